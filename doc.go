@@ -1,0 +1,2 @@
+// Package tidemark is a reference monitor for AI agents. See the README.
+package tidemark

@@ -1,0 +1,126 @@
+// Package policy turns a policy file into an immutable Set and answers, for one
+// call or one tool, what may happen and why. It is pure: it reads no file, keeps
+// no clock and starts nothing.
+//
+// Invariants:
+//   - the zero Effect is Deny, the zero Decision denies;
+//   - a rule that errs denies; arguments that cannot be read are the worst;
+//   - the strictest answer wins, except that a tool override replaces the level's default;
+//   - the same Set, asked the same Input, gives the same Decision.
+package policy
+
+import (
+	"time"
+
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Effect is what a rule wants. The zero value denies.
+type Effect uint8
+
+// The effects, strictest first.
+const (
+	Deny    Effect = iota // no, and no approval can change it (mode restrict)
+	Confirm               // held until a person approves
+	Allow
+)
+
+var effectNames = [...]string{"deny", "confirm", "allow"}
+
+// String is the effect's name in verdicts.
+func (e Effect) String() string {
+	if int(e) < len(effectNames) {
+		return effectNames[e]
+	}
+	return effectNames[Deny]
+}
+
+// Mode is the effect's name in policy files: allow, confirm or restrict.
+func (e Effect) Mode() string {
+	if e == Confirm || e == Allow {
+		return effectNames[e]
+	}
+	return "restrict"
+}
+
+// Stricter is the stricter of both.
+func (e Effect) Stricter(f Effect) Effect { return min(e, f) }
+
+// MarshalText writes the name.
+func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// The kinds of a Confirm.
+const (
+	KindEscalate        = "escalate"         // a rule asks whatever the taint
+	KindTaintEscalation = "taint-escalation" // taint alone caused it: the same call in a clean context would run
+)
+
+// Reason is one rule that took part in a decision.
+type Reason struct {
+	Rule   string `json:"rule"` // e.g. "taintPolicy.untrusted", "toolOverrides.exec.*", "rules.no-prod", "lethal-trifecta"
+	Effect Effect `json:"effect"`
+	Text   string `json:"text"`            // for people
+	Pos    string `json:"pos,omitempty"`   // file:line:col of the rule; empty for built-in ones
+	Error  bool   `json:"error,omitempty"` // the rule could not be evaluated
+}
+
+// Decision is the answer of a Set. Reasons are ordered strictest first; the first
+// one is the deciding Rule. The slice is shared: never change it.
+type Decision struct {
+	Effect  Effect   `json:"effect"`
+	Kind    string   `json:"kind,omitempty"` // of a Confirm
+	Rule    string   `json:"rule"`
+	Reasons []Reason `json:"reasons"`
+	// Record asks for more evidence than usual (log_full_context, persist_graph).
+	LogContext   bool `json:"logContext,omitempty"`
+	PersistGraph bool `json:"persistGraph,omitempty"`
+}
+
+// History is what conditions may ask about the session so far.
+type History interface {
+	Calls(tool string) int64   // calls of that tool that were let through
+	Results(tool string) int64 // results of that tool that came back
+	Denied() int64             // calls refused or held
+	Steps() int64              // calls judged
+}
+
+// Input is all a Set may look at.
+type Input struct {
+	Tool      string     // normalised
+	Args      *tool.Args // nil when only the tool is asked about (layer 1, explain)
+	Taint     trust.Level
+	Sens      trust.Sensitivity
+	Tainted   bool // a taint source fired in this context, or it began with one
+	Sensitive bool // a sensitive read happened in this context
+	Iteration int
+	Agent     string
+	Provider  string
+	History   History // nil: nothing happened yet
+}
+
+// Traits are what a call is: what its response brings, and what it does.
+type Traits struct {
+	Level       trust.Level
+	Sensitivity trust.Sensitivity
+	Source      bool   // its response is a taint source
+	Sink        bool   // it acts on the world outside
+	Sensitive   bool   // its response is sensitive
+	Memory      string // path of the memory file it writes, "" if none (BEY-08)
+	Detail      string // the URL, path or command a person recognises it by
+	Rule        string // what decided the level, e.g. "toolOutputTaints.web_fetch" or "trustRules.mail-cli"
+}
+
+// Settings are the plain values of a Set.
+type Settings struct {
+	Preset         string
+	ApprovalTTL    time.Duration
+	ApprovalScope  string // "call" (default) or "turn" (the seed's reading)
+	MaxIterations  int
+	TaintScope     string // "session" (default) or "turn" (the seed's reading)
+	HideConfirm    bool   // confirmTools: hidden
+	TaintNotice    bool   // HOOK-16
+	Footer         bool   // HOOK-16
+	Previews       bool   // keep redacted previews of content
+	RecordMessages bool   // keep the user's own words, redacted
+}

@@ -1,0 +1,219 @@
+// Package provenance knows what happened in a session: the events of its log, the
+// taint that follows from them, and the graph of each turn. It is pure.
+//
+// Invariants:
+//   - an event carries everything its fold needs (resolved labels, not policy names),
+//     so that replaying a log gives the same state whatever the policy is by then;
+//   - marks only fall in trust, except for an owner's recorded reset;
+//   - a sealed turn takes no more events.
+package provenance
+
+import (
+	"fmt"
+
+	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Kind names what an event records.
+type Kind string
+
+// The events of a session's log.
+const (
+	TurnBegan     Kind = "turn.began"        // somebody spoke; Began is set
+	ContextSeen   Kind = "context.seen"      // the host listed what is in the context; Seen is set
+	ModelCalled   Kind = "model.called"      // an iteration starts; Model is set
+	ModelAnswered Kind = "model.answered"    // the model answered; Model is set
+	CallDecided   Kind = "call.decided"      // a verdict; Decided is set
+	ResultSeen    Kind = "result.seen"       // a result came back; Seen is set
+	Answered      Kind = "approval.answered" // a person voted; Answer is set
+	TryFailed     Kind = "approval.failed"   // a wrong or stale code; Answer is set
+	TrustReset    Kind = "trust.reset"       // the owner cleared the mark; Answer.By says who
+	WriteReviewed Kind = "write.reviewed"    // a quarantined write was released or discarded; Answer is set
+	GrantRevoked  Kind = "grant.revoked"     // a grant ended early; Answer is set
+	TurnSealed    Kind = "turn.sealed"       // the response went out; Seen is the output
+)
+
+// Event is one entry of a session's log. Exactly the payload its Kind names is set.
+type Event struct {
+	Kind      Kind   `json:"-"` // stored as the record's kind
+	Time      int64  `json:"-"` // Unix nanoseconds; stored as the record's time
+	Branch    string `json:"branch,omitzero"`
+	Turn      string `json:"turn,omitzero"`
+	Iteration int    `json:"iteration,omitzero"`
+	Late      bool   `json:"late,omitzero"` // arrived after its turn was sealed: taints, but is not in the graph
+
+	Began   *Began   `json:"began,omitzero"`
+	Seen    *Seen    `json:"seen,omitzero"`
+	Model   *Model   `json:"model,omitzero"`
+	Decided *Decided `json:"decided,omitzero"`
+	Answer  *Answer  `json:"answer,omitzero"`
+}
+
+// Content is what is kept of a piece of text: its hash always, words only where
+// the recording policy allows them, redacted first.
+type Content struct {
+	Hash    tool.Digest `json:"hash"`
+	Bytes   int         `json:"bytes"`
+	Preview string      `json:"preview,omitzero"` // at most 100 characters
+	Text    string      `json:"text,omitzero"`    // whole, only where recording is on
+}
+
+// Began is the start of a turn.
+type Began struct {
+	Agent   string       `json:"agent,omitzero"`
+	Sender  trust.Sender `json:"sender,omitzero"`
+	Level   trust.Level  `json:"level"`           // the classification of this turn alone
+	Rule    string       `json:"rule"`            // which row of the classification decided
+	Label   trust.Label  `json:"label"`           // what the turn brings into the context, parent's taint included
+	Parent  string       `json:"parent,omitzero"` // branch this one was forked from
+	Message *Content     `json:"message,omitzero"`
+	Carry   bool         `json:"carry,omitzero"` // the mark of earlier turns stays (the default scope)
+}
+
+// Item is one source in a census of the context.
+type Item struct {
+	Kind  string      `json:"kind"` // system_prompt, user_message, tool_result, compacted_history
+	Tool  string      `json:"tool,omitzero"`
+	Trust trust.Level `json:"trust"`
+	Index int         `json:"index"`
+}
+
+// Seen is content that entered the context, or (for TurnSealed) left it.
+type Seen struct {
+	CallID    string       `json:"callId,omitzero"`
+	Tool      string       `json:"tool,omitzero"`
+	Digest    *tool.Digest `json:"digest,omitzero"` // of the call, where known
+	Step      uint64       `json:"step,omitzero"`
+	Label     trust.Label  `json:"label"`
+	Content   *Content     `json:"content,omitzero"`
+	Source    bool         `json:"source,omitzero"`    // a taint source fired (SEQ-03)
+	Sensitive bool         `json:"sensitive,omitzero"` // a sensitive read
+	Error     bool         `json:"error,omitzero"`
+	From      string       `json:"from,omitzero"` // child session or branch whose result this is
+	Census    []Item       `json:"census,omitzero"`
+	Blocked   bool         `json:"blocked,omitzero"` // the emission was blocked
+	Reason    string       `json:"reason,omitzero"`
+}
+
+// Model is one call of the model.
+type Model struct {
+	Name      string   `json:"name,omitzero"`
+	Removed   []string `json:"removed,omitzero"` // tools hidden from it (layer 1)
+	Calls     []string `json:"calls,omitzero"`   // tools it asked for
+	Rule      string   `json:"rule,omitzero"`    // rule that blocked the turn
+	Blocked   bool     `json:"blocked,omitzero"`
+	Reason    string   `json:"reason,omitzero"`
+	LatencyMs int64    `json:"latencyMs,omitzero"`
+	TokensIn  int64    `json:"tokensIn,omitzero"`
+	TokensOut int64    `json:"tokensOut,omitzero"`
+	Content   *Content `json:"content,omitzero"` // the full context, where a rule asks for it
+}
+
+// Decided is a verdict.
+type Decided struct {
+	CallID  string            `json:"callId,omitzero"`
+	Tool    string            `json:"tool"` // normalised
+	Digest  tool.Digest       `json:"digest"`
+	Step    uint64            `json:"step"`
+	Effect  string            `json:"effect"`        // allow, confirm, deny
+	Kind    string            `json:"kind,omitzero"` // escalate, taint-escalation
+	Rule    string            `json:"rule"`
+	Reason  string            `json:"reason,omitzero"`
+	Level   trust.Level       `json:"level"`  // the mark it was judged against
+	Policy  string            `json:"policy"` // version of the policy set
+	Expect  trust.Level       `json:"expect"` // what its response will bring if it runs
+	ExpectS trust.Sensitivity `json:"expectSensitivity"`
+	Source  bool              `json:"source,omitzero"`  // its response will be a taint source
+	Private bool              `json:"private,omitzero"` // its response will be a sensitive read
+	Spent   string            `json:"spent,omitzero"`   // approval spent or grant used
+	Ask     *Ask              `json:"ask,omitzero"`
+	Write   *Write            `json:"write,omitzero"` // a memory write held for review
+}
+
+// Ask is a question put to the owner.
+type Ask struct {
+	ID       string      `json:"id"`
+	CodeHash tool.Digest `json:"codeHash"`      // SHA-256 of the code: the log never holds one
+	Expires  int64       `json:"expires"`       // Unix nanoseconds
+	Args     string      `json:"args,omitzero"` // redacted summary, what the person sees
+	Replaces string      `json:"replaces,omitzero"`
+}
+
+// Write is a blocked write to a memory file, kept whole so that nothing is lost.
+type Write struct {
+	ID   string           `json:"id"`
+	Path string           `json:"path"`
+	Args strictjson.Value `json:"args"`
+}
+
+// Answer is what a person said.
+type Answer struct {
+	By      string      `json:"by"`               // owner, or the approver's name
+	Via     string      `json:"via,omitzero"`     // chat, http, cli
+	IDs     []string    `json:"ids,omitzero"`     // questions, writes or grants it is about
+	Verdict string      `json:"verdict,omitzero"` // approve, deny; release, discard
+	Grant   *Grant      `json:"grant,omitzero"`
+	Until   int64       `json:"until,omitzero"` // when an approval lapses unspent, Unix nanoseconds
+	Reason  string      `json:"reason,omitzero"`
+	Level   trust.Level `json:"level,omitzero"` // TrustReset: the level the context goes back to
+}
+
+// Grant lets further calls through.
+type Grant struct {
+	ID      string      `json:"id"`
+	Tools   []string    `json:"tools"`          // normalised names it covers
+	Ceiling trust.Level `json:"ceiling"`        // never covers a context less trusted than this
+	Until   int64       `json:"until,omitzero"` // Unix nanoseconds; 0 with Turn set
+	Turn    bool        `json:"turn,omitzero"`  // ends with the turn
+	Policy  string      `json:"policy"`         // dies when the policy changes
+}
+
+// Body encodes the event as a record's body.
+func (e *Event) Body() ([]byte, error) { return strictjson.Marshal(e) }
+
+// Record is the event as a record, not yet linked to a chain.
+func (e *Event) Record(session string) (audit.Record, error) {
+	body, err := e.Body()
+	if err != nil {
+		return audit.Record{}, fmt.Errorf("encode %s: %w", e.Kind, err)
+	}
+	return audit.Record{Session: session, Time: e.Time, Kind: string(e.Kind), Body: body}, nil
+}
+
+// FromRecord decodes a record. Unknown kinds and malformed bodies are errors: a log
+// that cannot be read must not give a session less tainted than it was.
+func FromRecord(r audit.Record) (Event, error) {
+	e := Event{Kind: Kind(r.Kind), Time: r.Time}
+	if err := strictjson.Unmarshal(r.Body, &e); err != nil {
+		return Event{}, fmt.Errorf("record %d of session %q: %w", r.Seq, r.Session, err)
+	}
+	if err := e.check(); err != nil {
+		return Event{}, fmt.Errorf("record %d of session %q: %w", r.Seq, r.Session, err)
+	}
+	return e, nil
+}
+
+func (e *Event) check() error {
+	var ok bool
+	switch e.Kind {
+	case TurnBegan:
+		ok = e.Began != nil
+	case ContextSeen, ResultSeen, TurnSealed:
+		ok = e.Seen != nil
+	case ModelCalled, ModelAnswered:
+		ok = e.Model != nil
+	case CallDecided:
+		ok = e.Decided != nil
+	case Answered, TryFailed, TrustReset, WriteReviewed, GrantRevoked:
+		ok = e.Answer != nil
+	default:
+		return fmt.Errorf("unknown event kind %q", e.Kind)
+	}
+	if !ok {
+		return fmt.Errorf("event %s without its payload", e.Kind)
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package tool
+
+import "github.com/tidemark/tidemark/internal/strictjson"
+
+// Args are a call's arguments, parsed at most once and only if something asks.
+// The zero Args are an empty object.
+type Args struct {
+	raw    []byte
+	parsed bool
+	fields map[string]any
+	err    error
+}
+
+// NewArgs wraps the exact bytes of a call.
+func NewArgs(raw []byte) Args { return Args{raw: raw} }
+
+// Raw is the exact bytes.
+func (a *Args) Raw() []byte { return a.raw }
+
+// Fields is the parsed object. What is not a JSON object, has a duplicate key or
+// invalid UTF-8 is an error: the caller must treat it as the worst.
+func (a *Args) Fields() (map[string]any, error) {
+	if a.parsed {
+		return a.fields, a.err
+	}
+	a.parsed = true
+	if len(a.raw) == 0 {
+		return nil, nil
+	}
+	a.err = strictjson.Unmarshal(a.raw, &a.fields)
+	if a.err != nil {
+		a.fields = nil
+	}
+	return a.fields, a.err
+}
+
+// Text is the string field of that name, if there is one.
+func (a *Args) Text(field string) (string, bool) {
+	f, err := a.Fields()
+	if err != nil {
+		return "", false
+	}
+	s, ok := f[field].(string)
+	return s, ok
+}

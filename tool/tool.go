@@ -1,0 +1,84 @@
+// Package tool describes what an agent asks for and what comes back: calls,
+// results, their digests and the spelling of tool names. It is pure and imports
+// nothing of ours.
+//
+// Invariants:
+//   - a digest is taken over the exact bytes, length-prefixed, never over re-encoded JSON;
+//   - Name is idempotent: Name(Name(x)) == Name(x).
+package tool
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// Call is what the agent asks a tool to do. Args are the exact bytes of the JSON object.
+type Call struct {
+	ID   string // the host's id for the call, may be empty
+	Name string // as the host spells it
+	Args []byte
+}
+
+// Result is what came back from a call.
+type Result struct {
+	CallID  string
+	Name    string
+	Args    []byte // of the call, where the host repeats them
+	Content []byte
+	Error   bool
+}
+
+// Digest identifies a call (or content) by its exact bytes.
+type Digest [sha256.Size]byte
+
+// String is the digest in hex.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// MarshalText writes hex.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads hex of the exact length.
+func (d *Digest) UnmarshalText(b []byte) error {
+	if len(b) != 2*len(d) {
+		return fmt.Errorf("digest of %d characters, want %d", len(b), 2*len(d))
+	}
+	_, err := hex.Decode(d[:], b)
+	return err
+}
+
+// Digest covers the normalised name and the exact argument bytes.
+func (c Call) Digest() Digest {
+	name := Name(c.Name)
+	var stack [512]byte
+	b := binary.AppendUvarint(stack[:0], uint64(len(name)))
+	b = append(b, name...)
+	b = binary.AppendUvarint(b, uint64(len(c.Args)))
+	b = append(b, c.Args...)
+	return sha256.Sum256(b)
+}
+
+// DigestOf is the digest of plain content.
+func DigestOf(content []byte) Digest { return sha256.Sum256(content) }
+
+// Name is the one spelling of a tool's name that policy knows: lower case, '-' and
+// blanks as '_', surrounding blanks gone. Hosts disagree on these and on nothing else.
+func Name(s string) string {
+	for i := range len(s) {
+		if c := s[i]; c >= 'A' && c <= 'Z' || c == '-' || c == ' ' || c >= 0x80 || c < 0x20 {
+			return slowName(s)
+		}
+	}
+	return s
+}
+
+func slowName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == ' ' {
+			return '_'
+		}
+		return r
+	}, strings.ToLower(strings.TrimSpace(s)))
+}

@@ -1,0 +1,51 @@
+package trust
+
+import "fmt"
+
+// Sensitivity says how much harm a leak would do. The zero value is Private:
+// what nobody classified is not assumed to be public.
+type Sensitivity int8
+
+// The four sensitivities; a larger number leaks worse.
+const (
+	Public   Sensitivity = iota - 2 // anyone may read it
+	Internal                        // ordinary working data
+	Private                         // personal or confidential
+	Secret                          // keys, credentials
+)
+
+var sensitivityNames = [...]string{"public", "internal", "private", "secret"}
+
+// ParseSensitivity returns the sensitivity of that exact name.
+func ParseSensitivity(name string) (Sensitivity, error) {
+	for i, n := range sensitivityNames {
+		if n == name {
+			return Sensitivity(i) + Public, nil
+		}
+	}
+	return Private, fmt.Errorf("unknown sensitivity %q (want public, internal, private or secret)", name)
+}
+
+// String is the sensitivity's name.
+func (s Sensitivity) String() string {
+	if s < Public || s > Secret {
+		return sensitivityNames[Secret-Public]
+	}
+	return sensitivityNames[s-Public]
+}
+
+// Join is the more sensitive of both.
+func (s Sensitivity) Join(t Sensitivity) Sensitivity { return max(s, t) }
+
+// MarshalText writes the name.
+func (s Sensitivity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText accepts only a known name.
+func (s *Sensitivity) UnmarshalText(b []byte) error {
+	v, err := ParseSensitivity(string(b))
+	if err != nil {
+		return err
+	}
+	*s = v
+	return nil
+}
