@@ -75,6 +75,9 @@ type Decision struct {
 	// Record asks for more evidence than usual (log_full_context, persist_graph).
 	LogContext   bool `json:"logContext,omitempty"`
 	PersistGraph bool `json:"persistGraph,omitempty"`
+	// Hidden says the model should not even see the tool (layer 1): something
+	// closed it whatever the arguments, and did not ask for it to stay visible.
+	Hidden bool `json:"hidden,omitempty"`
 }
 
 // History is what conditions may ask about the session so far.
@@ -90,6 +93,7 @@ type Input struct {
 	Tool      string     // normalised
 	Args      *tool.Args // nil when only the tool is asked about (layer 1, explain)
 	Taint     trust.Level
+	Levels    uint8 // bit 1<<level for every level of content in the context; 0: only Taint is known
 	Sens      trust.Sensitivity
 	Tainted   bool // a taint source fired in this context, or it began with one
 	Sensitive bool // a sensitive read happened in this context

@@ -71,6 +71,7 @@ type Began struct {
 	Parent  string       `json:"parent,omitzero"` // branch this one was forked from
 	Message *Content     `json:"message,omitzero"`
 	Carry   bool         `json:"carry,omitzero"` // the mark of earlier turns stays (the default scope)
+	Auto    bool         `json:"auto,omitzero"`  // we named the turn; the host did not
 }
 
 // Item is one source in a census of the context.
@@ -142,11 +143,13 @@ type Ask struct {
 	Replaces string      `json:"replaces,omitzero"`
 }
 
-// Write is a blocked write to a memory file, kept whole so that nothing is lost.
+// Write is a blocked write to a memory file, kept whole so that nothing is lost. Args
+// are the exact bytes as a string: as a JSON value they would be written in another
+// form, and be another call.
 type Write struct {
-	ID   string           `json:"id"`
-	Path string           `json:"path"`
-	Args strictjson.Value `json:"args"`
+	ID   string `json:"id"`
+	Path string `json:"path"`
+	Args string `json:"args"`
 }
 
 // Answer is what a person said.
@@ -158,7 +161,8 @@ type Answer struct {
 	Grant   *Grant      `json:"grant,omitzero"`
 	Until   int64       `json:"until,omitzero"` // when an approval lapses unspent, Unix nanoseconds
 	Reason  string      `json:"reason,omitzero"`
-	Level   trust.Level `json:"level,omitzero"` // TrustReset: the level the context goes back to
+	Policy  string      `json:"policy,omitzero"` // version under which a write was released
+	Level   trust.Level `json:"level,omitzero"`  // TrustReset: the level the context goes back to
 }
 
 // Grant lets further calls through.

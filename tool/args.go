@@ -1,6 +1,12 @@
 package tool
 
-import "github.com/tidemark/tidemark/internal/strictjson"
+import (
+	"errors"
+
+	"github.com/tidemark/tidemark/internal/strictjson"
+)
+
+var errNull = errors.New("arguments are null, want an object")
 
 // Args are a call's arguments, parsed at most once and only if something asks.
 // The zero Args are an empty object.
@@ -17,8 +23,8 @@ func NewArgs(raw []byte) Args { return Args{raw: raw} }
 // Raw is the exact bytes.
 func (a *Args) Raw() []byte { return a.raw }
 
-// Fields is the parsed object. What is not a JSON object, has a duplicate key or
-// invalid UTF-8 is an error: the caller must treat it as the worst.
+// Fields is the parsed object. What is not a JSON object, has a key twice (in whatever
+// case) or invalid UTF-8 is an error: the caller must treat it as the worst.
 func (a *Args) Fields() (map[string]any, error) {
 	if a.parsed {
 		return a.fields, a.err
@@ -28,6 +34,9 @@ func (a *Args) Fields() (map[string]any, error) {
 		return nil, nil
 	}
 	a.err = strictjson.Unmarshal(a.raw, &a.fields)
+	if a.err == nil && a.fields == nil {
+		a.err = errNull
+	}
 	if a.err != nil {
 		a.fields = nil
 	}

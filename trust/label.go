@@ -44,7 +44,9 @@ func (a Label) Join(b Label) Label {
 
 // Covers reports whether content labelled b may be treated as a without losing
 // anything: a is at least as distrusted and as sensitive.
-func (a Label) Covers(b Label) bool { return a.Level <= b.Level && a.Sensitivity >= b.Sensitivity }
+func (a Label) Covers(b Label) bool {
+	return a.Level.known() <= b.Level.known() && a.Sensitivity.known() >= b.Sensitivity.known()
+}
 
 func joinSources(a, b []Source) []Source {
 	switch {

@@ -26,16 +26,19 @@ func ParseSensitivity(name string) (Sensitivity, error) {
 	return Private, fmt.Errorf("unknown sensitivity %q (want public, internal, private or secret)", name)
 }
 
-// String is the sensitivity's name.
-func (s Sensitivity) String() string {
+// known is the sensitivity itself; a number that names none counts as the worst.
+func (s Sensitivity) known() Sensitivity {
 	if s < Public || s > Secret {
-		return sensitivityNames[Secret-Public]
+		return Secret
 	}
-	return sensitivityNames[s-Public]
+	return s
 }
 
+// String is the sensitivity's name.
+func (s Sensitivity) String() string { return sensitivityNames[s.known()-Public] }
+
 // Join is the more sensitive of both.
-func (s Sensitivity) Join(t Sensitivity) Sensitivity { return max(s, t) }
+func (s Sensitivity) Join(t Sensitivity) Sensitivity { return max(s.known(), t.known()) }
 
 // MarshalText writes the name.
 func (s Sensitivity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

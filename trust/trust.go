@@ -42,19 +42,22 @@ func ParseLevel(name string) (Level, error) {
 	return Untrusted, fmt.Errorf("unknown trust level %q (want system, owner, local, shared, external or untrusted)", name)
 }
 
-// String is the level's name.
-func (l Level) String() string {
-	if int(l) < len(levelNames) {
-		return levelNames[l]
+// known is the level itself; a number that names none counts as the worst.
+func (l Level) known() Level {
+	if l > System {
+		return Untrusted
 	}
-	return levelNames[Untrusted]
+	return l
 }
 
+// String is the level's name.
+func (l Level) String() string { return levelNames[l.known()] }
+
 // Join is the less trusted of both.
-func (l Level) Join(m Level) Level { return min(l, m) }
+func (l Level) Join(m Level) Level { return min(l.known(), m.known()) }
 
 // Distrust ranks the level for conditions people write: 0 is system, 5 is untrusted.
-func (l Level) Distrust() int { return int(System) - int(min(l, System)) }
+func (l Level) Distrust() int { return int(System - l.known()) }
 
 // MarshalText writes the name.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }

@@ -1,6 +1,7 @@
 // Package strictjson is the one place that knows which JSON library we use. It
 // rejects what two parsers could read differently: duplicate keys, invalid UTF-8,
-// keys that differ only in case, trailing bytes, and nesting deeper than MaxDepth.
+// trailing bytes, nesting deeper than MaxDepth and, in objects of free form, keys that
+// differ only in case. (A struct takes a key in its exact spelling alone.)
 package strictjson
 
 import (
@@ -26,7 +27,10 @@ func Unmarshal(data []byte, v any) error {
 	if err := checkDepth(data); err != nil {
 		return err
 	}
-	return plain(json.Unmarshal(data, v))
+	if err := json.Unmarshal(data, v); err != nil {
+		return plain(err)
+	}
+	return checkCase(v)
 }
 
 // UnmarshalKnown is Unmarshal that refuses unknown fields too.

@@ -1,0 +1,46 @@
+# Every target is also an ordinary command; see the line it runs.
+SHELL    := bash
+FUZZTIME ?= 10s
+BENCH    ?= .
+LINT     := bin/golangci-lint
+
+.DEFAULT_GOAL := help
+.PHONY: help build test race lint fuzz bench ratios cover parity clean
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+build: ## build bin/tidemark, static
+	CGO_ENABLED=0 go build -trimpath -o bin/tidemark ./cmd/tidemark
+
+test: ## all checks and tests; what CI runs
+	@scripts/test
+
+race: ## only the tests, under the race detector
+	go test -race ./...
+
+lint: $(LINT) ## golangci-lint (built on first use, a few minutes)
+	$(LINT) run
+
+$(LINT): tools/go.mod
+	cd tools && go build -o ../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+fuzz: ## run every fuzz target for FUZZTIME (10s)
+	scripts/fuzz $(FUZZTIME)
+
+bench: ## benchmarks, ours and the same decision in other engines
+	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+	cd bench && go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+ratios: ## how we compare with the bare minimum, as ratios (under two minutes)
+	cd bench && go run ./ratios
+
+cover: ## coverage per package
+	go test -coverprofile=coverage.out ./...
+	go tool cover -func=coverage.out | tail -n 1
+
+parity: ## rewrite docs/parity.md from the ids the tests name
+	go test ./internal/law -run '^TestParity' -update
+
+clean: ## remove what was built
+	rm -rf bin dist coverage.*

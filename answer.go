@@ -1,0 +1,245 @@
+package tidemark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Vote is a person's answer to open questions, given by an approver (not by chat code).
+type Vote struct {
+	Session string
+	IDs     []string
+	Approve bool
+	For     time.Duration // 0: this one call; more: every call of these tools for so long
+	By      string        // who answered
+	Via     string        // http, cli
+	Reason  string
+}
+
+// Outcome is what an answer did.
+type Outcome struct {
+	IDs    []string // questions it resolved
+	Grant  string   // id of the grant it made
+	Notice string   // for the person who answered
+}
+
+// AnswerError is an answer that changed nothing: a wrong, late or foreign code, or a
+// question that is no longer open.
+type AnswerError struct {
+	Err  error
+	Left int // wrong tries left, -1 where they are not counted
+}
+
+func (e *AnswerError) Error() string {
+	if e.Left >= 0 {
+		return fmt.Sprintf("not approved: %v (%d tries left)", e.Err, e.Left)
+	}
+	return fmt.Sprintf("not approved: %v", e.Err)
+}
+
+func (e *AnswerError) Unwrap() error { return e.Err }
+
+// Answer takes an approver's vote. It names questions by id: who may vote is checked by
+// the door it came through.
+func (m *Monitor) Answer(ctx context.Context, v Vote) (Outcome, error) {
+	if len(v.IDs) == 0 {
+		return Outcome{}, fmt.Errorf("answer: %w: no question named", ErrNotFound)
+	}
+	if v.For < 0 || v.For > approval.MaxGrant {
+		return Outcome{}, &AnswerError{Err: fmt.Errorf("%w: at most %s", approval.ErrUsage, approval.MaxGrant), Left: -1}
+	}
+	var out Outcome
+	err := m.with(ctx, Ref{Session: v.Session}, func(s *session) error {
+		now := m.now().UnixNano()
+		if err := s.state.book.Open(v.IDs, now); err != nil {
+			return &AnswerError{Err: err, Left: -1}
+		}
+		var err error
+		out, err = m.resolve(ctx, s, v, now)
+		return err
+	})
+	return out, err
+}
+
+// vote carries out a chat command of the owner.
+func (m *Monitor) vote(ctx context.Context, s *session, set *policy.Set, ref Ref, cmd approval.Command) (Outcome, error) {
+	now := m.now().UnixNano()
+	hash := approval.HashCode(s.name, cmd.Code)
+	name := cmd.Tool
+	if cmd.Verb == approval.Refuse {
+		name = "all"
+	}
+	ids, err := s.state.book.Match(name, hash, now)
+	if err != nil {
+		return Outcome{}, m.failedTry(ctx, s, ref, err, now)
+	}
+	if cmd.Verb == approval.Refuse {
+		ids = ids[len(ids)-1:] // the question whose code it is: the last one asked
+	}
+	return m.resolve(ctx, s, Vote{Session: s.name, IDs: ids, Approve: cmd.Verb == approval.Approve, For: cmd.For, By: "owner", Via: "chat"}, now)
+}
+
+// failedTry counts a wrong code against every live question of the session.
+func (m *Monitor) failedTry(ctx context.Context, s *session, ref Ref, cause error, now int64) error {
+	left := -1 // nothing is open that a try could count against
+	for _, r := range s.state.book.Requests() {
+		if n := approval.MaxTries - 1 - r.Tries; r.State == approval.Pending && now < r.Expires && (left < 0 || n < left) {
+			left = n
+		}
+	}
+	b := s.state.branch(ref.Branch)
+	err := m.append(ctx, s, &provenance.Event{
+		Kind: provenance.TryFailed, Time: now, Branch: ref.Branch, Turn: b.Turn.ID,
+		Answer: &provenance.Answer{By: "owner", Via: "chat", Reason: cause.Error()},
+	})
+	if err != nil {
+		return err
+	}
+	return &AnswerError{Err: cause, Left: left}
+}
+
+// resolve records the outcome of live questions.
+func (m *Monitor) resolve(ctx context.Context, s *session, v Vote, now int64) (Outcome, error) {
+	worst, tools := s.state.book.Worst(v.IDs)
+	a := &provenance.Answer{By: v.By, Via: v.Via, IDs: slices.Clone(v.IDs), Verdict: "deny", Reason: m.redact.Preview([]byte(v.Reason), 200)}
+	out := Outcome{IDs: a.IDs, Notice: fmt.Sprintf("Denied: %s.", strings.Join(tools, ", "))}
+	if v.Approve {
+		a.Verdict, a.Until = "approve", now+unspentFor
+		out.Notice = fmt.Sprintf("Approved: %s, for the call that was asked about. Ask the agent to try again.", strings.Join(tools, ", "))
+		set := m.policy.Load().For(s.state.agent)
+		if v.For > 0 || set.Settings().ApprovalScope == "turn" {
+			if err := s.oneBranch(v.IDs); err != nil {
+				return Outcome{}, err
+			}
+			id, err := m.newID("grant")
+			if err != nil {
+				return Outcome{}, err
+			}
+			a.Grant = &provenance.Grant{ID: id, Tools: tools, Ceiling: worst.Level, Policy: set.Version(), Turn: v.For == 0}
+			out.Grant = id
+			out.Notice = fmt.Sprintf("Approved: %s, until this turn ends.", strings.Join(tools, ", "))
+			if v.For > 0 {
+				a.Grant.Until = now + int64(v.For)
+				out.Notice = fmt.Sprintf("Approved: %s, for %d minutes.", strings.Join(tools, ", "), int(v.For.Minutes()))
+			}
+		}
+	}
+	e := &provenance.Event{Kind: provenance.Answered, Time: now, Branch: worst.Branch, Turn: s.state.branch(worst.Branch).Turn.ID, Answer: a}
+	if err := m.append(ctx, s, e); err != nil {
+		return Outcome{}, err
+	}
+	for _, id := range v.IDs {
+		delete(s.codes, id)
+	}
+	return out, nil
+}
+
+// oneBranch refuses a grant made from questions of several branches: it would let tools
+// through in a context where nobody asked for them.
+func (s *session) oneBranch(ids []string) error {
+	first, _ := s.state.book.Request(ids[0])
+	for _, id := range ids[1:] {
+		if r, _ := s.state.book.Request(id); r.Branch != first.Branch {
+			return &AnswerError{Err: fmt.Errorf("%w: questions of several branches must be answered one by one", approval.ErrUsage), Left: -1}
+		}
+	}
+	return nil
+}
+
+// Reset is the owner's word that a context may be trusted again (BEY-07). It is never
+// available to the model: doors call it for the verified owner or an administrator.
+func (m *Monitor) Reset(ctx context.Context, ref Ref, by, via string) error {
+	err := m.with(ctx, ref, func(s *session) error {
+		if !s.state.branch(ref.Branch).Begun() {
+			return ErrNotFound
+		}
+		return m.reset(ctx, s, ref, by, via, trust.Owner)
+	})
+	if err != nil {
+		return fmt.Errorf("reset trust: %w", err)
+	}
+	return nil
+}
+
+func (m *Monitor) reset(ctx context.Context, s *session, ref Ref, by, via string, level trust.Level) error {
+	b := s.state.branch(ref.Branch)
+	return m.append(ctx, s, &provenance.Event{
+		Kind: provenance.TrustReset, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
+		Answer: &provenance.Answer{By: by, Via: via, Level: level, Reason: fmt.Sprintf("was %s", b.Mark.Level)},
+	})
+}
+
+// Revoke ends a grant before its time.
+func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string) error {
+	err := m.with(ctx, Ref{Session: sessionName}, func(s *session) error {
+		now := m.now().UnixNano()
+		if !slices.ContainsFunc(s.state.book.Grants(now), func(g approval.Grant) bool { return g.ID == grant }) {
+			return ErrNotFound
+		}
+		return m.append(ctx, s, &provenance.Event{
+			Kind: provenance.GrantRevoked, Time: now, Answer: &provenance.Answer{By: by, Via: via, IDs: []string{grant}},
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("revoke grant: %w", err)
+	}
+	return nil
+}
+
+// errReviewed is returned for a write that was released or discarded before.
+var errReviewed = errors.New("the write was already reviewed")
+
+// Review releases or discards a quarantined write (BEY-08). A released write is
+// returned whole; the exact call it came from may then run once without asking, unless
+// the policy forbids it outright.
+func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bool, by, via string) (tool.Call, error) {
+	var call tool.Call
+	err := m.with(ctx, Ref{Session: sessionName}, func(s *session) error {
+		w := s.state.writes[id]
+		if w == nil {
+			return ErrNotFound
+		}
+		if w.status != "held" {
+			return &AnswerError{Err: errReviewed, Left: -1}
+		}
+		var err error
+		if call, err = m.heldCall(ctx, s, w); err != nil {
+			return err
+		}
+		a := &provenance.Answer{By: by, Via: via, IDs: []string{id}, Verdict: "discard"}
+		now := m.now().UnixNano()
+		if release {
+			a.Verdict, a.Until, a.Policy = "release", now+unspentFor, m.policy.Load().For(s.state.agent).Version()
+		}
+		return m.append(ctx, s, &provenance.Event{Kind: provenance.WriteReviewed, Time: now, Branch: w.branch, Answer: a})
+	})
+	if err != nil {
+		return tool.Call{}, fmt.Errorf("review write: %w", err)
+	}
+	return call, nil
+}
+
+// heldCall reads a quarantined write back from the log.
+func (m *Monitor) heldCall(ctx context.Context, s *session, w *held) (tool.Call, error) {
+	for rec, err := range m.store.Load(ctx, s.name, w.seq-1) {
+		if err != nil {
+			return tool.Call{}, unavailable(err)
+		}
+		e, err := provenance.FromRecord(rec)
+		if err != nil || e.Decided == nil || e.Decided.Write == nil {
+			return tool.Call{}, fmt.Errorf("%w: record %d does not hold the write", ErrUnavailable, w.seq)
+		}
+		return tool.Call{Name: e.Decided.Tool, Args: []byte(e.Decided.Write.Args)}, nil
+	}
+	return tool.Call{}, ErrNotFound
+}

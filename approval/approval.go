@@ -1,0 +1,117 @@
+// Package approval is the state machine of questions: a call is held, a person
+// answers, the answer is spent. Each step takes state and the time and gives state;
+// it is pure and imports only trust and tool.
+//
+// Invariants:
+//   - a question has exactly one outcome: approved, denied, expired or dead;
+//   - an approval lets exactly one call through, the one that was asked about;
+//   - a grant never covers a context less trusted than the one it was given in;
+//   - five wrong codes kill every code that was live at the time.
+package approval
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// MaxTries is how many wrong codes a session's live questions survive.
+const MaxTries = 5
+
+// MaxOpen is how many questions of a session can be open at once.
+const MaxOpen = 256
+
+// State is where a question stands. The zero value is Pending: nothing is let through.
+type State uint8
+
+// The states of a question.
+const (
+	Pending State = iota
+	Approved
+	Dead // too many wrong codes
+)
+
+// Request is one held call and the question about it.
+type Request struct {
+	ID       string
+	Branch   string
+	Tool     string // normalised
+	Digest   tool.Digest
+	Policy   string // version of the policy that asked
+	Level    trust.Level
+	Step     uint64
+	Kind     string // escalate or taint-escalation
+	Rule     string
+	Reason   string
+	Args     string // redacted summary for people
+	CodeHash tool.Digest
+	Asked    int64 // Unix nanoseconds
+	Expires  int64
+	State    State
+	Tries    int
+	Until    int64 // when an approval lapses unspent
+	released bool  // of a quarantined write: does not end with the turn
+}
+
+func (r *Request) live(now int64) bool { return r.State == Pending && now < r.Expires }
+
+// Grant lets calls of some tools through for a while.
+type Grant struct {
+	ID      string
+	Branch  string
+	Tools   []string
+	Ceiling trust.Level
+	Policy  string
+	Until   int64 // 0 when Turn
+	Turn    bool  // ends with the turn
+}
+
+func (g *Grant) covers(c Held, now int64) bool {
+	return g.Branch == c.Branch && g.Policy == c.Policy && c.Level >= g.Ceiling &&
+		(g.Turn || now < g.Until) && slices.Contains(g.Tools, c.Tool)
+}
+
+// Held is a call that needs an approval.
+type Held struct {
+	Branch string
+	Tool   string
+	Digest tool.Digest
+	Policy string
+	Level  trust.Level
+}
+
+// The errors of answering. All but ErrUsage count as one wrong try when a code was given.
+var (
+	ErrNoMatch = errors.New("no open question has this code")
+	ErrExpired = errors.New("the code has expired")
+	ErrDead    = errors.New("the code is dead after too many wrong tries")
+	ErrTool    = errors.New("the code belongs to another tool")
+	ErrGone    = errors.New("the question is no longer open")
+)
+
+// NewCode draws a code of 8 hex characters.
+func NewCode(random io.Reader) (string, error) {
+	var b [4]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", fmt.Errorf("draw approval code: %w", err)
+	}
+	return hex.EncodeToString(b[:]), nil
+}
+
+// HashCode binds a code to its session, so that the log holds no code and a code
+// means nothing elsewhere.
+func HashCode(session, code string) tool.Digest {
+	b := binary.AppendUvarint(nil, uint64(len(session)))
+	b = append(append(b, session...), code...)
+	return sha256.Sum256(b)
+}
+
+func sameCode(a, b tool.Digest) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }

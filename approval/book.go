@@ -1,0 +1,218 @@
+package approval
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Book holds a session's open questions, unspent approvals and grants. Everything
+// resolved leaves it; the log keeps the history. The zero Book is empty.
+type Book struct {
+	requests []*Request // in the order they were asked
+	grants   []Grant
+}
+
+// Requests lists open questions and unspent approvals, oldest first.
+func (b *Book) Requests() []Request {
+	out := make([]Request, len(b.requests))
+	for i, r := range b.requests {
+		out[i] = *r
+	}
+	return out
+}
+
+// Grants lists the grants that are in force.
+func (b *Book) Grants(now int64) []Grant {
+	return slices.DeleteFunc(slices.Clone(b.grants), func(g Grant) bool { return !g.Turn && now >= g.Until })
+}
+
+// Request finds an open question or unspent approval.
+func (b *Book) Request(id string) (Request, bool) {
+	for _, r := range b.requests {
+		if r.ID == id {
+			return *r, true
+		}
+	}
+	return Request{}, false
+}
+
+// Covers says which approval or grant lets the call through, if any. An approval of
+// this exact call comes first, so that it is not left lying about.
+func (b *Book) Covers(c Held, now int64) (id string, ok bool) {
+	if len(b.requests) == 0 && len(b.grants) == 0 {
+		return "", false
+	}
+	for _, r := range b.requests {
+		if r.State == Approved && now < r.Until && r.Branch == c.Branch && r.Tool == c.Tool &&
+			r.Digest == c.Digest && r.Policy == c.Policy && c.Level >= r.Level {
+			return r.ID, true
+		}
+	}
+	for i := range b.grants {
+		if b.grants[i].covers(c, now) {
+			return b.grants[i].ID, true
+		}
+	}
+	return "", false
+}
+
+// Pending finds the live question about this exact call.
+func (b *Book) Pending(c Held, now int64) (Request, bool) {
+	for _, r := range b.requests {
+		if r.live(now) && r.Branch == c.Branch && r.Tool == c.Tool && r.Digest == c.Digest && r.Policy == c.Policy && r.Level <= c.Level {
+			return *r, true
+		}
+	}
+	return Request{}, false
+}
+
+// Match finds the questions a chat command answers. The code must be that of a live
+// question of the named tool; "all" takes every live question asked before it too. The
+// question the code belongs to comes last.
+func (b *Book) Match(toolName string, code tool.Digest, now int64) ([]string, error) {
+	var hit *Request
+	for _, r := range b.requests {
+		if sameCode(r.CodeHash, code) {
+			hit = r
+		}
+	}
+	switch {
+	case hit == nil:
+		return nil, ErrNoMatch
+	case hit.State == Dead:
+		return nil, ErrDead
+	case hit.State == Approved:
+		return nil, ErrGone
+	case now >= hit.Expires:
+		return nil, ErrExpired
+	case toolName != "all" && toolName != hit.Tool:
+		return nil, ErrTool
+	case toolName != "all":
+		return []string{hit.ID}, nil
+	}
+	var ids []string
+	for _, r := range b.requests { // by order, not by clock: clocks repeat and go back
+		if r.live(now) && r.Branch == hit.Branch {
+			ids = append(ids, r.ID)
+		}
+		if r == hit {
+			break
+		}
+	}
+	return ids, nil
+}
+
+// Open checks that all ids are live questions.
+func (b *Book) Open(ids []string, now int64) error {
+	for _, id := range ids {
+		r, ok := b.Request(id)
+		switch {
+		case !ok:
+			return ErrGone
+		case r.State == Dead:
+			return ErrDead
+		case r.State == Approved:
+			return ErrGone
+		case now >= r.Expires:
+			return ErrExpired
+		}
+	}
+	return nil
+}
+
+// Ask adds a question; replaces names the one it stands in for, if any. An agent that
+// asks without end pushes its own oldest questions out.
+func (b *Book) Ask(r Request, replaces string) {
+	b.requests = slices.DeleteFunc(b.requests, func(o *Request) bool {
+		return o.ID == replaces || lapsed(o, r.Asked)
+	})
+	if len(b.requests) >= MaxOpen {
+		if i := slices.IndexFunc(b.requests, func(o *Request) bool { return o.State != Approved }); i >= 0 {
+			b.requests = slices.Delete(b.requests, i, i+1)
+		}
+	}
+	b.requests = append(b.requests, &r)
+}
+
+// keepExpired is how long an expired question is remembered, so that a late answer is
+// told "expired" and not "unknown".
+const keepExpired = int64(10 * 60 * 1e9)
+
+func lapsed(r *Request, now int64) bool {
+	if r.State == Approved {
+		return now >= r.Until
+	}
+	return now >= r.Expires+keepExpired
+}
+
+// Release adds an approval for one exact call that a person has looked at in full: it
+// holds whatever the context's level, and does not end with the turn.
+func (b *Book) Release(r Request) {
+	r.State, r.Level, r.released = Approved, trust.Untrusted, true
+	b.requests = append(b.requests, &r)
+}
+
+// Approve marks pending questions approved until the given time.
+func (b *Book) Approve(ids []string, until int64) {
+	for _, r := range b.requests {
+		if r.State == Pending && slices.Contains(ids, r.ID) {
+			r.State, r.Until = Approved, until
+		}
+	}
+}
+
+// Remove forgets questions: denied, or spent.
+func (b *Book) Remove(ids ...string) {
+	b.requests = slices.DeleteFunc(b.requests, func(r *Request) bool { return slices.Contains(ids, r.ID) })
+}
+
+// Fail counts a wrong try against every live question.
+func (b *Book) Fail(now int64) {
+	for _, r := range b.requests {
+		if !r.live(now) {
+			continue
+		}
+		if r.Tries++; r.Tries >= MaxTries {
+			r.State = Dead
+		}
+	}
+}
+
+// Grant adds a grant.
+func (b *Book) Grant(g Grant) { b.grants = append(b.grants, g) }
+
+// Revoke ends a grant; it reports whether there was one.
+func (b *Book) Revoke(id string) bool {
+	n := len(b.grants)
+	b.grants = slices.DeleteFunc(b.grants, func(g Grant) bool { return g.ID == id })
+	return len(b.grants) < n
+}
+
+// EndTurn drops what was approved for the turn only.
+func (b *Book) EndTurn(branch string, now int64) {
+	if len(b.requests) > 0 {
+		b.requests = slices.DeleteFunc(b.requests, func(r *Request) bool { return r.Branch == branch && r.State == Approved && !r.released })
+	}
+	if len(b.grants) > 0 {
+		b.grants = slices.DeleteFunc(b.grants, func(g Grant) bool {
+			return g.Branch == branch && g.Turn || !g.Turn && now >= g.Until
+		})
+	}
+}
+
+// Worst is the least trusted level among the questions: the ceiling of a grant made from them.
+func (b *Book) Worst(ids []string) (r Request, tools []string) {
+	found := slices.DeleteFunc(b.Requests(), func(r Request) bool { return !slices.Contains(ids, r.ID) })
+	for _, f := range found {
+		if !slices.Contains(tools, f.Tool) {
+			tools = append(tools, f.Tool)
+		}
+	}
+	if len(found) == 0 {
+		return Request{}, nil
+	}
+	return slices.MinFunc(found, func(a, b Request) int { return cmp.Compare(a.Level, b.Level) }), tools
+}

@@ -1,0 +1,302 @@
+package tidemark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Turn is the start of a turn: who speaks, over which channel, and what they said.
+type Turn struct {
+	Ref    Ref
+	Agent  string
+	Sender trust.Sender
+	// Message is the sender's own text; nil when the host does not pass it.
+	Message *string
+	// Parent is the branch this one was forked from, "" for none. A branch that is
+	// begun with a parent starts from the parent's taint.
+	Parent string
+	// Forked makes an empty Parent mean the main branch.
+	Forked bool
+	// From is the sub-agent session whose result starts this turn.
+	From string
+	// Items is the host's census of the context (HOOK-03), if it has one.
+	Items []provenance.Item
+}
+
+// Opening is what Begin found.
+type Opening struct {
+	Turn      string
+	Level     trust.Level // the classification of this turn's sender
+	Rule      string      // which row of the classification decided
+	Taint     trust.Label // what the context holds now
+	Continued bool        // the turn was open already
+	Command   string      // approve, deny, reset-trust: what a chat command did
+	Notice    string      // the outcome of a chat command, for the user
+}
+
+// Begin opens a turn, or joins the one that has just been opened. A message of the
+// verified owner that is a chat command is carried out.
+func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
+	inherited, err := m.inherit(ctx, t)
+	if err != nil {
+		return Opening{}, err
+	}
+	var open Opening
+	recorded := false // the turn; another replica may have moved on before its command
+	err = m.with(ctx, t.Ref, func(s *session) error {
+		set := m.policy.Load().For(agentOf(t.Agent, s.state.agent))
+		if !recorded {
+			var err error
+			if open, err = m.open(ctx, s, set, t, inherited); err != nil {
+				return err
+			}
+			recorded = true
+		}
+		if err := m.command(ctx, s, set, t, &open); err != nil {
+			return err
+		}
+		open.Taint = s.state.branch(t.Ref.Branch).Mark
+		return nil
+	})
+	if err != nil {
+		return Opening{}, fmt.Errorf("begin turn: %w", err)
+	}
+	return open, nil
+}
+
+// open records the turn, or what t adds to the one that is open.
+func (m *Monitor) open(ctx context.Context, s *session, set *policy.Set, t Turn, inherited trust.Label) (Opening, error) {
+	var open Opening
+	open.Level, open.Rule = set.Classify(t.Sender)
+	b := s.state.branch(t.Ref.Branch)
+	inherited = s.state.joinOwn(t.Ref.Session, inherited, t.Sender.SpawnedBy, t.From)
+	label := m.turnLabel(s, t, open, inherited, b)
+	var event *provenance.Event
+	if joins(b, t) {
+		open.Continued, open.Turn = true, b.Turn.ID
+		event = m.joinEvent(b, t, label)
+	} else {
+		event = m.beganEvent(s, set, t, open, label)
+		open.Turn = event.Turn
+	}
+	if event == nil {
+		return open, nil
+	}
+	return open, m.append(ctx, s, event)
+}
+
+func agentOf(given, known string) string {
+	if given != "" {
+		return given
+	}
+	return known
+}
+
+// inherit reads what other sessions bring in: the parent's taint at spawn, the child's
+// at return (BEY-06). A parent nobody knows brings nothing of its own; what the turn is
+// worth is then decided by its classification alone. A child nobody knows is untrusted.
+func (m *Monitor) inherit(ctx context.Context, t Turn) (trust.Label, error) {
+	out, err := m.child(ctx, t.Ref, t.From)
+	if err != nil {
+		return trust.Label{}, fmt.Errorf("begin turn: %w", err)
+	}
+	if name := t.Sender.SpawnedBy; name != "" && name != t.Ref.Session {
+		l, known, err := m.mark(ctx, name)
+		if err != nil {
+			return trust.Label{}, fmt.Errorf("begin turn: %w", err)
+		}
+		if known {
+			out = out.Join(l)
+		}
+	}
+	return out, nil
+}
+
+// clean is the label that adds nothing to another.
+func clean() trust.Label { return trust.Label{Level: trust.System, Sensitivity: trust.Public} }
+
+// child is what a sub-agent session's result carries: its taint, or the worst where
+// nobody saw what it did. Results of the session's own branches are not read here.
+func (m *Monitor) child(ctx context.Context, ref Ref, name string) (trust.Label, error) {
+	if name == "" || name == ref.Session {
+		return clean(), nil
+	}
+	l, known, err := m.mark(ctx, name)
+	if err == nil && !known {
+		l = trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal, Sources: []trust.Source{{Kind: "sub_agent", Detail: name}}}
+	}
+	return l, err
+}
+
+// joinOwn adds the session's own taint where a name says that content comes from it: a
+// branch that works for another branch of the same session.
+func (s *state) joinOwn(session string, l trust.Label, names ...string) trust.Label {
+	if s.version > 0 && slices.Contains(names, session) {
+		return l.Join(s.mark())
+	}
+	return l
+}
+
+// mark is the taint of a session over all its branches.
+func (m *Monitor) mark(ctx context.Context, name string) (trust.Label, bool, error) {
+	l, known := clean(), false
+	err := m.with(ctx, Ref{Session: name}, func(s *session) error {
+		if known = s.state.version > 0; known {
+			l = s.state.mark()
+		}
+		return nil
+	})
+	return l, known, err
+}
+
+// mark joins all branches, with what their calls still owe: whoever takes something from
+// this session takes it from a context that may hold those results by now.
+func (s *state) mark() trust.Label {
+	l := clean()
+	if s.main.Begun() || len(s.branches) == 0 {
+		l = s.main.Settled()
+	}
+	for _, b := range s.branches {
+		l = l.Join(b.Settled())
+	}
+	return l
+}
+
+// turnLabel is what the turn brings into its context: the sender's words, what it was
+// spawned from, and what the host says is in there already.
+func (m *Monitor) turnLabel(s *session, t Turn, open Opening, inherited trust.Label, b *provenance.Taint) trust.Label {
+	l := trust.Label{Level: open.Level, Sensitivity: trust.Internal}
+	if open.Level <= trust.Shared {
+		src := trust.Source{Level: open.Level, Step: uint64(s.state.steps), Kind: "message", Detail: senderText(t.Sender)}
+		if t.From != "" || t.Sender.SpawnedBy != "" {
+			src.Kind = "sub_agent"
+		}
+		l.Sources = []trust.Source{src}
+	}
+	l = l.Join(inherited)
+	if (t.Forked || t.Parent != "") && !b.Begun() {
+		l = l.Join(s.state.branch(t.Parent).Settled())
+	}
+	for _, it := range t.Items {
+		item := trust.Label{Level: it.Trust, Sensitivity: trust.Internal}
+		if it.Trust <= trust.Shared {
+			item.Sources = []trust.Source{{Level: it.Trust, Step: uint64(s.state.steps), Kind: it.Kind, Tool: tool.Name(it.Tool)}}
+		}
+		l = l.Join(item)
+	}
+	return l
+}
+
+func senderText(s trust.Sender) string {
+	parts := make([]string, 0, 3)
+	for _, p := range []string{s.Provider, s.Group, s.ID} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// joins reports whether t belongs to the turn that is open: hosts announce one turn in
+// several hooks (message received, context assembled, first model call).
+func joins(b *provenance.Taint, t Turn) bool {
+	if !b.Turn.Has(t.Ref.Turn) {
+		return false
+	}
+	if b.Turn.Fresh {
+		return t.Message == nil || !b.Turn.Said
+	}
+	return t.Ref.Turn == b.Turn.ID && t.Message == nil
+}
+
+// joinEvent records what the later hook adds; nil when it adds nothing.
+func (m *Monitor) joinEvent(b *provenance.Taint, t Turn, label trust.Label) *provenance.Event {
+	if len(t.Items) == 0 && b.Mark.Covers(label) && t.Message == nil {
+		return nil
+	}
+	seen := &provenance.Seen{Label: label, Census: t.Items, From: t.From}
+	e := &provenance.Event{Kind: provenance.ContextSeen, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
+	if t.Message != nil {
+		seen.Content = m.content([]byte(*t.Message), m.policy.Load().Settings(), false, true)
+	}
+	return e
+}
+
+func (m *Monitor) beganEvent(s *session, set *policy.Set, t Turn, open Opening, label trust.Label) *provenance.Event {
+	id, auto := s.state.turnName(t.Ref)
+	cfg := set.Settings()
+	began := &provenance.Began{
+		Agent: t.Agent, Sender: t.Sender, Level: open.Level, Rule: open.Rule, Label: label,
+		Parent: t.Parent, Carry: cfg.TaintScope != "turn", Auto: auto,
+	}
+	if t.Message != nil {
+		began.Message = m.content([]byte(*t.Message), cfg, false, true)
+	}
+	return &provenance.Event{Kind: provenance.TurnBegan, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: id, Began: began}
+}
+
+func (s *state) turnName(ref Ref) (id string, auto bool) {
+	if ref.Turn != "" {
+		return ref.Turn, false
+	}
+	return fmt.Sprintf("turn-%d", s.turns+1), true
+}
+
+// reopen begins a turn the host did not announce. A context nobody began is untrusted;
+// one that was begun goes on with the mark it has.
+func (m *Monitor) reopen(ctx context.Context, s *session, ref Ref) error {
+	b := s.state.branch(ref.Branch)
+	began := &provenance.Began{Level: trust.Untrusted, Rule: "not-begun", Carry: true}
+	if b.Begun() {
+		began.Level, began.Rule = b.Mark.Level, "continued"
+		began.Label = trust.Label{Level: b.Mark.Level, Sensitivity: b.Mark.Sensitivity}
+	} else {
+		began.Label = trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal,
+			Sources: []trust.Source{{Kind: "session that was never begun"}}}
+	}
+	var id string
+	id, began.Auto = s.state.turnName(ref)
+	return m.append(ctx, s, &provenance.Event{
+		Kind: provenance.TurnBegan, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: id, Began: began,
+	})
+}
+
+// command carries out a chat command of the verified owner. Anybody else's is text.
+func (m *Monitor) command(ctx context.Context, s *session, set *policy.Set, t Turn, open *Opening) error {
+	if t.Message == nil || !t.Sender.IsOwner || t.Sender.Unknown || t.Sender.SpawnedBy != "" || t.From != "" {
+		return nil
+	}
+	cmd, err := approval.ParseCommand(*t.Message)
+	switch {
+	case err != nil:
+		open.Notice = err.Error()
+		return nil
+	case cmd.Verb == approval.None:
+		return nil
+	case cmd.Verb == approval.Reset:
+		open.Command = "reset-trust"
+		open.Notice = "Trust was reset; what was read stays in the conversation."
+		return m.reset(ctx, s, t.Ref, "owner", "chat", open.Level)
+	}
+	open.Command = map[approval.Verb]string{approval.Approve: "approve", approval.Refuse: "deny"}[cmd.Verb]
+	out, err := m.vote(ctx, s, set, t.Ref, cmd)
+	var refused *AnswerError
+	if errors.As(err, &refused) {
+		open.Notice = refused.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	open.Notice = out.Notice
+	return nil
+}

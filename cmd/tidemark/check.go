@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/source"
+)
+
+func (e *env) checkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Check a policy file",
+		Long:  "Check a policy file without starting anything. Every fault is reported at once, with its place, the line and a caret.",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				e.config = args[0]
+			}
+			return e.check()
+		},
+	}
+}
+
+type faultJSON struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Col      int    `json:"col"`
+	Severity string `json:"severity"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+func (e *env) check() error {
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	cfg, faults, err := app.ReadConfig(p.Config)
+	var bad *app.ConfigError
+	if err != nil && !errors.As(err, &bad) {
+		return err
+	}
+	if e.json {
+		rows := []faultJSON{}
+		for _, f := range faults {
+			rows = append(rows, faultJSON{f.Pos.File, f.Pos.Line, f.Pos.Col, f.Severity.String(), f.Message, f.Hint})
+		}
+		if err := e.printJSON(map[string]any{"ok": bad == nil, "file": p.Config, "faults": rows}); err != nil {
+			return err
+		}
+	} else if len(faults) > 0 {
+		src, _ := os.ReadFile(p.Config)
+		fmt.Fprint(e.errOut, newUI(e.errOut).faults(faults.Render(src)))
+	}
+	if bad != nil {
+		return errFault
+	}
+	if !e.json {
+		name := p.Config
+		if name == "" {
+			name = "shipped defaults"
+		}
+		e.printf("%s %s: policy version %s, %d warning(s)\n", e.ui.word("good", "ok"), name, cfg.Policy.Version(), len(faults.Only(source.Warning)))
+	}
+	return nil
+}

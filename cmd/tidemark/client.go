@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"syscall"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/strictjson"
+)
+
+// client speaks to the server that runs on the data folder.
+type client struct {
+	base  string
+	token string
+	http  *http.Client
+}
+
+// findServer returns a client for the running server, or nil when there is none: then
+// the command works on the log itself.
+func (e *env) findServer(ctx context.Context) (*client, error) {
+	p, err := e.paths()
+	if err != nil {
+		return nil, err
+	}
+	r, err := app.FindRunning(p)
+	if errors.Is(err, app.ErrNotRunning) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	tokens, _, err := app.LoadTokens(p.Tokens())
+	if err != nil {
+		return nil, err
+	}
+	c := &client{base: r.URL, token: tokens.Admin, http: &http.Client{Timeout: 30 * time.Second}}
+	if err := c.call(ctx, http.MethodGet, "/healthz", nil, nil); errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, nil // the announcement is stale: the server was killed
+	} else if err != nil {
+		return nil, fmt.Errorf("reach server at %s: %w", r.URL, err)
+	}
+	return c, nil
+}
+
+// call sends one request and decodes the answer into out, if given.
+func (c *client) call(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		raw, err := strictjson.Marshal(in)
+		if err != nil {
+			return fmt.Errorf("encode request: %w", err)
+		}
+		body = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	raw, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
+	if err := errors.Join(err, res.Body.Close()); err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	if res.StatusCode >= 300 {
+		return refusal(res.StatusCode, raw)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := strictjson.Unmarshal(raw, out); err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	return nil
+}
+
+// refused is an answer that is not 2xx.
+type refused struct {
+	Status int    `json:"status"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+}
+
+func (r *refused) Error() string {
+	if r.Detail == "" {
+		return fmt.Sprintf("%s (%d)", r.Title, r.Status)
+	}
+	return fmt.Sprintf("%s (%d)", r.Detail, r.Status)
+}
+
+func refusal(status int, raw []byte) error {
+	r := &refused{}
+	if err := strictjson.Unmarshal(raw, r); err != nil || r.Title == "" {
+		r.Title = http.StatusText(status)
+	}
+	r.Status = status
+	return r
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/strictjson"
+)
+
+//go:embed demo.yaml
+var demoPolicy []byte
+
+func (e *env) demoCommand() *cobra.Command {
+	var once bool
+	var listen string
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "See it work: real server, temporary log, the stories it was built for",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return e.demo(cmd.Context(), listen, once) },
+	}
+	cmd.Flags().BoolVar(&once, "once", false, "end after the stories instead of staying up")
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address to listen on")
+	return cmd
+}
+
+func (e *env) demo(ctx context.Context, listen string, once bool) (err error) {
+	dir, err := os.MkdirTemp("", "tidemark-demo-")
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	p := app.Paths{Data: dir, Config: e.config}
+	if p.Config == "" {
+		p.Config = filepath.Join(dir, "tidemark.yaml")
+		if err := os.WriteFile(p.Config, demoPolicy, 0o600); err != nil {
+			return fmt.Errorf("demo: %w", err)
+		}
+	}
+	a, err := app.New(ctx, app.Options{Paths: p, Listen: listen, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		err = errors.Join(err, a.Stop(grace))
+	}()
+	base, err := a.Start(ctx)
+	if err != nil {
+		return err
+	}
+	d := &demo{env: e, app: a, client: &client{base: base, token: a.Tokens.Admin, http: &http.Client{Timeout: 30 * time.Second}}}
+	if err := d.play(ctx); err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	if once {
+		return nil
+	}
+	if !e.json {
+		e.printf("The server stays up at %s (admin token %s). Ctrl-C ends it and removes its log.\n", base, a.Tokens.Admin)
+		e.printf("Try: curl -H 'Authorization: Bearer %s' '%s/v1/sessions/demo-1/turns/latest/graph?format=svg' > turn.svg\n", a.Tokens.Admin, base)
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// demo plays stories through the HTTP hook API, as an agent's host would.
+type demo struct {
+	*env
+	app     *app.App
+	client  *client
+	session string
+	taint   string
+	code    string
+	calls   int
+	out     []played
+}
+
+// played is one step's outcome, for --json.
+type played struct {
+	Session string `json:"session"`
+	Story   string `json:"story"`
+	Tool    string `json:"tool,omitempty"`
+	Say     string `json:"say,omitempty"`
+	Verdict string `json:"verdict,omitempty"`
+	Kind    string `json:"kind,omitempty"`
+	Rule    string `json:"rule,omitempty"`
+	Taint   string `json:"taint"`
+	Notice  string `json:"notice,omitempty"`
+}
+
+// answered is what the hook API adds to a result object.
+type answered struct {
+	Block    bool `json:"block"`
+	Tidemark struct {
+		Verdict  string `json:"verdict"`
+		Kind     string `json:"kind"`
+		Rule     string `json:"rule"`
+		Taint    string `json:"taint"`
+		Notice   string `json:"notice"`
+		Approval *struct {
+			Code string `json:"code"`
+		} `json:"approval"`
+		Reasons []struct {
+			Text string `json:"text"`
+		} `json:"reasons"`
+	} `json:"tidemark"`
+}
+
+func (d *demo) play(ctx context.Context) error {
+	for i, s := range stories() {
+		d.session, d.taint = fmt.Sprintf("demo-%d", i+1), "owner"
+		d.say("\n%s\n%s\n", d.ui.word("title", fmt.Sprintf("%d. %s", i+1, s.title)), d.ui.word("dim", "   "+s.tells))
+		for _, st := range s.steps {
+			if err := d.step(ctx, s, st); err != nil {
+				return err
+			}
+		}
+		if err := d.finish(ctx); err != nil {
+			return err
+		}
+	}
+	if d.json {
+		return d.printJSON(map[string]any{"url": d.client.base, "steps": d.out})
+	}
+	d.printf("\n%s\n", d.ui.word("title", "Where it came from: the first story's turn"))
+	g, err := d.app.Monitor.Graph(ctx, "demo-1", "turn-1")
+	if err != nil {
+		return err
+	}
+	return d.drawGraph(g, "text")
+}
+
+// say prints for people only.
+func (d *demo) say(format string, args ...any) {
+	if !d.json {
+		d.printf(format, args...)
+	}
+}
+
+func (d *demo) step(ctx context.Context, s story, st step) error {
+	if st.say != "" {
+		return d.message(ctx, s, st.say)
+	}
+	a, err := d.call(ctx, st)
+	if err != nil {
+		return err
+	}
+	d.show(s, st, a)
+	if a.Block && st.after == "approve" && a.Tidemark.Approval != nil {
+		if err := d.message(ctx, s, fmt.Sprintf(".approve %s %s", st.tool, a.Tidemark.Approval.Code)); err != nil {
+			return err
+		}
+		if a, err = d.call(ctx, st); err != nil {
+			return err
+		}
+		d.show(s, st, a)
+	}
+	if a.Block {
+		return nil
+	}
+	id := fmt.Sprintf("call-%d", d.calls)
+	after, err := d.hook(ctx, "after_tool_call", map[string]any{
+		"toolName": st.tool, "toolCallId": id, "params": strictjson.Value(st.args), "result": st.result,
+	})
+	if err != nil {
+		return err
+	}
+	if now := after.Tidemark.Taint; now != d.taint {
+		d.say("%s context %s -> %s\n", strings.Repeat(" ", 12), d.ui.as(d.taint), d.ui.as(now))
+		d.taint = now
+	}
+	return nil
+}
+
+func (d *demo) call(ctx context.Context, st step) (answered, error) {
+	if _, err := d.hook(ctx, "before_llm_call", map[string]any{
+		"messages": []any{}, "systemPrompt": "", "model": "demo", "iteration": 0, "tools": []any{map[string]any{"name": st.tool}},
+	}); err != nil {
+		return answered{}, err
+	}
+	d.calls++
+	return d.hook(ctx, "before_tool_call", map[string]any{
+		"toolName": st.tool, "toolCallId": fmt.Sprintf("call-%d", d.calls), "params": strictjson.Value(st.args),
+	})
+}
+
+func (d *demo) message(ctx context.Context, s story, text string) error {
+	a, err := d.hook(ctx, "message_received", map[string]any{"from": "owner", "content": text})
+	if err != nil {
+		return err
+	}
+	d.say("  owner     %q\n", text)
+	if a.Tidemark.Notice != "" {
+		d.say("%s %s\n", strings.Repeat(" ", 12), a.Tidemark.Notice)
+	}
+	d.out = append(d.out, played{Session: d.session, Story: s.title, Say: text, Taint: a.Tidemark.Taint, Notice: a.Tidemark.Notice})
+	return nil
+}
+
+func (d *demo) show(s story, st step, a answered) {
+	t := a.Tidemark
+	outcome := t.Verdict
+	if t.Kind != "" && a.Block {
+		outcome = t.Kind
+	}
+	d.say("  %-16s %-62s %s\n", st.tool, st.args, d.ui.word(t.Verdict, outcome))
+	if a.Block {
+		d.say("%s rule %s", strings.Repeat(" ", 12), t.Rule)
+		if len(t.Reasons) > 0 {
+			d.say(": %s", t.Reasons[0].Text)
+		}
+		d.say("\n")
+	}
+	d.out = append(d.out, played{Session: d.session, Story: s.title, Tool: st.tool, Verdict: t.Verdict, Kind: t.Kind, Rule: t.Rule, Taint: t.Taint})
+}
+
+func (d *demo) finish(ctx context.Context) error {
+	_, err := d.hook(ctx, "before_response_emit", map[string]any{"content": "Done.", "sessionKey": d.session})
+	return err
+}
+
+func (d *demo) hook(ctx context.Context, name string, event map[string]any) (answered, error) {
+	event["sessionKey"] = d.session
+	var a answered
+	err := d.client.call(ctx, http.MethodPost, "/v1/hooks/"+url.PathEscape(name), map[string]any{
+		"event": event,
+		"ctx":   map[string]any{"sessionKey": d.session, "agentId": "demo", "messageProvider": "demo", "senderId": "owner", "senderIsOwner": true},
+	}, &a)
+	return a, err
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/draw"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/trust"
+)
+
+func (e *env) explainCommand() *cobra.Command {
+	var taint, args, agent string
+	var matrix bool
+	cmd := &cobra.Command{
+		Use:   "explain [TOOL]",
+		Short: "Say what the policy does with a tool, and why",
+		Example: `  tidemark explain exec --taint untrusted
+  tidemark explain exec --args '{"command":"gog gmail list"}'
+  tidemark explain --matrix`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, names []string) error {
+			set, err := e.policy(agent)
+			if err != nil {
+				return err
+			}
+			switch {
+			case matrix && len(names) == 0:
+				return e.matrix(set)
+			case !matrix && len(names) == 1:
+				return e.explain(set, names[0], taint, args)
+			}
+			return errors.New("explain: give a tool, or --matrix")
+		},
+	}
+	cmd.Flags().StringVar(&taint, "taint", "", "trust level of the context: system, owner, local, shared, external or untrusted")
+	cmd.Flags().StringVar(&args, "args", "", "arguments of the call, as JSON")
+	cmd.Flags().StringVar(&agent, "agent", "", "agent whose overrides apply")
+	cmd.Flags().BoolVar(&matrix, "matrix", false, "all tools the policy knows, at every level")
+	_ = cmd.RegisterFlagCompletionFunc("taint", cobra.FixedCompletions(levelNames(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func levelNames() []string {
+	var out []string
+	for _, l := range trust.Levels() {
+		out = append(out, l.String())
+	}
+	return out
+}
+
+func (e *env) policy(agent string) (*policy.Set, error) {
+	p, err := e.paths()
+	if err != nil {
+		return nil, err
+	}
+	cfg, _, err := app.ReadConfig(p.Config)
+	if err != nil {
+		return nil, err
+	}
+	return cfg.Policy.For(agent), nil
+}
+
+// explained is the JSON of `explain`: the answer at the asked level (untrusted when
+// none is given), and the mode at every level.
+type explained struct {
+	tidemark.Explanation
+	Levels map[string]string `json:"levels"`
+}
+
+func (e *env) explain(set *policy.Set, name, taint, args string) error {
+	level := trust.Untrusted
+	if taint != "" {
+		var err error
+		if level, err = trust.ParseLevel(taint); err != nil {
+			return fmt.Errorf("explain: %w", err)
+		}
+	}
+	var raw []byte
+	if args != "" {
+		raw = []byte(args)
+	}
+	x := explained{Explanation: tidemark.Explain(set, name, level, raw), Levels: map[string]string{}}
+	for _, l := range trust.Levels() {
+		x.Levels[l.String()] = tidemark.Explain(set, name, l, raw).Mode
+	}
+	if e.json {
+		return e.printJSON(x)
+	}
+	e.printf("%s at %s: %s", e.ui.word("title", x.Tool), e.ui.as(x.Taint.String()), e.ui.as(x.Mode))
+	if x.Kind != "" {
+		e.printf(" (%s)", e.ui.as(x.Kind))
+	}
+	e.printf("\n")
+	for i, r := range x.Reasons {
+		mark := "  because"
+		if i > 0 {
+			mark = "  also   "
+		}
+		e.printf("%s %s: %s\n", mark, r.Rule, r.Text)
+		if r.Pos != "" {
+			e.printf("          %s\n", e.ui.word("dim", r.Pos))
+		}
+	}
+	e.printf("  its response is %s (%s)\n", e.ui.as(x.Response.String()), x.Why)
+	e.printf("  levels:")
+	for _, l := range trust.Levels() {
+		e.printf(" %s=%s", l, e.ui.as(x.Levels[l.String()]))
+	}
+	e.printf("\n")
+	return nil
+}
+
+func (e *env) matrix(set *policy.Set) error {
+	type row struct {
+		Tool     string            `json:"tool"`
+		Response string            `json:"response"`
+		Modes    map[string]string `json:"modes"`
+	}
+	rows := []row{}
+	for _, name := range append(set.Tools(), "(any other)") {
+		r := row{Tool: name, Modes: map[string]string{}}
+		for _, l := range trust.Levels() {
+			x := tidemark.Explain(set, name, l, nil)
+			r.Modes[l.String()], r.Response = x.Mode, x.Response.String()
+		}
+		rows = append(rows, r)
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"policy": set.Version(), "levels": levelNames(), "tools": rows})
+	}
+	columns := append(levelNames(), "response")
+	table := make([]draw.Row, len(rows))
+	for i, r := range rows {
+		cells := make([]string, 0, len(columns))
+		for _, l := range levelNames() {
+			cells = append(cells, r.Modes[l])
+		}
+		table[i] = draw.Row{Name: r.Tool, Cells: append(cells, r.Response)}
+	}
+	return draw.Matrix(e.out, columns, table, e.drawStyle())
+}

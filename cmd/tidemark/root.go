@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/strictjson"
+)
+
+// Exit codes. Scripts rely on them.
+const (
+	exitOK    = 0
+	exitFault = 1 // the answer is no: a fault was found, a chain is broken
+	exitUsage = 2 // the command could not be carried out
+)
+
+// errFault ends a command with exitFault after it has printed its own report.
+var errFault = errors.New("fault found")
+
+// env is what every command shares.
+type env struct {
+	in     io.Reader
+	out    io.Writer
+	errOut io.Writer
+	ui     ui
+
+	data   string
+	config string
+	json   bool
+}
+
+// run is main without the process: tests call it too.
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	e := &env{in: in, out: out, errOut: errOut, ui: newUI(out)}
+	cmd := e.command()
+	cmd.SetArgs(args)
+	cmd.SetIn(in)
+	cmd.SetOut(out)
+	cmd.SetErr(errOut)
+	err := cmd.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errFault):
+		return exitFault
+	}
+	e.report(err)
+	return exitUsage
+}
+
+// report prints an error the way the reader asked for output.
+func (e *env) report(err error) {
+	var bad *app.ConfigError
+	if errors.As(err, &bad) {
+		fmt.Fprint(e.errOut, newUI(e.errOut).faults(bad.Rendered))
+		return
+	}
+	fmt.Fprintf(e.errOut, "tidemark: %v\n", err)
+}
+
+func (e *env) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tidemark",
+		Short: "A reference monitor for AI agents",
+		Long: `Tidemark tracks where everything in an agent's context came from and decides,
+outside the model, what the agent may still do.
+
+  tidemark demo            see it work on a temporary log
+  tidemark serve           run the monitor for your agents
+  tidemark explain exec    ask what the policy says about a tool`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	f := root.PersistentFlags()
+	f.StringVar(&e.data, "data", "", "data folder (default $TIDEMARK_DATA, else ~/.local/share/tidemark)")
+	f.StringVar(&e.config, "config", "", "policy file (default tidemark.yaml in the data folder, if there is one)")
+	f.BoolVar(&e.json, "json", false, "print JSON")
+	root.AddCommand(
+		e.serveCommand(), e.demoCommand(), e.checkCommand(), e.explainCommand(), e.sessionsCommand(), e.graphCommand(),
+		e.approvalsCommand(), e.writesCommand(), e.auditCommand(), e.resetCommand(), e.versionCommand(),
+	)
+	return root
+}
+
+func (e *env) paths() (app.Paths, error) { return app.FindPaths(e.data, e.config) }
+
+// printJSON is what --json prints.
+func (e *env) printJSON(v any) error {
+	raw, err := strictjson.MarshalIndent(v)
+	if err != nil {
+		return fmt.Errorf("print JSON: %w", err)
+	}
+	_, err = fmt.Fprintf(e.out, "%s\n", raw)
+	return err
+}
+
+func (e *env) printf(format string, args ...any) { fmt.Fprintf(e.out, format, args...) }
+
+// openLog opens the log for a command that only looks.
+func (e *env) openLog(ctx context.Context) (*app.Log, error) {
+	p, err := e.paths()
+	if err != nil {
+		return nil, err
+	}
+	return app.OpenLog(ctx, p)
+}
+
+// withLog runs step on the log and closes it.
+func (e *env) withLog(ctx context.Context, step func(*app.Log) error) error {
+	log, err := e.openLog(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(step(log), log.Close())
+}
+
+func isTerminal(w io.Writer) (*os.File, bool) {
+	f, ok := w.(*os.File)
+	return f, ok
+}

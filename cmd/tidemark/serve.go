@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark/tidemark/internal/app"
+)
+
+func (e *env) serveCommand() *cobra.Command {
+	var listen, level string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the monitor",
+		Long: `Run the monitor and its HTTP hook API. The first start makes the data folder, the
+log and three bearer tokens (agent, approver, admin), and prints them once.
+SIGHUP reads the policy file again; a file with faults changes nothing.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context(), listen, level) },
+	}
+	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on (default 127.0.0.1:8417; port 0 picks a free one)")
+	cmd.Flags().StringVar(&level, "log-level", "info", "debug, info, warn or error")
+	return cmd
+}
+
+func (e *env) serve(ctx context.Context, listen, level string) error {
+	logger, err := e.logger(level)
+	if err != nil {
+		return err
+	}
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	a, err := app.New(ctx, app.Options{Paths: p, Listen: listen, Logger: logger})
+	if err != nil {
+		return err
+	}
+	url, err := a.Start(ctx)
+	if err != nil {
+		return errors.Join(err, a.Stop(ctx))
+	}
+	if err := e.greet(p, a, url); err != nil {
+		return errors.Join(err, a.Stop(ctx))
+	}
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	for {
+		select {
+		case <-reload:
+			if _, err := a.Reload(ctx); err != nil {
+				logger.Error("policy not reloaded; the old one stays in force", "error", err)
+			}
+		case <-ctx.Done():
+			grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+			defer cancel()
+			return a.Stop(grace)
+		}
+	}
+}
+
+// greet says where the server is, and the tokens the first time.
+func (e *env) greet(p app.Paths, a *app.App, url string) error {
+	if e.json {
+		type first struct {
+			URL    string      `json:"url"`
+			Data   string      `json:"data"`
+			Config string      `json:"config,omitempty"`
+			Policy string      `json:"policy"`
+			Tokens *app.Tokens `json:"tokens,omitempty"`
+		}
+		f := first{URL: url, Data: p.Data, Config: p.Config, Policy: a.Monitor.Policy().Version()}
+		if a.NewTokens {
+			f.Tokens = &a.Tokens
+		}
+		return e.printJSON(f)
+	}
+	e.printf("listening on %s\n", url)
+	e.printf("data in %s\n", p.Data)
+	if p.Config != "" {
+		e.printf("policy %s (version %s)\n", p.Config, a.Monitor.Policy().Version())
+	} else {
+		e.printf("policy %s as shipped (version %s)\n", a.Monitor.Policy().Settings().Preset, a.Monitor.Policy().Version())
+	}
+	if a.NewTokens {
+		e.printf("\nnew tokens, shown this once (kept in %s):\n", p.Tokens())
+		e.printf("  agent     %s\n  approver  %s\n  admin     %s\n\n", a.Tokens.Agent, a.Tokens.Approver, a.Tokens.Admin)
+	}
+	return nil
+}
+
+func (e *env) logger(level string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, fmt.Errorf("unknown log level %q (want debug, info, warn or error)", level)
+	}
+	return slog.New(slog.NewJSONHandler(e.errOut, &slog.HandlerOptions{Level: l})), nil
+}

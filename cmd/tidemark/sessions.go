@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/store"
+)
+
+func (e *env) sessionsCommand() *cobra.Command {
+	var limit int
+	var prefix string
+	cmd := &cobra.Command{
+		Use:   "sessions [SESSION]",
+		Short: "List sessions, or show one",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.withLog(cmd.Context(), func(log *app.Log) error {
+				if len(args) == 1 {
+					v, err := log.Monitor.View(cmd.Context(), args[0])
+					if err != nil {
+						return err
+					}
+					return e.showSession(v)
+				}
+				return e.listSessions(cmd, log, store.SessionQuery{Limit: limit, Prefix: prefix})
+			})
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 50, "how many at most")
+	cmd.Flags().StringVar(&prefix, "prefix", "", "only sessions whose key starts with this")
+	return cmd
+}
+
+func (e *env) listSessions(cmd *cobra.Command, log *app.Log, q store.SessionQuery) error {
+	rows, err := log.Sessions(cmd.Context(), q)
+	if err != nil {
+		return fmt.Errorf("list sessions: %w", err)
+	}
+	views := make([]tidemark.View, 0, len(rows))
+	for _, r := range rows {
+		v, err := log.Monitor.View(cmd.Context(), r.Name)
+		if err != nil {
+			return err
+		}
+		views = append(views, v)
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"sessions": views})
+	}
+	if len(views) == 0 {
+		e.printf("no sessions yet\n")
+		return nil
+	}
+	cells := make([][]cell, len(views))
+	for i, v := range views {
+		cells[i] = []cell{
+			{"", v.Session}, {v.Taint.Level.String(), v.Taint.Level.String()}, {"", strconv.FormatUint(v.Turns, 10)},
+			{"", strconv.FormatInt(v.Steps, 10)}, {"", strconv.FormatInt(v.Denied, 10)}, {"", strconv.Itoa(len(v.Questions))},
+			{"dim", v.Last.Local().Format(time.DateTime)},
+		}
+	}
+	return e.ui.table(e.out, []string{"SESSION", "TAINT", "TURNS", "CALLS", "HELD", "OPEN", "LAST"}, cells)
+}
+
+func (e *env) showSession(v tidemark.View) error {
+	if e.json {
+		return e.printJSON(v)
+	}
+	e.printf("%s  taint %s, %d turns, %d calls judged, %d refused or held\n", e.ui.word("title", v.Session), e.ui.as(v.Taint.Level.String()), v.Turns, v.Steps, v.Denied)
+	if ev := tidemark.Evidence(v.Taint); ev != "" {
+		e.printf("  because of %s\n", ev)
+	}
+	for _, b := range v.Branches {
+		name := b.Branch
+		if name == "" {
+			name = "main"
+		}
+		state := "sealed"
+		if b.Open {
+			state = "open"
+		}
+		e.printf("  branch %s: %s, turn %s (%s), iteration %d\n", name, e.ui.as(b.Taint.Level.String()), b.Turn, state, b.Iteration)
+	}
+	for _, q := range v.Questions {
+		e.printf("  question %s: %s (%s) %s, expires %s\n", q.ID, q.Tool, q.Rule, q.State, q.Expires.Local().Format(time.TimeOnly))
+	}
+	for _, g := range v.Grants {
+		until := "the turn ends"
+		if !g.Turn {
+			until = g.Until.Local().Format(time.TimeOnly)
+		}
+		e.printf("  grant %s: %v until %s, not below %s\n", g.ID, g.Tools, until, g.Ceiling)
+	}
+	for _, w := range v.Writes {
+		e.printf("  write %s: %s to %s, %s\n", w.ID, w.Tool, w.Path, w.Status)
+	}
+	return nil
+}

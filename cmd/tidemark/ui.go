@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"charm.land/lipgloss/v2"
+	"golang.org/x/term"
+
+	"github.com/tidemark/tidemark/internal/draw"
+)
+
+// ui paints words on a terminal and leaves them plain in a pipe.
+type ui struct{ colour bool }
+
+func newUI(w io.Writer) ui {
+	f, ok := isTerminal(w)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return ui{}
+	}
+	return ui{colour: term.IsTerminal(int(f.Fd()))}
+}
+
+// The colours stand for meaning and nothing else.
+var palette = map[string]string{
+	"allow": "2", "confirm": "3", "deny": "1", "restrict": "1", "taint-escalation": "3", "escalate": "3",
+	"system": "2", "owner": "2", "local": "6", "shared": "3", "external": "5", "untrusted": "1",
+	"approved": "2", "reset": "4", "blocked": "1", "heading": "4", "faint": "8",
+	"dim": "8", "title": "4", "good": "2", "bad": "1", "warn": "3",
+}
+
+// word paints text in the colour of a meaning.
+func (u ui) word(meaning, text string) string {
+	c, ok := palette[meaning]
+	if !u.colour || !ok {
+		return text
+	}
+	s := lipgloss.NewStyle().Foreground(lipgloss.Color(c))
+	if meaning == "title" || meaning == "deny" || meaning == "restrict" {
+		s = s.Bold(true)
+	}
+	return s.Render(text)
+}
+
+// as paints a word in the colour of its own meaning.
+func (u ui) as(text string) string { return u.word(text, text) }
+
+// faults colours a fault report: places bold, carets red.
+func (u ui) faults(rendered string) string {
+	if !u.colour {
+		return rendered
+	}
+	lines := strings.Split(rendered, "\n")
+	for i, l := range lines {
+		switch {
+		case strings.TrimSpace(l) == "^":
+			lines[i] = u.word("bad", l)
+		case !strings.HasPrefix(l, " ") && l != "":
+			lines[i] = lipgloss.NewStyle().Bold(true).Render(l)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// table prints rows in columns. Colour is added after the widths are known, so cells
+// are (meaning, text) pairs.
+type cell struct{ meaning, text string }
+
+func (u ui) table(w io.Writer, head []string, rows [][]cell) error {
+	if !u.colour {
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, strings.Join(head, "\t"))
+		for _, r := range rows {
+			texts := make([]string, len(r))
+			for i, c := range r {
+				texts[i] = c.text
+			}
+			fmt.Fprintln(t, strings.Join(texts, "\t"))
+		}
+		return t.Flush()
+	}
+	width := make([]int, len(head))
+	for i, h := range head {
+		width[i] = lipgloss.Width(h)
+	}
+	for _, r := range rows {
+		for i, c := range r {
+			width[i] = max(width[i], lipgloss.Width(c.text))
+		}
+	}
+	line := func(cells []cell) {
+		var b strings.Builder
+		for i, c := range cells {
+			b.WriteString(u.word(c.meaning, c.text))
+			if i < len(cells)-1 {
+				b.WriteString(strings.Repeat(" ", width[i]-lipgloss.Width(c.text)+2))
+			}
+		}
+		fmt.Fprintln(w, b.String())
+	}
+	titles := make([]cell, len(head))
+	for i, h := range head {
+		titles[i] = cell{"title", h}
+	}
+	line(titles)
+	for _, r := range rows {
+		line(r)
+	}
+	return nil
+}
+
+// drawStyle colours pictures with the same palette.
+func (e *env) drawStyle() draw.Style {
+	if !e.ui.colour {
+		return nil
+	}
+	return func(role draw.Role, text string) string { return e.ui.word(string(role), text) }
+}

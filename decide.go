@@ -1,0 +1,204 @@
+package tidemark
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// decision is what one call of Decide works on, pooled because the path is hot. The
+// store must not keep events, so it can be used again once Append returned.
+type decision struct {
+	event   provenance.Event
+	decided provenance.Decided
+	list    [1]*provenance.Event
+	args    tool.Args
+}
+
+// Decide says whether this exact call may run now. Its order is fixed: label the
+// context, ask the policy, spend an approval or open a question, record. Only then is
+// there a permit.
+func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (Verdict, error) {
+	var v Verdict
+	err := m.with(ctx, ref, func(s *session) error {
+		b, err := m.turn(ctx, s, ref)
+		if err != nil {
+			return err
+		}
+		d := m.decisions.Get().(*decision)
+		v, err = m.decide(ctx, s, b, ref, call, d)
+		if err == nil { // after an error the store may still hold the event
+			*d = decision{}
+			m.decisions.Put(d)
+		}
+		return err
+	})
+	if err != nil {
+		return Verdict{}, fmt.Errorf("decide %s: %w", tool.Name(call.Name), err)
+	}
+	return v, nil
+}
+
+// turn finds the open turn the call belongs to, opening one where the host did not. A
+// turn that was sealed stays so: then the branch is returned as it is.
+func (m *Monitor) turn(ctx context.Context, s *session, ref Ref) (*provenance.Taint, error) {
+	b := s.state.branch(ref.Branch)
+	if b.Turn.Has(ref.Turn) || ref.Turn != "" && b.Sealed(ref.Turn) {
+		return b, nil
+	}
+	if err := m.reopen(ctx, s, ref); err != nil {
+		return nil, err
+	}
+	return s.state.branch(ref.Branch), nil
+}
+
+func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, ref Ref, call tool.Call, x *decision) (Verdict, error) {
+	now := m.now().UnixNano()
+	set := m.policy.Load().For(s.state.agent)
+	name := tool.Name(call.Name)
+	x.args = tool.NewArgs(call.Args)
+
+	// 1 label · 2 static policy · 3 taint policy
+	in := &s.input
+	fill(in, s, b, name, &x.args)
+	d := judge(set, in, b, ref)
+	traits := set.Traits(name, &x.args)
+	v := Verdict{Effect: d.Effect, Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons, Tool: name, Taint: b.Mark, Step: uint64(s.state.steps) + 1}
+
+	x.decided = provenance.Decided{
+		CallID: call.ID, Tool: name, Digest: call.Digest(), Step: v.Step, Kind: d.Kind, Rule: d.Rule,
+		Level: b.Mark.Level, Policy: set.Version(), Expect: traits.Level, ExpectS: traits.Sensitivity,
+		Source: traits.Source, Private: traits.Sensitive,
+	}
+	if d.Effect != policy.Allow && len(d.Reasons) > 0 {
+		x.decided.Reason = d.Reasons[0].Text
+	}
+
+	// 5 approval: spend one, or ask. (4, the intent audit, and 6, the verifier, come here.)
+	if v.Effect == policy.Confirm {
+		if err := m.approve(s, ref, &v, x, now, set); err != nil {
+			return Verdict{}, err
+		}
+	}
+	if v.Effect != policy.Allow && traits.Memory != "" {
+		if err := m.quarantine(s, &v, x, traits.Memory); err != nil {
+			return Verdict{}, err
+		}
+	}
+
+	// 7 record: no record, no permit
+	x.decided.Effect = v.Effect.String()
+	x.event = provenance.Event{
+		Kind: provenance.CallDecided, Time: now, Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Decided: &x.decided,
+	}
+	if !b.Turn.Has(ref.Turn) {
+		x.event.Turn, x.event.Late = ref.Turn, true
+	}
+	x.list[0] = &x.event
+	if err := m.append(ctx, s, x.list[:]...); err != nil {
+		return Verdict{}, err
+	}
+	if v.Effect == policy.Allow {
+		v.Permit = &Permit{digest: x.decided.Digest, issued: true}
+	}
+	return v, nil
+}
+
+func fill(in *policy.Input, s *session, b *provenance.Taint, name string, args *tool.Args) {
+	*in = policy.Input{
+		Tool: name, Args: args, Taint: b.Mark.Level, Sens: b.Mark.Sensitivity, Levels: b.Levels,
+		Tainted: b.Tainted, Sensitive: b.Sensitive, Iteration: b.Turn.Iteration,
+		Agent: s.state.agent, Provider: b.Turn.Provider, History: s.state,
+	}
+}
+
+// judge asks the policy, unless the turn itself is over.
+func judge(set *policy.Set, in *policy.Input, b *provenance.Taint, ref Ref) policy.Decision {
+	if !b.Turn.Has(ref.Turn) {
+		return refuse("turn-sealed", "the turn's answer has already gone out; a new turn must begin first")
+	}
+	if b.Turn.Blocked {
+		return refuse("turn-blocked", "a rule has ended this turn; answer with what you have")
+	}
+	return set.Judge(in)
+}
+
+func refuse(rule, text string) policy.Decision {
+	return policy.Decision{Rule: rule, Reasons: []policy.Reason{{Rule: rule, Text: text}}}
+}
+
+// approve lets a held call through if an approval or grant covers it, and asks otherwise.
+func (m *Monitor) approve(s *session, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set) error {
+	d := &x.decided
+	h := approval.Held{Branch: ref.Branch, Tool: d.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level}
+	if id, ok := s.state.book.Covers(h, now); ok {
+		v.Effect, v.Spent, d.Spent = policy.Allow, id, id
+		return nil
+	}
+	open, pending := s.state.book.Pending(h, now)
+	if code, ok := s.codes[open.ID]; pending && ok {
+		q := m.question(s.name, open, now) // the same question again: same code
+		q.Code = code
+		v.Held = &q
+		return nil
+	}
+	return m.ask(s, ref, v, x, now, set, open.ID)
+}
+
+// ask opens a question. The code is kept in memory only; after a restart the same
+// question gets a new one.
+func (m *Monitor) ask(s *session, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set, replaces string) error {
+	id, err := m.newID("ask")
+	if err != nil {
+		return err
+	}
+	code, err := approval.NewCode(m.rand)
+	if err != nil {
+		return err
+	}
+	d := &x.decided
+	d.Ask = &provenance.Ask{
+		ID: id, CodeHash: approval.HashCode(s.name, code), Expires: now + int64(set.Settings().ApprovalTTL),
+		Args: m.redact.Preview(x.args.Raw(), maxArgsShown), Replaces: replaces,
+	}
+	maps.DeleteFunc(s.codes, func(id, _ string) bool { _, open := s.state.book.Request(id); return !open })
+	if s.codes == nil {
+		s.codes = map[string]string{}
+	}
+	s.codes[id] = code
+	v.Held = &Question{
+		ID: id, Session: s.name, Branch: ref.Branch, Tool: d.Tool, Args: d.Ask.Args, Kind: d.Kind, Rule: d.Rule, Reason: d.Reason,
+		Level: d.Level.String(), Step: d.Step, Digest: d.Digest.String(), Asked: time.Unix(0, now).UTC(),
+		Expires: time.Unix(0, d.Ask.Expires).UTC(), State: "pending", Code: code,
+	}
+	return nil
+}
+
+// maxArgsShown bounds how much of a call's arguments a question shows.
+const maxArgsShown = 2000
+
+// quarantine keeps the content of a blocked write to a memory file (BEY-08).
+func (m *Monitor) quarantine(s *session, v *Verdict, x *decision, path string) error {
+	if _, err := x.args.Fields(); err != nil {
+		return nil // not a JSON object: there is no write to keep
+	}
+	for _, w := range s.state.writes {
+		if w.status == "held" && w.digest == x.decided.Digest {
+			v.Write = w.id // the agent tried again; the content is already kept
+			return nil
+		}
+	}
+	id, err := m.newID("write")
+	if err != nil {
+		return err
+	}
+	x.decided.Write = &provenance.Write{ID: id, Path: path, Args: string(x.args.Raw())}
+	v.Write = id
+	return nil
+}

@@ -1,0 +1,103 @@
+// Package hook is the plugin interface of the agent loop: the events a host emits
+// around every model call and tool call, the results a handler may answer with, and
+// the Bus that runs many handlers as one.
+//
+// JSON names are those of the agent-loop hook RFC and of OpenClaw's plugin hooks, so
+// a handler sees the same object as a Go function and as an HTTP endpoint.
+//
+// The package starts goroutines and reads the clock (a handler runs under a time
+// limit) but opens nothing and keeps no state besides the registered handlers.
+//
+// Invariants:
+//   - nothing a handler does adds a tool or a tool call: results only narrow;
+//   - one block blocks, whatever the other handlers say;
+//   - a handler that errs, panics, or outlives its limit changes nothing, and blocks
+//     if it was registered as FailClosed;
+//   - a handler that was given up on cannot reach the composed result any more;
+//   - a hook nobody handles costs no allocation.
+//
+// Messages are handed over by reference and are read-only: a handler that wants
+// other messages returns them. The caller of the Bus must not reuse their bytes
+// after a dispatch, because a handler that was given up on may still read them.
+package hook
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Name names a hook.
+type Name string
+
+// The hooks of the inner loop, and the coarse ones around it.
+const (
+	NameMessageReceived    Name = "message_received"     // somebody spoke
+	NameBeforeAgentStart   Name = "before_agent_start"   // a turn starts
+	NameContextAssembled   Name = "context_assembled"    // the context is complete, before the first model call
+	NameLoopIterationStart Name = "loop_iteration_start" // one model call and its tool calls
+	NameBeforeLLMCall      Name = "before_llm_call"      // the request is ready
+	NameAfterLLMCall       Name = "after_llm_call"       // the response is here, no tool has run
+	NameBeforeToolCall     Name = "before_tool_call"     // one tool is about to run
+	NameAfterToolCall      Name = "after_tool_call"      // it ran
+	NameToolResultPersist  Name = "tool_result_persist"  // its result is about to be saved
+	NameLoopIterationEnd   Name = "loop_iteration_end"   // the iteration is over
+	NameBeforeResponseEmit Name = "before_response_emit" // the answer is ready
+	NameMessageSending     Name = "message_sending"      // a message leaves over a channel
+	NameAgentEnd           Name = "agent_end"            // the turn is over
+)
+
+// Names lists all hooks in the order a turn meets them.
+func Names() []Name {
+	return []Name{
+		NameMessageReceived, NameBeforeAgentStart, NameContextAssembled, NameLoopIterationStart,
+		NameBeforeLLMCall, NameAfterLLMCall, NameBeforeToolCall, NameAfterToolCall,
+		NameToolResultPersist, NameLoopIterationEnd, NameBeforeResponseEmit, NameMessageSending, NameAgentEnd,
+	}
+}
+
+// ParseName returns the hook of that exact name.
+func ParseName(s string) (Name, error) {
+	if n := Name(s); slices.Contains(Names(), n) {
+		return n, nil
+	}
+	return "", fmt.Errorf("unknown hook %q", s)
+}
+
+// Context is what a host knows about the run an event belongs to. Hosts add fields
+// of their own; those are ignored.
+type Context struct {
+	SessionKey      string           `json:"sessionKey,omitzero"`
+	SessionID       string           `json:"sessionId,omitzero"`
+	RunID           string           `json:"runId,omitzero"` // the turn
+	AgentID         string           `json:"agentId,omitzero"`
+	Branch          string           `json:"branch,omitzero"`          // a context of its own inside the session
+	MessageProvider string           `json:"messageProvider,omitzero"` // empty for cron and heartbeat
+	ChannelID       string           `json:"channelId,omitzero"`
+	SenderID        string           `json:"senderId,omitzero"`
+	SenderIsOwner   bool             `json:"senderIsOwner,omitzero"` // verified by the host
+	GroupID         string           `json:"groupId,omitzero"`
+	SpawnedBy       string           `json:"spawnedBy,omitzero"`      // parent session of a sub-agent
+	SenderMetadata  *bool            `json:"senderMetadata,omitzero"` // false: the host cannot supply sender metadata
+	InputProvenance *InputProvenance `json:"inputProvenance,omitzero"`
+	WorkspaceDir    string           `json:"workspaceDir,omitzero"`
+	Trigger         string           `json:"trigger,omitzero"` // user, cron, heartbeat, …
+}
+
+// InputProvenance says where the words that started a turn came from.
+type InputProvenance struct {
+	Kind             string `json:"kind"` // external_user, inter_session, internal_system
+	SourceSessionKey string `json:"sourceSessionKey,omitzero"`
+}
+
+// clone shares nothing that a handler could write to.
+func (c Context) clone() *Context {
+	if c.SenderMetadata != nil {
+		known := *c.SenderMetadata
+		c.SenderMetadata = &known
+	}
+	if c.InputProvenance != nil {
+		from := *c.InputProvenance
+		c.InputProvenance = &from
+	}
+	return &c
+}

@@ -1,0 +1,208 @@
+// Package app wires the parts together: it opens the log, reads the policy, starts
+// the server and stops it again. Only cmd imports it, and only it imports adapters.
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/door/httpapi"
+	"github.com/tidemark/tidemark/internal/remotehook"
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
+)
+
+// Options say what to run.
+type Options struct {
+	Paths  Paths
+	Listen string // overrides the file's; "" for the file's or the default
+	Logger *slog.Logger
+}
+
+// App is a server that can be started and stopped. New opens everything but listens on
+// nothing; Stop is safe at any point, also after a New that failed half-way.
+type App struct {
+	Tokens    Tokens
+	NewTokens bool // made by this start
+	Monitor   *tidemark.Monitor
+
+	opts     Options
+	config   *config.Config
+	log      *sqlite.Store
+	server   *http.Server
+	listener net.Listener
+	running  Running
+	stopped  sync.Once
+	stopErr  error
+	cancel   context.CancelFunc
+}
+
+// New reads the policy and opens the log.
+func New(ctx context.Context, o Options) (*App, error) {
+	if o.Logger == nil {
+		return nil, errors.New("new app: no logger")
+	}
+	cfg, warnings, err := ReadConfig(o.Paths.Config)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		o.Logger.Warn("policy", "fault", w.Error())
+	}
+	if err := o.Paths.Create(); err != nil {
+		return nil, err
+	}
+	a := &App{opts: o, config: cfg}
+	if err := a.open(ctx); err != nil {
+		return nil, errors.Join(err, a.Stop(ctx))
+	}
+	return a, nil
+}
+
+func (a *App) open(ctx context.Context) error {
+	var err error
+	if a.Tokens, a.NewTokens, err = LoadTokens(a.opts.Paths.Tokens()); err != nil {
+		return err
+	}
+	if a.log, err = sqlite.Open(ctx, a.opts.Paths.DB(), sqlite.Options{}); err != nil {
+		return fmt.Errorf("open log: %w", err)
+	}
+	feed := httpapi.NewFeed(a.log)
+	if a.Monitor, err = newMonitor(a.config, feed); err != nil {
+		return err
+	}
+	bus, err := newBus(a.config, a.opts.Logger)
+	if err != nil {
+		return err
+	}
+	api, err := httpapi.New(httpapi.Options{
+		Monitor: a.Monitor, Log: a.log, Feed: feed, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
+		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload,
+		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody,
+	})
+	if err != nil {
+		return fmt.Errorf("open door: %w", err)
+	}
+	a.server = &http.Server{
+		Handler: api.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
+	}
+	return a.recall(ctx)
+}
+
+func newMonitor(cfg *config.Config, s tidemark.Store) (*tidemark.Monitor, error) {
+	return tidemark.New(tidemark.Options{Policy: cfg.Policy, Store: s, Now: time.Now, Rand: rand.Reader})
+}
+
+func newBus(cfg *config.Config, logger *slog.Logger) (*hook.Bus, error) {
+	bus := hook.New(hook.Options{Logger: logger})
+	for _, p := range cfg.Hooks {
+		plugin, err := remotehook.New(remotehook.Options{
+			Name: p.Name, URL: p.URL, Hooks: p.Hooks, Secret: []byte(p.Secret),
+			Priority: p.Priority, FailClosed: p.FailClosed, Limit: p.Limit,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if err := bus.Register(plugin.Handler()); err != nil {
+			return nil, fmt.Errorf("plugin %s: %w", p.Name, err)
+		}
+	}
+	return bus, nil
+}
+
+// recall reads the sessions back that may still have open questions, so that the queue
+// is complete after a restart.
+func (a *App) recall(ctx context.Context) error {
+	since := time.Now().Add(-24 * time.Hour).UnixNano() // the longest a question can live
+	query := store.SessionQuery{Limit: store.MaxLimit}
+	for {
+		page, err := a.log.Sessions(ctx, query)
+		if err != nil {
+			return fmt.Errorf("recall sessions: %w", err)
+		}
+		for _, s := range page {
+			query.After = s.Name
+			if s.LastTime < since {
+				continue
+			}
+			if _, err := a.Monitor.View(ctx, s.Name); err != nil {
+				a.opts.Logger.Error("session cannot be read; its calls will be refused", "session", s.Name, "error", err)
+			}
+		}
+		if len(page) < store.MaxLimit {
+			return nil
+		}
+	}
+}
+
+// Start listens and serves in the background. It returns the address it listens on.
+func (a *App) Start(ctx context.Context) (string, error) {
+	address := a.opts.Listen
+	if address == "" {
+		address = a.config.Server.Listen
+	}
+	var err error
+	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", address); err != nil {
+		return "", fmt.Errorf("listen: %w", err)
+	}
+	if tcp, ok := a.listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		a.opts.Logger.Warn("listening beyond this machine; tokens travel unencrypted unless a TLS proxy stands before it", "address", tcp.String())
+	}
+	a.running = Running{URL: "http://" + a.listener.Addr().String(), PID: os.Getpid()}
+	if err := announce(a.opts.Paths, a.running); err != nil {
+		return "", errors.Join(err, a.listener.Close())
+	}
+	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	a.cancel = cancel
+	a.server.BaseContext = func(net.Listener) context.Context { return base }
+	go func() {
+		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
+			a.opts.Logger.Error("serve", "error", err)
+		}
+	}()
+	return a.running.URL, nil
+}
+
+// Reload reads the policy file again. A file with faults changes nothing.
+func (a *App) Reload(context.Context) ([]string, error) {
+	cfg, warnings, err := ReadConfig(a.opts.Paths.Config)
+	if err != nil {
+		return nil, err
+	}
+	a.Monitor.SetPolicy(cfg.Policy)
+	out := make([]string, len(warnings))
+	for i, w := range warnings {
+		out[i] = w.Error()
+	}
+	a.opts.Logger.Info("policy in force", "version", cfg.Policy.Version(), "warnings", len(out))
+	return out, nil
+}
+
+// Stop ends the server and closes the log. Calls under way may finish first.
+func (a *App) Stop(ctx context.Context) error {
+	a.stopped.Do(func() {
+		var errs []error
+		if a.listener != nil {
+			withdraw(a.opts.Paths, a.running)
+			a.cancel() // event streams end; they would hold the shutdown up
+			errs = append(errs, a.server.Shutdown(ctx))
+		}
+		if a.log != nil {
+			errs = append(errs, a.log.Close())
+		}
+		a.stopErr = errors.Join(errs...)
+	})
+	return a.stopErr
+}

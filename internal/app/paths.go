@@ -1,0 +1,68 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Paths are the files of one installation. Everything lives in the data folder.
+type Paths struct {
+	Data   string // folder, 0700
+	Config string // policy file; "" when there is none
+}
+
+// FindPaths resolves the data folder and the policy file. An explicit policy file must
+// exist; the one in the data folder is used when it does. The working directory is not
+// searched: an agent may be able to write there.
+func FindPaths(data, config string) (Paths, error) {
+	if data == "" {
+		var err error
+		if data, err = defaultData(); err != nil {
+			return Paths{}, err
+		}
+	}
+	p := Paths{Data: data, Config: config}
+	if config != "" {
+		return p, nil
+	}
+	inData := filepath.Join(data, "tidemark.yaml")
+	if _, err := os.Stat(inData); err == nil {
+		p.Config = inData
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return Paths{}, fmt.Errorf("look for policy: %w", err)
+	}
+	return p, nil
+}
+
+func defaultData() (string, error) {
+	if d := os.Getenv("TIDEMARK_DATA"); d != "" {
+		return d, nil
+	}
+	if d := os.Getenv("XDG_DATA_HOME"); d != "" {
+		return filepath.Join(d, "tidemark"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", errors.New("find data folder: no home directory; give --data")
+	}
+	return filepath.Join(home, ".local", "share", "tidemark"), nil
+}
+
+// DB is the log's database file.
+func (p Paths) DB() string { return filepath.Join(p.Data, "tidemark.db") }
+
+// Tokens is the file of the bearer tokens.
+func (p Paths) Tokens() string { return filepath.Join(p.Data, "tokens.json") }
+
+// Server is the file in which a running server says where it listens.
+func (p Paths) Server() string { return filepath.Join(p.Data, "server.json") }
+
+// Create makes the data folder, private to its owner.
+func (p Paths) Create() error {
+	if err := os.MkdirAll(p.Data, 0o700); err != nil {
+		return fmt.Errorf("create data folder: %w", err)
+	}
+	return nil
+}

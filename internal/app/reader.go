@@ -1,0 +1,73 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
+	"github.com/tidemark/tidemark/provenance"
+)
+
+// Log is an installation's log opened for looking at, beside a running server or
+// without one.
+type Log struct {
+	*sqlite.Reader
+	Monitor *tidemark.Monitor
+	close   func() error
+}
+
+// Close closes the log.
+func (l *Log) Close() error { return l.close() }
+
+// readOnly is a log nobody may write to: the monitor on it can look and explain only.
+type readOnly struct{ *sqlite.Reader }
+
+func (readOnly) Append(context.Context, string, uint64, []*provenance.Event) error {
+	return fmt.Errorf("%w: it is open for reading only", tidemark.ErrUnavailable)
+}
+
+// OpenLog opens the log read-only.
+func OpenLog(ctx context.Context, p Paths) (*Log, error) {
+	if err := exists(p); err != nil {
+		return nil, err
+	}
+	r, err := sqlite.OpenReadOnly(ctx, p.DB())
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	return newLog(p, r, readOnly{r}, r.Close)
+}
+
+// OpenLogForAnswers opens the log for writing, for answers given while no server runs.
+func OpenLogForAnswers(ctx context.Context, p Paths) (*Log, error) {
+	if err := exists(p); err != nil {
+		return nil, err
+	}
+	s, err := sqlite.Open(ctx, p.DB(), sqlite.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	return newLog(p, s.Reader, s, s.Close)
+}
+
+func exists(p Paths) error {
+	if _, err := os.Stat(p.DB()); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("open log: there is none in %s (start the server once, or give --data)", p.Data)
+	}
+	return nil
+}
+
+func newLog(p Paths, r *sqlite.Reader, s tidemark.Store, done func() error) (*Log, error) {
+	cfg, _, err := ReadConfig(p.Config)
+	if err != nil {
+		return nil, errors.Join(err, done())
+	}
+	m, err := newMonitor(cfg, s)
+	if err != nil {
+		return nil, errors.Join(err, done())
+	}
+	return &Log{Reader: r, Monitor: m, close: done}, nil
+}

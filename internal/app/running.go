@@ -1,0 +1,58 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/tidemark/tidemark/internal/strictjson"
+)
+
+// Running says where a server of this data folder listens.
+type Running struct {
+	URL string `json:"url"`
+	PID int    `json:"pid"`
+}
+
+// ErrNotRunning is returned when no server has announced itself in the data folder.
+var ErrNotRunning = errors.New("no server is running on this data folder")
+
+// FindRunning reads the announcement of a running server. The announcement may be stale
+// after a crash: the caller finds out when it connects.
+func FindRunning(p Paths) (Running, error) {
+	raw, err := os.ReadFile(p.Server())
+	if errors.Is(err, os.ErrNotExist) {
+		return Running{}, ErrNotRunning
+	}
+	if err != nil {
+		return Running{}, fmt.Errorf("find server: %w", err)
+	}
+	var r Running
+	if err := strictjson.UnmarshalKnown(raw, &r); err != nil {
+		return Running{}, fmt.Errorf("find server: %s: %w", p.Server(), err)
+	}
+	return r, nil
+}
+
+func announce(p Paths, r Running) error {
+	raw, err := strictjson.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("announce server: %w", err)
+	}
+	tmp := filepath.Join(p.Data, ".server.json.tmp")
+	if err := os.WriteFile(tmp, append(raw, '\n'), 0o600); err != nil {
+		return fmt.Errorf("announce server: %w", err)
+	}
+	if err := os.Rename(tmp, p.Server()); err != nil {
+		return fmt.Errorf("announce server: %w", err)
+	}
+	return nil
+}
+
+// withdraw removes the announcement if it is still ours.
+func withdraw(p Paths, r Running) {
+	if now, err := FindRunning(p); err == nil && now == r {
+		_ = os.Remove(p.Server())
+	}
+}

@@ -1,0 +1,205 @@
+// Package config reads tidemark.yaml: the policy (package policy) and beside it what
+// the server needs: where to listen and which remote plugins to call. It is pure; the
+// environment is handed in.
+package config
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/policy"
+)
+
+// DefaultListen is where the server listens when nothing else is said.
+const DefaultListen = "127.0.0.1:8417"
+
+// Config is a whole file.
+type Config struct {
+	Policy *policy.Set
+	Server Server
+	Hooks  []Plugin
+}
+
+// Server is the `server` section.
+type Server struct {
+	Listen       string
+	AllowedHosts []string // further names clients may use in the Host header
+	MaxBody      int64    // bytes of a request body
+}
+
+// Plugin is one entry of the `hooks` section: an HTTP endpoint that takes part in hooks.
+type Plugin struct {
+	Name       string
+	URL        string
+	Hooks      []hook.Name
+	Secret     Secret // signs every request
+	Priority   int
+	FailClosed bool
+	Limit      time.Duration
+}
+
+// Secret is text that never prints.
+type Secret string
+
+// String hides the secret.
+func (Secret) String() string { return "[secret]" }
+
+// GoString hides the secret from %#v too.
+func (Secret) GoString() string { return "[secret]" }
+
+// Lookup reads an environment variable.
+type Lookup func(name string) (string, bool)
+
+// Parse reads a file. All faults are reported at once; the Config is nil if any of them
+// is an error. An empty file is the shipped defaults.
+func Parse(file string, src []byte, env Lookup) (*Config, source.Faults) {
+	root, faults := source.Parse(file, src)
+	if faults.Err() != nil {
+		return nil, faults
+	}
+	set, more := policy.ParseTree(root, file)
+	faults = append(faults, more...)
+	d := &decoder{env: env}
+	c := &Config{Policy: set, Server: Server{Listen: DefaultListen, MaxBody: 8 << 20}}
+	d.server(root.Get("server"), &c.Server)
+	c.Hooks = d.plugins(root.Get("hooks"))
+	faults = append(faults, d.Faults...)
+	faults.Sort()
+	if faults.Err() != nil || set == nil {
+		return nil, faults
+	}
+	return c, faults
+}
+
+type decoder struct {
+	source.Decoder
+	env Lookup
+}
+
+func (d *decoder) server(n *source.Node, s *Server) {
+	if n == nil {
+		return
+	}
+	d.Fields(n, map[string]func(*source.Node){
+		"listen": func(n *source.Node) {
+			v, ok := d.Text(n)
+			if !ok {
+				return
+			}
+			if _, _, err := net.SplitHostPort(v); err != nil {
+				d.Hintf(n.Pos, "write it as 127.0.0.1:8417", "server.listen is not host:port")
+				return
+			}
+			s.Listen = v
+		},
+		"allowedHosts": func(n *source.Node) {
+			for _, h := range d.Texts(n) {
+				s.AllowedHosts = append(s.AllowedHosts, h.Text)
+			}
+		},
+		"maxBodyBytes": func(n *source.Node) {
+			if v, ok := d.Int(n, 1<<10, 1<<30); ok {
+				s.MaxBody = v
+			}
+		},
+	})
+}
+
+func (d *decoder) plugins(n *source.Node) []Plugin {
+	var out []Plugin
+	seen := map[string]bool{}
+	for _, item := range d.Items(n) {
+		p := d.plugin(item)
+		if seen[p.Name] {
+			d.Errorf(item.Pos, "two plugins are named %q", p.Name)
+		}
+		seen[p.Name] = true
+		out = append(out, p)
+	}
+	return out
+}
+
+func (d *decoder) plugin(n *source.Node) Plugin {
+	p := Plugin{FailClosed: true, Limit: hook.DefaultLimit}
+	d.Fields(n, map[string]func(*source.Node){
+		"name":       func(n *source.Node) { p.Name, _ = d.Text(n) },
+		"url":        func(n *source.Node) { p.URL = d.address(n) },
+		"hooks":      func(n *source.Node) { p.Hooks = d.names(n) },
+		"secretEnv":  func(n *source.Node) { p.Secret = d.secret(n) },
+		"failClosed": func(n *source.Node) { p.FailClosed, _ = d.Bool(n) },
+		"priority": func(n *source.Node) {
+			v, _ := d.Int(n, -1000, 1000)
+			p.Priority = int(v)
+		},
+		"timeoutMs": func(n *source.Node) {
+			if v, ok := d.Int(n, 1, 60_000); ok {
+				p.Limit = time.Duration(v) * time.Millisecond
+			}
+		},
+	})
+	for key, missing := range map[string]bool{"name": p.Name == "", "url": p.URL == "", "hooks": len(p.Hooks) == 0, "secretEnv": p.Secret == ""} {
+		if missing && n.Get(key) == nil {
+			d.Errorf(n.Pos, "%s needs %s", n.Path, key)
+		}
+	}
+	return p
+}
+
+// address accepts https anywhere and http on this machine only: an unencrypted answer
+// could be swapped on the way.
+func (d *decoder) address(n *source.Node) string {
+	v, ok := d.Text(n)
+	if !ok {
+		return ""
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil {
+		d.Hintf(n.Pos, "write it as https://host/path, without user or password", "%s is not a usable URL", n.Path)
+		return ""
+	}
+	if u.Scheme == "http" && !loopback(u.Hostname()) {
+		d.Hintf(n.Pos, "use https, or an address of this machine", "%s is not encrypted", n.Path)
+		return ""
+	}
+	return v
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+func (d *decoder) names(n *source.Node) []hook.Name {
+	known := hook.Names()
+	words := make([]string, len(known))
+	for i, k := range known {
+		words[i] = string(k)
+	}
+	var out []hook.Name
+	for _, item := range d.Texts(n) {
+		if i, ok := d.Choice(item, words...); ok {
+			out = append(out, known[i])
+		}
+	}
+	return out
+}
+
+func (d *decoder) secret(n *source.Node) Secret {
+	name, ok := d.Text(n)
+	if !ok {
+		return ""
+	}
+	v, set := d.env(name)
+	if !set || len(v) < 16 {
+		d.Hintf(n.Pos, "set it to at least 16 characters before starting", "environment variable %s is not set or too short", name)
+		return ""
+	}
+	return Secret(v)
+}

@@ -1,0 +1,76 @@
+package httpapi
+
+import (
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// note is the "tidemark" member of every hook's answer: what the monitor knows. Hosts
+// that only speak the hook protocol can ignore it.
+type note struct {
+	Taint string       `json:"taint" doc:"level of the least trusted thing in the context"`
+	Label *trust.Label `json:"label,omitzero" doc:"the context's label with its sources"`
+
+	// Of a turn.
+	TurnID  string `json:"turnId,omitzero"`
+	Level   string `json:"level,omitzero" doc:"classification of this turn's sender"`
+	Command string `json:"command,omitzero" doc:"chat command that was carried out: approve, deny or reset-trust"`
+	Notice  string `json:"notice,omitzero" doc:"outcome of a chat command, for the user"`
+
+	// Of a decision.
+	Verdict  string          `json:"verdict,omitzero" enum:"allow,confirm,deny"`
+	Kind     string          `json:"kind,omitzero" doc:"of a confirm: escalate or taint-escalation"`
+	Rule     string          `json:"rule,omitzero" doc:"the one rule that decided"`
+	Reasons  []policy.Reason `json:"reasons,omitempty"`
+	Tool     string          `json:"tool,omitzero"`
+	Step     uint64          `json:"step,omitzero"`
+	Spent    string          `json:"spent,omitzero" doc:"approval or grant that let the call through"`
+	Write    string          `json:"write,omitzero" doc:"id of the write that was kept for review"`
+	Approval *approvalNote   `json:"approval,omitzero"`
+
+	// Of a model call.
+	Hidden []string `json:"hidden,omitempty" doc:"tools the model must not see or call now"`
+}
+
+// approvalNote is the open question of a held call.
+type approvalNote struct {
+	ID        string    `json:"id"`
+	Code      string    `json:"code"`
+	ExpiresAt time.Time `json:"expiresAt"`
+	Approve   string    `json:"approve" doc:"the chat message that approves it"`
+}
+
+// contextNote is all that can be said where nothing was decided.
+func contextNote(l trust.Label) *note { return &note{Taint: l.Level.String()} }
+
+func openingNote(o tidemark.Opening) *note {
+	n := contextNote(o.Taint)
+	n.TurnID, n.Level, n.Rule, n.Command, n.Notice = o.Turn, o.Level.String(), o.Rule, o.Command, o.Notice
+	return n
+}
+
+func layerNote(l tidemark.Layer) *note {
+	n := contextNote(l.Taint)
+	n.Label, n.Rule, n.Hidden = &l.Taint, l.Rule, l.Hidden
+	return n
+}
+
+func verdictNote(v tidemark.Verdict) *note {
+	n := contextNote(v.Taint)
+	n.Label, n.Verdict, n.Kind, n.Rule, n.Reasons = &v.Taint, v.Effect.String(), v.Kind, v.Rule, v.Reasons
+	n.Tool, n.Step, n.Spent, n.Write = v.Tool, v.Step, v.Spent, v.Write
+	if q := v.Held; q != nil {
+		n.Approval = &approvalNote{ID: q.ID, Code: q.Code, ExpiresAt: q.Expires, Approve: ".approve " + q.Tool + " " + q.Code}
+	}
+	return n
+}
+
+// pluginNote says that a plugin blocked before the monitor was asked.
+func pluginNote(l trust.Label, plugin string) *note {
+	n := contextNote(l)
+	n.Verdict, n.Rule = policy.Deny.String(), "plugin:"+plugin
+	return n
+}

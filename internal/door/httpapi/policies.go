@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/trust"
+)
+
+func (m *management) policyRoutes() {
+	route(m, operation{http.MethodGet, "/v1/policy", "viewPolicy", "The policy in force"}, m.viewPolicy)
+	route(m, operation{http.MethodPost, "/v1/policy/reload", "reloadPolicy", "Read the policy again; one with faults changes nothing"}, m.reloadPolicy)
+	route(m, operation{http.MethodGet, "/v1/explain", "explain", "What the policy does with a tool, and why"}, m.explainTool)
+	route(m, operation{http.MethodGet, "/v1/explain/matrix", "explainMatrix", "Every tool the policy knows, at every level"}, m.explainMatrix)
+}
+
+type policyView struct {
+	Version        string   `json:"version"`
+	Preset         string   `json:"preset"`
+	ApprovalTTL    int64    `json:"approvalTtlSeconds"`
+	ApprovalScope  string   `json:"approvalScope"`
+	TaintScope     string   `json:"taintScope"`
+	MaxIterations  int      `json:"maxIterations"`
+	ConfirmTools   string   `json:"confirmTools" enum:"visible,hidden"`
+	TaintNotice    bool     `json:"taintNotice"`
+	Footer         bool     `json:"provenanceFooter"`
+	Previews       bool     `json:"previews"`
+	RecordMessages bool     `json:"recordMessages"`
+	Tools          []string `json:"tools" doc:"tools it knows by name"`
+	Warnings       []string `json:"warnings" doc:"what was corrected or ignored when it was read"`
+}
+
+func (m *management) viewPolicy(context.Context, *struct{}) (policyView, error) {
+	set := m.monitor.Policy()
+	s := set.Settings()
+	v := policyView{
+		Version: set.Version(), Preset: s.Preset, ApprovalTTL: int64(s.ApprovalTTL / time.Second), ApprovalScope: s.ApprovalScope,
+		TaintScope: s.TaintScope, MaxIterations: s.MaxIterations, ConfirmTools: "visible", TaintNotice: s.TaintNotice,
+		Footer: s.Footer, Previews: s.Previews, RecordMessages: s.RecordMessages, Tools: set.Tools(), Warnings: []string{},
+	}
+	if s.HideConfirm {
+		v.ConfirmTools = "hidden"
+	}
+	for _, w := range set.Warnings() {
+		v.Warnings = append(v.Warnings, w.Error())
+	}
+	return v, nil
+}
+
+type reloaded struct {
+	Version  string   `json:"version"`
+	Warnings []string `json:"warnings"`
+}
+
+// reloadPolicy shows an administrator what is wrong with the policy, in full.
+func (m *management) reloadPolicy(ctx context.Context, _ *struct{}) (reloaded, error) {
+	if m.reload == nil {
+		return reloaded{}, newProblem(http.StatusConflict, "policy-rejected", "this server's policy cannot be reloaded")
+	}
+	warnings, err := m.reload(ctx)
+	if err != nil {
+		return reloaded{}, newProblem(http.StatusConflict, "policy-rejected", err.Error())
+	}
+	if warnings == nil {
+		warnings = []string{}
+	}
+	return reloaded{Version: m.monitor.Policy().Version(), Warnings: warnings}, nil
+}
+
+// explained is the answer at the asked level, and the mode at every one.
+type explained struct {
+	tidemark.Explanation
+	Levels map[string]string `json:"levels"`
+}
+
+func (m *management) explainTool(_ context.Context, in *struct {
+	Tool  string `query:"tool" required:"true"`
+	Taint string `query:"taint" default:"untrusted" doc:"trust level of the context"`
+	Args  string `query:"args" doc:"arguments of the call, as JSON"`
+	Agent string `query:"agent" doc:"agent whose overrides apply"`
+}) (explained, error) {
+	level, err := trust.ParseLevel(in.Taint)
+	if err != nil {
+		return explained{}, badRequest("query.taint: " + err.Error())
+	}
+	var args []byte
+	if in.Args != "" {
+		args = []byte(in.Args)
+	}
+	set := m.monitor.Policy().For(in.Agent)
+	x := explained{Explanation: tidemark.Explain(set, in.Tool, level, args), Levels: map[string]string{}}
+	for _, l := range trust.Levels() {
+		x.Levels[l.String()] = tidemark.Explain(set, in.Tool, l, args).Mode
+	}
+	return x, nil
+}
+
+type matrixRow struct {
+	Tool     string            `json:"tool"`
+	Response string            `json:"response" doc:"what its result brings into the context"`
+	Modes    map[string]string `json:"modes" doc:"level to mode"`
+}
+
+type matrix struct {
+	Policy string      `json:"policy"`
+	Levels []string    `json:"levels"`
+	Tools  []matrixRow `json:"tools"`
+}
+
+// anyOther stands for the tools no policy names.
+const anyOther = "(any other)"
+
+func (m *management) explainMatrix(_ context.Context, in *struct {
+	Agent string `query:"agent" doc:"agent whose overrides apply"`
+}) (matrix, error) {
+	set := m.monitor.Policy().For(in.Agent)
+	out := matrix{Policy: set.Version(), Levels: []string{}, Tools: []matrixRow{}}
+	for _, l := range trust.Levels() {
+		out.Levels = append(out.Levels, l.String())
+	}
+	for _, name := range append(set.Tools(), anyOther) {
+		out.Tools = append(out.Tools, matrixLine(set, name))
+	}
+	return out, nil
+}
+
+func matrixLine(set *policy.Set, name string) matrixRow {
+	r := matrixRow{Tool: name, Modes: map[string]string{}}
+	for _, l := range trust.Levels() {
+		x := tidemark.Explain(set, name, l, nil)
+		r.Modes[l.String()], r.Response = x.Mode, x.Response.String()
+	}
+	return r
+}

@@ -1,0 +1,110 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/tidemark/tidemark/hook"
+)
+
+// access says which roles each route admits. A route that is not here admits
+// administrators only.
+func access() map[string]need {
+	t := map[string]need{
+		"GET /healthz":      needNothing,
+		"GET /readyz":       needNothing,
+		"GET /openapi.json": needNothing,
+		"GET /metrics":      needAny,
+
+		"GET /v1/policy":         needAny,
+		"GET /v1/explain":        needAny,
+		"GET /v1/explain/matrix": needAny,
+		"POST /v1/policy/reload": needAdmin,
+
+		"GET /v1/sessions":                          needApprover,
+		"GET /v1/sessions/{key}":                    needApprover,
+		"GET /v1/sessions/{key}/turns":              needApprover,
+		"GET /v1/sessions/{key}/turns/{turn}/graph": needApprover,
+		"POST /v1/sessions/{key}/reset-trust":       needAdmin,
+
+		"GET /v1/approvals":       needApprover,
+		"GET /v1/approvals/{id}":  needApprover,
+		"POST /v1/approvals/{id}": needApprover,
+		"GET /v1/grants":          needApprover,
+		"DELETE /v1/grants/{id}":  needApprover,
+		"GET /v1/writes":          needApprover,
+		"GET /v1/writes/{id}":     needApprover,
+		"POST /v1/writes/{id}":    needApprover,
+
+		"GET /v1/audit":        needApprover,
+		"GET /v1/audit/head":   needApprover,
+		"GET /v1/audit/verify": needAdmin,
+		"GET /v1/events":       needApprover,
+
+		"POST " + hookPath + "{hook}": needAgent,
+	}
+	for _, n := range hook.Names() {
+		t["POST "+hookPath+string(n)] = needAgent
+	}
+	return t
+}
+
+// routes is the router: every handler behind the check of its roles.
+type routes struct {
+	api    *API
+	mux    *http.ServeMux
+	access map[string]need
+	served []string // patterns
+}
+
+func newRouter(a *API) *routes {
+	return &routes{api: a, mux: http.NewServeMux(), access: access()}
+}
+
+// HandleFunc adds a route. Together with ServeHTTP it makes routes a mux for huma.
+func (t *routes) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
+	n := t.access[pattern]
+	t.served = append(t.served, pattern)
+	t.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		role, p := t.api.keys.admit(r, n)
+		if p != nil {
+			t.api.writeProblem(w, hookOf(r), p)
+			return
+		}
+		h(w, withRole(r, role))
+	})
+}
+
+// ServeHTTP hands the request to its route. The router's own refusals are plain text;
+// ours are problems.
+func (t *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h, pattern := t.mux.Handler(r)
+	if pattern != "" {
+		t.mux.ServeHTTP(w, r)
+		return
+	}
+	var no refusal
+	h.ServeHTTP(&no, r)
+	p := notFound("there is nothing at this path")
+	if no.status == http.StatusMethodNotAllowed {
+		allow := no.header.Get("Allow")
+		p = newProblem(no.status, "method", fmt.Sprintf("this path takes %s", allow)).with("Allow", allow)
+	}
+	t.api.writeProblem(w, hookOf(r), p)
+}
+
+// refusal catches what the router would have said.
+type refusal struct {
+	header http.Header
+	status int
+}
+
+func (w *refusal) Header() http.Header {
+	if w.header == nil {
+		w.header = http.Header{}
+	}
+	return w.header
+}
+
+func (w *refusal) WriteHeader(status int)      { w.status = status }
+func (w *refusal) Write(b []byte) (int, error) { return len(b), nil }

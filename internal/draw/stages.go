@@ -1,0 +1,128 @@
+package draw
+
+import "github.com/tidemark/tidemark/provenance"
+
+// stage is one step of a turn: the context it starts with, a model call with its tool
+// calls, an owner's reset, or the output.
+type stage struct {
+	head    *provenance.Node   // nil for the context
+	stopped *provenance.Node   // the decision that stopped the head
+	context []*provenance.Node // what the turn starts with
+	lines   []*line
+}
+
+// line is a tool call with everything that belongs to it. Content and answers that
+// belong to no call have a line of their own.
+type line struct {
+	call     *provenance.Node
+	decision *provenance.Node
+	answers  []*provenance.Node
+	results  []*provenance.Node
+}
+
+// teller sorts nodes into stages in the order they came to be.
+type teller struct {
+	stages []*stage
+	edges  map[string][]provenance.Edge // by either end
+	lineOf map[string]*line             // by the ids of calls and decisions
+	heads  map[string]*stage
+}
+
+// tell reads the graph as a story. It takes any graph, also one with edges to nowhere.
+func tell(g *provenance.Graph) []*stage {
+	t := &teller{stages: []*stage{{}}, edges: map[string][]provenance.Edge{}, lineOf: map[string]*line{}, heads: map[string]*stage{}}
+	for _, e := range g.Edges {
+		t.edges[e.From] = append(t.edges[e.From], e)
+		if e.To != e.From {
+			t.edges[e.To] = append(t.edges[e.To], e)
+		}
+	}
+	for i := range g.Nodes {
+		t.node(&g.Nodes[i])
+	}
+	return t.stages
+}
+
+func (t *teller) node(n *provenance.Node) {
+	now := t.stages[len(t.stages)-1]
+	switch n.Kind {
+	case provenance.NodeLLMCall, provenance.NodeOutput:
+		t.open(n)
+	case provenance.NodeToolCall:
+		t.lineOf[n.ID] = now.add(&line{call: n})
+	case provenance.NodePolicyDecision:
+		t.decision(n, now)
+	case provenance.NodeToolResult:
+		if l := t.related(n.ID, provenance.Produces); l != nil {
+			l.results = append(l.results, n)
+			return
+		}
+		now.content(n)
+	default:
+		now.content(n)
+	}
+}
+
+func (t *teller) open(n *provenance.Node) {
+	s := &stage{head: n}
+	t.heads[n.ID] = s
+	t.stages = append(t.stages, s)
+}
+
+func (t *teller) decision(n *provenance.Node, now *stage) {
+	if n.IsReset() {
+		t.open(n)
+		return
+	}
+	for _, e := range t.edges[n.ID] {
+		if s := t.heads[e.From]; s != nil && e.Relation == provenance.BlockedBy && s.stopped == nil {
+			s.stopped = n
+			return
+		}
+	}
+	l := t.related(n.ID, provenance.BlockedBy, provenance.Triggers)
+	switch {
+	case l != nil && n.IsAnswer():
+		l.answers = append(l.answers, n)
+	case l != nil && l.decision == nil:
+		l.decision = n
+		t.lineOf[n.ID] = l
+	case n.IsAnswer():
+		now.add(&line{answers: []*provenance.Node{n}})
+	default:
+		t.lineOf[n.ID] = now.add(&line{decision: n})
+	}
+}
+
+// related is the line of a node joined to id by one of the relations, the nearest first.
+func (t *teller) related(id string, by ...provenance.Relation) *line {
+	for _, r := range by {
+		for _, e := range t.edges[id] {
+			if e.Relation != r {
+				continue
+			}
+			other := e.From
+			if other == id {
+				other = e.To
+			}
+			if l := t.lineOf[other]; l != nil {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+func (s *stage) add(l *line) *line {
+	s.lines = append(s.lines, l)
+	return l
+}
+
+// content files content that no call produced.
+func (s *stage) content(n *provenance.Node) {
+	if s.head == nil && len(s.lines) == 0 {
+		s.context = append(s.context, n)
+		return
+	}
+	s.add(&line{results: []*provenance.Node{n}})
+}

@@ -1,0 +1,236 @@
+package draw
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Colours of the ground and of plain text: light, and what replaces them on dark.
+const (
+	svgDark = `.tm-p{fill:#0f172a}.tm-f{stroke:#334155}.tm-t{fill:#e8edf5}.tm-m{fill:#a3b1c6}.tm-b{fill:#0f172a}`
+	svgFont = `ui-sans-serif, system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif`
+)
+
+// svg is a picture being written.
+type svg struct {
+	bytes.Buffer
+	p  *plan
+	id string // makes ids unique on a page with several pictures
+}
+
+// SVG writes the graph as a picture that stands alone: no script, no outside font or
+// image. Rows are the turn's stages from top to bottom; the main chain is the left
+// lane, calls, decisions and results stand beside it; the gauge on the left is the
+// high-water mark. Colours follow the reader's light or dark scheme where style
+// sheets are allowed; without them the picture keeps its own light ground.
+func SVG(w io.Writer, g *provenance.Graph) error {
+	s := &svg{p: layOut(g), id: "tm-" + tool.DigestOf([]byte(g.SessionKey + "\x00" + g.TurnID)).String()[:8]}
+	width, height := max(s.p.right+gutter+12, legendWidth), s.p.bottom+48
+	s.open(g, width, height)
+	s.header(g, width)
+	s.gauge()
+	for _, r := range s.p.routes(g) {
+		s.edge(r)
+	}
+	s.gap()
+	for _, b := range s.p.boxes {
+		s.box(b)
+	}
+	s.legend(s.p.bottom + 14)
+	s.WriteString("</g>\n</svg>\n")
+	_, err := w.Write(s.Bytes())
+	return err
+}
+
+func (s *svg) printf(format string, args ...any) { fmt.Fprintf(s, format, args...) }
+
+func (s *svg) open(g *provenance.Graph, width, height int) {
+	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-labelledby="%s-t %s-d">`+"\n",
+		width, height, width, height, s.id, s.id)
+	s.printf("<title id=\"%s-t\">Provenance of turn %s</title>\n", s.id, escape(g.TurnID))
+	s.printf("<desc id=\"%s-d\">%s</desc>\n", s.id, escape(describe(g)))
+	s.printf("<style>@media (prefers-color-scheme:dark){%s", svgDark)
+	for _, c := range append(append([]colour{}, levelColours[:]...), outcomeColours...) {
+		s.printf(".tm-%s{color:%s}", c.name, c.dark)
+	}
+	s.WriteString("}</style>\n<defs>\n")
+	for _, c := range append(append([]colour{}, levelColours[:]...), outcomeColours...) {
+		s.printf(`<marker id="%s-%s" class="tm-%s" color="%s" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 .6 7.4 4 0 7.4z" fill="currentColor"/></marker>`+"\n",
+			s.id, c.name, c.name, c.light)
+	}
+	s.printf("</defs>\n<rect class=\"tm-p tm-f\" x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" rx=\"12\" fill=\"#ffffff\" stroke=\"#d8dfe9\"/>\n", width-1, height-1)
+	s.printf("<g font-family=\"%s\" font-size=\"12\">\n", svgFont)
+}
+
+// describe says in words what the picture shows, for those who do not see it.
+func describe(g *provenance.Graph) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s. The mark ended at %s.", strings.Join(facts(g), ", "), g.Summary.MaxTaint)
+	if from := g.Summary.ExternalSources; len(from) > 0 {
+		fmt.Fprintf(&b, " Outside content came from %s.", list(from))
+	}
+	stopped := 0
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if !n.Blocked || n.Kind != provenance.NodeToolCall {
+			continue
+		}
+		if stopped++; stopped <= describeCalls {
+			fmt.Fprintf(&b, " %s was stopped at %s: %s.", shorten(title(n), listWidth), n.Trust, n.Outcome())
+		}
+	}
+	if stopped > describeCalls {
+		fmt.Fprintf(&b, " %d more calls were stopped.", stopped-describeCalls)
+	}
+	return b.String()
+}
+
+// describeCalls bounds how many stopped calls are told one by one.
+const describeCalls = 8
+
+func (s *svg) header(g *provenance.Graph, width int) {
+	mark := levelColour(g.Summary.MaxTaint)
+	pill := 40 + textWidth("mark: "+mark.name, 13)
+	room := width - 60 - pill
+	s.text(28, 42, room, 20, 650, "tm-t", "Turn "+g.TurnID)
+	s.text(28, 66, width-56, 13, 400, "tm-m", strings.Join(facts(g), "  ·  "))
+	s.printf("<g class=\"tm-%s\" color=\"%s\"><rect x=\"%d\" y=\"22\" width=\"%d\" height=\"28\" rx=\"14\" fill=\"currentColor\"/>", mark.name, mark.light, width-28-pill, pill)
+	s.printf("<text class=\"tm-b\" x=\"%d\" y=\"41\" fill=\"#ffffff\" font-size=\"13\" font-weight=\"600\" text-anchor=\"middle\">mark: %s</text></g>\n", width-28-pill/2, mark.name)
+}
+
+// gauge is the tide mark: how far trust had fallen at each row.
+func (s *svg) gauge() {
+	rows := s.p.rows
+	if len(rows) == 0 {
+		return
+	}
+	top, end := rows[0].y, rows[len(rows)-1].y+boxHeight
+	s.printf("<clipPath id=\"%s-g\"><rect x=\"28\" y=\"%d\" width=\"8\" height=\"%d\" rx=\"4\"/></clipPath>\n<g clip-path=\"url(#%s-g)\">\n", s.id, top, end-top, s.id)
+	var labels bytes.Buffer
+	for i := 0; i < len(rows); {
+		from, mark := i, rows[i].mark
+		for i < len(rows) && rows[i].mark == mark {
+			i++
+		}
+		until := end
+		if i < len(rows) {
+			until = rows[i].y
+		}
+		c := levelColour(mark)
+		s.printf("<rect class=\"tm-%s\" color=\"%s\" x=\"28\" y=\"%d\" width=\"8\" height=\"%d\" fill=\"currentColor\"/>\n", c.name, c.light, rows[from].y, until-rows[from].y)
+		fmt.Fprintf(&labels, "<text class=\"tm-%s\" color=\"%s\" x=\"44\" y=\"%d\" font-size=\"12\" font-weight=\"600\" fill=\"currentColor\">%s</text>\n", c.name, c.light, rows[from].y+14, c.name)
+	}
+	s.WriteString("</g>\n")
+	s.Write(labels.Bytes())
+}
+
+func (s *svg) edge(r route) {
+	dash := ""
+	if r.dashed {
+		dash = ` stroke-dasharray="5 4"`
+	}
+	s.printf("<path class=\"tm-%s\" color=\"%s\" d=\"%s\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.6\"%s marker-end=\"url(#%s-%s)\"/>\n",
+		r.tone.name, r.tone.light, r.path, dash, s.id, r.tone.name)
+}
+
+// gap draws what stands for the rows that were left out, and ties it to the chain.
+func (s *svg) gap() {
+	for i := range s.p.rows {
+		r := &s.p.rows[i]
+		if r.more == "" {
+			continue
+		}
+		x, width := s.p.laneX[laneChain], s.p.right-s.p.laneX[laneChain]
+		c := levelColour(r.mark)
+		s.printf("<g class=\"tm-%s\" color=\"%s\"><path d=\"M%d %dV%dM%d %dV%d\" stroke=\"currentColor\" stroke-width=\"1.6\" stroke-dasharray=\"2 4\"/>", c.name, c.light,
+			x+boxWidth/2, r.y-stageGap-14, r.y, x+boxWidth/2, r.y+boxHeight, r.y+boxHeight+stageGap+14)
+		s.printf("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"8\" fill=\"currentColor\" fill-opacity=\".07\" stroke=\"currentColor\" stroke-dasharray=\"2 4\"/></g>\n", x, r.y, width, boxHeight)
+		s.printf("<text class=\"tm-t\" x=\"%d\" y=\"%d\" fill=\"#0f172a\" font-size=\"14\" font-weight=\"600\" text-anchor=\"middle\">%s</text>\n", x+width/2, r.y+28, escape(r.more))
+	}
+}
+
+// text writes cleaned, escaped text cut to a width in pixels.
+func (s *svg) text(x, y, width, size, weight int, class, text string) {
+	fill := "#0f172a"
+	if class == "tm-m" {
+		fill = "#475569"
+	}
+	s.printf("<text class=\"%s\" x=\"%d\" y=\"%d\" fill=\"%s\" font-size=\"%d\" font-weight=\"%d\">%s</text>\n", class, x, y, fill, size, weight, escape(fit(text, width, size)))
+}
+
+// escape is cleaned text as XML character data or attribute value.
+func escape(s string) string { return xmlEscape.Replace(clean(s)) }
+
+var xmlEscape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")
+
+// textWidth estimates how wide text will be in pixels; no font is at hand, so it is
+// generous.
+func textWidth(s string, size int) int {
+	hundredths := 0
+	for _, r := range s {
+		hundredths += runeWidth(r)
+	}
+	return hundredths * size / 100
+}
+
+// runeWidth is in hundredths of the font size.
+func runeWidth(r rune) int {
+	switch {
+	case strings.ContainsRune("ijl.,:;|!'()[]", r):
+		return 30
+	case strings.ContainsRune("mw@…", r) || r >= 'A' && r <= 'Z':
+		return 72
+	case lipgloss.Width(string(r)) > 1:
+		return 105
+	default:
+		return 55
+	}
+}
+
+// fit cleans text and shortens it to an estimated width in pixels.
+func fit(s string, width, size int) string {
+	s = clean(s)
+	used, end := 0, 0
+	for i, r := range s {
+		if used += runeWidth(r); used*size <= (width-size)*100 {
+			end = i + utf8.RuneLen(r) // an ellipsis would still fit behind it
+		}
+		if used*size > width*100 {
+			return strings.TrimRight(s[:end], " ") + "…"
+		}
+	}
+	return s
+}
+
+// legendWidth is the least width of a picture: its legend must fit.
+const legendWidth = 900
+
+func (s *svg) legend(y int) {
+	x := 28
+	for _, l := range trust.Levels() {
+		c := levelColour(l)
+		s.printf("<rect class=\"tm-%s\" color=\"%s\" x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" rx=\"3\" fill=\"currentColor\"/>\n", c.name, c.light, x, y)
+		x = s.legendText(x, y, c.name)
+	}
+	x += 18
+	for _, name := range []string{"taint-escalation", "confirm", "deny", "approved", "reset"} {
+		c := outcomeColour(name)
+		s.printf("<path class=\"tm-%s\" color=\"%s\" d=\"M%d %dh6l4 6l-4 6h-6l-4 -6z\" fill=\"currentColor\" fill-opacity=\".15\" stroke=\"currentColor\" stroke-width=\"1.4\"/>\n", c.name, c.light, x+3, y)
+		x = s.legendText(x, y, name)
+	}
+}
+
+// legendText writes a word beside its sign and returns where the next sign goes.
+func (s *svg) legendText(x, y int, word string) int {
+	s.text(x+18, y+10, 120, 12, 400, "tm-m", word)
+	return x + 36 + textWidth(word, 12)
+}

@@ -1,0 +1,121 @@
+package law_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The packages by what they may know. Nothing imports a package above its own layer.
+var (
+	// leaves know nothing of ours. Pure packages may use them: docs/decisions/0001.
+	leaves = []string{"internal/strictjson", "internal/source", "internal/redact"}
+	// words are the values everything speaks in.
+	words = []string{"trust", "tool", "audit"}
+	// parts are the engine's mechanisms, each on its own.
+	parts = []string{"provenance", "policy", "approval", "hook"}
+	// engine is the monitor.
+	engine = []string{"."}
+	// shapes are what several adapters have in common: rows and pictures, no I/O.
+	shapes = []string{"internal/store", "internal/draw"}
+)
+
+// layer says what the packages in dirs may import of ours, tests apart.
+type layer struct {
+	dirs []string
+	may  []string
+	why  string
+}
+
+// layers are tried in order; the first that holds a package decides.
+var layers = []layer{
+	{leaves, nil, "a leaf knows nothing of ours"},
+	{words, leaves, "the words everything speaks in know nothing above them"},
+	{parts, join(leaves, words), "the engine's parts do not know one another"},
+	{engine, join(leaves, words, parts), "the engine reaches the world only through its ports"},
+	{shapes, join(leaves, words, parts, engine), "what adapters share knows no adapter"},
+	{[]string{"internal/app"}, []string{".", "internal/...", "trust", "tool", "audit", "provenance", "policy", "approval", "hook"}, "the wiring knows everything but the programs"},
+	{[]string{"cmd/..."}, join(leaves, words, parts, engine, shapes, []string{"internal/app"}), "a program reaches adapters only through internal/app"},
+	{[]string{"scripts/..."}, nil, "a script stands alone"},
+	{[]string{"internal/..."}, join(leaves, words, parts, engine, shapes), "an adapter knows the engine, never another adapter"},
+}
+
+func join(lists ...[]string) []string { return slices.Concat(lists...) }
+
+// exception allows one import that its layer forbids, for a reason.
+type exception struct{ from, to, why string }
+
+var importExceptions = []exception{}
+
+func checkImports(t *tree) []string {
+	out := t.findings()
+	eachImport(t, func(p *pkg, f *file, i int, to string) {
+		l := layerOf(p.dir)
+		if l == nil {
+			out.at(f.ast.Imports[i].Pos(), "%s is in no layer: add it to the import rules", p.dir)
+			return
+		}
+		if !within(to, l.may) && !excepted(p.dir, to) {
+			out.at(f.ast.Imports[i].Pos(), "%s must not import %s: %s", p.dir, to, l.why)
+		}
+	})
+	return out.list
+}
+
+// eachImport visits every import of ours outside tests.
+func eachImport(t *tree, visit func(p *pkg, f *file, i int, to string)) {
+	for _, p := range t.pkgs {
+		for _, f := range p.code() {
+			for i, spec := range f.ast.Imports {
+				name, err := strconv.Unquote(spec.Path.Value)
+				if err != nil {
+					continue // the parser has accepted it
+				}
+				if to, ok := ours(name); ok {
+					visit(p, f, i, to)
+				}
+			}
+		}
+	}
+}
+
+// ours turns an import path into a folder of this module.
+func ours(importPath string) (string, bool) {
+	if importPath == module {
+		return ".", true
+	}
+	return strings.CutPrefix(importPath, module+"/")
+}
+
+func layerOf(dir string) *layer {
+	for i := range layers {
+		if within(dir, layers[i].dirs) {
+			return &layers[i]
+		}
+	}
+	return nil
+}
+
+func excepted(from, to string) bool {
+	return slices.ContainsFunc(importExceptions, func(e exception) bool { return e.from == from && e.to == to })
+}
+
+func TestNoImportExceptionIsStale(t *testing.T) {
+	used := map[exception]bool{}
+	eachImport(repository(t), func(p *pkg, _ *file, _ int, to string) {
+		for _, e := range importExceptions {
+			if e.from == p.dir && e.to == to {
+				used[e] = true
+			}
+		}
+	})
+	for _, e := range importExceptions {
+		if !used[e] {
+			t.Errorf("exception %s -> %s: nothing needs it any more", e.from, e.to)
+		}
+		if e.why == "" {
+			t.Errorf("exception %s -> %s: no reason given", e.from, e.to)
+		}
+	}
+}

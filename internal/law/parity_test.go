@@ -1,0 +1,105 @@
+package law_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/parity.md")
+
+const (
+	parityFile  = "../../docs/parity.md"
+	parityBegin = "<!-- begin: written by make parity -->\n"
+	parityEnd   = "<!-- end -->\n"
+)
+
+// families are the groups of requirements in the order of the list.
+var families = map[string]string{
+	"PRV":  "content provenance and taint",
+	"CAU":  "caution mode, intent-aware audit",
+	"SEQ":  "sequence-aware policy",
+	"VER":  "external verifier",
+	"HOOK": "agent-loop hooks",
+	"BEY":  "beyond",
+}
+
+// docs/parity.md is written from the list of requirements and from what the tests say
+// they prove, so it names no test that does not exist.
+func TestParityTableIsTrue(t *testing.T) {
+	repo := repository(t)
+	list, err := readRequirements(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proofs, err := findProofs(repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(parityFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(data), parityBegin)
+	old, after, ok2 := strings.Cut(rest, parityEnd)
+	if !ok || !ok2 {
+		t.Fatalf("docs/parity.md: the lines %q and %q are missing", parityBegin, parityEnd)
+	}
+	table := parityTable(list, proofs)
+	if old == table {
+		return
+	}
+	if !*update {
+		t.Fatalf("docs/parity.md is out of date, run make parity (-is +should):\n%s", cmp.Diff(old, table))
+	}
+	if err := os.WriteFile(parityFile, []byte(before+parityBegin+table+parityEnd+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func parityTable(list []want, proofs map[string][]proof) string {
+	var b strings.Builder
+	planned, open := 0, 0
+	for _, w := range list {
+		switch {
+		case w.planned:
+			planned++
+		case len(proofs[w.id]) == 0:
+			open++
+		}
+	}
+	fmt.Fprintf(&b, "%d requirements: %d proved, %d planned, %d open.\n", len(list), len(list)-planned-open, planned, open)
+	family := ""
+	for _, w := range list {
+		if f, _, _ := strings.Cut(w.id, "-"); f != family {
+			family = f
+			fmt.Fprintf(&b, "\n## %s: %s\n\n| id | what | through | proved by |\n|---|---|---|---|\n", f, families[f])
+		}
+		through, by := parityCells(w, proofs[w.id])
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", w.id, w.text, through, by)
+	}
+	return b.String()
+}
+
+func parityCells(w want, list []proof) (through, by string) {
+	if w.planned {
+		return "", "planned"
+	}
+	if len(list) == 0 {
+		return "", "open"
+	}
+	var doors, names []string
+	for _, p := range list {
+		if p.door != "" {
+			doors = append(doors, p.door)
+		}
+		names = append(names, "`"+p.name+"`")
+	}
+	slices.Sort(doors)
+	return strings.Join(slices.Compact(doors), ", "), strings.Join(names, ", ")
+}

@@ -1,0 +1,120 @@
+package scenario_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidemark/tidemark/internal/scenario"
+)
+
+// wrong expects the contrary of what happens.
+const wrong = head + `-- events --
+- turn: {provider: discord, sender: "1", owner: true, message: "Read the page"}
+  expect: {taint: shared, level: owner}   # a comment that stays
+- model: {tools: [exec, web_fetch]}
+  expect: {hidden: [exec], blocked: true}
+- call: {tool: web_fetch, args: {url: "https://example.com/"}}
+  expect: {verdict: deny, rule: nothing, reason: "no such words"}
+- state: {}
+  expect: {tainted: true, questions: ["exec pending"]}
+`
+
+func run(t *testing.T, file string) (*scenario.Scenario, *scenario.Report) {
+	t.Helper()
+	s, err := scenario.Parse("x.txtar", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := s.Run(t.Context(), scenario.Rig{Store: openMemory, Door: scenario.OpenEngine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, report
+}
+
+func TestMismatchesNameTheirLine(t *testing.T) {
+	_, report := run(t, wrong)
+	want := []string{
+		"x.txtar:5: turn: taint: got owner, want shared",
+		"x.txtar:7: model: hidden: got [], want [exec]",
+		"x.txtar:7: model: blocked: got false, want true",
+		"x.txtar:9: call web_fetch: verdict: got allow, want deny",
+		`x.txtar:9: call web_fetch: rule: got "toolOverrides.web_fetch.*", want nothing`,
+		`x.txtar:9: call web_fetch: reason: got`,
+		"x.txtar:11: state: tainted: got false, want true",
+		`x.txtar:11: state: questions: got [], want ["exec pending"]`,
+	}
+	var got []string
+	for _, m := range report.Missed {
+		got = append(got, m.Error())
+	}
+	if len(got) != len(want) {
+		t.Fatalf("got %d mismatches, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("got mismatch %q, want %q", got[i], want[i])
+		}
+	}
+}
+
+func TestUpdateRewritesWhatCanBeRewritten(t *testing.T) {
+	s, report := run(t, wrong)
+	text, left := s.Update(report.Missed)
+	if left != 1 {
+		t.Errorf("got %d mismatches left to a person, want 1: the reason", left)
+	}
+	want := strings.NewReplacer(
+		"taint: shared", "taint: owner", "hidden: [exec]", "hidden: []", "blocked: true", "blocked: false",
+		"verdict: deny, rule: nothing", `verdict: allow, rule: "toolOverrides.web_fetch.*"`,
+		"tainted: true", "tainted: false", `questions: ["exec pending"]`, "questions: []",
+	).Replace(wrong)
+	if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Errorf("updated text (-want +got):\n%s", diff)
+	}
+	if _, again := run(t, string(text)); len(again.Missed) != 1 {
+		t.Errorf("after the update %d expectations fail, want 1", len(again.Missed))
+	}
+}
+
+func TestUpdateFillsFilesIn(t *testing.T) {
+	file := head + `-- events --
+- turn: {provider: discord, message: "hello"}
+- call: {tool: exec, args: {command: id}}
+  expect: {verdict: confirm, text: asked}
+- graph: picture
+-- asked --
+-- picture --
+`
+	s, report := run(t, file)
+	text, left := s.Update(report.Missed)
+	if left != 0 {
+		t.Errorf("got %d mismatches left, want none", left)
+	}
+	if !strings.Contains(string(text), ".approve exec $code1 [minutes]") {
+		t.Errorf("the message was not filled in with the code's name:\n%s", text)
+	}
+	if _, again := run(t, string(text)); len(again.Missed) != 0 {
+		t.Errorf("after the update expectations fail:\n%v", again.Err())
+	}
+}
+
+func TestPolicyFaultsPointIntoTheArchive(t *testing.T) {
+	s, err := scenario.Parse("x.txtar", []byte(head+"-- policy.yaml --\ntaintPolicy: {owner: perhaps}\n-- events --\n- wait: 1s\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Run(t.Context(), scenario.Rig{Store: openMemory, Door: scenario.OpenEngine})
+	if err == nil || !strings.Contains(err.Error(), "x.txtar:4:") {
+		t.Errorf("got error %v, want one that names x.txtar:4", err)
+	}
+}
+
+func TestUnexpectedWarningsFail(t *testing.T) {
+	_, report := run(t, head+"-- policy.yaml --\ntaintPolicy: {shared: restrict, external: allow, untrusted: restrict}\n-- events --\n- wait: 1s\n")
+	if len(report.Missed) != 1 || report.Missed[0].Key != "warnings" {
+		t.Errorf("got %v, want one mismatch about warnings", report.Err())
+	}
+}

@@ -1,0 +1,61 @@
+package scenario
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/policy"
+)
+
+// World is what a door is opened on: a monitor of its own with the scenario's clock,
+// randomness and policy.
+type World struct {
+	Monitor *tidemark.Monitor
+	Store   tidemark.Store
+
+	now    time.Time
+	random io.Reader
+	set    *policy.Set
+	next   *policy.Set // waits for Apply
+}
+
+// start is when every scenario begins.
+func start() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
+
+// Now is the scenario's clock: it stands still but for wait steps.
+func (w *World) Now() time.Time { return w.now }
+
+// Apply puts the policy that a reload step named in force.
+func (w *World) Apply() {
+	w.set = w.next
+	w.Monitor.SetPolicy(w.set)
+}
+
+func newWorld(s *Scenario, store tidemark.Store, set *policy.Set) (*World, error) {
+	w := &World{Store: store, now: start(), set: set, next: set, random: rand.NewChaCha8(sha256.Sum256([]byte(s.Name)))}
+	return w, w.boot()
+}
+
+// boot builds the monitor, at the start and after a restart; all it knows is the log.
+func (w *World) boot() error {
+	m, err := tidemark.New(tidemark.Options{Policy: w.set, Store: w.Store, Now: w.Now, Rand: w.random})
+	if err != nil {
+		return err
+	}
+	w.Monitor = m
+	return nil
+}
+
+// load compiles a policy file of the archive, or the defaults where it is missing.
+func (s *Scenario) load(name string) (*policy.Set, source.Faults, error) {
+	set, faults := policy.Parse(s.Name, s.files[name].padded())
+	if err := faults.Err(); err != nil {
+		return nil, nil, fmt.Errorf("policy %s: %w", name, err)
+	}
+	return set, faults, nil
+}

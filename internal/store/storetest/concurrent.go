@@ -1,0 +1,111 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
+	"golang.org/x/sync/errgroup"
+)
+
+func manySessions(t *testing.T, open func(t *testing.T) Store) {
+	const sessions, steps = 64, 15
+	s := open(t)
+	var group errgroup.Group
+	for i := range sessions {
+		group.Go(func() error {
+			for step := range steps {
+				at := uint64(2 * step)
+				if err := s.Append(t.Context(), fmt.Sprint("session ", i), at, Events(fmt.Sprint(i), 2*step, 2)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range sessions {
+		wantSession(t, s, fmt.Sprint("session ", i), Events(fmt.Sprint(i), 0, 2*steps))
+	}
+	report := wantWhole(t, s)
+	if report.Records != 2*steps*sessions || report.Sessions != sessions {
+		t.Errorf("got %d records of %d sessions, want %d of %d", report.Records, report.Sessions, 2*steps*sessions, sessions)
+	}
+	stats, err := s.Stats(t.Context())
+	if err != nil || stats.Records != report.Records || stats.Sessions != sessions || stats.Bytes == 0 {
+		t.Errorf("stats: got %+v and error %v", stats, err)
+	}
+}
+
+func oneWins(t *testing.T, open func(t *testing.T) Store) {
+	const rivals, rounds = 16, 20
+	s := open(t)
+	for round := range rounds {
+		var wins, conflicts atomic.Int64
+		var start, done sync.WaitGroup
+		start.Add(1)
+		for i := range rivals {
+			done.Go(func() {
+				start.Wait()
+				switch err := s.Append(t.Context(), "s", uint64(round), Events(fmt.Sprint(i), round, 1)); {
+				case err == nil:
+					wins.Add(1)
+				case errors.Is(err, tidemark.ErrConflict):
+					conflicts.Add(1)
+				default:
+					t.Errorf("append: %v", err)
+				}
+			})
+		}
+		start.Done()
+		done.Wait()
+		if wins.Load() != 1 || conflicts.Load() != rivals-1 {
+			t.Errorf("round %d: %d steps won and %d were conflicts, want 1 and %d", round, wins.Load(), conflicts.Load(), rivals-1)
+		}
+	}
+	if got := len(collect(t, s.Load(t.Context(), "s", 0))); got != rounds {
+		t.Errorf("got %d records, want %d", got, rounds)
+	}
+	wantWhole(t, s)
+}
+
+func readWhileWriting(t *testing.T, open func(t *testing.T) Store) {
+	const steps = 60
+	s := open(t)
+	var group errgroup.Group
+	var written atomic.Bool
+	group.Go(func() error {
+		defer written.Store(true)
+		for step := range steps {
+			if err := s.Append(t.Context(), "s", uint64(3*step), Events("turn", 3*step, 3)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for range 3 {
+		group.Go(func() error {
+			for last := false; !last; {
+				last = written.Load()
+				head, err := audit.Verify(audit.Head{}, s.Load(t.Context(), "s", 0))
+				if err != nil || head.Seq%3 != 0 {
+					return fmt.Errorf("read %d records: %w", head.Seq, errors.Join(err, errors.New("want whole steps")))
+				}
+				if report, err := s.Verify(t.Context(), nil); err != nil || !report.OK() {
+					return fmt.Errorf("verify: %w", errors.Join(err, report.Err()))
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	wantSession(t, s, "s", Events("turn", 0, 3*steps))
+}

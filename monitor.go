@@ -1,0 +1,235 @@
+package tidemark
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/redact"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+)
+
+// Options are what a Monitor needs. Policy, Store, Now and Rand are required.
+type Options struct {
+	Policy *policy.Set
+	Store  Store
+	Now    func() time.Time
+	Rand   io.Reader // a CSPRNG
+
+	// MaxSessions bounds how many sessions are kept in memory; the least recently used
+	// ones are read back from the log when they speak again. 0 means 20,000.
+	MaxSessions int
+}
+
+// Monitor decides. It is safe for concurrent use.
+type Monitor struct {
+	store  Store
+	now    func() time.Time
+	rand   io.Reader
+	max    int
+	policy atomic.Pointer[policy.Set]
+	redact *redact.Redactor
+
+	mu       sync.RWMutex
+	sessions map[string]*session // guarded by mu
+
+	decisions sync.Pool    // of *decision
+	clock     atomic.Int64 // counts look-ups, to tell which sessions are idle
+}
+
+// New checks the options and makes a Monitor. There are no defaults for what decides.
+func New(o Options) (*Monitor, error) {
+	switch {
+	case o.Policy == nil:
+		return nil, errors.New("new monitor: no policy")
+	case o.Store == nil:
+		return nil, errors.New("new monitor: no store")
+	case o.Now == nil:
+		return nil, errors.New("new monitor: no clock")
+	case o.Rand == nil:
+		return nil, errors.New("new monitor: no source of randomness")
+	}
+	m := &Monitor{store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, redact: redact.New(), sessions: map[string]*session{}}
+	m.decisions.New = func() any { return new(decision) }
+	if m.max <= 0 {
+		m.max = 20_000
+	}
+	m.policy.Store(o.Policy)
+	return m, nil
+}
+
+// SetPolicy puts another policy in force. Approvals and grants given under the old one
+// no longer count.
+func (m *Monitor) SetPolicy(set *policy.Set) {
+	if set != nil {
+		m.policy.Store(set)
+	}
+}
+
+// Policy is the set in force.
+func (m *Monitor) Policy() *policy.Set { return m.policy.Load() }
+
+// ErrRef is returned for a reference that names no session.
+var ErrRef = errors.New("no session given")
+
+// maxName bounds session, branch and turn names: they are keys, not content.
+const maxName = 512
+
+func (r Ref) check() error {
+	if r.Session == "" {
+		return ErrRef
+	}
+	if len(r.Session) > maxName || len(r.Branch) > maxName || len(r.Turn) > maxName {
+		return fmt.Errorf("%w: a session, branch or turn name is longer than %d bytes", ErrRef, maxName)
+	}
+	return nil
+}
+
+// with runs step on the session under its lock, with the state read from the log. The
+// lock is the session's own and is held while a record is written: a session speaks in
+// order, and sessions do not wait for one another.
+func (m *Monitor) with(ctx context.Context, ref Ref, step func(*session) error) error {
+	if err := ref.check(); err != nil {
+		return err
+	}
+	s := m.session(ref.Session)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	const attempts = 4 // another replica may move the session while we think
+	var err error
+	for range attempts {
+		if err = m.load(ctx, s); err != nil {
+			return err
+		}
+		if err = step(s); !errors.Is(err, ErrConflict) {
+			return err
+		}
+		s.loaded = false
+	}
+	return err
+}
+
+func (m *Monitor) session(name string) *session {
+	m.mu.RLock()
+	s := m.sessions[name]
+	m.mu.RUnlock()
+	if s == nil {
+		s = m.newSession(name)
+	}
+	s.used.Store(m.clock.Add(1))
+	return s
+}
+
+func (m *Monitor) newSession(name string) *session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[name]
+	if s == nil {
+		m.evict()
+		s = &session{name: name}
+		m.sessions[name] = s
+	}
+	return s
+}
+
+// evict makes room by forgetting sessions nobody is using; their logs bring them back.
+// Preconditions: mu is held.
+func (m *Monitor) evict() {
+	if len(m.sessions) < m.max {
+		return
+	}
+	all := make([]*session, 0, len(m.sessions))
+	for _, s := range m.sessions {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b *session) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
+	for _, s := range all[:max(1, len(all)/8)] {
+		if s.mu.TryLock() { // one in use stays
+			s.loaded = false
+			s.state = nil
+			s.mu.Unlock()
+			delete(m.sessions, s.name)
+		}
+	}
+}
+
+// load folds the session's log, or what is new of it.
+// Preconditions: s.mu is held.
+func (m *Monitor) load(ctx context.Context, s *session) error {
+	if s.loaded {
+		return nil
+	}
+	if st := s.state; st != nil {
+		known := st.version
+		if err := m.read(ctx, s.name, st); err != nil {
+			return err
+		}
+		if s.loaded = st.version > known; s.loaded {
+			return nil
+		}
+	}
+	st := newState()
+	if err := m.read(ctx, s.name, st); err != nil {
+		return err
+	}
+	s.state, s.loaded = st, true
+	return nil
+}
+
+// read folds what the log holds beyond st. If it fails half-way, st is still the fold of
+// a beginning of the log.
+func (m *Monitor) read(ctx context.Context, name string, st *state) error {
+	for rec, err := range m.store.Load(ctx, name, st.version) {
+		if err != nil {
+			return fmt.Errorf("read session %q: %w", name, unavailable(err))
+		}
+		if rec.Seq != st.version+1 {
+			return fmt.Errorf("read session %q: %w: record %d follows %d", name, ErrUnavailable, rec.Seq, st.version)
+		}
+		e, err := provenance.FromRecord(rec)
+		if err != nil {
+			return fmt.Errorf("read session: %w", unavailable(err))
+		}
+		st.apply(&e)
+	}
+	return nil
+}
+
+// append writes events to the log and only then folds them. After an error nobody knows
+// what was written, so the session is read again before it decides anything.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) append(ctx context.Context, s *session, events ...*provenance.Event) error {
+	if err := m.store.Append(ctx, s.name, s.state.version, events); err != nil {
+		s.loaded = false
+		if errors.Is(err, ErrConflict) {
+			return err
+		}
+		return fmt.Errorf("record %s: %w", events[0].Kind, unavailable(err))
+	}
+	for _, e := range events {
+		s.state.apply(e)
+	}
+	return nil
+}
+
+func unavailable(err error) error {
+	if errors.Is(err, ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+func (m *Monitor) newID(prefix string) (string, error) {
+	var b [6]byte
+	if _, err := io.ReadFull(m.rand, b[:]); err != nil {
+		return "", fmt.Errorf("draw id: %w", err)
+	}
+	return fmt.Sprintf("%s-%x", prefix, b), nil
+}

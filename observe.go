@@ -1,0 +1,178 @@
+package tidemark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// ErrSealed is returned for content that arrives after its turn was sealed. Its taint
+// was recorded all the same; only the turn's graph stays as it is.
+var ErrSealed = errors.New("the turn is sealed")
+
+// Observation is something that came back from a tool.
+type Observation struct {
+	Ref    Ref
+	Result tool.Result
+	// Declared is a level the host or the tool itself states. It can only lower trust.
+	Declared *trust.Level
+	// From is the sub-agent session whose result this is.
+	From string
+	// Again marks a second report of a result (tool_result_persist after
+	// after_tool_call): it is recorded only if the first never came.
+	Again bool
+}
+
+// Observe labels a result and records it. From then on the context is at least as
+// distrusted as the result.
+func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, error) {
+	child, err := m.child(ctx, o.Ref, o.From)
+	if err != nil {
+		return trust.Label{}, fmt.Errorf("observe result: %w", err)
+	}
+	var label trust.Label
+	sealed := false
+	err = m.with(ctx, o.Ref, func(s *session) error {
+		b := s.state.branch(o.Ref.Branch)
+		late := !b.Turn.Has(o.Ref.Turn) && b.Sealed(o.Ref.Turn)
+		if !late {
+			var err error
+			if b, err = m.turn(ctx, s, o.Ref); err != nil {
+				return err
+			}
+		}
+		sealed = late
+		name := tool.Name(o.Result.Name)
+		known, found := b.Call(o.Result.CallID, name)
+		if o.Again && found && known.Seen {
+			label = b.Mark
+			return nil
+		}
+		event := m.seenEvent(s, b, o, name, known, found, s.state.joinOwn(o.Ref.Session, child, o.From))
+		if event.Late = late; late && o.Ref.Turn != "" {
+			event.Turn = o.Ref.Turn
+		}
+		label = event.Seen.Label
+		return m.append(ctx, s, event)
+	})
+	if err != nil {
+		return trust.Label{}, fmt.Errorf("observe result: %w", err)
+	}
+	if sealed {
+		return label, ErrSealed
+	}
+	return label, nil
+}
+
+func (m *Monitor) seenEvent(s *session, b *provenance.Taint, o Observation, name string, call provenance.Call, found bool, child trust.Label) *provenance.Event {
+	set := m.policy.Load().For(s.state.agent)
+	args := tool.NewArgs(o.Result.Args)
+	traits := set.Traits(name, &args)
+	if found {
+		if len(o.Result.Args) == 0 {
+			traits.Level, traits.Sensitivity = call.Level, call.Sens // what its arguments said when it was judged
+			traits.Source, traits.Sensitive = call.Source, call.Secret
+		}
+		traits.Level = traits.Level.Join(call.Level)
+		traits.Sensitivity = traits.Sensitivity.Join(call.Sens)
+		traits.Source, traits.Sensitive = traits.Source || call.Source, traits.Sensitive || call.Secret
+	}
+	step := uint64(s.state.steps)
+	if found {
+		step = call.Step
+	}
+	label := trust.Label{Level: traits.Level, Sensitivity: traits.Sensitivity}
+	if o.Declared != nil {
+		label.Level = label.Level.Join(*o.Declared)
+	}
+	label.Level = label.Level.Join(child.Level)
+	label.Sensitivity = label.Sensitivity.Join(child.Sensitivity)
+	content := m.content(o.Result.Content, set.Settings(), traits.Sensitive, false)
+	if label.Level <= trust.Shared || traits.Source {
+		label.Sources = []trust.Source{{
+			Level: label.Level, Step: step, Kind: "tool_result", Tool: name,
+			Detail: m.redact.Preview([]byte(traits.Detail), 200), Excerpt: content.Preview,
+		}}
+	}
+	label = label.Join(trust.Label{Level: trust.System, Sensitivity: trust.Public, Sources: child.Sources})
+	seen := &provenance.Seen{
+		CallID: o.Result.CallID, Tool: name, Step: step, Label: label, Content: content, From: o.From, Error: o.Result.Error,
+		Source: traits.Source || label.Level <= trust.External, Sensitive: traits.Sensitive,
+	}
+	if len(o.Result.Args) > 0 {
+		d := tool.Call{Name: name, Args: o.Result.Args}.Digest()
+		seen.Digest = &d
+	}
+	return &provenance.Event{
+		Kind: provenance.ResultSeen, Time: m.now().UnixNano(), Branch: o.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Seen: seen,
+	}
+}
+
+// maxMessage bounds how much of a user's own message is kept.
+const maxMessage = 32 << 10
+
+// content is what is kept of a text. Nothing of a sensitive one but its hash.
+func (m *Monitor) content(text []byte, cfg policy.Settings, sensitive, message bool) *provenance.Content {
+	c := &provenance.Content{Hash: tool.DigestOf(text), Bytes: len(text)}
+	if cfg.Previews && !sensitive {
+		c.Preview = m.redact.Preview(text, 100)
+	}
+	if message && cfg.RecordMessages && !sensitive {
+		c.Text = m.redact.Text(string(text[:min(len(text), maxMessage)]))
+	}
+	return c
+}
+
+// whole keeps a full context, without secrets, where a rule asks for it.
+func (m *Monitor) whole(text []byte) *provenance.Content {
+	return &provenance.Content{Hash: tool.DigestOf(text), Bytes: len(text), Text: m.redact.Text(string(text))}
+}
+
+// Ending is a response that is about to go out.
+type Ending struct {
+	Ref     Ref
+	Content []byte
+	Blocked bool
+	Reason  string
+}
+
+// Ended is what the response stands on.
+type Ended struct {
+	Turn   string
+	Taint  trust.Label
+	Footer string // a provenance footer, where the policy wants one (HOOK-16)
+}
+
+// End records the response and seals the turn. Ending a turn twice is ErrSealed.
+func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
+	var out Ended
+	err := m.with(ctx, e.Ref, func(s *session) error {
+		b := s.state.branch(e.Ref.Branch)
+		if !b.Turn.Has(e.Ref.Turn) {
+			if !b.Begun() {
+				return fmt.Errorf("%w: no turn is open", ErrNotFound)
+			}
+			return ErrSealed
+		}
+		cfg := m.policy.Load().For(s.state.agent).Settings()
+		out = Ended{Turn: b.Turn.ID, Taint: b.Settled()}
+		if cfg.Footer {
+			out.Footer = hook.Footer(out.Taint)
+		}
+		label := trust.Label{Level: out.Taint.Level, Sensitivity: out.Taint.Sensitivity}
+		return m.append(ctx, s, &provenance.Event{
+			Kind: provenance.TurnSealed, Time: m.now().UnixNano(), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
+			Seen: &provenance.Seen{Label: label, Content: m.content(e.Content, cfg, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason},
+		})
+	})
+	if err != nil {
+		return Ended{}, fmt.Errorf("end turn: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"fmt"
+	"reflect"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+
+	"github.com/tidemark/tidemark/tool"
+)
+
+// activation is what a condition can see. It is pooled: an evaluation makes no map.
+type activation struct {
+	in   Input
+	name ref.Val // the tool's name, boxed once per tool
+	args map[string]any
+	open bool
+	err  error
+}
+
+var _ cel.Activation = (*activation)(nil)
+
+// openArgs parses the arguments, once.
+func (a *activation) openArgs() error {
+	if !a.open {
+		a.open = true
+		if len(a.in.Args.Raw()) > maxArgs {
+			a.err = errTooLarge
+		} else if a.args, a.err = a.in.Args.Fields(); a.err != nil {
+			a.err = fmt.Errorf("read arguments: %w", a.err)
+		}
+	}
+	return a.err
+}
+
+// Parent is nil: there is nothing else to see.
+func (a *activation) Parent() cel.Activation { return nil }
+
+// ResolveName is the value of a variable.
+func (a *activation) ResolveName(name string) (any, bool) {
+	switch name {
+	case "tool":
+		return a.name, true
+	case "args":
+		return a.args, true
+	case "taint":
+		return types.Int(a.in.Taint.Distrust()), true
+	case "iteration":
+		return types.Int(a.in.Iteration), true
+	case "agent":
+		return types.String(a.in.Agent), true
+	case "provider":
+		return types.String(a.in.Provider), true
+	case "tainted":
+		return types.Bool(a.in.Tainted), true
+	case "sensitive":
+		return types.Bool(a.in.Sensitive), true
+	}
+	return a.history(name)
+}
+
+func (a *activation) history(name string) (any, bool) {
+	h := a.in.History
+	switch name {
+	case "calls":
+		return counts{h, false}, true
+	case "results":
+		return counts{h, true}, true
+	case "denied":
+		if h != nil {
+			return types.Int(h.Denied()), true
+		}
+		return types.IntZero, true
+	case "steps":
+		if h != nil {
+			return types.Int(h.Steps()), true
+		}
+		return types.IntZero, true
+	}
+	return nil, false
+}
+
+// counts is a map from tool to number in which a missing tool counts 0. It can be
+// asked about one tool; it cannot be listed.
+type counts struct {
+	of      History
+	results bool
+}
+
+var _ traits.Mapper = counts{}
+
+// Find is the number for a tool.
+func (c counts) Find(key ref.Val) (ref.Val, bool) {
+	s, ok := key.(types.String)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(key), false
+	}
+	if c.of == nil {
+		return types.IntZero, true
+	}
+	name := tool.Name(string(s))
+	if c.results {
+		return types.Int(c.of.Results(name)), true
+	}
+	return types.Int(c.of.Calls(name)), true
+}
+
+// Get is Find for the index operator.
+func (c counts) Get(key ref.Val) ref.Val {
+	v, _ := c.Find(key)
+	return v
+}
+
+// Contains reports whether the tool counts at least 1.
+func (c counts) Contains(key ref.Val) ref.Val {
+	v, ok := c.Find(key)
+	if !ok {
+		return v
+	}
+	return types.Bool(v.(types.Int) > 0)
+}
+
+// Size cannot be known.
+func (c counts) Size() ref.Val { return errUnlisted() }
+
+// Iterator yields one error, so that a condition that lists the tools in a way
+// the compiler did not see fails instead of finding none.
+func (c counts) Iterator() traits.Iterator { return &unlisted{Val: errUnlisted(), more: true} }
+
+func errUnlisted() ref.Val { return types.NewErr("the tools counted cannot be listed") }
+
+type unlisted struct {
+	ref.Val
+	more bool
+}
+
+func (u *unlisted) HasNext() ref.Val { return types.Bool(u.more) }
+
+func (u *unlisted) Next() ref.Val {
+	u.more = false
+	return u.Val
+}
+
+// Equal is an error: two counts cannot be compared.
+func (c counts) Equal(ref.Val) ref.Val { return types.NewErr("counts cannot be compared") }
+
+// ConvertToNative is not possible.
+func (c counts) ConvertToNative(t reflect.Type) (any, error) {
+	return nil, fmt.Errorf("counts cannot become %v", t)
+}
+
+// ConvertToType knows only that this is a map.
+func (c counts) ConvertToType(t ref.Type) ref.Val {
+	if t == types.TypeType {
+		return types.MapType
+	}
+	return types.NewErr("counts cannot become %s", t.TypeName())
+}
+
+// Type is map.
+func (c counts) Type() ref.Type { return types.MapType }
+
+// Value is itself: there is no plain map behind it.
+func (c counts) Value() any { return c }

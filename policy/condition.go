@@ -1,0 +1,173 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/ext"
+
+	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// The caps on conditions. Only expressions that can grow with their input pay for
+// the cost limit: tracking it makes an evaluation about three times slower.
+const (
+	maxExpression = 8 << 10
+	maxCost       = 100_000
+	maxArgs       = 256 << 10
+)
+
+// condition is a compiled `when`.
+type condition struct {
+	prog cel.Program
+	args bool // it looks at the arguments
+	tool bool // it looks at the tool's name
+}
+
+// errNotBool is a condition that gave something else than true or false.
+var errNotBool = errors.New("the condition gave neither true nor false")
+
+// errTooLarge is a call whose arguments are too large to look into.
+var errTooLarge = fmt.Errorf("the arguments are larger than %d KiB", maxArgs>>10)
+
+// holds evaluates the condition.
+func (c *condition) holds(a *activation) (bool, error) {
+	if c.args {
+		if err := a.openArgs(); err != nil {
+			return false, err
+		}
+	}
+	out, _, err := c.prog.Eval(a)
+	switch {
+	case err != nil:
+		return false, err
+	case out == types.True:
+		return true, nil
+	case out == types.False:
+		return false, nil
+	}
+	return false, errNotBool
+}
+
+// compiler turns expressions into conditions; it makes its environment once, and
+// only if some file has a condition at all.
+type compiler struct{ env *cel.Env }
+
+func (c *compiler) open() (*cel.Env, error) {
+	if c.env != nil {
+		return c.env, nil
+	}
+	opts := []cel.EnvOption{
+		cel.Variable("tool", cel.StringType),
+		cel.Variable("args", cel.MapType(cel.StringType, cel.DynType)),
+		cel.Variable("taint", cel.IntType),
+		cel.Variable("iteration", cel.IntType),
+		cel.Variable("agent", cel.StringType),
+		cel.Variable("provider", cel.StringType),
+		cel.Variable("calls", cel.MapType(cel.StringType, cel.IntType)),
+		cel.Variable("results", cel.MapType(cel.StringType, cel.IntType)),
+		cel.Variable("denied", cel.IntType),
+		cel.Variable("steps", cel.IntType),
+		cel.Variable("tainted", cel.BoolType),
+		cel.Variable("sensitive", cel.BoolType),
+		cel.CrossTypeNumericComparisons(true),
+		cel.OptionalTypes(),
+		ext.Strings(),
+		cel.ParserExpressionSizeLimit(maxExpression),
+		cel.ParserRecursionLimit(100),
+	}
+	for _, l := range trust.Levels() {
+		opts = append(opts, cel.Constant(l.String(), cel.IntType, types.Int(l.Distrust())))
+	}
+	env, err := cel.NewEnv(opts...)
+	c.env = env
+	return env, err
+}
+
+// condition compiles the text of a node. What is wrong is reported at its place
+// inside the expression.
+func (c *compiler) condition(d *source.Decoder, n *source.Node) *condition {
+	text, ok := d.Text(n)
+	if !ok {
+		return nil
+	}
+	env, err := c.open()
+	if err != nil {
+		d.Errorf(n.Pos, "%s: prepare expressions: %v", n.Path, err)
+		return nil
+	}
+	checked, issues := env.Compile(text)
+	if issues.Err() != nil {
+		for _, e := range issues.Errors() {
+			d.Errorf(n.At(e.Location.Line(), e.Location.Column()), "%s: %s", n.Path, plainMessage(e.Message))
+		}
+		return nil
+	}
+	if t := checked.OutputType(); !t.IsExactType(cel.BoolType) && !t.IsExactType(cel.DynType) {
+		d.Errorf(n.Pos, "%s must be true or false, but gives %s", n.Path, t)
+		return nil
+	}
+	out, costly, err := survey(checked)
+	if err != nil {
+		d.Errorf(n.Pos, "%s: %v", n.Path, err)
+		return nil
+	}
+	opts := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize)}
+	if costly {
+		opts = append(opts, cel.CostLimit(maxCost))
+	}
+	if out.prog, err = env.Program(checked, opts...); err != nil {
+		d.Errorf(n.Pos, "%s: %v", n.Path, err)
+		return nil
+	}
+	return out
+}
+
+func plainMessage(s string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), " (in container '')", "")
+}
+
+// survey looks at what an expression mentions and whether its cost can grow
+// faster than its input.
+func survey(checked *cel.Ast) (*condition, bool, error) {
+	out, costly := &condition{}, false
+	var err error
+	rep := checked.NativeRep()
+	ast.PostOrderVisit(rep.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.IdentKind:
+			out.args = out.args || e.AsIdent() == "args"
+			out.tool = out.tool || e.AsIdent() == "tool"
+		case ast.ComprehensionKind:
+			costly = true
+			if r := e.AsComprehension().IterRange(); r.Kind() == ast.IdentKind && (r.AsIdent() == "calls" || r.AsIdent() == "results") {
+				err = fmt.Errorf("%s can be asked for one tool, it cannot be listed", r.AsIdent())
+			}
+		case ast.CallKind:
+			costly = costly || !cheap(e.AsCall().FunctionName(), rep.GetType(e.ID()))
+		}
+	}))
+	return out, costly, err
+}
+
+// cheap reports whether a function does no more work than its input is long and
+// builds nothing.
+func cheap(name string, result *types.Type) bool {
+	switch name {
+	case operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot, operators.Conditional,
+		operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals,
+		operators.In, operators.Index, operators.OptIndex, operators.OptSelect, operators.Negate,
+		operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo,
+		"startsWith", "endsWith", "contains", "size", "orValue", "hasValue", "value", "or", "int", "double", "string":
+		return true
+	case operators.Add:
+		return result.IsExactType(cel.IntType) || result.IsExactType(cel.DoubleType)
+	}
+	return false
+}

@@ -1,0 +1,237 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Reserved are the top-level keys of the file that other packages read.
+func Reserved() []string { return []string{"server", "hooks", "store"} }
+
+// Default is the Set of an empty file: the classic preset.
+func Default() *Set {
+	set, _ := Parse("", nil)
+	return set
+}
+
+// Parse reads a policy file. It is pure: file is only the name in messages. The
+// Faults may hold warnings beside a Set; with an error among them the Set is nil.
+func Parse(file string, src []byte) (*Set, source.Faults) {
+	root, faults := source.Parse(file, src)
+	if faults.Err() != nil {
+		return nil, faults
+	}
+	return ParseTree(root, file)
+}
+
+// ParseTree is Parse for a file that is already a tree. It ignores the Reserved keys.
+func ParseTree(root *source.Node, file string) (*Set, source.Faults) {
+	if root == nil {
+		root = &source.Node{Pos: source.Pos{File: file, Line: 1, Col: 1}}
+	}
+	r := newReader(root)
+	r.Fields(root, r.fields())
+	r.finish()
+	r.Faults.Sort()
+	if r.Faults.Err() != nil {
+		return nil, r.Faults
+	}
+	set := r.compile()
+	set.version = version(root)
+	for _, agent := range set.agents {
+		agent.version = set.version
+	}
+	return set, r.Faults
+}
+
+// reader decodes one file.
+type reader struct {
+	source.Decoder
+	cel         compiler
+	base        *scope
+	settings    Settings
+	without     trust.Level // classification.withoutSenderMetadata
+	annotations map[string]annotation
+	trustRules  []*trustRule
+	trifecta    Effect // Allow: off
+	memory      []pathPattern
+	writers     toolset
+	agents      map[string]*scope
+	named       map[string]bool // tools the file or the shipped tables name
+	root        *source.Node
+	later       struct{ strictness, agents *source.Node }
+}
+
+func newReader(root *source.Node) *reader {
+	r := &reader{
+		root: root,
+		settings: Settings{
+			Preset: "classic", ApprovalTTL: 120 * time.Second, ApprovalScope: "call", TaintScope: "session",
+			Previews: true, RecordMessages: true,
+		},
+		annotations: map[string]annotation{},
+		trifecta:    Confirm,
+		agents:      map[string]*scope{},
+		named:       map[string]bool{},
+	}
+	preset := 0
+	if n := root.Get("preset"); !n.Empty() {
+		names := make([]string, len(presets))
+		for i := range presets {
+			names[i] = presets[i].name
+		}
+		if i, ok := r.Choice(n, names...); ok {
+			preset, r.settings.Preset = i, names[i]
+		}
+	}
+	r.base = shippedScope(preset)
+	r.memory, r.writers = shippedMemoryPatterns(), tools(strings.Fields(shippedWriters)...)
+	for name := range r.base.outputs {
+		r.named[name] = true
+	}
+	return r
+}
+
+// fields are all keys a file may have.
+func (r *reader) fields() map[string]func(*source.Node) {
+	all := map[string]func(*source.Node){
+		"preset":           func(*source.Node) {}, // read first, the other keys merge over it
+		"annotations":      r.readAnnotations,
+		"trustRules":       r.readTrustRules,
+		"memoryFiles":      r.readMemoryFiles,
+		"memoryTools":      func(n *source.Node) { r.writers = r.toolset(n) },
+		"strictness":       func(n *source.Node) { r.later.strictness = n },
+		"agents":           func(n *source.Node) { r.later.agents = n },
+		"lethalTrifecta":   r.readTrifecta,
+		"classification":   r.readClassification,
+		"record":           r.readRecord,
+		"taintNotice":      r.flag(&r.settings.TaintNotice),
+		"provenanceFooter": r.flag(&r.settings.Footer),
+		"approvalScope":    r.word(&r.settings.ApprovalScope, "call", "turn"),
+		"taintScope":       r.word(&r.settings.TaintScope, "session", "turn"),
+		"approvalTtlSeconds": func(n *source.Node) {
+			if v, ok := r.Int(n, 10, 86_400); ok {
+				r.settings.ApprovalTTL = time.Duration(v) * time.Second
+			}
+		},
+	}
+	for _, name := range Reserved() {
+		all[name] = func(*source.Node) {}
+	}
+	maps.Copy(all, r.scoped(r.base, ""))
+	return all
+}
+
+// scoped are the keys that an agent may have as well.
+func (r *reader) scoped(s *scope, prefix string) map[string]func(*source.Node) {
+	own := &s.layers[len(s.layers)-1]
+	return map[string]func(*source.Node){
+		"taintPolicy":      func(n *source.Node) { r.readTaintPolicy(n, s, prefix) },
+		"toolOverrides":    func(n *source.Node) { r.readOverrides(n, s, prefix) },
+		"toolOutputTaints": func(n *source.Node) { r.readOutputs(n, s, prefix) },
+		"rules":            func(n *source.Node) { own.rules = r.readRules(n, prefix) },
+		"policies":         func(n *source.Node) { s.policies = append(s.policies, r.readPolicies(n, prefix)...) },
+		"defaultEffect":    func(n *source.Node) { r.readDefaultEffect(n, own) },
+		"confirmTools":     func(n *source.Node) { r.readConfirmTools(n, s) },
+		"maxIterations":    func(n *source.Node) { r.readMaxIterations(n, s) },
+	}
+}
+
+// finish reads what stands on the rest of the file.
+func (r *reader) finish() {
+	r.monotone(&r.base.levels, "taintPolicy", func(l trust.Level) string { return "taintPolicy." + l.String() })
+	r.readStrictness(r.later.strictness)
+	r.readAgents(r.later.agents)
+	r.trustRules = append(r.trustRules, shippedTrustRules()...)
+	for _, s := range append(slices.Collect(maps.Values(r.agents)), r.base) {
+		if n := len(s.bounds()); n > maxBounds {
+			r.Errorf(r.root.Pos, "iteration_gte has %d different values, more than the %d allowed", n, maxBounds)
+			return
+		}
+	}
+}
+
+func (r *reader) flag(to *bool) func(*source.Node) {
+	return func(n *source.Node) {
+		if v, ok := r.Bool(n); ok {
+			*to = v
+		}
+	}
+}
+
+func (r *reader) word(to *string, choices ...string) func(*source.Node) {
+	return func(n *source.Node) {
+		if i, ok := r.Choice(n, choices...); ok {
+			*to = choices[i]
+		}
+	}
+}
+
+// tool is a tool's one spelling; two spellings of it in one map are one too many.
+func (r *reader) tool(k source.Key, seen map[string]string) (string, bool) {
+	name := tool.Name(k.Name)
+	if name == "" {
+		r.Errorf(k.Pos, "a tool needs a name")
+		return "", false
+	}
+	if first, twice := seen[name]; twice {
+		r.Errorf(k.Pos, "%q and %q are the same tool", k.Name, first)
+		return "", false
+	}
+	seen[name] = k.Name
+	r.named[name] = true
+	return name, true
+}
+
+// toolset reads a list of tools by name or pattern.
+func (r *reader) toolset(n *source.Node) toolset {
+	t := tools()
+	for _, item := range r.Texts(n) {
+		name := tool.Name(item.Text)
+		if hasWild(name) {
+			if !slices.Contains(t.globs, name) {
+				t.globs = append(t.globs, name)
+			}
+			continue
+		}
+		t.names[name] = true
+		r.named[name] = true
+	}
+	return t
+}
+
+// someTools is a toolset that must name one.
+func (r *reader) someTools(n *source.Node) toolset {
+	before := len(r.Faults)
+	t := r.toolset(n)
+	if len(t.names)+len(t.globs) == 0 && len(r.Faults) == before {
+		r.Errorf(n.Pos, "%s names no tool", n.Path)
+	}
+	return t
+}
+
+// level reads the name of a level.
+func (r *reader) level(n *source.Node) (trust.Level, bool) {
+	levels := trust.Levels()
+	names := make([]string, len(levels))
+	for i, l := range levels {
+		names[i] = l.String()
+	}
+	i, ok := r.Choice(n, names...)
+	if !ok {
+		return trust.Untrusted, false
+	}
+	return levels[i], true
+}
+
+// mode reads allow, confirm or restrict.
+func (r *reader) mode(n *source.Node) (Effect, bool) {
+	i, ok := r.Choice(n, "restrict", "confirm", "allow")
+	return Effect(i), ok
+}

@@ -1,0 +1,85 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// readAgents reads what some agents may do less than the file allows.
+func (r *reader) readAgents(n *source.Node) {
+	for _, k := range r.Entries(n) {
+		prefix := "agents." + k.Name + "."
+		base := r.base
+		s := &scope{
+			parent: base, overrides: map[string]*override{}, outputs: map[string]output{},
+			layers:        append(base.layers[:1:1], layer{def: Allow, rule: prefix + "defaultEffect"}),
+			policies:      base.policies[:len(base.policies):len(base.policies)],
+			maxIterations: base.maxIterations, capPos: base.capPos, hideConfirm: base.hideConfirm,
+		}
+		r.Fields(k.Value, r.scoped(s, prefix))
+		r.tightLevels(keysOf(k.Value.Get("taintPolicy")), s, prefix)
+		for _, t := range keysOf(k.Value.Get("toolOverrides")) {
+			for _, e := range keysOf(t.Value) {
+				r.tightOverride(tool.Name(t.Name), e, s)
+			}
+		}
+		if v := k.Value.Get("defaultEffect"); v != nil && s.layers[1].def > base.layers[0].def {
+			r.loosens(v, "the stricter default")
+		}
+		r.agents[k.Name] = s
+	}
+}
+
+func keysOf(n *source.Node) []source.Key {
+	if n == nil {
+		return nil
+	}
+	return n.Keys
+}
+
+// tightLevels keeps of an agent's taint policy what is stricter than the file's,
+// and makes the result monotone.
+func (r *reader) tightLevels(keys []source.Key, s *scope, prefix string) {
+	levels := s.parent.levels
+	for _, k := range keys {
+		l, err := trust.ParseLevel(k.Name)
+		e := s.levels[l]
+		switch {
+		case err != nil || !e.given:
+		case e.effect > levels[l].effect:
+			r.loosens(k.Value, levels[l].effect.Mode())
+		default:
+			levels[l] = e
+		}
+	}
+	if len(keys) > 0 {
+		r.monotone(&levels, prefix+"taintPolicy", func(l trust.Level) string { return prefix + "taintPolicy." + l.String() })
+	}
+	for _, l := range trust.Levels() {
+		s.levels[l] = entry{}
+		if levels[l].effect < s.parent.levels[l].effect {
+			s.levels[l] = levels[l]
+		}
+	}
+}
+
+// tightOverride warns about an agent's override that is looser than the file's
+// mode somewhere. It needs no removal: scope.mode takes the stricter of both.
+func (r *reader) tightOverride(name string, k source.Key, s *scope) {
+	var looser []string
+	for _, l := range trust.Levels() {
+		own := s.overrides[name].at(l)
+		if k.Name != l.String() && (k.Name != "*" || s.overrides[name].level[l].given) {
+			continue
+		}
+		if base := s.parent.mode(name, l, 0); own.given && own.effect > base.effect {
+			looser = append(looser, base.effect.Mode()+" at "+l.String())
+		}
+	}
+	if len(looser) > 0 {
+		r.loosens(k.Value, strings.Join(looser, ", "))
+	}
+}

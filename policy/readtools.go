@@ -1,0 +1,137 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// readAnnotations reads what tools are (SEQ-02).
+func (r *reader) readAnnotations(n *source.Node) {
+	seen := map[string]string{}
+	for _, k := range r.Entries(n) {
+		name, ok := r.tool(k, seen)
+		if !ok {
+			continue
+		}
+		var a annotation
+		fact := func(to **bool) func(*source.Node) {
+			return func(v *source.Node) {
+				if b, ok := r.Bool(v); ok {
+					*to = &b
+				}
+			}
+		}
+		r.Fields(k.Value, map[string]func(*source.Node){
+			"taintSource": fact(&a.source), "taintSink": fact(&a.sink), "sensitive": fact(&a.sensitive),
+		})
+		r.annotations[name] = a
+	}
+}
+
+// readTrustRules reads rules on the arguments of calls (HOOK-12).
+func (r *reader) readTrustRules(n *source.Node) {
+	r.list(n, func(item *source.Node, name string) {
+		t := &trustRule{rule: "trustRules." + name}
+		r.Fields(item, map[string]func(*source.Node){
+			"name":    func(*source.Node) {},
+			"tools":   func(v *source.Node) { t.tools = r.someTools(v) },
+			"url":     func(v *source.Node) { r.patterns(v, t, urlSubject) },
+			"path":    func(v *source.Node) { r.patterns(v, t, pathSubject) },
+			"command": func(v *source.Node) { r.patterns(v, t, commandSubject) },
+			"when":    func(v *source.Node) { t.when = r.cel.condition(&r.Decoder, v) },
+			"trust":   func(v *source.Node) { t.trust, t.setsTrust = r.level(v) },
+			"sensitivity": func(v *source.Node) {
+				if i, ok := r.Choice(v, "public", "internal", "private", "secret"); ok {
+					t.sens, t.setsSens = trust.Public+trust.Sensitivity(i), true
+				}
+			},
+		})
+		if item.Get("tools") == nil {
+			r.Errorf(item.Pos, "%s needs tools: a rule about trust names the tools it speaks of", item.Path)
+		}
+		if item.Get("trust") == nil && item.Get("sensitivity") == nil {
+			r.Errorf(item.Pos, "%s needs trust or sensitivity", item.Path)
+		}
+		r.trustRules = append(r.trustRules, t)
+	})
+}
+
+// patterns reads the patterns of one kind; a rule has at most one kind.
+func (r *reader) patterns(n *source.Node, t *trustRule, kind subjectKind) {
+	if t.kind != anySubject {
+		r.Errorf(n.Pos, "%s: a rule has either %s or %s, write two rules", n.Path, subjectNames[t.kind], subjectNames[kind])
+		return
+	}
+	t.kind = kind
+	for _, item := range r.Texts(n) {
+		var err error
+		switch kind {
+		case urlSubject:
+			var p urlPattern
+			p, err = parseURLPattern(item.Text)
+			t.urls = append(t.urls, p)
+		case pathSubject:
+			var p pathPattern
+			p, err = parsePathPattern(item.Text)
+			t.paths = append(t.paths, p)
+		default:
+			t.commands = append(t.commands, strings.Fields(strings.ToLower(item.Text)))
+		}
+		if err != nil {
+			r.Errorf(item.Pos, "%s: %v", item.Path, err)
+		}
+	}
+	if len(t.urls)+len(t.paths)+len(t.commands) == 0 {
+		r.Errorf(n.Pos, "%s names nothing", n.Path)
+	}
+}
+
+func (r *reader) readTrifecta(n *source.Node) {
+	if i, ok := r.Choice(n, "restrict", "confirm", "off"); ok {
+		r.trifecta = Effect(i)
+	}
+}
+
+func (r *reader) readClassification(n *source.Node) {
+	r.Fields(n, map[string]func(*source.Node){
+		"withoutSenderMetadata": func(v *source.Node) { r.without, _ = r.level(v) },
+	})
+}
+
+func (r *reader) readRecord(n *source.Node) {
+	r.Fields(n, map[string]func(*source.Node){
+		"previews": r.flag(&r.settings.Previews),
+		"messages": r.flag(&r.settings.RecordMessages),
+	})
+}
+
+// readMemoryFiles replaces the shipped list.
+func (r *reader) readMemoryFiles(n *source.Node) {
+	r.memory = nil
+	for _, item := range r.Texts(n) {
+		p, err := memoryPattern(item.Text)
+		if err != nil {
+			r.Errorf(item.Pos, "%s: %v", item.Path, err)
+		}
+		r.memory = append(r.memory, p)
+	}
+}
+
+// memoryPattern fits anywhere in a path: hosts disagree on where a workspace is.
+func memoryPattern(s string) (pathPattern, error) {
+	if !strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "~") {
+		s = "**/" + s
+	}
+	return parsePathPattern(s)
+}
+
+func shippedMemoryPatterns() []pathPattern {
+	var out []pathPattern
+	for s := range strings.FieldsSeq(shippedMemory) {
+		p, _ := memoryPattern(s) // a table of ours, no pattern of it can be wrong
+		out = append(out, p)
+	}
+	return out
+}

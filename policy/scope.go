@@ -1,0 +1,146 @@
+package policy
+
+import (
+	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// entry is one mode of taintPolicy or toolOverrides, and where it was said.
+type entry struct {
+	effect Effect
+	rule   string
+	pos    source.Pos // zero for what is shipped
+	given  bool
+}
+
+// override is what toolOverrides say about one tool.
+type override struct {
+	any   entry // "*"
+	level [trust.NumLevels]entry
+}
+
+// at is the entry for a level: its own key, or "*".
+func (o *override) at(l trust.Level) entry {
+	if o == nil {
+		return entry{}
+	}
+	if o.level[l].given {
+		return o.level[l]
+	}
+	return o.any
+}
+
+// output is what a tool's response brings into the context.
+type output struct {
+	level trust.Level
+	rule  string
+}
+
+// step is a stricter taint policy from some iteration on.
+type step struct {
+	from   int
+	levels [trust.NumLevels]entry
+}
+
+// rule is a static rule.
+type rule struct {
+	reason Reason // as it appears in a decision when the rule matches
+	tools  toolset
+	when   *condition // nil: always
+}
+
+// layer is a list of static rules with the effect of none of them matching. The
+// file is one layer, an agent's own rules are another: the stricter of both counts,
+// so that an agent's allow cannot undo the file's default.
+type layer struct {
+	rules []*rule
+	def   Effect
+	rule  string
+	pos   source.Pos
+}
+
+// declared is a declarative policy (seed 5's form).
+type declared struct {
+	reason  Reason
+	levels  uint8 // bits of the levels it waits for; 0: any context
+	from    int   // iteration it starts at
+	when    *condition
+	remove  toolset // refused and hidden
+	block   toolset // refused, still visible
+	turn    bool    // blocks the turn
+	log     bool
+	persist bool
+}
+
+// scope is what a file, or one agent in it, decides about tools.
+type scope struct {
+	parent        *scope // of an agent: what it can only tighten
+	levels        [trust.NumLevels]entry
+	overrides     map[string]*override
+	outputs       map[string]output
+	steps         []step // ascending; each at least as strict as the one before
+	layers        []layer
+	policies      []*declared
+	maxIterations int
+	capPos        source.Pos
+	hideConfirm   bool
+}
+
+// mode is what taint alone says about a tool: its override, or the level's mode
+// at this depth. An agent's say counts only where it is stricter.
+func (s *scope) mode(name string, l trust.Level, iteration int) entry {
+	own := s.overrides[name].at(l)
+	if s.parent == nil {
+		if own.given {
+			return own
+		}
+		levels := s.levels
+		for _, st := range s.steps {
+			if iteration >= st.from {
+				levels = st.levels
+			}
+		}
+		return levels[l]
+	}
+	base := s.parent.mode(name, l, iteration)
+	if !own.given && !s.parent.overrides[name].at(l).given {
+		own = s.levels[l]
+	}
+	if own.given && own.effect < base.effect {
+		return own
+	}
+	return base
+}
+
+// root is the file's own scope.
+func (s *scope) root() *scope {
+	if s.parent != nil {
+		return s.parent
+	}
+	return s
+}
+
+// output is what the tool's response is trusted as; unknown tools are untrusted.
+func (s *scope) output(name string) output {
+	out, ok := s.outputs[name]
+	if s.parent == nil {
+		if !ok {
+			return output{level: trust.Untrusted, rule: "unknown-tool"}
+		}
+		return out
+	}
+	if base := s.parent.output(name); !ok || base.level <= out.level {
+		return base
+	}
+	return out
+}
+
+// annotation is what a tool is, as far as somebody said so.
+type annotation struct{ source, sink, sensitive *bool }
+
+func said(b *bool, otherwise bool) bool {
+	if b == nil {
+		return otherwise
+	}
+	return *b
+}

@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// maxSeen bounds how many tools that only a pattern knows are remembered. A model
+// can invent names; beyond the bound they cost time, not memory.
+const maxSeen = 1024
+
+// Set is a compiled policy. It never changes: what it keeps for later are answers
+// it would compute again the same. It is safe for concurrent use.
+type Set struct {
+	version  string
+	settings Settings
+	without  trust.Level
+	named    []string
+	warnings source.Faults
+	agents   map[string]*Set
+
+	scope  *scope
+	facts  *facts
+	bounds []int    // iterations at which some rule changes its mind, ascending
+	other  *row     // of every tool that nothing names
+	globs  []string // patterns that may fit such a tool
+	turn   []*declared
+	going  Decision // of a turn that may go on
+	room   int      // how many rows are kept at most
+
+	acts    sync.Pool // *activation
+	parsers sync.Pool // *syntax.Parser
+
+	rows   atomic.Pointer[map[string]*row] // of tools that are named, and of those seen that a pattern fits
+	rowsMu sync.Mutex                      // held to replace rows
+}
+
+// facts are what the file says about tools whoever the agent is.
+type facts struct {
+	annotations map[string]annotation
+	trustRules  []*trustRule
+	trifecta    Effect
+	memory      []pathPattern
+	writers     toolset
+}
+
+// For is the set that holds for an agent: the same one if the file says nothing of it.
+func (s *Set) For(agent string) *Set {
+	if own, ok := s.agents[agent]; ok {
+		return own
+	}
+	return s
+}
+
+// Version identifies the policy: 16 hexadecimal digits of a hash over what the
+// file says and what is shipped. Comments and layout do not change it.
+func (s *Set) Version() string { return s.version }
+
+// Settings are the plain values.
+func (s *Set) Settings() Settings { return s.settings }
+
+// Tools are the tools the file or the shipped tables know by name, sorted.
+func (s *Set) Tools() []string { return slices.Clone(s.named) }
+
+// Warnings are what was corrected or ignored when the file was read.
+func (s *Set) Warnings() source.Faults { return slices.Clone(s.warnings) }
+
+// compile makes the Set of a file that has no errors.
+func (r *reader) compile() *Set {
+	f := &facts{r.annotations, r.trustRules, r.trifecta, r.memory, r.writers}
+	set := r.compileScope(r.base, f)
+	set.agents = make(map[string]*Set, len(r.agents))
+	for name, s := range r.agents {
+		set.agents[name] = r.compileScope(s, f)
+	}
+	return set
+}
+
+func (r *reader) compileScope(sc *scope, f *facts) *Set {
+	s := &Set{
+		settings: r.settings, without: r.without, warnings: r.Faults.Only(source.Warning),
+		named: slices.Sorted(maps.Keys(r.named)),
+		scope: sc, facts: f, bounds: sc.bounds(),
+	}
+	s.settings.MaxIterations, s.settings.HideConfirm = sc.maxIterations, sc.hideConfirm
+	s.acts.New = func() any { return new(activation) }
+	s.parsers.New = newShellParser
+	s.going = s.below()
+	for _, p := range sc.policies {
+		if p.turn || p.log || p.persist {
+			s.turn = append(s.turn, p)
+		}
+	}
+	s.other = s.newRow("")
+	names := maps.Clone(f.writers.names)
+	maps.Copy(names, r.named)
+	rows := make(map[string]*row, len(names))
+	for name := range names {
+		rows[name] = s.newRow(name)
+	}
+	s.rows.Store(&rows)
+	s.globs = s.patterns()
+	s.room = len(rows) + maxSeen
+	return s
+}
+
+// patterns are all tool patterns but "*", which fits every tool alike.
+func (s *Set) patterns() []string {
+	var out []string
+	add := func(t toolset) {
+		for _, g := range t.globs {
+			if g != "*" && !slices.Contains(out, g) {
+				out = append(out, g)
+			}
+		}
+	}
+	for _, l := range s.scope.layers {
+		for _, u := range l.rules {
+			add(u.tools)
+		}
+	}
+	for _, p := range s.scope.policies {
+		add(p.remove)
+		add(p.block)
+	}
+	for _, t := range s.facts.trustRules {
+		add(t.tools)
+	}
+	add(s.facts.writers)
+	return out
+}
+
+// row is what the set knows about a tool.
+func (s *Set) row(name string) *row {
+	name = tool.Name(name) // a spelling must not be a way around a rule
+	if r := (*s.rows.Load())[name]; r != nil {
+		return r
+	}
+	for _, g := range s.globs {
+		if wild(g, name) {
+			return s.remember(name)
+		}
+	}
+	return s.other
+}
+
+func (s *Set) remember(name string) *row {
+	r := s.newRow(name)
+	s.rowsMu.Lock()
+	defer s.rowsMu.Unlock()
+	old := *s.rows.Load()
+	if known := old[name]; known != nil {
+		return known
+	}
+	if len(old) < s.room {
+		next := maps.Clone(old)
+		next[name] = r
+		s.rows.Store(&next)
+	}
+	return r
+}

@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/trust"
+)
+
+// shippedOutputs is the default trust of what each tool brings back (PRV-03).
+var shippedOutputs = map[trust.Level]string{
+	trust.System:    "gateway session_status",
+	trust.Local:     "read edit write exec process tts cron sessions_spawn sessions_send sessions_list sessions_history agents_list nodes canvas",
+	trust.Shared:    "vestige_search vestige_smart_ingest vestige_ingest vestige_promote vestige_demote memory_search memory_get",
+	trust.External:  "message gog image",
+	trust.Untrusted: "web_fetch web_search browser",
+}
+
+// shippedSafe are the tools that may be called whatever the context holds (PRV-14).
+const shippedSafe = "read memory_search memory_get web_fetch web_search image session_status sessions_list " +
+	"sessions_history agents_list vestige_search vestige_promote vestige_demote"
+
+// presets give the mode of each level, system first.
+var presets = []struct {
+	name  string
+	modes [trust.NumLevels]Effect
+}{
+	{"classic", [...]Effect{Allow, Allow, Allow, Confirm, Confirm, Confirm}},
+	{"paranoid", [...]Effect{Allow, Allow, Allow, Deny, Deny, Deny}},
+	{"permissive", [...]Effect{Allow, Allow, Allow, Allow, Allow, Confirm}},
+	{"interactive", [...]Effect{Allow, Allow, Allow, Confirm, Confirm, Deny}},
+}
+
+// shippedCommandTools run a command of the host's own shell.
+const shippedCommandTools = "exec process bash shell sh terminal run_shell_command run_command execute_command " +
+	"local_shell shell_command run_terminal_cmd"
+
+// The shipped trust rules (HOOK-12). They only ever lower the table's level, so
+// they do not make a tool trusted that the table does not trust.
+const (
+	shippedMail = "himalaya mutt neomutt mail mailx s-nail nail sendmail msmtp alpine pine aerc notmuch mbsync isync offlineimap " +
+		"fetchmail getmail mu mblaze mshow swaks gog gmailctl lieer gmi"
+	shippedForge = "gh glab hub tea"
+	shippedWeb   = "curl wget wget2 http https httpie xh curlie aria2c axel lynx w3m links links2 elinks browsh " +
+		"ftp lftp sftp tftp telnet nc ncat netcat socat yt-dlp youtube-dl gallery-dl " +
+		"invoke-webrequest iwr invoke-restmethod irm playwright puppeteer chromium google-chrome firefox"
+)
+
+// shippedActions are the actions of the message tool that only answer "done".
+const shippedActions = "send reply react edit delete unsend pin unpin broadcast forward poll typing sticker_send " +
+	"thread_create thread_reply sendattachment sendwitheffect upload_file"
+
+// Memory files: what an agent reads back as its own in later sessions.
+const (
+	shippedMemory = "MEMORY.md memory/** SOUL.md AGENTS.md TOOLS.md IDENTITY.md USER.md HEARTBEAT.md BOOTSTRAP.md " +
+		"CLAUDE.md CLAUDE.local.md .claude/** GEMINI.md .gemini/** .cursorrules .cursor/rules/** .windsurfrules .clinerules " +
+		".github/copilot-instructions.md"
+	shippedWriters = "write edit apply_patch write_file edit_file create_file str_replace str_replace_editor " +
+		"str_replace_based_edit_tool multiedit multi_edit notebookedit replace append_file insert"
+)
+
+// shippedScope is the base every file starts from.
+func shippedScope(preset int) *scope {
+	s := &scope{overrides: map[string]*override{}, outputs: map[string]output{}, maxIterations: 10}
+	for i, l := range trust.Levels() {
+		s.levels[l] = entry{effect: presets[preset].modes[i], rule: "taintPolicy." + l.String(), given: true}
+	}
+	for level, names := range shippedOutputs {
+		for name := range strings.FieldsSeq(names) {
+			s.outputs[name] = output{level: level, rule: "toolOutputTaints." + name}
+		}
+	}
+	for name := range strings.FieldsSeq(shippedSafe) {
+		s.overrides[name] = &override{any: entry{effect: Allow, rule: "toolOverrides." + name + ".*", given: true}}
+	}
+	gateway := &override{}
+	for _, l := range []trust.Level{trust.Local, trust.Shared, trust.External, trust.Untrusted} {
+		gateway.level[l] = entry{effect: Confirm, rule: "toolOverrides.gateway." + l.String(), given: true}
+	}
+	s.overrides["gateway"] = gateway
+	s.layers = []layer{{def: Allow, rule: "defaultEffect"}}
+	return s
+}
+
+func shippedTrustRules() []*trustRule {
+	command := func(name, programs string, level trust.Level) *trustRule {
+		r := &trustRule{rule: "trustRules." + name, tools: tools(strings.Fields(shippedCommandTools)...),
+			kind: commandSubject, trust: level, setsTrust: true, lowers: true}
+		for p := range strings.FieldsSeq(programs) {
+			r.commands = append(r.commands, commandPattern{p})
+		}
+		return r
+	}
+	return []*trustRule{
+		command("web-client", shippedWeb, trust.Untrusted),
+		command("mail-cli", shippedMail, trust.External),
+		command("forge-cli", shippedForge, trust.External),
+		{rule: "trustRules.message-done", tools: tools("message"), actions: strings.Fields(shippedActions),
+			trust: trust.Local, setsTrust: true},
+	}
+}

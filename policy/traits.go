@@ -1,0 +1,153 @@
+package policy
+
+import (
+	"slices"
+
+	"cel.dev/cel-go/common/types"
+
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// maxDetail is how many characters of a URL, path or command a person is shown.
+const maxDetail = 200
+
+// addTraits works out what is known of the tool before a call.
+func (r *row) addTraits() {
+	out, f := r.set.scope.output(r.name), r.set.facts
+	r.note = f.annotations[r.name]
+	r.sink = said(r.note.sink, false)
+	r.memory = f.writers.has(r.name)
+	for _, t := range f.trustRules {
+		if t.tools.has(r.name) && (!t.lowers || t.trust < out.level) {
+			r.trust = append(r.trust, t)
+		}
+	}
+	r.traits = r.finish(out, trust.Internal)
+}
+
+// finish derives the rest of the traits from level and sensitivity.
+func (r *row) finish(out output, sens trust.Sensitivity) Traits {
+	sensitive := said(r.note.sensitive, false) || sens >= trust.Private
+	if sensitive {
+		sens = max(sens, trust.Private)
+	}
+	return Traits{
+		Level: out.level, Rule: out.rule, Sensitivity: sens, Sensitive: sensitive, Sink: r.sink,
+		Source: said(r.note.source, out.level <= trust.External),
+	}
+}
+
+// Traits are what a call is. Arguments that cannot be read make its response
+// untrusted; nil ones leave what is known of the tool. The set answers for its
+// own agent: ask For first.
+func (s *Set) Traits(name string, args *tool.Args) Traits {
+	r := s.row(name)
+	if args == nil {
+		return r.traits
+	}
+	fields, err := args.Fields()
+	if err != nil {
+		return r.finish(output{level: trust.Untrusted, rule: "arguments-unreadable"}, trust.Internal)
+	}
+	t := r.traits
+	if len(r.trust) > 0 {
+		t = r.finish(r.weigh(name, args, fields))
+	}
+	if len(fields) > 0 {
+		t.Detail = detail(fields)
+		if r.memory {
+			t.Memory = r.set.memoryFile(fields)
+		}
+	}
+	return t
+}
+
+// weigh is the join over everything the call is about: the least trusted, the
+// most sensitive. What no rule speaks of has the table's level.
+func (r *row) weigh(name string, args *tool.Args, fields map[string]any) (output, trust.Sensitivity) {
+	c := r.consider(name, args, fields)
+	subjects := c.subjects()
+	if len(subjects) == 0 {
+		subjects = []subject{{}}
+	}
+	out, sens := c.weigh(&subjects[0])
+	for i := range subjects[1:] {
+		o, s := c.weigh(&subjects[i+1])
+		if o.level < out.level {
+			out = o
+		}
+		sens = sens.Join(s)
+	}
+	return out, sens
+}
+
+// consideration is one call being held against the trust rules of its tool.
+type consideration struct {
+	row    *row
+	fields map[string]any
+	holds  []bool // by rule: its action and condition fit
+	errs   []bool // by rule: its condition could not be evaluated
+}
+
+func (r *row) consider(name string, args *tool.Args, fields map[string]any) *consideration {
+	c := &consideration{row: r, fields: fields, holds: make([]bool, len(r.trust)), errs: make([]bool, len(r.trust))}
+	for i, t := range r.trust {
+		c.holds[i] = t.actions == nil || slices.Contains(t.actions, tool.Name(text(fields["action"])))
+		if t.when == nil || !c.holds[i] {
+			continue
+		}
+		a := r.set.acts.Get().(*activation)
+		a.in, a.name = Input{Args: args}, types.String(tool.Name(name))
+		ok, err := t.when.holds(a)
+		c.holds[i], c.errs[i] = ok, err != nil
+		*a = activation{}
+		r.set.acts.Put(a)
+	}
+	return c
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// weigh finds the first rule that speaks of the subject's trust, and the first
+// that speaks of its sensitivity. A rule that improves must be sure; one that
+// tightens need not be. A subject that cannot be read is the worst.
+func (c *consideration) weigh(s *subject) (output, trust.Sensitivity) {
+	table := output{c.row.traits.Level, c.row.traits.Rule}
+	out, sens, trusted, sensed := table, trust.Internal, false, false
+	for i, t := range c.row.trust {
+		fit := no
+		switch {
+		case c.errs[i]:
+			fit = maybe
+		case c.holds[i] && t.kind == s.kind && t.kind != anySubject && !s.ok:
+			fit = maybe
+		case c.holds[i]:
+			fit = t.fits(s)
+		}
+		if fit == no {
+			continue
+		}
+		unread := c.errs[i] || t.kind != anySubject && !s.ok
+		if t.setsTrust && !trusted && (unread || fit == sure || t.trust <= table.level) {
+			out, trusted = output{t.trust, t.rule}, true
+			if unread {
+				out = output{trust.Untrusted, unreadRule(t, c.errs[i])}
+			}
+		}
+		if t.setsSens && !sensed && (fit == sure || t.sens >= trust.Private) {
+			sens, sensed = t.sens, true
+		}
+	}
+	return out, sens
+}
+
+func unreadRule(t *trustRule, erred bool) string {
+	if erred {
+		return t.rule
+	}
+	return subjectNames[t.kind] + "-unreadable"
+}

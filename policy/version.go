@@ -1,0 +1,48 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/source"
+)
+
+// version hashes the shipped tables and the tree, without the keys other packages
+// read, without comments and with the keys of maps in order.
+func version(root *source.Node) string {
+	h := sha256.New()
+	fmt.Fprintln(h, shippedOutputs, shippedSafe, presets, shippedCommandTools, shippedMail, shippedForge, shippedWeb, shippedActions,
+		shippedMemory, shippedWriters)
+	keys := slices.DeleteFunc(slices.Clone(root.Keys), func(k source.Key) bool { return slices.Contains(Reserved(), k.Name) })
+	writeKeys(h, keys)
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+func writeKeys(h hash.Hash, keys []source.Key) {
+	keys = slices.SortedFunc(slices.Values(keys), func(a, b source.Key) int { return strings.Compare(a.Name, b.Name) })
+	fmt.Fprintf(h, "{%d", len(keys))
+	for _, k := range keys {
+		fmt.Fprintf(h, "%q", k.Name)
+		writeNode(h, k.Value)
+	}
+}
+
+func writeNode(h hash.Hash, n *source.Node) {
+	switch n.Kind {
+	case source.Map:
+		writeKeys(h, n.Keys)
+	case source.List:
+		fmt.Fprintf(h, "[%d", len(n.List))
+		for _, item := range n.List {
+			writeNode(h, item)
+		}
+	case source.Int:
+		fmt.Fprintf(h, "i%d", n.Int)
+	default:
+		fmt.Fprintf(h, "%d%q", n.Kind, n.Text)
+	}
+}

@@ -1,0 +1,158 @@
+package provenance
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/tidemark/tidemark/trust"
+)
+
+// decided is a call and, unless it was simply allowed, the decision about it.
+func (b *Builder) decided(e *Event) {
+	d := e.Decided
+	b.calls++
+	meta := Metadata{Effect: d.Effect, Kind: d.Kind, Rule: d.Rule, Step: d.Step, ApprovalID: d.Spent, CallID: d.CallID}
+	n := Node{ID: fmt.Sprintf("call-%d", b.calls), Kind: NodeToolCall, Trust: d.Level, Tool: d.Tool,
+		Iteration: b.round(e), ContentHash: d.Digest.String(), Metadata: &meta}
+	b.rounds[*n.Iteration] = true
+	if d.Ask != nil {
+		meta.ApprovalID, n.ContentPreview = d.Ask.ID, preview(d.Ask.Args)
+	}
+	if d.Effect != allowed {
+		n.Blocked, n.BlockReason = true, cmp.Or(d.Reason, d.Rule)
+		b.block(d.Tool)
+	}
+	b.attach(&n, d)
+	if n.Blocked || d.Spent != "" {
+		b.judged(&n, d)
+	}
+}
+
+// judged adds the decision that held or refused the call, or let it run on an approval.
+func (b *Builder) judged(call *Node, d *Decided) {
+	why := *call.Metadata
+	why.Taint, why.Policy, why.Reason = d.Level.String(), d.Policy, d.Reason
+	if d.Write != nil {
+		why.WriteID = d.Write.ID
+	}
+	id := b.decision(Node{Tool: d.Tool, Iteration: call.Iteration, Metadata: &why})
+	if call.Blocked {
+		b.link(call.ID, BlockedBy, id)
+	} else {
+		b.link(id, Triggers, call.ID)
+	}
+	if d.Ask != nil {
+		b.asks[d.Ask.ID] = id
+	}
+	if answer := b.answers[d.Spent]; answer != "" {
+		b.link(answer, Triggers, id)
+	}
+}
+
+// attach adds the call below the model call that asked for it, or below the input
+// where the host reports no model calls, and remembers it for its result.
+func (b *Builder) attach(n *Node, d *Decided) {
+	earlier, again := b.byCall[d.CallID]
+	again = again && d.CallID != "" && b.g.Nodes[earlier].Blocked
+	at := len(b.g.Nodes)
+	b.add(*n)
+	if b.llm >= 0 {
+		b.link(b.g.Nodes[b.llm].ID, Produces, n.ID)
+	} else {
+		b.link(b.g.Nodes[inputAt].ID, Triggers, n.ID)
+	}
+	if again {
+		b.link(b.g.Nodes[earlier].ID, Triggers, n.ID) // held, then asked again
+	}
+	if d.CallID != "" {
+		b.byCall[d.CallID] = at
+	}
+	b.byDigest[d.Digest], b.byTool[d.Tool] = at, at
+}
+
+// resultSeen is content a tool or a child brought into the context.
+func (b *Builder) resultSeen(e *Event) {
+	s := e.Seen
+	n := Node{Kind: NodeToolResult, Trust: s.Label.Level, Tool: s.Tool, Iteration: b.round(e)}
+	if s.From != "" || s.Source || s.Sensitive || s.Error || s.CallID != "" {
+		n.Metadata = &Metadata{From: s.From, Source: s.Source, Sensitive: s.Sensitive, Error: s.Error, CallID: s.CallID, Step: s.Step}
+	}
+	n.show(s.Content)
+	b.learn(NodeToolResult, s.Tool, s.Label.Level)
+	b.external(s.Label.Level, s.Tool, s.From, "tool_result")
+	b.externals(s.Label.Sources)
+	at := b.callOf(s)
+	if at < 0 {
+		b.calls++ // the number stays unused: call-N and result-N always belong together
+		n.ID = fmt.Sprintf("result-%d", b.calls)
+		b.await(b.add(n), false)
+		return
+	}
+	call := &b.g.Nodes[at]
+	b.results[call.ID]++
+	n.ID = "result-" + call.ID[len("call-"):]
+	if again := b.results[call.ID]; again > 1 {
+		n.ID = fmt.Sprintf("%s.%d", n.ID, again)
+	}
+	n.Tool = cmp.Or(n.Tool, call.Tool)
+	b.link(call.ID, Produces, n.ID)
+	b.await(b.add(n), false)
+}
+
+// callOf is the position of the call a result belongs to, or -1.
+func (b *Builder) callOf(s *Seen) int {
+	if at, ok := b.byCall[s.CallID]; ok && s.CallID != "" {
+		return at
+	}
+	if s.Digest != nil {
+		if at, ok := b.byDigest[*s.Digest]; ok {
+			return at
+		}
+	}
+	if at, ok := b.byTool[s.Tool]; ok {
+		return at
+	}
+	return -1
+}
+
+// answeredBy is a person's vote, or a wrong try, on questions of this or an earlier turn.
+func (b *Builder) answeredBy(e *Event) {
+	a := e.Answer
+	m := &Metadata{Verdict: cmp.Or(a.Verdict, "failed"), By: a.By, Via: a.Via, Approvals: a.IDs, Reason: a.Reason}
+	if e.Kind == TryFailed {
+		m.Verdict = "failed"
+	}
+	if len(a.IDs) == 1 {
+		m.ApprovalID = a.IDs[0]
+	}
+	if a.Grant != nil {
+		m.Grant = a.Grant.ID
+	}
+	id := b.decision(Node{Iteration: b.round(e), Metadata: m})
+	linked := false
+	for _, q := range a.IDs {
+		if asked := b.asks[q]; asked != "" {
+			b.link(asked, Triggers, id)
+			linked = true
+		}
+		if e.Kind == Answered {
+			b.answers[q] = id
+		}
+	}
+	if m.Grant != "" {
+		b.answers[m.Grant] = id
+	}
+	if !linked {
+		b.link(b.g.Nodes[inputAt].ID, Triggers, id)
+	}
+}
+
+// reset is the owner's word that the context may be trusted again (BEY-07).
+func (b *Builder) reset(e *Event, before trust.Level) {
+	a := e.Answer
+	id := b.decision(Node{Trust: a.Level, Iteration: b.round(e), Metadata: &Metadata{
+		Reset: true, By: a.By, Via: a.Via, Reason: a.Reason, Before: before.String()}})
+	b.link(b.g.Nodes[inputAt].ID, Triggers, id)
+	b.await(id, false)
+	clear(b.known) // what the host lists from now on counts anew
+}

@@ -1,0 +1,47 @@
+package provenance
+
+// ringSize bounds how many recent calls a branch remembers. More than this many
+// unanswered calls at once fall back to their tool's own label.
+const ringSize = 32
+
+// ring remembers recent calls so that a result finds its step and expected label.
+type ring struct {
+	calls []Call
+	next  int
+}
+
+func (r *ring) add(c Call) {
+	if len(r.calls) < ringSize {
+		r.calls = append(r.calls, c)
+		return
+	}
+	r.calls[r.next] = c
+	r.next = (r.next + 1) % ringSize
+}
+
+// find prefers the exact id; without one, the oldest unanswered call of the tool.
+func (r *ring) find(id, tool string) *Call {
+	var best *Call
+	for i := range r.calls {
+		c := &r.calls[i]
+		if c.Tool != tool && tool != "" {
+			continue
+		}
+		if id != "" {
+			if c.ID == id {
+				return c
+			}
+			continue
+		}
+		if !c.Seen && (best == nil || c.Step < best.Step) {
+			best = c
+		}
+	}
+	return best
+}
+
+func (r *ring) answer(id, tool string) {
+	if c := r.find(id, tool); c != nil {
+		c.Seen = true
+	}
+}

@@ -1,0 +1,221 @@
+package provenance
+
+import (
+	"slices"
+
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Taint is the fold of one branch's events: what its context holds by now.
+// The zero Taint is a context nobody began: untrusted and private.
+type Taint struct {
+	Mark      trust.Label // the high-water mark of everything that entered
+	Levels    uint8       // bit l is set when content of level l entered
+	Tainted   bool        // a taint source fired, or the context began with one
+	Sensitive bool        // a sensitive read happened
+	Turn      Turn
+
+	begun bool
+	owed  pending
+	open  ring
+	past  [8]string // turns sealed of late, so that what still comes in for them is known to be late
+	next  int       // where in past the next one goes
+}
+
+// Turn is where the branch's latest turn stands.
+type Turn struct {
+	ID        string
+	Open      bool
+	Auto      bool // named by us: calls with a run id the host never announced belong to it
+	Fresh     bool // nothing but its beginning happened yet
+	Blocked   bool // a rule ended it
+	Said      bool // its message is recorded
+	Owner     bool // started by the verified owner
+	Provider  string
+	Level     trust.Level // the classification of its sender
+	Iteration int
+	Models    int // model calls so far
+}
+
+// pending is what calls that were let through will bring, until results arrive.
+type pending struct {
+	any         bool
+	level       trust.Level
+	sensitivity trust.Sensitivity
+	source      bool
+	sensitive   bool
+}
+
+// Begun reports whether anybody ever began a turn in this context.
+func (t *Taint) Begun() bool { return t.begun }
+
+// Sealed reports whether the turn of that name has ended; "" is the latest one.
+func (t *Taint) Sealed(turn string) bool {
+	if turn == "" || turn == t.Turn.ID {
+		return t.Turn.ID != "" && !t.Turn.Open
+	}
+	return slices.Contains(t.past[:], turn)
+}
+
+// Settled is the mark with what calls still owe that were let through: what the context
+// holds once they are done, whether anybody reports their results or not.
+func (t *Taint) Settled() trust.Label {
+	if !t.owed.any {
+		return t.Mark
+	}
+	c := t.Clone()
+	c.settle()
+	return c.Mark
+}
+
+// Clone is a copy that can be folded further without touching t.
+func (t *Taint) Clone() *Taint {
+	c := *t
+	c.open.calls = slices.Clone(t.open.calls)
+	return &c
+}
+
+// Has reports whether the open turn is the one of that name; "" is whichever is open.
+func (t *Turn) Has(name string) bool { return t.Open && (name == "" || name == t.ID || t.Auto) }
+
+// Call is what is remembered of a recent call until its result arrives.
+type Call struct {
+	ID     string
+	Tool   string
+	Step   uint64
+	Level  trust.Level
+	Sens   trust.Sensitivity
+	Source bool
+	Secret bool
+	Seen   bool // its result has been recorded, or counted without one
+}
+
+// Call finds a recent call by its host id, or the latest unanswered one of the tool.
+func (t *Taint) Call(id, tool string) (Call, bool) {
+	if c := t.open.find(id, tool); c != nil {
+		return *c, true
+	}
+	return Call{}, false
+}
+
+// Apply folds one event of this branch. It costs the same however long the session is.
+func (t *Taint) Apply(e *Event) {
+	switch e.Kind {
+	case TurnBegan:
+		t.begin(e)
+	case ContextSeen:
+		t.Turn.Said = t.Turn.Said || e.Seen.Content != nil
+		t.enter(e.Seen.Label)
+	case ResultSeen:
+		t.Turn.Fresh = t.Turn.Fresh && e.Late
+		t.enter(e.Seen.Label)
+		t.Tainted = t.Tainted || e.Seen.Source
+		t.Sensitive = t.Sensitive || e.Seen.Sensitive
+		t.open.answer(e.Seen.CallID, e.Seen.Tool)
+	case ModelCalled:
+		t.Turn.Fresh = false
+		t.Turn.Iteration = e.Iteration
+		t.Turn.Models++
+		t.Turn.Blocked = t.Turn.Blocked || e.Model.Blocked
+		t.settle()
+	case CallDecided:
+		t.Turn.Fresh = t.Turn.Fresh && e.Late
+		if e.Decided.Effect == "allow" {
+			t.expect(e.Decided)
+		}
+	case TrustReset:
+		t.reset(e.Answer.Level)
+	case TurnSealed:
+		t.Turn.Open = false
+		t.past[t.next], t.next = t.Turn.ID, (t.next+1)%len(t.past)
+		t.settle()
+		t.open = ring{}
+	}
+}
+
+func (t *Taint) begin(e *Event) {
+	b := e.Began
+	if t.begun && b.Carry {
+		t.settle()
+		t.enter(b.Label)
+	} else {
+		// A fresh context, or the seed's per-turn scope: the mark starts over. Session
+		// taint in the sense of SEQ-03 does not.
+		t.Mark, t.Levels, t.owed, t.begun = b.Label, 1<<b.Label.Level, pending{}, true
+		t.Tainted = t.Tainted || b.Label.Level <= trust.External
+	}
+	if i := slices.Index(t.past[:], e.Turn); i >= 0 {
+		t.past[i] = "" // a host that uses a name again
+	}
+	t.Turn = Turn{
+		ID: e.Turn, Open: true, Auto: b.Auto, Fresh: true, Said: b.Message != nil,
+		Owner:    b.Sender.IsOwner && b.Sender.SpawnedBy == "",
+		Provider: b.Sender.Provider, Level: b.Level,
+	}
+}
+
+// enter lowers the mark to what came in.
+func (t *Taint) enter(l trust.Label) {
+	t.Mark = t.Mark.Join(l)
+	t.Levels |= 1 << l.Level
+	if l.Level <= trust.External {
+		t.Tainted = true
+	}
+}
+
+// expect notes what an allowed call will bring. A host that never reports the result
+// must not leave the context looking cleaner than it is: settle makes it count.
+func (t *Taint) expect(d *Decided) {
+	c := Call{ID: d.CallID, Tool: d.Tool, Step: d.Step, Level: d.Expect, Sens: d.ExpectS, Source: d.Source, Secret: d.Private}
+	t.owed.add(&c)
+	t.open.add(c)
+}
+
+func (p *pending) add(c *Call) {
+	if !p.any {
+		p.level, p.sensitivity = c.Level, c.Sens
+	} else {
+		p.level, p.sensitivity = p.level.Join(c.Level), p.sensitivity.Join(c.Sens)
+	}
+	p.any = true
+	p.source = p.source || c.Source
+	p.sensitive = p.sensitive || c.Secret
+}
+
+// settle counts calls whose results were never reported, at the latest when the
+// model is asked again.
+func (t *Taint) settle() {
+	if !t.owed.any {
+		return
+	}
+	var sources []trust.Source
+	for i := range t.open.calls {
+		c := &t.open.calls[i]
+		if !c.Seen && c.Level <= trust.Shared {
+			sources = append(sources, trust.Source{Level: c.Level, Step: c.Step, Kind: "tool_result", Tool: c.Tool})
+		}
+		c.Seen = true
+	}
+	for _, s := range sources {
+		t.Mark = t.Mark.Join(trust.Label{Level: trust.System, Sensitivity: trust.Public, Sources: []trust.Source{s}})
+	}
+	t.enter(trust.Label{Level: t.owed.level, Sensitivity: t.owed.sensitivity})
+	t.Tainted = t.Tainted || t.owed.source
+	t.Sensitive = t.Sensitive || t.owed.sensitive
+	t.owed = pending{}
+}
+
+// reset is the owner's word that the context may be trusted again (BEY-07). What was
+// read stays sensitive: trust says nothing about secrets. It says nothing either about
+// calls that are still running: what they bring comes after the owner looked.
+func (t *Taint) reset(level trust.Level) {
+	t.Mark = trust.Label{Level: level, Sensitivity: t.Mark.Sensitivity}
+	t.Levels = 1 << level
+	t.Tainted = level <= trust.External
+	t.owed = pending{}
+	for i := range t.open.calls {
+		if c := &t.open.calls[i]; !c.Seen {
+			t.owed.add(c)
+		}
+	}
+}

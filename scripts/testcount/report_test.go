@@ -1,0 +1,104 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestReport(t *testing.T) {
+	tests := []struct {
+		name   string
+		events []string
+		count  string
+		shows  []string
+		hides  []string
+	}{
+		{
+			name: "a passing package shows one line and none of its output",
+			events: []string{
+				`{"Action":"start","Package":"a/b"}`,
+				`{"Action":"run","Package":"a/b","Test":"TestX"}`,
+				`{"Action":"output","Package":"a/b","Test":"TestX","Output":"chatter\n"}`,
+				`{"Action":"pass","Package":"a/b","Test":"TestX"}`,
+				`{"Action":"output","Package":"a/b","Output":"PASS\n"}`,
+				`{"Action":"pass","Package":"a/b","Elapsed":1.5}`,
+			},
+			count: "1 passed, 0 failed, 0 skipped",
+			shows: []string{"ok    a/b", "1 tests", "1.5s"},
+			hides: []string{"chatter", "PASS"},
+		},
+		{
+			name: "a failure is shown in full without the output of tests that passed",
+			events: []string{
+				`{"Action":"output","Package":"a","Test":"TestGood","Output":"quiet\n"}`,
+				`{"Action":"pass","Package":"a","Test":"TestGood"}`,
+				`{"Action":"output","Package":"a","Test":"TestBad","Output":"x_test.go:1: got 1, want 2\n"}`,
+				`{"Action":"fail","Package":"a","Test":"TestBad"}`,
+				`{"Action":"fail","Package":"a","Elapsed":0.1}`,
+			},
+			count: "1 passed, 1 failed, 0 skipped",
+			shows: []string{"FAIL  a", "got 1, want 2"},
+			hides: []string{"quiet"},
+		},
+		{
+			name: "a package that does not build is one failure with the compiler's words",
+			events: []string{
+				`{"Action":"build-output","ImportPath":"a [a.test]","Output":"a.go:1: undefined: x\n"}`,
+				`{"Action":"build-fail","ImportPath":"a [a.test]"}`,
+				`{"Action":"fail","Package":"a","FailedBuild":"a [a.test]"}`,
+			},
+			count: "0 passed, 1 failed, 0 skipped",
+			shows: []string{"undefined: x"},
+		},
+		{
+			name: "a test that panics takes its package down and is shown",
+			events: []string{
+				`{"Action":"run","Package":"a","Test":"TestBoom"}`,
+				`{"Action":"output","Package":"a","Test":"TestBoom","Output":"panic: boom\n"}`,
+				`{"Action":"fail","Package":"a","Elapsed":0.1}`,
+			},
+			count: "0 passed, 1 failed, 0 skipped",
+			shows: []string{"panic: boom"},
+		},
+		{
+			name:   "a skipped test is named and a package without tests is not a skip",
+			events: []string{`{"Action":"skip","Package":"a","Test":"TestLater"}`, `{"Action":"pass","Package":"a"}`, `{"Action":"skip","Package":"b"}`},
+			count:  "0 passed, 0 failed, 1 skipped",
+			shows:  []string{"skip  a TestLater", "no tests"},
+		},
+		{
+			name:   "a package that never ended is a failure",
+			events: []string{`{"Action":"output","Package":"a","Test":"TestHang","Output":"working\n"}`},
+			count:  "0 passed, 1 failed, 0 skipped",
+			shows:  []string{"working", "did not end"},
+		},
+		{
+			name:   "what is not an event is passed on",
+			events: []string{"go: downloading x"},
+			count:  "0 passed, 0 failed, 0 skipped",
+			shows:  []string{"go: downloading x"},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var out strings.Builder
+			count, err := report(&out, strings.NewReader(strings.Join(test.events, "\n")+"\n"))
+			if err != nil {
+				t.Fatalf("report: %v", err)
+			}
+			if got := count.String(); got != test.count {
+				t.Errorf("count: got %q, want %q", got, test.count)
+			}
+			for _, text := range test.shows {
+				if !strings.Contains(out.String(), text) {
+					t.Errorf("output: got %q, want it to contain %q", out.String(), text)
+				}
+			}
+			for _, text := range test.hides {
+				if strings.Contains(out.String(), text) {
+					t.Errorf("output: got %q, want it without %q", out.String(), text)
+				}
+			}
+		})
+	}
+}

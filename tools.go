@@ -1,0 +1,153 @@
+package tidemark
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// ModelCall announces that the model is about to be asked.
+type ModelCall struct {
+	Ref       Ref
+	Iteration int // as the host counts, from 0; -1 when it does not
+	Model     string
+	Tools     []string // names as the host spells them
+	Context   []byte   // the whole context, kept only where a rule asks for it
+}
+
+// Layer is what the model may see now: the first layer of enforcement. The second is
+// Decide, which asks the same policy.
+type Layer struct {
+	Hidden  []string // names as the host spelled them
+	Blocked bool     // the turn must not go on
+	Rule    string   // that blocked it
+	Reason  string
+	Taint   trust.Label
+	Notice  string // for the system prompt, where the policy wants one (HOOK-16)
+}
+
+// Tools says which tools the model may see in this iteration, and whether the turn may
+// go on at all.
+func (m *Monitor) Tools(ctx context.Context, call ModelCall) (Layer, error) {
+	var out Layer
+	err := m.with(ctx, call.Ref, func(s *session) error {
+		b, err := m.turn(ctx, s, call.Ref)
+		if err != nil {
+			return err
+		}
+		if !b.Turn.Open {
+			if err := m.reopen(ctx, s, Ref{Session: call.Ref.Session, Branch: call.Ref.Branch}); err != nil {
+				return err
+			}
+			b = s.state.branch(call.Ref.Branch)
+		}
+		out, err = m.layer(ctx, s, b, call)
+		return err
+	})
+	if err != nil {
+		return Layer{}, fmt.Errorf("list tools: %w", err)
+	}
+	return out, nil
+}
+
+func (m *Monitor) layer(ctx context.Context, s *session, b *provenance.Taint, call ModelCall) (Layer, error) {
+	set := m.policy.Load().For(s.state.agent)
+	iteration := max(call.Iteration, b.Turn.Models)
+	// The event settles what earlier calls brought, so it is folded on a copy first: the
+	// model is about to see those results.
+	next := b.Clone()
+	event := &provenance.Event{
+		Kind: provenance.ModelCalled, Time: m.now().UnixNano(), Branch: call.Ref.Branch, Turn: b.Turn.ID,
+		Iteration: iteration, Model: &provenance.Model{Name: call.Model},
+	}
+	next.Apply(event)
+	out := Layer{Taint: next.Mark}
+	in := &s.input
+	fill(in, s, next, "", nil)
+	in.Iteration = iteration
+	blocked, why := set.Turn(in)
+	if blocked || b.Turn.Blocked {
+		out.Blocked, out.Rule, out.Reason = true, "turn-blocked", "a rule has ended this turn"
+		if blocked {
+			out.Rule, out.Reason = why.Rule, reasonText(why)
+		}
+		event.Model.Blocked, event.Model.Rule, event.Model.Reason = true, out.Rule, out.Reason
+	}
+	for _, name := range call.Tools {
+		in.Tool = tool.Name(name)
+		if !set.Visible(in) {
+			out.Hidden = append(out.Hidden, name)
+		}
+	}
+	event.Model.Removed = slices.Clone(out.Hidden)
+	if why.LogContext && len(call.Context) > 0 {
+		event.Model.Content = m.whole(call.Context)
+	}
+	if set.Settings().TaintNotice {
+		out.Notice = hook.TaintNotice(next.Mark)
+	}
+	return out, m.append(ctx, s, event)
+}
+
+func reasonText(d policy.Decision) string {
+	if len(d.Reasons) == 0 {
+		return d.Rule
+	}
+	return d.Reasons[0].Text
+}
+
+// Asked records what the model answered with: the tools it wants to call.
+type Asked struct {
+	Ref       Ref
+	Iteration int
+	Model     string
+	Calls     []string
+	LatencyMs int64
+	TokensIn  int64
+	TokensOut int64
+}
+
+// Answered records a model's answer and says which of its calls name tools that are
+// hidden now: those must not even be tried.
+func (m *Monitor) Answered(ctx context.Context, a Asked) (Layer, error) {
+	var out Layer
+	err := m.with(ctx, a.Ref, func(s *session) error {
+		b, err := m.turn(ctx, s, a.Ref)
+		if err != nil {
+			return err
+		}
+		if !b.Turn.Has(a.Ref.Turn) {
+			return ErrSealed
+		}
+		set := m.policy.Load().For(s.state.agent)
+		out = Layer{Taint: b.Mark, Blocked: b.Turn.Blocked}
+		if out.Blocked {
+			out.Rule, out.Reason = "turn-blocked", "a rule has ended this turn"
+		}
+		in := &s.input
+		fill(in, s, b, "", nil)
+		for _, name := range a.Calls {
+			in.Tool = tool.Name(name)
+			if !set.Visible(in) {
+				out.Hidden = append(out.Hidden, name)
+			}
+		}
+		return m.append(ctx, s, &provenance.Event{
+			Kind: provenance.ModelAnswered, Time: m.now().UnixNano(), Branch: a.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
+			Model: &provenance.Model{
+				Name: a.Model, Calls: slices.Clone(a.Calls), Removed: slices.Clone(out.Hidden),
+				LatencyMs: a.LatencyMs, TokensIn: a.TokensIn, TokensOut: a.TokensOut,
+			},
+		})
+	})
+	if err != nil {
+		return Layer{}, fmt.Errorf("record answer: %w", err)
+	}
+	return out, nil
+}

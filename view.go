@@ -1,0 +1,199 @@
+package tidemark
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// View is a session as people see it.
+type View struct {
+	Session   string       `json:"sessionKey"`
+	Agent     string       `json:"agentId,omitzero"`
+	Taint     trust.Label  `json:"taint"` // over all branches
+	Branches  []BranchView `json:"branches"`
+	Records   uint64       `json:"records"`
+	Steps     int64        `json:"steps"`
+	Denied    int64        `json:"denied"`
+	Turns     uint64       `json:"turns"`
+	First     time.Time    `json:"first"`
+	Last      time.Time    `json:"last"`
+	Questions []Question   `json:"questions"`
+	Grants    []GrantView  `json:"grants"`
+	Writes    []WriteView  `json:"writes"`
+}
+
+// BranchView is one context of a session.
+type BranchView struct {
+	Branch    string      `json:"branch,omitzero"`
+	Taint     trust.Label `json:"taint"`
+	Tainted   bool        `json:"tainted"`
+	Sensitive bool        `json:"sensitive"`
+	Turn      string      `json:"turnId,omitzero"`
+	Open      bool        `json:"open"`
+	Iteration int         `json:"iteration"`
+}
+
+// GrantView is a grant in force.
+type GrantView struct {
+	ID      string      `json:"id"`
+	Branch  string      `json:"branch,omitzero"`
+	Tools   []string    `json:"tools"`
+	Ceiling trust.Level `json:"ceiling"`
+	Until   time.Time   `json:"until,omitzero"`
+	Turn    bool        `json:"turn,omitzero"`
+}
+
+// WriteView is a quarantined write.
+type WriteView struct {
+	ID     string    `json:"id"`
+	Tool   string    `json:"tool"`
+	Path   string    `json:"path"`
+	Status string    `json:"status"`
+	Time   time.Time `json:"time"`
+	Digest string    `json:"digest"`
+}
+
+// View reads a session. It is ErrNotFound where nothing was ever recorded.
+func (m *Monitor) View(ctx context.Context, name string) (View, error) {
+	var v View
+	err := m.with(ctx, Ref{Session: name}, func(s *session) error {
+		if s.state.version == 0 {
+			return ErrNotFound
+		}
+		v = m.view(s)
+		return nil
+	})
+	if err != nil {
+		return View{}, fmt.Errorf("view session %q: %w", name, err)
+	}
+	return v, nil
+}
+
+func (m *Monitor) view(s *session) View {
+	st, now := s.state, m.now().UnixNano()
+	v := View{
+		Session: s.name, Agent: st.agent, Taint: st.mark(), Records: st.version, Steps: st.steps, Denied: st.denied,
+		Turns: st.turns, First: time.Unix(0, st.first).UTC(), Last: time.Unix(0, st.last).UTC(),
+		Branches: []BranchView{}, Questions: []Question{}, Grants: []GrantView{}, Writes: []WriteView{},
+	}
+	if st.main.Begun() || len(st.branches) == 0 {
+		v.Branches = append(v.Branches, branchView("", &st.main))
+	}
+	for _, name := range slices.Sorted(maps.Keys(st.branches)) {
+		v.Branches = append(v.Branches, branchView(name, st.branches[name]))
+	}
+	for _, r := range st.book.Requests() {
+		v.Questions = append(v.Questions, m.question(s.name, r, now))
+	}
+	for _, g := range st.book.Grants(now) {
+		gv := GrantView{ID: g.ID, Branch: g.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Turn: g.Turn}
+		if g.Until > 0 {
+			gv.Until = time.Unix(0, g.Until).UTC()
+		}
+		v.Grants = append(v.Grants, gv)
+	}
+	for _, id := range slices.Sorted(maps.Keys(st.writes)) {
+		w := st.writes[id]
+		v.Writes = append(v.Writes, WriteView{ID: w.id, Tool: w.tool, Path: w.path, Status: w.status, Time: time.Unix(0, w.time).UTC(), Digest: w.digest.String()})
+	}
+	return v
+}
+
+func branchView(name string, b *provenance.Taint) BranchView {
+	return BranchView{
+		Branch: name, Taint: b.Mark, Tainted: b.Tainted, Sensitive: b.Sensitive,
+		Turn: b.Turn.ID, Open: b.Turn.Open, Iteration: b.Turn.Iteration,
+	}
+}
+
+func (m *Monitor) question(session string, r approval.Request, now int64) Question {
+	state := "pending"
+	switch {
+	case r.State == approval.Approved:
+		state = "approved"
+	case r.State == approval.Dead:
+		state = "dead"
+	case now >= r.Expires:
+		state = "expired"
+	}
+	return Question{
+		ID: r.ID, Session: session, Branch: r.Branch, Tool: r.Tool, Args: r.Args, Kind: r.Kind, Rule: r.Rule, Reason: r.Reason,
+		Level: r.Level.String(), Step: r.Step, Digest: r.Digest.String(), Asked: time.Unix(0, r.Asked).UTC(),
+		Expires: time.Unix(0, r.Expires).UTC(), State: state,
+	}
+}
+
+// Open reports whether a turn is open at ref.
+func (m *Monitor) Open(ctx context.Context, ref Ref) (bool, error) {
+	var open bool
+	err := m.with(ctx, ref, func(s *session) error {
+		t := s.state.branch(ref.Branch).Turn
+		open = t.Has(ref.Turn)
+		return nil
+	})
+	return open, err
+}
+
+// Explanation says what would happen to a call, without deciding anything.
+type Explanation struct {
+	Tool     string          `json:"tool"`
+	Taint    trust.Level     `json:"taint"`
+	Mode     string          `json:"mode"` // allow, confirm, restrict
+	Kind     string          `json:"kind,omitzero"`
+	Rule     string          `json:"rule"`
+	Reasons  []policy.Reason `json:"reasons"`
+	Visible  bool            `json:"visible"`  // layer 1
+	Response trust.Level     `json:"response"` // what its result would bring in
+	Why      string          `json:"responseRule"`
+	Source   bool            `json:"source"`
+	Sink     bool            `json:"sink"`
+	Policy   string          `json:"policy"`
+}
+
+// Explain asks the policy about a tool at a level, for people. It makes no permit.
+func Explain(set *policy.Set, name string, level trust.Level, args []byte) Explanation {
+	name = tool.Name(name)
+	in := policy.Input{Tool: name, Taint: level, Levels: 1 << level, Sens: trust.Internal, Tainted: level <= trust.External}
+	var parsed *tool.Args
+	if args != nil {
+		a := tool.NewArgs(args)
+		parsed = &a
+	}
+	visible := set.Visible(&in)
+	in.Args = parsed
+	d := set.Judge(&in)
+	t := set.Traits(name, parsed)
+	return Explanation{
+		Tool: name, Taint: level, Mode: d.Effect.Mode(), Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons, Visible: visible,
+		Response: t.Level, Why: t.Rule, Source: t.Source, Sink: t.Sink, Policy: set.Version(),
+	}
+}
+
+// Questions lists the open questions of all sessions in memory, oldest first.
+func (m *Monitor) Questions() []Question {
+	m.mu.RLock()
+	all := slices.Collect(maps.Values(m.sessions))
+	m.mu.RUnlock()
+	out := []Question{}
+	now := m.now().UnixNano()
+	for _, s := range all {
+		s.mu.Lock()
+		if s.loaded {
+			for _, r := range s.state.book.Requests() {
+				out = append(out, m.question(s.name, r, now))
+			}
+		}
+		s.mu.Unlock()
+	}
+	slices.SortFunc(out, func(a, b Question) int { return a.Asked.Compare(b.Asked) })
+	return out
+}
