@@ -1,9 +1,12 @@
 package policy_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
 )
 
 // seedPolicies are the four examples of seed 5, as written there.
@@ -49,3 +52,41 @@ func mustParse(t testing.TB, src string) *policy.Set {
 	}
 	return set
 }
+
+// call is an Input for a call with these arguments.
+func call(name, args string) *policy.Input {
+	a := tool.NewArgs([]byte(args))
+	return &policy.Input{Tool: name, Args: &a, Taint: trust.System}
+}
+
+// asked is an Input for a tool without arguments, at a level.
+func asked(name string, l trust.Level) *policy.Input { return &policy.Input{Tool: name, Taint: l} }
+
+// modes writes the effect of a tool at each level, system first.
+func modes(s *policy.Set, name string) string {
+	var out []string
+	for _, l := range trust.Levels() {
+		out = append(out, s.Judge(asked(name, l)).Effect.Mode())
+	}
+	return strings.Join(out, " ")
+}
+
+// rules are the names of a decision's reasons, in order.
+func rules(d policy.Decision) []string {
+	var out []string
+	for _, r := range d.Reasons {
+		out = append(out, r.Rule+":"+r.Effect.String())
+	}
+	return out
+}
+
+// past is a History.
+type past struct {
+	calls, results map[string]int64
+	denied, steps  int64
+}
+
+func (p past) Calls(name string) int64   { return p.calls[name] }
+func (p past) Results(name string) int64 { return p.results[name] }
+func (p past) Denied() int64             { return p.denied }
+func (p past) Steps() int64              { return p.steps }

@@ -232,6 +232,6 @@ func (r *reader) level(n *source.Node) (trust.Level, bool) {
 
 // mode reads allow, confirm or restrict.
 func (r *reader) mode(n *source.Node) (Effect, bool) {
-	i, ok := r.Choice(n, "restrict", "confirm", "allow")
-	return Effect(i), ok
+	i, ok := r.Choice(n, "allow", "confirm", "restrict")
+	return Allow - Effect(i), ok
 }

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"strings"
-
 	"github.com/tidemark/tidemark/internal/source"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -27,7 +25,7 @@ func (r *reader) readAgents(n *source.Node) {
 			}
 		}
 		if v := k.Value.Get("defaultEffect"); v != nil && s.layers[1].def > base.layers[0].def {
-			r.loosens(v, "the stricter default")
+			r.loosens(v, [...]string{"deny", "escalate"}[base.layers[0].def])
 		}
 		r.agents[k.Name] = s
 	}
@@ -69,17 +67,17 @@ func (r *reader) tightLevels(keys []source.Key, s *scope, prefix string) {
 // tightOverride warns about an agent's override that is looser than the file's
 // mode somewhere. It needs no removal: scope.mode takes the stricter of both.
 func (r *reader) tightOverride(name string, k source.Key, s *scope) {
-	var looser []string
+	looser, stays := false, Allow
 	for _, l := range trust.Levels() {
-		own := s.overrides[name].at(l)
 		if k.Name != l.String() && (k.Name != "*" || s.overrides[name].level[l].given) {
 			continue
 		}
-		if base := s.parent.mode(name, l, 0); own.given && own.effect > base.effect {
-			looser = append(looser, base.effect.Mode()+" at "+l.String())
+		own, base := s.overrides[name].at(l), s.parent.mode(name, l, 0)
+		if own.given && own.effect > base.effect {
+			looser, stays = true, stays.Stricter(base.effect)
 		}
 	}
-	if len(looser) > 0 {
-		r.loosens(k.Value, strings.Join(looser, ", "))
+	if looser {
+		r.loosens(k.Value, stays.Mode())
 	}
 }

@@ -12,8 +12,8 @@ const maxRules = 1000
 
 // effect reads allow, deny or escalate.
 func (r *reader) effect(n *source.Node) (Effect, bool) {
-	i, ok := r.Choice(n, "deny", "escalate", "allow")
-	return Effect(i), ok
+	i, ok := r.Choice(n, "allow", "escalate", "deny")
+	return Allow - Effect(i), ok
 }
 
 // list reads a list of maps that each have a name of their own.
@@ -97,12 +97,13 @@ func (r *reader) readPolicies(n *source.Node, prefix string) []*declared {
 func (r *reader) readWhen(n *source.Node, p *declared) {
 	r.Fields(n, map[string]func(*source.Node){
 		"context_taint_includes": func(v *source.Node) {
+			before := len(r.Faults)
 			for _, item := range r.Texts(v) {
 				if l, ok := r.level(item); ok {
 					p.levels |= 1 << l
 				}
 			}
-			if p.levels == 0 {
+			if p.levels == 0 && len(r.Faults) == before {
 				r.Errorf(v.Pos, "%s names no level", v.Path)
 			}
 		},

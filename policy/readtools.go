@@ -89,8 +89,8 @@ func (r *reader) patterns(n *source.Node, t *trustRule, kind subjectKind) {
 }
 
 func (r *reader) readTrifecta(n *source.Node) {
-	if i, ok := r.Choice(n, "restrict", "confirm", "off"); ok {
-		r.trifecta = Effect(i)
+	if i, ok := r.Choice(n, "off", "confirm", "restrict"); ok {
+		r.trifecta = Allow - Effect(i)
 	}
 }
 
@@ -121,6 +121,9 @@ func (r *reader) readMemoryFiles(n *source.Node) {
 
 // memoryPattern fits anywhere in a path: hosts disagree on where a workspace is.
 func memoryPattern(s string) (pathPattern, error) {
+	if p, err := parsePathPattern(s); err != nil {
+		return p, err
+	}
 	if !strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "~") {
 		s = "**/" + s
 	}

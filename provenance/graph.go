@@ -5,9 +5,10 @@ import "github.com/tidemark/tidemark/trust"
 // Graph is the provenance DAG of one turn, derived from the turn's events. Its JSON
 // is the TurnGraph of the agent-loop hooks (HOOK-11).
 //
-// An edge reads as a sentence, "from relation to": llm-2 consumes result-1. Edges
-// that look back in time start only at model calls and the output, which nothing
-// later points to, so the edges as written have no cycle.
+// An edge reads as a sentence, "from relation to": llm-2 consumes result-1. The edges
+// as written have no cycle. Those that look back in time start only at model calls and
+// the output, which no path from what they look back at leads to; and at the history,
+// where they end in resets from before the turn, which lead nowhere.
 type Graph struct {
 	TurnID     string  `json:"turnId"`
 	SessionKey string  `json:"sessionKey"`

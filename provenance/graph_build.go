@@ -32,7 +32,7 @@ const previewChars = 100
 // first. Earlier turns matter only for the taint they leave on the branch; other
 // branches and later turns not at all.
 func Build(session, turn string, events iter.Seq2[Event, error]) (*Graph, error) {
-	before := map[string]*Taint{}
+	before := map[string]*past{}
 	var b *Builder
 	for e, err := range events {
 		if err == nil {
@@ -42,10 +42,10 @@ func Build(session, turn string, events iter.Seq2[Event, error]) (*Graph, error)
 			return nil, fmt.Errorf("build graph: %w", err)
 		}
 		if b == nil && e.Kind == TurnBegan && (turn == "" || e.Turn == turn) {
-			b = NewBuilder(session, before[e.Branch])
+			b = pastOf(before, e.Branch).builder(session)
 		}
 		if b == nil {
-			branchTaint(before, e.Branch).Apply(&e)
+			pastOf(before, e.Branch).apply(e)
 			continue
 		}
 		if err := b.Add(e); err != nil && !skippable(&e, err) {
@@ -58,11 +58,38 @@ func Build(session, turn string, events iter.Seq2[Event, error]) (*Graph, error)
 	return b.Graph(), nil
 }
 
-func branchTaint(all map[string]*Taint, branch string) *Taint {
+// past is what a branch went through before the turn. An owner may reset it between
+// two turns; then everything since is kept, for the next turn must show it (BEY-07).
+type past struct {
+	taint Taint
+	since []Event
+}
+
+func pastOf(all map[string]*past, branch string) *past {
 	if all[branch] == nil {
-		all[branch] = &Taint{}
+		all[branch] = &past{}
 	}
 	return all[branch]
+}
+
+func (p *past) apply(e Event) {
+	if e.Kind != TurnBegan && (len(p.since) > 0 || e.Kind == TrustReset && !p.taint.Turn.Open) {
+		p.since = append(p.since, e)
+		return
+	}
+	for _, old := range p.since {
+		p.taint.Apply(&old)
+	}
+	p.since = nil
+	p.taint.Apply(&e)
+}
+
+func (p *past) builder(session string) *Builder {
+	b := NewBuilder(session, &p.taint)
+	for _, e := range p.since {
+		b.precede(&e)
+	}
+	return b
 }
 
 // skippable: a log goes on after the turn, and people may answer a question after
@@ -85,6 +112,8 @@ type Builder struct {
 
 	inputs, models, calls, decisions, extras int
 
+	early   []Node    // resets since the last turn, until the turn begins
+	first   int       // position of the system prompt; the resets come before it
 	llm     int       // position of the latest model call, -1 before it
 	waiting []arrival // content no model call has seen yet
 

@@ -59,7 +59,7 @@ func (b *Builder) attach(n *Node, d *Decided) {
 	if b.llm >= 0 {
 		b.link(b.g.Nodes[b.llm].ID, Produces, n.ID)
 	} else {
-		b.link(b.g.Nodes[inputAt].ID, Triggers, n.ID)
+		b.link(b.input().ID, Triggers, n.ID)
 	}
 	if again {
 		b.link(b.g.Nodes[earlier].ID, Triggers, n.ID) // held, then asked again
@@ -143,16 +143,28 @@ func (b *Builder) answeredBy(e *Event) {
 		b.answers[m.Grant] = id
 	}
 	if !linked {
-		b.link(b.g.Nodes[inputAt].ID, Triggers, id)
+		b.link(b.input().ID, Triggers, id)
 	}
 }
 
 // reset is the owner's word that the context may be trusted again (BEY-07).
 func (b *Builder) reset(e *Event, before trust.Level) {
-	a := e.Answer
-	id := b.decision(Node{Trust: a.Level, Iteration: b.round(e), Metadata: &Metadata{
-		Reset: true, By: a.By, Via: a.Via, Reason: a.Reason, Before: before.String()}})
-	b.link(b.g.Nodes[inputAt].ID, Triggers, id)
+	n := resetNode(e.Answer, before)
+	n.Iteration = b.round(e)
+	id := b.decision(n)
+	b.link(b.input().ID, Triggers, id)
 	b.await(id, false)
 	clear(b.known) // what the host lists from now on counts anew
+}
+
+func resetNode(a *Answer, before trust.Level) Node {
+	return Node{Trust: a.Level, Metadata: &Metadata{Reset: true, By: a.By, Via: a.Via, Reason: a.Reason, Before: before.String()}}
+}
+
+// precede folds what happened on the branch since its last turn ended.
+func (b *Builder) precede(e *Event) {
+	if e.Kind == TrustReset {
+		b.early = append(b.early, resetNode(e.Answer, b.taint.Mark.Level))
+	}
+	b.taint.Apply(e)
 }

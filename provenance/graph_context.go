@@ -7,12 +7,14 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
-// Where the context a turn starts with stands in its graph.
+// Where the context a turn starts with stands in its graph, behind early resets.
 const (
 	promptAt = iota
 	inputAt
 	historyAt
 )
+
+func (b *Builder) input() *Node { return &b.g.Nodes[b.first+inputAt] }
 
 // began puts the context the turn starts with into the graph. A second message inside
 // the same turn is one more input.
@@ -40,6 +42,12 @@ func (b *Builder) began(e *Event) {
 	}
 	b.learn(NodeSystemPrompt, "", trust.System)
 	b.learn(NodeHistory, "", past.Trust)
+	if w.Carry { // a mark that starts over has nothing to reset
+		for _, n := range b.early {
+			b.link(past.ID, DerivesFrom, b.decision(n))
+		}
+	}
+	b.first = len(b.g.Nodes)
 	b.await(b.add(Node{ID: "system", Kind: NodeSystemPrompt, Trust: trust.System}), false)
 	b.await(b.add(in), true)
 	b.await(b.add(past), false)
@@ -55,10 +63,10 @@ func (b *Builder) await(id string, input bool) {
 func (b *Builder) censused(s *Seen) {
 	b.externals(s.Label.Sources)
 	for _, it := range s.Census {
-		kind, at := NodeHistory, historyAt
+		kind, at := NodeHistory, b.first+historyAt
 		switch it.Kind {
 		case "system_prompt":
-			kind, at = NodeSystemPrompt, promptAt
+			kind, at = NodeSystemPrompt, b.first+promptAt
 		case "user_message":
 			kind, at = NodeInput, -1
 		case "tool_result":
@@ -70,17 +78,26 @@ func (b *Builder) censused(s *Seen) {
 		b.external(it.Trust, it.Tool, it.Kind)
 		b.context(Node{Kind: kind, Trust: it.Trust, Tool: it.Tool, Metadata: &Metadata{Index: &it.Index}}, at)
 	}
+	history := b.first + historyAt
 	if s.Label.Level < b.mark {
-		b.context(Node{Kind: NodeHistory, Trust: s.Label.Level}, historyAt)
+		b.context(Node{Kind: NodeHistory, Trust: s.Label.Level}, history)
 	}
-	if b.fresh() && s.Content != nil {
-		b.g.Nodes[historyAt].show(s.Content)
+	if s.From != "" {
+		var m Metadata
+		if old := b.g.Nodes[history].Metadata; old != nil {
+			m = *old
+		}
+		m.From = s.From
+		b.g.Nodes[history].Metadata = &m
+	}
+	if in := b.input(); in.ContentHash == "" { // the turn's message, announced after its beginning
+		in.show(s.Content)
 	}
 }
 
 // fresh reports whether only context is in the graph, so that its first nodes may
 // still be refined: nothing has been derived from them.
-func (b *Builder) fresh() bool { return b.models+b.calls+b.decisions == 0 }
+func (b *Builder) fresh() bool { return b.models+b.calls+b.decisions == b.first }
 
 // context refines the node at that position, or adds one where that would rewrite
 // what earlier nodes were derived from.

@@ -505,6 +505,54 @@ func TestBuildFindsTheTurnAndWhatItsBranchCarries(t *testing.T) {
 	}
 }
 
+// BEY-07
+func TestAResetBetweenTurnsShowsInTheNext(t *testing.T) {
+	log := scriptTurn(t, `began owner turn=t1 carry=1
+		result - web_fetch untrusted
+		sealed
+		reset local by=ann
+		result - read shared late=1
+		reset owner by=bob
+		result - read shared late=1
+		began external turn=t2 carry=1 label=external parent=main
+		census compacted_history::external
+		sealed
+		reset owner
+		began owner turn=t3
+		sealed`)
+	want := `
+decision-1 (local) mark local reset
+decision-2 (owner) mark owner reset
+system (system) mark owner
+input (external) mark external
+history (external) mark external
+  derives_from decision-1
+  derives_from decision-2
+output (external) mark external
+  derives_from system
+  derives_from input
+  derives_from history
+`
+	second, err := provenance.Build("s1", "t2", eventSeq(log, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), graphPicture(second)); diff != "" {
+		t.Errorf("picture (-want +got):\n%s", diff)
+	}
+	checkGraph(t, second)
+	if m := second.Nodes[1].Metadata; m.By != "bob" || m.Before != "shared" {
+		t.Errorf("second reset = %+v, want it by bob from shared", m)
+	}
+	third, err := provenance.Build("s1", "t3", eventSeq(log, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := third.Nodes[0].ID; got != "system" {
+		t.Errorf("turn with a mark of its own starts with %s, want system: nothing was reset for it", got)
+	}
+}
+
 func TestSummaryNamesSourcesAndBlockedToolsOnce(t *testing.T) {
 	g := graphOf(t, `began external provider=telegram
 		model
@@ -528,18 +576,20 @@ func TestSummaryNamesSourcesAndBlockedToolsOnce(t *testing.T) {
 }
 
 func TestAContextWithoutACensusStillCounts(t *testing.T) {
-	events := scriptTurn(t, `began owner
+	events := scriptTurn(t, `began owner parent=main
 		census
 		model`)
 	events[1].Seen.Label.Level = trust.External
-	events[1].Seen.Content = scriptContent("all of it")
+	events[1].Seen.Content, events[1].Seen.From = scriptContent("the message"), "child-7"
 	g, err := provenance.Build("s1", "", eventSeq(events, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	history := g.Nodes[2]
-	if history.Trust != trust.External || history.ContentPreview != "all of it" || g.Nodes[3].Trust != trust.External {
-		t.Errorf("history = %+v, model call %s, want both external and the content shown", history, g.Nodes[3].Trust)
+	if in := g.Nodes[1]; in.ContentPreview != "the message" || in.Trust != trust.Owner {
+		t.Errorf("input = %+v, want the message that came later", in)
+	}
+	if past := g.Nodes[2]; past.Trust != trust.External || past.Metadata == nil || past.Metadata.From != "child-7" || past.Metadata.Parent != "main" || g.Nodes[3].Trust != trust.External {
+		t.Errorf("history = %+v, model call %s, want both external and the child named", past, g.Nodes[3].Trust)
 	}
 }
 

@@ -69,9 +69,6 @@ func shorten(s string, width int) string {
 		}
 		end = i + utf8.RuneLen(r)
 	}
-	if width < 1 {
-		return ""
-	}
 	return s[:end] + "…"
 }
 

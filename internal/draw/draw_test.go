@@ -39,7 +39,7 @@ func TestPicturesOfTurns(t *testing.T) {
 		name  string
 		graph *provenance.Graph
 	}{
-		{"seed", seedTurn(t)}, {"rich", richTurn(t)}, {"hook", hookTurn(t)}, {"empty", &provenance.Graph{}},
+		{"seed", seedTurn(t)}, {"rich", richTurn(t)}, {"hook", hookTurn(t)}, {"reset", resetTurn(t)}, {"empty", &provenance.Graph{}},
 	}
 	kinds := map[string]func(io.Writer, *provenance.Graph) error{
 		"txt": func(w io.Writer, g *provenance.Graph) error { return draw.Tree(w, g, nil) },

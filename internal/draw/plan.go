@@ -2,6 +2,7 @@ package draw
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
@@ -113,7 +114,7 @@ func contextGrid(context []*provenance.Node) []planRow {
 		}
 		rows[row].cells[lane] = n
 	}
-	for _, n := range context {
+	for _, n := range resetsBesideHistory(context) {
 		if n.Kind == provenance.NodeInput {
 			at(inputs, laneChain, n)
 			inputs++
@@ -123,6 +124,15 @@ func contextGrid(context []*provenance.Node) []planRow {
 		}
 	}
 	return rows
+}
+
+// resetsBesideHistory moves resets from before the turn next to what they are about.
+func resetsBesideHistory(context []*provenance.Node) []*provenance.Node {
+	isReset := (*provenance.Node).IsReset
+	rest := slices.DeleteFunc(slices.Clone(context), isReset)
+	resets := slices.DeleteFunc(slices.Clone(context), func(n *provenance.Node) bool { return !isReset(n) })
+	at := slices.IndexFunc(rest, func(n *provenance.Node) bool { return n.Kind == provenance.NodeHistory })
+	return slices.Insert(rest, max(at, 0), resets...)
 }
 
 // grid are the rows of a call: the answer to a held call stands where its result would.

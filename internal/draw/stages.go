@@ -26,6 +26,7 @@ type teller struct {
 	edges  map[string][]provenance.Edge // by either end
 	lineOf map[string]*line             // by the ids of calls and decisions
 	heads  map[string]*stage
+	spoken bool // the input is there: the turn has begun
 }
 
 // tell reads the graph as a story. It takes any graph, also one with edges to nowhere.
@@ -59,6 +60,7 @@ func (t *teller) node(n *provenance.Node) {
 		}
 		now.content(n)
 	default:
+		t.spoken = t.spoken || n.Kind == provenance.NodeInput
 		now.content(n)
 	}
 }
@@ -71,6 +73,10 @@ func (t *teller) open(n *provenance.Node) {
 
 func (t *teller) decision(n *provenance.Node, now *stage) {
 	if n.IsReset() {
+		if len(t.stages) == 1 && len(now.lines) == 0 && !t.spoken {
+			now.context = append(now.context, n) // between two turns
+			return
+		}
 		t.open(n)
 		return
 	}

@@ -163,7 +163,7 @@ func TestSVGBoxesDoNotOverlap(t *testing.T) {
 
 // wideTurn starts with more context than fits into a row.
 func wideTurn(t testing.TB) *provenance.Graph {
-	u := newTurn(t, trust.Owner, "hello")
+	u := newTurn(t, trust.Owner, "長い言葉、とても長い言葉、もっと長い言葉")
 	var items []provenance.Item
 	for i := range 9 {
 		items = append(items, provenance.Item{Kind: "tool_result", Tool: fmt.Sprintf("tool_%d", i), Trust: trust.Local})

@@ -127,6 +127,31 @@ func hookTurn(t testing.TB) *provenance.Graph {
 	return u.seal("")
 }
 
+// resetTurn is the second of two; in between an administrator reset the session.
+func resetTurn(t testing.TB) *provenance.Graph {
+	began := provenance.Began{Level: trust.Owner, Rule: "owner-in-dm", Label: label(trust.Owner), Carry: true}
+	log := []provenance.Event{
+		{Kind: provenance.TurnBegan, Turn: "t-1", Began: &began},
+		{Kind: provenance.ResultSeen, Turn: "t-1", Seen: &provenance.Seen{Tool: "web_fetch", Label: label(trust.Untrusted)}},
+		{Kind: provenance.TurnSealed, Turn: "t-1", Seen: &provenance.Seen{}},
+		{Kind: provenance.TrustReset, Turn: "t-1", Answer: &provenance.Answer{By: "ann", Via: "cli", Level: trust.Owner, Reason: "was untrusted"}},
+		{Kind: provenance.TurnBegan, Turn: "t-2", Began: &began},
+		{Kind: provenance.ModelCalled, Turn: "t-2", Model: &provenance.Model{Name: "large-1"}},
+		{Kind: provenance.TurnSealed, Turn: "t-2", Seen: &provenance.Seen{Content: text("done")}},
+	}
+	g, err := provenance.Build("inbox-42", "t-2", func(yield func(provenance.Event, error) bool) {
+		for _, e := range log {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
 // longTurn has about four nodes per iteration.
 func longTurn(t testing.TB, iterations int) *provenance.Graph {
 	u := newTurn(t, trust.Owner, "go through all of them")

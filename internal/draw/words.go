@@ -98,7 +98,7 @@ func remarkDecision(m *provenance.Metadata, say func(format, value string)) {
 	say("by %s", m.By)
 	say("via %s", m.Via)
 	say("%s", m.Rule)
-	if m.Reason != m.Rule {
+	if m.Reason != m.Rule && !m.Reset { // of a reset it repeats the mark
 		say("%s", m.Reason)
 	}
 	switch {

@@ -27,7 +27,7 @@ func run(t *testing.T, file string) (*scenario.Scenario, *scenario.Report) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := s.Run(t.Context(), scenario.Rig{Store: openMemory, Door: scenario.OpenEngine})
+	report, err := s.Run(t.Context(), engine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestPolicyFaultsPointIntoTheArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Run(t.Context(), scenario.Rig{Store: openMemory, Door: scenario.OpenEngine})
+	_, err = s.Run(t.Context(), engine)
 	if err == nil || !strings.Contains(err.Error(), "x.txtar:4:") {
 		t.Errorf("got error %v, want one that names x.txtar:4", err)
 	}

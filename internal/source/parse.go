@@ -20,6 +20,8 @@ const (
 	maxDepth  = 64
 )
 
+const starHint = `a key that begins with * is written in quotes: "*"`
+
 // Parse reads one YAML document; JSON is YAML. The node of an empty file is Null.
 // When the Faults hold an error the tree is nil.
 func Parse(file string, src []byte) (*Node, Faults) {
@@ -96,11 +98,13 @@ func (p *treeBuilder) syntax(err error) {
 		return
 	}
 	hint := ""
-	if strings.Contains(at.GetMessage(), `'\t'`) {
+	switch {
+	case strings.Contains(at.GetMessage(), "\t"):
 		hint = "indent with spaces; YAML does not allow tabs there"
+	case at.GetToken().Type == token.AliasType:
+		hint = starHint
 	}
-	msg := strings.NewReplacer("\t", `\t`).Replace(at.GetMessage())
-	p.Hintf(p.pos(at.GetToken()), hint, "%s", msg)
+	p.Hintf(p.pos(at.GetToken()), hint, "%s", strings.ReplaceAll(at.GetMessage(), "\t", `\t`))
 }
 
 // checkTokens bounds the parser's work and its recursion before it starts.
@@ -145,6 +149,7 @@ func (p *treeBuilder) pos(t *token.Token) Pos {
 			return at
 		}
 	}
+	at.Col = min(at.Col, len(line)+1)
 	return at
 }
 

@@ -19,7 +19,7 @@ func (p *treeBuilder) node(n ast.Node, path string, depth int) *Node {
 	if n == nil || reflect.ValueOf(n).IsNil() {
 		return out // a value the parser left out
 	}
-	out.Pos = p.pos(n.GetToken())
+	out.Pos = p.pos(first(n))
 	if depth > maxDepth {
 		p.Errorf(out.Pos, "nested more than %d levels deep", maxDepth)
 		return out
@@ -27,9 +27,6 @@ func (p *treeBuilder) node(n ast.Node, path string, depth int) *Node {
 	switch v := n.(type) {
 	case *ast.MappingNode:
 		p.mapping(out, v.Values, depth)
-		if v.IsFlowStyle {
-			out.Pos = p.pos(v.Start)
-		}
 	case *ast.MappingValueNode:
 		p.mapping(out, []*ast.MappingValueNode{v}, depth)
 	case *ast.SequenceNode:
@@ -43,14 +40,25 @@ func (p *treeBuilder) node(n ast.Node, path string, depth int) *Node {
 	return out
 }
 
+// first is the token a value begins with; the parser's own idea of a block map is
+// its first colon.
+func first(n ast.Node) *token.Token {
+	switch v := n.(type) {
+	case *ast.MappingNode:
+		if !v.IsFlowStyle && len(v.Values) > 0 {
+			return v.Values[0].Key.GetToken()
+		}
+	case *ast.MappingValueNode:
+		return v.Key.GetToken()
+	}
+	return n.GetToken()
+}
+
 func (p *treeBuilder) mapping(out *Node, values []*ast.MappingValueNode, depth int) {
 	out.Kind = Map
 	first := map[string]Pos{}
-	for i, v := range values {
+	for _, v := range values {
 		name, pos, ok := p.key(v.Key)
-		if i == 0 {
-			out.Pos = pos
-		}
 		if !ok {
 			continue
 		}
@@ -78,7 +86,7 @@ func (p *treeBuilder) key(k ast.MapKeyNode) (string, Pos, bool) {
 	case *ast.MergeKeyNode:
 		p.Hintf(pos, "write the keys out", "merge keys (<<) are not supported")
 	case *ast.AliasNode:
-		p.Hintf(pos, `a key that begins with * is written in quotes: "*"`, "aliases are not supported")
+		p.Hintf(pos, starHint, "aliases are not supported")
 	default:
 		p.Errorf(pos, "a key must be plain text")
 	}

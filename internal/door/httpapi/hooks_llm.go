@@ -95,9 +95,7 @@ func narrow(result *hook.BeforeLLMCallResult, event *hook.BeforeLLMCall, tools [
 		if result.SystemPrompt != nil {
 			prompt = *result.SystemPrompt
 		}
-		// The bus's text names levels and tools only: an excerpt of a hostile page has no
-		// place in a system prompt.
-		prompt = hook.WithNotice(prompt, layer.Taint)
+		prompt = hook.WithNotice(prompt, layer.Taint) // in place of an older one
 		result.SystemPrompt = &prompt
 	}
 }

@@ -29,6 +29,11 @@ type toolCallWire struct {
 	Tidemark *note `json:"tidemark"`
 }
 
+type persistAnswer struct {
+	hook.ToolResultPersistResult
+	Tidemark *note `json:"tidemark"`
+}
+
 func (t toolCallAnswer) wire() toolCallWire {
 	if t.released {
 		return toolCallWire{hook.BeforeToolCallResult{Params: t.params}, t.note}
@@ -96,13 +101,15 @@ func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *h
 		Content: resultText(event), Error: event.Error != "",
 	}}
 	o.From, o.Declared = resultSource(event.Result, c)
-	if err := a.observe(ctx, o); err != nil {
+	label, err := a.observe(ctx, o)
+	if err != nil {
 		return nil, err
 	}
 	if err := a.bus.AfterToolCall(ctx, event, c); err != nil {
 		return nil, pluginFault(err)
 	}
-	return a.plain(ctx, c)
+	n, err := a.observedNote(ctx, o.Ref, label)
+	return plainAnswer{n}, err
 }
 
 // toolResultPersist is the second report of a result, or the only one in hosts that have
@@ -112,32 +119,36 @@ func (a *API) toolResultPersist(ctx context.Context, event *hook.ToolResultPersi
 		CallID: event.ToolCallID, Name: event.ToolName, Content: event.Message,
 	}}
 	o.From, o.Declared = resultSource(event.Message, c)
-	if err := a.observe(ctx, o); err != nil {
+	label, err := a.observe(ctx, o)
+	if err != nil {
 		return nil, err
 	}
 	result, err := a.bus.ToolResultPersist(ctx, event, c)
 	if err != nil {
 		return nil, pluginFault(err)
 	}
-	mark, err := a.mark(ctx, o.Ref)
+	n, err := a.observedNote(ctx, o.Ref, label)
+	return persistAnswer{result, n}, err
+}
+
+func (a *API) observe(ctx context.Context, o tidemark.Observation) (trust.Label, error) {
+	label, err := a.monitor.Observe(ctx, o)
+	if errors.Is(err, tidemark.ErrSealed) {
+		err = newProblem(http.StatusConflict, "sealed",
+			"the turn is sealed, so its graph stays as it is; the result's taint was recorded and counts from now on")
+	}
+	return label, err
+}
+
+// observedNote says what the context holds now, and what the result brought.
+func (a *API) observedNote(ctx context.Context, ref tidemark.Ref, result trust.Label) (*note, error) {
+	mark, err := a.mark(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	return persistAnswer{result, contextNote(mark)}, nil
-}
-
-type persistAnswer struct {
-	hook.ToolResultPersistResult
-	Tidemark *note `json:"tidemark"`
-}
-
-func (a *API) observe(ctx context.Context, o tidemark.Observation) error {
-	_, err := a.monitor.Observe(ctx, o)
-	if errors.Is(err, tidemark.ErrSealed) {
-		return newProblem(http.StatusConflict, "sealed",
-			"the turn is sealed, so its graph stays as it is; the result's taint was recorded and counts from now on")
-	}
-	return err
+	n := contextNote(mark)
+	n.Level = result.Level.String()
+	return n, nil
 }
 
 // resultText is what came back: the result, or the words of the error.

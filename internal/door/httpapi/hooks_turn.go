@@ -117,13 +117,10 @@ func (a *API) beforeResponseEmit(ctx context.Context, event *hook.BeforeResponse
 	}
 	n := contextNote(ended.Taint)
 	n.TurnID, n.Label = ended.Turn, &ended.Taint
-	switch {
-	case result.Block:
+	if result.Block {
 		n.Rule = "plugin:" + result.BlockedBy
-	case ended.Footer != "":
-		// The bus's text names levels and tools only: an excerpt of a hostile page has no
-		// place in an answer.
-		result.AppendFooter = joinLines(result.AppendFooter, hook.Footer(ended.Taint))
+	} else {
+		result.AppendFooter = joinLines(result.AppendFooter, ended.Footer)
 	}
 	return responseEmitAnswer{result, n}, nil
 }

@@ -16,9 +16,9 @@ type note struct {
 
 	// Of a turn.
 	TurnID  string `json:"turnId,omitzero"`
-	Level   string `json:"level,omitzero" doc:"classification of this turn's sender"`
+	Level   string `json:"level,omitzero" doc:"classification of this turn's sender; after a tool call, the level of its result"`
 	Command string `json:"command,omitzero" doc:"chat command that was carried out: approve, deny or reset-trust"`
-	Notice  string `json:"notice,omitzero" doc:"outcome of a chat command, for the user"`
+	Notice  string `json:"notice,omitzero" doc:"outcome of a chat command, for the user; before a model call, the notice for the system prompt"`
 
 	// Of a decision.
 	Verdict  string          `json:"verdict,omitzero" enum:"allow,confirm,deny"`
@@ -32,6 +32,7 @@ type note struct {
 	Approval *approvalNote   `json:"approval,omitzero"`
 
 	// Of a model call.
+	Reason string   `json:"reason,omitzero" doc:"why the turn must not go on"`
 	Hidden []string `json:"hidden,omitempty" doc:"tools the model must not see or call now"`
 }
 
@@ -54,7 +55,7 @@ func openingNote(o tidemark.Opening) *note {
 
 func layerNote(l tidemark.Layer) *note {
 	n := contextNote(l.Taint)
-	n.Label, n.Rule, n.Hidden = &l.Taint, l.Rule, l.Hidden
+	n.Label, n.Rule, n.Reason, n.Hidden, n.Notice = &l.Taint, l.Rule, l.Reason, l.Hidden, l.Notice
 	return n
 }
 

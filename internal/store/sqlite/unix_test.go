@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/internal/store/storetest"
@@ -104,17 +103,6 @@ func TestReadOnlyFile(t *testing.T) {
 			wantUp(t, open(t, path), 2)
 		})
 	}
-	t.Run("a log in use whose connection is lost", func(t *testing.T) {
-		s, path := started(t, sqlite.Options{LockWait: time.Millisecond})
-		other := raw(t, path)
-		mustExec(t, other, "BEGIN IMMEDIATE")
-		wantDown(t, s, 2, "lock")
-		chmod(t, path, 0o400)
-		mustExec(t, other, "ROLLBACK")
-		wantDown(t, s, 2, "read-only, give this user the right to write")
-		chmod(t, path, 0o600)
-		wantUp(t, s, 2)
-	})
 	t.Run("a file that can only be read, in use", func(t *testing.T) {
 		s, path := started(t, sqlite.Options{})
 		chmod(t, path, 0o400)

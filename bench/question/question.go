@@ -1,0 +1,96 @@
+// Package question is the one decision that every engine in this module is asked, so
+// that they can be compared: may web_fetch get an internal address in a context that
+// holds external content? The answer is no. Beside it stands the plain decision that
+// needs no expression at all: may web_fetch run in this context? The answer is yes.
+//
+// It also holds the ways to ask Tidemark, so that benchmarks and ratios measure the same.
+package question
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// The call, as engines that take plain values see it.
+const (
+	Tool   = "web_fetch"
+	URL    = "https://internal.example/payroll"
+	Prefix = "https://internal."
+	Taint  = 4 // distrust of external content, 0 for system to 5 for untrusted
+	Limit  = 4 // from here on internal addresses are closed
+)
+
+// Call is the call, with its arguments as they stand on the wire.
+func Call() tool.Call {
+	return tool.Call{ID: "call-1", Name: Tool, Args: []byte(`{"url":"` + URL + `","format":"markdown"}`)}
+}
+
+// Ruled is the policy that answers the question with a condition.
+const Ruled = `
+rules:
+  - name: no-internal-addresses
+    tools: [web_fetch]
+    when: args.url.startsWith("https://internal.") && taint >= external
+    effect: deny
+`
+
+// Plain is the shipped policy: web_fetch may always be called.
+const Plain = ""
+
+// NewMonitor makes a monitor with a policy file over a store.
+func NewMonitor(file string, store tidemark.Store) (*tidemark.Monitor, error) {
+	set, faults := policy.Parse("bench.yaml", []byte(file))
+	if err := faults.Err(); err != nil {
+		return nil, fmt.Errorf("parse policy: %w", err)
+	}
+	return tidemark.New(tidemark.Options{Policy: set, Store: store, Now: time.Now, Rand: rand.Reader})
+}
+
+// Begin opens a turn of somebody who is not the owner: the context is external.
+func Begin(ctx context.Context, m *tidemark.Monitor, session string) (tidemark.Ref, error) {
+	ref := tidemark.Ref{Session: session, Turn: "turn"}
+	open, err := m.Begin(ctx, tidemark.Turn{Ref: ref, Sender: trust.Sender{Provider: "chat", ID: "somebody"}})
+	if err != nil {
+		return ref, err
+	}
+	if open.Taint.Level != trust.External {
+		return ref, fmt.Errorf("begin session: got a context of level %s, want external", open.Taint.Level)
+	}
+	return ref, nil
+}
+
+// Decide asks and checks the answer; an allowed call redeems its permit.
+func Decide(ctx context.Context, m *tidemark.Monitor, ref tidemark.Ref, call tool.Call, want policy.Effect) error {
+	v, err := m.Decide(ctx, ref, call)
+	if err != nil {
+		return err
+	}
+	if v.Effect != want {
+		return fmt.Errorf("decide: got %s, want %s", v.Effect, want)
+	}
+	if v.Allowed() {
+		return v.Permit.Redeem(call)
+	}
+	return nil
+}
+
+// Nowhere is a store that keeps nothing: what is left is the decision itself.
+type Nowhere struct{}
+
+// Append implements tidemark.Store.
+func (Nowhere) Append(context.Context, string, uint64, []*provenance.Event) error { return nil }
+
+// Load implements tidemark.Store.
+func (Nowhere) Load(context.Context, string, uint64) iter.Seq2[audit.Record, error] {
+	return func(func(audit.Record, error) bool) {}
+}

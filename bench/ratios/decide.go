@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"cel.dev/cel-go/common/types"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/bench/question"
+	"github.com/tidemark/tidemark/policy"
+)
+
+func decideVsCEL(ctx context.Context) (float64, error) {
+	return againstCEL(ctx, question.Plain, policy.Allow)
+}
+
+func decideRuleVsCEL(ctx context.Context) (float64, error) {
+	return againstCEL(ctx, question.Ruled, policy.Deny)
+}
+
+func againstCEL(ctx context.Context, file string, want policy.Effect) (float64, error) {
+	program, err := question.NewProgram()
+	if err != nil {
+		return 0, err
+	}
+	m, err := question.NewMonitor(file, question.Nowhere{})
+	if err != nil {
+		return 0, err
+	}
+	ref, err := question.Begin(ctx, m, "bench")
+	if err != nil {
+		return 0, err
+	}
+	call, values := question.Call(), question.Values()
+	ours := func(b *testing.B) {
+		for b.Loop() {
+			if err := question.Decide(ctx, m, ref, call, want); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	bare := func(b *testing.B) {
+		for b.Loop() {
+			if out, _, err := program.Eval(values); err != nil || out != types.True {
+				b.Fatalf("eval: got %v, %v, want true", out, err)
+			}
+		}
+	}
+	return compare(run(ours), run(bare))
+}
+
+// The growth of a session: many sessions of each age, so that both sides find their
+// state equally cold, and few decisions in each, so that young sessions stay young.
+const (
+	aged     = 16      // sessions of each age
+	oldAge   = 100_000 // events
+	youngAge = 100
+	asked    = 50 // decisions that are timed in each
+)
+
+func decideGrowth(ctx context.Context) (float64, error) {
+	m, err := question.NewMonitor(question.Plain, question.Nowhere{})
+	if err != nil {
+		return 0, err
+	}
+	old, err := grow(ctx, m, "old", oldAge)
+	if err != nil {
+		return 0, err
+	}
+	generation := 0
+	young := func() (float64, error) {
+		const repeat = 20 // new sessions each time
+		var total float64
+		for range repeat {
+			generation++
+			refs, err := grow(ctx, m, fmt.Sprintf("young-%d", generation), youngAge)
+			if err != nil {
+				return 0, err
+			}
+			ns, err := ask(ctx, m, refs)
+			if err != nil {
+				return 0, err
+			}
+			total += ns / repeat
+		}
+		return total, nil
+	}
+	return compare(func() (float64, error) {
+		const repeat = 20
+		var total float64
+		for range repeat {
+			ns, err := ask(ctx, m, old)
+			if err != nil {
+				return 0, err
+			}
+			total += ns / repeat
+		}
+		return total, nil
+	}, young)
+}
+
+// grow begins sessions and lets each judge calls until it has that many events.
+func grow(ctx context.Context, m *tidemark.Monitor, name string, events int) ([]tidemark.Ref, error) {
+	refs := make([]tidemark.Ref, aged)
+	call := question.Call()
+	for i := range refs {
+		var err error
+		if refs[i], err = question.Begin(ctx, m, fmt.Sprintf("%s-%d", name, i)); err != nil {
+			return nil, err
+		}
+		for range events - 1 {
+			if err := question.Decide(ctx, m, refs[i], call, policy.Allow); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return refs, nil
+}
+
+// ask times a few decisions in each session, in nanoseconds each.
+func ask(ctx context.Context, m *tidemark.Monitor, refs []tidemark.Ref) (float64, error) {
+	call := question.Call()
+	start := time.Now()
+	for range asked {
+		for _, ref := range refs {
+			if err := question.Decide(ctx, m, ref, call, policy.Allow); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return float64(time.Since(start).Nanoseconds()) / float64(asked*len(refs)), nil
+}

@@ -1,0 +1,60 @@
+// Command ratios compares Tidemark with the least that could do the job, on this
+// machine, in one process, and prints one line for each comparison:
+//
+//	ratio NAME VALUE
+//
+// Each value is a quotient of times, ours over the other's, so less is better and 1
+// means that we add nothing. Rounds alternate between the two sides and the median of
+// the rounds is shown: the machine may be busy, but then it is busy for both.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+)
+
+// comparison is one line of the output.
+type comparison struct {
+	name    string
+	what    string
+	measure func(ctx context.Context) (float64, error)
+}
+
+func comparisons() []comparison {
+	return []comparison{
+		{"decide_vs_cel", "a decision by table, recorded nowhere / one bare CEL evaluation", decideVsCEL},
+		{"decide_cel_rule_vs_cel", "a decision with a CEL rule / the same bare evaluation", decideRuleVsCEL},
+		{"decide_growth", "a decision after 100,000 events / after 100", decideGrowth},
+		{"durable_vs_bare", "a durable decision, 64 sessions at once / a bare insert of the same bytes, 64 at once", durableVsBare},
+		{"http_vs_bare", "before_tool_call over loopback, durable / a bare handler for the same JSON", httpVsBare},
+		{"http_memory_vs_bare", "the same with the log in memory", httpMemoryVsBare},
+	}
+}
+
+func main() {
+	testing.Init() // testing.Benchmark reads its flags
+	benchtime := flag.String("benchtime", "150ms", "how long each measurement runs")
+	explain := flag.Bool("explain", false, "say what each ratio compares")
+	flag.Parse()
+	if err := flag.Set("test.benchtime", *benchtime); err != nil {
+		fail(err)
+	}
+	for _, c := range comparisons() {
+		value, err := c.measure(context.Background())
+		if err != nil {
+			fail(fmt.Errorf("measure %s: %w", c.name, err))
+		}
+		if *explain {
+			fmt.Printf("# %s\n", c.what)
+		}
+		fmt.Printf("ratio %s %.2f\n", c.name, value)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintf(os.Stderr, "ratios: %v\n", err)
+	os.Exit(1)
+}

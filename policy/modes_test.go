@@ -1,0 +1,199 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/trust"
+)
+
+const safeTools = "read memory_search memory_get web_fetch web_search image session_status sessions_list sessions_history " +
+	"agents_list vestige_search vestige_promote vestige_demote"
+
+// PRV-11, PRV-12, PRV-13, PRV-14, PRV-15, PRV-16, PRV-17, PRV-21
+func TestModesOfATool(t *testing.T) {
+	for _, tt := range []struct{ name, src, tool, want string }{
+		{"an unknown tool takes the level's mode", "", "new_tool", "allow allow allow confirm confirm confirm"},
+		{"exec has no override", "", "exec", "allow allow allow confirm confirm confirm"},
+		{"a safe tool may always be called", "", "read", "allow allow allow allow allow allow"},
+		{"a safe tool may be called however strict the levels", "preset: paranoid", "web_fetch", "allow allow allow allow allow allow"},
+		{"the browser is not a safe tool", "", "browser", "allow allow allow confirm confirm confirm"},
+		{"gateway asks from local down", "", "gateway", "allow allow confirm confirm confirm confirm"},
+		{"gateway asks always with a star", `toolOverrides: {gateway: {"*": confirm}}`, "gateway", "confirm confirm confirm confirm confirm confirm"},
+		{"a stricter star beats shipped levels", `toolOverrides: {gateway: {"*": restrict}}`, "gateway", "restrict restrict restrict restrict restrict restrict"},
+		{"a looser star does not", `toolOverrides: {gateway: {"*": allow}}`, "gateway", "allow allow confirm confirm confirm confirm"},
+		{"a level key changes a shipped level", `toolOverrides: {gateway: {untrusted: allow}}`, "gateway", "allow allow confirm confirm confirm allow"},
+		{"an override replaces a stricter level", `toolOverrides: {exec: {untrusted: allow}}`, "exec", "allow allow allow confirm confirm allow"},
+		{"an override replaces a looser level", `toolOverrides: {exec: {owner: restrict}}`, "exec", "allow restrict allow confirm confirm confirm"},
+		{"the seed's exec", "toolOverrides: {exec: {external: restrict, untrusted: restrict}}", "exec", "allow allow allow confirm restrict restrict"},
+		{"a level key beats the star", `toolOverrides: {exec: {"*": restrict, local: confirm}}`, "exec", "restrict restrict confirm restrict restrict restrict"},
+		{"a level key merges over a shipped star", "toolOverrides: {read: {untrusted: restrict}}", "read", "allow allow allow allow allow restrict"},
+		{"a star replaces a shipped star", `toolOverrides: {read: {"*": confirm}}`, "read", "confirm confirm confirm confirm confirm confirm"},
+		{"an override goes by the normalised name", "toolOverrides: {Apply-Patch: {owner: restrict}}", "apply_patch", "allow restrict allow confirm confirm confirm"},
+		{"a partial map merges over the defaults", "taintPolicy: {shared: allow}", "exec", "allow allow allow allow confirm confirm"},
+		{"a violation is corrected to the stricter", "taintPolicy: {external: restrict}", "exec", "allow allow allow confirm restrict restrict"},
+		{"paranoid", "preset: paranoid", "exec", "allow allow allow restrict restrict restrict"},
+		{"permissive", "preset: permissive", "exec", "allow allow allow allow allow confirm"},
+		{"interactive", "preset: interactive", "exec", "allow allow allow confirm confirm restrict"},
+		{"classic by name", "preset: classic", "exec", "allow allow allow confirm confirm confirm"},
+		{"the file merges over its preset", "{preset: permissive, taintPolicy: {external: confirm}}", "exec", "allow allow allow allow confirm confirm"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := modes(mustParse(t, tt.src), tt.tool); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// PRV-21: the presets are the seed's example configurations.
+func TestPresetsAreTheSeedsExamples(t *testing.T) {
+	for preset, src := range map[string]string{
+		"classic":     "",
+		"paranoid":    `{"taintPolicy": {"shared": "restrict", "external": "restrict", "untrusted": "restrict"}}`,
+		"permissive":  `{"taintPolicy": {"shared": "allow", "external": "allow", "untrusted": "confirm"}}`,
+		"interactive": `{"taintPolicy": {"external": "confirm", "untrusted": "restrict"}}`,
+	} {
+		byName, written := mustParse(t, "preset: "+preset), mustParse(t, src)
+		for _, name := range append(byName.Tools(), "unknown") {
+			if got, want := modes(byName, name), modes(written, name); got != want {
+				t.Errorf("%s, %s: got %s, want %s", preset, name, got, want)
+			}
+		}
+		if got := byName.Settings().Preset; got != preset {
+			t.Errorf("got preset %q, want %q", got, preset)
+		}
+	}
+}
+
+// PRV-14: the thirteen safe tools are callable at every taint, and still taint.
+func TestSafeToolsAreCallableAndStillTaint(t *testing.T) {
+	s := policy.Default()
+	names := strings.Fields(safeTools)
+	if len(names) != 13 {
+		t.Fatalf("got %d safe tools, want 13", len(names))
+	}
+	for _, name := range names {
+		if got := modes(s, name); strings.Trim(strings.ReplaceAll(got, "allow", ""), " ") != "" {
+			t.Errorf("%s: got %s, want allow everywhere", name, got)
+		}
+	}
+	if got := s.Traits("web_fetch", nil).Level; got != trust.Untrusted {
+		t.Errorf("web_fetch brings %s content, want untrusted", got)
+	}
+}
+
+// PRV-15: with the seed's override the first browser call passes, the second asks.
+func TestBrowserIsAskedAboutAfterItsOwnResponse(t *testing.T) {
+	s := mustParse(t, `toolOverrides: {browser: {owner: allow, local: allow, shared: confirm, external: confirm, untrusted: confirm}}`)
+	mark := trust.Owner
+	if d := s.Judge(asked("browser", mark)); d.Effect != policy.Allow || d.Rule != "toolOverrides.browser.owner" {
+		t.Errorf("first call: got %s by %s, want allow by the owner override", d.Effect, d.Rule)
+	}
+	mark = mark.Join(s.Traits("browser", nil).Level)
+	if d := s.Judge(asked("browser", mark)); d.Effect != policy.Confirm || d.Rule != "toolOverrides.browser.untrusted" {
+		t.Errorf("second call: got %s by %s, want confirm by the untrusted override", d.Effect, d.Rule)
+	}
+}
+
+// PRV-10: layer 1 asks the same function as layer 2.
+func TestVisibilityFollowsTheVerdict(t *testing.T) {
+	for _, tt := range []struct {
+		name, src, tool string
+		level           trust.Level
+		want            bool
+	}{
+		{"an allowed tool is visible", "", "exec", trust.Owner, true},
+		{"a confirm tool is visible", "", "exec", trust.Untrusted, true},
+		{"a confirm tool is hidden on request", "confirmTools: hidden", "exec", trust.Untrusted, false},
+		{"an allowed tool is not hidden by that", "confirmTools: hidden", "exec", trust.Owner, true},
+		{"a restricted tool is hidden", "preset: paranoid", "exec", trust.Untrusted, false},
+		{"a safe tool is visible under paranoid", "preset: paranoid", "read", trust.Untrusted, true},
+		{"a denied tool is hidden", "rules: [{name: r, tools: [exec], effect: deny}]", "exec", trust.System, false},
+		{"an escalated tool is visible", "rules: [{name: r, tools: [exec], effect: escalate}]", "exec", trust.System, true},
+		{"an escalated tool is hidden with the confirm tools", "{confirmTools: hidden, rules: [{name: r, tools: [exec], effect: escalate}]}", "exec", trust.System, false},
+		{"a removed tool is hidden", seedPolicies, "exec", trust.External, false},
+		{"a blocked tool stays visible", seedPolicies, "message", trust.Untrusted, true},
+		{"a tool both blocked and removed is hidden", "policies: [{name: a, action: {block_tools: [exec]}}, {name: b, action: {remove_tools: [exec]}}]", "exec", trust.System, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := mustParse(t, tt.src)
+			in := asked(tt.tool, tt.level)
+			if got := s.Visible(in); got != tt.want {
+				t.Errorf("got visible %t, want %t", got, tt.want)
+			}
+			if d := s.Judge(in); d.Hidden == tt.want || d.Hidden && d.Effect == policy.Allow {
+				t.Errorf("got %s and hidden %t beside visible %t", d.Effect, d.Hidden, tt.want)
+			}
+		})
+	}
+}
+
+func TestVisibilityDoesNotLookAtArguments(t *testing.T) {
+	s := mustParse(t, `rules: [{name: r, tools: [exec], when: 'args.command == "rm"', effect: deny}]`)
+	in := call("exec", `{"command": "rm"}`)
+	if d := s.Judge(in); d.Effect != policy.Deny || d.Hidden {
+		t.Errorf("got %s, hidden %t, want a refusal of a tool that stays visible", d.Effect, d.Hidden)
+	}
+	if !s.Visible(in) {
+		t.Errorf("a rule about arguments hid the tool")
+	}
+}
+
+// PRV-20
+func TestSettingsHaveTheirDefaults(t *testing.T) {
+	want := policy.Settings{
+		Preset: "classic", ApprovalTTL: 120 * time.Second, ApprovalScope: "call", MaxIterations: 10, TaintScope: "session",
+		Previews: true, RecordMessages: true,
+	}
+	if diff := cmp.Diff(want, policy.Default().Settings()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	s := mustParse(t, `
+preset: paranoid
+approvalTtlSeconds: 60
+approvalScope: turn
+maxIterations: 3
+taintScope: turn
+confirmTools: hidden
+taintNotice: true
+provenanceFooter: true
+record: {previews: false, messages: false}
+agents: {small: {maxIterations: 2}}
+server: {listen: ":1"}
+hooks: []
+store: anything
+`)
+	want = policy.Settings{
+		Preset: "paranoid", ApprovalTTL: time.Minute, ApprovalScope: "turn", MaxIterations: 3, TaintScope: "turn",
+		HideConfirm: true, TaintNotice: true, Footer: true,
+	}
+	if diff := cmp.Diff(want, s.Settings()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	want.MaxIterations = 2
+	if diff := cmp.Diff(want, s.For("small").Settings()); diff != "" {
+		t.Errorf("of an agent (-want +got):\n%s", diff)
+	}
+}
+
+// PRV-01: the effects have the strict one as zero, and names that are known.
+func TestEffectsHaveASafeZero(t *testing.T) {
+	var zero policy.Effect
+	if zero != policy.Deny || zero.String() != "deny" || zero.Mode() != "restrict" {
+		t.Errorf("the zero effect is %s", zero)
+	}
+	if got := policy.Effect(9); got.String() != "deny" || got.Mode() != "restrict" {
+		t.Errorf("an effect nobody knows is %s", got)
+	}
+	if b, err := policy.Confirm.MarshalText(); string(b) != "confirm" || err != nil {
+		t.Errorf("got %q, %v", b, err)
+	}
+	if got := policy.Allow.Stricter(policy.Confirm); got != policy.Confirm {
+		t.Errorf("got %s, want confirm", got)
+	}
+}
