@@ -139,7 +139,10 @@ func (w *world) observe(ref tidemark.Ref, name, content string) trust.Label {
 func (w *world) runs(ref tidemark.Ref, c tool.Call, content string) {
 	w.Helper()
 	w.want(policy.Allow, ref, c)
-	w.observe(ref, c.Name, content)
+	result := tool.Result{CallID: c.ID, Name: c.Name, Args: c.Args, Content: []byte(content)}
+	if _, err := w.Observe(w.Context(), tidemark.Observation{Ref: ref, Result: result}); err != nil {
+		w.Fatalf("observe %s: %v", c.Name, err)
+	}
 }
 
 // taints makes the session's main context untrusted.

@@ -89,7 +89,7 @@ func plainHost(host string) bool {
 			return false
 		}
 	}
-	return host != "" && !strings.Contains(host, "..")
+	return host != "" && host[0] != '.' && !strings.Contains(host, "..")
 }
 
 // plainPath refuses a path that a server may read otherwise than we do: one that

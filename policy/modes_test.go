@@ -24,6 +24,8 @@ func TestModesOfATool(t *testing.T) {
 		{"the browser is not a safe tool", "", "browser", "allow allow allow confirm confirm confirm"},
 		{"gateway asks from local down", "", "gateway", "allow allow confirm confirm confirm confirm"},
 		{"gateway asks always with a star", `toolOverrides: {gateway: {"*": confirm}}`, "gateway", "confirm confirm confirm confirm confirm confirm"},
+		{"gateway is closed where everything is", "preset: paranoid", "gateway", "allow allow confirm restrict restrict restrict"},
+		{"gateway asks there if the file says so", "{preset: paranoid, toolOverrides: {gateway: {untrusted: confirm}}}", "gateway", "allow allow confirm restrict restrict confirm"},
 		{"a stricter star beats shipped levels", `toolOverrides: {gateway: {"*": restrict}}`, "gateway", "restrict restrict restrict restrict restrict restrict"},
 		{"a looser star does not", `toolOverrides: {gateway: {"*": allow}}`, "gateway", "allow allow confirm confirm confirm confirm"},
 		{"a level key changes a shipped level", `toolOverrides: {gateway: {untrusted: allow}}`, "gateway", "allow allow confirm confirm confirm allow"},

@@ -43,7 +43,7 @@ func (r *reader) monotone(levels *[trust.NumLevels]entry, path string, rule func
 			at := cmp.Or(e.pos, before.pos)
 			r.Warnf(at, "%s.%s is %s but a more trusted level is %s: corrected to %s",
 				path, l, e.effect.Mode(), before.effect.Mode(), before.effect.Mode())
-			e = entry{before.effect, rule(l), at, true}
+			e = entry{effect: before.effect, rule: rule(l), pos: at, given: true}
 			levels[l] = e
 		}
 		before = e
@@ -72,13 +72,13 @@ func (r *reader) override(n *source.Node, rule string) override {
 	var o override
 	fields := map[string]func(*source.Node){"*": func(v *source.Node) {
 		if e, ok := r.mode(v); ok {
-			o.any = entry{e, rule + "*", v.Pos, true}
+			o.any = entry{effect: e, rule: rule + "*", pos: v.Pos, given: true}
 		}
 	}}
 	for _, l := range trust.Levels() {
 		fields[l.String()] = func(v *source.Node) {
 			if e, ok := r.mode(v); ok {
-				o.level[l] = entry{e, rule + l.String(), v.Pos, true}
+				o.level[l] = entry{effect: e, rule: rule + l.String(), pos: v.Pos, given: true}
 			}
 		}
 	}

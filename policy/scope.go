@@ -11,6 +11,7 @@ type entry struct {
 	rule   string
 	pos    source.Pos // zero for what is shipped
 	given  bool
+	floor  bool // of a shipped override: never looser than the level's mode
 }
 
 // override is what toolOverrides say about one tool.
@@ -91,19 +92,19 @@ type scope struct {
 func (s *scope) mode(name string, l trust.Level, iteration int) entry {
 	own := s.overrides[name].at(l)
 	if s.parent == nil {
-		if own.given {
-			return own
-		}
-		levels := s.levels
+		level := s.levels[l]
 		for _, st := range s.steps {
 			if iteration >= st.from {
-				levels = st.levels
+				level = st.levels[l]
 			}
 		}
-		return levels[l]
+		if !own.given || own.floor && level.effect < own.effect {
+			return level
+		}
+		return own
 	}
 	base := s.parent.mode(name, l, iteration)
-	if !own.given && !s.parent.overrides[name].at(l).given {
+	if o := s.parent.overrides[name].at(l); !own.given && (!o.given || o.floor) {
 		own = s.levels[l]
 	}
 	if own.given && own.effect < base.effect {

@@ -74,7 +74,7 @@ func shippedScope(preset int) *scope {
 	}
 	gateway := &override{}
 	for _, l := range []trust.Level{trust.Local, trust.Shared, trust.External, trust.Untrusted} {
-		gateway.level[l] = entry{effect: Confirm, rule: "toolOverrides.gateway." + l.String(), given: true}
+		gateway.level[l] = entry{effect: Confirm, rule: "toolOverrides.gateway." + l.String(), given: true, floor: true}
 	}
 	s.overrides["gateway"] = gateway
 	s.layers = []layer{{def: Allow, rule: "defaultEffect"}}

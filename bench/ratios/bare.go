@@ -8,16 +8,20 @@ import (
 	"net/url"
 
 	_ "modernc.org/sqlite" // the driver our own store uses
+
+	"github.com/tidemark/tidemark/audit"
 )
 
-// bare is the least a durable log needs: one table, one writer, one commit for all who
-// are waiting. It has no chain, no ledger and no idea of what it writes.
+// bare is the least a durable log needs: one table with the columns and the key of ours,
+// one writer, one commit for all who are waiting. It decides nothing, encodes nothing,
+// and has no chain and no ledger.
 type bare struct {
-	db    *sql.DB
-	conn  *sql.Conn
-	body  []byte
-	queue chan *insertion
-	done  chan error
+	db     *sql.DB
+	conn   *sql.Conn
+	record audit.Record        // written again and again
+	seqs   [2 * clients]uint64 // by session; only the writer counts
+	queue  chan *insertion
+	done   chan error
 }
 
 type insertion struct {
@@ -29,11 +33,12 @@ type insertion struct {
 const bareBatch = 256
 
 const (
-	bareTable  = `CREATE TABLE records (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, body BLOB NOT NULL) STRICT`
-	bareInsert = `INSERT INTO records (session, body) VALUES (?, ?)`
+	bareTable = `CREATE TABLE records (id INTEGER PRIMARY KEY, session INTEGER NOT NULL, seq INTEGER NOT NULL,
+		time INTEGER NOT NULL, kind TEXT NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL, UNIQUE (session, seq)) STRICT`
+	bareInsert = `INSERT INTO records (session, seq, time, kind, hash, body) VALUES (?, ?, ?, ?, ?, ?)`
 )
 
-func openBare(ctx context.Context, path string, body []byte) (*bare, error) {
+func openBare(ctx context.Context, path string, record audit.Record) (*bare, error) {
 	values := url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(FULL)"}, "_txlock": {"immediate"}}
 	db, err := sql.Open("sqlite", "file:"+path+"?"+values.Encode())
 	if err != nil {
@@ -46,7 +51,7 @@ func openBare(ctx context.Context, path string, body []byte) (*bare, error) {
 	if _, err := conn.ExecContext(ctx, bareTable); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &bare{db: db, conn: conn, body: body, queue: make(chan *insertion, bareBatch), done: make(chan error, 1)}
+	s := &bare{db: db, conn: conn, record: record, queue: make(chan *insertion, bareBatch), done: make(chan error, 1)}
 	go func() { s.done <- s.run(ctx) }()
 	return s, nil
 }
@@ -100,7 +105,9 @@ func (s *bare) commit(ctx context.Context, stmts [3]*sql.Stmt, batch []*insertio
 		return err
 	}
 	for _, in := range batch {
-		if _, err := stmts[1].ExecContext(ctx, in.session, s.body); err != nil {
+		s.seqs[in.session]++
+		seq := int64(s.seqs[in.session])
+		if _, err := stmts[1].ExecContext(ctx, in.session, seq, s.record.Time, s.record.Kind, s.record.Hash[:], s.record.Body); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"github.com/tidemark/tidemark/internal/strictjson"
-	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -27,13 +26,13 @@ type bareQuestion struct {
 
 type bareAnswer struct {
 	Tidemark struct {
-		Taint   string          `json:"taint"`
-		Label   trust.Label     `json:"label"`
-		Verdict string          `json:"verdict"`
-		Rule    string          `json:"rule"`
-		Reasons []policy.Reason `json:"reasons"`
-		Tool    string          `json:"tool"`
-		Step    uint64          `json:"step"`
+		Taint   string           `json:"taint"`
+		Label   trust.Label      `json:"label"`
+		Verdict string           `json:"verdict"`
+		Rule    string           `json:"rule"`
+		Reasons strictjson.Value `json:"reasons"`
+		Tool    string           `json:"tool"`
+		Step    uint64           `json:"step"`
 	} `json:"tidemark"`
 }
 

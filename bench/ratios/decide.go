@@ -13,26 +13,26 @@ import (
 	"github.com/tidemark/tidemark/policy"
 )
 
-func decideVsCEL(ctx context.Context) (float64, error) {
+func decideVsCEL(ctx context.Context) (result, error) {
 	return againstCEL(ctx, question.Plain, policy.Allow)
 }
 
-func decideRuleVsCEL(ctx context.Context) (float64, error) {
+func decideRuleVsCEL(ctx context.Context) (result, error) {
 	return againstCEL(ctx, question.Ruled, policy.Deny)
 }
 
-func againstCEL(ctx context.Context, file string, want policy.Effect) (float64, error) {
+func againstCEL(ctx context.Context, file string, want policy.Effect) (result, error) {
 	program, err := question.NewProgram()
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	m, err := question.NewMonitor(file, question.Nowhere{})
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	ref, err := question.Begin(ctx, m, "bench")
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	call, values := question.Call(), question.Values()
 	ours := func(b *testing.B) {
@@ -61,14 +61,14 @@ const (
 	asked    = 50 // decisions that are timed in each
 )
 
-func decideGrowth(ctx context.Context) (float64, error) {
+func decideGrowth(ctx context.Context) (result, error) {
 	m, err := question.NewMonitor(question.Plain, question.Nowhere{})
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	old, err := grow(ctx, m, "old", oldAge)
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	generation := 0
 	young := func() (float64, error) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/bench/question"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/policy"
@@ -17,43 +18,48 @@ import (
 
 func procs() int { return runtime.GOMAXPROCS(0) }
 
-// durableVsBare compares durable decisions of many sessions with bare inserts of the
-// same bytes, grouped into commits in the same way, on the same disk.
-func durableVsBare(ctx context.Context) (_ float64, err error) {
+// durableVsBare compares durable decisions of many sessions per second with bare inserts
+// of the same bytes per second, grouped into commits in the same way, on the same disk.
+func durableVsBare(ctx context.Context) (_ result, err error) {
 	dir, err := os.MkdirTemp("", "tidemark-ratios-")
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	log, err := sqlite.Open(ctx, filepath.Join(dir, "ours.db"), sqlite.Options{})
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	m, err := question.NewMonitor(question.Plain, log)
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	refs, err := begin(ctx, m)
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
-	body, err := decisionBody(ctx, m, log, refs[0])
+	record, err := decisionRecord(ctx, m, log, refs[0])
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
-	bare, err := openBare(ctx, filepath.Join(dir, "bare.db"), body)
+	bare, err := openBare(ctx, filepath.Join(dir, "bare.db"), record)
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	defer func() { err = errors.Join(err, bare.close()) }()
-	return compare(
+	r, err := compare(
 		run(func(b *testing.B) {
 			call := question.Call()
 			together(b, func(client int) error { return question.Decide(ctx, m, refs[client], call, policy.Allow) })
 		}),
 		run(func(b *testing.B) { together(b, bare.insert) }),
 	)
+	if err != nil {
+		return result{}, err
+	}
+	r.ratio = 1 / r.ratio // of rates, where the others are of times
+	return r, nil
 }
 
 // begin opens one session for each client.
@@ -68,16 +74,16 @@ func begin(ctx context.Context, m *tidemark.Monitor) ([]tidemark.Ref, error) {
 	return refs, nil
 }
 
-// decisionBody makes a decision and reads back what was written for it.
-func decisionBody(ctx context.Context, m *tidemark.Monitor, log *sqlite.Store, ref tidemark.Ref) ([]byte, error) {
+// decisionRecord makes a decision and reads back what was written for it.
+func decisionRecord(ctx context.Context, m *tidemark.Monitor, log *sqlite.Store, ref tidemark.Ref) (audit.Record, error) {
 	if err := question.Decide(ctx, m, ref, question.Call(), policy.Allow); err != nil {
-		return nil, err
+		return audit.Record{}, err
 	}
 	for rec, err := range log.Load(ctx, ref.Session, 1) {
 		if err != nil {
-			return nil, err
+			return audit.Record{}, err
 		}
-		return rec.Body, nil
+		return rec, nil
 	}
-	return nil, errors.New("the decision is not in the log")
+	return audit.Record{}, errors.New("the decision is not in the log")
 }

@@ -25,51 +25,51 @@ import (
 // token guards the API; the bare handler takes it and looks away.
 const token = "ratios-agent-token"
 
-func httpVsBare(ctx context.Context) (_ float64, err error) {
+func httpVsBare(ctx context.Context) (_ result, err error) {
 	dir, err := os.MkdirTemp("", "tidemark-ratios-")
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	log, err := sqlite.Open(ctx, filepath.Join(dir, "http.db"), sqlite.Options{})
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
 	return overHTTP(ctx, log, log)
 }
 
-func httpMemoryVsBare(ctx context.Context) (float64, error) {
+func httpMemoryVsBare(ctx context.Context) (result, error) {
 	log := memory.New()
 	return overHTTP(ctx, log, log)
 }
 
 // overHTTP compares before_tool_call with a handler that only decodes and encodes. Both
 // stand behind the same server on loopback and are asked by the same clients.
-func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log) (_ float64, err error) {
+func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log) (_ result, err error) {
 	api, m, err := newAPI(store, log)
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	if _, err := begin(ctx, m); err != nil {
-		return 0, err
+		return result{}, err
 	}
 	ours, err := serve(ctx, api.Handler())
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	defer func() { err = errors.Join(err, ours.close()) }()
 	answer, err := ours.ask(ctx, 0)
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	handler, err := newBareHandler(answer)
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	theirs, err := serve(ctx, handler)
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	defer func() { err = errors.Join(err, theirs.close()) }()
 	return compare(run(ours.benchmark(ctx)), run(theirs.benchmark(ctx)))

@@ -3,9 +3,10 @@
 //
 //	ratio NAME VALUE
 //
-// Each value is a quotient of times, ours over the other's, so less is better and 1
-// means that we add nothing. Rounds alternate between the two sides and the median of
-// the rounds is shown: the machine may be busy, but then it is busy for both.
+// A value is a quotient of times, ours over the other's, so less is better; only
+// durable_vs_bare is a quotient of rates, so more is better. 1 always means that we add
+// nothing. Rounds alternate between the two sides and the median of the rounds is shown:
+// the machine may be busy, but then it is busy for both.
 package main
 
 import (
@@ -14,13 +15,14 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 )
 
 // comparison is one line of the output.
 type comparison struct {
 	name    string
 	what    string
-	measure func(ctx context.Context) (float64, error)
+	measure func(ctx context.Context) (result, error)
 }
 
 func comparisons() []comparison {
@@ -28,7 +30,7 @@ func comparisons() []comparison {
 		{"decide_vs_cel", "a decision by table, recorded nowhere / one bare CEL evaluation", decideVsCEL},
 		{"decide_cel_rule_vs_cel", "a decision with a CEL rule / the same bare evaluation", decideRuleVsCEL},
 		{"decide_growth", "a decision after 100,000 events / after 100", decideGrowth},
-		{"durable_vs_bare", "a durable decision, 64 sessions at once / a bare insert of the same bytes, 64 at once", durableVsBare},
+		{"durable_vs_bare", "durable decisions per second, 64 sessions at once / bare inserts of the same bytes per second", durableVsBare},
 		{"http_vs_bare", "before_tool_call over loopback, durable / a bare handler for the same JSON", httpVsBare},
 		{"http_memory_vs_bare", "the same with the log in memory", httpMemoryVsBare},
 	}
@@ -37,22 +39,24 @@ func comparisons() []comparison {
 func main() {
 	testing.Init() // testing.Benchmark reads its flags
 	benchtime := flag.String("benchtime", "150ms", "how long each measurement runs")
-	explain := flag.Bool("explain", false, "say what each ratio compares")
+	explain := flag.Bool("explain", false, "say what each ratio compares, with the times themselves")
 	flag.Parse()
 	if err := flag.Set("test.benchtime", *benchtime); err != nil {
 		fail(err)
 	}
 	for _, c := range comparisons() {
-		value, err := c.measure(context.Background())
+		r, err := c.measure(context.Background())
 		if err != nil {
 			fail(fmt.Errorf("measure %s: %w", c.name, err))
 		}
 		if *explain {
-			fmt.Printf("# %s\n", c.what)
+			fmt.Printf("# %s: %s, %s each\n", c.what, nanoseconds(r.ours), nanoseconds(r.theirs))
 		}
-		fmt.Printf("ratio %s %.2f\n", c.name, value)
+		fmt.Printf("ratio %s %.2f\n", c.name, r.ratio)
 	}
 }
+
+func nanoseconds(n float64) time.Duration { return time.Duration(n).Round(time.Nanosecond) }
 
 func fail(err error) {
 	fmt.Fprintf(os.Stderr, "ratios: %v\n", err)

@@ -13,28 +13,35 @@ const rounds = 7
 // side measures one side of a comparison once, in nanoseconds per operation.
 type side func() (float64, error)
 
-// compare alternates between both sides, after one round that does not count, and gives
-// the median of ours over theirs.
-func compare(ours, theirs side) (float64, error) {
-	var quotients []float64
+// result is what a comparison gave: the medians of both sides, in nanoseconds, and of
+// the quotient of each round.
+type result struct{ ours, theirs, ratio float64 }
+
+// compare alternates between both sides, after one round that does not count.
+func compare(ours, theirs side) (result, error) {
+	var all [3][]float64
 	for i := range rounds + 1 {
 		a, err := ours()
 		if err != nil {
-			return 0, err
+			return result{}, err
 		}
 		b, err := theirs()
 		if err != nil {
-			return 0, err
+			return result{}, err
 		}
 		if b <= 0 {
-			return 0, fmt.Errorf("compare: the other side took %v ns", b)
+			return result{}, fmt.Errorf("compare: the other side took %v ns", b)
 		}
 		if i > 0 {
-			quotients = append(quotients, a/b)
+			all[0], all[1], all[2] = append(all[0], a), append(all[1], b), append(all[2], a/b)
 		}
 	}
-	slices.Sort(quotients)
-	return quotients[len(quotients)/2], nil
+	return result{median(all[0]), median(all[1]), median(all[2])}, nil
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
 }
 
 // run is one benchmark as a side.

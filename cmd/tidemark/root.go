@@ -68,8 +68,8 @@ func (e *env) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tidemark",
 		Short: "A reference monitor for AI agents",
-		Long: `Tidemark tracks where everything in an agent's context came from and decides,
-outside the model, what the agent may still do.
+		Long: `Tidemark is a reference monitor for AI agents: it tracks where everything in an
+agent's context came from and decides, outside the model, what the agent may still do.
 
   tidemark demo            see it work on a temporary log
   tidemark serve           run the monitor for your agents

@@ -83,11 +83,12 @@ func (e *Engine) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (Ou
 
 // Result implements Door.
 func (e *Engine) Result(ctx context.Context, o tidemark.Observation) (Outcome, error) {
-	if _, err := e.monitor.Observe(ctx, o); err != nil {
+	label, err := e.monitor.Observe(ctx, o)
+	if err != nil {
 		return Outcome{}, err
 	}
 	after, err := e.State(ctx, o.Ref)
-	return Outcome{Taint: after.Taint}, err
+	return Outcome{Level: label.Level.String(), Taint: after.Taint}, err
 }
 
 // End implements Door.

@@ -24,10 +24,9 @@ type expected struct {
 	verbs []Verb
 }
 
-var begins = []Verb{VerbTurn, VerbSay, VerbSpawn, VerbFork}
-
 // expectations are all keys of expect. It is a function so that nothing can change it.
 func expectations() map[string]expected {
+	begins := []Verb{VerbTurn, VerbSay, VerbSpawn, VerbFork}
 	desk := []Verb{VerbAnswer, VerbReview, VerbReset, VerbRevoke}
 	asked := []Verb{VerbModel, VerbWants}
 	call, state := []Verb{VerbCall}, []Verb{VerbState}
@@ -35,7 +34,7 @@ func expectations() map[string]expected {
 		"taint": {func(o *Outcome) any { return o.Taint }, exact, slices.Concat(begins, asked, call, state, []Verb{VerbResult, VerbEnd})},
 		"error": {func(o *Outcome) any { return o.Error }, exact, slices.Concat(desk, []Verb{VerbResult, VerbEnd})},
 
-		"level":   {func(o *Outcome) any { return o.Level }, exact, begins},
+		"level":   {func(o *Outcome) any { return o.Level }, exact, slices.Concat(begins, []Verb{VerbResult})},
 		"command": {func(o *Outcome) any { return o.Command }, exact, begins},
 		"notice":  {func(o *Outcome) any { return o.Notice }, contains, slices.Concat(begins, []Verb{VerbModel, VerbAnswer})},
 
@@ -160,7 +159,7 @@ func (r *run) check(st *Step, o *Outcome) {
 
 func (r *run) compare(st *Step, want Expectation, e expected, got any) {
 	m := Mismatch{Pos: want.Value.Pos, Step: st.name(), Key: want.Key}
-	text, isText := got.(string)
+	text, _ := got.(string)
 	switch {
 	case e.match == inFile:
 		r.compareFile(m, want.Value.Text, text)
@@ -176,9 +175,7 @@ func (r *run) compare(st *Step, want Expectation, e expected, got any) {
 		if m.Got == m.Want {
 			return
 		}
-		if isText || got != nil {
-			m.update = func(w *rewriter) bool { return w.value(want.Value, m.Got) }
-		}
+		m.update = func(w *rewriter) bool { return w.value(want.Value, m.Got) }
 	}
 	r.miss(m)
 }

@@ -310,7 +310,7 @@ func (d *httpDoor) Result(ctx context.Context, o tidemark.Observation) (scenario
 		c.InputProvenance = &hook.InputProvenance{Kind: "inter_session", SourceSessionKey: o.From}
 	}
 	a, err := d.hook(ctx, hook.NameAfterToolCall, event, c)
-	return scenario.Outcome{Taint: a.Tidemark.Taint}, err
+	return scenario.Outcome{Level: a.Tidemark.Level, Taint: a.Tidemark.Taint}, err
 }
 
 // End sends before_response_emit.

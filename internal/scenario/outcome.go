@@ -7,7 +7,7 @@ type Outcome struct {
 	Taint string // level of the context
 
 	// Of turn, say, spawn and fork.
-	Level   string // classification of the sender
+	Level   string // classification of the sender; of result: what it was worth
 	Command string // approve, deny, reset-trust
 	Notice  string // for the user; of model: for the system prompt
 

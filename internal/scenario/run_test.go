@@ -1,12 +1,15 @@
 package scenario_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/scenario"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // wrong expects the contrary of what happens.
@@ -116,5 +119,70 @@ func TestUnexpectedWarningsFail(t *testing.T) {
 	_, report := run(t, head+"-- policy.yaml --\ntaintPolicy: {shared: restrict, external: allow, untrusted: restrict}\n-- events --\n- wait: 1s\n")
 	if len(report.Missed) != 1 || report.Missed[0].Key != "warnings" {
 		t.Errorf("got %v, want one mismatch about warnings", report.Err())
+	}
+}
+
+// narrowDoor sees calls and results and nothing else, as the hooks of most agents do.
+type narrowDoor struct{ engine scenario.Door }
+
+func openNarrow(w *scenario.World) (scenario.Door, error) {
+	d, err := scenario.OpenEngine(w)
+	return narrowDoor{d}, err
+}
+
+func (d narrowDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcome, error) {
+	return d.engine.Begin(ctx, t)
+}
+
+func (d narrowDoor) Model(context.Context, tidemark.ModelCall) (scenario.Outcome, error) {
+	return scenario.Outcome{}, scenario.ErrUnseen
+}
+
+func (d narrowDoor) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (scenario.Outcome, error) {
+	return d.engine.Call(ctx, ref, call)
+}
+
+func (d narrowDoor) Result(ctx context.Context, o tidemark.Observation) (scenario.Outcome, error) {
+	return d.engine.Result(ctx, o)
+}
+
+func (d narrowDoor) End(ctx context.Context, e tidemark.Ending) (scenario.Outcome, error) {
+	return d.engine.End(ctx, e)
+}
+
+func TestANarrowDoorRunsWhatItSees(t *testing.T) {
+	file := head + `-- events --
+- turn: {provider: discord, sender: "1", owner: true, message: "go"}
+- model: {tools: [exec]}
+  expect: {hidden: [exec]}
+- wants: [exec]
+  expect: {hidden: [exec]}
+- call: {tool: web_fetch, args: {url: "https://example.com"}}
+  expect: {verdict: allow}
+  result: "a page"
+- call: {tool: exec, args: {command: ls}}
+  expect: {verdict: confirm}
+- answer: {decision: approve}
+- reload: same.yaml
+- restart: {}
+- state: {}
+  expect: {taint: untrusted, questions: ["exec approved"]}
+- call: {tool: exec, args: {command: ls}}
+  expect: {verdict: allow, approved: true}
+-- same.yaml --
+`
+	s, err := scenario.Parse("x.txtar", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := s.Run(t.Context(), scenario.Rig{Store: openMemory, Door: openNarrow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Err(); err != nil {
+		t.Error(err)
+	}
+	if got := len(report.Unseen); got != 2 {
+		t.Errorf("got %d unseen steps, want 2: model and wants", got)
 	}
 }

@@ -1,0 +1,177 @@
+package tidemark_test
+
+import (
+	"testing"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+func inBranch(session, branch string) tidemark.Ref {
+	return tidemark.Ref{Session: session, Branch: branch}
+}
+
+// spawned begins a sub-agent session of a parent.
+func (w *world) spawned(child, parent string) tidemark.Opening {
+	w.Helper()
+	return w.begin(tidemark.Turn{Ref: main(child), Sender: trust.Sender{Provider: "discord", SpawnedBy: parent}})
+}
+
+// returns reports the result of a sub-agent session to its parent.
+func (w *world) returns(parent, child string) trust.Label {
+	w.Helper()
+	l, err := w.Observe(w.Context(), tidemark.Observation{Ref: main(parent), From: child, Result: tool.Result{Name: "sessions_spawn", Content: []byte("done")}})
+	if err != nil {
+		w.Fatalf("observe: %v", err)
+	}
+	return l
+}
+
+// BEY-06 BEY-03
+func TestAChildStartsFromItsParentsTaint(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("clean", "go")
+	if got := w.spawned("child of clean", "clean").Taint.Level; got != trust.Local {
+		t.Errorf("child of a clean parent: got %s, want local", got)
+	}
+	w.ownerSays("dirty", "go")
+	w.taints("dirty")
+	open := w.spawned("child of dirty", "dirty")
+	if open.Taint.Level != trust.Untrusted || open.Level != trust.Local {
+		t.Errorf("child of a tainted parent: got %s, classified %s; want untrusted, local", open.Taint.Level, open.Level)
+	}
+	v := w.want(policy.Confirm, main("child of dirty"), call("exec", `{}`))
+	if got := tidemark.Evidence(v.Taint); got == "" {
+		t.Error("the child does not know where its taint comes from")
+	}
+	if got := w.spawned("grandchild", "child of dirty").Taint.Level; got != trust.Untrusted {
+		t.Errorf("grandchild: got %s, want untrusted", got)
+	}
+	if got := w.spawned("orphan", "nobody knows").Taint.Level; got != trust.Local {
+		t.Errorf("child of a parent nobody knows: got %s, want its classification, local", got)
+	}
+}
+
+// BEY-06 BEY-03
+func TestAResultCarriesTheChildsTaintBack(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("parent", "go")
+	w.want(policy.Allow, main("parent"), call("sessions_spawn", `{}`))
+	w.spawned("child", "parent")
+	w.taints("child")
+	w.wantLevel("parent", trust.Owner) // it has a context of its own
+	if l := w.returns("parent", "child"); l.Level != trust.Untrusted {
+		t.Errorf("the result: got %s, want untrusted", l.Level)
+	}
+	w.wantLevel("parent", trust.Untrusted)
+	w.want(policy.Confirm, main("parent"), call("exec", `{}`))
+
+	w.ownerSays("p2", "go")
+	w.spawned("c2", "p2")
+	w.runs(main("c2"), call("read", `{}`), "x")
+	if l := w.returns("p2", "c2"); l.Level != trust.Local {
+		t.Errorf("the result of a clean child: got %s, want local", l.Level)
+	}
+}
+
+// BEY-06
+func TestAChildNobodyKnowsIsUntrusted(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("parent", "go")
+	if l := w.returns("parent", "nobody saw it"); l.Level != trust.Untrusted {
+		t.Errorf("its result: got %s, want untrusted", l.Level)
+	}
+	// The result of a sub-agent may also start a turn, by a host that names no sender.
+	open := w.begin(tidemark.Turn{Ref: main("p2"), From: "nobody saw it"})
+	if open.Taint.Level != trust.Untrusted {
+		t.Errorf("a turn started by its result: got %s, want untrusted", open.Taint.Level)
+	}
+	w.ownerSays("known", "go")
+	w.taints("known")
+	if open := w.begin(tidemark.Turn{Ref: main("p3"), From: "known"}); open.Taint.Level != trust.Untrusted {
+		t.Errorf("a turn started by a tainted child's result: got %s, want untrusted", open.Taint.Level)
+	}
+}
+
+// BEY-06
+func TestTaintCannotBeLaunderedThroughAChild(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("parent", "go")
+	w.spawned("child", "parent")
+	// The child fetches a page and hands over before anybody reports the result.
+	w.want(policy.Allow, main("child"), call("web_fetch", `{"url":"https://evil.example"}`))
+	if l := w.returns("parent", "child"); l.Level != trust.Untrusted {
+		t.Errorf("a result that hides what it stands on: got %s, want untrusted", l.Level)
+	}
+	// And a parent cannot get rid of its taint by asking a child that did nothing.
+	w.spawned("washer", "parent")
+	w.returns("parent", "washer")
+	w.wantLevel("parent", trust.Untrusted)
+	if got := w.branch("washer", "").Taint.Level; got != trust.Untrusted {
+		t.Errorf("the second child: got %s, want untrusted", got)
+	}
+}
+
+// BEY-03
+func TestBranchesOfOneSessionDiffer(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("s", "go")
+	a, b := inBranch("s", "a"), inBranch("s", "b")
+	w.begin(tidemark.Turn{Ref: a, Forked: true, Sender: owner()})
+	w.runs(a, call("web_fetch", `{"url":"https://evil.example"}`), "x")
+	w.begin(tidemark.Turn{Ref: b, Forked: true, Sender: owner()})
+	w.want(policy.Confirm, a, call("exec", `{}`))
+	w.want(policy.Allow, b, call("exec", `{}`))
+	w.want(policy.Allow, main("s"), call("exec", `{}`))
+	c := inBranch("s", "c")
+	if open := w.begin(tidemark.Turn{Ref: c, Parent: "a", Sender: owner()}); open.Taint.Level != trust.Untrusted {
+		t.Errorf("a fork of the tainted branch: got %s, want untrusted", open.Taint.Level)
+	}
+	if open := w.begin(tidemark.Turn{Ref: inBranch("s", "d"), Parent: "never begun", Sender: owner()}); open.Taint.Level != trust.Untrusted {
+		t.Errorf("a fork of a branch nobody began: got %s, want untrusted", open.Taint.Level)
+	}
+	v := w.view("s")
+	if v.Taint.Level != trust.Untrusted || len(v.Branches) != 5 {
+		t.Errorf("the session: got %s over %d branches, want untrusted over 5", v.Taint.Level, len(v.Branches))
+	}
+}
+
+// BEY-06
+func TestABranchOfTheSameSessionCarriesItsTaintBack(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("s", "go")
+	child := inBranch("s", "child")
+	w.begin(tidemark.Turn{Ref: child, Forked: true, Sender: trust.Sender{Provider: "discord", SpawnedBy: "s"}})
+	w.runs(child, call("web_fetch", `{"url":"https://evil.example"}`), "x")
+	w.wantLevel("s", trust.Owner)
+	if l := w.returns("s", "s"); l.Level != trust.Untrusted {
+		t.Errorf("the branch's result: got %s, want untrusted", l.Level)
+	}
+	w.wantLevel("s", trust.Untrusted)
+}
+
+// BEY-06
+func TestAForkTakesWhatItsParentStillWaitsFor(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("s", "go")
+	w.want(policy.Allow, main("s"), call("web_fetch", `{"url":"https://evil.example"}`))
+	open := w.begin(tidemark.Turn{Ref: inBranch("s", "b"), Forked: true, Sender: owner()})
+	if open.Taint.Level != trust.Untrusted {
+		t.Errorf("got %s, want untrusted: the page may be in the forked context", open.Taint.Level)
+	}
+}
+
+// BEY-03
+func TestOnlyTheFirstTurnOfABranchIsAFork(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("s", "go")
+	b := inBranch("s", "b")
+	w.begin(tidemark.Turn{Ref: b, Forked: true, Sender: owner()})
+	w.taints("s")
+	hello := "hello"
+	if open := w.begin(tidemark.Turn{Ref: b, Forked: true, Sender: owner(), Message: &hello}); open.Taint.Level != trust.Owner {
+		t.Errorf("got %s; what the parent read after the fork is not in the branch", open.Taint.Level)
+	}
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("TIDEMARK_TEST_MAIN") == "1" { // this binary, started as the program itself
+		main()
+		return
+	}
+	testscript.Main(m, map[string]func(){
+		"tidemark": func() {
+			os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		},
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("TIDEMARK_DATA", e.Getenv("WORK")+"/data")
+			return nil
+		},
+	})
+}

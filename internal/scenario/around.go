@@ -1,0 +1,124 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tidemark/tidemark"
+)
+
+// around is what happens around the agent: people, time, the monitor itself.
+func (r *run) around(ctx context.Context, st *Step) (Outcome, error) {
+	desk, window := r.people()
+	switch st.Verb {
+	case VerbAnswer:
+		return r.answer(ctx, desk, st)
+	case VerbReview:
+		w, err := pick(r.writes, st.Vote.Number, "write")
+		if err != nil {
+			return Outcome{}, err
+		}
+		return Outcome{}, desk.Review(ctx, w.session, w.id, st.Vote.Yes)
+	case VerbReset:
+		return Outcome{}, desk.Reset(ctx, st.Ref)
+	case VerbRevoke:
+		return Outcome{}, r.revoke(ctx, desk, st)
+	case VerbState:
+		return window.State(ctx, st.Ref)
+	case VerbGraph:
+		return r.graph(ctx, window, st)
+	case VerbReload:
+		return Outcome{}, r.reload(ctx, st)
+	case VerbRestart:
+		return Outcome{}, r.restart()
+	case VerbWait:
+		r.world.now = r.world.now.Add(st.Wait)
+	}
+	return Outcome{}, nil
+}
+
+// people are the desk and the window of the door, or the monitor's own.
+func (r *run) people() (Desk, Window) {
+	engine := &Engine{monitor: r.world.Monitor}
+	desk, isDesk := r.door.(Desk)
+	if !isDesk {
+		desk = engine
+	}
+	window, isWindow := r.door.(Window)
+	if !isWindow {
+		window = engine
+	}
+	return desk, window
+}
+
+func (r *run) answer(ctx context.Context, desk Desk, st *Step) (Outcome, error) {
+	q, err := pick(r.questions, st.Vote.Number, "question")
+	if err != nil {
+		return Outcome{}, err
+	}
+	return desk.Answer(ctx, tidemark.Vote{
+		Session: q.session, IDs: []string{q.id}, Approve: st.Vote.Yes, For: time.Duration(st.Vote.Minutes) * time.Minute, By: by, Via: via,
+	})
+}
+
+// revoke ends the session's latest grant.
+func (r *run) revoke(ctx context.Context, desk Desk, st *Step) error {
+	v, err := r.world.Monitor.View(ctx, st.Ref.Session)
+	if err != nil {
+		return err
+	}
+	if len(v.Grants) == 0 {
+		return fmt.Errorf("revoke grant: %w", tidemark.ErrNotFound)
+	}
+	return desk.Revoke(ctx, st.Ref.Session, v.Grants[len(v.Grants)-1].ID)
+}
+
+func (r *run) graph(ctx context.Context, window Window, st *Step) (Outcome, error) {
+	text, err := window.Picture(ctx, st.Ref.Session, st.Ref.Turn)
+	if err != nil {
+		return Outcome{}, err
+	}
+	r.compareFile(Mismatch{Pos: st.Pos, Step: st.name(), Key: st.File}, st.File, text)
+	return Outcome{Picture: text}, nil
+}
+
+func (r *run) reload(ctx context.Context, st *Step) error {
+	set, faults, err := r.s.load(st.File)
+	if err != nil {
+		return err
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("policy %s: %w", st.File, faults)
+	}
+	r.world.next = set
+	if d, ok := r.door.(Reloader); ok {
+		return d.Reload(ctx)
+	}
+	r.world.Apply()
+	return nil
+}
+
+// restart loses everything but the log.
+func (r *run) restart() error {
+	if err := r.close(); err != nil {
+		return err
+	}
+	if err := r.world.boot(); err != nil {
+		return err
+	}
+	var err error
+	r.door, err = r.rig.Door(r.world)
+	return err
+}
+
+// pick is the nth thing a person can answer; 0 is the latest.
+func pick(from []asked, n int, what string) (asked, error) {
+	if n == 0 {
+		n = len(from)
+	}
+	if n < 1 || n > len(from) {
+		return asked{}, fmt.Errorf("there is no %s %d: %d so far", what, n, len(from))
+	}
+	return from[n-1], nil
+}

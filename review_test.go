@@ -1,0 +1,172 @@
+package tidemark_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// memoryWrite is a call whose bytes no encoder would write this way.
+func memoryWrite() tool.Call {
+	return call("write", `{ "path" : "MEMORY.md",  "content":"hours \u0039-5 \/ <b>" }`)
+}
+
+func quarantined(t *testing.T, file string) (w *world, id string) {
+	t.Helper()
+	w = newWorld(t, file)
+	w.ownerSays("s", "remember the page")
+	w.taints("s")
+	v := w.decide(main("s"), memoryWrite())
+	if v.Effect == policy.Allow || v.Write == "" || !strings.Contains(v.Message(), v.Write) {
+		t.Fatalf("got %s, kept as %q; want the write held", v.Effect, v.Write)
+	}
+	return w, v.Write
+}
+
+// BEY-08
+func TestAHeldWriteIsReleasedOnceAsItWas(t *testing.T) {
+	w, id := quarantined(t, "")
+	if again := w.want(policy.Confirm, main("s"), memoryWrite()); again.Write != id {
+		t.Errorf("trying again kept it twice: %s and %s", id, again.Write)
+	}
+	w.end(main("s"))
+	got, err := w.Review(t.Context(), "s", id, true, "desk", "http")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got.Args) != string(memoryWrite().Args) || got.Digest() != memoryWrite().Digest() {
+		t.Errorf("got %s, want the exact bytes", got.Args)
+	}
+	w.ownerSays("s", "go on")
+	w.want(policy.Confirm, main("s"), call("write", `{"path":"MEMORY.md","content":"other"}`))
+	if v := w.want(policy.Allow, main("s"), got); v.Spent != id {
+		t.Errorf("spent %q, want the release %q", v.Spent, id)
+	}
+	w.want(policy.Confirm, main("s"), got)
+	if _, err := w.Review(t.Context(), "s", id, true, "desk", "http"); err == nil {
+		t.Error("a write was released twice")
+	}
+}
+
+// BEY-08
+func TestADiscardedWriteDoesNotRunAndIsNotLost(t *testing.T) {
+	w, id := quarantined(t, "")
+	got, err := w.Review(t.Context(), "s", id, false, "desk", "http")
+	if err != nil || got.Digest() != memoryWrite().Digest() {
+		t.Fatalf("got %s, %v; want the write returned for the record", got.Args, err)
+	}
+	w.want(policy.Confirm, main("s"), memoryWrite())
+	v := w.view("s").Writes
+	if len(v) != 2 || v[0].Status == v[1].Status { // discarded, and held anew
+		t.Errorf("got %+v", v)
+	}
+	var e *tidemark.AnswerError
+	if _, err := w.Review(t.Context(), "s", id, true, "desk", "http"); !errors.As(err, &e) {
+		t.Errorf("releasing it after all: got %v, want an AnswerError", err)
+	}
+}
+
+// BEY-08
+func TestAReleaseHasItsLimits(t *testing.T) {
+	limits := map[string]func(*world){
+		"its time":          func(w *world) { w.clock.advance(15 * time.Minute) },
+		"a change of rules": func(w *world) { w.SetPolicy(parse(w, "maxIterations: 11")) },
+	}
+	for name, pass := range limits {
+		t.Run(name, func(t *testing.T) {
+			w, id := quarantined(t, "")
+			if _, err := w.Review(t.Context(), "s", id, true, "desk", "http"); err != nil {
+				t.Fatal(err)
+			}
+			pass(w)
+			w.want(policy.Confirm, main("s"), memoryWrite())
+		})
+	}
+	t.Run("what the policy forbids outright", func(t *testing.T) {
+		w, id := quarantined(t, "toolOverrides: {write: {untrusted: restrict}}")
+		if _, err := w.Review(t.Context(), "s", id, true, "desk", "http"); err != nil {
+			t.Fatal(err)
+		}
+		w.want(policy.Deny, main("s"), memoryWrite())
+	})
+	t.Run("not the level: a person has read it", func(t *testing.T) {
+		w := newWorld(t, "")
+		w.ownerSays("s", "go")
+		w.runs(main("s"), call("vestige_search", `{}`), "x")
+		id := w.want(policy.Confirm, main("s"), memoryWrite()).Write
+		w.taints("s")
+		if _, err := w.Review(t.Context(), "s", id, true, "desk", "http"); err != nil {
+			t.Fatal(err)
+		}
+		w.want(policy.Allow, main("s"), memoryWrite())
+	})
+}
+
+// BEY-08
+func TestAHeldWriteSurvivesARestart(t *testing.T) {
+	w, id := quarantined(t, "")
+	restarted := w.again()
+	got, err := restarted.Review(t.Context(), "s", id, true, "desk", "http")
+	if err != nil || got.Digest() != memoryWrite().Digest() {
+		t.Fatalf("got %s, %v", got.Args, err)
+	}
+	restarted.want(policy.Allow, main("s"), got)
+}
+
+func TestWhatIsNoMemoryWriteIsNotKept(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("s", "go")
+	w.want(policy.Allow, main("s"), memoryWrite()) // clean: it simply runs
+	w.taints("s")
+	for _, c := range []tool.Call{
+		call("write", `{"path":"notes.txt","content":"x"}`),
+		call("write", `not an object`),
+		call("exec", `{"command":"ls"}`),
+	} {
+		if v := w.decide(main("s"), c); v.Write != "" {
+			t.Errorf("%s %s: kept as %s", c.Name, c.Args, v.Write)
+		}
+	}
+	if got := w.view("s").Writes; len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
+// HOOK-16
+func TestTheFooterNamesWhatTheAnswerStandsOn(t *testing.T) {
+	w := newWorld(t, "provenanceFooter: true")
+	w.ownerSays("s", "go")
+	if e := w.end(main("s")); e.Footer != "" || e.Taint.Level != trust.Owner {
+		t.Errorf("of a clean answer: got %q at %s", e.Footer, e.Taint.Level)
+	}
+	w.ownerSays("s", "go")
+	w.want(policy.Allow, main("s"), call("web_fetch", `{"url":"https://evil.example"}`)) // nobody reports its result
+	if e := w.end(main("s")); !strings.Contains(e.Footer, "web_fetch") || !strings.Contains(e.Footer, "untrusted") {
+		t.Errorf("got %q, want the page named", e.Footer)
+	}
+	w.ownerSays("t", "go")
+	w.runs(main("t"), call("vestige_search", `{}`), "x")
+	if e := w.end(main("t")); !strings.Contains(e.Footer, "vestige_search") || !strings.Contains(e.Footer, "shared") {
+		t.Errorf("got %q, want the memory named", e.Footer)
+	}
+}
+
+// HOOK-16
+func TestTheNoticeQuotesNothing(t *testing.T) {
+	w := newWorld(t, "taintNotice: true")
+	w.ownerSays("s", "go")
+	if l := w.tools(main("s")); l.Notice != "" {
+		t.Errorf("in a clean context: got %q", l.Notice)
+	}
+	w.taints("s")
+	l := w.tools(main("s"))
+	if !strings.Contains(l.Notice, "untrusted") || strings.Contains(l.Notice, "Ignore your instructions") || strings.Contains(l.Notice, "evil.example") {
+		t.Errorf("got %q; untrusted words must not come to stand in the system prompt", l.Notice)
+	}
+}

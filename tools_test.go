@@ -1,0 +1,125 @@
+package tidemark_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// testPolicies are the files that properties choose from.
+var testPolicies = []string{
+	"",
+	"preset: paranoid",
+	"preset: permissive",
+	"preset: interactive",
+	"confirmTools: hidden",
+	"toolOverrides: {exec: {untrusted: restrict, external: restrict}, read: {'*': confirm}}",
+	"taintScope: turn\napprovalScope: turn",
+	"approvalScope: turn\nannotations: {message: {taintSink: true}, read: {sensitive: true}}\nlethalTrifecta: restrict",
+	"rules: [{name: no-rm, tools: [exec], when: 'args.command == \"rm\"', effect: deny}, {name: ask, tools: [cron], effect: escalate}]",
+	"policies: [{name: p, when: {context_taint_includes: [untrusted]}, action: {remove_tools: [exec]}}]\nmaxIterations: 4",
+}
+
+// PRV-10
+func TestBothLayersAskTheSamePolicy(t *testing.T) {
+	tools := []string{"exec", "read", "web_fetch", "gateway", "Apply-Patch", "unheard_of", "cron", "message", "browser"}
+	rapid.Check(t, func(rt *rapid.T) {
+		file := rapid.SampledFrom(testPolicies).Draw(rt, "policy")
+		levels := trust.Levels()
+		level := rapid.SampledFrom(levels[:]).Draw(rt, "level")
+		w := newWorld(t, file)
+		w.begin(tidemark.Turn{Ref: main("s"), Items: []provenance.Item{{Kind: "tool_result", Trust: level}}})
+		hidden := w.tools(main("s"), tools...).Hidden
+		for _, name := range tools {
+			set := w.Policy()
+			d := set.Judge(&policy.Input{Tool: name, Taint: level, Levels: 1<<level | 1<<trust.System, Tainted: level <= trust.External})
+			closed := d.Effect == policy.Deny || d.Effect == policy.Confirm && set.Settings().HideConfirm
+			if got := slices.Contains(hidden, name); got != closed {
+				rt.Fatalf("%s at %s: hidden %v, but the policy without arguments says %s", name, level, got, d.Effect)
+			}
+			if v := w.decide(main("s"), call(name, `{"command":"ls"}`)); closed && v.Allowed() {
+				rt.Fatalf("%s at %s is hidden, but runs when the model names it all the same", name, level)
+			}
+		}
+	})
+}
+
+// PRV-10
+func TestAHiddenToolTheModelNamesIsRefused(t *testing.T) {
+	w := newWorld(t, "toolOverrides: {exec: {untrusted: restrict}}")
+	w.ownerSays("s", "go")
+	w.taints("s")
+	layer := w.tools(main("s"), "Exec", "cron", "read")
+	if !slices.Equal(layer.Hidden, []string{"Exec"}) {
+		t.Errorf("got %v hidden, want Exec as the host spells it; what only asks stays visible", layer.Hidden)
+	}
+	answered, err := w.Answered(t.Context(), tidemark.Asked{Ref: main("s"), Calls: []string{"exec", "read"}, Model: "m", TokensIn: 5})
+	if err != nil || !slices.Equal(answered.Hidden, []string{"exec"}) {
+		t.Errorf("the model's answer: got %v, %v; want exec filtered", answered.Hidden, err)
+	}
+	w.want(policy.Deny, main("s"), call("exec", `{}`))
+	events := w.events("s")
+	if i := slices.Index(kinds(events), provenance.ModelCalled); !slices.Equal(events[i].Model.Removed, []string{"Exec"}) {
+		t.Errorf("recorded %+v", events[i].Model)
+	}
+	if i := slices.Index(kinds(events), provenance.ModelAnswered); events[i].Model.TokensIn != 5 || !slices.Equal(events[i].Model.Calls, []string{"exec", "read"}) {
+		t.Errorf("recorded %+v", events[i].Model)
+	}
+}
+
+func TestAModelCallAfterTheAnswerIsATurnOfItsOwn(t *testing.T) {
+	w := newWorld(t, "")
+	ref := tidemark.Ref{Session: "s", Turn: "run-1"}
+	w.begin(tidemark.Turn{Ref: ref, Sender: owner()})
+	w.end(ref)
+	w.tools(ref, "read")
+	if b := w.branch("s", ""); !b.Open || b.Turn == "run-1" {
+		t.Errorf("got turn %q, open %v; want another turn", b.Turn, b.Open)
+	}
+	w.tools(main("never begun"), "read")
+	w.wantLevel("never begun", trust.Untrusted)
+}
+
+func TestTheWholeContextIsKeptOnlyWhereARuleAsks(t *testing.T) {
+	w := newWorld(t, "policies: [{name: keep, when: {context_taint_includes: [untrusted]}, action: {log_full_context: true}}]")
+	w.ownerSays("s", "go")
+	ask := func() *provenance.Content {
+		_, err := w.Tools(t.Context(), tidemark.ModelCall{Ref: main("s"), Context: []byte("all of it, password=hunter22")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		events := w.events("s")
+		return events[len(events)-1].Model.Content
+	}
+	if got := ask(); got != nil {
+		t.Errorf("in a clean context: got %+v kept", got)
+	}
+	w.taints("s")
+	if got := ask(); got == nil || got.Text != "all of it, password=[REDACTED]" {
+		t.Errorf("got %+v, want the context without its secret", got)
+	}
+}
+
+func TestOpenSaysWhetherATurnIsOpen(t *testing.T) {
+	w := newWorld(t, "")
+	is := func(ref tidemark.Ref, want bool) {
+		t.Helper()
+		if got, err := w.Open(t.Context(), ref); err != nil || got != want {
+			t.Errorf("%+v: got %v, %v; want %v", ref, got, err, want)
+		}
+	}
+	ref := tidemark.Ref{Session: "s", Turn: "run-1"}
+	is(ref, false)
+	w.begin(tidemark.Turn{Ref: ref, Sender: owner()})
+	is(ref, true)
+	is(main("s"), true)
+	is(tidemark.Ref{Session: "s", Turn: "run-2"}, false)
+	w.end(ref)
+	is(ref, false)
+}
