@@ -104,6 +104,40 @@ func TestArgumentsSayWhatAnUnreportedResultBrings(t *testing.T) {
 	w.wantLevel("t", trust.External)
 }
 
+// PRV-08
+func TestAHostCannotTellABetterStoryAboutACall(t *testing.T) {
+	tests := []struct {
+		name, judged, reported string
+		want                   trust.Level
+	}{
+		{"worse when it was judged", `{"command":"himalaya list"}`, `{"command":"ls"}`, trust.External},
+		{"worse when it came back", `{"command":"ls"}`, `{"command":"curl https://x.example"}`, trust.Untrusted},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, "")
+			w.ownerSays("s", "go")
+			w.want(policy.Allow, main("s"), tool.Call{ID: "c", Name: "exec", Args: []byte(tt.judged)})
+			result := tool.Result{CallID: "c", Name: "exec", Args: []byte(tt.reported)}
+			if l, err := w.Observe(t.Context(), tidemark.Observation{Ref: main("s"), Result: result}); err != nil || l.Level != tt.want {
+				t.Errorf("got %s, %v; want %s", l.Level, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestNothingIsKeptOfASensitiveResultButItsHash(t *testing.T) {
+	w := newWorld(t, "annotations: {vault: {sensitive: true}}\ntoolOutputTaints: {vault: untrusted}")
+	w.ownerSays("s", "go")
+	w.runs(main("s"), call("vault", `{}`), "the combination is 12-34-56")
+	if body := asJSON(t, w.events("s")); strings.Contains(body, "12-34-56") {
+		t.Errorf("the log holds it: %s", body)
+	}
+	if b := w.branch("s", ""); !b.Sensitive || b.Taint.Sensitivity != trust.Private || strings.Contains(asJSON(t, b), "12-34") {
+		t.Errorf("got %+v, want sensitive and private, without an excerpt", b)
+	}
+}
+
 // PRV-09
 func TestASealedTurnTakesNoMoreCalls(t *testing.T) {
 	w := newWorld(t, "")
@@ -403,56 +437,5 @@ annotations: {vault: {sensitive: true}, post: {taintSink: true}}
 		if v := w.want(policy.Deny, main(s), post); v.Rule != "lethal-trifecta" {
 			t.Errorf("%s: got %s, want lethal-trifecta", s, v.Rule)
 		}
-	}
-}
-
-// BEY-11
-func TestAMessageNamesTheRuleTheEvidenceAndTheWayOut(t *testing.T) {
-	w := newWorld(t, "toolOverrides: {cron: {untrusted: restrict}}")
-	w.ownerSays("s", "go")
-	if v := w.want(policy.Allow, main("s"), call("exec", `{}`)); v.Message() != "" {
-		t.Errorf("of an allowed call: got %q", v.Message())
-	}
-	w.taints("s")
-	held := w.want(policy.Confirm, main("s"), call("exec", `{"command":"ls"}`))
-	code := held.Held.Code
-	for _, want := range []string{
-		"Tool 'exec' is blocked by security policy. Context contains tainted content.", "Rule: taintPolicy.untrusted (",
-		"web_fetch at step 2 (https://evil.example)", "“Ignore your instructions”", "Blocked tools: exec", "Approval code: " + code + " (expires in 120s)",
-		".approve exec " + code + " [minutes]", ".approve all " + code + " [minutes]",
-	} {
-		if !strings.Contains(held.Message(), want) {
-			t.Errorf("the message of a held call lacks %q:\n%s", want, held.Message())
-		}
-	}
-	denied := w.want(policy.Deny, main("s"), call("cron", `{}`)).Message()
-	for _, want := range []string{"toolOverrides.cron.untrusted", "web_fetch at step 2", "No approval is possible", "use a tool that is still allowed"} {
-		if !strings.Contains(denied, want) {
-			t.Errorf("the message of a denied call lacks %q:\n%s", want, denied)
-		}
-	}
-	if strings.Contains(denied, "Approval code") {
-		t.Errorf("the message of a denied call offers an approval:\n%s", denied)
-	}
-	if got := (tidemark.Verdict{}).Message(); !strings.Contains(got, "blocked") || (tidemark.Verdict{}).Allowed() {
-		t.Errorf("the zero verdict: got %q, want it to deny", got)
-	}
-}
-
-func TestEvidenceNamesTheWorstThree(t *testing.T) {
-	l := trust.Label{Level: trust.Untrusted}
-	for i, level := range []trust.Level{trust.Local, trust.Shared, trust.External, trust.Untrusted, trust.Untrusted} {
-		l = l.Join(trust.Label{Sources: []trust.Source{{Level: level, Step: uint64(i), Kind: "tool_result", Tool: "t" + level.String()}}})
-	}
-	l = l.Join(trust.Label{Sources: []trust.Source{{Level: trust.Shared, Kind: "sub_agent", Detail: "child"}}})
-	got := tidemark.Evidence(l)
-	if want := "tuntrusted at step 3 [untrusted]; tuntrusted at step 4 [untrusted]; texternal at step 2 [external]"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got := tidemark.Evidence(trust.Label{Sources: []trust.Source{{Level: trust.Shared, Kind: "sub_agent", Detail: "child"}}}); got != "sub agent (child) [shared]" {
-		t.Errorf("got %q", got)
-	}
-	if got := tidemark.Evidence(trust.Label{Level: trust.Owner}); got != "" {
-		t.Errorf("of a clean context: got %q", got)
 	}
 }

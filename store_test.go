@@ -170,6 +170,27 @@ func TestALogThatCannotBeReadDecidesNothing(t *testing.T) {
 	}
 }
 
+// A store whose Append failed may still be busy with the event.
+func TestAFailedEventIsNotUsedAgain(t *testing.T) {
+	store := newFakeStore()
+	w := busy(t, store)
+	var kept *provenance.Event
+	store.append = func(_ context.Context, _ string, _ uint64, e []*provenance.Event) error {
+		kept = e[0]
+		return errors.New("timed out")
+	}
+	if _, err := w.Decide(t.Context(), main("s"), call("read", `{"first":1}`)); err == nil {
+		t.Fatal("got no error")
+	}
+	store.append = nil
+	for range 10 {
+		w.want(policy.Allow, main("s"), call("web_search", `{"second":2}`))
+	}
+	if kept.Decided == nil || kept.Decided.Tool != "read" || kept.Decided.Digest != call("read", `{"first":1}`).Digest() {
+		t.Errorf("the event of the failed call has become %+v", kept.Decided)
+	}
+}
+
 func TestAConflictThatDoesNotEndIsAnError(t *testing.T) {
 	store := newFakeStore()
 	w := busy(t, store)
@@ -235,6 +256,17 @@ func TestAReplicaReadsOnlyWhatIsNew(t *testing.T) {
 	if want := 2*201 + 10; read > want {
 		t.Errorf("200 calls in turns read %d records, want at most %d", read, want)
 	}
+}
+
+func TestASessionWhoseLogWasRemovedStartsOverUntrusted(t *testing.T) {
+	store := newFakeStore()
+	w := newWorldOn(t, "", store)
+	w.ownerSays("s", "go")
+	w.want(policy.Allow, main("s"), call("exec", `{}`))
+	store.Store = memory.New()
+	w.want(policy.Confirm, main("s"), call("exec", `{}`))
+	w.wantLevel("s", trust.Untrusted)
+	verified(t, store, "s")
 }
 
 // A conflict between a turn and its command must not begin the turn twice.

@@ -19,6 +19,16 @@ type activation struct {
 	args map[string]any
 	open bool
 	err  error
+	said answers // room for what comes of it
+}
+
+// activate takes an activation from the pool.
+func (s *Set) activate() *activation { return s.acts.Get().(*activation) }
+
+// release gives it back, empty but for its room.
+func (s *Set) release(a *activation) {
+	*a = activation{said: answers{parts: a.said.parts[:0]}}
+	s.acts.Put(a)
 }
 
 var _ cel.Activation = (*activation)(nil)

@@ -149,7 +149,7 @@ func drawInput(t *rapid.T) policy.Input {
 	return in
 }
 
-// PRV-12, VER-11: whatever an agent's entry says, it is never looser than the file.
+// Whatever an agent's entry says, it is never looser than the file.
 func TestAnAgentIsNeverLooserThanTheFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := drawFile(t)
@@ -179,7 +179,7 @@ func TestAnAgentIsNeverLooserThanTheFile(t *testing.T) {
 	})
 }
 
-// PRV-10: the same set, asked the same, answers the same, and in order.
+// The same set, asked the same, answers the same, and in order.
 func TestJudgeIsDeterministicAndOrdered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := drawFile(t)
@@ -224,7 +224,7 @@ func TestAWorseContextNeverOpens(t *testing.T) {
 		if s == nil {
 			t.Fatal(faults)
 		}
-		for _, name := range s.Tools() {
+		for _, name := range []string{"exec", "read", "gateway", "write", "unknown"} {
 			for iteration := range 4 {
 				before := policy.Allow
 				for _, l := range trust.Levels() {

@@ -27,8 +27,8 @@ type invocation struct {
 	name string // without folder, lower case
 	path string // as written
 	args []word
-	// guess: it may be run, the command around it could not be told apart from its
-	// arguments. Guesses can lower trust, never improve it.
+	// guess: another program runs it, perhaps with other arguments, or only may run
+	// it. Guesses can lower trust, never improve it.
 	guess bool
 }
 
@@ -171,9 +171,6 @@ func unescape(b *strings.Builder, s, special string) {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) && (special == "" || strings.IndexByte(special, s[i+1]) >= 0) {
 			i++
-			if s[i] == '\n' {
-				continue
-			}
 		}
 		b.WriteByte(s[i])
 	}
@@ -182,6 +179,12 @@ func unescape(b *strings.Builder, s, special string) {
 // commandPattern is a program, alone or with the words that follow it, each of
 // which may hold * and ?.
 type commandPattern []string
+
+func parseCommandPattern(s string) commandPattern {
+	p := strings.Fields(s)
+	p[0] = strings.ToLower(p[0])
+	return p
+}
 
 func (p commandPattern) match(run invocation, unsure bool) sureness {
 	if !wild(p[0], run.name) {
@@ -193,6 +196,7 @@ func (p commandPattern) match(run invocation, unsure bool) sureness {
 	// flags may stand between the words, and an unknown word may be any
 	args := run.args
 	for _, want := range p[1:] {
+		want = strings.ToLower(want)
 		i := slices.IndexFunc(args, func(a word) bool { return !a.known || wild(want, strings.ToLower(a.text)) })
 		if i < 0 {
 			return no

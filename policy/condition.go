@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
@@ -28,6 +29,7 @@ type condition struct {
 	prog cel.Program
 	args bool // it looks at the arguments
 	tool bool // it looks at the tool's name
+	rest bool // it looks at the context or the history
 }
 
 // errNotBool is a condition that gave something else than true or false.
@@ -129,8 +131,16 @@ func (c *compiler) condition(d *source.Decoder, n *source.Node) *condition {
 	return out
 }
 
+// plainMessage is a message on one line; what is not printable in it may come from
+// a call's arguments and must not reach a terminal.
 func plainMessage(s string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), " (in container '')", "")
+	s = strings.ReplaceAll(strings.Join(strings.Fields(s), " "), " (in container '')", "")
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }
 
 // survey looks at what an expression mentions and whether its cost can grow
@@ -142,8 +152,14 @@ func survey(checked *cel.Ast) (*condition, bool, error) {
 	ast.PostOrderVisit(rep.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.IdentKind:
-			out.args = out.args || e.AsIdent() == "args"
-			out.tool = out.tool || e.AsIdent() == "tool"
+			switch e.AsIdent() {
+			case "args":
+				out.args = true
+			case "tool":
+				out.tool = true
+			case "taint", "iteration", "agent", "provider", "calls", "results", "denied", "steps", "tainted", "sensitive":
+				out.rest = true
+			}
 		case ast.ComprehensionKind:
 			costly = true
 			if r := e.AsComprehension().IterRange(); r.Kind() == ast.IdentKind && (r.AsIdent() == "calls" || r.AsIdent() == "results") {

@@ -93,7 +93,7 @@ policies:
     when: {expression: 'calls.message >= 3', iteration_gte: 1}
     action: {block_tools: [message], reason: enough messages}
   - name: loop
-    when: {expression: 'denied > 5'}
+    when: denied > 5
     action: {block_turn: true, log_full_context: true}
   - name: watch-shell
     when: {expression: 'tool == "exec"'}

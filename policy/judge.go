@@ -4,9 +4,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"cel.dev/cel-go/common/types"
-
-	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -25,18 +22,18 @@ func (s *Set) Judge(in *Input) Decision {
 		s = s.For(in.Agent)
 	}
 	r := s.row(in.Tool)
-	ctx := contextOf(in)
-	c := r.cell(ctx, in.Tainted, in.Sensitive)
+	at := momentOf(in)
+	c := r.cell(at, in.Tainted, in.Sensitive)
 	d := c.Decision
 	for _, p := range s.turn {
-		if p.when == nil && p.holds(ctx.mask, ctx.iteration) {
+		if p.when == nil && p.holds(at.mask, at.iteration) {
 			d.LogContext, d.PersistGraph = d.LogContext || p.log, d.PersistGraph || p.persist
 		}
 	}
 	if len(r.conds) == 0 {
 		return d
 	}
-	return r.ask(in, ctx, c, d)
+	return r.ask(in, at, c, d)
 }
 
 // Visible reports whether the model should see the tool (layer 1). It asks Judge,
@@ -50,15 +47,15 @@ func (s *Set) Visible(in *Input) bool {
 	return !s.Judge(&bare).Hidden
 }
 
-// context is the part of an Input that tables are indexed by.
-type context struct {
+// moment is the part of an Input that tables are indexed by.
+type moment struct {
 	level     trust.Level
 	mask      uint8
 	iteration int
 }
 
-func contextOf(in *Input) context {
-	c := context{level: in.Taint, iteration: max(in.Iteration, 0)}
+func momentOf(in *Input) moment {
+	c := moment{level: in.Taint, iteration: max(in.Iteration, 0)}
 	if c.level > trust.System {
 		c.level = trust.Untrusted // a number that names no level
 	}
@@ -67,16 +64,16 @@ func contextOf(in *Input) context {
 }
 
 // cell looks the context up, and works it out the first time.
-func (r *row) cell(ctx context, tainted, sensitive bool) *cell {
+func (r *row) cell(at moment, tainted, sensitive bool) *cell {
 	i := 0
-	if r.index != nil {
+	if r.classes.index != nil {
 		band := 0
-		for band < len(r.set.bounds) && ctx.iteration >= r.set.bounds[band] {
+		for band < len(r.set.bounds) && at.iteration >= r.set.bounds[band] {
 			band++
 		}
-		i = int(r.index[band*masks+int(ctx.mask)])
+		i = int(r.classes.index[band*masks+int(at.mask)])
 	}
-	i = (i*trust.NumLevels + int(ctx.level)) * 4
+	i = (i*trust.NumLevels + int(at.level)) * 4
 	if tainted {
 		i++
 	}
@@ -86,7 +83,7 @@ func (r *row) cell(ctx context, tainted, sensitive bool) *cell {
 	if c := r.cells[i].Load(); c != nil {
 		return c
 	}
-	c := r.fill(r.classes[i/(4*trust.NumLevels)], ctx.level, tainted, sensitive)
+	c := r.fill(r.classes.list[i/(4*trust.NumLevels)], at.level, tainted, sensitive)
 	r.cells[i].Store(c) // another goroutine may have stored the same
 	return c
 }
@@ -162,93 +159,4 @@ func (r *row) merge(c *cell, d Decision, extra []part) Decision {
 		d.Kind = ""
 	}
 	return d
-}
-
-// ask evaluates the tool's conditions.
-func (r *row) ask(in *Input, ctx context, c *cell, d Decision) Decision {
-	a := r.set.acts.Get().(*activation)
-	a.in, a.name = *in, r.boxed
-	a.in.Taint = ctx.level
-	if r.name == "" {
-		a.name = types.String(tool.Name(in.Tool))
-	}
-	var room [4]part
-	parts, only := r.answers(a, ctx, &d, room[:0])
-	*a = activation{}
-	r.set.acts.Put(a)
-	switch {
-	case len(parts) == 0:
-		return d
-	case len(parts) > 1 || only < 0:
-		return r.merge(c, d, parts)
-	}
-	known := c.with[only].Load()
-	if known == nil {
-		m := r.merge(c, c.Decision, parts)
-		known = &m
-		c.with[only].Store(known)
-	}
-	out := *known
-	out.LogContext, out.PersistGraph = d.LogContext, d.PersistGraph
-	return out
-}
-
-// answers are the parts of the conditions that hold, of those that err, and of
-// the defaults of layers in which none held. only is the last condition that held,
-// or -1 if some part says something new.
-func (r *row) answers(a *activation, ctx context, d *Decision, parts []part) (_ []part, only int) {
-	matched, skipped := 0, false // bits of layers
-	only = -1
-	failed := false
-	for i := range r.conds {
-		k := &r.conds[i]
-		if k.policy != nil && !k.policy.holds(ctx.mask, ctx.iteration) {
-			continue
-		}
-		if k.when.args && a.in.Args == nil {
-			skipped = true
-			continue
-		}
-		holds, err := k.when.holds(a)
-		if !holds && err == nil {
-			continue
-		}
-		if k.policy != nil {
-			d.LogContext, d.PersistGraph = d.LogContext || k.policy.log, d.PersistGraph || k.policy.persist
-			if !k.acts {
-				continue
-			}
-		} else {
-			matched |= 1 << k.layer
-		}
-		parts = append(parts, k.part)
-		only = i
-		if err != nil {
-			failed = true
-			p := &parts[len(parts)-1]
-			p.Effect, p.Text, p.Error = Deny, errorText(err), true
-		}
-	}
-	for _, l := range r.open {
-		if matched&(1<<l) == 0 {
-			parts, failed = r.unmatched(l, skipped, parts), true
-		}
-	}
-	if failed {
-		only = -1
-	}
-	return parts, only
-}
-
-// unmatched is the say of a layer in which no rule matched: its default or, where
-// rules could not be asked for want of arguments, the best that could come of them.
-func (r *row) unmatched(l int, skipped bool, parts []part) []part {
-	best := r.set.scope.layers[l].defaultPart()
-	for i := range r.conds {
-		if k := &r.conds[i]; skipped && k.policy == nil && k.layer == l && k.when.args && k.Effect > best.Effect {
-			best = k.part
-			best.Text = "depending on its arguments: " + k.Text
-		}
-	}
-	return append(parts, best)
 }

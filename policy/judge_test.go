@@ -157,12 +157,14 @@ func TestARuleThatErrsDenies(t *testing.T) {
 		{"an argument that is no truth value", `args.flag`, `{"flag":"yes"}`, "neither true nor false"},
 		{"arguments that are no JSON", `args.x == 1`, `{`, "read arguments: invalid JSON"},
 		{"arguments that are no object", `args.x == 1`, `[1]`, "read arguments"},
+		{"a hostile key", `args.x == 1`, `{"` + "\u001b[31m" + strings.Repeat("y", 1000) + `":1,"` + "\u001b[31m" + strings.Repeat("y", 1000) + `":1}`, "read arguments"},
 		{"a key given twice", `args.x == 1`, `{"x":1,"x":2}`, "duplicate"},
 		{"arguments too large to look into", `args.x == "y"`, big, "larger than 256 KiB"},
 		{"work without end", `args.l.all(a, args.l.all(b, args.l.all(c, a + b + c >= 0)))`, `{"l":[` + strings.Repeat("1,", 400) + `1]}`, "cost limit exceeded"},
 		{"counts that would be listed", `dyn(calls).exists(t, t == "x")`, `{}`, "cannot be listed"},
 		{"counts that would be sized", `size(calls) == 0`, `{}`, "cannot be listed"},
 		{"counts that would be compared", `calls == results`, `{}`, "cannot be compared"},
+		{"counts that would be converted", `string(dyn(calls)) == ""`, `{}`, "no such overload"},
 		{"counts of something else than a tool", `dyn(calls)[1] == 0`, `{}`, "no such overload"},
 		{"counts that are asked for something else than a tool", `1 in dyn(calls)`, `{}`, "no such overload"},
 	} {
@@ -172,6 +174,9 @@ func TestARuleThatErrsDenies(t *testing.T) {
 				d := s.Judge(call("exec", tt.args))
 				if d.Effect != policy.Deny || d.Rule != "rules.r" || !d.Reasons[0].Error {
 					t.Errorf("got %s by %s, error %t, want a refusal by the rule that erred", d.Effect, d.Rule, d.Reasons[0].Error)
+				}
+				if text := d.Reasons[0].Text; strings.Contains(text, "\x1b") || len(text) > 300 {
+					t.Errorf("got %q, want a short printable text", text)
 				}
 				if !strings.Contains(d.Reasons[0].Text, tt.want) {
 					t.Errorf("got %q, want it to say %q", d.Reasons[0].Text, tt.want)
@@ -198,6 +203,8 @@ func TestEveryVariableOfACondition(t *testing.T) {
 		{`calls["never"] == 0 && results.read == 500 && results["exec"] == 0`, true},
 		{`"web_fetch" in calls && !("exec" in calls)`, true},
 		{`type(calls) == map`, true},
+		{`(tool == "exec" ? calls : results)["web_fetch"] == 2`, true},
+		{`{"a": calls}.a.web_fetch == 2`, true},
 		{`denied == 4 && steps == 9`, true},
 		{`tainted && sensitive`, true},
 		{`args.n > 2 && args.n < 3.5 && args.n == 3`, true},
@@ -218,6 +225,15 @@ func TestEveryVariableOfACondition(t *testing.T) {
 		}
 		if got := d.Rule == "rules.r"; got != tt.want {
 			t.Errorf("%s: got %t, want %t", tt.when, got, tt.want)
+		}
+	}
+}
+
+func TestAConditionSeesACallWithoutArguments(t *testing.T) {
+	s := mustParse(t, `rules: [{name: r, effect: deny, when: 'size(args) == 0 && args == {} && !has(args.x)'}]`)
+	for _, args := range []string{"", "{}"} {
+		if d := s.Judge(call("exec", args)); d.Rule != "rules.r" || d.Reasons[0].Error {
+			t.Errorf("%q: got %s by %s: %s", args, d.Effect, d.Rule, d.Reasons[0].Text)
 		}
 	}
 }

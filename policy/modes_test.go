@@ -72,6 +72,37 @@ func TestPresetsAreTheSeedsExamples(t *testing.T) {
 	}
 }
 
+// PRV-12, PRV-16: the seed's configuration, as it stands in the plugin's entry.
+func TestTheSeedsConfigurationWorksUnchanged(t *testing.T) {
+	s := mustParse(t, `{
+          "taintPolicy": {
+            "system": "allow",
+            "owner": "allow",
+            "local": "allow",
+            "shared": "confirm",
+            "external": "confirm",
+            "untrusted": "confirm"
+          },
+          "approvalTtlSeconds": 120,
+          "toolOverrides": {
+            "gateway": { "*": "confirm" }
+          }
+        }`)
+	base := policy.Default()
+	for _, name := range base.Tools() {
+		want := modes(base, name)
+		if name == "gateway" {
+			want = "confirm confirm confirm confirm confirm confirm"
+		}
+		if got := modes(s, name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	if len(s.Warnings()) != 0 {
+		t.Errorf("got warnings %v, want none", s.Warnings())
+	}
+}
+
 // PRV-14: the thirteen safe tools are callable at every taint, and still taint.
 func TestSafeToolsAreCallableAndStillTaint(t *testing.T) {
 	s := policy.Default()
@@ -183,7 +214,6 @@ store: anything
 	}
 }
 
-// PRV-01: the effects have the strict one as zero, and names that are known.
 func TestEffectsHaveASafeZero(t *testing.T) {
 	var zero policy.Effect
 	if zero != policy.Deny || zero.String() != "deny" || zero.Mode() != "restrict" {

@@ -74,17 +74,16 @@ func (r *reader) readPolicies(n *source.Node, prefix string) []*declared {
 	var out []*declared
 	r.list(n, func(item *source.Node, name string) {
 		p := &declared{remove: tools(), block: tools(), reason: Reason{Rule: prefix + "policies." + name, Pos: item.Pos.String()}}
-		var when *source.Node
 		r.Fields(item, map[string]func(*source.Node){
 			"name":   func(*source.Node) {},
-			"when":   func(v *source.Node) { when = v; r.readWhen(v, p) },
+			"when":   func(v *source.Node) { r.readWhen(v, p) },
 			"action": func(v *source.Node) { r.readAction(v, p) },
 		})
 		if item.Get("action").Empty() {
 			r.Errorf(item.Pos, "%s needs an action", item.Path)
 		}
 		if p.turn && p.when != nil && (p.when.args || p.when.tool) {
-			r.Errorf(when.Get("expression").Pos, "%s: block_turn is decided before any call, its expression cannot look at tool or args", item.Path)
+			r.Errorf(item.Get("when").Pos, "%s: block_turn is decided before any call, its expression cannot look at tool or args", item.Path)
 		}
 		if p.reason.Text == "" {
 			p.reason.Text = policyText(p)
@@ -94,7 +93,12 @@ func (r *reader) readPolicies(n *source.Node, prefix string) []*declared {
 	return out
 }
 
+// readWhen reads conditions that must all hold; a text is an expression alone.
 func (r *reader) readWhen(n *source.Node, p *declared) {
+	if n.Kind == source.String {
+		p.when = r.cel.condition(&r.Decoder, n)
+		return
+	}
 	r.Fields(n, map[string]func(*source.Node){
 		"context_taint_includes": func(v *source.Node) {
 			before := len(r.Faults)

@@ -40,7 +40,7 @@ func (r *reader) readTrustRules(n *source.Node) {
 			"url":     func(v *source.Node) { r.patterns(v, t, urlSubject) },
 			"path":    func(v *source.Node) { r.patterns(v, t, pathSubject) },
 			"command": func(v *source.Node) { r.patterns(v, t, commandSubject) },
-			"when":    func(v *source.Node) { t.when = r.cel.condition(&r.Decoder, v) },
+			"when":    func(v *source.Node) { t.when = r.trustCondition(v) },
 			"trust":   func(v *source.Node) { t.trust, t.setsTrust = r.level(v) },
 			"sensitivity": func(v *source.Node) {
 				if i, ok := r.Choice(v, "public", "internal", "private", "secret"); ok {
@@ -56,6 +56,16 @@ func (r *reader) readTrustRules(n *source.Node) {
 		}
 		r.trustRules = append(r.trustRules, t)
 	})
+}
+
+// trustCondition is a condition on the call alone: what a response is trusted as
+// must not depend on when it came.
+func (r *reader) trustCondition(n *source.Node) *condition {
+	c := r.cel.condition(&r.Decoder, n)
+	if c != nil && c.rest {
+		r.Errorf(n.Pos, "%s can look at tool and args only", n.Path)
+	}
+	return c
 }
 
 // patterns reads the patterns of one kind; a rule has at most one kind.
@@ -77,7 +87,7 @@ func (r *reader) patterns(n *source.Node, t *trustRule, kind subjectKind) {
 			p, err = parsePathPattern(item.Text)
 			t.paths = append(t.paths, p)
 		default:
-			t.commands = append(t.commands, strings.Fields(strings.ToLower(item.Text)))
+			t.commands = append(t.commands, parseCommandPattern(item.Text))
 		}
 		if err != nil {
 			r.Errorf(item.Pos, "%s: %v", item.Path, err)

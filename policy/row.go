@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"fmt"
+	"encoding/binary"
 	"slices"
 	"sync/atomic"
 
@@ -32,8 +32,7 @@ type row struct {
 	static  []part // rules without a condition, and defaults no rule can change
 	conds   []cond
 	open    []int // layers whose default waits for their conditions
-	classes []class
-	index   []uint16 // class by band and mask; nil when there is one class
+	classes classes
 	cells   []atomic.Pointer[cell]
 }
 
@@ -86,8 +85,11 @@ func (s *Set) newRow(name string) *row {
 			plain = append(plain, p)
 		}
 	}
-	r.classify(plain)
-	r.cells = make([]atomic.Pointer[cell], len(r.classes)*trust.NumLevels*4)
+	r.classes = s.common // shared by all tools that no such policy names
+	if len(plain) > 0 {
+		r.classes = s.classify(plain)
+	}
+	r.cells = make([]atomic.Pointer[cell], len(r.classes.list)*trust.NumLevels*4)
 	r.addTraits()
 	return r
 }
@@ -145,51 +147,74 @@ func (p *declared) holds(mask uint8, iteration int) bool {
 	return iteration >= p.from && (p.levels == 0 || p.levels&mask != 0)
 }
 
-// classify numbers the contexts that differ for this tool.
-func (r *row) classify(policies []*declared) {
-	if len(policies) == 0 && len(r.set.scope.root().steps) == 0 {
-		r.classes = []class{{}}
-		return
+// classes are the contexts that differ for a tool, and the index to find them by:
+// the class for each band of iterations and mask of levels; nil if there is one class.
+type classes struct {
+	list  []class
+	index []uint16
+}
+
+// classify numbers the contexts that differ for a tool on which these policies act.
+func (s *Set) classify(policies []*declared) classes {
+	steps := s.scope.root().steps
+	if len(policies) == 0 && len(steps) == 0 {
+		return classes{list: []class{{}}}
 	}
+	var out classes
 	known := map[string]uint16{}
-	for band := range len(r.set.bounds) + 1 {
+	for band := range len(s.bounds) + 1 {
 		iteration := 0
 		if band > 0 {
-			iteration = r.set.bounds[band-1]
+			iteration = s.bounds[band-1]
+		}
+		depth := 0
+		for depth < len(steps) && iteration >= steps[depth].from {
+			depth++
 		}
 		clean := holding(policies, 1<<trust.System, iteration)
 		for mask := range masks {
-			c := class{iteration, holding(policies, uint8(mask), iteration), clean}
-			r.index = append(r.index, r.number(known, c))
-		}
-	}
-}
-
-func holding(policies []*declared, mask uint8, iteration int) []*declared {
-	var out []*declared
-	for _, p := range policies {
-		if p.holds(mask, iteration) {
-			out = append(out, p)
+			now := holding(policies, uint8(mask), iteration)
+			key := classKey(depth, now, clean)
+			n, ok := known[key]
+			if !ok {
+				n = uint16(len(out.list))
+				known[key] = n
+				out.list = append(out.list, class{iteration, pick(policies, now), pick(policies, clean)})
+			}
+			out.index = append(out.index, n)
 		}
 	}
 	return out
 }
 
-// number is the class's number, a new one if there is none like it. Iterations
-// are kept apart only where the taint policy differs.
-func (r *row) number(known map[string]uint16, c class) uint16 {
-	depth := 0
-	for i, st := range r.set.scope.root().steps {
-		if c.iteration >= st.from {
-			depth = i + 1
+// holding are the numbers of the policies that hold.
+func holding(policies []*declared, mask uint8, iteration int) []int {
+	var out []int
+	for i, p := range policies {
+		if p.holds(mask, iteration) {
+			out = append(out, i)
 		}
 	}
-	key := fmt.Sprint(depth, c.policies, c.clean) // pointers: the policies are the same or not
-	n, ok := known[key]
-	if !ok {
-		n = uint16(len(r.classes))
-		known[key] = n
-		r.classes = append(r.classes, c)
+	return out
+}
+
+func pick(policies []*declared, numbers []int) []*declared {
+	var out []*declared
+	for _, i := range numbers {
+		out = append(out, policies[i])
 	}
-	return n
+	return out
+}
+
+// classKey is the same for contexts in which the same holds. Iterations are kept
+// apart only where the taint policy differs.
+func classKey(depth int, now, clean []int) string {
+	key := binary.AppendUvarint(nil, uint64(depth))
+	for _, list := range [...][]int{now, clean} {
+		key = binary.AppendUvarint(key, uint64(len(list)))
+		for _, i := range list {
+			key = binary.AppendUvarint(key, uint64(i))
+		}
+	}
+	return string(key)
 }

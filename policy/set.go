@@ -3,6 +3,7 @@ package policy
 import (
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -11,9 +12,12 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
-// maxSeen bounds how many tools that only a pattern knows are remembered. A model
-// can invent names; beyond the bound they cost time, not memory.
-const maxSeen = 1024
+// The bounds on remembering tools that only a pattern knows. A model can invent
+// names, and long ones; beyond the bounds they cost time, not memory.
+const (
+	maxSeen = 1024
+	maxName = 256
+)
 
 // Set is a compiled policy. It never changes: what it keeps for later are answers
 // it would compute again the same. It is safe for concurrent use.
@@ -28,6 +32,7 @@ type Set struct {
 	scope  *scope
 	facts  *facts
 	bounds []int    // iterations at which some rule changes its mind, ascending
+	common classes  // of tools that no declarative policy names
 	other  *row     // of every tool that nothing names
 	globs  []string // patterns that may fit such a tool
 	turn   []*declared
@@ -97,6 +102,7 @@ func (r *reader) compileScope(sc *scope, f *facts) *Set {
 			s.turn = append(s.turn, p)
 		}
 	}
+	s.common = s.classify(nil)
 	s.other = s.newRow("")
 	names := maps.Clone(f.writers.names)
 	maps.Copy(names, r.named)
@@ -151,6 +157,10 @@ func (s *Set) row(name string) *row {
 }
 
 func (s *Set) remember(name string) *row {
+	if len(name) > maxName {
+		return s.newRow(name)
+	}
+	name = strings.Clone(name) // it may be part of a larger text
 	r := s.newRow(name)
 	s.rowsMu.Lock()
 	defer s.rowsMu.Unlock()

@@ -104,6 +104,13 @@ func TestASetIsSafeForConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
+func TestALongNameIsJudgedLikeAnyOther(t *testing.T) {
+	s := mustParse(t, "rules: [{name: r, tools: ['mcp__*'], effect: deny}]")
+	if d := s.Judge(asked("mcp__"+strings.Repeat("x", 5000), trust.Owner)); d.Effect != policy.Deny {
+		t.Errorf("got %s, want deny", d.Effect)
+	}
+}
+
 func TestJudgeAndTraitsDoNotAllocate(t *testing.T) {
 	s := mustParse(t, seedPolicies+"rules: [{name: r, tools: ['mcp__*'], effect: escalate}]\n")
 	args := tool.NewArgs([]byte(`{"url":"https://example.com"}`))

@@ -88,5 +88,5 @@ func trifectaText(name string) string {
 }
 
 func errorText(err error) string {
-	return "the condition of this rule could not be evaluated: " + plainMessage(err.Error())
+	return "the condition of this rule could not be evaluated: " + short(plainMessage(err.Error()))
 }

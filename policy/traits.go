@@ -97,12 +97,11 @@ func (r *row) consider(name string, args *tool.Args, fields map[string]any) *con
 		if t.when == nil || !c.holds[i] {
 			continue
 		}
-		a := r.set.acts.Get().(*activation)
+		a := r.set.activate()
 		a.in, a.name = Input{Args: args}, types.String(tool.Name(name))
 		ok, err := t.when.holds(a)
 		c.holds[i], c.errs[i] = ok, err != nil
-		*a = activation{}
-		r.set.acts.Put(a)
+		r.set.release(a)
 	}
 	return c
 }
@@ -113,17 +112,17 @@ func text(v any) string {
 }
 
 // weigh finds the first rule that speaks of the subject's trust, and the first
-// that speaks of its sensitivity. A rule that improves must be sure; one that
-// tightens need not be. A subject that cannot be read is the worst.
+// that speaks of its sensitivity. It goes through them from the last, so that each
+// is held against what would count without it: a rule that improves on that must
+// be sure, one that tightens need not be. A subject that cannot be read is the worst.
 func (c *consideration) weigh(s *subject) (output, trust.Sensitivity) {
-	table := output{c.row.traits.Level, c.row.traits.Rule}
-	out, sens, trusted, sensed := table, trust.Internal, false, false
-	for i, t := range c.row.trust {
+	out, sens := output{c.row.traits.Level, c.row.traits.Rule}, trust.Internal
+	for i := len(c.row.trust) - 1; i >= 0; i-- {
+		t := c.row.trust[i]
+		unread := c.errs[i] || c.holds[i] && t.kind == s.kind && t.kind != anySubject && !s.ok
 		fit := no
 		switch {
-		case c.errs[i]:
-			fit = maybe
-		case c.holds[i] && t.kind == s.kind && t.kind != anySubject && !s.ok:
+		case unread:
 			fit = maybe
 		case c.holds[i]:
 			fit = t.fits(s)
@@ -131,15 +130,15 @@ func (c *consideration) weigh(s *subject) (output, trust.Sensitivity) {
 		if fit == no {
 			continue
 		}
-		unread := c.errs[i] || t.kind != anySubject && !s.ok
-		if t.setsTrust && !trusted && (unread || fit == sure || t.trust <= table.level) {
-			out, trusted = output{t.trust, t.rule}, true
-			if unread {
-				out = output{trust.Untrusted, unreadRule(t, c.errs[i])}
-			}
+		switch {
+		case !t.setsTrust:
+		case unread:
+			out = output{trust.Untrusted, unreadRule(t, c.errs[i])}
+		case fit == sure || t.trust <= out.level:
+			out = output{t.trust, t.rule}
 		}
-		if t.setsSens && !sensed && (fit == sure || t.sens >= trust.Private) {
-			sens, sensed = t.sens, true
+		if t.setsSens && (fit == sure || t.sens >= sens) {
+			sens = t.sens
 		}
 	}
 	return out, sens

@@ -20,15 +20,15 @@ func (s *Set) Turn(in *Input) (blocked bool, d Decision) {
 	if len(s.agents) > 0 {
 		s = s.For(in.Agent)
 	}
-	ctx := contextOf(in)
+	at := momentOf(in)
 	d = s.going
 	var stops, notes []Reason
-	if ctx.iteration >= s.scope.maxIterations {
-		text := fmt.Sprintf("the turn reached iteration %d and maxIterations is %d", ctx.iteration, s.scope.maxIterations)
+	if at.iteration >= s.scope.maxIterations {
+		text := fmt.Sprintf("the turn reached iteration %d and maxIterations is %d", at.iteration, s.scope.maxIterations)
 		stops = append(stops, Reason{Rule: "maxIterations", Effect: Deny, Text: text, Pos: s.scope.capPos.String()})
 	}
 	for _, p := range s.turn {
-		holds, err := s.holds(p, in, ctx)
+		holds, err := s.holds(p, in, at)
 		if !holds {
 			continue
 		}
@@ -54,8 +54,8 @@ func (s *Set) Turn(in *Input) (blocked bool, d Decision) {
 
 // holds reports whether a policy applies to the turn as a whole. One that cannot
 // be evaluated applies.
-func (s *Set) holds(p *declared, in *Input, ctx context) (bool, error) {
-	if !p.holds(ctx.mask, ctx.iteration) {
+func (s *Set) holds(p *declared, in *Input, at moment) (bool, error) {
+	if !p.holds(at.mask, at.iteration) {
 		return false, nil
 	}
 	if p.when == nil {
@@ -64,11 +64,10 @@ func (s *Set) holds(p *declared, in *Input, ctx context) (bool, error) {
 	if p.when.args || p.when.tool {
 		return false, nil // about a call: Judge asks
 	}
-	a := s.acts.Get().(*activation)
+	a := s.activate()
+	defer s.release(a)
 	a.in, a.name = *in, types.String("")
-	a.in.Taint = ctx.level
+	a.in.Taint = at.level
 	ok, err := p.when.holds(a)
-	*a = activation{}
-	s.acts.Put(a)
 	return ok || err != nil, err
 }

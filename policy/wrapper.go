@@ -127,7 +127,11 @@ func (c *commandLine) inner(words []word, depth int, fed bool) {
 		c.unreadable = true
 		return
 	}
+	from := len(c.runs)
 	c.add(words, depth+1)
+	for i := range c.runs[from:] {
+		c.runs[from+i].guess = true // what the wrapper adds or changes is not known
+	}
 }
 
 // unwrap finds the command a wrapper runs.

@@ -113,6 +113,16 @@ func TestAResultNobodyReportsCountsAtTheNextModelCall(t *testing.T) {
 	}
 }
 
+// SEQ-03
+func TestASourceNobodyReportsTaintsWhateverItsLevel(t *testing.T) {
+	notes := allowedCall("notes", 1, trust.Local)
+	notes.Decided.Source, notes.Decided.Private, notes.Decided.ExpectS = true, true, trust.Secret
+	taint := foldAll(began(trust.Owner, true), allowedCall("read", 1, trust.Local), notes, allowedCall("read", 2, trust.Local), modelCalled(1))
+	if !taint.Tainted || !taint.Sensitive || taint.Mark.Level != trust.Local || taint.Mark.Sensitivity != trust.Secret {
+		t.Errorf("got %+v, tainted %v, sensitive %v; want local and secret, tainted, sensitive", taint.Mark, taint.Tainted, taint.Sensitive)
+	}
+}
+
 func TestADeniedCallOwesNothing(t *testing.T) {
 	denied := allowedCall("web_fetch", 1, trust.Untrusted)
 	denied.Decided.Effect = "confirm"

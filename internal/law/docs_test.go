@@ -33,12 +33,8 @@ func checkDocs(t *tree) []string {
 			token := m[1]
 			dir, name := path.Split(token)
 			switch {
-			case cited.MatchString(name):
-				why := names.missing(strings.TrimSuffix(name, "()"))
-				if why == "" && dir != "" && !exists(t, dir+strings.Split(name, ".")[0]) {
-					why = "there is no such package"
-				}
-				if why != "" {
+			case cited.MatchString(name) && (dir == "" || isOurPath(t, token)):
+				if why := names.missing(dir, strings.TrimSuffix(name, "()")); why != "" {
 					out.in(doc, "`%s`: %s", token, why)
 				}
 			case isOurPath(t, token) && !exists(t, token):
@@ -118,7 +114,7 @@ func anchor(title string) string {
 // nameIndex holds what the module declares: top-level names by package, members
 // (methods and fields) by type.
 type nameIndex struct {
-	top     map[string]map[string]bool // package name -> names
+	top     map[string]map[string]bool // package, by name and by folder -> names
 	members map[string]map[string]bool // type name -> members
 }
 
@@ -130,14 +126,16 @@ func (x *nameIndex) add(set map[string]map[string]bool, key, name string) {
 }
 
 // missing says why a cited name does not exist; empty if it does or is not ours.
-func (x *nameIndex) missing(token string) string {
+func (x *nameIndex) missing(dir, token string) string {
 	parts := strings.Split(token, ".")
 	if unicode.IsLower(rune(parts[0][0])) {
-		pkgNames, ok := x.top[parts[0]]
-		if !ok {
+		pkgNames, ok := x.top[dir+parts[0]]
+		switch {
+		case !ok && dir == "":
 			return "" // a package of somebody else
-		}
-		if !pkgNames[parts[1]] {
+		case !ok:
+			return "there is no such package"
+		case !pkgNames[parts[1]]:
 			return "package " + parts[0] + " has no " + parts[1]
 		}
 		parts = parts[1:]
@@ -162,6 +160,7 @@ func indexNames(t *tree) *nameIndex {
 			name := strings.TrimSuffix(f.ast.Name.Name, "_test")
 			for _, d := range f.ast.Decls {
 				x.decl(name, d)
+				x.decl(p.dir, d)
 			}
 		}
 	}

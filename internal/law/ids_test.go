@@ -21,15 +21,16 @@ const (
 var (
 	id          = regexp.MustCompile(idPattern)
 	abbreviated = regexp.MustCompile(idPattern + ` ?(?:/|…|\.\.|–|,) ?[0-9]+`)
-	requirement = regexp.MustCompile(`^(` + idPattern + `) (\(planned\) )?(\S.*)$`)
+	requirement = regexp.MustCompile(`^(` + idPattern + `) (?:\((planned|partly)\) )?(\S.*)$`)
 	testName    = regexp.MustCompile(`^(Test|Fuzz|Benchmark|Example)`)
 )
 
-// want is one requirement of the list.
+// want is one requirement of the list. Its state is planned (no test names it yet),
+// partly (some of it is proved, more is to come) or empty (it is met).
 type want struct {
-	id      string
-	planned bool
-	text    string
+	id    string
+	state string
+	text  string
 }
 
 // proof is a test or a story that says which requirement it proves.
@@ -56,7 +57,7 @@ func readRequirements(t *tree) ([]want, error) {
 		if slices.ContainsFunc(list, func(w want) bool { return w.id == m[1] }) {
 			return nil, fmt.Errorf("read requirements: %s stands there twice", m[1])
 		}
-		list = append(list, want{id: m[1], planned: m[2] != "", text: m[3]})
+		list = append(list, want{id: m[1], state: m[2], text: m[3]})
 	}
 	return list, nil
 }
@@ -148,11 +149,11 @@ func checkIDs(t *tree) []string {
 		got := proofs[w.id]
 		doors := slices.DeleteFunc(slices.Clone(got), func(p proof) bool { return p.door == "" })
 		switch {
-		case w.planned && len(got) > 0:
-			out.in(w.id, "%s proves it: take the (planned) away", got[0].name)
-		case !w.planned && len(got) == 0:
+		case w.state == "planned" && len(got) > 0:
+			out.in(w.id, "%s names it: take the (planned) away or make it (partly)", got[0].name)
+		case w.state != "planned" && len(got) == 0:
 			out.in(w.id, "no test names it")
-		case !w.planned && len(doors) == 0:
+		case w.state != "planned" && len(doors) == 0:
 			out.in(w.id, "only tests of the inside name it, none that comes through a door")
 		}
 	}

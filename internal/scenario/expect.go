@@ -165,7 +165,7 @@ func (r *run) compare(st *Step, want Expectation, e expected, got any) {
 		r.compareFile(m, want.Value.Text, text)
 		return
 	case e.match == contains:
-		w := r.expand(want.Value.Text)
+		w := want.Value.Text
 		if w == "" && text == "" || w != "" && strings.Contains(text, w) {
 			return
 		}

@@ -150,7 +150,10 @@ func (r *run) begin(ctx context.Context, st *Step) (Outcome, error) {
 	r.inherit(st, &t)
 	r.senders[t.Ref.Session] = t.Sender
 	if t.Message != nil {
-		text := r.expand(*t.Message)
+		text, err := r.expand(*t.Message)
+		if err != nil {
+			return Outcome{}, err
+		}
 		t.Message = &text
 	}
 	return r.door.Begin(ctx, t)
@@ -183,6 +186,11 @@ func (r *run) wants(ctx context.Context, st *Step) (Outcome, error) {
 // that.
 func (r *run) call(ctx context.Context, st *Step) (Outcome, error) {
 	call := st.Call
+	args, err := r.expand(string(call.Args))
+	if err != nil {
+		return Outcome{}, err
+	}
+	call.Args = []byte(args)
 	o, err := r.door.Call(ctx, st.Ref, call)
 	if err != nil {
 		return o, err
@@ -227,17 +235,20 @@ func observation(ref tidemark.Ref, call tool.Call, res *Result) tidemark.Observa
 var codeName = regexp.MustCompile(`\$code[0-9]*`)
 
 // expand puts codes in for their names: $code1 is the first one shown, $code the latest.
-func (r *run) expand(text string) string {
-	return codeName.ReplaceAllStringFunc(text, func(name string) string {
+func (r *run) expand(text string) (string, error) {
+	var err error
+	out := codeName.ReplaceAllStringFunc(text, func(name string) string {
 		n := len(r.codes)
 		if digits := strings.TrimPrefix(name, "$code"); digits != "" {
 			n, _ = strconv.Atoi(digits)
 		}
 		if n < 1 || n > len(r.codes) {
+			err = fmt.Errorf("there is no %s: %d codes so far", name, len(r.codes))
 			return name
 		}
 		return r.codes[n-1]
 	})
+	return out, err
 }
 
 // unexpand puts names in for codes and held writes, so that a text can be compared with a file.

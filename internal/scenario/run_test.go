@@ -104,6 +104,17 @@ func TestUpdateFillsFilesIn(t *testing.T) {
 	}
 }
 
+func TestACodeNobodyHasSeenBreaksTheRun(t *testing.T) {
+	s, err := scenario.Parse("x.txtar", []byte(head+"-- events --\n- turn: {provider: discord, sender: \"1\", owner: true, message: \".approve all $code\"}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Run(t.Context(), engine)
+	if want := "x.txtar:4: turn: there is no $code: 0 codes so far"; err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+}
+
 func TestPolicyFaultsPointIntoTheArchive(t *testing.T) {
 	s, err := scenario.Parse("x.txtar", []byte(head+"-- policy.yaml --\ntaintPolicy: {owner: perhaps}\n-- events --\n- wait: 1s\n"))
 	if err != nil {

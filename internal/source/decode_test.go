@@ -64,7 +64,8 @@ func TestDecoderReadsEveryKind(t *testing.T) {
 }
 
 func TestDecoderReportsEverythingAtOnce(t *testing.T) {
-	src := "txt: hi\nflag: 1\ncount: 11\npick: gren\nlist: [a, 2, '']\nfree: [x]\nwholly-other: {zzz: 1}\nwholly_other: {zzz: 1}\ntext:\n"
+	src := "txt: hi\nflag: 1\ncount: 11\npick: gren\nlist: [a, 2, '']\nfree: [x]\nwholly-other: {zzz: 1}\nwholly_other: {zzz: 1}\ntext:\n" +
+		strings.Repeat("x", 70) + ": 1\n"
 	want := `f.yaml:1:1: unknown key "txt"
     txt: hi
     ^
@@ -98,10 +99,27 @@ f.yaml:8:16: unknown key "zzz" in wholly_other
 f.yaml:9:6: text must be text, not nothing
     text:
          ^
+f.yaml:10:1: unknown key "` + strings.Repeat("x", 70) + `"
+    ` + strings.Repeat("x", 70) + `: 1
+    ^
 `
 	_, faults := decode(t, src)
 	if diff := cmp.Diff(want, faults.Render([]byte(src))); diff != "" {
 		t.Errorf("rendered (-want +got):\n%s", diff)
+	}
+}
+
+func TestDecoderReportsTheKindsItWants(t *testing.T) {
+	src := "count: many\npick: 1\nlist: {a: b}\n"
+	_, faults := decode(t, src)
+	want := "f.yaml:1:8: count must be a whole number, not text\nf.yaml:2:7: pick must be text, not a whole number\nf.yaml:3:7: list must be a list, not a map"
+	if got := faults.Error(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	var d source.Decoder
+	root, _ := source.Parse("f.yaml", []byte("a: x"))
+	if _, ok := d.Choice(root.Get("a"), "only"); ok || d.Faults[0].Message != `a must be only, not "x"` || root.Get("b") != nil || d.Items(nil) != nil {
+		t.Errorf("got %v", d.Faults)
 	}
 }
 
@@ -155,8 +173,9 @@ func TestRenderBearsPlacesOutsideTheFile(t *testing.T) {
 	faults := source.Faults{
 		{Pos: source.Pos{File: "f", Line: 9, Col: 9}, Message: "no such line", Hint: "h"},
 		{Pos: source.Pos{File: "f", Line: 1, Col: 99}, Message: "no such column"},
+		{Pos: source.Pos{File: "f", Line: 1, Col: 2}, Message: "after a tab"},
 	}
-	if got, want := faults.Render([]byte("ab")), "f:9:9: no such line\n  hint: h\nf:1:99: no such column\n    ab\n      ^\n"; got != want {
+	if got, want := faults.Render([]byte("\tb")), "f:9:9: no such line\n  hint: h\nf:1:99: no such column\n    \tb\n    \t ^\nf:1:2: after a tab\n    \tb\n    \t^\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -98,8 +98,8 @@ func TestParseKeepsEveryPlace(t *testing.T) {
 		{"Windows line ends and a byte order mark", "\ufeffa: 1\r\nb:\r\n  c: 'x'\r\n", "1:1 {1:1 a=1:4 1, 2:1 b=3:3 {3:3 c=3:6 text(x)}}"},
 		{"old line ends", "a: 1\rb: 2\r", "1:1 {1:1 a=1:4 1, 2:1 b=2:4 2}"},
 		{"characters of more than one byte", "ä: [é, b]\n", "1:1 {1:1 ä=1:4 [1:5 text(é), 1:8 text(b)]}"},
-		{"numbers of many kinds", "[0x1f, 1_000, .inf, .nan, 18446744073709551615]",
-			"1:1 [1:2 31, 1:8 1000, 1:15 a number(.inf), 1:21 a number(.nan), 1:27 9223372036854775807]"},
+		{"numbers of many kinds", "[0x1f, 1_000, .inf, .nan, 18446744073709551615, -7]",
+			"1:1 [1:2 31, 1:8 1000, 1:15 a number(.inf), 1:21 a number(.nan), 1:27 9223372036854775807, 1:49 -7]"},
 		{"keys that are not strings", "1: a\ntrue: b\nnull: c\n1.5: d\n? e\n: f\n",
 			"1:1 {1:1 1=1:4 text(a), 2:1 true=2:7 text(b), 3:1 null=3:7 text(c), 4:1 1.5=4:6 text(d), 5:1 e=6:3 text(f)}"},
 		{"words that are not truth values", "[off, yes, on]", "1:1 [1:2 text(off), 1:7 text(yes), 1:12 text(on)]"},
@@ -134,6 +134,7 @@ func TestAtFindsACharacterOfAText(t *testing.T) {
 		{"in a block that keeps more indent", "k: |\n  one\n    two\n", 2, 2, "3:5"},
 		{"continued on the next line", "k: abc\n  def", 1, 5, "2:4"},
 		{"beyond the end", "k: abc", 1, 99, "1:4"},
+		{"in an empty block", "k: |", 1, 0, "1:1"},
 		{"not a text", "k: 12", 1, 1, "1:4"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

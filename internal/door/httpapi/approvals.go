@@ -98,17 +98,19 @@ type pageInput struct {
 	Limit   int    `query:"limit" default:"200" minimum:"1" maximum:"1000" doc:"how many sessions a page covers"`
 }
 
-// pageOf visits the sessions of a page.
-func (m *management) pageOf(ctx context.Context, in *pageInput, visit func(tidemark.View)) (next string, err error) {
+// pageOf visits the readable sessions of a page.
+func (m *management) pageOf(ctx context.Context, in *pageInput, visit func(*tidemark.View)) (next string, err error) {
 	if in.Session != "" {
 		v, err := m.monitor.View(ctx, in.Session)
 		if err == nil {
-			visit(v)
+			visit(&v)
 		}
 		return "", err
 	}
-	return m.eachSession(ctx, store.SessionQuery{Limit: in.Limit, After: in.After}, func(v tidemark.View) bool {
-		visit(v)
+	return m.eachSession(ctx, store.SessionQuery{Limit: in.Limit, After: in.After}, func(_ store.Session, v *tidemark.View) bool {
+		if v != nil {
+			visit(v)
+		}
 		return true
 	})
 }
@@ -125,7 +127,7 @@ type grantPage struct {
 
 func (m *management) listGrants(ctx context.Context, in *pageInput) (grantPage, error) {
 	page := grantPage{Grants: []grantRow{}}
-	next, err := m.pageOf(ctx, in, func(v tidemark.View) {
+	next, err := m.pageOf(ctx, in, func(v *tidemark.View) {
 		for _, g := range v.Grants {
 			page.Grants = append(page.Grants, grantRow{v.Session, g})
 		}
@@ -144,11 +146,12 @@ func (m *management) revokeGrant(ctx context.Context, in *struct {
 	ID      string `path:"id"`
 	Session string `query:"session" doc:"looked up among the newest sessions if absent"`
 }) (revokeDone, error) {
-	v, err := m.findSession(ctx, in.Session, func(v tidemark.View) bool {
+	v, err := m.findSession(ctx, in.Session, func(v *tidemark.View) bool {
 		return slices.ContainsFunc(v.Grants, func(g tidemark.GrantView) bool { return g.ID == in.ID })
 	})
-	if err == nil {
-		err = m.monitor.Revoke(ctx, v.Session, in.ID, by(ctx), via)
+	if err != nil {
+		return revokeDone{}, err
 	}
+	err = m.monitor.Revoke(ctx, v.Session, in.ID, by(ctx), via)
 	return revokeDone{ID: in.ID, Session: v.Session, Revoked: true}, err
 }

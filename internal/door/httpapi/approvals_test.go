@@ -44,9 +44,16 @@ func TestApproveByChat(t *testing.T) {
 func TestApproveByChatCountsOnlyFromTheOwner(t *testing.T) {
 	w := open(t, "")
 	a := held(w, "s")
-	stranger := `{"sessionKey":"s","messageProvider":"discord","senderId":"u2"}`
-	said := w.must(hook.NameMessageReceived, fmt.Sprintf(`{"from":"u2","content":%q}`, a.text("tidemark.approval.approve")), stranger)
-	want(t, said, "tidemark.command", nil)
+	for _, stranger := range []string{
+		`{"sessionKey":"s","messageProvider":"discord","senderId":"u2"}`,
+		`{"sessionKey":"s","messageProvider":"discord","senderIsOwner":true,"senderMetadata":false}`,
+		`{"sessionKey":"s","messageProvider":"discord","senderIsOwner":true,"spawnedBy":"t"}`,
+		`{"sessionKey":"s","messageProvider":"discord","senderIsOwner":true,"inputProvenance":{"kind":"inter_session"}}`,
+		`{"sessionKey":"s","messageProvider":"discord","senderIsOwner":true,"inputProvenance":{"kind":"inter_session","sourceSessionKey":"t"}}`,
+	} {
+		said := w.must(hook.NameMessageReceived, fmt.Sprintf(`{"from":"u2","content":%q}`, a.text("tidemark.approval.approve")), stranger)
+		want(t, said, "tidemark.command", nil)
+	}
 	want(t, w.before("s", "exec", command), "tidemark.verdict", "confirm")
 }
 
@@ -80,7 +87,11 @@ func TestApproveByChatWithoutMessageReceived(t *testing.T) {
 			want(t, a, "tidemark.verdict", "confirm")
 			w.must(hook.NameAgentEnd, `{"messages":[],"success":true}`, run("r1"))
 
-			ask(w, fmt.Sprintf("%q", a.text("tidemark.approval.approve")), run("r2"))
+			said := ask(w, fmt.Sprintf("%q", a.text("tidemark.approval.approve")), run("r2"))
+			want(t, said, "tidemark.command", "approve")
+			if said.text("tidemark.notice") == "" {
+				t.Errorf("no notice for the user: %s", said.raw)
+			}
 			want(t, w.must(hook.NameBeforeToolCall, `{"toolName":"exec","params":`+command+`}`, run("r2")), "tidemark.verdict", "allow")
 		})
 	}
@@ -145,7 +156,6 @@ func TestFiveWrongCodesKillTheQuestion(t *testing.T) {
 	}
 }
 
-// BEY-10
 func TestApproveByIDLetsTheCallThroughOnce(t *testing.T) {
 	w := open(t, "")
 	a := held(w, "s")
@@ -193,7 +203,6 @@ func TestAnswersThatComeTooLateOrNowhere(t *testing.T) {
 	}
 }
 
-// BEY-10
 func TestTwoApproversRaceAndOneWins(t *testing.T) {
 	w := open(t, "")
 	for round := range 10 {
@@ -220,7 +229,6 @@ func TestTwoApproversRaceAndOneWins(t *testing.T) {
 	}
 }
 
-// BEY-10
 func TestGrants(t *testing.T) {
 	w := open(t, "")
 	id := held(w, "s").text("tidemark.approval.id")

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/internal/store"
@@ -26,10 +27,15 @@ type record struct {
 	Hash    string           `json:"hash"`
 }
 
+// recordOf shows a body that is no JSON, which only a tampered log has, as text.
 func recordOf(e store.Entry) record {
+	body := strictjson.Value(e.Body)
+	if !body.IsValid() {
+		body, _ = strictjson.Marshal(strings.ToValidUTF8(string(e.Body), "\uFFFD")) // text always has a form
+	}
 	return record{
 		ID: e.ID, Session: e.Session, Seq: e.Seq, Time: time.Unix(0, e.Time).UTC(),
-		Kind: e.Kind, Body: e.Body, Hash: e.Hash.String(),
+		Kind: e.Kind, Body: body, Hash: e.Hash.String(),
 	}
 }
 

@@ -10,29 +10,18 @@ import (
 	"strings"
 )
 
-// Role is what the bearer of a token may do. The zero value may do nothing.
-type Role uint8
+// role is what the bearer of a token may do. The zero value may do nothing.
+type role uint8
 
 // The roles. An agent reports hooks and may ask what the policy says; an approver reads
 // everything and answers questions; an administrator may do all of it and the rest.
 const (
-	Agent Role = iota + 1
-	Approver
-	Admin
+	agent role = iota + 1
+	approver
+	admin
 )
 
-// String is the role's name.
-func (r Role) String() string {
-	switch r {
-	case Agent:
-		return "agent"
-	case Approver:
-		return "approver"
-	case Admin:
-		return "admin"
-	}
-	return "none"
-}
+func (r role) String() string { return [...]string{"none", "agent", "approver", "admin"}[r] }
 
 // Tokens are the bearer tokens of the three roles. A role without one cannot be used;
 // no token is shorter than 16 bytes. Only their hashes are kept.
@@ -51,13 +40,13 @@ type need uint8
 
 const (
 	needAdmin    need = 0
-	needAgent    need = 1 << Agent
-	needApprover need = 1 << Approver
+	needAgent    need = 1 << agent
+	needApprover need = 1 << approver
 	needAny      need = needAgent | needApprover
 	needNothing  need = 1 << 7 // no token at all
 )
 
-func (n need) admits(r Role) bool { return r == Admin || r != 0 && n&(1<<r) != 0 }
+func (n need) admits(r role) bool { return r == admin || r != 0 && n&(1<<r) != 0 }
 
 // String names the roles that would do.
 func (n need) String() string {
@@ -73,7 +62,7 @@ func (n need) String() string {
 }
 
 type key struct {
-	role Role
+	role role
 	hash [sha256.Size]byte
 }
 
@@ -82,14 +71,14 @@ type keyring []key
 
 func newKeyring(t Tokens) (keyring, error) {
 	var out keyring
-	for role, secret := range map[Role]string{Agent: t.Agent, Approver: t.Approver, Admin: t.Admin} {
+	for r, secret := range map[role]string{agent: t.Agent, approver: t.Approver, admin: t.Admin} {
 		if secret == "" {
 			continue
 		}
 		if len(secret) < minSecret {
-			return nil, fmt.Errorf("the token of the role %s is shorter than %d bytes", role, minSecret)
+			return nil, fmt.Errorf("the token of the role %s is shorter than %d bytes", r, minSecret)
 		}
-		k := key{role: role, hash: sha256.Sum256([]byte(secret))}
+		k := key{role: r, hash: sha256.Sum256([]byte(secret))}
 		for _, o := range out {
 			if o.hash == k.hash {
 				return nil, errors.New("two roles share a token")
@@ -104,9 +93,9 @@ func newKeyring(t Tokens) (keyring, error) {
 }
 
 // find compares with every token, so that the time says nothing about which one it was.
-func (k keyring) find(secret string) Role {
+func (k keyring) find(secret string) role {
 	hash := sha256.Sum256([]byte(secret))
-	var found Role
+	var found role
 	for i := range k {
 		if subtle.ConstantTimeCompare(hash[:], k[i].hash[:]) == 1 {
 			found = k[i].role
@@ -116,7 +105,7 @@ func (k keyring) find(secret string) Role {
 }
 
 // admit says in which role the caller comes, or why they may not.
-func (k keyring) admit(r *http.Request, n need) (Role, *Problem) {
+func (k keyring) admit(r *http.Request, n need) (role, *Problem) {
 	if n == needNothing {
 		return 0, nil
 	}
@@ -128,15 +117,15 @@ func (k keyring) admit(r *http.Request, n need) (Role, *Problem) {
 	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
 		return 0, unauthorized("the Authorization header is not a bearer token")
 	}
-	role := k.find(strings.TrimSpace(secret))
-	if role == 0 {
+	who := k.find(strings.TrimSpace(secret))
+	if who == 0 {
 		return 0, unauthorized("nobody has this token").with("WWW-Authenticate", `Bearer realm="tidemark", error="invalid_token"`)
 	}
-	if !n.admits(role) {
-		return 0, newProblem(http.StatusForbidden, "role", fmt.Sprintf("this needs the role %s; the token has %s", n, role)).
+	if !n.admits(who) {
+		return 0, newProblem(http.StatusForbidden, "role", fmt.Sprintf("this needs the role %s; the token has %s", n, who)).
 			with("WWW-Authenticate", `Bearer realm="tidemark", error="insufficient_scope"`)
 	}
-	return role, nil
+	return who, nil
 }
 
 func unauthorized(detail string) *Problem {
@@ -145,14 +134,14 @@ func unauthorized(detail string) *Problem {
 
 type roleKey struct{}
 
-func withRole(r *http.Request, role Role) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), roleKey{}, role))
+func withRole(r *http.Request, who role) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), roleKey{}, who))
 }
 
 // by is who a route admitted, as the log names them.
 func by(ctx context.Context) string {
-	role, _ := ctx.Value(roleKey{}).(Role)
-	return role.String()
+	who, _ := ctx.Value(roleKey{}).(role)
+	return who.String()
 }
 
 // via is how the log says that something came through this door.

@@ -3,6 +3,9 @@ package httpapi
 import (
 	"slices"
 	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // Patterns lists the routes that are served.
@@ -10,3 +13,9 @@ func (a *API) Patterns() []string { return slices.Clone(a.routes.served) }
 
 // KeepAlive sets how often an idle event stream shows a sign of life.
 func (a *API) KeepAlive(d time.Duration) { a.keepAlive = d }
+
+// Blocks reports whether the answer made with the permit blocks the call.
+func Blocks(p *tidemark.Permit, call tool.Call) (bool, error) {
+	answer, err := release(p, call, nil, nil)
+	return answer.wire().Block, err
+}

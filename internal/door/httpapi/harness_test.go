@@ -33,16 +33,20 @@ const (
 	adminToken    = "admin-token-0123456789"
 )
 
-// faulty is a store that can be made to fail, and to be called wrong by a bug.
+// faulty is a store that can be made to fail in every way a store can.
 type faulty struct {
 	memory.Store
 	failing   atomic.Int32 // appends that will fail
+	moved     atomic.Bool  // somebody else is always faster
 	panicking atomic.Bool
 }
 
 func (f *faulty) Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error {
 	if f.panicking.Load() {
 		panic("a bug in the store: secret inside")
+	}
+	if f.moved.Load() {
+		return tidemark.ErrConflict
 	}
 	if f.failing.Add(-1) >= 0 {
 		return errors.New("disk full: secret inside")
@@ -79,6 +83,7 @@ type world struct {
 	log     *syncBuffer
 	doc     *document
 	options httpapi.Options
+	stop    func() error
 }
 
 type syncBuffer struct {

@@ -122,9 +122,6 @@ func checkKey(key string) *Problem {
 // pluginFault is the answer when a plugin that fails closed could not be told: the host
 // must not go on as if it had been.
 func pluginFault(err error) error {
-	if err == nil {
-		return nil
-	}
 	return unavailable("a plugin that must see this could not take it: " + pluginText(err))
 }
 

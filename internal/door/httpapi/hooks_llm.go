@@ -23,7 +23,8 @@ type llmAnswerAnswer struct {
 }
 
 func (a *API) beforeLLMCall(ctx context.Context, event *hook.BeforeLLMCall, c *hook.Context) (any, error) {
-	if err := a.ensure(ctx, c, func() *string { return lastWords(event.Messages) }); err != nil {
+	opening, err := a.ensure(ctx, c, func() *string { return lastWords(event.Messages) })
+	if err != nil {
 		return nil, err
 	}
 	result := a.bus.BeforeLLMCall(ctx, event, c)
@@ -43,7 +44,11 @@ func (a *API) beforeLLMCall(ctx context.Context, event *hook.BeforeLLMCall, c *h
 		return nil, err
 	}
 	narrow(&result, event, tools, layer)
-	return llmCallAnswer{result, layerNote(layer)}, nil
+	n := layerNote(layer)
+	if n.Command = opening.Command; opening.Notice != "" {
+		n.Notice = opening.Notice
+	}
+	return llmCallAnswer{result, n}, nil
 }
 
 // tools asks the monitor which tools the model may see.

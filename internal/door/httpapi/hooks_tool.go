@@ -56,7 +56,7 @@ func release(permit *tidemark.Permit, call tool.Call, changed strictjson.Value, 
 
 func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c *hook.Context) (any, error) {
 	if identified(c) {
-		if err := a.ensure(ctx, c, nil); err != nil {
+		if _, err := a.ensure(ctx, c, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +92,7 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 // identified reports whether the host said who speaks, so that a turn can be begun from
 // this hook alone. Where it did not, the monitor assumes the worst.
 func identified(c *hook.Context) bool {
-	return provider(c) != "" || c.SpawnedBy != "" || c.SenderMetadata != nil
+	return provider(c) != "" || c.SpawnedBy != "" || withoutMetadata(c)
 }
 
 func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *hook.Context) (any, error) {

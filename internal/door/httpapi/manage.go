@@ -139,9 +139,6 @@ type badRequests struct{ humaContext }
 
 type humaContext = huma.Context
 
-// Unwrap lets huma's adapter find its own context.
-func (c badRequests) Unwrap() huma.Context { return c.humaContext }
-
 // SetStatus implements huma.Context.
 func (c badRequests) SetStatus(code int) { c.humaContext.SetStatus(oneWord(code)) }
 

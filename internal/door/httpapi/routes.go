@@ -66,12 +66,12 @@ func (t *routes) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Re
 	n := t.access[pattern]
 	t.served = append(t.served, pattern)
 	t.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		role, p := t.api.keys.admit(r, n)
+		who, p := t.api.keys.admit(r, n)
 		if p != nil {
 			t.api.writeProblem(w, hookOf(r), p)
 			return
 		}
-		h(w, withRole(r, role))
+		h(w, withRole(r, who))
 	})
 }
 

@@ -3,18 +3,15 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"time"
 	"unicode/utf8"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/trust"
 )
-
-func (m *management) healthRoutes() {
-	route(m, operation{http.MethodGet, "/healthz", "healthz", "Is the process alive?"}, m.healthz)
-	route(m, operation{http.MethodGet, "/readyz", "readyz", "Can calls be decided now?"}, m.readyz)
-}
 
 func (m *management) sessionRoutes() {
 	route(m, operation{http.MethodGet, "/v1/sessions", "listSessions", "Sessions, newest first"}, m.listSessions)
@@ -22,27 +19,6 @@ func (m *management) sessionRoutes() {
 	route(m, operation{http.MethodGet, "/v1/sessions/{key}/turns", "listTurns", "The turns of a session"}, m.listTurns)
 	route(m, operation{http.MethodPost, "/v1/sessions/{key}/reset-trust", "resetTrust", "Trust a session's context again"}, m.resetTrust)
 	m.graphRoute()
-}
-
-type health struct {
-	Status string `json:"status"`
-	Policy string `json:"policy,omitzero" doc:"version of the policy in force"`
-}
-
-func (m *management) healthz(context.Context, *struct{}) (health, error) {
-	return health{Status: "ok"}, nil
-}
-
-// readyz asks the store whether it can be written: without it every call is refused.
-func (m *management) readyz(ctx context.Context, _ *struct{}) (health, error) {
-	set := m.monitor.Policy()
-	if set == nil {
-		return health{}, unavailable("no policy is loaded")
-	}
-	if err := m.log.Ping(ctx); err != nil {
-		return health{}, m.logged(ctx, err, unavailable("the log cannot be written"))
-	}
-	return health{Status: "ready", Policy: set.Version()}, nil
 }
 
 // keyInput names a session in the path.
@@ -72,6 +48,7 @@ type sessionRow struct {
 	Writes      int       `json:"writes" doc:"writes held for review"`
 	First       time.Time `json:"first"`
 	Last        time.Time `json:"last"`
+	Unreadable  bool      `json:"unreadable,omitzero" doc:"its log cannot be read: its calls are refused"`
 }
 
 type sessionPage struct {
@@ -85,15 +62,28 @@ func (m *management) listSessions(ctx context.Context, in *struct {
 	Prefix string `query:"prefix" doc:"only keys that start with this"`
 }) (sessionPage, error) {
 	page := sessionPage{Sessions: []sessionRow{}}
-	next, err := m.eachSession(ctx, store.SessionQuery{Limit: in.Limit, After: in.After, Prefix: in.Prefix}, func(v tidemark.View) bool {
-		page.Sessions = append(page.Sessions, rowOf(v))
+	next, err := m.eachSession(ctx, store.SessionQuery{Limit: in.Limit, After: in.After, Prefix: in.Prefix}, func(s store.Session, v *tidemark.View) bool {
+		if v == nil {
+			page.Sessions = append(page.Sessions, unreadable(s))
+		} else {
+			page.Sessions = append(page.Sessions, rowOf(v))
+		}
 		return true
 	})
 	page.Next = next
 	return page, err
 }
 
-func rowOf(v tidemark.View) sessionRow {
+// unreadable is the line of a session of which nothing else is known.
+func unreadable(s store.Session) sessionRow {
+	worst := trust.Label{}
+	return sessionRow{
+		Key: s.Name, Taint: worst.Level.String(), Sensitivity: worst.Sensitivity.String(), Records: s.Records,
+		First: time.Unix(0, s.FirstTime).UTC(), Last: time.Unix(0, s.LastTime).UTC(), Unreadable: true,
+	}
+}
+
+func rowOf(v *tidemark.View) sessionRow {
 	r := sessionRow{
 		Key: v.Session, Agent: v.Agent, Taint: v.Taint.Level.String(), Sensitivity: v.Taint.Sensitivity.String(),
 		Records: v.Records, Turns: v.Turns, Steps: v.Steps, Denied: v.Denied, Grants: len(v.Grants), First: v.First, Last: v.Last,
@@ -111,19 +101,24 @@ func rowOf(v tidemark.View) sessionRow {
 	return r
 }
 
-// eachSession visits a page of sessions until visit says no. Next is where the page
-// after it starts, empty if there is none.
-func (m *management) eachSession(ctx context.Context, q store.SessionQuery, visit func(tidemark.View) bool) (next string, err error) {
+// eachSession visits a page of sessions until visit says no; the view is nil if the
+// session's log cannot be read. Next is where the page after it starts, empty if there
+// is none.
+func (m *management) eachSession(ctx context.Context, q store.SessionQuery, visit func(store.Session, *tidemark.View) bool) (next string, err error) {
 	rows, err := m.log.Sessions(ctx, q)
 	if err != nil {
 		return "", err
 	}
 	for _, r := range rows {
-		v, err := m.monitor.View(ctx, r.Name)
-		if err != nil {
-			return "", err
+		view := new(tidemark.View)
+		if *view, err = m.monitor.View(ctx, r.Name); err != nil {
+			if ctx.Err() != nil {
+				return "", err
+			}
+			m.logger.LogAttrs(ctx, slog.LevelError, "session cannot be read", slog.String("session", r.Name), slog.String("error", err.Error()))
+			view = nil
 		}
-		if !visit(v) {
+		if !visit(r, view) {
 			return "", nil
 		}
 	}
@@ -137,23 +132,22 @@ func (m *management) eachSession(ctx context.Context, q store.SessionQuery, visi
 const lookBack = 1000
 
 // findSession is the named session, or the first of the newest ones that fits.
-func (m *management) findSession(ctx context.Context, name string, fits func(tidemark.View) bool) (tidemark.View, error) {
+func (m *management) findSession(ctx context.Context, name string, fits func(*tidemark.View) bool) (*tidemark.View, error) {
 	if name != "" {
 		v, err := m.monitor.View(ctx, name)
-		if err == nil && !fits(v) {
+		if err == nil && !fits(&v) {
 			err = tidemark.ErrNotFound
 		}
-		return v, err
+		return &v, err
 	}
-	var found tidemark.View
-	ok := false
-	_, err := m.eachSession(ctx, store.SessionQuery{Limit: lookBack}, func(v tidemark.View) bool {
-		if ok = fits(v); ok {
+	var found *tidemark.View
+	_, err := m.eachSession(ctx, store.SessionQuery{Limit: lookBack}, func(_ store.Session, v *tidemark.View) bool {
+		if v != nil && fits(v) {
 			found = v
 		}
-		return !ok
+		return found == nil
 	})
-	if err == nil && !ok {
+	if err == nil && found == nil {
 		err = notFound("none of the newest sessions has it; name the session")
 	}
 	return found, err

@@ -17,10 +17,20 @@ func refOf(c *hook.Context) tidemark.Ref {
 
 // turnOf is the turn as the hook's context describes it.
 func turnOf(c *hook.Context) tidemark.Turn {
-	return tidemark.Turn{Ref: refOf(c), Agent: c.AgentID, From: sourceSession(c), Sender: trust.Sender{
-		Provider: provider(c), ID: c.SenderID, IsOwner: c.SenderIsOwner, Group: c.GroupID,
-		SpawnedBy: c.SpawnedBy, Unknown: c.SenderMetadata != nil && !*c.SenderMetadata,
+	from := sourceSession(c)
+	unknown := withoutMetadata(c) || from == "" && betweenSessions(c)
+	return tidemark.Turn{Ref: refOf(c), Agent: c.AgentID, From: from, Sender: trust.Sender{
+		Provider: provider(c), ID: c.SenderID, IsOwner: c.SenderIsOwner && !unknown, Group: c.GroupID,
+		SpawnedBy: c.SpawnedBy, Unknown: unknown,
 	}}
+}
+
+// withoutMetadata reports whether the host says that it cannot tell who speaks.
+func withoutMetadata(c *hook.Context) bool { return c.SenderMetadata != nil && !*c.SenderMetadata }
+
+// betweenSessions reports whether another session's words started the turn.
+func betweenSessions(c *hook.Context) bool {
+	return c.InputProvenance != nil && c.InputProvenance.Kind == "inter_session"
 }
 
 // provider is the channel. A turn without one counts as the system's own, so a channel
@@ -32,12 +42,12 @@ func provider(c *hook.Context) string {
 	return c.ChannelID
 }
 
-// sourceSession is the session whose words started the turn, if it was one.
+// sourceSession is the session whose words started the turn, if the host names one.
 func sourceSession(c *hook.Context) string {
-	if p := c.InputProvenance; p != nil && p.Kind == "inter_session" {
-		return p.SourceSessionKey
+	if !betweenSessions(c) {
+		return ""
 	}
-	return ""
+	return c.InputProvenance.SourceSessionKey
 }
 
 // standing is where a context's latest turn stands.
@@ -98,20 +108,20 @@ func (a *API) begin(ctx context.Context, t tidemark.Turn, words *string, spoken 
 	return a.monitor.Begin(ctx, t)
 }
 
-// ensure opens a turn where none is open. A sealed turn stays sealed: what the host does
-// after its answer went out is for the monitor to judge.
-func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string) error {
+// ensure opens a turn where none is open; the Opening is empty where one was. A sealed
+// turn stays sealed: what the host does after its answer went out is for the monitor to
+// judge.
+func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string) (tidemark.Opening, error) {
 	t := turnOf(c)
 	s, err := a.standing(ctx, t.Ref)
 	if err != nil || s.open || s.sealed {
-		return err
+		return tidemark.Opening{}, err
 	}
 	t.Forked = s.forked
 	if words != nil {
 		t.Message = words()
 	}
-	_, err = a.monitor.Begin(ctx, t)
-	return err
+	return a.monitor.Begin(ctx, t)
 }
 
 // recent is how many records at the end of a log are read to see how its open turn

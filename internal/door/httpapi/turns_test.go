@@ -21,6 +21,8 @@ func TestWhoSpeaksDecidesTheLevel(t *testing.T) {
 		"a channel id alone":               {`{"from":"","content":"x"}`, `"channelId":"slack"`, "untrusted"},
 		"nobody":                           {`{"from":"","content":"x"}`, `"messageProvider":"webhook"`, "untrusted"},
 		"the system":                       {`{"from":"","content":"x"}`, ``, "system"},
+		"a session that is not named":      {`{"from":"u1","content":"x"}`, `"messageProvider":"slack","senderIsOwner":true,"inputProvenance":{"kind":"inter_session"}`, "untrusted"},
+		"a user, as the host says":         {`{"from":"u1","content":"x"}`, `"messageProvider":"slack","senderIsOwner":true,"inputProvenance":{"kind":"external_user"}`, "owner"},
 		"a host that cannot say who it is": {`{"from":"u1","content":"x"}`, `"messageProvider":"slack","senderIsOwner":true,"senderMetadata":false`, "untrusted"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,6 +83,8 @@ func TestTurnBegunByItsFirstCall(t *testing.T) {
 	a = w.must(hook.NameBeforeToolCall, call, `{"sessionKey":"unknown"}`)
 	want(t, a, "tidemark.taint", "untrusted")
 	want(t, a, "block", true)
+	a = w.must(hook.NameBeforeToolCall, call, `{"sessionKey":"claims","senderMetadata":true,"senderIsOwner":true}`)
+	want(t, a, "tidemark.taint", "untrusted")
 	a = w.must(hook.NameBeforeToolCall, call, `{"sessionKey":"child","spawnedBy":"known"}`)
 	want(t, a, "tidemark.taint", "local")
 	// The next run of another sender is judged by who that is.

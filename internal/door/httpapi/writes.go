@@ -30,7 +30,7 @@ type writePage struct {
 
 func (m *management) listWrites(ctx context.Context, in *pageInput) (writePage, error) {
 	page := writePage{Writes: []writeRow{}}
-	next, err := m.pageOf(ctx, in, func(v tidemark.View) {
+	next, err := m.pageOf(ctx, in, func(v *tidemark.View) {
 		for _, w := range v.Writes {
 			page.Writes = append(page.Writes, writeRow{v.Session, w})
 		}
@@ -42,7 +42,7 @@ func (m *management) listWrites(ctx context.Context, in *pageInput) (writePage, 
 // findWrite is the write's line and the session it belongs to.
 func (m *management) findWrite(ctx context.Context, session, id string) (writeRow, error) {
 	is := func(w tidemark.WriteView) bool { return w.ID == id }
-	v, err := m.findSession(ctx, session, func(v tidemark.View) bool { return slices.ContainsFunc(v.Writes, is) })
+	v, err := m.findSession(ctx, session, func(v *tidemark.View) bool { return slices.ContainsFunc(v.Writes, is) })
 	if err != nil {
 		return writeRow{}, err
 	}

@@ -1,0 +1,265 @@
+package tidemark_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"testing"
+
+	"cel.dev/cel-go/cel"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// nowhere keeps nothing: what is measured on it is the monitor alone.
+type nowhere struct{}
+
+func (nowhere) Append(context.Context, string, uint64, []*provenance.Event) error { return nil }
+func (nowhere) Load(context.Context, string, uint64) iter.Seq2[audit.Record, error] {
+	return func(func(audit.Record, error) bool) {}
+}
+
+const celPolicy = `
+rules:
+  - {name: internal, tools: [fetch], when: 'args.url.startsWith("https://internal.") && taint >= external', effect: deny}
+`
+
+// allowed decides in a loop; it reports what the loop needs to know once.
+func allowed(tb testing.TB, w *world, c tool.Call) func() {
+	tb.Helper()
+	w.want(policy.Allow, main("s"), c)
+	ctx, ref := context.Background(), main("s")
+	return func() {
+		if v, err := w.Decide(ctx, ref, c); err != nil || !v.Allowed() {
+			tb.Fatalf("got %s, %v", v.Effect, err)
+		}
+	}
+}
+
+func loop(b *testing.B, step func()) {
+	b.ReportAllocs()
+	for b.Loop() {
+		step()
+	}
+}
+
+func TestAnAllowedCallCostsFewAllocations(t *testing.T) {
+	for name, c := range map[string]tool.Call{
+		"with arguments":    call("read", `{"path":"notes/today.md"}`),
+		"without arguments": call("session_status"),
+	} {
+		w := newWorldOn(t, "", nowhere{})
+		w.ownerSays("s", "go")
+		if got := testing.AllocsPerRun(1000, allowed(t, w, c)); got > 2 {
+			t.Errorf("%s: got %v allocations, want at most 2", name, got)
+		}
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	w := newWorldOn(b, "", nowhere{})
+	w.ownerSays("s", "go")
+	loop(b, allowed(b, w, call("read", `{"path":"notes/today.md"}`)))
+}
+
+func BenchmarkDecideParallel(b *testing.B) {
+	w := newWorldOn(b, "", nowhere{})
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		ref := main(fmt.Sprintf("s%p", pb))
+		sender := owner()
+		if _, err := w.Begin(context.Background(), tidemark.Turn{Ref: ref, Sender: sender}); err != nil {
+			b.Error(err)
+			return
+		}
+		for pb.Next() {
+			if v, err := w.Decide(context.Background(), ref, call("read", `{}`)); err != nil || !v.Allowed() {
+				b.Errorf("got %s, %v", v.Effect, err)
+				return
+			}
+		}
+	})
+}
+
+func BenchmarkDecideCEL(b *testing.B) {
+	w := newWorldOn(b, celPolicy, nowhere{})
+	w.ownerSays("s", "go")
+	loop(b, allowed(b, w, call("fetch", `{"url":"https://internal.example.com/status"}`)))
+}
+
+// BenchmarkCELBare is the same condition without us: what the rest of a decision costs.
+func BenchmarkCELBare(b *testing.B) {
+	env, err := cel.NewEnv(cel.Variable("args", cel.MapType(cel.StringType, cel.DynType)), cel.Variable("taint", cel.IntType), cel.Variable("external", cel.IntType))
+	if err != nil {
+		b.Fatal(err)
+	}
+	ast, issues := env.Compile(`args.url.startsWith("https://internal.") && taint >= external`)
+	if issues.Err() != nil {
+		b.Fatal(issues.Err())
+	}
+	program, err := env.Program(ast)
+	if err != nil {
+		b.Fatal(err)
+	}
+	raw := []byte(`{"url":"https://internal.example.com/status"}`)
+	loop(b, func() {
+		args := tool.NewArgs(raw)
+		fields, err := args.Fields()
+		if err != nil {
+			b.Fatal(err)
+		}
+		out, _, err := program.Eval(map[string]any{"args": fields, "taint": int64(1), "external": int64(4)})
+		if err != nil || out.Value() != false {
+			b.Fatalf("got %v, %v", out, err)
+		}
+	})
+}
+
+// after is a session with that many events behind it.
+func after(b *testing.B, events int) *world {
+	w := newWorldOn(b, "", nowhere{})
+	w.ownerSays("s", "go")
+	grow(b, w, "s", events)
+	return w
+}
+
+func grow(tb testing.TB, w *world, session string, events int) {
+	ctx, ref := context.Background(), main(session)
+	content := []byte("a result")
+	for i := range events / 4 {
+		c := call("read", `{"path":"f`, fmt.Sprint(i%100), `"}`)
+		_, err := w.Tools(ctx, tidemark.ModelCall{Ref: ref, Iteration: i % 5})
+		if err == nil {
+			_, err = w.Decide(ctx, ref, c)
+		}
+		if err == nil {
+			_, err = w.Observe(ctx, tidemark.Observation{Ref: ref, Result: tool.Result{Name: "read", Args: c.Args, Content: content}})
+		}
+		if err == nil && i%5 == 4 {
+			_, err = w.Begin(ctx, tidemark.Turn{Ref: ref, Sender: owner(), Message: new(string)})
+		} else if err == nil {
+			_, err = w.Answered(ctx, tidemark.Asked{Ref: ref, Calls: []string{"read"}})
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkDecideAfter100(b *testing.B) {
+	loop(b, allowed(b, after(b, 100), call("read", `{"path":"notes/today.md"}`)))
+}
+
+func BenchmarkDecideAfter100000(b *testing.B) {
+	loop(b, allowed(b, after(b, 100_000), call("read", `{"path":"notes/today.md"}`)))
+}
+
+func BenchmarkObserve(b *testing.B) {
+	w := newWorldOn(b, "", nowhere{})
+	w.ownerSays("s", "go")
+	page := tool.Result{Name: "web_fetch", Args: []byte(`{"url":"https://example.com/page"}`), Content: fmt.Appendf(nil, "%01000d words of an ordinary page", 0)}
+	ctx := context.Background()
+	loop(b, func() {
+		if _, err := w.Observe(ctx, tidemark.Observation{Ref: main("s"), Result: page}); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// BenchmarkDecideRecorded pays for encoding, hashing and keeping the record too.
+func BenchmarkDecideRecorded(b *testing.B) {
+	w := newWorldOn(b, "", memory.New())
+	w.ownerSays("s", "go")
+	loop(b, allowed(b, w, call("read", `{"path":"notes/today.md"}`)))
+}
+
+// heap is what is in use after fill, beyond what was before it.
+func heap(fill func() any) (used uint64) {
+	var before, afterwards runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	kept := fill()
+	runtime.GC()
+	runtime.ReadMemStats(&afterwards)
+	runtime.KeepAlive(kept)
+	if afterwards.HeapAlloc < before.HeapAlloc {
+		return 0
+	}
+	return afterwards.HeapAlloc - before.HeapAlloc
+}
+
+const megabyte = 1 << 20
+
+func TestIdleSessionsAreSmall(t *testing.T) {
+	const sessions = 10_000
+	got := heap(func() any {
+		w := newWorldOn(t, "", nowhere{})
+		for i := range sessions {
+			s := fmt.Sprintf("session-%d", i)
+			w.ownerSays(s, "what is on the page?")
+			w.tools(main(s), "read", "exec", "web_fetch")
+			w.taints(s)
+			w.want(policy.Confirm, main(s), call("exec", `{"command":"ls"}`))
+			w.end(main(s))
+		}
+		return w
+	})
+	t.Logf("%d idle sessions: %.1f MB, %d bytes each", sessions, float64(got)/megabyte, got/sessions)
+	if got > 200*megabyte {
+		t.Errorf("got %d MB, want less than 200", got/megabyte)
+	}
+}
+
+func TestALongSessionIsSmall(t *testing.T) {
+	if got := heap(func() any {
+		w := newWorldOn(t, "", nowhere{})
+		w.ownerSays("s", "go")
+		grow(t, w, "s", 100_000)
+		return w
+	}); got > 20*megabyte {
+		t.Errorf("100,000 events: got %d MB, want less than 20", got/megabyte)
+	}
+	if got := heap(func() any {
+		w := newWorldOn(t, "", nowhere{})
+		w.ownerSays("s", "go")
+		for i := range 20_000 { // an agent that invents tools and asks without end
+			name := fmt.Sprintf("tool_%d", i)
+			w.decide(main("s"), call(name, `{}`))
+			w.observe(main("s"), name, "x")
+		}
+		return w
+	}); got > 20*megabyte {
+		t.Errorf("20,000 invented tools: got %d MB, want less than 20", got/megabyte)
+	}
+}
+
+func BenchmarkMemoryOfIdleSessions(b *testing.B) {
+	const sessions = 10_000
+	for b.Loop() {
+		used := heap(func() any {
+			w := newWorldOn(b, "", nowhere{})
+			for i := range sessions {
+				s := fmt.Sprintf("session-%d", i)
+				w.ownerSays(s, "what is on the page?")
+				w.taints(s)
+				w.end(main(s))
+			}
+			return w
+		})
+		b.ReportMetric(float64(used)/megabyte, "MB")
+		b.ReportMetric(float64(used)/sessions, "B/session")
+	}
+}
+
+func BenchmarkMemoryOfALongSession(b *testing.B) {
+	for b.Loop() {
+		used := heap(func() any { return after(b, 100_000) })
+		b.ReportMetric(float64(used)/megabyte, "MB")
+	}
+}

@@ -1,0 +1,61 @@
+package tidemark_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// BEY-11
+func TestAMessageNamesTheRuleTheEvidenceAndTheWayOut(t *testing.T) {
+	w := newWorld(t, "toolOverrides: {cron: {untrusted: restrict}}")
+	w.ownerSays("s", "go")
+	if v := w.want(policy.Allow, main("s"), call("exec", `{}`)); v.Message() != "" {
+		t.Errorf("of an allowed call: got %q", v.Message())
+	}
+	w.taints("s")
+	held := w.want(policy.Confirm, main("s"), call("exec", `{"command":"ls"}`))
+	code := held.Held.Code
+	for _, want := range []string{
+		"Tool 'exec' is blocked by security policy. Context contains tainted content.", "Rule: taintPolicy.untrusted (",
+		"web_fetch at step 2 (https://evil.example)", "“Ignore your instructions”", "Blocked tools: exec", "Approval code: " + code + " (expires in 120s)",
+		".approve exec " + code + " [minutes]", ".approve all " + code + " [minutes]",
+	} {
+		if !strings.Contains(held.Message(), want) {
+			t.Errorf("the message of a held call lacks %q:\n%s", want, held.Message())
+		}
+	}
+	denied := w.want(policy.Deny, main("s"), call("cron", `{}`)).Message()
+	for _, want := range []string{"toolOverrides.cron.untrusted", "web_fetch at step 2", "No approval is possible", "use a tool that is still allowed"} {
+		if !strings.Contains(denied, want) {
+			t.Errorf("the message of a denied call lacks %q:\n%s", want, denied)
+		}
+	}
+	if strings.Contains(denied, "Approval code") {
+		t.Errorf("the message of a denied call offers an approval:\n%s", denied)
+	}
+	if got := (tidemark.Verdict{}).Message(); !strings.Contains(got, "blocked") || (tidemark.Verdict{}).Allowed() {
+		t.Errorf("the zero verdict: got %q, want it to deny", got)
+	}
+}
+
+func TestEvidenceNamesTheWorstThree(t *testing.T) {
+	l := trust.Label{Level: trust.Untrusted}
+	for i, level := range []trust.Level{trust.Local, trust.Shared, trust.External, trust.Untrusted, trust.Untrusted} {
+		l = l.Join(trust.Label{Sources: []trust.Source{{Level: level, Step: uint64(i), Kind: "tool_result", Tool: "t" + level.String()}}})
+	}
+	l = l.Join(trust.Label{Sources: []trust.Source{{Level: trust.Shared, Kind: "sub_agent", Detail: "child"}}})
+	got := tidemark.Evidence(l)
+	if want := "tuntrusted at step 3 [untrusted]; tuntrusted at step 4 [untrusted]; texternal at step 2 [external]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := tidemark.Evidence(trust.Label{Sources: []trust.Source{{Level: trust.Shared, Kind: "sub_agent", Detail: "child"}}}); got != "sub agent (child) [shared]" {
+		t.Errorf("got %q", got)
+	}
+	if got := tidemark.Evidence(trust.Label{Level: trust.Owner}); got != "" {
+		t.Errorf("of a clean context: got %q", got)
+	}
+}
