@@ -21,10 +21,10 @@ type Turn struct {
 	Sender trust.Sender
 	// Message is the sender's own text; nil when the host does not pass it.
 	Message *string
-	// Parent is the branch this one was forked from, "" for none. A branch that is
-	// begun with a parent starts from the parent's taint.
+	// Parent is the branch this one was forked from; a new branch starts from its taint.
 	Parent string
-	// Forked makes an empty Parent mean the main branch.
+	// Forked says that Parent is known, so that an empty one means the main branch. A new
+	// branch of unknown parent starts from everything the session holds.
 	Forked bool
 	// From is the sub-agent session whose result starts this turn.
 	From string
@@ -70,6 +70,7 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 	if err != nil {
 		return Opening{}, fmt.Errorf("begin turn: %w", err)
 	}
+	m.adopt(t.Sender.SpawnedBy, t.Ref.Session)
 	return open, nil
 }
 
@@ -183,8 +184,12 @@ func (m *Monitor) turnLabel(s *session, t Turn, open Opening, inherited trust.La
 		l.Sources = []trust.Source{src}
 	}
 	l = l.Join(inherited)
-	if (t.Forked || t.Parent != "") && !b.Begun() {
-		l = l.Join(s.state.branch(t.Parent).Settled())
+	if t.Ref.Branch != "" && !b.Begun() && s.state.version > 0 {
+		if t.Forked || t.Parent != "" {
+			l = l.Join(s.state.branch(t.Parent).Settled())
+		} else {
+			l = l.Join(s.state.mark())
+		}
 	}
 	for _, it := range t.Items {
 		item := trust.Label{Level: it.Trust, Sensitivity: trust.Internal}
@@ -240,6 +245,8 @@ func (m *Monitor) beganEvent(s *session, set *policy.Set, t Turn, open Opening, 
 	}
 	if t.Message != nil {
 		began.Message = m.content([]byte(*t.Message), cfg, false, true)
+		cmd, _ := t.command()
+		began.Command = cmd.Verb != approval.None
 	}
 	return &provenance.Event{Kind: provenance.TurnBegan, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: id, Began: began}
 }
@@ -270,12 +277,17 @@ func (m *Monitor) reopen(ctx context.Context, s *session, ref Ref) error {
 	})
 }
 
-// command carries out a chat command of the verified owner. Anybody else's is text.
-func (m *Monitor) command(ctx context.Context, s *session, set *policy.Set, t Turn, open *Opening) error {
+// command is the chat command in a message of the verified owner. Anybody else's is text.
+func (t Turn) command() (approval.Command, error) {
 	if t.Message == nil || !t.Sender.IsOwner || t.Sender.Unknown || t.Sender.SpawnedBy != "" || t.From != "" {
-		return nil
+		return approval.Command{}, nil
 	}
-	cmd, err := approval.ParseCommand(*t.Message)
+	return approval.ParseCommand(*t.Message)
+}
+
+// command carries out a chat command.
+func (m *Monitor) command(ctx context.Context, s *session, set *policy.Set, t Turn, open *Opening) error {
+	cmd, err := t.command()
 	switch {
 	case err != nil:
 		open.Notice = err.Error()

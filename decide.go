@@ -68,7 +68,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 	in := &s.input
 	fill(in, s, b, name, &x.args)
 	d := judge(set, in, b, ref)
-	traits := set.Traits(name, &x.args)
+	traits := set.Expect(name, &x.args)
 	v := Verdict{Effect: d.Effect, Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons, Tool: name, Taint: b.Mark, Step: uint64(s.state.steps) + 1}
 
 	x.decided = provenance.Decided{
@@ -86,8 +86,8 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 			return Verdict{}, err
 		}
 	}
-	if v.Effect != policy.Allow && traits.Memory != "" {
-		if err := m.quarantine(s, &v, x, traits.Memory); err != nil {
+	if v.Effect != policy.Allow {
+		if err := m.quarantine(s, &v, x, set.Traits(name, &x.args).Memory); err != nil {
 			return Verdict{}, err
 		}
 	}
@@ -183,10 +183,11 @@ func (m *Monitor) ask(s *session, ref Ref, v *Verdict, x *decision, now int64, s
 // maxArgsShown bounds how much of a call's arguments a question shows.
 const maxArgsShown = 2000
 
-// quarantine keeps the content of a blocked write to a memory file (BEY-08).
+// quarantine keeps the content of a blocked write to a memory file (BEY-08); an empty
+// path is no such write.
 func (m *Monitor) quarantine(s *session, v *Verdict, x *decision, path string) error {
-	if _, err := x.args.Fields(); err != nil {
-		return nil // not a JSON object: there is no write to keep
+	if path == "" {
+		return nil
 	}
 	for _, w := range s.state.writes {
 		if w.status == "held" && w.digest == x.decided.Digest {

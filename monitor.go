@@ -39,6 +39,7 @@ type Monitor struct {
 
 	mu       sync.RWMutex
 	sessions map[string]*session // guarded by mu
+	children map[string][]string // guarded by mu; sub-agents of a session
 
 	decisions sync.Pool    // of *decision
 	clock     atomic.Int64 // counts look-ups, to tell which sessions are idle
@@ -56,7 +57,7 @@ func New(o Options) (*Monitor, error) {
 	case o.Rand == nil:
 		return nil, errors.New("new monitor: no source of randomness")
 	}
-	m := &Monitor{store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, redact: redact.New(), sessions: map[string]*session{}}
+	m := &Monitor{store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, redact: redact.New(), sessions: map[string]*session{}, children: map[string][]string{}}
 	m.decisions.New = func() any { return new(decision) }
 	if m.max <= 0 {
 		m.max = 20_000
@@ -180,6 +181,7 @@ func (m *Monitor) load(ctx context.Context, s *session) error {
 		return err
 	}
 	s.state, s.loaded = st, true
+	m.adopt(st.parent, s.name)
 	return nil
 }
 

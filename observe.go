@@ -32,7 +32,7 @@ type Observation struct {
 // Observe labels a result and records it. From then on the context is at least as
 // distrusted as the result.
 func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, error) {
-	child, err := m.child(ctx, o.Ref, o.From)
+	child, err := m.brought(ctx, o)
 	if err != nil {
 		return trust.Label{}, fmt.Errorf("observe result: %w", err)
 	}

@@ -30,6 +30,7 @@ type session struct {
 type state struct {
 	version  uint64
 	agent    string
+	parent   string // session that spawned this one
 	main     provenance.Taint
 	branches map[string]*provenance.Taint
 	counts   map[string]*count
@@ -89,7 +90,7 @@ func (s *state) apply(e *provenance.Event) {
 	}
 	s.last = max(s.last, e.Time)
 	b := s.ownBranch(e.Branch)
-	if e.Kind == provenance.TurnBegan && b.Turn.Open {
+	if e.Kind == provenance.TurnBegan && b.Turn.Open && !e.Began.Command {
 		s.book.EndTurn(e.Branch, e.Time) // the next turn ends one that nobody sealed
 	}
 	b.Apply(e)
@@ -98,6 +99,9 @@ func (s *state) apply(e *provenance.Event) {
 		s.turns++
 		if e.Began.Agent != "" {
 			s.agent = e.Began.Agent
+		}
+		if e.Began.Sender.SpawnedBy != "" {
+			s.parent = e.Began.Sender.SpawnedBy
 		}
 	case provenance.CallDecided:
 		s.applyDecided(e)
@@ -128,6 +132,7 @@ func (s *state) applyDecided(e *provenance.Event) {
 	}
 	if d.Spent != "" {
 		s.book.Remove(d.Spent)
+		s.wrote(e.Branch, d.Digest)
 	}
 	if d.Ask != nil {
 		s.book.Ask(approval.Request{
@@ -147,6 +152,15 @@ func (s *state) applyDecided(e *provenance.Event) {
 	}
 }
 
+// wrote closes a quarantined write whose call was let through after all.
+func (s *state) wrote(branch string, digest tool.Digest) {
+	for _, w := range s.writes {
+		if w.status == "held" && w.branch == branch && w.digest == digest {
+			w.status = "released"
+		}
+	}
+}
+
 func (s *state) applyAnswer(e *provenance.Event) {
 	a := e.Answer
 	switch {
@@ -158,21 +172,28 @@ func (s *state) applyAnswer(e *provenance.Event) {
 			ID: a.Grant.ID, Branch: e.Branch, Tools: a.Grant.Tools, Ceiling: a.Grant.Ceiling,
 			Policy: a.Grant.Policy, Until: a.Grant.Until, Turn: a.Grant.Turn,
 		})
+	case a.Via == "chat":
+		s.book.Approve(a.IDs, a.Until, 0)
 	default:
-		s.book.Approve(a.IDs, a.Until)
+		// Given beside the conversation, while the turn that asked may be about to end: the
+		// agent's next try is in the turn after.
+		s.book.Approve(a.IDs, a.Until, 1)
 	}
 }
 
 func (s *state) applyReview(e *provenance.Event) {
 	for _, id := range e.Answer.IDs {
-		if w := s.writes[id]; w != nil {
-			w.status = "discarded"
-			if e.Answer.Verdict == "release" {
-				w.status = "released"
-				s.book.Release(approval.Request{
-					ID: id, Branch: w.branch, Tool: w.tool, Digest: w.digest, Policy: e.Answer.Policy, Asked: e.Time, Until: e.Answer.Until,
-				})
-			}
+		w := s.writes[id]
+		if w == nil {
+			continue
+		}
+		s.book.Drop(w.branch, w.digest) // the review answers the open question too
+		w.status = "discarded"
+		if e.Answer.Verdict == "release" {
+			w.status = "released"
+			s.book.Release(approval.Request{
+				ID: id, Branch: w.branch, Tool: w.tool, Digest: w.digest, Policy: e.Answer.Policy, Asked: e.Time, Until: e.Answer.Until,
+			})
 		}
 	}
 }

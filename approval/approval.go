@@ -58,7 +58,7 @@ type Request struct {
 	State    State
 	Tries    int
 	Until    int64 // when an approval lapses unspent
-	released bool  // of a quarantined write: does not end with the turn
+	Turns    int   // how many ends of a turn an approval survives
 }
 
 func (r *Request) live(now int64) bool { return r.State == Pending && now < r.Expires }

@@ -148,20 +148,29 @@ func lapsed(r *Request, now int64) bool {
 	return now >= r.Expires+keepExpired
 }
 
+// forever is more turns than an approval's time allows.
+const forever = 1 << 30
+
 // Release adds an approval for one exact call that a person has looked at in full: it
 // holds whatever the context's level, and does not end with the turn.
 func (b *Book) Release(r Request) {
-	r.State, r.Level, r.released = Approved, trust.Untrusted, true
+	r.State, r.Level, r.Turns = Approved, trust.Untrusted, forever
 	b.requests = append(b.requests, &r)
 }
 
-// Approve marks pending questions approved until the given time.
-func (b *Book) Approve(ids []string, until int64) {
+// Approve marks pending questions approved until the given time. It ends with the turn,
+// as an approval in that turn's own message should, unless it is given more turns.
+func (b *Book) Approve(ids []string, until int64, moreTurns int) {
 	for _, r := range b.requests {
 		if r.State == Pending && slices.Contains(ids, r.ID) {
-			r.State, r.Until = Approved, until
+			r.State, r.Until, r.Turns = Approved, until, moreTurns
 		}
 	}
+}
+
+// Drop forgets every question and approval about this exact call.
+func (b *Book) Drop(branch string, digest tool.Digest) {
+	b.requests = slices.DeleteFunc(b.requests, func(r *Request) bool { return r.Branch == branch && r.Digest == digest })
 }
 
 // Remove forgets questions: denied, or spent.
@@ -194,7 +203,13 @@ func (b *Book) Revoke(id string) bool {
 // EndTurn drops what was approved for the turn only.
 func (b *Book) EndTurn(branch string, now int64) {
 	if len(b.requests) > 0 {
-		b.requests = slices.DeleteFunc(b.requests, func(r *Request) bool { return r.Branch == branch && r.State == Approved && !r.released })
+		b.requests = slices.DeleteFunc(b.requests, func(r *Request) bool {
+			if r.Branch != branch || r.State != Approved {
+				return false
+			}
+			r.Turns--
+			return r.Turns < 0
+		})
 	}
 	if len(b.grants) > 0 {
 		b.grants = slices.DeleteFunc(b.grants, func(g Grant) bool {

@@ -96,7 +96,7 @@ func (m *bookMachine) resolve(t *rapid.T, ids []string) {
 	}
 	switch outcome {
 	case "approved":
-		m.book.Approve(ids, m.now+unspent)
+		m.book.Approve(ids, m.now+unspent, 0)
 	case "denied":
 		m.book.Remove(ids...)
 	case "granted":

@@ -63,6 +63,16 @@ func (s *Set) Traits(name string, args *tool.Args) Traits {
 	return t
 }
 
+// Expect is what Traits says of the response, without Detail and Memory: it leaves
+// arguments unread that no rule looks at, because it is asked before every call.
+func (s *Set) Expect(name string, args *tool.Args) Traits {
+	r := s.row(name)
+	if len(r.trust) == 0 {
+		return r.traits
+	}
+	return s.Traits(name, args)
+}
+
 // weigh is the join over everything the call is about: the least trusted, the
 // most sensitive. What no rule speaks of has the table's level.
 func (r *row) weigh(name string, args *tool.Args, fields map[string]any) (output, trust.Sensitivity) {

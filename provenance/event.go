@@ -70,8 +70,9 @@ type Began struct {
 	Label   trust.Label  `json:"label"`           // what the turn brings into the context, parent's taint included
 	Parent  string       `json:"parent,omitzero"` // branch this one was forked from
 	Message *Content     `json:"message,omitzero"`
-	Carry   bool         `json:"carry,omitzero"` // the mark of earlier turns stays (the default scope)
-	Auto    bool         `json:"auto,omitzero"`  // we named the turn; the host did not
+	Carry   bool         `json:"carry,omitzero"`   // the mark of earlier turns stays (the default scope)
+	Auto    bool         `json:"auto,omitzero"`    // we named the turn; the host did not
+	Command bool         `json:"command,omitzero"` // its message is a chat command: what was approved before it still holds
 }
 
 // Item is one source in a census of the context.

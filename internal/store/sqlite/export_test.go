@@ -1,7 +1,45 @@
 package sqlite
 
-// Queued is the number of requests waiting for the writer.
-func (s *Store) Queued() int { return len(s.writer.queue) }
+import (
+	"context"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/provenance"
+)
+
+// Step is one Append of a batch.
+type Step struct {
+	Session string
+	At      uint64
+	Events  []*provenance.Event
+}
+
+// Together commits steps to the log at path in one batch, beside whoever else writes it,
+// and returns the outcome of each.
+func Together(path string, steps []Step) ([]error, error) {
+	db, err := pool(path, 1, writing(time.Second))
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	w := newWriter(path, db)
+	defer w.disconnect()
+	batch := make([]*request, len(steps))
+	for i, step := range steps {
+		records, err := store.Encode(step.Session, step.Events)
+		if err != nil {
+			return nil, err
+		}
+		batch[i] = &request{ctx: context.Background(), session: step.Session, at: step.At, records: records, done: make(chan error, 1)}
+	}
+	w.serve(batch)
+	outcomes := make([]error, len(batch))
+	for i, r := range batch {
+		outcomes[i] = <-r.done
+	}
+	return outcomes, nil
+}
 
 // MaxBatch is the bound of a commit.
 const MaxBatch = maxBatch

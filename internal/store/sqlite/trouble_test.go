@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -110,44 +109,59 @@ func TestFilesGone(t *testing.T) {
 	}
 }
 
-// One request that the database refuses is in the same batch as many good ones.
+// Requests that the database refuses are in the same batch as good ones, for the same
+// sessions too. Each gets what it would get alone.
 func TestBadRequestInBatch(t *testing.T) {
 	for _, action := range []string{"ABORT", "ROLLBACK", "FAIL"} {
 		t.Run(action, func(t *testing.T) {
-			s, path := started(t, sqlite.Options{LockWait: time.Minute})
+			s, path := started(t, sqlite.Options{})
 			other := raw(t, path)
 			mustExec(t, other, fmt.Sprintf(`CREATE TRIGGER refuse AFTER INSERT ON records WHEN NEW.kind = 'turn.sealed'
 				BEGIN SELECT RAISE(%s, 'refused'); END`, action))
-			mustExec(t, other, "BEGIN IMMEDIATE")
-			var all sync.WaitGroup
-			all.Go(func() { // the writer waits for the lock with this one
-				if err := s.Append(t.Context(), "s", 2, storetest.Events("turn", 2, 1)); err != nil {
-					t.Errorf("append: %v", err)
+			refused := storetest.Event("turn", 2)
+			refused.Kind = provenance.TurnSealed
+			bad := []*provenance.Event{storetest.Event("turn", 0), refused}
+			good := storetest.Events("turn", 2, 2)
+			steps := []sqlite.Step{
+				{Session: "s", At: 2, Events: good}, {Session: "a", At: 0, Events: bad}, {Session: "a", At: 0, Events: good},
+				{Session: "b", At: 1, Events: good}, {Session: "s", At: 2, Events: good}, {Session: "s", At: 4, Events: bad},
+				{Session: "s", At: 6, Events: good}, {Session: "s", At: 4, Events: good}, {Session: "c", At: 0, Events: good},
+			}
+			want := []string{"", "refused", "", "moved on", "moved on", "refused", "moved on", "", ""}
+			got, err := sqlite.Together(path, steps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, err := range got {
+				wantSays(t, fmt.Sprintf("step %d, to %q at %d", i, steps[i].Session, steps[i].At), err, want[i])
+			}
+			mustExec(t, other, "DROP TRIGGER refuse")
+			for session, n := range map[string]int{"s": 6, "a": 2, "b": 0, "c": 2} {
+				if got := count(t, s, session); got != n {
+					t.Errorf("session %q has %d records, want %d", session, got, n)
 				}
-			})
-			const good = 40
-			for i := range good + 1 {
-				all.Go(func() {
-					event := storetest.Event("turn", 2)
-					if i == good/2 {
-						event.Kind = provenance.TurnSealed
-					}
-					err := s.Append(t.Context(), fmt.Sprint("session ", i), 0, []*provenance.Event{event})
-					if bad := i == good/2; bad != errors.Is(err, tidemark.ErrUnavailable) || bad != (err != nil) {
-						t.Errorf("append %d: got %v; the bad one is %d", i, err, good/2)
-					}
-				})
 			}
-			for s.Queued() < good {
-				runtime.Gosched()
-			}
-			mustExec(t, other, "ROLLBACK")
-			all.Wait()
 			report, err := s.Verify(t.Context(), nil)
-			if err != nil || !report.OK() || report.Sessions != good+1 || report.Records != good+3 {
+			if err != nil || !report.OK() || report.Records != 10 {
 				t.Errorf("verify: error %v, report %+v", err, report)
 			}
 		})
+	}
+}
+
+// Where the store itself is in trouble, everybody in the batch is told, conflicts too:
+// they were judged by what was then not written.
+func TestLockedBatch(t *testing.T) {
+	_, path := started(t, sqlite.Options{})
+	other := raw(t, path)
+	mustExec(t, other, "BEGIN IMMEDIATE")
+	good := storetest.Events("turn", 2, 1)
+	got, err := sqlite.Together(path, []sqlite.Step{{Session: "s", At: 2, Events: good}, {Session: "s", At: 2, Events: good}, {Session: "x", At: 0, Events: good}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, err := range got {
+		wantSays(t, fmt.Sprint("step ", i), err, "database is locked")
 	}
 }
 
@@ -157,18 +171,18 @@ func TestCallerGivesUpWhileQueued(t *testing.T) {
 	other := raw(t, path)
 	mustExec(t, other, "BEGIN IMMEDIATE")
 	ctx, cancel := context.WithCancel(t.Context())
-	var all sync.WaitGroup
+	var all, begun sync.WaitGroup
+	begun.Add(10)
 	for i := range 10 {
 		all.Go(func() {
+			begun.Done()
 			err := s.Append(ctx, fmt.Sprint("session ", i), 0, storetest.Events("turn", 0, 2))
 			if !errors.Is(err, context.Canceled) || !errors.Is(err, tidemark.ErrUnavailable) {
 				t.Errorf("append: got %v, want it cancelled and unavailable", err)
 			}
 		})
 	}
-	for s.Queued() < 5 {
-		runtime.Gosched()
-	}
+	begun.Wait()
 	cancel()
 	all.Wait()
 	mustExec(t, other, "ROLLBACK")

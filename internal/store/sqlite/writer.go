@@ -85,6 +85,9 @@ func (w *writer) run() {
 			w.serve(w.gather(r))
 		case <-w.closing:
 			w.drain()
+			if w.conn == nil {
+				_ = w.connect() // only a connection that writes leaves the log as one file
+			}
 			w.disconnect()
 			return
 		}
