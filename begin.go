@@ -21,6 +21,9 @@ type Turn struct {
 	Sender trust.Sender
 	// Message is the sender's own text; nil when the host does not pass it.
 	Message *string
+	// Found says that the message did not just arrive but was found at the end of the
+	// context: it counts only if the turn has no message yet.
+	Found bool
 	// Parent is the branch this one was forked from; a new branch starts from its taint.
 	Parent string
 	// Forked says that Parent is known, so that an empty one means the main branch. A new
@@ -56,7 +59,7 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 		set := m.policy.Load().For(agentOf(t.Agent, s.state.agent))
 		if !recorded {
 			var err error
-			if open, err = m.open(ctx, s, set, t, inherited); err != nil {
+			if open, err = m.open(ctx, s, set, &t, inherited); err != nil {
 				return err
 			}
 			recorded = true
@@ -75,18 +78,21 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 }
 
 // open records the turn, or what t adds to the one that is open.
-func (m *Monitor) open(ctx context.Context, s *session, set *policy.Set, t Turn, inherited trust.Label) (Opening, error) {
+func (m *Monitor) open(ctx context.Context, s *session, set *policy.Set, t *Turn, inherited trust.Label) (Opening, error) {
 	var open Opening
 	open.Level, open.Rule = set.Classify(t.Sender)
 	b := s.state.branch(t.Ref.Branch)
+	if t.Ref.Turn != "" && !b.Turn.Has(t.Ref.Turn) && b.Sealed(t.Ref.Turn) {
+		return Opening{}, ErrSealed
+	}
 	inherited = s.state.joinOwn(t.Ref.Session, inherited, t.Sender.SpawnedBy, t.From)
-	label := m.turnLabel(s, t, open, inherited, b)
+	label := m.turnLabel(s, *t, open, inherited, b)
 	var event *provenance.Event
-	if joins(b, t) {
+	if t.joins(b) {
 		open.Continued, open.Turn = true, b.Turn.ID
-		event = m.joinEvent(b, t, label)
+		event = m.joinEvent(b, *t, label)
 	} else {
-		event = m.beganEvent(s, set, t, open, label)
+		event = m.beganEvent(s, set, *t, open, label)
 		open.Turn = event.Turn
 	}
 	if event == nil {
@@ -212,15 +218,25 @@ func senderText(s trust.Sender) string {
 }
 
 // joins reports whether t belongs to the turn that is open: hosts announce one turn in
-// several hooks (message received, context assembled, first model call).
-func joins(b *provenance.Taint, t Turn) bool {
+// several hooks (message received, context assembled, first model call). Its message
+// must count once, so t loses it where the turn has one.
+func (t *Turn) joins(b *provenance.Taint) bool {
 	if !b.Turn.Has(t.Ref.Turn) {
 		return false
 	}
-	if b.Turn.Fresh {
-		return t.Message == nil || !b.Turn.Said
+	same := t.Ref.Turn != "" && t.Ref.Turn == b.Turn.ID
+	switch {
+	case t.Message == nil:
+		return b.Turn.Fresh || same
+	case b.Turn.Fresh && !b.Turn.Said:
+		return true
+	case t.Found && (b.Turn.Fresh || same):
+		t.Message = nil
+		return true
+	case same:
+		t.Ref.Turn = "" // said in the middle of a run: a turn of its own, of another name
 	}
-	return t.Ref.Turn == b.Turn.ID && t.Message == nil
+	return false
 }
 
 // joinEvent records what the later hook adds; nil when it adds nothing.

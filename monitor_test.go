@@ -105,7 +105,7 @@ func TestAReloadKeepsThePolicyItIsNotGiven(t *testing.T) {
 
 func TestForgottenSessionsComeBackAsTheyWere(t *testing.T) {
 	w := newWorld(t, "")
-	w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, MaxSessions: 4})
+	w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice, MaxSessions: 4})
 	codes := map[string]string{}
 	views := map[string]string{}
 	name := func(i int) string { return fmt.Sprintf("s%d", i) }

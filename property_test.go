@@ -236,7 +236,7 @@ func TestLife(t *testing.T) {
 
 // sameVerdicts copies the log to another store and asks both monitors the same.
 func (l *life) sameVerdicts() {
-	twin := &world{TB: l.TB, store: memory.New(), clock: l.clock}
+	twin := &world{TB: l.TB, store: memory.New(), clock: l.clock, dice: l.dice}
 	for _, s := range lifeSessions {
 		for i, e := range l.events(s) {
 			if err := twin.store.Append(l.Context(), s, uint64(i), []*provenance.Event{&e}); err != nil {
@@ -244,7 +244,7 @@ func (l *life) sameVerdicts() {
 			}
 		}
 	}
-	twin.Monitor = newMonitor(l.TB, tidemark.Options{Policy: l.Policy(), Store: twin.store, Now: l.clock.Now})
+	twin.Monitor = newMonitor(l.TB, tidemark.Options{Policy: l.Policy(), Store: twin.store, Now: l.clock.Now, Rand: l.dice})
 	for _, s := range lifeSessions {
 		for _, b := range lifeBranches {
 			for _, name := range lifeTools {
@@ -268,14 +268,20 @@ func auditLog(t *rapid.T, events []provenance.Event) {
 	asked := map[string]*provenance.Decided{}
 	branchOf, answers, used := map[string]string{}, map[string]provenance.Event{}, map[string]bool{}
 	over := map[string]bool{} // approvals and grants whose turn has ended
+	ended := map[string]int{} // how many turns have ended since an approval
 	for i, e := range events {
 		switch e.Kind {
 		case provenance.TurnSealed, provenance.TurnBegan:
 			open := i > 0 && lastTurnIsOpen(events[:i], e.Branch)
 			for id, a := range answers {
-				ends := e.Kind == provenance.TurnSealed || open
+				ends := e.Kind == provenance.TurnSealed || open && !e.Began.Command
 				if timed := a.Answer.Grant != nil && !a.Answer.Grant.Turn; ends && !timed && branchOf[id] == e.Branch && a.Kind == provenance.Answered {
-					over[id] = true
+					ended[id]++
+					more := 0 // an approval given beside the conversation holds for the next turn too
+					if a.Answer.Via != "chat" && a.Answer.Grant == nil {
+						more = 1
+					}
+					over[id] = ended[id] > more
 				}
 			}
 		case provenance.Answered, provenance.WriteReviewed:

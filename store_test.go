@@ -145,7 +145,7 @@ func TestALogThatCannotBeReadDecidesNothing(t *testing.T) {
 			w := busy(t, store)
 			do := verbs(t.Context(), w)
 			store.load = load
-			w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: store, Now: w.clock.Now})
+			w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: store, Now: w.clock.Now, Rand: w.dice})
 			for verb, do := range do {
 				if err := do(); !errors.Is(err, tidemark.ErrUnavailable) {
 					t.Errorf("%s: got %v, want ErrUnavailable", verb, err)
@@ -393,7 +393,7 @@ func TestAnApprovalSpentAtOnceInTwoReplicasIsSpentOnce(t *testing.T) {
 
 func TestManySessionsAtOnceWithLittleMemory(t *testing.T) {
 	w := newWorld(t, "")
-	w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, MaxSessions: 2})
+	w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice, MaxSessions: 2})
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {

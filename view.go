@@ -197,3 +197,20 @@ func (m *Monitor) Questions() []Question {
 	slices.SortFunc(out, func(a, b Question) int { return a.Asked.Compare(b.Asked) })
 	return out
 }
+
+// Taint is what a context holds by now; of one nobody began, the worst.
+func (m *Monitor) Taint(ctx context.Context, ref Ref) (trust.Label, error) {
+	var l trust.Label
+	err := m.with(ctx, ref, func(s *session) error {
+		l = s.state.branch(ref.Branch).Mark
+		return nil
+	})
+	return l, err
+}
+
+// Sessions is how many sessions are in memory.
+func (m *Monitor) Sessions() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return len(m.sessions)
+}

@@ -2,11 +2,12 @@ package tidemark_test
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"iter"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,12 +33,27 @@ func newClock() *clock {
 func (c *clock) Now() time.Time          { return time.Unix(0, c.nanos.Load()) }
 func (c *clock) advance(d time.Duration) { c.nanos.Add(int64(d)) }
 
+// dice are the same in every run, so that a failure can be repeated.
+type dice struct {
+	mu sync.Mutex
+	r  *rand.ChaCha8
+}
+
+func newDice() *dice { return &dice{r: rand.NewChaCha8([32]byte{1})} }
+
+func (d *dice) Read(b []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.r.Read(b)
+}
+
 // world is a monitor over a log in memory.
 type world struct {
 	testing.TB
 	*tidemark.Monitor
 	store tidemark.Store
 	clock *clock
+	dice  *dice
 }
 
 func newWorld(t testing.TB, policyFile string) *world {
@@ -47,21 +63,20 @@ func newWorld(t testing.TB, policyFile string) *world {
 
 func newWorldOn(t testing.TB, policyFile string, store tidemark.Store) *world {
 	t.Helper()
-	w := &world{TB: t, store: store, clock: newClock()}
-	w.Monitor = newMonitor(t, tidemark.Options{Policy: parse(t, policyFile), Store: store, Now: w.clock.Now})
+	w := &world{TB: t, store: store, clock: newClock(), dice: newDice()}
+	w.Monitor = newMonitor(t, tidemark.Options{Policy: parse(t, policyFile), Store: store, Now: w.clock.Now, Rand: w.dice})
 	return w
 }
 
 // again is a second monitor on the same log: another replica, or the same after a restart.
 func (w *world) again() *world {
 	w.Helper()
-	m := newMonitor(w, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now})
-	return &world{TB: w.TB, Monitor: m, store: w.store, clock: w.clock}
+	m := newMonitor(w, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice})
+	return &world{TB: w.TB, Monitor: m, store: w.store, clock: w.clock, dice: w.dice}
 }
 
 func newMonitor(t testing.TB, o tidemark.Options) *tidemark.Monitor {
 	t.Helper()
-	o.Rand = rand.Reader
 	m, err := tidemark.New(o)
 	if err != nil {
 		t.Fatal(err)

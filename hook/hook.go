@@ -71,6 +71,7 @@ type Context struct {
 	RunID           string           `json:"runId,omitzero"` // the turn
 	AgentID         string           `json:"agentId,omitzero"`
 	Branch          string           `json:"branch,omitzero"`          // a context of its own inside the session
+	ParentBranch    *string          `json:"parentBranch,omitzero"`    // branch a new one was forked from; "" is the main context
 	MessageProvider string           `json:"messageProvider,omitzero"` // empty for cron and heartbeat
 	ChannelID       string           `json:"channelId,omitzero"`
 	SenderID        string           `json:"senderId,omitzero"`
@@ -91,6 +92,10 @@ type InputProvenance struct {
 
 // clone shares nothing that a handler could write to.
 func (c Context) clone() *Context {
+	if c.ParentBranch != nil {
+		parent := *c.ParentBranch
+		c.ParentBranch = &parent
+	}
 	if c.SenderMetadata != nil {
 		known := *c.SenderMetadata
 		c.SenderMetadata = &known

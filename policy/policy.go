@@ -60,9 +60,9 @@ const (
 type Reason struct {
 	Rule   string `json:"rule"` // e.g. "taintPolicy.untrusted", "toolOverrides.exec.*", "rules.no-prod", "lethal-trifecta"
 	Effect Effect `json:"effect"`
-	Text   string `json:"text"`            // for people
-	Pos    string `json:"pos,omitempty"`   // file:line:col of the rule; empty for built-in ones
-	Error  bool   `json:"error,omitempty"` // the rule could not be evaluated
+	Text   string `json:"text"`           // for people
+	Pos    string `json:"pos,omitempty"`  // file:line:col of the rule; empty for built-in ones
+	Error  bool   `json:"error,omitzero"` // the rule could not be evaluated
 }
 
 // Decision is the answer of a Set. Reasons are ordered strictest first; the first

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/parity.md")
@@ -55,11 +53,17 @@ func TestParityTableIsTrue(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("docs/parity.md is out of date, run make parity (-is +should):\n%s", cmp.Diff(strings.Split(old, "\n"), strings.Split(table, "\n")))
+		t.Fatalf("docs/parity.md is out of date, run make parity. Rows that it would write:\n%s", strings.Join(news(old, table), "\n"))
 	}
 	if err := os.WriteFile(parityFile, []byte(before+parityBegin+table+parityEnd+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// news are the lines of a text that another does not have.
+func news(old, text string) []string {
+	have := strings.Split(old, "\n")
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return slices.Contains(have, line) })
 }
 
 func parityTable(list []want, proofs map[string][]proof) string {

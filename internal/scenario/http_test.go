@@ -194,6 +194,9 @@ func (d *httpDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcome
 		no := false
 		c.SenderMetadata = &no
 	}
+	if t.Forked {
+		c.ParentBranch = &t.Parent
+	}
 	if t.From != "" {
 		c.InputProvenance = &hook.InputProvenance{Kind: "inter_session", SourceSessionKey: t.From}
 	}

@@ -23,13 +23,16 @@ type llmAnswerAnswer struct {
 }
 
 func (a *API) beforeLLMCall(ctx context.Context, event *hook.BeforeLLMCall, c *hook.Context) (any, error) {
-	opening, err := a.ensure(ctx, c, func() *string { return lastWords(event.Messages) })
-	if err != nil {
-		return nil, err
+	var opening tidemark.Opening
+	if identified(c) {
+		var err error
+		if opening, err = a.ensure(ctx, c, func() *string { return lastWords(event.Messages) }); err != nil {
+			return nil, err
+		}
 	}
 	result := a.bus.BeforeLLMCall(ctx, event, c)
 	if result.Block {
-		mark, err := a.mark(ctx, refOf(c))
+		mark, err := a.monitor.Taint(ctx, refOf(c))
 		if err != nil {
 			return nil, err
 		}

@@ -63,7 +63,7 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 	result := a.bus.BeforeToolCall(ctx, event, c)
 	if result.Block {
 		// Asking the monitor would hand out a permit for a call that will not run.
-		mark, err := a.mark(ctx, refOf(c))
+		mark, err := a.monitor.Taint(ctx, refOf(c))
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +142,7 @@ func (a *API) observe(ctx context.Context, o tidemark.Observation) (trust.Label,
 
 // observedNote says what the context holds now, and what the result brought.
 func (a *API) observedNote(ctx context.Context, ref tidemark.Ref, result trust.Label) (*note, error) {
-	mark, err := a.mark(ctx, ref)
+	mark, err := a.monitor.Taint(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +155,9 @@ func (a *API) observedNote(ctx context.Context, ref tidemark.Ref, result trust.L
 func resultText(event *hook.AfterToolCall) []byte {
 	if event.Result == nil {
 		return []byte(event.Error)
+	}
+	if text := plainText(event.Result); text != nil {
+		return []byte(*text) // the words, without JSON's quotes
 	}
 	return event.Result
 }

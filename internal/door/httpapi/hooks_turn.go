@@ -39,7 +39,8 @@ func (a *API) messageReceived(ctx context.Context, event *hook.MessageReceived, 
 	if t.Sender.Provider == "" && t.Sender.ID != "" {
 		t.Sender.Provider = "message" // somebody spoke: not the system itself
 	}
-	opening, err := a.begin(ctx, t, &event.Content, true)
+	t.Message = &event.Content
+	opening, err := a.monitor.Begin(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -50,11 +51,11 @@ func (a *API) messageReceived(ctx context.Context, event *hook.MessageReceived, 
 }
 
 func (a *API) beforeAgentStart(ctx context.Context, event *hook.BeforeAgentStart, c *hook.Context) (any, error) {
-	var words *string
+	t := turnOf(c)
 	if event.Prompt != "" {
-		words = &event.Prompt
+		t.Message, t.Found = &event.Prompt, true
 	}
-	opening, err := a.begin(ctx, turnOf(c), words, false)
+	opening, err := a.monitor.Begin(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,8 @@ func (a *API) contextAssembled(ctx context.Context, event *hook.ContextAssembled
 	for _, s := range event.Sources {
 		t.Items = append(t.Items, provenance.Item{Kind: s.Kind, Tool: s.Tool, Trust: s.Trust, Index: s.MessageIndex})
 	}
-	opening, err := a.begin(ctx, t, lastWords(event.Messages), false)
+	t.Message, t.Found = lastWords(event.Messages), true
+	opening, err := a.monitor.Begin(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +97,7 @@ func (a *API) loopIterationEnd(ctx context.Context, event *hook.LoopIterationEnd
 }
 
 func (a *API) plain(ctx context.Context, c *hook.Context) (any, error) {
-	mark, err := a.mark(ctx, refOf(c))
+	mark, err := a.monitor.Taint(ctx, refOf(c))
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +135,7 @@ func joinLines(a, b string) string {
 }
 
 func (a *API) messageSending(ctx context.Context, event *hook.MessageSending, c *hook.Context) (any, error) {
-	mark, err := a.mark(ctx, refOf(c))
+	mark, err := a.monitor.Taint(ctx, refOf(c))
 	if err != nil {
 		return nil, err
 	}

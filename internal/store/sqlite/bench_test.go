@@ -48,6 +48,11 @@ func BenchmarkAppend64Sessions(b *testing.B) {
 	}
 	b.ReportAllocs()
 	produce(b, func(p, n int) error { return s.Append(b.Context(), names[p], uint64(n), events[p]) })
+	head, err := s.Head(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(head.Records)/float64(head.Batch), "records/commit")
 }
 
 // BenchmarkBareInsert is the least that would have to be done: the same bytes in an equal
@@ -66,8 +71,8 @@ func BenchmarkBareInsert(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	queue, done := make(chan bareRow, sqlite.MaxBatch), make(chan error, 1)
-	go func() { done <- bareWriter(db, queue) }()
+	queue, done, commits := make(chan bareRow, sqlite.MaxBatch), make(chan error, 1), 0
+	go func() { done <- bareWriter(db, queue, &commits) }()
 	hash := make([]byte, 32)
 	b.ReportAllocs()
 	produce(b, func(p, n int) error {
@@ -79,6 +84,7 @@ func BenchmarkBareInsert(b *testing.B) {
 	if err := <-done; err != nil {
 		b.Fatal(err)
 	}
+	b.ReportMetric(float64(b.N)/float64(commits), "records/commit")
 }
 
 type bareRow struct {
@@ -87,7 +93,7 @@ type bareRow struct {
 	done         chan error
 }
 
-func bareWriter(db *sql.DB, queue <-chan bareRow) error {
+func bareWriter(db *sql.DB, queue <-chan bareRow, commits *int) error {
 	stmt, err := db.Prepare(`INSERT INTO records (session, seq, time, kind, hash, body) VALUES (?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return err
@@ -106,6 +112,7 @@ func bareWriter(db *sql.DB, queue <-chan bareRow) error {
 				more = false
 			}
 		}
+		*commits++
 		err := bareCommit(db, stmt, batch)
 		for _, row := range batch {
 			row.done <- err
