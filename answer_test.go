@@ -205,6 +205,26 @@ func TestATurnScopedApprovalEndsWithTheTurn(t *testing.T) {
 	}
 }
 
+// BEY-10
+func TestAnApprovalGivenBesideTheConversationHoldsForTheNextTurn(t *testing.T) {
+	approved := func(t *testing.T) (*world, tool.Call) {
+		w, c, _ := held(t, "")
+		if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{w.view("s").Questions[0].ID}, Approve: true, By: "desk", Via: "http"}); err != nil {
+			t.Fatal(err)
+		}
+		w.end(main("s"))
+		w.ownerSays("s", "try again")
+		return w, c
+	}
+	w, c := approved(t)
+	w.want(policy.Allow, main("s"), c)
+	w.want(policy.Confirm, main("s"), c)
+	w, c = approved(t)
+	w.end(main("s"))
+	w.ownerSays("s", "and again")
+	w.want(policy.Confirm, main("s"), c)
+}
+
 // PRV-11 PRV-19
 func TestRestrictCannotBeApproved(t *testing.T) {
 	w, _, code := held(t, "toolOverrides: {cron: {untrusted: restrict}}")

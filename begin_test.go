@@ -1,6 +1,8 @@
 package tidemark_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/tidemark/tidemark"
@@ -124,6 +126,28 @@ func TestOneTurnAnnouncedInSeveralHooksIsOneTurn(t *testing.T) {
 	}
 }
 
+func TestAMessageFoundInTheContextCountsOnce(t *testing.T) {
+	w := newWorld(t, "")
+	ref, message := tidemark.Ref{Session: "s", Turn: "run-1"}, "hello"
+	said := tidemark.Turn{Ref: ref, Sender: owner(), Message: &message}
+	found := said
+	found.Found = true
+	w.begin(said)
+	w.tools(ref)
+	if open := w.begin(found); !open.Continued || count(w.events("s"), provenance.TurnBegan) != 1 {
+		t.Errorf("got %+v, want the turn that has this message", open)
+	}
+	if open := w.begin(said); open.Continued || open.Turn == "run-1" {
+		t.Errorf("said again in the middle of the run: got %+v, want a turn of its own", open)
+	}
+	w.end(main("s"))
+	w.begin(tidemark.Turn{Ref: tidemark.Ref{Session: "t", Turn: "run-1"}, Sender: owner()})
+	w.end(main("t"))
+	if _, err := w.Begin(t.Context(), tidemark.Turn{Ref: tidemark.Ref{Session: "t", Turn: "run-1"}, Sender: owner()}); !errors.Is(err, tidemark.ErrSealed) {
+		t.Errorf("beginning a sealed turn: got %v, want ErrSealed", err)
+	}
+}
+
 func TestASecondMessageIsAnotherTurn(t *testing.T) {
 	w := newWorld(t, "")
 	one, two := "one", "two"
@@ -180,6 +204,28 @@ func TestTheLogHoldsNoSecretsOfAMessage(t *testing.T) {
 		if got.Text != want || got.Preview != want || got.Bytes != 44 || got.Hash != tool.DigestOf([]byte("use ghp_abcdefghijklmnopqrstuvwxyz to log in")) {
 			t.Errorf("%q: got %+v, want %q", file, got, want)
 		}
+	}
+}
+
+// HOOK-03
+func TestACensusLowersTheContextAndIsEvidence(t *testing.T) {
+	w := newWorld(t, "")
+	items := []provenance.Item{{Kind: "system_prompt", Trust: trust.System}, {Kind: "tool_result", Tool: "Web-Fetch", Trust: trust.Untrusted, Index: 4}}
+	open := w.begin(tidemark.Turn{Ref: main("s"), Sender: owner(), Items: items})
+	if got := tidemark.Evidence(open.Taint); open.Taint.Level != trust.Untrusted || got != "web_fetch at step 0 [untrusted]" {
+		t.Errorf("got %s because of %q", open.Taint.Level, got)
+	}
+}
+
+// BEY-06
+func TestTheTurnOfASubAgentsResultSaysSo(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("child", "go")
+	w.runs(main("child"), call("vestige_search", `{}`), "x")
+	group := trust.Sender{Provider: "slack", ID: "1", IsOwner: true, Group: "eng"}
+	open := w.begin(tidemark.Turn{Ref: main("s"), Sender: group, From: "child"})
+	if got := tidemark.Evidence(open.Taint); !strings.Contains(got, "sub agent (slack eng 1) [shared]") || !strings.Contains(got, "vestige_search") {
+		t.Errorf("got %q, want the sub-agent and what it read", got)
 	}
 }
 

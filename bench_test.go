@@ -51,19 +51,14 @@ func loop(b *testing.B, step func()) {
 }
 
 func TestAnAllowedCallCostsFewAllocations(t *testing.T) {
-	tests := []struct {
-		name string
-		call tool.Call
-		most float64
-	}{
-		{"without arguments", call("session_status"), 2},
-		{"with arguments, which are parsed once", call("read", `{"path":"notes/today.md"}`), 7},
-	}
-	for _, tt := range tests {
+	for name, c := range map[string]tool.Call{
+		"with arguments":    call("read", `{"path":"notes/today.md"}`),
+		"without arguments": call("session_status"),
+	} {
 		w := newWorldOn(t, "", nowhere{})
 		w.ownerSays("s", "go")
-		if got := testing.AllocsPerRun(1000, allowed(t, w, tt.call)); got > tt.most {
-			t.Errorf("%s: got %v allocations, want at most %v", tt.name, got, tt.most)
+		if got := testing.AllocsPerRun(1000, allowed(t, w, c)); got > 2 {
+			t.Errorf("%s: got %v allocations, want at most 2", name, got)
 		}
 	}
 }

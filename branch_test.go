@@ -1,9 +1,14 @@
 package tidemark_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
 	"testing"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -173,5 +178,101 @@ func TestOnlyTheFirstTurnOfABranchIsAFork(t *testing.T) {
 	hello := "hello"
 	if open := w.begin(tidemark.Turn{Ref: b, Forked: true, Sender: owner(), Message: &hello}); open.Taint.Level != trust.Owner {
 		t.Errorf("got %s; what the parent read after the fork is not in the branch", open.Taint.Level)
+	}
+}
+
+// readsBack reports what a tool that speaks for other sessions brought, with no word of
+// the host about whose it is.
+func (w *world) readsBack(parent, args string) trust.Level {
+	w.Helper()
+	result := tool.Result{Name: "sessions_history", Args: []byte(args), Content: []byte("they said")}
+	l, err := w.Observe(w.Context(), tidemark.Observation{Ref: main(parent), Result: result})
+	if err != nil {
+		w.Fatalf("observe: %v", err)
+	}
+	return l.Level
+}
+
+// BEY-06
+func TestWhatASubAgentSaidCarriesItsTaintWhoeverReadsItBack(t *testing.T) {
+	family := func(t *testing.T) *world {
+		w := newWorld(t, "")
+		w.ownerSays("parent", "go")
+		w.spawned("clean", "parent")
+		w.spawned("dirty", "parent")
+		w.taints("dirty")
+		w.ownerSays("other", "go")
+		return w
+	}
+	tests := []struct {
+		name, reader, args string
+		want               trust.Level
+	}{
+		{"the session the call asked about", "parent", `{"sessionKey":"clean"}`, trust.Local},
+		{"a tainted session the call asked about", "parent", `{"sessionKey":"dirty"}`, trust.Untrusted},
+		{"a tainted session, read by a stranger to it", "other", `{"session_key":"dirty"}`, trust.Untrusted},
+		{"no session in particular: all sub-agents", "parent", `{"limit":5}`, trust.Untrusted},
+		{"a session nobody knows: all sub-agents", "parent", `{"sessionKey":"nobody"}`, trust.Untrusted},
+		{"itself: all sub-agents", "parent", `{"sessionKey":"parent"}`, trust.Untrusted},
+		{"no sub-agents at all", "other", `{}`, trust.Local},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := family(t).readsBack(tt.reader, tt.args); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+	t.Run("after a restart, a session the call asked about", func(t *testing.T) {
+		if got := family(t).again().readsBack("parent", `{"sessionKey":"dirty"}`); got != trust.Untrusted {
+			t.Errorf("got %s, want untrusted", got)
+		}
+	})
+	t.Run("after a restart, a sub-agent that has spoken since", func(t *testing.T) {
+		w := family(t).again()
+		w.view("dirty")
+		if got := w.readsBack("parent", `{}`); got != trust.Untrusted {
+			t.Errorf("got %s, want untrusted", got)
+		}
+	})
+}
+
+// BEY-03
+func TestABranchOfUnknownParentStartsFromTheWholeSession(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("s", "go")
+	w.begin(tidemark.Turn{Ref: inBranch("s", "a"), Forked: true, Sender: owner()})
+	w.runs(inBranch("s", "a"), call("web_fetch", `{"url":"https://evil.example"}`), "x")
+	if open := w.begin(tidemark.Turn{Ref: inBranch("s", "b"), Sender: owner()}); open.Taint.Level != trust.Untrusted {
+		t.Errorf("got %s, want untrusted: nobody says what the branch was made from", open.Taint.Level)
+	}
+	if open := w.begin(tidemark.Turn{Ref: inBranch("new", "b"), Sender: owner()}); open.Taint.Level != trust.Owner {
+		t.Errorf("the first branch of a session: got %s, want owner", open.Taint.Level)
+	}
+}
+
+// BEY-06
+func TestAParentOfManyRemembersTheLatest(t *testing.T) {
+	store := newFakeStore()
+	w := newWorldOn(t, "", store)
+	w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: store, Now: w.clock.Now, Rand: w.dice, MaxSessions: 8})
+	w.ownerSays("parent", "go")
+	for i := range 300 {
+		w.spawned(fmt.Sprintf("child-%d", i), "parent")
+	}
+	w.spawned("child-299", "parent") // again: it is one child still
+	w.taints("child-299")
+	store.load = func(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
+		if session == "child-299" || session == "parent" {
+			return store.Store.Load(ctx, session, after)
+		}
+		return unreadable(errors.New("disk gone"))(ctx, session, after)
+	}
+	if _, err := w.Observe(t.Context(), tidemark.Observation{Ref: main("parent"), Result: tool.Result{Name: "sessions_history"}}); !errors.Is(err, tidemark.ErrUnavailable) {
+		t.Errorf("with a log that cannot be read: got %v, want ErrUnavailable", err)
+	}
+	store.load = nil
+	if got := w.readsBack("parent", `{}`); got != trust.Untrusted {
+		t.Errorf("got %s, want untrusted", got)
 	}
 }

@@ -19,6 +19,7 @@ type decision struct {
 	decided provenance.Decided
 	list    [1]*provenance.Event
 	args    tool.Args
+	call    tool.Call
 }
 
 // Decide says whether this exact call may run now. Its order is fixed: label the
@@ -34,7 +35,6 @@ func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (Verdict,
 		d := m.decisions.Get().(*decision)
 		v, err = m.decide(ctx, s, b, ref, call, d)
 		if err == nil { // after an error the store may still hold the event
-			*d = decision{}
 			m.decisions.Put(d)
 		}
 		return err
@@ -62,7 +62,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 	now := m.now().UnixNano()
 	set := m.policy.Load().For(s.state.agent)
 	name := tool.Name(call.Name)
-	x.args = tool.NewArgs(call.Args)
+	x.args, x.call = tool.NewArgs(call.Args), call
 
 	// 1 label · 2 static policy · 3 taint policy
 	in := &s.input
@@ -72,7 +72,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 	v := Verdict{Effect: d.Effect, Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons, Tool: name, Taint: b.Mark, Step: uint64(s.state.steps) + 1}
 
 	x.decided = provenance.Decided{
-		CallID: call.ID, Tool: name, Digest: call.Digest(), Step: v.Step, Kind: d.Kind, Rule: d.Rule,
+		CallID: call.ID, Tool: name, Call: &x.call, Step: v.Step, Kind: d.Kind, Rule: d.Rule,
 		Level: b.Mark.Level, Policy: set.Version(), Expect: traits.Level, ExpectS: traits.Sensitivity,
 		Source: traits.Source, Private: traits.Sensitive,
 	}
@@ -81,6 +81,9 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 	}
 
 	// 5 approval: spend one, or ask. (4, the intent audit, and 6, the verifier, come here.)
+	if v.Effect != policy.Allow {
+		x.decided.Seal() // the approval is for these very bytes
+	}
 	if v.Effect == policy.Confirm {
 		if err := m.approve(s, ref, &v, x, now, set); err != nil {
 			return Verdict{}, err
@@ -105,7 +108,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 		return Verdict{}, err
 	}
 	if v.Effect == policy.Allow {
-		v.Permit = &Permit{digest: x.decided.Digest, issued: true}
+		v.Permit = &Permit{issued: true, name: name, args: string(call.Args)}
 	}
 	return v, nil
 }
@@ -167,9 +170,11 @@ func (m *Monitor) ask(s *session, ref Ref, v *Verdict, x *decision, now int64, s
 		ID: id, CodeHash: approval.HashCode(s.name, code), Expires: now + int64(set.Settings().ApprovalTTL),
 		Args: m.redact.Preview(x.args.Raw(), maxArgsShown), Replaces: replaces,
 	}
-	maps.DeleteFunc(s.codes, func(id, _ string) bool { _, open := s.state.book.Request(id); return !open })
 	if s.codes == nil {
 		s.codes = map[string]string{}
+	}
+	if len(s.codes) > 2*approval.MaxOpen { // some belong to questions long gone
+		maps.DeleteFunc(s.codes, func(id, _ string) bool { _, open := s.state.book.Request(id); return !open })
 	}
 	s.codes[id] = code
 	v.Held = &Question{

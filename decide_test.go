@@ -413,6 +413,27 @@ rules:
 	}
 }
 
+// HOOK-13
+func TestRulesMayAskWhatHappenedSoFar(t *testing.T) {
+	w := newWorld(t, `
+rules:
+  - {name: two-mails, tools: [mail], when: 'calls["mail"] >= 2', effect: deny}
+  - {name: after-read, tools: [post], when: 'results["read"] > 0', effect: deny}
+  - {name: often-refused, tools: [late], when: 'denied >= 1 && steps >= 3', effect: deny}
+`)
+	w.ownerSays("s", "go")
+	w.want(policy.Allow, main("s"), call("post", `{}`))
+	w.want(policy.Allow, main("s"), call("late", `{}`))
+	w.want(policy.Allow, main("s"), call("mail", `{}`))
+	w.want(policy.Allow, main("s"), call("mail", `{"second":true}`))
+	w.want(policy.Deny, main("s"), call("mail", `{"third":true}`))
+	w.observe(main("s"), "read", "x")
+	w.want(policy.Deny, main("s"), call("post", `{}`))
+	w.want(policy.Deny, main("s"), call("late", `{}`))
+	restarted := w.again()
+	restarted.want(policy.Deny, main("s"), call("mail", `{}`))
+}
+
 // SEQ-08
 func TestTheLethalTrifecta(t *testing.T) {
 	w := newWorld(t, `

@@ -30,31 +30,23 @@ func (m *Monitor) adopt(parent, child string) {
 	m.children[parent] = append(known, child)
 }
 
-// sources are the sessions whose words a result may hold: the one the host names, the
-// one the call asked about, or else every sub-agent of the session.
-func (m *Monitor) sources(o Observation) []string {
+// brought is what other sessions put into a result: the one the host names, the one the
+// call asked about, or else every sub-agent of the session. One that the host names and
+// nobody knows is the worst.
+func (m *Monitor) brought(ctx context.Context, o Observation) (trust.Label, error) {
 	if o.From != "" {
-		return []string{o.From}
+		return m.child(ctx, o.Ref, o.From)
 	}
 	if !policy.SpeaksForSessions(tool.Name(o.Result.Name)) {
-		return nil
+		return clean(), nil
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	args := tool.NewArgs(o.Result.Args)
-	for _, field := range []string{"sessionKey", "session_key", "session", "childSessionKey"} {
-		if name, ok := args.Text(field); ok && m.sessions[name] != nil && name != o.Ref.Session {
-			return []string{name}
+	if name := askedSession(o); name != "" {
+		if l, known, err := m.mark(ctx, name); known || err != nil {
+			return l, err
 		}
 	}
-	return slices.Clone(m.children[o.Ref.Session])
-}
-
-// brought joins what those sessions hold. One that the host named and nobody knows is
-// the worst.
-func (m *Monitor) brought(ctx context.Context, o Observation) (trust.Label, error) {
 	out := clean()
-	for _, name := range m.sources(o) {
+	for _, name := range m.childrenOf(o.Ref.Session) {
 		l, err := m.child(ctx, o.Ref, name)
 		if err != nil {
 			return trust.Label{}, err
@@ -62,4 +54,21 @@ func (m *Monitor) brought(ctx context.Context, o Observation) (trust.Label, erro
 		out = out.Join(l)
 	}
 	return out, nil
+}
+
+// askedSession is the other session that a call is about, by its arguments.
+func askedSession(o Observation) string {
+	args := tool.NewArgs(o.Result.Args)
+	for _, field := range []string{"sessionKey", "session_key", "session", "childSessionKey"} {
+		if name, ok := args.Text(field); ok && name != o.Ref.Session && (Ref{Session: name}).check() == nil {
+			return name
+		}
+	}
+	return ""
+}
+
+func (m *Monitor) childrenOf(parent string) []string {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return slices.Clone(m.children[parent])
 }

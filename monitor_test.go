@@ -135,6 +135,27 @@ func TestForgottenSessionsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
+func TestTaintIsWhatAContextHoldsNow(t *testing.T) {
+	w := newWorld(t, "")
+	want := func(ref tidemark.Ref, level trust.Level) {
+		t.Helper()
+		if l, err := w.Taint(t.Context(), ref); err != nil || l.Level != level {
+			t.Errorf("%v: got %s, %v; want %s", ref, l.Level, err, level)
+		}
+	}
+	want(main("s"), trust.Untrusted)
+	w.ownerSays("s", "go")
+	want(main("s"), trust.Owner)
+	w.taints("s")
+	want(main("s"), trust.Untrusted)
+	if got := w.Sessions(); got != 1 {
+		t.Errorf("got %d sessions in memory, want 1", got)
+	}
+	if _, err := w.Taint(t.Context(), tidemark.Ref{}); !errors.Is(err, tidemark.ErrRef) {
+		t.Errorf("of no session: got %v, want ErrRef", err)
+	}
+}
+
 func TestQuestionsOfAllSessionsOldestFirst(t *testing.T) {
 	w := newWorld(t, "")
 	for _, s := range []string{"b", "a", "c"} {

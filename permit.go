@@ -15,15 +15,16 @@ var ErrPermit = errors.New("no permit for this call")
 // makes one; nil and the zero Permit cover nothing. Whatever lets a call through takes
 // a *Permit and redeems it.
 type Permit struct {
-	digest tool.Digest
 	issued bool
+	name   string // normalised
+	args   string // a copy: the caller may change its bytes
 	used   atomic.Bool
 }
 
 // Redeem uses the permit up for call. It works once, and only for the same tool and
 // the same argument bytes.
 func (p *Permit) Redeem(call tool.Call) error {
-	if p == nil || !p.issued || p.digest != call.Digest() || !p.used.CompareAndSwap(false, true) {
+	if p == nil || !p.issued || p.name != tool.Name(call.Name) || p.args != string(call.Args) || !p.used.CompareAndSwap(false, true) {
 		return ErrPermit
 	}
 	return nil

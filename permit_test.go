@@ -64,6 +64,15 @@ func TestAPermitWorksOnce(t *testing.T) {
 	}
 }
 
+func TestAPermitIsNotForBytesThatChangedSince(t *testing.T) {
+	c := call("exec", `{"command":"ls"}`)
+	p := permit(t, c)
+	copy(c.Args, `{"command":"rm"}`) // the same memory, another call
+	if err := p.Redeem(c); !errors.Is(err, tidemark.ErrPermit) {
+		t.Errorf("got %v, want ErrPermit", err)
+	}
+}
+
 func TestAPermitRedeemedConcurrentlyWorksOnce(t *testing.T) {
 	c := call("exec", `{"command":"ls"}`)
 	p := permit(t, c)

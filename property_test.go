@@ -127,7 +127,7 @@ func (l *life) answers(t *rapid.T) {
 	if err != nil || len(v.Questions) == 0 {
 		t.Skip("nothing to answer")
 	}
-	vote := tidemark.Vote{Session: session, By: "desk", Approve: rapid.Bool().Draw(t, "approve"), For: rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "for")}
+	vote := tidemark.Vote{Session: session, By: "desk", Via: "http", Approve: rapid.Bool().Draw(t, "approve"), For: rapid.SampledFrom([]time.Duration{0, time.Minute}).Draw(t, "for")}
 	for _, q := range v.Questions {
 		if len(vote.IDs) == 0 || rapid.Bool().Draw(t, "too") {
 			vote.IDs = append(vote.IDs, q.ID)
@@ -262,63 +262,84 @@ func verdictText(v tidemark.Verdict) string {
 	return fmt.Sprintf("%s %s %s step %d spent %q taint %+v reasons %+v held %v", v.Effect, v.Kind, v.Rule, v.Step, v.Spent, v.Taint, v.Reasons, v.Held != nil)
 }
 
-// auditLog reads a log as a stranger would: every call that was let through against the
+// auditor reads a log as a stranger would: every call that was let through against the
 // policy's wish stands on an answer nobody used before.
+type auditor struct {
+	t       *rapid.T
+	asked   map[string]*provenance.Decided // by question or write
+	branch  map[string]string              // by question, write or grant
+	answers map[string]provenance.Event    // by what they made spendable
+	ends    map[string]int                 // how many ends of a turn that has seen
+	used    map[string]bool
+}
+
 func auditLog(t *rapid.T, events []provenance.Event) {
-	asked := map[string]*provenance.Decided{}
-	branchOf, answers, used := map[string]string{}, map[string]provenance.Event{}, map[string]bool{}
-	over := map[string]bool{} // approvals and grants whose turn has ended
-	ended := map[string]int{} // how many turns have ended since an approval
+	a := &auditor{t, map[string]*provenance.Decided{}, map[string]string{}, map[string]provenance.Event{}, map[string]int{}, map[string]bool{}}
 	for i, e := range events {
 		switch e.Kind {
-		case provenance.TurnSealed, provenance.TurnBegan:
-			open := i > 0 && lastTurnIsOpen(events[:i], e.Branch)
-			for id, a := range answers {
-				ends := e.Kind == provenance.TurnSealed || open && !e.Began.Command
-				if timed := a.Answer.Grant != nil && !a.Answer.Grant.Turn; ends && !timed && branchOf[id] == e.Branch && a.Kind == provenance.Answered {
-					ended[id]++
-					more := 0 // an approval given beside the conversation holds for the next turn too
-					if a.Answer.Via != "chat" && a.Answer.Grant == nil {
-						more = 1
-					}
-					over[id] = ended[id] > more
-				}
+		case provenance.TurnSealed:
+			a.turnEnds(e.Branch)
+		case provenance.TurnBegan:
+			if !e.Began.Command && lastTurnIsOpen(events[:i], e.Branch) {
+				a.turnEnds(e.Branch)
 			}
 		case provenance.Answered, provenance.WriteReviewed:
 			for _, id := range approved(e.Answer) {
 				if e.Answer.Grant != nil {
-					branchOf[id] = e.Branch
+					a.branch[id] = e.Branch
 				}
-				answers[id] = e
+				a.answers[id] = e
 			}
 		case provenance.CallDecided:
-			d := e.Decided
-			if d.Ask != nil {
-				asked[d.Ask.ID], branchOf[d.Ask.ID] = d, e.Branch
+			if e.Decided.Ask != nil {
+				a.asked[e.Decided.Ask.ID], a.branch[e.Decided.Ask.ID] = e.Decided, e.Branch
 			}
-			if d.Write != nil {
-				asked[d.Write.ID], branchOf[d.Write.ID] = d, e.Branch
+			if e.Decided.Write != nil {
+				a.asked[e.Decided.Write.ID], a.branch[e.Decided.Write.ID] = e.Decided, e.Branch
 			}
-			if d.Spent == "" {
-				continue
+			if e.Decided.Spent != "" {
+				a.spends(i+1, e, e.Decided)
 			}
-			a, known := answers[d.Spent]
-			if d.Effect != "allow" || !known || over[d.Spent] || branchOf[d.Spent] != e.Branch {
-				t.Fatalf("record %d: %s spends %q: answered %v, over %v, of branch %q", i+1, d.Tool, d.Spent, known, over[d.Spent], branchOf[d.Spent])
-			}
-			if g := a.Answer.Grant; g != nil {
-				if !slices.Contains(g.Tools, d.Tool) || d.Level < g.Ceiling || !g.Turn && e.Time >= g.Until || d.Policy != g.Policy {
-					t.Fatalf("record %d: %s at %s is not covered by the grant %+v", i+1, d.Tool, d.Level, g)
-				}
-				continue
-			}
-			q := asked[d.Spent]
-			if used[d.Spent] || q.Digest != d.Digest || e.Time >= a.Answer.Until || a.Kind == provenance.Answered && (d.Level < q.Level || d.Policy != q.Policy) {
-				t.Fatalf("record %d: %s spends the approval of another call, or a second time: %+v", i+1, d.Tool, q)
-			}
-			used[d.Spent] = true
 		}
 	}
+}
+
+func (a *auditor) turnEnds(branch string) {
+	for id := range a.answers {
+		if a.branch[id] == branch {
+			a.ends[id]++
+		}
+	}
+}
+
+func (a *auditor) spends(record int, e provenance.Event, d *provenance.Decided) {
+	answer, known := a.answers[d.Spent]
+	if d.Effect != "allow" || !known || a.ends[d.Spent] > turnsOf(answer) || a.branch[d.Spent] != e.Branch {
+		a.t.Fatalf("record %d: %s spends %q: answered %v, %d turns ended, of branch %q", record, d.Tool, d.Spent, known, a.ends[d.Spent], a.branch[d.Spent])
+	}
+	if g := answer.Answer.Grant; g != nil {
+		if !slices.Contains(g.Tools, d.Tool) || d.Level < g.Ceiling || !g.Turn && e.Time >= g.Until || d.Policy != g.Policy {
+			a.t.Fatalf("record %d: %s at %s is not covered by the grant %+v", record, d.Tool, d.Level, g)
+		}
+		return
+	}
+	q := a.asked[d.Spent]
+	worse := answer.Kind == provenance.Answered && (d.Level < q.Level || d.Policy != q.Policy)
+	if a.used[d.Spent] || q.Digest != d.Digest || e.Time >= answer.Answer.Until || worse {
+		a.t.Fatalf("record %d: %s spends the approval of another call, or a second time: %+v", record, d.Tool, q)
+	}
+	a.used[d.Spent] = true
+}
+
+// turnsOf is how many ends of a turn what the answer gave survives.
+func turnsOf(e provenance.Event) int {
+	switch {
+	case e.Kind == provenance.WriteReviewed, e.Answer.Grant != nil && !e.Answer.Grant.Turn:
+		return 1 << 30 // its time alone ends it
+	case e.Answer.Grant == nil && e.Answer.Via != "chat":
+		return 1 // given beside the conversation, for the turn after
+	}
+	return 0
 }
 
 // approved are the ids an answer makes spendable.

@@ -1,12 +1,15 @@
 package tidemark_test
 
 import (
+	"context"
 	"errors"
+	"iter"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -69,6 +72,60 @@ func TestADiscardedWriteDoesNotRunAndIsNotLost(t *testing.T) {
 	var e *tidemark.AnswerError
 	if _, err := w.Review(t.Context(), "s", id, true, "desk", "http"); !errors.As(err, &e) {
 		t.Errorf("releasing it after all: got %v, want an AnswerError", err)
+	}
+}
+
+// BEY-08
+func TestAWriteThatIsApprovedIsNoLongerHeld(t *testing.T) {
+	w, _ := quarantined(t, "")
+	q := w.view("s").Questions[0]
+	if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true, By: "desk", Via: "http"}); err != nil {
+		t.Fatal(err)
+	}
+	w.want(policy.Allow, main("s"), memoryWrite())
+	if got := w.view("s").Writes; len(got) != 1 || got[0].Status != "released" {
+		t.Errorf("got %+v, want it released", got)
+	}
+}
+
+// BEY-08
+func TestAReviewAnswersTheQuestionToo(t *testing.T) {
+	for _, release := range []bool{true, false} {
+		w, id := quarantined(t, "")
+		if _, err := w.Review(t.Context(), "s", id, release, "desk", "http"); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range w.view("s").Questions {
+			if q.State == "pending" {
+				t.Errorf("released %v: the question is still open", release)
+			}
+		}
+	}
+}
+
+// BEY-08
+func TestAWriteThatCannotBeReadBackIsNotReleased(t *testing.T) {
+	store := newFakeStore()
+	w := newWorldOn(t, "", store)
+	w.ownerSays("s", "go")
+	w.taints("s")
+	id := w.want(policy.Confirm, main("s"), memoryWrite()).Write
+	records := map[string]func(yield func(audit.Record, error) bool){
+		"an error": func(yield func(audit.Record, error) bool) { yield(audit.Record{}, errors.New("disk gone")) },
+		"another record": func(yield func(audit.Record, error) bool) {
+			yield(audit.Record{Kind: "turn.sealed", Body: []byte(`{"seen":{}}`)}, nil)
+		},
+		"no record": func(func(audit.Record, error) bool) {},
+	}
+	for name, seq := range records {
+		store.load = func(context.Context, string, uint64) iter.Seq2[audit.Record, error] { return seq }
+		if c, err := w.Review(t.Context(), "s", id, true, "desk", "http"); err == nil || c.Name != "" {
+			t.Errorf("%s: got %v, %v; want an error", name, c, err)
+		}
+	}
+	store.load = nil
+	if _, err := w.Review(t.Context(), "s", id, true, "desk", "http"); err != nil {
+		t.Errorf("when it can be read again: %v", err)
 	}
 }
 

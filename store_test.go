@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
@@ -164,6 +163,9 @@ func TestALogThatCannotBeReadDecidesNothing(t *testing.T) {
 			if _, err := w.Observe(t.Context(), tidemark.Observation{Ref: main("other"), From: "s"}); !errors.Is(err, tidemark.ErrUnavailable) {
 				t.Errorf("a result of it: got %v, want ErrUnavailable", err)
 			}
+			if _, err := w.Begin(t.Context(), tidemark.Turn{Ref: main("other"), From: "s"}); !errors.Is(err, tidemark.ErrUnavailable) {
+				t.Errorf("a turn started by its result: got %v, want ErrUnavailable", err)
+			}
 			store.load = nil
 			w.want(policy.Confirm, main("s"), call("exec", `{"now":true}`))
 		})
@@ -186,6 +188,10 @@ func TestAFailedEventIsNotUsedAgain(t *testing.T) {
 	for range 10 {
 		w.want(policy.Allow, main("s"), call("web_search", `{"second":2}`))
 	}
+	if _, err := kept.Record("s"); err != nil {
+		t.Fatal(err)
+	}
+	kept.Decided.Seal()
 	if kept.Decided == nil || kept.Decided.Tool != "read" || kept.Decided.Digest != call("read", `{"first":1}`).Digest() {
 		t.Errorf("the event of the failed call has become %+v", kept.Decided)
 	}
@@ -207,55 +213,29 @@ func TestAConflictThatDoesNotEndIsAnError(t *testing.T) {
 	w.want(policy.Allow, main("s"), call("read", `{}`))
 }
 
-// SEQ-09
-func TestTwoReplicasAgree(t *testing.T) {
-	a := newWorld(t, "")
-	b := a.again()
-	a.ownerSays("s", "go")
-	b.want(policy.Allow, main("s"), call("exec", `{}`))
-	a.taints("s")
-	v := b.want(policy.Confirm, main("s"), call("exec", `{}`)) // b does not know yet, the log does
-	a.ownerSays("s", ".approve exec "+v.Held.Code)
-	b.want(policy.Allow, main("s"), call("exec", `{}`))
-	a.want(policy.Confirm, main("s"), call("exec", `{}`)) // spent over there
-	b.wantSame(a, "s")
-	verified(t, a.store, "s")
-}
-
-func (w *world) wantSame(other *world, session string) {
-	w.Helper()
-	for _, x := range []*world{w, other} { // a write makes both read what is new
-		x.decide(main(session), call("read", `{}`))
-	}
-	w.decide(main(session), call("read", `{}`))
-	if got, want := asJSON(w, w.view(session)), asJSON(w, w.again().view(session)); got != want {
-		w.Fatalf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestAReplicaReadsOnlyWhatIsNew(t *testing.T) {
+func TestAConflictWithALogThatCannotBeReadIsAnError(t *testing.T) {
 	store := newFakeStore()
-	read := 0
-	store.load = func(ctx context.Context, s string, after uint64) iter.Seq2[audit.Record, error] {
-		return func(yield func(audit.Record, error) bool) {
-			for rec, err := range store.Store.Load(ctx, s, after) {
-				read++
-				if !yield(rec, err) {
-					return
-				}
-			}
+	w := busy(t, store)
+	w.again().taints("s")
+	store.load = unreadable(errors.New("disk gone"))
+	if v, err := w.Decide(t.Context(), main("s"), call("read", `{}`)); !errors.Is(err, tidemark.ErrUnavailable) || v.Permit != nil {
+		t.Errorf("got %v, want ErrUnavailable", err)
+	}
+	store.load = nil
+	w.want(policy.Allow, main("s"), call("read", `{}`))
+}
+
+func TestALogMayAnswerWhatNobodyAsked(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("s", "go")
+	w.taints("s")
+	answer := &provenance.Answer{By: "x", IDs: []string{"nothing"}, Verdict: "approve", Until: 1 << 62}
+	for i, kind := range []provenance.Kind{provenance.Answered, provenance.WriteReviewed, provenance.GrantRevoked, provenance.TryFailed} {
+		if err := w.store.Append(t.Context(), "s", w.view("s").Records+uint64(i), []*provenance.Event{{Kind: kind, Answer: answer}}); err != nil {
+			t.Fatal(err)
 		}
 	}
-	a := newWorldOn(t, "", store)
-	b := a.again()
-	a.ownerSays("s", "go")
-	for range 100 {
-		a.want(policy.Allow, main("s"), call("read", `{}`))
-		b.want(policy.Allow, main("s"), call("read", `{}`))
-	}
-	if want := 2*201 + 10; read > want {
-		t.Errorf("200 calls in turns read %d records, want at most %d", read, want)
-	}
+	w.again().want(policy.Confirm, main("s"), call("exec", `{}`))
 }
 
 func TestASessionWhoseLogWasRemovedStartsOverUntrusted(t *testing.T) {
@@ -269,150 +249,73 @@ func TestASessionWhoseLogWasRemovedStartsOverUntrusted(t *testing.T) {
 	verified(t, store, "s")
 }
 
-// A conflict between a turn and its command must not begin the turn twice.
-func TestAConflictInTheMiddleOfBegin(t *testing.T) {
-	store := newFakeStore()
-	w := busy(t, store)
-	other := w.again()
-	code := w.want(policy.Confirm, main("s"), call("exec", `{}`)).Held.Code
-	turns := count(w.events("s"), provenance.TurnBegan)
-	var once sync.Once
-	store.append = func(ctx context.Context, s string, at uint64, e []*provenance.Event) error {
-		if e[0].Kind == provenance.Answered {
-			once.Do(func() {
-				store.append = nil
-				other.observe(main("s"), "read", "in between")
-			})
-		}
-		return store.Store.Append(ctx, s, at, e)
-	}
-	w.ownerSays("s", ".approve exec "+code)
-	if got := count(w.events("s"), provenance.TurnBegan); got != turns+1 {
-		t.Errorf("got %d turns, want %d", got, turns+1)
-	}
-	w.want(policy.Allow, main("s"), call("exec", `{}`))
-}
-
 func TestWithoutRandomnessThereIsNoQuestion(t *testing.T) {
-	w := newWorld(t, "")
-	m, err := tidemark.New(tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: iotest.ErrReader(errors.New("no entropy"))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Monitor = m
-	w.ownerSays("s", "go")
-	w.taints("s")
-	for _, c := range []tool.Call{call("exec", `{}`), memoryWrite()} {
-		if v, err := w.Decide(t.Context(), main("s"), c); err == nil || v.Permit != nil || v.Held != nil {
-			t.Errorf("%s: got %+v, %v; want an error", c.Name, v, err)
+	for bytes := range 16 { // an id, a code, an id
+		w, c, _ := held(t, "toolOverrides: {write: {untrusted: restrict}}")
+		entropy := io.MultiReader(strings.NewReader(strings.Repeat("x", bytes)), iotest.ErrReader(errors.New("no entropy")))
+		w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: entropy})
+		before := len(w.events("s"))
+		switch {
+		case bytes < 6: // not enough for any id
+			_, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{w.view("s").Questions[0].ID}, Approve: true, For: 1})
+			wantNothing(w, err, tidemark.Verdict{}, before)
+			v, err := w.Decide(t.Context(), main("s"), memoryWrite())
+			wantNothing(w, err, v, before)
+			fallthrough
+		case bytes < 10: // an id, but no code
+			v, err := w.Decide(t.Context(), main("s"), call("exec", `{"other":1}`))
+			wantNothing(w, err, v, before)
+		default:
+			w.want(policy.Confirm, main("s"), c)
 		}
+		w.want(policy.Allow, main("s"), call("read", `{}`))
 	}
-	w.want(policy.Allow, main("s"), call("read", `{}`))
 }
 
-// retry is what a caller does about a conflict that did not end in time.
-func retry(t *testing.T, do func() error) {
-	for {
-		err := do()
-		if err == nil {
-			return
-		}
-		if !errors.Is(err, tidemark.ErrConflict) {
-			t.Errorf("got %v", err)
-			return
-		}
+func wantNothing(w *world, err error, v tidemark.Verdict, records int) {
+	w.Helper()
+	if err == nil || v.Permit != nil || v.Held != nil || len(w.events("s")) != records {
+		w.Errorf("got %+v, %v and %d records; want an error and nothing recorded", v, err, len(w.events("s")))
 	}
 }
 
 // SEQ-09
-func TestReplicasUsedAtOnceLoseNothing(t *testing.T) {
-	a := newWorld(t, "")
-	b := a.again()
-	a.ownerSays("s", "go")
-	var all sync.WaitGroup
-	const each = 20
-	for i, w := range []*world{a, b, a, b} {
-		all.Go(func() {
-			for j := range each {
-				retry(t, func() error {
-					_, err := w.Decide(t.Context(), main("s"), call("read", `{"i":`, fmt.Sprint(i*each+j), `}`))
-					return err
-				})
-				if i == 1 && j == each/2 {
-					retry(t, func() error {
-						_, err := w.Observe(t.Context(), tidemark.Observation{Ref: main("s"), Result: tool.Result{Name: "web_fetch"}})
-						return err
-					})
-				}
-			}
-		})
-	}
-	all.Wait()
-	if got, want := verified(t, a.store, "s"), uint64(4*each+2); got != want {
-		t.Errorf("got %d records, want %d", got, want)
-	}
-	fresh := a.again().view("s")
-	if fresh.Taint.Level != trust.Untrusted || fresh.Steps != 4*each {
-		t.Errorf("got %s after %d steps, want untrusted after %d", fresh.Taint.Level, fresh.Steps, 4*each)
-	}
-	seen := map[uint64]bool{}
-	for _, e := range a.events("s") {
-		if e.Decided != nil && seen[e.Decided.Step] {
-			t.Errorf("two calls are step %d", e.Decided.Step)
-		} else if e.Decided != nil {
-			seen[e.Decided.Step] = true
+func TestASessionThatCannotBeBegunDecidesNothing(t *testing.T) {
+	store := newFakeStore()
+	w := newWorldOn(t, "", store)
+	store.append = func(context.Context, string, uint64, []*provenance.Event) error { return tidemark.ErrUnavailable }
+	ctx, ref := t.Context(), main("new")
+	errs := map[string]error{}
+	_, errs["decide"] = w.Decide(ctx, ref, call("read", `{}`))
+	_, errs["observe"] = w.Observe(ctx, tidemark.Observation{Ref: ref})
+	_, errs["tools"] = w.Tools(ctx, tidemark.ModelCall{Ref: ref})
+	_, errs["answered"] = w.Answered(ctx, tidemark.Asked{Ref: ref})
+	for verb, err := range errs {
+		if !errors.Is(err, tidemark.ErrUnavailable) {
+			t.Errorf("%s: got %v, want ErrUnavailable", verb, err)
 		}
+	}
+	store.append = nil
+	w.begin(tidemark.Turn{Ref: tidemark.Ref{Session: "s", Turn: "r"}, Sender: owner()})
+	w.end(main("s"))
+	store.append = func(context.Context, string, uint64, []*provenance.Event) error { return tidemark.ErrUnavailable }
+	if _, err := w.Tools(ctx, tidemark.ModelCall{Ref: tidemark.Ref{Session: "s", Turn: "r"}}); !errors.Is(err, tidemark.ErrUnavailable) {
+		t.Errorf("a model call after the turn: got %v, want ErrUnavailable", err)
 	}
 }
 
-// BEY-10
-func TestAnApprovalSpentAtOnceInTwoReplicasIsSpentOnce(t *testing.T) {
-	for range 20 {
-		a, c, code := held(t, "")
-		b := a.again()
-		a.ownerSays("s", ".approve exec "+code)
-		var won atomic.Int32
-		var all sync.WaitGroup
-		for _, w := range []*world{a, b, a, b} {
-			all.Go(func() {
-				retry(t, func() error {
-					v, err := w.Decide(t.Context(), main("s"), c)
-					if v.Allowed() {
-						won.Add(1)
-					}
-					return err
-				})
-			})
+// PRV-19
+func TestAWrongTryThatCannotBeRecordedIsAnError(t *testing.T) {
+	store := newFakeStore()
+	w := busy(t, store)
+	store.append = func(ctx context.Context, s string, at uint64, e []*provenance.Event) error {
+		if e[0].Kind == provenance.TryFailed {
+			return errors.New("disk full")
 		}
-		all.Wait()
-		if got := won.Load(); got != 1 {
-			t.Fatalf("got %d calls through on one approval", got)
-		}
+		return store.Store.Append(ctx, s, at, e)
 	}
-}
-
-func TestManySessionsAtOnceWithLittleMemory(t *testing.T) {
-	w := newWorld(t, "")
-	w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice, MaxSessions: 2})
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			for i := range 50 {
-				ref := main(fmt.Sprintf("s%d", i%7))
-				retry(t, func() error {
-					_, err := w.Observe(t.Context(), tidemark.Observation{Ref: ref, Result: tool.Result{Name: "read"}})
-					return err
-				})
-				retry(t, func() error { _, err := w.Decide(t.Context(), ref, call("read", `{}`)); return err })
-			}
-		})
-	}
-	all.Wait()
-	for i := range 7 {
-		s := fmt.Sprintf("s%d", i)
-		verified(t, w.store, s)
-		if got, want := asJSON(t, w.view(s)), asJSON(t, w.again().view(s)); got != want {
-			t.Errorf("%s: got\n%s\nwant\n%s", s, got, want)
-		}
+	message := ".approve exec 00000000"
+	if _, err := w.Begin(t.Context(), tidemark.Turn{Ref: main("s"), Sender: owner(), Message: &message}); !errors.Is(err, tidemark.ErrUnavailable) {
+		t.Errorf("got %v, want ErrUnavailable: tries that are not counted are free tries", err)
 	}
 }

@@ -221,6 +221,45 @@ func TestAReleasedWriteHoldsAtAnyLevelAndAfterTheTurn(t *testing.T) {
 	}
 }
 
+func TestAnApprovalEndsWithTheTurnsItWasGivenFor(t *testing.T) {
+	for turns := range 3 {
+		var b approval.Book
+		q := asked("q", "exec", "aaaaaaaa")
+		b.Ask(q, "")
+		b.Approve([]string{"q"}, 900, turns)
+		b.EndTurn("child", 50) // another branch's turn
+		for i := range turns {
+			b.EndTurn("", 50)
+			if _, ok := b.Covers(heldBy(q), 50); !ok {
+				t.Errorf("given for %d more turns: gone after %d", turns, i+1)
+			}
+		}
+		b.EndTurn("", 50)
+		if _, ok := b.Covers(heldBy(q), 50); ok {
+			t.Errorf("given for %d more turns: still there after %d", turns, turns+1)
+		}
+	}
+}
+
+func TestDropForgetsEverythingAboutACall(t *testing.T) {
+	var b approval.Book
+	one, other := asked("one", "exec", "a"), asked("other", "exec", "b")
+	elsewhere := one
+	elsewhere.ID, elsewhere.Branch = "elsewhere", "child"
+	for _, q := range []approval.Request{one, other, elsewhere} {
+		b.Ask(q, "")
+	}
+	b.Approve([]string{"one"}, 900, 0)
+	b.Drop("", one.Digest)
+	var left []string
+	for _, r := range b.Requests() {
+		left = append(left, r.ID)
+	}
+	if want := []string{"other", "elsewhere"}; !slices.Equal(left, want) {
+		t.Errorf("got %v, want %v", left, want)
+	}
+}
+
 func TestAskReplacesAndForgets(t *testing.T) {
 	var b approval.Book
 	b.Ask(asked("old", "exec", "aaaaaaaa"), "")

@@ -16,7 +16,6 @@ import (
 type activation struct {
 	in   Input
 	name ref.Val // the tool's name, boxed once per tool
-	args map[string]any
 	open bool
 	err  error
 	said answers // room for what comes of it
@@ -33,14 +32,14 @@ func (s *Set) release(a *activation) {
 
 var _ cel.Activation = (*activation)(nil)
 
-// openArgs parses the arguments, once.
+// openArgs makes sure that the arguments can be read, once.
 func (a *activation) openArgs() error {
 	if !a.open {
 		a.open = true
 		if len(a.in.Args.Raw()) > maxArgs {
 			a.err = errTooLarge
-		} else if a.args, a.err = a.in.Args.Fields(); a.err != nil {
-			a.err = fmt.Errorf("read arguments: %w", a.err)
+		} else if err := a.in.Args.Check(); err != nil {
+			a.err = fmt.Errorf("read arguments: %w", err)
 		}
 	}
 	return a.err
@@ -55,7 +54,7 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	case "tool":
 		return a.name, true
 	case "args":
-		return a.args, true
+		return (*arguments)(a.in.Args), true
 	case "taint":
 		return types.Int(a.in.Taint.Distrust()), true
 	case "iteration":

@@ -119,6 +119,7 @@ type Decided struct {
 	CallID  string            `json:"callId,omitzero"`
 	Tool    string            `json:"tool"` // normalised
 	Digest  tool.Digest       `json:"digest"`
+	Call    *tool.Call        `json:"-"` // the call itself, where Digest is still to be taken
 	Step    uint64            `json:"step"`
 	Effect  string            `json:"effect"`        // allow, confirm, deny
 	Kind    string            `json:"kind,omitzero"` // escalate, taint-escalation
@@ -133,6 +134,14 @@ type Decided struct {
 	Spent   string            `json:"spent,omitzero"`   // approval spent or grant used
 	Ask     *Ask              `json:"ask,omitzero"`
 	Write   *Write            `json:"write,omitzero"` // a memory write held for review
+}
+
+// Seal takes the digest of the call, at the latest when the verdict is recorded. Most
+// verdicts need it nowhere else, so that a decision does not wait for it.
+func (d *Decided) Seal() {
+	if d.Call != nil {
+		d.Digest, d.Call = d.Call.Digest(), nil
+	}
 }
 
 // Ask is a question put to the owner.
@@ -181,6 +190,9 @@ func (e *Event) Body() ([]byte, error) { return strictjson.Marshal(e) }
 
 // Record is the event as a record, not yet linked to a chain.
 func (e *Event) Record(session string) (audit.Record, error) {
+	if e.Decided != nil {
+		e.Decided.Seal()
+	}
 	body, err := e.Body()
 	if err != nil {
 		return audit.Record{}, fmt.Errorf("encode %s: %w", e.Kind, err)

@@ -6,7 +6,7 @@ import (
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
 
-var errNull = errors.New("arguments are null, want an object")
+var errNotObject = errors.New("arguments are not a JSON object")
 
 // Args are a call's arguments, parsed at most once and only if something asks.
 // The zero Args are an empty object.
@@ -15,6 +15,10 @@ type Args struct {
 	parsed bool
 	fields map[string]any
 	err    error
+
+	plain   bool // members hold every field
+	count   int
+	members [maxMembers]member
 }
 
 // NewArgs wraps the exact bytes of a call.
@@ -33,12 +37,13 @@ func (a *Args) Fields() (map[string]any, error) {
 	if len(a.raw) == 0 {
 		return nil, nil
 	}
-	a.err = strictjson.Unmarshal(a.raw, &a.fields)
-	if a.err == nil && a.fields == nil {
-		a.err = errNull
+	var v any // decoding without a type is twice as fast as into a map
+	if a.err = strictjson.Unmarshal(a.raw, &v); a.err != nil {
+		return nil, a.err
 	}
-	if a.err != nil {
-		a.fields = nil
+	var ok bool
+	if a.fields, ok = v.(map[string]any); !ok {
+		a.err = errNotObject
 	}
 	return a.fields, a.err
 }

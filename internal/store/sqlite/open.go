@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark"
 	"modernc.org/sqlite"
 )
 
@@ -87,21 +88,32 @@ func openReadOnly(ctx context.Context, path string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := inspect(ctx, path); err != nil {
+	if err := isFile(path); err != nil {
 		return nil, err
 	}
 	return openReader(ctx, path, Options{}.withDefaults())
 }
 
-// inspect refuses what is not ours. It leaves no trace: any other connection makes files
-// beside the database, and one for writing changes the database's kind of journal.
-func inspect(ctx context.Context, path string) error {
+func isFile(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
 	if !info.Mode().IsRegular() {
 		return errors.New("it is not a file, choose another path")
+	}
+	return nil
+}
+
+// inspect refuses what is not ours without leaving a trace: a connection for writing
+// would already change the database's kind of journal. Where there is a write-ahead log
+// nothing would change, and reading past it could show a database that never was.
+func inspect(ctx context.Context, path string) error {
+	if err := isFile(path); err != nil {
+		return err
+	}
+	if _, err := os.Stat(path + "-wal"); err == nil {
+		return nil
 	}
 	db, err := pool(path, 1, url.Values{"mode": {"ro"}, "immutable": {"1"}})
 	if err != nil {
@@ -110,9 +122,9 @@ func inspect(ctx context.Context, path string) error {
 	return errors.Join(checkOwner(ctx, db), db.Close())
 }
 
-// explained puts the hint first, if there is one.
+// explained puts the hint first, if there is one and it was not given yet.
 func explained(err error) error {
-	if hint := hint(err); hint != "" {
+	if hint := hint(err); hint != "" && !errors.Is(err, tidemark.ErrUnavailable) {
 		return fmt.Errorf("%s: %w", hint, err)
 	}
 	return err

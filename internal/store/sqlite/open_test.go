@@ -19,6 +19,11 @@ import (
 
 func TestOpenErrors(t *testing.T) {
 	foreign := func(t *testing.T, path string) { mustExec(t, raw(t, path), "CREATE TABLE bookmarks (url TEXT)") }
+	inUse := func(t *testing.T, path string) {
+		db := raw(t, path)
+		mustExec(t, db, "PRAGMA journal_mode = WAL")
+		mustExec(t, db, "CREATE TABLE bookmarks (url TEXT)")
+	}
 	newer := func(t *testing.T, path string) {
 		if err := open(t, path).Close(); err != nil {
 			t.Fatal(err)
@@ -39,6 +44,7 @@ func TestOpenErrors(t *testing.T) {
 	}{
 		{"a file that is not a database", "x", text, "not a log, choose another path", "not a log, choose another path"},
 		{"a database of another program", "x", foreign, "of another program, choose another path", "of another program, choose another path"},
+		{"a database another program is using", "x", inUse, "of another program, choose another path", "of another program, choose another path"},
 		{"a log of a newer program", "x", newer, "has version 1000 and this program knows 1: use the newer program", "use the newer program"},
 		{"a directory that does not exist", "no/x", nothing, "directory must exist", "no such file"},
 		{"a directory instead of a file", "x", folder, "not a file, choose another path", "not a file, choose another path"},
@@ -135,6 +141,8 @@ func TestClosedLogIsOneFile(t *testing.T) {
 }
 
 // The log survives being closed and opened again, and readers come and go beside it.
+//
+// SEQ-09
 func TestReopen(t *testing.T) {
 	s, path := started(t, sqlite.Options{})
 	r, err := sqlite.OpenReadOnly(t.Context(), path)
@@ -160,8 +168,6 @@ func TestReopen(t *testing.T) {
 }
 
 // Two servers on one file: neither trusts what it remembers once the other has written.
-//
-// SEQ-09
 func TestTwoWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.db")
 	stores := []*sqlite.Store{open(t, path), open(t, path)}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"math"
 	"os"
 
 	"github.com/tidemark/tidemark"
@@ -73,7 +74,8 @@ func (r *Reader) records(ctx context.Context, doing, query, session string, afte
 		if last != nil {
 			after = last.Seq
 		}
-		return r.entries(ctx, doing, page, query, session, session, int64(after), pageRecords)
+		start := int64(min(after, math.MaxInt64))
+		return r.entries(ctx, doing, page, query, session, session, start, pageRecords)
 	})
 	return func(yield func(audit.Record, error) bool) {
 		for e, err := range entries {

@@ -157,7 +157,7 @@ func loadParts(t *testing.T, open func(t *testing.T) Store) {
 	s := open(t)
 	mustAppend(t, s, "s", 0, Events("turn", 0, 700))
 	all := collect(t, s.Load(t.Context(), "s", 0))
-	for _, after := range []uint64{0, 1, 255, 256, 257, 699, 700, 701, 1 << 62} {
+	for _, after := range []uint64{0, 1, 255, 256, 257, 699, 700, 701, 1 << 63, 1<<64 - 1} {
 		got := collect(t, s.Load(t.Context(), "s", after))
 		want := all[min(after, 700):]
 		if len(got) != len(want) || !slices.EqualFunc(got, want, func(a, b audit.Record) bool { return a.Hash == b.Hash }) {
