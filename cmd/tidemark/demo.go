@@ -85,7 +85,6 @@ type demo struct {
 	client  *client
 	session string
 	taint   string
-	code    string
 	calls   int
 	out     []played
 }
