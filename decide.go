@@ -33,7 +33,7 @@ func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (Verdict,
 			return err
 		}
 		d := m.decisions.Get().(*decision)
-		v, err = m.decide(ctx, s, b, ref, call, d)
+		err = m.decide(ctx, s, b, ref, call, d, &v)
 		if err == nil { // after an error the store may still hold the event
 			m.decisions.Put(d)
 		}
@@ -58,18 +58,19 @@ func (m *Monitor) turn(ctx context.Context, s *session, ref Ref) (*provenance.Ta
 	return s.state.branch(ref.Branch), nil
 }
 
-func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, ref Ref, call tool.Call, x *decision) (Verdict, error) {
+func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, ref Ref, call tool.Call, x *decision, v *Verdict) error {
 	now := m.now().UnixNano()
 	set := m.policy.Load().For(s.state.agent)
 	name := tool.Name(call.Name)
-	x.args, x.call = tool.NewArgs(call.Args), call
+	x.args.Reset(call.Args)
+	x.call = call
 
 	// 1 label · 2 static policy · 3 taint policy
 	in := &s.input
 	fill(in, s, b, name, &x.args)
 	d := judge(set, in, b, ref)
 	traits := set.Expect(name, &x.args)
-	v := Verdict{Effect: d.Effect, Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons, Tool: name, Taint: b.Mark, Step: uint64(s.state.steps) + 1}
+	*v = Verdict{Effect: d.Effect, Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons, Tool: name, Taint: b.Mark, Step: uint64(s.state.steps) + 1}
 
 	x.decided = provenance.Decided{
 		CallID: call.ID, Tool: name, Call: &x.call, Step: v.Step, Kind: d.Kind, Rule: d.Rule,
@@ -85,13 +86,13 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 		x.decided.Seal() // the approval is for these very bytes
 	}
 	if v.Effect == policy.Confirm {
-		if err := m.approve(s, ref, &v, x, now, set); err != nil {
-			return Verdict{}, err
+		if err := m.approve(s, ref, v, x, now, set); err != nil {
+			return err
 		}
 	}
 	if v.Effect != policy.Allow {
-		if err := m.quarantine(s, &v, x, set.Traits(name, &x.args).Memory); err != nil {
-			return Verdict{}, err
+		if err := m.quarantine(s, v, x, set.Traits(name, &x.args).Memory); err != nil {
+			return err
 		}
 	}
 
@@ -105,12 +106,12 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 	}
 	x.list[0] = &x.event
 	if err := m.append(ctx, s, x.list[:]...); err != nil {
-		return Verdict{}, err
+		return err
 	}
 	if v.Effect == policy.Allow {
 		v.Permit = &Permit{issued: true, name: name, args: string(call.Args)}
 	}
-	return v, nil
+	return nil
 }
 
 func fill(in *policy.Input, s *session, b *provenance.Taint, name string, args *tool.Args) {
@@ -181,6 +182,7 @@ func (m *Monitor) ask(s *session, ref Ref, v *Verdict, x *decision, now int64, s
 		ID: id, Session: s.name, Branch: ref.Branch, Tool: d.Tool, Args: d.Ask.Args, Kind: d.Kind, Rule: d.Rule, Reason: d.Reason,
 		Level: d.Level.String(), Step: d.Step, Digest: d.Digest.String(), Asked: time.Unix(0, now).UTC(),
 		Expires: time.Unix(0, d.Ask.Expires).UTC(), State: "pending", Code: code,
+		left: set.Settings().ApprovalTTL,
 	}
 	return nil
 }

@@ -215,18 +215,20 @@ func (s *state) count(name string) *count {
 
 // Calls, Results, Denied and Steps make the state a policy.History.
 
-func (s *state) Calls(name string) int64 {
-	if c := s.counts[name]; c != nil {
-		return c.calls
-	}
-	return 0
-}
+func (s *state) Calls(name string) int64 { return s.counted(name).calls }
 
-func (s *state) Results(name string) int64 {
+func (s *state) Results(name string) int64 { return s.counted(name).results }
+
+// counted is what is known of a tool. One that shares the last counter with others has
+// been used at most that often; a rule that limits it must not read 0.
+func (s *state) counted(name string) count {
 	if c := s.counts[name]; c != nil {
-		return c.results
+		return *c
 	}
-	return 0
+	if c := s.counts[""]; c != nil && len(s.counts) >= maxNames {
+		return *c
+	}
+	return count{}
 }
 
 func (s *state) Denied() int64 { return s.denied }

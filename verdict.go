@@ -52,6 +52,8 @@ type Question struct {
 	Expires time.Time `json:"expires"`
 	State   string    `json:"state"`         // pending, approved, dead, expired
 	Code    string    `json:"code,omitzero"` // only in the answer to the call itself
+
+	left time.Duration // until it expires, when it was asked or shown
 }
 
 // Message is the verdict in words for the agent and its user: the rule, the evidence
@@ -85,7 +87,7 @@ func (v Verdict) wayOut(b *strings.Builder) {
 		return
 	}
 	q := v.Held
-	ttl := int(q.Expires.Sub(q.Asked).Round(time.Second) / time.Second)
+	ttl := int(q.left.Round(time.Second) / time.Second)
 	fmt.Fprintf(b, "\nBlocked tools: %s\nApproval code: %s (expires in %ds)", q.Tool, q.Code, ttl)
 	fmt.Fprintf(b, "\nApprove:  .approve %s %s [minutes]\nApprove all:  .approve all %s [minutes]", q.Tool, q.Code, q.Code)
 	b.WriteString("\nOnly a message of the owner counts. After approval, repeat exactly the same call.")

@@ -128,7 +128,7 @@ func (m *Monitor) question(session string, r approval.Request, now int64) Questi
 	return Question{
 		ID: r.ID, Session: session, Branch: r.Branch, Tool: r.Tool, Args: r.Args, Kind: r.Kind, Rule: r.Rule, Reason: r.Reason,
 		Level: r.Level.String(), Step: r.Step, Digest: r.Digest.String(), Asked: time.Unix(0, r.Asked).UTC(),
-		Expires: time.Unix(0, r.Expires).UTC(), State: state,
+		Expires: time.Unix(0, r.Expires).UTC(), State: state, left: time.Duration(max(0, r.Expires-now)),
 	}
 }
 

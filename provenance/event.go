@@ -186,13 +186,15 @@ type Grant struct {
 }
 
 // Body encodes the event as a record's body.
-func (e *Event) Body() ([]byte, error) { return strictjson.Marshal(e) }
-
-// Record is the event as a record, not yet linked to a chain.
-func (e *Event) Record(session string) (audit.Record, error) {
+func (e *Event) Body() ([]byte, error) {
 	if e.Decided != nil {
 		e.Decided.Seal()
 	}
+	return strictjson.Marshal(e)
+}
+
+// Record is the event as a record, not yet linked to a chain.
+func (e *Event) Record(session string) (audit.Record, error) {
 	body, err := e.Body()
 	if err != nil {
 		return audit.Record{}, fmt.Errorf("encode %s: %w", e.Kind, err)

@@ -24,6 +24,12 @@ type Args struct {
 // NewArgs wraps the exact bytes of a call.
 func NewArgs(raw []byte) Args { return Args{raw: raw} }
 
+// Reset makes a be about other bytes. It leaves alone what is not looked at before it is
+// written: a decision should not pay for it.
+func (a *Args) Reset(raw []byte) {
+	a.raw, a.parsed, a.fields, a.err, a.plain, a.count = raw, false, nil, nil, false, 0
+}
+
 // Raw is the exact bytes.
 func (a *Args) Raw() []byte { return a.raw }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/draw"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -83,6 +84,10 @@ func (e *env) explain(set *policy.Set, name, taint, args string) error {
 	var raw []byte
 	if args != "" {
 		raw = []byte(args)
+		a := tool.NewArgs(raw)
+		if _, err := a.Fields(); err != nil {
+			return fmt.Errorf("explain: --args: %w", err)
+		}
 	}
 	x := explained{Explanation: tidemark.Explain(set, name, level, raw), Levels: map[string]string{}}
 	for _, l := range trust.Levels() {

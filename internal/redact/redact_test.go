@@ -109,6 +109,22 @@ func TestASecretAcrossTheWindowIsNotShown(t *testing.T) {
 	}
 }
 
+func TestALongWordIsCutBetweenCharacters(t *testing.T) {
+	r := redact.New()
+	for _, word := range []string{"é", "漢", "😀", "x"} {
+		for shift := range 4 {
+			text := strings.Repeat("a", shift) + strings.Repeat(word, 2000)
+			if got := r.Preview([]byte(text), 50); !utf8.ValidString(got) || utf8.RuneCountInString(got) != 50 {
+				t.Errorf("%d and %q: got %q of %d characters, want 50", shift, word, got, utf8.RuneCountInString(got))
+			}
+		}
+	}
+	endless := append([]byte("seen"), make([]byte, 1<<20)...) // a megabyte of nothing
+	if got := r.Preview(append(endless, "unseen"...), 50); got != "seen" {
+		t.Errorf("got %q, want what comes before", got)
+	}
+}
+
 func TestTextWithoutSecretsIsNotChangedTwice(t *testing.T) {
 	r := redact.New()
 	rapid.Check(t, func(t *rapid.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -155,7 +156,11 @@ func FuzzUnmarshal(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var ours, theirs any
-		if err := strictjson.Unmarshal(data, &ours); err != nil {
+		err := strictjson.Unmarshal(data, &ours)
+		if valid := strictjson.Valid(data); valid != (err == nil || errors.Is(err, strictjson.ErrCase)) && !strings.Contains(fmt.Sprint(err), "does not fit") {
+			t.Fatalf("%q: valid %v, but decoding says %v", data, valid, err)
+		}
+		if err != nil {
 			return
 		}
 		if err := json.Unmarshal(data, &theirs); err != nil {

@@ -180,7 +180,7 @@ func TestTwoWriters(t *testing.T) {
 			t.Fatalf("append at %d by the other: got %v, want a conflict", step, err)
 		}
 	}
-	const writers, steps = 8, 25
+	const writers, steps = 4, 15
 	var group errgroup.Group
 	for i := range writers {
 		group.Go(func() error {

@@ -37,6 +37,8 @@ const (
 	stepSize  = 3
 )
 
+var padding = strings.Repeat(".", 500)
+
 func crashSession(appender int) string { return fmt.Sprint("crash ", appender) }
 
 func appendProgram(path string) int {
@@ -68,7 +70,8 @@ func appendForever(ctx context.Context, s *sqlite.Store, appender int) {
 			fmt.Fprintln(os.Stderr, err)
 			return
 		}
-		fmt.Fprintf(os.Stdout, "%d %d\n", appender, seq+stepSize) // one write, so lines do not mix
+		// One write, so that lines do not mix; a long one, so that a pipe nobody reads is soon full.
+		fmt.Fprintf(os.Stdout, "%d %d %s\n", appender, seq+stepSize, padding)
 	}
 }
 
