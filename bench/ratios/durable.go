@@ -48,18 +48,13 @@ func durableVsBare(ctx context.Context) (_ result, err error) {
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, bare.close()) }()
-	r, err := compare(
+	return rates(compare(
 		run(func(b *testing.B) {
 			call := question.Call()
 			together(b, func(client int) error { return question.Decide(ctx, m, refs[client], call, policy.Allow) })
 		}),
 		run(func(b *testing.B) { together(b, bare.insert) }),
-	)
-	if err != nil {
-		return result{}, err
-	}
-	r.ratio = 1 / r.ratio // of rates, where the others are of times
-	return r, nil
+	))
 }
 
 // begin opens one session for each client.

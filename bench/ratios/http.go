@@ -72,7 +72,7 @@ func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log) (_ res
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, theirs.close()) }()
-	return compare(run(ours.benchmark(ctx)), run(theirs.benchmark(ctx)))
+	return rates(compare(run(ours.benchmark(ctx)), run(theirs.benchmark(ctx))))
 }
 
 func newAPI(store tidemark.Store, log httpapi.Log) (*httpapi.API, *tidemark.Monitor, error) {

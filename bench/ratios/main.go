@@ -3,9 +3,9 @@
 //
 //	ratio NAME VALUE
 //
-// A value is a quotient of times, ours over the other's, so less is better; only
-// durable_vs_bare is a quotient of rates, so more is better. 1 always means that we add
-// nothing. Rounds alternate between the two sides and the median of the rounds is shown:
+// For decide_* a value is a quotient of times, ours over the other's, so less is better;
+// for durable_* and http_* it is one of rates, so more is better. 1 always means that we
+// add nothing. Rounds alternate between the two sides and the median of the rounds is shown:
 // the machine may be busy, but then it is busy for both.
 package main
 
@@ -31,7 +31,7 @@ func comparisons() []comparison {
 		{"decide_cel_rule_vs_cel", "a decision with a CEL rule / the same bare evaluation", decideRuleVsCEL},
 		{"decide_growth", "a decision after 100,000 events / after 100", decideGrowth},
 		{"durable_vs_bare", "durable decisions per second, 64 sessions at once / bare inserts of the same bytes per second", durableVsBare},
-		{"http_vs_bare", "before_tool_call over loopback, durable / a bare handler for the same JSON", httpVsBare},
+		{"http_vs_bare", "before_tool_call per second over loopback, durable / a bare handler for the same JSON", httpVsBare},
 		{"http_memory_vs_bare", "the same with the log in memory", httpMemoryVsBare},
 	}
 }

@@ -39,6 +39,14 @@ func compare(ours, theirs side) (result, error) {
 	return result{median(all[0]), median(all[1]), median(all[2])}, nil
 }
 
+// rates turns a quotient of times into one of rates: ours per second over theirs.
+func rates(r result, err error) (result, error) {
+	if err == nil {
+		r.ratio = 1 / r.ratio
+	}
+	return r, err
+}
+
 func median(values []float64) float64 {
 	slices.Sort(values)
 	return values[len(values)/2]
