@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark/tidemark/tool"
 )
 
-// decision is what one call of Decide works on, pooled because the path is hot. The
-// store must not keep events, so it can be used again once Append returned.
+// decision is what one call of Decide works on; each session keeps one because the path
+// is hot. The store must not keep events, so it can be used again once Append returned.
 type decision struct {
 	event   provenance.Event
 	decided provenance.Decided
@@ -32,10 +32,11 @@ func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (Verdict,
 		if err != nil {
 			return err
 		}
-		d := m.decisions.Get().(*decision)
-		err = m.decide(ctx, s, b, ref, call, d, &v)
-		if err == nil { // after an error the store may still hold the event
-			m.decisions.Put(d)
+		if s.work == nil {
+			s.work = new(decision)
+		}
+		if err = m.decide(ctx, s, b, ref, call, s.work, &v); err != nil {
+			s.work = nil // the store may still hold the event
 		}
 		return err
 	})
@@ -69,7 +70,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 	in := &s.input
 	fill(in, s, b, name, &x.args)
 	d := judge(set, in, b, ref)
-	traits := set.Expect(name, &x.args)
+	traits := set.Expect(in)
 	*v = Verdict{Effect: d.Effect, Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons, Tool: name, Taint: b.Mark, Step: uint64(s.state.steps) + 1}
 
 	x.decided = provenance.Decided{
@@ -91,7 +92,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 		}
 	}
 	if v.Effect != policy.Allow {
-		if err := m.quarantine(s, v, x, set.Traits(name, &x.args).Memory); err != nil {
+		if err := m.quarantine(s, v, x, set.Memory(name, &x.args)); err != nil {
 			return err
 		}
 	}
@@ -109,7 +110,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 		return err
 	}
 	if v.Effect == policy.Allow {
-		v.Permit = &Permit{issued: true, name: name, args: string(call.Args)}
+		v.Permit = newPermit(name, call.Args)
 	}
 	return nil
 }

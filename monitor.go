@@ -41,8 +41,7 @@ type Monitor struct {
 	sessions map[string]*session // guarded by mu
 	children map[string][]string // guarded by mu; sub-agents of a session
 
-	decisions sync.Pool    // of *decision
-	clock     atomic.Int64 // counts look-ups, to tell which sessions are idle
+	clock atomic.Int64 // counts the sessions made, to tell which others are idle since
 }
 
 // New checks the options and makes a Monitor. There are no defaults for what decides.
@@ -58,7 +57,6 @@ func New(o Options) (*Monitor, error) {
 		return nil, errors.New("new monitor: no source of randomness")
 	}
 	m := &Monitor{store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, redact: redact.New(), sessions: map[string]*session{}, children: map[string][]string{}}
-	m.decisions.New = func() any { return new(decision) }
 	if m.max <= 0 {
 		m.max = 20_000
 	}
@@ -124,7 +122,9 @@ func (m *Monitor) session(name string) *session {
 	if s == nil {
 		s = m.newSession(name)
 	}
-	s.used.Store(m.clock.Add(1))
+	if now := m.clock.Load(); s.used.Load() != now {
+		s.used.Store(now)
+	}
 	return s
 }
 
@@ -133,6 +133,7 @@ func (m *Monitor) newSession(name string) *session {
 	defer m.mu.Unlock()
 	s := m.sessions[name]
 	if s == nil {
+		m.clock.Add(1)
 		m.evict()
 		s = &session{name: name}
 		m.sessions[name] = s
@@ -153,8 +154,7 @@ func (m *Monitor) evict() {
 	slices.SortFunc(all, func(a, b *session) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
 	for _, s := range all[:max(1, len(all)/8)] {
 		if s.mu.TryLock() { // one in use stays
-			s.loaded = false
-			s.state = nil
+			s.loaded, s.state, s.work = false, nil, nil
 			s.mu.Unlock()
 			delete(m.sessions, s.name)
 		}

@@ -23,7 +23,8 @@ type session struct {
 	state  *state            // guarded by mu
 	codes  map[string]string // guarded by mu; plain codes of open questions, never stored
 	input  policy.Input      // guarded by mu; scratch, so that a decision does not allocate one
-	used   atomic.Int64      // when it was last asked for, in look-ups
+	work   *decision         // guarded by mu; what the next decision works on
+	used   atomic.Int64      // when it was last asked for, in sessions made since
 }
 
 // state is the fold over a session's log: apply is the only thing that changes it.

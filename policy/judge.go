@@ -22,6 +22,7 @@ func (s *Set) Judge(in *Input) Decision {
 		s = s.For(in.Agent)
 	}
 	r := s.row(in.Tool)
+	in.row = r
 	at := momentOf(in)
 	c := r.cell(at, in.Tainted, in.Sensitive)
 	d := c.Decision

@@ -101,6 +101,8 @@ type Input struct {
 	Agent     string
 	Provider  string
 	History   History // nil: nothing happened yet
+
+	row *row // what Judge found, for Expect
 }
 
 // Traits are what a call is: what its response brings, and what it does.

@@ -63,14 +63,26 @@ func (s *Set) Traits(name string, args *tool.Args) Traits {
 	return t
 }
 
-// Expect is what Traits says of the response, without Detail and Memory: it leaves
-// arguments unread that no rule looks at, because it is asked before every call.
-func (s *Set) Expect(name string, args *tool.Args) Traits {
-	r := s.row(name)
+// Expect is what Traits says of the response of the call just judged, without Detail and
+// Memory: it leaves arguments unread that no rule looks at, because it is asked before
+// every call.
+func (s *Set) Expect(in *Input) Traits {
+	r := in.row
+	if r == nil || r.set != s {
+		r = s.row(in.Tool)
+	}
 	if len(r.trust) == 0 {
 		return r.traits
 	}
-	return s.Traits(name, args)
+	return s.Traits(in.Tool, in.Args)
+}
+
+// Memory is the path of the memory file the call writes, "" if none (BEY-08).
+func (s *Set) Memory(name string, args *tool.Args) string {
+	if r := s.row(name); !r.memory {
+		return ""
+	}
+	return s.Traits(name, args).Memory
 }
 
 // weigh is the join over everything the call is about: the least trusted, the

@@ -1,8 +1,6 @@
 package tool
 
 import (
-	"bytes"
-
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
 
@@ -18,12 +16,11 @@ func (a *Args) Check() error {
 	if a.parsed || a.plain {
 		return a.err
 	}
-	if len(a.raw) == 0 || !strictjson.Valid(a.raw) || !a.split() {
-		_, err := a.Fields()
-		return err
+	if a.plain = a.split(); a.plain {
+		return nil
 	}
-	a.plain = true
-	return nil
+	_, err := a.Fields()
+	return err
 }
 
 // Field is one field, decoded on demand; false when there is none or the arguments
@@ -44,9 +41,9 @@ func (a *Args) Field(name string) (any, bool) {
 	return nil, false
 }
 
-// scalar decodes a value that is known to be valid and neither object nor list.
+// scalar decodes a value that split has passed.
 func scalar(value []byte) any {
-	if value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
+	if value[0] == '"' {
 		return string(value[1 : len(value)-1])
 	}
 	var v any
@@ -54,42 +51,52 @@ func scalar(value []byte) any {
 	return v
 }
 
-// split notes where the fields of a valid object are. It gives up on more than
-// maxMembers fields, on values that are objects or lists, and on names another parser
-// could read differently: those are for Fields to judge.
+// split notes where the fields of an object are. It takes only what every parser reads
+// alike: few fields, plain names that differ, strings of plain characters, numbers and
+// words. Everything else is for Fields to judge.
 func (a *Args) split() bool {
-	b := bytes.TrimSpace(a.raw)
-	if len(b) < 2 || b[0] != '{' {
+	b, i := a.raw, skipSpace(a.raw, 0)
+	if i == len(b) || b[i] != '{' {
 		return false
 	}
 	a.count = 0
-	for i := 1; ; i++ {
-		i = skipSpace(b, i)
-		if b[i] == '}' {
-			return true
+	for i = skipSpace(b, i+1); i < len(b); {
+		if b[i] == '}' && a.count == 0 {
+			return skipSpace(b, i+1) == len(b)
 		}
-		if b[i] == ',' {
-			i = skipSpace(b, i+1)
-		}
-		end := skipString(b, i)
-		name := b[i+1 : end-1]
-		if a.count == maxMembers || !plainName(name) {
+		name := plainString(b, i)
+		colon := skipSpace(b, i+len(name))
+		if len(name) == 0 || a.count == maxMembers || colon == len(b) || b[colon] != ':' || !a.isNew(name[1:len(name)-1]) {
 			return false
 		}
-		i = skipSpace(b, skipSpace(b, end)+1) // past the colon
-		if b[i] == '{' || b[i] == '[' {
+		i = skipSpace(b, colon+1)
+		value := plainScalar(b, i)
+		if len(value) == 0 {
 			return false
 		}
-		end = skipScalar(b, i)
-		a.members[a.count] = member{name, b[i:end]}
+		a.members[a.count] = member{name[1 : len(name)-1], value}
 		a.count++
-		i = end - 1
+		i = skipSpace(b, i+len(value))
+		if i < len(b) && b[i] == '}' {
+			return skipSpace(b, i+1) == len(b)
+		}
+		if i == len(b) || b[i] != ',' {
+			return false
+		}
+		i = skipSpace(b, i+1)
 	}
+	return false
 }
 
-func plainName(name []byte) bool {
+// isNew reports whether the name is one that no other field has, in whatever case.
+func (a *Args) isNew(name []byte) bool {
 	for _, c := range name {
-		if c >= 'A' && c <= 'Z' || c >= 0x80 || c == '\\' {
+		if c >= 'A' && c <= 'Z' {
+			return false
+		}
+	}
+	for _, m := range a.members[:a.count] {
+		if string(m.name) == string(name) {
 			return false
 		}
 	}
@@ -97,35 +104,52 @@ func plainName(name []byte) bool {
 }
 
 func skipSpace(b []byte, i int) int {
-	for i < len(b)-1 && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
 	}
 	return i
 }
 
-// skipString is the index after the string that starts at i.
-func skipString(b []byte, i int) int {
-	for i++; i < len(b); i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+// plainString is the string at i with its quotes, or nothing if it holds an escape or
+// anything but printable ASCII.
+func plainString(b []byte, i int) []byte {
+	if i >= len(b) || b[i] != '"' {
+		return nil
+	}
+	for j := i + 1; j < len(b); j++ {
+		switch c := b[j]; {
+		case c == '"':
+			return b[i : j+1]
+		case c < 0x20 || c >= 0x7f || c == '\\':
+			return nil
 		}
 	}
-	return len(b)
+	return nil
 }
 
-// skipScalar is the index after the string, number or word that starts at i.
-func skipScalar(b []byte, i int) int {
-	if b[i] == '"' {
-		return skipString(b, i)
+// plainScalar is the string, whole number or word at i, or nothing.
+func plainScalar(b []byte, i int) []byte {
+	if i >= len(b) {
+		return nil
 	}
-	for ; i < len(b); i++ {
-		switch b[i] {
-		case ',', '}', ' ', '\n', '\t', '\r':
-			return i
+	if b[i] == '"' {
+		return plainString(b, i)
+	}
+	j := i
+	for j < len(b) && (b[j] >= '0' && b[j] <= '9' || b[j] >= 'a' && b[j] <= 'z') {
+		j++
+	}
+	v := b[i:j]
+	switch {
+	case string(v) == "true", string(v) == "false", string(v) == "null":
+		return v
+	case len(v) == 0 || len(v) > 15 || v[0] == '0' && len(v) > 1:
+		return nil
+	}
+	for _, c := range v {
+		if c < '0' || c > '9' {
+			return nil
 		}
 	}
-	return i
+	return v
 }

@@ -67,7 +67,11 @@ func DigestOf(content []byte) Digest { return sha256.Sum256(content) }
 // blanks as '_', surrounding blanks gone. Hosts disagree on these and on nothing else.
 func Name(s string) string {
 	for i := range len(s) {
-		if c := s[i]; c >= 'A' && c <= 'Z' || c == '-' || c == ' ' || c >= 0x80 || c < 0x20 {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c == '_' {
+			continue // nearly all of them: this is on the path of every call
+		}
+		if c >= 'A' && c <= 'Z' || c == '-' || c == ' ' || c >= 0x80 || c < 0x20 {
 			return slowName(s)
 		}
 	}

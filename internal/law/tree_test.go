@@ -17,6 +17,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -50,10 +51,12 @@ var elsewhere = map[string]string{
 	"dist":  "built",
 }
 
-// repository is the tree these tests stand in.
+// loadRepository parses the tree these tests stand in, once: no rule changes it.
+var loadRepository = sync.OnceValues(func() (*tree, error) { return load(os.DirFS("../..")) })
+
 func repository(t *testing.T) *tree {
 	t.Helper()
-	out, err := load(os.DirFS("../.."))
+	out, err := loadRepository()
 	if err != nil {
 		t.Fatalf("load the repository: %v", err)
 	}

@@ -33,12 +33,6 @@ func Unmarshal(data []byte, v any) error {
 	return checkCase(v)
 }
 
-// Valid reports whether data is exactly one value that Unmarshal would take, as far as
-// that can be said without decoding it: it does not compare keys of different case.
-func Valid(data []byte) bool {
-	return checkDepth(data) == nil && jsontext.Value(data).IsValid()
-}
-
 // UnmarshalKnown is Unmarshal that refuses unknown fields too.
 func UnmarshalKnown(data []byte, v any) error {
 	if err := checkDepth(data); err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -157,9 +156,6 @@ func FuzzUnmarshal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var ours, theirs any
 		err := strictjson.Unmarshal(data, &ours)
-		if valid := strictjson.Valid(data); valid != (err == nil || errors.Is(err, strictjson.ErrCase)) && !strings.Contains(fmt.Sprint(err), "does not fit") {
-			t.Fatalf("%q: valid %v, but decoding says %v", data, valid, err)
-		}
 		if err != nil {
 			return
 		}
