@@ -119,6 +119,7 @@ func TestMetrics(t *testing.T) {
 		`tidemark_hook_requests_total{hook="unknown",status="404"} 1`,
 		`tidemark_hook_duration_seconds_count{hook="message_received"} 1`,
 		`tidemark_open_questions 1`,
+		`tidemark_sessions_in_memory `,
 		`tidemark_store_errors_total 0`,
 	} {
 		if !strings.Contains(got, line) {

@@ -45,6 +45,9 @@ func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *Feed) (*metrics,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "tidemark_open_questions", Help: "Held calls that wait for an answer.",
 		}, func() float64 { return openQuestions(m) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "tidemark_sessions_in_memory", Help: "Sessions whose state is in memory; others are read from the log when they speak.",
+		}, func() float64 { return float64(m.Sessions()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "tidemark_store_errors_total", Help: "Times the log could not be written or read.",
 		}, func() float64 { return float64(f.Failures()) }),

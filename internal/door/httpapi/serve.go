@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -65,7 +66,7 @@ func (a *API) contain(w *response, r *http.Request) {
 	if v == nil {
 		return
 	}
-	if v == http.ErrAbortHandler {
+	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(v) // the server's own way to cut a connection
 	}
 	p := a.logged(r.Context(), fmt.Errorf("panic: %v", v), internal())
