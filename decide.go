@@ -73,11 +73,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 	traits := set.Expect(in)
 	*v = Verdict{Effect: d.Effect, Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons, Tool: name, Taint: b.Mark, Step: uint64(s.state.steps) + 1}
 
-	x.decided = provenance.Decided{
-		CallID: call.ID, Tool: name, Call: &x.call, Step: v.Step, Kind: d.Kind, Rule: d.Rule,
-		Level: b.Mark.Level, Policy: set.Version(), Expect: traits.Level, ExpectS: traits.Sensitivity,
-		Source: traits.Source, Private: traits.Sensitive,
-	}
+	x.describe(v, b, traits, set.Version())
 	if d.Effect != policy.Allow && len(d.Reasons) > 0 {
 		x.decided.Reason = d.Reasons[0].Text
 	}
@@ -99,12 +95,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 
 	// 7 record: no record, no permit
 	x.decided.Effect = v.Effect.String()
-	x.event = provenance.Event{
-		Kind: provenance.CallDecided, Time: now, Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Decided: &x.decided,
-	}
-	if !b.Turn.Has(ref.Turn) {
-		x.event.Turn, x.event.Late = ref.Turn, true
-	}
+	x.happened(now, ref, b)
 	x.list[0] = &x.event
 	if err := m.append(ctx, s, x.list[:]...); err != nil {
 		return err
@@ -115,12 +106,31 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 	return nil
 }
 
-func fill(in *policy.Input, s *session, b *provenance.Taint, name string, args *tool.Args) {
-	*in = policy.Input{
-		Tool: name, Args: args, Taint: b.Mark.Level, Sens: b.Mark.Sensitivity, Levels: b.Levels,
-		Tainted: b.Tainted, Sensitive: b.Sensitive, Iteration: b.Turn.Iteration,
-		Agent: s.state.agent, Provider: b.Turn.Provider, History: s.state,
+// describe fills in what the log will say. Fields are set one by one, here and in the
+// two functions below, because a whole struct at once costs the collector more than the
+// decision does.
+func (x *decision) describe(v *Verdict, b *provenance.Taint, t policy.Traits, version string) {
+	d := &x.decided
+	d.CallID, d.Tool, d.Call, d.Step, d.Kind, d.Rule = x.call.ID, v.Tool, &x.call, v.Step, v.Kind, v.Rule
+	d.Level, d.Policy = b.Mark.Level, version
+	d.Expect, d.ExpectS, d.Source, d.Private = t.Level, t.Sensitivity, t.Source, t.Sensitive
+	d.Reason, d.Spent, d.Ask, d.Write = "", "", nil, nil
+	d.Digest = tool.Digest{}
+}
+
+// happened makes the event around it. A call of a sealed turn is late.
+func (x *decision) happened(now int64, ref Ref, b *provenance.Taint) {
+	e := &x.event
+	e.Kind, e.Time, e.Branch, e.Turn, e.Iteration, e.Decided = provenance.CallDecided, now, ref.Branch, b.Turn.ID, b.Turn.Iteration, &x.decided
+	if e.Late = !b.Turn.Has(ref.Turn); e.Late {
+		e.Turn = ref.Turn
 	}
+}
+
+func fill(in *policy.Input, s *session, b *provenance.Taint, name string, args *tool.Args) {
+	in.Tool, in.Args, in.Agent, in.Provider, in.History = name, args, s.state.agent, b.Turn.Provider, s.state
+	in.Taint, in.Sens, in.Levels, in.Tainted, in.Sensitive = b.Mark.Level, b.Mark.Sensitivity, b.Levels, b.Tainted, b.Sensitive
+	in.Iteration = b.Turn.Iteration
 }
 
 // judge asks the policy, unless the turn itself is over.

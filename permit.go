@@ -1,7 +1,6 @@
 package tidemark
 
 import (
-	"bytes"
 	"errors"
 	"sync/atomic"
 
@@ -16,29 +15,33 @@ var ErrPermit = errors.New("no permit for this call")
 // makes one; nil and the zero Permit cover nothing. Whatever lets a call through takes
 // a *Permit and redeems it.
 type Permit struct {
-	issued bool
 	used   atomic.Bool
-	name   string // normalised
-	size   int
-	short  [96]byte // a copy of the arguments: the caller may change its bytes
-	long   []byte   // the copy, where it does not fit into short
+	issued bool
+	size   int32 // of the arguments where they are in short, -1 where they are in long
+	name   string
+	short  [64]byte // a copy of the arguments: the caller may change its bytes
+	long   string
 }
 
 func newPermit(name string, args []byte) *Permit {
-	p := &Permit{issued: true, name: name, size: len(args)}
-	if copy(p.short[:], args) < len(args) {
-		p.long = bytes.Clone(args)
+	p := &Permit{issued: true, name: name, size: -1}
+	if len(args) <= len(p.short) {
+		p.size = int32(copy(p.short[:], args))
+	} else {
+		p.long = string(args)
 	}
 	return p
 }
 
 // covers reports whether the call is, byte for byte, the one that was decided.
 func (p *Permit) covers(call tool.Call) bool {
-	args := p.long
-	if p.size <= len(p.short) {
-		args = p.short[:p.size]
+	same := false
+	if p.size >= 0 {
+		same = string(p.short[:p.size]) == string(call.Args)
+	} else {
+		same = p.long == string(call.Args)
 	}
-	return p.issued && p.name == tool.Name(call.Name) && bytes.Equal(args, call.Args)
+	return same && p.issued && p.name == tool.Name(call.Name)
 }
 
 // Redeem uses the permit up for call. It works once, and only for the same tool and

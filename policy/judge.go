@@ -22,7 +22,7 @@ func (s *Set) Judge(in *Input) Decision {
 		s = s.For(in.Agent)
 	}
 	r := s.row(in.Tool)
-	in.row = r
+	in.row, in.judged = r, in.Tool
 	at := momentOf(in)
 	c := r.cell(at, in.Tainted, in.Sensitive)
 	d := c.Decision

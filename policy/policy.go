@@ -102,7 +102,8 @@ type Input struct {
 	Provider  string
 	History   History // nil: nothing happened yet
 
-	row *row // what Judge found, for Expect
+	row    *row   // what Judge found, for Expect
+	judged string // the tool it found it for
 }
 
 // Traits are what a call is: what its response brings, and what it does.

@@ -68,7 +68,7 @@ func (s *Set) Traits(name string, args *tool.Args) Traits {
 // every call.
 func (s *Set) Expect(in *Input) Traits {
 	r := in.row
-	if r == nil || r.set != s {
+	if r == nil || r.set != s || in.judged != in.Tool {
 		r = s.row(in.Tool)
 	}
 	if len(r.trust) == 0 {

@@ -1,14 +1,12 @@
 package law_test
 
-import (
-	"go/ast"
-	"slices"
-)
+import "go/ast"
 
 // Who may touch permits. Whatever lets a call through must hold a permit for it, so the
 // places that make one and use one up are few and have names.
 var (
-	permitMakers    = []string{"decide"} // in the root
+	permitMaker     = "newPermit" // in the root, the only function that makes one
+	permitGiver     = "decide"    // the only one that calls it
 	permitRedeemers = map[string]string{
 		"internal/door/httpapi.release": "the only answer to a host that does not block",
 		"internal/scenario.Call":        "a story's own host, for the door without a network",
@@ -50,17 +48,33 @@ func checkPermit(t *tree) []string {
 	return out.list
 }
 
-// checkMakers looks for permits that the root makes anywhere but in Decide.
+// checkMakers looks for permits that the root makes or hands out anywhere but on the
+// path of Decide.
 func checkMakers(out *findings, f *file) {
 	eachFunc(f, func(fn *ast.FuncDecl, n ast.Node) {
-		lit, ok := n.(*ast.CompositeLit)
-		if !ok {
-			return
+		in := ""
+		if fn != nil {
+			in = fn.Name.Name
 		}
-		if name, ok := lit.Type.(*ast.Ident); ok && name.Name == "Permit" && (fn == nil || !slices.Contains(permitMakers, fn.Name.Name)) {
-			out.at(lit.Pos(), "a permit is made outside %v", permitMakers)
+		switch n := n.(type) {
+		case *ast.CompositeLit:
+			if isName(n.Type, "Permit") && in != permitMaker {
+				out.at(n.Pos(), "a permit is made outside %s", permitMaker)
+			}
+		case *ast.CallExpr:
+			if isName(n.Fun, permitMaker) && in != permitGiver {
+				out.at(n.Pos(), "a permit is handed out outside %s", permitGiver)
+			}
+			if isName(n.Fun, "new") && isName(n.Args[0], "Permit") {
+				out.at(n.Pos(), "a permit is made outside %s", permitMaker)
+			}
 		}
 	})
+}
+
+func isName(e ast.Expr, name string) bool {
+	x, ok := e.(*ast.Ident)
+	return ok && x.Name == name
 }
 
 // checkForged looks for permits that were not handed out: every use of the type but a

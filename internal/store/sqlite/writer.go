@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/tidemark/tidemark"
 )
 
 // maxBatch bounds a commit, in records, so that one caller never waits long for the others.
 const maxBatch = 256
+
+// slowCommit is the time from which on a commit is worth filling up first.
+const slowCommit = 2 * time.Millisecond
 
 // writer owns the one connection that writes. Everything but the channels belongs to
 // its goroutine.
@@ -25,6 +29,7 @@ type writer struct {
 
 	batch []*request
 	conn  *connection // nil until needed, and after trouble
+	slow  bool        // the last commit was
 }
 
 func newWriter(path string, db *sql.DB) *writer {
@@ -108,8 +113,9 @@ func (w *writer) drain() {
 }
 
 // gather takes what else is waiting, up to a batch. It leaves out callers that are gone.
-// While that brings something it lets others run first: those just answered have their
-// next step ready, and without them every commit would carry only half of the callers.
+// On a fast disk those just answered prepare their next step while this batch is written.
+// On a slow one every commit would then carry only half of the callers, so that they are
+// let run first, for as long as that brings something.
 func (w *writer) gather(r *request) []*request {
 	w.batch = w.batch[:0]
 	for n := 0; ; {
@@ -122,7 +128,7 @@ func (w *writer) gather(r *request) []*request {
 		if n >= maxBatch {
 			return w.batch
 		}
-		if len(w.queue) == 0 {
+		if w.slow && len(w.queue) == 0 {
 			runtime.Gosched()
 		}
 		select {
@@ -180,7 +186,9 @@ func (w *writer) try(batch []*request) error {
 	if err := w.files.check(); err != nil {
 		return err
 	}
+	start := time.Now()
 	err := w.conn.commit(batch)
+	w.slow = time.Since(start) > slowCommit
 	if err == nil {
 		w.files.see()
 		return nil
