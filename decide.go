@@ -79,10 +79,8 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 	}
 
 	// 5 approval: spend one, or ask. (4, the intent audit, and 6, the verifier, come here.)
-	if v.Effect != policy.Allow {
-		x.decided.Seal() // the approval is for these very bytes
-	}
 	if v.Effect == policy.Confirm {
+		x.decided.Seal() // the approval is for these very bytes
 		if err := m.approve(s, ref, v, x, now, set); err != nil {
 			return err
 		}
@@ -101,7 +99,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 		return err
 	}
 	if v.Effect == policy.Allow {
-		v.Permit = newPermit(name, call.Args)
+		v.Permit = &Permit{issued: true, bind: bind(call)}
 	}
 	return nil
 }
@@ -109,7 +107,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 // describe fills in what the log will say. Fields are set one by one, here and in the
 // two functions below, because a whole struct at once costs the collector more than the
 // decision does.
-func (x *decision) describe(v *Verdict, b *provenance.Taint, t policy.Traits, version string) {
+func (x *decision) describe(v *Verdict, b *provenance.Taint, t *policy.Traits, version string) {
 	d := &x.decided
 	d.CallID, d.Tool, d.Call, d.Step, d.Kind, d.Rule = x.call.ID, v.Tool, &x.call, v.Step, v.Kind, v.Rule
 	d.Level, d.Policy = b.Mark.Level, version
@@ -207,6 +205,7 @@ func (m *Monitor) quarantine(s *session, v *Verdict, x *decision, path string) e
 	if path == "" {
 		return nil
 	}
+	x.decided.Seal()
 	for _, w := range s.state.writes {
 		if w.status == "held" && w.digest == x.decided.Digest {
 			v.Write = w.id // the agent tried again; the content is already kept

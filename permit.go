@@ -17,37 +17,34 @@ var ErrPermit = errors.New("no permit for this call")
 type Permit struct {
 	used   atomic.Bool
 	issued bool
-	size   int32 // of the arguments where they are in short, -1 where they are in long
-	name   string
-	short  [64]byte // a copy of the arguments: the caller may change its bytes
-	long   string
+	bind   binding
 }
 
-func newPermit(name string, args []byte) *Permit {
-	p := &Permit{issued: true, name: name, size: -1}
-	if len(args) <= len(p.short) {
-		p.size = int32(copy(p.short[:], args))
-	} else {
-		p.long = string(args)
-	}
-	return p
+// binding is a call in few bytes: name and arguments themselves where they fit, their
+// digest where they do not. It holds no pointer, so that permits cost the collector
+// nothing.
+type binding struct {
+	name, args int32 // lengths; args is -1 for a digest
+	bytes      [80]byte
 }
 
-// covers reports whether the call is, byte for byte, the one that was decided.
-func (p *Permit) covers(call tool.Call) bool {
-	same := false
-	if p.size >= 0 {
-		same = string(p.short[:p.size]) == string(call.Args)
-	} else {
-		same = p.long == string(call.Args)
+func bind(call tool.Call) (b binding) {
+	name := tool.Name(call.Name)
+	if len(name)+len(call.Args) > len(b.bytes) {
+		d := call.Digest()
+		b.args = -1
+		copy(b.bytes[:], d[:])
+		return b
 	}
-	return same && p.issued && p.name == tool.Name(call.Name)
+	b.name, b.args = int32(len(name)), int32(len(call.Args))
+	copy(b.bytes[copy(b.bytes[:], name):], call.Args)
+	return b
 }
 
 // Redeem uses the permit up for call. It works once, and only for the same tool and
 // the same argument bytes.
 func (p *Permit) Redeem(call tool.Call) error {
-	if p == nil || !p.covers(call) || !p.used.CompareAndSwap(false, true) {
+	if p == nil || !p.issued || p.bind != bind(call) || !p.used.CompareAndSwap(false, true) {
 		return ErrPermit
 	}
 	return nil

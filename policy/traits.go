@@ -65,16 +65,17 @@ func (s *Set) Traits(name string, args *tool.Args) Traits {
 
 // Expect is what Traits says of the response of the call just judged, without Detail and
 // Memory: it leaves arguments unread that no rule looks at, because it is asked before
-// every call.
-func (s *Set) Expect(in *Input) Traits {
+// every call. The answer is shared: never change it.
+func (s *Set) Expect(in *Input) *Traits {
 	r := in.row
 	if r == nil || r.set != s || in.judged != in.Tool {
 		r = s.row(in.Tool)
 	}
 	if len(r.trust) == 0 {
-		return r.traits
+		return &r.traits
 	}
-	return s.Traits(in.Tool, in.Args)
+	t := s.Traits(in.Tool, in.Args)
+	return &t
 }
 
 // Memory is the path of the memory file the call writes, "" if none (BEY-08).
