@@ -25,9 +25,8 @@ type decision struct {
 // Decide says whether this exact call may run now. Its order is fixed: label the
 // context, ask the policy, spend an approval or open a question, record. Only then is
 // there a permit.
-func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (Verdict, error) {
-	var v Verdict
-	err := m.with(ctx, ref, func(s *session) error {
+func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (v Verdict, err error) {
+	err = m.with(ctx, ref, func(s *session) error {
 		b, err := m.turn(ctx, s, ref)
 		if err != nil {
 			return err
@@ -71,7 +70,11 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 	fill(in, s, b, name, &x.args)
 	d := judge(set, in, b, ref)
 	traits := set.Expect(in)
-	*v = Verdict{Effect: d.Effect, Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons, Tool: name, Taint: b.Mark, Step: uint64(s.state.steps) + 1}
+	if v.Tool != "" {
+		*v = Verdict{} // a second try: another replica moved the session
+	}
+	v.Effect, v.Kind, v.Rule, v.Reasons = d.Effect, d.Kind, d.Rule, d.Reasons
+	v.Tool, v.Taint, v.Step = name, b.Mark, uint64(s.state.steps)+1
 
 	x.describe(v, b, traits, set.Version())
 	if d.Effect != policy.Allow && len(d.Reasons) > 0 {
@@ -86,7 +89,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 		}
 	}
 	if v.Effect != policy.Allow {
-		if err := m.quarantine(s, v, x, set.Memory(name, &x.args)); err != nil {
+		if err := m.quarantine(s, v, x, set.Memory(in)); err != nil {
 			return err
 		}
 	}
@@ -99,7 +102,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 		return err
 	}
 	if v.Effect == policy.Allow {
-		v.Permit = &Permit{issued: true, bind: bind(call)}
+		v.Permit = newPermit(name, &x.call)
 	}
 	return nil
 }

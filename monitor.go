@@ -104,10 +104,12 @@ func (m *Monitor) with(ctx context.Context, ref Ref, step func(*session) error) 
 	const attempts = 4 // another replica may move the session while we think
 	var err error
 	for range attempts {
-		if err = m.load(ctx, s); err != nil {
-			return err
+		if !s.loaded {
+			if err = m.load(ctx, s); err != nil {
+				return err
+			}
 		}
-		if err = step(s); !errors.Is(err, ErrConflict) {
+		if err = step(s); err == nil || !errors.Is(err, ErrConflict) {
 			return err
 		}
 		s.loaded = false
@@ -162,11 +164,8 @@ func (m *Monitor) evict() {
 }
 
 // load folds the session's log, or what is new of it.
-// Preconditions: s.mu is held.
+// Preconditions: s.mu is held and s is not loaded.
 func (m *Monitor) load(ctx context.Context, s *session) error {
-	if s.loaded {
-		return nil
-	}
 	if st := s.state; st != nil {
 		known := st.version
 		if err := m.read(ctx, s.name, st); err != nil {

@@ -28,23 +28,30 @@ type binding struct {
 	bytes      [80]byte
 }
 
-func bind(call tool.Call) (b binding) {
-	name := tool.Name(call.Name)
+// to binds to a call whose normalised name is given.
+func (b *binding) to(name string, call *tool.Call) {
 	if len(name)+len(call.Args) > len(b.bytes) {
 		d := call.Digest()
 		b.args = -1
 		copy(b.bytes[:], d[:])
-		return b
+		return
 	}
 	b.name, b.args = int32(len(name)), int32(len(call.Args))
 	copy(b.bytes[copy(b.bytes[:], name):], call.Args)
-	return b
+}
+
+func newPermit(name string, call *tool.Call) *Permit {
+	p := &Permit{issued: true}
+	p.bind.to(name, call)
+	return p
 }
 
 // Redeem uses the permit up for call. It works once, and only for the same tool and
 // the same argument bytes.
 func (p *Permit) Redeem(call tool.Call) error {
-	if p == nil || !p.issued || p.bind != bind(call) || !p.used.CompareAndSwap(false, true) {
+	var asked binding
+	asked.to(tool.Name(call.Name), &call)
+	if p == nil || !p.issued || p.bind != asked || !p.used.CompareAndSwap(false, true) {
 		return ErrPermit
 	}
 	return nil

@@ -32,12 +32,12 @@ func (a *arguments) Find(key ref.Val) (ref.Val, bool) {
 	if !ok {
 		return nil, false
 	}
+	if s, ok := (*tool.Args)(a).FieldText(string(name)); ok {
+		return types.String(s), true // by far the most
+	}
 	v, ok := (*tool.Args)(a).Field(string(name))
 	if !ok {
 		return nil, false
-	}
-	if s, ok := v.(string); ok {
-		return types.String(s), true
 	}
 	return types.DefaultTypeAdapter.NativeToValue(v), true
 }

@@ -67,10 +67,7 @@ func (s *Set) Traits(name string, args *tool.Args) Traits {
 // Memory: it leaves arguments unread that no rule looks at, because it is asked before
 // every call. The answer is shared: never change it.
 func (s *Set) Expect(in *Input) *Traits {
-	r := in.row
-	if r == nil || r.set != s || in.judged != in.Tool {
-		r = s.row(in.Tool)
-	}
+	r := s.rowOf(in)
 	if len(r.trust) == 0 {
 		return &r.traits
 	}
@@ -78,12 +75,20 @@ func (s *Set) Expect(in *Input) *Traits {
 	return &t
 }
 
+// rowOf is the row Judge found for this very question.
+func (s *Set) rowOf(in *Input) *row {
+	if r := in.row; r != nil && r.set == s && in.judged == in.Tool {
+		return r
+	}
+	return s.row(in.Tool)
+}
+
 // Memory is the path of the memory file the call writes, "" if none (BEY-08).
-func (s *Set) Memory(name string, args *tool.Args) string {
-	if r := s.row(name); !r.memory {
+func (s *Set) Memory(in *Input) string {
+	if !s.rowOf(in).memory {
 		return ""
 	}
-	return s.Traits(name, args).Memory
+	return s.Traits(in.Tool, in.Args).Memory
 }
 
 // weigh is the join over everything the call is about: the least trusted, the

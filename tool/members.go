@@ -41,6 +41,19 @@ func (a *Args) Field(name string) (any, bool) {
 	return nil, false
 }
 
+// FieldText is Field for a text in a small, plain object; false for everything else.
+func (a *Args) FieldText(name string) (string, bool) {
+	if a.Check() != nil || !a.plain {
+		return "", false
+	}
+	for _, m := range a.members[:a.count] {
+		if string(m.name) == name && m.value[0] == '"' {
+			return string(m.value[1 : len(m.value)-1]), true
+		}
+	}
+	return "", false
+}
+
 // scalar decodes a value that split has passed.
 func scalar(value []byte) any {
 	if value[0] == '"' {

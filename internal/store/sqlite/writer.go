@@ -6,16 +6,12 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"time"
 
 	"github.com/tidemark/tidemark"
 )
 
 // maxBatch bounds a commit, in records, so that one caller never waits long for the others.
 const maxBatch = 256
-
-// slowCommit is the time from which on a commit is worth filling up first.
-const slowCommit = 2 * time.Millisecond
 
 // writer owns the one connection that writes. Everything but the channels belongs to
 // its goroutine.
@@ -29,7 +25,6 @@ type writer struct {
 
 	batch []*request
 	conn  *connection // nil until needed, and after trouble
-	slow  bool        // the last commit was
 }
 
 func newWriter(path string, db *sql.DB) *writer {
@@ -113,9 +108,8 @@ func (w *writer) drain() {
 }
 
 // gather takes what else is waiting, up to a batch. It leaves out callers that are gone.
-// On a fast disk those just answered prepare their next step while this batch is written.
-// On a slow one every commit would then carry only half of the callers, so that they are
-// let run first, for as long as that brings something.
+// Those just answered are let run first, for as long as that brings something: a commit
+// costs as much as many records, and one that comes too early carries only half of them.
 func (w *writer) gather(r *request) []*request {
 	w.batch = w.batch[:0]
 	for n := 0; ; {
@@ -128,7 +122,7 @@ func (w *writer) gather(r *request) []*request {
 		if n >= maxBatch {
 			return w.batch
 		}
-		if w.slow && len(w.queue) == 0 {
+		if len(w.queue) == 0 {
 			runtime.Gosched()
 		}
 		select {
@@ -186,9 +180,7 @@ func (w *writer) try(batch []*request) error {
 	if err := w.files.check(); err != nil {
 		return err
 	}
-	start := time.Now()
 	err := w.conn.commit(batch)
-	w.slow = time.Since(start) > slowCommit
 	if err == nil {
 		w.files.see()
 		return nil
