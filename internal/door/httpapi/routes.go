@@ -78,6 +78,10 @@ func (t *routes) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Re
 // ServeHTTP hands the request to its route. The router's own refusals are plain text;
 // ours are problems.
 func (t *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost && t.api.hooks[hookOf(r)] != nil {
+		t.serveHook(w, r)
+		return
+	}
 	h, pattern := t.mux.Handler(r)
 	if pattern != "" {
 		t.mux.ServeHTTP(w, r)
@@ -91,6 +95,16 @@ func (t *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p = newProblem(no.status, "method", fmt.Sprintf("this path takes %s", allow)).with("Allow", allow)
 	}
 	t.api.writeProblem(w, hookOf(r), p)
+}
+
+// serveHook is the way of the hooks, which are called before everything an agent does:
+// the same check of roles, without the router.
+func (t *routes) serveHook(w http.ResponseWriter, r *http.Request) {
+	if _, p := t.api.keys.admit(r, needAgent); p != nil {
+		t.api.writeProblem(w, hookOf(r), p)
+		return
+	}
+	t.api.serveHook(w, r)
 }
 
 // refusal catches what the router would have said.
