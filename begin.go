@@ -304,10 +304,11 @@ func (t Turn) command() (approval.Command, error) {
 // command carries out a chat command.
 func (m *Monitor) command(ctx context.Context, s *session, set *policy.Set, t Turn, open *Opening) error {
 	cmd, err := t.command()
-	switch {
-	case err != nil:
+	if err != nil {
 		open.Notice = err.Error()
-		return nil
+		return nil //nolint:nilerr // a slip of the owner's is told, and nothing more
+	}
+	switch {
 	case cmd.Verb == approval.None:
 		return nil
 	case cmd.Verb == approval.Reset:

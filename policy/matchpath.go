@@ -19,7 +19,7 @@ func parsePathPattern(s string) (pathPattern, error) {
 		return pathPattern{}, fmt.Errorf("path pattern %q holds a zero byte", s)
 	}
 	if climbs(clean) {
-		return pathPattern{}, fmt.Errorf("path pattern %q must not hold ..", s)
+		return pathPattern{}, fmt.Errorf("path pattern %q holds .., which a cleaned path never does", s)
 	}
 	clean = path.Clean(clean)
 	if !strings.Contains(clean, "/") {

@@ -144,8 +144,12 @@ func (s *Set) patterns() []string {
 
 // row is what the set knows about a tool.
 func (s *Set) row(name string) *row {
+	rows := *s.rows.Load()
+	if r := rows[name]; r != nil {
+		return r // keys are normalised, so this name is too
+	}
 	name = tool.Name(name) // a spelling must not be a way around a rule
-	if r := (*s.rows.Load())[name]; r != nil {
+	if r := rows[name]; r != nil {
 		return r
 	}
 	for _, g := range s.globs {

@@ -42,7 +42,7 @@ func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
 		grown := a.feed.Grown() // before reading, or a record could slip in between
 		entries, err := a.log.Since(r.Context(), q)
 		if err != nil {
-			a.explain(r.Context(), err) // into our log; the client reconnects
+			_ = a.explain(r.Context(), err) // into our log; the client reconnects
 			return
 		}
 		if len(entries) > 0 {

@@ -155,5 +155,5 @@ func (a *API) writeProblem(w http.ResponseWriter, name hook.Name, p *Problem) {
 	}
 	h.Set("Content-Type", problemType)
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(body) // a client that is gone cannot be told
+	_, _ = w.Write(body) //nolint:gosec // JSON, typed as such and not sniffed; a client that is gone cannot be told
 }
