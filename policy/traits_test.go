@@ -231,29 +231,29 @@ trustRules: [{name: out, tools: [fetch], url: ["*://*.partner.test"], trust: ext
 func TestPathRules(t *testing.T) {
 	s := mustParse(t, `
 trustRules:
-  - {name: mine, tools: [read], path: [/work/docs/**, "notes/*.md", "~/own/**", 'C:\Work\**'], trust: owner}
+  - {name: mine, tools: [read], path: [/srv/docs/**, "notes/*.md", "~/own/**", 'C:\Work\**'], trust: owner}
   - {name: downloads, tools: [read], path: ["~/Downloads/**", /tmp/**], trust: untrusted}
   - {name: keys, tools: [read], path: ["~/.ssh/**", .env, "/etc/shadow", "*.pem"], sensitivity: secret}
-  - {name: open, tools: [read], path: /work/docs/public/**, sensitivity: public}
+  - {name: open, tools: [read], path: /srv/docs/public/**, sensitivity: public}
 `)
 	for _, tt := range []struct {
 		path string
 		want trust.Level
 		sens trust.Sensitivity
 	}{
-		{"/work/docs/a.md", trust.Owner, trust.Internal},
-		{"/work/docs/./b//c.md", trust.Owner, trust.Internal},
-		{"/work/docs", trust.Owner, trust.Internal},
-		{"/work/docs/public/x", trust.Owner, trust.Public},
+		{"/srv/docs/a.md", trust.Owner, trust.Internal},
+		{"/srv/docs/./b//c.md", trust.Owner, trust.Internal},
+		{"/srv/docs", trust.Owner, trust.Internal},
+		{"/srv/docs/public/x", trust.Owner, trust.Public},
 		{"notes/a.md", trust.Owner, trust.Internal},
 		{"./notes/a.md", trust.Owner, trust.Internal},
 		{"~/own/x", trust.Owner, trust.Internal},
 		{`C:\Work\x`, trust.Owner, trust.Internal},
 
-		{"/work/docs/../secret", trust.Local, trust.Internal},
-		{"/work/docs/../docs/a.md", trust.Local, trust.Internal},
-		{"/work/docs/public/../../x", trust.Local, trust.Internal},
-		{"/work/docsx/a", trust.Local, trust.Internal},
+		{"/srv/docs/../secret", trust.Local, trust.Internal},
+		{"/srv/docs/../docs/a.md", trust.Local, trust.Internal},
+		{"/srv/docs/public/../../x", trust.Local, trust.Internal},
+		{"/srv/docsx/a", trust.Local, trust.Internal},
 		{"/WORK/docs/a", trust.Local, trust.Internal},
 		{"work/docs/a", trust.Local, trust.Internal},
 		{"notes/a/b.md", trust.Local, trust.Internal},
@@ -261,9 +261,9 @@ trustRules:
 		{"/home/me/own/x", trust.Local, trust.Internal},
 		{"~/../own/x", trust.Local, trust.Internal},
 		{"$HOME/own/x", trust.Local, trust.Internal},
-		{"file:///work/docs/a", trust.Local, trust.Internal},
-		{`/work/docs\..\..\etc`, trust.Local, trust.Internal},
-		{`/work\docs\a`, trust.Local, trust.Internal},
+		{"file:///srv/docs/a", trust.Local, trust.Internal},
+		{`/srv/docs\..\..\etc`, trust.Local, trust.Internal},
+		{`/srv\docs\a`, trust.Local, trust.Internal},
 
 		{"~/Downloads/x", trust.Untrusted, trust.Internal},
 		{"/home/me/downloads/x", trust.Untrusted, trust.Internal},
@@ -278,7 +278,7 @@ trustRules:
 		{"../../.ssh/id_rsa", trust.Local, trust.Secret},
 		{"file:///home/me/.ssh/id_rsa", trust.Local, trust.Secret},
 		{"project/.env", trust.Local, trust.Secret},
-		{"/work/x/../../etc/shadow", trust.Local, trust.Secret},
+		{"/srv/x/../../etc/shadow", trust.Local, trust.Secret},
 		{"../../../etc/shadow", trust.Local, trust.Secret},
 		{"deep/down/key.PEM", trust.Local, trust.Secret},
 
@@ -290,7 +290,7 @@ trustRules:
 			t.Errorf("%q: got %s, %s by %s, want %s, %s", tt.path, got.Level, got.Sensitivity, got.Rule, tt.want, tt.sens)
 		}
 	}
-	if got := traits(s, "read", `{"path":["/work/docs/a","/work/b"],"filename":"/work/docs/c"}`); got.Level != trust.Local {
+	if got := traits(s, "read", `{"path":["/srv/docs/a","/srv/b"],"filename":"/srv/docs/c"}`); got.Level != trust.Local {
 		t.Errorf("of several paths: got %s, want the least trusted", got.Level)
 	}
 }
