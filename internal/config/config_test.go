@@ -1,0 +1,88 @@
+package config_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/config"
+)
+
+func env(vars map[string]string) config.Lookup {
+	return func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
+}
+
+const secret = "0123456789abcdef"
+
+func TestAnEmptyFileIsTheShippedDefaults(t *testing.T) {
+	c, faults := config.Parse("tidemark.yaml", nil, env(nil))
+	if len(faults) > 0 {
+		t.Fatalf("got %v", faults)
+	}
+	if c.Server.Listen != config.DefaultListen || c.Server.MaxBody != 8<<20 || len(c.Hooks) != 0 || c.Policy.Settings().Preset != "classic" {
+		t.Errorf("got %+v with preset %s", c.Server, c.Policy.Settings().Preset)
+	}
+}
+
+// HOOK-10
+func TestPluginsAreRead(t *testing.T) {
+	c, faults := config.Parse("tidemark.yaml", []byte(`
+preset: permissive
+server: {listen: "127.0.0.1:0", allowedHosts: [tidemark.internal], maxBodyBytes: 2048}
+hooks:
+  - name: dlp
+    url: http://127.0.0.1:9000/hook
+    hooks: [before_tool_call, before_response_emit]
+    secretEnv: DLP
+    timeoutMs: 250
+    priority: 7
+  - {name: watch, url: "https://watch.example/x", hooks: [agent_end], secretEnv: DLP, failClosed: false}
+`), env(map[string]string{"DLP": secret}))
+	if len(faults) > 0 {
+		t.Fatalf("got %v", faults)
+	}
+	if c.Server.Listen != "127.0.0.1:0" || c.Server.MaxBody != 2048 || fmt.Sprint(c.Server.AllowedHosts) != "[tidemark.internal]" {
+		t.Errorf("got %+v", c.Server)
+	}
+	first, second := c.Hooks[0], c.Hooks[1]
+	if !first.FailClosed || first.Limit != 250*time.Millisecond || first.Priority != 7 || len(first.Hooks) != 2 || first.Hooks[0] != hook.NameBeforeToolCall {
+		t.Errorf("got %+v, want it to fail closed unless told otherwise", first)
+	}
+	if second.FailClosed || second.Limit != hook.DefaultLimit {
+		t.Errorf("got %+v", second)
+	}
+	for _, shown := range []string{fmt.Sprint(first), fmt.Sprintf("%+v", first), fmt.Sprintf("%#v", first)} {
+		if strings.Contains(shown, secret) {
+			t.Errorf("the secret prints: %s", shown)
+		}
+	}
+}
+
+func TestFaultsOfTheServersPart(t *testing.T) {
+	tests := map[string]struct{ file, want string }{
+		"a server key nobody knows":    {"server: {lisen: x}", `unknown key "lisen"`},
+		"an address without a port":    {"server: {listen: localhost}", "server.listen is not host:port"},
+		"a body bound of nothing":      {"server: {maxBodyBytes: 1}", "must be from 1024"},
+		"plugins that are no list":     {"hooks: {}", "hooks must be a list"},
+		"a plugin without a name":      {"hooks: [{url: https://x.example, hooks: [agent_end], secretEnv: S}]", "needs name"},
+		"a plugin without a secret":    {"hooks: [{name: a, url: https://x.example, hooks: [agent_end]}]", "needs secretEnv"},
+		"a secret that is not set":     {"hooks: [{name: a, url: https://x.example, hooks: [agent_end], secretEnv: NOPE}]", "environment variable NOPE is not set"},
+		"a secret that is too short":   {"hooks: [{name: a, url: https://x.example, hooks: [agent_end], secretEnv: SHORT}]", "too short"},
+		"a hook nobody knows":          {"hooks: [{name: a, url: https://x.example, hooks: [before_tool], secretEnv: S}]", "before_tool_call"},
+		"a plugin over plain http":     {"hooks: [{name: a, url: http://x.example, hooks: [agent_end], secretEnv: S}]", "is not encrypted"},
+		"a URL with a password":        {"hooks: [{name: a, url: 'https://u:p@x.example', hooks: [agent_end], secretEnv: S}]", "not a usable URL"},
+		"a URL of another kind":        {"hooks: [{name: a, url: 'file:///etc/passwd', hooks: [agent_end], secretEnv: S}]", "not a usable URL"},
+		"two plugins of one name":      {"hooks: [{name: a, url: https://x.example, hooks: [agent_end], secretEnv: S}, {name: a, url: https://y.example, hooks: [agent_end], secretEnv: S}]", `two plugins are named "a"`},
+		"a fault of the policy beside": {"server: {lisen: x}\ntaintPolicy: {shared: maybe}", "taintPolicy.shared must be"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c, faults := config.Parse("tidemark.yaml", []byte(tt.file), env(map[string]string{"S": secret, "SHORT": "x"}))
+			if got := faults.Render([]byte(tt.file)); c != nil || !strings.Contains(got, tt.want) || !strings.HasPrefix(got, "tidemark.yaml:") {
+				t.Errorf("got config %v and\n%s\nwant no config and %q", c != nil, got, tt.want)
+			}
+		})
+	}
+}
