@@ -42,11 +42,11 @@ type Handlers struct {
 type Handler struct {
 	Name     string // of the plugin; unique on a bus
 	Priority int    // higher runs first; ties in order of registration
-	// FailClosed marks a security plugin: where it cannot answer, the answer is no.
-	// Without it the plugin is skipped and the fault reported.
-	FailClosed bool
-	Limit      time.Duration // per call; 0 is the bus's
-	On         Handlers
+	// FailOpen marks an observer: where it cannot answer it is skipped and the fault
+	// reported. Without it the plugin fails closed: no answer means no.
+	FailOpen bool
+	Limit    time.Duration // per call; 0 is the bus's
+	On       Handlers
 }
 
 // Options configure a Bus.
@@ -91,7 +91,7 @@ func (b *Bus) Register(h Handler) error {
 	case len(h.On.names()) == 0:
 		return fmt.Errorf("register handler %q: it handles no hook", h.Name)
 	}
-	p := &plugin{name: h.Name, priority: h.Priority, failClosed: h.FailClosed, limit: h.Limit}
+	p := &plugin{name: h.Name, priority: h.Priority, failClosed: !h.FailOpen, limit: h.Limit}
 	if p.limit == 0 {
 		p.limit = b.limit
 	}

@@ -25,14 +25,14 @@ func TestRegisterRefusesWhatCannotWork(t *testing.T) {
 		want    string
 	}{
 		"no name":               {hook.Handler{On: onEnd(func() {})}, `register handler: no name`},
-		"a negative time limit": {hook.Handler{Name: "a", Limit: -time.Second, On: onEnd(func() {})}, `register handler "a": negative time limit -1s`},
-		"no function":           {hook.Handler{Name: "a"}, `register handler "a": it handles no hook`},
-		"a name that is taken":  {hook.Handler{Name: "first", On: onEnd(func() {})}, `register handler "first": name is taken`},
+		"a negative time limit": {hook.Handler{FailOpen: true, Name: "a", Limit: -time.Second, On: onEnd(func() {})}, `register handler "a": negative time limit -1s`},
+		"no function":           {hook.Handler{FailOpen: true, Name: "a"}, `register handler "a": it handles no hook`},
+		"a name that is taken":  {hook.Handler{FailOpen: true, Name: "first", On: onEnd(func() {})}, `register handler "first": name is taken`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			b, _ := quietBus()
-			register(t, b, hook.Handler{Name: "first", On: onEnd(func() {})})
+			register(t, b, hook.Handler{FailOpen: true, Name: "first", On: onEnd(func() {})})
 			err := b.Register(tt.handler)
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("Register = %v, want %q", err, tt.want)
@@ -49,7 +49,7 @@ func TestHandlersRunByPriorityThenByRegistration(t *testing.T) {
 		name     string
 		priority int
 	}{{"low", -1}, {"middle one", 0}, {"high", 10}, {"middle two", 0}, {"highest", 11}} {
-		register(t, b, hook.Handler{Name: h.name, Priority: h.priority, On: onEnd(func() { order = append(order, h.name) })})
+		register(t, b, hook.Handler{FailOpen: true, Name: h.name, Priority: h.priority, On: onEnd(func() { order = append(order, h.name) })})
 	}
 	if err := b.AgentEnd(t.Context(), &hook.AgentEnd{}, nil); err != nil {
 		t.Fatalf("AgentEnd: %v", err)
@@ -65,7 +65,7 @@ func TestHandlesSaysWhetherAnybodyListens(t *testing.T) {
 	if b.Handles(hook.NameAgentEnd) {
 		t.Error("an empty bus handles agent_end")
 	}
-	register(t, b, hook.Handler{Name: "a", On: onEnd(func() {})})
+	register(t, b, hook.Handler{FailOpen: true, Name: "a", On: onEnd(func() {})})
 	for _, n := range hook.Names() {
 		if got, want := b.Handles(n), n == hook.NameAgentEnd; got != want {
 			t.Errorf("Handles(%s) = %v, want %v", n, got, want)
@@ -78,7 +78,7 @@ func TestRegisteringWhileTheBusRunsIsSafe(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			err := b.Register(hook.Handler{Name: fmt.Sprint(i), Priority: i % 3, On: hook.Handlers{
+			err := b.Register(hook.Handler{FailOpen: true, Name: fmt.Sprint(i), Priority: i % 3, On: hook.Handlers{
 				BeforeLLMCall: func(_ context.Context, e *hook.BeforeLLMCall, _ *hook.Context) (*hook.BeforeLLMCallResult, error) {
 					return &hook.BeforeLLMCallResult{Tools: e.Tools[:1]}, nil
 				},
@@ -106,7 +106,7 @@ func TestRegisteringDoesNotDisturbADispatchThatRuns(t *testing.T) {
 	note := func(name string) hook.Handlers { return onEnd(func() { order = append(order, name) }) }
 	join := onEnd(func() {
 		order = append(order, "first")
-		register(t, b, hook.Handler{Name: "late", Priority: 9, On: note("late")})
+		register(t, b, hook.Handler{FailOpen: true, Name: "late", Priority: 9, On: note("late")})
 	})
 	// Three, so that the list has room for a fourth in place.
 	register(t, b, on("first", join), on("second", note("second")), on("third", note("third")))
@@ -122,7 +122,7 @@ func TestRegisteringDoesNotDisturbADispatchThatRuns(t *testing.T) {
 func TestFaultsAreLogged(t *testing.T) {
 	var out bytes.Buffer
 	b := hook.New(hook.Options{Logger: slog.New(slog.NewTextHandler(&out, nil))})
-	register(t, b, hook.Handler{Name: "flaky", On: hook.Handlers{
+	register(t, b, hook.Handler{FailOpen: true, Name: "flaky", On: hook.Handlers{
 		AgentEnd:         func(context.Context, *hook.AgentEnd, *hook.Context) error { return errBroken },
 		LoopIterationEnd: func(context.Context, *hook.LoopIterationEnd, *hook.Context) error { panic("boom") },
 	}})

@@ -16,7 +16,9 @@ func always[E, R any](r *R, err error) hook.Func[E, R] {
 	return func(context.Context, *E, *hook.Context) (*R, error) { return r, err }
 }
 
-func on(name string, h hook.Handlers) hook.Handler { return hook.Handler{Name: name, On: h} }
+func on(name string, h hook.Handlers) hook.Handler {
+	return hook.Handler{FailOpen: true, Name: name, On: h}
+}
 
 // HOOK-06 HOOK-07
 func TestBeforeToolCallComposes(t *testing.T) {

@@ -78,7 +78,7 @@ func unanswered(hook Name, plugin string, err error) *refusal {
 }
 
 // observe tells every link, whatever became of the earlier ones. The error holds what
-// went wrong in FailClosed plugins: a hook that only tells cannot block.
+// went wrong in plugins that fail closed: a hook that only tells cannot block.
 func observe[E any](ctx context.Context, b *Bus, hook Name, links chain[E, nothing], event E, c Context) error {
 	var faults []error
 	for _, l := range links {

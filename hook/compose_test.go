@@ -21,7 +21,7 @@ type (
 )
 
 func onLLM(name string, fn func(e *llmEvent) (*llmResult, error)) hook.Handler {
-	return hook.Handler{Name: name, On: hook.Handlers{
+	return hook.Handler{FailOpen: true, Name: name, On: hook.Handlers{
 		BeforeLLMCall: func(_ context.Context, e *llmEvent, _ *hook.Context) (*llmResult, error) { return fn(e) },
 	}}
 }
@@ -31,7 +31,7 @@ func says(name string, r *llmResult) hook.Handler {
 }
 
 func closed(h hook.Handler) hook.Handler {
-	h.FailClosed = true
+	h.FailOpen = false
 	return h
 }
 
@@ -147,7 +147,7 @@ func TestLaterHandlersSeeWhatEarlierOnesLeft(t *testing.T) {
 func TestWritingToTheEventChangesNothing(t *testing.T) {
 	b, _ := quietBus()
 	returned := raws(`{"n":1}`)
-	vandal := hook.Handler{Name: "vandal", Priority: 1, On: hook.Handlers{
+	vandal := hook.Handler{FailOpen: true, Name: "vandal", Priority: 1, On: hook.Handlers{
 		BeforeLLMCall: func(_ context.Context, e *llmEvent, c *hook.Context) (*llmResult, error) {
 			e.Tools[0] = hook.ToolNamed("sudo")
 			e.SystemPrompt, c.SessionKey, *c.SenderMetadata, c.InputProvenance.Kind = "x", "x", true, "x"
@@ -160,7 +160,7 @@ func TestWritingToTheEventChangesNothing(t *testing.T) {
 	}}
 	known := false
 	ctx := &hook.Context{SessionKey: "k", SenderMetadata: &known, InputProvenance: &hook.InputProvenance{Kind: "external_user"}}
-	check := hook.Handler{Name: "check", On: hook.Handlers{
+	check := hook.Handler{FailOpen: true, Name: "check", On: hook.Handlers{
 		BeforeLLMCall: func(_ context.Context, e *llmEvent, c *hook.Context) (*llmResult, error) {
 			if e.Tools[0].Name() != "read" || e.SystemPrompt != "s" {
 				t.Errorf("event = %+v, want what the host sent", e)
@@ -254,7 +254,7 @@ func TestAfterLLMCallKeepsOrDropsCalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b, f := quietBus()
 			for i, r := range tt.results {
-				register(t, b, hook.Handler{Name: fmt.Sprintf("p%d", i), On: hook.Handlers{
+				register(t, b, hook.Handler{FailOpen: true, Name: fmt.Sprintf("p%d", i), On: hook.Handlers{
 					AfterLLMCall: func(context.Context, *aftEvent, *hook.Context) (*aftResult, error) { return r, nil },
 				}})
 			}

@@ -4,7 +4,7 @@ import "context"
 
 // The dispatch methods of the hooks that may change what happens.
 //
-// Where the result has a block, a FailClosed plugin that cannot answer gives that
+// Where the result has a block, a plugin that fails closed and cannot answer gives that
 // block. Where it has none the method returns an error, and its caller must tighten.
 
 // BeforeLLMCall runs before_llm_call. A blocked result carries no tools and no edits.
@@ -65,7 +65,7 @@ func (b *Bus) BeforeResponseEmit(ctx context.Context, event *BeforeResponseEmit,
 	return out
 }
 
-// MessageSending runs message_sending. A FailClosed plugin that cannot answer cancels.
+// MessageSending runs message_sending. A plugin that fails closed and cannot answer cancels.
 func (b *Bus) MessageSending(ctx context.Context, event *MessageSending, c *Context) MessageSendingResult {
 	out, no := compose(ctx, b, NameMessageSending, b.table.Load().messageSending, event, c,
 		rules[MessageSending, MessageSendingResult]{

@@ -13,7 +13,7 @@ import (
 // footer: both are asked, and neither can undo the other.
 func ExampleBus() {
 	bus := hook.New(hook.Options{})
-	shell := hook.Handler{Name: "no-shell", Priority: 100, FailClosed: true, On: hook.Handlers{
+	shell := hook.Handler{Name: "no-shell", Priority: 100, On: hook.Handlers{
 		BeforeLLMCall: func(_ context.Context, e *hook.BeforeLLMCall, _ *hook.Context) (*hook.BeforeLLMCallResult, error) {
 			if e.Iteration < 3 {
 				return nil, nil // no change
@@ -22,7 +22,7 @@ func ExampleBus() {
 			return &hook.BeforeLLMCallResult{Tools: kept}, nil
 		},
 	}}
-	footer := hook.Handler{Name: "footer", On: hook.Handlers{
+	footer := hook.Handler{FailOpen: true, Name: "footer", On: hook.Handlers{
 		BeforeResponseEmit: func(context.Context, *hook.BeforeResponseEmit, *hook.Context) (*hook.BeforeResponseEmitResult, error) {
 			label := trust.Label{Level: trust.External, Sources: []trust.Source{{Level: trust.External, Tool: "message"}}}
 			return &hook.BeforeResponseEmitResult{AppendFooter: hook.Footer(label)}, nil

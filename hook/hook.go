@@ -12,7 +12,7 @@
 //   - nothing a handler does adds a tool or a tool call: results only narrow;
 //   - one block blocks, whatever the other handlers say;
 //   - a handler that errs, panics, or outlives its limit changes nothing, and blocks
-//     if it was registered as FailClosed;
+//     unless it was registered as FailOpen;
 //   - a handler that was given up on cannot reach the composed result any more;
 //   - a hook nobody handles costs no allocation.
 //

@@ -17,7 +17,7 @@ import (
 
 // patient waits until its context ends; deaf waits until it is released, whatever its context says.
 func patient(name string) hook.Handler {
-	return hook.Handler{Name: name, On: hook.Handlers{
+	return hook.Handler{FailOpen: true, Name: name, On: hook.Handlers{
 		BeforeLLMCall: func(ctx context.Context, _ *llmEvent, _ *hook.Context) (*llmResult, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
@@ -88,7 +88,7 @@ func TestAHandlerThatIgnoresItsContextIsAbandoned(t *testing.T) {
 			b, f := quietBus()
 			release := make(chan struct{})
 			h := deaf("deaf", release)
-			h.FailClosed, h.Priority = failClosed, 1
+			h.FailOpen, h.Priority = !failClosed, 1
 			register(t, b, h, says("next", &llmResult{Tools: named("read")}))
 			event := &llmEvent{Tools: named("read", "exec"), SystemPrompt: "s"}
 			got := b.BeforeLLMCall(t.Context(), event, nil)
@@ -142,7 +142,7 @@ func TestACallerWhoLeavesDoesNotOpenAnything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, f := quietBus()
 		ctx, cancel := context.WithCancel(t.Context())
-		register(t, b, hook.Handler{Name: "leaving", Priority: 1, On: hook.Handlers{
+		register(t, b, hook.Handler{FailOpen: true, Name: "leaving", Priority: 1, On: hook.Handlers{
 			BeforeLLMCall: func(ctx context.Context, _ *llmEvent, _ *hook.Context) (*llmResult, error) {
 				cancel()
 				<-ctx.Done()

@@ -2,7 +2,7 @@ package hook
 
 import "context"
 
-// The dispatch methods of the hooks that only tell. An error means that a FailClosed
+// The dispatch methods of the hooks that only tell. An error means that a fail-closed
 // plugin may have missed what it needed to see: the caller must tighten.
 //
 // Each looks at its chain itself and hands its event on by value, so that the event of

@@ -65,7 +65,7 @@ func TestNoSetOfHandlersWidensTheTools(t *testing.T) {
 		in := named(rapid.SliceOfN(rapid.SampledFrom([]string{"read", "exec", "message", "browser", ""}), 0, 6).Draw(t, "tools")...)
 		b, _ := quietBus()
 		for i, p := range plans {
-			err := b.Register(hook.Handler{Name: fmt.Sprint(i), Priority: p.priority, FailClosed: p.failClosed, On: hook.Handlers{
+			err := b.Register(hook.Handler{Name: fmt.Sprint(i), Priority: p.priority, FailOpen: !p.failClosed, On: hook.Handlers{
 				BeforeLLMCall: func(context.Context, *llmEvent, *hook.Context) (*llmResult, error) {
 					return do(p, func(block bool) *llmResult { return &llmResult{Tools: named(p.keep...), Block: block} })
 				},
@@ -117,7 +117,7 @@ func TestNoSetOfHandlersAddsACall(t *testing.T) {
 		b, _ := quietBus()
 		for i, p := range plans {
 			answers[i] = append([]hook.ToolCall{}, calls.Draw(t, "answer")...)
-			err := b.Register(hook.Handler{Name: fmt.Sprint(i), Priority: p.priority, FailClosed: p.failClosed, On: hook.Handlers{
+			err := b.Register(hook.Handler{Name: fmt.Sprint(i), Priority: p.priority, FailOpen: !p.failClosed, On: hook.Handlers{
 				AfterLLMCall: func(context.Context, *aftEvent, *hook.Context) (*aftResult, error) {
 					return do(p, func(block bool) *aftResult { return &aftResult{ToolCalls: answers[i], Block: block} })
 				},

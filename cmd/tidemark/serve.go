@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark/tidemark/internal/app"
 )
 
-// gcPercent lets the heap of a server, which is small, grow before it is collected:
-// at Go's default the collector would take a fifth of every decision.
+// gcPercent lets the heap of a server, which is small, grow before it is collected: at
+// Go's default a busy one collects dozens of times a second, and each time slows what runs.
 const gcPercent = 400
 
 func (e *env) serveCommand() *cobra.Command {

@@ -110,7 +110,7 @@ func newBus(cfg *config.Config, logger *slog.Logger) (*hook.Bus, error) {
 	for _, p := range cfg.Hooks {
 		plugin, err := remotehook.New(remotehook.Options{
 			Name: p.Name, URL: p.URL, Hooks: p.Hooks, Secret: []byte(p.Secret),
-			Priority: p.Priority, FailClosed: p.FailClosed, Limit: p.Limit,
+			Priority: p.Priority, FailOpen: p.FailOpen, Limit: p.Limit,
 		})
 		if err != nil {
 			return nil, err

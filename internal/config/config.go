@@ -33,13 +33,13 @@ type Server struct {
 
 // Plugin is one entry of the `hooks` section: an HTTP endpoint that takes part in hooks.
 type Plugin struct {
-	Name       string
-	URL        string
-	Hooks      []hook.Name
-	Secret     Secret // signs every request
-	Priority   int
-	FailClosed bool
-	Limit      time.Duration
+	Name     string
+	URL      string
+	Hooks    []hook.Name
+	Secret   Secret // signs every request
+	Priority int
+	FailOpen bool // the file says failClosed, which is its default
+	Limit    time.Duration
 }
 
 // Secret is text that never prints.
@@ -124,13 +124,16 @@ func (d *decoder) plugins(n *source.Node) []Plugin {
 }
 
 func (d *decoder) plugin(n *source.Node) Plugin {
-	p := Plugin{FailClosed: true, Limit: hook.DefaultLimit}
+	p := Plugin{Limit: hook.DefaultLimit}
 	d.Fields(n, map[string]func(*source.Node){
-		"name":       func(n *source.Node) { p.Name, _ = d.Text(n) },
-		"url":        func(n *source.Node) { p.URL = d.address(n) },
-		"hooks":      func(n *source.Node) { p.Hooks = d.names(n) },
-		"secretEnv":  func(n *source.Node) { p.Secret = d.secret(n) },
-		"failClosed": func(n *source.Node) { p.FailClosed, _ = d.Bool(n) },
+		"name":      func(n *source.Node) { p.Name, _ = d.Text(n) },
+		"url":       func(n *source.Node) { p.URL = d.address(n) },
+		"hooks":     func(n *source.Node) { p.Hooks = d.names(n) },
+		"secretEnv": func(n *source.Node) { p.Secret = d.secret(n) },
+		"failClosed": func(n *source.Node) {
+			closed, ok := d.Bool(n)
+			p.FailOpen = ok && !closed
+		},
 		"priority": func(n *source.Node) {
 			v, _ := d.Int(n, -1000, 1000)
 			p.Priority = int(v)

@@ -47,10 +47,10 @@ hooks:
 		t.Errorf("got %+v", c.Server)
 	}
 	first, second := c.Hooks[0], c.Hooks[1]
-	if !first.FailClosed || first.Limit != 250*time.Millisecond || first.Priority != 7 || len(first.Hooks) != 2 || first.Hooks[0] != hook.NameBeforeToolCall {
+	if first.FailOpen || first.Limit != 250*time.Millisecond || first.Priority != 7 || len(first.Hooks) != 2 || first.Hooks[0] != hook.NameBeforeToolCall {
 		t.Errorf("got %+v, want it to fail closed unless told otherwise", first)
 	}
-	if second.FailClosed || second.Limit != hook.DefaultLimit {
+	if !second.FailOpen || second.Limit != hook.DefaultLimit {
 		t.Errorf("got %+v", second)
 	}
 	for _, shown := range []string{fmt.Sprint(first), fmt.Sprintf("%+v", first), fmt.Sprintf("%#v", first)} {

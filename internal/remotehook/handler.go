@@ -10,7 +10,7 @@ import (
 
 // Handler is the plugin as a bus registers it.
 func (p *Plugin) Handler() hook.Handler {
-	h := hook.Handler{Name: p.o.Name, Priority: p.o.Priority, FailClosed: p.o.FailClosed, Limit: p.o.Limit}
+	h := hook.Handler{Name: p.o.Name, Priority: p.o.Priority, FailOpen: p.o.FailOpen, Limit: p.o.Limit}
 	for _, n := range p.o.Hooks {
 		p.handle(n, &h.On)
 	}

@@ -67,13 +67,13 @@ func TestNewRefusesWhatCannotBeSafe(t *testing.T) {
 func TestTheRegistrationIsAsConfigured(t *testing.T) {
 	p, err := remotehook.New(remotehook.Options{
 		Name: "dlp", URL: "https://plugin.example", Hooks: []hook.Name{hook.NameBeforeToolCall, hook.NameAgentEnd}, Secret: []byte("s"),
-		Priority: 7, FailClosed: true, Limit: time.Second,
+		Priority: 7, FailOpen: true, Limit: time.Second,
 	})
 	if err != nil {
 		t.Fatalf("New: %v", err)
 	}
 	h := p.Handler()
-	if h.Name != "dlp" || h.Priority != 7 || !h.FailClosed || h.Limit != time.Second {
+	if h.Name != "dlp" || h.Priority != 7 || !h.FailOpen || h.Limit != time.Second {
 		t.Errorf("Handler = %+v, want what was configured", h)
 	}
 	b := hook.New(hook.Options{})

@@ -46,16 +46,16 @@ const MaxAnswer = 1 << 20
 
 // Options describe a remote plugin. Name, URL, Hooks and Secret are required.
 type Options struct {
-	Name       string
-	URL        string
-	Hooks      []hook.Name
-	Secret     []byte // signs the requests
-	Priority   int
-	FailClosed bool
-	Limit      time.Duration     // per call; 0 is the bus's
-	Header     map[string]string // sent along, for the endpoint's own authentication
-	PlainHTTP  bool              // allow http:// beyond this machine
-	Now        func() time.Time  // the clock of the signature; nil is time.Now
+	Name      string
+	URL       string
+	Hooks     []hook.Name
+	Secret    []byte // signs the requests
+	Priority  int
+	FailOpen  bool              // see hook.Handler
+	Limit     time.Duration     // per call; 0 is the bus's
+	Header    map[string]string // sent along, for the endpoint's own authentication
+	PlainHTTP bool              // allow http:// beyond this machine
+	Now       func() time.Time  // the clock of the signature; nil is time.Now
 }
 
 // Plugin is a remote plugin.

@@ -45,7 +45,7 @@ func start(t *testing.T, endpoint http.HandlerFunc, change func(*remotehook.Opti
 	t.Helper()
 	server := httptest.NewServer(endpoint)
 	t.Cleanup(server.Close)
-	o := remotehook.Options{Name: "remote", URL: server.URL + "/hooks?token=t0p", Hooks: hook.Names(), Secret: []byte(secret)}
+	o := remotehook.Options{Name: "remote", URL: server.URL + "/hooks?token=t0p", Hooks: hook.Names(), Secret: []byte(secret), FailOpen: true}
 	if change != nil {
 		change(&o)
 	}
@@ -174,7 +174,7 @@ func TestEveryHookReachesTheEndpoint(t *testing.T) {
 		}
 		asked = append(asked, env.Event.Hook())
 		w.WriteHeader(http.StatusNoContent)
-	}, func(o *remotehook.Options) { o.FailClosed = true })
+	}, func(o *remotehook.Options) { o.FailOpen = false })
 	b, faults := busWith(t, p)
 	for _, n := range hook.Names() {
 		if dispatch(t.Context(), b, n) {
@@ -223,7 +223,7 @@ func TestWhatIsNoAnswerFailsAsRegistered(t *testing.T) {
 	for name, tt := range tests {
 		for _, failClosed := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
-				p, _ := start(t, tt.endpoint, func(o *remotehook.Options) { o.FailClosed = failClosed })
+				p, _ := start(t, tt.endpoint, func(o *remotehook.Options) { o.FailOpen = !failClosed })
 				b, faults := busWith(t, p)
 				for range 2 {
 					*faults = nil
@@ -251,7 +251,7 @@ func TestObservingHooksNeedNoResult(t *testing.T) {
 		p, _ := start(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
 			w.WriteHeader(status)
-		}, func(o *remotehook.Options) { o.FailClosed = true })
+		}, func(o *remotehook.Options) { o.FailOpen = false })
 		b, _ := busWith(t, p)
 		if err := b.AgentEnd(t.Context(), &hook.AgentEnd{}, nil); (err != nil) != wantErr {
 			t.Errorf("status %d: AgentEnd = %v, want an error: %v", status, err, wantErr)
@@ -262,7 +262,7 @@ func TestObservingHooksNeedNoResult(t *testing.T) {
 // HOOK-08 HOOK-10
 func TestADeadEndpointFailsAsRegistered(t *testing.T) {
 	for _, failClosed := range []bool{true, false} {
-		p, server := start(t, answer(204, "", ""), func(o *remotehook.Options) { o.FailClosed = failClosed })
+		p, server := start(t, answer(204, "", ""), func(o *remotehook.Options) { o.FailOpen = !failClosed })
 		server.Close()
 		b, faults := busWith(t, p)
 		for _, n := range hook.Names() {
@@ -282,7 +282,7 @@ func TestASlowEndpointIsCutOff(t *testing.T) {
 		case <-release:
 		case <-r.Context().Done():
 		}
-	}, func(o *remotehook.Options) { o.FailClosed, o.Limit = true, 20*time.Millisecond })
+	}, func(o *remotehook.Options) { o.FailOpen, o.Limit = false, 20*time.Millisecond })
 	b, faults := busWith(t, p)
 	for range 2 {
 		if got := b.BeforeLLMCall(t.Context(), &hook.BeforeLLMCall{}, nil); !got.Block || !strings.Contains(got.BlockReason, `plugin "remote"`) {
@@ -306,7 +306,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		}))
 		p, _ := start(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, other.URL, status)
-		}, func(o *remotehook.Options) { o.FailClosed = true })
+		}, func(o *remotehook.Options) { o.FailOpen = false })
 		b, _ := busWith(t, p)
 		got := b.BeforeLLMCall(t.Context(), &hook.BeforeLLMCall{}, nil)
 		if !got.Block || hits.Load() != 0 {
@@ -338,7 +338,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 
 func TestNoProxyIsTakenFromTheEnvironment(t *testing.T) {
 	p, _ := start(t, answer(204, "", ""), func(o *remotehook.Options) {
-		o.URL, o.PlainHTTP, o.FailClosed, o.Limit = "http://192.0.2.1:9/", true, true, 50*time.Millisecond // an address that leads nowhere
+		o.URL, o.PlainHTTP, o.FailOpen, o.Limit = "http://192.0.2.1:9/", true, false, 50*time.Millisecond // an address that leads nowhere
 	})
 	b, _ := busWith(t, p)
 	if got := b.BeforeLLMCall(t.Context(), &hook.BeforeLLMCall{}, nil); !got.Block || proxied.Load() != 0 {
@@ -360,7 +360,7 @@ func TestErrorsDoNotRepeatTheURL(t *testing.T) {
 // An event that cannot be written is not sent in part.
 func TestAnEventThatCannotBeWrittenIsAnError(t *testing.T) {
 	var hits atomic.Int32
-	p, _ := start(t, func(w http.ResponseWriter, _ *http.Request) { hits.Add(1); w.WriteHeader(204) }, func(o *remotehook.Options) { o.FailClosed = true })
+	p, _ := start(t, func(w http.ResponseWriter, _ *http.Request) { hits.Add(1); w.WriteHeader(204) }, func(o *remotehook.Options) { o.FailOpen = false })
 	b, _ := busWith(t, p)
 	got := b.BeforeToolCall(t.Context(), &hook.BeforeToolCall{ToolName: "x", Params: strictjson.Value(`{"a":`)}, nil)
 	if !got.Block || hits.Load() != 0 {
