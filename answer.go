@@ -21,9 +21,12 @@ type Vote struct {
 	IDs     []string
 	Approve bool
 	For     time.Duration // 0: this one call; more: every call of these tools for so long
-	By      string        // who answered
-	Via     string        // http, cli
-	Reason  string
+	// Where narrows what For lets through: argument path to pattern (approval.Where). The
+	// call that was asked about is let through once whatever it says.
+	Where  approval.Where
+	By     string // who answered
+	Via    string // http, cli
+	Reason string
 }
 
 // Outcome is what an answer did.
@@ -58,6 +61,9 @@ func (m *Monitor) Answer(ctx context.Context, v Vote) (Outcome, error) {
 	if v.For < 0 || v.For > approval.MaxGrant {
 		return Outcome{}, &AnswerError{Err: fmt.Errorf("%w: at most %s", approval.ErrUsage, approval.MaxGrant), Left: -1}
 	}
+	if err := v.similar(); err != nil {
+		return Outcome{}, &AnswerError{Err: err, Left: -1}
+	}
 	var out Outcome
 	err := m.with(ctx, Ref{Session: v.Session}, func(s *session) error {
 		now := m.now().UnixNano()
@@ -69,6 +75,17 @@ func (m *Monitor) Answer(ctx context.Context, v Vote) (Outcome, error) {
 		return err
 	})
 	return out, err
+}
+
+// similar checks the constraints of a vote for similar calls.
+func (v *Vote) similar() error {
+	if len(v.Where) == 0 {
+		return nil
+	}
+	if v.For == 0 || !v.Approve {
+		return fmt.Errorf("%w: constraints go with an approval for some minutes", approval.ErrUsage)
+	}
+	return v.Where.Check()
 }
 
 // vote carries out a chat command of the owner.
@@ -111,7 +128,7 @@ func (m *Monitor) failedTry(ctx context.Context, s *session, ref Ref, cause erro
 // resolve records the outcome of live questions.
 func (m *Monitor) resolve(ctx context.Context, s *session, v Vote, now int64) (Outcome, error) {
 	worst, tools := s.state.book.Worst(v.IDs)
-	a := &provenance.Answer{By: v.By, Via: v.Via, IDs: slices.Clone(v.IDs), Verdict: "deny", Reason: m.redact.Preview([]byte(v.Reason), 200)}
+	a := &provenance.Answer{By: v.By, Via: v.Via, IDs: slices.Clone(v.IDs), Verdict: "deny", Reason: m.clean(v.Reason, 200)}
 	out := Outcome{IDs: a.IDs, Notice: fmt.Sprintf("Denied: %s.", strings.Join(tools, ", "))}
 	if v.Approve {
 		a.Verdict, a.Until = "approve", now+unspentFor
@@ -125,12 +142,15 @@ func (m *Monitor) resolve(ctx context.Context, s *session, v Vote, now int64) (O
 			if err != nil {
 				return Outcome{}, err
 			}
-			a.Grant = &provenance.Grant{ID: id, Tools: tools, Ceiling: worst.Level, Policy: set.Version(), Turn: v.For == 0}
+			a.Grant = &provenance.Grant{ID: id, Tools: tools, Ceiling: worst.Level, Policy: set.Version(), Turn: v.For == 0, Where: v.Where}
 			out.Grant = id
 			out.Notice = fmt.Sprintf("Approved: %s, until this turn ends.", strings.Join(tools, ", "))
 			if v.For > 0 {
 				a.Grant.Until = now + int64(v.For)
 				out.Notice = fmt.Sprintf("Approved: %s, for %d minutes.", strings.Join(tools, ", "), int(v.For.Minutes()))
+				if len(v.Where) > 0 {
+					out.Notice = fmt.Sprintf("Approved: this call once, and %s where %s for %d minutes.", strings.Join(tools, ", "), v.Where, int(v.For.Minutes()))
+				}
 			}
 		}
 	}

@@ -153,7 +153,9 @@ func TestDenyRefusesTheQuestionOfTheCode(t *testing.T) {
 		t.Errorf("got %+v", open)
 	}
 	w.ownerSays("s", ".approve exec "+code)
-	w.want(policy.Confirm, main("s"), exec)
+	if v := w.want(policy.Deny, main("s"), exec); v.Rule != "owner-denied" {
+		t.Errorf("got %s: a no holds for the turn", v.Rule)
+	}
 	w.ownerSays("s", ".approve cron "+other)
 	w.want(policy.Allow, main("s"), cron)
 }
@@ -310,6 +312,8 @@ func TestAnApproverCanDenyGrantAndRevoke(t *testing.T) {
 	if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{id}, By: "desk"}); err != nil {
 		t.Fatal(err)
 	}
+	w.want(policy.Deny, main("s"), c) // not asked again in this turn
+	w.ownerSays("s", "try again")
 	v := w.want(policy.Confirm, main("s"), c)
 	if v.Held.ID == id {
 		t.Error("a denied question is asked again as if nothing had been said")

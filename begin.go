@@ -90,7 +90,7 @@ func (m *Monitor) open(ctx context.Context, s *session, set *policy.Set, t *Turn
 	var event *provenance.Event
 	if t.joins(b) {
 		open.Continued, open.Turn = true, b.Turn.ID
-		event = m.joinEvent(b, *t, label)
+		event = m.joinEvent(b, *t, label, open.Level)
 	} else {
 		event = m.beganEvent(s, set, *t, open, label)
 		open.Turn = event.Turn
@@ -240,14 +240,15 @@ func (t *Turn) joins(b *provenance.Taint) bool {
 }
 
 // joinEvent records what the later hook adds; nil when it adds nothing.
-func (m *Monitor) joinEvent(b *provenance.Taint, t Turn, label trust.Label) *provenance.Event {
+func (m *Monitor) joinEvent(b *provenance.Taint, t Turn, label trust.Label, level trust.Level) *provenance.Event {
 	if len(t.Items) == 0 && b.Mark.Covers(label) && t.Message == nil {
 		return nil
 	}
 	seen := &provenance.Seen{Label: label, Census: t.Items, From: t.From}
 	e := &provenance.Event{Kind: provenance.ContextSeen, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
 	if t.Message != nil {
-		seen.Content = m.content([]byte(*t.Message), m.policy.Load().Settings(), false, true)
+		seen.Content = m.content([]byte(*t.Message), m.policy.Load(), false, true)
+		seen.Words = t.speaksForUser(level)
 	}
 	return e
 }
@@ -260,7 +261,8 @@ func (m *Monitor) beganEvent(s *session, set *policy.Set, t Turn, open Opening, 
 		Parent: t.Parent, Carry: cfg.TaintScope != "turn", Auto: auto,
 	}
 	if t.Message != nil {
-		began.Message = m.content([]byte(*t.Message), cfg, false, true)
+		began.Message = m.content([]byte(*t.Message), set, false, true)
+		began.Words = t.speaksForUser(open.Level)
 		cmd, _ := t.command()
 		began.Command = cmd.Verb != approval.None
 	}

@@ -2,11 +2,9 @@ package tidemark
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
-	"time"
 
-	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
@@ -23,8 +21,9 @@ type decision struct {
 }
 
 // Decide says whether this exact call may run now. Its order is fixed: label the
-// context, ask the policy, spend an approval or open a question, record. Only then is
-// there a permit.
+// context, ask the policy, hear the auditor, spend an approval or open a question, hear
+// the verifier, record. Only then is there a permit. Whoever is outside is heard while
+// the session goes on; then the call is judged again from the start.
 func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (v Verdict, err error) {
 	err = m.with(ctx, ref, func(s *session) error {
 		b, err := m.turn(ctx, s, ref)
@@ -34,11 +33,14 @@ func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (v Verdic
 		if s.work == nil {
 			s.work = new(decision)
 		}
-		if err = m.decide(ctx, s, b, ref, call, s.work, &v); err != nil {
+		if err = m.decide(ctx, s, b, ref, call, s.work, &v, nil); err != nil {
 			s.work = nil // the store may still hold the event
 		}
 		return err
 	})
+	if errors.Is(err, errCounsel) {
+		v, err = m.advised(ctx, ref, call)
+	}
 	if err != nil {
 		return Verdict{}, fmt.Errorf("decide %s: %w", tool.Name(call.Name), err)
 	}
@@ -58,7 +60,7 @@ func (m *Monitor) turn(ctx context.Context, s *session, ref Ref) (*provenance.Ta
 	return s.state.branch(ref.Branch), nil
 }
 
-func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, ref Ref, call tool.Call, x *decision, v *Verdict) error {
+func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, ref Ref, call tool.Call, x *decision, v *Verdict, c *counsel) error {
 	now := m.now().UnixNano()
 	set := m.policy.Load().For(s.state.agent)
 	name := tool.Name(call.Name)
@@ -70,6 +72,12 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 	fill(in, s, b, name, &x.args)
 	d := judge(set, in, b, ref)
 	traits := set.Expect(in)
+	if m.auditor != nil && set.Settings().Task && d.Effect != policy.Deny {
+		var err error
+		if d, err = m.narrow(ctx, s, in, d, set, ref, c); err != nil {
+			return err
+		}
+	}
 	if v.Tool != "" {
 		*v = Verdict{} // a second try: another replica moved the session
 	}
@@ -77,14 +85,17 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 	v.Tool, v.Taint, v.Step = name, b.Mark, uint64(s.state.steps)+1
 
 	x.describe(v, b, traits, set.Version())
-	if d.Effect != policy.Allow && len(d.Reasons) > 0 {
-		x.decided.Reason = d.Reasons[0].Text
-	}
+	x.decided.Caution = traits.Caution || !traits.CautionFixed && s.state.cautious[name]
 
-	// 5 approval: spend one, or ask. (4, the intent audit, and 6, the verifier, come here.)
-	if v.Effect == policy.Confirm {
-		x.decided.Seal() // the approval is for these very bytes
-		if err := m.approve(s, ref, v, x, now, set); err != nil {
+	// 4 intent audit · 5 approval: spend one, or ask
+	if v.Effect != policy.Deny {
+		if err := m.settle(ctx, s, b, ref, v, x, now, set, c); err != nil {
+			return err
+		}
+	}
+	// 6 verifier: only for a call that would otherwise run
+	if v.Effect == policy.Allow && m.verifier != nil && m.verifier.Covers(s.state.agent, name) {
+		if err := m.verify(s, b, ref, v, x, set, c); err != nil {
 			return err
 		}
 	}
@@ -95,7 +106,10 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 	}
 
 	// 7 record: no record, no permit
-	x.decided.Effect = v.Effect.String()
+	x.decided.Effect, x.decided.Kind, x.decided.Rule = v.Effect.String(), v.Kind, v.Rule
+	if v.Effect != policy.Allow && len(v.Reasons) > 0 {
+		x.decided.Reason = v.Reasons[0].Text
+	}
 	x.happened(now, ref, b)
 	x.list[0] = &x.event
 	if err := m.append(ctx, s, x.list[:]...); err != nil {
@@ -115,7 +129,7 @@ func (x *decision) describe(v *Verdict, b *provenance.Taint, t *policy.Traits, v
 	d.CallID, d.Tool, d.Call, d.Step, d.Kind, d.Rule = x.call.ID, v.Tool, &x.call, v.Step, v.Kind, v.Rule
 	d.Level, d.Policy = b.Mark.Level, version
 	d.Expect, d.ExpectS, d.Source, d.Private = t.Level, t.Sensitivity, t.Source, t.Sensitive
-	d.Reason, d.Spent, d.Ask, d.Write = "", "", nil, nil
+	d.Reason, d.Spent, d.Ask, d.Write, d.Opinion, d.Ruling = "", "", nil, nil, nil, nil
 	d.Digest = tool.Digest{}
 }
 
@@ -148,59 +162,6 @@ func judge(set *policy.Set, in *policy.Input, b *provenance.Taint, ref Ref) poli
 func refuse(rule, text string) policy.Decision {
 	return policy.Decision{Rule: rule, Reasons: []policy.Reason{{Rule: rule, Text: text}}}
 }
-
-// approve lets a held call through if an approval or grant covers it, and asks otherwise.
-func (m *Monitor) approve(s *session, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set) error {
-	d := &x.decided
-	h := approval.Held{Branch: ref.Branch, Tool: d.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level}
-	if id, ok := s.state.book.Covers(h, now); ok {
-		v.Effect, v.Spent, d.Spent = policy.Allow, id, id
-		return nil
-	}
-	open, pending := s.state.book.Pending(h, now)
-	if code, ok := s.codes[open.ID]; pending && ok {
-		q := m.question(s.name, open, now) // the same question again: same code
-		q.Code = code
-		v.Held = &q
-		return nil
-	}
-	return m.ask(s, ref, v, x, now, set, open.ID)
-}
-
-// ask opens a question. The code is kept in memory only; after a restart the same
-// question gets a new one.
-func (m *Monitor) ask(s *session, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set, replaces string) error {
-	id, err := m.newID("ask")
-	if err != nil {
-		return err
-	}
-	code, err := approval.NewCode(m.rand)
-	if err != nil {
-		return err
-	}
-	d := &x.decided
-	d.Ask = &provenance.Ask{
-		ID: id, CodeHash: approval.HashCode(s.name, code), Expires: now + int64(set.Settings().ApprovalTTL),
-		Args: m.redact.Preview(x.args.Raw(), maxArgsShown), Replaces: replaces,
-	}
-	if s.codes == nil {
-		s.codes = map[string]string{}
-	}
-	if len(s.codes) > 2*approval.MaxOpen { // some belong to questions long gone
-		maps.DeleteFunc(s.codes, func(id, _ string) bool { _, open := s.state.book.Request(id); return !open })
-	}
-	s.codes[id] = code
-	v.Held = &Question{
-		ID: id, Session: s.name, Branch: ref.Branch, Tool: d.Tool, Args: d.Ask.Args, Kind: d.Kind, Rule: d.Rule, Reason: d.Reason,
-		Level: d.Level.String(), Step: d.Step, Digest: d.Digest.String(), Asked: time.Unix(0, now).UTC(),
-		Expires: time.Unix(0, d.Ask.Expires).UTC(), State: "pending", Code: code,
-		left: set.Settings().ApprovalTTL,
-	}
-	return nil
-}
-
-// maxArgsShown bounds how much of a call's arguments a question shows.
-const maxArgsShown = 2000
 
 // quarantine keeps the content of a blocked write to a memory file (BEY-08); an empty
 // path is no such write.

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/redact"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 )
@@ -22,6 +21,11 @@ type Options struct {
 	Store  Store
 	Now    func() time.Time
 	Rand   io.Reader // a CSPRNG
+
+	// Auditor judges intent, where the policy asks for it; nil: nobody does.
+	Auditor Auditor
+	// Verifier is asked last; nil: nobody is.
+	Verifier Verifier
 
 	// MaxSessions bounds how many sessions are kept in memory; the least recently used
 	// ones are read back from the log when they speak again. 0 means 20,000.
@@ -35,11 +39,15 @@ type Monitor struct {
 	rand   io.Reader
 	max    int
 	policy atomic.Pointer[policy.Set]
-	redact *redact.Redactor
+
+	auditor  Auditor
+	verifier Verifier
 
 	mu       sync.RWMutex
 	sessions map[string]*session // guarded by mu
 	children map[string][]string // guarded by mu; sub-agents of a session
+	asking   map[string]string   // guarded by mu; sessions by the questions they asked
+	kept     int                 // guarded by mu; how many of asking were open when it was last cleared
 
 	clock atomic.Int64 // counts the sessions made, to tell which others are idle since
 }
@@ -56,7 +64,10 @@ func New(o Options) (*Monitor, error) {
 	case o.Rand == nil:
 		return nil, errors.New("new monitor: no source of randomness")
 	}
-	m := &Monitor{store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, redact: redact.New(), sessions: map[string]*session{}, children: map[string][]string{}}
+	m := &Monitor{
+		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, auditor: o.Auditor, verifier: o.Verifier,
+		sessions: map[string]*session{}, children: map[string][]string{}, asking: map[string]string{},
+	}
 	if m.max <= 0 {
 		m.max = 20_000
 	}
@@ -74,6 +85,9 @@ func (m *Monitor) SetPolicy(set *policy.Set) {
 
 // Policy is the set in force.
 func (m *Monitor) Policy() *policy.Set { return m.policy.Load() }
+
+// Audits reports whether there is an auditor.
+func (m *Monitor) Audits() bool { return m.auditor != nil }
 
 // ErrRef is returned for a reference that names no session.
 var ErrRef = errors.New("no session given")
@@ -172,6 +186,7 @@ func (m *Monitor) load(ctx context.Context, s *session) error {
 			return err
 		}
 		if s.loaded = st.version > known; s.loaded {
+			m.indexAll(s)
 			return nil
 		}
 	}
@@ -180,6 +195,7 @@ func (m *Monitor) load(ctx context.Context, s *session) error {
 		return err
 	}
 	s.state, s.loaded = st, true
+	m.indexAll(s)
 	m.adopt(st.parent, s.name)
 	return nil
 }
@@ -216,6 +232,7 @@ func (m *Monitor) append(ctx context.Context, s *session, events ...*provenance.
 	}
 	for _, e := range events {
 		s.state.apply(e)
+		m.index(s, e)
 	}
 	return nil
 }

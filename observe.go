@@ -27,6 +27,8 @@ type Observation struct {
 	// Again marks a second report of a result (tool_result_persist after
 	// after_tool_call): it is recorded only if the first never came.
 	Again bool
+	// Caution says that the result itself asks for caution (CAU-08).
+	Caution bool
 }
 
 // Observe labels a result and records it. From then on the context is at least as
@@ -93,17 +95,18 @@ func (m *Monitor) seenEvent(s *session, b *provenance.Taint, o Observation, name
 	}
 	label.Level = label.Level.Join(child.Level)
 	label.Sensitivity = label.Sensitivity.Join(child.Sensitivity)
-	content := m.content(o.Result.Content, set.Settings(), traits.Sensitive, false)
+	content := m.content(o.Result.Content, set, traits.Sensitive, false)
 	if label.Level <= trust.Shared || traits.Source {
 		label.Sources = []trust.Source{{
 			Level: label.Level, Step: step, Kind: "tool_result", Tool: name,
-			Detail: m.redact.Preview([]byte(traits.Detail), 200), Excerpt: content.Preview,
+			Detail: set.Redactor().Preview([]byte(traits.Detail), 200), Excerpt: content.Preview,
 		}}
 	}
 	label = label.Join(trust.Label{Level: trust.System, Sensitivity: trust.Public, Sources: child.Sources})
 	seen := &provenance.Seen{
 		CallID: o.Result.CallID, Tool: name, Step: step, Label: label, Content: content, From: o.From, Error: o.Result.Error,
 		Source: traits.Source || label.Level <= trust.External, Sensitive: traits.Sensitive,
+		Caution: traits.Caution || !traits.CautionFixed && (o.Caution || s.state.cautious[name] || o.From != "" && child.Level <= trust.External),
 	}
 	if len(o.Result.Args) > 0 {
 		d := tool.Call{Name: name, Args: o.Result.Args}.Digest()
@@ -118,20 +121,21 @@ func (m *Monitor) seenEvent(s *session, b *provenance.Taint, o Observation, name
 const maxMessage = 32 << 10
 
 // content is what is kept of a text. Nothing of a sensitive one but its hash.
-func (m *Monitor) content(text []byte, cfg policy.Settings, sensitive, message bool) *provenance.Content {
+func (m *Monitor) content(text []byte, set *policy.Set, sensitive, message bool) *provenance.Content {
+	cfg := set.Settings()
 	c := &provenance.Content{Hash: tool.DigestOf(text), Bytes: len(text)}
 	if cfg.Previews && !sensitive {
-		c.Preview = m.redact.Preview(text, 100)
+		c.Preview = set.Redactor().Preview(text, 100)
 	}
 	if message && cfg.RecordMessages && !sensitive {
-		c.Text = m.redact.Text(string(text[:min(len(text), maxMessage)]))
+		c.Text = set.Redactor().Text(string(text[:min(len(text), maxMessage)]))
 	}
 	return c
 }
 
 // whole keeps a full context, without secrets, where a rule asks for it.
 func (m *Monitor) whole(text []byte) *provenance.Content {
-	return &provenance.Content{Hash: tool.DigestOf(text), Bytes: len(text), Text: m.redact.Text(string(text))}
+	return &provenance.Content{Hash: tool.DigestOf(text), Bytes: len(text), Text: m.Policy().Redactor().Text(string(text))}
 }
 
 // Ending is a response that is about to go out.
@@ -160,15 +164,15 @@ func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 			}
 			return ErrSealed
 		}
-		cfg := m.policy.Load().For(s.state.agent).Settings()
+		set := m.policy.Load().For(s.state.agent)
 		out = Ended{Turn: b.Turn.ID, Taint: b.Settled()}
-		if cfg.Footer {
+		if set.Settings().Footer {
 			out.Footer = hook.Footer(out.Taint)
 		}
 		label := trust.Label{Level: out.Taint.Level, Sensitivity: out.Taint.Sensitivity}
 		return m.append(ctx, s, &provenance.Event{
 			Kind: provenance.TurnSealed, Time: m.now().UnixNano(), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
-			Seen: &provenance.Seen{Label: label, Content: m.content(e.Content, cfg, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason},
+			Seen: &provenance.Seen{Label: label, Content: m.content(e.Content, set, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason},
 		})
 	})
 	if err != nil {

@@ -6,7 +6,10 @@ import (
 	"iter"
 
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
 )
 
 // Store keeps the log. It is the only thing the monitor needs from the world
@@ -20,6 +23,45 @@ import (
 type Store interface {
 	Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error
 	Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error]
+}
+
+// Auditor judges intent. What it is handed has no place for tool output or for a
+// model's text. An error means that it could not answer; it must not take longer than
+// ctx allows. Session is only for its budget and must not be sent anywhere.
+type Auditor interface {
+	Audit(ctx context.Context, session string, q intent.Question) (intent.Opinion, error)
+	// Plan draws up constraints for a task, in the form policy.ParseTask reads.
+	Plan(ctx context.Context, session string, t intent.Task) (rules, model string, err error)
+}
+
+// Verifier is an authority outside, asked last, about calls that would otherwise run.
+type Verifier interface {
+	// Covers reports whether calls of the tool are to be verified. It is asked before
+	// every call and must not block.
+	Covers(agent, tool string) bool
+	// Verify returns when the authority has answered or its time is up.
+	Verify(ctx context.Context, c Check) Ruling
+}
+
+// Check is a call as a verifier sees it.
+type Check struct {
+	Session  string
+	Branch   string
+	Agent    string
+	Provider string
+	Tool     string      // normalised
+	Params   []byte      // its arguments as JSON, redacted
+	Digest   tool.Digest // of the exact call
+	Taint    trust.Level // of the context
+}
+
+// Ruling is a verifier's answer. The zero Ruling denies.
+type Ruling struct {
+	Allow  bool
+	By     string // who decided: webhook, telegram, failMode
+	Reason string
+	Failed bool // nobody answered, the fail mode decided
+	Cached bool
 }
 
 // ErrConflict is returned by Store.Append when the session is not where the caller thinks.

@@ -1,11 +1,13 @@
 package tidemark
 
 import (
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
@@ -19,12 +21,13 @@ const maxNames = 1024
 type session struct {
 	mu     sync.Mutex
 	name   string
-	loaded bool              // guarded by mu; false: the log must be read before anything is decided
-	state  *state            // guarded by mu
-	codes  map[string]string // guarded by mu; plain codes of open questions, never stored
-	input  policy.Input      // guarded by mu; scratch, so that a decision does not allocate one
-	work   *decision         // guarded by mu; what the next decision works on
-	used   atomic.Int64      // when it was last asked for, in sessions made since
+	loaded bool                // guarded by mu; false: the log must be read before anything is decided
+	state  *state              // guarded by mu
+	codes  map[string]string   // guarded by mu; plain codes of open questions, never stored
+	tools  []intent.Definition // guarded by mu; what the host offers the model, as far as it said since we started
+	input  policy.Input        // guarded by mu; scratch, so that a decision does not allocate one
+	work   *decision           // guarded by mu; what the next decision works on
+	used   atomic.Int64        // when it was last asked for, in sessions made since
 }
 
 // state is the fold over a session's log: apply is the only thing that changes it.
@@ -42,6 +45,26 @@ type state struct {
 	last     int64
 	book     approval.Book
 	writes   map[string]*held
+	words    []wordAt             // the user's own messages, by their place in the log
+	evidence map[string]*evidence // of questions
+	cautious map[string]bool      // tools that declare themselves cautioned
+	task     task
+}
+
+// wordAt is where a message of the user's own is in the log.
+type wordAt struct{ seq, turn uint64 }
+
+// evidence is what a question showed.
+type evidence struct {
+	ask     *provenance.Ask
+	opinion *provenance.Opinion
+}
+
+// task is the constraints drawn up for what the user wants now.
+type task struct {
+	rules  *policy.Task // nil: none could be drawn up
+	words  int          // how many of the user's messages they cover
+	failed string
 }
 
 type count struct{ calls, results int64 }
@@ -104,6 +127,18 @@ func (s *state) apply(e *provenance.Event) {
 		if e.Began.Sender.SpawnedBy != "" {
 			s.parent = e.Began.Sender.SpawnedBy
 		}
+		s.said(e.Began.Words)
+	case provenance.ContextSeen:
+		s.said(e.Seen.Words)
+	case provenance.ModelCalled:
+		for _, name := range e.Model.Cautious {
+			if s.cautious == nil {
+				s.cautious = map[string]bool{}
+			}
+			s.cautious[name] = true
+		}
+	case provenance.TaskPlanned:
+		s.applyTask(e.Task)
 	case provenance.CallDecided:
 		s.applyDecided(e)
 	case provenance.ResultSeen:
@@ -132,10 +167,14 @@ func (s *state) applyDecided(e *provenance.Event) {
 		s.denied++
 	}
 	if d.Spent != "" {
-		s.book.Remove(d.Spent)
+		s.book.Close(approval.Spent, "", "", e.Time, d.Spent)
 		s.wrote(e.Branch, d.Digest)
 	}
+	if d.Effect == "allow" && !s.book.Empty() {
+		s.book.Settle(e.Branch, d.Digest, e.Time) // it needs no answer any more
+	}
 	if d.Ask != nil {
+		s.show(d)
 		s.book.Ask(approval.Request{
 			ID: d.Ask.ID, Branch: e.Branch, Tool: d.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level,
 			Step: d.Step, Kind: d.Kind, Rule: d.Rule, Reason: d.Reason, Args: d.Ask.Args, CodeHash: d.Ask.CodeHash,
@@ -164,15 +203,17 @@ func (s *state) wrote(branch string, digest tool.Digest) {
 
 func (s *state) applyAnswer(e *provenance.Event) {
 	a := e.Answer
+	if g := a.Grant; g != nil {
+		if len(g.Where) == 0 { // it covers the call that was asked about too
+			s.book.Close(approval.Granted, a.By, a.Reason, e.Time, a.IDs...)
+		}
+		s.book.Grant(approval.Grant{
+			ID: g.ID, Branch: e.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Policy: g.Policy, Until: g.Until, Turn: g.Turn, Where: g.Where,
+		})
+	}
 	switch {
 	case a.Verdict != "approve":
-		s.book.Remove(a.IDs...)
-	case a.Grant != nil:
-		s.book.Remove(a.IDs...)
-		s.book.Grant(approval.Grant{
-			ID: a.Grant.ID, Branch: e.Branch, Tools: a.Grant.Tools, Ceiling: a.Grant.Ceiling,
-			Policy: a.Grant.Policy, Until: a.Grant.Until, Turn: a.Grant.Turn,
-		})
+		s.book.Close(approval.Denied, a.By, a.Reason, e.Time, a.IDs...)
 	case a.Via == "chat":
 		s.book.Approve(a.IDs, a.Until, 0)
 	default:
@@ -188,7 +229,7 @@ func (s *state) applyReview(e *provenance.Event) {
 		if w == nil {
 			continue
 		}
-		s.book.Drop(w.branch, w.digest) // the review answers the open question too
+		s.book.Settle(w.branch, w.digest, e.Time) // the review answers the open question too
 		w.status = "discarded"
 		if e.Answer.Verdict == "release" {
 			w.status = "released"
@@ -197,6 +238,42 @@ func (s *state) applyReview(e *provenance.Event) {
 			})
 		}
 	}
+}
+
+// said notes that the event being folded holds the user's own words.
+func (s *state) said(words bool) {
+	if words {
+		s.words = append(s.words, wordAt{s.version, s.turns})
+	}
+}
+
+// show keeps what a question shows while it may be looked at.
+func (s *state) show(d *provenance.Decided) {
+	if s.evidence == nil {
+		s.evidence = map[string]*evidence{}
+	}
+	if len(s.evidence) > 2*approval.MaxOpen { // some belong to questions long gone
+		maps.DeleteFunc(s.evidence, func(id string, _ *evidence) bool {
+			_, open := s.book.Request(id)
+			return !open
+		})
+	}
+	s.evidence[d.Ask.ID] = &evidence{d.Ask, d.Opinion}
+}
+
+// applyTask reads constraints back. Some that cannot be read are none, which is the
+// stricter state.
+func (s *state) applyTask(t *provenance.Task) {
+	s.task = task{words: t.Words, failed: t.Failed}
+	if t.Failed != "" {
+		return
+	}
+	rules, err := policy.ParseTask([]byte(t.Rules))
+	if err != nil {
+		s.task.failed = err.Error()
+		return
+	}
+	s.task.rules = rules
 }
 
 func (s *state) count(name string) *count {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
@@ -18,7 +19,11 @@ type ModelCall struct {
 	Iteration int // as the host counts, from 0; -1 when it does not
 	Model     string
 	Tools     []string // names as the host spells them
-	Context   []byte   // the whole context, kept only where a rule asks for it
+	// Definitions describe the tools, where the host does; for per-task constraints.
+	Definitions []intent.Definition
+	// Cautious are the tools that ask for caution in their own definition (CAU-08).
+	Cautious []string
+	Context  []byte // the whole context, kept only where a rule asks for it
 }
 
 // Layer is what the model may see now: the first layer of enforcement. The second is
@@ -86,6 +91,10 @@ func (m *Monitor) layer(ctx context.Context, s *session, b *provenance.Taint, ca
 		}
 	}
 	event.Model.Removed = slices.Clone(out.Hidden)
+	event.Model.Cautious = s.state.newlyCautious(call.Cautious)
+	if len(call.Definitions) > 0 {
+		s.tools = call.Definitions
+	}
 	if why.LogContext && len(call.Context) > 0 {
 		event.Model.Content = m.whole(call.Context)
 	}
@@ -93,6 +102,22 @@ func (m *Monitor) layer(ctx context.Context, s *session, b *provenance.Taint, ca
 		out.Notice = hook.TaintNotice(next.Mark)
 	}
 	return out, m.append(ctx, s, event)
+}
+
+// maxCautious bounds how many tools of a session can declare themselves cautioned. An
+// agent with more of them is cautioned about those it names first.
+const maxCautious = 256
+
+// newlyCautious are the normalised names that are not known yet.
+func (s *state) newlyCautious(names []string) []string {
+	var out []string
+	for _, n := range names {
+		n = tool.Name(n)
+		if n != "" && len(n) <= maxName && !s.cautious[n] && !slices.Contains(out, n) && len(s.cautious)+len(out) < maxCautious {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 func reasonText(d policy.Decision) string {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -20,16 +21,20 @@ type Ref struct {
 // Verdict is the answer to one call. The zero Verdict denies.
 type Verdict struct {
 	Effect  policy.Effect
-	Kind    string          // of a Confirm: escalate or taint-escalation
-	Rule    string          // the one rule that decided
-	Reasons []policy.Reason // every rule that took part, strictest first; shared, do not change
-	Tool    string          // normalised
-	Step    uint64          // which call of the session this was
-	Taint   trust.Label     // what the context held when it was judged, with the sources
-	Spent   string          // approval or grant that let it through
-	Held    *Question       // the open question, for Confirm
-	Write   string          // id of the quarantined write, if its content was kept
-	Permit  *Permit         // nil unless Effect is Allow
+	Kind    string              // of a Confirm: escalate, taint-escalation or intent-block
+	Rule    string              // the one rule that decided
+	Reasons []policy.Reason     // every rule that took part, strictest first; shared, do not change
+	Tool    string              // normalised
+	Step    uint64              // which call of the session this was
+	Taint   trust.Label         // what the context held when it was judged, with the sources
+	Spent   string              // approval or grant that let it through
+	Held    *Question           // the open question, for Confirm
+	Write   string              // id of the quarantined write, if its content was kept
+	Opinion *provenance.Opinion // the auditor's, where it was asked
+	Ruling  *provenance.Ruling  // the external verifier's, where it was asked
+	Notice  string              // for the user, where the agent's answer alone would not tell (CAU-07)
+	Late    bool                // nobody answered in time: a timeout, not a denial
+	Permit  *Permit             // nil unless Effect is Allow
 }
 
 // Allowed reports whether the call may run.
@@ -50,10 +55,56 @@ type Question struct {
 	Digest  string    `json:"digest"`
 	Asked   time.Time `json:"asked"`
 	Expires time.Time `json:"expires"`
-	State   string    `json:"state"`         // pending, approved, dead, expired
+	State   string    `json:"state"`         // pending, approved, denied, expired, spent, dead, moot, lost
 	Code    string    `json:"code,omitzero"` // only in the answer to the call itself
 
+	// Evidence.
+	Prompt  string              `json:"prompt"`            // what the person is asked, in words
+	Words   []provenance.Said   `json:"words,omitzero"`    // what the user asked for, the latest
+	Sources []trust.Source      `json:"sources,omitzero"`  // what made the context distrusted, with excerpts
+	Allows  string              `json:"allows"`            // what approving will let through
+	Opinion *provenance.Opinion `json:"opinion,omitempty"` // the auditor's
+
+	// Outcome.
+	By       string    `json:"by,omitzero"`
+	Answered time.Time `json:"answered,omitzero"`
+	Note     string    `json:"note,omitzero"` // the words of whoever answered
+
 	left time.Duration // until it expires, when it was asked or shown
+}
+
+// Pending reports whether the question still waits for its answer.
+func (q *Question) Pending() bool { return q.State == "pending" }
+
+// Left is how long the question lives from when it was read.
+func (q *Question) Left() time.Duration { return q.left }
+
+// show adds the evidence kept with the question.
+func (q *Question) show(ask *provenance.Ask, opinion *provenance.Opinion) {
+	q.Words, q.Sources, q.Opinion = ask.Words, ask.Sources, opinion
+	q.Prompt = q.prompt()
+}
+
+// prompt is the question itself: which call, tainted by what at which step.
+func (q *Question) prompt() string {
+	switch {
+	case q.Kind == policy.KindIntentBlock:
+		return fmt.Sprintf("This %s call was blocked: %s. Override?", q.Tool, q.Reason)
+	case q.Kind == policy.KindTaintEscalation && len(q.Sources) > 0:
+		parts := make([]string, 0, 2)
+		for _, s := range q.Sources[:min(2, len(q.Sources))] {
+			parts = append(parts, where(s))
+		}
+		return fmt.Sprintf("This %s call is in a tainted session (%s). Does it match your intent?", q.Tool, strings.Join(parts, "; "))
+	}
+	return fmt.Sprintf("%s wants to run: %s. Let it?", q.Tool, q.Reason)
+}
+
+func where(s trust.Source) string {
+	if s.Tool == "" {
+		return strings.ReplaceAll(s.Kind, "_", " ")
+	}
+	return fmt.Sprintf("%s at step %d", s.Tool, s.Step)
 }
 
 // Message is the verdict in words for the agent and its user: the rule, the evidence
@@ -64,6 +115,9 @@ func (v Verdict) Message() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Tool '%s' is blocked by security policy.", v.Tool)
+	if v.Late {
+		b.WriteString(" Nobody answered the question about it in time; nobody denied it either.")
+	}
 	if v.Kind == policy.KindTaintEscalation || v.Effect == policy.Deny && v.Taint.Level <= trust.Shared {
 		b.WriteString(" Context contains tainted content.")
 	}
@@ -82,6 +136,10 @@ func (v Verdict) Message() string {
 }
 
 func (v Verdict) wayOut(b *strings.Builder) {
+	if v.Late {
+		b.WriteString("\nTry the same call again to ask once more, or answer with what you have.")
+		return
+	}
 	if v.Held == nil {
 		b.WriteString("\nNo approval is possible for this call. Answer with what you have, or use a tool that is still allowed.")
 		return

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
@@ -29,6 +28,14 @@ type View struct {
 	Questions []Question   `json:"questions"`
 	Grants    []GrantView  `json:"grants"`
 	Writes    []WriteView  `json:"writes"`
+	Task      *TaskView    `json:"task,omitzero"`
+}
+
+// TaskView is the constraints of the task at hand (SEQ-11).
+type TaskView struct {
+	Words  int               `json:"words"` // how many of the user's messages they cover
+	Rules  []policy.TaskRule `json:"rules"`
+	Failed string            `json:"failed,omitzero"` // why there are none
 }
 
 // BranchView is one context of a session.
@@ -50,6 +57,8 @@ type GrantView struct {
 	Ceiling trust.Level `json:"ceiling"`
 	Until   time.Time   `json:"until,omitzero"`
 	Turn    bool        `json:"turn,omitzero"`
+	// Where are constraints on the arguments: path to pattern.
+	Where map[string]string `json:"where,omitzero"`
 }
 
 // WriteView is a quarantined write.
@@ -92,10 +101,10 @@ func (m *Monitor) view(s *session) View {
 		v.Branches = append(v.Branches, branchView(name, st.branches[name]))
 	}
 	for _, r := range st.book.Requests() {
-		v.Questions = append(v.Questions, m.question(s.name, r, now))
+		v.Questions = append(v.Questions, m.question(s, r, now))
 	}
 	for _, g := range st.book.Grants(now) {
-		gv := GrantView{ID: g.ID, Branch: g.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Turn: g.Turn}
+		gv := GrantView{ID: g.ID, Branch: g.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Turn: g.Turn, Where: g.Where}
 		if g.Until > 0 {
 			gv.Until = time.Unix(0, g.Until).UTC()
 		}
@@ -105,6 +114,12 @@ func (m *Monitor) view(s *session) View {
 		w := st.writes[id]
 		v.Writes = append(v.Writes, WriteView{ID: w.id, Tool: w.tool, Path: w.path, Status: w.status, Time: time.Unix(0, w.time).UTC(), Digest: w.digest.String()})
 	}
+	if t := st.task; t.words > 0 {
+		v.Task = &TaskView{Words: t.words, Failed: t.failed, Rules: []policy.TaskRule{}}
+		if t.rules != nil {
+			v.Task.Rules = t.rules.Rules()
+		}
+	}
 	return v
 }
 
@@ -112,23 +127,6 @@ func branchView(name string, b *provenance.Taint) BranchView {
 	return BranchView{
 		Branch: name, Taint: b.Mark, Tainted: b.Tainted, Sensitive: b.Sensitive,
 		Turn: b.Turn.ID, Open: b.Turn.Open, Iteration: b.Turn.Iteration,
-	}
-}
-
-func (m *Monitor) question(session string, r approval.Request, now int64) Question {
-	state := "pending"
-	switch {
-	case r.State == approval.Approved:
-		state = "approved"
-	case r.State == approval.Dead:
-		state = "dead"
-	case now >= r.Expires:
-		state = "expired"
-	}
-	return Question{
-		ID: r.ID, Session: session, Branch: r.Branch, Tool: r.Tool, Args: r.Args, Kind: r.Kind, Rule: r.Rule, Reason: r.Reason,
-		Level: r.Level.String(), Step: r.Step, Digest: r.Digest.String(), Asked: time.Unix(0, r.Asked).UTC(),
-		Expires: time.Unix(0, r.Expires).UTC(), State: state, left: time.Duration(max(0, r.Expires-now)),
 	}
 }
 
@@ -156,6 +154,7 @@ type Explanation struct {
 	Why      string          `json:"responseRule"`
 	Source   bool            `json:"source"`
 	Sink     bool            `json:"sink"`
+	Caution  bool            `json:"caution"` // what follows its result is audited
 	Policy   string          `json:"policy"`
 }
 
@@ -174,28 +173,8 @@ func Explain(set *policy.Set, name string, level trust.Level, args []byte) Expla
 	t := set.Traits(name, parsed)
 	return Explanation{
 		Tool: name, Taint: level, Mode: d.Effect.Mode(), Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons, Visible: visible,
-		Response: t.Level, Why: t.Rule, Source: t.Source, Sink: t.Sink, Policy: set.Version(),
+		Response: t.Level, Why: t.Rule, Source: t.Source, Sink: t.Sink, Caution: t.Caution, Policy: set.Version(),
 	}
-}
-
-// Questions lists the open questions of all sessions in memory, oldest first.
-func (m *Monitor) Questions() []Question {
-	m.mu.RLock()
-	all := slices.Collect(maps.Values(m.sessions))
-	m.mu.RUnlock()
-	out := []Question{}
-	now := m.now().UnixNano()
-	for _, s := range all {
-		s.mu.Lock()
-		if s.loaded {
-			for _, r := range s.state.book.Requests() {
-				out = append(out, m.question(s.name, r, now))
-			}
-		}
-		s.mu.Unlock()
-	}
-	slices.SortFunc(out, func(a, b Question) int { return a.Asked.Compare(b.Asked) })
-	return out
 }
 
 // Taint is what a context holds by now; of one nobody began, the worst.

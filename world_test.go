@@ -290,3 +290,13 @@ func kinds(events []provenance.Event) []provenance.Kind {
 func count(events []provenance.Event, kind provenance.Kind) int {
 	return len(slices.DeleteFunc(kinds(events), func(k provenance.Kind) bool { return k != kind }))
 }
+
+// questions is the whole queue.
+func (w *world) questions() []tidemark.Question {
+	w.Helper()
+	all, err := w.Questions(context.Background())
+	if err != nil {
+		w.Fatalf("list questions: %v", err)
+	}
+	return all
+}

@@ -36,8 +36,23 @@ type State uint8
 const (
 	Pending State = iota
 	Approved
-	Dead // too many wrong codes
+	Dead    // too many wrong codes
+	Denied  // a person said no
+	Spent   // its approval has let the call through
+	Granted // answered with a grant
+	Moot    // the call was let through, or its content reviewed, without an answer
+	Lost    // pushed out by newer questions
 )
+
+var stateNames = [...]string{"pending", "approved", "dead", "denied", "spent", "approved", "moot", "lost"}
+
+// String is the state's name.
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return stateNames[Dead]
+}
 
 // Request is one held call and the question about it.
 type Request struct {
@@ -72,11 +87,12 @@ type Grant struct {
 	Policy  string
 	Until   int64 // 0 when Turn
 	Turn    bool  // ends with the turn
+	Where   Where // what the arguments must be; all of them must fit
 }
 
 func (g *Grant) covers(c Held, now int64) bool {
 	return g.Branch == c.Branch && g.Policy == c.Policy && c.Level >= g.Ceiling &&
-		(g.Turn || now < g.Until) && slices.Contains(g.Tools, c.Tool)
+		(g.Turn || now < g.Until) && slices.Contains(g.Tools, c.Tool) && g.Where.Fits(c.Args)
 }
 
 // Held is a call that needs an approval.
@@ -86,6 +102,16 @@ type Held struct {
 	Digest tool.Digest
 	Policy string
 	Level  trust.Level
+	Args   *tool.Args // for grants with constraints; nil fits none of those
+}
+
+// Closed is a question that has its outcome.
+type Closed struct {
+	Request
+	By     string
+	Reason string
+	At     int64
+	over   bool // the turn it was denied in has ended
 }
 
 // The errors of answering. All but ErrUsage count as one wrong try when a code was given.

@@ -8,11 +8,52 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
-// Book holds a session's open questions, unspent approvals and grants. Everything
-// resolved leaves it; the log keeps the history. The zero Book is empty.
+// Book holds a session's open questions, unspent approvals and grants, and the latest
+// outcomes, so that whoever waits can be told. The log keeps the rest. The zero Book is
+// empty.
 type Book struct {
 	requests []*Request // in the order they were asked
 	grants   []Grant
+	closed   []Closed // the latest, oldest first
+}
+
+// maxClosed bounds how many outcomes are remembered.
+const maxClosed = 256
+
+// Empty reports whether nothing is open and nothing in force.
+func (b *Book) Empty() bool { return len(b.requests) == 0 && len(b.grants) == 0 }
+
+// Live is how many questions wait for an answer.
+func (b *Book) Live(now int64) int {
+	n := 0
+	for _, r := range b.requests {
+		if r.live(now) {
+			n++
+		}
+	}
+	return n
+}
+
+// Outcome finds a question that is closed.
+func (b *Book) Outcome(id string) (Closed, bool) {
+	for i := range b.closed {
+		if b.closed[i].ID == id {
+			return b.closed[i], true
+		}
+	}
+	return Closed{}, false
+}
+
+// Refused finds the denial of this exact call in this turn: a person who said no is not
+// asked again until somebody begins another turn.
+func (b *Book) Refused(c Held) (Closed, bool) {
+	for i := range b.closed {
+		o := &b.closed[i]
+		if o.State == Denied && !o.over && o.Branch == c.Branch && o.Tool == c.Tool && o.Digest == c.Digest && o.Policy == c.Policy {
+			return *o, true
+		}
+	}
+	return Closed{}, false
 }
 
 // Requests lists open questions and unspent approvals, oldest first.
@@ -131,10 +172,30 @@ func (b *Book) Ask(r Request, replaces string) {
 	})
 	if len(b.requests) >= MaxOpen {
 		if i := slices.IndexFunc(b.requests, func(o *Request) bool { return o.State != Approved }); i >= 0 {
-			b.requests = slices.Delete(b.requests, i, i+1)
+			b.Close(Lost, "", "", r.Asked, b.requests[i].ID)
 		}
 	}
 	b.requests = append(b.requests, &r)
+}
+
+// Close gives questions their outcome.
+func (b *Book) Close(state State, by, reason string, now int64, ids ...string) {
+	b.close(state, by, reason, now, func(r *Request) bool { return slices.Contains(ids, r.ID) })
+}
+
+func (b *Book) close(state State, by, reason string, now int64, which func(*Request) bool) {
+	b.requests = slices.DeleteFunc(b.requests, func(r *Request) bool {
+		if !which(r) {
+			return false
+		}
+		c := Closed{Request: *r, By: by, Reason: reason, At: now}
+		c.State = state
+		b.closed = append(b.closed, c)
+		return true
+	})
+	if n := len(b.closed) - maxClosed; n > 0 {
+		b.closed = slices.Delete(b.closed, 0, n)
+	}
 }
 
 // keepExpired is how long an expired question is remembered, so that a late answer is
@@ -168,14 +229,10 @@ func (b *Book) Approve(ids []string, until int64, moreTurns int) {
 	}
 }
 
-// Drop forgets every question and approval about this exact call.
-func (b *Book) Drop(branch string, digest tool.Digest) {
-	b.requests = slices.DeleteFunc(b.requests, func(r *Request) bool { return r.Branch == branch && r.Digest == digest })
-}
-
-// Remove forgets questions: denied, or spent.
-func (b *Book) Remove(ids ...string) {
-	b.requests = slices.DeleteFunc(b.requests, func(r *Request) bool { return slices.Contains(ids, r.ID) })
+// Settle closes every question and approval about this exact call: it was let through,
+// or its content was reviewed.
+func (b *Book) Settle(branch string, digest tool.Digest, now int64) {
+	b.close(Moot, "", "", now, func(r *Request) bool { return r.Branch == branch && r.Digest == digest })
 }
 
 // Fail counts a wrong try against every live question.
@@ -202,6 +259,11 @@ func (b *Book) Revoke(id string) bool {
 
 // EndTurn drops what was approved for the turn only.
 func (b *Book) EndTurn(branch string, now int64) {
+	for i := range b.closed {
+		if b.closed[i].Branch == branch {
+			b.closed[i].over = true
+		}
+	}
 	if len(b.requests) > 0 {
 		b.requests = slices.DeleteFunc(b.requests, func(r *Request) bool {
 			if r.Branch != branch || r.State != Approved {

@@ -98,13 +98,13 @@ func (m *bookMachine) resolve(t *rapid.T, ids []string) {
 	case "approved":
 		m.book.Approve(ids, m.now+unspent, 0)
 	case "denied":
-		m.book.Remove(ids...)
+		m.book.Close(approval.Denied, "owner", "", m.now, ids...)
 	case "granted":
 		g := approval.Grant{ID: fmt.Sprintf("g%d", len(m.grants)), Branch: worst.Branch, Tools: tools, Ceiling: worst.Level, Policy: worst.Policy}
 		if g.Turn = rapid.Bool().Draw(t, "for the turn"); !g.Turn {
 			g.Until = m.now + 600
 		}
-		m.book.Remove(ids...)
+		m.book.Close(approval.Denied, "owner", "", m.now, ids...)
 		m.book.Grant(g)
 		m.grants[g.ID] = &grant{Grant: g}
 	}
@@ -156,7 +156,7 @@ func (m *bookMachine) call(t *rapid.T) {
 		m.questions[id].spent = true
 	}
 	if ok {
-		m.book.Remove(id) // what the log does with a spent approval; it leaves grants alone
+		m.book.Close(approval.Spent, "", "", m.now, id) // what the log does with a spent approval; it leaves grants alone
 	}
 }
 

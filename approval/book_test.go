@@ -41,7 +41,7 @@ func TestMatchTellsWhyACodeDoesNotCount(t *testing.T) {
 		{"a late code", nil, "exec", "aaaaaaaa", 100, approval.ErrExpired},
 		{"a late code for all", nil, "all", "aaaaaaaa", 100, approval.ErrExpired},
 		{"a code used before", func(b *approval.Book) { b.Approve([]string{"q"}, 900, 0) }, "exec", "aaaaaaaa", 50, approval.ErrGone},
-		{"a code that was denied", func(b *approval.Book) { b.Remove("q") }, "exec", "aaaaaaaa", 50, approval.ErrNoMatch},
+		{"a code that was denied", func(b *approval.Book) { b.Close(approval.Denied, "", "", 0, "q") }, "exec", "aaaaaaaa", 50, approval.ErrNoMatch},
 		{"a code after four wrong tries counts", func(b *approval.Book) { fail(b, 4) }, "exec", "aaaaaaaa", 50, nil},
 		{"a code after five wrong tries", func(b *approval.Book) { fail(b, 5) }, "exec", "aaaaaaaa", 50, approval.ErrDead},
 		{"a dead code for all", func(b *approval.Book) { fail(b, 5) }, "all", "aaaaaaaa", 50, approval.ErrDead},
@@ -250,7 +250,7 @@ func TestDropForgetsEverythingAboutACall(t *testing.T) {
 		b.Ask(q, "")
 	}
 	b.Approve([]string{"one"}, 900, 0)
-	b.Drop("", one.Digest)
+	b.Settle("", one.Digest, 0)
 	var left []string
 	for _, r := range b.Requests() {
 		left = append(left, r.ID)

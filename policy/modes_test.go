@@ -182,6 +182,7 @@ func TestSettingsHaveTheirDefaults(t *testing.T) {
 	want := policy.Settings{
 		Preset: "classic", ApprovalTTL: 120 * time.Second, ApprovalScope: "call", MaxIterations: 10, TaintScope: "session",
 		Previews: true, RecordMessages: true,
+		Asking: policy.Asking{Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "human", OnOutside: policy.Confirm, MaxOpen: 64},
 	}
 	if diff := cmp.Diff(want, policy.Default().Settings()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -204,6 +205,7 @@ store: anything
 	want = policy.Settings{
 		Preset: "paranoid", ApprovalTTL: time.Minute, ApprovalScope: "turn", MaxIterations: 3, TaintScope: "turn",
 		HideConfirm: true, TaintNotice: true, Footer: true,
+		Asking: policy.Asking{Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "human", OnOutside: policy.Confirm, MaxOpen: 64},
 	}
 	if diff := cmp.Diff(want, s.Settings()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -6,13 +6,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/redact"
 	"github.com/tidemark/tidemark/internal/source"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
 // Reserved are the top-level keys of the file that other packages read.
-func Reserved() []string { return []string{"server", "hooks", "store"} }
+func Reserved() []string {
+	return []string{"server", "hooks", "store", "auditor", "verifier", "telegram"}
+}
 
 // Default is the Set of an empty file: the classic preset.
 func Default() *Set {
@@ -42,7 +45,7 @@ func ParseTree(root *source.Node, file string) (*Set, source.Faults) {
 	if r.Faults.Err() != nil {
 		return nil, r.Faults
 	}
-	set := r.compile()
+	set := r.compile(r.redactor())
 	set.version = version(root)
 	for _, agent := range set.agents {
 		agent.version = set.version
@@ -62,6 +65,8 @@ type reader struct {
 	trifecta    Effect // Allow: off
 	memory      []pathPattern
 	writers     toolset
+	caution     caution
+	redaction   redact.Rules
 	agents      map[string]*scope
 	named       map[string]bool // tools the file or the shipped tables name
 	root        *source.Node
@@ -73,8 +78,9 @@ func newReader(root *source.Node) *reader {
 		root: root,
 		settings: Settings{
 			Preset: "classic", ApprovalTTL: 120 * time.Second, ApprovalScope: "call", TaintScope: "session",
-			Previews: true, RecordMessages: true,
+			Previews: true, RecordMessages: true, Asking: defaultAsking(),
 		},
+		caution:     caution{tools: map[string]bool{}},
 		annotations: map[string]annotation{},
 		trifecta:    Confirm,
 		agents:      map[string]*scope{},
@@ -113,11 +119,20 @@ func (r *reader) fields() map[string]func(*source.Node) {
 		"record":           r.readRecord,
 		"taintNotice":      r.flag(&r.settings.TaintNotice),
 		"provenanceFooter": r.flag(&r.settings.Footer),
+		"caution":          r.readCaution,
+		"taintEscalation":  r.readTaintEscalation,
+		"taskPolicy":       r.readTaskPolicy,
+		"redaction":        r.readRedaction,
 		"approvalScope":    r.word(&r.settings.ApprovalScope, "call", "turn"),
 		"taintScope":       r.word(&r.settings.TaintScope, "session", "turn"),
 		"approvalTtlSeconds": func(n *source.Node) {
 			if v, ok := r.Int(n, 10, 86_400); ok {
 				r.settings.ApprovalTTL = time.Duration(v) * time.Second
+			}
+		},
+		"approvalMaxOpen": func(n *source.Node) {
+			if v, ok := r.Int(n, 1, 256); ok {
+				r.settings.MaxOpen = int(v)
 			}
 		},
 	}
@@ -142,6 +157,9 @@ func (r *reader) scoped(s *scope, prefix string) map[string]func(*source.Node) {
 		"maxIterations":    func(n *source.Node) { r.readMaxIterations(n, s) },
 	}
 }
+
+// AgentReserved are the keys of an agent that other packages read.
+func AgentReserved() []string { return []string{"verifier"} }
 
 // finish reads what stands on the rest of the file.
 func (r *reader) finish() {

@@ -54,6 +54,7 @@ func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 const (
 	KindEscalate        = "escalate"         // a rule asks whatever the taint
 	KindTaintEscalation = "taint-escalation" // taint alone caused it: the same call in a clean context would run
+	KindIntentBlock     = "intent-block"     // the auditor found that the user did not ask for it; the owner can override
 )
 
 // Reason is one rule that took part in a decision.
@@ -116,6 +117,9 @@ type Traits struct {
 	Memory      string // path of the memory file it writes, "" if none (BEY-08)
 	Detail      string // the URL, path or command a person recognises it by
 	Rule        string // what decided the level, e.g. "toolOutputTaints.web_fetch" or "trustRules.mail-cli"
+
+	Caution      bool // what follows its response is audited (CAU-01)
+	CautionFixed bool // the file says so; what the tool declares does not count
 }
 
 // Settings are the plain values of a Set.
@@ -130,4 +134,5 @@ type Settings struct {
 	Footer         bool   // HOOK-16
 	Previews       bool   // keep redacted previews of content
 	RecordMessages bool   // keep the user's own words, redacted
+	Asking
 }

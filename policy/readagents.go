@@ -17,7 +17,11 @@ func (r *reader) readAgents(n *source.Node) {
 			policies:      base.policies[:len(base.policies):len(base.policies)],
 			maxIterations: base.maxIterations, capPos: base.capPos, hideConfirm: base.hideConfirm,
 		}
-		r.Fields(k.Value, r.scoped(s, prefix))
+		fields := r.scoped(s, prefix)
+		for _, name := range AgentReserved() {
+			fields[name] = func(*source.Node) {}
+		}
+		r.Fields(k.Value, fields)
 		r.tightLevels(keysOf(k.Value.Get("taintPolicy")), s, prefix)
 		for _, t := range keysOf(k.Value.Get("toolOverrides")) {
 			for _, e := range keysOf(t.Value) {

@@ -29,6 +29,8 @@ type row struct {
 	trust  []*trustRule
 	memory bool
 
+	caution, cautionFixed bool
+
 	static  []part // rules without a condition, and defaults no rule can change
 	conds   []cond
 	open    []int // layers whose default waits for their conditions

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/tidemark/tidemark/internal/redact"
 	"github.com/tidemark/tidemark/internal/source"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -28,6 +29,7 @@ type Set struct {
 	named    []string
 	warnings source.Faults
 	agents   map[string]*Set
+	redactor *redact.Redactor
 
 	scope  *scope
 	facts  *facts
@@ -53,6 +55,7 @@ type facts struct {
 	trifecta    Effect
 	memory      []pathPattern
 	writers     toolset
+	caution     *caution
 }
 
 // For is the set that holds for an agent: the same one if the file says nothing of it.
@@ -77,12 +80,14 @@ func (s *Set) Tools() []string { return slices.Clone(s.named) }
 func (s *Set) Warnings() source.Faults { return slices.Clone(s.warnings) }
 
 // compile makes the Set of a file that has no errors.
-func (r *reader) compile() *Set {
-	f := &facts{r.annotations, r.trustRules, r.trifecta, r.memory, r.writers}
+func (r *reader) compile(redactor *redact.Redactor) *Set {
+	f := &facts{r.annotations, r.trustRules, r.trifecta, r.memory, r.writers, &r.caution}
 	set := r.compileScope(r.base, f)
+	set.redactor = redactor
 	set.agents = make(map[string]*Set, len(r.agents))
 	for name, s := range r.agents {
 		set.agents[name] = r.compileScope(s, f)
+		set.agents[name].redactor = redactor
 	}
 	return set
 }

@@ -45,6 +45,13 @@ const (
 		"invoke-webrequest iwr invoke-restmethod irm playwright puppeteer chromium google-chrome firefox"
 )
 
+// The tools whose output is, or is not, followed by an audit of what the agent does
+// (CAU-01). A tool in neither list is, when what it brings back is external or worse.
+const (
+	shippedCautioned   = "web_fetch email webhook hooks browser"
+	shippedUncautioned = "web_search read write exec nodes message"
+)
+
 // shippedActions are the actions of the message tool that only answer "done".
 const shippedActions = "send reply react edit delete unsend pin unpin broadcast forward poll typing sticker_send " +
 	"thread_create thread_reply sendattachment sendwitheffect upload_file"

@@ -23,6 +23,7 @@ func (r *row) addTraits() {
 			r.trust = append(r.trust, t)
 		}
 	}
+	r.caution, r.cautionFixed = f.caution.of(r.name, out.level)
 	r.traits = r.finish(out, trust.Internal)
 }
 
@@ -34,7 +35,8 @@ func (r *row) finish(out output, sens trust.Sensitivity) Traits {
 	}
 	return Traits{
 		Level: out.level, Rule: out.rule, Sensitivity: sens, Sensitive: sensitive, Sink: r.sink,
-		Source: said(r.note.source, out.level <= trust.External),
+		Source:  said(r.note.source, out.level <= trust.External),
+		Caution: r.caution, CautionFixed: r.cautionFixed,
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func version(root *source.Node) string {
 	h := sha256.New()
 	fmt.Fprintln(h, shippedOutputs, shippedSafe, presets, shippedCommandTools, shippedMail, shippedForge, shippedWeb, shippedActions,
-		shippedMemory, shippedWriters)
+		shippedMemory, shippedWriters, shippedCautioned, shippedUncautioned)
 	keys := slices.DeleteFunc(slices.Clone(root.Keys), func(k source.Key) bool { return slices.Contains(Reserved(), k.Name) })
 	writeKeys(h, keys)
 	return hex.EncodeToString(h.Sum(nil)[:8])

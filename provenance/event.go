@@ -33,6 +33,7 @@ const (
 	TrustReset    Kind = "trust.reset"       // the owner cleared the mark; Answer.By says who
 	WriteReviewed Kind = "write.reviewed"    // a quarantined write was released or discarded; Answer is set
 	GrantRevoked  Kind = "grant.revoked"     // a grant ended early; Answer is set
+	TaskPlanned   Kind = "task.planned"      // constraints for this task were drawn up; Task is set
 	TurnSealed    Kind = "turn.sealed"       // the response went out; Seen is the output
 )
 
@@ -50,6 +51,7 @@ type Event struct {
 	Model   *Model   `json:"model,omitzero"`
 	Decided *Decided `json:"decided,omitzero"`
 	Answer  *Answer  `json:"answer,omitzero"`
+	Task    *Task    `json:"task,omitzero"`
 }
 
 // Content is what is kept of a piece of text: its hash always, words only where
@@ -73,6 +75,7 @@ type Began struct {
 	Carry   bool         `json:"carry,omitzero"`   // the mark of earlier turns stays (the default scope)
 	Auto    bool         `json:"auto,omitzero"`    // we named the turn; the host did not
 	Command bool         `json:"command,omitzero"` // its message is a chat command: what was approved before it still holds
+	Words   bool         `json:"words,omitzero"`   // its message is the user's own words, and says what they want
 }
 
 // Item is one source in a census of the context.
@@ -98,6 +101,8 @@ type Seen struct {
 	Census    []Item       `json:"census,omitzero"`
 	Blocked   bool         `json:"blocked,omitzero"` // the emission was blocked
 	Reason    string       `json:"reason,omitzero"`
+	Caution   bool         `json:"caution,omitzero"` // what follows it is audited (CAU-02)
+	Words     bool         `json:"words,omitzero"`   // ContextSeen: the content is the user's own words
 }
 
 // Model is one call of the model.
@@ -111,7 +116,8 @@ type Model struct {
 	LatencyMs int64    `json:"latencyMs,omitzero"`
 	TokensIn  int64    `json:"tokensIn,omitzero"`
 	TokensOut int64    `json:"tokensOut,omitzero"`
-	Content   *Content `json:"content,omitzero"` // the full context, where a rule asks for it
+	Content   *Content `json:"content,omitzero"`  // the full context, where a rule asks for it
+	Cautious  []string `json:"cautious,omitzero"` // tools that ask for caution in their own definition, new ones only (CAU-08)
 }
 
 // Decided is a verdict.
@@ -133,7 +139,43 @@ type Decided struct {
 	Private bool              `json:"private,omitzero"` // its response will be a sensitive read
 	Spent   string            `json:"spent,omitzero"`   // approval spent or grant used
 	Ask     *Ask              `json:"ask,omitzero"`
-	Write   *Write            `json:"write,omitzero"` // a memory write held for review
+	Write   *Write            `json:"write,omitzero"`   // a memory write held for review
+	Caution bool              `json:"caution,omitzero"` // what follows its response is audited
+	Opinion *Opinion          `json:"opinion,omitzero"` // the auditor's, where it was asked
+	Ruling  *Ruling           `json:"ruling,omitzero"`  // the verifier's, where it was asked
+}
+
+// Opinion is what the auditor said about a call, or why it could not.
+type Opinion struct {
+	Kind    string `json:"kind"`   // caution, consistency
+	Answer  string `json:"answer"` // consistent, inconsistent, unsure
+	Reason  string `json:"reason,omitzero"`
+	Model   string `json:"model,omitzero"`
+	Prompt  string `json:"prompt,omitzero"` // version of the prompt
+	Source  string `json:"source,omitzero"` // tool whose output was in play
+	Failed  string `json:"failed,omitzero"` // why there is no answer
+	Cached  bool   `json:"cached,omitzero"`
+	Settled string `json:"settled,omitzero"` // what became of it: allow, block, ask, warn
+	TookMs  int64  `json:"tookMs,omitzero"`
+}
+
+// Ruling is what the external verifier said about a call.
+type Ruling struct {
+	Allow  bool   `json:"allow"`
+	By     string `json:"by"` // webhook, telegram, cache, failMode
+	Reason string `json:"reason,omitzero"`
+	Failed bool   `json:"failed,omitzero"` // nobody answered: the fail mode did
+	Cached bool   `json:"cached,omitzero"`
+	TookMs int64  `json:"tookMs,omitzero"`
+}
+
+// Task is a set of constraints for one task, drawn up from the user's words alone.
+type Task struct {
+	Words  int    `json:"words"` // how many of the user's messages it covers
+	Rules  string `json:"rules,omitzero"`
+	Model  string `json:"model,omitzero"`
+	Prompt string `json:"prompt,omitzero"`
+	Failed string `json:"failed,omitzero"` // why there are none
 }
 
 // Seal takes the digest of the call, at the latest when the verdict is recorded. Most
@@ -151,6 +193,16 @@ type Ask struct {
 	Expires  int64       `json:"expires"`       // Unix nanoseconds
 	Args     string      `json:"args,omitzero"` // redacted summary, what the person sees
 	Replaces string      `json:"replaces,omitzero"`
+
+	// Evidence, as the person saw it.
+	Words   []Said         `json:"words,omitzero"`   // the user's latest messages, shortened
+	Sources []trust.Source `json:"sources,omitzero"` // what made the context distrusted
+}
+
+// Said is one of the user's own messages.
+type Said struct {
+	Turn uint64 `json:"turn"`
+	Text string `json:"text"` // redacted, shortened
 }
 
 // Write is a blocked write to a memory file, kept whole so that nothing is lost. Args
@@ -183,6 +235,8 @@ type Grant struct {
 	Until   int64       `json:"until,omitzero"` // Unix nanoseconds; 0 with Turn set
 	Turn    bool        `json:"turn,omitzero"`  // ends with the turn
 	Policy  string      `json:"policy"`         // dies when the policy changes
+	// Where are constraints on arguments: path to pattern. All must fit.
+	Where map[string]string `json:"where,omitzero"`
 }
 
 // Body encodes the event as a record's body.
@@ -228,6 +282,8 @@ func (e *Event) check() error {
 		ok = e.Decided != nil
 	case Answered, TryFailed, TrustReset, WriteReviewed, GrantRevoked:
 		ok = e.Answer != nil
+	case TaskPlanned:
+		ok = e.Task != nil
 	default:
 		return fmt.Errorf("unknown event kind %q", e.Kind)
 	}

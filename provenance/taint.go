@@ -15,11 +15,12 @@ type Taint struct {
 	Sensitive bool        // a sensitive read happened
 	Turn      Turn
 
-	begun bool
-	owed  pending
-	open  ring
-	past  [8]string // turns sealed of late, so that what still comes in for them is known to be late
-	next  int       // where in past the next one goes
+	begun   bool
+	caution Caution
+	owed    pending
+	open    ring
+	past    [8]string // turns sealed of late, so that what still comes in for them is known to be late
+	next    int       // where in past the next one goes
 }
 
 // Turn is where the branch's latest turn stands.
@@ -87,6 +88,7 @@ type Call struct {
 	Sens   trust.Sensitivity
 	Source bool
 	Secret bool
+	Wary   bool // what follows its result is audited
 	Seen   bool // its result has been recorded, or counted without one
 }
 
@@ -111,6 +113,7 @@ func (t *Taint) Apply(e *Event) {
 		t.enter(e.Seen.Label)
 		t.Tainted = t.Tainted || e.Seen.Source
 		t.Sensitive = t.Sensitive || e.Seen.Sensitive
+		t.caution.seen(e.Seen.Tool, e.Seen.Caution)
 		t.open.answer(e.Seen.CallID, e.Seen.Tool)
 	case ModelCalled:
 		t.Turn.Fresh = false
@@ -147,6 +150,9 @@ func (t *Taint) begin(e *Event) {
 	if i := slices.Index(t.past[:], e.Turn); i >= 0 {
 		t.past[i] = "" // a host that uses a name again
 	}
+	if !b.Command { // a command is no new task: what was read still steers the model
+		t.caution.begin()
+	}
 	t.Turn = Turn{
 		ID: e.Turn, Open: true, Auto: b.Auto, Fresh: true, Said: b.Message != nil,
 		Owner:    b.Sender.IsOwner && b.Sender.SpawnedBy == "",
@@ -166,7 +172,7 @@ func (t *Taint) enter(l trust.Label) {
 // expect notes what an allowed call will bring. A host that never reports the result
 // must not leave the context looking cleaner than it is: settle makes it count.
 func (t *Taint) expect(d *Decided) {
-	c := Call{ID: d.CallID, Tool: d.Tool, Step: d.Step, Level: d.Expect, Sens: d.ExpectS, Source: d.Source, Secret: d.Private}
+	c := Call{ID: d.CallID, Tool: d.Tool, Step: d.Step, Level: d.Expect, Sens: d.ExpectS, Source: d.Source, Secret: d.Private, Wary: d.Caution}
 	t.owed.add(&c)
 	t.open.add(c)
 }
@@ -194,6 +200,9 @@ func (t *Taint) settle() {
 		if !c.Seen && c.Level <= trust.Shared {
 			sources = append(sources, trust.Source{Level: c.Level, Step: c.Step, Kind: "tool_result", Tool: c.Tool})
 		}
+		if !c.Seen && c.Wary {
+			t.caution.seen(c.Tool, true)
+		}
 		c.Seen = true
 	}
 	for _, s := range sources {
@@ -212,6 +221,7 @@ func (t *Taint) reset(level trust.Level) {
 	t.Mark = trust.Label{Level: level, Sensitivity: t.Mark.Sensitivity}
 	t.Levels = 1 << level
 	t.Tainted = level <= trust.External
+	t.caution = Caution{}
 	t.owed = pending{}
 	for i := range t.open.calls {
 		if c := &t.open.calls[i]; !c.Seen {

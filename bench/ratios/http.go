@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark/tidemark/bench/question"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/door/httpapi"
+	"github.com/tidemark/tidemark/internal/feed"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
 )
@@ -76,14 +77,14 @@ func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log) (_ res
 }
 
 func newAPI(store tidemark.Store, log httpapi.Log) (*httpapi.API, *tidemark.Monitor, error) {
-	feed := httpapi.NewFeed(store)
-	m, err := question.NewMonitor(question.Plain, feed)
+	f := feed.New(store)
+	m, err := question.NewMonitor(question.Plain, f)
 	if err != nil {
 		return nil, nil, err
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	api, err := httpapi.New(httpapi.Options{
-		Monitor: m, Log: log, Feed: feed, Bus: hook.New(hook.Options{Logger: quiet}), Logger: quiet, Now: time.Now,
+		Monitor: m, Log: log, Feed: f, Bus: hook.New(hook.Options{Logger: quiet}), Logger: quiet, Now: time.Now,
 		Tokens: httpapi.Tokens{Agent: token},
 	})
 	return api, m, err

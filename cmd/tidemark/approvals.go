@@ -34,7 +34,7 @@ func (e *env) approvalsCommand() *cobra.Command {
 		Use: "deny ID", Short: "Refuse the held call", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return e.answer(cmd.Context(), args[0], false, 0) },
 	}
-	cmd.AddCommand(approve, deny)
+	cmd.AddCommand(approve, deny, e.watchCommand())
 	return cmd
 }
 
@@ -62,8 +62,8 @@ func (e *env) questions(ctx context.Context) ([]tidemark.Question, error) {
 				return err
 			}
 		}
-		out = log.Monitor.Questions()
-		return nil
+		out, err = log.Monitor.Questions(ctx)
+		return err
 	})
 	return out, err
 }

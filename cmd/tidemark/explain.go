@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +34,7 @@ func (e *env) explainCommand() *cobra.Command {
 			case matrix && len(names) == 0:
 				return e.matrix(set)
 			case !matrix && len(names) == 1:
-				return e.explain(set, names[0], taint, args)
+				return e.explain(set, names[0], taint, args, agent)
 			}
 			return errors.New("explain: give a tool, or --matrix")
 		},
@@ -70,10 +71,11 @@ func (e *env) policy(agent string) (*policy.Set, error) {
 // none is given), and the mode at every level.
 type explained struct {
 	tidemark.Explanation
-	Levels map[string]string `json:"levels"`
+	Levels   map[string]string `json:"levels"`
+	Verifier any               `json:"verifier,omitempty"` // whether the external verifier is asked too, and why
 }
 
-func (e *env) explain(set *policy.Set, name, taint, args string) error {
+func (e *env) explain(set *policy.Set, name, taint, args, agent string) error {
 	level := trust.Untrusted
 	if taint != "" {
 		var err error
@@ -93,9 +95,32 @@ func (e *env) explain(set *policy.Set, name, taint, args string) error {
 	for _, l := range trust.Levels() {
 		x.Levels[l.String()] = tidemark.Explain(set, name, l, raw).Mode
 	}
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	covered, err := app.Coverage(p, agent, name)
+	if err != nil {
+		return err
+	}
+	if covered != nil {
+		x.Verifier = covered
+	}
 	if e.json {
 		return e.printJSON(x)
 	}
+	e.printExplained(x)
+	if covered != nil {
+		word := e.ui.word("dim", "not asked")
+		if covered.Covered {
+			word = fmt.Sprintf("%s; fail mode %s", strings.Join(covered.By, " and "), covered.FailMode)
+		}
+		e.printf("  verifier: %s (%s)\n", word, covered.Why)
+	}
+	return nil
+}
+
+func (e *env) printExplained(x explained) {
 	e.printf("%s at %s: %s", e.ui.word("title", x.Tool), e.ui.as(x.Taint.String()), e.ui.as(x.Mode))
 	if x.Kind != "" {
 		e.printf(" (%s)", e.ui.as(x.Kind))
@@ -112,12 +137,14 @@ func (e *env) explain(set *policy.Set, name, taint, args string) error {
 		}
 	}
 	e.printf("  its response is %s (%s)\n", e.ui.as(x.Response.String()), x.Why)
+	if x.Caution {
+		e.printf("  caution: what the agent does after it is audited, where there is an auditor\n")
+	}
 	e.printf("  levels:")
 	for _, l := range trust.Levels() {
 		e.printf(" %s=%s", l, e.ui.as(x.Levels[l.String()]))
 	}
 	e.printf("\n")
-	return nil
 }
 
 func (e *env) matrix(set *policy.Set) error {

@@ -85,7 +85,8 @@ agent's context came from and decides, outside the model, what the agent may sti
 	f.BoolVar(&e.json, "json", false, "print JSON")
 	root.AddCommand(
 		e.serveCommand(), e.demoCommand(), e.checkCommand(), e.explainCommand(), e.sessionsCommand(), e.graphCommand(),
-		e.approvalsCommand(), e.writesCommand(), e.auditCommand(), e.resetCommand(), e.versionCommand(),
+		e.approvalsCommand(), e.writesCommand(), e.auditCommand(), e.reportCommand(), e.statusCommand(), e.verifierCommand(),
+		e.resetCommand(), e.versionCommand(),
 	)
 	return root
 }

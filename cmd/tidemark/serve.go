@@ -56,7 +56,7 @@ func (e *env) serve(ctx context.Context, listen, level string) error {
 	if err != nil {
 		return errors.Join(err, a.Stop(ctx))
 	}
-	if err := e.greet(p, a, url); err != nil {
+	if err := e.greet(ctx, p, a, url); err != nil {
 		return errors.Join(err, a.Stop(ctx))
 	}
 	reload := make(chan os.Signal, 1)
@@ -77,16 +77,17 @@ func (e *env) serve(ctx context.Context, listen, level string) error {
 }
 
 // greet says where the server is, and the tokens the first time.
-func (e *env) greet(p app.Paths, a *app.App, url string) error {
+func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string) error {
 	if e.json {
 		type first struct {
 			URL    string      `json:"url"`
 			Data   string      `json:"data"`
 			Config string      `json:"config,omitempty"`
 			Policy string      `json:"policy"`
+			Parts  []app.Part  `json:"parts"`
 			Tokens *app.Tokens `json:"tokens,omitempty"`
 		}
-		f := first{URL: url, Data: p.Data, Config: p.Config, Policy: a.Monitor.Policy().Version()}
+		f := first{URL: url, Data: p.Data, Config: p.Config, Policy: a.Monitor.Policy().Version(), Parts: a.Status(ctx)}
 		if a.NewTokens {
 			f.Tokens = &a.Tokens
 		}
@@ -99,6 +100,7 @@ func (e *env) greet(p app.Paths, a *app.App, url string) error {
 	} else {
 		e.printf("policy %s as shipped (version %s)\n", a.Monitor.Policy().Settings().Preset, a.Monitor.Policy().Version())
 	}
+	e.printParts(a.Status(ctx))
 	if a.NewTokens {
 		e.printf("\nnew tokens, shown this once (kept in %s):\n", p.Tokens())
 		e.printf("  agent     %s\n  approver  %s\n  admin     %s\n\n", a.Tokens.Agent, a.Tokens.Approver, a.Tokens.Admin)

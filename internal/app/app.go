@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/door/httpapi"
+	"github.com/tidemark/tidemark/internal/feed"
 	"github.com/tidemark/tidemark/internal/remotehook"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
@@ -40,6 +41,7 @@ type App struct {
 	opts     Options
 	config   *config.Config
 	log      *sqlite.Store
+	outside  *outside
 	server   *http.Server
 	listener net.Listener
 	running  Running
@@ -78,8 +80,11 @@ func (a *App) open(ctx context.Context) error {
 	if a.log, err = sqlite.Open(ctx, a.opts.Paths.DB(), sqlite.Options{}); err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}
-	feed := httpapi.NewFeed(a.log)
-	if a.Monitor, err = newMonitor(a.config, feed); err != nil {
+	if a.outside, err = openOutside(a.config, a.opts.Logger); err != nil {
+		return err
+	}
+	f := feed.New(a.log)
+	if a.Monitor, err = newMonitor(a.config, f, a.outside); err != nil {
 		return err
 	}
 	bus, err := newBus(a.config, a.opts.Logger)
@@ -87,8 +92,8 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	api, err := httpapi.New(httpapi.Options{
-		Monitor: a.Monitor, Log: a.log, Feed: feed, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
-		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload,
+		Monitor: a.Monitor, Log: a.log, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
+		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody,
 	})
 	if err != nil {
@@ -98,11 +103,31 @@ func (a *App) open(ctx context.Context) error {
 		Handler: api.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}
-	return a.recall(ctx)
+	if err := a.recall(ctx); err != nil {
+		return err
+	}
+	return a.outside.start(a.Monitor, f, a.opts.Logger)
 }
 
-func newMonitor(cfg *config.Config, s tidemark.Store) (*tidemark.Monitor, error) {
-	return tidemark.New(tidemark.Options{Policy: cfg.Policy, Store: s, Now: time.Now, Rand: rand.Reader})
+func newMonitor(cfg *config.Config, s tidemark.Store, o *outside) (*tidemark.Monitor, error) {
+	opts := tidemark.Options{Policy: cfg.Policy, Store: s, Now: time.Now, Rand: rand.Reader}
+	if o != nil {
+		o.advise(&opts)
+	}
+	return tidemark.New(opts)
+}
+
+// Status says of everybody the monitor asks whether they can be reached.
+func (a *App) Status(ctx context.Context) []Part { return a.outside.status(ctx) }
+
+func (a *App) status(ctx context.Context) any { return a.Status(ctx) }
+
+// verified says what the verifier would do about a tool; nil: there is none.
+func (a *App) verified(agent, tool string) any {
+	if a.outside.verifier == nil {
+		return nil
+	}
+	return a.outside.verifier.Explain(agent, tool)
 }
 
 func newBus(cfg *config.Config, logger *slog.Logger) (*hook.Bus, error) {
@@ -186,6 +211,9 @@ func (a *App) Reload(context.Context) ([]string, error) {
 	for i, w := range warnings {
 		out[i] = w.Error()
 	}
+	if cfg.Outside != a.config.Outside {
+		out = append(out, "server, hooks, auditor, verifier and telegram have changed: that part takes effect at the next start")
+	}
 	a.opts.Logger.Info("policy in force", "version", cfg.Policy.Version(), "warnings", len(out))
 	return out, nil
 }
@@ -198,6 +226,9 @@ func (a *App) Stop(ctx context.Context) error {
 			withdraw(a.opts.Paths, a.running)
 			a.cancel() // event streams end; they would hold the shutdown up
 			errs = append(errs, a.server.Shutdown(ctx))
+		}
+		if a.outside != nil {
+			errs = append(errs, a.outside.close(ctx))
 		}
 		if a.log != nil {
 			errs = append(errs, a.log.Close())

@@ -4,13 +4,16 @@
 package config
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/verifier"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -22,6 +25,13 @@ type Config struct {
 	Policy *policy.Set
 	Server Server
 	Hooks  []Plugin
+
+	Auditor        Auditor
+	Verifier       *verifier.Config
+	VerifierAgents map[string]verifier.Override
+	Telegram       *verifier.TelegramConfig // where approval questions are asked too; nil: nowhere
+	Production     bool                     // the environment says so
+	Outside        string                   // identifies the sections that take effect only at a start
 }
 
 // Server is the `server` section.
@@ -67,6 +77,8 @@ func Parse(file string, src []byte, env Lookup) (*Config, source.Faults) {
 	c := &Config{Policy: set, Server: Server{Listen: DefaultListen, MaxBody: 8 << 20}}
 	d.server(root.Get("server"), &c.Server)
 	c.Hooks = d.plugins(root.Get("hooks"))
+	d.asking(root, c)
+	c.Outside = outside(root)
 	faults = append(faults, d.Faults...)
 	faults.Sort()
 	if faults.Err() != nil || set == nil {
@@ -152,18 +164,53 @@ func (d *decoder) plugin(n *source.Node) Plugin {
 	return p
 }
 
-// address accepts https anywhere and http on this machine only: an unencrypted answer
-// could be swapped on the way.
-func (d *decoder) address(n *source.Node) string {
+// url reads an absolute http or https URL.
+func (d *decoder) url(n *source.Node) (*url.URL, bool) {
 	v, ok := d.Text(n)
 	if !ok {
-		return ""
+		return nil, false
 	}
 	u, err := url.Parse(v)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil {
 		d.Hintf(n.Pos, "write it as https://host/path, without user or password", "%s is not a usable URL", n.Path)
+		return nil, false
+	}
+	return u, true
+}
+
+// outside identifies what asks others, without its secrets.
+func outside(root *source.Node) string {
+	var b strings.Builder
+	for _, key := range []string{"server", "hooks", "auditor", "verifier", "telegram"} {
+		fmt.Fprintf(&b, "%s:", key)
+		write(&b, root.Get(key))
+	}
+	return b.String()
+}
+
+func write(b *strings.Builder, n *source.Node) {
+	if n == nil {
+		return
+	}
+	fmt.Fprintf(b, "(%d %q %d %v", n.Kind, n.Text, n.Int, n.Bool)
+	for _, k := range n.Keys {
+		fmt.Fprintf(b, " %q ", k.Name)
+		write(b, k.Value)
+	}
+	for _, item := range n.List {
+		write(b, item)
+	}
+	b.WriteString(")")
+}
+
+// address accepts https anywhere and http on this machine only: an unencrypted answer
+// could be swapped on the way.
+func (d *decoder) address(n *source.Node) string {
+	u, ok := d.url(n)
+	if !ok {
 		return ""
 	}
+	v := n.Text
 	if u.Scheme == "http" && !loopback(u.Hostname()) {
 		d.Hintf(n.Pos, "use https, or an address of this machine", "%s is not encrypted", n.Path)
 		return ""

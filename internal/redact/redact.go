@@ -1,11 +1,18 @@
-// Package redact removes secrets from text before it is stored, shown or sent. It
-// is pure. It errs on the side of removing too much.
+// Package redact removes secrets from text and from the arguments of calls before they
+// are stored, shown or sent. It is pure. It errs on the side of removing too much.
+//
+// Invariants:
+//   - what is built in is always looked for: rules add to it, nothing takes it away;
+//   - redacting twice gives what redacting once gave;
+//   - arguments stay JSON of the same shape, whatever is removed;
+//   - a Redactor that nobody compiled removes everything;
+//   - every search is linear in the text: expressions are RE2, the rest are scans.
 package redact
 
 import (
 	"regexp"
-	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -13,123 +20,105 @@ import (
 // Mark replaces what was removed.
 const Mark = "[REDACTED]"
 
-// A Redactor holds compiled patterns; it is safe for concurrent use.
+// A Redactor holds compiled rules; it is safe for concurrent use. The zero Redactor
+// removes everything.
 type Redactor struct {
-	patterns []pattern
+	shipped  *library
+	patterns []*regexp.Regexp // of the configuration
+	fields   []fieldRule
 }
 
-type pattern struct {
-	may  func(lower string) bool // cheap: whether the expression is worth trying
-	re   *regexp.Regexp
-	keep string              // replacement
-	mask func(string) string // instead of keep, where a match needs a second look
-}
+// New is what every installation has: the built-in patterns and DefaultRules.
+func New() *Redactor { return newRedactor(DefaultRules().Fields) }
 
-// New compiles the built-in patterns.
-func New() *Redactor {
-	p := func(may func(string) bool, expr, keep string) pattern {
-		return pattern{may: may, re: regexp.MustCompile(expr), keep: keep}
+func newRedactor(fields []FieldRule) *Redactor {
+	r := &Redactor{shipped: shipped()}
+	for _, f := range fields {
+		r.fields = append(r.fields, compileField(f))
 	}
-	return &Redactor{patterns: []pattern{
-		p(has("-----begin"), `(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`, Mark),
-		p(has("sk-", "sk_", "pk-", "pk_", "rk-", "rk_"), `\b(?:sk|pk|rk)[-_](?:live|test|proj|ant|or)?[-_A-Za-z0-9]{16,}`, Mark),
-		p(has("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), `gh[pousr]_[A-Za-z0-9]{20,}`, Mark),
-		p(has("github_pat_", "glpat-", "npm_"), `github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,}`, Mark),
-		p(has("xox"), `xox[abeprs]-[A-Za-z0-9-]{10,}`, Mark),
-		p(has("akia", "asia"), `(?:AKIA|ASIA)[0-9A-Z]{16}`, Mark),
-		p(has("aiza"), `AIza[0-9A-Za-z_-]{30,}`, Mark),
-		p(has("eyj"), `eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`, Mark),
-		p(has("bearer", "basic"), `(?i)((?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{12,}`, "${1}"+Mark),
-		p(has("@"), `(://[^\s/:@]*:)[^\s/@]+@`, "${1}"+Mark+"@"),
-		p(has("passw", "secret", "token", "key"),
-			`(?i)((?:passw(?:or)?d|secret|token|api[_-]?key|access[_-]?key)[a-z0-9_-]*\\?["']?\s*[:=]\s*\\?["']?)[^\s"',;\\]{6,}`, "${1}"+Mark),
-		{may: manyDigits, re: regexp.MustCompile(`\b\d(?:[ -]?\d){12,}\b`), mask: maskCards},
-	}}
+	return r
 }
 
-func has(words ...string) func(string) bool {
-	return func(lower string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(lower, w) })
-	}
-}
+// shipped is compiled once: it never changes, and every policy has a Redactor.
+var shipped = sync.OnceValue(newLibrary)
 
-// Text is s without secrets.
+// maxRounds bounds how often a text is gone through. What is removed may make a name and
+// its value out of what stood around it, so that a second look finds more.
+const maxRounds = 8
+
+// Text is s without secrets. A secret with invisible characters inside is one too: then
+// the text is given back without them.
 func (r *Redactor) Text(s string) string {
-	lower := strings.ToLower(s)
-	for _, p := range r.patterns {
-		switch {
-		case !p.may(lower):
-		case p.mask != nil:
-			s = p.re.ReplaceAllStringFunc(s, p.mask)
-		default:
-			s = p.re.ReplaceAllString(s, p.keep)
+	if r == nil || r.shipped == nil {
+		return mark(s)
+	}
+	s = r.settle(s)
+	if bare := visible(s); bare != s {
+		if clean := r.settle(bare); clean != bare {
+			return clean
 		}
 	}
 	return s
 }
 
-// tail is how many characters more are looked at than are shown, so that a secret that
-// begins before the cut is recognised.
-const tail = 256
-
-// Preview is the first n characters of content on one line, without secrets and
-// without characters that could confuse a terminal or a page. It is cleaned first: a
-// secret with an invisible character inside must not come out whole.
-func (r *Redactor) Preview(content []byte, n int) string {
-	s, all := oneLine(content, n+tail)
-	s = r.Text(s)
-	if !all {
-		s = dropTail(s)
+func mark(s string) string {
+	if s == "" {
+		return ""
 	}
-	return strings.TrimRight(first(s, n), " ")
+	return Mark
 }
 
-// oneLine is the first n characters of text on one line: blanks and controls become one
-// blank, invisible characters go, what is not UTF-8 is marked. It reports whether that
-// is all of the text; a text of blanks without end is given up on.
-func oneLine(text []byte, n int) (line string, all bool) {
-	window := text[:min(len(text), 8*n)]
-	var b strings.Builder
-	b.Grow(min(len(window), n))
-	blank := true // none at the start
-	i := 0
-	for count := 0; i < len(window) && count < n; {
-		c, size := utf8.DecodeRune(window[i:])
-		i += size
-		switch {
-		case c > ' ' && c < 0x7f:
-			b.WriteByte(byte(c))
-			blank, count = false, count+1
-		case c == ' ' || unicode.IsControl(c) || unicode.In(c, unicode.Zl, unicode.Zp):
-			if !blank {
-				b.WriteByte(' ')
-				blank, count = true, count+1
-			}
-		case unicode.Is(unicode.Cf, c):
-			// direction overrides, zero widths and tags make a preview say what the text does not
-		default:
-			b.WriteRune(c)
-			blank, count = false, count+1
+// settle removes until there is nothing left to remove.
+func (r *Redactor) settle(s string) string {
+	for range maxRounds {
+		next := r.pass(s)
+		if next == s {
+			return s
 		}
+		s = next
 	}
-	return b.String(), i == len(text)
+	return Mark // text that never settles was made to
 }
 
-// dropTail takes the last word away: it may be the beginning of a secret whose end was
-// not looked at.
-func dropTail(s string) string {
-	cut := max(strings.LastIndexByte(s, ' '), len(s)-tail, 0)
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
+// pass goes through the text once. What is found by its own form comes before what is
+// found by a name beside it, so that the rest of a half-removed value is taken too.
+func (r *Redactor) pass(s string) string {
+	s = r.shipped.remove(s)
+	if manyDigits(s) {
+		s = runs.ReplaceAllStringFunc(s, maskCards)
 	}
-	return s[:cut]
+	s = removeFlags(s)
+	s = removeNamed(s)
+	for _, re := range r.patterns {
+		s = re.ReplaceAllLiteralString(s, Mark)
+	}
+	return s
 }
 
-func first(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
+// visible is s without characters that are not seen. Most text has none.
+func visible(s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return strings.Map(func(c rune) rune {
+				if unseen(c) {
+					return -1
+				}
+				return c
+			}, s)
 		}
 	}
 	return s
+}
+
+// unseen are format characters, and letters and marks that are drawn as nothing.
+func unseen(c rune) bool {
+	switch {
+	case c < 0xad:
+		return false
+	case c == 0xad, c == 0x34f, c == 0x115f, c == 0x1160, c == 0x17b4, c == 0x17b5, c == 0x3164, c == 0xffa0:
+		return true
+	case c >= 0xfe00 && c <= 0xfe0f, c >= 0xe0100 && c <= 0xe01ef:
+		return true
+	}
+	return unicode.Is(unicode.Cf, c)
 }

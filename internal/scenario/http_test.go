@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/door/httpapi"
+	"github.com/tidemark/tidemark/internal/feed"
 	"github.com/tidemark/tidemark/internal/scenario"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/strictjson"
@@ -42,13 +43,13 @@ var (
 
 // watched is a log that its readers can wait for.
 type watched struct {
-	*httpapi.Feed
+	*feed.Feed
 	log *memory.Store
 }
 
 func openWatched() (tidemark.Store, error) {
 	log := &memory.Store{}
-	return &watched{Feed: httpapi.NewFeed(log), log: log}, nil
+	return &watched{Feed: feed.New(log), log: log}, nil
 }
 
 func openHTTP(w *scenario.World) (scenario.Door, error) {

@@ -25,6 +25,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/feed"
 	"github.com/tidemark/tidemark/internal/store"
 )
 
@@ -55,18 +56,22 @@ type Log interface {
 type Options struct {
 	Monitor *tidemark.Monitor
 	Log     Log
-	Feed    *Feed // the store the monitor writes to
+	Feed    *feed.Feed // the store the monitor writes to
 	Bus     *hook.Bus
 	Tokens  Tokens
 	// Reload reads the policy again and puts it in force; on an error the old one must
 	// stay. The error's text is shown to the administrator. Nil: it cannot be reloaded.
-	Reload  func(ctx context.Context) (warnings []string, err error)
-	Logger  *slog.Logger
-	Now     func() time.Time     // nil is time.Now
-	Metrics *prometheus.Registry // nil is one of its own
-	MaxBody int64                // bytes; 0 is DefaultMaxBody
-	Hosts   []string             // names besides the loopback ones that clients may use
-	Version string               // of the program, for the API document
+	Reload func(ctx context.Context) (warnings []string, err error)
+	// Status tells whether those outside can be reached; nil: there are none.
+	Status func(ctx context.Context) any
+	// Verified tells what an external verifier would do about a tool; nil: there is none.
+	Verified func(agent, tool string) any
+	Logger   *slog.Logger
+	Now      func() time.Time     // nil is time.Now
+	Metrics  *prometheus.Registry // nil is one of its own
+	MaxBody  int64                // bytes; 0 is DefaultMaxBody
+	Hosts    []string             // names besides the loopback ones that clients may use
+	Version  string               // of the program, for the API document
 }
 
 func (o *Options) check() error {
@@ -103,9 +108,11 @@ func (o *Options) check() error {
 type API struct {
 	monitor *tidemark.Monitor
 	log     Log
-	feed    *Feed
+	feed    *feed.Feed
 	bus     *hook.Bus
 	reload  func(ctx context.Context) ([]string, error)
+	status  func(ctx context.Context) any
+	covered func(agent, tool string) any
 	logger  *slog.Logger
 	now     func() time.Time
 	maxBody int64
@@ -134,7 +141,7 @@ func New(o Options) (*API, error) {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}
 	a := &API{
-		monitor: o.Monitor, log: o.Log, feed: o.Feed, bus: o.Bus, reload: o.Reload,
+		monitor: o.Monitor, log: o.Log, feed: o.Feed, bus: o.Bus, reload: o.Reload, status: o.Status, covered: o.Verified,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 	}
 	a.hooks = a.handlers()

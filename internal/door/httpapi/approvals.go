@@ -2,6 +2,10 @@ package httpapi
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -9,9 +13,6 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/store"
 )
-
-// pending is the state of a question that waits for its answer.
-const pending = "pending"
 
 func (m *management) approvalRoutes() {
 	route(m, operation{http.MethodGet, "/v1/approvals", "listApprovals", "Held calls, oldest first"}, m.listApprovals)
@@ -23,38 +24,88 @@ func (m *management) approvalRoutes() {
 
 type approvalList struct {
 	Approvals []tidemark.Question `json:"approvals"`
+	Seen      string              `json:"seen" doc:"give it back as seen, with wait, to be told of the next change"`
 }
 
 func (m *management) listApprovals(ctx context.Context, in *struct {
 	Session string `query:"session" doc:"only this session"`
 	State   string `query:"state" enum:"pending,approved,dead,expired" doc:"only this state"`
+	Wait    int    `query:"wait" minimum:"0" maximum:"300" doc:"seconds to wait for a change"`
+	Seen    string `query:"seen" maxLength:"64" doc:"the seen of the last answer"`
 }) (approvalList, error) {
-	questions := m.monitor.Questions()
-	if in.Session != "" {
-		v, err := m.monitor.View(ctx, in.Session)
-		if err != nil {
-			return approvalList{}, err
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(in.Wait)*time.Second)
+	defer cancel()
+	for {
+		asked := m.feed.Asked()
+		list, err := m.questions(context.WithoutCancel(ctx), in.Session, in.State)
+		if err != nil || in.Wait == 0 || list.Seen != in.Seen {
+			return list, err
 		}
-		questions = v.Questions
+		expiry := time.NewTimer(untilNext(list.Approvals))
+		select {
+		case <-asked:
+		case <-expiry.C:
+		case <-ctx.Done():
+			expiry.Stop()
+			return list, nil
+		}
+		expiry.Stop()
 	}
-	questions = slices.DeleteFunc(questions, func(q tidemark.Question) bool { return in.State != "" && q.State != in.State })
-	return approvalList{Approvals: questions}, nil
+}
+
+func (m *management) questions(ctx context.Context, session, state string) (approvalList, error) {
+	var list []tidemark.Question
+	var err error
+	if session != "" {
+		var v tidemark.View
+		if v, err = m.monitor.View(ctx, session); err == nil {
+			list = v.Questions
+		}
+	} else {
+		list, err = m.monitor.Questions(ctx)
+	}
+	if err != nil {
+		return approvalList{}, err
+	}
+	list = slices.DeleteFunc(list, func(q tidemark.Question) bool { return state != "" && q.State != state })
+	h := sha256.New()
+	for _, q := range list {
+		fmt.Fprintf(h, "%s %s\n", q.ID, q.State)
+	}
+	return approvalList{Approvals: list, Seen: hex.EncodeToString(h.Sum(nil)[:8])}, nil
+}
+
+// untilNext is when the next of the questions expires, which nothing records.
+func untilNext(list []tidemark.Question) time.Duration {
+	next := time.Hour
+	for i := range list {
+		if list[i].Pending() {
+			next = min(next, list[i].Left()+time.Millisecond)
+		}
+	}
+	return next
 }
 
 // questionOf finds a question by its id.
-func (m *management) questionOf(id string) (tidemark.Question, error) {
-	all := m.monitor.Questions()
-	i := slices.IndexFunc(all, func(q tidemark.Question) bool { return q.ID == id })
-	if i < 0 {
-		return tidemark.Question{}, notFound("no question has this id, or it was answered and its call has run")
+func (m *management) questionOf(ctx context.Context, id string) (tidemark.Question, error) {
+	if session, ok := m.monitor.Find(id); ok {
+		q, err := m.monitor.Question(ctx, session, id)
+		if !errors.Is(err, tidemark.ErrNotFound) {
+			return q, err
+		}
 	}
-	return all[i], nil
+	return tidemark.Question{}, notFound("no question has this id, or it was answered long ago")
 }
 
-func (m *management) viewApproval(_ context.Context, in *struct {
-	ID string `path:"id"`
+func (m *management) viewApproval(ctx context.Context, in *struct {
+	ID   string `path:"id"`
+	Wait int    `query:"wait" minimum:"0" maximum:"3600" doc:"seconds to wait for its outcome"`
 }) (tidemark.Question, error) {
-	return m.questionOf(in.ID)
+	q, err := m.questionOf(ctx, in.ID)
+	if err != nil {
+		return q, err
+	}
+	return m.feed.Outcome(ctx, m.monitor, q, time.Duration(in.Wait)*time.Second)
 }
 
 type answerDone struct {
@@ -66,15 +117,16 @@ type answerDone struct {
 func (m *management) answerApproval(ctx context.Context, in *struct {
 	ID   string `path:"id"`
 	Body struct {
-		Decision string `json:"decision" enum:"approve,deny"`
-		Minutes  int    `json:"minutes,omitempty" minimum:"0" maximum:"1440" doc:"0: this one call; more: every call of the tool for so long"`
-		Reason   string `json:"reason,omitempty" maxLength:"2000"`
-		Session  string `json:"session,omitempty" doc:"looked up if absent"`
+		Decision string            `json:"decision" enum:"approve,deny"`
+		Minutes  int               `json:"minutes,omitempty" minimum:"0" maximum:"1440" doc:"0: this one call; more: every call of the tool for so long"`
+		Reason   string            `json:"reason,omitempty" maxLength:"2000"`
+		Session  string            `json:"session,omitempty" doc:"looked up if absent"`
+		Where    map[string]string `json:"where,omitempty" doc:"with minutes: only calls whose arguments fit, path to exact value or pattern with *"`
 	}
 }) (answerDone, error) {
 	session := in.Body.Session
 	if session == "" {
-		q, err := m.questionOf(in.ID)
+		q, err := m.questionOf(ctx, in.ID)
 		if err != nil {
 			return answerDone{}, err
 		}
@@ -83,6 +135,7 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 	out, err := m.monitor.Answer(ctx, tidemark.Vote{
 		Session: session, IDs: []string{in.ID}, Approve: in.Body.Decision == "approve",
 		For: time.Duration(in.Body.Minutes) * time.Minute, By: by(ctx), Via: via, Reason: in.Body.Reason,
+		Where: in.Body.Where,
 	})
 	if err != nil {
 		return answerDone{}, err

@@ -174,9 +174,11 @@ func TestApproveByIDLetsTheCallThroughOnce(t *testing.T) {
 	want(t, w.before("s", "exec", `{"command":"make deploy "}`), "tidemark.verdict", "confirm") // other bytes, another call
 	want(t, w.before("s", "exec", command), "tidemark.verdict", "allow")
 	want(t, w.before("s", "exec", command), "tidemark.verdict", "confirm")
-	wantProblem(t, w.call(approverToken, http.MethodPost, "/v1/approvals/"+id, `{"decision":"approve"}`), http.StatusNotFound, "no question")
+	wantProblem(t, w.call(approverToken, http.MethodPost, "/v1/approvals/"+id, `{"decision":"approve"}`), http.StatusConflict, "no longer open")
+	want(t, w.call(approverToken, http.MethodGet, "/v1/approvals/"+id, ""), "state", "spent")
 }
 
+// A person who said no is not asked the same again in the same turn.
 func TestDenyByID(t *testing.T) {
 	w := open(t, "")
 	id := held(w, "s").text("tidemark.approval.id")
@@ -184,7 +186,10 @@ func TestDenyByID(t *testing.T) {
 	if done.status != http.StatusOK {
 		t.Fatalf("deny: got %d %s", done.status, done.raw)
 	}
-	want(t, w.before("s", "exec", command), "tidemark.verdict", "confirm")
+	again := w.before("s", "exec", command)
+	want(t, again, "tidemark.verdict", "deny")
+	want(t, again, "tidemark.rule", "owner-denied")
+	want(t, w.call(approverToken, http.MethodGet, "/v1/approvals/"+id, ""), "state", "denied")
 	wantProblem(t, w.call(approverToken, http.MethodPost, "/v1/approvals/"+id, `{"decision":"approve","session":"s"}`), http.StatusConflict, "no longer open")
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/door/httpapi"
+	"github.com/tidemark/tidemark/internal/feed"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/internal/strictjson"
@@ -108,14 +109,14 @@ type logStore interface {
 }
 
 func benchmarkStore(b *testing.B, log logStore) {
-	feed := httpapi.NewFeed(log)
-	monitor, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: feed, Now: time.Now, Rand: rand.Reader})
+	f := feed.New(log)
+	monitor, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: f, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		b.Fatal(err)
 	}
 	logger := slog.New(slog.DiscardHandler)
 	api, err := httpapi.New(httpapi.Options{
-		Monitor: monitor, Log: log, Feed: feed, Bus: hook.New(hook.Options{Logger: logger}), Logger: logger,
+		Monitor: monitor, Log: log, Feed: f, Bus: hook.New(hook.Options{Logger: logger}), Logger: logger,
 		Tokens: httpapi.Tokens{Agent: agentToken},
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/door/httpapi"
+	"github.com/tidemark/tidemark/internal/feed"
 	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/provenance"
@@ -179,12 +180,12 @@ func TestTaintAndQuestionsSurviveARestart(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = log.Close() })
 		w := open(t, "", func(o *httpapi.Options) {
-			feed := httpapi.NewFeed(log)
-			monitor, err := tidemark.New(tidemark.Options{Policy: o.Monitor.Policy(), Store: feed, Now: newClock().Now, Rand: rand.Reader})
+			f := feed.New(log)
+			monitor, err := tidemark.New(tidemark.Options{Policy: o.Monitor.Policy(), Store: f, Now: newClock().Now, Rand: rand.Reader})
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.Monitor, o.Log, o.Feed = monitor, log, feed
+			o.Monitor, o.Log, o.Feed = monitor, log, f
 		})
 		w.stop = log.Close
 		return w

@@ -21,6 +21,7 @@ import (
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/door/httpapi"
+	"github.com/tidemark/tidemark/internal/feed"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/strictjson"
 	"github.com/tidemark/tidemark/policy"
@@ -111,16 +112,16 @@ func open(t testing.TB, file string, change ...func(*httpapi.Options)) *world {
 	if set == nil {
 		t.Fatalf("policy: %v", faults)
 	}
-	feed := httpapi.NewFeed(w.store)
+	f := feed.New(w.store)
 	var err error
-	w.monitor, err = tidemark.New(tidemark.Options{Policy: set, Store: feed, Now: w.clock.Now, Rand: rand.Reader})
+	w.monitor, err = tidemark.New(tidemark.Options{Policy: set, Store: f, Now: w.clock.Now, Rand: rand.Reader})
 	if err != nil {
 		t.Fatalf("monitor: %v", err)
 	}
 	logger := slog.New(slog.NewTextHandler(w.log, nil))
 	w.bus = hook.New(hook.Options{Logger: logger})
 	w.options = httpapi.Options{
-		Monitor: w.monitor, Log: w.store, Feed: feed, Bus: w.bus, Logger: logger,
+		Monitor: w.monitor, Log: w.store, Feed: f, Bus: w.bus, Logger: logger,
 		Tokens: httpapi.Tokens{Agent: agentToken, Approver: approverToken, Admin: adminToken},
 	}
 	for _, c := range change {

@@ -67,9 +67,11 @@ func (a *API) tools(ctx context.Context, event *hook.BeforeLLMCall, result *hook
 	buf := a.buffers.get()
 	defer a.buffers.put(buf)
 	writeContext(buf, event, result)
-	return a.monitor.Tools(ctx, tidemark.ModelCall{
-		Ref: refOf(c), Iteration: event.Iteration, Model: model, Tools: names, Context: buf.Bytes(),
-	})
+	call := tidemark.ModelCall{Ref: refOf(c), Iteration: event.Iteration, Model: model, Tools: names, Context: buf.Bytes()}
+	if a.monitor.Audits() { // nobody else reads them
+		call.Definitions, call.Cautious = definitions(tools)
+	}
+	return a.monitor.Tools(ctx, call)
 }
 
 // writeContext writes what the model will be shown: the system prompt, then one message

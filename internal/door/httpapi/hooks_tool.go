@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
@@ -74,7 +75,7 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 	if result.Params != nil {
 		call.Args = result.Params
 	}
-	v, err := a.monitor.Decide(ctx, refOf(c), call)
+	v, err := a.feed.Decide(ctx, a.monitor, refOf(c), call, time.Duration(max(0, c.Wait))*time.Second)
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +102,7 @@ func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *h
 		Content: resultText(event), Error: event.Error != "",
 	}}
 	o.From, o.Declared = resultSource(event.Result, c)
+	o.Caution = declaresCaution(event.Result)
 	label, err := a.observe(ctx, o)
 	if err != nil {
 		return nil, err
@@ -119,6 +121,7 @@ func (a *API) toolResultPersist(ctx context.Context, event *hook.ToolResultPersi
 		CallID: event.ToolCallID, Name: event.ToolName, Content: event.Message,
 	}}
 	o.From, o.Declared = resultSource(event.Message, c)
+	o.Caution = declaresCaution(event.Message)
 	label, err := a.observe(ctx, o)
 	if err != nil {
 		return nil, err

@@ -44,6 +44,7 @@ func (a *API) newRoutes(o Options) (*routes, error) {
 	}
 	t.HandleFunc("POST "+hookPath+"{hook}", a.serveHook)
 	t.HandleFunc("GET /v1/events", a.streamEvents)
+	t.HandleFunc("GET /v1/approvals/stream", a.streamApprovals)
 	t.HandleFunc("GET /metrics", a.metrics.handler().ServeHTTP)
 	describe(m.huma.OpenAPI())
 	spec, err := json.Marshal(m.huma.OpenAPI())

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/feed"
 )
 
 // metrics are what Prometheus is told.
@@ -22,7 +24,7 @@ type metrics struct {
 	known     map[hook.Name]bool
 }
 
-func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *Feed) (*metrics, error) {
+func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *feed.Feed) (*metrics, error) {
 	out := &metrics{
 		registry: r,
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -51,6 +53,9 @@ func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *Feed) (*metrics,
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "tidemark_store_errors_total", Help: "Times the log could not be written or read.",
 		}, func() float64 { return float64(f.Failures()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "tidemark_waiting_calls", Help: "Callers that wait for the answer to a question.",
+		}, func() float64 { return float64(f.Waiting()) }),
 	} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
@@ -61,8 +66,9 @@ func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *Feed) (*metrics,
 
 func openQuestions(m *tidemark.Monitor) float64 {
 	open := 0
-	for _, q := range m.Questions() {
-		if q.State == "pending" {
+	all, _ := m.Questions(context.Background()) // those that can be read
+	for _, q := range all {
+		if q.Pending() {
 			open++
 		}
 	}

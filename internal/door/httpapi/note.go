@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -21,15 +22,18 @@ type note struct {
 	Notice  string `json:"notice,omitzero" doc:"outcome of a chat command, for the user; before a model call, the notice for the system prompt"`
 
 	// Of a decision.
-	Verdict  string          `json:"verdict,omitzero" enum:"allow,confirm,deny"`
-	Kind     string          `json:"kind,omitzero" doc:"of a confirm: escalate or taint-escalation"`
-	Rule     string          `json:"rule,omitzero" doc:"the one rule that decided"`
-	Reasons  []policy.Reason `json:"reasons,omitempty"`
-	Tool     string          `json:"tool,omitzero"`
-	Step     uint64          `json:"step,omitzero"`
-	Spent    string          `json:"spent,omitzero" doc:"approval or grant that let the call through"`
-	Write    string          `json:"write,omitzero" doc:"id of the write that was kept for review"`
-	Approval *approvalNote   `json:"approval,omitzero"`
+	Verdict  string              `json:"verdict,omitzero" enum:"allow,confirm,deny"`
+	Kind     string              `json:"kind,omitzero" doc:"of a confirm: escalate, taint-escalation or intent-block"`
+	Rule     string              `json:"rule,omitzero" doc:"the one rule that decided"`
+	Reasons  []policy.Reason     `json:"reasons,omitempty"`
+	Tool     string              `json:"tool,omitzero"`
+	Step     uint64              `json:"step,omitzero"`
+	Spent    string              `json:"spent,omitzero" doc:"approval or grant that let the call through"`
+	Write    string              `json:"write,omitzero" doc:"id of the write that was kept for review"`
+	Approval *approvalNote       `json:"approval,omitzero"`
+	TimedOut bool                `json:"timedOut,omitzero" doc:"nobody answered while the caller waited and the question has expired; nobody denied it"`
+	Opinion  *provenance.Opinion `json:"opinion,omitempty" doc:"what the auditor said"`
+	Ruling   *provenance.Ruling  `json:"ruling,omitempty" doc:"what the external verifier said"`
 
 	// Of a model call.
 	Reason string   `json:"reason,omitzero" doc:"why the turn must not go on"`
@@ -42,6 +46,7 @@ type approvalNote struct {
 	Code      string    `json:"code"`
 	ExpiresAt time.Time `json:"expiresAt"`
 	Approve   string    `json:"approve" doc:"the chat message that approves it"`
+	Prompt    string    `json:"prompt" doc:"the question in words, for the owner"`
 }
 
 // contextNote is all that can be said where nothing was decided.
@@ -63,8 +68,9 @@ func verdictNote(v tidemark.Verdict) *note {
 	n := contextNote(v.Taint)
 	n.Label, n.Verdict, n.Kind, n.Rule, n.Reasons = &v.Taint, v.Effect.String(), v.Kind, v.Rule, v.Reasons
 	n.Tool, n.Step, n.Spent, n.Write = v.Tool, v.Step, v.Spent, v.Write
+	n.TimedOut, n.Opinion, n.Ruling, n.Notice = v.Late, v.Opinion, v.Ruling, v.Notice
 	if q := v.Held; q != nil {
-		n.Approval = &approvalNote{ID: q.ID, Code: q.Code, ExpiresAt: q.Expires, Approve: ".approve " + q.Tool + " " + q.Code}
+		n.Approval = &approvalNote{ID: q.ID, Code: q.Code, ExpiresAt: q.Expires, Approve: ".approve " + q.Tool + " " + q.Code, Prompt: q.Prompt}
 	}
 	return n
 }

@@ -54,6 +54,7 @@ func describe(doc *huma.OpenAPI) {
 		query("session", "only this session", word), query("kind", "only this kind of record", word),
 		query("after", "id of the last record already seen; without it the stream starts now", number),
 		&huma.Param{Name: "Last-Event-ID", In: "header", Description: "the same, as browsers send it", Schema: number})
+	text("/v1/approvals/stream", "streamApprovals", "The queue as it is (snapshot), then every question that is new or has changed (question), as server-sent events", "text/event-stream")
 	op := &huma.Operation{
 		Method: http.MethodGet, Path: "/openapi.json", OperationID: "openapi", Summary: "This document",
 		Responses: map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{

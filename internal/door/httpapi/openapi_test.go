@@ -35,6 +35,9 @@ func TestEveryDocumentedRouteIsServed(t *testing.T) {
 	w := open(t, "")
 	names := regexp.MustCompile(`\{\w+\}`)
 	w.doc.operations(func(method, path string, _ map[string]any) {
+		if path == "/v1/approvals/stream" {
+			return // it does not end; TestTheQueueIsStreamed reads it
+		}
 		if path == "/v1/events" {
 			path += "?after=bad" // a stream would not end
 		}

@@ -13,6 +13,7 @@ import (
 func (m *management) policyRoutes() {
 	route(m, operation{http.MethodGet, "/v1/policy", "viewPolicy", "The policy in force"}, m.viewPolicy)
 	route(m, operation{http.MethodPost, "/v1/policy/reload", "reloadPolicy", "Read the policy again; one with faults changes nothing"}, m.reloadPolicy)
+	route(m, operation{http.MethodGet, "/v1/status", "status", "Whether those the monitor asks can be reached: approval channels, auditor, verifier"}, m.viewStatus)
 	route(m, operation{http.MethodGet, "/v1/explain", "explain", "What the policy does with a tool, and why"}, m.explainTool)
 	route(m, operation{http.MethodGet, "/v1/explain/matrix", "explainMatrix", "Every tool the policy knows, at every level"}, m.explainMatrix)
 }
@@ -70,17 +71,33 @@ func (m *management) reloadPolicy(ctx context.Context, _ *struct{}) (reloaded, e
 	return reloaded{Version: m.monitor.Policy().Version(), Warnings: warnings}, nil
 }
 
+type statusView struct {
+	Parts   any   `json:"parts" doc:"everybody the monitor asks, and whether they can be reached"`
+	Waiting int64 `json:"waiting" doc:"callers that wait for an answer"`
+}
+
+func (m *management) viewStatus(ctx context.Context, _ *struct{}) (statusView, error) {
+	v := statusView{Parts: []string{}, Waiting: m.feed.Waiting()}
+	if m.status != nil {
+		v.Parts = m.status(ctx)
+	}
+	return v, nil
+}
+
 // explained is the answer at the asked level, and the mode at every one.
 type explained struct {
 	tidemark.Explanation
-	Levels map[string]string `json:"levels"`
+	Levels   map[string]string  `json:"levels"`
+	Verifier any                `json:"verifier,omitempty" doc:"whether the external verifier is asked too, and why"`
+	Task     *tidemark.TaskView `json:"task,omitempty" doc:"constraints of the session's task, where a session is given"`
 }
 
-func (m *management) explainTool(_ context.Context, in *struct {
-	Tool  string `query:"tool" required:"true"`
-	Taint string `query:"taint" default:"untrusted" doc:"trust level of the context"`
-	Args  string `query:"args" doc:"arguments of the call, as JSON"`
-	Agent string `query:"agent" doc:"agent whose overrides apply"`
+func (m *management) explainTool(ctx context.Context, in *struct {
+	Tool    string `query:"tool" required:"true"`
+	Taint   string `query:"taint" default:"untrusted" doc:"trust level of the context"`
+	Args    string `query:"args" doc:"arguments of the call, as JSON"`
+	Agent   string `query:"agent" doc:"agent whose overrides apply"`
+	Session string `query:"session" doc:"session whose task is shown too"`
 }) (explained, error) {
 	level, err := trust.ParseLevel(in.Taint)
 	if err != nil {
@@ -94,6 +111,19 @@ func (m *management) explainTool(_ context.Context, in *struct {
 	x := explained{Explanation: tidemark.Explain(set, in.Tool, level, args), Levels: map[string]string{}}
 	for _, l := range trust.Levels() {
 		x.Levels[l.String()] = tidemark.Explain(set, in.Tool, l, args).Mode
+	}
+	if m.covered != nil {
+		x.Verifier = m.covered(in.Agent, in.Tool)
+	}
+	if in.Session != "" {
+		if by(ctx) == agent.String() {
+			return explained{}, newProblem(http.StatusForbidden, "forbidden", "query.session: only an approver may look into a session")
+		}
+		v, err := m.monitor.View(ctx, in.Session)
+		if err != nil {
+			return explained{}, err
+		}
+		x.Task = v.Task
 	}
 	return x, nil
 }

@@ -89,7 +89,7 @@ func rowOf(v *tidemark.View) sessionRow {
 		Records: v.Records, Turns: v.Turns, Steps: v.Steps, Denied: v.Denied, Grants: len(v.Grants), First: v.First, Last: v.Last,
 	}
 	for _, q := range v.Questions {
-		if q.State == pending {
+		if q.Pending() {
 			r.Questions++
 		}
 	}

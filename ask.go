@@ -1,0 +1,190 @@
+package tidemark
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// settle takes a call that is not refused to the end of the queue: an approval or grant
+// that covers it lets it through, a person's no in this turn stands, an open question
+// about it stays the one question; only then is the auditor heard, and a new question
+// asked.
+func (m *Monitor) settle(ctx context.Context, s *session, b *provenance.Taint, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set, c *counsel) error {
+	cfg := set.Settings()
+	kind, sources, audit := m.audited(v, b, &cfg)
+	book := &s.state.book
+	if v.Effect == policy.Allow && !audit {
+		if !book.Empty() {
+			x.decided.Seal() // it may answer an open question
+		}
+		return nil
+	}
+	x.decided.Seal() // the approval is for these very bytes
+	h := approval.Held{Branch: ref.Branch, Tool: v.Tool, Digest: x.decided.Digest, Policy: x.decided.Policy, Level: x.decided.Level, Args: &x.args}
+	if id, ok := book.Covers(h, now); ok {
+		v.Effect, v.Kind, v.Spent, x.decided.Spent = policy.Allow, "", id, id
+		return nil
+	}
+	if no, ok := book.Refused(h); ok {
+		v.refused(no)
+		return nil
+	}
+	open, pending := book.Pending(h, now)
+	switch {
+	case pending:
+		v.same(open)
+		x.decided.Opinion = s.state.opinion(open.ID)
+		v.Opinion = x.decided.Opinion
+	case audit:
+		if err := m.audit(s, v, x, kind, sources, set, c); err != nil {
+			return err
+		}
+	}
+	if v.Effect != policy.Confirm {
+		return nil
+	}
+	if code, ok := s.codes[open.ID]; pending && ok {
+		q := m.question(s, open, now) // the same question again: same code
+		q.Code = code
+		v.Held = &q
+		return nil
+	}
+	if !pending && book.Live(now) >= cfg.MaxOpen {
+		v.flooded(cfg.MaxOpen)
+		return nil
+	}
+	return m.ask(ctx, s, ref, v, x, now, set, open.ID, c)
+}
+
+// refused is the verdict on a call somebody said no to in this very turn.
+func (v *Verdict) refused(no approval.Closed) {
+	text := fmt.Sprintf("%s denied this exact call in this turn", no.By)
+	if no.Reason != "" {
+		text += ": " + no.Reason
+	}
+	v.turnDown("owner-denied", text)
+}
+
+// flooded is the verdict on a call when too many questions are open already.
+func (v *Verdict) flooded(most int) {
+	v.turnDown("approval-flood", fmt.Sprintf("%d questions of this session wait for an answer; no more are asked until some are answered or expire", most))
+}
+
+func (v *Verdict) turnDown(rule, text string) {
+	v.Effect, v.Kind, v.Rule = policy.Deny, "", rule
+	v.Reasons = append([]policy.Reason{{Rule: rule, Effect: policy.Deny, Text: text}}, v.Reasons...)
+}
+
+// same makes the verdict that of the question which is open about the call.
+func (v *Verdict) same(r approval.Request) {
+	if v.Effect == policy.Confirm && v.Rule == r.Rule {
+		return
+	}
+	v.Effect, v.Kind, v.Rule = policy.Confirm, r.Kind, r.Rule
+	v.Reasons = append([]policy.Reason{{Rule: r.Rule, Effect: policy.Confirm, Text: r.Reason}}, v.Reasons...)
+}
+
+// maxArgsShown bounds how much of a call's arguments a question shows.
+const maxArgsShown = 2000
+
+// ask opens a question, with its evidence. The code is kept in memory only; after a
+// restart the same question gets a new one.
+func (m *Monitor) ask(ctx context.Context, s *session, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set, replaces string, c *counsel) error {
+	words, err := m.asked(ctx, s, c)
+	if err != nil {
+		return err
+	}
+	id, err := m.newID("ask")
+	if err != nil {
+		return err
+	}
+	code, err := approval.NewCode(m.rand)
+	if err != nil {
+		return err
+	}
+	x.decided.Ask = &provenance.Ask{
+		ID: id, CodeHash: approval.HashCode(s.name, code), Expires: now + int64(set.Settings().ApprovalTTL), Replaces: replaces,
+		Args:  set.Redactor().Preview(set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown),
+		Words: words, Sources: tainting(v.Taint),
+	}
+	s.keepCode(id, code)
+	q := m.question(s, x.request(ref, v, now), now)
+	q.show(x.decided.Ask, v.Opinion)
+	q.Code = code
+	v.Held = &q
+	return nil
+}
+
+// asked are the user's latest words. A sub-agent's are its parent's, which are read
+// while no lock is held.
+func (m *Monitor) asked(ctx context.Context, s *session, c *counsel) ([]provenance.Said, error) {
+	switch {
+	case s.state.parent != "" && c == nil:
+		return nil, errCounsel
+	case s.state.parent != "" && !c.heard:
+		c.want = func(ctx context.Context) {
+			words, _ := m.userWords(ctx, s.name, 0) // evidence; its absence opens nothing
+			c.words, c.heard = m.shown(words), true
+		}
+		return nil, errCounsel
+	case s.state.parent != "":
+		return c.words, nil
+	}
+	at := s.state.words
+	words, err := m.readWords(ctx, s.name, at[max(0, len(at)-maxShown):])
+	return m.shown(words), err
+}
+
+// tainting are the sources that a question shows.
+func tainting(l trust.Label) []trust.Source {
+	var out []trust.Source
+	for _, s := range l.Sources {
+		if s.Level <= trust.Shared && len(out) < 5 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// keepCode remembers the code of an open question.
+func (s *session) keepCode(id, code string) {
+	if s.codes == nil {
+		s.codes = map[string]string{}
+	}
+	if len(s.codes) > 2*approval.MaxOpen { // some belong to questions long gone
+		maps.DeleteFunc(s.codes, func(id, _ string) bool { _, open := s.state.book.Request(id); return !open })
+	}
+	s.codes[id] = code
+}
+
+// request is the question as the book will hold it.
+func (x *decision) request(ref Ref, v *Verdict, now int64) approval.Request {
+	d := &x.decided
+	reason := ""
+	if len(v.Reasons) > 0 {
+		reason = v.Reasons[0].Text
+	}
+	return approval.Request{
+		ID: d.Ask.ID, Branch: ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Step: v.Step,
+		Kind: v.Kind, Rule: v.Rule, Reason: reason, Args: d.Ask.Args, Asked: now, Expires: d.Ask.Expires,
+	}
+}
+
+func (s *state) opinion(id string) *provenance.Opinion {
+	if e := s.evidence[id]; e != nil {
+		return e.opinion
+	}
+	return nil
+}
+
+// expiresIn is how long a question still lives.
+func expiresIn(r approval.Request, now int64) time.Duration {
+	return time.Duration(max(0, r.Expires-now))
+}

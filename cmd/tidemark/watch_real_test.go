@@ -1,0 +1,68 @@
+//go:build linux
+
+package main
+
+import (
+	"testing"
+)
+
+// BEY-10: against the server itself, a held call is shown with its evidence, approved with
+// one key, and runs.
+func TestWatchAnswersTheRealServer(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, data)
+	hook := func(name string, event map[string]any) answered {
+		t.Helper()
+		var a answered
+		if err := s.hook(t.Context(), "agent:main:main", name, event, &a); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	x := openTerminal(t, 80, 30)
+	ended, _ := watchOn(t, x, data, "")
+	x.wait("Nothing is held")
+
+	hook("message_received", map[string]any{"content": "list the files after reading the page"})
+	hook("after_tool_call", map[string]any{"toolName": "web_fetch", "params": map[string]any{"url": "https://x.example/page"}, "result": "a page"})
+	call := map[string]any{"toolName": "exec", "params": map[string]any{"command": "ls -l"}}
+	if a := hook("before_tool_call", call); !a.Block {
+		t.Fatalf("exec after web_fetch: got %+v, want it held", a)
+	}
+	x.wait("command  ls -l")
+	x.wait("list the files after reading the page")
+	x.wait("web_fetch https://x.example/page")
+	x.wait("a approve")
+	x.press("a")
+	x.wait("approved exec (ask-")
+	x.wait("Nothing is held")
+	if a := hook("before_tool_call", call); a.Block {
+		t.Errorf("after the approval: got %+v, want it let through", a)
+	}
+
+	call["params"] = map[string]any{"command": "ls /tmp"}
+	hook("before_tool_call", call)
+	x.wait("command  ls /tmp")
+	x.wait("a approve")
+	x.press("g")
+	x.wait("[x] command")
+	x.press("e\x7f\x7f\x7f\x7f*\r")
+	x.wait("ls *")
+	x.press("\r")
+	x.wait("Nothing is held")
+	for command, blocked := range map[string]bool{"ls /home": false, "ls /home; rm x": true, "rm x": true} {
+		call["params"] = map[string]any{"command": command}
+		if a := hook("before_tool_call", call); a.Block != blocked {
+			t.Errorf("%s under the grant: blocked %v, want %v", command, a.Block, blocked)
+		}
+	}
+
+	x.wait("2 held calls")
+	x.wait("a approve")
+	x.press("rnot that\r")
+	x.wait("denied exec (ask-")
+	x.press("q")
+	if got := exitOf(t, ended); got != exitOK {
+		t.Errorf("q: exit %d, want %d", got, exitOK)
+	}
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// What the stream tells.
+type (
+	// snapshotMsg is every question there is; what is not in it has been answered.
+	snapshotMsg struct{ asks []ask }
+	// askMsg is a question that is new or has changed.
+	askMsg struct{ ask ask }
+	// lostMsg says that the server cannot be heard, and when that is tried again.
+	lostMsg struct {
+		err  error
+		wait time.Duration
+	}
+)
+
+// longestEvent bounds what is kept of an event that does not end.
+const longestEvent = 16 << 20
+
+var (
+	errSilent = errors.New("the server says nothing any more")
+	errEnded  = errors.New("the server ended the stream")
+)
+
+// stream follows the questions of a server until its context ends. It survives the
+// server: each new connection begins with a snapshot.
+type stream struct {
+	find    func(context.Context) (*client, error)
+	pause   *backoff.ExponentialBackOff
+	silence time.Duration
+	tell    func(any) error // an error ends the stream
+}
+
+// toldError is an error of the listener: no new connection will help.
+type toldError struct{ cause error }
+
+// Error is the listener's.
+func (e *toldError) Error() string { return e.cause.Error() }
+
+// Unwrap is the listener's error.
+func (e *toldError) Unwrap() error { return e.cause }
+
+// run returns nil when the context has ended, and an error where trying again is no use.
+func (s *stream) run(ctx context.Context) error {
+	for {
+		err := s.follow(ctx)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // whatever it was, we were told to stop
+		}
+		if final(err) {
+			return fmt.Errorf("watch approvals: %w", err)
+		}
+		wait := s.pause.NextBackOff()
+		if err := s.tell(lostMsg{err, wait}); err != nil {
+			return fmt.Errorf("watch approvals: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+	}
+}
+
+// final reports whether the same request would be refused again.
+func final(err error) bool {
+	var told *toldError
+	if errors.As(err, &told) {
+		return true
+	}
+	var r *refused
+	return errors.As(err, &r) && r.Status/100 == 4 && r.Status != http.StatusRequestTimeout && r.Status != http.StatusTooManyRequests
+}
+
+// follow reads one connection to its end.
+func (s *stream) follow(ctx context.Context) error {
+	c, err := s.find(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	quiet := time.AfterFunc(s.silence, func() { cancel(errSilent) })
+	defer quiet.Stop()
+	body, err := c.open(ctx, "/v1/approvals/stream")
+	if err == nil {
+		err = readEvents(body, func() { quiet.Reset(s.silence) }, s.event)
+		err = errors.Join(err, body.Close())
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
+		return cause
+	}
+	return err
+}
+
+func (s *stream) event(name, data string) error {
+	var msg any
+	switch name {
+	case "snapshot":
+		asks, err := readSnapshot([]byte(data))
+		if err != nil {
+			return err
+		}
+		s.pause.Reset() // it works: the next loss starts afresh
+		msg = snapshotMsg{asks}
+	case "question":
+		a, err := readAsk([]byte(data))
+		if err != nil {
+			return err
+		}
+		msg = askMsg{a}
+	default:
+		return nil // of a newer server
+	}
+	if err := s.tell(msg); err != nil {
+		return &toldError{err}
+	}
+	return nil
+}
+
+// open starts an endless answer. The client's time limit would end it.
+func (c *client) open(ctx context.Context, path string) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	req.Header.Set("Accept", "text/event-stream")
+	res, err := (&http.Client{Transport: c.http.Transport}).Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode >= 300 {
+		raw, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+		return nil, errors.Join(refusal(res.StatusCode, raw), err, res.Body.Close())
+	}
+	if kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type")); err != nil || kind != "text/event-stream" {
+		return nil, errors.Join(errors.New("the answer is not a stream of events"), res.Body.Close())
+	}
+	return res.Body, nil
+}
+
+// readEvents splits server-sent events. It calls alive for every line, comments too, and
+// event for every event; it returns only with an error.
+func readEvents(r io.Reader, alive func(), event func(name, data string) error) error {
+	in := bufio.NewScanner(r)
+	in.Buffer(make([]byte, 0, 64<<10), longestEvent)
+	var name string
+	var data []string
+	size := 0
+	for in.Scan() {
+		alive()
+		text := in.Text()
+		if text == "" {
+			if len(data) > 0 {
+				if err := event(name, strings.Join(data, "\n")); err != nil {
+					return err
+				}
+			}
+			name, data, size = "", nil, 0
+			continue
+		}
+		field, value, _ := strings.Cut(text, ":")
+		value = strings.TrimPrefix(value, " ")
+		switch field {
+		case "event":
+			name = value
+		case "data":
+			data = append(data, value)
+		}
+		if size += len(text) + 1; size > longestEvent {
+			return errors.New("read stream: an event does not end")
+		}
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("read stream: %w", err)
+	}
+	return errEnded
+}

@@ -1,0 +1,445 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/tidemark/tidemark/internal/strictjson"
+)
+
+var updateScreens = flag.Bool("update-screens", false, "rewrite the golden screens in testdata/watch")
+
+// noon is when the questions of these tests are asked.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// watched is a screen under test, with what it would have sent.
+type watched struct {
+	*screen
+	t     *testing.T
+	at    time.Time
+	sent  []vote
+	reply func(vote) (voteDone, error)
+}
+
+func newWatched(t *testing.T, width, height int, asks ...string) *watched {
+	t.Helper()
+	w := &watched{t: t, at: noon.Add(time.Minute)}
+	w.reply = func(v vote) (voteDone, error) { return voteDone{Resolved: []string{v.ask.ID}, Notice: "ok"}, nil }
+	w.screen = newScreen(ui{}, func(v vote) (voteDone, error) { w.sent = append(w.sent, v); return w.reply(v) })
+	w.clock = func() time.Time { return w.at }
+	w.tell(tea.WindowSizeMsg{Width: width, Height: height})
+	w.tell(snapshotMsg{readAll(t, asks...)})
+	w.settle()
+	return w
+}
+
+func readAll(t *testing.T, raw ...string) []ask {
+	t.Helper()
+	asks, err := readSnapshot([]byte(`{"approvals":[` + strings.Join(raw, ",") + `]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return asks
+}
+
+// tell updates and draws, as the program does.
+func (w *watched) tell(msg tea.Msg) tea.Cmd {
+	_, cmd := w.Update(msg)
+	w.View()
+	return cmd
+}
+
+// settle lets the time pass that a question must have stood on the screen.
+func (w *watched) settle() { w.tell(settledMsg{w.look}) }
+
+func stroke(name string) tea.KeyPressMsg {
+	codes := map[string]rune{
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
+		"backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "home": tea.KeyHome, "end": tea.KeyEnd, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
+	}
+	if code, ok := codes[name]; ok {
+		return tea.KeyPressMsg{Code: code}
+	}
+	if name == "space" {
+		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
+	}
+	if rest, ok := strings.CutPrefix(name, "ctrl+"); ok {
+		return tea.KeyPressMsg{Code: rune(rest[0]), Mod: tea.ModCtrl}
+	}
+	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
+}
+
+// press types keys, one after the other, and lets an answer come back.
+func (w *watched) press(names ...string) {
+	for _, n := range names {
+		before := w.voting
+		cmd := w.tell(stroke(n))
+		if w.voting != "" && before == "" {
+			w.tell(cmd())
+		}
+	}
+}
+
+func (w *watched) shows(want string) {
+	w.t.Helper()
+	if got := w.text(); !strings.Contains(got, want) {
+		w.t.Errorf("the screen shows\n%s\nwant %q in it", got, want)
+	}
+}
+
+func (w *watched) text() string { return ansi.Strip(strings.Join(w.draw(), "\n")) }
+
+func (w *watched) golden(name string) {
+	w.t.Helper()
+	file := filepath.Join("testdata", "watch", name+".golden")
+	lines := strings.Split(w.text(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	got := strings.Join(lines, "\n") + "\n"
+	if *updateScreens {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		w.t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+func threeHeld(t *testing.T) []string {
+	return []string{
+		held(t, "ask-2", noon.Add(20*time.Second), map[string]any{
+			"tool": "exec", "kind": "escalate", "args": `{"command":"git push origin main","timeout":1000000,"env":{"CI":true},"flags":["-f"]}`,
+			"session": "agent:research:sub", "opinion": nil, "words": []any{}, "sources": []any{},
+		}),
+		held(t, "ask-1", noon, nil),
+		held(t, "ask-3", noon.Add(40*time.Second), map[string]any{
+			"tool": "web_fetch", "kind": "intent-block", "args": `{"url":"https://example.com/` + strings.Repeat("long/", 20) + `"}`,
+		}),
+	}
+}
+
+// BEY-10
+func TestScreens(t *testing.T) {
+	tests := []struct {
+		name          string
+		width, height int
+		prepare       func(*watched)
+	}{
+		{"list-80x24", 80, 24, func(*watched) {}},
+		{"list-40x12", 40, 12, func(*watched) {}},
+		{"list-140x30", 140, 30, func(*watched) {}},
+		{"scrolled-40x12", 40, 12, func(w *watched) { w.press("pgdown", "pgdown") }},
+		{"whole-values-80x24", 80, 24, func(w *watched) { w.press("e") }},
+		{"second-80x24", 80, 24, func(w *watched) { w.press("j") }},
+		{"form-80x24", 80, 24, func(w *watched) { w.press("g") }},
+		{"form-nested-80x24", 80, 24, func(w *watched) { w.press("j"); w.settle(); w.press("g") }},
+		{"form-edited-80x24", 80, 24, func(w *watched) { w.press("g", "e", "home", "*", "enter", "+", "+") }},
+		{"form-editing-80x24", 80, 24, func(w *watched) { w.press("g", "e", "left", "left") }},
+		{"form-40x12", 40, 12, func(w *watched) { w.press("g", "j", "space", "k", "space") }},
+		{"reason-80x24", 80, 24, func(w *watched) { w.press("r", "n", "o", "t", "space", "n", "o", "w") }},
+		{"help-80x24", 80, 24, func(w *watched) { w.press("?") }},
+		{"empty-80x24", 80, 24, func(w *watched) { w.tell(snapshotMsg{}) }},
+		{"lost-80x24", 80, 24, func(w *watched) { w.tell(lostMsg{errors.New("connection refused"), 3 * time.Second}) }},
+		{"answered-80x24", 80, 24, func(w *watched) { w.press("a") }},
+		{"tiny-12x3", 12, 3, func(*watched) {}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWatched(t, tt.width, tt.height, threeHeld(t)...)
+			tt.prepare(w)
+			w.golden(tt.name)
+		})
+	}
+}
+
+// BEY-10: an answer names the question and what it allows.
+func TestKeysAnswer(t *testing.T) {
+	tests := map[string]struct {
+		keys []string
+		want vote
+	}{
+		"a approves once":                   {[]string{"a"}, vote{Decision: "approve"}},
+		"d denies":                          {[]string{"d"}, vote{Decision: "deny"}},
+		"r denies with a reason":            {[]string{"r", "n", "o", "enter"}, vote{Decision: "deny", Reason: "no"}},
+		"r without a word denies":           {[]string{"r", "enter"}, vote{Decision: "deny"}},
+		"g fixes what is short":             {[]string{"g", "enter"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "bob@example.com", "subject": "Figures"}}},
+		"g for longer":                      {[]string{"g", "+", "enter"}, vote{Decision: "approve", Minutes: 30, Where: map[string]string{"to": "bob@example.com", "subject": "Figures"}}},
+		"g for less":                        {[]string{"g", "-", "-", "-", "-", "enter"}, vote{Decision: "approve", Minutes: 1, Where: map[string]string{"to": "bob@example.com", "subject": "Figures"}}},
+		"g with an argument freed":          {[]string{"g", "j", "space", "enter"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "bob@example.com"}}},
+		"g with a pattern":                  {[]string{"g", "e", "ctrl+u", "*", "@", "x", "enter", "enter"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "*@x", "subject": "Figures"}}},
+		"an edit given up changes nothing":  {[]string{"g", "e", "ctrl+u", "*", "esc", "enter"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "bob@example.com", "subject": "Figures"}}},
+		"a pattern the server would refuse": {[]string{"g", "e", "*", "*", "enter", "backspace", "enter", "enter"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "bob@example.com*", "subject": "Figures"}}},
+		"help first":                        {[]string{"?", "a"}, vote{}},
+		"esc leaves the form":               {[]string{"g", "esc"}, vote{}},
+		"q in the form leaves it too":       {[]string{"g", "q"}, vote{}},
+		"esc leaves the reason":             {[]string{"r", "a", "d", "esc"}, vote{}},
+		"other keys answer nothing":         {[]string{"A", "y", "enter", "x", "+"}, vote{}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWatched(t, 80, 24, threeHeld(t)...)
+			w.press(tt.keys...)
+			var got vote
+			if len(w.sent) > 0 {
+				got = w.sent[0]
+				if len(w.sent) > 1 || got.ask.ID != "ask-1" {
+					t.Errorf("sent %d answers, the first to %s; want one, to ask-1", len(w.sent), got.ask.ID)
+				}
+			}
+			got.ask = ask{}
+			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(vote{}), cmp.Comparer(func(a, b ask) bool { return a.ID == b.ID })); diff != "" {
+				t.Errorf("sent (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// BEY-10: one press, or a key held down, never answers two questions.
+func TestADoublePressAnswersOneQuestion(t *testing.T) {
+	w := newWatched(t, 80, 24, threeHeld(t)...)
+	w.press("a", "a", "a")
+	if len(w.sent) != 1 {
+		t.Fatalf("a three times: %d answers, want 1", len(w.sent))
+	}
+	w.shows("read it first")
+	stale := w.look
+	w.press("a") // held down: each repetition starts the wait anew
+	w.tell(settledMsg{stale})
+	w.press("a")
+	if len(w.sent) != 1 {
+		t.Fatalf("a held down: %d answers, want 1", len(w.sent))
+	}
+	w.settle()
+	repeated := stroke("a")
+	repeated.IsRepeat = true
+	w.tell(repeated)
+	w.press("a")
+	if len(w.sent) != 1 {
+		t.Fatalf("a repeated by the terminal: %d answers, want 1", len(w.sent))
+	}
+	w.settle()
+	w.press("a")
+	if len(w.sent) != 2 || w.sent[1].ask.ID != "ask-2" {
+		t.Errorf("a after a look: sent %d, want the second question's answer", len(w.sent))
+	}
+}
+
+// A question that takes another's place under the cursor, or changes there, is read first.
+func TestAKeyAnswersWhatWasDrawn(t *testing.T) {
+	changed := held(t, "ask-1", noon, map[string]any{"args": `{"to":"eve@example.com"}`})
+	tests := map[string]tea.Msg{
+		"answered elsewhere": askMsg{readAll(t, held(t, "ask-1", noon, map[string]any{"state": "denied"}))[0]},
+		"changed":            askMsg{readAll(t, changed)[0]},
+		"a snapshot":         snapshotMsg{readAll(t, threeHeld(t)[0])},
+	}
+	for name, msg := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWatched(t, 80, 24, threeHeld(t)...)
+			w.tell(msg)
+			w.press("a")
+			w.press("d")
+			if len(w.sent) != 0 {
+				t.Fatalf("answered %s, which nobody has looked at", w.sent[0].ask.ID)
+			}
+			w.settle()
+			want := w.selected
+			w.press("d")
+			if len(w.sent) != 1 || w.sent[0].ask.ID != want {
+				t.Errorf("after a look: sent %d answers, want one, to %s", len(w.sent), want)
+			}
+		})
+	}
+}
+
+// BEY-10: a question leaves with the reason why.
+func TestQuestionsLeave(t *testing.T) {
+	state := func(s string, more map[string]any) tea.Msg {
+		c := map[string]any{"state": s}
+		for k, v := range more {
+			c[k] = v
+		}
+		return askMsg{readAll(t, held(t, "ask-1", noon, c))[0]}
+	}
+	tests := map[string]struct {
+		msg  tea.Msg
+		want string
+	}{
+		"approved":        {state("approved", map[string]any{"by": "telegram:7"}), "answered elsewhere: send_email (ask-1) was approved by telegram:7"},
+		"spent":           {state("spent", nil), "answered elsewhere: send_email (ask-1) was approved"},
+		"denied":          {state("denied", map[string]any{"note": "not him"}), "answered elsewhere: send_email (ask-1) was denied: not him"},
+		"expired":         {state("expired", nil), "timed out: send_email (ask-1); nobody answered, it did not run"},
+		"dead":            {state("dead", nil), "closed: send_email (ask-1) had too many wrong codes"},
+		"an unknown way":  {state("elsewhere", nil), "no longer open: send_email (ask-1)"},
+		"not in snapshot": {snapshotMsg{}, "no longer open: send_email (ask-1)"},
+		"in the snapshot": {snapshotMsg{readAll(t, held(t, "ask-1", noon, map[string]any{"state": "denied"}))}, "was denied"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWatched(t, 100, 24, held(t, "ask-1", noon, nil))
+			w.tell(tt.msg)
+			w.shows(tt.want)
+			w.shows("0 held calls")
+			if strings.Contains(tt.want, "timed out") && strings.Contains(w.text(), "denied") {
+				t.Error("what timed out was not denied")
+			}
+		})
+	}
+	w := newWatched(t, 100, 24, threeHeld(t)...)
+	w.at = noon.Add(5*time.Minute + time.Second)
+	w.tell(clockMsg(w.at))
+	w.shows("timed out: send_email (ask-1); nobody answered")
+	w.shows("2 held calls")
+}
+
+// The cursor stays on its question whatever comes and goes around it.
+func TestTheSelectionIsKept(t *testing.T) {
+	w := newWatched(t, 80, 24, threeHeld(t)...)
+	w.press("j")
+	w.tell(lostMsg{errEnded, time.Second})
+	w.shows("connection lost (the server ended the stream)")
+	w.tell(askMsg{readAll(t, held(t, "ask-0", noon.Add(-time.Second), nil))[0]})
+	w.tell(snapshotMsg{readAll(t, append(threeHeld(t), held(t, "ask-9", noon.Add(time.Minute), nil))...)})
+	w.shows("connected again")
+	if w.selected != "ask-2" {
+		t.Errorf("after all that the cursor is on %s, want ask-2", w.selected)
+	}
+	w.tell(askMsg{readAll(t, held(t, "ask-2", noon, map[string]any{"state": "approved"}))[0]})
+	if w.selected != "ask-3" {
+		t.Errorf("its question left: the cursor is on %s, want the next", w.selected)
+	}
+}
+
+// An answer the server refuses, twice in a row, leaves the question where it is.
+func TestARefusedAnswerIsSaid(t *testing.T) {
+	w := newWatched(t, 100, 24, threeHeld(t)...)
+	w.reply = func(vote) (voteDone, error) {
+		return voteDone{}, &refused{Status: 409, Detail: "the question is no longer open\x1b[2J"}
+	}
+	for range 2 {
+		w.press("a")
+		w.shows("not answered: send_email (ask-1): the question is no longer open\uFFFD[2J (409)")
+		w.shows("3 held calls")
+		w.settle()
+	}
+	if len(w.sent) != 2 {
+		t.Errorf("sent %d answers, want both tries", len(w.sent))
+	}
+}
+
+// News that left the server before our answer does not bring the question back.
+func TestLateNewsOfOurOwnAnswer(t *testing.T) {
+	w := newWatched(t, 100, 24, threeHeld(t)...)
+	cmd := w.tell(stroke("a"))
+	w.tell(askMsg{readAll(t, held(t, "ask-1", noon, map[string]any{"state": "approved"}))[0]})
+	w.tell(cmd())
+	w.tell(askMsg{readAll(t, held(t, "ask-1", noon, nil))[0]})
+	w.shows("approved send_email (ask-1): ok")
+	w.shows("2 held calls")
+	if strings.Contains(w.text(), "elsewhere") {
+		t.Error("our own answer was taken for another's")
+	}
+}
+
+// Nothing from outside reaches the terminal as anything but letters.
+func TestHostileText(t *testing.T) {
+	evil := "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\u2066\u200b\u0085\u009b31m\u00ad\U000E0041\r\nx\ta\u0300\u0301\u0302\u0303"
+	w := newWatched(t, 80, 40, held(t, "ask-\x1b[1m", noon, map[string]any{
+		"session": evil, "tool": "send" + evil, "rule": evil, "reason": evil, "kind": evil, "taint": evil, "allows": evil, "prompt": evil,
+		"args":    mustJSON(t, map[string]any{"to" + evil: evil, "body": evil}),
+		"words":   []any{map[string]any{"turn": 1, "text": evil}},
+		"sources": []any{map[string]any{"level": evil, "tool": evil, "detail": evil, "excerpt": evil, "kind": evil}},
+		"opinion": map[string]any{"answer": evil, "reason": evil, "model": evil, "failed": evil},
+	}))
+	for _, keys := range [][]string{nil, {"e"}, {"g"}, {"e"}, {"esc"}, {"a"}} {
+		w.press(keys...)
+		w.settle()
+		checkInert(t, strings.Join(w.draw(), "\n"), w.form != nil && w.form.edit != nil)
+	}
+}
+
+// checkInert fails on any character that is more than a shape. The cursor of an editor
+// is the screen's own.
+func checkInert(t interface{ Errorf(string, ...any) }, drawn string, editing bool) {
+	if editing {
+		drawn = ansi.Strip(drawn)
+	}
+	for _, c := range drawn {
+		if c != '\n' && drawable(c) != c {
+			t.Errorf("drew %q in %q", c, drawn)
+			return
+		}
+	}
+}
+
+// Whatever comes in whatever order: an answer goes only to a question that had settled
+// under the cursor, and nothing is drawn beyond the screen.
+func TestAnswersAreToWhatWasLookedAt(t *testing.T) {
+	names := []string{"a", "d", "g", "r", "j", "k", "e", "?", "enter", "esc", "space", "+", "pgdown", "x"}
+	states := []string{"pending", "pending", "pending", "approved", "denied", "expired", "dead"}
+	rapid.Check(t, func(r *rapid.T) {
+		w := newWatched(t, rapid.IntRange(0, 150).Draw(r, "width"), rapid.IntRange(0, 40).Draw(r, "height"))
+		looked := "" // the question that stood still long enough
+		w.reply = func(v vote) (voteDone, error) {
+			if string(v.ask.raw) != looked {
+				r.Errorf("answered %s, looked at %s", v.ask.raw, looked)
+			}
+			return voteDone{}, nil
+		}
+		one := func() ask {
+			id := fmt.Sprintf("ask-%d", rapid.IntRange(1, 4).Draw(r, "id"))
+			return readAll(t, held(t, id, noon, map[string]any{"state": rapid.SampledFrom(states).Draw(r, "state"), "step": rapid.IntRange(1, 2).Draw(r, "step")}))[0]
+		}
+		for range rapid.IntRange(1, 60).Draw(r, "steps") {
+			switch rapid.IntRange(0, 6).Draw(r, "what") {
+			case 0, 1, 2:
+				w.press(rapid.SampledFrom(names).Draw(r, "key"))
+			case 3:
+				w.tell(askMsg{one()})
+			case 4:
+				w.tell(snapshotMsg{[]ask{one()}})
+			case 5:
+				w.settle()
+				if a, ok := w.current(); ok {
+					looked = string(a.raw)
+				}
+			case 6:
+				w.tell(settledMsg{w.look - 1})
+			}
+			drawn := w.draw()
+			if len(drawn) > max(w.height, 0) {
+				r.Fatalf("%d lines on a screen of %d", len(drawn), w.height)
+			}
+			for _, l := range drawn {
+				if ansi.StringWidth(l) > w.width {
+					r.Fatalf("%q is wider than %d", l, w.width)
+				}
+			}
+		}
+	})
+}
+
+func mustJSON(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := strictjson.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

@@ -1,0 +1,234 @@
+package tidemark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// errCounsel says that somebody outside must be heard before the call can be decided.
+// Nothing was recorded: the call is judged again with what they said.
+var errCounsel = errors.New("counsel is wanted")
+
+// maxCounsel bounds how often one call is put off. It takes a plan, an opinion and a
+// ruling, and once more each where the session moved on in between.
+const maxCounsel = 6
+
+// counsel is what was asked about one call, and the answers. It is asked while no lock
+// is held: a person or a model may take minutes.
+type counsel struct {
+	want func(ctx context.Context) // what is missing
+
+	question intent.Question // that opinion is about
+	opinion  *provenance.Opinion
+	ruling   *provenance.Ruling
+	task     *provenance.Task
+	words    []provenance.Said // the user's, for a sub-agent's question
+	heard    bool              // words was filled
+}
+
+// advised is Decide for calls that need somebody's word.
+func (m *Monitor) advised(ctx context.Context, ref Ref, call tool.Call) (v Verdict, err error) {
+	c := &counsel{}
+	for range maxCounsel {
+		c.want = nil
+		err = m.with(ctx, ref, func(s *session) error {
+			b, err := m.turn(ctx, s, ref)
+			if err != nil {
+				return err
+			}
+			return m.decide(ctx, s, b, ref, call, new(decision), &v, c)
+		})
+		if !errors.Is(err, errCounsel) {
+			return v, err
+		}
+		c.want(ctx)
+		if err := ctx.Err(); err != nil {
+			return Verdict{}, fmt.Errorf("wait for counsel: %w", err)
+		}
+	}
+	return Verdict{}, errors.New("the session kept changing while others were asked about the call")
+}
+
+// audited says what the auditor is to be asked about the call, if anything.
+func (m *Monitor) audited(v *Verdict, b *provenance.Taint, cfg *policy.Settings) (kind intent.Kind, sources []string, ok bool) {
+	switch {
+	case m.auditor == nil:
+	case v.Effect == policy.Confirm && v.Kind == policy.KindTaintEscalation && cfg.Review != "human":
+		return intent.Consistency, sourceNames(b.Mark), true
+	case v.Effect == policy.Allow:
+		sources = b.InPlay(cfg.Window)
+		return intent.Caution, sources, len(sources) > 0
+	}
+	return 0, nil, false
+}
+
+func sourceNames(l trust.Label) []string {
+	var out []string
+	for _, s := range l.Sources {
+		name := s.Tool
+		if name == "" {
+			name = s.Kind
+		}
+		if s.Level <= trust.Shared && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// audit hears the auditor and applies what it said. It can turn allow into a held or
+// refused call; a held one into allow only where the policy says so, and only one that
+// taint alone holds.
+func (m *Monitor) audit(s *session, v *Verdict, x *decision, kind intent.Kind, sources []string, set *policy.Set, c *counsel) error {
+	q := intent.Question{
+		Kind: kind, Sources: slices.Clone(sources), Tool: v.Tool,
+		Params: intent.Summarise(set.Redactor().Args(v.Tool, x.args.Raw()), maxParams),
+	}
+	if c == nil || c.opinion == nil || c.question.Kind != kind {
+		if c != nil {
+			c.want = func(ctx context.Context) { m.hear(ctx, s.name, q, c) }
+		}
+		return errCounsel
+	}
+	cfg := set.Settings()
+	o := *c.opinion
+	o.Source = sources[0]
+	switch {
+	case kind == intent.Consistency:
+		applyConsistency(v, &o, cfg)
+	default:
+		applyCaution(v, &o, cfg)
+	}
+	x.decided.Opinion, v.Opinion = &o, &o
+	return nil
+}
+
+// maxParams bounds the summary of a call's arguments that an auditor sees.
+const maxParams = 1500
+
+// hear asks the auditor. It holds no lock.
+func (m *Monitor) hear(ctx context.Context, session string, q intent.Question, c *counsel) {
+	o := &provenance.Opinion{Kind: "caution", Prompt: intent.Version, Answer: intent.Unsure.String()}
+	if q.Kind == intent.Consistency {
+		o.Kind = "consistency"
+	}
+	c.question, c.opinion = q, o
+	words, err := m.userWords(ctx, session, 0)
+	switch {
+	case err != nil:
+		o.Failed = "the user's words could not be read"
+		return
+	case len(words) == 0:
+		o.Failed = "nobody who may say what is wanted has said anything in this session"
+		return
+	}
+	q.Words = words
+	start := m.now()
+	said, err := m.auditor.Audit(ctx, session, q)
+	o.TookMs = m.now().Sub(start).Milliseconds()
+	if err != nil {
+		o.Failed = m.clean(err.Error(), 200)
+		return
+	}
+	o.Answer, o.Reason, o.Model, o.Cached = said.Answer.String(), m.clean(said.Reason, 200), said.Model, said.Cached
+}
+
+func applyCaution(v *Verdict, o *provenance.Opinion, cfg policy.Settings) {
+	switch {
+	case o.Answer == intent.Consistent.String():
+		o.Settled = "allow"
+	case o.Answer == intent.Inconsistent.String():
+		v.block(o, cfg, "caution."+o.Source, "after "+o.Source+", this is not what the user asked for: "+o.Reason)
+	case cfg.FailMode == "allow":
+		o.Settled = "allow"
+	case cfg.FailMode == "warn":
+		o.Settled = "warn"
+		v.Notice = fmt.Sprintf("Caution: %s ran unaudited after %s (%s).", v.Tool, o.Source, unheard(o))
+	default:
+		v.block(o, cfg, "caution.failMode", "after "+o.Source+", the auditor could not say whether the user asked for this: "+unheard(o))
+	}
+}
+
+func unheard(o *provenance.Opinion) string {
+	if o.Failed != "" {
+		return o.Failed
+	}
+	return "it is not sure"
+}
+
+func applyConsistency(v *Verdict, o *provenance.Opinion, cfg policy.Settings) {
+	switch {
+	case o.Answer == intent.Inconsistent.String():
+		v.block(o, cfg, "auditor.inconsistent", "this is not what the user asked for: "+o.Reason)
+	case o.Answer == intent.Consistent.String() && cfg.Review == "auto":
+		o.Settled = "allow"
+		v.Effect, v.Kind, v.Rule = policy.Allow, "", "auditor.consistent"
+		v.Reasons = append([]policy.Reason{{Rule: v.Rule, Effect: policy.Allow, Text: "the auditor finds it consistent with what the user asked for"}}, v.Reasons...)
+	default:
+		o.Settled = "ask"
+	}
+}
+
+// block turns the verdict down; the owner can still override it unless the policy says
+// otherwise (CAU-10).
+func (v *Verdict) block(o *provenance.Opinion, cfg policy.Settings, rule, why string) {
+	o.Settled = "block"
+	r := policy.Reason{Rule: rule, Effect: cfg.OnBlock, Text: why}
+	v.Effect, v.Kind, v.Rule = cfg.OnBlock, "", rule
+	if v.Effect == policy.Confirm {
+		v.Kind = policy.KindIntentBlock
+	}
+	v.Reasons = append([]policy.Reason{r}, v.Reasons...)
+	v.Notice = fmt.Sprintf("Caution: blocked an action (%s) that did not match your request. Details are in the audit log.", v.Tool)
+}
+
+// verify asks the external verifier about a call that would otherwise run.
+func (m *Monitor) verify(s *session, b *provenance.Taint, ref Ref, v *Verdict, x *decision, set *policy.Set, c *counsel) error {
+	if c == nil || c.ruling == nil {
+		if c != nil {
+			x.decided.Seal()
+			check := Check{
+				Session: s.name, Branch: ref.Branch, Agent: s.state.agent, Provider: b.Turn.Provider, Tool: v.Tool,
+				Params: set.Redactor().Args(v.Tool, x.args.Raw()), Digest: x.decided.Digest, Taint: b.Mark.Level,
+			}
+			c.want = func(ctx context.Context) {
+				start := m.now()
+				r := m.verifier.Verify(ctx, check)
+				c.ruling = &provenance.Ruling{
+					Allow: r.Allow, By: r.By, Reason: m.clean(r.Reason, 500), Failed: r.Failed, Cached: r.Cached,
+					TookMs: m.now().Sub(start).Milliseconds(),
+				}
+			}
+		}
+		return errCounsel
+	}
+	r := c.ruling
+	x.decided.Ruling, v.Ruling = r, r
+	if r.Allow {
+		return nil
+	}
+	by := r.By
+	if by == "" {
+		by = "none"
+	}
+	v.Effect, v.Kind, v.Rule, v.Spent, x.decided.Spent = policy.Deny, "", "verifier."+by, "", ""
+	text := "the external verifier did not allow it"
+	if r.Reason != "" {
+		text += ": " + r.Reason
+	}
+	v.Reasons = append([]policy.Reason{{Rule: v.Rule, Effect: policy.Deny, Text: text}}, v.Reasons...)
+	return nil
+}
+
+// clean is outside text for people: one line, no secrets, bounded.
+func (m *Monitor) clean(s string, n int) string {
+	return m.Policy().Redactor().Preview([]byte(s), n)
+}

@@ -1,0 +1,219 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/auditor"
+	"github.com/tidemark/tidemark/internal/channel"
+	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/feed"
+	"github.com/tidemark/tidemark/internal/telegram"
+	"github.com/tidemark/tidemark/internal/verifier"
+)
+
+// outside is everybody the monitor can ask: the auditor, the verifier, and the channels
+// that bring questions to people. Any of them may be nil.
+type outside struct {
+	auditor  *auditor.Client
+	verifier *verifier.Verifier
+	bots     map[string]*telegram.Bot // by token: a bot has one queue of answers
+	chat     *telegram.Bot            // where approval questions go
+	channel  *channel.Channel
+	files    []io.Closer
+
+	stop    context.CancelFunc // ends the channel
+	running sync.WaitGroup
+}
+
+// openOutside makes them. Nothing is contacted yet.
+func openOutside(cfg *config.Config, logger *slog.Logger) (*outside, error) {
+	o := &outside{bots: map[string]*telegram.Bot{}}
+	err := errors.Join(o.openAuditor(cfg.Auditor, logger), o.openVerifier(cfg, logger))
+	if t := cfg.Telegram; err == nil && t != nil && t.Enabled {
+		o.chat, err = o.bot(t, logger)
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.close(context.Background()))
+	}
+	return o, nil
+}
+
+func (o *outside) openAuditor(c config.Auditor, logger *slog.Logger) error {
+	if c.Provider == "" {
+		return nil
+	}
+	opts := auditor.Options{
+		Provider: c.Provider, BaseURL: c.BaseURL, Model: c.Model, Key: string(c.Key), PlainHTTP: true, // the file was warned about
+		Timeout: c.Timeout, PlanTimeout: c.PlanTimeout, MaxConcurrent: c.MaxConcurrent, PerSession: c.PerSession,
+		CacheFor: c.Cache, MaxTokens: c.MaxTokens, Logger: logger,
+	}
+	switch {
+	case c.Replay != "":
+		f, err := os.Open(c.Replay)
+		if err != nil {
+			return fmt.Errorf("open recorded answers: %w", err)
+		}
+		o.files = append(o.files, f)
+		opts.Replay = f
+	case c.Record != "":
+		f, err := os.OpenFile(c.Record, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return fmt.Errorf("record answers: %w", err)
+		}
+		o.files = append(o.files, f)
+		opts.Record = f
+	}
+	var err error
+	o.auditor, err = auditor.New(opts)
+	return err
+}
+
+func (o *outside) openVerifier(cfg *config.Config, logger *slog.Logger) error {
+	opts := verifier.Options{Config: *cfg.Verifier, Agents: cfg.VerifierAgents, PlainHTTP: !cfg.Production, Logger: logger}
+	if !cfg.Verifier.Enabled && len(cfg.VerifierAgents) == 0 {
+		return nil
+	}
+	if opts.AsksTelegram() {
+		b, err := o.bot(cfg.Verifier.Telegram, logger)
+		if err != nil {
+			return err
+		}
+		opts.Telegram = b.Verifier()
+	}
+	var err error
+	o.verifier, err = verifier.New(opts)
+	return err
+}
+
+// bot is the bot of a token; two sections that name one share it.
+func (o *outside) bot(t *verifier.TelegramConfig, logger *slog.Logger) (*telegram.Bot, error) {
+	if b := o.bots[string(t.BotToken)]; b != nil {
+		return b, nil
+	}
+	b, err := telegram.New(telegram.Options{
+		Token: string(t.BotToken), ChatID: t.ChatID, AllowedUserIDs: t.AllowedUserIDs, BaseURL: t.BaseURL, Logger: logger,
+	})
+	if err == nil {
+		o.bots[string(t.BotToken)] = b
+	}
+	return b, err
+}
+
+// advise adds whoever there is to the monitor's options. A nil pointer must not become
+// an interface that is not nil.
+func (o *outside) advise(opts *tidemark.Options) {
+	if o.auditor != nil {
+		opts.Auditor = o.auditor
+	}
+	if o.verifier != nil {
+		opts.Verifier = o.verifier
+	}
+}
+
+// start brings questions to people until stop is called.
+func (o *outside) start(m *tidemark.Monitor, f *feed.Feed, logger *slog.Logger) error {
+	if o.chat == nil {
+		return nil
+	}
+	c, err := channel.New(channel.Options{Name: "telegram", Monitor: m, Wake: f, Asker: o.chat.Channel(), Logger: logger})
+	if err != nil {
+		return err
+	}
+	o.channel = c
+	ctx, cancel := context.WithCancel(context.Background())
+	o.stop = cancel
+	o.running.Go(func() { c.Run(ctx) })
+	return nil
+}
+
+func (o *outside) close(ctx context.Context) error {
+	var errs []error
+	if o.stop != nil {
+		o.stop()
+		o.running.Wait()
+	}
+	if o.verifier != nil {
+		errs = append(errs, o.verifier.Close(ctx))
+	}
+	if o.auditor != nil {
+		o.auditor.Close()
+	}
+	for _, b := range o.bots {
+		b.Close()
+	}
+	for _, f := range o.files {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// checkLimit is how long a start waits for an answer from those outside.
+const checkLimit = 5 * time.Second
+
+// status says of each of them whether it could be reached just now.
+func (o *outside) status(ctx context.Context) []Part {
+	ctx, cancel := context.WithTimeout(ctx, checkLimit)
+	defer cancel()
+	parts := []Part{
+		{Name: "approvals: chat", OK: true, Detail: "codes in messages of the verified owner"},
+		{Name: "approvals: http", OK: true, Detail: "/v1/approvals, tidemark approvals watch"},
+	}
+	var checks []func(context.Context) error
+	add := func(p Part, check func(context.Context) error) {
+		parts = append(parts, p)
+		checks = append(checks, check)
+	}
+	if o.chat != nil {
+		p := Part{Name: "approvals: telegram", Detail: "questions with buttons"}
+		if o.channel != nil {
+			p.Figures = o.channel.Status()
+		}
+		add(p, o.chat.Check)
+	}
+	if o.auditor != nil {
+		add(Part{Name: "auditor", Detail: o.auditor.Name(), Figures: o.auditor.Status()}, o.auditor.Check)
+	}
+	if o.verifier != nil {
+		add(Part{Name: "verifier", Detail: verifierWords(o.verifier.Status()), Figures: o.verifier.Status()}, o.verifier.Check)
+	}
+	fixed := len(parts) - len(checks)
+	var wg sync.WaitGroup
+	for i, check := range checks {
+		wg.Go(func() {
+			p := &parts[fixed+i]
+			if err := check(ctx); err != nil {
+				p.Fault = err.Error()
+			} else {
+				p.OK = true
+			}
+		})
+	}
+	wg.Wait()
+	return parts
+}
+
+// Part is one of those the monitor asks, and whether it can be reached.
+type Part struct {
+	Name    string `json:"name"`
+	OK      bool   `json:"ok"`
+	Detail  string `json:"detail"`
+	Fault   string `json:"fault,omitzero"`
+	Figures any    `json:"figures,omitempty"`
+}
+
+func verifierWords(s verifier.Status) string {
+	who := s.Webhooks
+	if s.Telegram {
+		who = append(who, "telegram")
+	}
+	return fmt.Sprintf("%s; fail mode %s", strings.Join(who, ", "), s.FailMode)
+}

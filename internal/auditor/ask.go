@@ -1,0 +1,146 @@
+package auditor
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/sony/gobreaker/v2"
+
+	"github.com/tidemark/tidemark/intent"
+)
+
+// request is one thing to ask the model.
+type request struct {
+	kind         string // caution, consistency, plan
+	system, user string
+	maxTokens    int
+	timeout      time.Duration
+	check        func(text string) error // is this an answer?
+}
+
+// key is the same for the same question to the same model, and for no other.
+func (r *request) key(model string) string {
+	h := sha256.New()
+	for _, part := range []string{intent.Version, model, r.kind, r.system, r.user} {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
+		h.Write(size[:])
+		h.Write([]byte(part))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// answer is what a model said, and until when that counts.
+type answer struct {
+	text  string
+	until time.Time
+}
+
+// answer finds the answer to a request: recorded, remembered, or asked for. Only what is
+// asked for costs the session something.
+func (c *Client) answer(ctx context.Context, session string, r *request) (text string, cached bool, err error) {
+	key := r.key(c.o.Model)
+	if c.replay != nil {
+		text, known := c.replay[key]
+		if !known {
+			return "", false, fmt.Errorf("%w: question %s", ErrUnrecorded, key)
+		}
+		return text, false, r.check(text)
+	}
+	if err := ctx.Err(); err != nil {
+		return "", false, err
+	}
+	if text, ok := c.remembered(key); ok {
+		return text, true, nil
+	}
+	if !c.spend(session) {
+		return "", false, ErrBudget
+	}
+	text, err = c.flights.do(ctx, key, r.timeout, func(ctx context.Context) (string, error) { return c.fetch(ctx, key, r) })
+	return text, false, err
+}
+
+func (c *Client) remembered(key string) (string, bool) {
+	a, ok := c.cache.get(key)
+	return a.text, ok && c.o.Now().Before(a.until)
+}
+
+// spend takes one audit off the session's budget.
+func (c *Client) spend(session string) (ok bool) {
+	c.budget.edit(session, func(used *int) {
+		if ok = *used < c.o.PerSession; ok {
+			*used++
+		}
+	})
+	return ok
+}
+
+// fetch asks the endpoint. It runs once for all who wait for the same answer.
+func (c *Client) fetch(ctx context.Context, key string, r *request) (string, error) {
+	if text, ok := c.remembered(key); ok {
+		return text, nil // it came while this request was on its way here
+	}
+	if c.breaker.State() == gobreaker.StateOpen {
+		return "", ErrOpen // before the wait for a slot, which slow requests may hold
+	}
+	if err := c.slots.Acquire(ctx, 1); err != nil {
+		return "", fmt.Errorf("wait for a free slot: %w", err)
+	}
+	defer c.slots.Release(1)
+	text, err := c.breaker.Execute(func() (string, error) { return c.try(ctx, r) })
+	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
+		return "", ErrOpen
+	}
+	if err != nil {
+		return "", err
+	}
+	c.record(key, r, text)
+	if err := r.check(text); err != nil {
+		return "", err
+	}
+	if c.o.CacheFor > 0 {
+		c.cache.put(key, answer{text, c.o.Now().Add(c.o.CacheFor)})
+	}
+	return text, nil
+}
+
+// maxTries is how often a question is sent at most.
+const maxTries = 4
+
+// try sends a request until it is answered, as long as another try may help and the
+// deadline leaves time for it.
+func (c *Client) try(ctx context.Context, r *request) (string, error) {
+	pauses := backoff.NewExponentialBackOff()
+	pauses.InitialInterval, pauses.MaxInterval = 100*time.Millisecond, time.Second
+	for n := 1; ; n++ {
+		c.status.requested()
+		text, err := c.model.ask(ctx, r)
+		if err == nil || n == maxTries || !transient(err) {
+			return text, err
+		}
+		pause := max(pauses.NextBackOff(), retryAfter(err))
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
+			return "", err
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return "", err
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,194 @@
+// Package auditor asks a model whether a call is what the user wants: tidemark.Auditor
+// over any endpoint that speaks the OpenAI or the Anthropic protocol, a local one
+// included, or over recorded answers.
+//
+// The package does network I/O. What it sends is what intent's prompts hold and nothing
+// else: the session is only counted. Connections are reused and end with Close.
+//
+// Invariants:
+//   - an opinion comes only from a complete answer that intent.Parse accepts; everything
+//     else is an error, and the caller's fail mode decides;
+//   - one deadline covers the wait for a free slot, every attempt and every pause;
+//   - text an answer is made of cannot open the breaker: whoever can make the model talk
+//     beside the point must not be able to switch the auditor off for others;
+//   - an error never holds the key, and of what the endpoint wrote at most the status and
+//     a short piece of the model's answer, quoted;
+//   - nothing is taken from the environment: no proxy, no key, no address, no tracing.
+package auditor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/intent"
+)
+
+var _ tidemark.Auditor = (*Client)(nil)
+
+var (
+	// ErrBudget is returned once a session has used up its audits.
+	ErrBudget = errors.New("the session has used up its audits")
+	// ErrOpen is returned while the endpoint is left alone after failing in a row.
+	ErrOpen = errors.New("the endpoint failed too often and is left alone for a while")
+	// ErrUnrecorded is returned by a client that answers from a recording, for a question
+	// that is not in it.
+	ErrUnrecorded = errors.New("no recorded answer")
+	// ErrClosed is returned after Close.
+	ErrClosed = errors.New("the auditor is closed")
+)
+
+// The providers.
+const (
+	OpenAI    = "openai"    // and everything that speaks its chat completions
+	Anthropic = "anthropic" // the messages API
+)
+
+// The breaker: so many failures in a row open it, and after a while one question is let
+// through to see whether the endpoint is back.
+const (
+	tripAfter = 5
+	openFor   = 15 * time.Second
+)
+
+// Options describe an auditor. Model is required, and Provider unless Replay is set.
+type Options struct {
+	Provider  string
+	BaseURL   string // of the API, as its SDKs take it; empty is the provider's own
+	Model     string
+	Key       string // empty: none is sent
+	PlainHTTP bool   // allow http:// beyond this machine
+
+	Timeout       time.Duration // of one audit, all in all; 0 is 3 s
+	PlanTimeout   time.Duration // of one plan; 0 is 15 s
+	MaxConcurrent int           // requests at a time; 0 is 8
+	PerSession    int           // audits and plans of one session; 0 is 500
+	CacheFor      time.Duration // how long an answer is good for the same question; 0: not at all
+	MaxTokens     int           // of an answer, a model's thoughts included; 0 is 512
+
+	Record io.Writer // gets a line for every answer; nil: none
+	Replay io.Reader // lines of Record, the only source of answers where it is set
+
+	Now    func() time.Time // the clock of the cache and the recording; nil is time.Now
+	Logger *slog.Logger     // nil: nothing is logged
+	HTTP   *http.Client     // nil is one without a proxy; redirects are never followed
+}
+
+// Client is an auditor.
+type Client struct {
+	o       Options
+	model   model             // nil where answers are replayed
+	replay  map[string]string // question key to answer
+	cache   *lru[answer]
+	budget  *lru[int]
+	flights *flights
+	slots   *semaphore.Weighted
+	breaker *gobreaker.CircuitBreaker[string]
+	status  tally
+	idle    func() // closes idle connections
+
+	recordMu sync.Mutex // serialises writes to Options.Record
+}
+
+// Name says who answers: provider and model.
+func (c *Client) Name() string {
+	if c.replay != nil {
+		return "replay/" + c.o.Model
+	}
+	return c.o.Provider + "/" + c.o.Model
+}
+
+// Audit asks one question.
+func (c *Client) Audit(ctx context.Context, session string, q intent.Question) (intent.Opinion, error) {
+	system, user := q.Prompt()
+	r := request{
+		kind: q.Kind.String(), system: system, user: user, maxTokens: c.o.MaxTokens, timeout: c.o.Timeout,
+		check: func(text string) error {
+			_, err := intent.Parse(q.Kind, text)
+			return err
+		},
+	}
+	text, cached, err := c.answer(ctx, session, &r)
+	var opinion intent.Opinion
+	if err == nil {
+		opinion, err = intent.Parse(q.Kind, text)
+	}
+	if err != nil {
+		err = wrap("ask auditor", err)
+		c.status.audited(c.o.Now(), intent.Unsure, false, err)
+		return intent.Opinion{}, err
+	}
+	opinion.Model, opinion.Cached = c.o.Model, cached
+	c.status.audited(c.o.Now(), opinion.Answer, cached, nil)
+	return opinion, nil
+}
+
+// planTokens is what a plan may take at least: it has a line for each tool.
+const planTokens = 2048
+
+// Plan draws up constraints for a task, as one JSON object.
+func (c *Client) Plan(ctx context.Context, session string, t intent.Task) (rules, model string, err error) {
+	system, user := t.Prompt()
+	r := request{
+		kind: "plan", system: system, user: user, maxTokens: max(planTokens, c.o.MaxTokens), timeout: c.o.PlanTimeout,
+		check: func(text string) error {
+			_, err := intent.ParseRules(text)
+			return err
+		},
+	}
+	text, _, err := c.answer(ctx, session, &r)
+	if err == nil {
+		rules, err = intent.ParseRules(text)
+	}
+	if err != nil {
+		err = wrap("plan task", err)
+		c.status.planned(c.o.Now(), err)
+		return "", "", err
+	}
+	c.status.planned(c.o.Now(), nil)
+	return rules, c.o.Model, nil
+}
+
+// Check reports whether the endpoint can be reached and takes the key. It costs nothing
+// where models can be listed, and a few tokens where they cannot.
+func (c *Client) Check(ctx context.Context) error {
+	if c.replay != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
+	defer cancel()
+	err := c.model.list(ctx)
+	var r *refusal
+	if errors.As(err, &r) && r.noSuchPath() {
+		_, err = c.model.ask(ctx, &request{system: "Reply with one word.", user: "Ready?", maxTokens: 16})
+	}
+	if err == nil || errors.Is(err, errTooLarge) || errors.Is(err, errNoAnswer) {
+		return nil // it answered, and what it said does not matter here
+	}
+	return wrap("check auditor", err)
+}
+
+// Status is what became of the questions so far.
+func (c *Client) Status() Status {
+	s := c.status.snapshot()
+	s.Name = c.Name()
+	s.Breaker = gobreaker.StateClosed.String()
+	if c.breaker != nil {
+		s.Breaker = c.breaker.State().String()
+	}
+	return s
+}
+
+// Close ends what is under way and idle connections.
+func (c *Client) Close() {
+	c.flights.close()
+	c.idle()
+}

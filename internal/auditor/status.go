@@ -1,0 +1,83 @@
+package auditor
+
+import (
+	"sync"
+	"time"
+
+	"github.com/tidemark/tidemark/intent"
+)
+
+// Status is what became of the questions since the start. Every audit is counted as
+// asked and as one of allowed, blocked, unsure and failed.
+type Status struct {
+	Name        string    `json:"name"`
+	Asked       uint64    `json:"asked"`
+	Allowed     uint64    `json:"allowed"`
+	Blocked     uint64    `json:"blocked"`
+	Unsure      uint64    `json:"unsure"`
+	Failed      uint64    `json:"failed"`
+	Cached      uint64    `json:"cached"`      // of those answered, without asking the model again
+	Plans       uint64    `json:"plans"`       // tasks planned, or tried to
+	PlansFailed uint64    `json:"plansFailed"` // of those
+	Requests    uint64    `json:"requests"`    // sent to the endpoint, tries included
+	Breaker     string    `json:"breaker"`     // closed, half-open, open
+	LastError   string    `json:"lastError,omitzero"`
+	LastErrorAt time.Time `json:"lastErrorAt,omitzero"`
+}
+
+// tally keeps a Status.
+type tally struct {
+	mu sync.Mutex
+	s  Status // guarded by mu
+}
+
+func (t *tally) snapshot() Status {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.s
+}
+
+func (t *tally) audited(at time.Time, a intent.Answer, cached bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.s.Asked++
+	switch {
+	case err != nil:
+		t.s.Failed++
+		t.note(at, err)
+	case a == intent.Consistent:
+		t.s.Allowed++
+	case a == intent.Inconsistent:
+		t.s.Blocked++
+	default:
+		t.s.Unsure++
+	}
+	if cached {
+		t.s.Cached++
+	}
+}
+
+func (t *tally) planned(at time.Time, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.s.Plans++
+	if err != nil {
+		t.s.PlansFailed++
+		t.note(at, err)
+	}
+}
+
+func (t *tally) requested() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.s.Requests++
+}
+
+func (t *tally) noted(at time.Time, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.note(at, err)
+}
+
+// note needs mu.
+func (t *tally) note(at time.Time, err error) { t.s.LastError, t.s.LastErrorAt = err.Error(), at }

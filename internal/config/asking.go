@@ -1,0 +1,165 @@
+package config
+
+import (
+	"time"
+
+	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/verifier"
+)
+
+// Auditor is the `auditor` section: the model that judges intent.
+type Auditor struct {
+	Provider      string // openai or anthropic; "" when there is no auditor
+	BaseURL       string // "" is the provider's own
+	Model         string
+	Key           Secret
+	Timeout       time.Duration // of one audit, retries included
+	PlanTimeout   time.Duration // of drawing up constraints for a task
+	MaxConcurrent int
+	PerSession    int // audits one session may cost
+	MaxTokens     int
+	Cache         time.Duration
+	Record        string // file that answers are written to
+	Replay        string // file that answers are read from, instead of asking
+}
+
+// auditor reads the section. The key comes from the environment, never from the file.
+func (d *decoder) auditor(n *source.Node) Auditor {
+	var a Auditor
+	if n == nil {
+		return a
+	}
+	a = Auditor{Provider: "openai", Timeout: 3 * time.Second, PlanTimeout: 15 * time.Second, MaxConcurrent: 8, PerSession: 500, MaxTokens: 512, Cache: 10 * time.Minute}
+	number := func(to *int, low, high int64) func(*source.Node) {
+		return func(n *source.Node) {
+			if v, ok := d.Int(n, low, high); ok {
+				*to = int(v)
+			}
+		}
+	}
+	span := func(to *time.Duration, unit time.Duration, low, high int64) func(*source.Node) {
+		return func(n *source.Node) {
+			if v, ok := d.Int(n, low, high); ok {
+				*to = time.Duration(v) * unit
+			}
+		}
+	}
+	var keyEnv *source.Node
+	d.Fields(n, map[string]func(*source.Node){
+		"provider": func(n *source.Node) {
+			if i, ok := d.Choice(n, "openai", "anthropic"); ok {
+				a.Provider = [...]string{"openai", "anthropic"}[i]
+			}
+		},
+		"baseUrl":       func(n *source.Node) { a.BaseURL = d.endpoint(n) },
+		"model":         func(n *source.Node) { a.Model, _ = d.Text(n) },
+		"apiKeyEnv":     func(n *source.Node) { keyEnv = n },
+		"timeoutMs":     span(&a.Timeout, time.Millisecond, 100, 60_000),
+		"planTimeoutMs": span(&a.PlanTimeout, time.Millisecond, 100, 120_000),
+		"cacheSeconds":  span(&a.Cache, time.Second, 0, 86_400),
+		"maxConcurrent": number(&a.MaxConcurrent, 1, 256),
+		"perSession":    number(&a.PerSession, 1, 1_000_000),
+		"maxTokens":     number(&a.MaxTokens, 16, 16_384),
+		"record":        func(n *source.Node) { a.Record, _ = d.Text(n) },
+		"replay":        func(n *source.Node) { a.Replay, _ = d.Text(n) },
+	})
+	if a.Model == "" && n.Get("model") == nil {
+		d.Errorf(n.Pos, "auditor needs model")
+	}
+	if a.Record != "" && a.Replay != "" {
+		d.Errorf(n.Get("replay").Pos, "auditor has either record or replay")
+	}
+	a.Key = d.auditorKey(n, keyEnv, &a)
+	return a
+}
+
+// auditorKey finds the key. Only an endpoint the file names itself may do without.
+func (d *decoder) auditorKey(n, keyEnv *source.Node, a *Auditor) Secret {
+	name := map[string]string{"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[a.Provider]
+	at := n.Pos
+	if keyEnv != nil {
+		v, ok := d.Text(keyEnv)
+		if !ok {
+			return ""
+		}
+		name, at = v, keyEnv.Pos
+	}
+	v, set := d.env(name)
+	if (!set || v == "") && (keyEnv != nil || a.BaseURL == "") && a.Replay == "" {
+		d.Hintf(at, "set it before starting, or name another with apiKeyEnv", "environment variable %s, the auditor's key, is not set", name)
+	}
+	return Secret(v)
+}
+
+// endpoint accepts http too: models run on this machine and beside it. Beyond this
+// machine that is worth a warning.
+func (d *decoder) endpoint(n *source.Node) string {
+	u, ok := d.url(n)
+	if !ok {
+		return ""
+	}
+	if u.Scheme == "http" && !loopback(u.Hostname()) {
+		d.Warnf(n.Pos, "%s is not encrypted: the user's words and the auditor's answers can be read and changed on the way", n.Path)
+	}
+	return n.Text
+}
+
+// verifiers reads the verifier's section and what agents have on top of it.
+func (d *decoder) verifiers(root *source.Node) (*verifier.Config, map[string]verifier.Override) {
+	file := verifier.Decode(&d.Decoder, root.Get("verifier"), d.env, d.production())
+	agents := map[string]verifier.Override{}
+	if list := root.Get("agents"); list != nil && list.Kind == source.Map {
+		for _, k := range list.Keys {
+			if n := k.Value.Get("verifier"); n != nil {
+				agents[k.Name] = verifier.DecodeAgent(&d.Decoder, n, file, d.env, d.production())
+			}
+		}
+	}
+	return file, agents
+}
+
+// production reports whether the environment says that this is no development machine.
+func (d *decoder) production() bool {
+	for _, name := range []string{"TIDEMARK_ENV", "NODE_ENV"} {
+		if v, _ := d.env(name); v == "production" {
+			return true
+		}
+	}
+	return false
+}
+
+// asking reads everything that asks somebody outside.
+func (d *decoder) asking(root *source.Node, c *Config) {
+	c.Production = d.production()
+	c.Auditor = d.auditor(root.Get("auditor"))
+	c.Verifier, c.VerifierAgents = d.verifiers(root)
+	if n := root.Get("telegram"); n != nil {
+		c.Telegram = verifier.DecodeChat(&d.Decoder, n, d.env, d.production())
+	}
+	d.oneBot(root, c)
+	if c.Auditor.Provider == "" {
+		for _, key := range []string{"caution", "taskPolicy"} {
+			if n := root.Get(key); n != nil {
+				d.Warnf(n.Pos, "%s has no effect: there is no auditor section", key)
+			}
+		}
+		if n := root.Get("taintEscalation").Get("review"); n != nil && n.Text != "human" {
+			d.Warnf(n.Pos, "%s: there is no auditor section, so people are asked", n.Path)
+		}
+		return
+	}
+	if n := root.Get("record").Get("messages"); n != nil && n.Kind == source.Bool && !n.Bool {
+		d.Errorf(n.Pos, "the auditor needs the user's own messages: record.messages cannot be false with an auditor section")
+	}
+}
+
+// oneBot refuses two chats on one bot: each would take the other's answers away.
+func (d *decoder) oneBot(root *source.Node, c *Config) {
+	v := c.Verifier.Telegram
+	if c.Telegram == nil || v == nil || !v.Enabled || c.Telegram.BotToken != v.BotToken || c.Telegram.BotToken == "" {
+		return
+	}
+	if c.Telegram.ChatID != v.ChatID {
+		d.Hintf(root.Get("telegram").Pos, "make a second bot, or use one chat for both", "telegram and verifier.telegram use one bot in two chats")
+	}
+}

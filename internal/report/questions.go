@@ -1,0 +1,186 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tidemark/tidemark/provenance"
+)
+
+// ask opens a question. One that stands in for another is the same question.
+func (b *Builder) ask(session string, now int64, d *provenance.Decided, blocked *AuditRow) {
+	q := &question{row: b.row(d), audit: blocked, asked: now, ends: d.Ask.Expires}
+	if old := b.open[session][d.Ask.Replaces]; old != nil && !old.approved {
+		b.drop(session, d.Ask.Replaces)
+		q.row, q.audit, q.asked = old.row, old.audit, old.asked
+	} else {
+		q.row.Asked++
+		b.totals.Asked++
+	}
+	if b.waiting >= maxOpen {
+		b.evict()
+	}
+	if b.open[session] == nil {
+		b.open[session] = map[string]*question{}
+	}
+	if b.open[session][d.Ask.ID] == nil {
+		b.waiting++
+	}
+	b.open[session][d.Ask.ID] = q
+}
+
+// answered counts a vote on questions that are open.
+func (b *Builder) answered(session string, now int64, a *provenance.Answer) {
+	if a.Grant != nil {
+		b.totals.Grants++
+	}
+	for _, id := range a.IDs {
+		q := b.open[session][id]
+		if q == nil || q.approved {
+			continue // asked before the report begins, or answered already
+		}
+		q.row.answers.add(max(0, now-q.asked))
+		yes := a.Verdict == "approve"
+		b.streaks.add(session, q.row, yes && a.Grant == nil)
+		if !yes {
+			q.row.No++
+			b.totals.No++
+			b.drop(session, id)
+			continue
+		}
+		q.row.Yes++
+		b.totals.Yes++
+		if q.audit != nil {
+			q.audit.Overridden++
+		}
+		if a.Grant != nil { // the grant is what will be used
+			b.drop(session, id)
+			continue
+		}
+		q.approved, q.ends = true, a.Until
+	}
+}
+
+func (b *Builder) drop(session, id string) {
+	if b.open[session][id] == nil {
+		return
+	}
+	delete(b.open[session], id)
+	b.waiting--
+	if len(b.open[session]) == 0 {
+		delete(b.open, session)
+	}
+}
+
+// over reports whether the question's time is up. An approval without an end has none.
+func (q *question) over(now int64) bool { return now >= q.ends && (!q.approved || q.ends > 0) }
+
+// close counts a question whose time is up.
+func (q *question) close(to *Row) {
+	if q.approved {
+		to.Unused++
+	} else {
+		to.Expired++
+	}
+}
+
+// lapse closes the questions of a session whose time was up when its next record was
+// written. Those of other sessions wait: their answers may come later in the log.
+func (b *Builder) lapse(session string, now int64) {
+	for id, q := range b.open[session] {
+		if q.over(now) {
+			b.end(q)
+			b.drop(session, id)
+		}
+	}
+}
+
+func (b *Builder) end(q *question) {
+	q.close(&q.row.Row)
+	if !q.approved {
+		b.totals.Expired++
+	}
+}
+
+// evict closes the half of all open questions that end first. So many sessions without
+// another record have ended with their question unanswered.
+func (b *Builder) evict() {
+	type entry struct {
+		session, id string
+		q           *question
+	}
+	var all []entry
+	for session, list := range b.open {
+		for id, q := range list {
+			all = append(all, entry{session, id, q})
+		}
+	}
+	slices.SortFunc(all, func(x, y entry) int {
+		return cmp.Or(cmp.Compare(x.q.ends, y.q.ends), cmp.Compare(x.session, y.session), cmp.Compare(x.id, y.id))
+	})
+	for _, e := range all[:len(all)/2] {
+		b.end(e.q)
+		b.drop(e.session, e.id)
+	}
+}
+
+// ended sums what is open by row, as of a time: expired, pending, unused.
+func (b *Builder) ended(asOf int64) map[*row]Row {
+	out := map[*row]Row{}
+	for _, list := range b.open {
+		for _, q := range list {
+			r := out[q.row]
+			switch {
+			case q.over(asOf):
+				q.close(&r)
+			case !q.approved:
+				r.Pending++
+			}
+			out[q.row] = r
+		}
+	}
+	return out
+}
+
+// streaks counts how often the same question was answered in one session.
+type streaks map[streakKey]*streak
+
+type streakKey struct {
+	session string
+	row     *row
+}
+
+type streak struct{ yes, other int }
+
+// maxStreaks bounds how many are kept; the shortest are forgotten first.
+const maxStreaks = 5_000
+
+func (s streaks) add(session string, r *row, yes bool) {
+	k := streakKey{session, r}
+	if s[k] == nil {
+		for least := 1; len(s) >= maxStreaks; least++ {
+			for key, old := range s {
+				if old.yes <= least {
+					delete(s, key)
+				}
+			}
+		}
+		s[k] = &streak{}
+	}
+	if yes {
+		s[k].yes++
+	} else {
+		s[k].other++
+	}
+}
+
+// best is the longest streak of each row in which every answer was yes.
+func (s streaks) best() map[*row]int {
+	out := map[*row]int{}
+	for k, v := range s {
+		if v.other == 0 {
+			out[k.row] = max(out[k.row], v.yes)
+		}
+	}
+	return out
+}

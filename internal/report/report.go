@@ -1,0 +1,109 @@
+// Package report is the learning report (CAU-11): what was asked, what people answered,
+// what the auditor and the verifier said, and what a person may want to change because
+// of it. It is pure: a fold over the records of the log.
+//
+// Invariants:
+//   - nothing is applied: a suggestion is a sentence with its evidence, for a person;
+//   - what would widen what an agent may do is said to widen, and is never suggested for
+//     contexts that hold untrusted or external content, nor for a rule anybody said no to;
+//   - memory is bounded however long the log is;
+//   - the records of one session come in order; sessions may come one after another or
+//     mixed.
+package report
+
+import "time"
+
+// Report is the fold's result.
+type Report struct {
+	From        time.Time     `json:"from,omitzero"` // time of the first record counted
+	To          time.Time     `json:"to,omitzero"`   // what expired is judged as of then
+	Totals      Totals        `json:"totals"`
+	Questions   []Row         `json:"questions"`   // most asked first
+	Auditor     []AuditRow    `json:"auditor"`     // most asked first
+	Verifier    []VerifierRow `json:"verifier"`    // by name
+	Suggestions []Suggestion  `json:"suggestions"` // for a person to decide
+}
+
+// Totals are sums over all rules. Calls is Allowed + Held + Denied, and Asked is Yes +
+// No + Expired + Pending.
+type Totals struct {
+	Calls   int `json:"calls"`
+	Allowed int `json:"allowed"`
+	Held    int `json:"held"`
+	Denied  int `json:"denied"`
+
+	// Of the allowed calls; one may be in several.
+	ByApproval int `json:"byApproval"` // an approval of the exact call was spent
+	ByGrant    int `json:"byGrant"`
+	ByAuditor  int `json:"byAuditor"` // the auditor had nothing against it
+	ByVerifier int `json:"byVerifier"`
+
+	Asked   int `json:"asked"` // questions, however often the call was tried
+	Yes     int `json:"yes"`
+	No      int `json:"no"`
+	Expired int `json:"expired"`
+	Pending int `json:"pending"`
+
+	WrongCodes int `json:"wrongCodes"`
+	Grants     int `json:"grants"`  // made
+	Revoked    int `json:"revoked"` // grants ended early
+}
+
+// Row is one rule, tool and kind of question. Rules that only let calls through have none.
+type Row struct {
+	Rule string `json:"rule"`
+	Tool string `json:"tool"`
+	Kind string `json:"kind,omitzero"`
+
+	Held    int `json:"held"`   // calls
+	Denied  int `json:"denied"` // calls refused without a question
+	Asked   int `json:"asked"`  // questions
+	Yes     int `json:"yes"`
+	No      int `json:"no"`
+	Expired int `json:"expired"` // nobody answered in time
+	Pending int `json:"pending"`
+	Unused  int `json:"unused"` // said yes to, but the call never came
+
+	YesShare float64 `json:"yesShare"` // of those answered
+	MedianMs int64   `json:"medianMs"` // until the answer
+	P90Ms    int64   `json:"p90Ms"`
+
+	streak int // most questions in one session, all answered yes
+}
+
+// Answered is how many questions a person answered.
+func (r *Row) Answered() int { return r.Yes + r.No }
+
+// AuditRow is one tool whose output was in play and one tool that was then proposed.
+type AuditRow struct {
+	Source string `json:"source"`
+	Tool   string `json:"tool"`
+
+	Asked        int `json:"asked"` // Consistent + Inconsistent + Unsure + Failed
+	Consistent   int `json:"consistent"`
+	Inconsistent int `json:"inconsistent"`
+	Unsure       int `json:"unsure"`
+	Failed       int `json:"failed"`
+	Cached       int `json:"cached"`     // of those asked
+	Blocked      int `json:"blocked"`    // because of what it said; failures are not among them
+	Overridden   int `json:"overridden"` // blocked, then approved by a person
+}
+
+// VerifierRow is who gave the external verifier's answers.
+type VerifierRow struct {
+	By      string `json:"by"`
+	Allowed int    `json:"allowed"`
+	Denied  int    `json:"denied"`
+	Failed  int    `json:"failed"` // of both: nobody answered, the fail mode did
+	Cached  int    `json:"cached"` // of both
+}
+
+// Suggestion is a change a person may want to make. It is never made for them.
+type Suggestion struct {
+	Kind     string `json:"kind"` // allow, restrict, caution-off, auditor, verifier, ttl, grant
+	Rule     string `json:"rule,omitzero"`
+	Tool     string `json:"tool,omitzero"`
+	Text     string `json:"text"`     // what to change, and what that does
+	Evidence string `json:"evidence"` // the numbers behind it
+	Widens   bool   `json:"widens"`   // the agent could do more
+}

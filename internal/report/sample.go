@@ -1,0 +1,53 @@
+package report
+
+import (
+	"math"
+	"slices"
+)
+
+// maxSample is how many values are kept; up to so many, quantiles are exact.
+const maxSample = 10_000
+
+// sample keeps values: all of them or, of more, each with the same chance. The draw is
+// the same each time: a report of the same log is the same report.
+type sample struct {
+	seen uint64
+	kept []int64
+	draw uint64
+}
+
+func (s *sample) add(v int64) {
+	s.seen++
+	if len(s.kept) < maxSample {
+		s.kept = append(s.kept, v)
+		return
+	}
+	if at := s.next() % s.seen; at < maxSample {
+		s.kept[at] = v
+	}
+}
+
+// next is a draw of 64 bits: a counter, mixed.
+func (s *sample) next() uint64 {
+	s.draw += 0x9e3779b97f4a7c15
+	x := s.draw
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// quantile is the smallest value that a share q of all values does not exceed; of the
+// middle of an even number, the mean of the two.
+func (s *sample) quantile(q float64) int64 {
+	n := len(s.kept)
+	if n == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(s.kept))
+	if q == 0.5 && n%2 == 0 {
+		low, high := sorted[n/2-1], sorted[n/2]
+		return low + (high-low)/2
+	}
+	at := int(math.Ceil(q*float64(n))) - 1
+	return sorted[min(max(at, 0), n-1)]
+}

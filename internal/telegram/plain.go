@@ -1,0 +1,69 @@
+package telegram
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Verifier asks yes or no in the terms of an external verifier.
+type Verifier struct{ bot *Bot }
+
+// Verifier is the bot as an external verifier asks it.
+func (b *Bot) Verifier() Verifier { return Verifier{b} }
+
+// Check asks Telegram whether the bot can write to its chat.
+func (v Verifier) Check(ctx context.Context) error { return v.bot.Check(ctx) }
+
+// Ask shows Allow and Deny and waits for one of them. by is telegram:<user id>. An error
+// means that nobody decided; it is never an approval.
+func (v Verifier) Ask(ctx context.Context, title string, fields [][2]string, timeout time.Duration) (allow bool, by string, err error) {
+	a, err := v.bot.Ask(ctx, Message{
+		Title: title, Fields: named(fields), Expires: v.bot.now().Add(timeout),
+		Buttons: []Button{{"Allow", "allow"}, {"Deny", "deny"}},
+	})
+	if err != nil {
+		return false, "", err
+	}
+	return a.Data == "allow", a.by(), nil
+}
+
+// Channel asks in the terms of an approval channel.
+type Channel struct{ bot *Bot }
+
+// Channel is the bot as an approval channel asks it.
+func (b *Bot) Channel() Channel { return Channel{b} }
+
+// Ask shows a question until a button is pressed or ctx ends. It calls shown when the
+// question is in the chat, and settle once at the end: with the pressed button's data and
+// who pressed it (telegram:<user id>, and as people call them), or with an empty choice if
+// nobody did. What settle returns takes the buttons' place. An error means that nothing
+// was shown; then settle is not called.
+func (c Channel) Ask(ctx context.Context, title string, fields, buttons [][2]string, shown func(), settle func(choice, by, name string) string) error {
+	m := Message{Title: title, Fields: named(fields), Sent: shown}
+	for _, b := range buttons {
+		m.Buttons = append(m.Buttons, Button{b[0], b[1]})
+	}
+	settled := false
+	m.Closed = func(a Answer, err error) string {
+		settled = true
+		if err != nil {
+			return settle("", "", "")
+		}
+		return settle(a.Data, a.by(), a.User)
+	}
+	if _, err := c.bot.Ask(ctx, m); !settled {
+		return err
+	}
+	return nil
+}
+
+func (a Answer) by() string { return fmt.Sprintf("telegram:%d", a.UserID) }
+
+func named(pairs [][2]string) []Field {
+	fields := make([]Field, len(pairs))
+	for i, p := range pairs {
+		fields[i] = Field{p[0], p[1]}
+	}
+	return fields
+}

@@ -1,0 +1,120 @@
+package telegram
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
+// The bounds of what Telegram shows, in the UTF-16 units it counts in.
+const (
+	maxText   = 4096
+	maxLabel  = 40
+	maxName   = 64
+	maxTitle  = 200
+	maxLast   = 500
+	maxFields = 24
+)
+
+// render is a message as text; last is its end, if it has one. It is plain text: nothing
+// in it can be markup. Where it is too long, the longest values are cut, and say so.
+func render(m Message, last string) string {
+	if last = cut(oneLine(last), maxLast); last != "" {
+		last = "\n\n" + last
+	}
+	fields := m.Fields
+	dropped := ""
+	if len(fields) > maxFields {
+		dropped = fmt.Sprintf("\n… %d more fields", len(fields)-maxFields)
+		fields = fields[:maxFields]
+	}
+	var text string
+	for limit := maxText; ; limit /= 2 {
+		text = cut(oneLine(m.Title), maxTitle) + "\n" + lines(fields, limit) + dropped + last
+		if length(text) <= maxText {
+			return text
+		}
+	}
+}
+
+// lines shows the fields, each value at most limit long. A value of several lines gets a
+// bar before each, so that it cannot pass for another field.
+func lines(fields []Field, limit int) string {
+	var b strings.Builder
+	for _, f := range fields {
+		fmt.Fprintf(&b, "\n%s:", cut(oneLine(f.Name), min(maxName, limit)))
+		value := strings.Trim(clean(f.Value), "\n")
+		if !strings.Contains(value, "\n") {
+			b.WriteString(" " + cut(value, limit))
+			continue
+		}
+		for line := range strings.SplitSeq(cut(strings.ReplaceAll(value, "\n", "\n│ "), limit), "\n") {
+			if !strings.HasPrefix(line, "│ ") {
+				line = "│ " + line
+			}
+			b.WriteString("\n" + line)
+		}
+	}
+	return b.String()
+}
+
+// clean makes foreign text safe to show: what could hide or turn around other text
+// becomes a visible mark.
+func clean(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return r
+		case r == '\t':
+			return ' '
+		case r == '\u2028' || r == '\u2029':
+			return '\n'
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+func oneLine(s string) string { return strings.ReplaceAll(clean(s), "\n", " ") }
+
+// label is the text of a button.
+func label(s string) string {
+	if s = cut(oneLine(s), maxLabel); s == "" {
+		return "?"
+	}
+	return s
+}
+
+// length counts as Telegram does.
+func length(s string) int {
+	n := 0
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// cut shortens valid text to limit, and shows by how much.
+func cut(s string, limit int) string {
+	all := length(s)
+	if all <= limit {
+		return s
+	}
+	mark := func(n int) string { return fmt.Sprintf("… (+%d characters)", n) }
+	room := limit - length(mark(all))
+	if room < 0 {
+		room, mark = limit-1, func(int) string { return "…" }
+	}
+	kept := 0
+	for i, r := range s {
+		n := utf16.RuneLen(r)
+		if kept+n > room {
+			return s[:i] + mark(all-kept)
+		}
+		kept += n
+	}
+	return s
+}

@@ -1,0 +1,21 @@
+package verifier
+
+import "github.com/tidemark/tidemark"
+
+// ParseAnswer is the reader of a webhook's answer.
+func ParseAnswer(body []byte) (allow bool, reason string, err error) {
+	a, err := parseAnswer(body)
+	return a.allow, a.reason, err
+}
+
+// Expand replaces references to the environment; wrong is how many of them are.
+func Expand(text string, env func(string) (string, bool)) (out string, refs, wrong int) {
+	out, refs, slips := expand(text, env)
+	return out, refs, len(slips)
+}
+
+// Describe is a call as a person sees it.
+func Describe(c tidemark.Check) [][2]string { return describe(c) }
+
+// MaxRemembered is how many allows are kept.
+const MaxRemembered = maxRemembered

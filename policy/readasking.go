@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/redact"
+	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Asking is how held and suspicious calls are handled: which results are followed by an
+// audit, and what becomes of the auditor's answers.
+type Asking struct {
+	Window    string // how long a cautioned result is followed by audits: last, turn, session (CAU-02)
+	FailMode  string // of the caution audit: block, warn, allow (CAU-05)
+	OnBlock   Effect // a call the auditor blocks: Confirm, the owner can override it; Deny, nobody can
+	Review    string // of a taint-escalation: human, advise, auto (SEQ-06)
+	Task      bool   // constraints are drawn up for each task (SEQ-11)
+	OnOutside Effect // a call outside its task: Confirm or Deny
+	MaxOpen   int    // questions of a session that may wait for an answer
+}
+
+func defaultAsking() Asking {
+	return Asking{Window: "turn", FailMode: "block", OnBlock: Confirm, Review: "human", OnOutside: Confirm, MaxOpen: 64}
+}
+
+// caution is which tools' output is followed by an audit.
+type caution struct {
+	off   bool // defaults: false
+	tools map[string]bool
+}
+
+// of says whether the tool is cautioned, and whether the file says so itself: then what
+// the tool declares of itself does not count (CAU-08).
+func (c *caution) of(name string, level trust.Level) (on, fixed bool) {
+	if v, ok := c.tools[name]; ok {
+		return v, true
+	}
+	switch {
+	case c.off:
+		return false, false
+	case name != "" && hasWord(shippedCautioned, name):
+		return true, false
+	case name != "" && hasWord(shippedUncautioned, name):
+		return false, false
+	}
+	return level <= trust.External, false
+}
+
+func hasWord(words, word string) bool {
+	for w := range strings.FieldsSeq(words) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// readCaution reads which tools are cautioned and what a block means.
+func (r *reader) readCaution(n *source.Node) {
+	a := &r.settings.Asking
+	r.Fields(n, map[string]func(*source.Node){
+		"defaults": func(v *source.Node) {
+			if on, ok := r.Bool(v); ok {
+				r.caution.off = !on
+			}
+		},
+		"tools": func(v *source.Node) {
+			seen := map[string]string{}
+			for _, k := range r.Entries(v) {
+				if name, ok := r.tool(k, seen); ok {
+					r.caution.tools[name], _ = r.Bool(k.Value)
+				}
+			}
+		},
+		"window":   r.word(&a.Window, "last", "turn", "session"),
+		"failMode": r.word(&a.FailMode, "block", "warn", "allow"),
+		"onBlock":  r.closing(&a.OnBlock),
+	})
+}
+
+// closing reads what happens to a call that is turned down: ask the owner, or no.
+func (r *reader) closing(to *Effect) func(*source.Node) {
+	return func(n *source.Node) {
+		if i, ok := r.Choice(n, "confirm", "deny"); ok {
+			*to = Confirm - Effect(i)
+		}
+	}
+}
+
+func (r *reader) readTaintEscalation(n *source.Node) {
+	r.Fields(n, map[string]func(*source.Node){
+		"review": r.word(&r.settings.Review, "human", "advise", "auto"),
+	})
+}
+
+func (r *reader) readTaskPolicy(n *source.Node) {
+	r.Fields(n, map[string]func(*source.Node){
+		"enabled": r.flag(&r.settings.Task),
+		"effect":  r.closing(&r.settings.OnOutside),
+	})
+}
+
+// readRedaction reads what is removed besides the shipped rules.
+func (r *reader) readRedaction(n *source.Node) {
+	r.Fields(n, map[string]func(*source.Node){
+		"fields": func(v *source.Node) {
+			for _, item := range r.Items(v) {
+				var f redact.FieldRule
+				r.Fields(item, map[string]func(*source.Node){
+					"tools":  func(v *source.Node) { f.Tools = r.words(v) },
+					"fields": func(v *source.Node) { f.Fields = r.words(v) },
+				})
+				if len(f.Fields) == 0 {
+					r.Errorf(item.Pos, "%s needs fields", item.Path)
+				}
+				r.redaction.Fields = append(r.redaction.Fields, f)
+			}
+		},
+		"patterns": func(v *source.Node) {
+			for _, item := range r.Items(v) {
+				r.readPattern(item)
+			}
+		},
+	})
+}
+
+func (r *reader) readPattern(n *source.Node) {
+	var p redact.Pattern
+	at := n.Pos
+	r.Fields(n, map[string]func(*source.Node){
+		"name":  func(v *source.Node) { p.Name, _ = r.Text(v) },
+		"regex": func(v *source.Node) { p.Expr, _ = r.Text(v); at = v.Pos },
+	})
+	if p.Name == "" || p.Expr == "" {
+		r.Errorf(n.Pos, "%s needs name and regex", n.Path)
+		return
+	}
+	if _, err := redact.Compile(redact.Rules{Patterns: []redact.Pattern{p}}); err != nil {
+		r.Errorf(at, "%s: %v", n.Path, err)
+		return
+	}
+	r.redaction.Patterns = append(r.redaction.Patterns, p)
+}
+
+func (r *reader) words(n *source.Node) []string {
+	var out []string
+	for _, item := range r.Texts(n) {
+		out = append(out, item.Text)
+	}
+	return out
+}
+
+// redactor is the shipped rules and the file's.
+func (r *reader) redactor() *redact.Redactor {
+	rules := redact.DefaultRules()
+	rules.Fields = append(rules.Fields, r.redaction.Fields...)
+	rules.Patterns = append(rules.Patterns, r.redaction.Patterns...)
+	out, err := redact.Compile(rules)
+	if err != nil {
+		r.Errorf(r.root.Pos, "redaction: %v", err)
+	}
+	return out
+}
+
+// Redactor removes secrets the way the file says.
+func (s *Set) Redactor() *redact.Redactor { return s.redactor }

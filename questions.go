@@ -1,0 +1,162 @@
+package tidemark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/provenance"
+)
+
+// question is a request as people see it.
+func (m *Monitor) question(s *session, r approval.Request, now int64) Question {
+	q := Question{
+		ID: r.ID, Session: s.name, Branch: r.Branch, Tool: r.Tool, Args: r.Args, Kind: r.Kind, Rule: r.Rule, Reason: r.Reason,
+		Level: r.Level.String(), Step: r.Step, Digest: r.Digest.String(), Asked: time.Unix(0, r.Asked).UTC(),
+		Expires: time.Unix(0, r.Expires).UTC(), State: r.State.String(), left: expiresIn(r, now),
+	}
+	if r.State == approval.Pending && now >= r.Expires {
+		q.State = "expired"
+	}
+	q.Allows = fmt.Sprintf("exactly this call of %s, once, while the context is no less trusted than %s and the policy stays as it is", r.Tool, r.Level)
+	q.Prompt = q.prompt()
+	if e := s.state.evidence[r.ID]; e != nil {
+		q.show(e.ask, e.opinion)
+	}
+	return q
+}
+
+// outcome is a closed question as people see it.
+func (m *Monitor) outcome(s *session, c approval.Closed, now int64) Question {
+	q := m.question(s, c.Request, now)
+	q.State, q.By, q.Note, q.Answered = c.State.String(), c.By, c.Reason, time.Unix(0, c.At).UTC()
+	return q
+}
+
+// Question reads one question, open or closed of late.
+func (m *Monitor) Question(ctx context.Context, name, id string) (Question, error) {
+	var q Question
+	err := m.with(ctx, Ref{Session: name}, func(s *session) error {
+		now := m.now().UnixNano()
+		if r, ok := s.state.book.Request(id); ok {
+			q = m.question(s, r, now)
+			return nil
+		}
+		c, ok := s.state.book.Outcome(id)
+		if !ok {
+			return ErrNotFound
+		}
+		q = m.outcome(s, c, now)
+		return nil
+	})
+	if err != nil {
+		return Question{}, fmt.Errorf("read question: %w", err)
+	}
+	return q, nil
+}
+
+// Find names the session a question belongs to.
+func (m *Monitor) Find(id string) (session string, ok bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	session, ok = m.asking[id]
+	return session, ok
+}
+
+// Questions lists what is open in the sessions known since the start, oldest first: the
+// queue. It reads sessions with open questions only.
+func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
+	m.mu.RLock()
+	names := map[string]bool{}
+	for _, name := range m.asking {
+		names[name] = true
+	}
+	m.mu.RUnlock()
+	out := []Question{}
+	var failed []error
+	for name := range names {
+		err := m.with(ctx, Ref{Session: name}, func(s *session) error {
+			now := m.now().UnixNano()
+			for _, r := range s.state.book.Requests() {
+				out = append(out, m.question(s, r, now))
+			}
+			return nil
+		})
+		if err != nil {
+			failed = append(failed, err)
+		}
+	}
+	slices.SortFunc(out, func(a, b Question) int { return a.Asked.Compare(b.Asked) })
+	return out, errors.Join(failed...)
+}
+
+// maxAsking is how many questions are found by their id alone before those that are
+// closed are forgotten.
+const maxAsking = 4096
+
+// index keeps the queue findable after events were folded.
+// Preconditions: s.mu is held.
+func (m *Monitor) index(s *session, e *provenance.Event) {
+	if e.Kind != provenance.CallDecided || e.Decided.Ask == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := e.Decided.Ask.Replaces; r != "" {
+		delete(m.asking, r)
+	}
+	m.asking[e.Decided.Ask.ID] = s.name
+	if n := len(m.asking); n > maxAsking && n > 2*m.kept {
+		m.forget()
+		m.kept = max(len(m.asking), maxAsking)
+	}
+}
+
+// indexAll does it for a session that was read from the log.
+// Preconditions: s.mu is held.
+func (m *Monitor) indexAll(s *session) {
+	open := s.state.book.Requests()
+	if len(open) == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range open {
+		m.asking[r.ID] = s.name
+	}
+}
+
+// forget drops the questions that are closed, as far as their session can be looked at.
+// Preconditions: mu is held.
+func (m *Monitor) forget() {
+	open := map[string]map[string]bool{}
+	maps.DeleteFunc(m.asking, func(id, name string) bool {
+		ids, known := open[name]
+		if !known {
+			ids = m.openIDs(name)
+			open[name] = ids
+		}
+		return ids != nil && !ids[id]
+	})
+}
+
+// openIDs are a session's open questions; nil if it is busy or not in memory.
+func (m *Monitor) openIDs(name string) map[string]bool {
+	s := m.sessions[name]
+	if s == nil || !s.mu.TryLock() {
+		return nil
+	}
+	defer s.mu.Unlock()
+	if !s.loaded {
+		return nil
+	}
+	ids := map[string]bool{}
+	for _, r := range s.state.book.Requests() {
+		ids[r.ID] = true
+	}
+	return ids
+}

@@ -1,0 +1,70 @@
+package tidemark
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+)
+
+// narrow holds the call against the constraints of the task at hand (SEQ-11). They are
+// drawn up when the user has said something new, before the first call that follows;
+// while there are none, every call is outside the task.
+func (m *Monitor) narrow(ctx context.Context, s *session, in *policy.Input, d policy.Decision, set *policy.Set, ref Ref, c *counsel) (policy.Decision, error) {
+	st := s.state
+	if len(st.words) == 0 {
+		return d, nil // nobody has set a task
+	}
+	if st.task.words != len(st.words) {
+		if c == nil {
+			return d, errCounsel
+		}
+		if c.task == nil || c.task.Words != len(st.words) {
+			n, tools := len(st.words), slices.Clone(s.tools)
+			c.want = func(ctx context.Context) { c.task = m.plan(ctx, s.name, n, tools, in.Tool) }
+			return d, errCounsel
+		}
+		b := st.branch(ref.Branch)
+		err := m.append(ctx, s, &provenance.Event{
+			Kind: provenance.TaskPlanned, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Task: c.task,
+		})
+		if err != nil {
+			return d, err
+		}
+	}
+	effect := set.Settings().OnOutside
+	if st.task.rules == nil {
+		return d.Narrow(policy.Reason{Rule: "task.unplanned", Effect: effect, Text: "no constraints could be drawn up for this task: " + st.task.failed}, policy.KindEscalate), nil
+	}
+	if r, outside := st.task.rules.Judge(in, effect); outside {
+		r.Text = set.Redactor().Preview([]byte(r.Text), 300) // it repeats an argument
+		d = d.Narrow(r, policy.KindEscalate)
+	}
+	return d, nil
+}
+
+// plan has constraints drawn up from the user's words and the tools' definitions.
+func (m *Monitor) plan(ctx context.Context, session string, words int, tools []intent.Definition, proposed string) *provenance.Task {
+	t := &provenance.Task{Words: words, Prompt: intent.Version}
+	said, err := m.userWords(ctx, session, 0)
+	if err != nil {
+		t.Failed = "the user's words could not be read"
+		return t
+	}
+	if !slices.ContainsFunc(tools, func(d intent.Definition) bool { return d.Name == proposed }) {
+		tools = append(tools, intent.Definition{Name: proposed})
+	}
+	rules, model, err := m.auditor.Plan(ctx, session, intent.Task{Words: said, Tools: tools})
+	if t.Model = model; err != nil {
+		t.Failed = m.clean(err.Error(), 200)
+		return t
+	}
+	if _, err := policy.ParseTask([]byte(rules)); err != nil {
+		t.Failed = m.clean("the proposal cannot be read: "+err.Error(), 200)
+		return t
+	}
+	t.Rules = rules
+	return t
+}

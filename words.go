@@ -1,0 +1,99 @@
+package tidemark
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// maxFamily is how far up a sub-agent's ancestors are asked what the user wants.
+const maxFamily = 8
+
+// speaksForUser reports whether the turn's message says what the user wants. A message
+// of somebody less trusted does not, and neither does one that another session wrote: it
+// is a model's text. A chat command is for us.
+func (t *Turn) speaksForUser(level trust.Level) bool {
+	if t.Message == nil || *t.Message == "" || level < trust.Local || t.Sender.SpawnedBy != "" || t.From != "" {
+		return false
+	}
+	cmd, err := t.command()
+	return err == nil && cmd.Verb == approval.None
+}
+
+// userWords are the user's own messages, in order, without secrets. What a sub-agent
+// works for was said in its parent's session.
+func (m *Monitor) userWords(ctx context.Context, name string, depth int) ([]intent.Word, error) {
+	var at []wordAt
+	var parent string
+	err := m.with(ctx, Ref{Session: name}, func(s *session) error {
+		at, parent = slices.Clone(s.state.words), s.state.parent
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []intent.Word
+	if parent != "" && parent != name && depth < maxFamily {
+		if out, err = m.userWords(ctx, parent, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	own, err := m.readWords(ctx, name, at)
+	return append(out, own...), err
+}
+
+// readWords reads messages back from the log.
+func (m *Monitor) readWords(ctx context.Context, session string, at []wordAt) ([]intent.Word, error) {
+	out := make([]intent.Word, 0, len(at))
+	for _, w := range at {
+		text, err := m.wordText(ctx, session, w.seq)
+		if err != nil {
+			return nil, fmt.Errorf("read what the user said: %w", err)
+		}
+		if text != "" {
+			out = append(out, intent.Word{Turn: w.turn, Text: text})
+		}
+	}
+	return out, nil
+}
+
+func (m *Monitor) wordText(ctx context.Context, session string, seq uint64) (string, error) {
+	for rec, err := range m.store.Load(ctx, session, seq-1) {
+		if err != nil {
+			return "", unavailable(err)
+		}
+		e, err := provenance.FromRecord(rec)
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case e.Began != nil && e.Began.Message != nil:
+			return e.Began.Message.Text, nil
+		case e.Seen != nil && e.Seen.Content != nil:
+			return e.Seen.Content.Text, nil
+		}
+		break
+	}
+	return "", nil
+}
+
+// The bounds on what a question shows of the user's messages.
+const (
+	maxShown     = 4
+	maxShownText = 300
+)
+
+// shown are the latest messages as a question shows them.
+func (m *Monitor) shown(words []intent.Word) []provenance.Said {
+	words = words[max(0, len(words)-maxShown):]
+	out := make([]provenance.Said, len(words))
+	for i, w := range words {
+		out[i] = provenance.Said{Turn: w.Turn, Text: m.clean(w.Text, maxShownText)}
+	}
+	return out
+}
