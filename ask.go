@@ -137,8 +137,7 @@ func (m *Monitor) asked(ctx context.Context, s *session, c *counsel) ([]provenan
 	case s.state.parent != "":
 		return c.words, nil
 	}
-	at := s.state.words
-	words, err := m.readWords(ctx, s.name, at[max(0, len(at)-maxShown):])
+	words, err := m.readWords(ctx, s.name, latest(s.state.words))
 	return m.shown(words), err
 }
 

@@ -19,6 +19,7 @@ func (m *Monitor) question(s *session, r approval.Request, now int64) Question {
 		Level: r.Level.String(), Step: r.Step, Digest: r.Digest.String(), Asked: time.Unix(0, r.Asked).UTC(),
 		Expires: time.Unix(0, r.Expires).UTC(), State: r.State.String(), left: expiresIn(r, now),
 	}
+	q.By = r.By
 	if r.State == approval.Pending && now >= r.Expires {
 		q.State = "expired"
 	}

@@ -215,11 +215,11 @@ func (s *state) applyAnswer(e *provenance.Event) {
 	case a.Verdict != "approve":
 		s.book.Close(approval.Denied, a.By, a.Reason, e.Time, a.IDs...)
 	case a.Via == "chat":
-		s.book.Approve(a.IDs, a.Until, 0)
+		s.book.Approve(a.IDs, a.By, a.Until, 0)
 	default:
 		// Given beside the conversation, while the turn that asked may be about to end: the
 		// agent's next try is in the turn after.
-		s.book.Approve(a.IDs, a.Until, 1)
+		s.book.Approve(a.IDs, a.By, a.Until, 1)
 	}
 }
 

@@ -82,15 +82,26 @@ func (m *Monitor) wordText(ctx context.Context, session string, seq uint64) (str
 	return "", nil
 }
 
-// The bounds on what a question shows of the user's messages.
+// The bounds on what a question shows of the user's messages. Of a longer conversation
+// it shows the first, which usually sets the task, and the latest.
 const (
-	maxShown     = 4
-	maxShownText = 300
+	maxShown     = 40
+	maxShownText = 400
 )
 
-// shown are the latest messages as a question shows them.
+// latest are the messages a question shows.
+func latest(at []wordAt) []wordAt {
+	if len(at) <= maxShown {
+		return at
+	}
+	return append([]wordAt{at[0]}, at[len(at)-maxShown+1:]...)
+}
+
+// shown are messages as a question shows them.
 func (m *Monitor) shown(words []intent.Word) []provenance.Said {
-	words = words[max(0, len(words)-maxShown):]
+	if n := len(words); n > maxShown {
+		words = append(words[:1:1], words[n-maxShown+1:]...)
+	}
 	out := make([]provenance.Said, len(words))
 	for i, w := range words {
 		out[i] = provenance.Said{Turn: w.Turn, Text: m.clean(w.Text, maxShownText)}

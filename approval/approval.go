@@ -72,8 +72,9 @@ type Request struct {
 	Expires  int64
 	State    State
 	Tries    int
-	Until    int64 // when an approval lapses unspent
-	Turns    int   // how many ends of a turn an approval survives
+	Until    int64  // when an approval lapses unspent
+	Turns    int    // how many ends of a turn an approval survives
+	By       string // who approved it
 }
 
 func (r *Request) live(now int64) bool { return r.State == Pending && now < r.Expires }
@@ -108,7 +109,6 @@ type Held struct {
 // Closed is a question that has its outcome.
 type Closed struct {
 	Request
-	By     string
 	Reason string
 	At     int64
 	over   bool // the turn it was denied in has ended

@@ -188,8 +188,8 @@ func (b *Book) close(state State, by, reason string, now int64, which func(*Requ
 		if !which(r) {
 			return false
 		}
-		c := Closed{Request: *r, By: by, Reason: reason, At: now}
-		c.State = state
+		c := Closed{Request: *r, Reason: reason, At: now}
+		c.State, c.By = state, cmp.Or(by, r.By)
 		b.closed = append(b.closed, c)
 		return true
 	})
@@ -221,10 +221,10 @@ func (b *Book) Release(r Request) {
 
 // Approve marks pending questions approved until the given time. It ends with the turn,
 // as an approval in that turn's own message should, unless it is given more turns.
-func (b *Book) Approve(ids []string, until int64, moreTurns int) {
+func (b *Book) Approve(ids []string, by string, until int64, moreTurns int) {
 	for _, r := range b.requests {
 		if r.State == Pending && slices.Contains(ids, r.ID) {
-			r.State, r.Until, r.Turns = Approved, until, moreTurns
+			r.State, r.By, r.Until, r.Turns = Approved, by, until, moreTurns
 		}
 	}
 }

@@ -96,7 +96,7 @@ func (m *bookMachine) resolve(t *rapid.T, ids []string) {
 	}
 	switch outcome {
 	case "approved":
-		m.book.Approve(ids, m.now+unspent, 0)
+		m.book.Approve(ids, "owner", m.now+unspent, 0)
 	case "denied":
 		m.book.Close(approval.Denied, "owner", "", m.now, ids...)
 	case "granted":

@@ -110,6 +110,7 @@ func (r *reader) readRedaction(n *source.Node) {
 				r.Fields(item, map[string]func(*source.Node){
 					"tools":  func(v *source.Node) { f.Tools = r.words(v) },
 					"fields": func(v *source.Node) { f.Fields = r.words(v) },
+					"sized":  func(v *source.Node) { f.Sized, _ = r.Bool(v) },
 				})
 				if len(f.Fields) == 0 {
 					r.Errorf(item.Pos, "%s needs fields", item.Path)

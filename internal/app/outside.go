@@ -52,7 +52,7 @@ func (o *outside) openAuditor(c config.Auditor, logger *slog.Logger) error {
 		return nil
 	}
 	opts := auditor.Options{
-		Provider: c.Provider, BaseURL: c.BaseURL, Model: c.Model, Key: string(c.Key), PlainHTTP: true, // the file was warned about
+		Provider: c.Provider, BaseURL: c.BaseURL, Model: c.Model, Key: string(c.Key), PlainHTTP: c.PlainHTTP,
 		Timeout: c.Timeout, PlanTimeout: c.PlanTimeout, MaxConcurrent: c.MaxConcurrent, PerSession: c.PerSession,
 		CacheFor: c.Cache, MaxTokens: c.MaxTokens, Logger: logger,
 	}

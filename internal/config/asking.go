@@ -21,6 +21,7 @@ type Auditor struct {
 	Cache         time.Duration
 	Record        string // file that answers are written to
 	Replay        string // file that answers are read from, instead of asking
+	PlainHTTP     bool   // the endpoint is not encrypted and not on this machine; the file was warned about
 }
 
 // auditor reads the section. The key comes from the environment, never from the file.
@@ -51,7 +52,7 @@ func (d *decoder) auditor(n *source.Node) Auditor {
 				a.Provider = [...]string{"openai", "anthropic"}[i]
 			}
 		},
-		"baseUrl":       func(n *source.Node) { a.BaseURL = d.endpoint(n) },
+		"baseUrl":       func(n *source.Node) { a.BaseURL, a.PlainHTTP = d.endpoint(n) },
 		"model":         func(n *source.Node) { a.Model, _ = d.Text(n) },
 		"apiKeyEnv":     func(n *source.Node) { keyEnv = n },
 		"timeoutMs":     span(&a.Timeout, time.Millisecond, 100, 60_000),
@@ -93,15 +94,15 @@ func (d *decoder) auditorKey(n, keyEnv *source.Node, a *Auditor) Secret {
 
 // endpoint accepts http too: models run on this machine and beside it. Beyond this
 // machine that is worth a warning.
-func (d *decoder) endpoint(n *source.Node) string {
+func (d *decoder) endpoint(n *source.Node) (address string, plain bool) {
 	u, ok := d.url(n)
 	if !ok {
-		return ""
+		return "", false
 	}
-	if u.Scheme == "http" && !loopback(u.Hostname()) {
+	if plain = u.Scheme == "http" && !loopback(u.Hostname()); plain {
 		d.Warnf(n.Pos, "%s is not encrypted: the user's words and the auditor's answers can be read and changed on the way", n.Path)
 	}
-	return n.Text
+	return n.Text, plain
 }
 
 // verifiers reads the verifier's section and what agents have on top of it.

@@ -118,6 +118,8 @@ func doorOf(dir string) string {
 		return "HTTP"
 	case within(dir, []string{"internal/door/..."}):
 		return strings.Split(dir, "/")[2]
+	case dir == "internal/app": // its tests drive a whole server over its sockets
+		return "HTTP"
 	case first == "cmd":
 		return "CLI"
 	case first == "internal" || first == "scripts":

@@ -25,7 +25,9 @@ func (r *run) around(ctx context.Context, st *Step) (Outcome, error) {
 	case VerbRevoke:
 		return Outcome{}, r.revoke(ctx, desk, st)
 	case VerbState:
-		return window.State(ctx, st.Ref)
+		o, err := window.State(ctx, st.Ref)
+		o.Asked = r.world.counsel.questions()
+		return o, err
 	case VerbGraph:
 		return r.graph(ctx, window, st)
 	case VerbReload:
@@ -59,6 +61,7 @@ func (r *run) answer(ctx context.Context, desk Desk, st *Step) (Outcome, error) 
 	}
 	return desk.Answer(ctx, tidemark.Vote{
 		Session: q.session, IDs: []string{q.id}, Approve: st.Vote.Yes, For: time.Duration(st.Vote.Minutes) * time.Minute, By: by, Via: via,
+		Where: st.Vote.Where, Reason: st.Vote.Reason,
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/internal/draw"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -67,8 +68,9 @@ func (e *Engine) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (Ou
 	}
 	o := Outcome{
 		Verdict: v.Effect.String(), Kind: v.Kind, Rule: v.Rule, Taint: v.Taint.Level.String(),
-		Evidence: tidemark.Evidence(v.Taint), Text: v.Message(), Approved: v.Spent != "", Write: v.Write,
+		Evidence: tidemark.Evidence(v.Taint), Text: v.Message(), Approved: v.Spent != "", Write: v.Write, Notice: v.Notice,
 	}
+	o.Counsel(v.Opinion, v.Ruling)
 	for i, r := range v.Reasons {
 		if i == 0 {
 			o.Reason = r.Text
@@ -144,7 +146,16 @@ func StateOf(v tidemark.View, branch string) (Outcome, error) {
 		o.Questions = append(o.Questions, q.Tool+" "+q.State)
 	}
 	for _, g := range v.Grants {
-		o.Grants = append(o.Grants, strings.Join(g.Tools, ","))
+		text := strings.Join(g.Tools, ",")
+		if len(g.Where) > 0 {
+			text += " where " + approval.Where(g.Where).String()
+		}
+		o.Grants = append(o.Grants, text)
+	}
+	if v.Task != nil {
+		for _, t := range v.Task.Rules {
+			o.Task = append(o.Task, strings.Join(append([]string{t.Tool}, t.Constraints...), " "))
+		}
 	}
 	for _, w := range v.Writes {
 		o.Writes = append(o.Writes, w.Path+" "+w.Status)

@@ -36,7 +36,7 @@ func expectations() map[string]expected {
 
 		"level":   {func(o *Outcome) any { return o.Level }, exact, slices.Concat(begins, []Verb{VerbResult})},
 		"command": {func(o *Outcome) any { return o.Command }, exact, begins},
-		"notice":  {func(o *Outcome) any { return o.Notice }, contains, slices.Concat(begins, []Verb{VerbModel, VerbAnswer})},
+		"notice":  {func(o *Outcome) any { return o.Notice }, contains, slices.Concat(begins, call, []Verb{VerbModel, VerbAnswer})},
 
 		"hidden":  {func(o *Outcome) any { return o.Hidden }, exact, asked},
 		"blocked": {func(o *Outcome) any { return o.Blocked }, exact, asked},
@@ -49,6 +49,9 @@ func expectations() map[string]expected {
 		"evidence": {func(o *Outcome) any { return o.Evidence }, contains, call},
 		"text":     {func(o *Outcome) any { return o.Text }, inFile, call},
 		"approved": {func(o *Outcome) any { return o.Approved }, exact, call},
+		"opinion":  {func(o *Outcome) any { return o.Opinion }, exact, call},
+		"settled":  {func(o *Outcome) any { return o.Settled }, exact, call},
+		"ruling":   {func(o *Outcome) any { return o.Ruling }, exact, call},
 		"kept":     {func(o *Outcome) any { return o.Write != "" }, exact, call},
 
 		"footer": {func(o *Outcome) any { return o.Footer }, contains, []Verb{VerbEnd}},
@@ -59,6 +62,8 @@ func expectations() map[string]expected {
 		"questions": {func(o *Outcome) any { return o.Questions }, exact, state},
 		"grants":    {func(o *Outcome) any { return o.Grants }, exact, state},
 		"writes":    {func(o *Outcome) any { return o.Writes }, exact, state},
+		"task":      {func(o *Outcome) any { return o.Task }, exact, state},
+		"asked":     {func(o *Outcome) any { return o.Asked }, exact, state},
 	}
 }
 
@@ -97,8 +102,10 @@ func (d *decoder) expect(n *source.Node) {
 // checkExpected refuses values that could never match.
 func (d *decoder) checkExpected(key string, e expected, n *source.Node) {
 	choices := map[string][]string{
-		"verdict": {"allow", "confirm", "deny"}, "kind": {"escalate", "taint-escalation"},
-		"error": {"sealed", "not-found", "refused"}, "command": {"approve", "deny", "reset-trust", ""},
+		"verdict": {"allow", "confirm", "deny"}, "kind": {"escalate", "taint-escalation", "intent-block"},
+		"opinion": {"consistent", "inconsistent", "unsure", "failed", ""}, "settled": {"allow", "block", "ask", "warn", ""},
+		"ruling": {"allow", "deny", "failed", ""},
+		"error":  {"sealed", "not-found", "refused"}, "command": {"approve", "deny", "reset-trust", ""},
 	}
 	switch e.get(&Outcome{}).(type) {
 	case bool:

@@ -16,12 +16,14 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/door/httpapi"
 	"github.com/tidemark/tidemark/internal/feed"
 	"github.com/tidemark/tidemark/internal/scenario"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/strictjson"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -80,18 +82,20 @@ func (d *httpDoor) Close() error {
 
 // note is what the hooks' answers say about the monitor's view.
 type note struct {
-	Taint    string      `json:"taint"`
-	Label    trust.Label `json:"label"`
-	Level    string      `json:"level"`
-	Command  string      `json:"command"`
-	Notice   string      `json:"notice"`
-	Verdict  string      `json:"verdict"`
-	Kind     string      `json:"kind"`
-	Rule     string      `json:"rule"`
-	Reasons  []reason    `json:"reasons"`
-	Spent    string      `json:"spent"`
-	Write    string      `json:"write"`
-	Hidden   []string    `json:"hidden"`
+	Taint    string              `json:"taint"`
+	Label    trust.Label         `json:"label"`
+	Level    string              `json:"level"`
+	Command  string              `json:"command"`
+	Notice   string              `json:"notice"`
+	Verdict  string              `json:"verdict"`
+	Kind     string              `json:"kind"`
+	Rule     string              `json:"rule"`
+	Reasons  []reason            `json:"reasons"`
+	Spent    string              `json:"spent"`
+	Write    string              `json:"write"`
+	Hidden   []string            `json:"hidden"`
+	Opinion  *provenance.Opinion `json:"opinion"`
+	Ruling   *provenance.Ruling  `json:"ruling"`
 	Approval struct {
 		ID   string `json:"id"`
 		Code string `json:"code"`
@@ -228,8 +232,12 @@ func (d *httpDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcome
 // left, and block.
 func (d *httpDoor) Model(ctx context.Context, call tidemark.ModelCall) (scenario.Outcome, error) {
 	event := &hook.BeforeLLMCall{Model: call.Model, Iteration: max(call.Iteration, 0)}
-	for _, name := range call.Tools {
-		event.Tools = append(event.Tools, hook.ToolNamed(name))
+	for _, def := range call.Definitions {
+		t, err := toolOf(def)
+		if err != nil {
+			return scenario.Outcome{}, err
+		}
+		event.Tools = append(event.Tools, t)
 	}
 	a, err := d.hook(ctx, hook.NameBeforeLLMCall, event, hookContext(call.Ref))
 	if err != nil {
@@ -243,6 +251,25 @@ func (d *httpDoor) Model(ctx context.Context, call tidemark.ModelCall) (scenario
 		}
 	}
 	return o, nil
+}
+
+// toolOf is a definition as hosts write it; one that is only a name stays one.
+func toolOf(def intent.Definition) (hook.Tool, error) {
+	if def.Description == "" && len(def.Params) == 0 {
+		return hook.ToolNamed(def.Name), nil
+	}
+	params := map[string]map[string]string{}
+	for _, p := range def.Params {
+		params[p] = map[string]string{"type": "string"}
+	}
+	raw, err := strictjson.Marshal(map[string]any{
+		"name": def.Name, "description": def.Description,
+		"parameters": map[string]any{"type": "object", "properties": params},
+	})
+	if err != nil {
+		return hook.Tool{}, err
+	}
+	return hook.NewTool(raw)
 }
 
 func layerOf(a answer) scenario.Outcome {
@@ -281,7 +308,9 @@ func (d *httpDoor) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (
 	o := scenario.Outcome{
 		Verdict: n.Verdict, Kind: n.Kind, Rule: n.Rule, Taint: n.Taint, Evidence: plain(tidemark.Evidence(n.Label)),
 		Text: plain(a.BlockReason), Approved: n.Spent != "", Code: n.Approval.Code, Question: n.Approval.ID, Write: n.Write,
+		Notice: n.Notice,
 	}
+	o.Counsel(n.Opinion, n.Ruling)
 	for i, r := range n.Reasons {
 		if i == 0 {
 			o.Reason = r.Text
@@ -326,10 +355,12 @@ func (d *httpDoor) End(ctx context.Context, end tidemark.Ending) (scenario.Outco
 // Answer posts a vote on a question.
 func (d *httpDoor) Answer(ctx context.Context, v tidemark.Vote) (scenario.Outcome, error) {
 	in := struct {
-		Decision string `json:"decision"`
-		Minutes  int    `json:"minutes,omitzero"`
-		Session  string `json:"session"`
-	}{"deny", int(v.For / time.Minute), v.Session}
+		Decision string            `json:"decision"`
+		Minutes  int               `json:"minutes,omitzero"`
+		Session  string            `json:"session"`
+		Reason   string            `json:"reason,omitzero"`
+		Where    map[string]string `json:"where,omitempty"`
+	}{"deny", int(v.For / time.Minute), v.Session, v.Reason, v.Where}
 	if v.Approve {
 		in.Decision = "approve"
 	}

@@ -1,5 +1,7 @@
 package scenario
 
+import "github.com/tidemark/tidemark/provenance"
+
 // Outcome is what a door showed of one step, in words every door has. Fields that do
 // not belong to the step's verb are empty.
 type Outcome struct {
@@ -9,7 +11,7 @@ type Outcome struct {
 	// Of turn, say, spawn and fork.
 	Level   string // classification of the sender; of result: what it was worth
 	Command string // approve, deny, reset-trust
-	Notice  string // for the user; of model: for the system prompt
+	Notice  string // for the user; of model: for the system prompt; also of call
 
 	// Of model and wants.
 	Hidden  []string
@@ -17,7 +19,7 @@ type Outcome struct {
 
 	// Of call; Rule and Reason also of model.
 	Verdict  string // allow, confirm, deny
-	Kind     string // escalate, taint-escalation
+	Kind     string // escalate, taint-escalation, intent-block
 	Rule     string
 	Reason   string   // text of the deciding rule
 	Reasons  []string // every rule that took part, strictest first
@@ -27,6 +29,9 @@ type Outcome struct {
 	Code     string
 	Question string // id
 	Write    string // id of the held write
+	Opinion  string // the auditor's: consistent, inconsistent, unsure, failed; "" where it was not asked
+	Settled  string // what became of it: allow, block, ask, warn
+	Ruling   string // the verifier's: allow, deny, failed; "" where it was not asked
 
 	Footer string // of end
 
@@ -35,8 +40,29 @@ type Outcome struct {
 	Sensitive bool
 	Open      bool
 	Questions []string // "exec pending"
-	Grants    []string // "exec,message"
+	Grants    []string // "exec,message", `send_email where to="bob@example.com"`
 	Writes    []string // "MEMORY.md held"
+	Task      []string // what the task needs: "read", `send_email args.to in ["bob@example.com"]`
+	Asked     []string // whom the monitor has asked so far: "caution message", "verify exec"
 
 	Picture string // of graph
+}
+
+// Counsel puts what the auditor and the verifier said into words; nil is not asked.
+func (o *Outcome) Counsel(opinion *provenance.Opinion, ruling *provenance.Ruling) {
+	if opinion != nil {
+		o.Opinion, o.Settled = opinion.Answer, opinion.Settled
+		if opinion.Failed != "" {
+			o.Opinion = "failed"
+		}
+	}
+	switch {
+	case ruling == nil:
+	case ruling.Failed:
+		o.Ruling = "failed"
+	case ruling.Allow:
+		o.Ruling = "allow"
+	default:
+		o.Ruling = "deny"
+	}
 }

@@ -85,6 +85,7 @@ func (s *Scenario) Run(ctx context.Context, rig Rig) (report *Report, err error)
 			return r.report, err
 		}
 	}
+	r.checkCounsel()
 	return r.report, nil
 }
 

@@ -7,7 +7,9 @@
 //   - a run is repeatable: the clock moves only where the file says so, randomness is
 //     drawn from the file's name;
 //   - the parser is strict: every unknown or useless line is a fault with its place;
-//   - every call says which verdict it expects, so no file can pass by testing nothing.
+//   - every call says which verdict it expects, so no file can pass by testing nothing;
+//   - an auditor or verifier says what the file makes it say, to the very words a model
+//     would be sent, and every answer of the file is asked for.
 package scenario
 
 import (
@@ -28,6 +30,8 @@ const (
 	policyFile   = "policy.yaml"
 	eventsFile   = "events"
 	warningsFile = "warnings"
+	auditorFile  = "auditor"  // what the auditor answers; without it there is none
+	verifierFile = "verifier" // what the verifier answers; without it there is none
 )
 
 // Scenario is one parsed file.
@@ -38,8 +42,9 @@ type Scenario struct {
 	Doors []string // the only doors it can run through; nil for all
 	Steps []Step
 
-	data  []byte
-	files map[string]section
+	data    []byte
+	files   map[string]section
+	replies []reply // of the auditor and the verifier, in the order of their files
 }
 
 // section is one file of the archive with its place.
@@ -67,6 +72,7 @@ func Parse(name string, data []byte) (*Scenario, error) {
 	d.sections(data)
 	d.header(txtar.Parse(data).Comment)
 	d.events()
+	d.script()
 	d.unused()
 	d.Faults.Sort()
 	if err := d.Faults.Err(); err != nil {
@@ -152,7 +158,8 @@ func (d *decoder) checkIDs(line int, list string) {
 // unused reports files no step refers to: a mistyped name would go unnoticed.
 func (d *decoder) unused() {
 	for name, f := range d.s.files {
-		if name != policyFile && name != eventsFile && name != warningsFile && !d.used[name] {
+		meant := slices.Contains([]string{policyFile, eventsFile, warningsFile, auditorFile, verifierFile}, name)
+		if !meant && !d.used[name] {
 			d.Errorf(d.at(f.line-1), "no step refers to file %q", name)
 		}
 	}

@@ -68,6 +68,8 @@ type Vote struct {
 	Number  int
 	Yes     bool // approve, release
 	Minutes int
+	Where   map[string]string // of approve with minutes: argument to pattern
+	Reason  string
 }
 
 // Expectation is one thing a step expects.

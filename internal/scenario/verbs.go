@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/source"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
@@ -96,8 +97,26 @@ func (d *decoder) model(n *source.Node) {
 	m := &d.step.Model
 	m.Iteration = -1
 	d.fields(n, map[string]func(*source.Node){
-		"tools": func(v *source.Node) { m.Tools = d.names(v) }, "name": d.into(&m.Model), "iteration": d.number(&m.Iteration),
+		"tools": d.tools, "name": d.into(&m.Model), "iteration": d.number(&m.Iteration),
 	})
+}
+
+// tools reads names, or definitions as a host hands them to the model.
+func (d *decoder) tools(n *source.Node) {
+	m := &d.step.Model
+	m.Tools = []string{}
+	for _, item := range d.Items(n) {
+		def := intent.Definition{}
+		if item.Kind == source.String {
+			def.Name, _ = d.Text(item)
+		} else {
+			d.Fields(item, map[string]func(*source.Node){
+				"name": d.into(&def.Name), "description": d.into(&def.Description),
+				"params": func(v *source.Node) { def.Params = d.names(v) },
+			})
+		}
+		m.Tools, m.Definitions = append(m.Tools, def.Name), append(m.Definitions, def)
+	}
 }
 
 func (d *decoder) wants(n *source.Node) {
@@ -189,9 +208,18 @@ func (d *decoder) answer(n *source.Node) {
 	v := &d.step.Vote
 	d.fields(n, map[string]func(*source.Node){
 		"question": d.number(&v.Number), "decision": d.choose(&v.Yes, "deny", "approve"), "minutes": d.number(&v.Minutes),
+		"reason": d.into(&v.Reason), "where": d.where,
 	})
 	if !d.step.given["decision"] {
 		d.Errorf(n.Pos, "answer needs a decision: approve or deny")
+	}
+}
+
+// where reads the arguments that similar calls must have.
+func (d *decoder) where(n *source.Node) {
+	d.step.Vote.Where = map[string]string{}
+	for _, k := range d.Entries(n) {
+		d.step.Vote.Where[k.Name], _ = d.Text(k.Value)
 	}
 }
 

@@ -13,15 +13,18 @@ import (
 )
 
 // World is what a door is opened on: a monitor of its own with the scenario's clock,
-// randomness and policy.
+// randomness and policy, and with the auditor and the verifier that the file scripts.
 type World struct {
 	Monitor *tidemark.Monitor
 	Store   tidemark.Store
 
-	now    time.Time
-	random io.Reader
-	set    *policy.Set
-	next   *policy.Set // waits for Apply
+	now     time.Time
+	random  io.Reader
+	set     *policy.Set
+	next    *policy.Set // waits for Apply
+	counsel *counsel
+	audits  bool // there is an auditor
+	checks  bool // there is a verifier
 }
 
 // start is when every scenario begins.
@@ -37,13 +40,25 @@ func (w *World) Apply() {
 }
 
 func newWorld(s *Scenario, store tidemark.Store, set *policy.Set) (*World, error) {
-	w := &World{Store: store, now: start(), set: set, next: set, random: rand.NewChaCha8(sha256.Sum256([]byte(s.Name)))}
+	w := &World{
+		Store: store, now: start(), set: set, next: set, random: rand.NewChaCha8(sha256.Sum256([]byte(s.Name))),
+		counsel: newCounsel(s.replies),
+	}
+	_, w.audits = s.files[auditorFile]
+	_, w.checks = s.files[verifierFile]
 	return w, w.boot()
 }
 
 // boot builds the monitor, at the start and after a restart; all it knows is the log.
 func (w *World) boot() error {
-	m, err := tidemark.New(tidemark.Options{Policy: w.set, Store: w.Store, Now: w.Now, Rand: w.random})
+	o := tidemark.Options{Policy: w.set, Store: w.Store, Now: w.Now, Rand: w.random}
+	if w.audits {
+		o.Auditor = auditor{w.counsel}
+	}
+	if w.checks {
+		o.Verifier = authority{w.counsel}
+	}
+	m, err := tidemark.New(o)
 	if err != nil {
 		return err
 	}
