@@ -159,7 +159,11 @@ func (m *Monitor) resolve(ctx context.Context, s *session, v Vote, now int64) (O
 		return Outcome{}, err
 	}
 	for _, id := range v.IDs {
+		if g := s.asked[id]; g != nil && !v.Approve && s.grounds != nil {
+			s.grounds.Refuse(g)
+		}
 		delete(s.codes, id)
+		delete(s.asked, id)
 	}
 	return out, nil
 }

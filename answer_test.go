@@ -472,3 +472,17 @@ func TestAResetIsRecordedAndInTheGraph(t *testing.T) {
 		t.Error("the reset is gone after a restart")
 	}
 }
+
+// BEY-10
+func TestAnApprovalFromAnotherRunHoldsForTheRunThatAsked(t *testing.T) {
+	w := newWorld(t, "")
+	first := tidemark.Ref{Session: "s", Turn: "r1"}
+	message := "go"
+	w.begin(tidemark.Turn{Ref: first, Sender: owner(), Message: &message})
+	w.runs(first, call("web_fetch", `{}`), "page")
+	c := call("exec", `{"command":"ls"}`)
+	code := w.want(policy.Confirm, first, c).Held.Code
+	command := ".approve exec " + code
+	w.begin(tidemark.Turn{Ref: tidemark.Ref{Session: "s", Turn: "r2"}, Sender: owner(), Message: &command})
+	w.want(policy.Allow, first, c)
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/grounds"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
@@ -114,10 +115,14 @@ func (m *Monitor) ask(ctx context.Context, s *session, ref Ref, v *Verdict, x *d
 		Args:  set.Redactor().Preview(set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown),
 		Words: words, Sources: tainting(v.Taint),
 	}
+	found := s.facts.found // nil where no rule asked
+	live, kept := shownValues(found, func(s string) string { return set.Redactor().Preview([]byte(s), maxShownText) })
+	x.decided.Ask.Values = kept
 	s.keepCode(id, code)
+	s.keepGrounds(id, found)
 	q := m.question(s, x.request(ref, v, now), now)
 	q.show(x.decided.Ask, v.Opinion)
-	q.Code = code
+	q.Code, q.Values = code, live
 	v.Held = &q
 	return nil
 }
@@ -150,6 +155,17 @@ func tainting(l trust.Label) []trust.Source {
 		}
 	}
 	return out
+}
+
+// keepGrounds remembers what the call of a question stood on, until it is answered.
+func (s *session) keepGrounds(id string, g *grounds.Grounds) {
+	if g == nil {
+		return
+	}
+	if s.asked == nil || len(s.asked) > 2*approval.MaxOpen {
+		s.asked = map[string]*grounds.Grounds{}
+	}
+	s.asked[id] = g
 }
 
 // keepCode remembers the code of an open question.

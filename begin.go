@@ -49,6 +49,9 @@ type Opening struct {
 // Begin opens a turn, or joins the one that has just been opened. A message of the
 // verified owner that is a chat command is carried out.
 func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
+	if strings.HasPrefix(t.Ref.Session, reserved) {
+		return Opening{}, fmt.Errorf("begin turn: %w: names that begin with %q are ours", ErrRef, reserved)
+	}
 	inherited, err := m.inherit(ctx, t)
 	if err != nil {
 		return Opening{}, err
@@ -98,7 +101,11 @@ func (m *Monitor) open(ctx context.Context, s *session, set *policy.Set, t *Turn
 	if event == nil {
 		return open, nil
 	}
-	return open, m.append(ctx, s, event)
+	if err := m.append(ctx, s, event); err != nil {
+		return open, err
+	}
+	s.heard(t, t.speaksForUser(open.Level), label)
+	return open, nil
 }
 
 func agentOf(given, known string) string {
@@ -266,7 +273,22 @@ func (m *Monitor) beganEvent(s *session, set *policy.Set, t Turn, open Opening, 
 		cmd, _ := t.command()
 		began.Command = cmd.Verb != approval.None
 	}
+	if t.Sender.SpawnedBy != "" || t.Ref.Branch != "" && !s.state.branch(t.Ref.Branch).Begun() {
+		began.Caution = cautioned(set, label)
+	}
 	return &provenance.Event{Kind: provenance.TurnBegan, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: id, Began: began}
+}
+
+// cautioned are the tools behind a label whose output is followed by audits: a context
+// that begins with what another has read begins with its caution.
+func cautioned(set *policy.Set, l trust.Label) []string {
+	var out []string
+	for _, s := range l.Sources {
+		if s.Tool != "" && set.Traits(s.Tool, nil).Caution && !slices.Contains(out, s.Tool) {
+			out = append(out, s.Tool)
+		}
+	}
+	return out
 }
 
 func (s *state) turnName(ref Ref) (id string, auto bool) {
@@ -276,13 +298,17 @@ func (s *state) turnName(ref Ref) (id string, auto bool) {
 	return fmt.Sprintf("turn-%d", s.turns+1), true
 }
 
+// continued is the rule of a turn that a host goes on with unannounced: a run that was
+// waiting while the owner sent a chat command is no new turn.
+const continued = "continued"
+
 // reopen begins a turn the host did not announce. A context nobody began is untrusted;
 // one that was begun goes on with the mark it has.
 func (m *Monitor) reopen(ctx context.Context, s *session, ref Ref) error {
 	b := s.state.branch(ref.Branch)
 	began := &provenance.Began{Level: trust.Untrusted, Rule: "not-begun", Carry: true}
 	if b.Begun() {
-		began.Level, began.Rule = b.Mark.Level, "continued"
+		began.Level, began.Rule = b.Mark.Level, continued
 		began.Label = trust.Label{Level: b.Mark.Level, Sensitivity: b.Mark.Sensitivity}
 	} else {
 		began.Label = trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal,

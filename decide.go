@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
@@ -50,6 +51,9 @@ func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (v Verdic
 // turn finds the open turn the call belongs to, opening one where the host did not. A
 // turn that was sealed stays so: then the branch is returned as it is.
 func (m *Monitor) turn(ctx context.Context, s *session, ref Ref) (*provenance.Taint, error) {
+	if strings.HasPrefix(ref.Session, reserved) {
+		return nil, fmt.Errorf("%w: names that begin with %q are ours", ErrRef, reserved)
+	}
 	b := s.state.branch(ref.Branch)
 	if b.Turn.Has(ref.Turn) || ref.Turn != "" && b.Sealed(ref.Turn) {
 		return b, nil
@@ -63,29 +67,13 @@ func (m *Monitor) turn(ctx context.Context, s *session, ref Ref) (*provenance.Ta
 func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, ref Ref, call tool.Call, x *decision, v *Verdict, c *counsel) error {
 	now := m.now().UnixNano()
 	set := m.policy.Load().For(s.state.agent)
-	name := tool.Name(call.Name)
 	x.args.Reset(call.Args)
 	x.call = call
 
 	// 1 label · 2 static policy · 3 taint policy
-	in := &s.input
-	fill(in, s, b, name, &x.args)
-	d := judge(set, in, b, ref)
-	traits := set.Expect(in)
-	if m.auditor != nil && set.Settings().Task && d.Effect != policy.Deny {
-		var err error
-		if d, err = m.narrow(ctx, s, in, d, set, ref, c); err != nil {
-			return err
-		}
+	if err := m.weigh(ctx, s, b, ref, set, x, v, c); err != nil {
+		return err
 	}
-	if v.Tool != "" {
-		*v = Verdict{} // a second try: another replica moved the session
-	}
-	v.Effect, v.Kind, v.Rule, v.Reasons = d.Effect, d.Kind, d.Rule, d.Reasons
-	v.Tool, v.Taint, v.Step = name, b.Mark, uint64(s.state.steps)+1
-
-	x.describe(v, b, traits, set.Version())
-	x.decided.Caution = traits.Caution || !traits.CautionFixed && s.state.cautious[name]
 
 	// 4 intent audit · 5 approval: spend one, or ask
 	if v.Effect != policy.Deny {
@@ -94,15 +82,17 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 		}
 	}
 	// 6 verifier: only for a call that would otherwise run
-	if v.Effect == policy.Allow && m.verifier != nil && m.verifier.Covers(s.state.agent, name) {
+	if v.Effect == policy.Allow && m.verifier != nil && m.verifier.Covers(s.state.agent, v.Tool) {
 		if err := m.verify(s, b, ref, v, x, set, c); err != nil {
 			return err
 		}
 	}
 	if v.Effect != policy.Allow {
-		if err := m.quarantine(s, v, x, set.Memory(in)); err != nil {
+		if err := m.quarantine(s, v, x, set.Memory(&s.input)); err != nil {
 			return err
 		}
+	} else if err := m.leaveLabels(ctx, s, b, v, x); err != nil {
+		return err
 	}
 
 	// 7 record: no record, no permit
@@ -116,9 +106,39 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 		return err
 	}
 	if v.Effect == policy.Allow {
-		v.Permit = newPermit(name, &x.call)
+		v.Permit = newPermit(v.Tool, &x.call)
 	}
 	return nil
+}
+
+// weigh puts the call into its context and asks the policy, and a candidate beside it.
+func (m *Monitor) weigh(ctx context.Context, s *session, b *provenance.Taint, ref Ref, set *policy.Set, x *decision, v *Verdict, c *counsel) error {
+	name := tool.Name(x.call.Name)
+	in := &s.input
+	fill(in, s, b, name, &x.args)
+	if err := m.know(ctx, s, set, in); err != nil {
+		return err
+	}
+	d := judge(set, in, b, ref)
+	traits := set.Expect(in)
+	if m.auditor != nil && set.Settings().Task && d.Effect != policy.Deny {
+		var err error
+		if d, err = m.narrow(ctx, s, in, d, set, ref, c); err != nil {
+			return err
+		}
+	}
+	if v.Tool != "" {
+		*v = Verdict{} // a second try: another replica moved the session
+	}
+	x.decided.Shadow = nil
+	if candidate := m.shadow.Load(); candidate != nil {
+		x.decided.Shadow = beside(candidate.For(s.state.agent), in, b, ref)
+	}
+	v.Effect, v.Kind, v.Rule, v.Reasons = d.Effect, d.Kind, d.Rule, d.Reasons
+	v.Tool, v.Taint, v.Step = name, b.Mark, uint64(s.state.steps)+1
+	x.describe(v, b, traits, set.Version())
+	x.decided.Caution = traits.Caution || !traits.CautionFixed && s.state.cautious[name]
+	return m.expectLabels(ctx, s, v.Tool, x)
 }
 
 // describe fills in what the log will say. Fields are set one by one, here and in the
@@ -157,6 +177,13 @@ func judge(set *policy.Set, in *policy.Input, b *provenance.Taint, ref Ref) poli
 		return refuse("turn-blocked", "a rule has ended this turn; answer with what you have")
 	}
 	return set.Judge(in)
+}
+
+// beside is what a candidate policy says. It never acts.
+func beside(candidate *policy.Set, in *policy.Input, b *provenance.Taint, ref Ref) *provenance.Shadow {
+	other := *in // the set remembers in its input what it found
+	d := judge(candidate, &other, b, ref)
+	return &provenance.Shadow{Policy: candidate.Version(), Effect: d.Effect.String(), Kind: d.Kind, Rule: d.Rule}
 }
 
 func refuse(rule, text string) policy.Decision {

@@ -39,9 +39,11 @@ type Monitor struct {
 	rand   io.Reader
 	max    int
 	policy atomic.Pointer[policy.Set]
+	shadow atomic.Pointer[policy.Set] // a candidate that runs beside and never acts; nil: none
 
 	auditor  Auditor
 	verifier Verifier
+	labels   labels
 
 	mu       sync.RWMutex
 	sessions map[string]*session // guarded by mu
@@ -72,6 +74,7 @@ func New(o Options) (*Monitor, error) {
 		m.max = 20_000
 	}
 	m.policy.Store(o.Policy)
+	m.labels.any.Store(true) // nobody has looked yet
 	return m, nil
 }
 
@@ -83,11 +86,16 @@ func (m *Monitor) SetPolicy(set *policy.Set) {
 	}
 }
 
+// SetShadow runs a candidate policy beside the one in force: its answers are recorded
+// and never act (BEY-05). nil ends it.
+func (m *Monitor) SetShadow(set *policy.Set) { m.shadow.Store(set) }
+
 // Policy is the set in force.
 func (m *Monitor) Policy() *policy.Set { return m.policy.Load() }
 
-// Audits reports whether there is an auditor.
-func (m *Monitor) Audits() bool { return m.auditor != nil }
+// Reads reports whether anybody looks at the definitions of tools: an auditor, or a rule
+// about what calls do.
+func (m *Monitor) Reads() bool { return m.auditor != nil || m.policy.Load().Facts() }
 
 // ErrRef is returned for a reference that names no session.
 var ErrRef = errors.New("no session given")

@@ -56,12 +56,20 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 			label = b.Mark
 			return nil
 		}
-		event := m.seenEvent(s, b, o, name, known, found, s.state.joinOwn(o.Ref.Session, child, o.From))
+		back, err := m.brings(ctx, s, &o, name)
+		if err != nil {
+			return err
+		}
+		event := m.seenEvent(s, b, o, name, known, found, s.state.joinOwn(o.Ref.Session, child, o.From).Join(back))
 		if event.Late = late; late && o.Ref.Turn != "" {
 			event.Turn = o.Ref.Turn
 		}
 		label = event.Seen.Label
-		return m.append(ctx, s, event)
+		if err := m.append(ctx, s, event); err != nil {
+			return err
+		}
+		s.read(&o, name, m.policy.Load().For(s.state.agent), label)
+		return nil
 	})
 	if err != nil {
 		return trust.Label{}, fmt.Errorf("observe result: %w", err)

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/grounds"
+	"github.com/tidemark/tidemark/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
@@ -21,13 +22,18 @@ const maxNames = 1024
 type session struct {
 	mu     sync.Mutex
 	name   string
-	loaded bool                // guarded by mu; false: the log must be read before anything is decided
-	state  *state              // guarded by mu
-	codes  map[string]string   // guarded by mu; plain codes of open questions, never stored
-	tools  []intent.Definition // guarded by mu; what the host offers the model, as far as it said since we started
-	input  policy.Input        // guarded by mu; scratch, so that a decision does not allocate one
-	work   *decision           // guarded by mu; what the next decision works on
-	used   atomic.Int64        // when it was last asked for, in sessions made since
+	loaded bool                 // guarded by mu; false: the log must be read before anything is decided
+	state  *state               // guarded by mu
+	codes  map[string]string    // guarded by mu; plain codes of open questions, never stored
+	tools  []meaning.Definition // guarded by mu; what the host offers the model, as far as it said since we started
+
+	grounds *grounds.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
+	meant   map[string]*meaning.Meaning // guarded by mu; tools that were understood
+	facts   facts                       // guarded by mu; scratch, of the call being judged
+	asked   map[string]*grounds.Grounds // guarded by mu; of open questions
+	input   policy.Input                // guarded by mu; scratch, so that a decision does not allocate one
+	work    *decision                   // guarded by mu; what the next decision works on
+	used    atomic.Int64                // when it was last asked for, in sessions made since
 }
 
 // state is the fold over a session's log: apply is the only thing that changes it.
@@ -114,7 +120,7 @@ func (s *state) apply(e *provenance.Event) {
 	}
 	s.last = max(s.last, e.Time)
 	b := s.ownBranch(e.Branch)
-	if e.Kind == provenance.TurnBegan && b.Turn.Open && !e.Began.Command {
+	if e.Kind == provenance.TurnBegan && b.Turn.Open && !e.Began.Command && (!b.Turn.Command || e.Began.Rule != continued) {
 		s.book.EndTurn(e.Branch, e.Time) // the next turn ends one that nobody sealed
 	}
 	b.Apply(e)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 )
@@ -14,16 +15,20 @@ import (
 // while there are none, every call is outside the task.
 func (m *Monitor) narrow(ctx context.Context, s *session, in *policy.Input, d policy.Decision, set *policy.Set, ref Ref, c *counsel) (policy.Decision, error) {
 	st := s.state
-	if len(st.words) == 0 {
+	words := len(st.words)
+	if st.parent != "" {
+		words = max(words, 1) // what it works for was said to its parent
+	}
+	if words == 0 {
 		return d, nil // nobody has set a task
 	}
-	if st.task.words != len(st.words) {
+	if st.task.words != words {
 		if c == nil {
 			return d, errCounsel
 		}
-		if c.task == nil || c.task.Words != len(st.words) {
-			n, tools := len(st.words), slices.Clone(s.tools)
-			c.want = func(ctx context.Context) { c.task = m.plan(ctx, s.name, n, tools, in.Tool) }
+		if c.task == nil || c.task.Words != words {
+			tools := slices.Clone(s.tools)
+			c.want = func(ctx context.Context) { c.task = m.plan(ctx, s.name, words, tools, in.Tool) }
 			return d, errCounsel
 		}
 		b := st.branch(ref.Branch)
@@ -46,17 +51,17 @@ func (m *Monitor) narrow(ctx context.Context, s *session, in *policy.Input, d po
 }
 
 // plan has constraints drawn up from the user's words and the tools' definitions.
-func (m *Monitor) plan(ctx context.Context, session string, words int, tools []intent.Definition, proposed string) *provenance.Task {
+func (m *Monitor) plan(ctx context.Context, session string, words int, tools []meaning.Definition, proposed string) *provenance.Task {
 	t := &provenance.Task{Words: words, Prompt: intent.Version}
 	said, err := m.userWords(ctx, session, 0)
 	if err != nil {
 		t.Failed = "the user's words could not be read"
 		return t
 	}
-	if !slices.ContainsFunc(tools, func(d intent.Definition) bool { return d.Name == proposed }) {
-		tools = append(tools, intent.Definition{Name: proposed})
+	if !slices.ContainsFunc(tools, func(d meaning.Definition) bool { return d.Name == proposed }) {
+		tools = append(tools, meaning.Definition{Name: proposed})
 	}
-	rules, model, err := m.auditor.Plan(ctx, session, intent.Task{Words: said, Tools: tools})
+	rules, model, err := m.auditor.Plan(ctx, session, intent.Task{Words: said, Tools: described(tools)})
 	if t.Model = model; err != nil {
 		t.Failed = m.clean(err.Error(), 200)
 		return t
@@ -67,4 +72,18 @@ func (m *Monitor) plan(ctx context.Context, session string, words int, tools []i
 	}
 	t.Rules = rules
 	return t
+}
+
+// described is definitions as a planner sees them.
+func described(tools []meaning.Definition) []intent.Definition {
+	out := make([]intent.Definition, len(tools))
+	for i, d := range tools {
+		out[i] = intent.Definition{Name: d.Name, Description: cutText(d.Description, 500)}
+		for _, p := range meaning.Of(d).Params {
+			if len(out[i].Params) < 32 {
+				out[i].Params = append(out[i].Params, cutText(p.Path, 64))
+			}
+		}
+	}
+	return out
 }

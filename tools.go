@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
@@ -20,7 +20,7 @@ type ModelCall struct {
 	Model     string
 	Tools     []string // names as the host spells them
 	// Definitions describe the tools, where the host does; for per-task constraints.
-	Definitions []intent.Definition
+	Definitions []meaning.Definition
 	// Cautious are the tools that ask for caution in their own definition (CAU-08).
 	Cautious []string
 	Context  []byte // the whole context, kept only where a rule asks for it
@@ -93,7 +93,10 @@ func (m *Monitor) layer(ctx context.Context, s *session, b *provenance.Taint, ca
 	event.Model.Removed = slices.Clone(out.Hidden)
 	event.Model.Cautious = s.state.newlyCautious(call.Cautious)
 	if len(call.Definitions) > 0 {
-		s.tools = call.Definitions
+		s.tools, s.meant = call.Definitions, nil
+		if s.grounds != nil {
+			s.grounds.Tools(call.Definitions)
+		}
 	}
 	if why.LogContext && len(call.Context) > 0 {
 		event.Model.Content = m.whole(call.Context)

@@ -62,6 +62,7 @@ type Question struct {
 	Prompt  string              `json:"prompt"`            // what the person is asked, in words
 	Words   []provenance.Said   `json:"words,omitzero"`    // what the user asked for, the latest
 	Sources []trust.Source      `json:"sources,omitzero"`  // what made the context distrusted, with excerpts
+	Values  []provenance.Shown  `json:"values,omitzero"`   // the values that decided, and where they came from
 	Allows  string              `json:"allows"`            // what approving will let through
 	Opinion *provenance.Opinion `json:"opinion,omitempty"` // the auditor's
 
@@ -81,7 +82,7 @@ func (q *Question) Left() time.Duration { return q.left }
 
 // show adds the evidence kept with the question.
 func (q *Question) show(ask *provenance.Ask, opinion *provenance.Opinion) {
-	q.Words, q.Sources, q.Opinion = ask.Words, ask.Sources, opinion
+	q.Words, q.Sources, q.Values, q.Opinion = ask.Words, ask.Sources, ask.Values, opinion
 	q.Prompt = q.prompt()
 }
 

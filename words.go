@@ -18,7 +18,8 @@ const maxFamily = 8
 // of somebody less trusted does not, and neither does one that another session wrote: it
 // is a model's text. A chat command is for us.
 func (t *Turn) speaksForUser(level trust.Level) bool {
-	if t.Message == nil || *t.Message == "" || level < trust.Local || t.Sender.SpawnedBy != "" || t.From != "" {
+	known := level >= trust.Local || t.Sender.IsOwner && !t.Sender.Unknown // the owner in a group is still the owner
+	if t.Message == nil || *t.Message == "" || !known || t.Sender.SpawnedBy != "" || t.From != "" {
 		return false
 	}
 	cmd, err := t.command()

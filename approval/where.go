@@ -1,12 +1,14 @@
 package approval
 
 import (
-	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/tool"
 )
@@ -20,7 +22,7 @@ const (
 // Where constrains the arguments of the calls a grant covers: path of the argument (dots
 // go into objects) to a pattern. A pattern without * is the exact value. A * stands for
 // any run of plain characters: none that a shell would act on, no line breaks, and no
-// way up a path. The empty Where fits every call.
+// way up a path, be it spelled with wildcards or escapes. The empty Where fits every call.
 type Where map[string]string
 
 // Check says what is wrong with a Where.
@@ -53,8 +55,7 @@ func (w Where) Fits(args *tool.Args) bool {
 		return false
 	}
 	for path, pattern := range w {
-		v, err := find(fields, path)
-		if err != nil || !fits(pattern, v) {
+		if !holds(fields, path, pattern) {
 			return false
 		}
 	}
@@ -70,36 +71,47 @@ func (w Where) String() string {
 	return strings.Join(parts, " ")
 }
 
-var errNoValue = errors.New("no plain value")
-
-// find is the text of the scalar at a path. A key with dots in its own name is found by
-// its whole name first.
-func find(fields map[string]any, path string) (string, error) {
+// holds reports whether what is at the path fits. A key may have dots in its own name, so
+// a path can be read in several ways; a call that holds more than one reading must fit in
+// each of them, or it could show us one and give the tool another.
+func holds(fields map[string]any, path, pattern string) bool {
+	found := false
 	if v, ok := fields[path]; ok {
-		return scalar(v)
+		text, ok := scalar(v)
+		if !ok || !fits(pattern, text) {
+			return false
+		}
+		found = true
 	}
-	head, rest, nested := strings.Cut(path, ".")
-	inner, ok := fields[head].(map[string]any)
-	if !nested || !ok {
-		return "", errNoValue
+	for i := range len(path) {
+		if path[i] != '.' {
+			continue
+		}
+		if v, ok := fields[path[:i]]; ok {
+			inner, ok := v.(map[string]any)
+			if !ok || !holds(inner, path[i+1:], pattern) {
+				return false
+			}
+			found = true
+		}
 	}
-	return find(inner, rest)
+	return found
 }
 
-func scalar(v any) (string, error) {
+// exact is the largest number up to which every whole number is kept as it was written.
+const exact = 1 << 53
+
+// scalar is the text of a plain value.
+func scalar(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
-		return v, nil
+		return v, true
 	case bool:
-		return strconv.FormatBool(v), nil
+		return strconv.FormatBool(v), true
 	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64), nil
-	case int64:
-		return strconv.FormatInt(v, 10), nil
-	case uint64:
-		return strconv.FormatUint(v, 10), nil
+		return strconv.FormatFloat(v, 'f', -1, 64), math.Abs(v) < exact
 	}
-	return "", errNoValue
+	return "", false
 }
 
 // fits matches a value against a pattern whose * cannot stand for anything that would
@@ -130,10 +142,14 @@ func fits(pattern, s string) bool {
 	return plain(rest) && strings.Count(s, "..") == strings.Count(pattern, "..")
 }
 
+// acting are characters that make a shell, a path or a URL mean something else than the
+// text says: operators, quotes, expansions, wildcards, escapes.
+const acting = ";&|`$<>(){}[]*?~^%\\\"'#!"
+
 // plain reports whether a star may stand for s.
 func plain(s string) bool {
 	for _, c := range s {
-		if c < ' ' || c == 0x7f || c == '\u2028' || c == '\u2029' || c == '\ufffd' || strings.ContainsRune(";&|`$<>(){}\\\"'#!", c) {
+		if unicode.IsControl(c) || c == '\u2028' || c == '\u2029' || c == utf8.RuneError || strings.ContainsRune(acting, c) {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -67,6 +68,13 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		return types.Bool(a.in.Tainted), true
 	case "sensitive":
 		return types.Bool(a.in.Sensitive), true
+	case "act":
+		return types.String(a.act()), true
+	case "origin":
+		return origins{a.in.Facts}, true
+	}
+	if slices.Contains(factNames, name) {
+		return types.Bool(a.fact(name)), true
 	}
 	return a.history(name)
 }

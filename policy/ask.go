@@ -51,6 +51,9 @@ func (s *answers) hear(r *row, a *activation, at moment) {
 		if k.policy != nil && !k.policy.holds(at.mask, at.iteration) {
 			continue
 		}
+		if k.preset && r.explicit[at.level] {
+			continue
+		}
 		if k.when.args && a.in.Args == nil {
 			s.skipped = true
 			continue
@@ -68,9 +71,11 @@ func (s *answers) hear(r *row, a *activation, at moment) {
 
 // add takes a condition that holds, or one that erred: that denies.
 func (s *answers) add(k *cond, i int, err error) {
-	if k.policy == nil {
+	switch {
+	case k.preset:
+	case k.policy == nil:
 		s.matched |= 1 << k.layer
-	} else {
+	default:
 		s.log, s.persist = s.log || k.policy.log, s.persist || k.policy.persist
 		if !k.acts {
 			return // it only asks for evidence

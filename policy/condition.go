@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -26,10 +27,11 @@ const (
 
 // condition is a compiled `when`.
 type condition struct {
-	prog cel.Program
-	args bool // it looks at the arguments
-	tool bool // it looks at the tool's name
-	rest bool // it looks at the context or the history
+	prog  cel.Program
+	args  bool // it looks at the arguments
+	tool  bool // it looks at the tool's name
+	rest  bool // it looks at the context or the history
+	facts bool // it looks at what the call does and where its values came from
 }
 
 // errNotBool is a condition that gave something else than true or false.
@@ -78,11 +80,16 @@ func (c *compiler) open() (*cel.Env, error) {
 		cel.Variable("steps", cel.IntType),
 		cel.Variable("tainted", cel.BoolType),
 		cel.Variable("sensitive", cel.BoolType),
+		cel.Variable("act", cel.StringType),
+		cel.Variable("origin", cel.MapType(cel.StringType, cel.StringType)),
 		cel.CrossTypeNumericComparisons(true),
 		cel.OptionalTypes(),
 		ext.Strings(),
 		cel.ParserExpressionSizeLimit(maxExpression),
 		cel.ParserRecursionLimit(100),
+	}
+	for _, name := range factNames {
+		opts = append(opts, cel.Variable(name, cel.BoolType))
 	}
 	for _, l := range trust.Levels() {
 		opts = append(opts, cel.Constant(l.String(), cel.IntType, types.Int(l.Distrust())))
@@ -159,10 +166,16 @@ func survey(checked *cel.Ast) (*condition, bool, error) {
 				out.tool = true
 			case "taint", "iteration", "agent", "provider", "calls", "results", "denied", "steps", "tainted", "sensitive":
 				out.rest = true
+			case "act", "origin":
+				out.args, out.rest, out.facts = true, true, true
+			default:
+				if slices.Contains(factNames, e.AsIdent()) { // they are about the whole call
+					out.args, out.rest, out.facts = true, true, true
+				}
 			}
 		case ast.ComprehensionKind:
 			costly = true
-			if r := e.AsComprehension().IterRange(); r.Kind() == ast.IdentKind && (r.AsIdent() == "calls" || r.AsIdent() == "results") {
+			if r := e.AsComprehension().IterRange(); r.Kind() == ast.IdentKind && slices.Contains([]string{"calls", "results", "origin"}, r.AsIdent()) {
 				err = fmt.Errorf("%s can be asked for one tool, it cannot be listed", r.AsIdent())
 			}
 		case ast.CallKind:

@@ -150,8 +150,11 @@ func (r *row) merge(c *cell, d Decision, extra []part) Decision {
 			d.Hidden = d.Hidden || !p.shows
 		case p.Effect == Confirm:
 			d.Hidden = d.Hidden || r.set.settings.HideConfirm
-			if p.rank == rankStatic {
+			switch {
+			case p.rank == rankStatic:
 				d.Kind = KindEscalate
+			case d.Kind == "":
+				d.Kind = KindTaintEscalation
 			}
 		}
 	}

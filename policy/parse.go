@@ -14,7 +14,7 @@ import (
 
 // Reserved are the top-level keys of the file that other packages read.
 func Reserved() []string {
-	return []string{"server", "hooks", "store", "auditor", "verifier", "telegram"}
+	return []string{"server", "hooks", "store", "auditor", "verifier", "telegram", "shadow"}
 }
 
 // Default is the Set of an empty file: the classic preset.
@@ -97,6 +97,7 @@ func newReader(root *source.Node) *reader {
 		}
 	}
 	r.base = shippedScope(preset)
+	r.base.preset = r.presetRules(r.settings.Preset)
 	r.memory, r.writers = shippedMemoryPatterns(), tools(strings.Fields(shippedWriters)...)
 	for name := range r.base.outputs {
 		r.named[name] = true

@@ -102,6 +102,7 @@ type Input struct {
 	Agent     string
 	Provider  string
 	History   History // nil: nothing happened yet
+	Facts     Facts   // nil: nothing is known, the worst is assumed
 
 	row    *row   // what Judge found, for Expect
 	judged string // the tool it found it for

@@ -31,6 +31,8 @@ type row struct {
 
 	caution, cautionFixed bool
 
+	explicit [trust.NumLevels]bool // the file itself says what happens to the tool there
+
 	static  []part // rules without a condition, and defaults no rule can change
 	conds   []cond
 	open    []int // layers whose default waits for their conditions
@@ -62,6 +64,7 @@ type cond struct {
 	when   *condition
 	layer  int       // of a rule
 	policy *declared // of a policy; nil for a rule
+	preset bool      // of a preset: it gives way to what the file says about the tool or the level
 	acts   bool      // the policy closes this tool
 }
 
@@ -76,6 +79,11 @@ func (s *Set) newRow(name string) *row {
 	r := &row{set: s, name: name, boxed: types.String(name)}
 	for i, l := range s.scope.layers {
 		r.addLayer(i, l)
+	}
+	for _, u := range s.scope.root().preset {
+		if u.tools.has(name) {
+			r.conds = append(r.conds, cond{part: part{Reason: u.reason, rank: rankTaint, shows: true}, when: u.when, layer: -1, preset: true})
+		}
 	}
 	var plain []*declared
 	for _, p := range s.scope.policies {
@@ -92,6 +100,9 @@ func (s *Set) newRow(name string) *row {
 		r.classes = s.classify(plain)
 	}
 	r.cells = make([]atomic.Pointer[cell], len(r.classes.list)*trust.NumLevels*4)
+	for _, l := range trust.Levels() {
+		r.explicit[l] = s.scope.mode(name, l, 0).pos.Line > 0
+	}
 	r.addTraits()
 	return r
 }

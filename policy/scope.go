@@ -82,6 +82,7 @@ type scope struct {
 	steps         []step // ascending; each at least as strict as the one before
 	layers        []layer
 	policies      []*declared
+	preset        []*rule // they stand in for a level's mode, and give way where the file has one
 	maxIterations int
 	capPos        source.Pos
 	hideConfirm   bool

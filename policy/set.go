@@ -23,13 +23,14 @@ const (
 // Set is a compiled policy. It never changes: what it keeps for later are answers
 // it would compute again the same. It is safe for concurrent use.
 type Set struct {
-	version  string
-	settings Settings
-	without  trust.Level
-	named    []string
-	warnings source.Faults
-	agents   map[string]*Set
-	redactor *redact.Redactor
+	version   string
+	settings  Settings
+	without   trust.Level
+	named     []string
+	warnings  source.Faults
+	agents    map[string]*Set
+	redactor  *redact.Redactor
+	asksFacts bool // some rule asks what calls do or where values came from
 
 	scope  *scope
 	facts  *facts
@@ -70,6 +71,9 @@ func (s *Set) For(agent string) *Set {
 // file says and what is shipped. Comments and layout do not change it.
 func (s *Set) Version() string { return s.version }
 
+// Facts reports whether some rule asks what a call does or where its values came from.
+func (s *Set) Facts() bool { return s.asksFacts }
+
 // Settings are the plain values.
 func (s *Set) Settings() Settings { return s.settings }
 
@@ -107,6 +111,7 @@ func (r *reader) compileScope(sc *scope, f *facts) *Set {
 			s.turn = append(s.turn, p)
 		}
 	}
+	s.asksFacts = sc.asksFacts()
 	s.common = s.classify(nil)
 	s.other = s.newRow("")
 	names := maps.Clone(f.writers.names)

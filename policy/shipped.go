@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"embed"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/source"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -28,6 +30,31 @@ var presets = []struct {
 	{"paranoid", [...]Effect{Allow, Allow, Allow, Deny, Deny, Deny}},
 	{"permissive", [...]Effect{Allow, Allow, Allow, Allow, Allow, Confirm}},
 	{"interactive", [...]Effect{Allow, Allow, Allow, Confirm, Confirm, Deny}},
+	// These look at the call itself: see their rules in presets/.
+	{"balanced", [...]Effect{Allow, Allow, Allow, Allow, Allow, Allow}},
+	{"strict", [...]Effect{Allow, Allow, Allow, Allow, Allow, Allow}},
+	{"quiet", [...]Effect{Allow, Allow, Allow, Allow, Allow, Allow}},
+}
+
+//go:embed presets/*.yaml
+var presetFiles embed.FS
+
+// presetRules reads the rules of a preset that has some, in the language of any file.
+func (r *reader) presetRules(name string) []*rule {
+	src, err := presetFiles.ReadFile("presets/" + name + ".yaml")
+	if err != nil {
+		return nil // a preset of modes alone
+	}
+	root, faults := source.Parse("preset:"+name, src)
+	r.Faults = append(r.Faults, faults...)
+	var out []*rule
+	r.Fields(root, map[string]func(*source.Node){
+		"rules": func(n *source.Node) { out = r.readRules(n, name+".") },
+	})
+	for _, u := range out {
+		u.reason.Rule = name + "." + strings.TrimPrefix(u.reason.Rule, name+".rules.")
+	}
+	return out
 }
 
 // shippedCommandTools run a command of the host's own shell.

@@ -34,6 +34,8 @@ const (
 	WriteReviewed Kind = "write.reviewed"    // a quarantined write was released or discarded; Answer is set
 	GrantRevoked  Kind = "grant.revoked"     // a grant ended early; Answer is set
 	TaskPlanned   Kind = "task.planned"      // constraints for this task were drawn up; Task is set
+	Labelled      Kind = "resource.labelled" // something was written while tainted; Resource is set
+	LabelCleared  Kind = "resource.cleared"  // somebody vouches for it; Resource and Answer are set
 	TurnSealed    Kind = "turn.sealed"       // the response went out; Seen is the output
 )
 
@@ -52,6 +54,19 @@ type Event struct {
 	Decided *Decided `json:"decided,omitzero"`
 	Answer  *Answer  `json:"answer,omitzero"`
 	Task    *Task    `json:"task,omitzero"`
+
+	Resource *Resource `json:"resource,omitzero"`
+}
+
+// Resource is something that outlives a session and can be read back in another: a
+// file, a memory, a record (BEY-02).
+type Resource struct {
+	Key     string       `json:"key"`            // kind and name, e.g. file:notes.txt
+	Hash    *tool.Digest `json:"hash,omitzero"`  // of what was written, where the call shows it
+	Label   trust.Label  `json:"label,omitzero"` // of the context it was written from
+	Session string       `json:"session,omitzero"`
+	Tool    string       `json:"tool,omitzero"`
+	Step    uint64       `json:"step,omitzero"`
 }
 
 // Content is what is kept of a piece of text: its hash always, words only where
@@ -76,6 +91,7 @@ type Began struct {
 	Auto    bool         `json:"auto,omitzero"`    // we named the turn; the host did not
 	Command bool         `json:"command,omitzero"` // its message is a chat command: what was approved before it still holds
 	Words   bool         `json:"words,omitzero"`   // its message is the user's own words, and says what they want
+	Caution []string     `json:"caution,omitzero"` // cautioned tools whose output the context began with
 }
 
 // Item is one source in a census of the context.
@@ -143,6 +159,16 @@ type Decided struct {
 	Caution bool              `json:"caution,omitzero"` // what follows its response is audited
 	Opinion *Opinion          `json:"opinion,omitzero"` // the auditor's, where it was asked
 	Ruling  *Ruling           `json:"ruling,omitzero"`  // the verifier's, where it was asked
+	Shadow  *Shadow           `json:"shadow,omitzero"`  // what a candidate policy would have said
+}
+
+// Shadow is the answer of a policy that runs beside the one in force and never acts
+// (BEY-05).
+type Shadow struct {
+	Policy string `json:"policy"`
+	Effect string `json:"effect"`
+	Kind   string `json:"kind,omitzero"`
+	Rule   string `json:"rule"`
 }
 
 // Opinion is what the auditor said about a call, or why it could not.
@@ -197,6 +223,15 @@ type Ask struct {
 	// Evidence, as the person saw it.
 	Words   []Said         `json:"words,omitzero"`   // the user's latest messages, shortened
 	Sources []trust.Source `json:"sources,omitzero"` // what made the context distrusted
+	Values  []Shown        `json:"values,omitzero"`  // the values that decided, and where they came from
+}
+
+// Shown is one value of a call and where it came from.
+type Shown struct {
+	Path   string `json:"path"`
+	Role   string `json:"role"` // target, command, credential, object, other, embedded, address
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
 }
 
 // Said is one of the user's own messages.
@@ -284,6 +319,10 @@ func (e *Event) check() error {
 		ok = e.Answer != nil
 	case TaskPlanned:
 		ok = e.Task != nil
+	case Labelled:
+		ok = e.Resource != nil
+	case LabelCleared:
+		ok = e.Resource != nil && e.Answer != nil
 	default:
 		return fmt.Errorf("unknown event kind %q", e.Kind)
 	}

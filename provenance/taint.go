@@ -32,6 +32,7 @@ type Turn struct {
 	Blocked   bool // a rule ended it
 	Said      bool // its message is recorded
 	Owner     bool // started by the verified owner
+	Command   bool // its message is a chat command
 	Provider  string
 	Level     trust.Level // the classification of its sender
 	Iteration int
@@ -153,9 +154,12 @@ func (t *Taint) begin(e *Event) {
 	if !b.Command { // a command is no new task: what was read still steers the model
 		t.caution.begin()
 	}
+	for _, name := range b.Caution {
+		t.caution.seen(name, true)
+	}
 	t.Turn = Turn{
 		ID: e.Turn, Open: true, Auto: b.Auto, Fresh: true, Said: b.Message != nil,
-		Owner:    b.Sender.IsOwner && b.Sender.SpawnedBy == "",
+		Owner: b.Sender.IsOwner && b.Sender.SpawnedBy == "", Command: b.Command,
 		Provider: b.Sender.Provider, Level: b.Level,
 	}
 }

@@ -86,6 +86,9 @@ type toolAnswer struct {
 			Cached bool   `json:"cached"`
 			Failed bool   `json:"failed"`
 		} `json:"ruling"`
+		Approval struct {
+			ID string `json:"id"`
+		} `json:"approval"`
 	} `json:"tidemark"`
 }
 
@@ -220,13 +223,7 @@ func TestTheReportCountsWhatPeopleSaid(t *testing.T) {
 	s := startServer(t, t.TempDir())
 	for i := range 3 {
 		session := fmt.Sprintf("s%d", i)
-		s.hold(t, session)
-		out, _, code := command(t, "approvals", "--data", s.data, "--json")
-		if code != 0 {
-			t.Fatalf("approvals: %d %s", code, out)
-		}
-		id := out[strings.Index(out, `"ask-`)+1:]
-		id = id[:strings.Index(id, `"`)]
+		id := s.hold(t, session)
 		verb := "approve"
 		if i == 2 {
 			verb = "deny"
@@ -248,7 +245,7 @@ func TestTheReportCountsWhatPeopleSaid(t *testing.T) {
 }
 
 // hold leaves one question open in a session: exec in a session nobody began.
-func (s *server) hold(t *testing.T, session string) {
+func (s *server) hold(t *testing.T, session string) (id string) {
 	t.Helper()
 	var out toolAnswer
 	err := s.call(t.Context(), http.MethodPost, "/v1/hooks/before_tool_call", map[string]any{
@@ -257,4 +254,5 @@ func (s *server) hold(t *testing.T, session string) {
 	if err != nil || !out.Block {
 		t.Fatalf("got %+v, %v", out, err)
 	}
+	return out.Tidemark.Approval.ID
 }

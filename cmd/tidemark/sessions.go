@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/store"
 )
@@ -95,10 +96,36 @@ func (e *env) showSession(v tidemark.View) error {
 		if !g.Turn {
 			until = g.Until.Local().Format(time.TimeOnly)
 		}
-		e.printf("  grant %s: %v until %s, not below %s\n", g.ID, g.Tools, until, g.Ceiling)
+		e.printf("  grant %s: %v until %s, not below %s", g.ID, g.Tools, until, g.Ceiling)
+		if len(g.Where) > 0 {
+			e.printf(", where %s", approval.Where(g.Where))
+		}
+		e.printf("\n")
 	}
 	for _, w := range v.Writes {
 		e.printf("  write %s: %s to %s, %s\n", w.ID, w.Tool, w.Path, w.Status)
 	}
+	e.showTask(v.Task)
 	return nil
+}
+
+// showTask prints the constraints of the task at hand.
+func (e *env) showTask(t *tidemark.TaskView) {
+	if t == nil {
+		return
+	}
+	e.printf("  task, from %d message(s) of the user:\n", t.Words)
+	if t.Failed != "" {
+		e.printf("    none could be drawn up: %s\n", t.Failed)
+	}
+	for _, r := range t.Rules {
+		e.printf("    %s", r.Tool)
+		for _, c := range r.Constraints {
+			e.printf(" %s", c)
+		}
+		if r.Why != "" {
+			e.printf("  %s", e.ui.word("dim", r.Why))
+		}
+		e.printf("\n")
+	}
 }

@@ -87,6 +87,11 @@ func (a *App) open(ctx context.Context) error {
 	if a.Monitor, err = newMonitor(a.config, f, a.outside); err != nil {
 		return err
 	}
+	candidate, err := ReadShadow(a.opts.Paths.Config, a.config)
+	if err != nil {
+		return err
+	}
+	a.Monitor.SetShadow(candidate)
 	bus, err := newBus(a.config, a.opts.Logger)
 	if err != nil {
 		return err
@@ -206,10 +211,15 @@ func (a *App) Reload(context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	candidate, err := ReadShadow(a.opts.Paths.Config, cfg)
+	if err != nil {
+		return nil, err
+	}
 	a.Monitor.SetPolicy(cfg.Policy)
-	out := make([]string, len(warnings))
-	for i, w := range warnings {
-		out[i] = w.Error()
+	a.Monitor.SetShadow(candidate)
+	out := make([]string, 0, len(warnings)+1)
+	for _, w := range warnings {
+		out = append(out, w.Error())
 	}
 	if cfg.Outside != a.config.Outside {
 		out = append(out, "server, hooks, auditor, verifier and telegram have changed: that part takes effect at the next start")

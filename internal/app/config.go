@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/policy"
 )
 
 // ConfigError is a policy file that cannot be used. Rendered is the whole report, with
@@ -27,11 +29,8 @@ func ReadConfig(path string) (*config.Config, source.Faults, error) {
 	var src []byte
 	if path != "" {
 		var err error
-		if src, err = os.ReadFile(path); err != nil {
-			if errors.Is(err, os.ErrNotExist) {
-				return nil, nil, fmt.Errorf("read policy: %s does not exist", path)
-			}
-			return nil, nil, fmt.Errorf("read policy: %w", err)
+		if src, err = readPolicy(path); err != nil {
+			return nil, nil, err
 		}
 	}
 	cfg, faults := config.Parse(path, src, os.LookupEnv)
@@ -39,4 +38,35 @@ func ReadConfig(path string) (*config.Config, source.Faults, error) {
 		return nil, faults, &ConfigError{File: path, Faults: faults, Rendered: faults.Render(src)}
 	}
 	return cfg, faults, nil
+}
+
+func readPolicy(path string) ([]byte, error) {
+	src, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("read policy: %s does not exist", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read policy: %w", err)
+	}
+	return src, nil
+}
+
+// ReadShadow reads the candidate policy that a file names, relative to it; nil: none.
+func ReadShadow(path string, cfg *config.Config) (*policy.Set, error) {
+	if cfg.Shadow == "" {
+		return nil, nil
+	}
+	file := cfg.Shadow
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(filepath.Dir(path), file)
+	}
+	src, err := readPolicy(file)
+	if err != nil {
+		return nil, err
+	}
+	set, faults := policy.Parse(file, src)
+	if faults.Err() != nil {
+		return nil, &ConfigError{File: file, Faults: faults, Rendered: faults.Render(src)}
+	}
+	return set, nil
 }

@@ -30,6 +30,7 @@ type Config struct {
 	Verifier       *verifier.Config
 	VerifierAgents map[string]verifier.Override
 	Telegram       *verifier.TelegramConfig // where approval questions are asked too; nil: nowhere
+	Shadow         string                   // file of a candidate policy that runs beside this one; "": none
 	Production     bool                     // the environment says so
 	Outside        string                   // identifies the sections that take effect only at a start
 }
@@ -78,6 +79,9 @@ func Parse(file string, src []byte, env Lookup) (*Config, source.Faults) {
 	d.server(root.Get("server"), &c.Server)
 	c.Hooks = d.plugins(root.Get("hooks"))
 	d.asking(root, c)
+	if n := root.Get("shadow"); n != nil {
+		c.Shadow, _ = d.Text(n)
+	}
 	c.Outside = outside(root)
 	faults = append(faults, d.Faults...)
 	faults.Sort()

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -32,25 +33,26 @@ type Feed struct {
 	grown chan struct{} // guarded by mu; nil while nobody waits
 	asked chan struct{} // guarded by mu; nil while nobody waits
 
-	watching atomic.Int64                 // how many calls are held; read without mu, so that nobody pays while there are none
-	watches  map[string]map[string]*watch // guarded by mu; by session and question
+	watching atomic.Int64     // how many callers wait
+	rooms    map[string]*room // guarded by mu; sessions with callers who wait or may have to
 }
 
 var _ tidemark.Store = (*Feed)(nil)
 
 // New wraps a store.
 func New(store tidemark.Store) *Feed {
-	return &Feed{store: store, watches: map[string]map[string]*watch{}}
+	return &Feed{store: store, rooms: map[string]*room{}}
 }
 
 // Append implements tidemark.Store. It wakes after an error too: something may have been
 // written all the same.
 func (f *Feed) Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error {
+	asked := slices.ContainsFunc(events, about) // before the store seals them
 	err := f.store.Append(ctx, session, at, events)
 	if errors.Is(err, tidemark.ErrConflict) {
 		return err
 	}
-	f.publish(session, events)
+	f.publish(session, events, asked)
 	if err != nil {
 		f.failures.Add(1)
 	}
@@ -91,16 +93,16 @@ func (f *Feed) next(c *chan struct{}) <-chan struct{} {
 // Failures counts the times the store could not take or give records.
 func (f *Feed) Failures() uint64 { return f.failures.Load() }
 
-func (f *Feed) publish(session string, events []*provenance.Event) {
+func (f *Feed) publish(session string, events []*provenance.Event, asked bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	wake(&f.grown)
-	for _, e := range events {
-		if about(e) {
-			wake(&f.asked)
-		}
-		if f.watching.Load() > 0 {
-			f.stir(session, e)
+	if asked {
+		wake(&f.asked)
+	}
+	if r := f.rooms[session]; r != nil {
+		for _, e := range events {
+			r.tell(e)
 		}
 	}
 }
@@ -112,11 +114,14 @@ func wake(c *chan struct{}) {
 	}
 }
 
-// about reports whether the event can change the queue of questions.
+// about reports whether the event can change the queue of questions. A call that is let
+// through makes questions about it pointless; the monitor takes its digest then, before
+// it is recorded.
 func about(e *provenance.Event) bool {
 	switch e.Kind {
 	case provenance.CallDecided:
-		return e.Decided.Ask != nil || e.Decided.Spent != ""
+		d := e.Decided
+		return d.Ask != nil || d.Spent != "" || d.Effect == "allow" && d.Call == nil
 	case provenance.Answered, provenance.TryFailed, provenance.WriteReviewed, provenance.TrustReset, provenance.GrantRevoked, provenance.TurnSealed:
 		return true
 	}

@@ -14,9 +14,10 @@ func (f *Feed) Outcome(ctx context.Context, m *tidemark.Monitor, q tidemark.Ques
 		return q, nil
 	}
 	end := time.Now().Add(min(patience, MaxWait))
+	r := f.enter(q.Session)
+	defer f.exit(q.Session, r)
 	for {
-		left := time.Until(end)
-		now, _ := f.wait(ctx, m, q, left)
+		now, _ := f.wait(ctx, m, r, q, f.heard(r), time.Until(end))
 		if ctx.Err() != nil || !now.Pending() || time.Until(end) <= 0 {
 			return m.Question(context.WithoutCancel(ctx), q.Session, q.ID)
 		}

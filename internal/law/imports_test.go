@@ -13,6 +13,10 @@ var (
 	leaves = []string{"internal/strictjson", "internal/source", "internal/redact"}
 	// words are the values everything speaks in.
 	words = []string{"trust", "tool", "audit"}
+	// senses understand tools and values; they know the words alone.
+	senses = []string{"meaning", "origin"}
+	// grounds puts them together: what a call stands on.
+	ground = []string{"grounds"}
 	// parts are the engine's mechanisms, each on its own.
 	parts = []string{"provenance", "policy", "approval", "intent", "hook"}
 	// engine is the monitor.
@@ -34,14 +38,16 @@ type layer struct {
 var layers = []layer{
 	{leaves, nil, "a leaf knows nothing of ours"},
 	{words, leaves, "the words everything speaks in know nothing above them"},
+	{senses, join(leaves, words), "what understands a tool or a value knows no policy"},
+	{ground, join(leaves, words, senses), "what a call stands on is said in words and senses"},
 	{parts, join(leaves, words), "the engine's parts do not know one another"},
-	{engine, join(leaves, words, parts), "the engine reaches the world only through its ports"},
-	{shapes, join(leaves, words, parts, engine), "what adapters share knows no adapter"},
-	{shared, join(leaves, words, parts, engine), "what doors share knows no door"},
-	{[]string{"internal/app"}, []string{".", "internal/...", "trust", "tool", "audit", "provenance", "policy", "approval", "intent", "hook"}, "the wiring knows everything but the programs"},
-	{[]string{"cmd/..."}, join(leaves, words, parts, engine, shapes, []string{"internal/app"}), "a program reaches adapters only through internal/app"},
+	{engine, join(leaves, words, senses, ground, parts), "the engine reaches the world only through its ports"},
+	{shapes, join(leaves, words, senses, ground, parts, engine), "what adapters share knows no adapter"},
+	{shared, join(leaves, words, senses, ground, parts, engine), "what doors share knows no door"},
+	{[]string{"internal/app"}, []string{".", "internal/...", "trust", "tool", "audit", "provenance", "policy", "approval", "intent", "hook", "meaning", "origin", "grounds"}, "the wiring knows everything but the programs"},
+	{[]string{"cmd/..."}, join(leaves, words, senses, ground, parts, engine, shapes, []string{"internal/app", "internal/replay"}), "a program reaches adapters only through internal/app"},
 	{[]string{"scripts/..."}, nil, "a script stands alone"},
-	{[]string{"internal/..."}, join(leaves, words, parts, engine, shapes, shared), "an adapter knows the engine, never another adapter"},
+	{[]string{"internal/..."}, join(leaves, words, senses, ground, parts, engine, shapes, shared), "an adapter knows the engine, never another adapter"},
 }
 
 func join(lists ...[]string) []string { return slices.Concat(lists...) }

@@ -9,6 +9,7 @@ var (
 	permitMaker     = "newPermit" // what it may call to make one
 	permitRedeemers = map[string]string{
 		"internal/door/httpapi.release": "the only answer to a host that does not block",
+		"internal/replay.call":          "a recorded call that would have run",
 		"internal/scenario.Call":        "a story's own host, for the door without a network",
 	}
 )

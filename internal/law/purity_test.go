@@ -14,7 +14,7 @@ import (
 // pure packages decide; they must give the same answer to the same question on every
 // machine and in every replay. hook is not among them: its bus runs handlers under
 // time limits.
-var pure = join(leaves, words, []string{"provenance", "policy", "approval", "intent"}, engine, shapes)
+var pure = join(leaves, words, senses, ground, []string{"provenance", "policy", "approval", "intent"}, engine, shapes)
 
 // A package that claims to be pure is held to it, wherever it stands.
 var claimsPurity = regexp.MustCompile(`(?i)\bit is pure\b`)

@@ -33,6 +33,7 @@ type Builder struct {
 	rows      map[rowKey]*row
 	audits    map[auditKey]*AuditRow
 	verifiers map[string]*VerifierRow
+	shadows   map[shadowKey]*ShadowRow
 	open      map[string]map[string]*question // by session and id
 	waiting   int                             // questions in open
 	streaks   streaks
@@ -66,7 +67,7 @@ func New(opts Options) *Builder {
 		opts.MinAsked = 10
 	}
 	return &Builder{
-		opts: opts, rows: map[rowKey]*row{}, audits: map[auditKey]*AuditRow{}, verifiers: map[string]*VerifierRow{},
+		opts: opts, rows: map[rowKey]*row{}, audits: map[auditKey]*AuditRow{}, verifiers: map[string]*VerifierRow{}, shadows: map[shadowKey]*ShadowRow{},
 		open: map[string]map[string]*question{}, streaks: streaks{},
 	}
 }
@@ -126,6 +127,7 @@ func (b *Builder) decided(session string, now int64, d *provenance.Decided) erro
 	if d.Ruling != nil {
 		b.ruling(d.Ruling)
 	}
+	b.shadow(d)
 	if d.Ask != nil {
 		b.ask(session, now, d, blocked)
 	}
@@ -246,6 +248,7 @@ func (b *Builder) Report() Report {
 	slices.SortFunc(out.Auditor, func(x, y AuditRow) int {
 		return cmp.Or(cmp.Compare(y.Asked, x.Asked), cmp.Compare(x.Source, y.Source), cmp.Compare(x.Tool, y.Tool))
 	})
+	out.Shadow = b.shadowRows()
 	out.Suggestions = out.suggest(b.opts.MinAsked)
 	return out
 }

@@ -22,6 +22,7 @@ func (r Report) Render(w io.Writer, width int, colour bool) error {
 	p.questions(r.Questions)
 	p.auditor(r.Auditor)
 	p.verifier(r.Verifier)
+	p.shadow(r.Shadow, r.Totals)
 	p.suggestions(r.Suggestions)
 	return p.out.Flush()
 }

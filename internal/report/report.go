@@ -21,6 +21,7 @@ type Report struct {
 	Questions   []Row         `json:"questions"`   // most asked first
 	Auditor     []AuditRow    `json:"auditor"`     // most asked first
 	Verifier    []VerifierRow `json:"verifier"`    // by name
+	Shadow      []ShadowRow   `json:"shadow"`      // where a candidate policy differs, most calls first
 	Suggestions []Suggestion  `json:"suggestions"` // for a person to decide
 }
 
@@ -47,6 +48,9 @@ type Totals struct {
 	WrongCodes int `json:"wrongCodes"`
 	Grants     int `json:"grants"`  // made
 	Revoked    int `json:"revoked"` // grants ended early
+
+	Shadowed int `json:"shadowed"` // calls a candidate policy was asked about too
+	Differ   int `json:"differ"`   // of those
 }
 
 // Row is one rule, tool and kind of question. Rules that only let calls through have none.

@@ -78,7 +78,7 @@ func (e *Engine) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (Ou
 		o.Reasons = append(o.Reasons, r.Rule)
 	}
 	if v.Held != nil {
-		o.Code, o.Question = v.Held.Code, v.Held.ID
+		o.Code, o.Question, o.Prompt = v.Held.Code, v.Held.ID, v.Held.Prompt
 	}
 	return o, nil
 }

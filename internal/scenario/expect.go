@@ -49,6 +49,7 @@ func expectations() map[string]expected {
 		"evidence": {func(o *Outcome) any { return o.Evidence }, contains, call},
 		"text":     {func(o *Outcome) any { return o.Text }, inFile, call},
 		"approved": {func(o *Outcome) any { return o.Approved }, exact, call},
+		"prompt":   {func(o *Outcome) any { return o.Prompt }, contains, call},
 		"opinion":  {func(o *Outcome) any { return o.Opinion }, exact, call},
 		"settled":  {func(o *Outcome) any { return o.Settled }, exact, call},
 		"ruling":   {func(o *Outcome) any { return o.Ruling }, exact, call},
@@ -102,7 +103,7 @@ func (d *decoder) expect(n *source.Node) {
 // checkExpected refuses values that could never match.
 func (d *decoder) checkExpected(key string, e expected, n *source.Node) {
 	choices := map[string][]string{
-		"verdict": {"allow", "confirm", "deny"}, "kind": {"escalate", "taint-escalation", "intent-block"},
+		"verdict": {"allow", "confirm", "deny"}, "kind": {"escalate", "taint-escalation", "intent-block", ""},
 		"opinion": {"consistent", "inconsistent", "unsure", "failed", ""}, "settled": {"allow", "block", "ask", "warn", ""},
 		"ruling": {"allow", "deny", "failed", ""},
 		"error":  {"sealed", "not-found", "refused"}, "command": {"approve", "deny", "reset-trust", ""},

@@ -16,12 +16,12 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/door/httpapi"
 	"github.com/tidemark/tidemark/internal/feed"
 	"github.com/tidemark/tidemark/internal/scenario"
 	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
@@ -97,8 +97,9 @@ type note struct {
 	Opinion  *provenance.Opinion `json:"opinion"`
 	Ruling   *provenance.Ruling  `json:"ruling"`
 	Approval struct {
-		ID   string `json:"id"`
-		Code string `json:"code"`
+		ID     string `json:"id"`
+		Code   string `json:"code"`
+		Prompt string `json:"prompt"`
 	} `json:"approval"`
 }
 
@@ -177,7 +178,7 @@ func problemOf(status int, data []byte) error {
 	switch {
 	case strings.HasSuffix(p.Type, ":sealed"):
 		return fmt.Errorf("%s: %w", p.Detail, tidemark.ErrSealed)
-	case strings.HasSuffix(p.Type, ":answered"):
+	case strings.HasSuffix(p.Type, ":answered"), strings.HasPrefix(p.Detail, "not approved: "):
 		return &tidemark.AnswerError{Err: errors.New(p.Detail), Left: -1}
 	case status == http.StatusNotFound:
 		return fmt.Errorf("%s: %w", p.Detail, tidemark.ErrNotFound)
@@ -254,18 +255,15 @@ func (d *httpDoor) Model(ctx context.Context, call tidemark.ModelCall) (scenario
 }
 
 // toolOf is a definition as hosts write it; one that is only a name stays one.
-func toolOf(def intent.Definition) (hook.Tool, error) {
-	if def.Description == "" && len(def.Params) == 0 {
+func toolOf(def meaning.Definition) (hook.Tool, error) {
+	if def.Description == "" && len(def.Schema) == 0 {
 		return hook.ToolNamed(def.Name), nil
 	}
-	params := map[string]map[string]string{}
-	for _, p := range def.Params {
-		params[p] = map[string]string{"type": "string"}
+	body := map[string]any{"name": def.Name, "description": def.Description}
+	if len(def.Schema) > 0 {
+		body["parameters"] = strictjson.Value(def.Schema)
 	}
-	raw, err := strictjson.Marshal(map[string]any{
-		"name": def.Name, "description": def.Description,
-		"parameters": map[string]any{"type": "object", "properties": params},
-	})
+	raw, err := strictjson.Marshal(body)
 	if err != nil {
 		return hook.Tool{}, err
 	}
@@ -308,7 +306,7 @@ func (d *httpDoor) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (
 	o := scenario.Outcome{
 		Verdict: n.Verdict, Kind: n.Kind, Rule: n.Rule, Taint: n.Taint, Evidence: plain(tidemark.Evidence(n.Label)),
 		Text: plain(a.BlockReason), Approved: n.Spent != "", Code: n.Approval.Code, Question: n.Approval.ID, Write: n.Write,
-		Notice: n.Notice,
+		Notice: n.Notice, Prompt: n.Approval.Prompt,
 	}
 	o.Counsel(n.Opinion, n.Ruling)
 	for i, r := range n.Reasons {

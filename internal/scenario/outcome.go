@@ -28,6 +28,7 @@ type Outcome struct {
 	Approved bool     // an approval or a grant let it through
 	Code     string
 	Question string // id
+	Prompt   string // the question in words
 	Write    string // id of the held write
 	Opinion  string // the auditor's: consistent, inconsistent, unsure, failed; "" where it was not asked
 	Settled  string // what became of it: allow, block, ask, warn

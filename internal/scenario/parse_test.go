@@ -15,6 +15,11 @@ import (
 
 const head = "A title.\nids: PRV-07\n"
 
+// said is a file in which somebody outside answers.
+func said(who, answers string) string {
+	return head + "-- " + who + " --\n" + answers + "\n-- events --\n- wait: 1s\n"
+}
+
 func TestParseNamesEveryFaultWithItsLine(t *testing.T) {
 	tests := []struct {
 		name string
@@ -73,6 +78,25 @@ func TestParseNamesEveryFaultWithItsLine(t *testing.T) {
 			"x.txtar:4:11: answer needs a decision: approve or deny"}},
 		{"a state that looks at nothing", head + "-- events --\n- state: {}\n", []string{
 			"x.txtar:4:3: state without expect looks at nothing"}},
+		{"an empty script", said("auditor", ""), []string{"x.txtar:4:1: auditor has no answers"}},
+		{"an answer to no kind of question", said("auditor", "- {answer: allow}"), []string{
+			"x.txtar:4:3: the answer does not say to which kind of question"}},
+		{"an answer that is none", said("auditor", "- {kind: caution, tool: exec}"), []string{
+			"x.txtar:4:3: the entry has no answer"}},
+		{"the words of another kind", said("auditor", "- {kind: caution, answer: unsure}"), []string{
+			`x.txtar:4:27: [0].answer must be allow, block or error, not "unsure"`}},
+		{"an error without a cause", said("verifier", "- {answer: error}"), []string{
+			"x.txtar:4:12: an error needs its reason"}},
+		{"a plan about one tool", said("auditor", "- {kind: plan, tool: exec, rules: {tools: []}}"), []string{
+			"x.txtar:4:3: a plan is not asked for about one tool"}},
+		{"a plan without rules", said("auditor", "- {kind: plan}"), []string{
+			"x.txtar:4:3: a plan needs rules, or answer: error"}},
+		{"rules of an opinion", said("auditor", "- {kind: caution, answer: allow, rules: {}}"), []string{
+			"x.txtar:4:41: rules are for kind: plan"}},
+		{"a mistyped key of an answer", said("verifier", "- {tol: exec, answer: deny}"), []string{
+			`x.txtar:4:4: unknown key "tol" in [0]`}},
+		{"a limit that is no text", head + "-- events --\n- answer: {decision: approve, minutes: 1, where: {n: 1}}\n", []string{
+			"x.txtar:4:54: [0].answer.where.n must be text, not a whole number"}},
 		{"broken YAML", head + "-- events --\n- turn: {\n", []string{
 			"x.txtar:4:9: could not find flow mapping end token '}'"}},
 	}
@@ -119,6 +143,8 @@ func FuzzParse(f *testing.F) {
 		}
 		f.Add(data)
 	}
+	f.Add([]byte(said("auditor", "- {kind: plan, rules: {tools: [{name: x}]}}\n- {kind: caution, contains: a, lacks: [b], answer: error, reason: c}")))
+	f.Add([]byte(said("verifier", "- {tool: a, answer: deny}")))
 	f.Add([]byte(head + "-- events --\n- say: {message: \"$code\"}\n- graph: g\n-- g --\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := scenario.Parse("x.txtar", data)

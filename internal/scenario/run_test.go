@@ -197,3 +197,50 @@ func TestANarrowDoorRunsWhatItSees(t *testing.T) {
 		t.Errorf("got %d unseen steps, want 2: model and wants", got)
 	}
 }
+
+// audited has an auditor and a verifier that answer differently to different words.
+const audited = head + `-- policy.yaml --
+toolOverrides: {exec: {"*": allow}}
+-- auditor --
+- {kind: caution, contains: ["make it", blue], answer: allow}
+- {kind: caution, lacks: blue, answer: block, reason: too dark}
+-- verifier --
+- {tool: exec, contains: blue, answer: allow}
+-- events --
+- turn: {provider: discord, sender: "1", owner: true, message: "make it"}
+- call: {tool: web_fetch, args: {url: "https://example.com"}}
+  expect: {verdict: allow, opinion: "", ruling: ""}
+  result: "a page"
+- call: {tool: exec, args: {command: blue}}
+  expect: {verdict: allow, opinion: consistent, settled: allow, ruling: allow}
+- call: {tool: exec, args: {command: black}}
+  expect: {verdict: confirm, kind: intent-block, opinion: inconsistent, settled: block, ruling: ""}
+- restart: {}
+- state: {}
+  expect: {asked: [caution exec, verify exec, caution exec]}
+`
+
+func TestScriptedAnswersAreGivenToTheWordsTheyAreFor(t *testing.T) {
+	if _, report := run(t, audited); report.Err() != nil {
+		t.Error(report.Err())
+	}
+}
+
+func TestAnAnswerNobodyAsksForFails(t *testing.T) {
+	_, report := run(t, strings.Replace(audited, "-- verifier --\n", "-- verifier --\n- {tool: pay, answer: allow}\n", 1))
+	want := "x.txtar:9: script: nobody asks for this answer; asked was [caution exec verify exec caution exec]"
+	if len(report.Missed) != 1 || report.Missed[0].Error() != want {
+		t.Errorf("got %v, want %s", report.Err(), want)
+	}
+}
+
+// A question the file has no answer to is a failure of whoever was asked, never a yes.
+func TestAQuestionWithoutAnAnswerIsAFailure(t *testing.T) {
+	file := strings.NewReplacer("contains: [\"make it\", blue]", "contains: green", "lacks: blue", "contains: green").Replace(audited)
+	_, report := run(t, file)
+	for _, want := range []string{"x.txtar:16: call exec: verdict: got confirm, want allow", "x.txtar:16: call exec: opinion: got failed, want consistent"} {
+		if !strings.Contains(report.Err().Error(), want) {
+			t.Errorf("got %v, want %s", report.Err(), want)
+		}
+	}
+}

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/meaning"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -106,13 +107,13 @@ func (d *decoder) tools(n *source.Node) {
 	m := &d.step.Model
 	m.Tools = []string{}
 	for _, item := range d.Items(n) {
-		def := intent.Definition{}
+		def := meaning.Definition{}
 		if item.Kind == source.String {
 			def.Name, _ = d.Text(item)
 		} else {
 			d.Fields(item, map[string]func(*source.Node){
 				"name": d.into(&def.Name), "description": d.into(&def.Description),
-				"params": func(v *source.Node) { def.Params = d.names(v) },
+				"params": func(v *source.Node) { def.Schema = schemaOf(d.names(v)) },
 			})
 		}
 		m.Tools, m.Definitions = append(m.Tools, def.Name), append(m.Definitions, def)
@@ -267,4 +268,14 @@ func (d *decoder) graph(n *source.Node) {
 	if d.step.File == "" {
 		d.Errorf(n.Pos, "graph needs the file that holds the picture")
 	}
+}
+
+// schemaOf is the JSON Schema of parameters that are known by name only.
+func schemaOf(names []string) []byte {
+	properties := map[string]struct{}{}
+	for _, n := range names {
+		properties[n] = struct{}{}
+	}
+	raw, _ := strictjson.Marshal(map[string]any{"type": "object", "properties": properties}) // names cannot fail
+	return raw
 }

@@ -1,12 +1,11 @@
 package httpapi
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/meaning"
 )
 
 // declaration is where a tool or a result can ask for caution (CAU-08): MCP metadata and
@@ -25,20 +24,31 @@ func declaresCaution(object strictjson.Value) bool {
 	if object.Kind() != '{' || strictjson.Unmarshal(object, &d) != nil {
 		return false
 	}
-	return flagged(d.Meta) || flagged(d.Annotations) || flagged(d.Metadata) || flagged(d.Function)
+	for _, v := range []strictjson.Value{d.Meta, d.Annotations, d.Metadata, d.Function} {
+		if flagged(v, maxNested) {
+			return true
+		}
+	}
+	return false
 }
 
+// maxNested is how deep caution is looked for: function, metadata, openclaw. What is
+// deeper is read over and over for nothing.
+const maxNested = 3
+
 // flagged looks for caution in an object, or in one of the names it may stand under.
-func flagged(object strictjson.Value) bool {
+func flagged(object strictjson.Value, depth int) bool {
 	var f struct {
-		Caution  strictjson.Value `json:"caution"`
-		OpenClaw strictjson.Value `json:"openclaw"`
-		Tidemark strictjson.Value `json:"tidemark"`
-		Hint     strictjson.Value `json:"cautionHint"`
-		Spaced   strictjson.Value `json:"tidemark/caution"`
-		Meta     strictjson.Value `json:"metadata"`
+		Caution     strictjson.Value `json:"caution"`
+		OpenClaw    strictjson.Value `json:"openclaw"`
+		Tidemark    strictjson.Value `json:"tidemark"`
+		Hint        strictjson.Value `json:"cautionHint"`
+		Spaced      strictjson.Value `json:"tidemark/caution"`
+		Meta        strictjson.Value `json:"_meta"`
+		Annotations strictjson.Value `json:"annotations"`
+		Metadata    strictjson.Value `json:"metadata"`
 	}
-	if object.Kind() != '{' || strictjson.Unmarshal(object, &f) != nil {
+	if depth == 0 || object.Kind() != '{' || strictjson.Unmarshal(object, &f) != nil {
 		return false
 	}
 	for _, v := range []strictjson.Value{f.Caution, f.Hint, f.Spaced} {
@@ -46,18 +56,24 @@ func flagged(object strictjson.Value) bool {
 			return true
 		}
 	}
-	return flagged(f.OpenClaw) || flagged(f.Tidemark) || flagged(f.Meta)
+	for _, v := range []strictjson.Value{f.OpenClaw, f.Tidemark, f.Meta, f.Annotations, f.Metadata} {
+		if flagged(v, depth-1) {
+			return true
+		}
+	}
+	return false
 }
 
 // The bounds on what is kept of a host's tools.
 const (
 	maxDefinitions = 256
-	maxDescription = 500
+	maxDescription = 2000
+	maxSchema      = 64 << 10
 )
 
-// definitions are the tools as the host describes them, for per-task constraints, and
+// definitions are the tools as the host describes them, for rules and per-task constraints, and
 // the names of those that ask for caution.
-func definitions(tools []hook.Tool) (list []intent.Definition, cautious []string) {
+func definitions(tools []hook.Tool) (list []meaning.Definition, cautious []string) {
 	for _, t := range tools {
 		raw := t.Raw()
 		if declaresCaution(raw) {
@@ -70,35 +86,44 @@ func definitions(tools []hook.Tool) (list []intent.Definition, cautious []string
 	return list, cautious
 }
 
-func definition(name string, raw strictjson.Value) intent.Definition {
-	type schema struct {
-		Properties map[string]strictjson.Value `json:"properties"`
-	}
+func definition(name string, raw strictjson.Value) meaning.Definition {
 	type body struct {
-		Description string `json:"description"`
-		Parameters  schema `json:"parameters"`
-		Input       schema `json:"input_schema"`
-		InputSchema schema `json:"inputSchema"`
+		Description strictjson.Value `json:"description"`
+		Parameters  strictjson.Value `json:"parameters"`
+		Input       strictjson.Value `json:"input_schema"`
+		InputSchema strictjson.Value `json:"inputSchema"`
+	}
+	type hints struct {
+		ReadOnly    *bool `json:"readOnlyHint"`
+		Destructive *bool `json:"destructiveHint"`
+		OpenWorld   *bool `json:"openWorldHint"`
 	}
 	var d struct {
 		body
-		Function body `json:"function"`
+		Function    strictjson.Value `json:"function"`
+		Annotations strictjson.Value `json:"annotations"`
 	}
-	out := intent.Definition{Name: name}
+	out := meaning.Definition{Name: name}
 	if raw.Kind() != '{' || strictjson.Unmarshal(raw, &d) != nil {
 		return out
 	}
-	for _, b := range []body{d.body, d.Function} {
-		if out.Description == "" {
-			out.Description = cut(b.Description, maxDescription)
+	inner := d.body
+	if d.Function.Kind() == '{' {
+		_ = strictjson.Unmarshal(d.Function, &inner) // what cannot be read is not known
+	}
+	if inner.Description.Kind() == '"' {
+		_ = strictjson.Unmarshal(inner.Description, &out.Description)
+		out.Description = cut(out.Description, maxDescription)
+	}
+	for _, s := range []strictjson.Value{inner.Parameters, inner.Input, inner.InputSchema} {
+		if s.Kind() == '{' && len(s) <= maxSchema {
+			out.Schema = slices.Clone(s)
+			break
 		}
-		for _, s := range []schema{b.Parameters, b.Input, b.InputSchema} {
-			for _, p := range slices.Sorted(maps.Keys(s.Properties)) {
-				if len(out.Params) < 32 {
-					out.Params = append(out.Params, cut(p, 64))
-				}
-			}
-		}
+	}
+	var h hints
+	if d.Annotations.Kind() == '{' && strictjson.Unmarshal(d.Annotations, &h) == nil {
+		out.ReadOnly, out.Destructive, out.OpenWorld = h.ReadOnly, h.Destructive, h.OpenWorld
 	}
 	return out
 }

@@ -68,7 +68,7 @@ func (a *API) tools(ctx context.Context, event *hook.BeforeLLMCall, result *hook
 	defer a.buffers.put(buf)
 	writeContext(buf, event, result)
 	call := tidemark.ModelCall{Ref: refOf(c), Iteration: event.Iteration, Model: model, Tools: names, Context: buf.Bytes()}
-	if a.monitor.Audits() { // nobody else reads them
+	if a.monitor.Reads() { // nobody else looks at them
 		call.Definitions, call.Cautious = definitions(tools)
 	}
 	return a.monitor.Tools(ctx, call)

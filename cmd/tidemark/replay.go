@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/replay"
+	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/policy"
+)
+
+// replayFlags are what the command was told.
+type replayFlags struct {
+	format   string
+	policy   string
+	diff     string
+	agent    string
+	approve  bool
+	keep     bool
+	html     string
+	maxAsks  float64
+	mustStop []string
+	stopFile string
+}
+
+func (e *env) replayCommand() *cobra.Command {
+	var f replayFlags
+	cmd := &cobra.Command{
+		Use:   "replay [FILE|FOLDER|-]...",
+		Short: "Run recorded transcripts through a policy: what would have been asked or blocked",
+		Long: `Read recorded transcripts and say what the policy would have said to each call, and
+why. It is the same decision as in production; nothing is executed, no model, auditor or
+verifier is asked, and nothing is written to the log.
+
+Formats: trace, openai, anthropic, agentdojo, claude-code, openclaw, found out by looking
+unless --format is given; and log, the sessions of the data folder (its log keeps no
+arguments but those a question showed).
+
+A call that is asked about is answered as the recording says; where it does not, the
+answer is no, or yes with --approve. A call that did not run brings no result.
+
+Exit status: 0, 1 if a bar (--max-asks, --must-stop) is missed, 2 if something could not
+be read.`,
+		Example: `  tidemark replay runs.jsonl
+  tidemark replay --policy strict.yaml --diff quiet.yaml ~/transcripts
+  tidemark replay --format trace --json - < runs.jsonl
+  tidemark replay --max-asks 0.2 --must-stop attack-7:3 runs.jsonl
+  tidemark replay --format log --html report.html`,
+		RunE: func(cmd *cobra.Command, files []string) error {
+			if !cmd.Flags().Changed("max-asks") {
+				f.maxAsks = -1
+			} else if f.maxAsks < 0 {
+				return errors.New("replay: --max-asks: a number from 0 on")
+			}
+			return e.replay(cmd.Context(), &f, files)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.format, "format", "", "how the transcripts are written (default: found out by looking)")
+	fl.StringVar(&f.policy, "policy", "", "policy file (default: the one of the installation, or what is shipped)")
+	fl.StringVar(&f.diff, "diff", "", "second policy file: print the calls about which the two differ")
+	fl.StringVar(&f.agent, "agent", "", "agent whose overrides apply")
+	fl.BoolVar(&f.approve, "approve", false, "say yes where the recording does not tell the answer")
+	fl.BoolVar(&f.keep, "keep-going", false, "go on after a run that cannot be read; the exit status is still 2")
+	fl.StringVar(&f.html, "html", "", "write a report for people to this file")
+	fl.Float64Var(&f.maxAsks, "max-asks", 0, "fail if there are more questions per run than this")
+	fl.StringArrayVar(&f.mustStop, "must-stop", nil, "fail unless a call of this run is stopped: ID, or ID:STEP; may be repeated")
+	fl.StringVar(&f.stopFile, "must-stop-file", "", "file with one such ID or ID:STEP per line")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func formatNames() []string {
+	out := []string{logFormat}
+	for _, f := range replay.Formats() {
+		out = append(out, string(f))
+	}
+	return out
+}
+
+// logFormat stands for the installation's own log.
+const logFormat = "log"
+
+func (e *env) replay(ctx context.Context, f *replayFlags, files []string) error {
+	opts, err := e.replayOptions(f)
+	if err != nil {
+		return err
+	}
+	targets, err := f.targets()
+	if err != nil {
+		return err
+	}
+	in, err := e.transcripts(ctx, f.format, files)
+	if err != nil {
+		return err
+	}
+	r := &replaying{env: e, flags: f, targets: targets, bar: newProgress(e.errOut, "replaying"), total: in.bytes, out: bufio.NewWriter(e.out)}
+	if err := r.openPage(); err != nil {
+		return errors.Join(err, in.close())
+	}
+	err = replay.Each(ctx, in.units, opts, r.add)
+	r.bar.done()
+	if err = errors.Join(err, in.close(), r.closePage(err == nil), r.out.Flush()); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	return r.finish()
+}
+
+func (e *env) replayOptions(f *replayFlags) (replay.Options, error) {
+	o := replay.Options{Person: replay.Person{Agent: f.agent, Approves: f.approve}}
+	path := f.policy
+	if path == "" {
+		p, err := e.paths()
+		if err != nil {
+			return o, err
+		}
+		path = p.Config
+	}
+	var err error
+	if o.Policy, err = readPolicy(path); err != nil || f.diff == "" {
+		return o, err
+	}
+	o.Other, err = readPolicy(f.diff)
+	return o, err
+}
+
+func readPolicy(path string) (*policy.Set, error) {
+	cfg, _, err := app.ReadConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	return cfg.Policy, nil
+}
+
+// targets are the calls that must be stopped.
+func (f *replayFlags) targets() (*replay.Targets, error) {
+	names := f.mustStop
+	if f.stopFile != "" {
+		raw, err := os.ReadFile(f.stopFile)
+		if err != nil {
+			return nil, fmt.Errorf("replay: --must-stop-file: %w", err)
+		}
+		for line := range strings.Lines(string(raw)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				names = append(names, line)
+			}
+		}
+	}
+	return replay.NewTargets(names), nil
+}
+
+// replaying is one run of the command.
+type replaying struct {
+	*env
+	flags   *replayFlags
+	targets *replay.Targets
+	bar     *progress
+	total   int64
+	read    int64
+	out     *bufio.Writer
+
+	page     *replay.Page
+	file     *os.File
+	sum      replay.Summary
+	other    replay.Summary
+	stricter int
+	looser   int
+}
+
+// add takes one run's outcome: it is printed whole or not at all.
+func (r *replaying) add(o replay.Outcome) error {
+	r.read += int64(o.Bytes)
+	r.bar.step(r.read, r.total)
+	r.sum.Add(&o)
+	if r.page != nil {
+		r.page.Add(&o)
+	}
+	if o.Err != nil {
+		if !r.flags.keep {
+			return o.Err
+		}
+		r.bar.done()
+		fmt.Fprintf(r.errOut, "tidemark: replay: %s\n", plainLine(o.Err.Error()))
+		return nil
+	}
+	r.targets.Add(&o)
+	if r.flags.diff != "" {
+		r.other.Add(&replay.Outcome{ID: o.ID, Calls: o.Other})
+		return r.changes(&o)
+	}
+	if !r.json {
+		return nil
+	}
+	for i := range o.Calls {
+		if err := writeLine(r.out, o.Calls[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeLine(w io.Writer, v any) error {
+	raw, err := strictjson.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("print JSON: %w", err)
+	}
+	_, err = w.Write(append(raw, '\n'))
+	return err
+}
+
+// changes prints the calls of a run about which the two policies differ.
+func (r *replaying) changes(o *replay.Outcome) error {
+	for _, c := range o.Changes() {
+		if c.Stricter() {
+			r.stricter++
+		} else {
+			r.looser++
+		}
+		if r.json {
+			if err := writeLine(r.out, c); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(r.out, "%s step %d  %s  %s -> %s  (%s -> %s)\n", plainLine(c.ID), c.Step, plainLine(c.Tool),
+			r.ui.word(colourOf(c.Was.Decision), c.Was.Decision), r.ui.word(colourOf(c.Now.Decision), c.Now.Decision), plainLine(c.Was.Rule), plainLine(c.Now.Rule))
+	}
+	return nil
+}
+
+func (r *replaying) openPage() error {
+	if r.flags.html == "" {
+		return nil
+	}
+	var err error
+	if r.file, err = os.Create(r.flags.html); err != nil {
+		return fmt.Errorf("replay: --html: %w", err)
+	}
+	r.page, err = replay.NewPage(r.file, "Replay")
+	return err
+}
+
+// closePage ends the report; half a report is removed.
+func (r *replaying) closePage(good bool) error {
+	if r.page == nil {
+		return nil
+	}
+	var err error
+	if good {
+		err = r.page.Close(&r.sum)
+	}
+	err = errors.Join(err, r.file.Close())
+	if !good || err != nil {
+		err = errors.Join(err, os.Remove(r.flags.html))
+	}
+	return err
+}

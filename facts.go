@@ -1,0 +1,148 @@
+package tidemark
+
+import (
+	"context"
+
+	"github.com/tidemark/tidemark/grounds"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// facts are what a call stands on, worked out when a rule asks for the first time.
+type facts struct {
+	of    *grounds.Context
+	name  string
+	args  *tool.Args
+	found *grounds.Grounds
+}
+
+var _ policy.Facts = (*facts)(nil)
+
+func (f *facts) get() *grounds.Grounds {
+	if f.found == nil {
+		f.found = f.of.Of(f.name, f.args)
+	}
+	return f.found
+}
+
+// Act implements policy.Facts.
+func (f *facts) Act() string { return f.get().Act() }
+
+// Is implements policy.Facts.
+func (f *facts) Is(name string) bool { return f.get().Is(name) }
+
+// Origin implements policy.Facts.
+func (f *facts) Origin(what string) string { return f.get().Origin(what) }
+
+// ground is what the conversation has said and read, as far as it is known: it is kept
+// in memory only, because the log does not keep content. After a restart the user's
+// words come back from the log; what was read before is unseen, which is the strict
+// answer.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) ground(ctx context.Context, s *session) (*grounds.Context, error) {
+	if s.grounds != nil {
+		return s.grounds, nil
+	}
+	g := grounds.New()
+	words, err := m.readWords(ctx, s.name, s.state.words)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range words {
+		g.User(w.Text)
+	}
+	g.Tools(s.tools)
+	if s.state.tainted() {
+		g.Outside() // something came in that nobody remembers
+	}
+	s.grounds = g
+	return g, nil
+}
+
+func (s *state) tainted() bool {
+	if s.main.Tainted {
+		return true
+	}
+	for _, b := range s.branches {
+		if b.Tainted {
+			return true
+		}
+	}
+	return false
+}
+
+// know makes the facts of a call askable, where some rule may ask.
+func (m *Monitor) know(ctx context.Context, s *session, set *policy.Set, in *policy.Input) error {
+	in.Facts, s.facts = nil, facts{}
+	if !set.Facts() {
+		return nil
+	}
+	g, err := m.ground(ctx, s)
+	if err != nil {
+		return err
+	}
+	s.facts = facts{of: g, name: in.Tool, args: in.Args}
+	in.Facts = &s.facts
+	return nil
+}
+
+// heard adds a turn's message to what was said. A stranger's is content like any other.
+func (s *session) heard(t *Turn, words bool, label trust.Label) {
+	switch {
+	case s.grounds == nil || t.Message == nil:
+	case words:
+		s.grounds.User(*t.Message)
+	default:
+		s.grounds.Heard(*t.Message)
+	}
+	if s.grounds != nil && label.Level <= trust.External {
+		s.grounds.Outside()
+	}
+}
+
+// read adds a result to what was read.
+func (s *session) read(o *Observation, name string, set *policy.Set, label trust.Label) {
+	if s.grounds == nil {
+		return
+	}
+	args := tool.NewArgs(o.Result.Args)
+	traits := set.Traits(name, nil)
+	s.grounds.Result(grounds.Result{
+		Tool: name, Args: &args, Content: string(o.Result.Content), Told: traits.Rule != "unknown-tool", Trusted: label.Level >= trust.Local,
+	})
+}
+
+// shownValues are what a question shows of the values that decided, and where they came
+// from. Those the user or the operator never said are nobody's secret: they are shown as
+// they are, in memory only.
+func shownValues(g *grounds.Grounds, redact func(string) string) (live, kept []provenance.Shown) {
+	if g == nil {
+		return nil, nil
+	}
+	for _, f := range g.Findings {
+		if len(live) == maxValuesShown {
+			break
+		}
+		v := provenance.Shown{Path: f.Path, Role: f.Role, Value: cutText(f.Value, 500), Origin: f.From}
+		k := v
+		k.Value = redact(v.Value)
+		if f.Origin >= grounds.System {
+			v = k
+		}
+		live, kept = append(live, v), append(kept, k)
+	}
+	return live, kept
+}
+
+const maxValuesShown = 12
+
+func cutText(s string, n int) string {
+	for i := range s {
+		if i >= n {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

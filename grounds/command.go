@@ -1,0 +1,35 @@
+package grounds
+
+import "regexp"
+
+// What a command line can do that a coding session does not need, whatever it read.
+var dangers = []struct {
+	name string
+	re   *regexp.Regexp
+}{
+	{"pipe-to-shell", regexp.MustCompile(`(?i)(?:curl|wget|base64\s+(?:-d|--decode)|xxd\s+-r)[^\n;]*\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\b(?:ba|z)?sh\s+-c\s+["']?\$\((?:curl|wget)|\beval\s+["']?\$\(`)},
+	{"persist", regexp.MustCompile(`\bcrontab\b|\bauthorized_keys\b|>>?\s*~?/?\S*\.(?:bashrc|zshrc|profile|bash_profile)\b|\bsystemctl\s+enable|\bchmod\s+\S*\+?s\b|/etc/(?:passwd|shadow|sudoers|cron)|\buseradd\b|\bvisudo\b`)},
+	{"wreck", regexp.MustCompile(`(?i)\brm\s+-\w*r\w*\s+(?:-\w+\s+)*(?:/|~|\$HOME|/\*|\.\.)(?:\s|$|/\s)|\bmkfs|\bdd\s[^\n]*of=/dev/|\bdrop\s+(?:table|database)\b`)},
+}
+
+var (
+	// sending is a command that carries something out.
+	sending = regexp.MustCompile(`(?i)\b(?:git\s+push|npm\s+publish|cargo\s+publish|docker\s+push|twine\s+upload|gem\s+push)\b|\bcurl\b[^|;&\n]*\s(?:-d|--data\S*|-F|--form|-T|--upload-file|-X\s*(?:POST|PUT|PATCH|DELETE))\b|\b(?:nc|ncat|netcat|ssh|scp|sftp|rsync|ftp|telnet|sendmail|mailx)\s+\S`)
+	// network is a command that talks to the network at all.
+	network = regexp.MustCompile("(?i)(?:^|[\\s;|&(`])(?:curl|wget|nc|ncat|netcat|ssh|scp|sftp|rsync|ftp|telnet|sendmail|mail|mailx|socat|gh|glab|aws|gcloud|az|kubectl|twine|httpie|http)\\s")
+	// sensitivePath is where a write changes what a machine does next.
+	sensitivePath = regexp.MustCompile(`(?:^|/)(?:\.ssh|\.gnupg|\.aws|\.config|\.github/workflows|\.git/hooks|\.bashrc|\.zshrc|\.profile|\.npmrc|\.netrc|\.env|crontab|authorized_keys)(?:/|$)|^/etc/`)
+	address       = regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"')\]]+`)
+	loopback      = regexp.MustCompile(`(?i)^https?://(?:localhost|127\.|0\.0\.0\.0|\[::1\])`)
+	mail          = regexp.MustCompile(`[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+`)
+	parts         = regexp.MustCompile(`&&|\|\||[;|\n]`)
+)
+
+func danger(command string) string {
+	for _, d := range dangers {
+		if d.re.MatchString(command) {
+			return d.name
+		}
+	}
+	return ""
+}

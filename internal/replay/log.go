@@ -1,0 +1,138 @@
+package replay
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// FromLog reads a session of our own log as a run. The log keeps little: of arguments
+// what a question showed of them or a quarantined write, of messages what recording
+// allowed, of results a preview; but of everything its trust, which is held to.
+func FromLog(name string, records iter.Seq2[audit.Record, error]) (Run, error) {
+	var events []provenance.Event
+	for rec, err := range records {
+		if err != nil {
+			return Run{}, err
+		}
+		e, err := provenance.FromRecord(rec)
+		if err != nil {
+			return Run{}, err
+		}
+		events = append(events, e)
+	}
+	l := logReader{run: Run{ID: name}, calls: map[string]*Call{}, asked: map[string][]byte{}, spent: map[string]bool{}}
+	for i := range events {
+		if d := events[i].Decided; d != nil && d.Spent != "" {
+			l.spent[d.Spent] = true
+		}
+	}
+	for i := range events {
+		l.add(&events[i])
+	}
+	if len(events) == 0 {
+		return Run{}, fmt.Errorf("session %q has no records", name)
+	}
+	return l.run, nil
+}
+
+type logReader struct {
+	run    Run
+	sender trust.Sender      // of the last turn
+	calls  map[string]*Call  // by call id, or tool where there is none
+	asked  map[string][]byte // what questions showed of arguments
+	spent  map[string]bool   // questions whose call was made again and let through
+}
+
+func (l *logReader) add(e *provenance.Event) {
+	switch e.Kind {
+	case provenance.TurnBegan:
+		l.said(e.Began)
+	case provenance.ContextSeen:
+		l.census(e.Seen)
+	case provenance.CallDecided:
+		l.decided(e.Decided)
+	case provenance.ResultSeen:
+		l.result(e.Seen)
+	case provenance.TrustReset:
+		l.run.Events = append(l.run.Events, Event{Reset: true})
+	}
+}
+
+// said begins a turn of the sender the log names. What the turn inherited is held to,
+// for the sessions it came from are not replayed beside it.
+func (l *logReader) said(b *provenance.Began) {
+	l.sender = b.Sender
+	s := &Said{Sender: b.Sender, Brings: &b.Label.Level}
+	if b.Message != nil && b.Words {
+		s.Text = kept(b.Message)
+	}
+	l.run.Events = append(l.run.Events, Event{Said: s})
+}
+
+// kept is what is left of a text: all of it, its beginning, or nothing.
+func kept(c *provenance.Content) *string {
+	text := c.Text
+	if text == "" {
+		text = c.Preview
+	}
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// census holds to what the host said was in the context.
+func (l *logReader) census(s *provenance.Seen) {
+	said := &Said{Sender: l.sender, Brings: &s.Label.Level}
+	if s.Content != nil && s.Words {
+		said.Text = kept(s.Content)
+	}
+	l.run.Events = append(l.run.Events, Event{Said: said})
+}
+
+// decided adds a call. One that was held, approved and made again is one call.
+func (l *logReader) decided(d *provenance.Decided) {
+	if d.Ask != nil {
+		l.asked[d.Digest.String()] = []byte(d.Ask.Args)
+		if l.spent[d.Ask.ID] {
+			return
+		}
+	}
+	c := &Call{Tool: d.Tool, Args: l.asked[d.Digest.String()]}
+	if d.Spent != "" {
+		c.Answer = Yes
+	}
+	if d.Write != nil {
+		c.Args = []byte(d.Write.Args)
+	}
+	if c.Args == nil {
+		c.Args = []byte("{}")
+	}
+	l.calls[key(d.CallID, d.Tool)] = c
+	l.run.Events = append(l.run.Events, Event{Call: c})
+	if d.Effect != Allow {
+		l.run.Events = append(l.run.Events, Event{Result: &Result{Of: c}}) // in case it runs this time
+	}
+}
+
+func key(id, tool string) string {
+	if id != "" {
+		return "id " + id
+	}
+	return "tool " + tool
+}
+
+func (l *logReader) result(s *provenance.Seen) {
+	r := &Result{Of: l.calls[key(s.CallID, s.Tool)], Tool: s.Tool, Failed: s.Error, Level: new(trust.Level)}
+	*r.Level = s.Label.Level
+	if s.Content != nil {
+		if text := kept(s.Content); text != nil {
+			r.Content = []byte(*text)
+		}
+	}
+	l.run.Events = append(l.run.Events, Event{Result: r})
+}

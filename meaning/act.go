@@ -1,0 +1,260 @@
+package meaning
+
+import "slices"
+
+// combine settles the act from name, description and the server's hint.
+func (r *reading) combine(said *speech, d Definition) {
+	r.fromDescription(said, d)
+	if r.act == Unknown {
+		r.fromThings(d)
+	} else if !r.sure && r.asks && (said.act == Read || said.act == Unknown && (!isStrong.has(r.verb) || isTrue(d.ReadOnly))) {
+		r.become(Read, "it names a figure, `"+r.thing+"`")
+	}
+	r.shift()
+}
+
+// fromDescription lets the description speak where the name says nothing or could be read
+// in two ways, and where it tells of something graver.
+func (r *reading) fromDescription(said *speech, d Definition) {
+	if r.of == 0 && said.thing != "" {
+		r.of, r.all = said.of, r.all|said.all
+		if r.thing == "" {
+			r.thing = said.thing
+		}
+	}
+	grave := isStrong.has(said.verb) && !said.asks
+	open := r.asks || isTrue(d.ReadOnly) || !said.act.mild() || r.act.mild()
+	switch {
+	case said.act == r.act:
+		r.sure = r.sure || r.act != Unknown
+	case said.act == Unknown:
+	case r.act == Unknown, !r.sure && open:
+		r.act, r.verb, r.sure = said.act, said.verb, true
+		r.why = "its description says `" + said.verb + "`"
+	case grave && r.act.mild():
+		r.verb = said.verb
+		r.become(said.act, "but its description says `"+said.verb+"`")
+		if said.of != 0 {
+			r.thing, r.of = said.thing, said.of
+		}
+	}
+	if said.alsoActs != "" && r.act == Read {
+		r.verb = said.alsoActs
+		r.become(verbs[said.alsoActs], "but its description also says `"+said.alsoActs+"`")
+	}
+}
+
+// mild acts are not grave by themselves.
+func (a Act) mild() bool { return a == Read || a == Create || a == Change }
+
+// fromThings is for names without a verb.
+func (r *reading) fromThings(d Definition) {
+	switch {
+	case r.of.any(ofMoney) && !r.of.any(ofFigures):
+		r.become(Pay, "it names a payment, `"+r.thing+"`")
+	case len(r.nouns) > 0 && r.of.any(ofFigures|ofPlain):
+		r.become(Read, "it names a figure, `"+r.thing+"`")
+	case len(r.nouns) > 0 && r.of.any(ofInfo) && isTrue(d.ReadOnly):
+		r.become(Read, "it names a figure, `"+r.thing+"`, and its server says that it only reads")
+	default:
+		r.why = "nothing in its name or description says what it does"
+	}
+}
+
+func hasNoun(list []string, w string) bool {
+	return slices.Contains(list, w)
+}
+
+// shift looks at what the act is done to: to create a payment is to pay.
+func (r *reading) shift() {
+	to := r.act
+	switch r.act {
+	case Create, Change:
+		to = r.shiftWrite()
+	case Send:
+		to = r.shiftSend()
+	case Pay:
+		to = r.shiftPay()
+	case Execute:
+		to = r.shiftExecute()
+	case Grant:
+		if r.of.any(ofMoney) && !r.of.any(ofAccess|ofPeople) {
+			to = Pay
+		} else if r.verb == "give" && !r.of.any(ofAccess|ofPeople) {
+			to = Send
+		}
+	case Delete:
+		if r.verb == "leave" && r.of.any(ofSpeech) {
+			to = Send
+		}
+	case Read:
+		to = r.shiftRead()
+	}
+	if to != r.act {
+		r.become(to, "done to `"+r.thing+"`")
+	}
+}
+
+// shiftRead knows what only looks like reading: goods are returned, a query can do
+// anything to a database, and an issue, an account or a door is opened.
+func (r *reading) shiftRead() Act {
+	switch {
+	case r.verb == "return" && r.all.any(ofMoney):
+		return Pay
+	case r.verb == "query" && r.all.any(ofInfra|ofRuns):
+		return Execute
+	case r.verb != "open" || r.of.any(ofWeb):
+		return Read
+	case r.of.any(ofAccess | ofPeople | ofMoney):
+		return Grant
+	case r.thing == "issue" || r.thing == "ticket" || r.thing == "discussion" || r.thing == "pullrequest" || r.thing == "mergerequest":
+		return Send
+	case r.of.any(ofOwn | ofOthers):
+		return Read
+	}
+	return Unknown
+}
+
+func (r *reading) shiftWrite() Act {
+	switch {
+	case isTidy.has(r.verb), hasNoun(r.nouns, "draft"), r.verb == "draft":
+		return r.act
+	case r.of.any(ofMoney) && !r.of.any(ofOwn), r.of == 0 && r.all.any(ofMoney):
+		return Pay
+	case r.of.any(ofAccess):
+		return Grant
+	case r.of.any(ofPeople) && (r.act == Create || r.verb == "set"):
+		return Grant
+	case r.act == Create && r.of.any(ofSpeech) && !r.of.any(ofOwn):
+		return Send
+	case r.act == Create && r.of.any(ofRuns) && (r.verb == "schedule" || !r.of.any(ofOwn|ofInfra|ofSettings)):
+		return Execute
+	case r.act == Change && isUnclear.has(r.verb):
+		return Change
+	}
+	return r.act
+}
+
+func (r *reading) shiftSend() Act {
+	switch {
+	case r.of.any(ofMoney) && !r.of.any(ofSpeech) && r.verb != "upload":
+		return Pay
+	case r.verb == "ask" && (r.thing == "user" || r.thing == "human"):
+		return Read // of the very person the agent works for
+	case hasNoun(r.nouns, "invitation"), hasNoun(r.nouns, "invite"):
+		return Grant
+	case r.verb == "call" && r.of.any(ofRuns|ofInfra|ofWeb), r.verb == "call" && r.thing == "":
+		return Execute
+	}
+	return Send
+}
+
+// shiftPay knows that calls and files are transferred too, and that a meeting is booked.
+func (r *reading) shiftPay() Act {
+	switch {
+	case r.of.any(ofMoney):
+		return Pay
+	case r.verb == "transfer" && r.of.any(ofAccess):
+		return Grant
+	case r.verb == "transfer" && r.of.any(ofSpeech|ofOwn|ofInfra|ofPeople|ofRuns) && r.thing != "account":
+		return Send
+	case (r.verb == "book" || r.verb == "reserve") && (r.thing == "meeting" || r.thing == "appointment" || r.thing == "event"):
+		return Create
+	case r.verb == "subscribe" && r.of.any(ofSpeech|ofOwn|ofWeb|ofInfra|ofOthers):
+		return Create
+	}
+	return Pay
+}
+
+// shiftExecute knows that a report is run without running anything of the caller's.
+func (r *reading) shiftExecute() Act {
+	switch {
+	case r.verb == "process" && r.of.any(ofMoney):
+		return Pay
+	case r.verb == "run" && r.of.any(ofInfo) && !r.all.any(ofRuns|ofInfra):
+		return Read
+	case (r.verb == "start" || r.verb == "stop" || r.verb == "resume") && r.of.any(ofOwn) && !r.of.any(ofInfra|ofRuns):
+		return Change
+	case r.verb == "activate" && r.of.any(ofAccess|ofPeople):
+		return Grant
+	}
+	return Execute
+}
+
+// gravity is that of the act done to this thing, parameters apart.
+func (r *reading) gravity() Gravity {
+	switch r.act {
+	case Read:
+		return None
+	case Create, Change:
+	default:
+		return High
+	}
+	grave := r.of.any(ofSettings|ofInfra|ofAccess|ofMoney) || r.of.any(ofPeople)
+	switch {
+	case hasNoun(r.nouns, "draft") || r.verb == "draft":
+		return Low
+	case r.all.any(ofTouchy):
+		r.add("it touches what guards the rest")
+		return High
+	case isUnclear.has(r.verb):
+		r.add("what it sets off is not known")
+		return High
+	case isTidy.has(r.verb) && !grave:
+		return Low
+	case r.of.any(ofOwn):
+		return Low
+	case r.of.any(ofSpeech):
+		r.add("others see `" + r.thing + "`")
+		return High
+	case r.of.any(ofInfra):
+		r.add("others depend on `" + r.thing + "`")
+		return High
+	case grave:
+		r.add("`" + r.thing + "` is an account or a setting")
+		return High
+	case r.thing == "" && (r.verb == "write" || r.verb == "edit" || r.verb == "append" || r.verb == "patch" || r.verb == "replace"):
+		return Low
+	}
+	r.add("nothing says that what it touches is only the user's own")
+	return High
+}
+
+// reaches is asked of a tool whose parameters are not known.
+func (r *reading) reaches() bool {
+	http := hasNoun(r.nouns, "http") || hasNoun(r.nouns, "url") || hasNoun(r.nouns, "webpage")
+	return r.act == Read && (isReaching.has(r.verb) || r.of.any(ofWeb) && r.verb != "search") || r.act == Send && http
+}
+
+// source reports whether the response brings words of others. A read does, unless all it
+// names are figures; so does changing or removing what others wrote, because such tools
+// hand back what they touched.
+func (r *reading) source(act Act, reaches bool, said *speech) bool {
+	switch act {
+	case Unknown, Execute:
+		return true
+	case Read:
+		if isComputing.has(r.verb) && !said.mentions.any(ofOthers|ofWeb) {
+			return false
+		}
+		if r.all.any(ofOthers|ofWeb) || said.mentions.any(ofWeb|ofOthers) || reaches {
+			return true
+		}
+		for _, n := range r.nouns {
+			if !nouns[n].any(ofPlain) {
+				return true
+			}
+		}
+		return len(r.nouns) == 0
+	case Change, Delete, Grant:
+		return r.all.any(ofOthers)
+	case Send:
+		return reaches
+	}
+	return false
+}
+
+// sensitive reports whether the response holds what should not be told on.
+func (r *reading) sensitive(act Act) bool {
+	return (act == Read || act == Unknown) && r.all.any(ofSecret)
+}

@@ -1,0 +1,243 @@
+// Package meaning understands a tool without configuration: from its name, its
+// description, the JSON Schema of its parameters and its MCP annotations it derives what
+// the tool does, how grave that is, and what each parameter is for. It is pure: words in,
+// words out, the same answer on every machine.
+//
+// Invariants:
+//   - a definition is written by whoever wrote the tool, so it is heard and not obeyed: a
+//     plain verb in the name is never made milder by a description or an annotation;
+//   - what is not understood stays Unknown, and Unknown counts as High;
+//   - zero values are the strict ones;
+//   - every answer says why.
+package meaning
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/tool"
+)
+
+// Definition is what a host knows of a tool. Everything but the name may be missing.
+type Definition struct {
+	Name        string
+	Description string
+	Schema      []byte // JSON Schema of the parameters
+	ReadOnly    *bool  // MCP readOnlyHint, as given
+	Destructive *bool  // MCP destructiveHint, as given
+	OpenWorld   *bool  // MCP openWorldHint, as given
+}
+
+// Meaning is what was understood of a tool. It is not changed after Of and may be shared.
+type Meaning struct {
+	Tool string `json:"tool"` // as policy spells it
+	Act  Act    `json:"act"`
+	Why  string `json:"why"`
+	// Verb is the word that told the act, Thing what it is done to; both may be empty.
+	Verb  string `json:"verb,omitempty"`
+	Thing string `json:"thing,omitempty"`
+	// Gravity is that of the worst call of this tool, Bare that of one which fills none
+	// of its targets: a calendar entry that invites nobody.
+	Gravity   Gravity  `json:"gravity"`
+	Bare      Gravity  `json:"bare"`
+	Source    bool     `json:"source"`    // its response brings content of others
+	Sink      bool     `json:"sink"`      // it acts on the world outside or on what is shared
+	Sensitive bool     `json:"sensitive"` // it reads credentials, personal or financial data
+	Reaches   bool     `json:"reaches"`   // it asks an address that the caller chooses
+	Params    []Param  `json:"params,omitempty"`
+	Known     bool     `json:"known"` // the act was understood
+	nouns     []string // of the tool, singular
+}
+
+// Param is what one parameter is for. A list of plain values has the path of the list;
+// a field of the objects in a list is `list[].field`.
+type Param struct {
+	Path   string `json:"path"`
+	Role   Role   `json:"role"`
+	Kind   Kind   `json:"kind"`
+	Object bool   `json:"object,omitempty"` // it names the thing that the act is done to
+	Why    string `json:"why"`
+}
+
+// Of understands a definition. It never fails: what it cannot read it does not know.
+func Of(d Definition) *Meaning {
+	m := &Meaning{Tool: tool.Name(bounded(d.Name, maxName))}
+	said := describe(bounded(d.Description, maxDescription))
+	r := readName(bounded(d.Name, maxName))
+	r.combine(said, d)
+	if len(d.Name) > maxName {
+		r = reading{why: "its name is too long to be understood"}
+	}
+	m.Act, m.Verb, m.Thing, m.nouns = r.act, r.verb, r.thing, r.nouns
+	fields := schemaFields(d.Schema)
+	m.Params = make([]Param, len(fields))
+	for i := range fields {
+		m.Params[i] = m.param(&fields[i])
+	}
+	if m.redirect(&r) { // what the parameters say of the act changes what they are for
+		for i := range fields {
+			m.Params[i] = m.param(&fields[i])
+		}
+	}
+	m.weigh(&r, said, d)
+	m.Why, m.Known = r.why, m.Act != Unknown
+	return m
+}
+
+// Bounds of what is looked at: a definition comes from outside.
+const (
+	maxName        = 256
+	maxDescription = 2048
+	maxParams      = 256
+	maxDepth       = 8
+)
+
+func bounded(s string, n int) string {
+	if len(s) > n {
+		s = s[:n]
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+// redirect lets the parameters correct the act, only ever to a graver one.
+func (m *Meaning) redirect(r *reading) bool {
+	if m.Act == Execute || m.Act == Pay {
+		return false
+	}
+	var money, account, command, method, address string
+	for _, p := range m.Params {
+		last := lastName(p.Path)
+		switch {
+		case p.Role == Command && commandWords.has(last):
+			command = p.Path
+		case p.Role == Amount && p.Kind == Money:
+			money = p.Path
+		case p.Role == Target && (p.Kind == IBAN || strings.Contains(last, "account")):
+			account = p.Path
+		case p.Role == Target && p.Kind == URL:
+			address = p.Path
+		case last == "method" || last == "verb" || last == "http_method":
+			method = p.Path
+		}
+	}
+	switch {
+	case command != "" && m.Act != Send && m.Act != Delete:
+		r.become(Execute, "`"+command+"` is a command")
+	case money != "" && account != "" && m.Act != Read:
+		r.become(Pay, "`"+money+"` and `"+account+"` make a payment")
+	case method != "" && address != "" && (m.Act == Read || m.Act == Unknown):
+		r.become(Send, "`"+method+"` chooses what is done at `"+address+"`")
+	default:
+		return false
+	}
+	m.Act = r.act
+	return true
+}
+
+// weigh derives gravity and what the tool is, once act and parameters are known.
+func (m *Meaning) weigh(r *reading, said *speech, d Definition) {
+	m.Bare = r.gravity()
+	m.Gravity = m.Bare
+	if said.alsoActs != "" && m.Bare != High {
+		m.Bare, m.Gravity = High, High
+		r.add("its description also says `" + said.alsoActs + "`")
+	}
+	m.hints(r, d)
+	for i := range m.Params {
+		p := &m.Params[i]
+		switch {
+		case p.Role == Target && (m.Act == Create || m.Act == Change) && p.Kind != Path && m.Gravity != High:
+			m.Gravity = High
+			r.add("`" + p.Path + "` names somebody outside")
+		case p.Role == Credential && (m.Act == Create || m.Act == Change) && m.Bare != High:
+			m.Bare, m.Gravity = High, High
+			r.add("`" + p.Path + "` is a credential")
+		case p.Role == Target && (p.Kind == URL || p.Kind == Host):
+			m.Reaches = m.Reaches || m.Act != Delete && m.Act != Grant
+		}
+	}
+	if len(m.Params) == 0 && r.reaches() {
+		m.Reaches = true
+	}
+	if m.Act == Read && m.Reaches && m.Gravity == None {
+		m.Bare, m.Gravity = Low, Low
+		r.add("it asks an address that the caller chooses")
+	}
+	m.Sink = m.Gravity == High
+	m.Source = r.source(m.Act, m.Reaches, said) || isTrue(d.OpenWorld) && m.Act == Read
+	m.Sensitive = r.sensitive(m.Act)
+}
+
+// hints are the server's own annotations. They can only make a tool graver.
+func (m *Meaning) hints(r *reading, d Definition) {
+	switch {
+	case isTrue(d.Destructive) && !isTrue(d.ReadOnly) && m.Gravity != High:
+		m.Bare, m.Gravity = High, High
+		r.add("its server says that it can destroy")
+	case d.ReadOnly != nil && !*d.ReadOnly && m.Gravity == None:
+		m.Bare, m.Gravity = Low, Low
+		r.add("its server says that it changes something")
+	}
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }
+
+// Param is the parameter at a path of the call's arguments; indexes of lists do not
+// matter (`to[3]` is `to`).
+func (m *Meaning) Param(path string) (Param, bool) {
+	if i := slices.IndexFunc(m.Params, func(p Param) bool { return samePath(p.Path, path) }); i >= 0 {
+		return m.Params[i], true
+	}
+	return Param{}, false
+}
+
+// Resolve is what the argument at a path is for, given its value. An argument the schema
+// does not list is understood by its name and by the look of the value.
+func (m *Meaning) Resolve(path string, value any) Param {
+	p, ok := m.Param(path)
+	if !ok {
+		f := field{path: path, types: typeOf(value)}
+		p = m.param(&f)
+	}
+	return m.refine(p, value)
+}
+
+// samePath compares a path of the schema with one of a call, without allocating.
+func samePath(schema, path string) bool {
+	i, j := 0, 0
+	for i < len(schema) && j < len(path) {
+		if path[j] == '[' {
+			end := strings.IndexByte(path[j:], ']')
+			if end < 0 || !strings.HasPrefix(schema[i:], "[]") {
+				return false
+			}
+			i, j = i+2, j+end+1
+			continue
+		}
+		if schema[i] != path[j] {
+			return false
+		}
+		i, j = i+1, j+1
+	}
+	return i == len(schema) && onlyIndexes(path[j:])
+}
+
+func onlyIndexes(s string) bool {
+	for len(s) > 0 {
+		end := strings.IndexByte(s, ']')
+		if s[0] != '[' || end < 0 {
+			return false
+		}
+		s = s[end+1:]
+	}
+	return true
+}
+
+// lastName is the name at the end of a path, in the spelling of the word lists.
+func lastName(path string) string {
+	path = strings.TrimSuffix(path, "[]")
+	if i := strings.LastIndexAny(path, ".]"); i >= 0 {
+		path = path[i+1:]
+	}
+	return strings.Join(words(path), "_")
+}

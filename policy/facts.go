@@ -1,0 +1,138 @@
+package policy
+
+import (
+	"fmt"
+	"reflect"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+)
+
+// Facts are what is known about a call beyond its arguments: what it does, where the
+// values in it came from, and whether the user asked for such a thing. They are worked
+// out when a rule asks. Without them a rule sees the worst.
+type Facts interface {
+	// Act is what the call does: read, create, change, delete, send, pay, execute, grant
+	// or unknown.
+	Act() string
+	// Is answers one of the names in factNames.
+	Is(name string) bool
+	// Origin is where the values of a role ("target", "command", …) or of one argument by
+	// its path came from: the worst of them; "none" where there is no such value.
+	Origin(what string) string
+}
+
+// factNames are the questions with a plain answer that a condition can ask.
+var factNames = []string{
+	"known",     // what the tool does could be told
+	"acts",      // it changes something, here or outside
+	"grave",     // what it does is hard to take back, or cannot be told
+	"reaches",   // it reads from an address the caller chose
+	"asked",     // the user asked for this kind of act
+	"delegated", // the user asked to follow what some content says
+	"linked",    // something in it ties it to what the user said
+	"workspace", // it stays on this machine, where the agent works
+	"outside",   // something from beyond this machine has come in
+	"inside",    // something of this machine has come in
+	"claimed",   // a target of the user's own is also argued for by content
+	"plain",     // it has no arguments
+	"danger",    // it is a command that leaves, stays behind or wrecks
+}
+
+// The worst there is, for a call nobody knows anything about.
+var worstFacts = map[string]bool{"acts": true, "grave": true, "reaches": true, "outside": true, "danger": true}
+
+// asksFacts reports whether some condition of the scope, or of the file it is in, asks.
+func (s *scope) asksFacts() bool {
+	list := s.root().preset
+	for _, l := range s.layers {
+		list = append(list[:len(list):len(list)], l.rules...)
+	}
+	for _, u := range list {
+		if u.when != nil && u.when.facts {
+			return true
+		}
+	}
+	for _, p := range s.policies {
+		if p.when != nil && p.when.facts {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *activation) act() string {
+	if a.in.Facts == nil {
+		return "unknown"
+	}
+	return a.in.Facts.Act()
+}
+
+func (a *activation) fact(name string) bool {
+	if a.in.Facts == nil {
+		return worstFacts[name]
+	}
+	return a.in.Facts.Is(name)
+}
+
+// origins is a map from role or argument to origin. It can be asked about one; it
+// cannot be listed.
+type origins struct{ of Facts }
+
+var _ traits.Mapper = origins{}
+
+// Find is the origin of a role or argument.
+func (o origins) Find(key ref.Val) (ref.Val, bool) {
+	s, ok := key.(types.String)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(key), false
+	}
+	if o.of == nil {
+		return types.String("unseen"), true
+	}
+	return types.String(o.of.Origin(string(s))), true
+}
+
+// Get is Find for the index operator.
+func (o origins) Get(key ref.Val) ref.Val {
+	v, _ := o.Find(key)
+	return v
+}
+
+// Contains reports whether there is such a value.
+func (o origins) Contains(key ref.Val) ref.Val {
+	v, ok := o.Find(key)
+	if !ok {
+		return v
+	}
+	return types.Bool(v != types.String("none"))
+}
+
+// Size cannot be known.
+func (o origins) Size() ref.Val { return errUnlisted() }
+
+// Iterator yields one error.
+func (o origins) Iterator() traits.Iterator { return &unlisted{Val: errUnlisted(), more: true} }
+
+// Equal is an error: two of them cannot be compared.
+func (o origins) Equal(ref.Val) ref.Val { return types.NewErr("origins cannot be compared") }
+
+// ConvertToNative is not possible.
+func (o origins) ConvertToNative(t reflect.Type) (any, error) {
+	return nil, fmt.Errorf("origins cannot become %v", t)
+}
+
+// ConvertToType knows only that this is a map.
+func (o origins) ConvertToType(t ref.Type) ref.Val {
+	if t == types.TypeType {
+		return types.MapType
+	}
+	return types.NewErr("origins cannot become %s", t.TypeName())
+}
+
+// Type is map.
+func (o origins) Type() ref.Type { return types.MapType }
+
+// Value is itself.
+func (o origins) Value() any { return o }

@@ -1,0 +1,138 @@
+package tidemark
+
+import (
+	"context"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/meaning"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// meaningOf is what is understood of a tool: from its definition where the host gave one.
+func (s *session) meaningOf(name string) *meaning.Meaning {
+	if s.grounds != nil {
+		return s.grounds.Meaning(name)
+	}
+	if known := s.meant[name]; known != nil {
+		return known
+	}
+	def := meaning.Definition{Name: name}
+	for _, d := range s.tools {
+		if tool.Name(d.Name) == name {
+			def = d
+		}
+	}
+	if s.meant == nil || len(s.meant) >= maxNames {
+		s.meant = map[string]*meaning.Meaning{}
+	}
+	m := meaning.Of(def)
+	s.meant[name] = m
+	return m
+}
+
+// resources are the things a call names that outlive the session: files by their path,
+// records and memories by their id or key.
+func resources(m *meaning.Meaning, args map[string]any) []string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(args)) {
+		text, ok := args[k].(string)
+		if !ok || text == "" || len(text) > maxName {
+			continue
+		}
+		p := m.Resolve(k, text)
+		switch {
+		case p.Kind == meaning.Path || pathNames[k]:
+			out = append(out, "file:"+strings.TrimPrefix(path.Clean(strings.ReplaceAll(text, "\\", "/")), "./"))
+		case p.Role == meaning.Selector && (p.Object || p.Kind == meaning.ID):
+			out = append(out, "record:"+text)
+		}
+	}
+	return out
+}
+
+// pathNames are parameters that name files whatever else is known of the tool.
+var pathNames = map[string]bool{
+	"path": true, "file_path": true, "filepath": true, "file": true, "filename": true, "file_name": true, "notebook_path": true,
+}
+
+// writes reports whether an act leaves something behind that can be read back.
+func writes(a meaning.Act) bool {
+	return a == meaning.Create || a == meaning.Change || a == meaning.Unknown
+}
+
+// expectLabels makes a call that reads something labelled expect it: what was written
+// while tainted comes back as tainted, whoever reads it (BEY-02).
+func (m *Monitor) expectLabels(ctx context.Context, s *session, name string, x *decision) error {
+	if !m.labels.any.Load() {
+		return nil
+	}
+	fields, err := x.args.Fields()
+	if err != nil || len(fields) == 0 {
+		return nil //nolint:nilerr // unreadable arguments are the worst already
+	}
+	keys := resources(s.meaningOf(name), fields)
+	if len(keys) == 0 {
+		return nil
+	}
+	label, found, err := m.labels.find(ctx, m.store, keys, nil)
+	if err != nil || !found {
+		return err
+	}
+	d := &x.decided
+	d.Expect, d.ExpectS = d.Expect.Join(label.Level), d.ExpectS.Join(label.Sensitivity)
+	d.Source = d.Source || label.Level <= trust.External
+	return nil
+}
+
+// brings is what the labels say about a result: by what the call named, and by its
+// content.
+func (m *Monitor) brings(ctx context.Context, s *session, o *Observation, name string) (trust.Label, error) {
+	if !m.labels.any.Load() {
+		return clean(), nil
+	}
+	args := tool.NewArgs(o.Result.Args)
+	fields, _ := args.Fields() // unreadable ones name nothing; the content is still looked at
+	hash := tool.DigestOf(o.Result.Content)
+	label, _, err := m.labels.find(ctx, m.store, resources(s.meaningOf(name), fields), &hash)
+	return label, err
+}
+
+// leaveLabels labels what an allowed call writes from a context that is not trusted. The
+// label is durable before the call may run.
+func (m *Monitor) leaveLabels(ctx context.Context, s *session, b *provenance.Taint, v *Verdict, x *decision) error {
+	if b.Mark.Level > trust.Shared {
+		return nil
+	}
+	mean := s.meaningOf(v.Tool)
+	fields, err := x.args.Fields()
+	if err != nil || !writes(mean.Act) {
+		return nil //nolint:nilerr // nobody can say what it writes
+	}
+	var list []provenance.Resource
+	for _, key := range resources(mean, fields) {
+		list = append(list, provenance.Resource{
+			Key: key, Label: trust.Label{Level: b.Mark.Level, Sensitivity: b.Mark.Sensitivity, Sources: tainting(b.Mark)},
+			Hash: written(fields), Session: s.name, Tool: v.Tool, Step: v.Step,
+		})
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return m.label(ctx, list)
+}
+
+// written is the hash of the content a call writes, if it shows it.
+func written(fields map[string]any) *tool.Digest {
+	for _, k := range []string{"content", "text", "file_text", "body", "value", "data"} {
+		if text, ok := fields[k].(string); ok && text != "" {
+			h := tool.DigestOf([]byte(text))
+			return &h
+		}
+	}
+	return nil
+}
