@@ -1,0 +1,143 @@
+package origin
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"github.com/tidemark/tidemark/trust"
+)
+
+const (
+	defaultLimit = 16 << 20
+	shardCount   = 8 // parts that are forgotten one at a time
+)
+
+// docKey tells content apart: the same at the same level is indexed once.
+type docKey struct {
+	hash  uint64
+	size  int
+	level trust.Level
+}
+
+// Index holds what came into one context. Make one with New.
+type Index struct {
+	limit  int
+	seed   maphash.Seed
+	user   *corpus
+	system *corpus
+	shards []*corpus // results, oldest first
+	seen   map[docKey]bool
+	old    faded
+	leaves []leaf
+	named  names
+	lex    lexer // no answer of it is kept over another use
+	q, sub query
+	trees  forest
+}
+
+// New makes an empty index that keeps about limit bytes of content exactly; 0 means
+// 16 MiB.
+func New(limit int) *Index {
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	seed := maphash.MakeSeed()
+	return &Index{
+		limit: limit, seed: seed, user: &corpus{seed: seed}, system: &corpus{seed: seed},
+		seen: map[docKey]bool{}, leaves: []leaf{{}}, named: newNames(), old: faded{limit: limit / fadedShare},
+	}
+}
+
+// User adds the user's own words.
+func (x *Index) User(text string) {
+	if x.plain(x.user, text, trust.Owner) {
+		x.named.learn(&x.lex, []byte(text))
+	}
+}
+
+// System adds words of the operator.
+func (x *Index) System(text string) { x.plain(x.system, text, trust.System) }
+
+// plain adds text that has no structure. Beyond the limit it is left out: what is not
+// there is Unseen.
+func (x *Index) plain(c *corpus, text string, level trust.Level) bool {
+	if c.cost()+len(text) > x.limit {
+		return false
+	}
+	b := []byte(text)
+	c.docs = append(c.docs, doc{seg: uint32(len(c.segs)), level: level})
+	if !c.add(&x.lex, segment{free: true}, b) {
+		c.docs = c.docs[:len(c.docs)-1]
+		return false
+	}
+	return true
+}
+
+// Result adds what a tool brought. Content that was added before costs nothing.
+func (x *Index) Result(r Result) {
+	content := bytes.TrimPrefix(r.Content, []byte("\ufeff"))
+	if len(bytes.TrimSpace(content)) == 0 {
+		return
+	}
+	key := docKey{maphash.Bytes(x.seed, content), len(content), r.Level.Join(r.Level)}
+	if x.seen[key] {
+		return
+	}
+	if len(content) > x.limit/2 {
+		x.old.text(&x.lex, x.seed, content)
+		return
+	}
+	x.seen[key] = true
+	c := x.shard()
+	c.docs = append(c.docs, doc{seg: uint32(len(c.segs)), level: key.level, tool: r.Tool, step: r.Step, key: key})
+	b := builder{x: x, c: c}
+	b.content(content)
+	if int(c.docs[len(c.docs)-1].seg) == len(c.segs) {
+		c.docs = c.docs[:len(c.docs)-1]
+	}
+	x.forget()
+}
+
+// shard is the corpus that takes the next result.
+func (x *Index) shard() *corpus {
+	if n := len(x.shards); n > 0 && x.shards[n-1].cost() < x.limit/shardCount {
+		return x.shards[n-1]
+	}
+	c := &corpus{seed: x.seed, recs: []record{{}}}
+	x.shards = append(x.shards, c)
+	return c
+}
+
+// forget lets the oldest results fade until the rest fits.
+func (x *Index) forget() {
+	total := 0
+	for _, c := range x.shards {
+		total += c.cost()
+	}
+	for total > x.limit && len(x.shards) > 1 {
+		c := x.shards[0]
+		total -= c.cost()
+		x.old.corpus(&x.lex, c)
+		for _, d := range c.docs {
+			delete(x.seen, d.key)
+		}
+		x.shards[0] = nil
+		x.shards = x.shards[1:]
+	}
+}
+
+// Mentions reports whether the user said the word, or the words in that order.
+func (x *Index) Mentions(word string) bool {
+	if !x.q.read(&x.lex, x.seed, []byte(word)) {
+		return false
+	}
+	if len(x.q.toks) == 1 && x.named.words[string(x.q.text(0))] {
+		return true
+	}
+	_, ok := x.user.has(&x.lex, &x.q)
+	return ok
+}
+
+// Words lists the words of the user, each once, in the order they were first said.
+// Words inside addresses, links and paths are not among them.
+func (x *Index) Words() []string { return append([]string(nil), x.named.order...) }

@@ -1,0 +1,57 @@
+package origin
+
+// Kind says what a token of text is: a plain word, or one of the forms that have
+// several spellings or that an act can be aimed at.
+type Kind uint8
+
+// The kinds. Email to Phone are targets: an act can be aimed at them.
+const (
+	Word   Kind = iota // anything else
+	Number             // an amount or a plain number
+	Date               // a day, with or without its year
+	Time               // a time of day
+	Email              // a mail address
+	URL                // an address with a scheme, or a host with a path
+	Host               // a dotted name that is no file
+	Path               // a file or folder
+	Handle             // @name
+	IBAN               // an account number of that shape
+	Phone              // a phone number
+)
+
+var kindNames = [...]string{
+	"word", "number", "date", "time", "email", "url", "host", "path", "handle", "iban", "phone",
+}
+
+// String is the kind's name.
+func (k Kind) String() string {
+	if int(k) >= len(kindNames) {
+		return kindNames[Word]
+	}
+	return kindNames[k]
+}
+
+// Target reports whether an act can be aimed at such a value.
+func (k Kind) Target() bool { return k >= Email && k <= Phone }
+
+// Part is one target inside a longer value, with its place in it.
+type Part struct {
+	Kind       Kind
+	Text       string // as written
+	Start, End int    // bytes of the value
+}
+
+// Targets finds what a composite value aims at: the addresses, links, hosts, paths,
+// handles, account and phone numbers in it, in order. A value that is one target as a
+// whole gives one part.
+func Targets(value string) []Part {
+	var out []Part
+	l := lexer{src: []byte(value)}
+	for l.next() {
+		t := l.tok
+		if t.kind.Target() {
+			out = append(out, Part{Kind: t.kind, Text: value[t.start:t.end], Start: t.start, End: t.end})
+		}
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+package origin_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidemark/tidemark/origin"
+)
+
+// BEY-01
+func TestTargetsOfACompositeValue(t *testing.T) {
+	value := "Hi Mira, ask kay@field.example (or @kay_f, +47 22 12 34 56) about https://kontor.example/a?b=c, " +
+		"pay NO93 8601 1117 947 and see /srv/plan.odt or notes.txt on files.kontor.example. Done.Thanks 3.5 1/2"
+	var got []string
+	for _, p := range origin.Targets(value) {
+		if value[p.Start:p.End] != p.Text {
+			t.Errorf("part %q: stands at %q", p.Text, value[p.Start:p.End])
+		}
+		got = append(got, p.Kind.String()+" "+p.Text)
+	}
+	want := []string{
+		"email kay@field.example", "handle @kay_f", "phone +47 22 12 34 56", "url https://kontor.example/a?b=c",
+		"iban NO93 8601 1117 947", "path /srv/plan.odt", "path notes.txt", "host files.kontor.example",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("targets differ (-want +got):\n%s", diff)
+	}
+}
+
+// BEY-01
+func TestTheUsersWordsCanBeAskedFor(t *testing.T) {
+	x := origin.New(0)
+	x.User("Please forward the follow-up to Mira Krol at mira@kontor.example, forward it now")
+	want := []string{"please", "forward", "the", "follow", "up", "to", "mira", "krol", "at", "it", "now"}
+	if diff := cmp.Diff(want, x.Words()); diff != "" {
+		t.Errorf("words differ (-want +got):\n%s", diff)
+	}
+	for word, want := range map[string]bool{
+		"Forward": true, "up": true, "mira krol": true, "follow-up": true, "mira@kontor.example": true,
+		"kontor": false, "for": false, "krol mira": false, "": false,
+	} {
+		if got := x.Mentions(word); got != want {
+			t.Errorf("Mentions(%q): got %v, want %v", word, got, want)
+		}
+	}
+}
+
+// BEY-01
+func TestClassesAndKindsHaveNames(t *testing.T) {
+	for c := origin.Unseen; c <= origin.User; c++ {
+		text, err := c.MarshalText()
+		if err != nil {
+			t.Fatalf("marshal %v: %v", c, err)
+		}
+		back := origin.Class(99)
+		if err := back.UnmarshalText(text); err != nil || back != c {
+			t.Errorf("class %s: got %v (%v), want itself", text, back, err)
+		}
+	}
+	var c origin.Class
+	if err := c.UnmarshalText([]byte("User")); err == nil {
+		t.Error("class \"User\": got no error, want one")
+	}
+	if got := origin.Class(77).String(); got != "unseen" {
+		t.Errorf("unknown class: got %q, want unseen", got)
+	}
+	if got := origin.Kind(77).String(); got != "word" {
+		t.Errorf("unknown kind: got %q, want word", got)
+	}
+}
