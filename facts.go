@@ -141,7 +141,7 @@ const maxValuesShown = 12
 func cutText(s string, n int) string {
 	for i := range s {
 		if i >= n {
-			return s[:i] + "…"
+			return s[:i]
 		}
 	}
 	return s

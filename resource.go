@@ -61,9 +61,10 @@ var pathNames = map[string]bool{
 }
 
 // writes reports whether an act leaves something behind that can be read back.
-func writes(a meaning.Act) bool {
-	return a == meaning.Create || a == meaning.Change || a == meaning.Unknown
-}
+func writes(a meaning.Act) bool { return a == meaning.Create || a == meaning.Change }
+
+// readsBack reports whether an act may bring back what was written before.
+func readsBack(a meaning.Act) bool { return a == meaning.Read || a == meaning.Unknown }
 
 // expectLabels makes a call that reads something labelled expect it: what was written
 // while tainted comes back as tainted, whoever reads it (BEY-02).
@@ -75,8 +76,9 @@ func (m *Monitor) expectLabels(ctx context.Context, s *session, name string, x *
 	if err != nil || len(fields) == 0 {
 		return nil //nolint:nilerr // unreadable arguments are the worst already
 	}
-	keys := resources(s.meaningOf(name), fields)
-	if len(keys) == 0 {
+	mean := s.meaningOf(name)
+	keys := resources(mean, fields)
+	if len(keys) == 0 || !readsBack(mean.Act) {
 		return nil
 	}
 	label, found, err := m.labels.find(ctx, m.store, keys, nil)
@@ -95,10 +97,14 @@ func (m *Monitor) brings(ctx context.Context, s *session, o *Observation, name s
 	if !m.labels.any.Load() {
 		return clean(), nil
 	}
+	mean := s.meaningOf(name)
+	if !readsBack(mean.Act) {
+		return clean(), nil
+	}
 	args := tool.NewArgs(o.Result.Args)
 	fields, _ := args.Fields() // unreadable ones name nothing; the content is still looked at
 	hash := tool.DigestOf(o.Result.Content)
-	label, _, err := m.labels.find(ctx, m.store, resources(s.meaningOf(name), fields), &hash)
+	label, _, err := m.labels.find(ctx, m.store, resources(mean, fields), &hash)
 	return label, err
 }
 

@@ -149,8 +149,9 @@ type Explanation struct {
 	Kind     string          `json:"kind,omitzero"`
 	Rule     string          `json:"rule"`
 	Reasons  []policy.Reason `json:"reasons"`
-	Visible  bool            `json:"visible"`  // layer 1
-	Response trust.Level     `json:"response"` // what its result would bring in
+	May      []policy.Reason `json:"may,omitzero"` // rules that look at each call, and may ask
+	Visible  bool            `json:"visible"`      // layer 1
+	Response trust.Level     `json:"response"`     // what its result would bring in
 	Why      string          `json:"responseRule"`
 	Source   bool            `json:"source"`
 	Sink     bool            `json:"sink"`
@@ -172,7 +173,7 @@ func Explain(set *policy.Set, name string, level trust.Level, args []byte) Expla
 	d := set.Judge(&in)
 	t := set.Traits(name, parsed)
 	return Explanation{
-		Tool: name, Taint: level, Mode: d.Effect.Mode(), Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons, Visible: visible,
+		Tool: name, Taint: level, Mode: d.Effect.Mode(), Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons, Visible: visible, May: set.May(name, level),
 		Response: t.Level, Why: t.Rule, Source: t.Source, Sink: t.Sink, Caution: t.Caution, Policy: set.Version(),
 	}
 }

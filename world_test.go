@@ -86,7 +86,7 @@ func newMonitor(t testing.TB, o tidemark.Options) *tidemark.Monitor {
 
 func parse(t testing.TB, file string) *policy.Set {
 	t.Helper()
-	set, faults := policy.Parse("policy.yaml", []byte(file))
+	set, faults := policy.Parse("policy.yaml", classic(file))
 	if err := faults.Err(); err != nil {
 		t.Fatalf("policy: %v", err)
 	}
@@ -299,4 +299,15 @@ func (w *world) questions() []tidemark.Question {
 		w.Fatalf("list questions: %v", err)
 	}
 	return all
+}
+
+// classic is a file that judges by levels alone, unless it names a preset itself.
+func classic(file string) []byte {
+	switch {
+	case strings.Contains(file, "preset"):
+		return []byte(file)
+	case strings.HasPrefix(strings.TrimSpace(file), "{"):
+		return []byte(strings.Replace(file, "{", `{"preset": "classic", `, 1))
+	}
+	return []byte(file + "\npreset: classic\n")
 }

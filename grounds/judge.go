@@ -29,7 +29,7 @@ type Grounds struct {
 	Decisive string    // the value behind Danger
 
 	asked, delegated, linked, workspace, outside, inside, plain bool
-	claimed                                                     bool
+	claimed, spoken                                             bool
 	worst                                                       map[string]Origin
 }
 
@@ -65,6 +65,8 @@ func (g *Grounds) Is(name string) bool {
 		return g.plain
 	case "danger":
 		return g.Danger != ""
+	case "spoken":
+		return g.spoken
 	}
 	return false
 }
@@ -92,7 +94,7 @@ func (c *Context) Of(name string, args *tool.Args) *Grounds {
 	for _, r := range roles {
 		g.worst[r] = None
 	}
-	g.asked = c.asked(m)
+	g.asked, g.spoken = c.asked(m), len(c.user.tokens) > 0
 	fields, err := args.Fields()
 	values := leaves("", fields)
 	if err != nil || len(values) > maxLeaves {

@@ -114,3 +114,14 @@ func TestEmptyContentLeavesNoTrace(t *testing.T) {
 		t.Errorf("Words: got %q, want none", got)
 	}
 }
+
+// BEY-01: what looks like the start of something long, again and again, is read once. A
+// reader that starts over at each would not come to an end here.
+func TestRepetitionIsReadOnce(t *testing.T) {
+	for _, unit := range []string{"AB12 ", "+1 22 ", "May 5 ", "5 of ", "3 p", "[", `{"a":`, "- ", "a: '\n", "a.", "<<", "1,234", "xn--a."} {
+		x := context("hello", strings.Repeat(unit, megabyte/len(unit)))
+		if got := x.Of("nobody@evil.example"); got.Class != origin.Unseen {
+			t.Errorf("Of a fresh value in %q...: got %+v, want unseen", unit, got)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 // activation is what a condition can see. It is pooled: an evaluation makes no map.
 type activation struct {
 	in   Input
+	set  *Set    // that asks
 	name ref.Val // the tool's name, boxed once per tool
 	open bool
 	err  error

@@ -10,7 +10,7 @@ import (
 func (r *row) ask(in *Input, at moment, c *cell, d Decision) Decision {
 	a := r.set.activate()
 	defer r.set.release(a)
-	a.in, a.name = *in, r.boxed
+	a.in, a.set, a.name = *in, r.set, r.boxed
 	a.in.Taint = at.level
 	if r.name == "" {
 		a.name = types.String(tool.Name(in.Tool))

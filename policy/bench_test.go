@@ -82,7 +82,7 @@ func BenchmarkBareCondition(b *testing.B) {
 }
 
 func BenchmarkTraitsPlain(b *testing.B) {
-	set := policy.Default()
+	set := classic()
 	args := tool.NewArgs([]byte(`{"url":"https://example.com/a"}`))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -100,7 +100,7 @@ func BenchmarkTraitsURL(b *testing.B) {
 }
 
 func BenchmarkTraitsCommand(b *testing.B) {
-	set := policy.Default()
+	set := classic()
 	args := tool.NewArgs([]byte(`{"command":"cd src && git status | grep main"}`))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -3,13 +3,12 @@ package policy_test
 import (
 	"testing"
 
-	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )
 
 // PRV-05: the fourteen rows of the seed's channel table; PRV-04: the rule of each.
 func TestClassifyTheChannelTable(t *testing.T) {
-	s := policy.Default()
+	s := classic()
 	for _, tt := range []struct {
 		name string
 		from trust.Sender
@@ -45,7 +44,7 @@ func TestClassifyTheChannelTable(t *testing.T) {
 // PRV-06
 func TestClassifyWithoutSenderMetadata(t *testing.T) {
 	for _, from := range []trust.Sender{{Unknown: true}, {Unknown: true, Provider: "slack", IsOwner: true}} {
-		if got, rule := policy.Default().Classify(from); got != trust.Untrusted || rule != "without-sender-metadata" {
+		if got, rule := classic().Classify(from); got != trust.Untrusted || rule != "without-sender-metadata" {
 			t.Errorf("got %s by %s, want untrusted", got, rule)
 		}
 		s := mustParse(t, "classification: {withoutSenderMetadata: owner}")

@@ -4,13 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )
 
 // HOOK-12: exec is what it runs.
 func TestCommandsDecideTheTrustOfExec(t *testing.T) {
-	s := policy.Default()
+	s := classic()
 	for _, tt := range []struct {
 		command string
 		want    trust.Level

@@ -69,7 +69,7 @@ func TestTheSeedsFourPolicies(t *testing.T) {
 
 // PRV-20
 func TestTurnIsBlockedAtTheCap(t *testing.T) {
-	s := policy.Default()
+	s := classic()
 	for iteration, want := range map[int]bool{-1: false, 0: false, 9: false, 10: true, 11: true} {
 		blocked, d := s.Turn(&policy.Input{Taint: trust.System, Iteration: iteration})
 		if blocked != want || (d.Effect == policy.Deny) != want || d.Rule != "maxIterations" {

@@ -38,6 +38,8 @@ var factNames = []string{
 	"claimed",   // a target of the user's own is also argued for by content
 	"plain",     // it has no arguments
 	"danger",    // it is a command that leaves, stays behind or wrecks
+	"spoken",    // the user has said something
+	"memory",    // it writes a file that an agent reads back as its own
 }
 
 // The worst there is, for a call nobody knows anything about.
@@ -70,6 +72,9 @@ func (a *activation) act() string {
 }
 
 func (a *activation) fact(name string) bool {
+	if name == "memory" { // the policy's own knowledge
+		return a.set != nil && a.in.Args != nil && a.set.Memory(&a.in) != ""
+	}
 	if a.in.Facts == nil {
 		return worstFacts[name]
 	}

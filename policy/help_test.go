@@ -46,7 +46,7 @@ policies:
 // mustParse is the Set of a file that has no errors.
 func mustParse(t testing.TB, src string) *policy.Set {
 	t.Helper()
-	set, faults := policy.Parse("policy.yaml", []byte(src))
+	set, faults := policy.Parse("policy.yaml", named(src))
 	if err := faults.Err(); err != nil {
 		t.Fatalf("parse:\n%s", faults.Render([]byte(src)))
 	}
@@ -90,3 +90,20 @@ func (p past) Calls(name string) int64   { return p.calls[name] }
 func (p past) Results(name string) int64 { return p.results[name] }
 func (p past) Denied() int64             { return p.denied }
 func (p past) Steps() int64              { return p.steps }
+
+// named is a file that judges by levels alone, unless it names a preset itself.
+func named(file string) []byte {
+	switch {
+	case strings.Contains(file, "preset"):
+		return []byte(file)
+	case strings.HasPrefix(strings.TrimSpace(file), "{"):
+		return []byte(strings.Replace(file, "{", `{"preset": "classic", `, 1))
+	}
+	return []byte(file + "\npreset: classic\n")
+}
+
+// classic is the preset of the first design.
+func classic() *policy.Set {
+	set, _ := policy.Parse("", []byte("preset: classic"))
+	return set
+}

@@ -37,6 +37,19 @@ func (s *Set) Judge(in *Input) Decision {
 	return r.ask(in, at, c, d)
 }
 
+// May are the rules of the preset that look at each call of a tool in a context of that
+// level, and may ask. There are none where the file itself says what happens.
+func (s *Set) May(name string, level trust.Level) []Reason {
+	r := s.row(name)
+	var out []Reason
+	for i := range r.conds {
+		if r.conds[i].preset && level < trust.NumLevels && !r.explicit[level] {
+			out = append(out, r.conds[i].Reason)
+		}
+	}
+	return out
+}
+
 // Visible reports whether the model should see the tool (layer 1). It asks Judge,
 // with no arguments: there is no second policy.
 func (s *Set) Visible(in *Input) bool {

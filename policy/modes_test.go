@@ -88,7 +88,7 @@ func TestTheSeedsConfigurationWorksUnchanged(t *testing.T) {
             "gateway": { "*": "confirm" }
           }
         }`)
-	base := policy.Default()
+	base := classic()
 	for _, name := range base.Tools() {
 		want := modes(base, name)
 		if name == "gateway" {
@@ -105,7 +105,7 @@ func TestTheSeedsConfigurationWorksUnchanged(t *testing.T) {
 
 // PRV-14: the thirteen safe tools are callable at every taint, and still taint.
 func TestSafeToolsAreCallableAndStillTaint(t *testing.T) {
-	s := policy.Default()
+	s := classic()
 	names := strings.Fields(safeTools)
 	if len(names) != 13 {
 		t.Fatalf("got %d safe tools, want 13", len(names))
@@ -180,7 +180,7 @@ func TestVisibilityDoesNotLookAtArguments(t *testing.T) {
 // PRV-20
 func TestSettingsHaveTheirDefaults(t *testing.T) {
 	want := policy.Settings{
-		Preset: "classic", ApprovalTTL: 120 * time.Second, ApprovalScope: "call", MaxIterations: 10, TaintScope: "session",
+		Preset: "balanced", ApprovalTTL: 120 * time.Second, ApprovalScope: "call", MaxIterations: 10, TaintScope: "session",
 		Previews: true, RecordMessages: true,
 		Asking: policy.Asking{Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "human", OnOutside: policy.Confirm, MaxOpen: 64},
 	}

@@ -17,7 +17,7 @@ func Reserved() []string {
 	return []string{"server", "hooks", "store", "auditor", "verifier", "telegram", "shadow"}
 }
 
-// Default is the Set of an empty file: the classic preset.
+// Default is the Set of an empty file: the balanced preset.
 func Default() *Set {
 	set, _ := Parse("", nil)
 	return set
@@ -77,7 +77,7 @@ func newReader(root *source.Node) *reader {
 	r := &reader{
 		root: root,
 		settings: Settings{
-			Preset: "classic", ApprovalTTL: 120 * time.Second, ApprovalScope: "call", TaintScope: "session",
+			Preset: presets[0].name, ApprovalTTL: 120 * time.Second, ApprovalScope: "call", TaintScope: "session",
 			Previews: true, RecordMessages: true, Asking: defaultAsking(),
 		},
 		caution:     caution{tools: map[string]bool{}},
@@ -97,7 +97,12 @@ func newReader(root *source.Node) *reader {
 		}
 	}
 	r.base = shippedScope(preset)
-	r.base.preset = r.presetRules(r.settings.Preset)
+	if rules := r.presetRules(r.settings.Preset); !root.Get("taintPolicy").Empty() && len(rules) > 0 {
+		// A file that judges by levels does so at every level, as it always did.
+		r.base = shippedScope(byLevels)
+	} else {
+		r.base.preset = rules
+	}
 	r.memory, r.writers = shippedMemoryPatterns(), tools(strings.Fields(shippedWriters)...)
 	for name := range r.base.outputs {
 		r.named[name] = true

@@ -101,7 +101,7 @@ func (s *Set) newRow(name string) *row {
 	}
 	r.cells = make([]atomic.Pointer[cell], len(r.classes.list)*trust.NumLevels*4)
 	for _, l := range trust.Levels() {
-		r.explicit[l] = s.scope.mode(name, l, 0).pos.Line > 0
+		r.explicit[l] = s.scope.root().mode(name, l, 0).pos.Line > 0 // an agent can only add to a preset
 	}
 	r.addTraits()
 	return r

@@ -29,7 +29,7 @@ func TestVersionFollowsTheMeaning(t *testing.T) {
 	}
 	for _, other := range []string{
 		"", "taintPolicy: {shared: allow, external: confirm}\nmaxIterations: 6\n", "taintPolicy: {shared: allow, external: confirm}\n",
-		"taintPolicy: {shared: allow, external: confirm}\nmaxIterations: 5\npreset: classic\n",
+		"taintPolicy: {shared: allow, external: confirm}\nmaxIterations: 5\npreset: permissive\n",
 		"taintPolicy: {shared: allow, external: confirm}\nmaxIterations: 5\nrules: [{name: a, effect: deny}, {name: b, effect: deny}]\n",
 	} {
 		if got := mustParse(t, other).Version(); got == base {

@@ -21,20 +21,25 @@ var shippedOutputs = map[trust.Level]string{
 const shippedSafe = "read memory_search memory_get web_fetch web_search image session_status sessions_list " +
 	"sessions_history agents_list vestige_search vestige_promote vestige_demote"
 
-// presets give the mode of each level, system first.
+// presets give the mode of each level, system first. The first is what an empty file is.
 var presets = []struct {
 	name  string
 	modes [trust.NumLevels]Effect
 }{
-	{"classic", [...]Effect{Allow, Allow, Allow, Confirm, Confirm, Confirm}},
-	{"paranoid", [...]Effect{Allow, Allow, Allow, Deny, Deny, Deny}},
-	{"permissive", [...]Effect{Allow, Allow, Allow, Allow, Allow, Confirm}},
-	{"interactive", [...]Effect{Allow, Allow, Allow, Confirm, Confirm, Deny}},
 	// These look at the call itself: see their rules in presets/.
 	{"balanced", [...]Effect{Allow, Allow, Allow, Allow, Allow, Allow}},
 	{"strict", [...]Effect{Allow, Allow, Allow, Allow, Allow, Allow}},
 	{"quiet", [...]Effect{Allow, Allow, Allow, Allow, Allow, Allow}},
+	// These look at the level of the context alone.
+	{"classic", [...]Effect{Allow, Allow, Allow, Confirm, Confirm, Confirm}},
+	{"paranoid", [...]Effect{Allow, Allow, Allow, Deny, Deny, Deny}},
+	{"permissive", [...]Effect{Allow, Allow, Allow, Allow, Allow, Confirm}},
+	{"interactive", [...]Effect{Allow, Allow, Allow, Confirm, Confirm, Deny}},
 }
+
+// byLevels is the preset whose modes a file's own taintPolicy merges over, where its
+// preset has rules instead.
+const byLevels = 3
 
 //go:embed presets/*.yaml
 var presetFiles embed.FS

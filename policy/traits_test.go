@@ -28,7 +28,7 @@ func traits(s *policy.Set, name string, args any) policy.Traits {
 
 // PRV-03: the trust of what each tool brings back.
 func TestTheTableOfResponses(t *testing.T) {
-	s := policy.Default()
+	s := classic()
 	for level, names := range map[trust.Level]string{
 		trust.Local:     "read edit write exec process tts cron sessions_spawn sessions_send sessions_list sessions_history agents_list nodes canvas",
 		trust.System:    "gateway session_status",
@@ -60,7 +60,7 @@ func TestTheTableOfResponses(t *testing.T) {
 
 // PRV-02: response trust and call permission do not touch one another.
 func TestTheTwoAxesAreIndependent(t *testing.T) {
-	base := policy.Default()
+	base := classic()
 	s := mustParse(t, "toolOutputTaints: {exec: untrusted, web_fetch: local, new_tool: shared}")
 	for name, want := range map[string]trust.Level{"exec": trust.Untrusted, "web_fetch": trust.Local, "new_tool": trust.Shared} {
 		if got := s.Traits(name, nil).Level; got != want {
@@ -105,7 +105,7 @@ toolOutputTaints: {read_mail: local, vault_get: local}
 
 // HOOK-12: reading messages and sending one differ.
 func TestMessageReadAndSendDiffer(t *testing.T) {
-	s := policy.Default()
+	s := classic()
 	for args, want := range map[string]trust.Level{
 		`{"action":"send","to":"x"}`: trust.Local, `{"action":"React"}`: trust.Local, `{"action":"thread-reply"}`: trust.Local,
 		`{"action":"read"}`: trust.External, `{"action":"search"}`: trust.External, `{}`: trust.External, `{"action":7}`: trust.External,
@@ -330,7 +330,7 @@ trustRules:
 }
 
 func TestDetailIsWhatAPersonRecognises(t *testing.T) {
-	s := policy.Default()
+	s := classic()
 	long := strings.Repeat("ä", 150)
 	for args, want := range map[string]string{
 		`{"url":"https://x","path":"p"}`: "https://x",
@@ -352,7 +352,7 @@ func TestDetailIsWhatAPersonRecognises(t *testing.T) {
 
 // Which writes go to a file the agent reads back as its own.
 func TestMemoryFiles(t *testing.T) {
-	s := policy.Default()
+	s := classic()
 	for _, tt := range []struct{ name, tool, args, want string }{
 		{"by name", "write", `{"path":"MEMORY.md"}`, "MEMORY.md"},
 		{"anywhere", "edit", `{"file_path":"/home/me/ws/memory/2026-01-01.md"}`, "/home/me/ws/memory/2026-01-01.md"},

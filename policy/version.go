@@ -17,10 +17,12 @@ func version(root *source.Node) string {
 	h := sha256.New()
 	fmt.Fprintln(h, shippedOutputs, shippedSafe, presets, shippedCommandTools, shippedMail, shippedForge, shippedWeb, shippedActions,
 		shippedMemory, shippedWriters, shippedCautioned, shippedUncautioned)
+	preset := presets[0].name
 	if n := root.Get("preset"); n != nil {
-		src, _ := presetFiles.ReadFile("presets/" + n.Text + ".yaml") // none: a preset of modes alone
-		h.Write(src)
+		preset = n.Text
 	}
+	src, _ := presetFiles.ReadFile("presets/" + preset + ".yaml") // none: a preset of modes alone
+	h.Write(src)
 	keys := slices.DeleteFunc(slices.Clone(root.Keys), func(k source.Key) bool { return slices.Contains(Reserved(), k.Name) })
 	writeKeys(h, keys)
 	return hex.EncodeToString(h.Sum(nil)[:8])

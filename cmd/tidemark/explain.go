@@ -136,6 +136,9 @@ func (e *env) printExplained(x explained) {
 			e.printf("          %s\n", e.ui.word("dim", r.Pos))
 		}
 	}
+	for _, r := range x.May {
+		e.printf("  may ask %s: %s\n", r.Rule, r.Text)
+	}
 	e.printf("  its response is %s (%s)\n", e.ui.as(x.Response.String()), x.Why)
 	if x.Caution {
 		e.printf("  caution: what the agent does after it is audited, where there is an auditor\n")

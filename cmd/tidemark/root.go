@@ -87,7 +87,7 @@ agent's context came from and decides, outside the model, what the agent may sti
 		e.serveCommand(), e.demoCommand(), e.checkCommand(), e.explainCommand(), e.sessionsCommand(), e.graphCommand(),
 		e.approvalsCommand(), e.writesCommand(), e.auditCommand(), e.reportCommand(), e.statusCommand(), e.verifierCommand(),
 		e.resetCommand(), e.versionCommand(),
-		e.replayCommand(),
+		e.replayCommand(), e.labelsCommand(), e.annotateCommand(), e.learnCommand(),
 	)
 	return root
 }

@@ -100,7 +100,7 @@ func (w *world) now() time.Time { return time.Unix(0, w.nanos.Load()) }
 // at a restart.
 func (w *world) start(change func(*channel.Options)) {
 	w.Helper()
-	set, faults := policy.Parse("policy.yaml", nil)
+	set, faults := policy.Parse("policy.yaml", []byte("preset: classic\n"))
 	if err := faults.Err(); err != nil {
 		w.Fatalf("policy: %v", err)
 	}

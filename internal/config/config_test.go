@@ -21,7 +21,7 @@ func TestAnEmptyFileIsTheShippedDefaults(t *testing.T) {
 	if len(faults) > 0 {
 		t.Fatalf("got %v", faults)
 	}
-	if c.Server.Listen != config.DefaultListen || c.Server.MaxBody != 8<<20 || len(c.Hooks) != 0 || c.Policy.Settings().Preset != "classic" {
+	if c.Server.Listen != config.DefaultListen || c.Server.MaxBody != 8<<20 || len(c.Hooks) != 0 || c.Policy.Settings().Preset != "balanced" {
 		t.Errorf("got %+v with preset %s", c.Server, c.Policy.Settings().Preset)
 	}
 }

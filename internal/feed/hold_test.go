@@ -119,7 +119,7 @@ var ways = []struct {
 
 func policyOf(w *world, file string) *policy.Set {
 	w.Helper()
-	set, faults := policy.Parse("policy.yaml", []byte(file))
+	set, faults := policy.Parse("policy.yaml", classic(file))
 	if err := faults.Err(); err != nil {
 		w.Fatal(err)
 	}

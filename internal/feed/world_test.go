@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"iter"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -58,7 +59,7 @@ func newWorld(t testing.TB, file string) *world {
 
 func newWorldOn(t testing.TB, file string, log *counted, now func() time.Time) *world {
 	t.Helper()
-	set, faults := policy.Parse("policy.yaml", []byte(file))
+	set, faults := policy.Parse("policy.yaml", classic(file))
 	if err := faults.Err(); err != nil {
 		t.Fatalf("policy: %v", err)
 	}
@@ -163,4 +164,15 @@ func (w *world) empty() {
 	if n, rooms := w.feed.Waiting(), w.feed.Rooms(); n != 0 || rooms != 0 {
 		w.Errorf("%d callers wait and %d sessions are kept, want none", n, rooms)
 	}
+}
+
+// classic is a file that judges by levels alone, unless it names a preset itself.
+func classic(file string) []byte {
+	switch {
+	case strings.Contains(file, "preset"):
+		return []byte(file)
+	case strings.HasPrefix(strings.TrimSpace(file), "{"):
+		return []byte(strings.Replace(file, "{", `{"preset": "classic", `, 1))
+	}
+	return []byte(file + "\npreset: classic\n")
 }

@@ -10,18 +10,16 @@ import (
 	"github.com/tidemark/tidemark/provenance"
 )
 
-// runLog is the log of one run: one session, one user, forgotten with the run. It links
-// no hash chain, for nobody will ever verify it.
-type runLog struct{ records []audit.Record }
+// runLog is the log of one run: its session and what that leaves behind in logs of the
+// monitor's own, forgotten with the run. It links no hash chain, for nobody will ever
+// verify it.
+type runLog struct{ records map[string][]audit.Record }
 
 var _ tidemark.Store = (*runLog)(nil)
 
 // Append implements tidemark.Store.
 func (l *runLog) Append(_ context.Context, session string, at uint64, events []*provenance.Event) error {
-	if session != theSession {
-		return fmt.Errorf("append to session %q: %w: it is not replayed", session, tidemark.ErrUnavailable)
-	}
-	if n := uint64(len(l.records)); n != at {
+	if n := uint64(len(l.records[session])); n != at {
 		return fmt.Errorf("append at %d: %w: the run has %d records", at, tidemark.ErrConflict, n)
 	}
 	added := make([]audit.Record, 0, len(events))
@@ -33,17 +31,18 @@ func (l *runLog) Append(_ context.Context, session string, at uint64, events []*
 		rec.Seq = at + uint64(i) + 1
 		added = append(added, rec)
 	}
-	l.records = append(l.records, added...)
+	if l.records == nil {
+		l.records = map[string][]audit.Record{}
+	}
+	l.records[session] = append(l.records[session], added...)
 	return nil
 }
 
 // Load implements tidemark.Store.
 func (l *runLog) Load(_ context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
 	return func(yield func(audit.Record, error) bool) {
-		if session != theSession {
-			return // a parent that is not replayed beside its child
-		}
-		for _, rec := range l.records[min(after, uint64(len(l.records))):] {
+		list := l.records[session] // none of a parent that is not replayed beside its child
+		for _, rec := range list[min(after, uint64(len(list))):] {
 			if !yield(rec, nil) {
 				return
 			}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -66,9 +67,14 @@ func (w *World) boot() error {
 	return nil
 }
 
-// load compiles a policy file of the archive, or the defaults where it is missing.
+// load compiles a policy file of the archive. One that is missing or names no preset is
+// classic: stories are told by levels unless they say otherwise.
 func (s *Scenario) load(name string) (*policy.Set, source.Faults, error) {
-	set, faults := policy.Parse(s.Name, s.files[name].padded())
+	src := s.files[name].padded()
+	if !bytes.Contains(src, []byte("preset:")) {
+		src = append(bytes.TrimRight(src, "\n"), "\npreset: classic\n"...)
+	}
+	set, faults := policy.Parse(s.Name, src)
 	if err := faults.Err(); err != nil {
 		return nil, nil, fmt.Errorf("policy %s: %w", name, err)
 	}

@@ -28,6 +28,10 @@ type Session struct {
 	Records   uint64 `json:"records"`
 }
 
+// Own begins the names of the logs that the monitor keeps for itself. They are no
+// sessions and are not listed as such; they are chained, read and verified like any.
+const Own = "tidemark:"
+
 // SessionQuery asks for a page of sessions. The order is by creation, newest first:
 // it is stable while sessions go on, so that no page repeats or skips one.
 type SessionQuery struct {

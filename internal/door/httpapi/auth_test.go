@@ -36,6 +36,8 @@ func TestRolesByRoute(t *testing.T) {
 		{"GET /v1/writes", out, in, in},
 		{"GET /v1/writes/x", out, in, in},
 		{"POST /v1/writes/x", out, in, in},
+		{"GET /v1/labels", out, in, in},
+		{"DELETE /v1/labels?key=file:x", out, out, in},
 		{"GET /v1/audit", out, in, in},
 		{"GET /v1/audit/head", out, in, in},
 		{"GET /v1/audit/verify", out, out, in},

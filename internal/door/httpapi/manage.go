@@ -37,6 +37,7 @@ func (a *API) newRoutes(o Options) (*routes, error) {
 	m.sessionRoutes()
 	m.approvalRoutes()
 	m.writeRoutes()
+	m.labelRoutes()
 	m.auditRoutes()
 	m.policyRoutes()
 	for _, n := range hook.Names() {

@@ -37,6 +37,8 @@ func access() map[string]need {
 		"GET /v1/writes":           needApprover,
 		"GET /v1/writes/{id}":      needApprover,
 		"POST /v1/writes/{id}":     needApprover,
+		"GET /v1/labels":           needApprover,
+		"DELETE /v1/labels":        needAdmin,
 
 		"GET /v1/audit":        needApprover,
 		"GET /v1/audit/head":   needApprover,

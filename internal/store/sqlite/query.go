@@ -30,8 +30,9 @@ func (r *Reader) Sessions(ctx context.Context, q store.SessionQuery) ([]store.Se
 	const query = `SELECT s.name, f.time, l.time, l.seq FROM sessions s
 		JOIN records f ON f.session = s.id AND f.seq = (SELECT min(seq) FROM records WHERE session = s.id)
 		JOIN records l ON l.session = s.id AND l.seq = (SELECT max(seq) FROM records WHERE session = s.id)
-		WHERE s.id < ?1 AND (?2 = '' OR s.name >= ?2 AND s.name < ?3) ORDER BY s.id DESC LIMIT ?4`
-	rows, err := r.db.QueryContext(ctx, query, before, q.Prefix, q.Prefix+"\xff", store.Page(q.Limit))
+		WHERE s.id < ?1 AND (?2 = '' OR s.name >= ?2 AND s.name < ?3) AND NOT (s.name >= ?5 AND s.name < ?6)
+		ORDER BY s.id DESC LIMIT ?4`
+	rows, err := r.db.QueryContext(ctx, query, before, q.Prefix, q.Prefix+"\xff", store.Page(q.Limit), store.Own, store.Own+"\xff")
 	if err != nil {
 		return nil, unavailable(doing, err)
 	}

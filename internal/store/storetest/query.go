@@ -25,6 +25,7 @@ func sessions(t *testing.T, open func(t *testing.T) Store) {
 	mustAppend(t, s, "chat:0", 1, Events("turn", 900, 1)) // activity does not move it
 	want[0].LastTime, want[0].Records = Event("turn", 900).Time, 2
 	slices.Reverse(want)
+	mustAppend(t, s, store.Own+"labels", 0, Events("turn", 950, 1)) // no session
 	for _, limit := range []int{0, 1, 2, 3, 7, 100_000} {
 		var got []store.Session
 		q := store.SessionQuery{Limit: limit}
@@ -48,6 +49,7 @@ func sessions(t *testing.T, open func(t *testing.T) Store) {
 	}
 	for prefix, names := range map[string][]string{
 		"mail": {"mail:5", "mail:3", "mail:1"}, "mail:3": {"mail:3"}, "Mail": {}, "mail:%": {}, "zzz": {}, "chat:": {"chat:6", "chat:4", "chat:2", "chat:0"},
+		store.Own: {},
 	} {
 		rows, err := s.Sessions(ctx, store.SessionQuery{Prefix: prefix})
 		got := []string{}

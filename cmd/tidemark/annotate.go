@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/meaning"
+)
+
+func (e *env) annotateCommand() *cobra.Command {
+	var explain bool
+	cmd := &cobra.Command{
+		Use:   "annotate [FILE|-]",
+		Short: "Say what tools are, from their definitions, for review",
+		Long: `Read a list of tool definitions, as OpenAI, Anthropic or MCP (tools/list) write them, and
+print what was understood of each: source, sink, sensitive, and what its parameters are
+for. The output is the annotations section of a policy file, for a person to read and to
+paste. Nothing is applied.`,
+		Example: `  tidemark annotate tools.json
+  tidemark annotate --explain tools.json
+  curl -s https://mcp.example/tools | tidemark annotate -`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := "-"
+			if len(args) == 1 {
+				name = args[0]
+			}
+			list, err := e.readTools(name)
+			if err != nil {
+				return fmt.Errorf("annotate: %w", err)
+			}
+			return e.annotate(list, explain)
+		},
+	}
+	cmd.Flags().BoolVar(&explain, "explain", false, "print a table for people: every tool and parameter, and why")
+	return cmd
+}
+
+func (e *env) annotate(list []*meaning.Meaning, explain bool) error {
+	switch {
+	case e.json:
+		return e.printJSON(map[string]any{"tools": list})
+	case explain:
+		return e.explainTools(list)
+	}
+	_, err := e.out.Write(meaning.YAML(list))
+	return err
+}
+
+func (e *env) explainTools(list []*meaning.Meaning) error {
+	gravities := map[meaning.Gravity]string{meaning.High: "bad", meaning.Low: "warn", meaning.None: "good"}
+	var rows [][]cell
+	for _, m := range list {
+		rows = append(rows, []cell{
+			{"title", plainLine(m.Tool)}, {"", m.Act.String()}, {gravities[m.Gravity], m.Gravity.String()}, {"", factsOf(m)}, {"dim", plainLine(m.Why)},
+		})
+		for _, p := range m.Params {
+			rows = append(rows, []cell{{"", "  " + plainLine(p.Path)}, {"", p.Role.String()}, {"", p.Kind.String()}, {"", ""}, {"dim", plainLine(p.Why)}})
+		}
+	}
+	return e.ui.table(e.out, []string{"TOOL, parameter", "ACT, role", "GRAVITY, kind", "IS", "WHY"}, rows)
+}
+
+func factsOf(m *meaning.Meaning) string {
+	var out []string
+	for _, f := range []struct {
+		is   bool
+		word string
+	}{{m.Source, "source"}, {m.Sink, "sink"}, {m.Sensitive, "sensitive"}, {m.Reaches, "reaches"}} {
+		if f.is {
+			out = append(out, f.word)
+		}
+	}
+	if len(out) == 0 {
+		return "-"
+	}
+	return strings.Join(out, ", ")
+}
+
+// maxToolList bounds what is read: real lists are a few hundred kilobytes.
+const maxToolList = 16 << 20
+
+// readTools reads a list and understands each tool of it.
+func (e *env) readTools(name string) ([]*meaning.Meaning, error) {
+	in, shown := e.in, "stdin"
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in, shown = f, name
+	}
+	src, err := io.ReadAll(io.LimitReader(in, maxToolList+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", shown, err)
+	}
+	if len(src) > maxToolList {
+		return nil, fmt.Errorf("%s: more than %d MiB", shown, maxToolList>>20)
+	}
+	raws, more, err := toolList(src)
+	if err != nil {
+		return nil, fmt.Errorf("%s%s: %w", shown, syntaxPlace(src), err)
+	}
+	if more {
+		fmt.Fprintf(e.errOut, "tidemark: %s: this is one page of the list: nextCursor is set\n", shown)
+	}
+	list := make([]*meaning.Meaning, 0, len(raws))
+	for i, raw := range raws {
+		d, err := definition(raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s: tool %d of %d: %w", shown, i+1, len(raws), err)
+		}
+		list = append(list, meaning.Of(d))
+	}
+	return list, nil
+}
+
+// errNoTools is a file that is JSON, and something else.
+var errNoTools = errors.New(`not a list of tools: want [...], {"tools": [...]} or {"result": {"tools": [...]}}`)
+
+// toolList finds the definitions: a bare list, a body with tools, or the answer to
+// tools/list. more says that the list goes on elsewhere.
+func toolList(src []byte) (list []strictjson.Value, more bool, err error) {
+	type page struct {
+		Tools strictjson.Value `json:"tools"`
+		Next  string           `json:"nextCursor"`
+	}
+	var raw strictjson.Value
+	if err := strictjson.Unmarshal(src, &raw); err != nil {
+		return nil, false, err
+	}
+	if raw.Kind() == '{' {
+		var body struct {
+			page
+			Result *page `json:"result"`
+		}
+		if err := strictjson.Unmarshal(raw, &body); err != nil {
+			return nil, false, err
+		}
+		p := body.page
+		if body.Result != nil {
+			p = *body.Result
+		}
+		raw, more = p.Tools, p.Next != ""
+	}
+	if raw.Kind() != '[' {
+		return nil, false, errNoTools
+	}
+	err = strictjson.Unmarshal(raw, &list)
+	return list, more, err
+}
+
+// definition reads one tool in any of the spellings.
+func definition(raw strictjson.Value) (meaning.Definition, error) {
+	t, err := hook.NewTool(raw)
+	if err != nil {
+		return meaning.Definition{}, err
+	}
+	out := meaning.Definition{Name: t.Name()}
+	if raw.Kind() != '{' {
+		return out, nil // the bare name
+	}
+	type body struct {
+		Description string           `json:"description"`
+		Parameters  strictjson.Value `json:"parameters"`
+		Input       strictjson.Value `json:"input_schema"`
+		InputSchema strictjson.Value `json:"inputSchema"`
+	}
+	var d struct {
+		body
+		Function    *body `json:"function"`
+		Annotations struct {
+			ReadOnly    *bool `json:"readOnlyHint"`
+			Destructive *bool `json:"destructiveHint"`
+			OpenWorld   *bool `json:"openWorldHint"`
+		} `json:"annotations"`
+	}
+	if err := strictjson.Unmarshal(raw, &d); err != nil {
+		return out, err
+	}
+	b := d.body
+	if d.Function != nil {
+		b = *d.Function
+	}
+	out.Description = b.Description
+	out.ReadOnly, out.Destructive, out.OpenWorld = d.Annotations.ReadOnly, d.Annotations.Destructive, d.Annotations.OpenWorld
+	for _, s := range []strictjson.Value{b.Parameters, b.Input, b.InputSchema} {
+		switch s.Kind() {
+		case '{':
+			out.Schema = s
+		case 'n', jsontext.KindInvalid: // null, or not there
+		default:
+			return out, fmt.Errorf("%q: its parameters are no JSON Schema object", t.Name())
+		}
+	}
+	return out, nil
+}
+
+// syntaxPlace is :line:column where the text stops being JSON, or nothing.
+func syntaxPlace(src []byte) string {
+	d := jsontext.NewDecoder(bytes.NewReader(src))
+	for {
+		_, err := d.ReadToken()
+		var bad *jsontext.SyntacticError
+		switch {
+		case errors.As(err, &bad):
+			before := src[:min(int(bad.ByteOffset), len(src))]
+			line := bytes.Count(before, []byte("\n"))
+			return fmt.Sprintf(":%d:%d", line+1, len(before)-bytes.LastIndexByte(before, '\n'))
+		case err != nil: // the end
+			return ""
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/learn"
+	"github.com/tidemark/tidemark/internal/store"
+)
+
+// LearnOptions say how much must have been observed.
+type LearnOptions = learn.Options
+
+// Lesson is what the log teaches.
+type Lesson = learn.Lesson
+
+// Proposal is one narrower rule.
+type Proposal = learn.Proposal
+
+// Fragment writes proposals as a part of a policy file.
+func Fragment(list []Proposal) []byte { return learn.Fragment(list) }
+
+// Learn folds the whole log and proposes what would narrow the policy in force.
+// progress is told how many records were read.
+func (l *Log) Learn(ctx context.Context, p Paths, opts LearnOptions, progress func(done, total int64)) (*Lesson, error) {
+	head, err := l.Head(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read log: %w", err)
+	}
+	b := learn.New(opts)
+	q := store.EntryQuery{Limit: store.MaxLimit}
+	for done := int64(0); ; {
+		page, err := l.Since(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("read log: %w", err)
+		}
+		for _, e := range page {
+			q.After = e.ID
+			if err := b.Add(e.Record); err != nil {
+				return nil, fmt.Errorf("read log: %w", err)
+			}
+		}
+		done += int64(len(page))
+		progress(done, max(done, head.Records))
+		if len(page) == 0 { // a page may be short before the end
+			break
+		}
+	}
+	file, src, err := policyFile(p)
+	if err != nil {
+		return nil, err
+	}
+	return b.Lesson(file, src)
+}
+
+// Applied is where a lesson was written.
+type Applied struct {
+	File   string `json:"file"`
+	Backup string `json:"backup,omitzero"` // the file as it was; "" if there was none
+}
+
+// Apply adds proposals to the policy file, or makes one. The result parses, is nowhere
+// looser than before, and replaces the file in one step; on any doubt nothing changes.
+func Apply(p Paths, lesson *Lesson, list []Proposal, now time.Time) (Applied, error) {
+	file, src, err := policyFile(p)
+	if err != nil {
+		return Applied{}, err
+	}
+	out, err := lesson.Apply(file, src, list)
+	if err != nil {
+		return Applied{}, fmt.Errorf("apply: %s: %w", file, err)
+	}
+	if _, faults := config.Parse(file, out, os.LookupEnv); faults.Err() != nil {
+		return Applied{}, fmt.Errorf("apply: the result does not parse: %w", faults.Err())
+	}
+	done := Applied{File: file}
+	mode := os.FileMode(0o600)
+	if info, err := os.Stat(file); err == nil {
+		mode = info.Mode().Perm()
+		done.Backup = file + "." + now.UTC().Format("20060102T150405.000000000Z") + ".bak"
+		if err := writeNew(done.Backup, src, mode); err != nil {
+			return Applied{}, fmt.Errorf("keep the file as it was: %w", err)
+		}
+	}
+	if err := replace(file, out, mode); err != nil {
+		return Applied{}, fmt.Errorf("apply: %w", err)
+	}
+	return done, nil
+}
+
+// policyFile is where the policy is, or would be, and what it says.
+func policyFile(p Paths) (file string, src []byte, err error) {
+	if p.Config == "" {
+		return filepath.Join(p.Data, "tidemark.yaml"), nil, nil
+	}
+	if file, err = filepath.EvalSymlinks(p.Config); err != nil {
+		return "", nil, fmt.Errorf("read policy: %w", err)
+	}
+	src, err = readPolicy(file)
+	return file, src, err
+}
+
+// writeNew writes a file that must not exist yet.
+func writeNew(file string, data []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// replace puts a whole file in the place of another, or nothing.
+func replace(file string, data []byte, mode os.FileMode) error {
+	tmp := file + ".new"
+	if err := errors.Join(ignoreMissing(os.Remove(tmp)), writeNew(tmp, data, mode)); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, file); err != nil {
+		return errors.Join(err, os.Remove(tmp))
+	}
+	return nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
