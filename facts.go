@@ -103,14 +103,14 @@ func (s *session) heard(t *Turn, words bool, label trust.Label) {
 }
 
 // read adds a result to what was read.
-func (s *session) read(o *Observation, name string, set *policy.Set, label trust.Label) {
+func (s *session) read(o *Observation, name string, step uint64, set *policy.Set, label trust.Label) {
 	if s.grounds == nil {
 		return
 	}
 	args := tool.NewArgs(o.Result.Args)
 	traits := set.Traits(name, nil)
 	s.grounds.Result(grounds.Result{
-		Tool: name, Args: &args, Content: string(o.Result.Content), Told: traits.Rule != "unknown-tool", Trusted: label.Level >= trust.Local,
+		Tool: name, Step: step, Args: &args, Content: string(o.Result.Content), Told: traits.Rule != "unknown-tool", Trusted: label.Level >= trust.Local,
 	})
 }
 
@@ -125,7 +125,7 @@ func shownValues(g *grounds.Grounds, redact func(string) string) (live, kept []p
 		if len(live) == maxValuesShown {
 			break
 		}
-		v := provenance.Shown{Path: f.Path, Role: f.Role, Value: cutText(f.Value, 500), Origin: f.From}
+		v := provenance.Shown{Path: f.Path, Role: f.Role, Value: cutText(f.Value, 500), Origin: f.From, Where: redact(f.Where)}
 		k := v
 		k.Value = redact(v.Value)
 		if f.Origin >= grounds.System {

@@ -68,7 +68,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		if err := m.append(ctx, s, event); err != nil {
 			return err
 		}
-		s.read(&o, name, m.policy.Load().For(s.state.agent), label)
+		s.read(&o, name, event.Seen.Step, m.policy.Load().For(s.state.agent), label)
 		return nil
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/policy"
@@ -75,7 +76,7 @@ type WriteView struct {
 func (m *Monitor) View(ctx context.Context, name string) (View, error) {
 	var v View
 	err := m.with(ctx, Ref{Session: name}, func(s *session) error {
-		if s.state.version == 0 {
+		if s.state.version == 0 || strings.HasPrefix(name, reserved) {
 			return ErrNotFound
 		}
 		v = m.view(s)

@@ -27,5 +27,8 @@ func Whence(v provenance.Shown) string {
 	if !ok {
 		words = v.Origin
 	}
+	if v.Where != "" && v.Where != words {
+		words += " (" + v.Where + ")"
+	}
 	return fmt.Sprintf("%s = %s: %s", v.Path, v.Value, words)
 }

@@ -1,6 +1,11 @@
 package grounds
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+
+	"github.com/tidemark/tidemark/meaning"
+)
 
 // What a command line can do that a coding session does not need, whatever it read.
 var dangers = []struct {
@@ -21,7 +26,6 @@ var (
 	sensitivePath = regexp.MustCompile(`(?:^|/)(?:\.ssh|\.gnupg|\.aws|\.config|\.github/workflows|\.git/hooks|\.bashrc|\.zshrc|\.profile|\.npmrc|\.netrc|\.env|crontab|authorized_keys)(?:/|$)|^/etc/`)
 	address       = regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"')\]]+`)
 	loopback      = regexp.MustCompile(`(?i)^https?://(?:localhost|127\.|0\.0\.0\.0|\[::1\])`)
-	mail          = regexp.MustCompile(`[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+`)
 	parts         = regexp.MustCompile(`&&|\|\||[;|\n]`)
 )
 
@@ -32,4 +36,72 @@ func danger(command string) string {
 		}
 	}
 	return ""
+}
+
+// command weighs a command line on this machine. What stays here is the workspace's own;
+// what leaves, stays after us or wrecks is looked at.
+func (w *weighing) command(l *leaf) {
+	c := w.c
+	if c.index.Said(l.text) {
+		w.linked = true
+		return
+	}
+	if d := danger(l.text); d != "" {
+		w.risk(d, l.text)
+		return
+	}
+	if c.external {
+		for _, part := range parts.Split(l.text, -1) {
+			if part = strings.Trim(part, " \t\r&<>`"); !c.index.Said(part) && c.orderedOutside(part) {
+				w.risk("from-text", part)
+				return
+			}
+		}
+	}
+	w.leaves(l)
+}
+
+func (w *weighing) leaves(l *leaf) {
+	c := w.c
+	var urls []string
+	for _, u := range address.FindAllString(l.text, -1) {
+		if !loopback.MatchString(u) {
+			urls = append(urls, strings.TrimRight(u, ".,;"))
+		}
+	}
+	if sending.MatchString(l.text) {
+		for _, u := range urls {
+			if o := c.address(u).origin; o != User && o != System {
+				w.risk("sends", u)
+				return
+			}
+		}
+		if c.external && len(urls) == 0 && !c.user.acts.has(meaning.Send) && !c.saysAny("push", "deploy", "publish", "release") {
+			w.risk("sends", l.text)
+		}
+		return
+	}
+	if !network.MatchString(l.text) {
+		return
+	}
+	for _, u := range urls {
+		if o := c.address(u).origin; strings.Contains(u, "$") && (o == Unseen || c.external && o == Text) {
+			w.risk("leaks", u)
+			return
+		}
+	}
+}
+
+func (c *Context) saysAny(words ...string) bool {
+	for _, w := range words {
+		if c.user.tokens[w] {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *weighing) risk(danger, value string) {
+	w.g.Danger, w.g.Decisive = danger, value
+	w.g.note("command", "command", value, source{where: nowhere})
 }

@@ -10,24 +10,19 @@
 package grounds
 
 import (
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/tidemark/tidemark/meaning"
+	"github.com/tidemark/tidemark/origin"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // Context is what one conversation has said and read. It is not safe for concurrent use.
 type Context struct {
 	user     user
-	words    string          // the user's, in canonical form with a blank around each
-	run      string          // the same without blanks
-	chunks   map[string]bool // the user's, as written, in lower case
-	operator string          // words of the operator
+	index    *origin.Index
 	own      map[string]bool // ids our own acts gave back
 	refused  map[string]bool // values of calls the owner turned down
-	index    *index
 	tools    map[string]*meaning.Meaning
 	host     bool // the agent works on this machine: it has a shell
 	external bool // something from outside this machine came in
@@ -35,33 +30,24 @@ type Context struct {
 }
 
 // New is a conversation in which nothing was said.
-func New() *Context {
+func New() *Context { return NewSized(0) }
+
+// NewSized is a conversation of which about limit bytes are known exactly; 0 means
+// 16 MiB. Of what is older only the words are known, and those as free text.
+func NewSized(limit int) *Context {
 	return &Context{
-		words: " ", chunks: map[string]bool{}, own: map[string]bool{}, refused: map[string]bool{}, index: newIndex(),
-		tools: map[string]*meaning.Meaning{},
+		index: origin.New(limit), own: map[string]bool{}, refused: map[string]bool{}, tools: map[string]*meaning.Meaning{},
 	}
 }
 
 // User adds a message of the user's own.
 func (c *Context) User(text string) {
 	c.user.hear(text)
-	n := canon(text)
-	c.words += n + " "
-	c.run += " " + strings.ReplaceAll(n, " ", "")
-	for _, chunk := range strings.Fields(text) {
-		chunk = strings.ToLower(strings.Trim(chunk, trims))
-		c.chunks[chunk] = true
-		if _, host := hostOf(chunk); strings.Contains(host, ".") {
-			c.chunks[host] = true
-		}
-	}
-	for _, m := range mail.FindAllString(text, -1) {
-		c.chunks[strings.ToLower(strings.Trim(m, trims))] = true
-	}
+	c.index.User(text)
 }
 
 // System adds words of the operator.
-func (c *Context) System(text string) { c.operator = " " + canon(text) + " " }
+func (c *Context) System(text string) { c.index.System(text) }
 
 // Tools tells what the host offers.
 func (c *Context) Tools(list []meaning.Definition) {
@@ -89,11 +75,21 @@ func (c *Context) Meaning(name string) *meaning.Meaning {
 	return m
 }
 
+// maxKept bounds how many ids and refused values are kept, and their size.
+const maxKept = 4096
+
+// keep adds a value to a bounded set in its one spelling.
+func keep(set map[string]bool, value string, shortest int) {
+	if n := origin.Normal(value); len(n) >= shortest && len(n) <= maxKept && len(set) < maxKept {
+		set[n] = true
+	}
+}
+
 // Refuse remembers the decisive value of a call that the owner turned down.
 func (c *Context) Refuse(g *Grounds) {
 	for _, f := range g.Findings {
-		if n := canon(f.Value); f.Origin <= Authored && len(n) >= 4 {
-			c.refused[n] = true
+		if f.Origin <= Authored {
+			keep(c.refused, f.Value, 4)
 		}
 	}
 }
@@ -102,11 +98,14 @@ func (c *Context) Refuse(g *Grounds) {
 func (c *Context) Outside() { c.external = true }
 
 // Heard adds words of somebody who does not speak for the user.
-func (c *Context) Heard(text string) { c.index.add(text, false, true) }
+func (c *Context) Heard(text string) {
+	c.index.Result(origin.Result{Content: []byte(text), External: true})
+}
 
 // Result is what a call brought back.
 type Result struct {
 	Tool    string
+	Step    uint64
 	Args    *tool.Args
 	Content string
 	Told    bool // the policy says what the tool's results are worth, so its name does not
@@ -120,9 +119,7 @@ func (c *Context) Result(r Result) {
 	switch m.Act {
 	case meaning.Read, meaning.Execute, meaning.Unknown:
 	default:
-		for id := range newIDs(r.Content) {
-			c.own[canon(id)] = true
-		}
+		c.remember(r.Content)
 		return
 	}
 	values := leaves("", fields)
@@ -138,87 +135,20 @@ func (c *Context) Result(r Result) {
 	} else {
 		c.local = true
 	}
-	named := slices.ContainsFunc(values, func(l leaf) bool { return l.quoted && c.said(l.text) })
-	c.index.add(r.Content, named, external)
+	named := slices.ContainsFunc(values, func(l leaf) bool { return l.quoted && c.index.Said(l.text) })
+	c.index.Result(origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: external, Content: []byte(r.Content)})
 }
 
-var (
-	outward     = set("web url http browser internet online mail email inbox message messages slack calendar drive fetch page webpage mcp issue issues pr ticket tickets")
-	inWorkspace = set("file files dir directory directories folder path code symbol symbols grep glob ls tree workspace repo repository notebook str replace editor multi text range lines in by content contents definition references project todo output")
-)
-
-// isLocal reports whether a tool reads what is on this machine: it says nothing but that,
-// and the agent works here.
-func (c *Context) isLocal(m *meaning.Meaning, args map[string]any) bool {
-	words := nameWords(m.Tool)
-	for _, w := range words {
-		if outward[w] {
-			return false
+// remember keeps the ids that an answer of our own act gives at its top.
+func (c *Context) remember(content string) {
+	v, ok := origin.Parse([]byte(content))
+	if !ok || v.Shape != origin.Object {
+		return
+	}
+	for i := range v.Kids {
+		k := &v.Kids[i]
+		if words := nameWords(k.Key); k.Shape == origin.Scalar && len(words) > 0 && words[len(words)-1] == "id" {
+			keep(c.own, k.Text, 1)
 		}
 	}
-	if m.Reaches {
-		return false
-	}
-	for k := range args {
-		for _, w := range nameWords(k) {
-			if addressNames[stem(w)] {
-				return false
-			}
-		}
-	}
-	for _, w := range words {
-		if !inWorkspace[w] && !isVerb(w) {
-			return false
-		}
-	}
-	return c.host || len(words) == 1 && isVerb(words[0])
-}
-
-var addressNames = set("url uri link href website webhook endpoint site webpage domain host")
-
-func isVerb(w string) bool { return meaning.Verb(w) != meaning.Unknown }
-
-// leaf is one plain value among arguments.
-type leaf struct {
-	path   string // of the parameter, lists without index
-	text   string
-	quoted bool // it was a text, not a number
-	flag   bool
-}
-
-// maxLeaves bounds how many values of a call are looked at; a call with more is not
-// understood.
-const maxLeaves = 2000
-
-// leaves are the plain values of arguments, in a fixed order.
-func leaves(path string, v any) []leaf {
-	switch v := v.(type) {
-	case map[string]any:
-		var out []leaf
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			p := k
-			if path != "" {
-				p = path + "." + k
-			}
-			out = append(out, leaves(p, v[k])...)
-		}
-		return out
-	case []any:
-		var out []leaf
-		for _, e := range v {
-			if _, nested := e.(map[string]any); nested {
-				out = append(out, leaves(path+"[]", e)...)
-			} else {
-				out = append(out, leaves(path, e)...)
-			}
-		}
-		return out
-	case string:
-		return []leaf{{path: path, text: v, quoted: true}}
-	case bool:
-		return []leaf{{path: path, text: formatted(v), flag: true}}
-	case nil:
-		return nil
-	}
-	return []leaf{{path: path, text: formatted(v)}}
 }

@@ -39,10 +39,10 @@ func (l *lexer) account(c chunk, raw []byte) bool {
 // accountGroups adds the groups of four that follow, each behind one space, in capitals
 // and digits as account numbers are printed.
 func (l *lexer) accountGroups() {
-	for l.pos+1 < len(l.src) && l.src[l.pos] == ' ' && capitalOrDigit(l.src[l.pos+1]) && len(l.buf)%4 == 0 {
+	for l.pos+1 < len(l.src) && l.src[l.pos] == ' ' && capitalOrDigit(l.src[l.pos+1]) && len(l.buf)%4 == 0 && len(l.buf) < ibanLongest {
 		pos := l.pos
 		c, ok := l.chunk()
-		if !ok || c.hi-c.lo > 4 || c.shape&^(hasDigit|hasLetter) != 0 || c.lo != pos+1 || !allCapital(l.src[c.lo:c.hi]) {
+		if !ok || c.hi-c.lo > 4 || c.lo != pos+1 || !allCapital(l.src[c.lo:c.hi]) {
 			l.pos = pos
 			return
 		}

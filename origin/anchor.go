@@ -1,79 +1,179 @@
 package origin
 
-import (
-	"bytes"
-	"strconv"
-)
+import "bytes"
 
 const (
-	recordLimit = 256 // segments of a record that are looked at
-	identLimit  = 16  // fields of it that may name it
-	fieldLimit  = 32  // fields with the same value that are looked at
-	rivalLimit  = 64  // places of an anchor that are looked at
-	runLimit    = 32  // tokens of a name that are compared, and places in the user's words
-	shortestID  = 5   // a shorter number is anything
+	recordLimit = 64      // segments of a record that are looked at
+	fieldLimit  = 32      // fields with the same value that are looked at
+	nameLimit   = 12      // tokens of a field that the user may name as a whole
+	hintLimit   = 5       // tokens of a field of which one word may name its record
+	markLimit   = 1 << 16 // fields with the same value that are marked
+	callLimit   = 1 << 14 // tokens of one message that may name what was read before
+	stepLimit   = 1024    // places that one answer may count
+	longNumber  = 5       // digits; a shorter number is anything
+	longFigure  = 4       // bytes of a figure that may be all of a field
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
+// Anchoring. A record is named by the user if a field of it stands in their words as a
+// whole, or if a word of a short field does. Either must tell: at most half of the
+// records of its result have it. What an author says about themselves names nothing,
+// except the very address the user wrote. A word does not count where the user named
+// another record of the same result as a whole.
 
-// anchorOf looks for the user's word in another field of the record a hit stands in,
-// the longest first.
-func (x *Index) anchorOf(c *corpus, h hit) (anchor []byte) {
-	seg := c.segs[h.seg]
-	if seg.rec == 0 {
-		return nil
+// mark notes which fields of the newest result the user named as a whole.
+func (x *Index) mark(c *corpus, d *doc) {
+	if len(x.user.toks) == 0 {
+		return
 	}
-	best, looked := 0, 0
-	first := c.recs[seg.rec].first
-	for i := first; int(i) < len(c.segs) && i-first < recordLimit && looked < identLimit; i++ {
-		s := c.segs[i]
-		if s.rec != seg.rec || s.free || i == h.seg || s.leaf == seg.leaf {
+	tried := map[uint32]bool{}
+	for s := d.seg; int(s) < len(c.segs); s++ {
+		seg := c.segs[s]
+		end, _ := c.segEnd(s)
+		if seg.free || end-seg.tok > nameLimit || x.user.heads.get(c.toks[seg.tok], x.user.toks) == 0 || tried[c.wholes[s]] {
 			continue
 		}
-		if r := x.leaves[s.leaf].role; r != plainRole {
-			looked++
-			if text, n := x.run(c, i, r); n > best {
-				anchor, best = text, n
+		tried[c.wholes[s]] = true
+		x.markField(c, s, d.seg)
+	}
+}
+
+// call notes which fields of all results the user named with the tokens from one on.
+func (x *Index) call(from int) {
+	toks := x.user.toks[from:]
+	toks = toks[:min(len(toks), callLimit)]
+	for i := range toks {
+		h := uint32(wholeStart)
+		for _, t := range toks[i:min(len(toks), i+nameLimit)] {
+			h = mixWhole(h, t)
+			for _, c := range x.shards {
+				if id := c.whole.get(h, c.wholes); id != 0 && !c.segs[id-1].named {
+					x.markField(c, id-1, 0)
+				}
 			}
 		}
 	}
-	return anchor
 }
 
-// run is the row of words that the user's words and an identifying field have in common
-// and that tells most, if it is enough for a field of that role.
-func (x *Index) run(c *corpus, s uint32, r role) ([]byte, int) {
+// markField marks the fields with the value of one from a segment on, if the user said
+// it and it tells.
+func (x *Index) markField(c *corpus, s, from uint32) {
+	q := &x.sub
+	if !q.read(&x.lex, x.seed, c.segText(s)) || !q.naming() {
+		return
+	}
+	if _, ok := x.user.has(&x.lex, q); !ok {
+		return
+	}
+	var same []uint32
+	c.eachWhole(&x.lex, q, markLimit, func(h hit) bool {
+		if h.seg >= from {
+			same = append(same, h.seg)
+		}
+		return h.seg >= from
+	})
+	for len(same) > 0 {
+		d := c.docOf(same[0])
+		n, records, last := 0, 0, uint32(0)
+		for n < len(same) && same[n] >= d.seg {
+			if rec := c.segs[same[n]].rec; rec != last {
+				records, last = records+1, rec
+			}
+			n++
+		}
+		if d.told(records) && n < markLimit {
+			for _, s := range same[:n] {
+				x.setNamed(c, d, s)
+			}
+		}
+		same = same[n:]
+	}
+}
+
+func (x *Index) setNamed(c *corpus, d *doc, s uint32) {
+	seg := &c.segs[s]
+	if x.boasts(c, s) {
+		return
+	}
+	seg.named = true
+	if x.leaves[seg.leaf].list || seg.rec == d.one {
+		return
+	}
+	if d.one == 0 {
+		d.one = seg.rec
+	} else {
+		d.two = seg.rec
+	}
+}
+
+// boasts reports a field in which the author of a record names themselves, unless it is
+// an address.
+func (x *Index) boasts(c *corpus, s uint32) bool {
+	seg := c.segs[s]
+	return x.leaves[seg.leaf].author && c.recs[seg.rec].authored && bytes.IndexByte(c.segText(s), '@') < 0
+}
+
+// told reports whether what so many records of the result have tells them apart.
+func (d *doc) told(records int) bool { return d.records == 1 || records*2 <= int(d.records) }
+
+// beside reports whether the user named another record of the result.
+func (d *doc) beside(rec uint32) bool { return d.one != 0 && (d.one != rec || d.two != 0) }
+
+// anchor is the user's words that name the record a hit stands in, "" for none. Near is
+// true if a field of it has any telling word of theirs.
+func (x *Index) anchor(c *corpus, d *doc, h hit) (text string, near bool) {
+	rec, hint := c.segs[h.seg].rec, ""
+	first := c.recs[rec].first
+	for s := first; int(s) < len(c.segs) && s-first < recordLimit; s++ {
+		seg := c.segs[s]
+		if seg.rec != rec || seg.free {
+			continue
+		}
+		same := c.wholes[s] == c.wholes[h.seg]
+		if seg.named && !same {
+			return string(c.segText(s)), true
+		}
+		if near && hint != "" {
+			continue
+		}
+		word, tells := x.hint(c, d, s)
+		near = near || word != ""
+		if tells && !same && !x.leaves[seg.leaf].author {
+			hint = word
+		}
+	}
+	if hint != "" && d.beside(rec) {
+		return "", near
+	}
+	return hint, near
+}
+
+// hint is a word of a field that is the user's and could name something, and whether it
+// tells the record from the others.
+func (x *Index) hint(c *corpus, d *doc, s uint32) (word string, tells bool) {
 	from := c.segs[s].tok
 	end, _ := c.segEnd(s)
-	size := int(end - from)
-	if size > runLimit || !x.common(c.toks[from:end]) {
-		return nil, 0
+	if !x.common(c.toks[from:end]) {
+		return "", false
 	}
-	f := &x.sub
-	f.read(&x.lex, x.seed, c.segText(s))
-	best, at, most := 0, 0, 0
-	for i := range f.toks {
-		n := x.shared(f.toks[i:])
-		if n == 0 {
+	x.sub.read(&x.lex, x.seed, c.segText(s))
+	for i, t := range x.sub.toks {
+		if x.user.heads.get(t.hash, x.user.toks) == 0 || !distinctive(t.kind, x.sub.text(i)) {
 			continue
 		}
-		part := query{arena: f.arena, toks: f.toks[i : i+n]}
-		part.finish()
-		told := x.names(&part, r, n == size)
-		if told <= most {
+		one := query{arena: x.sub.arena, toks: x.sub.toks[i : i+1]}
+		one.finish()
+		if _, ok := x.user.has(&x.lex, &one); !ok {
 			continue
 		}
-		if _, ok := x.user.has(&x.lex, &part); ok {
-			best, at, most = n, i, told
+		word = string(x.sub.text(i))
+		if end-from <= hintLimit && x.tells(c, d, t.hash) {
+			return word, true
 		}
 	}
-	if most == 0 {
-		return nil, 0
-	}
-	return x.cutTokens(c, s, from+uint32(at), best), most
+	return word, false
 }
 
-// common reports whether the user said any of the words.
+// common reports whether the user said any of the tokens.
 func (x *Index) common(toks []uint32) bool {
 	for _, h := range toks {
 		if x.user.heads.get(h, x.user.toks) != 0 {
@@ -83,110 +183,76 @@ func (x *Index) common(toks []uint32) bool {
 	return false
 }
 
-// shared is how many of the words, from the first on, the user said in a row.
-func (x *Index) shared(toks []queryToken) int {
-	best := 0
-	said := x.user.toks
-	id := x.user.heads.get(toks[0].hash, said)
-	for tries := 0; id != 0 && tries < runLimit; tries++ {
-		n := 0
-		for n < len(toks) && int(id)-1+n < len(said) && toks[n].hash == said[int(id)-1+n] {
-			n++
-		}
-		best = max(best, n)
-		id = x.user.prev[id-1]
+// tells counts the records of a result with a token in a field. What takes too long to
+// count is too common.
+func (x *Index) tells(c *corpus, d *doc, token uint32) bool {
+	if d.records == 1 {
+		return true
 	}
-	return best
-}
-
-// cutTokens is the text of n tokens of a segment as it was written.
-func (x *Index) cutTokens(c *corpus, s, tok uint32, n int) []byte {
-	text := c.segText(s)
-	l := &x.lex
-	l.src, l.pos = text, 0
-	lo, hi := 0, 0
-	for i := c.segs[s].tok; i < tok+uint32(n) && l.next(); i++ {
-		if i == tok {
-			lo = l.tok.start
-		}
-		hi = l.tok.end
+	lo := c.segs[d.seg].tok
+	hi := uint32(len(c.toks))
+	if int(d.end) < len(c.segs) {
+		hi = c.segs[d.end].tok
 	}
-	return text[lo:hi]
-}
-
-// names says how much words the user said tell about a thing whose field of that role
-// they stand in; 0 if they do not name it.
-func (x *Index) names(q *query, r role, full bool) int {
-	telling, proper := 0, false
-	for i, t := range q.toks {
-		text := q.text(i)
-		if t.kind.Target() {
-			telling, proper = telling+2, true
-			continue
-		}
-		if t.kind == Word && len(text) > 1 && !commonWords[string(text)] {
-			telling++
-			proper = proper || x.named.proper[string(text)]
-		}
-	}
-	named := false
-	switch r {
-	case nameRole:
-		named = telling > 0
-	case titleRole:
-		named = telling > 0 && (full || proper || telling > 1)
-	case idRole:
-		named = full && (telling > 0 || len(q.text(0)) >= shortestID)
-	}
-	if !named {
-		return 0
-	}
-	return telling + 1
-}
-
-// rivals counts records that the anchor names as well and that have another value in
-// the same field.
-func (x *Index) rivals(c *corpus, h hit, anchor []byte) int {
-	if !x.sub.read(&x.lex, x.seed, anchor) {
-		return 0
-	}
-	count := 0
-	for _, d := range x.shards {
-		places := 0
-		d.each(&x.lex, &x.sub, func(o hit) bool {
-			s := d.segs[o.seg]
-			own := d == c && s.rec == c.segs[h.seg].rec
-			if !s.free && !own && s.rec != 0 && x.leaves[s.leaf].role != plainRole && d.differs(s.rec, c, h.seg) {
-				count++
-			}
-			places++
-			return places < rivalLimit
-		})
-	}
-	return count
-}
-
-// differs reports whether a record has the field of another one's segment, and never
-// with its value.
-func (c *corpus) differs(rec uint32, d *corpus, seg uint32) bool {
-	first := c.recs[rec].first
-	found := false
-	for i := first; int(i) < len(c.segs) && i-first < recordLimit; i++ {
-		if c.segs[i].rec != rec || c.segs[i].leaf != d.segs[seg].leaf {
-			continue
-		}
-		if c.wholes[i] == d.wholes[seg] {
+	records, last := 0, uint32(0)
+	for id := c.heads.get(token, c.toks); id > lo; id = c.prev[id-1] {
+		if x.steps--; x.steps < 0 {
 			return false
 		}
-		found = true
+		if id-1 >= hi {
+			continue
+		}
+		if seg := c.segs[c.segOf(id-1)]; !seg.free && seg.rec != last {
+			records, last = records+1, seg.rec
+		}
 	}
-	return found
+	return d.told(records)
 }
 
-// base is the last part of a path, nil where there is none before it.
-func base(p []byte) []byte {
-	if i := bytes.LastIndexByte(p, '/'); i >= 0 {
-		return p[i+1:]
+// naming reports whether a field of these tokens could name its record.
+func (q *query) naming() bool {
+	for i, t := range q.toks {
+		if distinctive(t.kind, q.text(i)) || (t.kind == Number || t.kind == Date || t.kind == Time) && len(q.text(i)) >= longFigure {
+			return true
+		}
 	}
-	return nil
+	return false
+}
+
+// distinctive reports whether a token can tell one thing from another.
+func distinctive(k Kind, text []byte) bool {
+	switch {
+	case k.Target():
+		return true
+	case k == Date || k == Time:
+		return false
+	}
+	digits := 0
+	for _, b := range text {
+		if roles[b] == digit {
+			digits++
+		}
+	}
+	if k == Number || digits == len(text) {
+		return digits >= longNumber
+	}
+	return len(text) > 2 && !commonWords[string(text)]
+}
+
+// commonWords name nothing in particular.
+var commonWords = wordSet(`event events meeting meetings file files email emails mail message messages document documents calendar list
+ transaction transactions account user users item date time day name id status title body description content subject sender recipient
+ recipients owner size hour hours minutes confirmed received sent shared drive cloud com org net www http https docx pdf txt xlsx csv
+ january february march april may june july august september october november december monday tuesday wednesday thursday friday
+ saturday sunday today tomorrow the and for with from are was were been its this that these those your our their his her you them
+ she they does did not yes please can could would should will might just also then than there here what which who whom when where how
+ why all any some every each other more most next new last first per via into out down about after before fwd hello dear thanks best
+ regards true false null none`)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range bytes.Fields([]byte(words)) {
+		set[string(w)] = true
+	}
+	return set
 }

@@ -9,6 +9,9 @@ type record struct {
 	leaf  uint32 // where it stands there
 	index int32  // in the list; -1 for a map by name
 	first uint32 // its first segment
+
+	filled   bool // it has one
+	authored bool // it says who wrote it, so it says what they want it to say
 }
 
 // builder brings one result into a corpus.
@@ -21,12 +24,12 @@ type builder struct {
 func (b *builder) content(content []byte) {
 	content = unwrap(content)
 	if text, ok := b.single(content); ok {
-		b.c.add(&b.x.lex, segment{rec: b.record(0, 0, -1)}, text)
+		b.add(segment{rec: b.record(0, 0, -1)}, text)
 		return
 	}
 	f := &b.x.trees
 	if !f.parse(content) {
-		b.c.add(&b.x.lex, segment{free: true}, content)
+		b.add(segment{free: true, rec: b.record(0, 0, -1)}, content)
 		return
 	}
 	rec := b.record(0, 0, -1)
@@ -95,6 +98,14 @@ func (b *builder) single(content []byte) ([]byte, bool) {
 	return text, whole && !l.next()
 }
 
+// add appends a scalar of a record.
+func (b *builder) add(s segment, text []byte) {
+	if b.c.add(&b.x.lex, s, text) {
+		r := &b.c.recs[s.rec]
+		r.filled, r.authored = true, r.authored || b.x.leaves[s.leaf].author
+	}
+}
+
 func (b *builder) record(up, leaf uint32, index int) uint32 {
 	b.c.recs = append(b.c.recs, record{up: up, leaf: leaf, index: int32(index), first: uint32(len(b.c.segs))})
 	return uint32(len(b.c.recs) - 1)
@@ -105,7 +116,7 @@ func (b *builder) value(i int, rec, leaf uint32) {
 	n := b.x.trees.nodes[i]
 	switch n.kind {
 	case scalar:
-		b.c.add(&b.x.lex, segment{leaf: leaf, rec: rec, free: prose(n.text)}, n.text)
+		b.add(segment{leaf: leaf, rec: rec, free: prose(n.text)}, n.text)
 	case list:
 		b.list(i, rec, leaf)
 	case object:
@@ -151,7 +162,7 @@ func (b *builder) byName(i int, up, leaf uint32) {
 }
 
 func (b *builder) key(key []byte, rec, leaf uint32) {
-	b.c.add(&b.x.lex, segment{leaf: leaf, rec: rec, free: prose(key)}, key)
+	b.add(segment{leaf: leaf, rec: rec, free: prose(key)}, key)
 }
 
 // dataKey reports a key that is a value itself, such as an address.
@@ -171,7 +182,7 @@ func (b *builder) directory(i int) bool {
 	first := i + 1
 	count := 0
 	for c := first; c < nodes[i].end; c = nodes[c].end {
-		if roleOf(nodes[c].key) != plainRole || formWords[string(squeeze(nodes[c].key))] || !b.alike(first, c) {
+		if formKey(nodes[c].key) || !b.alike(first, c) {
 			return false
 		}
 		count++

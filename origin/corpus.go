@@ -5,8 +5,6 @@ import (
 	"hash/maphash"
 	"slices"
 	"sort"
-
-	"github.com/tidemark/tidemark/trust"
 )
 
 const (
@@ -41,15 +39,17 @@ type segment struct {
 	rec      uint32
 	prev     uint32 // the segment before it with the same whole, plus one
 	free     bool   // free text: nobody structured it
+	named    bool   // the user said all of it
 }
 
 // doc is one text as it came.
 type doc struct {
-	seg   uint32 // first segment
-	level trust.Level
-	tool  string
-	step  uint64
-	key   docKey
+	seg, end uint32 // its segments
+	records  uint32 // that have any
+	one, two uint32 // records that the user named, as far as there are two
+	tool     string
+	step     uint64
+	key      docKey
 }
 
 // segEnd is the first token and the first byte behind a segment.
@@ -138,27 +138,32 @@ func (c *corpus) eachWhole(l *lexer, q *query, limit int, visit func(hit) bool) 
 	}
 }
 
-// each visits places of the value in any segment, newest first. The walk is bounded: a
-// value made only of the commonest words may be missed, which is the strict answer.
-func (c *corpus) each(l *lexer, q *query, visit func(hit) bool) {
+// each visits places of the value in any segment, newest first, except those where it is
+// a structured segment as a whole. The walk is bounded: it is false if it ended early.
+func (c *corpus) each(l *lexer, q *query, visit func(hit) bool) bool {
 	p, n := uint32(q.pivot), uint32(len(q.toks))
 	id := c.heads.get(q.toks[p].hash, c.toks)
 	tries := 0
-	for walked := 0; id != 0 && walked < walkLimit && tries < tryLimit; walked++ {
+	for walked := 0; id != 0; walked++ {
+		if walked == walkLimit || tries == tryLimit {
+			return false
+		}
 		at := id - 1
 		id = c.prev[at]
 		if at < p || int(at-p+n) > len(c.toks) || !c.same(q, at-p) {
 			continue
 		}
 		s := c.segOf(at - p)
-		if end, _ := c.segEnd(s); at-p+n > end {
+		end, _ := c.segEnd(s)
+		if at-p+n > end || !c.segs[s].free && n == end-c.segs[s].tok {
 			continue
 		}
 		tries++
 		if h, ok := c.verify(l, q, s, at-p); ok && !visit(h) {
-			return
+			return true
 		}
 	}
+	return true
 }
 
 // same compares hashes from a token on.

@@ -154,7 +154,7 @@ var months = [12]string{
 }
 
 // monthLetters has a bit for each letter a month starts with.
-const monthLetters = 1<<('j'-'a') | 1<<('f'-'a') | 1<<('m'-'a') | 1<<('a'-'a') | 1<<('s'-'a') | 1<<('o'-'a') | 1<<('n'-'a') | 1<<('d'-'a')
+const monthLetters = 1<<('j'-'a') | 1<<('f'-'a') | 1<<('m'-'a') | 1 | 1<<('s'-'a') | 1<<('o'-'a') | 1<<('n'-'a') | 1<<('d'-'a')
 
 // month reads the name of a month or its first letters; 0 for none.
 func month(raw []byte) int {

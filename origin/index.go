@@ -3,8 +3,6 @@ package origin
 import (
 	"bytes"
 	"hash/maphash"
-
-	"github.com/tidemark/tidemark/trust"
 )
 
 const (
@@ -12,11 +10,11 @@ const (
 	shardCount   = 8 // parts that are forgotten one at a time
 )
 
-// docKey tells content apart: the same at the same level is indexed once.
+// docKey tells content apart: the same that came in the same way is indexed once.
 type docKey struct {
-	hash  uint64
-	size  int
-	level trust.Level
+	hash            uint64
+	size            int
+	named, external bool
 }
 
 // Index holds what came into one context. Make one with New.
@@ -29,8 +27,9 @@ type Index struct {
 	seen   map[docKey]bool
 	old    faded
 	leaves []leaf
-	named  names
-	lex    lexer // no answer of it is kept over another use
+	hosts  map[string]bool // that the user named
+	steps  int             // left for the answer at hand
+	lex    lexer           // no answer of it is kept over another use
 	q, sub query
 	trees  forest
 }
@@ -44,28 +43,30 @@ func New(limit int) *Index {
 	seed := maphash.MakeSeed()
 	return &Index{
 		limit: limit, seed: seed, user: &corpus{seed: seed}, system: &corpus{seed: seed},
-		seen: map[docKey]bool{}, leaves: []leaf{{}}, named: newNames(), old: faded{limit: limit / fadedShare},
+		seen: map[docKey]bool{}, leaves: []leaf{{}}, hosts: map[string]bool{}, old: faded{limit: limit / fadedShare},
 	}
 }
 
 // User adds the user's own words.
 func (x *Index) User(text string) {
-	if x.plain(x.user, text, trust.Owner) {
-		x.named.learn(&x.lex, []byte(text))
+	from := len(x.user.toks)
+	if x.plain(x.user, text) {
+		x.learn([]byte(text))
+		x.call(from)
 	}
 }
 
 // System adds words of the operator.
-func (x *Index) System(text string) { x.plain(x.system, text, trust.System) }
+func (x *Index) System(text string) { x.plain(x.system, text) }
 
 // plain adds text that has no structure. Beyond the limit it is left out: what is not
 // there is Unseen.
-func (x *Index) plain(c *corpus, text string, level trust.Level) bool {
+func (x *Index) plain(c *corpus, text string) bool {
 	if c.cost()+len(text) > x.limit {
 		return false
 	}
 	b := []byte(text)
-	c.docs = append(c.docs, doc{seg: uint32(len(c.segs)), level: level})
+	c.docs = append(c.docs, doc{seg: uint32(len(c.segs))})
 	if !c.add(&x.lex, segment{free: true}, b) {
 		c.docs = c.docs[:len(c.docs)-1]
 		return false
@@ -79,7 +80,7 @@ func (x *Index) Result(r Result) {
 	if len(bytes.TrimSpace(content)) == 0 {
 		return
 	}
-	key := docKey{maphash.Bytes(x.seed, content), len(content), r.Level.Join(r.Level)}
+	key := docKey{maphash.Bytes(x.seed, content), len(content), r.Named, r.External}
 	if x.seen[key] {
 		return
 	}
@@ -89,12 +90,21 @@ func (x *Index) Result(r Result) {
 	}
 	x.seen[key] = true
 	c := x.shard()
-	c.docs = append(c.docs, doc{seg: uint32(len(c.segs)), level: key.level, tool: r.Tool, step: r.Step, key: key})
+	c.docs = append(c.docs, doc{seg: uint32(len(c.segs)), tool: r.Tool, step: r.Step, key: key})
 	b := builder{x: x, c: c}
+	first := len(c.recs)
 	b.content(content)
-	if int(c.docs[len(c.docs)-1].seg) == len(c.segs) {
+	d := &c.docs[len(c.docs)-1]
+	if d.end = uint32(len(c.segs)); d.end == d.seg {
 		c.docs = c.docs[:len(c.docs)-1]
+		return
 	}
+	for _, r := range c.recs[first:] {
+		if r.filled {
+			d.records++
+		}
+	}
+	x.mark(c, d)
 	x.forget()
 }
 
@@ -125,19 +135,3 @@ func (x *Index) forget() {
 		x.shards = x.shards[1:]
 	}
 }
-
-// Mentions reports whether the user said the word, or the words in that order.
-func (x *Index) Mentions(word string) bool {
-	if !x.q.read(&x.lex, x.seed, []byte(word)) {
-		return false
-	}
-	if len(x.q.toks) == 1 && x.named.words[string(x.q.text(0))] {
-		return true
-	}
-	_, ok := x.user.has(&x.lex, &x.q)
-	return ok
-}
-
-// Words lists the words of the user, each once, in the order they were first said.
-// Words inside addresses, links and paths are not among them.
-func (x *Index) Words() []string { return append([]string(nil), x.named.order...) }

@@ -1,23 +1,18 @@
 package origin
 
-import "strings"
-
-// role says what a field tells about its record.
-type role uint8
-
-const (
-	plainRole role = iota
-	nameRole       // who or what it is; a part of it is enough: "Bob" of "Bob Smith"
-	titleRole      // what it is called; all of it, or several words
-	idRole         // its number; all of it
+import (
+	"bytes"
+	"strconv"
+	"strings"
 )
 
 // leaf is the path of a field inside its record, shared by all records of that form.
 type leaf struct {
-	up   uint32
-	key  string
-	role role
-	kids map[string]uint32
+	up     uint32
+	key    string
+	list   bool // of items
+	author bool // the writer of the record names themselves in it
+	kids   map[string]uint32
 }
 
 // Keys that stand for what has none. They cannot be written in content: a control
@@ -46,34 +41,29 @@ func (x *Index) leaf(up uint32, key []byte) uint32 {
 	if x.leaves[up].kids == nil {
 		x.leaves[up].kids = map[string]uint32{}
 	}
-	r := roleOf(key)
-	if string(key) == string(listKey) {
-		r = x.leaves[up].role
-	}
 	id := uint32(len(x.leaves))
 	x.leaves[up].kids[string(key)] = id
-	x.leaves = append(x.leaves, leaf{up: up, key: string(key), role: r})
+	x.leaves = append(x.leaves, leaf{up: up, key: string(key), list: string(key) == string(listKey), author: authors[string(squeeze(key))]})
 	return id
 }
 
-// roleOf reads what a key says about its field.
-func roleOf(key []byte) role {
-	if string(key) == string(nameKey) {
-		return nameRole
-	}
+// formKey reports a key of a form rather than the name of a thing.
+func formKey(key []byte) bool {
 	k := string(squeeze(key))
-	if r, ok := roleWords[k]; ok {
-		return r
+	if formWords[k] {
+		return true
 	}
-	switch {
-	case strings.HasSuffix(k, "filename"), strings.HasSuffix(k, "title"), strings.HasSuffix(k, "subject"):
-		return titleRole
-	case strings.HasSuffix(k, "name"):
-		return nameRole
-	case len(key) > 2 && (strings.HasSuffix(string(key), "_id") || strings.HasSuffix(string(key), "Id") || strings.HasSuffix(string(key), "ID")):
-		return idRole
+	for _, end := range [...]string{"name", "title", "subject"} {
+		if strings.HasSuffix(k, end) {
+			return true
+		}
 	}
-	return plainRole
+	for _, end := range [...]string{"_id", "Id", "ID"} {
+		if bytes.HasSuffix(key, []byte(end)) {
+			return true
+		}
+	}
+	return false
 }
 
 // squeeze is a key without case and separators: "First Name", first_name, firstName.
@@ -90,27 +80,15 @@ func squeeze(key []byte) []byte {
 	return out
 }
 
-var roleWords = map[string]role{
-	"name": nameRole, "person": nameRole, "contact": nameRole, "sender": nameRole, "from": nameRole, "author": nameRole,
-	"organizer": nameRole, "organiser": nameRole, "owner": nameRole, "vendor": nameRole, "company": nameRole,
-	"organization": nameRole, "organisation": nameRole, "merchant": nameRole, "payee": nameRole, "beneficiary": nameRole,
-	"customer": nameRole, "client": nameRole, "supplier": nameRole, "user": nameRole, "nickname": nameRole, "employee": nameRole,
-	"title": titleRole, "subject": titleRole, "topic": titleRole, "headline": titleRole, "label": titleRole,
-	"event": titleRole, "project": titleRole, "file": titleRole, "path": titleRole, "document": titleRole,
-	"channel": titleRole, "repository": titleRole, "repo": titleRole, "hotel": titleRole, "product": titleRole,
-	"id": idRole, "uuid": idRole, "number": idRole, "code": idRole, "reference": idRole, "ref": idRole, "sku": idRole,
-}
+// authors are fields in which the writer of a record names themselves.
+var authors = wordSet(`from sender author replyto postedby createdby creator submitter reporter fromname sendername fromemail sentby`)
 
-// formWords are keys of forms rather than names of things; a map with one of them is no
-// map by name.
-var formWords = map[string]bool{
-	"to": true, "cc": true, "bcc": true, "replyto": true, "recipient": true, "recipients": true, "email": true, "mail": true,
-	"address": true, "phone": true, "mobile": true, "fax": true, "url": true, "link": true, "website": true, "homepage": true,
-	"iban": true, "account": true, "href": true, "src": true, "self": true, "next": true, "prev": true, "first": true, "last": true,
-	"primary": true, "secondary": true, "home": true, "work": true, "office": true, "billing": true, "shipping": true,
-	"source": true, "target": true, "destination": true, "input": true, "output": true, "start": true, "end": true,
-	"new": true, "old": true, "main": true, "default": true, "backup": true, "support": true, "admin": true, "payment": true,
-}
+// formWords are keys of forms; a map with one of them is no map by name.
+var formWords = wordSet(`to cc bcc replyto recipient recipients email mail address phone mobile fax url link website homepage iban
+ account href src self next prev first last primary secondary home work office billing shipping source target destination input output
+ start end new old main default backup support admin payment person contact sender from author organizer organiser owner vendor company
+ organization organisation merchant payee beneficiary customer client supplier user employee topic headline label event project file
+ path document channel repository repo hotel product id uuid number code reference ref sku`)
 
 // path writes where a segment stands: "[2].contact.email".
 func (x *Index) path(c *corpus, s uint32) string {
@@ -120,7 +98,7 @@ func (x *Index) path(c *corpus, s uint32) string {
 		r := c.recs[rec]
 		place := x.leafPath(r.leaf, -1)
 		if r.index >= 0 {
-			place += "[" + itoa(int(r.index)) + "]"
+			place += "[" + strconv.Itoa(int(r.index)) + "]"
 		}
 		if place != "" && out != "" && out[0] != '[' {
 			place += "."
@@ -153,7 +131,7 @@ func (x *Index) leafPath(id uint32, item int) string {
 		switch key := x.leaves[id].key; key {
 		case string(listKey):
 			if item >= 0 {
-				out = "[" + itoa(item) + "]" + out
+				out = "[" + strconv.Itoa(item) + "]" + out
 				item = -1
 			} else {
 				out = "[]" + out

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/origin"
-	"github.com/tidemark/tidemark/trust"
 )
 
 const small = 64 << 10
@@ -15,7 +14,7 @@ const small = 64 << 10
 func flood(x *origin.Index, size int) {
 	for i := 0; size > 0; i++ {
 		text := []byte(ids(1000+i, 4<<10))
-		x.Result(origin.Result{Tool: "flood", Level: trust.Local, Content: text})
+		x.Result(origin.Result{Tool: "flood", Content: text})
 		size -= len(text)
 	}
 }
@@ -25,7 +24,7 @@ func TestOldContentFadesToTextAndNeverBetter(t *testing.T) {
 	x := origin.New(small)
 	x.User("write to Mira")
 	x.System("reports go to desk@kontor.example")
-	x.Result(origin.Result{Tool: "people", Level: trust.Local, Content: []byte(people)})
+	x.Result(origin.Result{Tool: "people", Content: []byte(people)})
 	if got := x.Of("mira@kontor.example"); got.Class != origin.Anchored {
 		t.Fatalf("Of before the flood: got %+v, want anchored", got)
 	}
@@ -42,7 +41,7 @@ func TestOldContentFadesToTextAndNeverBetter(t *testing.T) {
 		if got.Class != want {
 			t.Errorf("Of(%q) after the flood: got %+v, want %v", value, got, want)
 		}
-		if want == origin.Text && (got.Level != trust.Untrusted || got.Field || got.Anchor != "") {
+		if want == origin.Text && (got.Tool != "" || got.Field || got.Anchor != "") {
 			t.Errorf("Of(%q): got %+v, want nothing but text", value, got)
 		}
 	}
@@ -50,7 +49,7 @@ func TestOldContentFadesToTextAndNeverBetter(t *testing.T) {
 	if got := x.Of("mira@kontor.example"); got.Class > origin.Text {
 		t.Errorf("Of after a greater flood: got %+v, want text at best", got)
 	}
-	x.Result(origin.Result{Tool: "people", Level: trust.Local, Content: []byte(people)})
+	x.Result(origin.Result{Tool: "people", Content: []byte(people)})
 	if got := x.Of("mira@kontor.example"); got.Class != origin.Anchored {
 		t.Errorf("Of after it came again: got %+v, want anchored", got)
 	}
@@ -87,14 +86,10 @@ func TestWordsOfTheUserBeyondTheLimitAreLeftOut(t *testing.T) {
 func TestTheSameContentIsOneContent(t *testing.T) {
 	x := origin.New(small)
 	for i := range 10_000 {
-		x.Result(origin.Result{Tool: "people", Step: uint64(i), Level: trust.Local, Content: []byte(people)})
+		x.Result(origin.Result{Tool: "people", Step: uint64(i), Content: []byte(people)})
 	}
 	if got := x.Of("kay@field.example"); got.Class != origin.Field || got.Step != 0 {
 		t.Errorf("Of a value that came often: got %+v, want a field of step 0", got)
-	}
-	x.Result(origin.Result{Level: trust.Untrusted, Content: []byte(people)})
-	if got := x.Of("kay@field.example"); got.Level != trust.Local {
-		t.Errorf("Of a value of two sources: got %v, want the more trusted", got.Level)
 	}
 }
 
@@ -109,9 +104,6 @@ func TestEmptyContentLeavesNoTrace(t *testing.T) {
 		if got := x.Of(value); got.Class != origin.Unseen {
 			t.Errorf("Of(%q): got %+v, want unseen", value, got)
 		}
-	}
-	if got := x.Words(); len(got) != 0 {
-		t.Errorf("Words: got %q, want none", got)
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 // scheme, "www.", a default port, a slash at the end, parameters that only count
 // visitors. Other schemes stay as they are.
 func (l *lexer) link(c chunk) bool {
-	rest, port := 0, ""
+	var rest int
+	var port string
 	switch {
 	case bytes.HasPrefix(l.buf, []byte("http://")):
 		rest, port = len("http://"), ":80"

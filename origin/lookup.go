@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/tidemark/tidemark/trust"
 )
 
 // Of is the best answer to where a value came from. Numbers, dates and other scalars
@@ -18,7 +16,7 @@ func (x *Index) Of(value string) Finding {
 	}
 	parts := [2]string{string(x.q.text(0)), string(x.q.text(1))}
 	day, hour := x.one(parts[0]), x.one(parts[1])
-	if day.better(hour) {
+	if day.Class > hour.Class {
 		day = hour
 	}
 	if day.Class > f.Class {
@@ -41,21 +39,15 @@ func (x *Index) one(value string) Finding {
 	if f, ok := x.words(); ok {
 		return f
 	}
-	var best candidate
+	x.steps = stepLimit
+	best := candidate{authored: true, beside: true, named: true}
 	for i := len(x.shards) - 1; i >= 0 && best.Class < Anchored; i-- {
 		x.fields(x.shards[i], q, &best)
 	}
-	if best.Class < Field {
-		for i := len(x.shards) - 1; i >= 0 && best.tries < hitLimit; i-- {
-			x.texts(x.shards[i], q, &best)
-		}
+	for i := len(x.shards) - 1; i >= 0 && best.Class < Field && best.tries < hitLimit; i-- {
+		x.texts(x.shards[i], q, &best)
 	}
-	if best.in != nil {
-		best.Path, best.Excerpt = x.path(best.in, best.at.seg), best.in.excerpt(best.at)
-	} else if x.old.has(x.seed, q) {
-		best.Class = Text
-	}
-	x.byHost(q, &best.Finding)
+	x.finish(&best)
 	return best.Finding
 }
 
@@ -64,7 +56,32 @@ type candidate struct {
 	Finding
 	in    *corpus
 	at    hit
-	tries int // places of free text looked at
+	tries int // places of text looked at
+
+	authored, beside, named bool // as far as it was looked at
+}
+
+func (x *Index) finish(best *candidate) {
+	switch best.Class {
+	case Field:
+		best.Authored, best.Beside = best.authored, best.beside
+	case Text:
+		best.Named = best.named
+	}
+	if best.in != nil {
+		best.Path, best.Excerpt = x.path(best.in, best.at.seg), best.in.excerpt(best.at)
+	} else if x.old.has(x.seed, &x.q) {
+		best.Class = Text
+	}
+}
+
+// Said reports whether the user's words hold the value.
+func (x *Index) Said(value string) bool {
+	if !x.q.read(&x.lex, x.seed, []byte(value)) {
+		return false
+	}
+	f, ok := x.words()
+	return ok && f.Class == User
 }
 
 // words looks in the user's words and the operator's.
@@ -80,10 +97,10 @@ func (x *Index) words() (Finding, bool) {
 
 func (x *Index) said(q *query) (Finding, bool) {
 	if h, ok := x.user.has(&x.lex, q); ok {
-		return Finding{Class: User, Level: trust.Owner, Excerpt: x.user.excerpt(h)}, true
+		return Finding{Class: User, Excerpt: x.user.excerpt(h)}, true
 	}
 	if h, ok := x.system.has(&x.lex, q); ok {
-		return Finding{Class: System, Level: trust.System, Excerpt: x.system.excerpt(h)}, true
+		return Finding{Class: System, Excerpt: x.system.excerpt(h)}, true
 	}
 	return Finding{}, false
 }
@@ -91,72 +108,47 @@ func (x *Index) said(q *query) (Finding, bool) {
 // fields looks for structured fields that are the value as a whole.
 func (x *Index) fields(c *corpus, q *query, best *candidate) {
 	c.eachWhole(&x.lex, q, fieldLimit, func(h hit) bool {
-		x.weigh(c, q, h, Field, best)
+		x.place(c, h, best)
 		return best.Class < Anchored
 	})
 }
 
 // texts looks everywhere else: in free text, and for typed parts of a field.
 func (x *Index) texts(c *corpus, q *query, best *candidate) {
-	c.each(&x.lex, q, func(h hit) bool {
-		class := Text
+	all := c.each(&x.lex, q, func(h hit) bool {
 		if !c.segs[h.seg].free && x.typed(c, q, h) {
-			class = Field
+			x.place(c, h, best)
+		} else {
+			d := c.docOf(h.seg)
+			best.named = best.named && d.key.named
+			best.take(Finding{Class: Text, Tool: d.tool, Step: d.step}, c, h)
 		}
-		x.weigh(c, q, h, class, best)
 		best.tries++
 		return best.tries < hitLimit && best.Class < Anchored
 	})
+	best.named = best.named && all && best.tries < hitLimit
 }
 
-// weigh makes a finding of a hit and keeps the better one.
-func (x *Index) weigh(c *corpus, q *query, h hit, class Class, best *candidate) {
+// place weighs a field that is the value.
+func (x *Index) place(c *corpus, h hit, best *candidate) {
 	d := c.docOf(h.seg)
-	f := Finding{Class: class, Level: d.level, Tool: d.tool, Step: d.step, Field: class == Field}
-	if class == Field {
-		x.hang(c, q, h, &f)
+	rec := c.segs[h.seg].rec
+	f := Finding{Class: Field, Field: true, Tool: d.tool, Step: d.step}
+	anchor, near := x.anchor(c, d, h)
+	if anchor != "" {
+		f.Class, f.Anchor = Anchored, anchor
 	}
-	if f.better(best.Finding) {
-		best.Finding, best.in, best.at = f, c, h
-	}
+	f.Near = near || best.Near
+	best.authored = best.authored && c.recs[rec].authored
+	best.beside = best.beside && d.records > 1 && d.beside(rec)
+	best.take(f, c, h)
+	best.Near = f.Near
 }
 
-// hang makes a field anchored if the user named what it belongs to.
-func (x *Index) hang(c *corpus, q *query, h hit, f *Finding) {
-	anchor := x.anchorOf(c, h)
-	if anchor == nil && len(q.toks) == 1 && q.toks[0].kind == Path {
-		anchor = x.file(base(q.text(0)))
-	}
-	if anchor == nil {
-		return
-	}
-	f.Anchor = string(anchor)
-	if f.Rivals = x.rivals(c, h, anchor); f.Rivals == 0 {
-		f.Class = Anchored
-	}
-}
-
-// file is the name of a file if the user said it.
-func (x *Index) file(name []byte) []byte {
-	if name == nil || !x.sub.read(&x.lex, x.seed, name) || len(x.sub.toks) != 1 || x.sub.toks[0].kind != Path {
-		return nil
-	}
-	if _, ok := x.user.has(&x.lex, &x.sub); !ok {
-		return nil
-	}
-	return name
-}
-
-// byHost anchors a link to the exact host the user named.
-func (x *Index) byHost(q *query, best *Finding) {
-	if best.Class >= Anchored || len(q.toks) != 1 || q.toks[0].kind != URL && q.toks[0].kind != Host {
-		return
-	}
-	if h := hostOf(q.text(0)); h != nil && x.named.hosts[string(h)] {
-		best.Class, best.Anchor, best.Rivals = Anchored, string(h), 0
-		if best.Level == trust.Untrusted && best.Tool == "" {
-			best.Level = trust.Owner
-		}
+// take keeps the better finding.
+func (b *candidate) take(f Finding, c *corpus, h hit) {
+	if f.Class > b.Class {
+		b.Finding, b.in, b.at = f, c, h
 	}
 }
 

@@ -29,20 +29,28 @@ func TestTargetsOfACompositeValue(t *testing.T) {
 }
 
 // BEY-01
-func TestTheUsersWordsCanBeAskedFor(t *testing.T) {
-	x := origin.New(0)
-	x.User("Please forward the follow-up to Mira Krol at mira@kontor.example, forward it now")
-	want := []string{"please", "forward", "the", "follow", "up", "to", "mira", "krol", "at", "it", "now"}
-	if diff := cmp.Diff(want, x.Words()); diff != "" {
-		t.Errorf("words differ (-want +got):\n%s", diff)
-	}
-	for word, want := range map[string]bool{
-		"Forward": true, "up": true, "mira krol": true, "follow-up": true, "mira@kontor.example": true,
-		"kontor": false, "for": false, "krol mira": false, "": false,
+func TestAHostTheUserNamed(t *testing.T) {
+	for _, c := range []struct {
+		name, said, value string
+		want              bool
+	}{
+		{"another page of it", "read https://kontor.example/plan", "https://www.kontor.example/map?x=1", true},
+		{"named alone", "look at kontor.example", "https://kontor.example/map", true},
+		{"the host itself", "look at https://kontor.example/plan", "kontor.example", true},
+		{"one that looks alike", "see kontor.example", "https://kont0r.example/", false},
+		{"one below it", "see kontor.example", "https://files.kontor.example/", false},
+		{"one that starts like it", "see kontor.example", "https://kontor.example.evil.example/", false},
+		{"the host of an address", "write to mira@kontor.example", "https://kontor.example/", false},
+		{"as the user of another", "see kontor.example", "https://kontor.example@evil.example/", false},
+		{"behind a backslash", "see kontor.example", `https://kontor.example\@evil.example/`, false},
+		{"two of them", "see kontor.example", "kontor.example evil.example", false},
+		{"nothing", "see kontor.example", "", false},
 	} {
-		if got := x.Mentions(word); got != want {
-			t.Errorf("Mentions(%q): got %v, want %v", word, got, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := context(c.said).SaidHost(c.value); got != c.want {
+				t.Errorf("SaidHost(%q) after %q: got %v, want %v", c.value, c.said, got, c.want)
+			}
+		})
 	}
 }
 

@@ -27,6 +27,7 @@ func TestOddSpellingsThatAreTheSame(t *testing.T) {
 		{"to=kay@field.example", "<kay@field.example>"},
 		{"write kay@bücher.example", "kay@xn--bcher-kva.example"},
 		{"the K of Kelvin", "k"},
+		{"pay NO93 8601 1117 947. Then go", "NO9386011117947"}, {"ring +47 22 12 34 56. Then go", "+4722123456"}, {"ring 0221 345 678!", "0221345678"},
 		{"say “ça va”, please", "ÇA VA"},
 	} {
 		if got := context(c[0]).Of(c[1]); got.Class != origin.User {

@@ -1,10 +1,6 @@
 package origin
 
-import (
-	"fmt"
-
-	"github.com/tidemark/tidemark/trust"
-)
+import "fmt"
 
 // Class says where a value came from. The zero value is Unseen.
 type Class uint8
@@ -54,29 +50,24 @@ func (c *Class) UnmarshalText(b []byte) error {
 
 // Finding is the best answer to where a value came from.
 type Finding struct {
-	Class   Class
-	Level   trust.Level // of the source; untrusted where it is not known
-	Tool    string      // whose result it stood in
-	Step    uint64
-	Path    string // of the field, such as "[2].email"; also where Text stood in one
-	Field   bool   // it is a structured field, or a typed part of one
-	Anchor  string // the user's word it hangs on
-	Rivals  int    // other values the same anchor leads to; above 0 it is not Anchored
-	Excerpt string // the text around it
-}
-
-// better reports whether f is a better answer than g.
-func (f Finding) better(g Finding) bool {
-	if f.Class != g.Class {
-		return f.Class > g.Class
-	}
-	return f.Level > g.Level
+	Class    Class
+	Tool     string // whose result it stood in
+	Step     uint64
+	Path     string // of the field, such as "[2].email"; also where Text stood in one
+	Field    bool   // it is a structured field, or a typed part of one
+	Anchor   string // the user's words that name the record
+	Authored bool   // it is a field only of records that say who wrote them
+	Beside   bool   // it is a field only of records beside one that the user named
+	Near     bool   // a record with it has a telling word of the user's
+	Named    bool   // it is free text only of results the user named
+	Excerpt  string // the text around it
 }
 
 // Result is what a tool brought into the context.
 type Result struct {
-	Tool    string
-	Step    uint64
-	Level   trust.Level
-	Content []byte
+	Tool     string
+	Step     uint64
+	Named    bool // the call that brought it carried the user's words
+	External bool // it came from beyond this machine
+	Content  []byte
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/origin"
-	"github.com/tidemark/tidemark/trust"
 )
 
 // context builds an index from the user's words and results in order.
@@ -12,7 +11,7 @@ func context(user string, results ...string) *origin.Index {
 	x := origin.New(0)
 	x.User(user)
 	for i, r := range results {
-		x.Result(origin.Result{Tool: "fetch_rows", Step: uint64(i + 1), Level: trust.External, Content: []byte(r)})
+		x.Result(origin.Result{Tool: "fetch_rows", Step: uint64(i + 1), External: true, Content: []byte(r)})
 	}
 	return x
 }

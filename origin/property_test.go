@@ -7,7 +7,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark/tidemark/origin"
-	"github.com/tidemark/tidemark/trust"
 )
 
 // pieces are what properties build their texts from: names, targets, marks of structure.
@@ -27,7 +26,7 @@ func build(user, system string, results []string) *origin.Index {
 	x.User(user)
 	x.System(system)
 	for i, r := range results {
-		x.Result(origin.Result{Tool: "any", Step: uint64(i), Level: trust.External, Content: []byte(r)})
+		x.Result(origin.Result{Tool: "any", Step: uint64(i), External: true, Content: []byte(r)})
 	}
 	return x
 }

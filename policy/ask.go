@@ -58,6 +58,9 @@ func (s *answers) hear(r *row, a *activation, at moment) {
 			s.skipped = true
 			continue
 		}
+		if !k.when.possible(a) {
+			continue
+		}
 		if holds, err := k.when.holds(a); holds || err != nil {
 			s.add(k, i, err)
 		}

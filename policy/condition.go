@@ -32,6 +32,48 @@ type condition struct {
 	tool  bool // it looks at the tool's name
 	rest  bool // it looks at the context or the history
 	facts bool // it looks at what the call does and where its values came from
+	needs []need
+}
+
+// need is a plain fact that must be so for a condition to hold. They are asked first:
+// most rules of a preset end there, without an evaluation.
+type need struct {
+	fact string
+	want bool
+}
+
+// possible reports whether the condition could hold.
+func (c *condition) possible(a *activation) bool {
+	for _, n := range c.needs {
+		if a.fact(n.fact) != n.want {
+			return false
+		}
+	}
+	return true
+}
+
+// needsOf are the plain facts among the terms of a conjunction.
+func needsOf(e ast.Expr) []need {
+	switch e.Kind() {
+	case ast.IdentKind:
+		if slices.Contains(factNames, e.AsIdent()) {
+			return []need{{e.AsIdent(), true}}
+		}
+	case ast.CallKind:
+		call := e.AsCall()
+		args := call.Args()
+		switch {
+		case call.FunctionName() == operators.LogicalAnd:
+			var out []need
+			for _, a := range args {
+				out = append(out, needsOf(a)...)
+			}
+			return out
+		case call.FunctionName() == operators.LogicalNot && args[0].Kind() == ast.IdentKind && slices.Contains(factNames, args[0].AsIdent()):
+			return []need{{args[0].AsIdent(), false}}
+		}
+	}
+	return nil
 }
 
 // errNotBool is a condition that gave something else than true or false.
@@ -111,7 +153,7 @@ func (c *compiler) condition(d *source.Decoder, n *source.Node) *condition {
 		d.Errorf(n.Pos, "%s: prepare expressions: %v", n.Path, err)
 		return nil
 	}
-	checked, issues := env.Compile(text)
+	checked, issues := env.Compile(withOrigins(text))
 	if issues.Err() != nil {
 		for _, e := range issues.Errors() {
 			d.Errorf(n.At(e.Location.Line(), e.Location.Column()), "%s: %s", n.Path, plainMessage(e.Message))
@@ -156,6 +198,7 @@ func survey(checked *cel.Ast) (*condition, bool, error) {
 	out, costly := &condition{}, false
 	var err error
 	rep := checked.NativeRep()
+	out.needs = needsOf(rep.Expr())
 	ast.PostOrderVisit(rep.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.IdentKind:

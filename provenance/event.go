@@ -232,6 +232,7 @@ type Shown struct {
 	Role   string `json:"role"` // target, command, credential, object, other, embedded, address
 	Value  string `json:"value"`
 	Origin string `json:"origin"`
+	Where  string `json:"where,omitzero"` // in words: which field or text of which result
 }
 
 // Said is one of the user's own messages.

@@ -37,6 +37,7 @@ func Call() tool.Call {
 
 // Ruled is the policy that answers the question with a condition.
 const Ruled = `
+preset: classic
 rules:
   - name: no-internal-addresses
     tools: [web_fetch]
@@ -44,8 +45,11 @@ rules:
     effect: deny
 `
 
-// Plain is the shipped policy: web_fetch may always be called.
-const Plain = ""
+// Plain judges by levels alone, from tables: web_fetch may always be called.
+const Plain = "preset: classic"
+
+// Shipped is the shipped policy, which looks at the call itself.
+const Shipped = ""
 
 // NewMonitor makes a monitor with a policy file over a store.
 func NewMonitor(file string, store tidemark.Store) (*tidemark.Monitor, error) {

@@ -83,7 +83,7 @@ func (l *Log) Report(ctx context.Context, opts report.Options, progress func(don
 		}
 		done += int64(len(page))
 		progress(done, max(done, head.Records))
-		if len(page) < q.Limit {
+		if len(page) == 0 {
 			return b.Report(), nil
 		}
 	}

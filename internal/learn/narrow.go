@@ -69,20 +69,25 @@ var moments = []struct {
 	history   policy.History
 }{{0, nil}, {1_000_000, much{}}}
 
-// contexts are all the ways in which a call of the tool may be judged.
-func contexts(agent, name string) iter.Seq[policy.Input] {
+// contexts are the ways in which a call of the tool may be judged. What is known of a
+// call counts only where one of the policies asks.
+func contexts(agent, name string, facts bool) iter.Seq[policy.Input] {
 	none := tool.NewArgs([]byte("{}"))
+	known := outlooks[:1]
+	if facts {
+		known = outlooks
+	}
 	return func(yield func(policy.Input) bool) {
 		in := policy.Input{Tool: name, Agent: agent}
 		for _, level := range trust.Levels() {
 			in.Taint, in.Levels = level, 1<<level
 			for _, m := range moments {
-				in.Iteration, in.History = m.iteration, m.history
-				for i := range 3 * (len(outlooks) + 1) {
-					in.Tainted, in.Sensitive = i%3 > 0, i%3 > 1
+				in.Iteration, in.History, in.Sensitive = m.iteration, m.history, m.history != nil
+				for i := range 2 * (len(known) + 1) {
+					in.Tainted = i%2 == 1
 					in.Args, in.Facts = nil, nil // only the tool is asked about
-					if i >= 3 {
-						in.Args, in.Facts = &none, outlooks[i/3-1]
+					if i >= 2 {
+						in.Args, in.Facts = &none, known[i/2-1]
 					}
 					if !yield(in) {
 						return
@@ -94,7 +99,7 @@ func contexts(agent, name string) iter.Seq[policy.Input] {
 }
 
 func compareTool(before, after *policy.Set, agent, name string) (stricter int, err error) {
-	for in := range contexts(agent, name) {
+	for in := range contexts(agent, name, before.For(agent).Facts() || after.For(agent).Facts()) {
 		other := in
 		was, now := before.Judge(&in), after.Judge(&other)
 		if now.Effect > was.Effect || was.Hidden && !now.Hidden {

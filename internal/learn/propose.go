@@ -66,7 +66,6 @@ func (b *Builder) candidates(h *habits, set *policy.Set) []Proposal {
 			p.Name += "." + slug(p.Tool)
 		}
 		if len(p.When) <= maxCondition {
-			p.Backtest = h.backtest(&p)
 			out = append(out, p)
 		}
 	}
@@ -96,6 +95,7 @@ func (b *Builder) candidates(h *habits, set *policy.Set) []Proposal {
 	if p, ok := h.iterations(is, seen, set.For(h.Agent.Agent).Settings().MaxIterations); ok {
 		add(p)
 	}
+	h.backtest(out)
 	return out
 }
 
@@ -126,25 +126,29 @@ func (h *habits) iterations(is, seen string, now int) (Proposal, bool) {
 	}, true
 }
 
-// backtest judges what ran with the proposal alone.
-func (h *habits) backtest(p *Proposal) Backtest {
-	var out Backtest
-	set, _ := policy.Parse("learned", Fragment([]Proposal{*p}))
+// backtest judges what ran with the proposals alone: a proposal stops what it is among
+// the reasons of.
+func (h *habits) backtest(list []Proposal) {
+	set, _ := policy.Parse("learned", append([]byte("preset: classic\n"), Fragment(list)...))
 	if set == nil {
-		return out // reported when the proposal is held against the file
+		return // reported when each proposal is held against the file
 	}
-	if p.Effect == "block_turn" {
-		for at, t := range h.turns {
-			_, d := set.Turn(&policy.Input{Agent: at.agent, Iteration: at.iteration})
-			out.add(t, named(d, "policies."+p.Name))
+	for at, t := range h.turns {
+		_, d := set.Turn(&policy.Input{Agent: at.agent, Iteration: at.iteration})
+		for i := range list {
+			if p := &list[i]; p.Effect == "block_turn" {
+				p.Backtest.add(t, named(d, "policies."+p.Name))
+			}
 		}
-		return out
 	}
 	for c, t := range h.calls {
-		in := &policy.Input{Tool: c.tool, Agent: c.agent, Taint: c.level, History: ran{c.tool, c.before}}
-		out.add(t, named(set.Judge(in), "rules."+p.Name))
+		d := set.Judge(&policy.Input{Tool: c.tool, Agent: c.agent, Taint: c.level, History: ran{c.tool, c.before}})
+		for i := range list {
+			if p := &list[i]; p.Effect != "block_turn" {
+				p.Backtest.add(t, named(d, "rules."+p.Name))
+			}
+		}
 	}
-	return out
 }
 
 func (b *Backtest) add(t tally, stopped bool) {

@@ -1,0 +1,74 @@
+package origin
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// aroundLimit is how far a sentence is looked at on either side of a value.
+const aroundLimit = 400
+
+// Mention is one place where a value stands in text, with the sentence around it.
+type Mention struct {
+	Before, After string
+	External      bool // the text came from beyond this machine
+}
+
+// Mentions visits places in results where the value stands in free text or inside a
+// longer field. It is false if there may be more than were looked at: of content that
+// was let go nobody knows the sentences.
+func (x *Index) Mentions(value string, visit func(Mention) bool) bool {
+	q := &x.q
+	if !q.read(&x.lex, x.seed, []byte(value)) {
+		return true
+	}
+	all, done := true, false
+	for i := len(x.shards) - 1; i >= 0 && !done; i-- {
+		c := x.shards[i]
+		complete := c.each(&x.lex, q, func(h hit) bool {
+			done = !visit(c.mention(h))
+			return !done
+		})
+		all = all && complete
+	}
+	return done || all && !x.old.has(x.seed, q)
+}
+
+func (c *corpus) mention(h hit) Mention {
+	text := c.segText(h.seg)
+	lo, hi := h.lo, h.hi
+	for lo > 0 && h.lo-lo < aroundLimit && !ends(text, lo-1) {
+		lo--
+	}
+	for hi < len(text) && hi-h.hi < aroundLimit && !ends(text, hi) {
+		hi++
+	}
+	for lo < h.lo && !utf8.RuneStart(text[lo]) {
+		lo++
+	}
+	return Mention{Before: string(text[lo:h.lo]), After: string(text[h.hi:hi]), External: c.docOf(h.seg).key.external}
+}
+
+// ends reports whether a sentence ends at a byte: a break, or a space behind a stop.
+func ends(text []byte, i int) bool {
+	switch text[i] {
+	case '\n', '\r':
+		return true
+	case ' ', '\t':
+		return i > 0 && bytes.IndexByte([]byte(".!?;:"), text[i-1]) >= 0
+	}
+	return false
+}
+
+// Normal is a value in the one spelling it is looked up by.
+func Normal(value string) string {
+	l := lexer{src: []byte(value)}
+	var out []byte
+	for l.next() {
+		if len(out) > 0 {
+			out = append(out, ' ')
+		}
+		out = append(out, l.tok.text...)
+	}
+	return string(out)
+}
