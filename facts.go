@@ -103,14 +103,14 @@ func (s *session) heard(t *Turn, words bool, label trust.Label) {
 }
 
 // read adds a result to what was read.
-func (s *session) read(o *Observation, name string, step uint64, set *policy.Set, label trust.Label) {
+func (s *session) read(o *Observation, name string, step uint64, set *policy.Set, label trust.Label, tainted bool) {
 	if s.grounds == nil {
 		return
 	}
 	args := tool.NewArgs(o.Result.Args)
 	traits := set.Traits(name, nil)
 	s.grounds.Result(grounds.Result{
-		Tool: name, Step: step, Args: &args, Content: string(o.Result.Content), Told: traits.Rule != "unknown-tool", Trusted: label.Level >= trust.Local,
+		Tool: name, Step: step, Args: &args, Content: string(o.Result.Content), Told: traits.Rule != "unknown-tool", Trusted: label.Level >= trust.Local, Tainted: tainted,
 	})
 }
 

@@ -68,7 +68,8 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		if err := m.append(ctx, s, event); err != nil {
 			return err
 		}
-		s.read(&o, name, event.Seen.Step, m.policy.Load().For(s.state.agent), label)
+		tainted := back.Level <= trust.External || o.From != "" || o.Declared != nil && *o.Declared <= trust.External
+		s.read(&o, name, event.Seen.Step, m.policy.Load().For(s.state.agent), label, tainted)
 		return nil
 	})
 	if err != nil {

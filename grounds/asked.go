@@ -65,10 +65,14 @@ func set(words string) map[string]bool {
 // delegation is a request to do what some content says.
 var delegation = regexp.MustCompile(`(?i)\b(?:(?:do|perform|execute|complete|carry out|handle|take care of|process|follow|finish|implement|act on|work (?:on|through)|address|resolve|accomplish)\b[^.?!\n]{0,40}\b(?:task|tasks|action|actions|instruction|instructions|to-?dos?|steps?|items?|requests?|checklist|guidelines|what)\b|do what|accordingly|as (?:instructed|described|requested|specified)|what(?:ever)? (?:it|the \w+) (?:says|asks|tells))`)
 
+// price is a sum, or a number that could be one.
+var price = regexp.MustCompile(`(?i)(?:[$€£¥]\s?\d|\b\d+(?:[.,]\d+)?\s?(?:[$€£¥]|usd|eur|gbp|chf|dollars?|euros?|pounds?|francs?|cents?)\b|\b\d+[.,]\d{2}\b)`)
+
 // user is what the user said, as far as it says what they want.
 type user struct {
 	acts      acts
 	delegates bool
+	priced    bool // they named a sum or a number of things
 	tokens    map[string]bool
 	stems     map[string]bool
 }
@@ -95,6 +99,7 @@ func (u *user) hear(text string) {
 		}
 	}
 	u.delegates = u.delegates || delegation.MatchString(text)
+	u.priced = u.priced || price.MatchString(text)
 }
 
 // inflected are the words that w may be a form of.

@@ -2,7 +2,6 @@ package grounds_test
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -40,7 +39,8 @@ func BenchmarkGrounds(b *testing.B) {
 	}
 }
 
-// BenchmarkOrigin looks for one value in 10 MB, and for comparison scans for it.
+// BenchmarkOrigin looks for one value in 10 MB, and for comparison scans for it as it is
+// written, which finds less.
 func BenchmarkOrigin(b *testing.B) {
 	c := grounds.New()
 	c.User("write to Holder777")
@@ -58,12 +58,13 @@ func BenchmarkOrigin(b *testing.B) {
 		}
 	})
 	b.Run("scan", func(b *testing.B) {
-		value := regexp.MustCompile(`(?i)\bnobody@kontor\.example\b`)
 		for b.Loop() {
+			found := 0
 			for _, part := range all {
-				if value.MatchString(part) {
-					b.Fatal("found")
-				}
+				found += strings.Count(part, "m1999@d20.kontor.example")
+			}
+			if found != 1 {
+				b.Fatalf("got %d places, want 1", found)
 			}
 		}
 	})

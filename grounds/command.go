@@ -13,8 +13,9 @@ var dangers = []struct {
 	re   *regexp.Regexp
 }{
 	{"pipe-to-shell", regexp.MustCompile(`(?i)(?:curl|wget|base64\s+(?:-d|--decode)|xxd\s+-r)[^\n;]*\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\b(?:ba|z)?sh\s+-c\s+["']?\$\((?:curl|wget)|\beval\s+["']?\$\(`)},
-	{"persist", regexp.MustCompile(`\bcrontab\b|\bauthorized_keys\b|>>?\s*~?/?\S*\.(?:bashrc|zshrc|profile|bash_profile)\b|\bsystemctl\s+enable|\bchmod\s+\S*\+?s\b|/etc/(?:passwd|shadow|sudoers|cron)|\buseradd\b|\bvisudo\b`)},
-	{"wreck", regexp.MustCompile(`(?i)\brm\s+-\w*r\w*\s+(?:-\w+\s+)*(?:/|~|\$HOME|/\*|\.\.)(?:\s|$|/\s)|\bmkfs|\bdd\s[^\n]*of=/dev/|\bdrop\s+(?:table|database)\b`)},
+	{"persist", regexp.MustCompile(`\bcrontab\b|\bauthorized_keys\b|(?:>>?|\btee\s+(?:-a\s+)?)\s*~?/?\S*(?:\.(?:bashrc|zshrc|profile|bash_profile)\b|\.git/hooks/|\.ssh/)|\bsystemctl\s+enable|\bchmod\s+\S*\+?s\b|/etc/(?:passwd|shadow|sudoers|cron)|\buseradd\b|\bvisudo\b`)},
+	{"sends", regexp.MustCompile(`(?i)\b(?:python[0-9.]*|node|ruby|perl|php)\s+-(?:c|e|r)\b[^\n]*(?:urlopen|requests\.|http\.client|socket|fetch\(|https?\.(?:get|request)|net/http|LWP|file_get_contents|open\(['"]https?:)`)},
+	{"wreck", regexp.MustCompile(`(?i)\brm\s+-\w*r\w*\s+(?:-\w+\s+)*(?:/|~|\$HOME|/\*|\.\.)(?:\s|$|/\s)|\bgit\s+clean\s+-\w*f\w*d|\bmkfs|\bdd\s[^\n]*of=/dev/|\bdrop\s+(?:table|database)\b`)},
 }
 
 var (

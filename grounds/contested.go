@@ -22,7 +22,7 @@ func (c *Context) contested(value string) bool {
 		}
 		return !found
 	})
-	return found || !all && !short
+	return found || !all
 }
 
 // orderedOutside reports whether text from beyond this machine holds a command of more

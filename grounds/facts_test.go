@@ -117,7 +117,7 @@ func TestAFileThatSteersTheMachineIsNoOrdinaryFile(t *testing.T) {
 	w.Tools([]meaning.Definition{{Name: "run_command", Description: "Runs a command in the shell."}, {Name: "edit_file", Description: "Changes a file."}})
 	w.User("fix the parser, and the hook in /srv/a/.git/hooks/pre-push")
 	w.Outside()
-	check(t, of(w, "edit_file", `{"path":"/srv/a/.ssh/config","text":"x"}`), "object", "text")
-	check(t, of(w, "edit_file", `{"path":"/srv/a/.git/hooks/pre-push","text":"x"}`), "object", "user")
-	check(t, of(w, "edit_file", `{"path":"/srv/a/parse.src","text":"x"}`), "object", "unseen")
+	check(t, of(w, "edit_file", `{"path":"/srv/a/.ssh/config","text":"x"}`), "path", "unseen")
+	check(t, of(w, "edit_file", `{"path":"/srv/a/.git/hooks/pre-push","text":"x"}`), "path", "none")
+	check(t, of(w, "edit_file", `{"path":"/srv/a/parse.src","text":"x"}`), "path", "none")
 }

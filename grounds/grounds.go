@@ -24,9 +24,10 @@ type Context struct {
 	own      map[string]bool // ids our own acts gave back
 	refused  map[string]bool // values of calls the owner turned down
 	tools    map[string]*meaning.Meaning
-	host     bool // the agent works on this machine: it has a shell
-	external bool // something from outside this machine came in
-	local    bool // something of this machine came in
+	offered  map[string]bool // tools the host has told of
+	host     bool            // the agent works on this machine: it has a shell
+	external bool            // something from outside this machine came in
+	local    bool            // something of this machine came in
 }
 
 // New is a conversation in which nothing was said.
@@ -36,7 +37,7 @@ func New() *Context { return NewSized(0) }
 // 16 MiB. Of what is older only the words are known, and those as free text.
 func NewSized(limit int) *Context {
 	return &Context{
-		index: origin.New(limit), own: map[string]bool{}, refused: map[string]bool{}, tools: map[string]*meaning.Meaning{},
+		index: origin.New(limit), own: map[string]bool{}, refused: map[string]bool{}, tools: map[string]*meaning.Meaning{}, offered: map[string]bool{},
 	}
 }
 
@@ -54,7 +55,8 @@ func (c *Context) Tools(list []meaning.Definition) {
 	for _, d := range list {
 		m := meaning.Of(d)
 		c.tools[m.Tool] = m
-		c.host = c.host || m.Act == meaning.Execute
+		c.offered[m.Tool] = true
+		c.host = c.host || shell(m)
 	}
 }
 
@@ -69,7 +71,7 @@ func (c *Context) Meaning(name string) *meaning.Meaning {
 		m = meaning.Of(meaning.Definition{Name: name})
 		if len(c.tools) < maxTools {
 			c.tools[name] = m
-			c.host = c.host || m.Act == meaning.Execute
+			c.host = c.host || shell(m)
 		}
 	}
 	return m
@@ -110,6 +112,7 @@ type Result struct {
 	Content string
 	Told    bool // the policy says what the tool's results are worth, so its name does not
 	Trusted bool // it does not count as content from outside
+	Tainted bool // it counts as that, wherever it came from: what was written while tainted, what a sub-agent says
 }
 
 // Result adds what a call brought back.
@@ -120,6 +123,9 @@ func (c *Context) Result(r Result) {
 	case meaning.Read, meaning.Execute, meaning.Unknown:
 	default:
 		c.remember(r.Content)
+		if r.Tainted || (!r.Told || !r.Trusted) && tellsMore(r.Content, leaves("", fields)) {
+			c.external = true // but what it echoes must not vouch for itself: it is not indexed
+		}
 		return
 	}
 	values := leaves("", fields)
@@ -127,16 +133,17 @@ func (c *Context) Result(r Result) {
 	if !r.Told {
 		external = !c.isLocal(m, fields)
 		if m.Act == meaning.Execute {
-			external = slices.ContainsFunc(values, func(l leaf) bool { return network.MatchString(l.text) })
+			external = !shell(m) || slices.ContainsFunc(values, func(l leaf) bool { return network.MatchString(l.text) })
 		}
 	}
+	external = external || r.Tainted
 	if external {
 		c.external = true
 	} else {
 		c.local = true
 	}
 	named := slices.ContainsFunc(values, func(l leaf) bool { return l.quoted && c.index.Said(l.text) })
-	c.index.Result(origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: external, Content: []byte(r.Content)})
+	c.index.Result(origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: external, Free: document(m, fields) || r.Tainted, Content: []byte(r.Content)})
 }
 
 // remember keeps the ids that an answer of our own act gives at its top.

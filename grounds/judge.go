@@ -24,7 +24,7 @@ type Grounds struct {
 	Decisive string    // the value behind Danger
 
 	asked, delegated, linked, workspace, outside, inside, plain bool
-	claimed, spoken                                             bool
+	claimed, spoken, priced                                     bool
 	worst                                                       map[string]Origin
 }
 
@@ -62,6 +62,8 @@ func (g *Grounds) Is(name string) bool {
 		return g.Danger != ""
 	case "spoken":
 		return g.spoken
+	case "priced":
+		return g.priced
 	}
 	return false
 }
@@ -80,7 +82,7 @@ func (g *Grounds) Origin(what string) string {
 	return out.String()
 }
 
-var roles = []string{"target", "credential", "command", "object", "other", "embedded", "address"}
+var roles = []string{"target", "credential", "command", "object", "other", "embedded", "address", "amount", "path"}
 
 // Of says what a call stands on.
 func (c *Context) Of(name string, args *tool.Args) *Grounds {
@@ -89,7 +91,7 @@ func (c *Context) Of(name string, args *tool.Args) *Grounds {
 	for _, r := range roles {
 		g.worst[r] = None
 	}
-	g.asked, g.spoken = c.asked(m), len(c.user.tokens) > 0
+	g.asked, g.spoken, g.priced = c.asked(m), len(c.user.tokens) > 0, c.user.priced
 	fields, err := args.Fields()
 	values := leaves("", fields)
 	if err != nil || len(values) > maxLeaves {

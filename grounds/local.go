@@ -2,6 +2,7 @@ package grounds
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -37,7 +38,75 @@ func (c *Context) isLocal(m *meaning.Meaning, args map[string]any) bool {
 			return false
 		}
 	}
-	return c.host || len(words) == 1 && isVerb(words[0])
+	return c.host || len(c.offered) == 0 && len(words) == 1 && bareReader[words[0]]
+}
+
+// bareReader are tools that a host without definitions calls by one word.
+var bareReader = set("read grep glob ls cat view")
+
+// localName reports whether a tool's name speaks of nothing but the workspace.
+func localName(m *meaning.Meaning) bool {
+	for _, w := range nameWords(m.Tool) {
+		if outward[w] || !inWorkspace[w] && !isVerb(w) {
+			return false
+		}
+	}
+	return true
+}
+
+// shell reports whether a tool runs command lines: others that "run" something run it
+// elsewhere.
+func shell(m *meaning.Meaning) bool {
+	if m.Act != meaning.Execute {
+		return false
+	}
+	return len(m.Params) == 0 || slices.ContainsFunc(m.Params, func(p meaning.Param) bool { return p.Role == meaning.Command })
+}
+
+// tellsMore reports whether an answer to an act says more than that it was done: then
+// somebody else's words are in it.
+func tellsMore(content string, args []leaf) bool {
+	known := map[string]bool{}
+	for _, l := range args {
+		for _, t := range tokens(l.text) {
+			known[t] = true
+		}
+	}
+	n := 0
+	for line := range strings.FieldsFuncSeq(content, func(r rune) bool { return strings.ContainsRune("\n\r.!?;", r) }) {
+		n = 0
+		for _, t := range tokens(line) {
+			if !known[t] && !strings.ContainsAny(t, "0123456789") {
+				n++
+			}
+		}
+		if n > 7 {
+			return true
+		}
+	}
+	return false
+}
+
+// readers are verbs that give back a file as it is. Others list what they know about it.
+var readers = set("read open view cat load show display head tail download")
+
+// document reports whether a result is a text that somebody wrote as a whole: a page, a
+// file, another agent's answer. Structure in it is the writer's, not the tool's.
+func document(m *meaning.Meaning, args map[string]any) bool {
+	if m.Reaches {
+		return true
+	}
+	for k, v := range args {
+		text, ok := v.(string)
+		if !ok {
+			continue
+		}
+		p := m.Resolve(k, text)
+		if p.Kind == meaning.URL || startsURL.MatchString(text) || addressed(k) || p.Kind == meaning.Path && readers[m.Verb] {
+			return true
+		}
+	}
+	return false
 }
 
 var addressNames = set("url uri link href website webhook endpoint site webpage domain host")

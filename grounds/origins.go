@@ -2,6 +2,7 @@ package grounds
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/tidemark/tidemark/origin"
@@ -63,7 +64,7 @@ func (c *Context) source(value string) source {
 		s.origin = User
 	case f.Class == origin.System:
 		s.origin = System
-	case c.own[origin.Normal(value)]:
+	case c.own[origin.Normal(value)] && !strings.Contains(value, "@") && !startsURL.MatchString(value):
 		return source{origin: Own, where: ours}
 	case f.Class == origin.Anchored:
 		s.origin = Anchored
@@ -92,10 +93,31 @@ func (c *Context) field(value string, f *origin.Finding) Origin {
 
 // address is source for an address: the user may have named its host.
 func (c *Context) address(value string) source {
-	if c.index.SaidHost(value) {
+	if c.index.SaidHost(value) && c.saidQuery(value) {
 		return source{origin: User, where: said}
 	}
 	return c.source(value)
+}
+
+// saidQuery reports whether the words of an address's query are the user's: a host they
+// named may still be told what they never meant to tell it.
+func (c *Context) saidQuery(value string) bool {
+	_, query, ok := strings.Cut(value, "?")
+	if !ok || c.index.Said(value) {
+		return true
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		_, v, _ := strings.Cut(pair, "=")
+		if text, err := url.QueryUnescape(v); err == nil {
+			v = text
+		}
+		for _, t := range tokens(v) {
+			if len(t) > 2 && !c.user.tokens[t] {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // where says in words where a value was found.

@@ -36,7 +36,7 @@ func (c *Context) weigh(g *Grounds, m *meaning.Meaning, values []leaf) {
 		w.targets = w.targets || p.Role == meaning.Target && strings.TrimSpace(values[i].text) != ""
 	}
 	local := m.Act == meaning.Create || m.Act == meaning.Change || m.Act == meaning.Delete || m.Act == meaning.Unknown
-	g.workspace = c.host && (local || m.Act == meaning.Execute) && !w.targets
+	g.workspace = c.host && (local && localName(m) || shell(m)) && !w.targets
 	for i := range values {
 		w.value(&values[i])
 	}
@@ -81,6 +81,9 @@ func (w *weighing) value(l *leaf) {
 		w.plain("other", l)
 	case meaning.Content:
 		w.content(l)
+	case meaning.Amount:
+		w.linked = w.linked || w.c.index.Said(l.text)
+		w.g.note("amount", l.path, l.text, w.c.source(l.text))
 	default:
 		w.linked = w.linked || w.c.index.Said(l.text)
 	}
@@ -156,7 +159,7 @@ func (w *weighing) target(path, value string, kind meaning.Kind) {
 func (w *weighing) object(l *leaf) {
 	s := w.c.source(l.text)
 	if w.g.workspace && w.m.Act != meaning.Execute && sensitivePath.MatchString(l.text) && s.origin != User {
-		s.origin = Text
+		w.g.note("path", l.path, l.text, s)
 	}
 	w.find("object", l.path, l.text, s)
 }
@@ -175,8 +178,11 @@ func (w *weighing) content(l *leaf) {
 		return
 	}
 	for _, p := range origin.Targets(l.text) {
-		if p.Kind == origin.URL {
+		switch p.Kind {
+		case origin.URL:
 			w.g.note("embedded", l.path, p.Text, w.c.address(p.Text))
+		case origin.Email, origin.IBAN, origin.Phone:
+			w.g.note("embedded", l.path, p.Text, w.c.source(p.Text))
 		}
 	}
 }

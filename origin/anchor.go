@@ -10,6 +10,7 @@ const (
 	markLimit   = 1 << 16 // fields with the same value that are marked
 	callLimit   = 1 << 14 // tokens of one message that may name what was read before
 	stepLimit   = 1024    // places that one answer may count
+	rivalLimit  = 64      // places of an anchor that are looked at
 	longNumber  = 5       // digits; a shorter number is anything
 	longFigure  = 4       // bytes of a figure that may be all of a field
 )
@@ -18,7 +19,8 @@ const (
 // whole, or if a word of a short field does. Either must tell: at most half of the
 // records of its result have it. What an author says about themselves names nothing,
 // except the very address the user wrote. A word does not count where the user named
-// another record of the same result as a whole.
+// another record of the same result as a whole. Words that lead to different values of the
+// same field in different results lead to none of them.
 
 // mark notes which fields of the newest result the user named as a whole.
 func (x *Index) mark(c *corpus, d *doc) {
@@ -209,50 +211,46 @@ func (x *Index) tells(c *corpus, d *doc, token uint32) bool {
 	return d.told(records)
 }
 
-// naming reports whether a field of these tokens could name its record.
-func (q *query) naming() bool {
-	for i, t := range q.toks {
-		if distinctive(t.kind, q.text(i)) || (t.kind == Number || t.kind == Date || t.kind == Time) && len(q.text(i)) >= longFigure {
+// rivals reports whether the words that name a record name one of another result as well
+// that has something else in the same field: then nobody knows which of them is meant.
+func (x *Index) rivals(c *corpus, h hit, anchor string) bool {
+	q := &x.sub
+	if !q.read(&x.lex, x.seed, []byte(anchor)) {
+		return true
+	}
+	found := false
+	for _, d := range x.shards {
+		left := rivalLimit
+		visit := func(o hit) bool {
+			s := d.segs[o.seg]
+			same := d == c && d.docOf(o.seg) == c.docOf(h.seg)
+			found = !s.free && !same && d.differs(s.rec, c, h.seg)
+			left--
+			return !found && left > 0
+		}
+		if d.eachWhole(&x.lex, q, rivalLimit, visit); !found {
+			d.each(&x.lex, q, visit)
+		}
+		if found {
 			return true
 		}
 	}
 	return false
 }
 
-// distinctive reports whether a token can tell one thing from another.
-func distinctive(k Kind, text []byte) bool {
-	switch {
-	case k.Target():
-		return true
-	case k == Date || k == Time:
-		return false
-	}
-	digits := 0
-	for _, b := range text {
-		if roles[b] == digit {
-			digits++
+// differs reports whether a record has the field of another one's segment, and never
+// with its value.
+func (c *corpus) differs(rec uint32, d *corpus, seg uint32) bool {
+	first := c.recs[rec].first
+	found := false
+	for i := first; int(i) < len(c.segs) && i-first < recordLimit; i++ {
+		if c.segs[i].rec != rec || c.segs[i].leaf != d.segs[seg].leaf {
+			continue
 		}
+		if c.wholes[i] == d.wholes[seg] {
+			return false
+		}
+		found = true
 	}
-	if k == Number || digits == len(text) {
-		return digits >= longNumber
-	}
-	return len(text) > 2 && !commonWords[string(text)]
-}
-
-// commonWords name nothing in particular.
-var commonWords = wordSet(`event events meeting meetings file files email emails mail message messages document documents calendar list
- transaction transactions account user users item date time day name id status title body description content subject sender recipient
- recipients owner size hour hours minutes confirmed received sent shared drive cloud com org net www http https docx pdf txt xlsx csv
- january february march april may june july august september october november december monday tuesday wednesday thursday friday
- saturday sunday today tomorrow the and for with from are was were been its this that these those your our their his her you them
- she they does did not yes please can could would should will might just also then than there here what which who whom when where how
- why all any some every each other more most next new last first per via into out down about after before fwd hello dear thanks best
- regards true false null none`)
-
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range bytes.Fields([]byte(words)) {
-		set[string(w)] = true
-	}
-	return set
+	return found
 }

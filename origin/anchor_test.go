@@ -74,6 +74,25 @@ func TestANameAloneAnchorsNothing(t *testing.T) {
 }
 
 // BEY-01
+func TestAnAnchorWithRivalsHoldsNothing(t *testing.T) {
+	x := context("write to Mira", people, `[{"name":"Mira","mail":"mira@evil.example"}]`)
+	for _, value := range []string{"mira@kontor.example", "mira@evil.example"} {
+		if got := x.Of(value); got.Class != origin.Field || got.Anchor != "" {
+			t.Errorf("Of(%q): got %+v, want a field", value, got)
+		}
+	}
+	x = context("write to Mira Krol", people, `[{"name":"Mira","mail":"mira@evil.example"}]`)
+	if got := x.Of("mira@kontor.example"); got.Class != origin.Anchored || got.Anchor != "Mira Krol" {
+		t.Errorf("Of the fuller name: got %+v, want anchored", got)
+	}
+	if got := x.Of("mira@evil.example"); got.Class != origin.Field {
+		t.Errorf("Of the shorter name: got %+v, want a field", got)
+	}
+	again := context("write to Mira", people, strings.ReplaceAll(people, "[{", "[ {"))
+	if got := again.Of("mira@kontor.example"); got.Class != origin.Anchored {
+		t.Errorf("Of a record seen twice: got %+v, want anchored", got)
+	}
+}
 
 // BEY-01
 func TestManyRecordsKeepTheirFieldsApart(t *testing.T) {

@@ -70,10 +70,32 @@ func ids(seed, size int) string {
 	return b.String()
 }
 
+// objects is a list of records in JSON of about that size.
+func objects(seed, size int) string {
+	n := noise(seed)
+	var b strings.Builder
+	b.WriteString("[")
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, `{"id":%d,"name":"%s %s","email":"%s%d@%s.example","note":"%s %s"},`, i, n.word(), n.word(), n.word(), i, n.word(), n.word(), n.word())
+	}
+	return b.String() + `{"id":0}]`
+}
+
+// cells is a table with commas of about that size.
+func cells(seed, size int) string {
+	n := noise(seed)
+	var b strings.Builder
+	b.WriteString("id,name,email,note\n")
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, "%d,%s %s,%s%d@%s.example,%s %s\n", i, n.word(), n.word(), n.word(), i, n.word(), n.word(), n.word())
+	}
+	return b.String()
+}
+
 var kinds = []struct {
 	name string
 	make func(seed, size int) string
-}{{"prose", prose}, {"table", table}, {"ids", ids}}
+}{{"prose", prose}, {"table", table}, {"ids", ids}, {"json", objects}, {"csv", cells}}
 
 func fill(text func(seed, size int) string, size int) *origin.Index {
 	x := origin.New(0)

@@ -20,6 +20,11 @@ type builder struct {
 	c *corpus
 }
 
+// free indexes content as free text.
+func (b *builder) free(content []byte) {
+	b.add(segment{free: true, rec: b.record(0, 0, -1)}, unwrap(content))
+}
+
 // content adds a result: as structure if all of it is, as free text otherwise.
 func (b *builder) content(content []byte) {
 	content = unwrap(content)
@@ -29,7 +34,7 @@ func (b *builder) content(content []byte) {
 	}
 	f := &b.x.trees
 	if !f.parse(content) {
-		b.add(segment{free: true, rec: b.record(0, 0, -1)}, content)
+		b.free(content)
 		return
 	}
 	rec := b.record(0, 0, -1)

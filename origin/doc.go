@@ -13,9 +13,9 @@
 //   - a value in free text is never Field or Anchored because of it; only the outer
 //     structure of a result counts, and content that cannot be read as structure as a
 //     whole is free text;
-//   - Anchored needs the user's own word in one field and the value in another field of
-//     the same record, or the exact host the user named; an anchor that leads to
-//     different values leads to none (Field, with Rivals);
+//   - Anchored needs the user's own words in one field and the value in another field of
+//     the same record; words that most records of a result have, that an author uses for
+//     themselves, or that lead to something else in another result anchor nothing;
 //   - values are compared as tokens: nothing is found inside a longer word;
 //   - hashes only lead to candidates, the text decides; so answers do not depend on the
 //     seed of an index;

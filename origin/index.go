@@ -12,9 +12,9 @@ const (
 
 // docKey tells content apart: the same that came in the same way is indexed once.
 type docKey struct {
-	hash            uint64
-	size            int
-	named, external bool
+	hash                  uint64
+	size                  int
+	named, external, free bool
 }
 
 // Index holds what came into one context. Make one with New.
@@ -80,7 +80,7 @@ func (x *Index) Result(r Result) {
 	if len(bytes.TrimSpace(content)) == 0 {
 		return
 	}
-	key := docKey{maphash.Bytes(x.seed, content), len(content), r.Named, r.External}
+	key := docKey{maphash.Bytes(x.seed, content), len(content), r.Named, r.External, r.Free}
 	if x.seen[key] {
 		return
 	}
@@ -93,7 +93,11 @@ func (x *Index) Result(r Result) {
 	c.docs = append(c.docs, doc{seg: uint32(len(c.segs)), tool: r.Tool, step: r.Step, key: key})
 	b := builder{x: x, c: c}
 	first := len(c.recs)
-	b.content(content)
+	if r.Free {
+		b.free(content)
+	} else {
+		b.content(content)
+	}
 	d := &c.docs[len(c.docs)-1]
 	if d.end = uint32(len(c.segs)); d.end == d.seg {
 		c.docs = c.docs[:len(c.docs)-1]

@@ -135,7 +135,7 @@ func (x *Index) place(c *corpus, h hit, best *candidate) {
 	rec := c.segs[h.seg].rec
 	f := Finding{Class: Field, Field: true, Tool: d.tool, Step: d.step}
 	anchor, near := x.anchor(c, d, h)
-	if anchor != "" {
+	if anchor != "" && !x.rivals(c, h, anchor) {
 		f.Class, f.Anchor = Anchored, anchor
 	}
 	f.Near = near || best.Near

@@ -5,8 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// aroundLimit is how far a sentence is looked at on either side of a value.
-const aroundLimit = 400
+const (
+	aroundLimit  = 200 // bytes of a sentence on either side of a value
+	mentionLimit = 64  // places that are visited
+)
 
 // Mention is one place where a value stands in text, with the sentence around it.
 type Mention struct {
@@ -22,14 +24,17 @@ func (x *Index) Mentions(value string, visit func(Mention) bool) bool {
 	if !q.read(&x.lex, x.seed, []byte(value)) {
 		return true
 	}
-	all, done := true, false
+	all, done, left := true, false, mentionLimit
 	for i := len(x.shards) - 1; i >= 0 && !done; i-- {
 		c := x.shards[i]
 		complete := c.each(&x.lex, q, func(h hit) bool {
+			if left--; left < 0 {
+				return false
+			}
 			done = !visit(c.mention(h))
 			return !done
 		})
-		all = all && complete
+		all = all && complete && left >= 0
 	}
 	return done || all && !x.old.has(x.seed, q)
 }

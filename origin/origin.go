@@ -69,5 +69,6 @@ type Result struct {
 	Step     uint64
 	Named    bool // the call that brought it carried the user's words
 	External bool // it came from beyond this machine
+	Free     bool // it is free text, whatever structure it seems to have: its writer's, not the tool's
 	Content  []byte
 }

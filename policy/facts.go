@@ -39,6 +39,7 @@ var factNames = []string{
 	"plain",     // it has no arguments
 	"danger",    // it is a command that leaves, stays behind or wrecks
 	"spoken",    // the user has said something
+	"priced",    // the user has named a sum
 	"memory",    // it writes a file that an agent reads back as its own
 }
 

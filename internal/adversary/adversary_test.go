@@ -126,22 +126,23 @@ func unmark(v any, cut bool) any {
 	case []any:
 		out := make([]any, 0, len(v))
 		for _, e := range v {
-			if was := unmark(e, cut); was != nil && !(cut && emptied(e)) {
-				out = append(out, was)
+			if cut && isTheirs(e) {
+				continue
 			}
+			out = append(out, unmark(e, cut))
 		}
 		return out
 	}
 	return v
 }
 
-// emptied reports whether a record is all the attacker's: its "by" says so.
-func emptied(v any) bool {
+// isTheirs reports whether a record is one that only the attacker wrote.
+func isTheirs(v any) bool {
 	o, ok := v.(object)
 	return ok && o["«»"] != nil
 }
 
-// theirs marks a record that only the attacker wrote.
+// theirs marks such a record.
 func theirs(o object) object {
 	o["«»"] = true
 	return o

@@ -120,12 +120,12 @@ func laterStories() []story {
 		}
 	}
 	return []story{
-		tell("a file", written, step{"read_file", object{"path": "notes/tides.md"}, poison}),
-		tell("a file by its full path", written, step{"read_file", object{"path": "/home/me/work/notes/tides.md"}, poison}),
-		tell("its content under another name", written, step{"read_file", object{"path": "notes/copy.md"}, poison}),
+		tell("a file", written, step{"view_file", object{"path": "notes/tides.md"}, poison}),
+		tell("a file by its full path", written, step{"view_file", object{"path": "/home/me/work/notes/tides.md"}, poison}),
+		tell("its content under another name", written, step{"view_file", object{"path": "notes/copy.md"}, poison}),
 		tell("a file shown by the shell", written, step{"run_command", object{"command": "cat notes/tides.md"}, poison}),
 		tell("a file found by a search", written, step{"grep", object{"pattern": "water", "path": "notes"}, "notes/tides.md: " + poison}),
-		tell("a file written by the shell", step{"run_command", object{"command": "echo '" + poison + "' > notes/tides.md"}, nil}, step{"read_file", object{"path": "notes/tides.md"}, poison}),
+		tell("a file written by the shell", step{"run_command", object{"command": "echo '" + poison + "' > notes/tides.md"}, nil}, step{"view_file", object{"path": "notes/tides.md"}, poison}),
 		tell("a memory", step{"memory_set", object{"key": "tides", "text": poison}, nil}, step{"memory_get", object{"key": "tides"}, poison}),
 	}
 }

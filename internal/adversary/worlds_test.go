@@ -114,7 +114,7 @@ var (
 		def("transfer_funds", "Transfer money to an account.", "iban amount:number purpose"),
 	}
 	codingWorld = []replay.Definition{
-		def("read_file", "Read a file.", "path"),
+		def("view_file", "Read a file.", "path"),
 		def("write_file", "Write a file.", "path content"),
 		def("grep", "Search files.", "pattern path"),
 		def("run_command", "Run a command in the shell.", "command"),
