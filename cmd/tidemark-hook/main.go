@@ -1,0 +1,19 @@
+// Command tidemark-hook is "tidemark hook" alone: agents start it for every call, so it
+// links nothing but what one question to the server needs.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/tidemark/tidemark/internal/door/agent"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := agent.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,137 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// verdict is what the server said, for the adapter to put in its agent's words.
+type verdict struct {
+	reason string // "" passes
+	notice string // for the person
+}
+
+// key is the session's name at the server.
+func (a *Adapter) key(session string) string { return a.name + ":" + session }
+
+// ask turns the event into hooks.
+func (a *Adapter) ask(ctx context.Context, s *server, o Options, e *Event) (verdict, error) {
+	c := a.context(o, e)
+	switch e.Kind {
+	case Start:
+		return verdict{}, a.started(ctx, s, e, c)
+	case Prompt:
+		return a.prompted(ctx, s, e, c)
+	case Call:
+		return a.called(ctx, s, o, e, c)
+	case Result:
+		return verdict{}, a.returned(ctx, s, e, c)
+	case Loaded:
+		return verdict{}, census(ctx, s, c, hook.Source{Kind: "instructions", Trust: trust.Local})
+	case Spawn:
+		_, err := s.tell(ctx, &hook.BeforeAgentStart{}, c)
+		return verdict{}, err
+	case Return:
+		return verdict{}, a.joined(ctx, s, e, c)
+	case End:
+		_, err := s.tell(ctx, &hook.AgentEnd{Success: true}, c)
+		return verdict{}, err
+	}
+	return verdict{}, errors.New("an event of no kind")
+}
+
+// context says who acts. Only the person's own prompt, in a session no other started, is
+// the owner's; what a sub-agent does is no better than the session it works for.
+func (a *Adapter) context(o Options, e *Event) hook.Context {
+	c := hook.Context{
+		SessionKey: a.key(e.Session), SessionID: e.Session, RunID: e.Turn, Branch: e.Branch,
+		AgentID: a.name, MessageProvider: a.name, WorkspaceDir: e.Cwd,
+	}
+	switch {
+	case o.Sender != "owner" || e.Speaker == Nobody:
+		known := false
+		c.SenderMetadata = &known
+	case e.Parent != "":
+		c.SpawnedBy = a.key(e.Parent)
+	case e.Branch != "" || e.Speaker == Itself:
+		c.SpawnedBy = c.SessionKey
+	default:
+		c.SenderIsOwner = true
+	}
+	return c
+}
+
+// started looks whether a conversation that goes on is one the server knows. What another
+// one read cannot be known, so it is taken for the worst.
+func (a *Adapter) started(ctx context.Context, s *server, e *Event, c hook.Context) error {
+	n, err := s.tell(ctx, &hook.LoopIterationStart{}, c)
+	if err != nil || !e.Resumed || n.Taint != trust.Untrusted.String() {
+		return err
+	}
+	return census(ctx, s, c, hook.Source{Kind: "compacted_history", Trust: trust.Untrusted})
+}
+
+// census reports something that came into the context besides messages and results.
+func census(ctx context.Context, s *server, c hook.Context, from hook.Source) error {
+	_, err := s.tell(ctx, &hook.ContextAssembled{Sources: []hook.Source{from}}, c)
+	return err
+}
+
+func (a *Adapter) prompted(ctx context.Context, s *server, e *Event, c hook.Context) (verdict, error) {
+	said := &hook.MessageReceived{Content: e.Words}
+	n, err := s.tell(ctx, said, c)
+	if isSealed(err) { // the agent uses the name of a turn again that has ended
+		c.RunID = ""
+		n, err = s.tell(ctx, said, c)
+	}
+	if err != nil {
+		return verdict{}, err
+	}
+	return verdict{notice: n.Notice}, nil
+}
+
+func (a *Adapter) called(ctx context.Context, s *server, o Options, e *Event, c hook.Context) (verdict, error) {
+	debt, err := owes(o.Data, c.SessionKey)
+	if err != nil {
+		return verdict{}, err
+	}
+	if debt {
+		worst := hook.Source{Kind: "tool_result", Trust: trust.Untrusted}
+		if err := census(ctx, s, c, worst); err != nil {
+			return verdict{}, err
+		}
+		if err := settle(o.Data, c.SessionKey); err != nil {
+			return verdict{}, err
+		}
+	}
+	c.Wait = int(o.Wait / time.Second)
+	return s.decide(ctx, &hook.BeforeToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID}, c)
+}
+
+func (a *Adapter) returned(ctx context.Context, s *server, e *Event, c hook.Context) error {
+	if spawns(e.Tool) { // it may hold what any branch of the session has read
+		c.InputProvenance = &hook.InputProvenance{Kind: "inter_session", SourceSessionKey: c.SessionKey}
+	}
+	_, err := s.tell(ctx, &hook.AfterToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID, Result: e.Result, Error: e.Error}, c)
+	if isSealed(err) { // the server has recorded its taint all the same
+		return nil
+	}
+	return err
+}
+
+// joined brings what a sub-agent read to the conversation it works for; its last words go
+// there even where no tool result says so.
+func (a *Adapter) joined(ctx context.Context, s *server, e *Event, c hook.Context) error {
+	if e.Branch == "" {
+		return nil
+	}
+	back := *e
+	back.Branch, back.Tool, back.CallID = "", "sessions_spawn", "sub-agent "+e.Branch
+	up := c
+	up.Branch = ""
+	return a.returned(ctx, s, &back, up)
+}

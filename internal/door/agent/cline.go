@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"fmt"
+
+	"github.com/tidemark/tidemark/internal/strictjson"
+)
+
+// Cline: it looks at standard output alone, whatever the exit code, and goes on where it
+// cannot read it. So even a fault is written as {"cancel":true}.
+
+var clineEvents = map[string]Kind{
+	"tool_call": Call, "PreToolUse": Call, "tool_result": Result, "PostToolUse": Result,
+	"UserPromptSubmit": Prompt, "prompt_submit": Prompt, "TaskStart": Start, "TaskResume": Start, "agent_start": Start, "agent_resume": Start,
+	"TaskComplete": End, "TaskCancel": End, "agent_end": End, "agent_abort": End, "PreCompact": Ignored, "Notification": Ignored,
+}
+
+var clineTools = map[string]string{
+	"execute_command": "exec", "run_commands": "exec", "bash": "exec", "read_file": "read", "read_files": "read", "list_files": "read",
+	"search_files": "read", "search_codebase": "read", "list_code_definition_names": "read", "write_to_file": "write",
+	"replace_in_file": "edit", "editor": "edit", "apply_patch": "apply_patch", "web_fetch": "web_fetch",
+	"fetch_web_content": "web_fetch", "web_search": "web_search", "browser_action": "browser", "new_task": "sessions_spawn",
+	"spawn_agent": "sessions_spawn", "use_subagents": "sessions_spawn",
+	"attempt_completion": own, "ask_followup_question": own, "plan_mode_respond": own,
+}
+
+type clinePayload struct {
+	Hook string `json:"hookName"`
+	Task string `json:"taskId"`
+	Call struct {
+		ID    string           `json:"id"`
+		Name  string           `json:"name"`
+		Input strictjson.Value `json:"input"`
+	} `json:"tool_call"`
+	Pre    clineUse `json:"preToolUse"`
+	Post   clineUse `json:"postToolUse"`
+	Prompt struct {
+		Words string `json:"prompt"`
+	} `json:"userPromptSubmit"`
+}
+
+type clineUse struct {
+	Tool       string           `json:"toolName"`
+	Parameters strictjson.Value `json:"parameters"`
+	Result     strictjson.Value `json:"result"`
+}
+
+func cline() *Adapter {
+	names := &table{agent: "cline", tools: clineTools, mcp: doubled}
+	return &Adapter{name: "cline", pass: clinePass, refuse: clineRefuse, decode: func(in input) (*Event, error) {
+		var p clinePayload
+		if err := unmarshal(in.body, &p); err != nil {
+			return nil, err
+		}
+		if err := same("event", &p.Hook, in.event); err != nil {
+			return nil, err
+		}
+		kind := clineEvents[p.Hook]
+		if kind == Unknown {
+			return nil, fmt.Errorf("unknown event %q", cut(p.Hook))
+		}
+		e := &Event{Kind: kind, Name: p.Hook, Session: p.Task, CallID: p.Call.ID, Speaker: Owner, Words: p.Prompt.Words,
+			Resumed: p.Hook == "TaskResume" || p.Hook == "agent_resume"}
+		if kind != Call && kind != Result {
+			return e, nil
+		}
+		name := p.Call.Name
+		if err := firstOf(same("tool", &name, p.Pre.Tool), same("tool", &name, p.Post.Tool)); err != nil {
+			return nil, err
+		}
+		e.Result = p.Post.Result
+		return e, clineTool(e, names, name, either(p.Call.Input, either(p.Pre.Parameters, p.Post.Parameters)))
+	}}
+}
+
+// clineTool looks into its wrapper for tools of MCP servers.
+func clineTool(e *Event, names *table, name string, params strictjson.Value) error {
+	if name != "use_mcp_tool" {
+		return names.fill(e, name, params)
+	}
+	var use struct {
+		Server    string           `json:"server_name"`
+		Tool      string           `json:"tool_name"`
+		Arguments strictjson.Value `json:"arguments"`
+	}
+	if err := unmarshal(params, &use); err != nil {
+		return err
+	}
+	if use.Tool == "" {
+		return fmt.Errorf("no tool of server %q is named", cut(use.Server))
+	}
+	if s := text(use.Arguments); use.Arguments.Kind() == '"' {
+		use.Arguments = strictjson.Value(s)
+	}
+	e.Tool = joined(use.Server, use.Tool)
+	var err error
+	e.Params, err = rename(e.Tool, use.Arguments)
+	return err
+}
+
+func clinePass(e *Event, notice string) []byte {
+	if e.Kind == Prompt && notice != "" {
+		return object(map[string]any{"context": "Tidemark: " + notice})
+	}
+	return []byte("{}")
+}
+
+func clineRefuse(_ *Event, reason string) Outcome {
+	return Outcome{Stdout: object(map[string]any{"cancel": true, "errorMessage": reason}), Stderr: reason, Code: codeRefuse}
+}

@@ -1,0 +1,32 @@
+package agent
+
+// Codex: anything on standard output that it does not expect lets the tool run, and so
+// does a refusal without a reason. Exit code 2 with a reason is the only safe answer.
+
+var codexEvents = map[string]Kind{
+	"SessionStart": Start, "SessionEnd": End, "Stop": Ignored, "UserPromptSubmit": Prompt,
+	"PreToolUse": Call, "PostToolUse": Result, "SubagentStart": Spawn, "SubagentStop": Return,
+	"PermissionRequest": Ignored, "PreCompact": Ignored, "PostCompact": Ignored,
+}
+
+var codexTools = map[string]string{
+	"Bash": "exec", "shell": "exec", "local_shell": "exec", "exec_command": "exec", "write_stdin": "process",
+	"apply_patch": "apply_patch", "view_image": "read", "read_file": "read", "list_dir": "read",
+	"web_search": "web_search", "spawn_agent": "sessions_spawn", "send_input": "sessions_send", "wait_agent": "sessions_history",
+	"update_plan": own, "request_user_input": own,
+}
+
+func codex() *Adapter {
+	names := &table{agent: "codex", tools: codexTools, mcp: doubled}
+	return &Adapter{name: "codex", pass: added, refuse: byExit, decode: func(in input) (*Event, error) {
+		p, err := readPayload(in)
+		if err != nil {
+			return nil, err
+		}
+		e, err := p.event(codexEvents)
+		if err != nil {
+			return nil, err
+		}
+		return e, p.complete(e, names)
+	}}
+}
