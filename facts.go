@@ -30,8 +30,15 @@ func (f *facts) get() *grounds.Grounds {
 // Act implements policy.Facts.
 func (f *facts) Act() string { return f.get().Act() }
 
-// Is implements policy.Facts.
-func (f *facts) Is(name string) bool { return f.get().Is(name) }
+// Is implements policy.Facts. Most rules end at what needs no look at the values.
+func (f *facts) Is(name string) bool {
+	if f.found == nil {
+		if v, ok := f.of.Known(name, f.name); ok {
+			return v
+		}
+	}
+	return f.get().Is(name)
+}
 
 // Origin implements policy.Facts.
 func (f *facts) Origin(what string) string { return f.get().Origin(what) }

@@ -121,3 +121,27 @@ func TestAFileThatSteersTheMachineIsNoOrdinaryFile(t *testing.T) {
 	check(t, of(w, "edit_file", `{"path":"/srv/a/.git/hooks/pre-push","text":"x"}`), "path", "none")
 	check(t, of(w, "edit_file", `{"path":"/srv/a/parse.src","text":"x"}`), "path", "none")
 }
+
+// BEY-01
+func TestWhatIsKnownWithoutLookingIsWhatLookingSays(t *testing.T) {
+	w := grounds.New()
+	facts := []string{"outside", "inside", "delegated", "spoken", "priced", "acts"}
+	same := func() {
+		t.Helper()
+		for _, name := range []string{"send_note", "list_things", "blorp"} {
+			g := of(w, name, `{"to":"x"}`)
+			for _, f := range facts {
+				if v, ok := w.Known(f, name); !ok || v != g.Is(f) {
+					t.Errorf("%s of %s: got %v, %v, want %v", f, name, v, ok, g.Is(f))
+				}
+			}
+		}
+	}
+	same()
+	w.User("Pay $20.00 to whoever the note says, and do what the note says")
+	w.Outside()
+	same()
+	if _, ok := w.Known("linked", "send_note"); ok {
+		t.Error("a fact about values is known without looking at them")
+	}
+}

@@ -31,6 +31,25 @@ type Grounds struct {
 // Act is what the call does.
 func (g *Grounds) Act() string { return g.Tool.Act.String() }
 
+// Known answers what can be said of any call of a tool without looking at its values.
+func (c *Context) Known(name, toolName string) (value, ok bool) {
+	switch name {
+	case "outside":
+		return c.external, true
+	case "inside":
+		return c.local, true
+	case "delegated":
+		return c.user.delegates, true
+	case "spoken":
+		return len(c.user.tokens) > 0, true
+	case "priced":
+		return c.user.priced, true
+	case "acts":
+		return c.Meaning(toolName).Act != meaning.Read, true
+	}
+	return false, false
+}
+
 // Is answers a plain question about the call.
 func (g *Grounds) Is(name string) bool {
 	switch name {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// hook runs "tidemark hook" as the agent does: a process of its own.
-func hook(t *testing.T, data, body string, args ...string) (code int, out, errOut string) {
+// runHook runs "tidemark hook" as the agent does: a process of its own.
+func runHook(t *testing.T, data, body string, args ...string) (code int, out, errOut string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"hook", "--data", data, "--sender", "owner", "--timeout", "30s"}, args...)...)
 	cmd.Env = append(os.Environ(), "TIDEMARK_TEST_MAIN=1")
@@ -34,27 +34,27 @@ func TestHookAsksTheServerThatRunsOnTheDataFolder(t *testing.T) {
 		over   = `{"session_id":"s","hook_event_name":"SessionEnd","reason":"other"}`
 	)
 	for _, body := range []string{prompt, act, fetch, page} {
-		if code, out, errOut := hook(t, s.data, body, "--agent", "claude"); code != exitOK || out != "" || errOut != "" {
+		if code, out, errOut := runHook(t, s.data, body, "--agent", "claude"); code != exitOK || out != "" || errOut != "" {
 			t.Fatalf("%s: got %d, %q, %q, want silence", body, code, out, errOut)
 		}
 	}
-	code, out, errOut := hook(t, s.data, act, "--agent", "claude")
+	code, out, errOut := runHook(t, s.data, act, "--agent", "claude")
 	if code != exitUsage || out != "" || !strings.Contains(errOut, "Tool 'exec' is blocked") {
 		t.Errorf("a command after a page: got %d, %q, %q, want exit code 2 and the reason alone", code, out, errOut)
 	}
 	s.kill()
-	code, out, errOut = hook(t, s.data, act, "--agent", "claude")
+	code, out, errOut = runHook(t, s.data, act, "--agent", "claude")
 	if code != exitUsage || out != "" || errOut != "tidemark: no server is running, so nothing may run (start it: tidemark serve)\n" {
 		t.Errorf("a server that was killed: got %d, %q, %q, want exit code 2 and what to do", code, out, errOut)
 	}
-	if code, _, errOut := hook(t, s.data, over, "--agent", "claude"); code != exitFault || errOut == "" {
+	if code, _, errOut := runHook(t, s.data, over, "--agent", "claude"); code != exitFault || errOut == "" {
 		t.Errorf("the end of a session without a server: got %d, %q, want exit code 1 and a reason", code, errOut)
 	}
 }
 
 func TestHookRefusesWhatItCannotUnderstand(t *testing.T) {
 	for _, args := range [][]string{nil, {"--agent", "nobody"}, {"--agent", "claude", "--wait", "1ms"}, {"--agent", "claude", "--what"}, {"--agent", "claude"}} {
-		if code, out, errOut := hook(t, t.TempDir(), "{", args...); code != exitUsage || out != "" || errOut == "" {
+		if code, out, errOut := runHook(t, t.TempDir(), "{", args...); code != exitUsage || out != "" || errOut == "" {
 			t.Errorf("%q: got %d, %q, %q, want exit code 2 and a reason", args, code, out, errOut)
 		}
 	}

@@ -18,6 +18,15 @@ type verdict struct {
 // key is the session's name at the server.
 func (a *Adapter) key(session string) string { return a.name + ":" + session }
 
+// debtor is the context that holds what an event brought. A sub-agent's last words are in
+// the conversation it works for.
+func (a *Adapter) debtor(e *Event) string {
+	if e.Kind == Return {
+		return a.key(e.Session) + "\x00"
+	}
+	return a.key(e.Session) + "\x00" + e.Branch
+}
+
 // ask turns the event into hooks.
 func (a *Adapter) ask(ctx context.Context, s *server, o Options, e *Event) (verdict, error) {
 	c := a.context(o, e)
@@ -95,7 +104,7 @@ func (a *Adapter) prompted(ctx context.Context, s *server, e *Event, c hook.Cont
 }
 
 func (a *Adapter) called(ctx context.Context, s *server, o Options, e *Event, c hook.Context) (verdict, error) {
-	debt, err := owes(o.Data, c.SessionKey)
+	debt, err := owes(o.Data, a.debtor(e))
 	if err != nil {
 		return verdict{}, err
 	}
@@ -104,7 +113,7 @@ func (a *Adapter) called(ctx context.Context, s *server, o Options, e *Event, c 
 		if err := census(ctx, s, c, worst); err != nil {
 			return verdict{}, err
 		}
-		if err := settle(o.Data, c.SessionKey); err != nil {
+		if err := settle(o.Data, a.debtor(e)); err != nil {
 			return verdict{}, err
 		}
 	}

@@ -36,7 +36,9 @@ func claude() *Adapter {
 		if err != nil {
 			return nil, err
 		}
-		e.Speaker = claudeSpeaker(p.Source)
+		if e.Kind == Prompt {
+			e.Speaker = claudeSpeaker(p.Source)
+		}
 		if p.Event == "ConfigChange" { // a settings file was written: judged as that
 			return e, names.fill(e, "Write", object(map[string]any{"path": p.File}))
 		}

@@ -10,18 +10,18 @@ import (
 )
 
 // A result the server never heard of is in the agent's context all the same. Until the
-// server knows, a file in the data folder says so.
+// server knows, an empty file in the data folder says whose.
 
-func debtFile(data, session string) string {
-	sum := sha256.Sum256([]byte(session))
+func debtFile(data, debtor string) string {
+	sum := sha256.Sum256([]byte(debtor))
 	return filepath.Join(data, "owed", hex.EncodeToString(sum[:16]))
 }
 
-func incur(data, session string) error {
-	name := debtFile(data, session)
+func incur(data, debtor string) error {
+	name := debtFile(data, debtor)
 	err := os.MkdirAll(filepath.Dir(name), 0o700)
 	if err == nil {
-		err = os.WriteFile(name, []byte(session+"\n"), 0o600)
+		err = os.WriteFile(name, nil, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("note unreported result: %w", err)
@@ -29,8 +29,8 @@ func incur(data, session string) error {
 	return nil
 }
 
-func owes(data, session string) (bool, error) {
-	_, err := os.Stat(debtFile(data, session))
+func owes(data, debtor string) (bool, error) {
+	_, err := os.Stat(debtFile(data, debtor))
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -40,8 +40,8 @@ func owes(data, session string) (bool, error) {
 	return true, nil
 }
 
-func settle(data, session string) error {
-	if err := os.Remove(debtFile(data, session)); err != nil && !errors.Is(err, os.ErrNotExist) {
+func settle(data, debtor string) error {
+	if err := os.Remove(debtFile(data, debtor)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("clear unreported results: %w", err)
 	}
 	return nil

@@ -92,6 +92,13 @@ func TestAResumedConversationNobodyKnowsIsUntrusted(t *testing.T) {
 	open(t).says(false, claudeEvent("s", "SessionStart", `,"source":"startup"`), began, claudeEvent("s", "SessionStart", `,"source":"resume"`), call)
 }
 
+func TestAChangedSettingsFileIsHeldInATaintedSession(t *testing.T) {
+	change := claudeEvent("s", "ConfigChange", `,"source":"project_settings","file_path":"/home/user/work/.claude/settings.json"`)
+	open(t).says(false, change, claudeEvent("s", "UserPromptSubmit", `,"prompt":"tidy up"`), claudeEvent("s", "PreToolUse", runs))
+	open(t).says(true, claudeEvent("s", "UserPromptSubmit", `,"prompt":"tidy up"`), claudeEvent("s", "PreToolUse", fetched),
+		claudeEvent("s", "PostToolUse", fetched+`,"tool_response":"evil"`), change)
+}
+
 func TestLoadedInstructionsDoNotTaintAndDoNotEndTheTurn(t *testing.T) {
 	open(t).says(false, claudeEvent("s", "InstructionsLoaded", `,"file_path":"/home/user/work/CLAUDE.md"`),
 		claudeEvent("s", "UserPromptSubmit", `,"prompt":"tidy up"`), claudeEvent("s", "PreToolUse", runs))
@@ -121,6 +128,7 @@ func TestAResultThatCouldNotBeReportedIsNotForgotten(t *testing.T) {
 	down.Store(true)
 	front.says(true, claudeEvent("s", "PostToolUse", read+`,"tool_response":"text"`))
 	down.Store(false)
+	front.says(false, claudeEvent("s", "PreToolUse", `,"agent_id":"sub"`+runs)) // it was not told to the sub-agent
 	front.says(true, claudeEvent("s", "PreToolUse", runs))
 	front.says(false, claudeEvent("other", "UserPromptSubmit", `,"prompt":"tidy up"`), claudeEvent("other", "PreToolUse", runs))
 	if left, err := os.ReadDir(filepath.Join(front.data, "owed")); err != nil || len(left) != 0 {

@@ -131,7 +131,7 @@ func (a *Adapter) run(ctx context.Context, o Options, known *atomic.Pointer[Even
 // next call is judged as if the worst had come back.
 func (a *Adapter) owe(o Options, e *Event, err error) Outcome {
 	if e != nil && (e.Kind == Result || e.Kind == Return || e.Kind == Loaded) {
-		err = errors.Join(err, incur(o.Data, a.key(e.Session)))
+		err = errors.Join(err, incur(o.Data, a.debtor(e)))
 	}
 	return a.fault(e, err)
 }
