@@ -45,7 +45,7 @@ var layers = []layer{
 	{shapes, join(leaves, words, senses, ground, parts, engine), "what adapters share knows no adapter"},
 	{shared, join(leaves, words, senses, ground, parts, engine), "what doors share knows no door"},
 	{[]string{"internal/app"}, []string{".", "internal/...", "trust", "tool", "audit", "provenance", "policy", "approval", "intent", "hook", "meaning", "origin", "grounds"}, "the wiring knows everything but the programs"},
-	{[]string{"cmd/..."}, join(leaves, words, senses, ground, parts, engine, shapes, []string{"internal/app", "internal/replay"}), "a program reaches adapters only through internal/app"},
+	{[]string{"cmd/..."}, join(leaves, words, senses, ground, parts, engine, shapes, []string{"internal/app", "internal/replay", "internal/door/agent"}), "a program reaches adapters only through internal/app"},
 	{[]string{"scripts/..."}, nil, "a script stands alone"},
 	{[]string{"internal/..."}, join(leaves, words, senses, ground, parts, engine, shapes, shared), "an adapter knows the engine, never another adapter"},
 }

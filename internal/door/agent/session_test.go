@@ -179,10 +179,10 @@ func approve(t *testing.T, w *world) {
 		_, text, _ := strings.Cut(buf.String(), "\r\n\r\n")
 		return []byte(text)
 	}
-	for id := ""; ; {
+	for {
 		list := string(send(http.MethodGet, "/v1/approvals", ""))
 		if _, rest, ok := strings.Cut(list, `"id":"`); ok {
-			id, _, _ = strings.Cut(rest, `"`)
+			id, _, _ := strings.Cut(rest, `"`)
 			send(http.MethodPost, "/v1/approvals/"+id, `{"decision":"approve"}`)
 			return
 		}
