@@ -18,9 +18,15 @@ import (
 // about it stays the one question; only then is the auditor heard, and a new question
 // asked.
 func (m *Monitor) settle(ctx context.Context, s *session, b *provenance.Taint, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set, c *counsel) error {
+	book := &s.state.book
+	if v.Effect == policy.Allow && m.auditor == nil {
+		if !book.Empty() {
+			x.decided.Seal() // it may answer an open question
+		}
+		return nil
+	}
 	cfg := set.Settings()
 	kind, sources, audit := m.audited(v, b, &cfg)
-	book := &s.state.book
 	if v.Effect == policy.Allow && !audit {
 		if !book.Empty() {
 			x.decided.Seal() // it may answer an open question

@@ -90,6 +90,21 @@ func (l *labels) load(ctx context.Context, store Store) error {
 	return nil
 }
 
+// some reports whether there are labels at all, so that nobody pays for none.
+func (l *labels) some(ctx context.Context, store Store) (bool, error) {
+	if !l.any.Load() {
+		return false, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.loaded {
+		if err := l.load(ctx, store); err != nil {
+			return false, err
+		}
+	}
+	return len(l.byKey) > 0, nil
+}
+
 // find joins the labels of everything the keys may name. A file is also found by a path
 // that ends or begins differently: hosts disagree on where a workspace is.
 func (l *labels) find(ctx context.Context, store Store, keys []string, content *tool.Digest) (trust.Label, bool, error) {

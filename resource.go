@@ -69,16 +69,19 @@ func readsBack(a meaning.Act) bool { return a == meaning.Read || a == meaning.Un
 // expectLabels makes a call that reads something labelled expect it: what was written
 // while tainted comes back as tainted, whoever reads it (BEY-02).
 func (m *Monitor) expectLabels(ctx context.Context, s *session, name string, x *decision) error {
-	if !m.labels.any.Load() {
+	if some, err := m.labels.some(ctx, m.store); err != nil || !some {
+		return err
+	}
+	mean := s.meaningOf(name)
+	if !readsBack(mean.Act) {
 		return nil
 	}
 	fields, err := x.args.Fields()
 	if err != nil || len(fields) == 0 {
 		return nil //nolint:nilerr // unreadable arguments are the worst already
 	}
-	mean := s.meaningOf(name)
 	keys := resources(mean, fields)
-	if len(keys) == 0 || !readsBack(mean.Act) {
+	if len(keys) == 0 {
 		return nil
 	}
 	label, found, err := m.labels.find(ctx, m.store, keys, nil)
@@ -94,8 +97,8 @@ func (m *Monitor) expectLabels(ctx context.Context, s *session, name string, x *
 // brings is what the labels say about a result: by what the call named, and by its
 // content.
 func (m *Monitor) brings(ctx context.Context, s *session, o *Observation, name string) (trust.Label, error) {
-	if !m.labels.any.Load() {
-		return clean(), nil
+	if some, err := m.labels.some(ctx, m.store); err != nil || !some {
+		return clean(), err
 	}
 	mean := s.meaningOf(name)
 	if !readsBack(mean.Act) {
@@ -115,8 +118,11 @@ func (m *Monitor) leaveLabels(ctx context.Context, s *session, b *provenance.Tai
 		return nil
 	}
 	mean := s.meaningOf(v.Tool)
+	if !writes(mean.Act) {
+		return nil
+	}
 	fields, err := x.args.Fields()
-	if err != nil || !writes(mean.Act) {
+	if err != nil {
 		return nil //nolint:nilerr // nobody can say what it writes
 	}
 	var list []provenance.Resource
