@@ -1,0 +1,172 @@
+// The plugin's configuration. It is checked here and not by the manifest's schema: a host
+// that rejects a plugin's configuration goes on without the plugin, while a plugin that
+// finds a fault in it can refuse every call and say why.
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+export const levels = ["system", "owner", "local", "shared", "external", "untrusted"];
+// From loose to strict.
+export const modes = ["allow", "confirm", "restrict"];
+/** policyKeys are those of the configuration that a policy file understands as they are. */
+export const policyKeys = ["taintPolicy", "toolOverrides", "approvalTtlSeconds", "maxIterations"];
+const known = [
+    "url", "token", "tokenEnv", "tokenFile", "timeoutMs", "failClosed", "approvals", "approvalWaitSeconds",
+    "approverToken", "approverTokenEnv", "approverTokenFile", "heartbeatSeconds", ...policyKeys,
+];
+/** readConfig never throws: a fault is a reason to block, and the rest gets its safe value. */
+export function readConfig(raw) {
+    const faults = [];
+    const given = isObject(raw) ? raw : {};
+    if (raw !== undefined && raw !== null && !isObject(raw))
+        faults.push("config: want an object");
+    for (const key of Object.keys(given)) {
+        if (!known.includes(key))
+            faults.push(`${key}: unknown key`);
+    }
+    const text = (key) => {
+        const v = given[key];
+        if (v === undefined || (typeof v === "string" && v !== ""))
+            return v;
+        faults.push(`${key}: want a text`);
+        return undefined;
+    };
+    const whole = (key, low, high) => {
+        const v = given[key];
+        if (v === undefined || (typeof v === "number" && Number.isInteger(v) && v >= low && v <= high))
+            return v;
+        faults.push(`${key}: want a whole number from ${low} to ${high}`);
+        return undefined;
+    };
+    const secret = (prefix) => drop({ value: text(prefix), env: text(prefix + "Env"), file: text(prefix + "File") });
+    if (given.failClosed !== undefined && typeof given.failClosed !== "boolean")
+        faults.push("failClosed: want true or false");
+    if (given.approvals !== undefined && given.approvals !== "queue" && given.approvals !== "host")
+        faults.push("approvals: want queue or host");
+    const config = {
+        ...drop({ url: text("url") }),
+        token: secret("token"),
+        approver: secret("approverToken"),
+        timeoutMs: whole("timeoutMs", 50, 60_000) ?? 5000,
+        failClosed: given.failClosed !== false,
+        approvals: given.approvals === "host" ? "host" : "queue",
+        approvalWaitSeconds: whole("approvalWaitSeconds", 0, 540) ?? 0,
+        heartbeatSeconds: whole("heartbeatSeconds", 1, 3600) ?? 30,
+        wanted: {
+            taintPolicy: readModes("taintPolicy", given.taintPolicy, levels, faults),
+            toolOverrides: readOverrides(given.toolOverrides, faults),
+            ...drop({ approvalTtlSeconds: whole("approvalTtlSeconds", 1, 86_400), maxIterations: whole("maxIterations", 1, 1_000_000) }),
+        },
+    };
+    if (config.approvals === "host" && Object.keys(config.approver).length === 0) {
+        faults.push("approvals: host needs approverToken, approverTokenEnv or approverTokenFile");
+    }
+    if (config.url !== undefined) {
+        const fault = urlFault(config.url);
+        if (fault !== undefined)
+            faults.push("url: " + fault);
+    }
+    return { config, faults };
+}
+function readOverrides(raw, faults) {
+    const out = {};
+    if (raw === undefined)
+        return out;
+    if (!isObject(raw)) {
+        faults.push("toolOverrides: want an object");
+        return out;
+    }
+    for (const [tool, byLevel] of Object.entries(raw)) {
+        out[tool] = readModes(`toolOverrides.${tool}`, byLevel, [...levels, "*"], faults);
+    }
+    return out;
+}
+function readModes(at, raw, keys, faults) {
+    const out = {};
+    if (raw === undefined)
+        return out;
+    if (!isObject(raw)) {
+        faults.push(`${at}: want an object`);
+        return out;
+    }
+    for (const [level, mode] of Object.entries(raw)) {
+        if (!keys.includes(level))
+            faults.push(`${at}.${level}: unknown level`);
+        else if (!modes.includes(mode))
+            faults.push(`${at}.${level}: want allow, confirm or restrict`);
+        else
+            out[level] = mode;
+    }
+    return out;
+}
+/** urlFault says why a token must not be sent there, if so. */
+export function urlFault(url) {
+    let u;
+    try {
+        u = new URL(url);
+    }
+    catch {
+        return "not an address";
+    }
+    const loopback = u.hostname === "localhost" || u.hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(u.hostname);
+    if (u.protocol !== "https:" && !(u.protocol === "http:" && loopback)) {
+        return "want https, or http on loopback: the token must not travel in the clear";
+    }
+    return u.username !== "" || u.search !== "" || u.hash !== "" ? "want an address alone" : undefined;
+}
+/** serverUrl is read anew for each request: a server that restarts may listen elsewhere. */
+export function serverUrl(c) {
+    const url = c.url ?? process.env.TIDEMARK_URL ?? announced() ?? "http://127.0.0.1:8417";
+    const fault = urlFault(url);
+    if (fault !== undefined)
+        throw new Error(`server address: ${fault}`);
+    return url.replace(/\/+$/, "");
+}
+function announced() {
+    try {
+        const at = JSON.parse(readFileSync(join(dataFolder(), "server.json"), "utf8"));
+        return isObject(at) && typeof at.url === "string" ? at.url : undefined;
+    }
+    catch {
+        return undefined; // no server has announced itself: the default address
+    }
+}
+/** readSecret finds a token where the configuration says, else where Tidemark keeps it. */
+export function readSecret(s, role) {
+    if (s.value !== undefined)
+        return s.value;
+    const env = s.env ?? (role === "agent" && s.file === undefined ? "TIDEMARK_TOKEN" : undefined);
+    const fromEnv = env === undefined ? undefined : process.env[env];
+    if (fromEnv)
+        return fromEnv;
+    if (s.env !== undefined)
+        throw new Error(`read ${role} token: ${s.env} is not set`);
+    const file = s.file ?? join(dataFolder(), "tokens.json");
+    let raw;
+    try {
+        raw = readFileSync(file, "utf8").trim();
+    }
+    catch {
+        throw new Error(`read ${role} token: ${file} cannot be read`);
+    }
+    if (!raw.startsWith("{"))
+        return raw;
+    const tokens = JSON.parse(raw);
+    const value = isObject(tokens) ? tokens[role] : undefined;
+    if (typeof value !== "string" || value === "")
+        throw new Error(`read ${role} token: ${file} has none`);
+    return value;
+}
+function dataFolder() {
+    if (process.env.TIDEMARK_DATA)
+        return process.env.TIDEMARK_DATA;
+    if (process.env.XDG_DATA_HOME)
+        return join(process.env.XDG_DATA_HOME, "tidemark");
+    return join(homedir(), ".local", "share", "tidemark");
+}
+export function isObject(v) {
+    return typeof v === "object" && v !== null && !Array.isArray(v);
+}
+/** drop leaves out what is undefined, so that absent and undefined are the same. */
+export function drop(o) {
+    return Object.fromEntries(Object.entries(o).filter(([, v]) => v !== undefined));
+}

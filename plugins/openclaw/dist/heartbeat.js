@@ -1,0 +1,50 @@
+// Signs of life. A host that could not load the plugin goes on without it and says
+// little; the server is the one who can notice the silence.
+import { randomUUID } from "node:crypto";
+export const version = "0.1.0";
+// The session under which the plugin itself is known to the server.
+const sessionKey = "openclaw:plugin";
+export class Heartbeat {
+    guard;
+    timer;
+    runId = "";
+    constructor(guard) {
+        this.guard = guard;
+    }
+    /** start leaves a turn in the log that lasts as long as the gateway. */
+    async start() {
+        await this.stop();
+        this.runId = `plugin-${version}-${randomUUID()}`;
+        this.timer = setInterval(() => void this.beat(), this.guard.config.heartbeatSeconds * 1000);
+        this.timer.unref(); // it must not keep the host alive
+        await this.tell("before_agent_start", { prompt: "", messages: [] });
+        await this.beat();
+    }
+    async stop() {
+        if (this.timer === undefined)
+            return;
+        clearInterval(this.timer);
+        this.timer = undefined;
+        await this.tell("agent_end", { messages: [], success: true });
+    }
+    /** beat records nothing: the server counts it, and the policies are compared again. */
+    async beat() {
+        await this.tell("loop_iteration_start", { iteration: 0, sessionKey });
+        try {
+            const refused = await this.guard.refusal();
+            if (refused !== undefined)
+                this.guard.log.error(`tidemark: ${refused}`);
+        }
+        catch {
+            // The line above has said that the server cannot be asked.
+        }
+    }
+    async tell(hook, event) {
+        try {
+            await this.guard.client.hook(hook, event, { sessionKey, runId: this.runId, trigger: "heartbeat" });
+        }
+        catch (err) {
+            this.guard.failed("heartbeat", err);
+        }
+    }
+}

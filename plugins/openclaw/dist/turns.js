@@ -1,0 +1,127 @@
+// Turns: who speaks, which tools the model is shown, and when it is over.
+import { rows } from "./agreement.js";
+import { refOf, turnContext } from "./context.js";
+import { report, runKey, settled } from "./runs.js";
+const maxSaid = 1024;
+const maxBegun = 16_384;
+export class Turns {
+    guard;
+    begun = new Set(); // sessions the server has seen since the host started
+    // What was said last in each session and by whom, until its turn starts.
+    said = new Map();
+    constructor(guard) {
+        this.guard = guard;
+    }
+    /** heard keeps a message as it was written; the prompt of its turn may hold more. */
+    heard(event, ctx) {
+        const session = event.sessionKey ?? ctx.sessionKey;
+        if (!session || typeof event.content !== "string")
+            return;
+        this.said.set(session, { words: event.content, senderId: event.senderId ?? ctx.senderId });
+        for (const oldest of this.said.keys()) {
+            if (this.said.size <= maxSaid)
+                break;
+            this.said.delete(oldest);
+        }
+    }
+    /** prompt keeps the user's own words for begin, and takes away what may not be called. */
+    async prompt(event, ctx) {
+        try {
+            const run = this.guard.runs.of(runKey(ctx));
+            if (typeof event.currentUserMessage === "string")
+                run.words = event.currentUserMessage;
+            const refused = await this.guard.refusal(ctx.agentId);
+            if (refused !== undefined)
+                return { toolsAllow: [] };
+            const where = refOf(ctx);
+            // The server knows nothing of a new session and would say the worst about it.
+            if (!this.begun.has(where.sessionKey) && (event.messages ?? []).length === 0)
+                return undefined;
+            const { tidemark } = await this.guard.client.hook("loop_iteration_start", { iteration: 0, sessionKey: where.sessionKey }, where);
+            return this.narrowed(tidemark.taint, ctx.agentId);
+        }
+        catch (err) {
+            return this.guard.failed("list tools", err) === undefined ? undefined : { toolsAllow: [] };
+        }
+    }
+    // The host takes a list of what stays, so tools of which the policy has never heard
+    // stay only where nothing is taken away.
+    async narrowed(taint, agentId = "") {
+        const table = rows(await this.guard.client.call(`/v1/explain/matrix?agent=${encodeURIComponent(agentId)}`));
+        const stays = [...table.keys()].filter((tool) => table.get(tool)?.[taint] !== "restrict");
+        return stays.length === table.size ? undefined : { toolsAllow: stays.filter((tool) => !tool.startsWith("(")) };
+    }
+    /** begin tells the server who speaks, or keeps the run from starting. */
+    async begin(event, ctx) {
+        try {
+            const refused = await this.guard.refusal(ctx.agentId);
+            if (refused !== undefined)
+                return stop(refused);
+            const run = this.guard.runs.of(runKey(ctx));
+            const where = turnContext(ctx, {
+                provider: ctx.messageProvider ?? ctx.channel, senderId: event.senderId ?? ctx.senderId, senderIsOwner: event.senderIsOwner,
+            }, this.guard.lineage);
+            await this.open(run, where);
+            return await this.model(ctx, 0);
+        }
+        catch (err) {
+            const reason = this.guard.failed("begin turn", err);
+            return reason === undefined ? { outcome: "pass" } : stop(reason);
+        }
+    }
+    /** open tells the server who speaks and what they said. */
+    async open(run, where) {
+        const opened = await this.guard.client.hook("before_agent_start", { prompt: this.words(run, where) ?? "", messages: [] }, where);
+        run.begun = true;
+        if (this.begun.size >= maxBegun)
+            this.begun.clear(); // costs a session the narrowing of one empty history
+        this.begun.add(where.sessionKey);
+        if (opened.tidemark.notice)
+            this.guard.log.info(`tidemark: ${opened.tidemark.notice}`);
+    }
+    // Words count only as those of whoever starts this turn.
+    words(run, where) {
+        const said = this.said.get(where.sessionKey);
+        this.said.delete(where.sessionKey); // they are said once
+        if (where.spawnedBy !== undefined || where.inputProvenance?.kind === "inter_session" || where.messageProvider === undefined)
+            return undefined;
+        return run.words ?? (said?.senderId === where.senderId ? said?.words : undefined);
+    }
+    /** modelCall tells the server that the model is asked again: what came back counts now. */
+    async modelCall(event, ctx) {
+        const n = Number(/:model:(\d+)$/.exec(event.callId ?? "")?.[1] ?? "1");
+        const run = this.guard.runs.of(runKey(ctx));
+        if (n < 2 || !run.begun)
+            return; // the first was announced by begin
+        await report(run, this.model(ctx, n - 1).then((r) => { if (r.outcome === "block")
+            run.blocked = r.message; }, (err) => {
+            const reason = this.guard.failed("announce model call", err);
+            if (reason !== undefined)
+                run.blocked = reason;
+        }));
+    }
+    async model(ctx, iteration) {
+        const where = refOf(ctx);
+        const event = { messages: [], systemPrompt: "", model: ctx.modelId ?? "", iteration, tools: [], sessionKey: where.sessionKey };
+        const answer = await this.guard.client.hook("before_llm_call", event, where);
+        return answer.block === true ? stop(answer.blockReason || "Blocked by Tidemark.") : { outcome: "pass" };
+    }
+    /** end seals the turn. */
+    async end(event, ctx) {
+        const key = runKey(ctx);
+        const run = this.guard.runs.of(key);
+        await settled(run);
+        this.guard.runs.end(key);
+        if (!run.begun)
+            return;
+        try {
+            await this.guard.client.hook("agent_end", { messages: [], success: event.success === true, durationMs: event.durationMs ?? 0 }, refOf(ctx));
+        }
+        catch (err) {
+            this.guard.failed("end turn", err);
+        }
+    }
+}
+function stop(reason) {
+    return { outcome: "block", reason, message: reason };
+}

@@ -1,0 +1,1 @@
+export { provenance as default } from "../dist/index.js";

@@ -1,0 +1,160 @@
+// The way to the server. Whatever is not a whole, well-formed answer within the deadline
+// is a Failure; nobody downstream has to know how it came about.
+
+import { type Config, isObject, readSecret, serverUrl } from "./config.js";
+
+/** Failure says that the server could not be asked, in words for the person. */
+export class Failure extends Error {
+  constructor(
+    message: string,
+    readonly status = 0,
+    readonly kind = "",
+  ) {
+    super(message);
+  }
+}
+
+/** What the monitor adds to every hook's answer, as far as it is used here. */
+export interface Note {
+  taint: string;
+  verdict?: string;
+  kind?: string;
+  rule?: string;
+  notice?: string;
+  command?: string;
+  hidden?: string[];
+  reason?: string;
+  approval?: { id: string; code: string; expiresAt: string; prompt: string };
+}
+
+export interface Answer {
+  tidemark: Note;
+  block?: boolean;
+  blockReason?: string;
+  params?: Record<string, unknown>;
+  cancel?: boolean;
+  cancelReason?: string;
+  content?: string;
+}
+
+/** What a hook's event belongs to, in the server's words. */
+export interface HookContext {
+  sessionKey: string;
+  sessionId?: string;
+  runId?: string;
+  agentId?: string;
+  workspaceDir?: string;
+  trigger?: string;
+  messageProvider?: string;
+  senderId?: string;
+  senderIsOwner?: boolean;
+  groupId?: string;
+  spawnedBy?: string;
+  senderMetadata?: boolean;
+  inputProvenance?: { kind: string; sourceSessionKey?: string };
+  wait?: number;
+}
+
+const maxAnswer = 8 << 20;
+
+export interface Request {
+  method?: "GET" | "POST";
+  body?: unknown;
+  role?: "agent" | "approver";
+  extraMs?: number; // beyond the deadline, where the server was asked to wait
+  signal?: AbortSignal | undefined;
+}
+
+export class Client {
+  constructor(private readonly config: Config) {}
+
+  /** hook reports one event and returns the server's answer to it. */
+  async hook(name: string, event: object, ctx: HookContext, more: { signal?: AbortSignal | undefined } = {}): Promise<Answer> {
+    const got = await this.call(`/v1/hooks/${name}`, {
+      method: "POST", body: { event, ctx }, extraMs: (ctx.wait ?? 0) * 1000, signal: more.signal,
+    });
+    if (!isAnswer(got)) throw new Failure(`the answer to ${name} is malformed`);
+    return got;
+  }
+
+  async call(path: string, r: Request = {}): Promise<Record<string, unknown>> {
+    const limit = AbortSignal.timeout(this.config.timeoutMs + (r.extraMs ?? 0));
+    const signal = r.signal === undefined ? limit : AbortSignal.any([limit, r.signal]);
+    try {
+      return await this.send(path, r, signal);
+    } catch (err) {
+      if (err instanceof Failure) throw err;
+      if (limit.aborted) throw new Failure(`no answer within ${this.config.timeoutMs + (r.extraMs ?? 0)} ms`);
+      if (signal.aborted) throw new Failure("the run was cancelled");
+      throw new Failure(reasonOf(err));
+    }
+  }
+
+  private async send(path: string, r: Request, signal: AbortSignal): Promise<Record<string, unknown>> {
+    const role = r.role ?? "agent";
+    const token = readSecret(role === "agent" ? this.config.token : this.config.approver, role);
+    const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: "application/json" };
+    if (r.body !== undefined) headers["content-type"] = "application/json";
+    const res = await fetch(serverUrl(this.config) + path, {
+      method: r.method ?? "GET", headers, signal, redirect: "error",
+      ...(r.body === undefined ? {} : { body: JSON.stringify(r.body) }),
+    });
+    const text = await readText(res);
+    const got = parse(text);
+    if (!res.ok) {
+      const detail = typeof got?.detail === "string" ? got.detail : res.statusText;
+      const kind = typeof got?.type === "string" ? got.type : "";
+      throw new Failure(`it answered ${res.status}: ${detail.slice(0, 300)}`, res.status, kind);
+    }
+    if (got === undefined) throw new Failure("its answer is not a JSON object");
+    return got;
+  }
+}
+
+async function readText(res: Response): Promise<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  let size = 0;
+  for await (const chunk of res.body ?? []) {
+    const bytes = chunk as Uint8Array;
+    size += bytes.byteLength;
+    if (size > maxAnswer) throw new Failure("its answer is too large");
+    text += decoder.decode(bytes, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const v: unknown = JSON.parse(text);
+    return isObject(v) ? v : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** isAnswer checks the types of everything a handler acts on. */
+function isAnswer(v: Record<string, unknown>): v is Record<string, unknown> & Answer {
+  const note = v.tidemark;
+  const is = (o: Record<string, unknown>, key: string, type: string) => o[key] === undefined || typeof o[key] === type;
+  return (
+    isObject(note) && typeof note.taint === "string" &&
+    ["verdict", "kind", "rule", "notice", "command", "reason"].every((k) => is(note, k, "string")) &&
+    (note.hidden === undefined || (Array.isArray(note.hidden) && note.hidden.every((n) => typeof n === "string"))) &&
+    (note.approval === undefined || isQuestion(note.approval)) &&
+    is(v, "block", "boolean") && is(v, "cancel", "boolean") &&
+    ["blockReason", "cancelReason", "content"].every((k) => is(v, k, "string")) &&
+    (v.params === undefined || isObject(v.params))
+  );
+}
+
+function isQuestion(v: unknown): boolean {
+  return isObject(v) && ["id", "code", "expiresAt", "prompt"].every((k) => typeof v[k] === "string");
+}
+
+/** reasonOf digs out what fetch hides in its causes. */
+function reasonOf(err: unknown): string {
+  const cause = err instanceof Error && err.cause instanceof Error ? err.cause : err;
+  if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message;
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,69 @@
+// A real Tidemark server on a folder of its own.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const seedPolicy = { preset: "classic" };
+
+/** startServer runs the binary that TIDEMARK names. */
+export async function startServer(policy = seedPolicy, { data, listen = "127.0.0.1:0" } = {}) {
+  const binary = process.env.TIDEMARK;
+  if (!binary) throw new Error("TIDEMARK must name the tidemark binary (test/run.sh builds it)");
+  const folder = data ?? mkdtempSync(join(tmpdir(), "tidemark-"));
+  const config = join(folder, "policy.json");
+  writeFileSync(config, JSON.stringify(policy));
+  const child = spawn(binary, ["serve", "--json", "--data", folder, "--config", config, "--listen", listen, "--log-level", "error"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const url = await firstURL(child);
+  const tokens = JSON.parse(readFileSync(join(folder, "tokens.json"), "utf8"));
+  return {
+    url, folder, tokens,
+    config: (more = {}) => ({ url, token: tokens.agent, timeoutMs: 2000, ...more }),
+    get: (path) => ask(url + path, tokens.admin),
+    post: (path, body) => ask(url + path, tokens.approver, body),
+    async stop({ keep = false } = {}) {
+      if (child.exitCode === null) {
+        child.kill("SIGTERM");
+        await once(child, "exit");
+      }
+      if (!keep) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function firstURL(child) {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    child.once("exit", (code) => reject(new Error(`tidemark serve ended with ${code}`)));
+    child.stdout.on("data", (chunk) => {
+      text += chunk;
+      const url = /"url":\s*"([^"]+)"/.exec(text)?.[1];
+      if (url) resolve(url);
+    });
+  });
+}
+
+async function ask(url, token, body) {
+  const res = await fetch(url, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const got = await res.json();
+  if (!res.ok) throw new Error(`${url}: ${res.status} ${JSON.stringify(got)}`);
+  return got;
+}
+
+/** pending waits for a held call of the session and returns it. */
+export async function pending(server, session) {
+  let seen = "";
+  for (;;) {
+    const list = await server.get(`/v1/approvals?state=pending&wait=20&seen=${seen}`);
+    const found = list.approvals.find((q) => q.session === session);
+    if (found) return found;
+    seen = list.seen;
+  }
+}

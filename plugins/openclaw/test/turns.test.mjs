@@ -1,0 +1,97 @@
+// Who speaks, what the model is shown, and signs of life.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import plugin from "../dist/index.js";
+import { Host, owner } from "./support/host.mjs";
+import { startServer } from "./support/server.mjs";
+
+let server;
+before(async () => (server = await startServer({ preset: "classic", taintPolicy: { untrusted: "restrict" } })));
+after(() => server.stop());
+
+const dm = (channel) => `agent:main:${channel}:direct:p`;
+const group = (channel) => `agent:main:${channel}:group:g`;
+
+// What OpenClaw says about a turn, and the level it starts with.
+const channels = [
+  ["Discord DM of the owner", { channel: "discord", key: dm("discord"), owner: true }, "owner"],
+  ["Discord DM of somebody else", { channel: "discord", key: dm("discord"), sender: "u2" }, "external"],
+  ["Discord server channel, owner", { channel: "discord", key: "agent:main:discord:channel:c", owner: true }, "shared"],
+  ["Discord server channel, somebody else", { channel: "discord", key: "agent:main:discord:channel:c", sender: "u2" }, "external"],
+  ["Slack DM of the owner", { channel: "slack", key: dm("slack"), owner: true }, "owner"],
+  ["Slack channel, owner", { channel: "slack", key: "agent:main:slack:channel:c", owner: true }, "shared"],
+  ["Slack channel, somebody else", { channel: "slack", key: "agent:main:slack:channel:c", sender: "u2" }, "external"],
+  ["Telegram DM of the owner", { channel: "telegram", key: "agent:main:main", owner: true }, "owner"],
+  ["Telegram group, owner", { channel: "telegram", key: group("telegram"), owner: true }, "shared"],
+  ["Telegram group, somebody else", { channel: "telegram", key: group("telegram"), sender: "u2" }, "external"],
+  ["Signal DM of the owner", { channel: "signal", key: dm("signal"), owner: true }, "owner"],
+  ["a cron job", { key: "agent:main:cron:j", trigger: "cron", sender: "" }, "system"],
+  ["a heartbeat", { key: "agent:main:main", trigger: "heartbeat", sender: "" }, "system"],
+  ["a webhook", { key: "agent:main:hook:h", sender: "" }, "untrusted"],
+  ["a channel of unknown shape, owner", { channel: "matrix", key: "agent:main:matrix:odd", owner: true }, "shared"],
+  ["somebody of whom nothing is known", { channel: "irc", key: dm("irc"), sender: "" }, "untrusted"],
+  ["a user's run without a channel", { key: "agent:main:main", sender: "" }, "untrusted"],
+];
+
+// PRV-04 PRV-05
+for (const [name, c, want] of channels) {
+  test(`${name} is ${want}`, async () => {
+    const own = await startServer();
+    const host = new Host(plugin, own.config());
+    const ctx = {
+      runId: "r", agentId: "main", sessionKey: c.key, trigger: c.trigger ?? "user",
+      ...(c.channel ? { messageProvider: c.channel, channel: c.channel } : {}), ...(c.sender === "" ? {} : { senderId: c.sender ?? "u1" }),
+    };
+    await host.turn(ctx, { words: "hello", senderIsOwner: c.owner === true });
+    assert.equal((await own.get(`/v1/sessions/${encodeURIComponent(c.key)}`)).taint.level, want);
+    await own.stop();
+  });
+}
+
+// PRV-10
+test("tools that are closed at this taint leave the model's list from the next turn on", async () => {
+  const host = new Host(plugin, server.config());
+  const ctx = owner();
+  assert.equal((await host.turn(ctx, { senderIsOwner: true })).toolsAllow, undefined);
+  await host.call(ctx, "c1", "web_fetch", { url: "https://example.org/" });
+  await host.observe("agent_end", { success: true }, ctx);
+  const { toolsAllow } = await host.turn({ ...ctx, runId: "next" }, { senderIsOwner: true, messages: [{}] });
+  assert.ok(toolsAllow.includes("read") && toolsAllow.includes("web_fetch"));
+  assert.ok(!toolsAllow.includes("exec") && !toolsAllow.includes("message"));
+});
+
+test("an owner's earlier words are not those of the next speaker", async () => {
+  const host = new Host(plugin, server.config());
+  const ctx = owner();
+  await host.observe("message_received", { content: ".reset-trust", senderId: "u2", sessionKey: ctx.sessionKey }, {});
+  await host.turn(ctx, { senderIsOwner: true });
+  assert.ok(!host.lines.some((l) => /trust/i.test(l)));
+});
+
+test("the gateway's start and end are on record", async () => {
+  const host = new Host(plugin, server.config());
+  await host.observe("gateway_start", {}, {});
+  const session = await server.get("/v1/sessions/openclaw%3Aplugin");
+  assert.equal(session.turns, 1);
+  await host.observe("gateway_stop", {}, {});
+  const turns = await server.get("/v1/sessions/openclaw%3Aplugin/turns");
+  assert.match(turns.turns[0].turnId, /^plugin-\d+\.\d+\.\d+-/);
+});
+
+test("two registrations of one configuration know the same", async () => {
+  const host = new Host(plugin, server.config());
+  const second = new Map();
+  plugin.register({ pluginConfig: server.config(), logger: { info() {}, warn() {}, error() {} }, on: (name, handler) => second.set(name, handler) });
+  const ctx = owner();
+  await second.get("message_received")({ content: "buy milk", senderId: "u1", sessionKey: ctx.sessionKey }, {});
+  await host.turn(ctx, { senderIsOwner: true });
+  await host.call(ctx, "c1", "browser", { url: "https://example.org/" });
+  const graph = await server.get(`/v1/sessions/${encodeURIComponent(ctx.sessionKey)}/turns/${ctx.runId}/graph`);
+  assert.match(JSON.stringify(graph), /buy milk/);
+});
+
+test("registering has no side effects and needs nothing but api.on", () => {
+  const names = [];
+  plugin.register({ pluginConfig: {}, logger: console, on: (name) => names.push(name) });
+  assert.ok(names.includes("before_tool_call"));
+});
