@@ -14,7 +14,7 @@ if [ -z "${TIDEMARK:-}" ]; then
   export TIDEMARK=$work/tidemark
 fi
 
-node --test test/*.test.mjs
+node --test --test-reporter dot test/*.test.mjs
 
 if [ -z "${OPENCLAW:-}" ] && [ "${INSTALL:-}" = 1 ]; then
   OPENCLAW=$work/openclaw
