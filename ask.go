@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/grounds"
+	"github.com/tidemark/tidemark/internal/strictjson"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
@@ -122,7 +124,7 @@ func (m *Monitor) ask(ctx context.Context, s *session, ref Ref, v *Verdict, x *d
 		Words: words, Sources: tainting(v.Taint),
 	}
 	found := s.facts.found // nil where no rule asked
-	live, kept := shownValues(found, func(s string) string { return set.Redactor().Preview([]byte(s), maxShownText) })
+	live, kept := shownValues(found, func(path, value string) string { return redactValue(set, v.Tool, path, value) })
 	x.decided.Ask.Values = kept
 	s.keepCode(id, code)
 	s.keepGrounds(id, found)
@@ -161,6 +163,23 @@ func tainting(l trust.Label) []trust.Source {
 		}
 	}
 	return out
+}
+
+// redactValue is one value of a call without secrets: by the rules about its field, then
+// by its look.
+func redactValue(set *policy.Set, toolName, path, value string) string {
+	if path != "" {
+		field := path[strings.LastIndexByte(path, '.')+1:]
+		if raw, err := strictjson.Marshal(map[string]string{field: value}); err == nil {
+			var out map[string]any
+			if err := strictjson.Unmarshal(set.Redactor().Args(toolName, raw), &out); err == nil && len(out) == 1 {
+				for _, v := range out {
+					value = fmt.Sprint(v)
+				}
+			}
+		}
+	}
+	return set.Redactor().Preview([]byte(value), maxShownText)
 }
 
 // keepGrounds remembers what the call of a question stood on, until it is answered.

@@ -28,10 +28,19 @@ type counsel struct {
 
 	question intent.Question // that opinion is about
 	opinion  *provenance.Opinion
+	under    situation // in which it was asked for
+	check    Check     // that ruling is about
 	ruling   *provenance.Ruling
 	task     *provenance.Task
 	words    []provenance.Said // the user's, for a sub-agent's question
 	heard    bool              // words was filled
+}
+
+// situation is what an opinion depends on beside the call.
+type situation struct {
+	words  int
+	level  trust.Level
+	policy string
 }
 
 // advised is Decide for calls that need somebody's word.
@@ -92,15 +101,18 @@ func (m *Monitor) audit(s *session, v *Verdict, x *decision, kind intent.Kind, s
 		Kind: kind, Sources: slices.Clone(sources), Tool: v.Tool,
 		Params: intent.Summarise(set.Redactor().Args(v.Tool, x.args.Raw()), maxParams),
 	}
-	if c == nil || c.opinion == nil || c.question.Kind != kind {
+	now := situation{len(s.state.words), x.decided.Level, set.Version()}
+	if c == nil || c.opinion == nil || c.question.Kind != kind || c.under != now || !slices.Equal(c.question.Sources, q.Sources) {
 		if c != nil {
-			c.want = func(ctx context.Context) { m.hear(ctx, s.name, q, c) }
+			c.want = func(ctx context.Context) { c.under = now; m.hear(ctx, s.name, q, c) }
 		}
 		return errCounsel
 	}
 	cfg := set.Settings()
 	o := *c.opinion
-	o.Source = sources[0]
+	if len(sources) > 0 {
+		o.Source = sources[0]
+	}
 	switch {
 	case kind == intent.Consistency:
 		applyConsistency(v, &o, cfg)
@@ -192,13 +204,14 @@ func (v *Verdict) block(o *provenance.Opinion, cfg policy.Settings, rule, why st
 
 // verify asks the external verifier about a call that would otherwise run.
 func (m *Monitor) verify(s *session, b *provenance.Taint, ref Ref, v *Verdict, x *decision, set *policy.Set, c *counsel) error {
-	if c == nil || c.ruling == nil {
+	if c == nil || c.ruling == nil || b.Mark.Level < c.check.Taint || s.state.agent != c.check.Agent {
 		if c != nil {
 			x.decided.Seal()
 			check := Check{
 				Session: s.name, Branch: ref.Branch, Agent: s.state.agent, Provider: b.Turn.Provider, Tool: v.Tool,
 				Params: set.Redactor().Args(v.Tool, x.args.Raw()), Digest: x.decided.Digest, Taint: b.Mark.Level,
 			}
+			c.check = check
 			c.want = func(ctx context.Context) {
 				start := m.now()
 				r := m.verifier.Verify(ctx, check)

@@ -116,7 +116,7 @@ func (m *Monitor) weigh(ctx context.Context, s *session, b *provenance.Taint, re
 	name := tool.Name(x.call.Name)
 	in := &s.input
 	fill(in, s, b, name, &x.args)
-	if err := m.know(ctx, s, set, in); err != nil {
+	if err := m.know(ctx, s, b, set, in); err != nil {
 		return err
 	}
 	d := judge(set, in, b, ref)

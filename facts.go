@@ -64,6 +64,9 @@ func (m *Monitor) ground(ctx context.Context, s *session) (*grounds.Context, err
 	if s.state.tainted() {
 		g.Outside() // something came in that nobody remembers
 	}
+	if s.state.steps > 0 {
+		g.Inside()
+	}
 	s.grounds = g
 	return g, nil
 }
@@ -81,7 +84,7 @@ func (s *state) tainted() bool {
 }
 
 // know makes the facts of a call askable, where some rule may ask.
-func (m *Monitor) know(ctx context.Context, s *session, set *policy.Set, in *policy.Input) error {
+func (m *Monitor) know(ctx context.Context, s *session, b *provenance.Taint, set *policy.Set, in *policy.Input) error {
 	in.Facts, s.facts = nil, facts{}
 	if !set.Facts() {
 		return nil
@@ -89,6 +92,9 @@ func (m *Monitor) know(ctx context.Context, s *session, set *policy.Set, in *pol
 	g, err := m.ground(ctx, s)
 	if err != nil {
 		return err
+	}
+	if b.Unheard {
+		g.Outside()
 	}
 	s.facts = facts{of: g, name: in.Tool, args: in.Args}
 	in.Facts = &s.facts
@@ -117,14 +123,14 @@ func (s *session) read(o *Observation, name string, step uint64, set *policy.Set
 	args := tool.NewArgs(o.Result.Args)
 	traits := set.Traits(name, nil)
 	s.grounds.Result(grounds.Result{
-		Tool: name, Step: step, Args: &args, Content: string(o.Result.Content), Told: traits.Rule != "unknown-tool", Trusted: label.Level >= trust.Local, Tainted: tainted,
+		Tool: name, Step: step, Args: &args, Content: string(o.Result.Content), Failed: o.Result.Error, Told: traits.Rule != "unknown-tool", Trusted: label.Level >= trust.Local, Tainted: tainted,
 	})
 }
 
 // shownValues are what a question shows of the values that decided, and where they came
 // from. Those the user or the operator never said are nobody's secret: they are shown as
 // they are, in memory only.
-func shownValues(g *grounds.Grounds, redact func(string) string) (live, kept []provenance.Shown) {
+func shownValues(g *grounds.Grounds, redact func(path, value string) string) (live, kept []provenance.Shown) {
 	if g == nil {
 		return nil, nil
 	}
@@ -132,9 +138,11 @@ func shownValues(g *grounds.Grounds, redact func(string) string) (live, kept []p
 		if len(live) == maxValuesShown {
 			break
 		}
-		v := provenance.Shown{Path: f.Path, Role: f.Role, Value: cutText(f.Value, 500), Origin: f.From, Where: redact(f.Where)}
+		v := provenance.Shown{Path: cutText(redact("", f.Path), 100), Role: f.Role, Value: cutText(f.Value, 500), Origin: f.From, Where: redact("", f.Where)}
 		k := v
-		k.Value = redact(v.Value)
+		if k.Value = redact(f.Path, v.Value); f.Role == "credential" {
+			k.Value = redactedValue
+		}
 		if f.Origin >= grounds.System {
 			v = k
 		}
@@ -144,6 +152,9 @@ func shownValues(g *grounds.Grounds, redact func(string) string) (live, kept []p
 }
 
 const maxValuesShown = 12
+
+// redactedValue stands for a secret.
+const redactedValue = "[REDACTED]"
 
 func cutText(s string, n int) string {
 	for i := range s {

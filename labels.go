@@ -49,10 +49,7 @@ func (l *labels) apply(e *provenance.Event) {
 		return
 	}
 	if e.Kind == provenance.LabelCleared {
-		if old := l.byKey[r.Key]; old != nil && old.Hash != nil {
-			delete(l.byHash, *old.Hash)
-		}
-		delete(l.byKey, r.Key)
+		l.clear(r.Key)
 		return
 	}
 	if old := l.byKey[r.Key]; old == nil {
@@ -65,7 +62,35 @@ func (l *labels) apply(e *provenance.Event) {
 	}
 	l.byKey[r.Key] = r
 	if r.Hash != nil {
-		l.byHash[*r.Hash] = r
+		l.byHash[*r.Hash] = graver(l.byHash[*r.Hash], r)
+	}
+}
+
+// graver is whichever of two is trusted less.
+func graver(a, b *provenance.Resource) *provenance.Resource {
+	if a != nil && a.Label.Level < b.Label.Level {
+		return a
+	}
+	return b
+}
+
+// clear forgets a label. The same content under another key keeps its own.
+func (l *labels) clear(key string) {
+	old := l.byKey[key]
+	if old == nil {
+		return
+	}
+	delete(l.byKey, key)
+	name := baseName(key)
+	l.byName[name] = slices.DeleteFunc(l.byName[name], func(k string) bool { return k == key })
+	if old.Hash == nil {
+		return
+	}
+	delete(l.byHash, *old.Hash)
+	for _, r := range l.byKey {
+		if sameHash(r.Hash, old.Hash) {
+			l.byHash[*old.Hash] = graver(l.byHash[*old.Hash], r)
+		}
 	}
 }
 

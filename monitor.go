@@ -188,6 +188,7 @@ func (m *Monitor) evict() {
 // load folds the session's log, or what is new of it.
 // Preconditions: s.mu is held and s is not loaded.
 func (m *Monitor) load(ctx context.Context, s *session) error {
+	s.grounds = nil // what others did meanwhile was not heard here
 	if st := s.state; st != nil {
 		known := st.version
 		if err := m.read(ctx, s.name, st); err != nil {
@@ -231,8 +232,11 @@ func (m *Monitor) read(ctx context.Context, name string, st *state) error {
 // what was written, so the session is read again before it decides anything.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) append(ctx context.Context, s *session, events ...*provenance.Event) error {
+	for _, e := range events {
+		m.index(s, e) // before anybody is told: who looks then waits for the lock, and finds it
+	}
 	if err := m.store.Append(ctx, s.name, s.state.version, events); err != nil {
-		s.loaded = false
+		s.loaded, s.grounds = false, nil
 		if errors.Is(err, ErrConflict) {
 			return err
 		}
@@ -240,7 +244,6 @@ func (m *Monitor) append(ctx context.Context, s *session, events ...*provenance.
 	}
 	for _, e := range events {
 		s.state.apply(e)
-		m.index(s, e)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		if err := m.append(ctx, s, event); err != nil {
 			return err
 		}
-		tainted := back.Level <= trust.External || o.From != "" || o.Declared != nil && *o.Declared <= trust.External
+		tainted := back.Level <= trust.External || child.Level <= trust.External || o.From != "" || o.Declared != nil && *o.Declared <= trust.External
 		s.read(&o, name, event.Seen.Step, m.policy.Load().For(s.state.agent), label, tainted)
 		return nil
 	})
@@ -137,7 +137,7 @@ func (m *Monitor) content(text []byte, set *policy.Set, sensitive, message bool)
 		c.Preview = set.Redactor().Preview(text, 100)
 	}
 	if message && cfg.RecordMessages && !sensitive {
-		c.Text = set.Redactor().Text(string(text[:min(len(text), maxMessage)]))
+		c.Text = set.Redactor().Text(cutText(string(text), maxMessage))
 	}
 	return c
 }

@@ -99,7 +99,8 @@ func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
 // closed are forgotten.
 const maxAsking = 4096
 
-// index keeps the queue findable after events were folded.
+// index keeps the queue findable. An event that is not recorded after all leaves an id
+// that leads nowhere.
 // Preconditions: s.mu is held.
 func (m *Monitor) index(s *session, e *provenance.Event) {
 	if e.Kind != provenance.CallDecided || e.Decided.Ask == nil {

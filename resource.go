@@ -18,7 +18,11 @@ func (s *session) meaningOf(name string) *meaning.Meaning {
 	if s.grounds != nil {
 		return s.grounds.Meaning(name)
 	}
+	if s.latest != nil && s.latest.Tool == name {
+		return s.latest // an agent often calls the same tool again
+	}
 	if known := s.meant[name]; known != nil {
+		s.latest = known
 		return known
 	}
 	def := meaning.Definition{Name: name}
@@ -31,7 +35,7 @@ func (s *session) meaningOf(name string) *meaning.Meaning {
 		s.meant = map[string]*meaning.Meaning{}
 	}
 	m := meaning.Of(def)
-	s.meant[name] = m
+	s.meant[name], s.latest = m, m
 	return m
 }
 
@@ -41,18 +45,27 @@ func resources(m *meaning.Meaning, args map[string]any) []string {
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(args)) {
 		text, ok := args[k].(string)
-		if !ok || text == "" || len(text) > maxName {
+		if !ok || text == "" {
 			continue
 		}
 		p := m.Resolve(k, text)
 		switch {
 		case p.Kind == meaning.Path || pathNames[k]:
-			out = append(out, "file:"+strings.TrimPrefix(path.Clean(strings.ReplaceAll(text, "\\", "/")), "./"))
+			out = append(out, "file:"+shortKey(strings.TrimPrefix(path.Clean(strings.ReplaceAll(text, "\\", "/")), "./")))
+		case len(text) > maxName:
 		case p.Role == meaning.Selector && (p.Object || p.Kind == meaning.ID):
 			out = append(out, "record:"+text)
 		}
 	}
 	return out
+}
+
+// shortKey keeps the end of a very long path, which is what tells it apart.
+func shortKey(key string) string {
+	if len(key) > maxName {
+		key = strings.ToValidUTF8(key[len(key)-maxName:], "")
+	}
+	return key
 }
 
 // pathNames are parameters that name files whatever else is known of the tool.

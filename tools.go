@@ -93,7 +93,7 @@ func (m *Monitor) layer(ctx context.Context, s *session, b *provenance.Taint, ca
 	event.Model.Removed = slices.Clone(out.Hidden)
 	event.Model.Cautious = s.state.newlyCautious(call.Cautious)
 	if len(call.Definitions) > 0 {
-		s.tools, s.meant = call.Definitions, nil
+		s.tools, s.meant, s.latest = call.Definitions, nil, nil
 		if s.grounds != nil {
 			s.grounds.Tools(call.Definitions)
 		}

@@ -63,7 +63,7 @@ func set(words string) map[string]bool {
 }
 
 // delegation is a request to do what some content says.
-var delegation = regexp.MustCompile(`(?i)\b(?:(?:do|perform|execute|complete|carry out|handle|take care of|process|follow|finish|implement|act on|work (?:on|through)|address|resolve|accomplish)\b[^.?!\n]{0,40}\b(?:task|tasks|action|actions|instruction|instructions|to-?dos?|steps?|items?|requests?|checklist|guidelines|what)\b|do what|accordingly|as (?:instructed|described|requested|specified)|what(?:ever)? (?:it|the \w+) (?:says|asks|tells))`)
+var delegation = regexp.MustCompile(`(?i)\b(?:(?:do(?:\s+(?:the|all|these|those|my|every|each|whatever|what)\b)|perform|execute|complete|carry out|handle|take care of|process|follow|finish|implement|act on|work (?:on|through)|address|resolve|accomplish)\b[^.?!\n]{0,40}\b(?:task|tasks|action|actions|instruction|instructions|to-?dos?|steps?|items?|requests?|checklist|guidelines)\b|do what(?:ever)?\s+(?:it|he|she|they|the|is|was|that|this)\b|accordingly|as (?:instructed|described|requested|specified)|what(?:ever)? (?:it|the \w+) (?:says|asks|tells))`)
 
 // price is a sum, or a number that could be one.
 var price = regexp.MustCompile(`(?i)(?:[$€£¥]\s?\d|\b\d+(?:[.,]\d+)?\s?(?:[$€£¥]|usd|eur|gbp|chf|dollars?|euros?|pounds?|francs?|cents?)\b|\b\d+[.,]\d{2}\b)`)
@@ -98,9 +98,32 @@ func (u *user) hear(text string) {
 			u.acts |= wishes[base]
 		}
 	}
-	u.delegates = u.delegates || delegation.MatchString(text)
+	u.delegates = u.delegates || delegates(text)
 	u.priced = u.priced || price.MatchString(text)
 }
+
+// delegates reports whether a text asks to do what some content says. A question about
+// how things are done asks for an answer.
+func delegates(text string) bool {
+	for sentence := range strings.SplitAfterSeq(text, "?") {
+		if i := strings.LastIndexAny(strings.TrimRight(sentence, "? "), ".!\n"); strings.HasSuffix(sentence, "?") && i >= 0 {
+			if delegation.MatchString(sentence[:i+1]) {
+				return true
+			}
+			sentence = sentence[i+1:]
+		}
+		if strings.HasSuffix(sentence, "?") && !request.MatchString(sentence) {
+			continue
+		}
+		if delegation.MatchString(sentence) {
+			return true
+		}
+	}
+	return false
+}
+
+// request is a question that asks for an act.
+var request = regexp.MustCompile(`(?i)\b(?:can|could|would|will) you\b|\bplease\b`)
 
 // inflected are the words that w may be a form of.
 func inflected(w string) []string {

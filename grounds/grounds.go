@@ -55,8 +55,11 @@ func (c *Context) Tools(list []meaning.Definition) {
 	for _, d := range list {
 		m := meaning.Of(d)
 		c.tools[m.Tool] = m
+		if len(c.tools) > maxTools {
+			return // more than any agent is offered
+		}
 		c.offered[m.Tool] = true
-		c.host = c.host || shell(m)
+		c.host = c.host || commandTools[m.Tool]
 	}
 }
 
@@ -71,7 +74,6 @@ func (c *Context) Meaning(name string) *meaning.Meaning {
 		m = meaning.Of(meaning.Definition{Name: name})
 		if len(c.tools) < maxTools {
 			c.tools[name] = m
-			c.host = c.host || shell(m)
 		}
 	}
 	return m
@@ -96,6 +98,9 @@ func (c *Context) Refuse(g *Grounds) {
 	}
 }
 
+// Inside notes that something of this machine came in.
+func (c *Context) Inside() { c.local = true }
+
 // Outside notes that something from beyond this machine came in.
 func (c *Context) Outside() { c.external = true }
 
@@ -112,18 +117,22 @@ type Result struct {
 	Content string
 	Told    bool // the policy says what the tool's results are worth, so its name does not
 	Trusted bool // it does not count as content from outside
+	Failed  bool // the tool reported an error
 	Tainted bool // it counts as that, wherever it came from: what was written while tainted, what a sub-agent says
 }
 
 // Result adds what a call brought back.
 func (c *Context) Result(r Result) {
 	m := c.Meaning(r.Tool)
+	if len(c.offered) == 0 && commandTools[m.Tool] && !r.Failed {
+		c.host = true // the host never says what it offers, and has just run a command
+	}
 	fields, _ := r.Args.Fields() // unreadable ones name nothing
 	switch m.Act {
 	case meaning.Read, meaning.Execute, meaning.Unknown:
 	default:
 		c.remember(r.Content)
-		if r.Tainted || (!r.Told || !r.Trusted) && tellsMore(r.Content, leaves("", fields)) {
+		if r.Tainted || r.Told && !r.Trusted || !r.Told && tellsMore(r.Content, leaves("", fields)) {
 			c.external = true // but what it echoes must not vouch for itself: it is not indexed
 		}
 		return

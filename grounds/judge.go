@@ -117,6 +117,7 @@ func (c *Context) Of(name string, args *tool.Args) *Grounds {
 		for _, r := range roles {
 			g.worst[r] = Unseen
 		}
+		g.Danger = "unreadable"
 		return g
 	}
 	g.plain = len(values) == 0

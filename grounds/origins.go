@@ -64,8 +64,6 @@ func (c *Context) source(value string) source {
 		s.origin = User
 	case f.Class == origin.System:
 		s.origin = System
-	case c.own[origin.Normal(value)] && !strings.Contains(value, "@") && !startsURL.MatchString(value):
-		return source{origin: Own, where: ours}
 	case f.Class == origin.Anchored:
 		s.origin = Anchored
 	case f.Class == origin.Field:

@@ -70,11 +70,12 @@ func (w *weighing) value(l *leaf) {
 	case meaning.Credential:
 		w.plain("credential", l)
 	case meaning.Command:
-		if w.g.workspace && w.m.Act == meaning.Execute {
+		if shell(w.m) {
 			w.command(l)
-			return
 		}
-		w.plain("command", l)
+		if !w.g.workspace || w.m.Act != meaning.Execute {
+			w.plain("command", l)
+		}
 	case meaning.Selector:
 		w.object(l)
 	case meaning.Unclear:
@@ -158,6 +159,9 @@ func (w *weighing) target(path, value string, kind meaning.Kind) {
 
 func (w *weighing) object(l *leaf) {
 	s := w.c.source(l.text)
+	if s.origin < Own && w.c.own[origin.Normal(l.text)] {
+		s = source{origin: Own, where: ours} // an object, never where something goes
+	}
 	if w.g.workspace && w.m.Act != meaning.Execute && sensitivePath.MatchString(l.text) && s.origin != User {
 		w.g.note("path", l.path, l.text, s)
 	}

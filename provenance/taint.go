@@ -13,6 +13,7 @@ type Taint struct {
 	Levels    uint8       // bit l is set when content of level l entered
 	Tainted   bool        // a taint source fired, or the context began with one
 	Sensitive bool        // a sensitive read happened
+	Unheard   bool        // something from outside came in that nobody reported
 	Turn      Turn
 
 	begun   bool
@@ -207,6 +208,7 @@ func (t *Taint) settle() {
 		if !c.Seen && c.Wary {
 			t.caution.seen(c.Tool, true)
 		}
+		t.Unheard = t.Unheard || !c.Seen && (c.Source || c.Level <= trust.External)
 		c.Seen = true
 	}
 	for _, s := range sources {
@@ -225,7 +227,7 @@ func (t *Taint) reset(level trust.Level) {
 	t.Mark = trust.Label{Level: level, Sensitivity: t.Mark.Sensitivity}
 	t.Levels = 1 << level
 	t.Tainted = level <= trust.External
-	t.caution = Caution{}
+	t.caution, t.Unheard = Caution{}, false
 	t.owed = pending{}
 	for i := range t.open.calls {
 		if c := &t.open.calls[i]; !c.Seen {
