@@ -150,7 +150,7 @@ func (m *Monitor) asked(ctx context.Context, s *session, c *counsel) ([]provenan
 	case s.state.parent != "":
 		return c.words, nil
 	}
-	words, err := m.readWords(ctx, s.name, latest(s.state.words))
+	words, err := m.readWords(ctx, s, latest(s.state.words, maxShown))
 	return m.shown(words), err
 }
 
@@ -187,8 +187,14 @@ func (s *session) keepGrounds(id string, g *grounds.Grounds) {
 	if g == nil {
 		return
 	}
-	if s.asked == nil || len(s.asked) > 2*approval.MaxOpen {
+	if s.asked == nil {
 		s.asked = map[string]*grounds.Grounds{}
+	}
+	if len(s.asked) > approval.MaxOpen/4 { // some belong to questions long gone
+		maps.DeleteFunc(s.asked, func(id string, _ *grounds.Grounds) bool {
+			r, open := s.state.book.Request(id)
+			return !open || r.State != approval.Pending
+		})
 	}
 	s.asked[id] = g
 }

@@ -53,7 +53,7 @@ func (m *Monitor) ground(ctx context.Context, s *session) (*grounds.Context, err
 		return s.grounds, nil
 	}
 	g := grounds.New()
-	words, err := m.readWords(ctx, s.name, s.state.words)
+	words, err := m.readWords(ctx, s, latest(s.state.words, maxWords))
 	if err != nil {
 		return nil, err
 	}

@@ -178,7 +178,7 @@ func (m *Monitor) evict() {
 	slices.SortFunc(all, func(a, b *session) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
 	for _, s := range all[:max(1, len(all)/8)] {
 		if s.mu.TryLock() { // one in use stays
-			s.loaded, s.state, s.work = false, nil, nil
+			s.loaded, s.state, s.work, s.grounds, s.spoken = false, nil, nil, nil, nil
 			s.mu.Unlock()
 			delete(m.sessions, s.name)
 		}

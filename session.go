@@ -29,6 +29,7 @@ type session struct {
 
 	grounds *grounds.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
 	meant   map[string]*meaning.Meaning // guarded by mu; tools that were understood
+	spoken  map[uint64]string           // guarded by mu; the user's messages by their place in the log, as far as they were read
 	latest  *meaning.Meaning            // guarded by mu; the one of them asked for last
 	facts   facts                       // guarded by mu; scratch, of the call being judged
 	asked   map[string]*grounds.Grounds // guarded by mu; of open questions

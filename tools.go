@@ -1,6 +1,7 @@
 package tidemark
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -92,7 +93,7 @@ func (m *Monitor) layer(ctx context.Context, s *session, b *provenance.Taint, ca
 	}
 	event.Model.Removed = slices.Clone(out.Hidden)
 	event.Model.Cautious = s.state.newlyCautious(call.Cautious)
-	if len(call.Definitions) > 0 {
+	if len(call.Definitions) > 0 && !slices.EqualFunc(s.tools, call.Definitions, sameTool) {
 		s.tools, s.meant, s.latest = call.Definitions, nil, nil
 		if s.grounds != nil {
 			s.grounds.Tools(call.Definitions)
@@ -105,6 +106,14 @@ func (m *Monitor) layer(ctx context.Context, s *session, b *provenance.Taint, ca
 		out.Notice = hook.TaintNotice(next.Mark)
 	}
 	return out, m.append(ctx, s, event)
+}
+
+// sameTool reports whether two definitions say the same: hosts repeat them with every
+// model call, and understanding them costs more than comparing.
+func sameTool(a, b meaning.Definition) bool {
+	hint := func(p, q *bool) bool { return p == q || p != nil && q != nil && *p == *q }
+	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema) &&
+		hint(a.ReadOnly, b.ReadOnly) && hint(a.Destructive, b.Destructive) && hint(a.OpenWorld, b.OpenWorld)
 }
 
 // maxCautious bounds how many tools of a session can declare themselves cautioned. An

@@ -3,7 +3,6 @@ package tidemark
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/intent"
@@ -26,14 +25,19 @@ func (t *Turn) speaksForUser(level trust.Level) bool {
 	return err == nil && cmd.Verb == approval.None
 }
 
+// maxWords is how many messages of a session are read for an auditor: the first, which
+// usually sets the task, and the latest.
+const maxWords = 200
+
 // userWords are the user's own messages, in order, without secrets. What a sub-agent
 // works for was said in its parent's session.
 func (m *Monitor) userWords(ctx context.Context, name string, depth int) ([]intent.Word, error) {
-	var at []wordAt
+	var own []intent.Word
 	var parent string
-	err := m.with(ctx, Ref{Session: name}, func(s *session) error {
-		at, parent = slices.Clone(s.state.words), s.state.parent
-		return nil
+	err := m.with(ctx, Ref{Session: name}, func(s *session) (err error) {
+		parent = s.state.parent
+		own, err = m.readWords(ctx, s, latest(s.state.words, maxWords))
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -44,23 +48,36 @@ func (m *Monitor) userWords(ctx context.Context, name string, depth int) ([]inte
 			return nil, err
 		}
 	}
-	own, err := m.readWords(ctx, name, at)
-	return append(out, own...), err
+	return append(out, own...), nil
 }
 
-// readWords reads messages back from the log.
-func (m *Monitor) readWords(ctx context.Context, session string, at []wordAt) ([]intent.Word, error) {
+// readWords reads messages back: those heard since the start from memory, older ones from
+// the log.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) readWords(ctx context.Context, s *session, at []wordAt) ([]intent.Word, error) {
 	out := make([]intent.Word, 0, len(at))
 	for _, w := range at {
-		text, err := m.wordText(ctx, session, w.seq)
-		if err != nil {
-			return nil, fmt.Errorf("read what the user said: %w", err)
+		text, known := s.spoken[w.seq]
+		if !known {
+			var err error
+			if text, err = m.wordText(ctx, s.name, w.seq); err != nil {
+				return nil, fmt.Errorf("read what the user said: %w", err)
+			}
+			s.keepWord(w.seq, text)
 		}
 		if text != "" {
 			out = append(out, intent.Word{Turn: w.turn, Text: text})
 		}
 	}
 	return out, nil
+}
+
+// keepWord remembers a message, so that the log is read for it once.
+func (s *session) keepWord(seq uint64, text string) {
+	if s.spoken == nil || len(s.spoken) > 2*maxWords {
+		s.spoken = map[uint64]string{}
+	}
+	s.spoken[seq] = text
 }
 
 func (m *Monitor) wordText(ctx context.Context, session string, seq uint64) (string, error) {
@@ -90,12 +107,12 @@ const (
 	maxShownText = 400
 )
 
-// latest are the messages a question shows.
-func latest(at []wordAt) []wordAt {
-	if len(at) <= maxShown {
+// latest are the first message and the latest ones, so many in all.
+func latest(at []wordAt, most int) []wordAt {
+	if len(at) <= most {
 		return at
 	}
-	return append([]wordAt{at[0]}, at[len(at)-maxShown+1:]...)
+	return append([]wordAt{at[0]}, at[len(at)-most+1:]...)
 }
 
 // shown are messages as a question shows them.
