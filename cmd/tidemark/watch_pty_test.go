@@ -157,6 +157,19 @@ func (g *grid) wipe(y, from, to int) {
 	}
 }
 
+// shift takes n characters out at the cursor, or makes room for -n.
+func (g *grid) shift(n int) {
+	row := g.cells[g.y]
+	for range min(max(n, -n), g.width) {
+		if n > 0 {
+			row = append(slices.Delete(row, g.x, g.x+1), " ")
+		} else {
+			row = slices.Insert(row[:g.width-1], g.x, " ")
+		}
+	}
+	g.cells[g.y] = row
+}
+
 func (g *grid) blankKey(seq string) {
 	switch seq {
 	case "\r":
@@ -222,7 +235,11 @@ func (g *grid) control(seq string, p *ansi.Parser) {
 		}
 	case 'K', 'J':
 		g.erase(seq, mode)
-	case '@', 'P', 'S', 'T', 'b':
+	case 'P':
+		g.shift(n)
+	case '@':
+		g.shift(-n)
+	case 'S', 'T', 'b':
 		g.strange = fmt.Sprintf("the grid knows no %q", seq)
 	}
 }
