@@ -123,7 +123,10 @@ func (m *Monitor) ask(ctx context.Context, s *session, ref Ref, v *Verdict, x *d
 		Args:  set.Redactor().Preview(set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown),
 		Words: words, Sources: tainting(v.Taint),
 	}
-	found := s.facts.found // nil where no rule asked
+	var found *grounds.Grounds // none where no rule asks
+	if s.input.Facts != nil {
+		found = s.facts.found
+	}
 	live, kept := shownValues(found, func(path, value string) string { return redactValue(set, v.Tool, path, value) })
 	x.decided.Ask.Values = kept
 	s.keepCode(id, code)

@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
 )
 
 // decision is what one call of Decide works on; each session keeps one because the path
@@ -91,8 +92,10 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 		if err := m.quarantine(s, v, x, set.Memory(&s.input)); err != nil {
 			return err
 		}
-	} else if err := m.leaveLabels(ctx, s, b, v, x); err != nil {
-		return err
+	} else if b.Mark.Level <= trust.Shared {
+		if err := m.leaveLabels(ctx, s, b, v, x); err != nil {
+			return err
+		}
 	}
 
 	// 7 record: no record, no permit
@@ -116,8 +119,10 @@ func (m *Monitor) weigh(ctx context.Context, s *session, b *provenance.Taint, re
 	name := tool.Name(x.call.Name)
 	in := &s.input
 	fill(in, s, b, name, &x.args)
-	if err := m.know(ctx, s, b, set, in); err != nil {
-		return err
+	if in.Facts = nil; set.Facts() {
+		if err := m.know(ctx, s, b, in); err != nil {
+			return err
+		}
 	}
 	d := judge(set, in, b, ref)
 	traits := set.Expect(in)
@@ -138,7 +143,10 @@ func (m *Monitor) weigh(ctx context.Context, s *session, b *provenance.Taint, re
 	v.Tool, v.Taint, v.Step = name, b.Mark, uint64(s.state.steps)+1
 	x.describe(v, b, traits, set.Version())
 	x.decided.Caution = traits.Caution || !traits.CautionFixed && s.state.cautious[name]
-	return m.expectLabels(ctx, s, v.Tool, x)
+	if m.labels.any.Load() {
+		return m.expectLabels(ctx, s, v.Tool, x)
+	}
+	return nil
 }
 
 // describe fills in what the log will say. Fields are set one by one, here and in the

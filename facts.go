@@ -83,12 +83,8 @@ func (s *state) tainted() bool {
 	return false
 }
 
-// know makes the facts of a call askable, where some rule may ask.
-func (m *Monitor) know(ctx context.Context, s *session, b *provenance.Taint, set *policy.Set, in *policy.Input) error {
-	in.Facts, s.facts = nil, facts{}
-	if !set.Facts() {
-		return nil
-	}
+// know makes the facts of a call askable.
+func (m *Monitor) know(ctx context.Context, s *session, b *provenance.Taint, in *policy.Input) error {
 	g, err := m.ground(ctx, s)
 	if err != nil {
 		return err

@@ -233,7 +233,9 @@ func (m *Monitor) read(ctx context.Context, name string, st *state) error {
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) append(ctx context.Context, s *session, events ...*provenance.Event) error {
 	for _, e := range events {
-		m.index(s, e) // before anybody is told: who looks then waits for the lock, and finds it
+		if e.Decided != nil && e.Decided.Ask != nil {
+			m.index(s, e.Decided.Ask) // before anybody is told: who looks then waits for the lock, and finds it
+		}
 	}
 	if err := m.store.Append(ctx, s.name, s.state.version, events); err != nil {
 		s.loaded, s.grounds = false, nil

@@ -102,16 +102,13 @@ const maxAsking = 4096
 // index keeps the queue findable. An event that is not recorded after all leaves an id
 // that leads nowhere.
 // Preconditions: s.mu is held.
-func (m *Monitor) index(s *session, e *provenance.Event) {
-	if e.Kind != provenance.CallDecided || e.Decided.Ask == nil {
-		return
-	}
+func (m *Monitor) index(s *session, ask *provenance.Ask) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if r := e.Decided.Ask.Replaces; r != "" {
-		delete(m.asking, r)
+	if ask.Replaces != "" {
+		delete(m.asking, ask.Replaces)
 	}
-	m.asking[e.Decided.Ask.ID] = s.name
+	m.asking[ask.ID] = s.name
 	if n := len(m.asking); n > maxAsking && n > 2*m.kept {
 		m.forget()
 		m.kept = max(len(m.asking), maxAsking)

@@ -127,9 +127,6 @@ func (m *Monitor) brings(ctx context.Context, s *session, o *Observation, name s
 // leaveLabels labels what an allowed call writes from a context that is not trusted. The
 // label is durable before the call may run.
 func (m *Monitor) leaveLabels(ctx context.Context, s *session, b *provenance.Taint, v *Verdict, x *decision) error {
-	if b.Mark.Level > trust.Shared {
-		return nil
-	}
 	mean := s.meaningOf(v.Tool)
 	if !writes(mean.Act) {
 		return nil
