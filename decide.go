@@ -119,7 +119,8 @@ func (m *Monitor) weigh(ctx context.Context, s *session, b *provenance.Taint, re
 	name := tool.Name(x.call.Name)
 	in := &s.input
 	fill(in, s, b, name, &x.args)
-	if in.Facts = nil; set.Facts() {
+	candidate := m.shadow.Load()
+	if in.Facts = nil; set.Facts() || candidate != nil && candidate.Facts() {
 		if err := m.know(ctx, s, b, in); err != nil {
 			return err
 		}
@@ -136,7 +137,7 @@ func (m *Monitor) weigh(ctx context.Context, s *session, b *provenance.Taint, re
 		*v = Verdict{} // a second try: another replica moved the session
 	}
 	x.decided.Shadow = nil
-	if candidate := m.shadow.Load(); candidate != nil {
+	if candidate != nil {
 		x.decided.Shadow = beside(candidate.For(s.state.agent), in, b, ref)
 	}
 	v.Effect, v.Kind, v.Rule, v.Reasons = d.Effect, d.Kind, d.Rule, d.Reasons

@@ -94,8 +94,11 @@ func (m *Monitor) SetShadow(set *policy.Set) { m.shadow.Store(set) }
 func (m *Monitor) Policy() *policy.Set { return m.policy.Load() }
 
 // Reads reports whether anybody looks at the definitions of tools: an auditor, or a rule
-// about what calls do.
-func (m *Monitor) Reads() bool { return m.auditor != nil || m.policy.Load().Facts() }
+// about what calls do, of the policy in force or of a candidate.
+func (m *Monitor) Reads() bool {
+	candidate := m.shadow.Load()
+	return m.auditor != nil || m.policy.Load().Facts() || candidate != nil && candidate.Facts()
+}
 
 // ErrRef is returned for a reference that names no session.
 var ErrRef = errors.New("no session given")
