@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	"cel.dev/cel-go/cel"
@@ -72,7 +71,7 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	case "act":
 		return types.String(a.act()), true
 	case "origin":
-		return origins{a.in.Facts}, true
+		return origins{of: a.in.Facts}, true
 	}
 	if slices.Contains(factNames, name) {
 		return types.Bool(a.fact(name)), true
@@ -84,9 +83,9 @@ func (a *activation) history(name string) (any, bool) {
 	h := a.in.History
 	switch name {
 	case "calls":
-		return counts{h, false}, true
+		return counts{of: h}, true
 	case "results":
-		return counts{h, true}, true
+		return counts{of: h, results: true}, true
 	case "denied":
 		if h != nil {
 			return types.Int(h.Denied()), true
@@ -104,6 +103,7 @@ func (a *activation) history(name string) (any, bool) {
 // counts is a map from tool to number in which a missing tool counts 0. It can be
 // asked about one tool; it cannot be listed.
 type counts struct {
+	askable
 	of      History
 	results bool
 }
@@ -140,46 +140,6 @@ func (c counts) Contains(key ref.Val) ref.Val {
 	}
 	return types.Bool(v.(types.Int) > 0)
 }
-
-// Size cannot be known.
-func (c counts) Size() ref.Val { return errUnlisted() }
-
-// Iterator yields one error, so that a condition that lists the tools in a way
-// the compiler did not see fails instead of finding none.
-func (c counts) Iterator() traits.Iterator { return &unlisted{Val: errUnlisted(), more: true} }
-
-func errUnlisted() ref.Val { return types.NewErr("the tools counted cannot be listed") }
-
-type unlisted struct {
-	ref.Val
-	more bool
-}
-
-func (u *unlisted) HasNext() ref.Val { return types.Bool(u.more) }
-
-func (u *unlisted) Next() ref.Val {
-	u.more = false
-	return u.Val
-}
-
-// Equal is an error: two counts cannot be compared.
-func (c counts) Equal(ref.Val) ref.Val { return types.NewErr("counts cannot be compared") }
-
-// ConvertToNative is not possible.
-func (c counts) ConvertToNative(t reflect.Type) (any, error) {
-	return nil, fmt.Errorf("counts cannot become %v", t)
-}
-
-// ConvertToType knows only that this is a map.
-func (c counts) ConvertToType(t ref.Type) ref.Val {
-	if t == types.TypeType {
-		return types.MapType
-	}
-	return types.NewErr("counts cannot become %s", t.TypeName())
-}
-
-// Type is map.
-func (c counts) Type() ref.Type { return types.MapType }
 
 // Value is itself: there is no plain map behind it.
 func (c counts) Value() any { return c }

@@ -1,9 +1,6 @@
 package policy
 
 import (
-	"fmt"
-	"reflect"
-
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
@@ -84,7 +81,10 @@ func (a *activation) fact(name string) bool {
 
 // origins is a map from role or argument to origin. It can be asked about one; it
 // cannot be listed.
-type origins struct{ of Facts }
+type origins struct {
+	askable
+	of Facts
+}
 
 var _ traits.Mapper = origins{}
 
@@ -114,31 +114,6 @@ func (o origins) Contains(key ref.Val) ref.Val {
 	}
 	return types.Bool(v != types.String("none"))
 }
-
-// Size cannot be known.
-func (o origins) Size() ref.Val { return errUnlisted() }
-
-// Iterator yields one error.
-func (o origins) Iterator() traits.Iterator { return &unlisted{Val: errUnlisted(), more: true} }
-
-// Equal is an error: two of them cannot be compared.
-func (o origins) Equal(ref.Val) ref.Val { return types.NewErr("origins cannot be compared") }
-
-// ConvertToNative is not possible.
-func (o origins) ConvertToNative(t reflect.Type) (any, error) {
-	return nil, fmt.Errorf("origins cannot become %v", t)
-}
-
-// ConvertToType knows only that this is a map.
-func (o origins) ConvertToType(t ref.Type) ref.Val {
-	if t == types.TypeType {
-		return types.MapType
-	}
-	return types.NewErr("origins cannot become %s", t.TypeName())
-}
-
-// Type is map.
-func (o origins) Type() ref.Type { return types.MapType }
 
 // Value is itself.
 func (o origins) Value() any { return o }

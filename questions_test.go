@@ -1,0 +1,136 @@
+package tidemark_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// BEY-11
+func TestAQuestionShowsItsEvidence(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("s", "Summarise the page, my key is "+"sk-"+"abcdefghijklmnopqrstuv")
+	w.taints("s")
+	q := w.want(policy.Confirm, main("s"), call("exec", `{"command":"rm x","token":"`+"ghp_"+"abcdefghijklmnopqrstuvwxyz123456"+`"}`)).Held
+	if len(q.Words) != 1 || !strings.Contains(q.Words[0].Text, "Summarise the page") || strings.Contains(q.Words[0].Text, "abcdefghij") {
+		t.Errorf("what the user asked: %+v", q.Words)
+	}
+	if len(q.Sources) != 1 || q.Sources[0].Tool != "web_fetch" || q.Sources[0].Step != 1 || !strings.Contains(q.Sources[0].Excerpt, "Ignore") {
+		t.Errorf("sources: %+v", q.Sources)
+	}
+	if !strings.Contains(q.Args, "rm x") || strings.Contains(q.Args, "abcdefghij") || q.Rule == "" || !strings.Contains(q.Allows, "exactly this call of exec, once") {
+		t.Errorf("got %+v", q)
+	}
+	if !strings.Contains(q.Prompt, "tainted session (web_fetch at step 1)") {
+		t.Errorf("got %q", q.Prompt)
+	}
+	after := w.again()
+	if _, err := after.View(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	kept := after.questions()
+	if len(kept) != 1 || len(kept[0].Words) != 1 || len(kept[0].Sources) != 1 || kept[0].Code != "" {
+		t.Errorf("after a restart: %+v", kept)
+	}
+}
+
+// BEY-10
+func TestApproveSimilarCoversWhatFitsAndNothingWorse(t *testing.T) {
+	w := newWorld(t, "")
+	w.says("s", trust.Sender{Provider: "discord", ID: "1", IsOwner: true, Group: "g"}, "go")
+	id := w.want(policy.Confirm, main("s"), call("send_email", `{"to":"bob@example.com","body":"1"}`)).Held.ID
+	out, err := w.Answer(t.Context(), tidemark.Vote{
+		Session: "s", IDs: []string{id}, Approve: true, For: 10 * time.Minute, By: "me", Via: "http", Where: map[string]string{"to": "bob@example.com"},
+	})
+	if err != nil || out.Grant == "" || !strings.Contains(out.Notice, `to="bob@example.com"`) {
+		t.Fatalf("got %+v, %v", out, err)
+	}
+	w.want(policy.Allow, main("s"), call("send_email", `{"to":"bob@example.com","body":"2"}`))
+	w.want(policy.Confirm, main("s"), call("send_email", `{"to":"eve@example.com","body":"2"}`))
+	w.want(policy.Confirm, main("s"), call("send_email", `{"to":["bob@example.com","eve@example.com"]}`))
+	if g := w.view("s").Grants; len(g) != 1 || g[0].Where["to"] != "bob@example.com" {
+		t.Errorf("grants %+v", g)
+	}
+	w.taints("s") // worse than when it was approved
+	w.want(policy.Confirm, main("s"), call("send_email", `{"to":"bob@example.com","body":"3"}`))
+}
+
+func TestConstraintsThatMeanNothingAreRefused(t *testing.T) {
+	w, _, _ := held(t, "")
+	id := w.questions()[0].ID
+	for name, v := range map[string]tidemark.Vote{
+		"without minutes": {Approve: true, Where: map[string]string{"a": "b"}},
+		"with a denial":   {For: time.Minute, Where: map[string]string{"a": "b"}},
+		"no name":         {Approve: true, For: time.Minute, Where: map[string]string{"": "b"}},
+		"two stars":       {Approve: true, For: time.Minute, Where: map[string]string{"a": "**"}},
+	} {
+		v.Session, v.IDs = "s", []string{id}
+		var refused *tidemark.AnswerError
+		if _, err := w.Answer(t.Context(), v); !errors.As(err, &refused) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if q, err := w.Question(t.Context(), "s", id); err != nil || q.State != "pending" {
+		t.Errorf("got %s, %v: a refused answer changed the question", q.State, err)
+	}
+}
+
+func TestAFloodOfQuestionsIsStopped(t *testing.T) {
+	w := newWorld(t, "approvalMaxOpen: 3")
+	w.ownerSays("s", "go")
+	w.taints("s")
+	for i := range 3 {
+		w.want(policy.Confirm, main("s"), call("exec", fmt.Sprintf(`{"n":%d}`, i)))
+	}
+	if v := w.want(policy.Deny, main("s"), call("exec", `{"n":99}`)); v.Rule != "approval-flood" {
+		t.Errorf("got %s", v.Rule)
+	}
+	w.want(policy.Confirm, main("s"), call("exec", `{"n":1}`)) // an open question stays that question
+	if n := len(w.questions()); n != 3 {
+		t.Errorf("got %d questions", n)
+	}
+	w.clock.advance(121 * time.Second)
+	w.want(policy.Confirm, main("s"), call("exec", `{"n":99}`))
+}
+
+func TestAQuestionHasOneOutcomeAndKeepsIt(t *testing.T) {
+	w, c, code := held(t, "")
+	id := w.questions()[0].ID
+	state := func(want string) {
+		t.Helper()
+		q, err := w.Question(t.Context(), "s", id)
+		if err != nil || q.State != want {
+			t.Errorf("got %q, %v; want %s", q.State, err, want)
+		}
+	}
+	state("pending")
+	w.ownerSays("s", ".approve exec "+code)
+	state("approved")
+	w.want(policy.Allow, main("s"), c)
+	state("spent")
+	if name, ok := w.Find(id); !ok || name != "s" {
+		t.Errorf("the question is in %q, %v", name, ok)
+	}
+}
+
+func TestAResetMakesAQuestionPointless(t *testing.T) {
+	w, c, _ := held(t, "")
+	id := w.questions()[0].ID
+	if err := w.Reset(t.Context(), main("s"), "owner", "http"); err != nil {
+		t.Fatal(err)
+	}
+	w.want(policy.Allow, main("s"), c)
+	if q, err := w.Question(t.Context(), "s", id); err != nil || q.State != "moot" {
+		t.Errorf("got %s, %v", q.State, err)
+	}
+	var refused *tidemark.AnswerError
+	if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{id}, Approve: true}); !errors.As(err, &refused) {
+		t.Errorf("got %v", err)
+	}
+}
