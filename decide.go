@@ -177,8 +177,11 @@ func fill(in *policy.Input, s *session, b *provenance.Taint, name string, args *
 	in.Iteration = b.Turn.Iteration
 }
 
-// judge asks the policy, unless the turn itself is over.
+// judge asks the policy, unless the turn itself is over or the call is a canary (BEY-13).
 func judge(set *policy.Set, in *policy.Input, b *provenance.Taint, ref Ref) policy.Decision {
+	if tool.IsCanary(in.Args.Raw()) {
+		return refuse("canary", "this call is a canary: it is there to be blocked, and no policy or approval lets it through")
+	}
 	if !b.Turn.Has(ref.Turn) {
 		return refuse("turn-sealed", "the turn's answer has already gone out; a new turn must begin first")
 	}

@@ -460,3 +460,16 @@ annotations: {vault: {sensitive: true}, post: {taintSink: true}}
 		}
 	}
 }
+
+// BEY-13
+func TestACanaryIsDeniedWhateverThePolicySays(t *testing.T) {
+	w := newWorld(t, `{toolOverrides: {exec: {"*": allow}}}`)
+	w.ownerSays("s", "run it")
+	w.want(policy.Allow, main("s"), call("exec", `{"command":"ls"}`))
+	for range 2 {
+		v := w.want(policy.Deny, main("s"), call("exec", `{"command":"echo `+tool.Canary+` > out"}`))
+		if v.Rule != "canary" || v.Permit != nil {
+			t.Errorf("got rule %q, permit %v", v.Rule, v.Permit)
+		}
+	}
+}
