@@ -29,6 +29,9 @@ type Turn struct {
 	// Forked says that Parent is known, so that an empty one means the main branch. A new
 	// branch of unknown parent starts from everything the session holds.
 	Forked bool
+	// Start is what a new branch holds already, where the door has read all of it: the
+	// branch starts from exactly that, and not from what its parent holds by now (BEY-03).
+	Start *trust.Label
 	// From is the sub-agent session whose result starts this turn.
 	From string
 	// Items is the host's census of the context (HOOK-03), if it has one.
@@ -198,11 +201,16 @@ func (m *Monitor) turnLabel(s *session, t Turn, open Opening, inherited trust.La
 	}
 	l = l.Join(inherited)
 	if t.Ref.Branch != "" && !b.Begun() && s.state.version > 0 {
-		if t.Forked || t.Parent != "" {
+		switch {
+		case t.Start != nil:
+		case t.Forked || t.Parent != "":
 			l = l.Join(s.state.branch(t.Parent).Settled())
-		} else {
+		default:
 			l = l.Join(s.state.mark())
 		}
+	}
+	if t.Start != nil {
+		l = l.Join(*t.Start)
 	}
 	for _, it := range t.Items {
 		item := trust.Label{Level: it.Trust, Sensitivity: trust.Internal}

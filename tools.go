@@ -148,6 +148,9 @@ type Asked struct {
 	LatencyMs int64
 	TokensIn  int64
 	TokensOut int64
+	// Output identifies what the client got, part by part, for doors that must know it
+	// again when it comes back as history.
+	Output []tool.Digest
 }
 
 // Answered records a model's answer and says which of its calls name tools that are
@@ -179,7 +182,7 @@ func (m *Monitor) Answered(ctx context.Context, a Asked) (Layer, error) {
 			Kind: provenance.ModelAnswered, Time: m.now().UnixNano(), Branch: a.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
 			Model: &provenance.Model{
 				Name: a.Model, Calls: slices.Clone(a.Calls), Removed: slices.Clone(out.Hidden),
-				LatencyMs: a.LatencyMs, TokensIn: a.TokensIn, TokensOut: a.TokensOut,
+				LatencyMs: a.LatencyMs, TokensIn: a.TokensIn, TokensOut: a.TokensOut, Output: slices.Clone(a.Output),
 			},
 		})
 	})

@@ -134,6 +134,8 @@ type Model struct {
 	TokensOut int64    `json:"tokensOut,omitzero"`
 	Content   *Content `json:"content,omitzero"`  // the full context, where a rule asks for it
 	Cautious  []string `json:"cautious,omitzero"` // tools that ask for caution in their own definition, new ones only (CAU-08)
+
+	Output []tool.Digest `json:"output,omitzero"` // what the client got, part by part
 }
 
 // Decided is a verdict.

@@ -148,6 +148,7 @@ func (t *Taint) begin(e *Event) {
 		// taint in the sense of SEQ-03 does not.
 		t.Mark, t.Levels, t.owed, t.begun = b.Label, 1<<b.Label.Level, pending{}, true
 		t.Tainted = t.Tainted || b.Label.Level <= trust.External
+		t.Sensitive = t.Sensitive || b.Label.Sensitivity >= trust.Private // what it starts from was read by somebody
 	}
 	if i := slices.Index(t.past[:], e.Turn); i >= 0 {
 		t.past[i] = "" // a host that uses a name again

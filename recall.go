@@ -1,0 +1,67 @@
+package tidemark
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Recalled is something the log says was in a session's context.
+type Recalled struct {
+	Kind   RecalledKind
+	Digest tool.Digest // of the content; of a call, of the call itself
+	Label  trust.Label
+	CallID string // of calls and results
+	Tool   string
+}
+
+// RecalledKind says what was recalled. The zero kind is nothing.
+type RecalledKind uint8
+
+// The kinds.
+const (
+	RecalledWords  RecalledKind = iota + 1 // a message of whoever spoke
+	RecalledResult                         // what a tool brought
+	RecalledOutput                         // what a model wrote and the client got
+	RecalledCall                           // a call that was let through
+)
+
+// Recall reads a session's log back for a door that lost its memory: content it names
+// again was in the context with that label. A session nobody knows recalls nothing.
+func (m *Monitor) Recall(ctx context.Context, session string, visit func(Recalled)) error {
+	st := newState()
+	for rec, err := range m.store.Load(ctx, session, 0) {
+		if err != nil {
+			return fmt.Errorf("recall session %q: %w", session, unavailable(err))
+		}
+		e, err := provenance.FromRecord(rec)
+		if err != nil {
+			return fmt.Errorf("recall session: %w", unavailable(err))
+		}
+		st.apply(&e)
+		st.recall(&e, visit)
+	}
+	return nil
+}
+
+// recall visits what one event brought. What a model wrote stands on everything it had
+// before it.
+func (s *state) recall(e *provenance.Event, visit func(Recalled)) {
+	switch {
+	case e.Kind == provenance.TurnBegan && e.Began.Message != nil:
+		visit(Recalled{Kind: RecalledWords, Digest: e.Began.Message.Hash, Label: e.Began.Label})
+	case e.Kind == provenance.ContextSeen && e.Seen.Content != nil:
+		visit(Recalled{Kind: RecalledWords, Digest: e.Seen.Content.Hash, Label: e.Seen.Label})
+	case e.Kind == provenance.ResultSeen && e.Seen.Content != nil:
+		visit(Recalled{Kind: RecalledResult, Digest: e.Seen.Content.Hash, Label: e.Seen.Label, CallID: e.Seen.CallID, Tool: e.Seen.Tool})
+	case e.Kind == provenance.ModelAnswered:
+		for _, d := range e.Model.Output {
+			visit(Recalled{Kind: RecalledOutput, Digest: d, Label: s.branch(e.Branch).Settled()})
+		}
+	case e.Kind == provenance.CallDecided && e.Decided.Effect == "allow":
+		visit(Recalled{Kind: RecalledCall, Digest: e.Decided.Digest, Label: s.branch(e.Branch).Mark, CallID: e.Decided.CallID, Tool: e.Decided.Tool})
+	}
+}
