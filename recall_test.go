@@ -1,0 +1,71 @@
+package tidemark_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// BEY-03
+func TestABranchStartsFromExactlyWhatItsDoorRead(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("s", "look")
+	w.runs(main("s"), call("web_fetch", `{"url":"https://x.example"}`), "page")
+	start := trust.Label{Level: trust.Local, Sensitivity: trust.Private}
+	ref := tidemark.Ref{Session: "s", Branch: "before-the-page"}
+	open, err := w.Begin(t.Context(), tidemark.Turn{Ref: ref, Sender: trust.Sender{Provider: "cli", IsOwner: true}, Start: &start})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if open.Taint.Level != trust.Local || open.Taint.Sensitivity != trust.Private {
+		t.Errorf("it starts from %v, want local and private", open.Taint)
+	}
+	w.want(policy.Allow, ref, call("exec", `{"command":"ls"}`))
+	v, err := w.View(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range v.Branches {
+		if b.Branch == ref.Branch && (!b.Sensitive || b.Tainted) {
+			t.Errorf("the branch is sensitive %t, tainted %t; it holds private content and nothing from outside", b.Sensitive, b.Tainted)
+		}
+	}
+}
+
+func TestADoorThatLostItsMemoryReadsItBack(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("s", "look")
+	w.runs(main("s"), call("web_fetch", `{"url":"https://x.example"}`), "page")
+	answer := tool.DigestOf([]byte("it says nothing"))
+	if _, err := w.Answered(t.Context(), tidemark.Asked{Ref: main("s"), Output: []tool.Digest{answer}}); err != nil {
+		t.Fatal(err)
+	}
+	got := map[tidemark.RecalledKind]trust.Level{}
+	digests := map[tidemark.RecalledKind]tool.Digest{}
+	err := w.again().Recall(t.Context(), "s", func(r tidemark.Recalled) {
+		got[r.Kind], digests[r.Kind] = r.Label.Level, r.Digest
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[tidemark.RecalledKind]trust.Level{
+		tidemark.RecalledWords: trust.Owner, tidemark.RecalledCall: trust.Owner,
+		tidemark.RecalledResult: trust.Untrusted, tidemark.RecalledOutput: trust.Untrusted,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("recalled (-want +got):\n%s", d)
+	}
+	for kind, text := range map[tidemark.RecalledKind]string{tidemark.RecalledWords: "look", tidemark.RecalledResult: "page", tidemark.RecalledOutput: "it says nothing"} {
+		if digests[kind] != tool.DigestOf([]byte(text)) {
+			t.Errorf("kind %d is not known by its content", kind)
+		}
+	}
+	if err := w.Recall(t.Context(), "nobody", func(tidemark.Recalled) { t.Error("a session nobody knows was recalled") }); err != nil {
+		t.Error(err)
+	}
+}
