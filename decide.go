@@ -76,14 +76,18 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 		return err
 	}
 
+	gated := ref.Gated && v.Effect != policy.Deny
+	if gated {
+		v.Effect, v.Kind, v.Rule, v.Reasons = policy.Allow, "", "left-to-the-host", nil
+	}
 	// 4 intent audit · 5 approval: spend one, or ask
-	if v.Effect != policy.Deny {
+	if v.Effect != policy.Deny && !gated {
 		if err := m.settle(ctx, s, b, ref, v, x, now, set, c); err != nil {
 			return err
 		}
 	}
 	// 6 verifier: only for a call that would otherwise run
-	if v.Effect == policy.Allow && m.verifier != nil && m.verifier.Covers(s.state.agent, v.Tool) {
+	if v.Effect == policy.Allow && !gated && m.verifier != nil && m.verifier.Covers(s.state.agent, v.Tool) {
 		if err := m.verify(s, b, ref, v, x, set, c); err != nil {
 			return err
 		}
@@ -92,14 +96,14 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 		if err := m.quarantine(s, v, x, set.Memory(&s.input)); err != nil {
 			return err
 		}
-	} else if b.Mark.Level <= trust.Shared {
+	} else if b.Mark.Level <= trust.Shared && !gated {
 		if err := m.leaveLabels(ctx, s, b, v, x); err != nil {
 			return err
 		}
 	}
 
 	// 7 record: no record, no permit
-	x.decided.Effect, x.decided.Kind, x.decided.Rule = v.Effect.String(), v.Kind, v.Rule
+	x.decided.Effect, x.decided.Kind, x.decided.Rule, x.decided.Gated = v.Effect.String(), v.Kind, v.Rule, gated
 	if v.Effect != policy.Allow && len(v.Reasons) > 0 {
 		x.decided.Reason = v.Reasons[0].Text
 	}

@@ -473,3 +473,26 @@ func TestACanaryIsDeniedWhateverThePolicySays(t *testing.T) {
 		}
 	}
 }
+
+func TestACallTheHostAsksAboutAgainCountsOnce(t *testing.T) {
+	w := newWorld(t, `{toolOverrides: {gateway: {untrusted: restrict}}}`)
+	w.ownerSays("s", "look")
+	w.runs(main("s"), call("web_fetch", `{"url":"https://x.example"}`), "page")
+	early := main("s")
+	early.Gated = true
+	exec := call("exec", `{"command":"ls"}`)
+	v := w.want(policy.Allow, early, exec)
+	if v.Rule != "left-to-the-host" || v.Permit == nil {
+		t.Errorf("got rule %q, want a permit left to the host", v.Rule)
+	}
+	w.want(policy.Confirm, main("s"), exec) // the host asks
+	w.want(policy.Deny, early, call("gateway", `{}`))
+	w.want(policy.Deny, early, call("exec", `{"command":"`+tool.Canary+`"}`))
+	view, err := w.View(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if view.Steps != 4 { // the page, the question, two denials
+		t.Errorf("got %d steps, want 4", view.Steps)
+	}
+}

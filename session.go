@@ -168,6 +168,9 @@ func (s *state) apply(e *provenance.Event) {
 
 func (s *state) applyDecided(e *provenance.Event) {
 	d := e.Decided
+	if d.Gated {
+		return
+	}
 	s.steps++
 	if d.Effect == "allow" {
 		s.count(d.Tool).calls++

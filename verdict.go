@@ -16,6 +16,9 @@ type Ref struct {
 	Session string
 	Branch  string
 	Turn    string
+	// Gated says that the host asks about a call again, here, before it runs it: what is
+	// not denied outright is left to that question, and this one counts for nothing.
+	Gated bool
 }
 
 // Verdict is the answer to one call. The zero Verdict denies.

@@ -162,6 +162,7 @@ type Decided struct {
 	Opinion *Opinion          `json:"opinion,omitzero"` // the auditor's, where it was asked
 	Ruling  *Ruling           `json:"ruling,omitzero"`  // the verifier's, where it was asked
 	Shadow  *Shadow           `json:"shadow,omitzero"`  // what a candidate policy would have said
+	Gated   bool              `json:"gated,omitzero"`   // the host asks again before it runs: that answer counts
 }
 
 // Shadow is the answer of a policy that runs beside the one in force and never acts

@@ -195,6 +195,9 @@ func (b *Builder) fold(e *Event, before trust.Level) {
 	case ModelAnswered:
 		b.modelAnswered(e)
 	case CallDecided:
+		if e.Decided.Gated {
+			return
+		}
 		b.decided(e)
 	case ResultSeen:
 		b.resultSeen(e)

@@ -125,7 +125,7 @@ func (t *Taint) Apply(e *Event) {
 		t.settle()
 	case CallDecided:
 		t.Turn.Fresh = t.Turn.Fresh && e.Late
-		if e.Decided.Effect == "allow" {
+		if e.Decided.Effect == "allow" && !e.Decided.Gated {
 			t.expect(e.Decided)
 		}
 	case TrustReset:
