@@ -1,39 +1,99 @@
 package grounds
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/tidemark/tidemark/meaning"
+	"github.com/tidemark/tidemark/shell"
 )
 
-// What a command line can do that a coding session does not need, whatever it read.
-var dangers = []struct {
-	name string
-	re   *regexp.Regexp
-}{
-	{"pipe-to-shell", regexp.MustCompile(`(?i)(?:curl|wget|base64\s+(?:-d|--decode)|xxd\s+-r)[^\n;]*\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\b(?:ba|z)?sh\s+-c\s+["']?\$\((?:curl|wget)|\beval\s+["']?\$\(`)},
-	{"persist", regexp.MustCompile(`\bcrontab\b|\bauthorized_keys\b|(?:>>?|\btee\s+(?:-a\s+)?)\s*~?/?\S*(?:\.(?:bashrc|zshrc|profile|bash_profile)\b|\.git/hooks/|\.ssh/)|\bsystemctl\s+enable|\bchmod\s+\S*\+?s\b|/etc/(?:passwd|shadow|sudoers|cron)|\buseradd\b|\bvisudo\b`)},
-	{"sends", regexp.MustCompile(`(?i)\b(?:python[0-9.]*|node|ruby|perl|php)\s+-(?:c|e|r)\b[^\n]*(?:urlopen|requests\.|http\.client|socket|fetch\(|https?\.(?:get|request)|net/http|LWP|file_get_contents|open\(['"]https?:)`)},
-	{"wreck", regexp.MustCompile(`(?i)\brm\s+-\w*r\w*\s+(?:-\w+\s+)*(?:/|~|\$HOME|/\*|\.\.)(?:\s|$|/\s)|\bgit\s+clean\s+-\w*f\w*d|\bmkfs|\bdd\s[^\n]*of=/dev/|\bdrop\s+(?:table|database)\b`)},
+// line reads a command line of a tool, in the language of its shell.
+func (c *Context) line(m *meaning.Meaning, l *leaf) *shell.Line {
+	if strings.Contains(m.Tool, "powershell") || strings.Contains(m.Tool, "pwsh") {
+		return shell.ReadPowerShell(l.command())
+	}
+	if c.shell == nil {
+		c.shell = shell.NewReader()
+	}
+	if l.argv != nil {
+		return c.shell.ReadArgv(l.argv)
+	}
+	return c.shell.Read(l.text)
 }
 
-var (
-	// sending is a command that carries something out.
-	sending = regexp.MustCompile(`(?i)\b(?:git\s+push|npm\s+publish|cargo\s+publish|docker\s+push|twine\s+upload|gem\s+push)\b|\bcurl\b[^|;&\n]*\s(?:-d|--data\S*|-F|--form|-T|--upload-file|-X\s*(?:POST|PUT|PATCH|DELETE))\b|\b(?:nc|ncat|netcat|ssh|scp|sftp|rsync|ftp|telnet|sendmail|mailx)\s+\S`)
-	// network is a command that talks to the network at all.
-	network = regexp.MustCompile("(?i)(?:^|[\\s;|&(`])(?:curl|wget|nc|ncat|netcat|ssh|scp|sftp|rsync|ftp|telnet|sendmail|mail|mailx|socat|gh|glab|aws|gcloud|az|kubectl|twine|httpie|http)\\s")
-	// sensitivePath is where a write changes what a machine does next.
-	sensitivePath = regexp.MustCompile(`(?:^|/)(?:\.ssh|\.gnupg|\.aws|\.config|\.github/workflows|\.git/hooks|\.bashrc|\.zshrc|\.profile|\.npmrc|\.netrc|\.env|crontab|authorized_keys)(?:/|$)|^/etc/`)
-	address       = regexp.MustCompile(`(?i)(?:https?://|www\.)[^\s<>"')\]]+`)
-	loopback      = regexp.MustCompile(`(?i)^https?://(?:localhost|127\.|0\.0\.0\.0|\[::1\])`)
-	parts         = regexp.MustCompile(`&&|\|\||[;|\n]`)
-)
+// command is the whole command as text.
+func (l *leaf) command() string {
+	if l.argv != nil {
+		return strings.Join(l.argv, " ")
+	}
+	return l.text
+}
 
-func danger(command string) string {
-	for _, d := range dangers {
-		if d.re.MatchString(command) {
-			return d.name
+// saidCommand reports whether the user wrote the command; of bash -c and the like that is
+// the text the shell is given.
+func (c *Context) saidCommand(l *leaf) bool {
+	if a := l.argv; len(a) == 3 && shell.IsShell(a[0]) && strings.HasPrefix(a[1], "-") && strings.HasSuffix(a[1], "c") {
+		return c.index.Said(a[2])
+	}
+	return c.index.Said(l.command())
+}
+
+// bringsIn reports whether a command among the values brings content in from elsewhere. A
+// value that is no command by its name counts if it would, as one.
+func (c *Context) bringsIn(m *meaning.Meaning, values []leaf) bool {
+	for i := range values {
+		l := &values[i]
+		if !l.quoted || l.later {
+			continue
+		}
+		line := c.line(m, l)
+		if p := m.Resolve(l.path, l.text); p.Role != meaning.Command && line.Found.Has(shell.Unparsed) {
+			continue // a text, not a command
+		}
+		if brings(line) {
+			return true
+		}
+	}
+	return false
+}
+
+var fetchers = set("git docker podman nerdctl")
+
+// brings reports whether what a command prints is content from beyond this machine.
+// Package managers, git and containers print what they did or what ran here, not what
+// they brought.
+func brings(l *shell.Line) bool {
+	for i := range l.Runs {
+		if r := &l.Runs[i]; r.Effects.Has(shell.Network) && !r.Effects.Has(shell.Install) && !fetchers[r.Name] {
+			return true
+		}
+	}
+	return l.Effects.Has(shell.Unparsed) && !l.Broken
+}
+
+// danger is what a command line does that a coding session does not need, whatever it
+// read.
+func danger(l *shell.Line) string {
+	switch e := l.Found; {
+	case e.Has(shell.RunsFetched):
+		return "pipe-to-shell"
+	case e.Has(shell.Unparsed) && !l.Broken:
+		return "unreadable"
+	case e.Has(shell.Persist):
+		return "persist"
+	case e.Has(shell.BreaksOut):
+		return "breaks-out"
+	case e.Has(shell.Wrecks):
+		return "wreck"
+	}
+	for i := range l.Runs {
+		if r := &l.Runs[i]; r.Inline && r.Effects.Has(shell.Network) {
+			return "sends"
+		}
+	}
+	for _, s := range l.Secrets {
+		if strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") {
+			return "secret"
 		}
 	}
 	return ""
@@ -43,54 +103,120 @@ func danger(command string) string {
 // what leaves, stays after us or wrecks is looked at.
 func (w *weighing) command(l *leaf) {
 	c := w.c
-	if c.index.Said(l.text) {
+	if l.later {
+		return
+	}
+	if c.saidCommand(l) {
 		w.linked = true
 		return
 	}
-	if d := danger(l.text); d != "" {
-		w.risk(d, l.text)
+	line := c.line(w.m, l)
+	if d := danger(line); d != "" {
+		w.risk(d, l.command())
 		return
 	}
 	if c.external {
-		for _, part := range parts.Split(l.text, -1) {
-			if part = strings.Trim(part, " \t\r&<>`"); !c.index.Said(part) && c.orderedOutside(part) {
+		for _, part := range line.Parts {
+			if !c.index.Said(part) && c.orderedOutside(part) {
 				w.risk("from-text", part)
 				return
 			}
 		}
 	}
-	w.leaves(l)
+	w.leaves(line, l.command())
 }
 
-func (w *weighing) leaves(l *leaf) {
+// leaves looks at what a line carries out and brings in, and where.
+func (w *weighing) leaves(line *shell.Line, text string) {
 	c := w.c
-	var urls []string
-	for _, u := range address.FindAllString(l.text, -1) {
-		if !loopback.MatchString(u) {
-			urls = append(urls, strings.TrimRight(u, ".,;"))
-		}
+	addresses := distant(line.Addresses)
+	if line.Found.Has(shell.ReadsSecret) && line.Found.Has(shell.Network) && !c.chosen(addresses) {
+		w.risk("leaks", text)
+		return
 	}
-	if sending.MatchString(l.text) {
-		for _, u := range urls {
+	if line.Found.Has(shell.Install) && c.external && w.installs(line, addresses) {
+		return
+	}
+	if line.Found.Has(shell.NetworkWrite | shell.Mail) {
+		for _, u := range addresses {
 			if o := c.address(u).origin; o != User && o != System {
 				w.risk("sends", u)
 				return
 			}
 		}
-		if c.external && len(urls) == 0 && !c.user.acts.has(meaning.Send) && !c.saysAny("push", "deploy", "publish", "release") {
-			w.risk("sends", l.text)
+		if c.external && len(addresses) == 0 && !c.user.acts.has(meaning.Send) && !c.saysAny("push", "deploy", "publish", "release") {
+			w.risk("sends", text)
 		}
 		return
 	}
-	if !network.MatchString(l.text) {
-		return
-	}
-	for _, u := range urls {
+	for _, u := range addresses {
 		if o := c.address(u).origin; strings.Contains(u, "$") && (o == Unseen || c.external && o == Text) {
 			w.risk("leaks", u)
 			return
 		}
 	}
+}
+
+// installs looks at packages and where they come from: neither may be somebody else's idea.
+func (w *weighing) installs(line *shell.Line, addresses []string) bool {
+	for _, u := range addresses {
+		if o := w.c.address(u).origin; o != User && o != System {
+			w.risk("installs", u)
+			return true
+		}
+	}
+	for _, p := range line.Packages {
+		if !w.c.index.Said(p) && w.c.mentionedOutside(p) {
+			w.risk("installs", p)
+			return true
+		}
+	}
+	return false
+}
+
+// planted looks at a file being written after something came in from outside: it must not
+// hold a command that fetches and runs what the user did not name.
+func (w *weighing) planted(l *leaf) {
+	if !w.c.external || !w.g.workspace || w.c.index.Said(l.text) {
+		return
+	}
+	for _, line := range shell.Planted(l.text) {
+		if !w.c.chosen(distant(line.Addresses)) {
+			w.risk("plants", strings.Join(line.Parts, " | "))
+			return
+		}
+	}
+}
+
+// chosen reports whether the user or the operator named every one of the addresses, and
+// there is one.
+func (c *Context) chosen(addresses []string) bool {
+	for _, u := range addresses {
+		if o := c.address(u).origin; o != User && o != System {
+			return false
+		}
+	}
+	return len(addresses) > 0
+}
+
+// distant are the addresses that are not of this machine.
+func distant(list []string) []string {
+	var out []string
+	for _, a := range list {
+		host := a
+		if _, rest, ok := strings.Cut(a, "://"); ok {
+			host = rest
+		}
+		local := false
+		for _, p := range []string{"localhost", "127.", "0.0.0.0", "[::1]", "::1"} {
+			rest, ok := strings.CutPrefix(strings.ToLower(host), p)
+			local = local || ok && (p == "127." || rest == "" || strings.ContainsAny(rest[:1], ":/?"))
+		}
+		if !local {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 func (c *Context) saysAny(words ...string) bool {

@@ -28,11 +28,14 @@ func (c *Context) contested(value string) bool {
 // orderedOutside reports whether text from beyond this machine holds a command of more
 // than one word.
 func (c *Context) orderedOutside(command string) bool {
-	if len(tokens(command)) < 2 {
-		return false
-	}
+	return len(tokens(command)) >= 2 && c.mentionedOutside(command)
+}
+
+// mentionedOutside reports whether text from beyond this machine holds a value. What
+// cannot be looked at counts as well.
+func (c *Context) mentionedOutside(value string) bool {
 	found := false
-	all := c.index.Mentions(command, func(m origin.Mention) bool {
+	all := c.index.Mentions(value, func(m origin.Mention) bool {
 		found = m.External
 		return !found
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidemark/tidemark/meaning"
 	"github.com/tidemark/tidemark/origin"
+	"github.com/tidemark/tidemark/shell"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -21,6 +22,7 @@ import (
 type Context struct {
 	user     user
 	index    *origin.Index
+	shell    *shell.Reader
 	own      map[string]bool // ids our own acts gave back
 	refused  map[string]bool // values of calls the owner turned down
 	tools    map[string]*meaning.Meaning
@@ -142,7 +144,7 @@ func (c *Context) Result(r Result) {
 	if !r.Told {
 		external = !c.isLocal(m, fields)
 		if m.Act == meaning.Execute {
-			external = !shell(m) || slices.ContainsFunc(values, func(l leaf) bool { return network.MatchString(l.text) })
+			external = !runsLines(m) || c.bringsIn(m, values)
 		}
 	}
 	external = external || r.Tainted

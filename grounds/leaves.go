@@ -15,6 +15,8 @@ type leaf struct {
 	text   string
 	quoted bool // it was a text, not a number
 	flag   bool
+	argv   []string // of the first text of a list: all of them
+	later  bool     // it is a text of such a list, but not the first
 }
 
 // maxLeaves bounds how many values of a call are looked at; a call with more is not
@@ -43,7 +45,7 @@ func leaves(path string, v any) []leaf {
 				out = append(out, leaves(path, e)...)
 			}
 		}
-		return out
+		return listed(out, v)
 	case string:
 		return []leaf{{path: path, text: v, quoted: true}}
 	case bool:
@@ -52,6 +54,25 @@ func leaves(path string, v any) []leaf {
 		return nil
 	}
 	return []leaf{{path: path, text: formatted(v)}}
+}
+
+// listed marks a list of nothing but texts, which may be one command in words.
+func listed(out []leaf, list []any) []leaf {
+	var argv []string
+	for _, e := range list {
+		s, ok := e.(string)
+		if !ok {
+			return out
+		}
+		argv = append(argv, s)
+	}
+	if len(argv) > 1 {
+		for i := range out {
+			out[i].later = i > 0
+		}
+		out[0].argv = argv
+	}
+	return out
 }
 
 // formatted is a number or flag as text: 7.0 is 7.

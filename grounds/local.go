@@ -58,9 +58,9 @@ func localName(m *meaning.Meaning) bool {
 // can write a definition, so its words do not make a session one of a machine.
 var commandTools = set("exec bash shell sh terminal run_shell_command run_command execute_command local_shell shell_command run_terminal_cmd exec_command powershell")
 
-// shell reports whether a tool runs command lines: others that "run" something run it
+// runsLines reports whether a tool runs command lines: others that "run" something run it
 // elsewhere.
-func shell(m *meaning.Meaning) bool {
+func runsLines(m *meaning.Meaning) bool {
 	if m.Act != meaning.Execute {
 		return false
 	}

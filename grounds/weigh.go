@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemark/tidemark/meaning"
 	"github.com/tidemark/tidemark/origin"
+	"github.com/tidemark/tidemark/shell"
 )
 
 // asked reports whether the user asked for this kind of act.
@@ -36,7 +37,7 @@ func (c *Context) weigh(g *Grounds, m *meaning.Meaning, values []leaf) {
 		w.targets = w.targets || p.Role == meaning.Target && strings.TrimSpace(values[i].text) != ""
 	}
 	local := m.Act == meaning.Create || m.Act == meaning.Change || m.Act == meaning.Delete || m.Act == meaning.Unknown
-	g.workspace = c.host && (local && localName(m) || shell(m)) && !w.targets
+	g.workspace = c.host && (local && localName(m) || runsLines(m)) && !w.targets
 	for i := range values {
 		w.value(&values[i])
 	}
@@ -70,7 +71,7 @@ func (w *weighing) value(l *leaf) {
 	case meaning.Credential:
 		w.plain("credential", l)
 	case meaning.Command:
-		if shell(w.m) {
+		if runsLines(w.m) {
 			w.command(l)
 		}
 		if !w.g.workspace || w.m.Act != meaning.Execute {
@@ -162,10 +163,15 @@ func (w *weighing) object(l *leaf) {
 	if s.origin < Own && w.c.own[origin.Normal(l.text)] {
 		s = source{origin: Own, where: ours} // an object, never where something goes
 	}
-	if w.g.workspace && w.m.Act != meaning.Execute && sensitivePath.MatchString(l.text) && s.origin != User {
+	if w.g.workspace && w.m.Act != meaning.Execute && sensitive(l.text) && s.origin != User {
 		w.g.note("path", l.path, l.text, s)
 	}
 	w.find("object", l.path, l.text, s)
+}
+
+// sensitive reports whether a write to a file changes what a machine does next.
+func sensitive(file string) bool {
+	return shell.Lasting(file) || shell.Secret(file) || strings.HasPrefix(file, "/etc/") || strings.HasPrefix(file, ".config/") || strings.Contains(file, "/.config/")
 }
 
 // content may say anything, but what it carries that leads elsewhere counts.
@@ -173,6 +179,7 @@ func (w *weighing) content(l *leaf) {
 	if !l.quoted {
 		return
 	}
+	w.planted(l)
 	if w.c.overlaps(l.text) {
 		w.linked = true
 	} else if o := w.c.source(l.text).origin; o == Text || o == Named || o == Contested {

@@ -9,6 +9,7 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
 
+	"github.com/tidemark/tidemark/shell"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -20,6 +21,9 @@ type activation struct {
 	open bool
 	err  error
 	said answers // room for what comes of it
+
+	looked bool // does is known
+	does   shell.Effects
 }
 
 // activate takes an activation from the pool.
@@ -72,6 +76,8 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		return types.String(a.act()), true
 	case "origin":
 		return origins{of: a.in.Facts}, true
+	case "does":
+		return deeds{of: a}, true
 	}
 	if slices.Contains(factNames, name) {
 		return types.Bool(a.fact(name)), true

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"mvdan.cc/sh/v3/syntax"
+	"github.com/tidemark/tidemark/shell"
 )
 
 // The arguments that say what a call is about. Hosts spell them differently; case,
@@ -117,31 +117,17 @@ func (c *consideration) named(out []subject, kind subjectKind, names []string) [
 	return out
 }
 
-// commands reads a command: text for a shell, or a list of words. Words given
-// apart from the program are read with it.
+// commands reads a command.
 func (c *consideration) commands(out []subject, v any) []subject {
-	list, ok := words(v)
+	lines, ok := c.row.set.lines(c.fields, v)
 	if !ok {
 		return append(out, subject{kind: commandSubject})
 	}
-	p := c.row.set.parsers.Get().(*syntax.Parser)
-	defer c.row.set.parsers.Put(p)
-	var lines []commandLine
-	if s, isText := v.(string); isText && s != "" {
-		lines = append(lines, readCommand(p, s))
-		for _, more := range values(c.fields, argvFields) {
-			if rest, ok := words(more); ok && len(rest) > 0 {
-				lines = append(lines, readArgv(p, append([]string{s}, rest...)))
-			}
-		}
-	} else if len(list) > 0 {
-		lines = append(lines, readArgv(p, list))
-	}
 	for _, l := range lines {
-		for _, run := range l.runs {
-			out = append(out, subject{kind: commandSubject, ok: true, run: run, unsure: l.unsure})
+		for i := range l.Runs {
+			out = append(out, subject{kind: commandSubject, ok: true, run: &l.Runs[i], unsure: l.Unsure})
 		}
-		if l.unreadable {
+		if l.Effects.Has(shell.Unparsed) {
 			out = append(out, subject{kind: commandSubject})
 		}
 	}

@@ -4,177 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
+	"github.com/tidemark/tidemark/shell"
+	"github.com/tidemark/tidemark/tool"
 )
 
-// The caps on reading one command: beyond them it is not read but distrusted.
-const (
-	maxCommand     = 64 << 10
-	maxNesting     = 200
-	maxUnwrapping  = 6
-	maxInvocations = 500
-)
-
-// word is one word of a command. Its text is known only if nothing in it is
-// decided when the command runs.
-type word struct {
-	text  string
-	known bool
-}
-
-// invocation is one program a command runs.
-type invocation struct {
-	name string // without folder, lower case
-	path string // as written
-	args []word
-	// guess: another program runs it, perhaps with other arguments, or only may run
-	// it. Guesses can lower trust, never improve it.
-	guess bool
-}
-
-// commandLine is what a command runs, all of it: in pipes, lists, substitutions,
-// and through wrappers such as sudo or bash -c.
-type commandLine struct {
-	parser *syntax.Parser
-	runs   []invocation
-	// unreadable: some part cannot be parsed, or is decided only when it runs.
-	unreadable bool
-	// unsure: names may not mean what they say (functions, variables set here).
-	unsure bool
-}
-
-func newShellParser() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }
-
-// readCommand reads a command for a shell.
-func readCommand(p *syntax.Parser, src string) commandLine {
-	c := commandLine{parser: p}
-	c.parse(src, 0)
-	return c
-}
-
-// readArgv reads a command given as a list of words, which no shell expands.
-func readArgv(p *syntax.Parser, argv []string) commandLine {
-	c := commandLine{parser: p}
-	words := make([]word, len(argv))
-	for i, a := range argv {
-		words[i] = word{a, true}
-	}
-	c.add(words, 0)
-	return c
-}
-
-func (c *commandLine) parse(src string, depth int) {
-	opening := strings.Count(src, "(") + strings.Count(src, "`") + strings.Count(src, "{")
-	if depth > maxUnwrapping || len(src) > maxCommand || opening > maxNesting {
-		c.unreadable = true
-		return
-	}
-	f, err := c.parser.Parse(strings.NewReader(src), "")
-	if err != nil {
-		c.unreadable = true
-		return
-	}
-	syntax.Walk(f, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CallExpr:
-			c.call(n, depth)
-		case *syntax.FuncDecl, *syntax.Assign:
-			c.unsure = true
-		}
-		return !c.unreadable
-	})
-}
-
-func (c *commandLine) call(n *syntax.CallExpr, depth int) {
-	words := make([]word, len(n.Args))
-	for i, w := range n.Args {
-		words[i] = readWord(w)
-	}
-	c.add(words, depth)
-}
-
-// add records the program the words run, and what it runs in turn.
-func (c *commandLine) add(words []word, depth int) {
-	if len(words) == 0 || c.unreadable {
-		return
-	}
-	if !words[0].known || words[0].text == "" || len(c.runs) >= maxInvocations {
-		c.unreadable = true
-		return
-	}
-	run := invocation{name: programName(words[0].text), path: words[0].text, args: words[1:]}
-	c.runs = append(c.runs, run)
-	switch {
-	case slices.Contains(shells, run.name):
-		c.shell(run.args, depth)
-	case run.name == "eval" || run.name == "trap":
-		c.code(run, depth)
-	case run.name == "find":
-		c.find(run.args, depth)
-	case run.name == "alias":
-		c.unsure = true
-	default:
-		c.unwrap(run, depth)
-	}
-}
-
-// programName is the last part of a path, without case or .exe.
-func programName(s string) string {
-	s = strings.ToLower(s)
-	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
-		s = s[i+1:]
-	}
-	return strings.TrimSuffix(s, ".exe")
-}
-
-// readWord is the text a word has when it runs, if that is known now.
-func readWord(w *syntax.Word) word {
-	var b strings.Builder
-	bare := "" // what is not quoted, and so may expand
-	for _, part := range w.Parts {
-		switch p := part.(type) {
-		case *syntax.Lit:
-			bare += p.Value
-			unescape(&b, p.Value, "")
-		case *syntax.SglQuoted:
-			if p.Dollar && strings.Contains(p.Value, `\`) {
-				return word{}
-			}
-			b.WriteString(p.Value)
-		case *syntax.DblQuoted:
-			for _, inner := range p.Parts {
-				lit, ok := inner.(*syntax.Lit)
-				if !ok {
-					return word{}
-				}
-				unescape(&b, lit.Value, "\"\\$`\n")
-			}
-		default:
-			return word{}
-		}
-	}
-	return word{b.String(), !expands(bare)}
-}
-
-// expands reports whether the shell makes other words of this one.
-func expands(bare string) bool {
-	if bare == "[" || bare == "[[" {
-		return false
-	}
-	return strings.ContainsAny(bare, "*?[") ||
-		strings.Contains(bare, "{") && (strings.Contains(bare, ",") || strings.Contains(bare, ".."))
-}
-
-// unescape drops the backslashes that quote; within double quotes only those
-// before one of the special characters do.
-func unescape(b *strings.Builder, s, special string) {
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && (special == "" || strings.IndexByte(special, s[i+1]) >= 0) {
-			i++
-		}
-		b.WriteByte(s[i])
-	}
-}
+func newShellReader() any { return shell.NewReader() }
 
 // commandPattern is a program, alone or with the words that follow it, each of
 // which may hold * and ?.
@@ -186,18 +20,18 @@ func parseCommandPattern(s string) commandPattern {
 	return p
 }
 
-func (p commandPattern) match(run invocation, unsure bool) sureness {
-	if !wild(p[0], run.name) {
+func (p commandPattern) match(run *shell.Run, unsure bool) sureness {
+	if !wild(p[0], run.Name) {
 		return no
 	}
-	if !unsure && !run.guess && trustedFolder(run) && p.follows(run.args) {
+	if !unsure && !run.Guess && trustedFolder(run) && p.follows(run.Args) {
 		return sure
 	}
 	// flags may stand between the words, and an unknown word may be any
-	args := run.args
+	args := run.Args
 	for _, want := range p[1:] {
 		want = strings.ToLower(want)
-		i := slices.IndexFunc(args, func(a word) bool { return !a.known || wild(want, strings.ToLower(a.text)) })
+		i := slices.IndexFunc(args, func(a shell.Word) bool { return !a.Known || wild(want, strings.ToLower(a.Text)) })
 		if i < 0 {
 			return no
 		}
@@ -206,9 +40,9 @@ func (p commandPattern) match(run invocation, unsure bool) sureness {
 	return maybe
 }
 
-func (p commandPattern) follows(args []word) bool {
+func (p commandPattern) follows(args []shell.Word) bool {
 	for i, want := range p[1:] {
-		if i >= len(args) || !args[i].known || !wild(want, args[i].text) {
+		if i >= len(args) || !args[i].Known || !wild(want, args[i].Text) {
 			return false
 		}
 	}
@@ -217,7 +51,50 @@ func (p commandPattern) follows(args []word) bool {
 
 // trustedFolder reports whether the program is found where the system keeps
 // programs; ./git is not git.
-func trustedFolder(run invocation) bool {
-	dir := strings.TrimSuffix(strings.ToLower(run.path), run.name)
+func trustedFolder(run *shell.Run) bool {
+	dir := strings.TrimSuffix(strings.ToLower(run.Path), run.Name)
 	return slices.Contains([]string{"", "/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"}, dir)
+}
+
+// lines reads the commands of a value: text for a shell, or a list of words. Words given
+// apart from the program are read with it. ok is false for what is neither.
+func (s *Set) lines(fields map[string]any, v any) (out []*shell.Line, ok bool) {
+	list, ok := words(v)
+	if !ok {
+		return nil, false
+	}
+	r := s.readers.Get().(*shell.Reader)
+	defer s.readers.Put(r)
+	if text, isText := v.(string); isText && text != "" {
+		out = append(out, r.Read(text))
+		for _, more := range values(fields, argvFields) {
+			if rest, ok := words(more); ok && len(rest) > 0 {
+				out = append(out, r.ReadArgv(append([]string{text}, rest...)))
+			}
+		}
+	} else if len(list) > 0 {
+		out = append(out, r.ReadArgv(list))
+	}
+	return out, true
+}
+
+// effects are what the commands among a call's arguments do, taken together. Arguments
+// that name no command have none; a command that is no text has all.
+func (s *Set) effects(name string, fields map[string]any) shell.Effects {
+	var out shell.Effects
+	windows := strings.Contains(tool.Name(name), "powershell") || strings.Contains(tool.Name(name), "pwsh")
+	for _, v := range values(fields, commandFields) {
+		if text, isText := v.(string); isText && windows {
+			out |= shell.ReadPowerShell(text).Effects
+			continue
+		}
+		lines, ok := s.lines(fields, v)
+		if !ok {
+			return shell.Worst
+		}
+		for _, l := range lines {
+			out |= l.Effects
+		}
+	}
+	return out
 }

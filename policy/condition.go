@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"cel.dev/cel-go/ext"
 
 	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/shell"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -124,6 +126,7 @@ func (c *compiler) open() (*cel.Env, error) {
 		cel.Variable("sensitive", cel.BoolType),
 		cel.Variable("act", cel.StringType),
 		cel.Variable("origin", cel.MapType(cel.StringType, cel.StringType)),
+		cel.Variable("does", cel.MapType(cel.StringType, cel.BoolType)),
 		cel.CrossTypeNumericComparisons(true),
 		cel.OptionalTypes(),
 		ext.Strings(),
@@ -203,7 +206,7 @@ func survey(checked *cel.Ast) (*condition, bool, error) {
 		switch e.Kind() {
 		case ast.IdentKind:
 			switch e.AsIdent() {
-			case "args":
+			case "args", "does":
 				out.args = true
 			case "tool":
 				out.tool = true
@@ -218,14 +221,46 @@ func survey(checked *cel.Ast) (*condition, bool, error) {
 			}
 		case ast.ComprehensionKind:
 			costly = true
-			if r := e.AsComprehension().IterRange(); r.Kind() == ast.IdentKind && slices.Contains([]string{"calls", "results", "origin"}, r.AsIdent()) {
+			if r := e.AsComprehension().IterRange(); r.Kind() == ast.IdentKind && slices.Contains([]string{"calls", "results", "origin", "does"}, r.AsIdent()) {
 				err = fmt.Errorf("%s can be asked for one tool, it cannot be listed", r.AsIdent())
 			}
+		case ast.SelectKind:
+			if sel := e.AsSelect(); sel.Operand().Kind() == ast.IdentKind && sel.Operand().AsIdent() == "does" {
+				err = cmp.Or(err, effectFault(sel.FieldName()))
+			}
 		case ast.CallKind:
+			err = cmp.Or(err, askedEffect(e.AsCall()))
 			costly = costly || !cheap(e.AsCall().FunctionName(), rep.GetType(e.ID()))
 		}
 	}))
 	return out, costly, err
+}
+
+// askedEffect finds a mistyped name in does["…"] and "…" in does.
+func askedEffect(call ast.CallExpr) error {
+	args := call.Args()
+	if len(args) != 2 {
+		return nil
+	}
+	of, key := args[0], args[1]
+	if call.FunctionName() == operators.In {
+		of, key = key, of
+	}
+	if of.Kind() != ast.IdentKind || of.AsIdent() != "does" || key.Kind() != ast.LiteralKind {
+		return nil
+	}
+	name, ok := key.AsLiteral().Value().(string)
+	if !ok {
+		return nil
+	}
+	return effectFault(name)
+}
+
+func effectFault(name string) error {
+	if _, ok := shell.Named(name); !ok {
+		return errors.New(unknownEffect(name))
+	}
+	return nil
 }
 
 // cheap reports whether a function does no more work than its input is long and

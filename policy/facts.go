@@ -1,9 +1,13 @@
 package policy
 
 import (
+	"strings"
+
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
+
+	"github.com/tidemark/tidemark/shell"
 )
 
 // Facts are what is known about a call beyond its arguments: what it does, where the
@@ -117,3 +121,54 @@ func (o origins) Contains(key ref.Val) ref.Val {
 
 // Value is itself.
 func (o origins) Value() any { return o }
+
+// deeds is a map from the name of an effect to whether the call's command has it. It is
+// worked out from the arguments when a condition asks, once. It cannot be listed.
+type deeds struct {
+	askable
+	of *activation
+}
+
+var _ traits.Mapper = deeds{}
+
+// Find is whether the command has the effect. A name that is none is an error.
+func (d deeds) Find(key ref.Val) (ref.Val, bool) {
+	s, ok := key.(types.String)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(key), false
+	}
+	e, ok := shell.Named(string(s))
+	if !ok {
+		return types.NewErr("%s", unknownEffect(string(s))), false
+	}
+	return types.Bool(d.of.effects().Has(e)), true
+}
+
+// Get is Find for the index operator.
+func (d deeds) Get(key ref.Val) ref.Val {
+	v, _ := d.Find(key)
+	return v
+}
+
+// Contains is Find for the operator in.
+func (d deeds) Contains(key ref.Val) ref.Val { return d.Get(key) }
+
+// Value is itself.
+func (d deeds) Value() any { return d }
+
+func unknownEffect(name string) string {
+	return "a command has no effect " + short(plainMessage(name)) + ": there are " + strings.Join(shell.EffectNames(), ", ")
+}
+
+// effects are what the call's command does; the worst where the arguments cannot be read.
+func (a *activation) effects() shell.Effects {
+	if !a.looked {
+		a.looked, a.does = true, shell.Worst
+		if a.set != nil && a.in.Args != nil {
+			if fields, err := a.in.Args.Fields(); err == nil {
+				a.does = a.set.effects(a.in.Tool, fields)
+			}
+		}
+	}
+	return a.does
+}

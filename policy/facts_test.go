@@ -117,3 +117,37 @@ func TestAFileHoldsOverThePreset(t *testing.T) {
 		t.Errorf("got %s by %s, facts %v", d.Effect, d.Rule, set.Facts())
 	}
 }
+
+// HOOK-12: a rule asks what a command does.
+func TestARuleAsksWhatACommandDoes(t *testing.T) {
+	set := mustParse(t, "preset: permissive\nrules:\n  - name: out\n    when: does[\"network-write\"] || \"persist\" in does || does.mail\n    effect: deny\n")
+	for args, want := range map[string]policy.Effect{
+		`{"command":"ls"}`:                        policy.Allow,
+		`{"command":"curl https://a.example"}`:    policy.Allow,
+		`{"command":"git push"}`:                  policy.Deny,
+		`{"cmd":["bash","-c","crontab t"]}`:       policy.Deny,
+		`{"command":"bash","args":["-c","mutt"]}`: policy.Deny,
+		`{"command":"$X"}`:                        policy.Deny,
+		`{"command":"echo 'open"}`:                policy.Deny,
+		`{"command":7}`:                           policy.Deny,
+		`{"command":`:                             policy.Deny,
+		`{"path":"git push"}`:                     policy.Allow,
+		`{}`:                                      policy.Allow,
+	} {
+		a := tool.NewArgs([]byte(args))
+		for range 2 {
+			if got := set.Judge(&policy.Input{Tool: "exec", Args: &a, Taint: trust.Owner}); got.Effect != want {
+				t.Errorf("%s: got %s by %s, want %s", args, got.Effect, got.Rule, want)
+			}
+		}
+	}
+	for _, when := range []string{`does["network-wrote"]`, `"posts" in does`, `does.posts`, `does.exists(d, d == "mail")`} {
+		if _, faults := policy.Parse("p.yaml", []byte("rules:\n  - {name: a, effect: deny, when: '"+when+"'}\n")); faults.Err() == nil {
+			t.Errorf("%s: got no fault", when)
+		}
+	}
+	windows := tool.NewArgs([]byte(`{"command":"Get-ChildItem | % { $_.Name }"}`))
+	if got := set.Judge(&policy.Input{Tool: "powershell", Args: &windows, Taint: trust.Owner}); got.Effect != policy.Allow {
+		t.Errorf("PowerShell: got %s by %s, want allow", got.Effect, got.Rule)
+	}
+}

@@ -43,7 +43,7 @@ type Set struct {
 	room   int      // how many rows are kept at most
 
 	acts    sync.Pool // *activation
-	parsers sync.Pool // *syntax.Parser
+	readers sync.Pool // *shell.Reader
 
 	rows   atomic.Pointer[map[string]*row] // of tools that are named, and of those seen that a pattern fits
 	rowsMu sync.Mutex                      // held to replace rows
@@ -104,7 +104,7 @@ func (r *reader) compileScope(sc *scope, f *facts) *Set {
 	}
 	s.settings.MaxIterations, s.settings.HideConfirm = sc.maxIterations, sc.hideConfirm
 	s.acts.New = func() any { return new(activation) }
-	s.parsers.New = newShellParser
+	s.readers.New = newShellReader
 	s.going = s.below()
 	for _, p := range sc.policies {
 		if p.turn || p.log || p.persist {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"github.com/tidemark/tidemark/shell"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -41,7 +42,7 @@ type subject struct {
 	ok     bool // it could be read
 	url    place
 	path   filePath
-	run    invocation
+	run    *shell.Run
 	unsure bool
 }
 

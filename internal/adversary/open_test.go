@@ -14,8 +14,4 @@ var open = []struct {
 	{"what an agent was told by another is the first one's own act", []string{"laundering in one run/through an agent"}},
 	{"words to a person the user named are not weighed", []string{"carried address/secret in words"}},
 	{"a definition that lies", []string{"tool description/a payment called get"}},
-	{"a shell can do anything in many ways", []string{
-		"coding host/fetched, then run", "coding host/package *", "coding host/secret in a name", "coding host/mounts through a container",
-		"coding host/start-up file", "coding host/makefile", "coding host/local text: fetched, then run",
-	}},
 }

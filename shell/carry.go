@@ -1,0 +1,191 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// carries reads a program that runs a command somewhere among its arguments. Every word is
+// a guess; where the command can be found, what it does counts.
+func (c *call) carries(strict bool) {
+	c.does |= plain[c.name]
+	switch c.name {
+	case "docker", "podman", "nerdctl":
+		c.guess(c.args, false, false)
+		c.container()
+	case "kubectl":
+		c.guess(c.args, false, false)
+		c.cluster()
+	case "ssh":
+		c.guess(c.args, true, false)
+		c.ssh()
+	case "powershell", "pwsh":
+		c.guessNames(c.args)
+		c.powerShell()
+	case "cmd":
+		c.guessNames(c.args)
+		c.absorb(windowsText(strings.Join(texts(c.args), " ")))
+	case "npx", "bunx", "uvx":
+		c.guess(c.args, false, true)
+		c.does |= Install | NetworkRead
+		if _, rest := options(c.args, "pc", set("--package")); len(rest) > 0 {
+			c.named(rest[:1])
+		}
+	case "uv", "poetry", "pipenv", "conda":
+		c.guess(c.args, false, false)
+		c.environment()
+	case "nsenter", "chroot", "unshare":
+		c.does |= Privilege
+		c.guess(c.args, strict, true)
+	default:
+		c.guess(c.args, strict, true)
+	}
+}
+
+// guessNames takes every word for a program that may run, without reading any as a
+// command of a POSIX shell.
+func (c *call) guessNames(args []Word) {
+	for i, a := range args {
+		if !a.Known {
+			if c.name != "cmd" { // of no meaning where there is no Windows
+				c.unread()
+			}
+			return
+		}
+		for _, f := range strings.FieldsFunc(a.Text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&(){}'\"", r) }) {
+			if name, ok := programName(Word{Text: f, Known: true}); ok && f[0] != '-' && f[0] != '$' && len(c.line.Runs) < maxRuns {
+				c.line.Runs = append(c.line.Runs, Run{Name: name, Path: f, Args: args[i+1:], Guess: true})
+			}
+		}
+	}
+}
+
+// container reads docker and its kin.
+func (c *call) container() {
+	flags, rest := options(c.args, "vepwuhlmPH", set("--volume --env --publish --name --network --workdir --user --mount --entrypoint --platform --label --env-file --cap-add --security-opt --pid --device --hostname --add-host --restart --memory --cpus --file --tag --build-arg --filter --format --host --context"))
+	if len(rest) == 0 {
+		return
+	}
+	sub := rest[0].Text
+	if sub == "compose" || sub == "container" || sub == "image" {
+		rest = rest[1:]
+		if len(rest) == 0 {
+			return
+		}
+		sub = rest[0].Text
+	}
+	switch sub {
+	case "run", "create", "exec":
+		if c.givenMachine(flags) {
+			c.does |= BreaksOut | Privilege
+		}
+		if sub != "exec" {
+			c.does |= NetworkRead // an image that is not here is fetched
+		}
+		c.inContainer(rest[1:])
+	case "push", "login":
+		c.does |= NetworkWrite
+	case "pull", "search":
+		c.does |= NetworkRead
+	case "build":
+		c.does |= NetworkRead | FileWrite
+	case "rm", "rmi", "prune", "kill", "volume", "system", "down":
+		if sub != "volume" && sub != "system" || slices.ContainsFunc(rest, func(a Word) bool { return a.Text == "rm" || a.Text == "prune" }) {
+			c.does |= Destructive
+		}
+	}
+}
+
+// inContainer reads the command after the image's name: the options before it were taken
+// apart with those of docker, so the first word left is the image.
+func (c *call) inContainer(rest []Word) {
+	if len(rest) < 2 {
+		return
+	}
+	for i, a := range c.args {
+		if a.Known && a.Text == rest[0].Text && i+1 < len(c.args) {
+			words := c.args[i+1:]
+			if name, ok := programName(words[0]); ok && (!shells[name] || len(words) > 1) {
+				c.inner(words, false)
+				c.out.fetched = c.in.fetched
+			}
+			return
+		}
+	}
+}
+
+// givenMachine reports whether a container gets at the machine it runs on.
+func (c *call) givenMachine(flags map[string][]string) bool {
+	if flags["--privileged"] != nil || slices.Contains(flags["--pid"], "host") || slices.Contains(flags["--cap-add"], "ALL") || slices.Contains(flags["--cap-add"], "SYS_ADMIN") {
+		return true
+	}
+	for _, v := range slices.Concat(flags["-v"], flags["--volume"]) {
+		from, _, _ := strings.Cut(v, ":")
+		if from == "/" || strings.HasSuffix(from, "docker.sock") || from == "~" || from == "/etc" || from == "/root" || from == "/home" || Secret(from+"/x") {
+			return true
+		}
+	}
+	for _, m := range flags["--mount"] {
+		for part := range strings.SplitSeq(m, ",") {
+			if k, v, _ := strings.Cut(part, "="); (k == "source" || k == "src") && (v == "/" || strings.HasSuffix(v, "docker.sock") || v == "/etc") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ssh reads a command for another machine.
+func (c *call) ssh() {
+	c.does |= NetworkRead | NetworkWrite
+	for i, a := range c.args {
+		if _, v, ok := strings.Cut(a.Text, "ProxyCommand="); ok && a.Known {
+			c.script(v, flow{})
+			continue
+		}
+		if strings.HasPrefix(a.Text, "-") {
+			continue
+		}
+		if i > 0 && len(c.args[i-1].Text) == 2 && c.args[i-1].Text[0] == '-' && strings.Contains("BbcDEeFIiJLlmOopQRSWw", c.args[i-1].Text[1:]) {
+			continue
+		}
+		c.address(a.Text)
+		if words := c.args[i+1:]; len(words) > 0 {
+			for _, w := range words {
+				if !w.Known {
+					c.unread()
+					return
+				}
+			}
+			c.out = c.out.join(c.script(strings.Join(texts(words), " "), c.in))
+		}
+		return
+	}
+}
+
+// environment reads tools that keep packages and run programs with them.
+func (c *call) environment() {
+	i := slices.IndexFunc(c.args, func(a Word) bool { return a.Known && !strings.HasPrefix(a.Text, "-") })
+	if i < 0 {
+		return
+	}
+	rest := c.args[i+1:]
+	switch c.args[i].Text {
+	case "run":
+		for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") && rest[0].Known {
+			if set("-n --name -p --prefix --with --python --extra --group --env-file --project --directory")[rest[0].Text] && len(rest) > 1 {
+				rest = rest[1:]
+			}
+			rest = rest[1:]
+		}
+		c.inner(rest, false)
+	case "pip":
+		c.pip(rest)
+	case "add", "install", "sync", "tool", "update", "create":
+		c.does |= Install | NetworkRead
+		_, names := options(rest, "nrcf", set("--index-url --extra-index-url --group --name --file --channel"))
+		c.named(names)
+	case "publish":
+		c.does |= NetworkWrite
+	}
+}

@@ -1,0 +1,146 @@
+package shell
+
+import "strings"
+
+// What code in some language says when it does a thing. These are words, not a parser:
+// a word that is there counts, and only words that are there count.
+var (
+	codeNetwork = []string{
+		"urlopen", "urllib.request", "urlretrieve", "requests.", "import requests", "httpx", "http.client", "aiohttp", "socket", "fetch(", "http.get", "https.get",
+		"http.request", "https.request", "axios", "net/http", "net::http", "lwp", "io::socket", "file_get_contents('http", "file_get_contents(\"http", "curl_exec",
+		"xmlhttprequest", "ftplib", "paramiko", "boto3", "open('http", "open(\"http", "open-uri", "net.connect", "net.createconnection", "dns.", "gethostby", "/inet/", "websocket",
+		"require('http", "require(\"http", "require('net'", "require(\"net\"", "telnetlib", "xmlrpc", "nntplib", "do shell script \"curl",
+	}
+	codeMail    = []string{"smtplib", "nodemailer", "net/smtp", "net::smtp", "imaplib", "poplib", "mail("}
+	codeProcess = []string{
+		"os.system", "subprocess", "popen", "os.exec", "os.spawn", "pty.spawn", "child_process", "execsync", "spawnsync", "system(", "system ", "exec(", "exec ", "shell_exec",
+		"passthru", "proc_open", "qx", "open3", "kernel.", "deno.command", "bun.spawn", "do shell script", "`", "getline",
+	}
+	codeWrite = []string{
+		"'w'", "\"w\"", "'a'", "\"a\"", "'wb'", "\"wb\"", "'ab'", "\"ab\"", "'x'", "'r+'", "\"r+\"", "write_text", "write_bytes", "writefile", "appendfile", "createwritestream",
+		"file.write", "file_put_contents", "os.rename", "shutil.", "os.makedirs", "os.mkdir", ".mkdir(", "os.chmod", "to_csv", "savefig",
+	}
+	codeRemove  = []string{"rmtree", "os.remove", "os.unlink", ".unlink(", "unlink(", "rmsync", "fs.rm", "rm_rf", "rimraf", "fileutils.rm", "unlinksync", "os.rmdir"}
+	codeDecode  = []string{"b64decode", "base64", "fromhex", "unhexlify", "atob(", "fromcharcode", "marshal.loads", "codecs.decode", "pack(\"h", "pack('h", "zlib.decompress", "chr("}
+	codeExecute = []string{"exec(", "eval(", "eval ", "compile(", "__import__(", "new function(", "vm.run", "instance_eval", "loadstring(", "require('child_process", "importlib"}
+	codeSecret  = []string{"os.environ)", "os.environ.items", "dict(os.environ", "json.dumps(dict(os.environ", "process.env)", "%env", "env.to_h"}
+)
+
+func mentions(code string, list []string) bool {
+	for _, w := range list {
+		if strings.Contains(code, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// source says what code does, by the words in it and the texts it quotes.
+func (w *walker) source(code string) Effects {
+	if len(code) > maxCommand {
+		w.unread()
+		return Worst
+	}
+	low := strings.ToLower(code)
+	var does Effects
+	if mentions(low, codeNetwork) {
+		does |= NetworkRead | NetworkWrite
+	}
+	if mentions(low, codeMail) {
+		does |= Mail | NetworkRead | NetworkWrite
+	}
+	if mentions(low, codeWrite) || mentions(low, codeRemove) {
+		does |= FileWrite
+	}
+	if mentions(low, codeRemove) {
+		does |= Destructive
+	}
+	if mentions(low, codeExecute) && (does.Has(Network) || mentions(low, codeDecode)) {
+		does |= RunsFetched
+	}
+	if does.Has(Network) && mentions(low, codeSecret) {
+		does |= ReadsSecret
+	}
+	return does | w.quotes(code, does, mentions(low, codeProcess))
+}
+
+// quotes looks at the texts that code quotes: files, addresses and, where it starts
+// programs, their commands.
+func (w *walker) quotes(code string, does Effects, starts bool) Effects {
+	for _, q := range quoted(code) {
+		switch {
+		case strings.Contains(q, "://"):
+			if !strings.ContainsAny(q, " \n") {
+				w.address(q)
+			}
+		case !strings.ContainsAny(q, " \n") && strings.ContainsAny(q, "./"):
+			if w.isFetched(q) && mentions(strings.ToLower(code), codeExecute) {
+				does |= RunsFetched
+			}
+			if Secret(q) {
+				w.reads(q)
+			}
+			if does.Has(FileWrite) && Lasting(q) {
+				does |= Persist
+			}
+			if does.Has(Destructive) && everything(q) {
+				does |= Wrecks
+			}
+		}
+		if starts && len(q) > 2 {
+			does |= w.started(q)
+		}
+	}
+	return does
+}
+
+// started is what a quoted text does if it is a command; most are not, and those count
+// only by the programs this package knows.
+func (w *walker) started(text string) Effects {
+	if w.depth >= maxDepth || w.parsed+len(text) > maxParsed {
+		w.unread()
+		return Worst
+	}
+	inner := w.reader.walk()
+	inner.depth, inner.parsed, inner.fetched = w.depth+1, w.parsed, w.fetched
+	inner.script(text, flow{})
+	w.parsed = inner.parsed
+	l := inner.done()
+	if l.Effects.Has(Unparsed) {
+		return 0 // no command
+	}
+	for _, r := range l.Runs {
+		if r.Effects != 0 && len(w.line.Runs) < maxRuns {
+			r.Guess = true
+			w.line.Runs = append(w.line.Runs, r)
+		}
+	}
+	for _, a := range l.Addresses {
+		w.address(a)
+	}
+	return l.Effects
+}
+
+// quoted are the texts between quotes, of any kind.
+func quoted(code string) []string {
+	var out []string
+	for i := 0; i < len(code) && len(out) < maxNamed; i++ {
+		q := code[i]
+		if q != '\'' && q != '"' && q != '`' {
+			continue
+		}
+		end := i + 1
+		for end < len(code) && code[end] != q {
+			if code[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		if end >= len(code) {
+			break
+		}
+		out = append(out, code[i+1:end])
+		i = end
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// readers show files as they are, or parts of them.
+var readers = set("cat tac nl head tail less more bat view strings od hexdump grep egrep fgrep rg ag sed cut sort uniq tr awk gawk jq yq diff cmp file wc paste column fold fmt rev zcat gunzip gzip xz tar zip 7z")
+
+// read notes the files a program reads.
+func (c *call) read() {
+	_, rest := options(c.args, "neAfBCmdktFs", nil)
+	for _, a := range rest {
+		f := c.opened(a)
+		c.out = c.out.join(f)
+	}
+	if c.name == "cat" && len(c.args) == 0 {
+		c.out = c.in
+	}
+}
+
+// copies reads programs that put files somewhere else.
+func (c *call) copies() {
+	flags, rest := options(c.args, "tSgmo", set("--target-directory --suffix --mode --owner --group"))
+	c.does |= FileWrite
+	dest := slices.Concat(flags["-t"], flags["--target-directory"])
+	if len(dest) == 0 && len(rest) > 1 {
+		dest, rest = []string{rest[len(rest)-1].Text}, rest[:len(rest)-1]
+	}
+	var f flow
+	for _, a := range rest {
+		f = f.join(c.opened(a))
+	}
+	for _, d := range dest {
+		c.written(d, f)
+	}
+}
+
+// touches reads programs whose words are the files they write.
+func (c *call) touches() {
+	_, rest := options(c.args, "dtrmsoi", nil)
+	c.does |= FileWrite
+	f := c.in
+	for _, a := range rest {
+		c.written(a.Text, f.join(a.flow))
+	}
+	c.out = c.in
+}
+
+// removes reads rm and its kin.
+func (c *call) removes() {
+	flags, rest := options(c.args, "n", nil)
+	c.does |= FileWrite
+	deep := flags["-r"] != nil || flags["-R"] != nil || flags["--recursive"] != nil
+	if deep || c.name == "shred" || c.name == "wipe" || c.name == "srm" {
+		c.does |= Destructive
+	}
+	for _, a := range rest {
+		if deep && everything(a.Text) || device(a.Text) {
+			c.does |= Wrecks
+		}
+		if Lasting(a.Text) {
+			c.does |= Destructive
+		}
+		note(&c.line.Writes, a.Text)
+	}
+}
+
+// modes reads chmod, chown and setfacl.
+func (c *call) modes() {
+	_, rest := options(c.args, "", nil)
+	c.does |= FileWrite
+	if len(rest) == 0 {
+		return
+	}
+	mode := rest[0].Text
+	plus := strings.IndexByte(mode, '+')
+	special := plus >= 0 && strings.Contains(mode[plus:], "s") || len(mode) == 4 && strings.Trim(mode, "01234567") == "" && mode[0] >= '2' ||
+		strings.Contains(mode, "=") && strings.Contains(mode[strings.Index(mode, "="):], "s")
+	if c.name == "chmod" && special {
+		c.does |= Persist | Privilege
+	}
+	for _, a := range rest[1:] {
+		note(&c.line.Writes, a.Text)
+		if Lasting(a.Text) && !strings.Contains(a.Text, ".ssh") {
+			c.does |= Persist
+		}
+		if everything(a.Text) {
+			c.does |= Destructive
+		}
+	}
+}
+
+// edits reads sed, perl and others that change files in place.
+func (c *call) edits() {
+	in := false
+	for _, a := range c.args {
+		in = in || strings.HasPrefix(a.Text, "-i") || strings.HasPrefix(a.Text, "--in-place")
+	}
+	_, rest := options(c.args, "ef", set("--expression --file"))
+	if len(rest) > 0 && !slices.ContainsFunc(c.args, func(a Word) bool {
+		return a.Text == "-e" || a.Text == "-f" || strings.HasPrefix(a.Text, "--expression")
+	}) {
+		rest = rest[1:] // the script
+	}
+	for _, a := range rest {
+		if in {
+			c.written(a.Text, flow{})
+		} else {
+			c.out = c.out.join(c.opened(a))
+		}
+	}
+}
+
+// dd copies bytes between files and disks.
+func (c *call) dd() {
+	for _, a := range c.args {
+		if f, ok := strings.CutPrefix(a.Text, "of="); ok {
+			c.written(f, c.in)
+		}
+		if f, ok := strings.CutPrefix(a.Text, "if="); ok {
+			c.out = c.out.join(c.opened(Word{Text: f, Known: a.Known}))
+		}
+	}
+}
+
+// unpacks reads programs that take archives apart: what was fetched stays fetched.
+func (c *call) unpacks() {
+	c.does |= FileWrite
+	fetched := c.in.fetched
+	for _, a := range c.args {
+		fetched = fetched || c.isFetched(a.Text)
+		if !strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, ".") {
+			c.out = c.out.join(flow{secret: c.reads(a.Text)})
+		}
+	}
+	c.inside = c.inside || fetched
+}
+
+// enters reads cd: programs started from a fetched folder are fetched.
+func (c *call) enters() {
+	if len(c.args) > 0 && c.isFetched(c.args[0].Text) {
+		c.inside = true
+	}
+}
+
+// sourced reads a file into the shell itself.
+func (c *call) sourced() {
+	if len(c.args) == 0 {
+		return
+	}
+	a := c.args[0]
+	if !a.Known {
+		c.unknownScript(a)
+		return
+	}
+	c.file(a)
+}

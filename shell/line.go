@@ -1,0 +1,150 @@
+// Package shell says what a command line does before it runs: which programs it starts,
+// which addresses and files it names, and what comes of it. The line is parsed as a shell
+// would parse it, through pipes, lists, substitutions, redirections, wrappers such as sudo
+// or bash -c, and code given to an interpreter. It is pure: nothing is run or looked up.
+//
+// Invariants:
+//   - what cannot be parsed, is too large, too deep, or names its program only when it
+//     runs has every effect;
+//   - a program that is not known has no effect: callers who need more than that must ask
+//     for programs they know, and never read silence as safety;
+//   - more text in a line never takes an effect away that an earlier part had.
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// The caps on reading one command: beyond them it is not read but distrusted.
+const (
+	maxCommand  = 64 << 10
+	maxNesting  = 200
+	maxOpened   = 3000 // brackets or pipes, nested or not
+	maxKeywords = 500
+	maxDepth    = 6
+	maxRuns     = 500
+	maxSteps    = 20_000
+	maxParsed   = 256 << 10 // all text parsed, with what is unwrapped
+	maxNamed    = 200       // addresses, files and packages kept of each kind
+)
+
+// Word is one word of a command. What in it is decided only when the command runs
+// stands as "$" in its text, and then it is not Known.
+type Word struct {
+	Text  string
+	Known bool
+	flow  flow // what its substitutions bring
+	loose bool // it may come apart into several words
+}
+
+// Run is one program a command runs.
+type Run struct {
+	Name string // without folder, lower case
+	Path string // as written
+	Args []Word
+	// Guess: another program runs it, perhaps with other arguments, or only may run it.
+	// Guesses can lower trust, never improve it.
+	Guess bool
+	// Inline: an interpreter that was given code in the command.
+	Inline  bool
+	Effects Effects
+}
+
+// Line is what a command runs and does, all of it.
+type Line struct {
+	Runs    []Run
+	Effects Effects
+	// Found is what could be told, also where Effects is the worst.
+	Found Effects
+	// Broken: it is no text for a shell at all. A shell still runs what stands before the
+	// mistake, and some other program may understand it: Found is then what its lines do,
+	// each read as well as it can be.
+	Broken bool
+	// Unsure: names may not mean what they say (functions, variables set here).
+	Unsure bool
+
+	Addresses []string // it talks to; "$" stands for what is decided when it runs
+	Reads     []string // files it reads, as far as programs are known
+	Secrets   []string // those of them that hold secrets
+	Writes    []string // files it writes
+	Packages  []string // it installs
+	Parts     []string // the simple commands, as written
+	// Dynamic: something decided when it runs is part of an address.
+	Dynamic bool
+}
+
+// Reader reads commands, one after the other. It keeps nothing of them; it only saves
+// making a parser each time. It is not safe for concurrent use.
+type Reader struct{ bash, posix *syntax.Parser }
+
+// NewReader makes a reader.
+func NewReader() *Reader {
+	return &Reader{bash: syntax.NewParser(syntax.Variant(syntax.LangBash))}
+}
+
+// Read reads a command for a shell.
+func Read(command string) *Line { return NewReader().Read(command) }
+
+// Read reads a command for a shell.
+func (r *Reader) Read(command string) *Line {
+	w := r.walk()
+	w.script(command, flow{})
+	return w.done()
+}
+
+// ReadArgv reads a command given as a list of words, which no shell expands.
+func (r *Reader) ReadArgv(argv []string) *Line {
+	w := r.walk()
+	size := 0
+	words := make([]Word, len(argv))
+	for i, a := range argv {
+		words[i] = Word{Text: a, Known: true}
+		size += len(a)
+	}
+	if size > maxCommand {
+		w.unread()
+	} else {
+		w.line.Parts = []string{strings.Join(argv, " ")}
+		w.run(words, flow{})
+	}
+	return w.done()
+}
+
+// parse parses as bash, else as a plain shell.
+func (r *Reader) parse(src string) (*syntax.File, bool) {
+	if f, err := r.bash.Parse(strings.NewReader(src), ""); err == nil {
+		return f, true
+	}
+	if r.posix == nil {
+		r.posix = syntax.NewParser(syntax.Variant(syntax.LangPOSIX))
+	}
+	f, err := r.posix.Parse(strings.NewReader(src), "")
+	return f, err == nil
+}
+
+func (r *Reader) walk() *walker {
+	return &walker{reader: r, line: &Line{}, fetched: map[string]bool{}}
+}
+
+// done adds up what was found.
+func (w *walker) done() *Line {
+	l := w.line
+	for i := range l.Runs {
+		l.Effects |= l.Runs[i].Effects
+	}
+	l.Found = l.Effects
+	if l.Effects.Has(Unparsed) {
+		l.Effects = Worst
+	}
+	return l
+}
+
+// note adds a value to a list once.
+func note(list *[]string, value string) {
+	if value != "" && len(*list) < maxNamed && !slices.Contains(*list, value) {
+		*list = append(*list, value)
+	}
+}

@@ -1,0 +1,114 @@
+package shell
+
+import (
+	"path"
+	"strings"
+)
+
+// The names of files and folders that matter, without the folders above them.
+var (
+	startup = set(".bashrc .zshrc .profile .bash_profile .bash_login .bash_logout .zprofile .zshenv .zlogin .kshrc .cshrc .tcshrc .inputrc .xinitrc .xsession " +
+		".xprofile config.fish authorized_keys authorized_keys2 .rhosts .netrc .npmrc .pypirc .gitconfig .vimrc crontab sudoers rc.local ld.so.preload")
+	lasting = []string{
+		".ssh", ".gnupg", ".aws", ".git/hooks", ".github/workflows", ".config/autostart", ".config/systemd", ".config/fish", ".config/git",
+		"LaunchAgents", "LaunchDaemons", "/var/spool/cron", "/lib/systemd", "/usr/lib/systemd", "/Library/StartupItems",
+	}
+	// of the system's settings, those that run something or let somebody in
+	system = []string{
+		"passwd", "shadow", "group", "gshadow", "sudoers", "cron", "anacrontab", "profile", "bash", "zsh", "ssh/", "systemd/", "init", "rc", "pam", "ld.so", "environment",
+		"hosts", "resolv.conf", "xdg/autostart", "update-motd.d", "udev/", "security/", "polkit", "dbus", "NetworkManager/", "network/", "modules", "inittab", "xinetd", "at.",
+	}
+	secretNames = set(".env .netrc _netrc .npmrc .pypirc .pgpass .my.cnf .git-credentials .htpasswd .vault-token .dockercfg id_rsa id_dsa id_ecdsa id_ed25519 " +
+		"credentials credentials.json secrets.json shadow gshadow master.passwd login.keychain login.keychain-db wallet.dat key4.db logins.json " +
+		"kubeconfig secrets.yaml secrets.yml service-account.json terraform.tfvars .bash_history .zsh_history hosts.yml sam")
+	secretFolders = []string{".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config/gcloud", ".config/gh", ".password-store", "Keychains", ".mozilla", "keyrings"}
+	publicNames   = set("known_hosts config.d authorized_keys config hosts")
+)
+
+// under reports whether a path goes through a folder, given with the folders around it.
+func under(file, folder string) bool {
+	if strings.HasPrefix(folder, "/") {
+		return strings.HasPrefix(file, folder+"/") || file == folder
+	}
+	return strings.Contains("/"+file+"/", "/"+folder+"/")
+}
+
+func anyUnder(file string, folders []string) bool {
+	for _, f := range folders {
+		if under(file, f) {
+			return true
+		}
+	}
+	return false
+}
+
+// cleaned is a path without what changes nothing.
+func cleaned(file string) string {
+	file = strings.Trim(strings.TrimPrefix(file, "file://"), `"'`)
+	if file == "" {
+		return ""
+	}
+	return path.Clean(strings.ReplaceAll(file, `\`, "/"))
+}
+
+// Lasting reports whether writing a file changes what the machine does, or lets in, later:
+// start-up files, keys, hooks, timers, services, the system's own settings.
+func Lasting(file string) bool {
+	file = cleaned(file)
+	if rest, ok := strings.CutPrefix(file, "/etc/"); ok {
+		for _, p := range system {
+			if strings.HasPrefix(rest, p) {
+				return true
+			}
+		}
+	}
+	return startup[path.Base(file)] || anyUnder(file, lasting)
+}
+
+// Secret reports whether a file by its name holds keys, tokens or passwords.
+func Secret(file string) bool {
+	file = cleaned(file)
+	base := path.Base(file)
+	switch {
+	case strings.HasSuffix(base, ".pub") || strings.HasSuffix(base, ".example") || strings.HasSuffix(base, ".sample") || strings.HasSuffix(base, ".template"):
+		return false
+	case base == "environ" && under(file, "/proc"):
+		return true
+	case anyUnder(file, secretFolders):
+		return !publicNames[base] || under(file, ".kube") || under(file, ".docker")
+	case base == "shadow" || base == "sam" || base == "hosts.yml":
+		return under(file, "/etc") || strings.Contains(strings.ToLower(file), "system32/config") || under(file, "gh")
+	}
+	return secretNames[base] || strings.HasPrefix(base, ".env.") || strings.HasPrefix(base, "id_rsa") || strings.HasSuffix(base, ".pem") || strings.HasSuffix(base, ".p12") ||
+		strings.HasSuffix(base, ".pfx") || strings.HasSuffix(base, ".kdbx") || strings.HasSuffix(base, ".keystore")
+}
+
+// device reports whether a path is a disk.
+func device(file string) bool {
+	rest, ok := strings.CutPrefix(file, "/dev/")
+	if !ok {
+		return false
+	}
+	for _, d := range []string{"sd", "hd", "vd", "xvd", "nvme", "disk", "rdisk", "mmcblk", "mem", "kmem", "mapper/", "dm-", "loop"} {
+		if strings.HasPrefix(rest, d) {
+			return true
+		}
+	}
+	return false
+}
+
+// everything reports whether removing a path takes a home, the system or all that is above
+// the work at hand.
+func everything(file string) bool {
+	f := strings.TrimSuffix(strings.TrimSuffix(strings.Trim(file, `"'`), "*"), "/")
+	switch f {
+	case "", "~", "..":
+		return file != ""
+	}
+	if strings.HasPrefix(f, "/") && strings.Count(path.Clean(f), "/") == 1 && path.Clean(f) != "/tmp" {
+		return true // the root, or a folder just below it
+	}
+	f = path.Clean(f)
+	return strings.HasPrefix(f, "/home/") && strings.Count(f, "/") == 2 || strings.HasPrefix(f, "/Users/") && strings.Count(f, "/") == 2 ||
+		strings.HasPrefix(f, "../..") && strings.Trim(f, "./") == ""
+}

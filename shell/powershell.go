@@ -1,0 +1,121 @@
+package shell
+
+import "strings"
+
+// ReadPowerShell reads a command for PowerShell or cmd by the words in it. It is no
+// parser: what is written in an unusual way is not seen, so silence means even less than
+// that of Read.
+func ReadPowerShell(command string) *Line {
+	w := NewReader().walk()
+	if len(command) > maxCommand {
+		w.unread()
+		return w.done()
+	}
+	c := &call{walker: w, name: "powershell"}
+	w.line.Parts = []string{command}
+	w.line.Runs = []Run{{Name: "powershell", Path: "powershell"}}
+	c.absorb(windowsText(command))
+	w.line.Runs[0].Effects = c.does
+	return w.done()
+}
+
+// windows is what a text for a Windows shell does.
+type windows struct {
+	does      Effects
+	addresses []string
+}
+
+func (c *call) absorb(w windows) {
+	c.does |= w.does
+	for _, a := range w.addresses {
+		c.address(a)
+	}
+}
+
+// powerShell reads the arguments of powershell.
+func (c *call) powerShell() {
+	for _, a := range c.args {
+		low := strings.ToLower(a.Text)
+		if len(low) > 1 && strings.HasPrefix("-encodedcommand", low) && strings.HasPrefix(low, "-e") && !strings.HasPrefix(low, "-ex") {
+			c.does |= RunsFetched
+			c.unread()
+			return
+		}
+	}
+	c.absorb(windowsText(strings.Join(texts(c.args), " ")))
+}
+
+var (
+	windowsFetch = set("invoke-webrequest iwr invoke-restmethod irm curl curl.exe wget wget.exe start-bitstransfer bitsadmin certutil certutil.exe downloadstring downloadfile net.webclient resolve-dnsname test-connection ping nslookup")
+	windowsSend  = set("uploadstring uploadfile uploaddata send-mailmessage scp ssh ftp")
+	windowsRun   = set("iex invoke-expression")
+	windowsWrite = set("set-content add-content out-file new-item copy-item move-item tee-object copy move ren mkdir md -outfile -o")
+	windowsStay  = set("schtasks register-scheduledtask new-service set-itemproperty reg sc new-localuser add-localgroupmember $profile")
+)
+
+// windowsText looks for words.
+func windowsText(text string) windows {
+	low := strings.ToLower(text)
+	var out windows
+	has := map[string]bool{}
+	for _, f := range strings.FieldsFunc(low, func(r rune) bool { return strings.ContainsRune(" \t\n;|&(){}'\"`,", r) }) {
+		has[f] = true
+		if i := strings.LastIndexByte(f, '.'); i > 0 {
+			has[f[i+1:]] = true
+		}
+		if strings.Contains(f, "://") {
+			out.addresses = append(out.addresses, f)
+		}
+		if Secret(f) {
+			out.does |= ReadsSecret
+		}
+	}
+	any := func(words map[string]bool) bool {
+		for w := range words {
+			if has[w] {
+				return true
+			}
+		}
+		return false
+	}
+	if any(windowsFetch) {
+		out.does |= NetworkRead
+	}
+	if any(windowsSend) || has["-infile"] || has["-body"] || has["post"] || has["put"] {
+		out.does |= NetworkRead | NetworkWrite
+	}
+	if has["send-mailmessage"] {
+		out.does |= Mail
+	}
+	if any(windowsRun) && (out.does.Has(Network) || strings.Contains(low, "frombase64string")) {
+		out.does |= RunsFetched
+	}
+	if any(windowsWrite) || strings.Contains(low, ">") {
+		out.does |= FileWrite
+	}
+	if any(windowsStay) {
+		out.does |= Persist
+	}
+	out.does |= windowsHarm(low, has)
+	return out
+}
+
+func windowsHarm(low string, has map[string]bool) Effects {
+	var does Effects
+	if (has["remove-item"] || has["rm"] || has["del"] || has["rd"] || has["rmdir"] || has["ri"]) && (has["-recurse"] || has["-r"] || has["/s"]) {
+		does |= Destructive | FileWrite
+	}
+	if has["format-volume"] || has["clear-disk"] || has["format"] {
+		does |= Destructive | Wrecks
+	}
+	if has["runas"] {
+		does |= Privilege
+	}
+	if strings.Contains(low, "-encodedcommand") {
+		does |= Worst
+	}
+	if has["install-module"] || has["install-package"] || has["winget"] || has["choco"] {
+		does |= Install | NetworkRead
+	}
+	return does
+}

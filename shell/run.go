@@ -1,0 +1,238 @@
+package shell
+
+import (
+	"path"
+	"strings"
+)
+
+var shells = set("sh bash dash zsh ksh mksh ash fish csh tcsh rbash")
+
+// IsShell reports whether a program is a shell, by its name.
+func IsShell(program string) bool {
+	name, ok := programName(Word{Text: program, Known: true})
+	return ok && shells[name]
+}
+
+// call is one program being looked at.
+type call struct {
+	*walker
+	name string
+	args []Word
+	in   flow // what it reads on its standard input
+	out  flow // what it puts out
+	does Effects
+	code bool // it was given code in the command
+}
+
+// run records the program the words run, what it does, and what it runs in turn.
+func (w *walker) run(words []Word, in flow) flow {
+	if len(words) == 0 || w.stopped() {
+		return flow{}
+	}
+	first := words[0]
+	name, ok := programName(first)
+	if !ok && strings.Trim(first.Text, "*/") == "" && first.Text != "" {
+		w.unread()
+		w.line.Broken = true // a comment or a list of points, handed to a shell by mistake
+		return flow{}
+	}
+	if !ok || len(w.line.Runs) >= maxRuns || w.depth > maxDepth+1 {
+		w.unread()
+		return flow{}
+	}
+	i := len(w.line.Runs)
+	w.line.Runs = append(w.line.Runs, Run{Name: name, Path: first.Text, Args: words[1:]})
+	c := &call{walker: w, name: name, args: words[1:], in: in, out: flow{fetched: in.fetched, decoded: in.decoded, secret: in.secret, env: in.env}}
+	for _, a := range c.args {
+		c.out = c.out.join(flow{secret: a.flow.secret, env: a.flow.env})
+	}
+	if w.isFetched(first.Text) && strings.Contains(first.Text, "/") || w.inside && strings.HasPrefix(first.Text, "./") {
+		c.does |= RunsFetched
+	}
+	c.look()
+	if c.does.Has(Network) {
+		c.talks()
+	}
+	run := &w.line.Runs[i]
+	run.Effects |= c.does
+	run.Inline = c.code
+	return c.out
+}
+
+// look finds what the program does.
+func (c *call) look() {
+	switch {
+	case shells[c.name]:
+		c.shell()
+	case c.wraps():
+	case c.known():
+	default:
+		c.does |= plain[c.name]
+	}
+}
+
+// talks adds what is true of every program that reaches another machine.
+func (c *call) talks() {
+	if c.does.Has(NetworkRead) {
+		c.out.fetched = true
+	}
+	carried := c.in
+	for _, a := range c.args {
+		carried = carried.join(a.flow)
+	}
+	if carried.secret || carried.env {
+		c.does |= ReadsSecret
+	}
+}
+
+// programName is the last part of a path, without case or .exe. What stands before the
+// last part may be decided when it runs; the name itself must be known.
+func programName(a Word) (string, bool) {
+	s := strings.ToLower(a.Text)
+	if a.Known && strings.HasSuffix(s, "/") {
+		s = strings.TrimRight(s, "/") // a folder: nothing runs
+		return s[strings.LastIndexByte(s, '/')+1:] + "/", true
+	}
+	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
+		if s = s[i+1:]; !a.Known && (a.loose || strings.ContainsAny(s, "$*?[") || strings.Contains(a.Text, "{")) {
+			return "", false
+		}
+	} else if !a.Known {
+		return "", false
+	}
+	s = strings.TrimSuffix(s, ".exe")
+	return s, s != "" && s != "{}"
+}
+
+// reads notes that a file is read, and reports whether it holds secrets.
+func (w *walker) reads(file string) bool {
+	if file == "" || file == "-" {
+		return false
+	}
+	note(&w.line.Reads, file)
+	if Secret(file) {
+		note(&w.line.Secrets, file)
+		w.line.Effects |= ReadsSecret
+		return true
+	}
+	return false
+}
+
+// written notes that a file is written with what flows into it.
+func (w *walker) written(file string, f flow) {
+	if file == "" || file == "-" || file == "/dev/null" || file == "/dev/stderr" || file == "/dev/stdout" || file == "/dev/tty" || strings.HasPrefix(file, "/dev/tcp/") || strings.HasPrefix(file, "/dev/udp/") {
+		if (f.secret || f.env) && strings.HasPrefix(file, "/dev/") && strings.Count(file, "/") > 2 {
+			w.line.Effects |= ReadsSecret
+		}
+		return
+	}
+	note(&w.line.Writes, file)
+	w.line.Effects |= FileWrite
+	if Lasting(file) {
+		w.line.Effects |= Persist
+	}
+	if device(file) {
+		w.line.Effects |= Destructive | Wrecks
+	}
+	if f.fetched || f.decoded {
+		w.bring(file)
+	}
+}
+
+// bring remembers a file or folder that came from elsewhere.
+func (w *walker) bring(file string) {
+	if len(w.fetched) < maxNamed {
+		w.fetched[path.Base(strings.TrimSuffix(file, "/"))] = true
+	}
+}
+
+// isFetched reports whether a file, or a folder it is in, came from elsewhere by this very
+// line. Only last names are compared: folders are changed on the way.
+func (w *walker) isFetched(file string) bool {
+	if len(w.fetched) == 0 {
+		return false
+	}
+	for part := range strings.SplitSeq(file, "/") {
+		if part != "" && part != "." && part != ".." && w.fetched[part] {
+			return true
+		}
+	}
+	return false
+}
+
+// address notes an address the line talks to.
+func (w *walker) address(a string) {
+	a = strings.Trim(a, `"'<>,;`)
+	if a == "" || a == "-" || a == "$" {
+		return
+	}
+	if strings.Contains(a, "$") {
+		w.line.Dynamic = true
+	}
+	note(&w.line.Addresses, a)
+}
+
+// texts are the words' texts.
+func texts(args []Word) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = a.Text
+	}
+	return out
+}
+
+// set is a set of the words of a text.
+func set(text string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(text) {
+		out[w] = true
+	}
+	return out
+}
+
+// options takes a program's flags and its other words apart. values are the letters of
+// flags that take a value, long the long ones.
+func options(args []Word, values string, long map[string]bool) (flags map[string][]string, rest []Word) {
+	flags = map[string][]string{}
+	for i := 0; i < len(args); i++ {
+		t := args[i].Text
+		next := func() string {
+			if i++; i < len(args) {
+				return args[i].Text
+			}
+			return ""
+		}
+		switch {
+		case t == "--":
+			return flags, append(rest, args[i+1:]...)
+		case strings.HasPrefix(t, "--"):
+			name, v, ok := strings.Cut(t, "=")
+			if !ok && long[name] {
+				v = next()
+			}
+			flags[name] = append(flags[name], v)
+		case len(t) > 1 && t[0] == '-':
+			cluster(flags, t, values, next)
+		default:
+			rest = append(rest, args[i])
+		}
+	}
+	return flags, rest
+}
+
+// cluster reads short flags that stand together.
+func cluster(flags map[string][]string, t, values string, next func() string) {
+	for k := 1; k < len(t); k++ {
+		f := "-" + t[k:k+1]
+		if strings.IndexByte(values, t[k]) < 0 {
+			flags[f] = append(flags[f], "")
+			continue
+		}
+		v := t[k+1:]
+		if v == "" {
+			v = next()
+		}
+		flags[f] = append(flags[f], v)
+		return
+	}
+}

@@ -1,0 +1,209 @@
+package shell
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+)
+
+// shell reads what a shell is told to run.
+func (c *call) shell() {
+	inline := false
+	for i := 0; i < len(c.args); i++ {
+		a := c.args[i]
+		switch {
+		case !a.Known:
+			c.unknownScript(a)
+			return
+		case a.Text == "--version" || a.Text == "--help":
+			return
+		case a.Text == "-" || a.Text == "--":
+			continue
+		case strings.HasPrefix(a.Text, "--"):
+			if a.Text == "--rcfile" || a.Text == "--init-file" {
+				i++
+			}
+		case strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "+"):
+			inline = inline || strings.Contains(a.Text, "c")
+			if !inline && strings.Contains(a.Text, "s") {
+				c.fed()
+				return
+			}
+			if strings.HasSuffix(strings.ToLower(a.Text), "o") {
+				i++
+			}
+		case inline:
+			if a.flow.fetched || a.flow.decoded {
+				c.does |= RunsFetched
+			}
+			c.out = c.script(a.Text, c.in)
+			return
+		default:
+			c.file(a)
+			return
+		}
+	}
+	c.fed()
+}
+
+// unknownScript is a script that is decided when it runs.
+func (c *call) unknownScript(a Word) {
+	if a.flow.fetched || a.flow.decoded || c.isFetched(a.Text) {
+		c.does |= RunsFetched
+	}
+	if a.loose || !strings.Contains(a.Text, "/") || strings.HasSuffix(a.Text, "$") {
+		c.unread()
+	}
+}
+
+// file is a script in a file: a local program like any other, unless it came from
+// elsewhere just before.
+func (c *call) file(a Word) {
+	c.reads(a.Text)
+	if a.flow.fetched || a.flow.decoded || c.isFetched(a.Text) || c.inside && !strings.HasPrefix(a.Text, "/") {
+		c.does |= RunsFetched
+	}
+	if a.Text == "/dev/stdin" || a.Text == "/proc/self/fd/0" {
+		c.fed()
+	}
+}
+
+// fed reads commands from standard input.
+func (c *call) fed() {
+	c.does |= c.fetchedIn()
+	if !c.in.known {
+		c.unread() // it reads its commands from somewhere we cannot see
+		return
+	}
+	c.out = c.script(c.in.text, flow{})
+}
+
+// interpreters run code of their own languages, by the flags that give it.
+var interpreters = set("python python2 python3 pypy pypy3 node nodejs deno bun perl ruby php lua luajit tclsh rscript osascript awk gawk mawk")
+
+// interpret reads a program that runs code.
+func (c *call) interpret() {
+	base := strings.TrimRight(c.name, "0123456789.")
+	awk := strings.HasSuffix(base, "awk")
+	for i := 0; i < len(c.args); i++ {
+		a := c.args[i]
+		switch {
+		case base == "python" && a.Text == "-m" && i+1 < len(c.args):
+			c.module(c.args[i+1:])
+			return
+		case !awk && codeFlag(base, a.Text) && i+1 < len(c.args):
+			if c.args[i+1].flow.fetched || c.args[i+1].flow.decoded {
+				c.does |= RunsFetched
+			}
+			c.inline(c.args[i+1].Text)
+			return
+		case awk && (a.Text == "-F" || a.Text == "-v" || a.Text == "-f"):
+			i++
+		case a.Text == "-" && a.Known:
+			c.piped()
+			return
+		case strings.HasPrefix(a.Text, "-"):
+		case awk:
+			c.inline(a.Text)
+			return
+		case (base == "deno" || base == "bun") && (a.Text == "run" || a.Text == "eval"):
+			if a.Text == "eval" && i+1 < len(c.args) {
+				c.inline(c.args[i+1].Text)
+				return
+			}
+		default:
+			c.file(a)
+			return
+		}
+	}
+	if len(c.args) == 0 {
+		c.piped()
+	}
+}
+
+func codeFlag(base, flag string) bool {
+	switch base {
+	case "python", "pypy", "lua", "luajit":
+		return flag == "-c" || flag == "-e" && base[0] == 'l' || len(flag) > 2 && flag[0] == '-' && flag[1] != '-' && strings.HasSuffix(flag, "c")
+	case "php":
+		return flag == "-r"
+	}
+	return flag == "-e" || flag == "-E" || flag == "--eval" || flag == "-p" || flag == "--print" || flag == "-pe" || flag == "-ne" || flag == "-le" || flag == "-lne" || flag == "-0777" ||
+		len(flag) > 2 && flag[0] == '-' && flag[1] != '-' && strings.HasSuffix(flag, "e") && (base == "perl" || base == "ruby")
+}
+
+// piped reads code from standard input.
+func (c *call) piped() {
+	c.does |= c.fetchedIn()
+	if c.in.known {
+		c.inline(c.in.text)
+	}
+}
+
+// module reads python -m.
+func (c *call) module(args []Word) {
+	switch args[0].Text {
+	case "pip", "pip3", "pipx", "uv", "twine", "httpie", "poetry":
+		c.inner(args, false)
+	case "http.server", "smtpd":
+		c.does |= NetworkWrite
+	}
+}
+
+// inline reads code given in the command.
+func (c *call) inline(code string) {
+	c.code = true
+	c.does |= c.source(code)
+}
+
+// decode reads programs that undo an encoding.
+func (c *call) decode() {
+	flags, rest := options(c.args, "wfo", nil)
+	undo := flags["-d"] != nil || flags["-D"] != nil || flags["--decode"] != nil || flags["-r"] != nil
+	if c.name == "openssl" {
+		undo = len(rest) > 0 && (rest[0].Text == "enc" || rest[0].Text == "base64") && flags["-d"] != nil
+	}
+	in := c.in
+	for _, f := range rest {
+		if c.name != "openssl" && c.name != "xxd" || strings.Contains(f.Text, "/") {
+			in = in.join(c.opened(f))
+		}
+	}
+	c.out = flow{fetched: in.fetched, decoded: in.decoded || undo, secret: in.secret, env: in.env}
+	if undo && in.known && len(rest) == 0 {
+		text := strings.Join(strings.Fields(in.text), "")
+		raw, err := base64.StdEncoding.DecodeString(text)
+		if c.name == "xxd" {
+			raw, err = hex.DecodeString(text)
+		}
+		if err == nil && len(raw) <= maxCommand {
+			c.out.text, c.out.known = string(raw), true
+		}
+	}
+}
+
+// echo puts its words out.
+func (c *call) echo() {
+	args, line := c.args, "\n"
+	if len(args) > 0 && args[0].Text == "-n" {
+		args, line = args[1:], ""
+	}
+	known := true
+	for _, a := range args {
+		c.out = c.out.join(a.flow)
+		known = known && a.Known
+	}
+	text := strings.Join(texts(args), " ")
+	if c.name == "printf" {
+		line = ""
+		if len(args) > 1 && (args[0].Text == "%s" || args[0].Text == `%s\n`) {
+			text = strings.Join(texts(args[1:]), "")
+			known = known && len(args) == 2
+		} else {
+			known = known && len(args) == 1 && !strings.Contains(text, "%")
+		}
+	}
+	if known && !strings.Contains(text, `\`) && !strings.HasPrefix(text, "-") {
+		c.out.text, c.out.known = text+line, true
+	}
+}

@@ -1,0 +1,161 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// variables are the values of variables that are beyond doubt: set once in the whole
+// text, to a plain text, by a statement of its own that always runs. Any other is not
+// known.
+type variables struct {
+	set    map[string]int // how often each is set
+	values map[string][]string
+	opaque bool // something here may set any variable
+}
+
+// setters are programs that set variables by name.
+var setters = set("read unset mapfile readarray getopts let eval source . trap alias")
+
+// surveyed counts how often each variable is set.
+func surveyed(f *syntax.File) variables {
+	v := variables{set: map[string]int{}, values: map[string][]string{}}
+	syntax.Walk(f, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name != nil {
+				v.set[n.Name.Value]++
+			}
+		case *syntax.WordIter:
+			v.set[n.Name.Value]++
+		case *syntax.ParamExp:
+			if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && n.Param != nil {
+				v.set[n.Param.Value] += 2
+			}
+		case *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.LetClause:
+			v.opaque = true
+		case *syntax.DeclClause:
+			v.opaque = v.opaque || n.Variant != nil && n.Variant.Value != "export"
+		case *syntax.CallExpr:
+			if len(n.Args) > 1 {
+				first := n.Args[0].Lit()
+				v.opaque = v.opaque || setters[first] || first == "printf" && strings.HasPrefix(n.Args[1].Lit(), "-v")
+			}
+		}
+		return true
+	})
+	return v
+}
+
+// assigned notes the variables a statement of the outermost list sets.
+func (w *walker) assigned(s *syntax.Stmt) {
+	if s.Background || s.Negated || len(s.Redirs) > 0 {
+		return
+	}
+	var list []*syntax.Assign
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		if len(c.Args) > 0 {
+			return // only for that program
+		}
+		list = c.Assigns
+	case *syntax.DeclClause:
+		list = c.Args
+	case *syntax.BinaryCmd: // a && b: what follows may not run, and then nothing after counts
+		if c.Op == syntax.AndStmt {
+			w.assigned(c.X)
+		}
+		return
+	}
+	for _, a := range list {
+		if a.Name == nil || a.Append || a.Naked || a.Index != nil || a.Array != nil || w.vars.set[a.Name.Value] != 1 {
+			continue
+		}
+		if a.Value == nil {
+			w.vars.values[a.Name.Value] = []string{""}
+		} else if !substitutes(a.Value) { // those have been read already, and once is enough
+			if v := w.word(a.Value); v.Known || expands(v.Text) && !strings.Contains(v.Text, "$") {
+				w.vars.values[a.Name.Value] = []string{v.Text}
+			}
+		}
+	}
+}
+
+func substitutes(n *syntax.Word) bool {
+	found := false
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// setting looks at variables by which a program is told to run something.
+func (w *walker) setting(a *syntax.Assign) {
+	if a.Name == nil || a.Value == nil || substitutes(a.Value) {
+		return
+	}
+	value := w.word(a.Value)
+	switch a.Name.Value {
+	case "LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "PYTHONSTARTUP", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT":
+		if w.isFetched(value.Text) {
+			w.line.Effects |= RunsFetched
+		}
+	case "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "PAGER", "EDITOR", "GIT_EDITOR", "VISUAL", "PROMPT_COMMAND", "RSYNC_RSH":
+		if value.Known && value.Text != "" {
+			w.script(value.Text, flow{})
+		}
+	}
+}
+
+// bind gives a loop's variable its values while the loop is read.
+func (v *variables) bind(name string, values []string) (undo func()) {
+	if v.set[name] != 1 || v.opaque || len(values) == 0 || len(values) > 16 {
+		return func() {}
+	}
+	v.values[name] = values
+	return func() { delete(v.values, name) }
+}
+
+// plainParam is the name of a variable that is put in as it is.
+func plainParam(p *syntax.ParamExp) string {
+	if p.Param == nil || p.Excl || p.Length || p.Width || p.IsSet || p.Index != nil || p.Slice != nil || p.Repl != nil ||
+		p.Names != 0 || p.Exp != nil || p.Flags != nil || len(p.Modifiers) > 0 || p.NestedParam != nil {
+		return ""
+	}
+	return p.Param.Value
+}
+
+// value is what a variable holds, if that is beyond doubt.
+func (v *variables) value(p *syntax.ParamExp) (string, bool) {
+	list := v.values[plainParam(p)]
+	if len(list) != 1 || v.opaque || v.set["IFS"] > 0 {
+		return "", false
+	}
+	return list[0], true
+}
+
+// oneOf are the values of a word that is nothing but a loop's variable.
+func (v *variables) oneOf(n *syntax.Word) []string {
+	if v.opaque || v.set["IFS"] > 0 || len(n.Parts) != 1 {
+		return nil
+	}
+	part := n.Parts[0]
+	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+		part = q.Parts[0]
+	}
+	p, ok := part.(*syntax.ParamExp)
+	if !ok {
+		return nil
+	}
+	for _, value := range v.values[plainParam(p)] {
+		if value == "" || strings.ContainsAny(value, "*?[ \t\n") {
+			return nil
+		}
+	}
+	return v.values[plainParam(p)]
+}

@@ -1,0 +1,349 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// flow is what is known of the bytes that go from one program to the next.
+type flow struct {
+	fetched bool // from the network
+	decoded bool // out of an encoding
+	secret  bool // keys, tokens, passwords
+	env     bool // the environment
+	text    string
+	known   bool // text is all of it
+}
+
+func (f flow) join(g flow) flow {
+	return flow{fetched: f.fetched || g.fetched, decoded: f.decoded || g.decoded, secret: f.secret || g.secret, env: f.env || g.env}
+}
+
+// walker goes through one line, in the order it is written.
+type walker struct {
+	reader  *Reader
+	line    *Line
+	depth   int
+	steps   int
+	parsed  int
+	vars    variables
+	fetched map[string]bool // files and folders that came from elsewhere
+	inside  bool            // it went into such a folder
+}
+
+// unread marks the whole line as not understood.
+func (w *walker) unread() { w.line.Effects |= Unparsed }
+
+// stopped reports whether nothing more need be read: the line has every effect already.
+func (w *walker) stopped() bool {
+	return w.line.Effects.Has(Unparsed) && !w.line.Broken || w.steps > maxSteps
+}
+
+// script reads text for a shell.
+func (w *walker) script(src string, in flow) flow {
+	w.parsed += len(src)
+	if w.depth > maxDepth || len(src) > maxCommand || w.parsed > maxParsed || intricate(src) {
+		w.unread()
+		return flow{}
+	}
+	f, ok := w.reader.parse(src)
+	if !ok {
+		w.unread()
+		if w.depth == 0 {
+			w.salvage(src)
+		}
+		return flow{}
+	}
+	vars := w.vars
+	w.vars = surveyed(f)
+	w.depth++
+	var out flow
+	for i, s := range f.Stmts {
+		w.part(src, s)
+		o := w.stmt(s, in)
+		if out = out.join(o); i == 0 && len(f.Stmts) == 1 {
+			out = o
+		}
+		w.assigned(s)
+	}
+	w.depth--
+	w.vars = vars
+	return out
+}
+
+// intricate reports whether a text may nest, or chain, deeper than is worth parsing. It
+// counts before anything is parsed, quoted or not.
+func intricate(src string) bool {
+	depth, opened, joined := 0, 0, 0
+	for i := range len(src) {
+		switch src[i] {
+		case '(', '{':
+			depth++
+			opened++
+		case ')', '}':
+			depth = max(0, depth-1)
+		case '`':
+			opened++
+		case '|', '&', '!':
+			joined++
+		}
+		if depth > maxNesting || opened > maxOpened || joined > maxOpened {
+			return true
+		}
+	}
+	words := 0
+	for _, k := range []string{"if ", "if\n", "while", "until", "case", "[["} {
+		words += strings.Count(src, k)
+	}
+	return words > maxKeywords
+}
+
+// salvage reads a text that is none for a shell, line by line. The line stays unparsed;
+// this only says what can be said of it.
+func (w *walker) salvage(src string) {
+	w.line.Broken = true
+	w.depth++
+	for l := range strings.Lines(src) {
+		if l = strings.TrimSpace(l); l == "" || w.stopped() || w.parsed > maxParsed {
+			continue
+		}
+		note(&w.line.Parts, l)
+		if _, ok := w.reader.parse(l); !ok {
+			l = quoting.Replace(l)
+		}
+		if _, ok := w.reader.parse(l); ok {
+			w.script(l, flow{})
+			continue
+		}
+		for _, piece := range strings.FieldsFunc(l, func(r rune) bool { return strings.ContainsRune(";|&(){}<>$", r) }) {
+			w.parsed += len(piece)
+			w.run(fields(piece), flow{})
+		}
+	}
+	w.depth--
+}
+
+// quoting takes the quotes away.
+var quoting = strings.NewReplacer("'", "", `"`, "", `\`, "", "`", ";")
+
+// part keeps the simple commands of the outermost text as they are written.
+func (w *walker) part(src string, root syntax.Node) {
+	if w.depth > 1 {
+		return
+	}
+	syntax.Walk(root, func(n syntax.Node) bool {
+		if s, ok := n.(*syntax.Stmt); ok {
+			if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 {
+				note(&w.line.Parts, strings.TrimSpace(src[c.Args[0].Pos().Offset():c.End().Offset()]))
+			}
+		}
+		return n != nil && len(w.line.Parts) < maxNamed
+	})
+}
+
+func (w *walker) stmts(list []*syntax.Stmt, in flow) flow {
+	var out flow
+	for i, s := range list {
+		o := w.stmt(s, in)
+		if out = out.join(o); i == 0 && len(list) == 1 {
+			out = o
+		}
+	}
+	return out
+}
+
+// stmt reads one statement and says what it puts out.
+func (w *walker) stmt(s *syntax.Stmt, in flow) flow {
+	if w.steps++; w.steps > maxSteps {
+		w.unread()
+	}
+	if w.stopped() || s == nil {
+		return flow{}
+	}
+	var files []string
+	for _, r := range s.Redirs {
+		in, files = w.redirect(r, in, files)
+	}
+	out := w.command(s.Cmd, in)
+	for _, f := range files {
+		w.written(f, out)
+	}
+	if len(files) > 0 {
+		out = flow{}
+	}
+	return out
+}
+
+// redirect reads one redirection: what comes in by it, or which files it writes.
+func (w *walker) redirect(r *syntax.Redirect, in flow, files []string) (flow, []string) {
+	if r.Hdoc != nil {
+		h := w.word(r.Hdoc)
+		return h.carried(), files
+	}
+	if r.Word == nil {
+		return in, files
+	}
+	target := w.word(r.Word)
+	switch r.Op {
+	case syntax.WordHdoc:
+		return target.carried(), files
+	case syntax.RdrIn:
+		w.device(target)
+		return w.opened(target), files
+	case syntax.DplIn, syntax.DplOut:
+		if _, digits := strings.CutPrefix(target.Text, "&"); digits || strings.Trim(target.Text, "0123456789-") == "" {
+			return in, files
+		}
+	}
+	w.device(target)
+	return in, append(files, target.Text)
+}
+
+// device looks for the names by which a shell opens a connection.
+func (w *walker) device(target Word) {
+	for _, dev := range []string{"/dev/tcp/", "/dev/udp/"} {
+		if rest, ok := strings.CutPrefix(target.Text, dev); ok {
+			host, _, _ := strings.Cut(rest, "/")
+			w.address(host)
+			w.line.Effects |= NetworkRead | NetworkWrite
+		}
+	}
+}
+
+// carried is the word's own text as what flows in.
+func (a Word) carried() flow {
+	f := a.flow
+	f.text, f.known = a.Text, a.Known
+	return f
+}
+
+// opened is what a file brings.
+func (w *walker) opened(file Word) flow {
+	f := file.flow
+	f.known = false
+	if strings.HasPrefix(file.Text, "/dev/tcp/") || w.isFetched(file.Text) {
+		f.fetched = true
+	}
+	f.secret = w.reads(file.Text) || f.secret
+	return f
+}
+
+// command reads a command of any kind.
+func (w *walker) command(c syntax.Command, in flow) flow {
+	switch c := c.(type) {
+	case nil:
+		return flow{}
+	case *syntax.CallExpr:
+		return w.call(c, in)
+	case *syntax.BinaryCmd:
+		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
+			return w.stmt(c.Y, w.stmt(c.X, in))
+		}
+		return w.stmt(c.X, in).join(w.stmt(c.Y, in))
+	case *syntax.Block:
+		return w.stmts(c.Stmts, in)
+	case *syntax.Subshell:
+		return w.stmts(c.Stmts, in)
+	case *syntax.IfClause:
+		out := w.stmts(c.Cond, in).join(w.stmts(c.Then, in))
+		if c.Else != nil {
+			out = out.join(w.command(c.Else, in))
+		}
+		return out
+	case *syntax.WhileClause:
+		return w.stmts(c.Cond, in).join(w.stmts(c.Do, in))
+	case *syntax.ForClause:
+		return w.loop(c, in)
+	case *syntax.CaseClause:
+		w.word(c.Word)
+		var out flow
+		for _, item := range c.Items {
+			for _, p := range item.Patterns {
+				w.word(p)
+			}
+			out = out.join(w.stmts(item.Stmts, in))
+		}
+		return out
+	case *syntax.TimeClause:
+		return w.stmt(c.Stmt, in)
+	case *syntax.CoprocClause:
+		return w.stmt(c.Stmt, in)
+	case *syntax.FuncDecl:
+		w.line.Unsure = true
+		return w.stmt(c.Body, in)
+	}
+	w.nested(c) // declarations, tests, arithmetic: only what they substitute runs
+	return flow{}
+}
+
+// loop reads a for loop; a variable that goes over known words is known to be one of them.
+func (w *walker) loop(c *syntax.ForClause, in flow) flow {
+	it, ok := c.Loop.(*syntax.WordIter)
+	if !ok {
+		w.nested(c.Loop)
+		return w.stmts(c.Do, in)
+	}
+	var values []string
+	known := true
+	for _, item := range it.Items {
+		for _, a := range w.words(item) {
+			values, known = append(values, a.Text), known && a.Known
+		}
+	}
+	if known {
+		defer w.vars.bind(it.Name.Value, values)()
+	}
+	return w.stmts(c.Do, in)
+}
+
+// nested reads the substitutions in a part of the tree that runs nothing itself.
+func (w *walker) nested(n syntax.Node) flow {
+	var out flow
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			out = out.join(w.stmts(n.Stmts, flow{}))
+			return false
+		case *syntax.ProcSubst:
+			out = out.join(w.stmts(n.Stmts, flow{}))
+			return false
+		case *syntax.Assign:
+			w.line.Unsure = true
+		}
+		return !w.stopped()
+	})
+	return out
+}
+
+func (w *walker) call(c *syntax.CallExpr, in flow) flow {
+	for _, a := range c.Assigns {
+		w.line.Unsure = true
+		w.setting(a)
+		w.nested(a)
+	}
+	var words []Word
+	for i, a := range c.Args {
+		if i == 0 {
+			if names := w.vars.oneOf(a); len(names) > 1 {
+				return w.each(names, c.Args[1:], in)
+			}
+		}
+		words = append(words, w.words(a)...)
+	}
+	return w.run(words, in)
+}
+
+// each runs a command once for every program its first word may be.
+func (w *walker) each(names []string, rest []*syntax.Word, in flow) flow {
+	var args []Word
+	for _, a := range rest {
+		args = append(args, w.words(a)...)
+	}
+	var out flow
+	for _, n := range names {
+		list := append(fields(n), args...)
+		out = out.join(w.run(list, in))
+	}
+	return out
+}

@@ -1,0 +1,202 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// word is the text a word has when it runs, if that is known now.
+func (w *walker) word(n *syntax.Word) Word {
+	list := w.words(n)
+	if len(list) == 1 {
+		return list[0]
+	}
+	out := Word{Known: true}
+	for i, a := range list {
+		if i > 0 {
+			out.Text += " "
+		}
+		out.Text, out.Known, out.flow = out.Text+a.Text, out.Known && a.Known, out.flow.join(a.flow)
+	}
+	return out
+}
+
+// spelling is one word being put together.
+type spelling struct {
+	text   strings.Builder
+	bare   strings.Builder // what is not quoted, and so may expand
+	blind  bool            // some of it is decided when it runs
+	split  bool            // and may be taken apart into several words
+	quotes bool
+	flow   flow
+}
+
+// unknown puts the mark of what is not known.
+func (s *spelling) unknown(quoted bool) {
+	s.text.WriteByte('$')
+	s.blind = true
+	s.split = s.split || !quoted
+}
+
+// words are what the shell makes of one word: several, if a variable with blanks in it
+// is not quoted.
+func (w *walker) words(n *syntax.Word) []Word {
+	if n == nil {
+		return nil
+	}
+	if len(n.Parts) == 1 {
+		if p, ok := n.Parts[0].(*syntax.ParamExp); ok {
+			if v, ok := w.vars.value(p); ok && !strings.ContainsAny(v, "*?[") {
+				return fields(v)
+			}
+		}
+	}
+	var s spelling
+	for _, part := range n.Parts {
+		w.spell(&s, part, false)
+	}
+	bare, text := s.bare.String(), s.text.String()
+	known := !s.blind && !expands(bare)
+	if text == "" && known && !s.quotes {
+		return nil // nothing is left of it
+	}
+	return []Word{{Text: text, Known: known, flow: s.flow, loose: s.split}}
+}
+
+// fields are the words of a value that is not quoted.
+func fields(v string) []Word {
+	var out []Word
+	for f := range strings.FieldsSeq(v) {
+		out = append(out, Word{Text: f, Known: true})
+	}
+	return out
+}
+
+func (w *walker) spell(s *spelling, part syntax.WordPart, quoted bool) {
+	switch p := part.(type) {
+	case *syntax.Lit:
+		if quoted {
+			unescape(&s.text, p.Value, "\"\\$`\n")
+			return
+		}
+		s.bare.WriteString(p.Value)
+		unescape(&s.text, p.Value, "")
+	case *syntax.SglQuoted:
+		s.quotes = true
+		if p.Dollar {
+			s.text.WriteString(ansi(p.Value))
+			return
+		}
+		s.text.WriteString(p.Value)
+	case *syntax.DblQuoted:
+		s.quotes = true
+		for _, inner := range p.Parts {
+			w.spell(s, inner, true)
+		}
+	case *syntax.ParamExp:
+		v, ok := w.vars.value(p)
+		switch {
+		case ok && (quoted || !strings.ContainsAny(v, " \t\n*?[")):
+			s.text.WriteString(v)
+		case w.vars.set[plainParam(p)] == 0 && places[plainParam(p)] != "":
+			s.text.WriteString(places[plainParam(p)])
+			s.blind = true
+		default:
+			s.flow = s.flow.join(w.nested(p))
+			s.unknown(quoted)
+		}
+	case *syntax.CmdSubst:
+		f := w.stmts(p.Stmts, flow{})
+		f.known = f.known || len(p.Stmts) == 0
+		v := strings.TrimRight(f.text, "\n")
+		s.flow = s.flow.join(f)
+		if f.known && (quoted || !strings.ContainsAny(v, " \t\n*?[")) {
+			s.text.WriteString(v)
+			return
+		}
+		s.unknown(quoted)
+	default: // process substitution, arithmetic, patterns
+		s.flow = s.flow.join(w.nested(part))
+		s.unknown(true)
+	}
+}
+
+// places are variables that hold one folder each, and how it is written otherwise.
+var places = map[string]string{"HOME": "~", "PWD": "."}
+
+// expands reports whether the shell makes other words of this one.
+func expands(bare string) bool {
+	if bare == "[" || bare == "[[" {
+		return false
+	}
+	return strings.ContainsAny(bare, "*?[") ||
+		strings.Contains(bare, "{") && (strings.Contains(bare, ",") || strings.Contains(bare, ".."))
+}
+
+// unescape drops the backslashes that quote; within double quotes only those before one
+// of the special characters do. A backslash before a line's end takes both away.
+func unescape(b *strings.Builder, s, special string) {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && (special == "" || strings.IndexByte(special, s[i+1]) >= 0) {
+			i++
+			if s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+}
+
+// ansi undoes the escapes of $'…'.
+func ansi(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		switch c := s[i]; c {
+		case 'x', 'u', 'U':
+			width := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
+			v, n := digits(s[i+1:], width, 16)
+			if n == 0 {
+				b.WriteString(s[i-1 : i+1])
+			} else if c == 'x' {
+				b.WriteByte(byte(v))
+			} else {
+				b.WriteRune(rune(v))
+			}
+			i += n
+		case '0', '1', '2', '3', '4', '5', '6', '7':
+			v, n := digits(s[i:], 3, 8)
+			b.WriteByte(byte(v))
+			i += n - 1
+		default:
+			if k := strings.IndexByte("abeEfnrtv", c); k >= 0 {
+				c = "\a\b\x1b\x1b\f\n\r\t\v"[k]
+			} else if strings.IndexByte(`\'"?`, c) < 0 {
+				b.WriteByte('\\')
+			}
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// digits reads up to width digits, and says how many there were.
+func digits(s string, width, base int) (value uint32, n int) {
+	for n < len(s) && n < width {
+		d := strings.IndexByte("0123456789abcdef", s[n]|0x20)
+		if '0' <= s[n] && s[n] <= '9' {
+			d = int(s[n] - '0')
+		}
+		if d < 0 || d >= base {
+			break
+		}
+		value = value*uint32(base) + uint32(d)
+		n++
+	}
+	return value, n
+}
