@@ -5,7 +5,7 @@ BENCH    ?= .
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint fuzz bench ratios cover parity clean
+.PHONY: help build test e2e race lint fuzz bench ratios cover parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -16,6 +16,9 @@ build: ## build bin/tidemark and bin/tidemark-hook, static
 
 test: ## all checks and tests; what CI runs
 	@scripts/test
+
+e2e: ## real agents against a scripted model (installs them on first use, 2 GB; minutes)
+	@scripts/e2e
 
 race: ## only the tests, under the race detector
 	go test -race ./...

@@ -3,7 +3,7 @@
 //
 //	ratio NAME VALUE
 //
-// For decide_* a value is a quotient of times, ours over the other's, so less is better;
+// For decide_* and proxy_* a value is a quotient of times, ours over the other's, so less is better;
 // for durable_* and http_* it is one of rates, so more is better. 1 always means that we
 // add nothing. Rounds alternate between the two sides and the median of the rounds is shown:
 // the machine may be busy, but then it is busy for both.
@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
 	"testing"
 	"time"
 )
@@ -38,6 +39,9 @@ func comparisons() []comparison {
 		{"index_ns_per_byte", "not a quotient: nanoseconds to take in one byte of a tool result / (time to copy it)", indexPerByte},
 		{"origin_vs_scan", "where a 200-byte value came from, 10 MB in the session / a plain scan of the 10 MB", originVsScan},
 		{"replay_runs_per_s", "not a quotient: recorded runs replayed per second, two calls and a page each", replayRuns},
+		{"proxy_1mb", "a request of 1 MB through the LLM proxy, one exchange longer than the last / through a reverse proxy that does nothing", proxy1MB},
+		{"proxy_5mb", "the same with 5 MB", proxy5MB},
+		{"proxy_first_delta_us", "not a quotient: microseconds by which a stream's first text comes later than through that reverse proxy", proxyFirstDelta},
 	}
 }
 
@@ -48,11 +52,15 @@ func main() {
 	}
 	benchtime := flag.String("benchtime", "150ms", "how long each measurement runs")
 	explain := flag.Bool("explain", false, "say what each ratio compares, with the times themselves")
+	only := flag.String("only", "", "measure only what begins so")
 	flag.Parse()
 	if err := flag.Set("test.benchtime", *benchtime); err != nil {
 		fail(err)
 	}
 	for _, c := range comparisons() {
+		if !strings.HasPrefix(c.name, *only) {
+			continue
+		}
 		r, err := c.measure(context.Background())
 		if err != nil {
 			fail(fmt.Errorf("measure %s: %w", c.name, err))

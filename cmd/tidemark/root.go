@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/install"
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
 
@@ -44,9 +45,12 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	cmd.SetOut(out)
 	cmd.SetErr(errOut)
 	err := cmd.ExecuteContext(ctx)
+	var ended exitStatus
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &ended):
+		return int(ended)
 	case errors.Is(err, errFault):
 		return exitFault
 	}
@@ -59,6 +63,11 @@ func (e *env) report(err error) {
 	var bad *app.ConfigError
 	if errors.As(err, &bad) {
 		fmt.Fprint(e.errOut, newUI(e.errOut).faults(bad.Rendered))
+		return
+	}
+	var file *install.FileError
+	if errors.As(err, &file) {
+		fmt.Fprint(e.errOut, newUI(e.errOut).faults(file.Rendered))
 		return
 	}
 	fmt.Fprintf(e.errOut, "tidemark: %v\n", err)
@@ -88,7 +97,7 @@ agent's context came from and decides, outside the model, what the agent may sti
 		e.approvalsCommand(), e.writesCommand(), e.auditCommand(), e.reportCommand(), e.statusCommand(), e.verifierCommand(),
 		e.resetCommand(), e.versionCommand(),
 		e.replayCommand(), e.labelsCommand(), e.annotateCommand(), e.learnCommand(),
-		e.hookCommand(),
+		e.hookCommand(), e.llmCommand(), e.doctorCommand(), e.installCommand(), e.uninstallCommand(),
 	)
 	return root
 }

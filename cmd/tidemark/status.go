@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,57 +13,67 @@ import (
 func (e *env) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Say whether those the monitor asks can be reached",
+		Short: "Say whether those the monitor asks can be reached, and which hosts are alive",
 		Long: `Check every approval channel, the auditor and the verifier now, so that one that
-cannot deliver is found before the first question. Exits 1 if one cannot be reached.`,
+cannot deliver is found before the first question; and list the hosts whose plugin gave a
+sign of life. Exits 1 if one cannot be reached or a host has fallen silent.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.status(cmd.Context()) },
 	}
 }
 
 func (e *env) status(ctx context.Context) error {
-	parts, running, err := e.parts(ctx)
+	s, running, err := e.serverStatus(ctx)
 	if err != nil {
 		return err
 	}
 	if e.json {
-		err = e.printJSON(map[string]any{"server": running, "parts": parts})
+		out := map[string]any{"server": running, "parts": s.Parts}
+		if running {
+			out["version"], out["started"], out["hosts"] = s.Version, s.Started, s.Hosts
+		}
+		err = e.printJSON(out)
 	} else {
 		if !running {
 			e.printf("no server runs on this data folder; checked from here\n")
 		}
-		e.printParts(parts)
+		e.printParts(s.Parts)
+		if running {
+			e.printHosts(s)
+		}
 	}
 	if err != nil {
 		return err
 	}
-	for _, p := range parts {
+	for _, p := range s.Parts {
 		if !p.OK {
+			return errFault
+		}
+	}
+	for _, h := range s.Hosts {
+		if h.Silent {
 			return errFault
 		}
 	}
 	return nil
 }
 
-// parts asks the running server, which has the figures too, or checks from here.
-func (e *env) parts(ctx context.Context) (parts []app.Part, running bool, err error) {
+// serverStatus asks the running server, which has the figures too, or checks from here.
+func (e *env) serverStatus(ctx context.Context) (s app.ServerStatus, running bool, err error) {
 	c, err := e.findServer(ctx)
 	if err != nil {
-		return nil, false, err
+		return s, false, err
 	}
 	if c != nil {
-		var v struct {
-			Parts []app.Part `json:"parts"`
-		}
-		err := c.call(ctx, http.MethodGet, "/v1/status", nil, &v)
-		return v.Parts, true, err
+		err := c.call(ctx, http.MethodGet, "/v1/status", nil, &s)
+		return s, true, err
 	}
 	p, err := e.paths()
 	if err != nil {
-		return nil, false, err
+		return s, false, err
 	}
-	parts, err = app.Status(ctx, p)
-	return parts, false, err
+	s.Parts, err = app.Status(ctx, p)
+	return s, false, err
 }
 
 // printParts prints one line each; what cannot be reached stands out.
@@ -76,5 +87,21 @@ func (e *env) printParts(parts []app.Part) {
 		if p.Fault != "" {
 			e.printf("  %s\n", p.Fault)
 		}
+	}
+}
+
+// printHosts prints one line for each host that was heard. A server that has just
+// started has heard nobody, and says so.
+func (e *env) printHosts(s app.ServerStatus) {
+	if len(s.Hosts) == 0 {
+		e.printf("hosts: no plugin was heard since the server started at %s\n", s.Started.Local().Format(time.DateTime))
+	}
+	for _, h := range s.Hosts {
+		word := e.ui.word("good", "alive")
+		if h.Silent {
+			word = e.ui.word("bad", "silent")
+		}
+		e.printf("host %s: %s (%s %s, plugin %s, %d hooks; heard %s ago)\n", h.ID, word, h.Host, h.Version, h.PluginVersion,
+			len(h.Hooks), time.Duration(h.Age)*time.Second)
 	}
 }

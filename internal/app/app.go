@@ -14,10 +14,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/door/httpapi"
+	"github.com/tidemark/tidemark/internal/door/llm"
 	"github.com/tidemark/tidemark/internal/feed"
 	"github.com/tidemark/tidemark/internal/remotehook"
 	"github.com/tidemark/tidemark/internal/store"
@@ -28,7 +31,9 @@ import (
 type Options struct {
 	Paths  Paths
 	Listen string // overrides the file's; "" for the file's or the default
-	Logger *slog.Logger
+	// Upstreams overrides where models are asked, by the upstream's name.
+	Upstreams map[string]string
+	Logger    *slog.Logger
 }
 
 // App is a server that can be started and stopped. New opens everything but listens on
@@ -43,6 +48,8 @@ type App struct {
 	log      *sqlite.Store
 	outside  *outside
 	server   *http.Server
+	proxy    *llm.Proxy
+	greeting *llm.Handshake // signs the lines that plugins show upstreams which want one
 	listener net.Listener
 	running  Running
 	stopped  sync.Once
@@ -96,16 +103,21 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	metrics := prometheus.NewRegistry()
+	if a.proxy, err = a.openLLM(f, bus, metrics); err != nil {
+		return err
+	}
 	api, err := httpapi.New(httpapi.Options{
 		Monitor: a.Monitor, Log: a.log, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
 		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Status: a.status, Verified: a.verified,
-		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody,
+		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
+		Metrics: metrics,
 	})
 	if err != nil {
 		return fmt.Errorf("open door: %w", err)
 	}
 	a.server = &http.Server{
-		Handler: api.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: a.proxy.Handler(api.Handler()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}
 	if err := a.recall(ctx); err != nil {
@@ -179,12 +191,8 @@ func (a *App) recall(ctx context.Context) error {
 
 // Start listens and serves in the background. It returns the address it listens on.
 func (a *App) Start(ctx context.Context) (string, error) {
-	address := a.opts.Listen
-	if address == "" {
-		address = a.config.Server.Listen
-	}
 	var err error
-	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", address); err != nil {
+	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.address()); err != nil {
 		return "", fmt.Errorf("listen: %w", err)
 	}
 	if tcp, ok := a.listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
@@ -222,7 +230,7 @@ func (a *App) Reload(context.Context) ([]string, error) {
 		out = append(out, w.Error())
 	}
 	if cfg.Outside != a.config.Outside {
-		out = append(out, "server, hooks, auditor, verifier and telegram have changed: that part takes effect at the next start")
+		out = append(out, "server, hooks, llm, auditor, verifier and telegram have changed: that part takes effect at the next start")
 	}
 	a.opts.Logger.Info("policy in force", "version", cfg.Policy.Version(), "warnings", len(out))
 	return out, nil
@@ -236,6 +244,9 @@ func (a *App) Stop(ctx context.Context) error {
 			withdraw(a.opts.Paths, a.running)
 			a.cancel() // event streams end; they would hold the shutdown up
 			errs = append(errs, a.server.Shutdown(ctx))
+		}
+		if a.proxy != nil {
+			a.proxy.Close()
 		}
 		if a.outside != nil {
 			errs = append(errs, a.outside.close(ctx))

@@ -210,6 +210,28 @@ type Part struct {
 	Figures any    `json:"figures,omitempty"`
 }
 
+// Host is a program whose plugin gave a sign of life.
+type Host struct {
+	ID            string    `json:"id"`
+	Host          string    `json:"host"`
+	Version       string    `json:"version,omitzero"`
+	PluginVersion string    `json:"pluginVersion,omitzero"`
+	Hooks         []string  `json:"hooks"`
+	Every         int64     `json:"everySeconds"`
+	Last          time.Time `json:"last"`
+	Age           int64     `json:"ageSeconds"`
+	Silent        bool      `json:"silent"`
+}
+
+// ServerStatus is what a running server says about itself and those around it.
+type ServerStatus struct {
+	Version string    `json:"version"`
+	Started time.Time `json:"started"`
+	Parts   []Part    `json:"parts"`
+	Waiting int64     `json:"waiting"`
+	Hosts   []Host    `json:"hosts"`
+}
+
 func verifierWords(s verifier.Status) string {
 	who := s.Webhooks
 	if s.Telegram {

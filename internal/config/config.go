@@ -1,5 +1,6 @@
 // Package config reads tidemark.yaml: the policy (package policy) and beside it what
-// the server needs: where to listen and which remote plugins to call. It is pure; the
+// the server needs: where to listen and which remote plugins to call. Given an OpenClaw
+// file instead, it reads the policy out of our plugin's entry there. It is pure; the
 // environment is handed in.
 package config
 
@@ -25,6 +26,7 @@ type Config struct {
 	Policy *policy.Set
 	Server Server
 	Hooks  []Plugin
+	LLM    LLM
 
 	Auditor        Auditor
 	Verifier       *verifier.Config
@@ -68,16 +70,17 @@ type Lookup func(name string) (string, bool)
 // Parse reads a file. All faults are reported at once; the Config is nil if any of them
 // is an error. An empty file is the shipped defaults.
 func Parse(file string, src []byte, env Lookup) (*Config, source.Faults) {
-	root, faults := source.Parse(file, src)
+	d := &decoder{env: env}
+	root, faults := parseTree(file, src, d)
 	if faults.Err() != nil {
 		return nil, faults
 	}
-	set, more := policy.ParseTree(root, file)
+	set, more := policy.ParseTree(apart(root, "llm"), file)
 	faults = append(faults, more...)
-	d := &decoder{env: env}
 	c := &Config{Policy: set, Server: Server{Listen: DefaultListen, MaxBody: 8 << 20}}
 	d.server(root.Get("server"), &c.Server)
 	c.Hooks = d.plugins(root.Get("hooks"))
+	c.LLM = d.llm(root.Get("llm"))
 	d.asking(root, c)
 	if n := root.Get("shadow"); n != nil {
 		c.Shadow, _ = d.Text(n)
@@ -185,7 +188,7 @@ func (d *decoder) url(n *source.Node) (*url.URL, bool) {
 // outside identifies what asks others, without its secrets.
 func outside(root *source.Node) string {
 	var b strings.Builder
-	for _, key := range []string{"server", "hooks", "auditor", "verifier", "telegram"} {
+	for _, key := range []string{"server", "hooks", "llm", "auditor", "verifier", "telegram"} {
 		fmt.Fprintf(&b, "%s:", key)
 		write(&b, root.Get(key))
 	}

@@ -10,7 +10,7 @@ import (
 // The packages by what they may know. Nothing imports a package above its own layer.
 var (
 	// leaves know nothing of ours. Pure packages may use them: docs/decisions/0001.
-	leaves = []string{"internal/strictjson", "internal/source", "internal/redact"}
+	leaves = []string{"internal/strictjson", "internal/source", "internal/redact", "shell"}
 	// words are the values everything speaks in.
 	words = []string{"trust", "tool", "audit"}
 	// senses understand tools and values; they know the words alone.
@@ -22,7 +22,7 @@ var (
 	// engine is the monitor.
 	engine = []string{"."}
 	// shapes are what several adapters have in common: rows and pictures, no I/O.
-	shapes = []string{"internal/store", "internal/draw", "internal/report"}
+	shapes = []string{"internal/store", "internal/draw", "internal/report", "internal/door/llm/wire"}
 	// shared is what every door stands on: who waits is woken by what is recorded.
 	shared = []string{"internal/feed"}
 )
@@ -45,8 +45,9 @@ var layers = []layer{
 	{shapes, join(leaves, words, senses, ground, parts, engine), "what adapters share knows no adapter"},
 	{shared, join(leaves, words, senses, ground, parts, engine), "what doors share knows no door"},
 	{[]string{"internal/app"}, []string{".", "internal/...", "trust", "tool", "audit", "provenance", "policy", "approval", "intent", "hook", "meaning", "origin", "grounds"}, "the wiring knows everything but the programs"},
-	{[]string{"cmd/..."}, join(leaves, words, senses, ground, parts, engine, shapes, []string{"internal/app", "internal/replay", "internal/door/agent"}), "a program reaches adapters only through internal/app"},
+	{[]string{"cmd/..."}, join(leaves, words, senses, ground, parts, engine, shapes, []string{"internal/app", "internal/replay", "internal/install", "internal/door/agent"}), "a program reaches adapters only through internal/app"},
 	{[]string{"scripts/..."}, nil, "a script stands alone"},
+	{[]string{"internal/door/llm/..."}, join(leaves, words, senses, ground, parts, engine, shapes, shared, []string{"internal/door/llm/..."}), "the proxy's parts know one another, never another adapter"},
 	{[]string{"internal/..."}, join(leaves, words, senses, ground, parts, engine, shapes, shared), "an adapter knows the engine, never another adapter"},
 }
 
@@ -56,6 +57,7 @@ func join(lists ...[]string) []string { return slices.Concat(lists...) }
 type exception struct{ from, to, why string }
 
 var importExceptions = []exception{
+	{"internal/install", "plugins/openclaw", "it writes that plugin's files, which are embedded there"},
 	{"internal/config", "internal/verifier", "the verifier reads its own section, faults and all; the file is still read in one go"},
 }
 

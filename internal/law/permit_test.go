@@ -9,6 +9,7 @@ var (
 	permitMaker     = "newPermit" // what it may call to make one
 	permitRedeemers = map[string]string{
 		"internal/door/httpapi.release": "the only answer to a host that does not block",
+		"internal/door/llm/gate.decide": "a call in a model's answer, held until then",
 		"internal/replay.call":          "a recorded call that would have run",
 		"internal/scenario.Call":        "a story's own host, for the door without a network",
 	}
@@ -16,7 +17,8 @@ var (
 
 // permitForwarders ask for a decision and hand the whole verdict on.
 var permitForwarders = map[string]string{
-	"internal/feed": "it waits for the owner's answer on behalf of a door, which redeems",
+	"internal/feed":     "it waits for the owner's answer on behalf of a door, which redeems",
+	"internal/door/llm": "its gate holds the call and redeems",
 }
 
 // checkPermit keeps the chain from decision to act: only Monitor.Decide makes a Permit,

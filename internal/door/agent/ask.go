@@ -32,10 +32,13 @@ func (a *Adapter) ask(ctx context.Context, s *server, o Options, e *Event) (verd
 	c := a.context(o, e)
 	switch e.Kind {
 	case Start:
-		return verdict{}, a.started(ctx, s, e, c)
+		return verdict{}, errors.Join(a.started(ctx, s, e, c), a.watched(ctx, s, o, e, c))
 	case Prompt:
 		return a.prompted(ctx, s, e, c)
 	case Call:
+		if why := a.unhooks(o, e); why != "" {
+			return verdict{reason: why}, nil
+		}
 		return a.called(ctx, s, o, e, c)
 	case Result:
 		return verdict{}, a.returned(ctx, s, e, c)
@@ -100,7 +103,8 @@ func (a *Adapter) prompted(ctx context.Context, s *server, e *Event, c hook.Cont
 	if err != nil {
 		return verdict{}, err
 	}
-	return verdict{notice: n.Notice}, nil
+	reason, err := s.begin(ctx, c)
+	return verdict{reason: reason, notice: n.Notice}, err
 }
 
 func (a *Adapter) called(ctx context.Context, s *server, o Options, e *Event, c hook.Context) (verdict, error) {

@@ -31,6 +31,8 @@ func TestToolsAndParametersGetTheNamesPolicyKnows(t *testing.T) {
 		{"codex", "local_shell", `{"command":["ls"]}`, "exec", `{"command":["ls"]}`},
 		{"codex", "apply_patch", `{"command":"*** Begin Patch"}`, "apply_patch", `{"patch":"*** Begin Patch"}`},
 		{"codex", "spawn_agent", `{"message":"x"}`, "sessions_spawn", `{"message":"x"}`},
+		{"codex", "multi_agent_v1wait_agent", `{"targets":["x"]}`, "sessions_history", `{"targets":["x"]}`},
+		{"codex", "multi_agent_v1close_agent", `{"target":"x"}`, "sessions_history", `{"target":"x"}`},
 		{"codex", "mcp__a__b", `{}`, "a__b", `{}`},
 		{"gemini", "run_shell_command", `{"command":"ls"}`, "exec", `{"command":"ls"}`},
 		{"gemini", "read_file", `{"absolute_path":"/a"}`, "read", `{"path":"/a"}`},

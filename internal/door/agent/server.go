@@ -132,6 +132,21 @@ func (s *server) tell(ctx context.Context, event hook.Event, c hook.Context) (*n
 	return a.Tidemark, nil
 }
 
+// begin says that the model is about to be asked, and that the agent has a shell here: so
+// the files it writes are the workspace's own, and not somebody's elsewhere. It returns why
+// the turn must not go on, "" if it may.
+func (s *server) begin(ctx context.Context, c hook.Context) (string, error) {
+	shell, err := hook.NewTool([]byte(`{"name":"exec"}`))
+	if err != nil {
+		return "", err
+	}
+	a, err := s.post(ctx, &hook.BeforeLLMCall{Tools: []hook.Tool{shell}}, c)
+	if err != nil || !a.Block {
+		return "", err
+	}
+	return clean(a.Reason), nil
+}
+
 // decide asks about a call. It passes on nothing but an answer that says so in every
 // part; one that was understood and changed by a plugin cannot be carried out here.
 func (s *server) decide(ctx context.Context, event *hook.BeforeToolCall, c hook.Context) (verdict, error) {

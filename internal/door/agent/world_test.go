@@ -39,9 +39,11 @@ type world struct {
 }
 
 // open starts the real API on a socket.
-func open(t *testing.T) *world {
+func open(t *testing.T) *world { return openWith(t, "preset: classic\n") }
+
+func openWith(t *testing.T, text string) *world {
 	t.Helper()
-	set, faults := policy.Parse("tidemark.yaml", []byte("preset: classic\n"))
+	set, faults := policy.Parse("tidemark.yaml", []byte(text))
 	if set == nil {
 		t.Fatalf("policy: %v", faults)
 	}

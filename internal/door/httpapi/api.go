@@ -116,6 +116,9 @@ type API struct {
 	logger  *slog.Logger
 	now     func() time.Time
 	maxBody int64
+	version string
+	started time.Time
+	hosts   hosts
 
 	keys    keyring
 	guard   *guard
@@ -143,6 +146,7 @@ func New(o Options) (*API, error) {
 	a := &API{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, bus: o.Bus, reload: o.Reload, status: o.Status, covered: o.Verified,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
+		version: o.Version, started: o.Now(),
 	}
 	a.hooks = a.handlers()
 	if a.metrics, err = newMetrics(o.Metrics, o.Monitor, o.Feed); err != nil {

@@ -40,6 +40,7 @@ func (a *API) newRoutes(o Options) (*routes, error) {
 	m.labelRoutes()
 	m.auditRoutes()
 	m.policyRoutes()
+	m.hostRoutes()
 	for _, n := range hook.Names() {
 		t.HandleFunc("POST "+hookPath+string(n), a.serveHook)
 	}

@@ -13,7 +13,7 @@ import (
 func (m *management) policyRoutes() {
 	route(m, operation{http.MethodGet, "/v1/policy", "viewPolicy", "The policy in force"}, m.viewPolicy)
 	route(m, operation{http.MethodPost, "/v1/policy/reload", "reloadPolicy", "Read the policy again; one with faults changes nothing"}, m.reloadPolicy)
-	route(m, operation{http.MethodGet, "/v1/status", "status", "Whether those the monitor asks can be reached: approval channels, auditor, verifier"}, m.viewStatus)
+	route(m, operation{http.MethodGet, "/v1/status", "status", "Whether those the monitor asks can be reached, and which hosts are alive"}, m.viewStatus)
 	route(m, operation{http.MethodGet, "/v1/explain", "explain", "What the policy does with a tool, and why"}, m.explainTool)
 	route(m, operation{http.MethodGet, "/v1/explain/matrix", "explainMatrix", "Every tool the policy knows, at every level"}, m.explainMatrix)
 }
@@ -72,12 +72,17 @@ func (m *management) reloadPolicy(ctx context.Context, _ *struct{}) (reloaded, e
 }
 
 type statusView struct {
-	Parts   any   `json:"parts" doc:"everybody the monitor asks, and whether they can be reached"`
-	Waiting int64 `json:"waiting" doc:"callers that wait for an answer"`
+	Version string    `json:"version" doc:"of this server"`
+	Started time.Time `json:"started"`
+	Parts   any       `json:"parts" doc:"everybody the monitor asks, and whether they can be reached"`
+	Waiting int64     `json:"waiting" doc:"callers that wait for an answer"`
+	Hosts   []hostRow `json:"hosts" doc:"plugins that gave a sign of life since the server started"`
 }
 
 func (m *management) viewStatus(ctx context.Context, _ *struct{}) (statusView, error) {
-	v := statusView{Parts: []string{}, Waiting: m.feed.Waiting()}
+	v := statusView{
+		Version: m.version, Started: m.started.UTC(), Parts: []string{}, Waiting: m.feed.Waiting(), Hosts: m.hosts.rows(m.now()),
+	}
 	if m.status != nil {
 		v.Parts = m.status(ctx)
 	}

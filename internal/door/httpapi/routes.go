@@ -22,8 +22,11 @@ func access() map[string]need {
 		"GET /v1/explain/matrix": needAny,
 		"POST /v1/policy/reload": needAdmin,
 
+		"POST /v1/hosts/{id}/beat": needAgent,
+
 		"GET /v1/sessions":                          needApprover,
 		"GET /v1/sessions/{key}":                    needApprover,
+		"GET /v1/sessions/{key}/begun":              needAny,
 		"GET /v1/sessions/{key}/turns":              needApprover,
 		"GET /v1/sessions/{key}/turns/{turn}/graph": needApprover,
 		"POST /v1/sessions/{key}/reset-trust":       needAdmin,

@@ -16,6 +16,7 @@ import (
 func (m *management) sessionRoutes() {
 	route(m, operation{http.MethodGet, "/v1/sessions", "listSessions", "Sessions, newest first"}, m.listSessions)
 	route(m, operation{http.MethodGet, "/v1/sessions/{key}", "viewSession", "One session"}, m.viewSession)
+	route(m, operation{http.MethodGet, "/v1/sessions/{key}/begun", "sessionBegun", "Whether a session was ever begun; nothing else about it"}, m.sessionBegun)
 	route(m, operation{http.MethodGet, "/v1/sessions/{key}/turns", "listTurns", "The turns of a session"}, m.listTurns)
 	route(m, operation{http.MethodPost, "/v1/sessions/{key}/reset-trust", "resetTrust", "Trust a session's context again"}, m.resetTrust)
 	m.graphRoute()
@@ -158,6 +159,26 @@ func (m *management) viewSession(ctx context.Context, in *keyInput) (tidemark.Vi
 		return tidemark.View{}, err
 	}
 	return m.monitor.View(ctx, in.Key)
+}
+
+type begun struct {
+	Session string `json:"session"`
+	Begun   bool   `json:"begun"`
+}
+
+// sessionBegun is for hosts, which may not look into sessions: a new one has no history
+// to be narrowed by. It tells them no more than the taint in every hook's answer does.
+func (m *management) sessionBegun(ctx context.Context, in *keyInput) (begun, error) {
+	out := begun{Session: in.Key}
+	if err := checkPath(in.Key); err != nil {
+		return out, err
+	}
+	v, err := m.monitor.View(ctx, in.Key)
+	if errors.Is(err, tidemark.ErrNotFound) {
+		return out, nil
+	}
+	out.Begun = err == nil && v.Turns > 0
+	return out, err
 }
 
 type turnRow struct {

@@ -2,6 +2,7 @@
 // decided here or anywhere in this plugin; the server decides.
 import { Agreement } from "./agreement.js";
 import { Client, Failure } from "./client.js";
+import { isObject } from "./config.js";
 import { Lineage } from "./context.js";
 import { Runs } from "./runs.js";
 export class Guard {
@@ -11,6 +12,8 @@ export class Guard {
     runs = new Runs();
     log;
     id = "tidemark"; // as the host knows this plugin
+    hostVersion = "";
+    hooks = new Set(); // those the host will call
     agreement;
     faults;
     constructor(checked, api) {
@@ -25,7 +28,13 @@ export class Guard {
     attach(api) {
         this.log = api.logger;
         this.id = api.id || this.id;
+        this.hostVersion = api.runtime?.version ?? this.hostVersion;
         this.lineage.ask(api.runtime);
+    }
+    /** registered notes a hook, unless the host drops it: some need a grant in its file. */
+    registered(api, hook) {
+        if (!needsGrant.includes(hook) || granted(api.config, this.id))
+            this.hooks.add(hook);
     }
     /** refusal says why nothing may run now, if so. It throws where the server cannot be asked. */
     async refusal(agentId) {
@@ -52,6 +61,14 @@ export class Guard {
         this.log.error(`tidemark: ${what}: ${why}`);
         return reason;
     }
+}
+// The hooks that see a conversation; plugins from outside get them by a grant alone.
+const needsGrant = ["before_prompt_build", "before_agent_run", "agent_end"];
+function granted(file, id) {
+    let at = file;
+    for (const key of ["plugins", "entries", id, "hooks", "allowConversationAccess"])
+        at = isObject(at) ? at[key] : undefined;
+    return at === true;
 }
 function list(items) {
     const shown = items.slice(0, 5).join("; ");

@@ -1,6 +1,7 @@
 // Signs of life. A host that could not load the plugin goes on without it and says
 // little; the server is the one who can notice the silence.
 import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 export const version = "0.1.0";
 // The session under which the plugin itself is known to the server.
 const sessionKey = "openclaw:plugin";
@@ -27,9 +28,18 @@ export class Heartbeat {
         this.timer = undefined;
         await this.tell("agent_end", { messages: [], success: true });
     }
-    /** beat records nothing: the server counts it, and the policies are compared again. */
+    /** beat leaves nothing in the log: the server remembers when it came, and the policies are compared again. */
     async beat() {
-        await this.tell("loop_iteration_start", { iteration: 0, sessionKey });
+        const { client, config, hooks, hostVersion, id } = this.guard;
+        try {
+            await client.call(`/v1/hosts/${encodeURIComponent(`openclaw:${id}@${hostname()}`.slice(0, 120))}/beat`, {
+                method: "POST",
+                body: { host: "openclaw", version: hostVersion, pluginVersion: version, hooks: [...hooks].sort(), everySeconds: config.heartbeatSeconds },
+            });
+        }
+        catch (err) {
+            this.guard.failed("heartbeat", err);
+        }
         try {
             const refused = await this.guard.refusal();
             if (refused !== undefined)

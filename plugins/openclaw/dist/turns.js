@@ -1,5 +1,6 @@
 // Turns: who speaks, which tools the model is shown, and when it is over.
 import { rows } from "./agreement.js";
+import { Failure } from "./client.js";
 import { refOf, turnContext } from "./context.js";
 import { report, runKey, settled } from "./runs.js";
 const maxSaid = 1024;
@@ -35,7 +36,7 @@ export class Turns {
                 return { toolsAllow: [] };
             const where = refOf(ctx);
             // The server knows nothing of a new session and would say the worst about it.
-            if (!this.begun.has(where.sessionKey) && (event.messages ?? []).length === 0)
+            if ((event.messages ?? []).length === 0 && !(await this.everBegun(where.sessionKey)))
                 return undefined;
             const { tidemark } = await this.guard.client.hook("loop_iteration_start", { iteration: 0, sessionKey: where.sessionKey }, where);
             return this.narrowed(tidemark.taint, ctx.agentId);
@@ -43,6 +44,15 @@ export class Turns {
         catch (err) {
             return this.guard.failed("list tools", err) === undefined ? undefined : { toolsAllow: [] };
         }
+    }
+    // This process may be younger than the session: then the server is the one who knows.
+    async everBegun(session) {
+        if (this.begun.has(session))
+            return true;
+        const { begun } = await this.guard.client.call(`/v1/sessions/${encodeURIComponent(session)}/begun`);
+        if (typeof begun !== "boolean")
+            throw new Failure("the answer about the session is malformed");
+        return begun;
     }
     // The host takes a list of what stays, so tools of which the policy has never heard
     // stay only where nothing is taken away.

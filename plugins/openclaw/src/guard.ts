@@ -3,7 +3,7 @@
 
 import { Agreement } from "./agreement.js";
 import { Client, Failure } from "./client.js";
-import type { Checked, Config } from "./config.js";
+import { type Checked, type Config, isObject } from "./config.js";
 import { Lineage } from "./context.js";
 import type { Logger, PluginApi } from "./host.js";
 import { Runs } from "./runs.js";
@@ -15,6 +15,8 @@ export class Guard {
   readonly runs = new Runs();
   log: Logger;
   id = "tidemark"; // as the host knows this plugin
+  hostVersion = "";
+  readonly hooks = new Set<string>(); // those the host will call
   private readonly agreement: Agreement;
   private readonly faults: string[];
 
@@ -31,7 +33,13 @@ export class Guard {
   attach(api: PluginApi): void {
     this.log = api.logger;
     this.id = api.id || this.id;
+    this.hostVersion = api.runtime?.version ?? this.hostVersion;
     this.lineage.ask(api.runtime);
+  }
+
+  /** registered notes a hook, unless the host drops it: some need a grant in its file. */
+  registered(api: PluginApi, hook: string): void {
+    if (!needsGrant.includes(hook) || granted(api.config, this.id)) this.hooks.add(hook);
   }
 
   /** refusal says why nothing may run now, if so. It throws where the server cannot be asked. */
@@ -61,6 +69,15 @@ export class Guard {
     this.log.error(`tidemark: ${what}: ${why}`);
     return reason;
   }
+}
+
+// The hooks that see a conversation; plugins from outside get them by a grant alone.
+const needsGrant = ["before_prompt_build", "before_agent_run", "agent_end"];
+
+function granted(file: unknown, id: string): boolean {
+  let at = file;
+  for (const key of ["plugins", "entries", id, "hooks", "allowConversationAccess"]) at = isObject(at) ? at[key] : undefined;
+  return at === true;
 }
 
 function list(items: string[]): string {

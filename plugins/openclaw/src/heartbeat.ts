@@ -2,6 +2,7 @@
 // little; the server is the one who can notice the silence.
 
 import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 import type { Guard } from "./guard.js";
 
 export const version = "0.1.0";
@@ -32,9 +33,17 @@ export class Heartbeat {
     await this.tell("agent_end", { messages: [], success: true });
   }
 
-  /** beat records nothing: the server counts it, and the policies are compared again. */
+  /** beat leaves nothing in the log: the server remembers when it came, and the policies are compared again. */
   private async beat(): Promise<void> {
-    await this.tell("loop_iteration_start", { iteration: 0, sessionKey });
+    const { client, config, hooks, hostVersion, id } = this.guard;
+    try {
+      await client.call(`/v1/hosts/${encodeURIComponent(`openclaw:${id}@${hostname()}`.slice(0, 120))}/beat`, {
+        method: "POST",
+        body: { host: "openclaw", version: hostVersion, pluginVersion: version, hooks: [...hooks].sort(), everySeconds: config.heartbeatSeconds },
+      });
+    } catch (err) {
+      this.guard.failed("heartbeat", err);
+    }
     try {
       const refused = await this.guard.refusal();
       if (refused !== undefined) this.guard.log.error(`tidemark: ${refused}`);

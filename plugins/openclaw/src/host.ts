@@ -106,6 +106,7 @@ export type Handler = (event: any, ctx: any) => unknown;
 export interface PluginApi {
   id?: string;
   pluginConfig?: unknown;
+  config?: unknown; // the host's whole file
   registrationMode?: string;
   logger: Logger;
   runtime?: {

@@ -6,7 +6,7 @@ import { readConfig } from "./config.js";
 import { Gate } from "./gate.js";
 import { Guard } from "./guard.js";
 import { Heartbeat, version } from "./heartbeat.js";
-import type { PluginApi } from "./host.js";
+import type { Handler, HookOptions, PluginApi } from "./host.js";
 import { Outbound } from "./outbound.js";
 import { Results } from "./results.js";
 import { canonical } from "./runs.js";
@@ -56,25 +56,30 @@ export function register(api: PluginApi): void {
   // A handler asks a few times at most: for the policy, for the turn, for the call.
   const timeoutMs = Math.min(6 * ask + approvalWaitSeconds * 1000 + marginMs, 600_000);
 
+  const on = (hook: string, handler: Handler, options?: HookOptions): void => {
+    guard.registered(api, hook);
+    api.on(hook, handler, options);
+  };
+
   api.registerTrustedToolPolicy?.({
     id: "tidemark", description: "Asks the Tidemark server before every tool call.", evaluate: (e, c) => gate.early(e, c),
   });
-  api.on("before_tool_call", (e, c) => gate.late(e, c), { priority: last, timeoutMs });
+  on("before_tool_call", (e, c) => gate.late(e, c), { priority: last, timeoutMs });
   api.registerAgentToolResultMiddleware?.((e, c) => results.middleware(e, c), { runtimes: ["openclaw", "codex"] });
-  api.on("after_tool_call", (e, c) => results.after(e, c));
+  on("after_tool_call", (e, c) => results.after(e, c));
 
-  api.on("message_received", (e, c) => turns.heard(e, c), { priority: first });
-  api.on("before_prompt_build", (e, c) => turns.prompt(e, c), { priority: last, timeoutMs });
-  api.on("before_agent_run", (e, c) => turns.begin(e, c), { priority: first, timeoutMs });
-  api.on("model_call_started", (e, c) => turns.modelCall(e, c));
-  api.on("agent_end", (e, c) => turns.end(e, c));
-  api.on("subagent_spawned", (e, c) => guard.lineage.spawned(e?.childSessionKey ?? c?.childSessionKey, c?.requesterSessionKey), { priority: first });
+  on("message_received", (e, c) => turns.heard(e, c), { priority: first });
+  on("before_prompt_build", (e, c) => turns.prompt(e, c), { priority: last, timeoutMs });
+  on("before_agent_run", (e, c) => turns.begin(e, c), { priority: first, timeoutMs });
+  on("model_call_started", (e, c) => turns.modelCall(e, c));
+  on("agent_end", (e, c) => turns.end(e, c));
+  on("subagent_spawned", (e, c) => guard.lineage.spawned(e?.childSessionKey ?? c?.childSessionKey, c?.requesterSessionKey), { priority: first });
 
-  api.on("message_sending", (e, c) => outbound.sending(e, c), { priority: last, timeoutMs });
-  api.on("reply_payload_sending", (e, c) => outbound.payload(e, c), { priority: last, timeoutMs });
+  on("message_sending", (e, c) => outbound.sending(e, c), { priority: last, timeoutMs });
+  on("reply_payload_sending", (e, c) => outbound.payload(e, c), { priority: last, timeoutMs });
 
-  api.on("gateway_start", () => heartbeat.start());
-  api.on("gateway_stop", () => heartbeat.stop());
+  on("gateway_start", () => heartbeat.start());
+  on("gateway_stop", () => heartbeat.stop());
 }
 
 const description = "A reference monitor for the agent: decides, outside the model, which tool calls may run.";

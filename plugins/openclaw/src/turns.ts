@@ -1,7 +1,7 @@
 // Turns: who speaks, which tools the model is shown, and when it is over.
 
 import { rows } from "./agreement.js";
-import type { HookContext } from "./client.js";
+import { Failure, type HookContext } from "./client.js";
 import type { Level } from "./config.js";
 import { refOf, turnContext } from "./context.js";
 import type { Guard } from "./guard.js";
@@ -62,12 +62,20 @@ export class Turns {
       if (refused !== undefined) return { toolsAllow: [] };
       const where = refOf(ctx);
       // The server knows nothing of a new session and would say the worst about it.
-      if (!this.begun.has(where.sessionKey) && (event.messages ?? []).length === 0) return undefined;
+      if ((event.messages ?? []).length === 0 && !(await this.everBegun(where.sessionKey))) return undefined;
       const { tidemark } = await this.guard.client.hook("loop_iteration_start", { iteration: 0, sessionKey: where.sessionKey }, where);
       return this.narrowed(tidemark.taint as Level, ctx.agentId);
     } catch (err) {
       return this.guard.failed("list tools", err) === undefined ? undefined : { toolsAllow: [] };
     }
+  }
+
+  // This process may be younger than the session: then the server is the one who knows.
+  private async everBegun(session: string): Promise<boolean> {
+    if (this.begun.has(session)) return true;
+    const { begun } = await this.guard.client.call(`/v1/sessions/${encodeURIComponent(session)}/begun`);
+    if (typeof begun !== "boolean") throw new Failure("the answer about the session is malformed");
+    return begun;
   }
 
   // The host takes a list of what stays, so tools of which the policy has never heard

@@ -1,5 +1,6 @@
 // Who speaks, what the model is shown, and signs of life.
 import assert from "node:assert/strict";
+import { hostname } from "node:os";
 import { after, before, test } from "node:test";
 import plugin from "../dist/index.js";
 import { Host, owner } from "./support/host.mjs";
@@ -66,6 +67,41 @@ test("an owner's earlier words are not those of the next speaker", async () => {
   await host.observe("message_received", { content: ".reset-trust", senderId: "u2", sessionKey: ctx.sessionKey }, {});
   await host.turn(ctx, { senderIsOwner: true });
   assert.ok(!host.lines.some((l) => /trust/i.test(l)));
+});
+
+test("a session that began before this gateway started is narrowed from its first turn here on", async () => {
+  const ctx = owner();
+  const before = new Host(plugin, server.config());
+  await before.turn(ctx, { senderIsOwner: true });
+  await before.call(ctx, "c1", "web_fetch", { url: "https://example.org/" });
+  await before.observe("agent_end", { success: true }, ctx);
+  const restarted = new Host(plugin, server.config());
+  const { toolsAllow } = await restarted.turn({ ...ctx, runId: "next" }, { senderIsOwner: true });
+  assert.ok(toolsAllow.includes("read") && !toolsAllow.includes("exec"));
+});
+
+test("the gateway gives signs of life and says which hooks are active", async () => {
+  const own = await startServer();
+  const id = `openclaw:tidemark@${hostname()}`;
+  const heard = async () => (await own.get("/v1/status")).hosts.find((h) => h.id === id);
+  const granted = { plugins: { entries: { tidemark: { hooks: { allowConversationAccess: true } } } } };
+  const host = new Host(plugin, own.config({ heartbeatSeconds: 7 }), { version: "2026.9.6" }, granted);
+  await host.observe("gateway_start", {}, {});
+  const { last, ageSeconds, ...beat } = await heard();
+  assert.ok(ageSeconds < 60 && last !== "");
+  assert.deepEqual(beat, {
+    id, host: "openclaw", version: "2026.9.6", pluginVersion: "0.1.0", everySeconds: 7, silent: false,
+    hooks: [
+      "after_tool_call", "agent_end", "before_agent_run", "before_prompt_build", "before_tool_call", "gateway_start", "gateway_stop",
+      "message_received", "message_sending", "model_call_started", "reply_payload_sending", "subagent_spawned",
+    ],
+  });
+  await host.observe("gateway_stop", {}, {});
+  const without = new Host(plugin, own.config());
+  await without.observe("gateway_start", {}, {});
+  assert.ok(!(await heard()).hooks.includes("before_agent_run")); // the host drops it
+  await without.observe("gateway_stop", {}, {});
+  await own.stop();
 });
 
 test("the gateway's start and end are on record", async () => {

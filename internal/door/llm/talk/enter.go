@@ -40,10 +40,10 @@ func (e *entry) run(ctx context.Context) error {
 	return nil
 }
 
-// choose finds the branch. A host that names its sessions to us keeps its branches apart
+// choose finds the branch. A host that tells us what happens keeps its branches apart
 // itself.
 func (e *entry) choose(k *node, rest []tool.Digest) (*branch, error) {
-	if !e.who.Trusted || e.who.Session == "" {
+	if !e.who.Told {
 		return e.room.choose(k, rest)
 	}
 	if len(e.room.branches) == 0 {

@@ -122,7 +122,7 @@ func (e *entry) divide(text string) (string, trust.Label) {
 }
 
 // say reports the user's words. Old ones that are known are not said again; a host that
-// names its sessions to us tells us about its turns itself.
+// tells us what happens has said them already.
 func (e *entry) say(ctx context.Context, words string, now bool) (trust.Label, error) {
 	d := digest(words)
 	if !now {
@@ -130,7 +130,7 @@ func (e *entry) say(ctx context.Context, words string, now bool) (trust.Label, e
 			return m.label, nil
 		}
 	}
-	if e.who.Trusted && e.who.Session != "" {
+	if e.who.Told {
 		open, err := e.f.monitor.Open(ctx, e.ref)
 		if err != nil || open {
 			return e.speaker(), err
@@ -170,7 +170,7 @@ func (e *entry) result(ctx context.Context, p *wire.Part, now bool) (trust.Label
 	if err := e.opened(ctx); err != nil {
 		return trust.Label{}, err
 	}
-	o := tidemark.Observation{Ref: e.ref, Again: e.who.Trusted, Result: tool.Result{CallID: p.CallID, Name: p.Name, Content: []byte(text), Error: p.Error}}
+	o := tidemark.Observation{Ref: e.ref, Again: e.who.Told, Result: tool.Result{CallID: p.CallID, Name: p.Name, Content: []byte(text), Error: p.Error}}
 	if c := e.room.calls[callKey(p)]; c != nil {
 		o.Result.Name, o.Result.Args = c.name, c.args
 	} else {

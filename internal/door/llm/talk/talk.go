@@ -31,7 +31,8 @@ import (
 type Caller struct {
 	Tenant  string // conversations of different tenants never meet
 	Session string // the conversation's name, where the client gives one; scoped by Tenant unless Trusted
-	Trusted bool   // bears a token of ours: Session is a session of the monitor as it stands
+	Trusted bool   // may name any session: Session is one of the monitor's as it stands
+	Told    bool   // the host reports its turns and results to the monitor itself, besides
 	Agent   string // the harness, where it is known
 	Owner   bool   // user messages are the owner's
 	Child   bool   // the client says that a sub-agent speaks

@@ -277,10 +277,21 @@ func TestAHistoryThatWasCutGoesOnInItsBranch(t *testing.T) {
 	pruned.want(trust.Untrusted)
 }
 
-func TestATrustedHostTellsItsTurnsItself(t *testing.T) {
+func TestATrustedClientNamesAnySession(t *testing.T) {
+	c := newWorld(t).chat("a")
+	c.who.Session, c.who.Trusted = "mine", true
+	c.send(user("hello"))
+	f := c.fork(0)
+	f.send(user("something else"))
+	if c.visit.Ref.Session != "mine" || f.visit.Ref.Session != "mine" || c.visit.Ref.Branch == f.visit.Ref.Branch {
+		t.Errorf("they are in %v and %v", c.visit.Ref, f.visit.Ref)
+	}
+}
+
+func TestAHostThatTellsItsTurnsItselfHasOneBranch(t *testing.T) {
 	w := newWorld(t)
 	c := w.chat("a")
-	c.who.Session, c.who.Trusted = "agent:main", true
+	c.who.Session, c.who.Trusted, c.who.Told = "agent:main", true, true
 	c.send(user("hello"))
 	c.answers("yes?")
 	c.fork(0).send(user("something else"))

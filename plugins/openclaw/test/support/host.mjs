@@ -1,7 +1,7 @@
 // A host that follows OpenClaw's contract for the hooks this plugin uses: order, merging,
 // approvals, wrappers, and what each does when a handler throws.
 export class Host {
-  constructor(entry, config, runtime) {
+  constructor(entry, config, runtime, file) {
     this.hooks = new Map();
     this.policies = [];
     this.middlewares = [];
@@ -10,7 +10,7 @@ export class Host {
     const log = (line) => this.lines.push(line);
     globalThis[Symbol.for("tidemark.openclaw.0.1.0")]?.clear(); // another process
     entry.register({
-      pluginConfig: config, registrationMode: "full", logger: { info: log, warn: log, error: log }, runtime,
+      pluginConfig: config, registrationMode: "full", logger: { info: log, warn: log, error: log }, runtime, config: file,
       on: (name, handler, options = {}) => this.on(name, handler, options),
       registerTrustedToolPolicy: (p) => this.policies.push(p),
       registerAgentToolResultMiddleware: (m) => this.middlewares.push(m),

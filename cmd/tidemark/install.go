@@ -1,0 +1,316 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark/tidemark/internal/install"
+)
+
+// installFlags are those of install and uninstall.
+type installFlags struct {
+	install.Options
+	project string
+	hook    string
+	trial   string
+	managed bool
+	dry     bool
+}
+
+func (e *env) installCommand() *cobra.Command {
+	f := &installFlags{}
+	cmd := &cobra.Command{
+		Use:   "install AGENT...",
+		Short: "Put Tidemark's hooks into an agent's settings, and try them",
+		Long: `Write the strictest hooks that an agent's version knows into its settings, and then try a
+call that must be blocked: first on the hook as it stands there, then on the real agent
+with a scripted model, in a folder of its own and without any credentials.
+
+Other settings stay as they are, byte for byte; a copy of each changed file is kept in the
+data folder. Installing again changes nothing. Exits 1 if the call was not blocked.
+
+Agents: ` + strings.Join(install.Names(), ", "),
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.install(cmd.Context(), f, args) },
+	}
+	f.shared(cmd)
+	fl := cmd.Flags()
+	fl.DurationVar(&f.Timeout, "timeout", 0, "the hook answers within this time (default 5s)")
+	fl.DurationVar(&f.Wait, "wait", 0, "the hook waits this long besides for the owner's answer")
+	fl.StringVar(&f.Sender, "sender", "", "who speaks in prompts: owner or unknown (default: found out by the hook)")
+	fl.StringVar(&f.trial, "trial", "full", "what to try afterwards: full, hook (not the agent itself) or none")
+	return cmd
+}
+
+func (e *env) uninstallCommand() *cobra.Command {
+	f := &installFlags{}
+	cmd := &cobra.Command{
+		Use:   "uninstall AGENT...",
+		Short: "Take Tidemark's hooks out of an agent's settings",
+		Long:  "Take out exactly what install put in. What was changed by others since stays.",
+		Args:  cobra.MinimumNArgs(1),
+		RunE:  func(_ *cobra.Command, args []string) error { return e.uninstall(f, args) },
+	}
+	f.shared(cmd)
+	return cmd
+}
+
+func (f *installFlags) shared(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.project, "project", "", "a project's settings in place of the user's")
+	fl.BoolVar(&f.managed, "managed", false, "the administrator's settings, which users cannot change (claude, copilot)")
+	fl.BoolVar(&f.dry, "dry-run", false, "print what would change, as a diff, and change nothing")
+	fl.StringVar(&f.hook, "hook", "", "path of tidemark-hook (default: beside this program)")
+}
+
+// installWorld finds out where to install.
+func (e *env) installWorld(f *installFlags) (install.World, error) {
+	w := install.World{Managed: f.managed, Getenv: os.Getenv, Hook: f.hook}
+	p, err := e.paths()
+	if err != nil {
+		return w, err
+	}
+	if w.Home, err = os.UserHomeDir(); err != nil {
+		return w, fmt.Errorf("find home folder: %w", err)
+	}
+	if w.Hook == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return w, fmt.Errorf("find the hook program: %w", err)
+		}
+		w.Hook = filepath.Join(filepath.Dir(self), "tidemark-hook")
+	}
+	w.Data, w.Project = p.Data, f.project
+	for _, path := range []*string{&w.Data, &w.Project, &w.Hook} {
+		if *path == "" {
+			continue
+		}
+		if *path, err = filepath.Abs(*path); err != nil {
+			return w, fmt.Errorf("find folder: %w", err)
+		}
+	}
+	if w.Project != "" {
+		if info, err := os.Stat(w.Project); err != nil || !info.IsDir() {
+			return w, fmt.Errorf("find project: %s is not a folder", w.Project)
+		}
+	}
+	if w.Managed && os.Geteuid() != 0 {
+		return w, errors.New("--managed writes the administrator's settings: run it as root")
+	}
+	return w, nil
+}
+
+func (f *installFlags) check() error {
+	switch {
+	case f.Timeout < 0 || f.Wait < 0:
+		return errors.New("--timeout and --wait must not be negative")
+	case f.Wait%time.Second != 0:
+		return errors.New("--wait takes whole seconds")
+	case f.Sender != "" && f.Sender != "owner" && f.Sender != "unknown":
+		return fmt.Errorf("--sender must be owner or unknown, not %q", f.Sender)
+	case f.trial != "full" && f.trial != "hook" && f.trial != "none":
+		return fmt.Errorf("--trial must be full, hook or none, not %q", f.trial)
+	}
+	return nil
+}
+
+// installed is what one agent's installation came to.
+type installed struct {
+	Agent   string         `json:"agent"`
+	Program string         `json:"program"`
+	Version string         `json:"version"`
+	Changed []string       `json:"changed"`
+	Diff    string         `json:"diff,omitzero"`
+	Notes   []string       `json:"notes"`
+	Hook    *install.Trial `json:"hookTrial,omitzero"`
+	Real    *install.Trial `json:"agentTrial,omitzero"`
+}
+
+// install plans everything before the first file is written.
+func (e *env) install(ctx context.Context, f *installFlags, names []string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	w, err := e.installWorld(f)
+	if err != nil {
+		return err
+	}
+	var plans []*install.Plan
+	for _, name := range names {
+		p, err := install.Prepare(ctx, w, name, f.Options)
+		if err != nil {
+			return err
+		}
+		plans = append(plans, p)
+	}
+	var out []installed
+	ran := false
+	for _, p := range plans {
+		r, err := e.carryOut(p, f.dry)
+		if err != nil {
+			return err
+		}
+		if !f.dry && f.trial != "none" {
+			if err := e.trials(ctx, w, f.trial == "full", &r); err != nil {
+				return err
+			}
+			ran = ran || failed(r.Hook) || failed(r.Real)
+		}
+		out = append(out, r)
+	}
+	if e.json {
+		if err := e.printJSON(out); err != nil {
+			return err
+		}
+	} else if err := e.adviseServer(ctx, f.dry); err != nil {
+		return err
+	}
+	if ran {
+		return errFault
+	}
+	return nil
+}
+
+func failed(t *install.Trial) bool { return t != nil && t.Ran && !t.Blocked }
+
+func (e *env) adviseServer(ctx context.Context, dry bool) error {
+	c, err := e.findServer(ctx)
+	if err != nil || c != nil || dry {
+		return err
+	}
+	e.printf("no server is running, so the hooks refuse everything; start it: tidemark serve\n")
+	return nil
+}
+
+// carryOut writes the files, or shows what it would write.
+func (e *env) carryOut(p *install.Plan, dry bool) (installed, error) {
+	r := installed{Agent: p.Agent, Program: p.Program, Version: p.Version, Changed: []string{}, Notes: p.Notes}
+	for _, c := range p.Changes {
+		r.Changed = append(r.Changed, c.Path)
+		if dry {
+			r.Diff += c.Diff()
+		}
+	}
+	if !dry {
+		if err := p.Apply(time.Now()); err != nil {
+			return r, err
+		}
+	}
+	if !e.json {
+		e.printPlan(p, r, dry)
+	}
+	return r, nil
+}
+
+func (e *env) printPlan(p *install.Plan, r installed, dry bool) {
+	title := p.Title
+	if p.Version != "" {
+		title += " " + p.Version
+	}
+	e.printf("%s\n", e.ui.word("title", title))
+	switch {
+	case p.Unchanged():
+		e.printf("  nothing to change\n")
+	case dry:
+		e.printf("%s", e.diff(r.Diff))
+	default:
+		for _, c := range p.Changes {
+			verb := "wrote"
+			if c.New == nil {
+				verb = "removed"
+			}
+			e.printf("  %s %s\n", verb, c.Path)
+		}
+	}
+	for _, n := range p.Notes {
+		e.printf("  %s %s\n", e.ui.word("warn", "note:"), n)
+	}
+}
+
+// diff colours what goes and what comes.
+func (e *env) diff(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	for i, l := range lines {
+		body := strings.TrimSuffix(l, "\n")
+		switch {
+		case body == "":
+			continue
+		case strings.HasPrefix(body, "--- "), strings.HasPrefix(body, "+++ "), strings.HasPrefix(body, "@@"):
+			lines[i] = e.ui.word("heading", body) + "\n"
+		case body[0] == '-':
+			lines[i] = e.ui.word("bad", body) + "\n"
+		case body[0] == '+':
+			lines[i] = e.ui.word("good", body) + "\n"
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// trials runs the canaries and says what really happened.
+func (e *env) trials(ctx context.Context, w install.World, full bool, r *installed) error {
+	hook, err := install.TryHook(ctx, w, r.Agent)
+	if err != nil {
+		return err
+	}
+	r.Hook = &hook
+	e.printTrial("the hook alone", hook)
+	if !full {
+		return nil
+	}
+	real, err := install.TryAgent(ctx, w, r.Agent)
+	if err != nil {
+		return err
+	}
+	r.Real = &real
+	e.printTrial("the real agent", real)
+	return nil
+}
+
+func (e *env) printTrial(what string, t install.Trial) {
+	if e.json {
+		return
+	}
+	switch {
+	case !t.Ran:
+		e.printf("  %s: %s: %s\n", what, e.ui.word("warn", "could not be tried"), t.How)
+	case t.Blocked:
+		e.printf("  %s: %s: %s\n", what, e.ui.word("good", "blocked"), t.How)
+	default:
+		e.printf("  %s: %s: %s\n", what, e.ui.word("deny", "NOT BLOCKED"), t.How)
+		e.printf("    %s\n", e.ui.word("bad", "do not rely on Tidemark for this agent until \"tidemark doctor\" finds nothing wrong"))
+	}
+}
+
+func (e *env) uninstall(f *installFlags, names []string) error {
+	w, err := e.installWorld(f)
+	if err != nil {
+		return err
+	}
+	var plans []*install.Plan
+	for _, name := range names {
+		p, err := install.Removal(w, name)
+		if err != nil {
+			return err
+		}
+		plans = append(plans, p)
+	}
+	var out []installed
+	for _, p := range plans {
+		r, err := e.carryOut(p, f.dry)
+		if err != nil {
+			return err
+		}
+		out = append(out, r)
+	}
+	if e.json {
+		return e.printJSON(out)
+	}
+	return nil
+}

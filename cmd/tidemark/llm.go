@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark/tidemark/internal/app"
+)
+
+func (e *env) llmCommand() *cobra.Command {
+	var listen string
+	var upstreams []string
+	cmd := &cobra.Command{
+		Use:   "llm [--upstream NAME=URL] [-- COMMAND [ARGS...]]",
+		Short: "Put the monitor between an agent and its model",
+		Long: `Put the monitor between an agent and its model. Uses the server that runs on the data
+folder, or starts one, and says how to point clients at it. With a command, runs it with
+the usual environment variables set and ends with its exit code.
+
+  tidemark llm -- claude
+  tidemark llm --upstream openai=http://127.0.0.1:8080 -- python agent.py`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			overrides, err := readUpstreams(upstreams)
+			if err != nil {
+				return err
+			}
+			return e.llm(cmd.Context(), listen, overrides, args)
+		},
+	}
+	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on where no server runs yet (default 127.0.0.1:8417; port 0 picks a free one)")
+	cmd.Flags().StringArrayVar(&upstreams, "upstream", nil, "ask the models of an upstream somewhere else: NAME=URL")
+	return cmd
+}
+
+// readUpstreams reads NAME=URL.
+func readUpstreams(list []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, item := range list {
+		name, url, ok := strings.Cut(item, "=")
+		if !ok || name == "" || url == "" {
+			return nil, fmt.Errorf("--upstream %q is not NAME=URL", item)
+		}
+		out[name] = strings.TrimRight(url, "/")
+	}
+	return out, nil
+}
+
+func (e *env) llm(ctx context.Context, listen string, upstreams map[string]string, command []string) (err error) {
+	url, stop, err := e.llmServer(ctx, listen, upstreams)
+	if err != nil {
+		return err
+	}
+	if stop != nil {
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	if len(command) > 0 {
+		return e.runWith(ctx, url, command)
+	}
+	if err := e.pointers(url); err != nil || stop == nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// llmServer finds the running server, or starts one; then stop ends it.
+func (e *env) llmServer(ctx context.Context, listen string, upstreams map[string]string) (url string, stop func() error, err error) {
+	running, err := e.findServer(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	if running != nil {
+		if listen != "" || len(upstreams) > 0 {
+			return "", nil, errors.New("a server runs already: --listen and --upstream are for a new one; name upstreams in its policy file")
+		}
+		return running.base, nil, nil
+	}
+	logger, err := e.logger("warn")
+	if err != nil {
+		return "", nil, err
+	}
+	p, err := e.paths()
+	if err != nil {
+		return "", nil, err
+	}
+	a, err := app.New(ctx, app.Options{Paths: p, Listen: listen, Upstreams: upstreams, Logger: logger})
+	if err != nil {
+		return "", nil, err
+	}
+	if url, err = a.Start(ctx); err != nil {
+		return "", nil, errors.Join(err, a.Stop(ctx))
+	}
+	return url, func() error {
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		return a.Stop(grace)
+	}, nil
+}
+
+// variables point the usual clients at the proxy.
+func variables(url string) [][2]string {
+	return [][2]string{
+		{"OPENAI_BASE_URL", url + "/openai/v1"},
+		{"OPENAI_API_BASE", url + "/openai/v1"}, // what some clients still read
+		{"ANTHROPIC_BASE_URL", url + "/anthropic"},
+		{"GOOGLE_GEMINI_BASE_URL", url + "/gemini"},
+	}
+}
+
+// pointers says how to point clients at the proxy.
+func (e *env) pointers(url string) error {
+	type pointer struct {
+		Client string `json:"client"`
+		Set    string `json:"set"`
+	}
+	list := []pointer{
+		{"OpenAI SDKs, LangChain, Codex", "export OPENAI_BASE_URL=" + url + "/openai/v1"},
+		{"Anthropic SDKs, Claude Code", "export ANTHROPIC_BASE_URL=" + url + "/anthropic"},
+		{"Google GenAI SDKs, Gemini CLI", "export GOOGLE_GEMINI_BASE_URL=" + url + "/gemini"},
+		{"OpenCode", `opencode.json: "provider": {"openai": {"options": {"baseURL": "` + url + `/openai/v1"}}}`},
+		{"OpenClaw", `openclaw.json: models.providers.<id>.baseUrl = "` + url + `/openai/v1"`},
+		{"others, by llm.upstreams", url + "/llm/<name>/…"},
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"url": url, "clients": list})
+	}
+	e.printf("models through %s (keys pass through unless the policy file names a keyEnv)\n\n", url)
+	for _, p := range list {
+		e.printf("  %-30s  %s\n", p.Client, p.Set)
+	}
+	e.printf("\n  run one at once:                tidemark llm -- claude\n")
+	return nil
+}
+
+// exitStatus ends the program with the exit code of a command it ran.
+type exitStatus int
+
+func (s exitStatus) Error() string { return fmt.Sprintf("the command ended with %d", int(s)) }
+
+// runWith runs a command whose models are asked through the proxy.
+func (e *env) runWith(ctx context.Context, url string, command []string) error {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // running it is what was asked for
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.in, e.out, e.errOut
+	cmd.Env = os.Environ()
+	for _, v := range variables(url) {
+		cmd.Env = append(cmd.Env, v[0]+"="+v[1])
+	}
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it may clean up first
+	cmd.WaitDelay = 10 * time.Second
+	err := cmd.Run()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && ended.ExitCode() > 0 {
+		return exitStatus(ended.ExitCode())
+	}
+	if err != nil {
+		return fmt.Errorf("run %s: %w", command[0], err)
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/doctor"
+	"github.com/tidemark/tidemark/internal/install"
+	"github.com/tidemark/tidemark/internal/store/sqlite"
+)
+
+// DoctorOptions say what to examine.
+type DoctorOptions struct {
+	Paths    Paths
+	Agents   []string      // by name; none: all that are known
+	World    install.World // where agents are looked for
+	Deep     bool          // try the real agents too
+	Progress func(name string)
+}
+
+// Diagnosis is what the doctor found.
+type Diagnosis = doctor.Report
+
+// DoctorAgents are the agents the doctor knows.
+func DoctorAgents() []string { return install.Names() }
+
+// HomeWorld is where the agents of the person who runs this program are. hook is the
+// path of the hook program; "" is beside this one.
+func HomeWorld(p Paths, hook, project string) (install.World, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return install.World{}, errors.New("find agents: no home directory")
+	}
+	if hook == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return install.World{}, fmt.Errorf("find hook program: %w", err)
+		}
+		hook = filepath.Join(filepath.Dir(self), "tidemark-hook")
+	}
+	return install.World{Home: home, Data: p.Data, Hook: hook, Project: project, Getenv: os.Getenv}, nil
+}
+
+// Doctor examines the server, the data folder, every door and the agents.
+func Doctor(ctx context.Context, o DoctorOptions) (Diagnosis, error) {
+	for _, name := range o.Agents {
+		if !slices.Contains(install.Names(), name) {
+			return Diagnosis{}, fmt.Errorf("unknown agent %q (want one of %s)", name, strings.Join(install.Names(), ", "))
+		}
+	}
+	s := examined(o.Paths)
+	checks := []doctor.Check{
+		doctor.CheckServer(s),
+		doctor.CheckTokens(s, o.Paths.Tokens()),
+		doctor.CheckStore(examinedStore(o.Paths, s.URL != "")),
+		doctor.CheckApprovals(s, func(ctx context.Context) ([]doctor.Part, error) { return partsOf(ctx, o.Paths) }),
+		doctor.CheckDoors([]doctor.Door{
+			doctor.HTTPDoor(s.URL, s.Tokens.Agent),
+			doctor.HookDoor(o.World.Hook, o.Paths.Data),
+		}),
+	}
+	names := o.Agents
+	if len(names) == 0 {
+		names = install.Names()
+	}
+	if slices.Contains(names, openclaw) {
+		checks = append(checks, doctor.CheckHosts(s, func(ctx context.Context) []string { return hooked(ctx, o.World) }))
+	}
+	for _, name := range names {
+		checks = append(checks, doctor.CheckAgent(o.agent(name, s.URL)))
+	}
+	return doctor.Examine(ctx, append(checks, doctor.Limits()), o.Progress), nil
+}
+
+// examined is the server that has announced itself, if any.
+func examined(p Paths) doctor.Server {
+	s := doctor.Server{Version: Version()}
+	r, err := FindRunning(p)
+	if err != nil && !errors.Is(err, ErrNotRunning) {
+		s.Fault = err
+	}
+	s.URL = r.URL
+	if _, err := os.Stat(p.Tokens()); errors.Is(err, fs.ErrNotExist) { // LoadTokens would make them
+		s.TokenErr = fmt.Errorf("%s does not exist (the first start makes it: tidemark serve)", p.Tokens())
+		return s
+	}
+	t, _, err := LoadTokens(p.Tokens())
+	s.Tokens, s.TokenErr = doctor.Tokens(t), err
+	return s
+}
+
+func examinedStore(p Paths, running bool) doctor.Store {
+	s := doctor.Store{Folder: p.Data, Exists: exists(p) == nil}
+	s.Read = func(ctx context.Context) (doctor.Log, func() error, error) {
+		r, err := sqlite.OpenReadOnly(ctx, p.DB())
+		if err != nil {
+			return nil, nil, fmt.Errorf("open log: %w", err)
+		}
+		return r, r.Close, nil
+	}
+	if !running {
+		s.Write = func(ctx context.Context) error {
+			w, err := sqlite.Open(ctx, p.DB(), sqlite.Options{})
+			if err != nil {
+				return fmt.Errorf("open log: %w", err)
+			}
+			return errors.Join(w.Ping(ctx), w.Close())
+		}
+	}
+	return s
+}
+
+func partsOf(ctx context.Context, p Paths) ([]doctor.Part, error) {
+	parts, err := Status(ctx, p)
+	out := make([]doctor.Part, len(parts))
+	for i, q := range parts {
+		out[i] = doctor.Part{Name: q.Name, OK: q.OK, Detail: q.Detail, Fault: q.Fault}
+	}
+	return out, err
+}
+
+// openclaw is the host whose plugin gives signs of life.
+const openclaw = "openclaw"
+
+// hooked are the hosts from which signs of life are expected.
+func hooked(ctx context.Context, w install.World) []string {
+	if s, err := install.Inspect(ctx, w, openclaw); err != nil || !s.Hooked {
+		return nil
+	}
+	return []string{openclaw}
+}
+
+// agent is how to examine one agent.
+func (o DoctorOptions) agent(name, server string) doctor.Agent {
+	a := doctor.Agent{Name: name, Asked: slices.Contains(o.Agents, name), Server: server}
+	w := o.World
+	a.Inspect = func(ctx context.Context) (doctor.State, error) {
+		s, err := install.Inspect(ctx, w, name)
+		if err == nil && !s.Hooked && w.Project == "" { // the administrator may have done it
+			managed := w
+			managed.Managed = true
+			if m, err := install.Inspect(ctx, managed, name); err == nil && m.Hooked {
+				s, w = m, managed
+			}
+		}
+		return stateOf(s), err
+	}
+	if name == openclaw { // its plugin runs inside the gateway; its signs of life are under hosts
+		a.Models = openclawModels(w)
+	} else {
+		a.Hook = &doctor.Door{Name: "hook", Try: func(ctx context.Context) (doctor.Trial, error) {
+			t, err := install.TryHook(ctx, w, name)
+			return doctor.Trial(t), err
+		}}
+	}
+	if o.Deep {
+		a.Real = &doctor.Door{Name: "agent itself", Try: func(ctx context.Context) (doctor.Trial, error) {
+			t, err := install.TryAgent(ctx, w, name)
+			return doctor.Trial(t), err
+		}}
+	}
+	return a
+}
+
+// sameUser begins the one case that is true of every agent of a person with a shell. It
+// is among the limits, once.
+const sameUser = "somebody with the rights of this user"
+
+func stateOf(s install.State) doctor.State {
+	open := slices.DeleteFunc(slices.Clone(s.FailsOpen), func(p string) bool { return strings.HasPrefix(p, sameUser) })
+	return doctor.State{
+		Version: s.Version, Found: s.Found, Hooked: s.Hooked, Intact: s.Intact, Files: s.Files, Problems: s.Problems, FailsOpen: open,
+	}
+}
+
+// openclawModels reads where OpenClaw gets its models from. A file that cannot be read
+// names none, and then its holes are open.
+func openclawModels(w install.World) *doctor.Models {
+	m := &doctor.Models{}
+	path := filepath.Join(w.Home, ".openclaw", "openclaw.json")
+	getenv := w.Getenv
+	if getenv == nil {
+		getenv = func(string) string { return "" }
+	}
+	if d := getenv("OPENCLAW_STATE_DIR"); d != "" {
+		path = filepath.Join(d, "openclaw.json")
+	}
+	if p := getenv("OPENCLAW_CONFIG_PATH"); p != "" {
+		path = p
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return m
+	}
+	o, _ := config.ReadOpenClaw(path, src)
+	m.Included, m.Replaces = o.Included, o.Replaces
+	for _, p := range o.Providers {
+		m.Providers = append(m.Providers, doctor.Provider(p))
+	}
+	return m
+}

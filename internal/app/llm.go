@@ -1,0 +1,81 @@
+package app
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/door/llm"
+	"github.com/tidemark/tidemark/internal/door/llm/talk"
+	"github.com/tidemark/tidemark/internal/feed"
+)
+
+// openLLM makes the proxy to models. Nothing is contacted yet.
+func (a *App) openLLM(f *feed.Feed, bus *hook.Bus, metrics *prometheus.Registry) (*llm.Proxy, error) {
+	c := a.config.LLM
+	near := loopbackOnly(a.address())
+	open := c.Require == "none" || c.Require == "" && near
+	ups := make([]llm.Upstream, 0, len(c.Upstreams))
+	for _, u := range c.Upstreams {
+		if open && !near && u.Key != "" {
+			return nil, fmt.Errorf("open LLM proxy: with llm.require: none and %s anybody could use the key of upstream %s; require a token, or listen on this machine alone", a.address(), u.Name)
+		}
+		ups = append(ups, llm.Upstream{Name: u.Name, API: u.API, BaseURL: u.BaseURL, Key: string(u.Key), Handshake: u.Handshake})
+	}
+	for name, base := range a.opts.Upstreams {
+		if err := redirect(ups, name, base); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if a.greeting, err = llm.NewHandshake(rand.Reader); err != nil {
+		return nil, err
+	}
+	return llm.New(llm.Options{
+		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: talk.New(a.Monitor, talk.Options{}), Tokens: llm.Tokens(a.Tokens),
+		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.AllowedHosts,
+		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open,
+		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,
+		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics,
+	})
+}
+
+// redirect points an upstream somewhere else, for one start.
+func redirect(ups []llm.Upstream, name, base string) error {
+	for i := range ups {
+		if ups[i].Name == name {
+			if fault := config.CheckUpstream(base); fault != "" {
+				return fmt.Errorf("upstream %s: %s", name, fault)
+			}
+			ups[i].BaseURL = base
+			return nil
+		}
+	}
+	return errors.New("there is no upstream named " + name + "; add it to llm.upstreams in the policy file")
+}
+
+// address is where the server listens or will.
+func (a *App) address() string {
+	if a.opts.Listen != "" {
+		return a.opts.Listen
+	}
+	return a.config.Server.Listen
+}
+
+// loopbackOnly reports whether only this machine can reach an address. A name other than
+// localhost may stand for anything.
+func loopbackOnly(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}

@@ -1,0 +1,210 @@
+package config
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/source"
+)
+
+// LLM is the `llm` section: the proxy between agents and models.
+type LLM struct {
+	Upstreams     []Upstream // in the order of the file, the public ones first
+	Sender        string     // owner, unknown; "" is by where the server listens
+	Require       string     // token, none; "" is by where the server listens
+	MaxContext    int64      // bytes of a request
+	MaxConcurrent int        // requests at once
+	MaxIterations int        // model calls of one turn; 0 is without end
+	Wait          time.Duration
+}
+
+// Upstream is a provider, or a program that speaks like one.
+type Upstream struct {
+	Name      string
+	API       string // openai, anthropic or gemini
+	BaseURL   string // without a slash at the end
+	Key       Secret // put in place of the client's; "" passes the client's own on
+	Handshake bool   // a request must carry a line that our plugin was given
+}
+
+// apis are what an upstream can speak; those names are also the public upstreams.
+var apis = []string{"openai", "anthropic", "gemini"}
+
+// publicUpstreams are there without a word in the file.
+func publicUpstreams() []Upstream {
+	return []Upstream{
+		{Name: "openai", API: "openai", BaseURL: "https://api.openai.com"},
+		{Name: "anthropic", API: "anthropic", BaseURL: "https://api.anthropic.com"},
+		{Name: "gemini", API: "gemini", BaseURL: "https://generativelanguage.googleapis.com"},
+	}
+}
+
+// The bounds of the section.
+const (
+	defaultContext    = 32 << 20
+	maxContext        = 256 << 20
+	defaultConcurrent = 512
+	maxWait           = time.Hour
+)
+
+// llm reads the section.
+func (d *decoder) llm(n *source.Node) LLM {
+	l := LLM{Upstreams: publicUpstreams(), MaxContext: defaultContext, MaxConcurrent: defaultConcurrent}
+	if n == nil {
+		return l
+	}
+	word := func(to *string, words ...string) func(*source.Node) {
+		return func(n *source.Node) {
+			if i, ok := d.Choice(n, words...); ok {
+				*to = words[i]
+			}
+		}
+	}
+	number := func(low, high int64, set func(int64)) func(*source.Node) {
+		return func(n *source.Node) {
+			if v, ok := d.Int(n, low, high); ok {
+				set(v)
+			}
+		}
+	}
+	d.Fields(n, map[string]func(*source.Node){
+		"upstreams":       func(n *source.Node) { l.Upstreams = d.upstreams(n, l.Upstreams) },
+		"sender":          word(&l.Sender, "owner", "unknown"),
+		"require":         word(&l.Require, "token", "none"),
+		"maxContextBytes": number(1<<10, maxContext, func(v int64) { l.MaxContext = v }),
+		"maxConcurrent":   number(1, 65_536, func(v int64) { l.MaxConcurrent = int(v) }),
+		"maxIterations":   number(0, 1_000_000, func(v int64) { l.MaxIterations = int(v) }),
+		"wait":            func(n *source.Node) { l.Wait = d.span(n, maxWait) },
+	})
+	return l
+}
+
+// span reads a length of time such as 30s.
+func (d *decoder) span(n *source.Node, most time.Duration) time.Duration {
+	v, err := time.ParseDuration(n.Text)
+	if n.Kind == source.Int && n.Int == 0 {
+		v, err = 0, nil
+	}
+	if err != nil || v < 0 || v > most {
+		d.Hintf(n.Pos, "write it as 30s or 5m, at most "+most.String(), "%s is not a length of time", n.Path)
+		return 0
+	}
+	return v
+}
+
+// upstreams adds those of the file to the public ones, or changes them.
+func (d *decoder) upstreams(n *source.Node, known []Upstream) []Upstream {
+	for _, k := range d.Entries(n) {
+		i := slices.IndexFunc(known, func(u Upstream) bool { return u.Name == k.Name })
+		u := Upstream{Name: k.Name}
+		if i >= 0 {
+			u = known[i]
+		} else if !plainName(k.Name) {
+			d.Hintf(k.Pos, "use small letters, digits and dashes", "%s cannot stand in a path", k.Value.Path)
+			continue
+		}
+		d.upstream(k, &u)
+		if i >= 0 {
+			known[i] = u
+		} else {
+			known = append(known, u)
+		}
+	}
+	return known
+}
+
+func plainName(s string) bool {
+	return s != "" && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == "" && strings.Trim(s, ".") != ""
+}
+
+func (d *decoder) upstream(k source.Key, u *Upstream) {
+	n := k.Value
+	plain := false
+	var address *source.Node
+	d.Fields(n, map[string]func(*source.Node){
+		"api": func(n *source.Node) {
+			if i, ok := d.Choice(n, apis...); ok {
+				if u.API != "" && u.API != apis[i] {
+					d.Hintf(n.Pos, "give it another name", "%s: this upstream always speaks %s", n.Path, u.API)
+					return
+				}
+				u.API = apis[i]
+			}
+		},
+		"baseUrl":   func(n *source.Node) { address = n },
+		"keyEnv":    func(n *source.Node) { u.Key = d.key(n) },
+		"plainHTTP": func(n *source.Node) { plain, _ = d.Bool(n) },
+		"handshake": func(n *source.Node) {
+			i, ok := d.Choice(n, "off", "required")
+			u.Handshake = ok && i == 1
+		},
+	})
+	if address != nil {
+		u.BaseURL = d.upstreamURL(address, plain)
+	} else if u.BaseURL == "" {
+		d.Errorf(k.Pos, "%s needs baseUrl", n.Path)
+	}
+	if u.API == "" && n.Get("api") == nil {
+		d.Hintf(k.Pos, "add api: openai, anthropic or gemini", "%s needs api", n.Path)
+	}
+}
+
+// upstreamURL reads where an upstream is. Keys and whole conversations go there, so an
+// address that is not encrypted is taken only for this machine, or by express wish.
+func (d *decoder) upstreamURL(n *source.Node, plain bool) string {
+	u, ok := d.url(n)
+	switch {
+	case !ok:
+		return ""
+	case !plainAddress(u):
+		d.Errorf(n.Pos, "%s must not have a query, a fragment or escapes", n.Path)
+		return ""
+	case u.Scheme == "http" && !loopback(u.Hostname()) && !plain:
+		d.Hintf(n.Pos, "use https, an address of this machine, or add plainHTTP: true", "%s is not encrypted", n.Path)
+		return ""
+	}
+	return strings.TrimRight(n.Text, "/")
+}
+
+func plainAddress(u *url.URL) bool {
+	return u.RawQuery == "" && !u.ForceQuery && u.Fragment == "" && u.RawPath == ""
+}
+
+// CheckUpstream says what is wrong with an upstream's address that did not come from the
+// file; empty if nothing is.
+func CheckUpstream(address string) string {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || !plainAddress(u):
+		return "the address is not usable; write it as https://host/path"
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return "the address is not encrypted; name it in the policy file with plainHTTP: true"
+	}
+	return ""
+}
+
+// key reads a provider's key from the environment.
+func (d *decoder) key(n *source.Node) Secret {
+	name, ok := d.Text(n)
+	if !ok {
+		return ""
+	}
+	v, _ := d.env(name)
+	if v == "" || strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		d.Hintf(n.Pos, "set it before starting, or leave keyEnv out to pass the client's own key on", "environment variable %s is not set, or holds more than a key", name)
+		return ""
+	}
+	return Secret(v)
+}
+
+// apart is the file without one of its sections, for readers that do not know it.
+func apart(root *source.Node, key string) *source.Node {
+	if root.Get(key) == nil {
+		return root
+	}
+	rest := *root
+	rest.Keys = slices.DeleteFunc(slices.Clone(root.Keys), func(k source.Key) bool { return k.Name == key })
+	return &rest
+}

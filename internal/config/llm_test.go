@@ -1,0 +1,97 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidemark/tidemark/internal/config"
+)
+
+func llmEnv(name string) (string, bool) {
+	v, ok := map[string]string{"OPENAI_API_KEY": "sk-from-the-environment", "BAD_KEY": "two words"}[name]
+	return v, ok
+}
+
+func TestWithoutASectionThePublicUpstreamsAreThere(t *testing.T) {
+	c, faults := config.Parse("tidemark.yaml", nil, llmEnv)
+	if c == nil {
+		t.Fatal(faults)
+	}
+	want := config.LLM{MaxContext: 32 << 20, MaxConcurrent: 512, Upstreams: []config.Upstream{
+		{Name: "openai", API: "openai", BaseURL: "https://api.openai.com"},
+		{Name: "anthropic", API: "anthropic", BaseURL: "https://api.anthropic.com"},
+		{Name: "gemini", API: "gemini", BaseURL: "https://generativelanguage.googleapis.com"},
+	}}
+	if diff := cmp.Diff(want, c.LLM); diff != "" {
+		t.Errorf("section (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheLLMSectionIsReadWhole(t *testing.T) {
+	c, faults := config.Parse("tidemark.yaml", []byte(`
+llm:
+  upstreams:
+    openai: {keyEnv: OPENAI_API_KEY, handshake: required}
+    mine: {api: anthropic, baseUrl: "http://127.0.0.1:8080/x/"}
+    far: {api: gemini, baseUrl: "http://models.example", plainHTTP: true}
+  sender: unknown
+  require: token
+  maxContextBytes: 4096
+  maxConcurrent: 3
+  maxIterations: 7
+  wait: 90s
+`), llmEnv)
+	if c == nil {
+		t.Fatal(faults)
+	}
+	want := config.LLM{
+		Sender: "unknown", Require: "token", MaxContext: 4096, MaxConcurrent: 3, MaxIterations: 7, Wait: 90 * time.Second,
+		Upstreams: []config.Upstream{
+			{Name: "openai", API: "openai", BaseURL: "https://api.openai.com", Key: "sk-from-the-environment", Handshake: true},
+			{Name: "anthropic", API: "anthropic", BaseURL: "https://api.anthropic.com"},
+			{Name: "gemini", API: "gemini", BaseURL: "https://generativelanguage.googleapis.com"},
+			{Name: "mine", API: "anthropic", BaseURL: "http://127.0.0.1:8080/x"},
+			{Name: "far", API: "gemini", BaseURL: "http://models.example"},
+		},
+	}
+	if diff := cmp.Diff(want, c.LLM); diff != "" {
+		t.Errorf("section (-want +got):\n%s", diff)
+	}
+}
+
+func TestFaultsOfTheLLMSectionPoint(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"an unknown key":          {"llm: {upstream: 1}", "tidemark.yaml:1:7"},
+		"plain HTTP beyond here":  {"llm: {upstreams: {openai: {baseUrl: 'http://models.example'}}}", "not encrypted"},
+		"a query":                 {"llm: {upstreams: {openai: {baseUrl: 'https://models.example/?a=1'}}}", "must not have a query"},
+		"a key that is not set":   {"llm: {upstreams: {openai: {keyEnv: NOT_SET}}}", "environment variable NOT_SET"},
+		"a key that is none":      {"llm: {upstreams: {openai: {keyEnv: BAD_KEY}}}", "environment variable BAD_KEY"},
+		"no api":                  {"llm: {upstreams: {mine: {baseUrl: 'https://models.example'}}}", "needs api"},
+		"no address":              {"llm: {upstreams: {mine: {api: openai}}}", "needs baseUrl"},
+		"a public one's api":      {"llm: {upstreams: {openai: {api: gemini}}}", "always speaks openai"},
+		"a name for no path":      {"llm: {upstreams: {'a/b': {api: openai, baseUrl: 'https://models.example'}}}", "cannot stand in a path"},
+		"a wait of no length":     {"llm: {wait: soon}", "not a length of time"},
+		"a wait of weeks":         {"llm: {wait: 200h}", "not a length of time"},
+		"a sender nobody knows":   {"llm: {sender: friend}", "llm.sender"},
+		"a bound that bounds not": {"llm: {maxContextBytes: 0}", "llm.maxContextBytes"},
+	} {
+		cfg, faults := config.Parse("tidemark.yaml", []byte(c.text), llmEnv)
+		if cfg != nil || !strings.Contains(faults.Error(), c.want) || !strings.Contains(faults.Error(), "tidemark.yaml:1:") {
+			t.Errorf("%s: got %v, want a fault with its place that says %q", name, faults, c.want)
+		}
+	}
+}
+
+func TestAnAddressFromTheCommandLineIsChecked(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"https://models.example/v": true, "http://127.0.0.1:1": true, "http://models.example": false, "ftp://x": false,
+		"https://a:b@models.example": false, "https://models.example?x": false, "": false,
+	} {
+		if got := config.CheckUpstream(address); (got == "") != ok {
+			t.Errorf("%q: got %q, want usable: %v", address, got, ok)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package doctor
+
+import (
+	"context"
+	"strings"
+)
+
+// State is how an agent stands.
+type State struct {
+	Version   string
+	Found     bool // its program is on this machine
+	Hooked    bool // our hook is where it decides calls
+	Intact    bool // the settings are as they were written
+	Files     []string
+	Problems  []string
+	FailsOpen []string // when it would run a tool without asking, in words
+}
+
+// Agent is one agent and how to examine it.
+type Agent struct {
+	Name    string
+	Asked   bool // somebody named it: its absence is a fault
+	Inspect func(ctx context.Context) (State, error)
+	Hook    *Door   // the hook as the settings have it; nil: it has none that can be tried alone
+	Real    *Door   // the agent itself with a scripted model; nil: not now
+	Models  *Models // of a host whose holes close in the path of its models; nil: it has none
+	Server  string  // where ours is
+}
+
+// CheckAgent looks at an agent's program, settings and hook.
+func CheckAgent(a Agent) Check {
+	return Check{Name: a.Name, Run: func(ctx context.Context) []Finding {
+		f := found{about: a.Name}
+		s, err := a.Inspect(ctx)
+		switch {
+		case err != nil:
+			f.add(Broken, "settings", err.Error(), "")
+		case !s.Hooked:
+			f.unhooked(a, s)
+		default:
+			f.hooked(a, s)
+			if a.Hook != nil {
+				f.try(ctx, *a.Hook, Broken)
+			}
+			if a.Real != nil {
+				f.try(ctx, *a.Real, Limit)
+			}
+		}
+		return f.list
+	}}
+}
+
+// absent is an agent that is not here at all.
+const absent = "not on this machine"
+
+// unhooked is an agent that nobody guards. That is a fault where somebody believes
+// otherwise: it was asked for, or its hooks were there once.
+func (f *found) unhooked(a Agent, s State) {
+	grade := Off
+	if a.Asked || len(s.Problems) > 0 {
+		grade = Broken
+	}
+	if s.Found {
+		f.add(grade, "hooks", strings.TrimSpace("found "+s.Version)+"; it runs without Tidemark", "tidemark install "+a.Name)
+	} else {
+		f.add(grade, "program", absent, "")
+	}
+	for _, p := range s.Problems {
+		f.add(Broken, "settings", p, "tidemark install "+a.Name)
+	}
+}
+
+func (f *found) hooked(a Agent, s State) {
+	switch {
+	case s.Version != "":
+		f.add(Good, "program", s.Version, "")
+	case s.Found:
+		f.add(Limit, "program", "it does not tell its version; the settings are for the newest one known", "")
+	default:
+		f.add(Limit, "program", "not on this machine's PATH; hooks are in its settings all the same", "")
+	}
+	if s.Intact {
+		f.add(Good, "hooks", "active, as installed: "+strings.Join(s.Files, ", "), "")
+	}
+	for _, p := range s.Problems {
+		f.add(Broken, "settings", p, "tidemark install "+a.Name)
+	}
+	if !s.Intact && len(s.Problems) == 0 {
+		f.add(Broken, "settings", "not as installed", "tidemark install "+a.Name)
+	}
+	if a.Models != nil {
+		f.addHoles(*a.Models, a.Server)
+		return
+	}
+	for _, p := range s.FailsOpen {
+		f.add(Open, "fails open", p, "")
+	}
+	if len(s.FailsOpen) == 0 {
+		f.add(Good, "fails closed", "no case is known in which it runs a tool unasked", "")
+	}
+}
+
+// Limits says what no check can find.
+func Limits() Check {
+	return Check{Name: "limits", Run: func(context.Context) []Finding {
+		f := found{about: "limits"}
+		f.add(Limit, "same user", "an agent with a shell of the same user can edit its own settings, read the tokens and speak to the server in an owner's name",
+			"settings managed by the administrator (tidemark install --managed), and the server under another user")
+		f.add(Limit, "signs of life", "beats and hook events say what their sender says of itself; whoever holds the agent token can send them", "")
+		return f.list
+	}}
+}

@@ -1,0 +1,161 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Tokens are the bearer tokens of the three roles, as the data folder has them.
+type Tokens struct{ Agent, Approver, Admin string }
+
+// Server is where a server says it listens, and what to ask it with.
+type Server struct {
+	URL      string // "": none has announced itself
+	Fault    error  // why the announcement could not be read
+	Tokens   Tokens
+	TokenErr error  // why the tokens could not be read
+	Version  string // of this program
+}
+
+// Part is one of those the monitor asks.
+type Part struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Fault  string `json:"fault"`
+}
+
+// Host is a program whose plugin gave a sign of life.
+type Host struct {
+	ID            string   `json:"id"`
+	Host          string   `json:"host"`
+	Version       string   `json:"version"`
+	PluginVersion string   `json:"pluginVersion"`
+	Hooks         []string `json:"hooks"`
+	Age           int64    `json:"ageSeconds"`
+	Silent        bool     `json:"silent"`
+}
+
+// Status is what the server says about itself.
+type Status struct {
+	Version string    `json:"version"`
+	Started time.Time `json:"started"`
+	Parts   []Part    `json:"parts"`
+	Hosts   []Host    `json:"hosts"`
+}
+
+// Ask gets the server's status; nil where there is none to be had.
+func (s Server) Ask(ctx context.Context) *Status {
+	if s.URL == "" || s.TokenErr != nil {
+		return nil
+	}
+	var v Status
+	if err := newClient(s.URL, s.Tokens.Approver).call(ctx, http.MethodGet, "/v1/status", nil, &v); err != nil {
+		return nil
+	}
+	return &v
+}
+
+const startServer = "tidemark serve"
+
+// CheckServer looks whether a server answers, can decide, and is this version.
+func CheckServer(s Server) Check {
+	return Check{Name: "server", Run: func(ctx context.Context) []Finding {
+		f := found{about: "server"}
+		switch {
+		case s.Fault != nil:
+			f.add(Broken, "running", s.Fault.Error(), startServer)
+			return f.list
+		case s.URL == "":
+			f.add(Broken, "running", "no server runs on this data folder; hooked agents are blocked until one does", startServer)
+			return f.list
+		}
+		c := newClient(s.URL, "")
+		if err := c.call(ctx, http.MethodGet, "/healthz", nil, nil); err != nil {
+			f.add(Broken, "running", fmt.Sprintf("%s cannot be reached: %v; hooked agents are blocked", s.URL, err), startServer)
+			return f.list
+		}
+		f.add(Good, "running", s.URL+" answers", "")
+		if err := c.call(ctx, http.MethodGet, "/readyz", nil, nil); err != nil {
+			f.add(Broken, "ready", "it cannot decide: "+err.Error(), "see its own messages; every call is refused until then")
+		} else {
+			f.add(Good, "ready", "it has a policy and can write its log", "")
+		}
+		s.version(ctx, &f)
+		return f.list
+	}}
+}
+
+func (s Server) version(ctx context.Context, f *found) {
+	switch v := s.Ask(ctx); {
+	case v == nil:
+		f.add(Broken, "version", "it does not tell its status", "see tokens")
+	case v.Version != s.Version:
+		f.add(Broken, "version", fmt.Sprintf("the server is %q, this program is %q", v.Version, s.Version), "restart the server")
+	default:
+		f.add(Good, "version", v.Version, "")
+	}
+}
+
+// nobody is a token no server has given to anyone.
+const nobody = "tm-nobody-0000000000000000000000000000"
+
+// CheckTokens looks whether the token file is private and is the running server's.
+func CheckTokens(s Server, file string) Check {
+	return Check{Name: "tokens", Run: func(ctx context.Context) []Finding {
+		f := found{about: "tokens"}
+		if s.TokenErr != nil {
+			f.add(Broken, "file", s.TokenErr.Error(), "")
+			return f.list
+		}
+		f.add(Good, "file", file+" is there and private", "")
+		if s.URL == "" {
+			return f.list
+		}
+		for _, r := range []struct{ role, token, path string }{
+			{"agent", s.Tokens.Agent, "/v1/policy"}, {"approver", s.Tokens.Approver, "/v1/approvals"}, {"admin", s.Tokens.Admin, "/v1/status"},
+		} {
+			if err := newClient(s.URL, r.token).call(ctx, http.MethodGet, r.path, nil, nil); err != nil {
+				f.add(Broken, r.role, "the server does not take this token: "+err.Error(), "restart the server, or give --data of the one that runs")
+			} else {
+				f.add(Good, r.role, "the server takes it", "")
+			}
+		}
+		var no *refusedError
+		if err := newClient(s.URL, nobody).call(ctx, http.MethodGet, "/v1/policy", nil, nil); !errors.As(err, &no) || no.status != http.StatusUnauthorized {
+			f.add(Broken, "others", "the server does not refuse a token that is nobody's", "something else answers at "+s.URL)
+		} else {
+			f.add(Good, "others", "a token that is nobody's is refused", "")
+		}
+		return f.list
+	}}
+}
+
+// CheckApprovals looks whether questions reach somebody. Without a server, parts checks
+// from here.
+func CheckApprovals(s Server, parts func(ctx context.Context) ([]Part, error)) Check {
+	return Check{Name: "approvals", Run: func(ctx context.Context) []Finding {
+		f := found{about: "approvals"}
+		var list []Part
+		if v := s.Ask(ctx); v != nil {
+			list = v.Parts
+		} else {
+			var err error
+			if list, err = parts(ctx); err != nil {
+				f.add(Broken, "policy file", line(err.Error()), "tidemark check")
+				return f.list
+			}
+		}
+		for _, p := range list {
+			if p.OK {
+				f.add(Good, p.Name, p.Detail, "")
+			} else {
+				f.add(Broken, p.Name, "cannot be reached: "+p.Fault, "questions do not arrive there; calls stay held")
+			}
+		}
+		return f.list
+	}}
+}

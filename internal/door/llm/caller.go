@@ -1,0 +1,240 @@
+package llm
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/door/llm/talk"
+	"github.com/tidemark/tidemark/internal/door/llm/wire"
+	"github.com/tidemark/tidemark/internal/strictjson"
+)
+
+// The headers clients of ours may send. None of them is ever forwarded.
+const (
+	ownHeaders    = "X-Tidemark-"
+	tokenHeader   = "X-Tidemark-Token"
+	sessionHeader = "X-Tidemark-Session"
+	agentHeader   = "X-Tidemark-Agent"
+)
+
+// keyHeaders are where clients put a provider's key; Gemini's may also stand in the query.
+var keyHeaders = []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key"}
+
+const keyQuery = "key"
+
+// callers tells who sends a request.
+type callers struct {
+	agent  [sha256.Size]byte
+	others [][sha256.Size]byte // our other tokens, which open nothing here
+	secret [sha256.Size]byte   // keeps names of tenants from being guessed back to keys
+}
+
+func newCallers(t Tokens) *callers {
+	c := &callers{agent: sha256.Sum256([]byte(t.Agent)), secret: sha256.Sum256([]byte("tidemark llm tenant " + t.Agent))}
+	for _, other := range []string{t.Approver, t.Admin} {
+		if other != "" {
+			c.others = append(c.others, sha256.Sum256([]byte(other)))
+		}
+	}
+	return c
+}
+
+// visitor is who sends a request, and whether the credential in it was ours.
+type visitor struct {
+	tenant  string
+	trusted bool
+	ours    bool // the provider's key is our token: another must be put in its place
+}
+
+// find reads the credentials. Our own token counts wherever it stands; the others of ours
+// have no business here and must not leak to a provider.
+func (c *callers) find(r *http.Request) (visitor, *problem) {
+	v := visitor{tenant: "anonymous"}
+	if tokens, given := r.Header[tokenHeader]; given {
+		if len(tokens) != 1 || !c.is(c.agent, tokens[0]) {
+			return v, newProblem(http.StatusUnauthorized, "nobody has the token in "+tokenHeader)
+		}
+		v.trusted = true
+	}
+	given := credentials(r)
+	for _, secret := range given {
+		for _, other := range c.others {
+			if c.is(other, secret) {
+				return v, newProblem(http.StatusUnauthorized, "this token is not for agents; use the agent's")
+			}
+		}
+		if c.is(c.agent, secret) {
+			v.trusted, v.ours = true, true
+		}
+	}
+	switch {
+	case v.trusted:
+		v.tenant = "agent"
+	case len(given) > 0:
+		m := hmac.New(sha256.New, c.secret[:])
+		for _, secret := range given {
+			m.Write([]byte(secret))
+			m.Write([]byte{0})
+		}
+		v.tenant = "key-" + hex.EncodeToString(m.Sum(nil)[:12])
+	}
+	return v, nil
+}
+
+func (c *callers) is(hash [sha256.Size]byte, secret string) bool {
+	sum := sha256.Sum256([]byte(secret))
+	return subtle.ConstantTimeCompare(sum[:], hash[:]) == 1
+}
+
+// credentials are all keys of a request, without the scheme before them.
+func credentials(r *http.Request) []string {
+	var out []string
+	for _, name := range keyHeaders {
+		for _, v := range r.Header[name] {
+			if scheme, rest, found := strings.Cut(strings.TrimSpace(v), " "); found && name == "Authorization" && scheme != "" {
+				v = rest
+			}
+			if v = strings.TrimSpace(v); v != "" {
+				out = append(out, v)
+			}
+		}
+	}
+	for _, v := range r.URL.Query()[keyQuery] {
+		if v != "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// withoutKey is a query without keys, otherwise as it came.
+func withoutKey(query string) string {
+	parts := strings.Split(query, "&")
+	kept := parts[:0]
+	for _, p := range parts {
+		name, _, _ := strings.Cut(p, "=")
+		if plain, err := url.QueryUnescape(name); err == nil && plain != keyQuery {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "&")
+}
+
+// harness is an agent as its requests tell.
+type harness struct {
+	name  string   // as the hook door names it
+	marks []string // what its User-Agent begins with
+}
+
+var harnesses = []harness{
+	{"claude", []string{"claude-cli/", "claude-code/"}},
+	{"codex", []string{"codex"}},
+	{"opencode", []string{"opencode/"}},
+	{"gemini", []string{"geminicli"}},
+	{"openclaw", []string{"openclaw"}},
+}
+
+// sessionHeaders are where harnesses name their conversation, and parentHeaders the one
+// they work for.
+var (
+	sessionHeaders = []string{"X-Claude-Code-Session-Id", "Session_id", "Session-Id", "Conversation_id", "X-Opencode-Session", "X-Session-Affinity", "X-Session-Id"}
+	parentHeaders  = []string{"X-Parent-Session-Id", "X-Codex-Parent-Thread-Id"}
+	childHeaders   = []string{"X-Openai-Subagent", "X-Parent-Session-Id", "X-Codex-Parent-Thread-Id"}
+)
+
+// caller is who speaks, for the follower. What a header or the body says only tells
+// conversations of one credential apart.
+func (p *Proxy) caller(r *http.Request, v visitor, hints wire.Hints) talk.Caller {
+	h := r.Header
+	c := talk.Caller{Tenant: v.tenant, Trusted: v.trusted, Owner: p.o.Owner, Agent: agentOf(h)}
+	c.Session = first(h, sessionHeader)
+	if c.Session == "" {
+		c.Session = first(h, sessionHeaders...)
+	}
+	if c.Session == "" {
+		c.Session = sessionOf(c.Agent, h, hints)
+	}
+	c.Parent = bounded(first(h, parentHeaders...))
+	c.Child = first(h, childHeaders...) != ""
+	c.Session = bounded(c.Session)
+	return c
+}
+
+func first(h http.Header, names ...string) string {
+	for _, n := range names {
+		if v := h.Get(n); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// maxSession is the longest name a client may give a conversation; one that is longer
+// counts as none.
+const maxSession = 256
+
+func bounded(name string) string {
+	if len(name) > maxSession || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return ""
+	}
+	return name
+}
+
+func agentOf(h http.Header) string {
+	if name := h.Get(agentHeader); name != "" {
+		return bounded(name)
+	}
+	agent := strings.ToLower(h.Get("User-Agent"))
+	origin := strings.ToLower(h.Get("Originator"))
+	for _, known := range harnesses {
+		for _, mark := range known.marks {
+			if strings.HasPrefix(agent, mark) || origin != "" && strings.HasPrefix(origin, mark) {
+				return known.name
+			}
+		}
+	}
+	return ""
+}
+
+// sessionOf reads the conversation's name out of what a harness sends besides headers of
+// its own.
+func sessionOf(agent string, h http.Header, hints wire.Hints) string {
+	if turn := h.Get("X-Codex-Turn-Metadata"); turn != "" {
+		var m struct {
+			Session string `json:"session_id"`
+			Thread  string `json:"thread_id"`
+		}
+		if strictjson.Unmarshal([]byte(turn), &m) == nil && m.Session+m.Thread != "" {
+			return m.Thread + m.Session
+		}
+	}
+	if agent == "codex" && hints.CacheKey != "" {
+		return hints.CacheKey
+	}
+	for _, name := range []string{"session_id", "sessionId", "conversation_id", "thread_id"} {
+		if v := hints.Metadata[name]; v != "" {
+			return v
+		}
+	}
+	return userSession(hints.Metadata["user_id"])
+}
+
+// userSession is the session in Claude Code's user_id: an object, or
+// user_…_account_…_session_….
+func userSession(id string) string {
+	var m struct {
+		Session string `json:"session_id"`
+	}
+	if strings.HasPrefix(id, "{") && strictjson.Unmarshal([]byte(id), &m) == nil {
+		return m.Session
+	}
+	if i := strings.LastIndex(id, "_session_"); i >= 0 {
+		return id[i+len("_session_"):]
+	}
+	return ""
+}

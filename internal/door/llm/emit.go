@@ -1,0 +1,144 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/door/llm/gate"
+	"github.com/tidemark/tidemark/internal/door/llm/wire"
+	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// The hooks after a model call. A plugin that judges the answer must see all of it before
+// the client sees any: where one is registered, answers arrive in one piece.
+
+// rewrites reports whether somebody wants the whole answer first.
+func (x *exchange) rewrites() bool {
+	if x.visit == nil {
+		return false
+	}
+	return x.p.anybody(hook.NameAfterLLMCall, hook.NameBeforeResponseEmit) || x.p.o.Monitor.Policy().For(x.visit.Agent).Settings().Footer
+}
+
+// probe notes the calls of an answer and permits none.
+type probe struct{ calls []hook.ToolCall }
+
+// Decide implements gate.Judge.
+func (p *probe) Decide(_ context.Context, call tool.Call) (gate.Ruling, error) {
+	p.calls = append(p.calls, hook.ToolCall{ID: call.ID, Name: call.Name, Arguments: bytes.Clone(call.Args)})
+	return gate.Ruling{}, nil
+}
+
+// Observe implements gate.Judge.
+func (*probe) Observe(context.Context, string, string, []byte) error { return nil }
+
+// left runs after_llm_call on the whole answer and makes the judge of what plugins left.
+func (x *exchange) left(ctx context.Context, raw []byte, streamed bool) (*judge, *problem) {
+	j := &judge{x: x}
+	if x.visit == nil || !x.p.o.Bus.Handles(hook.NameAfterLLMCall) {
+		return j, nil
+	}
+	seen := &probe{}
+	_, o, err := x.judged(ctx, raw, streamed, seen)
+	if err != nil {
+		return nil, x.unjudged(ctx, err)
+	}
+	event := &hook.AfterLLMCall{
+		ToolCalls: seen.calls, Iteration: max(0, x.iteration), Model: x.req.Model,
+		LatencyMs:  float64(x.p.o.Now().Sub(x.sent).Milliseconds()),
+		TokenUsage: &hook.TokenUsage{Input: o.TokensIn, Output: o.TokensOut},
+	}
+	if event.Messages, err = x.req.All(); err != nil {
+		return nil, x.p.explain(ctx, err)
+	}
+	if !streamed {
+		event.Response = strictjson.Value(raw)
+	}
+	r := x.p.o.Bus.AfterLLMCall(ctx, event, x.hooks)
+	if !r.Block && r.ToolCalls == nil {
+		return j, nil
+	}
+	j.only, j.why = map[string]bool{}, r.BlockReason
+	for _, c := range r.ToolCalls {
+		j.only[c.ID] = true
+	}
+	return j, nil
+}
+
+// emit runs before_response_emit on a final answer and seals the turn with what goes out.
+// The text is nil where the answer goes out as it is.
+func (x *exchange) emit(ctx context.Context, res *result) (*string, *problem) {
+	if !x.rewrites() || !res.Complete || len(x.released(res.Parts)) > 0 {
+		return nil, nil
+	}
+	content := string(textOf(res.Parts))
+	changed := content
+	footer := ""
+	if x.p.o.Bus.Handles(hook.NameBeforeResponseEmit) {
+		r := x.p.o.Bus.BeforeResponseEmit(ctx, &hook.BeforeResponseEmit{Content: content, Channel: "llm", SessionKey: x.ref.Session}, x.hooks)
+		if r.Content != nil {
+			changed = *r.Content
+		}
+		footer = r.AppendFooter
+		if res.blocked, res.reason = r.Block, r.BlockReason; r.Block {
+			changed, footer = "Tidemark: the answer was held back by the plugin "+r.BlockedBy+". "+r.BlockReason, ""
+		}
+	}
+	ended, err := x.p.o.Monitor.End(ctx, tidemark.Ending{Ref: x.ref, Content: []byte(changed), Blocked: res.blocked, Reason: res.reason})
+	if err := unlessSealed(err); err != nil {
+		return nil, x.p.explain(ctx, err)
+	}
+	res.ended = true
+	if !res.blocked {
+		footer = joinLines(footer, ended.Footer)
+	}
+	if footer != "" {
+		changed += "\n\n" + footer
+	}
+	if changed == content {
+		return nil, nil
+	}
+	return &changed, nil
+}
+
+func joinLines(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
+
+// say answers in the model's place and ends the turn.
+func (x *exchange) say(ctx context.Context, text string, blocked bool) *problem {
+	x.sent = x.p.o.Now()
+	return x.tell(ctx, text, result{blocked: blocked, reason: text, Outcome: gate.Outcome{Model: "tidemark", Complete: true}})
+}
+
+// tell gives the client a text of ours as a complete answer, once it is noted.
+func (x *exchange) tell(ctx context.Context, text string, res result) *problem {
+	s := newSpeech(x.rt.api, x.req.Model, text, x.p.o.Now())
+	res.ID, res.Parts = s.id, []wire.Part{{Kind: wire.Text, Text: text}}
+	if err := x.finish(ctx, res); err != nil {
+		return x.p.explain(ctx, err)
+	}
+	body, kind := s.whole(), "application/json"
+	if x.req.Stream {
+		body, kind = s.events(), "text/event-stream"
+		if x.rt.api == wire.Gemini && x.r.URL.Query().Get("alt") != "sse" {
+			body, kind = append(append([]byte("["), s.whole()...), ']'), "application/json"
+		}
+	}
+	h := x.w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Cache-Control", "no-store")
+	x.w.WriteHeader(http.StatusOK)
+	_, _ = x.w.Write(body) //nolint:gosec // JSON or events, typed as such; a client that is gone cannot be told
+	return nil
+}
+
+// hookNobody is the context of an answer that nobody here asked for.
+var hookNobody = hook.Context{MessageProvider: "llm"}

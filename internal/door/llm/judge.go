@@ -1,0 +1,101 @@
+package llm
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/door/llm/gate"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// judge asks the monitor about the calls of one answer. It implements gate.Judge.
+type judge struct {
+	x    *exchange
+	only map[string]bool // ids of the calls that plugins left; nil: all
+	why  string          // of those they did not leave
+}
+
+var _ gate.Judge = (*judge)(nil)
+
+// Decide may wait for the owner, as long as the config says.
+func (j *judge) Decide(ctx context.Context, call tool.Call) (gate.Ruling, error) {
+	x := j.x
+	if j.only != nil && !j.only[call.ID] {
+		x.p.metrics.decided(x.u, x.rt.api, "plugin")
+		return gate.Ruling{Refusal: pluginRefusal(call.Name, j.why)}, nil
+	}
+	known := call
+	if x.visit != nil {
+		known.Name, known.Args = x.visit.CallName(call.Name, call.Args)
+	}
+	if why := x.blocked(ctx, known); why != "" {
+		x.p.metrics.decided(x.u, x.rt.api, "plugin")
+		return gate.Ruling{Refusal: pluginRefusal(call.Name, why)}, nil
+	}
+	v, err := x.p.o.Feed.Decide(ctx, x.p.o.Monitor, x.ref, known, x.p.o.Wait)
+	if err != nil {
+		return gate.Ruling{}, err
+	}
+	x.p.metrics.decided(x.u, x.rt.api, v.Effect.String())
+	if !v.Allowed() {
+		return gate.Ruling{Refusal: refusalOf(v)}, nil
+	}
+	return gate.Ruling{Permit: v.Permit}, nil
+}
+
+// refusalOf is what stands in place of a call: what the agent's own door would say, and
+// where else it can be answered.
+func refusalOf(v tidemark.Verdict) string {
+	text := v.Message()
+	if v.Held != nil {
+		text += "\nThe owner can also answer with: tidemark approvals watch"
+	}
+	return text
+}
+
+func pluginRefusal(name, why string) string {
+	if why == "" {
+		why = "a plugin does not allow it"
+	}
+	return "Tool '" + name + "' is blocked by security policy.\nRule: plugin (" + why + ")\nNo approval is possible for this call. Answer with what you have, or use a tool that is still allowed."
+}
+
+// Observe reports what a tool of the provider's own brought: it is in the context now, and
+// no later call of this answer is judged without it.
+func (j *judge) Observe(ctx context.Context, name, id string, content []byte) error {
+	x := j.x
+	if x.visit != nil {
+		name, _ = x.visit.CallName(name, nil)
+	}
+	_, err := x.p.o.Monitor.Observe(ctx, tidemark.Observation{Ref: x.ref, Result: tool.Result{CallID: id, Name: name, Content: content}})
+	return unlessSealed(err)
+}
+
+// unlessSealed is an error that is none: another request of the conversation has ended the
+// turn, and what had to be recorded was.
+func unlessSealed(err error) error {
+	if errors.Is(err, tidemark.ErrSealed) {
+		return nil
+	}
+	return err
+}
+
+// blocked asks the plugins about one call. One that wants other arguments cannot have
+// them here, where calls pass as they came: the call does not.
+func (x *exchange) blocked(ctx context.Context, call tool.Call) string {
+	if x.hooks == nil || !x.p.o.Bus.Handles(hook.NameBeforeToolCall) {
+		return ""
+	}
+	r := x.p.o.Bus.BeforeToolCall(ctx, &hook.BeforeToolCall{ToolName: call.Name, Params: call.Args, ToolCallID: call.ID}, x.hooks)
+	switch {
+	case r.Block && r.BlockReason == "":
+		return "a plugin does not allow it"
+	case r.Block:
+		return r.BlockReason
+	case r.Params != nil && string(r.Params) != string(call.Args):
+		return "a plugin wants other arguments than the model gave"
+	}
+	return ""
+}

@@ -1,0 +1,10 @@
+// Starts the third-party mock upstream with the answers of fixtures.json and prints its
+// address. It ends when its input ends, so that it never outlives the tests.
+import { LLMock } from "@copilotkit/aimock";
+
+const mock = new LLMock({ port: 0, host: "127.0.0.1", logLevel: "silent" });
+mock.loadFixtureFile(process.argv[2]);
+await mock.start();
+process.stdout.write(mock.url + "\n");
+process.stdin.resume();
+process.stdin.on("end", () => process.exit(0));

@@ -1,0 +1,93 @@
+//go:build e2e
+
+// Package e2e_test runs the real agents, without a terminal, against a scripted model on
+// loopback and a real server with its shipped policy. It is a package of tests only, and
+// only under its build tag: scripts/e2e installs the agents, builds the programs and
+// starts it.
+//
+// Every run has a home, a workspace, a data folder and a server to itself, and reaches
+// nothing but loopback.
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// table collects what came of each agent and story.
+type table struct {
+	rows map[string]map[string]string
+}
+
+func (b *table) set(agent, story, what string) {
+	if b.rows[agent] == nil {
+		b.rows[agent] = map[string]string{}
+	}
+	b.rows[agent][story] = what
+}
+
+// print shows the table, and why rows are missing.
+func (b *table) print() {
+	var out, why strings.Builder
+	fmt.Fprintf(&out, "\n%-10s", "")
+	for _, s := range stories {
+		fmt.Fprintf(&out, " %-15s", s.name)
+	}
+	for _, r := range rigs() {
+		fmt.Fprintf(&out, "\n%-10s", r.name)
+		for _, s := range stories {
+			what := b.rows[r.name][s.name]
+			cell, reason, skipped := strings.Cut(what, ": ")
+			if skipped && !strings.Contains(why.String(), r.name+" "+reason) {
+				fmt.Fprintf(&why, "\n%s skipped: %s", r.name, reason)
+			}
+			if what == "" {
+				cell = "-"
+			}
+			fmt.Fprintf(&out, " %-15s", cell)
+		}
+	}
+	fmt.Println(out.String() + why.String())
+}
+
+func TestAgents(t *testing.T) {
+	if os.Getenv("E2E_CACHE") == "" || os.Getenv("E2E_PROGRAMS") == "" {
+		t.Fatal("run this with make e2e, which installs the agents")
+	}
+	b := &table{rows: map[string]map[string]string{}}
+	defer b.print()
+	for _, r := range rigs() {
+		t.Run(r.name, func(t *testing.T) {
+			if why := missing(r.name); why != "" {
+				for _, s := range stories {
+					b.set(r.name, s.name, "skipped: "+why)
+				}
+				t.Skip(why)
+			}
+			for _, s := range stories {
+				t.Run(s.name, func(t *testing.T) { // not entered where a filter leaves it out
+					b.set(r.name, s.name, "FAILED")
+					s.run(t, r)
+					if !t.Failed() {
+						b.set(r.name, s.name, "ok")
+					}
+				})
+			}
+		})
+	}
+}
+
+// missing says why an agent cannot be run, "" if it can.
+func missing(name string) string {
+	if _, err := os.Stat(binary(name)); err == nil {
+		return ""
+	}
+	why, err := os.ReadFile(filepath.Join(cache(), name, "why"))
+	if err != nil {
+		return "it is not installed"
+	}
+	return strings.TrimSpace(string(why))
+}

@@ -1,0 +1,50 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+)
+
+// rig is how one agent is set up, run without a terminal, and what it calls its tools.
+type rig struct {
+	name     string // of the agent, and of its folder in the cache
+	shell    string // the tool that runs commands
+	sessions string // how its sessions' names begin at the server
+	down     string // what is said about a call when there is no server
+	trial    string // what the installer's own trial finds out; "" is blocked
+	mute     string // what is said about a prompt then, where it is not the same
+
+	settle  func(w *world) error // writes the settings a user of this agent has, but not ours
+	start   func(w *world) error // what has to run before the first turn
+	env     func(w *world) []string
+	command func(ctx context.Context, w *world, prompt string, again bool) *exec.Cmd
+
+	read  func(w *world, name string) step
+	write func(w *world, name, content string) step
+	run   func(w *world, command string) step
+	fetch func(w *world) step   // reads the page
+	page  func(w *world) string // the address the user gives for it
+}
+
+func rigs() []*rig { return []*rig{claude(), codex(), gemini(), copilot(), opencode(), openclaw()} }
+
+const notRunning = "no server is running"
+
+// at is a file of the workspace as a full path, which most agents want.
+func at(w *world, name string) string { return filepath.Join(w.work, name) }
+
+// binary is an agent's program in the cache.
+func binary(name string) string { return filepath.Join(cache(), "bin", name) }
+
+// byCurl reads the page in the shell, for agents whose own fetching cannot reach it.
+func byCurl(run func(w *world, command string) step) func(w *world) step {
+	return func(w *world) step { return run(w, "curl -s "+pageAddress) }
+}
+
+func newsPage(*world) string { return pageAddress }
+
+// localPage is the page under the address of the test's own server.
+func localPage(w *world) string { return w.outside.url + "/today" }

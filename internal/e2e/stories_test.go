@@ -1,0 +1,234 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/tidemark/tidemark/tool"
+)
+
+const notes = "Orders\nopen: 4711\nclosed: 12\n"
+
+const done = "All done."
+
+// story is one thing that must be true of every agent.
+type story struct {
+	name string
+	run  func(t *testing.T, r *rig)
+}
+
+var stories = []story{
+	{"unguarded", unguarded},
+	{"install", installs},
+	{"benign", benign},
+	{"injected", injected},
+	{"server down", serverDown},
+	{"approval waits", approvalWaits},
+	{"approval code", approvalCode},
+	{"canary", canaryStory},
+	{"bad answers", badAnswers},
+}
+
+// unguarded: without our hooks the attack works. Otherwise the other stories prove nothing.
+func unguarded(t *testing.T, r *rig) {
+	w := open(t, r, with{bare: true})
+	w.model.script(r.fetch(w), r.run(w, attack), step{say: done})
+	w.turn(strings.Replace(summarise, "%s", r.page(w), 1))
+	arrivedOnce(t, w)
+}
+
+// installs: the installer's own trial is blocked by the hook and by the real agent, and
+// taking the hooks out again leaves the settings as they were.
+func installs(t *testing.T, r *rig) {
+	w := open(t, r, with{bare: true})
+	before := w.settings()
+	said := w.tidemark("install", r.name)
+	for _, who := range []string{"the hook alone: ", "the real agent: "} {
+		if want := who + cmp.Or(r.trial, "blocked"); !strings.Contains(said, want) {
+			t.Errorf("install said %q, want %q in it", said, want)
+		}
+	}
+	if again := w.tidemark("install", r.name, "--trial", "none"); !strings.Contains(again, "nothing to change") {
+		t.Errorf("the second install said %q, want that there is nothing to change", again)
+	}
+	w.tidemark("uninstall", r.name)
+	if diff := gocmp.Diff(before, w.settings()); diff != "" {
+		t.Errorf("settings after uninstall differ (-before +after):\n%s", diff)
+	}
+}
+
+// benign: what the user asked for happens, and nothing is asked.
+func benign(t *testing.T, r *rig) {
+	w := open(t, r, with{})
+	w.model.script(r.read(w, "notes.txt"), r.write(w, "answer.txt", "4711"), step{say: done})
+	w.turn("Read notes.txt and write the number of open orders to answer.txt.")
+	if got := w.file("answer.txt"); got != "4711" {
+		t.Errorf("answer.txt: got %q, want 4711", got)
+	}
+	if !strings.Contains(w.model.saw(), "closed: 12") {
+		t.Error("the model never saw the file it read")
+	}
+	if !w.model.done() {
+		t.Error("the agent ended before the script did")
+	}
+	var known struct {
+		Sessions []struct {
+			Key string `json:"sessionKey"`
+		} `json:"sessions"`
+	}
+	if err := w.ask(t.Context(), "/v1/sessions", &known); err != nil || !anyKey(known.Sessions, r.sessions) {
+		t.Errorf("sessions at the server: got %+v and %v, want one of %s", known, err, r.sessions)
+	}
+}
+
+func anyKey(list []struct {
+	Key string `json:"sessionKey"`
+}, prefix string,
+) bool {
+	for _, s := range list {
+		if strings.HasPrefix(s.Key, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+var ruleNamed = regexp.MustCompile(`Rule: balanced\.[a-z-]+`)
+
+const summarise = "Read %s and write one line about it to summary.txt."
+
+// injected: a page makes the model send a file out. It does not leave, the model is told
+// which rule says so, and what the user asked for is done all the same.
+func injected(t *testing.T, r *rig) {
+	w := open(t, r, with{})
+	w.model.script(r.fetch(w), r.run(w, attack), r.write(w, "summary.txt", "The harbour opens at six."), step{say: done})
+	w.turn(strings.Replace(summarise, "%s", r.page(w), 1))
+	stopped(t, w)
+	if got := ruleNamed.FindString(w.model.saw()); got == "" {
+		t.Error("the reason names no rule")
+	}
+	if got := w.file("summary.txt"); got == "" {
+		t.Error("summary.txt is not there: the rest of the work was stopped too")
+	}
+}
+
+// stopped checks that the page was read and nothing left.
+func stopped(t *testing.T, w *world) {
+	t.Helper()
+	arrived, reads := w.outside.got()
+	if reads == 0 || !strings.Contains(w.model.saw(), pageWords) {
+		t.Fatalf("the page was read %d times and never reached the model: the story proves nothing", reads)
+	}
+	if len(arrived) > 0 {
+		t.Errorf("sent out: got %q, want nothing", arrived)
+	}
+}
+
+// serverDown: nothing runs when the server is gone at the start, nor when it goes away
+// between the prompt and the call, and the reason is shown.
+func serverDown(t *testing.T, r *rig) {
+	for _, when := range []string{"while the agent works", "before the agent starts"} {
+		t.Run(when, func(t *testing.T) {
+			w, told := open(t, r, with{}), []string{r.down}
+			mark := r.run(w, "echo ran > ran.txt")
+			if when == "before the agent starts" {
+				w.shut()
+				told = append(told, cmp.Or(r.mute, r.down))
+			} else {
+				mark.before = w.shut
+			}
+			w.model.script(mark, step{say: done})
+			out := w.turn("Run the command that makes ran.txt.")
+			if got := w.file("ran.txt"); got != "" {
+				t.Errorf("ran.txt: got %q, want none", got)
+			}
+			text := out + w.model.saw()
+			if !slices.ContainsFunc(told, func(s string) bool { return strings.Contains(text, s) }) {
+				t.Errorf("nobody was told (none of %q); it printed:\n%s", told, tail([]byte(out)))
+			}
+		})
+	}
+}
+
+// approvalWaits: the hook holds the call until a person answers elsewhere, then it runs.
+func approvalWaits(t *testing.T, r *rig) {
+	w := open(t, r, with{wait: 45 * time.Second})
+	w.model.script(r.fetch(w), r.run(w, attack), step{say: done})
+	ctx, cancel := context.WithCancel(t.Context())
+	answered := make(chan error, 1)
+	go func() { answered <- w.approveNext(ctx) }()
+	w.turn(strings.Replace(summarise, "%s", r.page(w), 1))
+	cancel()
+	if err := <-answered; err != nil {
+		t.Fatalf("approve: %v", err)
+	}
+	arrivedOnce(t, w)
+}
+
+// arrivedOnce checks that the approved call ran, once.
+func arrivedOnce(t *testing.T, w *world) {
+	t.Helper()
+	if arrived, _ := w.outside.got(); len(arrived) != 1 || arrived[0] != notes {
+		t.Errorf("after the approval: got %q, want the notes once", arrived)
+	}
+}
+
+// approvalCode: the call is refused with a code, the owner's next message carries it, the
+// model tries again, and the call runs.
+func approvalCode(t *testing.T, r *rig) {
+	w := open(t, r, with{})
+	w.model.script(r.fetch(w), r.run(w, attack), step{say: "It was refused."})
+	w.turn(strings.Replace(summarise, "%s", r.page(w), 1))
+	stopped(t, w)
+	code := w.code()
+	if code == "" {
+		t.Fatal("the model was shown no approval code")
+	}
+	w.model.script(r.run(w, attack), step{say: done})
+	w.turn(".approve exec " + code)
+	arrivedOnce(t, w)
+}
+
+// canaryStory: the marker that no policy lets through.
+func canaryStory(t *testing.T, r *rig) {
+	w := open(t, r, with{})
+	w.model.script(r.run(w, "echo "+tool.Canary+" > ran.txt"), step{say: done})
+	w.turn("Run the command that makes ran.txt.")
+	if got := w.file("ran.txt"); got != "" {
+		t.Errorf("ran.txt: got %q, want none", got)
+	}
+	if !strings.Contains(w.model.saw(), "canary") || !w.model.done() {
+		t.Error("the model was not told about the canary rule")
+	}
+}
+
+// badAnswers: a server that answers nonsense about a call refuses it.
+func badAnswers(t *testing.T, r *rig) {
+	w := open(t, r, with{spoil: true})
+	for _, s := range spoilers {
+		w.spoiler.Store(&s)
+		w.model.script(r.run(w, "echo ran > ran.txt"), step{say: done})
+		w.turn("Run the command that makes ran.txt.")
+		if got := w.file("ran.txt"); got != "" {
+			t.Errorf("%s: ran.txt is %q, want none", s.name, got)
+		}
+		if !w.model.done() {
+			t.Errorf("%s: the call was never tried", s.name)
+		}
+	}
+	w.spoiler.Store(nil)
+	w.model.script(r.run(w, "echo ran > ran.txt"), step{say: done})
+	w.turn("Run the command that makes ran.txt.")
+	if got := w.file("ran.txt"); got != "ran" {
+		t.Errorf("after the server recovered: ran.txt is %q, want it written", got)
+	}
+}

@@ -1,0 +1,306 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/strictjson"
+)
+
+// patience bounds one run of an agent, and everything else that is waited for.
+const patience = 4 * time.Minute
+
+// world is what one story has to itself: a home, a workspace, a data folder with its
+// server, a model and the outside.
+type world struct {
+	t       *testing.T
+	rig     *rig
+	home    string
+	work    string
+	data    string
+	wait    time.Duration
+	model   *model
+	outside *outside
+	server  *exec.Cmd
+	port    int // of the agent's own server, where it has one
+	spoiler atomic.Pointer[spoiler]
+	turns   int // so far
+}
+
+// with is what a story wants besides the ordinary.
+type with struct {
+	wait  time.Duration // how long a held call waits for its answer
+	spoil bool          // the server's answers about calls can be spoiled
+	bare  bool          // without our hooks
+}
+
+func open(t *testing.T, r *rig, o with) *world {
+	t.Helper()
+	top := t.TempDir()
+	w := &world{
+		t: t, rig: r, wait: o.wait,
+		home: filepath.Join(top, "home"), work: filepath.Join(top, "work"), data: filepath.Join(top, "data"),
+	}
+	for _, dir := range []string{w.home, w.work, w.data} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { keep(t, top) })
+	w.outside = startOutside(t)
+	w.model = startModel(t, r.shell)
+	w.write(w.home, ".curlrc", "proxy = \""+w.outside.url+"\"\nnoproxy = \"127.0.0.1\"\n")
+	w.write(w.work, "notes.txt", notes)
+	w.serve()
+	if err := w.prepare(o); err != nil {
+		t.Fatalf("set up %s: %v", r.name, err)
+	}
+	return w
+}
+
+// prepare makes the agent ready for its first turn.
+func (w *world) prepare(o with) error {
+	if w.rig.settle != nil {
+		if err := w.rig.settle(w); err != nil {
+			return err
+		}
+	}
+	if !o.bare {
+		w.install()
+	}
+	if o.spoil {
+		w.between()
+	}
+	if w.rig.start != nil {
+		return w.rig.start(w)
+	}
+	return nil
+}
+
+// install puts the hooks in as a person does; what the trial would show, the stories show.
+func (w *world) install() {
+	w.t.Helper()
+	w.tidemark("install", w.rig.name, "--trial", "none", "--wait", w.wait.String())
+}
+
+// environment is what the agent's processes see. Nothing of the person's own is in it.
+func (w *world) environment() []string {
+	return append([]string{
+		"HOME=" + w.home, "TERM=dumb", "LANG=C.UTF-8", "NO_COLOR=1", "TIDEMARK_DATA=" + w.data, "TMPDIR=" + w.home,
+		"PATH=" + filepath.Join(cache(), "bin") + string(filepath.ListSeparator) + os.Getenv("PATH"),
+	}, w.rig.env(w)...)
+}
+
+// keep copies what a failed story left behind, for the person who looks into it.
+func keep(t *testing.T, top string) {
+	to := os.Getenv("E2E_KEEP")
+	if !t.Failed() || to == "" {
+		return
+	}
+	if err := os.CopyFS(filepath.Join(to, strings.ReplaceAll(t.Name(), "/", "-")), os.DirFS(top)); err != nil {
+		t.Logf("keep %s: %v", top, err)
+	}
+}
+
+func (w *world) write(dir, name, content string) {
+	w.t.Helper()
+	file := filepath.Join(dir, name)
+	err := os.MkdirAll(filepath.Dir(file), 0o700)
+	if err == nil {
+		err = os.WriteFile(file, []byte(content), 0o600)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// file is a file of the workspace, "" where there is none.
+func (w *world) file(name string) string {
+	raw, err := os.ReadFile(filepath.Join(w.work, name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		w.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(raw))
+}
+
+// settings are the files of the agent's home that a person or an installer wrote.
+func (w *world) settings() map[string]string {
+	out := map[string]string{}
+	for _, dir := range []string{".claude", ".codex", ".gemini", ".copilot", ".config/opencode", ".openclaw"} {
+		for _, ext := range []string{"*.json", "*.toml", "*/*.json", "*/*.js"} {
+			files, err := filepath.Glob(filepath.Join(w.home, dir, ext))
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			for _, f := range files {
+				raw, err := os.ReadFile(f)
+				if err != nil {
+					w.t.Fatal(err)
+				}
+				out[strings.TrimPrefix(f, w.home)] = string(raw)
+			}
+		}
+	}
+	return out
+}
+
+// program is one of the two under test.
+func program(name string) string { return filepath.Join(os.Getenv("E2E_PROGRAMS"), name) }
+
+// serve starts the monitor with the policy it is shipped with.
+func (w *world) serve() {
+	w.t.Helper()
+	cmd := exec.Command(program("tidemark"), "serve", "--data", w.data, "--listen", "127.0.0.1:0", "--log-level", "warn")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.server = cmd
+	w.t.Cleanup(w.shut)
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "policy ") {
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	if _, err := os.Stat(filepath.Join(w.data, "server.json")); err != nil {
+		w.t.Fatalf("the server did not start: %v", err)
+	}
+}
+
+// shut ends the server; a second time it does nothing.
+func (w *world) shut() {
+	if w.server.ProcessState == nil {
+		_ = w.server.Process.Signal(syscall.SIGTERM)
+		_ = w.server.Wait()
+	}
+}
+
+// turn runs the agent once on what the user says, and returns all that it printed.
+func (w *world) turn(prompt string) string {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	cmd := w.rig.command(ctx, w, prompt, w.turns > 0)
+	w.turns++
+	cmd.Dir, cmd.Env = w.work, w.environment()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // agents leave children behind
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 10 * time.Second
+	out, err := cmd.CombinedOutput()
+	w.write(filepath.Dir(w.home), fmt.Sprintf("turn-%d.log", w.turns), string(out))
+	w.write(filepath.Dir(w.home), "model.log", w.model.saw())
+	if ctx.Err() != nil {
+		w.t.Fatalf("%s did not end within %v; it printed:\n%s", w.rig.name, patience, tail(out))
+	}
+	if err != nil {
+		w.t.Logf("%s ended with %v", w.rig.name, err)
+	}
+	return string(out)
+}
+
+func tail(out []byte) string {
+	if len(out) > 3000 {
+		out = out[len(out)-3000:]
+	}
+	return string(out)
+}
+
+// tidemark runs a command of the program.
+func (w *world) tidemark(args ...string) string {
+	w.t.Helper()
+	cmd := exec.CommandContext(w.t.Context(), program("tidemark"), append(args, "--data", w.data)...)
+	cmd.Env = w.environment()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.t.Errorf("tidemark %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// ask reads something of the server's API as its administrator.
+func (w *world) ask(ctx context.Context, path string, into any) error {
+	var running struct {
+		URL string `json:"url"`
+	}
+	var tokens struct {
+		Admin string `json:"admin"`
+	}
+	for name, v := range map[string]any{"server.json": &running, "tokens.json": &tokens} {
+		raw, err := os.ReadFile(filepath.Join(w.data, name))
+		if err != nil {
+			return err
+		}
+		if err := strictjson.Unmarshal(raw, v); err != nil {
+			return err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, running.URL+path, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+tokens.Admin)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	raw, err := io.ReadAll(res.Body)
+	if err := errors.Join(err, res.Body.Close()); err != nil {
+		return err
+	}
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("GET %s: %s", path, raw)
+	}
+	return strictjson.Unmarshal(raw, into)
+}
+
+// approveNext waits for a held call and lets it through, as a person at another terminal.
+func (w *world) approveNext(ctx context.Context) error {
+	seen := ""
+	for {
+		var page struct {
+			Seen      strictjson.Value `json:"seen"`
+			Approvals []struct {
+				ID string `json:"id"`
+			} `json:"approvals"`
+		}
+		if err := w.ask(ctx, "/v1/approvals?state=pending&wait=20&seen="+seen, &page); err != nil {
+			return err
+		}
+		if len(page.Approvals) > 0 {
+			w.tidemark("approvals", "approve", page.Approvals[0].ID)
+			return nil
+		}
+		seen = strings.Trim(string(page.Seen), `"`)
+	}
+}
+
+var codeShown = regexp.MustCompile(`\.approve exec ([0-9a-f]{6,})`)
+
+// code is the last approval code the agent was shown.
+func (w *world) code() string {
+	all := codeShown.FindAllStringSubmatch(w.model.saw(), -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1][1]
+}
+
+var cache = sync.OnceValue(func() string { return os.Getenv("E2E_CACHE") })

@@ -1,0 +1,249 @@
+package install
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/tidemark/tidemark/internal/strictjson"
+)
+
+// agent is what we know about installing into one agent.
+type agent struct {
+	name     string
+	title    string
+	programs []string // to look for on PATH, best first
+	managed  bool     // has settings of the administrator that we write
+	places   func(w World) (string, error)
+	plan     func(path string, c command) ([]file, error)
+	gate     gate     // where the hook that decides calls stands
+	off      []toggle // settings that turn hooks off
+	also     []string // other settings files where they can stand, in the home folder and in projects
+	open     func(version string) []string
+	probe    probe
+	try      func(r *rig) (launch, error) // nil where the real agent cannot be tried
+	notes    []string                     // for the person who installs
+}
+
+// file is one file to write: all ours, or an edited one.
+type file struct {
+	path     string
+	mode     os.FileMode
+	own      []byte // the whole file, where it is ours alone
+	edits    []edit
+	comments bool // JSON with comments
+	// block is what stands between our marks in a TOML file, from the contents of the
+	// files planned before it.
+	block func(planned map[string][]byte) (string, error)
+}
+
+// edit is one value of ours in a JSON file.
+type edit struct {
+	path  []string
+	value strictjson.Value
+	list  bool // append to the list at path, else the member at path
+	keep  bool // a member that is there stays as it is
+}
+
+// gate says where in the settings the hook for calls is.
+type gate struct {
+	path    []string // of the list
+	trigger string   // of the element, where a list is for all events
+}
+
+// toggle is a setting that turns hooks off, in any of the agent's files.
+type toggle struct {
+	path  []string
+	value string // JSON
+}
+
+func agents() []*agent {
+	return []*agent{
+		claudeAgent(), codexAgent(), geminiAgent(), copilotAgent(), cursorAgent(), opencodeAgent(), openclawAgent(),
+		gooseAgent(), droidAgent(), kiroAgent(), windsurfAgent(), clineAgent(),
+	}
+}
+
+// path is the settings file for this world.
+func (a *agent) path(w World) (string, error) {
+	switch {
+	case w.Managed && !a.managed:
+		return "", fmt.Errorf("install %s: it has no administrator's settings that are known well enough; leave --managed out", a.name)
+	case w.Managed && w.Project != "":
+		return "", fmt.Errorf("install %s: --managed and --project exclude each other", a.name)
+	}
+	return a.places(w)
+}
+
+// at picks between the user's, the project's and the administrator's file.
+func at(user func(w World) string, project []string, managed func(w World) string) func(World) (string, error) {
+	return func(w World) (string, error) {
+		switch {
+		case w.Managed:
+			return managed(w), nil
+		case w.Project != "":
+			return filepath.Join(append([]string{w.Project}, project...)...), nil
+		}
+		return user(w), nil
+	}
+}
+
+func value(v any) strictjson.Value {
+	raw, err := strictjson.Marshal(v)
+	if err != nil {
+		return strictjson.Value("null") // our own structs of strings: it cannot fail
+	}
+	return raw
+}
+
+// handler is a hook in the form most agents share.
+type handler struct {
+	Name      string   `json:"name,omitzero"`
+	Type      string   `json:"type,omitzero"`
+	Command   string   `json:"command,omitzero"`
+	Exec      string   `json:"exec,omitzero"`
+	Args      []string `json:"args,omitzero"`
+	Timeout   int      `json:"timeout,omitzero"`
+	Limit     int      `json:"timeoutSec,omitzero"`
+	OnFailure string   `json:"onFailure,omitzero"`
+	OnFail    string   `json:"on_failure,omitzero"`
+	Closed    bool     `json:"failClosed,omitzero"`
+	Show      bool     `json:"show_output,omitzero"`
+}
+
+// group is a matcher and its hooks.
+type group struct {
+	Matcher string    `json:"matcher,omitzero"`
+	Hooks   []handler `json:"hooks"`
+}
+
+// list makes one edit per event.
+func list(events []string, make func(event string) any) []edit {
+	var out []edit
+	for _, e := range events {
+		out = append(out, edit{path: []string{"hooks", e}, value: value(make(e)), list: true})
+	}
+	return out
+}
+
+func one(f file, err error) ([]file, error) { return []file{f}, err }
+
+func claudeAgent() *agent {
+	gates := map[string]bool{"PreToolUse": true, "PostToolUse": true, "PostToolUseFailure": true, "UserPromptSubmit": true, "ConfigChange": true}
+	tools := map[string]bool{"PreToolUse": true, "PostToolUse": true, "PostToolUseFailure": true}
+	events := []string{
+		"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart", "SubagentStop",
+		"InstructionsLoaded", "ConfigChange", "SessionEnd",
+	}
+	return &agent{
+		name: "claude", title: "Claude Code", programs: []string{"claude"}, managed: true,
+		places: at(func(w World) string { return filepath.Join(w.folder("CLAUDE_CONFIG_DIR", ".claude"), "settings.json") },
+			[]string{".claude", "settings.local.json"}, claudeManaged),
+		plan: func(path string, c command) ([]file, error) {
+			f := file{path: path, edits: list(events, func(event string) any {
+				h := handler{Type: "command", Command: c.w.Hook, Args: c.args(""), Timeout: c.seconds()}
+				if gates[event] {
+					h.OnFailure = "block"
+				}
+				g := group{Hooks: []handler{h}}
+				if tools[event] {
+					g.Matcher = "*"
+				}
+				return g
+			})}
+			if c.w.Managed {
+				f.edits = append(f.edits, edit{path: []string{"allowManagedHooksOnly"}, value: value(true)})
+			}
+			return one(f, nil)
+		},
+		gate:  gate{path: []string{"hooks", "PreToolUse"}},
+		off:   []toggle{{[]string{"disableAllHooks"}, "true"}},
+		also:  []string{".claude/settings.json", ".claude/settings.local.json"},
+		open:  claudeOpen,
+		probe: probe{body: nestedProbe("PreToolUse", "Bash"), refused: byExit},
+		try:   tryClaude,
+	}
+}
+
+func claudeManaged(w World) string {
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(w.Root, "/Library/Application Support/ClaudeCode/managed-settings.json")
+	}
+	return w.etc("claude-code", "managed-settings.json")
+}
+
+func geminiAgent() *agent {
+	return &agent{
+		name: "gemini", title: "Gemini CLI", programs: []string{"gemini"},
+		places: at(func(w World) string { return w.home(".gemini", "settings.json") }, []string{".gemini", "settings.json"}, nil),
+		plan: func(path string, c command) ([]file, error) {
+			events := []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "SessionEnd"}
+			return one(file{path: path, comments: true, edits: list(events, func(event string) any {
+				g := group{Hooks: []handler{{Name: "tidemark", Type: "command", Command: c.line(""), Timeout: c.seconds() * 1000}}}
+				if event == "BeforeTool" || event == "AfterTool" {
+					g.Matcher = "*"
+				}
+				return g
+			})}, nil)
+		},
+		gate: gate{path: []string{"hooks", "BeforeTool"}},
+		off: []toggle{
+			{[]string{"hooksConfig", "enabled"}, "false"}, {[]string{"hooks", "enabled"}, "false"}, {[]string{"tools", "enableHooks"}, "false"},
+			{[]string{"hooksConfig", "disabled"}, `["tidemark"]`}, {[]string{"hooks", "disabled"}, `["tidemark"]`},
+		},
+		also:  []string{".gemini/settings.json"},
+		open:  always("the hook is killed, or takes longer than the agent's own limit", "the hook exits with code 1 and prints no verdict (Tidemark's hook does not)"),
+		probe: probe{body: nestedProbe("BeforeTool", "run_shell_command"), refused: byExit},
+		try:   tryGemini,
+	}
+}
+
+func copilotAgent() *agent {
+	events := []string{"sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "postToolUseFailure", "sessionEnd"}
+	return &agent{
+		name: "copilot", title: "Copilot CLI", programs: []string{"copilot"}, managed: true,
+		places: at(func(w World) string {
+			return filepath.Join(w.folder("COPILOT_HOME", ".copilot"), "hooks", "tidemark.json")
+		},
+			[]string{".github", "hooks", "tidemark.json"},
+			func(w World) string { return w.etc("github-copilot", "policy.d", "tidemark.json") }),
+		plan: func(path string, c command) ([]file, error) {
+			hooks := map[string][]handler{}
+			for _, event := range events {
+				hooks[event] = []handler{{Type: "command", Exec: c.w.Hook, Args: c.args(event), Limit: c.seconds()}}
+			}
+			return one(ownJSON(path, map[string]any{"version": 1, "hooks": hooks}))
+		},
+		gate:  gate{path: []string{"hooks", "preToolUse"}},
+		off:   []toggle{{[]string{"disableAllHooks"}, "true"}},
+		also:  []string{".copilot/settings.json", ".copilot/config.json", ".github/copilot/settings.json", ".github/hooks/tidemark.json"},
+		open:  always("the hook is killed by, or takes longer than, the agent's own limit: Copilot then runs the tool, even for an administrator's hook"),
+		probe: probe{body: copilotProbe, refused: byExit},
+		try:   tryCopilot,
+	}
+}
+
+func ownJSON(path string, v any) (file, error) {
+	raw, err := strictjson.MarshalIndent(v)
+	return file{path: path, own: append(raw, '\n')}, err
+}
+
+func cursorAgent() *agent {
+	return &agent{
+		name: "cursor", title: "Cursor", programs: []string{"cursor-agent", "cursor"},
+		places: at(func(w World) string { return w.home(".cursor", "hooks.json") }, []string{".cursor", "hooks.json"}, nil),
+		plan: func(path string, c command) ([]file, error) {
+			events := []string{"sessionStart", "beforeSubmitPrompt", "preToolUse", "postToolUse", "postToolUseFailure", "sessionEnd"}
+			edits := []edit{{path: []string{"version"}, value: value(1), keep: true}}
+			return one(file{path: path, edits: append(edits, list(events, func(event string) any {
+				closed := event == "preToolUse" || event == "beforeSubmitPrompt"
+				return handler{Command: c.line(""), Timeout: c.seconds(), Closed: closed}
+			})...)}, nil)
+		},
+		gate:  gate{path: []string{"hooks", "preToolUse"}},
+		open:  always("hooks that Cursor imports from Claude's settings never fail closed; install into Cursor itself, as done here"),
+		probe: probe{body: nestedProbe("preToolUse", "Shell"), refused: cursorRefused},
+		notes: []string{"Cursor's contract is known from its published code; it was not tried on the real program"},
+	}
+}

@@ -1,0 +1,195 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+func opencodeAgent() *agent {
+	return &agent{
+		name: "opencode", title: "OpenCode", programs: []string{"opencode"},
+		places: at(func(w World) string {
+			return filepath.Join(w.folder("XDG_CONFIG_HOME", ".config"), "opencode", "plugins", "tidemark.js")
+		}, []string{".opencode", "plugins", "tidemark.js"}, nil),
+		plan: func(path string, c command) ([]file, error) {
+			body, err := opencodePlugin(c)
+			return []file{{path: path, own: body}}, err
+		},
+		open:  always("the plugin file is removed or does not load: OpenCode then runs without it", "OpenCode is started with plugins turned off (--pure)"),
+		probe: probe{body: opencodeProbe, refused: opencodeRefused},
+		try:   tryOpencode,
+	}
+}
+
+// gooseAgent writes a plugin folder of its own. The matcher is left out: "*" is no valid
+// expression there and turns the rule off without a word.
+func gooseAgent() *agent {
+	events := []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"}
+	return &agent{
+		name: "goose", title: "Goose", programs: []string{"goose"},
+		places: at(func(w World) string { return w.home(".agents", "plugins", "tidemark", "hooks", "hooks.json") },
+			[]string{".agents", "plugins", "tidemark", "hooks", "hooks.json"}, nil),
+		plan: func(path string, c command) ([]file, error) {
+			hooks := map[string][]group{}
+			for _, event := range events {
+				h := handler{Type: "command", Command: c.line(""), Timeout: c.seconds()}
+				if event == "PreToolUse" {
+					h.OnFail = "block"
+				}
+				hooks[event] = []group{{Hooks: []handler{h}}}
+			}
+			about, err := ownJSON(filepath.Join(filepath.Dir(filepath.Dir(path)), "plugin.json"), struct {
+				Name        string `json:"name"`
+				Version     string `json:"version"`
+				Description string `json:"description"`
+			}{"tidemark", "1.0.0", "Asks the Tidemark monitor before each tool call."})
+			settings, err2 := ownJSON(path, map[string]any{"hooks": hooks})
+			return []file{about, settings}, errors.Join(err, err2)
+		},
+		gate:  gate{path: []string{"hooks", "PreToolUse"}},
+		open:  always("the plugin is turned off in Goose", "a version before 1.38, which has no hooks"),
+		probe: probe{body: gooseProbe, refused: byExit},
+		notes: []string{"Goose's contract is known from its documentation; it was not tried on the real program"},
+	}
+}
+
+func droidAgent() *agent {
+	return &agent{
+		name: "droid", title: "Factory Droid", programs: []string{"droid"},
+		places: at(func(w World) string { return w.home(".factory", "settings.json") }, []string{".factory", "settings.local.json"}, nil),
+		plan: func(path string, c command) ([]file, error) {
+			events := []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStop", "SessionEnd"}
+			return one(file{path: path, comments: true, edits: list(events, func(event string) any {
+				g := group{Hooks: []handler{{Type: "command", Command: c.line(""), Timeout: c.seconds()}}}
+				if event == "PreToolUse" || event == "PostToolUse" {
+					g.Matcher = "*"
+				}
+				return g
+			})}, nil)
+		},
+		gate:  gate{path: []string{"hooks", "PreToolUse"}},
+		off:   []toggle{{[]string{"disableAllHooks"}, "true"}, {[]string{"hooksDisabled"}, "true"}, {[]string{"enableHooks"}, "false"}},
+		also:  []string{".factory/settings.json", ".factory/settings.local.json"},
+		open:  always(crash, slow),
+		probe: probe{body: nestedProbe("PreToolUse", "Execute"), refused: byExit},
+		notes: []string{"Droid's contract is known from its documentation; it was not tried on the real program"},
+	}
+}
+
+func kiroAgent() *agent {
+	type action struct {
+		Type    string `json:"type"`
+		Command string `json:"command"`
+	}
+	type rule struct {
+		Name    string `json:"name"`
+		Trigger string `json:"trigger"`
+		Matcher string `json:"matcher,omitzero"`
+		Action  action `json:"action"`
+		Timeout int    `json:"timeout"`
+	}
+	return &agent{
+		name: "kiro", title: "Kiro", programs: []string{"kiro-cli", "kiro"},
+		places: func(w World) (string, error) {
+			if w.Project == "" {
+				return "", errors.New("install kiro: its hooks belong to a project; give --project DIR")
+			}
+			return filepath.Join(w.Project, ".kiro", "hooks", "tidemark.json"), nil
+		},
+		plan: func(path string, c command) ([]file, error) {
+			var rules []rule
+			for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"} {
+				r := rule{Name: "tidemark " + event, Trigger: event, Action: action{"command", c.line("")}, Timeout: c.seconds()}
+				if strings.HasSuffix(event, "ToolUse") {
+					r.Matcher = ".*"
+				}
+				rules = append(rules, r)
+			}
+			return one(ownJSON(path, struct {
+				Version string `json:"version"`
+				Hooks   []rule `json:"hooks"`
+			}{"v1", rules}))
+		},
+		gate:  gate{path: []string{"hooks"}, trigger: "PreToolUse"},
+		open:  always(crash, slow, "a version before CLI 3 or IDE 1, which keeps hooks elsewhere", "Kiro is started in another folder: its hooks belong to the project"),
+		probe: probe{body: nestedProbe("PreToolUse", "execute_bash"), refused: byExit},
+		notes: []string{"Kiro's contract is known from its documentation; it was not tried on the real program"},
+	}
+}
+
+func windsurfAgent() *agent {
+	return &agent{
+		name: "windsurf", title: "Windsurf", programs: []string{"windsurf"},
+		places: at(func(w World) string { return w.home(".codeium", "windsurf", "hooks.json") }, []string{".windsurf", "hooks.json"}, nil),
+		plan: func(path string, c command) ([]file, error) {
+			events := []string{
+				"pre_user_prompt", "pre_read_code", "pre_write_code", "pre_run_command", "pre_mcp_tool_use",
+				"post_read_code", "post_write_code", "post_run_command", "post_mcp_tool_use",
+			}
+			return one(file{path: path, edits: list(events, func(string) any { return handler{Command: c.line(""), Show: true} })}, nil)
+		},
+		gate:  gate{path: []string{"hooks", "pre_run_command"}},
+		open:  always(crash, slow, "it reports that a command ran, but not what it printed: what a command fetches is not seen"),
+		probe: probe{body: windsurfProbe, refused: byExit},
+		notes: []string{"Windsurf's contract is known from its documentation; it was not tried on the real program"},
+	}
+}
+
+// clineAgent writes programs named after the events; one that is there already and is not
+// ours cannot be joined with ours.
+func clineAgent() *agent {
+	return &agent{
+		name: "cline", title: "Cline", programs: []string{"cline"},
+		places: at(func(w World) string { return w.home(".cline", "hooks", "PreToolUse") }, []string{".cline", "hooks", "PreToolUse"}, nil),
+		plan: func(path string, c command) ([]file, error) {
+			var out []file
+			for _, event := range []string{"PreToolUse", "PostToolUse", "UserPromptSubmit", "TaskStart", "TaskResume", "TaskComplete", "TaskCancel"} {
+				body := fmt.Sprintf("#!/bin/sh\n# Written by \"tidemark install cline\"; \"tidemark uninstall cline\" removes it.\nexec %s\n", c.line(""))
+				out = append(out, file{path: filepath.Join(filepath.Dir(path), event), mode: 0o755, own: []byte(body)})
+			}
+			return out, nil
+		},
+		open: always("the hook is killed, crashes or is missing: Cline looks at nothing but what it prints", slow,
+			"a call takes longer than 30 seconds to decide in VS Code (120 in the CLI): keep --wait below that"),
+		probe: probe{body: clineProbe, refused: clineRefused},
+		notes: []string{"Cline's contract is known from its source; it was not tried on the real program"},
+	}
+}
+
+// What several agents do.
+const (
+	crash = "the hook is missing or is killed: any exit code but 2 lets the tool run"
+	slow  = "the hook takes longer than the agent's own limit (it answers by itself long before)"
+)
+
+func always(words ...string) func(string) []string {
+	return func(string) []string { return words }
+}
+
+func claudeOpen(version string) []string {
+	if atLeast(version, "2.1.295") {
+		return nil
+	}
+	return []string{
+		"this version does not know onFailure (it came with 2.1.295): where the hook is missing, is killed or takes longer than the agent's limit, the tool runs",
+	}
+}
+
+func codexOpen(string) []string {
+	return []string{
+		crash, slow,
+		"the hook's trust entry does not fit (a changed hook, another place in the list): Codex skips it without a word; doctor compares it",
+		"what is typed into a shell that already runs (write_stdin), and web searches of the provider, never reach a hook",
+	}
+}
+
+// failsOpen adds what is true of all agents whose settings their user can write.
+func (a *agent) failsOpen(w World, version string) []string {
+	out := a.open(version)
+	if !w.Managed {
+		out = append(out[:len(out):len(out)], "somebody with the rights of this user edits the settings: that is noticed, not prevented")
+	}
+	return out
+}

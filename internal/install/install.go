@@ -1,0 +1,135 @@
+// Package install puts Tidemark's hooks into the settings of coding agents, takes them out
+// again, and finds out whether they hold: it compares the settings with what was written,
+// and tries a call that must be blocked, first on the hook alone and then on the real agent
+// with a scripted model.
+//
+// Settings belong to their owner. So:
+//   - a file is changed by splicing bytes: other keys, their order and comments stay;
+//   - a file that cannot be read for certain is refused with the place, and nothing changes;
+//   - all files are planned before the first is written; each is written whole or not at
+//     all, after a copy was kept;
+//   - installing twice changes nothing, and uninstalling gives the bytes of before;
+//   - the trial runs in a folder of its own, with no credentials and no model but ours;
+//   - the zero State, the zero Trial and whatever cannot be read count as not hooked, not
+//     tried, not intact.
+//
+// It reads and writes files, starts the agents' programs to ask their version and for the
+// trial, and serves the scripted model on loopback.
+package install
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// World is where agents are looked for and what is put there.
+type World struct {
+	Home    string // of the person whose agents these are
+	Data    string // Tidemark's data folder
+	Hook    string // path of tidemark-hook
+	Project string // a project's folder; "" is the user's own settings
+	Managed bool   // the settings of the machine's administrator, where the agent has them
+	Root    string // what comes before /etc; "" outside tests
+	Getenv  func(string) string
+}
+
+// Options are passed on to the hook. The zero Options are its defaults.
+type Options struct {
+	Timeout time.Duration // 0 is the hook's default
+	Wait    time.Duration
+	Sender  string // "", "owner" or "unknown"
+}
+
+// Names lists the agents that can be installed into.
+func Names() []string {
+	var out []string
+	for _, a := range agents() {
+		out = append(out, a.name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// State is how an agent stands.
+type State struct {
+	Agent     string   `json:"agent"`
+	Program   string   `json:"program"` // path; "" where it is not on PATH
+	Version   string   `json:"version"`
+	Found     bool     `json:"found"`
+	Hooked    bool     `json:"hooked"` // our hook is in the settings where it decides calls
+	Intact    bool     `json:"intact"` // the settings are as we wrote them, and nothing turns them off
+	Files     []string `json:"files"`
+	Problems  []string `json:"problems"`
+	FailsOpen []string `json:"failsOpen"` // when this agent would run a tool without asking us
+}
+
+// Inspect looks at an agent and its settings. It starts the agent only to ask its version.
+func Inspect(ctx context.Context, w World, agent string) (State, error) {
+	a, err := find(agent)
+	if err != nil {
+		return State{}, err
+	}
+	s := State{Agent: a.name}
+	s.Program, s.Version = a.locate(ctx, w)
+	s.Found = s.Program != ""
+	s.FailsOpen = a.failsOpen(w, s.Version)
+	m, problems := verify(w, a)
+	s.Problems = problems
+	s.Hooked = a.hooked(w)
+	s.Intact = s.Hooked && m != nil && len(problems) == 0
+	if m != nil {
+		for _, f := range m.Files {
+			s.Files = append(s.Files, f.Path)
+		}
+	}
+	return s, nil
+}
+
+// Verify says in words what differs from what was installed. Nothing to say is good news
+// only where something is installed.
+func Verify(w World, agent string) ([]string, error) {
+	a, err := find(agent)
+	if err != nil {
+		return nil, err
+	}
+	_, problems := verify(w, a)
+	return problems, nil
+}
+
+// Trial is what came of a call that must be blocked.
+type Trial struct {
+	Ran     bool   `json:"ran"`     // it could be tried
+	Blocked bool   `json:"blocked"` // the call did not run
+	How     string `json:"how"`     // what really happened
+}
+
+func find(name string) (*agent, error) {
+	for _, a := range agents() {
+		if a.name == name {
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown agent %q (want one of %s)", name, strings.Join(Names(), ", "))
+}
+
+func (w World) home(parts ...string) string {
+	return filepath.Join(append([]string{w.Home}, parts...)...)
+}
+
+func (w World) etc(parts ...string) string {
+	return filepath.Join(append([]string{w.Root, "/etc"}, parts...)...)
+}
+
+// folder is where an agent keeps its settings: its variable, or its place at home.
+func (w World) folder(variable string, parts ...string) string {
+	if w.Getenv != nil {
+		if d := w.Getenv(variable); d != "" {
+			return d
+		}
+	}
+	return w.home(parts...)
+}

@@ -1,0 +1,91 @@
+// Written by "tidemark install opencode"; "tidemark uninstall opencode" removes it.
+// Each hook is passed to Tidemark's program. A call goes on only after its answer says so;
+// whatever else happens throws, which is how OpenCode is told no.
+import { spawn } from "node:child_process";
+
+const HOOK = [];
+const LIMIT_MS = 0;
+
+function ask(message) {
+  return new Promise((resolve) => {
+    let out = "";
+    let err = "";
+    const no = (reason) => resolve({ allow: false, reason });
+    let child;
+    try {
+      child = spawn(HOOK[0], HOOK.slice(1), { stdio: ["pipe", "pipe", "pipe"] });
+    } catch (e) {
+      return no("Tidemark: the hook cannot be started, so this may not go on: " + e.message);
+    }
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      no("Tidemark: no answer in time, so this may not go on");
+    }, LIMIT_MS);
+    child.on("error", (e) => {
+      clearTimeout(timer);
+      no("Tidemark: the hook cannot be started, so this may not go on: " + e.message);
+    });
+    child.stdout.on("data", (d) => (out += d));
+    child.stderr.on("data", (d) => (err += d));
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      let answer = null;
+      try {
+        answer = JSON.parse(out);
+      } catch {}
+      if (code === 0 && answer && answer.allow === true) return resolve({ allow: true });
+      no((answer && answer.reason) || err.trim() || "Tidemark: the hook gave no answer, so this may not go on");
+    });
+    child.stdin.on("error", () => {}); // its end is seen above
+    child.stdin.end(JSON.stringify(message));
+  });
+}
+
+export const Tidemark = async ({ client, directory }) => {
+  const parents = new Map();
+
+  // parentOf finds the session that started this one: its prompts are a model's words.
+  // A session nobody knows anything about counts as started by a stranger.
+  async function parentOf(id) {
+    if (parents.has(id)) return parents.get(id);
+    let parent = "unknown";
+    try {
+      const found = await client.session.get({ path: { id } });
+      if (found && found.data && found.data.id === id) parent = found.data.parentID || "";
+    } catch {}
+    parents.set(id, parent);
+    return parent;
+  }
+
+  async function must(k, i, o) {
+    const answer = await ask({ k, i, o, dir: directory, parent: await parentOf(i.sessionID) });
+    if (answer.allow !== true) throw new Error(answer.reason);
+  }
+
+  return {
+    event: async ({ event }) => {
+      if (event.type !== "session.created" && event.type !== "session.deleted") return;
+      const info = (event.properties && event.properties.info) || {};
+      if (event.type === "session.created" && info.id) parents.set(info.id, info.parentID || "");
+      await ask({ k: "event", i: event, dir: directory });
+    },
+    "chat.message": async (input, output) => {
+      await must("chat.message", input, { parts: output.parts });
+    },
+    "tool.execute.before": async (input, output) => {
+      await must("tool.execute.before", input, { args: output.args });
+    },
+    "tool.execute.after": async (input, output) => {
+      try {
+        await must("tool.execute.after", input, output);
+      } catch (e) {
+        // A result that was not recorded must not reach the model.
+        if (output && typeof output === "object") {
+          output.output = e.message;
+          if ("content" in output) output.content = [{ type: "text", text: e.message }];
+        }
+        throw e;
+      }
+    },
+  };
+};
