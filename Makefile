@@ -5,7 +5,7 @@ BENCH    ?= .
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e race lint fuzz bench ratios cover parity clean
+.PHONY: help build test e2e race lint fuzz bench ratios judges cover parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -38,6 +38,9 @@ bench: ## benchmarks, ours and the same decision in other engines
 
 ratios: ## how we compare with the bare minimum, as ratios (under two minutes)
 	cd bench && go run ./ratios
+
+judges: ## the providers' own clients judge the LLM proxy (installs them on first use)
+	@scripts/judges
 
 cover: ## coverage per package
 	go test -coverprofile=coverage.out ./...

@@ -111,7 +111,7 @@ func (a *App) open(ctx context.Context) error {
 		Monitor: a.Monitor, Log: a.log, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
 		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
-		Metrics: metrics,
+		Metrics: metrics, Greet: a.greet(),
 	})
 	if err != nil {
 		return fmt.Errorf("open door: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/door/agent"
 	"github.com/tidemark/tidemark/internal/door/llm"
 	"github.com/tidemark/tidemark/internal/door/llm/talk"
 	"github.com/tidemark/tidemark/internal/feed"
@@ -39,12 +40,26 @@ func (a *App) openLLM(f *feed.Feed, bus *hook.Bus, metrics *prometheus.Registry)
 		return nil, err
 	}
 	return llm.New(llm.Options{
-		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: talk.New(a.Monitor, talk.Options{}), Tokens: llm.Tokens(a.Tokens),
+		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: talk.New(a.Monitor, talk.Options{Names: agent.Canonical}), Tokens: llm.Tokens(a.Tokens),
 		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.AllowedHosts,
 		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open,
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,
 		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics,
 	})
+}
+
+// handshakeFor is how long the line in a system prompt counts: a run may take long, and its
+// prompt was made at the start.
+const handshakeFor = 12 * time.Hour
+
+// greet signs lines for plugins, where an upstream wants to see one.
+func (a *App) greet() func(session string) string {
+	for _, u := range a.config.LLM.Upstreams {
+		if u.Handshake {
+			return func(session string) string { return a.greeting.Sign(session, time.Now().Add(handshakeFor)) }
+		}
+	}
+	return nil
 }
 
 // redirect points an upstream somewhere else, for one start.

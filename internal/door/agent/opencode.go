@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
@@ -108,7 +109,19 @@ func (p *opencodePayload) said(e *Event) error {
 			e.Words += part.Text
 		}
 	}
+	e.Words = unquoted(e.Words)
 	return nil
+}
+
+// unquoted takes off the quotes that "opencode run" puts around an argument with spaces:
+// they are not the person's, and a command in them would not be seen.
+func unquoted(words string) string {
+	inner, opened := strings.CutPrefix(words, `"`)
+	inner, closed := strings.CutSuffix(inner, `"`)
+	if !opened || !closed || strings.Contains(inner, `"`) {
+		return words
+	}
+	return inner
 }
 
 func (p *opencodePayload) called(e *Event, names *table) error {

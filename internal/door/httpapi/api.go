@@ -66,12 +66,15 @@ type Options struct {
 	Status func(ctx context.Context) any
 	// Verified tells what an external verifier would do about a tool; nil: there is none.
 	Verified func(agent, tool string) any
-	Logger   *slog.Logger
-	Now      func() time.Time     // nil is time.Now
-	Metrics  *prometheus.Registry // nil is one of its own
-	MaxBody  int64                // bytes; 0 is DefaultMaxBody
-	Hosts    []string             // names besides the loopback ones that clients may use
-	Version  string               // of the program, for the API document
+	// Greet signs the line by which a host's plugin shows the LLM proxy that it is alive in
+	// a session; nil: nobody wants one.
+	Greet   func(session string) string
+	Logger  *slog.Logger
+	Now     func() time.Time     // nil is time.Now
+	Metrics *prometheus.Registry // nil is one of its own
+	MaxBody int64                // bytes; 0 is DefaultMaxBody
+	Hosts   []string             // names besides the loopback ones that clients may use
+	Version string               // of the program, for the API document
 }
 
 func (o *Options) check() error {
@@ -113,6 +116,7 @@ type API struct {
 	reload  func(ctx context.Context) ([]string, error)
 	status  func(ctx context.Context) any
 	covered func(agent, tool string) any
+	greet   func(session string) string
 	logger  *slog.Logger
 	now     func() time.Time
 	maxBody int64
@@ -144,7 +148,7 @@ func New(o Options) (*API, error) {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}
 	a := &API{
-		monitor: o.Monitor, log: o.Log, feed: o.Feed, bus: o.Bus, reload: o.Reload, status: o.Status, covered: o.Verified,
+		monitor: o.Monitor, log: o.Log, feed: o.Feed, bus: o.Bus, reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(),
 	}

@@ -110,3 +110,11 @@ func TestWhetherASessionWasEverBegun(t *testing.T) {
 	wantProblem(t, w.call("", http.MethodGet, "/v1/sessions/s/begun", ""), http.StatusUnauthorized, "")
 	wantProblem(t, ask("%00"), http.StatusBadRequest, "")
 }
+
+func TestAPluginGetsTheLineThatShowsItIsAlive(t *testing.T) {
+	w := open(t, "")
+	ask := func(token, key string) answer { return w.call(token, http.MethodGet, "/v1/sessions/"+key+"/handshake", "") }
+	want(t, ask(agentToken, "agent:main:main"), "line", "") // nobody wants one
+	wantProblem(t, ask(approverToken, "s"), http.StatusForbidden, "")
+	wantProblem(t, ask(agentToken, "%00"), http.StatusBadRequest, "")
+}

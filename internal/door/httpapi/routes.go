@@ -27,6 +27,7 @@ func access() map[string]need {
 		"GET /v1/sessions":                          needApprover,
 		"GET /v1/sessions/{key}":                    needApprover,
 		"GET /v1/sessions/{key}/begun":              needAny,
+		"GET /v1/sessions/{key}/handshake":          needAgent,
 		"GET /v1/sessions/{key}/turns":              needApprover,
 		"GET /v1/sessions/{key}/turns/{turn}/graph": needApprover,
 		"POST /v1/sessions/{key}/reset-trust":       needAdmin,

@@ -17,6 +17,7 @@ func (m *management) sessionRoutes() {
 	route(m, operation{http.MethodGet, "/v1/sessions", "listSessions", "Sessions, newest first"}, m.listSessions)
 	route(m, operation{http.MethodGet, "/v1/sessions/{key}", "viewSession", "One session"}, m.viewSession)
 	route(m, operation{http.MethodGet, "/v1/sessions/{key}/begun", "sessionBegun", "Whether a session was ever begun; nothing else about it"}, m.sessionBegun)
+	route(m, operation{http.MethodGet, "/v1/sessions/{key}/handshake", "sessionHandshake", "The line that shows the LLM proxy a live plugin; empty where none is wanted"}, m.sessionHandshake)
 	route(m, operation{http.MethodGet, "/v1/sessions/{key}/turns", "listTurns", "The turns of a session"}, m.listTurns)
 	route(m, operation{http.MethodPost, "/v1/sessions/{key}/reset-trust", "resetTrust", "Trust a session's context again"}, m.resetTrust)
 	m.graphRoute()
@@ -179,6 +180,23 @@ func (m *management) sessionBegun(ctx context.Context, in *keyInput) (begun, err
 	}
 	out.Begun = err == nil && v.Turns > 0
 	return out, err
+}
+
+type handshake struct {
+	Session string `json:"session"`
+	Line    string `json:"line" doc:"for the system prompt; the proxy takes it out again"`
+}
+
+// sessionHandshake gives a host's plugin what it shows the proxy in a session's requests.
+func (m *management) sessionHandshake(_ context.Context, in *keyInput) (handshake, error) {
+	out := handshake{Session: in.Key}
+	if err := checkPath(in.Key); err != nil {
+		return out, err
+	}
+	if m.greet != nil {
+		out.Line = m.greet(in.Key)
+	}
+	return out, nil
 }
 
 type turnRow struct {

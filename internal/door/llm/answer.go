@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/door/llm/gate"
+	"github.com/tidemark/tidemark/internal/door/llm/talk"
 	"github.com/tidemark/tidemark/internal/door/llm/wire"
 )
 
@@ -44,9 +45,8 @@ func (x *exchange) send(lent *lease, body []byte) *problem {
 	if err != nil {
 		return x.unreached(err)
 	}
-	idle := newIdleReader(resp.Body, x.p.o.Limits.Idle, cancel)
-	defer func() { _ = idle.Close() }() // what is left of it is nobody's
-	return x.receive(resp, idle)
+	defer func() { _ = resp.Body.Close() }() // what is left of it is nobody's
+	return x.receive(resp, newIdleReader(resp.Body, x.p.o.Limits.Idle, cancel))
 }
 
 // unreached is the answer where the provider gave none. What a transport says may quote
@@ -216,7 +216,7 @@ func (x *exchange) unjudged(ctx context.Context, err error) *problem {
 // known here, so its calls are judged as if it had read the worst.
 func (x *exchange) recall() *problem {
 	x.ref = tidemark.Ref{Session: "llm:" + x.who.tenant + ":fetched"}
-	x.hooks = &hookNobody
+	x.hooks = hookContext(x.ref, talk.Caller{Tenant: x.who.tenant})
 	if x.r.Method != http.MethodGet {
 		lent, no := x.p.readBody(x.w, x.r)
 		if no != nil {
@@ -304,25 +304,19 @@ func endMarks(api wire.API) []string {
 // idleReader gives up on an upstream that stands still. The time between reads, while a
 // call is decided or the client is slow, does not count.
 type idleReader struct {
-	io.ReadCloser
+	io.Reader
 	limit time.Duration
 	timer *time.Timer
 }
 
-func newIdleReader(r io.ReadCloser, limit time.Duration, giveUp context.CancelFunc) *idleReader {
+func newIdleReader(r io.Reader, limit time.Duration, giveUp context.CancelFunc) *idleReader {
 	t := time.AfterFunc(limit, giveUp)
 	t.Stop()
-	return &idleReader{ReadCloser: r, limit: limit, timer: t}
+	return &idleReader{Reader: r, limit: limit, timer: t}
 }
 
 func (r *idleReader) Read(b []byte) (int, error) {
 	r.timer.Reset(r.limit)
 	defer r.timer.Stop()
-	return r.ReadCloser.Read(b)
-}
-
-// Close ends the reading.
-func (r *idleReader) Close() error {
-	r.timer.Stop()
-	return r.ReadCloser.Close()
+	return r.Reader.Read(b)
 }

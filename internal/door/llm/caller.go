@@ -152,6 +152,9 @@ var (
 func (p *Proxy) caller(r *http.Request, v visitor, hints wire.Hints) talk.Caller {
 	h := r.Header
 	c := talk.Caller{Tenant: v.tenant, Trusted: v.trusted, Owner: p.o.Owner, Agent: agentOf(h)}
+	if name := bounded(first(h, agentHeader)); name != "" && v.trusted { // a policy may be laxer for an agent it names
+		c.Agent = name
+	}
 	c.Session = first(h, sessionHeader)
 	if c.Session == "" {
 		c.Session = first(h, sessionHeaders...)
@@ -186,9 +189,6 @@ func bounded(name string) string {
 }
 
 func agentOf(h http.Header) string {
-	if name := h.Get(agentHeader); name != "" {
-		return bounded(name)
-	}
 	agent := strings.ToLower(h.Get("User-Agent"))
 	origin := strings.ToLower(h.Get("Originator"))
 	for _, known := range harnesses {

@@ -136,9 +136,6 @@ func (x *exchange) tell(ctx context.Context, text string, res result) *problem {
 	h.Set("Content-Type", kind)
 	h.Set("Cache-Control", "no-store")
 	x.w.WriteHeader(http.StatusOK)
-	_, _ = x.w.Write(body) //nolint:gosec // JSON or events, typed as such; a client that is gone cannot be told
+	_, _ = x.w.Write(body) // a client that is gone cannot be told
 	return nil
 }
-
-// hookNobody is the context of an answer that nobody here asked for.
-var hookNobody = hook.Context{MessageProvider: "llm"}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/door/llm"
+	"github.com/tidemark/tidemark/internal/door/llm/talk"
 )
 
 func smallContext(o *llm.Options) { o.MaxContext = 2048 }
@@ -156,5 +157,31 @@ func TestALargeContextIsServedWithinTheBoundAndRefusedBeyondIt(t *testing.T) {
 	w.provider.then(answerJSON(chatText("ok")))
 	if g := w.post("/openai/v1/chat/completions", chatRequest(false, big)); g.status != http.StatusOK {
 		t.Errorf("within: got %d %.200s, want 200", g.status, g.body)
+	}
+}
+
+// A harness has names of its own for tools; policy is asked in ours, and the client gets
+// the call as the model wrote it.
+func TestAHarnessesOwnNamesAreJudgedAsOurs(t *testing.T) {
+	w := open(t, func(o *llm.Options) {
+		o.Follower = talk.New(o.Monitor, talk.Options{Names: func(_, name string, args []byte) (string, []byte) {
+			if ours, ok := map[string]string{"Plus": "add", "Erase": "wipe"}[name]; ok {
+				return ours, append([]byte(nil), args...)
+			}
+			return name, args
+		}})
+	})
+	tools := `[{"type":"function","function":{"name":"Plus"}},{"type":"function","function":{"name":"Erase"}}]`
+	body := `{"model":"m","messages":[` + user("Hi") + `],"tools":` + tools + `}`
+	answer := chatCall("call-plus", "Plus", `{"a":1}`)
+	w.provider.then(answerJSON(answer), answerJSON(chatCall("call-erase", "Erase", `{}`)))
+	if g := w.post("/openai/v1/chat/completions", body); g.body != answer {
+		t.Errorf("an allowed one: got %s, want %s", g.body, answer)
+	}
+	if sent := w.provider.last().body; strings.Contains(sent, "Erase") || !strings.Contains(sent, "Plus") {
+		t.Errorf("tools sent: got %s, want all but Erase", sent)
+	}
+	if g := w.post("/openai/v1/chat/completions", body); strings.Contains(g.body, "call-erase") {
+		t.Errorf("a restricted one: got %s, want no call", g.body)
 	}
 }

@@ -42,7 +42,7 @@ func (j *judge) Decide(ctx context.Context, call tool.Call) (gate.Ruling, error)
 	if !v.Allowed() {
 		return gate.Ruling{Refusal: refusalOf(v)}, nil
 	}
-	return gate.Ruling{Permit: v.Permit}, nil
+	return gate.Ruling{Permit: v.Permit, Call: &known}, nil
 }
 
 // refusalOf is what stands in place of a call: what the agent's own door would say, and

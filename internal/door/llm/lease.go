@@ -3,7 +3,6 @@ package llm
 import (
 	"errors"
 	"io"
-	"net"
 	"sync"
 	"sync/atomic"
 )
@@ -90,52 +89,4 @@ func (r *leasedReader) Close() error {
 		r.l.done()
 	}
 	return nil
-}
-
-// piece is how much of a body is written at once.
-const piece = 256 << 10
-
-// writeTo writes at most n bytes to w, in large pieces and without copying them first.
-func (r *leasedReader) writeTo(w io.Writer, n int64) (int64, error) {
-	var done int64
-	for done < n {
-		wrote, err := r.writePiece(w, int(min(n-done, piece)))
-		done += int64(wrote)
-		if errors.Is(err, io.EOF) {
-			return done, nil
-		}
-		if err != nil {
-			return done, err
-		}
-	}
-	return done, nil
-}
-
-func (r *leasedReader) writePiece(w io.Writer, n int) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.shut {
-		return 0, errClosed
-	}
-	if len(r.rest) == 0 {
-		return 0, io.EOF
-	}
-	n, err := w.Write(r.rest[:min(n, len(r.rest))])
-	r.rest = r.rest[n:]
-	return n, err
-}
-
-// pieceConn is a connection that takes our bodies in large pieces.
-type pieceConn struct{ net.Conn }
-
-// ReadFrom implements io.ReaderFrom.
-func (c pieceConn) ReadFrom(r io.Reader) (int64, error) {
-	if limited, ok := r.(*io.LimitedReader); ok {
-		if body, ok := limited.R.(*leasedReader); ok {
-			n, err := body.writeTo(c.Conn, limited.N)
-			limited.N -= n
-			return n, err
-		}
-	}
-	return io.Copy(struct{ io.Writer }{c.Conn}, r)
 }

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -58,15 +57,8 @@ func newUpstream(u Upstream, l Limits) (*upstream, error) {
 // behind our back: what passes, passes as it came.
 func newTransport(l Limits) *http.Transport {
 	dialer := &net.Dialer{Timeout: l.Dial, KeepAlive: 30 * time.Second}
-	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-		c, err := dialer.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return pieceConn{c}, nil
-	}
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dial, ForceAttemptHTTP2: true,
+		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: l.Dial, ResponseHeaderTimeout: l.Header, ExpectContinueTimeout: time.Second,
 		MaxIdleConns: 1024, MaxIdleConnsPerHost: 512, IdleConnTimeout: 90 * time.Second,
 		DisableCompression: true, WriteBufferSize: 64 << 10, ReadBufferSize: 16 << 10,

@@ -35,15 +35,25 @@ export class Turns {
             if (refused !== undefined)
                 return { toolsAllow: [] };
             const where = refOf(ctx);
+            const greeting = await this.greeting(where.sessionKey);
             // The server knows nothing of a new session and would say the worst about it.
             if ((event.messages ?? []).length === 0 && !(await this.everBegun(where.sessionKey)))
-                return undefined;
+                return greeting;
             const { tidemark } = await this.guard.client.hook("loop_iteration_start", { iteration: 0, sessionKey: where.sessionKey }, where);
-            return this.narrowed(tidemark.taint, ctx.agentId);
+            const narrowed = await this.narrowed(tidemark.taint, ctx.agentId);
+            return greeting === undefined ? narrowed : { ...narrowed, ...greeting };
         }
         catch (err) {
             return this.guard.failed("list tools", err) === undefined ? undefined : { toolsAllow: [] };
         }
+    }
+    // Where the server's proxy is in the model's path it wants to see that this plugin is
+    // alive: a line in the system prompt, which the proxy takes out again.
+    async greeting(session) {
+        const { line } = await this.guard.client.call(`/v1/sessions/${encodeURIComponent(session)}/handshake`);
+        if (typeof line !== "string")
+            throw new Failure("the answer about the handshake is malformed");
+        return line === "" ? undefined : { appendSystemContext: line };
     }
     // This process may be younger than the session: then the server is the one who knows.
     async everBegun(session) {

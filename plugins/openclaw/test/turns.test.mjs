@@ -131,3 +131,15 @@ test("registering has no side effects and needs nothing but api.on", () => {
   plugin.register({ pluginConfig: {}, logger: console, on: (name) => names.push(name) });
   assert.ok(names.includes("before_tool_call"));
 });
+
+test("where the proxy wants to see a live plugin, the system prompt carries its line", async (t) => {
+  const own = await startServer({
+    preset: "classic", llm: { upstreams: { openai: { baseUrl: "http://127.0.0.1:9", handshake: "required" } } },
+  });
+  t.after(() => own.stop());
+  const host = new Host(plugin, own.config());
+  const line = /^\[\[tidemark:handshake [\w-]+ \d+ [0-9a-f]{64}\]\]$/;
+  assert.match((await host.turn(owner(), { senderIsOwner: true })).system, line);
+  assert.match((await host.turn({ ...owner(), runId: "next" }, { senderIsOwner: true, messages: [{}] })).system, line);
+  assert.equal((await new Host(plugin, server.config()).turn(owner(), { senderIsOwner: true })).system, "");
+});

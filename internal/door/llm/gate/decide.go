@@ -37,6 +37,9 @@ func (g *gate) decide(c *call) error {
 	if err != nil {
 		return fmt.Errorf("decide call: %w", err)
 	}
+	if ruling.Call != nil && ruling.Call.ID == c.id {
+		ask = *ruling.Call
+	}
 	c.decided = true
 	g.result.Calls++
 	if c.allowed = ruling.Permit.Redeem(ask) == nil; c.allowed {

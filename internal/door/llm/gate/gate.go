@@ -47,6 +47,7 @@ type Judge interface {
 // Ruling is a judge's answer about one call. The zero Ruling refuses.
 type Ruling struct {
 	Permit  *tidemark.Permit // the call is released only if it redeems for exactly this call
+	Call    *tool.Call       // the call in the words it was decided in; nil: as it stands
 	Refusal string           // what the client reads in place of the call
 }
 

@@ -13,6 +13,9 @@ import (
 type gemini struct {
 	open    map[int]*partial // by candidate
 	waiting []*call          // complete calls of the events that wait
+	ends    []int            // finish reasons of the answer at hand that speak of a call
+
+	released, refused bool // some call was
 }
 
 // partial is a call whose arguments come in pieces.
@@ -51,7 +54,7 @@ func (m *gemini) event(g *gate, f *frame) error {
 		return errLines
 	case streamed || len(m.open) > 0 || len(g.held) > 0:
 		return m.wait(g, f, found)
-	case len(found) == 0:
+	case len(found) == 0 && len(m.ends) == 0:
 		g.pass(f)
 		return nil
 	}
@@ -74,6 +77,7 @@ func (m *gemini) read(g *gate, d *doc, root int) (found []geminiCall, streamed b
 		return nil, false, errLines
 	}
 	m.envelope(g, d, root)
+	m.ends = m.ends[:0]
 	for i := range d.each(root) {
 		if name := d.fold(i); d.nested(i) && name != "candidates" && name != "error" && (callKey(name) || d.callish(i)) {
 			return nil, false, errUnknown
@@ -92,6 +96,9 @@ func (m *gemini) read(g *gate, d *doc, root int) (found []geminiCall, streamed b
 		position++
 		if reason := d.str(c, "finishReason"); reason != "" {
 			g.result.Stop, g.result.Complete = reason, true
+		}
+		if end := d.get(c, "finishReason"); d.is(end, finishCall) {
+			m.ends = append(m.ends, end)
 		}
 		calls, more, err := m.candidate(g, d, c, int(n))
 		if err != nil {
@@ -266,13 +273,25 @@ func (m *gemini) decide(g *gate, d *doc, found []geminiCall) ([]edit, error) {
 				return nil, err
 			}
 		}
-		if !c.call.allowed {
-			c.call.shown = true
-			edits = append(edits, edit{d.place(c.part), textPart(d, c.part, c.call.text)})
+		if c.call.allowed {
+			m.released = true
+			continue
+		}
+		m.refused, c.call.shown = true, true
+		edits = append(edits, edit{d.place(c.part), textPart(d, c.part, c.call.text)})
+	}
+	if m.refused && !m.released {
+		for _, end := range m.ends {
+			edits = append(edits, edit{d.place(end), []byte(`"STOP"`)})
+			g.result.Stop = "STOP"
 		}
 	}
 	return edits, nil
 }
+
+// finishCall is a finish reason that some servers which speak like Gemini give an answer
+// with a call. Where no call is left it would be untrue.
+const finishCall = "FUNCTION_CALL"
 
 // textPart is our words in place of a part. A signature stays: the model wants it back.
 func textPart(d *doc, part int, text string) []byte {

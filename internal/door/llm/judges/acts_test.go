@@ -3,6 +3,7 @@ package judges_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,9 +27,7 @@ type trick struct {
 	act  act
 }
 
-const many = 100_000 // tiny events
-
-// streamTricks are what an upstream can do to a client that wants a stream.
+// streamTricks are ways to send a stream.
 func streamTricks() []trick {
 	return []trick{
 		{"usual", "streamed", complete, func(a *answer) { a.chunked(true, a.usual().String()) }},
@@ -39,6 +38,8 @@ func streamTricks() []trick {
 		{"comments-between", "streamed", complete, func(a *answer) {
 			a.chunked(true, strings.ReplaceAll(a.usual().String(), "\n\n", "\n\n: still here\n\n"))
 		}},
+		{"signs-of-life", "streamed", complete, signsOfLife},
+		{"tiny-events", "streamed", complete, tinyEvents},
 		{"gzip", "streamed", complete, func(a *answer) {
 			a.head(http.StatusOK, asStream, "Content-Encoding: gzip")
 			a.write(gzipped(a.usual().String()))
@@ -52,6 +53,13 @@ func streamTricks() []trick {
 			a.head(http.StatusOK, asStream, "Content-Encoding: br")
 			a.write(a.usual().String())
 		}},
+	}
+}
+
+// callTricks are what an upstream can do with a call in a stream.
+func callTricks() []trick {
+	return []trick{
+		{"calls-interleaved", "streamed", safe, interleaved},
 		{"cut-in-call", "streamed", broken, func(a *answer) { a.chunked(false, a.withoutEnd()) }},
 		{"ends-in-call", "streamed", broken, func(a *answer) { a.chunked(true, a.withoutEnd()) }},
 		{"no-blank-line", "streamed", safe, func(a *answer) {
@@ -70,18 +78,14 @@ func streamTricks() []trick {
 		{"names-twice", "streamed", broken, func(a *answer) {
 			a.chunked(true, strings.ReplaceAll(a.usual().String(), `"name":"`+a.tool+`"`, `"name":"look","name":"`+a.tool+`"`))
 		}},
+		{"names-in-two-cases", "streamed", broken, func(a *answer) {
+			a.chunked(true, strings.ReplaceAll(a.usual().String(), `"name":"`+a.tool+`"`, `"Name":"look","name":"`+a.tool+`"`))
+		}},
 		{"names-in-capitals", "streamed", safe, func(a *answer) {
 			a.chunked(true, strings.NewReplacer(`"name"`, `"Name"`, `"tool_calls"`, `"Tool_Calls"`, `"functionCall"`, `"FunctionCall"`, `"item"`, `"Item"`).Replace(a.usual().String()))
 		}},
 		{"data-in-two-lines", "streamed", safe, func(a *answer) {
 			a.chunked(true, strings.ReplaceAll(a.usual().String(), `,"`, ",\ndata: \""))
-		}},
-		{"tiny-events", "streamed", complete, tinyEvents},
-		{"alive-for-ever", "streamed", expires, aliveForEver},
-		{"half-open", "streamed", expires, func(a *answer) {
-			a.head(http.StatusOK, asStream)
-			a.write(a.withoutEnd())
-			a.untilLeft()
 		}},
 	}
 }
@@ -93,6 +97,27 @@ func neverEnds(a *answer) {
 	s.call(a.tool, a.args)
 	s.events = s.events[:min(before+2, len(s.events)-1)]
 	a.chunked(true, s.text("and more").end().String())
+}
+
+// interleaved sends two calls piece by piece, in turns.
+func interleaved(a *answer) {
+	s := a.script().begin().text("some text")
+	from := len(s.events)
+	s.call(a.tool, a.args)
+	one := slices.Clone(s.events[from:])
+	s.call("look", `{"v":"beside `+a.tool+`"}`)
+	two := slices.Clone(s.events[from+len(one):])
+	s.events = s.events[:from]
+	for i := range one {
+		s.events = append(s.events, one[i], two[i])
+	}
+	a.chunked(true, s.end().String())
+}
+
+// signsOfLife sends between all events what the proxy itself sends while it waits.
+func signsOfLife(a *answer) {
+	sign := map[string]string{"chat": ": waiting for a decision\n\n", "responses": ": waiting for a decision\n\n", "messages": "event: ping\ndata: {\"type\":\"ping\"}\n\n"}[a.kind]
+	a.chunked(true, strings.ReplaceAll(a.usual().String(), "\n\n", "\n\n"+sign))
 }
 
 func tinyEvents(a *answer) {
@@ -113,54 +138,76 @@ func aliveForEver(a *answer) {
 	}
 }
 
-// tricks are all of them; those here do not depend on streaming.
 func tricks() []trick {
-	return append(streamTricks(),
-		trick{"usual-whole", "whole", complete, func(a *answer) { a.json(whole(a.kind, "some text", a.tool, a.args)) }},
-		trick{"gzip-whole", "whole", complete, func(a *answer) {
+	return slices.Concat(streamTricks(), callTricks(), wholeTricks(), typeTricks(), waitTricks())
+}
+
+// wholeTricks are ways to send an answer that is not a stream.
+func wholeTricks() []trick {
+	return []trick{
+		{"usual-whole", "whole", complete, func(a *answer) { a.json(whole(a.kind, "some text", a.tool, a.args)) }},
+		{"gzip-whole", "whole", complete, func(a *answer) {
 			a.head(http.StatusOK, asJSON, "Content-Encoding: gzip")
 			a.write(gzipped(whole(a.kind, "some text", a.tool, a.args)))
 		}},
-		trick{"two-documents", "whole", broken, func(a *answer) {
+		{"two-documents", "whole", broken, func(a *answer) {
 			a.json(whole(a.kind, "some text", "", "") + "\n" + whole(a.kind, "some text", a.tool, a.args))
 		}},
-		trick{"bad-json-whole", "whole", broken, func(a *answer) {
+		{"bad-json-whole", "whole", broken, func(a *answer) {
 			s := whole(a.kind, "some text", a.tool, a.args)
 			a.json(s[:len(s)-1])
 		}},
-		trick{"cut-whole", "whole", broken, func(a *answer) {
+		{"cut-whole", "whole", broken, func(a *answer) {
 			s := whole(a.kind, "some text", a.tool, a.args)
 			a.head(http.StatusOK, asJSON, "Content-Length: "+strconv.Itoa(len(s)+10))
 			a.write(s)
 		}},
-		trick{"stream-unasked", "whole", safe, func(a *answer) { a.stream(a.usual().String()) }},
-		trick{"json-unasked", "streamed", safe, func(a *answer) { a.json(whole(a.kind, "some text", a.tool, a.args)) }},
-		trick{"plain-text", "", broken, func(a *answer) {
+		{"stream-unasked", "whole", safe, func(a *answer) { a.stream(a.usual().String()) }},
+		{"json-unasked", "streamed", safe, func(a *answer) { a.json(whole(a.kind, "some text", a.tool, a.args)) }},
+	}
+}
+
+// typeTricks are answers that are not what they are called.
+func typeTricks() []trick {
+	return []trick{
+		{"plain-text", "", broken, func(a *answer) {
 			a.head(http.StatusOK, "Content-Type: text/plain")
 			a.write(a.usual().String())
 		}},
-		trick{"no-type", "", safe, func(a *answer) {
+		{"no-type", "", safe, func(a *answer) {
 			a.head(http.StatusOK, "X-Nothing: 1")
 			a.write(a.usual().String())
 		}},
-		trick{"stream-called-json", "", broken, func(a *answer) { a.json(a.usual().String()) }},
-		trick{"other-success", "", safe, func(a *answer) {
+		{"stream-called-json", "", safe, func(a *answer) { a.json(a.usual().String()) }},
+		{"other-success", "", safe, func(a *answer) {
 			a.head(http.StatusNonAuthoritativeInfo, asStream)
 			a.write(a.usual().String())
 		}},
-		trick{"redirect", "", broken, func(a *answer) { elsewhereInstead(a) }},
-		trick{"call-in-error", "", broken, func(a *answer) {
+		{"redirect", "", broken, func(a *answer) { elsewhereInstead(a) }},
+		{"call-in-error", "", broken, func(a *answer) {
 			a.head(http.StatusTeapot, asJSON)
 			a.write(whole(a.kind, "some text", a.tool, a.args))
 		}},
-		trick{"not-http", "", broken, func(a *answer) { a.write("hello?\r\n\r\n") }},
-		trick{"hang-up", "", broken, func(*answer) {}},
-		trick{"hints-first", "", safe, func(a *answer) {
+		{"not-http", "", broken, func(a *answer) { a.write("hello?\r\n\r\n") }},
+		{"hang-up", "", broken, func(*answer) {}},
+		{"hints-first", "", safe, func(a *answer) {
 			a.write("HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\n\r\n")
 			a.stream(a.usual().String())
 		}},
-		trick{"silent", "", expires, func(a *answer) { a.untilLeft() }},
-	)
+	}
+}
+
+// waitTricks keep a client waiting until it has enough.
+func waitTricks() []trick {
+	return []trick{
+		{"alive-for-ever", "streamed", expires, aliveForEver},
+		{"half-open", "streamed", expires, func(a *answer) {
+			a.head(http.StatusOK, asStream)
+			a.write(a.withoutEnd())
+			a.untilLeft()
+		}},
+		{"silent", "", expires, func(a *answer) { a.untilLeft() }},
+	}
 }
 
 // elsewhereInstead sends the client to the upstream itself, past the proxy. There it would

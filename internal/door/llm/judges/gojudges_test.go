@@ -91,7 +91,7 @@ func (t *chatTalk) askStream(ctx context.Context, r *round) error {
 	params := t.params
 	params.StreamOptions.IncludeUsage = openai.Bool(true)
 	stream := t.client.Chat.Completions.NewStreaming(ctx, params)
-	defer stream.Close() //nolint:errcheck // it was read
+	defer stream.Close()
 	var all openai.ChatCompletionAccumulator
 	for stream.Next() {
 		chunk := stream.Current()
@@ -170,7 +170,7 @@ func (t *responsesTalk) ask(ctx context.Context, r *round) error {
 
 func (t *responsesTalk) askStream(ctx context.Context, r *round) error {
 	stream := t.client.Responses.NewStreaming(ctx, t.params)
-	defer stream.Close() //nolint:errcheck // it was read
+	defer stream.Close()
 	var end *responses.Response
 	var handed []call
 	for stream.Next() {
@@ -271,7 +271,7 @@ func (t *messagesTalk) ask(ctx context.Context, r *round) error {
 
 func (t *messagesTalk) askStream(ctx context.Context, r *round) error {
 	stream := t.client.Messages.NewStreaming(ctx, t.params)
-	defer stream.Close() //nolint:errcheck // it was read
+	defer stream.Close()
 	var all anthropic.Message
 	for stream.Next() {
 		e := stream.Current()

@@ -96,7 +96,7 @@ func (h *hostile) close() {
 // serve answers one request and closes the connection.
 func (h *hostile) serve(c net.Conn) {
 	defer h.keep(c, false)
-	defer c.Close() //nolint:errcheck // nobody listens any more
+	defer c.Close()
 	from := bufio.NewReader(c)
 	r, err := http.ReadRequest(from)
 	if err != nil {

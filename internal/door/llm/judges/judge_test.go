@@ -54,6 +54,19 @@ type result struct {
 	Stray   int     `json:"stray"` // errors nobody could catch
 }
 
+// handed are the calls the program got. One without a name names no tool and can run none.
+func (r result) handed() []call {
+	var out []call
+	for _, round := range r.Rounds {
+		for _, c := range round.Calls {
+			if c.Name != "" {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
 // judge is one official client.
 type judge struct {
 	name string

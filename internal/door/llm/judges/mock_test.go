@@ -31,7 +31,7 @@ func (c trial) name() string {
 
 func (c trial) run(base, key string) result {
 	return c.judge.run(job{
-		ID: key + "/" + c.name(), Kind: c.judge.kind, Base: base, Key: strings.ReplaceAll(key+"-"+c.name(), "/", "-"),
+		ID: key + "/" + c.name(), Kind: c.judge.kind, Base: base, Key: keys + strings.ReplaceAll(key+"-"+c.name(), "/", "-"),
 		Stream: c.stream, Prompts: []string{c.prompt, "go-on"}, Tools: tools, DeadlineMs: deadline,
 	})
 }
@@ -148,7 +148,7 @@ func TestClientsSeeTheProvidersErrors(t *testing.T) {
 func TestClientsSeeBrokenAnswersAsBroken(t *testing.T) {
 	var list []trial
 	for _, c := range trials("cut-text", "cut-call", "cut-denied", "cut-late", "late-call-cut", "chaos-malformed", "chaos-disconnect") {
-		streams := c.stream || strings.HasPrefix(c.prompt, "chaos")                            // the mock cuts streams only
+		streams := c.stream || strings.HasPrefix(c.prompt, "chaos")                                         // the mock cuts streams only
 		cuts := c.judge.kind != "gemini" || !strings.Contains(c.prompt, "call") && c.prompt != "cut-denied" // one event holds a call of Gemini
 		if streams && cuts {
 			list = append(list, c)

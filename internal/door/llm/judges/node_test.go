@@ -15,6 +15,13 @@ import (
 	"sync"
 )
 
+// many are the tiny events of one stream for a client, whose own work grows with the
+// square of it; most are those of one that no client reads.
+const (
+	many = 10_000
+	most = 100_000
+)
+
 // program is a client in a process of its own: jobs go in, results come out, a line each.
 type program struct {
 	cmd   *exec.Cmd

@@ -6,7 +6,7 @@ import (
 )
 
 // impatient is the deadline of a client that will get no answer, in ms.
-const impatient = 1500
+const impatient = 1000
 
 // attempt is one client on one trick.
 type attempt struct {
@@ -24,8 +24,9 @@ func attempts() []attempt {
 				continue
 			}
 			for _, j := range panel.judges {
-				for _, tool := range []string{"look", "wire"} {
-					out = append(out, attempt{j, m.stream, k, tool})
+				out = append(out, attempt{j, m.stream, k, "wire"})
+				if k.want != expires { // the tool makes no difference there
+					out = append(out, attempt{j, m.stream, k, "look"})
 				}
 			}
 		}
@@ -43,7 +44,7 @@ func (a attempt) run(base string) result {
 	}
 	id := strings.Join([]string{a.trick.name, mode, a.judge.name, a.tool}, "/")
 	return a.judge.run(job{
-		ID: id, Kind: a.judge.kind, Base: base, Key: strings.ReplaceAll(id, "/", "-"), Stream: a.stream,
+		ID: id, Kind: a.judge.kind, Base: base, Key: keys + strings.ReplaceAll(id, "/", "-"), Stream: a.stream,
 		Prompts: []string{"hostile:" + a.trick.name + ":" + a.tool}, Tools: tools, DeadlineMs: limit,
 	})
 }
@@ -81,27 +82,35 @@ func once(f act) act {
 	}
 }
 
+// want is what the trick must lead to. The Go client of Gemini stumbles over comments in a
+// stream, whoever sends them.
+func (a attempt) want() expected {
+	if a.judge.name == "go-gemini" && (a.trick.name == "comments-between" || a.trick.name == "alive-for-ever") {
+		return broken
+	}
+	return a.trick.want
+}
+
 func (a attempt) check(t *testing.T, r result) {
 	t.Helper()
-	if a.trick.want == expires {
+	if a.want() == expires {
 		if r.Error == nil || !r.Expired || r.MS > impatient+soon {
 			t.Errorf("%s: got %+v, want the client's own deadline to end it", r.ID, r)
 		}
 	} else {
 		wellBehaved(t, r)
 	}
-	var handed int
+	handed := len(r.handed())
 	var text strings.Builder
 	for _, round := range r.Rounds {
-		handed += len(round.Calls)
 		text.WriteString(round.Text)
-		for _, c := range round.Calls {
-			if c.Name != "look" {
-				t.Errorf("%s: the client was given %s(%s)", r.ID, c.Name, c.Args)
-			}
+	}
+	for _, c := range r.handed() {
+		if c.Name != "look" {
+			t.Errorf("%s: the client was given %s(%s)", r.ID, c.Name, c.Args)
 		}
 	}
-	switch a.trick.want {
+	switch a.want() {
 	case complete:
 		a.checkComplete(t, r, handed, text.String())
 	case broken, expires:

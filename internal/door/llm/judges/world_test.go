@@ -1,9 +1,9 @@
 package judges_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -33,11 +33,15 @@ llm:
     gemini: {baseUrl: %[1]q}
 `
 
+// keys is how every client's key begins. No log may have it, nor what a prompt says.
+const keys = "key-of-"
+
 // world is a whole server, in this process, before one upstream.
 type world struct {
 	app   *app.App
 	paths app.Paths
 	url   string
+	log   bytes.Buffer // of the server, everything it has to say; read when it has stopped
 }
 
 // newWorld starts the server, and stops it when the test ends. By then nothing of the
@@ -50,7 +54,7 @@ func newWorld(t *testing.T, upstream string) *world {
 		t.Fatal(err)
 	}
 	var err error
-	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
+	logger := slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if w.app, err = app.New(t.Context(), app.Options{Paths: w.paths, Listen: "127.0.0.1:0", Logger: logger}); err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +67,11 @@ func newWorld(t *testing.T, upstream string) *world {
 		defer cancel()
 		if err := w.app.Stop(ctx); err != nil {
 			t.Errorf("stop the server: %v", err)
+		}
+		for _, secret := range []string{keys, "hostile:", "go-on"} {
+			if strings.Contains(w.log.String(), secret) {
+				t.Errorf("%q stands in the log, a key or a prompt", secret)
+			}
 		}
 	})
 	return w
@@ -87,7 +96,7 @@ func (w *world) allowed(t *testing.T) map[tool.Digest]int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close() //nolint:errcheck // it is only read
+	defer log.Close()
 	out, query := map[tool.Digest]int{}, store.EntryQuery{Kind: string(provenance.CallDecided), Limit: store.MaxLimit}
 	for {
 		page, err := log.Since(t.Context(), query)
@@ -115,12 +124,10 @@ func (w *world) decidedFirst(t *testing.T, results []result) {
 	t.Helper()
 	allowed := w.allowed(t)
 	for _, r := range results {
-		for _, round := range r.Rounds {
-			for _, c := range round.Calls {
-				d := tool.Call{Name: c.Name, Args: []byte(c.Args)}.Digest()
-				if allowed[d]--; allowed[d] < 0 {
-					t.Errorf("%s: the client was given %s(%s), which the log does not allow", r.ID, c.Name, c.Args)
-				}
+		for _, c := range r.handed() {
+			d := tool.Call{Name: c.Name, Args: []byte(c.Args)}.Digest()
+			if allowed[d]--; allowed[d] < 0 {
+				t.Errorf("%s: the client was given %s(%s), which the log does not allow", r.ID, c.Name, c.Args)
 			}
 		}
 	}
@@ -130,7 +137,7 @@ func (w *world) decidedFirst(t *testing.T, results []result) {
 func proxyRests(t *testing.T) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
-	for {
+	for ; ; time.Sleep(5 * time.Millisecond) {
 		busy := working()
 		if len(busy) == 0 {
 			return
@@ -139,13 +146,12 @@ func proxyRests(t *testing.T) {
 			t.Errorf("%d goroutines of the proxy are left, such as\n%s", len(busy), busy[0])
 			return
 		}
-		runtime.Gosched()
 	}
 }
 
 // working are the goroutines that stand in the proxy's own code.
 func working() []string {
-	stacks := make([]byte, 8<<20)
+	stacks := make([]byte, 4<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	var out []string
 	for s := range strings.SplitSeq(string(stacks), "\n\n") {

@@ -34,12 +34,17 @@ export class Host {
       await this.observe("message_received", { from: "", content: words, senderId: ctx.senderId, sessionKey: ctx.sessionKey }, { channelId: ctx.channel, sessionKey: ctx.sessionKey });
     }
     let toolsAllow;
-    for (const h of this.hooks.get("before_prompt_build") ?? []) toolsAllow = (await h.handler({ prompt: words ?? "", messages }, ctx))?.toolsAllow ?? toolsAllow;
+    let system = "";
+    for (const h of this.hooks.get("before_prompt_build") ?? []) {
+      const r = await h.handler({ prompt: words ?? "", messages }, ctx);
+      toolsAllow = r?.toolsAllow ?? toolsAllow;
+      system += r?.appendSystemContext ?? "";
+    }
     for (const h of this.hooks.get("before_agent_run") ?? []) {
       const r = await h.handler({ prompt: words ?? "", messages, senderId: ctx.senderId, senderIsOwner }, ctx);
-      if (r?.outcome === "block") return { blocked: r.message, toolsAllow };
+      if (r?.outcome === "block") return { blocked: r.message, toolsAllow, system };
     }
-    return { toolsAllow };
+    return { toolsAllow, system };
   }
 
   /** call takes one tool call the whole way and returns what the model gets. */

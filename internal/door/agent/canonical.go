@@ -1,0 +1,38 @@
+package agent
+
+import "github.com/tidemark/tidemark/internal/strictjson"
+
+// Canonical is what policy calls a tool of an agent and its parameters, for doors that see
+// the agent's calls on their way from the model. An agent nobody knows has no names of its
+// own; parameters that cannot be read stay as they are, for the monitor to refuse.
+func Canonical(agent, name string, params []byte) (string, []byte) {
+	t := tableOf(agent)
+	if t == nil {
+		return name, params
+	}
+	name = t.canonical(name)
+	if !strictjson.Value(params).IsValid() {
+		return name, params
+	}
+	renamed, err := rename(name, params)
+	if err != nil {
+		return name, params
+	}
+	return name, renamed
+}
+
+func tableOf(agent string) *table {
+	switch agent {
+	case "claude":
+		return &table{agent: agent, tools: claudeTools, mcp: doubled}
+	case "codex":
+		return &table{agent: agent, tools: codexTools, mcp: doubled}
+	case "copilot":
+		return &table{agent: agent, tools: copilotTools, mcp: doubled}
+	case "gemini":
+		return &table{agent: agent, tools: geminiTools}
+	case "opencode":
+		return &table{agent: agent, tools: opencodeTools}
+	}
+	return nil
+}
