@@ -18,8 +18,11 @@ import (
 type ModelCall struct {
 	Ref       Ref
 	Iteration int // as the host counts, from 0; -1 when it does not
-	Model     string
-	Tools     []string // names as the host spells them
+	// Loose says that turns are long here by their nature: a cap on iterations counts only
+	// where the policy's file sets one.
+	Loose bool
+	Model string
+	Tools []string // names as the host spells them
 	// Definitions describe the tools, where the host does; for per-task constraints.
 	Definitions []meaning.Definition
 	// Cautious are the tools that ask for caution in their own definition (CAU-08).
@@ -76,7 +79,7 @@ func (m *Monitor) layer(ctx context.Context, s *session, b *provenance.Taint, ca
 	out := Layer{Taint: next.Mark}
 	in := &s.input
 	fill(in, s, next, "", nil)
-	in.Iteration = iteration
+	in.Iteration, in.Loose = iteration, call.Loose
 	blocked, why := set.Turn(in)
 	if blocked || b.Turn.Blocked {
 		out.Blocked, out.Rule, out.Reason = true, "turn-blocked", "a rule has ended this turn"

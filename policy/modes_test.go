@@ -231,3 +231,22 @@ func TestEffectsHaveASafeZero(t *testing.T) {
 		t.Errorf("got %s, want confirm", got)
 	}
 }
+
+// PRV-20
+func TestWhereTurnsAreLongOnlyACapOfTheFileCounts(t *testing.T) {
+	for _, c := range []struct {
+		file    string
+		loose   bool
+		blocked bool
+	}{
+		{"", false, true}, {"", true, false}, {"maxIterations: 10", true, true}, {"maxIterations: 11", true, false},
+	} {
+		set, faults := policy.Parse("p.yaml", []byte(c.file))
+		if err := faults.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if blocked, _ := set.Turn(&policy.Input{Taint: trust.Owner, Iteration: 10, Loose: c.loose}); blocked != c.blocked {
+			t.Errorf("%q, loose %t: got blocked %t, want %t", c.file, c.loose, blocked, c.blocked)
+		}
+	}
+}

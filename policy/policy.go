@@ -99,6 +99,7 @@ type Input struct {
 	Tainted   bool // a taint source fired in this context, or it began with one
 	Sensitive bool // a sensitive read happened in this context
 	Iteration int
+	Loose     bool // of Turn: only a cap on iterations that the file itself sets counts
 	Agent     string
 	Provider  string
 	History   History // nil: nothing happened yet

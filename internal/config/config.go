@@ -75,7 +75,7 @@ func Parse(file string, src []byte, env Lookup) (*Config, source.Faults) {
 	if faults.Err() != nil {
 		return nil, faults
 	}
-	set, more := policy.ParseTree(apart(root, "llm"), file)
+	set, more := policy.ParseTree(root, file)
 	faults = append(faults, more...)
 	c := &Config{Policy: set, Server: Server{Listen: DefaultListen, MaxBody: 8 << 20}}
 	d.server(root.Get("server"), &c.Server)

@@ -198,13 +198,3 @@ func (d *decoder) key(n *source.Node) Secret {
 	}
 	return Secret(v)
 }
-
-// apart is the file without one of its sections, for readers that do not know it.
-func apart(root *source.Node, key string) *source.Node {
-	if root.Get(key) == nil {
-		return root
-	}
-	rest := *root
-	rest.Keys = slices.DeleteFunc(slices.Clone(root.Keys), func(k source.Key) bool { return k.Name == key })
-	return &rest
-}

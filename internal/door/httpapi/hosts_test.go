@@ -113,7 +113,9 @@ func TestWhetherASessionWasEverBegun(t *testing.T) {
 
 func TestAPluginGetsTheLineThatShowsItIsAlive(t *testing.T) {
 	w := open(t, "")
-	ask := func(token, key string) answer { return w.call(token, http.MethodGet, "/v1/sessions/"+key+"/handshake", "") }
+	ask := func(token, key string) answer {
+		return w.call(token, http.MethodGet, "/v1/sessions/"+key+"/handshake", "")
+	}
 	want(t, ask(agentToken, "agent:main:main"), "line", "") // nobody wants one
 	wantProblem(t, ask(approverToken, "s"), http.StatusForbidden, "")
 	wantProblem(t, ask(agentToken, "%00"), http.StatusBadRequest, "")

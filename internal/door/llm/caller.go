@@ -151,11 +151,12 @@ var (
 // conversations of one credential apart.
 func (p *Proxy) caller(r *http.Request, v visitor, hints wire.Hints) talk.Caller {
 	h := r.Header
-	c := talk.Caller{Tenant: v.tenant, Trusted: v.trusted, Owner: p.o.Owner, Agent: agentOf(h)}
+	c := talk.Caller{Tenant: v.tenant, Owner: p.o.Owner, Agent: agentOf(h)}
 	if name := bounded(first(h, agentHeader)); name != "" && v.trusted { // a policy may be laxer for an agent it names
 		c.Agent = name
 	}
-	c.Session = first(h, sessionHeader)
+	c.Session = bounded(first(h, sessionHeader))
+	c.Trusted = v.trusted && c.Session != ""
 	if c.Session == "" {
 		c.Session = first(h, sessionHeaders...)
 	}

@@ -229,3 +229,43 @@ func FuzzHandshakeVerify(f *testing.F) {
 		}
 	})
 }
+
+func TestAHostWithALivePluginIsAskedOnce(t *testing.T) {
+	w := open(t)
+	line := w.handshake.Sign("agent:main:main", time.Now().Add(time.Minute))
+	history := []string{`{"role":"system","content":"` + line + `"}`, user("Read it"), calls("p", "read_page", "{}"), returned("p", "a page")}
+	for _, c := range []struct {
+		tool   string
+		passes bool
+	}{{"send_note", true}, {"wipe", false}} {
+		w.provider.then(answerJSON(chatCall("c-"+c.tool, c.tool, `{"to":"x"}`)))
+		g := w.post("/llm/claw/v1/chat/completions", chatRequest(false, history...))
+		if strings.Contains(g.body, `"tool_calls"`) != c.passes {
+			t.Errorf("%s: got %s", c.tool, g.body)
+		}
+	}
+	v, err := w.monitor.View(t.Context(), "agent:main:main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Questions) != 0 || v.Denied != 1 {
+		t.Errorf("got questions %v and %d denials, want the plugin to ask and one denial", v.Questions, v.Denied)
+	}
+}
+
+func TestOnlyOurTokenNamesAnySession(t *testing.T) {
+	w := open(t)
+	for _, token := range []string{agentToken, ""} {
+		w.provider.then(answerJSON(chatText("ok")))
+		header := []string{"Authorization", "Bearer " + clientKey, "X-Tidemark-Session", "agent:other:" + token}
+		if token != "" {
+			header = append(header, "X-Tidemark-Token", token)
+		}
+		if g := w.do("POST", "/openai/v1/chat/completions", chatRequest(false, user("Hi")), header...); g.status != http.StatusOK {
+			t.Fatalf("got %d %s", g.status, g.body)
+		}
+		if _, err := w.monitor.View(t.Context(), "agent:other:"+token); (err == nil) != (token != "") {
+			t.Errorf("token %q: the session it names: %v", token, err)
+		}
+	}
+}

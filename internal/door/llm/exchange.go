@@ -60,6 +60,7 @@ func (x *exchange) ask() *problem {
 		return x.p.explain(ctx, err)
 	}
 	x.ref = x.visit.Ref
+	x.ref.Gated = caller.Told // its plugin asks about each call before it runs
 	refusal, err := x.prepare(ctx, caller)
 	if err != nil {
 		return x.p.explain(ctx, err)
@@ -97,7 +98,7 @@ func (x *exchange) greet(c *talk.Caller) *problem {
 	if err != nil {
 		return newProblem(http.StatusForbidden, err.Error()+": this upstream answers only through a host with the plugin")
 	}
-	c.Session, c.Trusted = session, true
+	c.Session, c.Trusted, c.Told = session, true, true
 	for at := 0; ; {
 		i := bytes.Index(x.req.Body[at:], []byte(line))
 		if i < 0 {
@@ -164,7 +165,7 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 	if err := x.iterated(ctx, len(released)); err != nil {
 		return err
 	}
-	if len(released) == 0 && o.Complete && !o.ended {
+	if len(released) == 0 && o.Complete && !o.ended && !x.ref.Gated { // a host that asks ends its turns too
 		_, err = x.p.o.Monitor.End(ctx, tidemark.Ending{Ref: x.ref, Content: textOf(o.Parts), Blocked: o.blocked, Reason: o.reason})
 	}
 	return unlessSealed(err)

@@ -186,7 +186,7 @@ func (x *exchange) system() string {
 // layer asks the monitor which tools the model may see, and hides the others.
 func (x *exchange) layer(ctx context.Context) (tidemark.Layer, error) {
 	m := x.p.o.Monitor
-	call := tidemark.ModelCall{Ref: x.ref, Iteration: x.iteration, Model: x.req.Model, Context: x.req.Body}
+	call := tidemark.ModelCall{Ref: x.ref, Iteration: x.iteration, Loose: true, Model: x.req.Model, Context: x.req.Body}
 	if x.edit.Model != "" {
 		call.Model = x.edit.Model
 	}
