@@ -61,7 +61,7 @@ func (s *state) recall(e *provenance.Event, visit func(Recalled)) {
 		for _, d := range e.Model.Output {
 			visit(Recalled{Kind: RecalledOutput, Digest: d, Label: s.branch(e.Branch).Settled()})
 		}
-	case e.Kind == provenance.CallDecided && e.Decided.Effect == "allow":
+	case e.Kind == provenance.CallDecided && e.Decided.Effect == "allow" && !e.Decided.Gated: // a gated one is decided again
 		visit(Recalled{Kind: RecalledCall, Digest: e.Decided.Digest, Label: s.branch(e.Branch).Mark, CallID: e.Decided.CallID, Tool: e.Decided.Tool})
 	}
 }

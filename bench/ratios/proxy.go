@@ -14,7 +14,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/tidemark/tidemark"
@@ -32,13 +31,31 @@ import (
 func proxy1MB(ctx context.Context) (result, error) { return proxied(ctx, 1<<20) }
 func proxy5MB(ctx context.Context) (result, error) { return proxied(ctx, 5<<20) }
 
+// proxied sends conversations that grow through both proxies in turn, request by request,
+// and compares the medians. The first request of each conversation, which is new as a
+// whole, is not measured.
 func proxied(ctx context.Context, size int) (_ result, err error) {
 	p, err := openProxies(ctx)
 	if err != nil {
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
-	return compare(run(p.growing(ctx, p.ours, size)), run(p.growing(ctx, p.theirs, size)))
+	var times [2][]float64
+	for range 12 {
+		for i, body := range p.bodies(size, cycle+1) {
+			for side, base := range []string{p.ours, p.theirs} {
+				start := time.Now()
+				if err := p.send(ctx, base, body); err != nil {
+					return result{}, err
+				}
+				if i > 0 {
+					times[side] = append(times[side], float64(time.Since(start).Nanoseconds()))
+				}
+			}
+		}
+	}
+	ours, theirs := median(times[0]), median(times[1])
+	return result{ours, theirs, ours / theirs}, nil
 }
 
 // proxies are both proxies and their upstream.
@@ -156,29 +173,6 @@ func (p *proxies) bodies(size, n int) [][]byte {
 		out = append(out, []byte(b.String()+listEnd))
 	}
 	return out
-}
-
-// growing sends a conversation through a proxy, request by request. The first request of
-// each conversation, which is new as a whole, is not measured.
-func (p *proxies) growing(ctx context.Context, base string, size int) func(b *testing.B) {
-	return func(b *testing.B) {
-		var left [][]byte
-		for b.Loop() {
-			if len(left) == 0 {
-				b.StopTimer()
-				left = p.bodies(size, cycle+1)
-				if err := p.send(ctx, base, left[0]); err != nil {
-					b.Fatal(err)
-				}
-				left = left[1:]
-				b.StartTimer()
-			}
-			if err := p.send(ctx, base, left[0]); err != nil {
-				b.Fatal(err)
-			}
-			left = left[1:]
-		}
-	}
 }
 
 func (p *proxies) send(ctx context.Context, base string, body []byte, header ...string) error {

@@ -27,23 +27,48 @@ type result struct {
 	reason  string
 }
 
-// send asks the provider. The body is the lent buffer, or stands on its own.
-func (x *exchange) send(lent *lease, body []byte) *problem {
-	h := x.out.Header
+// dress makes the header that of a request we write ourselves.
+func dress(h http.Header) {
 	h.Set("Accept-Encoding", "identity")
 	h.Del("Content-Length")
+}
+
+// send asks the provider. The body is the lent buffer, or stands on its own.
+func (x *exchange) send(lent *lease, body []byte) *problem {
+	x.sent = x.p.o.Now()
+	as := lent != nil && len(body) > 0 && len(body) == len(lent.buf) && &body[0] == &lent.buf[0] // as it came
+	if x.ahead != nil && !as {
+		x.u.sent.forget(x.who.tenant, lent.sums.Blocks())
+	}
+	if x.ahead != nil && as {
+		resp, err := x.ahead.release()
+		defer x.ahead.cancel()
+		return x.heard(lent, resp, err, x.ahead.cancel)
+	}
+	x.ahead.breakOff()
+	dress(x.out.Header)
 	if lent != nil {
 		lent.users.Add(1) // for a transport that asks again
 		defer lent.done()
 		x.out.Body, x.out.ContentLength = lent.reader(body), int64(len(body))
 		x.out.GetBody = func() (io.ReadCloser, error) { return lent.reader(body), nil }
 	}
-	x.sent = x.p.o.Now()
 	ctx, cancel := context.WithCancel(x.out.Context())
 	defer cancel()
 	resp, err := x.u.transport.RoundTrip(x.out.WithContext(ctx))
+	if !as {
+		lent = nil
+	}
+	return x.heard(lent, resp, err, cancel)
+}
+
+// heard takes what came of asking. What was sent as it came is known to the provider now.
+func (x *exchange) heard(lent *lease, resp *http.Response, err error, cancel context.CancelFunc) *problem {
 	if err != nil {
 		return x.unreached(err)
+	}
+	if lent != nil {
+		x.u.sent.add(x.who.tenant, lent.sums.Blocks())
 	}
 	defer func() { _ = resp.Body.Close() }() // what is left of it is nobody's
 	return x.receive(resp, newIdleReader(resp.Body, x.p.o.Limits.Idle, cancel))
@@ -162,7 +187,7 @@ func (x *exchange) head(resp *http.Response, size int) {
 func (x *exchange) whole(resp *http.Response, body io.Reader, streamed bool) *problem {
 	ctx := x.r.Context()
 	limit := x.p.o.Limits.Answer
-	raw, err := readAll(io.LimitReader(body, int64(limit)+1), make([]byte, 0, 512+min(max(resp.ContentLength, 0), int64(limit))))
+	raw, err := readAll(io.LimitReader(body, int64(limit)+1), make([]byte, 0, 512+min(max(resp.ContentLength, 0), int64(limit))), func([]byte) {})
 	if err != nil {
 		return x.unreached(err)
 	}
@@ -218,7 +243,7 @@ func (x *exchange) recall() *problem {
 	x.ref = tidemark.Ref{Session: "llm:" + x.who.tenant + ":fetched"}
 	x.hooks = hookContext(x.ref, talk.Caller{Tenant: x.who.tenant})
 	if x.r.Method != http.MethodGet {
-		lent, no := x.p.readBody(x.w, x.r)
+		lent, no := x.readBody()
 		if no != nil {
 			return no
 		}

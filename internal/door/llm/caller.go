@@ -139,12 +139,24 @@ var harnesses = []harness{
 	{"openclaw", []string{"openclaw"}},
 }
 
-// sessionHeaders are where harnesses name their conversation, and parentHeaders the one
-// they work for.
+// sessionHeaders are where harnesses name their conversation, parentHeaders the one they
+// work for, and childHeaders say that a sub-agent speaks. A sub-agent of Codex has a thread
+// of its own in the session of its parent, one of Claude Code only an id, one of OpenCode a
+// session. Gemini CLI, Copilot CLI and OpenClaw name no conversation.
 var (
-	sessionHeaders = []string{"X-Claude-Code-Session-Id", "Session_id", "Session-Id", "Conversation_id", "X-Opencode-Session", "X-Session-Affinity", "X-Session-Id"}
-	parentHeaders  = []string{"X-Parent-Session-Id", "X-Codex-Parent-Thread-Id"}
-	childHeaders   = []string{"X-Openai-Subagent", "X-Parent-Session-Id", "X-Codex-Parent-Thread-Id"}
+	sessionHeaders = []string{
+		"X-Claude-Code-Session-Id", "Thread-Id", "Session_id", "Session-Id", "Conversation_id", "X-Opencode-Session", "X-Session-Affinity", "X-Session-Id",
+	}
+	parentHeaders = []string{"X-Parent-Session-Id", "X-Codex-Parent-Thread-Id"}
+	childHeaders  = []string{"X-Claude-Code-Agent-Id", "X-Openai-Subagent", "X-Parent-Session-Id", "X-Codex-Parent-Thread-Id"}
+)
+
+// Copilot CLI has no name in its User-Agent. It says with every request who set it off,
+// and of what kind it is where that is not the main agent at work.
+const (
+	copilotHeader = "X-Initiator"
+	copilotKind   = "X-Interaction-Type"
+	copilotChild  = "conversation-subagent"
 )
 
 // caller is who speaks, for the follower. What a header or the body says only tells
@@ -164,7 +176,7 @@ func (p *Proxy) caller(r *http.Request, v visitor, hints wire.Hints) talk.Caller
 		c.Session = sessionOf(c.Agent, h, hints)
 	}
 	c.Parent = bounded(first(h, parentHeaders...))
-	c.Child = first(h, childHeaders...) != ""
+	c.Child = first(h, childHeaders...) != "" || h.Get(copilotKind) == copilotChild
 	c.Session = bounded(c.Session)
 	return c
 }
@@ -198,6 +210,9 @@ func agentOf(h http.Header) string {
 				return known.name
 			}
 		}
+	}
+	if h.Get(copilotHeader) != "" {
+		return "copilot"
 	}
 	return ""
 }

@@ -28,6 +28,7 @@ type exchange struct {
 	ref       tidemark.Ref
 	iteration int
 	edit      wire.Edit
+	ahead     *ahead // nil: nothing was sent before it was judged
 	hooks     *hook.Context
 	sent      time.Time
 }
@@ -36,7 +37,8 @@ type exchange struct {
 // judged in turn.
 func (x *exchange) ask() *problem {
 	ctx := x.r.Context()
-	lent, no := x.p.readBody(x.w, x.r)
+	lent, no := x.readBody()
+	defer func() { x.ahead.breakOff() }()
 	if no != nil {
 		return no
 	}
@@ -46,7 +48,7 @@ func (x *exchange) ask() *problem {
 	}
 	start := x.p.o.Now()
 	var err error
-	if x.req, err = x.p.cache.Read(x.rt.api, x.who.tenant, lent.buf); err != nil {
+	if x.req, err = x.p.cache.ReadSummed(x.rt.api, x.who.tenant, lent.buf, lent.sums); err != nil {
 		return newProblem(http.StatusBadRequest, "the request cannot be read in one way only, so it was not sent: "+err.Error())
 	}
 	if x.rt.api == wire.Gemini {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tidemark/tidemark/internal/door/llm/wire"
 )
 
 // lease is a buffer for one request. Whole conversations go through here with every model
@@ -13,6 +15,7 @@ import (
 type lease struct {
 	pool  *sync.Pool
 	buf   []byte
+	sums  *wire.Sums // of what was read into it
 	users atomic.Int32
 }
 

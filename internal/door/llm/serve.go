@@ -136,7 +136,9 @@ func (p *Proxy) explain(ctx context.Context, err error) *problem {
 const bodyIdle = time.Minute
 
 // readBody reads the whole request, unpacked, within the bound. The caller ends the lease.
-func (p *Proxy) readBody(w http.ResponseWriter, r *http.Request) (*lease, *problem) {
+// While it is read, what the provider has had of it before is sent on.
+func (x *exchange) readBody() (*lease, *problem) {
+	p, w, r := x.p, x.w, x.r
 	limit := p.o.MaxContext
 	tooLarge := newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is larger than %d bytes (llm.maxContextBytes)", limit))
 	if r.ContentLength > limit {
@@ -148,8 +150,19 @@ func (p *Proxy) readBody(w http.ResponseWriter, r *http.Request) (*lease, *probl
 		return nil, no
 	}
 	l := lend(&p.buffers, int(max(r.ContentLength, 0)))
+	l.sums = p.cache.NewSums()
+	checked := -1
+	if x.mayOvertake() {
+		checked = 0
+	}
 	var err error
-	l.buf, err = readAll(io.LimitReader(body, limit+1), l.buf)
+	l.buf, err = readAll(io.LimitReader(body, limit+1), l.buf, func(buf []byte) {
+		l.buf = buf
+		l.sums.Add(buf)
+		if checked >= 0 {
+			checked = x.overtake(l, checked)
+		}
+	})
 	paced.rest()
 	switch {
 	case err != nil:
@@ -163,14 +176,16 @@ func (p *Proxy) readBody(w http.ResponseWriter, r *http.Request) (*lease, *probl
 	return nil, no
 }
 
-// readAll reads to the end, into a buffer that grows where it must.
-func readAll(r io.Reader, buf []byte) ([]byte, error) {
+// readAll reads to the end, into a buffer that grows where it must. It tells what has come
+// in while the rest is on its way.
+func readAll(r io.Reader, buf []byte, tell func([]byte)) ([]byte, error) {
 	for {
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]
 		}
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
+		tell(buf)
 		if errors.Is(err, io.EOF) {
 			return buf, nil
 		}

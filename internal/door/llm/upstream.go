@@ -28,6 +28,7 @@ type upstream struct {
 	base      *url.URL
 	api       wire.API // for errors where the path tells nothing
 	transport *http.Transport
+	sent      sent
 }
 
 func newUpstream(u Upstream, l Limits) (*upstream, error) {

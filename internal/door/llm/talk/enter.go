@@ -121,7 +121,7 @@ func (e *entry) seen(sum tool.Digest) {
 // cover makes sure that the branch is at least as distrusted as all that is in the request.
 func (e *entry) cover(ctx context.Context) error {
 	if !e.room.begun[e.branch.name] {
-		if err := e.begin(ctx, tidemark.Turn{}); err != nil {
+		if _, err := e.begin(ctx, tidemark.Turn{}); err != nil {
 			return err
 		}
 	}
@@ -130,12 +130,13 @@ func (e *entry) cover(ctx context.Context) error {
 		return err
 	}
 	item := provenance.Item{Kind: "compacted_history", Trust: e.label.Level}
-	return e.begin(ctx, tidemark.Turn{Ref: tidemark.Ref{Turn: e.branch.turn}, Start: &e.label, Items: []provenance.Item{item}})
+	_, err = e.begin(ctx, tidemark.Turn{Ref: tidemark.Ref{Turn: e.branch.turn}, Start: &e.label, Items: []provenance.Item{item}})
+	return err
 }
 
 // begin tells the monitor of a turn. A branch that is new to it starts from what the
 // request holds up to here.
-func (e *entry) begin(ctx context.Context, t tidemark.Turn) error {
+func (e *entry) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, error) {
 	t.Ref.Session, t.Ref.Branch = e.ref.Session, e.ref.Branch
 	t.Agent = e.who.Agent
 	t.Sender.Provider = "llm"
@@ -158,14 +159,14 @@ func (e *entry) begin(ctx context.Context, t tidemark.Turn) error {
 	}
 	opening, err := e.f.monitor.Begin(ctx, t)
 	if err != nil {
-		return fmt.Errorf("enter conversation: %w", err)
+		return opening, fmt.Errorf("enter conversation: %w", err)
 	}
 	e.room.begun[e.branch.name] = true
 	e.branch.turn = opening.Turn
 	if opening.Notice != "" || opening.Command != "" || e.opening.Turn == "" {
 		e.opening = opening
 	}
-	return nil
+	return opening, nil
 }
 
 // keep remembers the bytes read so far, and those without the last message: harnesses

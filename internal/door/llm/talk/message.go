@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -121,6 +122,9 @@ func (e *entry) divide(text string) (string, trust.Label) {
 	return d.words, l
 }
 
+// resetCommand is what the monitor calls the command that resets trust.
+const resetCommand = "reset-trust"
+
 // say reports the user's words. Old ones that are known are not said again; a host that
 // tells us what happens has said them already.
 func (e *entry) say(ctx context.Context, words string, now bool) (trust.Label, error) {
@@ -136,10 +140,14 @@ func (e *entry) say(ctx context.Context, words string, now bool) (trust.Label, e
 			return e.speaker(), err
 		}
 	}
-	if err := e.begin(ctx, tidemark.Turn{Message: &words}); err != nil {
+	opening, err := e.begin(ctx, tidemark.Turn{Message: &words})
+	if err != nil {
 		return trust.Label{}, err
 	}
-	l := trust.Label{Level: e.opening.Level, Sensitivity: trust.Internal}
+	if now && opening.Command == resetCommand { // the owner vouches for what stands before it
+		e.label.Level, e.label.Sources = trust.System, nil
+	}
+	l := trust.Label{Level: opening.Level, Sensitivity: trust.Internal}
 	e.f.remember(e.who.Tenant, tidemark.RecalledWords, d, memory{l, e.room.name})
 	return l, nil
 }
@@ -183,7 +191,7 @@ func (e *entry) result(ctx context.Context, p *wire.Part, now bool) (trust.Label
 		o.Declared = &other.label.Level
 	}
 	l, err := e.f.monitor.Observe(ctx, o)
-	if err != nil {
+	if err != nil && !errors.Is(err, tidemark.ErrSealed) { // too late for the turn's picture, not for the label
 		return trust.Label{}, fmt.Errorf("enter conversation: %w", err)
 	}
 	e.f.remember(e.who.Tenant, tidemark.RecalledResult, d, memory{l, e.room.name})
@@ -195,7 +203,8 @@ func (e *entry) opened(ctx context.Context) error {
 	if e.room.begun[e.branch.name] {
 		return nil
 	}
-	return e.begin(ctx, tidemark.Turn{})
+	_, err := e.begin(ctx, tidemark.Turn{})
+	return err
 }
 
 // callKey finds a call again. Where a format gives calls no id, the latest of the name is

@@ -7,7 +7,8 @@
 // more or less than it holds.
 //
 // Invariants:
-//   - the branch a request is put in is at least as distrusted as everything in the request;
+//   - the branch a request is put in is at least as distrusted as everything in the request,
+//     but for what stands before the owner's own word that resets trust;
 //   - only text of a user's message that no harness, no tool and no model wrote is the
 //     user's words;
 //   - text of a model or a tool that nobody saw being made is untrusted;

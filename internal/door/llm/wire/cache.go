@@ -62,12 +62,12 @@ func NewCache(limit int) *Cache {
 }
 
 // find is the longest known prefix of a body, and the caller's value for it.
-func (c *Cache) find(api API, tenant string, body []byte) (cursor, *outline, any) {
-	s := search{sums: c.sums, body: body, budget: 4 * len(body)}
+func (c *Cache) find(api API, tenant string, body []byte, sums *Sums) (cursor, *outline, any) {
+	s := search{sums: sums, body: body}
 	c.mu.RLock()
 	root := c.roots[rootKey{tenant, api}]
 	if root != nil {
-		s.walk(root, 0)
+		s.walk(root)
 	}
 	var head *outline
 	for l := s.best.line; l != nil && head == nil; l = l.parent {

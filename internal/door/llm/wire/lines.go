@@ -3,13 +3,15 @@ package wire
 import (
 	"container/list"
 	"slices"
+	"sort"
 )
 
-// step is one stretch of bytes that was read before: from the end of the step before it
-// up to end, where entry number count of the list ends.
+// step is a beginning of a body that was read before: up to end, where entry number count
+// of the list ends.
 type step struct {
 	end, count int
-	tail       uint64 // hash of the last bytes alone, so that most misses cost next to nothing
+	base       sum    // of its whole blocks
+	sample     uint64 // of some of the bytes after them, so that most misses cost next to nothing
 	sum        sum
 	id         uint64 // never used twice: a step that was replaced is not mistaken for the new one
 	value      any
@@ -69,51 +71,44 @@ const (
 
 // search is one walk for the longest prefix that is known.
 type search struct {
-	sums   *summer
-	body   []byte
-	budget int // bytes that may still be hashed
-	sum    sum
-	best   cursor
-	memo   any
+	sums *Sums
+	body []byte
+	best cursor
+	memo any
 }
 
 // matches compares one step with the body.
-func (s *search) matches(from int, st *step) bool {
-	if st.end > len(s.body) {
+func (s *search) matches(st *step) bool {
+	if st.end > len(s.body) || s.sums.base(st.end) != st.base {
 		return false
 	}
-	part := s.body[from:st.end]
-	if s.sums.tail(part) != st.tail || s.budget < len(part) {
-		return false
+	part := rest(s.body, st.end)
+	return s.sums.s.sample(part) == st.sample && s.sums.s.chain(st.base, part) == st.sum
+}
+
+// along is how many steps of a line the body follows. Each holds the ones before it.
+func (s *search) along(l *line) int {
+	n := len(l.steps)
+	if n > 0 && s.matches(&l.steps[n-1]) { // it has only grown
+		return n
 	}
-	s.budget -= len(part)
-	s.sums.put(&s.sum, part)
-	return s.sum == st.sum
+	return sort.Search(n, func(i int) bool { return !s.matches(&l.steps[i]) })
 }
 
 // walk follows a line, and then the lines that leave it as far as it was followed.
-func (s *search) walk(l *line, from int) {
-	k := 0
-	for k < len(l.steps) && s.matches(from, &l.steps[k]) {
-		from = l.steps[k].end
-		k++
-	}
+func (s *search) walk(l *line) {
+	k := s.along(l)
 	if k == 0 && len(l.steps) > 0 {
 		return
 	}
-	if k > 0 && from > s.best.end {
+	if k > 0 && l.steps[k-1].end > s.best.end {
 		s.best, s.memo = l.cursor(k), l.steps[k-1].value
 	}
 	for i := len(l.children) - 1; i >= 0; i-- {
 		child := l.children[i]
-		if child.at > k {
-			continue
+		if child.at <= k {
+			s.walk(child)
 		}
-		start := 0
-		if child.at > 0 {
-			start = l.steps[child.at-1].end
-		}
-		s.walk(child, start)
 	}
 }
 

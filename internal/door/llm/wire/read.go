@@ -36,6 +36,7 @@ type Request struct {
 	Hints Hints
 
 	cache  *Cache
+	sums   *Sums
 	tenant string
 	head   *outline
 	fields []field // all members of the request but the list, in order
@@ -54,13 +55,19 @@ type offer struct {
 
 // Read reads a request. Entries that were kept for the tenant are not read again.
 func (c *Cache) Read(api API, tenant string, body []byte) (*Request, error) {
+	return c.ReadSummed(api, tenant, body, c.NewSums())
+}
+
+// ReadSummed is Read for a body whose hashes were taken while it came in.
+func (c *Cache) ReadSummed(api API, tenant string, body []byte, sums *Sums) (*Request, error) {
 	if listKey(api) == "" {
 		return nil, fmt.Errorf("read request: %w: %d", ErrFormat, api)
 	}
 	if len(body) > math.MaxInt32 {
 		return nil, fmt.Errorf("read request: %d bytes are too many", len(body))
 	}
-	r := &Request{API: api, Body: body, cache: c, tenant: tenant}
+	sums.Add(body)
+	r := &Request{API: api, Body: body, cache: c, tenant: tenant, sums: sums}
 	if err := r.read(); err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
@@ -70,7 +77,7 @@ func (c *Cache) Read(api API, tenant string, body []byte) (*Request, error) {
 func (r *Request) read() error {
 	s := &scanner{b: r.Body}
 	p := &parser{b: r.Body, api: r.API}
-	at, head, memo := r.cache.find(r.API, r.tenant, r.Body)
+	at, head, memo := r.cache.find(r.API, r.tenant, r.Body, r.sums)
 	var err error
 	if head != nil {
 		s.i, s.depth = at.end, 2
@@ -223,7 +230,7 @@ func (r *Request) Keep(i int, value any) {
 		return
 	}
 	end := r.New[i-r.Known].End
-	at := r.cache.keep(base, r.step(base.end, end, i+1, value))
+	at := r.cache.keep(base, r.step(end, i+1, value))
 	if at.line != nil {
 		r.marks = append(r.marks, at)
 	}
@@ -233,7 +240,7 @@ func (r *Request) Keep(i int, value any) {
 func (r *Request) mark(count int) cursor {
 	if len(r.marks) == 0 && len(r.head.fields) <= maxOutline {
 		end := r.head.list.end
-		r.marks = append(r.marks, r.cache.keepHead(r.API, r.tenant, r.step(0, end, 0, nil), r.head))
+		r.marks = append(r.marks, r.cache.keepHead(r.API, r.tenant, r.step(end, 0, nil), r.head))
 	}
 	var best cursor
 	for _, m := range r.marks {
@@ -244,9 +251,9 @@ func (r *Request) mark(count int) cursor {
 	return best
 }
 
-func (r *Request) step(from, end, count int, value any) step {
-	part := r.Body[from:end]
-	return step{end: end, count: count, tail: r.cache.sums.tail(part), sum: r.cache.sums.of(part), value: value}
+func (r *Request) step(end, count int, value any) step {
+	base, part := r.sums.base(end), rest(r.Body, end)
+	return step{end: end, count: count, base: base, sample: r.cache.sums.sample(part), sum: r.cache.sums.chain(base, part), value: value}
 }
 
 // All is every entry of the list as it stands, for those who want to see all of it. It
