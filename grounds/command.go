@@ -1,6 +1,7 @@
 package grounds
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/meaning"
@@ -57,25 +58,35 @@ func (c *Context) bringsIn(m *meaning.Meaning, values []leaf) bool {
 	return false
 }
 
-var fetchers = set("git docker podman nerdctl")
-
-// brings reports whether what a command prints is content from beyond this machine.
-// Package managers, git and containers print what they did or what ran here, not what
-// they brought.
+// brings reports whether what a command prints is content from beyond this machine. A
+// package manager or git clone prints what it did, not what it brought.
 func brings(l *shell.Line) bool {
 	for i := range l.Runs {
-		if r := &l.Runs[i]; r.Effects.Has(shell.Network) && !r.Effects.Has(shell.Install) && !fetchers[r.Name] {
+		if r := &l.Runs[i]; r.Effects.Has(shell.Network) && !r.Quiet {
 			return true
 		}
 	}
-	return l.Effects.Has(shell.Unparsed) && !l.Broken
+	return l.Shows || l.Effects.Has(shell.Unparsed) && !l.Broken
+}
+
+// builds reports whether all that a line runs of what it fetched is the usual build or
+// test.
+func builds(l *shell.Line) bool {
+	for i := range l.Runs {
+		if r := &l.Runs[i]; r.Effects.Has(shell.RunsFetched) && !r.Build {
+			return false
+		}
+	}
+	return true
 }
 
 // danger is what a command line does that a coding session does not need, whatever it
-// read.
-func danger(l *shell.Line) string {
+// read. To build what the user named is what they asked for.
+func (c *Context) danger(l *shell.Line) string {
 	switch e := l.Found; {
-	case e.Has(shell.RunsFetched):
+	case e.Has(shell.Oversight):
+		return "oversight"
+	case e.Has(shell.RunsFetched) && !(builds(l) && c.chosen(distant(l.Addresses))):
 		return "pipe-to-shell"
 	case e.Has(shell.Unparsed) && !l.Broken:
 		return "unreadable"
@@ -111,10 +122,11 @@ func (w *weighing) command(l *leaf) {
 		return
 	}
 	line := c.line(w.m, l)
-	if d := danger(line); d != "" {
+	if d := c.danger(line); d != "" {
 		w.risk(d, l.command())
 		return
 	}
+	w.writes(line)
 	if c.external {
 		for _, part := range line.Parts {
 			if !c.index.Said(part) && c.orderedOutside(part) {
@@ -124,6 +136,17 @@ func (w *weighing) command(l *leaf) {
 		}
 	}
 	w.leaves(line, l.command())
+}
+
+// writes looks at the files a line writes, as at those of any tool. Of the system's
+// settings those that last are a danger already; a shell may change the others, as it may
+// install packages.
+func (w *weighing) writes(line *shell.Line) {
+	for _, f := range line.Writes {
+		if s := w.c.source(f); sensitive(f) && !strings.HasPrefix(f, "/etc/") && s.origin != User {
+			w.g.note("path", "command", f, s)
+		}
+	}
 }
 
 // leaves looks at what a line carries out and brings in, and where.
@@ -144,7 +167,7 @@ func (w *weighing) leaves(line *shell.Line, text string) {
 				return
 			}
 		}
-		if c.external && len(addresses) == 0 && !c.user.acts.has(meaning.Send) && !c.saysAny("push", "deploy", "publish", "release") {
+		if c.external && len(addresses) == 0 && !staysHere(line) && !c.user.acts.has(meaning.Send) && !c.saysAny("push", "deploy", "publish", "release") {
 			w.risk("sends", text)
 		}
 		return
@@ -199,24 +222,49 @@ func (c *Context) chosen(addresses []string) bool {
 	return len(addresses) > 0
 }
 
+// staysHere reports whether every program of a line that sends something sends it to this
+// machine.
+func staysHere(line *shell.Line) bool {
+	for i := range line.Runs {
+		r := &line.Runs[i]
+		if !r.Effects.Has(shell.NetworkWrite | shell.Mail) {
+			continue
+		}
+		if !slices.ContainsFunc(r.Args, func(a shell.Word) bool { return a.Known && ofThisMachine(a.Text) }) {
+			return false
+		}
+	}
+	return len(line.Addresses) > 0
+}
+
 // distant are the addresses that are not of this machine.
 func distant(list []string) []string {
 	var out []string
 	for _, a := range list {
-		host := a
-		if _, rest, ok := strings.Cut(a, "://"); ok {
-			host = rest
-		}
-		local := false
-		for _, p := range []string{"localhost", "127.", "0.0.0.0", "[::1]", "::1"} {
-			rest, ok := strings.CutPrefix(strings.ToLower(host), p)
-			local = local || ok && (p == "127." || rest == "" || strings.ContainsAny(rest[:1], ":/?"))
-		}
-		if !local {
+		if !ofThisMachine(a) {
 			out = append(out, a)
 		}
 	}
 	return out
+}
+
+// ofThisMachine reports whether an address is one of this machine.
+func ofThisMachine(address string) bool {
+	host := address
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		host = rest
+	}
+	host, _, _ = strings.Cut(strings.ToLower(host), "/")
+	if strings.Contains(host, "@") {
+		return false // who it says it is stands before the host
+	}
+	for _, p := range []string{"localhost", "0.0.0.0", "[::1]", "::1"} {
+		if rest, ok := strings.CutPrefix(host, p); ok && (rest == "" || strings.ContainsAny(rest[:1], ":?")) {
+			return true
+		}
+	}
+	rest, ok := strings.CutPrefix(host, "127.")
+	return ok && strings.Trim(rest, "0123456789.:") == ""
 }
 
 func (c *Context) saysAny(words ...string) bool {

@@ -98,7 +98,7 @@ func TestAHostWithAShell(t *testing.T) {
 		{"a program named when it runs", "fix the parser", "$TOOL --all", "unreadable"},
 		{"a container with the machine in it", "fix the parser", "docker run -v /:/m box ls", "breaks-out"},
 		{"a key of the user's", "fix the parser", "cat ~/.ssh/id_ed25519", "secret"},
-		{"code that calls out", "fix the parser", "python3 -c 'import socket'", "sends"},
+		{"code that calls out", "fix the parser", "python3 -c 'import socket; socket.create_connection((h, 80))'", "sends"},
 		{"a package of the text", "fix the parser", "pip install kontor-tidy", "installs"},
 		{"a package the user named", "install kontor-tidy", "pip install kontor-tidy", ""},
 		{"a package of nobody's text", "fix the parser", "pip install wheel", ""},

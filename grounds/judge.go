@@ -20,7 +20,7 @@ type Finding struct {
 type Grounds struct {
 	Tool     *meaning.Meaning
 	Findings []Finding // strictest origin first within a role
-	Danger   string    // what a command line would do: pipe-to-shell, unreadable, persist, breaks-out, wreck, secret, from-text, installs, sends, leaks; plants of a file
+	Danger   string    // what a command line would do: oversight, pipe-to-shell, unreadable, persist, breaks-out, wreck, secret, from-text, installs, sends, leaks; plants of a file
 	Decisive string    // the value behind Danger
 
 	asked, delegated, linked, workspace, outside, inside, plain bool

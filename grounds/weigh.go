@@ -163,10 +163,22 @@ func (w *weighing) object(l *leaf) {
 	if s.origin < Own && w.c.own[origin.Normal(l.text)] {
 		s = source{origin: Own, where: ours} // an object, never where something goes
 	}
+	w.watched(l, s)
 	if w.g.workspace && w.m.Act != meaning.Execute && sensitive(l.text) && s.origin != User {
 		w.g.note("path", l.path, l.text, s)
 	}
 	w.find("object", l.path, l.text, s)
+}
+
+// watched holds what a tool does with the files that watch the agent, and with our tokens.
+func (w *weighing) watched(l *leaf, s source) {
+	switch {
+	case s.origin == User || !w.c.host || w.m.Act == meaning.Execute:
+	case w.m.Act != meaning.Read && shell.Overseen(l.text):
+		w.risk("oversight", l.text)
+	case w.m.Act == meaning.Read && strings.HasSuffix(l.text, "tokens.json") && shell.Secret(l.text):
+		w.risk("secret", l.text)
+	}
 }
 
 // sensitive reports whether a write to a file changes what a machine does next.

@@ -78,6 +78,27 @@ func (s *Set) lines(fields map[string]any, v any) (out []*shell.Line, ok bool) {
 	return out, true
 }
 
+// commandWritesMemory reports whether a command among the arguments writes a memory file. What it
+// writes there is not known, so nothing is kept for review.
+func (s *Set) commandWritesMemory(in *Input) bool {
+	fields, err := in.Args.Fields()
+	if err != nil {
+		return true
+	}
+	for _, v := range values(fields, commandFields) {
+		lines, ok := s.lines(fields, v)
+		if !ok {
+			return true
+		}
+		for _, l := range lines {
+			if slices.ContainsFunc(l.Writes, s.isMemory) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // effects are what the commands among a call's arguments do, taken together. Arguments
 // that name no command have none; a command that is no text has all.
 func (s *Set) effects(name string, fields map[string]any) shell.Effects {

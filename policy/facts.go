@@ -75,7 +75,7 @@ func (a *activation) act() string {
 
 func (a *activation) fact(name string) bool {
 	if name == "memory" { // the policy's own knowledge
-		return a.set != nil && a.in.Args != nil && a.set.Memory(&a.in) != ""
+		return a.set != nil && a.in.Args != nil && (a.set.Memory(&a.in) != "" || a.set.commandWritesMemory(&a.in))
 	}
 	if a.in.Facts == nil {
 		return worstFacts[name]

@@ -151,3 +151,22 @@ func TestARuleAsksWhatACommandDoes(t *testing.T) {
 		t.Errorf("PowerShell: got %s by %s, want allow", got.Effect, got.Rule)
 	}
 }
+
+// BEY-08: a memory file is one whoever writes it.
+func TestCommandsThatWriteMemory(t *testing.T) {
+	set := mustParse(t, "preset: permissive\nrules:\n  - {name: m, when: memory, effect: deny}\n")
+	for command, want := range map[string]bool{
+		"echo x > CLAUDE.md":                 true,
+		"cd docs && tee -a ../AGENTS.md":     true,
+		"cp a .cursor/rules/a.mdc":           true,
+		"sed -i s/a/b/ memory/2026-01-01.md": true,
+		"cat CLAUDE.md":                      false,
+		"echo x > README.md":                 false,
+		"ls":                                 false,
+	} {
+		a := tool.NewArgs([]byte(`{"command":"` + command + `"}`))
+		if got := set.Judge(&policy.Input{Tool: "bash", Args: &a, Taint: trust.Owner}).Effect == policy.Deny; got != want {
+			t.Errorf("%s: got denied %t, want %t", command, got, want)
+		}
+	}
+}

@@ -28,17 +28,37 @@ func (c *call) carries(strict bool) {
 	case "npx", "bunx", "uvx":
 		c.guess(c.args, false, true)
 		c.does |= Install | NetworkRead
-		if _, rest := options(c.args, "pc", set("--package")); len(rest) > 0 {
+		c.scriptFlag()
+		if _, rest := options(c.args, "pc", set("--package --call")); len(rest) > 0 {
 			c.named(rest[:1])
+			if len(rest) < len(c.args) || len(rest) > 1 {
+				c.fetchesAgent(rest[0].Text)
+			}
 		}
 	case "uv", "poetry", "pipenv", "conda":
 		c.guess(c.args, false, false)
 		c.environment()
-	case "nsenter", "chroot", "unshare":
+	case "nsenter", "chroot", "unshare", "pkexec", "gosu":
 		c.does |= Privilege
-		c.guess(c.args, strict, true)
+		c.candidates(strict)
+	case "systemd-run":
+		if slices.ContainsFunc(c.args, func(a Word) bool { return strings.HasPrefix(a.Text, "--on-") || strings.HasPrefix(a.Text, "--timer") }) {
+			c.does |= Persist
+		}
+		c.candidates(strict)
+	case "direnv":
+		if len(c.args) > 0 && c.args[0].Text == "exec" {
+			c.candidates(strict)
+		}
 	default:
-		c.guess(c.args, strict, true)
+		c.candidates(strict)
+	}
+}
+
+// fetchesAgent looks whether a package is an agent, to be run with what it is told.
+func (c *call) fetchesAgent(name string) {
+	if mentions(strings.ToLower(name), agentPackages) {
+		c.does |= Oversight
 	}
 }
 
@@ -66,6 +86,12 @@ func (c *call) container() {
 	if len(rest) == 0 {
 		return
 	}
+	for _, h := range slices.Concat(flags["-H"], flags["--host"]) {
+		if strings.Contains(h, "://") && !strings.HasPrefix(h, "unix:") {
+			c.does |= NetworkRead | NetworkWrite
+			c.address(h)
+		}
+	}
 	sub := rest[0].Text
 	if sub == "compose" || sub == "container" || sub == "image" {
 		rest = rest[1:]
@@ -74,6 +100,12 @@ func (c *call) container() {
 		}
 		sub = rest[0].Text
 	}
+	c.containerVerb(sub, flags, rest)
+}
+
+// containerVerb reads what docker is told to do.
+func (c *call) containerVerb(sub string, flags map[string][]string, rest []Word) {
+	c.quiet = true
 	switch sub {
 	case "run", "create", "exec":
 		if c.givenMachine(flags) {
@@ -81,14 +113,24 @@ func (c *call) container() {
 		}
 		if sub != "exec" {
 			c.does |= NetworkRead // an image that is not here is fetched
+			c.quiet = len(rest) > 2
 		}
 		c.inContainer(rest[1:])
 	case "push", "login":
 		c.does |= NetworkWrite
-	case "pull", "search":
+	case "search":
+		c.does |= NetworkRead
+		c.quiet = false
+	case "pull":
 		c.does |= NetworkRead
 	case "build":
 		c.does |= NetworkRead | FileWrite
+		for _, a := range rest[1:] {
+			if strings.Contains(a.Text, "://") || strings.HasPrefix(a.Text, "git@") {
+				c.does |= RunsFetched // what it says is run while it builds
+				c.address(a.Text)
+			}
+		}
 	case "rm", "rmi", "prune", "kill", "volume", "system", "down":
 		if sub != "volume" && sub != "system" || slices.ContainsFunc(rest, func(a Word) bool { return a.Text == "rm" || a.Text == "prune" }) {
 			c.does |= Destructive
@@ -120,14 +162,13 @@ func (c *call) givenMachine(flags map[string][]string) bool {
 		return true
 	}
 	for _, v := range slices.Concat(flags["-v"], flags["--volume"]) {
-		from, _, _ := strings.Cut(v, ":")
-		if from == "/" || strings.HasSuffix(from, "docker.sock") || from == "~" || from == "/etc" || from == "/root" || from == "/home" || Secret(from+"/x") {
+		if from, _, _ := strings.Cut(v, ":"); ofMachine(from) {
 			return true
 		}
 	}
 	for _, m := range flags["--mount"] {
 		for part := range strings.SplitSeq(m, ",") {
-			if k, v, _ := strings.Cut(part, "="); (k == "source" || k == "src") && (v == "/" || strings.HasSuffix(v, "docker.sock") || v == "/etc") {
+			if k, v, _ := strings.Cut(part, "="); (k == "source" || k == "src") && ofMachine(v) {
 				return true
 			}
 		}
@@ -135,14 +176,22 @@ func (c *call) givenMachine(flags map[string][]string) bool {
 	return false
 }
 
+// ofMachine reports whether a folder given to a container is the machine's, not the work's.
+func ofMachine(folder string) bool {
+	folder = strings.TrimRight(folder, "/")
+	switch folder {
+	case "", "~", "/etc", "/root", "/home", "/var", "/usr", "/Users":
+		return true
+	}
+	return strings.HasSuffix(folder, "docker.sock") || Secret(folder+"/x") || overseenFolder(folder) ||
+		strings.HasPrefix(folder, "/home/") && strings.Count(folder, "/") == 2 || strings.HasPrefix(folder, "/Users/") && strings.Count(folder, "/") == 2
+}
+
 // ssh reads a command for another machine.
 func (c *call) ssh() {
 	c.does |= NetworkRead | NetworkWrite
 	for i, a := range c.args {
-		if _, v, ok := strings.Cut(a.Text, "ProxyCommand="); ok && a.Known {
-			c.script(v, flow{})
-			continue
-		}
+		c.sshOption(a)
 		if strings.HasPrefix(a.Text, "-") {
 			continue
 		}
@@ -163,6 +212,22 @@ func (c *call) ssh() {
 	}
 }
 
+// sshOption reads an option that names a command.
+func (c *call) sshOption(a Word) {
+	low := strings.ToLower(a.Text)
+	for _, name := range []string{"proxycommand", "localcommand", "knownhostscommand"} {
+		if i := strings.Index(low, name); i >= 0 && i <= 2 {
+			if !a.Known {
+				c.unread()
+				return
+			}
+			if v := strings.TrimLeft(a.Text[i+len(name):], "= "); v != "" && v != "none" {
+				c.script(v, flow{})
+			}
+		}
+	}
+}
+
 // environment reads tools that keep packages and run programs with them.
 func (c *call) environment() {
 	i := slices.IndexFunc(c.args, func(a Word) bool { return a.Known && !strings.HasPrefix(a.Text, "-") })
@@ -177,6 +242,11 @@ func (c *call) environment() {
 				rest = rest[1:]
 			}
 			rest = rest[1:]
+		}
+		if len(rest) > 0 && strings.Contains(rest[0].Text, "://") {
+			c.does |= RunsFetched | NetworkRead
+			c.address(rest[0].Text)
+			return
 		}
 		c.inner(rest, false)
 	case "pip":

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // What code in some language says when it does a thing. These are words, not a parser:
 // a word that is there counts, and only words that are there count.
@@ -9,14 +12,17 @@ var (
 		"urlopen", "urllib.request", "urlretrieve", "requests.", "import requests", "httpx", "http.client", "aiohttp", "socket", "fetch(", "http.get", "https.get",
 		"http.request", "https.request", "axios", "net/http", "net::http", "lwp", "io::socket", "file_get_contents('http", "file_get_contents(\"http", "curl_exec",
 		"xmlhttprequest", "ftplib", "paramiko", "boto3", "open('http", "open(\"http", "open-uri", "net.connect", "net.createconnection", "dns.", "gethostby", "/inet/", "websocket",
+		"copy('http", "copy(\"http", "readfile('http", "readfile(\"http", "fopen('http", "fopen(\"http", "fsockopen", "getprint", "getstore", "uri.open", "pycurl", "urllib3", "tls.connect", "dgram",
 		"require('http", "require(\"http", "require('net'", "require(\"net\"", "telnetlib", "xmlrpc", "nntplib", "do shell script \"curl",
 	}
 	codeMail    = []string{"smtplib", "nodemailer", "net/smtp", "net::smtp", "imaplib", "poplib", "mail("}
 	codeProcess = []string{
 		"os.system", "subprocess", "popen", "os.exec", "os.spawn", "pty.spawn", "child_process", "execsync", "spawnsync", "system(", "system ", "exec(", "exec ", "shell_exec",
-		"passthru", "proc_open", "qx", "open3", "kernel.", "deno.command", "bun.spawn", "do shell script", "`", "getline",
+		"passthru", "proc_open", "qx", "open3", "kernel.", "deno.command", "bun.spawn", "do shell script", "`", "getline", "'system'", "\"system\"", "'popen'", "\"popen\"", "__import__(", "getattr(",
 	}
-	codeWrite = []string{
+	codeStarts = []string{"os.system(", "os.popen(", "subprocess.", "system(", "execsync(", "shell_exec(", "passthru(", "exec("}
+	codeBlind  = []string{"system('$", "system(\"$", "popen('$", "popen(\"$"}
+	codeWrite  = []string{
 		"'w'", "\"w\"", "'a'", "\"a\"", "'wb'", "\"wb\"", "'ab'", "\"ab\"", "'x'", "'r+'", "\"r+\"", "write_text", "write_bytes", "writefile", "appendfile", "createwritestream",
 		"file.write", "file_put_contents", "os.rename", "shutil.", "os.makedirs", "os.mkdir", ".mkdir(", "os.chmod", "to_csv", "savefig",
 	}
@@ -41,7 +47,8 @@ func (w *walker) source(code string) Effects {
 		w.unread()
 		return Worst
 	}
-	low := strings.ToLower(code)
+	code = joined.ReplaceAllString(code, "")
+	low := unusedImports(strings.ToLower(code))
 	var does Effects
 	if mentions(low, codeNetwork) {
 		does |= NetworkRead | NetworkWrite
@@ -61,7 +68,27 @@ func (w *walker) source(code string) Effects {
 	if does.Has(Network) && mentions(low, codeSecret) {
 		does |= ReadsSecret
 	}
+	if mentions(low, codeStarts) && len(quoted(code)) == 0 || mentions(low, codeBlind) {
+		w.unread() // it starts something, and nothing here says what
+	}
 	return does | w.quotes(code, does, mentions(low, codeProcess))
+}
+
+// joined is where code puts two quoted texts together.
+var joined = regexp.MustCompile(`"\s*[+.]\s*"|'\s*[+.]\s*'`)
+
+// asksItself are uses of network modules that ask nobody else.
+var asksItself = strings.NewReplacer("requests.__version__", "", "socket.gethostname()", "", "socket.getfqdn()", "")
+
+// unusedImports takes away modules that are imported and then only asked about themselves.
+func unusedImports(low string) string {
+	out := asksItself.Replace(low)
+	for _, module := range []string{"requests", "socket"} {
+		if strings.Count(out, module) == 1 && strings.Contains(out, "import "+module) && !strings.Contains(out, module+" as ") && !strings.Contains(out, "import "+module+".") {
+			out = strings.Replace(out, "import "+module, "", 1)
+		}
+	}
+	return out
 }
 
 // quotes looks at the texts that code quotes: files, addresses and, where it starts
@@ -80,8 +107,8 @@ func (w *walker) quotes(code string, does Effects, starts bool) Effects {
 			if Secret(q) {
 				w.reads(q)
 			}
-			if does.Has(FileWrite) && Lasting(q) {
-				does |= Persist
+			if does.Has(FileWrite) {
+				does |= w.stays(q)
 			}
 			if does.Has(Destructive) && everything(q) {
 				does |= Wrecks
@@ -106,8 +133,9 @@ func (w *walker) started(text string) Effects {
 	inner.script(text, flow{})
 	w.parsed = inner.parsed
 	l := inner.done()
-	if l.Effects.Has(Unparsed) {
-		return 0 // no command
+	found := l.Found &^ Unparsed
+	if l.Effects.Has(Unparsed) && found.Has(Network|RunsFetched|Oversight) {
+		w.unread() // a command, and one that cannot be followed
 	}
 	for _, r := range l.Runs {
 		if r.Effects != 0 && len(w.line.Runs) < maxRuns {
@@ -118,7 +146,7 @@ func (w *walker) started(text string) Effects {
 	for _, a := range l.Addresses {
 		w.address(a)
 	}
-	return l.Effects
+	return found
 }
 
 // quoted are the texts between quotes, of any kind.

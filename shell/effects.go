@@ -21,6 +21,7 @@ const (
 	ReadsSecret                      // it reads keys, tokens or passwords
 	Privilege                        // it takes more rights than it was given
 	BreaksOut                        // it starts a container that is given the machine
+	Oversight                        // it touches what watches the agent, or starts an agent that nobody watches
 	Unparsed                         // it cannot be read, or names its program only when it runs
 	numEffects   = iota
 )
@@ -33,7 +34,7 @@ const Network = NetworkRead | NetworkWrite | Mail
 
 var effectNames = [numEffects]string{
 	"network-read", "network-write", "file-write", "mail", "install", "destructive", "wrecks", "persist",
-	"runs-fetched", "reads-secret", "privilege", "breaks-out", "unparsed",
+	"runs-fetched", "reads-secret", "privilege", "breaks-out", "oversight", "unparsed",
 }
 
 // Has reports whether any of the effects is among them.

@@ -31,6 +31,9 @@ func (c *call) copies() {
 	var f flow
 	for _, a := range rest {
 		f = f.join(c.opened(a))
+		if c.name != "cp" && c.name != "install" {
+			c.gone(a.Text) // what is moved is not where it was, and a link is a second way to it
+		}
 	}
 	for _, d := range dest {
 		c.written(d, f)
@@ -57,19 +60,28 @@ func (c *call) removes() {
 		c.does |= Destructive
 	}
 	for _, a := range rest {
-		if deep && everything(a.Text) || device(a.Text) {
+		file := c.at(a.Text)
+		if deep && everything(file) || device(a.Text) {
 			c.does |= Wrecks
 		}
-		if Lasting(a.Text) {
+		if Lasting(file) {
 			c.does |= Destructive
 		}
-		note(&c.line.Writes, a.Text)
+		c.gone(a.Text)
+		note(&c.line.Writes, file)
+	}
+}
+
+// gone notes that a file or folder is taken away.
+func (c *call) gone(file string) {
+	if file = c.at(file); Overseen(file) || overseenFolder(file) {
+		c.does |= Persist | Oversight
 	}
 }
 
 // modes reads chmod, chown and setfacl.
 func (c *call) modes() {
-	_, rest := options(c.args, "", nil)
+	flags, rest := options(c.args, "", nil)
 	c.does |= FileWrite
 	if len(rest) == 0 {
 		return
@@ -82,12 +94,17 @@ func (c *call) modes() {
 		c.does |= Persist | Privilege
 	}
 	for _, a := range rest[1:] {
-		note(&c.line.Writes, a.Text)
-		if Lasting(a.Text) && !strings.Contains(a.Text, ".ssh") {
+		file := c.at(a.Text)
+		note(&c.line.Writes, file)
+		c.gone(a.Text)
+		if Lasting(file) && !strings.Contains(file, ".ssh") {
 			c.does |= Persist
 		}
-		if everything(a.Text) {
+		if everything(file) {
 			c.does |= Destructive
+			if flags["-R"] != nil || flags["--recursive"] != nil {
+				c.does |= Wrecks
+			}
 		}
 	}
 }
@@ -98,7 +115,10 @@ func (c *call) edits() {
 	for _, a := range c.args {
 		in = in || strings.HasPrefix(a.Text, "-i") || strings.HasPrefix(a.Text, "--in-place")
 	}
-	_, rest := options(c.args, "ef", set("--expression --file"))
+	flags, rest := options(c.args, "ef", set("--expression --file"))
+	if c.name != "perl" {
+		c.sedScripts(slices.Concat(flags["-e"], flags["--expression"]), rest)
+	}
 	if len(rest) > 0 && !slices.ContainsFunc(c.args, func(a Word) bool {
 		return a.Text == "-e" || a.Text == "-f" || strings.HasPrefix(a.Text, "--expression")
 	}) {
@@ -129,8 +149,16 @@ func (c *call) dd() {
 func (c *call) unpacks() {
 	c.does |= FileWrite
 	fetched := c.in.fetched
-	for _, a := range c.args {
+	c.archiveRuns()
+	for i, a := range c.args {
 		fetched = fetched || c.isFetched(a.Text)
+		if i > 0 && (c.args[i-1].Text == "-C" || c.args[i-1].Text == "-d" && c.name == "unzip") {
+			c.written(strings.TrimSuffix(a.Text, "/"), flow{})
+			if a.Text == "/" || Lasting(a.Text+"/x") {
+				c.does |= Persist
+			}
+			continue
+		}
 		if !strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, ".") {
 			c.out = c.out.join(flow{secret: c.reads(a.Text)})
 		}
@@ -140,8 +168,14 @@ func (c *call) unpacks() {
 
 // enters reads cd: programs started from a fetched folder are fetched.
 func (c *call) enters() {
-	if len(c.args) > 0 && c.isFetched(c.args[0].Text) {
-		c.inside = true
+	_, rest := options(c.args, "", nil)
+	if len(rest) == 0 {
+		c.dir = "~"
+		return
+	}
+	if to := rest[0].Text; to != "-" {
+		c.inside = c.inside || c.isFetched(to)
+		c.dir = c.at(strings.TrimSuffix(to, "/"))
 	}
 }
 

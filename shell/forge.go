@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -14,44 +15,107 @@ var removing = set("delete rm remove destroy terminate rb purge drop uninstall p
 
 // git reads git.
 func (c *call) git() {
-	args := c.args
-	for len(args) > 1 && strings.HasPrefix(args[0].Text, "-") {
-		switch args[0].Text {
-		case "-c":
-			c.gitSetting(args[1].Text)
-			args = args[2:]
-		case "-C", "--git-dir", "--work-tree", "--namespace":
-			args = args[2:]
-		default:
-			args = args[1:]
-		}
-	}
+	args := c.gitGlobals()
 	if len(args) == 0 {
 		return
 	}
-	flags, rest := options(args[1:], "mbCcFSutn", set("--message --branch --author --date --upload-pack --receive-pack --exec"))
-	for _, f := range []string{"--upload-pack", "--receive-pack", "--exec"} {
+	sub, values := args[0].Text, "mbCcFSutn"
+	if sub == "rebase" || sub == "difftool" {
+		values += "x"
+	}
+	flags, rest := options(args[1:], values, set("--message --branch --author --date --upload-pack --receive-pack --exec --extcmd --config --tree-filter --index-filter --msg-filter --env-filter --commit-filter --parent-filter"))
+	c.gitRuns(sub, flags, rest)
+	switch sub {
+	case "push":
+		c.does |= NetworkWrite
+		c.quiet = true
+		c.remotes(rest)
+	case "clone", "fetch", "pull", "ls-remote", "submodule", "remote":
+		c.quiet = sub != "ls-remote"
+		c.gitFetch(sub, rest)
+	case "send-email":
+		c.does |= Mail | NetworkWrite
+	case "archive":
+		for _, r := range flags["--remote"] {
+			c.does |= NetworkRead
+			c.address(r)
+		}
+	case "log", "show", "diff", "cat-file", "blame", "grep":
+		c.out.fetched = c.out.fetched || c.synced
+	default:
+		c.gitLocal(sub, flags, rest)
+	}
+}
+
+// gitGlobals reads what stands before git's subcommand, and gives back the rest.
+func (c *call) gitGlobals() []Word {
+	args := c.args
+	for len(args) > 1 && strings.HasPrefix(args[0].Text, "-") {
+		switch t := args[0].Text; {
+		case t == "-c":
+			c.gitSetting(args[1].Text)
+			args = args[2:]
+		case t == "-C" || t == "--git-dir" || t == "--work-tree" || t == "--namespace":
+			args = args[2:]
+		default:
+			if v, ok := strings.CutPrefix(t, "-c"); ok {
+				c.gitSetting(v)
+			}
+			args = args[1:]
+		}
+	}
+	return args
+}
+
+// gitRuns reads the commands that git is told to run.
+func (c *call) gitRuns(sub string, flags map[string][]string, rest []Word) {
+	for _, f := range slices.Sorted(maps.Keys(flags)) {
+		run := f == "--upload-pack" || f == "--receive-pack" || f == "--exec" || f == "--extcmd" || strings.HasSuffix(f, "-filter") && sub == "filter-branch" ||
+			f == "-x" && (sub == "rebase" || sub == "difftool") || f == "--open-files-in-pager"
 		for _, v := range flags[f] {
+			switch {
+			case run && v != "":
+				c.script(v, flow{})
+			case sub == "clone" && (f == "-c" || f == "--config"):
+				c.gitSetting(v)
+			}
+		}
+	}
+	for _, a := range c.args {
+		if _, v, ok := strings.Cut(a.Text, "ext::"); ok {
+			c.script(v, flow{})
+		}
+		if v, ok := strings.CutPrefix(a.Text, "-O"); ok && sub == "grep" && v != "" {
 			c.script(v, flow{})
 		}
 	}
-	switch args[0].Text {
-	case "push":
-		c.does |= NetworkWrite
-		c.remotes(rest)
-	case "clone", "fetch", "pull", "ls-remote", "submodule", "remote":
-		c.gitFetch(args[0].Text, rest)
-	case "send-email":
-		c.does |= Mail | NetworkWrite
+	switch {
+	case len(rest) < 2:
+	case sub == "submodule" && rest[0].Text == "foreach":
+		if words := rest[1:]; slices.ContainsFunc(words, func(a Word) bool { return !a.Known }) {
+			c.unread()
+		} else {
+			c.script(strings.Join(texts(words), " "), flow{})
+		}
+	case sub == "bisect" && rest[0].Text == "run":
+		if i := slices.IndexFunc(c.args, func(a Word) bool { return a.Text == "run" }); i >= 0 {
+			c.inner(c.args[i+1:], false)
+		}
+	}
+}
+
+// gitLocal reads what git does here.
+func (c *call) gitLocal(sub string, flags map[string][]string, rest []Word) {
+	switch sub {
 	case "clean":
 		if flags["-f"] != nil || flags["--force"] != nil {
 			c.does |= Destructive | FileWrite
-			if flags["-d"] != nil || flags["-x"] != nil {
+			if (flags["-x"] != nil || flags["-X"] != nil) && len(rest) == 0 {
 				c.does |= Wrecks
 			}
 		}
 	case "reset", "checkout", "restore", "stash":
-		c.gitUndo(args[0].Text, flags, rest)
+		c.gitUndo(sub, flags, rest)
 	case "config":
 		if len(rest) > 1 {
 			c.gitSetting(rest[len(rest)-2].Text + "=" + rest[len(rest)-1].Text)
@@ -61,8 +125,18 @@ func (c *call) git() {
 		}
 	case "filter-branch", "filter-repo":
 		c.does |= Destructive | FileWrite
-	case "add", "commit", "merge", "rebase", "apply", "am", "cherry-pick", "mv", "rm", "init", "revert", "tag", "branch":
+	case "apply", "am":
 		c.does |= FileWrite
+		c.patched()
+	case "add", "commit", "merge", "rebase", "cherry-pick", "mv", "rm", "init", "revert", "tag", "branch":
+		c.does |= FileWrite
+	}
+}
+
+// patched notes that the work was changed by what came from elsewhere.
+func (c *call) patched() {
+	if c.in.fetched || slices.ContainsFunc(c.args, func(a Word) bool { return c.isFetched(a.Text) || a.flow.fetched }) {
+		c.inside = true
 	}
 }
 
@@ -90,6 +164,7 @@ func (c *call) gitFetch(sub string, rest []Word) {
 		return
 	}
 	c.does |= NetworkRead
+	c.synced = true
 	c.remotes(rest)
 	if sub == "clone" && len(rest) > 0 {
 		c.does |= FileWrite
@@ -106,20 +181,26 @@ func (c *call) remotes(rest []Word) {
 	}
 }
 
+// gitPrograms are settings that name a program git will run, or where it finds some.
+var gitPrograms = set("core.hookspath core.sshcommand core.fsmonitor credential.helper diff.external core.gitproxy core.askpass init.templatedir gpg.program include.path core.attributesfile")
+
 // gitSetting reads key=value: some keys are programs that git will run.
 func (c *call) gitSetting(kv string) {
-	key, value, _ := strings.Cut(strings.ToLower(kv), "=")
-	switch key {
-	case "core.hookspath", "core.sshcommand", "core.fsmonitor", "credential.helper", "diff.external", "core.gitproxy", "init.templatedir":
+	key, value, _ := strings.Cut(kv, "=")
+	key = strings.ToLower(key)
+	switch low := strings.ToLower(value); {
+	case value == "" || low == "true" || low == "false" || value == "0" || value == "1":
+	case key == "credential.helper" && !strings.ContainsAny(value, " /!;|&$"):
+	case gitPrograms[key]:
+		c.does |= Persist | c.started(strings.TrimPrefix(value, "!"))
+	case key == "core.pager" || key == "core.editor" || key == "sequence.editor":
+		if !strings.Contains(low, "cat") && !strings.Contains(low, "less") && !strings.Contains(low, "vi") && strings.ContainsAny(value, " /;|&") {
+			c.does |= Persist | c.started(value)
+		}
+	case strings.HasPrefix(key, "alias.") && value[0] == '!':
+		c.does |= Persist | c.started(value[1:])
+	case strings.HasPrefix(key, "filter.") || strings.HasPrefix(key, "url.") || strings.HasSuffix(key, ".textconv") || strings.HasSuffix(key, "tool.cmd"):
 		c.does |= Persist
-	case "core.pager", "core.editor", "sequence.editor":
-		if !strings.Contains(value, "cat") && !strings.Contains(value, "true") && !strings.Contains(value, "less") && !strings.Contains(value, "vi") && strings.ContainsAny(value, " /;|&") {
-			c.does |= Persist
-		}
-	default:
-		if strings.HasPrefix(key, "alias.") && strings.HasPrefix(value, "!") || strings.HasPrefix(key, "filter.") || strings.HasPrefix(key, "url.") {
-			c.does |= Persist
-		}
 	}
 }
 
@@ -148,6 +229,9 @@ func (c *call) service() {
 		if strings.Contains(w.Text, "://") {
 			c.address(w.Text)
 		}
+	}
+	if len(words) > 2 && (words[0] == "alias" || words[0] == "config") && words[1] == "set" && strings.ContainsAny(words[len(words)-1], " !/") {
+		c.does |= Persist | c.started(strings.TrimPrefix(words[len(words)-1], "!"))
 	}
 	if len(words) > 1 && (words[0] == "extension" || words[0] == "plugin") && words[1] == "install" {
 		c.does |= Install

@@ -38,6 +38,7 @@ type Word struct {
 	Known bool
 	flow  flow // what its substitutions bring
 	loose bool // it may come apart into several words
+	tame  tame // what is not known of it is the answer of a program that answers plainly
 }
 
 // Run is one program a command runs.
@@ -49,7 +50,11 @@ type Run struct {
 	// Guesses can lower trust, never improve it.
 	Guess bool
 	// Inline: an interpreter that was given code in the command.
-	Inline  bool
+	Inline bool
+	// Build: all it runs of what was fetched is the usual build or test of a folder.
+	Build bool
+	// Quiet: it prints what it did, not what it brought.
+	Quiet   bool
 	Effects Effects
 }
 
@@ -67,13 +72,12 @@ type Line struct {
 	Unsure bool
 
 	Addresses []string // it talks to; "$" stands for what is decided when it runs
-	Reads     []string // files it reads, as far as programs are known
-	Secrets   []string // those of them that hold secrets
+	Secrets   []string // files with secrets it reads
 	Writes    []string // files it writes
 	Packages  []string // it installs
 	Parts     []string // the simple commands, as written
-	// Dynamic: something decided when it runs is part of an address.
-	Dynamic bool
+	// Shows: what it prints is, or was made of, something that came from elsewhere.
+	Shows bool
 }
 
 // Reader reads commands, one after the other. It keeps nothing of them; it only saves
@@ -134,6 +138,9 @@ func (w *walker) done() *Line {
 	l := w.line
 	for i := range l.Runs {
 		l.Effects |= l.Runs[i].Effects
+	}
+	if l.endsWatch() {
+		l.Effects |= Oversight
 	}
 	l.Found = l.Effects
 	if l.Effects.Has(Unparsed) {

@@ -22,7 +22,7 @@ var publishes = set("publish upload push deploy yank unpublish login")
 
 const packageFlags = "ricefptCo"
 
-var packageLong = set("--index-url --extra-index-url --find-links --requirement --constraint --registry --target --prefix --python --source --git --path --version --features --channel --trusted-host")
+var packageLong = set("--index-url --extra-index-url --find-links --requirement --constraint --registry --target --prefix --python --source --git --path --version --features --channel --trusted-host --editable --repository-url")
 
 // pip reads the words after pip.
 func (c *call) pip(args []Word) {
@@ -48,19 +48,97 @@ func (c *call) packages() {
 	case subs[rest[0].Text]:
 		rest = rest[1:]
 	default:
-		if publishes[rest[0].Text] {
-			c.does |= NetworkWrite | NetworkRead
+		c.packageVerb(rest)
+		if c.does.Has(Network) {
+			c.sources(flags)
 		}
 		return
 	}
 	c.does |= Install | NetworkRead | FileWrite
 	c.named(rest)
-	for _, f := range []string{"-i", "--index-url", "--extra-index-url", "--find-links", "-f", "--registry", "--git", "--source"} {
+	c.sources(flags)
+}
+
+// sources notes where packages come from or go to.
+func (c *call) sources(flags map[string][]string) {
+	for _, f := range []string{"-i", "--index-url", "--extra-index-url", "--find-links", "-f", "-r", "--requirement", "-e", "--editable", "--registry", "--repository-url", "--git", "--source"} {
 		for _, v := range flags[f] {
-			if strings.Contains(v, "://") {
-				c.address(v)
+			if i := strings.Index(v, "://"); i >= 0 {
+				c.address(v[i-schemeLen(v):])
 			}
 		}
+	}
+}
+
+// packageLooks are the subcommands that show what a registry says.
+var packageLooks = set("view info search v")
+
+// packageSettings are settings of package managers that run something, or say where
+// packages come from.
+var packageSettings = []string{"scripts.", "script-shell", "registry", "index-url", "git=", "shell="}
+
+// packageVerb reads the subcommands that install nothing.
+func (c *call) packageVerb(rest []Word) {
+	verb, more := rest[0].Text, rest[1:]
+	words := strings.Join(texts(more), " ")
+	switch {
+	case publishes[verb]:
+		c.does |= NetworkWrite | NetworkRead
+	case packageLooks[verb] && c.name != "brew" && c.name != "apt" || verb == "index" && strings.HasPrefix(c.name, "pip"):
+		c.does |= NetworkRead
+	case (verb == "pkg" || verb == "config") && len(more) > 1 && more[0].Text == "set" && mentions(words, packageSettings):
+		c.does |= Persist | FileWrite
+	case verb == "explore":
+		if i := slices.IndexFunc(c.args, func(a Word) bool { return a.Text == "--" }); i >= 0 {
+			c.inner(c.args[i+1:], false)
+		}
+	case verb == "exec" && (c.name == "yarn" || c.name == "pnpm" || c.name == "bundle"):
+		i := slices.IndexFunc(c.args, func(a Word) bool { return a.Text == "exec" })
+		c.inner(slices.DeleteFunc(slices.Clone(c.args[i+1:]), func(a Word) bool { return a.Text == "--" }), false)
+	}
+}
+
+// scriptFlag reads npx -c and npm exec -c, which hand a text to a shell.
+func (c *call) scriptFlag() {
+	for i, a := range c.args {
+		if v, ok := strings.CutPrefix(a.Text, "--call="); ok {
+			c.script(v, flow{})
+		}
+		if (a.Text == "-c" || a.Text == "--call") && i+1 < len(c.args) {
+			if !c.args[i+1].Known {
+				c.unread()
+				return
+			}
+			c.script(c.args[i+1].Text, flow{})
+		}
+	}
+}
+
+// golang reads what go runs besides the programs it builds.
+func (c *call) golang() {
+	flags := map[string]bool{"-exec": true, "-toolexec": true, "--exec": true, "--toolexec": true}
+	for i, a := range c.args {
+		name, v, ok := strings.Cut(a.Text, "=")
+		if !ok && flags[name] && i+1 < len(c.args) {
+			v = c.args[i+1].Text
+		}
+		if flags[name] {
+			c.script(v, flow{})
+		}
+	}
+	_, rest := options(c.args, "", set("-exec -toolexec -C -mod -tags -ldflags"))
+	if len(rest) < 2 || rest[0].Text != "run" {
+		return
+	}
+	what := rest[1].Text
+	switch host, _, _ := strings.Cut(what, "/"); {
+	case strings.Contains(what, "@") && strings.Contains(host, "."):
+		c.does |= Install | NetworkRead
+		c.address("https://" + what)
+	case strings.HasSuffix(what, "/tidemark"):
+		c.inner(append([]Word{{Text: "tidemark", Known: true}}, rest[2:]...), false)
+	case c.isFetched(what):
+		c.does |= RunsFetched
 	}
 }
 
@@ -84,10 +162,10 @@ func (c *call) named(rest []Word) {
 		switch {
 		case strings.Contains(t, "://"):
 			c.address(t[strings.Index(t, "://")-schemeLen(t):])
+		case c.isFetched(t) && !strings.HasPrefix(t, "-"):
+			c.does |= RunsFetched
+			continue
 		case t == "." || strings.HasPrefix(t, "./") || strings.HasPrefix(t, "/") || strings.HasPrefix(t, ".["):
-			if c.isFetched(t) {
-				c.does |= RunsFetched
-			}
 			continue // what lies here
 		}
 		if i := strings.IndexAny(t, "=<>~!["); i > 0 {
@@ -107,11 +185,4 @@ func schemeLen(t string) int {
 		n++
 	}
 	return n
-}
-
-// builds reads make and its kin: they run what a file here says.
-func (c *call) builds() {
-	if c.inside || slices.ContainsFunc(c.args, func(a Word) bool { return c.isFetched(a.Text) }) {
-		c.does |= RunsFetched
-	}
 }

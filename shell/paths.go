@@ -11,7 +11,7 @@ var (
 		".xprofile config.fish authorized_keys authorized_keys2 .rhosts .netrc .npmrc .pypirc .gitconfig .vimrc crontab sudoers rc.local ld.so.preload")
 	lasting = []string{
 		".ssh", ".gnupg", ".aws", ".git/hooks", ".github/workflows", ".config/autostart", ".config/systemd", ".config/fish", ".config/git",
-		"LaunchAgents", "LaunchDaemons", "/var/spool/cron", "/lib/systemd", "/usr/lib/systemd", "/Library/StartupItems",
+		".git/config", ".vscode/tasks.json", ".claude", ".codex", ".gemini", ".copilot", ".opencode", ".openclaw", ".kiro", ".factory", ".cursor/hooks", "LaunchAgents", "LaunchDaemons", "/var/spool/cron", "/lib/systemd", "/usr/lib/systemd", "/Library/StartupItems",
 	}
 	// of the system's settings, those that run something or let somebody in
 	system = []string{
@@ -22,6 +22,7 @@ var (
 		"credentials credentials.json secrets.json shadow gshadow master.passwd login.keychain login.keychain-db wallet.dat key4.db logins.json " +
 		"kubeconfig secrets.yaml secrets.yml service-account.json terraform.tfvars .bash_history .zsh_history hosts.yml sam")
 	secretFolders = []string{".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config/gcloud", ".config/gh", ".password-store", "Keychains", ".mozilla", "keyrings"}
+	designFolders = []string{"src", "styles", "design", "theme", "themes", "packages", "components", "assets", "testdata", "fixtures", "node_modules"} // where tokens are colours
 	publicNames   = set("known_hosts config.d authorized_keys config hosts")
 )
 
@@ -54,7 +55,7 @@ func cleaned(file string) string {
 // Lasting reports whether writing a file changes what the machine does, or lets in, later:
 // start-up files, keys, hooks, timers, services, the system's own settings.
 func Lasting(file string) bool {
-	file = cleaned(file)
+	file = work(cleaned(file))
 	if rest, ok := strings.CutPrefix(file, "/etc/"); ok {
 		for _, p := range system {
 			if strings.HasPrefix(rest, p) {
@@ -62,7 +63,7 @@ func Lasting(file string) bool {
 			}
 		}
 	}
-	return startup[path.Base(file)] || anyUnder(file, lasting)
+	return startup[path.Base(file)] || anyUnder(file, lasting) || Overseen(file)
 }
 
 // Secret reports whether a file by its name holds keys, tokens or passwords.
@@ -72,6 +73,8 @@ func Secret(file string) bool {
 	switch {
 	case strings.HasSuffix(base, ".pub") || strings.HasSuffix(base, ".example") || strings.HasSuffix(base, ".sample") || strings.HasSuffix(base, ".template"):
 		return false
+	case base == "tokens.json":
+		return !anyUnder(file, designFolders)
 	case base == "environ" && under(file, "/proc"):
 		return true
 	case anyUnder(file, secretFolders):

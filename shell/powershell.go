@@ -55,7 +55,7 @@ var (
 
 // windowsText looks for words.
 func windowsText(text string) windows {
-	low := strings.ToLower(text)
+	low := strings.ReplaceAll(strings.ToLower(text), "`", "") // which only hides a word
 	var out windows
 	has := map[string]bool{}
 	for _, f := range strings.FieldsFunc(low, func(r rune) bool { return strings.ContainsRune(" \t\n;|&(){}'\"`,", r) }) {

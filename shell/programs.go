@@ -13,9 +13,9 @@ func table() map[string]Effects {
 	}{
 		{Mail | NetworkRead | NetworkWrite, "himalaya mutt neomutt mail mailx s-nail nail sendmail msmtp alpine pine aerc mbsync isync offlineimap fetchmail getmail mblaze swaks gog gmailctl lieer gmi mutt_dotlock ssmtp exim"},
 		{Mail, "notmuch mu mshow"},
-		{NetworkRead, "lynx w3m links links2 elinks browsh yt-dlp youtube-dl gallery-dl playwright puppeteer chromium chromium-browser google-chrome firefox nmap whois"},
-		{NetworkRead | NetworkWrite, "telnet ftp lftp tftp rclone croc wormhole ngrok cloudflared mosh s3cmd mc smbclient twine xdg-open rdesktop"},
-		{FileWrite, "mkdir ln patch ed ex"},
+		{NetworkRead, "lynx w3m links links2 elinks browsh yt-dlp youtube-dl gallery-dl playwright puppeteer chromium chromium-browser google-chrome firefox nmap whois ntpdate snmpget snmpwalk"},
+		{NetworkRead | NetworkWrite, "telnet ftp lftp tftp rclone croc wormhole ngrok cloudflared mosh s3cmd mc smbclient sshfs twine xdg-open rdesktop"},
+		{FileWrite, "mkdir ln ed ex"},
 		{Destructive | Wrecks, "mkfs mke2fs wipefs fdisk sfdisk parted mkswap blkdiscard dropdb"},
 		{Persist, "at batch anacron visudo vipw useradd adduser usermod groupadd addgroup chpasswd passwd ssh-copy-id launchctl update-rc.d chkconfig setcap insmod modprobe"},
 		{Privilege, "sudo doas su runuser pkexec setcap nsenter visudo gosu"},
@@ -31,11 +31,11 @@ func table() map[string]Effects {
 // known reads the programs whose arguments say what they do.
 func (c *call) known() bool {
 	switch c.name {
-	case "curl", "curlie", "xh", "xhs":
+	case "curl", "curlie":
 		c.curl()
 	case "wget", "wget2", "aria2c", "axel":
 		c.wget()
-	case "http", "https", "httpie":
+	case "http", "https", "httpie", "xh", "xhs":
 		c.httpie()
 	case "invoke-webrequest", "iwr", "invoke-restmethod", "irm":
 		c.absorb(windowsText(c.name + " " + strings.Join(texts(c.args), " ")))
@@ -43,7 +43,7 @@ func (c *call) known() bool {
 		c.remote()
 	case "nc", "ncat", "netcat", "socat":
 		c.raw()
-	case "ping", "ping6", "dig", "nslookup", "host", "traceroute", "mtr", "drill", "getent":
+	case "ping", "ping6", "resolvectl", "finger", "dig", "nslookup", "host", "traceroute", "mtr", "drill", "getent":
 		c.asks()
 	case "git":
 		c.git()
@@ -76,6 +76,9 @@ func (c *call) local() bool {
 		c.edits()
 	case "dd":
 		c.dd()
+	case "patch":
+		c.does |= FileWrite
+		c.patched()
 	case "tar", "unzip", "7z", "bsdtar", "gunzip", "cpio":
 		c.unpacks()
 	case "cd", "pushd":
@@ -98,6 +101,12 @@ func (c *call) languages() bool {
 	base := strings.TrimRight(c.name, "0123456789.")
 	switch {
 	case manager && c.name != "bun":
+		if c.name == "go" {
+			c.golang()
+		}
+		if c.name == "npm" {
+			c.scriptFlag()
+		}
 		c.packages()
 	case c.name == "bun" && len(c.args) > 0 && installs["bun"][c.args[0].Text]:
 		c.packages()
@@ -107,6 +116,9 @@ func (c *call) languages() bool {
 		}
 		c.interpret()
 	case readers[c.name]:
+		if c.name == "zip" {
+			c.archiveRuns()
+		}
 		c.read()
 	case strings.HasPrefix(c.name, "mkfs."):
 		c.does |= Destructive | Wrecks

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-var shells = set("sh bash dash zsh ksh mksh ash fish csh tcsh rbash")
+var shells = set("sh bash dash zsh ksh mksh ash fish csh tcsh rbash yash oksh osh xonsh elvish nu")
 
 // IsShell reports whether a program is a shell, by its name.
 func IsShell(program string) bool {
@@ -22,6 +22,8 @@ type call struct {
 	out  flow // what it puts out
 	does Effects
 	code bool // it was given code in the command
+
+	quiet bool // it prints what it did, not what it brought
 }
 
 // run records the program the words run, what it does, and what it runs in turn.
@@ -46,24 +48,32 @@ func (w *walker) run(words []Word, in flow) flow {
 	for _, a := range c.args {
 		c.out = c.out.join(flow{secret: a.flow.secret, env: a.flow.env})
 	}
-	if w.isFetched(first.Text) && strings.Contains(first.Text, "/") || w.inside && strings.HasPrefix(first.Text, "./") {
+	if w.isFetched(first.Text) && strings.Contains(first.Text, "/") || w.inside && strings.HasPrefix(first.Text, "./") && !builders[name] {
 		c.does |= RunsFetched
 	}
 	c.look()
+	c.handles()
 	if c.does.Has(Network) {
 		c.talks()
 	}
+	build := !c.does.Has(RunsFetched) && (w.inside || w.planted) && c.building()
+	if build {
+		c.does |= RunsFetched
+	}
 	run := &w.line.Runs[i]
 	run.Effects |= c.does
-	run.Inline = c.code
+	run.Inline, run.Build, run.Quiet = c.code, build, c.quiet || c.does.Has(Install)
 	return c.out
 }
 
 // look finds what the program does.
 func (c *call) look() {
+	c.escaped()
+	c.runsFile()
 	switch {
 	case shells[c.name]:
 		c.shell()
+	case c.watching():
 	case c.wraps():
 	case c.known():
 	default:
@@ -73,8 +83,11 @@ func (c *call) look() {
 
 // talks adds what is true of every program that reaches another machine.
 func (c *call) talks() {
-	if c.does.Has(NetworkRead) {
+	if c.does.Has(NetworkRead) && !c.quiet && !c.does.Has(Install) {
 		c.out.fetched = true
+	}
+	if askers[c.name] && c.carriesMade() {
+		c.does |= NetworkWrite
 	}
 	carried := c.in
 	for _, a := range c.args {
@@ -94,7 +107,7 @@ func programName(a Word) (string, bool) {
 		return s[strings.LastIndexByte(s, '/')+1:] + "/", true
 	}
 	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
-		if s = s[i+1:]; !a.Known && (a.loose || strings.ContainsAny(s, "$*?[") || strings.Contains(a.Text, "{")) {
+		if s = s[i+1:]; !a.Known && (a.loose && a.tame != tameValue || strings.ContainsAny(s, "$*?[") || strings.Contains(a.Text, "{")) {
 			return "", false
 		}
 	} else if !a.Known {
@@ -109,8 +122,7 @@ func (w *walker) reads(file string) bool {
 	if file == "" || file == "-" {
 		return false
 	}
-	note(&w.line.Reads, file)
-	if Secret(file) {
+	if Secret(file) || Secret(w.at(file)) {
 		note(&w.line.Secrets, file)
 		w.line.Effects |= ReadsSecret
 		return true
@@ -126,17 +138,36 @@ func (w *walker) written(file string, f flow) {
 		}
 		return
 	}
-	note(&w.line.Writes, file)
-	w.line.Effects |= FileWrite
-	if Lasting(file) {
-		w.line.Effects |= Persist
-	}
+	where := w.at(file)
+	note(&w.line.Writes, where)
+	w.line.Effects |= FileWrite | w.stays(where)
 	if device(file) {
 		w.line.Effects |= Destructive | Wrecks
 	}
 	if f.fetched || f.decoded {
 		w.bring(file)
+		w.planted = w.planted || f.fetched && codeFile(where)
 	}
+}
+
+// stays is what comes of writing, moving or removing a file that lasts.
+func (w *walker) stays(file string) Effects {
+	var does Effects
+	if Lasting(file) {
+		does |= Persist
+	}
+	if Overseen(file) {
+		does |= Persist | Oversight
+	}
+	return does
+}
+
+// at is a file as seen from where the line began.
+func (w *walker) at(file string) string {
+	if w.dir == "" || file == "" || strings.HasPrefix(file, "/") || strings.HasPrefix(file, "~") {
+		return file
+	}
+	return w.dir + "/" + file
 }
 
 // bring remembers a file or folder that came from elsewhere.
@@ -165,9 +196,6 @@ func (w *walker) address(a string) {
 	a = strings.Trim(a, `"'<>,;`)
 	if a == "" || a == "-" || a == "$" {
 		return
-	}
-	if strings.Contains(a, "$") {
-		w.line.Dynamic = true
 	}
 	note(&w.line.Addresses, a)
 }

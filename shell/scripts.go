@@ -24,6 +24,9 @@ func (c *call) shell() {
 				i++
 			}
 		case strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "+"):
+			if a.Text[0] == '-' && strings.Contains(a.Text, "n") {
+				return // it only looks whether the script is well formed
+			}
 			inline = inline || strings.Contains(a.Text, "c")
 			if !inline && strings.Contains(a.Text, "s") {
 				c.fed()
@@ -60,6 +63,10 @@ func (c *call) unknownScript(a Word) {
 // elsewhere just before.
 func (c *call) file(a Word) {
 	c.reads(a.Text)
+	if strings.Contains(a.Text, "://") {
+		c.does |= RunsFetched | NetworkRead
+		c.address(a.Text)
+	}
 	if a.flow.fetched || a.flow.decoded || c.isFetched(a.Text) || c.inside && !strings.HasPrefix(a.Text, "/") {
 		c.does |= RunsFetched
 	}
@@ -85,8 +92,13 @@ var interpreters = set("python python2 python3 pypy pypy3 node nodejs deno bun p
 func (c *call) interpret() {
 	base := strings.TrimRight(c.name, "0123456789.")
 	awk := strings.HasSuffix(base, "awk")
+	c.does |= c.preloads()
 	for i := 0; i < len(c.args); i++ {
 		a := c.args[i]
+		if code, ok := attached(base, a.Text); ok {
+			c.attachedCode(a, code, c.args[i+1:])
+			return
+		}
 		switch {
 		case base == "python" && a.Text == "-m" && i+1 < len(c.args):
 			c.module(c.args[i+1:])
@@ -116,9 +128,40 @@ func (c *call) interpret() {
 			return
 		}
 	}
-	if len(c.args) == 0 {
-		c.piped()
+	c.piped()
+}
+
+// attached is what stands right after a short flag that gives code, or a module.
+func attached(base, flag string) (string, bool) {
+	if base != "python" && base != "pypy" || len(flag) < 3 {
+		return "", false
 	}
+	if flag[0] == '-' && (flag[1] == 'c' || flag[1] == 'm') {
+		return flag[2:], true
+	}
+	return "", false
+}
+
+func (c *call) attachedCode(a Word, code string, rest []Word) {
+	if strings.HasPrefix(a.Text, "-m") {
+		c.module(append([]Word{{Text: code, Known: a.Known}}, rest...))
+		return
+	}
+	if !a.Known && a.flow.made {
+		c.unread()
+	}
+	c.inline(code)
+}
+
+// preloads are what the modules named by flags say of perl and ruby code.
+func (c *call) preloads() Effects {
+	for _, a := range c.args {
+		low := strings.ToLower(a.Text)
+		if (strings.HasPrefix(low, "-m") && c.name == "perl" || strings.HasPrefix(low, "-r") && c.name == "ruby") && mentions(low, codeNetwork) {
+			return NetworkRead | NetworkWrite
+		}
+	}
+	return 0
 }
 
 func codeFlag(base, flag string) bool {
@@ -160,6 +203,10 @@ func (c *call) inline(code string) {
 func (c *call) decode() {
 	flags, rest := options(c.args, "wfo", nil)
 	undo := flags["-d"] != nil || flags["-D"] != nil || flags["--decode"] != nil || flags["-r"] != nil
+	if c.name == "openssl" && len(rest) > 0 && rest[0].Text == "s_client" {
+		c.secureClient()
+		return
+	}
 	if c.name == "openssl" {
 		undo = len(rest) > 0 && (rest[0].Text == "enc" || rest[0].Text == "base64") && flags["-d"] != nil
 	}
@@ -178,6 +225,19 @@ func (c *call) decode() {
 		}
 		if err == nil && len(raw) <= maxCommand {
 			c.out.text, c.out.known = string(raw), true
+		}
+	}
+}
+
+// secureClient reads openssl s_client: what it is fed goes out.
+func (c *call) secureClient() {
+	c.does |= NetworkRead
+	if c.in.given && (!c.in.known || len(c.in.text) > 8) {
+		c.does |= NetworkWrite
+	}
+	for i, a := range c.args {
+		if a.Text == "-connect" && i+1 < len(c.args) {
+			c.address(c.args[i+1].Text)
 		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 type variables struct {
 	set    map[string]int // how often each is set
 	values map[string][]string
-	opaque bool // something here may set any variable
+	made   map[string]bool // those that a program fills
+	opaque bool            // something here may set any variable
 }
 
 // setters are programs that set variables by name.
@@ -20,12 +21,13 @@ var setters = set("read unset mapfile readarray getopts let eval source . trap a
 
 // surveyed counts how often each variable is set.
 func surveyed(f *syntax.File) variables {
-	v := variables{set: map[string]int{}, values: map[string][]string{}}
+	v := variables{set: map[string]int{}, values: map[string][]string{}, made: map[string]bool{}}
 	syntax.Walk(f, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Assign:
 			if n.Name != nil {
 				v.set[n.Name.Value]++
+				v.made[n.Name.Value] = v.made[n.Name.Value] || n.Value != nil && substitutes(n.Value)
 			}
 		case *syntax.WordIter:
 			v.set[n.Name.Value]++
@@ -41,11 +43,22 @@ func surveyed(f *syntax.File) variables {
 			if len(n.Args) > 1 {
 				first := n.Args[0].Lit()
 				v.opaque = v.opaque || setters[first] || first == "printf" && strings.HasPrefix(n.Args[1].Lit(), "-v")
+				v.fills(first, n.Args[1:])
 			}
 		}
 		return true
 	})
 	return v
+}
+
+// fills notes the variables that read and its kin fill.
+func (v *variables) fills(program string, args []*syntax.Word) {
+	if program != "read" && program != "mapfile" && program != "readarray" {
+		return
+	}
+	for _, a := range args {
+		v.made[a.Lit()] = true
+	}
 }
 
 // assigned notes the variables a statement of the outermost list sets.
@@ -104,6 +117,14 @@ func (w *walker) setting(a *syntax.Assign) {
 	case "LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "PYTHONSTARTUP", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT":
 		if w.isFetched(value.Text) {
 			w.line.Effects |= RunsFetched
+		}
+	case "GOFLAGS":
+		if i := strings.Index(value.Text, "exec="); i >= 0 {
+			w.script(value.Text[i+len("exec="):], flow{})
+		}
+	case "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "NPM_CONFIG_REGISTRY", "npm_config_registry", "GOPROXY", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "https_proxy", "http_proxy", "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY":
+		if strings.Contains(value.Text, "://") {
+			w.address(value.Text)
 		}
 	case "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "PAGER", "EDITOR", "GIT_EDITOR", "VISUAL", "PROMPT_COMMAND", "RSYNC_RSH":
 		if value.Known && value.Text != "" {

@@ -12,12 +12,14 @@ type flow struct {
 	decoded bool // out of an encoding
 	secret  bool // keys, tokens, passwords
 	env     bool // the environment
+	given   bool // something is there at all: a file, or what another program puts out
+	made    bool // a program decides it when it runs
 	text    string
 	known   bool // text is all of it
 }
 
 func (f flow) join(g flow) flow {
-	return flow{fetched: f.fetched || g.fetched, decoded: f.decoded || g.decoded, secret: f.secret || g.secret, env: f.env || g.env}
+	return flow{fetched: f.fetched || g.fetched, decoded: f.decoded || g.decoded, secret: f.secret || g.secret, env: f.env || g.env, given: f.given || g.given, made: f.made || g.made}
 }
 
 // walker goes through one line, in the order it is written.
@@ -30,6 +32,9 @@ type walker struct {
 	vars    variables
 	fetched map[string]bool // files and folders that came from elsewhere
 	inside  bool            // it went into such a folder
+	planted bool            // it put such a file among the work
+	synced  bool            // it brought git's records up to date with those of others
+	dir     string          // where it went, as written; "" is where it began
 }
 
 // unread marks the whole line as not understood.
@@ -62,6 +67,7 @@ func (w *walker) script(src string, in flow) flow {
 	for i, s := range f.Stmts {
 		w.part(src, s)
 		o := w.stmt(s, in)
+		w.line.Shows = w.line.Shows || w.depth == 1 && o.fetched
 		if out = out.join(o); i == 0 && len(f.Stmts) == 1 {
 			out = o
 		}
@@ -190,7 +196,9 @@ func (w *walker) redirect(r *syntax.Redirect, in flow, files []string) (flow, []
 		return target.carried(), files
 	case syntax.RdrIn:
 		w.device(target)
-		return w.opened(target), files
+		f := w.opened(target)
+		f.given = target.Text != "/dev/null"
+		return f, files
 	case syntax.DplIn, syntax.DplOut:
 		if _, digits := strings.CutPrefix(target.Text, "&"); digits || strings.Trim(target.Text, "0123456789-") == "" {
 			return in, files
@@ -214,7 +222,7 @@ func (w *walker) device(target Word) {
 // carried is the word's own text as what flows in.
 func (a Word) carried() flow {
 	f := a.flow
-	f.text, f.known = a.Text, a.Known
+	f.text, f.known, f.given = a.Text, a.Known, true
 	return f
 }
 
@@ -222,7 +230,7 @@ func (a Word) carried() flow {
 func (w *walker) opened(file Word) flow {
 	f := file.flow
 	f.known = false
-	if strings.HasPrefix(file.Text, "/dev/tcp/") || w.isFetched(file.Text) {
+	if strings.HasPrefix(file.Text, "/dev/tcp/") || w.isFetched(file.Text) || w.isFetched(w.at(file.Text)) {
 		f.fetched = true
 	}
 	f.secret = w.reads(file.Text) || f.secret
@@ -238,13 +246,28 @@ func (w *walker) command(c syntax.Command, in flow) flow {
 		return w.call(c, in)
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-			return w.stmt(c.Y, w.stmt(c.X, in))
+			f := w.stmt(c.X, in)
+			f.given = true
+			return w.stmt(c.Y, f)
 		}
 		return w.stmt(c.X, in).join(w.stmt(c.Y, in))
 	case *syntax.Block:
 		return w.stmts(c.Stmts, in)
 	case *syntax.Subshell:
-		return w.stmts(c.Stmts, in)
+		dir := w.dir
+		out := w.stmts(c.Stmts, in)
+		w.dir = dir
+		return out
+	case *syntax.FuncDecl:
+		w.line.Unsure = true
+		return w.stmt(c.Body, in)
+	}
+	return w.compound(c, in)
+}
+
+// compound reads conditions and loops.
+func (w *walker) compound(c syntax.Command, in flow) flow {
+	switch c := c.(type) {
 	case *syntax.IfClause:
 		out := w.stmts(c.Cond, in).join(w.stmts(c.Then, in))
 		if c.Else != nil {
@@ -269,9 +292,6 @@ func (w *walker) command(c syntax.Command, in flow) flow {
 		return w.stmt(c.Stmt, in)
 	case *syntax.CoprocClause:
 		return w.stmt(c.Stmt, in)
-	case *syntax.FuncDecl:
-		w.line.Unsure = true
-		return w.stmt(c.Body, in)
 	}
 	w.nested(c) // declarations, tests, arithmetic: only what they substitute runs
 	return flow{}

@@ -31,6 +31,15 @@ func (c *call) curl() {
 			c.does |= NetworkWrite
 		}
 	}
+	for _, f := range []string{"-H", "--header", "-b", "--cookie", "--url-query"} {
+		for _, v := range flags[f] {
+			if i := strings.IndexByte(v, '@'); i == 0 || i > 0 && f == "--url-query" {
+				c.does |= NetworkWrite
+				c.reads(v[i+1:])
+			}
+		}
+	}
+	c.curlFile(slices.Concat(flags["-K"], flags["--config"]))
 	if flags["--mail-rcpt"] != nil {
 		c.does |= Mail | NetworkWrite
 	}
@@ -43,10 +52,45 @@ func (c *call) curl() {
 	for _, o := range slices.Concat(flags["-o"], flags["--output"]) {
 		c.written(o, flow{fetched: true})
 	}
+	for _, d := range flags["--output-dir"] {
+		c.written(strings.TrimSuffix(d, "/")+"/x", flow{})
+	}
 	if flags["-O"] != nil || flags["--remote-name"] != nil || flags["--remote-name-all"] != nil || flags["-J"] != nil {
 		c.download(rest)
 	}
 }
+
+// curlFile reads the file that says what curl does: where it goes is decided there.
+func (c *call) curlFile(files []string) {
+	for _, f := range files {
+		c.does |= NetworkWrite
+		if f == "-" && c.in.known {
+			for _, word := range strings.FieldsFunc(c.in.text, func(r rune) bool { return strings.ContainsRune(" =\"\n", r) }) {
+				if strings.Contains(word, ".") {
+					c.address(word)
+				}
+			}
+			continue
+		}
+		c.address("file:" + f)
+		c.reads(f)
+	}
+}
+
+// carriesMade reports whether a program decides, when the line runs, some of what a client
+// of the web asks for: the question is then a message.
+func (c *call) carriesMade() bool {
+	for i, a := range c.args {
+		if !a.flow.made || i > 0 && (c.args[i-1].Text == "-o" || c.args[i-1].Text == "--output" || c.args[i-1].Text == "-O" || c.args[i-1].Text == "-P") {
+			continue
+		}
+		return true
+	}
+	return false
+}
+
+// askers are the programs whose questions are looked at that way.
+var askers = set("curl curlie xh xhs wget wget2 aria2c axel http https httpie ping ping6 dig nslookup host traceroute mtr drill getent whois lynx w3m links links2 elinks finger logger resolvectl")
 
 // download notes the files that are named after their addresses.
 func (c *call) download(rest []Word) {
@@ -81,6 +125,9 @@ func (c *call) wget() {
 	for _, o := range outs {
 		c.written(o, flow{fetched: true})
 	}
+	for _, d := range slices.Concat(flags["-P"], flags["--directory-prefix"]) {
+		c.written(strings.TrimSuffix(d, "/")+"/x", flow{})
+	}
 	if len(outs) == 0 {
 		c.download(rest)
 	}
@@ -113,13 +160,22 @@ func (c *call) httpie() {
 func (c *call) remote() {
 	_, rest := options(c.args, "eFiIJlPopScX", set("--rsh --exclude --include --filter --files-from --password-file --rsync-path --log-file --config"))
 	for i, a := range c.args {
-		if (a.Text == "-e" || a.Text == "--rsh") && i+1 < len(c.args) && c.args[i+1].Known {
+		if v, ok := strings.CutPrefix(a.Text, "--rsh="); ok {
+			c.script(v, flow{})
+		}
+		if (a.Text == "-e" || a.Text == "--rsh" || strings.HasPrefix(a.Text, "-") && strings.HasSuffix(a.Text, "e") && c.name == "rsync" && len(a.Text) < 8) && i+1 < len(c.args) && c.args[i+1].Known {
 			c.script(c.args[i+1].Text, flow{})
+		}
+		if c.name != "rsync" {
+			c.sshOption(a)
 		}
 	}
 	last := len(rest) - 1
 	for i, a := range rest {
 		host, _, ok := strings.Cut(a.Text, ":")
+		if strings.Contains(a.Text, "://") {
+			host = a.Text
+		}
 		if ok = ok && !strings.HasPrefix(host, "/") && !strings.HasPrefix(host, "."); ok || c.name == "sftp" {
 			c.does |= NetworkRead
 			c.address(host)
@@ -140,8 +196,11 @@ func (c *call) remote() {
 
 // raw reads programs that open a connection and send what they are given.
 func (c *call) raw() {
-	_, rest := options(c.args, "cegGiIoOpPqsTVwWxX", nil)
-	c.does |= NetworkRead | NetworkWrite
+	flags, rest := options(c.args, "cegGiIoOpPqsTVwWxX", nil)
+	c.does |= NetworkRead
+	if flags["-z"] == nil || c.in.given {
+		c.does |= NetworkWrite
+	}
 	for _, a := range c.args {
 		if a.Text == "-e" || a.Text == "-c" || a.Text == "--exec" || a.Text == "--sh-exec" {
 			c.does |= RunsFetched // whoever is at the other end gets a program

@@ -29,14 +29,24 @@ type spelling struct {
 	blind  bool            // some of it is decided when it runs
 	split  bool            // and may be taken apart into several words
 	quotes bool
+	wild   bool // some of what is not known may be anything
+	tame   tame
 	flow   flow
 }
 
 // unknown puts the mark of what is not known.
 func (s *spelling) unknown(quoted bool) {
 	s.text.WriteByte('$')
-	s.blind = true
+	s.blind, s.wild = true, true
 	s.split = s.split || !quoted
+}
+
+// tamed is how plain what is not known of it is.
+func (s *spelling) tamed() tame {
+	if s.wild {
+		return wild
+	}
+	return s.tame
 }
 
 // words are what the shell makes of one word: several, if a variable with blanks in it
@@ -61,7 +71,7 @@ func (w *walker) words(n *syntax.Word) []Word {
 	if text == "" && known && !s.quotes {
 		return nil // nothing is left of it
 	}
-	return []Word{{Text: text, Known: known, flow: s.flow, loose: s.split}}
+	return []Word{{Text: text, Known: known, flow: s.flow, loose: s.split, tame: s.tamed()}}
 }
 
 // fields are the words of a value that is not quoted.
@@ -95,31 +105,49 @@ func (w *walker) spell(s *spelling, part syntax.WordPart, quoted bool) {
 			w.spell(s, inner, true)
 		}
 	case *syntax.ParamExp:
-		v, ok := w.vars.value(p)
-		switch {
-		case ok && (quoted || !strings.ContainsAny(v, " \t\n*?[")):
-			s.text.WriteString(v)
-		case w.vars.set[plainParam(p)] == 0 && places[plainParam(p)] != "":
-			s.text.WriteString(places[plainParam(p)])
-			s.blind = true
-		default:
-			s.flow = s.flow.join(w.nested(p))
-			s.unknown(quoted)
-		}
+		w.spellParam(s, p, quoted)
 	case *syntax.CmdSubst:
-		f := w.stmts(p.Stmts, flow{})
-		f.known = f.known || len(p.Stmts) == 0
-		v := strings.TrimRight(f.text, "\n")
-		s.flow = s.flow.join(f)
-		if f.known && (quoted || !strings.ContainsAny(v, " \t\n*?[")) {
-			s.text.WriteString(v)
-			return
-		}
-		s.unknown(quoted)
+		w.spellSubst(s, p, quoted)
 	default: // process substitution, arithmetic, patterns
 		s.flow = s.flow.join(w.nested(part))
 		s.unknown(true)
 	}
+}
+
+func (w *walker) spellParam(s *spelling, p *syntax.ParamExp, quoted bool) {
+	v, ok := w.vars.value(p)
+	name := plainParam(p)
+	switch {
+	case ok && (quoted || !strings.ContainsAny(v, " \t\n*?[")):
+		s.text.WriteString(v)
+	case w.vars.set[name] == 0 && places[name] != "":
+		s.text.WriteString(places[name])
+		s.blind, s.wild = true, true
+	default:
+		s.flow = s.flow.join(w.nested(p))
+		if p.Param != nil {
+			s.flow.made = s.flow.made || w.vars.made[p.Param.Value]
+		}
+		s.unknown(quoted)
+	}
+}
+
+func (w *walker) spellSubst(s *spelling, p *syntax.CmdSubst, quoted bool) {
+	kind := w.tameness(p.Stmts)
+	f := w.stmts(p.Stmts, flow{})
+	f.known = f.known || len(p.Stmts) == 0
+	v := strings.TrimRight(f.text, "\n")
+	known := f.known
+	f.given, f.made = false, f.made || !known && kind == wild
+	s.flow = s.flow.join(f)
+	if known && (quoted || !strings.ContainsAny(v, " \t\n*?[")) {
+		s.text.WriteString(v)
+		return
+	}
+	was := s.wild
+	s.unknown(quoted)
+	s.wild = was || kind == wild || s.tame != wild && s.tame != kind
+	s.tame = kind
 }
 
 // places are variables that hold one folder each, and how it is written otherwise.

@@ -9,6 +9,7 @@ import (
 type wrapper struct {
 	values  string // letters of its flags that take a value
 	flags   string // letters of those that do not
+	long    string // long flags that take no value; with "=" after them, one
 	skip    int    // words of its own before the command
 	assigns bool   // NAME=value words may stand before the command
 	does    Effects
@@ -16,38 +17,42 @@ type wrapper struct {
 
 // wrappers whose arguments are known well enough to find the command.
 var wrappers = map[string]wrapper{
-	"sudo":    {values: "ughpCrtTUDR", flags: "AbEeHiKklnPSsVv", assigns: true, does: Privilege},
+	"sudo": {values: "ughpCrtTUDR", flags: "AbEeHiKklnPSsVv", assigns: true, does: Privilege,
+		long: "--preserve-env --login --shell --non-interactive --background --stdin --set-home --askpass --reset-timestamp --validate --list --user= --group= --host= --prompt= --chdir="},
 	"doas":    {values: "uC", flags: "Lns", does: Privilege},
-	"env":     {values: "uC", flags: "i0v", assigns: true},
+	"env":     {values: "uC", flags: "i0v", assigns: true, long: "--ignore-environment --null --debug --unset= --chdir="},
 	"nohup":   {},
-	"setsid":  {flags: "cfw"},
-	"nice":    {values: "n"},
-	"ionice":  {values: "cnpPu", flags: "t"},
-	"timeout": {values: "sk", flags: "vf", skip: 1},
-	"stdbuf":  {values: "ioe"},
-	"time":    {values: "fo", flags: "apvq"},
-	"xargs":   {values: "adEILnPs", flags: "0rtpx"},
-	"command": {flags: "p"},
-	"builtin": {},
-	"exec":    {values: "a", flags: "cl"},
-	"busybox": {},
-	"toybox":  {},
-	"caffeinate": {
-		values: "tw", flags: "disu",
-	},
+	"setsid":  {flags: "cfw", long: "--ctty --fork --wait"},
+	"nice":    {values: "n", flags: "0123456789", long: "--adjustment="},
+	"ionice":  {values: "cnpPu", flags: "t", long: "--class= --classdata= --ignore"},
+	"timeout": {values: "sk", flags: "vf", skip: 1, long: "--foreground --preserve-status --verbose --signal= --kill-after="},
+	"stdbuf":  {values: "ioe", long: "--input= --output= --error="},
+	"time":    {values: "fo", flags: "apvq", long: "--portability --append --verbose --format= --output="},
+	"xargs": {values: "adEILnPs", flags: "0rtpxo",
+		long: "--no-run-if-empty --null --verbose --interactive --exit --open-tty --arg-file= --delimiter= --max-args= --max-procs= --max-lines --max-chars= --replace --eof"},
+	"command":    {flags: "p"},
+	"builtin":    {},
+	"exec":       {values: "a", flags: "cl"},
+	"busybox":    {long: "--list --list-full --help --install"},
+	"toybox":     {long: "--help"},
+	"caffeinate": {values: "tw", flags: "disu"},
 }
 
 // carriers run a command too, somewhere among their arguments: any of the words may be
-// it. True for those that hand their words to a shell: with them a word nobody knows
-// makes the whole command unreadable.
-var carriers = map[string]bool{
-	"ssh": true, "su": true, "runuser": true, "script": true, "watch": true, "parallel": true, "tmux": true, "screen": true,
-	"cmd": true, "powershell": true, "pwsh": true, "wsl": true,
-	"flock": false, "chroot": false, "unshare": false, "nsenter": false, "firejail": false, "bwrap": false,
-	"docker": false, "podman": false, "nerdctl": false, "kubectl": false, "strace": false, "ltrace": false, "perf": false,
-	"hyperfine": false, "entr": false, "npx": false, "bunx": false, "uvx": false, "uv": false, "poetry": false, "pipenv": false,
-	"conda": false, "nix": false, "nix-shell": false, "direnv": false,
-}
+// it. True for those that hand their words to a shell: with them a text that is none for a
+// shell makes the whole command unreadable.
+var carriers = func() map[string]bool {
+	out := map[string]bool{}
+	for n := range strings.FieldsSeq("ssh su runuser script watch parallel tmux screen cmd powershell pwsh wsl") {
+		out[n] = true
+	}
+	for n := range strings.FieldsSeq("flock chroot unshare nsenter firejail bwrap docker podman nerdctl kubectl strace ltrace perf hyperfine entr npx bunx uvx uv poetry pipenv conda nix nix-shell direnv " +
+		"taskset chrt setarch linux32 linux64 i386 x86_64 uname26 unbuffer systemd-run systemd-inhibit start-stop-daemon proxychains proxychains4 torsocks torify xvfb-run dbus-run-session dbus-launch faketime valgrind rr " +
+		"numactl prlimit pkexec gosu su-exec setpriv capsh fakeroot fakechroot eatmydata choom cgexec cpulimit catchsegv gdb lldb rlwrap daemonize chpst setuidgid softlimit tsocks run-one ts-run winpty arch") {
+		out[n] = false
+	}
+	return out
+}()
 
 // wraps reads what a program runs in turn; false if it is none that does.
 func (c *call) wraps() bool {
@@ -74,16 +79,49 @@ func (c *call) wraps() bool {
 	if c.name == "command" && len(c.args) > 0 && strings.HasPrefix(strings.ToLower(c.args[0].Text), "-v") {
 		return true // asks where a program is, does not run it
 	}
+	if c.name == "env" && c.splits() {
+		return true
+	}
 	args, ok := w.command(c.args)
 	switch {
-	case !ok:
+	case !ok: // a flag nobody knows: where the command begins cannot be told
 		c.guess(c.args, true, true)
+		c.unread()
 	case len(args) == 0 && c.name == "env":
 		c.out.env = true
 	default:
 		c.inner(args, c.name == "xargs")
 	}
 	return true
+}
+
+// splits reads env -S, which takes a text apart into a command.
+func (c *call) splits() bool {
+	for i, a := range c.args {
+		text, rest, ok := "", c.args[i+1:], false
+		if text, ok = strings.CutPrefix(a.Text, "--split-string="); !ok {
+			short := len(a.Text) > 1 && a.Text[0] == '-' && a.Text[1] != '-'
+			at := strings.IndexByte(a.Text, 'S')
+			switch {
+			case a.Text == "--split-string" || short && at == len(a.Text)-1:
+				if len(rest) == 0 {
+					return false
+				}
+				text, rest, a = rest[0].Text, rest[1:], rest[0]
+			case short && at > 0:
+				text = a.Text[at+1:]
+			default:
+				continue
+			}
+		}
+		if !a.Known {
+			c.unread()
+			return true
+		}
+		c.out = c.script(text+" "+strings.Join(texts(rest), " "), c.in)
+		return true
+	}
+	return false
 }
 
 // evaluated reads the text that eval and trap run.
@@ -93,6 +131,9 @@ func (c *call) evaluated() {
 		args = args[:1]
 	}
 	for _, a := range args {
+		if a.tame == tameInit {
+			return
+		}
 		if !a.Known {
 			if a.flow.fetched || a.flow.decoded {
 				c.does |= RunsFetched
@@ -128,9 +169,16 @@ func (c *call) find() {
 				end = len(c.args) - i - 1
 			}
 			c.inner(c.args[i+1:i+1+end], true)
+			if end > 0 && c.args[i+1].Text == "rm" {
+				c.gone(c.args[0].Text)
+				if everything(c.at(c.args[0].Text)) {
+					c.does |= Wrecks
+				}
+			}
 		case a.Text == "-delete":
 			c.does |= Destructive | FileWrite
-			if everything(c.args[0].Text) {
+			c.gone(c.args[0].Text)
+			if everything(c.at(c.args[0].Text)) {
 				c.does |= Wrecks
 			}
 		case strings.HasPrefix(a.Text, "-fprint") || a.Text == "-fls":
@@ -188,6 +236,9 @@ func (c *call) mayFeed(words []Word) bool {
 		return ok
 	}
 	for i, a := range words {
+		if a.Known && a.Text == "-n" && shells[name] {
+			return true // it runs nothing
+		}
 		if a.Known && i+1 < len(words) && (a.Text == "-c" || a.Text == "-e") && shells[name] {
 			script := words[i+1]
 			return script.Known && !strings.Contains(script.Text, "{") && !strings.Contains(script.Text, "%")
@@ -209,6 +260,9 @@ func (w wrapper) command(args []Word) ([]Word, bool) {
 	for len(args) > 0 {
 		a := args[0]
 		switch {
+		case !a.Known && skip > 0 && !a.loose:
+			args, skip = args[1:], skip-1
+			continue
 		case !a.Known:
 			return args, true // the command itself, to be judged as such
 		case a.Text == "--":
@@ -236,7 +290,15 @@ func (w wrapper) command(args []Word) ([]Word, bool) {
 // flag is how many words the flag takes, itself included.
 func (w wrapper) flag(text string) (int, bool) {
 	if strings.HasPrefix(text, "--") {
-		return 1, strings.Contains(text, "=")
+		name, _, given := strings.Cut(text, "=")
+		known := set(w.long)
+		switch {
+		case given || known[name]:
+			return 1, given || known[name]
+		case known[name+"="]:
+			return 2, true
+		}
+		return 0, false
 	}
 	for i := 1; i < len(text); i++ {
 		switch {
@@ -250,6 +312,49 @@ func (w wrapper) flag(text string) (int, bool) {
 		}
 	}
 	return 1, true
+}
+
+// candidates reads a program that runs a command somewhere among its words: each of them
+// may be where it begins.
+func (c *call) candidates(strict bool) {
+	out := c.out
+	for i, a := range c.args {
+		switch {
+		case !a.Known:
+			if i > 0 && (c.args[i-1].Text == "-p" || c.args[i-1].Text == "--pid") {
+				continue
+			}
+			c.unread()
+			return
+		case a.Text == "" || strings.HasPrefix(a.Text, ":::"):
+		case a.Text[0] == '-':
+			if j := strings.IndexAny(a.Text, " ;|"); j > 0 {
+				c.handed(strings.TrimLeft(a.Text[max(strings.IndexByte(a.Text[:j], '='), 1)+1:], "="), false)
+			}
+		case strings.ContainsAny(a.Text, " \n;|&$`"):
+			c.handed(a.Text, strict)
+		default:
+			words := slices.DeleteFunc(slices.Clone(c.args[i:]), func(w Word) bool { return strings.HasPrefix(w.Text, ":::") })
+			if len(words) > 2 && words[1].Text == "--" {
+				words = slices.Delete(words, 1, 2)
+			}
+			c.inner(words, false)
+		}
+		out = out.join(c.out)
+	}
+	c.out = out
+}
+
+// handed reads a text that may be a command.
+func (c *call) handed(text string, strict bool) {
+	if c.name == "gdb" || c.name == "lldb" {
+		text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(text, "platform "), "shell "), "!")
+	}
+	if strict {
+		c.out = c.script(text, c.in)
+		return
+	}
+	c.does |= c.started(text)
 }
 
 // guess takes every word for a program that may run, and every word with blanks for a

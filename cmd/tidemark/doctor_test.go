@@ -220,8 +220,8 @@ func TestDoctorFindsACanaryThatIsNotBlocked(t *testing.T) {
 	}
 	for range 2 {
 		d := c.examine(data)
-		wantLine(t, d, "doors", "HTTP hook API", "broken: THE CANARY RAN")
-		wantLine(t, d, "doors", "hook program", "broken: THE CANARY RAN")
+		wantLine(t, d, "doors", "HTTP hook API", "broken: THE CANARY WAS NOT BLOCKED")
+		wantLine(t, d, "doors", "hook program", "broken: THE CANARY WAS NOT BLOCKED")
 		wantLine(t, d, "tokens", "others", "broken: does not refuse")
 		if d.code != exitFault {
 			t.Errorf("exit %d", d.code)
@@ -235,7 +235,7 @@ func TestDoctorFindsACanaryThatIsNotBlocked(t *testing.T) {
 	e.printDiagnosis(r)
 	red := false
 	for l := range strings.Lines(e.out.(*strings.Builder).String()) {
-		red = red || strings.Contains(l, "THE CANARY RAN") && strings.Contains(l, "\x1b[31m")
+		red = red || strings.Contains(l, "THE CANARY WAS NOT BLOCKED") && strings.Contains(l, "\x1b[31m")
 	}
 	if !red {
 		t.Error("a canary that ran is not printed in red")

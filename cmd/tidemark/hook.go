@@ -35,6 +35,7 @@ Agents: ` + strings.Join(agent.Names(), ", "),
 	f.StringVar(&o.Event, "event", "", "the event, for agents whose payload does not name it")
 	f.StringVar(&o.Sender, "sender", "", "who speaks in prompts: owner or unknown (default: unknown on build machines, else owner)")
 	f.DurationVar(&o.Timeout, "timeout", agent.DefaultTimeout, "answer within this time, whatever happens")
+	f.StringVar(&o.Installed, "installed", "", "name of the record that tidemark install made of this hook")
 	f.DurationVar(&o.Wait, "wait", 0, "wait this long besides for the owner to answer a held call")
 	return cmd
 }

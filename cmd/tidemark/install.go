@@ -56,7 +56,7 @@ func (e *env) uninstallCommand() *cobra.Command {
 		Short: "Take Tidemark's hooks out of an agent's settings",
 		Long:  "Take out exactly what install put in. What was changed by others since stays.",
 		Args:  cobra.MinimumNArgs(1),
-		RunE:  func(_ *cobra.Command, args []string) error { return e.uninstall(f, args) },
+		RunE:  func(cmd *cobra.Command, args []string) error { return e.uninstall(cmd.Context(), f, args) },
 	}
 	f.shared(cmd)
 	return cmd
@@ -133,7 +133,35 @@ type installed struct {
 	Real    *install.Trial `json:"agentTrial,omitzero"`
 }
 
-// install plans everything before the first file is written.
+// settle plans everything before the first file is written, and keeps others who install
+// with this data folder waiting meanwhile.
+func (e *env) settle(ctx context.Context, w install.World, dry bool, names []string, plan func(name string) (*install.Plan, error)) (out []installed, err error) {
+	if !dry {
+		unlock, fault := install.Lock(ctx, w)
+		if fault != nil {
+			return nil, fault
+		}
+		defer func() { err = errors.Join(err, unlock()) }()
+	}
+	var plans []*install.Plan
+	for _, name := range names {
+		p, err := plan(name)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, p)
+	}
+	for _, p := range plans {
+		r, err := e.carryOut(p, dry)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// install writes the settings, and then tries them.
 func (e *env) install(ctx context.Context, f *installFlags, names []string) error {
 	if err := f.check(); err != nil {
 		return err
@@ -142,28 +170,24 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 	if err != nil {
 		return err
 	}
-	var plans []*install.Plan
-	for _, name := range names {
-		p, err := install.Prepare(ctx, w, name, f.Options)
-		if err != nil {
-			return err
-		}
-		plans = append(plans, p)
+	out, err := e.settle(ctx, w, f.dry, names, func(name string) (*install.Plan, error) {
+		return install.Prepare(ctx, w, name, f.Options)
+	})
+	if err != nil {
+		return err
 	}
-	var out []installed
 	ran := false
-	for _, p := range plans {
-		r, err := e.carryOut(p, f.dry)
-		if err != nil {
+	for i := range out {
+		if f.dry || f.trial == "none" {
+			break
+		}
+		if !e.json {
+			e.printf("%s\n", e.ui.word("title", "trying "+out[i].Agent))
+		}
+		if err := e.trials(ctx, w, f.trial == "full", &out[i]); err != nil {
 			return err
 		}
-		if !f.dry && f.trial != "none" {
-			if err := e.trials(ctx, w, f.trial == "full", &r); err != nil {
-				return err
-			}
-			ran = ran || failed(r.Hook) || failed(r.Real)
-		}
-		out = append(out, r)
+		ran = ran || failed(out[i].Hook) || failed(out[i].Real)
 	}
 	if e.json {
 		if err := e.printJSON(out); err != nil {
@@ -288,26 +312,14 @@ func (e *env) printTrial(what string, t install.Trial) {
 	}
 }
 
-func (e *env) uninstall(f *installFlags, names []string) error {
+func (e *env) uninstall(ctx context.Context, f *installFlags, names []string) error {
 	w, err := e.installWorld(f)
 	if err != nil {
 		return err
 	}
-	var plans []*install.Plan
-	for _, name := range names {
-		p, err := install.Removal(w, name)
-		if err != nil {
-			return err
-		}
-		plans = append(plans, p)
-	}
-	var out []installed
-	for _, p := range plans {
-		r, err := e.carryOut(p, f.dry)
-		if err != nil {
-			return err
-		}
-		out = append(out, r)
+	out, err := e.settle(ctx, w, f.dry, names, func(name string) (*install.Plan, error) { return install.Removal(w, name) })
+	if err != nil {
+		return err
 	}
 	if e.json {
 		return e.printJSON(out)

@@ -4,14 +4,29 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go heed(signals, cancel)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
+	cancel()
 	os.Exit(code)
+}
+
+// heed asks the program to stop at the first signal, and ends it at the second: it may be
+// waiting for something that cannot be called off. The code is a refusal to agents, who
+// want to hear a reason too.
+func heed(signals <-chan os.Signal, cancel func()) {
+	<-signals
+	cancel()
+	<-signals
+	fmt.Fprintln(os.Stderr, "tidemark: stopped at once, before the work was done")
+	os.Exit(exitUsage)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/doctor"
 	"github.com/tidemark/tidemark/internal/install"
+	"github.com/tidemark/tidemark/internal/settings"
 	"github.com/tidemark/tidemark/internal/store/sqlite"
 )
 
@@ -45,7 +46,16 @@ func HomeWorld(p Paths, hook, project string) (install.World, error) {
 		}
 		hook = filepath.Join(filepath.Dir(self), "tidemark-hook")
 	}
-	return install.World{Home: home, Data: p.Data, Hook: hook, Project: project, Getenv: os.Getenv}, nil
+	w := install.World{Home: home, Data: p.Data, Hook: hook, Project: project, Getenv: os.Getenv}
+	for _, path := range []*string{&w.Data, &w.Hook, &w.Project} { // records and settings name them in full
+		if *path == "" {
+			continue
+		}
+		if *path, err = filepath.Abs(*path); err != nil {
+			return install.World{}, fmt.Errorf("find folder: %w", err)
+		}
+	}
+	return w, nil
 }
 
 // Doctor examines the server, the data folder, every door and the agents.
@@ -63,6 +73,7 @@ func Doctor(ctx context.Context, o DoctorOptions) (Diagnosis, error) {
 		doctor.CheckApprovals(s, func(ctx context.Context) ([]doctor.Part, error) { return partsOf(ctx, o.Paths) }),
 		doctor.CheckDoors([]doctor.Door{
 			doctor.HTTPDoor(s.URL, s.Tokens.Agent),
+			doctor.LLMDoor(s.URL, s.Tokens.Agent),
 			doctor.HookDoor(o.World.Hook, o.Paths.Data),
 		}),
 	}
@@ -169,12 +180,10 @@ func (o DoctorOptions) agent(name, server string) doctor.Agent {
 	return a
 }
 
-// sameUser begins the one case that is true of every agent of a person with a shell. It
+// stateOf leaves out the one case that is true of every agent of a person with a shell: it
 // is among the limits, once.
-const sameUser = "somebody with the rights of this user"
-
 func stateOf(s install.State) doctor.State {
-	open := slices.DeleteFunc(slices.Clone(s.FailsOpen), func(p string) bool { return strings.HasPrefix(p, sameUser) })
+	open := slices.DeleteFunc(slices.Clone(s.FailsOpen), func(p string) bool { return p == install.SameUser })
 	return doctor.State{
 		Version: s.Version, Found: s.Found, Hooked: s.Hooked, Intact: s.Intact, Files: s.Files, Problems: s.Problems, FailsOpen: open,
 	}
@@ -195,7 +204,7 @@ func openclawModels(w install.World) *doctor.Models {
 	if p := getenv("OPENCLAW_CONFIG_PATH"); p != "" {
 		path = p
 	}
-	src, err := os.ReadFile(path)
+	src, err := settings.ReadFile(path)
 	if err != nil {
 		return m
 	}

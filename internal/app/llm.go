@@ -40,7 +40,7 @@ func (a *App) openLLM(f *feed.Feed, bus *hook.Bus, metrics *prometheus.Registry)
 		return nil, err
 	}
 	return llm.New(llm.Options{
-		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: talk.New(a.Monitor, talk.Options{Names: agent.Canonical}), Tokens: llm.Tokens(a.Tokens),
+		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: talk.New(a.Monitor, talk.Options{Names: agent.Canonical, Markers: markers(c.Markers)}), Tokens: llm.Tokens(a.Tokens),
 		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.AllowedHosts,
 		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open,
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,
@@ -60,6 +60,14 @@ func (a *App) greet() func(session string) string {
 		}
 	}
 	return nil
+}
+
+func markers(from []config.Marker) []talk.Marker {
+	out := make([]talk.Marker, len(from))
+	for i, m := range from {
+		out[i] = talk.Marker{Agent: m.Agent, Begin: m.Begin, End: m.End, Summary: m.What == "summary", Result: m.What == "result"}
+	}
+	return out
 }
 
 // redirect points an upstream somewhere else, for one start.

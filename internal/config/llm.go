@@ -18,6 +18,14 @@ type LLM struct {
 	MaxConcurrent int        // requests at once
 	MaxIterations int        // model calls of one turn; 0 is without end
 	Wait          time.Duration
+	Markers       []Marker
+}
+
+// Marker encloses what a harness writes into user messages.
+type Marker struct {
+	Agent      string // only in this harness's messages; "" in all
+	Begin, End string // without End it reaches to the end of the text
+	What       string // reminder, summary or result
 }
 
 // Upstream is a provider, or a program that speaks like one.
@@ -77,8 +85,34 @@ func (d *decoder) llm(n *source.Node) LLM {
 		"maxConcurrent":   number(1, 65_536, func(v int64) { l.MaxConcurrent = int(v) }),
 		"maxIterations":   number(0, 1_000_000, func(v int64) { l.MaxIterations = int(v) }),
 		"wait":            func(n *source.Node) { l.Wait = d.span(n, maxWait) },
+		"markers":         func(n *source.Node) { l.Markers = d.markers(n) },
 	})
 	return l
+}
+
+// markers reads what tells a harness's words from the user's.
+func (d *decoder) markers(n *source.Node) []Marker {
+	var out []Marker
+	kinds := []string{"reminder", "summary", "result"}
+	for _, item := range d.Items(n) {
+		m := Marker{What: kinds[0]}
+		d.Fields(item, map[string]func(*source.Node){
+			"agent": func(n *source.Node) { m.Agent, _ = d.Text(n) },
+			"begin": func(n *source.Node) { m.Begin, _ = d.Text(n) },
+			"end":   func(n *source.Node) { m.End, _ = d.Text(n) },
+			"what": func(n *source.Node) {
+				if i, ok := d.Choice(n, kinds...); ok {
+					m.What = kinds[i]
+				}
+			},
+		})
+		if m.Begin == "" {
+			d.Hintf(item.Pos, "write what it begins with, such as begin: \"[tool result]\"", "%s begins with nothing", item.Path)
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
 }
 
 // span reads a length of time such as 30s.
@@ -103,6 +137,9 @@ func (d *decoder) upstreams(n *source.Node, known []Upstream) []Upstream {
 			u = known[i]
 		} else if !plainName(k.Name) {
 			d.Hintf(k.Pos, "use small letters, digits and dashes", "%s cannot stand in a path", k.Value.Path)
+			continue
+		} else if k.Name == "canary" {
+			d.Hintf(k.Pos, "give it another name", "%s is ours: tidemark doctor tries the proxy with it", k.Value.Path)
 			continue
 		}
 		d.upstream(k, &u)

@@ -43,12 +43,16 @@ llm:
   maxConcurrent: 3
   maxIterations: 7
   wait: 90s
+  markers:
+    - {begin: "[tool said]", end: "[end]", what: result, agent: odd}
+    - {begin: "Note:"}
 `), llmEnv)
 	if c == nil {
 		t.Fatal(faults)
 	}
 	want := config.LLM{
 		Sender: "unknown", Require: "token", MaxContext: 4096, MaxConcurrent: 3, MaxIterations: 7, Wait: 90 * time.Second,
+		Markers: []config.Marker{{Agent: "odd", Begin: "[tool said]", End: "[end]", What: "result"}, {Begin: "Note:", What: "reminder"}},
 		Upstreams: []config.Upstream{
 			{Name: "openai", API: "openai", BaseURL: "https://api.openai.com", Key: "sk-from-the-environment", Handshake: true},
 			{Name: "anthropic", API: "anthropic", BaseURL: "https://api.anthropic.com"},
@@ -64,19 +68,22 @@ llm:
 
 func TestFaultsOfTheLLMSectionPoint(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"an unknown key":          {"llm: {upstream: 1}", "tidemark.yaml:1:7"},
-		"plain HTTP beyond here":  {"llm: {upstreams: {openai: {baseUrl: 'http://models.example'}}}", "not encrypted"},
-		"a query":                 {"llm: {upstreams: {openai: {baseUrl: 'https://models.example/?a=1'}}}", "must not have a query"},
-		"a key that is not set":   {"llm: {upstreams: {openai: {keyEnv: NOT_SET}}}", "environment variable NOT_SET"},
-		"a key that is none":      {"llm: {upstreams: {openai: {keyEnv: BAD_KEY}}}", "environment variable BAD_KEY"},
-		"no api":                  {"llm: {upstreams: {mine: {baseUrl: 'https://models.example'}}}", "needs api"},
-		"no address":              {"llm: {upstreams: {mine: {api: openai}}}", "needs baseUrl"},
-		"a public one's api":      {"llm: {upstreams: {openai: {api: gemini}}}", "always speaks openai"},
-		"a name for no path":      {"llm: {upstreams: {'a/b': {api: openai, baseUrl: 'https://models.example'}}}", "cannot stand in a path"},
-		"a wait of no length":     {"llm: {wait: soon}", "not a length of time"},
-		"a wait of weeks":         {"llm: {wait: 200h}", "not a length of time"},
-		"a sender nobody knows":   {"llm: {sender: friend}", "llm.sender"},
-		"a bound that bounds not": {"llm: {maxContextBytes: 0}", "llm.maxContextBytes"},
+		"a marker that begins with nothing": {"llm: {markers: [{end: x}]}", "begins with nothing"},
+		"a marker of no kind":               {"llm: {markers: [{begin: x, what: rumour}]}", "rumour"},
+		"an upstream of ours":               {"llm: {upstreams: {canary: {api: openai, baseUrl: \"http://127.0.0.1:1\"}}}", "is ours"},
+		"an unknown key":                    {"llm: {upstream: 1}", "tidemark.yaml:1:7"},
+		"plain HTTP beyond here":            {"llm: {upstreams: {openai: {baseUrl: 'http://models.example'}}}", "not encrypted"},
+		"a query":                           {"llm: {upstreams: {openai: {baseUrl: 'https://models.example/?a=1'}}}", "must not have a query"},
+		"a key that is not set":             {"llm: {upstreams: {openai: {keyEnv: NOT_SET}}}", "environment variable NOT_SET"},
+		"a key that is none":                {"llm: {upstreams: {openai: {keyEnv: BAD_KEY}}}", "environment variable BAD_KEY"},
+		"no api":                            {"llm: {upstreams: {mine: {baseUrl: 'https://models.example'}}}", "needs api"},
+		"no address":                        {"llm: {upstreams: {mine: {api: openai}}}", "needs baseUrl"},
+		"a public one's api":                {"llm: {upstreams: {openai: {api: gemini}}}", "always speaks openai"},
+		"a name for no path":                {"llm: {upstreams: {'a/b': {api: openai, baseUrl: 'https://models.example'}}}", "cannot stand in a path"},
+		"a wait of no length":               {"llm: {wait: soon}", "not a length of time"},
+		"a wait of weeks":                   {"llm: {wait: 200h}", "not a length of time"},
+		"a sender nobody knows":             {"llm: {sender: friend}", "llm.sender"},
+		"a bound that bounds not":           {"llm: {maxContextBytes: 0}", "llm.maxContextBytes"},
 	} {
 		cfg, faults := config.Parse("tidemark.yaml", []byte(c.text), llmEnv)
 		if cfg != nil || !strings.Contains(faults.Error(), c.want) || !strings.Contains(faults.Error(), "tidemark.yaml:1:") {

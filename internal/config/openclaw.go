@@ -33,14 +33,14 @@ func isOpenClaw(file string, src []byte) bool {
 	if strings.HasPrefix(name, "openclaw.") {
 		return true
 	}
-	root, _ := parseJSON5(file, src)
+	root, _ := source.ParseJSON5(file, src)
 	return root.Get("plugins") != nil
 }
 
 // parseOpenClaw reads the policy out of the plugin's entry in an OpenClaw file. Every
 // place is that in the file as it stands.
 func parseOpenClaw(file string, src []byte, d *decoder) (*source.Node, source.Faults) {
-	root, faults := parseJSON5(file, src)
+	root, faults := source.ParseJSON5(file, src)
 	if root == nil {
 		return nil, faults
 	}
@@ -139,7 +139,7 @@ type OpenClaw struct {
 // ReadOpenClaw looks into an OpenClaw file. It takes what it finds; faults are those of
 // the file's form.
 func ReadOpenClaw(file string, src []byte) (OpenClaw, source.Faults) {
-	root, faults := parseJSON5(file, src)
+	root, faults := source.ParseJSON5(file, src)
 	if root == nil {
 		return OpenClaw{}, faults
 	}

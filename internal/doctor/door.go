@@ -47,7 +47,7 @@ func (f *found) try(ctx context.Context, d Door, untried Grade) {
 	case err != nil:
 		f.add(untried, d.Name, "the canary could not be tried: "+err.Error(), "")
 	case t.Ran && !t.Blocked:
-		f.add(Broken, d.Name, "THE CANARY RAN: "+t.How, "nothing guards this door: stop the agents that use it, then see the lines above")
+		f.add(Broken, d.Name, "THE CANARY WAS NOT BLOCKED: "+t.How, "nothing guards this door: stop the agents that use it, then see the lines above")
 	case !t.Ran:
 		f.add(untried, d.Name, "the canary could not be tried: "+t.How, "")
 	default:

@@ -28,7 +28,7 @@ func TestADoorThatLetsTheCanaryThroughIsBroken(t *testing.T) {
 			for range 2 {
 				r := examine(t, doctor.CheckDoors([]doctor.Door{{Name: "d", Try: trial(tt.trial, tt.err)}}))
 				wantGrades(t, r, map[string]string{"doors/d": tt.want})
-				if ran := strings.Contains(text(r, "doors", "d"), "THE CANARY RAN"); ran != (name == "ran") {
+				if ran := strings.Contains(text(r, "doors", "d"), "THE CANARY WAS NOT BLOCKED"); ran != (name == "ran") {
 					t.Errorf("got %q", text(r, "doors", "d"))
 				}
 			}
@@ -40,9 +40,9 @@ func TestADoorThatLetsTheCanaryThroughIsBroken(t *testing.T) {
 func TestTheHTTPDoor(t *testing.T) {
 	tests := map[string]struct{ answer, want, words string }{
 		"a server that blocks":              {`{"block":true,"tidemark":{"verdict":"deny","rule":"canary"}}`, "good", "refused by rule canary"},
-		"a server that allows everything":   {`{"tidemark":{"verdict":"allow"}}`, "broken", "THE CANARY RAN"},
-		"a server that says no and lets it": {`{"block":false,"tidemark":{"verdict":"deny"}}`, "broken", "THE CANARY RAN"},
-		"an empty answer":                   {`{}`, "broken", "THE CANARY RAN"},
+		"a server that allows everything":   {`{"tidemark":{"verdict":"allow"}}`, "broken", "THE CANARY WAS NOT BLOCKED"},
+		"a server that says no and lets it": {`{"block":false,"tidemark":{"verdict":"deny"}}`, "broken", "THE CANARY WAS NOT BLOCKED"},
+		"an empty answer":                   {`{}`, "broken", "THE CANARY WAS NOT BLOCKED"},
 		"a server that cannot decide":       {`503`, "broken", "could not be tried"},
 		"an answer that is no JSON":         {`<html>`, "broken", "could not be tried"},
 	}
@@ -66,9 +66,9 @@ func TestTheHTTPDoor(t *testing.T) {
 func TestTheHookDoorTakesOnlyARefusalForOne(t *testing.T) {
 	tests := map[string]struct{ script, want, words string }{
 		"refuses":        {"cat >/dev/null; echo 'Tidemark: no' >&2; exit 2", "good", "Tidemark: no"},
-		"says nothing":   {"cat >/dev/null; exit 0", "broken", "THE CANARY RAN"},
+		"says nothing":   {"cat >/dev/null; exit 0", "broken", "THE CANARY WAS NOT BLOCKED"},
 		"fails":          {"echo oops >&2; exit 1", "broken", "ended with code 1 instead of 2: oops"},
-		"was killed":     {"kill -9 $$", "broken", "THE CANARY RAN"},
+		"was killed":     {"kill -9 $$", "broken", "THE CANARY WAS NOT BLOCKED"},
 		"speaks in tons": {"cat >/dev/null; head -c 5000 /dev/zero | tr '\\0' x >&2; exit 2", "good", "…"},
 	}
 	for name, tt := range tests {

@@ -13,11 +13,11 @@ func claude() *rig {
 		return step{tool: "Bash", args: obj{"command": command, "description": "as asked"}}
 	}
 	return &rig{
-		name: "claude", shell: "Bash", sessions: "claude:", down: notRunning,
+		name: "claude", shell: "Bash", sessions: "claude:", down: notRunning, api: "/anthropic",
 		env: func(w *world) []string {
 			return []string{
-				"ANTHROPIC_BASE_URL=" + w.model.url, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-				"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1", "IS_SANDBOX=1",
+				"ANTHROPIC_BASE_URL=" + w.api, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+				"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1", "IS_SANDBOX=1", "CLAUDE_CODE_MAX_RETRIES=1",
 			}
 		},
 		command: func(ctx context.Context, _ *world, prompt string, again bool) *exec.Cmd {

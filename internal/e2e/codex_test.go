@@ -16,7 +16,7 @@ func codex() *rig {
 		return step{tool: "exec_command", args: obj{"cmd": command}}
 	}
 	return &rig{
-		name: "codex", shell: "exec_command", sessions: "codex:", down: notRunning, mute: "UserPromptSubmit Blocked", settle: settleCodex,
+		name: "codex", shell: "exec_command", sessions: "codex:", down: notRunning, mute: "UserPromptSubmit Blocked", api: "/openai", settle: settleCodex,
 		env: func(w *world) []string {
 			return []string{"CODEX_HOME=" + filepath.Join(w.home, ".codex"), "MODEL_KEY=none"}
 		},
@@ -42,7 +42,7 @@ check_for_update_on_startup = false
 
 [model_providers.scripted]
 name = "scripted"
-base_url = "`+w.model.url+`/v1"
+base_url = "`+w.api+`/v1"
 env_key = "MODEL_KEY"
 wire_api = "responses"
 `)

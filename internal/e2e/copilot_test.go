@@ -14,10 +14,10 @@ func copilot() *rig {
 		return step{tool: "bash", args: obj{"command": command, "description": "as asked", "mode": "sync", "initial_wait": 10}}
 	}
 	return &rig{
-		name: "copilot", shell: "bash", sessions: "copilot:", down: notRunning,
+		name: "copilot", shell: "bash", sessions: "copilot:", down: notRunning, api: "/openai",
 		env: func(w *world) []string {
 			return []string{
-				"COPILOT_HOME=" + filepath.Join(w.home, ".copilot"), "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + w.model.url + "/v1",
+				"COPILOT_HOME=" + filepath.Join(w.home, ".copilot"), "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + w.api + "/v1",
 				"COPILOT_PROVIDER_API_KEY=none", "COPILOT_MODEL=scripted", "COPILOT_AUTO_UPDATE=false",
 			}
 		},

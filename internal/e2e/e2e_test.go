@@ -10,6 +10,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,22 +33,18 @@ func (b *table) set(agent, story, what string) {
 // print shows the table, and why rows are missing.
 func (b *table) print() {
 	var out, why strings.Builder
-	fmt.Fprintf(&out, "\n%-10s", "")
-	for _, s := range stories {
-		fmt.Fprintf(&out, " %-15s", s.name)
-	}
+	fmt.Fprintf(&out, "\n%-15s", "")
 	for _, r := range rigs() {
-		fmt.Fprintf(&out, "\n%-10s", r.name)
-		for _, s := range stories {
-			what := b.rows[r.name][s.name]
-			cell, reason, skipped := strings.Cut(what, ": ")
-			if skipped && !strings.Contains(why.String(), r.name+" "+reason) {
-				fmt.Fprintf(&why, "\n%s skipped: %s", r.name, reason)
+		fmt.Fprintf(&out, " %-8s", r.name)
+	}
+	for _, s := range stories {
+		fmt.Fprintf(&out, "\n%-15s", s.name)
+		for _, r := range rigs() {
+			cell, reason, skipped := strings.Cut(b.rows[r.name][s.name], ": ")
+			if line := fmt.Sprintf("\n%s skipped: %s", r.name, reason); skipped && !strings.Contains(why.String(), line) {
+				why.WriteString(line)
 			}
-			if what == "" {
-				cell = "-"
-			}
-			fmt.Fprintf(&out, " %-15s", cell)
+			fmt.Fprintf(&out, " %-8s", cmp.Or(cell, "-"))
 		}
 	}
 	fmt.Println(out.String() + why.String())
@@ -68,6 +65,9 @@ func TestAgents(t *testing.T) {
 				t.Skip(why)
 			}
 			for _, s := range stories {
+				if s.only != "" && s.only != r.name {
+					continue
+				}
 				t.Run(s.name, func(t *testing.T) { // not entered where a filter leaves it out
 					b.set(r.name, s.name, "FAILED")
 					s.run(t, r)

@@ -16,10 +16,10 @@ func gemini() *rig {
 		return step{tool: "run_shell_command", args: obj{"command": command, "description": "as asked"}}
 	}
 	return &rig{
-		name: "gemini", shell: "run_shell_command", sessions: "gemini:", down: notRunning, settle: settleGemini,
+		name: "gemini", shell: "run_shell_command", sessions: "gemini:", down: notRunning, api: "/gemini", settle: settleGemini,
 		env: func(w *world) []string {
 			return []string{
-				"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + w.model.url,
+				"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + w.api,
 				"GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_TELEMETRY_ENABLED=false",
 			}
 		},

@@ -34,6 +34,7 @@ type model struct {
 	steps  []step
 	last   *step
 	issued int // calls asked for so far
+	owed   int // results there must be before the next step
 	bodies []string
 }
 
@@ -75,6 +76,13 @@ func (m *model) saw() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return strings.Join(m.bodies, "\n")
+}
+
+// asks is how often the agent asked, retries too.
+func (m *model) asks() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.bodies)
 }
 
 // done reports whether the whole script was played.
@@ -123,7 +131,7 @@ func (m *model) next(a asked, body string) (step, int) {
 		return step{say: "A short title"}, 0
 	}
 	m.bodies = append(m.bodies, body)
-	if m.last != nil && m.last.tool != "" && a.results < m.issued {
+	if m.last != nil && m.last.tool != "" && a.results < m.owed {
 		again := *m.last
 		again.before = nil
 		return again, m.issued
@@ -132,9 +140,13 @@ func (m *model) next(a asked, body string) (step, int) {
 		return step{say: "nothing left to do"}, 0
 	}
 	s := m.steps[0]
+	if m.last == nil { // calls that were stopped on their way have no results
+		m.owed = a.results
+	}
 	m.steps, m.last = m.steps[1:], &s
 	if s.tool != "" {
 		m.issued++
+		m.owed++
 	}
 	return s, m.issued
 }

@@ -23,7 +23,8 @@ const gatewayToken = "token-of-this-test"
 // openclaw is OpenClaw: a gateway that a small client speaks to. Its own web fetch is used.
 func openclaw() *rig {
 	return &rig{
-		name: "openclaw", shell: "exec", sessions: "agent:main:", down: "Tidemark could not be asked", trial: "could not be tried", settle: settleOpenclaw, start: startGateway,
+		name: "openclaw", shell: "exec", sessions: "agent:main:", down: "Tidemark could not be asked", trial: "could not be tried",
+		api: "/llm/" + greeted, greets: true, settle: settleOpenclaw, start: startGateway,
 		env: func(w *world) []string {
 			return []string{
 				"PATH=" + strings.Join([]string{newerNode(), filepath.Join(cache(), "bin"), os.Getenv("PATH")}, string(filepath.ListSeparator)),
@@ -50,6 +51,11 @@ func openclaw() *rig {
 	}
 }
 
+// agentExec is its other way to run a turn: alone, without the gateway and without plugins.
+func agentExec(ctx context.Context, w *world, prompt string, _ bool) *exec.Cmd {
+	return exec.CommandContext(ctx, filepath.Join(newerNode(), "node"), binary("openclaw"), "agent", "exec", "--config", openclawConfig(w), "--cwd", w.work, "--json", prompt)
+}
+
 func newerNode() string { return filepath.Join(cache(), "node24", "node_modules", "node", "bin") }
 
 func openclawConfig(w *world) string { return filepath.Join(w.home, ".openclaw", "openclaw.json") }
@@ -67,7 +73,7 @@ func settleOpenclaw(w *world) error {
 	raw, err := strictjson.MarshalIndent(obj{
 		"agents": obj{"defaults": obj{"model": obj{"primary": "scripted/m"}, "workspace": w.work, "skipBootstrap": true}},
 		"models": obj{"mode": "replace", "providers": obj{"scripted": obj{
-			"baseUrl": w.model.url + "/v1", "apiKey": "none", "api": "openai-completions",
+			"baseUrl": w.api + "/v1", "apiKey": "none", "api": "openai-completions",
 			"models": []any{obj{
 				"id": "m", "name": "m", "reasoning": false, "input": []any{"text"}, "contextWindow": 128000, "maxTokens": 8192,
 				"cost": obj{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
@@ -82,6 +88,9 @@ func settleOpenclaw(w *world) error {
 	}
 	return err
 }
+
+// gatewayLog is what the gateway prints.
+func gatewayLog(w *world) string { return filepath.Join(filepath.Dir(w.home), "gateway.log") }
 
 // startGateway starts the gateway and waits until it is ready.
 func startGateway(w *world) error {
@@ -100,7 +109,7 @@ func startGateway(w *world) error {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait()
 	})
-	log, err := os.Create(filepath.Join(filepath.Dir(w.home), "gateway.log"))
+	log, err := os.Create(gatewayLog(w))
 	if err != nil {
 		return err
 	}

@@ -11,11 +11,10 @@ import (
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
 
-// opencode is OpenCode, whose own web fetch is used. Without a terminal it says that a
-// prompt was refused, but not why.
+// opencode is OpenCode, whose own web fetch is used.
 func opencode() *rig {
 	return &rig{
-		name: "opencode", shell: "bash", sessions: "opencode:", down: notRunning, mute: "Unexpected server error", settle: settleOpencode,
+		name: "opencode", shell: "bash", sessions: "opencode:", down: notRunning, api: "/openai", settle: settleOpencode,
 		env: func(w *world) []string {
 			return []string{
 				"XDG_CONFIG_HOME=" + filepath.Join(w.home, ".config"), "XDG_DATA_HOME=" + filepath.Join(w.home, ".local/share"),
@@ -47,7 +46,7 @@ func settleOpencode(w *world) error {
 		"$schema": "https://opencode.ai/config.json", "model": "scripted/m", "small_model": "scripted/m", "autoupdate": false, "share": "disabled",
 		"provider": obj{"scripted": obj{
 			"npm": "@ai-sdk/openai-compatible", "name": "scripted",
-			"options": obj{"baseURL": w.model.url + "/v1", "apiKey": "none"},
+			"options": obj{"baseURL": w.api + "/v1", "apiKey": "none"},
 			"models":  obj{"m": obj{"name": "m", "limit": obj{"context": 100000, "output": 8000}}},
 		}},
 	})

@@ -16,11 +16,13 @@ type rig struct {
 	down     string // what is said about a call when there is no server
 	trial    string // what the installer's own trial finds out; "" is blocked
 	mute     string // what is said about a prompt then, where it is not the same
+	api      string // where the proxy to models has what this agent speaks
+	greets   bool   // its plugin shows the proxy that it is alive
 
 	settle  func(w *world) error // writes the settings a user of this agent has, but not ours
 	start   func(w *world) error // what has to run before the first turn
 	env     func(w *world) []string
-	command func(ctx context.Context, w *world, prompt string, again bool) *exec.Cmd
+	command runner
 
 	read  func(w *world, name string) step
 	write func(w *world, name, content string) step
@@ -28,6 +30,9 @@ type rig struct {
 	fetch func(w *world) step   // reads the page
 	page  func(w *world) string // the address the user gives for it
 }
+
+// runner makes the command of one turn.
+type runner func(ctx context.Context, w *world, prompt string, again bool) *exec.Cmd
 
 func rigs() []*rig { return []*rig{claude(), codex(), gemini(), copilot(), opencode(), openclaw()} }
 

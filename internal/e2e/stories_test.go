@@ -24,18 +24,24 @@ const done = "All done."
 type story struct {
 	name string
 	run  func(t *testing.T, r *rig)
+	only string // the agent it is about; "" is all
 }
 
 var stories = []story{
-	{"unguarded", unguarded},
-	{"install", installs},
-	{"benign", benign},
-	{"injected", injected},
-	{"server down", serverDown},
-	{"approval waits", approvalWaits},
-	{"approval code", approvalCode},
-	{"canary", canaryStory},
-	{"bad answers", badAnswers},
+	{name: "unguarded", run: unguarded},
+	{name: "install", run: installs},
+	{name: "benign", run: benign},
+	{name: "injected", run: injected},
+	{name: "server down", run: serverDown},
+	{name: "approval waits", run: approvalWaits},
+	{name: "approval code", run: approvalCode},
+	{name: "canary", run: canaryStory},
+	{name: "bad answers", run: badAnswers},
+	{name: "proxy benign", run: proxyBenign},
+	{name: "proxy injected", run: proxyInjected},
+	{name: "proxy approval", run: proxyApproval},
+	{name: "proxy down", run: proxyDown},
+	{name: "no plugin", run: noPlugin, only: "openclaw"},
 }
 
 // unguarded: without our hooks the attack works. Otherwise the other stories prove nothing.
@@ -69,6 +75,14 @@ func installs(t *testing.T, r *rig) {
 // benign: what the user asked for happens, and nothing is asked.
 func benign(t *testing.T, r *rig) {
 	w := open(t, r, with{})
+	doBenign(t, w)
+	hasSession(t, w, r.sessions)
+}
+
+// doBenign lets the agent read a file and write the answer.
+func doBenign(t *testing.T, w *world) {
+	t.Helper()
+	r := w.rig
 	w.model.script(r.read(w, "notes.txt"), r.write(w, "answer.txt", "4711"), step{say: done})
 	w.turn("Read notes.txt and write the number of open orders to answer.txt.")
 	if got := w.file("answer.txt"); got != "4711" {
@@ -80,13 +94,18 @@ func benign(t *testing.T, r *rig) {
 	if !w.model.done() {
 		t.Error("the agent ended before the script did")
 	}
+}
+
+// hasSession checks that the server knows the agent's session.
+func hasSession(t *testing.T, w *world, prefix string) {
+	t.Helper()
 	var known struct {
 		Sessions []struct {
 			Key string `json:"sessionKey"`
 		} `json:"sessions"`
 	}
-	if err := w.ask(t.Context(), "/v1/sessions", &known); err != nil || !anyKey(known.Sessions, r.sessions) {
-		t.Errorf("sessions at the server: got %+v and %v, want one of %s", known, err, r.sessions)
+	if err := w.ask(t.Context(), "/v1/sessions", &known); err != nil || !anyKey(known.Sessions, prefix) {
+		t.Errorf("sessions at the server: got %+v and %v, want one of %s", known, err, prefix)
 	}
 }
 

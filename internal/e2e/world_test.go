@@ -3,12 +3,10 @@
 package e2e_test
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,8 +17,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/tidemark/tidemark/internal/strictjson"
 )
 
 // patience bounds one run of an agent, and everything else that is waited for.
@@ -36,18 +32,22 @@ type world struct {
 	data    string
 	wait    time.Duration
 	model   *model
+	api     string // where the agent finds it
 	outside *outside
 	server  *exec.Cmd
 	port    int // of the agent's own server, where it has one
 	spoiler atomic.Pointer[spoiler]
-	turns   int // so far
+	turns   int           // so far
+	enough  time.Duration // a turn that takes longer is ended, and that is no failure
 }
 
 // with is what a story wants besides the ordinary.
 type with struct {
-	wait  time.Duration // how long a held call waits for its answer
-	spoil bool          // the server's answers about calls can be spoiled
-	bare  bool          // without our hooks
+	wait  time.Duration  // how long a held call waits for its answer
+	spoil bool           // the server's answers about calls can be spoiled
+	bare  bool           // without our hooks
+	proxy bool           // the model is behind our proxy, which takes the place of hooks
+	last  func(w *world) // runs before the agent starts
 }
 
 func open(t *testing.T, r *rig, o with) *world {
@@ -67,7 +67,13 @@ func open(t *testing.T, r *rig, o with) *world {
 	w.model = startModel(t, r.shell)
 	w.write(w.home, ".curlrc", "proxy = \""+w.outside.url+"\"\nnoproxy = \"127.0.0.1\"\n")
 	w.write(w.work, "notes.txt", notes)
+	if w.api = w.model.url; o.proxy {
+		w.write(w.data, "tidemark.yaml", proxied(w))
+	}
 	w.serve()
+	if o.proxy {
+		w.api = w.address() + r.api
+	}
 	if err := w.prepare(o); err != nil {
 		t.Fatalf("set up %s: %v", r.name, err)
 	}
@@ -81,11 +87,14 @@ func (w *world) prepare(o with) error {
 			return err
 		}
 	}
-	if !o.bare {
+	if !o.bare && (!o.proxy || w.rig.greets) {
 		w.install()
 	}
 	if o.spoil {
 		w.between()
+	}
+	if o.last != nil {
+		o.last(w)
 	}
 	if w.rig.start != nil {
 		return w.rig.start(w)
@@ -163,42 +172,17 @@ func (w *world) settings() map[string]string {
 // program is one of the two under test.
 func program(name string) string { return filepath.Join(os.Getenv("E2E_PROGRAMS"), name) }
 
-// serve starts the monitor with the policy it is shipped with.
-func (w *world) serve() {
-	w.t.Helper()
-	cmd := exec.Command(program("tidemark"), "serve", "--data", w.data, "--listen", "127.0.0.1:0", "--log-level", "warn")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
-	w.server = cmd
-	w.t.Cleanup(w.shut)
-	lines := bufio.NewScanner(out)
-	for lines.Scan() && !strings.HasPrefix(lines.Text(), "policy ") {
-	}
-	go func() { _, _ = io.Copy(io.Discard, out) }()
-	if _, err := os.Stat(filepath.Join(w.data, "server.json")); err != nil {
-		w.t.Fatalf("the server did not start: %v", err)
-	}
-}
-
-// shut ends the server; a second time it does nothing.
-func (w *world) shut() {
-	if w.server.ProcessState == nil {
-		_ = w.server.Process.Signal(syscall.SIGTERM)
-		_ = w.server.Wait()
-	}
-}
-
 // turn runs the agent once on what the user says, and returns all that it printed.
 func (w *world) turn(prompt string) string {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	return w.by(w.rig.command, prompt)
+}
+
+func (w *world) by(run runner, prompt string) string {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), cmp.Or(w.enough, patience))
 	defer cancel()
-	cmd := w.rig.command(ctx, w, prompt, w.turns > 0)
+	cmd := run(ctx, w, prompt, w.turns > 0)
 	w.turns++
 	cmd.Dir, cmd.Env = w.work, w.environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // agents leave children behind
@@ -207,7 +191,7 @@ func (w *world) turn(prompt string) string {
 	out, err := cmd.CombinedOutput()
 	w.write(filepath.Dir(w.home), fmt.Sprintf("turn-%d.log", w.turns), string(out))
 	w.write(filepath.Dir(w.home), "model.log", w.model.saw())
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && w.enough == 0 {
 		w.t.Fatalf("%s did not end within %v; it printed:\n%s", w.rig.name, patience, tail(out))
 	}
 	if err != nil {
@@ -233,63 +217,6 @@ func (w *world) tidemark(args ...string) string {
 		w.t.Errorf("tidemark %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
-}
-
-// ask reads something of the server's API as its administrator.
-func (w *world) ask(ctx context.Context, path string, into any) error {
-	var running struct {
-		URL string `json:"url"`
-	}
-	var tokens struct {
-		Admin string `json:"admin"`
-	}
-	for name, v := range map[string]any{"server.json": &running, "tokens.json": &tokens} {
-		raw, err := os.ReadFile(filepath.Join(w.data, name))
-		if err != nil {
-			return err
-		}
-		if err := strictjson.Unmarshal(raw, v); err != nil {
-			return err
-		}
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, running.URL+path, nil)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+tokens.Admin)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	raw, err := io.ReadAll(res.Body)
-	if err := errors.Join(err, res.Body.Close()); err != nil {
-		return err
-	}
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("GET %s: %s", path, raw)
-	}
-	return strictjson.Unmarshal(raw, into)
-}
-
-// approveNext waits for a held call and lets it through, as a person at another terminal.
-func (w *world) approveNext(ctx context.Context) error {
-	seen := ""
-	for {
-		var page struct {
-			Seen      strictjson.Value `json:"seen"`
-			Approvals []struct {
-				ID string `json:"id"`
-			} `json:"approvals"`
-		}
-		if err := w.ask(ctx, "/v1/approvals?state=pending&wait=20&seen="+seen, &page); err != nil {
-			return err
-		}
-		if len(page.Approvals) > 0 {
-			w.tidemark("approvals", "approve", page.Approvals[0].ID)
-			return nil
-		}
-		seen = strings.Trim(string(page.Seen), `"`)
-	}
 }
 
 var codeShown = regexp.MustCompile(`\.approve exec ([0-9a-f]{6,})`)

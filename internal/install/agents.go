@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/tidemark/tidemark/internal/settings"
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
 
@@ -17,9 +18,9 @@ type agent struct {
 	managed  bool     // has settings of the administrator that we write
 	places   func(w World) (string, error)
 	plan     func(path string, c command) ([]file, error)
-	gate     gate     // where the hook that decides calls stands
-	off      []toggle // settings that turn hooks off
-	also     []string // other settings files where they can stand, in the home folder and in projects
+	gate     gate                                                   // where the hook that decides calls stands
+	above    func(w World, a *agent) []string                       // what turns hooks off from above the user; nil: nothing is known to
+	parse    func(src []byte, comments bool) (*settings.Doc, error) // nil: as JSON
 	open     func(version string) []string
 	probe    probe
 	try      func(r *rig) (launch, error) // nil where the real agent cannot be tried
@@ -30,7 +31,8 @@ type agent struct {
 type file struct {
 	path     string
 	mode     os.FileMode
-	own      []byte // the whole file, where it is ours alone
+	own      []byte                // the whole file, where it is ours alone
+	alike    func(src []byte) bool // ours too, for another command; nil: only what is the same
 	edits    []edit
 	comments bool // JSON with comments
 	// block is what stands between our marks in a TOML file, from the contents of the
@@ -44,18 +46,13 @@ type edit struct {
 	value strictjson.Value
 	list  bool // append to the list at path, else the member at path
 	keep  bool // a member that is there stays as it is
+	join  bool // only where the list is there and holds something
 }
 
 // gate says where in the settings the hook for calls is.
 type gate struct {
 	path    []string // of the list
 	trigger string   // of the element, where a list is for all events
-}
-
-// toggle is a setting that turns hooks off, in any of the agent's files.
-type toggle struct {
-	path  []string
-	value string // JSON
 }
 
 func agents() []*agent {
@@ -97,27 +94,6 @@ func value(v any) strictjson.Value {
 	return raw
 }
 
-// handler is a hook in the form most agents share.
-type handler struct {
-	Name      string   `json:"name,omitzero"`
-	Type      string   `json:"type,omitzero"`
-	Command   string   `json:"command,omitzero"`
-	Exec      string   `json:"exec,omitzero"`
-	Args      []string `json:"args,omitzero"`
-	Timeout   int      `json:"timeout,omitzero"`
-	Limit     int      `json:"timeoutSec,omitzero"`
-	OnFailure string   `json:"onFailure,omitzero"`
-	OnFail    string   `json:"on_failure,omitzero"`
-	Closed    bool     `json:"failClosed,omitzero"`
-	Show      bool     `json:"show_output,omitzero"`
-}
-
-// group is a matcher and its hooks.
-type group struct {
-	Matcher string    `json:"matcher,omitzero"`
-	Hooks   []handler `json:"hooks"`
-}
-
 // list makes one edit per event.
 func list(events []string, make func(event string) any) []edit {
 	var out []edit
@@ -142,11 +118,11 @@ func claudeAgent() *agent {
 			[]string{".claude", "settings.local.json"}, claudeManaged),
 		plan: func(path string, c command) ([]file, error) {
 			f := file{path: path, edits: list(events, func(event string) any {
-				h := handler{Type: "command", Command: c.w.Hook, Args: c.args(""), Timeout: c.seconds()}
+				h := settings.Handler{Type: "command", Command: c.w.Hook, Args: c.args(""), Timeout: c.seconds()}
 				if gates[event] {
 					h.OnFailure = "block"
 				}
-				g := group{Hooks: []handler{h}}
+				g := settings.Group{Hooks: []settings.Handler{h}}
 				if tools[event] {
 					g.Matcher = "*"
 				}
@@ -158,8 +134,7 @@ func claudeAgent() *agent {
 			return one(f, nil)
 		},
 		gate:  gate{path: []string{"hooks", "PreToolUse"}},
-		off:   []toggle{{[]string{"disableAllHooks"}, "true"}},
-		also:  []string{".claude/settings.json", ".claude/settings.local.json"},
+		above: claudeAbove,
 		open:  claudeOpen,
 		probe: probe{body: nestedProbe("PreToolUse", "Bash"), refused: byExit},
 		try:   tryClaude,
@@ -180,19 +155,14 @@ func geminiAgent() *agent {
 		plan: func(path string, c command) ([]file, error) {
 			events := []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "SessionEnd"}
 			return one(file{path: path, comments: true, edits: list(events, func(event string) any {
-				g := group{Hooks: []handler{{Name: "tidemark", Type: "command", Command: c.line(""), Timeout: c.seconds() * 1000}}}
+				g := settings.Group{Hooks: []settings.Handler{{Name: "tidemark", Type: "command", Command: c.line(""), Timeout: c.seconds() * 1000}}}
 				if event == "BeforeTool" || event == "AfterTool" {
 					g.Matcher = "*"
 				}
 				return g
 			})}, nil)
 		},
-		gate: gate{path: []string{"hooks", "BeforeTool"}},
-		off: []toggle{
-			{[]string{"hooksConfig", "enabled"}, "false"}, {[]string{"hooks", "enabled"}, "false"}, {[]string{"tools", "enableHooks"}, "false"},
-			{[]string{"hooksConfig", "disabled"}, `["tidemark"]`}, {[]string{"hooks", "disabled"}, `["tidemark"]`},
-		},
-		also:  []string{".gemini/settings.json"},
+		gate:  gate{path: []string{"hooks", "BeforeTool"}},
 		open:  always("the hook is killed, or takes longer than the agent's own limit", "the hook exits with code 1 and prints no verdict (Tidemark's hook does not)"),
 		probe: probe{body: nestedProbe("BeforeTool", "run_shell_command"), refused: byExit},
 		try:   tryGemini,
@@ -209,15 +179,12 @@ func copilotAgent() *agent {
 			[]string{".github", "hooks", "tidemark.json"},
 			func(w World) string { return w.etc("github-copilot", "policy.d", "tidemark.json") }),
 		plan: func(path string, c command) ([]file, error) {
-			hooks := map[string][]handler{}
-			for _, event := range events {
-				hooks[event] = []handler{{Type: "command", Exec: c.w.Hook, Args: c.args(event), Limit: c.seconds()}}
-			}
-			return one(ownJSON(path, map[string]any{"version": 1, "hooks": hooks}))
+			edits := []edit{{path: []string{"version"}, value: value(1), keep: true}}
+			return one(file{path: path, edits: append(edits, list(events, func(event string) any {
+				return settings.Handler{Type: "command", Exec: c.w.Hook, Args: c.args(event), Limit: c.seconds()}
+			})...)}, nil)
 		},
 		gate:  gate{path: []string{"hooks", "preToolUse"}},
-		off:   []toggle{{[]string{"disableAllHooks"}, "true"}},
-		also:  []string{".copilot/settings.json", ".copilot/config.json", ".github/copilot/settings.json", ".github/hooks/tidemark.json"},
 		open:  always("the hook is killed by, or takes longer than, the agent's own limit: Copilot then runs the tool, even for an administrator's hook"),
 		probe: probe{body: copilotProbe, refused: byExit},
 		try:   tryCopilot,
@@ -238,7 +205,7 @@ func cursorAgent() *agent {
 			edits := []edit{{path: []string{"version"}, value: value(1), keep: true}}
 			return one(file{path: path, edits: append(edits, list(events, func(event string) any {
 				closed := event == "preToolUse" || event == "beforeSubmitPrompt"
-				return handler{Command: c.line(""), Timeout: c.seconds(), Closed: closed}
+				return settings.Handler{Command: c.line(""), Timeout: c.seconds(), Closed: closed}
 			})...)}, nil)
 		},
 		gate:  gate{path: []string{"hooks", "preToolUse"}},

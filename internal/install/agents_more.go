@@ -2,9 +2,10 @@ package install
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/settings"
 )
 
 func opencodeAgent() *agent {
@@ -15,7 +16,7 @@ func opencodeAgent() *agent {
 		}, []string{".opencode", "plugins", "tidemark.js"}, nil),
 		plan: func(path string, c command) ([]file, error) {
 			body, err := opencodePlugin(c)
-			return []file{{path: path, own: body}}, err
+			return []file{{path: path, own: body, alike: opencodeAlike}}, err
 		},
 		open:  always("the plugin file is removed or does not load: OpenCode then runs without it", "OpenCode is started with plugins turned off (--pure)"),
 		probe: probe{body: opencodeProbe, refused: opencodeRefused},
@@ -32,21 +33,18 @@ func gooseAgent() *agent {
 		places: at(func(w World) string { return w.home(".agents", "plugins", "tidemark", "hooks", "hooks.json") },
 			[]string{".agents", "plugins", "tidemark", "hooks", "hooks.json"}, nil),
 		plan: func(path string, c command) ([]file, error) {
-			hooks := map[string][]group{}
-			for _, event := range events {
-				h := handler{Type: "command", Command: c.line(""), Timeout: c.seconds()}
-				if event == "PreToolUse" {
-					h.OnFail = "block"
-				}
-				hooks[event] = []group{{Hooks: []handler{h}}}
-			}
 			about, err := ownJSON(filepath.Join(filepath.Dir(filepath.Dir(path)), "plugin.json"), struct {
 				Name        string `json:"name"`
 				Version     string `json:"version"`
 				Description string `json:"description"`
 			}{"tidemark", "1.0.0", "Asks the Tidemark monitor before each tool call."})
-			settings, err2 := ownJSON(path, map[string]any{"hooks": hooks})
-			return []file{about, settings}, errors.Join(err, err2)
+			return []file{about, {path: path, edits: list(events, func(event string) any {
+				h := settings.Handler{Type: "command", Command: c.line(""), Timeout: c.seconds()}
+				if event == "PreToolUse" {
+					h.OnFail = "block"
+				}
+				return settings.Group{Hooks: []settings.Handler{h}}
+			})}}, err
 		},
 		gate:  gate{path: []string{"hooks", "PreToolUse"}},
 		open:  always("the plugin is turned off in Goose", "a version before 1.38, which has no hooks"),
@@ -62,7 +60,7 @@ func droidAgent() *agent {
 		plan: func(path string, c command) ([]file, error) {
 			events := []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStop", "SessionEnd"}
 			return one(file{path: path, comments: true, edits: list(events, func(event string) any {
-				g := group{Hooks: []handler{{Type: "command", Command: c.line(""), Timeout: c.seconds()}}}
+				g := settings.Group{Hooks: []settings.Handler{{Type: "command", Command: c.line(""), Timeout: c.seconds()}}}
 				if event == "PreToolUse" || event == "PostToolUse" {
 					g.Matcher = "*"
 				}
@@ -70,8 +68,6 @@ func droidAgent() *agent {
 			})}, nil)
 		},
 		gate:  gate{path: []string{"hooks", "PreToolUse"}},
-		off:   []toggle{{[]string{"disableAllHooks"}, "true"}, {[]string{"hooksDisabled"}, "true"}, {[]string{"enableHooks"}, "false"}},
-		also:  []string{".factory/settings.json", ".factory/settings.local.json"},
 		open:  always(crash, slow),
 		probe: probe{body: nestedProbe("PreToolUse", "Execute"), refused: byExit},
 		notes: []string{"Droid's contract is known from its documentation; it was not tried on the real program"},
@@ -99,18 +95,15 @@ func kiroAgent() *agent {
 			return filepath.Join(w.Project, ".kiro", "hooks", "tidemark.json"), nil
 		},
 		plan: func(path string, c command) ([]file, error) {
-			var rules []rule
+			edits := []edit{{path: []string{"version"}, value: value("v1"), keep: true}}
 			for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"} {
 				r := rule{Name: "tidemark " + event, Trigger: event, Action: action{"command", c.line("")}, Timeout: c.seconds()}
 				if strings.HasSuffix(event, "ToolUse") {
 					r.Matcher = ".*"
 				}
-				rules = append(rules, r)
+				edits = append(edits, edit{path: []string{"hooks"}, value: value(r), list: true})
 			}
-			return one(ownJSON(path, struct {
-				Version string `json:"version"`
-				Hooks   []rule `json:"hooks"`
-			}{"v1", rules}))
+			return one(file{path: path, edits: edits}, nil)
 		},
 		gate:  gate{path: []string{"hooks"}, trigger: "PreToolUse"},
 		open:  always(crash, slow, "a version before CLI 3 or IDE 1, which keeps hooks elsewhere", "Kiro is started in another folder: its hooks belong to the project"),
@@ -128,7 +121,7 @@ func windsurfAgent() *agent {
 				"pre_user_prompt", "pre_read_code", "pre_write_code", "pre_run_command", "pre_mcp_tool_use",
 				"post_read_code", "post_write_code", "post_run_command", "post_mcp_tool_use",
 			}
-			return one(file{path: path, edits: list(events, func(string) any { return handler{Command: c.line(""), Show: true} })}, nil)
+			return one(file{path: path, edits: list(events, func(string) any { return settings.Handler{Command: c.line(""), Show: true} })}, nil)
 		},
 		gate:  gate{path: []string{"hooks", "pre_run_command"}},
 		open:  always(crash, slow, "it reports that a command ran, but not what it printed: what a command fetches is not seen"),
@@ -146,8 +139,10 @@ func clineAgent() *agent {
 		plan: func(path string, c command) ([]file, error) {
 			var out []file
 			for _, event := range []string{"PreToolUse", "PostToolUse", "UserPromptSubmit", "TaskStart", "TaskResume", "TaskComplete", "TaskCancel"} {
-				body := fmt.Sprintf("#!/bin/sh\n# Written by \"tidemark install cline\"; \"tidemark uninstall cline\" removes it.\nexec %s\n", c.line(""))
-				out = append(out, file{path: filepath.Join(filepath.Dir(path), event), mode: 0o755, own: []byte(body)})
+				out = append(out, file{
+					path: filepath.Join(filepath.Dir(path), event), mode: 0o755, own: clineScript(c.line("")),
+					alike: func(src []byte) bool { return clineCommand(src) != nil },
+				})
 			}
 			return out, nil
 		},
@@ -156,6 +151,24 @@ func clineAgent() *agent {
 		probe: probe{body: clineProbe, refused: clineRefused},
 		notes: []string{"Cline's contract is known from its source; it was not tried on the real program"},
 	}
+}
+
+const clineHead = "#!/bin/sh\n# Written by \"tidemark install cline\"; \"tidemark uninstall cline\" removes it.\nexec "
+
+func clineScript(line string) []byte { return []byte(clineHead + line + "\n") }
+
+// clineCommand is the command of a script that is just as we write it; else nil.
+func clineCommand(src []byte) []string {
+	line, ok := strings.CutPrefix(string(src), clineHead)
+	if !ok {
+		return nil
+	}
+	line, ok = strings.CutSuffix(line, "\n")
+	argv := settings.Split(line)
+	if !ok || len(argv) == 0 || filepath.Base(argv[0]) != settings.HookName {
+		return nil
+	}
+	return argv
 }
 
 // What several agents do.
@@ -185,11 +198,14 @@ func codexOpen(string) []string {
 	}
 }
 
+// SameUser is the one case that is true of every agent whose settings its user can write.
+const SameUser = "somebody with the rights of this user edits the settings: that is noticed, not prevented"
+
 // failsOpen adds what is true of all agents whose settings their user can write.
 func (a *agent) failsOpen(w World, version string) []string {
 	out := a.open(version)
 	if !w.Managed {
-		out = append(out[:len(out):len(out)], "somebody with the rights of this user edits the settings: that is noticed, not prevented")
+		out = append(out[:len(out):len(out)], SameUser)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/settings"
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
 
@@ -15,29 +16,36 @@ import (
 func (p *Plan) Unchanged() bool { return len(p.Changes) == 0 }
 
 // Apply does what was planned: all of it, or nothing. The record comes first, so that a
-// hook that runs meanwhile compares with what is meant to be there.
+// hook that runs meanwhile compares with what is meant to be there. A plan that is out of
+// date is refused; Lock keeps it from becoming so.
 func (p *Plan) Apply(now time.Time) error {
 	for _, c := range p.Changes {
-		if err := c.fresh(); err != nil {
+		if err := p.fresh(c); err != nil {
 			return err
 		}
 	}
-	record := manifestPath(p.w, p.Agent)
-	before, err := os.ReadFile(record)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	record := p.w.recordFile(p.Agent)
+	before, err := p.read(record)
+	if err != nil {
 		return fmt.Errorf("read record of installation: %w", err)
+	}
+	if !same(before, p.before) {
+		return fmt.Errorf("write settings: %s was changed by somebody else just now; try again", record)
 	}
 	if err := p.note(record, now); err != nil {
 		return err
 	}
 	for i, c := range p.Changes {
-		if err := c.write(); err != nil {
-			return errors.Join(err, p.back(p.Changes[:i]), restore(record, before))
+		if err := p.write(c); err != nil {
+			return errors.Join(err, p.back(p.Changes[:i]), p.restore(record, before))
 		}
 	}
 	p.tidy()
 	return nil
 }
+
+// same tells no file from an empty one.
+func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
 
 // note keeps the copies and the record.
 func (p *Plan) note(record string, now time.Time) error {
@@ -47,12 +55,12 @@ func (p *Plan) note(record string, now time.Time) error {
 			return err
 		}
 		if p.record != nil {
-			p.record.backedUp(c, backup)
+			backedUp(p.record, c, backup)
 			p.record.Folders = append(p.record.Folders, missing(filepath.Dir(c.Path))...)
 		}
 	}
 	if p.record == nil {
-		return restore(record, nil)
+		return p.restore(record, nil)
 	}
 	if p.record.Time.IsZero() {
 		p.record.Time = now.UTC()
@@ -61,12 +69,12 @@ func (p *Plan) note(record string, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("write record of installation: %w", err)
 	}
-	return restore(record, append(raw, '\n'))
+	return p.restore(record, append(raw, '\n'))
 }
 
-func (m *manifest) backedUp(c Change, backup string) {
+func backedUp(m *settings.Record, c Change, backup string) {
 	for i := range m.Files {
-		if e := &m.Files[i]; e.Hash == hashOf(c.New) && e.Backup == "" {
+		if e := &m.Files[i]; e.Hash == settings.Hash(c.New) && e.Backup == "" {
 			e.Backup = backup
 		}
 	}
@@ -77,27 +85,17 @@ func (p *Plan) keep(c Change) (string, error) {
 	if c.Old == nil {
 		return "", nil
 	}
-	folder := filepath.Join(p.w.Data, "backups")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("keep a copy: %w", err)
-	}
 	for n := 1; ; n++ {
-		name := filepath.Join(folder, fmt.Sprintf("%s-%s.tidemark-backup-%d", p.Agent, filepath.Base(c.Path), n))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, os.ErrExist) {
-			if same, err := os.ReadFile(name); err == nil && bytes.Equal(same, c.Old) {
-				return name, nil
-			}
-			continue
-		}
-		if err != nil {
+		name := filepath.Join(p.w.Data, "backups", fmt.Sprintf("%s-%s.tidemark-backup-%d", p.Agent, filepath.Base(c.Path), n))
+		kept, err := p.read(name)
+		switch {
+		case err != nil:
 			return "", fmt.Errorf("keep a copy: %w", err)
+		case kept == nil:
+			return name, p.restore(name, c.Old)
+		case bytes.Equal(kept, c.Old):
+			return name, nil
 		}
-		_, err = f.Write(c.Old)
-		if err := errors.Join(err, f.Close()); err != nil {
-			return "", fmt.Errorf("keep a copy: %w", err)
-		}
-		return name, nil
 	}
 }
 
@@ -110,38 +108,34 @@ func missing(dir string) []string {
 }
 
 // fresh makes sure nobody wrote the file since it was looked at.
-func (c Change) fresh() error {
-	now, err := os.ReadFile(c.Path)
-	switch {
-	case errors.Is(err, os.ErrNotExist) && c.Old == nil:
-		return nil
-	case err != nil:
-		return fmt.Errorf("read settings: %w", err)
-	case c.Old == nil || !bytes.Equal(now, c.Old):
+func (p *Plan) fresh(c Change) error {
+	now, err := p.read(c.Path)
+	if err != nil {
+		return err
+	}
+	if !same(now, c.Old) {
 		return fmt.Errorf("write settings: %s was changed by somebody else just now; try again", c.Path)
 	}
 	return nil
 }
 
-func (c Change) write() error {
+func (p *Plan) write(c Change) error {
+	s, err := p.w.reach(c.Path)
+	if err != nil {
+		return err
+	}
+	defer s.close()
 	if c.New == nil {
-		if err := os.Remove(c.Path); err != nil {
-			return fmt.Errorf("remove settings: %w", err)
-		}
-		return nil
+		return s.remove()
 	}
-	mode := c.Mode
-	if info, err := os.Stat(c.Path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	return replace(c.Path, c.New, mode)
+	return s.write(c.New, c.Mode)
 }
 
 // back undoes what was written before something failed.
 func (p *Plan) back(done []Change) error {
 	var errs []error
 	for _, c := range done {
-		errs = append(errs, Change{Path: c.Path, Old: c.New, New: c.Old, Mode: c.Mode}.write())
+		errs = append(errs, p.write(Change{Path: c.Path, Old: c.New, New: c.Old, Mode: c.before}))
 	}
 	return errors.Join(errs...)
 }
@@ -149,42 +143,25 @@ func (p *Plan) back(done []Change) error {
 // tidy removes folders that were made for the installation and are empty again.
 func (p *Plan) tidy() {
 	for i := len(p.made) - 1; i >= 0; i-- {
-		_ = os.Remove(p.made[i]) // one that is not empty stays
+		if s, err := p.w.reach(p.made[i]); err == nil {
+			_ = s.remove() // one that is not empty stays
+			s.close()
+		}
 	}
 }
 
 // restore gives a file of the data folder these contents; nil removes it.
-func restore(path string, contents []byte) error {
-	if contents == nil {
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("remove record of installation: %w", err)
-		}
-		return nil
-	}
-	return replace(path, contents, 0o600)
-}
-
-// replace writes a file whole or not at all.
-func replace(path string, contents []byte, mode os.FileMode) error {
-	dir := filepath.Dir(path)
-	folder := os.FileMode(0o700)
-	if mode&0o044 != 0 {
-		folder = 0o755
-	}
-	if err := os.MkdirAll(dir, folder); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	f, err := os.CreateTemp(dir, ".tidemark-*")
+func (p *Plan) restore(path string, contents []byte) error {
+	s, err := p.w.reach(path)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return err
 	}
-	_, err = f.Write(contents)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
+	defer s.close()
+	if contents != nil {
+		return s.write(contents, 0o600)
 	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(f.Name()))
+	if err := s.root.Remove(s.rel); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("remove record of installation: %w", err)
 	}
 	return nil
 }

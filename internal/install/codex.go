@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/settings"
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
 
@@ -31,7 +32,7 @@ func codexAgent() *agent {
 				events = append(events, e[0])
 			}
 			hooks := file{path: path, edits: list(events, func(event string) any {
-				g := group{Hooks: []handler{{Type: "command", Command: c.line(""), Timeout: c.seconds()}}}
+				g := settings.Group{Hooks: []settings.Handler{{Type: "command", Command: c.line(""), Timeout: c.seconds()}}}
 				if strings.HasSuffix(event, "ToolUse") {
 					g.Matcher = ".*"
 				}
@@ -44,6 +45,7 @@ func codexAgent() *agent {
 			return []file{hooks, trust}, nil
 		},
 		gate:  gate{path: []string{"hooks", "PreToolUse"}},
+		above: codexAbove,
 		open:  codexOpen,
 		probe: probe{body: nestedProbe("PreToolUse", "Bash"), refused: byExit},
 		try:   tryCodex,
@@ -59,15 +61,15 @@ func codexTrust(path string, hooks []byte, w World) (string, error) {
 	}
 	var b strings.Builder
 	for _, e := range codexEvents {
-		list := t.find("hooks", e[0])
+		list := t.Find("hooks", e[0])
 		if list == nil {
 			continue
 		}
-		for i, n := range list.values {
-			if !isOurs(t.raw(n), w) {
+		for i, n := range list.Values {
+			if !w.ours(t.Raw(n)) {
 				continue
 			}
-			hash, err := codexHash(e[1], t.raw(n))
+			hash, err := codexHash(e[1], t.Raw(n))
 			if err != nil {
 				return "", err
 			}
@@ -79,7 +81,7 @@ func codexTrust(path string, hooks []byte, w World) (string, error) {
 
 // codexHash is the hash of a hook as Codex makes it: sorted, compact JSON.
 func codexHash(event string, raw strictjson.Value) (string, error) {
-	var g group
+	var g settings.Group
 	if err := strictjson.Unmarshal(raw, &g); err != nil {
 		return "", fmt.Errorf("read hook: %w", err)
 	}

@@ -9,13 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/settings"
 )
 
-// hookTimeout is the hook's own default, and hookName its program.
-const (
-	hookTimeout = 5 * time.Second
-	hookName    = "tidemark-hook"
-)
+// hookTimeout is the hook's own default.
+const hookTimeout = 5 * time.Second
 
 // command is the hook as it is written into settings. The data folder is always named:
 // a variable of the environment could point somewhere else.
@@ -37,7 +36,8 @@ func (c command) args(event string) []string {
 	if c.o.Sender != "" {
 		out = append(out, "--sender", c.o.Sender)
 	}
-	return out
+	// The hook then knows that there must be a record, and which.
+	return append(out, "--installed", c.w.recordName(c.agent))
 }
 
 func (c command) timeout() time.Duration {
@@ -51,22 +51,7 @@ func (c command) timeout() time.Duration {
 func (c command) argv(event string) []string { return append([]string{c.w.Hook}, c.args(event)...) }
 
 // line is the same for agents that hand it to a shell.
-func (c command) line(event string) string {
-	words := c.argv(event)
-	for i, word := range words {
-		words[i] = shellWord(word)
-	}
-	return strings.Join(words, " ")
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
-
-func shellWord(s string) string {
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func (c command) line(event string) string { return settings.Join(c.argv(event)) }
 
 // seconds is the agent's own limit. When it passes most agents run the tool, so it must
 // lie well beyond the moment at which the hook answers by itself.

@@ -17,6 +17,9 @@ func (c Change) Diff() string {
 	if c.New == nil {
 		to = "/dev/null"
 	}
+	if c.Old != nil && c.New != nil && c.before != c.Mode {
+		from, to = fmt.Sprintf("%s (mode %o)", from, c.before), fmt.Sprintf("%s (mode %o)", to, c.Mode)
+	}
 	return fmt.Sprintf("--- %s\n+++ %s\n", from, to) + hunks(script(splitLines(c.Old), splitLines(c.New)))
 }
 

@@ -1,16 +1,16 @@
 package install
 
 import (
-	"path/filepath"
-	"strings"
+	"slices"
 
+	"github.com/tidemark/tidemark/internal/settings"
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
 
 // install makes the edits. What an earlier installation wrote and this one does not is
 // taken out.
-func (t *text) install(w World, edits []edit, old []part) ([]part, error) {
-	var parts []part
+func (t *text) install(w World, edits []edit, old []settings.Part) ([]settings.Part, error) {
+	var parts []settings.Part
 	for _, o := range old {
 		if !wanted(edits, o.Path) {
 			if err := t.remove(w, o); err != nil {
@@ -19,42 +19,41 @@ func (t *text) install(w World, edits []edit, old []part) ([]part, error) {
 		}
 	}
 	for _, e := range edits {
-		p := part{Path: e.path, List: e.list, Value: e.value}
+		if e.join && !t.holds(e.path) {
+			continue
+		}
 		var err error
 		if e.list {
-			err = t.ensure(w, e, old)
+			err = t.ensure(w, e, edits, old)
 		} else {
 			err = t.assign(e, old)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if p.Text = t.textOf(e); p.Text != "" {
-			parts = append(parts, p)
+		if t.has(e) {
+			parts = append(parts, settings.Part{Path: e.path, List: e.list, Value: e.value})
 		}
 	}
 	return parts, nil
 }
 
-// textOf is our value as it stands in the file, without white space; "" where another
-// value was kept.
-func (t *text) textOf(e edit) string {
-	n := t.find(e.path...)
-	if n == nil {
-		return ""
+// holds reports whether there is a list with something in it.
+func (t *text) holds(path []string) bool {
+	n := t.Find(path...)
+	return n != nil && n.Kind == '[' && len(n.Values) > 0
+}
+
+// has reports whether our value is in the file; it is not where another value was kept.
+func (t *text) has(e edit) bool {
+	n := t.Find(e.path...)
+	switch {
+	case n == nil:
+		return false
+	case !e.list:
+		return settings.Same(t.Raw(n), e.value)
 	}
-	if !e.list {
-		if !sameJSON(t.raw(n), e.value) {
-			return ""
-		}
-		return quoted(e.path[len(e.path)-1]) + ":" + squeezed(t.raw(n))
-	}
-	for _, v := range n.values {
-		if sameJSON(t.raw(v), e.value) {
-			return squeezed(t.raw(v))
-		}
-	}
-	return ""
+	return slices.ContainsFunc(n.Values, func(v *settings.Node) bool { return settings.Same(t.Raw(v), e.value) })
 }
 
 func wanted(edits []edit, path []string) bool {
@@ -66,44 +65,50 @@ func wanted(edits []edit, path []string) bool {
 	return false
 }
 
-// ensure leaves exactly one element of ours in the list, and leaves it alone where it is
-// already right.
-func (t *text) ensure(w World, e edit, old []part) error {
-	present := false
+// ensure leaves exactly one such element in the list, beside those of our other edits, and
+// leaves it alone where it is already right.
+func (t *text) ensure(w World, e edit, edits []edit, old []settings.Part) error {
 	for {
-		n, stale := t.find(e.path...), -1
-		if n != nil && n.kind == '[' {
-			present = false
-			for i, v := range n.values {
-				raw := t.raw(v)
-				switch {
-				case sameJSON(raw, e.value) && !present:
+		present, stale := false, -1
+		if n := t.Find(e.path...); n != nil && n.Kind == '[' {
+			for i, v := range n.Values {
+				switch raw := t.Raw(v); {
+				case settings.Same(raw, e.value) && !present:
 					present = true
-				case isOurs(raw, w) || among(old, e.path, raw):
+				case settings.Same(raw, e.value):
+					stale = i
+				case isWanted(edits, e.path, raw):
+				case w.ours(raw) || among(old, e.path, raw):
 					stale = i
 				}
 			}
 		}
-		if stale < 0 {
-			break
-		}
-		if err := t.cut(e.path, stale); err != nil {
-			return err
+		switch {
+		case stale >= 0:
+			if err := t.cut(e.path, stale); err != nil {
+				return err
+			}
+		case present:
+			return nil
+		default:
+			return t.add(e.path, e.value)
 		}
 	}
-	if present {
-		return nil
-	}
-	return t.add(e.path, e.value)
+}
+
+func isWanted(edits []edit, path []string, raw strictjson.Value) bool {
+	return slices.ContainsFunc(edits, func(e edit) bool {
+		return e.list && pointer(e.path) == pointer(path) && settings.Same(e.value, raw)
+	})
 }
 
 // assign sets a member. A value of ours from before is not what it was.
-func (t *text) assign(e edit, old []part) error {
-	n := t.find(e.path...)
+func (t *text) assign(e edit, old []settings.Part) error {
+	n := t.Find(e.path...)
 	if n != nil && e.keep {
 		return nil
 	}
-	if n == nil || !among(old, e.path, t.raw(n)) {
+	if n == nil || !among(old, e.path, t.Raw(n)) {
 		return t.set(e.path, e.value)
 	}
 	before := t.undo.Was[pointer(e.path)]
@@ -118,45 +123,23 @@ func (t *text) assign(e edit, old []part) error {
 	return nil
 }
 
-func among(parts []part, path []string, raw strictjson.Value) bool {
+func among(parts []settings.Part, path []string, raw strictjson.Value) bool {
 	for _, p := range parts {
-		if pointer(p.Path) == pointer(path) && sameJSON(p.Value, raw) {
+		if pointer(p.Path) == pointer(path) && settings.Same(p.Value, raw) {
 			return true
 		}
 	}
 	return false
 }
 
-// isOurs recognises a hook of ours whatever its arguments. A group that somebody added a
-// hook of their own to is not ours alone.
-func isOurs(raw strictjson.Value, w World) bool {
-	var g struct {
-		Hooks   []strictjson.Value `json:"hooks"`
-		Command string             `json:"command"`
-		Exec    string             `json:"exec"`
-	}
-	if raw.Kind() != '{' || strictjson.Unmarshal(raw, &g) != nil {
-		return false
-	}
-	if len(g.Hooks) == 0 {
-		return strings.Contains(g.Command+g.Exec, hookName) || strings.Contains(g.Command+g.Exec, filepath.Base(w.Hook))
-	}
-	for _, h := range g.Hooks {
-		if !isOurs(h, w) {
-			return false
-		}
-	}
-	return true
-}
-
 // remove takes one part of ours out.
-func (t *text) remove(w World, p part) error {
+func (t *text) remove(w World, p settings.Part) error {
 	if p.List {
 		for {
-			n, at := t.find(p.Path...), -1
-			if n != nil && n.kind == '[' {
-				for i, v := range n.values {
-					if raw := t.raw(v); isOurs(raw, w) || sameJSON(raw, p.Value) {
+			n, at := t.Find(p.Path...), -1
+			if n != nil && n.Kind == '[' {
+				for i, v := range n.Values {
+					if raw := t.Raw(v); w.ours(raw) || settings.Same(raw, p.Value) {
 						at = i
 					}
 				}
@@ -167,14 +150,19 @@ func (t *text) remove(w World, p part) error {
 			if err := t.cut(p.Path, at); err != nil {
 				return err
 			}
+			if t.guessed { // nobody knows what was there before: what is empty now goes
+				for i := range p.Path {
+					t.undo.Created = append(t.undo.Created, pointer(p.Path[:i+1]))
+				}
+			}
 		}
 	}
-	n := t.find(p.Path...)
-	if n == nil || !sameJSON(t.raw(n), p.Value) {
+	n := t.Find(p.Path...)
+	if n == nil || !settings.Same(t.Raw(n), p.Value) {
 		return nil // somebody else's by now
 	}
 	if was, ok := t.undo.Was[pointer(p.Path)]; ok {
-		return t.splice(patch{n.start, n.end, string(was)})
+		return t.splice(patch{n.Start, n.End, string(was)})
 	}
 	for _, c := range t.undo.Created {
 		if c == pointer(p.Path) {

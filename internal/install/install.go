@@ -35,6 +35,8 @@ type World struct {
 	Managed bool   // the settings of the machine's administrator, where the agent has them
 	Root    string // what comes before /etc; "" outside tests
 	Getenv  func(string) string
+
+	earlier string // the hook program of the installation on record
 }
 
 // Options are passed on to the hook. The zero Options are its defaults.
@@ -79,7 +81,7 @@ func Inspect(ctx context.Context, w World, agent string) (State, error) {
 	s.FailsOpen = a.failsOpen(w, s.Version)
 	m, problems := verify(w, a)
 	s.Problems = problems
-	s.Hooked = a.hooked(w)
+	s.Hooked = a.hooked(w.since(m))
 	s.Intact = s.Hooked && m != nil && len(problems) == 0
 	if m != nil {
 		for _, f := range m.Files {

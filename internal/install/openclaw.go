@@ -1,11 +1,15 @@
 package install
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 
+	"github.com/tidemark/tidemark/internal/settings"
+	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/strictjson"
 	"github.com/tidemark/tidemark/plugins/openclaw"
 )
 
@@ -25,12 +29,8 @@ func openclawAgent() *agent {
 			}
 			return filepath.Join(w.folder("OPENCLAW_STATE_DIR", ".openclaw"), "openclaw.json"), nil
 		},
-		plan: openclawPlan,
-		off: []toggle{
-			{[]string{"plugins", "enabled"}, "false"}, {[]string{"plugins", "deny"}, `["tidemark"]`},
-			{[]string{"plugins", "entries", "tidemark", "enabled"}, "false"},
-			{[]string{"plugins", "entries", "tidemark", "config", "failClosed"}, "false"},
-		},
+		plan:  openclawPlan,
+		parse: parseJSON5,
 		open: always("the gateway cannot load the plugin: it then runs without it", "\"openclaw agent exec\" fires no hooks",
 			"tools of other harnesses (claude-cli, Codex) that the gateway does not relay"),
 		notes: []string{
@@ -59,6 +59,7 @@ func openclawPlan(path string, c command) ([]file, error) {
 	entry := []string{"plugins", "entries", "tidemark"}
 	edits := []edit{
 		{path: []string{"plugins", "load", "paths"}, value: value(folder), list: true},
+		{path: []string{"plugins", "allow"}, value: value("tidemark"), list: true, join: true},
 		{path: append(entry[:3:3], "enabled"), value: value(true)},
 		{path: append(entry[:3:3], "hooks", "allowConversationAccess"), value: value(true)},
 	}
@@ -68,5 +69,70 @@ func openclawPlan(path string, c command) ([]file, error) {
 	if c.o.Wait > 0 {
 		edits = append(edits, edit{path: append(entry[:3:3], "config", "approvalWaitSeconds"), value: value(int(c.o.Wait.Seconds()))})
 	}
-	return append(out, file{path: path, edits: edits}), nil
+	return append(out, file{path: path, edits: edits, comments: true}), nil
+}
+
+// parseJSON5 reads the file as the host does, and as "serve" reads it. Offsets are those of
+// a copy in plain JSON, so nothing can be spliced into it.
+func parseJSON5(src []byte, comments bool) (*settings.Doc, error) {
+	if d, err := settings.Parse(src, comments); err == nil {
+		return d, nil
+	}
+	root, faults := source.ParseJSON5("", src)
+	if root == nil {
+		return nil, &settings.Fault{Message: faults.Error()}
+	}
+	var b bytes.Buffer
+	if err := writeNode(&b, root); err != nil {
+		return nil, &settings.Fault{Message: err.Error()}
+	}
+	return settings.Parse(b.Bytes(), false)
+}
+
+// writeNode writes a value as plain JSON.
+func writeNode(b *bytes.Buffer, n *source.Node) error {
+	switch n.Kind {
+	case source.Map:
+		b.WriteByte('{')
+		for i, k := range n.Keys {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(quoted(k.Name) + ":")
+			if err := writeNode(b, k.Value); err != nil {
+				return err
+			}
+		}
+		b.WriteByte('}')
+		return nil
+	case source.List:
+		b.WriteByte('[')
+		for i, v := range n.List {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := writeNode(b, v); err != nil {
+				return err
+			}
+		}
+		b.WriteByte(']')
+		return nil
+	}
+	raw, err := strictjson.Marshal(scalarOf(n))
+	b.Write(raw)
+	return err
+}
+
+// scalarOf is a value without parts. A number that is no whole one is kept as its text: no
+// setting of ours is one.
+func scalarOf(n *source.Node) any {
+	switch n.Kind {
+	case source.Bool:
+		return n.Bool
+	case source.Int:
+		return n.Int
+	case source.Null:
+		return nil
+	}
+	return n.Text
 }

@@ -24,3 +24,12 @@ func opencodePlugin(c command) ([]byte, error) {
 	text := strings.Replace(opencodeSource, "const HOOK = [];", "const HOOK = "+string(argv)+";", 1)
 	return []byte(strings.Replace(text, "const LIMIT_MS = 0;", fmt.Sprintf("const LIMIT_MS = %d;", c.seconds()*1000), 1)), nil
 }
+
+// opencodeLimit is the line that names its own limit.
+var opencodeLimit = regexp.MustCompile(`(?m)^const LIMIT_MS = \d+;$`)
+
+// opencodeAlike reports whether a plugin is ours but for its command.
+func opencodeAlike(src []byte) bool {
+	bare := opencodeHook.ReplaceAll(src, []byte("const HOOK = [];"))
+	return string(opencodeLimit.ReplaceAll(bare, []byte("const LIMIT_MS = 0;"))) == opencodeSource
+}

@@ -70,7 +70,13 @@ export const Tidemark = async ({ client, directory }) => {
       await ask({ k: "event", i: event, dir: directory });
     },
     "chat.message": async (input, output) => {
-      await must("chat.message", input, { parts: output.parts });
+      try {
+        await must("chat.message", input, { parts: output.parts });
+      } catch (e) {
+        // OpenCode tells the person only that something went wrong.
+        process.stderr.write(e.message + "\n");
+        throw e;
+      }
     },
     "tool.execute.before": async (input, output) => {
       await must("tool.execute.before", input, { args: output.args });

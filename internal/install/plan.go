@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/settings"
 )
 
 // Change is one file before and after. Nil contents are a file that is not there.
@@ -15,7 +16,9 @@ type Change struct {
 	Path string
 	Old  []byte
 	New  []byte
-	Mode os.FileMode
+	Mode os.FileMode // afterwards
+
+	before os.FileMode
 }
 
 // Plan is all that an installation or its removal would do. Nothing is done before Apply.
@@ -28,9 +31,10 @@ type Plan struct {
 	Notes   []string // what the person should know
 
 	w      World
-	record *manifest // nil removes it
-	known  bool      // a record is there
-	made   []string  // folders that go too, if nothing is in them by then
+	record *settings.Record // nil removes it
+	before []byte           // the record at the time of planning; nil: there was none
+	known  bool             // a record is there
+	made   []string         // folders that go too, if nothing is in them by then
 }
 
 // Prepare plans an installation.
@@ -41,12 +45,11 @@ func Prepare(ctx context.Context, w World, agent string, o Options) (*Plan, erro
 	}
 	p := &Plan{Agent: a.name, Title: a.title, w: w, Notes: a.notes}
 	p.Program, p.Version = a.locate(ctx, w)
-	old, err := readManifest(w, a.name)
-	if err != nil { // it is written anew; what is ours is told by its looks
-		p.Notes = append(p.Notes[:len(p.Notes):len(p.Notes)], err.Error())
+	old, err := p.recall()
+	if err != nil {
+		return nil, err
 	}
-	p.known = old != nil
-	hash, err := hashFile(w.Hook)
+	hash, err := hashProgram(w.Hook)
 	if err != nil {
 		return nil, fmt.Errorf("find the hook program: %w", err)
 	}
@@ -54,7 +57,7 @@ func Prepare(ctx context.Context, w World, agent string, o Options) (*Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	p.record = &manifest{
+	p.record = &settings.Record{
 		Agent: a.name, Version: p.Version, Project: w.Project, Managed: w.Managed, Hook: w.Hook, HookHash: hash,
 		Timeout: o.Timeout.Milliseconds(), Wait: o.Wait.Milliseconds(), Sender: o.Sender,
 	}
@@ -63,7 +66,7 @@ func Prepare(ctx context.Context, w World, agent string, o Options) (*Plan, erro
 	}
 	planned := map[string][]byte{}
 	for _, f := range files {
-		if err := p.add(f, old.entry(f.path), planned); err != nil {
+		if err := p.add(f, old.Entry(f.path), planned); err != nil {
 			return nil, a.byHand(err, f)
 		}
 	}
@@ -72,6 +75,31 @@ func Prepare(ctx context.Context, w World, agent string, o Options) (*Plan, erro
 	}
 	p.advise(a)
 	return p, nil
+}
+
+// recall reads the record. One that cannot be read is written anew; what is ours is then
+// told by its looks.
+func (p *Plan) recall() (*settings.Record, error) {
+	var err error
+	if p.before, err = p.read(p.w.recordFile(p.Agent)); err != nil {
+		return nil, err
+	}
+	old, err := readRecord(p.w, p.Agent)
+	if err != nil {
+		p.Notes = append(p.Notes[:len(p.Notes):len(p.Notes)], err.Error())
+	}
+	p.known = old != nil
+	p.w = p.w.since(old)
+	return old, nil
+}
+
+func (p *Plan) read(path string) ([]byte, error) {
+	s, err := p.w.reach(path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	return s.read()
 }
 
 // files are the files of an installation here.
@@ -114,27 +142,34 @@ func (a *agent) byHand(err error, f file) error {
 }
 
 // add plans one file.
-func (p *Plan) add(f file, old entry, planned map[string][]byte) error {
-	path, src, err := p.look(f.path)
+func (p *Plan) add(f file, old settings.Entry, planned map[string][]byte) error {
+	at, err := p.w.reach(f.path)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	src, err := at.read()
 	if err != nil {
 		return err
 	}
 	was := f.path
-	f.path = path
+	f.path = at.path
 	next, e, err := p.compose(f, src, old, planned)
 	if err != nil {
 		return err
 	}
-	e.Path, e.Hash, e.Backup = was, hashOf(next), old.Backup
+	e.Path, e.Hash, e.Backup, e.Mode = was, settings.Hash(next), old.Backup, f.mode
 	e.New = old.New || src == nil
 	planned[was] = next
 	p.record.Files = append(p.record.Files, e)
-	p.change(f, src, next)
+	p.change(f, src, next, at.perm())
 	return nil
 }
 
-func (p *Plan) change(f file, src, next []byte) {
-	if src != nil && next != nil && bytes.Equal(src, next) || src == nil && next == nil {
+// change notes a file that differs, be it in its mode.
+func (p *Plan) change(f file, src, next []byte, perm os.FileMode) {
+	same := src != nil && next != nil && bytes.Equal(src, next) && perm&f.mode == f.mode
+	if same || src == nil && next == nil {
 		return
 	}
 	mode := f.mode
@@ -144,60 +179,46 @@ func (p *Plan) change(f file, src, next []byte) {
 	if p.w.Managed || p.w.Project != "" { // others read it too
 		mode |= 0o044
 	}
-	p.Changes = append(p.Changes, Change{Path: f.path, Old: src, New: next, Mode: mode})
+	if src != nil {
+		mode = perm | f.mode
+	}
+	p.Changes = append(p.Changes, Change{Path: f.path, Old: src, New: next, Mode: mode, before: perm})
 }
 
-// look reads a file. The user's own settings may be a link to where they really are; in a
-// project, which others write to, a link could lead anywhere.
-func (p *Plan) look(path string) (string, []byte, error) {
-	info, err := os.Lstat(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return path, nil, nil
-	}
-	if err != nil {
-		return path, nil, fmt.Errorf("look at settings: %w", err)
-	}
-	if info.Mode()&os.ModeSymlink != 0 {
-		if p.w.Project != "" || p.w.Managed {
-			return path, nil, fmt.Errorf("read settings: %s is a link, which is not followed here", path)
-		}
-		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return path, nil, fmt.Errorf("follow settings: %w", err)
-		}
-	}
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return path, nil, fmt.Errorf("read settings: %w", err)
-	}
-	if src == nil {
-		src = []byte{}
-	}
-	return path, src, nil
+// isOurs reports whether a file of this name is one that we wrote.
+func (f file) isOurs(src []byte) bool {
+	return bytes.Equal(src, f.own) || f.alike != nil && f.alike(src)
 }
 
 // compose is the file with our part in it.
-func (p *Plan) compose(f file, src []byte, old entry, planned map[string][]byte) ([]byte, entry, error) {
+func (p *Plan) compose(f file, src []byte, old settings.Entry, planned map[string][]byte) ([]byte, settings.Entry, error) {
 	switch {
 	case f.own != nil:
-		if src != nil && !old.Own && !bytes.Equal(src, f.own) && !bytes.Contains(src, []byte(hookName)) {
-			return nil, entry{}, refuse(f.path, nil, place(f.path, nil, 0), "this file is not Tidemark's, and cannot be joined with its own")
+		if src != nil && !old.Own && !f.isOurs(src) {
+			return nil, settings.Entry{}, refuse(f.path, nil, place(f.path, nil, 0), "this file is not Tidemark's, and cannot be joined with its own")
 		}
-		return f.own, entry{Own: true}, nil
+		return f.own, settings.Entry{Own: true}, nil
 	case f.block != nil:
 		block, err := f.block(planned)
 		if err != nil {
-			return nil, entry{}, err
+			return nil, settings.Entry{}, err
 		}
 		return addBlock(f.path, src, block, old)
 	}
-	if src == nil {
+	e := settings.Entry{Comments: f.comments, Blank: old.Blank}
+	if strings.TrimSpace(string(src)) == "" {
+		if src != nil && e.Blank == nil {
+			was := string(src)
+			e.Blank = &was
+		}
 		src = []byte("{}\n")
 	}
 	t, err := openText(f.path, src, f.comments)
 	if err != nil {
-		return nil, entry{}, err
+		return nil, settings.Entry{}, err
 	}
 	t.undo = old.Undo
-	parts, err := t.install(p.w, f.edits, old.Parts)
-	return t.src, entry{Comments: f.comments, Parts: parts, Undo: t.undo}, err
+	e.Parts, err = t.install(p.w, f.edits, old.Parts)
+	e.Undo = t.undo
+	return t.Src, e, err
 }

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
+	"github.com/tidemark/tidemark/internal/settings"
 	"github.com/tidemark/tidemark/internal/strictjson"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -84,80 +86,95 @@ func opencodeProbe(session, _, command string) any {
 	}
 }
 
-// gateCommand is the command for calls exactly as it stands in the settings.
+// gateCommand is the command for calls as it stands in the settings, if it is ours. Any
+// other is not even read further: in a project anybody could have written it.
 func (a *agent) gateCommand(w World) ([]string, error) {
 	path, err := a.path(w)
 	if err != nil {
 		return nil, err
 	}
-	src, err := os.ReadFile(path)
+	src, err := w.readFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read settings: %w", err)
 	}
 	switch a.name {
 	case "opencode":
-		return opencodeCommand(src)
-	case "cline":
-		if !bytes.Contains(src, []byte(hookName)) && !bytes.Contains(src, []byte(filepath.Base(w.Hook))) {
+		if w.Project != "" && !opencodeAlike(src) { // the agent would run whatever else is in it
 			return nil, errNoHook
 		}
-		return []string{path}, nil
+		return a.mayStart(w, opencodeCommand(src))
+	case "cline":
+		return a.mayStart(w, clineCommand(src))
 	case "openclaw":
 		return nil, errNoHook
 	}
-	t, err := openText(path, src, true)
+	d, err := settings.Parse(src, true)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read settings %s: %w", path, err)
 	}
-	n := t.find(a.gate.path...)
+	n := d.Find(a.gate.path...)
 	if n == nil {
 		return nil, errNoHook
 	}
-	for _, v := range n.values {
-		if argv := a.argvOf(w, t.raw(v)); argv != nil {
+	for _, v := range n.Values {
+		if argv := a.argvOf(w, d.Raw(v)); argv != nil {
 			return argv, nil
 		}
 	}
 	return nil, errNoHook
 }
 
-var errNoHook = errors.New("our hook is not in the settings")
+// startable are the arguments that our hooks have in settings.
+var startable = []string{"--agent", "--event", "--data", "--timeout", "--wait", "--sender", "--installed"}
 
-func opencodeCommand(src []byte) ([]string, error) {
-	m := opencodeHook.FindSubmatch(src)
-	if m == nil {
+// mayStart returns the command if it is our program, for this agent and this data folder.
+func (a *agent) mayStart(w World, argv []string) ([]string, error) {
+	if len(argv) == 0 || !slices.Contains(w.programs(), argv[0]) || len(argv)%2 == 0 {
 		return nil, errNoHook
 	}
-	var argv []string
-	if err := strictjson.Unmarshal(m[1], &argv); err != nil || len(argv) == 0 {
+	given := map[string]string{}
+	for pair := range slices.Chunk(argv[1:], 2) {
+		if _, twice := given[pair[0]]; twice || !slices.Contains(startable, pair[0]) {
+			return nil, errNoHook
+		}
+		given[pair[0]] = pair[1]
+	}
+	if given["--agent"] != a.name || given["--data"] != w.Data {
 		return nil, errNoHook
 	}
 	return argv, nil
+}
+
+var errNoHook = errors.New("our hook is not in the settings")
+
+func opencodeCommand(src []byte) []string {
+	m := opencodeHook.FindSubmatch(src)
+	if m == nil {
+		return nil
+	}
+	var argv []string
+	if strictjson.Unmarshal(m[1], &argv) != nil {
+		return nil
+	}
+	return argv
 }
 
 // argvOf reads an element; nil where it is not ours.
 func (a *agent) argvOf(w World, raw strictjson.Value) []string {
 	if a.gate.trigger != "" { // the list is for all events
 		var r struct {
-			Trigger string  `json:"trigger"`
-			Action  handler `json:"action"`
+			Trigger string `json:"trigger"`
 		}
 		if strictjson.Unmarshal(raw, &r) != nil || r.Trigger != a.gate.trigger {
 			return nil
 		}
-		raw = value(r.Action)
 	}
-	if !isOurs(raw, w) {
-		return nil
+	for _, h := range settings.Handlers(raw) {
+		if argv, err := a.mayStart(w, h.Argv()); err == nil {
+			return argv
+		}
 	}
-	switch h := flatten(raw); {
-	case h.Exec != "":
-		return append([]string{h.Exec}, h.Args...)
-	case len(h.Args) > 0:
-		return append([]string{h.Command}, h.Args...)
-	default:
-		return []string{"/bin/sh", "-c", h.Command}
-	}
+	return nil
 }
 
 // hooked reports whether our hook stands where it decides calls.
@@ -174,16 +191,12 @@ func openclawHooked(w World, a *agent) bool {
 	if err != nil {
 		return false
 	}
-	src, err := os.ReadFile(path)
+	d, err := a.reader(w).Open(path)
 	if err != nil {
 		return false
 	}
-	t, err := openText(path, src, false)
-	if err != nil {
-		return false
-	}
-	n := t.find("plugins", "entries", "tidemark", "enabled")
-	return n != nil && sameJSON(t.raw(n), value(true))
+	n := d.Find("plugins", "entries", "tidemark", "enabled")
+	return n != nil && settings.Same(d.Raw(n), value(true))
 }
 
 // hookLimit bounds the trial of the hook alone; it answers by itself long before.
@@ -199,9 +212,16 @@ func TryHook(ctx context.Context, w World, agent string) (Trial, error) {
 	if a.probe.body == nil {
 		return Trial{How: a.title + "'s plugin runs inside its gateway, so there is no hook to try alone"}, nil
 	}
-	argv, err := a.gateCommand(w)
+	m, err := readRecord(w, a.name)
+	if err != nil {
+		m = nil // said by Inspect; our program is known without it
+	}
+	argv, err := a.gateCommand(w.since(m))
 	if err != nil {
 		return Trial{How: err.Error()}, nil
+	}
+	if why := a.cannotStart(w); why != "" {
+		return Trial{Ran: true, How: "the hook could not be started: " + why}, nil
 	}
 	folder, err := os.MkdirTemp("", "tidemark-canary-")
 	if err != nil {
@@ -214,12 +234,24 @@ func TryHook(ctx context.Context, w World, agent string) (Trial, error) {
 	}
 	done, err := start(ctx, argv, folder, body)
 	if err != nil {
-		return Trial{Ran: true, How: fmt.Sprintf("the hook cannot be started: %v", err)}, nil
+		return Trial{Ran: true, How: fmt.Sprintf("the hook could not be started: %v", err)}, nil
 	}
 	if !a.probe.refused(done) {
 		return Trial{Ran: true, How: fmt.Sprintf("the hook let it pass (exit code %d): %s", done.code, shorten(done.out+done.err))}, nil
 	}
 	return Trial{Ran: true, Blocked: true, How: reasonOf(done.out + " " + done.err)}, nil
+}
+
+// cannotStart says why the agent cannot start a hook that is a file of its own.
+func (a *agent) cannotStart(w World) string {
+	path, err := a.path(w)
+	if err != nil || a.name != "cline" {
+		return ""
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o111 == 0 {
+		return path + " is not marked as a program"
+	}
+	return ""
 }
 
 // reasonOf says why a call was refused: by the server, or because there is none.
@@ -234,18 +266,29 @@ func reasonOf(text string) string {
 }
 
 func shorten(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = printable(s)
 	if len(s) > 300 {
 		s = strings.ToValidUTF8(s[:300], "") + "…"
 	}
 	return s
 }
 
+// printable is text of others on one line, without what a terminal would obey.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	return strings.Join(strings.Fields(s), " ")
+}
+
 // start runs a program on one input.
 func start(ctx context.Context, argv []string, dir string, in []byte) (finished, error) {
 	ctx, cancel := context.WithTimeout(ctx, hookLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // the command that stands in the person's own settings
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // our own program: see mayStart
 	cmd.Dir, cmd.Stdin, cmd.WaitDelay = dir, bytes.NewReader(in), time.Second
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut

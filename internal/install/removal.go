@@ -1,28 +1,33 @@
 package install
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
 
-// Removal plans taking everything out again.
+	"github.com/tidemark/tidemark/internal/settings"
+)
+
+// Removal plans taking everything out again. What others changed since stays.
 func Removal(w World, agent string) (*Plan, error) {
 	a, err := find(agent)
 	if err != nil {
 		return nil, err
 	}
 	p := &Plan{Agent: a.name, Title: a.title, w: w}
-	m, err := readManifest(w, a.name)
-	if err != nil { // what is ours is told by its looks
-		p.Notes = append(p.Notes, err.Error())
-	}
-	p.known = m != nil
-	var entries []entry
-	if m != nil {
-		entries = m.Files
-		p.made = m.Folders
-	} else if entries, err = a.guess(w); err != nil {
+	m, err := p.recall()
+	if err != nil {
 		return nil, err
 	}
+	files, err := a.files(w, Options{})
+	if err != nil {
+		return nil, err
+	}
+	entries := guess(files)
+	if m != nil {
+		entries, p.made = m.Files, m.Folders
+	}
 	for _, e := range entries {
-		if err := p.take(e); err != nil {
+		if err := p.take(e, files); err != nil {
 			return nil, err
 		}
 	}
@@ -30,61 +35,92 @@ func Removal(w World, agent string) (*Plan, error) {
 }
 
 // guess is what an installation without a record would have written.
-func (a *agent) guess(w World) ([]entry, error) {
-	files, err := a.files(w, Options{})
-	if err != nil {
-		return nil, err
-	}
-	var out []entry
+func guess(files []file) []settings.Entry {
+	var out []settings.Entry
 	for _, f := range files {
-		e := entry{Path: f.path, Own: f.own != nil, Comments: f.comments}
+		e := settings.Entry{Path: f.path, Own: f.own != nil, Comments: f.comments}
 		for _, d := range f.edits {
-			e.Parts = append(e.Parts, part{Path: d.path, List: d.list, Value: d.value})
+			e.Parts = append(e.Parts, settings.Part{Path: d.path, List: d.list, Value: d.value})
 		}
 		if f.block != nil {
 			e.Block = "?"
 		}
 		out = append(out, e)
 	}
-	return out, nil
+	return out
 }
 
 // take plans the removal from one file.
-func (p *Plan) take(e entry) error {
-	path, src, err := p.look(e.Path)
+func (p *Plan) take(e settings.Entry, files []file) error {
+	at, err := p.w.reach(e.Path)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	src, err := at.read()
 	if err != nil || src == nil {
 		return err
 	}
 	var next []byte
 	switch {
 	case e.Own:
-		if !p.known && !bytes.Contains(src, []byte(hookName)) {
+		if !p.unchanged(e, src, files) {
 			return nil
 		}
 	case e.Block != "":
 		next = cutBlock(src, e)
-	default:
-		t, err := openText(path, src, e.Comments)
-		if err != nil {
-			return err
-		}
-		t.undo = e.Undo
-		for _, part := range e.Parts {
-			if err := t.remove(p.w, part); err != nil {
-				return err
-			}
-		}
-		if err := t.sweep(); err != nil {
-			return err
-		}
-		next = t.src
-		if e.New && len(t.root.begins) == 0 {
+		if e.New && len(bytes.TrimSpace(next)) == 0 {
 			next = nil
 		}
+	default:
+		if next, err = p.takeParts(e, at.path, src); err != nil {
+			return err
+		}
 	}
-	if e.New && e.Block != "" && len(bytes.TrimSpace(next)) == 0 {
-		next = nil
-	}
-	p.change(file{path: path}, src, next)
+	p.change(file{path: at.path}, src, next, at.perm())
 	return nil
+}
+
+// unchanged reports whether a file that is all ours still is.
+func (p *Plan) unchanged(e settings.Entry, src []byte, files []file) bool {
+	if settings.Hash(src) == e.Hash {
+		return true
+	}
+	for _, f := range files {
+		if f.path == e.Path && f.isOurs(src) {
+			return true
+		}
+	}
+	if p.known {
+		p.Notes = append(p.Notes, fmt.Sprintf("%s was changed by somebody else, so it stays; look at it, and remove it by hand", e.Path))
+	}
+	return false
+}
+
+// takeParts is a JSON file without our parts.
+func (p *Plan) takeParts(e settings.Entry, path string, src []byte) ([]byte, error) {
+	if len(bytes.TrimSpace(src)) == 0 {
+		return src, nil
+	}
+	t, err := openText(path, src, e.Comments)
+	if err != nil {
+		return nil, err
+	}
+	t.undo, t.guessed = e.Undo, !p.known
+	for _, part := range e.Parts {
+		if err := t.remove(p.w, part); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.sweep(); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(t.Root.Begins) > 0:
+	case e.New:
+		return nil, nil
+	case e.Blank != nil:
+		return []byte(*e.Blank), nil
+	}
+	return t.Src, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/settings"
 	"github.com/tidemark/tidemark/internal/strictjson"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -21,6 +22,7 @@ import (
 // model that is a script on loopback. No credentials and no settings of the model get in.
 type rig struct {
 	w       World
+	record  *settings.Record // nil where there is none
 	agent   *agent
 	program string
 	home    string
@@ -48,13 +50,17 @@ func TryAgent(ctx context.Context, w World, agent string) (Trial, error) {
 	if err != nil {
 		return Trial{}, err
 	}
+	m, err := readRecord(w, a.name)
+	if err != nil {
+		m = nil // said by Inspect; our program is known without it
+	}
 	program, _ := a.locate(ctx, w)
 	switch {
 	case a.try == nil:
 		return Trial{How: a.title + " cannot be run by a script with a model of ours"}, nil
 	case program == "":
 		return Trial{How: a.title + " was not found on PATH"}, nil
-	case !a.hooked(w):
+	case !a.hooked(w.since(m)):
 		return Trial{How: errNoHook.Error()}, nil
 	}
 	folder, err := os.MkdirTemp("", "tidemark-trial-")
@@ -62,7 +68,7 @@ func TryAgent(ctx context.Context, w World, agent string) (Trial, error) {
 		return Trial{}, fmt.Errorf("try agent: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }() // it is in the system's temporary folder
-	r := &rig{w: w, agent: a, program: program, home: filepath.Join(folder, "home"), work: filepath.Join(folder, "work")}
+	r := &rig{w: w.since(m), record: m, agent: a, program: program, home: filepath.Join(folder, "home"), work: filepath.Join(folder, "work")}
 	r.marker = filepath.Join(r.work, "ran")
 	if err := errors.Join(os.Mkdir(r.home, 0o700), os.Mkdir(r.work, 0o700)); err != nil {
 		return Trial{}, fmt.Errorf("try agent: %w", err)
@@ -71,7 +77,7 @@ func TryAgent(ctx context.Context, w World, agent string) (Trial, error) {
 }
 
 func (r *rig) run(ctx context.Context) (Trial, error) {
-	m := &model{command: "echo " + tool.Canary + " > " + shellWord(r.marker)}
+	m := &model{command: "echo " + tool.Canary + " > " + settings.Word(r.marker)}
 	stop, err := r.serve(m)
 	if err != nil {
 		return Trial{}, err
@@ -116,7 +122,7 @@ func (r *rig) judge(m *model, printed string, late error) Trial {
 }
 
 func lastWords(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = printable(s)
 	if len(s) > 300 {
 		s = "…" + strings.ToValidUTF8(s[len(s)-300:], "")
 	}
@@ -156,7 +162,7 @@ func (r *rig) settings(extra map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, err := os.ReadFile(path)
+	src, err := r.w.readFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -172,10 +178,10 @@ func (r *rig) settings(extra map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if hooks := real.find("hooks"); hooks != nil {
-		for i, name := range hooks.names {
-			for _, v := range hooks.values[i].values {
-				if raw := real.raw(v); hooks.values[i].kind == '[' && isOurs(raw, r.w) {
+	if hooks := real.Find("hooks"); hooks != nil {
+		for i, name := range hooks.Names {
+			for _, v := range hooks.Values[i].Values {
+				if raw := real.Raw(v); hooks.Values[i].Kind == '[' && r.takes(raw) {
 					if err := out.add([]string{"hooks", name}, raw); err != nil {
 						return nil, err
 					}
@@ -183,14 +189,32 @@ func (r *rig) settings(extra map[string]any) ([]byte, error) {
 			}
 		}
 	}
-	for _, s := range r.agent.off {
-		if n := real.find(s.path...); n != nil {
-			if err := out.set(s.path, real.raw(n)); err != nil {
+	for _, s := range settings.Switches(r.agent.name) {
+		if n := real.Find(s.Path...); n != nil {
+			if err := out.set(s.Path, real.Raw(n)); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return out.src, nil
+	return out.Src, nil
+}
+
+// takes reports whether a hook goes into the trial. Of a project, which others write to,
+// only what we wrote ourselves does, letter by letter.
+func (r *rig) takes(raw strictjson.Value) bool {
+	if r.w.Project == "" {
+		return r.w.ours(raw)
+	}
+	if r.record != nil {
+		for _, e := range r.record.Files {
+			for _, p := range e.Parts {
+				if settings.Same(p.Value, raw) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // put writes a file of the trial, in the home or, for a project's settings, where it works.
@@ -206,5 +230,5 @@ func writeNew(path string, contents []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(path, contents, 0o600) //nolint:gosec // below the trial's own folder, under fixed names
+	return os.WriteFile(path, contents, 0o600)
 }

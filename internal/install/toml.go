@@ -8,12 +8,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/tidemark/tidemark/internal/source"
-)
 
-// The marks around our part of a TOML file.
-const (
-	markBegin = "# tidemark: begin (written by tidemark install; tidemark uninstall removes it)\n"
-	markEnd   = "# tidemark: end\n"
+	"github.com/tidemark/tidemark/internal/settings"
 )
 
 // checkTOML refuses a file that cannot be read, with the place.
@@ -32,42 +28,32 @@ func checkTOML(path string, src []byte) error {
 }
 
 // addBlock puts our tables at the end of the file, in place of those of before.
-func addBlock(path string, src []byte, block string, old entry) ([]byte, entry, error) {
+func addBlock(path string, src []byte, block string, old settings.Entry) ([]byte, settings.Entry, error) {
 	if err := checkTOML(path, src); err != nil {
-		return nil, entry{}, err
+		return nil, settings.Entry{}, err
 	}
-	if strings.Contains(string(src), markBegin+block+markEnd) {
-		return src, entry{Block: block, Ended: old.Ended}, nil
+	if strings.Contains(string(src), settings.MarkBegin+block+settings.MarkEnd) {
+		return src, settings.Entry{Block: block, Ended: old.Ended}, nil
 	}
 	rest := cutBlock(src, old)
-	e := entry{Block: block, Ended: len(rest) > 0 && !bytes.HasSuffix(rest, []byte("\n"))}
+	e := settings.Entry{Block: block, Ended: len(rest) > 0 && !bytes.HasSuffix(rest, []byte("\n"))}
 	next := string(rest)
 	if e.Ended {
 		next += "\n"
 	}
-	next += markBegin + block + markEnd
+	next += settings.MarkBegin + block + settings.MarkEnd
 	if err := checkTOML(path, []byte(next)); err != nil {
-		return nil, entry{}, err
+		return nil, settings.Entry{}, err
 	}
 	return []byte(next), e, nil
 }
 
-// blockOf is what stands between our marks.
-func blockOf(src []byte) (string, bool) {
-	_, rest, ok := strings.Cut(string(src), markBegin)
-	if !ok {
-		return "", false
-	}
-	block, _, ok := strings.Cut(rest, markEnd)
-	return block, ok
-}
-
-func cutBlock(src []byte, e entry) []byte {
-	before, rest, ok := strings.Cut(string(src), markBegin)
+func cutBlock(src []byte, e settings.Entry) []byte {
+	before, rest, ok := strings.Cut(string(src), settings.MarkBegin)
 	if !ok {
 		return src
 	}
-	_, after, ok := strings.Cut(rest, markEnd)
+	_, after, ok := strings.Cut(rest, settings.MarkEnd)
 	if !ok {
 		return src
 	}

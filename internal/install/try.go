@@ -3,9 +3,10 @@ package install
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 
+	"github.com/tidemark/tidemark/internal/settings"
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
 
@@ -45,6 +46,11 @@ func tryCodex(r *rig) (launch, error) {
 		return launch{}, err
 	}
 	config := fmt.Sprintf("model = \"gpt-5.2-codex\"\nmodel_provider = \"canary\"\n\n[model_providers.canary]\nname = \"canary\"\nbase_url = %q\nwire_api = \"responses\"\nenv_key = \"CANARY_KEY\"\n\n", r.url+"/v1")
+	real, err := readCodex(r.w, filepath.Join(r.w.folder("CODEX_HOME", ".codex"), "config.toml"))
+	if err != nil {
+		return launch{}, err
+	}
+	config += real.carried()
 	trusted, err := codexTrusted(r.w, r.agent)
 	if err != nil {
 		return launch{}, err
@@ -76,7 +82,7 @@ func codexTrusted(w World, a *agent) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	hooks, err := os.ReadFile(files[0].path)
+	hooks, err := w.readFile(files[0].path)
 	if err != nil {
 		return false, err
 	}
@@ -84,12 +90,12 @@ func codexTrusted(w World, a *agent) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	config, err := os.ReadFile(files[1].path)
-	if errors.Is(err, os.ErrNotExist) {
+	config, err := settings.ReadFile(files[1].path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	got, _ := blockOf(config)
-	return got == want, err
+	got, _ := settings.BlockOf(config)
+	return got == want && holdsTables(config, want), err
 }
 
 func tryGemini(r *rig) (launch, error) {
@@ -126,7 +132,7 @@ func (r *rig) copyOwn(home, project []string) error {
 	if err != nil {
 		return err
 	}
-	body, err := os.ReadFile(path)
+	body, err := r.w.readFile(path)
 	if err != nil {
 		return err
 	}
@@ -138,7 +144,11 @@ func tryCopilot(r *rig) (launch, error) {
 		return launch{}, errors.New("the administrator's settings are read from the real root alone")
 	}
 	if !r.w.Managed {
-		if err := r.copyOwn([]string{".copilot", "hooks", "tidemark.json"}, []string{".github", "hooks", "tidemark.json"}); err != nil {
+		body, err := r.settings(map[string]any{"version": 1})
+		if err != nil {
+			return launch{}, err
+		}
+		if err := r.put(body, []string{".copilot", "hooks", "tidemark.json"}, []string{".github", "hooks", "tidemark.json"}); err != nil {
 			return launch{}, err
 		}
 	}

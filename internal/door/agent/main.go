@@ -21,6 +21,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	f.StringVar(&o.Data, "data", "", "data folder of the server")
 	f.StringVar(&o.Sender, "sender", "", "who speaks in prompts: owner or unknown (default: unknown on build machines, else owner)")
 	f.DurationVar(&o.Timeout, "timeout", DefaultTimeout, "answer within this time, whatever happens")
+	f.StringVar(&o.Installed, "installed", "", "name of the record that tidemark install made of this hook")
 	f.DurationVar(&o.Wait, "wait", 0, "wait this long besides for the owner to answer a held call")
 	if err := f.Parse(args); err != nil {
 		return codeRefuse

@@ -7,6 +7,8 @@ import (
 	"io"
 	"sync/atomic"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/settings"
 )
 
 // MaxInput bounds what an agent may send.
@@ -26,7 +28,10 @@ type Options struct {
 	// Sender is who speaks in prompts: "owner", or "unknown" where the agent is run by
 	// something strangers can trigger. SpeakerHere finds out where nobody says.
 	Sender string
-	In     io.Reader
+	// Installed names the record of the installation that this hook is part of; "" where it
+	// was put there by hand.
+	Installed string
+	In        io.Reader
 }
 
 // SpeakerHere is the sender to assume in this environment: the owner sits at the terminal,
@@ -83,6 +88,8 @@ func (o *Options) check() error {
 		return errors.New("the time limit is negative")
 	case o.Sender != "owner" && o.Sender != "unknown":
 		return fmt.Errorf("unknown sender %q (want owner or unknown)", o.Sender)
+	case o.Installed != "" && !settings.IsRecordName(o.Installed, o.Agent):
+		return fmt.Errorf("%q is no record of %s", o.Installed, o.Agent)
 	case o.In == nil:
 		return errors.New("there is no input")
 	}

@@ -22,7 +22,7 @@ import (
 // result is an answer as it was given, and how its turn ends.
 type result struct {
 	gate.Outcome
-	ended   bool // the turn was sealed already
+	ended   bool // the turn was sealed already, or must stay open
 	blocked bool
 	reason  string
 }

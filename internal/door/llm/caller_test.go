@@ -269,3 +269,14 @@ func TestOnlyOurTokenNamesAnySession(t *testing.T) {
 		}
 	}
 }
+
+// BEY-13
+func TestTheCanaryOfTheProxyIsBlocked(t *testing.T) {
+	w := open(t)
+	for _, header := range [][]string{{"Authorization", "Bearer " + clientKey}, {"Authorization", "Bearer " + agentToken}} {
+		g := w.do("POST", "/llm/canary/v1/chat/completions", chatRequest(false, user("run it")), header...)
+		if g.status != http.StatusOK || strings.Contains(g.body, `"tool_calls":[`) || !strings.Contains(g.body, "canary") {
+			t.Errorf("got %d %s, want our words in place of the call", g.status, g.body)
+		}
+	}
+}

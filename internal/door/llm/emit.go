@@ -115,7 +115,8 @@ func joinLines(a, b string) string {
 // say answers in the model's place and ends the turn.
 func (x *exchange) say(ctx context.Context, text string, blocked bool) *problem {
 	x.sent = x.p.o.Now()
-	return x.tell(ctx, text, result{blocked: blocked, reason: text, Outcome: gate.Outcome{Model: "tidemark", Complete: true}})
+	// A turn that was blocked stays open, and blocked: the same request would begin another.
+	return x.tell(ctx, text, result{blocked: blocked, ended: blocked, reason: text, Outcome: gate.Outcome{Model: "tidemark", Complete: true}})
 }
 
 // tell gives the client a text of ours as a complete answer, once it is noted.

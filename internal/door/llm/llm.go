@@ -155,7 +155,12 @@ func New(o Options) (*Proxy, error) {
 		}
 		p.upstreams[made.prefix] = made
 	}
-	var err error
+	tried, err := newUpstream(Upstream{Name: CanaryUpstream, API: "openai", BaseURL: "http://canary.invalid", Key: "canary"}, o.Limits)
+	if err != nil {
+		return nil, fmt.Errorf("new LLM proxy: %w", err)
+	}
+	tried.transport = canary{}
+	p.upstreams[tried.prefix] = tried
 	if p.guard, err = newGuard(o.Hosts); err != nil {
 		return nil, fmt.Errorf("new LLM proxy: %w", err)
 	}
@@ -179,7 +184,9 @@ func (p *Proxy) Handler(next http.Handler) http.Handler {
 // Close lets go of idle connections.
 func (p *Proxy) Close() {
 	for _, u := range p.upstreams {
-		u.transport.CloseIdleConnections()
+		if t, ok := u.transport.(*http.Transport); ok {
+			t.CloseIdleConnections()
+		}
 	}
 }
 

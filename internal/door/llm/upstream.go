@@ -27,7 +27,7 @@ type upstream struct {
 	prefix    string
 	base      *url.URL
 	api       wire.API // for errors where the path tells nothing
-	transport *http.Transport
+	transport http.RoundTripper
 	sent      sent
 }
 

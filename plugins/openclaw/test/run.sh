@@ -19,9 +19,8 @@ node --test --test-reporter dot test/*.test.mjs
 if [ -z "${OPENCLAW:-}" ] && [ "${INSTALL:-}" = 1 ]; then
   OPENCLAW=$work/openclaw
   mkdir "$OPENCLAW"
-  npm install --prefix "$OPENCLAW" --no-audit --no-fund --no-package-lock --loglevel error node@24
-  PATH=$OPENCLAW/node_modules/node/bin:$PATH \
-    npm install --prefix "$OPENCLAW" --no-audit --no-fund --no-package-lock --loglevel error openclaw@2026.9.6
+  # In one command: a second one would remove what the first put there.
+  npm install --prefix "$OPENCLAW" --no-audit --no-fund --no-package-lock --loglevel error node@24 openclaw@2026.9.6
 fi
 if [ -z "${OPENCLAW:-}" ]; then
   echo "-     the real gateway was not tested: set OPENCLAW to a folder with openclaw@2026.9.6 and node@24, or INSTALL=1"

@@ -26,6 +26,9 @@ func (e *entry) run(ctx context.Context) error {
 	}
 	e.ref = tidemark.Ref{Session: e.room.name, Branch: e.branch.name}
 	e.at, e.label, e.root = k, k.label, k == e.room.top
+	if err := e.trusted(ctx); err != nil {
+		return err
+	}
 	if e.strange {
 		e.label = e.label.Join(stranger("history"))
 	}
@@ -35,9 +38,28 @@ func (e *entry) run(ctx context.Context) error {
 	if err := e.cover(ctx); err != nil {
 		return err
 	}
-	e.branch.at = e.at
+	mark, err := e.f.monitor.Taint(ctx, e.ref)
+	if err != nil {
+		return err
+	}
+	e.branch.at, e.branch.mark = e.at, mark.Level
 	e.keep()
 	return nil
+}
+
+// trusted looks whether somebody has reset the branch's trust since its latest request: a
+// mark rises by no other way. They vouch for what stood there, the model's answer included
+// (BEY-07).
+func (e *entry) trusted(ctx context.Context) error {
+	if e.branch.at != e.at || e.at == e.room.top || !e.room.begun[e.branch.name] {
+		return nil
+	}
+	mark, err := e.f.monitor.Taint(ctx, e.ref)
+	if err == nil && mark.Level > e.branch.mark {
+		e.vouched = true
+		e.label.Level, e.label.Sources = mark.Level, nil
+	}
+	return err
 }
 
 // choose finds the branch. A host that tells us what happens keeps its branches apart

@@ -31,6 +31,7 @@ type entry struct {
 	before  *node // the node before the last message
 	label   trust.Label
 	root    bool   // the conversation begins with this request
+	vouched bool   // somebody has reset the branch's trust since its latest request
 	parent  string // the session whose model wrote what it begins with
 	opening tidemark.Opening
 }

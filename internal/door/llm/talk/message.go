@@ -47,10 +47,14 @@ func (e *entry) assistant(m *wire.Message) trust.Label {
 
 // written is what a text is worth that a model is said to have written.
 func (e *entry) written(text string) trust.Label {
-	if m, ok := e.f.recognise(e.who.Tenant, tidemark.RecalledOutput, digest(text)); ok {
-		return m.label
+	m, ok := e.f.recognise(e.who.Tenant, tidemark.RecalledOutput, digest(text))
+	switch {
+	case !ok:
+		return stranger("history")
+	case e.vouched && m.session == e.room.name:
+		m.label.Level, m.label.Sources = trust.System, nil
 	}
-	return stranger("history")
+	return m.label
 }
 
 // user is what a message in the user's place brings: results, what a harness adds, what a
@@ -95,10 +99,13 @@ func local() trust.Label { return trust.Label{Level: trust.Local, Sensitivity: t
 // divide tells the user's own words in a text from the rest, and says what the rest is
 // worth.
 func (e *entry) divide(text string) (string, trust.Label) {
-	d := divide(text, e.f.markers)
+	d := divide(text, e.who.Agent, e.f.markers)
 	l := nothing()
 	if d.harness {
 		l = local()
+	}
+	if d.result {
+		l = l.Join(stranger("tool_result"))
 	}
 	for _, s := range d.summary {
 		if m, ok := e.f.wrote(e.who.Tenant, s, true); ok {

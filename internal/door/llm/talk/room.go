@@ -40,8 +40,9 @@ type node struct {
 // branch is a context of its own within the session.
 type branch struct {
 	name string
-	at   *node  // where its latest request ended
-	turn string // the turn that was begun last
+	at   *node       // where its latest request ended
+	mark trust.Level // what the monitor held it for then
+	turn string      // the turn that was begun last
 }
 
 // called is a call that was let through.

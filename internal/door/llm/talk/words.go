@@ -5,11 +5,14 @@ import "strings"
 // Marker encloses what a harness writes into a user's message. Without End it reaches to
 // the end of the text; what is never closed does too.
 type Marker struct {
+	Agent      string // only in this harness's messages; "" in all
 	Begin, End string
 	// Summary says that a model wrote what is enclosed: an earlier conversation in short.
-	// Where nobody saw it being written it is untrusted. Anything else is the harness's own,
-	// or a file of the workspace.
+	// Where nobody saw it being written it is untrusted.
 	Summary bool
+	// Result says that a tool brought what is enclosed; nobody knows which, so it is
+	// untrusted. Anything else is the harness's own, or a file of the workspace.
+	Result bool
 }
 
 // known are the markers of the harnesses we know.
@@ -39,15 +42,16 @@ func known() []Marker {
 type split struct {
 	words   string // the user's own
 	harness bool   // a harness added something
+	result  bool   // and something that a tool brought
 	summary []string
 }
 
 // divide tells the user's words from what a harness put around them.
-func divide(text string, markers []Marker) split {
+func divide(text, agent string, markers []Marker) split {
 	var out split
 	var own strings.Builder
 	for text != "" {
-		at, m := firstMarker(text, markers)
+		at, m := firstMarker(text, agent, markers)
 		if m == nil {
 			own.WriteString(text)
 			break
@@ -61,9 +65,12 @@ func divide(text string, markers []Marker) split {
 				text = ""
 			}
 		}
-		if m.Summary {
+		switch {
+		case m.Summary:
 			out.summary = append(out.summary, inside)
-		} else {
+		case m.Result:
+			out.result = true
+		default:
 			out.harness = true
 		}
 	}
@@ -71,9 +78,12 @@ func divide(text string, markers []Marker) split {
 	return out
 }
 
-func firstMarker(text string, markers []Marker) (int, *Marker) {
+func firstMarker(text, agent string, markers []Marker) (int, *Marker) {
 	at, found := -1, (*Marker)(nil)
 	for i := range markers {
+		if markers[i].Agent != "" && markers[i].Agent != agent {
+			continue
+		}
 		if j := strings.Index(text, markers[i].Begin); j >= 0 && (found == nil || j < at) {
 			at, found = j, &markers[i]
 		}

@@ -1,12 +1,10 @@
-package config
+package source
 
 import (
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/tidemark/tidemark/internal/source"
 )
 
 // The bounds of a host's file, far above any a person wrote.
@@ -19,7 +17,7 @@ const (
 // commas, keys without quotes and text in single quotes. What the host would refuse or
 // two readers could take for different things (a key given twice) is a fault.
 type json5 struct {
-	source.Decoder
+	Decoder
 	file      string
 	text      []rune
 	at        int
@@ -27,15 +25,15 @@ type json5 struct {
 	depth     int
 }
 
-// parseJSON5 reads a whole file; the node is nil where there is a fault.
-func parseJSON5(file string, src []byte) (*source.Node, source.Faults) {
+// ParseJSON5 reads a whole file; the node is nil where there is a fault.
+func ParseJSON5(file string, src []byte) (*Node, Faults) {
 	p := &json5{file: file, line: 1, col: 1}
 	switch {
 	case len(src) > maxHostBytes:
-		p.Errorf(source.Pos{File: file}, "the file has %d bytes, more than the %d allowed", len(src), maxHostBytes)
+		p.Errorf(Pos{File: file}, "the file has %d bytes, more than the %d allowed", len(src), maxHostBytes)
 		return nil, p.Faults
 	case !utf8.Valid(src):
-		p.Errorf(source.Pos{File: file}, "the file is not valid UTF-8")
+		p.Errorf(Pos{File: file}, "the file is not valid UTF-8")
 		return nil, p.Faults
 	}
 	text := strings.TrimPrefix(string(src), "\ufeff")
@@ -50,7 +48,7 @@ func parseJSON5(file string, src []byte) (*source.Node, source.Faults) {
 	return root, nil
 }
 
-func (p *json5) pos() source.Pos { return source.Pos{File: p.file, Line: p.line, Col: p.col} }
+func (p *json5) pos() Pos { return Pos{File: p.file, Line: p.line, Col: p.col} }
 
 // fault reports the first fault; what comes after one is guesswork.
 func (p *json5) fault(message string) bool {
@@ -122,11 +120,11 @@ func (p *json5) comment() bool {
 	return false
 }
 
-func (p *json5) value(path string) (*source.Node, bool) {
+func (p *json5) value(path string) (*Node, bool) {
 	if !p.space() {
 		return nil, false
 	}
-	n := &source.Node{Pos: p.pos(), Path: path}
+	n := &Node{Pos: p.pos(), Path: path}
 	if p.depth++; p.depth > maxHostDepth {
 		return n, p.fault("nested too deep")
 	}
@@ -139,7 +137,7 @@ func (p *json5) value(path string) (*source.Node, bool) {
 	case r == '[':
 		return n, p.list(n)
 	case r == '"' || r == '\'':
-		n.Kind = source.String
+		n.Kind = String
 		var ok bool
 		n.Text, ok = p.quoted()
 		return n, ok
@@ -147,11 +145,11 @@ func (p *json5) value(path string) (*source.Node, bool) {
 	return n, p.bare(n)
 }
 
-func (p *json5) object(n *source.Node) bool {
-	n.Kind = source.Map
+func (p *json5) object(n *Node) bool {
+	n.Kind = Map
 	seen := map[string]bool{}
 	return p.members('}', func() bool {
-		k := source.Key{Pos: p.pos()}
+		k := Key{Pos: p.pos()}
 		var ok bool
 		if k.Name, ok = p.key(); !ok || !p.space() {
 			return false
@@ -175,8 +173,8 @@ func (p *json5) object(n *source.Node) bool {
 	})
 }
 
-func (p *json5) list(n *source.Node) bool {
-	n.Kind = source.List
+func (p *json5) list(n *Node) bool {
+	n.Kind = List
 	return p.members(']', func() bool {
 		item, ok := p.value(n.Path + "[" + strconv.Itoa(len(n.List)) + "]")
 		n.List = append(n.List, item)
@@ -235,7 +233,7 @@ func (p *json5) word() string {
 }
 
 // bare is a value without quotes.
-func (p *json5) bare(n *source.Node) bool {
+func (p *json5) bare(n *Node) bool {
 	from := p.at
 	for r := p.peek(); r == '+' || r == '-' || r == '.' || r == '$' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r); r = p.peek() {
 		p.next()
@@ -246,15 +244,15 @@ func (p *json5) bare(n *source.Node) bool {
 		n.Text = ""
 		return true
 	case "true", "false":
-		n.Kind, n.Bool = source.Bool, n.Text == "true"
+		n.Kind, n.Bool = Bool, n.Text == "true"
 		return true
 	}
 	if i, err := strconv.ParseInt(n.Text, 0, 64); err == nil && !leadingZero(n.Text) {
-		n.Kind, n.Int = source.Int, i
+		n.Kind, n.Int = Int, i
 		return true
 	}
 	if _, err := strconv.ParseFloat(n.Text, 64); err == nil && !leadingZero(n.Text) {
-		n.Kind = source.Float
+		n.Kind = Float
 		return true
 	}
 	p.Errorf(n.Pos, "this is no value; text stands in quotes")

@@ -1,0 +1,41 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A program that waits for what never comes is ended by a second signal.
+func TestASecondSignalEndsTheProgram(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "tidemark.yaml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "check", pipe)
+	cmd.Env = append(os.Environ(), "TIDEMARK_TEST_MAIN=1")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	held, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits until the program reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = held.Close() }()
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} { // two kinds: two of one kind could be taken for one
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(said.String(), "stopped at once") {
+		t.Errorf("got %v and %q, want exit code %d and a reason", err, said.String(), exitUsage)
+	}
+}

@@ -1,0 +1,96 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// builders build or test what lies in a folder, by its own rules.
+var builders = set("make gmake cmake ninja just task pytest py.test tox nox gradle gradlew mvn mvnw rake ant meson scons bazel phpunit rspec jest vitest mocha configure autogen.sh bootstrap")
+
+// buildVerbs are the words by which programs that do other things too build or test.
+var buildVerbs = map[string]map[string]bool{
+	"npm": set("test t run run-script start install i ci rebuild exec build"), "pnpm": set("test run start install i exec build dev"), "yarn": set("test run start install exec build dev"), "bun": set("test run install build"),
+	"go": set("test run generate"), "cargo": set("build run test check bench install"), "bundle": set("exec install"), "composer": set("install run test"), "mix": set("test compile run"),
+	"dotnet": set("build test run"), "swift": set("build test run"), "docker": set("build compose"), "pip": set("install"), "pip3": set("install"), "uv": set("run sync"), "poetry": set("run install"), "python": set("-m"), "python3": set("-m"),
+}
+
+// building reports whether the program builds or tests what lies here.
+func (c *call) building() bool {
+	if builders[c.name] || c.name == "yarn" && len(c.args) == 0 {
+		return true
+	}
+	verbs := buildVerbs[c.name]
+	return verbs != nil && len(c.args) > 0 && verbs[c.args[0].Text]
+}
+
+// dataFiles are endings of files that nothing runs.
+var dataFiles = set(".csv .tsv .json .txt .html .htm .xml .png .jpg .jpeg .gif .svg .pdf .md .log .zip .tgz .gz .tar .xz .bz2 .parquet .ico .woff .woff2 .mp4 .mp3 .sql .rst")
+
+// codeFile reports whether a build of the folder here may run a file.
+func codeFile(file string) bool {
+	if strings.HasPrefix(file, "/tmp/") || strings.HasPrefix(file, "/dev/") {
+		return false
+	}
+	base := path.Base(file)
+	return base == "package.json" || base == "composer.json" || base == "CMakeLists.txt" || !dataFiles[strings.ToLower(path.Ext(base))]
+}
+
+// runners run the file they are given.
+var runners = set("java tsx ts-node jshell dotnet mono wine npx bunx pipx rscript qemu-x86_64 guile elixir escript groovy kotlin scala swift julia racket sbcl")
+
+// runsFile reads programs that run a file, or make one that runs.
+func (c *call) runsFile() {
+	fetched := slices.ContainsFunc(c.args, func(a Word) bool { return c.isFetched(a.Text) })
+	switch {
+	case !fetched:
+	case runners[c.name]:
+		c.does |= RunsFetched
+	case c.name == "gcc" || c.name == "cc" || c.name == "g++" || c.name == "clang" || c.name == "clang++" || c.name == "rustc" || c.name == "c++" || c.name == "tcc":
+		flags, _ := options(c.args, "o", nil)
+		for _, o := range append(flags["-o"], "a.out") {
+			c.bring(o)
+		}
+	}
+}
+
+// builds reads make and its kin: they run what a file here says.
+func (c *call) builds() {
+	if slices.ContainsFunc(c.args, func(a Word) bool { return c.isFetched(a.Text) }) {
+		c.does |= RunsFetched
+	}
+	flags, rest := options(c.args, "fCjloIW", set("--eval --file --directory"))
+	for _, v := range flags["--eval"] {
+		c.recipe(v)
+	}
+	if slices.Contains(flags["-f"], "-") || slices.Contains(flags["--file"], "-") {
+		c.does |= c.fetchedIn()
+		if !c.in.known {
+			c.unread()
+			return
+		}
+		c.recipe(c.in.text)
+	}
+	for _, a := range rest {
+		if v, ok := strings.CutPrefix(a.Text, "SHELL="); ok && !IsShell(v) {
+			c.script(v, flow{})
+		}
+	}
+	if i := slices.IndexFunc(c.args, func(a Word) bool { return a.Text == "env" }); c.name == "cmake" && i > 0 && c.args[i-1].Text == "-E" {
+		c.inner(c.args[i:], false)
+	}
+}
+
+// recipe reads the commands of a makefile's text.
+func (c *call) recipe(text string) {
+	for l := range strings.Lines(text) {
+		if _, command, ok := strings.Cut(l, ";"); ok {
+			c.script(command, flow{})
+		} else if l[0] == '\t' {
+			c.script(strings.TrimLeft(l, "\t@-+"), flow{})
+		} else if i := strings.Index(l, "$(shell "); i >= 0 {
+			c.does |= c.started(strings.TrimRight(l[i+8:], ")\n "))
+		}
+	}
+}

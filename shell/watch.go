@@ -1,0 +1,137 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// onlyLooking are verbs of our own program that change nothing.
+var onlyLooking = set("status doctor sessions graph explain check report replay version help demo annotate completion")
+
+// agents are programs that run an agent. With what they are told nothing here watches it.
+var agents = set("claude codex gemini opencode openclaw cursor-agent droid qwen auggie kiro-cli")
+
+// prompted are agents by whose name other programs go too, and what makes them one.
+var prompted = map[string]map[string]bool{
+	"copilot": set("-p --prompt -i --interactive --allow-all-tools --yolo"), "goose": set("run session configure"), "aider": set("--message -m --message-file --yes --yes-always"),
+	"amp": set("-x --execute"), "crush": set("run"),
+}
+
+// agentPackages are the packages agents come in.
+var agentPackages = []string{"claude-code", "openai/codex", "gemini-cli", "opencode-ai", "openclaw", "github/copilot"}
+
+// watching reads our own program and programs that run agents; false if it is neither.
+func (c *call) watching() bool {
+	switch {
+	case c.name == "tidemark" || c.name == "tidemark.exe":
+		if !c.asksTidemark() {
+			c.does |= Oversight
+		}
+	case c.name == "tidemark-hook":
+		if len(c.args) != 1 || !info[c.args[0].Text] {
+			c.does |= Oversight // whoever speaks to it speaks as the host
+		}
+	case agents[c.name]:
+		if !c.asksAgent() {
+			c.does |= Oversight | NetworkRead | NetworkWrite
+		}
+	case prompted[c.name] != nil:
+		if slices.ContainsFunc(c.args, func(a Word) bool { return !a.Known || prompted[c.name][a.Text] }) {
+			c.does |= Oversight | NetworkRead | NetworkWrite
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+var info = set("--version -v -V --help -h version help")
+
+// asksTidemark reports whether our own program is only asked something.
+func (c *call) asksTidemark() bool {
+	_, rest := options(c.args, "", set("--data --config --server --url --token"))
+	if len(rest) == 0 {
+		return true
+	}
+	second := ""
+	if len(rest) > 1 {
+		second = rest[1].Text
+	}
+	switch verb := rest[0].Text; {
+	case !rest[0].Known:
+		return false
+	case verb == "approvals":
+		return second == "" || second == "list" || second == "watch" && !c.in.given
+	case verb == "audit":
+		return second == "" || second == "verify"
+	case verb == "labels" || verb == "writes":
+		return second == ""
+	default:
+		return onlyLooking[verb]
+	}
+}
+
+// asksAgent reports whether an agent's program is only asked about itself.
+func (c *call) asksAgent() bool {
+	if len(c.args) == 0 || c.in.given {
+		return false
+	}
+	first, second := c.args[0], ""
+	if len(c.args) > 1 {
+		second = c.args[1].Text
+	}
+	if info[first.Text] || first.Text == "doctor" || first.Text == "status" || first.Text == "models" {
+		return len(c.args) == 1
+	}
+	return first.Known && !strings.HasPrefix(first.Text, "-") && len(c.args) == 2 && (second == "list" || second == "ls" || second == "get" || info[second])
+}
+
+// lookers only look at the files they name, or handle what they write themselves.
+var lookers = set("cat tac nl head tail less more bat strings od hexdump grep egrep fgrep rg ag cut uniq tr jq diff cmp file wc ls ll stat test [ echo printf cd pushd find fd cp " +
+	"readlink realpath basename dirname md5sum sha1sum sha256sum du tree xxd base64 which type export true false : set sed gsed perl source . curl wget tar zip rsync scp")
+
+var gitLooks = set("add commit diff log show status blame ls-files check-ignore grep rev-parse annotate shortlog push fetch")
+
+// handles looks for files that watch the agent among the words of a program that may write
+// them. Most programs are not known, and none of them has business there.
+func (c *call) handles() {
+	_, wraps := wrappers[c.name]
+	_, carries := carriers[c.name]
+	if lookers[c.name] || wraps || carries || shells[c.name] || c.name == "git" && len(c.args) > 0 && gitLooks[c.args[0].Text] {
+		return
+	}
+	if slices.ContainsFunc(c.args, func(a Word) bool { return a.Text == "json.tool" }) {
+		return
+	}
+	for _, a := range c.args {
+		t := a.Text
+		if _, v, ok := strings.Cut(t, "="); ok {
+			t = v
+		}
+		if t != "" && !strings.ContainsAny(t, " \n\t:{(") && Overseen(c.at(t)) {
+			c.does |= Persist | Oversight
+		}
+	}
+}
+
+var (
+	enders  = set("kill pkill killall skill xkill")
+	finders = set("pgrep pidof grep egrep rg ps lsof fuser kill pkill killall skill xkill")
+	keepers = set("systemctl launchctl service brew docker podman supervisorctl pm2 sc rc-service initctl")
+	ending  = set("stop disable kill mask unload bootout remove rm restart uninstall pause down delete")
+)
+
+// endsWatch reports whether programs together end the one that watches.
+func (l *Line) endsWatch() bool {
+	ends, ours := false, false
+	for i := range l.Runs {
+		r := &l.Runs[i]
+		named := slices.ContainsFunc(r.Args, func(a Word) bool { return strings.Contains(strings.ToLower(a.Text), "tidemark") })
+		ends = ends || enders[r.Name]
+		ours = ours || named && finders[r.Name]
+		if named && keepers[r.Name] && slices.ContainsFunc(r.Args, func(a Word) bool { return ending[a.Text] }) {
+			return true
+		}
+	}
+	return ends && ours
+}
