@@ -86,7 +86,7 @@ func (c *Context) danger(l *shell.Line) string {
 	switch e := l.Found; {
 	case e.Has(shell.Oversight):
 		return "oversight"
-	case e.Has(shell.RunsFetched) && !(builds(l) && c.chosen(distant(l.Addresses))):
+	case e.Has(shell.RunsFetched) && (!builds(l) || !c.chosen(distant(l.Addresses))):
 		return "pipe-to-shell"
 	case e.Has(shell.Unparsed) && !l.Broken:
 		return "unreadable"

@@ -59,6 +59,7 @@ func (w *weighing) value(l *leaf) {
 	if l.flag || strings.TrimSpace(l.text) == "" {
 		return
 	}
+	w.patches(l)
 	if l.quoted && (p.Kind == meaning.URL || addressed(l.path) || startsURL.MatchString(l.text)) && w.m.Act == meaning.Read {
 		w.find("address", l.path, l.text, w.c.address(l.text))
 		return
@@ -178,6 +179,22 @@ func (w *weighing) watched(l *leaf, s source) {
 		w.risk("oversight", l.text)
 	case w.m.Act == meaning.Read && strings.HasSuffix(l.text, "tokens.json") && shell.Secret(l.text):
 		w.risk("secret", l.text)
+	}
+}
+
+// patches looks at the files that a patch changes.
+func (w *weighing) patches(l *leaf) {
+	if !w.c.host || w.m.Act == meaning.Read || !strings.Contains(l.text, "*** ") && !strings.Contains(l.text, "+++ ") {
+		return
+	}
+	for line := range strings.Lines(l.text) {
+		for _, mark := range []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:", "+++ b/", "+++ ", "--- a/", "--- "} {
+			file, ok := strings.CutPrefix(strings.TrimSpace(line), mark)
+			if file = strings.TrimSpace(file); ok && shell.Overseen(file) && !w.c.index.Said(file) {
+				w.risk("oversight", file)
+				return
+			}
+		}
 	}
 }
 

@@ -152,7 +152,7 @@ func TestARuleAsksWhatACommandDoes(t *testing.T) {
 	}
 }
 
-// BEY-08: a memory file is one whoever writes it.
+// HOOK-12: a memory file is one whoever writes it.
 func TestCommandsThatWriteMemory(t *testing.T) {
 	set := mustParse(t, "preset: permissive\nrules:\n  - {name: m, when: memory, effect: deny}\n")
 	for command, want := range map[string]bool{

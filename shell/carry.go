@@ -27,14 +27,7 @@ func (c *call) carries(strict bool) {
 		c.absorb(windowsText(strings.Join(texts(c.args), " ")))
 	case "npx", "bunx", "uvx":
 		c.guess(c.args, false, true)
-		c.does |= Install | NetworkRead
-		c.scriptFlag()
-		if _, rest := options(c.args, "pc", set("--package --call")); len(rest) > 0 {
-			c.named(rest[:1])
-			if len(rest) < len(c.args) || len(rest) > 1 {
-				c.fetchesAgent(rest[0].Text)
-			}
-		}
+		c.fetchedProgram()
 	case "uv", "poetry", "pipenv", "conda":
 		c.guess(c.args, false, false)
 		c.environment()
@@ -55,9 +48,17 @@ func (c *call) carries(strict bool) {
 	}
 }
 
-// fetchesAgent looks whether a package is an agent, to be run with what it is told.
-func (c *call) fetchesAgent(name string) {
-	if mentions(strings.ToLower(name), agentPackages) {
+// fetchedProgram reads npx and its kin, which fetch the program they run. An agent that
+// is fetched and told something is one that nobody watches.
+func (c *call) fetchedProgram() {
+	c.does |= Install | NetworkRead
+	c.scriptFlag()
+	_, rest := options(c.args, "pc", set("--package --call"))
+	if len(rest) == 0 {
+		return
+	}
+	c.named(rest[:1])
+	if len(c.args) > 1 && mentions(strings.ToLower(rest[0].Text), agentPackages) {
 		c.does |= Oversight
 	}
 }

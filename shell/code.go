@@ -109,6 +109,9 @@ func (w *walker) quotes(code string, does Effects, starts bool) Effects {
 			}
 			if does.Has(FileWrite) {
 				does |= w.stays(q)
+				if overseenFolder(q) {
+					does |= Persist | Oversight // code puts paths together
+				}
 			}
 			if does.Has(Destructive) && everything(q) {
 				does |= Wrecks

@@ -70,6 +70,12 @@ func windowsText(text string) windows {
 			out.does |= ReadsSecret
 		}
 	}
+	out.does |= windowsDeeds(low, has, out.does)
+	return out
+}
+
+// windowsDeeds is what the words of a text for a Windows shell do.
+func windowsDeeds(low string, has map[string]bool, does Effects) Effects {
 	any := func(words map[string]bool) bool {
 		for w := range words {
 			if has[w] {
@@ -79,25 +85,24 @@ func windowsText(text string) windows {
 		return false
 	}
 	if any(windowsFetch) {
-		out.does |= NetworkRead
+		does |= NetworkRead
 	}
 	if any(windowsSend) || has["-infile"] || has["-body"] || has["post"] || has["put"] {
-		out.does |= NetworkRead | NetworkWrite
+		does |= NetworkRead | NetworkWrite
 	}
 	if has["send-mailmessage"] {
-		out.does |= Mail
+		does |= Mail
 	}
-	if any(windowsRun) && (out.does.Has(Network) || strings.Contains(low, "frombase64string")) {
-		out.does |= RunsFetched
+	if any(windowsRun) && (does.Has(Network) || strings.Contains(low, "frombase64string")) {
+		does |= RunsFetched
 	}
 	if any(windowsWrite) || strings.Contains(low, ">") {
-		out.does |= FileWrite
+		does |= FileWrite
 	}
 	if any(windowsStay) {
-		out.does |= Persist
+		does |= Persist
 	}
-	out.does |= windowsHarm(low, has)
-	return out
+	return does | windowsHarm(low, has)
 }
 
 func windowsHarm(low string, has map[string]bool) Effects {

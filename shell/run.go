@@ -45,8 +45,9 @@ func (w *walker) run(words []Word, in flow) flow {
 	i := len(w.line.Runs)
 	w.line.Runs = append(w.line.Runs, Run{Name: name, Path: first.Text, Args: words[1:]})
 	c := &call{walker: w, name: name, args: words[1:], in: in, out: flow{fetched: in.fetched, decoded: in.decoded, secret: in.secret, env: in.env}}
+	c.out.watched = in.watched
 	for _, a := range c.args {
-		c.out = c.out.join(flow{secret: a.flow.secret, env: a.flow.env})
+		c.out = c.out.join(flow{secret: a.flow.secret, env: a.flow.env, watched: a.flow.watched || w.watches(a.Text)})
 	}
 	if w.isFetched(first.Text) && strings.Contains(first.Text, "/") || w.inside && strings.HasPrefix(first.Text, "./") && !builders[name] {
 		c.does |= RunsFetched

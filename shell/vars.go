@@ -88,7 +88,7 @@ func (w *walker) assigned(s *syntax.Stmt) {
 		if a.Value == nil {
 			w.vars.values[a.Name.Value] = []string{""}
 		} else if !substitutes(a.Value) { // those have been read already, and once is enough
-			if v := w.word(a.Value); v.Known || expands(v.Text) && !strings.Contains(v.Text, "$") {
+			if v := w.word(a.Value); v.Known || !strings.Contains(v.Text, "$") {
 				w.vars.values[a.Name.Value] = []string{v.Text}
 			}
 		}

@@ -14,12 +14,13 @@ type flow struct {
 	env     bool // the environment
 	given   bool // something is there at all: a file, or what another program puts out
 	made    bool // a program decides it when it runs
+	watched bool // it names files that watch the agent
 	text    string
 	known   bool // text is all of it
 }
 
 func (f flow) join(g flow) flow {
-	return flow{fetched: f.fetched || g.fetched, decoded: f.decoded || g.decoded, secret: f.secret || g.secret, env: f.env || g.env, given: f.given || g.given, made: f.made || g.made}
+	return flow{fetched: f.fetched || g.fetched, decoded: f.decoded || g.decoded, secret: f.secret || g.secret, env: f.env || g.env, given: f.given || g.given, made: f.made || g.made, watched: f.watched || g.watched}
 }
 
 // walker goes through one line, in the order it is written.

@@ -6,7 +6,7 @@ import (
 )
 
 // onlyLooking are verbs of our own program that change nothing.
-var onlyLooking = set("status doctor sessions graph explain check report replay version help demo annotate completion")
+var onlyLooking = set("status doctor sessions graph explain check report replay version help demo")
 
 // agents are programs that run an agent. With what they are told nothing here watches it.
 var agents = set("claude codex gemini opencode openclaw cursor-agent droid qwen auggie kiro-cli")
@@ -49,7 +49,17 @@ var info = set("--version -v -V --help -h version help")
 
 // asksTidemark reports whether our own program is only asked something.
 func (c *call) asksTidemark() bool {
-	_, rest := options(c.args, "", set("--data --config --server --url --token"))
+	rest := c.args
+	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
+		switch t := rest[0].Text; {
+		case t == "--json" || info[t] || strings.HasPrefix(t, "--data=") || strings.HasPrefix(t, "--config="):
+			rest = rest[1:]
+		case (t == "--data" || t == "--config") && len(rest) > 1:
+			rest = rest[2:]
+		default:
+			return false // another may take the next word for its value, and hide the verb
+		}
+	}
 	if len(rest) == 0 {
 		return true
 	}
@@ -112,6 +122,23 @@ func (c *call) handles() {
 			c.does |= Persist | Oversight
 		}
 	}
+}
+
+// watches reports whether a word is a file or folder that watches the agent.
+func (w *walker) watches(text string) bool {
+	return text != "" && text[0] != '-' && !strings.ContainsAny(text, " \n\t") && (Overseen(w.at(text)) || overseenFolder(w.at(text)))
+}
+
+// fedWatched is a program that is handed the names of such files.
+func (c *call) fedWatched(words []Word, fed bool) {
+	if !fed || len(words) == 0 {
+		return
+	}
+	name, _ := programName(words[0])
+	if lookers[name] && !slices.ContainsFunc(words, func(a Word) bool { return strings.HasPrefix(a.Text, "-i") || strings.HasPrefix(a.Text, "--in-place") }) {
+		return
+	}
+	c.does |= Persist | Oversight
 }
 
 var (

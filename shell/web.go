@@ -31,14 +31,7 @@ func (c *call) curl() {
 			c.does |= NetworkWrite
 		}
 	}
-	for _, f := range []string{"-H", "--header", "-b", "--cookie", "--url-query"} {
-		for _, v := range flags[f] {
-			if i := strings.IndexByte(v, '@'); i == 0 || i > 0 && f == "--url-query" {
-				c.does |= NetworkWrite
-				c.reads(v[i+1:])
-			}
-		}
-	}
+	c.curlHeaders(flags)
 	c.curlFile(slices.Concat(flags["-K"], flags["--config"]))
 	if flags["--mail-rcpt"] != nil {
 		c.does |= Mail | NetworkWrite
@@ -57,6 +50,18 @@ func (c *call) curl() {
 	}
 	if flags["-O"] != nil || flags["--remote-name"] != nil || flags["--remote-name-all"] != nil || flags["-J"] != nil {
 		c.download(rest)
+	}
+}
+
+// curlHeaders reads what is carried beside the body, where it comes out of a file.
+func (c *call) curlHeaders(flags map[string][]string) {
+	for _, f := range []string{"-H", "--header", "-b", "--cookie", "--url-query"} {
+		for _, v := range flags[f] {
+			if i := strings.IndexByte(v, '@'); i == 0 || i > 0 && f == "--url-query" {
+				c.does |= NetworkWrite
+				c.reads(v[i+1:])
+			}
+		}
 	}
 }
 

@@ -1,9 +1,6 @@
 package shell
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // wrapper is a program that runs the command among its arguments.
 type wrapper struct {
@@ -91,6 +88,7 @@ func (c *call) wraps() bool {
 		c.out.env = true
 	default:
 		c.inner(args, c.name == "xargs")
+		c.fedWatched(args, c.name == "xargs" && c.in.watched)
 	}
 	return true
 }
@@ -98,8 +96,9 @@ func (c *call) wraps() bool {
 // splits reads env -S, which takes a text apart into a command.
 func (c *call) splits() bool {
 	for i, a := range c.args {
-		text, rest, ok := "", c.args[i+1:], false
-		if text, ok = strings.CutPrefix(a.Text, "--split-string="); !ok {
+		rest := c.args[i+1:]
+		text, ok := strings.CutPrefix(a.Text, "--split-string=")
+		if !ok {
 			short := len(a.Text) > 1 && a.Text[0] == '-' && a.Text[1] != '-'
 			at := strings.IndexByte(a.Text, 'S')
 			switch {
@@ -122,83 +121,6 @@ func (c *call) splits() bool {
 		return true
 	}
 	return false
-}
-
-// evaluated reads the text that eval and trap run.
-func (c *call) evaluated() {
-	args := c.args
-	if c.name == "trap" && len(args) > 1 {
-		args = args[:1]
-	}
-	for _, a := range args {
-		if a.tame == tameInit {
-			return
-		}
-		if !a.Known {
-			if a.flow.fetched || a.flow.decoded {
-				c.does |= RunsFetched
-			}
-			c.unread()
-			return
-		}
-	}
-	src := strings.Join(texts(args), " ")
-	if c.name == "trap" && strings.HasPrefix(src, "-") {
-		return
-	}
-	for _, a := range args {
-		if a.flow.decoded {
-			c.does |= RunsFetched
-		}
-	}
-	c.out = c.script(src, c.in)
-}
-
-// find reads the commands after -exec and its kin.
-func (c *call) find() {
-	runs := []string{"-exec", "-execdir", "-ok", "-okdir"}
-	if c.name != "find" {
-		runs = []string{"-x", "-X", "--exec", "--exec-batch"}
-	}
-	for i, a := range c.args {
-		switch {
-		case !a.Known:
-		case slices.Contains(runs, a.Text):
-			end := slices.IndexFunc(c.args[i+1:], func(w Word) bool { return w.Known && (w.Text == ";" || w.Text == "+") })
-			if end < 0 {
-				end = len(c.args) - i - 1
-			}
-			c.inner(c.args[i+1:i+1+end], true)
-			if end > 0 && c.args[i+1].Text == "rm" {
-				c.gone(c.args[0].Text)
-				if everything(c.at(c.args[0].Text)) {
-					c.does |= Wrecks
-				}
-			}
-		case a.Text == "-delete":
-			c.does |= Destructive | FileWrite
-			c.gone(c.args[0].Text)
-			if everything(c.at(c.args[0].Text)) {
-				c.does |= Wrecks
-			}
-		case strings.HasPrefix(a.Text, "-fprint") || a.Text == "-fls":
-			if i+1 < len(c.args) {
-				c.written(c.args[i+1].Text, flow{})
-			}
-		}
-	}
-}
-
-// aliased reads what an alias will stand for.
-func (c *call) aliased() {
-	c.line.Unsure = true
-	for _, a := range c.args {
-		if _, body, ok := strings.Cut(a.Text, "="); ok && a.Known && body != "" {
-			c.script(body, flow{})
-		} else if ok && !a.Known {
-			c.unread()
-		}
-	}
 }
 
 // inner reads a wrapped command. fed says that it is given arguments from elsewhere; a
@@ -312,74 +234,4 @@ func (w wrapper) flag(text string) (int, bool) {
 		}
 	}
 	return 1, true
-}
-
-// candidates reads a program that runs a command somewhere among its words: each of them
-// may be where it begins.
-func (c *call) candidates(strict bool) {
-	out := c.out
-	for i, a := range c.args {
-		switch {
-		case !a.Known:
-			if i > 0 && (c.args[i-1].Text == "-p" || c.args[i-1].Text == "--pid") {
-				continue
-			}
-			c.unread()
-			return
-		case a.Text == "" || strings.HasPrefix(a.Text, ":::"):
-		case a.Text[0] == '-':
-			if j := strings.IndexAny(a.Text, " ;|"); j > 0 {
-				c.handed(strings.TrimLeft(a.Text[max(strings.IndexByte(a.Text[:j], '='), 1)+1:], "="), false)
-			}
-		case strings.ContainsAny(a.Text, " \n;|&$`"):
-			c.handed(a.Text, strict)
-		default:
-			words := slices.DeleteFunc(slices.Clone(c.args[i:]), func(w Word) bool { return strings.HasPrefix(w.Text, ":::") })
-			if len(words) > 2 && words[1].Text == "--" {
-				words = slices.Delete(words, 1, 2)
-			}
-			c.inner(words, false)
-		}
-		out = out.join(c.out)
-	}
-	c.out = out
-}
-
-// handed reads a text that may be a command.
-func (c *call) handed(text string, strict bool) {
-	if c.name == "gdb" || c.name == "lldb" {
-		text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(text, "platform "), "shell "), "!")
-	}
-	if strict {
-		c.out = c.script(text, c.in)
-		return
-	}
-	c.does |= c.started(text)
-}
-
-// guess takes every word for a program that may run, and every word with blanks for a
-// command of its own. weigh says that what they would do counts.
-func (c *call) guess(args []Word, strict, weigh bool) {
-	for i, a := range args {
-		switch {
-		case !a.Known && strict:
-			c.unread()
-			return
-		case !a.Known:
-			continue
-		case strings.HasPrefix(a.Text, "-") || a.Text == "":
-			continue
-		case strings.ContainsAny(a.Text, " \n;|&$`"):
-			if strict || weigh {
-				c.script(a.Text, c.in)
-			}
-		case len(c.line.Runs) < maxRuns:
-			name, _ := programName(a)
-			run := Run{Name: name, Path: a.Text, Args: args[i+1:], Guess: true}
-			if weigh {
-				run.Effects = plain[name]
-			}
-			c.line.Runs = append(c.line.Runs, run)
-		}
-	}
 }

@@ -19,6 +19,7 @@ type LLM struct {
 	MaxIterations int        // model calls of one turn; 0 is without end
 	Wait          time.Duration
 	Markers       []Marker
+	ChatCommands  bool // .approve and the others in user messages count
 }
 
 // Marker encloses what a harness writes into user messages.
@@ -86,6 +87,7 @@ func (d *decoder) llm(n *source.Node) LLM {
 		"maxIterations":   number(0, 1_000_000, func(v int64) { l.MaxIterations = int(v) }),
 		"wait":            func(n *source.Node) { l.Wait = d.span(n, maxWait) },
 		"markers":         func(n *source.Node) { l.Markers = d.markers(n) },
+		"chatCommands":    func(n *source.Node) { l.ChatCommands, _ = d.Bool(n) },
 	})
 	return l
 }

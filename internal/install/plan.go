@@ -206,7 +206,7 @@ func (p *Plan) compose(f file, src []byte, old settings.Entry, planned map[strin
 		return addBlock(f.path, src, block, old)
 	}
 	e := settings.Entry{Comments: f.comments, Blank: old.Blank}
-	if strings.TrimSpace(string(src)) == "" {
+	if settings.IsBlank(src) {
 		if src != nil && e.Blank == nil {
 			was := string(src)
 			e.Blank = &was

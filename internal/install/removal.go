@@ -99,7 +99,7 @@ func (p *Plan) unchanged(e settings.Entry, src []byte, files []file) bool {
 
 // takeParts is a JSON file without our parts.
 func (p *Plan) takeParts(e settings.Entry, path string, src []byte) ([]byte, error) {
-	if len(bytes.TrimSpace(src)) == 0 {
+	if settings.IsBlank(src) {
 		return src, nil
 	}
 	t, err := openText(path, src, e.Comments)

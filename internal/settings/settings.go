@@ -12,13 +12,13 @@
 package settings
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/tidemark/tidemark/internal/strictjson"
@@ -115,7 +115,7 @@ type Doc struct {
 // Parse reads a JSON file that holds an object, with comments where the agent takes them.
 // An error is a *Fault. A file of nothing but white space holds nothing: agents take it so.
 func Parse(src []byte, comments bool) (*Doc, error) {
-	if strings.TrimSpace(string(src)) == "" {
+	if IsBlank(src) {
 		src = []byte("{}")
 	}
 	s := &scanner{src: src, comments: comments}
@@ -125,6 +125,9 @@ func Parse(src []byte, comments bool) (*Doc, error) {
 	}
 	return &Doc{Src: src, Root: root, Lines: s.lines}, nil
 }
+
+// IsBlank reports whether a file holds nothing but white space of JSON.
+func IsBlank(src []byte) bool { return len(bytes.Trim(src, " \t\r\n")) == 0 }
 
 // Raw is a value as it stands in the file.
 func (d *Doc) Raw(n *Node) strictjson.Value { return strictjson.Value(d.Src[n.Start:n.End]) }

@@ -37,7 +37,7 @@ func (a *Adapter) tampered(o Options, e *Event, changed ...string) string {
 		if name != o.Installed && r.Project != "" && !inside(e.Cwd, r.Project) {
 			continue
 		}
-		if why := compare(r); why != "" {
+		if why := a.compare(r); why != "" {
 			return why
 		}
 	}
@@ -66,7 +66,7 @@ func records(data, agent string) ([]string, error) {
 }
 
 // compare says the first thing that is not as it was written.
-func compare(r *settings.Record) string {
+func (a *Adapter) compare(r *settings.Record) string {
 	reader := settings.Reader{}
 	if r.Project != "" {
 		reader.File = func(path string) ([]byte, error) {
@@ -85,7 +85,7 @@ func compare(r *settings.Record) string {
 			files = append(files, f.Path)
 		}
 	}
-	return first(reader.TurnedOff(r.Agent, files...))
+	return first(reader.TurnedOff(a.name, files...))
 }
 
 func first(problems []string) string {

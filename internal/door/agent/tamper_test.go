@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/strictjson"
@@ -27,7 +26,7 @@ func (w *world) installed(name string) (settings, plugin string) {
 	part := func(event string) any {
 		return map[string]any{"path": []string{"hooks", event}, "list": true, "value": strictjson.Value(ourHook)}
 	}
-	raw, err := strictjson.Marshal(map[string]any{"agent": "claude", "files": []any{
+	raw, err := strictjson.Marshal(map[string]any{"files": []any{
 		map[string]any{"path": settings, "hash": "-", "parts": []any{part("PreToolUse"), part("PostToolUse")}},
 		map[string]any{"path": plugin, "hash": hex.EncodeToString(sum[:]), "own": true},
 	}})
@@ -95,11 +94,11 @@ func TestChangedSettingsAreNoticed(t *testing.T) {
 		"off in a project twice": {func(w *world, _, _, project string) {
 			w.write(project+"/.claude/settings.json", `{"disableAllHooks":false,"disableAllHooks":true}`)
 		}, "cannot be read for certain"},
-		"the record gone":     {func(w *world, _, _, _ string) { _ = os.Remove(filepath.Join(w.data, "installed/claude.json")) }, "is gone"},
-		"all records gone":    {func(w *world, _, _, _ string) { _ = os.RemoveAll(filepath.Join(w.data, "installed")) }, "is gone"},
-		"a pipe for settings": {func(w *world, settings, _, _ string) { _ = os.Remove(settings); _ = syscall.Mkfifo(settings, 0o600) }, "not a regular file"},
-		"the settings gone":   {func(_ *world, settings, _, _ string) { _ = os.Remove(settings) }, "is gone"},
-		"a plugin changed":    {func(w *world, _, _, _ string) { w.write("plugin.js", "theirs") }, "plugin.js was changed"},
+		"the record gone":       {func(w *world, _, _, _ string) { _ = os.Remove(filepath.Join(w.data, "installed/claude.json")) }, "is gone"},
+		"all records gone":      {func(w *world, _, _, _ string) { _ = os.RemoveAll(filepath.Join(w.data, "installed")) }, "is gone"},
+		"a folder for settings": {func(w *world, settings, _, _ string) { _ = os.Remove(settings); _ = os.Mkdir(settings, 0o700) }, "not a regular file"},
+		"the settings gone":     {func(_ *world, settings, _, _ string) { _ = os.Remove(settings) }, "is gone"},
+		"a plugin changed":      {func(w *world, _, _, _ string) { w.write("plugin.js", "theirs") }, "plugin.js was changed"},
 		"hooks turned off": {func(w *world, _, _, _ string) {
 			w.write("settings.json", strings.Replace(hooked, "{", `{"disableAllHooks" : true,`, 1))
 		}, "turns the hooks off"},

@@ -18,9 +18,13 @@ node --test --test-reporter dot test/*.test.mjs
 
 if [ -z "${OPENCLAW:-}" ] && [ "${INSTALL:-}" = 1 ]; then
   OPENCLAW=$work/openclaw
-  mkdir "$OPENCLAW"
-  # In one command: a second one would remove what the first put there.
-  npm install --prefix "$OPENCLAW" --no-audit --no-fund --no-package-lock --loglevel error node@24 openclaw@2026.9.6
+  mkdir "$OPENCLAW" "$work/node24"
+  # Apart: OpenClaw's install wants the newer node to be there already, and a second install
+  # into the same folder would remove it.
+  npm install --prefix "$work/node24" --no-audit --no-fund --no-package-lock --loglevel error node@24
+  PATH=$work/node24/node_modules/node/bin:$PATH \
+    npm install --prefix "$OPENCLAW" --no-audit --no-fund --no-package-lock --loglevel error openclaw@2026.9.6
+  ln -s "$work/node24/node_modules/node" "$OPENCLAW/node_modules/node"
 fi
 if [ -z "${OPENCLAW:-}" ]; then
   echo "-     the real gateway was not tested: set OPENCLAW to a folder with openclaw@2026.9.6 and node@24, or INSTALL=1"

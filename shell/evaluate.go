@@ -1,0 +1,84 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// evaluated reads the text that eval and trap run.
+func (c *call) evaluated() {
+	args := c.args
+	if c.name == "trap" && len(args) > 1 {
+		args = args[:1]
+	}
+	for _, a := range args {
+		if a.tame == tameInit && a.Text == "$" && len(args) == 1 {
+			return // nothing but such an answer
+		}
+		if !a.Known {
+			if a.flow.fetched || a.flow.decoded {
+				c.does |= RunsFetched
+			}
+			c.unread()
+			return
+		}
+	}
+	src := strings.Join(texts(args), " ")
+	if c.name == "trap" && strings.HasPrefix(src, "-") {
+		return
+	}
+	for _, a := range args {
+		if a.flow.decoded {
+			c.does |= RunsFetched
+		}
+	}
+	c.out = c.script(src, c.in)
+}
+
+// find reads the commands after -exec and its kin.
+func (c *call) find() {
+	runs := []string{"-exec", "-execdir", "-ok", "-okdir"}
+	if c.name != "find" {
+		runs = []string{"-x", "-X", "--exec", "--exec-batch"}
+	}
+	for i, a := range c.args {
+		switch {
+		case !a.Known:
+		case slices.Contains(runs, a.Text):
+			end := slices.IndexFunc(c.args[i+1:], func(w Word) bool { return w.Known && (w.Text == ";" || w.Text == "+") })
+			if end < 0 {
+				end = len(c.args) - i - 1
+			}
+			c.inner(c.args[i+1:i+1+end], true)
+			c.fedWatched(c.args[i+1:i+1+end], slices.ContainsFunc(c.args[:i], func(w Word) bool { return c.watches(w.Text) }))
+			if end > 0 && c.args[i+1].Text == "rm" {
+				c.gone(c.args[0].Text)
+				if everything(c.at(c.args[0].Text)) {
+					c.does |= Wrecks
+				}
+			}
+		case a.Text == "-delete":
+			c.does |= Destructive | FileWrite
+			c.gone(c.args[0].Text)
+			if everything(c.at(c.args[0].Text)) {
+				c.does |= Wrecks
+			}
+		case strings.HasPrefix(a.Text, "-fprint") || a.Text == "-fls":
+			if i+1 < len(c.args) {
+				c.written(c.args[i+1].Text, flow{})
+			}
+		}
+	}
+}
+
+// aliased reads what an alias will stand for.
+func (c *call) aliased() {
+	c.line.Unsure = true
+	for _, a := range c.args {
+		if _, body, ok := strings.Cut(a.Text, "="); ok && a.Known && body != "" {
+			c.script(body, flow{})
+		} else if ok && !a.Known {
+			c.unread()
+		}
+	}
+}
