@@ -21,6 +21,9 @@ type Turn struct {
 	Sender trust.Sender
 	// Message is the sender's own text; nil when the host does not pass it.
 	Message *string
+	// Plain says that the message is text and nothing else: the door cannot tell a person
+	// from a program that speaks in their place, so no chat command is carried out.
+	Plain bool
 	// Found says that the message did not just arrive but was found at the end of the
 	// context: it counts only if the turn has no message yet.
 	Found bool
@@ -331,7 +334,7 @@ func (m *Monitor) reopen(ctx context.Context, s *session, ref Ref) error {
 
 // command is the chat command in a message of the verified owner. Anybody else's is text.
 func (t Turn) command() (approval.Command, error) {
-	if t.Message == nil || !t.Sender.IsOwner || t.Sender.Unknown || t.Sender.SpawnedBy != "" || t.From != "" {
+	if t.Message == nil || t.Plain || !t.Sender.IsOwner || t.Sender.Unknown || t.Sender.SpawnedBy != "" || t.From != "" {
 		return approval.Command{}, nil
 	}
 	return approval.ParseCommand(*t.Message)

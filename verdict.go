@@ -118,25 +118,46 @@ func (v Verdict) Message() string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Tool '%s' is blocked by security policy.", v.Tool)
+	v.explain(&b)
+	v.wayOut(&b)
+	return b.String()
+}
+
+// Discreet is Message for a door where a program can speak in the owner's place: it names
+// no code, and the owner answers elsewhere.
+func (v Verdict) Discreet() string {
+	if v.Effect == policy.Allow {
+		return ""
+	}
+	var b strings.Builder
+	v.explain(&b)
+	if v.Held == nil {
+		v.wayOut(&b)
+		return b.String()
+	}
+	b.WriteString("\nThe owner has been asked and answers with: tidemark approvals watch (or over HTTP, or by Telegram). After approval, repeat exactly the same call.")
+	return b.String()
+}
+
+// explain says what was decided and why.
+func (v Verdict) explain(b *strings.Builder) {
+	fmt.Fprintf(b, "Tool '%s' is blocked by security policy.", v.Tool)
 	if v.Late {
 		b.WriteString(" Nobody answered the question about it in time; nobody denied it either.")
 	}
 	if v.Kind == policy.KindTaintEscalation || v.Effect == policy.Deny && v.Taint.Level <= trust.Shared {
 		b.WriteString(" Context contains tainted content.")
 	}
-	fmt.Fprintf(&b, "\nRule: %s", v.Rule)
+	fmt.Fprintf(b, "\nRule: %s", v.Rule)
 	if len(v.Reasons) > 0 && v.Reasons[0].Text != "" {
-		fmt.Fprintf(&b, " (%s)", v.Reasons[0].Text)
+		fmt.Fprintf(b, " (%s)", v.Reasons[0].Text)
 	}
 	if ev := Evidence(v.Taint); ev != "" {
-		fmt.Fprintf(&b, "\nContext trust: %s, because of %s", v.Taint.Level, ev)
+		fmt.Fprintf(b, "\nContext trust: %s, because of %s", v.Taint.Level, ev)
 	}
 	if v.Write != "" {
-		fmt.Fprintf(&b, "\nThe content is kept for review as %s; nothing is lost.", v.Write)
+		fmt.Fprintf(b, "\nThe content is kept for review as %s; nothing is lost.", v.Write)
 	}
-	v.wayOut(&b)
-	return b.String()
 }
 
 func (v Verdict) wayOut(b *strings.Builder) {

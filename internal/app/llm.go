@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -40,17 +42,17 @@ func (a *App) openLLM(f *feed.Feed, bus *hook.Bus, metrics *prometheus.Registry)
 		return nil, err
 	}
 	return llm.New(llm.Options{
-		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: talk.New(a.Monitor, talk.Options{Names: agent.Canonical, Markers: markers(c.Markers)}), Tokens: llm.Tokens(a.Tokens),
+		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: talk.New(a.Monitor, talk.Options{Names: agent.Canonical, Markers: markers(c.Markers), Commands: c.ChatCommands}), Tokens: llm.Tokens(a.Tokens),
 		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.AllowedHosts,
-		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open,
+		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open, Commands: c.ChatCommands,
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,
 		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics,
 	})
 }
 
-// handshakeFor is how long the line in a system prompt counts: a run may take long, and its
-// prompt was made at the start.
-const handshakeFor = 12 * time.Hour
+// handshakeFor is how long the line in a system prompt counts. A host makes the prompt anew
+// for each turn; whoever gets hold of a line should not have it for long.
+const handshakeFor = time.Hour
 
 // greet signs lines for plugins, where an upstream wants to see one.
 func (a *App) greet() func(session string) string {
@@ -70,18 +72,29 @@ func markers(from []config.Marker) []talk.Marker {
 	return out
 }
 
-// redirect points an upstream somewhere else, for one start.
+// redirect points an upstream somewhere else, for one start. The key of the file is for the
+// server the file names: another does not get it.
 func redirect(ups []llm.Upstream, name, base string) error {
 	for i := range ups {
 		if ups[i].Name == name {
 			if fault := config.CheckUpstream(base); fault != "" {
 				return fmt.Errorf("upstream %s: %s", name, fault)
 			}
+			if !sameServer(ups[i].BaseURL, base) {
+				ups[i].Key = ""
+			}
 			ups[i].BaseURL = base
 			return nil
 		}
 	}
 	return errors.New("there is no upstream named " + name + "; add it to llm.upstreams in the policy file")
+}
+
+// sameServer reports whether two addresses lead to one server, equally well protected.
+func sameServer(a, b string) bool {
+	one, err1 := url.Parse(a)
+	other, err2 := url.Parse(b)
+	return err1 == nil && err2 == nil && one.Host != "" && one.Scheme == other.Scheme && strings.EqualFold(one.Host, other.Host)
 }
 
 // address is where the server listens or will.

@@ -15,7 +15,7 @@ const (
 	ownCensus  = "the host lists what is in its context: the proxy reads the context itself"
 	neverBegun = "nobody begins the session: a request to a model begins it"
 	namedTurn  = "the host names its turns: requests to a model do not"
-	shortTask  = "a sub-agent is given a task of a few words: the proxy takes none that short for what its parent's model wrote, and distrusts it"
+	shortTask  = "a sub-agent's session or result is named by its host: here both are known by what they hold, and a stranger's where nobody saw it"
 	oneMore    = "there are calls before the model is first asked: here they are in an answer, so the cap is reached one call earlier"
 	whatIsRead = "the policy forgets what was read with each turn: here it is in the next request again, and counts"
 	unreported = "calls whose results nobody reports stand before others in one answer: in this format each is judged at the end of an answer of its own, and what it brought counts in the next"
@@ -35,8 +35,7 @@ func untoldByLLM() map[string]string {
 		byStranger: "approve-other-sender atlas-T0052-attack group-chat-attack intent-stranger reset-stranger",
 		neverBegun: "not-begun not-begun-model",
 		namedTurn:  "sealed-turn-call",
-		shortTask: `caution-follows channels subagent-history-keeps-taint subagent-inherits-attack subagent-inherits-harmless
-			subagent-result-without-name subagent-returns-attack subagent-returns-harmless task-subagent`,
+		shortTask:  "caution-follows channels subagent-history-keeps-taint subagent-result-without-name task-subagent",
 		oneMore:    "agent-overrides",
 		whatIsRead: "taint-scope-turn",
 		unanswered: "balanced-restart",

@@ -66,7 +66,7 @@ func openLLM(w *scenario.World, a *agent) (*llmDoor, error) {
 	d := &llmDoor{world: w, window: window, agent: a, model: httptest.NewServer(http.HandlerFunc(a.answer)), proxies: map[bool]*httptest.Server{}}
 	quiet := slog.New(slog.DiscardHandler)
 	o := llm.Options{
-		Monitor: w.Monitor, Feed: store.Feed, Bus: hook.New(hook.Options{Logger: quiet}), Follower: talk.New(w.Monitor, talk.Options{}),
+		Monitor: w.Monitor, Feed: store.Feed, Bus: hook.New(hook.Options{Logger: quiet}), Follower: talk.New(w.Monitor, talk.Options{Commands: true}), Commands: true,
 		Tokens: llm.Tokens{Agent: llmToken}, MaxContext: 1 << 20, MaxConcurrent: 64, Logger: quiet, Now: w.Now,
 		Upstreams: []llm.Upstream{{Name: "openai", API: "openai", BaseURL: d.model.URL}, {Name: "anthropic", API: "anthropic", BaseURL: d.model.URL}},
 	}

@@ -1,10 +1,15 @@
 package agent
 
-import "github.com/tidemark/tidemark/internal/strictjson"
+import (
+	"errors"
+
+	"github.com/tidemark/tidemark/internal/strictjson"
+)
 
 // Canonical is what policy calls a tool of an agent and its parameters, for doors that see
 // the agent's calls on their way from the model. An agent nobody knows has no names of its
-// own; parameters that cannot be read stay as they are, for the monitor to refuse.
+// own; parameters that cannot be read stay as they are, for the monitor to take for the
+// worst, and those that can be read in two ways are made so that nobody can read them.
 func Canonical(agent, name string, params []byte) (string, []byte) {
 	t := tableOf(agent)
 	if t == nil {
@@ -15,11 +20,17 @@ func Canonical(agent, name string, params []byte) (string, []byte) {
 		return name, params
 	}
 	renamed, err := rename(name, params)
-	if err != nil {
+	switch {
+	case errors.Is(err, errAmbiguous):
+		return name, append([]byte(ambiguous), params...) // still one call for each: an approval is for one of them
+	case err != nil:
 		return name, params
 	}
 	return name, renamed
 }
+
+// ambiguous stands before parameters that can be read in two ways. It makes them no JSON.
+const ambiguous = "named in two ways: "
 
 func tableOf(agent string) *table {
 	switch agent {

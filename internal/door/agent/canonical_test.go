@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/door/agent"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
 )
 
 func TestACallOnItsWayFromTheModelHasTheNamesOfPolicy(t *testing.T) {
@@ -22,5 +25,27 @@ func TestACallOnItsWayFromTheModelHasTheNamesOfPolicy(t *testing.T) {
 		if name != c.want || string(params) != c.wantParams {
 			t.Errorf("%s %s %s: got %s %s, want %s %s", c.agent, c.name, c.params, name, params, c.want, c.wantParams)
 		}
+	}
+}
+
+func TestACallInTwoWaysReachesPolicyAsTheWorst(t *testing.T) {
+	set, faults := policy.Parse("tidemark.yaml", []byte("preset: classic\ntrustRules:\n  - {name: downloads, tools: [read], path: ['/a'], trust: untrusted}\n"))
+	if set == nil {
+		t.Fatal(faults)
+	}
+	seen := map[string]bool{}
+	for _, d := range decoys {
+		name, params := agent.Canonical(d.agent, d.tool, []byte(d.params))
+		args := tool.NewArgs(params)
+		if _, err := args.Fields(); err == nil {
+			t.Errorf("%s %s: policy reads %s", d.agent, d.tool, params)
+		}
+		if name == "read" && set.Traits(name, &args).Level != trust.Untrusted {
+			t.Errorf("%s %s: got %v, want untrusted", d.agent, d.params, set.Traits(name, &args).Level)
+		}
+		if seen[string(params)] {
+			t.Errorf("%s: two calls have one approval", params)
+		}
+		seen[string(params)] = true
 	}
 }

@@ -91,9 +91,12 @@ func doubled(name string) (server, tool string, ok bool) {
 	return server, tool, ok && tool != ""
 }
 
-// rename gives parameters the names policy looks for. Where both names are used both
-// stay: policy looks at all of them. Keys come out sorted, so that the same call has the
-// same bytes before and after it ran.
+// errAmbiguous says that a call names one thing twice and differently: policy would look at
+// one of the two, and the agent may act on the other.
+var errAmbiguous = errors.New("the tool's parameters name one thing in two ways")
+
+// rename gives parameters the names policy looks for. Keys come out sorted, so that the
+// same call has the same bytes before and after it ran.
 func rename(tool string, params strictjson.Value) (strictjson.Value, error) {
 	if params == nil || params.Kind() == 'n' {
 		return strictjson.Value("{}"), nil
@@ -106,14 +109,8 @@ func rename(tool string, params strictjson.Value) (strictjson.Value, error) {
 		return nil, fmt.Errorf("read parameters: %w", err)
 	}
 	for ours, theirs := range parameters[tool] {
-		for _, name := range theirs {
-			if _, taken := fields[ours]; taken {
-				break
-			}
-			if v, there := fields[name]; there {
-				delete(fields, name)
-				fields[ours] = v
-			}
+		if err := gather(fields, ours, theirs); err != nil {
+			return nil, err
 		}
 	}
 	out, err := strictjson.Marshal(fields)
@@ -121,4 +118,25 @@ func rename(tool string, params strictjson.Value) (strictjson.Value, error) {
 		return nil, fmt.Errorf("write parameters: %w", err)
 	}
 	return out, nil
+}
+
+// gather puts what stands under any of their names under ours.
+func gather(fields map[string]strictjson.Value, ours string, theirs []string) error {
+	v, taken := fields[ours]
+	taken = taken && v.Kind() != 'n'
+	for _, name := range theirs {
+		other, there := fields[name]
+		if !there || other.Kind() == 'n' {
+			continue
+		}
+		if taken && string(other) != string(v) {
+			return errAmbiguous
+		}
+		delete(fields, name)
+		v, taken = other, true
+	}
+	if taken {
+		fields[ours] = v
+	}
+	return nil
 }

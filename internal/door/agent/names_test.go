@@ -26,7 +26,8 @@ func TestToolsAndParametersGetTheNamesPolicyKnows(t *testing.T) {
 		{"claude", "read", `{}`, "claude__read", `{}`},
 		{"claude", "TodoWrite", `null`, "session_status", `{}`},
 		{"claude", "Frobnicate", `{"x":1}`, "Frobnicate", `{"x":1}`},
-		{"claude", "Read", `{"file_path":"/a","path":"/b"}`, "read", `{"file_path":"/a","path":"/b"}`},
+		{"claude", "Read", `{"file_path":"/a","path":"/a"}`, "read", `{"path":"/a"}`},
+		{"claude", "Read", `{"file_path":"/a","path":null}`, "read", `{"path":"/a"}`},
 		{"codex", "Bash", `{"command":"ls"}`, "exec", `{"command":"ls"}`},
 		{"codex", "local_shell", `{"command":["ls"]}`, "exec", `{"command":["ls"]}`},
 		{"codex", "apply_patch", `{"command":"*** Begin Patch"}`, "apply_patch", `{"patch":"*** Begin Patch"}`},
@@ -60,6 +61,30 @@ func TestToolsAndParametersGetTheNamesPolicyKnows(t *testing.T) {
 				t.Errorf("got %s %s, want %s %s", e.Tool, e.Params, tt.want, tt.wantParams)
 			}
 		})
+	}
+}
+
+// decoys are calls of which policy would see one half and the agent act on the other.
+var decoys = []struct{ agent, tool, params string }{
+	{"claude", "Read", `{"file_path":"/a","path":"/b"}`},
+	{"gemini", "read_file", `{"absolute_path":"/a","path":"b"}`},
+	{"gemini", "read_file", `{"absolute_path":"/a","file_path":"b"}`},
+	{"claude", "Bash", `{"cmd":"rm x","command":"ls"}`},
+	{"codex", "apply_patch", `{"command":"a","patch":"b"}`},
+	{"codex", "apply_patch", `{"command":"a","input":"b"}`},
+}
+
+func TestACallThatNamesOneThingInTwoWaysCannotBeRead(t *testing.T) {
+	for _, d := range decoys {
+		a, err := agent.Find(d.agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if e, err := a.Decode("", []byte(call(d.agent, d.tool, d.params))); err == nil {
+				t.Errorf("%s %s %s: got %s, want it refused", d.agent, d.tool, d.params, e.Params)
+			}
+		}
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"net/http/httputil"
 	"strconv"
 	"time"
 
@@ -251,21 +250,6 @@ func (x *exchange) recall() *problem {
 		return x.send(lent, lent.buf)
 	}
 	return x.send(nil, nil)
-}
-
-// through passes everything else on, byte for byte.
-func (x *exchange) through() *problem {
-	var no *problem
-	proxy := &httputil.ReverseProxy{
-		Transport: x.u.transport, FlushInterval: -1,
-		Rewrite: func(pr *httputil.ProxyRequest) {
-			pr.Out.URL, pr.Out.Host, pr.Out.Header = x.out.URL, x.out.Host, x.out.Header
-		},
-		ErrorLog:     slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
-		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) { no = x.unreached(err) },
-	}
-	proxy.ServeHTTP(x.w, x.r)
-	return no
 }
 
 // flushWriter sends every piece at once.

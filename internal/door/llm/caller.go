@@ -1,12 +1,7 @@
 package llm
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/hex"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/door/llm/talk"
@@ -21,109 +16,6 @@ const (
 	sessionHeader = "X-Tidemark-Session"
 	agentHeader   = "X-Tidemark-Agent"
 )
-
-// keyHeaders are where clients put a provider's key; Gemini's may also stand in the query.
-var keyHeaders = []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key"}
-
-const keyQuery = "key"
-
-// callers tells who sends a request.
-type callers struct {
-	agent  [sha256.Size]byte
-	others [][sha256.Size]byte // our other tokens, which open nothing here
-	secret [sha256.Size]byte   // keeps names of tenants from being guessed back to keys
-}
-
-func newCallers(t Tokens) *callers {
-	c := &callers{agent: sha256.Sum256([]byte(t.Agent)), secret: sha256.Sum256([]byte("tidemark llm tenant " + t.Agent))}
-	for _, other := range []string{t.Approver, t.Admin} {
-		if other != "" {
-			c.others = append(c.others, sha256.Sum256([]byte(other)))
-		}
-	}
-	return c
-}
-
-// visitor is who sends a request, and whether the credential in it was ours.
-type visitor struct {
-	tenant  string
-	trusted bool
-	ours    bool // the provider's key is our token: another must be put in its place
-}
-
-// find reads the credentials. Our own token counts wherever it stands; the others of ours
-// have no business here and must not leak to a provider.
-func (c *callers) find(r *http.Request) (visitor, *problem) {
-	v := visitor{tenant: "anonymous"}
-	if tokens, given := r.Header[tokenHeader]; given {
-		if len(tokens) != 1 || !c.is(c.agent, tokens[0]) {
-			return v, newProblem(http.StatusUnauthorized, "nobody has the token in "+tokenHeader)
-		}
-		v.trusted = true
-	}
-	given := credentials(r)
-	for _, secret := range given {
-		for _, other := range c.others {
-			if c.is(other, secret) {
-				return v, newProblem(http.StatusUnauthorized, "this token is not for agents; use the agent's")
-			}
-		}
-		if c.is(c.agent, secret) {
-			v.trusted, v.ours = true, true
-		}
-	}
-	switch {
-	case v.trusted:
-		v.tenant = "agent"
-	case len(given) > 0:
-		m := hmac.New(sha256.New, c.secret[:])
-		for _, secret := range given {
-			m.Write([]byte(secret))
-			m.Write([]byte{0})
-		}
-		v.tenant = "key-" + hex.EncodeToString(m.Sum(nil)[:12])
-	}
-	return v, nil
-}
-
-func (c *callers) is(hash [sha256.Size]byte, secret string) bool {
-	sum := sha256.Sum256([]byte(secret))
-	return subtle.ConstantTimeCompare(sum[:], hash[:]) == 1
-}
-
-// credentials are all keys of a request, without the scheme before them.
-func credentials(r *http.Request) []string {
-	var out []string
-	for _, name := range keyHeaders {
-		for _, v := range r.Header[name] {
-			if scheme, rest, found := strings.Cut(strings.TrimSpace(v), " "); found && name == "Authorization" && scheme != "" {
-				v = rest
-			}
-			if v = strings.TrimSpace(v); v != "" {
-				out = append(out, v)
-			}
-		}
-	}
-	for _, v := range r.URL.Query()[keyQuery] {
-		if v != "" {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// withoutKey is a query without keys, otherwise as it came.
-func withoutKey(query string) string {
-	parts := strings.Split(query, "&")
-	kept := parts[:0]
-	for _, p := range parts {
-		name, _, _ := strings.Cut(p, "=")
-		if plain, err := url.QueryUnescape(name); err == nil && plain != keyQuery {
-			kept = append(kept, p)
-		}
-	}
-	return strings.Join(kept, "&")
-}
 
 // harness is an agent as its requests tell.
 type harness struct {

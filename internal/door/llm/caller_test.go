@@ -233,6 +233,7 @@ func FuzzHandshakeVerify(f *testing.F) {
 func TestAHostWithALivePluginIsAskedOnce(t *testing.T) {
 	w := open(t)
 	line := w.handshake.Sign("agent:main:main", time.Now().Add(time.Minute))
+	w.asks("agent:main:main", "p", "read_page", "{}")
 	history := []string{`{"role":"system","content":"` + line + `"}`, user("Read it"), calls("p", "read_page", "{}"), returned("p", "a page")}
 	for _, c := range []struct {
 		tool   string

@@ -62,12 +62,27 @@ func (x *exchange) left(ctx context.Context, raw []byte, streamed bool) (*judge,
 	if !r.Block && r.ToolCalls == nil {
 		return j, nil
 	}
-	j.only, j.why = map[string]bool{}, r.BlockReason
-	for _, c := range r.ToolCalls {
-		j.only[c.ID] = true
-	}
+	j.some, j.left, j.why = true, kept(seen.calls, r.ToolCalls), r.BlockReason
 	return j, nil
 }
+
+// kept are the calls that plugins left as they were, each at its place, and nil where they
+// dropped one or changed it. Calls that are alike stand for one another.
+func kept(calls, left []hook.ToolCall) []*hook.ToolCall {
+	out := make([]*hook.ToolCall, len(calls))
+	for _, l := range left {
+		for i := range calls {
+			if c := &calls[i]; out[i] == nil && l.ID == c.ID && l.Name == c.Name && sameArguments(l.Arguments, c.Arguments) {
+				out[i] = c
+				break
+			}
+		}
+	}
+	return out
+}
+
+// sameArguments reports whether a plugin gave arguments back: the same bytes, or none.
+func sameArguments(given, had strictjson.Value) bool { return given == nil || bytes.Equal(given, had) }
 
 // emit runs before_response_emit on a final answer and seals the turn with what goes out.
 // The text is nil where the answer goes out as it is.

@@ -26,6 +26,7 @@ type exchange struct {
 	req       *wire.Request // nil where an old answer is fetched
 	visit     *talk.Visit   // likewise
 	ref       tidemark.Ref
+	told      bool // the host reports its turns itself
 	iteration int
 	edit      wire.Edit
 	ahead     *ahead // nil: nothing was sent before it was judged
@@ -47,22 +48,17 @@ func (x *exchange) ask() *problem {
 		lent.keep()
 	}
 	start := x.p.o.Now()
-	var err error
-	if x.req, err = x.p.cache.ReadSummed(x.rt.api, x.who.tenant, lent.buf, lent.sums); err != nil {
-		return newProblem(http.StatusBadRequest, "the request cannot be read in one way only, so it was not sent: "+err.Error())
-	}
-	if x.rt.api == wire.Gemini {
-		x.req.Model, x.req.Stream = x.rt.model, x.rt.stream
-	}
-	caller := x.p.caller(x.r, x.who, x.req.Hints)
-	if no := x.greet(&caller); no != nil {
+	greeting, no := x.understand(lent)
+	if no != nil {
 		return no
 	}
-	if x.visit, err = x.p.o.Follower.Enter(ctx, caller, x.req); err != nil {
-		return x.p.explain(ctx, err)
+	caller := x.p.caller(x.r, x.who, x.req.Hints)
+	if x.u.Handshake {
+		caller.Session, caller.Trusted, caller.Told = greeting, true, true
 	}
-	x.ref = x.visit.Ref
-	x.ref.Gated = caller.Told // its plugin asks about each call before it runs
+	if no := x.enter(ctx, caller); no != nil {
+		return no
+	}
 	refusal, err := x.prepare(ctx, caller)
 	if err != nil {
 		return x.p.explain(ctx, err)
@@ -81,65 +77,80 @@ func (x *exchange) ask() *problem {
 	return x.send(lent, body)
 }
 
+// understand reads the request. Lines of plugins are for us alone: they are cut out before
+// anybody reads it, on every upstream. Where one is wanted, the session it names is the
+// greeting.
+func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
+	body, found := lines().Cut(lent.buf)
+	sums := lent.sums
+	if found != nil {
+		if _, more := lines().Cut(body); more != nil {
+			return "", newProblem(http.StatusBadRequest, "lines of our plugin stand inside one another")
+		}
+		sums = x.p.cache.NewSums()
+	}
+	var err error
+	if x.req, err = x.p.cache.ReadSummed(x.rt.api, x.who.tenant, body, sums); err != nil {
+		return "", newProblem(http.StatusBadRequest, "the request cannot be read in one way only, so it was not sent: "+err.Error())
+	}
+	if x.rt.api == wire.Gemini {
+		x.req.Model, x.req.Stream = x.rt.model, x.rt.stream
+	}
+	if x.u.Handshake {
+		return x.greeted(found)
+	}
+	return "", nil
+}
+
+// greeted is the session that the plugin's line names. It counts in a system text alone:
+// anywhere else it is somebody's quotation.
+func (x *exchange) greeted(found []wire.Frame) (string, *problem) {
+	session, why := "", ErrHandshake
+	for _, f := range found {
+		if !x.req.Instructs(f.At) {
+			continue
+		}
+		named, err := x.p.o.Handshake.Verify(f.Text, x.p.o.Now())
+		switch {
+		case err != nil:
+			why = err
+		case session != "" && session != named:
+			return "", newProblem(http.StatusForbidden, "two lines of our plugin name different sessions: nobody can tell which one speaks")
+		default:
+			session = named
+		}
+	}
+	if session == "" {
+		return "", newProblem(http.StatusForbidden, why.Error()+whyPlugin)
+	}
+	return session, nil
+}
+
+const whyPlugin = ": this upstream answers only through a host with the plugin"
+
+// enter finds the conversation. Calls are left to a host that asks about each before it
+// runs it, as long as it does.
+func (x *exchange) enter(ctx context.Context, c talk.Caller) *problem {
+	var err error
+	if x.visit, err = x.p.o.Follower.Enter(ctx, c, x.req); err != nil {
+		return x.p.explain(ctx, err)
+	}
+	x.ref, x.told = x.visit.Ref, c.Told
+	if !c.Told {
+		return nil
+	}
+	if x.ref.Gated, err = x.p.hosts.asks(ctx, x.p.o.Monitor, x.ref, x.req.New); err != nil {
+		return x.p.explain(ctx, err)
+	}
+	return nil
+}
+
 // rename asks another model of Gemini's, whose name is in the path.
 func (x *exchange) rename() {
 	at := strings.LastIndexByte(x.out.URL.Path, '/')
 	_, verb, _ := strings.Cut(x.out.URL.Path[at+1:], ":")
 	x.out.URL.Path = x.out.URL.Path[:at+1] + strings.ReplaceAll(x.edit.Model, "/", "") + ":" + verb
 	x.edit.Model = ""
-}
-
-// greet checks the line of a plugin where the upstream wants one, and cuts it out of what
-// is sent: it is for us alone.
-func (x *exchange) greet(c *talk.Caller) *problem {
-	if !x.u.Handshake {
-		return nil
-	}
-	line := x.line()
-	session, err := x.p.o.Handshake.Verify(line, x.p.o.Now())
-	if err != nil {
-		return newProblem(http.StatusForbidden, err.Error()+": this upstream answers only through a host with the plugin")
-	}
-	c.Session, c.Trusted, c.Told = session, true, true
-	for at := 0; ; {
-		i := bytes.Index(x.req.Body[at:], []byte(line))
-		if i < 0 {
-			return nil
-		}
-		x.edit.Strip = append(x.edit.Strip, wire.Span{Start: at + i, End: at + i + len(line)})
-		at += i + len(line)
-	}
-}
-
-// line is the plugin's line in a system text. Anywhere else it is somebody's quotation.
-func (x *exchange) line() string {
-	for _, list := range [][]wire.Message{x.req.Head, x.req.New} {
-		for i := range list {
-			if list[i].Role != wire.System {
-				continue
-			}
-			for j := range list[i].Parts {
-				if line := findLine(list[i].Parts[j].Text); line != "" {
-					return line
-				}
-			}
-		}
-	}
-	if x.req.Known == 0 {
-		return ""
-	}
-	all, err := x.req.All() // it stands in a part of the list that was read before
-	if err != nil {
-		return ""
-	}
-	for _, raw := range all[:min(x.req.Known, len(all))] {
-		if m := hookMessage(raw); m.Role == "system" || m.Role == "developer" {
-			if line := findLine(string(raw)); line != "" {
-				return line
-			}
-		}
-	}
-	return ""
 }
 
 // finish records the answer before the client can act on its end. What it got is noted
@@ -151,6 +162,9 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 	}
 	if err := x.visit.Left(ctx, o.ID, o.Parts); err != nil {
 		return err
+	}
+	if x.ref.Gated {
+		x.p.hosts.left(x.ref.Session, o.Parts)
 	}
 	model := o.Model
 	if model == "" {
@@ -167,7 +181,7 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 	if err := x.iterated(ctx, len(released)); err != nil {
 		return err
 	}
-	if len(released) == 0 && o.Complete && !o.ended && !x.ref.Gated { // a host that asks ends its turns too
+	if len(released) == 0 && o.Complete && !o.ended && !x.told { // a host that tells of its turns ends them too
 		_, err = x.p.o.Monitor.End(ctx, tidemark.Ending{Ref: x.ref, Content: textOf(o.Parts), Blocked: o.blocked, Reason: o.reason})
 	}
 	return unlessSealed(err)

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/door/llm/wire"
 )
 
 // Handshake signs the lines by which a host's plugin shows, in the system prompt, that it
@@ -45,25 +47,36 @@ func (h *Handshake) Sign(session string, until time.Time) string {
 
 // Verify is the session a line was signed for.
 func (h *Handshake) Verify(line string, now time.Time) (string, error) {
+	l, ok := readLine(line)
+	if !ok || !hmac.Equal(l.sum, h.sum(l.body)) {
+		return "", ErrHandshake
+	}
+	if now.Unix() > l.until {
+		return "", fmt.Errorf("%w: its line has expired", ErrHandshake)
+	}
+	return l.session, nil
+}
+
+// signed is what a line says, whoever made it.
+type signed struct {
+	session string
+	until   int64
+	body    string // what the sum is of
+	sum     []byte
+}
+
+func readLine(line string) (signed, bool) {
 	inner, begun := strings.CutPrefix(line, handshakeBegin)
 	inner, ended := strings.CutSuffix(inner, handshakeEnd)
 	fields := strings.Split(inner, " ")
 	if !begun || !ended || len(fields) != 3 || len(line) > maxHandshake {
-		return "", ErrHandshake
+		return signed{}, false
 	}
-	sum, err := hex.DecodeString(fields[2])
-	if err != nil || !hmac.Equal(sum, h.sum(fields[0]+" "+fields[1])) {
-		return "", ErrHandshake
-	}
-	until, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil || now.Unix() > until {
-		return "", fmt.Errorf("%w: its line has expired", ErrHandshake)
-	}
-	session, err := base64.RawURLEncoding.DecodeString(fields[0])
-	if err != nil || len(session) == 0 {
-		return "", ErrHandshake
-	}
-	return string(session), nil
+	session, err1 := base64.RawURLEncoding.DecodeString(fields[0])
+	until, err2 := strconv.ParseInt(fields[1], 10, 64)
+	sum, err3 := hex.DecodeString(fields[2])
+	ok := err1 == nil && err2 == nil && err3 == nil && len(session) > 0 && len(sum) == sha256.Size
+	return signed{session: string(session), until: until, body: fields[0] + " " + fields[1], sum: sum}, ok
 }
 
 func (h *Handshake) sum(body string) []byte {
@@ -72,15 +85,11 @@ func (h *Handshake) sum(body string) []byte {
 	return m.Sum(nil)
 }
 
-// findLine is the first thing in a text that looks like a line of ours.
-func findLine(text string) string {
-	_, rest, found := strings.Cut(text, handshakeBegin)
-	if !found {
-		return ""
-	}
-	inner, _, closed := strings.Cut(rest, handshakeEnd)
-	if !closed || len(inner) > maxHandshake {
-		return ""
-	}
-	return handshakeBegin + inner + handshakeEnd
+// lines are what looks like a line of ours, of this start or another: none is for a
+// provider, whether it still counts or not.
+func lines() wire.Marks {
+	return wire.Marks{Open: handshakeBegin, Close: handshakeEnd, Most: maxHandshake, Ours: func(line string) bool {
+		_, ok := readLine(line)
+		return ok
+	}}
 }

@@ -185,3 +185,17 @@ func TestAHarnessesOwnNamesAreJudgedAsOurs(t *testing.T) {
 		t.Errorf("a restricted one: got %s, want no call", g.body)
 	}
 }
+
+func TestWhereNoCommandsCountNoCodeIsShown(t *testing.T) {
+	w := open(t, func(o *llm.Options) { o.Commands, o.Follower = false, talk.New(o.Monitor, talk.Options{}) })
+	history := w.afterPage()
+	w.provider.then(answerJSON(chatCall("note", "send_note", `{"to":"x"}`)))
+	g := w.post("/openai/v1/chat/completions", chatRequest(false, history...))
+	v, err := w.monitor.Questions(t.Context())
+	if err != nil || len(v) != 1 {
+		t.Fatalf("got questions %v, %v", v, err)
+	}
+	if !strings.Contains(g.body, "tidemark approvals watch") || strings.Contains(g.body, ".approve") || strings.Contains(g.body, "Approval code") {
+		t.Errorf("got %s, want words without a code", g.body)
+	}
+}

@@ -234,14 +234,3 @@ func definition(name string, t wire.Tool) meaning.Definition {
 	}
 	return d
 }
-
-// entry is a message of the list as far as we look at it by ourselves.
-type entry struct {
-	Role string `json:"role"`
-}
-
-func hookMessage(raw strictjson.Value) entry {
-	var m entry
-	_ = strictjson.Unmarshal(raw, &m) // what cannot be read has no role
-	return m
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/door/llm"
+	"github.com/tidemark/tidemark/internal/strictjson"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -85,6 +86,72 @@ func TestAPluginMayFilterTheCallsOfAnAnswer(t *testing.T) {
 		}
 		if len(after.ToolCalls) != 1 || after.ToolCalls[0].Name != "add" || string(after.ToolCalls[0].Arguments) != `{"a":1}` {
 			t.Errorf("stream %v: seen %+v, want the call", stream, after.ToolCalls)
+		}
+	}
+}
+
+// HOOK-02
+func TestACallThatAPluginDroppedOrChangedIsBlocked(t *testing.T) {
+	gemini := func(calls string) string {
+		return `{"candidates":[{"content":{"role":"model","parts":[` + calls + `]},"finishReason":"STOP"}]}`
+	}
+	eve, petra, add := `{"to":"eve"}`, `{"to":"petra"}`, `{"a":1}`
+	call := func(name, args string) string { return `{"functionCall":{"name":"` + name + `","args":` + args + `}}` }
+	for name, c := range map[string]struct {
+		path, request, answer string
+		left                  func(hook.ToolCall) *hook.ToolCall
+		out, gone             []string
+	}{
+		"other arguments under the same id": {
+			"/openai/v1/chat/completions", chatRequest(false, user("Hi")), chatCall("c1", "send_note", eve),
+			func(c hook.ToolCall) *hook.ToolCall { c.Arguments = strictjson.Value(petra); return &c }, nil, []string{"eve", `"c1"`},
+		},
+		"one of two without ids is dropped": {
+			"/gemini/v1beta/models/m:generateContent", `{"contents":[{"role":"user","parts":[{"text":"go"}]}]}`, gemini(call("send_note", eve) + "," + call("add", add)),
+			func(c hook.ToolCall) *hook.ToolCall {
+				if c.Name == "send_note" {
+					return nil
+				}
+				return &c
+			}, []string{`"add"`}, []string{"eve"},
+		},
+		"one of two of one name is dropped": {
+			"/gemini/v1beta/models/m:generateContent", `{"contents":[{"role":"user","parts":[{"text":"go"}]}]}`, gemini(call("send_note", eve) + "," + call("send_note", petra)),
+			func(c hook.ToolCall) *hook.ToolCall {
+				if string(c.Arguments) == eve {
+					return nil
+				}
+				return &c
+			}, []string{"petra"}, []string{"eve"},
+		},
+		"all stay": {
+			"/openai/v1/chat/completions", chatRequest(false, user("Hi")), chatCall("c1", "send_note", eve),
+			func(c hook.ToolCall) *hook.ToolCall { return &c }, []string{"eve", `"c1"`}, nil,
+		},
+	} {
+		for range 2 {
+			w := open(t)
+			w.plug(hook.Handler{Name: "p", On: hook.Handlers{AfterLLMCall: func(_ context.Context, e *hook.AfterLLMCall, _ *hook.Context) (*hook.AfterLLMCallResult, error) {
+				out := []hook.ToolCall{}
+				for _, call := range e.ToolCalls {
+					if left := c.left(call); left != nil {
+						out = append(out, *left)
+					}
+				}
+				return &hook.AfterLLMCallResult{ToolCalls: out}, nil
+			}}})
+			w.provider.then(answerJSON(c.answer))
+			g := w.post(c.path, c.request)
+			for _, want := range c.out {
+				if !strings.Contains(g.body, want) {
+					t.Errorf("%s: got %s, want %s in it", name, g.body, want)
+				}
+			}
+			for _, never := range c.gone {
+				if strings.Contains(g.body, never) {
+					t.Errorf("%s: got %s, want no %s", name, g.body, never)
+				}
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -13,8 +14,9 @@ import (
 // judge asks the monitor about the calls of one answer. It implements gate.Judge.
 type judge struct {
 	x    *exchange
-	only map[string]bool // ids of the calls that plugins left; nil: all
-	why  string          // of those they did not leave
+	left []*hook.ToolCall // the calls in order, nil for one that plugins did not leave
+	some bool             // left counts; otherwise they left all
+	why  string           // of those they did not leave
 }
 
 var _ gate.Judge = (*judge)(nil)
@@ -22,7 +24,7 @@ var _ gate.Judge = (*judge)(nil)
 // Decide may wait for the owner, as long as the config says.
 func (j *judge) Decide(ctx context.Context, call tool.Call) (gate.Ruling, error) {
 	x := j.x
-	if j.only != nil && !j.only[call.ID] {
+	if !j.leaves(call) {
 		x.p.metrics.decided(x.u, x.rt.api, "plugin")
 		return gate.Ruling{Refusal: pluginRefusal(call.Name, j.why)}, nil
 	}
@@ -40,14 +42,31 @@ func (j *judge) Decide(ctx context.Context, call tool.Call) (gate.Ruling, error)
 	}
 	x.p.metrics.decided(x.u, x.rt.api, v.Effect.String())
 	if !v.Allowed() {
-		return gate.Ruling{Refusal: refusalOf(v)}, nil
+		return gate.Ruling{Refusal: x.p.refusalOf(v)}, nil
 	}
 	return gate.Ruling{Permit: v.Permit, Call: &known}, nil
 }
 
-// refusalOf is what stands in place of a call: what the agent's own door would say, and
-// where else it can be answered.
-func refusalOf(v tidemark.Verdict) string {
+// leaves reports whether plugins left the next call of the answer, exactly as it is. Ids
+// alone would not do: some formats have none, and a call with other arguments is another.
+func (j *judge) leaves(call tool.Call) bool {
+	if !j.some {
+		return true
+	}
+	if len(j.left) == 0 {
+		return false
+	}
+	next := j.left[0]
+	j.left = j.left[1:]
+	return next != nil && next.ID == call.ID && next.Name == call.Name && bytes.Equal(next.Arguments, call.Args)
+}
+
+// refusalOf is what stands in place of a call. Where chat commands count it says how to
+// approve; elsewhere the model must not learn the code, which its agent could send back.
+func (p *Proxy) refusalOf(v tidemark.Verdict) string {
+	if !p.o.Commands {
+		return v.Discreet()
+	}
 	text := v.Message()
 	if v.Held != nil {
 		text += "\nThe owner can also answer with: tidemark approvals watch"

@@ -11,7 +11,7 @@
 //     passes byte for byte;
 //   - no request goes out before everything new in it was reported to the monitor;
 //   - the client cannot send an answer back before it was noted whose it is;
-//   - our tokens never leave for a provider; keys and prompts never reach a log;
+//   - our tokens and the lines of our plugins never leave for a provider; keys and prompts never reach a log;
 //   - conversations of different credentials never meet;
 //   - a failure answers with an error in the client's own protocol.
 package llm
@@ -47,6 +47,7 @@ type Options struct {
 	Hosts     []string   // names besides the loopback ones that clients may use
 
 	Owner         bool // user messages are the owner's
+	Commands      bool // chat commands in them count, so refusals name codes
 	RequireToken  bool // only bearers of the agent token are served
 	MaxContext    int64
 	MaxConcurrent int
@@ -132,6 +133,7 @@ type Proxy struct {
 	callers   *callers
 	metrics   *metrics
 	counts    counter
+	hosts     hosts
 	buffers   sync.Pool     // of *[]byte, for requests
 	room      chan struct{} // one place for each request at once
 }

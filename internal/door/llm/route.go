@@ -26,6 +26,8 @@ type route struct {
 	api    wire.API
 	model  string // of Gemini, which has it in the path
 	stream bool   // likewise
+	list   bool   // asks for the list of models
+	plain  bool   // asks for nothing but that, a count or an embedding
 	why    string // of a refusal
 }
 
@@ -33,6 +35,7 @@ const (
 	whyLive    = "connections that stay open (realtime, live, websocket) are not served: their tool calls cannot be judged here"
 	whyStored  = "runs, assistants, threads, batches and stored prompts are not served: their tool calls cannot be judged here"
 	whyDialect = "this API can carry tool calls and is not one that can be judged here; use chat completions, responses, messages or generateContent"
+	whyItems   = "lists of what was said are not served: they hold tool calls in a form that is not judged here"
 	whyPath    = "the path is not written plainly"
 	whyMethod  = "this method is not served here"
 )
@@ -76,10 +79,20 @@ func routeOf(r *http.Request, rest string) route {
 	if api, tail := below(parts); api != wire.None {
 		return belowRoute(r.Method, api, tail)
 	}
+	if len(parts) > 2 && parts[len(parts)-2] == "deferred-completion" && r.Method == http.MethodGet {
+		return route{way: recalled, api: wire.Chat}
+	}
 	if why := unjudged(parts, r.Method); why != "" {
 		return route{why: why}
 	}
-	return route{way: through}
+	list := lists(r.Method, parts)
+	return route{way: through, list: list, plain: list || post && last == "embeddings"}
+}
+
+// lists reports whether a path is that of the models there are, or of one of them.
+func lists(method string, parts []string) bool {
+	n := len(parts)
+	return method == http.MethodGet && (parts[n-1] == "models" || n > 1 && parts[n-2] == "models")
 }
 
 func asked(post bool, api wire.API) route {
@@ -115,12 +128,14 @@ func belowRoute(method string, api wire.API, tail []string) route {
 	switch {
 	case slices.Contains(tail, "batches"):
 		return route{api: api, why: whyStored}
-	case last == "count_tokens" || last == "input_tokens" || method == http.MethodDelete:
+	case last == "count_tokens" || last == "input_tokens":
+		return route{way: through, api: api, plain: method == http.MethodPost}
+	case method == http.MethodDelete:
 		return route{way: through, api: api}
 	case api == wire.Messages:
 		return route{api: api, why: whyDialect}
-	case len(tail) == 2 && (last == "input_items" || last == "messages") && method == http.MethodGet:
-		return route{way: through, api: api} // what was asked, not what was answered
+	case last == "input_items" || last == "messages":
+		return route{api: api, why: whyItems}
 	case len(tail) == 1, len(tail) == 2 && last == "cancel":
 		return route{way: recalled, api: api}
 	}
@@ -143,7 +158,9 @@ func geminiRoute(method, model, verb string) route {
 			return out
 		}
 		out.way, out.stream = gated, verb == "streamgeneratecontent"
-	case "counttokens", "embedcontent", "batchembedcontents", "embedtext", "predict", "predictlongrunning", "computetokens", "download", "cancel":
+	case "counttokens", "embedcontent", "batchembedcontents", "embedtext", "computetokens":
+		out.way, out.plain = through, method == http.MethodPost
+	case "predict", "predictlongrunning", "download", "cancel":
 		out.way = through
 	default:
 		out.why = whyDialect
@@ -164,6 +181,12 @@ func unjudged(parts []string, method string) string {
 			if changes {
 				return whyStored // a context nobody here would see
 			}
+		case "conversations":
+			if slices.Contains(parts[i:], "items") && method != http.MethodDelete {
+				return whyItems
+			}
+		case "deferred-completion", "chatcompletion_v2", "chatcompletion_pro":
+			return whyDialect
 		case "interactions", "converse", "converse-stream", "invoke", "invoke-with-response-stream", "agents", "rawpredict":
 			return whyDialect
 		case "chat", "generate":

@@ -17,32 +17,9 @@ import (
 	"github.com/tidemark/tidemark/internal/door/llm/wire"
 )
 
-// response remembers what was answered.
-type response struct {
-	http.ResponseWriter
-	status int // 0 before the header went out
-}
-
-func (w *response) WriteHeader(status int) {
-	if w.status == 0 && status >= http.StatusOK {
-		w.status = status
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *response) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	return w.ResponseWriter.Write(b)
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
 // serve is the one entrance.
 func (p *Proxy) serve(rw http.ResponseWriter, r *http.Request, u *upstream, rest string) {
-	w := &response{ResponseWriter: rw}
+	w := newResponse(rw, p.o.Limits.Idle)
 	rt := route{api: u.api}
 	defer func() { p.metrics.served(u, rt.api, w.status) }()
 	defer p.contain(w, r, u)
@@ -71,8 +48,8 @@ func (p *Proxy) take(w *response, r *http.Request, u *upstream, rest string, rt 
 	if no != nil {
 		return no
 	}
-	if p.o.RequireToken && !who.trusted {
-		return newProblem(http.StatusUnauthorized, "this needs the agent token, as API key or in "+tokenHeader)
+	if no := p.admits(u, rt, who); no != nil {
+		return no
 	}
 	select {
 	case p.room <- struct{}{}:
@@ -94,6 +71,24 @@ func (p *Proxy) take(w *response, r *http.Request, u *upstream, rest string, rt 
 		return x.recall()
 	}
 	return x.through()
+}
+
+const whyToken = "this needs the agent token, as API key or in " + tokenHeader
+
+// admits reports whether somebody may go this way. Where we put in the key, whoever has no
+// token of ours may ask models, list them and count, and nothing else: the key could delete
+// files and read what others stored. Where a plugin must be alive, only a request that can
+// show it is served, and the list of models, which says nothing.
+func (p *Proxy) admits(u *upstream, rt route, who visitor) *problem {
+	switch {
+	case p.o.RequireToken && !who.trusted:
+		return newProblem(http.StatusUnauthorized, whyToken)
+	case u.Key != "" && !who.trusted && rt.way != gated && !rt.plain:
+		return newProblem(http.StatusUnauthorized, whyToken+": the key of this upstream is ours, and without the token it is lent for asking models only")
+	case u.Handshake && rt.way != gated && !rt.list:
+		return newProblem(http.StatusForbidden, ErrHandshake.Error()+whyPlugin+", and this path cannot show one")
+	}
+	return nil
 }
 
 // contain turns a panic into an error that lets nothing through.

@@ -156,7 +156,7 @@ func open(t testing.TB, change ...func(*llm.Options)) *world {
 	}
 	base := w.provider.server.URL
 	o := llm.Options{
-		Monitor: w.monitor, Feed: f, Bus: w.bus, Follower: talk.New(w.monitor, talk.Options{}),
+		Monitor: w.monitor, Feed: f, Bus: w.bus, Follower: talk.New(w.monitor, talk.Options{Commands: true}), Commands: true,
 		Tokens: llm.Tokens{Agent: agentToken, Admin: adminToken}, Handshake: w.handshake,
 		Upstreams: []llm.Upstream{
 			{Name: "openai", API: "openai", BaseURL: base}, {Name: "anthropic", API: "anthropic", BaseURL: base},

@@ -179,6 +179,7 @@ func TestEveryShapeOfCallIsDecided(t *testing.T) {
 		{"a question for the client's consent", wire.Responses, added(`{"type":"mcp_approval_request","id":"1","name":"n","arguments":"{}"}`), []string{`mcp_approval_request {"type":"mcp_approval_request","id":"1","name":"n","arguments":"{}"}`}},
 		{"a call in the end alone", wire.Responses, sse(wire.Responses, `{"type":"response.completed","response":{"output":[{"type":"function_call","call_id":"1","name":"a","arguments":""}]}}`), []string{"a {}"}},
 		{"two parts", wire.Gemini, `data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"a","args":{"v": 1}}},{"functionCall":{"name":"b"}}]}}]}` + "\n\n", []string{`a {"v": 1}`, "b {}"}},
+		{"a call in a namespace", wire.Responses, sse(wire.Responses, `{"type":"response.completed","response":{"output":[{"type":"function_call","call_id":"1","namespace":"n","name":"a","arguments":""},{"type":"custom_tool_call","call_id":"2","namespace":"n","name":"b","input":""}]}}`), []string{"n__a {}", `n__b {"input":""}`}},
 		{"another spelling", wire.Gemini, `data: {"candidates":[{"content":{"parts":[{"function_call":{"name":"a"}}]}}]}` + "\n\n", []string{"a {}"}},
 		{"an unknown kind of call in a part", wire.Gemini, `data: {"candidates":[{"content":{"parts":[{"computerCall":{"x":1}}]}}]}` + "\n\n", []string{`computerCall {"x":1}`}},
 		{"two candidates in an array", wire.Gemini, `[{"candidates":[{"content":{"parts":[{"functionCall":{"name":"a"}}]}},{"content":{"parts":[{"functionCall":{"name":"b"}}]}}]}]`, []string{"a {}", "b {}"}},

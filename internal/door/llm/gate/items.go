@@ -114,9 +114,11 @@ func itemText(d *doc, at int, t string, c *call) error {
 	if err != nil {
 		return err
 	}
-	if c.name == "" {
+	space, err := d.exact(at, "namespace")
+	if err != nil || c.name == "" {
 		return errShape
 	}
+	c.name = wire.Spaced(space, c.name)
 	if c.args = []byte(text); t == "custom_tool_call" {
 		c.args = freeText(text)
 	} else if text == "" {

@@ -169,6 +169,7 @@ func TestWholeBodiesThatCanBeReadInTwoWaysAreErrors(t *testing.T) {
 		{"bytes after the end", wire.Messages, `{"content":[]}{"content":[]}`},
 		{"invalid UTF-8", wire.Messages, "{\"content\":[{\"type\":\"text\",\"text\":\"\xff\"}]}"},
 		{"a list where an object belongs", wire.Responses, `[]`},
+		{"a call whose namespace is no text", wire.Responses, `{"output":[{"type":"function_call","namespace":7,"name":"a","arguments":"{}"}]}`},
 		{"a call whose name is no text", wire.Responses, `{"output":[{"type":"function_call","name":7,"arguments":"{}"}]}`},
 		{"calls that are no list", wire.Chat, `{"choices":[{"message":{"tool_calls":{"function":{"name":"x"}}}}]}`},
 		{"two calls in one part", wire.Gemini, `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"a"},"otherCall":{"name":"b"}}]}}]}`},

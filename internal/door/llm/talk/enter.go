@@ -29,9 +29,7 @@ func (e *entry) run(ctx context.Context) error {
 	if err := e.trusted(ctx); err != nil {
 		return err
 	}
-	if e.strange {
-		e.label = e.label.Join(stranger("history"))
-	}
+	e.label = e.label.Join(e.outside())
 	if err := e.read(ctx, list[known:], rest); err != nil {
 		return err
 	}
@@ -45,6 +43,29 @@ func (e *entry) run(ctx context.Context) error {
 	e.branch.at, e.branch.mark = e.at, mark.Level
 	e.keep()
 	return nil
+}
+
+// outside is what stands in the request besides the conversation: what the provider keeps
+// and nobody here has seen, and what a harness says in the client's name on the way.
+func (e *entry) outside() trust.Label {
+	l := nothing()
+	if e.strange {
+		l = stranger("history")
+	}
+	for i := range e.r.Head {
+		if e.r.Head[i].Role != wire.System {
+			l = l.Join(stranger("stored_context"))
+		}
+	}
+	begun := e.from != e.room.top
+	for i := range e.messages {
+		if m := &e.messages[i]; m.Role != wire.System {
+			begun = true
+		} else if begun {
+			l = l.Join(local())
+		}
+	}
+	return l
 }
 
 // trusted looks whether somebody has reset the branch's trust since its latest request: a
@@ -116,13 +137,14 @@ func (e *entry) read(ctx context.Context, list []*wire.Message, sums []tool.Dige
 		}
 	}
 	for i, m := range list {
+		e.first = !e.at.spoken
 		l, err := e.message(ctx, m, i > last)
 		if err != nil {
 			return err
 		}
 		e.root = false
 		e.before, e.label = e.at, e.label.Join(l)
-		e.at = e.at.add(sums[i], e.label, e.branch)
+		e.at = e.at.add(m, sums[i], e.label, e.branch)
 		e.seen(sums[i])
 	}
 	return nil
@@ -160,7 +182,7 @@ func (e *entry) cover(ctx context.Context) error {
 // request holds up to here.
 func (e *entry) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, error) {
 	t.Ref.Session, t.Ref.Branch = e.ref.Session, e.ref.Branch
-	t.Agent = e.who.Agent
+	t.Agent, t.Plain = e.who.Agent, e.f.plain
 	t.Sender.Provider = "llm"
 	if e.who.Agent != "" {
 		t.Sender.Provider = e.who.Agent
@@ -197,7 +219,7 @@ func (e *entry) keep() {
 	if e.r.Hints.Previous != "" || len(e.messages) == 0 || e.at == e.room.top {
 		return
 	}
-	last := e.first + len(e.messages) - 1
+	last := e.offset + len(e.messages) - 1
 	if last < e.r.Known {
 		return
 	}

@@ -19,7 +19,7 @@ type entry struct {
 	who      Caller
 	r        *wire.Request
 	messages []wire.Message // without those that from stands for
-	first    int            // the place of the first of them in the list
+	offset   int            // the place of the first of them in the list
 
 	room    *room
 	from    *node // what is known before messages
@@ -30,10 +30,12 @@ type entry struct {
 	at      *node
 	before  *node // the node before the last message
 	label   trust.Label
-	root    bool   // the conversation begins with this request
+	first   bool   // no model has answered before the message at hand
+	root    bool   // it is the first of the conversation
 	vouched bool   // somebody has reset the branch's trust since its latest request
 	parent  string // the session whose model wrote what it begins with
 	opening tidemark.Opening
+	taken   map[string]int // results without an id so far, by tool
 }
 
 var errNoTenant = errors.New("enter conversation: nobody is named whose it is")
@@ -44,19 +46,24 @@ func (e *entry) find() error {
 	if e.who.Tenant == "" {
 		return errNoTenant
 	}
+	name := e.named()
+	memo, ok := e.r.Memo.(*node)
+	known := ok && e.r.Hints.Previous == "" && (name == "" || memo.room.name == name)
+	if !known {
+		if err := e.reread(); err != nil { // before the lock: it may take a while
+			return err
+		}
+	}
 	e.f.mu.Lock()
 	defer e.f.mu.Unlock()
-	if e.r.Hints.Previous != "" {
-		return e.findAnswer()
-	}
-	name := e.named()
-	if memo, ok := e.r.Memo.(*node); ok && (name == "" || memo.room.name == name) {
+	if known {
 		e.room, e.from = memo.room, memo
 		e.f.rooms.put(e.roomKey(memo.room.name), memo.room) // it may have been forgotten
 		return nil
 	}
-	if err := e.reread(); err != nil {
-		return err
+	if e.r.Hints.Previous != "" {
+		e.findAnswer()
+		return nil
 	}
 	if name == "" {
 		name = e.inferred()
@@ -66,13 +73,11 @@ func (e *entry) find() error {
 }
 
 // findAnswer goes on from an answer that the provider keeps.
-func (e *entry) findAnswer() error {
-	if err := e.reread(); err != nil {
-		return err
-	}
+// Preconditions: f.mu is held.
+func (e *entry) findAnswer() {
 	if n, ok := e.f.answers.get(answerKey{e.who.Tenant, e.r.Hints.Previous}); ok && (e.named() == "" || n.room.name == e.named()) {
 		e.room, e.from = n.room, n
-		return nil
+		return
 	}
 	e.strange = true
 	name := e.named()
@@ -81,7 +86,6 @@ func (e *entry) findAnswer() error {
 		name = e.scoped("answer-" + hex.EncodeToString(d[:8]))
 	}
 	e.enter(name)
-	return nil
 }
 
 // reread reads the whole list where a part of it was known by its bytes alone.
@@ -93,7 +97,7 @@ func (e *entry) reread() error {
 	if err != nil {
 		return err
 	}
-	e.messages, e.first = whole.New, 0
+	e.messages, e.offset = whole.New, 0
 	return nil
 }
 

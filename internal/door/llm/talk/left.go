@@ -18,15 +18,16 @@ func (v *Visit) Left(ctx context.Context, id string, parts []wire.Part) error {
 	}
 	m := memory{mark.Join(v.at.label), v.Ref.Session}
 	for _, text := range outputs(parts) {
-		v.f.remember(v.tenant, tidemark.RecalledOutput, digest(text), m)
-		v.f.note(v.tenant, recentText{memory: m, text: trimmed(text)})
+		v.wrote(text, tidemark.RecalledOutput, m)
+		texts([]byte(text), func(s string) { v.wrote(s, tidemark.RecalledOutput, m) }) // an answer in JSON is handed on by its fields
 	}
 	v.room.mu.Lock()
+	v.room.forgetUnnamed(parts)
 	for i := range parts {
 		if p := &parts[i]; p.Kind == wire.Call {
 			name, args := v.CallName(p.Name, p.Args)
-			v.room.calls[callKey(p)] = &called{name: name, args: args, sum: callSum(name, args)}
-			texts(p.Args, func(s string) { v.f.note(v.tenant, recentText{memory: m, text: trimmed(s), argument: true}) })
+			v.room.note(p, &called{name: name, args: args, sum: callSum(name, args)})
+			texts(p.Args, func(s string) { v.wrote(s, recalledArgument, m) })
 		}
 	}
 	v.room.mu.Unlock()
@@ -36,6 +37,36 @@ func (v *Visit) Left(ctx context.Context, id string, parts []wire.Part) error {
 		v.f.mu.Unlock()
 	}
 	return nil
+}
+
+// wrote remembers a text of a model's.
+func (v *Visit) wrote(text string, kind tidemark.RecalledKind, m memory) {
+	if text = trimmed(text); text != "" {
+		v.f.remember(v.tenant, kind, digest(text), m)
+		v.f.note(v.tenant, text, m)
+	}
+}
+
+// note remembers a call that was let through.
+// Preconditions: mu is held.
+func (r *room) note(p *wire.Part, c *called) {
+	if p.CallID != "" {
+		r.calls[p.CallID] = c
+		return
+	}
+	name := tool.Name(p.Name)
+	r.unnamed[name] = append(r.unnamed[name], c)
+	r.made[c.sum] = true
+}
+
+// forgetUnnamed makes room for the calls of another answer.
+func (r *room) forgetUnnamed(parts []wire.Part) {
+	for i := range parts {
+		if p := &parts[i]; p.Kind == wire.Call && p.CallID == "" {
+			clear(r.unnamed)
+			return
+		}
+	}
 }
 
 // Output is what the parts are known by, for the log.

@@ -2,7 +2,6 @@ package talk
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/strictjson"
@@ -15,6 +14,10 @@ type memory struct {
 	label   trust.Label
 	session string
 }
+
+// recalledArgument is the kind of a text that a model gave to a tool. It is kept here
+// alone: after a restart it is a stranger's.
+const recalledArgument tidemark.RecalledKind = 1 << 7
 
 func (f *Follower) remember(tenant string, kind tidemark.RecalledKind, d tool.Digest, m memory) {
 	f.mu.Lock()
@@ -32,82 +35,41 @@ func (f *Follower) recognise(tenant string, kind tidemark.RecalledKind, d tool.D
 	return f.known.get(contentKey{tenant, kind, d})
 }
 
-// recents are texts that models wrote of late: answers, and what they gave to tools. A
-// harness hands them on inside other texts, as a summary or a sub-agent's task.
-type recents struct {
-	texts []recentText
-	bytes int
-}
-
-type recentText struct {
-	memory
-	text     string
-	argument bool // given to a tool
-}
-
+// The bounds within which a text counts as somebody else's.
 const (
-	maxRecent      = 256
-	maxRecentBytes = 1 << 20
-	maxRecentText  = 32 << 10
-	// longAnswer is how much of an answer must come back inside a user's text before the
-	// text counts as the model's: people quote short ones.
-	longAnswer = 200
-	// longArgument and manyWords are the same for what was given to a tool: a path or a name
-	// is the user's as well.
-	longArgument = 40
-	manyWords    = 5
+	// leastExact is the shortest text that is known by being the same: shorter ones are said
+	// by everybody.
+	leastExact = 4
+	// leastLong is how long a text in the middle of a conversation must be before it is
+	// looked for in what models and tools wrote: people quote short pieces.
+	leastLong = 200
 )
 
-func (f *Follower) note(tenant string, t recentText) {
-	if t.argument && !sentence(t.text) || !t.argument && len(t.text) < longAnswer {
-		return
-	}
-	t.text = t.text[:min(len(t.text), maxRecentText)]
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	r, ok := f.recent.get(tenant)
-	if !ok {
-		r = new(recents)
-		f.recent.put(tenant, r)
-	}
-	r.texts = append(r.texts, t)
-	r.bytes += len(t.text)
-	for len(r.texts) > maxRecent || r.bytes > maxRecentBytes {
-		r.bytes -= len(r.texts[0].text)
-		r.texts = slices.Delete(r.texts, 0, 1)
-	}
-}
-
-func sentence(s string) bool { return len(s) >= longArgument && len(strings.Fields(s)) >= manyWords }
-
-// wrote finds the model behind a text, if one is: the text is its answer, or holds a long
-// one. In the first message of a conversation it may also be a task that a model gave to a
-// sub-agent.
+// wrote finds whoever is behind a text in the user's place, if it is a model or a tool: the
+// text is what one of them wrote, or most of it is. Before a model has answered for the
+// first time any text may be a task that another model gave, however short.
 func (f *Follower) wrote(tenant, text string, first bool) (memory, bool) {
-	if m, ok := f.recognise(tenant, tidemark.RecalledOutput, digest(text)); ok {
+	d := digest(text)
+	if m, ok := f.recognise(tenant, tidemark.RecalledOutput, d); ok {
 		return m, true
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	r, ok := f.recent.get(tenant)
-	if !ok {
+	if first && len(text) >= leastExact {
+		for _, kind := range []tidemark.RecalledKind{recalledArgument, tidemark.RecalledResult} {
+			if m, ok := f.recognise(tenant, kind, d); ok {
+				return m, true
+			}
+		}
+	}
+	if !first && len(text) < leastLong {
 		return memory{}, false
 	}
-	found, out := false, memory{label: nothing()}
-	for i := range r.texts {
-		t := &r.texts[i]
-		if t.argument && !first || !strings.Contains(text, t.text) {
-			continue
-		}
-		found, out = true, memory{out.label.Join(t.label), t.session}
-	}
-	return out, found
+	return f.resembles(tenant, text)
 }
 
-// texts visits every text in a call's arguments.
-func texts(args []byte, visit func(string)) {
+// texts visits every text in a JSON value.
+func texts(raw []byte, visit func(string)) {
 	var v any
-	if strictjson.Unmarshal(args, &v) == nil {
+	if strictjson.Unmarshal(raw, &v) == nil {
 		visitTexts(v, visit)
 	}
 }

@@ -34,8 +34,7 @@ func (e *entry) assistant(m *wire.Message) trust.Label {
 			}
 		case wire.Call:
 			name, args := e.f.callName(e.who.Agent, p.Name, p.Args)
-			c := e.room.calls[callKey(p)]
-			if c == nil || tool.Name(c.name) != tool.Name(name) || c.sum != (tool.Digest{}) && c.sum != callSum(name, args) {
+			if !e.room.knows(p, name, args) {
 				l = l.Join(stranger("call"))
 			}
 		default:
@@ -107,8 +106,8 @@ func (e *entry) divide(text string) (string, trust.Label) {
 	if d.result {
 		l = l.Join(stranger("tool_result"))
 	}
-	for _, s := range d.summary {
-		if m, ok := e.f.wrote(e.who.Tenant, s, true); ok {
+	if d.summary != "" {
+		if m, ok := e.f.wrote(e.who.Tenant, d.summary, true); ok {
 			l = l.Join(m.label)
 		} else {
 			l = l.Join(stranger("compacted_history"))
@@ -117,8 +116,8 @@ func (e *entry) divide(text string) (string, trust.Label) {
 	if d.words == "" {
 		return "", l
 	}
-	if m, ok := e.f.wrote(e.who.Tenant, d.words, e.root || e.who.Child); ok {
-		if e.root {
+	if m, ok := e.f.wrote(e.who.Tenant, d.words, e.first || e.who.Child); ok {
+		if e.first && e.parent == "" {
 			e.parent = m.session
 		}
 		return "", l.Join(m.label)
@@ -186,7 +185,7 @@ func (e *entry) result(ctx context.Context, p *wire.Part, now bool) (trust.Label
 		return trust.Label{}, err
 	}
 	o := tidemark.Observation{Ref: e.ref, Again: e.who.Told, Result: tool.Result{CallID: p.CallID, Name: p.Name, Content: []byte(text), Error: p.Error}}
-	if c := e.room.calls[callKey(p)]; c != nil {
+	if c := e.called(p); c != nil {
 		o.Result.Name, o.Result.Args = c.name, c.args
 	} else {
 		worst := trust.Untrusted // nobody let such a call through
@@ -202,7 +201,37 @@ func (e *entry) result(ctx context.Context, p *wire.Part, now bool) (trust.Label
 		return trust.Label{}, fmt.Errorf("enter conversation: %w", err)
 	}
 	e.f.remember(e.who.Tenant, tidemark.RecalledResult, d, memory{l, e.room.name})
+	if l.Level <= trust.External {
+		e.f.note(e.who.Tenant, text, memory{l, e.room.name})
+	}
 	return l, nil
+}
+
+// called is the call a result is for. Where a format gives calls no id, results come in
+// the order of the calls.
+func (e *entry) called(p *wire.Part) *called {
+	if p.CallID != "" {
+		return e.room.calls[p.CallID]
+	}
+	name := tool.Name(p.Name)
+	list := e.room.unnamed[name]
+	if e.taken == nil {
+		e.taken = map[string]int{}
+	}
+	at := e.taken[name]
+	if e.taken[name]++; at >= len(list) {
+		return nil
+	}
+	return list[at]
+}
+
+// knows reports whether a call was let through.
+func (r *room) knows(p *wire.Part, name string, args []byte) bool {
+	if p.CallID == "" {
+		return r.made[callSum(name, args)]
+	}
+	c := r.calls[p.CallID]
+	return c != nil && tool.Name(c.name) == tool.Name(name) && (c.sum == (tool.Digest{}) || c.sum == callSum(name, args))
 }
 
 // opened makes sure that the monitor knows the branch before something comes back in it.
@@ -212,13 +241,4 @@ func (e *entry) opened(ctx context.Context) error {
 	}
 	_, err := e.begin(ctx, tidemark.Turn{})
 	return err
-}
-
-// callKey finds a call again. Where a format gives calls no id, the latest of the name is
-// meant.
-func callKey(p *wire.Part) string {
-	if p.CallID != "" {
-		return p.CallID
-	}
-	return "\x00" + tool.Name(p.Name)
 }

@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/door/llm/talk"
 	"github.com/tidemark/tidemark/internal/door/llm/wire"
+	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -73,4 +75,19 @@ func TestAnAdministratorsResetCountsForWhatStoodThere(t *testing.T) {
 	c.want(trust.Untrusted)
 	before.send(user("Another way"))
 	before.want(trust.Untrusted)
+}
+
+func TestNobodySpeaksCommandsWhereProgramsCanSpeakForTheOwner(t *testing.T) {
+	w := newWorld(t)
+	w.follower = talk.New(w.monitor, talk.Options{})
+	c := w.chat("a")
+	c.send(user("Summarise the page"))
+	c.runs(fetch, page, "a page")
+	c.send(user(".reset-trust"))
+	c.want(trust.Untrusted)
+	v := c.decide("x", "exec", `{"command":"ls"}`)
+	c.send(user(".approve exec " + v.Held.Code))
+	if v := c.decide("x", "exec", `{"command":"ls"}`); v.Effect != policy.Confirm {
+		t.Errorf("a code in a message let the call through: %s", v.Effect)
+	}
 }

@@ -20,12 +20,14 @@ type room struct {
 	name string // of the session
 
 	mu       sync.Mutex
-	recalled bool               // guarded by mu; the log was read back
-	begun    map[string]bool    // guarded by mu; branches the monitor knows
-	top      *node              // guarded by mu; before any message
-	count    int                // guarded by mu; messages
-	branches []*branch          // guarded by mu; the latest last
-	calls    map[string]*called // guarded by mu; by id
+	recalled bool                 // guarded by mu; the log was read back
+	begun    map[string]bool      // guarded by mu; branches the monitor knows
+	top      *node                // guarded by mu; before any message
+	count    int                  // guarded by mu; messages
+	branches []*branch            // guarded by mu; the latest last
+	calls    map[string]*called   // guarded by mu; by id
+	unnamed  map[string][]*called // guarded by mu; of the latest answer, by name, where a format gives calls no id
+	made     map[tool.Digest]bool // guarded by mu; sums of calls without an id
 }
 
 // node is a beginning of a conversation: everything up to one message.
@@ -34,6 +36,7 @@ type node struct {
 	branch *branch
 	sum    tool.Digest // of the message
 	label  trust.Label // of everything up to it
+	spoken bool        // a model has answered on the way to it
 	next   map[tool.Digest]*node
 }
 
@@ -60,7 +63,7 @@ const (
 )
 
 func newRoom(name string) *room {
-	r := &room{name: name, begun: map[string]bool{}, calls: map[string]*called{}}
+	r := &room{name: name, begun: map[string]bool{}, calls: map[string]*called{}, unnamed: map[string][]*called{}, made: map[tool.Digest]bool{}}
 	r.top = &node{room: r, label: nothing()}
 	return r
 }
@@ -81,8 +84,8 @@ func walk(from *node, sums []tool.Digest) (*node, int) {
 }
 
 // add makes the node of a message.
-func (n *node) add(sum tool.Digest, label trust.Label, b *branch) *node {
-	child := &node{room: n.room, branch: b, sum: sum, label: label}
+func (n *node) add(m *wire.Message, sum tool.Digest, label trust.Label, b *branch) *node {
+	child := &node{room: n.room, branch: b, sum: sum, label: label, spoken: n.spoken || m.Role == wire.Assistant}
 	if n.next == nil {
 		n.next = map[tool.Digest]*node{}
 	}
@@ -117,11 +120,12 @@ func (r *room) choose(k *node, rest []tool.Digest) (*branch, error) {
 
 // trim starts over a room that holds too much. Its session goes on.
 func (r *room) trim() {
-	if r.count < maxMessages && len(r.branches) < maxBranches && len(r.calls) < maxCalls {
+	if r.count < maxMessages && len(r.branches) < maxBranches && len(r.calls)+len(r.made) < maxCalls {
 		return
 	}
 	fresh := newRoom(r.name)
 	r.top, r.count, r.branches, r.calls, r.recalled = fresh.top, 0, nil, fresh.calls, false
+	r.begun, r.unnamed, r.made = fresh.begun, fresh.unnamed, fresh.made
 	r.top.room = r
 }
 

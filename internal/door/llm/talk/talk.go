@@ -20,6 +20,7 @@ package talk
 
 import (
 	"context"
+	"hash/maphash"
 	"sync"
 
 	"github.com/tidemark/tidemark"
@@ -55,6 +56,9 @@ type Options struct {
 	Limit int
 	// Markers enclose what harnesses write into user messages, besides those we know.
 	Markers []Marker
+	// Commands says that chat commands in user messages are carried out. Whoever can reach
+	// the proxy with the client's key can then speak as the owner, the agent's own shell too.
+	Commands bool
 	// Names turns a harness's name of a tool and its arguments into ours; nil: they are.
 	Names func(agent, name string, args []byte) (string, []byte)
 }
@@ -67,13 +71,15 @@ type Follower struct {
 	limit   int
 	markers []Marker
 	names   func(agent, name string, args []byte) (string, []byte)
+	plain   bool         // no commands
+	seed    maphash.Seed // of runs
 
 	mu      sync.Mutex
 	rooms   shelf[roomKey, *room]     // guarded by mu
 	places  shelf[contentKey, *room]  // guarded by mu; where a message was seen
 	known   shelf[contentKey, memory] // guarded by mu; what a content is
 	answers shelf[answerKey, *node]   // guarded by mu; requests by the id of their answer
-	recent  shelf[string, *recents]   // guarded by mu; what models wrote of late, by tenant
+	written shelf[runKey, *memory]    // guarded by mu; runs of words that models and tools wrote
 	nodes   int                       // guarded by mu; in all rooms, about
 }
 
@@ -93,12 +99,12 @@ func New(m Monitor, o Options) *Follower {
 		o.Limit = defaultLimit
 	}
 	return &Follower{
-		monitor: m, limit: o.Limit, markers: append(known(), o.Markers...), names: o.Names,
+		monitor: m, limit: o.Limit, markers: append(known(), o.Markers...), names: o.Names, plain: !o.Commands,
 		rooms:   shelf[roomKey, *room]{limit: 1 + o.Limit/16},
 		places:  shelf[contentKey, *room]{limit: o.Limit},
 		known:   shelf[contentKey, memory]{limit: o.Limit},
 		answers: shelf[answerKey, *node]{limit: 1 + o.Limit/16},
-		recent:  shelf[string, *recents]{limit: 256},
+		written: shelf[runKey, *memory]{limit: o.Limit}, seed: maphash.MakeSeed(),
 	}
 }
 
@@ -130,7 +136,7 @@ func (f *Follower) callName(agent, name string, args []byte) (string, []byte) {
 // Enter finds the place of a request: its session, branch and turn, with everything new in
 // it reported to the monitor. Only then may the model be asked.
 func (f *Follower) Enter(ctx context.Context, who Caller, r *wire.Request) (*Visit, error) {
-	e := &entry{f: f, who: who, r: r, messages: r.New, first: r.Known}
+	e := &entry{f: f, who: who, r: r, messages: r.New, offset: r.Known}
 	if err := e.find(); err != nil {
 		return nil, err
 	}

@@ -19,11 +19,11 @@ type Marker struct {
 func known() []Marker {
 	return []Marker{
 		{Begin: "<system-reminder>", End: "</system-reminder>"},
-		{Begin: "<local-command-stdout>", End: "</local-command-stdout>"},
+		{Begin: "<local-command-stdout>", End: "</local-command-stdout>", Result: true},
 		{Begin: "<local-command-caveat>", End: "</local-command-caveat>"},
 		{Begin: "<command-message>", End: "</command-message>"},
-		{Begin: "<bash-stdout>", End: "</bash-stdout>"},
-		{Begin: "<bash-stderr>", End: "</bash-stderr>"},
+		{Begin: "<bash-stdout>", End: "</bash-stdout>", Result: true},
+		{Begin: "<bash-stderr>", End: "</bash-stderr>", Result: true},
 		{Begin: "<environment_context>", End: "</environment_context>"},
 		{Begin: "<user_instructions>", End: "</user_instructions>"},
 		{Begin: "<INSTRUCTIONS>", End: "</INSTRUCTIONS>"},
@@ -43,52 +43,47 @@ type split struct {
 	words   string // the user's own
 	harness bool   // a harness added something
 	result  bool   // and something that a tool brought
-	summary []string
+	summary string // and something that a model wrote, with what stands around it
 }
 
-// divide tells the user's words from what a harness put around them.
+// divide tells the user's words from what a harness put beside them. What is enclosed may
+// hold marks of its own, written by anybody: so the words are what stands before the first
+// mark and after the last.
 func divide(text, agent string, markers []Marker) split {
+	first, last, open := len(text), 0, false
 	var out split
-	var own strings.Builder
-	for text != "" {
-		at, m := firstMarker(text, agent, markers)
-		if m == nil {
-			own.WriteString(text)
-			break
-		}
-		own.WriteString(text[:at])
-		inside := text[at+len(m.Begin):]
-		text = ""
-		if m.End != "" {
-			var closed bool
-			if inside, text, closed = strings.Cut(inside, m.End); !closed {
-				text = ""
-			}
-		}
-		switch {
-		case m.Summary:
-			out.summary = append(out.summary, inside)
-		case m.Result:
-			out.result = true
-		default:
-			out.harness = true
-		}
-	}
-	out.words = strings.TrimSpace(own.String())
-	return out
-}
-
-func firstMarker(text, agent string, markers []Marker) (int, *Marker) {
-	at, found := -1, (*Marker)(nil)
 	for i := range markers {
-		if markers[i].Agent != "" && markers[i].Agent != agent {
+		m := &markers[i]
+		at := strings.Index(text, m.Begin)
+		if at < 0 || m.Agent != "" && m.Agent != agent {
 			continue
 		}
-		if j := strings.Index(text, markers[i].Begin); j >= 0 && (found == nil || j < at) {
-			at, found = j, &markers[i]
+		first = min(first, at)
+		end := -1
+		if m.End != "" {
+			end = strings.LastIndex(text, m.End)
+		}
+		if end < strings.LastIndex(text, m.Begin) {
+			open = true // it reaches to the end of the text
+		}
+		last = max(last, end+len(m.End))
+		out.harness = out.harness || !m.Summary && !m.Result
+		out.result = out.result || m.Result
+		if m.Summary {
+			out.summary = "from here"
 		}
 	}
-	return at, found
+	if first == len(text) {
+		return split{words: trimmed(text)}
+	}
+	if open || last < first {
+		last = len(text)
+	}
+	if out.summary != "" {
+		out.summary = text[first:last]
+	}
+	out.words = trimmed(text[:first] + "\n" + text[last:])
+	return out
 }
 
 func trimmed(s string) string { return strings.TrimSpace(s) }

@@ -44,7 +44,7 @@ func (w *world) restart() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.monitor, w.follower, w.cache = m, talk.New(m, talk.Options{}), wire.NewCache(64)
+	w.monitor, w.follower, w.cache = m, talk.New(m, talk.Options{Commands: true}), wire.NewCache(64)
 }
 
 // message is one entry of a Chat conversation.

@@ -12,9 +12,6 @@ import (
 // ErrEdit is returned for an edit that does not fit the request.
 var ErrEdit = errors.New("edit does not fit the request")
 
-// Span is bytes of a request's Body: from Start up to End.
-type Span struct{ Start, End int }
-
 // Edit is what to change in a request. The zero Edit changes nothing.
 type Edit struct {
 	Hide    []string // tools to remove, by name
@@ -24,7 +21,6 @@ type Edit struct {
 	System   *string            // the whole system prompt; an empty one removes it
 	Messages []strictjson.Value // the whole list; nil leaves it as it is
 	Model    string             // not for Gemini, whose model stands in the path
-	Strip    []Span             // to be cut out of texts: see Locate
 }
 
 // splice replaces the bytes at a place.
@@ -53,9 +49,6 @@ func (r *Request) Apply(edit Edit) ([]byte, error) {
 	e.system(edit)
 	e.messages(edit)
 	e.members()
-	if e.p.err == nil {
-		e.strip(edit.Strip)
-	}
 	if e.p.err != nil {
 		return nil, fmt.Errorf("edit request: %w", e.p.err)
 	}

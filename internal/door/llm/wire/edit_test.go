@@ -49,8 +49,9 @@ func TestHiddenToolsLeaveTheRequest(t *testing.T) {
 		{"a tool with a type alone", wire.Responses, []string{"computer", "f"}, `{"input":"x","tools":[{"type":"computer_use_preview"},{"type":"function","name":"f"},{"type":"shell"}],"tool_choice":{"type":"computer_use_preview"}}`, `{"input":"x","tools":[{"type":"shell"}],"tool_choice":"auto"}`},
 		{"allowed ones", wire.Responses, []string{"f", "srv"}, `{"input":"x","tools":[{"type":"mcp","server_label":"srv"},{"type":"function","name":"f"},{"type":"function","name":"g"}],"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"g"},{"type":"mcp","server_label":"srv"},{"type":"function","name":"f"}]}}`,
 			`{"input":"x","tools":[{"type":"function","name":"g"}],"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"g"}]}}`},
-		{"in a namespace", wire.Responses, []string{"f"}, `{"input":"x","tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"f"},{"type":"function","name":"g"}]}]}`, `{"input":"x","tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"g"}]}]}`},
-		{"a whole namespace", wire.Responses, []string{"f"}, `{"input":"x","tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"f"}]},{"type":"custom","name":"c"}]}`, `{"input":"x","tools":[{"type":"custom","name":"c"}]}`},
+		{"in a namespace", wire.Responses, []string{"n__f"}, `{"input":"x","tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"f"},{"type":"function","name":"g"}]}]}`, `{"input":"x","tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"g"}]}]}`},
+		{"a whole namespace", wire.Responses, []string{"n__f"}, `{"input":"x","tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"f"}]},{"type":"custom","name":"c"}]}`, `{"input":"x","tools":[{"type":"custom","name":"c"}]}`},
+		{"of two with one name", wire.Responses, []string{"n__f"}, `{"input":"x","tools":[{"type":"function","name":"f"},{"type":"namespace","name":"n","tools":[{"type":"function","name":"f"}]}],"tool_choice":{"type":"function","namespace":"n","name":"f"}}`, `{"input":"x","tools":[{"type":"function","name":"f"}],"tool_choice":"auto"}`},
 		{"a forced one of Anthropic's", wire.Messages, []string{"a"}, `{"messages":[],"tools":[{"name":"a"},{"name":"b"}],"tool_choice":{"type":"tool","name":"a","disable_parallel_tool_use":true}}`, `{"messages":[],"tools":[{"name":"b"}],"tool_choice":{"type":"auto","disable_parallel_tool_use":true}}`},
 		{"all of Anthropic's", wire.Messages, []string{"a", "b"}, `{"tool_choice":{"type":"any"},"messages":[],"tools":[{"name":"a"},{"name":"b"}]}`, `{"messages":[],"tools":[]}`},
 		{"an MCP server of Anthropic's", wire.Messages, []string{"s"}, `{"messages":[],"tools":[{"name":"a"},{"type":"mcp_toolset","mcp_server_name":"s"}],"mcp_servers":[{"name":"s"}]}`, `{"messages":[],"tools":[{"name":"a"}]}`},
@@ -156,32 +157,6 @@ func TestTheSystemPromptTheListAndTheModelAreReplaced(t *testing.T) {
 		if got, err := read(t, wire.Chat, `{"messages":[]}`).Apply(wire.Edit{Messages: []strictjson.Value{strictjson.Value(bad)}}); !errors.Is(err, wire.ErrEdit) {
 			t.Errorf("entry %q: got %s, %v; want ErrEdit", bad, got, err)
 		}
-	}
-}
-
-func TestTextsAreStripped(t *testing.T) {
-	body := `{"system":[{"type":"text","text":"a\n\ud83d\ude00line\tof ours\nz"}],"messages":[{"role":"user","content":"line\tof ours"}]}`
-	r := read(t, wire.Messages, body)
-	spans := r.Locate(r.Head[0], "\U0001f600line\tof ours\n")
-	got, err := r.Apply(wire.Edit{Strip: spans})
-	if want := strings.Replace(body, `\ud83d\ude00line\tof ours\n`, "", 1); err != nil || string(got) != want {
-		t.Errorf("got %s, %v; want %s", got, err, want)
-	}
-	other := "other"
-	if got, err := r.Apply(wire.Edit{Strip: spans, System: &other}); err != nil || !strings.Contains(string(got), `"system":"other"`) {
-		t.Errorf("stripped and replaced: got %s, %v", got, err)
-	}
-	if got := r.Locate(r.Head[0], "text"); len(got) != 1 { // the type, not the keys
-		t.Errorf("got %d places of a word that is a key too, want 1", len(got))
-	}
-	at := strings.Index(body, `\ud83d`)
-	for _, bad := range []wire.Span{{0, 1}, {at, at}, {at + 1, at + 12}, {at, at + 6}, {at + 6, at + 12}, {at - 1, at}, {at, len(body) + 1}, {at, at + 200}, {at, strings.Index(body, `"}],`) + 1}} {
-		if got, err := r.Apply(wire.Edit{Strip: []wire.Span{bad}}); !errors.Is(err, wire.ErrEdit) {
-			t.Errorf("bytes %v: got %s, %v; want ErrEdit", bad, got, err)
-		}
-	}
-	if got, err := r.Apply(wire.Edit{Strip: []wire.Span{spans[0], spans[0]}}); !errors.Is(err, wire.ErrEdit) {
-		t.Errorf("the same bytes twice: got %s, %v; want ErrEdit", got, err)
 	}
 }
 

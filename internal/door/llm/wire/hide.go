@@ -143,8 +143,8 @@ func (o object) chosen() string {
 			return o.p.object(at, key).str("name")
 		}
 	}
-	for _, key := range []string{"server_label", "name"} {
-		if name := o.str(key); name != "" {
+	for _, name := range []string{o.str("server_label"), o.spaced()} {
+		if name != "" {
 			return name
 		}
 	}

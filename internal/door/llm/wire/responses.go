@@ -47,9 +47,9 @@ func (o object) responsesCall(kind string) (Part, bool) {
 	}
 	switch kind {
 	case "function_call":
-		part.Name, part.Args = o.str("name"), o.args("arguments")
+		part.Name, part.Args = o.spaced(), o.args("arguments")
 	case "custom_tool_call":
-		part.Name, part.Args = o.str("name"), o.freeText("input")
+		part.Name, part.Args = o.spaced(), o.freeText("input")
 	case "local_shell_call", "shell_call":
 		part.Args = o.bytes("action")
 	case "apply_patch_call":
@@ -69,6 +69,17 @@ func (o object) responsesCall(kind string) (Part, bool) {
 	}
 	return part, true
 }
+
+// Spaced is the name of a tool in a namespace of Responses: the same name in two of them is
+// two tools.
+func Spaced(namespace, name string) string {
+	if namespace == "" || name == "" {
+		return name
+	}
+	return namespace + "__" + name
+}
+
+func (o object) spaced() string { return Spaced(o.str("namespace"), o.str("name")) }
 
 func (o object) responsesResult(name string) Part {
 	part := Part{Kind: Result, CallID: o.str("call_id"), Name: name}

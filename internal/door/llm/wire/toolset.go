@@ -57,8 +57,11 @@ func (p *parser) toolset(key string, at span) toolset {
 		}
 		if inner, ok := o.get("tools"); ok && o.str("type") == "namespace" {
 			b := branch{at: e.moved(-at.start)}
+			space := o.str("name")
 			for _, t := range p.list(inner, "tools") {
-				b.kids = append(b.kids, add(t, read(p.object(t, "tool"))))
+				tool := read(p.object(t, "tool"))
+				tool.Name = Spaced(space, tool.Name)
+				b.kids = append(b.kids, add(t, tool))
 			}
 			set.kids = append(set.kids, b)
 			continue

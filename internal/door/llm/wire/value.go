@@ -239,7 +239,7 @@ var words = wordSet(`messages input instructions system contents systemInstructi
 	args response thought inlineData fileData executableCode codeExecutionResult toolCall toolResponse
 	functionDeclarations functionCallingConfig allowedFunctionNames mode description parameters
 	parametersJsonSchema input_schema server_label mcp_server_name environment allowed_tools
-	max_tokens temperature cache_control code outcome signature thoughtSignature`)
+	max_tokens temperature cache_control namespace code outcome signature thoughtSignature`)
 
 // folds finds a word by its folded spelling.
 var folds = foldSet(words)

@@ -104,6 +104,7 @@ const responsesBody = `{"model":"gpt-5.2","instructions":"Help.","prompt":{"id":
  {"type":"computer_call","call_id":"c6","actions":[{"type":"wait"}]},
  {"type":"web_search_call","id":"ws_1","status":"completed"},
  {"type":"mcp_call","id":"m1","name":"look","output":"x"},
+ {"type":"function_call","call_id":"c7","namespace":"crm","name":"find","arguments":"{}"},
  {"type":"item_reference","id":"i1"}],
  "tools":[{"type":"function","name":"f","parameters":null,"strict":true},{"type":"custom","name":"g"},{"type":"local_shell"},{"type":"computer_use_preview"},
   {"type":"shell","environment":{"type":"container_auto"}},{"type":"web_search"},{"type":"mcp","server_label":"srv"},
@@ -125,6 +126,7 @@ func TestResponsesAreRead(t *testing.T) {
 		message(wire.Assistant, call("c6", "computer", `{"actions":[{"type":"wait"}]}`)),
 		message(wire.Assistant, wire.Part{Kind: wire.Hosted, CallID: "ws_1", Name: "web_search", Text: `{"type":"web_search_call","id":"ws_1","status":"completed"}`}),
 		message(wire.Assistant, wire.Part{Kind: wire.Hosted, CallID: "m1", Name: "look", Text: `{"type":"mcp_call","id":"m1","name":"look","output":"x"}`}),
+		message(wire.Assistant, call("c7", "crm__find", "{}")),
 		message(wire.Unknown, wire.Part{Text: `{"type":"item_reference","id":"i1"}`}),
 	}
 	if d := cmp.Diff(want, r.New, withoutPlaces); d != "" {
@@ -134,7 +136,7 @@ func TestResponsesAreRead(t *testing.T) {
 	if d := cmp.Diff(head, r.Head, withoutPlaces); d != "" {
 		t.Errorf("head (-want +got):\n%s", d)
 	}
-	tools := []wire.Tool{{Name: "f"}, {Name: "g"}, {Name: "local_shell"}, {Name: "computer"}, {Name: "shell", Hosted: true}, {Name: "web_search", Hosted: true}, {Name: "srv", Hosted: true}, {Name: "find"}}
+	tools := []wire.Tool{{Name: "f"}, {Name: "g"}, {Name: "local_shell"}, {Name: "computer"}, {Name: "shell", Hosted: true}, {Name: "web_search", Hosted: true}, {Name: "srv", Hosted: true}, {Name: "crm__find"}}
 	if d := cmp.Diff(tools, r.Tools); d != "" {
 		t.Errorf("tools (-want +got):\n%s", d)
 	}
