@@ -41,6 +41,15 @@ func (s *sent) has(tenant string, sum wire.Sum) bool {
 	return ok
 }
 
+// known is how many bytes of a request the provider has had before as they are.
+func (s *sent) known(tenant string, sums []wire.Sum) int {
+	n := 0
+	for n < len(sums) && s.has(tenant, sums[n]) {
+		n++
+	}
+	return n * wire.BlockSize
+}
+
 func (s *sent) add(tenant string, sums []wire.Sum) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +128,7 @@ func (x *exchange) depart(lent *lease) {
 	lent.users.Add(1)
 	go func(a *ahead) {
 		defer lent.done()
-		resp, err := x.u.transport.RoundTrip(out)
+		resp, err := x.u.transport.RoundTrip(out) //nolint:bodyclose // whoever takes the answer closes it
 		a.answer <- answered{resp, err}
 	}(x.ahead)
 }

@@ -40,7 +40,7 @@ func (x *exchange) send(lent *lease, body []byte) *problem {
 		x.u.sent.forget(x.who.tenant, lent.sums.Blocks())
 	}
 	if x.ahead != nil && as {
-		resp, err := x.ahead.release()
+		resp, err := x.ahead.release() //nolint:bodyclose // heard closes it
 		defer x.ahead.cancel()
 		return x.heard(lent, resp, err, x.ahead.cancel)
 	}
@@ -54,7 +54,7 @@ func (x *exchange) send(lent *lease, body []byte) *problem {
 	}
 	ctx, cancel := context.WithCancel(x.out.Context())
 	defer cancel()
-	resp, err := x.u.transport.RoundTrip(x.out.WithContext(ctx))
+	resp, err := x.u.transport.RoundTrip(x.out.WithContext(ctx)) //nolint:bodyclose // heard closes it
 	if !as {
 		lent = nil
 	}

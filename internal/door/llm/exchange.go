@@ -81,10 +81,10 @@ func (x *exchange) ask() *problem {
 // anybody reads it, on every upstream. Where one is wanted, the session it names is the
 // greeting.
 func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
-	body, found := lines().Cut(lent.buf)
+	body, found := lines().Cut(lent.buf, x.u.sent.known(x.who.tenant, lent.sums.Blocks()))
 	sums := lent.sums
 	if found != nil {
-		if _, more := lines().Cut(body); more != nil {
+		if _, more := lines().Cut(body, 0); more != nil {
 			return "", newProblem(http.StatusBadRequest, "lines of our plugin stand inside one another")
 		}
 		sums = x.p.cache.NewSums()

@@ -90,3 +90,14 @@ func BenchmarkRound1MB(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkCut is what it costs to find out that a large body holds nothing of ours.
+func BenchmarkCut(b *testing.B) {
+	body := []byte(`{"messages":[{"role":"user","content":"` + strings.Repeat(`Some words of a page, \u003cb\u003e and a line.\n`, 100_000) + `"}]}`)
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		if _, frames := marks.Cut(body, 0); frames != nil {
+			b.Fatal("something was found")
+		}
+	}
+}

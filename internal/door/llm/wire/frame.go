@@ -22,9 +22,11 @@ type Frame struct {
 
 // Cut takes texts of ours out of a body that nobody has read yet, however JSON spells
 // them: what is read, and what is sent on, is what is left. It is body itself if there are
-// none. A string that is not JSON stays as it is, for Read to refuse.
-func (k Marks) Cut(body []byte) ([]byte, []Frame) {
-	if !k.likely(body) {
+// none. A string that is not JSON stays as it is, for Read to refuse. The first clean bytes
+// are known to hold none that ends there.
+func (k Marks) Cut(body []byte, clean int) ([]byte, []Frame) {
+	longest := 6 * (len(k.Open) + k.Most + len(k.Close)) // every character may be an escape
+	if !k.likely(body[max(0, min(clean, len(body))-longest):]) {
 		return body, nil
 	}
 	var frames []Frame

@@ -31,7 +31,7 @@ func TestTextsOfOursAreCutOutHoweverTheyAreSpelled(t *testing.T) {
 		{"no JSON", `{"a":"\q[[ours x]]","b":"[[ours y]]`, `{"a":"\q[[ours x]]","b":"[[ours y]]`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, frames := marks.Cut([]byte(tt.body))
+			got, frames := marks.Cut([]byte(tt.body), 0)
 			if d := cmp.Diff(tt.want, string(got)); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
@@ -51,7 +51,7 @@ func TestItIsKnownWhichTextAFrameStoodIn(t *testing.T) {
 		wire.Gemini:    `{"contents":[{"role":"user","parts":[{"text":"[[ours u]]"}]}],"systemInstruction":{"parts":[{"text":"[[ours s]]"}]}}`,
 	} {
 		for range 2 { // the second time the list is known
-			left, frames := marks.Cut([]byte(body))
+			left, frames := marks.Cut([]byte(body), 0)
 			r, err := cache.Read(api, tenant, left)
 			if err != nil {
 				t.Fatal(err)
@@ -73,7 +73,7 @@ func FuzzCut(f *testing.F) {
 	f.Add(`"\u005b[ours x]]"`)
 	f.Add(`{"a":"[[ours x]]\\","b":["\ud83d\ude00[[ours \u0078]]"]}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		left, frames := marks.Cut([]byte(body))
+		left, frames := marks.Cut([]byte(body), 0)
 		if len(frames) == 0 && string(left) != body {
 			t.Errorf("nothing was cut out of %q and %q is left", body, left)
 		}
