@@ -35,7 +35,13 @@ func TestPathsThatListCallsAreRefusedOrJudged(t *testing.T) {
 // try is post for an answer that may break off before its first byte.
 func (w *world) try(path, body string) got {
 	w.t.Helper()
-	resp, err := w.client.Post(w.url+path, "application/json", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.url+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Close = true // a connection that broke off must not be the next one's
+	resp, err := w.client.Do(req)
 	if err != nil {
 		return got{body: "<broken off>"}
 	}
@@ -69,7 +75,7 @@ func TestACallInAnAnswerThatIsNotJudgedDoesNotPass(t *testing.T) {
 		"much of nothing":    {answerJSON(`{"pad":"` + pad + `","name":"c-never"}`), true},
 	} {
 		for range 2 {
-			w.provider.then(c.answer)
+			w.provider.only(c.answer)
 			g := w.try("/openai/v1/completions", `{"prompt":"x"}`)
 			if strings.Contains(g.body, "c-never") != c.passes {
 				t.Errorf("%s: got %d %.200s, want passes %t", name, g.status, g.body, c.passes)

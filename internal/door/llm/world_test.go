@@ -93,6 +93,13 @@ func (p *provider) then(h ...http.HandlerFunc) {
 	p.answers = append(p.answers, h...)
 }
 
+// only is the one answer from here on, whatever came of those before.
+func (p *provider) only(h http.HandlerFunc) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answers = []http.HandlerFunc{h}
+}
+
 func (p *provider) requests() []seen {
 	p.mu.Lock()
 	defer p.mu.Unlock()
