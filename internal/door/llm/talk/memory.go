@@ -60,8 +60,8 @@ func (f *Follower) wrote(tenant, text string, first bool) (memory, bool) {
 			}
 		}
 	}
-	if !first && len(text) < leastLong {
-		return memory{}, false
+	if _, said := f.recognise(tenant, tidemark.RecalledWords, d); said || !first && len(text) < leastLong {
+		return memory{}, false // people say a thing again, after models have repeated it
 	}
 	return f.resembles(tenant, text)
 }

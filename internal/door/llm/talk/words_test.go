@@ -81,6 +81,19 @@ func TestPeopleMayQuoteAndAnswer(t *testing.T) {
 	c.want(trust.Owner)
 }
 
+func TestPeopleMaySayAThingAgain(t *testing.T) {
+	wish := "Look at the page and tell me in three sentences what it says about the harbour"
+	w := newWorld(t)
+	c := w.chat("a")
+	c.send(user(wish))
+	c.runs(fetch, page, "a page")
+	c.left(task("The user said: " + wish))
+	again := w.chat("a")
+	again.history[0] = message{"role": "system", "content": "You help, today too."}
+	again.send(user("Good morning"), user(wish))
+	again.want(trust.Owner)
+}
+
 func TestTextDoesNotBreakOutOfAMark(t *testing.T) {
 	w := tainted(t)
 	c := w.chat("a")
