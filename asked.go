@@ -38,7 +38,7 @@ func (m *Monitor) Asked(ctx context.Context, ref Ref, call tool.Call) (bool, err
 	err := m.with(ctx, ref, func(s *session) error {
 		id, name := plainID(call.ID), tool.Name(call.Name)
 		for _, c := range s.state.asked.calls {
-			found = found || id != "" && plainID(c.id) == id || id == "" && name != "" && c.tool == name
+			found = found || id != "" && sameCall(plainID(c.id), id) || id == "" && name != "" && c.tool == name
 		}
 		return nil
 	})
@@ -48,16 +48,24 @@ func (m *Monitor) Asked(ctx context.Context, ref Ref, call tool.Call) (bool, err
 	return found, nil
 }
 
+// sameCall reports whether an id that was asked about is of the call of another: the same,
+// cut where a host cuts ids, or with it as a part: a call inside another one carries its id.
+func sameCall(asked, id string) bool {
+	const cut, part = 40, 6
+	if len(id) > cut || len(asked) == cut {
+		id = id[:min(len(id), cut)]
+	}
+	return asked == id || len(asked) > cut && asked[:cut] == id || len(id) >= part && strings.Contains("_"+asked+"_", "_"+id+"_")
+}
+
 // plainID is what every spelling of a call's id has in common: a host may add its own
-// after a bar, cut it, and write other characters in place of those a model refuses.
+// after a bar, and write other characters in place of those a model refuses.
 func plainID(id string) string {
-	const most = 40
 	id, _, _ = strings.Cut(id, "|")
-	id = strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
 			return r
 		}
 		return '_'
 	}, id)
-	return id[:min(len(id), most)]
 }

@@ -39,6 +39,9 @@ func TestACallThatWasLeftToItsHostCountsAsAskedOnceTheHostAsks(t *testing.T) {
 	if got, err := w.Asked(t.Context(), main("s"), tool.Call{Name: "Read"}); err != nil || !got {
 		t.Errorf("a tool without an id: got %t %v, want true", got, err)
 	}
+	decide(false, "tool_search_code:outer-77:read:1") // a call inside another
+	want(w.Monitor, "outer-77", true)
+	want(w.Monitor, "outer-7", false)
 	for i := range 200 {
 		decide(false, fmt.Sprint("later-", i))
 	}
