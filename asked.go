@@ -32,11 +32,12 @@ func (a *asked) add(id, tool string) {
 // Asked reports whether a recent call was decided here before it was run, with whatever
 // outcome. A call that was only left to its host does not count. It goes by the call's id;
 // hosts shorten ids for some models, and what is left of one is enough. Where the format
-// has no ids, any call of the tool does.
+// has no ids, any call of the tool does, and for the zero call any at all.
 func (m *Monitor) Asked(ctx context.Context, ref Ref, call tool.Call) (bool, error) {
 	found := false
 	err := m.with(ctx, ref, func(s *session) error {
 		id, name := plainID(call.ID), tool.Name(call.Name)
+		found = id == "" && name == "" && len(s.state.asked.calls) > 0
 		for _, c := range s.state.asked.calls {
 			found = found || id != "" && sameCall(plainID(c.id), id) || id == "" && name != "" && c.tool == name
 		}

@@ -139,7 +139,7 @@ func (x *exchange) enter(ctx context.Context, c talk.Caller) *problem {
 	if !c.Told {
 		return nil
 	}
-	if x.ref.Gated, err = x.p.hosts.asks(ctx, x.p.o.Monitor, x.ref, x.req.New); err != nil {
+	if x.ref.Gated, err = x.p.hosts.asks(ctx, x.p.o.Monitor, x.ref); err != nil {
 		return x.p.explain(ctx, err)
 	}
 	return nil

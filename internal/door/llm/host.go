@@ -19,67 +19,39 @@ type hosts struct {
 
 // host is what is known of one session's.
 type host struct {
-	found   bool        // it ran a call and did not ask
-	answers int         // answers with calls left to it since it was last seen to ask
-	calls   []tool.Call // some of those calls, without their arguments
+	answers int  // with calls that were left to it
+	found   bool // it asked about none of them
 }
 
 const (
 	maxHosts   = 1 << 14 // sessions of a generation
-	maxUnasked = 4       // answers in a row whose calls nobody asks about
-	maxLeft    = 32      // calls remembered of one session
+	maxUnasked = 4       // answers with calls before somebody must have asked
 )
 
-// asks reports whether calls may be left to the host: it has asked about every call whose
-// result has just come back, and now and then about those that were left to it before.
-func (h *hosts) asks(ctx context.Context, m *tidemark.Monitor, ref tidemark.Ref, news []wire.Message) (bool, error) {
-	found, answers, calls := h.get(ref.Session)
-	if found {
-		return false, nil
+// asks reports whether calls may be left to the host: after a few answers with calls it
+// has asked about some call of the session. Which ones cannot be held against it: hosts
+// give calls other ids, and put them inside others.
+func (h *hosts) asks(ctx context.Context, m *tidemark.Monitor, ref tidemark.Ref) (bool, error) {
+	answers, found := 0, false
+	h.change(ref.Session, func(k *host) { answers, found = k.answers, k.found })
+	if found || answers < maxUnasked {
+		return !found, nil
 	}
-	for _, call := range latest(news) {
-		asked, err := m.Asked(ctx, ref, call)
-		if !asked {
-			h.change(ref.Session, func(k *host) { k.found = true }) // also on an error: these results are not new again
-		}
-		if !asked || err != nil {
-			return false, err
-		}
+	asked, err := m.Asked(ctx, ref, tool.Call{})
+	if err == nil && !asked { // from here on we ask ourselves, which must not look like the host
+		h.change(ref.Session, func(k *host) { k.found = true })
 	}
-	for _, call := range calls {
-		asked, err := m.Asked(ctx, ref, call)
-		if err != nil {
-			return false, err
-		}
-		if asked {
-			h.change(ref.Session, func(k *host) { k.answers, k.calls = 0, nil })
-			return true, nil
-		}
-	}
-	return answers < maxUnasked, nil
+	return asked, err
 }
 
-// left notes calls that went out for the host to ask about.
+// left notes that calls went out for the host to ask about.
 func (h *hosts) left(session string, parts []wire.Part) {
-	var calls []tool.Call
 	for i := range parts {
-		if p := &parts[i]; p.Kind == wire.Call {
-			calls = append(calls, tool.Call{ID: p.CallID, Name: p.Name})
+		if parts[i].Kind == wire.Call {
+			h.change(session, func(k *host) { k.answers++ })
+			return
 		}
 	}
-	if len(calls) == 0 {
-		return
-	}
-	h.change(session, func(k *host) {
-		k.answers++
-		k.calls = append(k.calls, calls...)
-		k.calls = k.calls[max(0, len(k.calls)-maxLeft):]
-	})
-}
-
-func (h *hosts) get(session string) (found bool, answers int, calls []tool.Call) {
-	h.change(session, func(k *host) { found, answers, calls = k.found, k.answers, k.calls[:len(k.calls):len(k.calls)] })
-	return found, answers, calls
 }
 
 // change finds or makes the record of a session.
@@ -97,21 +69,4 @@ func (h *hosts) change(session string, change func(*host)) {
 		h.young[session] = k
 	}
 	change(k)
-}
-
-// latest are the calls whose results stand after the last words of the model. What stands
-// before them is history, which may have been made anywhere.
-func latest(news []wire.Message) []tool.Call {
-	var out []tool.Call
-	for i := range news {
-		if news[i].Role == wire.Assistant {
-			out = nil
-		}
-		for j := range news[i].Parts {
-			if p := &news[i].Parts[j]; p.Kind == wire.Result {
-				out = append(out, tool.Call{ID: p.CallID, Name: p.Name})
-			}
-		}
-	}
-	return out
 }

@@ -24,46 +24,6 @@ func (w *world) asks(session, id, name, args string) {
 	}
 }
 
-func TestCallsAreLeftToAHostOnlyAsLongAsItAsks(t *testing.T) {
-	for name, c := range map[string]struct {
-		asks   bool
-		rename string // the id under which the result comes back
-		passes bool
-	}{
-		"it asks":                           {true, "p1", true},
-		"nobody asks":                       {false, "p1", false},
-		"a result of a call nobody made":    {true, "p9", false},
-		"nobody asks and the id is another": {false, "x1", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := open(t)
-			sys := system("x " + w.handshake.Sign("agent:main", time.Now().Add(time.Hour)))
-			first := user("Read the page")
-			w.provider.then(answerJSON(chatCall("p1", "read_page", `{}`)))
-			if g := w.post(claw, chatRequest(false, sys, first)); !strings.Contains(g.body, "p1") {
-				t.Fatalf("got %s, want the call left to the host", g.body)
-			}
-			if c.asks {
-				w.asks("agent:main", "p1", "read_page", `{}`)
-			}
-			history := []string{sys, first, calls(c.rename, "read_page", `{}`), returned(c.rename, "evil text")}
-			for i := range 3 {
-				id := fmt.Sprint("n", i)
-				w.provider.then(answerJSON(chatCall(id, "send_note", `{"to":"eve"}`)))
-				g := w.post(claw, chatRequest(false, history...))
-				if strings.Contains(g.body, `"`+id+`"`) != c.passes {
-					t.Errorf("request %d: got %s, want passes %t", i, g.body, c.passes)
-				}
-				if c.asks {
-					w.asks("agent:main", id, "send_note", `{"to":"eve"}`)
-				}
-				history = append(history, calls(id, "send_note", `{"to":"eve"}`), returned(id, "sent"))
-			}
-		})
-	}
-}
-
-// A client that hides what it ran looks like one whose host asks about nothing.
 func TestAHostThatIsNeverSeenToAskIsFoundOut(t *testing.T) {
 	for _, asks := range []bool{false, true} {
 		w := open(t)
