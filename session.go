@@ -57,7 +57,6 @@ type state struct {
 	evidence map[string]*evidence // of questions
 	cautious map[string]bool      // tools that declare themselves cautioned
 	task     task
-	asked    asked
 }
 
 // wordAt is where a message of the user's own is in the log.
@@ -172,7 +171,6 @@ func (s *state) applyDecided(e *provenance.Event) {
 	if d.Gated {
 		return
 	}
-	s.asked.add(d.CallID, d.Tool)
 	s.steps++
 	if d.Effect == "allow" {
 		s.count(d.Tool).calls++

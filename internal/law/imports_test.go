@@ -23,8 +23,9 @@ var (
 	engine = []string{"."}
 	// shapes are what several adapters have in common: rows and pictures, no I/O.
 	shapes = []string{"internal/store", "internal/draw", "internal/report", "internal/door/llm/wire"}
-	// shared is what every door stands on: who waits is woken by what is recorded.
-	shared = []string{"internal/feed"}
+	// shared is what every door stands on: who waits is woken by what is recorded, and no web
+	// page speaks to any of them.
+	shared = []string{"internal/feed", "internal/door/guard"}
 	// looks reads agents' settings, for who writes them and for the hook that watches them.
 	looks = []string{"internal/settings"}
 )

@@ -25,6 +25,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/door/guard"
 	"github.com/tidemark/tidemark/internal/feed"
 	"github.com/tidemark/tidemark/internal/store"
 )
@@ -125,7 +126,7 @@ type API struct {
 	hosts   hosts
 
 	keys    keyring
-	guard   *guard
+	guard   *guard.Guard
 	routes  *routes
 	hooks   map[hook.Name]handler
 	metrics *metrics
@@ -143,7 +144,7 @@ func New(o Options) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}
-	g, err := newGuard(o.Hosts)
+	g, err := guard.New(o.Hosts)
 	if err != nil {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}

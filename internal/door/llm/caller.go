@@ -65,7 +65,7 @@ func (p *Proxy) caller(r *http.Request, v visitor, hints wire.Hints) talk.Caller
 		c.Session = first(h, sessionHeaders...)
 	}
 	if c.Session == "" {
-		c.Session = sessionOf(c.Agent, h, hints)
+		c.Session = codexSession(h, c.Agent, hints)
 	}
 	c.Parent = bounded(first(h, parentHeaders...))
 	c.Child = first(h, childHeaders...) != "" || h.Get(copilotKind) == copilotChild
@@ -109,40 +109,19 @@ func agentOf(h http.Header) string {
 	return ""
 }
 
-// sessionOf reads the conversation's name out of what a harness sends besides headers of
-// its own.
-func sessionOf(agent string, h http.Header, hints wire.Hints) string {
-	if turn := h.Get("X-Codex-Turn-Metadata"); turn != "" {
-		var m struct {
-			Session string `json:"session_id"`
-			Thread  string `json:"thread_id"`
-		}
-		if strictjson.Unmarshal([]byte(turn), &m) == nil && m.Session+m.Thread != "" {
-			return m.Thread + m.Session
-		}
-	}
-	if agent == "codex" && hints.CacheKey != "" {
-		return hints.CacheKey
-	}
-	for _, name := range []string{"session_id", "sessionId", "conversation_id", "thread_id"} {
-		if v := hints.Metadata[name]; v != "" {
-			return v
-		}
-	}
-	return userSession(hints.Metadata["user_id"])
-}
-
-// userSession is the session in Claude Code's user_id: an object, or
-// user_…_account_…_session_….
-func userSession(id string) string {
+// codexSession is the conversation's name in what Codex sends besides headers of its own.
+// What other harnesses put into the body the follower reads.
+func codexSession(h http.Header, agent string, hints wire.Hints) string {
 	var m struct {
 		Session string `json:"session_id"`
+		Thread  string `json:"thread_id"`
 	}
-	if strings.HasPrefix(id, "{") && strictjson.Unmarshal([]byte(id), &m) == nil {
-		return m.Session
-	}
-	if i := strings.LastIndex(id, "_session_"); i >= 0 {
-		return id[i+len("_session_"):]
+	turn := h.Get("X-Codex-Turn-Metadata")
+	switch {
+	case turn != "" && strictjson.Unmarshal([]byte(turn), &m) == nil && m.Session+m.Thread != "":
+		return m.Thread + m.Session
+	case agent == "codex":
+		return hints.CacheKey
 	}
 	return ""
 }

@@ -127,7 +127,7 @@ func joinLines(a, b string) string {
 	return a + "\n" + b
 }
 
-// say answers in the model's place and ends the turn.
+// say answers in the model's place.
 func (x *exchange) say(ctx context.Context, text string, blocked bool) *problem {
 	x.sent = x.p.o.Now()
 	// A turn that was blocked stays open, and blocked: the same request would begin another.

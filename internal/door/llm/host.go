@@ -6,7 +6,6 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/door/llm/wire"
-	"github.com/tidemark/tidemark/tool"
 )
 
 // hosts remembers whether the hosts to which calls are left ask about them. A line in a
@@ -37,11 +36,14 @@ func (h *hosts) asks(ctx context.Context, m *tidemark.Monitor, ref tidemark.Ref)
 	if found || answers < maxUnasked {
 		return !found, nil
 	}
-	asked, err := m.Asked(ctx, ref, tool.Call{})
-	if err == nil && !asked { // from here on we ask ourselves, which must not look like the host
+	v, err := m.View(ctx, ref.Session) // calls that were only left to the host are no steps
+	if err != nil {
+		return false, err
+	}
+	if v.Steps == 0 { // from here on we ask ourselves, which must not look like the host
 		h.change(ref.Session, func(k *host) { k.found = true })
 	}
-	return asked, err
+	return v.Steps > 0, nil
 }
 
 // left notes that calls went out for the host to ask about.

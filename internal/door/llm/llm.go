@@ -29,6 +29,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/door/guard"
 	"github.com/tidemark/tidemark/internal/door/llm/talk"
 	"github.com/tidemark/tidemark/internal/door/llm/wire"
 	"github.com/tidemark/tidemark/internal/feed"
@@ -129,7 +130,7 @@ type Proxy struct {
 	o         Options
 	upstreams map[string]*upstream // by the path they stand under
 	cache     *wire.Cache
-	guard     *guard
+	guard     *guard.Guard
 	callers   *callers
 	metrics   *metrics
 	counts    counter
@@ -163,7 +164,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	tried.transport = canary{}
 	p.upstreams[tried.prefix] = tried
-	if p.guard, err = newGuard(o.Hosts); err != nil {
+	if p.guard, err = guard.New(o.Hosts); err != nil {
 		return nil, fmt.Errorf("new LLM proxy: %w", err)
 	}
 	if p.metrics, err = newMetrics(o.Metrics); err != nil {

@@ -24,7 +24,9 @@ func (p *Proxy) serve(rw http.ResponseWriter, r *http.Request, u *upstream, rest
 	defer func() { p.metrics.served(u, rt.api, w.status) }()
 	defer p.contain(w, r, u)
 	var no *problem
-	if no = p.guard.check(r); no == nil && !plainPath(r.URL) {
+	if refused := p.guard.Check(r); refused != nil {
+		no = newProblem(refused.Status, refused.Text)
+	} else if !plainPath(r.URL) {
 		no = newProblem(http.StatusBadRequest, whyPath)
 	}
 	if no == nil {

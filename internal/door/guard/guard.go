@@ -1,4 +1,6 @@
-package httpapi
+// Package guard keeps web pages from speaking to the server behind their reader's back. All
+// doors on the listener stand behind the same one. It does no I/O.
+package guard
 
 import (
 	"fmt"
@@ -9,15 +11,23 @@ import (
 	"strings"
 )
 
-// guard refuses requests that a web page could make behind its reader's back: those
-// that reached us under a foreign name (DNS rebinding) and those of a foreign origin.
-type guard struct {
+// Guard refuses requests that reached us under a foreign name (DNS rebinding) and those of
+// a foreign origin. A nil Guard lets nothing through.
+type Guard struct {
 	hosts map[string]bool // lower case, without port
 	cross *http.CrossOriginProtection
 }
 
-func newGuard(hosts []string) (*guard, error) {
-	g := &guard{hosts: map[string]bool{}, cross: http.NewCrossOriginProtection()}
+// Refusal is why a request may not go on.
+type Refusal struct {
+	Status int
+	Kind   string // host or origin
+	Text   string
+}
+
+// New makes a Guard that lets requests to loopback and to these names through.
+func New(hosts []string) (*Guard, error) {
+	g := &Guard{hosts: map[string]bool{}, cross: http.NewCrossOriginProtection()}
 	for _, h := range hosts {
 		name := hostName(h)
 		if name == "" || strings.ContainsAny(name, "/*@ ") {
@@ -33,23 +43,23 @@ func newGuard(hosts []string) (*guard, error) {
 	return g, nil
 }
 
-// check is nil for a request that may go on.
-func (g *guard) check(r *http.Request) *Problem {
-	if !g.ours(hostName(r.Host)) {
-		return newProblem(http.StatusMisdirectedRequest, "host", "this server does not answer to that Host; use its loopback address or add the name to server.allowedHosts")
+// Check is nil for a request that may go on.
+func (g *Guard) Check(r *http.Request) *Refusal {
+	if g == nil || !g.ours(hostName(r.Host)) {
+		return &Refusal{http.StatusMisdirectedRequest, "host", "this server does not answer to that Host; use its loopback address or add the name to server.allowedHosts"}
 	}
 	origins, given := r.Header["Origin"]
 	if given && (len(origins) != 1 || !g.sameOrigin(origins[0], r.Host)) {
-		return newProblem(http.StatusForbidden, "origin", "requests from that origin are not served")
+		return &Refusal{http.StatusForbidden, "origin", "requests from that origin are not served"}
 	}
 	if err := g.cross.Check(r); err != nil {
-		return newProblem(http.StatusForbidden, "origin", "cross-origin requests are not served")
+		return &Refusal{http.StatusForbidden, "origin", "cross-origin requests are not served"}
 	}
 	return nil
 }
 
 // ours reports whether a name can only have come from somebody who meant this server.
-func (g *guard) ours(name string) bool {
+func (g *Guard) ours(name string) bool {
 	if name == "localhost" || g.hosts[name] {
 		return true
 	}
@@ -59,7 +69,7 @@ func (g *guard) ours(name string) bool {
 
 // sameOrigin accepts the origin the request was addressed to, and allowed hosts. Another
 // port of this machine is another origin: any local program may serve a page there.
-func (g *guard) sameOrigin(origin, host string) bool {
+func (g *Guard) sameOrigin(origin, host string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return false
