@@ -41,8 +41,9 @@ func leaks(out string) bool {
 	return strings.Contains(out, bad) || strings.Contains(out, bad[:4])
 }
 
+// talk never draws a z, so that the mark of a bad call is never there by chance.
 func talk(t *rapid.T) []saying {
-	text := rapid.StringMatching(`[a-zäöü€😀 "\\\n{}:]{0,24}`)
+	text := rapid.StringMatching(`[a-yäöü€😀 "\\\n{}:]{0,24}`)
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) saying {
 		switch rapid.IntRange(0, 5).Draw(t, "kind") {
 		case 0:
@@ -52,7 +53,7 @@ func talk(t *rapid.T) []saying {
 		case 2:
 			return saying{hosted: true}
 		default:
-			id := "id" + rapid.StringMatching(`[a-z0-9]{8}`).Draw(t, "id")
+			id := "id" + rapid.StringMatching(`[a-y0-9]{8}`).Draw(t, "id")
 			name := rapid.SampledFrom([]string{"read", "send", bad}).Draw(t, "name")
 			value := rapid.SampledFrom([]string{"fine", bad, "é\n\""}).Draw(t, "value")
 			return saying{tool: name, id: id, args: `{"v":` + q(value) + `}`}
