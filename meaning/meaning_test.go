@@ -203,12 +203,13 @@ func TestSchemasAreBounded(t *testing.T) {
 var vocabulary = strings.Fields(`get list create update send delete pay read note mail price order book share user password file and to for zap run
 	report event draft status http request settings table history open`)
 
-// SEQ-02
+// Verbs that are things too are not in it: list_transfer lists transfers, transfer_price is
+// a price. SEQ-02
 func TestAddingASinkVerbNeverLowersGravity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		toks := rapid.SliceOfN(rapid.SampledFrom(vocabulary), 1, 5).Draw(t, "words")
 		about := strings.Join(rapid.SliceOfN(rapid.SampledFrom(vocabulary), 0, 8).Draw(t, "about"), " ")
-		verb := rapid.SampledFrom(strings.Fields("send delete pay execute grant remove transfer publish invite")).Draw(t, "verb")
+		verb := rapid.SampledFrom(strings.Fields("send delete execute remove publish")).Draw(t, "verb")
 		before := meaning.Of(meaning.Definition{Name: strings.Join(toks, "_"), Description: about})
 		more := slices.Insert(slices.Clone(toks), rapid.SampledFrom([]int{0, len(toks)}).Draw(t, "at"), verb)
 		after := meaning.Of(meaning.Definition{Name: strings.Join(more, "_"), Description: about})

@@ -118,17 +118,21 @@ func endsAsInfo(toks []string) bool {
 	return last > 0 && nouns[singular(toks[last])].any(ofFigures) && (toks[last] != "status" || toks[0] != "post")
 }
 
-// graver follows "and" to a graver verb, and hears a strong one at the end.
+// graver follows "and" to a graver verb, and hears a strong one at the end. One that may be
+// a noun does not hide another before it: get_send_transfer sends.
 func graver(toks []string, at int) int {
 	act := verbs[toks[at]]
 	if !act.mild() {
 		return at
 	}
+	end := len(toks) - 1
+	for end > at && isStrong.has(toks[end]) && isNounToo.has(toks[end]) {
+		end--
+	}
 	for i := at + 1; i < len(toks); i++ {
 		joined := isJoin.has(toks[i-1]) && verbs[toks[i]] > act
-		ends := i == len(toks)-1 && isStrong.has(toks[i]) && !isNounToo.has(toks[i])
-		if joined || ends {
-			return i
+		if joined || i == end && isStrong.has(toks[i]) {
+			return graver(toks, i)
 		}
 	}
 	return at

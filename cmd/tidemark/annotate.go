@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/report"
 	"github.com/tidemark/tidemark/internal/strictjson"
 	"github.com/tidemark/tidemark/meaning"
 )
@@ -61,10 +62,10 @@ func (e *env) explainTools(list []*meaning.Meaning) error {
 	var rows [][]cell
 	for _, m := range list {
 		rows = append(rows, []cell{
-			{"title", plainLine(m.Tool)}, {"", m.Act.String()}, {gravities[m.Gravity], m.Gravity.String()}, {"", factsOf(m)}, {"dim", plainLine(m.Why)},
+			{"title", report.Line(m.Tool)}, {"", m.Act.String()}, {gravities[m.Gravity], m.Gravity.String()}, {"", factsOf(m)}, {"dim", report.Line(m.Why)},
 		})
 		for _, p := range m.Params {
-			rows = append(rows, []cell{{"", "  " + plainLine(p.Path)}, {"", p.Role.String()}, {"", p.Kind.String()}, {"", ""}, {"dim", plainLine(p.Why)}})
+			rows = append(rows, []cell{{"", "  " + report.Line(p.Path)}, {"", p.Role.String()}, {"", p.Kind.String()}, {"", ""}, {"dim", report.Line(p.Why)}})
 		}
 	}
 	return e.ui.table(e.out, []string{"TOOL, parameter", "ACT, role", "GRAVITY, kind", "IS", "WHY"}, rows)

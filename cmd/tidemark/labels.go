@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/report"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -54,8 +55,8 @@ func (e *env) listLabels(ctx context.Context) error {
 	rows := make([][]cell, len(all))
 	for i, l := range all {
 		rows[i] = []cell{
-			{"", plainLine(l.Key)}, {l.Level.String(), l.Level.String()}, {"", plainLine(l.Session)}, {"", plainLine(l.Tool)},
-			{"", strconv.FormatUint(l.Step, 10)}, {"dim", plainLine(tidemark.Evidence(trust.Label{Level: l.Level, Sources: l.Sources}))},
+			{"", report.Line(l.Key)}, {l.Level.String(), l.Level.String()}, {"", report.Line(l.Session)}, {"", report.Line(l.Tool)},
+			{"", strconv.FormatUint(l.Step, 10)}, {"dim", report.Line(tidemark.Evidence(trust.Label{Level: l.Level, Sources: l.Sources}))},
 		}
 	}
 	return e.ui.table(e.out, []string{"KEY", "LEVEL", "SESSION", "WRITTEN BY", "STEP", "BECAUSE OF"}, rows)
@@ -85,6 +86,6 @@ func (e *env) clearLabel(ctx context.Context, key string) error {
 	if e.json {
 		return e.printJSON(map[string]any{"key": key, "cleared": true})
 	}
-	e.printf("cleared %s: what reads it is no longer tainted by it\n", plainLine(key))
+	e.printf("cleared %s: what reads it is no longer tainted by it\n", report.Line(key))
 	return nil
 }

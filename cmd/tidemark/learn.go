@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/report"
 )
 
 // learnFlags are what the command was told.
@@ -120,7 +121,7 @@ func (e *env) applyLesson(p app.Paths, f *learnFlags, lesson *app.Lesson) error 
 		return e.printJSON(map[string]any{"applied": list, "left": len(lesson.Proposals) - len(list), "written": done})
 	}
 	for i := range list {
-		e.printf("%s %s: %s\n", e.ui.word("good", "added"), list[i].Name, plainLine(list[i].Text))
+		e.printf("%s %s: %s\n", e.ui.word("good", "added"), list[i].Name, report.Line(list[i].Text))
 	}
 	if left := len(lesson.Proposals) - len(list); left > 0 {
 		e.printf("%d left out: they would have stopped calls that ran (tidemark learn shows them, --max-stops takes them)\n", left)
@@ -163,7 +164,7 @@ func (e *env) showLesson(f *learnFlags, l *app.Lesson) error {
 			meaning = "deny"
 		}
 		b := c.Backtest
-		e.printf("\n%s  %s\n    %s\n", e.ui.word("title", c.Name), e.ui.word(meaning, plainLine(c.Text)), e.ui.word("dim", plainLine(c.Evidence)))
+		e.printf("\n%s  %s\n    %s\n", e.ui.word("title", c.Name), e.ui.word(meaning, report.Line(c.Text)), e.ui.word("dim", report.Line(c.Evidence)))
 		e.printf("    would have stopped %s of %d in clean sessions, %s of %d in all\n", e.stops(b.Clean), b.CleanOf, e.stops(b.All), b.AllOf)
 	}
 	e.printf("\ntidemark learn --yaml prints them for the policy file, --apply adds those that would have stopped nothing\n")
@@ -174,7 +175,7 @@ func agentName(s string) string {
 	if s == "" {
 		return "(none named)"
 	}
-	return plainLine(s)
+	return report.Line(s)
 }
 
 func (e *env) stops(n int) string {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/replay"
+	"github.com/tidemark/tidemark/internal/report"
 	"github.com/tidemark/tidemark/internal/strictjson"
 	"github.com/tidemark/tidemark/policy"
 )
@@ -188,7 +189,7 @@ func (r *replaying) add(o replay.Outcome) error {
 			return o.Err
 		}
 		r.bar.done()
-		fmt.Fprintf(r.errOut, "tidemark: replay: %s\n", plainLine(o.Err.Error()))
+		fmt.Fprintf(r.errOut, "tidemark: replay: %s\n", report.Line(o.Err.Error()))
 		return nil
 	}
 	r.targets.Add(&o)
@@ -230,8 +231,8 @@ func (r *replaying) changes(o *replay.Outcome) error {
 			}
 			continue
 		}
-		fmt.Fprintf(r.out, "%s step %d  %s  %s -> %s  (%s -> %s)\n", plainLine(c.ID), c.Step, plainLine(c.Tool),
-			r.ui.word(colourOf(c.Was.Decision), c.Was.Decision), r.ui.word(colourOf(c.Now.Decision), c.Now.Decision), plainLine(c.Was.Rule), plainLine(c.Now.Rule))
+		fmt.Fprintf(r.out, "%s step %d  %s  %s -> %s  (%s -> %s)\n", report.Line(c.ID), c.Step, report.Line(c.Tool),
+			r.ui.word(colourOf(c.Was.Decision), c.Was.Decision), r.ui.word(colourOf(c.Now.Decision), c.Now.Decision), report.Line(c.Was.Rule), report.Line(c.Now.Rule))
 	}
 	return nil
 }

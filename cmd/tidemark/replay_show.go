@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/tidemark/tidemark/internal/replay"
+	"github.com/tidemark/tidemark/internal/report"
 )
 
 // finish prints the summary and says whether the bars were kept.
@@ -39,7 +39,7 @@ func (r *replaying) missed() []string {
 		out = append(out, fmt.Sprintf("%.3f questions per run, more than %s", r.sum.AsksPerRun(), strconv.FormatFloat(most, 'g', -1, 64)))
 	}
 	for _, t := range r.targets.Missed() {
-		out = append(out, fmt.Sprintf("%s was not stopped", plainLine(t)))
+		out = append(out, fmt.Sprintf("%s was not stopped", report.Line(t)))
 	}
 	return out
 }
@@ -61,7 +61,7 @@ func (r *replaying) summary() {
 	var table [][]cell
 	for _, row := range rows {
 		table = append(table, []cell{
-			{"", plainLine(row.Rule)}, {"", plainLine(row.Tool)}, number("confirm", row.Asks), number("deny", row.Denials), number("", row.Runs),
+			{"", report.Line(row.Rule)}, {"", report.Line(row.Tool)}, number("confirm", row.Asks), number("deny", row.Denials), number("", row.Runs),
 			{"confirm", strings.Repeat("█", max(1, (row.Asks+row.Denials)*20/most))},
 		})
 	}
@@ -86,18 +86,4 @@ func colourOf(decision string) string {
 		return "confirm"
 	}
 	return decision
-}
-
-// plainLine takes out what would leave the line a name is printed on: names come from
-// recordings.
-func plainLine(s string) string {
-	return strings.Map(func(c rune) rune {
-		switch {
-		case unicode.IsControl(c), unicode.In(c, unicode.Zl, unicode.Zp):
-			return ' '
-		case unicode.Is(unicode.Cf, c):
-			return -1
-		}
-		return c
-	}, strings.ToValidUTF8(s, "\uFFFD"))
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tidemark/tidemark/internal/report"
 )
 
 // BEY-04
@@ -41,7 +43,7 @@ func TestTheLogOfAnInstallationIsReplayed(t *testing.T) {
 }
 
 func TestNamesOfRecordingsStayOnTheirLine(t *testing.T) {
-	if got := plainLine("a\x1b[31m\nb\u202ec\u2028d\xff"); got != "a [31m bc d\uFFFD" {
+	if got := report.Line("a\x1b[31m\nb\u202ec\u2028d\xff"); got != "a [31m bc d\uFFFD" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/tidemark/tidemark/internal/door/llm"
 	"github.com/tidemark/tidemark/internal/door/llm/talk"
 	"github.com/tidemark/tidemark/internal/feed"
+	"github.com/tidemark/tidemark/internal/outbound"
 )
 
 // openLLM makes the proxy to models. Nothing is contacted yet.
@@ -109,9 +109,5 @@ func (a *App) address() string {
 // localhost may stand for anything.
 func loopbackOnly(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
+	return err == nil && outbound.Local(host)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/tidemark/tidemark/internal/door/agent"
 )
 
 // Paths are the files of one installation. Everything lives in the data folder.
@@ -19,7 +21,7 @@ type Paths struct {
 func FindPaths(data, config string) (Paths, error) {
 	if data == "" {
 		var err error
-		if data, err = defaultData(); err != nil {
+		if data, err = agent.DataFolder(); err != nil {
 			return Paths{}, err
 		}
 	}
@@ -34,20 +36,6 @@ func FindPaths(data, config string) (Paths, error) {
 		return Paths{}, fmt.Errorf("look for policy: %w", err)
 	}
 	return p, nil
-}
-
-func defaultData() (string, error) {
-	if d := os.Getenv("TIDEMARK_DATA"); d != "" {
-		return d, nil
-	}
-	if d := os.Getenv("XDG_DATA_HOME"); d != "" {
-		return filepath.Join(d, "tidemark"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", errors.New("find data folder: no home directory; give --data")
-	}
-	return filepath.Join(home, ".local", "share", "tidemark"), nil
 }
 
 // DB is the log's database file.

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
 	"golang.org/x/sync/semaphore"
+
+	"github.com/tidemark/tidemark/internal/outbound"
 )
 
 // How much is remembered at most.
@@ -120,18 +121,15 @@ func (o *Options) baseURL(own string) (*url.URL, error) {
 	if raw == "" {
 		raw = own
 	}
-	u, err := url.Parse(raw)
-	switch {
-	case err != nil:
-		return nil, errors.New("url cannot be parsed")
-	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, errors.New("url is not http or https")
-	case u.Hostname() == "":
-		return nil, errors.New("url has no host")
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+	u, err := outbound.URL(raw)
+	if err != nil {
+		return nil, err
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
 		return nil, errors.New("url holds more than scheme, host and path")
-	case u.Scheme == "http" && !o.PlainHTTP && !loopback(u.Hostname()):
-		return nil, fmt.Errorf("plain http to %s: use https", u.Hostname())
+	}
+	if err := outbound.Exposed(u); err != nil && !o.PlainHTTP {
+		return nil, err
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	switch {
@@ -142,12 +140,4 @@ func (o *Options) baseURL(own string) (*url.URL, error) {
 	}
 	u.Path += "/"
 	return u, nil
-}
-
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true // where it leads is checked again at each dial
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }

@@ -30,7 +30,7 @@ func TestNewRefusesWhatCannotBeSafe(t *testing.T) {
 		"another scheme":                 {url("file:///etc/passwd"), "url is not http or https"},
 		"no scheme":                      {url("models.example"), "url is not http or https"},
 		"no host":                        {url("https:///v1"), "url has no host"},
-		"credentials in the URL":         {url("https://user:hunter2@models.example"), "url holds more than scheme, host and path"},
+		"credentials in the URL":         {url("https://user:hunter2@models.example"), "url holds credentials: put them beside it, not in it"},
 		"a token in the URL":             {url("https://models.example/v1?key=hunter2"), "url holds more than scheme, host and path"},
 		"what is no URL":                 {url("https://models.example/\x7fhunter2"), "url cannot be parsed"},
 		"a key with a line break":        {func(o *auditor.Options) { o.Key = "hunter2\r\nX: y" }, "the key has a blank, a control character or a letter beyond ASCII"},

@@ -3,11 +3,10 @@ package auditor
 import (
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"syscall"
-	"time"
+
+	"github.com/tidemark/tidemark/internal/outbound"
 )
 
 // maxBody is the longest answer that is read, in bytes.
@@ -20,34 +19,12 @@ func newClient(o *Options, u *url.URL) *http.Client {
 		client = *o.HTTP
 	}
 	if client.Transport == nil {
-		client.Transport = newTransport(u.Scheme == "http" && !o.PlainHTTP)
+		client.Transport = outbound.Transport(outbound.Options{LocalOnly: u.Scheme == "http" && !o.PlainHTTP})
 	}
 	client.Transport = &guard{next: client.Transport}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client.CheckRedirect = outbound.Stay
 	client.Jar = nil
 	return &client
-}
-
-func newTransport(loopbackOnly bool) *http.Transport {
-	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
-	if loopbackOnly {
-		dialer.Control = func(_, address string, _ syscall.RawConn) error {
-			if host, _, err := net.SplitHostPort(address); err != nil || !loopback(host) {
-				return errors.New("plain http beyond this machine")
-			}
-			return nil
-		}
-	}
-	return &http.Transport{
-		DialContext:            dialer.DialContext,
-		ForceAttemptHTTP2:      true,
-		DisableCompression:     true, // maxBody counts what is sent
-		MaxIdleConns:           16,
-		MaxIdleConnsPerHost:    16,
-		IdleConnTimeout:        90 * time.Second,
-		TLSHandshakeTimeout:    5 * time.Second,
-		MaxResponseHeaderBytes: 64 << 10,
-	}
 }
 
 // guard lets through nothing but 200 with a body of bounded size. It stands below the

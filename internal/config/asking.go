@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/tidemark/tidemark/internal/outbound"
 	"github.com/tidemark/tidemark/internal/source"
 	"github.com/tidemark/tidemark/internal/verifier"
 )
@@ -99,7 +100,7 @@ func (d *decoder) endpoint(n *source.Node) (address string, plain bool) {
 	if !ok {
 		return "", false
 	}
-	if plain = u.Scheme == "http" && !loopback(u.Hostname()); plain {
+	if plain = u.Scheme == "http" && !outbound.Local(u.Hostname()); plain {
 		d.Warnf(n.Pos, "%s is not encrypted: the user's words and the auditor's answers can be read and changed on the way", n.Path)
 	}
 	return n.Text, plain

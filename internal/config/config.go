@@ -7,12 +7,12 @@ package config
 import (
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/outbound"
 	"github.com/tidemark/tidemark/internal/source"
 	"github.com/tidemark/tidemark/internal/verifier"
 	"github.com/tidemark/tidemark/policy"
@@ -218,19 +218,11 @@ func (d *decoder) address(n *source.Node) string {
 		return ""
 	}
 	v := n.Text
-	if u.Scheme == "http" && !loopback(u.Hostname()) {
+	if u.Scheme == "http" && !outbound.Local(u.Hostname()) {
 		d.Hintf(n.Pos, "use https, or an address of this machine", "%s is not encrypted", n.Path)
 		return ""
 	}
 	return v
-}
-
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
 }
 
 func (d *decoder) names(n *source.Node) []hook.Name {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/outbound"
 	"github.com/tidemark/tidemark/internal/source"
 )
 
@@ -200,7 +201,7 @@ func (d *decoder) upstreamURL(n *source.Node, plain bool) string {
 	case !plainAddress(u):
 		d.Errorf(n.Pos, "%s must not have a query, a fragment or escapes", n.Path)
 		return ""
-	case u.Scheme == "http" && !loopback(u.Hostname()) && !plain:
+	case u.Scheme == "http" && !outbound.Local(u.Hostname()) && !plain:
 		d.Hintf(n.Pos, "use https, an address of this machine, or add plainHTTP: true", "%s is not encrypted", n.Path)
 		return ""
 	}
@@ -218,7 +219,7 @@ func CheckUpstream(address string) string {
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || !plainAddress(u):
 		return "the address is not usable; write it as https://host/path"
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !outbound.Local(u.Hostname()):
 		return "the address is not encrypted; name it in the policy file with plainHTTP: true"
 	}
 	return ""

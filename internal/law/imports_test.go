@@ -26,6 +26,8 @@ var (
 	// shared is what every door stands on: who waits is woken by what is recorded, and no web
 	// page speaks to any of them.
 	shared = []string{"internal/feed", "internal/door/guard"}
+	// ways is how adapters reach configured servers.
+	ways = []string{"internal/outbound"}
 	// looks reads agents' settings, for who writes them and for the hook that watches them.
 	looks = []string{"internal/settings"}
 )
@@ -46,13 +48,14 @@ var layers = []layer{
 	{parts, join(leaves, words), "the engine's parts do not know one another"},
 	{engine, join(leaves, words, senses, ground, parts), "the engine reaches the world only through its ports"},
 	{shapes, join(leaves, words, senses, ground, parts, engine), "what adapters share knows no adapter"},
-	{shared, join(leaves, words, senses, ground, parts, engine), "what doors share knows no door"},
+	{ways, nil, "how a server is reached has nothing to do with what is asked"},
+	{shared, join(leaves, words, senses, ground, parts, engine, ways), "what doors share knows no door"},
 	{looks, leaves, "what the hook links must stay small"},
 	{[]string{"internal/app"}, []string{".", "internal/...", "trust", "tool", "audit", "provenance", "policy", "approval", "intent", "hook", "meaning", "origin", "grounds"}, "the wiring knows everything but the programs"},
 	{[]string{"cmd/..."}, join(leaves, words, senses, ground, parts, engine, shapes, []string{"internal/app", "internal/replay", "internal/install", "internal/door/agent"}), "a program reaches adapters only through internal/app"},
 	{[]string{"scripts/..."}, nil, "a script stands alone"},
 	{[]string{"internal/door/llm/..."}, join(leaves, words, senses, ground, parts, engine, shapes, shared, []string{"internal/door/llm/..."}), "the proxy's parts know one another, never another adapter"},
-	{[]string{"internal/..."}, join(leaves, words, senses, ground, parts, engine, shapes, shared, looks), "an adapter knows the engine, never another adapter"},
+	{[]string{"internal/..."}, join(leaves, words, senses, ground, parts, engine, shapes, shared, looks, ways), "an adapter knows the engine, never another adapter"},
 }
 
 func join(lists ...[]string) []string { return slices.Concat(lists...) }

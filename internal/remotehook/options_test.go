@@ -36,7 +36,7 @@ func TestNewRefusesWhatCannotBeSafe(t *testing.T) {
 		"another scheme":                   {url("file:///etc/passwd"), "url is not http or https"},
 		"no scheme":                        {url("plugin.example"), "url is not http or https"},
 		"no host":                          {url("https:///x"), "url has no host"},
-		"credentials in the URL":           {url("https://user:hunter2@plugin.example"), "url holds credentials: use a header"},
+		"credentials in the URL":           {url("https://user:hunter2@plugin.example"), "url holds credentials: put them beside it, not in it"},
 		"what is no URL":                   {url("https://plugin.example/\x7f?hunter2"), "url cannot be parsed"},
 		"the signature's header":           {header("x-tidemark-signature", "v1="), "header X-Tidemark-Signature cannot be set"},
 		"the content type":                 {header("content-type", "text/plain"), "header Content-Type cannot be set"},

@@ -30,15 +30,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/outbound"
 )
 
 // MaxAnswer is the longest answer that is read, in bytes.
@@ -74,7 +72,7 @@ func New(o Options) (*Plugin, error) {
 		o.Now = time.Now
 	}
 	o.Hooks, o.Secret, o.Header = slices.Clone(o.Hooks), slices.Clone(o.Secret), maps.Clone(o.Header)
-	return &Plugin{o: o, client: newClient(u.Scheme == "http" && !o.PlainHTTP)}, nil
+	return &Plugin{o: o, client: outbound.Client(outbound.Options{LocalOnly: u.Scheme == "http" && !o.PlainHTTP})}, nil
 }
 
 // Close ends idle connections. The plugin must not be called any more.
@@ -98,75 +96,13 @@ func (o *Options) check() (*url.URL, error) {
 		}
 	}
 	for name, value := range o.Header {
-		if err := checkHeader(name, value); err != nil {
+		if err := outbound.Header(name, value); err != nil {
 			return nil, err
 		}
 	}
-	return parseURL(o.URL, o.PlainHTTP)
-}
-
-// parseURL does not repeat the URL in its errors: a query may hold a token.
-func parseURL(raw string, plain bool) (*url.URL, error) {
-	u, err := url.Parse(raw)
-	switch {
-	case err != nil:
-		return nil, errors.New("url cannot be parsed")
-	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, errors.New("url is not http or https")
-	case u.Hostname() == "":
-		return nil, errors.New("url has no host")
-	case u.User != nil:
-		return nil, errors.New("url holds credentials: use a header")
-	case u.Scheme == "http" && !plain && !loopback(u.Hostname()):
-		return nil, fmt.Errorf("plain http to %s: use https", u.Hostname())
+	u, err := outbound.URL(o.URL)
+	if err == nil && !o.PlainHTTP {
+		err = outbound.Exposed(u)
 	}
-	return u, nil
-}
-
-// checkHeader keeps the configuration from changing what is signed or how it is framed.
-func checkHeader(name, value string) error {
-	key := http.CanonicalHeaderKey(name)
-	switch {
-	case name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("()<>@,;:\\\"/[]?={}", r) }):
-		return fmt.Errorf("header name %q is not allowed", name)
-	case strings.HasPrefix(key, "X-Tidemark-"), strings.HasPrefix(key, "Content-"),
-		slices.Contains([]string{"Host", "Connection", "Transfer-Encoding", "Trailer", "Upgrade", "Te", "Accept", "Accept-Encoding"}, key):
-		return fmt.Errorf("header %s cannot be set", key)
-	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-		return fmt.Errorf("header %s has a control character", key)
-	}
-	return nil
-}
-
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true // where it leads is checked again at each dial
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
-
-func newClient(loopbackOnly bool) *http.Client {
-	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
-	if loopbackOnly {
-		dialer.Control = func(_, address string, _ syscall.RawConn) error {
-			if host, _, err := net.SplitHostPort(address); err != nil || !loopback(host) {
-				return errors.New("plain http beyond this machine")
-			}
-			return nil
-		}
-	}
-	return &http.Client{
-		Transport: &http.Transport{
-			DialContext:            dialer.DialContext,
-			ForceAttemptHTTP2:      true,
-			DisableCompression:     true, // MaxAnswer counts what is sent
-			MaxIdleConns:           16,
-			MaxIdleConnsPerHost:    16,
-			IdleConnTimeout:        90 * time.Second,
-			TLSHandshakeTimeout:    5 * time.Second,
-			MaxResponseHeaderBytes: 64 << 10,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	return u, err
 }

@@ -66,7 +66,7 @@ func (p *page) wrap(name, text string) {
 	fmt.Fprint(p.out, p.paint("faint", name)+"  ")
 	indent := lipgloss.Width(name) + 2
 	at := indent
-	for i, word := range strings.Fields(clean(text)) {
+	for i, word := range strings.Fields(Line(text)) {
 		n := lipgloss.Width(word)
 		switch {
 		case i == 0:

@@ -29,7 +29,7 @@ func (p *page) table(head []cell, rows [][]cell) {
 	widths := make([]int, len(head))
 	for _, line := range lines {
 		for i := range line {
-			line[i].text = clean(line[i].text)
+			line[i].text = Line(line[i].text)
 			widths[i] = max(widths[i], lipgloss.Width(line[i].text))
 		}
 	}
@@ -112,9 +112,9 @@ func shorten(s string, width int) string {
 	return string(letters[:from]) + "…" + string(letters[to:])
 }
 
-// clean takes out what would leave the place a name is printed in: names come from
+// Line takes out what would leave the place a name is printed in: names come from
 // outside.
-func clean(s string) string {
+func Line(s string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
 		case unicode.IsControl(c), unicode.In(c, unicode.Zl, unicode.Zp):

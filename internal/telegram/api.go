@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	tg "github.com/go-telegram/bot"
+
+	"github.com/tidemark/tidemark/internal/outbound"
 )
 
 // The bounds of talking to Telegram.
@@ -30,14 +31,9 @@ func newClient(given *http.Client) *http.Client {
 	if given != nil {
 		*c = *given
 	} else {
-		dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
-		c.Transport = &http.Transport{
-			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableCompression: true,
-			MaxIdleConns: 2 * maxCalls, MaxIdleConnsPerHost: 2 * maxCalls, IdleConnTimeout: 90 * time.Second,
-			TLSHandshakeTimeout: 5 * time.Second, MaxResponseHeaderBytes: 64 << 10,
-		}
+		c.Transport = outbound.Transport(outbound.Options{Conns: 2 * maxCalls})
 	}
-	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.CheckRedirect = outbound.Stay
 	return c
 }
 

@@ -35,7 +35,7 @@ func TestNewRefusesWhatCannotBeSafe(t *testing.T) {
 		"plain http":                     {base("http://bots.example"), "plain http to bots.example: use https"},
 		"another scheme":                 {base("file:///etc"), "the base url is not http or https"},
 		"no URL":                         {base("https://bots.example/\x7f"), "the base url cannot be parsed"},
-		"credentials in the URL":         {base("https://me:hunter2@bots.example"), "the base url holds more than a host and a path"},
+		"credentials in the URL":         {base("https://me:hunter2@bots.example"), "the base url holds credentials: put them beside it, not in it"},
 		"a query in the URL":             {base("https://bots.example?hunter2"), "the base url holds more than a host and a path"},
 		"a host that only starts local":  {base("http://localhost.example"), "plain http to localhost.example: use https"},
 		"an address that is only nearby": {base("http://10.0.0.1"), "plain http to 10.0.0.1: use https"},

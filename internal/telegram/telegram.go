@@ -28,9 +28,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -39,6 +37,8 @@ import (
 	"time"
 
 	tg "github.com/go-telegram/bot"
+
+	"github.com/tidemark/tidemark/internal/outbound"
 )
 
 // Options describe a bot. Token and ChatID are required.
@@ -188,23 +188,14 @@ func checkURL(raw string) error {
 	if raw == "" {
 		return nil
 	}
-	u, err := url.Parse(raw)
-	switch {
-	case err != nil:
-		return errors.New("the base url cannot be parsed")
-	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
-		return errors.New("the base url is not http or https")
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("the base url holds more than a host and a path")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return fmt.Errorf("plain http to %s: use https", u.Hostname())
+	u, err := outbound.URL(raw)
+	if err != nil {
+		return fmt.Errorf("the base %w", err)
 	}
-	return nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	if u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("the base url holds more than a host and a path")
+	}
+	return outbound.Exposed(u)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

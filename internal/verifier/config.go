@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/outbound"
 )
 
 // The limits and defaults of a configuration.
@@ -170,7 +171,7 @@ func (w *WebhookConfig) check(plain bool) error {
 	if w == nil {
 		return nil
 	}
-	u, err := checkURL(w.URL)
+	u, err := outbound.URL(w.URL)
 	switch {
 	case err != nil:
 		return fmt.Errorf("webhook: %w", err)
@@ -187,33 +188,7 @@ func (w *WebhookConfig) check(plain bool) error {
 	return nil
 }
 
-// checkURL does not repeat the URL in its errors: a query may hold a token.
-func checkURL(raw string) (*url.URL, error) {
-	u, err := url.Parse(raw)
-	switch {
-	case err != nil:
-		return nil, errors.New("url cannot be parsed")
-	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, errors.New("url is not http or https")
-	case u.Hostname() == "":
-		return nil, errors.New("url has no host")
-	case u.User != nil:
-		return nil, errors.New("url holds credentials: use a header")
-	}
-	return u, nil
-}
-
 // checkHeader keeps the configuration from changing what is signed or how it is framed.
 func checkHeader(name, value string) error {
-	key := http.CanonicalHeaderKey(name)
-	switch {
-	case name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("()<>@,;:\\\"/[]?={}", r) }):
-		return fmt.Errorf("header name %q is not allowed", name)
-	case key == http.CanonicalHeaderKey(headerOpenClaw), strings.HasPrefix(key, "X-Tidemark-"), strings.HasPrefix(key, "Content-"),
-		slices.Contains([]string{"Host", "Connection", "Transfer-Encoding", "Trailer", "Upgrade", "Te", "Accept", "Accept-Encoding", "Expect"}, key):
-		return fmt.Errorf("header %s cannot be set", key)
-	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-		return fmt.Errorf("header %s has a control character", key)
-	}
-	return nil
+	return outbound.Header(name, value, http.CanonicalHeaderKey(headerOpenClaw))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/outbound"
 	"github.com/tidemark/tidemark/internal/source"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -180,7 +181,7 @@ func (r *reader) address(n *source.Node) string {
 	if !ok {
 		return ""
 	}
-	u, err := checkURL(v)
+	u, err := outbound.URL(v)
 	switch {
 	case err != nil:
 		r.Hintf(n.Pos, "write it as https://host/path", "%s: %v", n.Path, err)

@@ -44,7 +44,7 @@ func TestNewRefusesWhatCannotBeSafe(t *testing.T) {
 		"another scheme":               {url("file:///etc/passwd"), "webhook: url is not http or https"},
 		"no URL":                       {url(""), "webhook: url is not http or https"},
 		"no host":                      {url("https:///x"), "webhook: url has no host"},
-		"credentials in the URL":       {url("https://user:hunter2@verifier.example"), "webhook: url holds credentials: use a header"},
+		"credentials in the URL":       {url("https://user:hunter2@verifier.example"), "webhook: url holds credentials: put them beside it, not in it"},
 		"what is no URL":               {url("https://verifier.example/\x7f?hunter2"), "webhook: url cannot be parsed"},
 		"our signature's header":       {header("x-tidemark-signature", "v1="), "webhook: header X-Tidemark-Signature cannot be set"},
 		"the other signature's header": {header("x-openclaw-signature", "00"), "webhook: header X-Openclaw-Signature cannot be set"},

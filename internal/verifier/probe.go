@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/outbound"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -137,7 +138,7 @@ func (v *Verifier) testOnce(ctx context.Context, w *webhook, secret []byte) (*re
 	clock := &stopwatch{now: v.now, start: v.now()}
 	ctx, cancel := context.WithTimeout(httptrace.WithClientTrace(ctx, clock.trace()), w.timeout)
 	defer cancel()
-	client := newClient(v.roots, true)
+	client := outbound.Client(outbound.Options{Roots: v.roots, Once: true}) // every request has a connection of its own, to measure it
 	defer client.CloseIdleConnections()
 	check := tidemark.Check{Session: "test", Agent: w.agent, Tool: TestTool, Params: []byte(`{"test":true}`), Taint: trust.System}
 	body, err := encode(check, clock.start, true)

@@ -28,6 +28,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/outbound"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -72,7 +73,7 @@ func New(o Options) (*Verifier, error) {
 		return nil, fmt.Errorf("configure verifier: %w", err)
 	}
 	v := &Verifier{
-		agents: map[string]*plan{}, client: newClient(o.RootCAs, false), roots: o.RootCAs, asker: o.Telegram,
+		agents: map[string]*plan{}, client: outbound.Client(outbound.Options{Roots: o.RootCAs}), roots: o.RootCAs, asker: o.Telegram,
 		now: o.Now, log: o.Logger,
 	}
 	if v.now == nil {

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/outbound"
 	"github.com/tidemark/tidemark/internal/strictjson"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -72,7 +72,7 @@ type webhook struct {
 }
 
 func newWebhook(c *WebhookConfig, agent string, client *http.Client, now func() time.Time) *webhook {
-	u, err := checkURL(c.URL)
+	u, err := outbound.URL(c.URL)
 	if err != nil {
 		u = &url.URL{} // not reached: New has checked it; an empty one answers nothing
 	}
@@ -196,27 +196,6 @@ func withoutURL(err error) error {
 		return u.Err
 	}
 	return err
-}
-
-// newClient makes a client that takes nothing from the environment. once is for
-// measuring: every request has a connection of its own.
-func newClient(roots *x509.CertPool, once bool) *http.Client {
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
-	return &http.Client{
-		Transport: &http.Transport{
-			DialContext:            dialer.DialContext,
-			TLSClientConfig:        tlsConfig(roots),
-			ForceAttemptHTTP2:      true,
-			DisableCompression:     true, // maxAnswer counts what is sent
-			DisableKeepAlives:      once,
-			MaxIdleConns:           16,
-			MaxIdleConnsPerHost:    16,
-			IdleConnTimeout:        90 * time.Second,
-			TLSHandshakeTimeout:    dialTimeout,
-			MaxResponseHeaderBytes: 64 << 10,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
 }
 
 func tlsConfig(roots *x509.CertPool) *tls.Config {

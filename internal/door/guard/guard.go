@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/outbound"
 )
 
 // Guard refuses requests that reached us under a foreign name (DNS rebinding) and those of
@@ -60,11 +61,7 @@ func (g *Guard) Check(r *http.Request) *Refusal {
 
 // ours reports whether a name can only have come from somebody who meant this server.
 func (g *Guard) ours(name string) bool {
-	if name == "localhost" || g.hosts[name] {
-		return true
-	}
-	ip, err := netip.ParseAddr(name)
-	return err == nil && ip.IsLoopback()
+	return g.hosts[name] || outbound.Local(name)
 }
 
 // sameOrigin accepts the origin the request was addressed to, and allowed hosts. Another
