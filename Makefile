@@ -17,7 +17,7 @@ build: ## build bin/tidemark and bin/tidemark-hook, static
 test: ## all checks and tests; what CI runs
 	@scripts/test
 
-e2e: ## real agents against a scripted model (installs them on first use, 2 GB; minutes)
+e2e: ## real agents against a scripted model (installs them on first use, 4 GB; minutes)
 	@scripts/e2e
 
 race: ## only the tests, under the race detector

@@ -16,7 +16,7 @@ func codex() *rig {
 		return step{tool: "exec_command", args: obj{"cmd": command}}
 	}
 	return &rig{
-		name: "codex", shell: "exec_command", sessions: "codex:", down: notRunning, mute: "UserPromptSubmit Blocked", api: "/openai", settle: settleCodex,
+		name: "codex", shell: "exec_command", sessions: "codex:", down: notRunning, mute: "UserPromptSubmit Blocked", api: "/openai", settle: settleCodex, trust: trustCodex,
 		env: func(w *world) []string {
 			return []string{"CODEX_HOME=" + filepath.Join(w.home, ".codex"), "MODEL_KEY=none"}
 		},

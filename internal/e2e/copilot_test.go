@@ -14,7 +14,7 @@ func copilot() *rig {
 		return step{tool: "bash", args: obj{"command": command, "description": "as asked", "mode": "sync", "initial_wait": 10}}
 	}
 	return &rig{
-		name: "copilot", shell: "bash", sessions: "copilot:", down: notRunning, api: "/openai",
+		name: "copilot", shell: "bash", sessions: "copilot:", down: notRunning, api: "/openai", trust: trustCopilot,
 		env: func(w *world) []string {
 			return []string{
 				"COPILOT_HOME=" + filepath.Join(w.home, ".copilot"), "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + w.api + "/v1",

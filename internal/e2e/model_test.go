@@ -85,6 +85,13 @@ func (m *model) asks() int {
 	return len(m.bodies)
 }
 
+// tried reports whether all calls of the script were asked for; words may be left.
+func (m *model) tried() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !slices.ContainsFunc(m.steps, func(s step) bool { return s.tool != "" })
+}
+
 // done reports whether the whole script was played.
 func (m *model) done() bool {
 	m.mu.Lock()

@@ -24,8 +24,11 @@ func proxied(w *world) string {
 
 // behind is how the sessions' names begin that the proxy found.
 func behind(r *rig) string {
-	if r.greets {
+	switch {
+	case r.greets:
 		return r.sessions
+	case r.tells:
+		return "llm:agent:"
 	}
 	return "llm:key-"
 }

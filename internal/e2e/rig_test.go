@@ -4,8 +4,11 @@ package e2e_test
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/tidemark/tidemark/internal/strictjson"
 )
 
 // rig is how one agent is set up, run without a terminal, and what it calls its tools.
@@ -18,8 +21,14 @@ type rig struct {
 	mute     string // what is said about a prompt then, where it is not the same
 	api      string // where the proxy to models has what this agent speaks
 	greets   bool   // its plugin shows the proxy that it is alive
+	ends     bool   // a refusal ends its run, and neither model nor person reads the reason
+	tells    bool   // it names itself to the proxy, which does not know its requests
+	deaf     bool   // no hook at prompts: what is asked for is not known, so less may follow a page
+
+	lacks map[string]string // stories that its contract makes impossible, and why
 
 	settle  func(w *world) error // writes the settings a user of this agent has, but not ours
+	trust   func(w *world) error // tells it to trust the workspace, where its project hooks need that
 	start   func(w *world) error // what has to run before the first turn
 	env     func(w *world) []string
 	command runner
@@ -34,7 +43,25 @@ type rig struct {
 // runner makes the command of one turn.
 type runner func(ctx context.Context, w *world, prompt string, again bool) *exec.Cmd
 
-func rigs() []*rig { return []*rig{claude(), codex(), gemini(), copilot(), opencode(), openclaw()} }
+func rigs() []*rig {
+	return []*rig{claude(), codex(), gemini(), copilot(), opencode(), openclaw(), goose(), droid(), cline()}
+}
+
+// introduced are the headers by which an agent tells the proxy who it is; none where there
+// is no proxy.
+func (w *world) introduced() (obj, error) {
+	if w.api == w.model.url {
+		return obj{}, nil
+	}
+	var tokens struct {
+		Agent string `json:"agent"`
+	}
+	raw, err := os.ReadFile(filepath.Join(w.data, "tokens.json"))
+	if err == nil {
+		err = strictjson.Unmarshal(raw, &tokens)
+	}
+	return obj{"X-Tidemark-Token": tokens.Agent, "X-Tidemark-Agent": w.rig.name}, err
+}
 
 const notRunning = "no server is running"
 

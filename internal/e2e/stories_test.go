@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"cmp"
 	"context"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,7 +25,8 @@ const done = "All done."
 type story struct {
 	name string
 	run  func(t *testing.T, r *rig)
-	only string // the agent it is about; "" is all
+	only string // the agents it is about; "" is all
+	may  string // the variable that lets it change the machine; "" where it does not
 }
 
 var stories = []story{
@@ -42,6 +44,18 @@ var stories = []story{
 	{name: "proxy approval", run: proxyApproval},
 	{name: "proxy down", run: proxyDown},
 	{name: "no plugin", run: noPlugin, only: "openclaw"},
+	{name: "project", run: inProject, only: "claude codex gemini copilot opencode"},
+	{name: "failed fetch", run: failedFetch, only: "goose droid cline"},
+	{name: "sub-agent", run: noSubAgent, only: "goose"},
+	{name: "copied", run: copied, only: "droid"},
+	{name: "told", run: told, only: "codex opencode"},
+	{name: "unhooked", run: unhooked, only: "claude"},
+	{name: "managed", run: byAdministrator, only: "claude copilot", may: "E2E_MANAGED"},
+}
+
+// concerns reports whether the story is about this agent, and may be played here.
+func (s story) concerns(agent string) bool {
+	return (s.only == "" || slices.Contains(strings.Fields(s.only), agent)) && (s.may == "" || os.Getenv(s.may) == "1")
 }
 
 // unguarded: without our hooks the attack works. Otherwise the other stories prove nothing.
@@ -132,11 +146,25 @@ func injected(t *testing.T, r *rig) {
 	w.model.script(r.fetch(w), r.run(w, attack), r.write(w, "summary.txt", "The harbour opens at six."), step{say: done})
 	w.turn(strings.Replace(summarise, "%s", r.page(w), 1))
 	stopped(t, w)
+	if r.ends {
+		return
+	}
 	if got := ruleNamed.FindString(w.model.saw()); got == "" {
 		t.Error("the reason names no rule")
 	}
-	if got := w.file("summary.txt"); got == "" {
+	if got := w.file("summary.txt"); got == "" && !r.deaf {
 		t.Error("summary.txt is not there: the rest of the work was stopped too")
+	}
+}
+
+// failedFetch: what a command printed before it failed counts, whatever is reported of it.
+func failedFetch(t *testing.T, r *rig) {
+	w := open(t, r, with{})
+	w.model.script(r.run(w, "curl -s "+pageAddress+"; exit 3"), r.run(w, attack), step{say: done})
+	w.turn(strings.Replace(summarise, "%s", pageAddress, 1))
+	stopped(t, w)
+	if !w.model.tried() {
+		t.Error("the call was never tried")
 	}
 }
 
@@ -225,6 +253,9 @@ func canaryStory(t *testing.T, r *rig) {
 	if got := w.file("ran.txt"); got != "" {
 		t.Errorf("ran.txt: got %q, want none", got)
 	}
+	if r.ends && w.model.tried() {
+		return
+	}
 	if !strings.Contains(w.model.saw(), "canary") || !w.model.done() {
 		t.Error("the model was not told about the canary rule")
 	}
@@ -240,7 +271,7 @@ func badAnswers(t *testing.T, r *rig) {
 		if got := w.file("ran.txt"); got != "" {
 			t.Errorf("%s: ran.txt is %q, want none", s.name, got)
 		}
-		if !w.model.done() {
+		if !w.model.tried() || !r.ends && !w.model.done() {
 			t.Errorf("%s: the call was never tried", s.name)
 		}
 	}

@@ -43,11 +43,12 @@ type world struct {
 
 // with is what a story wants besides the ordinary.
 type with struct {
-	wait  time.Duration  // how long a held call waits for its answer
-	spoil bool           // the server's answers about calls can be spoiled
-	bare  bool           // without our hooks
-	proxy bool           // the model is behind our proxy, which takes the place of hooks
-	last  func(w *world) // runs before the agent starts
+	wait  time.Duration           // how long a held call waits for its answer
+	spoil bool                    // the server's answers about calls can be spoiled
+	bare  bool                    // without our hooks
+	proxy bool                    // the model is behind our proxy, which takes the place of hooks
+	last  func(w *world)          // runs before the agent starts
+	place func(w *world) []string // of the hooks, as flags; nil is the user's own settings
 }
 
 func open(t *testing.T, r *rig, o with) *world {
@@ -88,7 +89,7 @@ func (w *world) prepare(o with) error {
 		}
 	}
 	if !o.bare && (!o.proxy || w.rig.greets) {
-		w.install()
+		w.install(o)
 	}
 	if o.spoil {
 		w.between()
@@ -103,9 +104,13 @@ func (w *world) prepare(o with) error {
 }
 
 // install puts the hooks in as a person does; what the trial would show, the stories show.
-func (w *world) install() {
+func (w *world) install(o with) {
 	w.t.Helper()
-	w.tidemark("install", w.rig.name, "--trial", "none", "--wait", w.wait.String())
+	args := []string{"install", w.rig.name, "--trial", "none", "--wait", w.wait.String()}
+	if o.place != nil {
+		args = append(args, o.place(w)...)
+	}
+	w.tidemark(args...)
 }
 
 // environment is what the agent's processes see. Nothing of the person's own is in it.
@@ -151,8 +156,8 @@ func (w *world) file(name string) string {
 // settings are the files of the agent's home that a person or an installer wrote.
 func (w *world) settings() map[string]string {
 	out := map[string]string{}
-	for _, dir := range []string{".claude", ".codex", ".gemini", ".copilot", ".config/opencode", ".openclaw"} {
-		for _, ext := range []string{"*.json", "*.toml", "*/*.json", "*/*.js"} {
+	for _, dir := range []string{".claude", ".codex", ".gemini", ".copilot", ".config/opencode", ".openclaw", ".factory", ".agents/plugins", ".cline"} {
+		for _, ext := range []string{"*.json", "*.toml", "*/*.json", "*/*.js", "*/*ToolUse"} {
 			files, err := filepath.Glob(filepath.Join(w.home, dir, ext))
 			if err != nil {
 				w.t.Fatal(err)

@@ -20,6 +20,7 @@ type agent struct {
 	plan     func(path string, c command) ([]file, error)
 	gate     gate                                                   // where the hook that decides calls stands
 	above    func(w World, a *agent) []string                       // what turns hooks off from above the user; nil: nothing is known to
+	admits   func(w World) (bool, error)                            // whether it takes hooks from this project; nil: from all
 	parse    func(src []byte, comments bool) (*settings.Doc, error) // nil: as JSON
 	open     func(version string) []string
 	probe    probe
@@ -38,6 +39,7 @@ type file struct {
 	// block is what stands between our marks in a TOML file, from the contents of the
 	// files planned before it.
 	block func(planned map[string][]byte) (string, error)
+	heads string // how the headers of its tables begin
 }
 
 // edit is one value of ours in a JSON file.
@@ -187,7 +189,7 @@ func copilotAgent() *agent {
 		gate:  gate{path: []string{"hooks", "preToolUse"}},
 		open:  always("the hook is killed by, or takes longer than, the agent's own limit: Copilot then runs the tool, even for an administrator's hook"),
 		probe: probe{body: copilotProbe, refused: byExit},
-		try:   tryCopilot,
+		try:   tryCopilot, admits: copilotAdmits,
 	}
 }
 
@@ -211,6 +213,6 @@ func cursorAgent() *agent {
 		gate:  gate{path: []string{"hooks", "preToolUse"}},
 		open:  always("hooks that Cursor imports from Claude's settings never fail closed; install into Cursor itself, as done here"),
 		probe: probe{body: nestedProbe("preToolUse", "Shell"), refused: cursorRefused},
-		notes: []string{"Cursor's contract is known from its published code; it was not tried on the real program"},
+		notes: []string{"Cursor's hooks were tried with the executor of its SDK, not with the whole program"},
 	}
 }

@@ -33,11 +33,7 @@ func gooseAgent() *agent {
 		places: at(func(w World) string { return w.home(".agents", "plugins", "tidemark", "hooks", "hooks.json") },
 			[]string{".agents", "plugins", "tidemark", "hooks", "hooks.json"}, nil),
 		plan: func(path string, c command) ([]file, error) {
-			about, err := ownJSON(filepath.Join(filepath.Dir(filepath.Dir(path)), "plugin.json"), struct {
-				Name        string `json:"name"`
-				Version     string `json:"version"`
-				Description string `json:"description"`
-			}{"tidemark", "1.0.0", "Asks the Tidemark monitor before each tool call."})
+			about, err := ownJSON(filepath.Join(filepath.Dir(filepath.Dir(path)), "plugin.json"), gooseAbout())
 			return []file{about, {path: path, edits: list(events, func(event string) any {
 				h := settings.Handler{Type: "command", Command: c.line(""), Timeout: c.seconds()}
 				if event == "PreToolUse" {
@@ -46,11 +42,21 @@ func gooseAgent() *agent {
 				return settings.Group{Hooks: []settings.Handler{h}}
 			})}}, err
 		},
-		gate:  gate{path: []string{"hooks", "PreToolUse"}},
-		open:  always("the plugin is turned off in Goose", "a version before 1.38, which has no hooks"),
+		gate: gate{path: []string{"hooks", "PreToolUse"}},
+		open: always("the plugin is turned off in Goose", "a version before 1.38, which has no hooks",
+			"it reports that a tool ran, but not what came of it: what counts is what the call can bring"),
 		probe: probe{body: gooseProbe, refused: byExit},
-		notes: []string{"Goose's contract is known from its documentation; it was not tried on the real program"},
+		try:   tryGoose,
 	}
+}
+
+// gooseAbout is what a plugin says of itself.
+func gooseAbout() any {
+	return struct {
+		Name        string `json:"name"`
+		Version     string `json:"version"`
+		Description string `json:"description"`
+	}{"tidemark", "1.0.0", "Asks the Tidemark monitor before each tool call."}
 }
 
 func droidAgent() *agent {
@@ -68,9 +74,9 @@ func droidAgent() *agent {
 			})}, nil)
 		},
 		gate:  gate{path: []string{"hooks", "PreToolUse"}},
-		open:  always(crash, slow),
+		open:  always(crash, slow, "droid exec runs no hook at prompts: an approval code in one is not seen; use tidemark approvals there"),
 		probe: probe{body: nestedProbe("PreToolUse", "Execute"), refused: byExit},
-		notes: []string{"Droid's contract is known from its documentation; it was not tried on the real program"},
+		try:   tryDroid,
 	}
 }
 
@@ -149,7 +155,8 @@ func clineAgent() *agent {
 		open: always("the hook is killed, crashes or is missing: Cline looks at nothing but what it prints", slow,
 			"a call takes longer than 30 seconds to decide in VS Code (120 in the CLI): keep --wait below that"),
 		probe: probe{body: clineProbe, refused: clineRefused},
-		notes: []string{"Cline's contract is known from its source; it was not tried on the real program"},
+		try:   tryCline,
+		notes: []string{"a refusal ends Cline's whole run, and its command line shows nobody the reason; see tidemark approvals"},
 	}
 }
 
@@ -204,6 +211,9 @@ const SameUser = "somebody with the rights of this user edits the settings: that
 // failsOpen adds what is true of all agents whose settings their user can write.
 func (a *agent) failsOpen(w World, version string) []string {
 	out := a.open(version)
+	if w.Project != "" && a.name == "gemini" {
+		out = append(out[:len(out):len(out)], "Gemini is started with --skip-trust in a folder that is not trusted: it then skips the project's hooks")
+	}
 	if !w.Managed {
 		out = append(out[:len(out):len(out)], SameUser)
 	}

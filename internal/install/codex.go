@@ -40,6 +40,7 @@ func codexAgent() *agent {
 			})}
 			trust := file{
 				path:  filepath.Join(c.w.folder("CODEX_HOME", ".codex"), "config.toml"),
+				heads: strings.TrimSuffix("[hooks.state."+quoted(path+":"), `"`),
 				block: func(planned map[string][]byte) (string, error) { return codexTrust(path, planned[path], c.w) },
 			}
 			return []file{hooks, trust}, nil
@@ -48,7 +49,7 @@ func codexAgent() *agent {
 		above: codexAbove,
 		open:  codexOpen,
 		probe: probe{body: nestedProbe("PreToolUse", "Bash"), refused: byExit},
-		try:   tryCodex,
+		try:   tryCodex, admits: codexAdmits,
 		notes: []string{"the hooks are marked as trusted in Codex's config.toml, as its /hooks command would do; look at them there"},
 	}
 }

@@ -17,6 +17,9 @@ type codexConfig struct {
 	Profile  string         `toml:"profile"`
 	Only     bool           `toml:"allow_managed_hooks_only"`
 	Features map[string]any `toml:"features"`
+	Projects map[string]struct {
+		Trust string `toml:"trust_level"`
+	} `toml:"projects"`
 	Profiles map[string]struct {
 		Features map[string]any `toml:"features"`
 	} `toml:"profiles"`

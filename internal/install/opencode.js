@@ -2,6 +2,7 @@
 // Each hook is passed to Tidemark's program. A call goes on only after its answer says so;
 // whatever else happens throws, which is how OpenCode is told no.
 import { spawn } from "node:child_process";
+import { isMainThread } from "node:worker_threads";
 
 const HOOK = [];
 const LIMIT_MS = 0;
@@ -57,6 +58,22 @@ export const Tidemark = async ({ client, directory }) => {
     return parent;
   }
 
+  // tell shows the person why a prompt was refused: OpenCode itself says only that something
+  // went wrong. On its screen, whose plugins run in a thread beside it, text on standard
+  // error would be painted over; and its own note comes right after the refusal, so ours
+  // comes a moment later and stays longer.
+  function tell(message) {
+    if (isMainThread) return process.stderr.write(message + "\n");
+    const show = async () => {
+      try {
+        await client.tui.showToast({ body: { message, variant: "error", duration: 20000 } });
+      } catch {
+        process.stderr.write(message + "\n");
+      }
+    };
+    setTimeout(show, 700);
+  }
+
   async function must(k, i, o) {
     const answer = await ask({ k, i, o, dir: directory, parent: await parentOf(i.sessionID) });
     if (answer.allow !== true) throw new Error(answer.reason);
@@ -73,8 +90,7 @@ export const Tidemark = async ({ client, directory }) => {
       try {
         await must("chat.message", input, { parts: output.parts });
       } catch (e) {
-        // OpenCode tells the person only that something went wrong.
-        process.stderr.write(e.message + "\n");
+        tell(e.message);
         throw e;
       }
     },

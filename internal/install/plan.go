@@ -115,6 +115,9 @@ func (p *Plan) advise(a *agent) {
 	if p.Program == "" {
 		p.Notes = append(p.Notes[:len(p.Notes):len(p.Notes)], a.title+" was not found on PATH; the settings are written for when it is there")
 	}
+	if why := a.skips(p.w); why != "" {
+		p.Notes = append(p.Notes[:len(p.Notes):len(p.Notes)], why)
+	}
 	if a.name == "claude" && p.Program != "" && !atLeast(p.Version, "2.1.295") {
 		p.Notes = append(p.Notes[:len(p.Notes):len(p.Notes)], "onFailure is known from 2.1.295 on; this version ignores it, so a missing or killed hook lets tools run: update")
 	}
@@ -203,7 +206,7 @@ func (p *Plan) compose(f file, src []byte, old settings.Entry, planned map[strin
 		if err != nil {
 			return nil, settings.Entry{}, err
 		}
-		return addBlock(f.path, src, block, old)
+		return addBlock(f, src, block, old)
 	}
 	e := settings.Entry{Comments: f.comments, Blank: old.Blank}
 	if settings.IsBlank(src) {

@@ -60,7 +60,7 @@ func copilotProbe(session, cwd, command string) any {
 
 func gooseProbe(session, cwd, command string) any {
 	return map[string]any{
-		"event": "PreToolUse", "session_id": session, "tool_name": "developer__shell", "tool_call_id": "canary",
+		"event": "PreToolUse", "session_id": session, "tool_name": "shell", "tool_call_id": "canary",
 		"tool_input": map[string]any{"command": command}, "working_dir": cwd,
 	}
 }
@@ -75,7 +75,7 @@ func windsurfProbe(session, cwd, command string) any {
 func clineProbe(session, _, command string) any {
 	return map[string]any{
 		"hookName": "tool_call", "taskId": session,
-		"tool_call": map[string]any{"id": "canary", "name": "execute_command", "input": map[string]any{"command": command}},
+		"tool_call": map[string]any{"id": "canary", "name": "run_commands", "input": map[string]any{"commands": []string{command}}},
 	}
 }
 

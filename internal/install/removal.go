@@ -43,7 +43,7 @@ func guess(files []file) []settings.Entry {
 			e.Parts = append(e.Parts, settings.Part{Path: d.path, List: d.list, Value: d.value})
 		}
 		if f.block != nil {
-			e.Block = "?"
+			e.Block = unknownBlock
 		}
 		out = append(out, e)
 	}
@@ -68,7 +68,7 @@ func (p *Plan) take(e settings.Entry, files []file) error {
 			return nil
 		}
 	case e.Block != "":
-		next = cutBlock(src, e)
+		next = cutBlock(src, e.Ended, blockOf(e, headsOf(files, e.Path)))
 		if e.New && len(bytes.TrimSpace(next)) == 0 {
 			next = nil
 		}
@@ -123,4 +123,13 @@ func (p *Plan) takeParts(e settings.Entry, path string, src []byte) ([]byte, err
 		return []byte(*e.Blank), nil
 	}
 	return t.Src, nil
+}
+
+func headsOf(files []file, path string) string {
+	for _, f := range files {
+		if f.path == path {
+			return f.heads
+		}
+	}
+	return ""
 }

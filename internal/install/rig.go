@@ -33,8 +33,9 @@ type rig struct {
 
 // launch is how the agent is started.
 type launch struct {
-	args []string
-	env  []string
+	args  []string
+	env   []string
+	ended string // what it prints where a hook ended its run, if it says no more than that
 }
 
 // words are what the agent is asked to do; the scripted model does the rest.
@@ -95,12 +96,12 @@ func (r *rig) run(ctx context.Context) (Trial, error) {
 		"HOME=" + r.home, "PATH=" + r.path(), "TERM=dumb", "LANG=C.UTF-8", "NO_COLOR=1", "TMPDIR=" + filepath.Dir(r.home),
 	}, l.env...)
 	printed, _ := cmd.CombinedOutput() // what happened is told by the file and the model
-	return r.judge(m, string(printed), ctx.Err()), nil
+	return r.judge(m, l, string(printed), ctx.Err()), nil
 }
 
 // judge says what happened from what can be seen: the file, what the model was told, and
 // what the agent printed.
-func (r *rig) judge(m *model, printed string, late error) Trial {
+func (r *rig) judge(m *model, l launch, printed string, late error) Trial {
 	asked, told := m.seen()
 	if _, err := os.Stat(r.marker); err == nil {
 		return Trial{Ran: true, How: "the command RAN: the agent did not ask, or did not heed the answer"}
@@ -113,6 +114,8 @@ func (r *rig) judge(m *model, printed string, late error) Trial {
 		return Trial{Ran: true, Blocked: true, How: "refused, because no server is running (start it: tidemark serve)"}
 	case strings.Contains(all, "Tidemark: "):
 		return Trial{Ran: true, Blocked: true, How: "refused: " + shorten(all[strings.Index(all, "Tidemark: "):])}
+	case l.ended != "" && asked && strings.Contains(printed, l.ended): // no other hook is there
+		return Trial{Ran: true, Blocked: true, How: "refused: the hook ended the run"}
 	case late != nil:
 		return Trial{How: "the agent did not finish in time: " + lastWords(printed)}
 	case !asked:

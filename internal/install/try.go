@@ -51,6 +51,7 @@ func tryCodex(r *rig) (launch, error) {
 		return launch{}, err
 	}
 	config += real.carried()
+	config += r.project()
 	trusted, err := codexTrusted(r.w, r.agent)
 	if err != nil {
 		return launch{}, err
@@ -59,7 +60,6 @@ func tryCodex(r *rig) (launch, error) {
 		hooks := filepath.Join(r.home, ".codex", "hooks.json")
 		if r.w.Project != "" {
 			hooks = filepath.Join(r.work, ".codex", "hooks.json")
-			config += fmt.Sprintf("[projects.%q]\ntrust_level = \"trusted\"\n\n", r.work)
 		}
 		block, err := codexTrust(hooks, body, r.w)
 		if err != nil {
@@ -74,6 +74,19 @@ func tryCodex(r *rig) (launch, error) {
 		args: []string{"exec", "--skip-git-repo-check", "--json", "--dangerously-bypass-approvals-and-sandbox", words},
 		env:  []string{"CODEX_HOME=" + filepath.Join(r.home, ".codex"), "CANARY_KEY=no-key"},
 	}, nil
+}
+
+// project is how Codex looks at the folder of the trial: as at the real one. Left to itself it
+// trusts a folder that it may write to.
+func (r *rig) project() string {
+	if r.w.Project == "" {
+		return ""
+	}
+	level := "trusted"
+	if r.agent.skips(r.w) != "" {
+		level = "untrusted"
+	}
+	return fmt.Sprintf("[projects.%q]\ntrust_level = %q\n\n", r.work, level)
 }
 
 // codexTrusted reports whether the real trust entries fit the real hooks.
@@ -94,8 +107,7 @@ func codexTrusted(w World, a *agent) (bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	got, _ := settings.BlockOf(config)
-	return got == want && holdsTables(config, want), err
+	return settings.HasBlock(config, want) && holdsTables(config, want), err
 }
 
 func tryGemini(r *rig) (launch, error) {
@@ -149,6 +161,15 @@ func tryCopilot(r *rig) (launch, error) {
 			return launch{}, err
 		}
 		if err := r.put(body, []string{".copilot", "hooks", "tidemark.json"}, []string{".github", "hooks", "tidemark.json"}); err != nil {
+			return launch{}, err
+		}
+	}
+	if r.w.Project != "" && r.agent.skips(r.w) == "" {
+		raw, err := strictjson.Marshal(map[string]any{"trustedFolders": []string{r.work}})
+		if err != nil {
+			return launch{}, err
+		}
+		if err := writeNew(filepath.Join(r.home, ".copilot", "config.json"), raw); err != nil {
 			return launch{}, err
 		}
 	}

@@ -29,6 +29,9 @@ func verify(w World, a *agent) (*settings.Record, []string) {
 		problems = append(problems, program(m)...)
 	}
 	problems = append(problems, a.turnedOff(w, m)...)
+	if why := a.skips(w); why != "" && (m != nil || a.hooked(w)) {
+		problems = append(problems, why)
+	}
 	if a.above != nil && (m != nil || a.hooked(w)) {
 		problems = append(problems, a.above(w, a)...)
 	}
@@ -112,7 +115,7 @@ func (a *agent) trusted(w World, m *settings.Record) []string {
 		if err != nil {
 			continue // said by Compare
 		}
-		if got, ok := settings.BlockOf(src); ok && (got != want || !holdsTables(src, want)) {
+		if _, _, _, ok := settings.Around(src); ok && (!settings.HasBlock(src, want) || !holdsTables(src, want)) {
 			return []string{fmt.Sprintf("%s: the hooks are not at the place that is trusted, so %s skips them; install again", f.path, a.title)}
 		}
 	}

@@ -79,8 +79,8 @@ func (m *model) responses(w http.ResponseWriter, q *question) {
 
 func (m *model) chat(w http.ResponseWriter, q *question) {
 	delta, finish := object{"role": "assistant", "content": "done"}, "stop"
-	if name := q.shell("bash"); m.due(name, whole(q.Messages), `"tool_call_id"`) {
-		raw, err := strictjson.Marshal(object{"command": m.command, "description": describe, "mode": "sync", "initial_wait": 10})
+	if name := q.shell("bash", "shell", "Execute", "run_commands"); m.due(name, whole(q.Messages), `"role":"tool"`, `"tool_call_id"`) {
+		raw, err := strictjson.Marshal(m.asking(name))
 		if err != nil {
 			return
 		}
@@ -110,6 +110,19 @@ func (m *model) chat(w http.ResponseWriter, q *question) {
 	last["usage"] = usage
 	s.send("", last)
 	_, _ = w.Write([]byte("data: [DONE]\n\n")) // the agent went away: it is seen in what it printed
+}
+
+// asking are the arguments of a shell, by its name.
+func (m *model) asking(shell string) object {
+	switch shell {
+	case "shell":
+		return object{"command": m.command}
+	case "Execute":
+		return object{"command": m.command, "summary": "Run the probe now", "riskLevel": "low", "riskLevelReason": describe}
+	case "run_commands":
+		return object{"commands": []string{m.command}}
+	}
+	return object{"command": m.command, "description": describe, "mode": "sync", "initial_wait": 10}
 }
 
 func (m *model) gemini(w http.ResponseWriter, path string, q *question) {

@@ -79,9 +79,9 @@ func (r Reader) compare(e Entry, src []byte) []string {
 	case e.Own:
 		return []string{e.Path + " was changed"}
 	case e.Block != "":
-		if block, ok := BlockOf(src); !ok {
+		if _, _, _, ok := Around(src); !ok {
 			return []string{e.Path + ": Tidemark's part was removed"}
-		} else if block != e.Block {
+		} else if !HasBlock(src, e.Block) {
 			return []string{e.Path + ": Tidemark's part was changed"}
 		}
 		return nil
@@ -160,20 +160,4 @@ func difference(was, is strictjson.Value) string {
 func Same(a, b strictjson.Value) bool {
 	x, y := strictjson.Value(bytes.Clone(a)), strictjson.Value(bytes.Clone(b))
 	return x.Canonicalize() == nil && y.Canonicalize() == nil && bytes.Equal(x, y)
-}
-
-// The marks around our part of a TOML file.
-const (
-	MarkBegin = "# tidemark: begin (written by tidemark install; tidemark uninstall removes it)\n"
-	MarkEnd   = "# tidemark: end\n"
-)
-
-// BlockOf is what stands between our marks.
-func BlockOf(src []byte) (string, bool) {
-	_, rest, ok := strings.Cut(string(src), MarkBegin)
-	if !ok {
-		return "", false
-	}
-	block, _, ok := strings.Cut(rest, MarkEnd)
-	return block, ok
 }

@@ -16,9 +16,9 @@
 //   - an agent's own "ask" is never used: a project's settings can answer it.
 //
 // The package reads the server's announcement and token, dials loopback, and keeps no
-// state besides a note per session of a result that could not be reported. It links
-// little, because a hook is started for every call: the programs import it, the server
-// does not.
+// state besides two notes per session: a result that could not be reported, and whose
+// sub-agent it is. It links little, because a hook is started for every call: the programs
+// import it, the server does not.
 package agent
 
 import (
@@ -80,6 +80,7 @@ type Event struct {
 	Result strictjson.Value
 	Error  string
 	Path   string // of instructions
+	Never  string // why the call may not run, whatever policy says
 }
 
 // Outcome is what the process leaves behind. The zero Outcome is completed to a refusal.
@@ -99,6 +100,12 @@ type Adapter struct {
 	decode func(in input) (*Event, error)
 	pass   func(e *Event, notice string) []byte
 	refuse func(e *Event, reason string) Outcome
+	warn   func(e *Event, reason string) (Outcome, bool) // its own form of a warning; nil, or false: exit code 1
+	// forgets says that not every result is reported. What a call can bring then counts
+	// from the moment it may run.
+	forgets bool
+	apart   bool // its sub-agents are sessions of their own, and not parts of one
+	kin     bool // whose sub-agent a session is is said only when it starts
 }
 
 // input is what the process was given: the event's name from the command line, where the

@@ -36,6 +36,9 @@ func (a *Adapter) ask(ctx context.Context, s *server, o Options, e *Event) (verd
 	case Prompt:
 		return a.prompted(ctx, s, e, c)
 	case Call:
+		if e.Never != "" {
+			return verdict{reason: "Tidemark: " + e.Never}, nil
+		}
 		if why := a.unhooks(o, e); why != "" {
 			return verdict{reason: why}, nil
 		}
@@ -121,12 +124,17 @@ func (a *Adapter) called(ctx context.Context, s *server, o Options, e *Event, c 
 			return verdict{}, err
 		}
 	}
-	c.Wait = int(o.Wait / time.Second)
-	return s.decide(ctx, &hook.BeforeToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID}, c)
+	held := c
+	held.Wait = int(o.Wait / time.Second)
+	v, err := s.decide(ctx, &hook.BeforeToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID}, held)
+	if err == nil && v.reason == "" && a.forgets {
+		err = a.returned(ctx, s, e, c)
+	}
+	return v, err
 }
 
 func (a *Adapter) returned(ctx context.Context, s *server, e *Event, c hook.Context) error {
-	if spawns(e.Tool) { // it may hold what any branch of the session has read
+	if spawns(e.Tool) && !a.apart { // it may hold what any branch of the session has read; of sessions the server knows that
 		c.InputProvenance = &hook.InputProvenance{Kind: "inter_session", SourceSessionKey: c.SessionKey}
 	}
 	_, err := s.tell(ctx, &hook.AfterToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID, Result: e.Result, Error: e.Error}, c)
@@ -139,7 +147,7 @@ func (a *Adapter) returned(ctx context.Context, s *server, e *Event, c hook.Cont
 // joined brings what a sub-agent read to the conversation it works for; its last words go
 // there even where no tool result says so.
 func (a *Adapter) joined(ctx context.Context, s *server, e *Event, c hook.Context) error {
-	if e.Branch == "" {
+	if e.Branch == "" && !a.apart {
 		return nil
 	}
 	back := *e

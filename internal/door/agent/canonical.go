@@ -15,11 +15,18 @@ func Canonical(agent, name string, params []byte) (string, []byte) {
 	if t == nil {
 		return name, params
 	}
+	theirs := name
 	name = t.canonical(name)
 	if !strictjson.Value(params).IsValid() {
 		return name, params
 	}
-	renamed, err := rename(name, params)
+	renamed, err := strictjson.Value(params), error(nil)
+	if agent == "cline" {
+		renamed, err = clineParams(theirs, renamed)
+	}
+	if err == nil {
+		renamed, err = rename(name, renamed)
+	}
 	switch {
 	case errors.Is(err, errAmbiguous):
 		return name, append([]byte(ambiguous), params...) // still one call for each: an approval is for one of them
@@ -44,6 +51,12 @@ func tableOf(agent string) *table {
 		return &table{agent: agent, tools: geminiTools}
 	case "opencode":
 		return &table{agent: agent, tools: opencodeTools}
+	case "goose":
+		return &table{agent: agent, tools: gooseTools, mcp: doubled}
+	case "droid":
+		return &table{agent: agent, tools: droidTools, mcp: doubled}
+	case "cline":
+		return &table{agent: agent, tools: clineTools, mcp: doubled}
 	}
 	return nil
 }

@@ -18,6 +18,11 @@ func TestACallOnItsWayFromTheModelHasTheNamesOfPolicy(t *testing.T) {
 		{"codex", "shell", `{"command":["ls"]}`, "exec", `{"command":["ls"]}`},
 		{"opencode", "bash", `{"command":"ls"}`, "exec", `{"command":"ls"}`},
 		{"gemini", "run_shell_command", `{"command":"ls"}`, "exec", `{"command":"ls"}`},
+		{"goose", "shell", `{"command":"ls"}`, "exec", `{"command":"ls"}`},
+		{"droid", "LS", `{"directory_path":"a"}`, "read", `{"path":"a"}`},
+		{"cline", "run_commands", `{"commands":["ls"]}`, "exec", `{"command":"ls"}`},
+		{"cline", "read_files", `{"files":[{"path":"a"},{"path":"b"}]}`, "read", `{"path":["a","b"]}`},
+		{"cline", "run_commands", `{"commands":["ls"],"command":"ls -l"}`, "exec", `named in two ways: {"commands":["ls"],"command":"ls -l"}`},
 		{"claude", "Bash", `not an object`, "exec", `not an object`},
 		{"", "Bash", `{"a":1}`, "Bash", `{"a":1}`},
 	} {

@@ -1,18 +1,21 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
 
 // Cline: it looks at standard output alone, whatever the exit code, and goes on where it
-// cannot read it. So even a fault is written as {"cancel":true}.
+// cannot read it. So even a fault is written as {"cancel":true}, which ends the whole run.
+// The command line program waits for the hooks around a tool only.
 
 var clineEvents = map[string]Kind{
 	"tool_call": Call, "PreToolUse": Call, "tool_result": Result, "PostToolUse": Result,
 	"UserPromptSubmit": Prompt, "prompt_submit": Prompt, "TaskStart": Start, "TaskResume": Start, "agent_start": Start, "agent_resume": Start,
-	"TaskComplete": End, "TaskCancel": End, "agent_end": End, "agent_abort": End, "PreCompact": Ignored, "Notification": Ignored,
+	"TaskComplete": End, "TaskCancel": End, "agent_end": End, "agent_abort": End, "TaskError": End, "agent_error": End,
+	"SessionShutdown": End, "session_shutdown": End, "PreCompact": Ignored, "Notification": Ignored,
 }
 
 var clineTools = map[string]string{
@@ -21,17 +24,30 @@ var clineTools = map[string]string{
 	"replace_in_file": "edit", "editor": "edit", "apply_patch": "apply_patch", "web_fetch": "web_fetch",
 	"fetch_web_content": "web_fetch", "web_search": "web_search", "browser_action": "browser", "new_task": "sessions_spawn",
 	"spawn_agent": "sessions_spawn", "use_subagents": "sessions_spawn",
-	"attempt_completion": own, "ask_followup_question": own, "plan_mode_respond": own,
+	"attempt_completion": own, "ask_followup_question": own, "ask_question": own, "plan_mode_respond": own,
 }
 
 type clinePayload struct {
 	Hook string `json:"hookName"`
 	Task string `json:"taskId"`
-	Call struct {
+	In   struct {
+		Root string `json:"rootSessionId"` // of a sub-agent too, whose task is another
+	} `json:"sessionContext"`
+	Agent  string   `json:"agent_id"`
+	Parent string   `json:"parent_agent_id"`
+	Roots  []string `json:"workspaceRoots"`
+	Call   struct {
 		ID    string           `json:"id"`
 		Name  string           `json:"name"`
 		Input strictjson.Value `json:"input"`
 	} `json:"tool_call"`
+	Done struct {
+		ID     string           `json:"id"`
+		Name   string           `json:"name"`
+		Input  strictjson.Value `json:"input"`
+		Output strictjson.Value `json:"output"`
+		Error  strictjson.Value `json:"error"`
+	} `json:"tool_result"`
 	Pre    clineUse `json:"preToolUse"`
 	Post   clineUse `json:"postToolUse"`
 	Prompt struct {
@@ -59,23 +75,37 @@ func cline() *Adapter {
 		if kind == Unknown {
 			return nil, fmt.Errorf("unknown event %q", cut(p.Hook))
 		}
-		e := &Event{Kind: kind, Name: p.Hook, Session: p.Task, CallID: p.Call.ID, Speaker: Owner, Words: p.Prompt.Words,
-			Resumed: p.Hook == "TaskResume" || p.Hook == "agent_resume"}
+		e := &Event{
+			Kind: kind, Name: p.Hook, Session: cmp.Or(p.In.Root, p.Task), CallID: p.Call.ID, Speaker: Owner, Words: p.Prompt.Words,
+			Resumed: p.Hook == "TaskResume" || p.Hook == "agent_resume",
+		}
+		if p.Parent != "" {
+			e.Branch = p.Agent
+		}
+		if len(p.Roots) > 0 {
+			e.Cwd = p.Roots[0]
+		}
 		if kind != Call && kind != Result {
 			return e, nil
 		}
 		name := p.Call.Name
-		if err := firstOf(same("tool", &name, p.Pre.Tool), same("tool", &name, p.Post.Tool)); err != nil {
+		if err := firstOf(same("call", &e.CallID, p.Done.ID), same("tool", &name, p.Done.Name), same("tool", &name, p.Pre.Tool), same("tool", &name, p.Post.Tool)); err != nil {
 			return nil, err
 		}
-		e.Result = p.Post.Result
-		return e, clineTool(e, names, name, either(p.Call.Input, either(p.Pre.Parameters, p.Post.Parameters)))
+		e.Result, e.Error = either(p.Done.Output, p.Post.Result), text(p.Done.Error)
+		// Under the older names its program has every value as text; so they come last.
+		params := either(either(p.Call.Input, p.Done.Input), either(p.Pre.Parameters, p.Post.Parameters))
+		return e, clineTool(e, names, name, params)
 	}}
 }
 
 // clineTool looks into its wrapper for tools of MCP servers.
 func clineTool(e *Event, names *table, name string, params strictjson.Value) error {
 	if name != "use_mcp_tool" {
+		params, err := clineParams(name, params)
+		if err != nil {
+			return err
+		}
 		return names.fill(e, name, params)
 	}
 	var use struct {

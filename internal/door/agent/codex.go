@@ -4,6 +4,10 @@ package agent
 // does a refusal without a reason. Exit code 2 with a reason is the only safe answer. A
 // sub-agent has the session of the one it works for and an id of its own; its prompts,
 // which that one wrote, come as prompts too.
+//
+// Of a hook that ends with code 1 the person sees the code alone. At the start of a session,
+// where nothing is decided, a message says what is wrong. Without a terminal ("codex exec")
+// it shows the reason for a refused call, but of a prompt only that it was refused.
 
 var codexEvents = map[string]Kind{
 	"SessionStart": Start, "SessionEnd": End, "Stop": Ignored, "UserPromptSubmit": Prompt,
@@ -24,7 +28,7 @@ var codexTools = map[string]string{
 
 func codex() *Adapter {
 	names := &table{agent: "codex", tools: codexTools, mcp: doubled}
-	return &Adapter{name: "codex", pass: added, refuse: byExit, decode: func(in input) (*Event, error) {
+	return &Adapter{name: "codex", pass: added, refuse: byExit, warn: codexWarn, decode: func(in input) (*Event, error) {
 		p, err := readPayload(in)
 		if err != nil {
 			return nil, err
@@ -35,4 +39,11 @@ func codex() *Adapter {
 		}
 		return e, p.complete(e, names)
 	}}
+}
+
+func codexWarn(e *Event, reason string) (Outcome, bool) {
+	if e.Kind != Start {
+		return Outcome{}, false
+	}
+	return Outcome{Stdout: object(map[string]any{"systemMessage": reason}), Stderr: reason, Code: codePass, passed: true}, true
 }

@@ -1,7 +1,8 @@
 package agent
 
-// Factory Droid: the events and exit codes of the common dialect, with some fields in
-// camel case.
+// Factory Droid: the events and exit codes of the common dialect. Its documentation has
+// some fields in camel case, the program has not. Of a tool that fails it reports nothing,
+// though the model reads what it printed.
 
 var droidEvents = map[string]Kind{
 	"SessionStart": Start, "SessionEnd": End, "Stop": Ignored, "UserPromptSubmit": Prompt,
@@ -11,13 +12,13 @@ var droidEvents = map[string]Kind{
 var droidTools = map[string]string{
 	"Execute": "exec", "Bash": "exec", "Read": "read", "LS": "read", "Grep": "read", "Glob": "read", "Create": "write", "Write": "write",
 	"Edit": "edit", "MultiEdit": "edit", "ApplyPatch": "apply_patch", "FetchUrl": "web_fetch", "WebFetch": "web_fetch",
-	"WebSearch": "web_search", "Task": "sessions_spawn",
-	"TodoWrite": own, "ExitSpecMode": own,
+	"WebSearch": "web_search", "Task": "sessions_spawn", "TaskOutput": "sessions_history",
+	"TodoWrite": own, "ExitSpecMode": own, "ToolSearch": own, "TaskStop": own,
 }
 
 func droid() *Adapter {
 	names := &table{agent: "droid", tools: droidTools, mcp: doubled}
-	return &Adapter{name: "droid", pass: added, refuse: byExit, decode: func(in input) (*Event, error) {
+	return &Adapter{name: "droid", pass: added, refuse: byExit, forgets: true, apart: true, kin: true, decode: func(in input) (*Event, error) {
 		p, err := readPayload(in)
 		if err != nil {
 			return nil, err
@@ -25,6 +26,7 @@ func droid() *Adapter {
 		var d struct {
 			Event   string `json:"hookEventName"`
 			Session string `json:"sessionId"`
+			Caller  string `json:"calling_session_id"` // of a sub-agent, when it starts
 		}
 		if err := unmarshal(in.body, &d); err != nil {
 			return nil, err
@@ -36,6 +38,7 @@ func droid() *Adapter {
 		if err != nil {
 			return nil, err
 		}
+		e.Parent = d.Caller
 		return e, p.complete(e, names)
 	}}
 }

@@ -2,7 +2,10 @@ package agent
 
 import "github.com/tidemark/tidemark/internal/strictjson"
 
-// Goose: exit code 2 with a reason. Its tools are already named extension__tool.
+// Goose: exit code 2 with a reason. Its own tools have plain names, those of extensions are
+// named extension__tool. It reports that a tool ran or failed, not what came of it. Its
+// read_image is in no table: it fetches addresses as well as files. What its sub-agents do
+// reaches no hook at all.
 
 var gooseEvents = map[string]Kind{
 	"SessionStart": Start, "SessionEnd": End, "Stop": Ignored, "UserPromptSubmit": Prompt,
@@ -12,9 +15,10 @@ var gooseEvents = map[string]Kind{
 }
 
 var gooseTools = map[string]string{
-	"developer__shell": "exec", "shell": "exec", "developer__write": "write", "developer__edit": "edit", "developer__tree": "read",
-	"developer__read_image": "read", "developer__text_editor": "edit", "computercontroller__web_scrape": "web_fetch",
-	"subagent__execute_task": "sessions_spawn", "delegate": "sessions_spawn",
+	"shell": "exec", "write": "write", "edit": "edit", "tree": "read", "analyze": "read", "load_skill": "read",
+	"developer__shell": "exec", "developer__write": "write", "developer__edit": "edit", "developer__tree": "read",
+	"developer__text_editor": "edit", "computercontroller__web_scrape": "web_fetch",
+	"delegate": "sessions_spawn", "subagent__execute_task": "sessions_spawn", "load": "sessions_history",
 }
 
 func goose() *Adapter {
@@ -28,12 +32,13 @@ func goose() *Adapter {
 			Event  string           `json:"event"`
 			CallID string           `json:"tool_call_id"`
 			Cwd    string           `json:"working_dir"`
+			Words  string           `json:"message"`
 			Output strictjson.Value `json:"tool_output"`
 		}
 		if err := unmarshal(in.body, &g); err != nil {
 			return nil, err
 		}
-		if err := firstOf(same("event", &p.Event, g.Event), same("call", &p.CallID, g.CallID)); err != nil {
+		if err := firstOf(same("event", &p.Event, g.Event), same("call", &p.CallID, g.CallID), same("prompt", &p.Words, g.Words)); err != nil {
 			return nil, err
 		}
 		p.Cwd, p.Result = g.Cwd, either(p.Result, g.Output)
@@ -41,6 +46,12 @@ func goose() *Adapter {
 		if err != nil {
 			return nil, err
 		}
-		return e, p.complete(e, names)
+		if err := p.complete(e, names); err != nil {
+			return nil, err
+		}
+		if e.Tool == "sessions_spawn" {
+			e.Never = "Goose asks no hook about what a sub-agent does, so none may be started; do the work yourself"
+		}
+		return e, nil
 	}}
 }

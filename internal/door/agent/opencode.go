@@ -40,7 +40,7 @@ type opencodePayload struct {
 
 func opencode() *Adapter {
 	names := &table{agent: "opencode", tools: opencodeTools}
-	return &Adapter{name: "opencode", pass: opencodePass, refuse: opencodeRefuse, decode: func(in input) (*Event, error) {
+	return &Adapter{name: "opencode", pass: opencodePass, refuse: opencodeRefuse, apart: true, decode: func(in input) (*Event, error) {
 		var p opencodePayload
 		if err := unmarshal(in.body, &p); err != nil {
 			return nil, err

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-var recorded = []string{"claude", "codex", "gemini", "copilot", "opencode"}
+var recorded = []string{"claude", "codex", "gemini", "copilot", "opencode", "goose", "droid", "cline"}
 
 // What real agents sent, against a server that runs and against none: what is understood
 // of each payload and the exact answer.

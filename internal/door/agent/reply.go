@@ -31,6 +31,11 @@ func (a *Adapter) fault(e *Event, err error) Outcome {
 	if e.Kind.gates() {
 		return a.refuse(e, reason)
 	}
+	if a.warn != nil {
+		if o, ok := a.warn(e, reason); ok {
+			return o
+		}
+	}
 	return Outcome{Stdout: a.pass(e, ""), Stderr: reason, Code: codeWarn, passed: true}
 }
 

@@ -120,6 +120,9 @@ func (a *Adapter) run(ctx context.Context, o Options, known *atomic.Pointer[Even
 	if e.Kind == Ignored {
 		return a.answer(e, "", "")
 	}
+	if err := a.relate(o, e); err != nil {
+		return a.owe(o, e, err)
+	}
 	s, err := findServer(o.Data)
 	if err != nil {
 		return a.owe(o, e, err)

@@ -195,23 +195,59 @@ type flowReader struct {
 
 // Read implements io.Reader. It waits for what may go.
 func (r *flowReader) Read(b []byte) (int, error) {
+	r.f.mu.Lock()
+	defer r.f.mu.Unlock()
+	ready, err := r.ready()
+	if err != nil {
+		return 0, err
+	}
+	n := copy(b, ready)
+	r.at += n
+	return n, nil
+}
+
+// writeTo implements selfWriter. The buffer stays lent while it is written, closed or not.
+func (r *flowReader) writeTo(w io.Writer, most int64) (written int64, err error) {
+	for written < most {
+		r.f.mu.Lock()
+		ready, err := r.ready()
+		if err != nil {
+			r.f.mu.Unlock()
+			if errors.Is(err, io.EOF) {
+				return written, nil
+			}
+			return written, err
+		}
+		ready = ready[:min(int64(len(ready)), most-written)]
+		r.at += len(ready)
+		r.f.lent.users.Add(1)
+		r.f.mu.Unlock()
+		n, err := w.Write(ready)
+		r.f.lent.done()
+		written += int64(n)
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
+
+// ready waits for what may go next.
+// Preconditions: f.mu is held.
+func (r *flowReader) ready() ([]byte, error) {
 	f := r.f
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	for r.at >= f.free && r.at < len(f.buf) && !f.ended && !r.shut {
 		f.more.Wait()
 	}
 	switch {
 	case r.shut:
-		return 0, errClosed
+		return nil, errClosed
 	case f.ended:
-		return 0, errBrokenOff
+		return nil, errBrokenOff
 	case r.at >= len(f.buf):
-		return 0, io.EOF
+		return nil, io.EOF
 	}
-	n := copy(b, f.buf[r.at:f.free])
-	r.at += n
-	return n, nil
+	return f.buf[r.at:f.free], nil
 }
 
 // Close implements io.Closer. It may be called more than once.

@@ -144,10 +144,12 @@ func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
 	control := http.NewResponseController(x.w)
 	_ = control.Flush() // a client that is gone is noticed at the first write
 	w := &endWriter{flushWriter: flushWriter{w: x.w, control: control}, marks: endMarks(x.rt.api)}
-	o, err := gate.Stream(ctx, x.options(), w, body, &judge{x: x})
+	j := &judge{x: x}
+	o, err := gate.Stream(ctx, x.options(), w, body, j)
 	if err != nil {
 		x.broke(ctx, err)
 	}
+	x.notify(ctx, j.notices)
 	if err := x.finish(ctx, result{Outcome: o}); err != nil {
 		_ = x.p.explain(ctx, err) // for the log; the client sees that the stream broke off
 		panic(http.ErrAbortHandler)
@@ -201,6 +203,7 @@ func (x *exchange) whole(resp *http.Response, body io.Reader, streamed bool) *pr
 	if err != nil {
 		return x.unjudged(ctx, err)
 	}
+	x.notify(ctx, j.notices)
 	res := result{Outcome: o}
 	text, no := x.emit(ctx, &res)
 	if no != nil {

@@ -29,6 +29,7 @@ var harnesses = []harness{
 	{"opencode", []string{"opencode/"}},
 	{"gemini", []string{"geminicli"}},
 	{"openclaw", []string{"openclaw"}},
+	{"droid", []string{"factory-cli/"}},
 }
 
 // sessionHeaders are where harnesses name their conversation, parentHeaders the one they

@@ -137,6 +137,9 @@ func (x *exchange) say(ctx context.Context, text string, blocked bool) *problem 
 // tell gives the client a text of ours as a complete answer, once it is noted.
 func (x *exchange) tell(ctx context.Context, text string, res result) *problem {
 	s := newSpeech(x.rt.api, x.req.Model, text, x.p.o.Now())
+	if x.rt.api == wire.Responses && res.ID != "" {
+		s.id = res.ID // what the provider keeps goes by it, and the client goes on from there
+	}
 	res.ID, res.Parts = s.id, []wire.Part{{Kind: wire.Text, Text: text}}
 	if err := x.finish(ctx, res); err != nil {
 		return x.p.explain(ctx, err)

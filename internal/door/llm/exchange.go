@@ -157,6 +157,7 @@ func (x *exchange) rename() {
 // even where the answer broke off.
 func (x *exchange) finish(ctx context.Context, o result) error {
 	ctx = context.WithoutCancel(ctx)
+	x.owe(o)
 	if x.visit == nil {
 		return nil
 	}

@@ -43,7 +43,7 @@ func (x *exchange) prepare(ctx context.Context, c talk.Caller) (refusal string, 
 	if layer.Blocked {
 		return "Tidemark: this turn was ended by security policy: " + layer.Reason + " (rule " + layer.Rule + ").", nil
 	}
-	x.edit.Notice = layer.Notice
+	x.edit.Notice, x.edit.Owed = layer.Notice, x.visit.Owed
 	if n := x.visit.Notice; n != "" {
 		x.edit.Notice = strings.TrimPrefix(x.edit.Notice+"\n\nTidemark: "+n, "\n\n")
 	}

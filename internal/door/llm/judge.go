@@ -17,6 +17,8 @@ type judge struct {
 	left []*hook.ToolCall // the calls in order, nil for one that plugins did not leave
 	some bool             // left counts; otherwise they left all
 	why  string           // of those they did not leave
+
+	notices []string // for the user
 }
 
 var _ gate.Judge = (*judge)(nil)
@@ -41,6 +43,9 @@ func (j *judge) Decide(ctx context.Context, call tool.Call) (gate.Ruling, error)
 		return gate.Ruling{}, err
 	}
 	x.p.metrics.decided(x.u, x.rt.api, v.Effect.String())
+	if v.Notice != "" {
+		j.notices = append(j.notices, v.Notice)
+	}
 	if !v.Allowed() {
 		return gate.Ruling{Refusal: x.p.refusalOf(v)}, nil
 	}

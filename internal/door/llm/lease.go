@@ -83,6 +83,22 @@ func (r *leasedReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// writeTo implements selfWriter. The buffer stays lent while it is written, closed or not.
+func (r *leasedReader) writeTo(w io.Writer, most int64) (int64, error) {
+	r.mu.Lock()
+	if r.shut {
+		r.mu.Unlock()
+		return 0, errClosed
+	}
+	ready := r.rest[:min(int64(len(r.rest)), most)]
+	r.rest = r.rest[len(ready):]
+	r.l.users.Add(1)
+	r.mu.Unlock()
+	defer r.l.done()
+	n, err := w.Write(ready)
+	return int64(n), err
+}
+
 // Close implements io.Closer. It may be called more than once.
 func (r *leasedReader) Close() error {
 	r.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/internal/door/llm/wire"
@@ -119,7 +120,7 @@ func (s *speech) part(text string) object {
 }
 
 func (s *speech) item(status string, content []any) object {
-	return object{"id": "msg_" + s.id[len("resp_"):], "type": "message", "role": "assistant", "status": status, "content": content}
+	return object{"id": "msg_" + strings.TrimPrefix(s.id, "resp_"), "type": "message", "role": "assistant", "status": status, "content": content}
 }
 
 func (s *speech) response(status string, output []any) object {

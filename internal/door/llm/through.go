@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"mime"
 	"net/http"
 	"net/http/httputil"
@@ -26,6 +27,7 @@ func (x *exchange) through() *problem {
 			pr.Out.URL, pr.Out.Host, pr.Out.Header = x.out.URL, x.out.Host, x.out.Header
 		},
 		ModifyResponse: func(resp *http.Response) error {
+			maps.DeleteFunc(resp.Header, func(name string, _ []string) bool { return strings.HasPrefix(name, ownHeaders) })
 			if !posted {
 				return nil
 			}

@@ -59,7 +59,7 @@ func newUpstream(u Upstream, l Limits) (*upstream, error) {
 func newTransport(l Limits) *http.Transport {
 	dialer := &net.Dialer{Timeout: l.Dial, KeepAlive: 30 * time.Second}
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
+		Proxy: http.ProxyFromEnvironment, DialContext: straight(dialer), ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: l.Dial, ResponseHeaderTimeout: l.Header, ExpectContinueTimeout: time.Second,
 		MaxIdleConns: 1024, MaxIdleConnsPerHost: 512, IdleConnTimeout: 90 * time.Second,
 		DisableCompression: true, WriteBufferSize: 64 << 10, ReadBufferSize: 16 << 10,
@@ -73,7 +73,8 @@ var hopByHop = []string{
 	"Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
-// copyHeaders copies what concerns more than one connection.
+// copyHeaders copies what concerns more than one connection. Headers of ours are between us
+// and the client: none goes out, and no provider speaks in our name.
 func copyHeaders(to, from http.Header) {
 	var listed []string
 	for _, v := range from["Connection"] {
@@ -82,7 +83,7 @@ func copyHeaders(to, from http.Header) {
 		}
 	}
 	for name, values := range from {
-		if !slices.Contains(hopByHop, name) && !slices.Contains(listed, name) {
+		if !slices.Contains(hopByHop, name) && !slices.Contains(listed, name) && !strings.HasPrefix(name, ownHeaders) {
 			to[name] = values
 		}
 	}
@@ -95,11 +96,6 @@ func (u *upstream) outgoing(r *http.Request, rest string, v visitor) (*http.Requ
 	target.RawQuery = r.URL.RawQuery
 	h := make(http.Header, len(r.Header)+2)
 	copyHeaders(h, r.Header)
-	for name := range h {
-		if strings.HasPrefix(name, ownHeaders) {
-			delete(h, name)
-		}
-	}
 	if _, named := h["User-Agent"]; !named {
 		h["User-Agent"] = []string{""} // none came, none goes
 	}

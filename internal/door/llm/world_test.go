@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -25,7 +28,32 @@ import (
 	"github.com/tidemark/tidemark/policy"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	path, err := trustTestServers()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.Remove(path)
+		os.Exit(code)
+	}))
+}
+
+// trustTestServers makes the certificate of net/http's test servers one of the system's, the
+// way an operator would: the proxy's own transport is then tried over TLS as it is.
+func trustTestServers() (path string, err error) {
+	s := httptest.NewTLSServer(http.NotFoundHandler())
+	defer s.Close()
+	f, err := os.CreateTemp("", "tidemark-roots-*.pem")
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(pem.Encode(f, &pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), f.Close()); err != nil {
+		return "", err
+	}
+	return f.Name(), os.Setenv("SSL_CERT_FILE", f.Name())
+}
 
 const (
 	agentToken = "agent-token-0123456789"

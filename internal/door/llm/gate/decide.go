@@ -13,6 +13,7 @@ import (
 // call is one tool call as it is put together.
 type call struct {
 	id, name string
+	kind     string // of Responses: the type of its item
 	args     []byte // the exact bytes the client will read
 	decided  bool
 	allowed  bool
@@ -109,7 +110,7 @@ func (g *gate) say(kind wire.Kind, key int, quoted []byte) {
 		return
 	}
 	p := g.piece(kind, key)
-	p.text = appendText(p.text, quoted[1:len(quoted)-1])
+	p.text = wire.AppendText(p.text, quoted[1:len(quoted)-1])
 }
 
 // said reports whether there is text by that key.
@@ -142,6 +143,9 @@ func (g *gate) note(c *call) { g.pieces = append(g.pieces, piece{call: c}) }
 // stand in its place is a text.
 func (g *gate) outcome() Outcome {
 	for _, p := range g.pieces {
+		if c := p.call; c != nil && c.decided && !c.allowed && c.kind != "" {
+			g.result.Owed = append(g.result.Owed, wire.Owed{Kind: c.kind, CallID: c.id, Text: c.text})
+		}
 		switch {
 		case p.call == nil:
 			if p.text != nil {

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tidemark/tidemark/internal/door/llm/wire"
 )
 
 // raw is the bytes of a value.
@@ -92,9 +94,11 @@ func looseSlow(key []byte, name string) bool {
 
 // folded maps names that any reader could take for one another to one spelling.
 func folded(s string) string {
-	s = strings.ToLower(strings.ToUpper(s))
-	return strings.NewReplacer("_", "", "-", "").Replace(s)
+	return dashes.Replace(strings.ToLower(strings.ToUpper(s)))
 }
+
+// dashes takes out what joins words. It never changes.
+var dashes = strings.NewReplacer("_", "", "-", "")
 
 // plainKeys are the names that nearly every event has, folded: they cost nothing.
 var plainKeys = map[string]string{
@@ -166,48 +170,7 @@ func unquote(quoted []byte) string {
 	if bytes.IndexByte(in, '\\') < 0 {
 		return string(in)
 	}
-	return string(appendText(make([]byte, 0, len(in)), in))
-}
-
-// appendText decodes the inside of a JSON string onto out.
-func appendText(out, in []byte) []byte {
-	for len(in) > 0 {
-		i := bytes.IndexByte(in, '\\')
-		if i < 0 {
-			return append(out, in...)
-		}
-		out = append(out, in[:i]...)
-		if in[i+1] != 'u' {
-			out = append(out, unescaped(in[i+1]))
-			in = in[i+2:]
-			continue
-		}
-		r, _ := hex4(in[i+2:])
-		in = in[i+6:]
-		if r >= 0xd800 && r < 0xdc00 && bytes.HasPrefix(in, []byte(`\u`)) {
-			if low, _ := hex4(in[2:]); low >= 0xdc00 && low <= 0xdfff {
-				r, in = (r-0xd800)<<10|(low-0xdc00)+0x10000, in[6:]
-			}
-		}
-		out = utf8.AppendRune(out, r) // half a pair becomes a replacement character
-	}
-	return out
-}
-
-func unescaped(c byte) byte {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return c
+	return string(wire.AppendText(make([]byte, 0, len(in)), in))
 }
 
 // callish reports whether a value of a shape nobody here knows looks as if a call were in

@@ -63,7 +63,9 @@ type Options struct {
 type Outcome struct {
 	// Parts are in the form in which the client will send them back: texts, thinking,
 	// released calls, our words in place of refused ones.
-	Parts               []wire.Part
+	Parts []wire.Part
+	// Owed are the refused calls that a provider keeps and waits for.
+	Owed                []wire.Owed
 	Calls, Refused      int  // calls decided, and how many of them were refused
 	Hosted              bool // the provider ran a tool of its own
 	ID, Model, Stop     string

@@ -53,7 +53,7 @@ func itemCall(d *doc, at int) (*call, error) {
 	if err1 != nil || err2 != nil || err3 != nil || t == "" {
 		return nil, errShape
 	}
-	if c.id = id; id == "" {
+	if c.id, c.kind = id, t; id == "" {
 		c.id = own
 	}
 	if t == "function_call" || t == "custom_tool_call" {

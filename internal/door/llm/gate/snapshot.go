@@ -42,7 +42,7 @@ func (r *responses) callPiece(g *gate, f *frame, d *doc, it *item, t string) err
 			return errShape
 		}
 		raw, before := d.raw(i), len(it.deltas)
-		it.deltas = appendText(it.deltas, raw[1:len(raw)-1])
+		it.deltas = wire.AppendText(it.deltas, raw[1:len(raw)-1])
 		if g.size += len(it.deltas) - before; g.size > g.o.MaxHeld {
 			return refused("a tool call is too large to be held")
 		}
@@ -116,6 +116,9 @@ func (r *responses) output(g *gate, d *doc, at int, last bool) ([]edit, error) {
 	if k := d.kind(list); k != 0 && k != '[' {
 		return nil, errLines
 	}
+	if strayCall(d, at) {
+		return nil, errUnknown
+	}
 	var edits []edit
 	position := 0
 	for i := range d.each(list) {
@@ -141,6 +144,24 @@ func (r *responses) output(g *gate, d *doc, at int, last bool) ([]edit, error) {
 		}
 	}
 	return edits, nil
+}
+
+// strayCall reports whether a response holds what looks like a call in a member that nobody
+// here knows. In some members it is no call: what the client had asked for is repeated there.
+func strayCall(d *doc, at int) bool {
+	for i := range d.each(at) {
+		if !d.nested(i) {
+			continue
+		}
+		switch d.fold(i) {
+		case "output", "tools", "toolchoice", "instructions", "prompt", "text", "metadata", "reasoning", "usage", "error", "incompletedetails", "conversation":
+			continue
+		}
+		if d.callish(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // unseen notes an item that is no call and was not streamed.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/tidemark/tidemark/internal/door/llm/wire"
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
 
@@ -156,51 +157,9 @@ func (d *doc) quoted() (lone, ok bool) {
 
 // escape reads what a backslash begins, and stops at its last byte.
 func (d *doc) escape() (lone, ok bool) {
-	d.pos++
-	switch d.peek() {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return false, true
-	case 'u':
-	default:
-		return false, false
-	}
-	r, ok := hex4(d.src[d.pos+1:])
-	if !ok {
-		return false, false
-	}
-	d.pos += 4
-	if r < 0xd800 || r > 0xdfff {
-		return false, true
-	}
-	rest := d.src[d.pos+1:]
-	if r < 0xdc00 && bytes.HasPrefix(rest, []byte(`\u`)) {
-		if low, ok := hex4(rest[2:]); ok && low >= 0xdc00 && low <= 0xdfff {
-			d.pos += 6
-			return false, true
-		}
-	}
-	return true, true
-}
-
-func hex4(b []byte) (rune, bool) {
-	if len(b) < 4 {
-		return 0, false
-	}
-	var r rune
-	for _, c := range b[:4] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
+	_, n, lone := wire.Escape(d.src[d.pos:])
+	d.pos += n - 1
+	return lone, n > 0
 }
 
 func (d *doc) list(depth int) bool {

@@ -53,6 +53,7 @@ func (e *entry) outside() trust.Label {
 		l = stranger("history")
 	}
 	for i := range e.r.Head {
+		l = l.Join(remotes(&e.r.Head[i]))
 		if e.r.Head[i].Role != wire.System {
 			l = l.Join(stranger("stored_context"))
 		}
@@ -61,8 +62,11 @@ func (e *entry) outside() trust.Label {
 	for i := range e.messages {
 		if m := &e.messages[i]; m.Role != wire.System {
 			begun = true
-		} else if begun {
-			l = l.Join(local())
+		} else {
+			l = l.Join(remotes(m))
+			if begun {
+				l = l.Join(local())
+			}
 		}
 	}
 	return l
@@ -173,8 +177,11 @@ func (e *entry) cover(ctx context.Context) error {
 	if err != nil || mark.Covers(e.label) {
 		return err
 	}
-	item := provenance.Item{Kind: "compacted_history", Trust: e.label.Level}
-	_, err = e.begin(ctx, tidemark.Turn{Ref: tidemark.Ref{Turn: e.branch.turn}, Start: &e.label, Items: []provenance.Item{item}})
+	t := tidemark.Turn{Ref: tidemark.Ref{Turn: e.branch.turn}, Start: &e.label}
+	if s := e.label.Sources; len(s) == 0 || s[0].Kind != remoteKind { // a remote file is named in the label
+		t.Items = []provenance.Item{{Kind: "compacted_history", Trust: e.label.Level}}
+	}
+	_, err = e.begin(ctx, t)
 	return err
 }
 

@@ -78,7 +78,7 @@ func (e *entry) user(ctx context.Context, m *wire.Message, now bool) (trust.Labe
 				words = append(words, own)
 			}
 		case wire.Media:
-			l = l.Join(local()) // the user's own, whatever it shows
+			l = l.Join(media(p))
 		default:
 			l = l.Join(stranger("message"))
 		}

@@ -2,8 +2,8 @@ package talk
 
 import (
 	"hash/maphash"
-	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Harnesses hand on what models and tools wrote inside other texts: a task with a heading,
@@ -22,26 +22,63 @@ const (
 	maxNoted = 128 << 10
 )
 
-type runKey struct {
-	tenant string
-	hash   uint64
+// runKey is a run of words of one tenant: the hash of the run, with that of the tenant's
+// name mixed in.
+type runKey uint64
+
+func (f *Follower) runKeys(tenant string) func(run uint64) runKey {
+	whose := maphash.String(f.seed, tenant)
+	return func(run uint64) runKey { return runKey((run ^ whose) * spread) }
 }
 
-// runs are the hashes of the runs of words in a text, in order, and whether each of them is
-// one that every text keeps.
-func (f *Follower) runs(text string) (all []uint64) {
+// runs are the hashes of the runs of words in a text, in order.
+func (f *Follower) runs(text string) []uint64 {
 	text = text[:min(len(text), maxNoted)]
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	for i := 0; i+runLength <= len(words); i++ {
-		var h maphash.Hash
-		h.SetSeed(f.seed)
-		for _, w := range words[i : i+runLength] {
-			_, _ = h.WriteString(w) // a hash never fails
-			_ = h.WriteByte(' ')
+	all := make([]uint64, 0, len(text)/6) // about one for each word
+	var last [runLength]uint64            // the words so far, in a ring
+	n := 0
+	f.words(text, func(word uint64) {
+		last[n%runLength] = word
+		if n++; n < runLength {
+			return
 		}
-		all = append(all, h.Sum64())
-	}
+		run := uint64(0)
+		for i := range uint64(runLength) { // from the oldest on: the order counts
+			run = (run ^ last[(uint64(n)+i)%runLength]) * spread
+			run ^= run >> 32
+		}
+		all = append(all, run)
+	})
 	return all
+}
+
+// spread is an odd number with bits everywhere (the golden ratio's). The hashes it mixes are
+// keyed, so it need not be secret.
+const spread = 0x9e3779b97f4a7c15
+
+// words tells the hash of every word, in small letters, whatever stands between them.
+func (f *Follower) words(text string, tell func(uint64)) {
+	word := make([]byte, 0, 64)
+	for i := 0; i <= len(text); {
+		r, size := utf8.RuneError, 1
+		if i < len(text) {
+			if r = rune(text[i]); r >= utf8.RuneSelf {
+				r, size = utf8.DecodeRuneInString(text[i:])
+			}
+		}
+		i += size
+		switch {
+		case 'a' <= r && r <= 'z' || '0' <= r && r <= '9':
+			word = append(word, byte(r))
+		case 'A' <= r && r <= 'Z':
+			word = append(word, byte(r)+'a'-'A')
+		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			word = utf8.AppendRune(word, unicode.ToLower(r))
+		case len(word) > 0:
+			tell(maphash.Bytes(f.seed, word))
+			word = word[:0]
+		}
+	}
 }
 
 func kept(hash uint64) bool { return hash%everyNth == 0 }
@@ -52,18 +89,17 @@ func (f *Follower) note(tenant, text string, m memory) {
 	if len(all) == 0 {
 		return
 	}
-	shared := &m
+	shared, key := &m, f.runKeys(tenant)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, h := range all {
 		if len(all) > shortText && !kept(h) {
 			continue
 		}
-		key := runKey{tenant, h}
-		if old, ok := f.written.get(key); ok && old.label.Covers(m.label) {
+		if old, ok := f.written.get(key(h)); ok && old.label.Covers(m.label) {
 			continue // somebody less trusted wrote it too
 		}
-		f.written.put(key, shared)
+		f.written.put(key(h), shared)
 	}
 }
 
@@ -71,10 +107,11 @@ func (f *Follower) note(tenant, text string, m memory) {
 func (f *Follower) resembles(tenant, text string) (memory, bool) {
 	all := f.runs(text)
 	found, looked, out := 0, 0, memory{label: nothing()}
+	key := f.runKeys(tenant)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, h := range all {
-		m, ok := f.written.get(runKey{tenant, h})
+		m, ok := f.written.get(key(h))
 		if !ok {
 			// Of a long text only some runs were kept: a miss says something of those alone.
 			if kept(h) {

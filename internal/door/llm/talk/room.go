@@ -132,12 +132,19 @@ func (r *room) trim() {
 // digest is what a text is known by. Clients trim what they send back.
 func digest(text string) tool.Digest { return tool.DigestOf([]byte(trimmed(text))) }
 
+// fetched stands before the address of a part that has one. No kind looks like it.
+const fetched = 0xff
+
 // sumOf is what a message is known by: who says what, not how it was written down.
 func sumOf(m *wire.Message) tool.Digest {
 	h := sha256.New()
 	_, _ = h.Write([]byte{byte(m.Role)}) // a hash never fails
 	for i := range m.Parts {
 		p := &m.Parts[i]
+		if p.URL != "" { // the same words with another's picture are another message
+			_, _ = h.Write([]byte{fetched})
+			writeText(h, p.URL)
+		}
 		_, _ = h.Write([]byte{byte(p.Kind)})
 		for _, s := range []string{p.Text, p.CallID, p.Name} {
 			writeText(h, s)

@@ -12,6 +12,7 @@
 //   - only text of a user's message that no harness, no tool and no model wrote is the
 //     user's words;
 //   - text of a model or a tool that nobody saw being made is untrusted;
+//   - a picture or a file that the provider fetches is a third party's;
 //   - conversations of different tenants never meet.
 //
 // It keeps bounded memory, does no I/O of its own and starts nothing; the log it reads
@@ -75,12 +76,13 @@ type Follower struct {
 	seed    maphash.Seed // of runs
 
 	mu      sync.Mutex
-	rooms   shelf[roomKey, *room]     // guarded by mu
-	places  shelf[contentKey, *room]  // guarded by mu; where a message was seen
-	known   shelf[contentKey, memory] // guarded by mu; what a content is
-	answers shelf[answerKey, *node]   // guarded by mu; requests by the id of their answer
-	written shelf[runKey, *memory]    // guarded by mu; runs of words that models and tools wrote
-	nodes   int                       // guarded by mu; in all rooms, about
+	rooms   shelf[roomKey, *room]         // guarded by mu
+	places  shelf[contentKey, *room]      // guarded by mu; where a message was seen
+	known   shelf[contentKey, memory]     // guarded by mu; what a content is
+	answers shelf[answerKey, *node]       // guarded by mu; requests by the id of their answer
+	owed    shelf[answerKey, []wire.Owed] // guarded by mu; refused calls by the id of their answer, or the conversation's
+	written shelf[runKey, *memory]        // guarded by mu; runs of words that models and tools wrote
+	nodes   int                           // guarded by mu; in all rooms, about
 }
 
 type (
@@ -104,6 +106,7 @@ func New(m Monitor, o Options) *Follower {
 		places:  shelf[contentKey, *room]{limit: o.Limit},
 		known:   shelf[contentKey, memory]{limit: o.Limit},
 		answers: shelf[answerKey, *node]{limit: 1 + o.Limit/16},
+		owed:    shelf[answerKey, []wire.Owed]{limit: 1 + o.Limit/64},
 		written: shelf[runKey, *memory]{limit: o.Limit}, seed: maphash.MakeSeed(),
 	}
 }
@@ -114,6 +117,7 @@ type Visit struct {
 	Agent   string
 	Notice  string // the outcome of a chat command in the user's message
 	Command string
+	Owed    []wire.Owed // refused calls that the provider waits for and the client sends nothing for
 
 	f      *Follower
 	tenant string
@@ -147,6 +151,6 @@ func (f *Follower) Enter(ctx context.Context, who Caller, r *wire.Request) (*Vis
 	}
 	return &Visit{
 		Ref: e.ref, Agent: who.Agent, Notice: e.opening.Notice, Command: e.opening.Command,
-		f: f, tenant: who.Tenant, room: e.room, at: e.at,
+		Owed: e.owes(), f: f, tenant: who.Tenant, room: e.room, at: e.at,
 	}, nil
 }

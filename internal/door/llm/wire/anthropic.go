@@ -35,9 +35,9 @@ func (p *parser) block(at span) Part {
 		}
 		return part
 	case "image", "container_upload":
-		return Part{Kind: Media}
+		return Part{Kind: Media, URL: p.remote(o, 0)}
 	case "document":
-		return Part{Kind: Media, Text: p.flat(at)}
+		return Part{Kind: Media, Text: p.flat(at), URL: p.remote(o, 0)}
 	case "server_tool_use", "mcp_tool_use":
 		return Part{Kind: Hosted, CallID: o.str("id"), Name: o.str("name"), Text: string(o.bytes("input"))}
 	default:

@@ -124,7 +124,7 @@ func (p *parser) openPart(at span) Part {
 	case "refusal":
 		return Part{Kind: Text, Text: o.str("refusal")}
 	case "image_url", "input_image", "input_audio", "input_file", "file", "computer_screenshot":
-		return Part{Kind: Media}
+		return Part{Kind: Media, URL: p.remote(o, 0)}
 	}
 	return p.other(at)
 }

@@ -20,6 +20,7 @@ type Edit struct {
 	Notice   string
 	System   *string            // the whole system prompt; an empty one removes it
 	Messages []strictjson.Value // the whole list; nil leaves it as it is
+	Owed     []Owed             // calls to settle before the list; Responses alone has such
 	Model    string             // not for Gemini, whose model stands in the path
 }
 
@@ -47,6 +48,7 @@ func (r *Request) Apply(edit Edit) ([]byte, error) {
 	e.tools(edit)
 	e.model(edit.Model)
 	e.system(edit)
+	e.owed(&edit)
 	e.messages(edit)
 	e.members()
 	if e.p.err != nil {

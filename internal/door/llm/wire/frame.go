@@ -136,11 +136,11 @@ func inside(raw []byte) (string, bool) {
 			i++
 			continue
 		}
-		n := escapeLen(raw[i:])
-		if n == 0 {
+		r, n, lone := Escape(raw[i:])
+		if n == 0 || lone {
 			return "", false
 		}
-		out = utf8.AppendRune(out, escaped(raw[i:], n))
+		out = utf8.AppendRune(out, r)
 		i += n
 	}
 	return string(out), true

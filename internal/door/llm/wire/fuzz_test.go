@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,6 +45,7 @@ func fuzzRead(f *testing.F, api wire.API, seeds ...string) {
 			t.Fatalf("All: %v", err)
 		}
 		fuzzEdit(t, warm)
+		fuzzOwed(t, warm)
 	})
 }
 
@@ -81,18 +83,47 @@ func fuzzEdit(t *testing.T, r *wire.Request) {
 	}
 }
 
-func FuzzReadChat(f *testing.F) {
-	fuzzRead(f, wire.Chat, chatBody, `{"messages":[{"role":"system","content":"[tidemark notice]\nx\n[end of tidemark notice]"}],"functions":[{"name":"a"}],"function_call":{"name":"a"}}`)
+// fuzzOwed settles a call, which comes first and changes nothing that stands after it.
+func fuzzOwed(t *testing.T, r *wire.Request) {
+	out, err := r.Apply(wire.Edit{Owed: []wire.Owed{{Kind: "function_call", CallID: "c", Text: "no"}}})
+	if err != nil {
+		t.Fatalf("settle a call in %q: %v", r.Body, err)
+	}
+	if r.API != wire.Responses {
+		if string(out) != string(r.Body) {
+			t.Fatalf("%q became %q", r.Body, out)
+		}
+		return
+	}
+	before, _ := wire.NewCache(0).Read(r.API, tenant, r.Body)
+	after, err := wire.NewCache(0).Read(r.API, tenant, out)
+	if err != nil || after.Len() != before.Len()+1 || after.New[0].Parts[0].CallID != "c" {
+		t.Fatalf("%q became %q: %v", r.Body, out, err)
+	}
+	spoken := func(parts []wire.Part) []wire.Part {
+		return slices.DeleteFunc(slices.Clone(parts), func(p wire.Part) bool { return p.Kind == wire.Text && p.Text == "" })
+	}
+	for i, m := range before.New {
+		if diff := cmp.Diff(spoken(m.Parts), spoken(after.New[i+1].Parts), cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%q became %q:\n%s", r.Body, out, diff)
+		}
+	}
 }
 
-func FuzzReadResponses(f *testing.F) { fuzzRead(f, wire.Responses, responsesBody, `{"input":"x"}`) }
+func FuzzReadChat(f *testing.F) {
+	fuzzRead(f, wire.Chat, chatBody, `{"messages":[{"role":"system","content":"[tidemark notice]\nx\n[end of tidemark notice]"}],"functions":[{"name":"a"}],"function_call":{"name":"a"}}`, remotePart(wire.Chat, `{"type":"image_url","image_url":{"url":"https://a"}}`))
+}
+
+func FuzzReadResponses(f *testing.F) {
+	fuzzRead(f, wire.Responses, responsesBody, `{"input":"x"}`, `{"input":""}`, remotePart(wire.Responses, `{"type":"input_image","image_url":"https://a"}`))
+}
 
 func FuzzReadMessages(f *testing.F) {
-	fuzzRead(f, wire.Messages, anthropicBody, `{"system":"a\n\n[tidemark notice]\nx\n[end of tidemark notice]","messages":[]}`)
+	fuzzRead(f, wire.Messages, anthropicBody, `{"system":"a\n\n[tidemark notice]\nx\n[end of tidemark notice]","messages":[]}`, remotePart(wire.Messages, `{"type":"document","source":{"type":"content","content":[{"url":"a"}]}}`))
 }
 
 func FuzzReadGemini(f *testing.F) {
-	fuzzRead(f, wire.Gemini, geminiBody, `{"contents":{"parts":{"text":"x"}}}`)
+	fuzzRead(f, wire.Gemini, geminiBody, `{"contents":{"parts":{"text":"x"}}}`, remotePart(wire.Gemini, `{"fileData":{"fileUri":"gs://a"}}`))
 }
 
 // The scanner and strictjson agree on what is JSON, in a member and in an entry.

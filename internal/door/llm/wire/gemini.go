@@ -62,7 +62,7 @@ func (o object) geminiData(f field) (Part, bool) {
 	case "functionResponse":
 		return p.geminiResult(f.span), true
 	case "inlineData", "fileData":
-		return Part{Kind: Media}, true
+		return Part{Kind: Media, URL: p.remoteIn(f.key, f.span, 0)}, true
 	case "executableCode", "codeExecutionResult":
 		return Part{Kind: Hosted, Name: "codeExecution", Text: string(p.raw(f.span))}, true
 	case "toolCall", "toolResponse":

@@ -13,6 +13,7 @@ type step struct {
 	base       sum    // of its whole blocks
 	sample     uint64 // of some of the bytes after them, so that most misses cost next to nothing
 	sum        sum
+	lead       lead   // of the bytes since the step before
 	id         uint64 // never used twice: a step that was replaced is not mistaken for the new one
 	value      any
 }
@@ -21,12 +22,13 @@ func (s step) same(t step) bool { return s.end == t.end && s.count == t.count &&
 
 // line is a conversation as it grew, step by step. Where another one leaves it after
 // some steps, that one is a child. A sealed line (the root of a tenant, the bytes before
-// the list) has children alone and does not grow.
+// the list) does not grow: all that follows it is in its crowd.
 type line struct {
 	parent   *line
 	at       int // after how many steps of the parent it starts
 	steps    []step
 	children []*line
+	crowd    crowd
 	depth    int
 	sealed   bool
 	dead     bool
@@ -104,6 +106,10 @@ func (s *search) walk(l *line) {
 	if k > 0 && l.steps[k-1].end > s.best.end {
 		s.best, s.memo = l.cursor(k), l.steps[k-1].value
 	}
+	if l.sealed {
+		l.crowd.follow(s.sums.s, s.body, l.cursor(k).end, s.walk)
+		return
+	}
 	for i := len(l.children) - 1; i >= 0; i-- {
 		child := l.children[i]
 		if child.at <= k {
@@ -122,7 +128,11 @@ func (c *Cache) insert(at cursor, st step) cursor {
 		l.steps[k].value = st.value
 		return l.cursor(k + 1)
 	}
-	for _, child := range l.children {
+	beside := l.children
+	if l.sealed {
+		beside = l.crowd.lines[st.lead]
+	}
+	for _, child := range beside {
 		if child.at == k && child.steps[0].same(st) {
 			child.steps[0].value = st.value
 			return child.cursor(1)
@@ -139,7 +149,11 @@ func (c *Cache) insert(at cursor, st step) cursor {
 		return cursor{}
 	}
 	child := &line{parent: l, at: k, steps: []step{st}, depth: l.depth + 1}
-	l.children = append(l.children, child)
+	if l.sealed {
+		l.crowd.add(child)
+	} else {
+		l.children = append(l.children, child)
+	}
 	child.place = c.order.PushFront(child)
 	c.steps++
 	return child.cursor(1)
@@ -184,8 +198,12 @@ func (c *Cache) evict() {
 		c.steps -= len(l.steps)
 		l.dead = true
 		parent := l.parent
-		parent.children = slices.DeleteFunc(parent.children, func(k *line) bool { return k == l })
-		if parent.parent == nil && len(parent.children) == 0 {
+		if parent.sealed {
+			parent.crowd.remove(l)
+		} else {
+			parent.children = slices.DeleteFunc(parent.children, func(k *line) bool { return k == l })
+		}
+		if parent.parent == nil && len(parent.crowd.lines) == 0 {
 			parent.dead = true
 			delete(c.roots, parent.key)
 		}

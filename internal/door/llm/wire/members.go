@@ -57,6 +57,7 @@ func (r *Request) member(p *parser, f field) error {
 	case "previous_response_id":
 		r.Hints.Previous = p.str(f.span, f.key)
 	case "conversation":
+		r.Hints.Lasting = true
 		if p.is(f.span, '{') {
 			r.Hints.Previous = p.object(f.span, f.key).str("id")
 		} else {

@@ -230,7 +230,7 @@ func (r *Request) Keep(i int, value any) {
 		return
 	}
 	end := r.New[i-r.Known].End
-	at := r.cache.keep(base, r.step(end, i+1, value))
+	at := r.cache.keep(base, r.step(base.end, end, i+1, value))
 	if at.line != nil {
 		r.marks = append(r.marks, at)
 	}
@@ -240,7 +240,7 @@ func (r *Request) Keep(i int, value any) {
 func (r *Request) mark(count int) cursor {
 	if len(r.marks) == 0 && len(r.head.fields) <= maxOutline {
 		end := r.head.list.end
-		r.marks = append(r.marks, r.cache.keepHead(r.API, r.tenant, r.step(end, 0, nil), r.head))
+		r.marks = append(r.marks, r.cache.keepHead(r.API, r.tenant, r.step(0, end, 0, nil), r.head))
 	}
 	var best cursor
 	for _, m := range r.marks {
@@ -251,9 +251,10 @@ func (r *Request) mark(count int) cursor {
 	return best
 }
 
-func (r *Request) step(end, count int, value any) step {
+func (r *Request) step(from, end, count int, value any) step {
+	h := r.cache.sums
 	base, part := r.sums.base(end), rest(r.Body, end)
-	return step{end: end, count: count, base: base, sample: r.cache.sums.sample(part), sum: r.cache.sums.chain(base, part), value: value} //nolint:gosec // a chain of hashes, no cipher
+	return step{end: end, count: count, base: base, sample: h.sample(part), sum: h.chain(base, part), lead: h.leadOf(r.Body, from, end), value: value} //nolint:gosec // a chain of hashes, no cipher
 }
 
 // All is every entry of the list as it stands, for those who want to see all of it. It

@@ -7,30 +7,48 @@ import (
 	"unicode/utf8"
 )
 
-// escapeLen is the length of the escape that b starts with, a surrogate pair whole; 0
-// if it is none.
-func escapeLen(b []byte) int {
+// Escape reads the escape that b starts with, a surrogate pair whole: what it stands for and
+// its length, 0 if it is none. Half a pair is lone, and stands for a replacement character.
+func Escape(b []byte) (r rune, n int, lone bool) {
 	if len(b) < 2 {
-		return 0
+		return 0, 0, false
 	}
 	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-		r, ok := hex4(b)
-		if !ok {
-			return 0
-		}
-		if !utf16.IsSurrogate(r) {
-			return 6
-		}
-		low, ok := hex4(b[6:])
-		if !ok || utf16.DecodeRune(r, low) == utf8.RuneError {
-			return 0
-		}
-		return 12
+	case '"', '\\', '/':
+		return rune(b[1]), 2, false
+	case 'b':
+		return '\b', 2, false
+	case 'f':
+		return '\f', 2, false
+	case 'n':
+		return '\n', 2, false
+	case 'r':
+		return '\r', 2, false
+	case 't':
+		return '\t', 2, false
 	}
-	return 0
+	r, ok := hex4(b)
+	switch {
+	case !ok:
+		return 0, 0, false
+	case !utf16.IsSurrogate(r):
+		return r, 6, false
+	}
+	if low, ok := hex4(b[6:]); ok {
+		if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
+			return r, 12, false
+		}
+	}
+	return utf8.RuneError, 6, true
+}
+
+// escapeLen is the length of the escape that b starts with; 0 if it is none, or half a pair.
+func escapeLen(b []byte) int {
+	_, n, lone := Escape(b)
+	if lone {
+		return 0
+	}
+	return n
 }
 
 // hex4 reads \uXXXX.
@@ -55,30 +73,6 @@ func hex4(b []byte) (rune, bool) {
 	return r, true
 }
 
-// escaped is what an escape of n bytes stands for.
-func escaped(b []byte, n int) rune {
-	switch b[1] {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	case 'u':
-		r, _ := hex4(b)
-		if n == 12 {
-			low, _ := hex4(b[6:])
-			r = utf16.DecodeRune(r, low)
-		}
-		return r
-	}
-	return rune(b[1])
-}
-
 // plainText decodes a checked string, quotes and all. It is a part of lit itself where
 // nothing is escaped.
 func plainText(lit []byte) []byte {
@@ -86,16 +80,22 @@ func plainText(lit []byte) []byte {
 	if bytes.IndexByte(lit, '\\') < 0 {
 		return lit
 	}
-	out := make([]byte, 0, len(lit))
+	return AppendText(make([]byte, 0, len(lit)), lit)
+}
+
+// AppendText decodes the inside of a checked string onto out.
+func AppendText(out, in []byte) []byte {
 	for {
-		i := bytes.IndexByte(lit, '\\')
+		i := bytes.IndexByte(in, '\\')
 		if i < 0 {
-			return append(out, lit...)
+			return append(out, in...)
 		}
-		out = append(out, lit[:i]...)
-		n := escapeLen(lit[i:])
-		out = utf8.AppendRune(out, escaped(lit[i:], n))
-		lit = lit[i+n:]
+		r, n, _ := Escape(in[i:])
+		if n == 0 { // nobody checked it: the rest stays as it is
+			return append(out, in...)
+		}
+		out = utf8.AppendRune(append(out, in[:i]...), r)
+		in = in[i+n:]
 	}
 }
 
@@ -108,8 +108,8 @@ func advance(b []byte, i, n int) int {
 			n--
 			continue
 		}
-		size := escapeLen(b[i:])
-		n -= utf8.RuneLen(escaped(b[i:], size))
+		r, size, _ := Escape(b[i:])
+		n -= utf8.RuneLen(r)
 		i += size
 	}
 	return i

@@ -60,6 +60,7 @@ type Part struct {
 	Name   string // of Call, of Hosted, and of Result where the format repeats it
 	Args   []byte // of Call: the exact bytes of the JSON object, or of whatever a model wrote in its place; of a call with free text {"input":…}
 	Error  bool   // of Result: the client says that the tool failed
+	URL    string // of Media: where the provider fetches it from; "" where it is in the request, or lies with the provider
 }
 
 // Message is one entry of the conversation. Start and End are its bytes in the body; a
@@ -85,4 +86,5 @@ type Hints struct {
 	CacheKey string            // OpenAI prompt_cache_key
 	Metadata map[string]string // OpenAI metadata, Anthropic metadata (user_id), Gemini labels
 	Previous string            // Responses: previous_response_id, or the conversation's id
+	Lasting  bool              // Previous is a conversation's: what was said in it once stays
 }
