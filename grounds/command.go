@@ -47,12 +47,15 @@ func (c *Context) bringsIn(m *meaning.Meaning, values []leaf) bool {
 		if !l.quoted || l.later {
 			continue
 		}
-		line := c.line(m, l)
-		if p := m.Resolve(l.path, l.text); p.Role != meaning.Command && line.Found.Has(shell.Unparsed) {
-			continue // a text, not a command
-		}
-		if brings(line) {
-			return true
+		commands := l.commands()
+		for j := range commands {
+			line := c.line(m, &commands[j])
+			if p := m.Resolve(l.path, l.text); p.Role != meaning.Command && line.Found.Has(shell.Unparsed) {
+				continue // a text, not a command
+			}
+			if brings(line) {
+				return true
+			}
 		}
 	}
 	return false
@@ -118,7 +121,7 @@ func (w *weighing) command(l *leaf) {
 		return
 	}
 	if c.saidCommand(l) {
-		w.linked = true
+		w.linked = w.linked || l.words == nil // the program alone is not what was asked for
 		return
 	}
 	line := c.line(w.m, l)

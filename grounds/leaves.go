@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
@@ -17,6 +18,7 @@ type leaf struct {
 	flag   bool
 	argv   []string // of the first text of a list: all of them
 	later  bool     // it is a text of such a list, but not the first
+	words  []string // what stands beside it as the arguments of a command
 }
 
 // maxLeaves bounds how many values of a call are looked at; a call with more is not
@@ -35,7 +37,7 @@ func leaves(path string, v any) []leaf {
 			}
 			out = append(out, leaves(p, v[k])...)
 		}
-		return out
+		return beside(out, path, v)
 	case []any:
 		var out []leaf
 		for _, e := range v {
@@ -71,6 +73,62 @@ func listed(out []leaf, list []any) []leaf {
 			out[i].later = i > 0
 		}
 		out[0].argv = argv
+	}
+	return out
+}
+
+// wordFields are where the words of a command stand that is named apart from them.
+var wordFields = []string{"args", "argv", "arguments"}
+
+// beside gives the texts of an object the words that stand beside them: whichever of them
+// is a command runs with these.
+func beside(out []leaf, path string, fields map[string]any) []leaf {
+	var words []string
+	for _, want := range wordFields {
+		for k, v := range fields {
+			if !strings.EqualFold(k, want) {
+				continue
+			}
+			for _, l := range leaves("", v) {
+				words = append(words, l.text)
+			}
+		}
+	}
+	if len(words) == 0 {
+		return out
+	}
+	for i := range out {
+		name := strings.TrimPrefix(strings.TrimPrefix(out[i].path, path), ".")
+		if out[i].quoted && !strings.ContainsAny(name, ".[") && !isWords(name) {
+			out[i].words = words
+		}
+	}
+	return out
+}
+
+func isWords(name string) bool {
+	return slices.ContainsFunc(wordFields, func(f string) bool { return strings.EqualFold(f, name) })
+}
+
+// commands are the ways in which a command can be read: as it stands, with the words beside
+// it, and as the list that a text may be.
+func (l *leaf) commands() []leaf {
+	out := []leaf{*l}
+	if l.words != nil && !l.later {
+		text := l.command()
+		for _, w := range l.words {
+			text += " '" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		out = append(out, leaf{path: l.path, text: text, quoted: true})
+	}
+	if l.quoted && strings.HasPrefix(strings.TrimSpace(l.text), "[") {
+		var list []any
+		if strictjson.Unmarshal([]byte(l.text), &list) == nil {
+			for _, in := range leaves(l.path, list) {
+				in.later = false // of several commands, each runs
+				out = append(out, in.commands()...)
+			}
+		}
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package grounds
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/meaning"
@@ -41,6 +42,9 @@ func (c *Context) weigh(g *Grounds, m *meaning.Meaning, values []leaf) {
 	for i := range values {
 		w.value(&values[i])
 	}
+	if commandTools[m.Tool] && c.external && !w.ordered && slices.ContainsFunc(values, func(l leaf) bool { return l.quoted }) {
+		g.Danger = "unreadable" // it may run something, and nobody can tell what
+	}
 	g.linked = w.linked || w.field && !w.textual && (w.near || c.nounSaid(m))
 }
 
@@ -52,6 +56,7 @@ type weighing struct {
 	targets bool // it names somebody or somewhere outside
 
 	linked, field, textual, near bool
+	ordered                      bool // a command is among the values
 }
 
 func (w *weighing) value(l *leaf) {
@@ -72,11 +77,9 @@ func (w *weighing) value(l *leaf) {
 	case meaning.Credential:
 		w.plain("credential", l)
 	case meaning.Command:
-		if runsLines(w.m) {
-			w.command(l)
-		}
-		if !w.g.workspace || w.m.Act != meaning.Execute {
-			w.plain("command", l)
+		w.ordered = true
+		for _, c := range l.commands() {
+			w.runs(&c)
 		}
 	case meaning.Selector:
 		w.object(l)
@@ -89,6 +92,16 @@ func (w *weighing) value(l *leaf) {
 		w.g.note("amount", l.path, l.text, w.c.source(l.text))
 	default:
 		w.linked = w.linked || w.c.index.Said(l.text)
+	}
+}
+
+// runs weighs a command in one way of reading it.
+func (w *weighing) runs(l *leaf) {
+	if runsLines(w.m) {
+		w.command(l)
+	}
+	if !w.g.workspace || w.m.Act != meaning.Execute {
+		w.plain("command", l)
 	}
 }
 

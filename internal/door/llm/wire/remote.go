@@ -56,8 +56,12 @@ func (p *parser) address(key string, lit []byte) string {
 		return ""
 	}
 	switch key = fold(key); key {
-	case "data", "text", "title", "context", "filename", "name", "displayname", "type":
+	case "text", "title", "context", "filename", "name", "displayname", "type":
 		return ""
+	case "data": // some servers that speak Chat fetch a sound whose data is an address
+		if p.api != Chat || len(lit) > longest || bytes.ContainsAny(lit, " \n") {
+			return ""
+		}
 	}
 	named := key == "url" || key == "uri" || key == "image_url" || key == "file_url" || key == "fileuri"
 	if !named && len(lit) > longest { // data without a word about it: its beginning will do

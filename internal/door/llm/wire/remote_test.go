@@ -43,6 +43,7 @@ func TestWhatAProviderFetchesIsToldFromWhatIsThere(t *testing.T) {
 		"Responses, a file":             {wire.Responses, `{"type":"input_file","file_url":"https://a.example/x.pdf"}`, "https://a.example/x.pdf"},
 		"Responses, a file in it":       {wire.Responses, `{"type":"input_file","filename":"x.pdf","file_data":"data:application/pdf;base64,AA"}`, ""},
 		"Messages, a picture":           {wire.Messages, `{"type":"image","source":{"type":"url","url":"https://a.example/x.png"}}`, "https://a.example/x.png"},
+		"Chat, a sound elsewhere":       {wire.Chat, `{"type":"input_audio","input_audio":{"data":"https://a.example/x.wav","format":"wav"}}`, "https://a.example/x.wav"},
 		"Messages, data":                {wire.Messages, `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA"}}`, ""},
 		"Messages, an uploaded file":    {wire.Messages, `{"type":"image","source":{"type":"file","file_id":"file-1"}}`, ""},
 		"Messages, a document":          {wire.Messages, `{"type":"document","source":{"type":"url","url":"https://a.example/x.pdf"},"title":"x"}`, "https://a.example/x.pdf"},
