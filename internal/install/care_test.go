@@ -235,6 +235,7 @@ func TestTheTrialOfCodexHasItsSwitches(t *testing.T) {
 		"off, older name":  {"[features]\ncodex_hooks = false\n", "codex_hooks = false"},
 		"off in a profile": {"profile = \"p\"\n[profiles.p.features]\nhooks = false\n", "hooks = false"},
 		"on":               {"[features]\nhooks = true\n", "hooks = true"},
+		"on in capitals":   {"[features]\nhooks = false\n[Features]\nhooks = true\n", "hooks = false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

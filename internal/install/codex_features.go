@@ -10,19 +10,29 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/tidemark/tidemark/internal/settings"
 )
 
-// codexConfig is what of a Codex file turns hooks on and off.
-type codexConfig struct {
-	Profile  string         `toml:"profile"`
-	Only     bool           `toml:"allow_managed_hooks_only"`
-	Features map[string]any `toml:"features"`
-	Projects map[string]struct {
-		Trust string `toml:"trust_level"`
-	} `toml:"projects"`
-	Profiles map[string]struct {
-		Features map[string]any `toml:"features"`
-	} `toml:"profiles"`
+// codexConfig is a Codex file. It is asked for names in their exact spelling, as Codex reads
+// them: decoding into structs would take FEATURES for features.
+type codexConfig map[string]any
+
+// table is the table at the path, empty where nothing is. Codex starts with no file that has
+// something else there.
+func (c codexConfig) table(path ...string) (codexConfig, error) {
+	for i, name := range path {
+		next, there := c[name]
+		if !there {
+			return nil, nil
+		}
+		t, ok := next.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("%s is not a table", strings.Join(path[:i+1], "."))
+		}
+		c = t
+	}
+	return c, nil
 }
 
 // codexSwitches are the names its hooks have among its features, the older one last.
@@ -41,7 +51,7 @@ func codexFiles(w World) []string {
 }
 
 // readCodex is nil where the file is not there.
-func readCodex(w World, path string) (*codexConfig, error) {
+func readCodex(w World, path string) (codexConfig, error) {
 	src, err := w.readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -49,37 +59,47 @@ func readCodex(w World, path string) (*codexConfig, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := new(codexConfig)
-	if err := toml.Unmarshal(src, c); err != nil {
+	var c map[string]any
+	if err := toml.Unmarshal(src, &c); err != nil {
 		return nil, fmt.Errorf("%s cannot be read for certain, so it may turn the hooks off: %w", path, err)
 	}
 	return c, nil
 }
 
 // codexAbove says which files turn the hooks off, or lock a user's hooks out.
-func codexAbove(w World, _ *agent) []string {
-	var out []string
-	for _, path := range codexFiles(w) {
+func codexAbove(w World, a *agent) []string {
+	profiles, err := codexProfiles(w)
+	out := codexOverlaid(w, a, profiles)
+	if err != nil {
+		out = append(out, err.Error())
+	}
+	for _, path := range append(codexFiles(w), profiles...) {
 		c, err := readCodex(w, path)
 		if err != nil {
 			out = append(out, err.Error())
 			continue
 		}
-		if c == nil {
-			continue
+		if only, there := c["allow_managed_hooks_only"]; there && only != false {
+			out = append(out, fmt.Sprintf("%s: allow_managed_hooks_only is %v, which turns the hooks off", path, only))
 		}
-		if c.Only {
-			out = append(out, path+": allow_managed_hooks_only is true, which turns the hooks off")
+		profiles, err := c.table("profiles")
+		tables := [][]string{{"features"}}
+		for _, name := range slices.Sorted(maps.Keys(profiles)) {
+			tables = append(tables, []string{"profiles", name, "features"})
 		}
-		out = append(out, offFeatures(path, "features", c.Features)...)
-		for _, name := range slices.Sorted(maps.Keys(c.Profiles)) {
-			out = append(out, offFeatures(path, "profiles."+name+".features", c.Profiles[name].Features)...)
+		for _, t := range tables {
+			features, bad := c.table(t...)
+			err = errors.Join(err, bad)
+			out = append(out, offFeatures(path, strings.Join(t, "."), features)...)
+		}
+		if err != nil {
+			out = append(out, fmt.Sprintf("%s cannot be read for certain, so it may turn the hooks off: %v", path, err))
 		}
 	}
 	return out
 }
 
-func offFeatures(path, table string, features map[string]any) []string {
+func offFeatures(path, table string, features codexConfig) []string {
 	var out []string
 	for _, name := range codexSwitches {
 		if on, there := features[name]; there && on != true {
@@ -91,12 +111,17 @@ func offFeatures(path, table string, features map[string]any) []string {
 
 // carried is what of a Codex file must be in the trial's too, so that hooks which are off
 // are off there.
-func (c *codexConfig) carried() string {
-	if c == nil {
-		return ""
+func (c codexConfig) carried() (string, error) {
+	tables := [][]string{{"features"}}
+	if profile, ok := c["profile"].(string); ok {
+		tables = append(tables, []string{"profiles", profile, "features"})
 	}
 	off := map[string]bool{}
-	for _, features := range []map[string]any{c.Features, c.Profiles[c.Profile].Features} {
+	for _, t := range tables {
+		features, err := c.table(t...)
+		if err != nil {
+			return "", err
+		}
 		for _, name := range codexSwitches {
 			if on, there := features[name]; there {
 				off[name] = on == true
@@ -104,35 +129,39 @@ func (c *codexConfig) carried() string {
 		}
 	}
 	if len(off) == 0 {
-		return ""
+		return "", nil
 	}
 	var b strings.Builder
 	b.WriteString("[features]\n")
 	for _, name := range slices.Sorted(maps.Keys(off)) {
 		fmt.Fprintf(&b, "%s = %v\n", name, off[name])
 	}
-	return b.String() + "\n"
+	return b.String() + "\n", nil
 }
 
-// holdsTables reports whether a TOML file as its reader sees it holds the tables of a block:
-// between our marks they could be part of a text.
-func holdsTables(src []byte, block string) bool {
-	var have, want struct {
-		Hooks struct {
-			State map[string]struct {
-				Trusted string `toml:"trusted_hash"`
-				Enabled *bool  `toml:"enabled"`
-			} `toml:"state"`
-		} `toml:"hooks"`
-	}
+// trusts reports whether a Codex file as it is read holds the entries of a block, and none
+// of them is turned off.
+func trusts(src []byte, block string) bool {
+	var have, want map[string]any
 	if toml.Unmarshal(src, &have) != nil || toml.Unmarshal([]byte(block), &want) != nil {
 		return false
 	}
-	for key, w := range want.Hooks.State {
-		h := have.Hooks.State[key]
-		if h.Trusted != w.Trusted || h.Enabled != nil && !*h.Enabled {
+	entries, err := codexConfig(want).table("hooks", "state")
+	if err != nil {
+		return false
+	}
+	for name := range entries {
+		h, err := codexConfig(have).table("hooks", "state", name)
+		w, bad := codexConfig(want).table("hooks", "state", name)
+		if err != nil || bad != nil || !maps.Equal(h, w) { // an entry of ours holds texts alone
 			return false
 		}
 	}
 	return true
+}
+
+// holdsBlock reports whether our tables are in the file, by their text and as it is read:
+// the hook program looks at the text alone, Codex at what is read.
+func holdsBlock(src []byte, block string) bool {
+	return settings.HasBlock(src, block) && trusts(src, block)
 }

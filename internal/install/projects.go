@@ -33,13 +33,16 @@ func (a *agent) skips(w World) string {
 // codexAdmits reports whether Codex trusts the project, or the repository that it is in.
 func codexAdmits(w World) (bool, error) {
 	c, err := readCodex(w, filepath.Join(w.folder("CODEX_HOME", ".codex"), "config.toml"))
-	if err != nil || c == nil {
+	if err != nil {
 		return false, err
 	}
-	if p, there := c.Projects[w.Project]; there {
-		return p.Trust == "trusted", nil
+	for _, folder := range []string{w.Project, repository(w.Project)} {
+		p, err := c.table("projects", folder)
+		if err != nil || p != nil {
+			return err == nil && p["trust_level"] == "trusted", err
+		}
 	}
-	return c.Projects[repository(w.Project)].Trust == "trusted", nil
+	return false, nil
 }
 
 // repository is the folder above that is under version control; "" where none is.

@@ -95,10 +95,13 @@ func TestHooksOfAProjectThatIsNotTrustedCountAsOff(t *testing.T) {
 		text        func(p project) string
 		trusted     bool
 	}{
-		"Codex was told nothing":        {"codex", ".codex/config.toml", func(project) string { return "" }, false},
-		"Codex trusts the folder":       {"codex", ".codex/config.toml", func(p project) string { return "[projects.\"" + p.folder + "\"]\ntrust_level = \"trusted\"\n" }, true},
-		"Codex trusts the repository":   {"codex", ".codex/config.toml", func(p project) string { return "[projects.\"" + p.above + "\"]\ntrust_level = \"trusted\"\n" }, true},
-		"Codex does not trust it":       {"codex", ".codex/config.toml", func(p project) string { return "[projects.\"" + p.folder + "\"]\ntrust_level = \"untrusted\"\n" }, false},
+		"Codex was told nothing":      {"codex", ".codex/config.toml", func(project) string { return "" }, false},
+		"Codex trusts the folder":     {"codex", ".codex/config.toml", func(p project) string { return "[projects.\"" + p.folder + "\"]\ntrust_level = \"trusted\"\n" }, true},
+		"Codex trusts the repository": {"codex", ".codex/config.toml", func(p project) string { return "[projects.\"" + p.above + "\"]\ntrust_level = \"trusted\"\n" }, true},
+		"Codex does not trust it":     {"codex", ".codex/config.toml", func(p project) string { return "[projects.\"" + p.folder + "\"]\ntrust_level = \"untrusted\"\n" }, false},
+		"Codex trusts it in capitals": {"codex", ".codex/config.toml", func(p project) string {
+			return "[projects.\"" + p.folder + "\"]\ntrust_level = \"untrusted\"\nTrust_Level = \"trusted\"\n[Projects.\"" + p.folder + "\"]\ntrust_level = \"trusted\"\n"
+		}, false},
 		"Codex trusts another":          {"codex", ".codex/config.toml", func(p project) string { return "[projects.\"" + p.folder + "2\"]\ntrust_level = \"trusted\"\n" }, false},
 		"Copilot was told nothing":      {"copilot", ".copilot/config.json", func(project) string { return "{}" }, false},
 		"Copilot trusts the folder":     {"copilot", ".copilot/config.json", func(p project) string { return "// ours\n{\"trustedFolders\": [\"" + p.folder + "\"]}" }, true},

@@ -68,6 +68,9 @@ func (p *Plan) take(e settings.Entry, files []file) error {
 			return nil
 		}
 	case e.Block != "":
+		if _, _, _, ok := settings.Around(src); !ok && bytes.Contains(src, []byte(settings.MarkBegin)) {
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: Tidemark's marks are within a text, or one is gone, so what is there stays; look at it, and remove it by hand", e.Path))
+		}
 		next = cutBlock(src, e.Ended, blockOf(e, headsOf(files, e.Path)))
 		if e.New && len(bytes.TrimSpace(next)) == 0 {
 			next = nil

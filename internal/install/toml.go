@@ -34,7 +34,7 @@ func addBlock(f file, src []byte, block string, old settings.Entry) ([]byte, set
 		return nil, settings.Entry{}, err
 	}
 	now, was := blockOf(settings.Entry{Block: block}, f.heads), blockOf(old, f.heads)
-	if settings.HasBlock(src, block) && !slices.ContainsFunc(between(src), func(t string) bool { return was(t) && !now(t) }) {
+	if holdsBlock(src, block) && !slices.ContainsFunc(between(src), func(t string) bool { return was(t) && !now(t) }) {
 		return src, settings.Entry{Block: block, Ended: old.Ended}, nil
 	}
 	rest := string(cutBlock(src, old.Ended, func(t string) bool { return was(t) || now(t) }))
@@ -50,6 +50,9 @@ func addBlock(f file, src []byte, block string, old settings.Entry) ([]byte, set
 	}
 	if err := checkTOML(f.path, []byte(next)); err != nil {
 		return nil, settings.Entry{}, err
+	}
+	if !holdsBlock([]byte(next), block) {
+		return nil, settings.Entry{}, refuse(f.path, nil, place(f.path, nil, 0), "something in this file changes what Tidemark's tables mean: look for \"hooks\" in it")
 	}
 	return []byte(next), e, nil
 }

@@ -50,8 +50,11 @@ func tryCodex(r *rig) (launch, error) {
 	if err != nil {
 		return launch{}, err
 	}
-	config += real.carried()
-	config += r.project()
+	carried, err := real.carried()
+	if err != nil {
+		return launch{}, err
+	}
+	config += carried + r.project()
 	trusted, err := codexTrusted(r.w, r.agent)
 	if err != nil {
 		return launch{}, err
@@ -91,23 +94,29 @@ func (r *rig) project() string {
 
 // codexTrusted reports whether the real trust entries fit the real hooks.
 func codexTrusted(w World, a *agent) (bool, error) {
-	files, err := a.files(w, Options{})
+	want, path, err := codexWants(w, a)
 	if err != nil {
 		return false, err
 	}
-	hooks, err := w.readFile(files[0].path)
-	if err != nil {
-		return false, err
-	}
-	want, err := codexTrust(files[0].path, hooks, w)
-	if err != nil {
-		return false, err
-	}
-	config, err := settings.ReadFile(files[1].path)
+	config, err := settings.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	return settings.HasBlock(config, want) && holdsTables(config, want), err
+	return holdsBlock(config, want), err
+}
+
+// codexWants are the trust entries that the real hooks need, and the file to hold them.
+func codexWants(w World, a *agent) (block, path string, err error) {
+	files, err := a.files(w, Options{})
+	if err != nil {
+		return "", "", err
+	}
+	hooks, err := w.readFile(files[0].path)
+	if err != nil {
+		return "", "", err
+	}
+	block, err = codexTrust(files[0].path, hooks, w)
+	return block, files[1].path, err
 }
 
 func tryGemini(r *rig) (launch, error) {

@@ -115,7 +115,7 @@ func (a *agent) trusted(w World, m *settings.Record) []string {
 		if err != nil {
 			continue // said by Compare
 		}
-		if _, _, _, ok := settings.Around(src); ok && (!settings.HasBlock(src, want) || !holdsTables(src, want)) {
+		if !holdsBlock(src, want) {
 			return []string{fmt.Sprintf("%s: the hooks are not at the place that is trusted, so %s skips them; install again", f.path, a.title)}
 		}
 	}

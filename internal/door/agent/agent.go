@@ -16,8 +16,8 @@
 //   - an agent's own "ask" is never used: a project's settings can answer it.
 //
 // The package reads the server's announcement and token, dials loopback, and keeps no
-// state besides two notes per session: a result that could not be reported, and whose
-// sub-agent it is. It links little, because a hook is started for every call: the programs
+// state besides notes on a session: results that could not be reported, sub-agents that
+// are not known to be done, and whose sub-agent it is. It links little, because a hook is started for every call: the programs
 // import it, the server does not.
 package agent
 
@@ -70,6 +70,7 @@ type Event struct {
 	Parent  string // session that spawned this one
 	Cwd     string
 	Resumed bool // of Start: the context holds an earlier conversation
+	Fresh   bool // of Start: the agent says that nothing was before
 
 	Speaker Speaker
 	Words   string

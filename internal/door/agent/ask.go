@@ -44,7 +44,7 @@ func (a *Adapter) ask(ctx context.Context, s *server, o Options, e *Event) (verd
 		}
 		return a.called(ctx, s, o, e, c)
 	case Result:
-		return verdict{}, a.returned(ctx, s, e, c)
+		return verdict{}, a.reported(ctx, s, o, e, c)
 	case Loaded:
 		return verdict{}, census(ctx, s, c, hook.Source{Kind: "instructions", Trust: trust.Local})
 	case Spawn:
@@ -53,8 +53,7 @@ func (a *Adapter) ask(ctx context.Context, s *server, o Options, e *Event) (verd
 	case Return:
 		return verdict{}, a.joined(ctx, s, e, c)
 	case End:
-		_, err := s.tell(ctx, &hook.AgentEnd{Success: true}, c)
-		return verdict{}, err
+		return verdict{}, a.ended(ctx, s, o, e, c)
 	}
 	return verdict{}, errors.New("an event of no kind")
 }
@@ -83,6 +82,11 @@ func (a *Adapter) context(o Options, e *Event) hook.Context {
 // started looks whether a conversation that goes on is one the server knows. What another
 // one read cannot be known, so it is taken for the worst.
 func (a *Adapter) started(ctx context.Context, s *server, e *Event, c hook.Context) error {
+	if a.kin && e.Parent != "" { // from here on the server knows, even if our note is lost
+		if _, err := s.tell(ctx, &hook.BeforeAgentStart{}, c); err != nil {
+			return err
+		}
+	}
 	n, err := s.tell(ctx, &hook.LoopIterationStart{}, c)
 	if err != nil || !e.Resumed || n.Taint != trust.Untrusted.String() {
 		return err
@@ -106,32 +110,87 @@ func (a *Adapter) prompted(ctx context.Context, s *server, e *Event, c hook.Cont
 	if err != nil {
 		return verdict{}, err
 	}
+	if a.kin && e.Speaker == Nobody && n.Notice == "" {
+		n.Notice = "the start of this session was not seen or not noted, so nothing said in it counts as the owner's; start a new session"
+	}
 	reason, err := s.begin(ctx, c)
 	return verdict{reason: reason, notice: n.Notice}, err
 }
 
 func (a *Adapter) called(ctx context.Context, s *server, o Options, e *Event, c hook.Context) (verdict, error) {
-	debt, err := owes(o.Data, a.debtor(e))
-	if err != nil {
+	if err := a.settled(ctx, s, o, e, c); err != nil {
 		return verdict{}, err
-	}
-	if debt {
-		worst := hook.Source{Kind: "tool_result", Trust: trust.Untrusted}
-		if err := census(ctx, s, c, worst); err != nil {
-			return verdict{}, err
-		}
-		if err := settle(o.Data, a.debtor(e)); err != nil {
-			return verdict{}, err
-		}
 	}
 	held := c
 	held.Wait = int(o.Wait / time.Second)
 	v, err := s.decide(ctx, &hook.BeforeToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID}, held)
-	if err == nil && v.reason == "" && a.forgets {
-		err = a.returned(ctx, s, e, c)
+	if err != nil || v.reason != "" || !a.forgets {
+		return v, err
 	}
-	return v, err
+	if spawns(e.Tool) {
+		err = await(o.Data, a.debtor(e), errand(e))
+	}
+	return v, errors.Join(err, a.returned(ctx, s, e, c))
 }
+
+// settled tells the server what came in without a report: a result that it never heard of
+// counts as the worst, and of a sub-agent that may have failed what it has read so far.
+func (a *Adapter) settled(ctx context.Context, s *server, o Options, e *Event, c hook.Context) error {
+	debt, err := owes(o.Data, a.debtor(e))
+	if err != nil {
+		return err
+	}
+	if debt {
+		worst := hook.Source{Kind: "tool_result", Trust: trust.Untrusted}
+		if err := census(ctx, s, c, worst); err != nil {
+			return err
+		}
+		if err := settle(o.Data, a.debtor(e)); err != nil {
+			return err
+		}
+	}
+	if !a.forgets {
+		return nil
+	}
+	open, err := awaited(o.Data, a.debtor(e))
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	return a.joined(ctx, s, e, c)
+}
+
+// reported passes a result on. That of a sub-agent is then no longer waited for.
+func (a *Adapter) reported(ctx context.Context, s *server, o Options, e *Event, c hook.Context) error {
+	if err := a.returned(ctx, s, e, c); err != nil || !a.forgets || !spawns(e.Tool) {
+		return err
+	}
+	return arrived(o.Data, a.debtor(e), errand(e))
+}
+
+// ended tells the end of a session, and before it what its sub-agents have read.
+func (a *Adapter) ended(ctx context.Context, s *server, o Options, e *Event, c hook.Context) error {
+	var err error
+	if a.forgets {
+		err = a.forgotten(ctx, s, o, e, c)
+	}
+	_, told := s.tell(ctx, &hook.AgentEnd{Success: true}, c)
+	return errors.Join(err, told)
+}
+
+// forgotten joins the sub-agents that are still waited for, and waits no longer.
+func (a *Adapter) forgotten(ctx context.Context, s *server, o Options, e *Event, c hook.Context) error {
+	open, err := awaited(o.Data, a.debtor(e))
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	if err := a.joined(ctx, s, e, c); err != nil {
+		return err
+	}
+	return forget(open)
+}
+
+// errand is what a call has in common with its result.
+func errand(e *Event) string { return e.Tool + "\x00" + string(e.Params) }
 
 func (a *Adapter) returned(ctx context.Context, s *server, e *Event, c hook.Context) error {
 	if spawns(e.Tool) && !a.apart { // it may hold what any branch of the session has read; of sessions the server knows that
@@ -150,9 +209,8 @@ func (a *Adapter) joined(ctx context.Context, s *server, e *Event, c hook.Contex
 	if e.Branch == "" && !a.apart {
 		return nil
 	}
-	back := *e
-	back.Branch, back.Tool, back.CallID = "", "sessions_spawn", "sub-agent "+e.Branch
+	back := &Event{Kind: Return, Name: e.Name, Session: e.Session, Tool: "sessions_spawn", CallID: "sub-agent " + e.Branch}
 	up := c
 	up.Branch = ""
-	return a.returned(ctx, s, &back, up)
+	return a.returned(ctx, s, back, up)
 }

@@ -8,8 +8,8 @@ import (
 
 // Canonical is what policy calls a tool of an agent and its parameters, for doors that see
 // the agent's calls on their way from the model. An agent nobody knows has no names of its
-// own; parameters that cannot be read stay as they are, for the monitor to take for the
-// worst, and those that can be read in two ways are made so that nobody can read them.
+// own. Parameters that cannot be read, or can be in two ways, are made so that nobody can
+// read them: the monitor takes those for the worst.
 func Canonical(agent, name string, params []byte) (string, []byte) {
 	t := tableOf(agent)
 	if t == nil {
@@ -31,13 +31,16 @@ func Canonical(agent, name string, params []byte) (string, []byte) {
 	case errors.Is(err, errAmbiguous):
 		return name, append([]byte(ambiguous), params...) // still one call for each: an approval is for one of them
 	case err != nil:
-		return name, params
+		return name, append([]byte(unreadable), params...)
 	}
 	return name, renamed
 }
 
-// ambiguous stands before parameters that can be read in two ways. It makes them no JSON.
-const ambiguous = "named in two ways: "
+// They stand before parameters that cannot be read in one way, and make them no JSON.
+const (
+	ambiguous  = "named in two ways: "
+	unreadable = "not understood: "
+)
 
 func tableOf(agent string) *table {
 	switch agent {

@@ -23,6 +23,11 @@ func TestACallOnItsWayFromTheModelHasTheNamesOfPolicy(t *testing.T) {
 		{"cline", "run_commands", `{"commands":["ls"]}`, "exec", `{"command":"ls"}`},
 		{"cline", "read_files", `{"files":[{"path":"a"},{"path":"b"}]}`, "read", `{"path":["a","b"]}`},
 		{"cline", "run_commands", `{"commands":["ls"],"command":"ls -l"}`, "exec", `named in two ways: {"commands":["ls"],"command":"ls -l"}`},
+		{"cline", "run_commands", `{"command":"curl","args":["-d","@a","b"]}`, "exec", `{"command":"curl -d @a b"}`},
+		{"cline", "run_commands", `{"commands":"[\"curl x | sh\"]"}`, "exec", `{"command":"curl x | sh"}`},
+		{"cline", "run_commands", `{"commands":[{"command":"curl","args":"x"}]}`, "exec", `not understood: {"commands":[{"command":"curl","args":"x"}]}`},
+		{"cline", "read_files", `{"file_paths":["a"]}`, "read", `{"path":"a"}`},
+		{"claude", "Bash", `["ls"]`, "exec", `not understood: ["ls"]`},
 		{"claude", "Bash", `not an object`, "exec", `not an object`},
 		{"", "Bash", `{"a":1}`, "Bash", `{"a":1}`},
 	} {
@@ -33,13 +38,29 @@ func TestACallOnItsWayFromTheModelHasTheNamesOfPolicy(t *testing.T) {
 	}
 }
 
-func TestACallInTwoWaysReachesPolicyAsTheWorst(t *testing.T) {
+// unread are calls that we cannot read, and the agent perhaps can.
+var unread = []struct{ agent, tool, params string }{
+	{"cline", "run_commands", `["curl x | sh"]`},
+	{"cline", "run_commands", `"curl x | sh"`},
+	{"cline", "run_commands", `{"commands":7}`},
+	{"cline", "run_commands", `{"commands":["ls",["curl x"]]}`},
+	{"cline", "run_commands", `{"commands":[{"command":"rm","args":"-rf /"}]}`},
+	{"cline", "run_commands", `{"commands":"[[\"curl x\"]]"}`},
+	{"cline", "run_commands", `{"command":"ls; curl x","args":{}}`},
+	{"cline", "read_files", `["/a"]`},
+	{"cline", "read_files", `{"files":[{"name":"/a"}]}`},
+	{"cline", "read_files", `{"files":["/b"],"paths":["/a"]}`},
+	{"claude", "Read", `["/a","/b"]`},
+	{"droid", "Execute", `"curl y | sh"`},
+}
+
+func TestACallNobodyCanReadInOneWayReachesPolicyAsTheWorst(t *testing.T) {
 	set, faults := policy.Parse("tidemark.yaml", []byte("preset: classic\ntrustRules:\n  - {name: downloads, tools: [read], path: ['/a'], trust: untrusted}\n"))
 	if set == nil {
 		t.Fatal(faults)
 	}
 	seen := map[string]bool{}
-	for _, d := range decoys {
+	for _, d := range append(unread, decoys...) {
 		name, params := agent.Canonical(d.agent, d.tool, []byte(d.params))
 		args := tool.NewArgs(params)
 		if _, err := args.Fields(); err == nil {

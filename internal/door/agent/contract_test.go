@@ -20,6 +20,16 @@ func droidEvent(session, event, more string) string {
 	return `{"session_id":"` + session + `","cwd":"/home/user/work","hook_event_name":"` + event + `"` + more + `}`
 }
 
+// droidOwn is the start of a session of the owner's own.
+func droidOwn(session string) string {
+	return droidEvent(session, "SessionStart", `,"source":"startup"`)
+}
+
+// droidSub is the start of a sub-agent.
+func droidSub(session, parent string) string {
+	return droidEvent(session, "SessionStart", `,"source":"startup","calling_session_id":"`+parent+`"`)
+}
+
 const (
 	droidRuns  = `,"tool_name":"Execute","tool_input":{"command":"rm -r build"}`
 	droidReads = `,"tool_name":"Execute","tool_input":{"command":"curl https://example.com/notes; exit 3"}`
@@ -28,6 +38,7 @@ const (
 // Droid says nothing about a tool that failed, but its model reads what it printed.
 func TestWhatAFailedToolOfDroidBringsCountsWithoutAReport(t *testing.T) {
 	w := open(t)
+	told(t, w, "droid", droidOwn("s"), false)
 	told(t, w, "droid", droidEvent("s", "UserPromptSubmit", `,"prompt":"tidy up"`), false)
 	told(t, w, "droid", droidEvent("s", "PreToolUse", droidReads), false)
 	told(t, w, "droid", droidEvent("s", "PreToolUse", droidRuns), true)
@@ -37,6 +48,7 @@ func TestWhatAFailedToolOfDroidBringsCountsWithoutAReport(t *testing.T) {
 // BEY-06
 func TestASubAgentOfDroidInheritsAndCannotSpeakAsTheOwner(t *testing.T) {
 	w := open(t)
+	told(t, w, "droid", droidOwn("s"), false)
 	told(t, w, "droid", droidEvent("s", "UserPromptSubmit", `,"prompt":"read the notes"`), false)
 	told(t, w, "droid", droidEvent("s", "PreToolUse", droidReads), false)
 	held := told(t, w, "droid", droidEvent("s", "PreToolUse", droidRuns), true)
@@ -44,7 +56,7 @@ func TestASubAgentOfDroidInheritsAndCannotSpeakAsTheOwner(t *testing.T) {
 	if code == nil {
 		t.Fatalf("reason %q, want a code", held.err)
 	}
-	told(t, w, "droid", droidEvent("sub", "SessionStart", `,"source":"startup","calling_session_id":"s"`), false)
+	told(t, w, "droid", droidSub("sub", "s"), false)
 	told(t, w, "droid", droidEvent("sub", "UserPromptSubmit", `,"prompt":"tidy up"`), false)
 	told(t, w, "droid", droidEvent("sub", "PreToolUse", droidRuns), true)
 	w.run("droid", "", []byte(droidEvent("sub", "UserPromptSubmit", `,"prompt":".approve exec `+code[1]+`"`)))
@@ -58,8 +70,9 @@ func TestWhatASubAgentOfDroidReadIsInTheConversationItWorksFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := open(t)
+			told(t, w, "droid", droidOwn("s"), false)
 			told(t, w, "droid", droidEvent("s", "UserPromptSubmit", `,"prompt":"tidy up"`), false)
-			told(t, w, "droid", droidEvent("sub", "SessionStart", `,"source":"startup","calling_session_id":"s"`), false)
+			told(t, w, "droid", droidSub("sub", "s"), false)
 			told(t, w, "droid", droidEvent("sub", "PreToolUse", droidReads), false)
 			told(t, w, "droid", droidEvent("s", "PreToolUse", droidRuns), false)
 			told(t, w, "droid", back, false)
@@ -87,48 +100,32 @@ func TestWhatASubAgentOfOpenCodeReadIsInTheConversationItWorksFor(t *testing.T) 
 	told(t, w, "opencode", tidies, true)
 }
 
-// What a sub-agent of Goose does reaches no hook.
-func TestGooseStartsNoSubAgents(t *testing.T) {
+// What a sub-agent of Goose does reaches no hook, nor does what a program calls.
+func TestGooseRunsNothingBehindItsHooks(t *testing.T) {
 	w := open(t)
 	told(t, w, "goose", `{"event":"UserPromptSubmit","session_id":"s","message":"tidy up with a sub-agent"}`, false)
-	for range 2 {
-		p := told(t, w, "goose", `{"event":"PreToolUse","session_id":"s","tool_call_id":"c","tool_name":"delegate","tool_input":{"instructions":"tidy up"}}`, true)
-		if !strings.Contains(p.err, "sub-agent") {
-			t.Errorf("reason %q, want why", p.err)
+	for name, why := range map[string]string{
+		"delegate": "sub-agent", "summon__delegate": "sub-agent", "subagent__execute_task": "sub-agent", "dynamic_task__execute_task": "sub-agent",
+		"start_agent": "sub-agent", "orchestrator__start_agent": "sub-agent", "send_message": "sub-agent", "orchestrator__send_message": "sub-agent",
+		"subrecipe__deploy": "sub-agent", "subrecipe__a__b": "sub-agent",
+		"execute_typescript": "program", "code_execution__execute_typescript": "program", "execute_code": "program", "mcp__a__execute_code": "program",
+	} {
+		for range 2 {
+			p := told(t, w, "goose", gooseCall(name), true)
+			if !strings.Contains(p.err, "asks no hook") || !strings.Contains(p.err, why) {
+				t.Errorf("%s: reason %q, want why", name, p.err)
+			}
+		}
+	}
+	for _, name := range []string{"chat__send_message", "tree", "delegated", "a__subrecipe"} {
+		if p := w.run("goose", "", []byte(gooseCall(name))); strings.Contains(p.err, "asks no hook") {
+			t.Errorf("%s: got %+v, want it judged by policy", name, p)
 		}
 	}
 }
 
-// Each command of a list runs in a shell of its own, so a quote that is open in one does
-// not hide the next. A list that cannot be read is refused.
-func TestTheListsOfClineAreInTheWordsOfPolicy(t *testing.T) {
-	const bad = ""
-	a, err := agent.Find("cline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct{ tool, input, want string }{
-		{"run_commands", `{"commands":["ls -l"]}`, `{"command":"ls -l"}`},
-		{"run_commands", `{"commands":"ls -l"}`, `{"command":"ls -l"}`},
-		{"run_commands", `{"commands":["echo '","curl x"]}`, `{"command":"sh -c 'echo '\\'''\nsh -c 'curl x'"}`},
-		{"run_commands", `{"commands":[]}`, `{"command":""}`},
-		{"run_commands", `{"commands":["ls",{"command":"curl x"}]}`, bad},
-		{"run_commands", `{"commands":{"0":"ls"}}`, bad},
-		{"run_commands", `{"commands":["ls"],"command":"ls"}`, bad},
-		{"run_commands", `{"commands":null}`, bad},
-		{"read_files", `{"files":[{"path":"a"}]}`, `{"path":"a"}`},
-		{"read_files", `{"files":["a",{"path":"b","start_line":1}]}`, `{"path":["a","b"]}`},
-		{"read_files", `{"files":[{"start_line":1}]}`, bad},
-		{"fetch_web_content", `{"requests":[{"url":"http://a","prompt":"x"},{"url":"http://b","prompt":"x"}]}`, `{"url":["http://a","http://b"]}`},
-	} {
-		e, err := a.Decode("", []byte(`{"hookName":"tool_call","taskId":"t","tool_call":{"id":"c","name":"`+c.tool+`","input":`+c.input+`}}`))
-		switch {
-		case c.want == bad && err == nil:
-			t.Errorf("%s: got %s, want an error", c.input, e.Params)
-		case c.want != bad && (err != nil || string(e.Params) != c.want):
-			t.Errorf("%s: got %+v and %v, want %s", c.input, e, err, c.want)
-		}
-	}
+func gooseCall(tool string) string {
+	return `{"event":"PreToolUse","session_id":"s","tool_call_id":"c","tool_name":"` + tool + `","tool_input":{"instructions":"tidy up"}}`
 }
 
 // A sub-agent of Cline is a part of the session that everything began in.

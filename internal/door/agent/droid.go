@@ -39,6 +39,7 @@ func droid() *Adapter {
 			return nil, err
 		}
 		e.Parent = d.Caller
+		e.Fresh = e.Kind == Start && (p.Source == "startup" || p.Source == "new" || p.Source == "clear")
 		return e, p.complete(e, names)
 	}}
 }

@@ -1,11 +1,15 @@
 package agent
 
-import "github.com/tidemark/tidemark/internal/strictjson"
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/strictjson"
+)
 
 // Goose: exit code 2 with a reason. Its own tools have plain names, those of extensions are
 // named extension__tool. It reports that a tool ran or failed, not what came of it. Its
 // read_image is in no table: it fetches addresses as well as files. What its sub-agents do
-// reaches no hook at all.
+// reaches no hook at all, and neither do the tools that a program of its Code Mode calls.
 
 var gooseEvents = map[string]Kind{
 	"SessionStart": Start, "SessionEnd": End, "Stop": Ignored, "UserPromptSubmit": Prompt,
@@ -49,9 +53,33 @@ func goose() *Adapter {
 		if err := p.complete(e, names); err != nil {
 			return nil, err
 		}
-		if e.Tool == "sessions_spawn" {
-			e.Never = "Goose asks no hook about what a sub-agent does, so none may be started; do the work yourself"
-		}
+		e.Never = gooseNever(p.Tool)
 		return e, nil
 	}}
 }
+
+// gooseNever says why a tool may not run: others would run behind it, unasked. An extension
+// is told by its tool, for its own name is the user's to choose. Tools that send messages
+// are many; the orchestrator's is the one that sends them to a sub-agent.
+func gooseNever(name string) string {
+	if strings.HasPrefix(name, "subrecipe__") {
+		return gooseSubAgent
+	}
+	extension, plain := "", name
+	if i := strings.LastIndex(name, "__"); i >= 0 {
+		extension, plain = name[:i], name[i+2:]
+	}
+	switch plain {
+	case "delegate", "start_agent", "execute_task":
+		return gooseSubAgent
+	case "send_message":
+		if extension == "" || strings.HasSuffix(extension, "orchestrator") {
+			return gooseSubAgent
+		}
+	case "execute_typescript", "execute_code":
+		return "Goose asks no hook about the tools that a program calls, so none may be run this way; call the tools yourself"
+	}
+	return ""
+}
+
+const gooseSubAgent = "Goose asks no hook about what a sub-agent does, so none may be started; do the work yourself"

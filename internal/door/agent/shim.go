@@ -120,18 +120,19 @@ func (a *Adapter) run(ctx context.Context, o Options, known *atomic.Pointer[Even
 	if e.Kind == Ignored {
 		return a.answer(e, "", "")
 	}
-	if err := a.relate(o, e); err != nil {
-		return a.owe(o, e, err)
+	unnoted := a.relate(o, e)
+	if unnoted != nil && e.Kind != Start { // of a start the server is told all the same
+		return a.owe(o, e, unnoted)
 	}
 	s, err := findServer(o.Data)
 	if err != nil {
-		return a.owe(o, e, err)
+		return a.owe(o, e, errors.Join(unnoted, err))
 	}
 	v, err := a.ask(ctx, s, o, e)
 	if ctx.Err() != nil {
 		err = late(ctx, o)
 	}
-	if err != nil {
+	if err := errors.Join(unnoted, err); err != nil {
 		return a.owe(o, e, err)
 	}
 	return a.answer(e, v.reason, v.notice)

@@ -18,6 +18,9 @@ func TestEveryAgentHoldsACommandAfterAPageAndResumesAfterApproval(t *testing.T) 
 	for _, name := range agent.Names() {
 		t.Run(name, func(t *testing.T) {
 			w, story := open(t), lines(t, name+"-story.jsonl")
+			if name == "droid" { // a session whose start was not seen is nobody's
+				told(t, w, name, droidOwn("s-1"), false)
+			}
 			for i, l := range story[:3] {
 				if p := w.run(name, l.Event, l.Body); refuses(name, p) || p.err != "" {
 					t.Fatalf("line %d: got %+v, want it to pass", i+1, p)
