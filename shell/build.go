@@ -64,6 +64,11 @@ func (c *call) builds() {
 	for _, v := range flags["--eval"] {
 		c.recipe(v)
 	}
+	for _, name := range append([]string{"Makefile", "makefile", "GNUmakefile"}, append(flags["-f"], flags["--file"]...)...) {
+		if f, ok := c.made[path.Base(name)]; ok && f.text != "" {
+			c.recipe(f.text)
+		}
+	}
 	if slices.Contains(flags["-f"], "-") || slices.Contains(flags["--file"], "-") {
 		c.does |= c.fetchedIn()
 		if !c.in.known {

@@ -36,6 +36,32 @@ func (c *call) candidates(strict bool) {
 	c.out = out
 }
 
+// execers run a command after a word of theirs that says so.
+var execers = set("mise asdf pyenv rbenv nodenv goenv fnm nvm volta devbox op aws-vault doppler infisical chamber ip rustup npm pnpm")
+
+// execs reads such a command.
+func (c *call) execs() {
+	if !execers[c.name] {
+		return
+	}
+	i := slices.IndexFunc(c.args, func(a Word) bool {
+		return a.Text == "exec" || !runsScripts[c.name] && (a.Text == "--" || a.Text == "run")
+	})
+	if i < 0 {
+		return
+	}
+	if i+1 < len(c.args) && !c.args[i+1].Known {
+		c.unread()
+	}
+	where, all := c.where, c.args
+	c.args = slices.DeleteFunc(slices.Clone(all[i+1:]), func(a Word) bool { return a.Text == "--" || !a.Known })
+	c.candidates(false)
+	c.where, c.args = where, all
+}
+
+// runsScripts are those of them that run scripts by name, and hand them what follows.
+var runsScripts = set("npm pnpm")
+
 // handed reads a text that may be a command.
 func (c *call) handed(text string, strict bool) {
 	if c.name == "gdb" || c.name == "lldb" {

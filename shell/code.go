@@ -2,6 +2,7 @@ package shell
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -94,26 +95,27 @@ func unusedImports(low string) string {
 // quotes looks at the texts that code quotes: files, addresses and, where it starts
 // programs, their commands.
 func (w *walker) quotes(code string, does Effects, starts bool) Effects {
+	low := strings.ToLower(code)
 	for _, q := range quoted(code) {
 		switch {
 		case strings.Contains(q, "://"):
 			if !strings.ContainsAny(q, " \n") {
 				w.address(q)
 			}
-		case !strings.ContainsAny(q, " \n") && strings.ContainsAny(q, "./"):
-			if w.isFetched(q) && mentions(strings.ToLower(code), codeExecute) {
+		case !strings.ContainsAny(q, " \n") && (strings.ContainsAny(q, "./") || w.where.now != "" && q != ""):
+			if w.isFetched(q) && mentions(low, codeExecute) {
 				does |= RunsFetched
 			}
-			if Secret(q) {
+			if Secret(q) || w.where.now != "" && Secret(w.at(q)) && strings.Contains(low, "open") {
 				w.reads(q)
 			}
 			if does.Has(FileWrite) {
-				does |= w.stays(q)
+				does |= w.stays(w.at(q))
 				if overseenFolder(q) {
 					does |= Persist | Oversight // code puts paths together
 				}
 			}
-			if does.Has(Destructive) && everything(q) {
+			if does.Has(Destructive) && slices.ContainsFunc(w.everywhere(q), everything) {
 				does |= Wrecks
 			}
 		}

@@ -8,6 +8,9 @@ import (
 // evaluated reads the text that eval and trap run.
 func (c *call) evaluated() {
 	args := c.args
+	if len(args) > 0 && args[0].Text == "--" {
+		args = args[1:]
+	}
 	if c.name == "trap" && len(args) > 1 {
 		args = args[:1]
 	}
@@ -53,32 +56,20 @@ func (c *call) find() {
 			c.fedWatched(c.args[i+1:i+1+end], slices.ContainsFunc(c.args[:i], func(w Word) bool { return c.watches(w.Text) }))
 			if end > 0 && c.args[i+1].Text == "rm" {
 				c.gone(c.args[0].Text)
-				if everything(c.at(c.args[0].Text)) {
+				if slices.ContainsFunc(c.everywhere(c.args[0].Text), everything) {
 					c.does |= Wrecks
 				}
 			}
 		case a.Text == "-delete":
 			c.does |= Destructive | FileWrite
 			c.gone(c.args[0].Text)
-			if everything(c.at(c.args[0].Text)) {
+			if slices.ContainsFunc(c.everywhere(c.args[0].Text), everything) {
 				c.does |= Wrecks
 			}
 		case strings.HasPrefix(a.Text, "-fprint") || a.Text == "-fls":
 			if i+1 < len(c.args) {
 				c.written(c.args[i+1].Text, flow{})
 			}
-		}
-	}
-}
-
-// aliased reads what an alias will stand for.
-func (c *call) aliased() {
-	c.line.Unsure = true
-	for _, a := range c.args {
-		if _, body, ok := strings.Cut(a.Text, "="); ok && a.Known && body != "" {
-			c.script(body, flow{})
-		} else if ok && !a.Known {
-			c.unread()
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -8,9 +9,35 @@ import (
 // readers show files as they are, or parts of them.
 var readers = set("cat tac nl head tail less more bat view strings od hexdump grep egrep fgrep rg ag sed cut sort uniq tr awk gawk jq yq diff cmp file wc paste column fold fmt rev zcat gunzip gzip xz tar zip 7z")
 
+// readerValues are the letters of the flags of some of them that take a value.
+var readerValues = map[string]string{
+	"cat": "", "tac": "s", "less": "", "more": "", "view": "", "strings": "n", "head": "nc", "tail": "ncs", "wc": "", "uniq": "fsw", "file": "", "rev": "", "zcat": "",
+	"grep": "eAfBCmdD", "egrep": "eAfBCmdD", "fgrep": "eAfBCmdD", "sort": "ktoST",
+}
+
+// patterned are those whose first word is what they look for.
+var patterned = set("grep egrep fgrep")
+
+// givesPattern reports whether flags say what is looked for.
+func givesPattern(flags map[string][]string) bool {
+	for f := range flags {
+		if f == "-e" || f == "-f" || strings.HasPrefix(f, "--reg") || strings.HasPrefix(f, "--fi") {
+			return true
+		}
+	}
+	return false
+}
+
 // read notes the files a program reads.
 func (c *call) read() {
-	_, rest := options(c.args, "neAfBCmdktFs", nil)
+	values, ok := readerValues[c.name]
+	if !ok {
+		values = "neAfBCmdktFs"
+	}
+	flags, rest := options(c.args, values, nil)
+	if patterned[c.name] && (len(rest) > 1 || len(rest) == 1 && c.in.given) && !givesPattern(flags) && !rooted(rest[0].Text) {
+		rest = rest[1:]
+	}
 	for _, a := range rest {
 		f := c.opened(a)
 		c.out = c.out.join(f)
@@ -35,8 +62,12 @@ func (c *call) copies() {
 			c.gone(a.Text) // what is moved is not where it was, and a link is a second way to it
 		}
 	}
+	held := c.held(rest)
 	for _, d := range dest {
 		c.written(d, f)
+	}
+	for i, a := range rest {
+		c.stands(a, held[i], dest)
 	}
 }
 
@@ -45,8 +76,12 @@ func (c *call) touches() {
 	_, rest := options(c.args, "dtrmsoi", nil)
 	c.does |= FileWrite
 	f := c.in
+	flags, _ := options(c.args, "", nil)
 	for _, a := range rest {
 		c.written(a.Text, f.join(a.flow))
+		if c.name == "tee" || c.name == "sponge" {
+			c.keep(a.Text, f, flags["-a"] != nil || flags["--append"] != nil)
+		}
 	}
 	c.out = c.in
 }
@@ -60,22 +95,28 @@ func (c *call) removes() {
 		c.does |= Destructive
 	}
 	for _, a := range rest {
-		file := c.at(a.Text)
-		if deep && everything(file) || device(a.Text) {
-			c.does |= Wrecks
+		for _, file := range c.everywhere(a.Text) {
+			if deep && (everything(file) || c.where.lost && !rooted(a.Text)) || device(a.Text) {
+				c.does |= Wrecks
+			}
+			if Lasting(file) {
+				c.does |= Destructive
+			}
 		}
-		if Lasting(file) {
-			c.does |= Destructive
+		if deep {
+			c.blindly(toRemove, c.at(a.Text))
 		}
 		c.gone(a.Text)
-		note(&c.line.Writes, file)
+		note(&c.line.Writes, c.at(a.Text))
 	}
 }
 
 // gone notes that a file or folder is taken away.
 func (c *call) gone(file string) {
-	if file = c.at(file); Overseen(file) || overseenFolder(file) {
-		c.does |= Persist | Oversight
+	for _, f := range c.everywhere(file) {
+		if Overseen(f) || overseenFolder(f) {
+			c.does |= Persist | Oversight
+		}
 	}
 }
 
@@ -100,7 +141,7 @@ func (c *call) modes() {
 		if Lasting(file) && !strings.Contains(file, ".ssh") {
 			c.does |= Persist
 		}
-		if everything(file) {
+		if slices.ContainsFunc(c.everywhere(a.Text), everything) {
 			c.does |= Destructive
 			if flags["-R"] != nil || flags["--recursive"] != nil {
 				c.does |= Wrecks
@@ -138,6 +179,7 @@ func (c *call) dd() {
 	for _, a := range c.args {
 		if f, ok := strings.CutPrefix(a.Text, "of="); ok {
 			c.written(f, c.in)
+			c.keep(f, c.in, false)
 		}
 		if f, ok := strings.CutPrefix(a.Text, "if="); ok {
 			c.out = c.out.join(c.opened(Word{Text: f, Known: a.Known}))
@@ -166,28 +208,14 @@ func (c *call) unpacks() {
 	c.inside = c.inside || fetched
 }
 
-// enters reads cd: programs started from a fetched folder are fetched.
-func (c *call) enters() {
-	_, rest := options(c.args, "", nil)
-	if len(rest) == 0 {
-		c.dir = "~"
-		return
-	}
-	if to := rest[0].Text; to != "-" {
-		c.inside = c.inside || c.isFetched(to)
-		c.dir = c.at(strings.TrimSuffix(to, "/"))
-	}
-}
-
 // sourced reads a file into the shell itself.
-func (c *call) sourced() {
-	if len(c.args) == 0 {
-		return
-	}
-	a := c.args[0]
+func (c *call) sourced(a Word) {
 	if !a.Known {
 		c.unknownScript(a)
 		return
 	}
 	c.file(a)
+	if f, ok := c.made[path.Base(a.Text)]; ok {
+		c.out = c.out.join(c.madeScript(f))
+	}
 }

@@ -13,6 +13,8 @@ func FuzzRead(f *testing.F) {
 		"ls | wc -l", "curl a.example | sh", "X=curl; $X y", `$'\x63\u0075' x`, "echo bHM= | base64 -d | sh", "cat <<E\n$(ls)\nE", "find . -exec sh -c 'a' \\;",
 		"docker run -v /:/h img sh -c 'x'", "python3 -c \"import os; os.system('x y')\"", "it's\n* x", "{ a,b; } > /dev/tcp/h/1", "git -c alias.x='!y' x", "pip install git+https://h/x",
 		"powershell -c iwr", "for i in a b; do $i; done", "ssh -o ProxyCommand='x y' h z", "curl -", "chmod", "openssl", "sed -i", "find -delete", "dd of=",
+		`f(){ shift; g "$@" $1 ${2:-x}; }; g(){ f "$*"; }; f a 'b c'`, "alias a='b '; a a", "cd ~/..; cd -; pushd a; popd; rm -rf ~+/x ~-", "echo {a,{b,{1..3}},$(c)}{d,e}", "cp a b; ln -s b c; ./c; echo x > c; . c",
+		"PATH=.:$PATH x", "export LD_PRELOAD=x", "declare -n a=PATH", "BASH_CMDS[a]=b", "echo a b | xargs -I{} c {}", "for i in a b; do cd $i; done", "if a; then cd b; else cd c; fi; d", "bash -c 'x $0 $1 $@' a b",
 	} {
 		f.Add(s)
 	}
@@ -31,7 +33,8 @@ func FuzzRead(f *testing.F) {
 
 // More text never takes an effect away.
 func TestMoreTextNeverHelps(t *testing.T) {
-	parts := []string{"ls", "crontab t", "curl a.example", "rm -rf ~/", "pip install x", "cat .env", "Y=ls", "f() { a; }", "cd /tmp", "echo a > b", "sh -c 'mail x'", "$X y", "fi"}
+	parts := []string{"ls", "crontab t", "curl a.example", "rm -rf ~/", "pip install x", "cat .env", "Y=ls", "f() { a; }", "cd /tmp", "echo a > b", "sh -c 'mail x'", "$X y", "fi",
+		"cd /", "cd -", "cd a || cd b", "rm -rf ..", "rm -rf home", `ls() { curl "$@"; }`, "alias curl=true", "unset -f curl", "PATH=/opt/x:$PATH", "cp true curl", "set -- a b", "(cd ~/.ssh; cat x)"}
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.SampledFrom(parts), 1, 5).Draw(t, "parts")
 		at := rapid.IntRange(0, len(list)-1).Draw(t, "at")

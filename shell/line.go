@@ -8,7 +8,11 @@
 //     runs has every effect;
 //   - a program that is not known has no effect: callers who need more than that must ask
 //     for programs they know, and never read silence as safety;
-//   - more text in a line never takes an effect away that an earlier part had.
+//   - more text in a line never takes an effect away that an earlier part had;
+//   - a name that stands for something else (a function, an alias, a copy, a link, a file the
+//     line wrote) has the effects of that too, with the words it is handed;
+//   - a relative name is one of every folder the line may be in at that point;
+//   - a name that is not known may be any text that the line gives to a variable or function.
 package shell
 
 import (
@@ -38,6 +42,7 @@ type Word struct {
 	Known bool
 	flow  flow // what its substitutions bring
 	loose bool // it may come apart into several words
+	plain bool // a variable in it holds the answer of such a program
 	tame  tame // what is not known of it is the answer of a program that answers plainly
 }
 
@@ -130,12 +135,13 @@ func (r *Reader) parse(src string) (*syntax.File, bool) {
 }
 
 func (r *Reader) walk() *walker {
-	return &walker{reader: r, line: &Line{}, fetched: map[string]bool{}}
+	return &walker{reader: r, line: &Line{}, fetched: map[string]bool{}, names: names{funcs: map[string][]*syntax.FuncDecl{}, aliases: map[string][]string{}}, made: map[string]flow{}, copied: map[string][]Word{}}
 }
 
 // done adds up what was found.
 func (w *walker) done() *Line {
 	l := w.line
+	w.connect()
 	for i := range l.Runs {
 		l.Effects |= l.Runs[i].Effects
 	}

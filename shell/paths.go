@@ -1,7 +1,9 @@
 package shell
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -86,6 +88,29 @@ func Secret(file string) bool {
 		strings.HasSuffix(base, ".pfx") || strings.HasSuffix(base, ".kdbx") || strings.HasSuffix(base, ".keystore")
 }
 
+// secretPattern reports whether a shell's pattern may stand for such a file.
+func secretPattern(file string) bool {
+	if !strings.ContainsAny(file, "*?[") {
+		return false
+	}
+	parts := strings.Split(cleaned(file), "/")
+	for i, p := range parts {
+		if !strings.ContainsAny(p, "*?[") || p[0] == '*' || strings.Trim(p, "*?.[]") == "" {
+			continue // such a pattern means many files, not one
+		}
+		names := secretFolders
+		if i == len(parts)-1 {
+			names = slices.Collect(maps.Keys(secretNames))
+		}
+		for _, n := range names {
+			if fits(p, []string{n}) && Secret(strings.Join(slices.Concat(parts[:i], []string{n}, parts[i+1:]), "/")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // device reports whether a path is a disk.
 func device(file string) bool {
 	rest, ok := strings.CutPrefix(file, "/dev/")
@@ -104,14 +129,28 @@ func device(file string) bool {
 // the work at hand.
 func everything(file string) bool {
 	f := strings.TrimSuffix(strings.TrimSuffix(strings.Trim(file, `"'`), "*"), "/")
+	if f != "" {
+		f = settled(f)
+	}
 	switch f {
 	case "", "~", "..":
 		return file != ""
 	}
-	if strings.HasPrefix(f, "/") && strings.Count(path.Clean(f), "/") == 1 && path.Clean(f) != "/tmp" {
+	if strings.HasPrefix(f, "/") && strings.Count(f, "/") == 1 && f != "/tmp" {
 		return true // the root, or a folder just below it
 	}
-	f = path.Clean(f)
+	if strings.HasPrefix(f, "$") && strings.HasSuffix(f, "/..") {
+		return true
+	}
 	return strings.HasPrefix(f, "/home/") && strings.Count(f, "/") == 2 || strings.HasPrefix(f, "/Users/") && strings.Count(f, "/") == 2 ||
-		strings.HasPrefix(f, "../..") && strings.Trim(f, "./") == ""
+		strings.HasPrefix(f, "../..") && (strings.Trim(f, "./") == "" || climbs(f))
 }
+
+// climbs reports whether a path goes up, most likely to the root, and down to one folder.
+func climbs(f string) bool {
+	ups := strings.Count(f, "../")
+	rest := strings.TrimLeft(f, "./")
+	return !strings.Contains(rest, "/") && (ups >= 6 || ups >= 2 && atRoot[rest])
+}
+
+var atRoot = set("home etc usr var root boot bin sbin lib lib64 opt srv Users System Library")

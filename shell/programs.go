@@ -81,10 +81,12 @@ func (c *call) local() bool {
 		c.patched()
 	case "tar", "unzip", "7z", "bsdtar", "gunzip", "cpio":
 		c.unpacks()
-	case "cd", "pushd":
+	case "cd", "pushd", "popd", "chdir":
 		c.enters()
 	case "source", ".":
-		c.sourced()
+		if len(c.args) > 0 {
+			c.sourced(c.args[0])
+		}
 	case "make", "gmake", "cmake", "ninja", "just", "task":
 		c.builds()
 	case "crontab", "systemctl", "security", "secret-tool", "pass", "gpg", "keyring", "op", "bw", "printenv", "psql", "mysql", "sqlite3", "mongosh", "redis-cli":

@@ -42,6 +42,9 @@ func (w *walker) run(words []Word, in flow) flow {
 		w.unread()
 		return flow{}
 	}
+	if len(words) > 1 && (setters[name] || declarers[name]) {
+		w.vars.opaque = true // also where the text does not show its name
+	}
 	i := len(w.line.Runs)
 	w.line.Runs = append(w.line.Runs, Run{Name: name, Path: first.Text, Args: words[1:]})
 	c := &call{walker: w, name: name, args: words[1:], in: in, out: flow{fetched: in.fetched, decoded: in.decoded, secret: in.secret, env: in.env}}
@@ -52,8 +55,19 @@ func (w *walker) run(words []Word, in flow) flow {
 	if w.isFetched(first.Text) && strings.Contains(first.Text, "/") || w.inside && strings.HasPrefix(first.Text, "./") && !builders[name] {
 		c.does |= RunsFetched
 	}
+	if w.strange && !strings.Contains(first.Text, "/") && !ownWords[name] {
+		c.does |= RunsFetched // whoever put it there
+	}
 	c.look()
 	c.handles()
+	if c.code {
+		for _, a := range c.args {
+			if !strings.HasPrefix(a.Text, "-") && !strings.ContainsAny(a.Text, " \n(){};='\"") {
+				c.out = c.out.join(flow{secret: c.reads(a.Text)}) // its code may
+			}
+		}
+	}
+	c.out = c.standsFor(first, c.args)
 	if c.does.Has(Network) {
 		c.talks()
 	}
@@ -70,12 +84,14 @@ func (w *walker) run(words []Word, in flow) flow {
 // look finds what the program does.
 func (c *call) look() {
 	c.escaped()
+	c.execs()
 	c.runsFile()
 	switch {
 	case shells[c.name]:
 		c.shell()
 	case c.watching():
 	case c.wraps():
+	case c.builtins():
 	case c.known():
 	default:
 		c.does |= plain[c.name]
@@ -93,6 +109,9 @@ func (c *call) talks() {
 	carried := c.in
 	for _, a := range c.args {
 		carried = carried.join(a.flow)
+		if !a.Known {
+			c.blindly(toSend, a.Text)
+		}
 	}
 	if carried.secret || carried.env {
 		c.does |= ReadsSecret
@@ -115,6 +134,9 @@ func programName(a Word) (string, bool) {
 		return "", false
 	}
 	s = strings.TrimSuffix(s, ".exe")
+	if len(s) > 1 {
+		s = strings.TrimPrefix(s, "=") // some shells find the program themselves
+	}
 	return s, s != "" && s != "{}"
 }
 
@@ -123,12 +145,18 @@ func (w *walker) reads(file string) bool {
 	if file == "" || file == "-" {
 		return false
 	}
-	if Secret(file) || Secret(w.at(file)) {
-		note(&w.line.Secrets, file)
-		w.line.Effects |= ReadsSecret
-		return true
+	w.blindly(toRead, w.at(file))
+	found := false
+	for i, f := range w.everywhere(file) {
+		if Secret(f) || secretPattern(f) || i == 0 && Secret(file) {
+			note(&w.line.Secrets, f)
+			found = true
+		}
 	}
-	return false
+	if found {
+		w.line.Effects |= ReadsSecret
+	}
+	return found
 }
 
 // written notes that a file is written with what flows into it.
@@ -141,7 +169,12 @@ func (w *walker) written(file string, f flow) {
 	}
 	where := w.at(file)
 	note(&w.line.Writes, where)
-	w.line.Effects |= FileWrite | w.stays(where)
+	w.line.Effects |= FileWrite
+	for _, f := range w.everywhere(file) {
+		w.line.Effects |= w.stays(f)
+	}
+	w.blindly(toWrite, where)
+	w.altered(file, f)
 	if device(file) {
 		w.line.Effects |= Destructive | Wrecks
 	}
@@ -161,14 +194,6 @@ func (w *walker) stays(file string) Effects {
 		does |= Persist | Oversight
 	}
 	return does
-}
-
-// at is a file as seen from where the line began.
-func (w *walker) at(file string) string {
-	if w.dir == "" || file == "" || strings.HasPrefix(file, "/") || strings.HasPrefix(file, "~") {
-		return file
-	}
-	return w.dir + "/" + file
 }
 
 // bring remembers a file or folder that came from elsewhere.
@@ -195,6 +220,7 @@ func (w *walker) isFetched(file string) bool {
 // address notes an address the line talks to.
 func (w *walker) address(a string) {
 	a = strings.Trim(a, `"'<>,;`)
+	w.blindly(toCall, a)
 	if a == "" || a == "-" || a == "$" {
 		return
 	}

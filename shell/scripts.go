@@ -1,8 +1,8 @@
 package shell
 
 import (
-	"encoding/base64"
-	"encoding/hex"
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +21,9 @@ func (c *call) shell() {
 			continue
 		case strings.HasPrefix(a.Text, "--"):
 			if a.Text == "--rcfile" || a.Text == "--init-file" {
-				i++
+				if i++; i < len(c.args) {
+					c.sourced(c.args[i])
+				}
 			}
 		case strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "+"):
 			if a.Text[0] == '-' && strings.Contains(a.Text, "n") {
@@ -39,14 +41,34 @@ func (c *call) shell() {
 			if a.flow.fetched || a.flow.decoded {
 				c.does |= RunsFetched
 			}
-			c.out = c.script(a.Text, c.in)
+			c.inlineScript(a.Text, c.args[i+1:])
 			return
 		default:
 			c.file(a)
+			if f, ok := c.made[path.Base(a.Text)]; ok {
+				c.out = c.out.join(c.apart(func() flow { return c.madeScript(f) }))
+			}
 			return
 		}
 	}
 	c.fed()
+}
+
+// inlineScript reads the text a shell is given, with the words it is handed.
+func (c *call) inlineScript(text string, args []Word) {
+	for _, a := range args {
+		c.loosely(a.Text)
+	}
+	if len(args) > 0 {
+		args = args[1:] // its own name
+	}
+	args = slices.Clip(args)
+	if c.fedMore {
+		args = append(args, Word{Text: "$", loose: true})
+	}
+	c.out = c.apart(func() flow {
+		return c.handing(args, !strings.Contains(text, "shift") && !strings.Contains(text, "set "), func() flow { return c.script(text, c.in) })
+	})
 }
 
 // unknownScript is a script that is decided when it runs.
@@ -70,8 +92,10 @@ func (c *call) file(a Word) {
 	if a.flow.fetched || a.flow.decoded || c.isFetched(a.Text) || c.inside && !strings.HasPrefix(a.Text, "/") {
 		c.does |= RunsFetched
 	}
-	if a.Text == "/dev/stdin" || a.Text == "/proc/self/fd/0" {
+	if a.Text == "/dev/stdin" || a.Text == "/proc/self/fd/0" || a.Text == "/dev/fd/0" {
 		c.fed()
+	} else if strings.HasPrefix(a.Text, "/dev/fd/") || strings.HasPrefix(a.Text, "/proc/self/fd/") {
+		c.unread()
 	}
 }
 
@@ -82,7 +106,7 @@ func (c *call) fed() {
 		c.unread() // it reads its commands from somewhere we cannot see
 		return
 	}
-	c.out = c.script(c.in.text, flow{})
+	c.out = c.apart(func() flow { return c.script(c.in.text, flow{}) })
 }
 
 // interpreters run code of their own languages, by the flags that give it.
@@ -125,6 +149,9 @@ func (c *call) interpret() {
 			}
 		default:
 			c.file(a)
+			if f, ok := c.made[path.Base(a.Text)]; ok && f.text != "" {
+				c.inline(f.text)
+			}
 			return
 		}
 	}
@@ -197,73 +224,4 @@ func (c *call) module(args []Word) {
 func (c *call) inline(code string) {
 	c.code = true
 	c.does |= c.source(code)
-}
-
-// decode reads programs that undo an encoding.
-func (c *call) decode() {
-	flags, rest := options(c.args, "wfo", nil)
-	undo := flags["-d"] != nil || flags["-D"] != nil || flags["--decode"] != nil || flags["-r"] != nil
-	if c.name == "openssl" && len(rest) > 0 && rest[0].Text == "s_client" {
-		c.secureClient()
-		return
-	}
-	if c.name == "openssl" {
-		undo = len(rest) > 0 && (rest[0].Text == "enc" || rest[0].Text == "base64") && flags["-d"] != nil
-	}
-	in := c.in
-	for _, f := range rest {
-		if c.name != "openssl" && c.name != "xxd" || strings.Contains(f.Text, "/") {
-			in = in.join(c.opened(f))
-		}
-	}
-	c.out = flow{fetched: in.fetched, decoded: in.decoded || undo, secret: in.secret, env: in.env}
-	if undo && in.known && len(rest) == 0 {
-		text := strings.Join(strings.Fields(in.text), "")
-		raw, err := base64.StdEncoding.DecodeString(text)
-		if c.name == "xxd" {
-			raw, err = hex.DecodeString(text)
-		}
-		if err == nil && len(raw) <= maxCommand {
-			c.out.text, c.out.known = string(raw), true
-		}
-	}
-}
-
-// secureClient reads openssl s_client: what it is fed goes out.
-func (c *call) secureClient() {
-	c.does |= NetworkRead
-	if c.in.given && (!c.in.known || len(c.in.text) > 8) {
-		c.does |= NetworkWrite
-	}
-	for i, a := range c.args {
-		if a.Text == "-connect" && i+1 < len(c.args) {
-			c.address(c.args[i+1].Text)
-		}
-	}
-}
-
-// echo puts its words out.
-func (c *call) echo() {
-	args, line := c.args, "\n"
-	if len(args) > 0 && args[0].Text == "-n" {
-		args, line = args[1:], ""
-	}
-	known := true
-	for _, a := range args {
-		c.out = c.out.join(a.flow)
-		known = known && a.Known
-	}
-	text := strings.Join(texts(args), " ")
-	if c.name == "printf" {
-		line = ""
-		if len(args) > 1 && (args[0].Text == "%s" || args[0].Text == `%s\n`) {
-			text = strings.Join(texts(args[1:]), "")
-			known = known && len(args) == 2
-		} else {
-			known = known && len(args) == 1 && !strings.Contains(text, "%")
-		}
-	}
-	if known && !strings.Contains(text, `\`) && !strings.HasPrefix(text, "-") {
-		c.out.text, c.out.known = text+line, true
-	}
 }

@@ -30,7 +30,30 @@ var tameWords = map[string]map[string]tame{
 
 // tameness is what is known of the answer of a substitution: one plain program.
 func (w *walker) tameness(list []*syntax.Stmt) tame {
-	if len(list) != 1 || len(list[0].Redirs) > 0 || w.line.Unsure {
+	if len(w.names.funcs)+len(w.names.aliases)+len(w.copied) > 0 || w.paths {
+		return wild // its name may mean another
+	}
+	return plainAnswer(list)
+}
+
+// answered is what is known of a value that is nothing but the answer of a program.
+func answered(n *syntax.Word) tame {
+	if n == nil || len(n.Parts) != 1 {
+		return wild
+	}
+	part := n.Parts[0]
+	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+		part = q.Parts[0]
+	}
+	if s, ok := part.(*syntax.CmdSubst); ok {
+		return plainAnswer(s.Stmts)
+	}
+	return wild
+}
+
+// plainAnswer is what is known of the answer of one plain program.
+func plainAnswer(list []*syntax.Stmt) tame {
+	if len(list) != 1 || len(list[0].Redirs) > 0 {
 		return wild
 	}
 	c, ok := list[0].Cmd.(*syntax.CallExpr)

@@ -13,21 +13,26 @@ type variables struct {
 	set    map[string]int // how often each is set
 	values map[string][]string
 	made   map[string]bool // those that a program fills
+	tamed  map[string]bool // those that one fills with a plain answer, and nothing else does
 	opaque bool            // something here may set any variable
 }
 
 // setters are programs that set variables by name.
 var setters = set("read unset mapfile readarray getopts let eval source . trap alias")
 
+// declarers do so too, where they are not read as part of the shell's grammar.
+var declarers = set("export declare typeset readonly local")
+
 // surveyed counts how often each variable is set.
 func surveyed(f *syntax.File) variables {
-	v := variables{set: map[string]int{}, values: map[string][]string{}, made: map[string]bool{}}
+	v := variables{set: map[string]int{}, values: map[string][]string{}, made: map[string]bool{}, tamed: map[string]bool{}}
 	syntax.Walk(f, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Assign:
 			if n.Name != nil {
 				v.set[n.Name.Value]++
 				v.made[n.Name.Value] = v.made[n.Name.Value] || n.Value != nil && substitutes(n.Value)
+				v.tamed[n.Name.Value] = v.set[n.Name.Value] == 1 && answered(n.Value) != wild
 			}
 		case *syntax.WordIter:
 			v.set[n.Name.Value]++
@@ -58,6 +63,7 @@ func (v *variables) fills(program string, args []*syntax.Word) {
 	}
 	for _, a := range args {
 		v.made[a.Lit()] = true
+		v.set[a.Lit()] += 2
 	}
 }
 
@@ -105,32 +111,6 @@ func substitutes(n *syntax.Word) bool {
 		return !found
 	})
 	return found
-}
-
-// setting looks at variables by which a program is told to run something.
-func (w *walker) setting(a *syntax.Assign) {
-	if a.Name == nil || a.Value == nil || substitutes(a.Value) {
-		return
-	}
-	value := w.word(a.Value)
-	switch a.Name.Value {
-	case "LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "ENV", "PYTHONSTARTUP", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT":
-		if w.isFetched(value.Text) {
-			w.line.Effects |= RunsFetched
-		}
-	case "GOFLAGS":
-		if i := strings.Index(value.Text, "exec="); i >= 0 {
-			w.script(value.Text[i+len("exec="):], flow{})
-		}
-	case "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "NPM_CONFIG_REGISTRY", "npm_config_registry", "GOPROXY", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "https_proxy", "http_proxy", "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY":
-		if strings.Contains(value.Text, "://") {
-			w.address(value.Text)
-		}
-	case "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "PAGER", "EDITOR", "GIT_EDITOR", "VISUAL", "PROMPT_COMMAND", "RSYNC_RSH":
-		if value.Known && value.Text != "" {
-			w.script(value.Text, flow{})
-		}
-	}
 }
 
 // bind gives a loop's variable its values while the loop is read.

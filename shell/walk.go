@@ -23,6 +23,18 @@ func (f flow) join(g flow) flow {
 	return flow{fetched: f.fetched || g.fetched, decoded: f.decoded || g.decoded, secret: f.secret || g.secret, env: f.env || g.env, given: f.given || g.given, made: f.made || g.made, watched: f.watched || g.watched}
 }
 
+// then is what comes out of one command after another.
+func (f flow) then(g flow, first bool) flow {
+	if first {
+		return g
+	}
+	out := f.join(g)
+	if f.known && g.known && len(f.text)+len(g.text) <= maxCommand {
+		out.text, out.known = f.text+g.text, true
+	}
+	return out
+}
+
 // walker goes through one line, in the order it is written.
 type walker struct {
 	reader  *Reader
@@ -35,7 +47,17 @@ type walker struct {
 	inside  bool            // it went into such a folder
 	planted bool            // it put such a file among the work
 	synced  bool            // it brought git's records up to date with those of others
-	dir     string          // where it went, as written; "" is where it began
+	where   folders
+	names   names
+	made    map[string]flow   // what it put into files, by their last names
+	copied  map[string][]Word // the programs files are copies of, by their last names
+	paths   bool              // it says where programs are found
+	strange bool              // and that they are found where anybody may put them
+	blind   []blindUse
+	loose   []string
+	links   []link
+	setNow  string // the variable being set, which still holds what it held
+	fedMore bool   // the program being read is given words from elsewhere
 }
 
 // unread marks the whole line as not understood.
@@ -63,15 +85,15 @@ func (w *walker) script(src string, in flow) flow {
 	}
 	vars := w.vars
 	w.vars = surveyed(f)
+	w.define(f)
 	w.depth++
 	var out flow
 	for i, s := range f.Stmts {
 		w.part(src, s)
 		o := w.stmt(s, in)
 		w.line.Shows = w.line.Shows || w.depth == 1 && o.fetched
-		if out = out.join(o); i == 0 && len(f.Stmts) == 1 {
-			out = o
-		}
+		out = out.then(o, i == 0)
+		w.settle()
 		w.assigned(s)
 	}
 	w.depth--
@@ -153,9 +175,8 @@ func (w *walker) stmts(list []*syntax.Stmt, in flow) flow {
 	var out flow
 	for i, s := range list {
 		o := w.stmt(s, in)
-		if out = out.join(o); i == 0 && len(list) == 1 {
-			out = o
-		}
+		w.settle()
+		out = out.then(o, i == 0)
 	}
 	return out
 }
@@ -168,13 +189,22 @@ func (w *walker) stmt(s *syntax.Stmt, in flow) flow {
 	if w.stopped() || s == nil {
 		return flow{}
 	}
-	var files []string
+	var files []target
 	for _, r := range s.Redirs {
 		in, files = w.redirect(r, in, files)
 	}
-	out := w.command(s.Cmd, in)
+	var out flow
+	if s.Background || s.Coprocess {
+		out = w.apart(func() flow { return w.command(s.Cmd, in) })
+	} else {
+		out = w.command(s.Cmd, in)
+	}
+	if s.Negated {
+		w.settle()
+	}
 	for _, f := range files {
-		w.written(f, out)
+		w.written(f.file, out)
+		w.keep(f.file, out, f.more)
 	}
 	if len(files) > 0 {
 		out = flow{}
@@ -182,8 +212,14 @@ func (w *walker) stmt(s *syntax.Stmt, in flow) flow {
 	return out
 }
 
+// target is a file that a redirection writes.
+type target struct {
+	file string
+	more bool // it is added to
+}
+
 // redirect reads one redirection: what comes in by it, or which files it writes.
-func (w *walker) redirect(r *syntax.Redirect, in flow, files []string) (flow, []string) {
+func (w *walker) redirect(r *syntax.Redirect, in flow, files []target) (flow, []target) {
 	if r.Hdoc != nil {
 		h := w.word(r.Hdoc)
 		return h.carried(), files
@@ -191,22 +227,22 @@ func (w *walker) redirect(r *syntax.Redirect, in flow, files []string) (flow, []
 	if r.Word == nil {
 		return in, files
 	}
-	target := w.word(r.Word)
+	word := w.word(r.Word)
 	switch r.Op {
 	case syntax.WordHdoc:
-		return target.carried(), files
+		return word.carried(), files
 	case syntax.RdrIn:
-		w.device(target)
-		f := w.opened(target)
-		f.given = target.Text != "/dev/null"
+		w.device(word)
+		f := w.opened(word)
+		f.given = word.Text != "/dev/null"
 		return f, files
 	case syntax.DplIn, syntax.DplOut:
-		if _, digits := strings.CutPrefix(target.Text, "&"); digits || strings.Trim(target.Text, "0123456789-") == "" {
+		if _, digits := strings.CutPrefix(word.Text, "&"); digits || strings.Trim(word.Text, "0123456789-") == "" {
 			return in, files
 		}
 	}
-	w.device(target)
-	return in, append(files, target.Text)
+	w.device(word)
+	return in, append(files, target{word.Text, r.Op == syntax.AppOut || r.Op == syntax.AppAll})
 }
 
 // device looks for the names by which a shell opens a connection.
@@ -247,101 +283,30 @@ func (w *walker) command(c syntax.Command, in flow) flow {
 		return w.call(c, in)
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-			f := w.stmt(c.X, in)
+			f := w.apart(func() flow { return w.stmt(c.X, in) })
 			f.given = true
-			return w.stmt(c.Y, f)
+			return w.perhaps(func() flow { return w.stmt(c.Y, f) }) // some shells run the last part themselves
 		}
-		return w.stmt(c.X, in).join(w.stmt(c.Y, in))
+		return w.either(c, in)
 	case *syntax.Block:
 		return w.stmts(c.Stmts, in)
 	case *syntax.Subshell:
-		dir := w.dir
-		out := w.stmts(c.Stmts, in)
-		w.dir = dir
-		return out
+		return w.apart(func() flow { return w.stmts(c.Stmts, in) })
 	case *syntax.FuncDecl:
 		w.line.Unsure = true
-		return w.stmt(c.Body, in)
+		return w.apart(func() flow {
+			return w.handing(nil, false, func() flow { return w.stmt(c.Body, in) })
+		})
 	}
 	return w.compound(c, in)
 }
 
-// compound reads conditions and loops.
-func (w *walker) compound(c syntax.Command, in flow) flow {
-	switch c := c.(type) {
-	case *syntax.IfClause:
-		out := w.stmts(c.Cond, in).join(w.stmts(c.Then, in))
-		if c.Else != nil {
-			out = out.join(w.command(c.Else, in))
-		}
-		return out
-	case *syntax.WhileClause:
-		return w.stmts(c.Cond, in).join(w.stmts(c.Do, in))
-	case *syntax.ForClause:
-		return w.loop(c, in)
-	case *syntax.CaseClause:
-		w.word(c.Word)
-		var out flow
-		for _, item := range c.Items {
-			for _, p := range item.Patterns {
-				w.word(p)
-			}
-			out = out.join(w.stmts(item.Stmts, in))
-		}
-		return out
-	case *syntax.TimeClause:
-		return w.stmt(c.Stmt, in)
-	case *syntax.CoprocClause:
-		return w.stmt(c.Stmt, in)
-	}
-	w.nested(c) // declarations, tests, arithmetic: only what they substitute runs
-	return flow{}
-}
+func (w *walker) call(c *syntax.CallExpr, in flow) flow { return w.callWith(c, nil, in) }
 
-// loop reads a for loop; a variable that goes over known words is known to be one of them.
-func (w *walker) loop(c *syntax.ForClause, in flow) flow {
-	it, ok := c.Loop.(*syntax.WordIter)
-	if !ok {
-		w.nested(c.Loop)
-		return w.stmts(c.Do, in)
-	}
-	var values []string
-	known := true
-	for _, item := range it.Items {
-		for _, a := range w.words(item) {
-			values, known = append(values, a.Text), known && a.Known
-		}
-	}
-	if known {
-		defer w.vars.bind(it.Name.Value, values)()
-	}
-	return w.stmts(c.Do, in)
-}
-
-// nested reads the substitutions in a part of the tree that runs nothing itself.
-func (w *walker) nested(n syntax.Node) flow {
-	var out flow
-	syntax.Walk(n, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CmdSubst:
-			out = out.join(w.stmts(n.Stmts, flow{}))
-			return false
-		case *syntax.ProcSubst:
-			out = out.join(w.stmts(n.Stmts, flow{}))
-			return false
-		case *syntax.Assign:
-			w.line.Unsure = true
-		}
-		return !w.stopped()
-	})
-	return out
-}
-
-func (w *walker) call(c *syntax.CallExpr, in flow) flow {
+// callWith reads a simple command with more words after its own.
+func (w *walker) callWith(c *syntax.CallExpr, more []Word, in flow) flow {
 	for _, a := range c.Assigns {
-		w.line.Unsure = true
-		w.setting(a)
-		w.nested(a)
+		w.assign(a)
 	}
 	var words []Word
 	for i, a := range c.Args {
@@ -350,9 +315,14 @@ func (w *walker) call(c *syntax.CallExpr, in flow) flow {
 				return w.each(names, c.Args[1:], in)
 			}
 		}
-		words = append(words, w.words(a)...)
+		list := w.words(a)
+		if i == 0 && len(list) > 1 && braced(a) != nil {
+			w.unread() // shells do not agree on what it is
+			return flow{}
+		}
+		words = append(words, list...)
 	}
-	return w.run(words, in)
+	return w.run(append(words, more...), in)
 }
 
 // each runs a command once for every program its first word may be.

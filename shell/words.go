@@ -31,6 +31,7 @@ type spelling struct {
 	quotes bool
 	wild   bool // some of what is not known may be anything
 	tame   tame
+	plain  bool // a variable in it holds a plain answer
 	flow   flow
 }
 
@@ -62,6 +63,12 @@ func (w *walker) words(n *syntax.Word) []Word {
 			}
 		}
 	}
+	if list, ok := w.handedOn(n); ok {
+		return list
+	}
+	if list := spread(n); list != nil {
+		return w.spreadWords(list)
+	}
 	var s spelling
 	for _, part := range n.Parts {
 		w.spell(&s, part, false)
@@ -71,7 +78,20 @@ func (w *walker) words(n *syntax.Word) []Word {
 	if text == "" && known && !s.quotes {
 		return nil // nothing is left of it
 	}
-	return []Word{{Text: text, Known: known, flow: s.flow, loose: s.split, tame: s.tamed()}}
+	return []Word{{Text: text, Known: known, flow: s.flow, loose: s.split, tame: s.tamed(), plain: s.plain}}
+}
+
+// spreadWords reads the words that braces made of one.
+func (w *walker) spreadWords(list []*syntax.Word) []Word {
+	if w.steps += len(list); w.steps > maxSteps {
+		w.unread()
+		return nil
+	}
+	var out []Word
+	for _, a := range list {
+		out = append(out, w.words(a)...)
+	}
+	return out
 }
 
 // fields are the words of a value that is not quoted.
@@ -108,6 +128,11 @@ func (w *walker) spell(s *spelling, part syntax.WordPart, quoted bool) {
 		w.spellParam(s, p, quoted)
 	case *syntax.CmdSubst:
 		w.spellSubst(s, p, quoted)
+	case *syntax.BraceExp: // of a word that was taken apart already
+		for _, e := range p.Elems {
+			s.flow = s.flow.join(w.word(e).flow)
+		}
+		s.unknown(quoted)
 	default: // process substitution, arithmetic, patterns
 		s.flow = s.flow.join(w.nested(part))
 		s.unknown(true)
@@ -123,10 +148,15 @@ func (w *walker) spellParam(s *spelling, p *syntax.ParamExp, quoted bool) {
 	case w.vars.set[name] == 0 && places[name] != "":
 		s.text.WriteString(places[name])
 		s.blind, s.wild = true, true
+	case name == "OLDPWD" && w.where.moved && w.vars.set[name] == 0:
+		s.text.WriteString(w.where.old)
+		s.blind, s.wild = true, true
+	case w.spellPosition(s, name, quoted):
 	default:
 		s.flow = s.flow.join(w.nested(p))
 		if p.Param != nil {
-			s.flow.made = s.flow.made || w.vars.made[p.Param.Value]
+			s.flow.made = s.flow.made || w.vars.made[p.Param.Value] && p.Param.Value != w.setNow
+			s.plain = s.plain || w.vars.tamed[p.Param.Value]
 		}
 		s.unknown(quoted)
 	}
@@ -134,7 +164,7 @@ func (w *walker) spellParam(s *spelling, p *syntax.ParamExp, quoted bool) {
 
 func (w *walker) spellSubst(s *spelling, p *syntax.CmdSubst, quoted bool) {
 	kind := w.tameness(p.Stmts)
-	f := w.stmts(p.Stmts, flow{})
+	f := w.apart(func() flow { return w.stmts(p.Stmts, flow{}) })
 	f.known = f.known || len(p.Stmts) == 0
 	v := strings.TrimRight(f.text, "\n")
 	known := f.known

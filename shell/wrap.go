@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // wrapper is a program that runs the command among its arguments.
 type wrapper struct {
@@ -30,6 +33,13 @@ var wrappers = map[string]wrapper{
 	"command":    {flags: "p"},
 	"builtin":    {},
 	"exec":       {values: "a", flags: "cl"},
+	"noglob":     {},
+	"and":        {},
+	"or":         {},
+	"not":        {},
+	"repeat":     {skip: 1},
+	"nocorrect":  {},
+	"-":          {},
 	"busybox":    {long: "--list --list-full --help --install"},
 	"toybox":     {long: "--help"},
 	"caffeinate": {values: "tw", flags: "disu"},
@@ -45,7 +55,8 @@ var carriers = func() map[string]bool {
 	}
 	for n := range strings.FieldsSeq("flock chroot unshare nsenter firejail bwrap docker podman nerdctl kubectl strace ltrace perf hyperfine entr npx bunx uvx uv poetry pipenv conda nix nix-shell direnv " +
 		"taskset chrt setarch linux32 linux64 i386 x86_64 uname26 unbuffer systemd-run systemd-inhibit start-stop-daemon proxychains proxychains4 torsocks torify xvfb-run dbus-run-session dbus-launch faketime valgrind rr " +
-		"numactl prlimit pkexec gosu su-exec setpriv capsh fakeroot fakechroot eatmydata choom cgexec cpulimit catchsegv gdb lldb rlwrap daemonize chpst setuidgid softlimit tsocks run-one ts-run winpty arch") {
+		"numactl prlimit pkexec gosu su-exec setpriv capsh fakeroot fakechroot eatmydata choom cgexec cpulimit catchsegv gdb lldb rlwrap daemonize chpst setuidgid softlimit tsocks run-one ts-run winpty arch " +
+		"chronic ifne emulate sg cross-env cross-env-shell env-cmd dotenv concurrently nodemon watchexec ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-musl-x86_64.so.1") {
 		out[n] = false
 	}
 	return out
@@ -58,14 +69,18 @@ func (c *call) wraps() bool {
 		c.evaluated()
 		return true
 	case "find", "fd", "fdfind":
+		where := c.where
 		c.find()
+		c.where = where
 		return true
 	case "alias":
 		c.aliased()
 		return true
 	}
 	if strict, ok := carriers[c.name]; ok {
+		where := c.where
 		c.carries(strict)
+		c.where = where // what it runs goes somewhere, not we
 		return true
 	}
 	w, ok := wrappers[c.name]
@@ -86,11 +101,32 @@ func (c *call) wraps() bool {
 		c.unread()
 	case len(args) == 0 && c.name == "env":
 		c.out.env = true
+	case len(args) == 0 && c.in.given && w.does.Has(Privilege):
+		c.feeds()
 	default:
-		c.inner(args, c.name == "xargs")
-		c.fedWatched(args, c.name == "xargs" && c.in.watched)
+		c.wrapped(args)
 	}
 	return true
+}
+
+// wrapped reads the command that a wrapper runs. Where the shell itself runs it, it is where
+// the shell is.
+func (c *call) wrapped(args []Word) {
+	read := func() flow {
+		c.placed(c.args[:len(c.args)-len(args)])
+		c.inner(args, c.name == "xargs")
+		if more := c.fedWords(args); more != nil {
+			c.inner(more, false)
+		}
+		return c.out
+	}
+	switch c.name {
+	case "command", "builtin", "exec", "time", "noglob", "nocorrect", "-":
+		read()
+	default:
+		c.apart(read)
+	}
+	c.fedWatched(args, c.name == "xargs" && c.in.watched)
 }
 
 // splits reads env -S, which takes a text apart into a command.
@@ -144,11 +180,30 @@ func (c *call) inner(words []Word, fed bool) {
 	if fed {
 		in = flow{fetched: in.fetched, secret: in.secret, env: in.env}
 	}
+	was := c.fedMore
+	c.fedMore = was || fed
 	c.out = c.walker.run(words, in)
+	c.fedMore = was
 	c.depth--
 	for i := range c.line.Runs[from:] {
 		c.line.Runs[from+i].Guess = true // what the wrapper adds or changes is not known
 	}
+}
+
+// fedWords is the command that xargs runs, where what it is fed is known.
+func (c *call) fedWords(args []Word) []Word {
+	if c.name != "xargs" || !c.in.known || len(args) == 0 {
+		return nil
+	}
+	fed := fields(c.in.text)
+	if len(fed) == 0 || len(fed) > maxHanded {
+		return nil
+	}
+	out := slices.Clone(args)
+	for i, a := range out {
+		out[i].Text = strings.ReplaceAll(a.Text, "{}", fed[0].Text)
+	}
+	return append(out, fed...)
 }
 
 // mayFeed reports whether what is fed to a command can only be its data.

@@ -1,0 +1,84 @@
+package shell
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+)
+
+// decode reads programs that undo an encoding.
+func (c *call) decode() {
+	flags, rest := options(c.args, "wfo", nil)
+	undo := flags["-d"] != nil || flags["-D"] != nil || flags["--decode"] != nil || flags["-r"] != nil
+	if c.name == "openssl" && len(rest) > 0 && rest[0].Text == "s_client" {
+		c.secureClient()
+		return
+	}
+	if c.name == "openssl" {
+		undo = len(rest) > 0 && (rest[0].Text == "enc" || rest[0].Text == "base64") && flags["-d"] != nil
+	}
+	in := c.in
+	for _, f := range rest {
+		if c.name != "openssl" && c.name != "xxd" || strings.Contains(c.at(f.Text), "/") {
+			in = in.join(c.opened(f))
+		}
+	}
+	c.out = flow{fetched: in.fetched, decoded: in.decoded || undo, secret: in.secret, env: in.env}
+	if undo && in.known && len(rest) == 0 {
+		text := strings.Join(strings.Fields(in.text), "")
+		raw, err := base64.StdEncoding.DecodeString(text)
+		if c.name == "xxd" {
+			raw, err = hex.DecodeString(text)
+		}
+		if err == nil && len(raw) <= maxCommand {
+			c.out.text, c.out.known = string(raw), true
+		}
+	}
+}
+
+// secureClient reads openssl s_client: what it is fed goes out.
+func (c *call) secureClient() {
+	c.does |= NetworkRead
+	if c.in.given && (!c.in.known || len(c.in.text) > 8) {
+		c.does |= NetworkWrite
+	}
+	for i, a := range c.args {
+		if a.Text == "-connect" && i+1 < len(c.args) {
+			c.address(c.args[i+1].Text)
+		}
+	}
+}
+
+// echo puts its words out.
+func (c *call) echo() {
+	args, line := c.args, "\n"
+	if len(args) > 0 && args[0].Text == "-n" {
+		args, line = args[1:], ""
+	}
+	escapes := c.name == "printf"
+	if len(args) > 0 && args[0].Text == "-e" {
+		args, escapes = args[1:], true
+	}
+	known := true
+	for _, a := range args {
+		c.out = c.out.join(a.flow)
+		known = known && a.Known
+	}
+	text := strings.Join(texts(args), " ")
+	if c.name == "printf" {
+		line = ""
+		if len(args) > 1 && (args[0].Text == "%s" || args[0].Text == `%s\n`) {
+			text, escapes = strings.Join(texts(args[1:]), ""), false
+			known = known && len(args) == 2
+		} else {
+			known = known && len(args) == 1 && !strings.Contains(text, "%")
+		}
+	}
+	if escapes && known {
+		known = !strings.Contains(text, `\c`) // which ends what is put out
+		text = ansi(text)
+	}
+	if known && (escapes || !strings.Contains(text, `\`)) && !strings.HasPrefix(text, "-") {
+		c.out.text, c.out.known = text+line, true
+	}
+}

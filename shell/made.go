@@ -1,0 +1,114 @@
+package shell
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// keep remembers what a line puts into a file: the same line may run it.
+func (w *walker) keep(file string, f flow, more bool) {
+	base := path.Base(file)
+	was, ok := w.made[base]
+	switch {
+	case !ok && len(w.made) >= maxNamed:
+		w.unread()
+		return
+	case more && ok:
+		f.text, f.known, f.made = was.text+f.text, was.known && f.known, f.made || was.made || was.text == ""
+	}
+	if len(f.text) > maxCommand {
+		f.text, f.known = "", false
+	}
+	w.made[base] = f
+}
+
+// altered forgets what a file holds that is written in some other way.
+func (w *walker) altered(file string, f flow) {
+	base := path.Base(file)
+	if was, ok := w.made[base]; ok {
+		w.made[base] = flow{made: true, fetched: was.fetched || f.fetched, decoded: was.decoded || f.decoded}
+	}
+}
+
+// held is what the line put into each of the files; nil for those it did not write.
+func (c *call) held(files []Word) []*flow {
+	out := make([]*flow, len(files))
+	for i, a := range files {
+		if f, ok := c.made[path.Base(a.Text)]; ok {
+			out[i] = &f
+		} else if a.Text == "/dev/stdin" {
+			out[i] = &c.in
+		}
+	}
+	return out
+}
+
+// stands remembers that files are copies of another, which holds what is known of it, or
+// links to it.
+func (c *call) stands(from Word, held *flow, dest []string) {
+	base := path.Base(from.Text)
+	for _, d := range dest {
+		name := path.Base(d)
+		if c.name == "ln" {
+			c.linked(d, c.at(from.Text))
+		}
+		if held != nil {
+			c.keep(d, *held, false)
+			continue
+		}
+		if name != base || !from.Known {
+			if !strings.Contains(from.Text, "/") {
+				from.Text = "./" + from.Text // a file here, not a program of that name
+			}
+			c.copy(name, from)
+		}
+	}
+}
+
+// copy remembers that a name stands for a program.
+func (w *walker) copy(name string, program Word) {
+	if len(w.copied) >= maxNamed || len(w.copied[name]) >= maxActive {
+		w.unread()
+		return
+	}
+	w.copied[name] = append(w.copied[name], program)
+}
+
+// copiesOf are the programs a name stands for. A name without a folder does if the line
+// says where programs are found.
+func (w *walker) copiesOf(name string) []Word {
+	if len(w.copied) == 0 || !strings.Contains(name, "/") && !w.paths {
+		return nil
+	}
+	return slices.Clip(w.copied[path.Base(name)])
+}
+
+// runsMade reads a program that the line itself wrote.
+func (c *call) runsMade(file string) flow {
+	f, ok := c.made[path.Base(file)]
+	if !ok {
+		return flow{}
+	}
+	head, _, _ := strings.Cut(f.text, "\n")
+	for name := range interpreters {
+		if strings.HasPrefix(head, "#!") && strings.Contains(head, name) {
+			c.inline(f.text)
+			return flow{}
+		}
+	}
+	return c.madeScript(f)
+}
+
+// madeScript reads a script for a shell that the line itself wrote.
+func (c *call) madeScript(f flow) flow {
+	if f.fetched || f.decoded {
+		c.does |= RunsFetched // and what that is, is decided elsewhere
+		return flow{}
+	}
+	if !f.known && (f.made || f.text == "") {
+		c.unread()
+		return flow{}
+	}
+	return c.script(f.text, flow{})
+}
