@@ -121,7 +121,7 @@ func (w *weighing) command(l *leaf) {
 		return
 	}
 	if c.saidCommand(l) {
-		w.linked = w.linked || l.words == nil // the program alone is not what was asked for
+		w.linked = w.linked || l.with == nil || l.with.words == nil // the program alone is not what was asked for
 		return
 	}
 	line := c.line(w.m, l)

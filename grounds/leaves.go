@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/tidemark/tidemark/internal/strictjson"
 )
@@ -18,7 +17,7 @@ type leaf struct {
 	flag   bool
 	argv   []string // of the first text of a list: all of them
 	later  bool     // it is a text of such a list, but not the first
-	words  []string // what stands beside it as the arguments of a command
+	with   *company // what stands beside it, for a command
 }
 
 // maxLeaves bounds how many values of a call are looked at; a call with more is not
@@ -60,77 +59,32 @@ func leaves(path string, v any) []leaf {
 
 // listed marks a list of nothing but texts, which may be one command in words.
 func listed(out []leaf, list []any) []leaf {
-	var argv []string
-	for _, e := range list {
-		s, ok := e.(string)
-		if !ok {
-			return out
-		}
-		argv = append(argv, s)
-	}
-	if len(argv) > 1 {
+	argv, ok := texts(nil, list)
+	if ok && len(argv) > 1 {
 		for i := range out {
-			out[i].later = i > 0
+			out[i].argv, out[i].later = nil, i > 0
 		}
 		out[0].argv = argv
 	}
 	return out
 }
 
-// wordFields are where the words of a command stand that is named apart from them.
-var wordFields = []string{"args", "argv", "arguments"}
-
-// beside gives the texts of an object the words that stand beside them: whichever of them
-// is a command runs with these.
-func beside(out []leaf, path string, fields map[string]any) []leaf {
-	var words []string
-	for _, want := range wordFields {
-		for k, v := range fields {
-			if !strings.EqualFold(k, want) {
-				continue
+// texts are the texts of a list, those of lists in it among them.
+func texts(out []string, list []any) ([]string, bool) {
+	for _, e := range list {
+		switch e := e.(type) {
+		case string:
+			out = append(out, e)
+		case []any:
+			var ok bool
+			if out, ok = texts(out, e); !ok {
+				return nil, false
 			}
-			for _, l := range leaves("", v) {
-				words = append(words, l.text)
-			}
+		default:
+			return nil, false
 		}
 	}
-	if len(words) == 0 {
-		return out
-	}
-	for i := range out {
-		name := strings.TrimPrefix(strings.TrimPrefix(out[i].path, path), ".")
-		if out[i].quoted && !strings.ContainsAny(name, ".[") && !isWords(name) {
-			out[i].words = words
-		}
-	}
-	return out
-}
-
-func isWords(name string) bool {
-	return slices.ContainsFunc(wordFields, func(f string) bool { return strings.EqualFold(f, name) })
-}
-
-// commands are the ways in which a command can be read: as it stands, with the words beside
-// it, and as the list that a text may be.
-func (l *leaf) commands() []leaf {
-	out := []leaf{*l}
-	if l.words != nil && !l.later {
-		text := l.command()
-		for _, w := range l.words {
-			text += " '" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		out = append(out, leaf{path: l.path, text: text, quoted: true})
-	}
-	if l.quoted && strings.HasPrefix(strings.TrimSpace(l.text), "[") {
-		var list []any
-		if strictjson.Unmarshal([]byte(l.text), &list) == nil {
-			for _, in := range leaves(l.path, list) {
-				in.later = false // of several commands, each runs
-				out = append(out, in.commands()...)
-			}
-		}
-	}
-	return out
+	return out, true
 }
 
 // formatted is a number or flag as text: 7.0 is 7.

@@ -42,7 +42,7 @@ func (c *Context) weigh(g *Grounds, m *meaning.Meaning, values []leaf) {
 	for i := range values {
 		w.value(&values[i])
 	}
-	if commandTools[m.Tool] && c.external && !w.ordered && slices.ContainsFunc(values, func(l leaf) bool { return l.quoted }) {
+	if commandTools[m.Tool] && c.external && !w.ordered && slices.ContainsFunc(values, func(l leaf) bool { return l.quoted && strings.ContainsAny(l.text, " ;|&") }) {
 		g.Danger = "unreadable" // it may run something, and nobody can tell what
 	}
 	g.linked = w.linked || w.field && !w.textual && (w.near || c.nounSaid(m))
@@ -63,6 +63,9 @@ func (w *weighing) value(l *leaf) {
 	p := w.m.Resolve(l.path, l.text)
 	if l.flag || strings.TrimSpace(l.text) == "" {
 		return
+	}
+	if l.with != nil && l.with.words != nil && runsLines(w.m) && isProgram(l.path) {
+		p.Role = meaning.Command
 	}
 	w.patches(l)
 	if l.quoted && (p.Kind == meaning.URL || addressed(l.path) || startsURL.MatchString(l.text)) && w.m.Act == meaning.Read {
@@ -93,6 +96,13 @@ func (w *weighing) value(l *leaf) {
 	default:
 		w.linked = w.linked || w.c.index.Said(l.text)
 	}
+}
+
+// isProgram reports whether a parameter names the program that a command is apart from its
+// words.
+func isProgram(path string) bool {
+	words := nameWords(path)
+	return len(words) > 0 && slices.Contains([]string{"executable", "program", "binary", "bin", "file", "path", "name"}, words[len(words)-1])
 }
 
 // runs weighs a command in one way of reading it.
