@@ -8,6 +8,10 @@ import (
 // candidates reads a program that runs a command somewhere among its words: each of them
 // may be where it begins.
 func (c *call) candidates(strict bool) {
+	if len(c.args) > maxHanded {
+		c.unread()
+		return
+	}
 	out := c.out
 	for i, a := range c.args {
 		switch {
@@ -50,6 +54,9 @@ func (c *call) execs() {
 	if i < 0 {
 		return
 	}
+	if end := slices.IndexFunc(c.args[i:], func(a Word) bool { return a.Text == "--" }); end > 0 && !slices.ContainsFunc(c.args[i+1:i+end], mayRun) {
+		i += end
+	}
 	if i+1 < len(c.args) && !c.args[i+1].Known {
 		c.unread()
 	}
@@ -57,6 +64,11 @@ func (c *call) execs() {
 	c.args = slices.DeleteFunc(slices.Clone(all[i+1:]), func(a Word) bool { return a.Text == "--" || !a.Known })
 	c.candidates(false)
 	c.where, c.args = where, all
+}
+
+// mayRun reports whether a word before the command is more than a plain setting.
+func mayRun(a Word) bool {
+	return !strings.HasPrefix(a.Text, "--") || strings.HasPrefix(a.Text, "--c") || strings.ContainsAny(a.Text, " \t\n;|&`")
 }
 
 // runsScripts are those of them that run scripts by name, and hand them what follows.

@@ -38,6 +38,7 @@ func (w *walker) compound(c syntax.Command, in flow) flow {
 			after := w.where
 			w.where = before
 			out = out.join(w.perhaps(func() flow { return w.command(c.Else, in) }))
+			w.where.doubt = doubted(&w.where, &after, nil)
 			w.where.others = union(w.where.others, after.others...)
 			w.where.lost = w.where.lost || after.lost
 		}

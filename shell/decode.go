@@ -78,7 +78,10 @@ func (c *call) echo() {
 		known = !strings.Contains(text, `\c`) // which ends what is put out
 		text = ansi(text)
 	}
-	if known && (escapes || !strings.Contains(text, `\`)) && !strings.HasPrefix(text, "-") {
-		c.out.text, c.out.known = text+line, true
+	first, _, _ := strings.Cut(text, " ")
+	flags := strings.HasPrefix(first, "-") && (c.name != "echo" || strings.Trim(first[1:], "neE") == "")
+	home := c.name == "echo" && !escapes && !strings.ContainsAny(text, "$*?[{") // all that is left open is where that is
+	if (known || home) && (escapes || !strings.Contains(text, `\`)) && !flags {
+		c.out.text, c.out.known = text+line, known
 	}
 }

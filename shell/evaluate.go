@@ -55,21 +55,38 @@ func (c *call) find() {
 			c.inner(c.args[i+1:i+1+end], true)
 			c.fedWatched(c.args[i+1:i+1+end], slices.ContainsFunc(c.args[:i], func(w Word) bool { return c.watches(w.Text) }))
 			if end > 0 && c.args[i+1].Text == "rm" {
-				c.gone(c.args[0].Text)
-				if slices.ContainsFunc(c.everywhere(c.args[0].Text), everything) {
-					c.does |= Wrecks
-				}
+				c.clears()
 			}
 		case a.Text == "-delete":
 			c.does |= Destructive | FileWrite
-			c.gone(c.args[0].Text)
-			if slices.ContainsFunc(c.everywhere(c.args[0].Text), everything) {
-				c.does |= Wrecks
-			}
+			c.clears()
 		case strings.HasPrefix(a.Text, "-fprint") || a.Text == "-fls":
 			if i+1 < len(c.args) {
 				c.written(c.args[i+1].Text, flow{})
 			}
+		}
+	}
+}
+
+// clears notes that find removes what is in the folders it looks at.
+func (c *call) clears() {
+	var roots []Word
+	for _, a := range c.args {
+		if a.Text == "-H" || a.Text == "-L" || a.Text == "-P" {
+			continue
+		}
+		if a.Text != "" && strings.ContainsAny(a.Text[:1], "-(!") {
+			break
+		}
+		roots = append(roots, a)
+	}
+	if len(roots) == 0 {
+		roots = []Word{{Text: ".", Known: true}}
+	}
+	for _, a := range roots {
+		c.gone(a.Text)
+		if slices.ContainsFunc(c.everywhere(a.Text), everything) {
+			c.does |= Wrecks
 		}
 	}
 }

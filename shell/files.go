@@ -42,8 +42,11 @@ func (c *call) read() {
 		f := c.opened(a)
 		c.out = c.out.join(f)
 	}
-	if c.name == "cat" && len(c.args) == 0 {
+	switch {
+	case c.name == "cat" && len(c.args) == 0:
 		c.out = c.in
+	case c.name == "cat":
+		c.passes(c.args)
 	}
 }
 
@@ -96,7 +99,7 @@ func (c *call) removes() {
 	}
 	for _, a := range rest {
 		for _, file := range c.everywhere(a.Text) {
-			if deep && (everything(file) || c.where.lost && !rooted(a.Text)) || device(a.Text) {
+			if deep && (everything(file) || c.where.lost && !rooted(a.Text) && !output(a.Text)) || device(a.Text) {
 				c.does |= Wrecks
 			}
 			if Lasting(file) {
@@ -109,6 +112,15 @@ func (c *call) removes() {
 		c.gone(a.Text)
 		note(&c.line.Writes, c.at(a.Text))
 	}
+}
+
+// outputs are the folders that builds and tests fill anew, wherever they are.
+var outputs = set("dist build out target node_modules vendor coverage .next .nuxt .turbo .pytest_cache .mypy_cache __pycache__ .venv venv obj")
+
+// output reports whether a name is of such a folder, or of something in it.
+func output(file string) bool {
+	first, _, _ := strings.Cut(path.Clean(file), "/")
+	return outputs[first]
 }
 
 // gone notes that a file or folder is taken away.
@@ -150,19 +162,56 @@ func (c *call) modes() {
 	}
 }
 
+// cutBy are the letters of the short flags of programs that edit in place after which the
+// rest of the word is a value.
+var cutBy = map[string]string{"sed": "efl", "gsed": "efl", "perl": "eEIMmFxDC", "ruby": "eErIFxCKTW"}
+
+// givesScript are those whose value may be the next word too.
+const givesScript = "eEfl"
+
+// inPlace takes values that are no scripts away from flags, such as the ending of a copy
+// after -i, and reports whether the program changes its files.
+func inPlace(name string, args []Word) ([]Word, bool) {
+	cut, ok := cutBy[name]
+	if !ok {
+		return args, false
+	}
+	out, in := slices.Clone(args), false
+	for i, a := range out {
+		switch {
+		case a.Text == "--":
+			return out, in
+		case strings.HasPrefix(a.Text, "--"):
+			in = in || strings.HasPrefix(a.Text, "--i")
+		case strings.HasPrefix(a.Text, "-"):
+			k := strings.IndexAny(a.Text, cut+"i")
+			if k > 0 && strings.IndexByte(givesScript, a.Text[k]) < 0 {
+				out[i].Text = a.Text[:k+1]
+			}
+			in = in || k > 0 && a.Text[k] == 'i'
+		}
+	}
+	return out, in
+}
+
 // edits reads sed, perl and others that change files in place.
-func (c *call) edits() {
-	in := false
-	for _, a := range c.args {
-		in = in || strings.HasPrefix(a.Text, "-i") || strings.HasPrefix(a.Text, "--in-place")
+func (c *call) edits(name string) {
+	args, in := inPlace(name, c.args)
+	if name == "ruby" && !in {
+		return
 	}
-	flags, rest := options(c.args, "ef", set("--expression --file"))
-	if c.name != "perl" {
-		c.sedScripts(slices.Concat(flags["-e"], flags["--expression"]), rest)
+	values := "eE"
+	if name == "sed" {
+		values = "efl"
 	}
-	if len(rest) > 0 && !slices.ContainsFunc(c.args, func(a Word) bool {
-		return a.Text == "-e" || a.Text == "-f" || strings.HasPrefix(a.Text, "--expression")
-	}) {
+	flags, rest := options(args, values, set("--expression --file --line-length"))
+	scripts := slices.Concat(flags["-e"], flags["--expression"])
+	if name == "sed" {
+		c.sedScripts(scripts, rest)
+	} else {
+		scripts = append(scripts, flags["-E"]...)
+	}
+	if len(rest) > 0 && len(scripts) == 0 && flags["-f"] == nil && flags["--file"] == nil {
 		rest = rest[1:] // the script
 	}
 	for _, a := range rest {
@@ -171,6 +220,9 @@ func (c *call) edits() {
 		} else {
 			c.out = c.out.join(c.opened(a))
 		}
+	}
+	if name == "sed" && !in && len(c.args) > 1 && plainEdit.MatchString(c.args[0].Text) {
+		c.passes(c.args[1:])
 	}
 }
 
@@ -187,27 +239,6 @@ func (c *call) dd() {
 	}
 }
 
-// unpacks reads programs that take archives apart: what was fetched stays fetched.
-func (c *call) unpacks() {
-	c.does |= FileWrite
-	fetched := c.in.fetched
-	c.archiveRuns()
-	for i, a := range c.args {
-		fetched = fetched || c.isFetched(a.Text)
-		if i > 0 && (c.args[i-1].Text == "-C" || c.args[i-1].Text == "-d" && c.name == "unzip") {
-			c.written(strings.TrimSuffix(a.Text, "/"), flow{})
-			if a.Text == "/" || Lasting(a.Text+"/x") {
-				c.does |= Persist
-			}
-			continue
-		}
-		if !strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, ".") {
-			c.out = c.out.join(flow{secret: c.reads(a.Text)})
-		}
-	}
-	c.inside = c.inside || fetched
-}
-
 // sourced reads a file into the shell itself.
 func (c *call) sourced(a Word) {
 	if !a.Known {
@@ -216,6 +247,11 @@ func (c *call) sourced(a Word) {
 	}
 	c.file(a)
 	if f, ok := c.made[path.Base(a.Text)]; ok {
-		c.out = c.out.join(c.madeScript(f))
+		c.out = c.out.join(c.madeScript(f, func() flow {
+			if len(c.args) > 1 {
+				return c.withWords(f.text, c.args[1:], flow{})
+			}
+			return c.script(f.text, flow{})
+		}))
 	}
 }

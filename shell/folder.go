@@ -7,13 +7,20 @@ import (
 )
 
 // maxFolders bounds in how many folders a line may be at one point.
-const maxFolders = 8
+const maxFolders = 64
+
+// maxLinks bounds how many links a line may make.
+const maxLinks = 16
+
+// maxFolderName bounds the length of one.
+const maxFolderName = 4096
 
 // folders say where a line is. "" is where it began; what is decided when it runs is "$".
 type folders struct {
 	now    string
 	old    string   // where it was before
 	others []string // where it may be too
+	doubt  []string // those of them where it only is if something failed before
 	failed []string // where it is if the last command failed
 	stack  []string
 	lost   bool // a program decides, when it runs, where it is
@@ -24,6 +31,9 @@ type folders struct {
 func (w *walker) at(file string) string {
 	if rest, ok := strings.CutPrefix(file, "~-"); ok && (rest == "" || rest[0] == '/') {
 		return within(w.where.old, "."+rest)
+	}
+	if w.weigh(len(w.where.now)); w.steps > maxSteps {
+		return file // it has every effect already
 	}
 	return within(w.where.now, here(file))
 }
@@ -39,10 +49,24 @@ func here(file string) string {
 // everywhere is a file as seen from every folder the line may be in.
 func (w *walker) everywhere(file string) []string {
 	out := []string{w.at(file)}
+	if w.steps > maxSteps {
+		return out
+	}
+	size := 0
 	for _, d := range w.where.others {
 		out = union(out, within(d, here(file)))
+		size += len(d)
 	}
-	for _, f := range out {
+	w.weigh(size)
+	if len(w.links) == 0 {
+		return out
+	}
+	for i := 0; i < len(out); i++ { // a link may lead to a link
+		if w.steps++; len(out) > 4*maxFolders || w.steps > maxSteps {
+			w.unread()
+			return out
+		}
+		f := out[i]
 		for _, l := range w.links {
 			if head, rest, ok := strings.Cut(f+"/", l.name+"/"); ok && (head == "" || strings.HasSuffix(head, "/")) {
 				out = union(out, settled(l.to+"/"+rest))
@@ -57,7 +81,7 @@ type link struct{ name, to string }
 
 // linked notes such a name.
 func (w *walker) linked(name, to string) {
-	if len(w.links) >= maxFolders {
+	if len(w.links) >= maxLinks {
 		w.unread()
 		return
 	}
@@ -102,11 +126,22 @@ func (w *walker) enter(to string, lost bool) {
 		w.unread()
 		return
 	}
+	if len(to) > maxFolderName {
+		w.unread()
+		return
+	}
 	was := w.where
 	next := folders{now: folder(was.now, to), old: was.now, stack: was.stack, lost: lost || was.lost && !rooted(to), moved: true}
 	next.failed = union(union(was.others, was.failed...), was.now)
 	for _, o := range was.others {
-		next.others = union(next.others, folder(o, to))
+		f, doubt := folder(o, to), slices.Contains(was.doubt, o)
+		if doubt && strings.HasPrefix(f, "../..") {
+			continue // each way back would lead one further up, though hardly any fails
+		}
+		next.others = union(next.others, f)
+		if doubt {
+			next.doubt = union(next.doubt, f)
+		}
 	}
 	w.where = next
 	w.crowded()
@@ -140,6 +175,11 @@ func (w *walker) pop() {
 
 // settle ends a command that may have failed.
 func (w *walker) settle() {
+	for _, f := range w.where.failed {
+		if !slices.Contains(w.where.others, f) {
+			w.where.doubt = union(w.where.doubt, f)
+		}
+	}
 	w.where.others = union(w.where.others, w.where.failed...)
 	w.where.failed = nil
 	w.crowded()
@@ -161,10 +201,27 @@ func (w *walker) perhaps(read func() flow) flow {
 	w.where = before
 	if after.now != before.now || len(after.others)+len(after.failed) != len(before.others)+len(before.failed) {
 		w.where.others = union(union(before.others, after.now), slices.Concat(after.others, after.failed)...)
+		w.where.doubt = slices.DeleteFunc(doubted(&before, &after, after.failed), func(d string) bool { return d == after.now })
 		w.where.lost = before.lost || after.lost
 		w.where.stack = after.stack
 	}
 	w.crowded()
+	return out
+}
+
+// surely reports whether a folder is among the others though nothing failed.
+func (f *folders) surely(dir string) bool {
+	return slices.Contains(f.others, dir) && !slices.Contains(f.doubt, dir)
+}
+
+// doubted are the folders where a line only is if something failed, both ways.
+func doubted(a, b *folders, failed []string) []string {
+	var out []string
+	for _, d := range slices.Concat(a.doubt, b.doubt, failed) {
+		if !a.surely(d) && !b.surely(d) {
+			out = union(out, d)
+		}
+	}
 	return out
 }
 
@@ -182,7 +239,7 @@ func (w *walker) again(read func() flow) flow {
 }
 
 func (w *walker) crowded() {
-	if len(w.where.others) > maxFolders || len(w.where.stack) > maxFolders {
+	if len(w.where.others) > maxFolders || len(w.where.stack) > maxFolders || len(w.where.now) > maxFolderName {
 		w.unread()
 	}
 }

@@ -42,6 +42,9 @@ func (c *call) git() {
 		}
 	case "log", "show", "diff", "cat-file", "blame", "grep":
 		c.out.fetched = c.out.fetched || c.synced
+		if sub == "show" && len(args) == len(c.args) {
+			c.passes(args[1:])
+		}
 	default:
 		c.gitLocal(sub, flags, rest)
 	}

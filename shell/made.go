@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,6 +17,7 @@ func (w *walker) keep(file string, f flow, more bool) {
 		return
 	case more && ok:
 		f.text, f.known, f.made = was.text+f.text, was.known && f.known, f.made || was.made || was.text == ""
+		f.local = f.local && was.local
 	}
 	if len(f.text) > maxCommand {
 		f.text, f.known = "", false
@@ -85,7 +87,7 @@ func (w *walker) copiesOf(name string) []Word {
 }
 
 // runsMade reads a program that the line itself wrote.
-func (c *call) runsMade(file string) flow {
+func (c *call) runsMade(file string, args []Word) flow {
 	f, ok := c.made[path.Base(file)]
 	if !ok {
 		return flow{}
@@ -97,18 +99,50 @@ func (c *call) runsMade(file string) flow {
 			return flow{}
 		}
 	}
-	return c.madeScript(f)
+	return c.madeScript(f, func() flow { return c.withWords(f.text, args, flow{}) })
 }
 
 // madeScript reads a script for a shell that the line itself wrote.
-func (c *call) madeScript(f flow) flow {
+func (c *call) madeScript(f flow, read func() flow) flow {
 	if f.fetched || f.decoded {
 		c.does |= RunsFetched // and what that is, is decided elsewhere
 		return flow{}
+	}
+	if !f.known && f.local {
+		return flow{} // no more is known of those it was made of
 	}
 	if !f.known && (f.made || f.text == "") {
 		c.unread()
 		return flow{}
 	}
-	return c.script(f.text, flow{})
+	return read()
+}
+
+// withWords reads a script with the words it is handed.
+func (c *call) withWords(text string, args []Word, in flow) flow {
+	for _, a := range args {
+		c.loosely(a.Text)
+	}
+	args = slices.Clip(args)
+	if c.fedMore {
+		args = append(args, Word{Text: "$", loose: true})
+	}
+	return c.handing(args, !strings.Contains(text, "shift") && !strings.Contains(text, "set "), func() flow { return c.script(text, in) })
+}
+
+// plainEdit is a text for sed that puts a word in the place of another, and no more.
+var plainEdit = regexp.MustCompile(`^s/[\w.,=^$*+-]*/[\w.,=+-]*/[gI0-9]*$`)
+
+// passes notes that what comes out is what scripts here hold: as opaque as they are.
+func (c *call) passes(files []Word) {
+	for _, a := range files {
+		name := a.Text[strings.LastIndexByte(a.Text, ':')+1:]
+		base := path.Base(name)
+		_, wrote := c.made[base]
+		wrote = wrote || c.copied[base] != nil || slices.ContainsFunc(c.line.Writes, func(f string) bool { return path.Base(f) == base })
+		if ext := path.Ext(name); !a.Known || wrote || ext != ".sh" && ext != ".bash" || strings.Contains(a.Text, "://") {
+			return
+		}
+	}
+	c.out.local = len(files) > 0
 }

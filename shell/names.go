@@ -69,7 +69,7 @@ func (c *call) standsFor(first Word, args []Word) flow {
 		out = out.join(c.once("copy "+first.Text, args, func() flow { return c.walker.run(append([]Word{program}, args...), c.in) }))
 	}
 	if strings.Contains(first.Text, "/") || c.paths {
-		out = out.join(c.runsMade(first.Text))
+		out = out.join(c.runsMade(first.Text, args))
 	}
 	return out
 }

@@ -139,6 +139,9 @@ func everything(file string) bool {
 	if strings.HasPrefix(f, "/") && strings.Count(f, "/") == 1 && f != "/tmp" {
 		return true // the root, or a folder just below it
 	}
+	if strings.HasPrefix(f, "~") && !strings.Contains(f, "/") {
+		return true // the home of somebody
+	}
 	if strings.HasPrefix(f, "$") && strings.HasSuffix(f, "/..") {
 		return true
 	}

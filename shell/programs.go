@@ -73,7 +73,7 @@ func (c *call) local() bool {
 	case "chmod", "chown", "chgrp", "setfacl", "chattr":
 		c.modes()
 	case "sed", "gsed":
-		c.edits()
+		c.edits("sed")
 	case "dd":
 		c.dd()
 	case "patch":
@@ -113,8 +113,8 @@ func (c *call) languages() bool {
 	case c.name == "bun" && len(c.args) > 0 && installs["bun"][c.args[0].Text]:
 		c.packages()
 	case interpreters[c.name] || interpreters[base]:
-		if c.name == "perl" {
-			c.edits()
+		if base == "perl" || base == "ruby" {
+			c.edits(base)
 		}
 		c.interpret()
 	case readers[c.name]:

@@ -52,7 +52,7 @@ func (w *walker) run(words []Word, in flow) flow {
 	for _, a := range c.args {
 		c.out = c.out.join(flow{secret: a.flow.secret, env: a.flow.env, watched: a.flow.watched || w.watches(a.Text)})
 	}
-	if w.isFetched(first.Text) && strings.Contains(first.Text, "/") || w.inside && strings.HasPrefix(first.Text, "./") && !builders[name] {
+	if w.isFetched(first.Text) && (w.paths || strings.Contains(first.Text, "/")) || w.inside && strings.HasPrefix(first.Text, "./") && !builders[name] {
 		c.does |= RunsFetched
 	}
 	if w.strange && !strings.Contains(first.Text, "/") && !ownWords[name] {

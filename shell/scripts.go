@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -46,7 +45,9 @@ func (c *call) shell() {
 		default:
 			c.file(a)
 			if f, ok := c.made[path.Base(a.Text)]; ok {
-				c.out = c.out.join(c.apart(func() flow { return c.madeScript(f) }))
+				c.out = c.out.join(c.apart(func() flow {
+					return c.madeScript(f, func() flow { return c.withWords(f.text, c.args[i+1:], flow{}) })
+				}))
 			}
 			return
 		}
@@ -56,19 +57,11 @@ func (c *call) shell() {
 
 // inlineScript reads the text a shell is given, with the words it is handed.
 func (c *call) inlineScript(text string, args []Word) {
-	for _, a := range args {
-		c.loosely(a.Text)
-	}
 	if len(args) > 0 {
-		args = args[1:] // its own name
+		c.loosely(args[0].Text) // its own name
+		args = args[1:]
 	}
-	args = slices.Clip(args)
-	if c.fedMore {
-		args = append(args, Word{Text: "$", loose: true})
-	}
-	c.out = c.apart(func() flow {
-		return c.handing(args, !strings.Contains(text, "shift") && !strings.Contains(text, "set "), func() flow { return c.script(text, c.in) })
-	})
+	c.out = c.apart(func() flow { return c.withWords(text, args, c.in) })
 }
 
 // unknownScript is a script that is decided when it runs.

@@ -1,7 +1,9 @@
 package shell
 
 import (
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -65,6 +67,9 @@ func (w *walker) assign(a *syntax.Assign) {
 	w.setNow = ""
 	if left, right, ok := strings.Cut(v.Text, "="); a.Naked && ok {
 		name, v.Text = left, right // export "NAME=value"
+	}
+	if searched[name] && w.ofPrograms(a.Value) {
+		v.flow.made = false
 	}
 	if !a.Append || !searched[name] {
 		w.setting(name, v)
@@ -172,9 +177,17 @@ func (w *walker) settingFinds(v Word) {
 			if dir == "$" {
 				break
 			}
-			w.strange = w.strange || dir == "" || dir == "." || dir == "./" || shared(dir) || w.isFetched(dir)
+			w.strange = w.strange || dir == "" || dir == "." || dir == "./" || shared(dir) && !w.ownPrograms(dir) || w.isFetched(dir)
 		}
 	}
+}
+
+// ownPrograms reports whether a folder is where a language keeps the programs of one
+// project, and the line itself puts nothing there.
+func (w *walker) ownPrograms(dir string) bool {
+	root := path.Dir(cleaned(dir))
+	return path.Base(cleaned(dir)) == "bin" && strings.Contains(path.Base(root), "env") &&
+		!slices.ContainsFunc(w.line.Writes, func(f string) bool { return under(f, root) })
 }
 
 // ownWords are commands that every shell has itself.

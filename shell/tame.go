@@ -1,6 +1,10 @@
 package shell
 
-import "mvdan.cc/sh/v3/syntax"
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
 
 // tame says how plainly a program answers whose answer is put into a command.
 type tame uint8
@@ -30,10 +34,81 @@ var tameWords = map[string]map[string]tame{
 
 // tameness is what is known of the answer of a substitution: one plain program.
 func (w *walker) tameness(list []*syntax.Stmt) tame {
-	if len(w.names.funcs)+len(w.names.aliases)+len(w.copied) > 0 || w.paths {
-		return wild // its name may mean another
+	if w.renamed() {
+		return wild
 	}
 	return plainAnswer(list)
+}
+
+// renamed reports whether the name of a program may mean another.
+func (w *walker) renamed() bool {
+	return len(w.names.funcs)+len(w.names.aliases)+len(w.copied) > 0 || w.paths
+}
+
+// ofPrograms reports whether all that a value for PATH leaves open is where the programs are
+// that are found already.
+func (w *walker) ofPrograms(n *syntax.Word) bool {
+	if w.renamed() {
+		return false
+	}
+	parts := n.Parts
+	if q, ok := parts[0].(*syntax.DblQuoted); ok && len(parts) == 1 {
+		parts = q.Parts
+	}
+	for _, part := range parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+		case *syntax.ParamExp:
+			if name := plainParam(p); name != "PATH" && places[name] == "" {
+				return false
+			}
+		case *syntax.CmdSubst:
+			if !tellsFolder(p.Stmts) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// tellsFolder reports whether all that commands do is to say where programs are.
+func tellsFolder(list []*syntax.Stmt) bool {
+	if plainAnswer(list) == tameValue {
+		return true
+	}
+	words := literal(list)
+	switch strings.Join(words[:min(len(words), 2)], " ") {
+	case "yarn global":
+		return len(words) == 3 && words[2] == "bin"
+	case "dirname ":
+		inner := list[0].Cmd.(*syntax.CallExpr).Args[1].Parts
+		if q, ok := inner[0].(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+			inner = q.Parts
+		}
+		if s, ok := inner[0].(*syntax.CmdSubst); ok && len(words) == 2 && len(inner) == 1 {
+			asked := literal(s.Stmts)
+			return len(asked) == 2 && asked[0] == "which" && asked[1] != "" || len(asked) == 3 && asked[0] == "command" && asked[1] == "-v" && asked[2] != ""
+		}
+	}
+	return false
+}
+
+// literal are the words of one plain command; those that are not plain text are empty.
+func literal(list []*syntax.Stmt) []string {
+	if len(list) != 1 || len(list[0].Redirs) > 0 {
+		return nil
+	}
+	c, ok := list[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 {
+		return nil
+	}
+	var out []string
+	for _, a := range c.Args {
+		out = append(out, a.Lit())
+	}
+	return out
 }
 
 // answered is what is known of a value that is nothing but the answer of a program.

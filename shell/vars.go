@@ -29,7 +29,7 @@ func surveyed(f *syntax.File) variables {
 	syntax.Walk(f, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Assign:
-			if n.Name != nil {
+			if n.Name != nil && (n.Name.Value != "CDPATH" || n.Value != nil || n.Array != nil || n.Naked) { // without a value it does nothing
 				v.set[n.Name.Value]++
 				v.made[n.Name.Value] = v.made[n.Name.Value] || n.Value != nil && substitutes(n.Value)
 				v.tamed[n.Name.Value] = v.set[n.Name.Value] == 1 && answered(n.Value) != wild

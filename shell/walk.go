@@ -15,6 +15,7 @@ type flow struct {
 	given   bool // something is there at all: a file, or what another program puts out
 	made    bool // a program decides it when it runs
 	watched bool // it names files that watch the agent
+	local   bool // it is what scripts here hold, and nothing else
 	text    string
 	known   bool // text is all of it
 }
@@ -57,6 +58,7 @@ type walker struct {
 	loose   []string
 	links   []link
 	setNow  string // the variable being set, which still holds what it held
+	spelled int    // how much text was put together
 	fedMore bool   // the program being read is given words from elsewhere
 }
 
@@ -94,6 +96,9 @@ func (w *walker) script(src string, in flow) flow {
 		w.line.Shows = w.line.Shows || w.depth == 1 && o.fetched
 		out = out.then(o, i == 0)
 		w.settle()
+		if w.stopped() {
+			break
+		}
 		w.assigned(s)
 	}
 	w.depth--

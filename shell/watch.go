@@ -135,7 +135,7 @@ func (c *call) fedWatched(words []Word, fed bool) {
 		return
 	}
 	name, _ := programName(words[0])
-	if lookers[name] && !slices.ContainsFunc(words, func(a Word) bool { return strings.HasPrefix(a.Text, "-i") || strings.HasPrefix(a.Text, "--in-place") }) {
+	if _, in := inPlace(name, words[1:]); lookers[name] && !in {
 		return
 	}
 	c.does |= Persist | Oversight

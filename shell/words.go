@@ -53,13 +53,30 @@ func (s *spelling) tamed() tame {
 // words are what the shell makes of one word: several, if a variable with blanks in it
 // is not quoted.
 func (w *walker) words(n *syntax.Word) []Word {
-	if n == nil {
+	if n == nil || w.stopped() {
 		return nil
 	}
+	list := w.expanded(n)
+	size := 0
+	for _, a := range list {
+		size += len(a.Text)
+	}
+	w.weigh(8*len(list) + size)
+	return list
+}
+
+// weigh counts text that is looked at as steps.
+func (w *walker) weigh(size int) {
+	if w.steps += size / 64; w.steps > maxSteps {
+		w.unread()
+	}
+}
+
+func (w *walker) expanded(n *syntax.Word) []Word {
 	if len(n.Parts) == 1 {
 		if p, ok := n.Parts[0].(*syntax.ParamExp); ok {
-			if v, ok := w.vars.value(p); ok && !strings.ContainsAny(v, "*?[") {
-				return fields(v)
+			if v, ok := w.vars.value(p); ok {
+				return patterns(v)
 			}
 		}
 	}
@@ -103,7 +120,22 @@ func fields(v string) []Word {
 	return out
 }
 
+// patterns are fields, of which a shell may make the names of files.
+func patterns(v string) []Word {
+	out := fields(v)
+	for i, f := range out {
+		if strings.ContainsAny(f.Text, "*?[") {
+			out[i].Known, out[i].loose = false, true
+		}
+	}
+	return out
+}
+
 func (w *walker) spell(s *spelling, part syntax.WordPart, quoted bool) {
+	if w.spelled += s.text.Len() / 1024; s.text.Len() > maxCommand || w.spelled > maxParsed {
+		w.unread()
+		return
+	}
 	switch p := part.(type) {
 	case *syntax.Lit:
 		if quoted {

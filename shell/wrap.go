@@ -192,7 +192,7 @@ func (c *call) inner(words []Word, fed bool) {
 
 // fedWords is the command that xargs runs, where what it is fed is known.
 func (c *call) fedWords(args []Word) []Word {
-	if c.name != "xargs" || !c.in.known || len(args) == 0 {
+	if c.name != "xargs" || len(args) == 0 {
 		return nil
 	}
 	fed := fields(c.in.text)

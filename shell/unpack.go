@@ -1,0 +1,82 @@
+package shell
+
+import "strings"
+
+// unpacks reads programs that take archives apart: what was fetched stays fetched.
+func (c *call) unpacks() {
+	c.does |= FileWrite
+	fetched := c.in.fetched
+	c.archiveRuns()
+	c.unpacked()
+	for i, a := range c.args {
+		fetched = fetched || c.isFetched(a.Text)
+		if i > 0 && (c.args[i-1].Text == "-C" || c.args[i-1].Text == "-d" && c.name == "unzip") {
+			c.written(strings.TrimSuffix(a.Text, "/"), flow{})
+			if a.Text == "/" || Lasting(a.Text+"/x") {
+				c.does |= Persist
+			}
+			continue
+		}
+		if !strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, ".") {
+			c.out = c.out.join(flow{secret: c.reads(a.Text)})
+		}
+	}
+	c.inside = c.inside || fetched
+}
+
+// unpacked looks at the folders that archives are taken apart in: anything may be put there.
+func (c *call) unpacked() {
+	if !c.takesApart() {
+		return
+	}
+	to := c.unpackTo()
+	if len(to) == 0 {
+		to = []string{"."}
+	}
+	for _, dir := range to {
+		for _, f := range c.everywhere(dir) {
+			c.does |= c.stays(f)
+			if overseenFolder(f) {
+				c.does |= Persist | Oversight
+			}
+		}
+	}
+}
+
+// takesApart reports whether an archive is taken apart, not made or looked at.
+func (c *call) takesApart() bool {
+	switch c.name {
+	case "tar", "bsdtar":
+		for i, a := range c.args {
+			long := strings.HasPrefix(a.Text, "--")
+			if long && (strings.HasPrefix(a.Text, "--ex") && !strings.HasPrefix(a.Text, "--exc") || strings.HasPrefix(a.Text, "--get")) ||
+				!long && (i == 0 || strings.HasPrefix(a.Text, "-")) && strings.Contains(a.Text, "x") {
+				return true
+			}
+		}
+		return false
+	case "unzip":
+		flags, _ := options(c.args, "d", nil)
+		return flags["-l"] == nil && flags["-t"] == nil && flags["-p"] == nil && flags["-v"] == nil && flags["-Z"] == nil
+	case "7z":
+		return len(c.args) > 0 && (c.args[0].Text == "x" || c.args[0].Text == "e")
+	case "cpio":
+		flags, _ := options(c.args, "", nil)
+		return flags["-i"] != nil || flags["--extract"] != nil
+	}
+	return false
+}
+
+// unpackTo are the folders named for it.
+func (c *call) unpackTo() []string {
+	flags, _ := options(c.args, map[string]string{"tar": "Cf", "bsdtar": "Cf", "unzip": "d", "7z": "o", "cpio": "D"}[c.name], set("--directory --file"))
+	var out []string
+	for _, f := range []string{"-C", "-d", "-o", "-D", "--directory"} {
+		for _, v := range flags[f] {
+			if v != "" {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
