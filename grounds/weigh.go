@@ -57,6 +57,7 @@ type weighing struct {
 
 	linked, field, textual, near bool
 	ordered                      bool // a command is among the values
+	read                         int  // in how many ways commands were read
 }
 
 func (w *weighing) value(l *leaf) {
@@ -81,8 +82,13 @@ func (w *weighing) value(l *leaf) {
 		w.plain("credential", l)
 	case meaning.Command:
 		w.ordered = true
-		for _, c := range l.commands() {
-			w.runs(&c)
+		commands := l.commands()
+		if w.read += len(commands); w.read > maxCommands && runsLines(w.m) {
+			w.risk("unreadable", l.text)
+			return
+		}
+		for i := range commands {
+			w.runs(&commands[i])
 		}
 	case meaning.Selector:
 		w.object(l)
