@@ -2,6 +2,7 @@ package talk
 
 import (
 	"hash/maphash"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -86,6 +87,8 @@ func kept(hash uint64) bool { return hash%everyNth == 0 }
 // note remembers the runs of a text that a model or a tool wrote.
 func (f *Follower) note(tenant, text string, m memory) {
 	all := f.runs(text)
+	slices.Sort(all)
+	all = slices.Compact(all) // a text that repeats itself has few
 	if len(all) == 0 {
 		return
 	}
