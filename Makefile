@@ -47,7 +47,7 @@ cover: ## coverage per package
 	go tool cover -func=coverage.out | tail -n 1
 
 parity: ## rewrite docs/parity.md from the ids the tests name
-	go test ./internal/law -run '^TestParity' -update
+	go test ./internal/test/archtest -run '^TestParity' -update
 
 clean: ## remove what was built
 	rm -rf bin dist coverage.*

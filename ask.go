@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/grounds"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/warrant/grounds"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"

@@ -12,9 +12,9 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"

@@ -3,7 +3,7 @@ package tidemark
 import (
 	"context"
 
-	"github.com/tidemark/tidemark/grounds"
+	"github.com/tidemark/tidemark/internal/warrant/grounds"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"

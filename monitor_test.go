@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/internal/store/memory"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/grounds"
-	"github.com/tidemark/tidemark/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/grounds"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/provenance"
 )

@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/tool"
 )
 

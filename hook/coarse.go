@@ -1,6 +1,6 @@
 package hook
 
-import "github.com/tidemark/tidemark/internal/strictjson"
+import "github.com/tidemark/tidemark/internal/base/strictjson"
 
 // MessageReceived comes when somebody spoke, before a turn starts.
 type MessageReceived struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // always makes a handler that gives the same answer each time.

@@ -3,7 +3,7 @@ package hook
 import (
 	"slices"
 
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/trust"
 )
 

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

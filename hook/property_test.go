@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // plan is what one drawn handler will do.

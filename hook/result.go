@@ -1,6 +1,6 @@
 package hook
 
-import "github.com/tidemark/tidemark/internal/strictjson"
+import "github.com/tidemark/tidemark/internal/base/strictjson"
 
 // In every result nil or absent means "no change". A list that is there replaces:
 // an empty tools list is "no tools", an empty toolCalls list "no calls".

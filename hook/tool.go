@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // Tool is a tool definition as the host wrote it: {"name": …}, {"function": {"name": …}},

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 func TestToolsAreNamedAsHostsWriteThem(t *testing.T) {

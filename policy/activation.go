@@ -9,7 +9,7 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
 
-	"github.com/tidemark/tidemark/shell"
+	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/tool"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tidemark/tidemark/shell"
+	"github.com/tidemark/tidemark/internal/warrant/shell"
 )
 
 // The arguments that say what a call is about. Hosts spell them differently; case,

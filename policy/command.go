@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/shell"
+	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/tool"
 )
 

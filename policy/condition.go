@@ -14,8 +14,8 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/ext"
 
-	"github.com/tidemark/tidemark/internal/source"
-	"github.com/tidemark/tidemark/shell"
+	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -146,7 +146,7 @@ func (c *compiler) open() (*cel.Env, error) {
 
 // condition compiles the text of a node. What is wrong is reported at its place
 // inside the expression.
-func (c *compiler) condition(d *source.Decoder, n *source.Node) *condition {
+func (c *compiler) condition(d *configfile.Decoder, n *configfile.Node) *condition {
 	text, ok := d.Text(n)
 	if !ok {
 		return nil

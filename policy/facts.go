@@ -7,7 +7,7 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
 
-	"github.com/tidemark/tidemark/shell"
+	"github.com/tidemark/tidemark/internal/warrant/shell"
 )
 
 // Facts are what is known about a call beyond its arguments: what it does, where the

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/redact"
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/redact"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -25,8 +25,8 @@ func Default() *Set {
 
 // Parse reads a policy file. It is pure: file is only the name in messages. The
 // Faults may hold warnings beside a Set; with an error among them the Set is nil.
-func Parse(file string, src []byte) (*Set, source.Faults) {
-	root, faults := source.Parse(file, src)
+func Parse(file string, src []byte) (*Set, configfile.Faults) {
+	root, faults := configfile.Parse(file, src)
 	if faults.Err() != nil {
 		return nil, faults
 	}
@@ -34,9 +34,9 @@ func Parse(file string, src []byte) (*Set, source.Faults) {
 }
 
 // ParseTree is Parse for a file that is already a tree. It ignores the Reserved keys.
-func ParseTree(root *source.Node, file string) (*Set, source.Faults) {
+func ParseTree(root *configfile.Node, file string) (*Set, configfile.Faults) {
 	if root == nil {
-		root = &source.Node{Pos: source.Pos{File: file, Line: 1, Col: 1}}
+		root = &configfile.Node{Pos: configfile.Pos{File: file, Line: 1, Col: 1}}
 	}
 	r := newReader(root)
 	r.Fields(root, r.fields())
@@ -55,7 +55,7 @@ func ParseTree(root *source.Node, file string) (*Set, source.Faults) {
 
 // reader decodes one file.
 type reader struct {
-	source.Decoder
+	configfile.Decoder
 	cel         compiler
 	base        *scope
 	settings    Settings
@@ -69,11 +69,11 @@ type reader struct {
 	redaction   redact.Rules
 	agents      map[string]*scope
 	named       map[string]bool // tools the file or the shipped tables name
-	root        *source.Node
-	later       struct{ strictness, agents *source.Node }
+	root        *configfile.Node
+	later       struct{ strictness, agents *configfile.Node }
 }
 
-func newReader(root *source.Node) *reader {
+func newReader(root *configfile.Node) *reader {
 	r := &reader{
 		root: root,
 		settings: Settings{
@@ -111,15 +111,15 @@ func newReader(root *source.Node) *reader {
 }
 
 // fields are all keys a file may have.
-func (r *reader) fields() map[string]func(*source.Node) {
-	all := map[string]func(*source.Node){
-		"preset":           func(*source.Node) {}, // read first, the other keys merge over it
+func (r *reader) fields() map[string]func(*configfile.Node) {
+	all := map[string]func(*configfile.Node){
+		"preset":           func(*configfile.Node) {}, // read first, the other keys merge over it
 		"annotations":      r.readAnnotations,
 		"trustRules":       r.readTrustRules,
 		"memoryFiles":      r.readMemoryFiles,
-		"memoryTools":      func(n *source.Node) { r.writers = r.toolset(n) },
-		"strictness":       func(n *source.Node) { r.later.strictness = n },
-		"agents":           func(n *source.Node) { r.later.agents = n },
+		"memoryTools":      func(n *configfile.Node) { r.writers = r.toolset(n) },
+		"strictness":       func(n *configfile.Node) { r.later.strictness = n },
+		"agents":           func(n *configfile.Node) { r.later.agents = n },
 		"lethalTrifecta":   r.readTrifecta,
 		"classification":   r.readClassification,
 		"record":           r.readRecord,
@@ -131,36 +131,36 @@ func (r *reader) fields() map[string]func(*source.Node) {
 		"redaction":        r.readRedaction,
 		"approvalScope":    r.word(&r.settings.ApprovalScope, "call", "turn"),
 		"taintScope":       r.word(&r.settings.TaintScope, "session", "turn"),
-		"approvalTtlSeconds": func(n *source.Node) {
+		"approvalTtlSeconds": func(n *configfile.Node) {
 			if v, ok := r.Int(n, 10, 86_400); ok {
 				r.settings.ApprovalTTL = time.Duration(v) * time.Second
 			}
 		},
-		"approvalMaxOpen": func(n *source.Node) {
+		"approvalMaxOpen": func(n *configfile.Node) {
 			if v, ok := r.Int(n, 1, 256); ok {
 				r.settings.MaxOpen = int(v)
 			}
 		},
 	}
 	for _, name := range Reserved() {
-		all[name] = func(*source.Node) {}
+		all[name] = func(*configfile.Node) {}
 	}
 	maps.Copy(all, r.scoped(r.base, ""))
 	return all
 }
 
 // scoped are the keys that an agent may have as well.
-func (r *reader) scoped(s *scope, prefix string) map[string]func(*source.Node) {
+func (r *reader) scoped(s *scope, prefix string) map[string]func(*configfile.Node) {
 	own := &s.layers[len(s.layers)-1]
-	return map[string]func(*source.Node){
-		"taintPolicy":      func(n *source.Node) { r.readTaintPolicy(n, s, prefix) },
-		"toolOverrides":    func(n *source.Node) { r.readOverrides(n, s, prefix) },
-		"toolOutputTaints": func(n *source.Node) { r.readOutputs(n, s, prefix) },
-		"rules":            func(n *source.Node) { own.rules = r.readRules(n, prefix) },
-		"policies":         func(n *source.Node) { s.policies = append(s.policies, r.readPolicies(n, prefix)...) },
-		"defaultEffect":    func(n *source.Node) { r.readDefaultEffect(n, own) },
-		"confirmTools":     func(n *source.Node) { r.readConfirmTools(n, s) },
-		"maxIterations":    func(n *source.Node) { r.readMaxIterations(n, s) },
+	return map[string]func(*configfile.Node){
+		"taintPolicy":      func(n *configfile.Node) { r.readTaintPolicy(n, s, prefix) },
+		"toolOverrides":    func(n *configfile.Node) { r.readOverrides(n, s, prefix) },
+		"toolOutputTaints": func(n *configfile.Node) { r.readOutputs(n, s, prefix) },
+		"rules":            func(n *configfile.Node) { own.rules = r.readRules(n, prefix) },
+		"policies":         func(n *configfile.Node) { s.policies = append(s.policies, r.readPolicies(n, prefix)...) },
+		"defaultEffect":    func(n *configfile.Node) { r.readDefaultEffect(n, own) },
+		"confirmTools":     func(n *configfile.Node) { r.readConfirmTools(n, s) },
+		"maxIterations":    func(n *configfile.Node) { r.readMaxIterations(n, s) },
 	}
 }
 
@@ -181,16 +181,16 @@ func (r *reader) finish() {
 	}
 }
 
-func (r *reader) flag(to *bool) func(*source.Node) {
-	return func(n *source.Node) {
+func (r *reader) flag(to *bool) func(*configfile.Node) {
+	return func(n *configfile.Node) {
 		if v, ok := r.Bool(n); ok {
 			*to = v
 		}
 	}
 }
 
-func (r *reader) word(to *string, choices ...string) func(*source.Node) {
-	return func(n *source.Node) {
+func (r *reader) word(to *string, choices ...string) func(*configfile.Node) {
+	return func(n *configfile.Node) {
 		if i, ok := r.Choice(n, choices...); ok {
 			*to = choices[i]
 		}
@@ -198,7 +198,7 @@ func (r *reader) word(to *string, choices ...string) func(*source.Node) {
 }
 
 // tool is a tool's one spelling; two spellings of it in one map are one too many.
-func (r *reader) tool(k source.Key, seen map[string]string) (string, bool) {
+func (r *reader) tool(k configfile.Key, seen map[string]string) (string, bool) {
 	name := tool.Name(k.Name)
 	if name == "" {
 		r.Errorf(k.Pos, "a tool needs a name")
@@ -214,7 +214,7 @@ func (r *reader) tool(k source.Key, seen map[string]string) (string, bool) {
 }
 
 // toolset reads a list of tools by name or pattern.
-func (r *reader) toolset(n *source.Node) toolset {
+func (r *reader) toolset(n *configfile.Node) toolset {
 	t := tools()
 	for _, item := range r.Texts(n) {
 		name := tool.Name(item.Text)
@@ -231,7 +231,7 @@ func (r *reader) toolset(n *source.Node) toolset {
 }
 
 // someTools is a toolset that must name one.
-func (r *reader) someTools(n *source.Node) toolset {
+func (r *reader) someTools(n *configfile.Node) toolset {
 	before := len(r.Faults)
 	t := r.toolset(n)
 	if len(t.names)+len(t.globs) == 0 && len(r.Faults) == before {
@@ -241,7 +241,7 @@ func (r *reader) someTools(n *source.Node) toolset {
 }
 
 // level reads the name of a level.
-func (r *reader) level(n *source.Node) (trust.Level, bool) {
+func (r *reader) level(n *configfile.Node) (trust.Level, bool) {
 	levels := trust.Levels()
 	names := make([]string, len(levels))
 	for i, l := range levels {
@@ -255,7 +255,7 @@ func (r *reader) level(n *source.Node) (trust.Level, bool) {
 }
 
 // mode reads allow, confirm or restrict.
-func (r *reader) mode(n *source.Node) (Effect, bool) {
+func (r *reader) mode(n *configfile.Node) (Effect, bool) {
 	i, ok := r.Choice(n, "allow", "confirm", "restrict")
 	return Allow - Effect(i), ok
 }

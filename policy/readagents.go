@@ -1,13 +1,13 @@
 package policy
 
 import (
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
 // readAgents reads what some agents may do less than the file allows.
-func (r *reader) readAgents(n *source.Node) {
+func (r *reader) readAgents(n *configfile.Node) {
 	for _, k := range r.Entries(n) {
 		prefix := "agents." + k.Name + "."
 		base := r.base
@@ -19,7 +19,7 @@ func (r *reader) readAgents(n *source.Node) {
 		}
 		fields := r.scoped(s, prefix)
 		for _, name := range AgentReserved() {
-			fields[name] = func(*source.Node) {}
+			fields[name] = func(*configfile.Node) {}
 		}
 		r.Fields(k.Value, fields)
 		r.tightLevels(keysOf(k.Value.Get("taintPolicy")), s, prefix)
@@ -35,7 +35,7 @@ func (r *reader) readAgents(n *source.Node) {
 	}
 }
 
-func keysOf(n *source.Node) []source.Key {
+func keysOf(n *configfile.Node) []configfile.Key {
 	if n == nil {
 		return nil
 	}
@@ -44,7 +44,7 @@ func keysOf(n *source.Node) []source.Key {
 
 // tightLevels keeps of an agent's taint policy what is stricter than the file's,
 // and makes the result monotone.
-func (r *reader) tightLevels(keys []source.Key, s *scope, prefix string) {
+func (r *reader) tightLevels(keys []configfile.Key, s *scope, prefix string) {
 	levels := s.parent.levels
 	for _, k := range keys {
 		l, err := trust.ParseLevel(k.Name)
@@ -70,7 +70,7 @@ func (r *reader) tightLevels(keys []source.Key, s *scope, prefix string) {
 
 // tightOverride warns about an agent's override that is looser than the file's
 // mode somewhere. It needs no removal: scope.mode takes the stricter of both.
-func (r *reader) tightOverride(name string, k source.Key, s *scope) {
+func (r *reader) tightOverride(name string, k configfile.Key, s *scope) {
 	looser, stays := false, Allow
 	for _, l := range trust.Levels() {
 		if k.Name != l.String() && (k.Name != "*" || s.overrides[name].level[l].given) {

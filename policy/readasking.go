@@ -3,8 +3,8 @@ package policy
 import (
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/redact"
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/redact"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -57,15 +57,15 @@ func hasWord(words, word string) bool {
 }
 
 // readCaution reads which tools are cautioned and what a block means.
-func (r *reader) readCaution(n *source.Node) {
+func (r *reader) readCaution(n *configfile.Node) {
 	a := &r.settings.Asking
-	r.Fields(n, map[string]func(*source.Node){
-		"defaults": func(v *source.Node) {
+	r.Fields(n, map[string]func(*configfile.Node){
+		"defaults": func(v *configfile.Node) {
 			if on, ok := r.Bool(v); ok {
 				r.caution.off = !on
 			}
 		},
-		"tools": func(v *source.Node) {
+		"tools": func(v *configfile.Node) {
 			seen := map[string]string{}
 			for _, k := range r.Entries(v) {
 				if name, ok := r.tool(k, seen); ok {
@@ -80,37 +80,37 @@ func (r *reader) readCaution(n *source.Node) {
 }
 
 // closing reads what happens to a call that is turned down: ask the owner, or no.
-func (r *reader) closing(to *Effect) func(*source.Node) {
-	return func(n *source.Node) {
+func (r *reader) closing(to *Effect) func(*configfile.Node) {
+	return func(n *configfile.Node) {
 		if i, ok := r.Choice(n, "confirm", "deny"); ok {
 			*to = Confirm - Effect(i)
 		}
 	}
 }
 
-func (r *reader) readTaintEscalation(n *source.Node) {
-	r.Fields(n, map[string]func(*source.Node){
+func (r *reader) readTaintEscalation(n *configfile.Node) {
+	r.Fields(n, map[string]func(*configfile.Node){
 		"review": r.word(&r.settings.Review, "human", "advise", "auto"),
 	})
 }
 
-func (r *reader) readTaskPolicy(n *source.Node) {
-	r.Fields(n, map[string]func(*source.Node){
+func (r *reader) readTaskPolicy(n *configfile.Node) {
+	r.Fields(n, map[string]func(*configfile.Node){
 		"enabled": r.flag(&r.settings.Task),
 		"effect":  r.closing(&r.settings.OnOutside),
 	})
 }
 
 // readRedaction reads what is removed besides the shipped rules.
-func (r *reader) readRedaction(n *source.Node) {
-	r.Fields(n, map[string]func(*source.Node){
-		"fields": func(v *source.Node) {
+func (r *reader) readRedaction(n *configfile.Node) {
+	r.Fields(n, map[string]func(*configfile.Node){
+		"fields": func(v *configfile.Node) {
 			for _, item := range r.Items(v) {
 				var f redact.FieldRule
-				r.Fields(item, map[string]func(*source.Node){
-					"tools":  func(v *source.Node) { f.Tools = r.words(v) },
-					"fields": func(v *source.Node) { f.Fields = r.words(v) },
-					"sized":  func(v *source.Node) { f.Sized, _ = r.Bool(v) },
+				r.Fields(item, map[string]func(*configfile.Node){
+					"tools":  func(v *configfile.Node) { f.Tools = r.words(v) },
+					"fields": func(v *configfile.Node) { f.Fields = r.words(v) },
+					"sized":  func(v *configfile.Node) { f.Sized, _ = r.Bool(v) },
 				})
 				if len(f.Fields) == 0 {
 					r.Errorf(item.Pos, "%s needs fields", item.Path)
@@ -118,7 +118,7 @@ func (r *reader) readRedaction(n *source.Node) {
 				r.redaction.Fields = append(r.redaction.Fields, f)
 			}
 		},
-		"patterns": func(v *source.Node) {
+		"patterns": func(v *configfile.Node) {
 			for _, item := range r.Items(v) {
 				r.readPattern(item)
 			}
@@ -126,12 +126,12 @@ func (r *reader) readRedaction(n *source.Node) {
 	})
 }
 
-func (r *reader) readPattern(n *source.Node) {
+func (r *reader) readPattern(n *configfile.Node) {
 	var p redact.Pattern
 	at := n.Pos
-	r.Fields(n, map[string]func(*source.Node){
-		"name":  func(v *source.Node) { p.Name, _ = r.Text(v) },
-		"regex": func(v *source.Node) { p.Expr, _ = r.Text(v); at = v.Pos },
+	r.Fields(n, map[string]func(*configfile.Node){
+		"name":  func(v *configfile.Node) { p.Name, _ = r.Text(v) },
+		"regex": func(v *configfile.Node) { p.Expr, _ = r.Text(v); at = v.Pos },
 	})
 	if p.Name == "" || p.Expr == "" {
 		r.Errorf(n.Pos, "%s needs name and regex", n.Path)
@@ -144,7 +144,7 @@ func (r *reader) readPattern(n *source.Node) {
 	r.redaction.Patterns = append(r.redaction.Patterns, p)
 }
 
-func (r *reader) words(n *source.Node) []string {
+func (r *reader) words(n *configfile.Node) []string {
 	var out []string
 	for _, item := range r.Texts(n) {
 		out = append(out, item.Text)

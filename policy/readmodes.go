@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/trust"
 )
 
 // readTaintPolicy merges a partial map of level to mode.
-func (r *reader) readTaintPolicy(n *source.Node, s *scope, prefix string) {
+func (r *reader) readTaintPolicy(n *configfile.Node, s *scope, prefix string) {
 	for l, e := range r.levelModes(n) {
 		e.rule = prefix + "taintPolicy." + l.String()
 		s.levels[l] = e
@@ -18,11 +18,11 @@ func (r *reader) readTaintPolicy(n *source.Node, s *scope, prefix string) {
 }
 
 // levelModes reads a map of level to mode.
-func (r *reader) levelModes(n *source.Node) map[trust.Level]entry {
+func (r *reader) levelModes(n *configfile.Node) map[trust.Level]entry {
 	out := map[trust.Level]entry{}
-	fields := map[string]func(*source.Node){}
+	fields := map[string]func(*configfile.Node){}
 	for _, l := range trust.Levels() {
-		fields[l.String()] = func(v *source.Node) {
+		fields[l.String()] = func(v *configfile.Node) {
 			if e, ok := r.mode(v); ok {
 				out[l] = entry{effect: e, pos: v.Pos, given: true}
 			}
@@ -52,7 +52,7 @@ func (r *reader) monotone(levels *[trust.NumLevels]entry, path string, rule func
 
 // readOverrides merges per tool and level over what is shipped. A file's "*" is
 // not allowed to loosen a level the shipped table names: that takes the level's key.
-func (r *reader) readOverrides(n *source.Node, s *scope, prefix string) {
+func (r *reader) readOverrides(n *configfile.Node, s *scope, prefix string) {
 	seen := map[string]string{}
 	for _, k := range r.Entries(n) {
 		name, ok := r.tool(k, seen)
@@ -68,15 +68,15 @@ func (r *reader) readOverrides(n *source.Node, s *scope, prefix string) {
 	}
 }
 
-func (r *reader) override(n *source.Node, rule string) override {
+func (r *reader) override(n *configfile.Node, rule string) override {
 	var o override
-	fields := map[string]func(*source.Node){"*": func(v *source.Node) {
+	fields := map[string]func(*configfile.Node){"*": func(v *configfile.Node) {
 		if e, ok := r.mode(v); ok {
 			o.any = entry{effect: e, rule: rule + "*", pos: v.Pos, given: true}
 		}
 	}}
 	for _, l := range trust.Levels() {
-		fields[l.String()] = func(v *source.Node) {
+		fields[l.String()] = func(v *configfile.Node) {
 			if e, ok := r.mode(v); ok {
 				o.level[l] = entry{effect: e, rule: rule + l.String(), pos: v.Pos, given: true}
 			}
@@ -86,7 +86,7 @@ func (r *reader) override(n *source.Node, rule string) override {
 	return o
 }
 
-func (r *reader) mergeOverride(old, given override, k source.Key) override {
+func (r *reader) mergeOverride(old, given override, k configfile.Key) override {
 	out, kept := old, ""
 	if given.any.given {
 		out.any = given.any
@@ -108,7 +108,7 @@ func (r *reader) mergeOverride(old, given override, k source.Key) override {
 }
 
 // readOutputs merges the trust of tool responses.
-func (r *reader) readOutputs(n *source.Node, s *scope, prefix string) {
+func (r *reader) readOutputs(n *configfile.Node, s *scope, prefix string) {
 	seen := map[string]string{}
 	for _, k := range r.Entries(n) {
 		name, ok := r.tool(k, seen)
@@ -126,17 +126,17 @@ func (r *reader) readOutputs(n *source.Node, s *scope, prefix string) {
 }
 
 // loosens warns about an agent's entry that would be looser than the file's.
-func (r *reader) loosens(n *source.Node, stays string) {
+func (r *reader) loosens(n *configfile.Node, stays string) {
 	r.Warnf(n.Pos, "%s would loosen the policy of the file: an agent can only tighten it, %s stays", n.Path, stays)
 }
 
-func (r *reader) readDefaultEffect(n *source.Node, own *layer) {
+func (r *reader) readDefaultEffect(n *configfile.Node, own *layer) {
 	if e, ok := r.effect(n); ok {
 		own.def, own.pos = e, n.Pos
 	}
 }
 
-func (r *reader) readConfirmTools(n *source.Node, s *scope) {
+func (r *reader) readConfirmTools(n *configfile.Node, s *scope) {
 	i, ok := r.Choice(n, "visible", "hidden")
 	switch {
 	case !ok:
@@ -147,7 +147,7 @@ func (r *reader) readConfirmTools(n *source.Node, s *scope) {
 	}
 }
 
-func (r *reader) readMaxIterations(n *source.Node, s *scope) {
+func (r *reader) readMaxIterations(n *configfile.Node, s *scope) {
 	v, ok := r.Int(n, 1, 1_000_000)
 	switch {
 	case !ok:
@@ -160,22 +160,22 @@ func (r *reader) readMaxIterations(n *source.Node, s *scope) {
 
 // readStrictness reads the taint policies that hold from some iteration on
 // (HOOK-14). Each can only be stricter than what holds before it.
-func (r *reader) readStrictness(n *source.Node) {
+func (r *reader) readStrictness(n *configfile.Node) {
 	type at struct {
 		from  int64
 		modes map[trust.Level]entry
-		node  *source.Node
+		node  *configfile.Node
 	}
 	var all []at
 	for _, item := range r.Items(n) {
 		a := at{node: item}
-		r.Fields(item, map[string]func(*source.Node){
-			"iteration_gte": func(v *source.Node) { a.from, _ = r.Int(v, 1, 1_000_000) },
-			"taintPolicy":   func(v *source.Node) { a.modes = r.levelModes(v) },
+		r.Fields(item, map[string]func(*configfile.Node){
+			"iteration_gte": func(v *configfile.Node) { a.from, _ = r.Int(v, 1, 1_000_000) },
+			"taintPolicy":   func(v *configfile.Node) { a.modes = r.levelModes(v) },
 		})
 		switch {
 		case a.from == 0:
-			if item.Get("iteration_gte") == nil && item.Kind == source.Map {
+			if item.Get("iteration_gte") == nil && item.Kind == configfile.Map {
 				r.Errorf(item.Pos, "%s needs iteration_gte", item.Path)
 			}
 		case slices.ContainsFunc(all, func(b at) bool { return b.from == a.from }):
@@ -193,7 +193,7 @@ func (r *reader) readStrictness(n *source.Node) {
 }
 
 // tighten applies modes where they are stricter and warns where they are not.
-func (r *reader) tighten(levels *[trust.NumLevels]entry, modes map[trust.Level]entry, n *source.Node, rule string) {
+func (r *reader) tighten(levels *[trust.NumLevels]entry, modes map[trust.Level]entry, n *configfile.Node, rule string) {
 	for _, l := range trust.Levels() {
 		e, ok := modes[l]
 		switch {

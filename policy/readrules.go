@@ -3,7 +3,7 @@ package policy
 import (
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
 )
 
 // maxRules bounds each list of rules: every one of them is asked about every call
@@ -11,13 +11,13 @@ import (
 const maxRules = 1000
 
 // effect reads allow, deny or escalate.
-func (r *reader) effect(n *source.Node) (Effect, bool) {
+func (r *reader) effect(n *configfile.Node) (Effect, bool) {
 	i, ok := r.Choice(n, "allow", "escalate", "deny")
 	return Allow - Effect(i), ok
 }
 
 // list reads a list of maps that each have a name of their own.
-func (r *reader) list(n *source.Node, each func(item *source.Node, name string)) {
+func (r *reader) list(n *configfile.Node, each func(item *configfile.Node, name string)) {
 	items := r.Items(n)
 	if len(items) > maxRules {
 		r.Errorf(n.Pos, "%s has %d entries, more than the %d allowed", n.Path, len(items), maxRules)
@@ -25,7 +25,7 @@ func (r *reader) list(n *source.Node, each func(item *source.Node, name string))
 	}
 	seen := map[string]int{}
 	for _, item := range items {
-		if item.Kind != source.Map {
+		if item.Kind != configfile.Map {
 			r.Entries(item) // reports what it is instead
 			if item.Empty() {
 				r.Errorf(item.Pos, "%s is empty", item.Path)
@@ -47,16 +47,16 @@ func (r *reader) list(n *source.Node, each func(item *source.Node, name string))
 }
 
 // readRules reads static rules (SEQ-01).
-func (r *reader) readRules(n *source.Node, prefix string) []*rule {
+func (r *reader) readRules(n *configfile.Node, prefix string) []*rule {
 	var out []*rule
-	r.list(n, func(item *source.Node, name string) {
+	r.list(n, func(item *configfile.Node, name string) {
 		u := &rule{tools: everyTool(), reason: Reason{Rule: prefix + "rules." + name, Pos: item.Pos.String()}}
-		r.Fields(item, map[string]func(*source.Node){
-			"name":   func(*source.Node) {},
-			"tools":  func(v *source.Node) { u.tools = r.someTools(v) },
-			"when":   func(v *source.Node) { u.when = r.cel.condition(&r.Decoder, v) },
-			"effect": func(v *source.Node) { u.reason.Effect, _ = r.effect(v) },
-			"reason": func(v *source.Node) { u.reason.Text, _ = r.Text(v) },
+		r.Fields(item, map[string]func(*configfile.Node){
+			"name":   func(*configfile.Node) {},
+			"tools":  func(v *configfile.Node) { u.tools = r.someTools(v) },
+			"when":   func(v *configfile.Node) { u.when = r.cel.condition(&r.Decoder, v) },
+			"effect": func(v *configfile.Node) { u.reason.Effect, _ = r.effect(v) },
+			"reason": func(v *configfile.Node) { u.reason.Text, _ = r.Text(v) },
 		})
 		if item.Get("effect") == nil {
 			r.Errorf(item.Pos, "%s needs an effect: allow, deny or escalate", item.Path)
@@ -70,14 +70,14 @@ func (r *reader) readRules(n *source.Node, prefix string) []*rule {
 }
 
 // readPolicies reads declarative policies (HOOK-13).
-func (r *reader) readPolicies(n *source.Node, prefix string) []*declared {
+func (r *reader) readPolicies(n *configfile.Node, prefix string) []*declared {
 	var out []*declared
-	r.list(n, func(item *source.Node, name string) {
+	r.list(n, func(item *configfile.Node, name string) {
 		p := &declared{remove: tools(), block: tools(), reason: Reason{Rule: prefix + "policies." + name, Pos: item.Pos.String()}}
-		r.Fields(item, map[string]func(*source.Node){
-			"name":   func(*source.Node) {},
-			"when":   func(v *source.Node) { r.readWhen(v, p) },
-			"action": func(v *source.Node) { r.readAction(v, p) },
+		r.Fields(item, map[string]func(*configfile.Node){
+			"name":   func(*configfile.Node) {},
+			"when":   func(v *configfile.Node) { r.readWhen(v, p) },
+			"action": func(v *configfile.Node) { r.readAction(v, p) },
 		})
 		if item.Get("action").Empty() {
 			r.Errorf(item.Pos, "%s needs an action", item.Path)
@@ -94,13 +94,13 @@ func (r *reader) readPolicies(n *source.Node, prefix string) []*declared {
 }
 
 // readWhen reads conditions that must all hold; a text is an expression alone.
-func (r *reader) readWhen(n *source.Node, p *declared) {
-	if n.Kind == source.String {
+func (r *reader) readWhen(n *configfile.Node, p *declared) {
+	if n.Kind == configfile.String {
 		p.when = r.cel.condition(&r.Decoder, n)
 		return
 	}
-	r.Fields(n, map[string]func(*source.Node){
-		"context_taint_includes": func(v *source.Node) {
+	r.Fields(n, map[string]func(*configfile.Node){
+		"context_taint_includes": func(v *configfile.Node) {
 			before := len(r.Faults)
 			for _, item := range r.Texts(v) {
 				if l, ok := r.level(item); ok {
@@ -111,21 +111,21 @@ func (r *reader) readWhen(n *source.Node, p *declared) {
 				r.Errorf(v.Pos, "%s names no level", v.Path)
 			}
 		},
-		"iteration_gte": func(v *source.Node) {
+		"iteration_gte": func(v *configfile.Node) {
 			if i, ok := r.Int(v, 0, 1_000_000); ok {
 				p.from = int(i)
 			}
 		},
-		"expression": func(v *source.Node) { p.when = r.cel.condition(&r.Decoder, v) },
+		"expression": func(v *configfile.Node) { p.when = r.cel.condition(&r.Decoder, v) },
 	})
 }
 
-func (r *reader) readAction(n *source.Node, p *declared) {
-	r.Fields(n, map[string]func(*source.Node){
-		"remove_tools":     func(v *source.Node) { p.remove = r.someTools(v) },
-		"block_tools":      func(v *source.Node) { p.block = r.someTools(v) },
+func (r *reader) readAction(n *configfile.Node, p *declared) {
+	r.Fields(n, map[string]func(*configfile.Node){
+		"remove_tools":     func(v *configfile.Node) { p.remove = r.someTools(v) },
+		"block_tools":      func(v *configfile.Node) { p.block = r.someTools(v) },
 		"block_turn":       r.flag(&p.turn),
-		"reason":           func(v *source.Node) { p.reason.Text, _ = r.Text(v) },
+		"reason":           func(v *configfile.Node) { p.reason.Text, _ = r.Text(v) },
 		"log_full_context": r.flag(&p.log),
 		"persist_graph":    r.flag(&p.persist),
 	})

@@ -3,12 +3,12 @@ package policy
 import (
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/trust"
 )
 
 // readAnnotations reads what tools are (SEQ-02).
-func (r *reader) readAnnotations(n *source.Node) {
+func (r *reader) readAnnotations(n *configfile.Node) {
 	seen := map[string]string{}
 	for _, k := range r.Entries(n) {
 		name, ok := r.tool(k, seen)
@@ -16,14 +16,14 @@ func (r *reader) readAnnotations(n *source.Node) {
 			continue
 		}
 		var a annotation
-		fact := func(to **bool) func(*source.Node) {
-			return func(v *source.Node) {
+		fact := func(to **bool) func(*configfile.Node) {
+			return func(v *configfile.Node) {
 				if b, ok := r.Bool(v); ok {
 					*to = &b
 				}
 			}
 		}
-		r.Fields(k.Value, map[string]func(*source.Node){
+		r.Fields(k.Value, map[string]func(*configfile.Node){
 			"taintSource": fact(&a.source), "taintSink": fact(&a.sink), "sensitive": fact(&a.sensitive),
 		})
 		r.annotations[name] = a
@@ -31,18 +31,18 @@ func (r *reader) readAnnotations(n *source.Node) {
 }
 
 // readTrustRules reads rules on the arguments of calls (HOOK-12).
-func (r *reader) readTrustRules(n *source.Node) {
-	r.list(n, func(item *source.Node, name string) {
+func (r *reader) readTrustRules(n *configfile.Node) {
+	r.list(n, func(item *configfile.Node, name string) {
 		t := &trustRule{rule: "trustRules." + name}
-		r.Fields(item, map[string]func(*source.Node){
-			"name":    func(*source.Node) {},
-			"tools":   func(v *source.Node) { t.tools = r.someTools(v) },
-			"url":     func(v *source.Node) { r.patterns(v, t, urlSubject) },
-			"path":    func(v *source.Node) { r.patterns(v, t, pathSubject) },
-			"command": func(v *source.Node) { r.patterns(v, t, commandSubject) },
-			"when":    func(v *source.Node) { t.when = r.trustCondition(v) },
-			"trust":   func(v *source.Node) { t.trust, t.setsTrust = r.level(v) },
-			"sensitivity": func(v *source.Node) {
+		r.Fields(item, map[string]func(*configfile.Node){
+			"name":    func(*configfile.Node) {},
+			"tools":   func(v *configfile.Node) { t.tools = r.someTools(v) },
+			"url":     func(v *configfile.Node) { r.patterns(v, t, urlSubject) },
+			"path":    func(v *configfile.Node) { r.patterns(v, t, pathSubject) },
+			"command": func(v *configfile.Node) { r.patterns(v, t, commandSubject) },
+			"when":    func(v *configfile.Node) { t.when = r.trustCondition(v) },
+			"trust":   func(v *configfile.Node) { t.trust, t.setsTrust = r.level(v) },
+			"sensitivity": func(v *configfile.Node) {
 				if i, ok := r.Choice(v, "public", "internal", "private", "secret"); ok {
 					t.sens, t.setsSens = trust.Public+trust.Sensitivity(i), true
 				}
@@ -60,7 +60,7 @@ func (r *reader) readTrustRules(n *source.Node) {
 
 // trustCondition is a condition on the call alone: what a response is trusted as
 // must not depend on when it came.
-func (r *reader) trustCondition(n *source.Node) *condition {
+func (r *reader) trustCondition(n *configfile.Node) *condition {
 	c := r.cel.condition(&r.Decoder, n)
 	if c != nil && c.rest {
 		r.Errorf(n.Pos, "%s can look at tool and args only", n.Path)
@@ -69,7 +69,7 @@ func (r *reader) trustCondition(n *source.Node) *condition {
 }
 
 // patterns reads the patterns of one kind; a rule has at most one kind.
-func (r *reader) patterns(n *source.Node, t *trustRule, kind subjectKind) {
+func (r *reader) patterns(n *configfile.Node, t *trustRule, kind subjectKind) {
 	if t.kind != anySubject {
 		r.Errorf(n.Pos, "%s: a rule has either %s or %s, write two rules", n.Path, subjectNames[t.kind], subjectNames[kind])
 		return
@@ -98,27 +98,27 @@ func (r *reader) patterns(n *source.Node, t *trustRule, kind subjectKind) {
 	}
 }
 
-func (r *reader) readTrifecta(n *source.Node) {
+func (r *reader) readTrifecta(n *configfile.Node) {
 	if i, ok := r.Choice(n, "off", "confirm", "restrict"); ok {
 		r.trifecta = Allow - Effect(i)
 	}
 }
 
-func (r *reader) readClassification(n *source.Node) {
-	r.Fields(n, map[string]func(*source.Node){
-		"withoutSenderMetadata": func(v *source.Node) { r.without, _ = r.level(v) },
+func (r *reader) readClassification(n *configfile.Node) {
+	r.Fields(n, map[string]func(*configfile.Node){
+		"withoutSenderMetadata": func(v *configfile.Node) { r.without, _ = r.level(v) },
 	})
 }
 
-func (r *reader) readRecord(n *source.Node) {
-	r.Fields(n, map[string]func(*source.Node){
+func (r *reader) readRecord(n *configfile.Node) {
+	r.Fields(n, map[string]func(*configfile.Node){
 		"previews": r.flag(&r.settings.Previews),
 		"messages": r.flag(&r.settings.RecordMessages),
 	})
 }
 
 // readMemoryFiles replaces the shipped list.
-func (r *reader) readMemoryFiles(n *source.Node) {
+func (r *reader) readMemoryFiles(n *configfile.Node) {
 	r.memory = nil
 	for _, item := range r.Texts(n) {
 		p, err := memoryPattern(item.Text)

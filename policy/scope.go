@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -9,7 +9,7 @@ import (
 type entry struct {
 	effect Effect
 	rule   string
-	pos    source.Pos // zero for what is shipped
+	pos    configfile.Pos // zero for what is shipped
 	given  bool
 	floor  bool // of a shipped override: never looser than the level's mode
 }
@@ -57,7 +57,7 @@ type layer struct {
 	rules []*rule
 	def   Effect
 	rule  string
-	pos   source.Pos
+	pos   configfile.Pos
 }
 
 // declared is a declarative policy (seed 5's form).
@@ -84,7 +84,7 @@ type scope struct {
 	policies      []*declared
 	preset        []*rule // they stand in for a level's mode, and give way where the file has one
 	maxIterations int
-	capPos        source.Pos
+	capPos        configfile.Pos
 	hideConfirm   bool
 }
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -69,7 +69,7 @@ annotations: {gamma: {}}
 
 func TestWarningsStayWithTheSet(t *testing.T) {
 	s, faults := policy.Parse("p.yaml", []byte("taintPolicy: {shared: restrict}\n"))
-	if len(s.Warnings()) != 2 || len(faults) != 2 || s.Warnings()[0].Severity != source.Warning {
+	if len(s.Warnings()) != 2 || len(faults) != 2 || s.Warnings()[0].Severity != configfile.Warning {
 		t.Errorf("got %v, want the two corrected levels", s.Warnings())
 	}
 	if len(policy.Default().Warnings()) != 0 {

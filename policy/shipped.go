@@ -4,7 +4,7 @@ import (
 	"embed"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -51,11 +51,11 @@ func (r *reader) presetRules(name string) []*rule {
 	if err != nil {
 		return nil // a preset of modes alone
 	}
-	root, faults := source.Parse("preset:"+name, src)
+	root, faults := configfile.Parse("preset:"+name, src)
 	r.Faults = append(r.Faults, faults...)
 	var out []*rule
-	r.Fields(root, map[string]func(*source.Node){
-		"rules": func(n *source.Node) { out = r.readRules(n, name+".") },
+	r.Fields(root, map[string]func(*configfile.Node){
+		"rules": func(n *configfile.Node) { out = r.readRules(n, name+".") },
 	})
 	for _, u := range out {
 		u.reason.Rule = name + "." + strings.TrimPrefix(u.reason.Rule, name+".rules.")

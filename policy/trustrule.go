@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"github.com/tidemark/tidemark/shell"
+	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/trust"
 )
 

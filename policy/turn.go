@@ -5,7 +5,7 @@ import (
 
 	"cel.dev/cel-go/common/types"
 
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
 )
 
 // below is the answer for a turn that may go on.
@@ -25,7 +25,7 @@ func (s *Set) Turn(in *Input) (blocked bool, d Decision) {
 	at := momentOf(in)
 	d = s.going
 	var stops, notes []Reason
-	if at.iteration >= s.scope.maxIterations && (!in.Loose || s.scope.capPos != source.Pos{}) {
+	if at.iteration >= s.scope.maxIterations && (!in.Loose || s.scope.capPos != configfile.Pos{}) {
 		text := fmt.Sprintf("the turn reached iteration %d and maxIterations is %d", at.iteration, s.scope.maxIterations)
 		stops = append(stops, Reason{Rule: "maxIterations", Effect: Deny, Text: text, Pos: s.scope.capPos.String()})
 	}

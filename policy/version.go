@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
 )
 
 // version hashes the shipped tables and the tree, without the keys other packages
 // read, without comments and with the keys of maps in order.
-func version(root *source.Node) string {
+func version(root *configfile.Node) string {
 	h := sha256.New()
 	fmt.Fprintln(h, shippedOutputs, shippedSafe, presets, shippedCommandTools, shippedMail, shippedForge, shippedWeb, shippedActions,
 		shippedMemory, shippedWriters, shippedCautioned, shippedUncautioned)
@@ -23,13 +23,13 @@ func version(root *source.Node) string {
 	}
 	src, _ := presetFiles.ReadFile("presets/" + preset + ".yaml") // none: a preset of modes alone
 	h.Write(src)
-	keys := slices.DeleteFunc(slices.Clone(root.Keys), func(k source.Key) bool { return slices.Contains(Reserved(), k.Name) })
+	keys := slices.DeleteFunc(slices.Clone(root.Keys), func(k configfile.Key) bool { return slices.Contains(Reserved(), k.Name) })
 	writeKeys(h, keys)
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-func writeKeys(h hash.Hash, keys []source.Key) {
-	keys = slices.SortedFunc(slices.Values(keys), func(a, b source.Key) int { return strings.Compare(a.Name, b.Name) })
+func writeKeys(h hash.Hash, keys []configfile.Key) {
+	keys = slices.SortedFunc(slices.Values(keys), func(a, b configfile.Key) int { return strings.Compare(a.Name, b.Name) })
 	fmt.Fprintf(h, "{%d", len(keys))
 	for _, k := range keys {
 		fmt.Fprintf(h, "%q", k.Name)
@@ -37,16 +37,16 @@ func writeKeys(h hash.Hash, keys []source.Key) {
 	}
 }
 
-func writeNode(h hash.Hash, n *source.Node) {
+func writeNode(h hash.Hash, n *configfile.Node) {
 	switch n.Kind {
-	case source.Map:
+	case configfile.Map:
 		writeKeys(h, n.Keys)
-	case source.List:
+	case configfile.List:
 		fmt.Fprintf(h, "[%d", len(n.List))
 		for _, item := range n.List {
 			writeNode(h, item)
 		}
-	case source.Int:
+	case configfile.Int:
 		fmt.Fprintf(h, "i%d", n.Int)
 	default:
 		fmt.Fprintf(h, "%d%q", n.Kind, n.Text)

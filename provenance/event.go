@@ -12,7 +12,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )

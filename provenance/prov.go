@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // attrs are the members of one PROV-JSON record.

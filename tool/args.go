@@ -3,7 +3,7 @@ package tool
 import (
 	"errors"
 
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 var errNotObject = errors.New("arguments are not a JSON object")

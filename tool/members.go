@@ -1,7 +1,7 @@
 package tool
 
 import (
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // maxMembers is how many fields of an object are looked up without building a map.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/trust"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/bench/question"
-	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/store/sqlite"
 )
 
 func procs() int { return runtime.GOMAXPROCS(0) }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/grounds"
-	"github.com/tidemark/tidemark/internal/replay"
+	"github.com/tidemark/tidemark/internal/reports/replay"
+	"github.com/tidemark/tidemark/internal/warrant/grounds"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )

@@ -17,10 +17,10 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/bench/question"
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/door/httpapi"
-	"github.com/tidemark/tidemark/internal/feed"
-	"github.com/tidemark/tidemark/internal/store/memory"
-	"github.com/tidemark/tidemark/internal/store/sqlite"
+	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/sqlite"
 )
 
 // token guards the API; the bare handler takes it and looks away.
@@ -77,7 +77,7 @@ func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log) (_ res
 }
 
 func newAPI(store tidemark.Store, log httpapi.Log) (*httpapi.API, *tidemark.Monitor, error) {
-	f := feed.New(store)
+	f := waiting.New(store)
 	m, err := question.NewMonitor(question.Plain, f)
 	if err != nil {
 		return nil, nil, err

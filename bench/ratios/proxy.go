@@ -18,11 +18,11 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/door/llm"
-	"github.com/tidemark/tidemark/internal/door/llm/talk"
-	"github.com/tidemark/tidemark/internal/feed"
-	"github.com/tidemark/tidemark/internal/store/memory"
+	"github.com/tidemark/tidemark/internal/llm/conversation"
+	"github.com/tidemark/tidemark/internal/llm/proxy"
+	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/store/memory"
 )
 
 // The LLM proxy against httputil.ReverseProxy, which understands nothing, before the same
@@ -63,7 +63,7 @@ type proxies struct {
 	ours, theirs string
 	client       *http.Client
 	servers      []*http.Server
-	proxy        *llm.Proxy
+	proxy        *proxy.Proxy
 	said         int // makes every message a new one
 }
 
@@ -91,20 +91,20 @@ func openProxies(ctx context.Context) (*proxies, error) {
 	return p, err
 }
 
-func newProxy(upstream string) (*llm.Proxy, error) {
+func newProxy(upstream string) (*proxy.Proxy, error) {
 	set, faults := policy.Parse("bench.yaml", []byte("maxIterations: 1000000"))
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
-	f := feed.New(memory.New())
+	f := waiting.New(memory.New())
 	m, err := tidemark.New(tidemark.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		return nil, err
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	return llm.New(llm.Options{
-		Monitor: m, Feed: f, Bus: hook.New(hook.Options{Logger: quiet}), Follower: talk.New(m, talk.Options{}), Logger: quiet,
-		Tokens: llm.Tokens{Agent: token}, Upstreams: []llm.Upstream{{Name: "openai", API: "openai", BaseURL: upstream}},
+	return proxy.New(proxy.Options{
+		Monitor: m, Feed: f, Bus: hook.New(hook.Options{Logger: quiet}), Follower: conversation.New(m, conversation.Options{}), Logger: quiet,
+		Tokens: proxy.Tokens{Agent: token}, Upstreams: []proxy.Upstream{{Name: "openai", API: "openai", BaseURL: upstream}},
 		Owner: true, MaxContext: 32 << 20, MaxConcurrent: 512,
 	})
 }

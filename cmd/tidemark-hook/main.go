@@ -8,12 +8,12 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/tidemark/tidemark/internal/door/agent"
+	"github.com/tidemark/tidemark/internal/agents/shim"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := agent.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	code := shim.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }

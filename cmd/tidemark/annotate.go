@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/report"
-	"github.com/tidemark/tidemark/internal/strictjson"
-	"github.com/tidemark/tidemark/meaning"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/reports/report"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 )
 
 func (e *env) annotateCommand() *cobra.Command {

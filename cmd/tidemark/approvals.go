@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/store"
 )
 
 func (e *env) approvalsCommand() *cobra.Command {

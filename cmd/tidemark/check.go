@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
 )
 
 func (e *env) checkCommand() *cobra.Command {
@@ -65,7 +65,7 @@ func (e *env) check() error {
 		if name == "" {
 			name = "shipped defaults"
 		}
-		e.printf("%s %s: policy version %s, %d warning(s)\n", e.ui.word("good", "ok"), name, cfg.Policy.Version(), len(faults.Only(source.Warning)))
+		e.printf("%s %s: policy version %s, %d warning(s)\n", e.ui.word("good", "ok"), name, cfg.Policy.Version(), len(faults.Only(configfile.Warning)))
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // client speaks to the server that runs on the data folder.

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 //go:embed demo.yaml

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/install"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // clinic is a home folder without agents, and a hook program that is this binary.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/draw"
-	"github.com/tidemark/tidemark/internal/store"
 	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/store"
 )
 
 func (e *env) graphCommand() *cobra.Command {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/door/agent"
+	"github.com/tidemark/tidemark/internal/agents/shim"
 )
 
 func (e *env) hookCommand() *cobra.Command {
-	o := agent.Options{}
+	o := shim.Options{}
 	cmd := &cobra.Command{
 		Use:   "hook --agent NAME",
 		Short: "Answer one hook of a coding agent",
@@ -20,21 +20,21 @@ func (e *env) hookCommand() *cobra.Command {
 server, and answer in the agent's own form. Agents start it; see also tidemark-hook, the
 same as a program of its own that starts faster. Exit code 2 refuses.
 
-Agents: ` + strings.Join(agent.Names(), ", "),
+Agents: ` + strings.Join(shim.Names(), ", "),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.In, o.Data = e.in, e.data
 			if err := o.Complete(os.Getenv); err != nil {
 				return err
 			}
-			return e.leave(agent.Run(cmd.Context(), o))
+			return e.leave(shim.Run(cmd.Context(), o))
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Agent, "agent", "", "which agent's hook this is")
 	f.StringVar(&o.Event, "event", "", "the event, for agents whose payload does not name it")
 	f.StringVar(&o.Sender, "sender", "", "who speaks in prompts: owner or unknown (default: unknown on build machines, else owner)")
-	f.DurationVar(&o.Timeout, "timeout", agent.DefaultTimeout, "answer within this time, whatever happens")
+	f.DurationVar(&o.Timeout, "timeout", shim.DefaultTimeout, "answer within this time, whatever happens")
 	f.StringVar(&o.Installed, "installed", "", "name of the record that tidemark install made of this hook")
 	f.DurationVar(&o.Wait, "wait", 0, "wait this long besides for the owner to answer a held call")
 	return cmd
@@ -42,7 +42,7 @@ Agents: ` + strings.Join(agent.Names(), ", "),
 
 // leave prints the outcome. A refusal is this command's error: its reason is printed, and
 // the exit code is the one every agent takes for no.
-func (e *env) leave(o agent.Outcome) error {
+func (e *env) leave(o shim.Outcome) error {
 	var said strings.Builder
 	switch code := o.Write(e.out, &said); code {
 	case exitUsage:

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/install"
+	"github.com/tidemark/tidemark/internal/agents/install"
 )
 
 // installFlags are those of install and uninstall.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/report"
+	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/trust"
 )
 

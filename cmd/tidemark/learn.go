@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/report"
+	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
 // learnFlags are what the command was told.

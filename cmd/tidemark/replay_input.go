@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/replay"
-	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/reports/replay"
+	"github.com/tidemark/tidemark/store"
 )
 
 // transcripts are what is to be replayed.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/replay"
-	"github.com/tidemark/tidemark/internal/report"
+	"github.com/tidemark/tidemark/internal/reports/replay"
+	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
 // finish prints the summary and says whether the bars were kept.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/report"
+	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
 // BEY-04

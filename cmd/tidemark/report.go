@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/report"
+	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
 func (e *env) reportCommand() *cobra.Command {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/install"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // Exit codes. Scripts rely on them.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // server is the program itself, running as a process of its own.

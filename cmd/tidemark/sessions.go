@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/store"
 )
 
 func (e *env) sessionsCommand() *cobra.Command {

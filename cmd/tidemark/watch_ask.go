@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // pendingState is the state of a question that waits for its answer.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // lines prints questions for a program to read: one line of JSON each, when it comes and

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // limit ends a test that waits for what never comes.

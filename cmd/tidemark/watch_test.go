@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 var updateScreens = flag.Bool("update-screens", false, "rewrite the golden screens in testdata/watch")

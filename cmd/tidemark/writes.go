@@ -10,8 +10,8 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/store"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/store"
 )
 
 func (e *env) writesCommand() *cobra.Command {

@@ -19,12 +19,12 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/door/httpapi"
-	"github.com/tidemark/tidemark/internal/door/llm"
-	"github.com/tidemark/tidemark/internal/feed"
-	"github.com/tidemark/tidemark/internal/remotehook"
-	"github.com/tidemark/tidemark/internal/store"
-	"github.com/tidemark/tidemark/internal/store/sqlite"
+	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/llm/proxy"
+	"github.com/tidemark/tidemark/internal/outside/remotehook"
+	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/store/sqlite"
 )
 
 // Options say what to run.
@@ -48,8 +48,8 @@ type App struct {
 	log      *sqlite.Store
 	outside  *outside
 	server   *http.Server
-	proxy    *llm.Proxy
-	greeting *llm.Handshake // signs the lines that plugins show upstreams which want one
+	proxy    *proxy.Proxy
+	greeting *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener net.Listener
 	running  Running
 	stopped  sync.Once
@@ -90,7 +90,7 @@ func (a *App) open(ctx context.Context) error {
 	if a.outside, err = openOutside(a.config, a.opts.Logger); err != nil {
 		return err
 	}
-	f := feed.New(a.log)
+	f := waiting.New(a.log)
 	if a.Monitor, err = newMonitor(a.config, f, a.outside); err != nil {
 		return err
 	}

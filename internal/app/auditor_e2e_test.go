@@ -8,8 +8,8 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/auditor/audittest"
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/test/audittest"
 )
 
 var providers = []string{"openai", "anthropic"}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/tidemark/tidemark/internal/report"
-	"github.com/tidemark/tidemark/internal/store"
-	"github.com/tidemark/tidemark/internal/verifier"
+	"github.com/tidemark/tidemark/internal/outside/verifier"
+	"github.com/tidemark/tidemark/internal/reports/report"
+	"github.com/tidemark/tidemark/store"
 )
 
 // Status says of everybody the policy file names whether they can be reached, without a

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/source"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -15,17 +15,17 @@ import (
 // each place, its line and a caret.
 type ConfigError struct {
 	File     string
-	Faults   source.Faults
+	Faults   configfile.Faults
 	Rendered string
 }
 
 func (e *ConfigError) Error() string {
-	n := len(e.Faults.Only(source.Error))
+	n := len(e.Faults.Only(configfile.Error))
 	return fmt.Sprintf("%s: %d fault(s)\n%s", e.File, n, e.Rendered)
 }
 
 // ReadConfig reads and checks a policy file; "" is the shipped defaults.
-func ReadConfig(path string) (*config.Config, source.Faults, error) {
+func ReadConfig(path string) (*config.Config, configfile.Faults, error) {
 	var src []byte
 	if path != "" {
 		var err error

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/agents/install"
+	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/doctor"
-	"github.com/tidemark/tidemark/internal/install"
-	"github.com/tidemark/tidemark/internal/settings"
-	"github.com/tidemark/tidemark/internal/store/sqlite"
+	"github.com/tidemark/tidemark/internal/reports/doctor"
+	"github.com/tidemark/tidemark/store/sqlite"
 )
 
 // DoctorOptions say what to examine.

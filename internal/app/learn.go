@@ -9,21 +9,21 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/learn"
-	"github.com/tidemark/tidemark/internal/store"
+	"github.com/tidemark/tidemark/internal/reports/tighten"
+	"github.com/tidemark/tidemark/store"
 )
 
 // LearnOptions say how much must have been observed.
-type LearnOptions = learn.Options
+type LearnOptions = tighten.Options
 
 // Lesson is what the log teaches.
-type Lesson = learn.Lesson
+type Lesson = tighten.Lesson
 
 // Proposal is one narrower rule.
-type Proposal = learn.Proposal
+type Proposal = tighten.Proposal
 
 // Fragment writes proposals as a part of a policy file.
-func Fragment(list []Proposal) []byte { return learn.Fragment(list) }
+func Fragment(list []Proposal) []byte { return tighten.Fragment(list) }
 
 // Learn folds the whole log and proposes what would narrow the policy in force.
 // progress is told how many records were read.
@@ -32,7 +32,7 @@ func (l *Log) Learn(ctx context.Context, p Paths, opts LearnOptions, progress fu
 	if err != nil {
 		return nil, fmt.Errorf("read log: %w", err)
 	}
-	b := learn.New(opts)
+	b := tighten.New(opts)
 	q := store.EntryQuery{Limit: store.MaxLimit}
 	for done := int64(0); ; {
 		page, err := l.Since(ctx, q)

@@ -12,25 +12,25 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/base/outbound"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/door/agent"
-	"github.com/tidemark/tidemark/internal/door/llm"
-	"github.com/tidemark/tidemark/internal/door/llm/talk"
-	"github.com/tidemark/tidemark/internal/feed"
-	"github.com/tidemark/tidemark/internal/outbound"
+	"github.com/tidemark/tidemark/internal/llm/conversation"
+	"github.com/tidemark/tidemark/internal/llm/proxy"
+	"github.com/tidemark/tidemark/internal/people/waiting"
 )
 
 // openLLM makes the proxy to models. Nothing is contacted yet.
-func (a *App) openLLM(f *feed.Feed, bus *hook.Bus, metrics *prometheus.Registry) (*llm.Proxy, error) {
+func (a *App) openLLM(f *waiting.Feed, bus *hook.Bus, metrics *prometheus.Registry) (*proxy.Proxy, error) {
 	c := a.config.LLM
 	near := loopbackOnly(a.address())
 	open := c.Require == "none" || c.Require == "" && near
-	ups := make([]llm.Upstream, 0, len(c.Upstreams))
+	ups := make([]proxy.Upstream, 0, len(c.Upstreams))
 	for _, u := range c.Upstreams {
 		if open && !near && u.Key != "" {
 			return nil, fmt.Errorf("open LLM proxy: with llm.require: none and %s anybody could use the key of upstream %s; require a token, or listen on this machine alone", a.address(), u.Name)
 		}
-		ups = append(ups, llm.Upstream{Name: u.Name, API: u.API, BaseURL: u.BaseURL, Key: string(u.Key), Handshake: u.Handshake})
+		ups = append(ups, proxy.Upstream{Name: u.Name, API: u.API, BaseURL: u.BaseURL, Key: string(u.Key), Handshake: u.Handshake})
 	}
 	for name, base := range a.opts.Upstreams {
 		if err := redirect(ups, name, base); err != nil {
@@ -38,11 +38,11 @@ func (a *App) openLLM(f *feed.Feed, bus *hook.Bus, metrics *prometheus.Registry)
 		}
 	}
 	var err error
-	if a.greeting, err = llm.NewHandshake(rand.Reader); err != nil {
+	if a.greeting, err = proxy.NewHandshake(rand.Reader); err != nil {
 		return nil, err
 	}
-	return llm.New(llm.Options{
-		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: talk.New(a.Monitor, talk.Options{Names: agent.Canonical, Markers: markers(c.Markers), Commands: c.ChatCommands}), Tokens: llm.Tokens(a.Tokens),
+	return proxy.New(proxy.Options{
+		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: conversation.New(a.Monitor, conversation.Options{Names: shim.Canonical, Markers: markers(c.Markers), Commands: c.ChatCommands}), Tokens: proxy.Tokens(a.Tokens),
 		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.AllowedHosts,
 		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open, Commands: c.ChatCommands,
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,
@@ -64,17 +64,17 @@ func (a *App) greet() func(session string) string {
 	return nil
 }
 
-func markers(from []config.Marker) []talk.Marker {
-	out := make([]talk.Marker, len(from))
+func markers(from []config.Marker) []conversation.Marker {
+	out := make([]conversation.Marker, len(from))
 	for i, m := range from {
-		out[i] = talk.Marker{Agent: m.Agent, Begin: m.Begin, End: m.End, Summary: m.What == "summary", Result: m.What == "result"}
+		out[i] = conversation.Marker{Agent: m.Agent, Begin: m.Begin, End: m.End, Summary: m.What == "summary", Result: m.What == "result"}
 	}
 	return out
 }
 
 // redirect points an upstream somewhere else, for one start. The key of the file is for the
 // server the file names: another does not get it.
-func redirect(ups []llm.Upstream, name, base string) error {
+func redirect(ups []proxy.Upstream, name, base string) error {
 	for i := range ups {
 		if ups[i].Name == name {
 			if fault := config.CheckUpstream(base); fault != "" {

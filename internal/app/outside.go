@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/internal/auditor"
-	"github.com/tidemark/tidemark/internal/channel"
 	"github.com/tidemark/tidemark/internal/config"
-	"github.com/tidemark/tidemark/internal/feed"
-	"github.com/tidemark/tidemark/internal/telegram"
-	"github.com/tidemark/tidemark/internal/verifier"
+	"github.com/tidemark/tidemark/internal/outside/auditor"
+	"github.com/tidemark/tidemark/internal/outside/verifier"
+	"github.com/tidemark/tidemark/internal/people/asking"
+	"github.com/tidemark/tidemark/internal/people/telegram"
+	"github.com/tidemark/tidemark/internal/people/waiting"
 )
 
 // outside is everybody the monitor can ask: the auditor, the verifier, and the channels
@@ -27,7 +27,7 @@ type outside struct {
 	verifier *verifier.Verifier
 	bots     map[string]*telegram.Bot // by token: a bot has one queue of answers
 	chat     *telegram.Bot            // where approval questions go
-	channel  *channel.Channel
+	channel  *asking.Channel
 	files    []io.Closer
 
 	stop    context.CancelFunc // ends the channel
@@ -120,11 +120,11 @@ func (o *outside) advise(opts *tidemark.Options) {
 }
 
 // start brings questions to people until stop is called.
-func (o *outside) start(m *tidemark.Monitor, f *feed.Feed, logger *slog.Logger) error {
+func (o *outside) start(m *tidemark.Monitor, f *waiting.Feed, logger *slog.Logger) error {
 	if o.chat == nil {
 		return nil
 	}
-	c, err := channel.New(channel.Options{Name: "telegram", Monitor: m, Wake: f, Asker: o.chat.Channel(), Logger: logger})
+	c, err := asking.New(asking.Options{Name: "telegram", Monitor: m, Wake: f, Asker: o.chat.Channel(), Logger: logger})
 	if err != nil {
 		return err
 	}

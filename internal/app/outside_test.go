@@ -20,9 +20,9 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/auditor/audittest"
-	"github.com/tidemark/tidemark/internal/strictjson"
-	"github.com/tidemark/tidemark/internal/telegram/telegramtest"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/test/audittest"
+	"github.com/tidemark/tidemark/internal/test/telegramtest"
 	"github.com/tidemark/tidemark/provenance"
 )
 

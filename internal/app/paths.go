@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tidemark/tidemark/internal/door/agent"
+	"github.com/tidemark/tidemark/internal/agents/shim"
 )
 
 // Paths are the files of one installation. Everything lives in the data folder.
@@ -21,7 +21,7 @@ type Paths struct {
 func FindPaths(data, config string) (Paths, error) {
 	if data == "" {
 		var err error
-		if data, err = agent.DataFolder(); err != nil {
+		if data, err = shim.DataFolder(); err != nil {
 			return Paths{}, err
 		}
 	}

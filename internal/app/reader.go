@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/internal/store/sqlite"
 	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/store/sqlite"
 )
 
 // Log is an installation's log opened for looking at, beside a running server or

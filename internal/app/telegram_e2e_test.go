@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/auditor/audittest"
-	"github.com/tidemark/tidemark/internal/strictjson"
-	"github.com/tidemark/tidemark/internal/telegram/telegramtest"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/test/audittest"
+	"github.com/tidemark/tidemark/internal/test/telegramtest"
 )
 
 // The people in the chat: only the owner's taps count.

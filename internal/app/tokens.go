@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/tidemark/tidemark/internal/strictjson"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // Tokens are the bearer tokens of the three roles.

@@ -17,10 +17,10 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/auditor/audittest"
-	"github.com/tidemark/tidemark/internal/strictjson"
-	"github.com/tidemark/tidemark/internal/telegram/telegramtest"
-	"github.com/tidemark/tidemark/internal/verifier"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/outside/verifier"
+	"github.com/tidemark/tidemark/internal/test/audittest"
+	"github.com/tidemark/tidemark/internal/test/telegramtest"
 )
 
 const hookSecret = "a secret of the webhook's own"

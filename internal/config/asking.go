@@ -3,9 +3,9 @@ package config
 import (
 	"time"
 
-	"github.com/tidemark/tidemark/internal/outbound"
-	"github.com/tidemark/tidemark/internal/source"
-	"github.com/tidemark/tidemark/internal/verifier"
+	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/outbound"
+	"github.com/tidemark/tidemark/internal/outside/verifier"
 )
 
 // Auditor is the `auditor` section: the model that judges intent.
@@ -26,44 +26,44 @@ type Auditor struct {
 }
 
 // auditor reads the section. The key comes from the environment, never from the file.
-func (d *decoder) auditor(n *source.Node) Auditor {
+func (d *decoder) auditor(n *configfile.Node) Auditor {
 	var a Auditor
 	if n == nil {
 		return a
 	}
 	a = Auditor{Provider: "openai", Timeout: 3 * time.Second, PlanTimeout: 15 * time.Second, MaxConcurrent: 8, PerSession: 500, MaxTokens: 512, Cache: 10 * time.Minute}
-	number := func(to *int, low, high int64) func(*source.Node) {
-		return func(n *source.Node) {
+	number := func(to *int, low, high int64) func(*configfile.Node) {
+		return func(n *configfile.Node) {
 			if v, ok := d.Int(n, low, high); ok {
 				*to = int(v)
 			}
 		}
 	}
-	span := func(to *time.Duration, unit time.Duration, low, high int64) func(*source.Node) {
-		return func(n *source.Node) {
+	span := func(to *time.Duration, unit time.Duration, low, high int64) func(*configfile.Node) {
+		return func(n *configfile.Node) {
 			if v, ok := d.Int(n, low, high); ok {
 				*to = time.Duration(v) * unit
 			}
 		}
 	}
-	var keyEnv *source.Node
-	d.Fields(n, map[string]func(*source.Node){
-		"provider": func(n *source.Node) {
+	var keyEnv *configfile.Node
+	d.Fields(n, map[string]func(*configfile.Node){
+		"provider": func(n *configfile.Node) {
 			if i, ok := d.Choice(n, "openai", "anthropic"); ok {
 				a.Provider = [...]string{"openai", "anthropic"}[i]
 			}
 		},
-		"baseUrl":       func(n *source.Node) { a.BaseURL, a.PlainHTTP = d.endpoint(n) },
-		"model":         func(n *source.Node) { a.Model, _ = d.Text(n) },
-		"apiKeyEnv":     func(n *source.Node) { keyEnv = n },
+		"baseUrl":       func(n *configfile.Node) { a.BaseURL, a.PlainHTTP = d.endpoint(n) },
+		"model":         func(n *configfile.Node) { a.Model, _ = d.Text(n) },
+		"apiKeyEnv":     func(n *configfile.Node) { keyEnv = n },
 		"timeoutMs":     span(&a.Timeout, time.Millisecond, 100, 60_000),
 		"planTimeoutMs": span(&a.PlanTimeout, time.Millisecond, 100, 120_000),
 		"cacheSeconds":  span(&a.Cache, time.Second, 0, 86_400),
 		"maxConcurrent": number(&a.MaxConcurrent, 1, 256),
 		"perSession":    number(&a.PerSession, 1, 1_000_000),
 		"maxTokens":     number(&a.MaxTokens, 16, 16_384),
-		"record":        func(n *source.Node) { a.Record, _ = d.Text(n) },
-		"replay":        func(n *source.Node) { a.Replay, _ = d.Text(n) },
+		"record":        func(n *configfile.Node) { a.Record, _ = d.Text(n) },
+		"replay":        func(n *configfile.Node) { a.Replay, _ = d.Text(n) },
 	})
 	if a.Model == "" && n.Get("model") == nil {
 		d.Errorf(n.Pos, "auditor needs model")
@@ -76,7 +76,7 @@ func (d *decoder) auditor(n *source.Node) Auditor {
 }
 
 // auditorKey finds the key. Only an endpoint the file names itself may do without.
-func (d *decoder) auditorKey(n, keyEnv *source.Node, a *Auditor) Secret {
+func (d *decoder) auditorKey(n, keyEnv *configfile.Node, a *Auditor) Secret {
 	name := map[string]string{"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[a.Provider]
 	at := n.Pos
 	if keyEnv != nil {
@@ -95,7 +95,7 @@ func (d *decoder) auditorKey(n, keyEnv *source.Node, a *Auditor) Secret {
 
 // endpoint accepts http too: models run on this machine and beside it. Beyond this
 // machine that is worth a warning.
-func (d *decoder) endpoint(n *source.Node) (address string, plain bool) {
+func (d *decoder) endpoint(n *configfile.Node) (address string, plain bool) {
 	u, ok := d.url(n)
 	if !ok {
 		return "", false
@@ -107,10 +107,10 @@ func (d *decoder) endpoint(n *source.Node) (address string, plain bool) {
 }
 
 // verifiers reads the verifier's section and what agents have on top of it.
-func (d *decoder) verifiers(root *source.Node) (*verifier.Config, map[string]verifier.Override) {
+func (d *decoder) verifiers(root *configfile.Node) (*verifier.Config, map[string]verifier.Override) {
 	file := verifier.Decode(&d.Decoder, root.Get("verifier"), d.env, d.production())
 	agents := map[string]verifier.Override{}
-	if list := root.Get("agents"); list != nil && list.Kind == source.Map {
+	if list := root.Get("agents"); list != nil && list.Kind == configfile.Map {
 		for _, k := range list.Keys {
 			if n := k.Value.Get("verifier"); n != nil {
 				agents[k.Name] = verifier.DecodeAgent(&d.Decoder, n, file, d.env, d.production())
@@ -131,7 +131,7 @@ func (d *decoder) production() bool {
 }
 
 // asking reads everything that asks somebody outside.
-func (d *decoder) asking(root *source.Node, c *Config) {
+func (d *decoder) asking(root *configfile.Node, c *Config) {
 	c.Production = d.production()
 	c.Auditor = d.auditor(root.Get("auditor"))
 	c.Verifier, c.VerifierAgents = d.verifiers(root)
@@ -150,13 +150,13 @@ func (d *decoder) asking(root *source.Node, c *Config) {
 		}
 		return
 	}
-	if n := root.Get("record").Get("messages"); n != nil && n.Kind == source.Bool && !n.Bool {
+	if n := root.Get("record").Get("messages"); n != nil && n.Kind == configfile.Bool && !n.Bool {
 		d.Errorf(n.Pos, "the auditor needs the user's own messages: record.messages cannot be false with an auditor section")
 	}
 }
 
 // oneBot refuses two chats on one bot: each would take the other's answers away.
-func (d *decoder) oneBot(root *source.Node, c *Config) {
+func (d *decoder) oneBot(root *configfile.Node, c *Config) {
 	v := c.Verifier.Telegram
 	if c.Telegram == nil || v == nil || !v.Enabled || c.Telegram.BotToken != v.BotToken || c.Telegram.BotToken == "" {
 		return

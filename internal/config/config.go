@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/outbound"
-	"github.com/tidemark/tidemark/internal/source"
-	"github.com/tidemark/tidemark/internal/verifier"
+	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/outbound"
+	"github.com/tidemark/tidemark/internal/outside/verifier"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -69,7 +69,7 @@ type Lookup func(name string) (string, bool)
 
 // Parse reads a file. All faults are reported at once; the Config is nil if any of them
 // is an error. An empty file is the shipped defaults.
-func Parse(file string, src []byte, env Lookup) (*Config, source.Faults) {
+func Parse(file string, src []byte, env Lookup) (*Config, configfile.Faults) {
 	d := &decoder{env: env}
 	root, faults := parseTree(file, src, d)
 	if faults.Err() != nil {
@@ -95,16 +95,16 @@ func Parse(file string, src []byte, env Lookup) (*Config, source.Faults) {
 }
 
 type decoder struct {
-	source.Decoder
+	configfile.Decoder
 	env Lookup
 }
 
-func (d *decoder) server(n *source.Node, s *Server) {
+func (d *decoder) server(n *configfile.Node, s *Server) {
 	if n == nil {
 		return
 	}
-	d.Fields(n, map[string]func(*source.Node){
-		"listen": func(n *source.Node) {
+	d.Fields(n, map[string]func(*configfile.Node){
+		"listen": func(n *configfile.Node) {
 			v, ok := d.Text(n)
 			if !ok {
 				return
@@ -115,12 +115,12 @@ func (d *decoder) server(n *source.Node, s *Server) {
 			}
 			s.Listen = v
 		},
-		"allowedHosts": func(n *source.Node) {
+		"allowedHosts": func(n *configfile.Node) {
 			for _, h := range d.Texts(n) {
 				s.AllowedHosts = append(s.AllowedHosts, h.Text)
 			}
 		},
-		"maxBodyBytes": func(n *source.Node) {
+		"maxBodyBytes": func(n *configfile.Node) {
 			if v, ok := d.Int(n, 1<<10, 1<<30); ok {
 				s.MaxBody = v
 			}
@@ -128,7 +128,7 @@ func (d *decoder) server(n *source.Node, s *Server) {
 	})
 }
 
-func (d *decoder) plugins(n *source.Node) []Plugin {
+func (d *decoder) plugins(n *configfile.Node) []Plugin {
 	var out []Plugin
 	seen := map[string]bool{}
 	for _, item := range d.Items(n) {
@@ -142,22 +142,22 @@ func (d *decoder) plugins(n *source.Node) []Plugin {
 	return out
 }
 
-func (d *decoder) plugin(n *source.Node) Plugin {
+func (d *decoder) plugin(n *configfile.Node) Plugin {
 	p := Plugin{Limit: hook.DefaultLimit}
-	d.Fields(n, map[string]func(*source.Node){
-		"name":      func(n *source.Node) { p.Name, _ = d.Text(n) },
-		"url":       func(n *source.Node) { p.URL = d.address(n) },
-		"hooks":     func(n *source.Node) { p.Hooks = d.names(n) },
-		"secretEnv": func(n *source.Node) { p.Secret = d.secret(n) },
-		"failClosed": func(n *source.Node) {
+	d.Fields(n, map[string]func(*configfile.Node){
+		"name":      func(n *configfile.Node) { p.Name, _ = d.Text(n) },
+		"url":       func(n *configfile.Node) { p.URL = d.address(n) },
+		"hooks":     func(n *configfile.Node) { p.Hooks = d.names(n) },
+		"secretEnv": func(n *configfile.Node) { p.Secret = d.secret(n) },
+		"failClosed": func(n *configfile.Node) {
 			closed, ok := d.Bool(n)
 			p.FailOpen = ok && !closed
 		},
-		"priority": func(n *source.Node) {
+		"priority": func(n *configfile.Node) {
 			v, _ := d.Int(n, -1000, 1000)
 			p.Priority = int(v)
 		},
-		"timeoutMs": func(n *source.Node) {
+		"timeoutMs": func(n *configfile.Node) {
 			if v, ok := d.Int(n, 1, 60_000); ok {
 				p.Limit = time.Duration(v) * time.Millisecond
 			}
@@ -172,7 +172,7 @@ func (d *decoder) plugin(n *source.Node) Plugin {
 }
 
 // url reads an absolute http or https URL.
-func (d *decoder) url(n *source.Node) (*url.URL, bool) {
+func (d *decoder) url(n *configfile.Node) (*url.URL, bool) {
 	v, ok := d.Text(n)
 	if !ok {
 		return nil, false
@@ -186,7 +186,7 @@ func (d *decoder) url(n *source.Node) (*url.URL, bool) {
 }
 
 // outside identifies what asks others, without its secrets.
-func outside(root *source.Node) string {
+func outside(root *configfile.Node) string {
 	var b strings.Builder
 	for _, key := range []string{"server", "hooks", "llm", "auditor", "verifier", "telegram"} {
 		fmt.Fprintf(&b, "%s:", key)
@@ -195,7 +195,7 @@ func outside(root *source.Node) string {
 	return b.String()
 }
 
-func write(b *strings.Builder, n *source.Node) {
+func write(b *strings.Builder, n *configfile.Node) {
 	if n == nil {
 		return
 	}
@@ -212,7 +212,7 @@ func write(b *strings.Builder, n *source.Node) {
 
 // address accepts https anywhere and http on this machine only: an unencrypted answer
 // could be swapped on the way.
-func (d *decoder) address(n *source.Node) string {
+func (d *decoder) address(n *configfile.Node) string {
 	u, ok := d.url(n)
 	if !ok {
 		return ""
@@ -225,7 +225,7 @@ func (d *decoder) address(n *source.Node) string {
 	return v
 }
 
-func (d *decoder) names(n *source.Node) []hook.Name {
+func (d *decoder) names(n *configfile.Node) []hook.Name {
 	known := hook.Names()
 	words := make([]string, len(known))
 	for i, k := range known {
@@ -240,7 +240,7 @@ func (d *decoder) names(n *source.Node) []hook.Name {
 	return out
 }
 
-func (d *decoder) secret(n *source.Node) Secret {
+func (d *decoder) secret(n *configfile.Node) Secret {
 	name, ok := d.Text(n)
 	if !ok {
 		return ""

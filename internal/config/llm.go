@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/outbound"
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/outbound"
 )
 
 // LLM is the `llm` section: the proxy between agents and models.
@@ -60,50 +60,50 @@ const (
 )
 
 // llm reads the section.
-func (d *decoder) llm(n *source.Node) LLM {
+func (d *decoder) llm(n *configfile.Node) LLM {
 	l := LLM{Upstreams: publicUpstreams(), MaxContext: defaultContext, MaxConcurrent: defaultConcurrent}
 	if n == nil {
 		return l
 	}
-	word := func(to *string, words ...string) func(*source.Node) {
-		return func(n *source.Node) {
+	word := func(to *string, words ...string) func(*configfile.Node) {
+		return func(n *configfile.Node) {
 			if i, ok := d.Choice(n, words...); ok {
 				*to = words[i]
 			}
 		}
 	}
-	number := func(low, high int64, set func(int64)) func(*source.Node) {
-		return func(n *source.Node) {
+	number := func(low, high int64, set func(int64)) func(*configfile.Node) {
+		return func(n *configfile.Node) {
 			if v, ok := d.Int(n, low, high); ok {
 				set(v)
 			}
 		}
 	}
-	d.Fields(n, map[string]func(*source.Node){
-		"upstreams":       func(n *source.Node) { l.Upstreams = d.upstreams(n, l.Upstreams) },
+	d.Fields(n, map[string]func(*configfile.Node){
+		"upstreams":       func(n *configfile.Node) { l.Upstreams = d.upstreams(n, l.Upstreams) },
 		"sender":          word(&l.Sender, "owner", "unknown"),
 		"require":         word(&l.Require, "token", "none"),
 		"maxContextBytes": number(1<<10, maxContext, func(v int64) { l.MaxContext = v }),
 		"maxConcurrent":   number(1, 65_536, func(v int64) { l.MaxConcurrent = int(v) }),
 		"maxIterations":   number(0, 1_000_000, func(v int64) { l.MaxIterations = int(v) }),
-		"wait":            func(n *source.Node) { l.Wait = d.span(n, maxWait) },
-		"markers":         func(n *source.Node) { l.Markers = d.markers(n) },
-		"chatCommands":    func(n *source.Node) { l.ChatCommands, _ = d.Bool(n) },
+		"wait":            func(n *configfile.Node) { l.Wait = d.span(n, maxWait) },
+		"markers":         func(n *configfile.Node) { l.Markers = d.markers(n) },
+		"chatCommands":    func(n *configfile.Node) { l.ChatCommands, _ = d.Bool(n) },
 	})
 	return l
 }
 
 // markers reads what tells a harness's words from the user's.
-func (d *decoder) markers(n *source.Node) []Marker {
+func (d *decoder) markers(n *configfile.Node) []Marker {
 	var out []Marker
 	kinds := []string{"reminder", "summary", "result"}
 	for _, item := range d.Items(n) {
 		m := Marker{What: kinds[0]}
-		d.Fields(item, map[string]func(*source.Node){
-			"agent": func(n *source.Node) { m.Agent, _ = d.Text(n) },
-			"begin": func(n *source.Node) { m.Begin, _ = d.Text(n) },
-			"end":   func(n *source.Node) { m.End, _ = d.Text(n) },
-			"what": func(n *source.Node) {
+		d.Fields(item, map[string]func(*configfile.Node){
+			"agent": func(n *configfile.Node) { m.Agent, _ = d.Text(n) },
+			"begin": func(n *configfile.Node) { m.Begin, _ = d.Text(n) },
+			"end":   func(n *configfile.Node) { m.End, _ = d.Text(n) },
+			"what": func(n *configfile.Node) {
 				if i, ok := d.Choice(n, kinds...); ok {
 					m.What = kinds[i]
 				}
@@ -119,9 +119,9 @@ func (d *decoder) markers(n *source.Node) []Marker {
 }
 
 // span reads a length of time such as 30s.
-func (d *decoder) span(n *source.Node, most time.Duration) time.Duration {
+func (d *decoder) span(n *configfile.Node, most time.Duration) time.Duration {
 	v, err := time.ParseDuration(n.Text)
-	if n.Kind == source.Int && n.Int == 0 {
+	if n.Kind == configfile.Int && n.Int == 0 {
 		v, err = 0, nil
 	}
 	if err != nil || v < 0 || v > most {
@@ -132,7 +132,7 @@ func (d *decoder) span(n *source.Node, most time.Duration) time.Duration {
 }
 
 // upstreams adds those of the file to the public ones, or changes them.
-func (d *decoder) upstreams(n *source.Node, known []Upstream) []Upstream {
+func (d *decoder) upstreams(n *configfile.Node, known []Upstream) []Upstream {
 	for _, k := range d.Entries(n) {
 		i := slices.IndexFunc(known, func(u Upstream) bool { return u.Name == k.Name })
 		u := Upstream{Name: k.Name}
@@ -159,12 +159,12 @@ func plainName(s string) bool {
 	return s != "" && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == "" && strings.Trim(s, ".") != ""
 }
 
-func (d *decoder) upstream(k source.Key, u *Upstream) {
+func (d *decoder) upstream(k configfile.Key, u *Upstream) {
 	n := k.Value
 	plain := false
-	var address *source.Node
-	d.Fields(n, map[string]func(*source.Node){
-		"api": func(n *source.Node) {
+	var address *configfile.Node
+	d.Fields(n, map[string]func(*configfile.Node){
+		"api": func(n *configfile.Node) {
 			if i, ok := d.Choice(n, apis...); ok {
 				if u.API != "" && u.API != apis[i] {
 					d.Hintf(n.Pos, "give it another name", "%s: this upstream always speaks %s", n.Path, u.API)
@@ -173,10 +173,10 @@ func (d *decoder) upstream(k source.Key, u *Upstream) {
 				u.API = apis[i]
 			}
 		},
-		"baseUrl":   func(n *source.Node) { address = n },
-		"keyEnv":    func(n *source.Node) { u.Key = d.key(n) },
-		"plainHTTP": func(n *source.Node) { plain, _ = d.Bool(n) },
-		"handshake": func(n *source.Node) {
+		"baseUrl":   func(n *configfile.Node) { address = n },
+		"keyEnv":    func(n *configfile.Node) { u.Key = d.key(n) },
+		"plainHTTP": func(n *configfile.Node) { plain, _ = d.Bool(n) },
+		"handshake": func(n *configfile.Node) {
 			i, ok := d.Choice(n, "off", "required")
 			u.Handshake = ok && i == 1
 		},
@@ -193,7 +193,7 @@ func (d *decoder) upstream(k source.Key, u *Upstream) {
 
 // upstreamURL reads where an upstream is. Keys and whole conversations go there, so an
 // address that is not encrypted is taken only for this machine, or by express wish.
-func (d *decoder) upstreamURL(n *source.Node, plain bool) string {
+func (d *decoder) upstreamURL(n *configfile.Node, plain bool) string {
 	u, ok := d.url(n)
 	switch {
 	case !ok:
@@ -226,7 +226,7 @@ func CheckUpstream(address string) string {
 }
 
 // key reads a provider's key from the environment.
-func (d *decoder) key(n *source.Node) Secret {
+func (d *decoder) key(n *configfile.Node) Secret {
 	name, ok := d.Text(n)
 	if !ok {
 		return ""

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/source"
+	"github.com/tidemark/tidemark/internal/base/configfile"
 )
 
 // hostPreset is what the keys of a plugin entry were always written against.
@@ -33,14 +33,14 @@ func isOpenClaw(file string, src []byte) bool {
 	if strings.HasPrefix(name, "openclaw.") {
 		return true
 	}
-	root, _ := source.ParseJSON5(file, src)
+	root, _ := configfile.ParseJSON5(file, src)
 	return root.Get("plugins") != nil
 }
 
 // parseOpenClaw reads the policy out of the plugin's entry in an OpenClaw file. Every
 // place is that in the file as it stands.
-func parseOpenClaw(file string, src []byte, d *decoder) (*source.Node, source.Faults) {
-	root, faults := source.ParseJSON5(file, src)
+func parseOpenClaw(file string, src []byte, d *decoder) (*configfile.Node, configfile.Faults) {
+	root, faults := configfile.ParseJSON5(file, src)
 	if root == nil {
 		return nil, faults
 	}
@@ -48,16 +48,16 @@ func parseOpenClaw(file string, src []byte, d *decoder) (*source.Node, source.Fa
 	if d.Faults.Err() != nil {
 		return nil, d.Faults
 	}
-	own := &source.Node{Kind: source.Map, Pos: config.Pos, Path: config.Path}
-	own.Keys = append(own.Keys, source.Key{Name: "preset", Pos: config.Pos, Value: &source.Node{
-		Kind: source.String, Pos: config.Pos, Path: "preset", Text: hostPreset,
+	own := &configfile.Node{Kind: configfile.Map, Pos: config.Pos, Path: config.Path}
+	own.Keys = append(own.Keys, configfile.Key{Name: "preset", Pos: config.Pos, Value: &configfile.Node{
+		Kind: configfile.String, Pos: config.Pos, Path: "preset", Text: hostPreset,
 	}})
-	fields := map[string]func(*source.Node){}
+	fields := map[string]func(*configfile.Node){}
 	for _, key := range hostOwn {
-		fields[key] = func(*source.Node) {}
+		fields[key] = func(*configfile.Node) {}
 	}
 	for _, key := range hostPolicy {
-		fields[key] = func(*source.Node) {}
+		fields[key] = func(*configfile.Node) {}
 	}
 	d.Fields(config, fields)
 	for _, k := range config.Keys {
@@ -70,7 +70,7 @@ func parseOpenClaw(file string, src []byte, d *decoder) (*source.Node, source.Fa
 
 // entry finds the configuration of the plugin; one that is absent is empty. The host
 // follows $include, we do not: what it would bring in must not be missed silently.
-func (d *decoder) entry(root *source.Node) *source.Node {
+func (d *decoder) entry(root *configfile.Node) *configfile.Node {
 	at := root
 	for _, key := range []string{"plugins", "entries"} {
 		d.whole(at)
@@ -82,7 +82,7 @@ func (d *decoder) entry(root *source.Node) *source.Node {
 		at = next
 	}
 	d.whole(at)
-	var found []source.Key
+	var found []configfile.Key
 	for _, k := range d.Entries(at) {
 		if slices.Contains(hostEntries, k.Name) {
 			found = append(found, k)
@@ -99,21 +99,21 @@ func (d *decoder) entry(root *source.Node) *source.Node {
 	return at
 }
 
-func (d *decoder) pluginConfig(n *source.Node) *source.Node {
+func (d *decoder) pluginConfig(n *configfile.Node) *configfile.Node {
 	d.whole(n)
-	if on := n.Get("enabled"); on != nil && (on.Kind != source.Bool || !on.Bool) {
+	if on := n.Get("enabled"); on != nil && (on.Kind != configfile.Bool || !on.Bool) {
 		d.Warnf(on.Pos, "%s: OpenClaw does not run this plugin; the policy is used all the same", on.Path)
 	}
 	c := n.Get("config")
 	if c.Empty() {
-		return &source.Node{Kind: source.Map, Pos: n.Pos, Path: n.Path + ".config"}
+		return &configfile.Node{Kind: configfile.Map, Pos: n.Pos, Path: n.Path + ".config"}
 	}
 	d.whole(c)
 	return c
 }
 
 // whole refuses a map that is continued in another file.
-func (d *decoder) whole(n *source.Node) {
+func (d *decoder) whole(n *configfile.Node) {
 	for _, k := range d.Entries(n) {
 		if k.Name == "$include" {
 			d.Hintf(k.Pos, "write the plugin's entry into this file", "$include is not followed here: the policy could stand in the other file")
@@ -138,8 +138,8 @@ type OpenClaw struct {
 
 // ReadOpenClaw looks into an OpenClaw file. It takes what it finds; faults are those of
 // the file's form.
-func ReadOpenClaw(file string, src []byte) (OpenClaw, source.Faults) {
-	root, faults := source.ParseJSON5(file, src)
+func ReadOpenClaw(file string, src []byte) (OpenClaw, configfile.Faults) {
+	root, faults := configfile.ParseJSON5(file, src)
 	if root == nil {
 		return OpenClaw{}, faults
 	}
@@ -148,7 +148,7 @@ func ReadOpenClaw(file string, src []byte) (OpenClaw, source.Faults) {
 	for _, name := range hostEntries {
 		if e := entries.Get(name); e != nil && o.Entry == "" {
 			on := e.Get("enabled")
-			o.Entry, o.Enabled = name, on != nil && on.Kind == source.Bool && on.Bool
+			o.Entry, o.Enabled = name, on != nil && on.Kind == configfile.Bool && on.Bool
 		}
 	}
 	mode := root.Get("models").Get("mode")
@@ -163,16 +163,16 @@ func ReadOpenClaw(file string, src []byte) (OpenClaw, source.Faults) {
 			o.Providers = append(o.Providers, p)
 		}
 	}
-	for _, n := range []*source.Node{root, root.Get("plugins"), entries, root.Get("models"), providers} {
+	for _, n := range []*configfile.Node{root, root.Get("plugins"), entries, root.Get("models"), providers} {
 		o.Included = o.Included || n.Get("$include") != nil
 	}
 	return o, nil
 }
 
 // parseTree is the policy's tree of either kind of file.
-func parseTree(file string, src []byte, d *decoder) (*source.Node, source.Faults) {
+func parseTree(file string, src []byte, d *decoder) (*configfile.Node, configfile.Faults) {
 	if isOpenClaw(file, src) {
 		return parseOpenClaw(file, src, d)
 	}
-	return source.Parse(file, src)
+	return configfile.Parse(file, src)
 }

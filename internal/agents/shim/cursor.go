@@ -1,0 +1,121 @@
+package shim
+
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+// Cursor: with failClosed even silence blocks, so passing must be said. A tool call is
+// announced by a general event and by one of its kind; install one of the two.
+
+var cursorEvents = map[string]Kind{
+	"sessionStart": Start, "sessionEnd": End, "stop": Ignored, "beforeSubmitPrompt": Prompt,
+	"preToolUse": Call, "postToolUse": Result, "postToolUseFailure": Result,
+	"beforeShellExecution": Call, "afterShellExecution": Result, "beforeMCPExecution": Call, "afterMCPExecution": Result,
+	"beforeReadFile": Call, "beforeTabFileRead": Ignored, "afterFileEdit": Ignored, "afterTabFileEdit": Ignored,
+	"subagentStart": Ignored, "subagentStop": Ignored, "preCompact": Ignored, "afterAgentResponse": Ignored,
+	"afterAgentThought": Ignored, "workspaceOpen": Ignored,
+}
+
+var cursorTools = map[string]string{
+	"Shell": "exec", "Read": "read", "Grep": "read", "Glob": "read", "LS": "read", "Write": "write", "Edit": "edit", "StrReplace": "edit",
+	"Delete": "write", "ApplyPatch": "apply_patch", "WebFetch": "web_fetch", "WebSearch": "web_search", "Task": "sessions_spawn",
+	"TodoWrite": own, "AskQuestion": own,
+}
+
+type cursorPayload struct {
+	Conversation string           `json:"conversation_id"`
+	Generation   string           `json:"generation_id"`
+	Command      *string          `json:"command"`
+	Output       strictjson.Value `json:"output"`
+	ToolOutput   strictjson.Value `json:"tool_output"`
+	ResultJSON   strictjson.Value `json:"result_json"`
+	ErrorText    string           `json:"error_message"`
+}
+
+func cursor() *Adapter {
+	names := &table{agent: "cursor", tools: cursorTools, mcp: func(name string) (string, string, bool) {
+		tool, ok := strings.CutPrefix(name, "MCP:")
+		return "", tool, ok
+	}}
+	return &Adapter{name: "cursor", pass: cursorPass, refuse: cursorRefuse, decode: func(in input) (*Event, error) {
+		p, err := readPayload(in)
+		if err != nil {
+			return nil, err
+		}
+		var c cursorPayload
+		if err := unmarshal(in.body, &c); err != nil {
+			return nil, err
+		}
+		e, err := p.event(cursorEvents)
+		if err != nil {
+			return nil, err
+		}
+		e.Turn = c.Generation
+		if c.Conversation != "" {
+			e.Session = c.Conversation
+		}
+		p.Result = either(c.ToolOutput, either(c.Output, c.ResultJSON))
+		if err := c.special(p); err != nil {
+			return nil, err
+		}
+		if err := p.complete(e, names); err != nil {
+			return nil, err
+		}
+		if e.Error == "" {
+			e.Error = c.ErrorText
+		}
+		return e, nil
+	}}
+}
+
+// special turns the events of one kind of tool into the general form.
+func (c *cursorPayload) special(p *payload) error {
+	switch p.Event {
+	case "beforeShellExecution", "afterShellExecution":
+		p.Tool = "Shell"
+		fields := map[string]any{"cwd": p.Cwd}
+		if c.Command != nil {
+			fields["command"] = *c.Command
+		}
+		p.Input = object(fields)
+	case "beforeReadFile":
+		p.Tool, p.Input = "Read", object(map[string]any{"path": p.File})
+	case "beforeMCPExecution", "afterMCPExecution":
+		p.Tool = "MCP:" + p.Tool
+	}
+	if p.Input.Kind() != '"' { // the parameters of an MCP call come as JSON in a string
+		return nil
+	}
+	var inner string
+	if err := strictjson.Unmarshal(p.Input, &inner); err != nil {
+		return err
+	}
+	p.Input = strictjson.Value(inner)
+	return nil
+}
+
+func cursorPass(e *Event, notice string) []byte {
+	switch e.Kind {
+	case Call:
+		return object(map[string]any{"permission": "allow"})
+	case Prompt:
+		return object(map[string]any{"continue": true})
+	case Start:
+		if notice != "" {
+			return object(map[string]any{"additional_context": notice})
+		}
+	}
+	return []byte("{}")
+}
+
+func cursorRefuse(e *Event, reason string) Outcome {
+	switch e.Kind {
+	case Call:
+		return Outcome{Stdout: object(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason}), Stderr: reason}
+	case Prompt:
+		return Outcome{Stdout: object(map[string]any{"continue": false, "user_message": reason}), Stderr: reason}
+	}
+	return byExit(e, reason) // exit code 2 takes all that was printed for the reason
+}

@@ -1,0 +1,45 @@
+package shim
+
+// Factory Droid: the events and exit codes of the common dialect. Its documentation has
+// some fields in camel case, the program has not. Of a tool that fails it reports nothing,
+// though the model reads what it printed.
+
+var droidEvents = map[string]Kind{
+	"SessionStart": Start, "SessionEnd": End, "Stop": Ignored, "UserPromptSubmit": Prompt,
+	"PreToolUse": Call, "PostToolUse": Result, "SubagentStop": Return, "PreCompact": Ignored, "Notification": Ignored,
+}
+
+var droidTools = map[string]string{
+	"Execute": "exec", "Bash": "exec", "Read": "read", "LS": "read", "Grep": "read", "Glob": "read", "Create": "write", "Write": "write",
+	"Edit": "edit", "MultiEdit": "edit", "ApplyPatch": "apply_patch", "FetchUrl": "web_fetch", "WebFetch": "web_fetch",
+	"WebSearch": "web_search", "Task": "sessions_spawn", "TaskOutput": "sessions_history",
+	"TodoWrite": own, "ExitSpecMode": own, "ToolSearch": own, "TaskStop": own,
+}
+
+func droid() *Adapter {
+	names := &table{agent: "droid", tools: droidTools, mcp: doubled}
+	return &Adapter{name: "droid", pass: added, refuse: byExit, forgets: true, apart: true, kin: true, decode: func(in input) (*Event, error) {
+		p, err := readPayload(in)
+		if err != nil {
+			return nil, err
+		}
+		var d struct {
+			Event   string `json:"hookEventName"`
+			Session string `json:"sessionId"`
+			Caller  string `json:"calling_session_id"` // of a sub-agent, when it starts
+		}
+		if err := unmarshal(in.body, &d); err != nil {
+			return nil, err
+		}
+		if err := firstOf(same("event", &p.Event, d.Event), same("session", &p.Session, d.Session)); err != nil {
+			return nil, err
+		}
+		e, err := p.event(droidEvents)
+		if err != nil {
+			return nil, err
+		}
+		e.Parent = d.Caller
+		e.Fresh = e.Kind == Start && (p.Source == "startup" || p.Source == "new" || p.Source == "clear")
+		return e, p.complete(e, names)
+	}}
+}

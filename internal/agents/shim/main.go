@@ -1,0 +1,70 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// Main is the program tidemark-hook without its process: it returns the exit code. All
+// that can be wrong with its arguments refuses too.
+func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	o := Options{In: in}
+	f := flag.NewFlagSet("tidemark-hook", flag.ContinueOnError)
+	f.SetOutput(errOut)
+	f.StringVar(&o.Agent, "agent", "", "which agent's hook this is")
+	f.StringVar(&o.Event, "event", "", "the event, for agents whose payload does not name it")
+	f.StringVar(&o.Data, "data", "", "data folder of the server")
+	f.StringVar(&o.Sender, "sender", "", "who speaks in prompts: owner or unknown (default: unknown on build machines, else owner)")
+	f.DurationVar(&o.Timeout, "timeout", DefaultTimeout, "answer within this time, whatever happens")
+	f.StringVar(&o.Installed, "installed", "", "name of the record that tidemark install made of this hook")
+	f.DurationVar(&o.Wait, "wait", 0, "wait this long besides for the owner to answer a held call")
+	if err := f.Parse(args); err != nil {
+		return codeRefuse
+	}
+	if f.NArg() > 0 {
+		return Outcome{Stderr: fmt.Sprintf("Tidemark: unexpected argument %q", f.Arg(0)), Code: codeRefuse}.Write(out, errOut)
+	}
+	if err := o.Complete(os.Getenv); err != nil {
+		return Outcome{Stderr: "Tidemark: " + err.Error(), Code: codeRefuse}.Write(out, errOut)
+	}
+	return Run(ctx, o).Write(out, errOut)
+}
+
+// Complete fills in what the command line left out.
+func (o *Options) Complete(getenv func(string) string) error {
+	if o.Sender == "" {
+		o.Sender = SpeakerHere(getenv)
+	}
+	if o.Wait%time.Second != 0 {
+		return errors.New("--wait takes whole seconds")
+	}
+	if o.Data != "" {
+		return nil
+	}
+	var err error
+	o.Data, err = DataFolder()
+	return err
+}
+
+// Write prints the outcome and returns the exit code. Half a verdict is none: where it
+// cannot be printed whole, the code refuses.
+func (o Outcome) Write(out, errOut io.Writer) int {
+	if o.Refused() && len(o.Stdout) == 0 { // nothing else says no
+		o.Code, o.Stderr = codeRefuse, clean(o.Stderr)
+	}
+	if o.Stderr != "" {
+		_, _ = fmt.Fprintln(errOut, o.Stderr) // nobody is left to tell
+	}
+	if len(o.Stdout) > 0 {
+		if n, err := out.Write(o.Stdout); err != nil || n < len(o.Stdout) {
+			_, _ = fmt.Fprintln(errOut, "Tidemark: the verdict could not be written, so this may not go on")
+			return codeRefuse
+		}
+	}
+	return o.Code
+}

@@ -1,0 +1,242 @@
+package shim
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+// server is the running monitor, found by what it left in its data folder.
+type server struct {
+	base  string
+	token string
+	http  *http.Client
+}
+
+// errNotRunning tells the person what to do.
+var errNotRunning = errors.New("no server is running, so nothing may run (start it: tidemark serve)")
+
+// DataFolder is the data folder where none is given.
+func DataFolder() (string, error) {
+	if d := os.Getenv("TIDEMARK_DATA"); d != "" {
+		return d, nil
+	}
+	if d := os.Getenv("XDG_DATA_HOME"); d != "" {
+		return filepath.Join(d, "tidemark"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", errors.New("find data folder: no home directory; give --data")
+	}
+	return filepath.Join(home, ".local", "share", "tidemark"), nil
+}
+
+func findServer(data string) (*server, error) {
+	var running struct {
+		URL string `json:"url"`
+		PID int    `json:"pid"`
+	}
+	err := readPrivate(filepath.Join(data, "server.json"), 0o022, &running)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, errNotRunning
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find server: %w", err)
+	}
+	if err := checkLocal(running.URL); err != nil {
+		return nil, fmt.Errorf("find server: %w", err)
+	}
+	var tokens struct {
+		Agent    string `json:"agent"`
+		Approver string `json:"approver"`
+		Admin    string `json:"admin"`
+	}
+	if err := readPrivate(filepath.Join(data, "tokens.json"), 0o077, &tokens); err != nil {
+		return nil, fmt.Errorf("read token: %w", err)
+	}
+	if tokens.Agent == "" {
+		return nil, errors.New("read token: there is none for agents")
+	}
+	return &server{base: running.URL, token: tokens.Agent, http: &http.Client{
+		// No proxy: the token and what the agent does stay on this machine.
+		Transport:     &http.Transport{DisableKeepAlives: true, DisableCompression: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// readPrivate reads a small file of the data folder, unless others may change or read it.
+func readPrivate(name string, forbidden os.FileMode, v any) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if info.Mode().Perm()&forbidden != 0 {
+		return errors.Join(fmt.Errorf("%s is open to others (run: chmod 600 %s)", name, name), f.Close())
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return strictjson.Unmarshal(raw, v)
+}
+
+// checkLocal keeps the token on this machine.
+func checkLocal(raw string) error {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "http" || u.User != nil || strings.Trim(u.Path, "/") != "" {
+		return errors.New("its announcement names no address")
+	}
+	ip := net.ParseIP(u.Hostname())
+	if ip == nil || !ip.IsLoopback() && !ip.IsUnspecified() {
+		return fmt.Errorf("it listens on %s, and hooks speak to this machine alone", u.Host)
+	}
+	return nil
+}
+
+// note is the part of an answer that concerns the shim.
+type note struct {
+	Taint   string `json:"taint"`
+	Verdict string `json:"verdict"`
+	Notice  string `json:"notice"`
+}
+
+type answered struct {
+	Block    bool             `json:"block"`
+	Reason   string           `json:"blockReason"`
+	Params   strictjson.Value `json:"params"`
+	Tidemark *note            `json:"tidemark"`
+}
+
+// tell sends a hook whose answer carries no verdict.
+func (s *server) tell(ctx context.Context, event hook.Event, c hook.Context) (*note, error) {
+	a, err := s.post(ctx, event, c)
+	if err != nil {
+		return nil, err
+	}
+	return a.Tidemark, nil
+}
+
+// begin says that the model is about to be asked, and that the agent has a shell here: so
+// the files it writes are the workspace's own, and not somebody's elsewhere. It returns why
+// the turn must not go on, "" if it may.
+func (s *server) begin(ctx context.Context, c hook.Context) (string, error) {
+	shell, err := hook.NewTool([]byte(`{"name":"exec"}`))
+	if err != nil {
+		return "", err
+	}
+	a, err := s.post(ctx, &hook.BeforeLLMCall{Tools: []hook.Tool{shell}}, c)
+	if err != nil || !a.Block {
+		return "", err
+	}
+	return clean(a.Reason), nil
+}
+
+// decide asks about a call. It passes on nothing but an answer that says so in every
+// part; one that was understood and changed by a plugin cannot be carried out here.
+func (s *server) decide(ctx context.Context, event *hook.BeforeToolCall, c hook.Context) (verdict, error) {
+	a, err := s.post(ctx, event, c)
+	switch {
+	case err != nil:
+		return verdict{}, err
+	case a.Block:
+		return verdict{reason: clean(a.Reason)}, nil
+	case a.Tidemark.Verdict != "allow":
+		return verdict{}, errors.New("the server's answer is neither yes nor no")
+	case a.Params != nil:
+		return verdict{reason: "Tidemark: a plugin changed the parameters of this call, which this agent's hook cannot carry out."}, nil
+	}
+	return verdict{notice: a.Tidemark.Notice}, nil
+}
+
+// maxAnswer bounds what a server may say.
+const maxAnswer = 4 << 20
+
+func (s *server) post(ctx context.Context, event hook.Event, c hook.Context) (*answered, error) {
+	body, err := (&hook.Envelope{Event: event, Ctx: c}).Encode()
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/v1/hooks/"+string(event.Hook()), bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.token)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := s.http.Do(req)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, errNotRunning
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reach server: %w", err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err := errors.Join(err, res.Body.Close()); err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, problemOf(res.StatusCode, raw)
+	}
+	if len(raw) > maxAnswer {
+		return nil, errors.New("read answer: it is too large")
+	}
+	a := new(answered)
+	if err := strictjson.Unmarshal(raw, a); err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	if a.Tidemark == nil {
+		return nil, errors.New("read answer: it is not Tidemark's")
+	}
+	return a, nil
+}
+
+// problem is an answer that is not 200.
+type problem struct {
+	Type   string `json:"type"`
+	Detail string `json:"detail"`
+	status int
+}
+
+func (p *problem) Error() string {
+	if p.Detail == "" {
+		return fmt.Sprintf("the server answered %d %s, so this may not go on", p.status, http.StatusText(p.status))
+	}
+	return fmt.Sprintf("the server could not decide (%d): %s", p.status, cutLine(p.Detail))
+}
+
+func problemOf(status int, raw []byte) error {
+	p := new(problem)
+	if strictjson.Unmarshal(raw, p) != nil {
+		p = new(problem)
+	}
+	p.status = status
+	return p
+}
+
+func isSealed(err error) bool {
+	var p *problem
+	return errors.As(err, &p) && p.status == http.StatusConflict && p.Type == "urn:tidemark:problem:sealed"
+}
+
+func cutLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 300 {
+		s = s[:300] + "…"
+	}
+	return s
+}

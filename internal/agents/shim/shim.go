@@ -1,0 +1,148 @@
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/agents/settings"
+)
+
+// MaxInput bounds what an agent may send.
+const MaxInput = 8 << 20
+
+// DefaultTimeout is how long the shim takes at most where it does not wait for a person.
+// It must be shorter than the agent's own limit: when that passes, tools run.
+const DefaultTimeout = 5 * time.Second
+
+// Options say what one start of the shim is about.
+type Options struct {
+	Agent   string
+	Event   string // for agents whose payload does not name it
+	Data    string // the server's data folder
+	Timeout time.Duration
+	Wait    time.Duration // how long a held call may wait for its owner's answer
+	// Sender is who speaks in prompts: "owner", or "unknown" where the agent is run by
+	// something strangers can trigger. SpeakerHere finds out where nobody says.
+	Sender string
+	// Installed names the record of the installation that this hook is part of; "" where it
+	// was put there by hand.
+	Installed string
+	In        io.Reader
+}
+
+// SpeakerHere is the sender to assume in this environment: the owner sits at the terminal,
+// but nobody sits at a build machine's, and what starts it there is often a stranger's
+// issue or pull request.
+func SpeakerHere(getenv func(string) string) string {
+	for _, name := range []string{"CI", "GITHUB_ACTIONS", "BUILD_BUILDID", "TF_BUILD", "JENKINS_URL"} {
+		if v := getenv(name); v != "" && v != "0" && v != "false" {
+			return "unknown"
+		}
+	}
+	return "owner"
+}
+
+// Run reads one event and answers it. It always returns before the deadline.
+func Run(ctx context.Context, o Options) Outcome {
+	a, err := Find(o.Agent)
+	if err != nil {
+		return Outcome{Stderr: clean("Tidemark: " + err.Error()), Code: codeRefuse}
+	}
+	if err := o.check(); err != nil {
+		return a.fault(nil, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout+o.Wait)
+	defer cancel()
+	// The question is given up a little before the deadline, so that it can be answered in
+	// the form of its event.
+	inner, stop := context.WithTimeout(ctx, o.Timeout+o.Wait-o.Timeout/8)
+	defer stop()
+	var known atomic.Pointer[Event] // nil until it has been read: then whatever it is is refused
+	done := make(chan Outcome, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				done <- a.owe(o, known.Load(), fmt.Errorf("a bug in the hook, so this may not go on: %v", r))
+			}
+		}()
+		done <- a.run(inner, o, &known)
+	}()
+	select {
+	case out := <-done:
+		return out
+	case <-ctx.Done():
+		return a.owe(o, known.Load(), late(ctx, o))
+	}
+}
+
+func (o *Options) check() error {
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	switch {
+	case o.Timeout < 0 || o.Wait < 0:
+		return errors.New("the time limit is negative")
+	case o.Sender != "owner" && o.Sender != "unknown":
+		return fmt.Errorf("unknown sender %q (want owner or unknown)", o.Sender)
+	case o.Installed != "" && !settings.IsRecordName(o.Installed, o.Agent):
+		return fmt.Errorf("%q is no record of %s", o.Installed, o.Agent)
+	case o.In == nil:
+		return errors.New("there is no input")
+	}
+	return nil
+}
+
+func late(ctx context.Context, o Options) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("no answer within %v, so this may not go on", o.Timeout+o.Wait)
+	}
+	return errors.New("stopped before there was an answer, so this may not go on")
+}
+
+// run says which event it is as soon as it knows, so that a fault is answered in its form.
+func (a *Adapter) run(ctx context.Context, o Options, known *atomic.Pointer[Event]) Outcome {
+	body, err := io.ReadAll(io.LimitReader(o.In, MaxInput+1))
+	switch {
+	case err != nil:
+		return a.fault(nil, fmt.Errorf("read input: %w", err))
+	case len(body) > MaxInput:
+		return a.fault(nil, fmt.Errorf("read input: more than %d bytes", MaxInput))
+	}
+	e, err := a.Decode(o.Event, body)
+	if err != nil {
+		return a.fault(nil, err)
+	}
+	known.Store(e)
+	if e.Kind == Ignored {
+		return a.answer(e, "", "")
+	}
+	unnoted := a.relate(o, e)
+	if unnoted != nil && e.Kind != Start { // of a start the server is told all the same
+		return a.owe(o, e, unnoted)
+	}
+	s, err := findServer(o.Data)
+	if err != nil {
+		return a.owe(o, e, errors.Join(unnoted, err))
+	}
+	v, err := a.ask(ctx, s, o, e)
+	if ctx.Err() != nil {
+		err = late(ctx, o)
+	}
+	if err := errors.Join(unnoted, err); err != nil {
+		return a.owe(o, e, err)
+	}
+	return a.answer(e, v.reason, v.notice)
+}
+
+// owe answers a fault. A result that was not reported is noted, so that the session's
+// next call is judged as if the worst had come back.
+func (a *Adapter) owe(o Options, e *Event, err error) Outcome {
+	if e != nil && (e.Kind == Result || e.Kind == Return || e.Kind == Loaded) {
+		err = errors.Join(err, incur(o.Data, a.debtor(e)))
+	}
+	return a.fault(e, err)
+}

@@ -1,0 +1,145 @@
+package configfile
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Decoder collects faults while a tree is turned into plain values. Its methods
+// report what is wrong with a node and go on. The zero Decoder is ready.
+type Decoder struct{ Faults Faults }
+
+// Errorf reports an error.
+func (d *Decoder) Errorf(at Pos, format string, args ...any) { d.Hintf(at, "", format, args...) }
+
+// Hintf reports an error with a hint.
+func (d *Decoder) Hintf(at Pos, hint, format string, args ...any) {
+	d.Faults = append(d.Faults, Fault{Pos: at, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// Warnf reports a warning.
+func (d *Decoder) Warnf(at Pos, format string, args ...any) {
+	d.Faults = append(d.Faults, Fault{Pos: at, Severity: Warning, Message: fmt.Sprintf(format, args...)})
+}
+
+// Fields hands each entry of a map to the function of its key, in the order of
+// the file, and reports keys that have none. An empty node has no entries.
+func (d *Decoder) Fields(n *Node, fields map[string]func(*Node)) {
+	known := make([]string, 0, len(fields))
+	for name := range fields {
+		known = append(known, name)
+	}
+	for _, k := range d.Entries(n) {
+		if f := fields[k.Name]; f != nil {
+			f(k.Value)
+			continue
+		}
+		d.Hintf(k.Pos, didYouMean(k.Name, known), "unknown key %q%s", k.Name, within(n.Path))
+	}
+}
+
+func within(path string) string {
+	if path == "" {
+		return ""
+	}
+	return " in " + path
+}
+
+// Entries are the entries of a map whose keys are free.
+func (d *Decoder) Entries(n *Node) []Key {
+	if n.Empty() || !d.want(n, Map) {
+		return nil
+	}
+	return n.Keys
+}
+
+// Items are the elements of a list.
+func (d *Decoder) Items(n *Node) []*Node {
+	if n.Empty() || !d.want(n, List) {
+		return nil
+	}
+	return n.List
+}
+
+// want reports a node of another kind.
+func (d *Decoder) want(n *Node, k Kind) bool {
+	if n.Kind == k {
+		return true
+	}
+	what := n.Path
+	if what == "" {
+		what = "the file"
+	}
+	d.Errorf(n.Pos, "%s must be %s, not %s", what, k, n.Kind)
+	return false
+}
+
+// Text is a string that is not empty.
+func (d *Decoder) Text(n *Node) (string, bool) {
+	if !d.want(n, String) {
+		return "", false
+	}
+	if strings.TrimSpace(n.Text) == "" {
+		d.Errorf(n.Pos, "%s must not be empty", n.Path)
+		return "", false
+	}
+	return n.Text, true
+}
+
+// Texts are the strings of a list that are not empty; a single string is a list of one.
+func (d *Decoder) Texts(n *Node) []*Node {
+	items := []*Node{n}
+	if n.Empty() || n.Kind != String {
+		items = d.Items(n)
+	}
+	var out []*Node
+	for _, item := range items {
+		if _, ok := d.Text(item); ok {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+// Bool is true or false.
+func (d *Decoder) Bool(n *Node) (value, ok bool) {
+	if !d.want(n, Bool) {
+		return false, false
+	}
+	return n.Bool, true
+}
+
+// Int is a whole number within bounds.
+func (d *Decoder) Int(n *Node, low, high int64) (int64, bool) {
+	if !d.want(n, Int) {
+		return 0, false
+	}
+	if n.Int < low || n.Int > high {
+		d.Errorf(n.Pos, "%s must be from %d to %d, not %s", n.Path, low, high, n.Text)
+		return 0, false
+	}
+	return n.Int, true
+}
+
+// Choice is the index of the one of the names the node holds.
+func (d *Decoder) Choice(n *Node, names ...string) (int, bool) {
+	if !d.want(n, String) {
+		return 0, false
+	}
+	for i, name := range names {
+		if n.Text == name {
+			return i, true
+		}
+	}
+	d.Hintf(n.Pos, didYouMean(n.Text, names), "%s must be %s, not %q", n.Path, orList(names), n.Text)
+	return 0, false
+}
+
+// orList writes "a, b or c".
+func orList(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}

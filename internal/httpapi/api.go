@@ -1,0 +1,167 @@
+// Package httpapi is the HTTP door: one POST per hook of the agent loop, and the
+// management API that people and tools use to look at sessions, answer questions and
+// read the log.
+//
+// It does I/O (it serves HTTP) and starts no goroutine. Only the app may import it.
+//
+// Invariants:
+//   - every route names the roles it admits; one that names none admits administrators only;
+//   - a hook that gates never answers "go on" without a redeemed permit or the monitor's
+//     word, and a failure on it carries the fields that block;
+//   - what a plugin on the bus changes is shown to the monitor, whose answer comes last;
+//   - an error of a kind nobody foresaw shows nothing of the inside;
+//   - a reader of the event stream never holds up a decision.
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/store"
+)
+
+// DefaultMaxBody bounds a request body where nothing else is said.
+const DefaultMaxBody = 8 << 20
+
+// Index finds sessions, turns and records in the log.
+type Index interface {
+	Sessions(ctx context.Context, q store.SessionQuery) ([]store.Session, error)
+	Turns(ctx context.Context, session string) ([]store.Turn, error)
+	Since(ctx context.Context, q store.EntryQuery) ([]store.Entry, error)
+}
+
+// Ledger says where the log stands and whether it is whole.
+type Ledger interface {
+	Head(ctx context.Context) (store.Head, error)
+	Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error)
+	Ping(ctx context.Context) error
+}
+
+// Log is what the management API reads.
+type Log interface {
+	Index
+	Ledger
+}
+
+// Options are what the API needs. Monitor, Log, Feed, Bus, Tokens and Logger are required.
+type Options struct {
+	Monitor *tidemark.Monitor
+	Log     Log
+	Feed    *waiting.Feed // the store the monitor writes to
+	Bus     *hook.Bus
+	Tokens  Tokens
+	// Reload reads the policy again and puts it in force; on an error the old one must
+	// stay. The error's text is shown to the administrator. Nil: it cannot be reloaded.
+	Reload func(ctx context.Context) (warnings []string, err error)
+	// Status tells whether those outside can be reached; nil: there are none.
+	Status func(ctx context.Context) any
+	// Verified tells what an external verifier would do about a tool; nil: there is none.
+	Verified func(agent, tool string) any
+	// Greet signs the line by which a host's plugin shows the LLM proxy that it is alive in
+	// a session; nil: nobody wants one.
+	Greet   func(session string) string
+	Logger  *slog.Logger
+	Now     func() time.Time     // nil is time.Now
+	Metrics *prometheus.Registry // nil is one of its own
+	MaxBody int64                // bytes; 0 is DefaultMaxBody
+	Hosts   []string             // names besides the loopback ones that clients may use
+	Version string               // of the program, for the API document
+}
+
+func (o *Options) check() error {
+	switch {
+	case o.Monitor == nil:
+		return errors.New("no monitor")
+	case o.Log == nil:
+		return errors.New("no log")
+	case o.Feed == nil:
+		return errors.New("no feed")
+	case o.Bus == nil:
+		return errors.New("no bus")
+	case o.Logger == nil:
+		return errors.New("no logger")
+	case o.MaxBody < 0:
+		return fmt.Errorf("body limit of %d bytes", o.MaxBody)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Metrics == nil {
+		o.Metrics = prometheus.NewRegistry()
+	}
+	if o.MaxBody == 0 {
+		o.MaxBody = DefaultMaxBody
+	}
+	if o.Version == "" {
+		o.Version = "0"
+	}
+	return nil
+}
+
+// API serves the hooks and the management API. It is safe for concurrent use.
+type API struct {
+	monitor *tidemark.Monitor
+	log     Log
+	feed    *waiting.Feed
+	bus     *hook.Bus
+	reload  func(ctx context.Context) ([]string, error)
+	status  func(ctx context.Context) any
+	covered func(agent, tool string) any
+	greet   func(session string) string
+	logger  *slog.Logger
+	now     func() time.Time
+	maxBody int64
+	version string
+	started time.Time
+	hosts   hosts
+
+	keys    keyring
+	guard   *guard.Guard
+	routes  *routes
+	hooks   map[hook.Name]handler
+	metrics *metrics
+	buffers buffers
+
+	keepAlive time.Duration // between two signs of life on an idle event stream
+}
+
+// New checks the options and makes an API.
+func New(o Options) (*API, error) {
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("new HTTP API: %w", err)
+	}
+	keys, err := newKeyring(o.Tokens)
+	if err != nil {
+		return nil, fmt.Errorf("new HTTP API: %w", err)
+	}
+	g, err := guard.New(o.Hosts)
+	if err != nil {
+		return nil, fmt.Errorf("new HTTP API: %w", err)
+	}
+	a := &API{
+		monitor: o.Monitor, log: o.Log, feed: o.Feed, bus: o.Bus, reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet,
+		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
+		version: o.Version, started: o.Now(),
+	}
+	a.hooks = a.handlers()
+	if a.metrics, err = newMetrics(o.Metrics, o.Monitor, o.Feed); err != nil {
+		return nil, fmt.Errorf("new HTTP API: %w", err)
+	}
+	if a.routes, err = a.newRoutes(o); err != nil {
+		return nil, fmt.Errorf("new HTTP API: %w", err)
+	}
+	return a, nil
+}
+
+// Handler is what to serve. Event streams end with their request's context.
+func (a *API) Handler() http.Handler { return http.HandlerFunc(a.serve) }

@@ -1,0 +1,210 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/store"
+)
+
+func (m *management) approvalRoutes() {
+	route(m, operation{http.MethodGet, "/v1/approvals", "listApprovals", "Held calls, oldest first"}, m.listApprovals)
+	route(m, operation{http.MethodGet, "/v1/approvals/{id}", "viewApproval", "One held call"}, m.viewApproval)
+	route(m, operation{http.MethodPost, "/v1/approvals/{id}", "answerApproval", "Approve or deny a held call"}, m.answerApproval)
+	route(m, operation{http.MethodGet, "/v1/grants", "listGrants", "Grants in force, by session, newest session first"}, m.listGrants)
+	route(m, operation{http.MethodDelete, "/v1/grants/{id}", "revokeGrant", "End a grant before its time"}, m.revokeGrant)
+}
+
+type approvalList struct {
+	Approvals []tidemark.Question `json:"approvals"`
+	Seen      string              `json:"seen" doc:"give it back as seen, with wait, to be told of the next change"`
+}
+
+func (m *management) listApprovals(ctx context.Context, in *struct {
+	Session string `query:"session" doc:"only this session"`
+	State   string `query:"state" enum:"pending,approved,dead,expired" doc:"only this state"`
+	Wait    int    `query:"wait" minimum:"0" maximum:"300" doc:"seconds to wait for a change"`
+	Seen    string `query:"seen" maxLength:"64" doc:"the seen of the last answer"`
+}) (approvalList, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(in.Wait)*time.Second)
+	defer cancel()
+	for {
+		asked := m.feed.Asked()
+		list, err := m.questions(context.WithoutCancel(ctx), in.Session, in.State)
+		if err != nil || in.Wait == 0 || list.Seen != in.Seen {
+			return list, err
+		}
+		expiry := time.NewTimer(untilNext(list.Approvals))
+		select {
+		case <-asked:
+		case <-expiry.C:
+		case <-ctx.Done():
+			expiry.Stop()
+			return list, nil
+		}
+		expiry.Stop()
+	}
+}
+
+func (m *management) questions(ctx context.Context, session, state string) (approvalList, error) {
+	var list []tidemark.Question
+	var err error
+	if session != "" {
+		var v tidemark.View
+		if v, err = m.monitor.View(ctx, session); err == nil {
+			list = v.Questions
+		}
+	} else {
+		list, err = m.monitor.Questions(ctx)
+	}
+	if err != nil {
+		return approvalList{}, err
+	}
+	list = slices.DeleteFunc(list, func(q tidemark.Question) bool { return state != "" && q.State != state })
+	h := sha256.New()
+	for _, q := range list {
+		fmt.Fprintf(h, "%s %s\n", q.ID, q.State)
+	}
+	return approvalList{Approvals: list, Seen: hex.EncodeToString(h.Sum(nil)[:8])}, nil
+}
+
+// untilNext is when the next of the questions expires, which nothing records.
+func untilNext(list []tidemark.Question) time.Duration {
+	next := time.Hour
+	for i := range list {
+		if list[i].Pending() {
+			next = min(next, list[i].Left()+time.Millisecond)
+		}
+	}
+	return next
+}
+
+// questionOf finds a question by its id.
+func (m *management) questionOf(ctx context.Context, id string) (tidemark.Question, error) {
+	if session, ok := m.monitor.Find(id); ok {
+		q, err := m.monitor.Question(ctx, session, id)
+		if !errors.Is(err, tidemark.ErrNotFound) {
+			return q, err
+		}
+	}
+	return tidemark.Question{}, notFound("no question has this id, or it was answered long ago")
+}
+
+func (m *management) viewApproval(ctx context.Context, in *struct {
+	ID   string `path:"id"`
+	Wait int    `query:"wait" minimum:"0" maximum:"3600" doc:"seconds to wait for its outcome"`
+}) (tidemark.Question, error) {
+	q, err := m.questionOf(ctx, in.ID)
+	if err != nil {
+		return q, err
+	}
+	return m.feed.Outcome(ctx, m.monitor, q, time.Duration(in.Wait)*time.Second)
+}
+
+type answerDone struct {
+	Resolved []string `json:"resolved" doc:"questions it answered"`
+	Grant    string   `json:"grant,omitzero" doc:"id of the grant it made"`
+	Notice   string   `json:"notice" doc:"what happened, for the person who answered"`
+}
+
+func (m *management) answerApproval(ctx context.Context, in *struct {
+	ID   string `path:"id"`
+	Body struct {
+		Decision string            `json:"decision" enum:"approve,deny"`
+		Minutes  int               `json:"minutes,omitempty" minimum:"0" maximum:"1440" doc:"0: this one call; more: every call of the tool for so long"`
+		Reason   string            `json:"reason,omitempty" maxLength:"2000"`
+		Session  string            `json:"session,omitempty" doc:"looked up if absent"`
+		Where    map[string]string `json:"where,omitempty" doc:"with minutes: only calls whose arguments fit, path to exact value or pattern with *"`
+	}
+}) (answerDone, error) {
+	session := in.Body.Session
+	if session == "" {
+		q, err := m.questionOf(ctx, in.ID)
+		if err != nil {
+			return answerDone{}, err
+		}
+		session = q.Session
+	}
+	out, err := m.monitor.Answer(ctx, tidemark.Vote{
+		Session: session, IDs: []string{in.ID}, Approve: in.Body.Decision == "approve",
+		For: time.Duration(in.Body.Minutes) * time.Minute, By: by(ctx), Via: via, Reason: in.Body.Reason,
+		Where: in.Body.Where,
+	})
+	if err != nil {
+		return answerDone{}, err
+	}
+	return answerDone{Resolved: out.IDs, Grant: out.Grant, Notice: out.Notice}, nil
+}
+
+// pageInput asks for a page of what sessions hold. A page covers sessions, so it may be
+// empty and still have a next one.
+type pageInput struct {
+	Session string `query:"session" doc:"only this session"`
+	After   string `query:"after" doc:"the next of the page before"`
+	Limit   int    `query:"limit" default:"200" minimum:"1" maximum:"1000" doc:"how many sessions a page covers"`
+}
+
+// pageOf visits the readable sessions of a page.
+func (m *management) pageOf(ctx context.Context, in *pageInput, visit func(*tidemark.View)) (next string, err error) {
+	if in.Session != "" {
+		v, err := m.monitor.View(ctx, in.Session)
+		if err == nil {
+			visit(&v)
+		}
+		return "", err
+	}
+	return m.eachSession(ctx, store.SessionQuery{Limit: in.Limit, After: in.After}, func(_ store.Session, v *tidemark.View) bool {
+		if v != nil {
+			visit(v)
+		}
+		return true
+	})
+}
+
+type grantRow struct {
+	Session string `json:"session"`
+	tidemark.GrantView
+}
+
+type grantPage struct {
+	Grants []grantRow `json:"grants"`
+	Next   string     `json:"next,omitzero" doc:"the after of the next page; absent on the last"`
+}
+
+func (m *management) listGrants(ctx context.Context, in *pageInput) (grantPage, error) {
+	page := grantPage{Grants: []grantRow{}}
+	next, err := m.pageOf(ctx, in, func(v *tidemark.View) {
+		for _, g := range v.Grants {
+			page.Grants = append(page.Grants, grantRow{v.Session, g})
+		}
+	})
+	page.Next = next
+	return page, err
+}
+
+type revokeDone struct {
+	ID      string `json:"id"`
+	Session string `json:"session"`
+	Revoked bool   `json:"revoked"`
+}
+
+func (m *management) revokeGrant(ctx context.Context, in *struct {
+	ID      string `path:"id"`
+	Session string `query:"session" doc:"looked up among the newest sessions if absent"`
+}) (revokeDone, error) {
+	v, err := m.findSession(ctx, in.Session, func(v *tidemark.View) bool {
+		return slices.ContainsFunc(v.Grants, func(g tidemark.GrantView) bool { return g.ID == in.ID })
+	})
+	if err != nil {
+		return revokeDone{}, err
+	}
+	err = m.monitor.Revoke(ctx, v.Session, in.ID, by(ctx), via)
+	return revokeDone{ID: in.ID, Session: v.Session, Revoked: true}, err
+}

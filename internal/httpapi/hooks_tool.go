@@ -1,0 +1,207 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// The hooks around a tool call: the second layer of enforcement.
+
+// toolCallAnswer answers before_tool_call. The zero answer blocks; only release makes
+// one that does not.
+type toolCallAnswer struct {
+	released bool
+	params   strictjson.Value // changed by a plugin; nil: as they came
+	reason   string
+	note     *note
+}
+
+// toolCallWire is the answer on the wire.
+type toolCallWire struct {
+	hook.BeforeToolCallResult
+	Tidemark *note `json:"tidemark"`
+}
+
+type persistAnswer struct {
+	hook.ToolResultPersistResult
+	Tidemark *note `json:"tidemark"`
+}
+
+func (t toolCallAnswer) wire() toolCallWire {
+	if t.released {
+		return toolCallWire{hook.BeforeToolCallResult{Params: t.params}, t.note}
+	}
+	reason := t.reason
+	if reason == "" {
+		reason = "Blocked by security policy."
+	}
+	return toolCallWire{hook.BeforeToolCallResult{Block: true, BlockReason: reason}, t.note}
+}
+
+// release is the only way to an answer that lets a call run: it uses up the permit for
+// exactly this call.
+func release(permit *tidemark.Permit, call tool.Call, changed strictjson.Value, n *note) (toolCallAnswer, error) {
+	if err := permit.Redeem(call); err != nil {
+		return toolCallAnswer{}, err
+	}
+	return toolCallAnswer{released: true, params: changed, note: n}, nil
+}
+
+func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c *hook.Context) (any, error) {
+	if identified(c) {
+		if _, err := a.ensure(ctx, c, nil); err != nil {
+			return nil, err
+		}
+	}
+	result := a.bus.BeforeToolCall(ctx, event, c)
+	if result.Block {
+		// Asking the monitor would hand out a permit for a call that will not run.
+		mark, err := a.monitor.Taint(ctx, refOf(c))
+		if err != nil {
+			return nil, err
+		}
+		a.metrics.decided("deny", "plugin")
+		return toolCallAnswer{reason: result.BlockReason, note: pluginNote(mark, result.BlockedBy)}.wire(), nil
+	}
+	call := tool.Call{ID: event.ToolCallID, Name: event.ToolName, Args: event.Params}
+	if result.Params != nil {
+		call.Args = result.Params
+	}
+	v, err := a.feed.Decide(ctx, a.monitor, refOf(c), call, time.Duration(max(0, c.Wait))*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	a.metrics.decided(v.Effect.String(), v.Kind)
+	if !v.Allowed() {
+		return toolCallAnswer{reason: v.Message(), note: verdictNote(v)}.wire(), nil
+	}
+	answer, err := release(v.Permit, call, result.Params, verdictNote(v))
+	if err != nil {
+		return nil, err
+	}
+	return answer.wire(), nil
+}
+
+// identified reports whether the host said who speaks, so that a turn can be begun from
+// this hook alone. Where it did not, the monitor assumes the worst.
+func identified(c *hook.Context) bool {
+	return provider(c) != "" || c.SpawnedBy != "" || withoutMetadata(c)
+}
+
+func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *hook.Context) (any, error) {
+	o := tidemark.Observation{Ref: refOf(c), Result: tool.Result{
+		CallID: event.ToolCallID, Name: event.ToolName, Args: event.Params,
+		Content: resultText(event), Error: event.Error != "",
+	}}
+	o.From, o.Declared = resultSource(event.Result, c)
+	o.Caution = declaresCaution(event.Result)
+	label, err := a.observe(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.bus.AfterToolCall(ctx, event, c); err != nil {
+		return nil, pluginFault(err)
+	}
+	n, err := a.observedNote(ctx, o.Ref, label)
+	return plainAnswer{n}, err
+}
+
+// toolResultPersist is the second report of a result, or the only one in hosts that have
+// no after_tool_call.
+func (a *API) toolResultPersist(ctx context.Context, event *hook.ToolResultPersist, c *hook.Context) (any, error) {
+	o := tidemark.Observation{Ref: refOf(c), Again: true, Result: tool.Result{
+		CallID: event.ToolCallID, Name: event.ToolName, Content: event.Message,
+	}}
+	o.From, o.Declared = resultSource(event.Message, c)
+	o.Caution = declaresCaution(event.Message)
+	label, err := a.observe(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	result, err := a.bus.ToolResultPersist(ctx, event, c)
+	if err != nil {
+		return nil, pluginFault(err)
+	}
+	n, err := a.observedNote(ctx, o.Ref, label)
+	return persistAnswer{result, n}, err
+}
+
+func (a *API) observe(ctx context.Context, o tidemark.Observation) (trust.Label, error) {
+	label, err := a.monitor.Observe(ctx, o)
+	if errors.Is(err, tidemark.ErrSealed) {
+		err = newProblem(http.StatusConflict, "sealed",
+			"the turn is sealed, so its graph stays as it is; the result's taint was recorded and counts from now on")
+	}
+	return label, err
+}
+
+// observedNote says what the context holds now, and what the result brought.
+func (a *API) observedNote(ctx context.Context, ref tidemark.Ref, result trust.Label) (*note, error) {
+	mark, err := a.monitor.Taint(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	n := contextNote(mark)
+	n.Level = result.Level.String()
+	return n, nil
+}
+
+// resultText is what came back: the result, or the words of the error.
+func resultText(event *hook.AfterToolCall) []byte {
+	if event.Result == nil {
+		return []byte(event.Error)
+	}
+	if text := plainText(event.Result); text != nil {
+		return []byte(*text) // the words, without JSON's quotes
+	}
+	return event.Result
+}
+
+// maxKey is the longest session name the monitor takes.
+const maxKey = 512
+
+// resultSource finds the sub-agent session a result comes from. A result can only lower
+// trust with it. A name that no session can have is somebody's forgery or a bug: the
+// worst, but no reason to lose the result.
+func resultSource(result strictjson.Value, c *hook.Context) (from string, declared *trust.Level) {
+	from = childSession(result)
+	if from == "" {
+		from = sourceSession(c)
+	}
+	if len(from) > maxKey || checkKey(from) != nil {
+		worst := trust.Untrusted
+		return "", &worst
+	}
+	return from, nil
+}
+
+// childSession reads childSessionKey from a result, or from its details.
+func childSession(result strictjson.Value) string {
+	key, details := childKey(result)
+	if key == "" {
+		key, _ = childKey(details)
+	}
+	return key
+}
+
+func childKey(object strictjson.Value) (key string, details strictjson.Value) {
+	var r struct {
+		Key     strictjson.Value `json:"childSessionKey"`
+		Details strictjson.Value `json:"details"`
+	}
+	if object.Kind() != '{' || strictjson.Unmarshal(object, &r) != nil {
+		return "", nil
+	}
+	if r.Key.Kind() == '"' {
+		_ = strictjson.Unmarshal(r.Key, &key) // cannot fail: the whole object was valid
+	}
+	return key, r.Details
+}

@@ -1,0 +1,93 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/people/waiting"
+)
+
+// metrics are what Prometheus is told.
+type metrics struct {
+	registry  *prometheus.Registry
+	decisions *prometheus.CounterVec
+	requests  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+	known     map[hook.Name]bool
+}
+
+func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *waiting.Feed) (*metrics, error) {
+	out := &metrics{
+		registry: r,
+		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tidemark_decisions_total", Help: "Tool calls judged on the hook API, by effect and kind.",
+		}, []string{"effect", "kind"}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "tidemark_hook_requests_total", Help: "Hook requests, by hook and HTTP status.",
+		}, []string{"hook", "status"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "tidemark_hook_duration_seconds", Help: "Time to answer a hook request.",
+			Buckets: prometheus.ExponentialBuckets(25e-6, 2, 16), // 25 us to 0.8 s
+		}, []string{"hook"}),
+		known: map[hook.Name]bool{},
+	}
+	for _, n := range hook.Names() {
+		out.known[n] = true
+	}
+	for _, c := range []prometheus.Collector{
+		out.decisions, out.requests, out.durations,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "tidemark_open_questions", Help: "Held calls that wait for an answer.",
+		}, func() float64 { return openQuestions(m) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "tidemark_sessions_in_memory", Help: "Sessions whose state is in memory; others are read from the log when they speak.",
+		}, func() float64 { return float64(m.Sessions()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "tidemark_store_errors_total", Help: "Times the log could not be written or read.",
+		}, func() float64 { return float64(f.Failures()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "tidemark_waiting_calls", Help: "Callers that wait for the answer to a question.",
+		}, func() float64 { return float64(f.Waiting()) }),
+	} {
+		if err := r.Register(c); err != nil {
+			return nil, fmt.Errorf("register metrics: %w", err)
+		}
+	}
+	return out, nil
+}
+
+func openQuestions(m *tidemark.Monitor) float64 {
+	open := 0
+	all, _ := m.Questions(context.Background()) // those that can be read
+	for _, q := range all {
+		if q.Pending() {
+			open++
+		}
+	}
+	return float64(open)
+}
+
+// decided counts a verdict.
+func (m *metrics) decided(effect, kind string) { m.decisions.WithLabelValues(effect, kind).Inc() }
+
+// hook counts a request. Names nobody knows share one label: a caller must not be able
+// to make labels.
+func (m *metrics) hook(name hook.Name, status int, took time.Duration) {
+	if !m.known[name] {
+		name = "unknown"
+	}
+	m.requests.WithLabelValues(string(name), strconv.Itoa(status)).Inc()
+	m.durations.WithLabelValues(string(name)).Observe(took.Seconds())
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}

@@ -1,0 +1,102 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+// streamApprovals sends the queue as it is, and then every question that is new or has
+// changed, its outcome included. Nothing is kept for a client: a slow one is told the
+// latest state of what it missed.
+func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
+	s := queueStream{api: a, known: map[string]shown{}, stream: stream{w: w, control: http.NewResponseController(w)}}
+	asked := a.feed.Asked() // before reading, or a question could slip in between
+	list, err := a.monitor.Questions(r.Context())
+	if err != nil {
+		a.writeProblem(w, "", a.explain(r.Context(), err))
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	for i := range list {
+		s.known[list[i].ID] = shown{list[i].Session, list[i].State}
+	}
+	if s.event("snapshot", approvalList{Approvals: list}) != nil {
+		return
+	}
+	ticker := time.NewTicker(a.keepAlive)
+	defer ticker.Stop()
+	for {
+		expiry := time.NewTimer(untilNext(list))
+		select {
+		case <-asked:
+		case <-expiry.C:
+		case <-ticker.C:
+			if s.send([]byte(": keep-alive\n\n")) != nil {
+				return
+			}
+		case <-r.Context().Done():
+			return
+		}
+		expiry.Stop()
+		asked = a.feed.Asked()
+		if list, err = a.monitor.Questions(r.Context()); err != nil || s.changes(r.Context(), list) != nil {
+			return // the client reconnects
+		}
+	}
+}
+
+// queueStream is one client and what it has been shown.
+type queueStream struct {
+	stream
+	api   *API
+	known map[string]shown
+}
+
+type shown struct{ session, state string }
+
+// changes sends what differs from what the client knows.
+func (s *queueStream) changes(ctx context.Context, list []tidemark.Question) error {
+	open := make(map[string]bool, len(list))
+	for i := range list {
+		q := &list[i]
+		open[q.ID] = true
+		if s.known[q.ID].state == q.State {
+			continue
+		}
+		s.known[q.ID] = shown{q.Session, q.State}
+		if err := s.event("question", q); err != nil {
+			return err
+		}
+	}
+	for id, was := range s.known {
+		if open[id] {
+			continue
+		}
+		delete(s.known, id)
+		q, err := s.api.monitor.Question(ctx, was.session, id)
+		if err != nil {
+			q = tidemark.Question{ID: id, Session: was.session, State: "expired"}
+		}
+		if err := s.event("question", &q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *queueStream) event(name string, v any) error {
+	body, err := strictjson.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", name, err)
+	}
+	s.buf.Reset()
+	fmt.Fprintf(&s.buf, "event: %s\ndata: %s\n\n", name, body)
+	return s.send(s.buf.Bytes())
+}

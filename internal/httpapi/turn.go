@@ -1,0 +1,124 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/trust"
+)
+
+func refOf(c *hook.Context) tidemark.Ref {
+	return tidemark.Ref{Session: c.SessionKey, Branch: c.Branch, Turn: c.RunID}
+}
+
+// turnOf is the turn as the hook's context describes it.
+func turnOf(c *hook.Context) tidemark.Turn {
+	from := sourceSession(c)
+	unknown := withoutMetadata(c) || from == "" && betweenSessions(c)
+	t := tidemark.Turn{Ref: refOf(c), Agent: c.AgentID, From: from, Sender: trust.Sender{
+		Provider: provider(c), ID: c.SenderID, IsOwner: c.SenderIsOwner && !unknown, Group: c.GroupID,
+		SpawnedBy: c.SpawnedBy, Unknown: unknown,
+	}}
+	if c.ParentBranch != nil {
+		t.Forked, t.Parent = true, *c.ParentBranch
+	}
+	return t
+}
+
+// withoutMetadata reports whether the host says that it cannot tell who speaks.
+func withoutMetadata(c *hook.Context) bool { return c.SenderMetadata != nil && !*c.SenderMetadata }
+
+// betweenSessions reports whether another session's words started the turn.
+func betweenSessions(c *hook.Context) bool {
+	return c.InputProvenance != nil && c.InputProvenance.Kind == "inter_session"
+}
+
+// provider is the channel. A turn without one counts as the system's own, so a channel
+// id is taken for it where a host names only that.
+func provider(c *hook.Context) string {
+	if c.MessageProvider != "" {
+		return c.MessageProvider
+	}
+	return c.ChannelID
+}
+
+// sourceSession is the session whose words started the turn, if the host names one.
+func sourceSession(c *hook.Context) string {
+	if !betweenSessions(c) {
+		return ""
+	}
+	return c.InputProvenance.SourceSessionKey
+}
+
+// ensure opens a turn where none is open; the Opening is empty where one was. A sealed
+// turn stays sealed: what the host does after its answer went out is for the monitor to
+// judge.
+func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string) (tidemark.Opening, error) {
+	t := turnOf(c)
+	open, err := a.monitor.Open(ctx, t.Ref)
+	if err != nil || open {
+		return tidemark.Opening{}, err
+	}
+	if words != nil {
+		t.Message, t.Found = words(), true
+	}
+	opening, err := a.monitor.Begin(ctx, t)
+	if errors.Is(err, tidemark.ErrSealed) {
+		return tidemark.Opening{}, nil
+	}
+	return opening, err
+}
+
+// message is a chat message as far as we look at it.
+type message struct {
+	Role    string           `json:"role"`
+	Content strictjson.Value `json:"content"`
+}
+
+// lastWords is the text the context ends with, if it is a user's and nothing but text. A
+// user message that something follows is an old one, and must not speak again; what
+// hosts pack into a user message besides text is not the user's.
+func lastWords(messages []strictjson.Value) *string {
+	for i := len(messages) - 1; i >= 0; i-- {
+		var m message
+		if strictjson.Unmarshal(messages[i], &m) != nil {
+			return nil
+		}
+		switch m.Role {
+		case "system", "developer":
+		case "user":
+			return plainText(m.Content)
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// plainText is the text of a content that is a string, or a list of text parts alone.
+func plainText(content strictjson.Value) *string {
+	var text string
+	if content.Kind() == '"' {
+		if strictjson.Unmarshal(content, &text) != nil {
+			return nil
+		}
+		return &text
+	}
+	var parts []struct {
+		Type string  `json:"type"`
+		Text *string `json:"text"`
+	}
+	if content.Kind() != '[' || strictjson.Unmarshal(content, &parts) != nil || len(parts) == 0 {
+		return nil
+	}
+	for _, p := range parts {
+		if p.Type != "text" || p.Text == nil {
+			return nil
+		}
+		text += *p.Text
+	}
+	return &text
+}

@@ -1,0 +1,102 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+// held is the status of a write that waits for its review.
+const held = "held"
+
+func (m *management) writeRoutes() {
+	route(m, operation{http.MethodGet, "/v1/writes", "listWrites", "Quarantined writes, by session, newest session first"}, m.listWrites)
+	route(m, operation{http.MethodGet, "/v1/writes/{id}", "viewWrite", "One quarantined write, whole"}, m.viewWrite)
+	route(m, operation{http.MethodPost, "/v1/writes/{id}", "reviewWrite", "Release or discard a quarantined write"}, m.reviewWrite)
+}
+
+type writeRow struct {
+	Session string `json:"session"`
+	tidemark.WriteView
+}
+
+type writePage struct {
+	Writes []writeRow `json:"writes"`
+	Next   string     `json:"next,omitzero" doc:"the after of the next page; absent on the last"`
+}
+
+func (m *management) listWrites(ctx context.Context, in *pageInput) (writePage, error) {
+	page := writePage{Writes: []writeRow{}}
+	next, err := m.pageOf(ctx, in, func(v *tidemark.View) {
+		for _, w := range v.Writes {
+			page.Writes = append(page.Writes, writeRow{v.Session, w})
+		}
+	})
+	page.Next = next
+	return page, err
+}
+
+// findWrite is the write's line and the session it belongs to.
+func (m *management) findWrite(ctx context.Context, session, id string) (writeRow, error) {
+	is := func(w tidemark.WriteView) bool { return w.ID == id }
+	v, err := m.findSession(ctx, session, func(v *tidemark.View) bool { return slices.ContainsFunc(v.Writes, is) })
+	if err != nil {
+		return writeRow{}, err
+	}
+	return writeRow{v.Session, v.Writes[slices.IndexFunc(v.Writes, is)]}, nil
+}
+
+type wholeWrite struct {
+	Session string `json:"session"`
+	tidemark.WriteView
+	Args strictjson.Value `json:"args" doc:"the arguments of the blocked call"`
+}
+
+func (m *management) viewWrite(ctx context.Context, in *struct {
+	ID      string `path:"id"`
+	Session string `query:"session" doc:"looked up among the newest sessions if absent"`
+}) (wholeWrite, error) {
+	row, err := m.findWrite(ctx, in.Session, in.ID)
+	if err != nil {
+		return wholeWrite{}, err
+	}
+	for e, err := range m.monitor.Events(ctx, row.Session) {
+		if err != nil {
+			return wholeWrite{}, err
+		}
+		if d := e.Decided; d != nil && d.Write != nil && d.Write.ID == in.ID {
+			return wholeWrite{row.Session, row.WriteView, strictjson.Value(d.Write.Args)}, nil
+		}
+	}
+	return wholeWrite{}, tidemark.ErrNotFound
+}
+
+type reviewDone struct {
+	ID      string           `json:"id"`
+	Session string           `json:"session"`
+	Action  string           `json:"action"`
+	Tool    string           `json:"tool"`
+	Path    string           `json:"path"`
+	Args    strictjson.Value `json:"args" doc:"the arguments of the call; after a release exactly this call may run once"`
+}
+
+func (m *management) reviewWrite(ctx context.Context, in *struct {
+	ID   string `path:"id"`
+	Body struct {
+		Action  string `json:"action" enum:"release,discard"`
+		Session string `json:"session,omitempty" doc:"looked up among the newest sessions if absent"`
+	}
+}) (reviewDone, error) {
+	row, err := m.findWrite(ctx, in.Body.Session, in.ID)
+	if err != nil {
+		return reviewDone{}, err
+	}
+	call, err := m.monitor.Review(ctx, row.Session, in.ID, in.Body.Action == "release", by(ctx), via)
+	if err != nil {
+		return reviewDone{}, err
+	}
+	return reviewDone{ID: in.ID, Session: row.Session, Action: in.Body.Action, Tool: row.Tool, Path: row.Path, Args: call.Args}, nil
+}

@@ -1,0 +1,243 @@
+package conversation
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/llm/format"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// run puts the request in its branch and reports what is new in it.
+// Preconditions: the room is locked.
+func (e *entry) run(ctx context.Context) error {
+	if err := e.recall(ctx); err != nil {
+		return err
+	}
+	list, sums := e.list()
+	k, known := walk(e.from, sums)
+	rest := sums[known:]
+	var err error
+	if e.branch, err = e.choose(k, rest); err != nil {
+		return err
+	}
+	e.ref = tidemark.Ref{Session: e.room.name, Branch: e.branch.name}
+	e.at, e.label, e.root = k, k.label, k == e.room.top
+	if err := e.trusted(ctx); err != nil {
+		return err
+	}
+	e.label = e.label.Join(e.outside())
+	if err := e.read(ctx, list[known:], rest); err != nil {
+		return err
+	}
+	if err := e.cover(ctx); err != nil {
+		return err
+	}
+	mark, err := e.f.monitor.Taint(ctx, e.ref)
+	if err != nil {
+		return err
+	}
+	e.branch.at, e.branch.mark = e.at, mark.Level
+	e.keep()
+	return nil
+}
+
+// outside is what stands in the request besides the conversation: what the provider keeps
+// and nobody here has seen, and what a harness says in the client's name on the way.
+func (e *entry) outside() trust.Label {
+	l := nothing()
+	if e.strange {
+		l = stranger("history")
+	}
+	for i := range e.r.Head {
+		l = l.Join(remotes(&e.r.Head[i]))
+		if e.r.Head[i].Role != format.System {
+			l = l.Join(stranger("stored_context"))
+		}
+	}
+	begun := e.from != e.room.top
+	for i := range e.messages {
+		if m := &e.messages[i]; m.Role != format.System {
+			begun = true
+		} else {
+			l = l.Join(remotes(m))
+			if begun {
+				l = l.Join(local())
+			}
+		}
+	}
+	return l
+}
+
+// trusted looks whether somebody has reset the branch's trust since its latest request: a
+// mark rises by no other way. They vouch for what stood there, the model's answer included
+// (BEY-07).
+func (e *entry) trusted(ctx context.Context) error {
+	if e.branch.at != e.at || e.at == e.room.top || !e.room.begun[e.branch.name] {
+		return nil
+	}
+	mark, err := e.f.monitor.Taint(ctx, e.ref)
+	if err == nil && mark.Level > e.branch.mark {
+		e.vouched = true
+		e.label.Level, e.label.Sources = mark.Level, nil
+	}
+	return err
+}
+
+// choose finds the branch. A host that tells us what happens keeps its branches apart
+// itself.
+func (e *entry) choose(k *node, rest []tool.Digest) (*branch, error) {
+	if !e.who.Told {
+		return e.room.choose(k, rest)
+	}
+	if len(e.room.branches) == 0 {
+		e.room.branches = []*branch{{at: k}}
+	}
+	return e.room.branches[0], nil
+}
+
+// list is the messages that make the conversation. Instructions of the client do not: they
+// change while it goes on, with the date.
+func (e *entry) list() ([]*format.Message, []tool.Digest) {
+	var list []*format.Message
+	var sums []tool.Digest
+	for i := range e.messages {
+		if m := &e.messages[i]; m.Role != format.System {
+			list = append(list, m)
+			sums = append(sums, sumOf(m))
+		}
+	}
+	return list, sums
+}
+
+// recall reads back what the log knows of a session that nobody here does.
+func (e *entry) recall(ctx context.Context) error {
+	e.room.trim()
+	if e.room.recalled {
+		return nil
+	}
+	err := e.f.monitor.Recall(ctx, e.room.name, func(r tidemark.Recalled) {
+		e.room.begun[""] = true
+		if r.Kind != tidemark.RecalledCall {
+			e.f.remember(e.who.Tenant, r.Kind, r.Digest, memory{r.Label, e.room.name})
+		} else if r.CallID != "" {
+			e.room.calls[r.CallID] = &called{name: r.Tool}
+		}
+	})
+	e.room.recalled = err == nil
+	return err
+}
+
+// read goes through what is new. What stands before the last answer of a model is history;
+// what stands after it has just happened.
+func (e *entry) read(ctx context.Context, list []*format.Message, sums []tool.Digest) error {
+	last := -1
+	for i, m := range list {
+		if m.Role == format.Assistant {
+			last = i
+		}
+	}
+	for i, m := range list {
+		e.first = !e.at.spoken
+		l, err := e.message(ctx, m, i > last)
+		if err != nil {
+			return err
+		}
+		e.root = false
+		e.before, e.label = e.at, e.label.Join(l)
+		e.at = e.at.add(m, sums[i], e.label, e.branch)
+		e.seen(sums[i])
+	}
+	return nil
+}
+
+func (e *entry) seen(sum tool.Digest) {
+	f := e.f
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.places.put(contentKey{e.place(), 0, sum}, e.room)
+	if f.nodes++; f.nodes > f.limit { // rooms nobody entered of late go
+		f.rooms.turn()
+		f.rooms.put(e.roomKey(e.room.name), e.room)
+		f.nodes /= 2
+	}
+}
+
+// cover makes sure that the branch is at least as distrusted as all that is in the request.
+func (e *entry) cover(ctx context.Context) error {
+	if !e.room.begun[e.branch.name] {
+		if _, err := e.begin(ctx, tidemark.Turn{}); err != nil {
+			return err
+		}
+	}
+	mark, err := e.f.monitor.Taint(ctx, e.ref)
+	if err != nil || mark.Covers(e.label) {
+		return err
+	}
+	t := tidemark.Turn{Ref: tidemark.Ref{Turn: e.branch.turn}, Start: &e.label}
+	if s := e.label.Sources; len(s) == 0 || s[0].Kind != remoteKind { // a remote file is named in the label
+		t.Items = []provenance.Item{{Kind: "compacted_history", Trust: e.label.Level}}
+	}
+	_, err = e.begin(ctx, t)
+	return err
+}
+
+// begin tells the monitor of a turn. A branch that is new to it starts from what the
+// request holds up to here.
+func (e *entry) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, error) {
+	t.Ref.Session, t.Ref.Branch = e.ref.Session, e.ref.Branch
+	t.Agent, t.Plain = e.who.Agent, e.f.plain
+	t.Sender.Provider = "llm"
+	if e.who.Agent != "" {
+		t.Sender.Provider = e.who.Agent
+	}
+	t.Sender.IsOwner, t.Sender.Unknown = e.who.Owner, !e.who.Owner
+	if e.parent == "" && e.who.Child {
+		e.parent = e.who.Parent
+		if e.parent != "" && !e.who.Trusted {
+			e.parent = e.scoped(e.parent)
+		}
+	}
+	if e.parent != "" && e.parent != e.room.name { // what the user wants was said there
+		t.Sender.SpawnedBy = e.parent
+	}
+	if !e.room.begun[e.branch.name] && t.Start == nil {
+		start := e.label
+		t.Start, t.Forked = &start, true
+	}
+	opening, err := e.f.monitor.Begin(ctx, t)
+	if err != nil {
+		return opening, fmt.Errorf("enter conversation: %w", err)
+	}
+	e.room.begun[e.branch.name] = true
+	e.branch.turn = opening.Turn
+	if opening.Notice != "" || opening.Command != "" || e.opening.Turn == "" {
+		e.opening = opening
+	}
+	return opening, nil
+}
+
+// keep remembers the bytes read so far, and those without the last message: harnesses
+// change marks in it when the next one comes.
+func (e *entry) keep() {
+	if e.r.Hints.Previous != "" || len(e.messages) == 0 || e.at == e.room.top {
+		return
+	}
+	last := e.offset + len(e.messages) - 1
+	if last < e.r.Known {
+		return
+	}
+	inside := e.before != nil && e.before != e.room.top // before the first message it could be any conversation
+	if inside && last > e.r.Known && e.messages[len(e.messages)-1].Role != format.System {
+		e.r.Keep(last-1, e.before)
+	}
+	e.r.Keep(last, e.at)
+}
+
+// stranger is the label of what nobody saw being made.
+func stranger(kind string) trust.Label {
+	return trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal, Sources: []trust.Source{{Kind: kind, Detail: "nobody saw where it came from"}}}
+}

@@ -1,0 +1,244 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/llm/format"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// message finds out what one message brings, and reports it if it has just happened.
+func (e *entry) message(ctx context.Context, m *format.Message, now bool) (trust.Label, error) {
+	switch m.Role {
+	case format.User, format.ToolRole:
+		return e.user(ctx, m, now)
+	case format.Assistant:
+		return e.assistant(m), nil
+	}
+	return stranger("message"), nil
+}
+
+// assistant is what a model's message brings: what it had before it when it wrote it.
+func (e *entry) assistant(m *format.Message) trust.Label {
+	l := nothing()
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; p.Kind {
+		case format.Text, format.Thinking:
+			if trimmed(p.Text) != "" {
+				l = l.Join(e.written(p.Text))
+			}
+		case format.Call:
+			name, args := e.f.callName(e.who.Agent, p.Name, p.Args)
+			if !e.room.knows(p, name, args) {
+				l = l.Join(stranger("call"))
+			}
+		default:
+			l = l.Join(stranger("history"))
+		}
+	}
+	return l
+}
+
+// written is what a text is worth that a model is said to have written.
+func (e *entry) written(text string) trust.Label {
+	m, ok := e.f.recognise(e.who.Tenant, tidemark.RecalledOutput, digest(text))
+	switch {
+	case !ok:
+		return stranger("history")
+	case e.vouched && m.session == e.room.name:
+		m.label.Level, m.label.Sources = trust.System, nil
+	}
+	return m.label
+}
+
+// user is what a message in the user's place brings: results, what a harness adds, what a
+// model wrote, and the user's own words.
+func (e *entry) user(ctx context.Context, m *format.Message, now bool) (trust.Label, error) {
+	l := nothing()
+	results := false
+	var words []string
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch p.Kind {
+		case format.Result:
+			r, err := e.result(ctx, p, now)
+			if err != nil {
+				return trust.Label{}, err
+			}
+			results, l = true, l.Join(r)
+		case format.Text:
+			own, brought := e.divide(p.Text)
+			l = l.Join(brought)
+			if own != "" {
+				words = append(words, own)
+			}
+		case format.Media:
+			l = l.Join(media(p))
+		default:
+			l = l.Join(stranger("message"))
+		}
+	}
+	if len(words) == 0 {
+		return l, nil
+	}
+	if results || m.Role != format.User { // a harness speaks beside what tools brought
+		return l.Join(local()), nil
+	}
+	said, err := e.say(ctx, strings.Join(words, "\n"), now)
+	return l.Join(said), err
+}
+
+func local() trust.Label { return trust.Label{Level: trust.Local, Sensitivity: trust.Internal} }
+
+// divide tells the user's own words in a text from the rest, and says what the rest is
+// worth.
+func (e *entry) divide(text string) (string, trust.Label) {
+	d := divide(text, e.who.Agent, e.f.markers)
+	l := nothing()
+	if d.harness {
+		l = local()
+	}
+	if d.result {
+		l = l.Join(stranger("tool_result"))
+	}
+	if d.summary != "" {
+		if m, ok := e.f.wrote(e.who.Tenant, d.summary, true); ok {
+			l = l.Join(m.label)
+		} else {
+			l = l.Join(stranger("compacted_history"))
+		}
+	}
+	if d.words == "" {
+		return "", l
+	}
+	if m, ok := e.f.wrote(e.who.Tenant, d.words, e.first || e.who.Child); ok {
+		if e.first && e.parent == "" {
+			e.parent = m.session
+		}
+		return "", l.Join(m.label)
+	}
+	if e.who.Child {
+		return "", l.Join(stranger("sub_agent"))
+	}
+	return d.words, l
+}
+
+// resetCommand is what the monitor calls the command that resets trust.
+const resetCommand = "reset-trust"
+
+// say reports the user's words. Old ones that are known are not said again; a host that
+// tells us what happens has said them already.
+func (e *entry) say(ctx context.Context, words string, now bool) (trust.Label, error) {
+	d := digest(words)
+	if !now {
+		if m, ok := e.f.recognise(e.who.Tenant, tidemark.RecalledWords, d); ok && m.session == e.room.name {
+			return m.label, nil
+		}
+	}
+	if e.who.Told {
+		open, err := e.f.monitor.Open(ctx, e.ref)
+		if err != nil || open {
+			return e.speaker(), err
+		}
+	}
+	opening, err := e.begin(ctx, tidemark.Turn{Message: &words})
+	if err != nil {
+		return trust.Label{}, err
+	}
+	if now && opening.Command == resetCommand { // the owner vouches for what stands before it
+		e.label.Level, e.label.Sources = trust.System, nil
+	}
+	l := trust.Label{Level: opening.Level, Sensitivity: trust.Internal}
+	e.f.remember(e.who.Tenant, tidemark.RecalledWords, d, memory{l, e.room.name})
+	return l, nil
+}
+
+// speaker is what the words of whoever speaks are worth.
+func (e *entry) speaker() trust.Label {
+	if e.who.Owner {
+		return trust.Label{Level: trust.Owner, Sensitivity: trust.Internal}
+	}
+	return stranger("message")
+}
+
+// result is what a tool brought. One that is part of the history is known or a stranger's.
+func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Label, error) {
+	text := trimmed(p.Text)
+	d := digest(text)
+	other, handed := e.f.recognise(e.who.Tenant, tidemark.RecalledOutput, d)
+	if !now {
+		m, ok := e.f.recognise(e.who.Tenant, tidemark.RecalledResult, d)
+		switch {
+		case ok:
+			return m.label, nil
+		case handed:
+			return other.label, nil
+		}
+		return stranger("tool_result"), nil
+	}
+	if err := e.opened(ctx); err != nil {
+		return trust.Label{}, err
+	}
+	o := tidemark.Observation{Ref: e.ref, Again: e.who.Told, Result: tool.Result{CallID: p.CallID, Name: p.Name, Content: []byte(text), Error: p.Error}}
+	if c := e.called(p); c != nil {
+		o.Result.Name, o.Result.Args = c.name, c.args
+	} else {
+		worst := trust.Untrusted // nobody let such a call through
+		o.Declared = &worst
+	}
+	if handed && other.session != e.room.name {
+		o.From = other.session
+	} else if handed && (o.Declared == nil || other.label.Level < *o.Declared) {
+		o.Declared = &other.label.Level
+	}
+	l, err := e.f.monitor.Observe(ctx, o)
+	if err != nil && !errors.Is(err, tidemark.ErrSealed) { // too late for the turn's picture, not for the label
+		return trust.Label{}, fmt.Errorf("enter conversation: %w", err)
+	}
+	e.f.remember(e.who.Tenant, tidemark.RecalledResult, d, memory{l, e.room.name})
+	if l.Level <= trust.External {
+		e.f.note(e.who.Tenant, text, memory{l, e.room.name})
+	}
+	return l, nil
+}
+
+// called is the call a result is for. Where a format gives calls no id, results come in
+// the order of the calls.
+func (e *entry) called(p *format.Part) *called {
+	if p.CallID != "" {
+		return e.room.calls[p.CallID]
+	}
+	name := tool.Name(p.Name)
+	list := e.room.unnamed[name]
+	if e.taken == nil {
+		e.taken = map[string]int{}
+	}
+	at := e.taken[name]
+	if e.taken[name]++; at >= len(list) {
+		return nil
+	}
+	return list[at]
+}
+
+// knows reports whether a call was let through.
+func (r *room) knows(p *format.Part, name string, args []byte) bool {
+	if p.CallID == "" {
+		return r.made[callSum(name, args)]
+	}
+	c := r.calls[p.CallID]
+	return c != nil && tool.Name(c.name) == tool.Name(name) && (c.sum == (tool.Digest{}) || c.sum == callSum(name, args))
+}
+
+// opened makes sure that the monitor knows the branch before something comes back in it.
+func (e *entry) opened(ctx context.Context) error {
+	if e.room.begun[e.branch.name] {
+		return nil
+	}
+	_, err := e.begin(ctx, tidemark.Turn{})
+	return err
+}

@@ -1,0 +1,201 @@
+package format
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+// ErrEdit is returned for an edit that does not fit the request.
+var ErrEdit = errors.New("edit does not fit the request")
+
+// Edit is what to change in a request. The zero Edit changes nothing.
+type Edit struct {
+	Hide    []string // tools to remove, by name
+	NoTools bool     // remove all tools, those the provider runs too
+	// Notice is appended to the system prompt, in place of an older notice of ours.
+	Notice   string
+	System   *string            // the whole system prompt; an empty one removes it
+	Messages []strictjson.Value // the whole list; nil leaves it as it is
+	Owed     []Owed             // calls to settle before the list; Responses alone has such
+	Model    string             // not for Gemini, whose model stands in the path
+}
+
+// splice replaces the bytes at a place.
+type splice struct {
+	span
+	text []byte
+}
+
+// editor collects splices.
+type editor struct {
+	r       *Request
+	p       *parser
+	gone    map[string]bool // members to remove, by key
+	added   []byte          // members to add, each with its comma before it
+	splices []splice
+}
+
+func (e *editor) put(at span, text []byte) { e.splices = append(e.splices, splice{at, text}) }
+
+// Apply carries out an edit and returns the new body: Body itself if nothing changes.
+// Bytes that the edit does not concern stay as they are.
+func (r *Request) Apply(edit Edit) ([]byte, error) {
+	e := &editor{r: r, p: &parser{b: r.Body, api: r.API}, gone: map[string]bool{}}
+	e.tools(edit)
+	e.model(edit.Model)
+	e.system(edit)
+	e.owed(&edit)
+	e.messages(edit)
+	e.members()
+	if e.p.err != nil {
+		return nil, fmt.Errorf("edit request: %w", e.p.err)
+	}
+	out, err := e.join()
+	if err != nil {
+		return nil, fmt.Errorf("edit request: %w", err)
+	}
+	return out, nil
+}
+
+// field is a member of the request.
+func (e *editor) field(key string) (field, bool) {
+	for _, f := range e.r.fields {
+		if f.key == key {
+			return f, true
+		}
+	}
+	return field{}, false
+}
+
+// set gives a member a value, whether it is there or not.
+func (e *editor) set(key string, value []byte) {
+	if f, ok := e.field(key); ok {
+		e.put(f.span, value)
+		return
+	}
+	e.add(key, value)
+}
+
+func (e *editor) add(key string, value []byte) {
+	e.added = append(append(append(append(e.added, ','), quoted(key)...), ':'), value...)
+}
+
+func (e *editor) model(name string) {
+	if name != "" && e.r.API != Gemini {
+		e.set("model", quoted(name))
+	}
+}
+
+// messages replaces the list, unless the system prompt stands in it and has done so.
+func (e *editor) messages(edit Edit) {
+	if edit.Messages == nil || e.r.API == Chat {
+		return
+	}
+	e.setList(edit.Messages)
+}
+
+func (e *editor) setList(values []strictjson.Value) {
+	text := []byte{'['}
+	for i, v := range values {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		if err := e.check(v); err != nil && e.p.err == nil {
+			e.p.err = fmt.Errorf("%w: entry %d: %w", ErrEdit, i, err)
+		}
+		text = append(text, v...)
+	}
+	text = append(text, ']')
+	if e.r.list.key == "" {
+		e.add(listKey(e.r.API), text)
+		return
+	}
+	e.put(e.r.list.span, text)
+}
+
+// check holds an entry from outside to the rules of those that are read.
+func (e *editor) check(v strictjson.Value) error {
+	s := &scanner{b: v, depth: 2}
+	at, err := s.span()
+	if err != nil {
+		return err
+	}
+	if s.space(); s.i < len(v) {
+		return s.fail("something follows the entry")
+	}
+	p := &parser{b: v, api: e.r.API}
+	p.entry()(at)
+	return p.err
+}
+
+// members removes and adds members of the request.
+func (e *editor) members() {
+	all := slices.Clone(e.r.fields)
+	if e.r.list.key != "" {
+		all = append(all, e.r.list)
+	}
+	slices.SortFunc(all, func(a, b field) int { return cmp.Compare(a.at, b.at) })
+	spans := make([]span, len(all))
+	left := len(all)
+	for i, f := range all {
+		spans[i] = span{f.at, f.end}
+		if e.gone[f.key] {
+			left--
+		}
+	}
+	if left < len(all) {
+		e.siblings(spans, func(i int) bool { return e.gone[all[i].key] })
+	}
+	if len(e.added) > 0 {
+		if left == 0 {
+			e.added = e.added[1:]
+		}
+		e.put(span{e.r.close, e.r.close}, e.added)
+	}
+}
+
+// siblings removes elements of a list, or members of an object, with their commas.
+func (e *editor) siblings(all []span, gone func(int) bool) {
+	kept := false
+	for i, at := range all {
+		switch {
+		case !gone(i):
+			kept = true
+		case kept:
+			e.put(span{all[i-1].end, at.end}, nil)
+		case i+1 < len(all):
+			e.put(span{at.start, all[i+1].start}, nil)
+		default:
+			e.put(at, nil)
+		}
+	}
+}
+
+// join puts the body together.
+func (e *editor) join() ([]byte, error) {
+	if len(e.splices) == 0 {
+		return e.r.Body, nil
+	}
+	// What is put in at a place comes before what is cut out from there.
+	slices.SortStableFunc(e.splices, func(a, b splice) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
+	})
+	size, at := len(e.r.Body), 0
+	for _, s := range e.splices {
+		if s.start < at || s.end < s.start {
+			return nil, fmt.Errorf("%w: two changes of byte %d", ErrEdit, s.start)
+		}
+		size, at = size+len(s.text), s.end
+	}
+	out := make([]byte, 0, size)
+	at = 0
+	for _, s := range e.splices {
+		out = append(append(out, e.r.Body[at:s.start]...), s.text...)
+		at = s.end
+	}
+	return append(out, e.r.Body[at:]...), nil
+}

@@ -1,0 +1,276 @@
+package format
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+// ErrFormat is returned for an API that has no request format.
+var ErrFormat = errors.New("unknown wire format")
+
+// Request is a request to a model, read. It keeps Body, which nobody may change. What it
+// holds may be shared with other requests and must not be changed either. A Request is
+// for one goroutine.
+type Request struct {
+	API    API
+	Body   []byte
+	Model  string // Gemini's stands in the path: the caller sets it
+	Stream bool   // likewise
+
+	// Head is what stands outside the list: system, instructions, systemInstruction.
+	// What the provider holds itself (a stored prompt, cached content) is there too, as
+	// a part that is not understood with a role nobody knows.
+	Head []Message
+	// Known is how many leading entries of the list were read before: the same bytes,
+	// under the same tenant, after the same leading bytes.
+	Known int
+	// Memo is the caller's value for exactly those entries; nil when Known is 0.
+	Memo any
+	// New is the entries after them.
+	New []Message
+	// Tools is what the model is offered, in order.
+	Tools []Tool
+	Hints Hints
+
+	cache  *Cache
+	sums   *Sums
+	tenant string
+	head   *outline
+	fields []field // all members of the request but the list, in order
+	sets   []offer // the members that offer tools
+	list   field   // the list, from its key to its closing bracket; no key if there is none
+	isList bool    // it is a list, not a text or a single object
+	close  int     // the brace that ends the request
+	marks  []cursor
+}
+
+// offer is a member that offers tools.
+type offer struct {
+	field
+	toolset
+}
+
+// Read reads a request. Entries that were kept for the tenant are not read again.
+func (c *Cache) Read(api API, tenant string, body []byte) (*Request, error) {
+	return c.ReadSummed(api, tenant, body, c.NewSums())
+}
+
+// ReadSummed is Read for a body whose hashes were taken while it came in.
+func (c *Cache) ReadSummed(api API, tenant string, body []byte, sums *Sums) (*Request, error) {
+	if listKey(api) == "" {
+		return nil, fmt.Errorf("read request: %w: %d", ErrFormat, api)
+	}
+	if len(body) > math.MaxInt32 {
+		return nil, fmt.Errorf("read request: %d bytes are too many", len(body))
+	}
+	sums.Add(body)
+	r := &Request{API: api, Body: body, cache: c, tenant: tenant, sums: sums}
+	if err := r.read(); err != nil {
+		return nil, fmt.Errorf("read request: %w", err)
+	}
+	return r, nil
+}
+
+func (r *Request) read() error {
+	s := &scanner{b: r.Body}
+	p := &parser{b: r.Body, api: r.API}
+	at, head, memo := r.cache.find(r.API, r.tenant, r.Body, r.sums)
+	var err error
+	if head != nil {
+		s.i, s.depth = at.end, 2
+		r.isList = true
+		r.Known, r.Memo = at.count, memo
+		r.marks = append(r.marks, at)
+	} else if head, r.isList, err = s.head(p); err != nil {
+		return err
+	}
+	r.head = head
+	if !r.isList {
+		return r.whole(p)
+	}
+	if err := r.entries(s, p); err != nil {
+		return err
+	}
+	tail, err := r.tail(s, p)
+	if err != nil {
+		return err
+	}
+	r.join(head, tail)
+	return r.members(p)
+}
+
+// entries reads what follows the known part of the list.
+func (r *Request) entries(s *scanner, p *parser) error {
+	parse := p.entry()
+	for n := r.Known; ; n++ {
+		c := s.peek()
+		if c == ']' {
+			r.list = field{key: r.head.list.key, at: r.head.list.at, span: span{r.head.list.start, s.i + 1}}
+			s.i++
+			return nil
+		}
+		if n > 0 {
+			if err := s.expect(','); err != nil {
+				return err
+			}
+		}
+		at, err := s.span()
+		if err != nil {
+			return err
+		}
+		p.pool = p.pool[:0]
+		m := parse(at)
+		if p.err != nil {
+			return p.err
+		}
+		r.New = append(r.New, m)
+	}
+}
+
+// entry is how an entry of the list is read.
+func (p *parser) entry() func(span) Message {
+	switch p.api {
+	case Chat:
+		return p.chatMessage
+	case Messages:
+		return p.anthropicMessage
+	case Gemini:
+		return p.geminiContent
+	}
+	return p.responsesItem
+}
+
+// tail reads the members after the list, or remembers them.
+func (r *Request) tail(s *scanner, p *parser) (*outline, error) {
+	start := s.i
+	key := factKey{tenant: r.tenant, api: r.API}
+	v, err := r.cache.fact(key, r.Body[start:], func() (any, int, error) {
+		out, err := s.rest(p)
+		if err != nil {
+			return nil, 0, err
+		}
+		size := out.size()
+		if len(out.fields) > maxOutline {
+			size = math.MaxInt // too many to be remembered
+		}
+		return out, size, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, _ := v.(*outline)
+	return out, nil
+}
+
+// join puts the members of both sides together.
+func (r *Request) join(head, tail *outline) {
+	base := r.list.end
+	r.fields = make([]field, 0, len(head.fields)+len(tail.fields))
+	r.fields = append(r.fields, head.fields...)
+	for _, f := range tail.fields {
+		f.at, f.span = f.at+base, f.span.moved(base)
+		r.fields = append(r.fields, f)
+	}
+	r.close = base + tail.end
+}
+
+// whole reads a request without a list: Responses' input may be a text or be missing,
+// Gemini's contents a single object.
+func (r *Request) whole(p *parser) error {
+	r.close = r.head.end
+	for _, f := range r.head.fields {
+		if f.key == listKey(r.API) && r.list.key == "" {
+			r.list = f
+			continue
+		}
+		r.fields = append(r.fields, f)
+	}
+	if err := r.single(p); err != nil {
+		return err
+	}
+	return r.members(p)
+}
+
+func (r *Request) single(p *parser) error {
+	at := r.list.span
+	switch {
+	case r.API == Responses && (r.list.key == "" || p.is(at, 'n')):
+	case r.list.key == "":
+		return fmt.Errorf("%w: there is no %s", errShape, listKey(r.API))
+	case r.API == Responses && p.is(at, '"'):
+		text := Part{Kind: Text, Text: p.str(at, "input")}
+		r.New = []Message{{Role: User, Parts: []Part{text}, Start: at.start, End: at.end}}
+	case r.API == Gemini && p.is(at, '{'):
+		r.New = []Message{p.geminiContent(at)}
+	default:
+		p.fail(at, "%s is not a list", r.list.key)
+	}
+	return p.err
+}
+
+// Len is how many entries the list has.
+func (r *Request) Len() int { return r.Known + len(r.New) }
+
+// Keep remembers the entries up to and including number i, with a value of the caller.
+// The last entry, and the one before it, are worth keeping: clients change marks in the
+// last ones. Keep them in order. An entry before the last known one is not kept again.
+func (r *Request) Keep(i int, value any) {
+	if !r.isList || i < 0 || i >= r.Len() || i+1 < r.Known {
+		return
+	}
+	base := r.mark(i + 1)
+	if base.count == i+1 {
+		r.cache.renew(base, value)
+		return
+	}
+	if base.line == nil {
+		return
+	}
+	end := r.New[i-r.Known].End
+	at := r.cache.keep(base, r.step(base.end, end, i+1, value))
+	if at.line != nil {
+		r.marks = append(r.marks, at)
+	}
+}
+
+// mark is the last place kept so far at or before an entry.
+func (r *Request) mark(count int) cursor {
+	if len(r.marks) == 0 && len(r.head.fields) <= maxOutline {
+		end := r.head.list.end
+		r.marks = append(r.marks, r.cache.keepHead(r.API, r.tenant, r.step(0, end, 0, nil), r.head))
+	}
+	var best cursor
+	for _, m := range r.marks {
+		if m.line != nil && m.count <= count && (best.line == nil || m.count > best.count) {
+			best = m
+		}
+	}
+	return best
+}
+
+func (r *Request) step(from, end, count int, value any) step {
+	h := r.cache.sums
+	base, part := r.sums.base(end), rest(r.Body, end)
+	return step{end: end, count: count, base: base, sample: h.sample(part), sum: h.chain(base, part), lead: h.leadOf(r.Body, from, end), value: value} //nolint:gosec // a chain of hashes, no cipher
+}
+
+// All is every entry of the list as it stands, for those who want to see all of it. It
+// reads the whole list.
+func (r *Request) All() ([]strictjson.Value, error) {
+	if r.list.key == "" {
+		return nil, nil
+	}
+	if !r.isList {
+		return []strictjson.Value{r.Body[r.list.start:r.list.end]}, nil
+	}
+	p := &parser{b: r.Body, api: r.API}
+	spans := p.list(r.list.span, r.list.key)
+	out := make([]strictjson.Value, 0, len(spans))
+	for _, at := range spans {
+		out = append(out, r.Body[at.start:at.end:at.end])
+	}
+	return out, p.err
+}

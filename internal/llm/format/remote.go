@@ -1,0 +1,91 @@
+package format
+
+import (
+	"bytes"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// remoteDepth is how deep a picture or a file is looked into for an address.
+const remoteDepth = 6
+
+// remote is the first address in a picture or a file that the provider fetches it from; ""
+// where all of it is in the request or lies with the provider already.
+func (p *parser) remote(o object, depth int) string {
+	for _, f := range o.fields {
+		if found := p.remoteIn(f.key, f.span, depth); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+func (p *parser) remoteIn(key string, at span, depth int) string {
+	switch c := p.b[at.start]; {
+	case c == '"':
+		return p.address(key, p.raw(at))
+	case depth >= remoteDepth && (c == '{' || c == '['):
+		return "nested too deep"
+	case c == '{':
+		base := len(p.pool)
+		found := p.remote(p.free(at), depth+1)
+		p.pool = p.pool[:base]
+		return found
+	case c == '[':
+		for _, e := range p.list(at, "list") {
+			if found := p.remoteIn(key, e, depth+1); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// longest is how long an address may be under a name that is not known to hold one.
+const longest = 4096
+
+// scheme is how an address of any kind begins.
+var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]{0,20}://`)
+
+// address is a member's value where it is one. What people may write freely is none, and
+// neither is what holds its data itself.
+func (p *parser) address(key string, lit []byte) string {
+	const inline = "data:"
+	if len(lit) > 1+len(inline) && strings.EqualFold(string(lit[1:1+len(inline)]), inline) {
+		return ""
+	}
+	switch key = fold(key); key {
+	case "text", "title", "context", "filename", "name", "displayname", "type":
+		return ""
+	case "data": // some servers that speak Chat fetch a sound whose data is an address
+		if p.api != Chat || len(lit) > longest || bytes.ContainsAny(lit, " \n") {
+			return ""
+		}
+	}
+	named := key == "url" || key == "uri" || key == "image_url" || key == "file_url" || key == "fileuri"
+	if !named && len(lit) > longest { // data without a word about it: its beginning will do
+		lit = append(bytes.ReplaceAll(lit[:longest], []byte{'\\'}, nil), '"')
+	}
+	text := strings.TrimSpace(string(plainText(lit)))
+	switch {
+	case text == "" || len(text) >= len(inline) && strings.EqualFold(text[:len(inline)], inline):
+		return ""
+	case p.api == Gemini && uploaded(text):
+		return ""
+	}
+	if named || scheme.MatchString(text) {
+		return text
+	}
+	return ""
+}
+
+// upload is the path of a file that somebody has put in Gemini's own store.
+var upload = regexp.MustCompile(`^/v[0-9][0-9a-z]*/files/[0-9A-Za-z_-]+$`)
+
+// uploaded reports whether an address of Gemini's is a file that was uploaded: it is named
+// by its address, where others give it an id.
+func uploaded(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme == "https" && u.User == nil && u.Host == "generativelanguage.googleapis.com" && upload.MatchString(u.EscapedPath())
+}

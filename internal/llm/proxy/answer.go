@@ -1,0 +1,255 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/llm/conversation"
+	"github.com/tidemark/tidemark/internal/llm/format"
+	"github.com/tidemark/tidemark/internal/llm/release"
+)
+
+// result is an answer as it was given, and how its turn ends.
+type result struct {
+	release.Outcome
+	ended   bool // the turn was sealed already, or must stay open
+	blocked bool
+	reason  string
+}
+
+// dress makes the header that of a request we write ourselves.
+func dress(h http.Header) {
+	h.Set("Accept-Encoding", "identity")
+	h.Del("Content-Length")
+}
+
+// send asks the provider. The body is the lent buffer, or stands on its own.
+func (x *exchange) send(lent *lease, body []byte) *problem {
+	x.sent = x.p.o.Now()
+	as := lent != nil && len(body) > 0 && len(body) == len(lent.buf) && &body[0] == &lent.buf[0] // as it came
+	if x.ahead != nil && !as {
+		x.u.sent.forget(x.who.tenant, lent.sums.Blocks())
+	}
+	if x.ahead != nil && as {
+		resp, err := x.ahead.release() //nolint:bodyclose // heard closes it
+		defer x.ahead.cancel()
+		return x.heard(lent, resp, err, x.ahead.cancel)
+	}
+	x.ahead.breakOff()
+	dress(x.out.Header)
+	if lent != nil {
+		lent.users.Add(1) // for a transport that asks again
+		defer lent.done()
+		x.out.Body, x.out.ContentLength = lent.reader(body), int64(len(body))
+		x.out.GetBody = func() (io.ReadCloser, error) { return lent.reader(body), nil }
+	}
+	ctx, cancel := context.WithCancel(x.out.Context())
+	defer cancel()
+	resp, err := x.u.transport.RoundTrip(x.out.WithContext(ctx)) //nolint:bodyclose // heard closes it
+	if !as {
+		lent = nil
+	}
+	return x.heard(lent, resp, err, cancel)
+}
+
+// heard takes what came of asking. What was sent as it came is known to the provider now.
+func (x *exchange) heard(lent *lease, resp *http.Response, err error, cancel context.CancelFunc) *problem {
+	if err != nil {
+		return x.unreached(err)
+	}
+	if lent != nil {
+		x.u.sent.add(x.who.tenant, lent.sums.Blocks())
+	}
+	defer func() { _ = resp.Body.Close() }() // what is left of it is nobody's
+	return x.receive(resp, newIdleReader(resp.Body, x.p.o.Limits.Idle, cancel))
+}
+
+// unreached is the answer where the provider gave none. What a transport says may quote
+// what was sent, so the log gets its kind alone.
+func (x *exchange) unreached(err error) *problem {
+	if x.r.Context().Err() != nil {
+		return &problem{status: http.StatusServiceUnavailable, text: "the client is gone", retry: true}
+	}
+	kind := "the connection broke"
+	var op *net.OpError
+	var slow net.Error
+	switch {
+	case errors.As(err, &op) && op.Op == "dial":
+		kind = "it cannot be reached"
+	case errors.As(err, &slow) && slow.Timeout():
+		kind = "it did not answer in time"
+	}
+	x.p.o.Logger.LogAttrs(x.r.Context(), slog.LevelWarn, "upstream failed", slog.String("upstream", x.u.Name), slog.String("cause", kind))
+	return &problem{status: http.StatusBadGateway, text: "upstream " + x.u.Name + ": " + kind, retry: true}
+}
+
+// receive takes the provider's answer. Errors pass as they are; what is no error is judged
+// or refused.
+func (x *exchange) receive(resp *http.Response, body io.Reader) *problem {
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		return newProblem(http.StatusBadGateway, "the upstream sends clients elsewhere, where nothing would be judged")
+	}
+	if resp.StatusCode < 200 || resp.StatusCode >= 300 {
+		x.pass(resp, body)
+		return nil
+	}
+	body, no := unpack(body, resp.Header)
+	if no != nil {
+		return newProblem(http.StatusBadGateway, "the upstream's answer is packed in a way that cannot be read")
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	events := kind == "text/event-stream"
+	if !events && kind != "application/json" {
+		return newProblem(http.StatusBadGateway, "the upstream's answer is neither JSON nor an event stream, so it cannot be judged")
+	}
+	streamed := events || x.rt.api == format.Gemini && x.rt.stream
+	switch {
+	case x.rewrites():
+		return x.whole(resp, body, streamed)
+	case streamed:
+		return x.stream(resp, body)
+	}
+	return x.whole(resp, body, false)
+}
+
+// pass lets an answer through as it is.
+func (x *exchange) pass(resp *http.Response, body io.Reader) {
+	copyHeaders(x.w.Header(), resp.Header)
+	x.w.WriteHeader(resp.StatusCode)
+	w := &flushWriter{w: x.w, control: http.NewResponseController(x.w)}
+	if _, err := io.Copy(w, body); err != nil {
+		panic(http.ErrAbortHandler) // half an answer must not look whole
+	}
+}
+
+func (x *exchange) options() release.Options {
+	l := x.p.o.Limits
+	return release.Options{API: x.rt.api, KeepAlive: l.KeepAlive, MaxHeld: l.Held, MaxEvent: l.Event}
+}
+
+// stream lets an event stream through while it comes. Its end waits until the answer is
+// noted: a client that has seen it may send it back at once.
+func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
+	ctx := x.r.Context()
+	x.head(resp, -1)
+	control := http.NewResponseController(x.w)
+	_ = control.Flush() // a client that is gone is noticed at the first write
+	w := &endWriter{flushWriter: flushWriter{w: x.w, control: control}, marks: endMarks(x.rt.api)}
+	j := &judge{x: x}
+	o, err := release.Stream(ctx, x.options(), w, body, j)
+	if err != nil {
+		x.broke(ctx, err)
+	}
+	x.notify(ctx, j.notices)
+	if err := x.finish(ctx, result{Outcome: o}); err != nil {
+		_ = x.p.explain(ctx, err) // for the log; the client sees that the stream broke off
+		panic(http.ErrAbortHandler)
+	}
+	if err := w.release(); err != nil || ctx.Err() != nil {
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+// broke logs why an answer ended early. The gate's errors quote nothing of it.
+func (x *exchange) broke(ctx context.Context, err error) {
+	cause := "the connection broke"
+	if errors.Is(err, release.ErrRefused) || errors.Is(err, tidemark.ErrUnavailable) {
+		cause = err.Error()
+	}
+	x.p.o.Logger.LogAttrs(ctx, slog.LevelWarn, "model answer broken off", slog.String("upstream", x.u.Name), slog.String("cause", cause))
+}
+
+// head begins the answer to the client with the provider's header. The length may have
+// changed; -1 is one that nobody knows.
+func (x *exchange) head(resp *http.Response, size int) {
+	h := x.w.Header()
+	copyHeaders(h, resp.Header)
+	for _, name := range []string{"Content-Length", "Etag", "Content-Md5", "Digest", "Content-Digest"} {
+		h.Del(name)
+	}
+	if size >= 0 {
+		h.Set("Content-Length", strconv.Itoa(size))
+	}
+	x.w.WriteHeader(resp.StatusCode)
+}
+
+// whole judges an answer that is here to its end before any of it goes out: plain JSON,
+// and streams that plugins want to see complete.
+func (x *exchange) whole(resp *http.Response, body io.Reader, streamed bool) *problem {
+	ctx := x.r.Context()
+	limit := x.p.o.Limits.Answer
+	raw, err := readAll(io.LimitReader(body, int64(limit)+1), make([]byte, 0, 512+min(max(resp.ContentLength, 0), int64(limit))), func([]byte) {})
+	if err != nil {
+		return x.unreached(err)
+	}
+	if len(raw) > limit {
+		return newProblem(http.StatusBadGateway, "the upstream's answer is too large to be judged")
+	}
+	j, no := x.left(ctx, raw, streamed)
+	if no != nil {
+		return no
+	}
+	out, o, err := x.judged(ctx, raw, streamed, j)
+	if err != nil {
+		return x.unjudged(ctx, err)
+	}
+	x.notify(ctx, j.notices)
+	res := result{Outcome: o}
+	text, no := x.emit(ctx, &res)
+	if no != nil {
+		return no
+	}
+	if text != nil {
+		return x.tell(ctx, *text, res)
+	}
+	if err := x.finish(ctx, res); err != nil {
+		return x.p.explain(ctx, err)
+	}
+	x.head(resp, len(out))
+	_, _ = x.w.Write(out) // a client that is gone cannot be told
+	return nil
+}
+
+// judged runs a whole answer through the gate.
+func (x *exchange) judged(ctx context.Context, raw []byte, streamed bool, j release.Judge) ([]byte, release.Outcome, error) {
+	if !streamed {
+		return release.Whole(ctx, x.options(), raw, j)
+	}
+	var out bytes.Buffer
+	o, err := release.Stream(ctx, x.options(), &out, bytes.NewReader(raw), j)
+	return out.Bytes(), o, err
+}
+
+// unjudged is the answer where the gate could not let one through.
+func (x *exchange) unjudged(ctx context.Context, err error) *problem {
+	if errors.Is(err, release.ErrRefused) {
+		x.broke(ctx, err)
+		return newProblem(http.StatusBadGateway, err.Error())
+	}
+	return x.p.explain(ctx, err)
+}
+
+// recall fetches an answer that was made earlier. What the model had read for it is not
+// known here, so its calls are judged as if it had read the worst.
+func (x *exchange) recall() *problem {
+	x.ref = tidemark.Ref{Session: "llm:" + x.who.tenant + ":fetched"}
+	x.hooks = hookContext(x.ref, conversation.Caller{Tenant: x.who.tenant})
+	if x.r.Method != http.MethodGet {
+		lent, no := x.readBody()
+		if no != nil {
+			return no
+		}
+		defer lent.done()
+		return x.send(lent, lent.buf)
+	}
+	return x.send(nil, nil)
+}

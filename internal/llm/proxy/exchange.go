@@ -1,0 +1,212 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/llm/conversation"
+	"github.com/tidemark/tidemark/internal/llm/format"
+)
+
+// exchange is one request to a model and its answer.
+type exchange struct {
+	p   *Proxy
+	u   *upstream
+	rt  route
+	who visitor
+	w   *response
+	r   *http.Request
+	out *http.Request // for the provider
+
+	req       *format.Request     // nil where an old answer is fetched
+	visit     *conversation.Visit // likewise
+	ref       tidemark.Ref
+	told      bool // the host reports its turns itself
+	iteration int
+	edit      format.Edit
+	ahead     *ahead // nil: nothing was sent before it was judged
+	hooks     *hook.Context
+	sent      time.Time
+}
+
+// ask is the way of a request to a model: read, entered, judged, sent, and its answer
+// judged in turn.
+func (x *exchange) ask() *problem {
+	ctx := x.r.Context()
+	lent, no := x.readBody()
+	defer func() { x.ahead.breakOff() }()
+	if no != nil {
+		return no
+	}
+	defer lent.done()
+	if x.p.plugged() { // plugins that were given up on may still read it
+		lent.keep()
+	}
+	start := x.p.o.Now()
+	greeting, no := x.understand(lent)
+	if no != nil {
+		return no
+	}
+	caller := x.p.caller(x.r, x.who, x.req.Hints)
+	if x.u.Handshake {
+		caller.Session, caller.Trusted, caller.Told = greeting, true, true
+	}
+	if no := x.enter(ctx, caller); no != nil {
+		return no
+	}
+	refusal, err := x.prepare(ctx, caller)
+	if err != nil {
+		return x.p.explain(ctx, err)
+	}
+	if refusal != "" {
+		return x.say(ctx, refusal, true)
+	}
+	if x.rt.api == format.Gemini && x.edit.Model != "" {
+		x.rename()
+	}
+	body, err := x.req.Apply(x.edit)
+	if err != nil {
+		return x.p.explain(ctx, err)
+	}
+	x.p.metrics.prepared(x.u, x.rt.api, x.p.o.Now().Sub(start))
+	return x.send(lent, body)
+}
+
+// understand reads the request. Lines of plugins are for us alone: they are cut out before
+// anybody reads it, on every upstream. Where one is wanted, the session it names is the
+// greeting.
+func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
+	body, found := lines().Cut(lent.buf, x.u.sent.known(x.who.tenant, lent.sums.Blocks()))
+	sums := lent.sums
+	if found != nil {
+		if _, more := lines().Cut(body, 0); more != nil {
+			return "", newProblem(http.StatusBadRequest, "lines of our plugin stand inside one another")
+		}
+		sums = x.p.cache.NewSums()
+	}
+	var err error
+	if x.req, err = x.p.cache.ReadSummed(x.rt.api, x.who.tenant, body, sums); err != nil {
+		return "", newProblem(http.StatusBadRequest, "the request cannot be read in one way only, so it was not sent: "+err.Error())
+	}
+	if x.rt.api == format.Gemini {
+		x.req.Model, x.req.Stream = x.rt.model, x.rt.stream
+	}
+	if x.u.Handshake {
+		return x.greeted(found)
+	}
+	return "", nil
+}
+
+// greeted is the session that the plugin's line names. It counts in a system text alone:
+// anywhere else it is somebody's quotation.
+func (x *exchange) greeted(found []format.Frame) (string, *problem) {
+	session, why := "", ErrHandshake
+	for _, f := range found {
+		if !x.req.Instructs(f.At) {
+			continue
+		}
+		named, err := x.p.o.Handshake.Verify(f.Text, x.p.o.Now())
+		switch {
+		case err != nil:
+			why = err
+		case session != "" && session != named:
+			return "", newProblem(http.StatusForbidden, "two lines of our plugin name different sessions: nobody can tell which one speaks")
+		default:
+			session = named
+		}
+	}
+	if session == "" {
+		return "", newProblem(http.StatusForbidden, why.Error()+whyPlugin)
+	}
+	return session, nil
+}
+
+const whyPlugin = ": this upstream answers only through a host with the plugin"
+
+// enter finds the conversation. Calls are left to a host that asks about each before it
+// runs it, as long as it does.
+func (x *exchange) enter(ctx context.Context, c conversation.Caller) *problem {
+	var err error
+	if x.visit, err = x.p.o.Follower.Enter(ctx, c, x.req); err != nil {
+		return x.p.explain(ctx, err)
+	}
+	x.ref, x.told = x.visit.Ref, c.Told
+	if !c.Told {
+		return nil
+	}
+	if x.ref.Gated, err = x.p.hosts.asks(ctx, x.p.o.Monitor, x.ref); err != nil {
+		return x.p.explain(ctx, err)
+	}
+	return nil
+}
+
+// rename asks another model of Gemini's, whose name is in the path.
+func (x *exchange) rename() {
+	at := strings.LastIndexByte(x.out.URL.Path, '/')
+	_, verb, _ := strings.Cut(x.out.URL.Path[at+1:], ":")
+	x.out.URL.Path = x.out.URL.Path[:at+1] + strings.ReplaceAll(x.edit.Model, "/", "") + ":" + verb
+	x.edit.Model = ""
+}
+
+// finish records the answer before the client can act on its end. What it got is noted
+// even where the answer broke off.
+func (x *exchange) finish(ctx context.Context, o result) error {
+	ctx = context.WithoutCancel(ctx)
+	x.owe(o)
+	if x.visit == nil {
+		return nil
+	}
+	if err := x.visit.Left(ctx, o.ID, o.Parts); err != nil {
+		return err
+	}
+	if x.ref.Gated {
+		x.p.hosts.left(x.ref.Session, o.Parts)
+	}
+	model := o.Model
+	if model == "" {
+		model = x.req.Model
+	}
+	released := x.released(o.Parts)
+	_, err := x.p.o.Monitor.Answered(ctx, tidemark.Asked{
+		Ref: x.ref, Iteration: x.iteration, Model: model, Calls: released, Output: x.visit.Output(o.Parts),
+		LatencyMs: x.p.o.Now().Sub(x.sent).Milliseconds(), TokensIn: o.TokensIn, TokensOut: o.TokensOut,
+	})
+	if err := unlessSealed(err); err != nil {
+		return err
+	}
+	if err := x.iterated(ctx, len(released)); err != nil {
+		return err
+	}
+	if len(released) == 0 && o.Complete && !o.ended && !x.told { // a host that tells of its turns ends them too
+		_, err = x.p.o.Monitor.End(ctx, tidemark.Ending{Ref: x.ref, Content: textOf(o.Parts), Blocked: o.blocked, Reason: o.reason})
+	}
+	return unlessSealed(err)
+}
+
+// released are the tools whose calls the client got, as the monitor calls them.
+func (x *exchange) released(parts []format.Part) []string {
+	var out []string
+	for i := range parts {
+		if parts[i].Kind == format.Call {
+			name, _ := x.visit.CallName(parts[i].Name, parts[i].Args)
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// textOf is what an answer says.
+func textOf(parts []format.Part) []byte {
+	var b bytes.Buffer
+	for i := range parts {
+		if parts[i].Kind == format.Text {
+			b.WriteString(parts[i].Text)
+		}
+	}
+	return b.Bytes()
+}

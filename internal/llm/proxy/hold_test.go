@@ -1,0 +1,203 @@
+package proxy_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/llm/conversation"
+	"github.com/tidemark/tidemark/internal/llm/proxy"
+)
+
+func smallContext(o *proxy.Options) { o.MaxContext = 2048 }
+
+func asError[E error](err error, to *E) bool { return errors.As(err, to) }
+
+// patient waits for the owner and shows signs of life meanwhile.
+func patient(o *proxy.Options) {
+	o.Wait, o.Limits.KeepAlive = time.Minute, time.Millisecond
+}
+
+func TestAHeldCallIsReleasedWhenTheOwnerApprovesWhileTheStreamWaits(t *testing.T) {
+	w := open(t, patient)
+	talk := w.afterPage()
+	events := chatCallEvents("call-note", "send_note", `{"to":"petra@lund.example","body":"it says hi"}`)
+	w.provider.then(answerEvents(events...))
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, w.url+"/openai/v1/chat/completions", strings.NewReader(chatRequest(true, talk...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+clientKey)
+	resp, err := w.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	var out strings.Builder
+	approved := false
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), ":") { // a sign of life: the question is open
+			if !approved {
+				approveAll(t, w)
+				approved = true
+			}
+			continue
+		}
+		out.WriteString(lines.Text() + "\n")
+	}
+	if !approved {
+		t.Error("no keep-alive was seen")
+	}
+	if got, want := strings.ReplaceAll(out.String(), "\n\n\n", "\n\n"), strings.Join(events, ""); !strings.Contains(got, "call-note") || strings.Count(got, "data:") != strings.Count(want, "data:") {
+		t.Errorf("got %s, want the call as it came:\n%s", got, want)
+	}
+}
+
+func approveAll(t *testing.T, w *world) {
+	t.Helper()
+	all, err := w.monitor.Questions(context.Background())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("questions: got %d %v, want one", len(all), err)
+	}
+	if _, err := w.monitor.Answer(context.Background(), tidemark.Vote{Session: all[0].Session, IDs: []string{all[0].ID}, Approve: true, By: "test", Via: "test"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAClientThatLeavesStopsTheProvider(t *testing.T) {
+	w := open(t)
+	gone := make(chan struct{})
+	w.provider.then(func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(rw, chunk(`{"content":"a"}`, "null"))
+		_ = http.NewResponseController(rw).Flush()
+		<-r.Context().Done()
+		close(gone)
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/openai/v1/chat/completions", strings.NewReader(chatRequest(true, user("Hi"))))
+	resp, err := w.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(resp.Body).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	_ = resp.Body.Close()
+	<-gone
+}
+
+func TestAProviderThatBreaksOffInACallReleasesNothingOfIt(t *testing.T) {
+	w := open(t)
+	for range 2 {
+		events := chatCallEvents("call-broken", "add", `{"a":1}`)
+		w.provider.then(func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("Content-Type", "text/event-stream")
+			for _, e := range events[:3] {
+				_, _ = io.WriteString(rw, e)
+				_ = http.NewResponseController(rw).Flush()
+			}
+			panic(http.ErrAbortHandler)
+		})
+		g := w.post("/openai/v1/chat/completions", chatRequest(true, user("Hi")))
+		if strings.Contains(g.body, "call-broken") || !strings.Contains(g.body, "Let me see.") || !strings.Contains(g.body, "error") {
+			t.Errorf("got %s, want the text before the call and an error", g.body)
+		}
+	}
+}
+
+func TestAnUpstreamThatStandsStillIsGivenUp(t *testing.T) {
+	w := open(t, func(o *proxy.Options) { o.Limits.Idle = 20 * time.Millisecond })
+	w.provider.then(func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(rw, chunk(`{"content":"a"}`, "null"))
+		_ = http.NewResponseController(rw).Flush()
+		<-r.Context().Done()
+	})
+	if g := w.post("/openai/v1/chat/completions", chatRequest(true, user("Hi"))); strings.Contains(g.body, "[DONE]") {
+		t.Errorf("got %s, want no proper end", g.body)
+	}
+}
+
+func TestTooManyAtOnceAreToldToComeBack(t *testing.T) {
+	w := open(t, func(o *proxy.Options) { o.MaxConcurrent = 1 })
+	entered, leave := make(chan struct{}), make(chan struct{})
+	w.provider.then(func(rw http.ResponseWriter, _ *http.Request) {
+		close(entered)
+		<-leave
+		answerJSON(chatText("ok"))(rw, nil)
+	})
+	done := make(chan got)
+	go func() { done <- w.post("/openai/v1/chat/completions", chatRequest(false, user("Hi"))) }()
+	<-entered
+	if g := w.post("/openai/v1/chat/completions", chatRequest(false, user("Hi"))); g.status != http.StatusServiceUnavailable || g.header.Get("Retry-After") == "" {
+		t.Errorf("got %d %v, want 503 with Retry-After", g.status, g.header)
+	}
+	close(leave)
+	if g := <-done; g.status != http.StatusOK {
+		t.Errorf("the first: got %d, want 200", g.status)
+	}
+}
+
+func TestALargeContextIsServedWithinTheBoundAndRefusedBeyondIt(t *testing.T) {
+	big := user(strings.Repeat("lorem ipsum ", 50<<20/12))
+	w := open(t)
+	if g := w.post("/openai/v1/chat/completions", chatRequest(false, big)); g.status != http.StatusRequestEntityTooLarge || !strings.Contains(g.body, "request_too_large") {
+		t.Errorf("beyond: got %d %.200s, want 413", g.status, g.body)
+	}
+	w = open(t, func(o *proxy.Options) { o.MaxContext = 64 << 20 })
+	w.provider.then(answerJSON(chatText("ok")))
+	if g := w.post("/openai/v1/chat/completions", chatRequest(false, big)); g.status != http.StatusOK {
+		t.Errorf("within: got %d %.200s, want 200", g.status, g.body)
+	}
+}
+
+// A harness has names of its own for tools; policy is asked in ours, and the client gets
+// the call as the model wrote it.
+func TestAHarnessesOwnNamesAreJudgedAsOurs(t *testing.T) {
+	w := open(t, func(o *proxy.Options) {
+		o.Follower = conversation.New(o.Monitor, conversation.Options{Names: func(_, name string, args []byte) (string, []byte) {
+			if ours, ok := map[string]string{"Plus": "add", "Erase": "wipe"}[name]; ok {
+				return ours, append([]byte(nil), args...)
+			}
+			return name, args
+		}})
+	})
+	tools := `[{"type":"function","function":{"name":"Plus"}},{"type":"function","function":{"name":"Erase"}}]`
+	body := `{"model":"m","messages":[` + user("Hi") + `],"tools":` + tools + `}`
+	answer := chatCall("call-plus", "Plus", `{"a":1}`)
+	w.provider.then(answerJSON(answer), answerJSON(chatCall("call-erase", "Erase", `{}`)))
+	if g := w.post("/openai/v1/chat/completions", body); g.body != answer {
+		t.Errorf("an allowed one: got %s, want %s", g.body, answer)
+	}
+	if sent := w.provider.last().body; strings.Contains(sent, "Erase") || !strings.Contains(sent, "Plus") {
+		t.Errorf("tools sent: got %s, want all but Erase", sent)
+	}
+	if g := w.post("/openai/v1/chat/completions", body); strings.Contains(g.body, "call-erase") {
+		t.Errorf("a restricted one: got %s, want no call", g.body)
+	}
+}
+
+func TestWhereNoCommandsCountNoCodeIsShown(t *testing.T) {
+	w := open(t, func(o *proxy.Options) {
+		o.Commands, o.Follower = false, conversation.New(o.Monitor, conversation.Options{})
+	})
+	history := w.afterPage()
+	w.provider.then(answerJSON(chatCall("note", "send_note", `{"to":"x"}`)))
+	g := w.post("/openai/v1/chat/completions", chatRequest(false, history...))
+	v, err := w.monitor.Questions(t.Context())
+	if err != nil || len(v) != 1 {
+		t.Fatalf("got questions %v, %v", v, err)
+	}
+	if !strings.Contains(g.body, "tidemark approvals watch") || strings.Contains(g.body, ".approve") || strings.Contains(g.body, "Approval code") {
+		t.Errorf("got %s, want words without a code", g.body)
+	}
+}

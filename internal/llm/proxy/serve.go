@@ -1,0 +1,233 @@
+package proxy
+
+import (
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/llm/format"
+)
+
+// serve is the one entrance.
+func (p *Proxy) serve(rw http.ResponseWriter, r *http.Request, u *upstream, rest string) {
+	w := newResponse(rw, p.o.Limits.Idle)
+	rt := route{api: u.api}
+	defer func() { p.metrics.served(u, rt.api, w.status) }()
+	defer p.contain(w, r, u)
+	var no *problem
+	if refused := p.guard.Check(r); refused != nil {
+		no = newProblem(refused.Status, refused.Text)
+	} else if !plainPath(r.URL) {
+		no = newProblem(http.StatusBadRequest, whyPath)
+	}
+	if no == nil {
+		rt = routeOf(r, rest)
+		no = p.take(w, r, u, rest, rt)
+	}
+	if no != nil && w.status == 0 {
+		if rt.api == format.None {
+			rt.api = u.api
+		}
+		no.write(w, rt.api)
+	}
+}
+
+// take admits a request and goes its way.
+func (p *Proxy) take(w *response, r *http.Request, u *upstream, rest string, rt route) *problem {
+	if rt.way == refuse {
+		return newProblem(http.StatusForbidden, rt.why)
+	}
+	who, no := p.callers.find(r)
+	if no != nil {
+		return no
+	}
+	if no := p.admits(u, rt, who); no != nil {
+		return no
+	}
+	select {
+	case p.room <- struct{}{}:
+		defer func() { <-p.room }()
+	default:
+		return &problem{status: http.StatusServiceUnavailable, text: "too many requests at once", retry: true}
+	}
+	p.metrics.open.Inc()
+	defer p.metrics.open.Dec()
+	out, no := u.outgoing(r, rest, who)
+	if no != nil {
+		return no
+	}
+	x := &exchange{p: p, u: u, rt: rt, who: who, w: w, r: r, out: out}
+	switch rt.way {
+	case gated:
+		return x.ask()
+	case recalled:
+		return x.recall()
+	}
+	return x.through()
+}
+
+const whyToken = "this needs the agent token, as API key or in " + tokenHeader
+
+// admits reports whether somebody may go this way. Where we put in the key, whoever has no
+// token of ours may ask models, list them and count, and nothing else: the key could delete
+// files and read what others stored. Where a plugin must be alive, only a request that can
+// show it is served, and the list of models, which says nothing.
+func (p *Proxy) admits(u *upstream, rt route, who visitor) *problem {
+	switch {
+	case p.o.RequireToken && !who.trusted:
+		return newProblem(http.StatusUnauthorized, whyToken)
+	case u.Key != "" && !who.trusted && rt.way != gated && !rt.plain:
+		return newProblem(http.StatusUnauthorized, whyToken+": the key of this upstream is ours, and without the token it is lent for asking models only")
+	case u.Handshake && rt.way != gated && !rt.list:
+		return newProblem(http.StatusForbidden, ErrHandshake.Error()+whyPlugin+", and this path cannot show one")
+	}
+	return nil
+}
+
+// contain turns a panic into an error that lets nothing through.
+func (p *Proxy) contain(w *response, r *http.Request, u *upstream) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(v) // the server's own way to cut a connection
+	}
+	p.o.Logger.LogAttrs(r.Context(), slog.LevelError, "panic contained", slog.String("upstream", u.Name), slog.String("stack", string(debug.Stack())))
+	if w.status != 0 {
+		panic(http.ErrAbortHandler) // half an answer went out: it must not look whole
+	}
+	newProblem(http.StatusInternalServerError, "something went wrong inside; the server's log says more").write(w, u.api)
+}
+
+// explain is the one table from errors of the inside to what the client is told.
+func (p *Proxy) explain(ctx context.Context, err error) *problem {
+	var known *problem
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &problem{status: http.StatusServiceUnavailable, text: "the request was given up before it was decided", retry: true}
+	case errors.Is(err, tidemark.ErrConflict):
+		return &problem{status: http.StatusServiceUnavailable, text: "the conversation was changed by somebody else at the same time", retry: true}
+	case errors.Is(err, tidemark.ErrRef):
+		return newProblem(http.StatusBadRequest, "a session's name is missing or too long")
+	}
+	p.o.Logger.LogAttrs(ctx, slog.LevelError, "model request not served", slog.String("error", err.Error()))
+	if errors.Is(err, tidemark.ErrUnavailable) {
+		return &problem{status: http.StatusServiceUnavailable, text: "the log cannot be written or read: nothing was decided, nothing may run", retry: true}
+	}
+	return newProblem(http.StatusInternalServerError, "something went wrong inside; the server's log says more")
+}
+
+// bodyIdle is how long a client may pause while it sends its request.
+const bodyIdle = time.Minute
+
+// readBody reads the whole request, unpacked, within the bound. The caller ends the lease.
+// While it is read, what the provider has had of it before is sent on.
+func (x *exchange) readBody() (*lease, *problem) {
+	p, w, r := x.p, x.w, x.r
+	limit := p.o.MaxContext
+	tooLarge := newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is larger than %d bytes (llm.maxContextBytes)", limit))
+	if r.ContentLength > limit {
+		return nil, tooLarge
+	}
+	paced := &pacedReader{Reader: r.Body, control: http.NewResponseController(w)}
+	body, no := unpack(paced, r.Header)
+	if no != nil {
+		return nil, no
+	}
+	l := lend(&p.buffers, int(max(r.ContentLength, 0)))
+	l.sums = p.cache.NewSums()
+	checked := -1
+	if x.mayOvertake() {
+		checked = 0
+	}
+	var err error
+	l.buf, err = readAll(io.LimitReader(body, limit+1), l.buf, func(buf []byte) {
+		l.buf = buf
+		l.sums.Add(buf)
+		if checked >= 0 {
+			checked = x.overtake(l, checked)
+		}
+	})
+	paced.rest()
+	switch {
+	case err != nil:
+		no = newProblem(http.StatusBadRequest, "the request could not be read to its end")
+	case int64(len(l.buf)) > limit:
+		no = tooLarge
+	default:
+		return l, nil
+	}
+	l.done()
+	return nil, no
+}
+
+// readAll reads to the end, into a buffer that grows where it must. It tells what has come
+// in while the rest is on its way.
+func readAll(r io.Reader, buf []byte, tell func([]byte)) ([]byte, error) {
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		tell(buf)
+		if errors.Is(err, io.EOF) {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, err
+		}
+	}
+}
+
+// pacedReader gives a client a while for each piece of its request.
+type pacedReader struct {
+	io.Reader
+	control *http.ResponseController
+	until   time.Time
+}
+
+func (r *pacedReader) Read(b []byte) (int, error) {
+	if now := time.Now(); r.until.Sub(now) < bodyIdle/2 { // a deadline for each read would cost more than the read
+		r.until = now.Add(bodyIdle)
+		_ = r.control.SetReadDeadline(r.until) // a connection that has none is read without
+	}
+	return r.Reader.Read(b)
+}
+
+// rest takes the deadline away: the connection is now watched for the client leaving.
+func (r *pacedReader) rest() { _ = r.control.SetReadDeadline(time.Time{}) }
+
+// unpack undoes a Content-Encoding, and removes it from the header.
+func unpack(r io.Reader, h http.Header) (io.Reader, *problem) {
+	kind := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ",")))
+	var out io.Reader
+	var err error
+	switch kind {
+	case "", "identity":
+		return r, nil
+	case "gzip", "x-gzip":
+		out, err = gzip.NewReader(r)
+	case "deflate":
+		out, err = zlib.NewReader(r)
+	default:
+		return nil, newProblem(http.StatusUnsupportedMediaType, "this Content-Encoding cannot be read; send gzip, deflate or none")
+	}
+	if err != nil {
+		return nil, newProblem(http.StatusBadRequest, "the body is not what its Content-Encoding says")
+	}
+	h.Del("Content-Encoding")
+	return out, nil
+}

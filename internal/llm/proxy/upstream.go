@@ -1,0 +1,126 @@
+package proxy
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/llm/format"
+)
+
+// Upstream is a provider, or a program that speaks like one.
+type Upstream struct {
+	Name      string // openai, anthropic and gemini stand under /name, others under /llm/name
+	API       string // openai, anthropic or gemini: where its key goes and how its errors look
+	BaseURL   string
+	Key       string // put in place of the client's; "" passes the client's own on
+	Handshake bool   // a request must carry a line of our plugin
+}
+
+// upstream is an Upstream with its connections.
+type upstream struct {
+	Upstream
+	prefix    string
+	base      *url.URL
+	api       format.API // for errors where the path tells nothing
+	transport http.RoundTripper
+	sent      sent
+}
+
+func newUpstream(u Upstream, l Limits) (*upstream, error) {
+	base, err := url.Parse(u.BaseURL)
+	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" {
+		return nil, fmt.Errorf("upstream %s: base URL is not usable", u.Name)
+	}
+	base.Path = strings.TrimRight(base.Path, "/")
+	out := &upstream{Upstream: u, prefix: "llm/" + u.Name, base: base, transport: newTransport(l)}
+	switch u.API {
+	case "openai":
+		out.api = format.Chat
+	case "anthropic":
+		out.api = format.Messages
+	case "gemini":
+		out.api = format.Gemini
+	default:
+		return nil, fmt.Errorf("upstream %s: unknown API %q", u.Name, u.API)
+	}
+	if u.Name == u.API {
+		out.prefix = u.Name
+	}
+	return out, nil
+}
+
+// newTransport keeps connections for many streams at once. Answers are never unpacked
+// behind our back: what passes, passes as it came.
+func newTransport(l Limits) *http.Transport {
+	dialer := &net.Dialer{Timeout: l.Dial, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: straight(dialer), ForceAttemptHTTP2: true,
+		TLSHandshakeTimeout: l.Dial, ResponseHeaderTimeout: l.Header, ExpectContinueTimeout: time.Second,
+		MaxIdleConns: 1024, MaxIdleConnsPerHost: 512, IdleConnTimeout: 90 * time.Second,
+		DisableCompression: true, WriteBufferSize: 64 << 10, ReadBufferSize: 16 << 10,
+		MaxResponseHeaderBytes: 256 << 10,
+	}
+}
+
+// hopByHop are the headers that concern one connection only.
+var hopByHop = []string{
+	"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization",
+	"Te", "Trailer", "Transfer-Encoding", "Upgrade",
+}
+
+// copyHeaders copies what concerns more than one connection. Headers of ours are between us
+// and the client: none goes out, and no provider speaks in our name.
+func copyHeaders(to, from http.Header) {
+	var listed []string
+	for _, v := range from["Connection"] {
+		for name := range strings.SplitSeq(v, ",") {
+			listed = append(listed, http.CanonicalHeaderKey(strings.TrimSpace(name)))
+		}
+	}
+	for name, values := range from {
+		if !slices.Contains(hopByHop, name) && !slices.Contains(listed, name) && !strings.HasPrefix(name, ownHeaders) {
+			to[name] = values
+		}
+	}
+}
+
+// outgoing makes the request for the provider, without its body. Nothing of ours is in it.
+func (u *upstream) outgoing(r *http.Request, rest string, v visitor) (*http.Request, *problem) {
+	target := *u.base
+	target.Path += rest
+	target.RawQuery = r.URL.RawQuery
+	h := make(http.Header, len(r.Header)+2)
+	copyHeaders(h, r.Header)
+	if _, named := h["User-Agent"]; !named {
+		h["User-Agent"] = []string{""} // none came, none goes
+	}
+	switch {
+	case u.Key != "":
+		for _, name := range keyHeaders {
+			delete(h, name)
+		}
+		target.RawQuery = withoutKey(target.RawQuery)
+		u.sign(h)
+	case v.ours:
+		return nil, newProblem(http.StatusUnauthorized, "the key is Tidemark's own token, and this upstream has no keyEnv from which the provider's could be taken")
+	}
+	out := &http.Request{Method: r.Method, URL: &target, Host: target.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	return out.WithContext(r.Context()), nil
+}
+
+// sign puts our key where the provider looks for it.
+func (u *upstream) sign(h http.Header) {
+	switch u.API {
+	case "anthropic":
+		h.Set("X-Api-Key", u.Key)
+	case "gemini":
+		h.Set("X-Goog-Api-Key", u.Key)
+	default:
+		h.Set("Authorization", "Bearer "+u.Key)
+	}
+}

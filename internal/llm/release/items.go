@@ -1,0 +1,174 @@
+package release
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/llm/format"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// itemKind says what an output item of Responses is. What looks like a call is one.
+func itemKind(d *doc, at int) format.Kind {
+	t := d.str(at, "type")
+	switch t {
+	case "message":
+		return format.Text
+	case "reasoning":
+		return format.Thinking
+	case "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call", "mcp_list_tools":
+		return format.Hosted
+	case "tool_search_call":
+		if d.is(d.get(at, "execution"), "server") {
+			return format.Hosted
+		}
+		return format.Call
+	case "compaction", "compaction_summary":
+		return format.Other
+	}
+	if strings.HasSuffix(t, "_output") {
+		return format.Hosted
+	}
+	if t == "" || strings.HasSuffix(t, "_call") || d.callish(at) {
+		return format.Call
+	}
+	for _, name := range []string{"call_id", "arguments", "action", "actions", "input", "operation"} {
+		if d.kind(d.get(at, name)) != 0 {
+			return format.Call
+		}
+	}
+	return format.Other
+}
+
+// itemCall reads a call item. The arguments of one whose shape is known are exactly what
+// the client will act on; of any other, the whole item.
+func itemCall(d *doc, at int) (*call, error) {
+	c := &call{}
+	id, err1 := d.exact(at, "call_id")
+	own, err2 := d.exact(at, "id")
+	t, err3 := d.exact(at, "type")
+	if err1 != nil || err2 != nil || err3 != nil || t == "" {
+		return nil, errShape
+	}
+	if c.id, c.kind = id, t; id == "" {
+		c.id = own
+	}
+	if t == "function_call" || t == "custom_tool_call" {
+		return c, itemText(d, at, t, c)
+	}
+	if args := knownArgs(d, at, t); args != nil {
+		c.name, c.args = strings.TrimSuffix(t, "_call"), args
+	} else {
+		c.name, c.args = t, bytes.Clone(d.raw(at))
+	}
+	return c, nil
+}
+
+// knownArgs are what the client acts on, for the tools that have their own kind of item.
+func knownArgs(d *doc, at int, t string) []byte {
+	field := ""
+	switch t {
+	case "local_shell_call", "shell_call", "computer_call":
+		field = "action"
+	case "apply_patch_call":
+		field = "operation"
+	case "tool_search_call":
+		field = "arguments"
+	}
+	i := d.get(at, field)
+	many := d.get(at, "actions")
+	switch {
+	case field == "":
+		return nil
+	case t == "computer_call" && d.kind(many) == '[' && d.kind(i) == 0:
+		return append(append([]byte(`{"actions":`), d.raw(many)...), '}')
+	case d.kind(i) == '{' && d.kind(many) == 0:
+		return bytes.Clone(d.raw(i))
+	}
+	return nil
+}
+
+// hostedName is what a tool of the provider's is called.
+func hostedName(d *doc, at int) string {
+	t := d.str(at, "type")
+	if n := d.str(at, "name"); n != "" && strings.HasPrefix(t, "mcp_") {
+		return n
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(t, "_output"), "_call")
+}
+
+// itemText reads a call whose arguments are text.
+func itemText(d *doc, at int, t string, c *call) error {
+	var err error
+	if c.name, err = d.exact(at, "name"); err != nil {
+		return err
+	}
+	field := "arguments"
+	if t == "custom_tool_call" {
+		field = "input"
+	}
+	text, err := d.exact(at, field)
+	if err != nil {
+		return err
+	}
+	space, err := d.exact(at, "namespace")
+	if err != nil || c.name == "" {
+		return errShape
+	}
+	c.name = format.Spaced(space, c.name)
+	if c.args = []byte(text); t == "custom_tool_call" {
+		c.args = freeText(text)
+	} else if text == "" {
+		c.args = []byte("{}")
+	}
+	return nil
+}
+
+// freeText is the input of a tool that takes any text, written the way clients write it.
+func freeText(text string) []byte {
+	out, err := strictjson.Append([]byte(`{"input":`), text)
+	if err != nil {
+		return []byte(text) // it was decoded from JSON; anything else is for the judge to distrust
+	}
+	return append(out, '}')
+}
+
+// same reports whether two readings of an item are one call.
+func (c *call) same(o *call) bool {
+	return c.id == o.id && c.name == o.name && bytes.Equal(c.args, o.args)
+}
+
+// messageID is the id of the message in place of a call, the same wherever it is named.
+func (c *call) messageID() string {
+	d := tool.Call{Name: c.name + "/" + c.id, Args: c.args}.Digest()
+	return "msg_" + hex.EncodeToString(d[:24])
+}
+
+// message is the item in place of a refused call.
+func (c *call) message() []byte {
+	return fmt.Appendf(nil, `{"id":"%s","type":"message","status":"completed","role":"assistant","content":[%s]}`, c.messageID(), c.textPart(c.text))
+}
+
+func (c *call) textPart(text string) []byte {
+	return append(quote([]byte(`{"type":"output_text","annotations":[],"text":`), text), '}')
+}
+
+// replacement is the number of events in place of a call's.
+const replacement = 6
+
+// events appends the events of the message in place of a call, numbered from seq.
+func (c *call) events(out []byte, index int, seq int64) []byte {
+	id, text, part := c.messageID(), quote(nil, c.text), c.textPart(c.text)
+	where := func(n int64) string {
+		return fmt.Sprintf(`"item_id":"%s","output_index":%d,"content_index":0,"sequence_number":%d`, id, index, seq+n)
+	}
+	out = fmt.Appendf(out, "event: response.output_item.added\ndata: {\"type\":\"response.output_item.added\",\"output_index\":%d,\"sequence_number\":%d,\"item\":{\"id\":\"%s\",\"type\":\"message\",\"status\":\"in_progress\",\"role\":\"assistant\",\"content\":[]}}\n\n", index, seq, id)
+	out = fmt.Appendf(out, "event: response.content_part.added\ndata: {\"type\":\"response.content_part.added\",%s,\"part\":%s}\n\n", where(1), c.textPart(""))
+	out = fmt.Appendf(out, "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",%s,\"delta\":%s,\"logprobs\":[]}\n\n", where(2), text)
+	out = fmt.Appendf(out, "event: response.output_text.done\ndata: {\"type\":\"response.output_text.done\",%s,\"text\":%s,\"logprobs\":[]}\n\n", where(3), text)
+	out = fmt.Appendf(out, "event: response.content_part.done\ndata: {\"type\":\"response.content_part.done\",%s,\"part\":%s}\n\n", where(4), part)
+	return fmt.Appendf(out, "event: response.output_item.done\ndata: {\"type\":\"response.output_item.done\",\"output_index\":%d,\"sequence_number\":%d,\"item\":%s}\n\n", index, seq+5, c.message())
+}

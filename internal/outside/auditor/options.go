@@ -1,0 +1,143 @@
+package auditor
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/tidemark/tidemark/internal/base/outbound"
+)
+
+// How much is remembered at most.
+const (
+	maxCached   = 4096
+	maxSessions = 8192 // beyond it the session longest unheard of starts its count anew
+)
+
+// maxTokens is the most an answer may take. More than this wants to be streamed.
+const maxTokens = 16 << 10
+
+// New checks the options. It opens no connection.
+func New(o Options) (*Client, error) {
+	u, err := o.check()
+	if err != nil {
+		return nil, fmt.Errorf("configure auditor: %w", err)
+	}
+	o.fill()
+	c := &Client{
+		o:       o,
+		cache:   newLRU[answer](maxCached),
+		budget:  newLRU[int](maxSessions),
+		flights: &flights{open: map[string]*flight{}},
+		slots:   semaphore.NewWeighted(int64(o.MaxConcurrent)),
+		idle:    func() {},
+	}
+	if o.Replay != nil {
+		if c.replay, err = readRecording(o.Replay); err != nil {
+			return nil, fmt.Errorf("configure auditor: %w", err)
+		}
+		return c, nil
+	}
+	client := newClient(&o, u)
+	c.idle = client.CloseIdleConnections
+	if o.Provider == Anthropic {
+		c.model = newAnthropic(&o, u, client)
+	} else {
+		c.model = newOpenAI(&o, u, client)
+	}
+	c.breaker = newBreaker(o.Logger)
+	return c, nil
+}
+
+func newBreaker(log *slog.Logger) *gobreaker.CircuitBreaker[string] {
+	return gobreaker.NewCircuitBreaker[string](gobreaker.Settings{
+		Name:         "auditor",
+		Timeout:      openFor,
+		ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= tripAfter },
+		IsExcluded:   cancelled,
+		IsSuccessful: alive,
+		OnStateChange: func(_ string, from, to gobreaker.State) {
+			log.Warn("auditor: breaker changed", "from", from.String(), "to", to.String())
+		},
+	})
+}
+
+func (o *Options) fill() {
+	def(&o.Timeout, 3*time.Second)
+	def(&o.PlanTimeout, 15*time.Second)
+	def(&o.MaxConcurrent, 8)
+	def(&o.PerSession, 500)
+	def(&o.MaxTokens, 512)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+func def[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func (o *Options) check() (*url.URL, error) {
+	switch {
+	case o.Model == "":
+		return nil, errors.New("no model")
+	case min(o.Timeout, o.PlanTimeout, o.CacheFor) < 0:
+		return nil, errors.New("a time is negative")
+	case min(o.MaxConcurrent, o.PerSession, o.MaxTokens) < 0:
+		return nil, errors.New("a limit is negative")
+	case o.MaxTokens > maxTokens:
+		return nil, fmt.Errorf("more than %d tokens for an answer", maxTokens)
+	case o.Record != nil && o.Replay != nil:
+		return nil, errors.New("answers are either recorded or replayed")
+	case o.Replay != nil:
+		return nil, nil
+	case strings.ContainsFunc(o.Key, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+		return nil, errors.New("the key has a blank, a control character or a letter beyond ASCII")
+	}
+	switch o.Provider {
+	case OpenAI:
+		return o.baseURL("https://api.openai.com/v1/")
+	case Anthropic:
+		return o.baseURL("https://api.anthropic.com/")
+	}
+	return nil, fmt.Errorf("provider %q is not %s or %s", o.Provider, OpenAI, Anthropic)
+}
+
+// baseURL reads the address. It does not repeat it in its errors: it may hold a token.
+func (o *Options) baseURL(own string) (*url.URL, error) {
+	raw := o.BaseURL
+	if raw == "" {
+		raw = own
+	}
+	u, err := outbound.URL(raw)
+	if err != nil {
+		return nil, err
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return nil, errors.New("url holds more than scheme, host and path")
+	}
+	if err := outbound.Exposed(u); err != nil && !o.PlainHTTP {
+		return nil, err
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	switch {
+	case o.Provider == Anthropic:
+		u.Path = strings.TrimSuffix(u.Path, "/v1") // its SDK says v1 itself
+	case u.Path == "":
+		u.Path = "/v1" // what an address without a path means
+	}
+	u.Path += "/"
+	return u, nil
+}

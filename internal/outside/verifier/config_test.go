@@ -1,0 +1,171 @@
+package verifier_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/outside/verifier"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func env(name string) (string, bool) {
+	v, ok := map[string]string{"VERIFIER_TOKEN": "t0ken", "VERIFIER_HMAC_SECRET": secret, "BOT_TOKEN": "1:abc", "SHORT": "short", "EMPTY": "", "NESTED": "${VERIFIER_TOKEN}"}[name]
+	return v, ok
+}
+
+// read decodes a file's verifier section and those of its agents.
+func read(t *testing.T, file string, src []byte, production bool) (*verifier.Config, map[string]verifier.Override, configfile.Faults) {
+	t.Helper()
+	root, faults := configfile.Parse(file, src)
+	if faults.Err() != nil {
+		t.Fatalf("Parse: %v", faults)
+	}
+	var d configfile.Decoder
+	c := verifier.Decode(&d, root.Get("verifier"), env, production)
+	agents := map[string]verifier.Override{}
+	for _, k := range d.Entries(root.Get("agents")) {
+		agents[k.Name] = verifier.DecodeAgent(&d, k.Value.Get("verifier"), c, env, production)
+	}
+	d.Faults.Sort()
+	return c, agents, d.Faults
+}
+
+// VER-02 VER-03 VER-10 VER-11: what is wrong in a file is reported all at once, with
+// position, line and caret. A file named production.yaml is read for production.
+func TestFaultsOfAFile(t *testing.T) {
+	files, err := filepath.Glob("testdata/faults/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden files: %v", err)
+	}
+	for _, name := range files {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			a, err := txtar.ParseFile(name)
+			if err != nil || len(a.Files) != 2 {
+				t.Fatalf("want a file and its faults, got %d files: %v", len(a.Files), err)
+			}
+			src := a.Files[0].Data
+			_, _, faults := read(t, a.Files[0].Name, src, a.Files[0].Name == "production.yaml")
+			got := faults.Render(src)
+			if *update {
+				a.Files[1].Data = []byte(got)
+				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(a.Files[1].Data), got); diff != "" {
+				t.Errorf("faults (-want +got):\n%s", diff)
+			}
+			if strings.Contains(faults.Error(), "hunter2") {
+				t.Errorf("faults repeat a secret: %v", faults)
+			}
+		})
+	}
+}
+
+// VER-02
+func TestTheSectionIsRead(t *testing.T) {
+	const src = `
+verifier:
+  enabled: true
+  scope: {include: [exec, write, edit, apply_patch]}
+  failMode: allow
+  cacheSeconds: 300
+  webhook:
+    url: https://my-verifier.example.com/verify
+    timeout: 20
+    headers: {Authorization: "Bearer ${VERIFIER_TOKEN}", X-Price: "5$$", X-Nested: "${NESTED}"}
+    secret: ${VERIFIER_HMAC_SECRET}
+  telegram:
+    enabled: true
+    botToken: ${BOT_TOKEN}
+    chatId: -100123
+    timeout: 60
+    allowedUserIds: [123456789]
+    baseUrl: https://bots.example/
+agents:
+  main:
+    verifier:
+      enabled: true
+      scope: {exclude: [read]}
+      failMode: deny
+      cacheSeconds: 60
+      webhook: {url: https://own.example/verify}
+      telegram: {enabled: true}
+  other: {}
+`
+	got, agents, faults := read(t, "tidemark.yaml", []byte(src), true)
+	if len(faults) > 0 {
+		t.Fatalf("faults: %v", faults)
+	}
+	want := &verifier.Config{
+		Enabled: true, Scope: verifier.Scope{Include: []string{"exec", "write", "edit", "apply_patch"}}, FailMode: verifier.Allow, Cache: 5 * time.Minute,
+		Webhook: &verifier.WebhookConfig{
+			URL: "https://my-verifier.example.com/verify", Timeout: 20 * time.Second, Secret: secret,
+			Headers: map[string]verifier.Secret{"Authorization": "Bearer t0ken", "X-Price": "5$", "X-Nested": "${VERIFIER_TOKEN}"},
+		},
+		Telegram: &verifier.TelegramConfig{
+			Enabled: true, BotToken: "1:abc", ChatID: "-100123", Timeout: time.Minute, AllowedUserIDs: []int64{123456789}, BaseURL: "https://bots.example",
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("config (-want +got):\n%s", diff)
+	}
+	wantAgents := map[string]verifier.Override{
+		"main": {
+			Enabled: ptr(true), Scope: verifier.Scope{Exclude: []string{"read"}}, FailMode: verifier.Deny, Cache: ptr(time.Minute), Telegram: ptr(true),
+			Webhook: &verifier.WebhookConfig{URL: "https://own.example/verify", Timeout: verifier.DefaultWebhookTimeout},
+		},
+		"other": {},
+	}
+	if diff := cmp.Diff(wantAgents, agents); diff != "" {
+		t.Errorf("agents (-want +got):\n%s", diff)
+	}
+	if _, err := verifier.New(verifier.Options{Config: *got, Agents: agents, Telegram: answers(true, nil)}); err != nil {
+		t.Errorf("New: %v", err)
+	}
+}
+
+// A chat with one person needs no list; one that is off needs nothing.
+//
+// VER-02 VER-07
+func TestDefaultsOfTheSection(t *testing.T) {
+	tests := map[string]struct {
+		src  string
+		want verifier.Config
+	}{
+		"no section":      {"", verifier.Config{}},
+		"an empty one":    {"verifier:\n", verifier.Config{}},
+		"off":             {"verifier: {enabled: false}\n", verifier.Config{}},
+		"a webhook alone": {"verifier: {enabled: true, webhook: {url: https://v.example}}\n", verifier.Config{Enabled: true, Webhook: &verifier.WebhookConfig{URL: "https://v.example", Timeout: 30 * time.Second}}},
+		"one person": {
+			"verifier: {enabled: true, telegram: {botToken: '${BOT_TOKEN}', chatId: '42'}}\n",
+			verifier.Config{Enabled: true, Telegram: &verifier.TelegramConfig{Enabled: true, BotToken: "1:abc", ChatID: "42", Timeout: 2 * time.Minute, AllowedUserIDs: []int64{42}}},
+		},
+		"a chat that is off": {
+			"verifier: {enabled: false, telegram: {enabled: false, botToken: '${UNSET}', chatId: '@room'}}\n",
+			verifier.Config{Telegram: &verifier.TelegramConfig{ChatID: "@room", Timeout: 2 * time.Minute}},
+		},
+		"a chat that is off, with its token": {
+			"verifier: {enabled: false, telegram: {enabled: false, botToken: '${BOT_TOKEN}'}}\n",
+			verifier.Config{Telegram: &verifier.TelegramConfig{BotToken: "1:abc", Timeout: 2 * time.Minute}},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, _, faults := read(t, "tidemark.yaml", []byte(tt.src), true)
+			if diff := cmp.Diff(&tt.want, got); diff != "" || len(faults) > 0 {
+				t.Errorf("faults %v (-want +got):\n%s", faults, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,224 @@
+// Package asking carries the monitor's open questions to people elsewhere (a chat, for
+// one) and their answers back as votes.
+//
+// It reads the clock and starts goroutines, one for each question that is shown; all of
+// them have ended when Run returns. Whom it asks and what it asks about come through its
+// interfaces.
+//
+// Invariants:
+//   - a vote names exactly the question that was shown; the monitor alone decides whether
+//     it still counts;
+//   - no answer, a late one or one that could not be recorded approves nothing;
+//   - a question that is closed elsewhere is taken back, and the message says so;
+//   - a question that cannot be shown is tried again for as long as it is open;
+//   - what the auditor blocked is not pushed: asking for it takes the owner's own step.
+package asking
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/policy"
+)
+
+// Monitor is the queue of questions.
+type Monitor interface {
+	Questions(ctx context.Context) ([]tidemark.Question, error)
+	Question(ctx context.Context, session, id string) (tidemark.Question, error)
+	Answer(ctx context.Context, v tidemark.Vote) (tidemark.Outcome, error)
+}
+
+// Wake tells when to look again.
+type Wake interface {
+	// Asked is closed the next time a question is asked or answered. It is taken before
+	// the questions are read, so that none is missed.
+	Asked() <-chan struct{}
+}
+
+// Asker shows a question to people.
+type Asker interface {
+	// Ask shows a title, named values and buttons (label and choice) until a button is
+	// pressed or ctx ends. It calls shown when people can see it, and settle once at the
+	// end: with the choice, who made it (to record, and as people call them), or with an
+	// empty choice if nobody did. What settle returns is shown in the buttons' place. An
+	// error means that nothing was shown; then settle is not called.
+	Ask(ctx context.Context, title string, fields, buttons [][2]string, shown func(), settle func(choice, by, name string) string) error
+}
+
+// Options describe a channel. Name, Monitor, Wake and Asker are required.
+type Options struct {
+	Name    string // recorded with every vote: telegram
+	Monitor Monitor
+	Wake    Wake
+	Asker   Asker
+	// Grant is how long "Allow N min" lets calls of the tool through, in whole minutes: 0
+	// means 15 minutes, less than 0 that it is not offered.
+	Grant  time.Duration
+	Limit  int          // questions shown at once; 0 means 64
+	Logger *slog.Logger // nil discards
+	Now    func() time.Time
+	// Sleep waits for d or the end of ctx, whose error it returns. nil is a timer.
+	Sleep func(ctx context.Context, d time.Duration) error
+}
+
+// Channel delivers questions.
+type Channel struct {
+	o     Options
+	freed chan struct{} // there is room for another question
+	wg    sync.WaitGroup
+
+	mu     sync.Mutex
+	open   map[string]*delivery // guarded by mu; by question
+	active int                  // guarded by mu; deliveries that have not ended
+	status Status               // guarded by mu
+}
+
+// delivery is one question on its way.
+type delivery struct {
+	question tidemark.Question
+	cancel   context.CancelCauseFunc
+	ended    bool // guarded by Channel.mu; it stays known while the question is open
+}
+
+// New checks the options.
+func New(o Options) (*Channel, error) {
+	switch {
+	case o.Name == "":
+		return nil, errors.New("new channel: no name")
+	case o.Monitor == nil || o.Wake == nil || o.Asker == nil:
+		return nil, fmt.Errorf("new channel %s: no monitor, wake or asker", o.Name)
+	case o.Grant > 0 && o.Grant < time.Minute || o.Grant > maxGrant:
+		return nil, fmt.Errorf("new channel %s: a grant lasts 1 minute to %s", o.Name, maxGrant)
+	}
+	if o.Grant == 0 {
+		o.Grant = 15 * time.Minute
+	}
+	o.Grant = o.Grant.Truncate(time.Minute)
+	o.Limit = cmp.Or(max(o.Limit, 0), 64)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	c := &Channel{o: o, freed: make(chan struct{}, 1), open: map[string]*delivery{}}
+	c.status.Name, c.status.OK = o.Name, true
+	return c, nil
+}
+
+// Run delivers questions until ctx ends, and waits for what is under way.
+func (c *Channel) Run(ctx context.Context) {
+	defer c.wg.Wait()
+	wait := newBackOff()
+	for ctx.Err() == nil {
+		changed := c.o.Wake.Asked()
+		if err := c.look(ctx); err != nil && ctx.Err() == nil {
+			c.failed("read questions", err)
+			_ = c.o.Sleep(ctx, wait.NextBackOff())
+			continue
+		}
+		wait.Reset()
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-c.freed:
+		}
+	}
+}
+
+// look starts what is to be delivered and takes back what is no longer open. A session
+// that cannot be read does not hold up the others, and none of its questions is taken
+// back.
+func (c *Channel) look(ctx context.Context) error {
+	list, err := c.o.Monitor.Questions(ctx)
+	pending := map[string]bool{}
+	for _, q := range list {
+		if q.State == "pending" && q.Kind != policy.KindIntentBlock {
+			pending[q.ID] = true
+			c.begin(ctx, q)
+		}
+	}
+	for _, d := range c.deliveries() {
+		if !pending[d.question.ID] {
+			c.recheck(ctx, d)
+		}
+	}
+	return err
+}
+
+// begin starts to deliver a question that is new, if there is room.
+func (c *Channel) begin(ctx context.Context, q tidemark.Question) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open[q.ID] != nil || c.active >= c.o.Limit {
+		return
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	d := &delivery{question: q, cancel: cancel}
+	c.open[q.ID] = d
+	c.active++
+	c.wg.Go(func() {
+		defer cancel(nil)
+		c.deliver(ctx, q)
+		c.mu.Lock()
+		d.ended = true
+		c.active--
+		c.mu.Unlock()
+		select {
+		case c.freed <- struct{}{}:
+		default: // it is told already
+		}
+	})
+}
+
+func (c *Channel) deliveries() []*delivery {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]*delivery, 0, len(c.open))
+	for _, d := range c.open {
+		out = append(out, d)
+	}
+	return out
+}
+
+// recheck ends the delivery of a question that is not listed as open, once it is certain.
+func (c *Channel) recheck(ctx context.Context, d *delivery) {
+	q, err := c.o.Monitor.Question(ctx, d.question.Session, d.question.ID)
+	if err == nil && q.State == "pending" || err != nil && !errors.Is(err, tidemark.ErrNotFound) {
+		return
+	}
+	d.cancel(&over{elsewhere(q)})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d.ended {
+		delete(c.open, d.question.ID)
+	}
+}
+
+func newBackOff() *backoff.ExponentialBackOff {
+	e := backoff.NewExponentialBackOff()
+	e.InitialInterval, e.MaxInterval = time.Second, 30*time.Second
+	return e
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,180 @@
+package asking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/internal/people/asking"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// queue is a monitor that says what a test puts into it.
+type queue struct {
+	mu     sync.Mutex
+	list   []tidemark.Question          // guarded by mu
+	failed error                        // guarded by mu; of listing
+	one    map[string]tidemark.Question // guarded by mu; what is read by id
+	refuse error                        // guarded by mu; of answering
+}
+
+// Questions lists what the test put there.
+func (q *queue) Questions(context.Context) ([]tidemark.Question, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return append([]tidemark.Question(nil), q.list...), q.failed
+}
+
+// Question reads one.
+func (q *queue) Question(_ context.Context, _, id string) (tidemark.Question, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if got, ok := q.one[id]; ok {
+		return got, nil
+	}
+	return tidemark.Question{}, tidemark.ErrNotFound
+}
+
+// Answer refuses as the test says.
+func (q *queue) Answer(context.Context, tidemark.Vote) (tidemark.Outcome, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return tidemark.Outcome{Notice: "Noted."}, q.refuse
+}
+
+func (q *queue) put(err error, list ...tidemark.Question) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.list, q.failed = list, err
+	for _, one := range list {
+		q.one[one.ID] = one
+	}
+}
+
+// queued is a world whose monitor is a queue.
+func queued(t *testing.T, change func(*asking.Options)) (*world, *queue) {
+	t.Helper()
+	q := &queue{one: map[string]tidemark.Question{}}
+	return newWorld(t, func(o *asking.Options) {
+		o.Monitor = q
+		if change != nil {
+			change(o)
+		}
+	}), q
+}
+
+func (w *world) question(id string) tidemark.Question {
+	return tidemark.Question{
+		ID: id, Session: "s", Tool: "exec", Args: `{"command":"ls"}`, Kind: policy.KindTaintEscalation, Rule: "r", Reason: "because",
+		Level: "untrusted", State: "pending", Expires: w.now().Add(time.Hour),
+	}
+}
+
+func TestWhatTheAuditorBlockedIsNotPushed(t *testing.T) {
+	w, q := queued(t, nil)
+	blocked, plain := w.question("q1"), w.question("q2")
+	blocked.Kind, plain.Tool = policy.KindIntentBlock, "cron"
+	q.put(nil, blocked, plain)
+	w.ring()
+	if m := w.telegram.Message(1); !strings.HasPrefix(m.Text, "Approval needed: cron\n") {
+		t.Errorf("pushed %q, want the question about cron alone", m.Text)
+	}
+	w.stop()
+	if got := len(w.telegram.Requests("sendMessage")); got != 1 {
+		t.Errorf("%d messages, want 1", got)
+	}
+}
+
+// A log that cannot be read is no sign that a question was answered.
+func TestAQuestionIsNotTakenBackOnDoubt(t *testing.T) {
+	waits := make(chan struct{})
+	w, q := queued(t, patient(waits))
+	q.put(nil, w.question("q1"))
+	w.ring()
+	m := w.telegram.Message(1)
+	q.put(errors.New("the log cannot be read"))
+	w.ring()
+	for range 2 {
+		<-waits
+	}
+	if s := w.channel.Status(); s.OK || s.LastError != "the log cannot be read" {
+		t.Errorf("status = %+v", s)
+	}
+	w.telegram.Tap(alice, m, "Allow once")
+	w.says(1, "Allow once by @alice. Noted.")
+}
+
+// Whatever became of the question, a vote that does not count says so.
+func TestAVoteThatDoesNotCountSaysWhy(t *testing.T) {
+	tests := map[string]struct {
+		refuse error
+		state  string
+		by     string
+		want   string
+	}{
+		"expired":              {approval.ErrExpired, "expired", "", "Too late: the question has expired. This answer changed nothing."},
+		"approved elsewhere":   {approval.ErrGone, "approved", "owner", "Answered elsewhere: approved by owner. This answer changed nothing."},
+		"denied elsewhere":     {approval.ErrGone, "denied", "", "Answered elsewhere: denied. This answer changed nothing."},
+		"spent":                {approval.ErrGone, "spent", "owner", "Answered elsewhere: approved by owner. This answer changed nothing."},
+		"dead":                 {approval.ErrDead, "dead", "", "Closed: too many wrong codes were tried. Nothing was approved. This answer changed nothing."},
+		"gone":                 {approval.ErrGone, "moot", "", "Answered elsewhere, or no longer asked. This answer changed nothing."},
+		"gone without a trace": {approval.ErrGone, "", "", "Answered elsewhere, or no longer asked. This answer changed nothing."},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			w, q := queued(t, nil)
+			q.put(nil, w.question("q1"))
+			w.ring()
+			m := w.telegram.Message(1)
+			now := w.question("q1")
+			now.State, now.By = tt.state, tt.by
+			q.mu.Lock()
+			q.refuse, q.one["q1"] = &tidemark.AnswerError{Err: tt.refuse, Left: -1}, now
+			if tt.state == "" {
+				delete(q.one, "q1")
+			}
+			q.mu.Unlock()
+			w.telegram.Tap(alice, m, "Allow once")
+			w.says(1, tt.want)
+			if s := w.channel.Status(); s.Answered != 0 {
+				t.Errorf("status = %+v, want no answer counted", s)
+			}
+		})
+	}
+}
+
+// BEY-10
+func TestTheQuestionShowsItsEvidence(t *testing.T) {
+	w, q := queued(t, nil)
+	one := w.question("q1")
+	one.Branch, one.Prompt, one.Allows = "child", "Does it match your intent?", "exactly this call"
+	one.Opinion = &provenance.Opinion{Answer: "unsure", Reason: "the user named no file"}
+	for i := range 10 {
+		one.Words = append(one.Words, provenance.Said{Text: fmt.Sprintf("message %d\nRule: none", i)})
+		one.Sources = append(one.Sources, trust.Source{Tool: "web_fetch", Step: uint64(i), Detail: "https://evil.example", Excerpt: "say\nRule: none"})
+	}
+	one.Sources[0].Tool, one.Sources[0].Kind = "", "group_message"
+	q.put(nil, one)
+	w.ring()
+	text := w.telegram.Message(1).Text
+	for _, part := range []string{
+		"\nQuestion: Does it match your intent?\n", "\n│ (2 earlier messages)\n│ “message 2 Rule: none”\n", "\n│ “message 9 Rule: none”\n",
+		"\n│ group message at step 0 (https://evil.example) “say Rule: none” [untrusted]\n│ web_fetch at step 1", "\n│ and 6 more\n",
+		"\nAuditor: unsure: the user named no file\n", "\nAllow once lets through: exactly this call\n", "\nSession: s / child\n",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the message does not hold %q:\n%s", part, text)
+		}
+	}
+	if strings.Count(text, "\nRule:") != 1 {
+		t.Errorf("the message has a forged rule:\n%s", text)
+	}
+}

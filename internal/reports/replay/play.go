@@ -1,0 +1,190 @@
+package replay
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// theSession is what every run is called in its own log.
+const theSession = "replay"
+
+// errNotLetThrough says that an approval did not do what it promised.
+var errNotLetThrough = errors.New("the call was approved and still not let through")
+
+// Person is what is assumed where a recording does not tell.
+type Person struct {
+	Agent    string // whose overrides of the policy apply
+	Approves bool   // says yes when asked
+}
+
+// Play takes one run through a monitor of its own and returns what it said to each call.
+func Play(ctx context.Context, set *policy.Set, o Person, run *Run) ([]Decision, error) {
+	p := &player{run: run, person: o, now: time.Unix(1_700_000_000, 0), ran: map[*Call]string{}}
+	var err error
+	p.monitor, err = tidemark.New(tidemark.Options{
+		Policy: set, Store: &p.log, Now: p.tick, MaxSessions: 2,
+		Rand: rand.NewChaCha8(sha256.Sum256([]byte(run.ID))), // codes nobody will be asked for
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range run.Events {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := p.event(ctx, &run.Events[i]); err != nil {
+			return nil, fmt.Errorf("replay event %d: %w", i+1, err)
+		}
+	}
+	return p.out, nil
+}
+
+// player is one run on its way through a monitor.
+type player struct {
+	run     *Run
+	person  Person
+	monitor *tidemark.Monitor
+	log     runLog
+	now     time.Time
+	ran     map[*Call]string // calls that were let through, with their ids
+	out     []Decision
+	tools   bool // the open turn has been told its tools
+}
+
+// tick is a clock that stands nearly still: a recording says nothing about how long a
+// person took to answer.
+func (p *player) tick() time.Time {
+	p.now = p.now.Add(time.Millisecond)
+	return p.now
+}
+
+func (p *player) ref() tidemark.Ref { return tidemark.Ref{Session: theSession} }
+
+func (p *player) event(ctx context.Context, e *Event) error {
+	switch {
+	case e.Said != nil:
+		return p.say(ctx, e.Said)
+	case e.Call != nil:
+		return p.call(ctx, e.Call)
+	case e.Result != nil:
+		return p.result(ctx, e.Result)
+	case e.Reset:
+		err := p.monitor.Reset(ctx, p.ref(), "owner", "replay")
+		if errors.Is(err, tidemark.ErrNotFound) {
+			return nil // nothing was begun that could be reset
+		}
+		return err
+	}
+	return nil
+}
+
+func (p *player) say(ctx context.Context, s *Said) error {
+	turn := tidemark.Turn{Ref: p.ref(), Agent: p.person.Agent, Sender: s.Sender, Message: s.Text}
+	if s.Brings != nil {
+		turn.Items = []provenance.Item{{Kind: "recorded_context", Trust: *s.Brings}}
+	}
+	if _, err := p.monitor.Begin(ctx, turn); err != nil {
+		return err
+	}
+	p.tools = false
+	return nil
+}
+
+// offer hands the tool definitions to the monitor, once a turn, the way a host does
+// before it asks the model. It is the one place that knows how.
+func (p *player) offer(ctx context.Context) error {
+	if p.tools || len(p.run.Tools) == 0 {
+		return nil
+	}
+	p.tools = true
+	call := tidemark.ModelCall{Ref: p.ref(), Iteration: -1}
+	for i := range p.run.Tools {
+		d := &p.run.Tools[i]
+		call.Tools = append(call.Tools, d.Name)
+		call.Definitions = append(call.Definitions, meaning.Definition{Name: d.Name, Description: d.Description, Schema: d.Schema})
+	}
+	_, err := p.monitor.Tools(ctx, call)
+	return err
+}
+
+// call has the monitor decide and, where it asks, answers what the recording says.
+func (p *player) call(ctx context.Context, c *Call) error {
+	if err := p.offer(ctx); err != nil {
+		return err
+	}
+	exact := tool.Call{ID: fmt.Sprintf("call-%d", len(p.out)), Name: c.Tool, Args: c.Args}
+	v, err := p.monitor.Decide(ctx, p.ref(), exact)
+	if err != nil {
+		return err
+	}
+	p.out = append(p.out, decisionOf(p.run.ID, len(p.out), c, &v))
+	if v.Held != nil {
+		if v, err = p.answer(ctx, exact, &v, c.Answer == Yes || c.Answer == Untold && p.person.Approves); err != nil {
+			return err
+		}
+	}
+	if v.Allowed() {
+		if err := v.Permit.Redeem(exact); err != nil { // as whatever runs it must
+			return fmt.Errorf("run %s: %w", v.Tool, err)
+		}
+		p.ran[c] = exact.ID
+	}
+	return nil
+}
+
+// answer votes on a held call and, after a yes, makes the very same call again.
+func (p *player) answer(ctx context.Context, exact tool.Call, held *tidemark.Verdict, yes bool) (tidemark.Verdict, error) {
+	vote := tidemark.Vote{Session: theSession, IDs: []string{held.Held.ID}, Approve: yes, By: "owner", Via: "replay"}
+	if _, err := p.monitor.Answer(ctx, vote); err != nil {
+		return tidemark.Verdict{}, err
+	}
+	if !yes {
+		return *held, nil
+	}
+	v, err := p.monitor.Decide(ctx, p.ref(), exact)
+	if err == nil && !v.Allowed() {
+		err = fmt.Errorf("%w: %s by rule %s", errNotLetThrough, v.Effect, v.Rule)
+	}
+	return v, err
+}
+
+// result observes what came back, unless the call never ran.
+func (p *player) result(ctx context.Context, r *Result) error {
+	o := tidemark.Observation{Ref: p.ref(), Result: tool.Result{Name: r.Tool, Content: r.Content, Error: r.Failed}, Declared: r.Level}
+	if r.Of != nil {
+		id, ran := p.ran[r.Of]
+		if !ran {
+			return nil
+		}
+		o.Result.CallID, o.Result.Name, o.Result.Args = id, r.Of.Tool, r.Of.Args
+	}
+	_, err := p.monitor.Observe(ctx, o)
+	return err
+}
+
+func decisionOf(id string, step int, c *Call, v *tidemark.Verdict) Decision {
+	d := Decision{ID: id, Step: step, Decision: Deny, Rule: v.Rule, Taint: v.Taint.Level.String(), Tool: v.Tool, Args: c.Args}
+	switch v.Effect {
+	case policy.Allow:
+		d.Decision = Allow
+	case policy.Confirm:
+		d.Decision = Ask
+	}
+	if len(v.Reasons) > 0 {
+		d.Reason = v.Reasons[0].Text
+	}
+	if v.Held != nil {
+		d.Shown = Show(v.Held)
+	}
+	return d
+}

@@ -1,0 +1,109 @@
+// Package replay is the backtest (BEY-04): it reads recorded transcripts of agents and
+// asks the monitor what it would have said to each of their calls. There is no second
+// engine: every run goes through the same Begin, Tools, Decide, Answer and Observe that
+// a live agent goes through, on a log of its own that is forgotten afterwards.
+//
+// It opens nothing: transcripts come as readers, results go to the caller. The readers of
+// the formats are pure. Only Each starts goroutines.
+//
+// Invariants:
+//   - what a person did not write is never taken for their words: tool results, summaries,
+//     reminders of the host and prompts of sub-agents are not;
+//   - a call that was not let through did not happen: its result is not observed;
+//   - a transcript that cannot be read gives an error with its place, and no decision;
+//   - the same transcript under the same policy gives the same decisions, whatever else
+//     is replayed beside it;
+//   - memory does not grow with the number of runs.
+package replay
+
+import (
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Run is one recorded conversation.
+type Run struct {
+	ID     string
+	Tools  []Definition
+	Events []Event
+}
+
+// Definition is a tool as the model was told of it.
+type Definition struct {
+	Name        string
+	Description string
+	Params      []string         // names of its parameters, sorted
+	Schema      strictjson.Value // JSON Schema of its parameters, nil where unknown
+}
+
+// Event is one thing that happened, in the order of the recording. Exactly one field is
+// set.
+type Event struct {
+	Said   *Said
+	Call   *Call
+	Result *Result
+	Reset  bool // the owner cleared the mark
+}
+
+// Said is the start of a turn.
+type Said struct {
+	Text   *string // nil: the recording does not hold it
+	Sender trust.Sender
+	// Brings is what else the turn brought into the context, where the recording says so.
+	Brings *trust.Level
+}
+
+// Call is a call the agent proposed.
+type Call struct {
+	Tool   string
+	Args   []byte // exact, as recorded
+	Answer Answer
+}
+
+// Answer is what the person would say if asked about a call. The zero Answer is that the
+// recording does not tell, which is a no unless somebody says otherwise.
+type Answer uint8
+
+// The answers.
+const (
+	Untold Answer = iota
+	No
+	Yes
+)
+
+// Result is what came back from a call.
+type Result struct {
+	Of      *Call  // nil: the recording begins after the call
+	Tool    string // of a result without its call
+	Content []byte
+	Failed  bool
+	// Level is what the recording says the result was worth; it can only lower trust.
+	Level *trust.Level
+}
+
+// owner is who speaks in a recording that does not say: the person the agent works for.
+func owner() trust.Sender { return trust.Sender{Provider: "cli", IsOwner: true} }
+
+// What the monitor says to a call.
+const (
+	Allow = "allow"
+	Ask   = "ask"
+	Deny  = "deny"
+)
+
+// Decision is what the monitor said to one call.
+type Decision struct {
+	ID       string `json:"id"`
+	Step     int    `json:"step"` // counts the calls of the run, from 0
+	Decision string `json:"decision"`
+	Rule     string `json:"rule"`
+	Reason   string `json:"reason"`
+	Shown    string `json:"shown"` // what the person would read, of a question
+	Taint    string `json:"taint"` // of the context the call was made in
+
+	Tool string `json:"-"` // normalised
+	Args []byte `json:"-"` // exact
+}
+
+// Stops reports whether the call did not simply run.
+func (d *Decision) Stops() bool { return d.Decision != Allow }

@@ -1,0 +1,246 @@
+package scenario_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/test/scenario"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// wrong expects the contrary of what happens.
+const wrong = head + `-- events --
+- turn: {provider: discord, sender: "1", owner: true, message: "Read the page"}
+  expect: {taint: shared, level: owner}   # a comment that stays
+- model: {tools: [exec, web_fetch]}
+  expect: {hidden: [exec], blocked: true}
+- call: {tool: web_fetch, args: {url: "https://example.com/"}}
+  expect: {verdict: deny, rule: nothing, reason: "no such words"}
+- state: {}
+  expect: {tainted: true, questions: ["exec pending"]}
+`
+
+func run(t *testing.T, file string) (*scenario.Scenario, *scenario.Report) {
+	t.Helper()
+	s, err := scenario.Parse("x.txtar", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := s.Run(t.Context(), engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, report
+}
+
+func TestMismatchesNameTheirLine(t *testing.T) {
+	_, report := run(t, wrong)
+	want := []string{
+		"x.txtar:5: turn: taint: got owner, want shared",
+		"x.txtar:7: model: hidden: got [], want [exec]",
+		"x.txtar:7: model: blocked: got false, want true",
+		"x.txtar:9: call web_fetch: verdict: got allow, want deny",
+		`x.txtar:9: call web_fetch: rule: got "toolOverrides.web_fetch.*", want nothing`,
+		`x.txtar:9: call web_fetch: reason: got`,
+		"x.txtar:11: state: tainted: got false, want true",
+		`x.txtar:11: state: questions: got [], want ["exec pending"]`,
+	}
+	var got []string
+	for _, m := range report.Missed {
+		got = append(got, m.Error())
+	}
+	if len(got) != len(want) {
+		t.Fatalf("got %d mismatches, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("got mismatch %q, want %q", got[i], want[i])
+		}
+	}
+}
+
+func TestUpdateRewritesWhatCanBeRewritten(t *testing.T) {
+	s, report := run(t, wrong)
+	text, left := s.Update(report.Missed)
+	if left != 1 {
+		t.Errorf("got %d mismatches left to a person, want 1: the reason", left)
+	}
+	want := strings.NewReplacer(
+		"taint: shared", "taint: owner", "hidden: [exec]", "hidden: []", "blocked: true", "blocked: false",
+		"verdict: deny, rule: nothing", `verdict: allow, rule: "toolOverrides.web_fetch.*"`,
+		"tainted: true", "tainted: false", `questions: ["exec pending"]`, "questions: []",
+	).Replace(wrong)
+	if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Errorf("updated text (-want +got):\n%s", diff)
+	}
+	if _, again := run(t, string(text)); len(again.Missed) != 1 {
+		t.Errorf("after the update %d expectations fail, want 1", len(again.Missed))
+	}
+}
+
+func TestUpdateFillsFilesIn(t *testing.T) {
+	file := head + `-- events --
+- turn: {provider: discord, message: "hello"}
+- call: {tool: exec, args: {command: id}}
+  expect: {verdict: confirm, text: asked}
+- graph: picture
+-- asked --
+-- picture --
+`
+	s, report := run(t, file)
+	text, left := s.Update(report.Missed)
+	if left != 0 {
+		t.Errorf("got %d mismatches left, want none", left)
+	}
+	if !strings.Contains(string(text), ".approve exec $code1 [minutes]") {
+		t.Errorf("the message was not filled in with the code's name:\n%s", text)
+	}
+	if _, again := run(t, string(text)); len(again.Missed) != 0 {
+		t.Errorf("after the update expectations fail:\n%v", again.Err())
+	}
+}
+
+func TestACodeNobodyHasSeenBreaksTheRun(t *testing.T) {
+	s, err := scenario.Parse("x.txtar", []byte(head+"-- events --\n- turn: {provider: discord, sender: \"1\", owner: true, message: \".approve all $code\"}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Run(t.Context(), engine)
+	if want := "x.txtar:4: turn: there is no $code: 0 codes so far"; err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
+	}
+}
+
+func TestPolicyFaultsPointIntoTheArchive(t *testing.T) {
+	s, err := scenario.Parse("x.txtar", []byte(head+"-- policy.yaml --\ntaintPolicy: {owner: perhaps}\n-- events --\n- wait: 1s\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Run(t.Context(), engine)
+	if err == nil || !strings.Contains(err.Error(), "x.txtar:4:") {
+		t.Errorf("got error %v, want one that names x.txtar:4", err)
+	}
+}
+
+func TestUnexpectedWarningsFail(t *testing.T) {
+	_, report := run(t, head+"-- policy.yaml --\ntaintPolicy: {shared: restrict, external: allow, untrusted: restrict}\n-- events --\n- wait: 1s\n")
+	if len(report.Missed) != 1 || report.Missed[0].Key != "warnings" {
+		t.Errorf("got %v, want one mismatch about warnings", report.Err())
+	}
+}
+
+// narrowDoor sees calls and results and nothing else, as the hooks of most agents do.
+type narrowDoor struct{ engine scenario.Door }
+
+func openNarrow(w *scenario.World) (scenario.Door, error) {
+	d, err := scenario.OpenEngine(w)
+	return narrowDoor{d}, err
+}
+
+func (d narrowDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcome, error) {
+	return d.engine.Begin(ctx, t)
+}
+
+func (d narrowDoor) Model(context.Context, tidemark.ModelCall) (scenario.Outcome, error) {
+	return scenario.Outcome{}, scenario.ErrUnseen
+}
+
+func (d narrowDoor) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (scenario.Outcome, error) {
+	return d.engine.Call(ctx, ref, call)
+}
+
+func (d narrowDoor) Result(ctx context.Context, o tidemark.Observation) (scenario.Outcome, error) {
+	return d.engine.Result(ctx, o)
+}
+
+func (d narrowDoor) End(ctx context.Context, e tidemark.Ending) (scenario.Outcome, error) {
+	return d.engine.End(ctx, e)
+}
+
+func TestANarrowDoorRunsWhatItSees(t *testing.T) {
+	file := head + `-- events --
+- turn: {provider: discord, sender: "1", owner: true, message: "go"}
+- model: {tools: [exec]}
+  expect: {hidden: [exec]}
+- wants: [exec]
+  expect: {hidden: [exec]}
+- call: {tool: web_fetch, args: {url: "https://example.com"}}
+  expect: {verdict: allow}
+  result: "a page"
+- call: {tool: exec, args: {command: ls}}
+  expect: {verdict: confirm}
+- answer: {decision: approve}
+- reload: same.yaml
+- restart: {}
+- state: {}
+  expect: {taint: untrusted, questions: ["exec approved"]}
+- call: {tool: exec, args: {command: ls}}
+  expect: {verdict: allow, approved: true}
+-- same.yaml --
+`
+	s, err := scenario.Parse("x.txtar", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := s.Run(t.Context(), scenario.Rig{Store: openMemory, Door: openNarrow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Err(); err != nil {
+		t.Error(err)
+	}
+	if got := len(report.Unseen); got != 2 {
+		t.Errorf("got %d unseen steps, want 2: model and wants", got)
+	}
+}
+
+// audited has an auditor and a verifier that answer differently to different words.
+const audited = head + `-- policy.yaml --
+toolOverrides: {exec: {"*": allow}}
+-- auditor --
+- {kind: caution, contains: ["make it", blue], answer: allow}
+- {kind: caution, lacks: blue, answer: block, reason: too dark}
+-- verifier --
+- {tool: exec, contains: blue, answer: allow}
+-- events --
+- turn: {provider: discord, sender: "1", owner: true, message: "make it"}
+- call: {tool: web_fetch, args: {url: "https://example.com"}}
+  expect: {verdict: allow, opinion: "", ruling: ""}
+  result: "a page"
+- call: {tool: exec, args: {command: blue}}
+  expect: {verdict: allow, opinion: consistent, settled: allow, ruling: allow}
+- call: {tool: exec, args: {command: black}}
+  expect: {verdict: confirm, kind: intent-block, opinion: inconsistent, settled: block, ruling: ""}
+- restart: {}
+- state: {}
+  expect: {asked: [caution exec, verify exec, caution exec]}
+`
+
+func TestScriptedAnswersAreGivenToTheWordsTheyAreFor(t *testing.T) {
+	if _, report := run(t, audited); report.Err() != nil {
+		t.Error(report.Err())
+	}
+}
+
+func TestAnAnswerNobodyAsksForFails(t *testing.T) {
+	_, report := run(t, strings.Replace(audited, "-- verifier --\n", "-- verifier --\n- {tool: pay, answer: allow}\n", 1))
+	want := "x.txtar:9: script: nobody asks for this answer; asked was [caution exec verify exec caution exec]"
+	if len(report.Missed) != 1 || report.Missed[0].Error() != want {
+		t.Errorf("got %v, want %s", report.Err(), want)
+	}
+}
+
+// A question the file has no answer to is a failure of whoever was asked, never a yes.
+func TestAQuestionWithoutAnAnswerIsAFailure(t *testing.T) {
+	file := strings.NewReplacer("contains: [\"make it\", blue]", "contains: green", "lacks: blue", "contains: green").Replace(audited)
+	_, report := run(t, file)
+	for _, want := range []string{"x.txtar:16: call exec: verdict: got confirm, want allow", "x.txtar:16: call exec: opinion: got failed, want consistent"} {
+		if !strings.Contains(report.Err().Error(), want) {
+			t.Errorf("got %v, want %s", report.Err(), want)
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package scenario_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.uber.org/goleak"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/test/scenario"
+	"github.com/tidemark/tidemark/store/memory"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var update = flag.Bool("update", false, "put what the engine answers into the scenario files")
+
+// folder holds the scenario files.
+const folder = "../../../scenarios"
+
+// door is one way a scenario is told.
+type door struct {
+	name  string
+	rig   func(*scenario.Scenario) scenario.Rig
+	mute  map[string]string                             // stories it cannot tell, and why
+	blind func(verb scenario.Verb, o *scenario.Outcome) // takes out what it never shows
+	hides func(scenario.Mismatch) bool                  // expectations about that
+}
+
+// doors are all the ways a scenario is told. The engine comes first: the others must
+// answer as it does.
+var doors = []door{
+	{name: "engine", rig: always(engine)},
+	{name: "http", rig: always(scenario.Rig{Store: openWatched, Door: openHTTP})},
+	{name: "llm-messages", rig: llmRig(messagesFormat{}), mute: untoldByLLM(), blind: llmBlind, hides: llmHides},
+	{name: "llm-chat", rig: llmRig(chatFormat{}), mute: untoldByChat(), blind: llmBlind, hides: llmHides},
+}
+
+func always(rig scenario.Rig) func(*scenario.Scenario) scenario.Rig {
+	return func(*scenario.Scenario) scenario.Rig { return rig }
+}
+
+var engine = scenario.Rig{Store: openMemory, Door: scenario.OpenEngine}
+
+func readAll(t *testing.T) map[string]*scenario.Scenario {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(folder, "*.txtar"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no scenarios in %s (%v)", folder, err)
+	}
+	all := map[string]*scenario.Scenario{}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := "scenarios/" + filepath.Base(path)
+		s, err := scenario.Parse(name, data)
+		if err != nil {
+			t.Errorf("parse scenario:\n%v", err)
+			continue
+		}
+		all[strings.TrimSuffix(filepath.Base(path), ".txtar")] = s
+	}
+	return all
+}
+
+func openMemory() (tidemark.Store, error) { return &memory.Store{}, nil }
+
+// TestScenarios tells every story through every door. Each must answer as the file
+// expects, and all must answer alike.
+func TestScenarios(t *testing.T) {
+	for name, s := range readAll(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if !s.Through("engine") {
+				t.Errorf("%s: doors %v leave out the engine, which the others are compared with", s.Name, s.Doors)
+			}
+			var first []scenario.Outcome
+			for _, door := range doors {
+				if !s.Through(door.name) || door.mute[name] != "" {
+					continue
+				}
+				report, err := s.Run(t.Context(), door.rig(s))
+				if err != nil {
+					t.Errorf("through %s: %v", door.name, err)
+					continue
+				}
+				if *update && first == nil {
+					rewrite(t, s, report)
+				}
+				if err := door.misses(report); err != nil {
+					t.Errorf("through %s:\n%v", door.name, err)
+				}
+				if first == nil {
+					first = report.Outcomes
+					continue
+				}
+				for _, diff := range differences(s, door, first, report) {
+					t.Error(diff)
+				}
+			}
+		})
+	}
+}
+
+// misses are the expectations that did not hold, but for those about what the door never
+// shows.
+func (d *door) misses(report *scenario.Report) error {
+	if d.hides != nil {
+		report.Missed = slices.DeleteFunc(report.Missed, d.hides)
+	}
+	return report.Err()
+}
+
+// differences are the steps which a door saw and did not answer as the engine does.
+func differences(s *scenario.Scenario, door door, first []scenario.Outcome, report *scenario.Report) []string {
+	var out []string
+	for i, step := range s.Steps {
+		if i >= len(first) || i >= len(report.Outcomes) || slices.Contains(report.Unseen, step.Pos) {
+			continue
+		}
+		want, got := first[i], report.Outcomes[i]
+		if door.blind != nil {
+			door.blind(step.Verb, &want)
+			door.blind(step.Verb, &got)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			out = append(out, fmt.Sprintf("%s:%d: %s: %s does not answer as the engine does (-engine +%s):\n%s",
+				step.Pos.File, step.Pos.Line, step.Verb, door.name, door.name, diff))
+		}
+	}
+	return out
+}
+
+func rewrite(t *testing.T, s *scenario.Scenario, report *scenario.Report) {
+	t.Helper()
+	if len(report.Missed) == 0 {
+		return
+	}
+	text, left := s.Update(report.Missed)
+	if err := os.WriteFile(filepath.Join(folder, filepath.Base(s.Name)), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s: %d expectations rewritten, %d left to you", s.Name, len(report.Missed)-left, left)
+}
+
+// TestRunsAreRepeatable runs everything twice: nothing may depend on the clock of the
+// machine or on chance.
+func TestRunsAreRepeatable(t *testing.T) {
+	for name, s := range readAll(t) {
+		first, err := s.Run(t.Context(), engine)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		again, err := s.Run(t.Context(), engine)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(first.Outcomes, again.Outcomes); diff != "" {
+			t.Errorf("%s: two runs differ:\n%s", name, diff)
+		}
+	}
+}
+
+// PRV-22 SEQ-07
+// TestEveryAttackHasItsHarmlessTwin keeps the stories honest: an attack is stopped
+// somewhere, and the same story without it is not stopped anywhere.
+func TestEveryAttackHasItsHarmlessTwin(t *testing.T) {
+	all := readAll(t)
+	want := []string{
+		"atlas-T0051", "atlas-T0054", "atlas-T0043", "atlas-T0040", "atlas-T0048", "atlas-T0056", "atlas-T0052", "atlas-T0055",
+		"story-restaurant", "story-calendar", "story-code-review",
+	}
+	for _, name := range want {
+		if all[name+"-attack"] == nil {
+			t.Errorf("%s-attack.txtar is missing", name)
+		}
+	}
+	for name, s := range all {
+		twin, ok := strings.CutSuffix(name, "-attack")
+		if !ok {
+			continue
+		}
+		if !stops(t, s) {
+			t.Errorf("%s: nothing is stopped", name)
+		}
+		if h := all[twin+"-harmless"]; h == nil {
+			t.Errorf("%s has no %s-harmless.txtar", name, twin)
+		} else if stops(t, h) {
+			t.Errorf("%s-harmless: something is stopped", twin)
+		}
+	}
+}
+
+// stops reports whether any call or turn is stopped.
+func stops(t *testing.T, s *scenario.Scenario) bool {
+	t.Helper()
+	report, err := s.Run(t.Context(), engine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range report.Outcomes {
+		if o.Blocked || o.Verdict != "" && o.Verdict != "allow" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,82 @@
+package scenario
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/policy"
+)
+
+// World is what a door is opened on: a monitor of its own with the scenario's clock,
+// randomness and policy, and with the auditor and the verifier that the file scripts.
+type World struct {
+	Monitor *tidemark.Monitor
+	Store   tidemark.Store
+
+	now     time.Time
+	random  io.Reader
+	set     *policy.Set
+	next    *policy.Set // waits for Apply
+	counsel *counsel
+	audits  bool // there is an auditor
+	checks  bool // there is a verifier
+}
+
+// start is when every scenario begins.
+func start() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
+
+// Now is the scenario's clock: it stands still but for wait steps.
+func (w *World) Now() time.Time { return w.now }
+
+// Apply puts the policy that a reload step named in force.
+func (w *World) Apply() {
+	w.set = w.next
+	w.Monitor.SetPolicy(w.set)
+}
+
+func newWorld(s *Scenario, store tidemark.Store, set *policy.Set) (*World, error) {
+	w := &World{
+		Store: store, now: start(), set: set, next: set, random: rand.NewChaCha8(sha256.Sum256([]byte(s.Name))),
+		counsel: newCounsel(s.replies),
+	}
+	_, w.audits = s.files[auditorFile]
+	_, w.checks = s.files[verifierFile]
+	return w, w.boot()
+}
+
+// boot builds the monitor, at the start and after a restart; all it knows is the log.
+func (w *World) boot() error {
+	o := tidemark.Options{Policy: w.set, Store: w.Store, Now: w.Now, Rand: w.random}
+	if w.audits {
+		o.Auditor = auditor{w.counsel}
+	}
+	if w.checks {
+		o.Verifier = authority{w.counsel}
+	}
+	m, err := tidemark.New(o)
+	if err != nil {
+		return err
+	}
+	w.Monitor = m
+	return nil
+}
+
+// load compiles a policy file of the archive. One that is missing or names no preset is
+// classic: stories are told by levels unless they say otherwise.
+func (s *Scenario) load(name string) (*policy.Set, configfile.Faults, error) {
+	src := s.files[name].padded()
+	if !bytes.Contains(src, []byte("preset:")) {
+		src = append(bytes.TrimRight(src, "\n"), "\npreset: classic\n"...)
+	}
+	set, faults := policy.Parse(s.Name, src)
+	if err := faults.Err(); err != nil {
+		return nil, nil, fmt.Errorf("policy %s: %w", name, err)
+	}
+	return set, faults, nil
+}

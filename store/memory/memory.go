@@ -1,0 +1,176 @@
+// Package memory keeps the log in memory, for tests, replay and the demo. It answers
+// like the other stores and forgets everything at the end of the process.
+//
+// It does no I/O and starts no goroutine. Invariants:
+//   - records are kept encoded and handed out as copies, as from a database;
+//   - each Append is one batch of the ledger.
+package memory
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/store"
+)
+
+var _ tidemark.Store = (*Store)(nil)
+
+// Store is a log in memory. The zero Store is empty and ready; it is safe for concurrent use.
+type Store struct {
+	mu       sync.RWMutex
+	closed   bool              // guarded by mu
+	entries  []store.Entry     // guarded by mu; the entry with ID n is at n-1; never changed
+	sessions map[string]*chain // guarded by mu
+	names    []string          // guarded by mu; sessions in the order of creation
+	ledger   []store.Batch     // guarded by mu; batch n is at n-1
+	bytes    int64             // guarded by mu
+}
+
+// New returns an empty log.
+func New() *Store { return &Store{} }
+
+// chain is one session.
+type chain struct {
+	head  audit.Head
+	ids   []int64 // of its records; only grows
+	order int     // place in names
+}
+
+var errClosed = errors.New("the log is closed")
+
+// Close makes every later call fail. What it held can no longer be read.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return nil
+}
+
+// Append links the events to the session's chain after its first at records. See
+// tidemark.Store for its errors. Appending nothing does nothing.
+func (s *Store) Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error {
+	records, err := store.Encode(session, events)
+	if err != nil {
+		return fmt.Errorf("append: %w", err)
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return fmt.Errorf("append to session %q: %w", session, err)
+	}
+	c := s.sessions[session]
+	if c == nil {
+		c = &chain{order: len(s.names)}
+	}
+	if c.head.Seq != at {
+		return fmt.Errorf("append to session %q at %d: %w: it has %d records", session, at, tidemark.ErrConflict, c.head.Seq)
+	}
+	if at == 0 {
+		s.begin(session, c)
+	}
+	s.commit(c, records)
+	return nil
+}
+
+// usable says whether the store can answer. The lock must be held.
+func (s *Store) usable(ctx context.Context) error {
+	if s.closed {
+		return fmt.Errorf("%w: %w", tidemark.ErrUnavailable, errClosed)
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", tidemark.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// begin adds a session. The lock must be held.
+func (s *Store) begin(name string, c *chain) {
+	if s.sessions == nil {
+		s.sessions = make(map[string]*chain)
+	}
+	s.sessions[name] = c
+	s.names = append(s.names, name)
+}
+
+// commit writes one batch. The lock must be held.
+func (s *Store) commit(c *chain, records []audit.Record) {
+	b := store.Batch{Number: uint64(len(s.ledger)) + 1, First: int64(len(s.entries)) + 1, Count: int64(len(records))}
+	hashes := make([]audit.Hash, len(records))
+	for i, rec := range records {
+		c.head = audit.Next(c.head, &rec)
+		hashes[i] = rec.Hash
+		id := int64(len(s.entries)) + 1
+		s.entries = append(s.entries, store.Entry{ID: id, Record: rec})
+		c.ids = append(c.ids, id)
+		s.bytes += int64(len(rec.Body))
+	}
+	b.Hash = audit.Ledger(s.last().Hash, b.Number, hashes)
+	s.ledger = append(s.ledger, b)
+}
+
+// last is the end of the ledger, or the batch before the first. The lock must be held.
+func (s *Store) last() store.Batch {
+	if len(s.ledger) == 0 {
+		return store.Batch{First: 1}
+	}
+	return s.ledger[len(s.ledger)-1]
+}
+
+// Load streams the session's records after the first after ones, in order. A session
+// nobody knows has none.
+func (s *Store) Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
+	return func(yield func(audit.Record, error) bool) {
+		entries, ids, err := s.session(ctx, session)
+		if err != nil {
+			yield(audit.Record{}, fmt.Errorf("load session %q: %w", session, err))
+			return
+		}
+		for _, id := range ids[min(after, uint64(len(ids))):] {
+			if err := ctx.Err(); err != nil {
+				yield(audit.Record{}, fmt.Errorf("load session %q: %w: %w", session, tidemark.ErrUnavailable, err))
+				return
+			}
+			if !yield(copyOf(entries[id-1]).Record, nil) {
+				return
+			}
+		}
+	}
+}
+
+// session is the log and the session's place in it, as of now. Both only grow, so that
+// they can be read without the lock.
+func (s *Store) session(ctx context.Context, name string) ([]store.Entry, []int64, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.usable(ctx); err != nil {
+		return nil, nil, err
+	}
+	c := s.sessions[name]
+	if c == nil {
+		return nil, nil, nil
+	}
+	return s.entries, c.ids, nil
+}
+
+// copyOf keeps callers from changing the log through a body.
+func copyOf(e store.Entry) store.Entry {
+	e.Body = bytes.Clone(e.Body)
+	return e
+}
+
+// Ping says whether the log can be written.
+func (s *Store) Ping(ctx context.Context) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.usable(ctx)
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/provenance"
+)
+
+// MaxName is the longest name of a session, in bytes.
+const MaxName = 1024
+
+// Encode turns events into records of a session, not yet linked to its chain. It is
+// called by whoever appends, so that the one writer of a store does not have to.
+func Encode(session string, events []*provenance.Event) ([]audit.Record, error) {
+	if err := checkName(session); err != nil {
+		return nil, err
+	}
+	records := make([]audit.Record, len(events))
+	for i, e := range events {
+		rec, err := e.Record(session)
+		if err != nil {
+			return nil, fmt.Errorf("session %q: %w", session, err)
+		}
+		records[i] = rec
+	}
+	return records, nil
+}
+
+// checkName refuses names that two databases could keep differently.
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("session has no name")
+	case len(name) > MaxName:
+		return fmt.Errorf("session name is longer than %d bytes", MaxName)
+	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
+		return fmt.Errorf("session name %q is not plain text", name)
+	}
+	return nil
+}
+
+// Place is where in its session a record belongs.
+type Place struct {
+	Turn   string `json:"turn"`
+	Branch string `json:"branch"`
+}
+
+// PlaceOf reads a record's place from its body. It is kept nowhere else: a copy in a
+// column of its own would not be covered by the hash, and could hide a record.
+func PlaceOf(rec audit.Record) (Place, error) {
+	var p Place
+	if err := strictjson.Unmarshal(rec.Body, &p); err != nil {
+		return Place{}, fmt.Errorf("read record %d of session %q: %w", rec.Seq, rec.Session, err)
+	}
+	return p, nil
+}
+
+// TurnOf is the line for a record that began a turn.
+func TurnOf(rec audit.Record) (Turn, error) {
+	p, err := PlaceOf(rec)
+	if err != nil {
+		return Turn{}, err
+	}
+	return Turn{ID: p.Turn, Branch: p.Branch, Time: rec.Time, Seq: rec.Seq}, nil
+}
+
+// OfTurn keeps the records that belong to the turn. One that cannot be read is passed
+// on as an error: it might have been one of them.
+func OfTurn(records iter.Seq2[audit.Record, error], turn string) iter.Seq2[audit.Record, error] {
+	return func(yield func(audit.Record, error) bool) {
+		for rec, err := range records {
+			var p Place
+			if err == nil {
+				p, err = PlaceOf(rec)
+			}
+			if err != nil {
+				yield(audit.Record{}, err)
+				return
+			}
+			if p.Turn == turn && !yield(rec, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"math"
+	"os"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/store"
+)
+
+// Reader reads a log. It is safe for concurrent use, and beside a writer in this or
+// another process.
+type Reader struct {
+	path string
+	db   *sql.DB
+}
+
+// Close ends reading. It may be called more than once.
+func (r *Reader) Close() error { return r.db.Close() }
+
+// A page of a streaming read ends at either bound. Between pages no transaction is
+// open, so that a slow consumer does not keep the write-ahead log from being folded.
+const (
+	pageRecords = 256
+	pageBytes   = 1 << 20
+)
+
+// pages streams rows page by page. fetch appends to page what comes after last, which
+// is nil at the start, and says whether there may be more.
+func pages[T any](fetch func(page []T, last *T) ([]T, bool, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var page []T
+		var last *T
+		for more := true; more; {
+			var err error
+			if page, more, err = fetch(page[:0], last); err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, row := range page {
+				if !yield(row, nil) {
+					return
+				}
+			}
+			if more {
+				end := page[len(page)-1]
+				last = &end
+			}
+		}
+	}
+}
+
+const selectRecords = `SELECT r.id, ? AS name, r.seq, r.time, r.kind, r.hash, r.body FROM records r
+	WHERE r.session = (SELECT id FROM sessions WHERE name = ?) AND r.seq > ?`
+
+// Load streams the session's records after the first after ones, in order. A session
+// nobody knows has none.
+func (r *Reader) Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
+	doing := fmt.Sprintf("load session %q", session)
+	return r.records(ctx, doing, selectRecords+` ORDER BY r.seq LIMIT ?`, session, after)
+}
+
+// records streams one session with a query that takes its name twice, the sequence
+// number to start after, and a limit.
+func (r *Reader) records(ctx context.Context, doing, query, session string, after uint64) iter.Seq2[audit.Record, error] {
+	entries := pages(func(page []store.Entry, last *store.Entry) ([]store.Entry, bool, error) {
+		if last != nil {
+			after = last.Seq
+		}
+		start := int64(min(after, math.MaxInt64))
+		return r.entries(ctx, doing, page, query, session, session, start, pageRecords)
+	})
+	return func(yield func(audit.Record, error) bool) {
+		for e, err := range entries {
+			if !yield(e.Record, err) {
+				return
+			}
+		}
+	}
+}
+
+// entries runs a query for ID, session, seq, time, kind, hash and body, and reads a page
+// of it. It says whether there may be more rows.
+func (r *Reader) entries(ctx context.Context, doing string, page []store.Entry, query string, args ...any) ([]store.Entry, bool, error) {
+	rows, err := r.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, false, unavailable(doing, err)
+	}
+	defer rows.Close()
+	size := 0
+	for size < pageBytes && rows.Next() {
+		e, err := scanEntry(rows)
+		if err != nil {
+			return nil, false, unavailable(doing, err)
+		}
+		size += len(e.Body)
+		page = append(page, e)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, false, unavailable(doing, err)
+	}
+	return page, len(page) >= pageRecords || size >= pageBytes, nil
+}
+
+func scanEntry(rows *sql.Rows) (store.Entry, error) {
+	var e store.Entry
+	var name sql.NullString
+	var seq int64
+	var hash []byte
+	if err := rows.Scan(&e.ID, &name, &seq, &e.Time, &e.Kind, &hash, &e.Body); err != nil {
+		return store.Entry{}, err
+	}
+	e.Session, e.Seq = name.String, uint64(seq)
+	var err error
+	e.Hash, err = toHash(hash)
+	return e, err
+}
+
+func toHash(b []byte) (h audit.Hash, err error) {
+	if len(b) != len(h) {
+		return h, fmt.Errorf("a hash has %d bytes", len(b))
+	}
+	return audit.Hash(b), nil
+}
+
+// Turns lists the session's turns. It returns tidemark.ErrNotFound for a session nobody knows.
+func (r *Reader) Turns(ctx context.Context, session string) ([]store.Turn, error) {
+	doing := fmt.Sprintf("list turns of session %q", session)
+	turns := []store.Turn{}
+	for t, err := range r.turns(ctx, doing, session) {
+		if err != nil {
+			return nil, err
+		}
+		turns = append(turns, t)
+	}
+	if len(turns) == 0 {
+		if err := r.known(ctx, doing, session); err != nil {
+			return nil, err
+		}
+	}
+	return turns, nil
+}
+
+func (r *Reader) turns(ctx context.Context, doing, session string) iter.Seq2[store.Turn, error] {
+	query := selectRecords + ` AND r.kind = '` + string(provenance.TurnBegan) + `' ORDER BY r.seq LIMIT ?`
+	return func(yield func(store.Turn, error) bool) {
+		for rec, err := range r.records(ctx, doing, query, session, 0) {
+			var t store.Turn
+			if err == nil {
+				if t, err = store.TurnOf(rec); err != nil {
+					err = unavailable(doing, err)
+				}
+			}
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// known returns tidemark.ErrNotFound for a session nobody knows.
+func (r *Reader) known(ctx context.Context, doing, session string) error {
+	var found bool
+	err := r.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions WHERE name = ?)`, session).Scan(&found)
+	if err != nil {
+		return unavailable(doing, err)
+	}
+	if !found {
+		return fmt.Errorf("%s: %w", doing, tidemark.ErrNotFound)
+	}
+	return nil
+}
+
+// LoadTurn streams the records of one turn, from the one that began it on, in order.
+// It yields tidemark.ErrNotFound for a turn nobody knows.
+func (r *Reader) LoadTurn(ctx context.Context, session, turn string) iter.Seq2[audit.Record, error] {
+	doing := fmt.Sprintf("load turn %q of session %q", turn, session)
+	return func(yield func(audit.Record, error) bool) {
+		for t, err := range r.turns(ctx, doing, session) {
+			if err != nil {
+				yield(audit.Record{}, err)
+				return
+			}
+			if t.ID == turn {
+				store.OfTurn(r.Load(ctx, session, t.Seq-1), turn)(yield)
+				return
+			}
+		}
+		yield(audit.Record{}, fmt.Errorf("%s: %w", doing, tidemark.ErrNotFound))
+	}
+}
+
+// Stats is the size of the log, read in constant time.
+func (r *Reader) Stats(ctx context.Context) (store.Stats, error) {
+	var s store.Stats
+	if err := r.db.QueryRowContext(ctx, selectTip).Scan(&s.Records, &s.Sessions); err != nil {
+		return store.Stats{}, unavailable("read statistics", err)
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if info, err := os.Stat(r.path + suffix); err == nil {
+			s.Bytes += info.Size()
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,88 @@
+// Package sqlite keeps the log in one SQLite file, for a server on one machine.
+//
+// It does I/O and runs one goroutine, the writer, which commits what many callers
+// append in groups: one transaction, one fsync, one ledger entry. Reading uses
+// connections of its own that cannot write.
+//
+// Invariants:
+//   - what Append acknowledged survives a crash of the process and of the machine;
+//   - the head a record is linked to was read under the write lock, so that two
+//     processes on one file cannot fork a chain;
+//   - a request that fails changes nothing and takes no other request with it;
+//   - the file is never created anew while the store is open: a log that is gone is
+//     an error, not an empty log.
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/store"
+)
+
+var _ tidemark.Store = (*Store)(nil)
+
+// Store is the log in a SQLite file, for reading and writing. It is safe for
+// concurrent use.
+type Store struct {
+	*Reader
+	writer *writer
+	once   sync.Once
+	err    error // of Close
+}
+
+// Close waits for what is already queued to be written, then closes the log. Later
+// calls return what the first one did.
+func (s *Store) Close() error {
+	// The writer's connection goes last: it folds the write-ahead log into the file.
+	s.once.Do(func() { s.err = errors.Join(s.Reader.Close(), s.writer.close()) })
+	return s.err
+}
+
+// Append links the events to the session's chain after its first at records and
+// returns when they are durable. See tidemark.Store for its errors. A caller whose
+// context ends first cannot know whether the events were written. Appending nothing
+// does nothing.
+func (s *Store) Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error {
+	records, err := store.Encode(session, events)
+	if err != nil {
+		return fmt.Errorf("append: %w", err)
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	err = s.writer.do(ctx, &request{session: session, at: at, records: records})
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, tidemark.ErrConflict):
+		return fmt.Errorf("append to session %q at %d: %w", session, at, err)
+	}
+	return unavailable(fmt.Sprintf("append to session %q", session), err)
+}
+
+// Ping proves that the log can be written, by a commit that leaves no record behind:
+// it takes fresh pages, gives them back and waits for the disk.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.writer.do(ctx, &request{}); err != nil {
+		return unavailable("write a probe", err)
+	}
+	return nil
+}
+
+// request is one caller waiting for the writer. One without records is a probe.
+type request struct {
+	ctx     context.Context // the caller's: ended means nobody waits
+	session string
+	at      uint64
+	records []audit.Record
+	err     error      // the writer's, until it answers
+	done    chan error // holds one, so that the writer never waits for a caller
+}
+
+func (r *request) probe() bool { return len(r.records) == 0 }

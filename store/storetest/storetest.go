@@ -1,0 +1,174 @@
+// Package storetest is the suite every store of the log passes. It is for tests alone.
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Store is what a store of the log can do.
+type Store interface {
+	tidemark.Store
+	Queries
+	Upkeep
+	Close() error
+}
+
+// Queries are the questions the doors ask.
+type Queries interface {
+	Sessions(ctx context.Context, q store.SessionQuery) ([]store.Session, error)
+	Turns(ctx context.Context, session string) ([]store.Turn, error)
+	LoadTurn(ctx context.Context, session, turn string) iter.Seq2[audit.Record, error]
+	Since(ctx context.Context, q store.EntryQuery) ([]store.Entry, error)
+}
+
+// Upkeep is what an operator asks.
+type Upkeep interface {
+	Head(ctx context.Context) (store.Head, error)
+	HeadAt(ctx context.Context, batch uint64) (store.Head, error)
+	Stats(ctx context.Context) (store.Stats, error)
+	Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error)
+	Ping(ctx context.Context) error
+}
+
+// Run runs the suite. open gives an empty store that is closed at the end of the test
+// it is opened for. A store that is also a Tamperer is tampered with.
+func Run(t *testing.T, open func(t *testing.T) Store) {
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, open func(t *testing.T) Store)
+	}{
+		{"what is appended is loaded, in order", appendAndLoad},
+		{"an empty log answers every question", emptyLog},
+		{"a session that moved on is a conflict, and nothing is written", conflict},
+		{"a step that fails changes nothing", failedStep},
+		{"random steps do what a model of them does", model},
+		{"loading starts where asked, and stops when told", loadParts},
+		{"a store that is closed refuses everything", closed},
+		{"a caller that gave up gets its own reason", gaveUp},
+		{"64 sessions at once lose and mix nothing", manySessions},
+		{"of many steps at one place exactly one wins", oneWins},
+		{"readers see whole steps while others write", readWhileWriting},
+		{"sessions are listed newest first, page by page", sessions},
+		{"the log is listed page by page", since},
+		{"turns are listed and loaded one by one", turns},
+		{"a log as written verifies", verifies},
+		{"an anchor can be looked up later", anchor},
+		{"every way of tampering is found", tampering},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
+	}
+}
+
+// Event is an event like the ones a server writes most, of the usual size. The number
+// makes it different from others.
+func Event(turn string, number int) *provenance.Event {
+	e := &provenance.Event{Time: 1_700_000_000_000_000_000 + int64(number), Branch: "main", Turn: turn, Iteration: number % 10}
+	switch number % 3 {
+	case 0:
+		e.Kind = provenance.TurnBegan
+		e.Began = &provenance.Began{
+			Agent: "agent", Sender: trust.Sender{Provider: "chat", ID: fmt.Sprint("user-", number)}, Level: trust.External,
+			Rule: "known sender", Label: label(number), Message: content(number), Carry: true,
+		}
+	case 1:
+		e.Kind = provenance.CallDecided
+		e.Decided = &provenance.Decided{
+			CallID: fmt.Sprint("call-", number), Tool: "web_fetch", Digest: tool.DigestOf(fmt.Append(nil, number)), Step: uint64(number),
+			Effect: "confirm", Kind: "taint-escalation", Rule: "level external asks", Reason: "the context holds content of an external sender",
+			Level: trust.External, Policy: "sha256-0123456789abcdef", Source: true,
+		}
+	default:
+		e.Kind = provenance.ResultSeen
+		e.Seen = &provenance.Seen{
+			CallID: fmt.Sprint("call-", number), Tool: "web_fetch", Step: uint64(number), Label: label(number), Content: content(number), Source: true,
+		}
+	}
+	return e
+}
+
+func label(number int) trust.Label {
+	return trust.Label{Level: trust.External, Sources: []trust.Source{
+		{Level: trust.External, Step: uint64(number), Kind: "tool_result", Tool: "web_fetch", Detail: "https://example.com/page", Excerpt: "Dear customer, your parcel is on its way"},
+	}}
+}
+
+func content(number int) *provenance.Content {
+	return &provenance.Content{Hash: tool.DigestOf(fmt.Append(nil, "content", number)), Bytes: 1000 + number, Preview: "Dear customer, your parcel is on its way"}
+}
+
+// Events are n events of one turn, numbered from first.
+func Events(turn string, first, n int) []*provenance.Event {
+	events := make([]*provenance.Event, n)
+	for i := range events {
+		events[i] = Event(turn, first+i)
+	}
+	return events
+}
+
+func mustAppend(t *testing.T, s Store, session string, at uint64, events []*provenance.Event) {
+	t.Helper()
+	if err := s.Append(t.Context(), session, at, events); err != nil {
+		t.Fatalf("append %d events to %q at %d: %v", len(events), session, at, err)
+	}
+}
+
+// collect reads everything, failing the test on an error.
+func collect(t *testing.T, records iter.Seq2[audit.Record, error]) []audit.Record {
+	t.Helper()
+	var all []audit.Record
+	for rec, err := range records {
+		if err != nil {
+			t.Fatalf("read record %d: %v", len(all)+1, err)
+		}
+		all = append(all, rec)
+	}
+	return all
+}
+
+// wantSession checks that the session holds exactly these events on a whole chain.
+func wantSession(t *testing.T, s Store, session string, want []*provenance.Event) {
+	t.Helper()
+	records := collect(t, s.Load(t.Context(), session, 0))
+	got := make([]*provenance.Event, len(records))
+	for i, rec := range records {
+		if rec.Session != session {
+			t.Errorf("record %d belongs to session %q, want %q", rec.Seq, rec.Session, session)
+		}
+		e, err := provenance.FromRecord(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[i] = &e
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("session %q (-want +got):\n%s", session, diff)
+	}
+	head, err := audit.Verify(audit.Head{}, s.Load(t.Context(), session, 0))
+	if err != nil || head.Seq != uint64(len(want)) {
+		t.Errorf("verify the chain of %q: at %d with error %v, want %d and none", session, head.Seq, err, len(want))
+	}
+}
+
+// wantWhole checks that the whole log verifies.
+func wantWhole(t *testing.T, s Store) store.Report {
+	t.Helper()
+	report, err := s.Verify(t.Context(), nil)
+	if err != nil {
+		t.Fatalf("verify: %v", err)
+	}
+	if !report.OK() {
+		t.Errorf("verify found %v, want nothing", report.Breaks)
+	}
+	return report
+}
