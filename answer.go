@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -65,7 +65,7 @@ func (m *Monitor) Answer(ctx context.Context, v Vote) (Outcome, error) {
 		return Outcome{}, &AnswerError{Err: err, Left: -1}
 	}
 	var out Outcome
-	err := m.with(ctx, Ref{Session: v.Session}, func(s *session) error {
+	err := m.with(ctx, Ref{Session: v.Session}, func(s *live) error {
 		now := m.now().UnixNano()
 		if err := s.state.book.Open(v.IDs, now); err != nil {
 			return &AnswerError{Err: err, Left: -1}
@@ -89,7 +89,7 @@ func (v *Vote) similar() error {
 }
 
 // vote carries out a chat command of the owner.
-func (m *Monitor) vote(ctx context.Context, s *session, set *policy.Set, ref Ref, cmd approval.Command) (Outcome, error) {
+func (m *Monitor) vote(ctx context.Context, s *live, set *policy.Set, ref Ref, cmd approval.Command) (Outcome, error) {
 	now := m.now().UnixNano()
 	hash := approval.HashCode(s.name, cmd.Code)
 	name := cmd.Tool
@@ -107,7 +107,7 @@ func (m *Monitor) vote(ctx context.Context, s *session, set *policy.Set, ref Ref
 }
 
 // failedTry counts a wrong code against every live question of the session.
-func (m *Monitor) failedTry(ctx context.Context, s *session, ref Ref, cause error, now int64) error {
+func (m *Monitor) failedTry(ctx context.Context, s *live, ref Ref, cause error, now int64) error {
 	left := -1 // nothing is open that a try could count against
 	for _, r := range s.state.book.Requests() {
 		if n := approval.MaxTries - 1 - r.Tries; r.State == approval.Pending && now < r.Expires && (left < 0 || n < left) {
@@ -115,9 +115,9 @@ func (m *Monitor) failedTry(ctx context.Context, s *session, ref Ref, cause erro
 		}
 	}
 	b := s.state.branch(ref.Branch)
-	err := m.append(ctx, s, &provenance.Event{
-		Kind: provenance.TryFailed, Time: now, Branch: ref.Branch, Turn: b.Turn.ID,
-		Answer: &provenance.Answer{By: "owner", Via: "chat", Reason: cause.Error()},
+	err := m.append(ctx, s, &event.Event{
+		Kind: event.TryFailed, Time: now, Branch: ref.Branch, Turn: b.Turn.ID,
+		Answer: &event.Answer{By: "owner", Via: "chat", Reason: cause.Error()},
 	})
 	if err != nil {
 		return err
@@ -126,9 +126,9 @@ func (m *Monitor) failedTry(ctx context.Context, s *session, ref Ref, cause erro
 }
 
 // resolve records the outcome of live questions.
-func (m *Monitor) resolve(ctx context.Context, s *session, v Vote, now int64) (Outcome, error) {
+func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outcome, error) {
 	worst, tools := s.state.book.Worst(v.IDs)
-	a := &provenance.Answer{By: v.By, Via: v.Via, IDs: slices.Clone(v.IDs), Verdict: "deny", Reason: m.clean(v.Reason, 200)}
+	a := &event.Answer{By: v.By, Via: v.Via, IDs: slices.Clone(v.IDs), Verdict: "deny", Reason: m.clean(v.Reason, 200)}
 	out := Outcome{IDs: a.IDs, Notice: fmt.Sprintf("Denied: %s.", strings.Join(tools, ", "))}
 	if v.Approve {
 		a.Verdict, a.Until = "approve", now+unspentFor
@@ -142,7 +142,7 @@ func (m *Monitor) resolve(ctx context.Context, s *session, v Vote, now int64) (O
 			if err != nil {
 				return Outcome{}, err
 			}
-			a.Grant = &provenance.Grant{ID: id, Tools: tools, Ceiling: worst.Level, Policy: set.Version(), Turn: v.For == 0, Where: v.Where}
+			a.Grant = &event.Grant{ID: id, Tools: tools, Ceiling: worst.Level, Policy: set.Version(), Turn: v.For == 0, Where: v.Where}
 			out.Grant = id
 			out.Notice = fmt.Sprintf("Approved: %s, until this turn ends.", strings.Join(tools, ", "))
 			if v.For > 0 {
@@ -154,7 +154,7 @@ func (m *Monitor) resolve(ctx context.Context, s *session, v Vote, now int64) (O
 			}
 		}
 	}
-	e := &provenance.Event{Kind: provenance.Answered, Time: now, Branch: worst.Branch, Turn: s.state.branch(worst.Branch).Turn.ID, Answer: a}
+	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.state.branch(worst.Branch).Turn.ID, Answer: a}
 	if err := m.append(ctx, s, e); err != nil {
 		return Outcome{}, err
 	}
@@ -170,7 +170,7 @@ func (m *Monitor) resolve(ctx context.Context, s *session, v Vote, now int64) (O
 
 // oneBranch refuses a grant made from questions of several branches: it would let tools
 // through in a context where nobody asked for them.
-func (s *session) oneBranch(ids []string) error {
+func (s *live) oneBranch(ids []string) error {
 	first, _ := s.state.book.Request(ids[0])
 	for _, id := range ids[1:] {
 		if r, _ := s.state.book.Request(id); r.Branch != first.Branch {
@@ -183,7 +183,7 @@ func (s *session) oneBranch(ids []string) error {
 // Reset is the owner's word that a context may be trusted again (BEY-07). It is never
 // available to the model: doors call it for the verified owner or an administrator.
 func (m *Monitor) Reset(ctx context.Context, ref Ref, by, via string) error {
-	err := m.with(ctx, ref, func(s *session) error {
+	err := m.with(ctx, ref, func(s *live) error {
 		if !s.state.branch(ref.Branch).Begun() {
 			return ErrNotFound
 		}
@@ -195,23 +195,23 @@ func (m *Monitor) Reset(ctx context.Context, ref Ref, by, via string) error {
 	return nil
 }
 
-func (m *Monitor) reset(ctx context.Context, s *session, ref Ref, by, via string, level trust.Level) error {
+func (m *Monitor) reset(ctx context.Context, s *live, ref Ref, by, via string, level trust.Level) error {
 	b := s.state.branch(ref.Branch)
-	return m.append(ctx, s, &provenance.Event{
-		Kind: provenance.TrustReset, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
-		Answer: &provenance.Answer{By: by, Via: via, Level: level, Reason: fmt.Sprintf("was %s", b.Mark.Level)},
+	return m.append(ctx, s, &event.Event{
+		Kind: event.TrustReset, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
+		Answer: &event.Answer{By: by, Via: via, Level: level, Reason: fmt.Sprintf("was %s", b.Mark.Level)},
 	})
 }
 
 // Revoke ends a grant before its time.
 func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string) error {
-	err := m.with(ctx, Ref{Session: sessionName}, func(s *session) error {
+	err := m.with(ctx, Ref{Session: sessionName}, func(s *live) error {
 		now := m.now().UnixNano()
 		if !slices.ContainsFunc(s.state.book.Grants(now), func(g approval.Grant) bool { return g.ID == grant }) {
 			return ErrNotFound
 		}
-		return m.append(ctx, s, &provenance.Event{
-			Kind: provenance.GrantRevoked, Time: now, Answer: &provenance.Answer{By: by, Via: via, IDs: []string{grant}},
+		return m.append(ctx, s, &event.Event{
+			Kind: event.GrantRevoked, Time: now, Answer: &event.Answer{By: by, Via: via, IDs: []string{grant}},
 		})
 	})
 	if err != nil {
@@ -228,7 +228,7 @@ var errReviewed = errors.New("the write was already reviewed")
 // the policy forbids it outright.
 func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bool, by, via string) (tool.Call, error) {
 	var call tool.Call
-	err := m.with(ctx, Ref{Session: sessionName}, func(s *session) error {
+	err := m.with(ctx, Ref{Session: sessionName}, func(s *live) error {
 		w := s.state.writes[id]
 		if w == nil {
 			return ErrNotFound
@@ -240,12 +240,12 @@ func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bo
 		if call, err = m.heldCall(ctx, s, w); err != nil {
 			return err
 		}
-		a := &provenance.Answer{By: by, Via: via, IDs: []string{id}, Verdict: "discard"}
+		a := &event.Answer{By: by, Via: via, IDs: []string{id}, Verdict: "discard"}
 		now := m.now().UnixNano()
 		if release {
 			a.Verdict, a.Until, a.Policy = "release", now+unspentFor, m.policy.Load().For(s.state.agent).Version()
 		}
-		return m.append(ctx, s, &provenance.Event{Kind: provenance.WriteReviewed, Time: now, Branch: w.branch, Answer: a})
+		return m.append(ctx, s, &event.Event{Kind: event.WriteReviewed, Time: now, Branch: w.branch, Answer: a})
 	})
 	if err != nil {
 		return tool.Call{}, fmt.Errorf("review write: %w", err)
@@ -254,12 +254,12 @@ func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bo
 }
 
 // heldCall reads a quarantined write back from the log.
-func (m *Monitor) heldCall(ctx context.Context, s *session, w *held) (tool.Call, error) {
+func (m *Monitor) heldCall(ctx context.Context, s *live, w *held) (tool.Call, error) {
 	for rec, err := range m.store.Load(ctx, s.name, w.seq-1) {
 		if err != nil {
 			return tool.Call{}, unavailable(err)
 		}
-		e, err := provenance.FromRecord(rec)
+		e, err := event.FromRecord(rec)
 		if err != nil || e.Decided == nil || e.Decided.Write == nil {
 			return tool.Call{}, fmt.Errorf("%w: record %d does not hold the write", ErrUnavailable, w.seq)
 		}

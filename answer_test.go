@@ -11,8 +11,8 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -126,7 +126,7 @@ func TestACodeIsDeadAfterFiveWrongTries(t *testing.T) {
 	}
 	w.ownerSays("s", ".approve exec "+v.Held.Code)
 	w.want(policy.Allow, main("s"), c)
-	if got := count(w.events("s"), provenance.TryFailed); got != approval.MaxTries+1 {
+	if got := count(w.events("s"), event.TryFailed); got != approval.MaxTries+1 {
 		t.Errorf("got %d failed tries in the log, want %d", got, approval.MaxTries+1)
 	}
 }
@@ -388,7 +388,7 @@ func TestTheLogHoldsNoCodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rec.Kind == string(provenance.CallDecided) && strings.Contains(string(rec.Body), code) {
+		if rec.Kind == string(event.CallDecided) && strings.Contains(string(rec.Body), code) {
 			t.Errorf("record %d holds the code: %s", rec.Seq, rec.Body)
 		}
 	}
@@ -431,8 +431,8 @@ func TestOnlyTheVerifiedOwnerResetsTrust(t *testing.T) {
 				t.Errorf("got %s, want %s", open.Taint.Level, tt.want)
 			}
 			events := w.events("s")
-			if reset := tt.want != trust.Untrusted; reset != (count(events, provenance.TrustReset) == 1) || reset != (open.Command == "reset-trust") {
-				t.Errorf("got command %q and %d resets in the log", open.Command, count(events, provenance.TrustReset))
+			if reset := tt.want != trust.Untrusted; reset != (count(events, event.TrustReset) == 1) || reset != (open.Command == "reset-trust") {
+				t.Errorf("got command %q and %d resets in the log", open.Command, count(events, event.TrustReset))
 			}
 		})
 	}

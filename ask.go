@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/grounds"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -19,7 +20,7 @@ import (
 // that covers it lets it through, a person's no in this turn stands, an open question
 // about it stays the one question; only then is the auditor heard, and a new question
 // asked.
-func (m *Monitor) settle(ctx context.Context, s *session, b *provenance.Taint, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set, c *counsel) error {
+func (m *Monitor) settle(ctx context.Context, s *live, b *session.Taint, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set, c *counsel) error {
 	book := &s.state.book
 	if v.Effect == policy.Allow && m.auditor == nil {
 		if !book.Empty() {
@@ -105,7 +106,7 @@ const maxArgsShown = 2000
 
 // ask opens a question, with its evidence. The code is kept in memory only; after a
 // restart the same question gets a new one.
-func (m *Monitor) ask(ctx context.Context, s *session, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set, replaces string, c *counsel) error {
+func (m *Monitor) ask(ctx context.Context, s *live, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set, replaces string, c *counsel) error {
 	words, err := m.asked(ctx, s, c)
 	if err != nil {
 		return err
@@ -118,7 +119,7 @@ func (m *Monitor) ask(ctx context.Context, s *session, ref Ref, v *Verdict, x *d
 	if err != nil {
 		return err
 	}
-	x.decided.Ask = &provenance.Ask{
+	x.decided.Ask = &event.Ask{
 		ID: id, CodeHash: approval.HashCode(s.name, code), Expires: now + int64(set.Settings().ApprovalTTL), Replaces: replaces,
 		Args:  set.Redactor().Preview(set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown),
 		Words: words, Sources: tainting(v.Taint),
@@ -140,7 +141,7 @@ func (m *Monitor) ask(ctx context.Context, s *session, ref Ref, v *Verdict, x *d
 
 // asked are the user's latest words. A sub-agent's are its parent's, which are read
 // while no lock is held.
-func (m *Monitor) asked(ctx context.Context, s *session, c *counsel) ([]provenance.Said, error) {
+func (m *Monitor) asked(ctx context.Context, s *live, c *counsel) ([]event.Said, error) {
 	switch {
 	case s.state.parent != "" && c == nil:
 		return nil, errCounsel
@@ -186,7 +187,7 @@ func redactValue(set *policy.Set, toolName, path, value string) string {
 }
 
 // keepGrounds remembers what the call of a question stood on, until it is answered.
-func (s *session) keepGrounds(id string, g *grounds.Grounds) {
+func (s *live) keepGrounds(id string, g *grounds.Grounds) {
 	if g == nil {
 		return
 	}
@@ -203,7 +204,7 @@ func (s *session) keepGrounds(id string, g *grounds.Grounds) {
 }
 
 // keepCode remembers the code of an open question.
-func (s *session) keepCode(id, code string) {
+func (s *live) keepCode(id, code string) {
 	if s.codes == nil {
 		s.codes = map[string]string{}
 	}
@@ -226,7 +227,7 @@ func (x *decision) request(ref Ref, v *Verdict, now int64) approval.Request {
 	}
 }
 
-func (s *state) opinion(id string) *provenance.Opinion {
+func (s *state) opinion(id string) *event.Opinion {
 	if e := s.evidence[id]; e != nil {
 		return e.opinion
 	}

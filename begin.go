@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -38,7 +39,7 @@ type Turn struct {
 	// From is the sub-agent session whose result starts this turn.
 	From string
 	// Items is the host's census of the context (HOOK-03), if it has one.
-	Items []provenance.Item
+	Items []event.Item
 }
 
 // Opening is what Begin found.
@@ -64,7 +65,7 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 	}
 	var open Opening
 	recorded := false // the turn; another replica may have moved on before its command
-	err = m.with(ctx, t.Ref, func(s *session) error {
+	err = m.with(ctx, t.Ref, func(s *live) error {
 		set := m.policy.Load().For(agentOf(t.Agent, s.state.agent))
 		if !recorded {
 			var err error
@@ -87,7 +88,7 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 }
 
 // open records the turn, or what t adds to the one that is open.
-func (m *Monitor) open(ctx context.Context, s *session, set *policy.Set, t *Turn, inherited trust.Label) (Opening, error) {
+func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, inherited trust.Label) (Opening, error) {
 	var open Opening
 	open.Level, open.Rule = set.Classify(t.Sender)
 	b := s.state.branch(t.Ref.Branch)
@@ -96,7 +97,7 @@ func (m *Monitor) open(ctx context.Context, s *session, set *policy.Set, t *Turn
 	}
 	inherited = s.state.joinOwn(t.Ref.Session, inherited, t.Sender.SpawnedBy, t.From)
 	label := m.turnLabel(s, *t, open, inherited, b)
-	var event *provenance.Event
+	var event *event.Event
 	if t.joins(b) {
 		open.Continued, open.Turn = true, b.Turn.ID
 		event = m.joinEvent(b, *t, label, open.Level)
@@ -169,7 +170,7 @@ func (s *state) joinOwn(session string, l trust.Label, names ...string) trust.La
 // mark is the taint of a session over all its branches.
 func (m *Monitor) mark(ctx context.Context, name string) (trust.Label, bool, error) {
 	l, known := clean(), false
-	err := m.with(ctx, Ref{Session: name}, func(s *session) error {
+	err := m.with(ctx, Ref{Session: name}, func(s *live) error {
 		if known = s.state.version > 0; known {
 			l = s.state.mark()
 		}
@@ -193,7 +194,7 @@ func (s *state) mark() trust.Label {
 
 // turnLabel is what the turn brings into its context: the sender's words, what it was
 // spawned from, and what the host says is in there already.
-func (m *Monitor) turnLabel(s *session, t Turn, open Opening, inherited trust.Label, b *provenance.Taint) trust.Label {
+func (m *Monitor) turnLabel(s *live, t Turn, open Opening, inherited trust.Label, b *session.Taint) trust.Label {
 	l := trust.Label{Level: open.Level, Sensitivity: trust.Internal}
 	if open.Level <= trust.Shared {
 		src := trust.Source{Level: open.Level, Step: uint64(s.state.steps), Kind: "message", Detail: senderText(t.Sender)}
@@ -238,7 +239,7 @@ func senderText(s trust.Sender) string {
 // joins reports whether t belongs to the turn that is open: hosts announce one turn in
 // several hooks (message received, context assembled, first model call). Its message
 // must count once, so t loses it where the turn has one.
-func (t *Turn) joins(b *provenance.Taint) bool {
+func (t *Turn) joins(b *session.Taint) bool {
 	if !b.Turn.Has(t.Ref.Turn) {
 		return false
 	}
@@ -258,12 +259,12 @@ func (t *Turn) joins(b *provenance.Taint) bool {
 }
 
 // joinEvent records what the later hook adds; nil when it adds nothing.
-func (m *Monitor) joinEvent(b *provenance.Taint, t Turn, label trust.Label, level trust.Level) *provenance.Event {
+func (m *Monitor) joinEvent(b *session.Taint, t Turn, label trust.Label, level trust.Level) *event.Event {
 	if len(t.Items) == 0 && b.Mark.Covers(label) && t.Message == nil {
 		return nil
 	}
-	seen := &provenance.Seen{Label: label, Census: t.Items, From: t.From}
-	e := &provenance.Event{Kind: provenance.ContextSeen, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
+	seen := &event.Seen{Label: label, Census: t.Items, From: t.From}
+	e := &event.Event{Kind: event.ContextSeen, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
 	if t.Message != nil {
 		seen.Content = m.content([]byte(*t.Message), m.policy.Load(), false, true)
 		seen.Words = t.speaksForUser(level)
@@ -271,10 +272,10 @@ func (m *Monitor) joinEvent(b *provenance.Taint, t Turn, label trust.Label, leve
 	return e
 }
 
-func (m *Monitor) beganEvent(s *session, set *policy.Set, t Turn, open Opening, label trust.Label) *provenance.Event {
+func (m *Monitor) beganEvent(s *live, set *policy.Set, t Turn, open Opening, label trust.Label) *event.Event {
 	id, auto := s.state.turnName(t.Ref)
 	cfg := set.Settings()
-	began := &provenance.Began{
+	began := &event.Began{
 		Agent: t.Agent, Sender: t.Sender, Level: open.Level, Rule: open.Rule, Label: label,
 		Parent: t.Parent, Carry: cfg.TaintScope != "turn", Auto: auto,
 	}
@@ -287,7 +288,7 @@ func (m *Monitor) beganEvent(s *session, set *policy.Set, t Turn, open Opening, 
 	if t.Sender.SpawnedBy != "" || t.Ref.Branch != "" && !s.state.branch(t.Ref.Branch).Begun() {
 		began.Caution = cautioned(set, label)
 	}
-	return &provenance.Event{Kind: provenance.TurnBegan, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: id, Began: began}
+	return &event.Event{Kind: event.TurnBegan, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: id, Began: began}
 }
 
 // cautioned are the tools behind a label whose output is followed by audits: a context
@@ -315,9 +316,9 @@ const continued = "continued"
 
 // reopen begins a turn the host did not announce. A context nobody began is untrusted;
 // one that was begun goes on with the mark it has.
-func (m *Monitor) reopen(ctx context.Context, s *session, ref Ref) error {
+func (m *Monitor) reopen(ctx context.Context, s *live, ref Ref) error {
 	b := s.state.branch(ref.Branch)
-	began := &provenance.Began{Level: trust.Untrusted, Rule: "not-begun", Carry: true}
+	began := &event.Began{Level: trust.Untrusted, Rule: "not-begun", Carry: true}
 	if b.Begun() {
 		began.Level, began.Rule = b.Mark.Level, continued
 		began.Label = trust.Label{Level: b.Mark.Level, Sensitivity: b.Mark.Sensitivity}
@@ -327,8 +328,8 @@ func (m *Monitor) reopen(ctx context.Context, s *session, ref Ref) error {
 	}
 	var id string
 	id, began.Auto = s.state.turnName(ref)
-	return m.append(ctx, s, &provenance.Event{
-		Kind: provenance.TurnBegan, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: id, Began: began,
+	return m.append(ctx, s, &event.Event{
+		Kind: event.TurnBegan, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: id, Began: began,
 	})
 }
 
@@ -341,7 +342,7 @@ func (t Turn) command() (approval.Command, error) {
 }
 
 // command carries out a chat command.
-func (m *Monitor) command(ctx context.Context, s *session, set *policy.Set, t Turn, open *Opening) error {
+func (m *Monitor) command(ctx context.Context, s *live, set *policy.Set, t Turn, open *Opening) error {
 	cmd, err := t.command()
 	if err != nil {
 		open.Notice = err.Error()

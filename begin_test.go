@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -109,7 +109,7 @@ func TestOneTurnAnnouncedInSeveralHooksIsOneTurn(t *testing.T) {
 	hello := "hello"
 	first := w.begin(tidemark.Turn{Ref: ref, Sender: owner()})
 	second := w.begin(tidemark.Turn{Ref: ref, Sender: owner(), Message: &hello})
-	third := w.begin(tidemark.Turn{Ref: ref, Sender: owner(), Items: []provenance.Item{{Kind: "tool_result", Tool: "web_fetch", Trust: trust.Untrusted}}})
+	third := w.begin(tidemark.Turn{Ref: ref, Sender: owner(), Items: []event.Item{{Kind: "tool_result", Tool: "web_fetch", Trust: trust.Untrusted}}})
 	if first.Continued || !second.Continued || !third.Continued || first.Turn != "run-1" || second.Turn != "run-1" || third.Turn != "run-1" {
 		t.Errorf("got %+v, %+v, %+v; want one turn, continued twice", first, second, third)
 	}
@@ -134,7 +134,7 @@ func TestAMessageFoundInTheContextCountsOnce(t *testing.T) {
 	found.Found = true
 	w.begin(said)
 	w.tools(ref)
-	if open := w.begin(found); !open.Continued || count(w.events("s"), provenance.TurnBegan) != 1 {
+	if open := w.begin(found); !open.Continued || count(w.events("s"), event.TurnBegan) != 1 {
 		t.Errorf("got %+v, want the turn that has this message", open)
 	}
 	if open := w.begin(said); open.Continued || open.Turn == "run-1" {
@@ -156,7 +156,7 @@ func TestASecondMessageIsAnotherTurn(t *testing.T) {
 	if open := w.begin(tidemark.Turn{Ref: main("s"), Sender: stranger(), Message: &two}); open.Continued || open.Turn != "turn-2" || open.Taint.Level != trust.External {
 		t.Errorf("got %+v, want a turn of its own, external", open)
 	}
-	if got := count(w.events("s"), provenance.TurnBegan); got != 2 {
+	if got := count(w.events("s"), event.TurnBegan); got != 2 {
 		t.Errorf("got %d turns, want 2", got)
 	}
 }
@@ -177,7 +177,7 @@ func TestACallNobodyAnnouncedIsUntrusted(t *testing.T) {
 	if v.Taint.Level != trust.Untrusted {
 		t.Errorf("got %s, want untrusted: nobody began this session", v.Taint.Level)
 	}
-	if got := w.events("s"); got[0].Kind != provenance.TurnBegan || got[0].Began.Rule != "not-begun" {
+	if got := w.events("s"); got[0].Kind != event.TurnBegan || got[0].Began.Rule != "not-begun" {
 		t.Errorf("got %v, want a turn recorded as never begun", kinds(got))
 	}
 	w.ownerSays("t", "hi")
@@ -210,7 +210,7 @@ func TestTheLogHoldsNoSecretsOfAMessage(t *testing.T) {
 // HOOK-03
 func TestACensusLowersTheContextAndIsEvidence(t *testing.T) {
 	w := newWorld(t, "")
-	items := []provenance.Item{{Kind: "system_prompt", Trust: trust.System}, {Kind: "tool_result", Tool: "Web-Fetch", Trust: trust.Untrusted, Index: 4}}
+	items := []event.Item{{Kind: "system_prompt", Trust: trust.System}, {Kind: "tool_result", Tool: "Web-Fetch", Trust: trust.Untrusted, Index: 4}}
 	open := w.begin(tidemark.Turn{Ref: main("s"), Sender: owner(), Items: items})
 	if got := tidemark.Evidence(open.Taint); open.Taint.Level != trust.Untrusted || got != "web_fetch at step 0 [untrusted]" {
 		t.Errorf("got %s because of %q", open.Taint.Level, got)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -21,7 +21,7 @@ import (
 // nowhere keeps nothing: what is measured on it is the monitor alone.
 type nowhere struct{}
 
-func (nowhere) Append(context.Context, string, uint64, []*provenance.Event) error { return nil }
+func (nowhere) Append(context.Context, string, uint64, []*event.Event) error { return nil }
 func (nowhere) Load(context.Context, string, uint64) iter.Seq2[audit.Record, error] {
 	return func(func(audit.Record, error) bool) {}
 }

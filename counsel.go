@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -27,13 +28,13 @@ type counsel struct {
 	want func(ctx context.Context) // what is missing
 
 	question intent.Question // that opinion is about
-	opinion  *provenance.Opinion
+	opinion  *event.Opinion
 	under    situation // in which it was asked for
 	check    Check     // that ruling is about
-	ruling   *provenance.Ruling
-	task     *provenance.Task
-	words    []provenance.Said // the user's, for a sub-agent's question
-	heard    bool              // words was filled
+	ruling   *event.Ruling
+	task     *event.Task
+	words    []event.Said // the user's, for a sub-agent's question
+	heard    bool         // words was filled
 }
 
 // situation is what an opinion depends on beside the call.
@@ -48,7 +49,7 @@ func (m *Monitor) advised(ctx context.Context, ref Ref, call tool.Call) (v Verdi
 	c := &counsel{}
 	for range maxCounsel {
 		c.want = nil
-		err = m.with(ctx, ref, func(s *session) error {
+		err = m.with(ctx, ref, func(s *live) error {
 			b, err := m.turn(ctx, s, ref)
 			if err != nil {
 				return err
@@ -67,7 +68,7 @@ func (m *Monitor) advised(ctx context.Context, ref Ref, call tool.Call) (v Verdi
 }
 
 // audited says what the auditor is to be asked about the call, if anything.
-func (m *Monitor) audited(v *Verdict, b *provenance.Taint, cfg *policy.Settings) (kind intent.Kind, sources []string, ok bool) {
+func (m *Monitor) audited(v *Verdict, b *session.Taint, cfg *policy.Settings) (kind intent.Kind, sources []string, ok bool) {
 	switch {
 	case m.auditor == nil:
 	case v.Effect == policy.Confirm && v.Kind == policy.KindTaintEscalation && cfg.Review != "human":
@@ -96,7 +97,7 @@ func sourceNames(l trust.Label) []string {
 // audit hears the auditor and applies what it said. It can turn allow into a held or
 // refused call; a held one into allow only where the policy says so, and only one that
 // taint alone holds.
-func (m *Monitor) audit(s *session, v *Verdict, x *decision, kind intent.Kind, sources []string, set *policy.Set, c *counsel) error {
+func (m *Monitor) audit(s *live, v *Verdict, x *decision, kind intent.Kind, sources []string, set *policy.Set, c *counsel) error {
 	q := intent.Question{
 		Kind: kind, Sources: slices.Clone(sources), Tool: v.Tool,
 		Params: intent.Summarise(set.Redactor().Args(v.Tool, x.args.Raw()), maxParams),
@@ -128,7 +129,7 @@ const maxParams = 1500
 
 // hear asks the auditor. It holds no lock.
 func (m *Monitor) hear(ctx context.Context, session string, q intent.Question, c *counsel) {
-	o := &provenance.Opinion{Kind: "caution", Prompt: intent.Version, Answer: intent.Unsure.String()}
+	o := &event.Opinion{Kind: "caution", Prompt: intent.Version, Answer: intent.Unsure.String()}
 	if q.Kind == intent.Consistency {
 		o.Kind = "consistency"
 	}
@@ -153,7 +154,7 @@ func (m *Monitor) hear(ctx context.Context, session string, q intent.Question, c
 	o.Answer, o.Reason, o.Model, o.Cached = said.Answer.String(), m.clean(said.Reason, 200), said.Model, said.Cached
 }
 
-func applyCaution(v *Verdict, o *provenance.Opinion, cfg policy.Settings) {
+func applyCaution(v *Verdict, o *event.Opinion, cfg policy.Settings) {
 	switch {
 	case o.Answer == intent.Consistent.String():
 		o.Settled = "allow"
@@ -169,14 +170,14 @@ func applyCaution(v *Verdict, o *provenance.Opinion, cfg policy.Settings) {
 	}
 }
 
-func unheard(o *provenance.Opinion) string {
+func unheard(o *event.Opinion) string {
 	if o.Failed != "" {
 		return o.Failed
 	}
 	return "it is not sure"
 }
 
-func applyConsistency(v *Verdict, o *provenance.Opinion, cfg policy.Settings) {
+func applyConsistency(v *Verdict, o *event.Opinion, cfg policy.Settings) {
 	switch {
 	case o.Answer == intent.Inconsistent.String():
 		v.block(o, cfg, "auditor.inconsistent", "this is not what the user asked for: "+o.Reason)
@@ -191,7 +192,7 @@ func applyConsistency(v *Verdict, o *provenance.Opinion, cfg policy.Settings) {
 
 // block turns the verdict down; the owner can still override it unless the policy says
 // otherwise (CAU-10).
-func (v *Verdict) block(o *provenance.Opinion, cfg policy.Settings, rule, why string) {
+func (v *Verdict) block(o *event.Opinion, cfg policy.Settings, rule, why string) {
 	o.Settled = "block"
 	r := policy.Reason{Rule: rule, Effect: cfg.OnBlock, Text: why}
 	v.Effect, v.Kind, v.Rule = cfg.OnBlock, "", rule
@@ -203,7 +204,7 @@ func (v *Verdict) block(o *provenance.Opinion, cfg policy.Settings, rule, why st
 }
 
 // verify asks the external verifier about a call that would otherwise run.
-func (m *Monitor) verify(s *session, b *provenance.Taint, ref Ref, v *Verdict, x *decision, set *policy.Set, c *counsel) error {
+func (m *Monitor) verify(s *live, b *session.Taint, ref Ref, v *Verdict, x *decision, set *policy.Set, c *counsel) error {
 	if c == nil || c.ruling == nil || b.Mark.Level < c.check.Taint || s.state.agent != c.check.Agent {
 		if c != nil {
 			x.decided.Seal()
@@ -215,7 +216,7 @@ func (m *Monitor) verify(s *session, b *provenance.Taint, ref Ref, v *Verdict, x
 			c.want = func(ctx context.Context) {
 				start := m.now()
 				r := m.verifier.Verify(ctx, check)
-				c.ruling = &provenance.Ruling{
+				c.ruling = &event.Ruling{
 					Allow: r.Allow, By: r.By, Reason: m.clean(r.Reason, 500), Failed: r.Failed, Cached: r.Cached,
 					TookMs: m.now().Sub(start).Milliseconds(),
 				}

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -542,6 +542,6 @@ func TestCounselWithoutARecordIsNoPermit(t *testing.T) {
 
 type broken struct{ tidemark.Store }
 
-func (broken) Append(context.Context, string, uint64, []*provenance.Event) error {
+func (broken) Append(context.Context, string, uint64, []*event.Event) error {
 	return errors.New("disk full")
 }

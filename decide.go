@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -15,9 +16,9 @@ import (
 // decision is what one call of Decide works on; each session keeps one because the path
 // is hot. The store must not keep events, so it can be used again once Append returned.
 type decision struct {
-	event   provenance.Event
-	decided provenance.Decided
-	list    [1]*provenance.Event
+	event   event.Event
+	decided event.Decided
+	list    [1]*event.Event
 	args    tool.Args
 	call    tool.Call
 }
@@ -27,7 +28,7 @@ type decision struct {
 // the verifier, record. Only then is there a permit. Whoever is outside is heard while
 // the session goes on; then the call is judged again from the start.
 func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (v Verdict, err error) {
-	err = m.with(ctx, ref, func(s *session) error {
+	err = m.with(ctx, ref, func(s *live) error {
 		b, err := m.turn(ctx, s, ref)
 		if err != nil {
 			return err
@@ -51,7 +52,7 @@ func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (v Verdic
 
 // turn finds the open turn the call belongs to, opening one where the host did not. A
 // turn that was sealed stays so: then the branch is returned as it is.
-func (m *Monitor) turn(ctx context.Context, s *session, ref Ref) (*provenance.Taint, error) {
+func (m *Monitor) turn(ctx context.Context, s *live, ref Ref) (*session.Taint, error) {
 	if strings.HasPrefix(ref.Session, reserved) {
 		return nil, fmt.Errorf("%w: names that begin with %q are ours", ErrRef, reserved)
 	}
@@ -65,7 +66,7 @@ func (m *Monitor) turn(ctx context.Context, s *session, ref Ref) (*provenance.Ta
 	return s.state.branch(ref.Branch), nil
 }
 
-func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, ref Ref, call tool.Call, x *decision, v *Verdict, c *counsel) error {
+func (m *Monitor) decide(ctx context.Context, s *live, b *session.Taint, ref Ref, call tool.Call, x *decision, v *Verdict, c *counsel) error {
 	now := m.now().UnixNano()
 	set := m.policy.Load().For(s.state.agent)
 	x.args.Reset(call.Args)
@@ -119,7 +120,7 @@ func (m *Monitor) decide(ctx context.Context, s *session, b *provenance.Taint, r
 }
 
 // weigh puts the call into its context and asks the policy, and a candidate beside it.
-func (m *Monitor) weigh(ctx context.Context, s *session, b *provenance.Taint, ref Ref, set *policy.Set, x *decision, v *Verdict, c *counsel) error {
+func (m *Monitor) weigh(ctx context.Context, s *live, b *session.Taint, ref Ref, set *policy.Set, x *decision, v *Verdict, c *counsel) error {
 	name := tool.Name(x.call.Name)
 	in := &s.input
 	fill(in, s, b, name, &x.args)
@@ -157,7 +158,7 @@ func (m *Monitor) weigh(ctx context.Context, s *session, b *provenance.Taint, re
 // describe fills in what the log will say. Fields are set one by one, here and in the
 // two functions below, because a whole struct at once costs the collector more than the
 // decision does.
-func (x *decision) describe(v *Verdict, b *provenance.Taint, t *policy.Traits, version string) {
+func (x *decision) describe(v *Verdict, b *session.Taint, t *policy.Traits, version string) {
 	d := &x.decided
 	d.CallID, d.Tool, d.Call, d.Step, d.Kind, d.Rule = x.call.ID, v.Tool, &x.call, v.Step, v.Kind, v.Rule
 	d.Level, d.Policy = b.Mark.Level, version
@@ -167,22 +168,22 @@ func (x *decision) describe(v *Verdict, b *provenance.Taint, t *policy.Traits, v
 }
 
 // happened makes the event around it. A call of a sealed turn is late.
-func (x *decision) happened(now int64, ref Ref, b *provenance.Taint) {
+func (x *decision) happened(now int64, ref Ref, b *session.Taint) {
 	e := &x.event
-	e.Kind, e.Time, e.Branch, e.Turn, e.Iteration, e.Decided = provenance.CallDecided, now, ref.Branch, b.Turn.ID, b.Turn.Iteration, &x.decided
+	e.Kind, e.Time, e.Branch, e.Turn, e.Iteration, e.Decided = event.CallDecided, now, ref.Branch, b.Turn.ID, b.Turn.Iteration, &x.decided
 	if e.Late = !b.Turn.Has(ref.Turn); e.Late {
 		e.Turn = ref.Turn
 	}
 }
 
-func fill(in *policy.Input, s *session, b *provenance.Taint, name string, args *tool.Args) {
+func fill(in *policy.Input, s *live, b *session.Taint, name string, args *tool.Args) {
 	in.Tool, in.Args, in.Agent, in.Provider, in.History = name, args, s.state.agent, b.Turn.Provider, s.state
 	in.Taint, in.Sens, in.Levels, in.Tainted, in.Sensitive = b.Mark.Level, b.Mark.Sensitivity, b.Levels, b.Tainted, b.Sensitive
 	in.Iteration = b.Turn.Iteration
 }
 
 // judge asks the policy, unless the turn itself is over or the call is a canary (BEY-13).
-func judge(set *policy.Set, in *policy.Input, b *provenance.Taint, ref Ref) policy.Decision {
+func judge(set *policy.Set, in *policy.Input, b *session.Taint, ref Ref) policy.Decision {
 	if tool.IsCanary(in.Args.Raw()) {
 		return refuse("canary", "this call is a canary: it is there to be blocked, and no policy or approval lets it through")
 	}
@@ -196,10 +197,10 @@ func judge(set *policy.Set, in *policy.Input, b *provenance.Taint, ref Ref) poli
 }
 
 // beside is what a candidate policy says. It never acts.
-func beside(candidate *policy.Set, in *policy.Input, b *provenance.Taint, ref Ref) *provenance.Shadow {
+func beside(candidate *policy.Set, in *policy.Input, b *session.Taint, ref Ref) *event.Shadow {
 	other := *in // the set remembers in its input what it found
 	d := judge(candidate, &other, b, ref)
-	return &provenance.Shadow{Policy: candidate.Version(), Effect: d.Effect.String(), Kind: d.Kind, Rule: d.Rule}
+	return &event.Shadow{Policy: candidate.Version(), Effect: d.Effect.String(), Kind: d.Kind, Rule: d.Rule}
 }
 
 func refuse(rule, text string) policy.Decision {
@@ -208,7 +209,7 @@ func refuse(rule, text string) policy.Decision {
 
 // quarantine keeps the content of a blocked write to a memory file (BEY-08); an empty
 // path is no such write.
-func (m *Monitor) quarantine(s *session, v *Verdict, x *decision, path string) error {
+func (m *Monitor) quarantine(s *live, v *Verdict, x *decision, path string) error {
 	if path == "" {
 		return nil
 	}
@@ -223,7 +224,7 @@ func (m *Monitor) quarantine(s *session, v *Verdict, x *decision, path string) e
 	if err != nil {
 		return err
 	}
-	x.decided.Write = &provenance.Write{ID: id, Path: path, Args: string(x.args.Raw())}
+	x.decided.Write = &event.Write{ID: id, Path: path, Args: string(x.args.Raw())}
 	v.Write = id
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -221,7 +221,7 @@ func TestASecondReportOfAResultIsNotASecondResult(t *testing.T) {
 		if err != nil || l.Level != trust.Untrusted {
 			t.Fatalf("report %d: got %s, %v", i, l.Level, err)
 		}
-		if got := count(w.events("s"), provenance.ResultSeen); got != want {
+		if got := count(w.events("s"), event.ResultSeen); got != want {
 			t.Errorf("after report %d: got %d results recorded, want %d", i, got, want)
 		}
 	}

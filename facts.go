@@ -3,9 +3,10 @@ package tidemark
 import (
 	"context"
 
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/grounds"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -48,7 +49,7 @@ func (f *facts) Origin(what string) string { return f.get().Origin(what) }
 // words come back from the log; what was read before is unseen, which is the strict
 // answer.
 // Preconditions: s.mu is held and s is loaded.
-func (m *Monitor) ground(ctx context.Context, s *session) (*grounds.Context, error) {
+func (m *Monitor) ground(ctx context.Context, s *live) (*grounds.Context, error) {
 	if s.grounds != nil {
 		return s.grounds, nil
 	}
@@ -84,7 +85,7 @@ func (s *state) tainted() bool {
 }
 
 // know makes the facts of a call askable.
-func (m *Monitor) know(ctx context.Context, s *session, b *provenance.Taint, in *policy.Input) error {
+func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *policy.Input) error {
 	g, err := m.ground(ctx, s)
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func (m *Monitor) know(ctx context.Context, s *session, b *provenance.Taint, in 
 }
 
 // heard adds a turn's message to what was said. A stranger's is content like any other.
-func (s *session) heard(t *Turn, words bool, label trust.Label) {
+func (s *live) heard(t *Turn, words bool, label trust.Label) {
 	switch {
 	case s.grounds == nil || t.Message == nil:
 	case words:
@@ -112,7 +113,7 @@ func (s *session) heard(t *Turn, words bool, label trust.Label) {
 }
 
 // read adds a result to what was read.
-func (s *session) read(o *Observation, name string, step uint64, set *policy.Set, label trust.Label, tainted bool) {
+func (s *live) read(o *Observation, name string, step uint64, set *policy.Set, label trust.Label, tainted bool) {
 	if s.grounds == nil {
 		return
 	}
@@ -126,7 +127,7 @@ func (s *session) read(o *Observation, name string, step uint64, set *policy.Set
 // shownValues are what a question shows of the values that decided, and where they came
 // from. Those the user or the operator never said are nobody's secret: they are shown as
 // they are, in memory only.
-func shownValues(g *grounds.Grounds, redact func(path, value string) string) (live, kept []provenance.Shown) {
+func shownValues(g *grounds.Grounds, redact func(path, value string) string) (live, kept []event.Shown) {
 	if g == nil {
 		return nil, nil
 	}
@@ -134,7 +135,7 @@ func shownValues(g *grounds.Grounds, redact func(path, value string) string) (li
 		if len(live) == maxValuesShown {
 			break
 		}
-		v := provenance.Shown{Path: cutText(redact("", f.Path), 100), Role: f.Role, Value: cutText(f.Value, 500), Origin: f.From, Where: redact("", f.Where)}
+		v := event.Shown{Path: cutText(redact("", f.Path), 100), Role: f.Role, Value: cutText(f.Value, 500), Origin: f.From, Where: redact("", f.Where)}
 		k := v
 		if k.Value = redact(f.Path, v.Value); f.Role == "credential" {
 			k.Value = redactedValue

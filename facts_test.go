@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -194,7 +194,7 @@ type tells struct {
 	tell func()
 }
 
-func (s tells) Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error {
+func (s tells) Append(ctx context.Context, session string, at uint64, events []*event.Event) error {
 	err := s.Store.Append(ctx, session, at, events)
 	s.tell()
 	return err

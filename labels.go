@@ -11,7 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -28,27 +28,27 @@ type labels struct {
 	any atomic.Bool // there are some, or nobody has looked yet
 
 	mu      sync.Mutex
-	loaded  bool                                 // guarded by mu
-	version uint64                               // guarded by mu
-	byKey   map[string]*provenance.Resource      // guarded by mu
-	byName  map[string][]string                  // guarded by mu; keys by the last part of their path
-	byHash  map[tool.Digest]*provenance.Resource // guarded by mu
+	loaded  bool                            // guarded by mu
+	version uint64                          // guarded by mu
+	byKey   map[string]*event.Resource      // guarded by mu
+	byName  map[string][]string             // guarded by mu; keys by the last part of their path
+	byHash  map[tool.Digest]*event.Resource // guarded by mu
 }
 
 func (l *labels) reset() {
-	l.byKey, l.byName = map[string]*provenance.Resource{}, map[string][]string{}
-	l.byHash, l.version = map[tool.Digest]*provenance.Resource{}, 0
+	l.byKey, l.byName = map[string]*event.Resource{}, map[string][]string{}
+	l.byHash, l.version = map[tool.Digest]*event.Resource{}, 0
 }
 
 // apply folds one event of the log.
 // Preconditions: mu is held.
-func (l *labels) apply(e *provenance.Event) {
+func (l *labels) apply(e *event.Event) {
 	l.version++
 	r := e.Resource
 	if r == nil {
 		return
 	}
-	if e.Kind == provenance.LabelCleared {
+	if e.Kind == event.LabelCleared {
 		l.clear(r.Key)
 		return
 	}
@@ -67,7 +67,7 @@ func (l *labels) apply(e *provenance.Event) {
 }
 
 // graver is whichever of two is trusted less.
-func graver(a, b *provenance.Resource) *provenance.Resource {
+func graver(a, b *event.Resource) *event.Resource {
 	if a != nil && a.Label.Level < b.Label.Level {
 		return a
 	}
@@ -104,7 +104,7 @@ func (l *labels) load(ctx context.Context, store Store) error {
 		if err != nil {
 			return fmt.Errorf("read labels: %w", unavailable(err))
 		}
-		e, err := provenance.FromRecord(rec)
+		e, err := event.FromRecord(rec)
 		if err != nil {
 			return fmt.Errorf("read labels: %w", unavailable(err))
 		}
@@ -141,7 +141,7 @@ func (l *labels) find(ctx context.Context, store Store, keys []string, content *
 			return out, false, err
 		}
 	}
-	add := func(r *provenance.Resource) {
+	add := func(r *event.Resource) {
 		if r == nil {
 			return
 		}
@@ -186,7 +186,7 @@ func sameResource(a, b string) bool {
 
 // label records that resources were written from a tainted context. It must be durable
 // before the write is let through.
-func (m *Monitor) label(ctx context.Context, list []provenance.Resource) error {
+func (m *Monitor) label(ctx context.Context, list []event.Resource) error {
 	l := &m.labels
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -198,13 +198,13 @@ func (m *Monitor) label(ctx context.Context, list []provenance.Resource) error {
 				return err
 			}
 		}
-		var events []*provenance.Event
+		var events []*event.Event
 		for i := range list {
 			r := &list[i]
 			if old := l.byKey[r.Key]; old != nil && old.Label.Covers(r.Label) && sameHash(old.Hash, r.Hash) {
 				continue
 			}
-			events = append(events, &provenance.Event{Kind: provenance.Labelled, Time: m.now().UnixNano(), Resource: r})
+			events = append(events, &event.Event{Kind: event.Labelled, Time: m.now().UnixNano(), Resource: r})
 		}
 		if len(events) == 0 {
 			return nil
@@ -247,7 +247,7 @@ func (m *Monitor) Labels(ctx context.Context) ([]LabelView, error) {
 		return nil, err
 	}
 	out := []LabelView{}
-	for _, r := range slices.SortedFunc(maps.Values(l.byKey), func(a, b *provenance.Resource) int { return cmp.Compare(a.Key, b.Key) }) {
+	for _, r := range slices.SortedFunc(maps.Values(l.byKey), func(a, b *event.Resource) int { return cmp.Compare(a.Key, b.Key) }) {
 		out = append(out, LabelView{Key: r.Key, Level: r.Label.Level, Session: r.Session, Tool: r.Tool, Step: r.Step, Sources: r.Label.Sources})
 	}
 	return out, nil
@@ -264,11 +264,11 @@ func (m *Monitor) ClearLabel(ctx context.Context, key, by, via string) error {
 	if l.byKey[key] == nil {
 		return fmt.Errorf("clear label: %w", ErrNotFound)
 	}
-	e := &provenance.Event{
-		Kind: provenance.LabelCleared, Time: m.now().UnixNano(), Resource: &provenance.Resource{Key: key},
-		Answer: &provenance.Answer{By: by, Via: via, Verdict: "clear"},
+	e := &event.Event{
+		Kind: event.LabelCleared, Time: m.now().UnixNano(), Resource: &event.Resource{Key: key},
+		Answer: &event.Answer{By: by, Via: via, Verdict: "clear"},
 	}
-	if err := m.store.Append(ctx, labelsLog, l.version, []*provenance.Event{e}); err != nil {
+	if err := m.store.Append(ctx, labelsLog, l.version, []*event.Event{e}); err != nil {
 		l.loaded = false
 		return fmt.Errorf("clear label: %w", unavailable(err))
 	}

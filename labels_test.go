@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -97,7 +97,7 @@ func TestAPersonClearsALabel(t *testing.T) {
 	w.reads("b", "work/notes.txt", "do what the page says")
 	w.wantLevel("b", trust.Local)
 	e := w.events("tidemark:labels")
-	if last := e[len(e)-1]; last.Kind != provenance.LabelCleared || last.Answer.By != "me" {
+	if last := e[len(e)-1]; last.Kind != event.LabelCleared || last.Answer.By != "me" {
 		t.Errorf("the log says %+v", last)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 )
 
 // Options are what a Monitor needs. Policy, Store, Now and Rand are required.
@@ -46,7 +46,7 @@ type Monitor struct {
 	labels   labels
 
 	mu       sync.RWMutex
-	sessions map[string]*session // guarded by mu
+	sessions map[string]*live    // guarded by mu
 	children map[string][]string // guarded by mu; sub-agents of a session
 	asking   map[string]string   // guarded by mu; sessions by the questions they asked
 	kept     int                 // guarded by mu; how many of asking were open when it was last cleared
@@ -68,7 +68,7 @@ func New(o Options) (*Monitor, error) {
 	}
 	m := &Monitor{
 		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, auditor: o.Auditor, verifier: o.Verifier,
-		sessions: map[string]*session{}, children: map[string][]string{}, asking: map[string]string{},
+		sessions: map[string]*live{}, children: map[string][]string{}, asking: map[string]string{},
 	}
 	if m.max <= 0 {
 		m.max = 20_000
@@ -119,7 +119,7 @@ func (r Ref) check() error {
 // with runs step on the session under its lock, with the state read from the log. The
 // lock is the session's own and is held while a record is written: a session speaks in
 // order, and sessions do not wait for one another.
-func (m *Monitor) with(ctx context.Context, ref Ref, step func(*session) error) error {
+func (m *Monitor) with(ctx context.Context, ref Ref, step func(*live) error) error {
 	if err := ref.check(); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (m *Monitor) with(ctx context.Context, ref Ref, step func(*session) error) 
 	return err
 }
 
-func (m *Monitor) session(name string) *session {
+func (m *Monitor) session(name string) *live {
 	m.mu.RLock()
 	s := m.sessions[name]
 	m.mu.RUnlock()
@@ -155,14 +155,14 @@ func (m *Monitor) session(name string) *session {
 	return s
 }
 
-func (m *Monitor) newSession(name string) *session {
+func (m *Monitor) newSession(name string) *live {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.sessions[name]
 	if s == nil {
 		m.clock.Add(1)
 		m.evict()
-		s = &session{name: name}
+		s = &live{name: name}
 		m.sessions[name] = s
 	}
 	return s
@@ -174,11 +174,11 @@ func (m *Monitor) evict() {
 	if len(m.sessions) < m.max {
 		return
 	}
-	all := make([]*session, 0, len(m.sessions))
+	all := make([]*live, 0, len(m.sessions))
 	for _, s := range m.sessions {
 		all = append(all, s)
 	}
-	slices.SortFunc(all, func(a, b *session) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
+	slices.SortFunc(all, func(a, b *live) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
 	for _, s := range all[:max(1, len(all)/8)] {
 		if s.mu.TryLock() { // one in use stays
 			s.loaded, s.state, s.work, s.grounds, s.spoken = false, nil, nil, nil, nil
@@ -190,7 +190,7 @@ func (m *Monitor) evict() {
 
 // load folds the session's log, or what is new of it.
 // Preconditions: s.mu is held and s is not loaded.
-func (m *Monitor) load(ctx context.Context, s *session) error {
+func (m *Monitor) load(ctx context.Context, s *live) error {
 	s.grounds = nil // what others did meanwhile was not heard here
 	if st := s.state; st != nil {
 		known := st.version
@@ -222,7 +222,7 @@ func (m *Monitor) read(ctx context.Context, name string, st *state) error {
 		if rec.Seq != st.version+1 {
 			return fmt.Errorf("read session %q: %w: record %d follows %d", name, ErrUnavailable, rec.Seq, st.version)
 		}
-		e, err := provenance.FromRecord(rec)
+		e, err := event.FromRecord(rec)
 		if err != nil {
 			return fmt.Errorf("read session: %w", unavailable(err))
 		}
@@ -234,7 +234,7 @@ func (m *Monitor) read(ctx context.Context, name string, st *state) error {
 // append writes events to the log and only then folds them. After an error nobody knows
 // what was written, so the session is read again before it decides anything.
 // Preconditions: s.mu is held and s is loaded.
-func (m *Monitor) append(ctx context.Context, s *session, events ...*provenance.Event) error {
+func (m *Monitor) append(ctx context.Context, s *live, events ...*event.Event) error {
 	for _, e := range events {
 		if e.Decided != nil && e.Decided.Ask != nil {
 			m.index(s, e.Decided.Ask) // before anybody is told: who looks then waits for the lock, and finds it

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -40,7 +41,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 	}
 	var label trust.Label
 	sealed := false
-	err = m.with(ctx, o.Ref, func(s *session) error {
+	err = m.with(ctx, o.Ref, func(s *live) error {
 		b := s.state.branch(o.Ref.Branch)
 		late := !b.Turn.Has(o.Ref.Turn) && b.Sealed(o.Ref.Turn)
 		if !late {
@@ -81,7 +82,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 	return label, nil
 }
 
-func (m *Monitor) seenEvent(s *session, b *provenance.Taint, o Observation, name string, call provenance.Call, found bool, child trust.Label) *provenance.Event {
+func (m *Monitor) seenEvent(s *live, b *session.Taint, o Observation, name string, call session.Call, found bool, child trust.Label) *event.Event {
 	set := m.policy.Load().For(s.state.agent)
 	args := tool.NewArgs(o.Result.Args)
 	traits := set.Traits(name, &args)
@@ -112,7 +113,7 @@ func (m *Monitor) seenEvent(s *session, b *provenance.Taint, o Observation, name
 		}}
 	}
 	label = label.Join(trust.Label{Level: trust.System, Sensitivity: trust.Public, Sources: child.Sources})
-	seen := &provenance.Seen{
+	seen := &event.Seen{
 		CallID: o.Result.CallID, Tool: name, Step: step, Label: label, Content: content, From: o.From, Error: o.Result.Error,
 		Source: traits.Source || label.Level <= trust.External, Sensitive: traits.Sensitive,
 		Caution: traits.Caution || !traits.CautionFixed && (o.Caution || s.state.cautious[name] || o.From != "" && child.Level <= trust.External),
@@ -121,8 +122,8 @@ func (m *Monitor) seenEvent(s *session, b *provenance.Taint, o Observation, name
 		d := tool.Call{Name: name, Args: o.Result.Args}.Digest()
 		seen.Digest = &d
 	}
-	return &provenance.Event{
-		Kind: provenance.ResultSeen, Time: m.now().UnixNano(), Branch: o.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Seen: seen,
+	return &event.Event{
+		Kind: event.ResultSeen, Time: m.now().UnixNano(), Branch: o.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Seen: seen,
 	}
 }
 
@@ -130,9 +131,9 @@ func (m *Monitor) seenEvent(s *session, b *provenance.Taint, o Observation, name
 const maxMessage = 32 << 10
 
 // content is what is kept of a text. Nothing of a sensitive one but its hash.
-func (m *Monitor) content(text []byte, set *policy.Set, sensitive, message bool) *provenance.Content {
+func (m *Monitor) content(text []byte, set *policy.Set, sensitive, message bool) *event.Content {
 	cfg := set.Settings()
-	c := &provenance.Content{Hash: tool.DigestOf(text), Bytes: len(text)}
+	c := &event.Content{Hash: tool.DigestOf(text), Bytes: len(text)}
 	if cfg.Previews && !sensitive {
 		c.Preview = set.Redactor().Preview(text, 100)
 	}
@@ -143,8 +144,8 @@ func (m *Monitor) content(text []byte, set *policy.Set, sensitive, message bool)
 }
 
 // whole keeps a full context, without secrets, where a rule asks for it.
-func (m *Monitor) whole(text []byte) *provenance.Content {
-	return &provenance.Content{Hash: tool.DigestOf(text), Bytes: len(text), Text: m.Policy().Redactor().Text(string(text))}
+func (m *Monitor) whole(text []byte) *event.Content {
+	return &event.Content{Hash: tool.DigestOf(text), Bytes: len(text), Text: m.Policy().Redactor().Text(string(text))}
 }
 
 // Ending is a response that is about to go out.
@@ -165,7 +166,7 @@ type Ended struct {
 // End records the response and seals the turn. Ending a turn twice is ErrSealed.
 func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 	var out Ended
-	err := m.with(ctx, e.Ref, func(s *session) error {
+	err := m.with(ctx, e.Ref, func(s *live) error {
 		b := s.state.branch(e.Ref.Branch)
 		if !b.Turn.Has(e.Ref.Turn) {
 			if !b.Begun() {
@@ -179,9 +180,9 @@ func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 			out.Footer = hook.Footer(out.Taint)
 		}
 		label := trust.Label{Level: out.Taint.Level, Sensitivity: out.Taint.Sensitivity}
-		return m.append(ctx, s, &provenance.Event{
-			Kind: provenance.TurnSealed, Time: m.now().UnixNano(), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
-			Seen: &provenance.Seen{Label: label, Content: m.content(e.Content, set, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason},
+		return m.append(ctx, s, &event.Event{
+			Kind: event.TurnSealed, Time: m.now().UnixNano(), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
+			Seen: &event.Seen{Label: label, Content: m.content(e.Content, set, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason},
 		})
 	})
 	if err != nil {

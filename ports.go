@@ -6,8 +6,8 @@ import (
 	"iter"
 
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -21,7 +21,7 @@ import (
 // On any other error the caller cannot know what was written and must Load again.
 // The store must not keep events after Append returned.
 type Store interface {
-	Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error
+	Append(ctx context.Context, session string, at uint64, events []*event.Event) error
 	Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error]
 }
 

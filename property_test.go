@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -239,7 +239,7 @@ func (l *life) sameVerdicts() {
 	twin := &world{TB: l.TB, store: memory.New(), clock: l.clock, dice: l.dice}
 	for _, s := range lifeSessions {
 		for i, e := range l.events(s) {
-			if err := twin.store.Append(l.Context(), s, uint64(i), []*provenance.Event{&e}); err != nil {
+			if err := twin.store.Append(l.Context(), s, uint64(i), []*event.Event{&e}); err != nil {
 				l.t.Fatal(err)
 			}
 		}
@@ -266,31 +266,31 @@ func verdictText(v tidemark.Verdict) string {
 // policy's wish stands on an answer nobody used before.
 type auditor struct {
 	t       *rapid.T
-	asked   map[string]*provenance.Decided // by question or write
-	branch  map[string]string              // by question, write or grant
-	answers map[string]provenance.Event    // by what they made spendable
-	ends    map[string]int                 // how many ends of a turn that has seen
+	asked   map[string]*event.Decided // by question or write
+	branch  map[string]string         // by question, write or grant
+	answers map[string]event.Event    // by what they made spendable
+	ends    map[string]int            // how many ends of a turn that has seen
 	used    map[string]bool
 }
 
-func auditLog(t *rapid.T, events []provenance.Event) {
-	a := &auditor{t, map[string]*provenance.Decided{}, map[string]string{}, map[string]provenance.Event{}, map[string]int{}, map[string]bool{}}
+func auditLog(t *rapid.T, events []event.Event) {
+	a := &auditor{t, map[string]*event.Decided{}, map[string]string{}, map[string]event.Event{}, map[string]int{}, map[string]bool{}}
 	for i, e := range events {
 		switch e.Kind {
-		case provenance.TurnSealed:
+		case event.TurnSealed:
 			a.turnEnds(e.Branch)
-		case provenance.TurnBegan:
+		case event.TurnBegan:
 			if !e.Began.Command && lastTurnIsOpen(events[:i], e.Branch) {
 				a.turnEnds(e.Branch)
 			}
-		case provenance.Answered, provenance.WriteReviewed:
+		case event.Answered, event.WriteReviewed:
 			for _, id := range approved(e.Answer) {
 				if e.Answer.Grant != nil {
 					a.branch[id] = e.Branch
 				}
 				a.answers[id] = e
 			}
-		case provenance.CallDecided:
+		case event.CallDecided:
 			if e.Decided.Ask != nil {
 				a.asked[e.Decided.Ask.ID], a.branch[e.Decided.Ask.ID] = e.Decided, e.Branch
 			}
@@ -312,7 +312,7 @@ func (a *auditor) turnEnds(branch string) {
 	}
 }
 
-func (a *auditor) spends(record int, e provenance.Event, d *provenance.Decided) {
+func (a *auditor) spends(record int, e event.Event, d *event.Decided) {
 	answer, known := a.answers[d.Spent]
 	if d.Effect != "allow" || !known || a.ends[d.Spent] > turnsOf(answer) || a.branch[d.Spent] != e.Branch {
 		a.t.Fatalf("record %d: %s spends %q: answered %v, %d turns ended, of branch %q", record, d.Tool, d.Spent, known, a.ends[d.Spent], a.branch[d.Spent])
@@ -324,7 +324,7 @@ func (a *auditor) spends(record int, e provenance.Event, d *provenance.Decided) 
 		return
 	}
 	q := a.asked[d.Spent]
-	worse := answer.Kind == provenance.Answered && (d.Level < q.Level || d.Policy != q.Policy)
+	worse := answer.Kind == event.Answered && (d.Level < q.Level || d.Policy != q.Policy)
 	if a.used[d.Spent] || q.Digest != d.Digest || e.Time >= answer.Answer.Until || worse {
 		a.t.Fatalf("record %d: %s spends the approval of another call, or a second time: %+v", record, d.Tool, q)
 	}
@@ -332,9 +332,9 @@ func (a *auditor) spends(record int, e provenance.Event, d *provenance.Decided) 
 }
 
 // turnsOf is how many ends of a turn what the answer gave survives.
-func turnsOf(e provenance.Event) int {
+func turnsOf(e event.Event) int {
 	switch {
-	case e.Kind == provenance.WriteReviewed, e.Answer.Grant != nil && !e.Answer.Grant.Turn:
+	case e.Kind == event.WriteReviewed, e.Answer.Grant != nil && !e.Answer.Grant.Turn:
 		return 1 << 30 // its time alone ends it
 	case e.Answer.Grant == nil && e.Answer.Via != "chat":
 		return 1 // given beside the conversation, for the turn after
@@ -343,7 +343,7 @@ func turnsOf(e provenance.Event) int {
 }
 
 // approved are the ids an answer makes spendable.
-func approved(a *provenance.Answer) []string {
+func approved(a *event.Answer) []string {
 	switch {
 	case a.Grant != nil:
 		return []string{a.Grant.ID}
@@ -353,10 +353,10 @@ func approved(a *provenance.Answer) []string {
 	return nil
 }
 
-func lastTurnIsOpen(events []provenance.Event, branch string) bool {
+func lastTurnIsOpen(events []event.Event, branch string) bool {
 	for _, e := range slices.Backward(events) {
 		if e.Branch == branch && strings.HasPrefix(string(e.Kind), "turn.") {
-			return e.Kind == provenance.TurnBegan
+			return e.Kind == event.TurnBegan
 		}
 	}
 	return false

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 )
 
 // question is a request as people see it.
-func (m *Monitor) question(s *session, r approval.Request, now int64) Question {
+func (m *Monitor) question(s *live, r approval.Request, now int64) Question {
 	q := Question{
 		ID: r.ID, Session: s.name, Branch: r.Branch, Tool: r.Tool, Args: r.Args, Kind: r.Kind, Rule: r.Rule, Reason: r.Reason,
 		Level: r.Level.String(), Step: r.Step, Digest: r.Digest.String(), Asked: time.Unix(0, r.Asked).UTC(),
@@ -32,7 +32,7 @@ func (m *Monitor) question(s *session, r approval.Request, now int64) Question {
 }
 
 // outcome is a closed question as people see it.
-func (m *Monitor) outcome(s *session, c approval.Closed, now int64) Question {
+func (m *Monitor) outcome(s *live, c approval.Closed, now int64) Question {
 	q := m.question(s, c.Request, now)
 	q.State, q.By, q.Note, q.Answered = c.State.String(), c.By, c.Reason, time.Unix(0, c.At).UTC()
 	return q
@@ -41,7 +41,7 @@ func (m *Monitor) outcome(s *session, c approval.Closed, now int64) Question {
 // Question reads one question, open or closed of late.
 func (m *Monitor) Question(ctx context.Context, name, id string) (Question, error) {
 	var q Question
-	err := m.with(ctx, Ref{Session: name}, func(s *session) error {
+	err := m.with(ctx, Ref{Session: name}, func(s *live) error {
 		now := m.now().UnixNano()
 		if r, ok := s.state.book.Request(id); ok {
 			q = m.question(s, r, now)
@@ -80,7 +80,7 @@ func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
 	out := []Question{}
 	var failed []error
 	for name := range names {
-		err := m.with(ctx, Ref{Session: name}, func(s *session) error {
+		err := m.with(ctx, Ref{Session: name}, func(s *live) error {
 			now := m.now().UnixNano()
 			for _, r := range s.state.book.Requests() {
 				out = append(out, m.question(s, r, now))
@@ -102,7 +102,7 @@ const maxAsking = 4096
 // index keeps the queue findable. An event that is not recorded after all leaves an id
 // that leads nowhere.
 // Preconditions: s.mu is held.
-func (m *Monitor) index(s *session, ask *provenance.Ask) {
+func (m *Monitor) index(s *live, ask *event.Ask) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if ask.Replaces != "" {
@@ -117,7 +117,7 @@ func (m *Monitor) index(s *session, ask *provenance.Ask) {
 
 // indexAll does it for a session that was read from the log.
 // Preconditions: s.mu is held.
-func (m *Monitor) indexAll(s *session) {
+func (m *Monitor) indexAll(s *live) {
 	open := s.state.book.Requests()
 	if len(open) == 0 {
 		return

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -37,7 +37,7 @@ func (m *Monitor) Recall(ctx context.Context, session string, visit func(Recalle
 		if err != nil {
 			return fmt.Errorf("recall session %q: %w", session, unavailable(err))
 		}
-		e, err := provenance.FromRecord(rec)
+		e, err := event.FromRecord(rec)
 		if err != nil {
 			return fmt.Errorf("recall session: %w", unavailable(err))
 		}
@@ -49,19 +49,19 @@ func (m *Monitor) Recall(ctx context.Context, session string, visit func(Recalle
 
 // recall visits what one event brought. What a model wrote stands on everything it had
 // before it.
-func (s *state) recall(e *provenance.Event, visit func(Recalled)) {
+func (s *state) recall(e *event.Event, visit func(Recalled)) {
 	switch {
-	case e.Kind == provenance.TurnBegan && e.Began.Message != nil:
+	case e.Kind == event.TurnBegan && e.Began.Message != nil:
 		visit(Recalled{Kind: RecalledWords, Digest: e.Began.Message.Hash, Label: e.Began.Label})
-	case e.Kind == provenance.ContextSeen && e.Seen.Content != nil:
+	case e.Kind == event.ContextSeen && e.Seen.Content != nil:
 		visit(Recalled{Kind: RecalledWords, Digest: e.Seen.Content.Hash, Label: e.Seen.Label})
-	case e.Kind == provenance.ResultSeen && e.Seen.Content != nil:
+	case e.Kind == event.ResultSeen && e.Seen.Content != nil:
 		visit(Recalled{Kind: RecalledResult, Digest: e.Seen.Content.Hash, Label: e.Seen.Label, CallID: e.Seen.CallID, Tool: e.Seen.Tool})
-	case e.Kind == provenance.ModelAnswered:
+	case e.Kind == event.ModelAnswered:
 		for _, d := range e.Model.Output {
 			visit(Recalled{Kind: RecalledOutput, Digest: d, Label: s.branch(e.Branch).Settled()})
 		}
-	case e.Kind == provenance.CallDecided && e.Decided.Effect == "allow" && !e.Decided.Gated: // a gated one is decided again
+	case e.Kind == event.CallDecided && e.Decided.Effect == "allow" && !e.Decided.Gated: // a gated one is decided again
 		visit(Recalled{Kind: RecalledCall, Digest: e.Decided.Digest, Label: s.branch(e.Branch).Mark, CallID: e.Decided.CallID, Tool: e.Decided.Tool})
 	}
 }

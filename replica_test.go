@@ -11,8 +11,8 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -74,10 +74,10 @@ func TestAConflictInTheMiddleOfBegin(t *testing.T) {
 	w := busy(t, store)
 	other := w.again()
 	code := w.want(policy.Confirm, main("s"), call("exec", `{}`)).Held.Code
-	turns := count(w.events("s"), provenance.TurnBegan)
+	turns := count(w.events("s"), event.TurnBegan)
 	var once sync.Once
-	store.append = func(ctx context.Context, s string, at uint64, e []*provenance.Event) error {
-		if e[0].Kind == provenance.Answered {
+	store.append = func(ctx context.Context, s string, at uint64, e []*event.Event) error {
+		if e[0].Kind == event.Answered {
 			once.Do(func() {
 				store.append = nil
 				other.observe(main("s"), "read", "in between")
@@ -86,7 +86,7 @@ func TestAConflictInTheMiddleOfBegin(t *testing.T) {
 		return store.Store.Append(ctx, s, at, e)
 	}
 	w.ownerSays("s", ".approve exec "+code)
-	if got := count(w.events("s"), provenance.TurnBegan); got != turns+1 {
+	if got := count(w.events("s"), event.TurnBegan); got != turns+1 {
 		t.Errorf("got %d turns, want %d", got, turns+1)
 	}
 	w.want(policy.Allow, main("s"), call("exec", `{}`))

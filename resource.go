@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
 // meaningOf is what is understood of a tool: from its definition where the host gave one.
-func (s *session) meaningOf(name string) *meaning.Meaning {
+func (s *live) meaningOf(name string) *meaning.Meaning {
 	if s.grounds != nil {
 		return s.grounds.Meaning(name)
 	}
@@ -81,7 +82,7 @@ func readsBack(a meaning.Act) bool { return a == meaning.Read || a == meaning.Un
 
 // expectLabels makes a call that reads something labelled expect it: what was written
 // while tainted comes back as tainted, whoever reads it (BEY-02).
-func (m *Monitor) expectLabels(ctx context.Context, s *session, name string, x *decision) error {
+func (m *Monitor) expectLabels(ctx context.Context, s *live, name string, x *decision) error {
 	if some, err := m.labels.some(ctx, m.store); err != nil || !some {
 		return err
 	}
@@ -109,7 +110,7 @@ func (m *Monitor) expectLabels(ctx context.Context, s *session, name string, x *
 
 // brings is what the labels say about a result: by what the call named, and by its
 // content.
-func (m *Monitor) brings(ctx context.Context, s *session, o *Observation, name string) (trust.Label, error) {
+func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, name string) (trust.Label, error) {
 	if some, err := m.labels.some(ctx, m.store); err != nil || !some {
 		return clean(), err
 	}
@@ -126,7 +127,7 @@ func (m *Monitor) brings(ctx context.Context, s *session, o *Observation, name s
 
 // leaveLabels labels what an allowed call writes from a context that is not trusted. The
 // label is durable before the call may run.
-func (m *Monitor) leaveLabels(ctx context.Context, s *session, b *provenance.Taint, v *Verdict, x *decision) error {
+func (m *Monitor) leaveLabels(ctx context.Context, s *live, b *session.Taint, v *Verdict, x *decision) error {
 	mean := s.meaningOf(v.Tool)
 	if !writes(mean.Act) {
 		return nil
@@ -135,9 +136,9 @@ func (m *Monitor) leaveLabels(ctx context.Context, s *session, b *provenance.Tai
 	if err != nil {
 		return nil //nolint:nilerr // nobody can say what it writes
 	}
-	var list []provenance.Resource
+	var list []event.Resource
 	for _, key := range resources(mean, fields) {
-		list = append(list, provenance.Resource{
+		list = append(list, event.Resource{
 			Key: key, Label: trust.Label{Level: b.Mark.Level, Sensitivity: b.Mark.Sensitivity, Sources: tainting(b.Mark)},
 			Hash: written(fields), Session: s.name, Tool: v.Tool, Step: v.Step,
 		})

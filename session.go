@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/grounds"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -18,8 +19,8 @@ import (
 // that invents names without end shares one counter after that.
 const maxNames = 1024
 
-// session is one conversation: its lock and the fold of its log.
-type session struct {
+// live is one conversation: its lock and the fold of its log.
+type live struct {
 	mu     sync.Mutex
 	name   string
 	loaded bool                 // guarded by mu; false: the log must be read before anything is decided
@@ -43,8 +44,8 @@ type state struct {
 	version  uint64
 	agent    string
 	parent   string // session that spawned this one
-	main     provenance.Taint
-	branches map[string]*provenance.Taint
+	main     session.Taint
+	branches map[string]*session.Taint
 	counts   map[string]*count
 	steps    int64
 	denied   int64
@@ -64,8 +65,8 @@ type wordAt struct{ seq, turn uint64 }
 
 // evidence is what a question showed.
 type evidence struct {
-	ask     *provenance.Ask
-	opinion *provenance.Opinion
+	ask     *event.Ask
+	opinion *event.Opinion
 }
 
 // task is the constraints drawn up for what the user wants now.
@@ -89,25 +90,25 @@ type held struct {
 func newState() *state { return &state{counts: map[string]*count{}} }
 
 // branch is the taint of a context; one nobody began is the zero Taint, the worst.
-func (s *state) branch(name string) *provenance.Taint {
+func (s *state) branch(name string) *session.Taint {
 	if name == "" {
 		return &s.main
 	}
 	if b := s.branches[name]; b != nil {
 		return b
 	}
-	return &provenance.Taint{}
+	return &session.Taint{}
 }
 
-func (s *state) ownBranch(name string) *provenance.Taint {
+func (s *state) ownBranch(name string) *session.Taint {
 	if name == "" {
 		return &s.main
 	}
 	b := s.branches[name]
 	if b == nil {
-		b = &provenance.Taint{}
+		b = &session.Taint{}
 		if s.branches == nil {
-			s.branches = map[string]*provenance.Taint{}
+			s.branches = map[string]*session.Taint{}
 		}
 		s.branches[name] = b
 	}
@@ -115,19 +116,19 @@ func (s *state) ownBranch(name string) *provenance.Taint {
 }
 
 // apply folds one event. It must not fail and must not look at anything but the event.
-func (s *state) apply(e *provenance.Event) {
+func (s *state) apply(e *event.Event) {
 	s.version++
 	if s.first == 0 {
 		s.first = e.Time
 	}
 	s.last = max(s.last, e.Time)
 	b := s.ownBranch(e.Branch)
-	if e.Kind == provenance.TurnBegan && b.Turn.Open && !e.Began.Command && (!b.Turn.Command || e.Began.Rule != continued) {
+	if e.Kind == event.TurnBegan && b.Turn.Open && !e.Began.Command && (!b.Turn.Command || e.Began.Rule != continued) {
 		s.book.EndTurn(e.Branch, e.Time) // the next turn ends one that nobody sealed
 	}
 	b.Apply(e)
 	switch e.Kind {
-	case provenance.TurnBegan:
+	case event.TurnBegan:
 		s.turns++
 		if e.Began.Agent != "" {
 			s.agent = e.Began.Agent
@@ -136,37 +137,37 @@ func (s *state) apply(e *provenance.Event) {
 			s.parent = e.Began.Sender.SpawnedBy
 		}
 		s.said(e.Began.Words)
-	case provenance.ContextSeen:
+	case event.ContextSeen:
 		s.said(e.Seen.Words)
-	case provenance.ModelCalled:
+	case event.ModelCalled:
 		for _, name := range e.Model.Cautious {
 			if s.cautious == nil {
 				s.cautious = map[string]bool{}
 			}
 			s.cautious[name] = true
 		}
-	case provenance.TaskPlanned:
+	case event.TaskPlanned:
 		s.applyTask(e.Task)
-	case provenance.CallDecided:
+	case event.CallDecided:
 		s.applyDecided(e)
-	case provenance.ResultSeen:
+	case event.ResultSeen:
 		s.count(e.Seen.Tool).results++
-	case provenance.Answered:
+	case event.Answered:
 		s.applyAnswer(e)
-	case provenance.TryFailed:
+	case event.TryFailed:
 		s.book.Fail(e.Time)
-	case provenance.GrantRevoked:
+	case event.GrantRevoked:
 		for _, id := range e.Answer.IDs {
 			s.book.Revoke(id)
 		}
-	case provenance.WriteReviewed:
+	case event.WriteReviewed:
 		s.applyReview(e)
-	case provenance.TurnSealed:
+	case event.TurnSealed:
 		s.book.EndTurn(e.Branch, e.Time)
 	}
 }
 
-func (s *state) applyDecided(e *provenance.Event) {
+func (s *state) applyDecided(e *event.Event) {
 	d := e.Decided
 	if d.Gated {
 		return
@@ -212,7 +213,7 @@ func (s *state) wrote(branch string, digest tool.Digest) {
 	}
 }
 
-func (s *state) applyAnswer(e *provenance.Event) {
+func (s *state) applyAnswer(e *event.Event) {
 	a := e.Answer
 	if g := a.Grant; g != nil {
 		if len(g.Where) == 0 { // it covers the call that was asked about too
@@ -234,7 +235,7 @@ func (s *state) applyAnswer(e *provenance.Event) {
 	}
 }
 
-func (s *state) applyReview(e *provenance.Event) {
+func (s *state) applyReview(e *event.Event) {
 	for _, id := range e.Answer.IDs {
 		w := s.writes[id]
 		if w == nil {
@@ -259,7 +260,7 @@ func (s *state) said(words bool) {
 }
 
 // show keeps what a question shows while it may be looked at.
-func (s *state) show(d *provenance.Decided) {
+func (s *state) show(d *event.Decided) {
 	if s.evidence == nil {
 		s.evidence = map[string]*evidence{}
 	}
@@ -274,7 +275,7 @@ func (s *state) show(d *provenance.Decided) {
 
 // applyTask reads constraints back. Some that cannot be read are none, which is the
 // stricter state.
-func (s *state) applyTask(t *provenance.Task) {
+func (s *state) applyTask(t *event.Task) {
 	s.task = task{words: t.Words, failed: t.Failed}
 	if t.Failed != "" {
 		return

@@ -12,8 +12,8 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -64,12 +64,12 @@ func busy(t *testing.T, store tidemark.Store) *world {
 // SEQ-09
 func TestWithoutARecordNothingHappens(t *testing.T) {
 	down := errors.New("disk full")
-	fails := map[string]func(*fakeStore) func(context.Context, string, uint64, []*provenance.Event) error{
-		"nothing was written": func(*fakeStore) func(context.Context, string, uint64, []*provenance.Event) error {
-			return func(context.Context, string, uint64, []*provenance.Event) error { return down }
+	fails := map[string]func(*fakeStore) func(context.Context, string, uint64, []*event.Event) error{
+		"nothing was written": func(*fakeStore) func(context.Context, string, uint64, []*event.Event) error {
+			return func(context.Context, string, uint64, []*event.Event) error { return down }
 		},
-		"it was written all the same": func(f *fakeStore) func(context.Context, string, uint64, []*provenance.Event) error {
-			return func(ctx context.Context, s string, at uint64, e []*provenance.Event) error {
+		"it was written all the same": func(f *fakeStore) func(context.Context, string, uint64, []*event.Event) error {
+			return func(ctx context.Context, s string, at uint64, e []*event.Event) error {
 				if err := f.Store.Append(ctx, s, at, e); err != nil {
 					return err
 				}
@@ -176,8 +176,8 @@ func TestALogThatCannotBeReadDecidesNothing(t *testing.T) {
 func TestAFailedEventIsNotUsedAgain(t *testing.T) {
 	store := newFakeStore()
 	w := busy(t, store)
-	var kept *provenance.Event
-	store.append = func(_ context.Context, _ string, _ uint64, e []*provenance.Event) error {
+	var kept *event.Event
+	store.append = func(_ context.Context, _ string, _ uint64, e []*event.Event) error {
 		kept = e[0]
 		return errors.New("timed out")
 	}
@@ -201,7 +201,7 @@ func TestAConflictThatDoesNotEndIsAnError(t *testing.T) {
 	store := newFakeStore()
 	w := busy(t, store)
 	tries := 0
-	store.append = func(context.Context, string, uint64, []*provenance.Event) error {
+	store.append = func(context.Context, string, uint64, []*event.Event) error {
 		tries++
 		return fmt.Errorf("append: %w", tidemark.ErrConflict)
 	}
@@ -229,9 +229,9 @@ func TestALogMayAnswerWhatNobodyAsked(t *testing.T) {
 	w := newWorld(t, "")
 	w.ownerSays("s", "go")
 	w.taints("s")
-	answer := &provenance.Answer{By: "x", IDs: []string{"nothing"}, Verdict: "approve", Until: 1 << 62}
-	for i, kind := range []provenance.Kind{provenance.Answered, provenance.WriteReviewed, provenance.GrantRevoked, provenance.TryFailed} {
-		if err := w.store.Append(t.Context(), "s", w.view("s").Records+uint64(i), []*provenance.Event{{Kind: kind, Answer: answer}}); err != nil {
+	answer := &event.Answer{By: "x", IDs: []string{"nothing"}, Verdict: "approve", Until: 1 << 62}
+	for i, kind := range []event.Kind{event.Answered, event.WriteReviewed, event.GrantRevoked, event.TryFailed} {
+		if err := w.store.Append(t.Context(), "s", w.view("s").Records+uint64(i), []*event.Event{{Kind: kind, Answer: answer}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -283,7 +283,7 @@ func wantNothing(w *world, err error, v tidemark.Verdict, records int) {
 func TestASessionThatCannotBeBegunDecidesNothing(t *testing.T) {
 	store := newFakeStore()
 	w := newWorldOn(t, "", store)
-	store.append = func(context.Context, string, uint64, []*provenance.Event) error { return tidemark.ErrUnavailable }
+	store.append = func(context.Context, string, uint64, []*event.Event) error { return tidemark.ErrUnavailable }
 	ctx, ref := t.Context(), main("new")
 	errs := map[string]error{}
 	_, errs["decide"] = w.Decide(ctx, ref, call("read", `{}`))
@@ -298,7 +298,7 @@ func TestASessionThatCannotBeBegunDecidesNothing(t *testing.T) {
 	store.append = nil
 	w.begin(tidemark.Turn{Ref: tidemark.Ref{Session: "s", Turn: "r"}, Sender: owner()})
 	w.end(main("s"))
-	store.append = func(context.Context, string, uint64, []*provenance.Event) error { return tidemark.ErrUnavailable }
+	store.append = func(context.Context, string, uint64, []*event.Event) error { return tidemark.ErrUnavailable }
 	if _, err := w.Tools(ctx, tidemark.ModelCall{Ref: tidemark.Ref{Session: "s", Turn: "r"}}); !errors.Is(err, tidemark.ErrUnavailable) {
 		t.Errorf("a model call after the turn: got %v, want ErrUnavailable", err)
 	}
@@ -308,8 +308,8 @@ func TestASessionThatCannotBeBegunDecidesNothing(t *testing.T) {
 func TestAWrongTryThatCannotBeRecordedIsAnError(t *testing.T) {
 	store := newFakeStore()
 	w := busy(t, store)
-	store.append = func(ctx context.Context, s string, at uint64, e []*provenance.Event) error {
-		if e[0].Kind == provenance.TryFailed {
+	store.append = func(ctx context.Context, s string, at uint64, e []*event.Event) error {
+		if e[0].Kind == event.TryFailed {
 			return errors.New("disk full")
 		}
 		return store.Store.Append(ctx, s, at, e)

@@ -4,16 +4,16 @@ import (
 	"context"
 	"slices"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 )
 
 // narrow holds the call against the constraints of the task at hand (SEQ-11). They are
 // drawn up when the user has said something new, before the first call that follows;
 // while there are none, every call is outside the task.
-func (m *Monitor) narrow(ctx context.Context, s *session, in *policy.Input, d policy.Decision, set *policy.Set, ref Ref, c *counsel) (policy.Decision, error) {
+func (m *Monitor) narrow(ctx context.Context, s *live, in *policy.Input, d policy.Decision, set *policy.Set, ref Ref, c *counsel) (policy.Decision, error) {
 	st := s.state
 	words := len(st.words)
 	if st.parent != "" {
@@ -32,8 +32,8 @@ func (m *Monitor) narrow(ctx context.Context, s *session, in *policy.Input, d po
 			return d, errCounsel
 		}
 		b := st.branch(ref.Branch)
-		err := m.append(ctx, s, &provenance.Event{
-			Kind: provenance.TaskPlanned, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Task: c.task,
+		err := m.append(ctx, s, &event.Event{
+			Kind: event.TaskPlanned, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Task: c.task,
 		})
 		if err != nil {
 			return d, err
@@ -51,8 +51,8 @@ func (m *Monitor) narrow(ctx context.Context, s *session, in *policy.Input, d po
 }
 
 // plan has constraints drawn up from the user's words and the tools' definitions.
-func (m *Monitor) plan(ctx context.Context, session string, words int, tools []meaning.Definition, proposed string) *provenance.Task {
-	t := &provenance.Task{Words: words, Prompt: intent.Version}
+func (m *Monitor) plan(ctx context.Context, session string, words int, tools []meaning.Definition, proposed string) *event.Task {
+	t := &event.Task{Words: words, Prompt: intent.Version}
 	said, err := m.userWords(ctx, session, 0)
 	if err != nil {
 		t.Failed = "the user's words could not be read"

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -45,7 +46,7 @@ type Layer struct {
 // go on at all.
 func (m *Monitor) Tools(ctx context.Context, call ModelCall) (Layer, error) {
 	var out Layer
-	err := m.with(ctx, call.Ref, func(s *session) error {
+	err := m.with(ctx, call.Ref, func(s *live) error {
 		b, err := m.turn(ctx, s, call.Ref)
 		if err != nil {
 			return err
@@ -65,15 +66,15 @@ func (m *Monitor) Tools(ctx context.Context, call ModelCall) (Layer, error) {
 	return out, nil
 }
 
-func (m *Monitor) layer(ctx context.Context, s *session, b *provenance.Taint, call ModelCall) (Layer, error) {
+func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call ModelCall) (Layer, error) {
 	set := m.policy.Load().For(s.state.agent)
 	iteration := max(call.Iteration, b.Turn.Models)
 	// The event settles what earlier calls brought, so it is folded on a copy first: the
 	// model is about to see those results.
 	next := b.Clone()
-	event := &provenance.Event{
-		Kind: provenance.ModelCalled, Time: m.now().UnixNano(), Branch: call.Ref.Branch, Turn: b.Turn.ID,
-		Iteration: iteration, Model: &provenance.Model{Name: call.Model},
+	event := &event.Event{
+		Kind: event.ModelCalled, Time: m.now().UnixNano(), Branch: call.Ref.Branch, Turn: b.Turn.ID,
+		Iteration: iteration, Model: &event.Model{Name: call.Model},
 	}
 	next.Apply(event)
 	out := Layer{Taint: next.Mark}
@@ -160,7 +161,7 @@ type Asked struct {
 // hidden now: those must not even be tried.
 func (m *Monitor) Answered(ctx context.Context, a Asked) (Layer, error) {
 	var out Layer
-	err := m.with(ctx, a.Ref, func(s *session) error {
+	err := m.with(ctx, a.Ref, func(s *live) error {
 		b, err := m.turn(ctx, s, a.Ref)
 		if err != nil {
 			return err
@@ -181,9 +182,9 @@ func (m *Monitor) Answered(ctx context.Context, a Asked) (Layer, error) {
 				out.Hidden = append(out.Hidden, name)
 			}
 		}
-		return m.append(ctx, s, &provenance.Event{
-			Kind: provenance.ModelAnswered, Time: m.now().UnixNano(), Branch: a.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
-			Model: &provenance.Model{
+		return m.append(ctx, s, &event.Event{
+			Kind: event.ModelAnswered, Time: m.now().UnixNano(), Branch: a.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
+			Model: &event.Model{
 				Name: a.Model, Calls: slices.Clone(a.Calls), Removed: slices.Clone(out.Hidden),
 				LatencyMs: a.LatencyMs, TokensIn: a.TokensIn, TokensOut: a.TokensOut, Output: slices.Clone(a.Output),
 			},

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -34,7 +34,7 @@ func TestBothLayersAskTheSamePolicy(t *testing.T) {
 		levels := trust.Levels()
 		level := rapid.SampledFrom(levels[:]).Draw(rt, "level")
 		w := newWorld(t, file)
-		w.begin(tidemark.Turn{Ref: main("s"), Items: []provenance.Item{{Kind: "tool_result", Trust: level}}})
+		w.begin(tidemark.Turn{Ref: main("s"), Items: []event.Item{{Kind: "tool_result", Trust: level}}})
 		hidden := w.tools(main("s"), tools...).Hidden
 		for _, name := range tools {
 			set := w.Policy()
@@ -65,10 +65,10 @@ func TestAHiddenToolTheModelNamesIsRefused(t *testing.T) {
 	}
 	w.want(policy.Deny, main("s"), call("exec", `{}`))
 	events := w.events("s")
-	if i := slices.Index(kinds(events), provenance.ModelCalled); !slices.Equal(events[i].Model.Removed, []string{"Exec"}) {
+	if i := slices.Index(kinds(events), event.ModelCalled); !slices.Equal(events[i].Model.Removed, []string{"Exec"}) {
 		t.Errorf("recorded %+v", events[i].Model)
 	}
-	if i := slices.Index(kinds(events), provenance.ModelAnswered); events[i].Model.TokensIn != 5 || !slices.Equal(events[i].Model.Calls, []string{"exec", "read"}) {
+	if i := slices.Index(kinds(events), event.ModelAnswered); events[i].Model.TokensIn != 5 || !slices.Equal(events[i].Model.Calls, []string{"exec", "read"}) {
 		t.Errorf("recorded %+v", events[i].Model)
 	}
 }
@@ -89,7 +89,7 @@ func TestAModelCallAfterTheAnswerIsATurnOfItsOwn(t *testing.T) {
 func TestTheWholeContextIsKeptOnlyWhereARuleAsks(t *testing.T) {
 	w := newWorld(t, "policies: [{name: keep, when: {context_taint_includes: [untrusted]}, action: {log_full_context: true}}]")
 	w.ownerSays("s", "go")
-	ask := func() *provenance.Content {
+	ask := func() *event.Content {
 		_, err := w.Tools(t.Context(), tidemark.ModelCall{Ref: main("s"), Context: []byte("all of it, password=hunter22")})
 		if err != nil {
 			t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -24,20 +24,20 @@ type Ref struct {
 // Verdict is the answer to one call. The zero Verdict denies.
 type Verdict struct {
 	Effect  policy.Effect
-	Kind    string              // of a Confirm: escalate, taint-escalation or intent-block
-	Rule    string              // the one rule that decided
-	Reasons []policy.Reason     // every rule that took part, strictest first; shared, do not change
-	Tool    string              // normalised
-	Step    uint64              // which call of the session this was
-	Taint   trust.Label         // what the context held when it was judged, with the sources
-	Spent   string              // approval or grant that let it through
-	Held    *Question           // the open question, for Confirm
-	Write   string              // id of the quarantined write, if its content was kept
-	Opinion *provenance.Opinion // the auditor's, where it was asked
-	Ruling  *provenance.Ruling  // the external verifier's, where it was asked
-	Notice  string              // for the user, where the agent's answer alone would not tell (CAU-07)
-	Late    bool                // nobody answered in time: a timeout, not a denial
-	Permit  *Permit             // nil unless Effect is Allow
+	Kind    string          // of a Confirm: escalate, taint-escalation or intent-block
+	Rule    string          // the one rule that decided
+	Reasons []policy.Reason // every rule that took part, strictest first; shared, do not change
+	Tool    string          // normalised
+	Step    uint64          // which call of the session this was
+	Taint   trust.Label     // what the context held when it was judged, with the sources
+	Spent   string          // approval or grant that let it through
+	Held    *Question       // the open question, for Confirm
+	Write   string          // id of the quarantined write, if its content was kept
+	Opinion *event.Opinion  // the auditor's, where it was asked
+	Ruling  *event.Ruling   // the external verifier's, where it was asked
+	Notice  string          // for the user, where the agent's answer alone would not tell (CAU-07)
+	Late    bool            // nobody answered in time: a timeout, not a denial
+	Permit  *Permit         // nil unless Effect is Allow
 }
 
 // Allowed reports whether the call may run.
@@ -62,12 +62,12 @@ type Question struct {
 	Code    string    `json:"code,omitzero"` // only in the answer to the call itself
 
 	// Evidence.
-	Prompt  string              `json:"prompt"`            // what the person is asked, in words
-	Words   []provenance.Said   `json:"words,omitzero"`    // what the user asked for, the latest
-	Sources []trust.Source      `json:"sources,omitzero"`  // what made the context distrusted, with excerpts
-	Values  []provenance.Shown  `json:"values,omitzero"`   // the values that decided, and where they came from
-	Allows  string              `json:"allows"`            // what approving will let through
-	Opinion *provenance.Opinion `json:"opinion,omitempty"` // the auditor's
+	Prompt  string         `json:"prompt"`            // what the person is asked, in words
+	Words   []event.Said   `json:"words,omitzero"`    // what the user asked for, the latest
+	Sources []trust.Source `json:"sources,omitzero"`  // what made the context distrusted, with excerpts
+	Values  []event.Shown  `json:"values,omitzero"`   // the values that decided, and where they came from
+	Allows  string         `json:"allows"`            // what approving will let through
+	Opinion *event.Opinion `json:"opinion,omitempty"` // the auditor's
 
 	// Outcome.
 	By       string    `json:"by,omitzero"`
@@ -84,7 +84,7 @@ func (q *Question) Pending() bool { return q.State == "pending" }
 func (q *Question) Left() time.Duration { return q.left }
 
 // show adds the evidence kept with the question.
-func (q *Question) show(ask *provenance.Ask, opinion *provenance.Opinion) {
+func (q *Question) show(ask *event.Ask, opinion *event.Opinion) {
 	q.Words, q.Sources, q.Values, q.Opinion = ask.Words, ask.Sources, ask.Values, opinion
 	q.Prompt = q.prompt()
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -75,7 +75,7 @@ type WriteView struct {
 // View reads a session. It is ErrNotFound where nothing was ever recorded.
 func (m *Monitor) View(ctx context.Context, name string) (View, error) {
 	var v View
-	err := m.with(ctx, Ref{Session: name}, func(s *session) error {
+	err := m.with(ctx, Ref{Session: name}, func(s *live) error {
 		if s.state.version == 0 || strings.HasPrefix(name, reserved) {
 			return ErrNotFound
 		}
@@ -88,7 +88,7 @@ func (m *Monitor) View(ctx context.Context, name string) (View, error) {
 	return v, nil
 }
 
-func (m *Monitor) view(s *session) View {
+func (m *Monitor) view(s *live) View {
 	st, now := s.state, m.now().UnixNano()
 	v := View{
 		Session: s.name, Agent: st.agent, Taint: st.mark(), Records: st.version, Steps: st.steps, Denied: st.denied,
@@ -124,7 +124,7 @@ func (m *Monitor) view(s *session) View {
 	return v
 }
 
-func branchView(name string, b *provenance.Taint) BranchView {
+func branchView(name string, b *session.Taint) BranchView {
 	return BranchView{
 		Branch: name, Taint: b.Mark, Tainted: b.Tainted, Sensitive: b.Sensitive,
 		Turn: b.Turn.ID, Open: b.Turn.Open, Iteration: b.Turn.Iteration,
@@ -134,7 +134,7 @@ func branchView(name string, b *provenance.Taint) BranchView {
 // Open reports whether a turn is open at ref.
 func (m *Monitor) Open(ctx context.Context, ref Ref) (bool, error) {
 	var open bool
-	err := m.with(ctx, ref, func(s *session) error {
+	err := m.with(ctx, ref, func(s *live) error {
 		t := s.state.branch(ref.Branch).Turn
 		open = t.Has(ref.Turn)
 		return nil
@@ -182,7 +182,7 @@ func Explain(set *policy.Set, name string, level trust.Level, args []byte) Expla
 // Taint is what a context holds by now; of one nobody began, the worst.
 func (m *Monitor) Taint(ctx context.Context, ref Ref) (trust.Label, error) {
 	var l trust.Label
-	err := m.with(ctx, ref, func(s *session) error {
+	err := m.with(ctx, ref, func(s *live) error {
 		l = s.state.branch(ref.Branch).Mark
 		return nil
 	})

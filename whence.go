@@ -3,7 +3,7 @@ package tidemark
 import (
 	"fmt"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 )
 
 // whences are the origins of a value, in words for people.
@@ -22,7 +22,7 @@ var whences = map[string]string{
 }
 
 // Whence says in words where a value of a call came from.
-func Whence(v provenance.Shown) string {
+func Whence(v event.Shown) string {
 	words, ok := whences[v.Origin]
 	if !ok {
 		words = v.Origin

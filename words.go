@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -34,7 +34,7 @@ const maxWords = 200
 func (m *Monitor) userWords(ctx context.Context, name string, depth int) ([]intent.Word, error) {
 	var own []intent.Word
 	var parent string
-	err := m.with(ctx, Ref{Session: name}, func(s *session) (err error) {
+	err := m.with(ctx, Ref{Session: name}, func(s *live) (err error) {
 		parent = s.state.parent
 		own, err = m.readWords(ctx, s, latest(s.state.words, maxWords))
 		return err
@@ -54,7 +54,7 @@ func (m *Monitor) userWords(ctx context.Context, name string, depth int) ([]inte
 // readWords reads messages back: those heard since the start from memory, older ones from
 // the log.
 // Preconditions: s.mu is held and s is loaded.
-func (m *Monitor) readWords(ctx context.Context, s *session, at []wordAt) ([]intent.Word, error) {
+func (m *Monitor) readWords(ctx context.Context, s *live, at []wordAt) ([]intent.Word, error) {
 	out := make([]intent.Word, 0, len(at))
 	for _, w := range at {
 		text, known := s.spoken[w.seq]
@@ -73,7 +73,7 @@ func (m *Monitor) readWords(ctx context.Context, s *session, at []wordAt) ([]int
 }
 
 // keepWord remembers a message, so that the log is read for it once.
-func (s *session) keepWord(seq uint64, text string) {
+func (s *live) keepWord(seq uint64, text string) {
 	if s.spoken == nil || len(s.spoken) > 2*maxWords {
 		s.spoken = map[uint64]string{}
 	}
@@ -85,7 +85,7 @@ func (m *Monitor) wordText(ctx context.Context, session string, seq uint64) (str
 		if err != nil {
 			return "", unavailable(err)
 		}
-		e, err := provenance.FromRecord(rec)
+		e, err := event.FromRecord(rec)
 		if err != nil {
 			return "", err
 		}
@@ -116,13 +116,13 @@ func latest(at []wordAt, most int) []wordAt {
 }
 
 // shown are messages as a question shows them.
-func (m *Monitor) shown(words []intent.Word) []provenance.Said {
+func (m *Monitor) shown(words []intent.Word) []event.Said {
 	if n := len(words); n > maxShown {
 		words = append(words[:1:1], words[n-maxShown+1:]...)
 	}
-	out := make([]provenance.Said, len(words))
+	out := make([]event.Said, len(words))
 	for i, w := range words {
-		out[i] = provenance.Said{Turn: w.Turn, Text: m.clean(w.Text, maxShownText)}
+		out[i] = event.Said{Turn: w.Turn, Text: m.clean(w.Text, maxShownText)}
 	}
 	return out
 }

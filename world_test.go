@@ -14,8 +14,8 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -214,14 +214,14 @@ func (w *world) wantLevel(session string, want trust.Level) {
 }
 
 // events reads the session's log.
-func (w *world) events(session string) []provenance.Event {
+func (w *world) events(session string) []event.Event {
 	w.Helper()
-	var out []provenance.Event
+	var out []event.Event
 	for rec, err := range w.store.Load(w.Context(), session, 0) {
 		if err != nil {
 			w.Fatalf("load: %v", err)
 		}
-		e, err := provenance.FromRecord(rec)
+		e, err := event.FromRecord(rec)
 		if err != nil {
 			w.Fatalf("decode: %v", err)
 		}
@@ -243,13 +243,13 @@ func asJSON(t testing.TB, v any) string {
 // fakeStore fails on demand; what is not set goes to the log in memory.
 type fakeStore struct {
 	tidemark.Store
-	append func(ctx context.Context, session string, at uint64, events []*provenance.Event) error
+	append func(ctx context.Context, session string, at uint64, events []*event.Event) error
 	load   func(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error]
 }
 
 func newFakeStore() *fakeStore { return &fakeStore{Store: memory.New()} }
 
-func (f *fakeStore) Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error {
+func (f *fakeStore) Append(ctx context.Context, session string, at uint64, events []*event.Event) error {
 	if f.append != nil {
 		return f.append(ctx, session, at, events)
 	}
@@ -279,16 +279,16 @@ func verified(t testing.TB, store tidemark.Store, session string) uint64 {
 	return head.Seq
 }
 
-func kinds(events []provenance.Event) []provenance.Kind {
-	out := make([]provenance.Kind, len(events))
+func kinds(events []event.Event) []event.Kind {
+	out := make([]event.Kind, len(events))
 	for i := range events {
 		out[i] = events[i].Kind
 	}
 	return out
 }
 
-func count(events []provenance.Event, kind provenance.Kind) int {
-	return len(slices.DeleteFunc(kinds(events), func(k provenance.Kind) bool { return k != kind }))
+func count(events []event.Event, kind event.Kind) int {
+	return len(slices.DeleteFunc(kinds(events), func(k event.Kind) bool { return k != kind }))
 }
 
 // questions is the whole queue.

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/provenance"
 )
 
 // MaxName is the longest name of a session, in bytes.
@@ -17,7 +17,7 @@ const MaxName = 1024
 
 // Encode turns events into records of a session, not yet linked to its chain. It is
 // called by whoever appends, so that the one writer of a store does not have to.
-func Encode(session string, events []*provenance.Event) ([]audit.Record, error) {
+func Encode(session string, events []*event.Event) ([]audit.Record, error) {
 	if err := checkName(session); err != nil {
 		return nil, err
 	}

@@ -7,19 +7,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/storetest"
 )
 
 func TestEncode(t *testing.T) {
-	event := storetest.Event("turn", 1)
-	records, err := store.Encode("s", []*provenance.Event{event})
+	e := storetest.Event("turn", 1)
+	records, err := store.Encode("s", []*event.Event{e})
 	if err != nil || len(records) != 1 {
 		t.Fatalf("got %d records and error %v, want one", len(records), err)
 	}
-	back, err := provenance.FromRecord(records[0])
-	if diff := cmp.Diff(*event, back); diff != "" || err != nil {
+	back, err := event.FromRecord(records[0])
+	if diff := cmp.Diff(*e, back); diff != "" || err != nil {
 		t.Errorf("decode: error %v (-want +got):\n%s", err, diff)
 	}
 	for _, name := range []string{"", "a\x00b", "a\xff", strings.Repeat("a", store.MaxName+1)} {
@@ -79,8 +79,8 @@ func FuzzPlaceOf(f *testing.F) {
 	f.Add([]byte(`[]`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		place, err := store.PlaceOf(audit.Record{Body: body})
-		for _, kind := range []provenance.Kind{provenance.TurnBegan, provenance.CallDecided, provenance.ResultSeen} {
-			event, eventErr := provenance.FromRecord(audit.Record{Kind: string(kind), Body: body})
+		for _, kind := range []event.Kind{event.TurnBegan, event.CallDecided, event.ResultSeen} {
+			event, eventErr := event.FromRecord(audit.Record{Kind: string(kind), Body: body})
 			if eventErr != nil {
 				continue
 			}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/draw"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -38,7 +38,7 @@ func (e *env) graphCommand() *cobra.Command {
 	return cmd
 }
 
-func findGraph(ctx context.Context, log *app.Log, args []string) (*provenance.Graph, error) {
+func findGraph(ctx context.Context, log *app.Log, args []string) (*graph.Graph, error) {
 	var session, turn string
 	if len(args) > 0 {
 		session = args[0]
@@ -59,7 +59,7 @@ func findGraph(ctx context.Context, log *app.Log, args []string) (*provenance.Gr
 	return log.Monitor.Graph(ctx, session, turn)
 }
 
-func (e *env) drawGraph(g *provenance.Graph, format string) error {
+func (e *env) drawGraph(g *graph.Graph, format string) error {
 	switch format {
 	case "text":
 		return draw.Tree(e.out, g, e.drawStyle())

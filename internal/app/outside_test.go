@@ -18,12 +18,12 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/test/audittest"
 	"github.com/tidemark/tidemark/internal/test/telegramtest"
-	"github.com/tidemark/tidemark/provenance"
 )
 
 // tidyM is a test run whose idle connections end with it.
@@ -121,14 +121,14 @@ type answer struct {
 	Block    bool   `json:"block"`
 	Reason   string `json:"blockReason"`
 	Tidemark struct {
-		Verdict  string              `json:"verdict"`
-		Kind     string              `json:"kind"`
-		Rule     string              `json:"rule"`
-		Notice   string              `json:"notice"`
-		Spent    string              `json:"spent"`
-		Command  string              `json:"command"`
-		Opinion  *provenance.Opinion `json:"opinion"`
-		Ruling   *provenance.Ruling  `json:"ruling"`
+		Verdict  string         `json:"verdict"`
+		Kind     string         `json:"kind"`
+		Rule     string         `json:"rule"`
+		Notice   string         `json:"notice"`
+		Spent    string         `json:"spent"`
+		Command  string         `json:"command"`
+		Opinion  *event.Opinion `json:"opinion"`
+		Ruling   *event.Ruling  `json:"ruling"`
 		Approval struct {
 			ID   string `json:"id"`
 			Code string `json:"code"`
@@ -204,18 +204,18 @@ func (s *server) questions() []tidemark.Question {
 }
 
 // decided are the verdicts in the log of a session.
-func (s *server) decided(session string) []provenance.Decided {
+func (s *server) decided(session string) []event.Decided {
 	s.t.Helper()
 	var page struct {
 		Records []struct {
 			Body struct {
-				Decided *provenance.Decided `json:"decided"`
+				Decided *event.Decided `json:"decided"`
 			} `json:"body"`
 		} `json:"records"`
 	}
-	path := "/v1/audit?limit=1000&kind=" + string(provenance.CallDecided) + "&session=" + url.QueryEscape(session)
+	path := "/v1/audit?limit=1000&kind=" + string(event.CallDecided) + "&session=" + url.QueryEscape(session)
 	s.do(http.MethodGet, path, s.app.Tokens.Approver, nil, &page)
-	var out []provenance.Decided
+	var out []event.Decided
 	for _, r := range page.Records {
 		if r.Body.Decided != nil {
 			out = append(out, *r.Body.Decided)
@@ -228,7 +228,7 @@ func (s *server) decided(session string) []provenance.Decided {
 }
 
 // last is the latest verdict in the log.
-func (s *server) last(session string) provenance.Decided {
+func (s *server) last(session string) event.Decided {
 	s.t.Helper()
 	all := s.decided(session)
 	return all[len(all)-1]

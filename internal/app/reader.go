@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
 
@@ -25,7 +25,7 @@ func (l *Log) Close() error { return l.close() }
 // readOnly is a log nobody may write to: the monitor on it can look and explain only.
 type readOnly struct{ *sqlite.Reader }
 
-func (readOnly) Append(context.Context, string, uint64, []*provenance.Event) error {
+func (readOnly) Append(context.Context, string, uint64, []*event.Event) error {
 	return fmt.Errorf("%w: it is open for reading only", tidemark.ErrUnavailable)
 }
 

@@ -6,11 +6,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/graph"
 )
 
 // DOT writes the graph in the language of Graphviz, one node and one edge per line.
-func DOT(w io.Writer, g *provenance.Graph) error {
+func DOT(w io.Writer, g *graph.Graph) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "digraph turn {\n")
 	fmt.Fprintf(out, "  label=%s; labelloc=t; rankdir=TB; fontname=\"Helvetica\"; fontsize=12;\n",
@@ -23,9 +23,9 @@ func DOT(w io.Writer, g *provenance.Graph) error {
 	for _, e := range g.Edges {
 		style := ""
 		switch e.Relation {
-		case provenance.BlockedBy:
+		case graph.BlockedBy:
 			style = ", style=dashed, color=\"#b91c1c\", fontcolor=\"#b91c1c\""
-		case provenance.Consumes, provenance.DerivesFrom: // they look back in time; the picture runs forward
+		case graph.Consumes, graph.DerivesFrom: // they look back in time; the picture runs forward
 			style = ", dir=back"
 			e.From, e.To = e.To, e.From
 		}
@@ -35,17 +35,17 @@ func DOT(w io.Writer, g *provenance.Graph) error {
 	return out.Flush()
 }
 
-func dotNode(out *bufio.Writer, n *provenance.Node) {
+func dotNode(out *bufio.Writer, n *graph.Node) {
 	mark, _ := badge(n)
 	lines := []string{title(n), n.Trust.String(), mark, shorten(remark(n), cellChars), quoted(n.ContentPreview, cellChars)}
-	if n.Kind == provenance.NodePolicyDecision { // control, not content: it has no trust of its own
+	if n.Kind == graph.NodePolicyDecision { // control, not content: it has no trust of its own
 		lines[1], lines[2] = "", ""
 	}
 	style, stroke := "", levelColour(n.Trust).light
 	if n.Blocked {
 		style = ", style=\"rounded,filled,dashed\""
 	}
-	if n.Kind == provenance.NodePolicyDecision {
+	if n.Kind == graph.NodePolicyDecision {
 		stroke = outcomeColour(n.Outcome()).light
 	}
 	fmt.Fprintf(out, "  %s [label=%s, shape=%s, color=\"%s\"%s];\n", dotText(n.ID), dotText(lines...), dotShape(n.Kind), stroke, style)
@@ -54,13 +54,13 @@ func dotNode(out *bufio.Writer, n *provenance.Node) {
 // cellChars bounds the lines inside a DOT node.
 const cellChars = 40
 
-func dotShape(k provenance.NodeKind) string {
+func dotShape(k graph.NodeKind) string {
 	switch k {
-	case provenance.NodePolicyDecision:
+	case graph.NodePolicyDecision:
 		return "hexagon"
-	case provenance.NodeToolResult:
+	case graph.NodeToolResult:
 		return "note"
-	case provenance.NodeLLMCall, provenance.NodeOutput:
+	case graph.NodeLLMCall, graph.NodeOutput:
 		return "ellipse"
 	default:
 		return "box"

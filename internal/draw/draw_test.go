@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/draw"
-	"github.com/tidemark/tidemark/provenance"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
@@ -37,12 +37,12 @@ func golden(t *testing.T, name string, got []byte) {
 func TestPicturesOfTurns(t *testing.T) {
 	turns := []struct {
 		name  string
-		graph *provenance.Graph
+		graph *graph.Graph
 	}{
-		{"seed", seedTurn(t)}, {"rich", richTurn(t)}, {"hook", hookTurn(t)}, {"reset", resetTurn(t)}, {"empty", &provenance.Graph{}},
+		{"seed", seedTurn(t)}, {"rich", richTurn(t)}, {"hook", hookTurn(t)}, {"reset", resetTurn(t)}, {"empty", &graph.Graph{}},
 	}
-	kinds := map[string]func(io.Writer, *provenance.Graph) error{
-		"txt": func(w io.Writer, g *provenance.Graph) error { return draw.Tree(w, g, nil) },
+	kinds := map[string]func(io.Writer, *graph.Graph) error{
+		"txt": func(w io.Writer, g *graph.Graph) error { return draw.Tree(w, g, nil) },
 		"dot": draw.DOT, "svg": draw.SVG,
 	}
 	for _, turn := range turns {

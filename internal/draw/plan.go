@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -38,7 +38,7 @@ const (
 
 // planRow is one row of the grid.
 type planRow struct {
-	cells [numLanes]*provenance.Node
+	cells [numLanes]*graph.Node
 	stage int
 	more  string // says what was left out, in place of cells
 	mark  trust.Level
@@ -47,7 +47,7 @@ type planRow struct {
 
 // box is where a node stands.
 type box struct {
-	node *provenance.Node
+	node *graph.Node
 	row  int
 	lane int
 	x, y int // its upper left corner
@@ -65,7 +65,7 @@ type plan struct {
 }
 
 // layOut puts every stage's rows below the last one's.
-func layOut(g *provenance.Graph) *plan {
+func layOut(g *graph.Graph) *plan {
 	p := &plan{byID: map[string]*box{}}
 	mark := trust.System
 	for i, s := range tell(g) {
@@ -74,7 +74,7 @@ func layOut(g *provenance.Graph) *plan {
 			for _, n := range r.cells {
 				if n != nil {
 					mark = after(mark, n)
-					p.judged = p.judged || n.Kind == provenance.NodePolicyDecision && !n.IsReset()
+					p.judged = p.judged || n.Kind == graph.NodePolicyDecision && !n.IsReset()
 				}
 			}
 			r.mark = mark
@@ -90,7 +90,7 @@ func layOut(g *provenance.Graph) *plan {
 func (s *stage) grid() []planRow {
 	var rows []planRow
 	if s.head != nil {
-		rows = append(rows, planRow{cells: [numLanes]*provenance.Node{laneChain: s.head, laneDecision: s.stopped}})
+		rows = append(rows, planRow{cells: [numLanes]*graph.Node{laneChain: s.head, laneDecision: s.stopped}})
 	}
 	rows = append(rows, contextGrid(s.context)...)
 	for i, l := range s.lines {
@@ -105,17 +105,17 @@ func (s *stage) grid() []planRow {
 }
 
 // contextGrid puts inputs into the main chain and everything else beside it.
-func contextGrid(context []*provenance.Node) []planRow {
+func contextGrid(context []*graph.Node) []planRow {
 	var rows []planRow
 	inputs, beside := 0, 0
-	at := func(row, lane int, n *provenance.Node) {
+	at := func(row, lane int, n *graph.Node) {
 		if row == len(rows) {
 			rows = append(rows, planRow{})
 		}
 		rows[row].cells[lane] = n
 	}
 	for _, n := range resetsBesideHistory(context) {
-		if n.Kind == provenance.NodeInput {
+		if n.Kind == graph.NodeInput {
 			at(inputs, laneChain, n)
 			inputs++
 		} else {
@@ -127,11 +127,11 @@ func contextGrid(context []*provenance.Node) []planRow {
 }
 
 // resetsBesideHistory moves resets from before the turn next to what they are about.
-func resetsBesideHistory(context []*provenance.Node) []*provenance.Node {
-	isReset := (*provenance.Node).IsReset
+func resetsBesideHistory(context []*graph.Node) []*graph.Node {
+	isReset := (*graph.Node).IsReset
 	rest := slices.DeleteFunc(slices.Clone(context), isReset)
-	resets := slices.DeleteFunc(slices.Clone(context), func(n *provenance.Node) bool { return !isReset(n) })
-	at := slices.IndexFunc(rest, func(n *provenance.Node) bool { return n.Kind == provenance.NodeHistory })
+	resets := slices.DeleteFunc(slices.Clone(context), func(n *graph.Node) bool { return !isReset(n) })
+	at := slices.IndexFunc(rest, func(n *graph.Node) bool { return n.Kind == graph.NodeHistory })
 	return slices.Insert(rest, max(at, 0), resets...)
 }
 
@@ -140,7 +140,7 @@ func (l *line) grid() []planRow {
 	row := planRow{}
 	row.cells[laneCall], row.cells[laneDecision] = l.call, l.decision
 	rows := []planRow{row}
-	for i, n := range append(append([]*provenance.Node{}, l.answers...), l.results...) {
+	for i, n := range append(append([]*graph.Node{}, l.answers...), l.results...) {
 		if i > 0 {
 			rows = append(rows, planRow{})
 		}

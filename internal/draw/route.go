@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/graph"
 )
 
 // route is an edge as a line on the picture, always drawn the way things flowed.
@@ -20,11 +20,11 @@ type route struct {
 type point struct{ x, y int }
 
 // routes are the lines of all edges between boxes that are on the picture.
-func (p *plan) routes(g *provenance.Graph) []route {
+func (p *plan) routes(g *graph.Graph) []route {
 	var out []route
 	for _, e := range g.Edges {
 		cause, effect := p.byID[e.From], p.byID[e.To]
-		if e.Relation == provenance.Consumes || e.Relation == provenance.DerivesFrom {
+		if e.Relation == graph.Consumes || e.Relation == graph.DerivesFrom {
 			cause, effect = effect, cause
 		}
 		if cause == nil || effect == nil || cause == effect {
@@ -32,11 +32,11 @@ func (p *plan) routes(g *provenance.Graph) []route {
 		}
 		r := route{path: rounded(p.line(cause, effect)), tone: levelColour(cause.node.Trust), weight: cause.node.Trust.Distrust()}
 		switch {
-		case e.Relation == provenance.BlockedBy:
+		case e.Relation == graph.BlockedBy:
 			r.tone, r.dashed, r.weight = outcomeColour(effect.node.Outcome()), true, 10
-		case cause.node.Kind == provenance.NodePolicyDecision:
+		case cause.node.Kind == graph.NodePolicyDecision:
 			r.tone, r.weight = outcomeColour(cause.node.Outcome()), 9
-		case effect.node.Kind == provenance.NodeToolResult:
+		case effect.node.Kind == graph.NodeToolResult:
 			r.tone, r.weight = levelColour(effect.node.Trust), effect.node.Trust.Distrust()
 		}
 		out = append(out, r)

@@ -9,7 +9,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -32,7 +32,7 @@ type svg struct {
 // lane, calls, decisions and results stand beside it; the gauge on the left is the
 // high-water mark. Colours follow the reader's light or dark scheme where style
 // sheets are allowed; without them the picture keeps its own light ground.
-func SVG(w io.Writer, g *provenance.Graph) error {
+func SVG(w io.Writer, g *graph.Graph) error {
 	s := &svg{p: layOut(g), id: "tm-" + tool.DigestOf([]byte(g.SessionKey + "\x00" + g.TurnID)).String()[:8]}
 	width, height := max(s.p.right+gutter+12, legendWidth), s.p.bottom+48
 	s.open(g, width, height)
@@ -53,7 +53,7 @@ func SVG(w io.Writer, g *provenance.Graph) error {
 
 func (s *svg) printf(format string, args ...any) { fmt.Fprintf(s, format, args...) }
 
-func (s *svg) open(g *provenance.Graph, width, height int) {
+func (s *svg) open(g *graph.Graph, width, height int) {
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-labelledby="%s-t %s-d">`+"\n",
 		width, height, width, height, s.id, s.id)
 	s.printf("<title id=\"%s-t\">Provenance of turn %s</title>\n", s.id, escape(g.TurnID))
@@ -72,7 +72,7 @@ func (s *svg) open(g *provenance.Graph, width, height int) {
 }
 
 // describe says in words what the picture shows, for those who do not see it.
-func describe(g *provenance.Graph) string {
+func describe(g *graph.Graph) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s. The mark ended at %s.", strings.Join(facts(g), ", "), g.Summary.MaxTaint)
 	if from := g.Summary.ExternalSources; len(from) > 0 {
@@ -81,7 +81,7 @@ func describe(g *provenance.Graph) string {
 	stopped := 0
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		if !n.Blocked || n.Kind != provenance.NodeToolCall {
+		if !n.Blocked || n.Kind != graph.NodeToolCall {
 			continue
 		}
 		if stopped++; stopped <= describeCalls {
@@ -97,7 +97,7 @@ func describe(g *provenance.Graph) string {
 // describeCalls bounds how many stopped calls are told one by one.
 const describeCalls = 8
 
-func (s *svg) header(g *provenance.Graph, width int) {
+func (s *svg) header(g *graph.Graph, width int) {
 	mark := levelColour(g.Summary.MaxTaint)
 	pill := 40 + textWidth("mark: "+mark.name, 13)
 	room := width - 60 - pill

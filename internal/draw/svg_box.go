@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/graph"
 )
 
 // box draws a node: its shape says what it is, its words say the rest, and its title
@@ -12,7 +12,7 @@ import (
 func (s *svg) box(b *box) {
 	n := b.node
 	tone := levelColour(n.Trust)
-	if n.Kind == provenance.NodePolicyDecision {
+	if n.Kind == graph.NodePolicyDecision {
 		tone = outcomeColour(n.Outcome())
 	}
 	dash := ""
@@ -24,7 +24,7 @@ func (s *svg) box(b *box) {
 	s.printf("<path class=\"tm-p\" d=\"%s\" fill=\"#ffffff\"/><path d=\"%s\" fill=\"currentColor\" fill-opacity=\".09\" stroke=\"currentColor\" stroke-width=\"%s\"%s/>\n",
 		shape, shape, strokeOf(n), dash)
 	x, room := b.x+16, boxWidth-32
-	if n.Kind == provenance.NodePolicyDecision {
+	if n.Kind == graph.NodePolicyDecision {
 		x, room = b.x+20, boxWidth-40
 		s.colourText(x, b.y+20, room, 13, 650, title(n))
 		s.text(x, b.y+37, room, 11, 400, "tm-m", remark(n))
@@ -59,11 +59,11 @@ func (s *svg) stamp(b *box) int {
 func (s *svg) headline(b *box) string {
 	n := b.node
 	name := strings.ReplaceAll(title(n), "system_prompt", "system prompt")
-	if n.Kind == provenance.NodeLLMCall && n.Metadata != nil && n.Metadata.Model != "" {
+	if n.Kind == graph.NodeLLMCall && n.Metadata != nil && n.Metadata.Model != "" {
 		return name + " · " + n.Metadata.Model
 	}
 	call := s.p.rows[b.row].cells[laneCall]
-	if n.Kind == provenance.NodeToolResult && n.Tool != "" && (call == nil || call.Kind != provenance.NodeToolCall) {
+	if n.Kind == graph.NodeToolResult && n.Tool != "" && (call == nil || call.Kind != graph.NodeToolCall) {
 		return name + " of " + n.Tool
 	}
 	return name
@@ -71,22 +71,22 @@ func (s *svg) headline(b *box) string {
 
 // small is the second line beside the level: the words themselves where they are
 // kept, else what is known about them.
-func small(n *provenance.Node) string {
+func small(n *graph.Node) string {
 	switch {
 	case n.ContentPreview != "":
 		return quoted(n.ContentPreview, 80)
 	case n.Blocked:
 		return n.BlockReason
-	case n.Kind == provenance.NodeLLMCall && n.Metadata != nil && len(n.Metadata.Removed) > 0:
+	case n.Kind == graph.NodeLLMCall && n.Metadata != nil && len(n.Metadata.Removed) > 0:
 		return "hides " + list(n.Metadata.Removed)
-	case n.Kind == provenance.NodeLLMCall:
+	case n.Kind == graph.NodeLLMCall:
 		return ""
 	default:
 		return remark(n)
 	}
 }
 
-func tooltip(n *provenance.Node) string {
+func tooltip(n *graph.Node) string {
 	parts := []string{fmt.Sprintf("%s (%s), %s", n.ID, n.Kind, n.Trust)}
 	for _, p := range []string{n.Tool, n.Outcome(), n.BlockReason, remark(n), quoted(n.ContentPreview, 100)} {
 		if p != "" {
@@ -96,8 +96,8 @@ func tooltip(n *provenance.Node) string {
 	return shorten(clean(strings.Join(parts, ", ")), 4*listWidth)
 }
 
-func strokeOf(n *provenance.Node) string {
-	if n.Kind == provenance.NodeOutput {
+func strokeOf(n *graph.Node) string {
+	if n.Kind == graph.NodeOutput {
 		return "2.4"
 	}
 	return "1.4"
@@ -108,11 +108,11 @@ func strokeOf(n *provenance.Node) string {
 func outline(b *box) string {
 	l, t, r, d := b.x, b.y, b.right(), b.bottom()
 	switch b.node.Kind {
-	case provenance.NodeLLMCall, provenance.NodeOutput:
+	case graph.NodeLLMCall, graph.NodeOutput:
 		return corners(b, boxHeight/2)
-	case provenance.NodePolicyDecision:
+	case graph.NodePolicyDecision:
 		return fmt.Sprintf("M%d %dH%dL%d %dL%d %dH%dL%d %dz", l+13, t, r-13, r, b.midY(), r-13, d, l+13, l, b.midY())
-	case provenance.NodeToolResult:
+	case graph.NodeToolResult:
 		return fmt.Sprintf("M%d %dH%dL%d %dV%dH%dz", l, t, r-13, r, t+13, d, l)
 	default:
 		return corners(b, 8)

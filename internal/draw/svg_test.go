@@ -12,8 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/draw"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -84,7 +85,7 @@ func checkAttribute(t testing.TB, element string, a xml.Attr, ids map[string]boo
 	}
 }
 
-func svgOf(t testing.TB, g *provenance.Graph) (picture, []byte) {
+func svgOf(t testing.TB, g *graph.Graph) (picture, []byte) {
 	t.Helper()
 	var out bytes.Buffer
 	if err := draw.SVG(&out, g); err != nil {
@@ -149,7 +150,7 @@ func TestSVGKeepsSixtyNodesWhole(t *testing.T) {
 
 // Nothing may stand on top of another thing: boxes of one picture never overlap.
 func TestSVGBoxesDoNotOverlap(t *testing.T) {
-	for name, g := range map[string]*provenance.Graph{"seed": seedTurn(t), "rich": richTurn(t), "hook": hookTurn(t), "long": longTurn(t, 40), "census": wideTurn(t)} {
+	for name, g := range map[string]*graph.Graph{"seed": seedTurn(t), "rich": richTurn(t), "hook": hookTurn(t), "long": longTurn(t, 40), "census": wideTurn(t)} {
 		_, body := svgOf(t, g)
 		seen := map[string]bool{}
 		for _, m := range regexp.MustCompile(`<path class="tm-p" d="(M\d+ \d+)`).FindAllStringSubmatch(string(body), -1) {
@@ -162,13 +163,13 @@ func TestSVGBoxesDoNotOverlap(t *testing.T) {
 }
 
 // wideTurn starts with more context than fits into a row.
-func wideTurn(t testing.TB) *provenance.Graph {
+func wideTurn(t testing.TB) *graph.Graph {
 	u := newTurn(t, trust.Owner, "長い言葉、とても長い言葉、もっと長い言葉")
-	var items []provenance.Item
+	var items []event.Item
 	for i := range 9 {
-		items = append(items, provenance.Item{Kind: "tool_result", Tool: fmt.Sprintf("tool_%d", i), Trust: trust.Local})
+		items = append(items, event.Item{Kind: "tool_result", Tool: fmt.Sprintf("tool_%d", i), Trust: trust.Local})
 	}
-	u.add(provenance.Event{Kind: provenance.ContextSeen, Seen: &provenance.Seen{Label: label(trust.Local), Census: items}})
+	u.add(event.Event{Kind: event.ContextSeen, Seen: &event.Seen{Label: label(trust.Local), Census: items}})
 	u.model("large-1")
 	call := u.call("read", "allow", nil)
 	u.result(call, "read", trust.Local, "one")

@@ -10,12 +10,13 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/draw"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
-func treeOf(t testing.TB, g *provenance.Graph, style draw.Style) string {
+func treeOf(t testing.TB, g *graph.Graph, style draw.Style) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := draw.Tree(&out, g, style); err != nil {
@@ -47,7 +48,7 @@ func TestAStyleColoursTheTreeAndChangesNothingElse(t *testing.T) {
 func TestTreeColumnsStandBelowEachOther(t *testing.T) {
 	u := newTurn(t, trust.Owner, "日本語のメッセージ、とても長いものです。日本語のメッセージ、とても長いものです。")
 	u.model(strings.Repeat("m", 200))
-	u.result(u.call(strings.Repeat("工具", 60), "deny", func(d *provenance.Decided) { d.Reason = strings.Repeat("because ", 40) }), "x", trust.Untrusted, "")
+	u.result(u.call(strings.Repeat("工具", 60), "deny", func(d *event.Decided) { d.Reason = strings.Repeat("because ", 40) }), "x", trust.Untrusted, "")
 	lines := strings.Split(treeOf(t, u.seal("ok"), nil), "\n")
 	column := lipgloss.Width(lines[2][:strings.Index(lines[2], "trust")])
 	for _, l := range lines[3:] {
@@ -66,18 +67,18 @@ func TestTreeOfARoughGraph(t *testing.T) {
 	for i := range names {
 		names[i] = fmt.Sprintf("tool_%d", i)
 	}
-	g := &provenance.Graph{TurnID: "t", SessionKey: "s", DurationMs: 125_000, Summary: provenance.Summary{ToolsBlocked: names},
-		Nodes: []provenance.Node{
-			{ID: "past", Kind: provenance.NodeHistory, Metadata: &provenance.Metadata{Carried: true, Parent: "main"}},
-			{ID: "call", Kind: provenance.NodeToolCall, Blocked: true},
-			{ID: "first", Kind: provenance.NodePolicyDecision, Metadata: &provenance.Metadata{Effect: "deny", Rule: "r", Reason: "r", WriteID: "w"}},
-			{ID: "second", Kind: provenance.NodePolicyDecision},
-			{ID: "result", Kind: provenance.NodeToolResult, Metadata: &provenance.Metadata{Error: true, Sensitive: true}},
+	g := &graph.Graph{TurnID: "t", SessionKey: "s", DurationMs: 125_000, Summary: graph.Summary{ToolsBlocked: names},
+		Nodes: []graph.Node{
+			{ID: "past", Kind: graph.NodeHistory, Metadata: &graph.Metadata{Carried: true, Parent: "main"}},
+			{ID: "call", Kind: graph.NodeToolCall, Blocked: true},
+			{ID: "first", Kind: graph.NodePolicyDecision, Metadata: &graph.Metadata{Effect: "deny", Rule: "r", Reason: "r", WriteID: "w"}},
+			{ID: "second", Kind: graph.NodePolicyDecision},
+			{ID: "result", Kind: graph.NodeToolResult, Metadata: &graph.Metadata{Error: true, Sensitive: true}},
 			{ID: "odd", Kind: "odd"},
 		},
-		Edges: []provenance.Edge{
-			{From: "call", To: "first", Relation: provenance.BlockedBy}, {From: "call", To: "second", Relation: provenance.BlockedBy},
-			{From: "call", To: "result", Relation: provenance.Produces}, {From: "odd", To: "nowhere", Relation: provenance.Triggers}, {From: "odd", To: "odd", Relation: provenance.Consumes},
+		Edges: []graph.Edge{
+			{From: "call", To: "first", Relation: graph.BlockedBy}, {From: "call", To: "second", Relation: graph.BlockedBy},
+			{From: "call", To: "result", Relation: graph.Produces}, {From: "odd", To: "nowhere", Relation: graph.Triggers}, {From: "odd", To: "odd", Relation: graph.Consumes},
 		}}
 	golden(t, "rough.txt", []byte(treeOf(t, g, nil)))
 }
@@ -190,19 +191,19 @@ func FuzzPictures(f *testing.F) {
 	f.Add("exec", `<script>alert("x")</script>`, "a]]>b", uint8(3), uint8(0))
 	f.Add(`"];}`, "\x1b[2J\x00\u202e", "tool\\", uint8(200), uint8(1))
 	f.Add("&lt;", "'", "\xff\xfe", uint8(7), uint8(2))
-	kinds := []provenance.NodeKind{provenance.NodeInput, provenance.NodeSystemPrompt, provenance.NodeHistory, provenance.NodeLLMCall,
-		provenance.NodeToolCall, provenance.NodeToolResult, provenance.NodeOutput, provenance.NodePolicyDecision, "nonsense\"<"}
-	relations := []provenance.Relation{provenance.Triggers, provenance.Produces, provenance.Consumes, provenance.DerivesFrom, provenance.BlockedBy, "\"<&"}
+	kinds := []graph.NodeKind{graph.NodeInput, graph.NodeSystemPrompt, graph.NodeHistory, graph.NodeLLMCall,
+		graph.NodeToolCall, graph.NodeToolResult, graph.NodeOutput, graph.NodePolicyDecision, "nonsense\"<"}
+	relations := []graph.Relation{graph.Triggers, graph.Produces, graph.Consumes, graph.DerivesFrom, graph.BlockedBy, "\"<&"}
 	f.Fuzz(func(t *testing.T, name, say, word string, shape, seed uint8) {
-		g := &provenance.Graph{TurnID: name, SessionKey: say, AgentID: word,
-			Summary: provenance.Summary{ToolsBlocked: []string{name, word}, ExternalSources: []string{say}}}
+		g := &graph.Graph{TurnID: name, SessionKey: say, AgentID: word,
+			Summary: graph.Summary{ToolsBlocked: []string{name, word}, ExternalSources: []string{say}}}
 		for i := range 12 {
 			k := int(shape) + i*int(seed+1)
-			g.Nodes = append(g.Nodes, provenance.Node{ID: fmt.Sprintf("%s-%d", name, i), Kind: kinds[k%len(kinds)], Trust: trust.Level(k % 9), Tool: name,
-				ContentPreview: say, Blocked: k%3 == 0, BlockReason: word, Metadata: &provenance.Metadata{Effect: []string{"", "allow", "confirm", word}[k%4],
+			g.Nodes = append(g.Nodes, graph.Node{ID: fmt.Sprintf("%s-%d", name, i), Kind: kinds[k%len(kinds)], Trust: trust.Level(k % 9), Tool: name,
+				ContentPreview: say, Blocked: k%3 == 0, BlockReason: word, Metadata: &graph.Metadata{Effect: []string{"", "allow", "confirm", word}[k%4],
 					Kind: word, Rule: name, Reason: say, ApprovalID: word, Model: name, Removed: []string{say}, From: word, Reset: k%11 == 0,
 					Verdict: []string{"", "approve", word}[k%3], Approvals: []string{name}, By: say, Before: word}})
-			g.Edges = append(g.Edges, provenance.Edge{From: fmt.Sprintf("%s-%d", name, i), To: fmt.Sprintf("%s-%d", name, k%14), Relation: relations[k%len(relations)]})
+			g.Edges = append(g.Edges, graph.Edge{From: fmt.Sprintf("%s-%d", name, i), To: fmt.Sprintf("%s-%d", name, k%14), Relation: relations[k%len(relations)]})
 		}
 		if p, _ := svgOf(t, g); len(p.titles) != len(g.Nodes)+1 {
 			t.Errorf("%d titles for %d nodes", len(p.titles), len(g.Nodes))

@@ -8,7 +8,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -23,15 +23,15 @@ const (
 // treeRow is one line of the tree. The mark stands at the last row of a stage.
 type treeRow struct {
 	branch string
-	node   *provenance.Node // nil for the heading of the context
-	below  bool             // it hangs below its call
+	node   *graph.Node // nil for the heading of the context
+	below  bool        // it hangs below its call
 	mark   string
 	moved  string // which way the mark went, if it did
 }
 
 // Tree writes the graph as a text tree: one stage after the other, each node with
 // its trust, and the high-water mark where each stage ends.
-func Tree(w io.Writer, g *provenance.Graph, style Style) error {
+func Tree(w io.Writer, g *graph.Graph, style Style) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s  %s\n\n", style.paint(Heading, "turn "+clean(g.TurnID)), style.paint(Faint, strings.Join(facts(g), " · ")))
 	rows := treeRows(tell(g))
@@ -77,7 +77,7 @@ func treeRows(stages []*stage) []treeRow {
 	return rows
 }
 
-func after(mark trust.Level, n *provenance.Node) trust.Level {
+func after(mark trust.Level, n *graph.Node) trust.Level {
 	if n.IsReset() {
 		return n.Trust
 	}
@@ -107,7 +107,7 @@ func (s *stage) rows(rows []treeRow) []treeRow {
 // rows are a call with what belongs to it hanging below; without a call, the first
 // thing there is takes its place.
 func (l *line) rows() []treeRow {
-	var all []*provenance.Node
+	var all []*graph.Node
 	if l.call != nil {
 		all = append(all, l.call)
 	}
@@ -143,7 +143,7 @@ func hang(rows []treeRow, groups [][]treeRow) []treeRow {
 
 func (r *treeRow) write(out *bufio.Writer, width int, style Style) {
 	level := ""
-	if r.node != nil && (r.node.Kind != provenance.NodePolicyDecision || r.node.IsReset()) {
+	if r.node != nil && (r.node.Kind != graph.NodePolicyDecision || r.node.IsReset()) {
 		level = r.node.Trust.String()
 	}
 	line := r.text(style)
@@ -173,14 +173,14 @@ func (r *treeRow) text(style Style) string {
 	mark, role := badge(n)
 	name := Heading
 	switch n.Kind {
-	case provenance.NodePolicyDecision:
+	case graph.NodePolicyDecision:
 		name, mark = role, ""
-	case provenance.NodeToolCall, provenance.NodeToolResult:
+	case graph.NodeToolCall, graph.NodeToolResult:
 		name = Role(n.Trust.String())
 	}
 	put(Faint, r.branch, treeMax)
 	put(name, title(n), treePreview)
-	if n.Kind == provenance.NodeToolResult && !r.below && n.Tool != "" {
+	if n.Kind == graph.NodeToolResult && !r.below && n.Tool != "" {
 		put(Faint, " of "+clean(n.Tool), treePreview)
 	}
 	for _, say := range []struct {

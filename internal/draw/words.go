@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/graph"
 )
 
 // title is what a node is called: a tool's calls by the tool, everything else by what it is.
-func title(n *provenance.Node) string {
+func title(n *graph.Node) string {
 	switch n.Kind {
-	case provenance.NodeToolCall:
+	case graph.NodeToolCall:
 		return orID(n.Tool, n)
-	case provenance.NodeToolResult:
+	case graph.NodeToolResult:
 		return "result"
-	case provenance.NodeLLMCall, provenance.NodeOutput:
+	case graph.NodeLLMCall, graph.NodeOutput:
 		return clean(n.ID)
-	case provenance.NodePolicyDecision:
+	case graph.NodePolicyDecision:
 		switch out := n.Outcome(); out {
 		case "failed":
 			return "wrong code"
@@ -30,7 +30,7 @@ func title(n *provenance.Node) string {
 	}
 }
 
-func orID(name string, n *provenance.Node) string {
+func orID(name string, n *graph.Node) string {
 	if name == "" {
 		name = n.ID
 	}
@@ -39,7 +39,7 @@ func orID(name string, n *provenance.Node) string {
 
 // badge is how a node's outcome is marked, and the role that colours it. What simply
 // ran has none.
-func badge(n *provenance.Node) (text string, role Role) {
+func badge(n *graph.Node) (text string, role Role) {
 	out := n.Outcome()
 	switch {
 	case out == "" || out == "allow":
@@ -54,10 +54,10 @@ func badge(n *provenance.Node) (text string, role Role) {
 }
 
 // remark is what else is worth saying about a node, in one line of plain words.
-func remark(n *provenance.Node) string {
+func remark(n *graph.Node) string {
 	m := n.Metadata
 	if m == nil {
-		m = &provenance.Metadata{}
+		m = &graph.Metadata{}
 	}
 	var words []string
 	say := func(format, value string) {
@@ -66,10 +66,10 @@ func remark(n *provenance.Node) string {
 		}
 	}
 	switch n.Kind {
-	case provenance.NodeLLMCall:
+	case graph.NodeLLMCall:
 		say("%s", m.Model)
 		say("hidden: %s", list(m.Removed))
-	case provenance.NodePolicyDecision:
+	case graph.NodePolicyDecision:
 		remarkDecision(m, say)
 	default:
 		say("from %s", m.From)
@@ -85,13 +85,13 @@ func remark(n *provenance.Node) string {
 			say("%s", "sensitive")
 		}
 	}
-	if n.Blocked && n.Kind != provenance.NodeToolCall {
+	if n.Blocked && n.Kind != graph.NodeToolCall {
 		say("%s", n.BlockReason)
 	}
 	return strings.Join(words, ", ")
 }
 
-func remarkDecision(m *provenance.Metadata, say func(format, value string)) {
+func remarkDecision(m *graph.Metadata, say func(format, value string)) {
 	if m.Reset {
 		say("mark was %s", m.Before)
 	}
@@ -113,7 +113,7 @@ func remarkDecision(m *provenance.Metadata, say func(format, value string)) {
 }
 
 // facts are the head lines of every picture: what turn this is, and how it went.
-func facts(g *provenance.Graph) []string {
+func facts(g *graph.Graph) []string {
 	out := []string{"session " + shorten(clean(g.SessionKey), listWidth)}
 	if g.AgentID != "" {
 		out = append(out, "agent "+shorten(clean(g.AgentID), listWidth))

@@ -50,15 +50,15 @@ func (l *listener) close() {
 }
 
 // event is one event of the stream.
-type event struct {
+type sent struct {
 	id, name string
 	data     map[string]any
 }
 
 // next reads up to the next event; comments are skipped.
-func (l *listener) next() event {
+func (l *listener) next() sent {
 	l.t.Helper()
-	var e event
+	var e sent
 	for l.lines.Scan() {
 		field, value, _ := strings.Cut(l.lines.Text(), ": ")
 		switch field {

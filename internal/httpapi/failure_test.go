@@ -11,10 +11,10 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/people/waiting"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
@@ -116,7 +116,7 @@ func TestSessionThatSomebodyElseKeepsMoving(t *testing.T) {
 func TestSessionThatCannotBeRead(t *testing.T) {
 	w := open(t, "")
 	w.say("good", "Hello.")
-	if err := w.store.Store.Append(t.Context(), "bad", 0, []*provenance.Event{{Kind: "nonsense"}}); err != nil {
+	if err := w.store.Store.Append(t.Context(), "bad", 0, []*event.Event{{Kind: "nonsense"}}); err != nil {
 		t.Fatal(err)
 	}
 	a := w.hook(hook.NameBeforeToolCall, `{"toolName":"read"}`, owner("bad"))

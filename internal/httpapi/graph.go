@@ -9,9 +9,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/draw"
-	"github.com/tidemark/tidemark/provenance"
 )
 
 // latest names the newest turn of a session's main context.
@@ -41,7 +41,7 @@ func (m *management) graphRoute() {
 		Method: http.MethodGet, Path: "/v1/sessions/{key}/turns/{turn}/graph", OperationID: "turnGraph",
 		Summary: "Where a turn's content came from",
 		Responses: map[string]*huma.Response{"200": {Description: "The graph; application/json is the TurnGraph of the hook protocol.", Content: map[string]*huma.MediaType{
-			"application/json":      {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[provenance.Graph](), true, "")},
+			"application/json":      {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[graph.Graph](), true, "")},
 			"application/prov+json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
 			"image/svg+xml":         text, "text/vnd.graphviz": text, "text/plain": text,
 		}}},
@@ -71,7 +71,7 @@ func (m *management) turnGraph(ctx context.Context, in *graphInput) (*picture, e
 	return render(g, in.Format)
 }
 
-func render(g *provenance.Graph, format string) (*picture, error) {
+func render(g *graph.Graph, format string) (*picture, error) {
 	p := &picture{Rules: pictureRules}
 	var b bytes.Buffer
 	var err error

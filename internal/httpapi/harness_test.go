@@ -19,12 +19,12 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/store/memory"
 )
 
@@ -42,7 +42,7 @@ type faulty struct {
 	panicking atomic.Bool
 }
 
-func (f *faulty) Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error {
+func (f *faulty) Append(ctx context.Context, session string, at uint64, events []*event.Event) error {
 	if f.panicking.Load() {
 		panic("a bug in the store: secret inside")
 	}

@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/provenance"
 )
 
 // The hooks around a turn. Those that only tell reach the monitor first: what it has to
@@ -66,17 +66,17 @@ func (a *API) beforeAgentStart(ctx context.Context, event *hook.BeforeAgentStart
 	return agentStartAnswer{result, openingNote(opening)}, nil
 }
 
-func (a *API) contextAssembled(ctx context.Context, event *hook.ContextAssembled, c *hook.Context) (any, error) {
+func (a *API) contextAssembled(ctx context.Context, e *hook.ContextAssembled, c *hook.Context) (any, error) {
 	t := turnOf(c)
-	for _, s := range event.Sources {
-		t.Items = append(t.Items, provenance.Item{Kind: s.Kind, Tool: s.Tool, Trust: s.Trust, Index: s.MessageIndex})
+	for _, s := range e.Sources {
+		t.Items = append(t.Items, event.Item{Kind: s.Kind, Tool: s.Tool, Trust: s.Trust, Index: s.MessageIndex})
 	}
-	t.Message, t.Found = lastWords(event.Messages), true
+	t.Message, t.Found = lastWords(e.Messages), true
 	opening, err := a.monitor.Begin(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.bus.ContextAssembled(ctx, event, c); err != nil {
+	if err := a.bus.ContextAssembled(ctx, e, c); err != nil {
 		return nil, pluginFault(err)
 	}
 	return plainAnswer{openingNote(opening)}, nil

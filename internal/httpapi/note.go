@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -22,18 +22,18 @@ type note struct {
 	Notice  string `json:"notice,omitzero" doc:"outcome of a chat command, for the user; before a model call, the notice for the system prompt"`
 
 	// Of a decision.
-	Verdict  string              `json:"verdict,omitzero" enum:"allow,confirm,deny"`
-	Kind     string              `json:"kind,omitzero" doc:"of a confirm: escalate, taint-escalation or intent-block"`
-	Rule     string              `json:"rule,omitzero" doc:"the one rule that decided"`
-	Reasons  []policy.Reason     `json:"reasons,omitempty"`
-	Tool     string              `json:"tool,omitzero"`
-	Step     uint64              `json:"step,omitzero"`
-	Spent    string              `json:"spent,omitzero" doc:"approval or grant that let the call through"`
-	Write    string              `json:"write,omitzero" doc:"id of the write that was kept for review"`
-	Approval *approvalNote       `json:"approval,omitzero"`
-	TimedOut bool                `json:"timedOut,omitzero" doc:"nobody answered while the caller waited and the question has expired; nobody denied it"`
-	Opinion  *provenance.Opinion `json:"opinion,omitempty" doc:"what the auditor said"`
-	Ruling   *provenance.Ruling  `json:"ruling,omitempty" doc:"what the external verifier said"`
+	Verdict  string          `json:"verdict,omitzero" enum:"allow,confirm,deny"`
+	Kind     string          `json:"kind,omitzero" doc:"of a confirm: escalate, taint-escalation or intent-block"`
+	Rule     string          `json:"rule,omitzero" doc:"the one rule that decided"`
+	Reasons  []policy.Reason `json:"reasons,omitempty"`
+	Tool     string          `json:"tool,omitzero"`
+	Step     uint64          `json:"step,omitzero"`
+	Spent    string          `json:"spent,omitzero" doc:"approval or grant that let the call through"`
+	Write    string          `json:"write,omitzero" doc:"id of the write that was kept for review"`
+	Approval *approvalNote   `json:"approval,omitzero"`
+	TimedOut bool            `json:"timedOut,omitzero" doc:"nobody answered while the caller waited and the question has expired; nobody denied it"`
+	Opinion  *event.Opinion  `json:"opinion,omitempty" doc:"what the auditor said"`
+	Ruling   *event.Ruling   `json:"ruling,omitempty" doc:"what the external verifier said"`
 
 	// Of a model call.
 	Reason string   `json:"reason,omitzero" doc:"why the turn must not go on"`

@@ -11,9 +11,9 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/provenance"
 )
 
 // Problem is an error as the client sees it (RFC 9457). Nothing but what is in it
@@ -91,7 +91,7 @@ func (a *API) explain(ctx context.Context, err error) *Problem {
 		return badRequest(err.Error())
 	case errors.As(err, &answer):
 		return newProblem(http.StatusConflict, "answered", answer.Error())
-	case errors.Is(err, tidemark.ErrNotFound), errors.Is(err, provenance.ErrNoTurn):
+	case errors.Is(err, tidemark.ErrNotFound), errors.Is(err, graph.ErrNoTurn):
 		return notFound("nobody knows what this request names")
 	}
 	return a.logged(ctx, err, internal())

@@ -16,7 +16,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -55,7 +55,7 @@ func (s *Store) Close() error {
 
 // Append links the events to the session's chain after its first at records. See
 // tidemark.Store for its errors. Appending nothing does nothing.
-func (s *Store) Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error {
+func (s *Store) Append(ctx context.Context, session string, at uint64, events []*event.Event) error {
 	records, err := store.Encode(session, events)
 	if err != nil {
 		return fmt.Errorf("append: %w", err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -58,7 +58,7 @@ func (s *Store) Turns(ctx context.Context, session string) ([]store.Turn, error)
 			return nil, err
 		}
 		known = true
-		if rec.Kind != string(provenance.TurnBegan) {
+		if rec.Kind != string(event.TurnBegan) {
 			continue
 		}
 		t, err := store.TurnOf(rec)

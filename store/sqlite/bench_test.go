@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store/sqlite"
 	"github.com/tidemark/tidemark/store/storetest"
 )
@@ -41,7 +41,7 @@ func produce(b *testing.B, add func(producer, n int) error) {
 // BenchmarkAppend64Sessions is what a server does: encode, link, commit in groups.
 func BenchmarkAppend64Sessions(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "log.db"))
-	events := make([][]*provenance.Event, producers)
+	events := make([][]*event.Event, producers)
 	names := make([]string, producers)
 	for p := range producers {
 		events[p], names[p] = storetest.Events("turn", 3*p+1, 1), fmt.Sprint("agent:main:session-", p)

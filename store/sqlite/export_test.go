@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -12,7 +12,7 @@ import (
 type Step struct {
 	Session string
 	At      uint64
-	Events  []*provenance.Event
+	Events  []*event.Event
 }
 
 // Together commits steps to the log at path in one batch, beside whoever else writes it,

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -149,7 +149,7 @@ func (r *Reader) Turns(ctx context.Context, session string) ([]store.Turn, error
 }
 
 func (r *Reader) turns(ctx context.Context, doing, session string) iter.Seq2[store.Turn, error] {
-	query := selectRecords + ` AND r.kind = '` + string(provenance.TurnBegan) + `' ORDER BY r.seq LIMIT ?`
+	query := selectRecords + ` AND r.kind = '` + string(event.TurnBegan) + `' ORDER BY r.seq LIMIT ?`
 	return func(yield func(store.Turn, error) bool) {
 		for rec, err := range r.records(ctx, doing, query, session, 0) {
 			var t store.Turn

@@ -21,7 +21,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -48,7 +48,7 @@ func (s *Store) Close() error {
 // returns when they are durable. See tidemark.Store for its errors. A caller whose
 // context ends first cannot know whether the events were written. Appending nothing
 // does nothing.
-func (s *Store) Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error {
+func (s *Store) Append(ctx context.Context, session string, at uint64, events []*event.Event) error {
 	records, err := store.Encode(session, events)
 	if err != nil {
 		return fmt.Errorf("append: %w", err)

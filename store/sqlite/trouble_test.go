@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store/sqlite"
 	"github.com/tidemark/tidemark/store/storetest"
 )
@@ -119,8 +119,8 @@ func TestBadRequestInBatch(t *testing.T) {
 			mustExec(t, other, fmt.Sprintf(`CREATE TRIGGER refuse AFTER INSERT ON records WHEN NEW.kind = 'turn.sealed'
 				BEGIN SELECT RAISE(%s, 'refused'); END`, action))
 			refused := storetest.Event("turn", 2)
-			refused.Kind = provenance.TurnSealed
-			bad := []*provenance.Event{storetest.Event("turn", 0), refused}
+			refused.Kind = event.TurnSealed
+			bad := []*event.Event{storetest.Event("turn", 0), refused}
 			good := storetest.Events("turn", 2, 2)
 			steps := []sqlite.Step{
 				{Session: "s", At: 2, Events: good}, {Session: "a", At: 0, Events: bad}, {Session: "a", At: 0, Events: good},

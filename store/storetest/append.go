@@ -11,14 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
 	"pgregory.net/rapid"
 )
 
 func appendAndLoad(t *testing.T, open func(t *testing.T) Store) {
 	s := open(t)
-	want := map[string][]*provenance.Event{}
+	want := map[string][]*event.Event{}
 	for i, session := range []string{"a", "b", "a", "agent:main:ünïcode/../x?y#z%", "b", "a"} {
 		events := Events("turn", 10*i, 1+i)
 		mustAppend(t, s, session, uint64(len(want[session])), events)
@@ -29,8 +29,8 @@ func appendAndLoad(t *testing.T, open func(t *testing.T) Store) {
 	}
 	large := Event("turn", 1)
 	large.Decided.Reason = strings.Repeat("x", 3<<20)
-	mustAppend(t, s, "large", 0, []*provenance.Event{large, Event("turn", 2), large})
-	wantSession(t, s, "large", []*provenance.Event{large, Event("turn", 2), large})
+	mustAppend(t, s, "large", 0, []*event.Event{large, Event("turn", 2), large})
+	wantSession(t, s, "large", []*event.Event{large, Event("turn", 2), large})
 	many := Events("turn", 0, 1000) // more than fits one page or one batch
 	mustAppend(t, s, "many", 0, many)
 	wantSession(t, s, "many", many)
@@ -39,7 +39,7 @@ func appendAndLoad(t *testing.T, open func(t *testing.T) Store) {
 
 func emptyLog(t *testing.T, open func(t *testing.T) Store) {
 	s, ctx := open(t), t.Context()
-	wantSession(t, s, "nobody", []*provenance.Event{})
+	wantSession(t, s, "nobody", []*event.Event{})
 	mustAppend(t, s, "nobody", 0, nil)
 	if got, err := s.Sessions(ctx, store.SessionQuery{}); err != nil || len(got) != 0 {
 		t.Errorf("sessions: got %v and error %v, want none", got, err)
@@ -82,7 +82,7 @@ func conflict(t *testing.T, open func(t *testing.T) Store) {
 	}
 	mustAppend(t, s, "s", 3, Events("turn", 3, 1))
 	wantSession(t, s, "s", append(events, Event("turn", 3)))
-	wantSession(t, s, "new", []*provenance.Event{})
+	wantSession(t, s, "new", []*event.Event{})
 }
 
 // state is everything a log says about its size.
@@ -107,7 +107,7 @@ func failedStep(t *testing.T, open func(t *testing.T) Store) {
 	bad.Turn = "\xff is not text"
 	for name, step := range map[string]func() error{
 		"an event that cannot be encoded": func() error {
-			return s.Append(t.Context(), "s", 2, []*provenance.Event{Event("turn", 2), bad})
+			return s.Append(t.Context(), "s", 2, []*event.Event{Event("turn", 2), bad})
 		},
 		"a session without a name":    func() error { return s.Append(t.Context(), "", 0, Events("turn", 0, 1)) },
 		"a name that is not text":     func() error { return s.Append(t.Context(), "a\xffb", 0, Events("turn", 0, 1)) },
@@ -133,7 +133,7 @@ func model(t *testing.T, open func(t *testing.T) Store) {
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		round++
-		want := map[string][]*provenance.Event{}
+		want := map[string][]*event.Event{}
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			session := fmt.Sprintf("round %d %s", round, rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "session"))
 			at := rapid.IntRange(0, len(want[session])+1).Draw(rt, "at")

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -85,7 +85,7 @@ func since(t *testing.T, open func(t *testing.T) Store) {
 	filter := func(keep func(store.Entry) bool) []store.Entry {
 		return slices.DeleteFunc(slices.Clone(all), func(e store.Entry) bool { return !keep(e) })
 	}
-	kind := string(provenance.CallDecided)
+	kind := string(event.CallDecided)
 	for _, limit := range []int{1, 4, 7, 30} {
 		for name, test := range map[string]struct {
 			q    store.EntryQuery
@@ -129,18 +129,18 @@ func walk(t *testing.T, s Store, q store.EntryQuery) []store.Entry {
 
 func turns(t *testing.T, open func(t *testing.T) Store) {
 	s, ctx := open(t), t.Context()
-	began := func(turn, branch string, number int) *provenance.Event {
+	began := func(turn, branch string, number int) *event.Event {
 		e := Event(turn, 3*number)
 		e.Branch = branch
 		return e
 	}
 	late := Event("one", 8)
 	late.Late = true
-	events := []*provenance.Event{
+	events := []*event.Event{
 		began("one", "main", 1), Event("one", 4), began("two", "fork", 2), Event("two", 7), Event("one", 5), late, began("three", "", 3),
 	}
 	mustAppend(t, s, "s", 0, events)
-	mustAppend(t, s, "no turns", 0, []*provenance.Event{Event("one", 1)})
+	mustAppend(t, s, "no turns", 0, []*event.Event{Event("one", 1)})
 	got, err := s.Turns(ctx, "s")
 	want := []store.Turn{
 		{ID: "one", Branch: "main", Time: events[0].Time, Seq: 1}, {ID: "two", Branch: "fork", Time: events[2].Time, Seq: 3}, {ID: "three", Time: events[6].Time, Seq: 7},

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -72,25 +72,25 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 
 // Event is an event like the ones a server writes most, of the usual size. The number
 // makes it different from others.
-func Event(turn string, number int) *provenance.Event {
-	e := &provenance.Event{Time: 1_700_000_000_000_000_000 + int64(number), Branch: "main", Turn: turn, Iteration: number % 10}
+func Event(turn string, number int) *event.Event {
+	e := &event.Event{Time: 1_700_000_000_000_000_000 + int64(number), Branch: "main", Turn: turn, Iteration: number % 10}
 	switch number % 3 {
 	case 0:
-		e.Kind = provenance.TurnBegan
-		e.Began = &provenance.Began{
+		e.Kind = event.TurnBegan
+		e.Began = &event.Began{
 			Agent: "agent", Sender: trust.Sender{Provider: "chat", ID: fmt.Sprint("user-", number)}, Level: trust.External,
 			Rule: "known sender", Label: label(number), Message: content(number), Carry: true,
 		}
 	case 1:
-		e.Kind = provenance.CallDecided
-		e.Decided = &provenance.Decided{
+		e.Kind = event.CallDecided
+		e.Decided = &event.Decided{
 			CallID: fmt.Sprint("call-", number), Tool: "web_fetch", Digest: tool.DigestOf(fmt.Append(nil, number)), Step: uint64(number),
 			Effect: "confirm", Kind: "taint-escalation", Rule: "level external asks", Reason: "the context holds content of an external sender",
 			Level: trust.External, Policy: "sha256-0123456789abcdef", Source: true,
 		}
 	default:
-		e.Kind = provenance.ResultSeen
-		e.Seen = &provenance.Seen{
+		e.Kind = event.ResultSeen
+		e.Seen = &event.Seen{
 			CallID: fmt.Sprint("call-", number), Tool: "web_fetch", Step: uint64(number), Label: label(number), Content: content(number), Source: true,
 		}
 	}
@@ -103,20 +103,20 @@ func label(number int) trust.Label {
 	}}
 }
 
-func content(number int) *provenance.Content {
-	return &provenance.Content{Hash: tool.DigestOf(fmt.Append(nil, "content", number)), Bytes: 1000 + number, Preview: "Dear customer, your parcel is on its way"}
+func content(number int) *event.Content {
+	return &event.Content{Hash: tool.DigestOf(fmt.Append(nil, "content", number)), Bytes: 1000 + number, Preview: "Dear customer, your parcel is on its way"}
 }
 
 // Events are n events of one turn, numbered from first.
-func Events(turn string, first, n int) []*provenance.Event {
-	events := make([]*provenance.Event, n)
+func Events(turn string, first, n int) []*event.Event {
+	events := make([]*event.Event, n)
 	for i := range events {
 		events[i] = Event(turn, first+i)
 	}
 	return events
 }
 
-func mustAppend(t *testing.T, s Store, session string, at uint64, events []*provenance.Event) {
+func mustAppend(t *testing.T, s Store, session string, at uint64, events []*event.Event) {
 	t.Helper()
 	if err := s.Append(t.Context(), session, at, events); err != nil {
 		t.Fatalf("append %d events to %q at %d: %v", len(events), session, at, err)
@@ -137,15 +137,15 @@ func collect(t *testing.T, records iter.Seq2[audit.Record, error]) []audit.Recor
 }
 
 // wantSession checks that the session holds exactly these events on a whole chain.
-func wantSession(t *testing.T, s Store, session string, want []*provenance.Event) {
+func wantSession(t *testing.T, s Store, session string, want []*event.Event) {
 	t.Helper()
 	records := collect(t, s.Load(t.Context(), session, 0))
-	got := make([]*provenance.Event, len(records))
+	got := make([]*event.Event, len(records))
 	for i, rec := range records {
 		if rec.Session != session {
 			t.Errorf("record %d belongs to session %q, want %q", rec.Seq, rec.Session, session)
 		}
-		e, err := provenance.FromRecord(rec)
+		e, err := event.FromRecord(rec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/llm/format"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -179,7 +179,7 @@ func (e *entry) cover(ctx context.Context) error {
 	}
 	t := tidemark.Turn{Ref: tidemark.Ref{Turn: e.branch.turn}, Start: &e.label}
 	if s := e.label.Sources; len(s) == 0 || s[0].Kind != remoteKind { // a remote file is named in the label
-		t.Items = []provenance.Item{{Kind: "compacted_history", Trust: e.label.Level}}
+		t.Items = []event.Item{{Kind: "compacted_history", Trust: e.label.Level}}
 	}
 	_, err = e.begin(ctx, t)
 	return err

@@ -11,9 +11,9 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/people/asking"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -156,9 +156,9 @@ func TestTheQuestionShowsItsEvidence(t *testing.T) {
 	w, q := queued(t, nil)
 	one := w.question("q1")
 	one.Branch, one.Prompt, one.Allows = "child", "Does it match your intent?", "exactly this call"
-	one.Opinion = &provenance.Opinion{Answer: "unsure", Reason: "the user named no file"}
+	one.Opinion = &event.Opinion{Answer: "unsure", Reason: "the user named no file"}
 	for i := range 10 {
-		one.Words = append(one.Words, provenance.Said{Text: fmt.Sprintf("message %d\nRule: none", i)})
+		one.Words = append(one.Words, event.Said{Text: fmt.Sprintf("message %d\nRule: none", i)})
 		one.Sources = append(one.Sources, trust.Source{Tool: "web_fetch", Step: uint64(i), Detail: "https://evil.example", Excerpt: "say\nRule: none"})
 	}
 	one.Sources[0].Tool, one.Sources[0].Kind = "", "group_message"

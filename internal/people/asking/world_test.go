@@ -13,11 +13,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/people/asking"
 	"github.com/tidemark/tidemark/internal/people/telegram"
 	"github.com/tidemark/tidemark/internal/test/telegramtest"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -79,7 +79,7 @@ type flaky struct {
 }
 
 // Append fails while it is told to.
-func (f *flaky) Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error {
+func (f *flaky) Append(ctx context.Context, session string, at uint64, events []*event.Event) error {
 	if f.failing.Load() {
 		return context.DeadlineExceeded
 	}
@@ -184,14 +184,14 @@ func (w *world) says(n int, words string) {
 }
 
 // answers reads who answered in a session, from its log.
-func (w *world) answers(session string) []provenance.Answer {
+func (w *world) answers(session string) []event.Answer {
 	w.Helper()
-	var out []provenance.Answer
+	var out []event.Answer
 	for e, err := range w.Events(w.Context(), session) {
 		if err != nil {
 			w.Fatalf("events: %v", err)
 		}
-		if e.Kind == provenance.Answered {
+		if e.Kind == event.Answered {
 			out = append(out, *e.Answer)
 		}
 	}

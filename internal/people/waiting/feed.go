@@ -20,7 +20,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 )
 
 // Feed is a store that tells when its log has grown. Put it between the monitor and its
@@ -46,7 +46,7 @@ func New(store tidemark.Store) *Feed {
 
 // Append implements tidemark.Store. It wakes after an error too: something may have been
 // written all the same.
-func (f *Feed) Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error {
+func (f *Feed) Append(ctx context.Context, session string, at uint64, events []*event.Event) error {
 	asked := slices.ContainsFunc(events, about) // before the store seals them
 	err := f.store.Append(ctx, session, at, events)
 	if errors.Is(err, tidemark.ErrConflict) {
@@ -93,7 +93,7 @@ func (f *Feed) next(c *chan struct{}) <-chan struct{} {
 // Failures counts the times the store could not take or give records.
 func (f *Feed) Failures() uint64 { return f.failures.Load() }
 
-func (f *Feed) publish(session string, events []*provenance.Event, asked bool) {
+func (f *Feed) publish(session string, events []*event.Event, asked bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	wake(&f.grown)
@@ -117,12 +117,12 @@ func wake(c *chan struct{}) {
 // about reports whether the event can change the queue of questions. A call that is let
 // through makes questions about it pointless; the monitor takes its digest then, before
 // it is recorded.
-func about(e *provenance.Event) bool {
+func about(e *event.Event) bool {
 	switch e.Kind {
-	case provenance.CallDecided:
+	case event.CallDecided:
 		d := e.Decided
 		return d.Ask != nil || d.Spent != "" || d.Effect == "allow" && d.Call == nil
-	case provenance.Answered, provenance.TryFailed, provenance.WriteReviewed, provenance.TrustReset, provenance.GrantRevoked, provenance.TurnSealed:
+	case event.Answered, event.TryFailed, event.WriteReviewed, event.TrustReset, event.GrantRevoked, event.TurnSealed:
 		return true
 	}
 	return false

@@ -9,8 +9,8 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/people/waiting"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -89,7 +89,7 @@ func (w *world) ends(ref tidemark.Ref) {
 func TestAppendWakesUnlessNothingWasWritten(t *testing.T) {
 	log := &counted{Store: memory.New()}
 	f := waiting.New(log)
-	events := []*provenance.Event{{Kind: provenance.TrustReset, Answer: &provenance.Answer{}}}
+	events := []*event.Event{{Kind: event.TrustReset, Answer: &event.Answer{}}}
 	for _, tt := range []struct {
 		err      error
 		wakes    bool
@@ -116,7 +116,7 @@ func TestAppendWakesUnlessNothingWasWritten(t *testing.T) {
 func TestLoadCountsFailures(t *testing.T) {
 	log := &counted{Store: memory.New()}
 	f := waiting.New(log)
-	if err := f.Append(t.Context(), "s", 0, []*provenance.Event{{Kind: provenance.TrustReset, Answer: &provenance.Answer{}}, {Kind: provenance.TrustReset, Answer: &provenance.Answer{}}}); err != nil {
+	if err := f.Append(t.Context(), "s", 0, []*event.Event{{Kind: event.TrustReset, Answer: &event.Answer{}}, {Kind: event.TrustReset, Answer: &event.Answer{}}}); err != nil {
 		t.Fatal(err)
 	}
 	for range f.Load(t.Context(), "s", 0) {

@@ -2,7 +2,7 @@ package waiting
 
 import (
 	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 )
 
 // room is the callers of one session who wait, or may have to. Feed.mu guards all of it.
@@ -74,27 +74,27 @@ func (f *Feed) leave(r *room, q *tidemark.Question, w *watch) (news int) {
 
 // tell wakes whoever the event concerns.
 // Preconditions: Feed.mu is held.
-func (r *room) tell(e *provenance.Event) {
+func (r *room) tell(e *event.Event) {
 	switch e.Kind {
-	case provenance.Answered:
+	case event.Answered:
 		for _, id := range e.Answer.IDs {
 			r.watches[id].wake()
 		}
 		if e.Answer.Grant != nil { // it may cover other calls that wait
 			r.tellAll(true)
 		}
-	case provenance.TrustReset, provenance.WriteReviewed:
+	case event.TrustReset, event.WriteReviewed:
 		r.tellAll(true)
-	case provenance.TryFailed: // the last one kills every question
+	case event.TryFailed: // the last one kills every question
 		r.tellAll(false)
-	case provenance.CallDecided:
+	case event.CallDecided:
 		r.decided(e.Decided)
 	}
 }
 
 // decided wakes those whose question the decision closed: it was replaced, its approval
 // is spent, or the call went through without an answer.
-func (r *room) decided(d *provenance.Decided) {
+func (r *room) decided(d *event.Decided) {
 	if d.Ask != nil {
 		r.watches[d.Ask.Replaces].wake()
 	}

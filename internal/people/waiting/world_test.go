@@ -14,9 +14,9 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -31,7 +31,7 @@ type counted struct {
 	fail  atomic.Pointer[error] // of the next append
 }
 
-func (c *counted) Append(ctx context.Context, session string, at uint64, events []*provenance.Event) error {
+func (c *counted) Append(ctx context.Context, session string, at uint64, events []*event.Event) error {
 	if err := c.fail.Swap(nil); err != nil {
 		return *err
 	}

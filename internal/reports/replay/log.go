@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -13,12 +13,12 @@ import (
 // what a question showed of them or a quarantined write, of messages what recording
 // allowed, of results a preview; but of everything its trust, which is held to.
 func FromLog(name string, records iter.Seq2[audit.Record, error]) (Run, error) {
-	var events []provenance.Event
+	var events []event.Event
 	for rec, err := range records {
 		if err != nil {
 			return Run{}, err
 		}
-		e, err := provenance.FromRecord(rec)
+		e, err := event.FromRecord(rec)
 		if err != nil {
 			return Run{}, err
 		}
@@ -47,24 +47,24 @@ type logReader struct {
 	spent  map[string]bool   // questions whose call was made again and let through
 }
 
-func (l *logReader) add(e *provenance.Event) {
+func (l *logReader) add(e *event.Event) {
 	switch e.Kind {
-	case provenance.TurnBegan:
+	case event.TurnBegan:
 		l.said(e.Began)
-	case provenance.ContextSeen:
+	case event.ContextSeen:
 		l.census(e.Seen)
-	case provenance.CallDecided:
+	case event.CallDecided:
 		l.decided(e.Decided)
-	case provenance.ResultSeen:
+	case event.ResultSeen:
 		l.result(e.Seen)
-	case provenance.TrustReset:
+	case event.TrustReset:
 		l.run.Events = append(l.run.Events, Event{Reset: true})
 	}
 }
 
 // said begins a turn of the sender the log names. What the turn inherited is held to,
 // for the sessions it came from are not replayed beside it.
-func (l *logReader) said(b *provenance.Began) {
+func (l *logReader) said(b *event.Began) {
 	l.sender = b.Sender
 	s := &Said{Sender: b.Sender, Brings: &b.Label.Level}
 	if b.Message != nil && b.Words {
@@ -74,7 +74,7 @@ func (l *logReader) said(b *provenance.Began) {
 }
 
 // kept is what is left of a text: all of it, its beginning, or nothing.
-func kept(c *provenance.Content) *string {
+func kept(c *event.Content) *string {
 	text := c.Text
 	if text == "" {
 		text = c.Preview
@@ -86,7 +86,7 @@ func kept(c *provenance.Content) *string {
 }
 
 // census holds to what the host said was in the context.
-func (l *logReader) census(s *provenance.Seen) {
+func (l *logReader) census(s *event.Seen) {
 	said := &Said{Sender: l.sender, Brings: &s.Label.Level}
 	if s.Content != nil && s.Words {
 		said.Text = kept(s.Content)
@@ -95,7 +95,7 @@ func (l *logReader) census(s *provenance.Seen) {
 }
 
 // decided adds a call. One that was held, approved and made again is one call.
-func (l *logReader) decided(d *provenance.Decided) {
+func (l *logReader) decided(d *event.Decided) {
 	if d.Ask != nil {
 		l.asked[d.Digest.String()] = []byte(d.Ask.Args)
 		if l.spent[d.Ask.ID] {
@@ -126,7 +126,7 @@ func key(id, tool string) string {
 	return "tool " + tool
 }
 
-func (l *logReader) result(s *provenance.Seen) {
+func (l *logReader) result(s *event.Seen) {
 	r := &Result{Of: l.calls[key(s.CallID, s.Tool)], Tool: s.Tool, Failed: s.Error, Level: new(trust.Level)}
 	*r.Level = s.Label.Level
 	if s.Content != nil {

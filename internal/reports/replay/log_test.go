@@ -9,13 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/reports/replay"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
-func recorded(t testing.TB, events ...provenance.Event) iter.Seq2[audit.Record, error] {
+func recorded(t testing.TB, events ...event.Event) iter.Seq2[audit.Record, error] {
 	t.Helper()
 	return func(yield func(audit.Record, error) bool) {
 		for i := range events {
@@ -29,27 +29,27 @@ func recorded(t testing.TB, events ...provenance.Event) iter.Seq2[audit.Record, 
 	}
 }
 
-func began(level trust.Level, text string) provenance.Event {
-	b := &provenance.Began{Sender: trust.Sender{Provider: "cli", IsOwner: true}, Level: trust.Owner, Label: trust.Label{Level: level}, Words: true}
+func began(level trust.Level, text string) event.Event {
+	b := &event.Began{Sender: trust.Sender{Provider: "cli", IsOwner: true}, Level: trust.Owner, Label: trust.Label{Level: level}, Words: true}
 	if text != "" {
-		b.Message = &provenance.Content{Text: text}
+		b.Message = &event.Content{Text: text}
 	}
-	return provenance.Event{Kind: provenance.TurnBegan, Began: b}
+	return event.Event{Kind: event.TurnBegan, Began: b}
 }
 
-func decided(id, name, effect string, change func(*provenance.Decided)) provenance.Event {
-	d := &provenance.Decided{CallID: id, Tool: name, Effect: effect, Digest: tool.DigestOf([]byte(name))}
+func decided(id, name, effect string, change func(*event.Decided)) event.Event {
+	d := &event.Decided{CallID: id, Tool: name, Effect: effect, Digest: tool.DigestOf([]byte(name))}
 	if change != nil {
 		change(d)
 	}
-	return provenance.Event{Kind: provenance.CallDecided, Decided: d}
+	return event.Event{Kind: event.CallDecided, Decided: d}
 }
 
-func saw(id, name string, level trust.Level) provenance.Event {
-	return provenance.Event{Kind: provenance.ResultSeen, Seen: &provenance.Seen{CallID: id, Tool: name, Label: trust.Label{Level: level}, Content: &provenance.Content{Preview: "words"}}}
+func saw(id, name string, level trust.Level) event.Event {
+	return event.Event{Kind: event.ResultSeen, Seen: &event.Seen{CallID: id, Tool: name, Label: trust.Label{Level: level}, Content: &event.Content{Preview: "words"}}}
 }
 
-func logDecisions(t *testing.T, events ...provenance.Event) []string {
+func logDecisions(t *testing.T, events ...event.Event) []string {
 	t.Helper()
 	run, err := replay.FromLog("s", recorded(t, events...))
 	if err != nil {
@@ -68,27 +68,27 @@ func logDecisions(t *testing.T, events ...provenance.Event) []string {
 
 // BEY-04
 func TestASessionOfTheLogIsReplayed(t *testing.T) {
-	ask := func(d *provenance.Decided) { d.Ask = &provenance.Ask{ID: "ask-1", Args: `{"bed":"b"}`} }
-	spend := func(d *provenance.Decided) { d.Spent = "ask-1" }
+	ask := func(d *event.Decided) { d.Ask = &event.Ask{ID: "ask-1", Args: `{"bed":"b"}`} }
+	spend := func(d *event.Decided) { d.Spent = "ask-1" }
 	tests := []struct {
 		name   string
-		events []provenance.Event
+		events []event.Event
 		want   []string
 	}{
-		{"what was trusted stays so", []provenance.Event{began(trust.Owner, "hi"), decided("1", "plot_list", "allow", nil), saw("1", "plot_list", trust.Local), decided("2", "water_bed", "allow", nil)},
+		{"what was trusted stays so", []event.Event{began(trust.Owner, "hi"), decided("1", "plot_list", "allow", nil), saw("1", "plot_list", trust.Local), decided("2", "water_bed", "allow", nil)},
 			[]string{"plot_list allow owner", "water_bed allow local"}},
-		{"a recorded level is held to, whatever the policy expects", []provenance.Event{began(trust.Owner, "hi"), decided("1", "plot_list", "allow", nil), saw("1", "plot_list", trust.Untrusted), decided("2", "water_bed", "allow", nil)},
+		{"a recorded level is held to, whatever the policy expects", []event.Event{began(trust.Owner, "hi"), decided("1", "plot_list", "allow", nil), saw("1", "plot_list", trust.Untrusted), decided("2", "water_bed", "allow", nil)},
 			[]string{"plot_list allow owner", "water_bed ask untrusted"}},
-		{"what a turn inherited is held to", []provenance.Event{began(trust.External, ""), decided("2", "water_bed", "allow", nil)}, []string{"water_bed ask external"}},
-		{"held, approved and made again is one call", []provenance.Event{began(trust.Untrusted, "hi"), decided("1", "water_bed", "confirm", ask), decided("2", "water_bed", "allow", spend), saw("2", "water_bed", trust.Local)},
+		{"what a turn inherited is held to", []event.Event{began(trust.External, ""), decided("2", "water_bed", "allow", nil)}, []string{"water_bed ask external"}},
+		{"held, approved and made again is one call", []event.Event{began(trust.Untrusted, "hi"), decided("1", "water_bed", "confirm", ask), decided("2", "water_bed", "allow", spend), saw("2", "water_bed", trust.Local)},
 			[]string{"water_bed ask untrusted"}},
-		{"an owner's reset is repeated", []provenance.Event{began(trust.Untrusted, "hi"), {Kind: provenance.TrustReset, Answer: &provenance.Answer{By: "owner", Level: trust.Owner}}, decided("1", "water_bed", "allow", nil)},
+		{"an owner's reset is repeated", []event.Event{began(trust.Untrusted, "hi"), {Kind: event.TrustReset, Answer: &event.Answer{By: "owner", Level: trust.Owner}}, decided("1", "water_bed", "allow", nil)},
 			[]string{"water_bed allow owner"}},
-		{"a refused call that now runs brings in what its tool brings", []provenance.Event{began(trust.Owner, "hi"), decided("1", "almanac_page", "deny", nil), decided("2", "water_bed", "allow", nil)},
+		{"a refused call that now runs brings in what its tool brings", []event.Event{began(trust.Owner, "hi"), decided("1", "almanac_page", "deny", nil), decided("2", "water_bed", "allow", nil)},
 			[]string{"almanac_page allow owner", "water_bed ask untrusted"}},
-		{"what the host found in the context is held to", []provenance.Event{began(trust.Owner, "hi"), {Kind: provenance.ContextSeen, Seen: &provenance.Seen{Label: trust.Label{Level: trust.External}}}, decided("2", "water_bed", "allow", nil)},
+		{"what the host found in the context is held to", []event.Event{began(trust.Owner, "hi"), {Kind: event.ContextSeen, Seen: &event.Seen{Label: trust.Label{Level: trust.External}}}, decided("2", "water_bed", "allow", nil)},
 			[]string{"water_bed ask external"}},
-		{"a quarantined write is kept whole", []provenance.Event{began(trust.Owner, "hi"), decided("1", "water_bed", "deny", func(d *provenance.Decided) { d.Write = &provenance.Write{ID: "w", Args: `{"bed":"x"}`} })},
+		{"a quarantined write is kept whole", []event.Event{began(trust.Owner, "hi"), decided("1", "water_bed", "deny", func(d *event.Decided) { d.Write = &event.Write{ID: "w", Args: `{"bed":"x"}`} })},
 			[]string{"water_bed allow owner"}},
 	}
 	for _, tt := range tests {

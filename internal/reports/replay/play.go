@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -91,7 +91,7 @@ func (p *player) event(ctx context.Context, e *Event) error {
 func (p *player) say(ctx context.Context, s *Said) error {
 	turn := tidemark.Turn{Ref: p.ref(), Agent: p.person.Agent, Sender: s.Sender, Message: s.Text}
 	if s.Brings != nil {
-		turn.Items = []provenance.Item{{Kind: "recorded_context", Trust: *s.Brings}}
+		turn.Items = []event.Item{{Kind: "recorded_context", Trust: *s.Brings}}
 	}
 	if _, err := p.monitor.Begin(ctx, turn); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/reports/replay"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -116,7 +116,7 @@ func TestAQuestionShowsValuesAsTheyAre(t *testing.T) {
 	q := tidemark.Question{
 		Prompt: "Let it?", Tool: "water_bed",
 		Sources: []trust.Source{{Level: trust.Untrusted, Step: 2, Kind: "tool_result", Tool: "almanac_page", Excerpt: "bed 9"}},
-		Words:   []provenance.Said{{Turn: 1, Text: "water it"}},
+		Words:   []event.Said{{Turn: 1, Text: "water it"}},
 	}
 	tests := []struct{ name, args, want string }{
 		{"strings lose their quotes", `{"to":"a \"b\"\nc"}`, "\n  to: a \"b\"\nc\n"},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 )
 
 // runLog is the log of one run: its session and what that leaves behind in logs of the
@@ -18,7 +18,7 @@ type runLog struct{ records map[string][]audit.Record }
 var _ tidemark.Store = (*runLog)(nil)
 
 // Append implements tidemark.Store.
-func (l *runLog) Append(_ context.Context, session string, at uint64, events []*provenance.Event) error {
+func (l *runLog) Append(_ context.Context, session string, at uint64, events []*event.Event) error {
 	if n := uint64(len(l.records[session])); n != at {
 		return fmt.Errorf("append at %d: %w: the run has %d records", at, tidemark.ErrConflict, n)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 )
 
 // Options say what is counted.
@@ -81,30 +81,30 @@ func (b *Builder) Add(r audit.Record) error {
 		b.oldest = r.Time
 	}
 	b.newest = max(b.newest, r.Time)
-	switch provenance.Kind(r.Kind) {
-	case provenance.CallDecided, provenance.Answered, provenance.TryFailed, provenance.GrantRevoked:
+	switch event.Kind(r.Kind) {
+	case event.CallDecided, event.Answered, event.TryFailed, event.GrantRevoked:
 	default:
 		return nil
 	}
-	e, err := provenance.FromRecord(r)
+	e, err := event.FromRecord(r)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	b.lapse(r.Session, r.Time)
 	switch e.Kind {
-	case provenance.CallDecided:
+	case event.CallDecided:
 		return b.decided(r.Session, r.Time, e.Decided)
-	case provenance.Answered:
+	case event.Answered:
 		b.answered(r.Session, r.Time, e.Answer)
-	case provenance.TryFailed:
+	case event.TryFailed:
 		b.totals.WrongCodes++
-	case provenance.GrantRevoked:
+	case event.GrantRevoked:
 		b.totals.Revoked++
 	}
 	return nil
 }
 
-func (b *Builder) decided(session string, now int64, d *provenance.Decided) error {
+func (b *Builder) decided(session string, now int64, d *event.Decided) error {
 	switch d.Effect {
 	case "allow":
 		b.totals.Allowed++
@@ -135,7 +135,7 @@ func (b *Builder) decided(session string, now int64, d *provenance.Decided) erro
 }
 
 // through counts what let a call run.
-func (b *Builder) through(session string, d *provenance.Decided) {
+func (b *Builder) through(session string, d *event.Decided) {
 	switch {
 	case strings.HasPrefix(d.Spent, "grant-"):
 		b.totals.ByGrant++
@@ -151,7 +151,7 @@ func (b *Builder) through(session string, d *provenance.Decided) {
 	}
 }
 
-func (b *Builder) row(d *provenance.Decided) *row {
+func (b *Builder) row(d *event.Decided) *row {
 	return keyed(b.rows, rowKey{d.Rule, d.Tool, d.Kind}, rowKey{others, others, ""}, func(k rowKey) *row {
 		return &row{Row: Row{Rule: k.rule, Tool: k.tool, Kind: k.kind}}
 	})
@@ -174,7 +174,7 @@ func keyed[K comparable, V any](m map[K]*V, k, rest K, add func(K) *V) *V {
 
 // opinion counts what the auditor said. It returns the row if the call was blocked
 // because of it.
-func (b *Builder) opinion(d *provenance.Decided) *AuditRow {
+func (b *Builder) opinion(d *event.Decided) *AuditRow {
 	o := d.Opinion
 	r := keyed(b.audits, auditKey{o.Source, d.Tool}, auditKey{others, others}, func(k auditKey) *AuditRow {
 		return &AuditRow{Source: k.source, Tool: k.tool}
@@ -201,7 +201,7 @@ func (b *Builder) opinion(d *provenance.Decided) *AuditRow {
 	return r
 }
 
-func (b *Builder) ruling(r *provenance.Ruling) {
+func (b *Builder) ruling(r *event.Ruling) {
 	v := keyed(b.verifiers, r.By, others, func(by string) *VerifierRow { return &VerifierRow{By: by} })
 	if r.Allow {
 		v.Allowed++

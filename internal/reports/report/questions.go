@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 )
 
 // ask opens a question. One that stands in for another is the same question.
-func (b *Builder) ask(session string, now int64, d *provenance.Decided, blocked *AuditRow) {
+func (b *Builder) ask(session string, now int64, d *event.Decided, blocked *AuditRow) {
 	q := &question{row: b.row(d), audit: blocked, asked: now, ends: d.Ask.Expires}
 	if old := b.open[session][d.Ask.Replaces]; old != nil && !old.approved {
 		b.drop(session, d.Ask.Replaces)
@@ -30,7 +30,7 @@ func (b *Builder) ask(session string, now int64, d *provenance.Decided, blocked 
 }
 
 // answered counts a vote on questions that are open.
-func (b *Builder) answered(session string, now int64, a *provenance.Answer) {
+func (b *Builder) answered(session string, now int64, a *event.Answer) {
 	if a.Grant != nil {
 		b.totals.Grants++
 	}

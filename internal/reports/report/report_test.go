@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/reports/report"
-	"github.com/tidemark/tidemark/provenance"
 )
 
 var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -25,7 +25,7 @@ type log struct {
 	asks    int
 }
 
-func (l *log) add(session string, second float64, e provenance.Event) {
+func (l *log) add(session string, second float64, e event.Event) {
 	l.t.Helper()
 	e.Time = start.Add(time.Duration(second * float64(time.Second))).UnixNano()
 	r, err := e.Record(session)
@@ -39,9 +39,9 @@ func at(second float64) int64 {
 	return start.Add(time.Duration(second * float64(time.Second))).UnixNano()
 }
 
-func (l *log) decided(session string, second float64, d provenance.Decided) {
+func (l *log) decided(session string, second float64, d event.Decided) {
 	l.t.Helper()
-	l.add(session, second, provenance.Event{Kind: provenance.CallDecided, Decided: &d})
+	l.add(session, second, event.Event{Kind: event.CallDecided, Decided: &d})
 }
 
 // ask holds a call with a question that expires after two minutes.
@@ -49,18 +49,18 @@ func (l *log) ask(session string, second float64, rule, tool, kind string) strin
 	l.t.Helper()
 	l.asks++
 	id := fmt.Sprintf("ask-%d", l.asks)
-	l.decided(session, second, provenance.Decided{Tool: tool, Effect: "confirm", Rule: rule, Kind: kind, Ask: &provenance.Ask{ID: id, Expires: at(second + 120)}})
+	l.decided(session, second, event.Decided{Tool: tool, Effect: "confirm", Rule: rule, Kind: kind, Ask: &event.Ask{ID: id, Expires: at(second + 120)}})
 	return id
 }
 
 func (l *log) answer(session string, second float64, verdict string, ids ...string) {
 	l.t.Helper()
-	l.add(session, second, provenance.Event{Kind: provenance.Answered, Answer: &provenance.Answer{By: "owner", IDs: ids, Verdict: verdict, Until: at(second + 600)}})
+	l.add(session, second, event.Event{Kind: event.Answered, Answer: &event.Answer{By: "owner", IDs: ids, Verdict: verdict, Until: at(second + 600)}})
 }
 
 func (l *log) spend(session string, second float64, rule, tool, id string) {
 	l.t.Helper()
-	l.decided(session, second, provenance.Decided{Tool: tool, Effect: "allow", Rule: rule, Spent: id})
+	l.decided(session, second, event.Decided{Tool: tool, Effect: "allow", Rule: rule, Spent: id})
 }
 
 func (l *log) report(o report.Options) report.Report {
@@ -94,7 +94,7 @@ func row(t *testing.T, r report.Report, rule string) report.Row {
 func TestQuestionsAreCountedByWhatBecameOfThem(t *testing.T) {
 	l := &log{t: t}
 	yes := l.ask("s", 0, "rules.r", "exec", "escalate")
-	l.decided("s", 1, provenance.Decided{Tool: "exec", Effect: "confirm", Rule: "rules.r", Kind: "escalate"}) // tried again
+	l.decided("s", 1, event.Decided{Tool: "exec", Effect: "confirm", Rule: "rules.r", Kind: "escalate"}) // tried again
 	l.answer("s", 10, "approve", yes)
 	l.spend("s", 11, "rules.r", "exec", yes)
 	no := l.ask("s", 20, "rules.r", "exec", "escalate")
@@ -103,12 +103,12 @@ func TestQuestionsAreCountedByWhatBecameOfThem(t *testing.T) {
 	unused := l.ask("s", 300, "rules.r", "exec", "escalate")
 	l.answer("s", 330, "approve", unused) // lapses at 930
 	old := l.ask("s", 1000, "rules.r", "exec", "escalate")
-	l.decided("s", 1010, provenance.Decided{Tool: "exec", Effect: "confirm", Rule: "rules.r", Kind: "escalate", Ask: &provenance.Ask{ID: "ask-new", Expires: at(1130), Replaces: old}})
+	l.decided("s", 1010, event.Decided{Tool: "exec", Effect: "confirm", Rule: "rules.r", Kind: "escalate", Ask: &event.Ask{ID: "ask-new", Expires: at(1130), Replaces: old}})
 	l.answer("s", 1040, "deny", "ask-new", "ask-unknown")
 	l.ask("s", 2000, "rules.r", "exec", "escalate") // open
 	l.ask("other", 50, "rules.r", "exec", "escalate")
-	l.decided("s", 2001, provenance.Decided{Tool: "exec", Effect: "deny", Rule: "rules.r", Kind: "escalate"})
-	l.decided("s", 2002, provenance.Decided{Tool: "read", Effect: "allow", Rule: "taintPolicy.owner"})
+	l.decided("s", 2001, event.Decided{Tool: "exec", Effect: "deny", Rule: "rules.r", Kind: "escalate"})
+	l.decided("s", 2002, event.Decided{Tool: "read", Effect: "allow", Rule: "taintPolicy.owner"})
 
 	got := l.report(report.Options{})
 	want := report.Row{
@@ -128,14 +128,14 @@ func TestQuestionsAreCountedByWhatBecameOfThem(t *testing.T) {
 func TestALetThroughCallIsCountedByWhoLetItThrough(t *testing.T) {
 	l := &log{t: t}
 	id := l.ask("s", 0, "r", "exec", "escalate")
-	l.add("s", 1, provenance.Event{Kind: provenance.Answered, Answer: &provenance.Answer{IDs: []string{id}, Verdict: "approve", Grant: &provenance.Grant{ID: "grant-1"}}})
+	l.add("s", 1, event.Event{Kind: event.Answered, Answer: &event.Answer{IDs: []string{id}, Verdict: "approve", Grant: &event.Grant{ID: "grant-1"}}})
 	l.spend("s", 2, "r", "exec", "grant-1")
 	l.spend("s", 3, "r", "exec", "grant-1")
-	l.add("s", 4, provenance.Event{Kind: provenance.TryFailed, Answer: &provenance.Answer{By: "owner"}})
-	l.add("s", 5, provenance.Event{Kind: provenance.GrantRevoked, Answer: &provenance.Answer{IDs: []string{"grant-1"}}})
-	opinion := provenance.Opinion{Kind: "caution", Answer: "consistent", Source: "web_fetch", Settled: "allow", Cached: true}
-	l.decided("s", 6, provenance.Decided{Tool: "write", Effect: "allow", Rule: "x", Opinion: &opinion, Ruling: &provenance.Ruling{Allow: true, By: "webhook", Cached: true}})
-	l.decided("s", 7, provenance.Decided{Tool: "write", Effect: "deny", Rule: "verifier.failMode", Opinion: &opinion, Ruling: &provenance.Ruling{By: "failMode", Failed: true}})
+	l.add("s", 4, event.Event{Kind: event.TryFailed, Answer: &event.Answer{By: "owner"}})
+	l.add("s", 5, event.Event{Kind: event.GrantRevoked, Answer: &event.Answer{IDs: []string{"grant-1"}}})
+	opinion := event.Opinion{Kind: "caution", Answer: "consistent", Source: "web_fetch", Settled: "allow", Cached: true}
+	l.decided("s", 6, event.Decided{Tool: "write", Effect: "allow", Rule: "x", Opinion: &opinion, Ruling: &event.Ruling{Allow: true, By: "webhook", Cached: true}})
+	l.decided("s", 7, event.Decided{Tool: "write", Effect: "deny", Rule: "verifier.failMode", Opinion: &opinion, Ruling: &event.Ruling{By: "failMode", Failed: true}})
 
 	got := l.report(report.Options{})
 	want := report.Totals{
@@ -159,9 +159,9 @@ func TestWhatTheAuditorBlockedAndAPersonApprovedIsOverridden(t *testing.T) {
 	block := func(second float64, answer, failed string) string {
 		l.asks++
 		id := fmt.Sprintf("ask-%d", l.asks)
-		d := provenance.Decided{
-			Tool: "message", Effect: "confirm", Rule: "caution.web_fetch", Kind: "intent-block", Ask: &provenance.Ask{ID: id, Expires: at(second + 120)},
-			Opinion: &provenance.Opinion{Kind: "caution", Answer: answer, Source: "web_fetch", Failed: failed, Settled: "block"},
+		d := event.Decided{
+			Tool: "message", Effect: "confirm", Rule: "caution.web_fetch", Kind: "intent-block", Ask: &event.Ask{ID: id, Expires: at(second + 120)},
+			Opinion: &event.Opinion{Kind: "caution", Answer: answer, Source: "web_fetch", Failed: failed, Settled: "block"},
 		}
 		l.decided("s", second, d)
 		d.Ask = nil
@@ -303,7 +303,7 @@ func TestTotalsAddUp(t *testing.T) {
 			case 0:
 				open = append(open, l.ask(session, second, rule, "exec", "escalate"))
 			case 1:
-				l.decided(session, second, provenance.Decided{Tool: "exec", Effect: rapid.SampledFrom([]string{"allow", "deny", "confirm"}).Draw(rt, "effect"), Rule: rule})
+				l.decided(session, second, event.Decided{Tool: "exec", Effect: rapid.SampledFrom([]string{"allow", "deny", "confirm"}).Draw(rt, "effect"), Rule: rule})
 			default:
 				if len(open) > 0 {
 					id := rapid.SampledFrom(open).Draw(rt, "id")

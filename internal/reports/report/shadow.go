@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 )
 
 // ShadowRow is one tool about which a candidate policy answered differently (BEY-05).
@@ -22,7 +22,7 @@ type shadowKey struct{ tool, live, shadow, rule string }
 
 // shadow counts the candidate's answer. What came after the policy (approvals, the
 // auditor, the verifier) is taken out of the comparison as far as the record tells.
-func (b *Builder) shadow(d *provenance.Decided) {
+func (b *Builder) shadow(d *event.Decided) {
 	s := d.Shadow
 	if s == nil {
 		return

@@ -10,8 +10,8 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/reports/report"
-	"github.com/tidemark/tidemark/provenance"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -30,7 +30,7 @@ func (l *log) poll(rule, tool, kind string, n, yes, no int) {
 		case i < yes+no:
 			l.answer(session, 20, "deny", id)
 		default:
-			l.decided(session, 1000, provenance.Decided{Tool: "read", Effect: "allow", Rule: "x"})
+			l.decided(session, 1000, event.Decided{Tool: "read", Effect: "allow", Rule: "x"})
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestSuggestionsAreCautious(t *testing.T) {
 		{"the lethal trifecta", func(l *log) { l.poll("lethal-trifecta", "exec", "taint-escalation", 40, 40, 0) }, "", "", "", false},
 		{"a rule that denies too", func(l *log) {
 			l.poll("rules.ask", "exec", "escalate", 10, 10, 0)
-			l.decided("d", 0, provenance.Decided{Tool: "exec", Effect: "deny", Rule: "rules.ask", Kind: "escalate"})
+			l.decided("d", 0, event.Decided{Tool: "exec", Effect: "deny", Rule: "rules.ask", Kind: "escalate"})
 		}, "", "", "", false},
 		{"a rule nobody says yes to", func(l *log) { l.poll("taintPolicy.external", "exec", "taint-escalation", 10, 0, 6) },
 			"restrict", "consider toolOverrides.exec.external: restrict;", "asked 10 times: 0 yes, 6 no, 4 expired", narrows},
@@ -119,9 +119,9 @@ func (l *log) streak(n int, verdict string) {
 func (l *log) blocks(n, approved int) {
 	for i := range n {
 		session, id := fmt.Sprintf("b%d", i), fmt.Sprintf("ask-b%d", i)
-		l.decided(session, 0, provenance.Decided{
-			Tool: "message", Effect: "confirm", Rule: "caution.web_fetch", Kind: "intent-block", Ask: &provenance.Ask{ID: id, Expires: at(120)},
-			Opinion: &provenance.Opinion{Kind: "caution", Answer: "inconsistent", Source: "web_fetch", Settled: "block"},
+		l.decided(session, 0, event.Decided{
+			Tool: "message", Effect: "confirm", Rule: "caution.web_fetch", Kind: "intent-block", Ask: &event.Ask{ID: id, Expires: at(120)},
+			Opinion: &event.Opinion{Kind: "caution", Answer: "inconsistent", Source: "web_fetch", Settled: "block"},
 		})
 		verdict := "approve"
 		if i >= approved {
@@ -133,17 +133,17 @@ func (l *log) blocks(n, approved int) {
 
 func (l *log) audits(n, failed int) {
 	for i := range n {
-		o := &provenance.Opinion{Kind: "caution", Answer: "consistent", Source: "web_fetch", Settled: "allow"}
+		o := &event.Opinion{Kind: "caution", Answer: "consistent", Source: "web_fetch", Settled: "allow"}
 		if i < failed {
-			o = &provenance.Opinion{Kind: "caution", Answer: "unsure", Source: "web_fetch", Settled: "warn", Failed: "timeout"}
+			o = &event.Opinion{Kind: "caution", Answer: "unsure", Source: "web_fetch", Settled: "warn", Failed: "timeout"}
 		}
-		l.decided("s", float64(i), provenance.Decided{Tool: "write", Effect: "allow", Rule: "x", Opinion: o})
+		l.decided("s", float64(i), event.Decided{Tool: "write", Effect: "allow", Rule: "x", Opinion: o})
 	}
 }
 
 func (l *log) rulings(n, failed int) {
 	for i := range n {
-		l.decided("s", float64(i), provenance.Decided{Tool: "write", Effect: "allow", Rule: "x", Ruling: &provenance.Ruling{Allow: true, By: "webhook", Failed: i < failed}})
+		l.decided("s", float64(i), event.Decided{Tool: "write", Effect: "allow", Rule: "x", Ruling: &event.Ruling{Allow: true, By: "webhook", Failed: i < failed}})
 	}
 }
 
@@ -155,7 +155,7 @@ func story(t *testing.T) report.Report {
 	l.blocks(10, 9)
 	l.audits(6, 5)
 	l.rulings(4, 1)
-	l.decided("z", 0, provenance.Decided{Tool: "evil\x1b[31m\u202etool", Effect: "deny", Rule: "policies.no-exec"})
+	l.decided("z", 0, event.Decided{Tool: "evil\x1b[31m\u202etool", Effect: "deny", Rule: "policies.no-exec"})
 	return l.report(report.Options{})
 }
 
@@ -214,8 +214,8 @@ func TestRenderStaysInItsPlace(t *testing.T) {
 func TestAnswerTimesReadWell(t *testing.T) {
 	for seconds, want := range map[float64]string{0.25: "0.2s", 59: "59.0s", 80: "1m20s", 3600: "1h0m", 7300: "2h2m"} {
 		l := &log{t: t}
-		l.decided("s", 0, provenance.Decided{Tool: "exec", Effect: "confirm", Rule: "agents.x", Ask: &provenance.Ask{ID: "ask-1", Expires: at(1e6)}})
-		l.add("s", seconds, provenance.Event{Kind: provenance.Answered, Answer: &provenance.Answer{IDs: []string{"ask-1"}, Verdict: "approve", Grant: &provenance.Grant{ID: "grant-1"}}})
+		l.decided("s", 0, event.Decided{Tool: "exec", Effect: "confirm", Rule: "agents.x", Ask: &event.Ask{ID: "ask-1", Expires: at(1e6)}})
+		l.add("s", seconds, event.Event{Kind: event.Answered, Answer: &event.Answer{IDs: []string{"ask-1"}, Verdict: "approve", Grant: &event.Grant{ID: "grant-1"}}})
 		var b strings.Builder
 		if err := l.report(report.Options{}).Render(&b, 100, false); err != nil {
 			t.Fatal(err)

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/reports/tighten"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -75,20 +75,20 @@ func TestWhatIsNotLearnedFrom(t *testing.T) {
 		{"somebody who is not trusted spoke", func(w *world, s string) { w.begin(s, "gardener", trust.Shared) }},
 		{"a result that is not trusted", func(w *world, s string) { w.sees(s, "list_beds", trust.Shared) }},
 		{"a call that would have brought some, unreported", func(w *world, s string) {
-			w.decided(s, "fetch_note", "allow", trust.Owner, func(d *provenance.Decided) { d.Expect = trust.External })
+			w.decided(s, "fetch_note", "allow", trust.Owner, func(d *event.Decided) { d.Expect = trust.External })
 		}},
 		{"content the host listed", func(w *world, s string) {
-			w.add(s, provenance.Event{Kind: provenance.ContextSeen, Seen: &provenance.Seen{Label: at(trust.Untrusted)}})
+			w.add(s, event.Event{Kind: event.ContextSeen, Seen: &event.Seen{Label: at(trust.Untrusted)}})
 		}},
 		{"a refused call", func(w *world, s string) { w.decided(s, "open_gate", "deny", trust.Owner) }},
 		{"a no of a person", func(w *world, s string) {
-			w.add(s, provenance.Event{Kind: provenance.Answered, Answer: &provenance.Answer{By: "me", Verdict: "deny"}})
+			w.add(s, event.Event{Kind: event.Answered, Answer: &event.Answer{By: "me", Verdict: "deny"}})
 		}},
 		{"a turn that was ended", func(w *world, s string) {
-			w.add(s, provenance.Event{Kind: provenance.ModelCalled, Iteration: 11, Model: &provenance.Model{Blocked: true}})
+			w.add(s, event.Event{Kind: event.ModelCalled, Iteration: 11, Model: &event.Model{Blocked: true}})
 		}},
 		{"an answer that was blocked", func(w *world, s string) {
-			w.add(s, provenance.Event{Kind: provenance.TurnSealed, Seen: &provenance.Seen{Label: at(trust.Owner), Blocked: true}})
+			w.add(s, event.Event{Kind: event.TurnSealed, Seen: &event.Seen{Label: at(trust.Owner), Blocked: true}})
 		}},
 		{"another agent in the same session", func(w *world, s string) { w.begin(s, "stranger", trust.Owner) }},
 	}
@@ -110,7 +110,7 @@ func TestHeldAndTaintedCallsAreNoHabits(t *testing.T) {
 	w := newWorld(t, tighten.Options{})
 	w.gardener(20)
 	w.decided("clean-1", "open_gate", "confirm", trust.Owner)
-	w.decided("clean-1", "open_gate", "allow", trust.Owner, func(d *provenance.Decided) { d.Spent = "ask-1" })
+	w.decided("clean-1", "open_gate", "allow", trust.Owner, func(d *event.Decided) { d.Spent = "ask-1" })
 	w.begin("dirty", "gardener", trust.Untrusted)
 	w.runs("dirty", "empty_shed", trust.Untrusted)
 	p := find(w.lesson(open), tighten.KnownTools, "")
@@ -150,7 +150,7 @@ func TestASessionWithoutItsBeginningIsSkipped(t *testing.T) {
 	w.seq["s"] = 1
 	w.begin("s", "gardener", trust.Owner)
 	w.runs("s", "send_harvest", trust.Owner)
-	w.add("tidemark:labels", provenance.Event{Kind: provenance.Labelled, Resource: &provenance.Resource{Key: "file:x"}})
+	w.add("tidemark:labels", event.Event{Kind: event.Labelled, Resource: &event.Resource{Key: "file:x"}})
 	w.begin("long", strings.Repeat("x", 200), trust.Owner)
 	if l := w.lesson(open); len(l.Agents) != 0 || len(l.Proposals) != 0 {
 		t.Errorf("got %+v", l)

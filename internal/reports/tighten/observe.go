@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -92,7 +92,7 @@ func (b *Builder) Add(r audit.Record) error {
 		b.oldest = r.Time
 	}
 	b.newest = max(b.newest, r.Time)
-	e, err := provenance.FromRecord(r)
+	e, err := event.FromRecord(r)
 	if err != nil {
 		return fmt.Errorf("learn: %w", err)
 	}
@@ -100,27 +100,27 @@ func (b *Builder) Add(r audit.Record) error {
 	return nil
 }
 
-func (b *Builder) fold(s *session, e *provenance.Event) {
+func (b *Builder) fold(s *session, e *event.Event) {
 	switch e.Kind {
-	case provenance.TurnBegan:
+	case event.TurnBegan:
 		s.speaks(e.Began.Agent)
 		s.enter(e.Began.Label.Level)
 		s.end(e.Branch)
 		s.branches[e.Branch] = turn{s.agent, -1}
-	case provenance.ContextSeen, provenance.ResultSeen:
+	case event.ContextSeen, event.ResultSeen:
 		s.enter(e.Seen.Label.Level)
-	case provenance.ModelCalled:
+	case event.ModelCalled:
 		if t, ok := s.branches[e.Branch]; ok && !e.Model.Blocked {
 			t.iteration = max(t.iteration, e.Iteration)
 			s.branches[e.Branch] = t
 		}
 		s.refused = s.refused || e.Model.Blocked
-	case provenance.TurnSealed:
+	case event.TurnSealed:
 		s.end(e.Branch)
 		s.refused = s.refused || e.Seen.Blocked
-	case provenance.Answered:
+	case event.Answered:
 		s.refused = s.refused || e.Answer.Verdict != "approve"
-	case provenance.CallDecided:
+	case event.CallDecided:
 		b.decided(s, e.Decided)
 	}
 }
@@ -143,7 +143,7 @@ func (s *session) end(branch string) {
 	delete(s.branches, branch)
 }
 
-func (b *Builder) decided(s *session, d *provenance.Decided) {
+func (b *Builder) decided(s *session, d *event.Decided) {
 	s.enter(d.Level)
 	if len(d.Tool) <= maxName && len(b.tools) < maxTools {
 		b.tools[d.Tool] = true

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/reports/tighten"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -31,7 +31,7 @@ func newWorld(t tester, opts tighten.Options) *world {
 	return &world{tester: t, Builder: tighten.New(opts), seq: map[string]uint64{}}
 }
 
-func (w *world) add(session string, e provenance.Event) {
+func (w *world) add(session string, e event.Event) {
 	w.Helper()
 	e.Time = start.AddDate(0, 0, w.day).UnixNano()
 	rec, err := e.Record(session)
@@ -49,29 +49,29 @@ func at(l trust.Level) trust.Label { return trust.Label{Level: l, Sensitivity: t
 
 func (w *world) begin(session, agent string, l trust.Level) {
 	w.Helper()
-	w.add(session, provenance.Event{Kind: provenance.TurnBegan, Turn: "t", Began: &provenance.Began{Agent: agent, Label: at(l)}})
+	w.add(session, event.Event{Kind: event.TurnBegan, Turn: "t", Began: &event.Began{Agent: agent, Label: at(l)}})
 }
 
 // decided is a call with some outcome.
-func (w *world) decided(session, tool, effect string, l trust.Level, change ...func(*provenance.Decided)) {
+func (w *world) decided(session, tool, effect string, l trust.Level, change ...func(*event.Decided)) {
 	w.Helper()
-	d := &provenance.Decided{Tool: tool, Effect: effect, Level: l, Expect: trust.Local, Rule: "r", Policy: "p"}
+	d := &event.Decided{Tool: tool, Effect: effect, Level: l, Expect: trust.Local, Rule: "r", Policy: "p"}
 	for _, c := range change {
 		c(d)
 	}
-	w.add(session, provenance.Event{Kind: provenance.CallDecided, Decided: d})
+	w.add(session, event.Event{Kind: event.CallDecided, Decided: d})
 }
 
 func (w *world) runs(session, tool string, l trust.Level) { w.decided(session, tool, "allow", l) }
 
 func (w *world) models(session string, n int) {
 	for i := range n {
-		w.add(session, provenance.Event{Kind: provenance.ModelCalled, Iteration: i, Model: &provenance.Model{}})
+		w.add(session, event.Event{Kind: event.ModelCalled, Iteration: i, Model: &event.Model{}})
 	}
 }
 
 func (w *world) sees(session, tool string, l trust.Level) {
-	w.add(session, provenance.Event{Kind: provenance.ResultSeen, Seen: &provenance.Seen{Tool: tool, Label: at(l)}})
+	w.add(session, event.Event{Kind: event.ResultSeen, Seen: &event.Seen{Tool: tool, Label: at(l)}})
 }
 
 // gardener is an agent with steady habits: n clean sessions, one a day, in which it looks

@@ -114,10 +114,10 @@ func doorOf(dir string) string {
 	switch {
 	case first == "scenarios":
 		return "all"
-	case within(dir, []string{"internal/httpapi/..."}):
+	case dir == "internal/httpapi":
 		return "HTTP"
-	case within(dir, []string{"internal/door/..."}):
-		return strings.Split(dir, "/")[2]
+	case within(dir, []string{"internal/llm/...", "internal/agents/..."}):
+		return strings.Split(dir, "/")[1]
 	case dir == "internal/app": // its tests drive a whole server over its sockets
 		return "HTTP"
 	case first == "cmd":

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/httpapi"
@@ -22,7 +23,6 @@ import (
 	"github.com/tidemark/tidemark/internal/test/scenario"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -82,20 +82,20 @@ func (d *httpDoor) Close() error {
 
 // note is what the hooks' answers say about the monitor's view.
 type note struct {
-	Taint    string              `json:"taint"`
-	Label    trust.Label         `json:"label"`
-	Level    string              `json:"level"`
-	Command  string              `json:"command"`
-	Notice   string              `json:"notice"`
-	Verdict  string              `json:"verdict"`
-	Kind     string              `json:"kind"`
-	Rule     string              `json:"rule"`
-	Reasons  []reason            `json:"reasons"`
-	Spent    string              `json:"spent"`
-	Write    string              `json:"write"`
-	Hidden   []string            `json:"hidden"`
-	Opinion  *provenance.Opinion `json:"opinion"`
-	Ruling   *provenance.Ruling  `json:"ruling"`
+	Taint    string         `json:"taint"`
+	Label    trust.Label    `json:"label"`
+	Level    string         `json:"level"`
+	Command  string         `json:"command"`
+	Notice   string         `json:"notice"`
+	Verdict  string         `json:"verdict"`
+	Kind     string         `json:"kind"`
+	Rule     string         `json:"rule"`
+	Reasons  []reason       `json:"reasons"`
+	Spent    string         `json:"spent"`
+	Write    string         `json:"write"`
+	Hidden   []string       `json:"hidden"`
+	Opinion  *event.Opinion `json:"opinion"`
+	Ruling   *event.Ruling  `json:"ruling"`
 	Approval struct {
 		ID     string `json:"id"`
 		Code   string `json:"code"`

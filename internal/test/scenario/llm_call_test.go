@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/test/scenario"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -39,7 +39,7 @@ func (d *llmDoor) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (s
 	if err != nil {
 		return scenario.Outcome{}, err
 	}
-	i := slices.IndexFunc(events, func(e provenance.Event) bool { return e.Kind == provenance.CallDecided })
+	i := slices.IndexFunc(events, func(e event.Event) bool { return e.Kind == event.CallDecided })
 	if i < 0 {
 		return scenario.Outcome{}, fmt.Errorf("nothing was decided about %s, and the client got %v", call.Name, got)
 	}
@@ -77,7 +77,7 @@ func (d *llmDoor) utter(c *thread, text string) (block, error) {
 }
 
 // judged is a verdict: whether the call may run from the wire, the rest from the log.
-func (d *llmDoor) judged(ctx context.Context, session string, call tool.Call, got block, v *provenance.Decided, mark trust.Label) (scenario.Outcome, error) {
+func (d *llmDoor) judged(ctx context.Context, session string, call tool.Call, got block, v *event.Decided, mark trust.Label) (scenario.Outcome, error) {
 	if got.kind == "call" != (v.Effect == "allow") {
 		return scenario.Outcome{}, fmt.Errorf("the client got a %s, the verdict is %s", got.kind, v.Effect)
 	}

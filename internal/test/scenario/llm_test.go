@@ -14,11 +14,11 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/test/scenario"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -166,7 +166,7 @@ func (d *llmDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcome,
 	}
 	o := scenario.Outcome{Notice: userNotice(c.open.shown.system)}
 	for _, e := range events {
-		if e.Kind != provenance.TurnBegan {
+		if e.Kind != event.TurnBegan {
 			continue
 		}
 		o.Level, o.Rule = e.Began.Level.String(), e.Began.Rule
@@ -194,13 +194,13 @@ func commandOf(text string) string {
 }
 
 // send asks the model, and returns what was recorded until it was asked.
-func (d *llmDoor) send(ctx context.Context, c *thread) ([]provenance.Event, error) {
+func (d *llmDoor) send(ctx context.Context, c *thread) ([]event.Event, error) {
 	if err := d.agent.send(ctx, d.proxies[c.owner].URL, c); err != nil {
 		return nil, err
 	}
 	events, err := d.events(ctx, c)
 	for _, e := range events {
-		if e.Kind == provenance.ModelCalled {
+		if e.Kind == event.ModelCalled {
 			c.branch = e.Branch
 		}
 	}
@@ -208,13 +208,13 @@ func (d *llmDoor) send(ctx context.Context, c *thread) ([]provenance.Event, erro
 }
 
 // events are the records of the conversation's session since the last look.
-func (d *llmDoor) events(ctx context.Context, c *thread) ([]provenance.Event, error) {
-	var out []provenance.Event
+func (d *llmDoor) events(ctx context.Context, c *thread) ([]event.Event, error) {
+	var out []event.Event
 	for r, err := range d.world.Store.Load(ctx, c.place.session, c.seen) {
 		if err != nil {
 			return nil, err
 		}
-		e, err := provenance.FromRecord(r)
+		e, err := event.FromRecord(r)
 		if err != nil {
 			return nil, err
 		}
@@ -327,7 +327,7 @@ func (d *llmDoor) Result(ctx context.Context, r tidemark.Observation) (scenario.
 	}
 	var o scenario.Outcome
 	for _, e := range events {
-		if e.Kind == provenance.ResultSeen {
+		if e.Kind == event.ResultSeen {
 			o.Level = e.Seen.Label.Level.String()
 		}
 	}
@@ -361,7 +361,7 @@ func (d *llmDoor) End(ctx context.Context, end tidemark.Ending) (scenario.Outcom
 	footer, ok := strings.CutPrefix(rest[0].text, string(end.Content))
 	o := scenario.Outcome{Footer: strings.TrimPrefix(footer, "\n\n")}
 	for _, e := range events {
-		if e.Kind == provenance.TurnSealed {
+		if e.Kind == event.TurnSealed {
 			o.Taint = e.Seen.Label.Level.String()
 		}
 	}

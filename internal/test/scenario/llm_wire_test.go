@@ -66,8 +66,8 @@ func encode(v any) string {
 	return string(raw)
 }
 
-// event is the data of the next event of a stream.
-func event(r *bufio.Reader) ([]byte, error) {
+// nextEvent is the data of the next event of a stream.
+func nextEvent(r *bufio.Reader) ([]byte, error) {
 	for {
 		line, err := r.ReadString('\n')
 		if data, ok := strings.CutPrefix(line, "data: "); ok {
@@ -203,7 +203,7 @@ func (f messagesFormat) end(calls bool) string {
 func (messagesFormat) read(r *bufio.Reader) (block, error) {
 	var b block
 	for {
-		data, err := event(r)
+		data, err := nextEvent(r)
 		if err != nil {
 			return block{}, err
 		}
@@ -336,7 +336,7 @@ func (chatFormat) end(bool) string { return "data: [DONE]\n\n" }
 func (chatFormat) read(r *bufio.Reader) (block, error) {
 	b := block{kind: "text"}
 	for {
-		data, err := event(r)
+		data, err := nextEvent(r)
 		if err != nil || string(data) == "[DONE]" {
 			return block{}, errors.Join(err, io.EOF)
 		}

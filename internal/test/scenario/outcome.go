@@ -1,6 +1,6 @@
 package scenario
 
-import "github.com/tidemark/tidemark/provenance"
+import "github.com/tidemark/tidemark/event"
 
 // Outcome is what a door showed of one step, in words every door has. Fields that do
 // not belong to the step's verb are empty.
@@ -50,7 +50,7 @@ type Outcome struct {
 }
 
 // Counsel puts what the auditor and the verifier said into words; nil is not asked.
-func (o *Outcome) Counsel(opinion *provenance.Opinion, ruling *provenance.Ruling) {
+func (o *Outcome) Counsel(opinion *event.Opinion, ruling *event.Ruling) {
 	if opinion != nil {
 		o.Opinion, o.Settled = opinion.Answer, opinion.Settled
 		if opinion.Failed != "" {

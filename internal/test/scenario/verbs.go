@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -36,7 +36,7 @@ func (d *decoder) message(n *configfile.Node) {
 
 func (d *decoder) census(n *configfile.Node) {
 	for _, item := range d.Items(n) {
-		it := provenance.Item{Index: len(d.step.Turn.Items)}
+		it := event.Item{Index: len(d.step.Turn.Items)}
 		d.Fields(item, map[string]func(*configfile.Node){
 			"kind": d.into(&it.Kind), "tool": d.into(&it.Tool), "trust": func(v *configfile.Node) { it.Trust = d.level(v) },
 		})

@@ -72,7 +72,7 @@ func callTricks() []trick {
 		{"call-never-ends", "streamed", safe, neverEnds},
 		{"bad-json", "streamed", broken, func(a *answer) {
 			s := a.script().begin().text("some text")
-			s.events = append(s.events, event{s.events[0].name, `{"tool_calls":[{"name":"` + a.tool + `"`})
+			s.events = append(s.events, streamed{s.events[0].name, `{"tool_calls":[{"name":"` + a.tool + `"`})
 			a.chunked(true, s.call(a.tool, a.args).end().String())
 		}},
 		{"names-twice", "streamed", broken, func(a *answer) {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// event is one event of a stream; name is "" where the protocol has none.
-type event struct{ name, data string }
+// streamed is one event of a stream; name is "" where the protocol has none.
+type streamed struct{ name, data string }
 
-func (e event) String() string {
+func (e streamed) String() string {
 	if e.name == "" {
 		return "data: " + e.data + "\n\n"
 	}
@@ -19,7 +19,7 @@ func (e event) String() string {
 // script writes an answer in one protocol, event by event.
 type script struct {
 	kind   string
-	events []event
+	events []streamed
 	items  []map[string]any // of a Responses answer
 	calls  int
 	blocks int
@@ -41,7 +41,7 @@ func (s *script) add(name string, data object) {
 		data["type"] = name
 		b, _ = json.Marshal(data) //nolint:errchkjson // it could be encoded before
 	}
-	s.events = append(s.events, event{name, string(b)})
+	s.events = append(s.events, streamed{name, string(b)})
 }
 
 func (s *script) chunk(delta object, finish any) {
@@ -176,7 +176,7 @@ func (s *script) end() *script {
 	switch s.kind {
 	case "chat":
 		s.chunk(object{}, word("tool_calls", "stop"))
-		s.events = append(s.events, event{"", "[DONE]"})
+		s.events = append(s.events, streamed{"", "[DONE]"})
 	case "responses":
 		s.add("response.completed", object{"response": s.response("completed")})
 	case "messages":

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -97,7 +97,7 @@ func (w *world) allowed(t *testing.T) map[tool.Digest]int {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	out, query := map[tool.Digest]int{}, store.EntryQuery{Kind: string(provenance.CallDecided), Limit: store.MaxLimit}
+	out, query := map[tool.Digest]int{}, store.EntryQuery{Kind: string(event.CallDecided), Limit: store.MaxLimit}
 	for {
 		page, err := log.Since(t.Context(), query)
 		if err != nil {
@@ -105,7 +105,7 @@ func (w *world) allowed(t *testing.T) map[tool.Digest]int {
 		}
 		for _, e := range page {
 			query.After = e.ID
-			event, err := provenance.FromRecord(e.Record)
+			event, err := event.FromRecord(e.Record)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package provenance
+package session
 
 // ringSize bounds how many recent calls a branch remembers. More than this many
 // unanswered calls at once fall back to their tool's own label.

@@ -1,4 +1,4 @@
-package provenance_test
+package graph_test
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/provenance"
 )
 
 // provRefs says, for each relation of PROV-JSON, which members must be there and what
@@ -149,13 +149,13 @@ func TestPROVOfATurn(t *testing.T) {
 func TestPROVRefusesABrokenGraph(t *testing.T) {
 	tests := []struct {
 		name  string
-		graph provenance.Graph
+		graph graph.Graph
 		want  string
 	}{
-		{"an edge to nowhere", provenance.Graph{Nodes: []provenance.Node{{ID: "a"}}, Edges: []provenance.Edge{{From: "a", To: "b", Relation: provenance.Triggers}}}, "leads nowhere"},
-		{"two nodes of one id", provenance.Graph{Nodes: []provenance.Node{{ID: "a"}, {ID: "a"}}}, "two nodes"},
-		{"a node without an id", provenance.Graph{Nodes: []provenance.Node{{}}}, "no id"},
-		{"a node that is not text", provenance.Graph{Nodes: []provenance.Node{{ID: "a", Tool: "\xff"}}}, "UTF-8"},
+		{"an edge to nowhere", graph.Graph{Nodes: []graph.Node{{ID: "a"}}, Edges: []graph.Edge{{From: "a", To: "b", Relation: graph.Triggers}}}, "leads nowhere"},
+		{"two nodes of one id", graph.Graph{Nodes: []graph.Node{{ID: "a"}, {ID: "a"}}}, "two nodes"},
+		{"a node without an id", graph.Graph{Nodes: []graph.Node{{}}}, "no id"},
+		{"a node that is not text", graph.Graph{Nodes: []graph.Node{{ID: "a", Tool: "\xff"}}}, "UTF-8"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,14 +1,15 @@
-package provenance
+package graph
 
 import (
 	"cmp"
 	"fmt"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/trust"
 )
 
 // decided is a call and, unless it was simply allowed, the decision about it.
-func (b *Builder) decided(e *Event) {
+func (b *Builder) decided(e *event.Event) {
 	d := e.Decided
 	b.calls++
 	meta := Metadata{Effect: d.Effect, Kind: d.Kind, Rule: d.Rule, Step: d.Step, ApprovalID: d.Spent, CallID: d.CallID}
@@ -29,7 +30,7 @@ func (b *Builder) decided(e *Event) {
 }
 
 // judged adds the decision that held or refused the call, or let it run on an approval.
-func (b *Builder) judged(call *Node, d *Decided) {
+func (b *Builder) judged(call *Node, d *event.Decided) {
 	why := *call.Metadata
 	why.Taint, why.Policy, why.Reason = d.Level.String(), d.Policy, d.Reason
 	if d.Write != nil {
@@ -51,7 +52,7 @@ func (b *Builder) judged(call *Node, d *Decided) {
 
 // attach adds the call below the model call that asked for it, or below the input
 // where the host reports no model calls, and remembers it for its result.
-func (b *Builder) attach(n *Node, d *Decided) {
+func (b *Builder) attach(n *Node, d *event.Decided) {
 	earlier, again := b.byCall[d.CallID]
 	again = again && d.CallID != "" && b.g.Nodes[earlier].Blocked
 	at := len(b.g.Nodes)
@@ -71,7 +72,7 @@ func (b *Builder) attach(n *Node, d *Decided) {
 }
 
 // resultSeen is content a tool or a child brought into the context.
-func (b *Builder) resultSeen(e *Event) {
+func (b *Builder) resultSeen(e *event.Event) {
 	s := e.Seen
 	n := Node{Kind: NodeToolResult, Trust: s.Label.Level, Tool: s.Tool, Iteration: b.round(e)}
 	if s.From != "" || s.Source || s.Sensitive || s.Error || s.CallID != "" {
@@ -100,7 +101,7 @@ func (b *Builder) resultSeen(e *Event) {
 }
 
 // callOf is the position of the call a result belongs to, or -1.
-func (b *Builder) callOf(s *Seen) int {
+func (b *Builder) callOf(s *event.Seen) int {
 	if at, ok := b.byCall[s.CallID]; ok && s.CallID != "" {
 		return at
 	}
@@ -116,10 +117,10 @@ func (b *Builder) callOf(s *Seen) int {
 }
 
 // answeredBy is a person's vote, or a wrong try, on questions of this or an earlier turn.
-func (b *Builder) answeredBy(e *Event) {
+func (b *Builder) answeredBy(e *event.Event) {
 	a := e.Answer
 	m := &Metadata{Verdict: cmp.Or(a.Verdict, "failed"), By: a.By, Via: a.Via, Approvals: a.IDs, Reason: a.Reason}
-	if e.Kind == TryFailed {
+	if e.Kind == event.TryFailed {
 		m.Verdict = "failed"
 	}
 	if len(a.IDs) == 1 {
@@ -135,7 +136,7 @@ func (b *Builder) answeredBy(e *Event) {
 			b.link(asked, Triggers, id)
 			linked = true
 		}
-		if e.Kind == Answered {
+		if e.Kind == event.Answered {
 			b.answers[q] = id
 		}
 	}
@@ -148,7 +149,7 @@ func (b *Builder) answeredBy(e *Event) {
 }
 
 // reset is the owner's word that the context may be trusted again (BEY-07).
-func (b *Builder) reset(e *Event, before trust.Level) {
+func (b *Builder) reset(e *event.Event, before trust.Level) {
 	n := resetNode(e.Answer, before)
 	n.Iteration = b.round(e)
 	id := b.decision(n)
@@ -157,13 +158,13 @@ func (b *Builder) reset(e *Event, before trust.Level) {
 	clear(b.known) // what the host lists from now on counts anew
 }
 
-func resetNode(a *Answer, before trust.Level) Node {
+func resetNode(a *event.Answer, before trust.Level) Node {
 	return Node{Trust: a.Level, Metadata: &Metadata{Reset: true, By: a.By, Via: a.Via, Reason: a.Reason, Before: before.String()}}
 }
 
 // precede folds what happened on the branch since its last turn ended.
-func (b *Builder) precede(e *Event) {
-	if e.Kind == TrustReset {
+func (b *Builder) precede(e *event.Event) {
+	if e.Kind == event.TrustReset {
 		b.early = append(b.early, resetNode(e.Answer, b.taint.Mark.Level))
 	}
 	b.taint.Apply(e)

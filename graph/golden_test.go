@@ -1,4 +1,4 @@
-package provenance_test
+package graph_test
 
 import (
 	"flag"

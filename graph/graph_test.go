@@ -1,4 +1,4 @@
-package provenance_test
+package graph_test
 
 import (
 	"errors"
@@ -7,8 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -381,7 +383,7 @@ func TestGraphJSONIsTheSchemaOfTheSeed(t *testing.T) {
 	}
 	compareGolden(t, "turn.json", got)
 
-	var back provenance.Graph
+	var back graph.Graph
 	if err := strictjson.UnmarshalKnown(got, &back); err != nil {
 		t.Fatalf("read the JSON back: %v", err)
 	}
@@ -394,7 +396,7 @@ func TestGraphJSONIsTheSchemaOfTheSeed(t *testing.T) {
 func TestPreviewsAreCutAtAHundredCharacters(t *testing.T) {
 	events := scriptTurn(t, `began owner say=x`)
 	events[0].Began.Message.Preview = strings.Repeat("ä", 101) + "\xff"
-	g, err := provenance.Build("s1", "t1", eventSeq(events, nil))
+	g, err := graph.Build("s1", "t1", eventSeq(events, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +413,7 @@ func TestASealedTurnTakesNothingMore(t *testing.T) {
 		result - web_fetch untrusted
 		vote q1 approve
 		result - web_fetch untrusted late=1`)
-	b := provenance.NewBuilder("s1", nil)
+	b := graph.NewBuilder("s1", nil)
 	for _, e := range events[:3] {
 		if err := b.Add(e); err != nil {
 			t.Fatal(err)
@@ -419,7 +421,7 @@ func TestASealedTurnTakesNothingMore(t *testing.T) {
 	}
 	sealed := b.Graph()
 	for _, e := range events[3:5] {
-		if err := b.Add(e); !errors.Is(err, provenance.ErrSealed) {
+		if err := b.Add(e); !errors.Is(err, graph.ErrSealed) {
 			t.Errorf("Add(%s) after the seal = %v, want ErrSealed", e.Kind, err)
 		}
 	}
@@ -430,16 +432,16 @@ func TestASealedTurnTakesNothingMore(t *testing.T) {
 		t.Errorf("graph changed after the seal (-want +got):\n%s", diff)
 	}
 
-	if _, err := provenance.Build("s1", "", eventSeq(events[:4], nil)); !errors.Is(err, provenance.ErrSealed) {
+	if _, err := graph.Build("s1", "", eventSeq(events[:4], nil)); !errors.Is(err, graph.ErrSealed) {
 		t.Errorf("Build of a log with content after the seal = %v, want ErrSealed", err)
 	}
-	if _, err := provenance.Build("s1", "", eventSeq(append(events[:3:3], events[4:]...), nil)); err != nil {
+	if _, err := graph.Build("s1", "", eventSeq(append(events[:3:3], events[4:]...), nil)); err != nil {
 		t.Errorf("Build of a log with an answer after the seal = %v, want nil", err)
 	}
 }
 
 func TestBuilderRefusesWhatIsNotItsTurn(t *testing.T) {
-	b := provenance.NewBuilder("s1", nil)
+	b := graph.NewBuilder("s1", nil)
 	events := scriptTurn(t, `began owner turn=t1
 		began owner turn=t2
 		model branch=other turn=t1
@@ -447,15 +449,15 @@ func TestBuilderRefusesWhatIsNotItsTurn(t *testing.T) {
 		call a exec confirm ask=q1 turn=t1
 		vote q1 deny turn=t9 branch=elsewhere
 		vote q2 deny turn=t9 branch=elsewhere`)
-	if err := b.Add(events[2]); !errors.Is(err, provenance.ErrNoTurn) {
+	if err := b.Add(events[2]); !errors.Is(err, graph.ErrNoTurn) {
 		t.Errorf("Add before the turn began = %v, want ErrNoTurn", err)
 	}
-	for i, want := range []error{nil, provenance.ErrOtherTurn, provenance.ErrOtherTurn, nil, nil, nil, provenance.ErrOtherTurn} {
+	for i, want := range []error{nil, graph.ErrOtherTurn, graph.ErrOtherTurn, nil, nil, nil, graph.ErrOtherTurn} {
 		if err := b.Add(events[i]); !errors.Is(err, want) {
 			t.Errorf("Add(event %d) = %v, want %v", i, err, want)
 		}
 	}
-	if err := b.Add(provenance.Event{Kind: provenance.TurnSealed}); err == nil {
+	if err := b.Add(event.Event{Kind: event.TurnSealed}); err == nil {
 		t.Error("Add of an event without payload = nil, want an error")
 	}
 	g := b.Graph()
@@ -480,7 +482,7 @@ func TestBuildFindsTheTurnAndWhatItsBranchCarries(t *testing.T) {
 		began local turn=t4 branch=sub label=shared
 		sealed`)
 	for turn, want := range map[string]trust.Level{"": trust.Untrusted, "t1": trust.Untrusted, "t2": trust.Untrusted, "t3": trust.Owner, "t4": trust.Shared} {
-		g, err := provenance.Build("s1", turn, eventSeq(log, nil))
+		g, err := graph.Build("s1", turn, eventSeq(log, nil))
 		if err != nil {
 			t.Errorf("Build(%q): %v", turn, err)
 			continue
@@ -489,18 +491,18 @@ func TestBuildFindsTheTurnAndWhatItsBranchCarries(t *testing.T) {
 			t.Errorf("maxTaint of turn %q = %s, want %s", turn, got, want)
 		}
 	}
-	carried, _ := provenance.Build("s1", "t2", eventSeq(log, nil))
+	carried, _ := graph.Build("s1", "t2", eventSeq(log, nil))
 	if m := carried.Nodes[2].Metadata; m == nil || !m.Carried {
 		t.Errorf("history of t2 = %+v, want metadata.carried", carried.Nodes[2])
 	}
-	if _, err := provenance.Build("s1", "t9", eventSeq(log, nil)); !errors.Is(err, provenance.ErrNoTurn) {
+	if _, err := graph.Build("s1", "t9", eventSeq(log, nil)); !errors.Is(err, graph.ErrNoTurn) {
 		t.Errorf("Build of an unknown turn = %v, want ErrNoTurn", err)
 	}
 	broken := errors.New("disk on fire")
-	if _, err := provenance.Build("s1", "t1", eventSeq(log, broken)); !errors.Is(err, broken) {
+	if _, err := graph.Build("s1", "t1", eventSeq(log, broken)); !errors.Is(err, broken) {
 		t.Errorf("Build of a broken log = %v, want its error", err)
 	}
-	if _, err := provenance.Build("s1", "t1", eventSeq([]provenance.Event{{Kind: "nonsense"}}, nil)); err == nil {
+	if _, err := graph.Build("s1", "t1", eventSeq([]event.Event{{Kind: "nonsense"}}, nil)); err == nil {
 		t.Error("Build of an unknown event = nil, want an error")
 	}
 }
@@ -533,7 +535,7 @@ output (external) mark external
   derives_from input
   derives_from history
 `
-	second, err := provenance.Build("s1", "t2", eventSeq(log, nil))
+	second, err := graph.Build("s1", "t2", eventSeq(log, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -544,7 +546,7 @@ output (external) mark external
 	if m := second.Nodes[1].Metadata; m.By != "bob" || m.Before != "shared" {
 		t.Errorf("second reset = %+v, want it by bob from shared", m)
 	}
-	third, err := provenance.Build("s1", "t3", eventSeq(log, nil))
+	third, err := graph.Build("s1", "t3", eventSeq(log, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -565,7 +567,7 @@ func TestSummaryNamesSourcesAndBlockedToolsOnce(t *testing.T) {
 		call c exec deny
 		call d message confirm ask=q
 		sealed`)
-	want := provenance.Summary{MaxTaint: trust.Untrusted, ExternalSources: []string{"telegram", "web_fetch", "child"},
+	want := graph.Summary{MaxTaint: trust.Untrusted, ExternalSources: []string{"telegram", "web_fetch", "child"},
 		ToolsBlocked: []string{"exec", "message"}, IterationCount: 1}
 	if diff := cmp.Diff(want, g.Summary); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
@@ -581,7 +583,7 @@ func TestAContextWithoutACensusStillCounts(t *testing.T) {
 		model`)
 	events[1].Seen.Label.Level = trust.External
 	events[1].Seen.Content, events[1].Seen.From = scriptContent("the message"), "child-7"
-	g, err := provenance.Build("s1", "", eventSeq(events, nil))
+	g, err := graph.Build("s1", "", eventSeq(events, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -597,19 +599,19 @@ func TestAContextWithoutACensusStillCounts(t *testing.T) {
 func TestEveryOutcomeHasAWordOfItsOwn(t *testing.T) {
 	tests := []struct {
 		name string
-		node provenance.Node
+		node graph.Node
 		want string
 	}{
-		{"content has none", provenance.Node{}, ""},
-		{"a stopped node without a verdict", provenance.Node{Blocked: true, Metadata: &provenance.Metadata{Model: "m"}}, "blocked"},
-		{"allowed", provenance.Node{Metadata: &provenance.Metadata{Effect: "allow"}}, "allow"},
-		{"allowed on an approval", provenance.Node{Metadata: &provenance.Metadata{Effect: "allow", ApprovalID: "q"}}, "approved"},
-		{"held by a rule", provenance.Node{Metadata: &provenance.Metadata{Effect: "confirm", Kind: "escalate"}}, "confirm"},
-		{"held because of taint alone", provenance.Node{Metadata: &provenance.Metadata{Effect: "confirm", Kind: "taint-escalation"}}, "taint-escalation"},
-		{"refused", provenance.Node{Metadata: &provenance.Metadata{Effect: "deny"}}, "deny"},
-		{"an effect nobody knows is a refusal", provenance.Node{Metadata: &provenance.Metadata{Effect: "perhaps"}}, "deny"},
-		{"a person's answer", provenance.Node{Metadata: &provenance.Metadata{Verdict: "approve"}}, "approve"},
-		{"a reset", provenance.Node{Metadata: &provenance.Metadata{Reset: true}}, "reset"},
+		{"content has none", graph.Node{}, ""},
+		{"a stopped node without a verdict", graph.Node{Blocked: true, Metadata: &graph.Metadata{Model: "m"}}, "blocked"},
+		{"allowed", graph.Node{Metadata: &graph.Metadata{Effect: "allow"}}, "allow"},
+		{"allowed on an approval", graph.Node{Metadata: &graph.Metadata{Effect: "allow", ApprovalID: "q"}}, "approved"},
+		{"held by a rule", graph.Node{Metadata: &graph.Metadata{Effect: "confirm", Kind: "escalate"}}, "confirm"},
+		{"held because of taint alone", graph.Node{Metadata: &graph.Metadata{Effect: "confirm", Kind: "taint-escalation"}}, "taint-escalation"},
+		{"refused", graph.Node{Metadata: &graph.Metadata{Effect: "deny"}}, "deny"},
+		{"an effect nobody knows is a refusal", graph.Node{Metadata: &graph.Metadata{Effect: "perhaps"}}, "deny"},
+		{"a person's answer", graph.Node{Metadata: &graph.Metadata{Verdict: "approve"}}, "approve"},
+		{"a reset", graph.Node{Metadata: &graph.Metadata{Reset: true}}, "reset"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -637,14 +639,14 @@ func TestIterationsAreCountedFromCallsWhereModelCallsAreNotReported(t *testing.T
 }
 
 func TestASnapshotDoesNotChange(t *testing.T) {
-	b := provenance.NewBuilder("s1", nil)
+	b := graph.NewBuilder("s1", nil)
 	events := scriptTurn(t, `began owner
 		model
 		answered calls=read
 		call a exec deny
 		result - web_fetch untrusted
 		sealed`)
-	var snapshots []*provenance.Graph
+	var snapshots []*graph.Graph
 	var encoded []string
 	for _, e := range events {
 		if err := b.Add(e); err != nil {
@@ -666,7 +668,7 @@ func TestASnapshotDoesNotChange(t *testing.T) {
 
 // A turn of the live branch must not write into the taint the monitor keeps.
 func TestBuilderLeavesTheBranchTaintAlone(t *testing.T) {
-	var live provenance.Taint
+	var live session.Taint
 	events := scriptTurn(t, `began owner carry=1
 		call a web_fetch allow expect=untrusted
 		began owner turn=t2 carry=1
@@ -675,7 +677,7 @@ func TestBuilderLeavesTheBranchTaintAlone(t *testing.T) {
 	for _, e := range events[:2] {
 		live.Apply(&e)
 	}
-	b := provenance.NewBuilder("s1", &live)
+	b := graph.NewBuilder("s1", &live)
 	for _, e := range events[2:] {
 		if err := b.Add(e); err != nil {
 			t.Fatal(err)

@@ -1,9 +1,10 @@
-package provenance
+package graph
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -18,7 +19,7 @@ func (b *Builder) input() *Node { return &b.g.Nodes[b.first+inputAt] }
 
 // began puts the context the turn starts with into the graph. A second message inside
 // the same turn is one more input.
-func (b *Builder) began(e *Event) {
+func (b *Builder) began(e *event.Event) {
 	w := e.Began
 	b.inputs++
 	in := Node{ID: "input", Kind: NodeInput, Trust: w.Level,
@@ -60,7 +61,7 @@ func (b *Builder) await(id string, input bool) {
 
 // censused takes in the host's list of what is in the context. Only what is less
 // trusted than the graph already shows is news, so a host may repeat its list.
-func (b *Builder) censused(s *Seen) {
+func (b *Builder) censused(s *event.Seen) {
 	b.externals(s.Label.Sources)
 	for _, it := range s.Census {
 		kind, at := NodeHistory, b.first+historyAt

@@ -1,4 +1,10 @@
-package provenance
+// Package graph derives the provenance graph of a turn from the events of its log, and
+// writes it as W3C PROV-JSON. It is pure.
+//
+// Invariants:
+//   - marks only fall in trust, except for an owner's recorded reset;
+//   - a sealed turn takes no more events.
+package graph
 
 import "github.com/tidemark/tidemark/trust"
 

@@ -1,4 +1,4 @@
-package provenance_test
+package session_test
 
 import (
 	"testing"
@@ -6,41 +6,42 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/trust"
 )
 
-func began(level trust.Level, carry bool) provenance.Event {
+func began(level trust.Level, carry bool) event.Event {
 	l := trust.Label{Level: level, Sensitivity: trust.Internal}
-	return provenance.Event{Kind: provenance.TurnBegan, Turn: "t", Began: &provenance.Began{Level: level, Label: l, Carry: carry}}
+	return event.Event{Kind: event.TurnBegan, Turn: "t", Began: &event.Began{Level: level, Label: l, Carry: carry}}
 }
 
-func allowedCall(tool string, step uint64, expect trust.Level) provenance.Event {
-	return provenance.Event{Kind: provenance.CallDecided, Turn: "t", Decided: &provenance.Decided{
+func allowedCall(tool string, step uint64, expect trust.Level) event.Event {
+	return event.Event{Kind: event.CallDecided, Turn: "t", Decided: &event.Decided{
 		Tool: tool, Step: step, Effect: "allow", Expect: expect, ExpectS: trust.Internal, Source: expect <= trust.External,
 	}}
 }
 
-func resultOf(tool string, level trust.Level) provenance.Event {
-	return provenance.Event{Kind: provenance.ResultSeen, Turn: "t", Seen: &provenance.Seen{
+func resultOf(tool string, level trust.Level) event.Event {
+	return event.Event{Kind: event.ResultSeen, Turn: "t", Seen: &event.Seen{
 		Tool: tool, Label: trust.Label{Level: level, Sensitivity: trust.Internal}, Source: level <= trust.External,
 	}}
 }
 
-func modelCalled(iteration int) provenance.Event {
-	return provenance.Event{Kind: provenance.ModelCalled, Turn: "t", Iteration: iteration, Model: &provenance.Model{}}
+func modelCalled(iteration int) event.Event {
+	return event.Event{Kind: event.ModelCalled, Turn: "t", Iteration: iteration, Model: &event.Model{}}
 }
 
-func sealedTurn() provenance.Event {
-	return provenance.Event{Kind: provenance.TurnSealed, Turn: "t", Seen: &provenance.Seen{}}
+func sealedTurn() event.Event {
+	return event.Event{Kind: event.TurnSealed, Turn: "t", Seen: &event.Seen{}}
 }
 
-func resetTo(level trust.Level) provenance.Event {
-	return provenance.Event{Kind: provenance.TrustReset, Turn: "t", Answer: &provenance.Answer{By: "owner", Level: level}}
+func resetTo(level trust.Level) event.Event {
+	return event.Event{Kind: event.TrustReset, Turn: "t", Answer: &event.Answer{By: "owner", Level: level}}
 }
 
-func foldAll(events ...provenance.Event) *provenance.Taint {
-	t := &provenance.Taint{}
+func foldAll(events ...event.Event) *session.Taint {
+	t := &session.Taint{}
 	for i := range events {
 		t.Apply(&events[i])
 	}
@@ -50,7 +51,7 @@ func foldAll(events ...provenance.Event) *provenance.Taint {
 // PRV-07
 func TestTheMarkFollowsTheSeedsTrace(t *testing.T) {
 	trace := []struct {
-		event provenance.Event
+		event event.Event
 		want  trust.Level
 	}{
 		{began(trust.Owner, true), trust.Owner},
@@ -65,7 +66,7 @@ func TestTheMarkFollowsTheSeedsTrace(t *testing.T) {
 		{resultOf("read", trust.Local), trust.Untrusted},
 		{sealedTurn(), trust.Untrusted},
 	}
-	taint := &provenance.Taint{}
+	taint := &session.Taint{}
 	for i, step := range trace {
 		taint.Apply(&step.event)
 		if got := taint.Mark.Level; got != step.want {
@@ -79,7 +80,7 @@ func TestTheMarkFollowsTheSeedsTrace(t *testing.T) {
 
 // PRV-01
 func TestAContextNobodyBeganIsTheWorst(t *testing.T) {
-	var taint provenance.Taint
+	var taint session.Taint
 	if taint.Begun() || taint.Mark.Level != trust.Untrusted || taint.Settled().Level != trust.Untrusted || taint.Turn.Has("") || taint.Sealed("") {
 		t.Errorf("got %+v, want untrusted, not begun, no turn", taint)
 	}
@@ -89,7 +90,7 @@ func TestAContextNobodyBeganIsTheWorst(t *testing.T) {
 func TestAResultNobodyReportsCountsAtTheNextModelCall(t *testing.T) {
 	tests := []struct {
 		name   string
-		closes provenance.Event
+		closes event.Event
 	}{
 		{"when the model is asked again", modelCalled(1)},
 		{"when the turn is sealed", sealedTurn()},
@@ -143,7 +144,7 @@ func TestAReportedResultIsNotListedTwice(t *testing.T) {
 
 // SEQ-03
 func TestTheMarkIsCarriedUnlessTheScopeIsTheTurn(t *testing.T) {
-	dirty := []provenance.Event{began(trust.Owner, true), resultOf("web_fetch", trust.Untrusted), sealedTurn()}
+	dirty := []event.Event{began(trust.Owner, true), resultOf("web_fetch", trust.Untrusted), sealedTurn()}
 	if got := foldAll(append(dirty, began(trust.Owner, true))...); got.Mark.Level != trust.Untrusted || !got.Tainted {
 		t.Errorf("carried: got %s, tainted %v; want untrusted, tainted", got.Mark.Level, got.Tainted)
 	}
@@ -191,7 +192,7 @@ func TestATurnHasTheNamesThatBelongToIt(t *testing.T) {
 	auto.Began.Auto = true
 	tests := []struct {
 		name   string
-		taint  *provenance.Taint
+		taint  *session.Taint
 		turn   string
 		has    bool
 		sealed bool
@@ -220,13 +221,13 @@ func TestATurnHasTheNamesThatBelongToIt(t *testing.T) {
 	}
 }
 
-func renamed(turn string, e provenance.Event) provenance.Event {
+func renamed(turn string, e event.Event) event.Event {
 	e.Turn = turn
 	return e
 }
 
 func TestATurnIsFreshUntilSomethingOfItsOwnHappens(t *testing.T) {
-	message := provenance.Event{Kind: provenance.ContextSeen, Seen: &provenance.Seen{Content: &provenance.Content{}}}
+	message := event.Event{Kind: event.ContextSeen, Seen: &event.Seen{Content: &event.Content{}}}
 	late := resultOf("read", trust.Local)
 	late.Late = true
 	lateCall := allowedCall("exec", 1, trust.Local)
@@ -251,7 +252,7 @@ func TestACloneCanBeFoldedFurther(t *testing.T) {
 	taint := foldAll(began(trust.Owner, true), allowedCall("web_fetch", 1, trust.Untrusted))
 	before := *taint.Clone()
 	c := taint.Clone()
-	for _, e := range []provenance.Event{modelCalled(1), allowedCall("x", 2, trust.Local), sealedTurn(), began(trust.External, true), sealedTurn()} {
+	for _, e := range []event.Event{modelCalled(1), allowedCall("x", 2, trust.Local), sealedTurn(), began(trust.External, true), sealedTurn()} {
 		c.Apply(&e)
 	}
 	if d := cmp.Diff(before, *taint, cmp.Exporter(exportAll)); d != "" {
@@ -262,7 +263,7 @@ func TestACloneCanBeFoldedFurther(t *testing.T) {
 	}
 }
 
-func drawFoldEvent(t *rapid.T) provenance.Event {
+func drawFoldEvent(t *rapid.T) event.Event {
 	levels := trust.Levels()
 	level := rapid.SampledFrom(levels[:]).Draw(t, "level")
 	tool := rapid.SampledFrom([]string{"read", "web_fetch", "exec"}).Draw(t, "tool")
@@ -278,7 +279,7 @@ func drawFoldEvent(t *rapid.T) provenance.Event {
 	case 4:
 		return sealedTurn()
 	case 5:
-		return provenance.Event{Kind: provenance.ContextSeen, Seen: &provenance.Seen{Label: trust.Label{Level: level}}}
+		return event.Event{Kind: event.ContextSeen, Seen: &event.Seen{Label: trust.Label{Level: level}}}
 	}
 	e := resultOf(tool, level)
 	e.Late = true
@@ -299,14 +300,14 @@ func TestTheMarkNeverRisesWithoutAReset(t *testing.T) {
 				t.Fatalf("%s made the context look better: %+v, then %+v", e.Kind, before.Mark, taint.Mark)
 			}
 			switch e.Kind {
-			case provenance.TurnBegan:
+			case event.TurnBegan:
 				entered = entered.Join(e.Began.Label.Level)
-			case provenance.CallDecided:
+			case event.CallDecided:
 				owed = owed.Join(e.Decided.Expect)
-			case provenance.ResultSeen, provenance.ContextSeen:
+			case event.ResultSeen, event.ContextSeen:
 				entered = entered.Join(e.Seen.Label.Level)
 			}
-			if settles := e.Kind == provenance.ModelCalled || e.Kind == provenance.TurnSealed || e.Kind == provenance.TurnBegan; settles {
+			if settles := e.Kind == event.ModelCalled || e.Kind == event.TurnSealed || e.Kind == event.TurnBegan; settles {
 				entered = entered.Join(owed)
 			}
 			if taint.Mark.Level != entered {
@@ -321,7 +322,7 @@ func TestTheMarkNeverRisesWithoutAReset(t *testing.T) {
 
 func TestFoldingDoesNotGrowWithTheSession(t *testing.T) {
 	taint := foldAll(began(trust.Owner, true))
-	events := []provenance.Event{
+	events := []event.Event{
 		modelCalled(1), allowedCall("web_fetch", 1, trust.Untrusted), resultOf("web_fetch", trust.Untrusted), sealedTurn(), began(trust.Owner, true),
 	}
 	step := func() {

@@ -1,8 +1,13 @@
-package provenance
+// Package session is the fold: the state of a session is what its events make of it, one
+// after the other, and nothing else. It is pure.
+//
+// Invariant: marks only fall in trust, except for an owner's recorded reset.
+package session
 
 import (
 	"slices"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -103,34 +108,34 @@ func (t *Taint) Call(id, tool string) (Call, bool) {
 }
 
 // Apply folds one event of this branch. It costs the same however long the session is.
-func (t *Taint) Apply(e *Event) {
+func (t *Taint) Apply(e *event.Event) {
 	switch e.Kind {
-	case TurnBegan:
+	case event.TurnBegan:
 		t.begin(e)
-	case ContextSeen:
+	case event.ContextSeen:
 		t.Turn.Said = t.Turn.Said || e.Seen.Content != nil
 		t.enter(e.Seen.Label)
-	case ResultSeen:
+	case event.ResultSeen:
 		t.Turn.Fresh = t.Turn.Fresh && e.Late
 		t.enter(e.Seen.Label)
 		t.Tainted = t.Tainted || e.Seen.Source
 		t.Sensitive = t.Sensitive || e.Seen.Sensitive
 		t.caution.seen(e.Seen.Tool, e.Seen.Caution)
 		t.open.answer(e.Seen.CallID, e.Seen.Tool)
-	case ModelCalled:
+	case event.ModelCalled:
 		t.Turn.Fresh = false
 		t.Turn.Iteration = e.Iteration
 		t.Turn.Models++
 		t.Turn.Blocked = t.Turn.Blocked || e.Model.Blocked
 		t.settle()
-	case CallDecided:
+	case event.CallDecided:
 		t.Turn.Fresh = t.Turn.Fresh && e.Late
 		if e.Decided.Effect == "allow" && !e.Decided.Gated {
 			t.expect(e.Decided)
 		}
-	case TrustReset:
+	case event.TrustReset:
 		t.reset(e.Answer.Level)
-	case TurnSealed:
+	case event.TurnSealed:
 		t.Turn.Open = false
 		t.past[t.next], t.next = t.Turn.ID, (t.next+1)%len(t.past)
 		t.settle()
@@ -138,7 +143,7 @@ func (t *Taint) Apply(e *Event) {
 	}
 }
 
-func (t *Taint) begin(e *Event) {
+func (t *Taint) begin(e *event.Event) {
 	b := e.Began
 	if t.begun && b.Carry {
 		t.settle()
@@ -177,7 +182,7 @@ func (t *Taint) enter(l trust.Label) {
 
 // expect notes what an allowed call will bring. A host that never reports the result
 // must not leave the context looking cleaner than it is: settle makes it count.
-func (t *Taint) expect(d *Decided) {
+func (t *Taint) expect(d *event.Decided) {
 	c := Call{ID: d.CallID, Tool: d.Tool, Step: d.Step, Level: d.Expect, Sens: d.ExpectS, Source: d.Source, Secret: d.Private, Wary: d.Caution}
 	t.owed.add(&c)
 	t.open.add(c)

@@ -1,4 +1,4 @@
-package provenance
+package graph
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -31,17 +33,17 @@ const previewChars = 100
 // Build folds a session's log into the graph of one turn; an empty turn means the
 // first. Earlier turns matter only for the taint they leave on the branch; other
 // branches and later turns not at all.
-func Build(session, turn string, events iter.Seq2[Event, error]) (*Graph, error) {
+func Build(session, turn string, events iter.Seq2[event.Event, error]) (*Graph, error) {
 	before := map[string]*past{}
 	var b *Builder
 	for e, err := range events {
 		if err == nil {
-			err = e.check()
+			err = e.Check()
 		}
 		if err != nil {
 			return nil, fmt.Errorf("build graph: %w", err)
 		}
-		if b == nil && e.Kind == TurnBegan && (turn == "" || e.Turn == turn) {
+		if b == nil && e.Kind == event.TurnBegan && (turn == "" || e.Turn == turn) {
 			b = pastOf(before, e.Branch).builder(session)
 		}
 		if b == nil {
@@ -61,8 +63,8 @@ func Build(session, turn string, events iter.Seq2[Event, error]) (*Graph, error)
 // past is what a branch went through before the turn. An owner may reset it between
 // two turns; then everything since is kept, for the next turn must show it (BEY-07).
 type past struct {
-	taint Taint
-	since []Event
+	taint session.Taint
+	since []event.Event
 }
 
 func pastOf(all map[string]*past, branch string) *past {
@@ -72,8 +74,8 @@ func pastOf(all map[string]*past, branch string) *past {
 	return all[branch]
 }
 
-func (p *past) apply(e Event) {
-	if e.Kind != TurnBegan && (len(p.since) > 0 || e.Kind == TrustReset && !p.taint.Turn.Open) {
+func (p *past) apply(e event.Event) {
+	if e.Kind != event.TurnBegan && (len(p.since) > 0 || e.Kind == event.TrustReset && !p.taint.Turn.Open) {
 		p.since = append(p.since, e)
 		return
 	}
@@ -94,7 +96,7 @@ func (p *past) builder(session string) *Builder {
 
 // skippable: a log goes on after the turn, and people may answer a question after
 // the response went out. Content that enters a sealed turn is a broken log.
-func skippable(e *Event, err error) bool {
+func skippable(e *event.Event, err error) bool {
 	return errors.Is(err, ErrOtherTurn) || errors.Is(err, ErrSealed) && e.Answer != nil
 }
 
@@ -103,7 +105,7 @@ func skippable(e *Event, err error) bool {
 type Builder struct {
 	g         Graph
 	branch    string
-	taint     Taint // the branch's own fold: model calls inherit its mark
+	taint     session.Taint // the branch's own fold: model calls inherit its mark
 	mark      trust.Level
 	iteration int
 	begun     bool
@@ -136,7 +138,7 @@ type arrival struct {
 
 // NewBuilder makes a builder for the next turn of a branch whose taint before the
 // turn is before; nil is a context that nobody began.
-func NewBuilder(session string, before *Taint) *Builder {
+func NewBuilder(session string, before *session.Taint) *Builder {
 	b := &Builder{
 		g:    Graph{SessionKey: session, Nodes: []Node{}, Edges: []Edge{}, Summary: Summary{ExternalSources: []string{}, ToolsBlocked: []string{}}},
 		mark: trust.System, llm: -1,
@@ -151,12 +153,12 @@ func NewBuilder(session string, before *Taint) *Builder {
 }
 
 // Add folds one event. An event that is Late leaves its taint and no node.
-func (b *Builder) Add(e Event) error {
-	if err := e.check(); err != nil {
+func (b *Builder) Add(e event.Event) error {
+	if err := e.Check(); err != nil {
 		return err
 	}
 	switch {
-	case !b.begun && e.Kind != TurnBegan:
+	case !b.begun && e.Kind != event.TurnBegan:
 		return fmt.Errorf("add %s: %w", e.Kind, ErrNoTurn)
 	case b.begun && !b.ours(&e) && !e.Late:
 		return fmt.Errorf("add %s to turn %q: %w", e.Kind, b.g.TurnID, ErrOtherTurn)
@@ -177,35 +179,35 @@ func (b *Builder) Add(e Event) error {
 }
 
 // ours: a person's answer may come in over a door that knows no branch or turn.
-func (b *Builder) ours(e *Event) bool {
+func (b *Builder) ours(e *event.Event) bool {
 	if e.Answer != nil && slices.ContainsFunc(e.Answer.IDs, func(id string) bool { return b.asks[id] != "" }) {
 		return true
 	}
 	return e.Branch == b.branch && (e.Turn == "" || e.Turn == b.g.TurnID)
 }
 
-func (b *Builder) fold(e *Event, before trust.Level) {
+func (b *Builder) fold(e *event.Event, before trust.Level) {
 	switch e.Kind {
-	case TurnBegan:
+	case event.TurnBegan:
 		b.began(e)
-	case ContextSeen:
+	case event.ContextSeen:
 		b.censused(e.Seen)
-	case ModelCalled:
+	case event.ModelCalled:
 		b.modelCalled(e)
-	case ModelAnswered:
+	case event.ModelAnswered:
 		b.modelAnswered(e)
-	case CallDecided:
+	case event.CallDecided:
 		if e.Decided.Gated {
 			return
 		}
 		b.decided(e)
-	case ResultSeen:
+	case event.ResultSeen:
 		b.resultSeen(e)
-	case Answered, TryFailed:
+	case event.Answered, event.TryFailed:
 		b.answeredBy(e)
-	case TrustReset:
+	case event.TrustReset:
 		b.reset(e, before)
-	case TurnSealed:
+	case event.TurnSealed:
 		b.seal(e)
 	}
 }
@@ -245,7 +247,7 @@ func (b *Builder) link(from string, r Relation, to string) {
 }
 
 // round is the iteration an event belongs to.
-func (b *Builder) round(e *Event) *int {
+func (b *Builder) round(e *event.Event) *int {
 	i := cmp.Or(e.Iteration, b.iteration)
 	b.iteration = max(b.iteration, i)
 	return &i
@@ -285,7 +287,7 @@ func (b *Builder) learn(kind NodeKind, tool string, level trust.Level) bool {
 }
 
 // show copies what is kept of a text into a node.
-func (n *Node) show(c *Content) {
+func (n *Node) show(c *event.Content) {
 	if c == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package provenance_test
+package event_test
 
 import (
 	"reflect"
@@ -10,25 +10,26 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
 // payloads draws an event of each kind with its fields filled at random.
-var payloads = map[provenance.Kind]func(*rapid.T, *provenance.Event){
-	provenance.TurnBegan:     func(t *rapid.T, e *provenance.Event) { e.Began = drawPayload[provenance.Began](t) },
-	provenance.ContextSeen:   func(t *rapid.T, e *provenance.Event) { e.Seen = drawPayload[provenance.Seen](t) },
-	provenance.ModelCalled:   func(t *rapid.T, e *provenance.Event) { e.Model = drawPayload[provenance.Model](t) },
-	provenance.ModelAnswered: func(t *rapid.T, e *provenance.Event) { e.Model = drawPayload[provenance.Model](t) },
-	provenance.CallDecided:   func(t *rapid.T, e *provenance.Event) { e.Decided = drawPayload[provenance.Decided](t) },
-	provenance.ResultSeen:    func(t *rapid.T, e *provenance.Event) { e.Seen = drawPayload[provenance.Seen](t) },
-	provenance.Answered:      func(t *rapid.T, e *provenance.Event) { e.Answer = drawPayload[provenance.Answer](t) },
-	provenance.TryFailed:     func(t *rapid.T, e *provenance.Event) { e.Answer = drawPayload[provenance.Answer](t) },
-	provenance.TrustReset:    func(t *rapid.T, e *provenance.Event) { e.Answer = drawPayload[provenance.Answer](t) },
-	provenance.WriteReviewed: func(t *rapid.T, e *provenance.Event) { e.Answer = drawPayload[provenance.Answer](t) },
-	provenance.GrantRevoked:  func(t *rapid.T, e *provenance.Event) { e.Answer = drawPayload[provenance.Answer](t) },
-	provenance.TurnSealed:    func(t *rapid.T, e *provenance.Event) { e.Seen = drawPayload[provenance.Seen](t) },
+var payloads = map[event.Kind]func(*rapid.T, *event.Event){
+	event.TurnBegan:     func(t *rapid.T, e *event.Event) { e.Began = drawPayload[event.Began](t) },
+	event.ContextSeen:   func(t *rapid.T, e *event.Event) { e.Seen = drawPayload[event.Seen](t) },
+	event.ModelCalled:   func(t *rapid.T, e *event.Event) { e.Model = drawPayload[event.Model](t) },
+	event.ModelAnswered: func(t *rapid.T, e *event.Event) { e.Model = drawPayload[event.Model](t) },
+	event.CallDecided:   func(t *rapid.T, e *event.Event) { e.Decided = drawPayload[event.Decided](t) },
+	event.ResultSeen:    func(t *rapid.T, e *event.Event) { e.Seen = drawPayload[event.Seen](t) },
+	event.Answered:      func(t *rapid.T, e *event.Event) { e.Answer = drawPayload[event.Answer](t) },
+	event.TryFailed:     func(t *rapid.T, e *event.Event) { e.Answer = drawPayload[event.Answer](t) },
+	event.TrustReset:    func(t *rapid.T, e *event.Event) { e.Answer = drawPayload[event.Answer](t) },
+	event.WriteReviewed: func(t *rapid.T, e *event.Event) { e.Answer = drawPayload[event.Answer](t) },
+	event.GrantRevoked:  func(t *rapid.T, e *event.Event) { e.Answer = drawPayload[event.Answer](t) },
+	event.TurnSealed:    func(t *rapid.T, e *event.Event) { e.Seen = drawPayload[event.Seen](t) },
 }
 
 // drawPayload fills a payload; levels and sensitivities stay among those that exist.
@@ -48,7 +49,7 @@ func TestEveryEventSurvivesTheLog(t *testing.T) {
 	for kind, fill := range payloads {
 		t.Run(string(kind), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				want := provenance.Event{
+				want := event.Event{
 					Kind: kind, Time: rapid.Int64().Draw(t, "time"), Branch: rapid.String().Draw(t, "branch"), Turn: rapid.String().Draw(t, "turn"),
 					Iteration: rapid.Int().Draw(t, "iteration"), Late: rapid.Bool().Draw(t, "late"),
 				}
@@ -60,7 +61,7 @@ func TestEveryEventSurvivesTheLog(t *testing.T) {
 				if rec.Session != "s" || rec.Kind != string(kind) || rec.Time != want.Time {
 					t.Fatalf("got the record %+v", rec)
 				}
-				got, err := provenance.FromRecord(rec)
+				got, err := event.FromRecord(rec)
 				if err != nil {
 					t.Fatalf("decode %s: %v", rec.Body, err)
 				}
@@ -75,12 +76,12 @@ func TestEveryEventSurvivesTheLog(t *testing.T) {
 // BEY-08
 func TestAHeldWriteKeepsItsExactBytes(t *testing.T) {
 	for _, args := range []string{`{"path":"a","content":"b"}`, `{ "path" : "a",  "n":1.0e3, "content":"\u0061\/\u2028<>" }`, "{\"content\":\"\u2028\x7f\"}\n"} {
-		e := provenance.Event{Kind: provenance.CallDecided, Decided: &provenance.Decided{Write: &provenance.Write{Args: args}}}
+		e := event.Event{Kind: event.CallDecided, Decided: &event.Decided{Write: &event.Write{Args: args}}}
 		rec, err := e.Record("s")
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := provenance.FromRecord(rec)
+		got, err := event.FromRecord(rec)
 		if err != nil || got.Decided.Write.Args != args {
 			t.Errorf("got %q, %v; want %q", got.Decided.Write.Args, err, args)
 		}
@@ -107,11 +108,11 @@ func TestARecordThatCannotBeReadIsAnError(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := provenance.FromRecord(audit.Record{Session: "s", Seq: 7, Kind: tt.kind, Body: []byte(tt.body)})
+			got, err := event.FromRecord(audit.Record{Session: "s", Seq: 7, Kind: tt.kind, Body: []byte(tt.body)})
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), `record 7 of session "s"`) {
 				t.Errorf("got %v, want record 7 named and %q", err, tt.want)
 			}
-			if d := cmp.Diff(provenance.Event{}, got); d != "" {
+			if d := cmp.Diff(event.Event{}, got); d != "" {
 				t.Errorf("got an event beside the error: %s", d)
 			}
 		})
@@ -119,14 +120,14 @@ func TestARecordThatCannotBeReadIsAnError(t *testing.T) {
 }
 
 func TestAMissingLevelIsTheWorst(t *testing.T) {
-	e, err := provenance.FromRecord(audit.Record{Kind: "turn.began", Body: []byte(`{"began":{}}`)})
+	e, err := event.FromRecord(audit.Record{Kind: "turn.began", Body: []byte(`{"began":{}}`)})
 	if err != nil || e.Began.Label.Level != trust.Untrusted || e.Began.Label.Sensitivity != trust.Private {
 		t.Errorf("got %+v, %v; want untrusted and private", e.Began, err)
 	}
 }
 
 func TestAnEventThatCannotBeWrittenIsAnError(t *testing.T) {
-	e := provenance.Event{Kind: provenance.TurnBegan, Began: &provenance.Began{Agent: "\xff"}}
+	e := event.Event{Kind: event.TurnBegan, Began: &event.Began{Agent: "\xff"}}
 	if rec, err := e.Record("s"); err == nil || !strings.Contains(err.Error(), "encode turn.began") {
 		t.Errorf("got %s, %v; want an error: the log holds text", rec.Body, err)
 	}
@@ -142,20 +143,21 @@ func FuzzFromRecord(f *testing.F) {
 	f.Add("approval.answered", []byte(`{"answer":{"by":"owner","ids":["a"],"grant":{"tools":["x"]}}}`))
 	f.Add("model.called", []byte(`{"iteration":-1,"model":{"blocked":true}}`))
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
-		e, err := provenance.FromRecord(audit.Record{Kind: kind, Body: body})
+		e, err := event.FromRecord(audit.Record{Kind: kind, Body: body})
 		if err != nil {
 			return
 		}
-		if payloads[provenance.Kind(kind)] == nil {
+		if payloads[event.Kind(kind)] == nil {
 			t.Fatalf("accepted an event of the unknown kind %q", kind)
 		}
-		taint := foldAll(began(trust.Owner, true))
+		taint := &session.Taint{}
+		taint.Apply(&event.Event{Kind: event.TurnBegan, Turn: "t", Began: &event.Began{Level: trust.Owner, Carry: true}})
 		taint.Apply(&e) // what can be read can be folded
 		rec, err := e.Record("")
 		if err != nil {
 			t.Fatalf("read %s, but cannot write it: %v", body, err)
 		}
-		again, err := provenance.FromRecord(rec)
+		again, err := event.FromRecord(rec)
 		if d := cmp.Diff(e, again, cmpopts.EquateEmpty()); err != nil || d != "" {
 			t.Fatalf("written and read again: %v\n%s", err, d)
 		}

@@ -1,4 +1,4 @@
-package provenance_test
+package graph_test
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
+	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/provenance"
 )
 
 // turnGraphSchema is the TurnGraph interface of the hooks seed, field by field.
@@ -95,7 +95,7 @@ func TestEveryGraphFitsTheSchemaOfTheSeed(t *testing.T) {
 			rt.Errorf("graph does not fit the schema: %v\n%s", err, body)
 		}
 	})
-	empty, err := strictjson.Marshal(provenance.NewBuilder("s1", nil).Graph())
+	empty, err := strictjson.Marshal(graph.NewBuilder("s1", nil).Graph())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestGraphJSONDoesNotDependOnTheEncoder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back provenance.Graph
+	var back graph.Graph
 	if err := strictjson.UnmarshalKnown(body, &back); err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,15 @@
-package provenance
+package graph
 
 import (
 	"cmp"
 	"fmt"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/trust"
 )
 
 // modelCalled is an iteration: the model sees everything that waited for it.
-func (b *Builder) modelCalled(e *Event) {
+func (b *Builder) modelCalled(e *event.Event) {
 	b.externals(b.taint.Mark.Sources)
 	b.models++
 	m := e.Model
@@ -40,9 +41,9 @@ func (b *Builder) drain(consumer string, r Relation) {
 }
 
 // modelAnswered completes the model call; a host that reports only answers gets one made.
-func (b *Builder) modelAnswered(e *Event) {
+func (b *Builder) modelAnswered(e *event.Event) {
 	if b.llm < 0 || b.answered {
-		b.modelCalled(&Event{Iteration: e.Iteration, Model: &Model{Name: e.Model.Name, Removed: e.Model.Removed}})
+		b.modelCalled(&event.Event{Iteration: e.Iteration, Model: &event.Model{Name: e.Model.Name, Removed: e.Model.Removed}})
 	}
 	b.answered = true
 	m, n := e.Model, &b.g.Nodes[b.llm]
@@ -75,7 +76,7 @@ func (b *Builder) decision(n Node) string {
 
 // seal adds what left the turn. Content that no model call is known to have seen may
 // still be in it: not every host reports every model call.
-func (b *Builder) seal(e *Event) {
+func (b *Builder) seal(e *event.Event) {
 	b.externals(b.taint.Mark.Sources)
 	n := Node{ID: "output", Kind: NodeOutput, Trust: b.current(), Iteration: b.round(e)}
 	n.show(e.Seen.Content)

@@ -1,12 +1,9 @@
-// Package provenance knows what happened in a session: the events of its log, the
-// taint that follows from them, and the graph of each turn. It is pure.
+// Package event is what a session's log records, one entry each, and how entries become
+// records and are read back. It is pure.
 //
-// Invariants:
-//   - an event carries everything its fold needs (resolved labels, not policy names),
-//     so that replaying a log gives the same state whatever the policy is by then;
-//   - marks only fall in trust, except for an owner's recorded reset;
-//   - a sealed turn takes no more events.
-package provenance
+// Invariant: an event carries everything its fold needs (resolved labels, not policy
+// names), so that replaying a log gives the same state whatever the policy is by then.
+package event
 
 import (
 	"fmt"
@@ -302,13 +299,14 @@ func FromRecord(r audit.Record) (Event, error) {
 	if err := strictjson.Unmarshal(r.Body, &e); err != nil {
 		return Event{}, fmt.Errorf("record %d of session %q: %w", r.Seq, r.Session, err)
 	}
-	if err := e.check(); err != nil {
+	if err := e.Check(); err != nil {
 		return Event{}, fmt.Errorf("record %d of session %q: %w", r.Seq, r.Session, err)
 	}
 	return e, nil
 }
 
-func (e *Event) check() error {
+// Check reports whether the event holds the payload its kind names.
+func (e *Event) Check() error {
 	var ok bool
 	switch e.Kind {
 	case TurnBegan:

@@ -1,17 +1,17 @@
-package provenance_test
+package session_test
 
 import (
 	"fmt"
 	"reflect"
 	"testing"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/trust"
 )
 
 func exportAll(reflect.Type) bool { return true }
 
-func identified(id string, e provenance.Event) provenance.Event {
+func identified(id string, e event.Event) event.Event {
 	if e.Decided != nil {
 		e.Decided.CallID = id
 	} else {

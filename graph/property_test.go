@@ -1,4 +1,4 @@
-package provenance_test
+package graph_test
 
 import (
 	"fmt"
@@ -7,7 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tidemark/tidemark/provenance"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/graph"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -54,11 +56,11 @@ func TestGraphInvariants(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		script := drawTurn(rt)
 		events := scriptTurn(t, script)
-		var taint provenance.Taint
+		var taint session.Taint
 		for _, e := range events {
 			taint.Apply(&e)
 		}
-		g, err := provenance.Build("s1", "", eventSeq(events, nil))
+		g, err := graph.Build("s1", "", eventSeq(events, nil))
 		if err != nil {
 			rt.Fatalf("Build: %v\n%s", err, script)
 		}
@@ -74,7 +76,7 @@ func TestGraphInvariants(t *testing.T) {
 
 // checkGraph: ids are unique, every edge ends somewhere, nothing leads back to
 // itself, the mark only recovers at a reset, and model calls stand at the mark.
-func checkGraph(t rapid.TB, g *provenance.Graph) {
+func checkGraph(t rapid.TB, g *graph.Graph) {
 	t.Helper()
 	at := map[string]int{}
 	for i, n := range g.Nodes {
@@ -104,7 +106,7 @@ func checkGraph(t rapid.TB, g *provenance.Graph) {
 		if m > mark && !n.IsReset() {
 			t.Errorf("the mark recovers from %s to %s at %s", mark, m, n.ID)
 		}
-		if (n.Kind == provenance.NodeLLMCall || n.Kind == provenance.NodeOutput) && n.Trust > mark {
+		if (n.Kind == graph.NodeLLMCall || n.Kind == graph.NodeOutput) && n.Trust > mark {
 			t.Errorf("%s is %s under a mark of %s", n.ID, n.Trust, mark)
 		}
 		mark = m
@@ -135,18 +137,18 @@ func FuzzGraphBuild(f *testing.F) {
 		if len(kinds) > 200 {
 			return
 		}
-		b := provenance.NewBuilder("s1", nil)
-		_ = b.Add(provenance.Event{Kind: provenance.TurnBegan, Began: &provenance.Began{}})
-		all := []provenance.Kind{provenance.TurnBegan, provenance.ContextSeen, provenance.ModelCalled, provenance.ModelAnswered,
-			provenance.CallDecided, provenance.ResultSeen, provenance.Answered, provenance.TryFailed, provenance.TrustReset,
-			provenance.WriteReviewed, provenance.GrantRevoked, provenance.TurnSealed}
+		b := graph.NewBuilder("s1", nil)
+		_ = b.Add(event.Event{Kind: event.TurnBegan, Began: &event.Began{}})
+		all := []event.Kind{event.TurnBegan, event.ContextSeen, event.ModelCalled, event.ModelAnswered,
+			event.CallDecided, event.ResultSeen, event.Answered, event.TryFailed, event.TrustReset,
+			event.WriteReviewed, event.GrantRevoked, event.TurnSealed}
 		for i, k := range kinds {
 			level := trust.Level(k>>4) % trust.NumLevels
-			_ = b.Add(provenance.Event{Kind: all[int(k)%len(all)], Time: int64(k) * 1e9, Late: k == 255,
-				Began: &provenance.Began{Level: level}, Model: &provenance.Model{Blocked: k > 200},
-				Seen:    &provenance.Seen{CallID: id, Tool: name, Label: trust.Label{Level: level}, Census: []provenance.Item{{Kind: name, Trust: level}}},
-				Decided: &provenance.Decided{CallID: id, Tool: name, Effect: []string{"allow", "confirm", name}[i%3], Level: level, Spent: id, Ask: &provenance.Ask{ID: id}},
-				Answer:  &provenance.Answer{IDs: []string{id, name}, Level: level}})
+			_ = b.Add(event.Event{Kind: all[int(k)%len(all)], Time: int64(k) * 1e9, Late: k == 255,
+				Began: &event.Began{Level: level}, Model: &event.Model{Blocked: k > 200},
+				Seen:    &event.Seen{CallID: id, Tool: name, Label: trust.Label{Level: level}, Census: []event.Item{{Kind: name, Trust: level}}},
+				Decided: &event.Decided{CallID: id, Tool: name, Effect: []string{"allow", "confirm", name}[i%3], Level: level, Spent: id, Ask: &event.Ask{ID: id}},
+				Answer:  &event.Answer{IDs: []string{id, name}, Level: level}})
 		}
 		checkGraph(t, b.Graph())
 	})
