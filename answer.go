@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -67,7 +68,7 @@ func (m *Monitor) Answer(ctx context.Context, v Vote) (Outcome, error) {
 	var out Outcome
 	err := m.with(ctx, Ref{Session: v.Session}, func(s *live) error {
 		now := m.now().UnixNano()
-		if err := s.state.book.Open(v.IDs, now); err != nil {
+		if err := s.state.Book.Open(v.IDs, now); err != nil {
 			return &AnswerError{Err: err, Left: -1}
 		}
 		var err error
@@ -96,7 +97,7 @@ func (m *Monitor) vote(ctx context.Context, s *live, set *policy.Set, ref Ref, c
 	if cmd.Verb == approval.Refuse {
 		name = "all"
 	}
-	ids, err := s.state.book.Match(name, hash, now)
+	ids, err := s.state.Book.Match(name, hash, now)
 	if err != nil {
 		return Outcome{}, m.failedTry(ctx, s, ref, err, now)
 	}
@@ -109,12 +110,12 @@ func (m *Monitor) vote(ctx context.Context, s *live, set *policy.Set, ref Ref, c
 // failedTry counts a wrong code against every live question of the session.
 func (m *Monitor) failedTry(ctx context.Context, s *live, ref Ref, cause error, now int64) error {
 	left := -1 // nothing is open that a try could count against
-	for _, r := range s.state.book.Requests() {
+	for _, r := range s.state.Book.Requests() {
 		if n := approval.MaxTries - 1 - r.Tries; r.State == approval.Pending && now < r.Expires && (left < 0 || n < left) {
 			left = n
 		}
 	}
-	b := s.state.branch(ref.Branch)
+	b := s.state.Branch(ref.Branch)
 	err := m.append(ctx, s, &event.Event{
 		Kind: event.TryFailed, Time: now, Branch: ref.Branch, Turn: b.Turn.ID,
 		Answer: &event.Answer{By: "owner", Via: "chat", Reason: cause.Error()},
@@ -125,15 +126,18 @@ func (m *Monitor) failedTry(ctx context.Context, s *live, ref Ref, cause error, 
 	return &AnswerError{Err: cause, Left: left}
 }
 
+// unspentFor is how long an approval waits for its call when the turn does not end.
+const unspentFor = int64(15 * time.Minute)
+
 // resolve records the outcome of live questions.
 func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outcome, error) {
-	worst, tools := s.state.book.Worst(v.IDs)
+	worst, tools := s.state.Book.Worst(v.IDs)
 	a := &event.Answer{By: v.By, Via: v.Via, IDs: slices.Clone(v.IDs), Verdict: "deny", Reason: m.clean(v.Reason, 200)}
 	out := Outcome{IDs: a.IDs, Notice: fmt.Sprintf("Denied: %s.", strings.Join(tools, ", "))}
 	if v.Approve {
 		a.Verdict, a.Until = "approve", now+unspentFor
 		out.Notice = fmt.Sprintf("Approved: %s, for the call that was asked about. Ask the agent to try again.", strings.Join(tools, ", "))
-		set := m.policy.Load().For(s.state.agent)
+		set := m.policy.Load().For(s.state.Agent)
 		if v.For > 0 || set.Settings().ApprovalScope == "turn" {
 			if err := s.oneBranch(v.IDs); err != nil {
 				return Outcome{}, err
@@ -154,7 +158,7 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 			}
 		}
 	}
-	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.state.branch(worst.Branch).Turn.ID, Answer: a}
+	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.state.Branch(worst.Branch).Turn.ID, Answer: a}
 	if err := m.append(ctx, s, e); err != nil {
 		return Outcome{}, err
 	}
@@ -171,9 +175,9 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 // oneBranch refuses a grant made from questions of several branches: it would let tools
 // through in a context where nobody asked for them.
 func (s *live) oneBranch(ids []string) error {
-	first, _ := s.state.book.Request(ids[0])
+	first, _ := s.state.Book.Request(ids[0])
 	for _, id := range ids[1:] {
-		if r, _ := s.state.book.Request(id); r.Branch != first.Branch {
+		if r, _ := s.state.Book.Request(id); r.Branch != first.Branch {
 			return &AnswerError{Err: fmt.Errorf("%w: questions of several branches must be answered one by one", approval.ErrUsage), Left: -1}
 		}
 	}
@@ -184,7 +188,7 @@ func (s *live) oneBranch(ids []string) error {
 // available to the model: doors call it for the verified owner or an administrator.
 func (m *Monitor) Reset(ctx context.Context, ref Ref, by, via string) error {
 	err := m.with(ctx, ref, func(s *live) error {
-		if !s.state.branch(ref.Branch).Begun() {
+		if !s.state.Branch(ref.Branch).Begun() {
 			return ErrNotFound
 		}
 		return m.reset(ctx, s, ref, by, via, trust.Owner)
@@ -196,7 +200,7 @@ func (m *Monitor) Reset(ctx context.Context, ref Ref, by, via string) error {
 }
 
 func (m *Monitor) reset(ctx context.Context, s *live, ref Ref, by, via string, level trust.Level) error {
-	b := s.state.branch(ref.Branch)
+	b := s.state.Branch(ref.Branch)
 	return m.append(ctx, s, &event.Event{
 		Kind: event.TrustReset, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
 		Answer: &event.Answer{By: by, Via: via, Level: level, Reason: fmt.Sprintf("was %s", b.Mark.Level)},
@@ -207,7 +211,7 @@ func (m *Monitor) reset(ctx context.Context, s *live, ref Ref, by, via string, l
 func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string) error {
 	err := m.with(ctx, Ref{Session: sessionName}, func(s *live) error {
 		now := m.now().UnixNano()
-		if !slices.ContainsFunc(s.state.book.Grants(now), func(g approval.Grant) bool { return g.ID == grant }) {
+		if !slices.ContainsFunc(s.state.Book.Grants(now), func(g approval.Grant) bool { return g.ID == grant }) {
 			return ErrNotFound
 		}
 		return m.append(ctx, s, &event.Event{
@@ -229,11 +233,11 @@ var errReviewed = errors.New("the write was already reviewed")
 func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bool, by, via string) (tool.Call, error) {
 	var call tool.Call
 	err := m.with(ctx, Ref{Session: sessionName}, func(s *live) error {
-		w := s.state.writes[id]
-		if w == nil {
+		w, ok := s.state.Write(id)
+		if !ok {
 			return ErrNotFound
 		}
-		if w.status != "held" {
+		if w.Status != session.WriteHeld {
 			return &AnswerError{Err: errReviewed, Left: -1}
 		}
 		var err error
@@ -243,9 +247,9 @@ func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bo
 		a := &event.Answer{By: by, Via: via, IDs: []string{id}, Verdict: "discard"}
 		now := m.now().UnixNano()
 		if release {
-			a.Verdict, a.Until, a.Policy = "release", now+unspentFor, m.policy.Load().For(s.state.agent).Version()
+			a.Verdict, a.Until, a.Policy = "release", now+unspentFor, m.policy.Load().For(s.state.Agent).Version()
 		}
-		return m.append(ctx, s, &event.Event{Kind: event.WriteReviewed, Time: now, Branch: w.branch, Answer: a})
+		return m.append(ctx, s, &event.Event{Kind: event.WriteReviewed, Time: now, Branch: w.Branch, Answer: a})
 	})
 	if err != nil {
 		return tool.Call{}, fmt.Errorf("review write: %w", err)
@@ -254,14 +258,14 @@ func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bo
 }
 
 // heldCall reads a quarantined write back from the log.
-func (m *Monitor) heldCall(ctx context.Context, s *live, w *held) (tool.Call, error) {
-	for rec, err := range m.store.Load(ctx, s.name, w.seq-1) {
+func (m *Monitor) heldCall(ctx context.Context, s *live, w session.Write) (tool.Call, error) {
+	for rec, err := range m.store.Load(ctx, s.name, w.Seq-1) {
 		if err != nil {
 			return tool.Call{}, unavailable(err)
 		}
 		e, err := event.FromRecord(rec)
 		if err != nil || e.Decided == nil || e.Decided.Write == nil {
-			return tool.Call{}, fmt.Errorf("%w: record %d does not hold the write", ErrUnavailable, w.seq)
+			return tool.Call{}, fmt.Errorf("%w: record %d does not hold the write", ErrUnavailable, w.Seq)
 		}
 		return tool.Call{Name: e.Decided.Tool, Args: []byte(e.Decided.Write.Args)}, nil
 	}

@@ -21,7 +21,7 @@ import (
 // about it stays the one question; only then is the auditor heard, and a new question
 // asked.
 func (m *Monitor) settle(ctx context.Context, s *live, b *session.Taint, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set, c *counsel) error {
-	book := &s.state.book
+	book := &s.state.Book
 	if v.Effect == policy.Allow && m.auditor == nil {
 		if !book.Empty() {
 			x.decided.Seal() // it may answer an open question
@@ -50,7 +50,7 @@ func (m *Monitor) settle(ctx context.Context, s *live, b *session.Taint, ref Ref
 	switch {
 	case pending:
 		v.same(open)
-		x.decided.Opinion = s.state.opinion(open.ID)
+		_, x.decided.Opinion = s.state.Evidence(open.ID)
 		v.Opinion = x.decided.Opinion
 	case audit:
 		if err := m.audit(s, v, x, kind, sources, set, c); err != nil {
@@ -143,18 +143,18 @@ func (m *Monitor) ask(ctx context.Context, s *live, ref Ref, v *Verdict, x *deci
 // while no lock is held.
 func (m *Monitor) asked(ctx context.Context, s *live, c *counsel) ([]event.Said, error) {
 	switch {
-	case s.state.parent != "" && c == nil:
+	case s.state.Parent != "" && c == nil:
 		return nil, errCounsel
-	case s.state.parent != "" && !c.heard:
+	case s.state.Parent != "" && !c.heard:
 		c.want = func(ctx context.Context) {
 			words, _ := m.userWords(ctx, s.name, 0) // evidence; its absence opens nothing
 			c.words, c.heard = m.shown(words), true
 		}
 		return nil, errCounsel
-	case s.state.parent != "":
+	case s.state.Parent != "":
 		return c.words, nil
 	}
-	words, err := m.readWords(ctx, s, latest(s.state.words, maxShown))
+	words, err := m.readWords(ctx, s, latest(s.state.Words, maxShown))
 	return m.shown(words), err
 }
 
@@ -196,7 +196,7 @@ func (s *live) keepGrounds(id string, g *grounds.Grounds) {
 	}
 	if len(s.asked) > approval.MaxOpen/4 { // some belong to questions long gone
 		maps.DeleteFunc(s.asked, func(id string, _ *grounds.Grounds) bool {
-			r, open := s.state.book.Request(id)
+			r, open := s.state.Book.Request(id)
 			return !open || r.State != approval.Pending
 		})
 	}
@@ -209,7 +209,7 @@ func (s *live) keepCode(id, code string) {
 		s.codes = map[string]string{}
 	}
 	if len(s.codes) > 2*approval.MaxOpen { // some belong to questions long gone
-		maps.DeleteFunc(s.codes, func(id, _ string) bool { _, open := s.state.book.Request(id); return !open })
+		maps.DeleteFunc(s.codes, func(id, _ string) bool { _, open := s.state.Book.Request(id); return !open })
 	}
 	s.codes[id] = code
 }
@@ -225,13 +225,6 @@ func (x *decision) request(ref Ref, v *Verdict, now int64) approval.Request {
 		ID: d.Ask.ID, Branch: ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Step: v.Step,
 		Kind: v.Kind, Rule: v.Rule, Reason: reason, Args: d.Ask.Args, Asked: now, Expires: d.Ask.Expires,
 	}
-}
-
-func (s *state) opinion(id string) *event.Opinion {
-	if e := s.evidence[id]; e != nil {
-		return e.opinion
-	}
-	return nil
 }
 
 // expiresIn is how long a question still lives.

@@ -66,7 +66,7 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 	var open Opening
 	recorded := false // the turn; another replica may have moved on before its command
 	err = m.with(ctx, t.Ref, func(s *live) error {
-		set := m.policy.Load().For(agentOf(t.Agent, s.state.agent))
+		set := m.policy.Load().For(agentOf(t.Agent, s.state.Agent))
 		if !recorded {
 			var err error
 			if open, err = m.open(ctx, s, set, &t, inherited); err != nil {
@@ -77,7 +77,7 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 		if err := m.command(ctx, s, set, t, &open); err != nil {
 			return err
 		}
-		open.Taint = s.state.branch(t.Ref.Branch).Mark
+		open.Taint = s.state.Branch(t.Ref.Branch).Mark
 		return nil
 	})
 	if err != nil {
@@ -91,11 +91,11 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, inherited trust.Label) (Opening, error) {
 	var open Opening
 	open.Level, open.Rule = set.Classify(t.Sender)
-	b := s.state.branch(t.Ref.Branch)
+	b := s.state.Branch(t.Ref.Branch)
 	if t.Ref.Turn != "" && !b.Turn.Has(t.Ref.Turn) && b.Sealed(t.Ref.Turn) {
 		return Opening{}, ErrSealed
 	}
-	inherited = s.state.joinOwn(t.Ref.Session, inherited, t.Sender.SpawnedBy, t.From)
+	inherited = s.state.JoinOwn(t.Ref.Session, inherited, t.Sender.SpawnedBy, t.From)
 	label := m.turnLabel(s, *t, open, inherited, b)
 	var event *event.Event
 	if t.joins(b) {
@@ -142,14 +142,11 @@ func (m *Monitor) inherit(ctx context.Context, t Turn) (trust.Label, error) {
 	return out, nil
 }
 
-// clean is the label that adds nothing to another.
-func clean() trust.Label { return trust.Label{Level: trust.System, Sensitivity: trust.Public} }
-
 // child is what a sub-agent session's result carries: its taint, or the worst where
 // nobody saw what it did. Results of the session's own branches are not read here.
 func (m *Monitor) child(ctx context.Context, ref Ref, name string) (trust.Label, error) {
 	if name == "" || name == ref.Session {
-		return clean(), nil
+		return session.Neutral(), nil
 	}
 	l, known, err := m.mark(ctx, name)
 	if err == nil && !known {
@@ -158,38 +155,16 @@ func (m *Monitor) child(ctx context.Context, ref Ref, name string) (trust.Label,
 	return l, err
 }
 
-// joinOwn adds the session's own taint where a name says that content comes from it: a
-// branch that works for another branch of the same session.
-func (s *state) joinOwn(session string, l trust.Label, names ...string) trust.Label {
-	if s.version > 0 && slices.Contains(names, session) {
-		return l.Join(s.mark())
-	}
-	return l
-}
-
 // mark is the taint of a session over all its branches.
 func (m *Monitor) mark(ctx context.Context, name string) (trust.Label, bool, error) {
-	l, known := clean(), false
+	l, known := session.Neutral(), false
 	err := m.with(ctx, Ref{Session: name}, func(s *live) error {
-		if known = s.state.version > 0; known {
-			l = s.state.mark()
+		if known = s.state.Version > 0; known {
+			l = s.state.Mark()
 		}
 		return nil
 	})
 	return l, known, err
-}
-
-// mark joins all branches, with what their calls still owe: whoever takes something from
-// this session takes it from a context that may hold those results by now.
-func (s *state) mark() trust.Label {
-	l := clean()
-	if s.main.Begun() || len(s.branches) == 0 {
-		l = s.main.Settled()
-	}
-	for _, b := range s.branches {
-		l = l.Join(b.Settled())
-	}
-	return l
 }
 
 // turnLabel is what the turn brings into its context: the sender's words, what it was
@@ -197,20 +172,20 @@ func (s *state) mark() trust.Label {
 func (m *Monitor) turnLabel(s *live, t Turn, open Opening, inherited trust.Label, b *session.Taint) trust.Label {
 	l := trust.Label{Level: open.Level, Sensitivity: trust.Internal}
 	if open.Level <= trust.Shared {
-		src := trust.Source{Level: open.Level, Step: uint64(s.state.steps), Kind: "message", Detail: senderText(t.Sender)}
+		src := trust.Source{Level: open.Level, Step: uint64(s.state.Steps()), Kind: "message", Detail: senderText(t.Sender)}
 		if t.From != "" || t.Sender.SpawnedBy != "" {
 			src.Kind = "sub_agent"
 		}
 		l.Sources = []trust.Source{src}
 	}
 	l = l.Join(inherited)
-	if t.Ref.Branch != "" && !b.Begun() && s.state.version > 0 {
+	if t.Ref.Branch != "" && !b.Begun() && s.state.Version > 0 {
 		switch {
 		case t.Start != nil:
 		case t.Forked || t.Parent != "":
-			l = l.Join(s.state.branch(t.Parent).Settled())
+			l = l.Join(s.state.Branch(t.Parent).Settled())
 		default:
-			l = l.Join(s.state.mark())
+			l = l.Join(s.state.Mark())
 		}
 	}
 	if t.Start != nil {
@@ -219,7 +194,7 @@ func (m *Monitor) turnLabel(s *live, t Turn, open Opening, inherited trust.Label
 	for _, it := range t.Items {
 		item := trust.Label{Level: it.Trust, Sensitivity: trust.Internal}
 		if it.Trust <= trust.Shared {
-			item.Sources = []trust.Source{{Level: it.Trust, Step: uint64(s.state.steps), Kind: it.Kind, Tool: tool.Name(it.Tool)}}
+			item.Sources = []trust.Source{{Level: it.Trust, Step: uint64(s.state.Steps()), Kind: it.Kind, Tool: tool.Name(it.Tool)}}
 		}
 		l = l.Join(item)
 	}
@@ -273,7 +248,7 @@ func (m *Monitor) joinEvent(b *session.Taint, t Turn, label trust.Label, level t
 }
 
 func (m *Monitor) beganEvent(s *live, set *policy.Set, t Turn, open Opening, label trust.Label) *event.Event {
-	id, auto := s.state.turnName(t.Ref)
+	id, auto := s.state.NextTurn(t.Ref.Turn)
 	cfg := set.Settings()
 	began := &event.Began{
 		Agent: t.Agent, Sender: t.Sender, Level: open.Level, Rule: open.Rule, Label: label,
@@ -285,7 +260,7 @@ func (m *Monitor) beganEvent(s *live, set *policy.Set, t Turn, open Opening, lab
 		cmd, _ := t.command()
 		began.Command = cmd.Verb != approval.None
 	}
-	if t.Sender.SpawnedBy != "" || t.Ref.Branch != "" && !s.state.branch(t.Ref.Branch).Begun() {
+	if t.Sender.SpawnedBy != "" || t.Ref.Branch != "" && !s.state.Branch(t.Ref.Branch).Begun() {
 		began.Caution = cautioned(set, label)
 	}
 	return &event.Event{Kind: event.TurnBegan, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: id, Began: began}
@@ -303,31 +278,20 @@ func cautioned(set *policy.Set, l trust.Label) []string {
 	return out
 }
 
-func (s *state) turnName(ref Ref) (id string, auto bool) {
-	if ref.Turn != "" {
-		return ref.Turn, false
-	}
-	return fmt.Sprintf("turn-%d", s.turns+1), true
-}
-
-// continued is the rule of a turn that a host goes on with unannounced: a run that was
-// waiting while the owner sent a chat command is no new turn.
-const continued = "continued"
-
 // reopen begins a turn the host did not announce. A context nobody began is untrusted;
 // one that was begun goes on with the mark it has.
 func (m *Monitor) reopen(ctx context.Context, s *live, ref Ref) error {
-	b := s.state.branch(ref.Branch)
+	b := s.state.Branch(ref.Branch)
 	began := &event.Began{Level: trust.Untrusted, Rule: "not-begun", Carry: true}
 	if b.Begun() {
-		began.Level, began.Rule = b.Mark.Level, continued
+		began.Level, began.Rule = b.Mark.Level, session.Continued
 		began.Label = trust.Label{Level: b.Mark.Level, Sensitivity: b.Mark.Sensitivity}
 	} else {
 		began.Label = trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal,
 			Sources: []trust.Source{{Kind: "session that was never begun"}}}
 	}
 	var id string
-	id, began.Auto = s.state.turnName(ref)
+	id, began.Auto = s.state.NextTurn(ref.Turn)
 	return m.append(ctx, s, &event.Event{
 		Kind: event.TurnBegan, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: id, Began: began,
 	})

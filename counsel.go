@@ -102,7 +102,7 @@ func (m *Monitor) audit(s *live, v *Verdict, x *decision, kind intent.Kind, sour
 		Kind: kind, Sources: slices.Clone(sources), Tool: v.Tool,
 		Params: intent.Summarise(set.Redactor().Args(v.Tool, x.args.Raw()), maxParams),
 	}
-	now := situation{len(s.state.words), x.decided.Level, set.Version()}
+	now := situation{len(s.state.Words), x.decided.Level, set.Version()}
 	if c == nil || c.opinion == nil || c.question.Kind != kind || c.under != now || !slices.Equal(c.question.Sources, q.Sources) {
 		if c != nil {
 			c.want = func(ctx context.Context) { c.under = now; m.hear(ctx, s.name, q, c) }
@@ -205,11 +205,11 @@ func (v *Verdict) block(o *event.Opinion, cfg policy.Settings, rule, why string)
 
 // verify asks the external verifier about a call that would otherwise run.
 func (m *Monitor) verify(s *live, b *session.Taint, ref Ref, v *Verdict, x *decision, set *policy.Set, c *counsel) error {
-	if c == nil || c.ruling == nil || b.Mark.Level < c.check.Taint || s.state.agent != c.check.Agent {
+	if c == nil || c.ruling == nil || b.Mark.Level < c.check.Taint || s.state.Agent != c.check.Agent {
 		if c != nil {
 			x.decided.Seal()
 			check := Check{
-				Session: s.name, Branch: ref.Branch, Agent: s.state.agent, Provider: b.Turn.Provider, Tool: v.Tool,
+				Session: s.name, Branch: ref.Branch, Agent: s.state.Agent, Provider: b.Turn.Provider, Tool: v.Tool,
 				Params: set.Redactor().Args(v.Tool, x.args.Raw()), Digest: x.decided.Digest, Taint: b.Mark.Level,
 			}
 			c.check = check

@@ -56,19 +56,19 @@ func (m *Monitor) turn(ctx context.Context, s *live, ref Ref) (*session.Taint, e
 	if strings.HasPrefix(ref.Session, reserved) {
 		return nil, fmt.Errorf("%w: names that begin with %q are ours", ErrRef, reserved)
 	}
-	b := s.state.branch(ref.Branch)
+	b := s.state.Branch(ref.Branch)
 	if b.Turn.Has(ref.Turn) || ref.Turn != "" && b.Sealed(ref.Turn) {
 		return b, nil
 	}
 	if err := m.reopen(ctx, s, ref); err != nil {
 		return nil, err
 	}
-	return s.state.branch(ref.Branch), nil
+	return s.state.Branch(ref.Branch), nil
 }
 
 func (m *Monitor) decide(ctx context.Context, s *live, b *session.Taint, ref Ref, call tool.Call, x *decision, v *Verdict, c *counsel) error {
 	now := m.now().UnixNano()
-	set := m.policy.Load().For(s.state.agent)
+	set := m.policy.Load().For(s.state.Agent)
 	x.args.Reset(call.Args)
 	x.call = call
 
@@ -88,7 +88,7 @@ func (m *Monitor) decide(ctx context.Context, s *live, b *session.Taint, ref Ref
 		}
 	}
 	// 6 verifier: only for a call that would otherwise run
-	if v.Effect == policy.Allow && !gated && m.verifier != nil && m.verifier.Covers(s.state.agent, v.Tool) {
+	if v.Effect == policy.Allow && !gated && m.verifier != nil && m.verifier.Covers(s.state.Agent, v.Tool) {
 		if err := m.verify(s, b, ref, v, x, set, c); err != nil {
 			return err
 		}
@@ -143,12 +143,12 @@ func (m *Monitor) weigh(ctx context.Context, s *live, b *session.Taint, ref Ref,
 	}
 	x.decided.Shadow = nil
 	if candidate != nil {
-		x.decided.Shadow = beside(candidate.For(s.state.agent), in, b, ref)
+		x.decided.Shadow = beside(candidate.For(s.state.Agent), in, b, ref)
 	}
 	v.Effect, v.Kind, v.Rule, v.Reasons = d.Effect, d.Kind, d.Rule, d.Reasons
-	v.Tool, v.Taint, v.Step = name, b.Mark, uint64(s.state.steps)+1
+	v.Tool, v.Taint, v.Step = name, b.Mark, uint64(s.state.Steps())+1
 	x.describe(v, b, traits, set.Version())
-	x.decided.Caution = traits.Caution || !traits.CautionFixed && s.state.cautious[name]
+	x.decided.Caution = traits.Caution || !traits.CautionFixed && s.state.Cautious(name)
 	if m.labels.any.Load() {
 		return m.expectLabels(ctx, s, v.Tool, x)
 	}
@@ -177,7 +177,7 @@ func (x *decision) happened(now int64, ref Ref, b *session.Taint) {
 }
 
 func fill(in *policy.Input, s *live, b *session.Taint, name string, args *tool.Args) {
-	in.Tool, in.Args, in.Agent, in.Provider, in.History = name, args, s.state.agent, b.Turn.Provider, s.state
+	in.Tool, in.Args, in.Agent, in.Provider, in.History = name, args, s.state.Agent, b.Turn.Provider, s.state
 	in.Taint, in.Sens, in.Levels, in.Tainted, in.Sensitive = b.Mark.Level, b.Mark.Sensitivity, b.Levels, b.Tainted, b.Sensitive
 	in.Iteration = b.Turn.Iteration
 }
@@ -214,11 +214,8 @@ func (m *Monitor) quarantine(s *live, v *Verdict, x *decision, path string) erro
 		return nil
 	}
 	x.decided.Seal()
-	for _, w := range s.state.writes {
-		if w.status == "held" && w.digest == x.decided.Digest {
-			v.Write = w.id // the agent tried again; the content is already kept
-			return nil
-		}
+	if v.Write = s.state.HeldWrite(x.decided.Digest); v.Write != "" {
+		return nil // the agent tried again; the content is already kept
 	}
 	id, err := m.newID("write")
 	if err != nil {

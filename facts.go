@@ -54,7 +54,7 @@ func (m *Monitor) ground(ctx context.Context, s *live) (*grounds.Context, error)
 		return s.grounds, nil
 	}
 	g := grounds.New()
-	words, err := m.readWords(ctx, s, latest(s.state.words, maxWords))
+	words, err := m.readWords(ctx, s, latest(s.state.Words, maxWords))
 	if err != nil {
 		return nil, err
 	}
@@ -62,26 +62,14 @@ func (m *Monitor) ground(ctx context.Context, s *live) (*grounds.Context, error)
 		g.User(w.Text)
 	}
 	g.Tools(s.tools)
-	if s.state.tainted() {
+	if s.state.Tainted() {
 		g.Outside() // something came in that nobody remembers
 	}
-	if s.state.steps > 0 {
+	if s.state.Steps() > 0 {
 		g.Inside()
 	}
 	s.grounds = g
 	return g, nil
-}
-
-func (s *state) tainted() bool {
-	if s.main.Tainted {
-		return true
-	}
-	for _, b := range s.branches {
-		if b.Tainted {
-			return true
-		}
-	}
-	return false
 }
 
 // know makes the facts of a call askable.

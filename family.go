@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -38,14 +39,14 @@ func (m *Monitor) brought(ctx context.Context, o Observation) (trust.Label, erro
 		return m.child(ctx, o.Ref, o.From)
 	}
 	if !policy.SpeaksForSessions(tool.Name(o.Result.Name)) {
-		return clean(), nil
+		return session.Neutral(), nil
 	}
 	if name := askedSession(o); name != "" {
 		if l, known, err := m.mark(ctx, name); known || err != nil {
 			return l, err
 		}
 	}
-	out := clean()
+	out := session.Neutral()
 	for _, name := range m.childrenOf(o.Ref.Session) {
 		l, err := m.child(ctx, o.Ref, name)
 		if err != nil {

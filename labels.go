@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -133,7 +134,7 @@ func (l *labels) some(ctx context.Context, store Store) (bool, error) {
 // find joins the labels of everything the keys may name. A file is also found by a path
 // that ends or begins differently: hosts disagree on where a workspace is.
 func (l *labels) find(ctx context.Context, store Store, keys []string, content *tool.Digest) (trust.Label, bool, error) {
-	out, found := clean(), false
+	out, found := session.Neutral(), false
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.loaded {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -103,15 +104,12 @@ func (m *Monitor) Reads() bool {
 // ErrRef is returned for a reference that names no session.
 var ErrRef = errors.New("no session given")
 
-// maxName bounds session, branch and turn names: they are keys, not content.
-const maxName = 512
-
 func (r Ref) check() error {
 	if r.Session == "" {
 		return ErrRef
 	}
-	if len(r.Session) > maxName || len(r.Branch) > maxName || len(r.Turn) > maxName {
-		return fmt.Errorf("%w: a session, branch or turn name is longer than %d bytes", ErrRef, maxName)
+	if len(r.Session) > session.MaxName || len(r.Branch) > session.MaxName || len(r.Turn) > session.MaxName {
+		return fmt.Errorf("%w: a session, branch or turn name is longer than %d bytes", ErrRef, session.MaxName)
 	}
 	return nil
 }
@@ -193,40 +191,40 @@ func (m *Monitor) evict() {
 func (m *Monitor) load(ctx context.Context, s *live) error {
 	s.grounds = nil // what others did meanwhile was not heard here
 	if st := s.state; st != nil {
-		known := st.version
+		known := st.Version
 		if err := m.read(ctx, s.name, st); err != nil {
 			return err
 		}
-		if s.loaded = st.version > known; s.loaded {
+		if s.loaded = st.Version > known; s.loaded {
 			m.indexAll(s)
 			return nil
 		}
 	}
-	st := newState()
+	st := session.New()
 	if err := m.read(ctx, s.name, st); err != nil {
 		return err
 	}
 	s.state, s.loaded = st, true
 	m.indexAll(s)
-	m.adopt(st.parent, s.name)
+	m.adopt(st.Parent, s.name)
 	return nil
 }
 
 // read folds what the log holds beyond st. If it fails half-way, st is still the fold of
 // a beginning of the log.
-func (m *Monitor) read(ctx context.Context, name string, st *state) error {
-	for rec, err := range m.store.Load(ctx, name, st.version) {
+func (m *Monitor) read(ctx context.Context, name string, st *session.State) error {
+	for rec, err := range m.store.Load(ctx, name, st.Version) {
 		if err != nil {
 			return fmt.Errorf("read session %q: %w", name, unavailable(err))
 		}
-		if rec.Seq != st.version+1 {
-			return fmt.Errorf("read session %q: %w: record %d follows %d", name, ErrUnavailable, rec.Seq, st.version)
+		if rec.Seq != st.Version+1 {
+			return fmt.Errorf("read session %q: %w: record %d follows %d", name, ErrUnavailable, rec.Seq, st.Version)
 		}
 		e, err := event.FromRecord(rec)
 		if err != nil {
 			return fmt.Errorf("read session: %w", unavailable(err))
 		}
-		st.apply(&e)
+		st.Apply(&e)
 	}
 	return nil
 }
@@ -240,7 +238,7 @@ func (m *Monitor) append(ctx context.Context, s *live, events ...*event.Event) e
 			m.index(s, e.Decided.Ask) // before anybody is told: who looks then waits for the lock, and finds it
 		}
 	}
-	if err := m.store.Append(ctx, s.name, s.state.version, events); err != nil {
+	if err := m.store.Append(ctx, s.name, s.state.Version, events); err != nil {
 		s.loaded, s.grounds = false, nil
 		if errors.Is(err, ErrConflict) {
 			return err
@@ -248,7 +246,7 @@ func (m *Monitor) append(ctx context.Context, s *live, events ...*event.Event) e
 		return fmt.Errorf("record %s: %w", events[0].Kind, unavailable(err))
 	}
 	for _, e := range events {
-		s.state.apply(e)
+		s.state.Apply(e)
 	}
 	return nil
 }

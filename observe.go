@@ -42,7 +42,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 	var label trust.Label
 	sealed := false
 	err = m.with(ctx, o.Ref, func(s *live) error {
-		b := s.state.branch(o.Ref.Branch)
+		b := s.state.Branch(o.Ref.Branch)
 		late := !b.Turn.Has(o.Ref.Turn) && b.Sealed(o.Ref.Turn)
 		if !late {
 			var err error
@@ -61,7 +61,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		if err != nil {
 			return err
 		}
-		event := m.seenEvent(s, b, o, name, known, found, s.state.joinOwn(o.Ref.Session, child, o.From).Join(back))
+		event := m.seenEvent(s, b, o, name, known, found, s.state.JoinOwn(o.Ref.Session, child, o.From).Join(back))
 		if event.Late = late; late && o.Ref.Turn != "" {
 			event.Turn = o.Ref.Turn
 		}
@@ -70,7 +70,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 			return err
 		}
 		tainted := back.Level <= trust.External || child.Level <= trust.External || o.From != "" || o.Declared != nil && *o.Declared <= trust.External
-		s.read(&o, name, event.Seen.Step, m.policy.Load().For(s.state.agent), label, tainted)
+		s.read(&o, name, event.Seen.Step, m.policy.Load().For(s.state.Agent), label, tainted)
 		return nil
 	})
 	if err != nil {
@@ -83,7 +83,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 }
 
 func (m *Monitor) seenEvent(s *live, b *session.Taint, o Observation, name string, call session.Call, found bool, child trust.Label) *event.Event {
-	set := m.policy.Load().For(s.state.agent)
+	set := m.policy.Load().For(s.state.Agent)
 	args := tool.NewArgs(o.Result.Args)
 	traits := set.Traits(name, &args)
 	if found {
@@ -95,7 +95,7 @@ func (m *Monitor) seenEvent(s *live, b *session.Taint, o Observation, name strin
 		traits.Sensitivity = traits.Sensitivity.Join(call.Sens)
 		traits.Source, traits.Sensitive = traits.Source || call.Source, traits.Sensitive || call.Secret
 	}
-	step := uint64(s.state.steps)
+	step := uint64(s.state.Steps())
 	if found {
 		step = call.Step
 	}
@@ -116,7 +116,7 @@ func (m *Monitor) seenEvent(s *live, b *session.Taint, o Observation, name strin
 	seen := &event.Seen{
 		CallID: o.Result.CallID, Tool: name, Step: step, Label: label, Content: content, From: o.From, Error: o.Result.Error,
 		Source: traits.Source || label.Level <= trust.External, Sensitive: traits.Sensitive,
-		Caution: traits.Caution || !traits.CautionFixed && (o.Caution || s.state.cautious[name] || o.From != "" && child.Level <= trust.External),
+		Caution: traits.Caution || !traits.CautionFixed && (o.Caution || s.state.Cautious(name) || o.From != "" && child.Level <= trust.External),
 	}
 	if len(o.Result.Args) > 0 {
 		d := tool.Call{Name: name, Args: o.Result.Args}.Digest()
@@ -167,14 +167,14 @@ type Ended struct {
 func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 	var out Ended
 	err := m.with(ctx, e.Ref, func(s *live) error {
-		b := s.state.branch(e.Ref.Branch)
+		b := s.state.Branch(e.Ref.Branch)
 		if !b.Turn.Has(e.Ref.Turn) {
 			if !b.Begun() {
 				return fmt.Errorf("%w: no turn is open", ErrNotFound)
 			}
 			return ErrSealed
 		}
-		set := m.policy.Load().For(s.state.agent)
+		set := m.policy.Load().For(s.state.Agent)
 		out = Ended{Turn: b.Turn.ID, Taint: b.Settled()}
 		if set.Settings().Footer {
 			out.Footer = hook.Footer(out.Taint)

@@ -25,8 +25,8 @@ func (m *Monitor) question(s *live, r approval.Request, now int64) Question {
 	}
 	q.Allows = fmt.Sprintf("exactly this call of %s, once, while the context is no less trusted than %s and the policy stays as it is", r.Tool, r.Level)
 	q.Prompt = q.prompt()
-	if e := s.state.evidence[r.ID]; e != nil {
-		q.show(e.ask, e.opinion)
+	if ask, opinion := s.state.Evidence(r.ID); ask != nil {
+		q.show(ask, opinion)
 	}
 	return q
 }
@@ -43,11 +43,11 @@ func (m *Monitor) Question(ctx context.Context, name, id string) (Question, erro
 	var q Question
 	err := m.with(ctx, Ref{Session: name}, func(s *live) error {
 		now := m.now().UnixNano()
-		if r, ok := s.state.book.Request(id); ok {
+		if r, ok := s.state.Book.Request(id); ok {
 			q = m.question(s, r, now)
 			return nil
 		}
-		c, ok := s.state.book.Outcome(id)
+		c, ok := s.state.Book.Outcome(id)
 		if !ok {
 			return ErrNotFound
 		}
@@ -82,7 +82,7 @@ func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
 	for name := range names {
 		err := m.with(ctx, Ref{Session: name}, func(s *live) error {
 			now := m.now().UnixNano()
-			for _, r := range s.state.book.Requests() {
+			for _, r := range s.state.Book.Requests() {
 				out = append(out, m.question(s, r, now))
 			}
 			return nil
@@ -118,7 +118,7 @@ func (m *Monitor) index(s *live, ask *event.Ask) {
 // indexAll does it for a session that was read from the log.
 // Preconditions: s.mu is held.
 func (m *Monitor) indexAll(s *live) {
-	open := s.state.book.Requests()
+	open := s.state.Book.Requests()
 	if len(open) == 0 {
 		return
 	}
@@ -154,7 +154,7 @@ func (m *Monitor) openIDs(name string) map[string]bool {
 		return nil
 	}
 	ids := map[string]bool{}
-	for _, r := range s.state.book.Requests() {
+	for _, r := range s.state.Book.Requests() {
 		ids[r.ID] = true
 	}
 	return ids

@@ -14,6 +14,9 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
+// maxMeant bounds how many tools of a session are understood at once.
+const maxMeant = 1024
+
 // meaningOf is what is understood of a tool: from its definition where the host gave one.
 func (s *live) meaningOf(name string) *meaning.Meaning {
 	if s.grounds != nil {
@@ -32,7 +35,7 @@ func (s *live) meaningOf(name string) *meaning.Meaning {
 			def = d
 		}
 	}
-	if s.meant == nil || len(s.meant) >= maxNames {
+	if s.meant == nil || len(s.meant) >= maxMeant {
 		s.meant = map[string]*meaning.Meaning{}
 	}
 	m := meaning.Of(def)
@@ -53,7 +56,7 @@ func resources(m *meaning.Meaning, args map[string]any) []string {
 		switch {
 		case p.Kind == meaning.Path || pathNames[k]:
 			out = append(out, "file:"+shortKey(strings.TrimPrefix(path.Clean(strings.ReplaceAll(text, "\\", "/")), "./")))
-		case len(text) > maxName:
+		case len(text) > session.MaxName:
 		case p.Role == meaning.Selector && (p.Object || p.Kind == meaning.ID):
 			out = append(out, "record:"+text)
 		}
@@ -63,8 +66,8 @@ func resources(m *meaning.Meaning, args map[string]any) []string {
 
 // shortKey keeps the end of a very long path, which is what tells it apart.
 func shortKey(key string) string {
-	if len(key) > maxName {
-		key = strings.ToValidUTF8(key[len(key)-maxName:], "")
+	if len(key) > session.MaxName {
+		key = strings.ToValidUTF8(key[len(key)-session.MaxName:], "")
 	}
 	return key
 }
@@ -112,11 +115,11 @@ func (m *Monitor) expectLabels(ctx context.Context, s *live, name string, x *dec
 // content.
 func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, name string) (trust.Label, error) {
 	if some, err := m.labels.some(ctx, m.store); err != nil || !some {
-		return clean(), err
+		return session.Neutral(), err
 	}
 	mean := s.meaningOf(name)
 	if !readsBack(mean.Act) {
-		return clean(), nil
+		return session.Neutral(), nil
 	}
 	args := tool.NewArgs(o.Result.Args)
 	fields, _ := args.Fields() // unreadable ones name nothing; the content is still looked at

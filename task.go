@@ -16,14 +16,14 @@ import (
 // while there are none, every call is outside the task.
 func (m *Monitor) narrow(ctx context.Context, s *live, in *policy.Input, d policy.Decision, set *policy.Set, ref Ref, c *counsel) (policy.Decision, error) {
 	st := s.state
-	words := len(st.words)
-	if st.parent != "" {
+	words := len(st.Words)
+	if st.Parent != "" {
 		words = max(words, 1) // what it works for was said to its parent
 	}
 	if words == 0 {
 		return d, nil // nobody has set a task
 	}
-	if st.task.words != words {
+	if st.Task.Words != words {
 		if c == nil {
 			return d, errCounsel
 		}
@@ -32,7 +32,7 @@ func (m *Monitor) narrow(ctx context.Context, s *live, in *policy.Input, d polic
 			c.want = func(ctx context.Context) { c.task = m.plan(ctx, s.name, words, tools, in.Tool) }
 			return d, errCounsel
 		}
-		b := st.branch(ref.Branch)
+		b := st.Branch(ref.Branch)
 		err := m.append(ctx, s, &event.Event{
 			Kind: event.TaskPlanned, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Task: c.task,
 		})
@@ -41,10 +41,10 @@ func (m *Monitor) narrow(ctx context.Context, s *live, in *policy.Input, d polic
 		}
 	}
 	effect := set.Settings().OnOutside
-	if st.task.rules == nil {
-		return d.Narrow(policy.Reason{Rule: "task.unplanned", Effect: effect, Text: "no constraints could be drawn up for this task: " + st.task.failed}, policy.KindEscalate), nil
+	if st.Task.Rules == nil {
+		return d.Narrow(policy.Reason{Rule: "task.unplanned", Effect: effect, Text: "no constraints could be drawn up for this task: " + st.Task.Failed}, policy.KindEscalate), nil
 	}
-	if r, outside := st.task.rules.Judge(in, effect); outside {
+	if r, outside := st.Task.Rules.Judge(in, effect); outside {
 		r.Text = set.Redactor().Preview([]byte(r.Text), 300) // it repeats an argument
 		d = d.Narrow(r, policy.KindEscalate)
 	}

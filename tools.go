@@ -54,7 +54,7 @@ func (m *Monitor) Tools(ctx context.Context, call ModelCall) (Layer, error) {
 			if err := m.reopen(ctx, s, Ref{Session: call.Ref.Session, Branch: call.Ref.Branch}); err != nil {
 				return err
 			}
-			b = s.state.branch(call.Ref.Branch)
+			b = s.state.Branch(call.Ref.Branch)
 		}
 		out, err = m.layer(ctx, s, b, call)
 		return err
@@ -66,7 +66,7 @@ func (m *Monitor) Tools(ctx context.Context, call ModelCall) (Layer, error) {
 }
 
 func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call ModelCall) (Layer, error) {
-	set := m.policy.Load().For(s.state.agent)
+	set := m.policy.Load().For(s.state.Agent)
 	iteration := max(call.Iteration, b.Turn.Models)
 	// The event settles what earlier calls brought, so it is folded on a copy first: the
 	// model is about to see those results.
@@ -95,7 +95,7 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 		}
 	}
 	event.Model.Removed = slices.Clone(out.Hidden)
-	event.Model.Cautious = s.state.newlyCautious(call.Cautious)
+	event.Model.Cautious = s.state.NewlyCautious(call.Cautious)
 	if len(call.Definitions) > 0 && !slices.EqualFunc(s.tools, call.Definitions, sameTool) {
 		s.tools, s.meant, s.latest = call.Definitions, nil, nil
 		if s.grounds != nil {
@@ -117,22 +117,6 @@ func sameTool(a, b tool.Definition) bool {
 	hint := func(p, q *bool) bool { return p == q || p != nil && q != nil && *p == *q }
 	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema) &&
 		hint(a.ReadOnly, b.ReadOnly) && hint(a.Destructive, b.Destructive) && hint(a.OpenWorld, b.OpenWorld)
-}
-
-// maxCautious bounds how many tools of a session can declare themselves cautioned. An
-// agent with more of them is cautioned about those it names first.
-const maxCautious = 256
-
-// newlyCautious are the normalised names that are not known yet.
-func (s *state) newlyCautious(names []string) []string {
-	var out []string
-	for _, n := range names {
-		n = tool.Name(n)
-		if n != "" && len(n) <= maxName && !s.cautious[n] && !slices.Contains(out, n) && len(s.cautious)+len(out) < maxCautious {
-			out = append(out, n)
-		}
-	}
-	return out
 }
 
 func reasonText(d policy.Decision) string {
@@ -168,7 +152,7 @@ func (m *Monitor) Answered(ctx context.Context, a Asked) (Layer, error) {
 		if !b.Turn.Has(a.Ref.Turn) {
 			return ErrSealed
 		}
-		set := m.policy.Load().For(s.state.agent)
+		set := m.policy.Load().For(s.state.Agent)
 		out = Layer{Taint: b.Mark, Blocked: b.Turn.Blocked}
 		if out.Blocked {
 			out.Rule, out.Reason = "turn-blocked", "a rule has ended this turn"

@@ -3,8 +3,6 @@ package tidemark
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -76,7 +74,7 @@ type WriteView struct {
 func (m *Monitor) View(ctx context.Context, name string) (View, error) {
 	var v View
 	err := m.with(ctx, Ref{Session: name}, func(s *live) error {
-		if s.state.version == 0 || strings.HasPrefix(name, reserved) {
+		if s.state.Version == 0 || strings.HasPrefix(name, reserved) {
 			return ErrNotFound
 		}
 		v = m.view(s)
@@ -91,34 +89,32 @@ func (m *Monitor) View(ctx context.Context, name string) (View, error) {
 func (m *Monitor) view(s *live) View {
 	st, now := s.state, m.now().UnixNano()
 	v := View{
-		Session: s.name, Agent: st.agent, Taint: st.mark(), Records: st.version, Steps: st.steps, Denied: st.denied,
-		Turns: st.turns, First: time.Unix(0, st.first).UTC(), Last: time.Unix(0, st.last).UTC(),
+		Session: s.name, Agent: st.Agent, Taint: st.Mark(), Records: st.Version, Steps: st.Steps(), Denied: st.Denied(),
+		Turns: st.Turns, First: time.Unix(0, st.First).UTC(), Last: time.Unix(0, st.Last).UTC(),
 		Branches: []BranchView{}, Questions: []Question{}, Grants: []GrantView{}, Writes: []WriteView{},
 	}
-	if st.main.Begun() || len(st.branches) == 0 {
-		v.Branches = append(v.Branches, branchView("", &st.main))
+	for _, name := range st.Branches() {
+		v.Branches = append(v.Branches, branchView(name, st.Branch(name)))
 	}
-	for _, name := range slices.Sorted(maps.Keys(st.branches)) {
-		v.Branches = append(v.Branches, branchView(name, st.branches[name]))
-	}
-	for _, r := range st.book.Requests() {
+	for _, r := range st.Book.Requests() {
 		v.Questions = append(v.Questions, m.question(s, r, now))
 	}
-	for _, g := range st.book.Grants(now) {
+	for _, g := range st.Book.Grants(now) {
 		gv := GrantView{ID: g.ID, Branch: g.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Turn: g.Turn, Where: g.Where}
 		if g.Until > 0 {
 			gv.Until = time.Unix(0, g.Until).UTC()
 		}
 		v.Grants = append(v.Grants, gv)
 	}
-	for _, id := range slices.Sorted(maps.Keys(st.writes)) {
-		w := st.writes[id]
-		v.Writes = append(v.Writes, WriteView{ID: w.id, Tool: w.tool, Path: w.path, Status: w.status, Time: time.Unix(0, w.time).UTC(), Digest: w.digest.String()})
+	for _, w := range st.Writes() {
+		v.Writes = append(v.Writes, WriteView{
+			ID: w.ID, Tool: w.Tool, Path: w.Path, Status: string(w.Status), Time: time.Unix(0, w.Time).UTC(), Digest: w.Digest.String(),
+		})
 	}
-	if t := st.task; t.words > 0 {
-		v.Task = &TaskView{Words: t.words, Failed: t.failed, Rules: []policy.TaskRule{}}
-		if t.rules != nil {
-			v.Task.Rules = t.rules.Rules()
+	if t := st.Task; t.Words > 0 {
+		v.Task = &TaskView{Words: t.Words, Failed: t.Failed, Rules: []policy.TaskRule{}}
+		if t.Rules != nil {
+			v.Task.Rules = t.Rules.Rules()
 		}
 	}
 	return v
@@ -135,7 +131,7 @@ func branchView(name string, b *session.Taint) BranchView {
 func (m *Monitor) Open(ctx context.Context, ref Ref) (bool, error) {
 	var open bool
 	err := m.with(ctx, ref, func(s *live) error {
-		t := s.state.branch(ref.Branch).Turn
+		t := s.state.Branch(ref.Branch).Turn
 		open = t.Has(ref.Turn)
 		return nil
 	})
@@ -183,7 +179,7 @@ func Explain(set *policy.Set, name string, level trust.Level, args []byte) Expla
 func (m *Monitor) Taint(ctx context.Context, ref Ref) (trust.Label, error) {
 	var l trust.Label
 	err := m.with(ctx, ref, func(s *live) error {
-		l = s.state.branch(ref.Branch).Mark
+		l = s.state.Branch(ref.Branch).Mark
 		return nil
 	})
 	return l, err

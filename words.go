@@ -7,6 +7,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -35,8 +36,8 @@ func (m *Monitor) userWords(ctx context.Context, name string, depth int) ([]inte
 	var own []intent.Word
 	var parent string
 	err := m.with(ctx, Ref{Session: name}, func(s *live) (err error) {
-		parent = s.state.parent
-		own, err = m.readWords(ctx, s, latest(s.state.words, maxWords))
+		parent = s.state.Parent
+		own, err = m.readWords(ctx, s, latest(s.state.Words, maxWords))
 		return err
 	})
 	if err != nil {
@@ -54,19 +55,19 @@ func (m *Monitor) userWords(ctx context.Context, name string, depth int) ([]inte
 // readWords reads messages back: those heard since the start from memory, older ones from
 // the log.
 // Preconditions: s.mu is held and s is loaded.
-func (m *Monitor) readWords(ctx context.Context, s *live, at []wordAt) ([]intent.Word, error) {
+func (m *Monitor) readWords(ctx context.Context, s *live, at []session.Word) ([]intent.Word, error) {
 	out := make([]intent.Word, 0, len(at))
 	for _, w := range at {
-		text, known := s.spoken[w.seq]
+		text, known := s.spoken[w.Seq]
 		if !known {
 			var err error
-			if text, err = m.wordText(ctx, s.name, w.seq); err != nil {
+			if text, err = m.wordText(ctx, s.name, w.Seq); err != nil {
 				return nil, fmt.Errorf("read what the user said: %w", err)
 			}
-			s.keepWord(w.seq, text)
+			s.keepWord(w.Seq, text)
 		}
 		if text != "" {
-			out = append(out, intent.Word{Turn: w.turn, Text: text})
+			out = append(out, intent.Word{Turn: w.Turn, Text: text})
 		}
 	}
 	return out, nil
@@ -108,11 +109,11 @@ const (
 )
 
 // latest are the first message and the latest ones, so many in all.
-func latest(at []wordAt, most int) []wordAt {
+func latest(at []session.Word, most int) []session.Word {
 	if len(at) <= most {
 		return at
 	}
-	return append([]wordAt{at[0]}, at[len(at)-most+1:]...)
+	return append([]session.Word{at[0]}, at[len(at)-most+1:]...)
 }
 
 // shown are messages as a question shows them.

@@ -1,6 +1,9 @@
 // Package session is the fold: the state of a session is what its events make of it, one
 // after the other, and nothing else. It is pure.
 //
+// State is the fold of a whole session, Taint that of one of its contexts. Each is the
+// same on every machine and after every restart.
+//
 // Invariant: marks only fall in trust, except for an owner's recorded reset.
 package session
 

@@ -1,0 +1,176 @@
+package session
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// evidence is what a question showed.
+type evidence struct {
+	ask     *event.Ask
+	opinion *event.Opinion
+}
+
+// Evidence is what a question showed: what was asked, nil if nobody remembers, and the
+// auditor's opinion, nil if there was none.
+func (s *State) Evidence(id string) (*event.Ask, *event.Opinion) {
+	if e := s.questions[id]; e != nil {
+		return e.ask, e.opinion
+	}
+	return nil, nil
+}
+
+// WriteStatus is what became of a write that was not let through.
+type WriteStatus string
+
+// The states of a write.
+const (
+	WriteHeld      WriteStatus = "held"
+	WriteReleased  WriteStatus = "released"
+	WriteDiscarded WriteStatus = "discarded"
+)
+
+// Write is a quarantined write; its content is in the log at Seq.
+type Write struct {
+	ID, Tool, Path, Branch string
+	Digest                 tool.Digest
+	Seq                    uint64
+	Time                   int64
+	Status                 WriteStatus
+}
+
+// Write finds a quarantined write.
+func (s *State) Write(id string) (Write, bool) {
+	if w := s.writes[id]; w != nil {
+		return *w, true
+	}
+	return Write{}, false
+}
+
+// Writes are the quarantined writes by their id.
+func (s *State) Writes() []Write {
+	out := make([]Write, 0, len(s.writes))
+	for _, w := range s.writes {
+		out = append(out, *w)
+	}
+	slices.SortFunc(out, func(a, b Write) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// HeldWrite is the id of the held write of these very bytes; "" if there is none.
+func (s *State) HeldWrite(digest tool.Digest) string {
+	for _, w := range s.writes {
+		if w.Status == WriteHeld && w.Digest == digest {
+			return w.ID
+		}
+	}
+	return ""
+}
+
+// decided folds a verdict. A gated one counts for nothing: the host asks again.
+func (s *State) decided(e *event.Event) {
+	d := e.Decided
+	if d.Gated {
+		return
+	}
+	s.steps++
+	if d.Effect == "allow" {
+		s.count(d.Tool).calls++
+	} else {
+		s.denied++
+	}
+	if d.Spent != "" {
+		s.Book.Close(approval.Spent, "", "", e.Time, d.Spent)
+		s.wrote(e.Branch, d.Digest)
+	}
+	if d.Effect == "allow" && !s.Book.Empty() {
+		s.Book.Settle(e.Branch, d.Digest, e.Time) // it needs no answer any more
+	}
+	if d.Ask != nil {
+		s.asked(e)
+	}
+	if d.Write != nil {
+		if s.writes == nil {
+			s.writes = map[string]*Write{}
+		}
+		s.writes[d.Write.ID] = &Write{
+			ID: d.Write.ID, Tool: d.Tool, Path: d.Write.Path, Branch: e.Branch, Digest: d.Digest,
+			Seq: s.Version, Time: e.Time, Status: WriteHeld,
+		}
+	}
+}
+
+// asked opens the question of a verdict and keeps what it shows while it may be looked at.
+func (s *State) asked(e *event.Event) {
+	d := e.Decided
+	if s.questions == nil {
+		s.questions = map[string]*evidence{}
+	}
+	if len(s.questions) > 2*approval.MaxOpen { // some belong to questions long gone
+		maps.DeleteFunc(s.questions, func(id string, _ *evidence) bool {
+			_, open := s.Book.Request(id)
+			return !open
+		})
+	}
+	s.questions[d.Ask.ID] = &evidence{d.Ask, d.Opinion}
+	s.Book.Ask(approval.Request{
+		ID: d.Ask.ID, Branch: e.Branch, Tool: d.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level,
+		Step: d.Step, Kind: d.Kind, Rule: d.Rule, Reason: d.Reason, Args: d.Ask.Args, CodeHash: d.Ask.CodeHash,
+		Asked: e.Time, Expires: d.Ask.Expires,
+	}, d.Ask.Replaces)
+}
+
+// wrote closes a quarantined write whose call was let through after all.
+func (s *State) wrote(branch string, digest tool.Digest) {
+	for _, w := range s.writes {
+		if w.Status == WriteHeld && w.Branch == branch && w.Digest == digest {
+			w.Status = WriteReleased
+		}
+	}
+}
+
+// answered folds a person's vote.
+func (s *State) answered(e *event.Event) {
+	a := e.Answer
+	if g := a.Grant; g != nil {
+		if len(g.Where) == 0 { // it covers the call that was asked about too
+			s.Book.Close(approval.Granted, a.By, a.Reason, e.Time, a.IDs...)
+		}
+		s.Book.Grant(approval.Grant{
+			ID: g.ID, Branch: e.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Policy: g.Policy, Until: g.Until, Turn: g.Turn, Where: g.Where,
+		})
+	}
+	switch {
+	case a.Verdict != "approve":
+		s.Book.Close(approval.Denied, a.By, a.Reason, e.Time, a.IDs...)
+	case a.Via == "chat":
+		s.Book.Approve(a.IDs, a.By, a.Until, 0)
+	default:
+		// Given beside the conversation, while the turn that asked may be about to end: the
+		// agent's next try is in the turn after.
+		s.Book.Approve(a.IDs, a.By, a.Until, 1)
+	}
+}
+
+// reviewed folds what a person said about quarantined writes.
+func (s *State) reviewed(e *event.Event) {
+	for _, id := range e.Answer.IDs {
+		w := s.writes[id]
+		if w == nil {
+			continue
+		}
+		s.Book.Settle(w.Branch, w.Digest, e.Time) // the review answers the open question too
+		w.Status = WriteDiscarded
+		if e.Answer.Verdict == "release" {
+			w.Status = WriteReleased
+			s.Book.Release(approval.Request{
+				ID: id, Branch: w.Branch, Tool: w.Tool, Digest: w.Digest, Policy: e.Answer.Policy, Asked: e.Time, Until: e.Answer.Until,
+			})
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// maxNames bounds how many distinct tool names a session counts one by one. An agent
+// that invents names without end shares one counter after that.
+const maxNames = 1024
+
+type count struct{ calls, results int64 }
+
+func (s *State) count(name string) *count {
+	c := s.counts[name]
+	if c == nil {
+		if len(s.counts) >= maxNames {
+			name = ""
+			if c = s.counts[name]; c != nil {
+				return c
+			}
+		}
+		c = &count{}
+		s.counts[name] = c
+	}
+	return c
+}
+
+// Calls is how many calls of the tool were let through.
+func (s *State) Calls(name string) int64 { return s.counted(name).calls }
+
+// Results is how many results of the tool came back.
+func (s *State) Results(name string) int64 { return s.counted(name).results }
+
+// counted is what is known of a tool. One that shares the last counter with others has
+// been used at most that often; a rule that limits it must not read 0.
+func (s *State) counted(name string) count {
+	if c := s.counts[name]; c != nil {
+		return *c
+	}
+	if c := s.counts[""]; c != nil && len(s.counts) >= maxNames {
+		return *c
+	}
+	return count{}
+}
+
+// Denied is how many calls were not let through.
+func (s *State) Denied() int64 { return s.denied }
+
+// Steps is how many calls were decided.
+func (s *State) Steps() int64 { return s.steps }
+
+// maxCautious bounds how many tools of a session can declare themselves cautioned. An
+// agent with more of them is cautioned about those it names first.
+const maxCautious = 256
+
+// Cautious reports whether the tool asks for caution in its own definition (CAU-08).
+func (s *State) Cautious(name string) bool { return s.cautious[name] }
+
+// NewlyCautious are the normalised names that are not known yet.
+func (s *State) NewlyCautious(names []string) []string {
+	var out []string
+	for _, n := range names {
+		n = tool.Name(n)
+		full := len(s.cautious)+len(out) >= maxCautious
+		if n != "" && len(n) <= MaxName && !s.cautious[n] && !slices.Contains(out, n) && !full {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (s *State) declared(names []string) {
+	for _, name := range names {
+		if s.cautious == nil {
+			s.cautious = map[string]bool{}
+		}
+		s.cautious[name] = true
+	}
+}
+
+// Word is where a message of the user's own is in the log.
+type Word struct {
+	Seq  uint64 // of its record
+	Turn uint64 // in which it was said, counted from 1
+}
+
+// said notes that the event being folded holds the user's own words.
+func (s *State) said(words bool) {
+	if words {
+		s.Words = append(s.Words, Word{s.Version, s.Turns})
+	}
+}
+
+// Task is the constraints drawn up for what the user wants now. The zero Task is none.
+type Task struct {
+	Rules  *policy.Task // nil: none could be drawn up
+	Words  int          // how many of the user's messages they cover
+	Failed string       // why there are none
+}
+
+// readTask reads constraints back. Some that cannot be read are none, which is the
+// stricter state.
+func readTask(t *event.Task) Task {
+	out := Task{Words: t.Words, Failed: t.Failed}
+	if t.Failed != "" {
+		return out
+	}
+	rules, err := policy.ParseTask([]byte(t.Rules))
+	if err != nil {
+		out.Failed = err.Error()
+		return out
+	}
+	out.Rules = rules
+	return out
+}

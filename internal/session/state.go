@@ -1,0 +1,187 @@
+package session
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// MaxName bounds the names of sessions, branches, turns and tools: they are keys, not
+// content.
+const MaxName = 512
+
+// State is the fold over a session's log: Apply is the only thing that changes it.
+// Others read its fields and leave them as they are.
+type State struct {
+	Version uint64 // how many events were folded
+	Agent   string
+	Parent  string // session that spawned this one
+	Turns   uint64
+	First   int64 // when the first event was recorded, Unix nanoseconds
+	Last    int64
+	Book    approval.Book
+	Words   []Word // the user's own messages, oldest first
+	Task    Task
+
+	main      Taint
+	branches  map[string]*Taint
+	counts    map[string]*count
+	steps     int64
+	denied    int64
+	writes    map[string]*Write
+	questions map[string]*evidence
+	cautious  map[string]bool // tools that declare themselves cautioned
+}
+
+var _ policy.History = (*State)(nil)
+
+// New is the state before the first event.
+func New() *State { return &State{counts: map[string]*count{}} }
+
+// Apply folds one event. It must not fail and must not look at anything but the event.
+func (s *State) Apply(e *event.Event) {
+	s.Version++
+	if s.First == 0 {
+		s.First = e.Time
+	}
+	s.Last = max(s.Last, e.Time)
+	b := s.ownBranch(e.Branch)
+	if e.Kind == event.TurnBegan && b.ends(e.Began) {
+		s.Book.EndTurn(e.Branch, e.Time) // the next turn ends one that nobody sealed
+	}
+	b.Apply(e)
+	switch e.Kind {
+	case event.TurnBegan:
+		s.began(e.Began)
+	case event.ContextSeen:
+		s.said(e.Seen.Words)
+	case event.ModelCalled:
+		s.declared(e.Model.Cautious)
+	case event.TaskPlanned:
+		s.Task = readTask(e.Task)
+	case event.CallDecided:
+		s.decided(e)
+	case event.ResultSeen:
+		s.count(e.Seen.Tool).results++
+	case event.Answered:
+		s.answered(e)
+	case event.TryFailed:
+		s.Book.Fail(e.Time)
+	case event.GrantRevoked:
+		for _, id := range e.Answer.IDs {
+			s.Book.Revoke(id)
+		}
+	case event.WriteReviewed:
+		s.reviewed(e)
+	case event.TurnSealed:
+		s.Book.EndTurn(e.Branch, e.Time)
+	}
+}
+
+// Continued is the rule of a turn that a host goes on with unannounced: a run that was
+// waiting while the owner sent a chat command is no new turn.
+const Continued = "continued"
+
+// ends reports whether a turn that begins ends the one before. A chat command does not,
+// and neither does the run that goes on after one.
+func (t *Taint) ends(b *event.Began) bool {
+	return t.Turn.Open && !b.Command && (!t.Turn.Command || b.Rule != Continued)
+}
+
+func (s *State) began(b *event.Began) {
+	s.Turns++
+	if b.Agent != "" {
+		s.Agent = b.Agent
+	}
+	if b.Sender.SpawnedBy != "" {
+		s.Parent = b.Sender.SpawnedBy
+	}
+	s.said(b.Words)
+}
+
+// NextTurn is the name of the turn that begins now: the one the host gives it, or ours.
+func (s *State) NextTurn(given string) (id string, auto bool) {
+	if given != "" {
+		return given, false
+	}
+	return fmt.Sprintf("turn-%d", s.Turns+1), true
+}
+
+// Branch is the taint of a context; one nobody began is the zero Taint, the worst.
+func (s *State) Branch(name string) *Taint {
+	if name == "" {
+		return &s.main
+	}
+	if b := s.branches[name]; b != nil {
+		return b
+	}
+	return &Taint{}
+}
+
+func (s *State) ownBranch(name string) *Taint {
+	if name == "" {
+		return &s.main
+	}
+	b := s.branches[name]
+	if b == nil {
+		b = &Taint{}
+		if s.branches == nil {
+			s.branches = map[string]*Taint{}
+		}
+		s.branches[name] = b
+	}
+	return b
+}
+
+// Branches are the names of the contexts there are, in order: the main one first, where
+// it was begun or is the only one.
+func (s *State) Branches() []string {
+	names := slices.Sorted(maps.Keys(s.branches))
+	if s.main.Begun() || len(names) == 0 {
+		names = slices.Insert(names, 0, "")
+	}
+	return names
+}
+
+// Neutral is the label that adds nothing to another.
+func Neutral() trust.Label { return trust.Label{Level: trust.System, Sensitivity: trust.Public} }
+
+// Mark joins all branches, with what their calls still owe: whoever takes something from
+// this session takes it from a context that may hold those results by now.
+func (s *State) Mark() trust.Label {
+	l := Neutral()
+	if s.main.Begun() || len(s.branches) == 0 {
+		l = s.main.Settled()
+	}
+	for _, b := range s.branches {
+		l = l.Join(b.Settled())
+	}
+	return l
+}
+
+// JoinOwn adds the session's own taint where a name says that content comes from it: a
+// branch that works for another branch of the same session.
+func (s *State) JoinOwn(session string, l trust.Label, names ...string) trust.Label {
+	if s.Version > 0 && slices.Contains(names, session) {
+		return l.Join(s.Mark())
+	}
+	return l
+}
+
+// Tainted reports whether a taint source fired in any context of the session.
+func (s *State) Tainted() bool {
+	if s.main.Tainted {
+		return true
+	}
+	for _, b := range s.branches {
+		if b.Tainted {
+			return true
+		}
+	}
+	return false
+}
