@@ -132,7 +132,7 @@ const unspentFor = int64(15 * time.Minute)
 // resolve records the outcome of live questions.
 func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outcome, error) {
 	worst, tools := s.state.Book.Worst(v.IDs)
-	a := &event.Answer{By: v.By, Via: v.Via, IDs: slices.Clone(v.IDs), Verdict: "deny", Reason: m.clean(v.Reason, 200)}
+	a := &event.Answer{By: v.By, Via: v.Via, IDs: slices.Clone(v.IDs), Verdict: "deny", Reason: m.preview(v.Reason, 200)}
 	out := Outcome{IDs: a.IDs, Notice: fmt.Sprintf("Denied: %s.", strings.Join(tools, ", "))}
 	if v.Approve {
 		a.Verdict, a.Until = "approve", now+unspentFor
@@ -163,11 +163,11 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 		return Outcome{}, err
 	}
 	for _, id := range v.IDs {
-		if g := s.asked[id]; g != nil && !v.Approve && s.grounds != nil {
+		if g := s.standing[id]; g != nil && !v.Approve && s.grounds != nil {
 			s.grounds.Refuse(g)
 		}
 		delete(s.codes, id)
-		delete(s.asked, id)
+		delete(s.standing, id)
 	}
 	return out, nil
 }

@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"time"
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/grounds"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
@@ -20,16 +19,15 @@ import (
 // that covers it lets it through, a person's no in this turn stands, an open question
 // about it stays the one question; only then is the auditor heard, and a new question
 // asked.
-func (m *Monitor) settle(ctx context.Context, s *live, b *session.Taint, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set, c *counsel) error {
+func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
+	s, now := x.live, x.now
 	book := &s.state.Book
-	if v.Effect == policy.Allow && m.auditor == nil {
-		if !book.Empty() {
-			x.decided.Seal() // it may answer an open question
-		}
-		return nil
+	var kind intent.Kind
+	var sources []string
+	audit := false
+	if m.auditor != nil {
+		kind, sources, audit = audited(x, v)
 	}
-	cfg := set.Settings()
-	kind, sources, audit := m.audited(v, b, &cfg)
 	if v.Effect == policy.Allow && !audit {
 		if !book.Empty() {
 			x.decided.Seal() // it may answer an open question
@@ -37,9 +35,10 @@ func (m *Monitor) settle(ctx context.Context, s *live, b *session.Taint, ref Ref
 		return nil
 	}
 	x.decided.Seal() // the approval is for these very bytes
-	h := approval.Held{Branch: ref.Branch, Tool: v.Tool, Digest: x.decided.Digest, Policy: x.decided.Policy, Level: x.decided.Level, Args: &x.args}
+	d := &x.decided
+	h := approval.Held{Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Args: &x.args}
 	if id, ok := book.Covers(h, now); ok {
-		v.Effect, v.Kind, v.Spent, x.decided.Spent = policy.Allow, "", id, id
+		v.Effect, v.Kind, v.Spent, d.Spent = policy.Allow, "", id, id
 		return nil
 	}
 	if no, ok := book.Refused(h); ok {
@@ -50,10 +49,10 @@ func (m *Monitor) settle(ctx context.Context, s *live, b *session.Taint, ref Ref
 	switch {
 	case pending:
 		v.same(open)
-		_, x.decided.Opinion = s.state.Evidence(open.ID)
-		v.Opinion = x.decided.Opinion
+		_, d.Opinion = s.state.Evidence(open.ID)
+		v.Opinion = d.Opinion
 	case audit:
-		if err := m.audit(s, v, x, kind, sources, set, c); err != nil {
+		if err := m.audit(x, v, kind, sources); err != nil {
 			return err
 		}
 	}
@@ -61,16 +60,16 @@ func (m *Monitor) settle(ctx context.Context, s *live, b *session.Taint, ref Ref
 		return nil
 	}
 	if code, ok := s.codes[open.ID]; pending && ok {
-		q := m.question(s, open, now) // the same question again: same code
+		q := s.question(open, now) // the same question again: same code
 		q.Code = code
 		v.Held = &q
 		return nil
 	}
-	if !pending && book.Live(now) >= cfg.MaxOpen {
-		v.flooded(cfg.MaxOpen)
+	if most := x.set.Settings().MaxOpen; !pending && book.Live(now) >= most {
+		v.flooded(most)
 		return nil
 	}
-	return m.ask(ctx, s, ref, v, x, now, set, open.ID, c)
+	return m.ask(ctx, x, v, open.ID)
 }
 
 // refused is the verdict on a call somebody said no to in this very turn.
@@ -106,8 +105,9 @@ const maxArgsShown = 2000
 
 // ask opens a question, with its evidence. The code is kept in memory only; after a
 // restart the same question gets a new one.
-func (m *Monitor) ask(ctx context.Context, s *live, ref Ref, v *Verdict, x *decision, now int64, set *policy.Set, replaces string, c *counsel) error {
-	words, err := m.asked(ctx, s, c)
+func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, replaces string) error {
+	s, set := x.live, x.set
+	words, err := m.latestWords(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (m *Monitor) ask(ctx context.Context, s *live, ref Ref, v *Verdict, x *deci
 		return err
 	}
 	x.decided.Ask = &event.Ask{
-		ID: id, CodeHash: approval.HashCode(s.name, code), Expires: now + int64(set.Settings().ApprovalTTL), Replaces: replaces,
+		ID: id, CodeHash: approval.HashCode(s.name, code), Expires: x.now + int64(set.Settings().ApprovalTTL), Replaces: replaces,
 		Args:  set.Redactor().Preview(set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown),
 		Words: words, Sources: tainting(v.Taint),
 	}
@@ -132,22 +132,24 @@ func (m *Monitor) ask(ctx context.Context, s *live, ref Ref, v *Verdict, x *deci
 	x.decided.Ask.Values = kept
 	s.keepCode(id, code)
 	s.keepGrounds(id, found)
-	q := m.question(s, x.request(ref, v, now), now)
+	q := s.question(x.request(v), x.now)
 	q.show(x.decided.Ask, v.Opinion)
 	q.Code, q.Values = code, live
 	v.Held = &q
 	return nil
 }
 
-// asked are the user's latest words. A sub-agent's are its parent's, which are read
-// while no lock is held.
-func (m *Monitor) asked(ctx context.Context, s *live, c *counsel) ([]event.Said, error) {
+// latestWords are what a question shows of what the user said. A sub-agent's are its
+// parent's, which are read while no lock is held.
+func (m *Monitor) latestWords(ctx context.Context, x *step) ([]event.Said, error) {
+	s, c := x.live, x.counsel
 	switch {
 	case s.state.Parent != "" && c == nil:
 		return nil, errCounsel
 	case s.state.Parent != "" && !c.heard:
+		name := s.name
 		c.want = func(ctx context.Context) {
-			words, _ := m.userWords(ctx, s.name, 0) // evidence; its absence opens nothing
+			words, _ := m.userWords(ctx, name, 0) // evidence; its absence opens nothing
 			c.words, c.heard = m.shown(words), true
 		}
 		return nil, errCounsel
@@ -191,16 +193,16 @@ func (s *live) keepGrounds(id string, g *grounds.Grounds) {
 	if g == nil {
 		return
 	}
-	if s.asked == nil {
-		s.asked = map[string]*grounds.Grounds{}
+	if s.standing == nil {
+		s.standing = map[string]*grounds.Grounds{}
 	}
-	if len(s.asked) > approval.MaxOpen/4 { // some belong to questions long gone
-		maps.DeleteFunc(s.asked, func(id string, _ *grounds.Grounds) bool {
+	if len(s.standing) > approval.MaxOpen/4 { // some belong to questions long gone
+		maps.DeleteFunc(s.standing, func(id string, _ *grounds.Grounds) bool {
 			r, open := s.state.Book.Request(id)
 			return !open || r.State != approval.Pending
 		})
 	}
-	s.asked[id] = g
+	s.standing[id] = g
 }
 
 // keepCode remembers the code of an open question.
@@ -215,19 +217,14 @@ func (s *live) keepCode(id, code string) {
 }
 
 // request is the question as the book will hold it.
-func (x *decision) request(ref Ref, v *Verdict, now int64) approval.Request {
+func (x *step) request(v *Verdict) approval.Request {
 	d := &x.decided
 	reason := ""
 	if len(v.Reasons) > 0 {
 		reason = v.Reasons[0].Text
 	}
 	return approval.Request{
-		ID: d.Ask.ID, Branch: ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Step: v.Step,
-		Kind: v.Kind, Rule: v.Rule, Reason: reason, Args: d.Ask.Args, Asked: now, Expires: d.Ask.Expires,
+		ID: d.Ask.ID, Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Step: v.Step,
+		Kind: v.Kind, Rule: v.Rule, Reason: reason, Args: d.Ask.Args, Asked: x.now, Expires: d.Ask.Expires,
 	}
-}
-
-// expiresIn is how long a question still lives.
-func expiresIn(r approval.Request, now int64) time.Duration {
-	return time.Duration(max(0, r.Expires-now))
 }

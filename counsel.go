@@ -8,7 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -45,16 +45,12 @@ type situation struct {
 }
 
 // advised is Decide for calls that need somebody's word.
-func (m *Monitor) advised(ctx context.Context, ref Ref, call tool.Call) (v Verdict, err error) {
+func (m *Monitor) advised(ctx context.Context, ref Ref, call tool.Call, gated bool) (v Verdict, err error) {
 	c := &counsel{}
 	for range maxCounsel {
 		c.want = nil
 		err = m.with(ctx, ref, func(s *live) error {
-			b, err := m.turn(ctx, s, ref)
-			if err != nil {
-				return err
-			}
-			return m.decide(ctx, s, b, ref, call, new(decision), &v, c)
+			return m.decide(ctx, s, &step{ref: ref, call: call, gated: gated, counsel: c}, &v)
 		})
 		if !errors.Is(err, errCounsel) {
 			return v, err
@@ -67,14 +63,14 @@ func (m *Monitor) advised(ctx context.Context, ref Ref, call tool.Call) (v Verdi
 	return Verdict{}, errors.New("the session kept changing while others were asked about the call")
 }
 
-// audited says what the auditor is to be asked about the call, if anything.
-func (m *Monitor) audited(v *Verdict, b *session.Taint, cfg *policy.Settings) (kind intent.Kind, sources []string, ok bool) {
+// audited says what an auditor is to be asked about the call, if anything.
+func audited(x *step, v *Verdict) (kind intent.Kind, sources []string, ok bool) {
+	cfg := x.set.Settings()
 	switch {
-	case m.auditor == nil:
 	case v.Effect == policy.Confirm && v.Kind == policy.KindTaintEscalation && cfg.Review != "human":
-		return intent.Consistency, sourceNames(b.Mark), true
+		return intent.Consistency, sourceNames(x.taint.Mark), true
 	case v.Effect == policy.Allow:
-		sources = b.InPlay(cfg.Window)
+		sources = x.taint.InPlay(cfg.Window)
 		return intent.Caution, sources, len(sources) > 0
 	}
 	return 0, nil, false
@@ -97,7 +93,8 @@ func sourceNames(l trust.Label) []string {
 // audit hears the auditor and applies what it said. It can turn allow into a held or
 // refused call; a held one into allow only where the policy says so, and only one that
 // taint alone holds.
-func (m *Monitor) audit(s *live, v *Verdict, x *decision, kind intent.Kind, sources []string, set *policy.Set, c *counsel) error {
+func (m *Monitor) audit(x *step, v *Verdict, kind intent.Kind, sources []string) error {
+	s, set, c := x.live, x.set, x.counsel
 	q := intent.Question{
 		Kind: kind, Sources: slices.Clone(sources), Tool: v.Tool,
 		Params: intent.Summarise(set.Redactor().Args(v.Tool, x.args.Raw()), maxParams),
@@ -105,7 +102,8 @@ func (m *Monitor) audit(s *live, v *Verdict, x *decision, kind intent.Kind, sour
 	now := situation{len(s.state.Words), x.decided.Level, set.Version()}
 	if c == nil || c.opinion == nil || c.question.Kind != kind || c.under != now || !slices.Equal(c.question.Sources, q.Sources) {
 		if c != nil {
-			c.want = func(ctx context.Context) { c.under = now; m.hear(ctx, s.name, q, c) }
+			name := s.name
+			c.want = func(ctx context.Context) { c.under = now; m.hear(ctx, name, q, c) }
 		}
 		return errCounsel
 	}
@@ -148,10 +146,10 @@ func (m *Monitor) hear(ctx context.Context, session string, q intent.Question, c
 	said, err := m.auditor.Audit(ctx, session, q)
 	o.TookMs = m.now().Sub(start).Milliseconds()
 	if err != nil {
-		o.Failed = m.clean(err.Error(), 200)
+		o.Failed = m.preview(err.Error(), 200)
 		return
 	}
-	o.Answer, o.Reason, o.Model, o.Cached = said.Answer.String(), m.clean(said.Reason, 200), said.Model, said.Cached
+	o.Answer, o.Reason, o.Model, o.Cached = said.Answer.String(), m.preview(said.Reason, 200), said.Model, said.Cached
 }
 
 func applyCaution(v *Verdict, o *event.Opinion, cfg policy.Settings) {
@@ -204,23 +202,13 @@ func (v *Verdict) block(o *event.Opinion, cfg policy.Settings, rule, why string)
 }
 
 // verify asks the external verifier about a call that would otherwise run.
-func (m *Monitor) verify(s *live, b *session.Taint, ref Ref, v *Verdict, x *decision, set *policy.Set, c *counsel) error {
-	if c == nil || c.ruling == nil || b.Mark.Level < c.check.Taint || s.state.Agent != c.check.Agent {
+func (m *Monitor) verify(x *step, v *Verdict) error {
+	c := x.counsel
+	if c == nil || c.ruling == nil || x.taint.Mark.Level < c.check.Taint || x.live.state.Agent != c.check.Agent {
 		if c != nil {
-			x.decided.Seal()
-			check := Check{
-				Session: s.name, Branch: ref.Branch, Agent: s.state.Agent, Provider: b.Turn.Provider, Tool: v.Tool,
-				Params: set.Redactor().Args(v.Tool, x.args.Raw()), Digest: x.decided.Digest, Taint: b.Mark.Level,
-			}
+			check := x.check(v)
 			c.check = check
-			c.want = func(ctx context.Context) {
-				start := m.now()
-				r := m.verifier.Verify(ctx, check)
-				c.ruling = &event.Ruling{
-					Allow: r.Allow, By: r.By, Reason: m.clean(r.Reason, 500), Failed: r.Failed, Cached: r.Cached,
-					TookMs: m.now().Sub(start).Milliseconds(),
-				}
-			}
+			c.want = func(ctx context.Context) { c.ruling = m.rule(ctx, check) }
 		}
 		return errCounsel
 	}
@@ -233,16 +221,119 @@ func (m *Monitor) verify(s *live, b *session.Taint, ref Ref, v *Verdict, x *deci
 	if by == "" {
 		by = "none"
 	}
-	v.Effect, v.Kind, v.Rule, v.Spent, x.decided.Spent = policy.Deny, "", "verifier."+by, "", ""
+	v.Spent, x.decided.Spent = "", ""
 	text := "the external verifier did not allow it"
 	if r.Reason != "" {
 		text += ": " + r.Reason
 	}
-	v.Reasons = append([]policy.Reason{{Rule: v.Rule, Effect: policy.Deny, Text: text}}, v.Reasons...)
+	v.turnDown("verifier."+by, text)
 	return nil
 }
 
-// clean is outside text for people: one line, no secrets, bounded.
-func (m *Monitor) clean(s string, n int) string {
+// check is the call as a verifier sees it.
+func (x *step) check(v *Verdict) Check {
+	x.decided.Seal()
+	return Check{
+		Session: x.live.name, Branch: x.ref.Branch, Agent: x.live.state.Agent, Provider: x.taint.Turn.Provider, Tool: v.Tool,
+		Params: x.set.Redactor().Args(v.Tool, x.args.Raw()), Digest: x.decided.Digest, Taint: x.taint.Mark.Level,
+	}
+}
+
+// rule asks the verifier. It holds no lock.
+func (m *Monitor) rule(ctx context.Context, c Check) *event.Ruling {
+	start := m.now()
+	r := m.verifier.Verify(ctx, c)
+	return &event.Ruling{
+		Allow: r.Allow, By: r.By, Reason: m.preview(r.Reason, 500), Failed: r.Failed, Cached: r.Cached,
+		TookMs: m.now().Sub(start).Milliseconds(),
+	}
+}
+
+// narrow holds the call against the constraints of the task at hand (SEQ-11). They are
+// drawn up when the user has said something new, before the first call that follows;
+// while there are none, every call is outside the task.
+func (m *Monitor) narrow(ctx context.Context, x *step, d policy.Decision) (policy.Decision, error) {
+	in, st := &x.live.input, x.live.state
+	words := len(st.Words)
+	if st.Parent != "" {
+		words = max(words, 1) // what it works for was said to its parent
+	}
+	if words == 0 {
+		return d, nil // nobody has set a task
+	}
+	if st.Task.Words != words {
+		if err := m.plan(ctx, x, words); err != nil {
+			return d, err
+		}
+	}
+	effect := x.set.Settings().OnOutside
+	if st.Task.Rules == nil {
+		r := policy.Reason{Rule: "task.unplanned", Effect: effect, Text: "no constraints could be drawn up for this task: " + st.Task.Failed}
+		return d.Narrow(r, policy.KindEscalate), nil
+	}
+	if r, outside := st.Task.Rules.Judge(in, effect); outside {
+		r.Text = x.set.Redactor().Preview([]byte(r.Text), 300) // it repeats an argument
+		d = d.Narrow(r, policy.KindEscalate)
+	}
+	return d, nil
+}
+
+// plan has constraints drawn up, and records them.
+func (m *Monitor) plan(ctx context.Context, x *step, words int) error {
+	s, c := x.live, x.counsel
+	if c == nil {
+		return errCounsel
+	}
+	if c.task == nil || c.task.Words != words {
+		name, proposed, tools := s.name, s.input.Tool, slices.Clone(s.tools)
+		c.want = func(ctx context.Context) { c.task = m.drawUp(ctx, name, words, tools, proposed) }
+		return errCounsel
+	}
+	turn := &s.state.Branch(x.ref.Branch).Turn
+	return m.append(ctx, s, &event.Event{
+		Kind: event.TaskPlanned, Time: m.now().UnixNano(), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Task: c.task,
+	})
+}
+
+// drawUp has constraints made from the user's words and the tools' definitions.
+func (m *Monitor) drawUp(ctx context.Context, session string, words int, tools []tool.Definition, proposed string) *event.Task {
+	t := &event.Task{Words: words, Prompt: intent.Version}
+	said, err := m.userWords(ctx, session, 0)
+	if err != nil {
+		t.Failed = "the user's words could not be read"
+		return t
+	}
+	if !slices.ContainsFunc(tools, func(d tool.Definition) bool { return d.Name == proposed }) {
+		tools = append(tools, tool.Definition{Name: proposed})
+	}
+	rules, model, err := m.auditor.Plan(ctx, session, intent.Task{Words: said, Tools: described(tools)})
+	if t.Model = model; err != nil {
+		t.Failed = m.preview(err.Error(), 200)
+		return t
+	}
+	if _, err := policy.ParseTask([]byte(rules)); err != nil {
+		t.Failed = m.preview("the proposal cannot be read: "+err.Error(), 200)
+		return t
+	}
+	t.Rules = rules
+	return t
+}
+
+// described is definitions as a planner sees them.
+func described(tools []tool.Definition) []intent.Definition {
+	out := make([]intent.Definition, len(tools))
+	for i, d := range tools {
+		out[i] = intent.Definition{Name: d.Name, Description: cutText(d.Description, 500)}
+		for _, p := range meaning.Of(d).Params {
+			if len(out[i].Params) < 32 {
+				out[i].Params = append(out[i].Params, cutText(p.Path, 64))
+			}
+		}
+	}
+	return out
+}
+
+// preview is outside text for people: one line, no secrets, bounded.
+func (m *Monitor) preview(s string, n int) string {
 	return m.Policy().Redactor().Preview([]byte(s), n)
 }

@@ -478,16 +478,22 @@ func TestACallTheHostAsksAboutAgainCountsOnce(t *testing.T) {
 	w := newWorld(t, `{toolOverrides: {gateway: {untrusted: restrict}}}`)
 	w.ownerSays("s", "look")
 	w.runs(main("s"), call("web_fetch", `{"url":"https://x.example"}`), "page")
-	early := main("s")
-	early.Gated = true
+	early := func(want policy.Effect, c tool.Call) tidemark.Verdict {
+		t.Helper()
+		v, err := w.DecideGated(t.Context(), main("s"), c)
+		if err != nil || v.Effect != want || (v.Permit != nil) != (want == policy.Allow) {
+			t.Fatalf("%s: got %s by %s, %v; want %s", c.Name, v.Effect, v.Rule, err, want)
+		}
+		return v
+	}
 	exec := call("exec", `{"command":"ls"}`)
-	v := w.want(policy.Allow, early, exec)
+	v := early(policy.Allow, exec)
 	if v.Rule != "left-to-the-host" || v.Permit == nil {
 		t.Errorf("got rule %q, want a permit left to the host", v.Rule)
 	}
 	w.want(policy.Confirm, main("s"), exec) // the host asks
-	w.want(policy.Deny, early, call("gateway", `{}`))
-	w.want(policy.Deny, early, call("exec", `{"command":"`+tool.Canary+`"}`))
+	early(policy.Deny, call("gateway", `{}`))
+	early(policy.Deny, call("exec", `{"command":"`+tool.Canary+`"}`))
 	view, err := w.View(t.Context(), "s")
 	if err != nil {
 		t.Fatal(err)

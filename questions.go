@@ -13,11 +13,11 @@ import (
 )
 
 // question is a request as people see it.
-func (m *Monitor) question(s *live, r approval.Request, now int64) Question {
+func (s *live) question(r approval.Request, now int64) Question {
 	q := Question{
 		ID: r.ID, Session: s.name, Branch: r.Branch, Tool: r.Tool, Args: r.Args, Kind: r.Kind, Rule: r.Rule, Reason: r.Reason,
 		Level: r.Level.String(), Step: r.Step, Digest: r.Digest.String(), Asked: time.Unix(0, r.Asked).UTC(),
-		Expires: time.Unix(0, r.Expires).UTC(), State: r.State.String(), left: expiresIn(r, now),
+		Expires: time.Unix(0, r.Expires).UTC(), State: r.State.String(), timeLeft: time.Duration(max(0, r.Expires-now)),
 	}
 	q.By = r.By
 	if r.State == approval.Pending && now >= r.Expires {
@@ -32,8 +32,8 @@ func (m *Monitor) question(s *live, r approval.Request, now int64) Question {
 }
 
 // outcome is a closed question as people see it.
-func (m *Monitor) outcome(s *live, c approval.Closed, now int64) Question {
-	q := m.question(s, c.Request, now)
+func (s *live) outcome(c approval.Closed, now int64) Question {
+	q := s.question(c.Request, now)
 	q.State, q.By, q.Note, q.Answered = c.State.String(), c.By, c.Reason, time.Unix(0, c.At).UTC()
 	return q
 }
@@ -44,14 +44,14 @@ func (m *Monitor) Question(ctx context.Context, name, id string) (Question, erro
 	err := m.with(ctx, Ref{Session: name}, func(s *live) error {
 		now := m.now().UnixNano()
 		if r, ok := s.state.Book.Request(id); ok {
-			q = m.question(s, r, now)
+			q = s.question(r, now)
 			return nil
 		}
 		c, ok := s.state.Book.Outcome(id)
 		if !ok {
 			return ErrNotFound
 		}
-		q = m.outcome(s, c, now)
+		q = s.outcome(c, now)
 		return nil
 	})
 	if err != nil {
@@ -83,7 +83,7 @@ func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
 		err := m.with(ctx, Ref{Session: name}, func(s *live) error {
 			now := m.now().UnixNano()
 			for _, r := range s.state.Book.Requests() {
-				out = append(out, m.question(s, r, now))
+				out = append(out, s.question(r, now))
 			}
 			return nil
 		})

@@ -85,11 +85,11 @@ func readsBack(a meaning.Act) bool { return a == meaning.Read || a == meaning.Un
 
 // expectLabels makes a call that reads something labelled expect it: what was written
 // while tainted comes back as tainted, whoever reads it (BEY-02).
-func (m *Monitor) expectLabels(ctx context.Context, s *live, name string, x *decision) error {
+func (m *Monitor) expectLabels(ctx context.Context, x *step, name string) error {
 	if some, err := m.labels.some(ctx, m.store); err != nil || !some {
 		return err
 	}
-	mean := s.meaningOf(name)
+	mean := x.live.meaningOf(name)
 	if !readsBack(mean.Act) {
 		return nil
 	}
@@ -128,9 +128,10 @@ func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, name stri
 	return label, err
 }
 
-// leaveLabels labels what an allowed call writes from a context that is not trusted. The
+// labelWrites labels what an allowed call writes from a context that is not trusted. The
 // label is durable before the call may run.
-func (m *Monitor) leaveLabels(ctx context.Context, s *live, b *session.Taint, v *Verdict, x *decision) error {
+func (m *Monitor) labelWrites(ctx context.Context, x *step, v *Verdict) error {
+	s, mark := x.live, &x.taint.Mark
 	mean := s.meaningOf(v.Tool)
 	if !writes(mean.Act) {
 		return nil
@@ -142,7 +143,7 @@ func (m *Monitor) leaveLabels(ctx context.Context, s *live, b *session.Taint, v 
 	var list []event.Resource
 	for _, key := range resources(mean, fields) {
 		list = append(list, event.Resource{
-			Key: key, Label: trust.Label{Level: b.Mark.Level, Sensitivity: b.Mark.Sensitivity, Sources: tainting(b.Mark)},
+			Key: key, Label: trust.Label{Level: mark.Level, Sensitivity: mark.Sensitivity, Sources: tainting(*mark)},
 			Hash: written(fields), Session: s.name, Tool: v.Tool, Step: v.Step,
 		})
 	}

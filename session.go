@@ -20,13 +20,13 @@ type live struct {
 	codes  map[string]string // guarded by mu; plain codes of open questions, never stored
 	tools  []tool.Definition // guarded by mu; what the host offers the model, as far as it said since we started
 
-	grounds *grounds.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
-	meant   map[string]*meaning.Meaning // guarded by mu; tools that were understood
-	spoken  map[uint64]string           // guarded by mu; the user's messages by their place in the log, as far as they were read
-	latest  *meaning.Meaning            // guarded by mu; the one of them asked for last
-	facts   facts                       // guarded by mu; scratch, of the call being judged
-	asked   map[string]*grounds.Grounds // guarded by mu; of open questions
-	input   policy.Input                // guarded by mu; scratch, so that a decision does not allocate one
-	work    *decision                   // guarded by mu; what the next decision works on
-	used    atomic.Int64                // when it was last asked for, in sessions made since
+	grounds  *grounds.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
+	meant    map[string]*meaning.Meaning // guarded by mu; tools that were understood
+	spoken   map[uint64]string           // guarded by mu; the user's messages by their place in the log, as far as they were read
+	latest   *meaning.Meaning            // guarded by mu; the one of them looked at last
+	facts    facts                       // guarded by mu; scratch, of the call being judged
+	standing map[string]*grounds.Grounds // guarded by mu; what the calls of open questions stand on
+	input    policy.Input                // guarded by mu; scratch, so that a decision does not allocate one
+	work     *step                       // guarded by mu; what the next decision works on
+	used     atomic.Int64                // when it was last used, in sessions made since
 }

@@ -16,9 +16,6 @@ type Ref struct {
 	Session string
 	Branch  string
 	Turn    string
-	// Gated says that the host asks about a call again, here, before it runs it: what is
-	// not denied outright is left to that question, and this one counts for nothing.
-	Gated bool
 }
 
 // Verdict is the answer to one call. The zero Verdict denies.
@@ -74,14 +71,14 @@ type Question struct {
 	Answered time.Time `json:"answered,omitzero"`
 	Note     string    `json:"note,omitzero"` // the words of whoever answered
 
-	left time.Duration // until it expires, when it was asked or shown
+	timeLeft time.Duration // until it expires, when it was asked or shown
 }
 
 // Pending reports whether the question still waits for its answer.
 func (q *Question) Pending() bool { return q.State == "pending" }
 
-// Left is how long the question lives from when it was read.
-func (q *Question) Left() time.Duration { return q.left }
+// TimeLeft is how long the question lives from when it was read.
+func (q *Question) TimeLeft() time.Duration { return q.timeLeft }
 
 // show adds the evidence kept with the question.
 func (q *Question) show(ask *event.Ask, opinion *event.Opinion) {
@@ -170,7 +167,7 @@ func (v Verdict) wayOut(b *strings.Builder) {
 		return
 	}
 	q := v.Held
-	ttl := int(q.left.Round(time.Second) / time.Second)
+	ttl := int(q.timeLeft.Round(time.Second) / time.Second)
 	fmt.Fprintf(b, "\nBlocked tools: %s\nApproval code: %s (expires in %ds)", q.Tool, q.Code, ttl)
 	fmt.Fprintf(b, "\nApprove:  .approve %s %s [minutes]\nApprove all:  .approve all %s [minutes]", q.Tool, q.Code, q.Code)
 	b.WriteString("\nOnly a message of the owner counts. After approval, repeat exactly the same call.")

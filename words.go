@@ -123,7 +123,7 @@ func (m *Monitor) shown(words []intent.Word) []event.Said {
 	}
 	out := make([]event.Said, len(words))
 	for i, w := range words {
-		out[i] = event.Said{Turn: w.Turn, Text: m.clean(w.Text, maxShownText)}
+		out[i] = event.Said{Turn: w.Turn, Text: m.preview(w.Text, maxShownText)}
 	}
 	return out
 }

@@ -80,7 +80,7 @@ func untilNext(list []tidemark.Question) time.Duration {
 	next := time.Hour
 	for i := range list {
 		if list[i].Pending() {
-			next = min(next, list[i].Left()+time.Millisecond)
+			next = min(next, list[i].TimeLeft()+time.Millisecond)
 		}
 	}
 	return next

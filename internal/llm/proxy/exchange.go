@@ -27,6 +27,7 @@ type exchange struct {
 	visit     *conversation.Visit // likewise
 	ref       tidemark.Ref
 	told      bool // the host reports its turns itself
+	asksAgain bool // and asks about each call before it runs it
 	iteration int
 	edit      format.Edit
 	ahead     *ahead // nil: nothing was sent before it was judged
@@ -139,7 +140,7 @@ func (x *exchange) enter(ctx context.Context, c conversation.Caller) *problem {
 	if !c.Told {
 		return nil
 	}
-	if x.ref.Gated, err = x.p.hosts.asks(ctx, x.p.o.Monitor, x.ref); err != nil {
+	if x.asksAgain, err = x.p.hosts.asks(ctx, x.p.o.Monitor, x.ref); err != nil {
 		return x.p.explain(ctx, err)
 	}
 	return nil
@@ -164,7 +165,7 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 	if err := x.visit.Left(ctx, o.ID, o.Parts); err != nil {
 		return err
 	}
-	if x.ref.Gated {
+	if x.asksAgain {
 		x.p.hosts.left(x.ref.Session, o.Parts)
 	}
 	model := o.Model

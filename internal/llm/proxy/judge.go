@@ -38,7 +38,7 @@ func (j *judge) Decide(ctx context.Context, call tool.Call) (release.Ruling, err
 		x.p.metrics.decided(x.u, x.rt.api, "plugin")
 		return release.Ruling{Refusal: pluginRefusal(call.Name, why)}, nil
 	}
-	v, err := x.p.o.Feed.Decide(ctx, x.p.o.Monitor, x.ref, known, x.p.o.Wait)
+	v, err := x.decide(ctx, known)
 	if err != nil {
 		return release.Ruling{}, err
 	}
@@ -50,6 +50,14 @@ func (j *judge) Decide(ctx context.Context, call tool.Call) (release.Ruling, err
 		return release.Ruling{Refusal: x.p.refusalOf(v)}, nil
 	}
 	return release.Ruling{Permit: v.Permit, Call: &known}, nil
+}
+
+// decide asks the monitor. A host that asks about the call again waits for the owner then.
+func (x *exchange) decide(ctx context.Context, call tool.Call) (tidemark.Verdict, error) {
+	if x.asksAgain {
+		return x.p.o.Monitor.DecideGated(ctx, x.ref, call)
+	}
+	return x.p.o.Feed.Decide(ctx, x.p.o.Monitor, x.ref, call, x.p.o.Wait)
 }
 
 // leaves reports whether plugins left the next call of the answer, exactly as it is. Ids

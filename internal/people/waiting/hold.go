@@ -79,7 +79,7 @@ func (f *Feed) wait(ctx context.Context, m *tidemark.Monitor, r *room, q tidemar
 			f.leave(r, &q, w)
 			return now, worthwhile(&now, err) || err == nil && news != heard
 		}
-		expiry := time.NewTimer(now.Left())
+		expiry := time.NewTimer(now.TimeLeft())
 		over := false
 		select {
 		case <-w.changed:
