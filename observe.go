@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -160,7 +159,7 @@ type Ending struct {
 type Ended struct {
 	Turn   string
 	Taint  trust.Label
-	Footer string // a provenance footer, where the policy wants one (HOOK-16)
+	Footer bool // it stands on what others wrote, and the policy wants that said below it (HOOK-16)
 }
 
 // End records the response and seals the turn. Ending a turn twice is ErrSealed.
@@ -176,9 +175,7 @@ func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 		}
 		set := m.policy.Load().For(s.state.Agent)
 		out = Ended{Turn: b.Turn.ID, Taint: b.Settled()}
-		if set.Settings().Footer {
-			out.Footer = hook.Footer(out.Taint)
-		}
+		out.Footer = set.Settings().Footer && out.Taint.Level < trust.Local
 		label := trust.Label{Level: out.Taint.Level, Sensitivity: out.Taint.Sensitivity}
 		return m.append(ctx, s, &event.Event{
 			Kind: event.TurnSealed, Time: m.now().UnixNano(), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,

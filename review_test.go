@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -196,21 +197,26 @@ func TestWhatIsNoMemoryWriteIsNotKept(t *testing.T) {
 }
 
 // HOOK-16
-func TestTheFooterNamesWhatTheAnswerStandsOn(t *testing.T) {
+func TestAFooterIsWantedForWhatStandsOnOthersWords(t *testing.T) {
 	w := newWorld(t, "provenanceFooter: true")
 	w.ownerSays("s", "go")
-	if e := w.end(main("s")); e.Footer != "" || e.Taint.Level != trust.Owner {
-		t.Errorf("of a clean answer: got %q at %s", e.Footer, e.Taint.Level)
+	if e := w.end(main("s")); e.Footer || e.Taint.Level != trust.Owner {
+		t.Errorf("of a trusted answer: got %v at %s", e.Footer, e.Taint.Level)
 	}
 	w.ownerSays("s", "go")
 	w.want(policy.Allow, main("s"), call("web_fetch", `{"url":"https://evil.example"}`)) // nobody reports its result
-	if e := w.end(main("s")); !strings.Contains(e.Footer, "web_fetch") || !strings.Contains(e.Footer, "untrusted") {
-		t.Errorf("got %q, want the page named", e.Footer)
+	if e := w.end(main("s")); !e.Footer || !strings.Contains(hook.Footer(e.Taint), "untrusted content (web_fetch)") {
+		t.Errorf("got %v and %q, want the page named", e.Footer, hook.Footer(e.Taint))
 	}
 	w.ownerSays("t", "go")
 	w.runs(main("t"), call("vestige_search", `{}`), "x")
-	if e := w.end(main("t")); !strings.Contains(e.Footer, "vestige_search") || !strings.Contains(e.Footer, "shared") {
-		t.Errorf("got %q, want the memory named", e.Footer)
+	if e := w.end(main("t")); !e.Footer || !strings.Contains(hook.Footer(e.Taint), "shared content (vestige_search)") {
+		t.Errorf("got %v and %q, want the memory named", e.Footer, hook.Footer(e.Taint))
+	}
+	silent := newWorld(t, "")
+	silent.taints("s")
+	if e := silent.end(main("s")); e.Footer {
+		t.Error("a footer is wanted where the policy asks for none")
 	}
 }
 
@@ -218,12 +224,18 @@ func TestTheFooterNamesWhatTheAnswerStandsOn(t *testing.T) {
 func TestTheNoticeQuotesNothing(t *testing.T) {
 	w := newWorld(t, "taintNotice: true")
 	w.ownerSays("s", "go")
-	if l := w.tools(main("s")); l.Notice != "" {
-		t.Errorf("in a clean context: got %q", l.Notice)
+	if l := w.tools(main("s")); l.Notice {
+		t.Error("a notice is wanted in a trusted context")
 	}
 	w.taints("s")
 	l := w.tools(main("s"))
-	if !strings.Contains(l.Notice, "untrusted") || strings.Contains(l.Notice, "Ignore your instructions") || strings.Contains(l.Notice, "evil.example") {
-		t.Errorf("got %q; untrusted words must not come to stand in the system prompt", l.Notice)
+	notice := hook.TaintNotice(l.Taint)
+	if !l.Notice || !strings.Contains(notice, "untrusted") || strings.Contains(notice, "Ignore your instructions") || strings.Contains(notice, "evil.example") {
+		t.Errorf("got %v and %q; untrusted words must not come to stand in the system prompt", l.Notice, notice)
+	}
+	silent := newWorld(t, "")
+	silent.taints("s")
+	if l := silent.tools(main("s")); l.Notice {
+		t.Error("a notice is wanted where the policy asks for none")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -38,7 +37,7 @@ type Layer struct {
 	Rule    string   // that blocked it
 	Reason  string
 	Taint   trust.Label
-	Notice  string // for the system prompt, where the policy wants one (HOOK-16)
+	Notice  bool // the context holds what others wrote, and the policy wants the model told (HOOK-16)
 }
 
 // Tools says which tools the model may see in this iteration, and whether the turn may
@@ -105,9 +104,7 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 	if why.LogContext && len(call.Context) > 0 {
 		event.Model.Content = m.whole(call.Context)
 	}
-	if set.Settings().TaintNotice {
-		out.Notice = hook.TaintNotice(next.Mark)
-	}
+	out.Notice = set.Settings().TaintNotice && next.Mark.Level < trust.Local
 	return out, m.append(ctx, s, event)
 }
 

@@ -100,7 +100,7 @@ func narrow(result *hook.BeforeLLMCallResult, event *hook.BeforeLLMCall, tools [
 	if len(layer.Hidden) > 0 {
 		result.Tools = slices.DeleteFunc(slices.Clone(tools), func(t hook.Tool) bool { return slices.Contains(layer.Hidden, t.Name()) })
 	}
-	if layer.Notice != "" {
+	if layer.Notice {
 		prompt := event.SystemPrompt
 		if result.SystemPrompt != nil {
 			prompt = *result.SystemPrompt

@@ -121,8 +121,8 @@ func (a *API) beforeResponseEmit(ctx context.Context, event *hook.BeforeResponse
 	n.TurnID, n.Label = ended.Turn, &ended.Taint
 	if result.Block {
 		n.Rule = "plugin:" + result.BlockedBy
-	} else {
-		result.AppendFooter = joinLines(result.AppendFooter, ended.Footer)
+	} else if ended.Footer {
+		result.AppendFooter = joinLines(result.AppendFooter, hook.Footer(ended.Taint))
 	}
 	return responseEmitAnswer{result, n}, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -60,7 +61,10 @@ func openingNote(o tidemark.Opening) *note {
 
 func layerNote(l tidemark.Layer) *note {
 	n := contextNote(l.Taint)
-	n.Label, n.Rule, n.Reason, n.Hidden, n.Notice = &l.Taint, l.Rule, l.Reason, l.Hidden, l.Notice
+	n.Label, n.Rule, n.Reason, n.Hidden = &l.Taint, l.Rule, l.Reason, l.Hidden
+	if l.Notice {
+		n.Notice = hook.TaintNotice(l.Taint)
+	}
 	return n
 }
 

@@ -108,8 +108,8 @@ func (x *exchange) emit(ctx context.Context, res *result) (*string, *problem) {
 		return nil, x.p.explain(ctx, err)
 	}
 	res.ended = true
-	if !res.blocked {
-		footer = joinLines(footer, ended.Footer)
+	if !res.blocked && ended.Footer {
+		footer = joinLines(footer, hook.Footer(ended.Taint))
 	}
 	if footer != "" {
 		changed += "\n\n" + footer

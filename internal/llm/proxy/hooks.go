@@ -43,7 +43,10 @@ func (x *exchange) prepare(ctx context.Context, c conversation.Caller) (refusal 
 	if layer.Blocked {
 		return "Tidemark: this turn was ended by security policy: " + layer.Reason + " (rule " + layer.Rule + ").", nil
 	}
-	x.edit.Notice, x.edit.Owed = layer.Notice, x.visit.Owed
+	x.edit.Owed = x.visit.Owed
+	if layer.Notice {
+		x.edit.Notice = hook.TaintNotice(layer.Taint)
+	}
 	if n := x.visit.Notice; n != "" {
 		x.edit.Notice = strings.TrimPrefix(x.edit.Notice+"\n\nTidemark: "+n, "\n\n")
 	}

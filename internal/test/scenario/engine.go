@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/draw"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -50,9 +51,11 @@ func layerOutcome(l tidemark.Layer, err error) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return Outcome{
-		Hidden: l.Hidden, Blocked: l.Blocked, Rule: l.Rule, Reason: l.Reason, Notice: l.Notice, Taint: l.Taint.Level.String(),
-	}, nil
+	out := Outcome{Hidden: l.Hidden, Blocked: l.Blocked, Rule: l.Rule, Reason: l.Reason, Taint: l.Taint.Level.String()}
+	if l.Notice {
+		out.Notice = hook.TaintNotice(l.Taint)
+	}
+	return out, nil
 }
 
 // Call implements Door. An allowed call redeems its permit, as whatever runs it must.
@@ -99,7 +102,11 @@ func (e *Engine) End(ctx context.Context, end tidemark.Ending) (Outcome, error) 
 	if err != nil {
 		return Outcome{}, err
 	}
-	return Outcome{Taint: out.Taint.Level.String(), Footer: out.Footer}, nil
+	o := Outcome{Taint: out.Taint.Level.String()}
+	if out.Footer {
+		o.Footer = hook.Footer(out.Taint)
+	}
+	return o, nil
 }
 
 // Answer implements Desk.
