@@ -197,7 +197,7 @@ func TestWhatIsNoMemoryWriteIsNotKept(t *testing.T) {
 }
 
 // HOOK-16
-func TestAFooterIsWantedForWhatStandsOnOthersWords(t *testing.T) {
+func TestTheFooterNamesWhatTheAnswerStandsOn(t *testing.T) {
 	w := newWorld(t, "provenanceFooter: true")
 	w.ownerSays("s", "go")
 	if e := w.end(main("s")); e.Footer || e.Taint.Level != trust.Owner {

@@ -73,6 +73,11 @@ func checkPurity(t *tree) []string {
 			}
 		}
 	}
+	eachImport(t, func(p *pkg, f *file, i int, to string) {
+		if within(p.dir, pure) && !within(to, pure) {
+			out.at(f.ast.Imports[i].Pos(), "pure code must not import %s, which is not pure", to)
+		}
+	})
 	return out.list
 }
 
