@@ -186,7 +186,10 @@ func (t *Taint) enter(l trust.Label) {
 // expect notes what an allowed call will bring. A host that never reports the result
 // must not leave the context looking cleaner than it is: settle makes it count.
 func (t *Taint) expect(d *event.Decided) {
-	c := Call{ID: d.CallID, Tool: d.Tool, Step: d.Step, Level: d.Expect, Sens: d.ExpectS, Source: d.Source, Secret: d.Private, Wary: d.Caution}
+	c := Call{
+		ID: d.CallID, Tool: d.Tool, Step: d.Step, Level: d.Expect, Sens: d.ExpectS,
+		Source: d.Source, Secret: d.Private, Wary: d.Caution,
+	}
 	t.owed.add(&c)
 	t.open.add(c)
 }
