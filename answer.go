@@ -40,13 +40,13 @@ type Outcome struct {
 // AnswerError is an answer that changed nothing: a wrong, late or foreign code, or a
 // question that is no longer open.
 type AnswerError struct {
-	Err  error
-	Left int // wrong tries left, -1 where they are not counted
+	Err       error
+	TriesLeft int // wrong tries left, -1 where they are not counted
 }
 
 func (e *AnswerError) Error() string {
-	if e.Left >= 0 {
-		return fmt.Sprintf("not approved: %v (%d tries left)", e.Err, e.Left)
+	if e.TriesLeft >= 0 {
+		return fmt.Sprintf("not approved: %v (%d tries left)", e.Err, e.TriesLeft)
 	}
 	return fmt.Sprintf("not approved: %v", e.Err)
 }
@@ -60,16 +60,16 @@ func (m *Monitor) Answer(ctx context.Context, v Vote) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("answer: %w: no question named", ErrNotFound)
 	}
 	if v.For < 0 || v.For > approval.MaxGrant {
-		return Outcome{}, &AnswerError{Err: fmt.Errorf("%w: at most %s", approval.ErrUsage, approval.MaxGrant), Left: -1}
+		return Outcome{}, &AnswerError{Err: fmt.Errorf("%w: at most %s", approval.ErrUsage, approval.MaxGrant), TriesLeft: -1}
 	}
 	if err := v.similar(); err != nil {
-		return Outcome{}, &AnswerError{Err: err, Left: -1}
+		return Outcome{}, &AnswerError{Err: err, TriesLeft: -1}
 	}
 	var out Outcome
 	err := m.with(ctx, Ref{Session: v.Session}, func(s *live) error {
 		now := m.now().UnixNano()
 		if err := s.state.Book.Open(v.IDs, now); err != nil {
-			return &AnswerError{Err: err, Left: -1}
+			return &AnswerError{Err: err, TriesLeft: -1}
 		}
 		var err error
 		out, err = m.resolve(ctx, s, v, now)
@@ -104,15 +104,16 @@ func (m *Monitor) vote(ctx context.Context, s *live, set *policy.Set, ref Ref, c
 	if cmd.Verb == approval.Refuse {
 		ids = ids[len(ids)-1:] // the question whose code it is: the last one asked
 	}
-	return m.resolve(ctx, s, Vote{Session: s.name, IDs: ids, Approve: cmd.Verb == approval.Approve, For: cmd.For, By: "owner", Via: "chat"}, now)
+	v := Vote{Session: s.name, IDs: ids, Approve: cmd.Verb == approval.Approve, For: cmd.For, By: "owner", Via: "chat"}
+	return m.resolve(ctx, s, v, now)
 }
 
 // failedTry counts a wrong code against every live question of the session.
 func (m *Monitor) failedTry(ctx context.Context, s *live, ref Ref, cause error, now int64) error {
-	left := -1 // nothing is open that a try could count against
+	tries := -1 // nothing is open that a try could count against
 	for _, r := range s.state.Book.Requests() {
-		if n := approval.MaxTries - 1 - r.Tries; r.State == approval.Pending && now < r.Expires && (left < 0 || n < left) {
-			left = n
+		if n := approval.MaxTries - 1 - r.Tries; r.State == approval.Pending && now < r.Expires && (tries < 0 || n < tries) {
+			tries = n
 		}
 	}
 	b := s.state.Branch(ref.Branch)
@@ -123,7 +124,7 @@ func (m *Monitor) failedTry(ctx context.Context, s *live, ref Ref, cause error, 
 	if err != nil {
 		return err
 	}
-	return &AnswerError{Err: cause, Left: left}
+	return &AnswerError{Err: cause, TriesLeft: tries}
 }
 
 // unspentFor is how long an approval waits for its call when the turn does not end.
@@ -133,12 +134,10 @@ const unspentFor = int64(15 * time.Minute)
 func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outcome, error) {
 	worst, tools := s.state.Book.Worst(v.IDs)
 	a := &event.Answer{By: v.By, Via: v.Via, IDs: slices.Clone(v.IDs), Verdict: "deny", Reason: m.preview(v.Reason, 200)}
-	out := Outcome{IDs: a.IDs, Notice: fmt.Sprintf("Denied: %s.", strings.Join(tools, ", "))}
+	out := Outcome{IDs: a.IDs}
 	if v.Approve {
 		a.Verdict, a.Until = "approve", now+unspentFor
-		out.Notice = fmt.Sprintf("Approved: %s, for the call that was asked about. Ask the agent to try again.", strings.Join(tools, ", "))
-		set := m.policy.Load().For(s.state.Agent)
-		if v.For > 0 || set.Settings().ApprovalScope == "turn" {
+		if set := m.policy.Load().For(s.state.Agent); v.For > 0 || set.Settings().ApprovalScope == "turn" {
 			if err := s.oneBranch(v.IDs); err != nil {
 				return Outcome{}, err
 			}
@@ -146,18 +145,14 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 			if err != nil {
 				return Outcome{}, err
 			}
-			a.Grant = &event.Grant{ID: id, Tools: tools, Ceiling: worst.Level, Policy: set.Version(), Turn: v.For == 0, Where: v.Where}
 			out.Grant = id
-			out.Notice = fmt.Sprintf("Approved: %s, until this turn ends.", strings.Join(tools, ", "))
+			a.Grant = &event.Grant{ID: id, Tools: tools, Ceiling: worst.Level, Policy: set.Version(), Turn: v.For == 0, Where: v.Where}
 			if v.For > 0 {
 				a.Grant.Until = now + int64(v.For)
-				out.Notice = fmt.Sprintf("Approved: %s, for %d minutes.", strings.Join(tools, ", "), int(v.For.Minutes()))
-				if len(v.Where) > 0 {
-					out.Notice = fmt.Sprintf("Approved: this call once, and %s where %s for %d minutes.", strings.Join(tools, ", "), v.Where, int(v.For.Minutes()))
-				}
 			}
 		}
 	}
+	out.Notice = v.notice(tools, a.Grant != nil)
 	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.state.Branch(worst.Branch).Turn.ID, Answer: a}
 	if err := m.append(ctx, s, e); err != nil {
 		return Outcome{}, err
@@ -172,13 +167,30 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 	return out, nil
 }
 
+// notice says to whoever voted what their vote does.
+func (v *Vote) notice(tools []string, granted bool) string {
+	names, minutes := strings.Join(tools, ", "), int(v.For.Minutes())
+	switch {
+	case !v.Approve:
+		return fmt.Sprintf("Denied: %s.", names)
+	case !granted:
+		return fmt.Sprintf("Approved: %s, for the call that was asked about. Ask the agent to try again.", names)
+	case v.For == 0:
+		return fmt.Sprintf("Approved: %s, until this turn ends.", names)
+	case len(v.Where) > 0:
+		return fmt.Sprintf("Approved: this call once, and %s where %s for %d minutes.", names, v.Where, minutes)
+	}
+	return fmt.Sprintf("Approved: %s, for %d minutes.", names, minutes)
+}
+
 // oneBranch refuses a grant made from questions of several branches: it would let tools
 // through in a context where nobody asked for them.
 func (s *live) oneBranch(ids []string) error {
 	first, _ := s.state.Book.Request(ids[0])
 	for _, id := range ids[1:] {
 		if r, _ := s.state.Book.Request(id); r.Branch != first.Branch {
-			return &AnswerError{Err: fmt.Errorf("%w: questions of several branches must be answered one by one", approval.ErrUsage), Left: -1}
+			err := fmt.Errorf("%w: questions of several branches must be answered one by one", approval.ErrUsage)
+			return &AnswerError{Err: err, TriesLeft: -1}
 		}
 	}
 	return nil
@@ -238,7 +250,7 @@ func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bo
 			return ErrNotFound
 		}
 		if w.Status != session.WriteHeld {
-			return &AnswerError{Err: errReviewed, Left: -1}
+			return &AnswerError{Err: errReviewed, TriesLeft: -1}
 		}
 		var err error
 		if call, err = m.heldCall(ctx, s, w); err != nil {

@@ -300,7 +300,7 @@ func TestAnApproverAnswersByID(t *testing.T) {
 	}
 	for name, v := range refused {
 		var e *tidemark.AnswerError
-		if _, err := w.Answer(t.Context(), v); !errors.As(err, &e) || e.Left != -1 || errors.Unwrap(e) == nil {
+		if _, err := w.Answer(t.Context(), v); !errors.As(err, &e) || e.TriesLeft != -1 || errors.Unwrap(e) == nil {
 			t.Errorf("%s: got %v, want an AnswerError", name, err)
 		}
 	}

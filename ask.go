@@ -83,7 +83,8 @@ func (v *Verdict) refused(no approval.Closed) {
 
 // flooded is the verdict on a call when too many questions are open already.
 func (v *Verdict) flooded(most int) {
-	v.turnDown("approval-flood", fmt.Sprintf("%d questions of this session wait for an answer; no more are asked until some are answered or expire", most))
+	const text = "%d questions of this session wait for an answer; no more are asked until some are answered or expire"
+	v.turnDown("approval-flood", fmt.Sprintf(text, most))
 }
 
 func (v *Verdict) turnDown(rule, text string) {
@@ -146,11 +147,11 @@ func (m *Monitor) latestWords(ctx context.Context, x *step) ([]event.Said, error
 	switch {
 	case s.state.Parent != "" && c == nil:
 		return nil, errCounsel
-	case s.state.Parent != "" && !c.heard:
+	case s.state.Parent != "" && !c.wordsRead:
 		name := s.name
 		c.want = func(ctx context.Context) {
 			words, _ := m.userWords(ctx, name, 0) // evidence; its absence opens nothing
-			c.words, c.heard = m.shown(words), true
+			c.words, c.wordsRead = m.shown(words), true
 		}
 		return nil, errCounsel
 	case s.state.Parent != "":

@@ -111,7 +111,7 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	if err := m.append(ctx, s, event); err != nil {
 		return open, err
 	}
-	s.heard(t, t.speaksForUser(open.Level), label)
+	s.noteMessage(t, t.speaksForUser(open.Level), label)
 	return open, nil
 }
 
@@ -140,31 +140,6 @@ func (m *Monitor) inherit(ctx context.Context, t Turn) (trust.Label, error) {
 		}
 	}
 	return out, nil
-}
-
-// child is what a sub-agent session's result carries: its taint, or the worst where
-// nobody saw what it did. Results of the session's own branches are not read here.
-func (m *Monitor) child(ctx context.Context, ref Ref, name string) (trust.Label, error) {
-	if name == "" || name == ref.Session {
-		return session.Neutral(), nil
-	}
-	l, known, err := m.mark(ctx, name)
-	if err == nil && !known {
-		l = trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal, Sources: []trust.Source{{Kind: "sub_agent", Detail: name}}}
-	}
-	return l, err
-}
-
-// mark is the taint of a session over all its branches.
-func (m *Monitor) mark(ctx context.Context, name string) (trust.Label, bool, error) {
-	l, known := session.Neutral(), false
-	err := m.with(ctx, Ref{Session: name}, func(s *live) error {
-		if known = s.state.Version > 0; known {
-			l = s.state.Mark()
-		}
-		return nil
-	})
-	return l, known, err
 }
 
 // turnLabel is what the turn brings into its context: the sender's words, what it was

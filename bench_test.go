@@ -153,7 +153,7 @@ func grow(tb testing.TB, w *world, session string, events int) {
 		if err == nil && i%5 == 4 {
 			_, err = w.Begin(ctx, tidemark.Turn{Ref: ref, Sender: owner(), Message: new(string)})
 		} else if err == nil {
-			_, err = w.Answered(ctx, tidemark.Asked{Ref: ref, Calls: []string{"read"}})
+			_, err = w.Replied(ctx, tidemark.ModelReply{Ref: ref, Calls: []string{"read"}})
 		}
 		if err != nil {
 			tb.Fatal(err)

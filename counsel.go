@@ -27,14 +27,14 @@ const maxCounsel = 6
 type counsel struct {
 	want func(ctx context.Context) // what is missing
 
-	question intent.Question // that opinion is about
-	opinion  *event.Opinion
-	under    situation // in which it was asked for
-	check    Check     // that ruling is about
-	ruling   *event.Ruling
-	task     *event.Task
-	words    []event.Said // the user's, for a sub-agent's question
-	heard    bool         // words was filled
+	question  intent.Question // that opinion is about
+	opinion   *event.Opinion
+	under     situation // in which it was asked for
+	check     Check     // that ruling is about
+	ruling    *event.Ruling
+	task      *event.Task
+	words     []event.Said // the user's, for a sub-agent's question
+	wordsRead bool         // words was filled
 }
 
 // situation is what an opinion depends on beside the call.
@@ -182,7 +182,8 @@ func applyConsistency(v *Verdict, o *event.Opinion, cfg policy.Settings) {
 	case o.Answer == intent.Consistent.String() && cfg.Review == "auto":
 		o.Settled = "allow"
 		v.Effect, v.Kind, v.Rule = policy.Allow, "", "auditor.consistent"
-		v.Reasons = append([]policy.Reason{{Rule: v.Rule, Effect: policy.Allow, Text: "the auditor finds it consistent with what the user asked for"}}, v.Reasons...)
+		r := policy.Reason{Rule: v.Rule, Effect: policy.Allow, Text: "the auditor finds it consistent with what the user asked for"}
+		v.Reasons = append([]policy.Reason{r}, v.Reasons...)
 	default:
 		o.Settled = "ask"
 	}
@@ -268,8 +269,8 @@ func (m *Monitor) narrow(ctx context.Context, x *step, d policy.Decision) (polic
 	}
 	effect := x.set.Settings().OnOutside
 	if st.Task.Rules == nil {
-		r := policy.Reason{Rule: "task.unplanned", Effect: effect, Text: "no constraints could be drawn up for this task: " + st.Task.Failed}
-		return d.Narrow(r, policy.KindEscalate), nil
+		why := "no constraints could be drawn up for this task: " + st.Task.Failed
+		return d.Narrow(policy.Reason{Rule: "task.unplanned", Effect: effect, Text: why}, policy.KindEscalate), nil
 	}
 	if r, outside := st.Task.Rules.Judge(in, effect); outside {
 		r.Text = x.set.Redactor().Preview([]byte(r.Text), 300) // it repeats an argument

@@ -151,7 +151,7 @@ func TestASealedTurnTakesNoMoreCalls(t *testing.T) {
 	if _, err := w.End(t.Context(), tidemark.Ending{Ref: ref}); !errors.Is(err, tidemark.ErrSealed) {
 		t.Errorf("ending it twice: got %v, want ErrSealed", err)
 	}
-	if _, err := w.Answered(t.Context(), tidemark.Asked{Ref: ref}); !errors.Is(err, tidemark.ErrSealed) {
+	if _, err := w.Replied(t.Context(), tidemark.ModelReply{Ref: ref}); !errors.Is(err, tidemark.ErrSealed) {
 		t.Errorf("a model's answer: got %v, want ErrSealed", err)
 	}
 	g, err := w.Graph(t.Context(), "s", "run-1")
@@ -327,7 +327,7 @@ func TestTheTurnIsBlockedAtTheIterationCap(t *testing.T) {
 			if l := ask(4); !l.Blocked {
 				t.Error("the turn went on after it was blocked")
 			}
-			answered, err := w.Answered(t.Context(), tidemark.Asked{Ref: main("s"), Calls: []string{"read"}})
+			answered, err := w.Replied(t.Context(), tidemark.ModelReply{Ref: main("s"), Calls: []string{"read"}})
 			if err != nil || !answered.Blocked {
 				t.Errorf("the model's answer: got %+v, %v; want blocked", answered, err)
 			}

@@ -1,11 +1,11 @@
 package tidemark
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -23,85 +24,20 @@ const reserved = "tidemark:"
 // labelsLog is where labels of resources are kept: they belong to no session.
 const labelsLog = reserved + "labels"
 
-// labels are what was written while tainted, by any session (BEY-02). They are a fold of
-// their own log.
+// labels are what was written while tainted, by any session (BEY-02), as far as their log
+// was read.
 type labels struct {
 	any atomic.Bool // there are some, or nobody has looked yet
 
-	mu      sync.Mutex
-	loaded  bool                            // guarded by mu
-	version uint64                          // guarded by mu
-	byKey   map[string]*event.Resource      // guarded by mu
-	byName  map[string][]string             // guarded by mu; keys by the last part of their path
-	byHash  map[tool.Digest]*event.Resource // guarded by mu
-}
-
-func (l *labels) reset() {
-	l.byKey, l.byName = map[string]*event.Resource{}, map[string][]string{}
-	l.byHash, l.version = map[tool.Digest]*event.Resource{}, 0
-}
-
-// apply folds one event of the log.
-// Preconditions: mu is held.
-func (l *labels) apply(e *event.Event) {
-	l.version++
-	r := e.Resource
-	if r == nil {
-		return
-	}
-	if e.Kind == event.LabelCleared {
-		l.clear(r.Key)
-		return
-	}
-	if old := l.byKey[r.Key]; old == nil {
-		name := baseName(r.Key)
-		l.byName[name] = append(l.byName[name], r.Key)
-	} else {
-		joined := *r
-		joined.Label = old.Label.Join(r.Label)
-		r = &joined
-	}
-	l.byKey[r.Key] = r
-	if r.Hash != nil {
-		l.byHash[*r.Hash] = graver(l.byHash[*r.Hash], r)
-	}
-}
-
-// graver is whichever of two is trusted less.
-func graver(a, b *event.Resource) *event.Resource {
-	if a != nil && a.Label.Level < b.Label.Level {
-		return a
-	}
-	return b
-}
-
-// clear forgets a label. The same content under another key keeps its own.
-func (l *labels) clear(key string) {
-	old := l.byKey[key]
-	if old == nil {
-		return
-	}
-	delete(l.byKey, key)
-	name := baseName(key)
-	l.byName[name] = slices.DeleteFunc(l.byName[name], func(k string) bool { return k == key })
-	if old.Hash == nil {
-		return
-	}
-	delete(l.byHash, *old.Hash)
-	for _, r := range l.byKey {
-		if sameHash(r.Hash, old.Hash) {
-			l.byHash[*old.Hash] = graver(l.byHash[*old.Hash], r)
-		}
-	}
+	mu     sync.Mutex
+	loaded bool           // guarded by mu
+	state  session.Labels // guarded by mu
 }
 
 // load reads what is new in the log.
 // Preconditions: mu is held.
 func (l *labels) load(ctx context.Context, store Store) error {
-	if l.byKey == nil {
-		l.reset()
-	}
-	for rec, err := range store.Load(ctx, labelsLog, l.version) {
+	for rec, err := range store.Load(ctx, labelsLog, l.state.Version) {
 		if err != nil {
 			return fmt.Errorf("read labels: %w", unavailable(err))
 		}
@@ -109,10 +45,10 @@ func (l *labels) load(ctx context.Context, store Store) error {
 		if err != nil {
 			return fmt.Errorf("read labels: %w", unavailable(err))
 		}
-		l.apply(&e)
+		l.state.Apply(&e)
 	}
 	l.loaded = true
-	l.any.Store(len(l.byKey) > 0)
+	l.any.Store(l.state.Len() > 0)
 	return nil
 }
 
@@ -128,61 +64,20 @@ func (l *labels) some(ctx context.Context, store Store) (bool, error) {
 			return false, err
 		}
 	}
-	return len(l.byKey) > 0, nil
+	return l.state.Len() > 0, nil
 }
 
-// find joins the labels of everything the keys may name. A file is also found by a path
-// that ends or begins differently: hosts disagree on where a workspace is.
+// find joins the labels of everything the keys may name, and of the content.
 func (l *labels) find(ctx context.Context, store Store, keys []string, content *tool.Digest) (trust.Label, bool, error) {
-	out, found := session.Neutral(), false
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.loaded {
 		if err := l.load(ctx, store); err != nil {
-			return out, false, err
+			return session.Neutral(), false, err
 		}
 	}
-	add := func(r *event.Resource) {
-		if r == nil {
-			return
-		}
-		label := r.Label
-		label.Sources = []trust.Source{{
-			Level: r.Label.Level, Step: r.Step, Kind: "labelled resource", Tool: r.Tool,
-			Detail: fmt.Sprintf("%s, written in session %s", r.Key, r.Session),
-		}}
-		out, found = out.Join(label), true
-	}
-	for _, k := range keys {
-		for _, other := range l.byName[baseName(k)] {
-			if sameResource(k, other) {
-				add(l.byKey[other])
-			}
-		}
-	}
-	if content != nil {
-		add(l.byHash[*content])
-	}
-	return out, found, nil
-}
-
-func baseName(key string) string {
-	if i := strings.LastIndexByte(key, '/'); i >= 0 {
-		return key[i+1:]
-	}
-	_, name, _ := strings.Cut(key, ":")
-	return name
-}
-
-// sameResource reports whether two keys may name the same thing: one is the other, or
-// the end of the other's path.
-func sameResource(a, b string) bool {
-	kindA, nameA, _ := strings.Cut(a, ":")
-	kindB, nameB, _ := strings.Cut(b, ":")
-	if kindA != kindB {
-		return false
-	}
-	return nameA == nameB || strings.HasSuffix(nameA, "/"+nameB) || strings.HasSuffix(nameB, "/"+nameA)
+	label, found := l.state.Find(keys, content)
+	return label, found, nil
 }
 
 // label records that resources were written from a tainted context. It must be durable
@@ -202,17 +97,16 @@ func (m *Monitor) label(ctx context.Context, list []event.Resource) error {
 		var events []*event.Event
 		for i := range list {
 			r := &list[i]
-			if old := l.byKey[r.Key]; old != nil && old.Label.Covers(r.Label) && sameHash(old.Hash, r.Hash) {
-				continue
+			if !l.state.Known(r) {
+				events = append(events, &event.Event{Kind: event.Labelled, Time: m.now().UnixNano(), Resource: r})
 			}
-			events = append(events, &event.Event{Kind: event.Labelled, Time: m.now().UnixNano(), Resource: r})
 		}
 		if len(events) == 0 {
 			return nil
 		}
-		if err = m.store.Append(ctx, labelsLog, l.version, events); err == nil {
+		if err = m.store.Append(ctx, labelsLog, l.state.Version, events); err == nil {
 			for _, e := range events {
-				l.apply(e)
+				l.state.Apply(e)
 			}
 			l.any.Store(true)
 			return nil
@@ -223,10 +117,6 @@ func (m *Monitor) label(ctx context.Context, list []event.Resource) error {
 		}
 	}
 	return err
-}
-
-func sameHash(a, b *tool.Digest) bool {
-	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
 // LabelView is a labelled resource as people see it.
@@ -248,8 +138,10 @@ func (m *Monitor) Labels(ctx context.Context) ([]LabelView, error) {
 		return nil, err
 	}
 	out := []LabelView{}
-	for _, r := range slices.SortedFunc(maps.Values(l.byKey), func(a, b *event.Resource) int { return cmp.Compare(a.Key, b.Key) }) {
-		out = append(out, LabelView{Key: r.Key, Level: r.Label.Level, Session: r.Session, Tool: r.Tool, Step: r.Step, Sources: r.Label.Sources})
+	for _, r := range l.state.All() {
+		out = append(out, LabelView{
+			Key: r.Key, Level: r.Label.Level, Session: r.Session, Tool: r.Tool, Step: r.Step, Sources: r.Label.Sources,
+		})
 	}
 	return out, nil
 }
@@ -262,18 +154,168 @@ func (m *Monitor) ClearLabel(ctx context.Context, key, by, via string) error {
 	if err := l.load(ctx, m.store); err != nil {
 		return err
 	}
-	if l.byKey[key] == nil {
+	if !l.state.Has(key) {
 		return fmt.Errorf("clear label: %w", ErrNotFound)
 	}
 	e := &event.Event{
 		Kind: event.LabelCleared, Time: m.now().UnixNano(), Resource: &event.Resource{Key: key},
 		Answer: &event.Answer{By: by, Via: via, Verdict: "clear"},
 	}
-	if err := m.store.Append(ctx, labelsLog, l.version, []*event.Event{e}); err != nil {
+	if err := m.store.Append(ctx, labelsLog, l.state.Version, []*event.Event{e}); err != nil {
 		l.loaded = false
 		return fmt.Errorf("clear label: %w", unavailable(err))
 	}
-	l.apply(e)
-	l.any.Store(len(l.byKey) > 0)
+	l.state.Apply(e)
+	l.any.Store(l.state.Len() > 0)
+	return nil
+}
+
+// maxMeant bounds how many tools of a session are understood at once.
+const maxMeant = 1024
+
+// meaningOf is what is understood of a tool: from its definition where the host gave one.
+func (s *live) meaningOf(name string) *meaning.Meaning {
+	if s.grounds != nil {
+		return s.grounds.Meaning(name)
+	}
+	if s.latest != nil && s.latest.Tool == name {
+		return s.latest // an agent often calls the same tool again
+	}
+	if known := s.meant[name]; known != nil {
+		s.latest = known
+		return known
+	}
+	def := tool.Definition{Name: name}
+	for _, d := range s.tools {
+		if tool.Name(d.Name) == name {
+			def = d
+		}
+	}
+	if s.meant == nil || len(s.meant) >= maxMeant {
+		s.meant = map[string]*meaning.Meaning{}
+	}
+	m := meaning.Of(def)
+	s.meant[name], s.latest = m, m
+	return m
+}
+
+// resources are the things a call names that outlive the session: files by their path,
+// records and memories by their id or key.
+func resources(m *meaning.Meaning, args map[string]any) []string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(args)) {
+		text, ok := args[k].(string)
+		if !ok || text == "" {
+			continue
+		}
+		p := m.Resolve(k, text)
+		switch {
+		case p.Kind == meaning.Path || pathNames[k]:
+			out = append(out, "file:"+shortKey(strings.TrimPrefix(path.Clean(strings.ReplaceAll(text, "\\", "/")), "./")))
+		case len(text) > session.MaxName:
+		case p.Role == meaning.Selector && (p.Object || p.Kind == meaning.ID):
+			out = append(out, "record:"+text)
+		}
+	}
+	return out
+}
+
+// shortKey keeps the end of a very long path, which is what tells it apart.
+func shortKey(key string) string {
+	if len(key) > session.MaxName {
+		key = strings.ToValidUTF8(key[len(key)-session.MaxName:], "")
+	}
+	return key
+}
+
+// pathNames are parameters that name files whatever else is known of the tool.
+var pathNames = map[string]bool{
+	"path": true, "file_path": true, "filepath": true, "file": true, "filename": true, "file_name": true, "notebook_path": true,
+}
+
+// writes reports whether an act leaves something behind that can be read back.
+func writes(a meaning.Act) bool { return a == meaning.Create || a == meaning.Change }
+
+// readsBack reports whether an act may bring back what was written before.
+func readsBack(a meaning.Act) bool { return a == meaning.Read || a == meaning.Unknown }
+
+// expectLabels makes a call that reads something labelled expect it: what was written
+// while tainted comes back as tainted, whoever reads it (BEY-02).
+func (m *Monitor) expectLabels(ctx context.Context, x *step, name string) error {
+	if some, err := m.labels.some(ctx, m.store); err != nil || !some {
+		return err
+	}
+	mean := x.live.meaningOf(name)
+	if !readsBack(mean.Act) {
+		return nil
+	}
+	fields, err := x.args.Fields()
+	if err != nil || len(fields) == 0 {
+		return nil //nolint:nilerr // unreadable arguments are the worst already
+	}
+	keys := resources(mean, fields)
+	if len(keys) == 0 {
+		return nil
+	}
+	label, found, err := m.labels.find(ctx, m.store, keys, nil)
+	if err != nil || !found {
+		return err
+	}
+	d := &x.decided
+	d.Expect, d.ExpectS = d.Expect.Join(label.Level), d.ExpectS.Join(label.Sensitivity)
+	d.Source = d.Source || label.Level <= trust.External
+	return nil
+}
+
+// brings is what the labels say about a result: by what the call named, and by its
+// content.
+func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, name string) (trust.Label, error) {
+	if some, err := m.labels.some(ctx, m.store); err != nil || !some {
+		return session.Neutral(), err
+	}
+	mean := s.meaningOf(name)
+	if !readsBack(mean.Act) {
+		return session.Neutral(), nil
+	}
+	args := tool.NewArgs(o.Result.Args)
+	fields, _ := args.Fields() // unreadable ones name nothing; the content is still looked at
+	hash := tool.DigestOf(o.Result.Content)
+	label, _, err := m.labels.find(ctx, m.store, resources(mean, fields), &hash)
+	return label, err
+}
+
+// labelWrites labels what an allowed call writes from a context that is not trusted. The
+// label is durable before the call may run.
+func (m *Monitor) labelWrites(ctx context.Context, x *step, v *Verdict) error {
+	s, mark := x.live, &x.taint.Mark
+	mean := s.meaningOf(v.Tool)
+	if !writes(mean.Act) {
+		return nil
+	}
+	fields, err := x.args.Fields()
+	if err != nil {
+		return nil //nolint:nilerr // nobody can say what it writes
+	}
+	var list []event.Resource
+	for _, key := range resources(mean, fields) {
+		list = append(list, event.Resource{
+			Key: key, Label: trust.Label{Level: mark.Level, Sensitivity: mark.Sensitivity, Sources: tainting(*mark)},
+			Hash: written(fields), Session: s.name, Tool: v.Tool, Step: v.Step,
+		})
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return m.label(ctx, list)
+}
+
+// written is the hash of the content a call writes, if it shows it.
+func written(fields map[string]any) *tool.Digest {
+	for _, k := range []string{"content", "text", "file_text", "body", "value", "data"} {
+		if text, ok := fields[k].(string); ok && text != "" {
+			h := tool.DigestOf([]byte(text))
+			return &h
+		}
+	}
 	return nil
 }

@@ -1,3 +1,17 @@
+// Package tidemark is a reference monitor for AI agents: it knows where everything
+// in an agent's context came from, keeps the high-water mark of distrust, and
+// decides outside the model what the agent may still do.
+//
+// A host drives it with five verbs. [Monitor.Begin] says who speaks, [Monitor.Tools]
+// says which tools the model may see now, [Monitor.Decide] says whether one exact call
+// may run, [Monitor.Observe] labels what came back, and [Monitor.Answer] takes a
+// person's vote on a held call. [Monitor.End] seals the turn.
+//
+// Invariants:
+//   - Decide is the only place that decides; only an allowed, recorded call has a [Permit];
+//   - a denial is a value, an error means "could not decide" and the caller must not act;
+//   - a session's state is a fold over its log, so replaying the log gives the same state;
+//   - the package does no I/O of its own: the log, the clock and randomness are handed in.
 package tidemark
 
 import (
@@ -13,25 +27,11 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant/grounds"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 )
-
-// Options are what a Monitor needs. Policy, Store, Now and Rand are required.
-type Options struct {
-	Policy *policy.Set
-	Store  Store
-	Now    func() time.Time
-	Rand   io.Reader // a CSPRNG
-
-	// Auditor judges intent, where the policy asks for it; nil: nobody does.
-	Auditor Auditor
-	// Verifier is asked last; nil: nobody is.
-	Verifier Verifier
-
-	// MaxSessions bounds how many sessions are kept in memory; the least recently used
-	// ones are read back from the log when they speak again. 0 means 20,000.
-	MaxSessions int
-}
 
 // Monitor decides. It is safe for concurrent use.
 type Monitor struct {
@@ -101,6 +101,14 @@ func (m *Monitor) Reads() bool {
 	return m.auditor != nil || m.policy.Load().Facts() || candidate != nil && candidate.Facts()
 }
 
+// Ref says where something happens. The zero Branch is the session's main context;
+// an empty Turn means the turn that is open.
+type Ref struct {
+	Session string
+	Branch  string
+	Turn    string
+}
+
 // ErrRef is returned for a reference that names no session.
 var ErrRef = errors.New("no session given")
 
@@ -114,10 +122,30 @@ func (r Ref) check() error {
 	return nil
 }
 
-// with runs step on the session under its lock, with the state read from the log. The
+// live is one conversation: its lock and the state its log gives.
+type live struct {
+	mu     sync.Mutex
+	name   string
+	loaded bool              // guarded by mu; false: the log must be read before anything is decided
+	state  *session.State    // guarded by mu
+	codes  map[string]string // guarded by mu; plain codes of open questions, never stored
+	tools  []tool.Definition // guarded by mu; what the host offers the model, as far as it said since we started
+
+	grounds  *grounds.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
+	meant    map[string]*meaning.Meaning // guarded by mu; tools that were understood
+	spoken   map[uint64]string           // guarded by mu; the user's messages by their place in the log, as far as they were read
+	latest   *meaning.Meaning            // guarded by mu; the one of them looked at last
+	facts    callFacts                   // guarded by mu; scratch, of the call being judged
+	standing map[string]*grounds.Grounds // guarded by mu; what the calls of open questions stand on
+	input    policy.Input                // guarded by mu; scratch, so that a decision does not allocate one
+	work     *step                       // guarded by mu; what the next decision works on
+	used     atomic.Int64                // when it was last used, in sessions made since
+}
+
+// with runs act on the session under its lock, with the state read from the log. The
 // lock is the session's own and is held while a record is written: a session speaks in
 // order, and sessions do not wait for one another.
-func (m *Monitor) with(ctx context.Context, ref Ref, step func(*live) error) error {
+func (m *Monitor) with(ctx context.Context, ref Ref, act func(*live) error) error {
 	if err := ref.check(); err != nil {
 		return err
 	}
@@ -132,7 +160,7 @@ func (m *Monitor) with(ctx context.Context, ref Ref, step func(*live) error) err
 				return err
 			}
 		}
-		if err = step(s); err == nil || !errors.Is(err, ErrConflict) {
+		if err = act(s); err == nil || !errors.Is(err, ErrConflict) {
 			return err
 		}
 		s.loaded = false
@@ -166,7 +194,7 @@ func (m *Monitor) newSession(name string) *live {
 	return s
 }
 
-// evict makes room by forgetting sessions nobody is using; their logs bring them back.
+// evict makes space by forgetting sessions nobody is using; their logs bring them back.
 // Preconditions: mu is held.
 func (m *Monitor) evict() {
 	if len(m.sessions) < m.max {

@@ -54,7 +54,7 @@ func TestNamesAreKeysNotContent(t *testing.T) {
 		errs := map[string]error{}
 		_, errs["begin"] = w.Begin(t.Context(), tidemark.Turn{Ref: ref})
 		_, errs["tools"] = w.Tools(t.Context(), tidemark.ModelCall{Ref: ref})
-		_, errs["answered"] = w.Answered(t.Context(), tidemark.Asked{Ref: ref})
+		_, errs["answered"] = w.Replied(t.Context(), tidemark.ModelReply{Ref: ref})
 		_, errs["decide"] = w.Decide(t.Context(), ref, call("read"))
 		_, errs["observe"] = w.Observe(t.Context(), tidemark.Observation{Ref: ref})
 		_, errs["end"] = w.End(t.Context(), tidemark.Ending{Ref: ref})

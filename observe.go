@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/session"
@@ -56,11 +57,16 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 			label = b.Mark
 			return nil
 		}
+		came := arrival{name: name}
+		if found {
+			came.call = &known
+		}
 		back, err := m.brings(ctx, s, &o, name)
 		if err != nil {
 			return err
 		}
-		event := m.seenEvent(s, b, o, name, known, found, s.state.JoinOwn(o.Ref.Session, child, o.From).Join(back))
+		came.other = s.state.JoinOwn(o.Ref.Session, child, o.From).Join(back)
+		event := m.seenEvent(s, b, &o, &came)
 		if event.Late = late; late && o.Ref.Turn != "" {
 			event.Turn = o.Ref.Turn
 		}
@@ -68,8 +74,9 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		if err := m.append(ctx, s, event); err != nil {
 			return err
 		}
-		tainted := back.Level <= trust.External || child.Level <= trust.External || o.From != "" || o.Declared != nil && *o.Declared <= trust.External
-		s.read(&o, name, event.Seen.Step, m.policy.Load().For(s.state.Agent), label, tainted)
+		tainted := back.Level <= trust.External || child.Level <= trust.External || o.From != "" ||
+			o.Declared != nil && *o.Declared <= trust.External
+		s.noteResult(&o, name, event.Seen.Step, m.policy.Load().For(s.state.Agent), label, tainted)
 		return nil
 	})
 	if err != nil {
@@ -81,29 +88,36 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 	return label, nil
 }
 
-func (m *Monitor) seenEvent(s *live, b *session.Taint, o Observation, name string, call session.Call, found bool, child trust.Label) *event.Event {
+// arrival is what is known of a result beside what the host reports.
+type arrival struct {
+	name  string        // of its tool, normalised
+	call  *session.Call // it answers; nil: none that is known
+	other trust.Label   // what other sessions and labelled resources put into it
+}
+
+// seenEvent labels a result. What its arguments said when the call was judged counts where
+// the host does not repeat them, and it never gets better than what was expected then.
+func (m *Monitor) seenEvent(s *live, b *session.Taint, o *Observation, came *arrival) *event.Event {
+	name, call, other := came.name, came.call, came.other
 	set := m.policy.Load().For(s.state.Agent)
 	args := tool.NewArgs(o.Result.Args)
 	traits := set.Traits(name, &args)
-	if found {
+	step := uint64(s.state.Steps())
+	if call != nil {
+		step = call.Step
 		if len(o.Result.Args) == 0 {
-			traits.Level, traits.Sensitivity = call.Level, call.Sens // what its arguments said when it was judged
-			traits.Source, traits.Sensitive = call.Source, call.Secret
+			traits.Level, traits.Sensitivity, traits.Source, traits.Sensitive = call.Level, call.Sens, call.Source, call.Secret
 		}
 		traits.Level = traits.Level.Join(call.Level)
 		traits.Sensitivity = traits.Sensitivity.Join(call.Sens)
 		traits.Source, traits.Sensitive = traits.Source || call.Source, traits.Sensitive || call.Secret
 	}
-	step := uint64(s.state.Steps())
-	if found {
-		step = call.Step
-	}
 	label := trust.Label{Level: traits.Level, Sensitivity: traits.Sensitivity}
 	if o.Declared != nil {
 		label.Level = label.Level.Join(*o.Declared)
 	}
-	label.Level = label.Level.Join(child.Level)
-	label.Sensitivity = label.Sensitivity.Join(child.Sensitivity)
+	label.Level = label.Level.Join(other.Level)
+	label.Sensitivity = label.Sensitivity.Join(other.Sensitivity)
 	content := m.content(o.Result.Content, set, traits.Sensitive, false)
 	if label.Level <= trust.Shared || traits.Source {
 		label.Sources = []trust.Source{{
@@ -111,12 +125,13 @@ func (m *Monitor) seenEvent(s *live, b *session.Taint, o Observation, name strin
 			Detail: set.Redactor().Preview([]byte(traits.Detail), 200), Excerpt: content.Preview,
 		}}
 	}
-	label = label.Join(trust.Label{Level: trust.System, Sensitivity: trust.Public, Sources: child.Sources})
+	label = label.Join(trust.Label{Level: trust.System, Sensitivity: trust.Public, Sources: other.Sources})
 	seen := &event.Seen{
 		CallID: o.Result.CallID, Tool: name, Step: step, Label: label, Content: content, From: o.From, Error: o.Result.Error,
 		Source: traits.Source || label.Level <= trust.External, Sensitive: traits.Sensitive,
-		Caution: traits.Caution || !traits.CautionFixed && (o.Caution || s.state.Cautious(name) || o.From != "" && child.Level <= trust.External),
 	}
+	declared := o.Caution || s.state.Cautious(name) || o.From != "" && other.Level <= trust.External
+	seen.Caution = traits.Caution || !traits.CautionFixed && declared
 	if len(o.Result.Args) > 0 {
 		d := tool.Call{Name: name, Args: o.Result.Args}.Digest()
 		seen.Digest = &d
@@ -186,4 +201,93 @@ func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 		return Ended{}, fmt.Errorf("end turn: %w", err)
 	}
 	return out, nil
+}
+
+// maxChildren bounds how many sub-agents of one session are remembered one by one.
+const maxChildren = 256
+
+// adopt notes that a session was spawned by another, so that what the parent reads back
+// of its sub-agents carries their taint even where the host does not say whose it is.
+func (m *Monitor) adopt(parent, child string) {
+	if parent == "" || parent == child {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.children[parent]
+	if slices.Contains(known, child) {
+		return
+	}
+	if len(known) >= maxChildren {
+		known = known[1:]
+	}
+	m.children[parent] = append(known, child)
+}
+
+// brought is what other sessions put into a result: the one the host names, the one the
+// call asked about, or else every sub-agent of the session. One that the host names and
+// nobody knows is the worst.
+func (m *Monitor) brought(ctx context.Context, o Observation) (trust.Label, error) {
+	if o.From != "" {
+		return m.child(ctx, o.Ref, o.From)
+	}
+	if !policy.SpeaksForSessions(tool.Name(o.Result.Name)) {
+		return session.Neutral(), nil
+	}
+	if name := namedSession(o); name != "" {
+		if l, known, err := m.mark(ctx, name); known || err != nil {
+			return l, err
+		}
+	}
+	out := session.Neutral()
+	for _, name := range m.childrenOf(o.Ref.Session) {
+		l, err := m.child(ctx, o.Ref, name)
+		if err != nil {
+			return trust.Label{}, err
+		}
+		out = out.Join(l)
+	}
+	return out, nil
+}
+
+// child is what a sub-agent session's result carries: its taint, or the worst where
+// nobody saw what it did. Results of the session's own branches are not read here.
+func (m *Monitor) child(ctx context.Context, ref Ref, name string) (trust.Label, error) {
+	if name == "" || name == ref.Session {
+		return session.Neutral(), nil
+	}
+	l, known, err := m.mark(ctx, name)
+	if err == nil && !known {
+		l = trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal, Sources: []trust.Source{{Kind: "sub_agent", Detail: name}}}
+	}
+	return l, err
+}
+
+// mark is the taint of a session over all its branches.
+func (m *Monitor) mark(ctx context.Context, name string) (trust.Label, bool, error) {
+	l, known := session.Neutral(), false
+	err := m.with(ctx, Ref{Session: name}, func(s *live) error {
+		if known = s.state.Version > 0; known {
+			l = s.state.Mark()
+		}
+		return nil
+	})
+	return l, known, err
+}
+
+// namedSession is the other session that a call is about, by its arguments.
+func namedSession(o Observation) string {
+	args := tool.NewArgs(o.Result.Args)
+	for _, field := range []string{"sessionKey", "session_key", "session", "childSessionKey"} {
+		if name, ok := args.Text(field); ok && name != o.Ref.Session && (Ref{Session: name}).check() == nil {
+			return name
+		}
+	}
+	return ""
+}
+
+func (m *Monitor) childrenOf(parent string) []string {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return slices.Clone(m.children[parent])
 }

@@ -3,14 +3,34 @@ package tidemark
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
+	"time"
 
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
+
+// Options are what a Monitor needs. Policy, Store, Now and Rand are required.
+type Options struct {
+	Policy *policy.Set
+	Store  Store
+	Now    func() time.Time
+	Rand   io.Reader // a CSPRNG
+
+	// Auditor judges intent, where the policy asks for it; nil: nobody does.
+	Auditor Auditor
+	// Verifier is asked last; nil: nobody is.
+	Verifier Verifier
+
+	// MaxSessions bounds how many sessions are kept in memory; the least recently used
+	// ones are read back from the log when they speak again. 0 means 20,000.
+	MaxSessions int
+}
 
 // Store keeps the log. It is the only thing the monitor needs from the world
 // besides a clock and randomness.

@@ -42,7 +42,7 @@ func TestADoorThatLostItsMemoryReadsItBack(t *testing.T) {
 	w.ownerSays("s", "look")
 	w.runs(main("s"), call("web_fetch", `{"url":"https://x.example"}`), "page")
 	answer := tool.DigestOf([]byte("it says nothing"))
-	if _, err := w.Answered(t.Context(), tidemark.Asked{Ref: main("s"), Output: []tool.Digest{answer}}); err != nil {
+	if _, err := w.Replied(t.Context(), tidemark.ModelReply{Ref: main("s"), Output: []tool.Digest{answer}}); err != nil {
 		t.Fatal(err)
 	}
 	got := map[tidemark.RecalledKind]trust.Level{}

@@ -29,7 +29,7 @@ func verbs(ctx context.Context, w *world) map[string]func() error {
 			return err
 		},
 		"tools":    func() error { _, err := w.Tools(ctx, tidemark.ModelCall{Ref: main("s")}); return err },
-		"answered": func() error { _, err := w.Answered(ctx, tidemark.Asked{Ref: main("s")}); return err },
+		"answered": func() error { _, err := w.Replied(ctx, tidemark.ModelReply{Ref: main("s")}); return err },
 		"decide": func() error {
 			v, err := w.Decide(ctx, main("s"), call("read", `{}`))
 			if err != nil && (v.Permit != nil || v.Allowed()) {
@@ -289,7 +289,7 @@ func TestASessionThatCannotBeBegunDecidesNothing(t *testing.T) {
 	_, errs["decide"] = w.Decide(ctx, ref, call("read", `{}`))
 	_, errs["observe"] = w.Observe(ctx, tidemark.Observation{Ref: ref})
 	_, errs["tools"] = w.Tools(ctx, tidemark.ModelCall{Ref: ref})
-	_, errs["answered"] = w.Answered(ctx, tidemark.Asked{Ref: ref})
+	_, errs["answered"] = w.Replied(ctx, tidemark.ModelReply{Ref: ref})
 	for verb, err := range errs {
 		if !errors.Is(err, tidemark.ErrUnavailable) {
 			t.Errorf("%s: got %v, want ErrUnavailable", verb, err)

@@ -123,8 +123,8 @@ func reasonText(d policy.Decision) string {
 	return d.Reasons[0].Text
 }
 
-// Asked records what the model answered with: the tools it wants to call.
-type Asked struct {
+// ModelReply is what the model answered with: the tools it wants to call.
+type ModelReply struct {
 	Ref       Ref
 	Iteration int
 	Model     string
@@ -137,9 +137,9 @@ type Asked struct {
 	Output []tool.Digest
 }
 
-// Answered records a model's answer and says which of its calls name tools that are
-// hidden now: those must not even be tried.
-func (m *Monitor) Answered(ctx context.Context, a Asked) (Layer, error) {
+// Replied records what the model answered with and says which of its calls name tools
+// that are hidden now: those must not even be tried.
+func (m *Monitor) Replied(ctx context.Context, a ModelReply) (Layer, error) {
 	var out Layer
 	err := m.with(ctx, a.Ref, func(s *live) error {
 		b, err := m.turn(ctx, s, a.Ref)

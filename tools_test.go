@@ -59,7 +59,7 @@ func TestAHiddenToolTheModelNamesIsRefused(t *testing.T) {
 	if !slices.Equal(layer.Hidden, []string{"Exec"}) {
 		t.Errorf("got %v hidden, want Exec as the host spells it; what only asks stays visible", layer.Hidden)
 	}
-	answered, err := w.Answered(t.Context(), tidemark.Asked{Ref: main("s"), Calls: []string{"exec", "read"}, Model: "m", TokensIn: 5})
+	answered, err := w.Replied(t.Context(), tidemark.ModelReply{Ref: main("s"), Calls: []string{"exec", "read"}, Model: "m", TokensIn: 5})
 	if err != nil || !slices.Equal(answered.Hidden, []string{"exec"}) {
 		t.Errorf("the model's answer: got %v, %v; want exec filtered", answered.Hidden, err)
 	}

@@ -1,22 +1,17 @@
 package tidemark
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
-
-// Ref says where something happens. The zero Branch is the session's main context;
-// an empty Turn means the turn that is open.
-type Ref struct {
-	Session string
-	Branch  string
-	Turn    string
-}
 
 // Verdict is the answer to one call. The zero Verdict denies.
 type Verdict struct {
@@ -132,7 +127,8 @@ func (v Verdict) Discreet() string {
 		v.wayOut(&b)
 		return b.String()
 	}
-	b.WriteString("\nThe owner has been asked and answers with: tidemark approvals watch (or over HTTP, or by Telegram). After approval, repeat exactly the same call.")
+	b.WriteString("\nThe owner has been asked and answers with: tidemark approvals watch (or over HTTP, or by Telegram)." +
+		" After approval, repeat exactly the same call.")
 	return b.String()
 }
 
@@ -201,4 +197,54 @@ func describe(s trust.Source) string {
 	}
 	fmt.Fprintf(&b, " [%s]", s.Level)
 	return b.String()
+}
+
+// ErrPermit is returned by Permit.Redeem for anything but the first use for the
+// exact call that was decided.
+var ErrPermit = errors.New("no permit for this call")
+
+// Permit is proof that one exact call was decided, recorded and allowed. Only Decide
+// makes one; nil and the zero Permit cover nothing. Whatever lets a call through takes
+// a *Permit and redeems it.
+type Permit struct {
+	used   atomic.Bool
+	issued bool
+	bind   binding
+}
+
+// binding is a call in few bytes: name and arguments themselves where they fit, their
+// digest where they do not. It holds no pointer, so that permits cost the collector
+// nothing.
+type binding struct {
+	name, args int32 // lengths; args is -1 for a digest
+	bytes      [80]byte
+}
+
+// to binds to a call whose normalised name is given.
+func (b *binding) to(name string, call *tool.Call) {
+	if len(name)+len(call.Args) > len(b.bytes) {
+		d := call.Digest()
+		b.args = -1
+		copy(b.bytes[:], d[:])
+		return
+	}
+	b.name, b.args = int32(len(name)), int32(len(call.Args))
+	copy(b.bytes[copy(b.bytes[:], name):], call.Args)
+}
+
+func newPermit(name string, call *tool.Call) *Permit {
+	p := &Permit{issued: true}
+	p.bind.to(name, call)
+	return p
+}
+
+// Redeem uses the permit up for call. It works once, and only for the same tool and
+// the same argument bytes.
+func (p *Permit) Redeem(call tool.Call) error {
+	var given binding
+	given.to(tool.Name(call.Name), &call)
+	if p == nil || !p.issued || p.bind != given || !p.used.CompareAndSwap(false, true) {
+		return ErrPermit
+	}
+	return nil
 }

@@ -3,9 +3,12 @@ package tidemark
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -170,7 +173,8 @@ func Explain(set *policy.Set, name string, level trust.Level, args []byte) Expla
 	d := set.Judge(&in)
 	t := set.Traits(name, parsed)
 	return Explanation{
-		Tool: name, Taint: level, Mode: d.Effect.Mode(), Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons, Visible: visible, May: set.May(name, level),
+		Tool: name, Taint: level, Mode: d.Effect.Mode(), Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons,
+		Visible: visible, May: set.May(name, level),
 		Response: t.Level, Why: t.Rule, Source: t.Source, Sink: t.Sink, Caution: t.Caution, Policy: set.Version(),
 	}
 }
@@ -190,4 +194,95 @@ func (m *Monitor) Sessions() int {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return len(m.sessions)
+}
+
+// Graph derives the provenance graph of a turn from the session's log. An empty turn is
+// the latest of the main branch.
+func (m *Monitor) Graph(ctx context.Context, name, turn string) (*graph.Graph, error) {
+	if turn == "" {
+		v, err := m.View(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		turn = v.Branches[0].Turn
+	}
+	g, err := graph.Build(name, turn, m.Events(ctx, name))
+	if err != nil {
+		return nil, fmt.Errorf("graph of turn %q: %w", turn, err)
+	}
+	return g, nil
+}
+
+// Events reads a session's log from the start.
+func (m *Monitor) Events(ctx context.Context, name string) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		for rec, err := range m.store.Load(ctx, name, 0) {
+			if err != nil {
+				yield(event.Event{}, unavailable(err))
+				return
+			}
+			e, err := event.FromRecord(rec)
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Recalled is something the log says was in a session's context.
+type Recalled struct {
+	Kind   RecalledKind
+	Digest tool.Digest // of the content; of a call, of the call itself
+	Label  trust.Label
+	CallID string // of calls and results
+	Tool   string
+}
+
+// RecalledKind says what was recalled. The zero kind is nothing.
+type RecalledKind uint8
+
+// The kinds.
+const (
+	RecalledWords  RecalledKind = iota + 1 // a message of whoever spoke
+	RecalledResult                         // what a tool brought
+	RecalledOutput                         // what a model wrote and the client got
+	RecalledCall                           // a call that was let through
+)
+
+// Recall reads a session's log back for a door that lost its memory: content it names
+// again was in the context with that label. A session nobody knows recalls nothing.
+func (m *Monitor) Recall(ctx context.Context, name string, visit func(Recalled)) error {
+	st := session.New()
+	for rec, err := range m.store.Load(ctx, name, 0) {
+		if err != nil {
+			return fmt.Errorf("recall session %q: %w", name, unavailable(err))
+		}
+		e, err := event.FromRecord(rec)
+		if err != nil {
+			return fmt.Errorf("recall session: %w", unavailable(err))
+		}
+		st.Apply(&e)
+		recall(st, &e, visit)
+	}
+	return nil
+}
+
+// recall visits what one event brought. What a model wrote stands on everything it had
+// before it.
+func recall(s *session.State, e *event.Event, visit func(Recalled)) {
+	switch {
+	case e.Kind == event.TurnBegan && e.Began.Message != nil:
+		visit(Recalled{Kind: RecalledWords, Digest: e.Began.Message.Hash, Label: e.Began.Label})
+	case e.Kind == event.ContextSeen && e.Seen.Content != nil:
+		visit(Recalled{Kind: RecalledWords, Digest: e.Seen.Content.Hash, Label: e.Seen.Label})
+	case e.Kind == event.ResultSeen && e.Seen.Content != nil:
+		visit(Recalled{Kind: RecalledResult, Digest: e.Seen.Content.Hash, Label: e.Seen.Label, CallID: e.Seen.CallID, Tool: e.Seen.Tool})
+	case e.Kind == event.ModelAnswered:
+		for _, d := range e.Model.Output {
+			visit(Recalled{Kind: RecalledOutput, Digest: d, Label: s.Branch(e.Branch).Settled()})
+		}
+	case e.Kind == event.CallDecided && e.Decided.Effect == "allow" && !e.Decided.Gated: // a gated one is decided again
+		d := e.Decided
+		visit(Recalled{Kind: RecalledCall, Digest: d.Digest, Label: s.Branch(e.Branch).Mark, CallID: d.CallID, Tool: d.Tool})
+	}
 }

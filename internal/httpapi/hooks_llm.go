@@ -123,7 +123,7 @@ func (a *API) afterLLMCall(ctx context.Context, event *hook.AfterLLMCall, c *hoo
 	if result.ToolCalls != nil && !result.Block {
 		calls = result.ToolCalls
 	}
-	asked := tidemark.Asked{
+	asked := tidemark.ModelReply{
 		Ref: refOf(c), Iteration: event.Iteration, Model: event.Model, LatencyMs: int64(event.LatencyMs),
 		Calls: make([]string, len(calls)),
 	}
@@ -133,7 +133,7 @@ func (a *API) afterLLMCall(ctx context.Context, event *hook.AfterLLMCall, c *hoo
 	if u := event.TokenUsage; u != nil {
 		asked.TokensIn, asked.TokensOut = u.Input, u.Output
 	}
-	layer, err := a.monitor.Answered(ctx, asked)
+	layer, err := a.monitor.Replied(ctx, asked)
 	if err != nil {
 		return nil, err
 	}

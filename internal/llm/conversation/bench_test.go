@@ -36,7 +36,7 @@ func BenchmarkRound(b *testing.B) {
 		if err := v.Left(w.Context(), "", answer); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := w.monitor.Answered(w.Context(), tidemark.Asked{Ref: v.Ref, Output: v.Output(answer)}); err != nil {
+		if _, err := w.monitor.Replied(w.Context(), tidemark.ModelReply{Ref: v.Ref, Output: v.Output(answer)}); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := w.monitor.End(w.Context(), tidemark.Ending{Ref: v.Ref, Content: []byte(answer[0].Text)}); err != nil {

@@ -94,7 +94,7 @@ func (a *tale) tool(id, name, back string, level trust.Level) {
 	if err := a.visit.Left(a.Context(), "", []format.Part{part}); err != nil {
 		a.Fatal(err)
 	}
-	if _, err := a.monitor.Answered(a.Context(), tidemark.Asked{Ref: a.visit.Ref, Calls: []string{name}}); err != nil {
+	if _, err := a.monitor.Replied(a.Context(), tidemark.ModelReply{Ref: a.visit.Ref, Calls: []string{name}}); err != nil {
 		a.Fatal(err)
 	}
 	a.say(a.level(), asks(id, name, args))

@@ -124,7 +124,7 @@ func (c *chat) left(parts ...format.Part) {
 	if err := c.visit.Left(c.Context(), "", parts); err != nil {
 		c.Fatal(err)
 	}
-	_, err := c.monitor.Answered(c.Context(), tidemark.Asked{Ref: c.visit.Ref, Output: c.visit.Output(parts)})
+	_, err := c.monitor.Replied(c.Context(), tidemark.ModelReply{Ref: c.visit.Ref, Output: c.visit.Output(parts)})
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -173,7 +173,7 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 		model = x.req.Model
 	}
 	released := x.released(o.Parts)
-	_, err := x.p.o.Monitor.Answered(ctx, tidemark.Asked{
+	_, err := x.p.o.Monitor.Replied(ctx, tidemark.ModelReply{
 		Ref: x.ref, Iteration: x.iteration, Model: model, Calls: released, Output: x.visit.Output(o.Parts),
 		LatencyMs: x.p.o.Now().Sub(x.sent).Milliseconds(), TokensIn: o.TokensIn, TokensOut: o.TokensOut,
 	})

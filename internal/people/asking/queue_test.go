@@ -137,7 +137,7 @@ func TestAVoteThatDoesNotCountSaysWhy(t *testing.T) {
 			now := w.question("q1")
 			now.State, now.By = tt.state, tt.by
 			q.mu.Lock()
-			q.refuse, q.one["q1"] = &tidemark.AnswerError{Err: tt.refuse, Left: -1}, now
+			q.refuse, q.one["q1"] = &tidemark.AnswerError{Err: tt.refuse, TriesLeft: -1}, now
 			if tt.state == "" {
 				delete(q.one, "q1")
 			}

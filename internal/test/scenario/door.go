@@ -24,7 +24,7 @@ type Door interface {
 
 // Hearer is a door that also sees what the model answered.
 type Hearer interface {
-	Wants(context.Context, tidemark.Asked) (Outcome, error)
+	Wants(context.Context, tidemark.ModelReply) (Outcome, error)
 }
 
 // Desk is a door at which people answer too. For a door without one they answer at

@@ -42,8 +42,8 @@ func (e *Engine) Model(ctx context.Context, call tidemark.ModelCall) (Outcome, e
 }
 
 // Wants implements Hearer.
-func (e *Engine) Wants(ctx context.Context, a tidemark.Asked) (Outcome, error) {
-	l, err := e.monitor.Answered(ctx, a)
+func (e *Engine) Wants(ctx context.Context, a tidemark.ModelReply) (Outcome, error) {
+	l, err := e.monitor.Replied(ctx, a)
 	return layerOutcome(l, err)
 }
 

@@ -178,7 +178,7 @@ func problemOf(status int, data []byte) error {
 	case strings.HasSuffix(p.Type, ":sealed"):
 		return fmt.Errorf("%s: %w", p.Detail, tidemark.ErrSealed)
 	case strings.HasSuffix(p.Type, ":answered"), strings.HasPrefix(p.Detail, "not approved: "):
-		return &tidemark.AnswerError{Err: errors.New(p.Detail), Left: -1}
+		return &tidemark.AnswerError{Err: errors.New(p.Detail), TriesLeft: -1}
 	case status == http.StatusNotFound:
 		return fmt.Errorf("%s: %w", p.Detail, tidemark.ErrNotFound)
 	}
@@ -279,7 +279,7 @@ func layerOf(a answer) scenario.Outcome {
 }
 
 // Wants sends after_llm_call.
-func (d *httpDoor) Wants(ctx context.Context, asked tidemark.Asked) (scenario.Outcome, error) {
+func (d *httpDoor) Wants(ctx context.Context, asked tidemark.ModelReply) (scenario.Outcome, error) {
 	event := &hook.AfterLLMCall{Iteration: max(asked.Iteration, 0)}
 	for i, name := range asked.Calls {
 		event.ToolCalls = append(event.ToolCalls, hook.ToolCall{ID: fmt.Sprintf("wanted-%d", i), Name: name})

@@ -298,7 +298,7 @@ func (d *llmDoor) Model(ctx context.Context, call tidemark.ModelCall) (scenario.
 var blockedText = regexp.MustCompile(`^Tidemark: this turn was ended by security policy: (.*) \(rule (.*)\)\.$`)
 
 // Wants is no step of its own here: an answer and its calls are one.
-func (*llmDoor) Wants(context.Context, tidemark.Asked) (scenario.Outcome, error) {
+func (*llmDoor) Wants(context.Context, tidemark.ModelReply) (scenario.Outcome, error) {
 	return scenario.Outcome{}, scenario.ErrUnseen
 }
 

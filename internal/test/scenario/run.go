@@ -180,7 +180,7 @@ func (r *run) wants(ctx context.Context, st *Step) (Outcome, error) {
 	if !ok {
 		return Outcome{}, ErrUnseen
 	}
-	return h.Wants(ctx, tidemark.Asked{Ref: st.Ref, Calls: st.Calls})
+	return h.Wants(ctx, tidemark.ModelReply{Ref: st.Ref, Calls: st.Calls})
 }
 
 // call judges a call and, where it may run and its step says what it brings, observes
