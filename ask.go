@@ -22,6 +22,10 @@ import (
 func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 	s, now := x.live, x.now
 	book := &s.state.Book
+	if no, ok := x.denial(); ok {
+		v.turnDown("owner-denied", because(no.By+" denied this call", no.Reason))
+		return nil
+	}
 	var kind intent.Kind
 	var sources []string
 	audit := false
@@ -42,7 +46,7 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 		return nil
 	}
 	if no, ok := book.Refused(h); ok {
-		v.refused(no)
+		v.turnDown("owner-denied", because(no.By+" denied this exact call in this turn", no.Reason))
 		return nil
 	}
 	open, pending := book.Pending(h, now)
@@ -72,13 +76,26 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 	return m.ask(ctx, x, v, open.ID)
 }
 
-// refused is the verdict on a call somebody said no to in this very turn.
-func (v *Verdict) refused(no approval.Closed) {
-	text := fmt.Sprintf("%s denied this exact call in this turn", no.By)
-	if no.Reason != "" {
-		text += ": " + no.Reason
+// denial is a person's no to the very question that the call waited for: it was waiting
+// when they said it, so that it stands whatever began since.
+func (x *step) denial() (no approval.Closed, ok bool) {
+	if x.waited == "" {
+		return approval.Closed{}, false
 	}
-	v.turnDown("owner-denied", text)
+	no, ok = x.live.state.Book.Outcome(x.waited)
+	if !ok || no.State != approval.Denied || no.Branch != x.ref.Branch {
+		return approval.Closed{}, false
+	}
+	x.decided.Seal()
+	return no, no.Digest == x.decided.Digest
+}
+
+// because adds the words of whoever said so, if there are any.
+func because(text, reason string) string {
+	if reason == "" {
+		return text
+	}
+	return text + ": " + reason
 }
 
 // flooded is the verdict on a call when too many questions are open already.

@@ -45,12 +45,12 @@ type situation struct {
 }
 
 // advised is Decide for calls that need somebody's word.
-func (m *Monitor) advised(ctx context.Context, ref Ref, call tool.Call, gated bool) (v Verdict, err error) {
+func (m *Monitor) advised(ctx context.Context, p proposal) (v Verdict, err error) {
 	c := &counsel{}
 	for range maxCounsel {
 		c.want = nil
-		err = m.with(ctx, ref, func(s *live) error {
-			return m.decide(ctx, s, &step{ref: ref, call: call, gated: gated, counsel: c}, &v)
+		err = m.with(ctx, p.ref, func(s *live) error {
+			return m.decide(ctx, s, &step{proposal: p, counsel: c}, &v)
 		})
 		if !errors.Is(err, errCounsel) {
 			return v, err

@@ -21,15 +21,21 @@ type step struct {
 	taint   *session.Taint // of the context the call is in
 	set     *policy.Set    // in force for the session's agent
 	counsel *counsel       // what others said; nil: nobody was asked yet
-	ref     Ref
-	gated   bool // the host asks about the call again before it runs it
 	now     int64
+	proposal
 
-	call    tool.Call
 	args    tool.Args
 	event   event.Event
 	decided event.Decided
 	list    [1]*event.Event
+}
+
+// proposal is the call that is asked about, and how.
+type proposal struct {
+	ref    Ref
+	call   tool.Call
+	gated  bool   // the host asks about it again before it runs it
+	waited string // the question that it waited for; "": none
 }
 
 // Decide says whether this exact call may run now. Its order is fixed: label the
@@ -37,22 +43,29 @@ type step struct {
 // the verifier, record. Only then is there a permit. Whoever is outside is heard while
 // the session goes on; then the call is judged again from the start.
 func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (Verdict, error) {
-	return m.verdict(ctx, ref, call, false)
+	return m.verdict(ctx, proposal{ref: ref, call: call})
 }
 
 // DecideGated is Decide for a call that the host asks about again, here, before it runs
 // it: what is not denied outright is left to that question, and this one counts for
 // nothing.
 func (m *Monitor) DecideGated(ctx context.Context, ref Ref, call tool.Call) (Verdict, error) {
-	return m.verdict(ctx, ref, call, true)
+	return m.verdict(ctx, proposal{ref: ref, call: call, gated: true})
 }
 
-func (m *Monitor) verdict(ctx context.Context, ref Ref, call tool.Call, gated bool) (v Verdict, err error) {
-	err = m.with(ctx, ref, func(s *live) error {
+// DecideAgain is Decide for a call that waited until the question about it was answered.
+// A no to that very question stands, though another turn may have begun since; with no
+// question it is Decide.
+func (m *Monitor) DecideAgain(ctx context.Context, ref Ref, call tool.Call, question string) (Verdict, error) {
+	return m.verdict(ctx, proposal{ref: ref, call: call, waited: question})
+}
+
+func (m *Monitor) verdict(ctx context.Context, p proposal) (v Verdict, err error) {
+	err = m.with(ctx, p.ref, func(s *live) error {
 		if s.work == nil {
 			s.work = new(step)
 		}
-		s.work.ref, s.work.call, s.work.gated = ref, call, gated
+		s.work.proposal = p
 		err := m.decide(ctx, s, s.work, &v)
 		if err != nil {
 			s.work = nil // the store may still hold the event
@@ -62,10 +75,10 @@ func (m *Monitor) verdict(ctx context.Context, ref Ref, call tool.Call, gated bo
 		return nil
 	})
 	if errors.Is(err, errCounsel) {
-		v, err = m.advised(ctx, ref, call, gated)
+		v, err = m.advised(ctx, p)
 	}
 	if err != nil {
-		return Verdict{}, fmt.Errorf("decide %s: %w", tool.Name(call.Name), err)
+		return Verdict{}, fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
 	}
 	return v, nil
 }
@@ -88,7 +101,7 @@ func (m *Monitor) turn(ctx context.Context, s *live, ref Ref) (*session.Taint, e
 
 // decide takes a step from beginning to end. It is the only function that hands out a
 // permit.
-// Preconditions: s.mu is held and s is loaded; ref, call and gated of x are set.
+// Preconditions: s.mu is held and s is loaded; x holds the proposal.
 func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) error {
 	taint, err := m.turn(ctx, s, x.ref)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/provenance"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -92,7 +92,7 @@ func Decide(ctx context.Context, m *tidemark.Monitor, ref tidemark.Ref, call too
 type Nowhere struct{}
 
 // Append implements tidemark.Store.
-func (Nowhere) Append(context.Context, string, uint64, []*provenance.Event) error { return nil }
+func (Nowhere) Append(context.Context, string, uint64, []*event.Event) error { return nil }
 
 // Load implements tidemark.Store.
 func (Nowhere) Load(context.Context, string, uint64) iter.Seq2[audit.Record, error] {

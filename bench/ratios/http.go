@@ -18,8 +18,8 @@ import (
 	"github.com/tidemark/tidemark/bench/question"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
 
@@ -77,7 +77,7 @@ func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log) (_ res
 }
 
 func newAPI(store tidemark.Store, log httpapi.Log) (*httpapi.API, *tidemark.Monitor, error) {
-	f := waiting.New(store)
+	f := notify.New(store)
 	m, err := question.NewMonitor(question.Plain, f)
 	if err != nil {
 		return nil, nil, err

@@ -20,9 +20,9 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
 )
 
 // The LLM proxy against httputil.ReverseProxy, which understands nothing, before the same
@@ -96,7 +96,7 @@ func newProxy(upstream string) (*proxy.Proxy, error) {
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
-	f := waiting.New(memory.New())
+	f := notify.New(memory.New())
 	m, err := tidemark.New(tidemark.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		return nil, err

@@ -22,8 +22,8 @@ import (
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/outside/remotehook"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
 
@@ -90,7 +90,7 @@ func (a *App) open(ctx context.Context) error {
 	if a.outside, err = openOutside(a.config, a.opts.Logger); err != nil {
 		return err
 	}
-	f := waiting.New(a.log)
+	f := notify.New(a.log)
 	if a.Monitor, err = newMonitor(a.config, f, a.outside); err != nil {
 		return err
 	}

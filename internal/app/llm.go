@@ -17,11 +17,11 @@ import (
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
-	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/store/notify"
 )
 
 // openLLM makes the proxy to models. Nothing is contacted yet.
-func (a *App) openLLM(f *waiting.Feed, bus *hook.Bus, metrics *prometheus.Registry) (*proxy.Proxy, error) {
+func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*proxy.Proxy, error) {
 	c := a.config.LLM
 	near := loopbackOnly(a.address())
 	open := c.Require == "none" || c.Require == "" && near

@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark/tidemark/internal/outside/verifier"
 	"github.com/tidemark/tidemark/internal/people/asking"
 	"github.com/tidemark/tidemark/internal/people/telegram"
-	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/store/notify"
 )
 
 // outside is everybody the monitor can ask: the auditor, the verifier, and the channels
@@ -120,7 +120,7 @@ func (o *outside) advise(opts *tidemark.Options) {
 }
 
 // start brings questions to people until stop is called.
-func (o *outside) start(m *tidemark.Monitor, f *waiting.Feed, logger *slog.Logger) error {
+func (o *outside) start(m *tidemark.Monitor, f *notify.Store, logger *slog.Logger) error {
 	if o.chat == nil {
 		return nil
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/store/notify"
 )
 
 // DefaultMaxBody bounds a request body where nothing else is said.
@@ -57,7 +58,7 @@ type Log interface {
 type Options struct {
 	Monitor *tidemark.Monitor
 	Log     Log
-	Feed    *waiting.Feed // the store the monitor writes to
+	Feed    *notify.Store // the store the monitor writes to
 	Bus     *hook.Bus
 	Tokens  Tokens
 	// Reload reads the policy again and puts it in force; on an error the old one must
@@ -112,7 +113,8 @@ func (o *Options) check() error {
 type API struct {
 	monitor *tidemark.Monitor
 	log     Log
-	feed    *waiting.Feed
+	feed    *notify.Store
+	waiter  *waiting.Waiter
 	bus     *hook.Bus
 	reload  func(ctx context.Context) ([]string, error)
 	status  func(ctx context.Context) any
@@ -149,7 +151,8 @@ func New(o Options) (*API, error) {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}
 	a := &API{
-		monitor: o.Monitor, log: o.Log, feed: o.Feed, bus: o.Bus, reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet,
+		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
+		reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(),
 	}

@@ -36,7 +36,7 @@ func (m *management) listApprovals(ctx context.Context, in *struct {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(in.Wait)*time.Second)
 	defer cancel()
 	for {
-		asked := m.feed.Asked()
+		asked := m.feed.QuestionsChanged()
 		list, err := m.questions(context.WithoutCancel(ctx), in.Session, in.State)
 		if err != nil || in.Wait == 0 || list.Seen != in.Seen {
 			return list, err
@@ -105,7 +105,7 @@ func (m *management) viewApproval(ctx context.Context, in *struct {
 	if err != nil {
 		return q, err
 	}
-	return m.feed.Outcome(ctx, m.monitor, q, time.Duration(in.Wait)*time.Second)
+	return m.waiter.Outcome(ctx, q, time.Duration(in.Wait)*time.Second)
 }
 
 type answerDone struct {

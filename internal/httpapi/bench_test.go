@@ -17,9 +17,9 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
 
@@ -109,7 +109,7 @@ type logStore interface {
 }
 
 func benchmarkStore(b *testing.B, log logStore) {
-	f := waiting.New(log)
+	f := notify.New(log)
 	monitor, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: f, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		b.Fatal(err)

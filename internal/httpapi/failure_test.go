@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
 
@@ -180,7 +180,7 @@ func TestTaintAndQuestionsSurviveARestart(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = log.Close() })
 		w := open(t, "", func(o *httpapi.Options) {
-			f := waiting.New(log)
+			f := notify.New(log)
 			monitor, err := tidemark.New(tidemark.Options{Policy: o.Monitor.Policy(), Store: f, Now: newClock().Now, Rand: rand.Reader})
 			if err != nil {
 				t.Fatal(err)

@@ -23,9 +23,9 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
 )
 
 const (
@@ -112,7 +112,7 @@ func open(t testing.TB, file string, change ...func(*httpapi.Options)) *world {
 	if set == nil {
 		t.Fatalf("policy: %v", faults)
 	}
-	f := waiting.New(w.store)
+	f := notify.New(w.store)
 	var err error
 	w.monitor, err = tidemark.New(tidemark.Options{Policy: set, Store: f, Now: w.clock.Now, Rand: rand.Reader})
 	if err != nil {

@@ -75,7 +75,7 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 	if result.Params != nil {
 		call.Args = result.Params
 	}
-	v, err := a.feed.Decide(ctx, a.monitor, refOf(c), call, time.Duration(max(0, c.Wait))*time.Second)
+	v, err := a.waiter.Decide(ctx, refOf(c), call, time.Duration(max(0, c.Wait))*time.Second)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/store/notify"
 )
 
 // metrics are what Prometheus is told.
@@ -24,7 +24,7 @@ type metrics struct {
 	known     map[hook.Name]bool
 }
 
-func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *waiting.Feed) (*metrics, error) {
+func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *notify.Store) (*metrics, error) {
 	out := &metrics{
 		registry: r,
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -55,7 +55,7 @@ func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *waiting.Feed) (*
 		}, func() float64 { return float64(f.Failures()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "tidemark_waiting_calls", Help: "Callers that wait for the answer to a question.",
-		}, func() float64 { return float64(f.Waiting()) }),
+		}, func() float64 { return float64(f.Watching()) }),
 	} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)

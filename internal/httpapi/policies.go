@@ -81,7 +81,7 @@ type statusView struct {
 
 func (m *management) viewStatus(ctx context.Context, _ *struct{}) (statusView, error) {
 	v := statusView{
-		Version: m.version, Started: m.started.UTC(), Parts: []string{}, Waiting: m.feed.Waiting(), Hosts: m.hosts.rows(m.now()),
+		Version: m.version, Started: m.started.UTC(), Parts: []string{}, Waiting: m.feed.Watching(), Hosts: m.hosts.rows(m.now()),
 	}
 	if m.status != nil {
 		v.Parts = m.status(ctx)

@@ -15,7 +15,7 @@ import (
 // latest state of what it missed.
 func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
 	s := queueStream{api: a, known: map[string]shown{}, stream: stream{w: w, control: http.NewResponseController(w)}}
-	asked := a.feed.Asked() // before reading, or a question could slip in between
+	asked := a.feed.QuestionsChanged() // before reading, or a question could slip in between
 	list, err := a.monitor.Questions(r.Context())
 	if err != nil {
 		a.writeProblem(w, "", a.explain(r.Context(), err))
@@ -45,7 +45,7 @@ func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		expiry.Stop()
-		asked = a.feed.Asked()
+		asked = a.feed.QuestionsChanged()
 		if list, err = a.monitor.Questions(r.Context()); err != nil || s.changes(r.Context(), list) != nil {
 			return // the client reconnects
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/store/notify"
 )
 
 // patient is the context of a host that is ready to wait some seconds.
@@ -273,7 +273,7 @@ func TestACrowdWaitsOverHTTP(t *testing.T) {
 func restart(t *testing.T, old *world) *world {
 	t.Helper()
 	return open(t, "", func(o *httpapi.Options) {
-		f := waiting.New(old.store)
+		f := notify.New(old.store)
 		m, err := tidemark.New(tidemark.Options{Policy: o.Monitor.Policy(), Store: f, Now: old.clock.Now, Rand: rand.Reader})
 		if err != nil {
 			t.Fatal(err)

@@ -24,9 +24,9 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
 )
 
 // The test program plays the hook and an agent too, under their names.
@@ -155,7 +155,7 @@ func serve(t testing.TB, w install.World) {
 		t.Fatalf("policy: %v", faults)
 	}
 	store := &memory.Store{}
-	f := waiting.New(store)
+	f := notify.New(store)
 	monitor, err := tidemark.New(tidemark.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		t.Fatalf("monitor: %v", err)

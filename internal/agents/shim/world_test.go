@@ -21,9 +21,9 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -48,7 +48,7 @@ func openWith(t *testing.T, text string) *world {
 		t.Fatalf("policy: %v", faults)
 	}
 	store := &memory.Store{}
-	f := waiting.New(store)
+	f := notify.New(store)
 	monitor, err := tidemark.New(tidemark.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		t.Fatalf("monitor: %v", err)

@@ -57,7 +57,7 @@ func (x *exchange) decide(ctx context.Context, call tool.Call) (tidemark.Verdict
 	if x.asksAgain {
 		return x.p.o.Monitor.DecideGated(ctx, x.ref, call)
 	}
-	return x.p.o.Feed.Decide(ctx, x.p.o.Monitor, x.ref, call, x.p.o.Wait)
+	return x.p.waiter.Decide(ctx, x.ref, call, x.p.o.Wait)
 }
 
 // leaves reports whether plugins left the next call of the answer, exactly as it is. Ids

@@ -33,13 +33,14 @@ import (
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/store/notify"
 )
 
 // Options are what the proxy needs. Monitor, Feed, Bus, Follower, Tokens, Upstreams and
 // Logger are required.
 type Options struct {
 	Monitor   *tidemark.Monitor
-	Feed      *waiting.Feed // the store the monitor writes to
+	Feed      *notify.Store // the store the monitor writes to
 	Bus       *hook.Bus
 	Follower  *conversation.Follower
 	Tokens    Tokens
@@ -128,6 +129,7 @@ func (o *Options) check() error {
 // Proxy serves the models. It is safe for concurrent use.
 type Proxy struct {
 	o         Options
+	waiter    *waiting.Waiter
 	upstreams map[string]*upstream // by the path they stand under
 	cache     *format.Cache
 	guard     *guard.Guard
@@ -145,7 +147,7 @@ func New(o Options) (*Proxy, error) {
 		return nil, fmt.Errorf("new LLM proxy: %w", err)
 	}
 	p := &Proxy{
-		o: o, upstreams: map[string]*upstream{}, cache: format.NewCache(o.Limits.Prefixes),
+		o: o, waiter: waiting.New(o.Monitor, o.Feed), upstreams: map[string]*upstream{}, cache: format.NewCache(o.Limits.Prefixes),
 		callers: newCallers(o.Tokens), room: make(chan struct{}, o.MaxConcurrent),
 	}
 	for _, u := range o.Upstreams {

@@ -14,9 +14,9 @@ import (
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
 )
 
 // mute is an auditor that cannot be reached.
@@ -37,7 +37,7 @@ func unaudited(t *testing.T, failMode string) *world {
 	if set == nil {
 		t.Fatalf("policy: %v", faults)
 	}
-	f := waiting.New(memory.New())
+	f := notify.New(memory.New())
 	m, err := tidemark.New(tidemark.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader, Auditor: mute{}})
 	if err != nil {
 		t.Fatal(err)

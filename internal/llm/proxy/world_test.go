@@ -23,9 +23,9 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
 )
 
 func TestMain(m *testing.M) {
@@ -179,7 +179,7 @@ func open(t testing.TB, change ...func(*proxy.Options)) *world {
 	if set == nil {
 		t.Fatalf("policy: %v", faults)
 	}
-	f := waiting.New(memory.New())
+	f := notify.New(memory.New())
 	var err error
 	if w.monitor, err = tidemark.New(tidemark.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader}); err != nil {
 		t.Fatal(err)

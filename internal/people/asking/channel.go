@@ -38,9 +38,9 @@ type Monitor interface {
 
 // Wake tells when to look again.
 type Wake interface {
-	// Asked is closed the next time a question is asked or answered. It is taken before
+	// QuestionsChanged is closed the next time a question is asked or answered. It is taken before
 	// the questions are read, so that none is missed.
-	Asked() <-chan struct{}
+	QuestionsChanged() <-chan struct{}
 }
 
 // Asker shows a question to people.
@@ -122,7 +122,7 @@ func (c *Channel) Run(ctx context.Context) {
 	defer c.wg.Wait()
 	wait := newBackOff()
 	for ctx.Err() == nil {
-		changed := c.o.Wake.Asked()
+		changed := c.o.Wake.QuestionsChanged()
 		if err := c.look(ctx); err != nil && ctx.Err() == nil {
 			c.failed("read questions", err)
 			_ = c.o.Sleep(ctx, wait.NextBackOff())

@@ -52,8 +52,8 @@ type bell struct {
 	next chan struct{} // guarded by mu
 }
 
-// Asked is closed at the next change.
-func (b *bell) Asked() <-chan struct{} {
+// QuestionsChanged is closed at the next change.
+func (b *bell) QuestionsChanged() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.next

@@ -55,7 +55,7 @@ func TestACrowdOfCallersWaits(t *testing.T) {
 // crowded checks that n callers wait and that waiting costs the log nothing.
 func (w *world) crowded(n int) {
 	w.Helper()
-	if got := w.feed.Waiting(); got != int64(n) {
+	if got := w.feed.Watching(); got != int64(n) {
 		w.Fatalf("%d callers wait, want %d", got, n)
 	}
 	loads := w.log.loads.Load()
@@ -64,7 +64,7 @@ func (w *world) crowded(n int) {
 	if got := w.log.loads.Load(); got != loads {
 		w.Errorf("the log was read %d times while everybody waited, want 0", got-loads)
 	}
-	if got := w.feed.Waiting(); got != int64(n) {
+	if got := w.feed.Watching(); got != int64(n) {
 		w.Errorf("after ten minutes %d callers wait, want %d", got, n)
 	}
 }

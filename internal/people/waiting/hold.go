@@ -1,43 +1,55 @@
+// Package waiting holds a call until the question about it is answered. It decides
+// nothing: whatever the answer is, the monitor is asked again and its verdict is the one
+// that counts.
+//
+// Invariant: waiting reads neither log nor session until something about the question was
+// recorded.
 package waiting
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // MaxWait is the longest a caller can wait for an answer.
 const MaxWait = time.Hour
 
-// Waiting is how many callers wait for an answer now.
-func (f *Feed) Waiting() int64 { return f.watching.Load() }
+// Waiter holds calls for the doors. It is safe for concurrent use.
+type Waiter struct {
+	monitor *tidemark.Monitor
+	log     *notify.Store
+}
+
+// New makes a Waiter; log is the store that the monitor writes to.
+func New(m *tidemark.Monitor, log *notify.Store) *Waiter { return &Waiter{m, log} }
 
 // Decide asks the monitor about a call and, where it is held, waits until the question
 // is answered, expires, or the caller's patience ends; an answered call is decided again
 // and then runs or does not. While it waits it costs a timer.
-func (f *Feed) Decide(ctx context.Context, m *tidemark.Monitor, ref tidemark.Ref, call tool.Call, patience time.Duration) (tidemark.Verdict, error) {
+func (w *Waiter) Decide(ctx context.Context, ref tidemark.Ref, call tool.Call, patience time.Duration) (tidemark.Verdict, error) {
 	if patience <= 0 {
-		return m.Decide(ctx, ref, call)
+		return w.monitor.Decide(ctx, ref, call)
 	}
 	deadline := time.Now().Add(min(patience, MaxWait))
-	r := f.enter(ref.Session)
-	defer f.exit(ref.Session, r)
+	l := w.log.Listen(ref.Session)
+	defer l.Close()
+	waited := "" // the question that was waited for
 	for {
-		heard := f.heard(r)
-		v, err := m.Decide(ctx, ref, call)
+		news := l.News()
+		v, err := w.monitor.DecideAgain(ctx, ref, call, waited)
 		if err != nil || v.Held == nil {
 			return v, err
 		}
-		q, again := f.wait(ctx, m, r, *v.Held, heard, time.Until(deadline))
+		q, again := w.wait(ctx, l, *v.Held, news, time.Until(deadline))
 		switch {
-		case q.State == "denied":
-			return refused(v, &q), nil
 		case again:
+			waited = v.Held.ID
 		case q.State == "expired":
 			return timedOut(v), nil
 		default:
@@ -53,36 +65,42 @@ func timedOut(v tidemark.Verdict) tidemark.Verdict {
 	return v
 }
 
-// refused is the verdict on a call that somebody said no to while it waited. The monitor
-// would say the same, but only as long as no other turn begins.
-func refused(v tidemark.Verdict, q *tidemark.Question) tidemark.Verdict {
-	const rule = "owner-denied"
-	text := fmt.Sprintf("%s denied this call", q.By)
-	if q.Note != "" {
-		text += ": " + q.Note
+// Outcome waits until a question is no longer pending, or until the patience ends, and
+// returns it as it is then.
+func (w *Waiter) Outcome(ctx context.Context, q tidemark.Question, patience time.Duration) (tidemark.Question, error) {
+	if !q.Pending() || patience <= 0 {
+		return q, nil
 	}
-	v.Effect, v.Kind, v.Rule, v.Held, v.Permit = policy.Deny, "", rule, nil, nil
-	v.Reasons = append([]policy.Reason{{Rule: rule, Effect: policy.Deny, Text: text}}, v.Reasons...)
-	return v
+	end := time.Now().Add(min(patience, MaxWait))
+	l := w.log.Listen(q.Session)
+	defer l.Close()
+	for {
+		now, _ := w.wait(ctx, l, q, l.News(), time.Until(end))
+		if ctx.Err() != nil || !now.Pending() || time.Until(end) <= 0 {
+			return w.monitor.Question(context.WithoutCancel(ctx), q.Session, q.ID)
+		}
+	}
 }
 
-// wait returns when the question has an outcome, there is other news than what was heard
-// when the call was judged, or the time is up. It reports whether the call is worth
-// deciding again.
-func (f *Feed) wait(ctx context.Context, m *tidemark.Monitor, r *room, q tidemark.Question, heard int, patience time.Duration) (tidemark.Question, bool) {
+// wait returns when the question has an outcome, there is other news than there was when
+// the call was judged, or the time is up. It reports whether the call is worth deciding
+// again.
+func (w *Waiter) wait(
+	ctx context.Context, l *notify.Listener, q tidemark.Question, known int, patience time.Duration,
+) (tidemark.Question, bool) {
 	end := time.NewTimer(patience)
 	defer end.Stop()
 	for {
-		w, news := f.join(r, &q)
-		now, err := m.Question(ctx, q.Session, q.ID)
-		if err != nil || !now.Pending() || news != heard {
-			f.leave(r, &q, w)
-			return now, worthwhile(&now, err) || err == nil && news != heard
+		watch, news := l.Watch(q.ID, q.Digest)
+		now, err := w.monitor.Question(ctx, q.Session, q.ID)
+		if err != nil || !now.Pending() || news != known {
+			watch.Stop()
+			return now, worthwhile(&now, err) || err == nil && news != known
 		}
 		expiry := time.NewTimer(now.TimeLeft())
 		over := false
 		select {
-		case <-w.changed:
+		case <-watch.Changed():
 		case <-expiry.C:
 		case <-end.C:
 			over = true
@@ -90,8 +108,8 @@ func (f *Feed) wait(ctx context.Context, m *tidemark.Monitor, r *room, q tidemar
 			over = true
 		}
 		expiry.Stop()
-		if f.leave(r, &q, w); over {
-			now, err = m.Question(context.WithoutCancel(ctx), q.Session, q.ID) // an answer may have come this moment
+		if watch.Stop(); over {
+			now, err = w.monitor.Question(context.WithoutCancel(ctx), q.Session, q.ID) // an answer may have come this moment
 			return now, ctx.Err() == nil && worthwhile(&now, err)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -48,8 +49,9 @@ func (c *counted) Load(ctx context.Context, session string, after uint64) iter.S
 type world struct {
 	testing.TB
 	*tidemark.Monitor
-	feed *waiting.Feed
-	log  *counted
+	feed   *notify.Store
+	waiter *waiting.Waiter
+	log    *counted
 }
 
 func newWorld(t testing.TB, file string) *world {
@@ -63,12 +65,13 @@ func newWorldOn(t testing.TB, file string, log *counted, now func() time.Time) *
 	if err := faults.Err(); err != nil {
 		t.Fatalf("policy: %v", err)
 	}
-	w := &world{TB: t, log: log, feed: waiting.New(log)}
+	w := &world{TB: t, log: log, feed: notify.New(log)}
 	var err error
 	w.Monitor, err = tidemark.New(tidemark.Options{Policy: set, Store: w.feed, Now: now, Rand: rand.Reader})
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.waiter = waiting.New(w.Monitor, w.feed)
 	return w
 }
 
@@ -125,7 +128,7 @@ type ended struct {
 func (w *world) waits(ctx context.Context, ref tidemark.Ref, c tool.Call, patience time.Duration) <-chan ended {
 	out := make(chan ended, 1)
 	go func() {
-		v, err := w.feed.Decide(ctx, w.Monitor, ref, c, patience)
+		v, err := w.waiter.Decide(ctx, ref, c, patience)
 		if v.Permit != nil && v.Permit.Redeem(c) != nil {
 			err = tidemark.ErrPermit
 		}
@@ -161,8 +164,8 @@ func (w *world) state(q tidemark.Question) string {
 // empty checks that nobody is waiting and nothing is kept for anybody.
 func (w *world) empty() {
 	w.Helper()
-	if n, rooms := w.feed.Waiting(), w.feed.Rooms(); n != 0 || rooms != 0 {
-		w.Errorf("%d callers wait and %d sessions are kept, want none", n, rooms)
+	if n, sessions := w.feed.Watching(), w.feed.Listening(); n != 0 || sessions != 0 {
+		w.Errorf("%d callers wait and %d sessions are kept, want none", n, sessions)
 	}
 }
 

@@ -37,7 +37,7 @@ func checkPermit(t *tree) []string {
 			checkForged(out, f)
 			eachCall(f, func(fn *ast.FuncDecl, call *ast.CallExpr, method string) {
 				switch method {
-				case "Decide", "DecideGated":
+				case "Decide", "DecideGated", "DecideAgain":
 					decides = append(decides, call)
 				case "Redeem":
 					redeems = true

@@ -19,10 +19,10 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/httpapi"
-	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/test/scenario"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -44,13 +44,13 @@ var (
 
 // watched is a log that its readers can wait for.
 type watched struct {
-	*waiting.Feed
+	*notify.Store
 	log *memory.Store
 }
 
 func openWatched() (tidemark.Store, error) {
 	log := &memory.Store{}
-	return &watched{Feed: waiting.New(log), log: log}, nil
+	return &watched{Store: notify.New(log), log: log}, nil
 }
 
 func openHTTP(w *scenario.World) (scenario.Door, error) {
@@ -63,7 +63,7 @@ func openHTTP(w *scenario.World) (scenario.Door, error) {
 		Agent: "agent-token-0123456789", Approver: "approver-token-0123456789", Admin: "admin-token-0123456789",
 	}
 	api, err := httpapi.New(httpapi.Options{
-		Monitor: w.Monitor, Log: store.log, Feed: store.Feed, Bus: hook.New(hook.Options{Logger: quiet}),
+		Monitor: w.Monitor, Log: store.log, Feed: store.Store, Bus: hook.New(hook.Options{Logger: quiet}),
 		Tokens: tokens, Logger: quiet, Now: w.Now,
 		Reload: func(context.Context) ([]string, error) { w.Apply(); return nil, nil },
 	})

@@ -66,7 +66,7 @@ func openLLM(w *scenario.World, a *agent) (*llmDoor, error) {
 	d := &llmDoor{world: w, window: window, agent: a, model: httptest.NewServer(http.HandlerFunc(a.answer)), proxies: map[bool]*httptest.Server{}}
 	quiet := slog.New(slog.DiscardHandler)
 	o := proxy.Options{
-		Monitor: w.Monitor, Feed: store.Feed, Bus: hook.New(hook.Options{Logger: quiet}), Follower: conversation.New(w.Monitor, conversation.Options{Commands: true}), Commands: true,
+		Monitor: w.Monitor, Feed: store.Store, Bus: hook.New(hook.Options{Logger: quiet}), Follower: conversation.New(w.Monitor, conversation.Options{Commands: true}), Commands: true,
 		Tokens: proxy.Tokens{Agent: llmToken}, MaxContext: 1 << 20, MaxConcurrent: 64, Logger: quiet, Now: w.Now,
 		Upstreams: []proxy.Upstream{{Name: "openai", API: "openai", BaseURL: d.model.URL}, {Name: "anthropic", API: "anthropic", BaseURL: d.model.URL}},
 	}

@@ -1,0 +1,125 @@
+// Package notify is a store that tells those who wait what was just recorded: readers of
+// the log, approval channels, callers whose call is held. Put it between the monitor and
+// its store. It does no I/O of its own, starts no goroutine and decides nothing.
+//
+// Invariants:
+//   - it hands out wake-ups, not records: whoever is woken reads at its own pace, so a
+//     slow reader costs nobody anything;
+//   - a wake-up asked for before reading is never missed.
+package notify
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
+)
+
+// Store is a store that tells when its log has grown, and what happened to a question.
+type Store struct {
+	store    tidemark.Store
+	failures atomic.Uint64
+	watching atomic.Int64
+
+	mu        sync.Mutex
+	grown     chan struct{}        // guarded by mu; nil while nobody waits
+	questions chan struct{}        // guarded by mu; nil while nobody waits
+	audiences map[string]*audience // guarded by mu; by session
+}
+
+var _ tidemark.Store = (*Store)(nil)
+
+// New wraps a store.
+func New(store tidemark.Store) *Store {
+	return &Store{store: store, audiences: map[string]*audience{}}
+}
+
+// Append implements tidemark.Store. It wakes after an error too: something may have been
+// written all the same.
+func (s *Store) Append(ctx context.Context, session string, at uint64, events []*event.Event) error {
+	concerns := slices.ContainsFunc(events, concernsQuestions) // before the store seals them
+	err := s.store.Append(ctx, session, at, events)
+	if errors.Is(err, tidemark.ErrConflict) {
+		return err
+	}
+	s.publish(session, events, concerns)
+	if err != nil {
+		s.failures.Add(1)
+	}
+	return err
+}
+
+// Load implements tidemark.Store.
+func (s *Store) Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
+	return func(yield func(audit.Record, error) bool) {
+		for rec, err := range s.store.Load(ctx, session, after) {
+			if err != nil {
+				s.failures.Add(1)
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// Grown returns a channel that is closed the next time the log grows. Ask for it before
+// reading the log, or a record may come in between.
+func (s *Store) Grown() <-chan struct{} { return s.next(&s.grown) }
+
+// QuestionsChanged returns a channel that is closed the next time something about a question was
+// recorded: it was asked, answered, or made pointless. Ask for it before listing them.
+func (s *Store) QuestionsChanged() <-chan struct{} { return s.next(&s.questions) }
+
+func (s *Store) next(c *chan struct{}) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if *c == nil {
+		*c = make(chan struct{})
+	}
+	return *c
+}
+
+// Failures counts the times the store could not take or give records.
+func (s *Store) Failures() uint64 { return s.failures.Load() }
+
+func (s *Store) publish(session string, events []*event.Event, concerns bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	wake(&s.grown)
+	if concerns {
+		wake(&s.questions)
+	}
+	if a := s.audiences[session]; a != nil {
+		for _, e := range events {
+			a.tell(e)
+		}
+	}
+}
+
+func wake(c *chan struct{}) {
+	if *c != nil {
+		close(*c)
+		*c = nil
+	}
+}
+
+// concernsQuestions reports whether the event can change the queue of questions. A call
+// that is let through makes questions about it pointless; the monitor takes its digest
+// then, before it is recorded.
+func concernsQuestions(e *event.Event) bool {
+	switch e.Kind {
+	case event.CallDecided:
+		d := e.Decided
+		return d.Ask != nil || d.Spent != "" || d.Effect == "allow" && d.Call == nil
+	case event.Answered, event.TryFailed, event.WriteReviewed, event.TrustReset, event.GrantRevoked, event.TurnSealed:
+		return true
+	}
+	return false
+}
