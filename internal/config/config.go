@@ -71,12 +71,10 @@ type Lookup func(name string) (string, bool)
 // is an error. An empty file is the shipped defaults.
 func Parse(file string, src []byte, env Lookup) (*Config, configfile.Faults) {
 	d := &decoder{env: env}
-	root, faults := parseTree(file, src, d)
-	if faults.Err() != nil {
+	root, set, faults := d.read(file, src)
+	if root == nil {
 		return nil, faults
 	}
-	set, more := policy.ParseTree(root, file)
-	faults = append(faults, more...)
 	c := &Config{Policy: set, Server: Server{Listen: DefaultListen, MaxBody: 8 << 20}}
 	d.server(root.Get("server"), &c.Server)
 	c.Hooks = d.plugins(root.Get("hooks"))
