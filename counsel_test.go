@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -474,7 +474,7 @@ func TestConstraintsOfATaskOnlyNarrow(t *testing.T) {
 	}
 	w := newWorld(t, "taskPolicy: {enabled: true}\nrules: [{name: never, tools: [pay], effect: deny}]").with(o, nil)
 	w.ownerSays("s", "mail Bob")
-	if _, err := w.Tools(t.Context(), tidemark.ModelCall{Ref: main("s"), Tools: []string{"send_email"}, Definitions: []meaning.Definition{{Name: "send_email", Description: "sends"}}}); err != nil {
+	if _, err := w.Tools(t.Context(), tidemark.ModelCall{Ref: main("s"), Tools: []string{"send_email"}, Definitions: []tool.Definition{{Name: "send_email", Description: "sends"}}}); err != nil {
 		t.Fatal(err)
 	}
 	w.want(policy.Allow, main("s"), call("send_email", `{"to":"bob@example.com"}`))

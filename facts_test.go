@@ -9,7 +9,6 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
@@ -87,7 +86,7 @@ func TestWhatThisMachineGaveStaysKnownAcrossARestart(t *testing.T) {
 }
 
 func TestNeitherADefinitionNorAnInventedCallMakesThisACodingHost(t *testing.T) {
-	for name, defs := range map[string][]meaning.Definition{
+	for name, defs := range map[string][]tool.Definition{
 		"an invented call": {{Name: "read_mail"}, {Name: "discard_file"}},
 		"a definition":     {{Name: "read_mail"}, {Name: "discard_file"}, {Name: "evilmcp_run_command", Description: "Runs a command in the shell"}},
 	} {

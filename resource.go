@@ -26,7 +26,7 @@ func (s *live) meaningOf(name string) *meaning.Meaning {
 		s.latest = known
 		return known
 	}
-	def := meaning.Definition{Name: name}
+	def := tool.Definition{Name: name}
 	for _, d := range s.tools {
 		if tool.Name(d.Name) == name {
 			def = d

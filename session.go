@@ -23,10 +23,10 @@ const maxNames = 1024
 type live struct {
 	mu     sync.Mutex
 	name   string
-	loaded bool                 // guarded by mu; false: the log must be read before anything is decided
-	state  *state               // guarded by mu
-	codes  map[string]string    // guarded by mu; plain codes of open questions, never stored
-	tools  []meaning.Definition // guarded by mu; what the host offers the model, as far as it said since we started
+	loaded bool              // guarded by mu; false: the log must be read before anything is decided
+	state  *state            // guarded by mu
+	codes  map[string]string // guarded by mu; plain codes of open questions, never stored
+	tools  []tool.Definition // guarded by mu; what the host offers the model, as far as it said since we started
 
 	grounds *grounds.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
 	meant   map[string]*meaning.Meaning // guarded by mu; tools that were understood

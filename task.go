@@ -8,6 +8,7 @@ import (
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // narrow holds the call against the constraints of the task at hand (SEQ-11). They are
@@ -51,15 +52,15 @@ func (m *Monitor) narrow(ctx context.Context, s *live, in *policy.Input, d polic
 }
 
 // plan has constraints drawn up from the user's words and the tools' definitions.
-func (m *Monitor) plan(ctx context.Context, session string, words int, tools []meaning.Definition, proposed string) *event.Task {
+func (m *Monitor) plan(ctx context.Context, session string, words int, tools []tool.Definition, proposed string) *event.Task {
 	t := &event.Task{Words: words, Prompt: intent.Version}
 	said, err := m.userWords(ctx, session, 0)
 	if err != nil {
 		t.Failed = "the user's words could not be read"
 		return t
 	}
-	if !slices.ContainsFunc(tools, func(d meaning.Definition) bool { return d.Name == proposed }) {
-		tools = append(tools, meaning.Definition{Name: proposed})
+	if !slices.ContainsFunc(tools, func(d tool.Definition) bool { return d.Name == proposed }) {
+		tools = append(tools, tool.Definition{Name: proposed})
 	}
 	rules, model, err := m.auditor.Plan(ctx, session, intent.Task{Words: said, Tools: described(tools)})
 	if t.Model = model; err != nil {
@@ -75,7 +76,7 @@ func (m *Monitor) plan(ctx context.Context, session string, words int, tools []m
 }
 
 // described is definitions as a planner sees them.
-func described(tools []meaning.Definition) []intent.Definition {
+func described(tools []tool.Definition) []intent.Definition {
 	out := make([]intent.Definition, len(tools))
 	for i, d := range tools {
 		out[i] = intent.Definition{Name: d.Name, Description: cutText(d.Description, 500)}

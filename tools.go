@@ -9,7 +9,6 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/session"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -25,7 +24,7 @@ type ModelCall struct {
 	Model string
 	Tools []string // names as the host spells them
 	// Definitions describe the tools, where the host does; for per-task constraints.
-	Definitions []meaning.Definition
+	Definitions []tool.Definition
 	// Cautious are the tools that ask for caution in their own definition (CAU-08).
 	Cautious []string
 	Context  []byte // the whole context, kept only where a rule asks for it
@@ -114,7 +113,7 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 
 // sameTool reports whether two definitions say the same: hosts repeat them with every
 // model call, and understanding them costs more than comparing.
-func sameTool(a, b meaning.Definition) bool {
+func sameTool(a, b tool.Definition) bool {
 	hint := func(p, q *bool) bool { return p == q || p != nil && q != nil && *p == *q }
 	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema) &&
 		hint(a.ReadOnly, b.ReadOnly) && hint(a.Destructive, b.Destructive) && hint(a.OpenWorld, b.OpenWorld)

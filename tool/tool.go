@@ -1,5 +1,5 @@
-// Package tool describes what an agent asks for and what comes back: calls,
-// results, their digests and the spelling of tool names. It is pure and imports
+// Package tool describes tools as hosts define them, what an agent asks of them and what
+// comes back: calls, results, their digests and the spelling of tool names. It is pure and imports
 // nothing of ours.
 //
 // Invariants:
@@ -14,6 +14,17 @@ import (
 	"fmt"
 	"strings"
 )
+
+// Definition is a tool as its host describes it to the model. Everything but the name may
+// be missing. It is written by whoever wrote the tool: heard, and not obeyed.
+type Definition struct {
+	Name        string
+	Description string
+	Schema      []byte // JSON Schema of the parameters
+	ReadOnly    *bool  // MCP readOnlyHint, as given
+	Destructive *bool  // MCP destructiveHint, as given
+	OpenWorld   *bool  // MCP openWorldHint, as given
+}
 
 // Call is what the agent asks a tool to do. Args are the exact bytes of the JSON object.
 type Call struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/tool"
 )
 
 func (e *env) annotateCommand() *cobra.Command {
@@ -162,12 +163,12 @@ func toolList(src []byte) (list []strictjson.Value, more bool, err error) {
 }
 
 // definition reads one tool in any of the spellings.
-func definition(raw strictjson.Value) (meaning.Definition, error) {
+func definition(raw strictjson.Value) (tool.Definition, error) {
 	t, err := hook.NewTool(raw)
 	if err != nil {
-		return meaning.Definition{}, err
+		return tool.Definition{}, err
 	}
-	out := meaning.Definition{Name: t.Name()}
+	out := tool.Definition{Name: t.Name()}
 	if raw.Kind() != '{' {
 		return out, nil // the bare name
 	}

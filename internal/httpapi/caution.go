@@ -5,7 +5,7 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // declaration is where a tool or a result can ask for caution (CAU-08): MCP metadata and
@@ -73,7 +73,7 @@ const (
 
 // definitions are the tools as the host describes them, for rules and per-task constraints, and
 // the names of those that ask for caution.
-func definitions(tools []hook.Tool) (list []meaning.Definition, cautious []string) {
+func definitions(tools []hook.Tool) (list []tool.Definition, cautious []string) {
 	for _, t := range tools {
 		raw := t.Raw()
 		if declaresCaution(raw) {
@@ -86,7 +86,7 @@ func definitions(tools []hook.Tool) (list []meaning.Definition, cautious []strin
 	return list, cautious
 }
 
-func definition(name string, raw strictjson.Value) meaning.Definition {
+func definition(name string, raw strictjson.Value) tool.Definition {
 	type body struct {
 		Description strictjson.Value `json:"description"`
 		Parameters  strictjson.Value `json:"parameters"`
@@ -103,7 +103,7 @@ func definition(name string, raw strictjson.Value) meaning.Definition {
 		Function    strictjson.Value `json:"function"`
 		Annotations strictjson.Value `json:"annotations"`
 	}
-	out := meaning.Definition{Name: name}
+	out := tool.Definition{Name: name}
 	if raw.Kind() != '{' || strictjson.Unmarshal(raw, &d) != nil {
 		return out
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -221,8 +221,8 @@ const (
 	maxSchema      = 64 << 10
 )
 
-func definition(name string, t format.Tool) meaning.Definition {
-	d := meaning.Definition{Name: name, Description: t.Description}
+func definition(name string, t format.Tool) tool.Definition {
+	d := tool.Definition{Name: name, Description: t.Description}
 	for i := range d.Description {
 		if i >= maxDescription {
 			d.Description = d.Description[:i]

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -111,7 +110,7 @@ func (p *player) offer(ctx context.Context) error {
 	for i := range p.run.Tools {
 		d := &p.run.Tools[i]
 		call.Tools = append(call.Tools, d.Name)
-		call.Definitions = append(call.Definitions, meaning.Definition{Name: d.Name, Description: d.Description, Schema: d.Schema})
+		call.Definitions = append(call.Definitions, tool.Definition{Name: d.Name, Description: d.Description, Schema: d.Schema})
 	}
 	_, err := p.monitor.Tools(ctx, call)
 	return err

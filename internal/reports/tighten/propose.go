@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // maxCondition is how long a condition may get: a policy file takes 8 KiB.
@@ -74,7 +75,7 @@ func (b *Builder) candidates(h *habits, set *policy.Set) []Proposal {
 	add(h.knownTools(is, seen))
 	for _, name := range slices.Sorted(maps.Keys(h.inClean)) {
 		n := h.inClean[name]
-		if n < b.opts.MinSessions || meaning.Of(meaning.Definition{Name: name}).Gravity != meaning.High {
+		if n < b.opts.MinSessions || meaning.Of(tool.Definition{Name: name}).Gravity != meaning.High {
 			continue
 		}
 		add(Proposal{

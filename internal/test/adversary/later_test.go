@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/reports/replay"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
@@ -60,7 +59,7 @@ func (p *pair) say(text string) {
 	model := tidemark.ModelCall{Ref: p.ref, Iteration: -1}
 	for _, d := range p.tools {
 		model.Tools = append(model.Tools, d.Name)
-		model.Definitions = append(model.Definitions, meaning.Definition{Name: d.Name, Description: d.Description, Schema: d.Schema})
+		model.Definitions = append(model.Definitions, tool.Definition{Name: d.Name, Description: d.Description, Schema: d.Schema})
 	}
 	if _, err := p.m.Tools(p.Context(), model); err != nil {
 		p.Fatal(err)

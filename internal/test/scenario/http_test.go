@@ -21,7 +21,6 @@ import (
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/test/scenario"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/tool"
@@ -255,7 +254,7 @@ func (d *httpDoor) Model(ctx context.Context, call tidemark.ModelCall) (scenario
 }
 
 // toolOf is a definition as hosts write it; one that is only a name stays one.
-func toolOf(def meaning.Definition) (hook.Tool, error) {
+func toolOf(def tool.Definition) (hook.Tool, error) {
 	if def.Description == "" && len(def.Schema) == 0 {
 		return hook.ToolNamed(def.Name), nil
 	}

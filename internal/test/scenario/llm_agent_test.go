@@ -11,14 +11,14 @@ import (
 	"sync"
 
 	"github.com/tidemark/tidemark/internal/test/scenario"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // agent is what stands on both sides of the proxy: a client that keeps its conversations,
 // and a model that says what the story wants. Both outlive a restart of the proxy.
 type agent struct {
 	format format
-	tools  map[string][]meaning.Definition // by session: what the client offers
+	tools  map[string][]tool.Definition // by session: what the client offers
 	talks  map[place]*thread
 	client *http.Client
 
@@ -33,7 +33,7 @@ type place struct{ session, branch string }
 const storyHeader = "X-Story-Request"
 
 func newAgent(s *scenario.Scenario, f format) *agent {
-	a := &agent{format: f, tools: map[string][]meaning.Definition{}, talks: map[place]*thread{}, requests: map[string]*request{}}
+	a := &agent{format: f, tools: map[string][]tool.Definition{}, talks: map[place]*thread{}, requests: map[string]*request{}}
 	for _, st := range s.Steps {
 		if st.Verb == scenario.VerbModel {
 			a.offer(st.Ref.Session, st.Model.Definitions)
@@ -43,7 +43,7 @@ func newAgent(s *scenario.Scenario, f format) *agent {
 }
 
 // offer adds tools to those of a session. Clients offer the same ones all the time.
-func (a *agent) offer(session string, more []meaning.Definition) {
+func (a *agent) offer(session string, more []tool.Definition) {
 	list := a.tools[session]
 next:
 	for _, d := range more {

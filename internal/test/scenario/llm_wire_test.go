@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -40,7 +39,7 @@ type received struct {
 // format is one of the protocols.
 type format interface {
 	path() string
-	request(history []entry, tools []meaning.Definition) any
+	request(history []entry, tools []tool.Definition) any
 	received(body []byte) (received, error)
 	// several says that one answer can hold calls that are judged one after the other,
 	// while it is still being written.
@@ -80,7 +79,7 @@ func nextEvent(r *bufio.Reader) ([]byte, error) {
 }
 
 // schema is a tool's, or the empty one.
-func schema(d meaning.Definition) strictjson.Value {
+func schema(d tool.Definition) strictjson.Value {
 	if len(d.Schema) == 0 {
 		return strictjson.Value(`{"type":"object"}`)
 	}
@@ -94,7 +93,7 @@ type messagesFormat struct{}
 func (messagesFormat) path() string  { return "/anthropic/v1/messages" }
 func (messagesFormat) several() bool { return true }
 
-func (f messagesFormat) request(history []entry, tools []meaning.Definition) any {
+func (f messagesFormat) request(history []entry, tools []tool.Definition) any {
 	list := []any{}
 	for _, e := range history {
 		var content []any
@@ -246,7 +245,7 @@ type chatFormat struct{}
 func (chatFormat) path() string  { return "/openai/v1/chat/completions" }
 func (chatFormat) several() bool { return false }
 
-func (f chatFormat) request(history []entry, tools []meaning.Definition) any {
+func (f chatFormat) request(history []entry, tools []tool.Definition) any {
 	list := []any{}
 	for _, e := range history {
 		list = append(list, f.messages(e)...)

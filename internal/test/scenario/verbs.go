@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -107,7 +107,7 @@ func (d *decoder) tools(n *configfile.Node) {
 	m := &d.step.Model
 	m.Tools = []string{}
 	for _, item := range d.Items(n) {
-		def := meaning.Definition{}
+		def := tool.Definition{}
 		if item.Kind == configfile.String {
 			def.Name, _ = d.Text(item)
 		} else {

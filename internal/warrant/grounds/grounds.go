@@ -53,7 +53,7 @@ func (c *Context) User(text string) {
 func (c *Context) System(text string) { c.index.System(text) }
 
 // Tools tells what the host offers.
-func (c *Context) Tools(list []meaning.Definition) {
+func (c *Context) Tools(list []tool.Definition) {
 	for _, d := range list {
 		m := meaning.Of(d)
 		c.tools[m.Tool] = m
@@ -73,7 +73,7 @@ func (c *Context) Meaning(name string) *meaning.Meaning {
 	name = tool.Name(name)
 	m := c.tools[name]
 	if m == nil {
-		m = meaning.Of(meaning.Definition{Name: name})
+		m = meaning.Of(tool.Definition{Name: name})
 		if len(c.tools) < maxTools {
 			c.tools[name] = m
 		}

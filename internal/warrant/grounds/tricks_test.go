@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/warrant/grounds"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // coder is a session on a machine with a shell; tainted, a page of the web came in.
 func coder(tainted bool) *grounds.Context {
 	c := grounds.New()
-	c.Tools([]meaning.Definition{
+	c.Tools([]tool.Definition{
 		{Name: "run_command", Description: "Runs a command line in a shell."}, {Name: "write_file", Description: "Writes a file."},
 		{Name: "read_file", Description: "Reads a file."}, {Name: "fetch_page", Description: "Reads a page of the web."},
 	})

@@ -5,12 +5,11 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/warrant/grounds"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // tools of an office that exists nowhere.
-var tools = []meaning.Definition{
+var tools = []tool.Definition{
 	{Name: "send_letter", Description: "Sends a letter to somebody."},
 	{Name: "pay_invoice", Description: "Pays an invoice."},
 	{Name: "delete_entry", Description: "Deletes an entry."},

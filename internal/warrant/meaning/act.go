@@ -1,9 +1,13 @@
 package meaning
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tidemark/tidemark/tool"
+)
 
 // combine settles the act from name, description and the server's hint.
-func (r *reading) combine(said *speech, d Definition) {
+func (r *reading) combine(said *speech, d tool.Definition) {
 	r.fromDescription(said, d)
 	if r.act == Unknown {
 		r.fromThings(d)
@@ -15,7 +19,7 @@ func (r *reading) combine(said *speech, d Definition) {
 
 // fromDescription lets the description speak where the name says nothing or could be read
 // in two ways, and where it tells of something graver.
-func (r *reading) fromDescription(said *speech, d Definition) {
+func (r *reading) fromDescription(said *speech, d tool.Definition) {
 	if r.of == 0 && said.thing != "" {
 		r.of, r.all = said.of, r.all|said.all
 		if r.thing == "" {
@@ -48,7 +52,7 @@ func (r *reading) fromDescription(said *speech, d Definition) {
 func (a Act) mild() bool { return a == Read || a == Create || a == Change }
 
 // fromThings is for names without a verb.
-func (r *reading) fromThings(d Definition) {
+func (r *reading) fromThings(d tool.Definition) {
 	switch {
 	case r.of.any(ofMoney) && !r.of.any(ofFigures):
 		r.become(Pay, "it names a payment, `"+r.thing+"`")

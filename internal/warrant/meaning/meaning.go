@@ -18,16 +18,6 @@ import (
 	"github.com/tidemark/tidemark/tool"
 )
 
-// Definition is what a host knows of a tool. Everything but the name may be missing.
-type Definition struct {
-	Name        string
-	Description string
-	Schema      []byte // JSON Schema of the parameters
-	ReadOnly    *bool  // MCP readOnlyHint, as given
-	Destructive *bool  // MCP destructiveHint, as given
-	OpenWorld   *bool  // MCP openWorldHint, as given
-}
-
 // Meaning is what was understood of a tool. It is not changed after Of and may be shared.
 type Meaning struct {
 	Tool string `json:"tool"` // as policy spells it
@@ -60,7 +50,7 @@ type Param struct {
 }
 
 // Of understands a definition. It never fails: what it cannot read it does not know.
-func Of(d Definition) *Meaning {
+func Of(d tool.Definition) *Meaning {
 	m := &Meaning{Tool: tool.Name(bounded(d.Name, maxName))}
 	said := describe(bounded(d.Description, maxDescription))
 	r := readName(bounded(d.Name, maxName))
@@ -135,7 +125,7 @@ func (m *Meaning) redirect(r *reading) bool {
 }
 
 // weigh derives gravity and what the tool is, once act and parameters are known.
-func (m *Meaning) weigh(r *reading, said *speech, d Definition) {
+func (m *Meaning) weigh(r *reading, said *speech, d tool.Definition) {
 	m.Bare = r.gravity()
 	m.Gravity = m.Bare
 	if said.alsoActs != "" && m.Bare != High {
@@ -169,7 +159,7 @@ func (m *Meaning) weigh(r *reading, said *speech, d Definition) {
 }
 
 // hints are the server's own annotations. They can only make a tool graver.
-func (m *Meaning) hints(r *reading, d Definition) {
+func (m *Meaning) hints(r *reading, d tool.Definition) {
 	switch {
 	case isTrue(d.Destructive) && !isTrue(d.ReadOnly) && m.Gravity != High:
 		m.Bare, m.Gravity = High, High

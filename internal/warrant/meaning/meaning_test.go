@@ -23,25 +23,25 @@ func hint(b bool) *bool { return &b }
 func TestAServersHintsOnlyTighten(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		d    meaning.Definition
+		d    tool.Definition
 		want string
 	}{
-		{"read-only does not lower a verb", meaning.Definition{Name: "delete_entries", ReadOnly: hint(true)}, "delete high sink"},
-		{"read-only does not explain what is unknown", meaning.Definition{Name: "zap", ReadOnly: hint(true)}, "unknown high source sink"},
+		{"read-only does not lower a verb", tool.Definition{Name: "delete_entries", ReadOnly: hint(true)}, "delete high sink"},
+		{"read-only does not explain what is unknown", tool.Definition{Name: "zap", ReadOnly: hint(true)}, "unknown high source sink"},
 		{"read-only settles a name of two readings with a description that agrees",
-			meaning.Definition{Name: "message_board", Description: "Lists the messages on the board.", ReadOnly: hint(true)}, "read none source"},
+			tool.Definition{Name: "message_board", Description: "Lists the messages on the board.", ReadOnly: hint(true)}, "read none source"},
 		{"without the hint it stays grave",
-			meaning.Definition{Name: "message_board", Description: "Lists the messages on the board."}, "send high sink"},
-		{"without the description it stays grave", meaning.Definition{Name: "message_board", ReadOnly: hint(true)}, "send high sink"},
-		{"a name that ends like a question", meaning.Definition{Name: "score_report", ReadOnly: hint(true)}, "send high sink"},
-		{"a thing that is a question", meaning.Definition{Name: "city_menu", ReadOnly: hint(true)}, "read none source"},
-		{"the same without the hint", meaning.Definition{Name: "city_menu"}, "unknown high source sink"},
-		{"a read that says it writes", meaning.Definition{Name: "get_entry", ReadOnly: hint(false)}, "read low source"},
-		{"a change that can destroy", meaning.Definition{Name: "update_note", Destructive: hint(true)}, "change high source sink"},
-		{"harmless by its own word", meaning.Definition{Name: "delete_entries", Destructive: hint(false)}, "delete high sink"},
-		{"a clock of the open world", meaning.Definition{Name: "get_time", OpenWorld: hint(true)}, "read none source"},
-		{"a clock of the closed world", meaning.Definition{Name: "get_time", OpenWorld: hint(false)}, "read none"},
-		{"a clock that brings messages", meaning.Definition{Name: "get_time", Description: "Gets the time and the message of the day."}, "read none source"},
+			tool.Definition{Name: "message_board", Description: "Lists the messages on the board."}, "send high sink"},
+		{"without the description it stays grave", tool.Definition{Name: "message_board", ReadOnly: hint(true)}, "send high sink"},
+		{"a name that ends like a question", tool.Definition{Name: "score_report", ReadOnly: hint(true)}, "send high sink"},
+		{"a thing that is a question", tool.Definition{Name: "city_menu", ReadOnly: hint(true)}, "read none source"},
+		{"the same without the hint", tool.Definition{Name: "city_menu"}, "unknown high source sink"},
+		{"a read that says it writes", tool.Definition{Name: "get_entry", ReadOnly: hint(false)}, "read low source"},
+		{"a change that can destroy", tool.Definition{Name: "update_note", Destructive: hint(true)}, "change high source sink"},
+		{"harmless by its own word", tool.Definition{Name: "delete_entries", Destructive: hint(false)}, "delete high sink"},
+		{"a clock of the open world", tool.Definition{Name: "get_time", OpenWorld: hint(true)}, "read none source"},
+		{"a clock of the closed world", tool.Definition{Name: "get_time", OpenWorld: hint(false)}, "read none"},
+		{"a clock that brings messages", tool.Definition{Name: "get_time", Description: "Gets the time and the message of the day."}, "read none source"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if m := meaning.Of(c.d); flagged(m) != c.want {
@@ -53,7 +53,7 @@ func TestAServersHintsOnlyTighten(t *testing.T) {
 
 // SEQ-02
 func TestAMeaningExplainsItself(t *testing.T) {
-	m := meaning.Of(meaning.Definition{Name: "Create-Appointment", Schema: []byte(
+	m := meaning.Of(tool.Definition{Name: "Create-Appointment", Schema: []byte(
 		`{"properties":{"attendees":{"type":"array","items":{"type":"string","format":"email"}},"zz":{},"budget":{"type":"number"}}}`)})
 	want := []string{
 		"`create_appointment`: create, gravity high (`create` in its name; `attendees` names somebody outside)",
@@ -66,7 +66,7 @@ func TestAMeaningExplainsItself(t *testing.T) {
 	if diff := cmp.Diff(want, m.Explain()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	got := meaning.Of(meaning.Definition{Name: "delete_entry"}).Resolve("entry_ids", []any{"a"})
+	got := meaning.Of(tool.Definition{Name: "delete_entry"}).Resolve("entry_ids", []any{"a"})
 	if want := "a selector: list of ids, the thing acted on"; got.Why != want {
 		t.Errorf("got %q, want %q", got.Why, want)
 	}
@@ -74,7 +74,7 @@ func TestAMeaningExplainsItself(t *testing.T) {
 
 // SEQ-02
 func TestEveryKindOfListHasAPlural(t *testing.T) {
-	m := meaning.Of(meaning.Definition{Name: "send_letter"})
+	m := meaning.Of(tool.Definition{Name: "send_letter"})
 	for path, want := range map[string]string{
 		"to": "list of people or groups", "amounts": "list of sums of money", "dates": "list of dates or times",
 		"texts": "list of texts", "emails": "list of e-mail addresses", "hosts": "list of hosts",
@@ -88,12 +88,12 @@ func TestEveryKindOfListHasAPlural(t *testing.T) {
 // SEQ-02
 func TestYAMLIsAPolicyFile(t *testing.T) {
 	list := []*meaning.Meaning{
-		meaning.Of(meaning.Definition{Name: "mail_letter"}),
-		meaning.Of(meaning.Definition{Name: "Mail-Letter", Description: "Reads it."}),
+		meaning.Of(tool.Definition{Name: "mail_letter"}),
+		meaning.Of(tool.Definition{Name: "Mail-Letter", Description: "Reads it."}),
 		nil,
-		meaning.Of(meaning.Definition{Name: "show_card_statement"}),
-		meaning.Of(meaning.Definition{Name: "od\"d: #\n{na\tme}\u2028", Schema: []byte(`{"properties":{"x\ny: 1":{"type":"string"}}}`)}),
-		meaning.Of(meaning.Definition{}),
+		meaning.Of(tool.Definition{Name: "show_card_statement"}),
+		meaning.Of(tool.Definition{Name: "od\"d: #\n{na\tme}\u2028", Schema: []byte(`{"properties":{"x\ny: 1":{"type":"string"}}}`)}),
+		meaning.Of(tool.Definition{}),
 	}
 	out := meaning.YAML(list)
 	set, faults := policy.Parse("annotations.yaml", out)
@@ -120,7 +120,7 @@ func TestYAMLIsAPolicyFile(t *testing.T) {
 
 // BEY-01
 func TestPathsOfACallFindTheirParameter(t *testing.T) {
-	m := meaning.Of(meaning.Definition{Name: "mail_letter", Schema: []byte(`{"properties":{"to":{"type":"array","items":{"type":"string"}},
+	m := meaning.Of(tool.Definition{Name: "mail_letter", Schema: []byte(`{"properties":{"to":{"type":"array","items":{"type":"string"}},
 		"files":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"}}}}}}`)})
 	for path, want := range map[string]bool{
 		"to": true, "to[0]": true, "to[12][3]": true, "files[].name": true, "files[7].name": true,
@@ -146,7 +146,7 @@ func TestVerbHearsOrdinarySpeech(t *testing.T) {
 }
 
 func TestWordsOfEnumsAreReadBack(t *testing.T) {
-	m := meaning.Of(meaning.Definition{Name: "mail_letter", Schema: []byte(`{"properties":{"to":{"type":"string"},"page":{"type":"integer"}}}`)})
+	m := meaning.Of(tool.Definition{Name: "mail_letter", Schema: []byte(`{"properties":{"to":{"type":"string"},"page":{"type":"integer"}}}`)})
 	b, err := strictjson.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
@@ -189,12 +189,12 @@ func TestSchemasAreBounded(t *testing.T) {
 		"not a schema":     `[1,2]`,
 		"odd types":        `{"properties":{"a":{"type":1,"items":[{"type":"string"}],"prefixItems":[]},"b":true,"c":{"type":[1]}}}`,
 	} {
-		m := meaning.Of(meaning.Definition{Name: "zap", Schema: []byte(schema)})
+		m := meaning.Of(tool.Definition{Name: "zap", Schema: []byte(schema)})
 		if n := len(m.Params); n > 256 {
 			t.Errorf("%s: got %d parameters, want at most 256", name, n)
 		}
 	}
-	long := meaning.Of(meaning.Definition{Name: strings.Repeat("send_", 1000), Description: strings.Repeat("word ", 10000)})
+	long := meaning.Of(tool.Definition{Name: strings.Repeat("send_", 1000), Description: strings.Repeat("word ", 10000)})
 	if len(long.Tool) > 256 || long.Act != meaning.Unknown {
 		t.Errorf("got %s and a name of %d bytes, want unknown and at most 256", long.Act, len(long.Tool))
 	}
@@ -210,9 +210,9 @@ func TestAddingASinkVerbNeverLowersGravity(t *testing.T) {
 		toks := rapid.SliceOfN(rapid.SampledFrom(vocabulary), 1, 5).Draw(t, "words")
 		about := strings.Join(rapid.SliceOfN(rapid.SampledFrom(vocabulary), 0, 8).Draw(t, "about"), " ")
 		verb := rapid.SampledFrom(strings.Fields("send delete execute remove publish")).Draw(t, "verb")
-		before := meaning.Of(meaning.Definition{Name: strings.Join(toks, "_"), Description: about})
+		before := meaning.Of(tool.Definition{Name: strings.Join(toks, "_"), Description: about})
 		more := slices.Insert(slices.Clone(toks), rapid.SampledFrom([]int{0, len(toks)}).Draw(t, "at"), verb)
-		after := meaning.Of(meaning.Definition{Name: strings.Join(more, "_"), Description: about})
+		after := meaning.Of(tool.Definition{Name: strings.Join(more, "_"), Description: about})
 		if after.Gravity > before.Gravity {
 			t.Errorf("%v %s (%s), with %s %s (%s)", toks, before.Gravity, before.Why, verb, after.Gravity, after.Why)
 		}
@@ -223,7 +223,7 @@ func TestAddingASinkVerbNeverLowersGravity(t *testing.T) {
 func TestAGraveVerbInFrontIsNotTalkedAway(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		verb := rapid.SampledFrom(strings.Fields("send delete pay execute grant remove publish invite revoke purchase")).Draw(t, "verb")
-		d := meaning.Definition{
+		d := tool.Definition{
 			Name:        verb + "_" + rapid.SampledFrom(vocabulary).Draw(t, "thing"),
 			Description: strings.Join(rapid.SliceOfN(rapid.SampledFrom(vocabulary), 0, 12).Draw(t, "about"), " "),
 			ReadOnly:    hint(true), Destructive: hint(false), OpenWorld: hint(false),
@@ -235,7 +235,7 @@ func TestAGraveVerbInFrontIsNotTalkedAway(t *testing.T) {
 }
 
 func TestResolveOfAListedParameterDoesNotAllocate(t *testing.T) {
-	m := meaning.Of(meaning.Definition{Name: "mail_letter", Schema: []byte(`{"properties":{"to":{"type":"array"},"ref":{"type":"string"}}}`)})
+	m := meaning.Of(tool.Definition{Name: "mail_letter", Schema: []byte(`{"properties":{"to":{"type":"array"},"ref":{"type":"string"}}}`)})
 	var value any = "ann@post.example"
 	if n := testing.AllocsPerRun(100, func() { m.Resolve("to[0]", value); m.Resolve("ref", value) }); n != 0 {
 		t.Errorf("got %v allocations, want 0", n)
@@ -248,7 +248,7 @@ func FuzzOf(f *testing.F) {
 	f.Add("", "", "", "", "")
 	f.Add("\xff_İ", "and and", `{"properties":{"İ.x[]":{"items":{"properties":{"a":{}}}}}}`, "x[", "<>")
 	f.Fuzz(func(t *testing.T, name, about, schema, path, value string) {
-		d := meaning.Definition{Name: name, Description: about, Schema: []byte(schema)}
+		d := tool.Definition{Name: name, Description: about, Schema: []byte(schema)}
 		m := meaning.Of(d)
 		if again := meaning.Of(d); !cmp.Equal(m, again, cmpopts.IgnoreUnexported(meaning.Meaning{})) {
 			t.Fatalf("two answers: %+v and %+v", m, again)
@@ -269,7 +269,7 @@ func FuzzOf(f *testing.F) {
 }
 
 func BenchmarkOf(b *testing.B) {
-	d := meaning.Definition{Name: "mail_letter", Description: "Sends a letter to everybody on a list.",
+	d := tool.Definition{Name: "mail_letter", Description: "Sends a letter to everybody on a list.",
 		Schema: []byte(`{"properties":{"to":{"type":"array","items":{"type":"string","format":"email"}},"subject":{"type":"string"},"body":{"type":"string","description":"What it says."}}}`)}
 	for b.Loop() {
 		meaning.Of(d)
@@ -277,7 +277,7 @@ func BenchmarkOf(b *testing.B) {
 }
 
 func BenchmarkResolve(b *testing.B) {
-	m := meaning.Of(meaning.Definition{Name: "mail_letter", Schema: []byte(`{"properties":{"to":{"type":"array"},"subject":{},"body":{}}}`)})
+	m := meaning.Of(tool.Definition{Name: "mail_letter", Schema: []byte(`{"properties":{"to":{"type":"array"},"subject":{},"body":{}}}`)})
 	var v any = "ann@post.example"
 	for b.Loop() {
 		m.Resolve("to[0]", v)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // brief is a parameter in a few words: role, kind, and "!" for the thing acted on.
@@ -52,12 +53,12 @@ unsubscribe_letters: url = target url; target_name = selector person!
 run_program: user = selector person!; recipient_path = selector person!
 zap: recipient = target person; blob = unknown none; thing_id = selector id!; url = target url
 `), "\n") {
-		tool, list, _ := strings.Cut(line, ": ")
-		m := meaning.Of(meaning.Definition{Name: tool})
+		name, list, _ := strings.Cut(line, ": ")
+		m := meaning.Of(tool.Definition{Name: name})
 		for entry := range strings.SplitSeq(list, "; ") {
 			path, want, _ := strings.Cut(entry, " = ")
 			if got := brief(m.Resolve(path, nil)); got != want {
-				t.Errorf("%s %s: got %s, want %s", tool, path, got, want)
+				t.Errorf("%s %s: got %s, want %s", name, path, got, want)
 			}
 		}
 	}
@@ -109,7 +110,7 @@ func TestASchemaSaysMoreThanNames(t *testing.T) {
 		{"id by format", "update_entry", `{"properties":{"entry":{"format":"uuid"}}}`, "entry", "selector id!"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := meaning.Of(meaning.Definition{Name: c.tool, Schema: []byte(c.schema)})
+			m := meaning.Of(tool.Definition{Name: c.tool, Schema: []byte(c.schema)})
 			p, ok := m.Param(c.path)
 			if !ok {
 				t.Fatalf("no parameter %s in %+v", c.path, m.Params)
@@ -160,7 +161,7 @@ func TestAValueThatLooksLikeSomebodyIsATarget(t *testing.T) {
 		{"zap", "blob", 3.0, "control none"},
 		{"zap", "", "x", "unknown none"},
 	} {
-		m := meaning.Of(meaning.Definition{Name: c.tool})
+		m := meaning.Of(tool.Definition{Name: c.tool})
 		if p := m.Resolve(c.path, c.value); brief(p) != c.want {
 			t.Errorf("%s %s = %v: got %s, want %s", c.tool, c.path, c.value, brief(p), c.want)
 		}
@@ -183,7 +184,7 @@ func TestParametersCorrectTheActOnlyUpwards(t *testing.T) {
 		{"a schema that cannot be read", "mail_letter", `{"properties":{"to":1,"to":2}}`, "send high sink"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := meaning.Of(meaning.Definition{Name: c.tool, Schema: []byte(c.schema)})
+			m := meaning.Of(tool.Definition{Name: c.tool, Schema: []byte(c.schema)})
 			got, want := strings.Fields(flagged(m)), strings.Fields(c.want)
 			if diff := cmp.Diff(asSet(want), asSet(got)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", m.Why, diff)
@@ -202,7 +203,7 @@ func asSet(list []string) map[string]bool {
 
 // BEY-01
 func TestACallThatNamesNobodyIsLighter(t *testing.T) {
-	m := meaning.Of(meaning.Definition{Name: "create_appointment", Schema: []byte(`{"properties":{"attendees":{"type":"array"}}}`)})
+	m := meaning.Of(tool.Definition{Name: "create_appointment", Schema: []byte(`{"properties":{"attendees":{"type":"array"}}}`)})
 	if m.Gravity != meaning.High || m.Bare != meaning.Low {
 		t.Errorf("got gravity %s and %s bare, want high and low", m.Gravity, m.Bare)
 	}

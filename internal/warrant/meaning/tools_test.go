@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // zoo is one invented tool per line: name | description | act gravity flags, where the
@@ -314,7 +315,7 @@ func TestToolsAreUnderstoodWithoutConfiguration(t *testing.T) {
 		}
 		count++
 		name, about, want := strings.TrimSpace(part[0]), strings.TrimSpace(part[1]), strings.TrimSpace(part[2])
-		m := meaning.Of(meaning.Definition{Name: name, Description: about})
+		m := meaning.Of(tool.Definition{Name: name, Description: about})
 		if got := flagged(m); got != want {
 			t.Errorf("%s (%s): got %s, want %s (%s)", name, about, got, want, m.Why)
 		}
