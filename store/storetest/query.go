@@ -13,8 +13,8 @@ import (
 	"github.com/tidemark/tidemark/store"
 )
 
-func sessions(t *testing.T, open func(t *testing.T) Store) {
-	s, ctx := open(t), t.Context()
+func sessions(t *testing.T, s Store) {
+	ctx := t.Context()
 	var want []store.Session
 	for i := range 7 {
 		name := fmt.Sprintf("%s:%d", []string{"chat", "mail"}[i%2], i)
@@ -65,8 +65,7 @@ func sessions(t *testing.T, open func(t *testing.T) Store) {
 	}
 }
 
-func since(t *testing.T, open func(t *testing.T) Store) {
-	s := open(t)
+func since(t *testing.T, s Store) {
 	for i := range 30 {
 		mustAppend(t, s, fmt.Sprint("s", i%3), uint64(i/3), Events("turn", i, 1))
 	}
@@ -127,8 +126,8 @@ func walk(t *testing.T, s Store, q store.EntryQuery) []store.Entry {
 	}
 }
 
-func turns(t *testing.T, open func(t *testing.T) Store) {
-	s, ctx := open(t), t.Context()
+func turns(t *testing.T, s Store) {
+	ctx := t.Context()
 	began := func(turn, branch string, number int) *event.Event {
 		e := Event(turn, 3*number)
 		e.Branch = branch
