@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/glob"
 	"github.com/tidemark/tidemark/internal/base/redact"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -215,7 +216,7 @@ func (r *reader) toolset(n *configfile.Node) toolset {
 	t := tools()
 	for _, item := range r.Texts(n) {
 		name := tool.Name(item.Text)
-		if hasWild(name) {
+		if glob.Has(name) {
 			if !slices.Contains(t.globs, name) {
 				t.globs = append(t.globs, name)
 			}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/tidemark/tidemark/internal/base/glob"
 	"github.com/tidemark/tidemark/internal/base/redact"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -162,7 +163,7 @@ func (s *Set) row(name string) *row {
 		return r
 	}
 	for _, g := range s.globs {
-		if wild(g, name) {
+		if glob.Match(g, name) {
 			return s.remember(name)
 		}
 	}

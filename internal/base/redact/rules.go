@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/glob"
 )
 
 // Rules are what a configuration adds to what is built in.
@@ -133,7 +135,7 @@ func fieldName(s string) string {
 
 func (f *fieldRule) about(tool string) bool {
 	for _, t := range f.tools {
-		if glob(t, tool) {
+		if glob.Stars(t, tool) {
 			return true
 		}
 	}
@@ -145,36 +147,14 @@ func (f *fieldRule) matches(name, path string) bool {
 		return true
 	}
 	for _, g := range f.globs {
-		if glob(g, name) {
+		if glob.Stars(g, name) {
 			return true
 		}
 	}
 	for _, p := range f.paths {
-		if glob(p, path) {
+		if glob.Stars(p, path) {
 			return true
 		}
 	}
 	return false
-}
-
-// glob matches text against a pattern in which * stands for any characters. It goes
-// back to the latest * only, so it takes no more than the product of the lengths.
-func glob(pattern, text string) bool {
-	p, t, star, mark := 0, 0, -1, 0
-	for t < len(text) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, t
-			p++
-		case p < len(pattern) && pattern[p] == text[t]:
-			p++
-			t++
-		case star >= 0:
-			mark++
-			p, t = star+1, mark
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
 }
