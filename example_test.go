@@ -62,7 +62,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(send.Name, v.Effect, "because of", v.Rule)
-	if _, err := m.Answer(ctx, tidemark.Vote{Session: at.Session, IDs: []string{v.Held.ID}, Approve: true, By: "ada", Via: "console"}); err != nil {
+	yes := tidemark.Vote{Session: at.Session, IDs: []string{v.Held.ID}, Approve: true, By: "ada", Via: "console"}
+	if _, err := m.Answer(ctx, yes); err != nil {
 		log.Fatal(err)
 	}
 	if v, err = m.Decide(ctx, at, send); err != nil {

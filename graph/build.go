@@ -140,7 +140,10 @@ type arrival struct {
 // began. Build reads what was before another turn out of the log.
 func NewBuilder(session string) *Builder {
 	return &Builder{
-		g:    Graph{SessionKey: session, Nodes: []Node{}, Edges: []Edge{}, Summary: Summary{ExternalSources: []string{}, ToolsBlocked: []string{}}},
+		g: Graph{
+			SessionKey: session, Nodes: []Node{}, Edges: []Edge{},
+			Summary: Summary{ExternalSources: []string{}, ToolsBlocked: []string{}},
+		},
 		mark: trust.System, llm: -1,
 		byCall: map[string]int{}, byDigest: map[tool.Digest]int{}, byTool: map[string]int{},
 		results: map[string]int{}, asks: map[string]string{}, answers: map[string]string{},

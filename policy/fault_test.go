@@ -57,7 +57,8 @@ func TestAPolicyStandsInsideAHostsFile(t *testing.T) {
 func TestFaultsOfASectionPointIntoTheHostsFile(t *testing.T) {
 	at := policy.Section{Path: []string{"guard"}, Keys: []string{"taintPolicy"}}
 	for name, tt := range map[string]struct{ src, want string }{
-		"a mode nobody knows":    {"guard: {taintPolicy: {shared: no}}", `host.yaml:1:31: guard.taintPolicy.shared must be allow, confirm or restrict, not "no"`},
+		"a mode nobody knows": {"guard: {taintPolicy: {shared: no}}",
+			`host.yaml:1:31: guard.taintPolicy.shared must be allow, confirm or restrict, not "no"`},
 		"a section that is text": {"guard: yes", "host.yaml:1:8: guard must be a map, not text"},
 		"a file that is no YAML": {"guard: [", ""},
 	} {

@@ -84,8 +84,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	at := tidemark.Ref{Session: "desk", Turn: "1"}
-	if _, err := m.Begin(context.Background(), tidemark.Turn{Ref: at, Sender: trust.Sender{Provider: "chat", ID: "ada", IsOwner: true}}); err != nil {
+	at, owner := tidemark.Ref{Session: "desk", Turn: "1"}, trust.Sender{Provider: "chat", ID: "ada", IsOwner: true}
+	if _, err := m.Begin(context.Background(), tidemark.Turn{Ref: at, Sender: owner}); err != nil {
 		fmt.Println(err)
 		return
 	}

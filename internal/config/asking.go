@@ -33,7 +33,10 @@ func (d *decoder) auditor(n *configfile.Node) Auditor {
 	if n == nil {
 		return a
 	}
-	a = Auditor{Provider: "openai", Timeout: 3 * time.Second, PlanTimeout: 15 * time.Second, MaxConcurrent: 8, PerSession: 500, MaxTokens: 512, Cache: 10 * time.Minute}
+	a = Auditor{
+		Provider: "openai", Timeout: 3 * time.Second, PlanTimeout: 15 * time.Second, Cache: 10 * time.Minute,
+		MaxConcurrent: 8, PerSession: 500, MaxTokens: 512,
+	}
 	number := func(to *int, low, high int64) func(*configfile.Node) {
 		return func(n *configfile.Node) {
 			if v, ok := d.Int(n, low, high); ok {
@@ -173,6 +176,7 @@ func (d *decoder) oneBot(root *configfile.Node, c *Config) {
 		return
 	}
 	if c.Telegram.ChatID != v.ChatID {
-		d.Hintf(root.Get("telegram").Pos, "make a second bot, or use one chat for both", "telegram and verifier.telegram use one bot in two chats")
+		d.Hintf(root.Get("telegram").Pos, "make a second bot, or use one chat for both",
+			"telegram and verifier.telegram use one bot in two chats")
 	}
 }

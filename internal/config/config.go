@@ -155,7 +155,9 @@ func (d *decoder) plugin(n *configfile.Node) Plugin {
 			}
 		},
 	})
-	for key, missing := range map[string]bool{"name": p.Name == "", "url": p.URL == "", "hooks": len(p.Hooks) == 0, "secretEnv": p.Secret == ""} {
+	for key, missing := range map[string]bool{
+		"name": p.Name == "", "url": p.URL == "", "hooks": len(p.Hooks) == 0, "secretEnv": p.Secret == "",
+	} {
 		if missing && n.Get(key) == nil {
 			d.Errorf(n.Pos, "%s needs %s", n.Path, key)
 		}

@@ -234,7 +234,8 @@ func (d *decoder) key(n *configfile.Node) endpoint.Secret {
 	}
 	v, _ := d.env(name)
 	if v == "" || strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		d.Hintf(n.Pos, "set it before starting, or leave keyEnv out to pass the client's own key on", "environment variable %s is not set, or holds more than a key", name)
+		d.Hintf(n.Pos, "set it before starting, or leave keyEnv out to pass the client's own key on",
+			"environment variable %s is not set, or holds more than a key", name)
 		return ""
 	}
 	return endpoint.Secret(v)

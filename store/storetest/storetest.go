@@ -106,20 +106,24 @@ func Event(turn string, number int) *event.Event {
 	default:
 		e.Kind = event.ResultSeen
 		e.Seen = &event.Seen{
-			CallID: fmt.Sprint("call-", number), Tool: "web_fetch", Step: uint64(number), Label: label(number), Content: content(number), Source: true,
+			CallID: fmt.Sprint("call-", number), Tool: "web_fetch", Step: uint64(number),
+			Label: label(number), Content: content(number), Source: true,
 		}
 	}
 	return e
 }
 
+// letter is what a page says.
+const letter = "Dear customer, your parcel is on its way"
+
 func label(number int) trust.Label {
-	return trust.Label{Level: trust.External, Sources: []trust.Source{
-		{Level: trust.External, Step: uint64(number), Kind: "tool_result", Tool: "web_fetch", Detail: "https://example.com/page", Excerpt: "Dear customer, your parcel is on its way"},
-	}}
+	return trust.Label{Level: trust.External, Sources: []trust.Source{{
+		Level: trust.External, Step: uint64(number), Kind: "tool_result", Tool: "web_fetch", Detail: "https://example.com/page", Excerpt: letter,
+	}}}
 }
 
 func content(number int) *event.Content {
-	return &event.Content{Hash: tool.DigestOf(fmt.Append(nil, "content", number)), Bytes: 1000 + number, Preview: "Dear customer, your parcel is on its way"}
+	return &event.Content{Hash: tool.DigestOf(fmt.Append(nil, "content", number)), Bytes: 1000 + number, Preview: letter}
 }
 
 // Events are n events of one turn, numbered from first.

@@ -66,7 +66,8 @@ func DefaultRules() Rules {
 		{
 			Tools: []string{
 				"write", "write_file", "*__write_file", "create", "create_file", "*__create_file", "save_file", "append_file", "write_to_file",
-				"edit", "edit_file", "*__edit_file", "multi_edit", "multiedit", "*multi_edit", "notebook_edit", "notebookedit", "str_replace", "*str_replace*",
+				"edit", "edit_file", "*__edit_file", "multi_edit", "multiedit", "*multi_edit",
+				"notebook_edit", "notebookedit", "str_replace", "*str_replace*",
 				"insert", "replace", "replace_in_file", "search_replace", "apply_patch", "*apply_patch", "patch", "apply_diff",
 			},
 			Fields: []string{
@@ -78,7 +79,8 @@ func DefaultRules() Rules {
 		{Fields: []string{
 			"password", "*_password", "passwd", "passphrase", "*_passphrase", "passcode", "pin", "cvv", "cvc", "otp",
 			"secret", "secrets", "*_secret", "client_secret", "secret_key", "*_secret_key", "secret_access_key", "*_secret_access_key",
-			"token", "access_token", "refresh_token", "id_token", "auth_token", "bot_token", "bearer_token", "session_token", "api_token", "*_api_token",
+			"token", "access_token", "refresh_token", "id_token", "auth_token", "bot_token",
+			"bearer_token", "session_token", "api_token", "*_api_token",
 			"api_key", "*_api_key", "private_key", "*_private_key", "access_key", "account_key", "encryption_key", "signing_key",
 			"authorization", "proxy_authorization", "credentials", "cookie", "cookies", "set_cookie",
 		}},
