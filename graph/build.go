@@ -87,7 +87,7 @@ func (p *past) apply(e event.Event) {
 }
 
 func (p *past) builder(session string) *Builder {
-	b := NewBuilder(session, &p.taint)
+	b := builderAfter(session, &p.taint)
 	for _, e := range p.since {
 		b.precede(&e)
 	}
@@ -136,19 +136,26 @@ type arrival struct {
 	input bool // it triggers the call; everything else is consumed
 }
 
-// NewBuilder makes a builder for the next turn of a branch whose taint before the
-// turn is before; nil is a context that nobody began.
-func NewBuilder(session string, before *session.Taint) *Builder {
-	b := &Builder{
-		g:    Graph{SessionKey: session, Nodes: []Node{}, Edges: []Edge{}, Summary: Summary{ExternalSources: []string{}, ToolsBlocked: []string{}}},
+// NewBuilder makes a builder for the first turn of a session: a context that nobody
+// began. Build reads what was before another turn out of the log.
+func NewBuilder(session string) *Builder {
+	return &Builder{
+		g: Graph{
+			SessionKey: session, Nodes: []Node{}, Edges: []Edge{},
+			Summary: Summary{ExternalSources: []string{}, ToolsBlocked: []string{}},
+		},
 		mark: trust.System, llm: -1,
 		byCall: map[string]int{}, byDigest: map[tool.Digest]int{}, byTool: map[string]int{},
 		results: map[string]int{}, asks: map[string]string{}, answers: map[string]string{},
 		known: map[string]trust.Level{}, rounds: map[int]bool{}, seen: map[string]bool{},
 	}
-	if before != nil {
-		b.taint = *before.Clone()
-	}
+}
+
+// builderAfter makes a builder for the next turn of a branch with that taint, which it
+// leaves alone.
+func builderAfter(session string, before *session.Taint) *Builder {
+	b := NewBuilder(session)
+	b.taint = *before.Clone()
 	return b
 }
 

@@ -413,7 +413,7 @@ func TestASealedTurnTakesNothingMore(t *testing.T) {
 		result - web_fetch untrusted
 		vote q1 approve
 		result - web_fetch untrusted late=1`)
-	b := graph.NewBuilder("s1", nil)
+	b := graph.NewBuilder("s1")
 	for _, e := range events[:3] {
 		if err := b.Add(e); err != nil {
 			t.Fatal(err)
@@ -441,7 +441,7 @@ func TestASealedTurnTakesNothingMore(t *testing.T) {
 }
 
 func TestBuilderRefusesWhatIsNotItsTurn(t *testing.T) {
-	b := graph.NewBuilder("s1", nil)
+	b := graph.NewBuilder("s1")
 	events := scriptTurn(t, `began owner turn=t1
 		began owner turn=t2
 		model branch=other turn=t1
@@ -639,7 +639,7 @@ func TestIterationsAreCountedFromCallsWhereModelCallsAreNotReported(t *testing.T
 }
 
 func TestASnapshotDoesNotChange(t *testing.T) {
-	b := graph.NewBuilder("s1", nil)
+	b := graph.NewBuilder("s1")
 	events := scriptTurn(t, `began owner
 		model
 		answered calls=read
@@ -677,7 +677,7 @@ func TestBuilderLeavesTheBranchTaintAlone(t *testing.T) {
 	for _, e := range events[:2] {
 		live.Apply(&e)
 	}
-	b := graph.NewBuilder("s1", &live)
+	b := graph.BuilderAfter("s1", &live)
 	for _, e := range events[2:] {
 		if err := b.Add(e); err != nil {
 			t.Fatal(err)

@@ -137,7 +137,7 @@ func FuzzGraphBuild(f *testing.F) {
 		if len(kinds) > 200 {
 			return
 		}
-		b := graph.NewBuilder("s1", nil)
+		b := graph.NewBuilder("s1")
 		_ = b.Add(event.Event{Kind: event.TurnBegan, Began: &event.Began{}})
 		all := []event.Kind{event.TurnBegan, event.ContextSeen, event.ModelCalled, event.ModelAnswered,
 			event.CallDecided, event.ResultSeen, event.Answered, event.TryFailed, event.TrustReset,

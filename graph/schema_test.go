@@ -95,7 +95,7 @@ func TestEveryGraphFitsTheSchemaOfTheSeed(t *testing.T) {
 			rt.Errorf("graph does not fit the schema: %v\n%s", err, body)
 		}
 	})
-	empty, err := strictjson.Marshal(graph.NewBuilder("s1", nil).Graph())
+	empty, err := strictjson.Marshal(graph.NewBuilder("s1").Graph())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,6 @@ package hook
 import (
 	"errors"
 	"fmt"
-
-	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // The checks of decoded events. A field that event and context both have must not
@@ -99,9 +97,9 @@ func agree(field string, inEvent, inContext *string) error {
 }
 
 // object completes an absent object.
-func object(field string, v *strictjson.Value) error {
+func object(field string, v *JSON) error {
 	if *v == nil {
-		*v = strictjson.Value("{}")
+		*v = JSON("{}")
 	}
 	if v.Kind() != '{' {
 		return fmt.Errorf("event.%s: want an object, got %s", field, kindOf(*v))

@@ -70,7 +70,7 @@ func Decode(name Name, body []byte) (*Envelope, error) {
 // DecodeResult reads a handler's answer. Unknown fields are refused: an answer that we
 // would understand only in part cannot be honoured.
 func DecodeResult[R any](body []byte) (*R, error) {
-	if kind := strictjson.Value(body).Kind(); kind != '{' {
+	if kind := JSON(body).Kind(); kind != '{' {
 		return nil, fmt.Errorf("decode result: want an object, got %s", kindOf(body))
 	}
 	r := new(R)
@@ -132,9 +132,9 @@ func decodeAs[E any, P interface {
 // explain finds the field that does not fit, in the sender's words instead of Go's.
 func explain(body []byte, event reflect.Type, cause error) error {
 	var parts struct {
-		Hook  strictjson.Value `json:"hook"`
-		Event strictjson.Value `json:"event"`
-		Ctx   strictjson.Value `json:"ctx"`
+		Hook  JSON `json:"hook"`
+		Event JSON `json:"event"`
+		Ctx   JSON `json:"ctx"`
 	}
 	if strictjson.Unmarshal(body, &parts) != nil {
 		return cause
@@ -146,11 +146,11 @@ func explain(body []byte, event reflect.Type, cause error) error {
 }
 
 // misfit names the first field of the object that its Go type cannot hold.
-func misfit(where string, object strictjson.Value, shape reflect.Type) error {
+func misfit(where string, object JSON, shape reflect.Type) error {
 	if object == nil {
 		return nil
 	}
-	var fields map[string]strictjson.Value
+	var fields map[string]JSON
 	if strictjson.Unmarshal(object, &fields) != nil {
 		return fmt.Errorf("%s: want an object, got %s", where, kindOf(object))
 	}
@@ -192,7 +192,7 @@ func wanted(t reflect.Type) string {
 	return "an object"
 }
 
-func kindOf(v strictjson.Value) string {
+func kindOf(v JSON) string {
 	switch v.Kind() {
 	case '{':
 		return "an object"

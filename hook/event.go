@@ -3,7 +3,6 @@ package hook
 import (
 	"slices"
 
-	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -18,25 +17,25 @@ type Event interface {
 
 // BeforeLLMCall comes before every model call of the loop, recursive ones included.
 type BeforeLLMCall struct {
-	Messages      []strictjson.Value `json:"messages"` // complete, as they will be sent
-	SystemPrompt  string             `json:"systemPrompt"`
-	Model         string             `json:"model"`
-	Iteration     int                `json:"iteration"` // 0 is the first call
-	Tools         []Tool             `json:"tools"`     // what the model may see
-	TokenEstimate int64              `json:"tokenEstimate,omitzero"`
-	SessionKey    string             `json:"sessionKey"`
-	AgentID       string             `json:"agentId,omitzero"`
+	Messages      []JSON `json:"messages"` // complete, as they will be sent
+	SystemPrompt  string `json:"systemPrompt"`
+	Model         string `json:"model"`
+	Iteration     int    `json:"iteration"` // 0 is the first call
+	Tools         []Tool `json:"tools"`     // what the model may see
+	TokenEstimate int64  `json:"tokenEstimate,omitzero"`
+	SessionKey    string `json:"sessionKey"`
+	AgentID       string `json:"agentId,omitzero"`
 }
 
 // AfterLLMCall comes with the model's response, before any of its tool calls runs.
 type AfterLLMCall struct {
-	Messages   []strictjson.Value `json:"messages"`
-	Response   strictjson.Value   `json:"response,omitzero"`
-	ToolCalls  []ToolCall         `json:"toolCalls"`
-	Iteration  int                `json:"iteration"`
-	Model      string             `json:"model"`
-	LatencyMs  float64            `json:"latencyMs"`
-	TokenUsage *TokenUsage        `json:"tokenUsage,omitzero"`
+	Messages   []JSON      `json:"messages"`
+	Response   JSON        `json:"response,omitzero"`
+	ToolCalls  []ToolCall  `json:"toolCalls"`
+	Iteration  int         `json:"iteration"`
+	Model      string      `json:"model"`
+	LatencyMs  float64     `json:"latencyMs"`
+	TokenUsage *TokenUsage `json:"tokenUsage,omitzero"`
 }
 
 // TokenUsage is what a model call consumed.
@@ -47,11 +46,11 @@ type TokenUsage struct {
 
 // ContextAssembled comes once per turn: the census of what is in the context.
 type ContextAssembled struct {
-	SystemPrompt string             `json:"systemPrompt"`
-	Messages     []strictjson.Value `json:"messages"`
-	Sources      []Source           `json:"sources"`
-	SessionKey   string             `json:"sessionKey"`
-	AgentID      string             `json:"agentId,omitzero"`
+	SystemPrompt string   `json:"systemPrompt"`
+	Messages     []JSON   `json:"messages"`
+	Sources      []Source `json:"sources"`
+	SessionKey   string   `json:"sessionKey"`
+	AgentID      string   `json:"agentId,omitzero"`
 }
 
 // Source is one entry of the census. Trust that the host does not name is untrusted.

@@ -130,7 +130,7 @@ func keepCalls(have, want []ToolCall) (kept []ToolCall, added []string, err erro
 	for _, call := range have {
 		calls[key{call.ID, call.Name}]++
 	}
-	answers := make(map[key][]strictjson.Value, len(want))
+	answers := make(map[key][]JSON, len(want))
 	for i, w := range want {
 		args, err := ownObject(fmt.Sprintf("toolCalls[%d].arguments", i), w.Arguments)
 		if err != nil {
@@ -165,11 +165,11 @@ func keepCalls(have, want []ToolCall) (kept []ToolCall, added []string, err erro
 }
 
 // ownObject is a checked copy of a JSON object; nil stays nil.
-func ownObject(field string, v strictjson.Value) (strictjson.Value, error) {
+func ownObject(field string, v JSON) (JSON, error) {
 	if v == nil {
 		return nil, nil
 	}
-	var own strictjson.Value
+	var own JSON
 	if err := strictjson.Unmarshal(v, &own); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrResult, field, err)
 	}
@@ -180,11 +180,11 @@ func ownObject(field string, v strictjson.Value) (strictjson.Value, error) {
 }
 
 // ownObjects is a checked copy of a list of JSON objects; nil stays nil.
-func ownObjects(field string, list []strictjson.Value) ([]strictjson.Value, error) {
+func ownObjects(field string, list []JSON) ([]JSON, error) {
 	if list == nil {
 		return nil, nil
 	}
-	own := make([]strictjson.Value, len(list))
+	own := make([]JSON, len(list))
 	for i, v := range list {
 		o, err := ownObject(fmt.Sprintf("%s[%d]", field, i), v)
 		if err != nil {

@@ -1,7 +1,5 @@
 package hook
 
-import "github.com/tidemark/tidemark/internal/base/strictjson"
-
 // In every result nil or absent means "no change". A list that is there replaces:
 // an empty tools list is "no tools", an empty toolCalls list "no calls".
 //
@@ -10,13 +8,13 @@ import "github.com/tidemark/tidemark/internal/base/strictjson"
 
 // BeforeLLMCallResult answers before_llm_call.
 type BeforeLLMCallResult struct {
-	Messages     []strictjson.Value `json:"messages,omitzero"` // objects
-	SystemPrompt *string            `json:"systemPrompt,omitzero"`
-	Model        string             `json:"model,omitzero"` // call another model
-	Tools        []Tool             `json:"tools,omitzero"` // keeps the tools of these names, adds none
-	Block        bool               `json:"block,omitzero"` // abort the turn
-	BlockReason  string             `json:"blockReason,omitzero"`
-	BlockedBy    string             `json:"-"`
+	Messages     []JSON  `json:"messages,omitzero"` // objects
+	SystemPrompt *string `json:"systemPrompt,omitzero"`
+	Model        string  `json:"model,omitzero"` // call another model
+	Tools        []Tool  `json:"tools,omitzero"` // keeps the tools of these names, adds none
+	Block        bool    `json:"block,omitzero"` // abort the turn
+	BlockReason  string  `json:"blockReason,omitzero"`
+	BlockedBy    string  `json:"-"`
 }
 
 // AfterLLMCallResult answers after_llm_call.
@@ -44,15 +42,15 @@ type BeforeAgentStartResult struct {
 
 // BeforeToolCallResult answers before_tool_call.
 type BeforeToolCallResult struct {
-	Params      strictjson.Value `json:"params,omitzero"` // replaces them whole; an object
-	Block       bool             `json:"block,omitzero"`
-	BlockReason string           `json:"blockReason,omitzero"`
-	BlockedBy   string           `json:"-"`
+	Params      JSON   `json:"params,omitzero"` // replaces them whole; an object
+	Block       bool   `json:"block,omitzero"`
+	BlockReason string `json:"blockReason,omitzero"`
+	BlockedBy   string `json:"-"`
 }
 
 // ToolResultPersistResult answers tool_result_persist.
 type ToolResultPersistResult struct {
-	Message strictjson.Value `json:"message,omitzero"` // an object
+	Message JSON `json:"message,omitzero"` // an object
 }
 
 // MessageSendingResult answers message_sending.

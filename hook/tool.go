@@ -11,7 +11,7 @@ import (
 // a built-in tool that has only a {"type": …}, or the bare name. The zero Tool has no name.
 type Tool struct {
 	name string
-	raw  strictjson.Value
+	raw  JSON
 }
 
 // NewTool reads a definition. One without a name, or with two different ones, is an
@@ -31,7 +31,7 @@ func ToolNamed(name string) Tool { return Tool{name: name} }
 func (t Tool) Name() string { return t.name }
 
 // Raw is the definition as it came, nil for a bare ToolNamed. It must not be changed.
-func (t Tool) Raw() strictjson.Value { return t.raw }
+func (t Tool) Raw() JSON { return t.raw }
 
 // Equal reports whether both are the same definition byte for byte.
 func (t Tool) Equal(u Tool) bool { return t.name == u.name && bytes.Equal(t.raw, u.raw) }
@@ -58,7 +58,7 @@ var (
 )
 
 func toolName(raw []byte) (string, error) {
-	if strictjson.Value(raw).Kind() == '"' {
+	if JSON(raw).Kind() == '"' {
 		var name string
 		if err := strictjson.Unmarshal(raw, &name); err != nil {
 			return "", err
@@ -66,9 +66,9 @@ func toolName(raw []byte) (string, error) {
 		return checkedName(name)
 	}
 	var def struct {
-		Name     string           `json:"name"`
-		Type     string           `json:"type"`
-		Function strictjson.Value `json:"function"`
+		Name     string `json:"name"`
+		Type     string `json:"type"`
+		Function JSON   `json:"function"`
 	}
 	if err := strictjson.Unmarshal(raw, &def); err != nil {
 		return "", err
@@ -103,7 +103,7 @@ func checkedName(name string) (string, error) {
 
 // ToolCall is one call the model wants to make.
 type ToolCall struct {
-	ID        string           `json:"id"`
-	Name      string           `json:"name"`
-	Arguments strictjson.Value `json:"arguments,omitzero"` // an object; nil is the empty one, in a result "as before"
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments JSON   `json:"arguments,omitzero"` // an object; nil is the empty one, in a result "as before"
 }

@@ -186,7 +186,9 @@ func (s *Set) memoryFile(fields map[string]any) string {
 
 // patchedFile is the file a line of a patch names.
 func patchedFile(line string) string {
-	for _, mark := range []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:", "+++ b/", "+++ ", "--- a/", "--- "} {
+	for _, mark := range []string{
+		"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:", "+++ b/", "+++ ", "--- a/", "--- ",
+	} {
 		if p, ok := strings.CutPrefix(line, mark); ok {
 			return strings.TrimSpace(p)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/base/glob"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -21,7 +22,7 @@ func parseCommandPattern(s string) commandPattern {
 }
 
 func (p commandPattern) match(run *shell.Run, unsure bool) sureness {
-	if !wild(p[0], run.Name) {
+	if !glob.Match(p[0], run.Name) {
 		return no
 	}
 	if !unsure && !run.Guess && trustedFolder(run) && p.follows(run.Args) {
@@ -31,7 +32,7 @@ func (p commandPattern) match(run *shell.Run, unsure bool) sureness {
 	args := run.Args
 	for _, want := range p[1:] {
 		want = strings.ToLower(want)
-		i := slices.IndexFunc(args, func(a shell.Word) bool { return !a.Known || wild(want, strings.ToLower(a.Text)) })
+		i := slices.IndexFunc(args, func(a shell.Word) bool { return !a.Known || glob.Match(want, strings.ToLower(a.Text)) })
 		if i < 0 {
 			return no
 		}
@@ -42,7 +43,7 @@ func (p commandPattern) match(run *shell.Run, unsure bool) sureness {
 
 func (p commandPattern) follows(args []shell.Word) bool {
 	for i, want := range p[1:] {
-		if i >= len(args) || !args[i].Known || !wild(want, args[i].Text) {
+		if i >= len(args) || !args[i].Known || !glob.Match(want, args[i].Text) {
 			return false
 		}
 	}

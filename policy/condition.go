@@ -221,7 +221,8 @@ func survey(checked *cel.Ast) (*condition, bool, error) {
 			}
 		case ast.ComprehensionKind:
 			costly = true
-			if r := e.AsComprehension().IterRange(); r.Kind() == ast.IdentKind && slices.Contains([]string{"calls", "results", "origin", "does"}, r.AsIdent()) {
+			r := e.AsComprehension().IterRange()
+			if r.Kind() == ast.IdentKind && slices.Contains([]string{"calls", "results", "origin", "does"}, r.AsIdent()) {
 				err = fmt.Errorf("%s can be asked for one tool, it cannot be listed", r.AsIdent())
 			}
 		case ast.SelectKind:

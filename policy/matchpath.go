@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/glob"
 )
 
 // pathPattern is a file path with * and **; it may begin with ~/ for any home.
@@ -68,21 +70,21 @@ func readPath(s string) (filePath, bool) {
 }
 
 func (p pathPattern) match(f filePath) sureness {
-	if f.plain && wildPath(p.exact, f.segs) {
+	if f.plain && glob.Path(p.exact, f.segs) {
 		return sure
 	}
 	segs := make([]string, len(f.segs))
 	for i, seg := range f.segs {
 		segs[i] = strings.ToLower(seg)
 	}
-	if wildPath(p.loose, segs) {
+	if glob.Path(p.loose, segs) {
 		return maybe
 	}
 	// a way up from nobody knows where may end at an absolute path
 	for len(segs) > 0 && segs[0] == ".." {
 		segs = segs[1:]
 	}
-	if len(segs) < len(f.segs) && wildPath(p.loose, append([]string{""}, segs...)) {
+	if len(segs) < len(f.segs) && glob.Path(p.loose, append([]string{""}, segs...)) {
 		return maybe
 	}
 	return no

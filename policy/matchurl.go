@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/glob"
 )
 
 // sureness says how well a value fits a pattern. Rules that improve trust need
@@ -112,7 +114,7 @@ func (p urlPattern) match(at place) sureness {
 	if p.scheme != "*" && p.scheme != at.scheme || !matchHost(p.labels, at.labels) {
 		return no
 	}
-	if p.path != nil && !wildPath(p.path, at.path) {
+	if p.path != nil && !glob.Path(p.path, at.path) {
 		return no
 	}
 	if at.plain && (p.port == "*" || p.port == at.port) {
@@ -133,7 +135,7 @@ func matchHost(pattern, host []string) bool {
 		return false
 	}
 	for i, l := range pattern {
-		if !wild(l, host[i]) {
+		if !glob.Match(l, host[i]) {
 			return false
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/glob"
 	"github.com/tidemark/tidemark/internal/base/redact"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -25,32 +26,29 @@ func Default() *Set {
 
 // Parse reads a policy file. It is pure: file is only the name in messages. The
 // Faults may hold warnings beside a Set; with an error among them the Set is nil.
-func Parse(file string, src []byte) (*Set, configfile.Faults) {
+// It ignores the Reserved keys.
+func Parse(file string, src []byte) (*Set, Faults) {
 	root, faults := configfile.Parse(file, src)
 	if faults.Err() != nil {
-		return nil, faults
+		return nil, public(faults)
 	}
-	return ParseTree(root, file)
+	return parseTree(root)
 }
 
-// ParseTree is Parse for a file that is already a tree. It ignores the Reserved keys.
-func ParseTree(root *configfile.Node, file string) (*Set, configfile.Faults) {
-	if root == nil {
-		root = &configfile.Node{Pos: configfile.Pos{File: file, Line: 1, Col: 1}}
-	}
+func parseTree(root *configfile.Node) (*Set, Faults) {
 	r := newReader(root)
 	r.Fields(root, r.fields())
 	r.finish()
 	r.Faults.Sort()
 	if r.Faults.Err() != nil {
-		return nil, r.Faults
+		return nil, public(r.Faults)
 	}
 	set := r.compile(r.redactor())
 	set.version = version(root)
 	for _, agent := range set.agents {
 		agent.version = set.version
 	}
-	return set, r.Faults
+	return set, public(r.Faults)
 }
 
 // reader decodes one file.
@@ -218,7 +216,7 @@ func (r *reader) toolset(n *configfile.Node) toolset {
 	t := tools()
 	for _, item := range r.Texts(n) {
 		name := tool.Name(item.Text)
-		if hasWild(name) {
+		if glob.Has(name) {
 			if !slices.Contains(t.globs, name) {
 				t.globs = append(t.globs, name)
 			}

@@ -163,6 +163,3 @@ func (r *reader) redactor() *redact.Redactor {
 	}
 	return out
 }
-
-// Redactor removes secrets the way the file says.
-func (s *Set) Redactor() *redact.Redactor { return s.redactor }

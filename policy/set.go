@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/glob"
 	"github.com/tidemark/tidemark/internal/base/redact"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -27,7 +27,7 @@ type Set struct {
 	settings  Settings
 	without   trust.Level
 	named     []string
-	warnings  configfile.Faults
+	warnings  Faults
 	agents    map[string]*Set
 	redactor  *redact.Redactor
 	asksFacts bool // some rule asks what calls do or where values came from
@@ -81,7 +81,7 @@ func (s *Set) Settings() Settings { return s.settings }
 func (s *Set) Tools() []string { return slices.Clone(s.named) }
 
 // Warnings are what was corrected or ignored when the file was read.
-func (s *Set) Warnings() configfile.Faults { return slices.Clone(s.warnings) }
+func (s *Set) Warnings() Faults { return slices.Clone(s.warnings) }
 
 // compile makes the Set of a file that has no errors.
 func (r *reader) compile(redactor *redact.Redactor) *Set {
@@ -98,7 +98,7 @@ func (r *reader) compile(redactor *redact.Redactor) *Set {
 
 func (r *reader) compileScope(sc *scope, f *facts) *Set {
 	s := &Set{
-		settings: r.settings, without: r.without, warnings: r.Faults.Only(configfile.Warning),
+		settings: r.settings, without: r.without, warnings: public(r.Faults).Warnings(),
 		named: slices.Sorted(maps.Keys(r.named)),
 		scope: sc, facts: f, bounds: sc.bounds(),
 	}
@@ -163,7 +163,7 @@ func (s *Set) row(name string) *row {
 		return r
 	}
 	for _, g := range s.globs {
-		if wild(g, name) {
+		if glob.Match(g, name) {
 			return s.remember(name)
 		}
 	}

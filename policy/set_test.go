@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -69,7 +68,7 @@ annotations: {gamma: {}}
 
 func TestWarningsStayWithTheSet(t *testing.T) {
 	s, faults := policy.Parse("p.yaml", []byte("taintPolicy: {shared: restrict}\n"))
-	if len(s.Warnings()) != 2 || len(faults) != 2 || s.Warnings()[0].Severity != configfile.Warning {
+	if len(s.Warnings()) != 2 || len(faults) != 2 || !s.Warnings()[0].Warning {
 		t.Errorf("got %v, want the two corrected levels", s.Warnings())
 	}
 	if len(policy.Default().Warnings()) != 0 {
@@ -77,8 +76,8 @@ func TestWarningsStayWithTheSet(t *testing.T) {
 	}
 }
 
-func TestParseTreeTakesNothingForAnEmptyFile(t *testing.T) {
-	s, faults := policy.ParseTree(nil, "p.yaml")
+func TestParseTakesNothingForAnEmptyFile(t *testing.T) {
+	s, faults := policy.Parse("p.yaml", nil)
 	if s == nil || faults != nil || s.Version() != policy.Default().Version() {
 		t.Errorf("got %v, want the default", faults)
 	}

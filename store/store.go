@@ -2,6 +2,11 @@
 // queries answer with, how events become records, and the check that finds every
 // break in a log. It is pure: no I/O, no clock, no goroutines.
 //
+// A monitor needs no more of a store than tidemark.Store: package memory is one that
+// forgets, package sqlite one that does not. One of your own makes records with Encode,
+// links them with audit.Next, and passes storetest.RunLog; one that also answers what the
+// server's doors ask passes storetest.Run.
+//
 // Invariants:
 //   - a record gets an ID that only grows, in the order of commits, with no gap;
 //   - records committed together are one batch, and the ledger covers every batch;

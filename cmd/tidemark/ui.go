@@ -1,15 +1,14 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"charm.land/lipgloss/v2"
 	"golang.org/x/term"
 
+	"github.com/tidemark/tidemark/internal/base/columns"
 	"github.com/tidemark/tidemark/internal/draw"
 )
 
@@ -65,51 +64,23 @@ func (u ui) faults(rendered string) string {
 	return strings.Join(lines, "\n")
 }
 
-// table prints rows in columns. Colour is added after the widths are known, so cells
-// are (meaning, text) pairs.
+// cell is a text and the meaning it is coloured by.
 type cell struct{ meaning, text string }
 
+// table prints rows in columns.
 func (u ui) table(w io.Writer, head []string, rows [][]cell) error {
-	if !u.colour {
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, strings.Join(head, "\t"))
-		for _, r := range rows {
-			texts := make([]string, len(r))
-			for i, c := range r {
-				texts[i] = c.text
-			}
-			fmt.Fprintln(t, strings.Join(texts, "\t"))
-		}
-		return t.Flush()
-	}
-	width := make([]int, len(head))
+	lines := [][]string{make([]string, len(head))}
 	for i, h := range head {
-		width[i] = lipgloss.Width(h)
+		lines[0][i] = u.word("title", h)
 	}
 	for _, r := range rows {
+		line := make([]string, len(r))
 		for i, c := range r {
-			width[i] = max(width[i], lipgloss.Width(c.text))
+			line[i] = u.word(c.meaning, c.text)
 		}
+		lines = append(lines, line)
 	}
-	line := func(cells []cell) {
-		var b strings.Builder
-		for i, c := range cells {
-			b.WriteString(u.word(c.meaning, c.text))
-			if i < len(cells)-1 {
-				b.WriteString(strings.Repeat(" ", width[i]-lipgloss.Width(c.text)+2))
-			}
-		}
-		fmt.Fprintln(w, b.String())
-	}
-	titles := make([]cell, len(head))
-	for i, h := range head {
-		titles[i] = cell{"title", h}
-	}
-	line(titles)
-	for _, r := range rows {
-		line(r)
-	}
-	return nil
+	return columns.Write(w, lines)
 }
 
 // drawStyle colours pictures with the same palette.

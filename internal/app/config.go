@@ -64,7 +64,7 @@ func ReadShadow(path string, cfg *config.Config) (*policy.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, faults := policy.Parse(file, src)
+	set, faults := config.Policy(file, src)
 	if faults.Err() != nil {
 		return nil, &ConfigError{File: file, Faults: faults, Rendered: faults.Render(src)}
 	}

@@ -83,7 +83,7 @@ func (o *outside) openVerifier(cfg *config.Config, logger *slog.Logger) error {
 		return nil
 	}
 	if opts.AsksTelegram() {
-		b, err := o.bot(cfg.Verifier.Telegram, logger)
+		b, err := o.bot(cfg.VerifierChat, logger)
 		if err != nil {
 			return err
 		}
@@ -95,13 +95,11 @@ func (o *outside) openVerifier(cfg *config.Config, logger *slog.Logger) error {
 }
 
 // bot is the bot of a token; two sections that name one share it.
-func (o *outside) bot(t *verifier.TelegramConfig, logger *slog.Logger) (*telegram.Bot, error) {
+func (o *outside) bot(t *telegram.Settings, logger *slog.Logger) (*telegram.Bot, error) {
 	if b := o.bots[string(t.BotToken)]; b != nil {
 		return b, nil
 	}
-	b, err := telegram.New(telegram.Options{
-		Token: string(t.BotToken), ChatID: t.ChatID, AllowedUserIDs: t.AllowedUserIDs, BaseURL: t.BaseURL, Logger: logger,
-	})
+	b, err := telegram.New(t.Options(logger))
 	if err == nil {
 		o.bots[string(t.BotToken)] = b
 	}

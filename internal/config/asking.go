@@ -4,8 +4,10 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/base/outbound"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
+	"github.com/tidemark/tidemark/internal/people/telegram"
 )
 
 // Auditor is the `auditor` section: the model that judges intent.
@@ -13,7 +15,7 @@ type Auditor struct {
 	Provider      string // openai or anthropic; "" when there is no auditor
 	BaseURL       string // "" is the provider's own
 	Model         string
-	Key           Secret
+	Key           endpoint.Secret
 	Timeout       time.Duration // of one audit, retries included
 	PlanTimeout   time.Duration // of drawing up constraints for a task
 	MaxConcurrent int
@@ -31,7 +33,10 @@ func (d *decoder) auditor(n *configfile.Node) Auditor {
 	if n == nil {
 		return a
 	}
-	a = Auditor{Provider: "openai", Timeout: 3 * time.Second, PlanTimeout: 15 * time.Second, MaxConcurrent: 8, PerSession: 500, MaxTokens: 512, Cache: 10 * time.Minute}
+	a = Auditor{
+		Provider: "openai", Timeout: 3 * time.Second, PlanTimeout: 15 * time.Second, Cache: 10 * time.Minute,
+		MaxConcurrent: 8, PerSession: 500, MaxTokens: 512,
+	}
 	number := func(to *int, low, high int64) func(*configfile.Node) {
 		return func(n *configfile.Node) {
 			if v, ok := d.Int(n, low, high); ok {
@@ -76,7 +81,7 @@ func (d *decoder) auditor(n *configfile.Node) Auditor {
 }
 
 // auditorKey finds the key. Only an endpoint the file names itself may do without.
-func (d *decoder) auditorKey(n, keyEnv *configfile.Node, a *Auditor) Secret {
+func (d *decoder) auditorKey(n, keyEnv *configfile.Node, a *Auditor) endpoint.Secret {
 	name := map[string]string{"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}[a.Provider]
 	at := n.Pos
 	if keyEnv != nil {
@@ -90,7 +95,7 @@ func (d *decoder) auditorKey(n, keyEnv *configfile.Node, a *Auditor) Secret {
 	if (!set || v == "") && (keyEnv != nil || a.BaseURL == "") && a.Replay == "" {
 		d.Hintf(at, "set it before starting, or name another with apiKeyEnv", "environment variable %s, the auditor's key, is not set", name)
 	}
-	return Secret(v)
+	return endpoint.Secret(v)
 }
 
 // endpoint accepts http too: models run on this machine and beside it. Beyond this
@@ -106,18 +111,27 @@ func (d *decoder) endpoint(n *configfile.Node) (address string, plain bool) {
 	return n.Text, plain
 }
 
-// verifiers reads the verifier's section and what agents have on top of it.
-func (d *decoder) verifiers(root *configfile.Node) (*verifier.Config, map[string]verifier.Override) {
-	file := verifier.Decode(&d.Decoder, root.Get("verifier"), d.env, d.production())
-	agents := map[string]verifier.Override{}
+// verifiers reads the verifier's section, the chat in it, and what agents have on top of it.
+func (d *decoder) verifiers(root *configfile.Node, c *Config) {
+	r := d.reader()
+	c.Verifier = verifier.Decode(r, root.Get("verifier"), func(n *configfile.Node) verifier.Chat {
+		s := telegram.ReadSettings(r, n)
+		c.VerifierChat = s
+		return verifier.Chat{Enabled: s.Enabled, Complete: s.Complete(), Timeout: s.Timeout}
+	})
+	c.VerifierAgents = map[string]verifier.Override{}
 	if list := root.Get("agents"); list != nil && list.Kind == configfile.Map {
 		for _, k := range list.Keys {
 			if n := k.Value.Get("verifier"); n != nil {
-				agents[k.Name] = verifier.DecodeAgent(&d.Decoder, n, file, d.env, d.production())
+				c.VerifierAgents[k.Name] = verifier.DecodeAgent(r, n, c.Verifier)
 			}
 		}
 	}
-	return file, agents
+}
+
+// reader is what sections about others are read with.
+func (d *decoder) reader() *endpoint.Reader {
+	return &endpoint.Reader{Decoder: &d.Decoder, Env: d.env, Production: d.production()}
 }
 
 // production reports whether the environment says that this is no development machine.
@@ -134,9 +148,9 @@ func (d *decoder) production() bool {
 func (d *decoder) asking(root *configfile.Node, c *Config) {
 	c.Production = d.production()
 	c.Auditor = d.auditor(root.Get("auditor"))
-	c.Verifier, c.VerifierAgents = d.verifiers(root)
+	d.verifiers(root, c)
 	if n := root.Get("telegram"); n != nil {
-		c.Telegram = verifier.DecodeChat(&d.Decoder, n, d.env, d.production())
+		c.Telegram = telegram.ReadSettings(d.reader(), n)
 	}
 	d.oneBot(root, c)
 	if c.Auditor.Provider == "" {
@@ -157,11 +171,12 @@ func (d *decoder) asking(root *configfile.Node, c *Config) {
 
 // oneBot refuses two chats on one bot: each would take the other's answers away.
 func (d *decoder) oneBot(root *configfile.Node, c *Config) {
-	v := c.Verifier.Telegram
+	v := c.VerifierChat
 	if c.Telegram == nil || v == nil || !v.Enabled || c.Telegram.BotToken != v.BotToken || c.Telegram.BotToken == "" {
 		return
 	}
 	if c.Telegram.ChatID != v.ChatID {
-		d.Hintf(root.Get("telegram").Pos, "make a second bot, or use one chat for both", "telegram and verifier.telegram use one bot in two chats")
+		d.Hintf(root.Get("telegram").Pos, "make a second bot, or use one chat for both",
+			"telegram and verifier.telegram use one bot in two chats")
 	}
 }

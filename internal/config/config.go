@@ -13,8 +13,10 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/base/outbound"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
+	"github.com/tidemark/tidemark/internal/people/telegram"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -31,10 +33,11 @@ type Config struct {
 	Auditor        Auditor
 	Verifier       *verifier.Config
 	VerifierAgents map[string]verifier.Override
-	Telegram       *verifier.TelegramConfig // where approval questions are asked too; nil: nowhere
-	Shadow         string                   // file of a candidate policy that runs beside this one; "": none
-	Production     bool                     // the environment says so
-	Outside        string                   // identifies the sections that take effect only at a start
+	VerifierChat   *telegram.Settings // the chat the verifier asks in; nil: none
+	Telegram       *telegram.Settings // where approval questions are asked too; nil: nowhere
+	Shadow         string             // file of a candidate policy that runs beside this one; "": none
+	Production     bool               // the environment says so
+	Outside        string             // identifies the sections that take effect only at a start
 }
 
 // Server is the `server` section.
@@ -49,20 +52,11 @@ type Plugin struct {
 	Name     string
 	URL      string
 	Hooks    []hook.Name
-	Secret   Secret // signs every request
+	Secret   endpoint.Secret // signs every request
 	Priority int
 	FailOpen bool // the file says failClosed, which is its default
 	Limit    time.Duration
 }
-
-// Secret is text that never prints.
-type Secret string
-
-// String hides the secret.
-func (Secret) String() string { return "[secret]" }
-
-// GoString hides the secret from %#v too.
-func (Secret) GoString() string { return "[secret]" }
 
 // Lookup reads an environment variable.
 type Lookup func(name string) (string, bool)
@@ -71,12 +65,10 @@ type Lookup func(name string) (string, bool)
 // is an error. An empty file is the shipped defaults.
 func Parse(file string, src []byte, env Lookup) (*Config, configfile.Faults) {
 	d := &decoder{env: env}
-	root, faults := parseTree(file, src, d)
-	if faults.Err() != nil {
+	root, set, faults := d.read(file, src)
+	if root == nil {
 		return nil, faults
 	}
-	set, more := policy.ParseTree(root, file)
-	faults = append(faults, more...)
 	c := &Config{Policy: set, Server: Server{Listen: DefaultListen, MaxBody: 8 << 20}}
 	d.server(root.Get("server"), &c.Server)
 	c.Hooks = d.plugins(root.Get("hooks"))
@@ -163,7 +155,9 @@ func (d *decoder) plugin(n *configfile.Node) Plugin {
 			}
 		},
 	})
-	for key, missing := range map[string]bool{"name": p.Name == "", "url": p.URL == "", "hooks": len(p.Hooks) == 0, "secretEnv": p.Secret == ""} {
+	for key, missing := range map[string]bool{
+		"name": p.Name == "", "url": p.URL == "", "hooks": len(p.Hooks) == 0, "secretEnv": p.Secret == "",
+	} {
 		if missing && n.Get(key) == nil {
 			d.Errorf(n.Pos, "%s needs %s", n.Path, key)
 		}
@@ -240,7 +234,7 @@ func (d *decoder) names(n *configfile.Node) []hook.Name {
 	return out
 }
 
-func (d *decoder) secret(n *configfile.Node) Secret {
+func (d *decoder) secret(n *configfile.Node) endpoint.Secret {
 	name, ok := d.Text(n)
 	if !ok {
 		return ""
@@ -250,5 +244,5 @@ func (d *decoder) secret(n *configfile.Node) Secret {
 		d.Hintf(n.Pos, "set it to at least 16 characters before starting", "environment variable %s is not set or too short", name)
 		return ""
 	}
-	return Secret(v)
+	return endpoint.Secret(v)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/base/outbound"
 )
 
@@ -33,10 +34,10 @@ type Marker struct {
 // Upstream is a provider, or a program that speaks like one.
 type Upstream struct {
 	Name      string
-	API       string // openai, anthropic or gemini
-	BaseURL   string // without a slash at the end
-	Key       Secret // put in place of the client's; "" passes the client's own on
-	Handshake bool   // a request must carry a line that our plugin was given
+	API       string          // openai, anthropic or gemini
+	BaseURL   string          // without a slash at the end
+	Key       endpoint.Secret // put in place of the client's; "" passes the client's own on
+	Handshake bool            // a request must carry a line that our plugin was given
 }
 
 // apis are what an upstream can speak; those names are also the public upstreams.
@@ -226,15 +227,16 @@ func CheckUpstream(address string) string {
 }
 
 // key reads a provider's key from the environment.
-func (d *decoder) key(n *configfile.Node) Secret {
+func (d *decoder) key(n *configfile.Node) endpoint.Secret {
 	name, ok := d.Text(n)
 	if !ok {
 		return ""
 	}
 	v, _ := d.env(name)
 	if v == "" || strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		d.Hintf(n.Pos, "set it before starting, or leave keyEnv out to pass the client's own key on", "environment variable %s is not set, or holds more than a key", name)
+		d.Hintf(n.Pos, "set it before starting, or leave keyEnv out to pass the client's own key on",
+			"environment variable %s is not set, or holds more than a key", name)
 		return ""
 	}
-	return Secret(v)
+	return endpoint.Secret(v)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/policy"
 )
 
 // hostPreset is what the keys of a plugin entry were always written against.
@@ -37,47 +38,37 @@ func isOpenClaw(file string, src []byte) bool {
 	return root.Get("plugins") != nil
 }
 
-// parseOpenClaw reads the policy out of the plugin's entry in an OpenClaw file. Every
-// place is that in the file as it stands.
-func parseOpenClaw(file string, src []byte, d *decoder) (*configfile.Node, configfile.Faults) {
+// readOpenClaw reads the policy out of the plugin's entry in an OpenClaw file. Every
+// place is that in the file as it stands. Of what else we read there is nothing in it.
+func (d *decoder) readOpenClaw(file string, src []byte) (*configfile.Node, *policy.Set, configfile.Faults) {
 	root, faults := configfile.ParseJSON5(file, src)
 	if root == nil {
-		return nil, faults
+		return nil, nil, faults
 	}
-	config := d.entry(root)
+	name, config := d.entry(root)
 	if d.Faults.Err() != nil {
-		return nil, d.Faults
+		return nil, nil, d.Faults
 	}
-	own := &configfile.Node{Kind: configfile.Map, Pos: config.Pos, Path: config.Path}
-	own.Keys = append(own.Keys, configfile.Key{Name: "preset", Pos: config.Pos, Value: &configfile.Node{
-		Kind: configfile.String, Pos: config.Pos, Path: "preset", Text: hostPreset,
-	}})
 	fields := map[string]func(*configfile.Node){}
-	for _, key := range hostOwn {
-		fields[key] = func(*configfile.Node) {}
-	}
-	for _, key := range hostPolicy {
+	for _, key := range slices.Concat(hostOwn, hostPolicy) {
 		fields[key] = func(*configfile.Node) {}
 	}
 	d.Fields(config, fields)
-	for _, k := range config.Keys {
-		if slices.Contains(hostPolicy, k.Name) {
-			own.Keys = append(own.Keys, k)
-		}
-	}
-	return own, nil
+	at := policy.Section{Path: []string{"plugins", "entries", name, "config"}, Keys: hostPolicy, Preset: hostPreset}
+	set, more := at.Parse(file, src)
+	return &configfile.Node{}, set, located(more)
 }
 
-// entry finds the configuration of the plugin; one that is absent is empty. The host
+// entry finds the plugin's entry and its configuration; one that is absent is empty. The host
 // follows $include, we do not: what it would bring in must not be missed silently.
-func (d *decoder) entry(root *configfile.Node) *configfile.Node {
+func (d *decoder) entry(root *configfile.Node) (string, *configfile.Node) {
 	at := root
 	for _, key := range []string{"plugins", "entries"} {
 		d.whole(at)
 		next := at.Get(key)
 		if next.Empty() {
 			d.Hintf(at.Pos, "add plugins.entries.tidemark, as tidemark install openclaw does", "this OpenClaw file has no plugins.entries")
-			return at
+			return "", at
 		}
 		at = next
 	}
@@ -91,12 +82,12 @@ func (d *decoder) entry(root *configfile.Node) *configfile.Node {
 	switch len(found) {
 	case 0:
 		d.Hintf(at.Pos, "add plugins.entries.tidemark, as tidemark install openclaw does", "plugins.entries has neither tidemark nor provenance")
-		return at
+		return "", at
 	case 1:
-		return d.pluginConfig(found[0].Value)
+		return found[0].Name, d.pluginConfig(found[0].Value)
 	}
 	d.Errorf(found[1].Pos, "plugins.entries has both tidemark and provenance: the policy must stand in one of them")
-	return at
+	return "", at
 }
 
 func (d *decoder) pluginConfig(n *configfile.Node) *configfile.Node {
@@ -167,12 +158,4 @@ func ReadOpenClaw(file string, src []byte) (OpenClaw, configfile.Faults) {
 		o.Included = o.Included || n.Get("$include") != nil
 	}
 	return o, nil
-}
-
-// parseTree is the policy's tree of either kind of file.
-func parseTree(file string, src []byte, d *decoder) (*configfile.Node, configfile.Faults) {
-	if isOpenClaw(file, src) {
-		return parseOpenClaw(file, src, d)
-	}
-	return configfile.Parse(file, src)
 }

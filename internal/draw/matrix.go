@@ -1,12 +1,9 @@
 package draw
 
 import (
-	"bufio"
-	"fmt"
 	"io"
-	"strings"
 
-	"charm.land/lipgloss/v2"
+	"github.com/tidemark/tidemark/internal/base/columns"
 )
 
 // Row is one line of a Matrix. Missing cells are printed as a dash.
@@ -17,43 +14,22 @@ type Row struct {
 
 // Matrix writes a table, for example tools by trust level with the mode of each. A
 // cell's own text is its Role, so that a Style colours "restrict" wherever it stands.
-func Matrix(w io.Writer, columns []string, rows []Row, style Style) error {
-	out := bufio.NewWriter(w)
-	widths := matrixWidths(columns, rows)
-	line := func(name string, role Role, cells []string, cellRole func(string) Role) {
-		var b strings.Builder
-		b.WriteString(style.paint(role, name) + blanks(name, widths[0]))
-		for i := range columns {
+func Matrix(w io.Writer, heads []string, rows []Row, style Style) error {
+	first := []string{""}
+	for _, h := range heads {
+		first = append(first, style.paint(Heading, clean(h)))
+	}
+	lines := [][]string{first}
+	for _, r := range rows {
+		line := []string{style.paint(Heading, clean(r.Name))}
+		for i := range heads {
 			cell := "–"
-			if i < len(cells) && cells[i] != "" {
-				cell = clean(cells[i])
+			if i < len(r.Cells) && r.Cells[i] != "" {
+				cell = clean(r.Cells[i])
 			}
-			b.WriteString("  " + style.paint(cellRole(cell), cell) + blanks(cell, widths[i+1]))
+			line = append(line, style.paint(Role(cell), cell))
 		}
-		fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
+		lines = append(lines, line)
 	}
-	heading := func(string) Role { return Heading }
-	line("", Heading, columns, heading)
-	for _, r := range rows {
-		line(clean(r.Name), Heading, r.Cells, func(cell string) Role { return Role(cell) })
-	}
-	return out.Flush()
-}
-
-func matrixWidths(columns []string, rows []Row) []int {
-	widths := make([]int, len(columns)+1)
-	for i, c := range columns {
-		widths[i+1] = lipgloss.Width(clean(c))
-	}
-	for _, r := range rows {
-		widths[0] = max(widths[0], lipgloss.Width(clean(r.Name)))
-		for i, c := range r.Cells[:min(len(r.Cells), len(columns))] {
-			widths[i+1] = max(widths[i+1], lipgloss.Width(clean(c)))
-		}
-	}
-	return widths
-}
-
-func blanks(s string, width int) string {
-	return strings.Repeat(" ", max(0, width-lipgloss.Width(s)))
+	return columns.Write(w, lines)
 }

@@ -21,7 +21,7 @@ type turn struct {
 }
 
 func newTurn(t testing.TB, level trust.Level, message string) *turn {
-	u := &turn{t: t, b: graph.NewBuilder("inbox-42", nil), ms: 1_760_000_000_000}
+	u := &turn{t: t, b: graph.NewBuilder("inbox-42"), ms: 1_760_000_000_000}
 	u.add(event.Event{Kind: event.TurnBegan, Began: &event.Began{Agent: "main", Level: level, Rule: "owner-in-dm",
 		Sender: trust.Sender{Provider: "telegram", ID: "u1"}, Label: label(level), Message: text(message)}})
 	return u

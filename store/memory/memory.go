@@ -1,7 +1,7 @@
 // Package memory keeps the log in memory, for tests, replay and the demo. It answers
 // like the other stores and forgets everything at the end of the process.
 //
-// It does no I/O and starts no goroutine. Invariants:
+// It does no I/O and starts no goroutine, and has nothing to set. Invariants:
 //   - records are kept encoded and handed out as copies, as from a database;
 //   - each Append is one batch of the ledger.
 package memory

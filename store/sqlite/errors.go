@@ -11,7 +11,8 @@ import (
 
 var (
 	errClosed = errors.New("the log is closed")
-	errMoved  = errors.New("the log's file was moved, removed or replaced while in use, put it back or restart to go on with what is there now")
+	errMoved  = errors.New("the log's file was moved, removed or replaced while in use, " +
+		"put it back or restart to go on with what is there now")
 )
 
 // unavailable is the error for everything the database refuses. It keeps the cause

@@ -16,7 +16,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Options tune a Store. The zero value is what a server wants.
+// Options tune a Store. The zero value is what a server wants; how durable a commit is
+// cannot be tuned.
 type Options struct {
 	LockWait time.Duration // how long to wait for another process's write lock; 0 means 2 s
 	Readers  int           // connections for reading; 0 means 4

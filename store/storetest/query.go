@@ -13,8 +13,8 @@ import (
 	"github.com/tidemark/tidemark/store"
 )
 
-func sessions(t *testing.T, open func(t *testing.T) Store) {
-	s, ctx := open(t), t.Context()
+func sessions(t *testing.T, s Store) {
+	ctx := t.Context()
 	var want []store.Session
 	for i := range 7 {
 		name := fmt.Sprintf("%s:%d", []string{"chat", "mail"}[i%2], i)
@@ -48,7 +48,8 @@ func sessions(t *testing.T, open func(t *testing.T) Store) {
 		}
 	}
 	for prefix, names := range map[string][]string{
-		"mail": {"mail:5", "mail:3", "mail:1"}, "mail:3": {"mail:3"}, "Mail": {}, "mail:%": {}, "zzz": {}, "chat:": {"chat:6", "chat:4", "chat:2", "chat:0"},
+		"mail": {"mail:5", "mail:3", "mail:1"}, "mail:3": {"mail:3"}, "Mail": {}, "mail:%": {}, "zzz": {},
+		"chat:":   {"chat:6", "chat:4", "chat:2", "chat:0"},
 		store.Own: {},
 	} {
 		rows, err := s.Sessions(ctx, store.SessionQuery{Prefix: prefix})
@@ -65,8 +66,7 @@ func sessions(t *testing.T, open func(t *testing.T) Store) {
 	}
 }
 
-func since(t *testing.T, open func(t *testing.T) Store) {
-	s := open(t)
+func since(t *testing.T, s Store) {
 	for i := range 30 {
 		mustAppend(t, s, fmt.Sprint("s", i%3), uint64(i/3), Events("turn", i, 1))
 	}
@@ -91,11 +91,14 @@ func since(t *testing.T, open func(t *testing.T) Store) {
 			q    store.EntryQuery
 			keep func(store.Entry) bool
 		}{
-			"all":          {store.EntryQuery{}, func(store.Entry) bool { return true }},
-			"from 11 on":   {store.EntryQuery{After: 10}, func(e store.Entry) bool { return e.ID > 10 }},
-			"a session":    {store.EntryQuery{Session: "s1"}, func(e store.Entry) bool { return e.Session == "s1" }},
-			"a kind":       {store.EntryQuery{Kind: kind}, func(e store.Entry) bool { return e.Kind == kind }},
-			"both":         {store.EntryQuery{Session: "s1", Kind: kind, After: 5}, func(e store.Entry) bool { return e.Session == "s1" && e.Kind == kind && e.ID > 5 }},
+			"all":        {store.EntryQuery{}, func(store.Entry) bool { return true }},
+			"from 11 on": {store.EntryQuery{After: 10}, func(e store.Entry) bool { return e.ID > 10 }},
+			"a session":  {store.EntryQuery{Session: "s1"}, func(e store.Entry) bool { return e.Session == "s1" }},
+			"a kind":     {store.EntryQuery{Kind: kind}, func(e store.Entry) bool { return e.Kind == kind }},
+			"both": {
+				store.EntryQuery{Session: "s1", Kind: kind, After: 5},
+				func(e store.Entry) bool { return e.Session == "s1" && e.Kind == kind && e.ID > 5 },
+			},
 			"nobody":       {store.EntryQuery{Session: "nobody"}, func(store.Entry) bool { return false }},
 			"past the end": {store.EntryQuery{After: 1000}, func(store.Entry) bool { return false }},
 		} {
@@ -127,8 +130,8 @@ func walk(t *testing.T, s Store, q store.EntryQuery) []store.Entry {
 	}
 }
 
-func turns(t *testing.T, open func(t *testing.T) Store) {
-	s, ctx := open(t), t.Context()
+func turns(t *testing.T, s Store) {
+	ctx := t.Context()
 	began := func(turn, branch string, number int) *event.Event {
 		e := Event(turn, 3*number)
 		e.Branch = branch
@@ -143,7 +146,8 @@ func turns(t *testing.T, open func(t *testing.T) Store) {
 	mustAppend(t, s, "no turns", 0, []*event.Event{Event("one", 1)})
 	got, err := s.Turns(ctx, "s")
 	want := []store.Turn{
-		{ID: "one", Branch: "main", Time: events[0].Time, Seq: 1}, {ID: "two", Branch: "fork", Time: events[2].Time, Seq: 3}, {ID: "three", Time: events[6].Time, Seq: 7},
+		{ID: "one", Branch: "main", Time: events[0].Time, Seq: 1}, {ID: "two", Branch: "fork", Time: events[2].Time, Seq: 3},
+		{ID: "three", Time: events[6].Time, Seq: 7},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("turns: error %v (-want +got):\n%s", err, diff)

@@ -1,4 +1,6 @@
-// Package storetest is the suite every store of the log passes. It is for tests alone.
+// Package storetest is the suite every store of the log passes. It is for tests alone, also
+// for those of a store of your own: RunLog is what a tidemark.Monitor relies on, Run is
+// that and what the server's doors ask a store besides.
 package storetest
 
 import (
@@ -41,33 +43,46 @@ type Upkeep interface {
 	Ping(ctx context.Context) error
 }
 
-// Run runs the suite. open gives an empty store that is closed at the end of the test
-// it is opened for. A store that is also a Tamperer is tampered with.
-func Run(t *testing.T, open func(t *testing.T) Store) {
+// RunLog runs the part of the suite that a tidemark.Monitor relies on. open gives an empty
+// store; what is to be closed at the end of the test is closed by a cleanup of that test.
+func RunLog(t *testing.T, open func(t *testing.T) tidemark.Store) {
 	for _, test := range []struct {
 		name string
-		run  func(t *testing.T, open func(t *testing.T) Store)
+		run  func(t *testing.T, s tidemark.Store)
 	}{
 		{"what is appended is loaded, in order", appendAndLoad},
-		{"an empty log answers every question", emptyLog},
 		{"a session that moved on is a conflict, and nothing is written", conflict},
 		{"a step that fails changes nothing", failedStep},
 		{"random steps do what a model of them does", model},
 		{"loading starts where asked, and stops when told", loadParts},
-		{"a store that is closed refuses everything", closed},
 		{"a caller that gave up gets its own reason", gaveUp},
 		{"64 sessions at once lose and mix nothing", manySessions},
 		{"of many steps at one place exactly one wins", oneWins},
 		{"readers see whole steps while others write", readWhileWriting},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
+	}
+}
+
+// Run runs the whole suite. open gives an empty store that is closed at the end of the test
+// it is opened for. A store that is also a Tamperer is tampered with.
+func Run(t *testing.T, open func(t *testing.T) Store) {
+	RunLog(t, func(t *testing.T) tidemark.Store { return open(t) })
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, s Store)
+	}{
+		{"an empty log answers every question", emptyLog},
+		{"a store that is closed refuses everything", closed},
 		{"sessions are listed newest first, page by page", sessions},
 		{"the log is listed page by page", since},
 		{"turns are listed and loaded one by one", turns},
 		{"a log as written verifies", verifies},
 		{"an anchor can be looked up later", anchor},
-		{"every way of tampering is found", tampering},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, open) })
+		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
 	}
+	t.Run("every way of tampering is found", func(t *testing.T) { tampering(t, open) })
 }
 
 // Event is an event like the ones a server writes most, of the usual size. The number
@@ -91,20 +106,24 @@ func Event(turn string, number int) *event.Event {
 	default:
 		e.Kind = event.ResultSeen
 		e.Seen = &event.Seen{
-			CallID: fmt.Sprint("call-", number), Tool: "web_fetch", Step: uint64(number), Label: label(number), Content: content(number), Source: true,
+			CallID: fmt.Sprint("call-", number), Tool: "web_fetch", Step: uint64(number),
+			Label: label(number), Content: content(number), Source: true,
 		}
 	}
 	return e
 }
 
+// letter is what a page says.
+const letter = "Dear customer, your parcel is on its way"
+
 func label(number int) trust.Label {
-	return trust.Label{Level: trust.External, Sources: []trust.Source{
-		{Level: trust.External, Step: uint64(number), Kind: "tool_result", Tool: "web_fetch", Detail: "https://example.com/page", Excerpt: "Dear customer, your parcel is on its way"},
-	}}
+	return trust.Label{Level: trust.External, Sources: []trust.Source{{
+		Level: trust.External, Step: uint64(number), Kind: "tool_result", Tool: "web_fetch", Detail: "https://example.com/page", Excerpt: letter,
+	}}}
 }
 
 func content(number int) *event.Content {
-	return &event.Content{Hash: tool.DigestOf(fmt.Append(nil, "content", number)), Bytes: 1000 + number, Preview: "Dear customer, your parcel is on its way"}
+	return &event.Content{Hash: tool.DigestOf(fmt.Append(nil, "content", number)), Bytes: 1000 + number, Preview: letter}
 }
 
 // Events are n events of one turn, numbered from first.
@@ -116,7 +135,7 @@ func Events(turn string, first, n int) []*event.Event {
 	return events
 }
 
-func mustAppend(t *testing.T, s Store, session string, at uint64, events []*event.Event) {
+func mustAppend(t *testing.T, s tidemark.Store, session string, at uint64, events []*event.Event) {
 	t.Helper()
 	if err := s.Append(t.Context(), session, at, events); err != nil {
 		t.Fatalf("append %d events to %q at %d: %v", len(events), session, at, err)
@@ -137,7 +156,7 @@ func collect(t *testing.T, records iter.Seq2[audit.Record, error]) []audit.Recor
 }
 
 // wantSession checks that the session holds exactly these events on a whole chain.
-func wantSession(t *testing.T, s Store, session string, want []*event.Event) {
+func wantSession(t *testing.T, s tidemark.Store, session string, want []*event.Event) {
 	t.Helper()
 	records := collect(t, s.Load(t.Context(), session, 0))
 	got := make([]*event.Event, len(records))
@@ -161,7 +180,7 @@ func wantSession(t *testing.T, s Store, session string, want []*event.Event) {
 }
 
 // wantWhole checks that the whole log verifies.
-func wantWhole(t *testing.T, s Store) store.Report {
+func wantWhole(t *testing.T, s Upkeep) store.Report {
 	t.Helper()
 	report, err := s.Verify(t.Context(), nil)
 	if err != nil {
@@ -171,4 +190,13 @@ func wantWhole(t *testing.T, s Store) store.Report {
 		t.Errorf("verify found %v, want nothing", report.Breaks)
 	}
 	return report
+}
+
+// wantLog is wantWhole for a store that can say so; the chains of its sessions are checked
+// by wantSession in any case.
+func wantLog(t *testing.T, s tidemark.Store) {
+	t.Helper()
+	if whole, ok := s.(Upkeep); ok {
+		wantWhole(t, whole)
+	}
 }

@@ -38,18 +38,17 @@ type Tamperer interface {
 	Tamper(t *testing.T, c Change, session string, seq uint64)
 }
 
-// filled is a log of three sessions of six records.
-func filled(t *testing.T, open func(t *testing.T) Store) Store {
+// filled is a log with three sessions of six records.
+func filled(t *testing.T, s Store) Store {
 	t.Helper()
-	s := open(t)
 	for i := range 18 {
 		mustAppend(t, s, fmt.Sprint("s", i%3), uint64(i/3), Events("turn", i, 1))
 	}
 	return s
 }
 
-func verifies(t *testing.T, open func(t *testing.T) Store) {
-	s := filled(t, open)
+func verifies(t *testing.T, s Store) {
+	filled(t, s)
 	mustAppend(t, s, "long", 0, Events("turn", 0, 3000))
 	var calls int
 	var last, whole int64
@@ -79,8 +78,8 @@ func verifies(t *testing.T, open func(t *testing.T) Store) {
 	}
 }
 
-func anchor(t *testing.T, open func(t *testing.T) Store) {
-	s := filled(t, open)
+func anchor(t *testing.T, s Store) {
+	filled(t, s)
 	head, err := s.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +137,7 @@ func tampering(t *testing.T, open func(t *testing.T) Store) {
 		{"a ledger with a gap", RemoveLedger, 1, []store.Break{record(1, stray), batch(2, "missing from the ledger")}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := filled(t, open)
+			s := filled(t, open(t))
 			s.(Tamperer).Tamper(t, test.change, "s1", test.seq)
 			report, err := s.Verify(t.Context(), nil)
 			if err != nil {

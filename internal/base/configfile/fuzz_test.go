@@ -1,6 +1,7 @@
 package configfile_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,21 @@ func FuzzParse(f *testing.F) {
 		}
 		if root != nil {
 			check(t, root, strings.Count(string(src), "\n")+strings.Count(string(src), "\r")+1, 0)
+			again, faults := configfile.Parse("f.yaml", root.Source())
+			if again == nil || !same(root, again) {
+				t.Fatalf("written as %s it is another value, or %v", root.Source(), faults)
+			}
 		}
+	})
+}
+
+// same reports whether two trees hold the same, wherever it stands.
+func same(a, b *configfile.Node) bool {
+	if a.Kind != b.Kind || a.Bool != b.Bool || a.Int != b.Int || a.Kind != configfile.Int && a.Text != b.Text {
+		return false
+	}
+	return slices.EqualFunc(a.List, b.List, same) && slices.EqualFunc(a.Keys, b.Keys, func(x, y configfile.Key) bool {
+		return x.Name == y.Name && same(x.Value, y.Value)
 	})
 }
 

@@ -147,7 +147,9 @@ func (w *walker) member(name, path string, told bool, depth int) (bool, error) {
 	}
 	m := member{name: name, kind: nameOf(name), sep: ':', quoted: true, value: s, to: len(s)}
 	switch {
-	case told && (key == "value" || key == "val"), m.kind >= shortName && m.kind != headerName && m.secret(s), m.kind == vagueName && random(s):
+	case told && (key == "value" || key == "val"),
+		m.kind >= shortName && m.kind != headerName && m.secret(s),
+		m.kind == vagueName && random(s):
 		w.out = quoteText(w.out, mark(s))
 	case key == "name" || key == "key" || key == "header":
 		told = nameOf(s) >= headerName

@@ -19,7 +19,9 @@ const (
 
 // stems is a quick look: a name without any of these is plain.
 var stems = sync.OnceValue(func() *automaton {
-	return newAutomaton([][]string{{"pass", "pwd", "pw", "secret", "token", "key", "auth", "cred", "sig", "salt", "pat", "kennwort", "cookie"}})
+	return newAutomaton([][]string{{
+		"pass", "pwd", "pw", "secret", "token", "key", "auth", "cred", "sig", "salt", "pat", "kennwort", "cookie",
+	}})
 })
 
 // nameOf says what a name such as DB_PASSWORD, apiKey or x-api-key stands for.

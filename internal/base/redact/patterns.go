@@ -70,7 +70,8 @@ func patterns() []pattern {
 		{words: "bearer", expr: `(earer\s+)([A-Za-z0-9._~+/=-]{12,})`, look: lookBearer},
 		{words: "bearer", expr: `(EARER\s+)([A-Za-z0-9._~+/=-]{12,})`, look: lookBearer},
 		{words: "basic", expr: `(asic\s+)([A-Za-z0-9+/=_-]{8,})`, look: lookBasic},
-		{words: "cookie", expr: `(ookie\\?["']?\s*:\s*\\?["']?)[^\s;=,"'\\]+=[^\s;"'\\]*(?:;\s*[^\s;=,"'\\]+(?:=[^\s;"'\\]*)?)*`, keep: "${1}" + Mark},
+		{words: "cookie", keep: "${1}" + Mark,
+			expr: `(ookie\\?["']?\s*:\s*\\?["']?)[^\s;=,"'\\]+=[^\s;"'\\]*(?:;\s*[^\s;=,"'\\]+(?:=[^\s;"'\\]*)?)*`},
 		{words: "://", may: hasAt, expr: `(://[^\s/:@"'<>]*:)([^\s/@"'<>\\]+)@`, look: lookUserinfo},
 		{words: "://", may: hasAt, expr: `(://)[A-Za-z0-9_.~-]{20,}@`, keep: "${1}" + Mark + "@"},
 		{words: "@tcp( @unix(", expr: `([A-Za-z0-9_.-]+:)[^\s@"']+(@(?:tcp|unix)\()`, keep: "${1}" + Mark + "${2}"},
@@ -136,7 +137,8 @@ func lookUserinfo(m []string) string {
 // mixed reports whether s has capitals, small letters and digits, as what was drawn at
 // random has.
 func mixed(s string) bool {
-	return strings.ContainsAny(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyz") && strings.ContainsAny(s, "0123456789")
+	return strings.ContainsAny(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyz") &&
+		strings.ContainsAny(s, "0123456789")
 }
 
 func hasAt(s string) bool { return strings.IndexByte(s, '@') >= 0 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/glob"
 )
 
 // Rules are what a configuration adds to what is built in.
@@ -64,7 +66,8 @@ func DefaultRules() Rules {
 		{
 			Tools: []string{
 				"write", "write_file", "*__write_file", "create", "create_file", "*__create_file", "save_file", "append_file", "write_to_file",
-				"edit", "edit_file", "*__edit_file", "multi_edit", "multiedit", "*multi_edit", "notebook_edit", "notebookedit", "str_replace", "*str_replace*",
+				"edit", "edit_file", "*__edit_file", "multi_edit", "multiedit", "*multi_edit",
+				"notebook_edit", "notebookedit", "str_replace", "*str_replace*",
 				"insert", "replace", "replace_in_file", "search_replace", "apply_patch", "*apply_patch", "patch", "apply_diff",
 			},
 			Fields: []string{
@@ -76,7 +79,8 @@ func DefaultRules() Rules {
 		{Fields: []string{
 			"password", "*_password", "passwd", "passphrase", "*_passphrase", "passcode", "pin", "cvv", "cvc", "otp",
 			"secret", "secrets", "*_secret", "client_secret", "secret_key", "*_secret_key", "secret_access_key", "*_secret_access_key",
-			"token", "access_token", "refresh_token", "id_token", "auth_token", "bot_token", "bearer_token", "session_token", "api_token", "*_api_token",
+			"token", "access_token", "refresh_token", "id_token", "auth_token", "bot_token",
+			"bearer_token", "session_token", "api_token", "*_api_token",
 			"api_key", "*_api_key", "private_key", "*_private_key", "access_key", "account_key", "encryption_key", "signing_key",
 			"authorization", "proxy_authorization", "credentials", "cookie", "cookies", "set_cookie",
 		}},
@@ -133,7 +137,7 @@ func fieldName(s string) string {
 
 func (f *fieldRule) about(tool string) bool {
 	for _, t := range f.tools {
-		if glob(t, tool) {
+		if glob.Stars(t, tool) {
 			return true
 		}
 	}
@@ -145,36 +149,14 @@ func (f *fieldRule) matches(name, path string) bool {
 		return true
 	}
 	for _, g := range f.globs {
-		if glob(g, name) {
+		if glob.Stars(g, name) {
 			return true
 		}
 	}
 	for _, p := range f.paths {
-		if glob(p, path) {
+		if glob.Stars(p, path) {
 			return true
 		}
 	}
 	return false
-}
-
-// glob matches text against a pattern in which * stands for any characters. It goes
-// back to the latest * only, so it takes no more than the product of the lengths.
-func glob(pattern, text string) bool {
-	p, t, star, mark := 0, 0, -1, 0
-	for t < len(text) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, t
-			p++
-		case p < len(pattern) && pattern[p] == text[t]:
-			p++
-			t++
-		case star >= 0:
-			mark++
-			p, t = star+1, mark
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
 }

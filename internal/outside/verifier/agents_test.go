@@ -181,7 +181,7 @@ func TestAnAgentsOwnWebhookIsAskedBesideTheFiles(t *testing.T) {
 func TestAnAgentCanHaveAPersonAskedToo(t *testing.T) {
 	asked := 0
 	v := start(t, verifier.Options{
-		Config: verifier.Config{Enabled: true, Webhook: hookAt(serve(t, allows)), Telegram: &verifier.TelegramConfig{}},
+		Config: verifier.Config{Enabled: true, Webhook: hookAt(serve(t, allows)), Telegram: &verifier.Chat{}},
 		Agents: map[string]verifier.Override{"main": {Telegram: ptr(true)}},
 		Telegram: &person{ask: func(context.Context, [][2]string) (bool, string, error) {
 			asked++

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/base/outbound"
 )
 
@@ -41,7 +42,7 @@ type Config struct {
 	Scope    Scope
 	FailMode FailMode
 	Webhook  *WebhookConfig
-	Telegram *TelegramConfig
+	Telegram *Chat
 	Cache    time.Duration // how long an allow is remembered; 0: not at all; at most MaxCache
 }
 
@@ -59,43 +60,18 @@ type Override struct {
 // WebhookConfig is an HTTP endpoint that decides.
 type WebhookConfig struct {
 	URL     string
-	Timeout time.Duration     // of a whole exchange; 0 is DefaultWebhookTimeout
-	Headers map[string]Secret // sent along, for the endpoint's own authentication
-	Secret  Secret            // signs the requests; empty: they are not signed
+	Timeout time.Duration              // of a whole exchange; 0 is DefaultWebhookTimeout
+	Headers map[string]endpoint.Secret // sent along, for the endpoint's own authentication
+	Secret  endpoint.Secret            // signs the requests; empty: they are not signed
 }
 
-// TelegramConfig is a chat whose members decide. The package itself uses only Enabled and
-// Timeout; the rest is for whoever makes the Asker.
-type TelegramConfig struct {
-	Enabled        bool
-	BotToken       Secret
-	ChatID         string // a number or @name
-	Timeout        time.Duration
-	AllowedUserIDs []int64 // whose answer counts; empty: everybody's in the chat
-	BaseURL        string  // of the Bot API; empty is Telegram's own
+// Chat is the chat whose members decide, as far as it matters here: where it is and who
+// speaks in it is for whoever makes the Asker.
+type Chat struct {
+	Enabled  bool
+	Complete bool // somebody could be asked, if an agent turns it on
+	Timeout  time.Duration
 }
-
-// complete reports whether there is enough to ask somebody.
-func (t *TelegramConfig) complete() bool {
-	return t != nil && t.BotToken != "" && t.ChatID != ""
-}
-
-// Secret is text that never prints.
-type Secret string
-
-const hidden = "[secret]"
-
-// String hides the secret.
-func (Secret) String() string { return hidden }
-
-// GoString hides it from %#v too.
-func (Secret) GoString() string { return hidden }
-
-// Format hides it from every verb: some print the bytes of what they do not know.
-func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(hidden)) }
-
-// MarshalText hides it from encoders.
-func (Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
 func (c *Config) check(plain bool) error {
 	switch {

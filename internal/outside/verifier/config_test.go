@@ -12,7 +12,9 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
+	"github.com/tidemark/tidemark/internal/people/telegram"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -22,21 +24,37 @@ func env(name string) (string, bool) {
 	return v, ok
 }
 
+// section is what a file says about the verifier.
+type section struct {
+	config *verifier.Config
+	chat   *telegram.Settings
+	agents map[string]verifier.Override
+}
+
+// chatOf reads a chat as the program does, and keeps what it read.
+func chatOf(r *endpoint.Reader, to **telegram.Settings) func(*configfile.Node) verifier.Chat {
+	return func(n *configfile.Node) verifier.Chat {
+		s := telegram.ReadSettings(r, n)
+		*to = s
+		return verifier.Chat{Enabled: s.Enabled, Complete: s.Complete(), Timeout: s.Timeout}
+	}
+}
+
 // read decodes a file's verifier section and those of its agents.
-func read(t *testing.T, file string, src []byte, production bool) (*verifier.Config, map[string]verifier.Override, configfile.Faults) {
+func read(t *testing.T, file string, src []byte, production bool) (section, configfile.Faults) {
 	t.Helper()
 	root, faults := configfile.Parse(file, src)
 	if faults.Err() != nil {
 		t.Fatalf("Parse: %v", faults)
 	}
-	var d configfile.Decoder
-	c := verifier.Decode(&d, root.Get("verifier"), env, production)
-	agents := map[string]verifier.Override{}
+	d := &endpoint.Reader{Decoder: &configfile.Decoder{}, Env: env, Production: production}
+	s := section{agents: map[string]verifier.Override{}}
+	s.config = verifier.Decode(d, root.Get("verifier"), chatOf(d, &s.chat))
 	for _, k := range d.Entries(root.Get("agents")) {
-		agents[k.Name] = verifier.DecodeAgent(&d, k.Value.Get("verifier"), c, env, production)
+		s.agents[k.Name] = verifier.DecodeAgent(d, k.Value.Get("verifier"), s.config)
 	}
 	d.Faults.Sort()
-	return c, agents, d.Faults
+	return s, d.Faults
 }
 
 // VER-02 VER-03 VER-10 VER-11: what is wrong in a file is reported all at once, with
@@ -53,7 +71,7 @@ func TestFaultsOfAFile(t *testing.T) {
 				t.Fatalf("want a file and its faults, got %d files: %v", len(a.Files), err)
 			}
 			src := a.Files[0].Data
-			_, _, faults := read(t, a.Files[0].Name, src, a.Files[0].Name == "production.yaml")
+			_, faults := read(t, a.Files[0].Name, src, a.Files[0].Name == "production.yaml")
 			got := faults.Render(src)
 			if *update {
 				a.Files[1].Data = []byte(got)
@@ -103,7 +121,7 @@ agents:
       telegram: {enabled: true}
   other: {}
 `
-	got, agents, faults := read(t, "tidemark.yaml", []byte(src), true)
+	got, faults := read(t, "tidemark.yaml", []byte(src), true)
 	if len(faults) > 0 {
 		t.Fatalf("faults: %v", faults)
 	}
@@ -111,14 +129,18 @@ agents:
 		Enabled: true, Scope: verifier.Scope{Include: []string{"exec", "write", "edit", "apply_patch"}}, FailMode: verifier.Allow, Cache: 5 * time.Minute,
 		Webhook: &verifier.WebhookConfig{
 			URL: "https://my-verifier.example.com/verify", Timeout: 20 * time.Second, Secret: secret,
-			Headers: map[string]verifier.Secret{"Authorization": "Bearer t0ken", "X-Price": "5$", "X-Nested": "${VERIFIER_TOKEN}"},
+			Headers: map[string]endpoint.Secret{"Authorization": "Bearer t0ken", "X-Price": "5$", "X-Nested": "${VERIFIER_TOKEN}"},
 		},
-		Telegram: &verifier.TelegramConfig{
-			Enabled: true, BotToken: "1:abc", ChatID: "-100123", Timeout: time.Minute, AllowedUserIDs: []int64{123456789}, BaseURL: "https://bots.example",
-		},
+		Telegram: &verifier.Chat{Enabled: true, Complete: true, Timeout: time.Minute},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got.config); diff != "" {
 		t.Errorf("config (-want +got):\n%s", diff)
+	}
+	wantChat := &telegram.Settings{
+		Enabled: true, BotToken: "1:abc", ChatID: "-100123", Timeout: time.Minute, AllowedUserIDs: []int64{123456789}, BaseURL: "https://bots.example",
+	}
+	if diff := cmp.Diff(wantChat, got.chat); diff != "" {
+		t.Errorf("chat (-want +got):\n%s", diff)
 	}
 	wantAgents := map[string]verifier.Override{
 		"main": {
@@ -127,10 +149,10 @@ agents:
 		},
 		"other": {},
 	}
-	if diff := cmp.Diff(wantAgents, agents); diff != "" {
+	if diff := cmp.Diff(wantAgents, got.agents); diff != "" {
 		t.Errorf("agents (-want +got):\n%s", diff)
 	}
-	if _, err := verifier.New(verifier.Options{Config: *got, Agents: agents, Telegram: answers(true, nil)}); err != nil {
+	if _, err := verifier.New(verifier.Options{Config: *got.config, Agents: got.agents, Telegram: answers(true, nil)}); err != nil {
 		t.Errorf("New: %v", err)
 	}
 }
@@ -142,28 +164,35 @@ func TestDefaultsOfTheSection(t *testing.T) {
 	tests := map[string]struct {
 		src  string
 		want verifier.Config
+		chat *telegram.Settings
 	}{
-		"no section":      {"", verifier.Config{}},
-		"an empty one":    {"verifier:\n", verifier.Config{}},
-		"off":             {"verifier: {enabled: false}\n", verifier.Config{}},
-		"a webhook alone": {"verifier: {enabled: true, webhook: {url: https://v.example}}\n", verifier.Config{Enabled: true, Webhook: &verifier.WebhookConfig{URL: "https://v.example", Timeout: 30 * time.Second}}},
+		"no section":   {"", verifier.Config{}, nil},
+		"an empty one": {"verifier:\n", verifier.Config{}, nil},
+		"off":          {"verifier: {enabled: false}\n", verifier.Config{}, nil},
+		"a webhook alone": {
+			"verifier: {enabled: true, webhook: {url: https://v.example}}\n",
+			verifier.Config{Enabled: true, Webhook: &verifier.WebhookConfig{URL: "https://v.example", Timeout: 30 * time.Second}}, nil,
+		},
 		"one person": {
 			"verifier: {enabled: true, telegram: {botToken: '${BOT_TOKEN}', chatId: '42'}}\n",
-			verifier.Config{Enabled: true, Telegram: &verifier.TelegramConfig{Enabled: true, BotToken: "1:abc", ChatID: "42", Timeout: 2 * time.Minute, AllowedUserIDs: []int64{42}}},
+			verifier.Config{Enabled: true, Telegram: &verifier.Chat{Enabled: true, Complete: true, Timeout: 2 * time.Minute}},
+			&telegram.Settings{Enabled: true, BotToken: "1:abc", ChatID: "42", Timeout: 2 * time.Minute, AllowedUserIDs: []int64{42}},
 		},
 		"a chat that is off": {
 			"verifier: {enabled: false, telegram: {enabled: false, botToken: '${UNSET}', chatId: '@room'}}\n",
-			verifier.Config{Telegram: &verifier.TelegramConfig{ChatID: "@room", Timeout: 2 * time.Minute}},
+			verifier.Config{Telegram: &verifier.Chat{Timeout: 2 * time.Minute}},
+			&telegram.Settings{ChatID: "@room", Timeout: 2 * time.Minute},
 		},
 		"a chat that is off, with its token": {
 			"verifier: {enabled: false, telegram: {enabled: false, botToken: '${BOT_TOKEN}'}}\n",
-			verifier.Config{Telegram: &verifier.TelegramConfig{BotToken: "1:abc", Timeout: 2 * time.Minute}},
+			verifier.Config{Telegram: &verifier.Chat{Timeout: 2 * time.Minute}},
+			&telegram.Settings{BotToken: "1:abc", Timeout: 2 * time.Minute},
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, _, faults := read(t, "tidemark.yaml", []byte(tt.src), true)
-			if diff := cmp.Diff(&tt.want, got); diff != "" || len(faults) > 0 {
+			got, faults := read(t, "tidemark.yaml", []byte(tt.src), true)
+			if diff := cmp.Diff(&tt.want, got.config) + cmp.Diff(tt.chat, got.chat); diff != "" || len(faults) > 0 {
 				t.Errorf("faults %v (-want +got):\n%s", faults, diff)
 			}
 		})

@@ -1,37 +1,36 @@
 package verifier
 
 import (
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
-	"github.com/tidemark/tidemark/internal/base/outbound"
+	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // reader turns a section of the file into a Config or an Override.
-type reader struct {
-	*configfile.Decoder
-	env        func(string) (string, bool)
-	production bool
-}
+type reader struct{ *endpoint.Reader }
 
 // Decode reads the verifier's section. Faults go to d, all of them; where one of them is
-// an error the Config must not be used. No section is a verifier that is off.
-func Decode(d *configfile.Decoder, n *configfile.Node, env func(string) (string, bool), production bool) *Config {
+// an error the Config must not be used. No section is a verifier that is off. What stands
+// under telegram is read by chat.
+func Decode(d *endpoint.Reader, n *configfile.Node, chat func(*configfile.Node) Chat) *Config {
 	c := &Config{}
 	if n.Empty() {
 		return c
 	}
-	r := &reader{d, env, production}
+	r := &reader{d}
 	r.Fields(n, map[string]func(*configfile.Node){
-		"enabled":      func(n *configfile.Node) { c.Enabled, _ = r.Bool(n) },
-		"scope":        func(n *configfile.Node) { c.Scope = r.scope(n) },
-		"failMode":     func(n *configfile.Node) { c.FailMode = r.failMode(n) },
-		"webhook":      func(n *configfile.Node) { c.Webhook = r.webhook(n) },
-		"telegram":     func(n *configfile.Node) { c.Telegram = r.telegram(n) },
-		"cacheSeconds": func(n *configfile.Node) { c.Cache = r.seconds(n, 0, int64(MaxCache/time.Second)) },
+		"enabled":  func(n *configfile.Node) { c.Enabled, _ = r.Bool(n) },
+		"scope":    func(n *configfile.Node) { c.Scope = r.scope(n) },
+		"failMode": func(n *configfile.Node) { c.FailMode = r.failMode(n) },
+		"webhook":  func(n *configfile.Node) { c.Webhook = r.webhook(n) },
+		"telegram": func(n *configfile.Node) {
+			asked := chat(n)
+			c.Telegram = &asked
+		},
+		"cacheSeconds": func(n *configfile.Node) { c.Cache = r.Seconds(n, 0, int64(MaxCache/time.Second)) },
 	})
 	switch {
 	case n.Kind != configfile.Map:
@@ -45,12 +44,12 @@ func Decode(d *configfile.Decoder, n *configfile.Node, env func(string) (string,
 
 // DecodeAgent reads what one agent has on top of the file's section, which must have been
 // read before. What would loosen the file's is reported as a warning, and New ignores it.
-func DecodeAgent(d *configfile.Decoder, n *configfile.Node, file *Config, env func(string) (string, bool), production bool) Override {
+func DecodeAgent(d *endpoint.Reader, n *configfile.Node, file *Config) Override {
 	var a Override
 	if n.Empty() {
 		return a
 	}
-	r := &reader{d, env, production}
+	r := &reader{d}
 	r.Fields(n, map[string]func(*configfile.Node){
 		"enabled":  func(n *configfile.Node) { a.Enabled = r.choice(n, file.Enabled) },
 		"scope":    func(n *configfile.Node) { a.Scope = r.scope(n); r.narrows(n.Get("exclude"), file) },
@@ -58,7 +57,7 @@ func DecodeAgent(d *configfile.Decoder, n *configfile.Node, file *Config, env fu
 		"webhook":  func(n *configfile.Node) { a.Webhook = r.webhook(n) },
 		"telegram": func(n *configfile.Node) { a.Telegram = r.agentTelegram(n, file) },
 		"cacheSeconds": func(n *configfile.Node) {
-			keep := r.seconds(n, 0, int64(MaxCache/time.Second))
+			keep := r.Seconds(n, 0, int64(MaxCache/time.Second))
 			a.Cache = &keep
 			if keep > file.Cache {
 				r.loosens(n, file.Cache.String())
@@ -78,6 +77,21 @@ func DecodeAgent(d *configfile.Decoder, n *configfile.Node, file *Config, env fu
 
 func (r *reader) nobody(n *configfile.Node) {
 	r.Hintf(n.Pos, "configure webhook or telegram", "%s is true, but there is nobody to ask", n.Path)
+}
+
+// agentTelegram is an agent's switch for the file's chat. It has no chat of its own: two
+// bots on one token would take each other's answers away.
+func (r *reader) agentTelegram(n *configfile.Node, file *Config) *bool {
+	var on *bool
+	r.Fields(n, map[string]func(*configfile.Node){
+		"enabled": func(n *configfile.Node) {
+			on = r.choice(n, file.Telegram != nil && file.Telegram.Enabled)
+			if on != nil && *on && (file.Telegram == nil || !file.Telegram.Complete) {
+				r.Hintf(n.Pos, "give botToken, chatId and allowedUserIds there", "%s is true, but the file's telegram section is not complete", n.Path)
+			}
+		},
+	})
+	return on
 }
 
 // loosens reports an agent's entry that has no effect.
@@ -156,16 +170,11 @@ func (r *reader) narrows(exclude *configfile.Node, file *Config) {
 	}
 }
 
-func (r *reader) seconds(n *configfile.Node, low, high int64) time.Duration {
-	v, _ := r.Int(n, low, high)
-	return time.Duration(v) * time.Second
-}
-
 func (r *reader) webhook(n *configfile.Node) *WebhookConfig {
 	w := &WebhookConfig{Timeout: DefaultWebhookTimeout}
 	r.Fields(n, map[string]func(*configfile.Node){
-		"url":     func(n *configfile.Node) { w.URL = r.address(n) },
-		"timeout": func(n *configfile.Node) { w.Timeout = r.seconds(n, 1, 600) },
+		"url":     func(n *configfile.Node) { w.URL = r.Address(n) },
+		"timeout": func(n *configfile.Node) { w.Timeout = r.Seconds(n, 1, 600) },
 		"headers": func(n *configfile.Node) { w.Headers = r.headers(n) },
 		"secret":  func(n *configfile.Node) { w.Secret = r.signing(n) },
 	})
@@ -175,28 +184,10 @@ func (r *reader) webhook(n *configfile.Node) *WebhookConfig {
 	return w
 }
 
-// address is an https URL; http only where production is not meant.
-func (r *reader) address(n *configfile.Node) string {
-	v, ok := r.Text(n)
-	if !ok {
-		return ""
-	}
-	u, err := outbound.URL(v)
-	switch {
-	case err != nil:
-		r.Hintf(n.Pos, "write it as https://host/path", "%s: %v", n.Path, err)
-	case u.Scheme == "http" && r.production:
-		r.Hintf(n.Pos, "use https", "%s is not encrypted: a deny could be made an allow on the way", n.Path)
-	case u.Scheme == "http":
-		r.Warnf(n.Pos, "%s is not encrypted: a deny could be made an allow on the way; production refuses it", n.Path)
-	}
-	return v
-}
-
-func (r *reader) headers(n *configfile.Node) map[string]Secret {
-	out := map[string]Secret{}
+func (r *reader) headers(n *configfile.Node) map[string]endpoint.Secret {
+	out := map[string]endpoint.Secret{}
 	for _, k := range r.Entries(n) {
-		v, ok := r.expanded(k.Value)
+		v, ok := r.Expanded(k.Value)
 		if !ok {
 			continue
 		}
@@ -210,36 +201,10 @@ func (r *reader) headers(n *configfile.Node) map[string]Secret {
 }
 
 // signing is a secret long enough to sign with.
-func (r *reader) signing(n *configfile.Node) Secret {
-	v, ok := r.secret(n)
+func (r *reader) signing(n *configfile.Node) endpoint.Secret {
+	v, ok := r.Secret(n)
 	if ok && len(v) < minSecret {
 		r.Errorf(n.Pos, "%s has fewer than %d characters", n.Path, minSecret)
 	}
 	return v
-}
-
-// secret is a text that should not stand in the file itself.
-func (r *reader) secret(n *configfile.Node) (Secret, bool) {
-	v, ok := r.expanded(n)
-	if _, refs, _ := expand(n.Text, r.env); ok && refs == 0 {
-		r.Warnf(n.Pos, "%s stands in the file itself: better ${NAME}, and the value in the environment", n.Path)
-	}
-	return v, ok
-}
-
-// expanded is a text with its references to the environment replaced.
-func (r *reader) expanded(n *configfile.Node) (Secret, bool) {
-	text, ok := r.Text(n)
-	if !ok {
-		return "", false
-	}
-	v, _, slips := expand(text, r.env)
-	for _, s := range slips {
-		hint := "set it before starting"
-		if errors.Is(s.err, errDollar) {
-			hint = "write ${NAME} for a variable, $$ for a dollar sign"
-		}
-		r.Hintf(n.At(1, s.at), hint, "%s: %v", n.Path, s.err)
-	}
-	return Secret(v), len(slips) == 0
 }

@@ -8,12 +8,6 @@ func ParseAnswer(body []byte) (allow bool, reason string, err error) {
 	return a.allow, a.reason, err
 }
 
-// Expand replaces references to the environment; wrong is how many of them are.
-func Expand(text string, env func(string) (string, bool)) (out string, refs, wrong int) {
-	out, refs, slips := expand(text, env)
-	return out, refs, len(slips)
-}
-
 // Describe is a call as a person sees it.
 func Describe(c tidemark.Check) [][2]string { return describe(c) }
 

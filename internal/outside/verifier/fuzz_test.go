@@ -7,8 +7,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
+	"github.com/tidemark/tidemark/internal/people/telegram"
 )
 
 // An answer is an allow only if it is one object that says so, and a reason is one short
@@ -38,33 +40,6 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// Text without a dollar sign stays, an escaped text comes back, and what a variable holds
-// is put in as it is.
-//
-// VER-02
-func FuzzExpand(f *testing.F) {
-	for _, s := range []string{"", "x", "$", "$$", "${A}", "${A", "${}", "${9}", "$A", "a${A}b$$c${B}", "${${A}}", "$${A}", "é${A}", "${A}}", "\x00${A\x00}"} {
-		f.Add(s, "value ${A} $$")
-	}
-	f.Fuzz(func(t *testing.T, text, value string) {
-		env := func(name string) (string, bool) { return value, name == "A" || name == "B" }
-		out, refs, wrong := verifier.Expand(text, env)
-		if !strings.Contains(text, "$") && (out != text || refs+wrong > 0) {
-			t.Fatalf("Expand(%q) = %q with %d references, %d wrong", text, out, refs, wrong)
-		}
-		escaped := strings.ReplaceAll(text, "$", "$$")
-		if out, refs, wrong := verifier.Expand(escaped, env); out != text || refs+wrong > 0 {
-			t.Fatalf("Expand(%q) = %q, want %q", escaped, out, text)
-		}
-		if out, refs, _ := verifier.Expand(escaped+"${A}", env); out != text+value || refs != 1 {
-			t.Fatalf("Expand(%q) = %q, want %q", escaped+"${A}", out, text+value)
-		}
-		if refs > strings.Count(text, "${") {
-			t.Fatalf("Expand(%q) found %d references", text, refs)
-		}
-	})
-}
-
 // Whatever stands in the file, a Config without errors is one that New takes.
 //
 // VER-02
@@ -82,9 +57,9 @@ func FuzzDecode(f *testing.F) {
 		if faults.Err() != nil || more.Err() != nil {
 			return
 		}
-		var d configfile.Decoder
-		c := verifier.Decode(&d, file, env, true)
-		a := verifier.DecodeAgent(&d, own, c, env, true)
+		d := &endpoint.Reader{Decoder: &configfile.Decoder{}, Env: env, Production: true}
+		c := verifier.Decode(d, file, chatOf(d, new(*telegram.Settings)))
+		a := verifier.DecodeAgent(d, own, c)
 		if d.Faults.Err() != nil {
 			return
 		}

@@ -95,7 +95,7 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 
 func hookAt(url string) *verifier.WebhookConfig { return &verifier.WebhookConfig{URL: url} }
 
-var chat = verifier.TelegramConfig{Enabled: true}
+var chat = verifier.Chat{Enabled: true}
 
 // start makes a verifier that may speak plain http.
 func start(t *testing.T, o verifier.Options) *verifier.Verifier {

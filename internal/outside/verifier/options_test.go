@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
 )
@@ -14,8 +15,8 @@ import (
 func TestNewRefusesWhatCannotBeSafe(t *testing.T) {
 	type options = verifier.Options
 	url := func(s string) func(*options) { return func(o *options) { o.Config.Webhook.URL = s } }
-	header := func(name string, value verifier.Secret) func(*options) {
-		return func(o *options) { o.Config.Webhook.Headers = map[string]verifier.Secret{name: value} }
+	header := func(name string, value endpoint.Secret) func(*options) {
+		return func(o *options) { o.Config.Webhook.Headers = map[string]endpoint.Secret{name: value} }
 	}
 	agent := func(a verifier.Override) func(*options) {
 		return func(o *options) { o.Agents = map[string]verifier.Override{"main": a} }
@@ -28,9 +29,9 @@ func TestNewRefusesWhatCannotBeSafe(t *testing.T) {
 		"off without anybody to ask":   {func(o *options) { o.Config = verifier.Config{} }, ""},
 		"plain http where allowed":     {func(o *options) { o.Config.Webhook.URL, o.PlainHTTP = "http://verifier.example", true }, ""},
 		"a header":                     {header("Authorization", "Bearer x"), ""},
-		"a chat nobody is asked in":    {func(o *options) { o.Config.Telegram = &verifier.TelegramConfig{} }, ""},
+		"a chat nobody is asked in":    {func(o *options) { o.Config.Telegram = &verifier.Chat{} }, ""},
 		"nobody to ask":                {func(o *options) { o.Config.Webhook = nil }, "enabled, but neither a webhook nor telegram is configured"},
-		"a chat that is off":           {func(o *options) { o.Config.Webhook, o.Config.Telegram = nil, &verifier.TelegramConfig{} }, "enabled, but neither a webhook nor telegram is configured"},
+		"a chat that is off":           {func(o *options) { o.Config.Webhook, o.Config.Telegram = nil, &verifier.Chat{} }, "enabled, but neither a webhook nor telegram is configured"},
 		"no bot":                       {func(o *options) { o.Config.Telegram = &chat }, "telegram is to be asked, but there is no bot"},
 		"a scope with both":            {func(o *options) { o.Config.Scope = verifier.Scope{Include: []string{"a"}, Exclude: []string{"b"}} }, "scope has both include and exclude"},
 		"a pattern":                    {func(o *options) { o.Config.Scope.Include = []string{"db_*"} }, `scope: "db_*" is not the name of a tool`},
@@ -38,7 +39,7 @@ func TestNewRefusesWhatCannotBeSafe(t *testing.T) {
 		"a cache without end":          {func(o *options) { o.Config.Cache = time.Hour }, "cache must be from 0 to 10m0s"},
 		"a negative cache":             {func(o *options) { o.Config.Cache = -1 }, "cache must be from 0 to 10m0s"},
 		"a negative timeout":           {func(o *options) { o.Config.Webhook.Timeout = -1 }, "webhook: negative timeout"},
-		"a person's negative timeout":  {func(o *options) { o.Config.Telegram = &verifier.TelegramConfig{Timeout: -1} }, "telegram: negative timeout"},
+		"a person's negative timeout":  {func(o *options) { o.Config.Telegram = &verifier.Chat{Timeout: -1} }, "telegram: negative timeout"},
 		"plain http":                   {url("http://verifier.example"), "webhook: url is not encrypted"},
 		"plain http to this machine":   {url("http://127.0.0.1:1"), "webhook: url is not encrypted"},
 		"another scheme":               {url("file:///etc/passwd"), "webhook: url is not http or https"},
@@ -61,7 +62,7 @@ func TestNewRefusesWhatCannotBeSafe(t *testing.T) {
 			o.Agents = map[string]verifier.Override{"main": {Enabled: ptr(true)}}
 		}, `agent "main": enabled, but neither a webhook nor telegram is configured`},
 		"an agent's chat without a bot": {func(o *options) {
-			o.Config.Telegram = &verifier.TelegramConfig{}
+			o.Config.Telegram = &verifier.Chat{}
 			o.Agents = map[string]verifier.Override{"main": {Telegram: ptr(true)}}
 		}, "telegram is to be asked, but there is no bot"},
 	}
@@ -84,7 +85,7 @@ func TestNewRefusesWhatCannotBeSafe(t *testing.T) {
 
 // VER-02
 func TestSecretsDoNotPrint(t *testing.T) {
-	c := verifier.WebhookConfig{Secret: "hunter2", Headers: map[string]verifier.Secret{"A": "hunter2"}}
+	c := verifier.WebhookConfig{Secret: "hunter2", Headers: map[string]endpoint.Secret{"A": "hunter2"}}
 	text, err := strictjson.Marshal(c.Headers)
 	if err != nil {
 		t.Fatalf("Marshal: %v", err)

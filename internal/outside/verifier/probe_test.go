@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
 )
@@ -61,7 +62,7 @@ func TestTheTestTellsWhatAnEndpointDoes(t *testing.T) {
 	}
 	tests := map[string]struct {
 		endpoint http.HandlerFunc
-		secret   verifier.Secret
+		secret   endpoint.Secret
 		want     verifier.WebhookTest
 		ok       bool
 		next     string

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/base/outbound"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/trust"
@@ -64,7 +65,7 @@ type requestExtra struct {
 type webhook struct {
 	url     *url.URL
 	agent   string // whose it is; empty: the file's
-	header  map[string]Secret
+	header  map[string]endpoint.Secret
 	secret  []byte
 	timeout time.Duration
 	client  *http.Client

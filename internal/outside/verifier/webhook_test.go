@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
 )
@@ -57,7 +58,7 @@ func TestTheRequestIsAsDocumented(t *testing.T) {
 		allows(w, r)
 	}))
 	v := start(t, verifier.Options{
-		Config: verifier.Config{Enabled: true, Webhook: &verifier.WebhookConfig{URL: url, Secret: secret, Headers: map[string]verifier.Secret{"Authorization": "Bearer b"}}},
+		Config: verifier.Config{Enabled: true, Webhook: &verifier.WebhookConfig{URL: url, Secret: secret, Headers: map[string]endpoint.Secret{"Authorization": "Bearer b"}}},
 		Now:    func() time.Time { return at },
 	})
 	c := call()

@@ -1,11 +1,12 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 
 	"charm.land/lipgloss/v2"
+
+	"github.com/tidemark/tidemark/internal/base/columns"
 )
 
 // cell is a text with a meaning that colours it. Of a heading, grows says that its
@@ -37,22 +38,20 @@ func (p *page) table(head []cell, rows [][]cell) {
 	for i := range head {
 		head[i].meaning = "faint"
 	}
-	for _, line := range lines {
-		var parts []string
-		for i, c := range line {
-			if !shown[i] {
-				continue
-			}
-			text := shorten(c.text, widths[i])
-			gap := strings.Repeat(" ", max(0, widths[i]-lipgloss.Width(text)))
-			if text = p.paint(c.meaning, text); head[i].grows {
-				parts = append(parts, text+gap)
-			} else {
-				parts = append(parts, gap+text)
-			}
+	var right []int
+	out := make([][]string, len(lines))
+	for i, h := range head {
+		if !shown[i] {
+			continue
 		}
-		fmt.Fprintln(p.out, strings.TrimRight(strings.Join(parts, "  "), " "))
+		if !h.grows {
+			right = append(right, len(out[0]))
+		}
+		for j, line := range lines {
+			out[j] = append(out[j], p.paint(line[i].meaning, shorten(line[i].text, widths[i])))
+		}
 	}
+	_ = columns.Write(p.out, out, right...) // like the rest of the page: its buffer keeps the error
 }
 
 // fit says which columns are shown, and makes those of names narrow enough.

@@ -61,8 +61,8 @@ func (f *policyFile) with(list []Proposal) (*policy.Set, error) {
 			root.Keys[i].Value = &both
 		}
 	}
-	set, faults := policy.ParseTree(&root, root.Pos.File)
-	if err := faults.Err(); err != nil {
+	set, found := policy.Parse(root.Pos.File, root.Source())
+	if err := found.Err(); err != nil {
 		return nil, fmt.Errorf("the result does not parse: %w", err)
 	}
 	return set, nil

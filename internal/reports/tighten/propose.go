@@ -199,8 +199,8 @@ func read(file string, src []byte) (*policyFile, error) {
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
-	set, faults := policy.ParseTree(root, file)
-	if err := faults.Err(); err != nil {
+	set, found := policy.Parse(file, src)
+	if err := found.Err(); err != nil {
 		return nil, err
 	}
 	return &policyFile{root, set}, nil

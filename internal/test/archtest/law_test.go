@@ -27,6 +27,7 @@ var rules = []rule{
 	{"docs", checkDocs},
 	{"decisions", checkDecisions},
 	{"ids", checkIDs},
+	{"surface", checkSurface},
 }
 
 func TestTheRepositoryKeepsTheLaw(t *testing.T) {

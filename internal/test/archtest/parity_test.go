@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/parity.md")
+var update = flag.Bool("update", false, "rewrite docs/parity.md and docs/api.txt, those of the tests that run")
 
 const (
 	parityFile  = "../../../docs/parity.md"

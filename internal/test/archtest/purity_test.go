@@ -15,6 +15,7 @@ import (
 // machine and in every replay. hook is not among them: its bus runs handlers under
 // time limits.
 var pure = []string{
+	"internal/base/glob", "internal/base/columns",
 	"internal/base/strictjson", "internal/base/configfile", "internal/base/redact", "trust", "tool", "audit", "approval", "intent", "event",
 	"internal/warrant/...", "policy", "internal/session", "graph", ".", "store", "internal/draw", "internal/reports/report", "internal/llm/format",
 }
@@ -45,7 +46,8 @@ var outside = map[string]string{
 	"cel.dev/cel-go/common/types/traits":          "interfaces of their values",
 	"cel.dev/cel-go/ext":                          "string functions for conditions",
 	"cel.dev/cel-go/interpreter":                  "names a condition may look up",
-	"charm.land/lipgloss/v2":                      "widths, colours and tables as text",
+	"charm.land/lipgloss/v2":                      "widths and colours as text",
+	"charm.land/lipgloss/v2/table":                "tables as text",
 	"github.com/go-json-experiment/json":          "JSON that refuses duplicate keys",
 	"github.com/go-json-experiment/json/jsontext": "its tokens",
 	"github.com/goccy/go-yaml":                    "YAML with positions",

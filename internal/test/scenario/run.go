@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -100,7 +101,7 @@ func (r *run) miss(m Mismatch) { r.report.Missed = append(r.report.Missed, m) }
 
 // checkWarnings compares what the policy's author is warned about with the warnings
 // file; without one there must be no warning.
-func (r *run) checkWarnings(faults configfile.Faults) {
+func (r *run) checkWarnings(faults policy.Faults) {
 	line := max(r.s.files[warningsFile].line, 1)
 	m := Mismatch{Pos: configfile.Pos{File: r.s.Name, Line: line}, Step: policyFile, Key: "warnings"}
 	r.compareFile(m, warningsFile, faults.Error())

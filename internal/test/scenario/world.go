@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -69,7 +68,7 @@ func (w *World) boot() error {
 
 // load compiles a policy file of the archive. One that is missing or names no preset is
 // classic: stories are told by levels unless they say otherwise.
-func (s *Scenario) load(name string) (*policy.Set, configfile.Faults, error) {
+func (s *Scenario) load(name string) (*policy.Set, policy.Faults, error) {
 	src := s.files[name].padded()
 	if !bytes.Contains(src, []byte("preset:")) {
 		src = append(bytes.TrimRight(src, "\n"), "\npreset: classic\n"...)

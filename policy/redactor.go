@@ -1,0 +1,21 @@
+package policy
+
+import "github.com/tidemark/tidemark/internal/base/redact"
+
+// Redactor removes secrets from what is stored, shown or sent, the way a file says: what
+// is shipped is always looked for, a file only adds to it. It errs on the side of
+// removing too much. The zero Redactor removes everything.
+type Redactor struct{ rules *redact.Redactor }
+
+// Redactor removes secrets the way the file says.
+func (s *Set) Redactor() Redactor { return Redactor{s.redactor} }
+
+// Text is s without secrets.
+func (r Redactor) Text(s string) string { return r.rules.Text(s) }
+
+// Args are the arguments of a call of that tool without secrets, as JSON of the same
+// shape. What is not JSON becomes a JSON string of its text.
+func (r Redactor) Args(tool string, args []byte) []byte { return r.rules.Args(tool, args) }
+
+// Preview is the beginning of a content without secrets, one line of at most n characters.
+func (r Redactor) Preview(content []byte, n int) string { return r.rules.Preview(content, n) }
