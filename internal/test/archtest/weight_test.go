@@ -1,0 +1,134 @@
+package archtest_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// heavy are packages that no program may hold, each with everything below it: they cost
+// more than they are needed for. What tests alone import is not meant.
+var heavy = map[string]string{
+	"github.com/openai/openai-go":                "two requests do not need a client of 100 seconds to compile; see internal/outside/auditor",
+	"github.com/anthropics/anthropic-sdk-go":     "two requests do not need a client of 70 seconds to compile; see internal/outside/auditor",
+	"go.opentelemetry.io":                        "nothing is traced, and traces could carry prompts away",
+	"github.com/aws":                             "no cloud's client is needed",
+	"google.golang.org/grpc":                     "nothing speaks it",
+	"html/template":                              "it calls methods by name, so the linker keeps every method there is: 4.5 MB",
+	"net/http/pprof":                             "importing it opens pages on the default server",
+	"testing":                                    "it is for tests",
+	"net/http/httptest":                          "it is for tests",
+	"github.com/tidemark/tidemark/internal/test": "it is for tests",
+}
+
+// byName are packages that call methods by name, which some library imports without
+// using that. Where we use one, the linker keeps every method there is.
+var byName = []string{"text/template"}
+
+// inHook is all that cmd/tidemark-hook may hold beside the standard library: agents start it
+// for every call.
+var inHook = []string{
+	"github.com/go-json-experiment/json",
+	module + "/hook", module + "/tool", module + "/trust", module + "/internal/base/strictjson",
+	module + "/internal/agents/settings", module + "/internal/agents/shim", module + "/cmd/tidemark-hook",
+}
+
+// linked maps every package a program is made of to what it imports.
+type linked map[string][]string
+
+// linkedInto asks the go command, which knows the libraries too.
+func linkedInto(t *testing.T, program string) linked {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, program)
+	list.Dir = filepath.Join("..", "..", "..")
+	list.Env = append(list.Environ(), "CGO_ENABLED=0")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("list what %s is made of: %v", program, err)
+	}
+	l := linked{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		l[fields[0]] = fields[1:]
+	}
+	return l
+}
+
+// tooHeavy names every package that is not to be there, once for each that imports it.
+func (l linked) tooHeavy() []string {
+	var out []string
+	for from, imports := range l {
+		for _, to := range imports {
+			for name, why := range heavy {
+				if below(to, name) && !below(from, name) {
+					out = append(out, fmt.Sprintf("%s imports %s: %s", from, to, why))
+				}
+			}
+			if below(from, module) && slices.Contains(byName, to) {
+				out = append(out, fmt.Sprintf("%s imports %s: %s", from, to, heavy["html/template"]))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// beyond names every package that is neither the standard library's nor among those allowed.
+func (l linked) beyond(allowed []string) []string {
+	var out []string
+	for name := range l {
+		first, _, _ := strings.Cut(name, "/")
+		known := slices.ContainsFunc(allowed, func(a string) bool { return below(name, a) })
+		if strings.Contains(first, ".") && !known {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func below(name, folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }
+
+func TestTheProgramsHoldNothingHeavy(t *testing.T) {
+	for _, program := range []string{"./cmd/tidemark", "./cmd/tidemark-hook"} {
+		for _, found := range linkedInto(t, program).tooHeavy() {
+			t.Errorf("%s: %s", program, found)
+		}
+	}
+}
+
+func TestTheHookStaysSmall(t *testing.T) {
+	for _, name := range linkedInto(t, "./cmd/tidemark-hook").beyond(inHook) {
+		t.Errorf("cmd/tidemark-hook holds %s: leave it out, or add it to what the hook may hold", name)
+	}
+}
+
+func TestWhatIsHeavyIsFound(t *testing.T) {
+	l := linked{
+		module + "/internal/x":               {"fmt", "text/template", "github.com/openai/openai-go/v3"},
+		"github.com/openai/openai-go/v3":     {"github.com/openai/openai-go/v3/option", "go.opentelemetry.io/otel"},
+		"github.com/spf13/cobra":             {"text/template", "testingtools.example/x"},
+		"github.com/openai/openai-golf/hole": {"html/template"},
+		"fmt":                                {"reflect"},
+	}
+	var names []string
+	for _, found := range l.tooHeavy() {
+		names = append(names, found[:strings.Index(found, ": ")])
+	}
+	want := []string{
+		"github.com/openai/openai-go/v3 imports go.opentelemetry.io/otel", "github.com/openai/openai-golf/hole imports html/template",
+		module + "/internal/x imports github.com/openai/openai-go/v3", module + "/internal/x imports text/template",
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("too heavy (-want +got):\n%s", diff)
+	}
+	want = []string{"github.com/openai/openai-go/v3", "github.com/openai/openai-golf/hole", module + "/internal/x"}
+	if diff := cmp.Diff(want, l.beyond([]string{"github.com/spf13"})); diff != "" {
+		t.Errorf("beyond cobra (-want +got):\n%s", diff)
+	}
+}
