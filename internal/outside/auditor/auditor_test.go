@@ -49,7 +49,7 @@ var providers = []string{auditor.OpenAI, auditor.Anthropic}
 // client is an auditor of a provider that asks s; change adapts the options.
 func client(t *testing.T, provider string, s *audittest.Server, change func(*auditor.Options)) *auditor.Client {
 	t.Helper()
-	o := auditor.Options{Provider: provider, BaseURL: s.OpenAI(), Model: "test-model", Key: key, Timeout: 20 * time.Second, PlanTimeout: 20 * time.Second}
+	o := auditor.Options{Provider: provider, BaseURL: s.OpenAI(), Model: "test-model", Key: key, Timeout: time.Minute, PlanTimeout: time.Minute}
 	if provider == auditor.Anthropic {
 		o.BaseURL = s.Anthropic()
 	}
