@@ -11,8 +11,7 @@ help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
 build: ## build bin/tidemark and bin/tidemark-hook, static
-	CGO_ENABLED=0 go build -trimpath -o bin/tidemark ./cmd/tidemark
-	CGO_ENABLED=0 go build -trimpath -o bin/tidemark-hook ./cmd/tidemark-hook
+	@scripts/release
 
 test: ## all checks and tests; what CI runs
 	@scripts/test

@@ -245,8 +245,8 @@ func (r *replaying) openPage() error {
 	if r.file, err = os.Create(r.flags.html); err != nil {
 		return fmt.Errorf("replay: --html: %w", err)
 	}
-	r.page, err = replay.NewPage(r.file, "Replay")
-	return err
+	r.page = replay.NewPage(r.file, "Replay")
+	return nil
 }
 
 // closePage ends the report; half a report is removed.

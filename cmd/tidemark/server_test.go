@@ -68,7 +68,7 @@ func startServer(t *testing.T, data string, args ...string) *server {
 	if err := strictjson.Unmarshal(raw, &s.tokens); err != nil {
 		t.Fatal(err)
 	}
-	s.client = &client{base: url, token: s.tokens.Admin, http: &http.Client{Timeout: 20 * time.Second}}
+	s.client = &client{base: url, token: s.tokens.Admin, http: &http.Client{Timeout: time.Minute}}
 	return s
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // limit ends a test that waits for what never comes.
-const limit = 20 * time.Second
+const limit = time.Minute
 
 // scripted is a server that says what a test tells it to, announced in a data folder as
 // the real one is.

@@ -78,7 +78,7 @@ func start(t *testing.T, policy string) (*app.App, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := a.Stop(ctx); err != nil {
 			t.Error(err)
@@ -111,7 +111,7 @@ func TestARemotePluginTakesPart(t *testing.T) {
 		_, _ = io.WriteString(w, answer)
 	}))
 	defer plugin.Close()
-	a, url := start(t, "hooks: [{name: guard, url: '"+plugin.URL+"', hooks: [before_tool_call], secretEnv: PLUGIN_SECRET}]")
+	a, url := start(t, "hooks: [{name: guard, url: '"+plugin.URL+"', hooks: [before_tool_call], secretEnv: PLUGIN_SECRET, timeoutMs: 60000}]")
 
 	ask := func() (blocked bool, reason string) {
 		t.Helper()

@@ -21,7 +21,7 @@ func auditedBy(provider string, m *audittest.Server, more string) string {
 	if provider == "openai" {
 		base = m.OpenAI()
 	}
-	return auditedAt(provider, base, 10_000) + more
+	return auditedAt(provider, base, 60_000) + more
 }
 
 func auditedAt(provider, base string, timeoutMs int) string {

@@ -263,7 +263,7 @@ func TestStatusNamesThoseWhoCannotBeReached(t *testing.T) {
 	refusing.RequireKey("another key")
 	const wrong = "123456:a-token-nobody-gave-out"
 	auditor := func(base string) string {
-		return fmt.Sprintf("auditor: {provider: openai, baseUrl: '%s', model: m, timeoutMs: 2000}\n", base)
+		return fmt.Sprintf("auditor: {provider: openai, baseUrl: '%s', model: m, timeoutMs: 60000}\n", base)
 	}
 	tests := []struct {
 		name, policy, part string

@@ -6,71 +6,91 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 )
+
+// anthropicVersion is the version of the messages API that is spoken here.
+const anthropicVersion = "2023-06-01"
 
 // anthropicAPI speaks the messages API.
 type anthropicAPI struct {
 	speaker
+	endpoint
 
-	name     string
-	messages anthropic.MessageService
-	models   anthropic.ModelService
+	name string
 }
 
-// newAnthropic builds the services one by one, like newOpenAI and for the same reason.
-// Traces stay off: they could carry prompts away, and headers to the endpoint.
 func newAnthropic(o *Options, u *url.URL, client *http.Client) *anthropicAPI {
-	opts := []option.RequestOption{
-		option.WithBaseURL(u.String()), option.WithHTTPClient(client), option.WithMaxRetries(0),
-		option.WithoutOpenTelemetry(), option.WithOpenTelemetryPropagation(false),
-	}
+	m := &anthropicAPI{name: o.Model, endpoint: endpoint{base: u, client: client, header: http.Header{}}}
+	m.header.Set("Anthropic-Version", anthropicVersion)
 	if o.Key != "" {
-		opts = append(opts, option.WithAPIKey(o.Key))
+		m.header.Set("X-Api-Key", o.Key)
 	}
-	m := &anthropicAPI{name: o.Model, messages: anthropic.NewMessageService(opts...), models: anthropic.NewModelService(opts...)}
 	m.last.Store(&dialect{completionTokens: true}) // it has one name for the limit
 	return m
 }
 
+// messagesRequest is the body of a request for a message.
+type messagesRequest struct {
+	Model       string         `json:"model"`
+	MaxTokens   int            `json:"max_tokens"`
+	System      []textBlock    `json:"system"`
+	Messages    []messageParam `json:"messages"`
+	Temperature *float64       `json:"temperature,omitzero"`
+}
+
+type messageParam struct {
+	Role    string      `json:"role"`
+	Content []textBlock `json:"content"`
+}
+
+type textBlock struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// blocks is a text as the one block of a content.
+func blocks(text string) []textBlock { return []textBlock{{Type: "text", Text: plain(text)}} }
+
+// messagesAnswer is what is read of an answer.
+type messagesAnswer struct {
+	Content    []textBlock `json:"content"`
+	StopReason string      `json:"stop_reason"`
+}
+
 func (m *anthropicAPI) ask(ctx context.Context, r *request) (string, error) {
 	return m.speak(func(d dialect) (string, error) {
-		params := anthropic.MessageNewParams{
-			Model:     m.name,
-			MaxTokens: int64(r.maxTokens),
-			System:    []anthropic.TextBlockParam{{Text: r.system}},
-			Messages:  []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(r.user))},
+		body := messagesRequest{
+			Model:       m.name,
+			MaxTokens:   r.maxTokens,
+			System:      blocks(r.system),
+			Messages:    []messageParam{{Role: "user", Content: blocks(r.user)}},
+			Temperature: d.temperature(),
 		}
-		if !d.noTemperature {
-			params.Temperature = anthropic.Float(0)
-		}
-		res, err := m.messages.New(ctx, params)
-		if err != nil {
-			return "", explain(err)
+		var res *messagesAnswer
+		if err := m.exchange(ctx, "v1/messages", &body, &res); err != nil {
+			return "", err
 		}
 		return message(res)
 	})
 }
 
 // message is the text of an answer that is complete and nothing but text and thoughts.
-func message(res *anthropic.Message) (string, error) {
+func message(res *messagesAnswer) (string, error) {
 	if res == nil {
 		return "", errMalformed
 	}
 	switch res.StopReason {
-	case anthropic.StopReasonEndTurn:
-	case anthropic.StopReasonRefusal:
+	case "end_turn":
+	case "refusal":
 		return "", fmt.Errorf("%w: the model refused", errNoAnswer)
-	case anthropic.StopReasonMaxTokens:
+	case "max_tokens":
 		return "", fmt.Errorf("%w: it was cut off at the token limit", errNoAnswer)
 	default:
 		return "", fmt.Errorf("%w: it did not end by itself", errNoAnswer)
 	}
 	var b strings.Builder
-	for i := range res.Content {
-		switch block := &res.Content[i]; block.Type {
+	for _, block := range res.Content {
+		switch block.Type {
 		case "text":
 			b.WriteString(block.Text)
 		case "thinking", "redacted_thinking":
@@ -81,9 +101,4 @@ func message(res *anthropic.Message) (string, error) {
 	return b.String(), nil
 }
 
-func (m *anthropicAPI) list(ctx context.Context) error {
-	if _, err := m.models.List(ctx, anthropic.ModelListParams{}); err != nil {
-		return explain(err)
-	}
-	return nil
-}
+func (m *anthropicAPI) list(ctx context.Context) error { return m.endpoint.list(ctx, "v1/models") }

@@ -62,7 +62,7 @@ const (
 // Options describe an auditor. Model is required, and Provider unless Replay is set.
 type Options struct {
 	Provider  string
-	BaseURL   string // of the API, as its SDKs take it; empty is the provider's own
+	BaseURL   string // of the API, as its clients take it; empty is the provider's own
 	Model     string
 	Key       string // empty: none is sent
 	PlainHTTP bool   // allow http:// beyond this machine

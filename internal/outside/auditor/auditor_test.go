@@ -49,7 +49,7 @@ var providers = []string{auditor.OpenAI, auditor.Anthropic}
 // client is an auditor of a provider that asks s; change adapts the options.
 func client(t *testing.T, provider string, s *audittest.Server, change func(*auditor.Options)) *auditor.Client {
 	t.Helper()
-	o := auditor.Options{Provider: provider, BaseURL: s.OpenAI(), Model: "test-model", Key: key, Timeout: 20 * time.Second, PlanTimeout: 20 * time.Second}
+	o := auditor.Options{Provider: provider, BaseURL: s.OpenAI(), Model: "test-model", Key: key, Timeout: time.Minute, PlanTimeout: time.Minute}
 	if provider == auditor.Anthropic {
 		o.BaseURL = s.Anthropic()
 	}
@@ -154,6 +154,47 @@ func TestOnlyThePromptIsSent(t *testing.T) {
 	}
 }
 
+// The key goes where each protocol looks for it, and nowhere if there is none.
+//
+// CAU-06
+func TestARequestHasTheHeadersOfItsProtocol(t *testing.T) {
+	for provider, want := range map[string]map[string]string{
+		auditor.OpenAI:    {"Authorization": "Bearer " + key, "X-Api-Key": "", "Anthropic-Version": ""},
+		auditor.Anthropic: {"Authorization": "", "X-Api-Key": key, "Anthropic-Version": "2023-06-01"},
+	} {
+		for _, given := range []string{key, ""} {
+			s := audittest.New(t, audittest.Say("allow"))
+			c := client(t, provider, s, func(o *auditor.Options) { o.Key = given })
+			if _, err := c.Audit(t.Context(), "s", question("not UTF-8: \xff")); err != nil {
+				t.Fatalf("%s: Audit: %v", provider, err)
+			}
+			header := s.Requests()[0].Header
+			for name, value := range want {
+				if given == "" && strings.Contains(value, key) {
+					value = ""
+				}
+				if got := header.Get(name); got != value {
+					t.Errorf("%s with key %q: %s is %q, want %q", provider, given, name, got, value)
+				}
+			}
+			if header.Get("Content-Type") != "application/json" || header.Get("Accept") != "application/json" || header.Get("User-Agent") != "tidemark" {
+				t.Errorf("%s: headers %v", provider, header)
+			}
+			for name := range header {
+				if _, known := want[name]; !known && !strings.Contains("Content-Type Content-Length Accept User-Agent Connection", name) {
+					t.Errorf("%s: header %s goes along", provider, name)
+				}
+			}
+		}
+	}
+}
+
+// The members of an answer in both protocols, and of one that says nothing.
+const (
+	answers   = `"choices":[{"message":{"content":"allow"},"finish_reason":"stop"}],"content":[{"type":"text","text":"allow"}],"stop_reason":"end_turn"`
+	noAnswers = `"choices":[],"content":[],"stop_reason":""`
+)
+
 // failures are what an endpoint may do wrong, with the words its error must have.
 var failures = []struct {
 	name  string
@@ -183,6 +224,8 @@ var failures = []struct {
 	{"an answer in another form", []audittest.Step{audittest.Raw(200, "application/json", `{"answer":"allow"}`)}, 1, ""},
 	{"text", []audittest.Step{audittest.Raw(200, "text/plain", `allow`)}, 1, "not what the API promises"},
 	{"another status with an answer in it", []audittest.Step{audittest.Raw(203, "application/json", `{"choices":[{"message":{"content":"allow"},"finish_reason":"stop"}]}`)}, 1, "status 203"},
+	{"an answer that says it is a page", []audittest.Step{audittest.Raw(200, "text/html", "{"+answers+"}")}, 1, "not what the API promises"},
+	{"an answer that can be read in two ways", []audittest.Step{audittest.Raw(200, "application/json", "{"+noAnswers+","+answers+"}")}, 1, "not what the API promises"},
 	{"a huge body", []audittest.Step{audittest.Flood(1<<20, false)}, 1, "more than 65536 bytes"},
 	{"a huge body that says so", []audittest.Step{audittest.Flood(1<<20, true)}, 1, "more than 65536 bytes"},
 }

@@ -44,29 +44,18 @@ type unreachable struct{ err error }
 func (u *unreachable) Error() string { return u.err.Error() }
 func (u *unreachable) Unwrap() error { return u.err }
 
-// explain turns an error of an SDK into one of ours. Whatever it does not know becomes
-// errMalformed: the SDKs' own texts may hold pieces of an answer.
+// explain turns an error of net/http into one of ours, which does not hold the URL.
 func explain(err error) error {
-	var (
-		r *refusal
-		b *unreachable
-		u *url.Error
-	)
+	var u *url.Error
 	switch {
-	case errors.As(err, &r):
-		return r
-	case errors.Is(err, errTooLarge):
-		return errTooLarge
 	case errors.Is(err, context.Canceled):
 		return context.Canceled
 	case errors.Is(err, context.DeadlineExceeded):
 		return context.DeadlineExceeded
-	case errors.As(err, &b):
-		return b
 	case errors.As(err, &u):
-		return &unreachable{u.Err} // without the URL
+		return &unreachable{u.Err}
 	}
-	return errMalformed
+	return &unreachable{err}
 }
 
 // transient reports whether the same request may succeed a moment later.

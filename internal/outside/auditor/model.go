@@ -9,7 +9,7 @@ import (
 // model is a provider's endpoint.
 type model interface {
 	// ask sends a request once and returns the whole text of the answer. Its errors are
-	// those of explain, or have errNoAnswer in them.
+	// those of errors.go, and have errNoAnswer in them where the model did not answer.
 	ask(ctx context.Context, r *request) (string, error)
 	// list asks for something cheap that needs the key.
 	list(ctx context.Context) error
@@ -37,6 +37,14 @@ func (d dialect) without(err error) (next dialect, ok bool) {
 		return d, false
 	}
 	return d, true
+}
+
+// temperature is the one that gives the same answer again, where it can be set.
+func (d dialect) temperature() *float64 {
+	if d.noTemperature {
+		return nil
+	}
+	return new(float64)
 }
 
 // speaker remembers the dialect that worked last.

@@ -5,56 +5,73 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 )
 
 // openAI speaks chat completions, the one protocol that local servers speak too.
 type openAI struct {
 	speaker
+	endpoint
 
-	name   string
-	chat   openai.ChatCompletionService
-	models openai.ModelService
+	name string
 }
 
-// newOpenAI builds the services one by one: the SDK's whole client would take keys,
-// addresses and headers from the environment.
 func newOpenAI(o *Options, u *url.URL, client *http.Client) *openAI {
-	opts := []option.RequestOption{option.WithBaseURL(u.String()), option.WithHTTPClient(client), option.WithMaxRetries(0)}
+	m := &openAI{name: o.Model, endpoint: endpoint{base: u, client: client, header: http.Header{}}}
 	if o.Key != "" {
-		opts = append(opts, option.WithAPIKey(o.Key))
+		m.header.Set("Authorization", "Bearer "+o.Key)
 	}
-	m := &openAI{name: o.Model, chat: openai.NewChatCompletionService(opts...), models: openai.NewModelService(opts...)}
 	m.last.Store(&dialect{completionTokens: o.BaseURL == ""}) // what the provider's own endpoint wants
 	return m
 }
 
+// chatRequest is the body of a request for a chat completion.
+type chatRequest struct {
+	Model               string        `json:"model"`
+	Messages            []chatMessage `json:"messages"`
+	Temperature         *float64      `json:"temperature,omitzero"`
+	MaxTokens           int           `json:"max_tokens,omitzero"`
+	MaxCompletionTokens int           `json:"max_completion_tokens,omitzero"`
+}
+
+type chatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// chatCompletion is what is read of an answer.
+type chatCompletion struct {
+	Choices []struct {
+		FinishReason string `json:"finish_reason"`
+		Message      struct {
+			Content   string     `json:"content"`
+			Refusal   string     `json:"refusal"`
+			ToolCalls []struct{} `json:"tool_calls"`
+		} `json:"message"`
+	} `json:"choices"`
+}
+
 func (m *openAI) ask(ctx context.Context, r *request) (string, error) {
 	return m.speak(func(d dialect) (string, error) {
-		params := openai.ChatCompletionNewParams{
-			Model:    m.name,
-			Messages: []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(r.system), openai.UserMessage(r.user)},
-		}
-		if !d.noTemperature {
-			params.Temperature = openai.Float(0)
+		body := chatRequest{
+			Model:       m.name,
+			Messages:    []chatMessage{{"system", plain(r.system)}, {"user", plain(r.user)}},
+			Temperature: d.temperature(),
 		}
 		if d.completionTokens {
-			params.MaxCompletionTokens = openai.Int(int64(r.maxTokens))
+			body.MaxCompletionTokens = r.maxTokens
 		} else {
-			params.MaxTokens = openai.Int(int64(r.maxTokens))
+			body.MaxTokens = r.maxTokens
 		}
-		res, err := m.chat.New(ctx, params)
-		if err != nil {
-			return "", explain(err)
+		var res *chatCompletion
+		if err := m.exchange(ctx, "chat/completions", &body, &res); err != nil {
+			return "", err
 		}
 		return completion(res)
 	})
 }
 
 // completion is the text of an answer that is complete and nothing but text.
-func completion(res *openai.ChatCompletion) (string, error) {
+func completion(res *chatCompletion) (string, error) {
 	if res == nil {
 		return "", errMalformed
 	}
@@ -73,9 +90,4 @@ func completion(res *openai.ChatCompletion) (string, error) {
 	return choice.Message.Content, nil
 }
 
-func (m *openAI) list(ctx context.Context) error {
-	if _, err := m.models.List(ctx); err != nil {
-		return explain(err)
-	}
-	return nil
-}
+func (m *openAI) list(ctx context.Context) error { return m.endpoint.list(ctx, "models") }

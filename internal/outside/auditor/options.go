@@ -134,7 +134,7 @@ func (o *Options) baseURL(own string) (*url.URL, error) {
 	u.Path = strings.TrimRight(u.Path, "/")
 	switch {
 	case o.Provider == Anthropic:
-		u.Path = strings.TrimSuffix(u.Path, "/v1") // its SDK says v1 itself
+		u.Path = strings.TrimSuffix(u.Path, "/v1") // it is part of the paths
 	case u.Path == "":
 		u.Path = "/v1" // what an address without a path means
 	}

@@ -63,17 +63,14 @@ func TestTargetsAreMetByAQuestionOrADenial(t *testing.T) {
 //
 // BEY-04
 func TestThePageEscapesWhatRecordingsHold(t *testing.T) {
-	const evil = `</pre></details><script>alert(1)</script><img src=x onerror=alert(2)>" onclick="x`
+	const evil = `</pre></details><script>alert(1)</script><img src=x onerror=alert(2)>" onclick="x` + "\x00\xff"
 	o := replay.Outcome{ID: evil, Calls: []replay.Decision{
 		{ID: evil, Decision: replay.Ask, Rule: evil, Reason: evil, Shown: evil, Taint: evil, Tool: evil, Args: []byte(`{"to":"</code><script>alert(3)</script>","` + "</style>" + `":1}`)},
 		{ID: evil, Step: 1, Decision: replay.Deny, Tool: "x", Args: []byte("<script>not JSON")},
 		{ID: evil, Step: 2, Decision: replay.Allow, Tool: "y", Args: []byte(`{"a":"` + strings.Repeat("long ", 1000) + `"}`)},
 	}}
 	var b strings.Builder
-	p, err := replay.NewPage(&b, "title "+evil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := replay.NewPage(&b, "title "+evil)
 	var s replay.Summary
 	for _, o := range []*replay.Outcome{&o, {ID: "bad", Err: errors.New(evil)}, {ID: "quiet"}} {
 		p.Add(o)
@@ -83,7 +80,7 @@ func TestThePageEscapesWhatRecordingsHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
-	for _, bad := range []string{"<script", "<img", "</pre></details><", `" onclick`, "http:", "https:", "src=", "url(", "@import"} {
+	for _, bad := range []string{"<script", "<img", "</pre></details><", `" onclick`, "\x00", "\xff", "http:", "https:", "src=", "url(", "@import"} {
 		if strings.Contains(strings.ReplaceAll(page, "src=x onerror", ""), bad) {
 			t.Errorf("the page holds %q", bad)
 		}
@@ -100,10 +97,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestAPageThatCannotBeWrittenSaysSo(t *testing.T) {
-	p, err := replay.NewPage(full{}, "t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := replay.NewPage(full{}, "t")
 	for range 200 {
 		p.Add(&replay.Outcome{ID: "r", Calls: []replay.Decision{{Tool: "x", Shown: strings.Repeat("x", 100)}}})
 	}
