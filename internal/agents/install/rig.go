@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/tool"
@@ -192,7 +193,7 @@ func (r *rig) settings(extra map[string]any) ([]byte, error) {
 			}
 		}
 	}
-	for _, s := range settings.Switches(r.agent.name) {
+	for _, s := range catalogue.Lookup(r.agent.name).Switches {
 		if n := real.Find(s.Path...); n != nil {
 			if err := out.set(s.Path, real.Raw(n)); err != nil {
 				return nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 )
 
@@ -132,15 +133,15 @@ func (a *agent) turnedOff(w World, m *settings.Record) []string {
 				files = append(files, e.Path)
 			}
 		}
-	} else if path, err := a.path(w); err == nil && len(settings.Switches(a.name)) > 0 {
+	} else if path, err := a.path(w); err == nil && len(catalogue.Lookup(a.name).Switches) > 0 {
 		files = append(files, path)
 	}
 	if !w.Managed {
 		for _, folder := range w.folders() {
-			files = append(files, settings.Elsewhere(a.name, folder)...)
+			files = append(files, settings.Below(folder, catalogue.Lookup(a.name).Watched)...)
 		}
 	}
-	return a.reader(w).TurnedOff(a.name, files...)
+	return a.reader(w).Off(catalogue.Lookup(a.name).Switches, files...)
 }
 
 // folders are where other settings can stand: at home, and in the project worked on.
@@ -155,7 +156,7 @@ func (w World) folders() []string {
 // claudeAbove looks at the administrator's settings, which can lock out a user's hooks.
 // Where our own hooks stand there too, locking others out is what they are for.
 func claudeAbove(w World, a *agent) []string {
-	off := settings.Switches(a.name)
+	off := slices.Clone(catalogue.Lookup(a.name).Switches)
 	managed := w
 	managed.Managed, managed.Project = true, ""
 	if !a.hooked(managed) {

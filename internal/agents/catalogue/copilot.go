@@ -1,6 +1,9 @@
-package shim
+package catalogue
 
-import "github.com/tidemark/tidemark/internal/base/strictjson"
+import (
+	"github.com/tidemark/tidemark/internal/agents/settings"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
 
 // Copilot CLI: events in camel case do not carry their name, which the command line must
 // give; those in Pascal case do. A call has no id. Exit code 2 refuses; the reason reaches
@@ -35,31 +38,42 @@ type copilotPayload struct {
 	Result  strictjson.Value `json:"toolResult"`
 }
 
-func copilot() *Adapter {
-	names := &table{agent: "copilot", tools: copilotTools, mcp: doubled}
-	return &Adapter{name: "copilot", pass: silent, refuse: copilotRefuse, decode: func(in input) (*Event, error) {
-		p, err := readPayload(in)
-		if err != nil {
-			return nil, err
-		}
-		var c copilotPayload
-		if err := unmarshal(in.body, &c); err != nil {
-			return nil, err
-		}
-		if err := firstOf(same("event", &p.Event, c.Hook), same("session", &p.Session, c.Session), same("tool", &p.Tool, c.Tool)); err != nil {
-			return nil, err
-		}
-		p.Input = either(p.Input, either(c.Args, c.Input))
-		p.Result = either(p.Result, c.Result)
-		e, err := p.event(copilotEvents)
-		if err != nil {
-			return nil, err
-		}
-		return e, p.complete(e, names)
-	}}
+func copilot() *Agent {
+	names := &Tools{Agent: "copilot", Names: copilotTools, Server: doubled}
+	return &Agent{
+		Name: "copilot", Title: "Copilot CLI",
+		Read: func(in Input) (*Event, error) { return copilotRead(in, names) },
+		Pass: silent, Refuse: copilotRefuse,
+		Tools: names, Proxied: true,
+		Switches: []settings.Switch{{Path: []string{"disableAllHooks"}, Value: "true"}},
+		Watched: []string{
+			".copilot/settings.json", ".copilot/config.json", ".github/copilot/settings.json", ".github/hooks/tidemark.json",
+		},
+	}
 }
 
-func copilotRefuse(e *Event, reason string) Outcome {
+func copilotRead(in Input, names *Tools) (*Event, error) {
+	p, err := readPayload(in)
+	if err != nil {
+		return nil, err
+	}
+	var c copilotPayload
+	if err := unmarshal(in.Body, &c); err != nil {
+		return nil, err
+	}
+	if err := firstOf(same("event", &p.Event, c.Hook), same("session", &p.Session, c.Session), same("tool", &p.Tool, c.Tool)); err != nil {
+		return nil, err
+	}
+	p.Input = either(p.Input, either(c.Args, c.Input))
+	p.Result = either(p.Result, c.Result)
+	e, err := p.event(copilotEvents)
+	if err != nil {
+		return nil, err
+	}
+	return e, p.complete(e, names)
+}
+
+func copilotRefuse(e *Event, reason string) Reply {
 	reply := map[string]any{"permissionDecision": "deny", "permissionDecisionReason": reason}
 	switch e.Kind {
 	case Result:
@@ -67,25 +81,9 @@ func copilotRefuse(e *Event, reason string) Outcome {
 	case Prompt:
 		reply = nil
 	}
-	out := Outcome{Stderr: reason, Code: codeRefuse}
+	out := Reply{Stderr: reason, Code: CodeRefuse}
 	if reply != nil {
 		out.Stdout = object(reply)
 	}
 	return out
-}
-
-func either(a, b strictjson.Value) strictjson.Value {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

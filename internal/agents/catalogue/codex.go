@@ -1,4 +1,4 @@
-package shim
+package catalogue
 
 // Codex: anything on standard output that it does not expect lets the tool run, and so
 // does a refusal without a reason. Exit code 2 with a reason is the only safe answer. A
@@ -26,24 +26,31 @@ var codexTools = map[string]string{
 	"multi_agent_v1close_agent": "sessions_history", "multi_agent_v1resume_agent": "sessions_history",
 }
 
-func codex() *Adapter {
-	names := &table{agent: "codex", tools: codexTools, mcp: doubled}
-	return &Adapter{name: "codex", pass: added, refuse: byExit, warn: codexWarn, decode: func(in input) (*Event, error) {
-		p, err := readPayload(in)
-		if err != nil {
-			return nil, err
-		}
-		e, err := p.event(codexEvents)
-		if err != nil {
-			return nil, err
-		}
-		return e, p.complete(e, names)
-	}}
+func codex() *Agent {
+	names := &Tools{Agent: "codex", Names: codexTools, Server: doubled}
+	return &Agent{
+		Name: "codex", Title: "Codex CLI",
+		Read: func(in Input) (*Event, error) { return codexRead(in, names) },
+		Pass: added, Refuse: byExit, Warn: codexWarn,
+		Tools: names, Proxied: true,
+	}
 }
 
-func codexWarn(e *Event, reason string) (Outcome, bool) {
-	if e.Kind != Start {
-		return Outcome{}, false
+func codexRead(in Input, names *Tools) (*Event, error) {
+	p, err := readPayload(in)
+	if err != nil {
+		return nil, err
 	}
-	return Outcome{Stdout: object(map[string]any{"systemMessage": reason}), Stderr: reason, Code: codePass, passed: true}, true
+	e, err := p.event(codexEvents)
+	if err != nil {
+		return nil, err
+	}
+	return e, p.complete(e, names)
+}
+
+func codexWarn(e *Event, reason string) (Reply, bool) {
+	if e.Kind != Start {
+		return Reply{}, false
+	}
+	return Reply{Stdout: object(map[string]any{"systemMessage": reason}), Stderr: reason, Code: CodePass}, true
 }

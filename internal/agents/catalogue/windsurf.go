@@ -1,4 +1,4 @@
-package shim
+package catalogue
 
 import (
 	"fmt"
@@ -27,26 +27,32 @@ type windsurfPayload struct {
 	} `json:"tool_info"`
 }
 
-func windsurf() *Adapter {
-	return &Adapter{name: "windsurf", pass: silent, refuse: byExit, decode: func(in input) (*Event, error) {
-		var p windsurfPayload
-		if err := unmarshal(in.body, &p); err != nil {
-			return nil, err
-		}
-		if err := same("event", &p.Action, in.event); err != nil {
-			return nil, err
-		}
-		e := &Event{Name: p.Action, Session: p.Trajectory, Turn: p.Execution, Cwd: p.Info.Cwd, Speaker: Owner}
-		switch p.Action {
-		case "pre_user_prompt":
-			e.Kind, e.Words = Prompt, p.Info.Prompt
-			return e, nil
-		case "post_cascade_response", "post_cascade_response_with_transcript", "post_setup_worktree":
-			e.Kind = Ignored
-			return e, nil
-		}
-		return e, p.act(e)
-	}}
+func windsurf() *Agent {
+	return &Agent{
+		Name: "windsurf", Title: "Windsurf",
+		Read: windsurfRead,
+		Pass: silent, Refuse: byExit,
+	}
+}
+
+func windsurfRead(in Input) (*Event, error) {
+	var p windsurfPayload
+	if err := unmarshal(in.Body, &p); err != nil {
+		return nil, err
+	}
+	if err := same("event", &p.Action, in.Event); err != nil {
+		return nil, err
+	}
+	e := &Event{Name: p.Action, Session: p.Trajectory, Turn: p.Execution, Cwd: p.Info.Cwd, Speaker: Owner}
+	switch p.Action {
+	case "pre_user_prompt":
+		e.Kind, e.Words = Prompt, p.Info.Prompt
+		return e, nil
+	case "post_cascade_response", "post_cascade_response_with_transcript", "post_setup_worktree":
+		e.Kind = Ignored
+		return e, nil
+	}
+	return e, p.act(e)
 }
 
 // act reads the events around an act: pre_ or post_, and which.

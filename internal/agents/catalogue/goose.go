@@ -1,4 +1,4 @@
-package shim
+package catalogue
 
 import (
 	"strings"
@@ -25,37 +25,44 @@ var gooseTools = map[string]string{
 	"delegate": "sessions_spawn", "subagent__execute_task": "sessions_spawn", "load": "sessions_history",
 }
 
-func goose() *Adapter {
-	names := &table{agent: "goose", tools: gooseTools, mcp: doubled}
-	return &Adapter{name: "goose", pass: silent, refuse: byExit, decode: func(in input) (*Event, error) {
-		p, err := readPayload(in)
-		if err != nil {
-			return nil, err
-		}
-		var g struct {
-			Event  string           `json:"event"`
-			CallID string           `json:"tool_call_id"`
-			Cwd    string           `json:"working_dir"`
-			Words  string           `json:"message"`
-			Output strictjson.Value `json:"tool_output"`
-		}
-		if err := unmarshal(in.body, &g); err != nil {
-			return nil, err
-		}
-		if err := firstOf(same("event", &p.Event, g.Event), same("call", &p.CallID, g.CallID), same("prompt", &p.Words, g.Words)); err != nil {
-			return nil, err
-		}
-		p.Cwd, p.Result = g.Cwd, either(p.Result, g.Output)
-		e, err := p.event(gooseEvents)
-		if err != nil {
-			return nil, err
-		}
-		if err := p.complete(e, names); err != nil {
-			return nil, err
-		}
-		e.Never = gooseNever(p.Tool)
-		return e, nil
-	}}
+func goose() *Agent {
+	names := &Tools{Agent: "goose", Names: gooseTools, Server: doubled}
+	return &Agent{
+		Name: "goose", Title: "Goose",
+		Read: func(in Input) (*Event, error) { return gooseRead(in, names) },
+		Pass: silent, Refuse: byExit,
+		Tools: names, Proxied: true,
+	}
+}
+
+func gooseRead(in Input, names *Tools) (*Event, error) {
+	p, err := readPayload(in)
+	if err != nil {
+		return nil, err
+	}
+	var g struct {
+		Event  string           `json:"event"`
+		CallID string           `json:"tool_call_id"`
+		Cwd    string           `json:"working_dir"`
+		Words  string           `json:"message"`
+		Output strictjson.Value `json:"tool_output"`
+	}
+	if err := unmarshal(in.Body, &g); err != nil {
+		return nil, err
+	}
+	if err := firstOf(same("event", &p.Event, g.Event), same("call", &p.CallID, g.CallID), same("prompt", &p.Words, g.Words)); err != nil {
+		return nil, err
+	}
+	p.Cwd, p.Result = g.Cwd, either(p.Result, g.Output)
+	e, err := p.event(gooseEvents)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.complete(e, names); err != nil {
+		return nil, err
+	}
+	e.Never = gooseNever(p.Tool)
+	return e, nil
 }
 
 // gooseNever says why a tool may not run: others would run behind it, unasked. An extension

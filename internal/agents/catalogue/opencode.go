@@ -1,4 +1,4 @@
-package shim
+package catalogue
 
 import (
 	"fmt"
@@ -38,35 +38,43 @@ type opencodePayload struct {
 	Out strictjson.Value `json:"o"`
 }
 
-func opencode() *Adapter {
-	names := &table{agent: "opencode", tools: opencodeTools}
-	return &Adapter{name: "opencode", pass: opencodePass, refuse: opencodeRefuse, apart: true, decode: func(in input) (*Event, error) {
-		var p opencodePayload
-		if err := unmarshal(in.body, &p); err != nil {
-			return nil, err
-		}
-		if err := same("event", &p.Hook, in.event); err != nil {
-			return nil, err
-		}
-		e := &Event{Name: p.Hook, Session: p.In.Session, Parent: p.Parent, CallID: p.In.CallID, Speaker: Owner}
-		switch p.Hook {
-		case "init":
-			e.Kind = Ignored
-			return e, nil
-		case "event":
-			return e, p.happened(e)
-		case "chat.message":
-			e.Kind = Prompt
-			return e, p.said(e)
-		case "tool.execute.before":
-			e.Kind = Call
-			return e, p.called(e, names)
-		case "tool.execute.after":
-			e.Kind = Result
-			return e, p.ran(e, names)
-		}
-		return nil, fmt.Errorf("unknown event %q", cut(p.Hook))
-	}}
+func opencode() *Agent {
+	names := &Tools{Agent: "opencode", Names: opencodeTools}
+	return &Agent{
+		Name: "opencode", Title: "OpenCode",
+		Read: func(in Input) (*Event, error) { return opencodeRead(in, names) },
+		Pass: opencodePass, Refuse: opencodeRefuse,
+		Limits: Limits{Apart: true},
+		Tools:  names, Proxied: true,
+	}
+}
+
+func opencodeRead(in Input, names *Tools) (*Event, error) {
+	var p opencodePayload
+	if err := unmarshal(in.Body, &p); err != nil {
+		return nil, err
+	}
+	if err := same("event", &p.Hook, in.Event); err != nil {
+		return nil, err
+	}
+	e := &Event{Name: p.Hook, Session: p.In.Session, Parent: p.Parent, CallID: p.In.CallID, Speaker: Owner}
+	switch p.Hook {
+	case "init":
+		e.Kind = Ignored
+		return e, nil
+	case "event":
+		return e, p.happened(e)
+	case "chat.message":
+		e.Kind = Prompt
+		return e, p.said(e)
+	case "tool.execute.before":
+		e.Kind = Call
+		return e, p.called(e, names)
+	case "tool.execute.after":
+		e.Kind = Result
+		return e, p.ran(e, names)
+	}
+	return nil, fmt.Errorf("unknown event %q", cut(p.Hook))
 }
 
 // happened reads an event of the agent's bus; most are nothing to us.
@@ -124,7 +132,7 @@ func unquoted(words string) string {
 	return inner
 }
 
-func (p *opencodePayload) called(e *Event, names *table) error {
+func (p *opencodePayload) called(e *Event, names *Tools) error {
 	var out struct {
 		Args strictjson.Value `json:"args"`
 	}
@@ -135,7 +143,7 @@ func (p *opencodePayload) called(e *Event, names *table) error {
 }
 
 // ran takes the text of a built-in tool, or an MCP server's whole result.
-func (p *opencodePayload) ran(e *Event, names *table) error {
+func (p *opencodePayload) ran(e *Event, names *Tools) error {
 	var out struct {
 		Output strictjson.Value `json:"output"`
 	}
@@ -154,6 +162,6 @@ func opencodePass(_ *Event, notice string) []byte {
 	return object(reply)
 }
 
-func opencodeRefuse(_ *Event, reason string) Outcome {
-	return Outcome{Stdout: object(map[string]any{"allow": false, "reason": reason}), Stderr: reason, Code: codeRefuse}
+func opencodeRefuse(_ *Event, reason string) Reply {
+	return Reply{Stdout: object(map[string]any{"allow": false, "reason": reason}), Stderr: reason, Code: CodeRefuse}
 }

@@ -1,4 +1,4 @@
-package shim
+package catalogue
 
 import "strings"
 
@@ -16,8 +16,8 @@ var kiroTools = map[string]string{
 	"todo_list": own, "thinking": own,
 }
 
-func kiro() *Adapter {
-	names := &table{agent: "kiro", tools: kiroTools, mcp: func(name string) (string, string, bool) {
+func kiro() *Agent {
+	names := &Tools{Agent: "kiro", Names: kiroTools, Server: func(name string) (string, string, bool) {
 		rest, ok := strings.CutPrefix(name, "@")
 		if !ok {
 			return "", "", false
@@ -25,18 +25,25 @@ func kiro() *Adapter {
 		server, tool, ok := strings.Cut(rest, "/")
 		return server, tool, ok && tool != ""
 	}}
-	return &Adapter{name: "kiro", pass: silent, refuse: byExit, decode: func(in input) (*Event, error) {
-		p, err := readPayload(in)
-		if err != nil {
-			return nil, err
-		}
-		if p.Session == "" {
-			p.Session = p.Cwd
-		}
-		e, err := p.event(kiroEvents)
-		if err != nil {
-			return nil, err
-		}
-		return e, p.complete(e, names)
-	}}
+	return &Agent{
+		Name: "kiro", Title: "Kiro",
+		Read: func(in Input) (*Event, error) { return kiroRead(in, names) },
+		Pass: silent, Refuse: byExit,
+		Tools: names,
+	}
+}
+
+func kiroRead(in Input, names *Tools) (*Event, error) {
+	p, err := readPayload(in)
+	if err != nil {
+		return nil, err
+	}
+	if p.Session == "" {
+		p.Session = p.Cwd
+	}
+	e, err := p.event(kiroEvents)
+	if err != nil {
+		return nil, err
+	}
+	return e, p.complete(e, names)
 }

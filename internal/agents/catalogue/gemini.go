@@ -1,6 +1,10 @@
-package shim
+package catalogue
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/agents/settings"
+)
 
 // Gemini CLI: the decision is flat JSON, honoured whatever the exit code; with exit code 2
 // the text refuses even where the JSON cannot be read. It has no ids for calls. Its "ask"
@@ -19,22 +23,37 @@ var geminiTools = map[string]string{
 	"write_todos": own, "ask_user": own,
 }
 
-func gemini() *Adapter {
-	names := &table{agent: "gemini", tools: geminiTools}
-	return &Adapter{name: "gemini", pass: added, refuse: geminiRefuse, decode: func(in input) (*Event, error) {
-		p, err := readPayload(in)
-		if err != nil {
-			return nil, err
-		}
-		e, err := p.event(geminiEvents)
-		if err != nil {
-			return nil, err
-		}
-		if err := p.complete(e, names); err != nil {
-			return nil, err
-		}
-		return e, geminiServer(in.body, e)
-	}}
+func gemini() *Agent {
+	names := &Tools{Agent: "gemini", Names: geminiTools}
+	return &Agent{
+		Name: "gemini", Title: "Gemini CLI",
+		Read: func(in Input) (*Event, error) { return geminiRead(in, names) },
+		Pass: added, Refuse: geminiRefuse,
+		Tools: names, Proxied: true,
+		Switches: []settings.Switch{
+			{Path: []string{"hooksConfig", "enabled"}, Value: "false"},
+			{Path: []string{"hooks", "enabled"}, Value: "false"},
+			{Path: []string{"tools", "enableHooks"}, Value: "false"},
+			{Path: []string{"hooksConfig", "disabled"}, Value: `["tidemark"]`},
+			{Path: []string{"hooks", "disabled"}, Value: `["tidemark"]`},
+		},
+		Watched: []string{".gemini/settings.json"},
+	}
+}
+
+func geminiRead(in Input, names *Tools) (*Event, error) {
+	p, err := readPayload(in)
+	if err != nil {
+		return nil, err
+	}
+	e, err := p.event(geminiEvents)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.complete(e, names); err != nil {
+		return nil, err
+	}
+	return e, geminiServer(in.Body, e)
 }
 
 // geminiServer names the tool of an MCP server by what the payload says about it; the
@@ -55,6 +74,6 @@ func geminiServer(body []byte, e *Event) error {
 	return nil
 }
 
-func geminiRefuse(_ *Event, reason string) Outcome {
-	return Outcome{Stdout: object(map[string]any{"decision": "deny", "reason": reason}), Stderr: reason, Code: codeRefuse}
+func geminiRefuse(_ *Event, reason string) Reply {
+	return Reply{Stdout: object(map[string]any{"decision": "deny", "reason": reason}), Stderr: reason, Code: CodeRefuse}
 }

@@ -1,4 +1,4 @@
-package shim
+package catalogue
 
 import (
 	"cmp"
@@ -61,51 +61,54 @@ type clineUse struct {
 	Result     strictjson.Value `json:"result"`
 }
 
-func cline() *Adapter {
-	names := &table{agent: "cline", tools: clineTools, mcp: doubled}
-	return &Adapter{name: "cline", pass: clinePass, refuse: clineRefuse, decode: func(in input) (*Event, error) {
-		var p clinePayload
-		if err := unmarshal(in.body, &p); err != nil {
-			return nil, err
-		}
-		if err := same("event", &p.Hook, in.event); err != nil {
-			return nil, err
-		}
-		kind := clineEvents[p.Hook]
-		if kind == Unknown {
-			return nil, fmt.Errorf("unknown event %q", cut(p.Hook))
-		}
-		e := &Event{
-			Kind: kind, Name: p.Hook, Session: cmp.Or(p.In.Root, p.Task), CallID: p.Call.ID, Speaker: Owner, Words: p.Prompt.Words,
-			Resumed: p.Hook == "TaskResume" || p.Hook == "agent_resume",
-		}
-		if p.Parent != "" {
-			e.Branch = p.Agent
-		}
-		if len(p.Roots) > 0 {
-			e.Cwd = p.Roots[0]
-		}
-		if kind != Call && kind != Result {
-			return e, nil
-		}
-		name := p.Call.Name
-		if err := firstOf(same("call", &e.CallID, p.Done.ID), same("tool", &name, p.Done.Name), same("tool", &name, p.Pre.Tool), same("tool", &name, p.Post.Tool)); err != nil {
-			return nil, err
-		}
-		e.Result, e.Error = either(p.Done.Output, p.Post.Result), text(p.Done.Error)
-		// Under the older names its program has every value as text; so they come last.
-		params := either(either(p.Call.Input, p.Done.Input), either(p.Pre.Parameters, p.Post.Parameters))
-		return e, clineTool(e, names, name, params)
-	}}
+func cline() *Agent {
+	names := &Tools{Agent: "cline", Names: clineTools, Server: doubled, Unfold: clineParams}
+	return &Agent{
+		Name: "cline", Title: "Cline",
+		Read: func(in Input) (*Event, error) { return clineRead(in, names) },
+		Pass: clinePass, Refuse: clineRefuse,
+		Tools: names, Proxied: true,
+	}
+}
+
+func clineRead(in Input, names *Tools) (*Event, error) {
+	var p clinePayload
+	if err := unmarshal(in.Body, &p); err != nil {
+		return nil, err
+	}
+	if err := same("event", &p.Hook, in.Event); err != nil {
+		return nil, err
+	}
+	kind := clineEvents[p.Hook]
+	if kind == Unknown {
+		return nil, fmt.Errorf("unknown event %q", cut(p.Hook))
+	}
+	e := &Event{
+		Kind: kind, Name: p.Hook, Session: cmp.Or(p.In.Root, p.Task), CallID: p.Call.ID, Speaker: Owner, Words: p.Prompt.Words,
+		Resumed: p.Hook == "TaskResume" || p.Hook == "agent_resume",
+	}
+	if p.Parent != "" {
+		e.Branch = p.Agent
+	}
+	if len(p.Roots) > 0 {
+		e.Cwd = p.Roots[0]
+	}
+	if kind != Call && kind != Result {
+		return e, nil
+	}
+	name := p.Call.Name
+	if err := firstOf(same("call", &e.CallID, p.Done.ID), same("tool", &name, p.Done.Name), same("tool", &name, p.Pre.Tool), same("tool", &name, p.Post.Tool)); err != nil {
+		return nil, err
+	}
+	e.Result, e.Error = either(p.Done.Output, p.Post.Result), text(p.Done.Error)
+	// Under the older names its program has every value as text; so they come last.
+	params := either(either(p.Call.Input, p.Done.Input), either(p.Pre.Parameters, p.Post.Parameters))
+	return e, clineTool(e, names, name, params)
 }
 
 // clineTool looks into its wrapper for tools of MCP servers.
-func clineTool(e *Event, names *table, name string, params strictjson.Value) error {
+func clineTool(e *Event, names *Tools, name string, params strictjson.Value) error {
 	if name != "use_mcp_tool" {
-		params, err := clineParams(name, params)
-		if err != nil {
-			return err
-		}
 		return names.fill(e, name, params)
 	}
 	var use struct {
@@ -135,6 +138,6 @@ func clinePass(e *Event, notice string) []byte {
 	return []byte("{}")
 }
 
-func clineRefuse(_ *Event, reason string) Outcome {
-	return Outcome{Stdout: object(map[string]any{"cancel": true, "errorMessage": reason}), Stderr: reason, Code: codeRefuse}
+func clineRefuse(_ *Event, reason string) Reply {
+	return Reply{Stdout: object(map[string]any{"cancel": true, "errorMessage": reason}), Stderr: reason, Code: CodeRefuse}
 }

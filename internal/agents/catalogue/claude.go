@@ -1,4 +1,6 @@
-package shim
+package catalogue
+
+import "github.com/tidemark/tidemark/internal/agents/settings"
 
 // Claude Code: refusal is exit code 2 with a reason, which holds even where permissions
 // are skipped and where another hook said allow. Silence leaves its own permissions alone.
@@ -25,25 +27,35 @@ var claudeTools = map[string]string{
 	"EnterPlanMode": own, "ExitPlanMode": own, "AskUserQuestion": own,
 }
 
-func claude() *Adapter {
-	names := &table{agent: "claude", tools: claudeTools, mcp: doubled}
-	return &Adapter{name: "claude", pass: added, refuse: byExit, decode: func(in input) (*Event, error) {
-		p, err := readPayload(in)
-		if err != nil {
-			return nil, err
-		}
-		e, err := p.event(claudeEvents)
-		if err != nil {
-			return nil, err
-		}
-		if e.Kind == Prompt {
-			e.Speaker = claudeSpeaker(p.Source)
-		}
-		if p.Event == "ConfigChange" { // a settings file was written: judged as that
-			return e, names.fill(e, "Write", object(map[string]any{"path": p.File}))
-		}
-		return e, p.complete(e, names)
-	}}
+func claude() *Agent {
+	names := &Tools{Agent: "claude", Names: claudeTools, Server: doubled}
+	return &Agent{
+		Name: "claude", Title: "Claude Code",
+		Read: func(in Input) (*Event, error) { return claudeRead(in, names) },
+		Pass: added, Refuse: byExit,
+		Change: "ConfigChange",
+		Tools:  names, Proxied: true,
+		Switches: []settings.Switch{{Path: []string{"disableAllHooks"}, Value: "true"}},
+		Watched:  []string{".claude/settings.json", ".claude/settings.local.json"},
+	}
+}
+
+func claudeRead(in Input, names *Tools) (*Event, error) {
+	p, err := readPayload(in)
+	if err != nil {
+		return nil, err
+	}
+	e, err := p.event(claudeEvents)
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind == Prompt {
+		e.Speaker = claudeSpeaker(p.Source)
+	}
+	if p.Event == "ConfigChange" { // a settings file was written: judged as that
+		return e, names.fill(e, "Write", object(map[string]any{"path": p.File}))
+	}
+	return e, p.complete(e, names)
 }
 
 // claudeSpeaker reads the source of a prompt. "sdk" is a program that runs the agent for

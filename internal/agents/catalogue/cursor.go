@@ -1,4 +1,4 @@
-package shim
+package catalogue
 
 import (
 	"strings"
@@ -34,40 +34,47 @@ type cursorPayload struct {
 	ErrorText    string           `json:"error_message"`
 }
 
-func cursor() *Adapter {
-	names := &table{agent: "cursor", tools: cursorTools, mcp: func(name string) (string, string, bool) {
+func cursor() *Agent {
+	names := &Tools{Agent: "cursor", Names: cursorTools, Server: func(name string) (string, string, bool) {
 		tool, ok := strings.CutPrefix(name, "MCP:")
 		return "", tool, ok
 	}}
-	return &Adapter{name: "cursor", pass: cursorPass, refuse: cursorRefuse, decode: func(in input) (*Event, error) {
-		p, err := readPayload(in)
-		if err != nil {
-			return nil, err
-		}
-		var c cursorPayload
-		if err := unmarshal(in.body, &c); err != nil {
-			return nil, err
-		}
-		e, err := p.event(cursorEvents)
-		if err != nil {
-			return nil, err
-		}
-		e.Turn = c.Generation
-		if c.Conversation != "" {
-			e.Session = c.Conversation
-		}
-		p.Result = either(c.ToolOutput, either(c.Output, c.ResultJSON))
-		if err := c.special(p); err != nil {
-			return nil, err
-		}
-		if err := p.complete(e, names); err != nil {
-			return nil, err
-		}
-		if e.Error == "" {
-			e.Error = c.ErrorText
-		}
-		return e, nil
-	}}
+	return &Agent{
+		Name: "cursor", Title: "Cursor",
+		Read: func(in Input) (*Event, error) { return cursorRead(in, names) },
+		Pass: cursorPass, Refuse: cursorRefuse,
+		Tools: names,
+	}
+}
+
+func cursorRead(in Input, names *Tools) (*Event, error) {
+	p, err := readPayload(in)
+	if err != nil {
+		return nil, err
+	}
+	var c cursorPayload
+	if err := unmarshal(in.Body, &c); err != nil {
+		return nil, err
+	}
+	e, err := p.event(cursorEvents)
+	if err != nil {
+		return nil, err
+	}
+	e.Turn = c.Generation
+	if c.Conversation != "" {
+		e.Session = c.Conversation
+	}
+	p.Result = either(c.ToolOutput, either(c.Output, c.ResultJSON))
+	if err := c.special(p); err != nil {
+		return nil, err
+	}
+	if err := p.complete(e, names); err != nil {
+		return nil, err
+	}
+	if e.Error == "" {
+		e.Error = c.ErrorText
+	}
+	return e, nil
 }
 
 // special turns the events of one kind of tool into the general form.
@@ -110,12 +117,12 @@ func cursorPass(e *Event, notice string) []byte {
 	return []byte("{}")
 }
 
-func cursorRefuse(e *Event, reason string) Outcome {
+func cursorRefuse(e *Event, reason string) Reply {
 	switch e.Kind {
 	case Call:
-		return Outcome{Stdout: object(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason}), Stderr: reason}
+		return Reply{Stdout: object(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason}), Stderr: reason}
 	case Prompt:
-		return Outcome{Stdout: object(map[string]any{"continue": false, "user_message": reason}), Stderr: reason}
+		return Reply{Stdout: object(map[string]any{"continue": false, "user_message": reason}), Stderr: reason}
 	}
 	return byExit(e, reason) // exit code 2 takes all that was printed for the reason
 }
