@@ -31,10 +31,9 @@ import (
 // Agent is what there is to know of an agent at its hooks. Read, Pass and Refuse are nil for
 // one that starts no program there.
 type Agent struct {
-	Name  string // on the command line, in records, before the names of its sessions
-	Title string // as people call it
+	Name string // on the command line, in records, before the names of its sessions
 
-	Read   func(in Input) (*Event, error)
+	Read   func(in Input, t *Tools) (*Event, error)
 	Pass   func(e *Event, notice string) []byte
 	Refuse func(e *Event, reason string) Reply
 	Warn   func(e *Event, reason string) (Reply, bool) // its own form of a warning; nil, or false: exit code 1
@@ -96,7 +95,7 @@ func Lookup(name string) *Agent {
 // Decode reads a payload. The event's name on the command line is needed only for agents
 // that do not send it; where both are there they must agree.
 func (a *Agent) Decode(event string, body []byte) (*Event, error) {
-	e, err := a.Read(Input{event, body})
+	e, err := a.Read(Input{event, body}, a.Tools)
 	if err != nil {
 		return nil, fmt.Errorf("read %s event: %w", a.Name, err)
 	}

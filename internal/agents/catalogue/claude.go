@@ -1,6 +1,11 @@
 package catalogue
 
-import "github.com/tidemark/tidemark/internal/agents/settings"
+import (
+	"runtime"
+	"slices"
+
+	"github.com/tidemark/tidemark/internal/agents/settings"
+)
 
 // Claude Code: refusal is exit code 2 with a reason, which holds even where permissions
 // are skipped and where another hook said allow. Silence leaves its own permissions alone.
@@ -28,13 +33,12 @@ var claudeTools = map[string]string{
 }
 
 func claude() *Agent {
-	names := &Tools{Agent: "claude", Names: claudeTools, Server: doubled}
 	return &Agent{
-		Name: "claude", Title: "Claude Code",
-		Read: func(in Input) (*Event, error) { return claudeRead(in, names) },
+		Name: "claude",
+		Read: claudeRead,
 		Pass: added, Refuse: byExit,
 		Change: "ConfigChange",
-		Tools:  names, Proxied: true,
+		Tools:  &Tools{Agent: "claude", Names: claudeTools, Server: doubled}, Proxied: true,
 		Switches: []settings.Switch{{Path: []string{"disableAllHooks"}, Value: "true"}},
 		Watched:  []string{".claude/settings.json", ".claude/settings.local.json"},
 	}
@@ -68,4 +72,62 @@ func claudeSpeaker(source string) Speaker {
 		return Itself
 	}
 	return Nobody // poll_event, and what later versions add
+}
+
+func claudeSetup() *Setup {
+	return &Setup{
+		Agent: Lookup("claude"), Title: "Claude Code", Programs: []string{"claude"},
+		Place: Places{
+			User:    Place{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", File: "settings.json"},
+			Project: ".claude/settings.local.json",
+			Managed: claudeManaged(),
+		},
+		Plan:  claudePlan,
+		Gate:  Gate{Path: []string{"hooks", "PreToolUse"}},
+		Locks: []settings.Switch{{Path: []string{"allowManagedHooksOnly"}, Value: "true"}},
+		Since: &Since{
+			Version: "2.1.295",
+			Open: "this version does not know onFailure (it came with 2.1.295): where the hook is missing, is killed or takes longer " +
+				"than the agent's limit, the tool runs",
+			Note: "onFailure is known from 2.1.295 on; this version ignores it, so a missing or killed hook lets tools run: update",
+		},
+		NoteManaged: "allowManagedHooksOnly turns off the hooks of users and projects",
+		Probe:       nestedProbe("PreToolUse", "Bash"), Refused: exitRefused,
+		Trial: func(s Stage) Launch {
+			return Launch{
+				Args: []string{"-p", Words, "--allowedTools", "Bash", "--output-format", "stream-json", "--verbose"},
+				Env: []string{
+					"ANTHROPIC_BASE_URL=" + s.Model, "ANTHROPIC_API_KEY=no-key", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+					"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
+				},
+			}
+		},
+	}
+}
+
+func claudePlan(path string, c Command) []File {
+	tools := []string{"PreToolUse", "PostToolUse", "PostToolUseFailure"}
+	gates := append([]string{"UserPromptSubmit", "ConfigChange"}, tools...)
+	events := []string{
+		"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart", "SubagentStop",
+		"InstructionsLoaded", "ConfigChange", "SessionEnd",
+	}
+	edits := hooks(events, func(event string) any {
+		h := settings.Handler{Type: "command", Command: c.Hook, Args: c.Args(""), Timeout: c.Seconds()}
+		if slices.Contains(gates, event) {
+			h.OnFailure = "block"
+		}
+		return group(among(event, "*", tools...), h)
+	})
+	if c.Managed {
+		edits = append(edits, Edit{Path: []string{"allowManagedHooksOnly"}, Value: value(true)})
+	}
+	return []File{{Path: path, Edits: edits}}
+}
+
+func claudeManaged() string {
+	if runtime.GOOS == "darwin" {
+		return "/Library/Application Support/ClaudeCode/managed-settings.json"
+	}
+	return "/etc/claude-code/managed-settings.json"
 }

@@ -3,7 +3,10 @@ package catalogue
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
+	"strings"
 
+	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -62,12 +65,11 @@ type clineUse struct {
 }
 
 func cline() *Agent {
-	names := &Tools{Agent: "cline", Names: clineTools, Server: doubled, Unfold: clineParams}
 	return &Agent{
-		Name: "cline", Title: "Cline",
-		Read: func(in Input) (*Event, error) { return clineRead(in, names) },
+		Name: "cline",
+		Read: clineRead,
 		Pass: clinePass, Refuse: clineRefuse,
-		Tools: names, Proxied: true,
+		Tools: &Tools{Agent: "cline", Names: clineTools, Server: doubled, Unfold: clineParams}, Proxied: true,
 	}
 }
 
@@ -140,4 +142,78 @@ func clinePass(e *Event, notice string) []byte {
 
 func clineRefuse(_ *Event, reason string) Reply {
 	return Reply{Stdout: object(map[string]any{"cancel": true, "errorMessage": reason}), Stderr: reason, Code: CodeRefuse}
+}
+
+func clineSetup() *Setup {
+	hook := "PreToolUse"
+	return &Setup{
+		Agent: Lookup("cline"), Title: "Cline", Programs: []string{"cline"},
+		Place:  Places{User: Place{Home: ".cline/hooks", File: hook}, Project: ".cline/hooks/" + hook},
+		Plan:   clinePlan,
+		Script: &Script{Command: clineScripted, Alike: func(src []byte) bool { return clineScripted(src) != nil }},
+		Open: []string{
+			"the hook is killed, crashes or is missing: Cline looks at nothing but what it prints", slow,
+			"a call takes longer than 30 seconds to decide in VS Code (120 in the CLI): keep --wait below that",
+		},
+		Notes: []string{
+			"a refusal ends Cline's whole run, and its command line shows nobody the reason; see tidemark approvals",
+		},
+		Probe: func(session, _, command string) any {
+			input := map[string]any{"commands": []string{command}}
+			return map[string]any{
+				"hookName": "tool_call", "taskId": session,
+				"tool_call": map[string]any{"id": "canary", "name": "run_commands", "input": input},
+			}
+		},
+		Refused: func(p Printed) bool { return answers(p.Out, "cancel", "true") },
+		Trial:   clineTrial,
+	}
+}
+
+// clinePlan writes programs named after the events; one that is there already and is not
+// ours cannot be joined with ours.
+func clinePlan(path string, c Command) []File {
+	var out []File
+	for _, event := range []string{
+		"PreToolUse", "PostToolUse", "UserPromptSubmit", "TaskStart", "TaskResume", "TaskComplete", "TaskCancel",
+	} {
+		out = append(out, File{
+			Path: filepath.Join(filepath.Dir(path), event), Mode: 0o755, Own: []byte(clineHead + c.Line() + "\n"),
+		})
+	}
+	return out
+}
+
+const clineHead = "#!/bin/sh\n# Written by \"tidemark install cline\"; \"tidemark uninstall cline\" removes it.\nexec "
+
+// clineScripted is the command of a script that is just as we write it; else nil.
+func clineScripted(src []byte) []string {
+	line, ok := strings.CutPrefix(string(src), clineHead)
+	if !ok {
+		return nil
+	}
+	line, ok = strings.CutSuffix(line, "\n")
+	argv := settings.Split(line)
+	if !ok || len(argv) == 0 || filepath.Base(argv[0]) != settings.HookName {
+		return nil
+	}
+	return argv
+}
+
+// clineTrial tells from the end of the run that a hook refused: Cline shows nobody the reason.
+func clineTrial(s Stage) Launch {
+	provider := map[string]any{
+		"tokenSource": "manual", "updatedAt": "2026-01-01T00:00:00.000Z",
+		"settings": map[string]any{
+			"provider": "openai-compatible", "apiKey": "no-key", "model": "canary", "baseUrl": s.Model + "/v1",
+		},
+	}
+	return Launch{
+		Files: []Aside{{s.home(".cline", "data", "settings", "providers.json"), map[string]any{
+			"version": 1, "lastUsedProvider": "openai-compatible", "modes": map[string]any{},
+			"providers": map[string]any{"openai-compatible": provider},
+		}}},
+		Args: []string{"--json", Words}, Ended: `"type":"run_aborted"`,
+		Env: []string{"CLINE_SESSION_BACKEND_MODE=local"}, // nothing of it stays behind
+	}
 }

@@ -1,5 +1,7 @@
 package catalogue
 
+import "github.com/tidemark/tidemark/internal/agents/settings"
+
 // Codex: anything on standard output that it does not expect lets the tool run, and so
 // does a refusal without a reason. Exit code 2 with a reason is the only safe answer. A
 // sub-agent has the session of the one it works for and an id of its own; its prompts,
@@ -27,12 +29,11 @@ var codexTools = map[string]string{
 }
 
 func codex() *Agent {
-	names := &Tools{Agent: "codex", Names: codexTools, Server: doubled}
 	return &Agent{
-		Name: "codex", Title: "Codex CLI",
-		Read: func(in Input) (*Event, error) { return codexRead(in, names) },
+		Name: "codex",
+		Read: codexRead,
 		Pass: added, Refuse: byExit, Warn: codexWarn,
-		Tools: names, Proxied: true,
+		Tools: &Tools{Agent: "codex", Names: codexTools, Server: doubled}, Proxied: true,
 	}
 }
 
@@ -53,4 +54,57 @@ func codexWarn(e *Event, reason string) (Reply, bool) {
 		return Reply{}, false
 	}
 	return Reply{Stdout: object(map[string]any{"systemMessage": reason}), Stderr: reason, Code: CodePass}, true
+}
+
+// CodexHook is an event at which Codex starts our hook, and the name it has in the entries
+// by which Codex trusts a hook.
+type CodexHook struct{ Event, Entry string }
+
+// CodexHooks are those we write, in the order of their entries.
+func CodexHooks() []CodexHook {
+	return []CodexHook{
+		{"SessionStart", "session_start"}, {"UserPromptSubmit", "user_prompt_submit"}, {"PreToolUse", "pre_tool_use"},
+		{"PostToolUse", "post_tool_use"}, {"SubagentStart", "subagent_start"}, {"SubagentStop", "subagent_stop"},
+	}
+}
+
+// codexSetup says nothing of the entries by which Codex trusts hooks: see install.
+func codexSetup() *Setup {
+	return &Setup{
+		Agent: Lookup("codex"), Title: "Codex CLI", Programs: []string{"codex"},
+		Place: Places{
+			User:    Place{Variable: "CODEX_HOME", Home: ".codex", File: "hooks.json"},
+			Project: ".codex/hooks.json",
+		},
+		Config: Place{Variable: "CODEX_HOME", Home: ".codex", File: "config.toml"},
+		Plan:   codexPlan,
+		Gate:   Gate{Path: []string{"hooks", "PreToolUse"}},
+		Open: []string{
+			crash, slow,
+			"the hook's trust entry does not fit (a changed hook, another place in the list): Codex skips it without a word; " +
+				"doctor compares it",
+			"what is typed into a shell that already runs (write_stdin), and web searches of the provider, never reach a hook",
+		},
+		Notes: []string{
+			"the hooks are marked as trusted in Codex's config.toml, as its /hooks command would do; look at them there",
+		},
+		Probe: nestedProbe("PreToolUse", "Bash"), Refused: exitRefused,
+		Trial: func(s Stage) Launch {
+			return Launch{
+				Args: []string{"exec", "--skip-git-repo-check", "--json", "--dangerously-bypass-approvals-and-sandbox", Words},
+				Env:  []string{"CODEX_HOME=" + s.home(".codex"), "CANARY_KEY=no-key"},
+			}
+		},
+	}
+}
+
+func codexPlan(path string, c Command) []File {
+	var events []string
+	for _, h := range CodexHooks() {
+		events = append(events, h.Event)
+	}
+	return []File{{Path: path, Edits: hooks(events, func(event string) any {
+		h := settings.Handler{Type: "command", Command: c.Line(), Timeout: c.Seconds()}
+		return group(among(event, ".*", "PreToolUse", "PostToolUse"), h)
+	})}}
 }

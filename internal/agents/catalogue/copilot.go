@@ -39,12 +39,11 @@ type copilotPayload struct {
 }
 
 func copilot() *Agent {
-	names := &Tools{Agent: "copilot", Names: copilotTools, Server: doubled}
 	return &Agent{
-		Name: "copilot", Title: "Copilot CLI",
-		Read: func(in Input) (*Event, error) { return copilotRead(in, names) },
+		Name: "copilot",
+		Read: copilotRead,
 		Pass: silent, Refuse: copilotRefuse,
-		Tools: names, Proxied: true,
+		Tools: &Tools{Agent: "copilot", Names: copilotTools, Server: doubled}, Proxied: true,
 		Switches: []settings.Switch{{Path: []string{"disableAllHooks"}, Value: "true"}},
 		Watched: []string{
 			".copilot/settings.json", ".copilot/config.json", ".github/copilot/settings.json", ".github/hooks/tidemark.json",
@@ -86,4 +85,53 @@ func copilotRefuse(e *Event, reason string) Reply {
 		out.Stdout = object(reply)
 	}
 	return out
+}
+
+func copilotSetup() *Setup {
+	return &Setup{
+		Agent: Lookup("copilot"), Title: "Copilot CLI", Programs: []string{"copilot"},
+		Place: Places{
+			User:    Place{Variable: "COPILOT_HOME", Home: ".copilot", File: "hooks/tidemark.json"},
+			Project: ".github/hooks/tidemark.json",
+			Managed: "/etc/github-copilot/policy.d/tidemark.json",
+		},
+		Config: Place{Variable: "COPILOT_HOME", Home: ".copilot", File: "config.json"},
+		Trusts: []string{"trustedFolders"},
+		Plan:   copilotPlan,
+		Gate:   Gate{Path: []string{"hooks", "preToolUse"}},
+		Open: []string{
+			"the hook is killed by, or takes longer than, the agent's own limit: Copilot then runs the tool, " +
+				"even for an administrator's hook",
+		},
+		Probe: func(session, cwd, command string) any {
+			return map[string]any{
+				"sessionId": session, "timestamp": 1, "cwd": cwd, "toolName": "bash", "toolArgs": map[string]any{"command": command},
+			}
+		},
+		Refused: exitRefused,
+		Trial:   copilotTrial,
+	}
+}
+
+func copilotPlan(path string, c Command) []File {
+	events := []string{"sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "postToolUseFailure", "sessionEnd"}
+	edits := hooks(events, func(event string) any {
+		return settings.Handler{Type: "command", Exec: c.Hook, Args: c.Args(event), Limit: c.Seconds()}
+	})
+	return []File{{Path: path, Edits: append([]Edit{version(1)}, edits...)}}
+}
+
+func copilotTrial(s Stage) Launch {
+	l := Launch{
+		With: map[string]any{"version": 1},
+		Args: []string{"-p", Words, "--allow-all-tools", "--no-color"},
+		Env: []string{
+			"COPILOT_HOME=" + s.home(".copilot"), "COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + s.Model + "/v1",
+			"COPILOT_PROVIDER_API_KEY=no-key", "COPILOT_MODEL=m", "COPILOT_AUTO_UPDATE=false",
+		},
+	}
+	if s.Project && s.Trusted {
+		l.Files = []Aside{{s.home(".copilot", "config.json"), map[string]any{"trustedFolders": []string{s.Work}}}}
+	}
+	return l
 }

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -35,15 +36,14 @@ type cursorPayload struct {
 }
 
 func cursor() *Agent {
-	names := &Tools{Agent: "cursor", Names: cursorTools, Server: func(name string) (string, string, bool) {
-		tool, ok := strings.CutPrefix(name, "MCP:")
-		return "", tool, ok
-	}}
 	return &Agent{
-		Name: "cursor", Title: "Cursor",
-		Read: func(in Input) (*Event, error) { return cursorRead(in, names) },
+		Name: "cursor",
+		Read: cursorRead,
 		Pass: cursorPass, Refuse: cursorRefuse,
-		Tools: names,
+		Tools: &Tools{Agent: "cursor", Names: cursorTools, Server: func(name string) (string, string, bool) {
+			tool, ok := strings.CutPrefix(name, "MCP:")
+			return "", tool, ok
+		}},
 	}
 }
 
@@ -125,4 +125,28 @@ func cursorRefuse(e *Event, reason string) Reply {
 		return Reply{Stdout: object(map[string]any{"continue": false, "user_message": reason}), Stderr: reason}
 	}
 	return byExit(e, reason) // exit code 2 takes all that was printed for the reason
+}
+
+func cursorSetup() *Setup {
+	return &Setup{
+		Agent: Lookup("cursor"), Title: "Cursor", Programs: []string{"cursor-agent", "cursor"},
+		Place: Places{User: Place{Home: ".cursor", File: "hooks.json"}, Project: ".cursor/hooks.json"},
+		Plan:  cursorPlan,
+		Gate:  Gate{Path: []string{"hooks", "preToolUse"}},
+		Open: []string{
+			"hooks that Cursor imports from Claude's settings never fail closed; install into Cursor itself, as done here",
+		},
+		Notes:   []string{"Cursor's hooks were tried with the executor of its SDK, not with the whole program"},
+		Probe:   nestedProbe("preToolUse", "Shell"),
+		Refused: func(p Printed) bool { return exitRefused(p) || answers(p.Out, "permission", `"deny"`) },
+	}
+}
+
+func cursorPlan(path string, c Command) []File {
+	events := []string{"sessionStart", "beforeSubmitPrompt", "preToolUse", "postToolUse", "postToolUseFailure", "sessionEnd"}
+	edits := hooks(events, func(event string) any {
+		closed := event == "preToolUse" || event == "beforeSubmitPrompt"
+		return settings.Handler{Command: c.Line(), Timeout: c.Seconds(), Closed: closed}
+	})
+	return []File{{Path: path, Edits: append([]Edit{version(1)}, edits...)}}
 }

@@ -19,13 +19,12 @@ var droidTools = map[string]string{
 }
 
 func droid() *Agent {
-	names := &Tools{Agent: "droid", Names: droidTools, Server: doubled}
 	return &Agent{
-		Name: "droid", Title: "Factory Droid",
-		Read: func(in Input) (*Event, error) { return droidRead(in, names) },
+		Name: "droid",
+		Read: droidRead,
 		Pass: added, Refuse: byExit,
 		Limits: Limits{Forgets: true, Apart: true, Kin: true},
-		Tools:  names, Proxied: true,
+		Tools:  &Tools{Agent: "droid", Names: droidTools, Server: doubled}, Proxied: true,
 		Switches: []settings.Switch{
 			{Path: []string{"disableAllHooks"}, Value: "true"},
 			{Path: []string{"hooksDisabled"}, Value: "true"},
@@ -58,4 +57,35 @@ func droidRead(in Input, names *Tools) (*Event, error) {
 	e.Parent = d.Caller
 	e.Fresh = e.Kind == Start && (p.Source == "startup" || p.Source == "new" || p.Source == "clear")
 	return e, p.complete(e, names)
+}
+
+func droidSetup() *Setup {
+	return &Setup{
+		Agent: Lookup("droid"), Title: "Factory Droid", Programs: []string{"droid"},
+		Place: Places{User: Place{Home: ".factory", File: "settings.json"}, Project: ".factory/settings.local.json"},
+		Plan:  droidPlan,
+		Gate:  Gate{Path: []string{"hooks", "PreToolUse"}},
+		Open: []string{
+			crash, slow, "droid exec runs no hook at prompts: an approval code in one is not seen; use tidemark approvals there",
+		},
+		Probe: nestedProbe("PreToolUse", "Execute"), Refused: exitRefused,
+		Trial: func(s Stage) Launch {
+			return Launch{
+				User: map[string]any{"customModels": []any{map[string]any{
+					"model": "canary", "displayName": "canary", "baseUrl": s.Model + "/v1", "apiKey": "no-key",
+					"provider": "generic-chat-completion-api", "maxOutputTokens": 4096,
+				}}},
+				Args: []string{"exec", "--skip-permissions-unsafe", "-m", "custom:canary", Words},
+				Env:  []string{"FACTORY_AIRGAP_ENABLED=1", "FACTORY_DROID_AUTO_UPDATE_ENABLED=false", "FACTORY_DISABLE_KEYRING=1"},
+			}
+		},
+	}
+}
+
+func droidPlan(path string, c Command) []File {
+	events := []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStop", "SessionEnd"}
+	return []File{{Path: path, Comments: true, Edits: hooks(events, func(event string) any {
+		h := settings.Handler{Type: "command", Command: c.Line(), Timeout: c.Seconds()}
+		return group(among(event, "*", "PreToolUse", "PostToolUse"), h)
+	})}}
 }

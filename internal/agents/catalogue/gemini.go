@@ -24,12 +24,11 @@ var geminiTools = map[string]string{
 }
 
 func gemini() *Agent {
-	names := &Tools{Agent: "gemini", Names: geminiTools}
 	return &Agent{
-		Name: "gemini", Title: "Gemini CLI",
-		Read: func(in Input) (*Event, error) { return geminiRead(in, names) },
+		Name: "gemini",
+		Read: geminiRead,
 		Pass: added, Refuse: geminiRefuse,
-		Tools: names, Proxied: true,
+		Tools: &Tools{Agent: "gemini", Names: geminiTools}, Proxied: true,
 		Switches: []settings.Switch{
 			{Path: []string{"hooksConfig", "enabled"}, Value: "false"},
 			{Path: []string{"hooks", "enabled"}, Value: "false"},
@@ -76,4 +75,43 @@ func geminiServer(body []byte, e *Event) error {
 
 func geminiRefuse(_ *Event, reason string) Reply {
 	return Reply{Stdout: object(map[string]any{"decision": "deny", "reason": reason}), Stderr: reason, Code: CodeRefuse}
+}
+
+func geminiSetup() *Setup {
+	return &Setup{
+		Agent: Lookup("gemini"), Title: "Gemini CLI", Programs: []string{"gemini"},
+		Place: Places{User: Place{Home: ".gemini", File: "settings.json"}, Project: ".gemini/settings.json"},
+		Plan:  geminiPlan,
+		Gate:  Gate{Path: []string{"hooks", "BeforeTool"}},
+		Open: []string{
+			"the hook is killed, or takes longer than the agent's own limit",
+			"the hook exits with code 1 and prints no verdict (Tidemark's hook does not)",
+		},
+		OpenInProject: []string{
+			"Gemini is started with --skip-trust in a folder that is not trusted: it then skips the project's hooks",
+		},
+		Probe: nestedProbe("BeforeTool", "run_shell_command"), Refused: exitRefused,
+		Trial: func(s Stage) Launch {
+			return Launch{
+				User: map[string]any{
+					"security": map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}},
+					"privacy":  map[string]any{"usageStatisticsEnabled": false},
+				},
+				Args: []string{"-m", "gemini-2.5-flash", "--yolo", "-o", "json", "-p", Words},
+				Env: []string{
+					"GEMINI_API_KEY=no-key", "GOOGLE_GEMINI_BASE_URL=" + s.Model, "GEMINI_CLI_TRUST_WORKSPACE=true",
+					"GEMINI_TELEMETRY_ENABLED=false",
+				},
+			}
+		},
+	}
+}
+
+// geminiPlan names the hook: among those that are off it would be found by its name.
+func geminiPlan(path string, c Command) []File {
+	events := []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "SessionEnd"}
+	return []File{{Path: path, Comments: true, Edits: hooks(events, func(event string) any {
+		h := settings.Handler{Name: "tidemark", Type: "command", Command: c.Line(), Timeout: c.Seconds() * 1000}
+		return group(among(event, "*", "BeforeTool", "AfterTool"), h)
+	})}}
 }

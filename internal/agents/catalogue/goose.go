@@ -1,8 +1,10 @@
 package catalogue
 
 import (
+	"path/filepath"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -26,12 +28,11 @@ var gooseTools = map[string]string{
 }
 
 func goose() *Agent {
-	names := &Tools{Agent: "goose", Names: gooseTools, Server: doubled}
 	return &Agent{
-		Name: "goose", Title: "Goose",
-		Read: func(in Input) (*Event, error) { return gooseRead(in, names) },
+		Name: "goose",
+		Read: gooseRead,
 		Pass: silent, Refuse: byExit,
-		Tools: names, Proxied: true,
+		Tools: &Tools{Agent: "goose", Names: gooseTools, Server: doubled}, Proxied: true,
 	}
 }
 
@@ -90,3 +91,67 @@ func gooseNever(name string) string {
 }
 
 const gooseSubAgent = "Goose asks no hook about what a sub-agent does, so none may be started; do the work yourself"
+
+func gooseSetup() *Setup {
+	path := ".agents/plugins/tidemark/hooks/hooks.json"
+	return &Setup{
+		Agent: Lookup("goose"), Title: "Goose", Programs: []string{"goose"},
+		Place: Places{User: Place{File: path}, Project: path},
+		Plan:  goosePlan,
+		Gate:  Gate{Path: []string{"hooks", "PreToolUse"}},
+		Open: []string{
+			"the plugin is turned off in Goose", "a version before 1.38, which has no hooks",
+			"it reports that a tool ran, but not what came of it: what counts is what the call can bring",
+		},
+		Probe: func(session, cwd, command string) any {
+			return map[string]any{
+				"event": "PreToolUse", "session_id": session, "tool_name": "shell", "tool_call_id": "canary",
+				"tool_input": map[string]any{"command": command}, "working_dir": cwd,
+			}
+		},
+		Refused: exitRefused,
+		Trial:   gooseTrial,
+	}
+}
+
+// goosePlan writes a plugin folder of our own. The matcher is left out: "*" is no valid
+// expression there and turns the rule off without a word.
+func goosePlan(path string, c Command) []File {
+	events := []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"}
+	edits := hooks(events, func(event string) any {
+		h := settings.Handler{Type: "command", Command: c.Line(), Timeout: c.Seconds()}
+		if event == "PreToolUse" {
+			h.OnFail = "block"
+		}
+		return group("", h)
+	})
+	return []File{
+		{Path: filepath.Join(filepath.Dir(filepath.Dir(path)), "plugin.json"), Own: indented(gooseAbout())},
+		{Path: path, Edits: edits},
+	}
+}
+
+// gooseAbout is what a plugin says of itself.
+func gooseAbout() any {
+	return struct {
+		Name        string `json:"name"`
+		Version     string `json:"version"`
+		Description string `json:"description"`
+	}{"tidemark", "1.0.0", "Asks the Tidemark monitor before each tool call."}
+}
+
+func gooseTrial(s Stage) Launch {
+	base := s.Home
+	if s.Project {
+		base = s.Work
+	}
+	return Launch{
+		Files: []Aside{{filepath.Join(base, ".agents", "plugins", "tidemark", "plugin.json"), gooseAbout()}},
+		Args:  []string{"run", "--no-session", "--with-builtin", "developer", "-t", Words},
+		Env: []string{
+			"GOOSE_PROVIDER=openai", "GOOSE_MODEL=gpt-4o", "GOOSE_MODE=auto", "GOOSE_DISABLE_KEYRING=1",
+			"OPENAI_HOST=" + s.Model, "OPENAI_API_KEY=no-key",
+			"XDG_CONFIG_HOME=" + s.home(".config"), "XDG_DATA_HOME=" + s.home(".local", "share"), "XDG_STATE_HOME=" + s.home(".state"),
+		},
+	}
+}

@@ -39,13 +39,12 @@ type opencodePayload struct {
 }
 
 func opencode() *Agent {
-	names := &Tools{Agent: "opencode", Names: opencodeTools}
 	return &Agent{
-		Name: "opencode", Title: "OpenCode",
-		Read: func(in Input) (*Event, error) { return opencodeRead(in, names) },
+		Name: "opencode",
+		Read: opencodeRead,
 		Pass: opencodePass, Refuse: opencodeRefuse,
 		Limits: Limits{Apart: true},
-		Tools:  names, Proxied: true,
+		Tools:  &Tools{Agent: "opencode", Names: opencodeTools}, Proxied: true,
 	}
 }
 
@@ -164,4 +163,46 @@ func opencodePass(_ *Event, notice string) []byte {
 
 func opencodeRefuse(_ *Event, reason string) Reply {
 	return Reply{Stdout: object(map[string]any{"allow": false, "reason": reason}), Stderr: reason, Code: CodeRefuse}
+}
+
+// opencodeSetup says nothing of the plugin that is written: see install.
+func opencodeSetup() *Setup {
+	return &Setup{
+		Agent: Lookup("opencode"), Title: "OpenCode", Programs: []string{"opencode"},
+		Place: Places{
+			User:    Place{Variable: "XDG_CONFIG_HOME", Home: ".config", File: "opencode/plugins/tidemark.js"},
+			Project: ".opencode/plugins/tidemark.js",
+		},
+		Open: []string{
+			"the plugin file is removed or does not load: OpenCode then runs without it",
+			"OpenCode is started with plugins turned off (--pure)",
+		},
+		Probe: func(session, _, command string) any {
+			return map[string]any{
+				"k": "tool.execute.before", "i": map[string]any{"tool": "bash", "sessionID": session, "callID": "canary"},
+				"o": map[string]any{"args": map[string]any{"command": command}},
+			}
+		},
+		Refused: func(p Printed) bool { return p.Code != CodePass || !answers(p.Out, "allow", "true") },
+		Trial:   opencodeTrial,
+	}
+}
+
+func opencodeTrial(s Stage) Launch {
+	provider := map[string]any{
+		"npm": "@ai-sdk/openai-compatible", "name": "canary",
+		"options": map[string]any{"baseURL": s.Model + "/v1", "apiKey": "no-key"}, "models": map[string]any{"m": map[string]any{"name": "m"}},
+	}
+	return Launch{
+		Files: []Aside{{
+			s.home(".config", "opencode", "opencode.json"),
+			map[string]any{"model": "canary/m", "provider": map[string]any{"canary": provider}},
+		}},
+		Args: []string{"run", "--format", "json", Words},
+		Env: []string{
+			"XDG_CONFIG_HOME=" + s.home(".config"), "XDG_DATA_HOME=" + s.home(".local", "share"),
+			"XDG_CACHE_HOME=" + s.home(".cache"), "XDG_STATE_HOME=" + s.home(".state"),
+			"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+		},
+	}
 }

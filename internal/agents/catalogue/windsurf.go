@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -29,13 +30,13 @@ type windsurfPayload struct {
 
 func windsurf() *Agent {
 	return &Agent{
-		Name: "windsurf", Title: "Windsurf",
+		Name: "windsurf",
 		Read: windsurfRead,
 		Pass: silent, Refuse: byExit,
 	}
 }
 
-func windsurfRead(in Input) (*Event, error) {
+func windsurfRead(in Input, _ *Tools) (*Event, error) {
 	var p windsurfPayload
 	if err := unmarshal(in.Body, &p); err != nil {
 		return nil, err
@@ -81,4 +82,32 @@ func (p *windsurfPayload) act(e *Event) error {
 	var err error
 	e.Params, err = rename(e.Tool, params)
 	return err
+}
+
+func windsurfSetup() *Setup {
+	return &Setup{
+		Agent: Lookup("windsurf"), Title: "Windsurf", Programs: []string{"windsurf"},
+		Place: Places{User: Place{Home: ".codeium/windsurf", File: "hooks.json"}, Project: ".windsurf/hooks.json"},
+		Plan:  windsurfPlan,
+		Gate:  Gate{Path: []string{"hooks", "pre_run_command"}},
+		Open: []string{
+			crash, slow, "it reports that a command ran, but not what it printed: what a command fetches is not seen",
+		},
+		Notes: []string{"Windsurf's contract is known from its documentation; it was not tried on the real program"},
+		Probe: func(session, cwd, command string) any {
+			return map[string]any{
+				"agent_action_name": "pre_run_command", "trajectory_id": session, "execution_id": "canary",
+				"tool_info": map[string]any{"command_line": command, "cwd": cwd},
+			}
+		},
+		Refused: exitRefused,
+	}
+}
+
+func windsurfPlan(path string, c Command) []File {
+	events := []string{
+		"pre_user_prompt", "pre_read_code", "pre_write_code", "pre_run_command", "pre_mcp_tool_use",
+		"post_read_code", "post_write_code", "post_run_command", "post_mcp_tool_use",
+	}
+	return []File{{Path: path, Edits: hooks(events, func(string) any { return settings.Handler{Command: c.Line(), Show: true} })}}
 }

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 )
 
 // verify compares the settings with the record. The record is nil where there is none, or
 // none that can be read, which is a problem like any other.
 func verify(w World, a *agent) (*settings.Record, []string) {
-	m, err := readRecord(w, a.name)
+	m, err := readRecord(w, a.Name)
 	var problems []string
 	switch {
 	case err != nil:
@@ -61,14 +60,17 @@ func (a *agent) foreign(w World) []string {
 	if err != nil {
 		return nil
 	}
-	if len(a.gate.path) == 0 {
+	switch {
+	case a.Gate.On != "":
+		return nil // a plugin inside its host is no command
+	case a.script != nil:
 		return a.foreignFile(w, path)
 	}
 	d, err := a.reader(w).Open(path)
 	if err != nil {
 		return nil // not there, or said by turnedOff
 	}
-	n := d.Find(a.gate.path...)
+	n := d.Find(a.Gate.Path...)
 	if n == nil {
 		return nil
 	}
@@ -86,7 +88,7 @@ func (a *agent) foreign(w World) []string {
 // foreignFile is the same for agents whose hook is a file.
 func (a *agent) foreignFile(w World, path string) []string {
 	src, err := w.readFile(path)
-	if err != nil || a.name == "openclaw" || !settings.LooksLikeOurs(src) {
+	if err != nil || !settings.LooksLikeOurs(src) {
 		return nil // not there, or somebody else's business
 	}
 	if _, err := a.gateCommand(w); err == nil {
@@ -104,11 +106,11 @@ func (a *agent) trusted(w World, m *settings.Record) []string {
 	}
 	contents := map[string][]byte{}
 	for _, f := range files {
-		src, err := w.readFile(f.path)
+		src, err := w.readFile(f.Path)
 		if err != nil {
 			continue // said by Compare
 		}
-		contents[f.path] = src
+		contents[f.Path] = src
 		if f.block == nil {
 			continue
 		}
@@ -117,7 +119,7 @@ func (a *agent) trusted(w World, m *settings.Record) []string {
 			continue // said by Compare
 		}
 		if !holdsBlock(src, want) {
-			return []string{fmt.Sprintf("%s: the hooks are not at the place that is trusted, so %s skips them; install again", f.path, a.title)}
+			return []string{fmt.Sprintf("%s: the hooks are not at the place that is trusted, so %s skips them; install again", f.Path, a.Title)}
 		}
 	}
 	return nil
@@ -133,15 +135,15 @@ func (a *agent) turnedOff(w World, m *settings.Record) []string {
 				files = append(files, e.Path)
 			}
 		}
-	} else if path, err := a.path(w); err == nil && len(catalogue.Lookup(a.name).Switches) > 0 {
+	} else if path, err := a.path(w); err == nil && len(a.Switches) > 0 {
 		files = append(files, path)
 	}
 	if !w.Managed {
 		for _, folder := range w.folders() {
-			files = append(files, settings.Below(folder, catalogue.Lookup(a.name).Watched)...)
+			files = append(files, settings.Below(folder, a.Watched)...)
 		}
 	}
-	return a.reader(w).Off(catalogue.Lookup(a.name).Switches, files...)
+	return a.reader(w).Off(a.Switches, files...)
 }
 
 // folders are where other settings can stand: at home, and in the project worked on.
@@ -153,16 +155,16 @@ func (w World) folders() []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
-// claudeAbove looks at the administrator's settings, which can lock out a user's hooks.
-// Where our own hooks stand there too, locking others out is what they are for.
-func claudeAbove(w World, a *agent) []string {
-	off := slices.Clone(catalogue.Lookup(a.name).Switches)
+// locked looks at the administrator's settings, which can lock out a user's hooks. Where our
+// own hooks stand there too, locking others out is what they are for.
+func locked(w World, a *agent) []string {
+	off := slices.Clone(a.Switches)
 	managed := w
 	managed.Managed, managed.Project = true, ""
 	if !a.hooked(managed) {
-		off = append(off, settings.Switch{Path: []string{"allowManagedHooksOnly"}, Value: "true"})
+		off = append(off, a.Locks...)
 	}
-	path := claudeManaged(w)
+	path := filepath.Join(w.Root, a.Place.Managed)
 	files := []string{path}
 	more := strings.TrimSuffix(path, ".json") + ".d"
 	entries, err := os.ReadDir(more)

@@ -17,7 +17,7 @@ const MaxInput = 8 << 20
 
 // DefaultTimeout is how long the shim takes at most where it does not wait for a person.
 // It must be shorter than the agent's own limit: when that passes, tools run.
-const DefaultTimeout = 5 * time.Second
+const DefaultTimeout = catalogue.DefaultTimeout
 
 // Options say what one start of the shim is about.
 type Options struct {
