@@ -79,6 +79,10 @@ type Gate struct {
 	On      string   // of a plugin that runs inside its host: Path is a value, and this is what it must be
 }
 
+// Inside reports whether a plugin of ours runs inside the agent: nothing is started at its
+// hooks, so there is none to try alone.
+func (s *Setup) Inside() bool { return s.Gate.On != "" }
+
 // Script knows a hook that is a file by what we write into it.
 type Script struct {
 	Command func(src []byte) []string // the command in it; nil where there is none

@@ -31,7 +31,7 @@ func (a *agent) gateCommand(w World) ([]string, error) {
 		return nil, fmt.Errorf("read settings: %w", err)
 	}
 	switch {
-	case a.Gate.On != "":
+	case a.Inside():
 		return nil, errNoHook
 	case a.script != nil:
 		if w.Project != "" && !a.script.Alike(src) { // the agent would run whatever else is in it
@@ -98,7 +98,7 @@ func (a *agent) argvOf(w World, raw strictjson.Value) []string {
 
 // hooked reports whether our hook stands where it decides calls.
 func (a *agent) hooked(w World) bool {
-	if a.Gate.On != "" {
+	if a.Inside() {
 		return a.turnedOn(w)
 	}
 	_, err := a.gateCommand(w)

@@ -61,7 +61,7 @@ func (a *agent) foreign(w World) []string {
 		return nil
 	}
 	switch {
-	case a.Gate.On != "":
+	case a.Inside():
 		return nil // a plugin inside its host is no command
 	case a.script != nil:
 		return a.foreignFile(w, path)
