@@ -163,7 +163,7 @@ func (t *text) remove(w World, p settings.Part) error {
 		return nil // somebody else's by now
 	}
 	if was, ok := t.undo.Was[pointer(p.Path)]; ok {
-		return t.splice(patch{n.Start, n.End, string(was)})
+		return t.splice(n.Start, n.End, was)
 	}
 	for _, c := range t.undo.Created {
 		if c == pointer(p.Path) {

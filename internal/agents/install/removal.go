@@ -120,7 +120,7 @@ func (p *Plan) takeParts(e settings.Entry, path string, src []byte) ([]byte, err
 		return nil, err
 	}
 	switch {
-	case len(t.Root.Begins) > 0:
+	case len(t.Root.Values) > 0:
 	case e.New:
 		return nil, nil
 	case e.Blank != nil:
