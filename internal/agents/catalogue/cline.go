@@ -99,7 +99,9 @@ func clineRead(in Input, names *Tools) (*Event, error) {
 		return e, nil
 	}
 	name := p.Call.Name
-	if err := firstOf(same("call", &e.CallID, p.Done.ID), same("tool", &name, p.Done.Name), same("tool", &name, p.Pre.Tool), same("tool", &name, p.Post.Tool)); err != nil {
+	if err := firstOf(
+		same("call", &e.CallID, p.Done.ID), same("tool", &name, p.Done.Name), same("tool", &name, p.Pre.Tool), same("tool", &name, p.Post.Tool),
+	); err != nil {
 		return nil, err
 	}
 	e.Result, e.Error = either(p.Done.Output, p.Post.Result), text(p.Done.Error)

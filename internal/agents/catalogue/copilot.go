@@ -24,8 +24,8 @@ var copilotTools = map[string]string{
 	"view": "read", "Read": "read", "grep": "read", "Grep": "read", "glob": "read", "Glob": "read", "LS": "read",
 	"create": "write", "Write": "write", "edit": "edit", "Edit": "edit", "str_replace": "edit", "MultiEdit": "edit",
 	"apply_patch": "apply_patch", "web_fetch": "web_fetch", "fetch": "web_fetch", "WebFetch": "web_fetch",
-	"web_search": "web_search", "WebSearch": "web_search", "task": "sessions_spawn", "Task": "sessions_spawn", "read_agent": "sessions_history",
-	"report_intent": own, "update_todo": own, "ask_user": own, "TodoWrite": own,
+	"web_search": "web_search", "WebSearch": "web_search", "task": "sessions_spawn", "Task": "sessions_spawn",
+	"read_agent": "sessions_history", "report_intent": own, "update_todo": own, "ask_user": own, "TodoWrite": own,
 }
 
 // copilotPayload is the form in camel case.

@@ -27,8 +27,10 @@ type Tools struct {
 
 // parameters are the names policy looks for, with what agents call them.
 var parameters = map[string]map[string][]string{
-	"exec":        {"command": {"cmd", "command_line", "script"}},
-	"read":        {"path": {"file_path", "absolute_path", "filePath", "notebook_path", "target_file", "dir_path", "directory", "directory_path"}},
+	"exec": {"command": {"cmd", "command_line", "script"}},
+	"read": {"path": {
+		"file_path", "absolute_path", "filePath", "notebook_path", "target_file", "dir_path", "directory", "directory_path",
+	}},
 	"write":       {"path": {"file_path", "absolute_path", "filePath", "notebook_path", "target_file"}},
 	"edit":        {"path": {"file_path", "absolute_path", "filePath", "notebook_path", "target_file"}},
 	"apply_patch": {"patch": {"command", "input", "patchText", "patch_text"}},

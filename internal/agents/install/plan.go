@@ -192,7 +192,7 @@ func (p *Plan) compose(f file, src []byte, old settings.Entry, planned map[strin
 	switch {
 	case f.Own != nil:
 		if src != nil && !old.Own && !f.isOurs(src) {
-			return nil, settings.Entry{}, refuse(f.Path, nil, place(f.Path, nil, 0), "this file is not Tidemark's, and cannot be joined with its own")
+			return nil, settings.Entry{}, refuseFile(f.Path, "this file is not Tidemark's, and cannot be joined with its own")
 		}
 		return f.Own, settings.Entry{Own: true}, nil
 	case f.block != nil:

@@ -24,7 +24,8 @@ func (a *agent) skips(w World) string {
 	case err != nil:
 		return fmt.Sprintf("it cannot be found out whether %s trusts %s: %v", a.Title, w.Project, err)
 	case !ok:
-		return fmt.Sprintf("%s does not trust %s, so it skips the project's hooks without a word: start it there once and trust the folder", a.Title, w.Project)
+		return fmt.Sprintf("%s does not trust %s, so it skips the project's hooks without a word: "+
+			"start it there once and trust the folder", a.Title, w.Project)
 	}
 	return ""
 }

@@ -52,7 +52,8 @@ func addBlock(f file, src []byte, block string, old settings.Entry) ([]byte, set
 		return nil, settings.Entry{}, err
 	}
 	if !holdsBlock([]byte(next), block) {
-		return nil, settings.Entry{}, refuse(f.Path, nil, place(f.Path, nil, 0), "something in this file changes what Tidemark's tables mean: look for \"hooks\" in it")
+		return nil, settings.Entry{}, refuseFile(f.Path,
+			"something in this file changes what Tidemark's tables mean: look for \"hooks\" in it")
 	}
 	return []byte(next), e, nil
 }

@@ -78,8 +78,8 @@ func (a *agent) foreign(w World) []string {
 	for _, v := range n.Values {
 		raw := d.Raw(v)
 		if settings.LooksLikeOurs(raw) && a.argvOf(w, raw) == nil {
-			out = append(out, fmt.Sprintf("%s: a hook bears Tidemark's name and is not of this installation (program %s, data folder %s); it was not started: %s",
-				path, w.Hook, w.Data, shorten(string(raw))))
+			out = append(out, fmt.Sprintf("%s: a hook bears Tidemark's name and is not of this installation (program %s, data folder %s); "+
+				"it was not started: %s", path, w.Hook, w.Data, shorten(string(raw))))
 		}
 	}
 	return out

@@ -105,9 +105,11 @@ func (f *found) hooked(a Agent, s State) {
 func Limits() Check {
 	return Check{Name: "limits", Run: func(context.Context) []Finding {
 		f := found{about: "limits"}
-		f.add(Limit, "same user", "an agent with a shell of the same user can edit its own settings, read the tokens and speak to the server in an owner's name",
+		f.add(Limit, "same user",
+			"an agent with a shell of the same user can edit its own settings, read the tokens and speak to the server in an owner's name",
 			"settings managed by the administrator (tidemark install --managed), and the server under another user")
-		f.add(Limit, "signs of life", "beats and hook events say what their sender says of itself; whoever holds the agent token can send them", "")
+		f.add(Limit, "signs of life",
+			"beats and hook events say what their sender says of itself; whoever holds the agent token can send them", "")
 		return f.list
 	}}
 }
