@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 )
 
@@ -20,7 +21,7 @@ func (e *env) hookCommand() *cobra.Command {
 server, and answer in the agent's own form. Agents start it; see also tidemark-hook, the
 same as a program of its own that starts faster. Exit code 2 refuses.
 
-Agents: ` + strings.Join(shim.Names(), ", "),
+Agents: ` + strings.Join(catalogue.Names(), ", "),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.In, o.Data = e.in, e.data

@@ -135,7 +135,9 @@ type installed struct {
 
 // settle plans everything before the first file is written, and keeps others who install
 // with this data folder waiting meanwhile.
-func (e *env) settle(ctx context.Context, w install.World, dry bool, names []string, plan func(name string) (*install.Plan, error)) (out []installed, err error) {
+func (e *env) settle(
+	ctx context.Context, w install.World, dry bool, names []string, plan func(name string) (*install.Plan, error),
+) (out []installed, err error) {
 	if !dry {
 		unlock, fault := install.Lock(ctx, w)
 		if fault != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/config"
@@ -81,8 +82,8 @@ func Doctor(ctx context.Context, o DoctorOptions) (Diagnosis, error) {
 	if len(names) == 0 {
 		names = install.Names()
 	}
-	if slices.Contains(names, openclaw) {
-		checks = append(checks, doctor.CheckHosts(s, func(ctx context.Context) []string { return hooked(ctx, o.World) }))
+	if h := hosts(names); len(h) > 0 {
+		checks = append(checks, doctor.CheckHosts(s, func(ctx context.Context) []string { return hooked(ctx, o.World, h) }))
 	}
 	for _, name := range names {
 		checks = append(checks, doctor.CheckAgent(o.agent(name, s.URL)))
@@ -137,15 +138,20 @@ func partsOf(ctx context.Context, p Paths) ([]doctor.Part, error) {
 	return out, err
 }
 
-// openclaw is the host whose plugin gives signs of life.
-const openclaw = "openclaw"
+// hosts are those of the agents whose plugin runs inside them and gives signs of life.
+func hosts(names []string) []*catalogue.Setup {
+	return slices.DeleteFunc(catalogue.Setups(), func(s *catalogue.Setup) bool { return !s.Inside() || !slices.Contains(names, s.Name) })
+}
 
 // hooked are the hosts from which signs of life are expected.
-func hooked(ctx context.Context, w install.World) []string {
-	if s, err := install.Inspect(ctx, w, openclaw); err != nil || !s.Hooked {
-		return nil
+func hooked(ctx context.Context, w install.World, hosts []*catalogue.Setup) []string {
+	var out []string
+	for _, h := range hosts {
+		if s, err := install.Inspect(ctx, w, h.Name); err == nil && s.Hooked {
+			out = append(out, h.Name)
+		}
 	}
-	return []string{openclaw}
+	return out
 }
 
 // agent is how to examine one agent.
@@ -163,8 +169,11 @@ func (o DoctorOptions) agent(name, server string) doctor.Agent {
 		}
 		return stateOf(s), err
 	}
-	if name == openclaw { // its plugin runs inside the gateway; its signs of life are under hosts
-		a.Models = openclawModels(w)
+	if found := hosts([]string{name}); len(found) > 0 { // nothing is started at its hooks; its signs of life are under hosts
+		for _, h := range found[0].Holes {
+			a.Holes = append(a.Holes, doctor.Hole(h))
+		}
+		a.Models = modelsOf(w, name)
 	} else {
 		a.Hook = &doctor.Door{Name: "hook", Try: func(ctx context.Context) (doctor.Trial, error) {
 			t, err := install.TryHook(ctx, w, name)
@@ -189,20 +198,14 @@ func stateOf(s install.State) doctor.State {
 	}
 }
 
-// openclawModels reads where OpenClaw gets its models from. A file that cannot be read
-// names none, and then its holes are open.
-func openclawModels(w install.World) *doctor.Models {
+// modelsOf reads where a host gets its models from: OpenClaw, the one there is. A file that
+// cannot be read names none, and then its holes are open.
+func modelsOf(w install.World, name string) *doctor.Models {
 	m := &doctor.Models{}
-	path := filepath.Join(w.Home, ".openclaw", "openclaw.json")
-	getenv := w.Getenv
-	if getenv == nil {
-		getenv = func(string) string { return "" }
-	}
-	if d := getenv("OPENCLAW_STATE_DIR"); d != "" {
-		path = filepath.Join(d, "openclaw.json")
-	}
-	if p := getenv("OPENCLAW_CONFIG_PATH"); p != "" {
-		path = p
+	w.Project, w.Managed = "", false
+	path, err := install.SettingsFile(w, name)
+	if err != nil {
+		return m
 	}
 	src, err := settings.ReadFile(path)
 	if err != nil {

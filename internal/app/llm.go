@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/base/outbound"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
@@ -42,7 +42,7 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		return nil, err
 	}
 	return proxy.New(proxy.Options{
-		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: conversation.New(a.Monitor, conversation.Options{Names: shim.Canonical, Markers: markers(c.Markers), Commands: c.ChatCommands}), Tokens: proxy.Tokens(a.Tokens),
+		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: conversation.New(a.Monitor, conversation.Options{Names: catalogue.Canonical, Markers: markers(c.Markers), Commands: c.ChatCommands}), Tokens: proxy.Tokens(a.Tokens),
 		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.AllowedHosts,
 		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open, Commands: c.ChatCommands,
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,

@@ -2,217 +2,143 @@ package install
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
-	"runtime"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
-	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
-// agent is what we know about installing into one agent.
+// agent is an entry of the catalogue, with what of it needs more than the catalogue links.
 type agent struct {
-	name     string
-	title    string
-	programs []string // to look for on PATH, best first
-	managed  bool     // has settings of the administrator that we write
-	places   func(w World) (string, error)
-	plan     func(path string, c command) ([]file, error)
-	gate     gate                                                   // where the hook that decides calls stands
-	above    func(w World, a *agent) []string                       // what turns hooks off from above the user; nil: nothing is known to
-	admits   func(w World) (bool, error)                            // whether it takes hooks from this project; nil: from all
-	parse    func(src []byte, comments bool) (*settings.Doc, error) // nil: as JSON
-	open     func(version string) []string
-	probe    probe
-	try      func(r *rig) (launch, error) // nil where the real agent cannot be tried
-	notes    []string                     // for the person who installs
+	*catalogue.Setup
+	extra
 }
 
-// file is one file to write: all ours, or an edited one.
+// extra is the part of an agent that is code of ours. A nil function is an agent that needs
+// none.
+type extra struct {
+	files  func(w World, plan []file, c catalogue.Command) ([]file, error) // completes what is written
+	parse  func(src []byte, comments bool) (*settings.Doc, error)          // nil: as JSON
+	above  func(w World, a *agent) []string                                // what turns hooks off from above the user
+	admits func(w World) (bool, error)                                     // whether it takes hooks from this project
+	stage  func(r *rig, hooks []byte) error                                // what a trial needs besides
+	script *catalogue.Script
+}
+
+// file is one file to write.
 type file struct {
-	path     string
-	mode     os.FileMode
-	own      []byte                // the whole file, where it is ours alone
-	alike    func(src []byte) bool // ours too, for another command; nil: only what is the same
-	edits    []edit
-	comments bool // JSON with comments
+	catalogue.File
 	// block is what stands between our marks in a TOML file, from the contents of the
 	// files planned before it.
 	block func(planned map[string][]byte) (string, error)
-	heads string // how the headers of its tables begin
+	heads string                // how the headers of its tables begin
+	alike func(src []byte) bool // of a file that is ours alone: so is this; nil: only what is the same
 }
 
-// edit is one value of ours in a JSON file.
-type edit struct {
-	path  []string
-	value strictjson.Value
-	list  bool // append to the list at path, else the member at path
-	keep  bool // a member that is there stays as it is
-	join  bool // only where the list is there and holds something
-}
+// Names lists the agents that can be installed into.
+func Names() []string { return catalogue.SetupNames() }
 
-// gate says where in the settings the hook for calls is.
-type gate struct {
-	path    []string // of the list
-	trigger string   // of the element, where a list is for all events
-}
-
-func agents() []*agent {
-	return []*agent{
-		claudeAgent(), codexAgent(), geminiAgent(), copilotAgent(), cursorAgent(), opencodeAgent(), openclawAgent(),
-		gooseAgent(), droidAgent(), kiroAgent(), windsurfAgent(), clineAgent(),
+func find(name string) (*agent, error) {
+	s, err := catalogue.FindSetup(name)
+	if err != nil {
+		return nil, err
 	}
+	a := &agent{Setup: s}
+	switch s.Name {
+	case "codex":
+		a.extra = codexExtra(s)
+	case "opencode":
+		a.extra = opencodeExtra()
+	case "openclaw":
+		a.extra = openclawExtra()
+	}
+	if s.Script != nil {
+		a.script = s.Script
+	}
+	if s.Locks != nil {
+		a.above = locked
+	}
+	if s.Trusts != nil {
+		a.admits = a.listed
+	}
+	return a, nil
 }
 
 // path is the settings file for this world.
 func (a *agent) path(w World) (string, error) {
+	p := a.Place
 	switch {
-	case w.Managed && !a.managed:
-		return "", fmt.Errorf("install %s: it has no administrator's settings that are known well enough; leave --managed out", a.name)
+	case w.Managed && p.Managed == "":
+		return "", fmt.Errorf("install %s: it has no administrator's settings that are known well enough; leave --managed out", a.Name)
 	case w.Managed && w.Project != "":
-		return "", fmt.Errorf("install %s: --managed and --project exclude each other", a.name)
+		return "", fmt.Errorf("install %s: --managed and --project exclude each other", a.Name)
+	case w.Managed:
+		return filepath.Join(w.Root, p.Managed), nil
+	case w.Project != "" && p.Project == "":
+		return "", fmt.Errorf("install %s: it has no project settings; leave --project out", a.Name)
+	case w.Project != "":
+		return filepath.Join(w.Project, filepath.FromSlash(p.Project)), nil
+	case p.User == (catalogue.Place{}):
+		return "", fmt.Errorf("install %s: its hooks belong to a project; give --project DIR", a.Name)
 	}
-	return a.places(w)
+	return w.file(p.User), nil
 }
 
-// at picks between the user's, the project's and the administrator's file.
-func at(user func(w World) string, project []string, managed func(w World) string) func(World) (string, error) {
-	return func(w World) (string, error) {
-		switch {
-		case w.Managed:
-			return managed(w), nil
-		case w.Project != "":
-			return filepath.Join(append([]string{w.Project}, project...)...), nil
-		}
-		return user(w), nil
-	}
-}
-
-func value(v any) strictjson.Value {
-	raw, err := strictjson.Marshal(v)
+// files are the files of an installation here.
+func (a *agent) files(w World, o Options) ([]file, error) {
+	path, err := a.path(w)
 	if err != nil {
-		return strictjson.Value("null") // our own structs of strings: it cannot fail
+		return nil, err
 	}
-	return raw
+	c := catalogue.Command{
+		Hook: w.Hook, Agent: a.Name, Data: w.Data, Record: w.recordName(a.Name),
+		Timeout: o.Timeout, Wait: o.Wait, Sender: o.Sender, Managed: w.Managed,
+	}
+	var out []file
+	if a.Plan == nil {
+		out = append(out, file{File: catalogue.File{Path: path}})
+	} else {
+		for _, f := range a.Plan(path, c) {
+			out = append(out, file{File: f})
+		}
+	}
+	if a.extra.files != nil {
+		if out, err = a.extra.files(w, out, c); err != nil {
+			return nil, err
+		}
+	}
+	for i := range out {
+		if a.script != nil {
+			out[i].alike = a.script.Alike
+		}
+	}
+	return out, nil
 }
 
-// list makes one edit per event.
-func list(events []string, make func(event string) any) []edit {
-	var out []edit
-	for _, e := range events {
-		out = append(out, edit{path: []string{"hooks", e}, value: value(make(e)), list: true})
+// SameUser is the one case that is true of every agent whose settings its user can write.
+const SameUser = "somebody with the rights of this user edits the settings: that is noticed, not prevented"
+
+// failsOpen adds what is true of all agents whose settings their user can write.
+func (a *agent) failsOpen(w World, version string) []string {
+	var out []string
+	if a.Since != nil && !atLeast(version, a.Since.Version) {
+		out = append(out, a.Since.Open)
+	}
+	out = append(out, a.Open...)
+	if w.Project != "" {
+		out = append(out, a.OpenInProject...)
+	}
+	if !w.Managed {
+		out = append(out, SameUser)
 	}
 	return out
 }
 
-func one(f file, err error) ([]file, error) { return []file{f}, err }
-
-func claudeAgent() *agent {
-	gates := map[string]bool{"PreToolUse": true, "PostToolUse": true, "PostToolUseFailure": true, "UserPromptSubmit": true, "ConfigChange": true}
-	tools := map[string]bool{"PreToolUse": true, "PostToolUse": true, "PostToolUseFailure": true}
-	events := []string{
-		"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SubagentStart", "SubagentStop",
-		"InstructionsLoaded", "ConfigChange", "SessionEnd",
+// SettingsFile is the file of an agent that holds our hooks, or would.
+func SettingsFile(w World, agent string) (string, error) {
+	a, err := find(agent)
+	if err != nil {
+		return "", err
 	}
-	return &agent{
-		name: "claude", title: "Claude Code", programs: []string{"claude"}, managed: true,
-		places: at(func(w World) string { return filepath.Join(w.folder("CLAUDE_CONFIG_DIR", ".claude"), "settings.json") },
-			[]string{".claude", "settings.local.json"}, claudeManaged),
-		plan: func(path string, c command) ([]file, error) {
-			f := file{path: path, edits: list(events, func(event string) any {
-				h := settings.Handler{Type: "command", Command: c.w.Hook, Args: c.args(""), Timeout: c.seconds()}
-				if gates[event] {
-					h.OnFailure = "block"
-				}
-				g := settings.Group{Hooks: []settings.Handler{h}}
-				if tools[event] {
-					g.Matcher = "*"
-				}
-				return g
-			})}
-			if c.w.Managed {
-				f.edits = append(f.edits, edit{path: []string{"allowManagedHooksOnly"}, value: value(true)})
-			}
-			return one(f, nil)
-		},
-		gate:  gate{path: []string{"hooks", "PreToolUse"}},
-		above: claudeAbove,
-		open:  claudeOpen,
-		probe: probe{body: nestedProbe("PreToolUse", "Bash"), refused: byExit},
-		try:   tryClaude,
-	}
-}
-
-func claudeManaged(w World) string {
-	if runtime.GOOS == "darwin" {
-		return filepath.Join(w.Root, "/Library/Application Support/ClaudeCode/managed-settings.json")
-	}
-	return w.etc("claude-code", "managed-settings.json")
-}
-
-func geminiAgent() *agent {
-	return &agent{
-		name: "gemini", title: "Gemini CLI", programs: []string{"gemini"},
-		places: at(func(w World) string { return w.home(".gemini", "settings.json") }, []string{".gemini", "settings.json"}, nil),
-		plan: func(path string, c command) ([]file, error) {
-			events := []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "SessionEnd"}
-			return one(file{path: path, comments: true, edits: list(events, func(event string) any {
-				g := settings.Group{Hooks: []settings.Handler{{Name: "tidemark", Type: "command", Command: c.line(""), Timeout: c.seconds() * 1000}}}
-				if event == "BeforeTool" || event == "AfterTool" {
-					g.Matcher = "*"
-				}
-				return g
-			})}, nil)
-		},
-		gate:  gate{path: []string{"hooks", "BeforeTool"}},
-		open:  always("the hook is killed, or takes longer than the agent's own limit", "the hook exits with code 1 and prints no verdict (Tidemark's hook does not)"),
-		probe: probe{body: nestedProbe("BeforeTool", "run_shell_command"), refused: byExit},
-		try:   tryGemini,
-	}
-}
-
-func copilotAgent() *agent {
-	events := []string{"sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "postToolUseFailure", "sessionEnd"}
-	return &agent{
-		name: "copilot", title: "Copilot CLI", programs: []string{"copilot"}, managed: true,
-		places: at(func(w World) string {
-			return filepath.Join(w.folder("COPILOT_HOME", ".copilot"), "hooks", "tidemark.json")
-		},
-			[]string{".github", "hooks", "tidemark.json"},
-			func(w World) string { return w.etc("github-copilot", "policy.d", "tidemark.json") }),
-		plan: func(path string, c command) ([]file, error) {
-			edits := []edit{{path: []string{"version"}, value: value(1), keep: true}}
-			return one(file{path: path, edits: append(edits, list(events, func(event string) any {
-				return settings.Handler{Type: "command", Exec: c.w.Hook, Args: c.args(event), Limit: c.seconds()}
-			})...)}, nil)
-		},
-		gate:  gate{path: []string{"hooks", "preToolUse"}},
-		open:  always("the hook is killed by, or takes longer than, the agent's own limit: Copilot then runs the tool, even for an administrator's hook"),
-		probe: probe{body: copilotProbe, refused: byExit},
-		try:   tryCopilot, admits: copilotAdmits,
-	}
-}
-
-func ownJSON(path string, v any) (file, error) {
-	raw, err := strictjson.MarshalIndent(v)
-	return file{path: path, own: append(raw, '\n')}, err
-}
-
-func cursorAgent() *agent {
-	return &agent{
-		name: "cursor", title: "Cursor", programs: []string{"cursor-agent", "cursor"},
-		places: at(func(w World) string { return w.home(".cursor", "hooks.json") }, []string{".cursor", "hooks.json"}, nil),
-		plan: func(path string, c command) ([]file, error) {
-			events := []string{"sessionStart", "beforeSubmitPrompt", "preToolUse", "postToolUse", "postToolUseFailure", "sessionEnd"}
-			edits := []edit{{path: []string{"version"}, value: value(1), keep: true}}
-			return one(file{path: path, edits: append(edits, list(events, func(event string) any {
-				closed := event == "preToolUse" || event == "beforeSubmitPrompt"
-				return settings.Handler{Command: c.line(""), Timeout: c.seconds(), Closed: closed}
-			})...)}, nil)
-		},
-		gate:  gate{path: []string{"hooks", "preToolUse"}},
-		open:  always("hooks that Cursor imports from Claude's settings never fail closed; install into Cursor itself, as done here"),
-		probe: probe{body: nestedProbe("preToolUse", "Shell"), refused: cursorRefused},
-		notes: []string{"Cursor's hooks were tried with the executor of its SDK, not with the whole program"},
-	}
+	return a.path(w)
 }

@@ -32,7 +32,7 @@ func (p *Plan) Apply(now time.Time) error {
 	if !same(before, p.before) {
 		return fmt.Errorf("write settings: %s was changed by somebody else just now; try again", record)
 	}
-	if err := p.note(record, now); err != nil {
+	if err := p.keepAll(record, now); err != nil {
 		return err
 	}
 	for i, c := range p.Changes {
@@ -47,8 +47,8 @@ func (p *Plan) Apply(now time.Time) error {
 // same tells no file from an empty one.
 func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
 
-// note keeps the copies and the record.
-func (p *Plan) note(record string, now time.Time) error {
+// keepAll keeps the copies and the record.
+func (p *Plan) keepAll(record string, now time.Time) error {
 	for _, c := range p.Changes {
 		backup, err := p.keep(c)
 		if err != nil {

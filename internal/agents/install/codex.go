@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"path/filepath"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
@@ -16,41 +16,20 @@ import (
 // the place of the hook in its file. The person who runs install has reviewed what is
 // written, so the entries are written too, between marks.
 
-// codexEvents are the events and the names Codex gives them in its trust entries.
-var codexEvents = [][2]string{
-	{"SessionStart", "session_start"}, {"UserPromptSubmit", "user_prompt_submit"}, {"PreToolUse", "pre_tool_use"},
-	{"PostToolUse", "post_tool_use"}, {"SubagentStart", "subagent_start"}, {"SubagentStop", "subagent_stop"},
-}
-
-func codexAgent() *agent {
-	return &agent{
-		name: "codex", title: "Codex CLI", programs: []string{"codex"},
-		places: at(func(w World) string { return filepath.Join(w.folder("CODEX_HOME", ".codex"), "hooks.json") }, []string{".codex", "hooks.json"}, nil),
-		plan: func(path string, c command) ([]file, error) {
-			var events []string
-			for _, e := range codexEvents {
-				events = append(events, e[0])
-			}
-			hooks := file{path: path, edits: list(events, func(event string) any {
-				g := settings.Group{Hooks: []settings.Handler{{Type: "command", Command: c.line(""), Timeout: c.seconds()}}}
-				if strings.HasSuffix(event, "ToolUse") {
-					g.Matcher = ".*"
-				}
-				return g
-			})}
-			trust := file{
-				path:  filepath.Join(c.w.folder("CODEX_HOME", ".codex"), "config.toml"),
+// codexExtra writes them, and looks at what is said about hooks elsewhere.
+func codexExtra(s *catalogue.Setup) extra {
+	return extra{
+		files: func(w World, plan []file, _ catalogue.Command) ([]file, error) {
+			path := plan[0].Path
+			return append(plan, file{
+				File:  catalogue.File{Path: w.file(s.Config)},
 				heads: strings.TrimSuffix("[hooks.state."+quoted(path+":"), `"`),
-				block: func(planned map[string][]byte) (string, error) { return codexTrust(path, planned[path], c.w) },
-			}
-			return []file{hooks, trust}, nil
+				block: func(planned map[string][]byte) (string, error) { return codexTrust(path, planned[path], w) },
+			}), nil
 		},
-		gate:  gate{path: []string{"hooks", "PreToolUse"}},
-		above: codexAbove,
-		open:  codexOpen,
-		probe: probe{body: nestedProbe("PreToolUse", "Bash"), refused: byExit},
-		try:   tryCodex, admits: codexAdmits,
-		notes: []string{"the hooks are marked as trusted in Codex's config.toml, as its /hooks command would do; look at them there"},
+		above:  codexAbove,
+		admits: func(w World) (bool, error) { return codexAdmits(w, w.file(s.Config)) },
+		stage:  codexStage,
 	}
 }
 
@@ -61,8 +40,8 @@ func codexTrust(path string, hooks []byte, w World) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	for _, e := range codexEvents {
-		list := t.Find("hooks", e[0])
+	for _, h := range catalogue.CodexHooks() {
+		list := t.Find("hooks", h.Event)
 		if list == nil {
 			continue
 		}
@@ -70,11 +49,11 @@ func codexTrust(path string, hooks []byte, w World) (string, error) {
 			if !w.ours(t.Raw(n)) {
 				continue
 			}
-			hash, err := codexHash(e[1], t.Raw(n))
+			hash, err := codexHash(h.Entry, t.Raw(n))
 			if err != nil {
 				return "", err
 			}
-			fmt.Fprintf(&b, "[hooks.state.%s]\ntrusted_hash = %q\n", quoted(fmt.Sprintf("%s:%s:%d:0", path, e[1], i)), hash)
+			fmt.Fprintf(&b, "[hooks.state.%s]\ntrusted_hash = %q\n", quoted(fmt.Sprintf("%s:%s:%d:0", path, h.Entry, i)), hash)
 		}
 	}
 	return b.String(), nil

@@ -39,10 +39,10 @@ func (c codexConfig) table(path ...string) (codexConfig, error) {
 var codexSwitches = []string{"hooks", "codex_hooks"}
 
 // codexFiles are the files where they can stand.
-func codexFiles(w World) []string {
-	out := []string{filepath.Join(w.folder("CODEX_HOME", ".codex"), "config.toml")}
+func codexFiles(w World, config string) []string {
+	out := []string{config}
 	for _, name := range []string{"config.toml", "managed_config.toml", "requirements.toml"} {
-		out = append(out, w.etc("codex", name))
+		out = append(out, filepath.Join(w.Root, "/etc/codex", name))
 	}
 	for _, folder := range w.folders() {
 		out = append(out, filepath.Join(folder, ".codex", "config.toml"))
@@ -68,12 +68,13 @@ func readCodex(w World, path string) (codexConfig, error) {
 
 // codexAbove says which files turn the hooks off, or lock a user's hooks out.
 func codexAbove(w World, a *agent) []string {
-	profiles, err := codexProfiles(w)
+	config := w.file(a.Config)
+	profiles, err := codexProfiles(filepath.Dir(config))
 	out := codexOverlaid(w, a, profiles)
 	if err != nil {
 		out = append(out, err.Error())
 	}
-	for _, path := range append(codexFiles(w), profiles...) {
+	for _, path := range append(codexFiles(w, config), profiles...) {
 		c, err := readCodex(w, path)
 		if err != nil {
 			out = append(out, err.Error())

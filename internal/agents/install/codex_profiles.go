@@ -18,8 +18,7 @@ import (
 // that it is off or that another is trusted in its place.
 
 // codexProfiles are the files of the profiles.
-func codexProfiles(w World) ([]string, error) {
-	folder := w.folder("CODEX_HOME", ".codex")
+func codexProfiles(folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the profiles of Codex cannot be looked for: %w", err)

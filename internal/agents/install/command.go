@@ -9,56 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/tidemark/tidemark/internal/agents/settings"
 )
-
-// hookTimeout is the hook's own default.
-const hookTimeout = 5 * time.Second
-
-// command is the hook as it is written into settings. The data folder is always named:
-// a variable of the environment could point somewhere else.
-type command struct {
-	w     World
-	agent string
-	o     Options
-}
-
-func (c command) args(event string) []string {
-	out := []string{"--agent", c.agent}
-	if event != "" {
-		out = append(out, "--event", event)
-	}
-	out = append(out, "--data", c.w.Data, "--timeout", c.timeout().String())
-	if c.o.Wait > 0 {
-		out = append(out, "--wait", c.o.Wait.String())
-	}
-	if c.o.Sender != "" {
-		out = append(out, "--sender", c.o.Sender)
-	}
-	// The hook then knows that there must be a record, and which.
-	return append(out, "--installed", c.w.recordName(c.agent))
-}
-
-func (c command) timeout() time.Duration {
-	if c.o.Timeout > 0 {
-		return c.o.Timeout
-	}
-	return hookTimeout
-}
-
-// argv is the program and its arguments.
-func (c command) argv(event string) []string { return append([]string{c.w.Hook}, c.args(event)...) }
-
-// line is the same for agents that hand it to a shell.
-func (c command) line(event string) string { return settings.Join(c.argv(event)) }
-
-// seconds is the agent's own limit. When it passes most agents run the tool, so it must
-// lie well beyond the moment at which the hook answers by itself.
-func (c command) seconds() int {
-	own := c.timeout() + c.o.Wait
-	return max(60, int((own+time.Second-1)/time.Second)+30)
-}
 
 // number finds a version in what a program prints about itself.
 var number = regexp.MustCompile(`\d+\.\d+(\.\d+)*`)
@@ -68,7 +19,7 @@ const versionLimit = 15 * time.Second
 
 // locate finds the agent's program and version.
 func (a *agent) locate(ctx context.Context, w World) (program, version string) {
-	for _, name := range a.programs {
+	for _, name := range a.Programs {
 		found, err := lookPath(w, name)
 		if err != nil {
 			continue

@@ -3,13 +3,14 @@ package install
 import (
 	"slices"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
-// install makes the edits. What an earlier installation wrote and this one does not is
+// install makes the catalogue.Edits. What an earlier installation wrote and this one does not is
 // taken out.
-func (t *text) install(w World, edits []edit, old []settings.Part) ([]settings.Part, error) {
+func (t *text) install(w World, edits []catalogue.Edit, old []settings.Part) ([]settings.Part, error) {
 	var parts []settings.Part
 	for _, o := range old {
 		if !wanted(edits, o.Path) {
@@ -19,11 +20,11 @@ func (t *text) install(w World, edits []edit, old []settings.Part) ([]settings.P
 		}
 	}
 	for _, e := range edits {
-		if e.join && !t.holds(e.path) {
+		if e.Join && !t.holds(e.Path) {
 			continue
 		}
 		var err error
-		if e.list {
+		if e.List {
 			err = t.ensure(w, e, edits, old)
 		} else {
 			err = t.assign(e, old)
@@ -32,7 +33,7 @@ func (t *text) install(w World, edits []edit, old []settings.Part) ([]settings.P
 			return nil, err
 		}
 		if t.has(e) {
-			parts = append(parts, settings.Part{Path: e.path, List: e.list, Value: e.value})
+			parts = append(parts, settings.Part{Path: e.Path, List: e.List, Value: e.Value})
 		}
 	}
 	return parts, nil
@@ -45,20 +46,20 @@ func (t *text) holds(path []string) bool {
 }
 
 // has reports whether our value is in the file; it is not where another value was kept.
-func (t *text) has(e edit) bool {
-	n := t.Find(e.path...)
+func (t *text) has(e catalogue.Edit) bool {
+	n := t.Find(e.Path...)
 	switch {
 	case n == nil:
 		return false
-	case !e.list:
-		return settings.Same(t.Raw(n), e.value)
+	case !e.List:
+		return settings.Same(t.Raw(n), e.Value)
 	}
-	return slices.ContainsFunc(n.Values, func(v *settings.Node) bool { return settings.Same(t.Raw(v), e.value) })
+	return slices.ContainsFunc(n.Values, func(v *settings.Node) bool { return settings.Same(t.Raw(v), e.Value) })
 }
 
-func wanted(edits []edit, path []string) bool {
+func wanted(edits []catalogue.Edit, path []string) bool {
 	for _, e := range edits {
-		if pointer(e.path) == pointer(path) {
+		if pointer(e.Path) == pointer(path) {
 			return true
 		}
 	}
@@ -67,58 +68,58 @@ func wanted(edits []edit, path []string) bool {
 
 // ensure leaves exactly one such element in the list, beside those of our other edits, and
 // leaves it alone where it is already right.
-func (t *text) ensure(w World, e edit, edits []edit, old []settings.Part) error {
+func (t *text) ensure(w World, e catalogue.Edit, edits []catalogue.Edit, old []settings.Part) error {
 	for {
 		present, stale := false, -1
-		if n := t.Find(e.path...); n != nil && n.Kind == '[' {
+		if n := t.Find(e.Path...); n != nil && n.Kind == '[' {
 			for i, v := range n.Values {
 				switch raw := t.Raw(v); {
-				case settings.Same(raw, e.value) && !present:
+				case settings.Same(raw, e.Value) && !present:
 					present = true
-				case settings.Same(raw, e.value):
+				case settings.Same(raw, e.Value):
 					stale = i
-				case isWanted(edits, e.path, raw):
-				case w.ours(raw) || among(old, e.path, raw):
+				case isWanted(edits, e.Path, raw):
+				case w.ours(raw) || among(old, e.Path, raw):
 					stale = i
 				}
 			}
 		}
 		switch {
 		case stale >= 0:
-			if err := t.cut(e.path, stale); err != nil {
+			if err := t.cut(e.Path, stale); err != nil {
 				return err
 			}
 		case present:
 			return nil
 		default:
-			return t.add(e.path, e.value)
+			return t.add(e.Path, e.Value)
 		}
 	}
 }
 
-func isWanted(edits []edit, path []string, raw strictjson.Value) bool {
-	return slices.ContainsFunc(edits, func(e edit) bool {
-		return e.list && pointer(e.path) == pointer(path) && settings.Same(e.value, raw)
+func isWanted(edits []catalogue.Edit, path []string, raw strictjson.Value) bool {
+	return slices.ContainsFunc(edits, func(e catalogue.Edit) bool {
+		return e.List && pointer(e.Path) == pointer(path) && settings.Same(e.Value, raw)
 	})
 }
 
 // assign sets a member. A value of ours from before is not what it was.
-func (t *text) assign(e edit, old []settings.Part) error {
-	n := t.Find(e.path...)
-	if n != nil && e.keep {
+func (t *text) assign(e catalogue.Edit, old []settings.Part) error {
+	n := t.Find(e.Path...)
+	if n != nil && e.Keep {
 		return nil
 	}
-	if n == nil || !among(old, e.path, t.Raw(n)) {
-		return t.set(e.path, e.value)
+	if n == nil || !among(old, e.Path, t.Raw(n)) {
+		return t.set(e.Path, e.Value)
 	}
-	before := t.undo.Was[pointer(e.path)]
-	if err := t.set(e.path, e.value); err != nil {
+	before := t.undo.Was[pointer(e.Path)]
+	if err := t.set(e.Path, e.Value); err != nil {
 		return err
 	}
 	if before != nil {
-		t.undo.Was[pointer(e.path)] = before
+		t.undo.Was[pointer(e.Path)] = before
 	} else {
-		delete(t.undo.Was, pointer(e.path))
+		delete(t.undo.Was, pointer(e.Path))
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ func (t *text) remove(w World, p settings.Part) error {
 		return nil // somebody else's by now
 	}
 	if was, ok := t.undo.Was[pointer(p.Path)]; ok {
-		return t.splice(patch{n.Start, n.End, string(was)})
+		return t.splice(n.Start, n.End, was)
 	}
 	for _, c := range t.undo.Created {
 		if c == pointer(p.Path) {

@@ -19,11 +19,10 @@ package install
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 )
 
 // World is where agents are looked for and what is put there.
@@ -46,16 +45,6 @@ type Options struct {
 	Sender  string // "", "owner" or "unknown"
 }
 
-// Names lists the agents that can be installed into.
-func Names() []string {
-	var out []string
-	for _, a := range agents() {
-		out = append(out, a.name)
-	}
-	slices.Sort(out)
-	return out
-}
-
 // State is how an agent stands.
 type State struct {
 	Agent     string   `json:"agent"`
@@ -75,7 +64,7 @@ func Inspect(ctx context.Context, w World, agent string) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	s := State{Agent: a.name}
+	s := State{Agent: a.Name}
 	s.Program, s.Version = a.locate(ctx, w)
 	s.Found = s.Program != ""
 	s.FailsOpen = a.failsOpen(w, s.Version)
@@ -109,29 +98,22 @@ type Trial struct {
 	How     string `json:"how"`     // what really happened
 }
 
-func find(name string) (*agent, error) {
-	for _, a := range agents() {
-		if a.name == name {
-			return a, nil
-		}
+// file is where a file of the user's is.
+func (w World) file(p catalogue.Place) string {
+	if whole := w.env(p.Whole); whole != "" {
+		return whole
 	}
-	return nil, fmt.Errorf("unknown agent %q (want one of %s)", name, strings.Join(Names(), ", "))
-}
-
-func (w World) home(parts ...string) string {
-	return filepath.Join(append([]string{w.Home}, parts...)...)
-}
-
-func (w World) etc(parts ...string) string {
-	return filepath.Join(append([]string{w.Root, "/etc"}, parts...)...)
-}
-
-// folder is where an agent keeps its settings: its variable, or its place at home.
-func (w World) folder(variable string, parts ...string) string {
-	if w.Getenv != nil {
-		if d := w.Getenv(variable); d != "" {
-			return d
-		}
+	folder := w.env(p.Variable)
+	if folder == "" {
+		folder = filepath.Join(w.Home, filepath.FromSlash(p.Home))
 	}
-	return w.home(parts...)
+	return filepath.Join(folder, filepath.FromSlash(p.File))
+}
+
+// env is a variable of the world; no name has no value.
+func (w World) env(name string) string {
+	if name == "" || w.Getenv == nil {
+		return ""
+	}
+	return w.Getenv(name)
 }

@@ -28,3 +28,8 @@ func refuse(file string, src []byte, pos configfile.Pos, message string) error {
 	f := configfile.Fault{Pos: pos, Message: message, Hint: "nothing was changed; mend the file and try again"}
 	return &FileError{Fault: f, Rendered: configfile.Faults{f}.Render(src)}
 }
+
+// refuseFile refuses a file for no place in it.
+func refuseFile(file, message string) error {
+	return refuse(file, nil, place(file, nil, 0), message)
+}

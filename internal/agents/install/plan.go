@@ -43,7 +43,7 @@ func Prepare(ctx context.Context, w World, agent string, o Options) (*Plan, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Agent: a.name, Title: a.title, w: w, Notes: a.notes}
+	p := &Plan{Agent: a.Name, Title: a.Title, w: w, Notes: a.Notes}
 	p.Program, p.Version = a.locate(ctx, w)
 	old, err := p.recall()
 	if err != nil {
@@ -58,7 +58,7 @@ func Prepare(ctx context.Context, w World, agent string, o Options) (*Plan, erro
 		return nil, err
 	}
 	p.record = &settings.Record{
-		Agent: a.name, Version: p.Version, Project: w.Project, Managed: w.Managed, Hook: w.Hook, HookHash: hash,
+		Agent: a.Name, Version: p.Version, Project: w.Project, Managed: w.Managed, Hook: w.Hook, HookHash: hash,
 		Timeout: o.Timeout.Milliseconds(), Wait: o.Wait.Milliseconds(), Sender: o.Sender,
 	}
 	if old != nil {
@@ -66,7 +66,7 @@ func Prepare(ctx context.Context, w World, agent string, o Options) (*Plan, erro
 	}
 	planned := map[string][]byte{}
 	for _, f := range files {
-		if err := p.add(f, old.Entry(f.path), planned); err != nil {
+		if err := p.add(f, old.Entry(f.Path), planned); err != nil {
 			return nil, a.byHand(err, f)
 		}
 	}
@@ -86,7 +86,7 @@ func (p *Plan) recall() (*settings.Record, error) {
 	}
 	old, err := readRecord(p.w, p.Agent)
 	if err != nil {
-		p.Notes = append(p.Notes[:len(p.Notes):len(p.Notes)], err.Error())
+		p.note(err.Error())
 	}
 	p.known = old != nil
 	p.w = p.w.since(old)
@@ -102,51 +102,45 @@ func (p *Plan) read(path string) ([]byte, error) {
 	return s.read()
 }
 
-// files are the files of an installation here.
-func (a *agent) files(w World, o Options) ([]file, error) {
-	path, err := a.path(w)
-	if err != nil {
-		return nil, err
-	}
-	return a.plan(path, command{w: w, agent: a.name, o: o})
-}
+// note adds a note, never to the catalogue's own list.
+func (p *Plan) note(text string) { p.Notes = append(p.Notes[:len(p.Notes):len(p.Notes)], text) }
 
 func (p *Plan) advise(a *agent) {
 	if p.Program == "" {
-		p.Notes = append(p.Notes[:len(p.Notes):len(p.Notes)], a.title+" was not found on PATH; the settings are written for when it is there")
+		p.note(a.Title + " was not found on PATH; the settings are written for when it is there")
 	}
 	if why := a.skips(p.w); why != "" {
-		p.Notes = append(p.Notes[:len(p.Notes):len(p.Notes)], why)
+		p.note(why)
 	}
-	if a.name == "claude" && p.Program != "" && !atLeast(p.Version, "2.1.295") {
-		p.Notes = append(p.Notes[:len(p.Notes):len(p.Notes)], "onFailure is known from 2.1.295 on; this version ignores it, so a missing or killed hook lets tools run: update")
+	if a.Since != nil && p.Program != "" && !atLeast(p.Version, a.Since.Version) {
+		p.note(a.Since.Note)
 	}
-	if p.w.Managed && a.name == "claude" {
-		p.Notes = append(p.Notes[:len(p.Notes):len(p.Notes)], "allowManagedHooksOnly turns off the hooks of users and projects")
+	if p.w.Managed && a.NoteManaged != "" {
+		p.note(a.NoteManaged)
 	}
 }
 
 // byHand adds what a person can write into a file that we do not touch.
 func (a *agent) byHand(err error, f file) error {
 	bad := new(FileError)
-	if !errors.As(err, &bad) || len(f.edits) == 0 {
+	if !errors.As(err, &bad) || len(f.Edits) == 0 {
 		return err
 	}
 	var b strings.Builder
 	b.WriteString(bad.Rendered + "To do it by hand, add:\n")
-	for _, e := range f.edits {
+	for _, e := range f.Edits {
 		how := ": "
-		if e.list {
+		if e.List {
 			how = ", one more element: "
 		}
-		fmt.Fprintf(&b, "  %s%s%s\n", strings.Join(e.path, "."), how, e.value)
+		fmt.Fprintf(&b, "  %s%s%s\n", strings.Join(e.Path, "."), how, e.Value)
 	}
 	return &FileError{Fault: bad.Fault, Rendered: b.String()}
 }
 
 // add plans one file.
 func (p *Plan) add(f file, old settings.Entry, planned map[string][]byte) error {
-	at, err := p.w.reach(f.path)
+	at, err := p.w.reach(f.Path)
 	if err != nil {
 		return err
 	}
@@ -155,13 +149,13 @@ func (p *Plan) add(f file, old settings.Entry, planned map[string][]byte) error 
 	if err != nil {
 		return err
 	}
-	was := f.path
-	f.path = at.path
+	was := f.Path
+	f.Path = at.path
 	next, e, err := p.compose(f, src, old, planned)
 	if err != nil {
 		return err
 	}
-	e.Path, e.Hash, e.Backup, e.Mode = was, settings.Hash(next), old.Backup, f.mode
+	e.Path, e.Hash, e.Backup, e.Mode = was, settings.Hash(next), old.Backup, f.Mode
 	e.New = old.New || src == nil
 	planned[was] = next
 	p.record.Files = append(p.record.Files, e)
@@ -171,11 +165,11 @@ func (p *Plan) add(f file, old settings.Entry, planned map[string][]byte) error 
 
 // change notes a file that differs, be it in its mode.
 func (p *Plan) change(f file, src, next []byte, perm os.FileMode) {
-	same := src != nil && next != nil && bytes.Equal(src, next) && perm&f.mode == f.mode
+	same := src != nil && next != nil && bytes.Equal(src, next) && perm&f.Mode == f.Mode
 	if same || src == nil && next == nil {
 		return
 	}
-	mode := f.mode
+	mode := f.Mode
 	if mode == 0 {
 		mode = 0o600
 	}
@@ -183,24 +177,24 @@ func (p *Plan) change(f file, src, next []byte, perm os.FileMode) {
 		mode |= 0o044
 	}
 	if src != nil {
-		mode = perm | f.mode
+		mode = perm | f.Mode
 	}
-	p.Changes = append(p.Changes, Change{Path: f.path, Old: src, New: next, Mode: mode, before: perm})
+	p.Changes = append(p.Changes, Change{Path: f.Path, Old: src, New: next, Mode: mode, before: perm})
 }
 
 // isOurs reports whether a file of this name is one that we wrote.
 func (f file) isOurs(src []byte) bool {
-	return bytes.Equal(src, f.own) || f.alike != nil && f.alike(src)
+	return bytes.Equal(src, f.Own) || f.alike != nil && f.alike(src)
 }
 
 // compose is the file with our part in it.
 func (p *Plan) compose(f file, src []byte, old settings.Entry, planned map[string][]byte) ([]byte, settings.Entry, error) {
 	switch {
-	case f.own != nil:
+	case f.Own != nil:
 		if src != nil && !old.Own && !f.isOurs(src) {
-			return nil, settings.Entry{}, refuse(f.path, nil, place(f.path, nil, 0), "this file is not Tidemark's, and cannot be joined with its own")
+			return nil, settings.Entry{}, refuseFile(f.Path, "this file is not Tidemark's, and cannot be joined with its own")
 		}
-		return f.own, settings.Entry{Own: true}, nil
+		return f.Own, settings.Entry{Own: true}, nil
 	case f.block != nil:
 		block, err := f.block(planned)
 		if err != nil {
@@ -208,7 +202,7 @@ func (p *Plan) compose(f file, src []byte, old settings.Entry, planned map[strin
 		}
 		return addBlock(f, src, block, old)
 	}
-	e := settings.Entry{Comments: f.comments, Blank: old.Blank}
+	e := settings.Entry{Comments: f.Comments, Blank: old.Blank}
 	if settings.IsBlank(src) {
 		if src != nil && e.Blank == nil {
 			was := string(src)
@@ -216,12 +210,12 @@ func (p *Plan) compose(f file, src []byte, old settings.Entry, planned map[strin
 		}
 		src = []byte("{}\n")
 	}
-	t, err := openText(f.path, src, f.comments)
+	t, err := openText(f.Path, src, f.Comments)
 	if err != nil {
 		return nil, settings.Entry{}, err
 	}
 	t.undo = old.Undo
-	e.Parts, err = t.install(p.w, f.edits, old.Parts)
+	e.Parts, err = t.install(p.w, f.Edits, old.Parts)
 	e.Undo = t.undo
 	return t.Src, e, err
 }

@@ -13,78 +13,11 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/tool"
 )
-
-// probe is the agent's own question about a command, and how it takes the answer. Both are
-// written from the agents' contracts, not from our adapters.
-type probe struct {
-	body    func(session, cwd, command string) any
-	refused func(done finished) bool
-}
-
-// finished is what a program left behind.
-type finished struct {
-	code     int
-	out, err string
-}
-
-func byExit(d finished) bool { return d.code == 2 && strings.TrimSpace(d.err) != "" }
-
-func cursorRefused(d finished) bool { return byExit(d) || answers(d.out, "permission", `"deny"`) }
-
-func clineRefused(d finished) bool { return answers(d.out, "cancel", "true") }
-
-func opencodeRefused(d finished) bool { return d.code != 0 || !answers(d.out, "allow", "true") }
-
-// answers reports whether what was printed is one object with that member.
-func answers(out, name, want string) bool {
-	var v map[string]strictjson.Value
-	return strictjson.Unmarshal([]byte(out), &v) == nil && string(v[name]) == want
-}
-
-func nestedProbe(event, tool string) func(session, cwd, command string) any {
-	return func(session, cwd, command string) any {
-		return map[string]any{
-			"hook_event_name": event, "session_id": session, "cwd": cwd, "tool_name": tool,
-			"tool_input": map[string]any{"command": command}, "tool_use_id": "canary",
-		}
-	}
-}
-
-func copilotProbe(session, cwd, command string) any {
-	return map[string]any{"sessionId": session, "timestamp": 1, "cwd": cwd, "toolName": "bash", "toolArgs": map[string]any{"command": command}}
-}
-
-func gooseProbe(session, cwd, command string) any {
-	return map[string]any{
-		"event": "PreToolUse", "session_id": session, "tool_name": "shell", "tool_call_id": "canary",
-		"tool_input": map[string]any{"command": command}, "working_dir": cwd,
-	}
-}
-
-func windsurfProbe(session, cwd, command string) any {
-	return map[string]any{
-		"agent_action_name": "pre_run_command", "trajectory_id": session, "execution_id": "canary",
-		"tool_info": map[string]any{"command_line": command, "cwd": cwd},
-	}
-}
-
-func clineProbe(session, _, command string) any {
-	return map[string]any{
-		"hookName": "tool_call", "taskId": session,
-		"tool_call": map[string]any{"id": "canary", "name": "run_commands", "input": map[string]any{"commands": []string{command}}},
-	}
-}
-
-func opencodeProbe(session, _, command string) any {
-	return map[string]any{
-		"k": "tool.execute.before", "i": map[string]any{"tool": "bash", "sessionID": session, "callID": "canary"},
-		"o": map[string]any{"args": map[string]any{"command": command}},
-	}
-}
 
 // gateCommand is the command for calls as it stands in the settings, if it is ours. Any
 // other is not even read further: in a project anybody could have written it.
@@ -97,22 +30,20 @@ func (a *agent) gateCommand(w World) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read settings: %w", err)
 	}
-	switch a.name {
-	case "opencode":
-		if w.Project != "" && !opencodeAlike(src) { // the agent would run whatever else is in it
+	switch {
+	case a.Inside():
+		return nil, errNoHook
+	case a.script != nil:
+		if w.Project != "" && !a.script.Alike(src) { // the agent would run whatever else is in it
 			return nil, errNoHook
 		}
-		return a.mayStart(w, opencodeCommand(src))
-	case "cline":
-		return a.mayStart(w, clineCommand(src))
-	case "openclaw":
-		return nil, errNoHook
+		return a.mayStart(w, a.script.Command(src))
 	}
 	d, err := settings.Parse(src, true)
 	if err != nil {
 		return nil, fmt.Errorf("read settings %s: %w", path, err)
 	}
-	n := d.Find(a.gate.path...)
+	n := d.Find(a.Gate.Path...)
 	if n == nil {
 		return nil, errNoHook
 	}
@@ -139,7 +70,7 @@ func (a *agent) mayStart(w World, argv []string) ([]string, error) {
 		}
 		given[pair[0]] = pair[1]
 	}
-	if given["--agent"] != a.name || given["--data"] != w.Data {
+	if given["--agent"] != a.Name || given["--data"] != w.Data {
 		return nil, errNoHook
 	}
 	return argv, nil
@@ -147,25 +78,13 @@ func (a *agent) mayStart(w World, argv []string) ([]string, error) {
 
 var errNoHook = errors.New("our hook is not in the settings")
 
-func opencodeCommand(src []byte) []string {
-	m := opencodeHook.FindSubmatch(src)
-	if m == nil {
-		return nil
-	}
-	var argv []string
-	if strictjson.Unmarshal(m[1], &argv) != nil {
-		return nil
-	}
-	return argv
-}
-
 // argvOf reads an element; nil where it is not ours.
 func (a *agent) argvOf(w World, raw strictjson.Value) []string {
-	if a.gate.trigger != "" { // the list is for all events
+	if a.Gate.Trigger != "" { // the list is for all events
 		var r struct {
 			Trigger string `json:"trigger"`
 		}
-		if strictjson.Unmarshal(raw, &r) != nil || r.Trigger != a.gate.trigger {
+		if strictjson.Unmarshal(raw, &r) != nil || r.Trigger != a.Gate.Trigger {
 			return nil
 		}
 	}
@@ -179,14 +98,15 @@ func (a *agent) argvOf(w World, raw strictjson.Value) []string {
 
 // hooked reports whether our hook stands where it decides calls.
 func (a *agent) hooked(w World) bool {
-	if a.name == "openclaw" {
-		return openclawHooked(w, a)
+	if a.Inside() {
+		return a.turnedOn(w)
 	}
 	_, err := a.gateCommand(w)
 	return err == nil
 }
 
-func openclawHooked(w World, a *agent) bool {
+// turnedOn reports whether the settings of a host say that our plugin is on.
+func (a *agent) turnedOn(w World) bool {
 	path, err := a.path(w)
 	if err != nil {
 		return false
@@ -195,8 +115,8 @@ func openclawHooked(w World, a *agent) bool {
 	if err != nil {
 		return false
 	}
-	n := d.Find("plugins", "entries", "tidemark", "enabled")
-	return n != nil && settings.Same(d.Raw(n), value(true))
+	n := d.Find(a.Gate.Path...)
+	return n != nil && settings.Same(d.Raw(n), strictjson.Value(a.Gate.On))
 }
 
 // hookLimit bounds the trial of the hook alone; it answers by itself long before.
@@ -209,10 +129,10 @@ func TryHook(ctx context.Context, w World, agent string) (Trial, error) {
 	if err != nil {
 		return Trial{}, err
 	}
-	if a.probe.body == nil {
-		return Trial{How: a.title + "'s plugin runs inside its gateway, so there is no hook to try alone"}, nil
+	if a.Probe == nil {
+		return Trial{How: a.Title + "'s plugin runs inside its gateway, so there is no hook to try alone"}, nil
 	}
-	m, err := readRecord(w, a.name)
+	m, err := readRecord(w, a.Name)
 	if err != nil {
 		m = nil // said by Inspect; our program is known without it
 	}
@@ -228,7 +148,7 @@ func TryHook(ctx context.Context, w World, agent string) (Trial, error) {
 		return Trial{}, fmt.Errorf("try hook: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }() // it is in the system's temporary folder
-	body, err := strictjson.Marshal(a.probe.body("canary-"+strings.ToLower(rand.Text()[:10]), folder, "echo "+tool.Canary))
+	body, err := strictjson.Marshal(a.Probe("canary-"+strings.ToLower(rand.Text()[:10]), folder, "echo "+tool.Canary))
 	if err != nil {
 		return Trial{}, fmt.Errorf("try hook: %w", err)
 	}
@@ -236,20 +156,20 @@ func TryHook(ctx context.Context, w World, agent string) (Trial, error) {
 	if err != nil {
 		return Trial{Ran: true, How: fmt.Sprintf("the hook could not be started: %v", err)}, nil
 	}
-	if !a.probe.refused(done) {
-		return Trial{Ran: true, How: fmt.Sprintf("the hook let it pass (exit code %d): %s", done.code, shorten(done.out+done.err))}, nil
+	if !a.Refused(done) {
+		return Trial{Ran: true, How: fmt.Sprintf("the hook let it pass (exit code %d): %s", done.Code, shorten(done.Out+done.Err))}, nil
 	}
-	return Trial{Ran: true, Blocked: true, How: reasonOf(done.out + " " + done.err)}, nil
+	return Trial{Ran: true, Blocked: true, How: reasonOf(done.Out + " " + done.Err)}, nil
 }
 
-// cannotStart says why the agent cannot start a hook that is a file of its own.
+// cannotStart says why the agent cannot start a hook that is a program of its own.
 func (a *agent) cannotStart(w World) string {
-	path, err := a.path(w)
-	if err != nil || a.name != "cline" {
+	files, err := a.files(w, Options{})
+	if err != nil || files[0].Mode&0o111 == 0 {
 		return ""
 	}
-	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o111 == 0 {
-		return path + " is not marked as a program"
+	if info, err := os.Stat(files[0].Path); err == nil && info.Mode().Perm()&0o111 == 0 {
+		return files[0].Path + " is not marked as a program"
 	}
 	return ""
 }
@@ -285,7 +205,7 @@ func printable(s string) string {
 }
 
 // start runs a program on one input.
-func start(ctx context.Context, argv []string, dir string, in []byte) (finished, error) {
+func start(ctx context.Context, argv []string, dir string, in []byte) (catalogue.Printed, error) {
 	ctx, cancel := context.WithTimeout(ctx, hookLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // our own program: see mayStart
@@ -295,7 +215,7 @@ func start(ctx context.Context, argv []string, dir string, in []byte) (finished,
 	err := cmd.Run()
 	exit := new(exec.ExitError)
 	if err != nil && !errors.As(err, &exit) {
-		return finished{}, err
+		return catalogue.Printed{}, err
 	}
-	return finished{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}, nil
+	return catalogue.Printed{Code: cmd.ProcessState.ExitCode(), Out: out.String(), Err: errOut.String()}, nil
 }

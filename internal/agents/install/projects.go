@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/tidemark/tidemark/internal/agents/settings"
@@ -23,45 +22,17 @@ func (a *agent) skips(w World) string {
 	ok, err := a.admits(w)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("it cannot be found out whether %s trusts %s: %v", a.title, w.Project, err)
+		return fmt.Sprintf("it cannot be found out whether %s trusts %s: %v", a.Title, w.Project, err)
 	case !ok:
-		return fmt.Sprintf("%s does not trust %s, so it skips the project's hooks without a word: start it there once and trust the folder", a.title, w.Project)
+		return fmt.Sprintf("%s does not trust %s, so it skips the project's hooks without a word: "+
+			"start it there once and trust the folder", a.Title, w.Project)
 	}
 	return ""
 }
 
-// codexAdmits reports whether Codex trusts the project, or the repository that it is in.
-func codexAdmits(w World) (bool, error) {
-	c, err := readCodex(w, filepath.Join(w.folder("CODEX_HOME", ".codex"), "config.toml"))
-	if err != nil {
-		return false, err
-	}
-	for _, folder := range []string{w.Project, repository(w.Project)} {
-		p, err := c.table("projects", folder)
-		if err != nil || p != nil {
-			return err == nil && p["trust_level"] == "trusted", err
-		}
-	}
-	return false, nil
-}
-
-// repository is the folder above that is under version control; "" where none is.
-func repository(folder string) string {
-	for {
-		if _, err := os.Lstat(filepath.Join(folder, ".git")); err == nil {
-			return folder
-		}
-		up := filepath.Dir(folder)
-		if up == folder {
-			return ""
-		}
-		folder = up
-	}
-}
-
-// copilotAdmits reports whether the project is in a folder that Copilot trusts.
-func copilotAdmits(w World) (bool, error) {
-	src, err := w.readFile(filepath.Join(w.folder("COPILOT_HOME", ".copilot"), "config.json"))
+// listed reports whether the project is in a folder that the agent's own settings list.
+func (a *agent) listed(w World) (bool, error) {
+	src, err := w.readFile(w.file(a.Config))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -72,7 +43,7 @@ func copilotAdmits(w World) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	n := d.Find("trustedFolders")
+	n := d.Find(a.Trusts...)
 	if n == nil || n.Kind != '[' {
 		return false, nil
 	}

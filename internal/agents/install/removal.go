@@ -2,8 +2,8 @@ package install
 
 import (
 	"bytes"
-	"fmt"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 )
 
@@ -13,7 +13,7 @@ func Removal(w World, agent string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Agent: a.name, Title: a.title, w: w}
+	p := &Plan{Agent: a.Name, Title: a.Title, w: w}
 	m, err := p.recall()
 	if err != nil {
 		return nil, err
@@ -38,9 +38,9 @@ func Removal(w World, agent string) (*Plan, error) {
 func guess(files []file) []settings.Entry {
 	var out []settings.Entry
 	for _, f := range files {
-		e := settings.Entry{Path: f.path, Own: f.own != nil, Comments: f.comments}
-		for _, d := range f.edits {
-			e.Parts = append(e.Parts, settings.Part{Path: d.path, List: d.list, Value: d.value})
+		e := settings.Entry{Path: f.Path, Own: f.Own != nil, Comments: f.Comments}
+		for _, d := range f.Edits {
+			e.Parts = append(e.Parts, settings.Part{Path: d.Path, List: d.List, Value: d.Value})
 		}
 		if f.block != nil {
 			e.Block = unknownBlock
@@ -69,7 +69,8 @@ func (p *Plan) take(e settings.Entry, files []file) error {
 		}
 	case e.Block != "":
 		if _, _, _, ok := settings.Around(src); !ok && bytes.Contains(src, []byte(settings.MarkBegin)) {
-			p.Notes = append(p.Notes, fmt.Sprintf("%s: Tidemark's marks are within a text, or one is gone, so what is there stays; look at it, and remove it by hand", e.Path))
+			p.note(e.Path + ": Tidemark's marks are within a text, or one is gone, so what is there stays; " +
+				"look at it, and remove it by hand")
 		}
 		next = cutBlock(src, e.Ended, blockOf(e, headsOf(files, e.Path)))
 		if e.New && len(bytes.TrimSpace(next)) == 0 {
@@ -80,7 +81,7 @@ func (p *Plan) take(e settings.Entry, files []file) error {
 			return err
 		}
 	}
-	p.change(file{path: at.path}, src, next, at.perm())
+	p.change(file{File: catalogue.File{Path: at.path}}, src, next, at.perm())
 	return nil
 }
 
@@ -90,12 +91,12 @@ func (p *Plan) unchanged(e settings.Entry, src []byte, files []file) bool {
 		return true
 	}
 	for _, f := range files {
-		if f.path == e.Path && f.isOurs(src) {
+		if f.Path == e.Path && f.isOurs(src) {
 			return true
 		}
 	}
 	if p.known {
-		p.Notes = append(p.Notes, fmt.Sprintf("%s was changed by somebody else, so it stays; look at it, and remove it by hand", e.Path))
+		p.note(e.Path + " was changed by somebody else, so it stays; look at it, and remove it by hand")
 	}
 	return false
 }
@@ -119,7 +120,7 @@ func (p *Plan) takeParts(e settings.Entry, path string, src []byte) ([]byte, err
 		return nil, err
 	}
 	switch {
-	case len(t.Root.Begins) > 0:
+	case len(t.Root.Values) > 0:
 	case e.New:
 		return nil, nil
 	case e.Blank != nil:
@@ -130,7 +131,7 @@ func (p *Plan) takeParts(e settings.Entry, path string, src []byte) ([]byte, err
 
 func headsOf(files []file, path string) string {
 	for _, f := range files {
-		if f.path == path {
+		if f.Path == path {
 			return f.heads
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
-	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -31,16 +31,6 @@ type rig struct {
 	url     string // of the scripted model
 }
 
-// launch is how the agent is started.
-type launch struct {
-	args  []string
-	env   []string
-	ended string // what it prints where a hook ended its run, if it says no more than that
-}
-
-// words are what the agent is asked to do; the scripted model does the rest.
-const words = "please run the probe"
-
 // agentLimit bounds one trial of a real agent.
 const agentLimit = 2 * time.Minute
 
@@ -51,16 +41,16 @@ func TryAgent(ctx context.Context, w World, agent string) (Trial, error) {
 	if err != nil {
 		return Trial{}, err
 	}
-	m, err := readRecord(w, a.name)
+	m, err := readRecord(w, a.Name)
 	if err != nil {
 		m = nil // said by Inspect; our program is known without it
 	}
 	program, _ := a.locate(ctx, w)
 	switch {
-	case a.try == nil:
-		return Trial{How: a.title + " cannot be run by a script with a model of ours"}, nil
+	case a.Trial == nil:
+		return Trial{How: a.Title + " cannot be run by a script with a model of ours"}, nil
 	case program == "":
-		return Trial{How: a.title + " was not found on PATH"}, nil
+		return Trial{How: a.Title + " was not found on PATH"}, nil
 	case !a.hooked(w.since(m)):
 		return Trial{How: errNoHook.Error()}, nil
 	}
@@ -84,24 +74,24 @@ func (r *rig) run(ctx context.Context) (Trial, error) {
 		return Trial{}, err
 	}
 	defer stop()
-	l, err := r.agent.try(r)
+	l, err := r.prepare()
 	if err != nil {
 		return Trial{}, fmt.Errorf("try agent: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, agentLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, r.program, l.args...) //nolint:gosec // the agent that was found
+	cmd := exec.CommandContext(ctx, r.program, l.Args...) //nolint:gosec // the agent that was found
 	cmd.Dir, cmd.WaitDelay = r.work, 2*time.Second
 	cmd.Env = append([]string{
 		"HOME=" + r.home, "PATH=" + r.path(), "TERM=dumb", "LANG=C.UTF-8", "NO_COLOR=1", "TMPDIR=" + filepath.Dir(r.home),
-	}, l.env...)
+	}, l.Env...)
 	printed, _ := cmd.CombinedOutput() // what happened is told by the file and the model
 	return r.judge(m, l, string(printed), ctx.Err()), nil
 }
 
 // judge says what happened from what can be seen: the file, what the model was told, and
 // what the agent printed.
-func (r *rig) judge(m *model, l launch, printed string, late error) Trial {
+func (r *rig) judge(m *model, l catalogue.Launch, printed string, late error) Trial {
 	asked, told := m.seen()
 	if _, err := os.Stat(r.marker); err == nil {
 		return Trial{Ran: true, How: "the command RAN: the agent did not ask, or did not heed the answer"}
@@ -114,7 +104,7 @@ func (r *rig) judge(m *model, l launch, printed string, late error) Trial {
 		return Trial{Ran: true, Blocked: true, How: "refused, because no server is running (start it: tidemark serve)"}
 	case strings.Contains(all, "Tidemark: "):
 		return Trial{Ran: true, Blocked: true, How: "refused: " + shorten(all[strings.Index(all, "Tidemark: "):])}
-	case l.ended != "" && asked && strings.Contains(printed, l.ended): // no other hook is there
+	case l.Ended != "" && asked && strings.Contains(printed, l.Ended): // no other hook is there
 		return Trial{Ran: true, Blocked: true, How: "refused: the hook ended the run"}
 	case late != nil:
 		return Trial{How: "the agent did not finish in time: " + lastWords(printed)}
@@ -156,82 +146,4 @@ func (r *rig) serve(m *model) (stop func(), err error) {
 		_ = srv.Close()
 		<-done
 	}, nil
-}
-
-// settings is the file of the trial: of the real one, only our hooks and what turns hooks
-// off. Keys and addresses of the person's model stay where they are.
-func (r *rig) settings(extra map[string]any) ([]byte, error) {
-	path, err := r.agent.path(r.w)
-	if err != nil {
-		return nil, err
-	}
-	src, err := r.w.readFile(path)
-	if err != nil {
-		return nil, err
-	}
-	real, err := openText(path, src, true)
-	if err != nil {
-		return nil, err
-	}
-	base, err := strictjson.Marshal(extra)
-	if err != nil {
-		return nil, err
-	}
-	out, err := openText("settings", base, false)
-	if err != nil {
-		return nil, err
-	}
-	if hooks := real.Find("hooks"); hooks != nil {
-		for i, name := range hooks.Names {
-			for _, v := range hooks.Values[i].Values {
-				if raw := real.Raw(v); hooks.Values[i].Kind == '[' && r.takes(raw) {
-					if err := out.add([]string{"hooks", name}, raw); err != nil {
-						return nil, err
-					}
-				}
-			}
-		}
-	}
-	for _, s := range settings.Switches(r.agent.name) {
-		if n := real.Find(s.Path...); n != nil {
-			if err := out.set(s.Path, real.Raw(n)); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return out.Src, nil
-}
-
-// takes reports whether a hook goes into the trial. Of a project, which others write to,
-// only what we wrote ourselves does, letter by letter.
-func (r *rig) takes(raw strictjson.Value) bool {
-	if r.w.Project == "" {
-		return r.w.ours(raw)
-	}
-	if r.record != nil {
-		for _, e := range r.record.Files {
-			for _, p := range e.Parts {
-				if settings.Same(p.Value, raw) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// put writes a file of the trial, in the home or, for a project's settings, where it works.
-func (r *rig) put(contents []byte, home, project []string) error {
-	path := filepath.Join(append([]string{r.home}, home...)...)
-	if r.w.Project != "" {
-		path = filepath.Join(append([]string{r.work}, project...)...)
-	}
-	return writeNew(path, contents)
-}
-
-func writeNew(path string, contents []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(path, contents, 0o600)
 }

@@ -190,6 +190,8 @@ func TestAFileThatCannotBeReadIsRefusedWithThePlace(t *testing.T) {
 		"a file that is a list":      {"claude", " []", "settings.json:1:2: the file must hold an object"},
 		"a comma too many":           {"gemini", `{"a":1,}`, "settings.json:1:8: a value must follow the comma"},
 		"a comment without an end":   {"gemini", "{} /* x", "settings.json:1:4: the comment has no end"},
+		"a comment of two readings":  {"gemini", "{\"hooks\": { // x\u2028y\n}}", "settings.json:1:11: a comment in here can be read in more than one way"},
+		"a line that ends in CR":     {"gemini", "{\"hooks\": { // x\r\"z\": []\n}}", "settings.json:1:11: a comment in here can be read in more than one way"},
 		"JSON5":                      {"openclaw", "{plugins: {}}", "openclaw.json:1:2: want a name in double quotes"},
 		"nesting without end":        {"claude", strings.Repeat(`{"a":`, 500), "nested too deeply"},
 	}
@@ -334,7 +336,7 @@ type failer interface {
 func drawSettings(rt *rapid.T, name string) string {
 	space := rapid.SampledFrom([]string{"", "", " ", "\n", "\n  ", "\t", "\r\n"})
 	if name == "gemini" || name == "droid" {
-		space = rapid.SampledFrom([]string{"", " ", "\n  ", " // c\n", " /* c */ "})
+		space = rapid.SampledFrom([]string{"", " ", "\n  ", "\r\n", " // c\n", " // c \t\n", " // c\r\n", " /* c */ "})
 	}
 	sp := func() string { return space.Draw(rt, "space") }
 	var value func(depth int) string

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tailscale/hujson"
+
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
@@ -37,22 +39,9 @@ func (t *text) read(src []byte) error {
 	return nil
 }
 
-// patch replaces src[from:to].
-type patch struct {
-	from, to int
-	with     string
-}
-
-func (t *text) splice(patches ...patch) error {
-	var out bytes.Buffer
-	at := 0
-	for _, p := range patches {
-		out.Write(t.Src[at:p.from])
-		out.WriteString(p.with)
-		at = p.to
-	}
-	out.Write(t.Src[at:])
-	return t.read(out.Bytes())
+// splice replaces what stands between two offsets.
+func (t *text) splice(from, to int, with []byte) error {
+	return t.read(slices.Concat(t.Src[:from], with, t.Src[to:]))
 }
 
 func pointer(path []string) string {
@@ -101,7 +90,7 @@ func (t *text) set(path []string, v strictjson.Value) error {
 			t.undo.Was = map[string]strictjson.Value{}
 		}
 		t.undo.Was[pointer(path)] = bytes.Clone(t.Raw(n))
-		return t.splice(patch{n.Start, n.End, string(v)})
+		return t.splice(n.Start, n.End, v)
 	}
 	if n.Kind != '{' {
 		return refuse(t.file, t.Src, place(t.file, t.Src, n.Start), strings.Join(path[:known], ".")+" must be an object")
@@ -124,50 +113,66 @@ func quoted(s string) string {
 
 // insert puts a member or an element at the end of n, in the manner of the file.
 func (t *text) insert(path []string, n *settings.Node, name string, v strictjson.Value) error {
+	c, err := t.open(n)
+	if err != nil {
+		return err
+	}
 	newline := "\n"
 	if bytes.Contains(t.Src, []byte("\r\n")) {
 		newline = "\r\n"
 	}
-	here := t.indent(n.Start)
-	inner := here + t.unit()
-	inline := false
-	if len(n.Begins) > 0 {
-		first := n.Begins[0]
-		inline = !bytes.ContainsAny(t.Src[n.Start:first], "\n")
-		inner = t.indent(first)
+	here, inner, inline := t.indent(n.Start), "", false
+	if c.count() > 0 {
+		first := *c.before(0)
+		inline = !bytes.ContainsAny(first, "\n")
+		inner = t.indent(n.Start + 1 + len(first))
+	} else {
+		inner = here + t.unit()
 	}
-	body := string(v)
-	if name != "" && inline {
-		body = quoted(name) + ": " + body
-	} else if !inline {
-		var b bytes.Buffer
-		if err := json.Indent(&b, v, inner, t.unit()); err != nil {
-			return fmt.Errorf("write %s: %w", t.file, err)
-		}
-		body = strings.ReplaceAll(b.String(), "\n", newline)
-		if name != "" {
-			body = quoted(name) + ": " + body
-		}
+	body, err := t.body(name, v, layout{inline: inline, indent: inner, newline: newline})
+	if err != nil {
+		return err
 	}
+	kept, rest, line := comments(*c.end())
 	lead := newline + inner
-	if inline {
+	switch {
+	case inline && line:
+		lead = newline
+	case inline:
 		lead = " "
-		if t.Lines[n.Tail] {
-			lead = newline
+	}
+	if c.count() == 0 && len(rest) == 0 { // no white space between the brackets
+		t.undo.Padded = append(t.undo.Padded, pointer(path))
+		rest = hujson.Extra(newline + here)
+	}
+	if err := c.add(slices.Concat(kept, hujson.Extra(lead)), body); err != nil {
+		return fmt.Errorf("write %s: %w", t.file, err)
+	}
+	*c.end() = rest
+	return t.splice(n.Start, n.End, c.Pack())
+}
+
+// layout is how a value is written into a file.
+type layout struct {
+	inline  bool // all on one line
+	indent  string
+	newline string
+}
+
+// body is a member or an element as it is written.
+func (t *text) body(name string, v strictjson.Value, how layout) (string, error) {
+	out := string(v)
+	if !how.inline {
+		var b bytes.Buffer
+		if err := json.Indent(&b, v, how.indent, t.unit()); err != nil {
+			return "", fmt.Errorf("write %s: %w", t.file, err)
 		}
+		out = strings.ReplaceAll(b.String(), "\n", how.newline)
 	}
-	if len(n.Begins) == 0 {
-		if n.Tail == n.End-1 { // nothing at all between the brackets
-			t.undo.Padded = append(t.undo.Padded, pointer(path))
-			body += newline + here
-		}
-		return t.splice(patch{n.Tail, n.Tail, lead + body})
+	if name != "" {
+		out = quoted(name) + ": " + out
 	}
-	last := n.Values[len(n.Values)-1].End
-	if last == n.Tail {
-		return t.splice(patch{last, last, "," + lead + body})
-	}
-	return t.splice(patch{last, last, ","}, patch{n.Tail, n.Tail, lead + body})
+	return out, nil
 }
 
 // indent is the white space at the start of the line that holds the offset.
@@ -187,37 +192,30 @@ func (t *text) unit() string {
 	return "  "
 }
 
-// cut takes the i-th member or element out of n.
+// cut takes the i-th member or element out of n. Comments before it stay.
 func (t *text) cut(path []string, i int) error {
 	n := t.Find(path...)
-	start, end, last := n.Begins[i], n.Values[i].End, len(n.Begins)-1
+	c, err := t.open(n)
+	if err != nil {
+		return err
+	}
+	before, end := *c.before(i), c.end()
+	last := c.count() - 1
+	c.remove(i)
 	if i < last {
-		end = n.Commas[i] + 1
-		for end < len(t.Src) && settings.Blank(t.Src[end]) {
-			end++
-		}
-		return t.splice(patch{start, end, ""})
+		next := c.before(i)
+		*next = slices.Concat(before, hujson.Extra(bytes.TrimLeft(*next, blanks)))
+		return t.splice(n.Start, n.End, c.Pack())
 	}
-	from := start
-	for settings.Blank(t.Src[from-1]) {
-		from--
+	kept, _, line := comments(before)
+	if line && !bytes.HasPrefix(*end, []byte("\n")) && !bytes.HasPrefix(*end, []byte("\r")) {
+		kept = before // what follows must not become part of the comment
 	}
-	if t.Lines[from] && end < len(t.Src) && t.Src[end] != '\n' && t.Src[end] != '\r' {
-		from = start // what follows must not become part of the comment
+	if last == 0 && slices.Contains(t.undo.Padded, pointer(path)) {
+		*end = hujson.Extra(bytes.TrimLeft(*end, blanks))
 	}
-	if last > 0 {
-		comma := n.Commas[last-1]
-		if comma+1 == from {
-			return t.splice(patch{comma, end, ""})
-		}
-		return t.splice(patch{comma, comma + 1, ""}, patch{from, end, ""})
-	}
-	if slices.Contains(t.undo.Padded, pointer(path)) {
-		for settings.Blank(t.Src[end]) {
-			end++
-		}
-	}
-	return t.splice(patch{from, end, ""})
+	*end = slices.Concat(c.loosen(), kept, *end)
+	return t.splice(n.Start, n.End, c.Pack())
 }
 
 // drop takes the member at path out.
@@ -241,7 +239,7 @@ func (t *text) sweep() error {
 	for _, p := range created {
 		path := unpointer(p)
 		n := t.Find(path...)
-		if n == nil || n.Kind != '{' && n.Kind != '[' || len(n.Begins) > 0 || strings.TrimSpace(string(t.Src[n.Start+1:n.End-1])) != "" {
+		if n == nil || n.Kind != '{' && n.Kind != '[' || len(n.Values) > 0 || strings.TrimSpace(string(t.Src[n.Start+1:n.End-1])) != "" {
 			continue
 		}
 		if err := t.drop(path); err != nil {

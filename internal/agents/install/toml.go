@@ -30,7 +30,7 @@ func checkTOML(path string, src []byte) error {
 // addBlock puts our tables at the end of the file, in place of those of before. Another
 // installation of ours, for the user or a project, has its tables between the same marks.
 func addBlock(f file, src []byte, block string, old settings.Entry) ([]byte, settings.Entry, error) {
-	if err := checkTOML(f.path, src); err != nil {
+	if err := checkTOML(f.Path, src); err != nil {
 		return nil, settings.Entry{}, err
 	}
 	now, was := blockOf(settings.Entry{Block: block}, f.heads), blockOf(old, f.heads)
@@ -48,11 +48,12 @@ func addBlock(f file, src []byte, block string, old settings.Entry) ([]byte, set
 		}
 		next = rest + settings.MarkBegin + block + settings.MarkEnd
 	}
-	if err := checkTOML(f.path, []byte(next)); err != nil {
+	if err := checkTOML(f.Path, []byte(next)); err != nil {
 		return nil, settings.Entry{}, err
 	}
 	if !holdsBlock([]byte(next), block) {
-		return nil, settings.Entry{}, refuse(f.path, nil, place(f.path, nil, 0), "something in this file changes what Tidemark's tables mean: look for \"hooks\" in it")
+		return nil, settings.Entry{}, refuseFile(f.Path,
+			"something in this file changes what Tidemark's tables mean: look for \"hooks\" in it")
 	}
 	return []byte(next), e, nil
 }

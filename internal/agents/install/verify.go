@@ -13,7 +13,7 @@ import (
 // verify compares the settings with the record. The record is nil where there is none, or
 // none that can be read, which is a problem like any other.
 func verify(w World, a *agent) (*settings.Record, []string) {
-	m, err := readRecord(w, a.name)
+	m, err := readRecord(w, a.Name)
 	var problems []string
 	switch {
 	case err != nil:
@@ -60,14 +60,17 @@ func (a *agent) foreign(w World) []string {
 	if err != nil {
 		return nil
 	}
-	if len(a.gate.path) == 0 {
+	switch {
+	case a.Inside():
+		return nil // a plugin inside its host is no command
+	case a.script != nil:
 		return a.foreignFile(w, path)
 	}
 	d, err := a.reader(w).Open(path)
 	if err != nil {
 		return nil // not there, or said by turnedOff
 	}
-	n := d.Find(a.gate.path...)
+	n := d.Find(a.Gate.Path...)
 	if n == nil {
 		return nil
 	}
@@ -75,8 +78,8 @@ func (a *agent) foreign(w World) []string {
 	for _, v := range n.Values {
 		raw := d.Raw(v)
 		if settings.LooksLikeOurs(raw) && a.argvOf(w, raw) == nil {
-			out = append(out, fmt.Sprintf("%s: a hook bears Tidemark's name and is not of this installation (program %s, data folder %s); it was not started: %s",
-				path, w.Hook, w.Data, shorten(string(raw))))
+			out = append(out, fmt.Sprintf("%s: a hook bears Tidemark's name and is not of this installation (program %s, data folder %s); "+
+				"it was not started: %s", path, w.Hook, w.Data, shorten(string(raw))))
 		}
 	}
 	return out
@@ -85,7 +88,7 @@ func (a *agent) foreign(w World) []string {
 // foreignFile is the same for agents whose hook is a file.
 func (a *agent) foreignFile(w World, path string) []string {
 	src, err := w.readFile(path)
-	if err != nil || a.name == "openclaw" || !settings.LooksLikeOurs(src) {
+	if err != nil || !settings.LooksLikeOurs(src) {
 		return nil // not there, or somebody else's business
 	}
 	if _, err := a.gateCommand(w); err == nil {
@@ -103,11 +106,11 @@ func (a *agent) trusted(w World, m *settings.Record) []string {
 	}
 	contents := map[string][]byte{}
 	for _, f := range files {
-		src, err := w.readFile(f.path)
+		src, err := w.readFile(f.Path)
 		if err != nil {
 			continue // said by Compare
 		}
-		contents[f.path] = src
+		contents[f.Path] = src
 		if f.block == nil {
 			continue
 		}
@@ -116,7 +119,7 @@ func (a *agent) trusted(w World, m *settings.Record) []string {
 			continue // said by Compare
 		}
 		if !holdsBlock(src, want) {
-			return []string{fmt.Sprintf("%s: the hooks are not at the place that is trusted, so %s skips them; install again", f.path, a.title)}
+			return []string{fmt.Sprintf("%s: the hooks are not at the place that is trusted, so %s skips them; install again", f.Path, a.Title)}
 		}
 	}
 	return nil
@@ -132,15 +135,15 @@ func (a *agent) turnedOff(w World, m *settings.Record) []string {
 				files = append(files, e.Path)
 			}
 		}
-	} else if path, err := a.path(w); err == nil && len(settings.Switches(a.name)) > 0 {
+	} else if path, err := a.path(w); err == nil && len(a.Switches) > 0 {
 		files = append(files, path)
 	}
 	if !w.Managed {
 		for _, folder := range w.folders() {
-			files = append(files, settings.Elsewhere(a.name, folder)...)
+			files = append(files, settings.Below(folder, a.Watched)...)
 		}
 	}
-	return a.reader(w).TurnedOff(a.name, files...)
+	return a.reader(w).Off(a.Switches, files...)
 }
 
 // folders are where other settings can stand: at home, and in the project worked on.
@@ -152,16 +155,16 @@ func (w World) folders() []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
-// claudeAbove looks at the administrator's settings, which can lock out a user's hooks.
-// Where our own hooks stand there too, locking others out is what they are for.
-func claudeAbove(w World, a *agent) []string {
-	off := settings.Switches(a.name)
+// locked looks at the administrator's settings, which can lock out a user's hooks. Where our
+// own hooks stand there too, locking others out is what they are for.
+func locked(w World, a *agent) []string {
+	off := slices.Clone(a.Switches)
 	managed := w
 	managed.Managed, managed.Project = true, ""
 	if !a.hooked(managed) {
-		off = append(off, settings.Switch{Path: []string{"allowManagedHooksOnly"}, Value: "true"})
+		off = append(off, a.Locks...)
 	}
-	path := claudeManaged(w)
+	path := filepath.Join(w.Root, a.Place.Managed)
 	files := []string{path}
 	more := strings.TrimSuffix(path, ".json") + ".d"
 	entries, err := os.ReadDir(more)

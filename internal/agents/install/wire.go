@@ -22,7 +22,8 @@ func (m *model) anthropic(w http.ResponseWriter, q *question) {
 		stop = "tool_use"
 	}
 	message := object{
-		"id": "msg_canary", "type": "message", "role": "assistant", "model": modelID, "content": []any{}, "stop_reason": nil, "stop_sequence": nil,
+		"id": "msg_canary", "type": "message", "role": "assistant", "model": modelID, "content": []any{},
+		"stop_reason": nil, "stop_sequence": nil,
 		"usage": object{"input_tokens": 5, "output_tokens": 1},
 	}
 	if !q.Stream {
@@ -47,7 +48,9 @@ func (m *model) anthropic(w http.ResponseWriter, q *question) {
 	s.send("content_block_start", object{"type": "content_block_start", "index": 0, "content_block": empty})
 	s.send("content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": delta})
 	s.send("content_block_stop", object{"type": "content_block_stop", "index": 0})
-	s.send("message_delta", object{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 5}})
+	s.send("message_delta", object{
+		"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 5},
+	})
 	s.send("message_stop", object{"type": "message_stop"})
 }
 
@@ -135,7 +138,8 @@ func (m *model) gemini(w http.ResponseWriter, path string, q *question) {
 	}
 	answer := object{
 		"candidates":    []any{object{"content": object{"role": "model", "parts": []any{part}}, "finishReason": "STOP", "index": 0}},
-		"usageMetadata": object{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}, "modelVersion": modelID, "responseId": "r1",
+		"usageMetadata": object{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
+		"modelVersion":  modelID, "responseId": "r1",
 	}
 	if strings.Contains(path, ":stream") {
 		newStream(w).send("", answer)

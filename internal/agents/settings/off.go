@@ -18,54 +18,16 @@ type Switch struct {
 	Lacks bool   // off where the list does not hold the element; one that is empty or not there says nothing
 }
 
-// switches are the settings that turn each agent's hooks off.
-var switches = map[string][]Switch{
-	"claude":  {{Path: []string{"disableAllHooks"}, Value: "true"}},
-	"copilot": {{Path: []string{"disableAllHooks"}, Value: "true"}},
-	"gemini": {
-		{Path: []string{"hooksConfig", "enabled"}, Value: "false"}, {Path: []string{"hooks", "enabled"}, Value: "false"},
-		{Path: []string{"tools", "enableHooks"}, Value: "false"},
-		{Path: []string{"hooksConfig", "disabled"}, Value: `["tidemark"]`}, {Path: []string{"hooks", "disabled"}, Value: `["tidemark"]`},
-	},
-	"droid": {
-		{Path: []string{"disableAllHooks"}, Value: "true"}, {Path: []string{"hooksDisabled"}, Value: "true"},
-		{Path: []string{"enableHooks"}, Value: "false"},
-	},
-	"openclaw": {
-		{Path: []string{"plugins", "enabled"}, Value: "false"}, {Path: []string{"plugins", "deny"}, Value: `["tidemark"]`},
-		{Path: []string{"plugins", "allow"}, Value: `["tidemark"]`, Lacks: true},
-		{Path: []string{"plugins", "entries", "tidemark", "enabled"}, Value: "false"},
-		{Path: []string{"plugins", "entries", "tidemark", "config", "failClosed"}, Value: "false"},
-	},
-}
-
-// elsewhere are the files besides ours where they can stand, at home and in projects.
-var elsewhere = map[string][]string{
-	"claude":  {".claude/settings.json", ".claude/settings.local.json"},
-	"copilot": {".copilot/settings.json", ".copilot/config.json", ".github/copilot/settings.json", ".github/hooks/tidemark.json"},
-	"gemini":  {".gemini/settings.json"},
-	"droid":   {".factory/settings.json", ".factory/settings.local.json"},
-}
-
-// Switches are the settings that turn an agent's hooks off.
-func Switches(agent string) []Switch { return slices.Clone(switches[agent]) }
-
-// Elsewhere are the files below a folder, besides the one we write, that can turn an
-// agent's hooks off.
-func Elsewhere(agent, folder string) []string {
+// Below are files by their names below a folder; none where there is no folder.
+func Below(folder string, names []string) []string {
 	if folder == "" {
 		return nil
 	}
 	var out []string
-	for _, rel := range elsewhere[agent] {
+	for _, rel := range names {
 		out = append(out, filepath.Join(folder, filepath.FromSlash(rel)))
 	}
 	return out
-}
-
-// TurnedOff says which of the files turn the agent's hooks off.
-func (r Reader) TurnedOff(agent string, files ...string) []string {
-	return r.Off(switches[agent], files...)
 }
 
 // Off says in which of the files a switch is set. A file that is not there sets none; one

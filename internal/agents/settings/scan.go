@@ -12,10 +12,7 @@ type Node struct {
 	Kind       byte // one of {["0tn as in the file; t stands for both booleans
 	Start, End int
 	Names      []string // of an object's members
-	Begins     []int    // where members or elements begin
 	Values     []*Node
-	Commas     []int // the comma behind all but the last
-	Tail       int   // of an object or list: where the last of its contents ends
 }
 
 // Child is the member of that name; a nil Node has none.
@@ -36,8 +33,6 @@ type scanner struct {
 	src      []byte
 	at       int
 	comments bool
-	lines    map[int]bool // where comments end that reach to the end of their line
-	content  int          // end of the last thing that is not white space
 }
 
 // Fault is where and why a file cannot be used.
@@ -50,7 +45,6 @@ func (f *Fault) Error() string { return f.Message }
 
 // scan reads the whole file.
 func (s *scanner) scan() (*Node, error) {
-	s.lines = map[int]bool{}
 	if strings.HasPrefix(string(s.src), "\ufeff") {
 		s.at = len("\ufeff")
 	}
@@ -84,14 +78,14 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// Blank reports whether a byte is white space of JSON.
-func Blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+// blank reports whether a byte is white space of JSON.
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // space skips white space and comments.
 func (s *scanner) space() error {
 	for s.at < len(s.src) {
 		switch c := s.src[s.at]; {
-		case Blank(c):
+		case blank(c):
 			s.at++
 		case c == '/' && s.comments:
 			if err := s.comment(); err != nil {
@@ -113,7 +107,6 @@ func (s *scanner) comment() error {
 			end = len(rest)
 		}
 		s.at += end
-		s.lines[s.at] = true
 	case strings.HasPrefix(rest, "/*"):
 		end := strings.Index(rest[2:], "*/")
 		if end < 0 {
@@ -123,7 +116,6 @@ func (s *scanner) comment() error {
 	default:
 		return s.bad("unexpected character '/'")
 	}
-	s.content = s.at
 	return nil
 }
 
@@ -143,7 +135,6 @@ func (s *scanner) value(depth int) (*Node, error) {
 		err = s.scalar(n)
 	}
 	n.End = s.at
-	s.content = s.at
 	return n, err
 }
 
@@ -151,12 +142,10 @@ func (s *scanner) value(depth int) (*Node, error) {
 func (s *scanner) contents(n *Node, depth int) error {
 	closing := n.Kind + 2 // } and ] in ASCII
 	s.at++
-	s.content = s.at
 	if err := s.space(); err != nil {
 		return err
 	}
 	for s.peek() != closing {
-		n.Begins = append(n.Begins, s.at)
 		if n.Kind == '{' {
 			if err := s.name(n); err != nil {
 				return err
@@ -176,9 +165,7 @@ func (s *scanner) contents(n *Node, depth int) error {
 		if s.peek() != ',' {
 			return s.bad("want a comma or %q", closing)
 		}
-		n.Commas = append(n.Commas, s.at)
 		s.at++
-		s.content = s.at
 		if err := s.space(); err != nil {
 			return err
 		}
@@ -186,7 +173,6 @@ func (s *scanner) contents(n *Node, depth int) error {
 			return s.bad("a value must follow the comma")
 		}
 	}
-	n.Tail = s.content
 	s.at++
 	return nil
 }

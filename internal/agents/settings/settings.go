@@ -107,9 +107,8 @@ func readOpen(f *os.File) ([]byte, error) {
 
 // Doc is a JSON file that was read: its bytes, and where each value stands.
 type Doc struct {
-	Src   []byte
-	Root  *Node
-	Lines map[int]bool // where comments end that reach to the end of their line
+	Src  []byte
+	Root *Node
 }
 
 // Parse reads a JSON file that holds an object, with comments where the agent takes them.
@@ -123,7 +122,7 @@ func Parse(src []byte, comments bool) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Doc{Src: src, Root: root, Lines: s.lines}, nil
+	return &Doc{Src: src, Root: root}, nil
 }
 
 // IsBlank reports whether a file holds nothing but white space of JSON.

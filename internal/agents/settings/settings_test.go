@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
@@ -145,7 +146,7 @@ func TestSwitchesAreFoundByTheirPath(t *testing.T) {
 	for name, tt := range tests {
 		path := filepath.Join(t.TempDir(), "s.json")
 		write(t, path, tt.src)
-		if got := (settings.Reader{}).TurnedOff(tt.agent, path, path, path+".none"); (len(got) == 1) != tt.off || len(got) > 1 {
+		if got := (settings.Reader{}).Off(catalogue.Lookup(tt.agent).Switches, path, path, path+".none"); (len(got) == 1) != tt.off || len(got) > 1 {
 			t.Errorf("%s: got %q, want it off: %v", name, got, tt.off)
 		}
 	}

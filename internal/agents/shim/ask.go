@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -16,26 +17,26 @@ type verdict struct {
 }
 
 // key is the session's name at the server.
-func (a *Adapter) key(session string) string { return a.name + ":" + session }
+func (a adapter) key(session string) string { return a.Name + ":" + session }
 
 // debtor is the context that holds what an event brought. A sub-agent's last words are in
 // the conversation it works for.
-func (a *Adapter) debtor(e *Event) string {
-	if e.Kind == Return {
+func (a adapter) debtor(e *catalogue.Event) string {
+	if e.Kind == catalogue.Return {
 		return a.key(e.Session) + "\x00"
 	}
 	return a.key(e.Session) + "\x00" + e.Branch
 }
 
 // ask turns the event into hooks.
-func (a *Adapter) ask(ctx context.Context, s *server, o Options, e *Event) (verdict, error) {
+func (a adapter) ask(ctx context.Context, s *server, o Options, e *catalogue.Event) (verdict, error) {
 	c := a.context(o, e)
 	switch e.Kind {
-	case Start:
+	case catalogue.Start:
 		return verdict{}, errors.Join(a.started(ctx, s, e, c), a.watched(ctx, s, o, e, c))
-	case Prompt:
+	case catalogue.Prompt:
 		return a.prompted(ctx, s, e, c)
-	case Call:
+	case catalogue.Call:
 		if e.Never != "" {
 			return verdict{reason: "Tidemark: " + e.Never}, nil
 		}
@@ -43,16 +44,16 @@ func (a *Adapter) ask(ctx context.Context, s *server, o Options, e *Event) (verd
 			return verdict{reason: why}, nil
 		}
 		return a.called(ctx, s, o, e, c)
-	case Result:
+	case catalogue.Result:
 		return verdict{}, a.reported(ctx, s, o, e, c)
-	case Loaded:
+	case catalogue.Loaded:
 		return verdict{}, census(ctx, s, c, hook.Source{Kind: "instructions", Trust: trust.Local})
-	case Spawn:
+	case catalogue.Spawn:
 		_, err := s.tell(ctx, &hook.BeforeAgentStart{}, c)
 		return verdict{}, err
-	case Return:
+	case catalogue.Return:
 		return verdict{}, a.joined(ctx, s, e, c)
-	case End:
+	case catalogue.End:
 		return verdict{}, a.ended(ctx, s, o, e, c)
 	}
 	return verdict{}, errors.New("an event of no kind")
@@ -60,18 +61,18 @@ func (a *Adapter) ask(ctx context.Context, s *server, o Options, e *Event) (verd
 
 // context says who acts. Only the person's own prompt, in a session no other started, is
 // the owner's; what a sub-agent does is no better than the session it works for.
-func (a *Adapter) context(o Options, e *Event) hook.Context {
+func (a adapter) context(o Options, e *catalogue.Event) hook.Context {
 	c := hook.Context{
 		SessionKey: a.key(e.Session), SessionID: e.Session, RunID: e.Turn, Branch: e.Branch,
-		AgentID: a.name, MessageProvider: a.name, WorkspaceDir: e.Cwd,
+		AgentID: a.Name, MessageProvider: a.Name, WorkspaceDir: e.Cwd,
 	}
 	switch {
-	case o.Sender != "owner" || e.Speaker == Nobody:
+	case o.Sender != "owner" || e.Speaker == catalogue.Nobody:
 		known := false
 		c.SenderMetadata = &known
 	case e.Parent != "":
 		c.SpawnedBy = a.key(e.Parent)
-	case e.Branch != "" || e.Speaker == Itself:
+	case e.Branch != "" || e.Speaker == catalogue.Itself:
 		c.SpawnedBy = c.SessionKey
 	default:
 		c.SenderIsOwner = true
@@ -81,8 +82,8 @@ func (a *Adapter) context(o Options, e *Event) hook.Context {
 
 // started looks whether a conversation that goes on is one the server knows. What another
 // one read cannot be known, so it is taken for the worst.
-func (a *Adapter) started(ctx context.Context, s *server, e *Event, c hook.Context) error {
-	if a.kin && e.Parent != "" { // from here on the server knows, even if our note is lost
+func (a adapter) started(ctx context.Context, s *server, e *catalogue.Event, c hook.Context) error {
+	if a.Limits.Kin && e.Parent != "" { // from here on the server knows, even if our note is lost
 		if _, err := s.tell(ctx, &hook.BeforeAgentStart{}, c); err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func census(ctx context.Context, s *server, c hook.Context, from hook.Source) er
 	return err
 }
 
-func (a *Adapter) prompted(ctx context.Context, s *server, e *Event, c hook.Context) (verdict, error) {
+func (a adapter) prompted(ctx context.Context, s *server, e *catalogue.Event, c hook.Context) (verdict, error) {
 	said := &hook.MessageReceived{Content: e.Words}
 	n, err := s.tell(ctx, said, c)
 	if isSealed(err) { // the agent uses the name of a turn again that has ended
@@ -110,21 +111,21 @@ func (a *Adapter) prompted(ctx context.Context, s *server, e *Event, c hook.Cont
 	if err != nil {
 		return verdict{}, err
 	}
-	if a.kin && e.Speaker == Nobody && n.Notice == "" {
+	if a.Limits.Kin && e.Speaker == catalogue.Nobody && n.Notice == "" {
 		n.Notice = "the start of this session was not seen or not noted, so nothing said in it counts as the owner's; start a new session"
 	}
 	reason, err := s.begin(ctx, c)
 	return verdict{reason: reason, notice: n.Notice}, err
 }
 
-func (a *Adapter) called(ctx context.Context, s *server, o Options, e *Event, c hook.Context) (verdict, error) {
+func (a adapter) called(ctx context.Context, s *server, o Options, e *catalogue.Event, c hook.Context) (verdict, error) {
 	if err := a.settled(ctx, s, o, e, c); err != nil {
 		return verdict{}, err
 	}
 	held := c
 	held.Wait = int(o.Wait / time.Second)
 	v, err := s.decide(ctx, &hook.BeforeToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID}, held)
-	if err != nil || v.reason != "" || !a.forgets {
+	if err != nil || v.reason != "" || !a.Limits.Forgets {
 		return v, err
 	}
 	if spawns(e.Tool) {
@@ -135,7 +136,7 @@ func (a *Adapter) called(ctx context.Context, s *server, o Options, e *Event, c 
 
 // settled tells the server what came in without a report: a result that it never heard of
 // counts as the worst, and of a sub-agent that may have failed what it has read so far.
-func (a *Adapter) settled(ctx context.Context, s *server, o Options, e *Event, c hook.Context) error {
+func (a adapter) settled(ctx context.Context, s *server, o Options, e *catalogue.Event, c hook.Context) error {
 	debt, err := owes(o.Data, a.debtor(e))
 	if err != nil {
 		return err
@@ -149,7 +150,7 @@ func (a *Adapter) settled(ctx context.Context, s *server, o Options, e *Event, c
 			return err
 		}
 	}
-	if !a.forgets {
+	if !a.Limits.Forgets {
 		return nil
 	}
 	open, err := awaited(o.Data, a.debtor(e))
@@ -160,17 +161,17 @@ func (a *Adapter) settled(ctx context.Context, s *server, o Options, e *Event, c
 }
 
 // reported passes a result on. That of a sub-agent is then no longer waited for.
-func (a *Adapter) reported(ctx context.Context, s *server, o Options, e *Event, c hook.Context) error {
-	if err := a.returned(ctx, s, e, c); err != nil || !a.forgets || !spawns(e.Tool) {
+func (a adapter) reported(ctx context.Context, s *server, o Options, e *catalogue.Event, c hook.Context) error {
+	if err := a.returned(ctx, s, e, c); err != nil || !a.Limits.Forgets || !spawns(e.Tool) {
 		return err
 	}
 	return arrived(o.Data, a.debtor(e), errand(e))
 }
 
 // ended tells the end of a session, and before it what its sub-agents have read.
-func (a *Adapter) ended(ctx context.Context, s *server, o Options, e *Event, c hook.Context) error {
+func (a adapter) ended(ctx context.Context, s *server, o Options, e *catalogue.Event, c hook.Context) error {
 	var err error
-	if a.forgets {
+	if a.Limits.Forgets {
 		err = a.forgotten(ctx, s, o, e, c)
 	}
 	_, told := s.tell(ctx, &hook.AgentEnd{Success: true}, c)
@@ -178,7 +179,7 @@ func (a *Adapter) ended(ctx context.Context, s *server, o Options, e *Event, c h
 }
 
 // forgotten joins the sub-agents that are still waited for, and waits no longer.
-func (a *Adapter) forgotten(ctx context.Context, s *server, o Options, e *Event, c hook.Context) error {
+func (a adapter) forgotten(ctx context.Context, s *server, o Options, e *catalogue.Event, c hook.Context) error {
 	open, err := awaited(o.Data, a.debtor(e))
 	if err != nil || len(open) == 0 {
 		return err
@@ -190,10 +191,10 @@ func (a *Adapter) forgotten(ctx context.Context, s *server, o Options, e *Event,
 }
 
 // errand is what a call has in common with its result.
-func errand(e *Event) string { return e.Tool + "\x00" + string(e.Params) }
+func errand(e *catalogue.Event) string { return e.Tool + "\x00" + string(e.Params) }
 
-func (a *Adapter) returned(ctx context.Context, s *server, e *Event, c hook.Context) error {
-	if spawns(e.Tool) && !a.apart { // it may hold what any branch of the session has read; of sessions the server knows that
+func (a adapter) returned(ctx context.Context, s *server, e *catalogue.Event, c hook.Context) error {
+	if spawns(e.Tool) && !a.Limits.Apart { // it may hold what any branch of the session has read; of sessions the server knows that
 		c.InputProvenance = &hook.InputProvenance{Kind: "inter_session", SourceSessionKey: c.SessionKey}
 	}
 	_, err := s.tell(ctx, &hook.AfterToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID, Result: e.Result, Error: e.Error}, c)
@@ -205,11 +206,11 @@ func (a *Adapter) returned(ctx context.Context, s *server, e *Event, c hook.Cont
 
 // joined brings what a sub-agent read to the conversation it works for; its last words go
 // there even where no tool result says so.
-func (a *Adapter) joined(ctx context.Context, s *server, e *Event, c hook.Context) error {
-	if e.Branch == "" && !a.apart {
+func (a adapter) joined(ctx context.Context, s *server, e *catalogue.Event, c hook.Context) error {
+	if e.Branch == "" && !a.Limits.Apart {
 		return nil
 	}
-	back := &Event{Kind: Return, Name: e.Name, Session: e.Session, Tool: "sessions_spawn", CallID: "sub-agent " + e.Branch}
+	back := &catalogue.Event{Kind: catalogue.Return, Name: e.Name, Session: e.Session, Tool: "sessions_spawn", CallID: "sub-agent " + e.Branch}
 	up := c
 	up.Branch = ""
 	return a.returned(ctx, s, back, up)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 )
 
 func told(t *testing.T, w *world, name, body string, refused bool) printed {
@@ -130,7 +130,7 @@ func gooseCall(tool string) string {
 
 // A sub-agent of Cline is a part of the session that everything began in.
 func TestASubAgentOfClineIsAPartOfItsSession(t *testing.T) {
-	a, err := shim.Find("cline")
+	a, err := catalogue.Find("cline")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 )
 
@@ -105,7 +106,7 @@ func TestACallIsRefusedWhateverIsWrongWithTheServer(t *testing.T) {
 			if strings.Contains(tt.want, "within") {
 				limit = "100ms"
 			}
-			for _, of := range shim.Names() {
+			for _, of := range catalogue.Names() {
 				l := page(t, of)
 				for range 2 { // the second time as the first
 					p := w.run(of, l.Event, l.Body, "--timeout", limit)
@@ -123,7 +124,7 @@ func served(h http.Handler) func(t *testing.T) *world {
 }
 
 func TestInputThatCannotBeReadIsRefused(t *testing.T) {
-	for _, name := range shim.Names() {
+	for _, name := range catalogue.Names() {
 		t.Run(name, func(t *testing.T) {
 			w, l := open(t), page(t, name)
 			body := string(l.Body)
@@ -170,7 +171,7 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func TestInputThatNeverEndsIsRefusedAtTheDeadline(t *testing.T) {
-	for _, name := range shim.Names() {
+	for _, name := range catalogue.Names() {
 		r, stop := io.Pipe()
 		p := open(t).runFrom(name, "", r, "--timeout", "50ms")
 		if !refuses(name, p) || !strings.Contains(p.err, "no answer within 50ms") {
@@ -186,7 +187,7 @@ type panics struct{}
 func (panics) Read([]byte) (int, error) { panic("a bug") }
 
 func TestABugOfOursRefuses(t *testing.T) {
-	for _, name := range shim.Names() {
+	for _, name := range catalogue.Names() {
 		if p := open(t).runFrom(name, "", panics{}); !refuses(name, p) || !strings.Contains(p.err, "a bug") {
 			t.Errorf("%s: got %+v, want it refused", name, p)
 		}

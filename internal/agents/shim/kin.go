@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 )
 
 // Some agents say whose sub-agent a session is only when it starts. What is said in it
@@ -24,13 +26,13 @@ const (
 )
 
 // relate completes the event's parent, or notes it.
-func (a *Adapter) relate(o Options, e *Event) error {
-	if !a.kin {
+func (a adapter) relate(o Options, e *catalogue.Event) error {
+	if !a.Limits.Kin {
 		return nil
 	}
 	sum := sha256.Sum256([]byte(a.key(e.Session)))
 	name := filepath.Join(o.Data, "kin", hex.EncodeToString(sum[:16]))
-	if e.Kind == Start {
+	if e.Kind == catalogue.Start {
 		forgetKin(filepath.Dir(name))
 	}
 	if e.Parent != "" {
@@ -51,7 +53,7 @@ func (a *Adapter) relate(o Options, e *Event) error {
 		err = nil
 	}
 	if err != nil || !e.Fresh {
-		e.Speaker = Nobody
+		e.Speaker = catalogue.Nobody
 	}
 	return err
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 )
 
 // Main is the program tidemark-hook without its process: it returns the exit code. All
@@ -24,13 +26,13 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	f.StringVar(&o.Installed, "installed", "", "name of the record that tidemark install made of this hook")
 	f.DurationVar(&o.Wait, "wait", 0, "wait this long besides for the owner to answer a held call")
 	if err := f.Parse(args); err != nil {
-		return codeRefuse
+		return catalogue.CodeRefuse
 	}
 	if f.NArg() > 0 {
-		return Outcome{Stderr: fmt.Sprintf("Tidemark: unexpected argument %q", f.Arg(0)), Code: codeRefuse}.Write(out, errOut)
+		return Outcome{Stderr: fmt.Sprintf("Tidemark: unexpected argument %q", f.Arg(0)), Code: catalogue.CodeRefuse}.Write(out, errOut)
 	}
 	if err := o.Complete(os.Getenv); err != nil {
-		return Outcome{Stderr: "Tidemark: " + err.Error(), Code: codeRefuse}.Write(out, errOut)
+		return Outcome{Stderr: "Tidemark: " + err.Error(), Code: catalogue.CodeRefuse}.Write(out, errOut)
 	}
 	return Run(ctx, o).Write(out, errOut)
 }
@@ -55,7 +57,7 @@ func (o *Options) Complete(getenv func(string) string) error {
 // cannot be printed whole, the code refuses.
 func (o Outcome) Write(out, errOut io.Writer) int {
 	if o.Refused() && len(o.Stdout) == 0 { // nothing else says no
-		o.Code, o.Stderr = codeRefuse, clean(o.Stderr)
+		o.Code, o.Stderr = catalogue.CodeRefuse, clean(o.Stderr)
 	}
 	if o.Stderr != "" {
 		_, _ = fmt.Fprintln(errOut, o.Stderr) // nobody is left to tell
@@ -63,7 +65,7 @@ func (o Outcome) Write(out, errOut io.Writer) int {
 	if len(o.Stdout) > 0 {
 		if n, err := out.Write(o.Stdout); err != nil || n < len(o.Stdout) {
 			_, _ = fmt.Fprintln(errOut, "Tidemark: the verdict could not be written, so this may not go on")
-			return codeRefuse
+			return catalogue.CodeRefuse
 		}
 	}
 	return o.Code

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -23,7 +23,7 @@ func TestRecordedPayloadsAreUnderstoodAndAnswered(t *testing.T) {
 	for _, name := range recorded {
 		t.Run(name, func(t *testing.T) {
 			w, off := open(t), folder(t)
-			a, err := shim.Find(name)
+			a, err := catalogue.Find(name)
 			if err != nil {
 				t.Fatal(err)
 			}

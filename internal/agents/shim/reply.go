@@ -4,39 +4,32 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/base/strictjson"
-)
-
-// The exit codes agents give a meaning to.
-const (
-	codePass   = 0
-	codeWarn   = 1 // tell the person and go on
-	codeRefuse = 2 // the one refusal every agent honours, if standard error is not empty
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 )
 
 // answer makes the agent's form of a verdict complete.
-func (a *Adapter) answer(e *Event, reason, notice string) Outcome {
+func (a adapter) answer(e *catalogue.Event, reason, notice string) Outcome {
 	if reason == "" {
-		return Outcome{Stdout: a.pass(e, notice), Stderr: unsaid(a, e, notice), Code: codePass, passed: true}
+		return passed(catalogue.Reply{Stdout: a.Pass(e, notice), Stderr: a.unsaid(e, notice), Code: catalogue.CodePass})
 	}
-	return a.refuse(e, clean(reason))
+	return refused(a.Refuse(e, clean(reason)))
 }
 
 // fault is the answer where nothing could be asked or understood.
-func (a *Adapter) fault(e *Event, err error) Outcome {
+func (a adapter) fault(e *catalogue.Event, err error) Outcome {
 	if e == nil {
-		e = &Event{}
+		e = &catalogue.Event{}
 	}
 	reason := clean("Tidemark: " + cutLine(err.Error()))
-	if e.Kind.gates() {
-		return a.refuse(e, reason)
+	if e.Kind.Gates() {
+		return refused(a.Refuse(e, reason))
 	}
-	if a.warn != nil {
-		if o, ok := a.warn(e, reason); ok {
-			return o
+	if a.Warn != nil {
+		if own, ok := a.Warn(e, reason); ok {
+			return passed(own)
 		}
 	}
-	return Outcome{Stdout: a.pass(e, ""), Stderr: reason, Code: codeWarn, passed: true}
+	return passed(catalogue.Reply{Stdout: a.Pass(e, ""), Stderr: reason, Code: catalogue.CodeWarn})
 }
 
 // clean keeps a reason printable and never empty: some agents let a silent refusal pass.
@@ -51,33 +44,9 @@ func clean(reason string) string {
 }
 
 // unsaid is a notice the agent's reply has no place for.
-func unsaid(a *Adapter, e *Event, notice string) string {
-	if notice == "" || len(a.pass(e, notice)) > len(a.pass(e, "")) {
+func (a adapter) unsaid(e *catalogue.Event, notice string) string {
+	if notice == "" || len(a.Pass(e, notice)) > len(a.Pass(e, "")) {
 		return ""
 	}
 	return clean(notice)
-}
-
-// byExit refuses with the exit code alone.
-func byExit(_ *Event, reason string) Outcome { return Outcome{Stderr: reason, Code: codeRefuse} }
-
-// silent passes without a word, so that the agent's own permissions stand.
-func silent(*Event, string) []byte { return nil }
-
-// object is a reply of one line. Its values are strings and booleans: it cannot fail.
-func object(fields map[string]any) []byte {
-	raw, err := strictjson.Marshal(fields)
-	if err != nil {
-		return nil
-	}
-	return raw
-}
-
-// added is the reply that puts a notice beside the user's prompt, for agents of the
-// nested dialect.
-func added(e *Event, notice string) []byte {
-	if e.Kind != Prompt || notice == "" {
-		return nil
-	}
-	return object(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": e.Name, "additionalContext": "Tidemark: " + notice}})
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 )
 
@@ -16,7 +17,7 @@ const MaxInput = 8 << 20
 
 // DefaultTimeout is how long the shim takes at most where it does not wait for a person.
 // It must be shorter than the agent's own limit: when that passes, tools run.
-const DefaultTimeout = 5 * time.Second
+const DefaultTimeout = catalogue.DefaultTimeout
 
 // Options say what one start of the shim is about.
 type Options struct {
@@ -48,10 +49,11 @@ func SpeakerHere(getenv func(string) string) string {
 
 // Run reads one event and answers it. It always returns before the deadline.
 func Run(ctx context.Context, o Options) Outcome {
-	a, err := Find(o.Agent)
+	known, err := catalogue.Find(o.Agent)
 	if err != nil {
-		return Outcome{Stderr: clean("Tidemark: " + err.Error()), Code: codeRefuse}
+		return Outcome{Stderr: clean("Tidemark: " + err.Error()), Code: catalogue.CodeRefuse}
 	}
+	a := adapter{known}
 	if err := o.check(); err != nil {
 		return a.fault(nil, err)
 	}
@@ -61,21 +63,21 @@ func Run(ctx context.Context, o Options) Outcome {
 	// the form of its event.
 	inner, stop := context.WithTimeout(ctx, o.Timeout+o.Wait-o.Timeout/8)
 	defer stop()
-	var known atomic.Pointer[Event] // nil until it has been read: then whatever it is is refused
+	var event atomic.Pointer[catalogue.Event] // nil until it has been read: then whatever it is is refused
 	done := make(chan Outcome, 1)
 	go func() {
 		defer func() {
 			if r := recover(); r != nil {
-				done <- a.owe(o, known.Load(), fmt.Errorf("a bug in the hook, so this may not go on: %v", r))
+				done <- a.owe(o, event.Load(), fmt.Errorf("a bug in the hook, so this may not go on: %v", r))
 			}
 		}()
-		done <- a.run(inner, o, &known)
+		done <- a.run(inner, o, &event)
 	}()
 	select {
 	case out := <-done:
 		return out
 	case <-ctx.Done():
-		return a.owe(o, known.Load(), late(ctx, o))
+		return a.owe(o, event.Load(), late(ctx, o))
 	}
 }
 
@@ -104,7 +106,7 @@ func late(ctx context.Context, o Options) error {
 }
 
 // run says which event it is as soon as it knows, so that a fault is answered in its form.
-func (a *Adapter) run(ctx context.Context, o Options, known *atomic.Pointer[Event]) Outcome {
+func (a adapter) run(ctx context.Context, o Options, known *atomic.Pointer[catalogue.Event]) Outcome {
 	body, err := io.ReadAll(io.LimitReader(o.In, MaxInput+1))
 	switch {
 	case err != nil:
@@ -117,11 +119,11 @@ func (a *Adapter) run(ctx context.Context, o Options, known *atomic.Pointer[Even
 		return a.fault(nil, err)
 	}
 	known.Store(e)
-	if e.Kind == Ignored {
+	if e.Kind == catalogue.Ignored {
 		return a.answer(e, "", "")
 	}
 	unnoted := a.relate(o, e)
-	if unnoted != nil && e.Kind != Start { // of a start the server is told all the same
+	if unnoted != nil && e.Kind != catalogue.Start { // of a start the server is told all the same
 		return a.owe(o, e, unnoted)
 	}
 	s, err := findServer(o.Data)
@@ -140,8 +142,8 @@ func (a *Adapter) run(ctx context.Context, o Options, known *atomic.Pointer[Even
 
 // owe answers a fault. A result that was not reported is noted, so that the session's
 // next call is judged as if the worst had come back.
-func (a *Adapter) owe(o Options, e *Event, err error) Outcome {
-	if e != nil && (e.Kind == Result || e.Kind == Return || e.Kind == Loaded) {
+func (a adapter) owe(o Options, e *catalogue.Event, err error) Outcome {
+	if e != nil && (e.Kind == catalogue.Result || e.Kind == catalogue.Return || e.Kind == catalogue.Loaded) {
 		err = errors.Join(err, incur(o.Data, a.debtor(e)))
 	}
 	return a.fault(e, err)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -15,7 +15,7 @@ var codeOf = regexp.MustCompile(`Approval code: (\S+) \(expires`)
 // The same story in every dialect: a page is read, a command is held for it, the owner
 // approves in the conversation, the same command runs.
 func TestEveryAgentHoldsACommandAfterAPageAndResumesAfterApproval(t *testing.T) {
-	for _, name := range shim.Names() {
+	for _, name := range catalogue.Names() {
 		t.Run(name, func(t *testing.T) {
 			w, story := open(t), lines(t, name+"-story.jsonl")
 			if name == "droid" { // a session whose start was not seen is nobody's
@@ -48,7 +48,7 @@ func TestEveryAgentHoldsACommandAfterAPageAndResumesAfterApproval(t *testing.T) 
 
 // Whatever goes to standard output is one JSON object or nothing.
 func TestStandardOutputHoldsNothingButTheVerdict(t *testing.T) {
-	for _, name := range shim.Names() {
+	for _, name := range catalogue.Names() {
 		t.Run(name, func(t *testing.T) {
 			w, off := open(t), folder(t)
 			for i, l := range lines(t, name+"-story.jsonl") {

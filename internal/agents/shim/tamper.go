@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/trust"
@@ -22,8 +23,8 @@ import (
 
 // tampered says what is wrong with the settings of this agent; "" is good news. A record
 // that cannot be read, or is gone, is bad news: whoever can write it could hide behind it.
-func (a *Adapter) tampered(o Options, e *Event, changed ...string) string {
-	names, err := records(o.Data, a.name)
+func (a adapter) tampered(o Options, e *catalogue.Event, changed ...string) string {
+	names, err := records(o.Data, a.Name)
 	if err != nil {
 		return fmt.Sprintf("the records of the installation cannot be listed: %v", err)
 	}
@@ -47,7 +48,7 @@ func (a *Adapter) tampered(o Options, e *Event, changed ...string) string {
 	case len(names) == 0:
 		return "" // nothing was installed; the hook was put there by hand
 	}
-	return first(settings.Reader{}.TurnedOff(a.name, append(changed, settings.Elsewhere(a.name, e.Cwd)...)...))
+	return first(settings.Reader{}.Off(a.Switches, append(changed, settings.Below(e.Cwd, a.Watched)...)...))
 }
 
 // records are the names of the agent's records.
@@ -66,7 +67,7 @@ func records(data, agent string) ([]string, error) {
 }
 
 // compare says the first thing that is not as it was written.
-func (a *Adapter) compare(r *settings.Record) string {
+func (a adapter) compare(r *settings.Record) string {
 	reader := settings.Reader{}
 	if r.Project != "" {
 		reader.File = func(path string) ([]byte, error) {
@@ -85,7 +86,7 @@ func (a *Adapter) compare(r *settings.Record) string {
 			files = append(files, f.Path)
 		}
 	}
-	return first(reader.TurnedOff(a.name, files...))
+	return first(reader.Off(a.Switches, files...))
 }
 
 func first(problems []string) string {
@@ -102,7 +103,7 @@ func inside(path, folder string) bool {
 
 // watched compares at the start of a session. The person is told, and so is the server:
 // whoever changed the settings may have had a hand in the context too.
-func (a *Adapter) watched(ctx context.Context, s *server, o Options, e *Event, c hook.Context) error {
+func (a adapter) watched(ctx context.Context, s *server, o Options, e *catalogue.Event, c hook.Context) error {
 	why := a.tampered(o, e)
 	if why == "" {
 		return nil
@@ -110,13 +111,13 @@ func (a *Adapter) watched(ctx context.Context, s *server, o Options, e *Event, c
 	if err := census(ctx, s, c, hook.Source{Kind: "changed_settings", Trust: trust.Untrusted}); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s, so the session counts as untrusted (look: tidemark doctor %s; mend: tidemark install %s)", why, a.name, a.name)
+	return fmt.Errorf("%s, so the session counts as untrusted (look: tidemark doctor %s; mend: tidemark install %s)", why, a.Name, a.Name)
 }
 
 // unhooks says why a change of the settings must not take effect: it would take our hooks
 // out. Any other change is judged as the writing of a file.
-func (a *Adapter) unhooks(o Options, e *Event) string {
-	if a.name != "claude" || e.Name != "ConfigChange" {
+func (a adapter) unhooks(o Options, e *catalogue.Event) string {
+	if a.Change == "" || e.Name != a.Change {
 		return ""
 	}
 	var changed struct {

@@ -23,7 +23,8 @@ type Agent struct {
 	Inspect func(ctx context.Context) (State, error)
 	Hook    *Door   // the hook as the settings have it; nil: it has none that can be tried alone
 	Real    *Door   // the agent itself with a scripted model; nil: not now
-	Models  *Models // of a host whose holes close in the path of its models; nil: it has none
+	Holes   []Hole  // of a host that does not ask its plugin about everything; they close in the path of its models
+	Models  *Models // where those come from
 	Server  string  // where ours is
 }
 
@@ -88,8 +89,8 @@ func (f *found) hooked(a Agent, s State) {
 	if !s.Intact && len(s.Problems) == 0 {
 		f.add(Broken, "settings", "not as installed", "tidemark install "+a.Name)
 	}
-	if a.Models != nil {
-		f.addHoles(*a.Models, a.Server)
+	if len(a.Holes) > 0 {
+		f.addHoles(a)
 		return
 	}
 	for _, p := range s.FailsOpen {
@@ -104,9 +105,11 @@ func (f *found) hooked(a Agent, s State) {
 func Limits() Check {
 	return Check{Name: "limits", Run: func(context.Context) []Finding {
 		f := found{about: "limits"}
-		f.add(Limit, "same user", "an agent with a shell of the same user can edit its own settings, read the tokens and speak to the server in an owner's name",
+		f.add(Limit, "same user",
+			"an agent with a shell of the same user can edit its own settings, read the tokens and speak to the server in an owner's name",
 			"settings managed by the administrator (tidemark install --managed), and the server under another user")
-		f.add(Limit, "signs of life", "beats and hook events say what their sender says of itself; whoever holds the agent token can send them", "")
+		f.add(Limit, "signs of life",
+			"beats and hook events say what their sender says of itself; whoever holds the agent token can send them", "")
 		return f.list
 	}}
 }

@@ -86,10 +86,13 @@ func TestHolesCloseOnlyWhenEveryModelIsAskedThroughUs(t *testing.T) {
 		"no server":             {doctor.Models{Providers: []doctor.Provider{{"a", server + "/openai"}}, Replaces: true}, "", false},
 		"something that is not": {doctor.Models{Providers: []doctor.Provider{{"a", "::"}}, Replaces: true}, server, false},
 	}
+	holes := []doctor.Hole{
+		{Name: "plugin not loaded", Text: "a"}, {Name: "agent exec", Text: "b"}, {Name: "other harnesses", Text: "c"}, {Name: "model calls", Text: "d"},
+	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := examine(t, doctor.CheckAgent(doctor.Agent{
-				Name: "openclaw", Models: &tt.models, Server: tt.server,
+				Name: "openclaw", Holes: holes, Models: &tt.models, Server: tt.server,
 				Inspect: func(context.Context) (doctor.State, error) {
 					return doctor.State{Version: "1", Found: true, Hooked: true, Intact: true}, nil
 				},

@@ -47,7 +47,8 @@ func (f *found) try(ctx context.Context, d Door, untried Grade) {
 	case err != nil:
 		f.add(untried, d.Name, "the canary could not be tried: "+err.Error(), "")
 	case t.Ran && !t.Blocked:
-		f.add(Broken, d.Name, "THE CANARY WAS NOT BLOCKED: "+t.How, "nothing guards this door: stop the agents that use it, then see the lines above")
+		f.add(Broken, d.Name, "THE CANARY WAS NOT BLOCKED: "+t.How,
+			"nothing guards this door: stop the agents that use it, then see the lines above")
 	case !t.Ran:
 		f.add(untried, d.Name, "the canary could not be tried: "+t.How, "")
 	default:
@@ -80,14 +81,16 @@ func HTTPDoor(url, agentToken string) Door {
 			return Trial{}, err
 		}
 		if !got.Block {
-			return Trial{Ran: true, How: fmt.Sprintf("the server let it through (verdict %q, rule %q)", got.Tidemark.Verdict, got.Tidemark.Rule)}, nil
+			how := fmt.Sprintf("the server let it through (verdict %q, rule %q)", got.Tidemark.Verdict, got.Tidemark.Rule)
+			return Trial{Ran: true, How: how}, nil
 		}
 		return Trial{Ran: true, Blocked: true, How: "refused by rule " + got.Tidemark.Rule}, nil
 	}}
 }
 
 // payload is a call as Claude Code announces it; any agent's would do.
-const payload = `{"session_id":"doctor","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"canary","tool_input":{"command":"echo ` + tool.Canary + `"}}`
+const payload = `{"session_id":"doctor","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"canary",` +
+	`"tool_input":{"command":"echo ` + tool.Canary + `"}}`
 
 // hookLimit is how long the hook program may take: its own deadline and a margin.
 const hookLimit = 20 * time.Second
@@ -103,7 +106,8 @@ func HookDoor(program, data string) Door {
 		}
 		ctx, cancel := context.WithTimeout(ctx, hookLimit)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, program, "--agent", "claude", "--data", data, "--sender", "unknown") //nolint:gosec // our own program, beside this one
+		//nolint:gosec // our own program, beside this one
+		cmd := exec.CommandContext(ctx, program, "--agent", "claude", "--data", data, "--sender", "unknown")
 		var out, errOut bytes.Buffer
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(payload), &out, &errOut
 		err := cmd.Run()

@@ -57,14 +57,9 @@ type Models struct {
 	Included  bool // parts of its file stand elsewhere and were not read
 }
 
-// holes are the cases in which OpenClaw runs a tool without asking its plugins. They
-// close when no completion comes but through us.
-var holes = []struct{ name, text string }{
-	{"plugin not loaded", "a gateway that cannot load the plugin (wrong path, disabled entry, error) runs tools without it"},
-	{"agent exec", "openclaw agent exec fires no plugin hooks: its tools run unasked"},
-	{"other harnesses", "tools of MCP servers under claude-cli and Codex's own tools do not all reach the plugin"},
-	{"model calls", "single model calls are not seen: tools are narrowed per turn only, and text to WebChat is not filtered"},
-}
+// Hole is a case in which a host runs a tool without asking its plugin. It closes when no
+// completion comes but through us.
+type Hole struct{ Name, Text string }
 
 // proxied are the paths under which we stand in for a provider.
 var proxied = []string{"openai", "anthropic", "gemini"}
@@ -105,14 +100,19 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
 }
 
-// addHoles says which of OpenClaw's holes are open.
-func (f *found) addHoles(m Models, server string) {
-	closed, why := m.through(server)
-	for _, h := range holes {
+// addHoles says which of a host's holes are open. Where nobody knows how its models are
+// reached, all are.
+func (f *found) addHoles(a Agent) {
+	closed, why := false, "it is not known how its models are asked"
+	if a.Models != nil {
+		closed, why = a.Models.through(a.Server)
+	}
+	for _, h := range a.Holes {
 		if closed {
-			f.add(Good, h.name, "closed: every model is asked through Tidemark", "")
-		} else {
-			f.add(Open, h.name, h.text+" ("+why+")", `set models.mode to "replace" and every baseUrl under models.providers to the server's /openai, /anthropic or /gemini`)
+			f.add(Good, h.Name, "closed: every model is asked through Tidemark", "")
+			continue
 		}
+		f.add(Open, h.Name, h.Text+" ("+why+")",
+			`set models.mode to "replace" and every baseUrl under models.providers to the server's /openai, /anthropic or /gemini`)
 	}
 }

@@ -1,4 +1,4 @@
-package shim
+package catalogue
 
 import (
 	"fmt"
@@ -38,35 +38,42 @@ type opencodePayload struct {
 	Out strictjson.Value `json:"o"`
 }
 
-func opencode() *Adapter {
-	names := &table{agent: "opencode", tools: opencodeTools}
-	return &Adapter{name: "opencode", pass: opencodePass, refuse: opencodeRefuse, apart: true, decode: func(in input) (*Event, error) {
-		var p opencodePayload
-		if err := unmarshal(in.body, &p); err != nil {
-			return nil, err
-		}
-		if err := same("event", &p.Hook, in.event); err != nil {
-			return nil, err
-		}
-		e := &Event{Name: p.Hook, Session: p.In.Session, Parent: p.Parent, CallID: p.In.CallID, Speaker: Owner}
-		switch p.Hook {
-		case "init":
-			e.Kind = Ignored
-			return e, nil
-		case "event":
-			return e, p.happened(e)
-		case "chat.message":
-			e.Kind = Prompt
-			return e, p.said(e)
-		case "tool.execute.before":
-			e.Kind = Call
-			return e, p.called(e, names)
-		case "tool.execute.after":
-			e.Kind = Result
-			return e, p.ran(e, names)
-		}
-		return nil, fmt.Errorf("unknown event %q", cut(p.Hook))
-	}}
+func opencode() *Agent {
+	return &Agent{
+		Name: "opencode",
+		Read: opencodeRead,
+		Pass: opencodePass, Refuse: opencodeRefuse,
+		Limits: Limits{Apart: true},
+		Tools:  &Tools{Agent: "opencode", Names: opencodeTools}, Proxied: true,
+	}
+}
+
+func opencodeRead(in Input, names *Tools) (*Event, error) {
+	var p opencodePayload
+	if err := unmarshal(in.Body, &p); err != nil {
+		return nil, err
+	}
+	if err := same("event", &p.Hook, in.Event); err != nil {
+		return nil, err
+	}
+	e := &Event{Name: p.Hook, Session: p.In.Session, Parent: p.Parent, CallID: p.In.CallID, Speaker: Owner}
+	switch p.Hook {
+	case "init":
+		e.Kind = Ignored
+		return e, nil
+	case "event":
+		return e, p.happened(e)
+	case "chat.message":
+		e.Kind = Prompt
+		return e, p.said(e)
+	case "tool.execute.before":
+		e.Kind = Call
+		return e, p.called(e, names)
+	case "tool.execute.after":
+		e.Kind = Result
+		return e, p.ran(e, names)
+	}
+	return nil, fmt.Errorf("unknown event %q", cut(p.Hook))
 }
 
 // happened reads an event of the agent's bus; most are nothing to us.
@@ -124,7 +131,7 @@ func unquoted(words string) string {
 	return inner
 }
 
-func (p *opencodePayload) called(e *Event, names *table) error {
+func (p *opencodePayload) called(e *Event, names *Tools) error {
 	var out struct {
 		Args strictjson.Value `json:"args"`
 	}
@@ -135,7 +142,7 @@ func (p *opencodePayload) called(e *Event, names *table) error {
 }
 
 // ran takes the text of a built-in tool, or an MCP server's whole result.
-func (p *opencodePayload) ran(e *Event, names *table) error {
+func (p *opencodePayload) ran(e *Event, names *Tools) error {
 	var out struct {
 		Output strictjson.Value `json:"output"`
 	}
@@ -154,6 +161,48 @@ func opencodePass(_ *Event, notice string) []byte {
 	return object(reply)
 }
 
-func opencodeRefuse(_ *Event, reason string) Outcome {
-	return Outcome{Stdout: object(map[string]any{"allow": false, "reason": reason}), Stderr: reason, Code: codeRefuse}
+func opencodeRefuse(_ *Event, reason string) Reply {
+	return Reply{Stdout: object(map[string]any{"allow": false, "reason": reason}), Stderr: reason, Code: CodeRefuse}
+}
+
+// opencodeSetup says nothing of the plugin that is written: see install.
+func opencodeSetup() *Setup {
+	return &Setup{
+		Agent: Lookup("opencode"), Title: "OpenCode", Programs: []string{"opencode"},
+		Place: Places{
+			User:    Place{Variable: "XDG_CONFIG_HOME", Home: ".config", File: "opencode/plugins/tidemark.js"},
+			Project: ".opencode/plugins/tidemark.js",
+		},
+		Open: []string{
+			"the plugin file is removed or does not load: OpenCode then runs without it",
+			"OpenCode is started with plugins turned off (--pure)",
+		},
+		Probe: func(session, _, command string) any {
+			return map[string]any{
+				"k": "tool.execute.before", "i": map[string]any{"tool": "bash", "sessionID": session, "callID": "canary"},
+				"o": map[string]any{"args": map[string]any{"command": command}},
+			}
+		},
+		Refused: func(p Printed) bool { return p.Code != CodePass || !answers(p.Out, "allow", "true") },
+		Trial:   opencodeTrial,
+	}
+}
+
+func opencodeTrial(s Stage) Launch {
+	provider := map[string]any{
+		"npm": "@ai-sdk/openai-compatible", "name": "canary",
+		"options": map[string]any{"baseURL": s.Model + "/v1", "apiKey": "no-key"}, "models": map[string]any{"m": map[string]any{"name": "m"}},
+	}
+	return Launch{
+		Files: []Aside{{
+			s.home(".config", "opencode", "opencode.json"),
+			map[string]any{"model": "canary/m", "provider": map[string]any{"canary": provider}},
+		}},
+		Args: []string{"run", "--format", "json", Words},
+		Env: []string{
+			"XDG_CONFIG_HOME=" + s.home(".config"), "XDG_DATA_HOME=" + s.home(".local", "share"),
+			"XDG_CACHE_HOME=" + s.home(".cache"), "XDG_STATE_HOME=" + s.home(".state"),
+			"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+		},
+	}
 }

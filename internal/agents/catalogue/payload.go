@@ -1,4 +1,4 @@
-package shim
+package catalogue
 
 import (
 	"cmp"
@@ -31,12 +31,12 @@ type payload struct {
 }
 
 // readPayload also settles which event it is.
-func readPayload(in input) (*payload, error) {
+func readPayload(in Input) (*payload, error) {
 	var p payload
-	if err := unmarshal(in.body, &p); err != nil {
+	if err := unmarshal(in.Body, &p); err != nil {
 		return nil, err
 	}
-	return &p, same("event", &p.Event, in.event)
+	return &p, same("event", &p.Event, in.Event)
 }
 
 // unmarshal reads exactly one object.
@@ -70,7 +70,7 @@ func (p *payload) event(kinds map[string]Kind) (*Event, error) {
 }
 
 // complete fills in the tool of a call or result.
-func (p *payload) complete(e *Event, names *table) error {
+func (p *payload) complete(e *Event, names *Tools) error {
 	if e.Kind != Call && e.Kind != Result {
 		return nil
 	}
@@ -81,6 +81,22 @@ func (p *payload) complete(e *Event, names *table) error {
 	}
 	e.Error = text(p.Error)
 	return names.fill(e, p.Tool, p.Input)
+}
+
+func either(a, b strictjson.Value) strictjson.Value {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // text is a value as words: a string's own, anything else as it is written.

@@ -1,14 +1,14 @@
-package shim_test
+package catalogue_test
 
 import (
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 func TestWhatOpencodeRunPutsInQuotesIsReadWithoutThem(t *testing.T) {
-	a, err := shim.Find("opencode")
+	a, err := catalogue.Find("opencode")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package shim
+package catalogue
 
 import (
 	"errors"
@@ -15,17 +15,22 @@ const canonical = "exec process read write edit apply_patch web_fetch web_search
 	"session_status sessions_spawn sessions_send sessions_list sessions_history sessions_yield subagents agents_list " +
 	"memory_search memory_get vestige_search vestige_smart_ingest vestige_ingest vestige_promote vestige_demote"
 
-// table maps an agent's own tools to the canonical ones.
-type table struct {
-	agent string
-	tools map[string]string // the agent's spelling, exactly
-	mcp   func(name string) (server, tool string, ok bool)
+// Tools are an agent's own tools, those that come with it, and how it names the others.
+type Tools struct {
+	Agent  string
+	Names  map[string]string                                // the agent's spelling, exactly, to ours
+	Server func(name string) (server, tool string, ok bool) // how a tool of an MCP server is named; nil: like any other
+	// Unfold writes the parameters of a tool that takes them in forms of its own in words of
+	// ours; nil: none does.
+	Unfold func(name string, params strictjson.Value) (strictjson.Value, error)
 }
 
 // parameters are the names policy looks for, with what agents call them.
 var parameters = map[string]map[string][]string{
-	"exec":        {"command": {"cmd", "command_line", "script"}},
-	"read":        {"path": {"file_path", "absolute_path", "filePath", "notebook_path", "target_file", "dir_path", "directory", "directory_path"}},
+	"exec": {"command": {"cmd", "command_line", "script"}},
+	"read": {"path": {
+		"file_path", "absolute_path", "filePath", "notebook_path", "target_file", "dir_path", "directory", "directory_path",
+	}},
 	"write":       {"path": {"file_path", "absolute_path", "filePath", "notebook_path", "target_file"}},
 	"edit":        {"path": {"file_path", "absolute_path", "filePath", "notebook_path", "target_file"}},
 	"apply_patch": {"patch": {"command", "input", "patchText", "patch_text"}},
@@ -37,36 +42,42 @@ var parameters = map[string]map[string][]string{
 // comes in from outside by it, and nothing leaves.
 const own = "session_status"
 
-// spawns are the canonical tools whose results hold what a sub-agent brought.
-func spawns(name string) bool {
-	return name == "sessions_spawn" || name == "sessions_send" || name == "sessions_history"
-}
-
 // fill names the tool of e and its parameters in our words.
-func (t *table) fill(e *Event, name string, params strictjson.Value) error {
+func (t *Tools) fill(e *Event, name string, params strictjson.Value) error {
 	if name == "" {
 		return errors.New("no tool is named")
 	}
 	e.Tool = t.canonical(name)
 	var err error
-	e.Params, err = rename(e.Tool, params)
+	e.Params, err = t.params(name, params)
 	return err
 }
 
+// params gives the parameters of the agent's tool the names policy looks for.
+func (t *Tools) params(name string, params strictjson.Value) (strictjson.Value, error) {
+	if t.Unfold != nil {
+		var err error
+		if params, err = t.Unfold(name, params); err != nil {
+			return nil, err
+		}
+	}
+	return rename(t.canonical(name), params)
+}
+
 // canonical is the name policy knows the tool by.
-func (t *table) canonical(name string) string {
-	if known := t.tools[name]; known != "" {
+func (t *Tools) canonical(name string) string {
+	if known := t.Names[name]; known != "" {
 		return known
 	}
-	if t.mcp != nil {
-		if server, tool, ok := t.mcp(name); ok {
+	if t.Server != nil {
+		if server, tool, ok := t.Server(name); ok {
 			return joined(server, tool)
 		}
 	}
 	plain := tool.Name(name)
 	for c := range strings.FieldsSeq(canonical) {
 		if c == plain {
-			return t.agent + "__" + name
+			return t.Agent + "__" + name
 		}
 	}
 	return name

@@ -1,8 +1,9 @@
-package shim
+package catalogue
 
 import (
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -34,40 +35,46 @@ type cursorPayload struct {
 	ErrorText    string           `json:"error_message"`
 }
 
-func cursor() *Adapter {
-	names := &table{agent: "cursor", tools: cursorTools, mcp: func(name string) (string, string, bool) {
-		tool, ok := strings.CutPrefix(name, "MCP:")
-		return "", tool, ok
-	}}
-	return &Adapter{name: "cursor", pass: cursorPass, refuse: cursorRefuse, decode: func(in input) (*Event, error) {
-		p, err := readPayload(in)
-		if err != nil {
-			return nil, err
-		}
-		var c cursorPayload
-		if err := unmarshal(in.body, &c); err != nil {
-			return nil, err
-		}
-		e, err := p.event(cursorEvents)
-		if err != nil {
-			return nil, err
-		}
-		e.Turn = c.Generation
-		if c.Conversation != "" {
-			e.Session = c.Conversation
-		}
-		p.Result = either(c.ToolOutput, either(c.Output, c.ResultJSON))
-		if err := c.special(p); err != nil {
-			return nil, err
-		}
-		if err := p.complete(e, names); err != nil {
-			return nil, err
-		}
-		if e.Error == "" {
-			e.Error = c.ErrorText
-		}
-		return e, nil
-	}}
+func cursor() *Agent {
+	return &Agent{
+		Name: "cursor",
+		Read: cursorRead,
+		Pass: cursorPass, Refuse: cursorRefuse,
+		Tools: &Tools{Agent: "cursor", Names: cursorTools, Server: func(name string) (string, string, bool) {
+			tool, ok := strings.CutPrefix(name, "MCP:")
+			return "", tool, ok
+		}},
+	}
+}
+
+func cursorRead(in Input, names *Tools) (*Event, error) {
+	p, err := readPayload(in)
+	if err != nil {
+		return nil, err
+	}
+	var c cursorPayload
+	if err := unmarshal(in.Body, &c); err != nil {
+		return nil, err
+	}
+	e, err := p.event(cursorEvents)
+	if err != nil {
+		return nil, err
+	}
+	e.Turn = c.Generation
+	if c.Conversation != "" {
+		e.Session = c.Conversation
+	}
+	p.Result = either(c.ToolOutput, either(c.Output, c.ResultJSON))
+	if err := c.special(p); err != nil {
+		return nil, err
+	}
+	if err := p.complete(e, names); err != nil {
+		return nil, err
+	}
+	if e.Error == "" {
+		e.Error = c.ErrorText
+	}
+	return e, nil
 }
 
 // special turns the events of one kind of tool into the general form.
@@ -110,12 +117,36 @@ func cursorPass(e *Event, notice string) []byte {
 	return []byte("{}")
 }
 
-func cursorRefuse(e *Event, reason string) Outcome {
+func cursorRefuse(e *Event, reason string) Reply {
 	switch e.Kind {
 	case Call:
-		return Outcome{Stdout: object(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason}), Stderr: reason}
+		return Reply{Stdout: object(map[string]any{"permission": "deny", "user_message": reason, "agent_message": reason}), Stderr: reason}
 	case Prompt:
-		return Outcome{Stdout: object(map[string]any{"continue": false, "user_message": reason}), Stderr: reason}
+		return Reply{Stdout: object(map[string]any{"continue": false, "user_message": reason}), Stderr: reason}
 	}
 	return byExit(e, reason) // exit code 2 takes all that was printed for the reason
+}
+
+func cursorSetup() *Setup {
+	return &Setup{
+		Agent: Lookup("cursor"), Title: "Cursor", Programs: []string{"cursor-agent", "cursor"},
+		Place: Places{User: Place{Home: ".cursor", File: "hooks.json"}, Project: ".cursor/hooks.json"},
+		Plan:  cursorPlan,
+		Gate:  Gate{Path: []string{"hooks", "preToolUse"}},
+		Open: []string{
+			"hooks that Cursor imports from Claude's settings never fail closed; install into Cursor itself, as done here",
+		},
+		Notes:   []string{"Cursor's hooks were tried with the executor of its SDK, not with the whole program"},
+		Probe:   nestedProbe("preToolUse", "Shell"),
+		Refused: func(p Printed) bool { return exitRefused(p) || answers(p.Out, "permission", `"deny"`) },
+	}
+}
+
+func cursorPlan(path string, c Command) []File {
+	events := []string{"sessionStart", "beforeSubmitPrompt", "preToolUse", "postToolUse", "postToolUseFailure", "sessionEnd"}
+	edits := hooks(events, func(event string) any {
+		closed := event == "preToolUse" || event == "beforeSubmitPrompt"
+		return settings.Handler{Command: c.Line(), Timeout: c.Seconds(), Closed: closed}
+	})
+	return []File{{Path: path, Edits: append([]Edit{version(1)}, edits...)}}
 }

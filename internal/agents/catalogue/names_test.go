@@ -1,11 +1,10 @@
-package shim_test
+package catalogue_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 )
 
 func TestToolsAndParametersGetTheNamesPolicyKnows(t *testing.T) {
@@ -76,7 +75,7 @@ var decoys = []struct{ agent, tool, params string }{
 
 func TestACallThatNamesOneThingInTwoWaysCannotBeRead(t *testing.T) {
 	for _, d := range decoys {
-		a, err := shim.Find(d.agent)
+		a, err := catalogue.Find(d.agent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,9 +100,9 @@ func call(name, tool, params string) string {
 	return fmt.Sprintf(`{%q:%q,"session_id":"s","cwd":"/w","tool_name":%q,"tool_input":%s}`, key, event, tool, params)
 }
 
-func decode(t *testing.T, name, body string) *shim.Event {
+func decode(t *testing.T, name, body string) *catalogue.Event {
 	t.Helper()
-	a, err := shim.Find(name)
+	a, err := catalogue.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,40 +134,9 @@ func TestToolsOfServersInOtherForms(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			e := decode(t, tt.agent, tt.body)
-			if e.Tool != tt.tool || string(e.Params) != tt.params || e.Kind != shim.Call {
+			if e.Tool != tt.tool || string(e.Params) != tt.params || e.Kind != catalogue.Call {
 				t.Errorf("got %s %s of kind %d, want %s %s of a call", e.Tool, e.Params, e.Kind, tt.tool, tt.params)
 			}
 		})
 	}
-}
-
-func FuzzDecode(f *testing.F) {
-	names := shim.Names()
-	for i, name := range names {
-		for _, l := range lines(f, name+"-story.jsonl") {
-			f.Add(uint8(i), l.Event, []byte(l.Body))
-		}
-	}
-	for _, name := range recorded {
-		for _, l := range lines(f, name+"-recorded.jsonl") {
-			f.Add(uint8(slices.Index(names, name)), l.Event, []byte(l.Body))
-		}
-	}
-	f.Fuzz(func(t *testing.T, which uint8, event string, body []byte) {
-		name := names[int(which)%len(names)]
-		a, err := shim.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := a.Decode(event, body)
-		if err != nil {
-			return
-		}
-		if e.Kind == shim.Unknown || e.Kind != shim.Ignored && e.Session == "" {
-			t.Fatalf("%s %q: got %+v, want no event without a kind or a session", name, body, e)
-		}
-		if (e.Kind == shim.Call || e.Kind == shim.Result) && (e.Tool == "" || e.Params.Kind() != '{' || !e.Params.IsValid()) {
-			t.Fatalf("%s %q: tool %q, params %s, want a name and an object", name, body, e.Tool, e.Params)
-		}
-	})
 }

@@ -1,9 +1,9 @@
-package shim_test
+package catalogue_test
 
 import (
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -31,7 +31,7 @@ func TestACallOnItsWayFromTheModelHasTheNamesOfPolicy(t *testing.T) {
 		{"claude", "Bash", `not an object`, "exec", `not an object`},
 		{"", "Bash", `{"a":1}`, "Bash", `{"a":1}`},
 	} {
-		name, params := shim.Canonical(c.agent, c.name, []byte(c.params))
+		name, params := catalogue.Canonical(c.agent, c.name, []byte(c.params))
 		if name != c.want || string(params) != c.wantParams {
 			t.Errorf("%s %s %s: got %s %s, want %s %s", c.agent, c.name, c.params, name, params, c.want, c.wantParams)
 		}
@@ -61,7 +61,7 @@ func TestACallNobodyCanReadInOneWayReachesPolicyAsTheWorst(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, d := range append(unread, decoys...) {
-		name, params := shim.Canonical(d.agent, d.tool, []byte(d.params))
+		name, params := catalogue.Canonical(d.agent, d.tool, []byte(d.params))
 		args := tool.NewArgs(params)
 		if _, err := args.Fields(); err == nil {
 			t.Errorf("%s %s: policy reads %s", d.agent, d.tool, params)

@@ -1,4 +1,4 @@
-package shim
+package catalogue
 
 import (
 	"errors"
@@ -30,8 +30,11 @@ type clineEntry struct {
 }
 
 var clineLists = map[string]*clineList{
-	"run_commands":      {under: []string{"commands"}, alone: []string{"command", "cmd", "args"}, ours: "command", entry: clineCommand},
-	"read_files":        {under: []string{"files", "paths", "file_paths"}, alone: []string{"path", "file_path", "filePath"}, ours: "path", entry: clineMember("path", "file_path", "filePath")},
+	"run_commands": {under: []string{"commands"}, alone: []string{"command", "cmd", "args"}, ours: "command", entry: clineCommand},
+	"read_files": {
+		under: []string{"files", "paths", "file_paths"}, alone: []string{"path", "file_path", "filePath"},
+		ours: "path", entry: clineMember("path", "file_path", "filePath"),
+	},
 	"fetch_web_content": {under: []string{"requests"}, alone: []string{"url"}, ours: "url", entry: clineMember("url")},
 }
 

@@ -1,0 +1,106 @@
+// Package catalogue knows the agents: one file for each holds all that is particular to it.
+// Everything that is the same for all of them is elsewhere and takes an entry: shim asks the
+// server at an agent's hook, install writes hooks into its settings, settings compares them.
+//
+// An entry has two halves. Agent is what the hook program needs: the agent's names and those
+// of its tools, how its payloads are read and answered, what turns its hooks off, what its
+// contract cannot do. Setup is what the installer needs besides: where its settings are, what
+// is written into them, how it is tried. The hook program is started for every call and asks
+// for no Setup, so the linker leaves that half out of it; for the same reason this package
+// imports next to nothing, and the little that needs more (TOML, plugin files) is in install.
+//
+// Agents fail open in different ways, and the same reply means different things to them. So
+// the agent is named, never guessed, and an agent's own "ask" is never used: a project's
+// settings can answer it. Nothing here touches the world.
+//
+// Invariants:
+//   - the zero Kind, and an event nobody knows, are errors;
+//   - input that is cut short, repeats a key or has a wrong type is an error;
+//   - a tool gets the name of one of ours only from its agent's table;
+//   - where an explicit allow would remove the agent's own question, passing is silence.
+package catalogue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/agents/settings"
+)
+
+// Agent is what there is to know of an agent at its hooks. Read, Pass and Refuse are nil for
+// one that starts no program there.
+type Agent struct {
+	Name string // on the command line, in records, before the names of its sessions
+
+	Read   func(in Input, t *Tools) (*Event, error)
+	Pass   func(e *Event, notice string) []byte
+	Refuse func(e *Event, reason string) Reply
+	Warn   func(e *Event, reason string) (Reply, bool) // its own form of a warning; nil, or false: exit code 1
+	Change string                                      // its event before changed settings take effect; "": it has none
+	Limits Limits
+
+	Tools   *Tools // its own tools; nil: its events say which tool of ours it is
+	Proxied bool   // its calls come by the LLM proxy too, under the same names
+
+	Switches []settings.Switch // the settings that turn its hooks off
+	Watched  []string          // the files besides ours where they can stand, at home and in projects
+}
+
+// Limits are what an agent's contract cannot do. The zero Limits are those of one that tells
+// all.
+type Limits struct {
+	// Forgets says that not every result is reported. What a call can bring then counts
+	// from the moment it may run.
+	Forgets bool
+	Apart   bool // its sub-agents are sessions of their own, and not parts of one
+	Kin     bool // whose sub-agent a session is is said only when it starts
+}
+
+// agents are all that are known. They are made once: the LLM proxy asks for names at every call.
+var agents = []*Agent{
+	claude(), codex(), gemini(), copilot(), cursor(), opencode(), openclaw(), goose(), droid(), kiro(), windsurf(), cline(),
+}
+
+// Names lists the agents that start a program at their hooks.
+func Names() []string {
+	var out []string
+	for _, a := range agents {
+		if a.Read != nil {
+			out = append(out, a.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Find returns the agent of that name, if it starts a program at its hooks.
+func Find(name string) (*Agent, error) {
+	if a := Lookup(name); a != nil && a.Read != nil {
+		return a, nil
+	}
+	return nil, fmt.Errorf("unknown agent %q (want one of %s)", name, strings.Join(Names(), ", "))
+}
+
+// Lookup returns the agent of that name; nil where there is none.
+func Lookup(name string) *Agent {
+	for _, a := range agents {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// Decode reads a payload. The event's name on the command line is needed only for agents
+// that do not send it; where both are there they must agree.
+func (a *Agent) Decode(event string, body []byte) (*Event, error) {
+	e, err := a.Read(Input{event, body}, a.Tools)
+	if err != nil {
+		return nil, fmt.Errorf("read %s event: %w", a.Name, err)
+	}
+	if e.Kind != Ignored && e.Session == "" {
+		return nil, fmt.Errorf("read %s event: no session is named", a.Name)
+	}
+	return e, nil
+}

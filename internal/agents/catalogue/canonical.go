@@ -1,0 +1,36 @@
+package catalogue
+
+import (
+	"errors"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+// Canonical is what policy calls a tool of an agent and its parameters, for doors that see
+// the agent's calls on their way from the model. An agent nobody knows has no names of its
+// own. Parameters that cannot be read, or can be in two ways, are made so that nobody can
+// read them: the monitor takes those for the worst.
+func Canonical(agent, name string, params []byte) (string, []byte) {
+	a := Lookup(agent)
+	if a == nil || !a.Proxied {
+		return name, params
+	}
+	canonical := a.Tools.canonical(name)
+	if !strictjson.Value(params).IsValid() {
+		return canonical, params
+	}
+	renamed, err := a.Tools.params(name, params)
+	switch {
+	case errors.Is(err, errAmbiguous):
+		return canonical, append([]byte(ambiguous), params...) // still one call for each: an approval is for one of them
+	case err != nil:
+		return canonical, append([]byte(unreadable), params...)
+	}
+	return canonical, renamed
+}
+
+// They stand before parameters that cannot be read in one way, and make them no JSON.
+const (
+	ambiguous  = "named in two ways: "
+	unreadable = "not understood: "
+)
