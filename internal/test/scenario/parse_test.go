@@ -154,7 +154,7 @@ func FuzzParse(f *testing.F) {
 		if len(s.Steps) == 0 || len(s.IDs) == 0 || s.Title == "" {
 			t.Errorf("accepted a scenario without steps, ids or title")
 		}
-		if text, _ := s.Update(nil); len(text) == 0 {
+		if text, _, err := s.Update(nil); err != nil || len(text) == 0 {
 			t.Errorf("an update of nothing lost the text")
 		}
 	})
