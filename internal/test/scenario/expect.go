@@ -176,7 +176,7 @@ func (m Mismatch) Error() string {
 // check compares a step's outcome with what it expects.
 func (r *run) check(st *Step, o *Outcome) {
 	known := expectations()
-	list := st.under(r.preset).Expect
+	list := st.Expected(r.preset).Expect
 	for _, want := range list {
 		e := known[want.Key]
 		r.compare(st, want, e, e.get(o))

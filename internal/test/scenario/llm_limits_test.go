@@ -2,7 +2,6 @@ package scenario_test
 
 import (
 	"strings"
-	"testing"
 
 	"github.com/tidemark/tidemark/internal/test/scenario"
 )
@@ -62,73 +61,4 @@ func llmBlind(verb scenario.Verb, o *scenario.Outcome) {
 // llmHides is true of what a story expects of that.
 func llmHides(m scenario.Mismatch) bool {
 	return strings.HasPrefix(m.Step, "call ") && (m.Key == "reasons" || m.Key == "notice")
-}
-
-// TestWhatADoorCannotTellIsListed keeps the tables of untold stories honest: a story in
-// one of them cannot be told, and one that is not shows at least something.
-func TestWhatADoorCannotTellIsListed(t *testing.T) {
-	all := readAll(t)
-	for _, door := range doors {
-		for name := range door.mute {
-			if all[name] == nil {
-				t.Errorf("%s: there is no story %s", door.name, name)
-			}
-		}
-		whole, partly, calls := 0, 0, 0
-		for name, s := range all {
-			if len(door.mute) == 0 || !s.Through(door.name) {
-				continue
-			}
-			shown, unseen, problems := tell(t, s, scenario.Shipped(), door)
-			switch {
-			case door.mute[name] != "":
-				if shown > 0 && len(problems) == 0 {
-					t.Errorf("%s: %s is told well, though it is listed as untold: %s", door.name, name, door.mute[name])
-				}
-				continue
-			case shown == 0:
-				t.Errorf("%s: %s shows nothing that is expected; list it with the reason", door.name, name)
-			case unseen == 0:
-				whole++
-			default:
-				partly++
-			}
-			calls += shown
-		}
-		if len(door.mute) > 0 {
-			t.Logf("%s: %d stories told whole, %d in part, %d not; %d steps with expectations seen", door.name, whole, partly, len(door.mute), calls)
-		}
-	}
-}
-
-// tell plays a story through the engine and a door. It returns how many steps that expect
-// something the door showed, how many it did not see, and what differs.
-func tell(t *testing.T, s *scenario.Scenario, preset string, door door) (shown, unseen int, problems []string) {
-	t.Helper()
-	first, err := played(t, s, preset, doors[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := played(t, s, preset, door)
-	if err != nil {
-		return 0, 0, []string{err.Error()}
-	}
-	missed := map[int]bool{}
-	for i, st := range s.Steps {
-		for _, pos := range report.Unseen {
-			missed[i] = missed[i] || pos == st.Pos
-		}
-		if len(st.Expect) == 0 || st.Verb == scenario.VerbWants {
-			continue
-		}
-		if missed[i] {
-			unseen++
-		} else if st.Verb != scenario.VerbState {
-			shown++
-		}
-	}
-	if err := door.misses(report); err != nil {
-		problems = append(problems, err.Error())
-	}
-	return shown, unseen, append(problems, differences(s, door, first.Outcomes, report)...)
 }

@@ -54,6 +54,15 @@ func TestParseNamesEveryFaultWithItsLine(t *testing.T) {
 			`x.txtar:5:19: unknown trust level "bad" (want system, owner, local, shared, external or untrusted)`}},
 		{"an expectation of another verb", head + "-- events --\n- turn: {}\n  expect: {verdict: allow}\n", []string{
 			`x.txtar:5:12: unknown key "verdict" in [0].expect`}},
+		{"a line of the preset that expect speaks of", head + "-- events --\n- turn: {}\n  classic: {taint: owner}\n", []string{
+			"x.txtar:5:3: what classic answers is what expect says"}},
+		{"a line of a preset in a story that names its own", head + "-- policy.yaml --\npreset: paranoid\n-- events --\n- turn: {}\n  " +
+			scenario.Shipped() + ": {taint: owner}\n", []string{
+			"x.txtar:7:3: the story's policy names its preset, so expect is all there is to say"}},
+		{"a line of a preset nobody tells stories under", head + "-- events --\n- turn: {}\n  paranoid: {taint: owner}\n", []string{
+			`x.txtar:5:3: unknown step "paranoid"`}},
+		{"a line without a verdict", head + "-- events --\n- call: {tool: exec}\n  expect: {verdict: allow}\n  " + scenario.Shipped() + ": {taint: owner}\n", []string{
+			"x.txtar:4:3: the call does not say which verdict it expects"}},
 		{"a result of a held call", head + "-- events --\n- call: {tool: exec}\n  expect: {verdict: deny}\n  result: x\n", []string{
 			"x.txtar:4:3: a call that does not run brings no result"}},
 		{"a result of no call", head + "-- events --\n- result: {call: a, content: x}\n", []string{

@@ -36,8 +36,8 @@ func (s *Scenario) Presets() []string {
 	return slices.Compact([]string{ByLevels, Shipped()})
 }
 
-// under are a step's expectations under a preset: its own line, or what it expects of all.
-func (st *Step) under(preset string) Answers {
+// Expected are a step's expectations under a preset: its own line, or what it expects of all.
+func (st *Step) Expected(preset string) Answers {
 	if own, ok := st.Under[preset]; ok {
 		return own
 	}

@@ -22,7 +22,7 @@ func (s *Scenario) Restate(report *Report) (text []byte, changed []string, err e
 	w := &restater{run: r, lines: strings.Split(string(s.data), "\n"), files: map[string]string{}}
 	for i := len(s.Steps) - 1; i >= 0; i-- { // lines further up keep their numbers
 		st, o := &s.Steps[i], &report.Outcomes[i]
-		if was, is := verdictOf(st.under(r.preset).Expect), o.Verdict; was != is {
+		if was, is := verdictOf(st.Expected(r.preset).Expect), o.Verdict; was != is {
 			changed = append(changed, fmt.Sprintf("%s:%d: %s: %s, was %s", s.Name, st.Pos.Line, st.name(), is, was))
 		}
 		w.step(st, o)

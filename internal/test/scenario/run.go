@@ -125,7 +125,7 @@ var errUnasked = errors.New("nobody has asked")
 
 func (r *run) play(ctx context.Context, st *Step) error {
 	o, err := r.do(ctx, st)
-	unasked, moot := errors.Is(err, errUnasked), st.under(r.preset).Unasked
+	unasked, moot := errors.Is(err, errUnasked), st.Expected(r.preset).Unasked
 	switch {
 	case unasked && len(r.report.Unseen) > 0: // asked in a step that the door did not see
 		r.report.Unseen = append(r.report.Unseen, st.Pos)

@@ -206,63 +206,22 @@ func save(t *testing.T, s *scenario.Scenario, text []byte, err error) {
 // machine or on chance.
 func TestRunsAreRepeatable(t *testing.T) {
 	for name, s := range readAll(t) {
-		first, err := s.Run(t.Context(), engine)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		again, err := s.Run(t.Context(), engine)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if diff := cmp.Diff(first.Outcomes, again.Outcomes); diff != "" {
-			t.Errorf("%s: two runs differ:\n%s", name, diff)
-		}
-	}
-}
-
-// PRV-22 SEQ-07
-// TestEveryAttackHasItsHarmlessTwin keeps the stories honest: an attack is stopped
-// somewhere, and the same story without it is not stopped anywhere.
-func TestEveryAttackHasItsHarmlessTwin(t *testing.T) {
-	all := readAll(t)
-	want := []string{
-		"atlas-T0051", "atlas-T0054", "atlas-T0043", "atlas-T0040", "atlas-T0048", "atlas-T0056", "atlas-T0052", "atlas-T0055",
-		"story-restaurant", "story-calendar", "story-code-review",
-	}
-	for _, name := range want {
-		if all[name+"-attack"] == nil {
-			t.Errorf("%s-attack.txtar is missing", name)
+		for _, preset := range s.Presets() {
+			first, err := played(t, s, preset, doors[0])
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			rig := engine
+			rig.Preset = preset
+			again, err := s.Run(t.Context(), rig)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if diff := cmp.Diff(first.Outcomes, again.Outcomes); diff != "" {
+				t.Errorf("%s: two runs under %s differ:\n%s", name, preset, diff)
+			}
 		}
 	}
-	for name, s := range all {
-		twin, ok := strings.CutSuffix(name, "-attack")
-		if !ok {
-			continue
-		}
-		if !stops(t, s) {
-			t.Errorf("%s: nothing is stopped", name)
-		}
-		if h := all[twin+"-harmless"]; h == nil {
-			t.Errorf("%s has no %s-harmless.txtar", name, twin)
-		} else if stops(t, h) {
-			t.Errorf("%s-harmless: something is stopped", twin)
-		}
-	}
-}
-
-// stops reports whether any call or turn is stopped.
-func stops(t *testing.T, s *scenario.Scenario) bool {
-	t.Helper()
-	report, err := s.Run(t.Context(), engine)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range report.Outcomes {
-		if o.Blocked || o.Verdict != "" && o.Verdict != "allow" {
-			return true
-		}
-	}
-	return false
 }
