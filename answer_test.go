@@ -34,7 +34,7 @@ func (w *world) says(session string, from trust.Sender, message string) tidemark
 
 // PRV-18
 func TestTheOwnersCodeLetsTheExactCallThroughOnce(t *testing.T) {
-	w, c, code := held(t, "")
+	w, c, code := held(t, byLevels)
 	if !regexp.MustCompile(`^[0-9a-f]{8}$`).MatchString(code) {
 		t.Fatalf("got the code %q, want 8 hex characters", code)
 	}
@@ -265,7 +265,7 @@ func TestAnApprovalDoesNotSurviveAChange(t *testing.T) {
 		})
 	}
 	t.Run("for the worse", func(t *testing.T) {
-		w := newWorld(t, "")
+		w := newWorld(t, byLevels)
 		w.ownerSays("s", "go")
 		w.runs(main("s"), call("vestige_search", `{}`), "x")
 		c := call("exec", `{}`)
@@ -449,7 +449,7 @@ func TestNoResultResetsTrust(t *testing.T) {
 
 // BEY-07
 func TestAResetIsRecordedAndInTheGraph(t *testing.T) {
-	w := newWorld(t, "")
+	w := newWorld(t, byLevels)
 	w.ownerSays("s", "go")
 	w.taints("s")
 	if err := w.Reset(t.Context(), main("s"), "admin", "http"); err != nil {

@@ -89,7 +89,7 @@ func TestAHostWithoutSenderMetadataGetsTheConfiguredLevel(t *testing.T) {
 		"classification: {withoutSenderMetadata: owner}":  trust.Owner,
 		"classification: {withoutSenderMetadata: shared}": trust.Shared,
 	} {
-		w := newWorld(t, file)
+		w := newWorld(t, byLevels+file)
 		sender := trust.Sender{Unknown: true, Provider: "discord", ID: "1", IsOwner: true} // what such a host says counts for nothing
 		if got := w.begin(tidemark.Turn{Ref: main("s"), Sender: sender}).Taint.Level; got != want {
 			t.Errorf("%q: got %s, want %s", file, got, want)
@@ -172,7 +172,7 @@ func TestAHookOfAnotherSenderLowersTheFreshTurn(t *testing.T) {
 }
 
 func TestACallNobodyAnnouncedIsUntrusted(t *testing.T) {
-	w := newWorld(t, "")
+	w := newWorld(t, byLevels)
 	v := w.want(policy.Confirm, main("s"), call("exec", `{}`))
 	if v.Taint.Level != trust.Untrusted {
 		t.Errorf("got %s, want untrusted: nobody began this session", v.Taint.Level)

@@ -55,7 +55,7 @@ func TestAnAllowedCallCostsFewAllocations(t *testing.T) {
 		"with arguments":    call("read", `{"path":"notes/today.md"}`),
 		"without arguments": call("session_status"),
 	} {
-		w := newWorldOn(t, "", nowhere{})
+		w := newWorldOn(t, byLevels, nowhere{})
 		w.ownerSays("s", "go")
 		if got := testing.AllocsPerRun(1000, allowed(t, w, c)); got > 2 {
 			t.Errorf("%s: got %v allocations, want at most 2", name, got)
@@ -64,13 +64,13 @@ func TestAnAllowedCallCostsFewAllocations(t *testing.T) {
 }
 
 func BenchmarkDecide(b *testing.B) {
-	w := newWorldOn(b, "", nowhere{})
+	w := newWorldOn(b, byLevels, nowhere{})
 	w.ownerSays("s", "go")
 	loop(b, allowed(b, w, call("read", `{"path":"notes/today.md"}`)))
 }
 
 func BenchmarkDecideParallel(b *testing.B) {
-	w := newWorldOn(b, "", nowhere{})
+	w := newWorldOn(b, byLevels, nowhere{})
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		ref := main(fmt.Sprintf("s%p", pb))
@@ -132,7 +132,7 @@ func benchmarkCEL(b *testing.B, parsing bool) {
 
 // after is a session with that many events behind it.
 func after(b *testing.B, events int) *world {
-	w := newWorldOn(b, "", nowhere{})
+	w := newWorldOn(b, byLevels, nowhere{})
 	w.ownerSays("s", "go")
 	grow(b, w, "s", events)
 	return w
@@ -170,7 +170,7 @@ func BenchmarkDecideAfter100000(b *testing.B) {
 }
 
 func BenchmarkObserve(b *testing.B) {
-	w := newWorldOn(b, "", nowhere{})
+	w := newWorldOn(b, byLevels, nowhere{})
 	w.ownerSays("s", "go")
 	page := tool.Result{Name: "web_fetch", Args: []byte(`{"url":"https://example.com/page"}`), Content: []byte(strings.Repeat("An ordinary page with a few words on it. ", 50))}
 	ctx := context.Background()
@@ -183,7 +183,7 @@ func BenchmarkObserve(b *testing.B) {
 
 // BenchmarkDecideRecorded pays for encoding, hashing and keeping the record too.
 func BenchmarkDecideRecorded(b *testing.B) {
-	w := newWorldOn(b, "", memory.New())
+	w := newWorldOn(b, byLevels, memory.New())
 	w.ownerSays("s", "go")
 	loop(b, allowed(b, w, call("read", `{"path":"notes/today.md"}`)))
 }
@@ -208,7 +208,7 @@ const megabyte = 1 << 20
 func TestIdleSessionsAreSmall(t *testing.T) {
 	const sessions = 10_000
 	got := heap(func() any {
-		w := newWorldOn(t, "", nowhere{})
+		w := newWorldOn(t, byLevels, nowhere{})
 		for i := range sessions {
 			s := fmt.Sprintf("session-%d", i)
 			w.ownerSays(s, "what is on the page?")
@@ -227,7 +227,7 @@ func TestIdleSessionsAreSmall(t *testing.T) {
 
 func TestALongSessionIsSmall(t *testing.T) {
 	if got := heap(func() any {
-		w := newWorldOn(t, "", nowhere{})
+		w := newWorldOn(t, byLevels, nowhere{})
 		w.ownerSays("s", "go")
 		grow(t, w, "s", 100_000)
 		return w
@@ -235,7 +235,7 @@ func TestALongSessionIsSmall(t *testing.T) {
 		t.Errorf("100,000 events: got %d MB, want less than 20", got/megabyte)
 	}
 	if got := heap(func() any {
-		w := newWorldOn(t, "", nowhere{})
+		w := newWorldOn(t, byLevels, nowhere{})
 		w.ownerSays("s", "go")
 		for i := range 20_000 { // an agent that invents tools and asks without end
 			name := fmt.Sprintf("tool_%d", i)
@@ -252,7 +252,7 @@ func BenchmarkMemoryOfIdleSessions(b *testing.B) {
 	const sessions = 10_000
 	for b.Loop() {
 		used := heap(func() any {
-			w := newWorldOn(b, "", nowhere{})
+			w := newWorldOn(b, byLevels, nowhere{})
 			for i := range sessions {
 				s := fmt.Sprintf("session-%d", i)
 				w.ownerSays(s, "what is on the page?")

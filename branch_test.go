@@ -121,7 +121,7 @@ func TestTaintCannotBeLaunderedThroughAChild(t *testing.T) {
 
 // BEY-03
 func TestBranchesOfOneSessionDiffer(t *testing.T) {
-	w := newWorld(t, "")
+	w := newWorld(t, byLevels)
 	w.ownerSays("s", "go")
 	a, b := inBranch("s", "a"), inBranch("s", "b")
 	w.begin(tidemark.Turn{Ref: a, Forked: true, Sender: owner()})

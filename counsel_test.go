@@ -229,7 +229,7 @@ func TestTheAuditorSeesTheUsersWordsAndNothingElse(t *testing.T) {
 			if kind == "consistency" {
 				file = "taintEscalation: {review: auto}"
 			}
-			w := newWorld(t, file).with(o, nil)
+			w := newWorld(t, byLevels+file).with(o, nil)
 			w.ownerSays("s", "Research restaurants")
 			w.says("s", stranger(), canary+" from somebody in the group")
 			w.end(main("s"))

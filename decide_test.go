@@ -15,7 +15,7 @@ import (
 
 // PRV-07
 func TestTheTraceOfTheSeed(t *testing.T) {
-	w := newWorld(t, "")
+	w := newWorld(t, byLevels)
 	w.ownerSays("s", "summarise")
 	trace := []struct {
 		call tool.Call
@@ -246,7 +246,7 @@ func TestATrustAHostDeclaresCanOnlyLower(t *testing.T) {
 
 // PRV-02 PRV-14
 func TestWhatAToolMayAndWhatItBringsAreTwoThings(t *testing.T) {
-	w := newWorld(t, "")
+	w := newWorld(t, byLevels)
 	w.ownerSays("s", "go")
 	w.taints("s")
 	for _, safe := range strings.Fields("read memory_search memory_get web_fetch web_search image session_status sessions_list sessions_history agents_list vestige_search vestige_promote vestige_demote") {

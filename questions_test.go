@@ -42,7 +42,7 @@ func TestAQuestionShowsItsEvidence(t *testing.T) {
 
 // BEY-10
 func TestApproveSimilarCoversWhatFitsAndNothingWorse(t *testing.T) {
-	w := newWorld(t, "")
+	w := newWorld(t, byLevels)
 	w.says("s", trust.Sender{Provider: "discord", ID: "1", IsOwner: true, Group: "g"}, "go")
 	id := w.want(policy.Confirm, main("s"), call("send_email", `{"to":"bob@example.com","body":"1"}`)).Held.ID
 	out, err := w.Answer(t.Context(), tidemark.Vote{
@@ -120,7 +120,7 @@ func TestAQuestionHasOneOutcomeAndKeepsIt(t *testing.T) {
 }
 
 func TestAResetMakesAQuestionPointless(t *testing.T) {
-	w, c, _ := held(t, "")
+	w, c, _ := held(t, byLevels)
 	id := w.questions()[0].ID
 	if err := w.Reset(t.Context(), main("s"), "owner", "http"); err != nil {
 		t.Fatal(err)

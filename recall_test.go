@@ -13,7 +13,7 @@ import (
 
 // BEY-03
 func TestABranchStartsFromExactlyWhatItsDoorRead(t *testing.T) {
-	w := newWorld(t, "")
+	w := newWorld(t, byLevels)
 	w.ownerSays("s", "look")
 	w.runs(main("s"), call("web_fetch", `{"url":"https://x.example"}`), "page")
 	start := trust.Label{Level: trust.Local, Sensitivity: trust.Private}

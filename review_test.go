@@ -154,7 +154,7 @@ func TestAReleaseHasItsLimits(t *testing.T) {
 		w.want(policy.Deny, main("s"), memoryWrite())
 	})
 	t.Run("not the level: a person has read it", func(t *testing.T) {
-		w := newWorld(t, "")
+		w := newWorld(t, byLevels)
 		w.ownerSays("s", "go")
 		w.runs(main("s"), call("vestige_search", `{}`), "x")
 		id := w.want(policy.Confirm, main("s"), memoryWrite()).Write

@@ -216,7 +216,7 @@ func TestAConflictThatDoesNotEndIsAnError(t *testing.T) {
 func TestAConflictWithALogThatCannotBeReadIsAnError(t *testing.T) {
 	store := newFakeStore()
 	w := busy(t, store)
-	w.again().taints("s")
+	w.again().ownerSays("s", "more")
 	store.load = unreadable(errors.New("disk gone"))
 	if v, err := w.Decide(t.Context(), main("s"), call("read", `{}`)); !errors.Is(err, tidemark.ErrUnavailable) || v.Permit != nil {
 		t.Errorf("got %v, want ErrUnavailable", err)

@@ -11,7 +11,7 @@ import (
 
 // BEY-11
 func TestAMessageNamesTheRuleTheEvidenceAndTheWayOut(t *testing.T) {
-	w := newWorld(t, "toolOverrides: {cron: {untrusted: restrict}}")
+	w := newWorld(t, byLevels+"toolOverrides: {cron: {untrusted: restrict}}")
 	w.ownerSays("s", "go")
 	if v := w.want(policy.Allow, main("s"), call("exec", `{}`)); v.Message() != "" {
 		t.Errorf("of an allowed call: got %q", v.Message())

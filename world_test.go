@@ -86,12 +86,16 @@ func newMonitor(t testing.TB, o tidemark.Options) *tidemark.Monitor {
 
 func parse(t testing.TB, file string) *policy.Set {
 	t.Helper()
-	set, faults := policy.Parse("policy.yaml", classic(file))
+	set, faults := policy.Parse("policy.yaml", []byte(file))
 	if err := faults.Err(); err != nil {
 		t.Fatalf("policy: %v", err)
 	}
 	return set
 }
+
+// byLevels begins the policy of a test that is about levels, or whose calls are to be asked
+// about whatever they say. All others run under the shipped preset.
+const byLevels = "preset: classic\n"
 
 // The senders of the tests.
 func owner() trust.Sender    { return trust.Sender{Provider: "discord", ID: "1", IsOwner: true} }
@@ -299,15 +303,4 @@ func (w *world) questions() []tidemark.Question {
 		w.Fatalf("list questions: %v", err)
 	}
 	return all
-}
-
-// classic is a file that judges by levels alone, unless it names a preset itself.
-func classic(file string) []byte {
-	switch {
-	case strings.Contains(file, "preset"):
-		return []byte(file)
-	case strings.HasPrefix(strings.TrimSpace(file), "{"):
-		return []byte(strings.Replace(file, "{", `{"preset": "classic", `, 1))
-	}
-	return []byte(file + "\npreset: classic\n")
 }

@@ -35,8 +35,8 @@ type want struct {
 
 // proof is a test or a story that says which requirement it proves.
 type proof struct {
-	name string // as documents cite it
-	door string // through which it proves; empty for the inside
+	name  string   // as documents cite it
+	doors []string // through which it proves; none for the inside
 }
 
 func readRequirements(t *tree) ([]want, error) {
@@ -79,12 +79,20 @@ func findProofs(t *tree) (map[string][]proof, error) {
 			}
 		}
 	}
-	err := t.walk(func(name string, data []byte) error {
+	stories, err := storyDoors(t)
+	if err != nil {
+		return nil, err
+	}
+	err = t.walk(func(name string, data []byte) error {
 		if !strings.HasSuffix(name, ".txtar") || strings.HasPrefix(name, "internal/test/archtest/") {
 			return nil
 		}
 		for _, m := range mentioned(string(txtar.Parse(data).Comment)) {
-			found[m] = append(found[m], proof{name, doorOf(path.Dir(name))})
+			doors := doorOf(path.Dir(name))
+			if story, ok := strings.CutPrefix(name, "scenarios/"); ok {
+				doors = stories[strings.TrimSuffix(story, ".txtar")]
+			}
+			found[m] = append(found[m], proof{name, doors})
 		}
 		return nil
 	})
@@ -109,23 +117,59 @@ func testCitation(dir, name string) string {
 
 // doorOf says through which door the tests of a folder go. The packages anybody can
 // import are a door too.
-func doorOf(dir string) string {
+func doorOf(dir string) []string {
 	first, _, _ := strings.Cut(dir, "/")
 	switch {
-	case first == "scenarios":
-		return "all"
 	case dir == "internal/httpapi":
-		return "HTTP"
+		return []string{"HTTP"}
 	case within(dir, []string{"internal/llm/...", "internal/agents/..."}):
-		return strings.Split(dir, "/")[1]
+		return []string{strings.Split(dir, "/")[1]}
 	case dir == "internal/app": // its tests drive a whole server over its sockets
-		return "HTTP"
+		return []string{"HTTP"}
 	case first == "cmd":
-		return "CLI"
+		return []string{"CLI"}
 	case first == "internal" || first == "scripts":
-		return ""
+		return nil
 	}
-	return "Go"
+	return []string{"Go"}
+}
+
+// storiesFile is the table of what each door shows of each story; a test of
+// internal/test/scenario keeps it true.
+const storiesFile = "scenarios/doors.txt"
+
+// storyNames are the doors of that table as documents call them.
+var storyNames = map[string]string{"engine": "Go", "http": "HTTP"}
+
+// storyDoors reads, by story, through which doors it came. A story without a row came
+// through none.
+func storyDoors(t *tree) (map[string][]string, error) {
+	data, err := fs.ReadFile(t.files, storiesFile)
+	if err != nil {
+		return nil, err
+	}
+	var head []string
+	out := map[string][]string{}
+	for line := range strings.Lines(string(data)) {
+		cells := strings.Fields(line)
+		switch {
+		case len(cells) == 0 || strings.HasPrefix(line, "#"):
+		case head == nil:
+			head = cells
+		case len(cells) != len(head):
+			return nil, fmt.Errorf("read %s: %q has %d cells, the head has %d", storiesFile, cells[0], len(cells), len(head))
+		default:
+			doors := out[cells[0]]
+			for i, cell := range cells[2 : len(cells)-2] { // besides story, preset, less, more
+				if cell != "-" && cell != "0" {
+					doors = append(doors, cmp.Or(storyNames[head[i+2]], head[i+2]))
+				}
+			}
+			slices.Sort(doors)
+			out[cells[0]] = slices.Compact(doors)
+		}
+	}
+	return out, nil
 }
 
 // checkIDs keeps the ids that code and tests name in step with the list: none unknown,
@@ -149,7 +193,7 @@ func checkIDs(t *tree) []string {
 	}
 	for _, w := range list {
 		got := proofs[w.id]
-		doors := slices.DeleteFunc(slices.Clone(got), func(p proof) bool { return p.door == "" })
+		doors := slices.DeleteFunc(slices.Clone(got), func(p proof) bool { return len(p.doors) == 0 })
 		switch {
 		case w.state == "planned" && len(got) > 0:
 			out.in(w.id, "%s names it: take the (planned) away or make it (partly)", got[0].name)

@@ -103,9 +103,7 @@ func parityCells(w want, list []proof) (through, by string) {
 	}
 	var doors, names []string
 	for _, p := range list {
-		if p.door != "" {
-			doors = append(doors, p.door)
-		}
+		doors = append(doors, p.doors...)
 		names = append(names, "`"+p.name+"`")
 	}
 	slices.Sort(doors)

@@ -29,7 +29,8 @@ func (r *run) around(ctx context.Context, st *Step) (Outcome, error) {
 		o.Asked = r.world.counsel.questions()
 		return o, err
 	case VerbGraph:
-		return r.graph(ctx, window, st)
+		text, err := window.Picture(ctx, st.Ref.Session, st.Ref.Turn)
+		return Outcome{Picture: text}, err
 	case VerbReload:
 		return Outcome{}, r.reload(ctx, st)
 	case VerbRestart:
@@ -77,17 +78,8 @@ func (r *run) revoke(ctx context.Context, desk Desk, st *Step) error {
 	return desk.Revoke(ctx, st.Ref.Session, v.Grants[len(v.Grants)-1].ID)
 }
 
-func (r *run) graph(ctx context.Context, window Window, st *Step) (Outcome, error) {
-	text, err := window.Picture(ctx, st.Ref.Session, st.Ref.Turn)
-	if err != nil {
-		return Outcome{}, err
-	}
-	r.compareFile(Mismatch{Pos: st.Pos, Step: st.name(), Key: st.File}, st.File, text)
-	return Outcome{Picture: text}, nil
-}
-
 func (r *run) reload(ctx context.Context, st *Step) error {
-	set, faults, err := r.s.load(st.File)
+	set, faults, err := r.s.load(st.File, r.preset)
 	if err != nil {
 		return err
 	}
@@ -121,7 +113,7 @@ func pick(from []asked, n int, what string) (asked, error) {
 		n = len(from)
 	}
 	if n < 1 || n > len(from) {
-		return asked{}, fmt.Errorf("there is no %s %d: %d so far", what, n, len(from))
+		return asked{}, fmt.Errorf("there is no %s %d: %d so far: %w", what, n, len(from), errUnasked)
 	}
 	return from[n-1], nil
 }

@@ -23,6 +23,7 @@ type reply struct {
 	answer   string   // allow, block, consistent, inconsistent, unsure, deny, error
 	reason   string
 	rules    string // of plan
+	under    string // the only preset that asks for it; "" for all
 }
 
 func (r *reply) fits(kind, tool, text string) bool {
@@ -40,7 +41,8 @@ type counsel struct {
 	used  []bool   // guarded by mu; by reply
 }
 
-func newCounsel(replies []reply) *counsel {
+func newCounsel(all []reply, preset string) *counsel {
+	replies := slices.DeleteFunc(slices.Clone(all), func(r reply) bool { return r.under != "" && r.under != preset })
 	return &counsel{replies: replies, used: make([]bool, len(replies))}
 }
 

@@ -46,13 +46,16 @@ func (d *decoder) events() {
 
 // oneStep reads a map with exactly one verb, and what else the verb allows.
 func (d *decoder) oneStep(n *configfile.Node) {
-	d.step = &Step{Pos: n.Pos, given: map[string]bool{}}
+	d.step = &Step{Pos: n.Pos, given: map[string]bool{}, Under: map[string]Answers{}}
 	verbs, before := d.read(), len(d.Faults)
 	var expect *configfile.Node
+	var own []configfile.Key
 	for _, k := range d.Entries(n) {
 		switch read := verbs[Verb(k.Name)]; {
 		case k.Name == "expect":
-			expect = k.Value
+			expect, d.step.expectLine = k.Value, k.Pos.Line
+		case isPreset(k.Name):
+			own = append(own, k)
 		case k.Name == string(VerbResult) && n.Get(string(VerbCall)) != nil:
 			d.resultOf(k.Value, true)
 		case read == nil:
@@ -72,6 +75,9 @@ func (d *decoder) oneStep(n *configfile.Node) {
 	}
 	d.last = d.step.Ref.Session
 	d.expect(expect)
+	for _, k := range own {
+		d.presetLine(k)
+	}
 	d.s.Steps = append(d.s.Steps, *d.step)
 }
 

@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/policy"
 )
 
 // match says how an expected value is compared.
 type match uint8
 
 const (
-	exact    match = iota // equal
+	exact    match = iota // equal; it says what is decided, so only a person changes it
+	named                 // equal; the name of a rule, which may be given another
 	contains              // the expected text is part of the one found; "" means there is none
 	inFile                // equal to a file of the archive
 )
@@ -43,9 +45,9 @@ func expectations() map[string]expected {
 
 		"verdict":  {func(o *Outcome) any { return o.Verdict }, exact, call},
 		"kind":     {func(o *Outcome) any { return o.Kind }, exact, call},
-		"rule":     {func(o *Outcome) any { return o.Rule }, exact, slices.Concat(begins, asked, call)},
+		"rule":     {func(o *Outcome) any { return o.Rule }, named, slices.Concat(begins, asked, call)},
 		"reason":   {func(o *Outcome) any { return o.Reason }, contains, slices.Concat(asked, call)},
-		"reasons":  {func(o *Outcome) any { return o.Reasons }, exact, call},
+		"reasons":  {func(o *Outcome) any { return o.Reasons }, named, call},
 		"evidence": {func(o *Outcome) any { return o.Evidence }, contains, call},
 		"text":     {func(o *Outcome) any { return o.Text }, inFile, call},
 		"approved": {func(o *Outcome) any { return o.Approved }, exact, call},
@@ -65,39 +67,56 @@ func expectations() map[string]expected {
 		"writes":    {func(o *Outcome) any { return o.Writes }, exact, state},
 		"task":      {func(o *Outcome) any { return o.Task }, exact, state},
 		"asked":     {func(o *Outcome) any { return o.Asked }, exact, state},
+
+		"picture": {func(o *Outcome) any { return o.Picture }, inFile, []Verb{VerbGraph}},
 	}
 }
 
 // expect reads a step's expectations and refuses steps that expect nothing where
 // they should.
 func (d *decoder) expect(n *configfile.Node) {
-	known := expectations()
+	if n != nil {
+		d.step.Expect = append(d.step.Expect, d.expectFields(n)...)
+	}
+	d.checkAnswers(d.step.Expect)
+	if d.step.Verb == VerbCall && d.step.Result != nil && verdictOf(d.step.Expect) != policy.Allow.String() {
+		d.Errorf(d.step.Pos, "a call that does not run brings no result")
+	}
+}
+
+// expectFields reads a map of expectations that the step's verb can have.
+func (d *decoder) expectFields(n *configfile.Node) []Expectation {
+	var out []Expectation
 	fields := map[string]func(*configfile.Node){}
-	for key, e := range known {
+	for key, e := range expectations() {
 		if slices.Contains(e.verbs, d.step.Verb) {
 			fields[key] = func(v *configfile.Node) {
 				d.checkExpected(key, e, v)
-				d.step.Expect = append(d.step.Expect, Expectation{Key: key, Value: v})
+				out = append(out, Expectation{Key: key, Value: v})
 			}
 		}
 	}
-	if n != nil {
-		d.Fields(n, fields)
-	}
-	var verdict string
-	for _, e := range d.step.Expect {
-		if e.Key == "verdict" {
-			verdict = e.Value.Text
-		}
-	}
+	d.Fields(n, fields)
+	return out
+}
+
+// checkAnswers refuses what could not fail.
+func (d *decoder) checkAnswers(list []Expectation) {
 	switch {
-	case d.step.Verb == VerbCall && verdict == "":
+	case d.step.Verb == VerbCall && verdictOf(list) == "":
 		d.Hintf(d.step.Pos, "add expect: {verdict: allow}", "the call does not say which verdict it expects")
-	case d.step.Verb == VerbCall && verdict != "allow" && d.step.Result != nil:
-		d.Errorf(d.step.Pos, "a call that does not run brings no result")
-	case d.step.Verb == VerbState && len(d.step.Expect) == 0:
+	case d.step.Verb == VerbState && len(list) == 0:
 		d.Errorf(d.step.Pos, "state without expect looks at nothing")
 	}
+}
+
+func verdictOf(list []Expectation) string {
+	for _, e := range list {
+		if e.Key == "verdict" {
+			return e.Value.Text
+		}
+	}
+	return ""
 }
 
 // checkExpected refuses values that could never match.
@@ -138,7 +157,8 @@ type Mismatch struct {
 	Got  string
 	Want string
 
-	update func(*rewriter) bool // nil where only a person can say what should be expected
+	words  bool                 // a text does not hold the words it should; only a person can say which
+	update func(*rewriter) bool // puts a name or a whole text in; nil for everything else
 }
 
 // Error is file:line: step: key: got, want.
@@ -156,11 +176,12 @@ func (m Mismatch) Error() string {
 // check compares a step's outcome with what it expects.
 func (r *run) check(st *Step, o *Outcome) {
 	known := expectations()
-	for _, want := range st.Expect {
+	list := st.Expected(r.preset).Expect
+	for _, want := range list {
 		e := known[want.Key]
 		r.compare(st, want, e, e.get(o))
 	}
-	if o.Error != "" && !slices.ContainsFunc(st.Expect, func(e Expectation) bool { return e.Key == "error" }) {
+	if o.Error != "" && !slices.ContainsFunc(list, func(e Expectation) bool { return e.Key == "error" }) {
 		r.miss(Mismatch{Pos: st.Pos, Step: st.name(), Key: "error", Got: o.Error, Want: "none"})
 	}
 }
@@ -177,13 +198,15 @@ func (r *run) compare(st *Step, want Expectation, e expected, got any) {
 		if w == "" && text == "" || w != "" && strings.Contains(text, w) {
 			return
 		}
-		m.Got, m.Want = fmt.Sprintf("%q", text), fmt.Sprintf("text with %q in it", w)
+		m.Got, m.Want, m.words = fmt.Sprintf("%q", text), fmt.Sprintf("text with %q in it", w), true
 	default:
 		m.Got, m.Want = written(got), wanted(want.Value)
 		if m.Got == m.Want {
 			return
 		}
-		m.update = func(w *rewriter) bool { return w.value(want.Value, m.Got) }
+		if e.match == named {
+			m.update = func(w *rewriter) bool { return w.value(want.Value, m.Got) }
+		}
 	}
 	r.miss(m)
 }

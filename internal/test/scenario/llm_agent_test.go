@@ -18,6 +18,7 @@ import (
 // and a model that says what the story wants. Both outlive a restart of the proxy.
 type agent struct {
 	format format
+	steps  []scenario.Step              // of the story
 	tools  map[string][]tool.Definition // by session: what the client offers
 	talks  map[place]*thread
 	client *http.Client
@@ -33,7 +34,7 @@ type place struct{ session, branch string }
 const storyHeader = "X-Story-Request"
 
 func newAgent(s *scenario.Scenario, f format) *agent {
-	a := &agent{format: f, tools: map[string][]tool.Definition{}, talks: map[place]*thread{}, requests: map[string]*request{}}
+	a := &agent{format: f, steps: s.Steps, tools: map[string][]tool.Definition{}, talks: map[place]*thread{}, requests: map[string]*request{}}
 	for _, st := range s.Steps {
 		if st.Verb == scenario.VerbModel {
 			a.offer(st.Ref.Session, st.Model.Definitions)
@@ -75,6 +76,9 @@ type thread struct {
 	open   *request // the answer that is being written
 	got    []block  // what came of it
 	looked bool     // a step has looked at what the model was shown
+	again  bool     // the model was asked once more than the story says
+
+	early map[string]ruled // calls of steps to come that were in the same answer, by id
 }
 
 // released reports whether the client got a call in the answer at hand.
@@ -105,7 +109,7 @@ type request struct {
 
 	shown received
 	reads *bufio.Reader // the answer; nil before its header
-	n     int           // blocks the model wrote
+	wrote []block       // by the model
 	told  string        // the proxy's own answer: the model was never asked
 }
 
@@ -211,11 +215,11 @@ func (a *agent) refused(q *request) error {
 	if err := q.header(); err != nil {
 		return err
 	}
-	b, err := a.format.read(q.reads)
+	got, err := a.format.read(q.reads)
 	if err != nil {
 		return fmt.Errorf("read the proxy's own answer: %w", err)
 	}
-	q.told = b.text
+	q.told = got[0].text
 	q.drop()
 	return nil
 }
@@ -261,7 +265,7 @@ func (q *request) drop() {
 
 // finish lets the model end its answer, and the client read it to its end.
 func (a *agent) finish(q *request, calls bool) ([]block, error) {
-	if err := q.say(a.format.end(calls)); err != nil {
+	if err := q.say(a.format.end(q.wrote, calls)); err != nil {
 		return nil, err
 	}
 	close(q.script)
@@ -277,7 +281,7 @@ func (a *agent) finish(q *request, calls bool) ([]block, error) {
 		if err != nil {
 			return nil, err
 		}
-		rest = append(rest, b)
+		rest = append(rest, b...)
 	}
 	q.drop()
 	return rest, nil

@@ -52,7 +52,7 @@ func TestASubAgentsStoryIsToldThroughEveryDoor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, door := range doors {
-		_, unseen, problems := tell(t, s, door)
+		_, unseen, problems := tell(t, s, scenario.ByLevels, door)
 		for _, p := range problems {
 			t.Errorf("through %s: %s", door.name, p)
 		}

@@ -68,7 +68,7 @@ func openLLM(w *scenario.World, a *agent) (*llmDoor, error) {
 	o := proxy.Options{
 		Monitor: w.Monitor, Feed: store.Store, Bus: hook.New(hook.Options{Logger: quiet}), Follower: conversation.New(w.Monitor, conversation.Options{Commands: true}), Commands: true,
 		Tokens: proxy.Tokens{Agent: llmToken}, MaxContext: 1 << 20, MaxConcurrent: 64, Logger: quiet, Now: w.Now,
-		Upstreams: []proxy.Upstream{{Name: "openai", API: "openai", BaseURL: d.model.URL}, {Name: "anthropic", API: "anthropic", BaseURL: d.model.URL}},
+		Upstreams: []proxy.Upstream{{Name: "openai", API: "openai", BaseURL: d.model.URL}, {Name: "anthropic", API: "anthropic", BaseURL: d.model.URL}, {Name: "gemini", API: "gemini", BaseURL: d.model.URL}},
 	}
 	for _, owner := range []bool{true, false} {
 		o.Owner = owner
@@ -103,9 +103,12 @@ func (d *llmDoor) talk(ref tidemark.Ref) (*thread, error) {
 }
 
 // told reports whether the proxy can be told of such a turn: it knows one user, who is the
-// owner or nobody, and sub-agents by the session they work for.
+// owner or nobody, sub-agents by the session they work for, and one name of a client.
 func told(t tidemark.Turn) bool {
 	s := t.Sender
+	if t.Agent != "" && t.Agent != s.Provider && !s.IsOwner {
+		return false
+	}
 	if t.Message == nil && s.ID+s.SpawnedBy != "" || t.Ref.Turn != "" || t.From != "" || len(t.Items) > 0 || s.Group != "" || s.Provider == "" {
 		return false
 	}
@@ -242,9 +245,10 @@ func (d *llmDoor) ready(ctx context.Context, c *thread, fresh bool) error {
 		return scenario.ErrUnseen // the turn is over, and the model was not asked
 	case q == nil && c.sealed:
 		return scenario.ErrUnseen // a client whose turn is over waits for its user
-	case q != nil && (q.n == 0 || !fresh && d.agent.format.several()):
+	case q != nil && (len(q.wrote) == 0 || !fresh && d.agent.format.several()):
 		return nil
 	}
+	c.again = c.again || q != nil && !d.agent.format.several()
 	if err := d.agent.leave(c); err != nil {
 		return err
 	}
@@ -265,7 +269,7 @@ func (d *llmDoor) Model(ctx context.Context, call tidemark.ModelCall) (scenario.
 	if c.sealed || c.open != nil && c.open.told != "" && c.looked {
 		return scenario.Outcome{}, scenario.ErrUnseen // a client whose turn is over waits for its user
 	}
-	if c.open == nil || c.looked || c.open.n > 0 {
+	if c.open == nil || c.looked || len(c.open.wrote) > 0 {
 		if err := d.agent.leave(c); err != nil {
 			return scenario.Outcome{}, err
 		}
@@ -316,7 +320,7 @@ func (d *llmDoor) Result(ctx context.Context, r tidemark.Observation) (scenario.
 	if err := d.agent.leave(c); err != nil {
 		return scenario.Outcome{}, err
 	}
-	call := tool.Call{ID: r.Result.CallID}
+	call := tool.Call{ID: r.Result.CallID, Name: r.Result.Name}
 	c.history = append(c.history, entry{"user", []block{{kind: "result", text: string(r.Result.Content), call: call, failed: r.Result.Error}}})
 	if c.sealed { // the client tells it with its next message
 		return scenario.Outcome{}, scenario.ErrUnseen
@@ -344,9 +348,10 @@ func (d *llmDoor) End(ctx context.Context, end tidemark.Ending) (scenario.Outcom
 	if err := d.ready(ctx, c, c.released()); err != nil {
 		return scenario.Outcome{}, err
 	}
-	if err := c.open.say(d.agent.format.text(c.open.n, string(end.Content))); err != nil {
+	if err := c.open.say(d.agent.format.text(len(c.open.wrote), string(end.Content))); err != nil {
 		return scenario.Outcome{}, err
 	}
+	c.open.wrote = append(c.open.wrote, textBlock(string(end.Content)))
 	rest, err := d.agent.finish(c.open, false)
 	if err != nil {
 		return scenario.Outcome{}, err
@@ -355,10 +360,16 @@ func (d *llmDoor) End(ctx context.Context, end tidemark.Ending) (scenario.Outcom
 	c.keep()
 	c.sealed = true
 	events, err := d.events(ctx, c)
-	if err != nil || len(rest) != 1 {
-		return scenario.Outcome{}, errors.Join(err, fmt.Errorf("the client got %v", rest))
+	var text string
+	for _, b := range rest {
+		if text += b.text; b.kind != "text" {
+			err = errors.Join(err, fmt.Errorf("the client got %v", rest))
+		}
 	}
-	footer, ok := strings.CutPrefix(rest[0].text, string(end.Content))
+	if err != nil {
+		return scenario.Outcome{}, err
+	}
+	footer, ok := strings.CutPrefix(text, string(end.Content))
 	o := scenario.Outcome{Footer: strings.TrimPrefix(footer, "\n\n")}
 	for _, e := range events {
 		if e.Kind == event.TurnSealed {
@@ -366,7 +377,7 @@ func (d *llmDoor) End(ctx context.Context, end tidemark.Ending) (scenario.Outcom
 		}
 	}
 	if !ok || o.Taint == "" {
-		return o, fmt.Errorf("the client got %q and the log %d records", rest[0].text, len(events))
+		return o, fmt.Errorf("the client got %q and the log %d records", text, len(events))
 	}
 	return o, nil
 }
@@ -381,14 +392,15 @@ func (d *llmDoor) State(ctx context.Context, ref tidemark.Ref) (scenario.Outcome
 }
 
 // Picture is that of the session, without the name of the client: a client of this door
-// has one, and stories do not tell it. Where a story leaves out that the model was asked,
-// the picture is another.
+// has one, and stories do not tell it. Where the model is asked more often than the story
+// says, as it must be to go on in words after a call that was judged at the end of its
+// answer, the picture is another.
 func (d *llmDoor) Picture(ctx context.Context, session, turn string) (string, error) {
 	c, err := d.talk(tidemark.Ref{Session: session})
 	if err != nil {
 		return "", err
 	}
-	if len(d.agent.tools[session]) == 0 {
+	if len(d.agent.tools[session]) == 0 || c.again {
 		return "", scenario.ErrUnseen
 	}
 	text, err := d.window.Picture(ctx, session, turn)

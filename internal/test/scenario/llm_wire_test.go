@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -42,16 +41,16 @@ type format interface {
 	request(history []entry, tools []tool.Definition) any
 	received(body []byte) (received, error)
 	// several says that one answer can hold calls that are judged one after the other,
-	// while it is still being written.
+	// while it is still being written. Where it cannot, they are judged together at its end.
 	several() bool
-	// What a model streams: its beginning, its nth block up to where it can be judged,
-	// and its end.
+	// What a model streams: its beginning, its calls from the nth block on up to where they
+	// can be judged, a text, and its end after all that it wrote.
 	begin() string
-	call(n int, c tool.Call) string
+	calls(n int, list []tool.Call) string
 	text(n int, text string) string
-	end(calls bool) string
-	// read is the next block that the client got whole; io.EOF after the last.
-	read(r *bufio.Reader) (block, error)
+	end(wrote []block, calls bool) string
+	// read is what the client got whole next; io.EOF after the last.
+	read(r *bufio.Reader) ([]block, error)
 }
 
 type object = map[string]any
@@ -173,9 +172,13 @@ func (f messagesFormat) begin() string {
 	}})
 }
 
-func (f messagesFormat) call(n int, c tool.Call) string {
-	return f.piece(n, object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": object{}},
-		object{"type": "input_json_delta", "partial_json": string(c.Args)})
+func (f messagesFormat) calls(n int, list []tool.Call) string {
+	var b strings.Builder
+	for i, c := range list {
+		b.WriteString(f.piece(n+i, object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": object{}},
+			object{"type": "input_json_delta", "partial_json": string(c.Args)}))
+	}
+	return b.String()
 }
 
 func (f messagesFormat) text(n int, text string) string {
@@ -189,7 +192,7 @@ func (f messagesFormat) piece(n int, start, delta object) string {
 		object{"type": "content_block_stop", "index": n})
 }
 
-func (f messagesFormat) end(calls bool) string {
+func (f messagesFormat) end(_ []block, calls bool) string {
 	reason := "end_turn"
 	if calls {
 		reason = "tool_use"
@@ -199,12 +202,12 @@ func (f messagesFormat) end(calls bool) string {
 		object{"type": "message_stop"})
 }
 
-func (messagesFormat) read(r *bufio.Reader) (block, error) {
+func (messagesFormat) read(r *bufio.Reader) ([]block, error) {
 	var b block
 	for {
 		data, err := nextEvent(r)
 		if err != nil {
-			return block{}, err
+			return nil, err
 		}
 		var e struct {
 			Type  string `json:"type"`
@@ -219,7 +222,7 @@ func (messagesFormat) read(r *bufio.Reader) (block, error) {
 			} `json:"delta"`
 		}
 		if err := strictjson.Unmarshal(data, &e); err != nil {
-			return block{}, err
+			return nil, err
 		}
 		switch e.Type {
 		case "content_block_start":
@@ -231,141 +234,9 @@ func (messagesFormat) read(r *bufio.Reader) (block, error) {
 			b.text += e.Delta.Text
 			b.call.Args = append(b.call.Args, e.Delta.JSON...)
 		case "content_block_stop":
-			return b, nil
+			return []block{b}, nil
 		case "error":
-			return block{}, errors.New(string(data))
-		}
-	}
-}
-
-// chatFormat is OpenAI's Chat Completions. Its calls are judged when the answer says why
-// it stopped: each is an answer of its own.
-type chatFormat struct{}
-
-func (chatFormat) path() string  { return "/openai/v1/chat/completions" }
-func (chatFormat) several() bool { return false }
-
-func (f chatFormat) request(history []entry, tools []tool.Definition) any {
-	list := []any{}
-	for _, e := range history {
-		list = append(list, f.messages(e)...)
-	}
-	out := object{"model": "", "stream": true, "messages": list}
-	if len(tools) > 0 {
-		var offered []any
-		for _, d := range tools {
-			offered = append(offered, object{"type": "function", "function": object{"name": d.Name, "description": d.Description, "parameters": schema(d)}})
-		}
-		out["tools"] = offered
-	}
-	return out
-}
-
-// messages is an entry in this format, where each result is a message.
-func (chatFormat) messages(e entry) []any {
-	var out, calls []any
-	var texts []string
-	for _, b := range e.blocks {
-		switch b.kind {
-		case "call":
-			calls = append(calls, object{"id": b.call.ID, "type": "function", "function": object{"name": b.call.Name, "arguments": string(b.call.Args)}})
-		case "result":
-			out = append(out, object{"role": "tool", "tool_call_id": b.call.ID, "content": b.text})
-		default:
-			texts = append(texts, b.text)
-		}
-	}
-	if len(texts)+len(calls) == 0 {
-		return out
-	}
-	m := object{"role": e.role, "content": strings.Join(texts, "")}
-	if len(calls) > 0 {
-		m["tool_calls"] = calls
-	}
-	return append(out, m)
-}
-
-func (chatFormat) received(body []byte) (received, error) {
-	var in struct {
-		Messages []struct {
-			Role    string `json:"role"`
-			Content any    `json:"content"`
-		} `json:"messages"`
-		Tools []struct {
-			Function struct {
-				Name string `json:"name"`
-			} `json:"function"`
-		} `json:"tools"`
-	}
-	if err := strictjson.Unmarshal(body, &in); err != nil {
-		return received{}, err
-	}
-	var out received
-	for _, m := range in.Messages {
-		if m.Role == "system" || m.Role == "developer" {
-			out.system += plainText(m.Content)
-		}
-	}
-	for _, t := range in.Tools {
-		out.tools = append(out.tools, t.Function.Name)
-	}
-	return out, nil
-}
-
-func (chatFormat) chunk(delta object, finish any) string {
-	return "data: " + encode(object{
-		"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "",
-		"choices": []any{object{"index": 0, "delta": delta, "finish_reason": finish}},
-	}) + "\n\n"
-}
-
-func (f chatFormat) begin() string { return f.chunk(object{"role": "assistant"}, nil) }
-
-func (f chatFormat) call(_ int, c tool.Call) string {
-	piece := object{"index": 0, "id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": string(c.Args)}}
-	return f.chunk(object{"tool_calls": []any{piece}}, nil) + f.chunk(object{}, "tool_calls")
-}
-
-func (f chatFormat) text(_ int, text string) string {
-	return f.chunk(object{"content": text}, nil) + f.chunk(object{}, "stop")
-}
-
-func (chatFormat) end(bool) string { return "data: [DONE]\n\n" }
-
-func (chatFormat) read(r *bufio.Reader) (block, error) {
-	b := block{kind: "text"}
-	for {
-		data, err := nextEvent(r)
-		if err != nil || string(data) == "[DONE]" {
-			return block{}, errors.Join(err, io.EOF)
-		}
-		var e struct {
-			Choices []struct {
-				Finish *string `json:"finish_reason"`
-				Delta  struct {
-					Content string `json:"content"`
-					Calls   []struct {
-						ID       string `json:"id"`
-						Function struct {
-							Name string `json:"name"`
-							Args string `json:"arguments"`
-						} `json:"function"`
-					} `json:"tool_calls"`
-				} `json:"delta"`
-			} `json:"choices"`
-		}
-		if err := strictjson.Unmarshal(data, &e); err != nil || len(e.Choices) != 1 {
-			return block{}, fmt.Errorf("chunk %s: %w", data, err)
-		}
-		delta := e.Choices[0].Delta
-		b.text += delta.Content
-		for _, c := range delta.Calls {
-			b.kind = "call"
-			b.call.ID, b.call.Name = b.call.ID+c.ID, b.call.Name+c.Function.Name
-			b.call.Args = append(b.call.Args, c.Function.Args...)
-		}
-		if e.Choices[0].Finish != nil {
-			return b, nil
+			return nil, errors.New(string(data))
 		}
 	}
 }

@@ -5,6 +5,8 @@ import "github.com/tidemark/tidemark/event"
 // Outcome is what a door showed of one step, in words every door has. Fields that do
 // not belong to the step's verb are empty.
 type Outcome struct {
+	Unasked bool // it answers something nobody has asked, and was left out
+
 	Error string // sealed, not-found, refused: the step had no effect of its own
 	Taint string // level of the context
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/test/scenario"
+	"github.com/tidemark/tidemark/policy"
 )
 
 const head = "A title.\nids: PRV-07\n"
@@ -54,6 +54,15 @@ func TestParseNamesEveryFaultWithItsLine(t *testing.T) {
 			`x.txtar:5:19: unknown trust level "bad" (want system, owner, local, shared, external or untrusted)`}},
 		{"an expectation of another verb", head + "-- events --\n- turn: {}\n  expect: {verdict: allow}\n", []string{
 			`x.txtar:5:12: unknown key "verdict" in [0].expect`}},
+		{"a line of the preset that expect speaks of", head + "-- events --\n- turn: {}\n  classic: {taint: owner}\n", []string{
+			"x.txtar:5:3: what classic answers is what expect says"}},
+		{"a line of a preset in a story that names its own", head + "-- policy.yaml --\npreset: paranoid\n-- events --\n- turn: {}\n  " +
+			scenario.Shipped() + ": {taint: owner}\n", []string{
+			"x.txtar:7:3: the story's policy names its preset, so expect is all there is to say"}},
+		{"a line of a preset nobody tells stories under", head + "-- events --\n- turn: {}\n  paranoid: {taint: owner}\n", []string{
+			`x.txtar:5:3: unknown step "paranoid"`}},
+		{"a line without a verdict", head + "-- events --\n- call: {tool: exec}\n  expect: {verdict: allow}\n  " + scenario.Shipped() + ": {taint: owner}\n", []string{
+			"x.txtar:4:3: the call does not say which verdict it expects"}},
 		{"a result of a held call", head + "-- events --\n- call: {tool: exec}\n  expect: {verdict: deny}\n  result: x\n", []string{
 			"x.txtar:4:3: a call that does not run brings no result"}},
 		{"a result of no call", head + "-- events --\n- result: {call: a, content: x}\n", []string{
@@ -103,7 +112,7 @@ func TestParseNamesEveryFaultWithItsLine(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := scenario.Parse("x.txtar", []byte(tt.file))
-			var faults configfile.Faults
+			var faults policy.Faults
 			if !errors.As(err, &faults) {
 				t.Fatalf("got error %v, want faults", err)
 			}
@@ -154,7 +163,7 @@ func FuzzParse(f *testing.F) {
 		if len(s.Steps) == 0 || len(s.IDs) == 0 || s.Title == "" {
 			t.Errorf("accepted a scenario without steps, ids or title")
 		}
-		if text, _ := s.Update(nil); len(text) == 0 {
+		if text, _, err := s.Update(nil); err != nil || len(text) == 0 {
 			t.Errorf("an update of nothing lost the text")
 		}
 	})

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,9 @@ import (
 
 // Rig is what a scenario runs on.
 type Rig struct {
-	Store func() (tidemark.Store, error)
-	Door  func(*World) (Door, error)
+	Preset string // of a story that names none; "" for the shipped one
+	Store  func() (tidemark.Store, error)
+	Door   func(*World) (Door, error)
 }
 
 // Report is what a run found.
@@ -28,6 +30,8 @@ type Report struct {
 	Outcomes []Outcome  // one per step
 	Missed   []Mismatch // expectations that did not hold, in the order of the file
 	Unseen   []configfile.Pos
+
+	run *run
 }
 
 // Err lists the mismatches, or is nil.
@@ -42,6 +46,7 @@ func (r *Report) Err() error {
 // run is a scenario on its way.
 type run struct {
 	s      *Scenario
+	preset string
 	rig    Rig
 	world  *World
 	door   Door
@@ -60,7 +65,8 @@ type asked struct{ session, id string }
 // Run plays the scenario through a door. The error says that it could not be played
 // to its end; expectations that did not hold are in the report.
 func (s *Scenario) Run(ctx context.Context, rig Rig) (report *Report, err error) {
-	set, faults, err := s.load(policyFile)
+	preset := cmp.Or(s.fixed, rig.Preset, Shipped())
+	set, faults, err := s.load(policyFile, preset)
 	if err != nil {
 		return nil, err
 	}
@@ -68,14 +74,15 @@ func (s *Scenario) Run(ctx context.Context, rig Rig) (report *Report, err error)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	w, err := newWorld(s, store, set)
+	w, err := newWorld(s, store, set, preset)
 	if err != nil {
 		return nil, err
 	}
 	r := &run{
-		s: s, rig: rig, world: w, report: &Report{},
+		s: s, preset: preset, rig: rig, world: w, report: &Report{},
 		senders: map[string]trust.Sender{}, calls: map[string]tool.Call{},
 	}
+	r.report.run = r
 	r.checkWarnings(faults)
 	if r.door, err = rig.Door(w); err != nil {
 		return nil, fmt.Errorf("open door: %w", err)
@@ -99,17 +106,41 @@ func (r *run) close() error {
 
 func (r *run) miss(m Mismatch) { r.report.Missed = append(r.report.Missed, m) }
 
+// warningsOf is the warnings file of one preset, where it warns of something else.
+func warningsOf(preset string) string { return warningsFile + "." + preset }
+
 // checkWarnings compares what the policy's author is warned about with the warnings
 // file; without one there must be no warning.
 func (r *run) checkWarnings(faults policy.Faults) {
-	line := max(r.s.files[warningsFile].line, 1)
+	name := warningsFile
+	if _, own := r.s.files[warningsOf(r.preset)]; own {
+		name = warningsOf(r.preset)
+	}
+	line := max(r.s.files[name].line, 1)
 	m := Mismatch{Pos: configfile.Pos{File: r.s.Name, Line: line}, Step: policyFile, Key: "warnings"}
-	r.compareFile(m, warningsFile, faults.Error())
+	r.compareFile(m, name, faults.Error())
 }
+
+// errUnasked says that a step answers something nobody has asked.
+var errUnasked = errors.New("nobody has asked")
 
 func (r *run) play(ctx context.Context, st *Step) error {
 	o, err := r.do(ctx, st)
+	unasked, moot := errors.Is(err, errUnasked), st.Expected(r.preset).Unasked
 	switch {
+	case unasked && len(r.report.Unseen) > 0: // asked in a step that the door did not see
+		r.report.Unseen = append(r.report.Unseen, st.Pos)
+		r.report.Outcomes = append(r.report.Outcomes, Outcome{})
+		return nil
+	case unasked && !moot:
+		r.miss(Mismatch{Pos: st.Pos, Step: st.name(), Got: err.Error()})
+		r.report.Outcomes = append(r.report.Outcomes, Outcome{Unasked: true})
+		return nil
+	case moot && !unasked && err == nil:
+		r.miss(Mismatch{Pos: st.Pos, Step: st.name(), Got: "it can be played, though it is marked as unasked"})
+	case moot && unasked:
+		r.report.Outcomes = append(r.report.Outcomes, Outcome{Unasked: true})
+		return nil
 	case errors.Is(err, ErrUnseen):
 		r.report.Unseen = append(r.report.Unseen, st.Pos)
 		r.report.Outcomes = append(r.report.Outcomes, Outcome{})
@@ -245,7 +276,7 @@ func (r *run) expand(text string) (string, error) {
 			n, _ = strconv.Atoi(digits)
 		}
 		if n < 1 || n > len(r.codes) {
-			err = fmt.Errorf("there is no %s: %d codes so far", name, len(r.codes))
+			err = fmt.Errorf("there is no %s: %d codes so far: %w", name, len(r.codes), errUnasked)
 			return name
 		}
 		return r.codes[n-1]

@@ -2,10 +2,9 @@ package scenario_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/test/scenario"
@@ -63,22 +62,54 @@ func TestMismatchesNameTheirLine(t *testing.T) {
 	}
 }
 
-func TestUpdateRewritesWhatCanBeRewritten(t *testing.T) {
-	s, report := run(t, wrong)
-	text, left := s.Update(report.Missed)
-	if left != 1 {
-		t.Errorf("got %d mismatches left to a person, want 1: the reason", left)
-	}
-	want := strings.NewReplacer(
+// A verdict, its kind, a level, what is hidden or asked: none of it is an update's to change.
+func TestUpdateRefusesToChangeAJudgement(t *testing.T) {
+	right := strings.NewReplacer(
 		"taint: shared", "taint: owner", "hidden: [exec]", "hidden: []", "blocked: true", "blocked: false",
-		"verdict: deny, rule: nothing", `verdict: allow, rule: "toolOverrides.web_fetch.*"`,
+		"verdict: deny, rule: nothing, reason: \"no such words\"", `verdict: allow, rule: "toolOverrides.web_fetch.*"`,
 		"tainted: true", "tainted: false", `questions: ["exec pending"]`, "questions: []",
 	).Replace(wrong)
-	if diff := cmp.Diff(want, string(text)); diff != "" {
-		t.Errorf("updated text (-want +got):\n%s", diff)
+	if _, report := run(t, right); report.Err() != nil {
+		t.Fatal(report.Err())
+	}
+	for _, change := range [][2]string{
+		{"verdict: allow", "verdict: deny"}, {"verdict: allow", "verdict: allow, kind: escalate"},
+		{"taint: owner", "taint: local"}, {"level: owner", "level: local"}, {"hidden: []", "hidden: [exec]"},
+		{"blocked: false", "blocked: true"}, {"tainted: false", "tainted: true"}, {"questions: []", "questions: [exec pending]"},
+	} {
+		s, report := run(t, strings.Replace(right, change[0], change[1], 1))
+		text, _, err := s.Update(report.Missed)
+		if len(report.Missed) != 1 || !errors.Is(err, scenario.ErrJudgement) || text != nil {
+			t.Errorf("%s: got %d mismatches, error %v and the text %q, want one and a refusal", change[1], len(report.Missed), err, text)
+		}
+	}
+}
+
+// Where a verdict has changed, not even the words around it are rewritten: a picture would
+// carry the verdict along.
+func TestUpdateRewritesNamesUnlessAVerdictHasChanged(t *testing.T) {
+	file := head + `-- events --
+- turn: {provider: discord, sender: "1", owner: true, message: "Read the page"}
+- call: {tool: web_fetch, args: {url: "https://example.com/"}}
+  expect: {verdict: allow, rule: nothing, reasons: [some, more], reason: "no such words"}   # a comment that stays
+- graph: picture
+-- picture --
+`
+	s, report := run(t, file)
+	text, left, err := s.Update(report.Missed)
+	if left != 1 || err != nil {
+		t.Errorf("got %d mismatches left to a person and error %v, want 1: the reason", left, err)
+	}
+	before, _, _ := strings.Cut(strings.Replace(file, "rule: nothing, reasons: [some, more]", `rule: "toolOverrides.web_fetch.*", reasons: ["toolOverrides.web_fetch.*"]`, 1), "-- picture")
+	if !strings.HasPrefix(string(text), before) || !strings.Contains(string(text), "└── web_fetch") {
+		t.Errorf("got the text %s", text)
 	}
 	if _, again := run(t, string(text)); len(again.Missed) != 1 {
 		t.Errorf("after the update %d expectations fail, want 1", len(again.Missed))
+	}
+	s, report = run(t, strings.Replace(file, "verdict: allow", "verdict: confirm", 1))
+	if text, _, err := s.Update(report.Missed); err == nil || text != nil {
+		t.Errorf("got error %v and the text %s, want a refusal", err, text)
 	}
 }
 
@@ -92,9 +123,9 @@ func TestUpdateFillsFilesIn(t *testing.T) {
 -- picture --
 `
 	s, report := run(t, file)
-	text, left := s.Update(report.Missed)
-	if left != 0 {
-		t.Errorf("got %d mismatches left, want none", left)
+	text, left, err := s.Update(report.Missed)
+	if left != 0 || err != nil {
+		t.Errorf("got %d mismatches left and error %v, want none", left, err)
 	}
 	if !strings.Contains(string(text), ".approve exec $code1 [minutes]") {
 		t.Errorf("the message was not filled in with the code's name:\n%s", text)
@@ -104,14 +135,15 @@ func TestUpdateFillsFilesIn(t *testing.T) {
 	}
 }
 
-func TestACodeNobodyHasSeenBreaksTheRun(t *testing.T) {
-	s, err := scenario.Parse("x.txtar", []byte(head+"-- events --\n- turn: {provider: discord, sender: \"1\", owner: true, message: \".approve all $code\"}\n"))
-	if err != nil {
-		t.Fatal(err)
+func TestACodeNobodyHasSeenIsAMismatch(t *testing.T) {
+	const file = head + "-- events --\n- turn: {provider: discord, sender: \"1\", owner: true, message: \".approve all $code\"}\n"
+	s, report := run(t, file)
+	want := "x.txtar:4: turn: there is no $code: 0 codes so far: nobody has asked"
+	if len(report.Missed) != 1 || report.Missed[0].Error() != want {
+		t.Errorf("got %v, want %s", report.Err(), want)
 	}
-	_, err = s.Run(t.Context(), engine)
-	if want := "x.txtar:4: turn: there is no $code: 0 codes so far"; err == nil || err.Error() != want {
-		t.Errorf("got error %v, want %s", err, want)
+	if _, _, err := s.Update(report.Missed); !errors.Is(err, scenario.ErrJudgement) {
+		t.Errorf("an update gives the error %v, want a refusal", err)
 	}
 }
 
@@ -186,7 +218,7 @@ func TestANarrowDoorRunsWhatItSees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := s.Run(t.Context(), scenario.Rig{Store: openMemory, Door: openNarrow})
+	report, err := s.Run(t.Context(), scenario.Rig{Preset: scenario.ByLevels, Store: openMemory, Door: openNarrow})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@
 //     drawn from the file's name;
 //   - the parser is strict: every unknown or useless line is a fault with its place;
 //   - every call says which verdict it expects, so no file can pass by testing nothing;
+//   - a story whose policy names no preset is told under the preset of the first design
+//     and under the shipped one, and says where they answer differently;
 //   - an auditor or verifier says what the file makes it say, to the very words a model
 //     would be sent, and every answer of the file is asked for.
 package scenario
@@ -42,6 +44,7 @@ type Scenario struct {
 	Doors []string // the only doors it can run through; nil for all
 	Steps []Step
 
+	fixed   string // the preset that its policy names
 	data    []byte
 	files   map[string]section
 	replies []reply // of the auditor and the verifier, in the order of their files
@@ -64,12 +67,13 @@ func (s *Scenario) Through(door string) bool {
 	return s.Doors == nil || slices.Contains(s.Doors, door)
 }
 
-// Parse reads a scenario. The error is a configfile.Faults that names every fault with
+// Parse reads a scenario. The error is a policy.Faults that names every fault with
 // its file and line.
 func Parse(name string, data []byte) (*Scenario, error) {
 	s := &Scenario{Name: name, data: data, files: map[string]section{}}
 	d := &decoder{s: s, used: map[string]bool{}}
 	d.sections(data)
+	s.fixed = s.names(policyFile)
 	d.header(txtar.Parse(data).Comment)
 	d.events()
 	d.script()
@@ -160,7 +164,8 @@ func (d *decoder) checkIDs(line int, list string) {
 // unused reports files no step refers to: a mistyped name would go unnoticed.
 func (d *decoder) unused() {
 	for name, f := range d.s.files {
-		meant := slices.Contains([]string{policyFile, eventsFile, warningsFile, auditorFile, verifierFile}, name)
+		meant := slices.Contains([]string{policyFile, eventsFile, warningsFile, auditorFile, verifierFile}, name) ||
+			d.s.fixed == "" && name == warningsOf(Shipped())
 		if !meant && !d.used[name] {
 			d.Errorf(d.at(f.line-1), "no step refers to file %q", name)
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,7 +21,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var update = flag.Bool("update", false, "put what the engine answers into the scenario files")
+var (
+	update  = flag.Bool("update", false, "put names of rules, texts and pictures into the scenario files; never a judgement")
+	restate = flag.String("restate", "", "the preset whose lines are to be written anew in the scenario files")
+)
 
 // folder holds the scenario files.
 const folder = "../../../scenarios"
@@ -40,14 +44,16 @@ var doors = []door{
 	{name: "engine", rig: always(engine)},
 	{name: "http", rig: always(scenario.Rig{Store: openWatched, Door: openHTTP})},
 	{name: "llm-messages", rig: llmRig(messagesFormat{}), mute: untoldByLLM(), blind: llmBlind, hides: llmHides},
-	{name: "llm-chat", rig: llmRig(chatFormat{}), mute: untoldByChat(), blind: llmBlind, hides: llmHides},
+	{name: "llm-chat", rig: llmRig(chatFormat{}), mute: untoldByLLM(), blind: llmBlind, hides: llmHides},
+	{name: "llm-responses", rig: llmRig(responsesFormat{}), mute: untoldByLLM(), blind: llmBlind, hides: llmHides},
+	{name: "llm-gemini", rig: llmRig(geminiFormat{}), mute: untoldByLLM(), blind: llmBlind, hides: llmHides},
 }
 
 func always(rig scenario.Rig) func(*scenario.Scenario) scenario.Rig {
 	return func(*scenario.Scenario) scenario.Rig { return rig }
 }
 
-var engine = scenario.Rig{Store: openMemory, Door: scenario.OpenEngine}
+var engine = scenario.Rig{Preset: scenario.ByLevels, Store: openMemory, Door: scenario.OpenEngine}
 
 func readAll(t *testing.T) map[string]*scenario.Scenario {
 	t.Helper()
@@ -74,8 +80,8 @@ func readAll(t *testing.T) map[string]*scenario.Scenario {
 
 func openMemory() (tidemark.Store, error) { return &memory.Store{}, nil }
 
-// TestScenarios tells every story through every door. Each must answer as the file
-// expects, and all must answer alike.
+// TestScenarios tells every story under each of its presets through every door. Each must
+// answer as the file expects, and all must answer alike.
 func TestScenarios(t *testing.T) {
 	for name, s := range readAll(t) {
 		t.Run(name, func(t *testing.T) {
@@ -83,41 +89,62 @@ func TestScenarios(t *testing.T) {
 			if !s.Through("engine") {
 				t.Errorf("%s: doors %v leave out the engine, which the others are compared with", s.Name, s.Doors)
 			}
-			var first []scenario.Outcome
-			for _, door := range doors {
-				if !s.Through(door.name) || door.mute[name] != "" {
-					continue
-				}
-				report, err := s.Run(t.Context(), door.rig(s))
-				if err != nil {
-					t.Errorf("through %s: %v", door.name, err)
-					continue
-				}
-				if *update && first == nil {
-					rewrite(t, s, report)
-				}
-				if err := door.misses(report); err != nil {
-					t.Errorf("through %s:\n%v", door.name, err)
-				}
-				if first == nil {
-					first = report.Outcomes
-					continue
-				}
-				for _, diff := range differences(s, door, first, report) {
-					t.Error(diff)
-				}
+			rewrite(t, s)
+			for _, preset := range s.Presets() {
+				tellEverywhere(t, name, preset, s)
 			}
 		})
 	}
 }
 
+func tellEverywhere(t *testing.T, name, preset string, s *scenario.Scenario) {
+	t.Helper()
+	for i, door := range doors {
+		if door.mute[name] != "" || !s.Through(door.name) {
+			continue
+		}
+		report, err := played(t, s, preset, door)
+		if err != nil {
+			t.Errorf("%s through %s: %v", preset, door.name, err)
+			continue
+		}
+		if err := door.misses(report); err != nil {
+			t.Errorf("%s through %s:\n%v", preset, door.name, err)
+		}
+		if i > 0 {
+			first, _ := played(t, s, preset, doors[0]) // its error was reported above
+			for _, diff := range differences(s, door, first.Outcomes, report) {
+				t.Errorf("%s: %s", preset, diff)
+			}
+		}
+	}
+}
+
+// telling is one story through one door under one preset.
+type telling struct{ story, preset, door string }
+
+// tellings are those so far: a run is repeatable, so that every test can look at the same.
+var tellings sync.Map // of telling to func() (*scenario.Report, error)
+
+// played plays a story, or returns what it came to before.
+func played(t *testing.T, s *scenario.Scenario, preset string, door door) (*scenario.Report, error) {
+	play := sync.OnceValues(func() (*scenario.Report, error) {
+		rig := door.rig(s)
+		rig.Preset = preset
+		return s.Run(t.Context(), rig)
+	})
+	once, _ := tellings.LoadOrStore(telling{s.Name, preset, door.name}, play)
+	return once.(func() (*scenario.Report, error))()
+}
+
 // misses are the expectations that did not hold, but for those about what the door never
 // shows.
 func (d *door) misses(report *scenario.Report) error {
+	seen := scenario.Report{Missed: slices.Clone(report.Missed)}
 	if d.hides != nil {
-		report.Missed = slices.DeleteFunc(report.Missed, d.hides)
+		seen.Missed = slices.DeleteFunc(seen.Missed, d.hides)
 	}
-	return report.Err()
+	return seen.Err()
 }
 
 // differences are the steps which a door saw and did not answer as the engine does.
@@ -140,79 +167,61 @@ func differences(s *scenario.Scenario, door door, first []scenario.Outcome, repo
 	return out
 }
 
-func rewrite(t *testing.T, s *scenario.Scenario, report *scenario.Report) {
+// rewrite puts into the file what it is asked to by a flag: words that changed, or the
+// answers of one preset. One leaves judgements alone, the other must be told its name.
+func rewrite(t *testing.T, s *scenario.Scenario) {
 	t.Helper()
-	if len(report.Missed) == 0 {
-		return
+	var missed []scenario.Mismatch
+	for _, preset := range s.Presets() {
+		report, err := played(t, s, preset, doors[0])
+		if err != nil {
+			return // reported where it is compared
+		}
+		missed = append(missed, report.Missed...)
+		if *restate == preset && len(s.Presets()) > 1 {
+			text, changed, err := s.Restate(report)
+			save(t, s, text, err)
+			for _, line := range changed {
+				t.Log(line)
+			}
+		}
 	}
-	text, left := s.Update(report.Missed)
-	if err := os.WriteFile(filepath.Join(folder, filepath.Base(s.Name)), text, 0o644); err != nil {
-		t.Fatal(err)
+	if *update && len(missed) > 0 {
+		text, _, err := s.Update(missed)
+		save(t, s, text, err)
 	}
-	t.Logf("%s: %d expectations rewritten, %d left to you", s.Name, len(report.Missed)-left, left)
+}
+
+func save(t *testing.T, s *scenario.Scenario, text []byte, err error) {
+	t.Helper()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, filepath.Base(s.Name)), text, 0o644)
+	}
+	if err != nil {
+		t.Errorf("%s is left as it was: %v", s.Name, err)
+	}
 }
 
 // TestRunsAreRepeatable runs everything twice: nothing may depend on the clock of the
 // machine or on chance.
 func TestRunsAreRepeatable(t *testing.T) {
 	for name, s := range readAll(t) {
-		first, err := s.Run(t.Context(), engine)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		again, err := s.Run(t.Context(), engine)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if diff := cmp.Diff(first.Outcomes, again.Outcomes); diff != "" {
-			t.Errorf("%s: two runs differ:\n%s", name, diff)
-		}
-	}
-}
-
-// PRV-22 SEQ-07
-// TestEveryAttackHasItsHarmlessTwin keeps the stories honest: an attack is stopped
-// somewhere, and the same story without it is not stopped anywhere.
-func TestEveryAttackHasItsHarmlessTwin(t *testing.T) {
-	all := readAll(t)
-	want := []string{
-		"atlas-T0051", "atlas-T0054", "atlas-T0043", "atlas-T0040", "atlas-T0048", "atlas-T0056", "atlas-T0052", "atlas-T0055",
-		"story-restaurant", "story-calendar", "story-code-review",
-	}
-	for _, name := range want {
-		if all[name+"-attack"] == nil {
-			t.Errorf("%s-attack.txtar is missing", name)
+		for _, preset := range s.Presets() {
+			first, err := played(t, s, preset, doors[0])
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			rig := engine
+			rig.Preset = preset
+			again, err := s.Run(t.Context(), rig)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if diff := cmp.Diff(first.Outcomes, again.Outcomes); diff != "" {
+				t.Errorf("%s: two runs under %s differ:\n%s", name, preset, diff)
+			}
 		}
 	}
-	for name, s := range all {
-		twin, ok := strings.CutSuffix(name, "-attack")
-		if !ok {
-			continue
-		}
-		if !stops(t, s) {
-			t.Errorf("%s: nothing is stopped", name)
-		}
-		if h := all[twin+"-harmless"]; h == nil {
-			t.Errorf("%s has no %s-harmless.txtar", name, twin)
-		} else if stops(t, h) {
-			t.Errorf("%s-harmless: something is stopped", twin)
-		}
-	}
-}
-
-// stops reports whether any call or turn is stopped.
-func stops(t *testing.T, s *scenario.Scenario) bool {
-	t.Helper()
-	report, err := s.Run(t.Context(), engine)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range report.Outcomes {
-		if o.Blocked || o.Verdict != "" && o.Verdict != "allow" {
-			return true
-		}
-	}
-	return false
 }

@@ -100,6 +100,11 @@ func (d *decoder) replyFields(r *reply) map[string]func(*configfile.Node) {
 		"contains": func(v *configfile.Node) { r.contains = d.names(v) },
 		"lacks":    func(v *configfile.Node) { r.lacks = d.names(v) },
 		"reason":   d.into(&r.reason),
+		"under": func(v *configfile.Node) {
+			if i, ok := d.Choice(v, d.s.Presets()...); ok {
+				r.under = d.s.Presets()[i]
+			}
+		},
 	}
 }
 

@@ -46,10 +46,12 @@ type Step struct {
 	End    tidemark.Ending
 	Vote   Vote
 	Wait   time.Duration
-	File   string // of reload and graph
-	Expect []Expectation
+	File   string             // of reload
+	Expect []Expectation      // under ByLevels, and under every preset without a line of its own
+	Under  map[string]Answers // by preset: where it answers something else
 
-	given map[string]bool // of turn, say and spawn: which fields the file names
+	expectLine int             // where expect begins; 0 for none
+	given      map[string]bool // of turn, say and spawn: which fields the file names
 }
 
 // Result is what a call brings back, in the call's own step or in one of its own.

@@ -1,6 +1,10 @@
 package scenario
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/txtar"
@@ -16,12 +20,30 @@ type rewriter struct {
 	moved map[int]int // leftmost column changed per line
 }
 
-// Update is the scenario's text with the expectations of a run put in, and how many
-// mismatches only a person can settle: parts of texts, and errors.
-func (s *Scenario) Update(missed []Mismatch) (text []byte, left int) {
+// ErrJudgement refuses to rewrite a story that is judged otherwise than it expects.
+var ErrJudgement = errors.New("what is decided has changed, which no update may put in: change the story by hand")
+
+// Update is the scenario's text with the names of rules, the whole texts and the pictures
+// of a run put in, and how many mismatches only a person can settle, which are parts of
+// texts. Where anything is decided otherwise (a verdict, its kind, a level, what is hidden
+// or asked), it refuses with ErrJudgement: a picture or a text would carry that along.
+func (s *Scenario) Update(missed []Mismatch) (text []byte, left int, err error) {
+	for _, m := range missed {
+		if m.update == nil && !m.words {
+			err = errors.Join(err, fmt.Errorf("%w: %w", ErrJudgement, m))
+		}
+	}
+	if err != nil {
+		return nil, 0, err
+	}
 	w := &rewriter{lines: strings.Split(string(s.data), "\n"), files: map[string]string{}, moved: map[int]int{}}
-	for i := len(missed) - 1; i >= 0; i-- {
-		if m := missed[i]; m.update == nil || !m.update(w) {
+	order := slices.Clone(missed) // of several runs: from the end of the file to its beginning
+	slices.SortStableFunc(order, func(a, b Mismatch) int {
+		return cmp.Or(cmp.Compare(b.Pos.Line, a.Pos.Line), cmp.Compare(b.Pos.Col, a.Pos.Col))
+	})
+	for i, m := range order {
+		again := i > 0 && order[i-1].Pos == m.Pos && order[i-1].Got == m.Got
+		if !again && (m.update == nil || !m.update(w)) {
 			left++
 		}
 	}
@@ -31,7 +53,7 @@ func (s *Scenario) Update(missed []Mismatch) (text []byte, left int) {
 			archive.Files[i].Data = []byte(data)
 		}
 	}
-	return txtar.Format(archive), left
+	return txtar.Format(archive), left, nil
 }
 
 func (w *rewriter) file(name, data string) bool {

@@ -261,13 +261,20 @@ func (d *decoder) reload(n *configfile.Node) {
 
 func (d *decoder) graph(n *configfile.Node) {
 	if n.Kind == configfile.String {
-		d.step.Ref.Session, d.step.File = d.last, d.refer(n)
+		d.step.Ref.Session = d.last
+		d.picture(n)
 		return
 	}
-	d.fields(n, map[string]func(*configfile.Node){"file": func(v *configfile.Node) { d.step.File = d.refer(v) }})
-	if d.step.File == "" {
+	d.fields(n, map[string]func(*configfile.Node){"file": d.picture})
+	if len(d.step.Expect) == 0 {
 		d.Errorf(n.Pos, "graph needs the file that holds the picture")
 	}
+}
+
+// picture notes which file holds the picture, under every preset without a line of its own.
+func (d *decoder) picture(n *configfile.Node) {
+	d.refer(n)
+	d.step.Expect = []Expectation{{Key: "picture", Value: n}}
 }
 
 // schemaOf is the JSON Schema of parameters that are known by name only.

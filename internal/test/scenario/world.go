@@ -1,9 +1,7 @@
 package scenario
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"time"
@@ -39,10 +37,10 @@ func (w *World) Apply() {
 	w.Monitor.SetPolicy(w.set)
 }
 
-func newWorld(s *Scenario, store tidemark.Store, set *policy.Set) (*World, error) {
+func newWorld(s *Scenario, store tidemark.Store, set *policy.Set, preset string) (*World, error) {
 	w := &World{
 		Store: store, now: start(), set: set, next: set, random: rand.NewChaCha8(sha256.Sum256([]byte(s.Name))),
-		counsel: newCounsel(s.replies),
+		counsel: newCounsel(s.replies, preset),
 	}
 	_, w.audits = s.files[auditorFile]
 	_, w.checks = s.files[verifierFile]
@@ -64,18 +62,4 @@ func (w *World) boot() error {
 	}
 	w.Monitor = m
 	return nil
-}
-
-// load compiles a policy file of the archive. One that is missing or names no preset is
-// classic: stories are told by levels unless they say otherwise.
-func (s *Scenario) load(name string) (*policy.Set, policy.Faults, error) {
-	src := s.files[name].padded()
-	if !bytes.Contains(src, []byte("preset:")) {
-		src = append(bytes.TrimRight(src, "\n"), "\npreset: classic\n"...)
-	}
-	set, faults := policy.Parse(s.Name, src)
-	if err := faults.Err(); err != nil {
-		return nil, nil, fmt.Errorf("policy %s: %w", name, err)
-	}
-	return set, faults, nil
 }
