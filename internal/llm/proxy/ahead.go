@@ -112,7 +112,7 @@ func (x *exchange) overtake(lent *lease, checked int) int {
 
 // mayOvertake reports whether nobody could want to change the request but the monitor.
 func (x *exchange) mayOvertake() bool {
-	return x.rt.way == gated && x.r.ContentLength >= leastAhead && len(x.r.Header["Content-Encoding"]) == 0 && !x.u.Handshake && !x.p.plugged()
+	return x.rt.way == judged && x.r.ContentLength >= leastAhead && len(x.r.Header["Content-Encoding"]) == 0 && !x.u.Handshake && !x.p.plugged()
 }
 
 // depart begins to send. The flow reads the buffer as it fills.

@@ -19,7 +19,7 @@ import (
 
 // result is an answer as it was given, and how its turn ends.
 type result struct {
-	release.Outcome
+	format.Outcome
 	ended   bool // the turn was sealed already, or must stay open
 	blocked bool
 	reason  string
@@ -110,7 +110,7 @@ func (x *exchange) receive(resp *http.Response, body io.Reader) *problem {
 	if !events && kind != "application/json" {
 		return newProblem(http.StatusBadGateway, "the upstream's answer is neither JSON nor an event stream, so it cannot be judged")
 	}
-	streamed := events || x.rt.api == format.Gemini && x.rt.stream
+	streamed := events || x.rt.stream
 	switch {
 	case x.rewrites():
 		return x.whole(resp, body, streamed)
@@ -142,7 +142,7 @@ func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
 	x.head(resp, -1)
 	control := http.NewResponseController(x.w)
 	_ = control.Flush() // a client that is gone is noticed at the first write
-	w := &endWriter{flushWriter: flushWriter{w: x.w, control: control}, marks: endMarks(x.rt.api)}
+	w := &endWriter{flushWriter: flushWriter{w: x.w, control: control}, marks: x.rt.api.EndMarks()}
 	j := &judge{x: x}
 	o, err := release.Stream(ctx, x.options(), w, body, j)
 	if err != nil {
@@ -162,7 +162,7 @@ func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
 // broke logs why an answer ended early. The gate's errors quote nothing of it.
 func (x *exchange) broke(ctx context.Context, err error) {
 	cause := "the connection broke"
-	if errors.Is(err, release.ErrRefused) || errors.Is(err, tidemark.ErrUnavailable) {
+	if errors.Is(err, format.ErrRefused) || errors.Is(err, tidemark.ErrUnavailable) {
 		cause = err.Error()
 	}
 	x.p.o.Logger.LogAttrs(ctx, slog.LevelWarn, "model answer broken off", slog.String("upstream", x.u.Name), slog.String("cause", cause))
@@ -220,7 +220,7 @@ func (x *exchange) whole(resp *http.Response, body io.Reader, streamed bool) *pr
 }
 
 // judged runs a whole answer through the gate.
-func (x *exchange) judged(ctx context.Context, raw []byte, streamed bool, j release.Judge) ([]byte, release.Outcome, error) {
+func (x *exchange) judged(ctx context.Context, raw []byte, streamed bool, j release.Judge) ([]byte, format.Outcome, error) {
 	if !streamed {
 		return release.Whole(ctx, x.options(), raw, j)
 	}
@@ -231,7 +231,7 @@ func (x *exchange) judged(ctx context.Context, raw []byte, streamed bool, j rele
 
 // unjudged is the answer where the gate could not let one through.
 func (x *exchange) unjudged(ctx context.Context, err error) *problem {
-	if errors.Is(err, release.ErrRefused) {
+	if errors.Is(err, format.ErrRefused) {
 		x.broke(ctx, err)
 		return newProblem(http.StatusBadGateway, err.Error())
 	}

@@ -66,7 +66,7 @@ func (x *exchange) ask() *problem {
 	if refusal != "" {
 		return x.say(ctx, refusal, true)
 	}
-	if x.rt.api == format.Gemini && x.edit.Model != "" {
+	if x.rt.inPath && x.edit.Model != "" {
 		x.rename()
 	}
 	body, err := x.req.Apply(x.edit)
@@ -93,7 +93,7 @@ func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
 	if x.req, err = x.p.cache.ReadSummed(x.rt.api, x.who.tenant, body, sums); err != nil {
 		return "", newProblem(http.StatusBadRequest, "the request cannot be read in one way only, so it was not sent: "+err.Error())
 	}
-	if x.rt.api == format.Gemini {
+	if x.rt.inPath {
 		x.req.Model, x.req.Stream = x.rt.model, x.rt.stream
 	}
 	if x.u.Handshake {
@@ -145,7 +145,7 @@ func (x *exchange) enter(ctx context.Context, c conversation.Caller) *problem {
 	return nil
 }
 
-// rename asks another model of Gemini's, whose name is in the path.
+// rename asks another model where its name is in the path.
 func (x *exchange) rename() {
 	at := strings.LastIndexByte(x.out.URL.Path, '/')
 	_, verb, _ := strings.Cut(x.out.URL.Path[at+1:], ":")

@@ -20,7 +20,7 @@ import (
 // serve is the one entrance.
 func (p *Proxy) serve(rw http.ResponseWriter, r *http.Request, u *upstream, rest string) {
 	w := newResponse(rw, p.o.Limits.Idle)
-	rt := route{api: u.api}
+	rt := route{api: u.provider.api}
 	defer func() { p.metrics.served(u, rt.api, w.status) }()
 	defer p.contain(w, r, u)
 	var no *problem
@@ -35,7 +35,7 @@ func (p *Proxy) serve(rw http.ResponseWriter, r *http.Request, u *upstream, rest
 	}
 	if no != nil && w.status == 0 {
 		if rt.api == format.None {
-			rt.api = u.api
+			rt.api = u.provider.api
 		}
 		no.write(w, rt.api)
 	}
@@ -67,7 +67,7 @@ func (p *Proxy) take(w *response, r *http.Request, u *upstream, rest string, rt 
 	}
 	x := &exchange{p: p, u: u, rt: rt, who: who, w: w, r: r, out: out}
 	switch rt.way {
-	case gated:
+	case judged:
 		return x.ask()
 	case recalled:
 		return x.recall()
@@ -85,9 +85,9 @@ func (p *Proxy) admits(u *upstream, rt route, who visitor) *problem {
 	switch {
 	case p.o.RequireToken && !who.trusted:
 		return newProblem(http.StatusUnauthorized, whyToken)
-	case u.Key != "" && !who.trusted && rt.way != gated && !rt.plain:
+	case u.Key != "" && !who.trusted && rt.way != judged && !rt.plain:
 		return newProblem(http.StatusUnauthorized, whyToken+": the key of this upstream is ours, and without the token it is lent for asking models only")
-	case u.Handshake && rt.way != gated && !rt.list:
+	case u.Handshake && rt.way != judged && !rt.list:
 		return newProblem(http.StatusForbidden, ErrHandshake.Error()+whyPlugin+", and this path cannot show one")
 	}
 	return nil
@@ -106,7 +106,7 @@ func (p *Proxy) contain(w *response, r *http.Request, u *upstream) {
 	if w.status != 0 {
 		panic(http.ErrAbortHandler) // half an answer went out: it must not look whole
 	}
-	newProblem(http.StatusInternalServerError, "something went wrong inside; the server's log says more").write(w, u.api)
+	newProblem(http.StatusInternalServerError, "something went wrong inside; the server's log says more").write(w, u.provider.api)
 }
 
 // explain is the one table from errors of the inside to what the client is told.

@@ -35,16 +35,17 @@ type Request struct {
 	Tools []Tool
 	Hints Hints
 
-	cache  *Cache
-	sums   *Sums
-	tenant string
-	head   *outline
-	fields []field // all members of the request but the list, in order
-	sets   []offer // the members that offer tools
-	list   field   // the list, from its key to its closing bracket; no key if there is none
-	isList bool    // it is a list, not a text or a single object
-	close  int     // the brace that ends the request
-	marks  []cursor
+	dialect *dialect
+	cache   *Cache
+	sums    *Sums
+	tenant  string
+	head    *outline
+	fields  []field // all members of the request but the list, in order
+	sets    []offer // the members that offer tools
+	list    field   // the list, from its key to its closing bracket; no key if there is none
+	isList  bool    // it is a list, not a text or a single object
+	close   int     // the brace that ends the request
+	marks   []cursor
 }
 
 // offer is a member that offers tools.
@@ -60,14 +61,15 @@ func (c *Cache) Read(api API, tenant string, body []byte) (*Request, error) {
 
 // ReadSummed is Read for a body whose hashes were taken while it came in.
 func (c *Cache) ReadSummed(api API, tenant string, body []byte, sums *Sums) (*Request, error) {
-	if listKey(api) == "" {
+	dialect := dialectOf(api)
+	if dialect == nil {
 		return nil, fmt.Errorf("read request: %w: %d", ErrFormat, api)
 	}
 	if len(body) > math.MaxInt32 {
 		return nil, fmt.Errorf("read request: %d bytes are too many", len(body))
 	}
 	sums.Add(body)
-	r := &Request{API: api, Body: body, cache: c, tenant: tenant, sums: sums}
+	r := &Request{API: api, Body: body, dialect: dialect, cache: c, tenant: tenant, sums: sums}
 	if err := r.read(); err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
@@ -75,26 +77,25 @@ func (c *Cache) ReadSummed(api API, tenant string, body []byte, sums *Sums) (*Re
 }
 
 func (r *Request) read() error {
-	s := &scanner{b: r.Body}
-	p := &parser{b: r.Body, api: r.API}
+	p := newParser(r.Body, r.dialect)
 	at, head, memo := r.cache.find(r.API, r.tenant, r.Body, r.sums)
 	var err error
 	if head != nil {
-		s.i, s.depth = at.end, 2
+		p.doc.Start(r.Body, at.end, 2)
 		r.isList = true
 		r.Known, r.Memo = at.count, memo
 		r.marks = append(r.marks, at)
-	} else if head, r.isList, err = s.head(p); err != nil {
+	} else if head, r.isList, err = p.head(); err != nil {
 		return err
 	}
 	r.head = head
 	if !r.isList {
 		return r.whole(p)
 	}
-	if err := r.entries(s, p); err != nil {
+	if err := r.entries(p); err != nil {
 		return err
 	}
-	tail, err := r.tail(s, p)
+	tail, err := r.tail(p)
 	if err != nil {
 		return err
 	}
@@ -103,52 +104,36 @@ func (r *Request) read() error {
 }
 
 // entries reads what follows the known part of the list.
-func (r *Request) entries(s *scanner, p *parser) error {
-	parse := p.entry()
-	for n := r.Known; ; n++ {
-		c := s.peek()
-		if c == ']' {
-			r.list = field{key: r.head.list.key, at: r.head.list.at, span: span{r.head.list.start, s.i + 1}}
-			s.i++
-			return nil
-		}
+func (r *Request) entries(p *parser) error {
+	for n := r.Known; p.doc.Peek() != ']'; n++ {
 		if n > 0 {
-			if err := s.expect(','); err != nil {
+			if err := p.doc.Expect(','); err != nil {
 				return err
 			}
 		}
-		at, err := s.span()
-		if err != nil {
+		if err := p.doc.Value(); err != nil {
 			return err
 		}
 		p.pool = p.pool[:0]
-		m := parse(at)
+		m := r.dialect.entry(p, 0)
 		if p.err != nil {
 			return p.err
 		}
 		r.New = append(r.New, m)
 	}
-}
-
-// entry is how an entry of the list is read.
-func (p *parser) entry() func(span) Message {
-	switch p.api {
-	case Chat:
-		return p.chatMessage
-	case Messages:
-		return p.anthropicMessage
-	case Gemini:
-		return p.geminiContent
+	if err := p.doc.Leave(']'); err != nil {
+		return err
 	}
-	return p.responsesItem
+	r.list = field{key: r.head.list.key, at: r.head.list.at, span: span{Start: r.head.list.Start, End: p.doc.Pos()}}
+	return nil
 }
 
 // tail reads the members after the list, or remembers them.
-func (r *Request) tail(s *scanner, p *parser) (*outline, error) {
-	start := s.i
+func (r *Request) tail(p *parser) (*outline, error) {
+	start := p.doc.Pos()
 	key := factKey{tenant: r.tenant, api: r.API}
 	v, err := r.cache.fact(key, r.Body[start:], func() (any, int, error) {
-		out, err := s.rest(p)
+		out, err := p.rest()
 		if err != nil {
 			return nil, 0, err
 		}
@@ -167,22 +152,22 @@ func (r *Request) tail(s *scanner, p *parser) (*outline, error) {
 
 // join puts the members of both sides together.
 func (r *Request) join(head, tail *outline) {
-	base := r.list.end
+	base := r.list.End
 	r.fields = make([]field, 0, len(head.fields)+len(tail.fields))
 	r.fields = append(r.fields, head.fields...)
 	for _, f := range tail.fields {
-		f.at, f.span = f.at+base, f.span.moved(base)
+		f.at, f.span = f.at+base, f.Moved(base)
 		r.fields = append(r.fields, f)
 	}
 	r.close = base + tail.end
 }
 
-// whole reads a request without a list: Responses' input may be a text or be missing,
-// Gemini's contents a single object.
+// whole reads a request whose conversation is no list: some formats take a text, a single
+// object, or nothing.
 func (r *Request) whole(p *parser) error {
 	r.close = r.head.end
 	for _, f := range r.head.fields {
-		if f.key == listKey(r.API) && r.list.key == "" {
+		if f.key == r.dialect.list && r.list.key == "" {
 			r.list = f
 			continue
 		}
@@ -195,19 +180,20 @@ func (r *Request) whole(p *parser) error {
 }
 
 func (r *Request) single(p *parser) error {
-	at := r.list.span
+	absent := r.list.key == ""
 	switch {
-	case r.API == Responses && (r.list.key == "" || p.is(at, 'n')):
-	case r.list.key == "":
-		return fmt.Errorf("%w: there is no %s", errShape, listKey(r.API))
-	case r.API == Responses && p.is(at, '"'):
-		text := Part{Kind: Text, Text: p.str(at, "input")}
-		r.New = []Message{{Role: User, Parts: []Part{text}, Start: at.start, End: at.end}}
-	case r.API == Gemini && p.is(at, '{'):
-		r.New = []Message{p.geminiContent(at)}
-	default:
-		p.fail(at, "%s is not a list", r.list.key)
+	case r.dialect.unlisted && (absent || p.isNull(r.list.span)):
+		return nil
+	case absent:
+		return fmt.Errorf("%w: there is no %s", errShape, r.dialect.list)
 	}
+	if r.dialect.single != nil {
+		if m, ok := r.dialect.single(p, p.load(r.list.span)); ok {
+			r.New = []Message{m}
+			return p.err
+		}
+	}
+	p.failAt(r.list.span, "%s is not a list", r.list.key)
 	return p.err
 }
 
@@ -239,7 +225,7 @@ func (r *Request) Keep(i int, value any) {
 // mark is the last place kept so far at or before an entry.
 func (r *Request) mark(count int) cursor {
 	if len(r.marks) == 0 && len(r.head.fields) <= maxOutline {
-		end := r.head.list.end
+		end := r.head.list.End
 		r.marks = append(r.marks, r.cache.keepHead(r.API, r.tenant, r.step(0, end, 0, nil), r.head))
 	}
 	var best cursor
@@ -264,13 +250,13 @@ func (r *Request) All() ([]strictjson.Value, error) {
 		return nil, nil
 	}
 	if !r.isList {
-		return []strictjson.Value{r.Body[r.list.start:r.list.end]}, nil
+		return []strictjson.Value{r.Body[r.list.Start:r.list.End]}, nil
 	}
-	p := &parser{b: r.Body, api: r.API}
-	spans := p.list(r.list.span, r.list.key)
+	p := newParser(r.Body, r.dialect)
+	spans := p.elements(r.list.span)
 	out := make([]strictjson.Value, 0, len(spans))
 	for _, at := range spans {
-		out = append(out, r.Body[at.start:at.end:at.end])
+		out = append(out, r.Body[at.Start:at.End:at.End])
 	}
 	return out, p.err
 }

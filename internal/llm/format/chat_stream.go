@@ -1,10 +1,7 @@
-package release
+package format
 
 import (
-	"bytes"
 	"slices"
-
-	"github.com/tidemark/tidemark/internal/llm/format"
 )
 
 // choice is one of several answers in OpenAI's Chat Completions.
@@ -30,57 +27,57 @@ type chat struct {
 	over    bool
 }
 
-func (c *chat) event(g *gate, f *frame) error {
-	if string(bytes.TrimSpace(f.data)) == "[DONE]" {
-		if err := c.end(g); err != nil {
+func (c *chat) event(a *Answer, ev *Event) error {
+	if ev.done() {
+		if err := c.end(a); err != nil {
 			return err
 		}
-		c.over, g.result.Complete = true, true
-		g.pass(f)
+		c.over, a.result.Complete = true, true
+		a.pass(ev)
 		return nil
 	}
-	d := &g.doc
-	if err := d.read(f.data); err != nil {
+	d := &a.doc
+	if err := d.read(ev.Data); err != nil {
 		return err
 	}
-	if d.kind(0) != '{' {
-		return errLines
+	if d.Kind(0) != '{' {
+		return ErrAmbiguous
 	}
-	if err := c.envelope(g, d); err != nil {
+	if err := c.envelope(a, d); err != nil {
 		return err
 	}
-	e := chatEvent{c: c, g: g, d: d}
+	e := chatEvent{c: c, a: a, d: d}
 	list := d.get(0, "choices")
-	if k := d.kind(list); k != 0 && k != '[' {
-		return errLines
+	if k := d.Kind(list); k != 0 && k != '[' {
+		return ErrAmbiguous
 	}
-	for at := range d.each(list) {
+	for at := range d.Each(list) {
 		if err := e.choice(at); err != nil {
 			return err
 		}
 	}
-	if d.odd {
-		return errLines
+	if d.ambiguous {
+		return ErrAmbiguous
 	}
-	return e.settle(f)
+	return e.settle(ev)
 }
 
 // envelope reads what stands around the choices.
-func (c *chat) envelope(g *gate, d *doc) error {
-	for i := range d.each(0) {
-		if name := d.fold(i); d.nested(i) && name != "choices" && name != "error" && (callKey(name) || d.callish(i)) {
+func (c *chat) envelope(a *Answer, d *doc) error {
+	for i := range d.Each(0) {
+		if name := d.fold(i); d.Nested(i) && name != "choices" && name != "error" && (callKey(name) || d.callish(i)) {
 			return errUnknown
 		}
 	}
-	if g.result.ID == "" {
-		g.result.ID, g.result.Model = d.str(0, "id"), d.str(0, "model")
+	if a.result.ID == "" {
+		a.result.ID, a.result.Model = d.str(0, "id"), d.str(0, "model")
 	}
 	u := d.get(0, "usage")
-	if n, ok := d.integer(d.get(u, "prompt_tokens")); ok {
-		g.result.TokensIn = n
+	if n, ok := d.Integer(d.get(u, "prompt_tokens")); ok {
+		a.result.TokensIn = n
 	}
-	if n, ok := d.integer(d.get(u, "completion_tokens")); ok {
-		g.result.TokensOut = n
+	if n, ok := d.Integer(d.get(u, "completion_tokens")); ok {
+		a.result.TokensOut = n
 	}
 	return nil
 }
@@ -96,7 +93,7 @@ func (c *chat) find(index int) *choice {
 	return ch
 }
 
-func (c *chat) end(*gate) error {
+func (c *chat) end(*Answer) error {
 	for _, ch := range c.choices {
 		if len(ch.calls) > 0 && !ch.decided {
 			return errOpen
@@ -108,7 +105,7 @@ func (c *chat) end(*gate) error {
 // chatEvent is one chunk while it is read.
 type chatEvent struct {
 	c       *chat
-	g       *gate
+	a       *Answer
 	d       *doc
 	carries []*choice // whose calls are in it
 	ends    []*choice // with calls, that stop here
@@ -117,18 +114,18 @@ type chatEvent struct {
 
 func (e *chatEvent) choice(at int) error {
 	d := e.d
-	if d.kind(at) != '{' {
-		return errLines
+	if d.Kind(at) != '{' {
+		return ErrAmbiguous
 	}
-	n, ok := d.integer(d.get(at, "index"))
-	if i := d.get(at, "index"); d.kind(i) != 0 && !ok {
-		return errLines
+	n, ok := d.Integer(d.get(at, "index"))
+	if i := d.get(at, "index"); d.Kind(i) != 0 && !ok {
+		return ErrAmbiguous
 	}
 	if len(e.c.choices) > maxChoices {
-		return refused("there are too many choices")
+		return Refused("there are too many choices")
 	}
 	ch := e.c.find(int(n))
-	for i := range d.each(at) {
+	for i := range d.Each(at) {
 		switch name := d.fold(i); name {
 		case "delta":
 			if err := e.delta(ch, i); err != nil {
@@ -136,11 +133,11 @@ func (e *chatEvent) choice(at int) error {
 			}
 		case "index", "finishreason", "logprobs":
 		case "message": // of no use in a stream, but clients exist that would read it
-			if d.kind(i) != 0 && (d.kind(d.get(i, "tool_calls")) != 0 || d.kind(d.get(i, "function_call")) != 0) {
+			if d.Kind(i) != 0 && (d.Kind(d.get(i, "tool_calls")) != 0 || d.Kind(d.get(i, "function_call")) != 0) {
 				return errUnknown
 			}
 		default:
-			if d.nested(i) && (callKey(name) || d.callish(i)) {
+			if d.Nested(i) && (callKey(name) || d.callish(i)) {
 				return errUnknown
 			}
 		}
@@ -150,14 +147,14 @@ func (e *chatEvent) choice(at int) error {
 
 func (e *chatEvent) finish(ch *choice, reason int) error {
 	d := e.d
-	if d.kind(reason) == 0 {
+	if d.Kind(reason) == 0 {
 		return nil
 	}
-	if d.kind(reason) != '"' {
-		return errLines
+	if d.Kind(reason) != '"' {
+		return ErrAmbiguous
 	}
-	if ch.index == 0 || e.g.result.Stop == "" {
-		e.g.result.Stop = d.text(reason)
+	if ch.index == 0 || e.a.result.Stop == "" {
+		e.a.result.Stop = d.Text(reason)
 	}
 	switch {
 	case len(ch.calls) > 0 && !ch.decided && !ch.done:
@@ -171,13 +168,13 @@ func (e *chatEvent) finish(ch *choice, reason int) error {
 
 func (e *chatEvent) delta(ch *choice, at int) error {
 	d := e.d
-	if d.kind(at) == 0 {
+	if d.Kind(at) == 0 {
 		return nil
 	}
-	if d.kind(at) != '{' {
-		return errLines
+	if d.Kind(at) != '{' {
+		return ErrAmbiguous
 	}
-	for i := range d.each(at) {
+	for i := range d.Each(at) {
 		if err := e.member(ch, i); err != nil {
 			return err
 		}
@@ -194,15 +191,15 @@ func (e *chatEvent) member(ch *choice, i int) error {
 	case "content":
 		return e.content(ch, i)
 	case "reasoningcontent", "reasoning":
-		if d.kind(i) == '"' {
-			e.g.say(format.Thinking, ch.index, d.raw(i))
+		if d.Kind(i) == '"' {
+			e.a.say(Thinking, ch.index, d.Raw(i))
 		}
 	case "toolcalls":
 		return e.calls(ch, i)
 	case "functioncall":
 		return e.legacy(ch, i)
 	default:
-		if d.nested(i) && (callKey(name) || d.callish(i)) {
+		if d.Nested(i) && (callKey(name) || d.callish(i)) {
 			return errUnknown
 		}
 	}
@@ -210,10 +207,10 @@ func (e *chatEvent) member(ch *choice, i int) error {
 }
 
 func (e *chatEvent) content(ch *choice, i int) error {
-	switch d := e.d; d.kind(i) {
+	switch d := e.d; d.Kind(i) {
 	case '"':
-		ch.said = ch.said || d.nodes[i].end-d.nodes[i].start > 2
-		e.g.say(format.Text, ch.index, d.raw(i))
+		ch.said = ch.said || len(d.Raw(i)) > 2
+		e.a.say(Text, ch.index, d.Raw(i))
 	case '[', '{':
 		if d.callish(i) {
 			return errUnknown
@@ -223,42 +220,38 @@ func (e *chatEvent) content(ch *choice, i int) error {
 }
 
 // settle decides what is complete and writes what can go.
-func (e *chatEvent) settle(f *frame) error {
+func (e *chatEvent) settle(ev *Event) error {
 	if len(e.carries)+len(e.ends) == 0 {
 		if e.fixes {
-			e.g.out = e.c.rewritten(e.g, e.g.out, f)
+			e.c.rewrite(e.a, ev)
 			return nil
 		}
-		e.g.pass(f)
+		e.a.pass(ev)
 		return nil
 	}
-	kept, err := e.g.hold(f)
-	if err != nil {
+	ev.of = slices.Concat(e.carries, e.ends)
+	if err := e.a.queue.Hold(ev); err != nil {
 		return err
 	}
-	kept.of = append(append(kept.of, e.carries...), e.ends...)
 	for _, ch := range e.ends {
-		if err := ch.decide(e.g); err != nil {
+		if err := ch.decide(e.a); err != nil {
 			return err
 		}
 	}
-	e.c.letGo(e.g)
+	a, c := e.a, e.c // the event itself stays on the stack
+	a.queue.Release(func(ev *Event) bool { return c.letGo(a, ev) })
 	return nil
 }
 
-// letGo writes held events from the first on, as far as their choices are decided.
-func (c *chat) letGo(g *gate) {
-	n := 0
-	for _, f := range g.held {
-		if slices.ContainsFunc(f.of, func(ch *choice) bool { return !ch.decided }) {
-			break
-		}
-		if slices.ContainsFunc(f.of, func(ch *choice) bool { return ch.refused > 0 }) {
-			g.out = c.rewritten(g, g.out, f)
-		} else {
-			g.out = append(g.out, f.raw...)
-		}
-		n++
+// letGo writes a held event, unless a choice of it is not decided.
+func (c *chat) letGo(a *Answer, ev *Event) bool {
+	if slices.ContainsFunc(ev.of, func(ch *choice) bool { return !ch.decided }) {
+		return false
 	}
-	g.release(n)
+	if slices.ContainsFunc(ev.of, func(ch *choice) bool { return ch.refused > 0 }) {
+		c.rewrite(a, ev)
+	} else {
+		a.pass(ev)
+	}
+	return true
 }

@@ -1,16 +1,17 @@
-package release
+package format
 
 import (
 	"bytes"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/llm/format"
+	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
 // gemini reads Google's stream. A call is complete in its part, except where its arguments
 // are streamed: then everything waits until it is.
 type gemini struct {
 	open    map[int]*partial // by candidate
+	holds   bool             // events wait
 	waiting []*call          // complete calls of the events that wait
 	ends    []int            // finish reasons of the answer at hand that speak of a call
 
@@ -29,77 +30,77 @@ type geminiCall struct {
 	call *call
 }
 
-func (m *gemini) end(*gate) error {
+func (m *gemini) end(*Answer) error {
 	if len(m.open) > 0 {
 		return errOpen
 	}
 	return nil
 }
 
-func (m *gemini) event(g *gate, f *frame) error {
-	if string(bytes.TrimSpace(f.data)) == "[DONE]" {
-		g.pass(f)
+func (m *gemini) event(a *Answer, ev *Event) error {
+	if ev.done() {
+		a.pass(ev)
 		return nil
 	}
-	d := &g.doc
-	if err := d.read(f.data); err != nil {
+	d := &a.doc
+	if err := d.read(ev.Data); err != nil {
 		return err
 	}
-	found, streamed, err := m.read(g, d, 0)
+	found, streamed, err := m.read(a, d, 0)
 	switch {
 	case err != nil:
 		return err
-	case d.odd:
-		return errLines
-	case streamed || len(m.open) > 0 || len(g.held) > 0:
-		return m.wait(g, f, found)
+	case d.ambiguous:
+		return ErrAmbiguous
+	case streamed || len(m.open) > 0 || m.holds:
+		return m.wait(a, ev, found)
 	case len(found) == 0 && len(m.ends) == 0:
-		g.pass(f)
+		a.pass(ev)
 		return nil
 	}
-	edits, err := m.decide(g, d, found)
+	edits, err := m.decide(a, d, found)
 	if err != nil {
 		return err
 	}
 	if len(edits) == 0 {
-		g.pass(f)
+		a.pass(ev)
 		return nil
 	}
-	g.out = f.with(g.out, splice(f.data, edits))
+	a.queue.Write(ev.with(splice(ev.Data, edits)))
 	return nil
 }
 
 // read goes through one answer. What the provider's own tools brought is observed here,
 // before any call of the event is decided.
-func (m *gemini) read(g *gate, d *doc, root int) (found []geminiCall, streamed bool, err error) {
-	if d.kind(root) != '{' {
-		return nil, false, errLines
+func (m *gemini) read(a *Answer, d *doc, root int) (found []geminiCall, streamed bool, err error) {
+	if d.Kind(root) != '{' {
+		return nil, false, ErrAmbiguous
 	}
-	m.envelope(g, d, root)
+	m.envelope(a, d, root)
 	m.ends = m.ends[:0]
-	for i := range d.each(root) {
-		if name := d.fold(i); d.nested(i) && name != "candidates" && name != "error" && (callKey(name) || d.callish(i)) {
+	for i := range d.Each(root) {
+		if name := d.fold(i); d.Nested(i) && name != "candidates" && name != "error" && (callKey(name) || d.callish(i)) {
 			return nil, false, errUnknown
 		}
 	}
 	list := d.get(root, "candidates")
-	if k := d.kind(list); k != 0 && k != '[' {
-		return nil, false, errLines
+	if k := d.Kind(list); k != 0 && k != '[' {
+		return nil, false, ErrAmbiguous
 	}
 	position := 0
-	for c := range d.each(list) {
-		n, ok := d.integer(d.get(c, "index"))
+	for c := range d.Each(list) {
+		n, ok := d.Integer(d.get(c, "index"))
 		if !ok {
 			n = int64(position)
 		}
 		position++
 		if reason := d.str(c, "finishReason"); reason != "" {
-			g.result.Stop, g.result.Complete = reason, true
+			a.result.Stop, a.result.Complete = reason, true
 		}
-		if end := d.get(c, "finishReason"); d.is(end, finishCall) {
+		if end := d.get(c, "finishReason"); d.Is(end, finishCall) {
 			m.ends = append(m.ends, end)
 		}
-		calls, more, err := m.candidate(g, d, c, int(n))
+		calls, more, err := m.candidate(a, d, c, int(n))
 		if err != nil {
 			return nil, false, err
 		}
@@ -108,32 +109,32 @@ func (m *gemini) read(g *gate, d *doc, root int) (found []geminiCall, streamed b
 	return found, streamed, nil
 }
 
-func (m *gemini) envelope(g *gate, d *doc, root int) {
-	if g.result.ID == "" {
-		g.result.ID = d.str(root, "responseId")
+func (m *gemini) envelope(a *Answer, d *doc, root int) {
+	if a.result.ID == "" {
+		a.result.ID = d.str(root, "responseId")
 	}
-	if g.result.Model == "" {
-		g.result.Model = d.str(root, "modelVersion")
+	if a.result.Model == "" {
+		a.result.Model = d.str(root, "modelVersion")
 	}
 	u := d.get(root, "usageMetadata")
-	if n, ok := d.integer(d.get(u, "promptTokenCount")); ok {
-		g.result.TokensIn = n
+	if n, ok := d.Integer(d.get(u, "promptTokenCount")); ok {
+		a.result.TokensIn = n
 	}
-	if n, ok := d.integer(d.get(u, "candidatesTokenCount")); ok {
-		g.result.TokensOut = n
+	if n, ok := d.Integer(d.get(u, "candidatesTokenCount")); ok {
+		a.result.TokensOut = n
 	}
 }
 
-func (m *gemini) candidate(g *gate, d *doc, c, index int) (found []geminiCall, streamed bool, err error) {
-	if d.kind(c) != '{' {
-		return nil, false, errLines
+func (m *gemini) candidate(a *Answer, d *doc, c, index int) (found []geminiCall, streamed bool, err error) {
+	if d.Kind(c) != '{' {
+		return nil, false, ErrAmbiguous
 	}
-	for i := range d.each(c) {
+	for i := range d.Each(c) {
 		name := d.fold(i)
 		switch {
-		case !d.nested(i) || name == "content":
+		case !d.Nested(i) || name == "content":
 		case name == "groundingmetadata", name == "urlcontextmetadata", name == "citationmetadata":
-			if err := g.observe(d.name(i), "", d.raw(i)); err != nil {
+			if err := a.observe(string(d.Key(i)), "", d.Raw(i)); err != nil {
 				return nil, false, err
 			}
 		case callKey(name) || d.callish(i):
@@ -142,16 +143,16 @@ func (m *gemini) candidate(g *gate, d *doc, c, index int) (found []geminiCall, s
 	}
 	content := d.get(c, "content")
 	parts := d.get(content, "parts")
-	for i := range d.each(content) {
-		if i != parts && d.nested(i) && d.callish(i) {
+	for i := range d.Each(content) {
+		if i != parts && d.Nested(i) && d.callish(i) {
 			return nil, false, errUnknown
 		}
 	}
-	if k := d.kind(parts); k != 0 && k != '[' || d.kind(content) != 0 && d.kind(content) != '{' {
-		return nil, false, errLines
+	if k := d.Kind(parts); k != 0 && k != '[' || d.Kind(content) != 0 && d.Kind(content) != '{' {
+		return nil, false, ErrAmbiguous
 	}
-	for p := range d.each(parts) {
-		one, more, err := m.part(g, d, p, index)
+	for p := range d.Each(parts) {
+		one, more, err := m.part(a, d, p, index)
 		if err != nil {
 			return nil, false, err
 		}
@@ -165,13 +166,13 @@ func (m *gemini) candidate(g *gate, d *doc, c, index int) (found []geminiCall, s
 
 // part reads one part. A call comes back when it is complete; streamed says that a piece
 // of one was here.
-func (m *gemini) part(g *gate, d *doc, p, index int) (found *call, streamed bool, err error) {
-	if d.kind(p) != '{' {
-		return nil, false, errLines
+func (m *gemini) part(a *Answer, d *doc, p, index int) (found *call, streamed bool, err error) {
+	if d.Kind(p) != '{' {
+		return nil, false, ErrAmbiguous
 	}
 	calls := 0
-	for i := range d.each(p) {
-		if d.kind(i) == 0 {
+	for i := range d.Each(p) {
+		if d.Kind(i) == 0 {
 			continue
 		}
 		name := d.fold(i)
@@ -180,17 +181,17 @@ func (m *gemini) part(g *gate, d *doc, p, index int) (found *call, streamed bool
 			calls++
 			found, streamed, err = m.function(d, i, index)
 		case name == "toolcall", name == "toolresponse", name == "executablecode", name == "codeexecutionresult":
-			tool := d.name(i)
+			tool := string(d.Key(i))
 			if name == "executablecode" || name == "codeexecutionresult" {
 				tool = "codeExecution"
 			}
-			err = g.observe(tool, d.str(i, "id"), d.raw(i))
+			err = a.observe(tool, d.str(i, "id"), d.Raw(i))
 		case strings.HasSuffix(name, "call"):
 			calls++
-			found = &call{name: d.name(i), args: bytes.Clone(d.raw(i))}
+			found = &call{name: string(d.Key(i)), args: bytes.Clone(d.Raw(i))}
 		case name == "text":
-			m.text(g, d, p, i, index)
-		case name != "functionresponse" && d.nested(i) && d.callish(i):
+			m.text(a, d, p, i, index)
+		case name != "functionresponse" && d.Nested(i) && d.callish(i):
 			err = errUnknown
 		}
 		if err != nil {
@@ -198,18 +199,18 @@ func (m *gemini) part(g *gate, d *doc, p, index int) (found *call, streamed bool
 		}
 	}
 	if calls > 1 {
-		return nil, false, errShape
+		return nil, false, errCallShape
 	}
 	return found, streamed, nil
 }
 
-func (m *gemini) text(g *gate, d *doc, p, i, index int) {
-	kind := format.Text
-	if t := d.get(p, "thought"); t != none && d.nodes[t].kind == 't' {
-		kind = format.Thinking
+func (m *gemini) text(a *Answer, d *doc, p, i, index int) {
+	kind := Text
+	if t := d.get(p, "thought"); t != jsonspan.None && d.Kind(t) == 't' {
+		kind = Thinking
 	}
-	if d.kind(i) == '"' {
-		g.say(kind, index, d.raw(i))
+	if d.Kind(i) == '"' {
+		a.say(kind, index, d.Raw(i))
 	}
 }
 
@@ -217,8 +218,8 @@ func (m *gemini) text(g *gate, d *doc, p, i, index int) {
 // came: what they add up to is for clients to say, so the judge gets them in a form that
 // counts as unreadable, which is the worst.
 func (m *gemini) function(d *doc, at, index int) (found *call, streamed bool, err error) {
-	if d.kind(at) != '{' {
-		return nil, false, errShape
+	if d.Kind(at) != '{' {
+		return nil, false, errCallShape
 	}
 	name, err := d.exact(at, "name")
 	if err != nil {
@@ -229,20 +230,20 @@ func (m *gemini) function(d *doc, at, index int) (found *call, streamed bool, er
 		return nil, false, err
 	}
 	args, pieces, goesOn := d.get(at, "args"), d.get(at, "partialArgs"), d.get(at, "willContinue")
-	more := d.kind(goesOn) == 't'
+	more := d.Kind(goesOn) == 't'
 	open := m.open[index]
-	if open == nil && !more && d.kind(pieces) == 0 {
+	if open == nil && !more && d.Kind(pieces) == 0 {
 		if name == "" {
-			return nil, false, errShape
+			return nil, false, errCallShape
 		}
 		c := &call{id: id, name: name, args: []byte("{}")}
-		if d.kind(args) != 0 {
-			c.args = bytes.Clone(d.raw(args))
+		if d.Kind(args) != 0 {
+			c.args = bytes.Clone(d.Raw(args))
 		}
 		return c, false, nil
 	}
-	if d.kind(args) != 0 && string(d.raw(args)) != "{}" || open != nil && name != "" || open == nil && name == "" {
-		return nil, false, errShape
+	if d.Kind(args) != 0 && string(d.Raw(args)) != "{}" || open != nil && name != "" || open == nil && name == "" {
+		return nil, false, errCallShape
 	}
 	if open == nil {
 		open = &partial{call: call{id: id, name: name}}
@@ -251,8 +252,8 @@ func (m *gemini) function(d *doc, at, index int) (found *call, streamed bool, er
 		}
 		m.open[index] = open
 	}
-	if d.kind(pieces) != 0 {
-		open.pieces = append(open.pieces, bytes.Clone(d.raw(pieces)))
+	if d.Kind(pieces) != 0 {
+		open.pieces = append(open.pieces, bytes.Clone(d.Raw(pieces)))
 	}
 	if more {
 		return nil, true, nil

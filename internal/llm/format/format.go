@@ -1,5 +1,7 @@
-// Package format reads and edits what clients say to models, in the four formats there are:
-// OpenAI Chat Completions, OpenAI Responses, Anthropic Messages, Gemini generateContent.
+// Package format knows the four formats in which clients and models speak: OpenAI Chat
+// Completions, OpenAI Responses, Anthropic Messages, Gemini generateContent. What is
+// particular to one of them stands in the files that begin with its name, and is bound
+// together in its dialect.
 //
 // A request repeats the whole conversation, and nearly all of it was there the last time.
 // So bytes that were read before are recognised by their hash and not read again: what a
@@ -9,22 +11,11 @@
 //   - what is not understood is kept byte for byte; an edit splices, it never re-encodes;
 //   - the zero Role and the zero Kind are things nobody knows, which callers distrust;
 //   - a body with a key twice, invalid UTF-8 or a wrong type where a message, a tool or a
-//     call would be is an error: two readers could understand it differently.
+//     call would be is an error: two readers could understand it differently;
+//   - in an answer, no byte of a call is written before the Judge has allowed the call.
 //
 // The package does no I/O and starts nothing.
 package format
-
-// API is a wire format. The zero API is none.
-type API uint8
-
-// The wire formats.
-const (
-	None      API = iota
-	Chat          // OpenAI Chat Completions
-	Responses     // OpenAI Responses
-	Messages      // Anthropic Messages
-	Gemini        // Gemini generateContent and streamGenerateContent
-)
 
 // Role says who a message is from. The zero Role is nobody we know.
 type Role uint8
@@ -37,6 +28,21 @@ const (
 	Assistant
 	ToolRole // a message of nothing but results
 )
+
+// role maps what the formats call a speaker.
+func role(name string) Role {
+	switch name {
+	case "system", "developer":
+		return System
+	case "user":
+		return User
+	case "assistant", "model":
+		return Assistant
+	case "tool", "function":
+		return ToolRole
+	}
+	return Unknown
+}
 
 // Kind says what a part of a message is. The zero Kind is something we do not understand.
 type Kind uint8

@@ -1,4 +1,4 @@
-package release
+package format
 
 import (
 	"bytes"
@@ -7,40 +7,39 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // itemKind says what an output item of Responses is. What looks like a call is one.
-func itemKind(d *doc, at int) format.Kind {
+func itemKind(d *doc, at int) Kind {
 	t := d.str(at, "type")
 	switch t {
 	case "message":
-		return format.Text
+		return Text
 	case "reasoning":
-		return format.Thinking
+		return Thinking
 	case "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call", "mcp_list_tools":
-		return format.Hosted
+		return Hosted
 	case "tool_search_call":
-		if d.is(d.get(at, "execution"), "server") {
-			return format.Hosted
+		if d.Is(d.get(at, "execution"), "server") {
+			return Hosted
 		}
-		return format.Call
+		return Call
 	case "compaction", "compaction_summary":
-		return format.Other
+		return Other
 	}
 	if strings.HasSuffix(t, "_output") {
-		return format.Hosted
+		return Hosted
 	}
 	if t == "" || strings.HasSuffix(t, "_call") || d.callish(at) {
-		return format.Call
+		return Call
 	}
 	for _, name := range []string{"call_id", "arguments", "action", "actions", "input", "operation"} {
-		if d.kind(d.get(at, name)) != 0 {
-			return format.Call
+		if d.Kind(d.get(at, name)) != 0 {
+			return Call
 		}
 	}
-	return format.Other
+	return Other
 }
 
 // itemCall reads a call item. The arguments of one whose shape is known are exactly what
@@ -51,7 +50,7 @@ func itemCall(d *doc, at int) (*call, error) {
 	own, err2 := d.exact(at, "id")
 	t, err3 := d.exact(at, "type")
 	if err1 != nil || err2 != nil || err3 != nil || t == "" {
-		return nil, errShape
+		return nil, errCallShape
 	}
 	if c.id, c.kind = id, t; id == "" {
 		c.id = own
@@ -62,7 +61,7 @@ func itemCall(d *doc, at int) (*call, error) {
 	if args := knownArgs(d, at, t); args != nil {
 		c.name, c.args = strings.TrimSuffix(t, "_call"), args
 	} else {
-		c.name, c.args = t, bytes.Clone(d.raw(at))
+		c.name, c.args = t, bytes.Clone(d.Raw(at))
 	}
 	return c, nil
 }
@@ -83,10 +82,10 @@ func knownArgs(d *doc, at int, t string) []byte {
 	switch {
 	case field == "":
 		return nil
-	case t == "computer_call" && d.kind(many) == '[' && d.kind(i) == 0:
-		return append(append([]byte(`{"actions":`), d.raw(many)...), '}')
-	case d.kind(i) == '{' && d.kind(many) == 0:
-		return bytes.Clone(d.raw(i))
+	case t == "computer_call" && d.Kind(many) == '[' && d.Kind(i) == 0:
+		return append(append([]byte(`{"actions":`), d.Raw(many)...), '}')
+	case d.Kind(i) == '{' && d.Kind(many) == 0:
+		return bytes.Clone(d.Raw(i))
 	}
 	return nil
 }
@@ -116,9 +115,9 @@ func itemText(d *doc, at int, t string, c *call) error {
 	}
 	space, err := d.exact(at, "namespace")
 	if err != nil || c.name == "" {
-		return errShape
+		return errCallShape
 	}
-	c.name = format.Spaced(space, c.name)
+	c.name = Spaced(space, c.name)
 	if c.args = []byte(text); t == "custom_tool_call" {
 		c.args = freeText(text)
 	} else if text == "" {
@@ -159,16 +158,71 @@ func (c *call) textPart(text string) []byte {
 // replacement is the number of events in place of a call's.
 const replacement = 6
 
-// events appends the events of the message in place of a call, numbered from seq.
-func (c *call) events(out []byte, index int, seq int64) []byte {
+// events are those of the message in place of a call, numbered from seq.
+func (c *call) events(index int, seq int64) []byte {
 	id, text, part := c.messageID(), quote(nil, c.text), c.textPart(c.text)
 	where := func(n int64) string {
 		return fmt.Sprintf(`"item_id":"%s","output_index":%d,"content_index":0,"sequence_number":%d`, id, index, seq+n)
 	}
-	out = fmt.Appendf(out, "event: response.output_item.added\ndata: {\"type\":\"response.output_item.added\",\"output_index\":%d,\"sequence_number\":%d,\"item\":{\"id\":\"%s\",\"type\":\"message\",\"status\":\"in_progress\",\"role\":\"assistant\",\"content\":[]}}\n\n", index, seq, id)
+	out := fmt.Appendf(nil, "event: response.output_item.added\ndata: {\"type\":\"response.output_item.added\",\"output_index\":%d,\"sequence_number\":%d,\"item\":{\"id\":\"%s\",\"type\":\"message\",\"status\":\"in_progress\",\"role\":\"assistant\",\"content\":[]}}\n\n", index, seq, id)
 	out = fmt.Appendf(out, "event: response.content_part.added\ndata: {\"type\":\"response.content_part.added\",%s,\"part\":%s}\n\n", where(1), c.textPart(""))
 	out = fmt.Appendf(out, "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",%s,\"delta\":%s,\"logprobs\":[]}\n\n", where(2), text)
 	out = fmt.Appendf(out, "event: response.output_text.done\ndata: {\"type\":\"response.output_text.done\",%s,\"text\":%s,\"logprobs\":[]}\n\n", where(3), text)
 	out = fmt.Appendf(out, "event: response.content_part.done\ndata: {\"type\":\"response.content_part.done\",%s,\"part\":%s}\n\n", where(4), part)
 	return fmt.Appendf(out, "event: response.output_item.done\ndata: {\"type\":\"response.output_item.done\",\"output_index\":%d,\"sequence_number\":%d,\"item\":%s}\n\n", index, seq+5, c.message())
+}
+
+func responsesFailure(out, text []byte, _ bool) []byte {
+	out = append(out, "event: error\ndata: "...)
+	out = fmt.Appendf(out, `{"type":"error","code":"server_error","message":%s,"param":null,`, text)
+	return fmt.Appendf(out, "\"error\":{\"type\":\"server_error\",\"code\":\"server_error\",\"message\":%s,\"param\":null}}\n\n", text)
+}
+
+func responsesWhole(s *Speech) []byte {
+	item := responsesMessage(s, "completed", []any{responsesTextPart(s.Text)})
+	return encode(responsesEnvelope(s, "completed", []any{item}))
+}
+
+func responsesTextPart(text string) jsonObject {
+	return jsonObject{"type": "output_text", "text": text, "annotations": []any{}, "logprobs": []any{}}
+}
+
+func responsesMessage(s *Speech, status string, content []any) jsonObject {
+	id := "msg_" + strings.TrimPrefix(s.ID, "resp_")
+	return jsonObject{"id": id, "type": "message", "role": "assistant", "status": status, "content": content}
+}
+
+func responsesEnvelope(s *Speech, status string, output []any) jsonObject {
+	return jsonObject{
+		"id": s.ID, "object": "response", "created_at": s.Created, "status": status, "model": s.Model, "output": output,
+		"error": nil, "incomplete_details": nil, "instructions": nil, "metadata": jsonObject{}, "parallel_tool_calls": true,
+		"temperature": nil, "top_p": nil, "tool_choice": "auto", "tools": []any{},
+		"usage": jsonObject{
+			"input_tokens": 0, "input_tokens_details": jsonObject{"cached_tokens": 0},
+			"output_tokens": 0, "output_tokens_details": jsonObject{"reasoning_tokens": 0}, "total_tokens": 0,
+		},
+	}
+}
+
+func responsesEvents(s *Speech) []byte {
+	done := responsesMessage(s, "completed", []any{responsesTextPart(s.Text)})
+	at := func(kind string, more jsonObject) jsonObject {
+		more["type"], more["item_id"], more["output_index"], more["content_index"] = kind, done["id"], 0, 0
+		return more
+	}
+	events := []jsonObject{
+		{"type": "response.created", "response": responsesEnvelope(s, "in_progress", []any{})},
+		{"type": "response.in_progress", "response": responsesEnvelope(s, "in_progress", []any{})},
+		{"type": "response.output_item.added", "output_index": 0, "item": responsesMessage(s, "in_progress", []any{})},
+		at("response.content_part.added", jsonObject{"part": responsesTextPart("")}),
+		at("response.output_text.delta", jsonObject{"delta": s.Text, "logprobs": []any{}}),
+		at("response.output_text.done", jsonObject{"text": s.Text, "logprobs": []any{}}),
+		at("response.content_part.done", jsonObject{"part": responsesTextPart(s.Text)}),
+		{"type": "response.output_item.done", "output_index": 0, "item": done},
+		{"type": "response.completed", "response": responsesEnvelope(s, "completed", []any{done})},
+	}
+	for i, e := range events {
+		e["sequence_number"] = i
+	}
+	return eventStream(events)
 }

@@ -4,60 +4,9 @@ import (
 	"bytes"
 	"strings"
 	"unicode"
+
+	"github.com/tidemark/tidemark/internal/llm/format"
 )
-
-// frame is one event with every byte that came with it, or one element of a JSON array.
-type frame struct {
-	raw   []byte // all of it, comments and line ends too
-	data  []byte // its data: a part of raw at at, or several lines joined when at is negative
-	at    int
-	name  []byte // of the event
-	tail  bool   // only the line feed that belongs to the carriage return before
-	first bool   // of the stream
-	waits bool   // held
-	gone  bool   // nothing of it was let through
-	call  *call  // the call it is part of, while held
-	seq   span   // Responses: where its sequence number stands in data
-	of    []*choice
-}
-
-type span struct{ start, end int }
-
-// blank reports whether a client sees no event in it.
-func (f *frame) blank() bool { return len(bytes.TrimSpace(f.data)) == 0 }
-
-// clone is a copy that outlives the buffer.
-func (f *frame) clone() *frame {
-	c := *f
-	c.raw, c.name = bytes.Clone(f.raw), bytes.Clone(f.name)
-	if f.at >= 0 {
-		c.data = c.raw[f.at : f.at+len(f.data)]
-	} else {
-		c.data = bytes.Clone(f.data)
-	}
-	return &c
-}
-
-// with appends the event with other data.
-func (f *frame) with(out, data []byte) []byte {
-	if f.at >= 0 {
-		out = append(out, f.raw[:f.at]...)
-		out = append(out, data...)
-		return append(out, f.raw[f.at+len(f.data):]...)
-	}
-	if len(f.name) > 0 {
-		out = append(append(append(out, "event: "...), f.name...), '\n')
-	}
-	out = append(out, "data: "...)
-	from := len(out)
-	out = append(out, data...)
-	for i := from; i < len(out); i++ {
-		if out[i] == '\n' {
-			out[i] = ' ' // in JSON a line feed can only stand between values
-		}
-	}
-	return append(out, "\n\n"...)
-}
 
 // The ways a stream can be cut into events.
 type mode uint8
@@ -82,7 +31,8 @@ type splitter struct {
 	array   bool // may be a JSON array
 	mode    mode
 	scan    elementScan
-	current frame
+	current format.Event
+	tail    bool // current is only the line feed that belongs to the carriage return before
 	joined  []byte
 }
 
@@ -104,7 +54,8 @@ func (s *splitter) room() []byte {
 func (s *splitter) grew(n int) { s.buf = s.buf[:len(s.buf)+n] }
 
 // next is the next complete event. It is good until the bytes after it are asked for.
-func (s *splitter) next() (*frame, bool, error) {
+func (s *splitter) next() (*format.Event, bool, error) {
+	s.tail = false
 	if s.mode == undecided && !s.choose() {
 		return nil, false, nil
 	}
@@ -114,7 +65,7 @@ func (s *splitter) next() (*frame, bool, error) {
 	if s.pair && s.pos < len(s.buf) {
 		s.pair = false
 		if s.buf[s.pos] == '\n' {
-			s.current = frame{raw: s.buf[s.pos : s.pos+1], tail: true}
+			s.current, s.tail = format.Event{Raw: s.buf[s.pos : s.pos+1]}, true
 			s.pos++
 			s.begin, s.line = s.pos, s.pos
 			return &s.current, true, nil
@@ -145,7 +96,7 @@ func (s *splitter) next() (*frame, bool, error) {
 		return s.cut(len(s.buf)) // clients take what has no blank line after it for an event, too
 	}
 	if len(s.buf)-s.begin > s.limit {
-		return nil, false, refused("an event is too large")
+		return nil, false, errEventSize
 	}
 	return nil, false, nil
 }
@@ -182,23 +133,22 @@ func (s *splitter) choose() bool {
 }
 
 // cut makes an event of what ends at end.
-func (s *splitter) cut(end int) (*frame, bool, error) {
+func (s *splitter) cut(end int) (*format.Event, bool, error) {
 	raw := s.buf[s.begin:end]
 	s.begin, s.line, s.pos = end, end, end
-	s.current = frame{raw: raw, at: -1, first: !s.begun}
+	s.current = format.Event{Raw: raw, At: -1}
+	first := !s.begun
 	s.begun = true
-	return &s.current, true, s.fields(&s.current)
+	return &s.current, true, s.fields(&s.current, first)
 }
 
-var errLines = refused("an event can be read in more than one way")
-
-// fields reads the lines of an event.
-func (s *splitter) fields(f *frame) error {
-	if hidden(f.raw) {
-		return errLines
+// fields reads the lines of an event. First says that it is the stream's.
+func (s *splitter) fields(ev *format.Event, first bool) error {
+	if hidden(ev.Raw) {
+		return format.ErrAmbiguous
 	}
-	rest, offset, count := f.raw, 0, 0
-	if f.first && bytes.HasPrefix(rest, []byte("\ufeff")) {
+	rest, offset, count := ev.Raw, 0, 0
+	if first && bytes.HasPrefix(rest, []byte("\ufeff")) {
 		rest, offset = rest[3:], 3
 	}
 	for len(rest) > 0 {
@@ -216,17 +166,17 @@ func (s *splitter) fields(f *frame) error {
 			}
 		}
 		if string(name) != "data" && mistakable(name, line) {
-			return errLines
+			return format.ErrAmbiguous
 		}
 		switch string(name) {
 		case "data":
 			if count++; count == 1 {
-				f.data, f.at = line[at:], offset+at
-			} else if err := s.join(f, line[at:], count); err != nil {
+				ev.Data, ev.At = line[at:], offset+at
+			} else if err := s.join(ev, line[at:], count); err != nil {
 				return err
 			}
 		case "event":
-			f.name = line[at:]
+			ev.Name = line[at:]
 		}
 		rest, offset = rest[min(n+1, len(rest)):], offset+n+1
 	}
@@ -235,19 +185,19 @@ func (s *splitter) fields(f *frame) error {
 
 // join adds a data line to those before. Many clients take every line for an event of its
 // own, so none may be one by itself.
-func (s *splitter) join(f *frame, line []byte, count int) error {
+func (s *splitter) join(ev *format.Event, line []byte, count int) error {
 	if count == 2 {
-		if whole(f.data) && len(bytes.TrimSpace(line)) > 0 {
-			return errLines
+		if whole(ev.Data) && len(bytes.TrimSpace(line)) > 0 {
+			return format.ErrAmbiguous
 		}
-		s.joined = append(s.joined[:0], f.data...)
-		f.at = -1
+		s.joined = append(s.joined[:0], ev.Data...)
+		ev.At = -1
 	}
 	if whole(line) {
-		return errLines
+		return format.ErrAmbiguous
 	}
 	s.joined = append(append(s.joined, '\n'), line...)
-	f.data = s.joined
+	ev.Data = s.joined
 	return nil
 }
 

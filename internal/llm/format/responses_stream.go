@@ -1,16 +1,14 @@
-package release
+package format
 
 import (
 	"bytes"
 	"fmt"
 	"strings"
-
-	"github.com/tidemark/tidemark/internal/llm/format"
 )
 
 // item is one output item of OpenAI's Responses.
 type item struct {
-	kind   format.Kind
+	kind   Kind
 	call   *call  // what was decided, once it was
 	waits  *call  // the call while it is open; events of it hold this
 	head   []byte // type, name and call id as it began
@@ -33,82 +31,79 @@ type responses struct {
 	seen     bool  // the provider's tools were observed already
 }
 
-func (r *responses) end(*gate) error {
+func (r *responses) end(*Answer) error {
 	if r.open > 0 {
 		return errOpen
 	}
 	return nil
 }
 
-func (r *responses) event(g *gate, f *frame) error {
-	if string(bytes.TrimSpace(f.data)) == "[DONE]" {
-		return r.onward(g, f, nil)
+func (r *responses) event(a *Answer, ev *Event) error {
+	if ev.done() {
+		return r.onward(a, ev, nil)
 	}
-	d := &g.doc
-	if err := d.read(f.data); err != nil {
+	d := &a.doc
+	if err := d.read(ev.Data); err != nil {
 		return err
 	}
 	kind := d.get(0, "type")
-	if d.kind(0) != '{' {
-		return errLines
+	if d.Kind(0) != '{' {
+		return ErrAmbiguous
 	}
-	if d.kind(kind) == 0 && len(f.name) == 0 && d.kind(d.get(0, "error")) != 0 && !d.callish(0) {
-		return r.onward(g, f, nil) // an error without a type
+	if d.Kind(kind) == 0 && len(ev.Name) == 0 && d.Kind(d.get(0, "error")) != 0 && !d.callish(0) {
+		return r.onward(a, ev, nil) // an error without a type
 	}
-	if d.kind(kind) != '"' || len(f.name) > 0 && !d.is(kind, string(f.name)) {
-		return errLines
+	if d.Kind(kind) != '"' || len(ev.Name) > 0 && !d.Is(kind, string(ev.Name)) {
+		return ErrAmbiguous
 	}
-	if i := d.get(0, "sequence_number"); d.kind(i) == '0' {
-		f.seq = d.place(i)
+	if i := d.get(0, "sequence_number"); d.Kind(i) == '0' {
+		ev.seq = d.Span(i)
 	}
 	switch {
-	case d.is(kind, "response.output_text.delta"):
-		return r.delta(g, f, d)
-	case d.is(kind, "response.output_item.added"):
-		return r.added(g, f, d)
-	case d.is(kind, "response.output_item.done"):
-		return r.done(g, f, d)
+	case d.Is(kind, "response.output_text.delta"):
+		return r.delta(a, ev, d)
+	case d.Is(kind, "response.output_item.added"):
+		return r.added(a, ev, d)
+	case d.Is(kind, "response.output_item.done"):
+		return r.done(a, ev, d)
 	}
-	t := d.text(kind)
+	t := d.Text(kind)
 	switch t {
 	case "response.created", "response.in_progress", "response.queued", "response.completed", "response.incomplete", "response.failed":
-		return r.snapshot(g, f, d, strings.TrimPrefix(t, "response."))
+		return r.snapshot(a, ev, d, strings.TrimPrefix(t, "response."))
 	}
-	return r.other(g, f, d, t)
+	return r.other(a, ev, d, t)
 }
 
 // onward lets an event pass, or wait behind an open call.
-func (r *responses) onward(g *gate, f *frame, c *call) error {
-	if g.doc.odd {
-		return errLines
+func (r *responses) onward(a *Answer, ev *Event, c *call) error {
+	if a.doc.ambiguous {
+		return ErrAmbiguous
 	}
 	if r.open == 0 && c == nil {
-		g.out = r.write(g.out, f, nil)
+		r.write(a, ev, nil)
 		return nil
 	}
-	kept, err := g.hold(f)
-	if err != nil {
-		return err
-	}
-	kept.call = c
-	return nil
+	ev.call = c
+	return a.queue.Hold(ev)
 }
 
-// write appends an event. After a replacement took more numbers than there were, its own
-// moves up.
-func (r *responses) write(out []byte, f *frame, edits []edit) []byte {
-	if f.seq.end > 0 {
-		n := number(f.data[f.seq.start:f.seq.end])
+// write lets an event through, changed or not. After a replacement took more numbers than
+// there were, its own moves up.
+func (r *responses) write(a *Answer, ev *Event, edits []edit) {
+	if ev.seq.End > 0 {
+		n := number(ev.Data[ev.seq.Start:ev.seq.End])
 		if r.replaced && n <= r.last {
 			n = r.last + 1
-			edits = append(edits, edit{f.seq, fmt.Append(nil, n)})
+			edits = append(edits, edit{ev.seq, fmt.Append(nil, n)})
 		}
 		r.last = n
 	}
 	if len(edits) == 0 {
-		return append(out, f.raw...)
+		a.pass(ev)
+		return
 	}
-	return f.with(out, splice(f.data, edits))
+	a.queue.Write(ev.with(splice(ev.Data, edits)))
 }
 
 // number is a whole number, 0 for anything else.
@@ -124,39 +119,39 @@ func number(b []byte) int64 {
 }
 
 // delta is the fast way of text.
-func (r *responses) delta(g *gate, f *frame, d *doc) error {
+func (r *responses) delta(a *Answer, ev *Event, d *doc) error {
 	it, _ := r.at(d)
-	if it != nil && it.kind == format.Call {
+	if it != nil && it.kind == Call {
 		return errOrder
 	}
-	n, _ := d.integer(d.get(0, "output_index"))
-	part, _ := d.integer(d.get(0, "content_index"))
-	if i := d.get(0, "delta"); d.kind(i) == '"' {
-		g.say(format.Text, textKey(int(n), int(part)), d.raw(i))
+	n, _ := d.Integer(d.get(0, "output_index"))
+	part, _ := d.Integer(d.get(0, "content_index"))
+	if i := d.get(0, "delta"); d.Kind(i) == '"' {
+		a.say(Text, textKey(int(n), int(part)), d.Raw(i))
 	}
-	return r.onward(g, f, nil)
+	return r.onward(a, ev, nil)
 }
 
 // at is the item an event is about, if any.
 func (r *responses) at(d *doc) (*item, bool) {
-	n, ok := d.integer(d.get(0, "output_index"))
+	n, ok := d.Integer(d.get(0, "output_index"))
 	if !ok {
 		return nil, false
 	}
 	return r.items[int(n)], true
 }
 
-func (r *responses) added(g *gate, f *frame, d *doc) error {
-	n, ok := d.integer(d.get(0, "output_index"))
+func (r *responses) added(a *Answer, ev *Event, d *doc) error {
+	n, ok := d.Integer(d.get(0, "output_index"))
 	at := d.get(0, "item")
-	if !ok || r.over || r.items[int(n)] != nil || d.kind(at) != '{' {
+	if !ok || r.over || r.items[int(n)] != nil || d.Kind(at) != '{' {
 		return errOrder
 	}
 	r.messy = r.messy || int(n) != len(r.items)
 	it := &item{kind: itemKind(d, at), index: int(n)}
 	r.items[it.index] = it
-	if it.kind != format.Call {
-		return r.onward(g, f, nil)
+	if it.kind != Call {
+		return r.onward(a, ev, nil)
 	}
 	c, err := itemCall(d, at)
 	if err != nil {
@@ -171,15 +166,15 @@ func (r *responses) added(g *gate, f *frame, d *doc) error {
 	}
 	it.waits = &call{}
 	r.open++
-	return r.onward(g, f, it.waits)
+	return r.onward(a, ev, it.waits)
 }
 
 // done completes an item. Clients read a call from the pieces, from here or from the last
 // event: all must say the same.
-func (r *responses) done(g *gate, f *frame, d *doc) error {
-	n, ok := d.integer(d.get(0, "output_index"))
+func (r *responses) done(a *Answer, ev *Event, d *doc) error {
+	n, ok := d.Integer(d.get(0, "output_index"))
 	at := d.get(0, "item")
-	if !ok || r.over || d.kind(at) != '{' {
+	if !ok || r.over || d.Kind(at) != '{' {
 		return errOrder
 	}
 	it, kind := r.items[int(n)], itemKind(d, at)
@@ -193,26 +188,26 @@ func (r *responses) done(g *gate, f *frame, d *doc) error {
 	}
 	it.done = true
 	switch kind {
-	case format.Call:
-		return r.doneCall(g, f, d, at, it)
-	case format.Hosted:
-		if err := g.observe(hostedName(d, at), d.str(at, "id"), d.raw(at)); err != nil {
+	case Call:
+		return r.doneCall(a, ev, d, at, it)
+	case Hosted:
+		if err := a.observe(hostedName(d, at), d.str(at, "id"), d.Raw(at)); err != nil {
 			return err
 		}
-	case format.Text, format.Thinking:
-		r.texts(g, d, at, it)
+	case Text, Thinking:
+		r.texts(a, d, at, it)
 	}
-	return r.onward(g, f, nil)
+	return r.onward(a, ev, nil)
 }
 
 // texts notes what an item says, where it was not streamed.
-func (r *responses) texts(g *gate, d *doc, at int, it *item) {
+func (r *responses) texts(a *Answer, d *doc, at int, it *item) {
 	position := 0
 	for _, name := range []string{"summary", "content"} {
-		for p := range d.each(d.get(at, name)) {
+		for p := range d.Each(d.get(at, name)) {
 			key, text := textKey(it.index, position), d.get(p, "text")
-			if position++; d.kind(text) == '"' && !g.said(it.kind, key) {
-				g.say(it.kind, key, d.raw(text))
+			if position++; d.Kind(text) == '"' && !a.said(it.kind, key) {
+				a.say(it.kind, key, d.Raw(text))
 			}
 		}
 	}
@@ -221,7 +216,7 @@ func (r *responses) texts(g *gate, d *doc, at int, it *item) {
 // textKey is where the text of one part of one item goes.
 func textKey(item, part int) int { return item*1024 + part%1024 }
 
-func (r *responses) doneCall(g *gate, f *frame, d *doc, at int, it *item) error {
+func (r *responses) doneCall(a *Answer, ev *Event, d *doc, at int, it *item) error {
 	c, err := itemCall(d, at)
 	if err != nil {
 		return err
@@ -234,19 +229,19 @@ func (r *responses) doneCall(g *gate, f *frame, d *doc, at int, it *item) error 
 		it.waits = &call{}
 		r.open++
 	}
-	if err := r.onward(g, f, it.waits); err != nil {
+	if err := r.onward(a, ev, it.waits); err != nil {
 		return err
 	}
 	*it.waits = *c
 	it.call = it.waits
-	g.note(it.call)
-	if err := g.decide(it.call); err != nil {
+	a.note(it.call)
+	if err := a.decide(it.call); err != nil {
 		return err
 	}
-	g.size -= len(it.deltas)
+	a.queue.Reserve(-len(it.deltas))
 	it.deltas = nil
 	if r.open--; r.open == 0 {
-		r.letGo(g)
+		a.queue.Release(func(ev *Event) bool { return r.letGo(a, ev) })
 	}
 	return nil
 }
@@ -279,8 +274,8 @@ func (it *item) agrees(c *call, d *doc, at int) bool {
 		return d.str(d.get(at, "operation"), "diff") == streamed
 	case "shell_call":
 		var all strings.Builder
-		for i := range d.each(d.get(d.get(at, "action"), "commands")) {
-			all.WriteString(d.text(i))
+		for i := range d.Each(d.get(d.get(at, "action"), "commands")) {
+			all.WriteString(d.Text(i))
 		}
 		return all.String() == streamed
 	}
@@ -290,28 +285,25 @@ func (it *item) agrees(c *call, d *doc, at int) bool {
 // textual reports whether an item's arguments are a text that can be streamed.
 func textual(d *doc, at int) bool {
 	t := d.get(at, "type")
-	return d.is(t, "function_call") || d.is(t, "custom_tool_call") && d.str(at, "input") != ""
+	return d.Is(t, "function_call") || d.Is(t, "custom_tool_call") && d.str(at, "input") != ""
 }
 
-// letGo writes what was held: events of a refused call give way to a message.
-func (r *responses) letGo(g *gate) {
-	for _, f := range g.held {
-		switch {
-		case f.call == nil || f.call.allowed:
-			g.out = r.write(g.out, f, nil)
-			continue
-		case !f.call.shown:
-			f.call.shown = true
-			first := r.last + 1
-			if f.seq.end > 0 {
-				first = max(first, number(f.data[f.seq.start:f.seq.end]))
-			}
-			g.out = f.call.events(g.out, r.indexOf(f.call), first)
-			r.replaced, r.last = true, first+replacement-1
-		}
-		f.gone = true
+// letGo writes a held event: those of a refused call give way to a message.
+func (r *responses) letGo(a *Answer, ev *Event) bool {
+	if ev.call == nil || ev.call.allowed {
+		r.write(a, ev, nil)
+		return true
 	}
-	g.release(len(g.held))
+	if ev.Gone = true; !ev.call.shown {
+		ev.call.shown = true
+		first := r.last + 1
+		if ev.seq.End > 0 {
+			first = max(first, number(ev.Data[ev.seq.Start:ev.seq.End]))
+		}
+		a.queue.Write(ev.call.events(r.indexOf(ev.call), first))
+		r.replaced, r.last = true, first+replacement-1
+	}
+	return true
 }
 
 func (r *responses) indexOf(c *call) int {

@@ -1,55 +1,45 @@
-package release
+package format
 
 import (
 	"bytes"
-	"iter"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tidemark/tidemark/internal/llm/format"
+	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
-// raw is the bytes of a value.
-func (d *doc) raw(i int) []byte { return d.src[d.nodes[i].start:d.nodes[i].end] }
-
-// name is the key of a value in an object.
-func (d *doc) name(i int) string { return unquote(d.src[d.nodes[i].key:d.nodes[i].keyed]) }
-
-// kind is what a value is, 0 for none. A null is none.
-func (d *doc) kind(i int) byte {
-	if i == none || d.nodes[i].kind == 'n' {
-		return 0
-	}
-	return d.nodes[i].kind
+// doc is an answer, or one event of it, as clients may read it: some take names in any case
+// and with or without underscores.
+type doc struct {
+	jsonspan.Doc
+	ambiguous bool // a name was asked for and two spellings of it are there
 }
 
-// each goes through the members of an object or the entries of a list.
-func (d *doc) each(at int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		if at == none || d.nodes[at].kind != '{' && d.nodes[at].kind != '[' {
-			return
-		}
-		for i := at + 1; i < d.nodes[at].skip; i = d.nodes[i].skip {
-			if !yield(i) {
-				return
-			}
-		}
+// read reads src strictly. The doc points into it.
+func (d *doc) read(src []byte) error {
+	d.ambiguous, d.Halves = false, true
+	if d.Read(src) == nil {
+		return nil
 	}
+	if !utf8.Valid(src) {
+		return errNotUTF8
+	}
+	return errNotJSON
 }
 
-// get is the member of that name, in whatever spelling: some clients take case and
-// underscores as they come. Two spellings in one object make the doc odd.
+// get is the member of that name, in whatever spelling. Two spellings in one object make
+// the doc ambiguous.
 func (d *doc) get(at int, name string) int {
-	if at == none || d.nodes[at].kind != '{' {
-		return none
+	found := jsonspan.None
+	if d.Kind(at) != '{' {
+		return found
 	}
-	found := none
-	for i := at + 1; i < d.nodes[at].skip; i = d.nodes[i].skip {
-		if !loose(d.src[d.nodes[i].key+1:d.nodes[i].keyed-1], name) {
+	for i, end := at+1, d.Next(at); i < end; i = d.Next(i) {
+		if !loose(d.RawKey(i), name) {
 			continue
 		}
-		if found != none {
-			d.odd = true
+		if found != jsonspan.None {
+			d.ambiguous = true
 		}
 		found = i
 	}
@@ -89,7 +79,7 @@ func lower(c byte) byte {
 }
 
 func looseSlow(key []byte, name string) bool {
-	return folded(unquote(append(append([]byte{'"'}, key...), '"'))) == folded(name)
+	return folded(string(jsonspan.AppendText(nil, key))) == folded(name)
 }
 
 // folded maps names that any reader could take for one another to one spelling.
@@ -117,74 +107,38 @@ var plainKeys = map[string]string{
 // fold is the key of a member in the one spelling that stands for all a reader may take
 // for it.
 func (d *doc) fold(i int) string {
-	if s, ok := plainKeys[string(d.src[d.nodes[i].key+1:d.nodes[i].keyed-1])]; ok {
+	if s, ok := plainKeys[string(d.RawKey(i))]; ok {
 		return s
 	}
-	return folded(d.name(i))
-}
-
-// nested reports whether a value can hold others.
-func (d *doc) nested(i int) bool {
-	return i != none && (d.nodes[i].kind == '{' || d.nodes[i].kind == '[')
+	return folded(string(d.Key(i)))
 }
 
 // str is a string member as text; "" for anything else.
-func (d *doc) str(at int, name string) string { return d.text(d.get(at, name)) }
-
-// text is a string value; half a surrogate pair becomes a replacement character.
-func (d *doc) text(i int) string {
-	if d.kind(i) != '"' {
-		return ""
-	}
-	return unquote(d.raw(i))
-}
+func (d *doc) str(at int, name string) string { return d.Text(d.get(at, name)) }
 
 // exact is a string member that a call is made of: it must be read the same by everybody.
 func (d *doc) exact(at int, name string) (string, error) {
 	i := d.get(at, name)
 	switch {
-	case d.kind(i) == 0:
+	case d.Kind(i) == 0:
 		return "", nil
-	case d.nodes[i].kind != '"' || d.nodes[i].lone:
-		return "", refused("a tool call has something other than text where text belongs")
+	case d.Kind(i) != '"' || d.Half(i):
+		return "", Refused("a tool call has something other than text where text belongs")
 	}
-	return unquote(d.raw(i)), nil
-}
-
-// is reports whether a string member has this value, without allocating.
-func (d *doc) is(i int, want string) bool {
-	if d.kind(i) != '"' {
-		return false
-	}
-	raw := d.raw(i)
-	raw = raw[1 : len(raw)-1]
-	if bytes.IndexByte(raw, '\\') >= 0 {
-		return unquote(d.raw(i)) == want
-	}
-	return string(raw) == want
-}
-
-// unquote is the text of a JSON string that is known to be well formed.
-func unquote(quoted []byte) string {
-	in := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(in, '\\') < 0 {
-		return string(in)
-	}
-	return string(format.AppendText(make([]byte, 0, len(in)), in))
+	return d.Text(i), nil
 }
 
 // callish reports whether a value of a shape nobody here knows looks as if a call were in
 // it, anywhere.
 func (d *doc) callish(at int) bool {
-	if at == none {
+	if at == jsonspan.None {
 		return false
 	}
-	for i := at; i < d.nodes[at].skip; i++ {
-		n := &d.nodes[i]
-		if n.keyed > n.key && i > at && d.kind(i) != 0 && callKey(d.fold(i)) {
+	for i := at; i < d.Next(at); i++ {
+		if d.Keyed(i) && i > at && d.Kind(i) != 0 && callKey(d.fold(i)) {
 			return true
 		}
-		if n.kind == '"' && n.end-n.start < 256 && d.callType(i) {
+		if d.Kind(i) == '"' && len(d.Raw(i)) < 256 && callType(jsonspan.Text(d.Raw(i))) {
 			return true
 		}
 	}
@@ -199,12 +153,7 @@ func callKey(key string) bool {
 	return strings.HasSuffix(key, "call") || strings.HasSuffix(key, "calls")
 }
 
-// callType reports whether a string is what a call says it is.
-func (d *doc) callType(i int) bool {
-	raw := d.raw(i)
-	s := raw[1 : len(raw)-1]
-	if bytes.IndexByte(s, '\\') >= 0 {
-		s = []byte(unquote(raw))
-	}
+// callType reports whether a text is what a call says it is.
+func callType(s []byte) bool {
 	return string(s) == "function" || string(s) == "input_json_delta" || bytes.HasSuffix(s, []byte("_call")) || bytes.HasSuffix(s, []byte("tool_use"))
 }

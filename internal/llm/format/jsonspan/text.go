@@ -1,8 +1,7 @@
-package format
+package jsonspan
 
 import (
 	"bytes"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -27,14 +26,14 @@ func Escape(b []byte) (r rune, n int, lone bool) {
 	case 't':
 		return '\t', 2, false
 	}
-	r, ok := hex4(b)
+	r, ok := Hex4(b)
 	switch {
 	case !ok:
 		return 0, 0, false
 	case !utf16.IsSurrogate(r):
 		return r, 6, false
 	}
-	if low, ok := hex4(b[6:]); ok {
+	if low, ok := Hex4(b[6:]); ok {
 		if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
 			return r, 12, false
 		}
@@ -42,17 +41,8 @@ func Escape(b []byte) (r rune, n int, lone bool) {
 	return utf8.RuneError, 6, true
 }
 
-// escapeLen is the length of the escape that b starts with; 0 if it is none, or half a pair.
-func escapeLen(b []byte) int {
-	_, n, lone := Escape(b)
-	if lone {
-		return 0
-	}
-	return n
-}
-
-// hex4 reads \uXXXX.
-func hex4(b []byte) (rune, bool) {
+// Hex4 reads \uXXXX.
+func Hex4(b []byte) (rune, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
 	}
@@ -73,9 +63,9 @@ func hex4(b []byte) (rune, bool) {
 	return r, true
 }
 
-// plainText decodes a checked string, quotes and all. It is a part of lit itself where
-// nothing is escaped.
-func plainText(lit []byte) []byte {
+// Text decodes a checked string, quotes and all. It is a part of lit itself where nothing
+// is escaped.
+func Text(lit []byte) []byte {
 	lit = lit[1 : len(lit)-1]
 	if bytes.IndexByte(lit, '\\') < 0 {
 		return lit
@@ -99,9 +89,9 @@ func AppendText(out, in []byte) []byte {
 	}
 }
 
-// advance steps from b[i], inside a checked string, over what stands for n bytes of the
+// Advance steps from b[i], inside a checked string, over what stands for n bytes of the
 // decoded text. n must end at the end of a character.
-func advance(b []byte, i, n int) int {
+func Advance(b []byte, i, n int) int {
 	for n > 0 {
 		if b[i] != '\\' {
 			i++
@@ -113,37 +103,4 @@ func advance(b []byte, i, n int) int {
 		i += size
 	}
 	return i
-}
-
-// fold maps keys that some parser could take for one another to one spelling. Upper
-// case comes first so that letters with two lower-case forms meet.
-func fold(key string) string {
-	for i := range len(key) {
-		if c := key[i]; c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf {
-			return strings.ToLower(strings.ToUpper(key))
-		}
-	}
-	return key
-}
-
-// camel is how Gemini's parser reads a key in snake case: it takes both.
-func camel(key string) string {
-	if !strings.Contains(key, "_") {
-		return key
-	}
-	var out strings.Builder
-	up := false
-	for _, r := range key {
-		switch {
-		case r == '_':
-			up = true
-		case up && r >= 'a' && r <= 'z':
-			out.WriteRune(r - 'a' + 'A')
-			up = false
-		default:
-			out.WriteRune(r)
-			up = false
-		}
-	}
-	return out.String()
 }

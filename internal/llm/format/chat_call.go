@@ -1,9 +1,9 @@
-package release
+package format
 
 import (
 	"slices"
 
-	"github.com/tidemark/tidemark/internal/llm/format"
+	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
 // chatCall is a call of a choice.
@@ -18,16 +18,16 @@ type chatCall struct {
 
 func (e *chatEvent) calls(ch *choice, list int) error {
 	d := e.d
-	if d.kind(list) == 0 {
+	if d.Kind(list) == 0 {
 		return nil
 	}
-	if d.kind(list) != '[' {
-		return errShape
+	if d.Kind(list) != '[' {
+		return errCallShape
 	}
-	for at := range d.each(list) {
-		n, ok := d.integer(d.get(at, "index"))
-		if d.kind(at) != '{' || !ok && d.kind(d.get(at, "index")) != 0 || n < 0 {
-			return errShape
+	for at := range d.Each(list) {
+		n, ok := d.Integer(d.get(at, "index"))
+		if d.Kind(at) != '{' || !ok && d.Kind(d.get(at, "index")) != 0 || n < 0 {
+			return errCallShape
 		}
 		if err := e.piece(ch, at, int(n)); err != nil {
 			return err
@@ -37,11 +37,11 @@ func (e *chatEvent) calls(ch *choice, list int) error {
 }
 
 func (e *chatEvent) legacy(ch *choice, at int) error {
-	if e.d.kind(at) == 0 {
+	if e.d.Kind(at) == 0 {
 		return nil
 	}
-	if e.d.kind(at) != '{' {
-		return errShape
+	if e.d.Kind(at) != '{' {
+		return errCallShape
 	}
 	tc, err := e.begin(ch, legacyIndex)
 	if err != nil {
@@ -78,22 +78,22 @@ func (e *chatEvent) piece(ch *choice, at, index int) error {
 	}
 	id, err := d.exact(at, "id")
 	if err != nil || id != "" && tc.id != "" && id != tc.id {
-		return errShape
+		return errCallShape
 	}
 	if id != "" {
 		tc.id = id
 	}
 	fn, free := d.get(at, "function"), d.get(at, "custom")
 	switch {
-	case d.kind(fn) == '{' && d.kind(free) == 0 && !tc.free:
+	case d.Kind(fn) == '{' && d.Kind(free) == 0 && !tc.free:
 		return e.add(tc, fn, "arguments")
-	case d.kind(free) == '{' && d.kind(fn) == 0 && (tc.free || tc.name == ""):
+	case d.Kind(free) == '{' && d.Kind(fn) == 0 && (tc.free || tc.name == ""):
 		tc.free = true
 		return e.add(tc, free, "input")
-	case d.kind(fn) == 0 && d.kind(free) == 0:
+	case d.Kind(fn) == 0 && d.Kind(free) == 0:
 		return nil
 	}
-	return errShape
+	return errCallShape
 }
 
 // add takes a piece of a name and of arguments. A name comes whole and once: some clients
@@ -102,28 +102,28 @@ func (e *chatEvent) add(tc *chatCall, at int, field string) error {
 	d := e.d
 	name, err := d.exact(at, "name")
 	if err != nil || name != "" && tc.name != "" {
-		return errShape
+		return errCallShape
 	}
 	if name != "" {
 		tc.name = name
 	}
 	args := d.get(at, field)
 	switch {
-	case d.kind(args) == 0:
+	case d.Kind(args) == 0:
 		return nil
-	case d.kind(args) != '"' || d.nodes[args].lone:
-		return errShape
+	case d.Kind(args) != '"' || d.Half(args):
+		return errCallShape
 	}
-	raw := d.raw(args)
-	tc.joined = format.AppendText(tc.joined, raw[1:len(raw)-1])
+	raw := d.Raw(args)
+	tc.joined = jsonspan.AppendText(tc.joined, raw[1:len(raw)-1])
 	return nil
 }
 
 // decide puts the calls of a choice to the judge, one by one.
-func (ch *choice) decide(g *gate) error {
+func (ch *choice) decide(a *Answer) error {
 	for _, tc := range ch.calls {
 		if tc.name == "" {
-			return errShape
+			return errCallShape
 		}
 		tc.args = tc.joined
 		if tc.free {
@@ -132,7 +132,7 @@ func (ch *choice) decide(g *gate) error {
 		if len(tc.args) == 0 {
 			tc.args = []byte("{}") // clients that parse nothing at all take it for this
 		}
-		if err := g.decide(&tc.call); err != nil {
+		if err := a.decide(&tc.call); err != nil {
 			return err
 		}
 		if !tc.allowed {
@@ -146,11 +146,11 @@ func (ch *choice) decide(g *gate) error {
 	}
 	ch.decided = true
 	if ch.refused > 0 {
-		g.sayPlain(ch.index, ch.words())
+		a.sayPlain(ch.index, ch.words())
 	}
 	for _, tc := range ch.calls {
 		if tc.allowed {
-			g.note(&tc.call) // a message has its text before its calls
+			a.note(&tc.call) // a message has its text before its calls
 		}
 	}
 	return nil

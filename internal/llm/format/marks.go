@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
 // Marks are what a text of ours stands between, inside a text of the client's.
@@ -43,8 +45,8 @@ func (k Marks) Cut(body []byte, clean int) ([]byte, []Frame) {
 			break
 		}
 		for _, f := range k.within(body[start:end]) {
-			out = append(out, body[done:start+f.start]...)
-			done = start + f.end
+			out = append(out, body[done:start+f.Start]...)
+			done = start + f.End
 			frames = append(frames, Frame{Text: f.text, At: len(out)})
 		}
 		i = end + 1
@@ -69,7 +71,7 @@ func (k Marks) likely(body []byte) bool {
 			return false
 		}
 		i += n
-		if r, ok := hex4(body[i:]); ok && strings.IndexByte(k.Open, byte(r)) >= 0 {
+		if r, ok := jsonspan.Hex4(body[i:]); ok && strings.IndexByte(k.Open, byte(r)) >= 0 {
 			return true
 		}
 		i += len(escape)
@@ -116,9 +118,9 @@ func (k Marks) within(raw []byte) []found {
 			from += len(k.Open)
 			continue
 		}
-		start := advance(raw, at, from-done)
-		at = advance(raw, start, whole)
-		out = append(out, found{span{start, at}, text[from : from+whole]})
+		start := jsonspan.Advance(raw, at, from-done)
+		at = jsonspan.Advance(raw, start, whole)
+		out = append(out, found{span{Start: start, End: at}, text[from : from+whole]})
 		from += whole
 		done = from
 	}
@@ -136,7 +138,7 @@ func inside(raw []byte) (string, bool) {
 			i++
 			continue
 		}
-		r, n, lone := Escape(raw[i:])
+		r, n, lone := jsonspan.Escape(raw[i:])
 		if n == 0 || lone {
 			return "", false
 		}
@@ -159,10 +161,10 @@ func (r *Request) Instructs(at int) bool {
 	if !r.isList {
 		return false
 	}
-	p := &parser{b: r.Body, api: r.API} // it stands in a part of the list that was read before
-	for _, e := range p.list(r.list.span, r.list.key) {
-		if e.start <= at && at < e.end {
-			return p.entry()(e).Role == System && p.err == nil
+	p := newParser(r.Body, r.dialect) // it stands in a part of the list that was read before
+	for _, e := range p.elements(r.list.span) {
+		if e.Start <= at && at < e.End {
+			return r.dialect.entry(p, p.load(e)).Role == System && p.err == nil
 		}
 	}
 	return false
