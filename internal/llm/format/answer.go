@@ -83,13 +83,13 @@ type Outcome struct {
 
 // Answer is one answer of a model while it is read. It is for one goroutine.
 type Answer struct {
-	reader answerReader
-	judge  Judge
-	queue  Queue
-	doc    doc // of the event at hand, used again for the next
-	result Outcome
-	pieces []piece
-	saidBy map[sayer]int // the piece a text goes on in
+	reader  answerReader
+	judge   Judge
+	queue   Queue
+	doc     doc // of the event at hand, used again for the next
+	result  Outcome
+	pieces  []piece
+	textsBy map[textID]int // the piece a text goes on in
 }
 
 // NewAnswer begins to read an answer. The queue is for streams alone.
@@ -98,7 +98,7 @@ func NewAnswer(api API, j Judge, q Queue) (*Answer, error) {
 	if d == nil {
 		return nil, fmt.Errorf("read answer: %w: %d", ErrFormat, api)
 	}
-	return &Answer{reader: d.reader(), judge: j, queue: q, saidBy: map[sayer]int{}}, nil
+	return &Answer{reader: d.reader(), judge: j, queue: q, textsBy: map[textID]int{}}, nil
 }
 
 // Event takes one event of a stream.
@@ -176,8 +176,8 @@ type piece struct {
 	call *call
 }
 
-// sayer is what pieces of one text have in common: its kind, and where it stands.
-type sayer struct {
+// textID is what pieces of one text have in common: its kind, and where it stands.
+type textID struct {
 	kind Kind
 	key  int
 }
@@ -193,15 +193,15 @@ func (a *Answer) say(kind Kind, key int, quoted []byte) {
 
 // said reports whether there is text by that key.
 func (a *Answer) said(kind Kind, key int) bool {
-	_, ok := a.saidBy[sayer{kind, key}]
+	_, ok := a.textsBy[textID{kind, key}]
 	return ok
 }
 
 func (a *Answer) piece(kind Kind, key int) *piece {
-	i, ok := a.saidBy[sayer{kind, key}]
+	i, ok := a.textsBy[textID{kind, key}]
 	if !ok {
 		i = len(a.pieces)
-		a.saidBy[sayer{kind, key}] = i
+		a.textsBy[textID{kind, key}] = i
 		a.pieces = append(a.pieces, piece{part: Part{Kind: kind}})
 	}
 	return &a.pieces[i]

@@ -9,7 +9,7 @@ import (
 // chatCall is a call of a choice.
 type chatCall struct {
 	call
-	at     int    // its index on the wire; legacy for function_call
+	at     int    // its index as it is sent; legacy for function_call
 	place  int    // its index after others are gone
 	free   bool   // its input is free text
 	joined []byte // what came of its arguments
@@ -146,7 +146,7 @@ func (ch *choice) decide(a *Answer) error {
 	}
 	ch.decided = true
 	if ch.refused > 0 {
-		a.sayPlain(ch.index, ch.words())
+		a.sayPlain(ch.index, ch.refusalText())
 	}
 	for _, tc := range ch.calls {
 		if tc.allowed {

@@ -8,8 +8,8 @@ import (
 	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
-// words are what stands in place of a choice's refused calls.
-func (ch *choice) words() string {
+// refusalText is what stands in place of a choice's refused calls.
+func (ch *choice) refusalText() string {
 	var said []string
 	for _, tc := range ch.calls {
 		if tc.decided && !tc.allowed {
@@ -92,7 +92,7 @@ func (ch *choice) chunk(d *doc) []byte {
 			out = fmt.Appendf(out, "%q:%s,", name, d.Raw(i))
 		}
 	}
-	return fmt.Appendf(out, "\"choices\":[{\"index\":%d,\"delta\":{\"content\":%s},\"finish_reason\":null}]}\n\n", ch.index, quote(nil, ch.words()))
+	return fmt.Appendf(out, "\"choices\":[{\"index\":%d,\"delta\":{\"content\":%s},\"finish_reason\":null}]}\n\n", ch.index, quote(nil, ch.refusalText()))
 }
 
 // without takes the refused calls out of a message or a piece of one. What is left of
@@ -186,7 +186,7 @@ func (c *chat) wholeChoice(a *Answer, d *doc, at int) ([]edit, error) {
 			}
 		case "index", "finishreason", "logprobs":
 		default:
-			if d.Nested(i) && (callKey(name) || d.callish(i)) {
+			if d.Nested(i) && (callKey(name) || d.looksLikeCall(i)) {
 				return nil, errUnknown
 			}
 		}
@@ -201,7 +201,7 @@ func (c *chat) wholeChoice(a *Answer, d *doc, at int) ([]edit, error) {
 	if err := ch.decide(a); err != nil || ch.refused == 0 {
 		return nil, err
 	}
-	edits := []edit{{d.Span(d.get(at, "message")), ch.spoken(d, d.get(at, "message"))}}
+	edits := []edit{{d.Span(d.get(at, "message")), ch.withRefusal(d, d.get(at, "message"))}}
 	return append(edits, ch.stopped(a, d, reason)...), nil
 }
 
@@ -233,8 +233,8 @@ func (e *chatEvent) message(ch *choice, at int) error {
 	return nil
 }
 
-// spoken is a message without the refused calls and with our words.
-func (ch *choice) spoken(d *doc, at int) []byte {
+// withRefusal is a message without the refused calls and with our words.
+func (ch *choice) withRefusal(d *doc, at int) []byte {
 	message := d.Raw(at)
 	from := d.Span(at).Start
 	for _, e := range ch.without(d, at) {
@@ -248,10 +248,10 @@ func (ch *choice) spoken(d *doc, at int) []byte {
 	switch again.Kind(content) {
 	case '"':
 		raw := again.Raw(content)
-		joined := append(append([]byte(nil), raw[:len(raw)-1]...), quote(nil, ch.words())[1:]...)
+		joined := append(append([]byte(nil), raw[:len(raw)-1]...), quote(nil, ch.refusalText())[1:]...)
 		return splice(message, []edit{{again.Span(content), joined}})
 	case 0:
-		words := quote(nil, ch.words())
+		words := quote(nil, ch.refusalText())
 		if content != jsonspan.None {
 			return splice(message, []edit{{again.Span(content), words}})
 		}

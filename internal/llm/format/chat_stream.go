@@ -65,7 +65,7 @@ func (c *chat) event(a *Answer, ev *Event) error {
 // envelope reads what stands around the choices.
 func (c *chat) envelope(a *Answer, d *doc) error {
 	for i := range d.Each(0) {
-		if name := d.fold(i); d.Nested(i) && name != "choices" && name != "error" && (callKey(name) || d.callish(i)) {
+		if name := d.fold(i); d.Nested(i) && name != "choices" && name != "error" && (callKey(name) || d.looksLikeCall(i)) {
 			return errUnknown
 		}
 	}
@@ -137,7 +137,7 @@ func (e *chatEvent) choice(at int) error {
 				return errUnknown
 			}
 		default:
-			if d.Nested(i) && (callKey(name) || d.callish(i)) {
+			if d.Nested(i) && (callKey(name) || d.looksLikeCall(i)) {
 				return errUnknown
 			}
 		}
@@ -199,7 +199,7 @@ func (e *chatEvent) member(ch *choice, i int) error {
 	case "functioncall":
 		return e.legacy(ch, i)
 	default:
-		if d.Nested(i) && (callKey(name) || d.callish(i)) {
+		if d.Nested(i) && (callKey(name) || d.looksLikeCall(i)) {
 			return errUnknown
 		}
 	}
@@ -212,7 +212,7 @@ func (e *chatEvent) content(ch *choice, i int) error {
 		ch.said = ch.said || len(d.Raw(i)) > 2
 		e.a.say(Text, ch.index, d.Raw(i))
 	case '[', '{':
-		if d.callish(i) {
+		if d.looksLikeCall(i) {
 			return errUnknown
 		}
 	}
@@ -229,7 +229,7 @@ func (e *chatEvent) settle(ev *Event) error {
 		e.a.pass(ev)
 		return nil
 	}
-	ev.of = slices.Concat(e.carries, e.ends)
+	ev.choices = slices.Concat(e.carries, e.ends)
 	if err := e.a.queue.Hold(ev); err != nil {
 		return err
 	}
@@ -239,16 +239,16 @@ func (e *chatEvent) settle(ev *Event) error {
 		}
 	}
 	a, c := e.a, e.c // the event itself stays on the stack
-	a.queue.Release(func(ev *Event) bool { return c.letGo(a, ev) })
+	a.queue.Release(func(ev *Event) bool { return c.writeHeld(a, ev) })
 	return nil
 }
 
-// letGo writes a held event, unless a choice of it is not decided.
-func (c *chat) letGo(a *Answer, ev *Event) bool {
-	if slices.ContainsFunc(ev.of, func(ch *choice) bool { return !ch.decided }) {
+// writeHeld writes a held event, unless a choice of it is not decided.
+func (c *chat) writeHeld(a *Answer, ev *Event) bool {
+	if slices.ContainsFunc(ev.choices, func(ch *choice) bool { return !ch.decided }) {
 		return false
 	}
-	if slices.ContainsFunc(ev.of, func(ch *choice) bool { return ch.refused > 0 }) {
+	if slices.ContainsFunc(ev.choices, func(ch *choice) bool { return ch.refused > 0 }) {
 		c.rewrite(a, ev)
 	} else {
 		a.pass(ev)

@@ -11,9 +11,9 @@ type Event struct {
 	Name []byte
 	Gone bool // it was held, and nothing of it was let through
 
-	call *call     // the call it is part of, while held
-	seq  span      // Responses: where its sequence number stands in Data
-	of   []*choice // Chat: the choices whose calls are in it, while held
+	call    *call     // the call it is part of, while held
+	seq     span      // Responses: where its sequence number stands in Data
+	choices []*choice // Chat: the choices whose calls are in it, while held
 }
 
 // Blank reports whether a client sees no event in it.

@@ -35,7 +35,7 @@ func TestConversationsThatBeginAlikeAreToldApart(t *testing.T) {
 	}
 }
 
-// Forgetting takes a conversation out of the crowd, and no other.
+// Forgetting takes a conversation out of the index, and no other.
 func TestACrowdForgetsOneByOne(t *testing.T) {
 	cache := format.NewCache(20)
 	body := func(i int) string {

@@ -60,15 +60,15 @@ func (m *gemini) wait(a *Answer, ev *Event, found []geminiCall) error {
 	if len(m.open) > 0 {
 		return nil
 	}
-	return m.letGo(a)
+	return m.writeHeld(a)
 }
 
 // together stands where a call is permitted and another that it came with is not.
 const together = "This tool call did not run, because another one that was streamed together with it was refused."
 
-// letGo writes what waited. Pieces of several calls are not taken apart: if one call is
+// writeHeld writes what waited. Pieces of several calls are not taken apart: if one call is
 // refused, no call of all that waited goes out, only our words.
-func (m *gemini) letGo(a *Answer) error {
+func (m *gemini) writeHeld(a *Answer) error {
 	var words []string
 	if slices.ContainsFunc(m.waiting, func(c *call) bool { return !c.allowed }) {
 		for _, c := range m.waiting {

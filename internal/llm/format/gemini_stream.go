@@ -79,7 +79,7 @@ func (m *gemini) read(a *Answer, d *doc, root int) (found []geminiCall, streamed
 	m.envelope(a, d, root)
 	m.ends = m.ends[:0]
 	for i := range d.Each(root) {
-		if name := d.fold(i); d.Nested(i) && name != "candidates" && name != "error" && (callKey(name) || d.callish(i)) {
+		if name := d.fold(i); d.Nested(i) && name != "candidates" && name != "error" && (callKey(name) || d.looksLikeCall(i)) {
 			return nil, false, errUnknown
 		}
 	}
@@ -137,14 +137,14 @@ func (m *gemini) candidate(a *Answer, d *doc, c, index int) (found []geminiCall,
 			if err := a.observe(string(d.Key(i)), "", d.Raw(i)); err != nil {
 				return nil, false, err
 			}
-		case callKey(name) || d.callish(i):
+		case callKey(name) || d.looksLikeCall(i):
 			return nil, false, errUnknown
 		}
 	}
 	content := d.get(c, "content")
 	parts := d.get(content, "parts")
 	for i := range d.Each(content) {
-		if i != parts && d.Nested(i) && d.callish(i) {
+		if i != parts && d.Nested(i) && d.looksLikeCall(i) {
 			return nil, false, errUnknown
 		}
 	}
@@ -191,7 +191,7 @@ func (m *gemini) part(a *Answer, d *doc, p, index int) (found *call, streamed bo
 			found = &call{name: string(d.Key(i)), args: bytes.Clone(d.Raw(i))}
 		case name == "text":
 			m.text(a, d, p, i, index)
-		case name != "functionresponse" && d.Nested(i) && d.callish(i):
+		case name != "functionresponse" && d.Nested(i) && d.looksLikeCall(i):
 			err = errUnknown
 		}
 		if err != nil {

@@ -13,8 +13,8 @@ type step struct {
 	base       sum    // of its whole blocks
 	sample     uint64 // of some of the bytes after them, so that most misses cost next to nothing
 	sum        sum
-	lead       lead   // of the bytes since the step before
-	id         uint64 // never used twice: a step that was replaced is not mistaken for the new one
+	prefix     prefixHash // of the bytes since the step before
+	id         uint64     // never used twice: a step that was replaced is not mistaken for the new one
 	value      any
 }
 
@@ -22,13 +22,13 @@ func (s step) same(t step) bool { return s.end == t.end && s.count == t.count &&
 
 // line is a conversation as it grew, step by step. Where another one leaves it after
 // some steps, that one is a child. A sealed line (the root of a tenant, the bytes before
-// the list) does not grow: all that follows it is in its crowd.
+// the list) does not grow: all that follows it is in its index of forks.
 type line struct {
 	parent   *line
 	at       int // after how many steps of the parent it starts
 	steps    []step
 	children []*line
-	crowd    crowd
+	forks    forkIndex
 	depth    int
 	sealed   bool
 	dead     bool
@@ -107,7 +107,7 @@ func (s *search) walk(l *line) {
 		s.best, s.memo = l.cursor(k), l.steps[k-1].value
 	}
 	if l.sealed {
-		l.crowd.follow(s.sums.s, s.body, l.cursor(k).end, s.walk)
+		l.forks.follow(s.sums.s, s.body, l.cursor(k).end, s.walk)
 		return
 	}
 	for i := len(l.children) - 1; i >= 0; i-- {
@@ -130,7 +130,7 @@ func (c *Cache) insert(at cursor, st step) cursor {
 	}
 	beside := l.children
 	if l.sealed {
-		beside = l.crowd.lines[st.lead]
+		beside = l.forks.lines[st.prefix]
 	}
 	for _, child := range beside {
 		if child.at == k && child.steps[0].same(st) {
@@ -150,7 +150,7 @@ func (c *Cache) insert(at cursor, st step) cursor {
 	}
 	child := &line{parent: l, at: k, steps: []step{st}, depth: l.depth + 1}
 	if l.sealed {
-		l.crowd.add(child)
+		l.forks.add(child)
 	} else {
 		l.children = append(l.children, child)
 	}
@@ -199,11 +199,11 @@ func (c *Cache) evict() {
 		l.dead = true
 		parent := l.parent
 		if parent.sealed {
-			parent.crowd.remove(l)
+			parent.forks.remove(l)
 		} else {
 			parent.children = slices.DeleteFunc(parent.children, func(k *line) bool { return k == l })
 		}
-		if parent.parent == nil && len(parent.crowd.lines) == 0 {
+		if parent.parent == nil && len(parent.forks.lines) == 0 {
 			parent.dead = true
 			delete(c.roots, parent.key)
 		}

@@ -11,12 +11,12 @@ import (
 // fewKeys is up to how many keys of an object are compared one by one.
 const fewKeys = 64
 
-// alike complains about keys that some parser could take for one another, or for a key
+// checkKeys complains about keys that some parser could take for one another, or for a key
 // that we would have read in its exact spelling.
-func alike(fields []field) error {
-	var odd map[string]string // folded key, for those that are not in words
+func checkKeys(fields []field) error {
+	var odd map[string]string // folded key, for those that are not in knownKeys
 	for i, f := range fields {
-		if _, ok := words[f.key]; ok && len(fields) <= fewKeys {
+		if _, ok := knownKeys[f.key]; ok && len(fields) <= fewKeys {
 			for _, g := range fields[:i] {
 				if g.key == f.key {
 					return fmt.Errorf("duplicate key %.40q", f.key)
@@ -25,7 +25,7 @@ func alike(fields []field) error {
 			continue
 		}
 		folded := fold(f.key)
-		if word, ok := folds[folded]; ok && word != f.key {
+		if word, ok := foldedKeys[folded]; ok && word != f.key {
 			return fmt.Errorf("%w: %.40q and %q", strictjson.ErrCase, f.key, word)
 		}
 		if odd == nil {
@@ -72,9 +72,9 @@ func camel(key string) string {
 	return out.String()
 }
 
-// words are the keys that mean something in some format, so that look-alikes are found
+// knownKeys are the keys that mean something in some format, so that look-alikes are found
 // and the common ones cost no memory. Gemini's are in camel case.
-var words = wordSet(`messages input instructions system contents systemInstruction system_instruction
+var knownKeys = keySet(`messages input instructions system contents systemInstruction system_instruction
 	model stream tools functions tool_choice function_call toolConfig tool_config parallel_tool_calls metadata user
 	safety_identifier prompt_cache_key previous_response_id conversation prompt cachedContent labels
 	web_search_options mcp_servers role content parts type text refusal name id arguments function custom
@@ -85,10 +85,10 @@ var words = wordSet(`messages input instructions system contents systemInstructi
 	parametersJsonSchema input_schema server_label mcp_server_name environment allowed_tools
 	max_tokens temperature cache_control namespace code outcome signature thoughtSignature`)
 
-// folds finds a word by its folded spelling.
-var folds = foldSet(words)
+// foldedKeys finds a key by its folded spelling.
+var foldedKeys = foldAll(knownKeys)
 
-func wordSet(list string) map[string]string {
+func keySet(list string) map[string]string {
 	out := map[string]string{}
 	for _, w := range strings.Fields(list) {
 		out[w] = w
@@ -96,9 +96,9 @@ func wordSet(list string) map[string]string {
 	return out
 }
 
-func foldSet(words map[string]string) map[string]string {
+func foldAll(keys map[string]string) map[string]string {
 	out := map[string]string{}
-	for w := range words {
+	for w := range keys {
 		out[fold(w)] = w
 	}
 	return out

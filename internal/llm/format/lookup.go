@@ -35,7 +35,7 @@ func (d *doc) get(at int, name string) int {
 		return found
 	}
 	for i, end := at+1, d.Next(at); i < end; i = d.Next(i) {
-		if !loose(d.RawKey(i), name) {
+		if !soundsLike(d.RawKey(i), name) {
 			continue
 		}
 		if found != jsonspan.None {
@@ -46,14 +46,14 @@ func (d *doc) get(at int, name string) int {
 	return found
 }
 
-// loose reports whether a reader could take key for name, which is lower case, or camel
+// soundsLike reports whether a reader could take key for name, which is lower case, or camel
 // case.
-func loose(key []byte, name string) bool {
+func soundsLike(key []byte, name string) bool {
 	i, k := 0, 0
 	for i < len(key) {
 		c := key[i]
 		if c == '\\' || c >= utf8.RuneSelf {
-			return looseSlow(key, name)
+			return soundsLikeSlow(key, name)
 		}
 		if c == '_' || c == '-' {
 			i++
@@ -78,7 +78,7 @@ func lower(c byte) byte {
 	return c
 }
 
-func looseSlow(key []byte, name string) bool {
+func soundsLikeSlow(key []byte, name string) bool {
 	return folded(string(jsonspan.AppendText(nil, key))) == folded(name)
 }
 
@@ -128,9 +128,9 @@ func (d *doc) exact(at int, name string) (string, error) {
 	return d.Text(i), nil
 }
 
-// callish reports whether a value of a shape nobody here knows looks as if a call were in
+// looksLikeCall reports whether a value of a shape nobody here knows looks as if a call were in
 // it, anywhere.
-func (d *doc) callish(at int) bool {
+func (d *doc) looksLikeCall(at int) bool {
 	if at == jsonspan.None {
 		return false
 	}

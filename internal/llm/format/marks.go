@@ -16,8 +16,8 @@ type Marks struct {
 	Ours func(text string) bool
 }
 
-// Frame is a text that was cut out, and where it stood in what is left.
-type Frame struct {
+// Excerpt is a text that was cut out, and where it stood in what is left.
+type Excerpt struct {
 	Text string
 	At   int
 }
@@ -26,12 +26,12 @@ type Frame struct {
 // them: what is read, and what is sent on, is what is left. It is body itself if there are
 // none. A string that is not JSON stays as it is, for Read to refuse. The first clean bytes
 // are known to hold none that ends there.
-func (k Marks) Cut(body []byte, clean int) ([]byte, []Frame) {
+func (k Marks) Cut(body []byte, clean int) ([]byte, []Excerpt) {
 	longest := 6 * (len(k.Open) + k.Most + len(k.Close)) // every character may be an escape
 	if !k.likely(body[max(0, min(clean, len(body))-longest):]) {
 		return body, nil
 	}
-	var frames []Frame
+	var frames []Excerpt
 	var out []byte
 	done := 0 // how much of body is in out
 	for i := 0; ; {
@@ -47,7 +47,7 @@ func (k Marks) Cut(body []byte, clean int) ([]byte, []Frame) {
 		for _, f := range k.within(body[start:end]) {
 			out = append(out, body[done:start+f.Start]...)
 			done = start + f.End
-			frames = append(frames, Frame{Text: f.text, At: len(out)})
+			frames = append(frames, Excerpt{Text: f.text, At: len(out)})
 		}
 		i = end + 1
 	}

@@ -8,7 +8,7 @@ func (r *Request) members(p *parser) error {
 	if r.list.key != "" {
 		all = append(slices.Clip(all), r.list)
 	}
-	if err := alike(all); err != nil {
+	if err := checkKeys(all); err != nil {
 		return err
 	}
 	for _, f := range r.fields {

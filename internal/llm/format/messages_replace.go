@@ -22,14 +22,14 @@ func (m *messages) startCall(a *Answer, ev *Event, d *doc, at int, b *block) err
 	} else if in := d.get(at, "input"); in != jsonspan.None {
 		b.call.args = append(b.call.args, d.Raw(in)...)
 	}
-	if m.messy || b.call.name == "" {
+	if m.miscounted || b.call.name == "" {
 		return errCallShape
 	}
 	if d.ambiguous {
 		return ErrAmbiguous
 	}
 	m.open++
-	return m.onward(a, ev, b.call)
+	return m.passOrHold(a, ev, b.call)
 }
 
 // more takes a piece of a call's input.
@@ -67,8 +67,8 @@ func (b *block) complete() error {
 	return nil
 }
 
-// letGo writes a held event: those of a refused call give way to a text block.
-func (m *messages) letGo(a *Answer, ev *Event) bool {
+// writeHeld writes a held event: those of a refused call give way to a text block.
+func (m *messages) writeHeld(a *Answer, ev *Event) bool {
 	if ev.call == nil || ev.call.allowed {
 		a.pass(ev)
 		return true
@@ -126,7 +126,7 @@ func (m *messages) whole(a *Answer, d *doc) ([]edit, error) {
 	a.result.ID, a.result.Model, a.result.Stop = d.str(0, "id"), d.str(0, "model"), d.str(0, "stop_reason")
 	m.usage(a, d, d.get(0, "usage"))
 	content := d.get(0, "content")
-	if k := d.Kind(content); k != 0 && k != '[' && k != '"' || content == jsonspan.None && d.callish(0) || d.ambiguous {
+	if k := d.Kind(content); k != 0 && k != '[' && k != '"' || content == jsonspan.None && d.looksLikeCall(0) || d.ambiguous {
 		return nil, ErrAmbiguous
 	}
 	var edits []edit

@@ -23,7 +23,7 @@ type block struct {
 type messages struct {
 	blocks           map[int]*block
 	begun, over      bool
-	messy            bool // indices that clients count differently
+	miscounted       bool // indices that clients count differently
 	open             int  // calls that are not complete
 	allowed, refused int
 }
@@ -70,7 +70,7 @@ func (m *messages) dispatch(a *Answer, ev *Event, d *doc, kind int) error {
 		a.result.Complete = true
 	case d.Is(kind, "ping"), d.Is(kind, "error"):
 	default:
-		if d.callish(0) {
+		if d.looksLikeCall(0) {
 			return errUnknown
 		}
 	}
@@ -98,7 +98,7 @@ func (m *messages) message(a *Answer, ev *Event, d *doc) error {
 		if shown := blockKind(d, b); shown == Call || shown == Hosted {
 			return errOrder
 		}
-		m.messy = true // some clients count these, some do not
+		m.miscounted = true // some clients count these, some do not
 	}
 	a.result.ID, a.result.Model = d.str(msg, "id"), d.str(msg, "model")
 	m.usage(a, d, d.get(msg, "usage"))
@@ -136,7 +136,7 @@ func blockKind(d *doc, b int) Kind {
 	switch {
 	case strings.HasSuffix(t, "_tool_result"):
 		return Hosted
-	case strings.HasSuffix(t, "tool_use"), d.Kind(d.get(b, "input")) != 0, t == "", d.callish(b):
+	case strings.HasSuffix(t, "tool_use"), d.Kind(d.get(b, "input")) != 0, t == "", d.looksLikeCall(b):
 		return Call
 	}
 	return Other
@@ -149,7 +149,7 @@ func (m *messages) start(a *Answer, ev *Event, d *doc) error {
 	if !ok || m.over || m.blocks[index] != nil || d.Kind(at) != '{' {
 		return errOrder
 	}
-	m.messy = m.messy || index != len(m.blocks)
+	m.miscounted = m.miscounted || index != len(m.blocks)
 	b := &block{kind: blockKind(d, at), key: len(m.blocks)}
 	m.blocks[index] = b
 	switch b.kind {
@@ -171,7 +171,7 @@ func (m *messages) start(a *Answer, ev *Event, d *doc) error {
 	if d.ambiguous {
 		return ErrAmbiguous
 	}
-	return m.onward(a, ev, nil)
+	return m.passOrHold(a, ev, nil)
 }
 
 // hostedBlock is what a tool of the provider's is called, and what it was given or brought.
@@ -193,8 +193,8 @@ func (m *messages) text(a *Answer, d *doc, b *block, at int) {
 	}
 }
 
-// onward lets an event pass, or wait behind an open call.
-func (m *messages) onward(a *Answer, ev *Event, c *call) error {
+// passOrHold lets an event pass, or wait behind an open call.
+func (m *messages) passOrHold(a *Answer, ev *Event, c *call) error {
 	if m.open == 0 && c == nil {
 		a.pass(ev)
 		return nil
@@ -230,14 +230,14 @@ func (m *messages) delta(a *Answer, ev *Event, d *doc) error {
 	case Thinking:
 		m.text(a, d, b, d.get(at, "thinking"))
 	default:
-		if d.callish(at) {
+		if d.looksLikeCall(at) {
 			return errUnknown
 		}
 	}
 	if d.ambiguous {
 		return ErrAmbiguous
 	}
-	return m.onward(a, ev, b.call)
+	return m.passOrHold(a, ev, b.call)
 }
 
 func (m *messages) stop(a *Answer, ev *Event, d *doc) error {
@@ -257,7 +257,7 @@ func (m *messages) stop(a *Answer, ev *Event, d *doc) error {
 		}
 		b.start, b.input = nil, nil
 	}
-	if err := m.onward(a, ev, b.call); err != nil || b.call == nil {
+	if err := m.passOrHold(a, ev, b.call); err != nil || b.call == nil {
 		return err
 	}
 	if err := b.complete(); err != nil {
@@ -274,7 +274,7 @@ func (m *messages) stop(a *Answer, ev *Event, d *doc) error {
 		m.refused++
 	}
 	if m.open == 0 {
-		a.queue.Release(func(ev *Event) bool { return m.letGo(a, ev) })
+		a.queue.Release(func(ev *Event) bool { return m.writeHeld(a, ev) })
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrFormat is returned for an API that has no request format.
-var ErrFormat = errors.New("unknown wire format")
+var ErrFormat = errors.New("unknown format")
 
 // Request is a request to a model, read. It keeps Body, which nobody may change. What it
 // holds may be shared with other requests and must not be changed either. A Request is
@@ -240,7 +240,7 @@ func (r *Request) mark(count int) cursor {
 func (r *Request) step(from, end, count int, value any) step {
 	h := r.cache.sums
 	base, part := r.sums.base(end), rest(r.Body, end)
-	return step{end: end, count: count, base: base, sample: h.sample(part), sum: h.chain(base, part), lead: h.leadOf(r.Body, from, end), value: value} //nolint:gosec // a chain of hashes, no cipher
+	return step{end: end, count: count, base: base, sample: h.sample(part), sum: h.chain(base, part), prefix: h.prefixOf(r.Body, from, end), value: value} //nolint:gosec // a chain of hashes, no cipher
 }
 
 // All is every entry of the list as it stands, for those who want to see all of it. It

@@ -31,7 +31,7 @@ func itemKind(d *doc, at int) Kind {
 	if strings.HasSuffix(t, "_output") {
 		return Hosted
 	}
-	if t == "" || strings.HasSuffix(t, "_call") || d.callish(at) {
+	if t == "" || strings.HasSuffix(t, "_call") || d.looksLikeCall(at) {
 		return Call
 	}
 	for _, name := range []string{"call_id", "arguments", "action", "actions", "input", "operation"} {

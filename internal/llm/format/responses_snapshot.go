@@ -18,15 +18,15 @@ func (r *responses) other(a *Answer, ev *Event, d *doc, t string) error {
 	case it != nil && it.kind == Hosted:
 	case strings.HasPrefix(t, "response.reasoning"), strings.HasPrefix(t, "response.content_part."),
 		strings.HasPrefix(t, "response.output_text."), strings.HasPrefix(t, "response.refusal."), t == "error":
-		if d.Kind(d.get(0, "item")) != 0 || d.Kind(d.get(0, "response")) != 0 || d.callish(d.get(0, "part")) {
+		if d.Kind(d.get(0, "item")) != 0 || d.Kind(d.get(0, "response")) != 0 || d.looksLikeCall(d.get(0, "part")) {
 			return errUnknown
 		}
 	default:
-		if d.callish(0) || d.Kind(d.get(0, "item")) != 0 || d.Kind(d.get(0, "response")) != 0 {
+		if d.looksLikeCall(0) || d.Kind(d.get(0, "item")) != 0 || d.Kind(d.get(0, "response")) != 0 {
 			return errUnknown
 		}
 	}
-	return r.onward(a, ev, nil)
+	return r.passOrHold(a, ev, nil)
 }
 
 // callPiece takes an event of an open call.
@@ -59,7 +59,7 @@ func (r *responses) callPiece(a *Answer, ev *Event, d *doc, it *item, t string) 
 			}
 		}
 	}
-	return r.onward(a, ev, it.waits)
+	return r.passOrHold(a, ev, it.waits)
 }
 
 // snapshot takes an event with the whole response in it.
@@ -84,10 +84,10 @@ func (r *responses) snapshot(a *Answer, ev *Event, d *doc, state string) error {
 		r.over, a.result.Complete, a.result.Stop = true, true, state
 	}
 	if r.open > 0 {
-		return r.onward(a, ev, nil)
+		return r.passOrHold(a, ev, nil)
 	}
 	if len(edits) == 0 {
-		return r.onward(a, ev, nil)
+		return r.passOrHold(a, ev, nil)
 	}
 	r.write(a, ev, edits)
 	return nil
@@ -157,7 +157,7 @@ func strayCall(d *doc, at int) bool {
 		case "output", "tools", "toolchoice", "instructions", "prompt", "text", "metadata", "reasoning", "usage", "error", "incompletedetails", "conversation":
 			continue
 		}
-		if d.callish(i) {
+		if d.looksLikeCall(i) {
 			return true
 		}
 	}
@@ -202,7 +202,7 @@ func (r *responses) whole(a *Answer, d *doc) ([]edit, error) {
 		return nil, ErrAmbiguous
 	}
 	r.envelope(a, d, 0)
-	if a.result.Stop = d.str(0, "status"); a.result.Stop == "" && d.get(0, "output") == jsonspan.None && d.callish(0) {
+	if a.result.Stop = d.str(0, "status"); a.result.Stop == "" && d.get(0, "output") == jsonspan.None && d.looksLikeCall(0) {
 		return nil, errUnknown
 	}
 	return r.wholeOutput(a, d)

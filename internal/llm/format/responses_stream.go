@@ -22,13 +22,13 @@ type item struct {
 // responses reads the Responses stream. Once a call is open everything waits behind it, so
 // that the events keep their order and their numbers.
 type responses struct {
-	items    map[int]*item
-	open     int
-	over     bool
-	messy    bool
-	replaced bool  // events were put in: numbers may have to move
-	last     int64 // the highest number that went out
-	seen     bool  // the provider's tools were observed already
+	items      map[int]*item
+	open       int
+	over       bool
+	miscounted bool
+	replaced   bool  // events were put in: numbers may have to move
+	last       int64 // the highest number that went out
+	seen       bool  // the provider's tools were observed already
 }
 
 func (r *responses) end(*Answer) error {
@@ -40,7 +40,7 @@ func (r *responses) end(*Answer) error {
 
 func (r *responses) event(a *Answer, ev *Event) error {
 	if ev.done() {
-		return r.onward(a, ev, nil)
+		return r.passOrHold(a, ev, nil)
 	}
 	d := &a.doc
 	if err := d.read(ev.Data); err != nil {
@@ -50,8 +50,8 @@ func (r *responses) event(a *Answer, ev *Event) error {
 	if d.Kind(0) != '{' {
 		return ErrAmbiguous
 	}
-	if d.Kind(kind) == 0 && len(ev.Name) == 0 && d.Kind(d.get(0, "error")) != 0 && !d.callish(0) {
-		return r.onward(a, ev, nil) // an error without a type
+	if d.Kind(kind) == 0 && len(ev.Name) == 0 && d.Kind(d.get(0, "error")) != 0 && !d.looksLikeCall(0) {
+		return r.passOrHold(a, ev, nil) // an error without a type
 	}
 	if d.Kind(kind) != '"' || len(ev.Name) > 0 && !d.Is(kind, string(ev.Name)) {
 		return ErrAmbiguous
@@ -75,8 +75,8 @@ func (r *responses) event(a *Answer, ev *Event) error {
 	return r.other(a, ev, d, t)
 }
 
-// onward lets an event pass, or wait behind an open call.
-func (r *responses) onward(a *Answer, ev *Event, c *call) error {
+// passOrHold lets an event pass, or wait behind an open call.
+func (r *responses) passOrHold(a *Answer, ev *Event, c *call) error {
 	if a.doc.ambiguous {
 		return ErrAmbiguous
 	}
@@ -129,7 +129,7 @@ func (r *responses) delta(a *Answer, ev *Event, d *doc) error {
 	if i := d.get(0, "delta"); d.Kind(i) == '"' {
 		a.say(Text, textKey(int(n), int(part)), d.Raw(i))
 	}
-	return r.onward(a, ev, nil)
+	return r.passOrHold(a, ev, nil)
 }
 
 // at is the item an event is about, if any.
@@ -147,17 +147,17 @@ func (r *responses) added(a *Answer, ev *Event, d *doc) error {
 	if !ok || r.over || r.items[int(n)] != nil || d.Kind(at) != '{' {
 		return errOrder
 	}
-	r.messy = r.messy || int(n) != len(r.items)
+	r.miscounted = r.miscounted || int(n) != len(r.items)
 	it := &item{kind: itemKind(d, at), index: int(n)}
 	r.items[it.index] = it
 	if it.kind != Call {
-		return r.onward(a, ev, nil)
+		return r.passOrHold(a, ev, nil)
 	}
 	c, err := itemCall(d, at)
 	if err != nil {
 		return err
 	}
-	if r.messy {
+	if r.miscounted {
 		return errOrder
 	}
 	it.head = fmt.Appendf(nil, "%q %q %q", d.str(at, "type"), c.name, c.id)
@@ -166,7 +166,7 @@ func (r *responses) added(a *Answer, ev *Event, d *doc) error {
 	}
 	it.waits = &call{}
 	r.open++
-	return r.onward(a, ev, it.waits)
+	return r.passOrHold(a, ev, it.waits)
 }
 
 // done completes an item. Clients read a call from the pieces, from here or from the last
@@ -179,7 +179,7 @@ func (r *responses) done(a *Answer, ev *Event, d *doc) error {
 	}
 	it, kind := r.items[int(n)], itemKind(d, at)
 	if it == nil {
-		r.messy = r.messy || int(n) != len(r.items)
+		r.miscounted = r.miscounted || int(n) != len(r.items)
 		it = &item{kind: kind, index: int(n)}
 		r.items[it.index] = it
 	}
@@ -197,7 +197,7 @@ func (r *responses) done(a *Answer, ev *Event, d *doc) error {
 	case Text, Thinking:
 		r.texts(a, d, at, it)
 	}
-	return r.onward(a, ev, nil)
+	return r.passOrHold(a, ev, nil)
 }
 
 // texts notes what an item says, where it was not streamed.
@@ -222,14 +222,14 @@ func (r *responses) doneCall(a *Answer, ev *Event, d *doc, at int, it *item) err
 		return err
 	}
 	head := fmt.Appendf(nil, "%q %q %q", d.str(at, "type"), c.name, c.id)
-	if r.messy || it.head != nil && !bytes.Equal(it.head, head) || r.taken(c.id) || !it.agrees(c, d, at) {
+	if r.miscounted || it.head != nil && !bytes.Equal(it.head, head) || r.taken(c.id) || !it.agrees(c, d, at) {
 		return errOrder
 	}
 	if it.waits == nil {
 		it.waits = &call{}
 		r.open++
 	}
-	if err := r.onward(a, ev, it.waits); err != nil {
+	if err := r.passOrHold(a, ev, it.waits); err != nil {
 		return err
 	}
 	*it.waits = *c
@@ -241,7 +241,7 @@ func (r *responses) doneCall(a *Answer, ev *Event, d *doc, at int, it *item) err
 	a.queue.Reserve(-len(it.deltas))
 	it.deltas = nil
 	if r.open--; r.open == 0 {
-		a.queue.Release(func(ev *Event) bool { return r.letGo(a, ev) })
+		a.queue.Release(func(ev *Event) bool { return r.writeHeld(a, ev) })
 	}
 	return nil
 }
@@ -288,8 +288,8 @@ func textual(d *doc, at int) bool {
 	return d.Is(t, "function_call") || d.Is(t, "custom_tool_call") && d.str(at, "input") != ""
 }
 
-// letGo writes a held event: those of a refused call give way to a message.
-func (r *responses) letGo(a *Answer, ev *Event) bool {
+// writeHeld writes a held event: those of a refused call give way to a message.
+func (r *responses) writeHeld(a *Answer, ev *Event) bool {
 	if ev.call == nil || ev.call.allowed {
 		r.write(a, ev, nil)
 		return true

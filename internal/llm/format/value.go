@@ -113,7 +113,7 @@ func (p *parser) object(at int, what string) object {
 		p.pool = append(p.pool, field{key: p.name(p.doc.Key(i)), at: p.doc.Member(i).Start, span: p.doc.Span(i), value: i})
 	}
 	o.fields = p.pool[base:len(p.pool):len(p.pool)]
-	if err := alike(o.fields); err != nil && p.err == nil {
+	if err := checkKeys(o.fields); err != nil && p.err == nil {
 		p.err = fmt.Errorf("read %s at byte %d: %w", what, p.doc.Span(at).Start, err)
 	}
 	return o
@@ -129,7 +129,7 @@ func (p *parser) free(at int) object {
 
 // name is the spelling of a key that counts. Keys we know cost no memory.
 func (p *parser) name(key []byte) string {
-	known, ok := words[string(key)]
+	known, ok := knownKeys[string(key)]
 	if !ok {
 		known = string(key)
 	}

@@ -25,8 +25,8 @@ type result struct {
 	reason  string
 }
 
-// dress makes the header that of a request we write ourselves.
-func dress(h http.Header) {
+// setHeaders makes the header that of a request we write ourselves.
+func setHeaders(h http.Header) {
 	h.Set("Accept-Encoding", "identity")
 	h.Del("Content-Length")
 }
@@ -35,16 +35,16 @@ func dress(h http.Header) {
 func (x *exchange) send(lent *lease, body []byte) *problem {
 	x.sent = x.p.o.Now()
 	as := lent != nil && len(body) > 0 && len(body) == len(lent.buf) && &body[0] == &lent.buf[0] // as it came
-	if x.ahead != nil && !as {
+	if x.early != nil && !as {
 		x.u.sent.forget(x.who.tenant, lent.sums.Blocks())
 	}
-	if x.ahead != nil && as {
-		resp, err := x.ahead.release() //nolint:bodyclose // heard closes it
-		defer x.ahead.cancel()
-		return x.heard(lent, resp, err, x.ahead.cancel)
+	if x.early != nil && as {
+		resp, err := x.early.release() //nolint:bodyclose // heard closes it
+		defer x.early.cancel()
+		return x.heard(lent, resp, err, x.early.cancel)
 	}
-	x.ahead.breakOff()
-	dress(x.out.Header)
+	x.early.breakOff()
+	setHeaders(x.out.Header)
 	if lent != nil {
 		lent.users.Add(1) // for a transport that asks again
 		defer lent.done()
@@ -159,7 +159,7 @@ func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
 	return nil
 }
 
-// broke logs why an answer ended early. The gate's errors quote nothing of it.
+// broke logs why an answer ended early. Errors of package release quote nothing of it.
 func (x *exchange) broke(ctx context.Context, err error) {
 	cause := "the connection broke"
 	if errors.Is(err, format.ErrRefused) || errors.Is(err, tidemark.ErrUnavailable) {
@@ -219,7 +219,7 @@ func (x *exchange) whole(resp *http.Response, body io.Reader, streamed bool) *pr
 	return nil
 }
 
-// judged runs a whole answer through the gate.
+// judged runs a whole answer through package release.
 func (x *exchange) judged(ctx context.Context, raw []byte, streamed bool, j release.Judge) ([]byte, format.Outcome, error) {
 	if !streamed {
 		return release.Whole(ctx, x.options(), raw, j)
@@ -229,7 +229,7 @@ func (x *exchange) judged(ctx context.Context, raw []byte, streamed bool, j rele
 	return out.Bytes(), o, err
 }
 
-// unjudged is the answer where the gate could not let one through.
+// unjudged is the answer where none could be let through.
 func (x *exchange) unjudged(ctx context.Context, err error) *problem {
 	if errors.Is(err, format.ErrRefused) {
 		x.broke(ctx, err)

@@ -19,7 +19,7 @@ const (
 
 // harness is an agent as its requests tell.
 type harness struct {
-	name  string   // as the hook door names it
+	name  string   // as its hooks name it
 	marks []string // what its User-Agent begins with
 }
 

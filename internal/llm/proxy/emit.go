@@ -23,7 +23,7 @@ func (x *exchange) rewrites() bool {
 	if x.visit == nil {
 		return false
 	}
-	return x.p.anybody(hook.NameAfterLLMCall, hook.NameBeforeResponseEmit) || x.p.o.Monitor.Policy().For(x.visit.Agent).Settings().Footer
+	return x.p.handled(hook.NameAfterLLMCall, hook.NameBeforeResponseEmit) || x.p.o.Monitor.Policy().For(x.visit.Agent).Settings().Footer
 }
 
 // probe notes the calls of an answer and permits none.

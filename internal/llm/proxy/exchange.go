@@ -23,15 +23,15 @@ type exchange struct {
 	r   *http.Request
 	out *http.Request // for the provider
 
-	req       *format.Request     // nil where an old answer is fetched
-	visit     *conversation.Visit // likewise
-	ref       tidemark.Ref
-	told      bool // the host reports its turns itself
-	iteration int
-	edit      format.Edit
-	ahead     *ahead // nil: nothing was sent before it was judged
-	hooks     *hook.Context
-	sent      time.Time
+	req         *format.Request     // nil where an old answer is fetched
+	visit       *conversation.Visit // likewise
+	ref         tidemark.Ref
+	hostReports bool // the host reports its turns itself
+	iteration   int
+	edit        format.Edit
+	early       *earlyRequest // nil: nothing was sent before it was judged
+	hooks       *hook.Context
+	sent        time.Time
 }
 
 // ask is the way of a request to a model: read, entered, judged, sent, and its answer
@@ -39,12 +39,12 @@ type exchange struct {
 func (x *exchange) ask() *problem {
 	ctx := x.r.Context()
 	lent, no := x.readBody()
-	defer func() { x.ahead.breakOff() }()
+	defer func() { x.early.breakOff() }()
 	if no != nil {
 		return no
 	}
 	defer lent.done()
-	if x.p.plugged() { // plugins that were given up on may still read it
+	if x.p.seesRequests() { // plugins that were given up on may still read it
 		lent.keep()
 	}
 	start := x.p.o.Now()
@@ -54,7 +54,7 @@ func (x *exchange) ask() *problem {
 	}
 	caller := x.p.caller(x.r, x.who, x.req.Hints)
 	if x.u.Handshake {
-		caller.Session, caller.Trusted, caller.Told = greeting, true, true
+		caller.Session, caller.Trusted, caller.HostReports = greeting, true, true
 	}
 	if no := x.enter(ctx, caller); no != nil {
 		return no
@@ -81,10 +81,10 @@ func (x *exchange) ask() *problem {
 // anybody reads it, on every upstream. Where one is wanted, the session it names is the
 // greeting.
 func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
-	body, found := lines().Cut(lent.buf, x.u.sent.known(x.who.tenant, lent.sums.Blocks()))
+	body, found := handshakeMarks().Cut(lent.buf, x.u.sent.known(x.who.tenant, lent.sums.Blocks()))
 	sums := lent.sums
 	if found != nil {
-		if _, more := lines().Cut(body, 0); more != nil {
+		if _, more := handshakeMarks().Cut(body, 0); more != nil {
 			return "", newProblem(http.StatusBadRequest, "lines of our plugin stand inside one another")
 		}
 		sums = x.p.cache.NewSums()
@@ -104,7 +104,7 @@ func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
 
 // greeted is the session that the plugin's line names. It counts in a system text alone:
 // anywhere else it is somebody's quotation.
-func (x *exchange) greeted(found []format.Frame) (string, *problem) {
+func (x *exchange) greeted(found []format.Excerpt) (string, *problem) {
 	session, why := "", ErrHandshake
 	for _, f := range found {
 		if !x.req.Instructs(f.At) {
@@ -135,8 +135,8 @@ func (x *exchange) enter(ctx context.Context, c conversation.Caller) *problem {
 	if x.visit, err = x.p.o.Follower.Enter(ctx, c, x.req); err != nil {
 		return x.p.explain(ctx, err)
 	}
-	x.ref, x.told = x.visit.Ref, c.Told
-	if !c.Told {
+	x.ref, x.hostReports = x.visit.Ref, c.HostReports
+	if !c.HostReports {
 		return nil
 	}
 	if x.ref.Gated, err = x.p.hosts.asks(ctx, x.p.o.Monitor, x.ref); err != nil {
@@ -161,7 +161,7 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 	if x.visit == nil {
 		return nil
 	}
-	if err := x.visit.Left(ctx, o.ID, o.Parts); err != nil {
+	if err := x.visit.Answered(ctx, o.ID, o.Parts); err != nil {
 		return err
 	}
 	if x.ref.Gated {
@@ -182,7 +182,7 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 	if err := x.iterated(ctx, len(released)); err != nil {
 		return err
 	}
-	if len(released) == 0 && o.Complete && !o.ended && !x.told { // a host that tells of its turns ends them too
+	if len(released) == 0 && o.Complete && !o.ended && !x.hostReports { // a host that tells of its turns ends them too
 		_, err = x.p.o.Monitor.End(ctx, tidemark.Ending{Ref: x.ref, Content: textOf(o.Parts), Blocked: o.blocked, Reason: o.reason})
 	}
 	return unlessSealed(err)

@@ -54,8 +54,8 @@ func (p *Proxy) take(w *response, r *http.Request, u *upstream, rest string, rt 
 		return no
 	}
 	select {
-	case p.room <- struct{}{}:
-		defer func() { <-p.room }()
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
 	default:
 		return &problem{status: http.StatusServiceUnavailable, text: "too many requests at once", retry: true}
 	}
@@ -149,7 +149,7 @@ func (x *exchange) readBody() (*lease, *problem) {
 	l := lend(&p.buffers, int(max(r.ContentLength, 0)))
 	l.sums = p.cache.NewSums()
 	checked := -1
-	if x.mayOvertake() {
+	if x.maySendEarly() {
 		checked = 0
 	}
 	var err error
@@ -157,7 +157,7 @@ func (x *exchange) readBody() (*lease, *problem) {
 		l.buf = buf
 		l.sums.Add(buf)
 		if checked >= 0 {
-			checked = x.overtake(l, checked)
+			checked = x.sendKnown(l, checked)
 		}
 	})
 	paced.rest()

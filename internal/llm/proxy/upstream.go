@@ -51,7 +51,7 @@ func newUpstream(u Upstream, l Limits) (*upstream, error) {
 func newTransport(l Limits) *http.Transport {
 	dialer := &net.Dialer{Timeout: l.Dial, KeepAlive: 30 * time.Second}
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: straight(dialer), ForceAttemptHTTP2: true,
+		Proxy: http.ProxyFromEnvironment, DialContext: direct(dialer), ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: l.Dial, ResponseHeaderTimeout: l.Header, ExpectContinueTimeout: time.Second,
 		MaxIdleConns: 1024, MaxIdleConnsPerHost: 512, IdleConnTimeout: 90 * time.Second,
 		DisableCompression: true, WriteBufferSize: 64 << 10, ReadBufferSize: 16 << 10,

@@ -17,8 +17,8 @@ type asking struct {
 	client *stream // nil for a whole body: nobody waits for signs of life
 }
 
-// unsaid stands where a judge refuses without a word.
-const unsaid = "This tool call was not permitted and did not run."
+// defaultRefusal stands where a judge refuses without a word.
+const defaultRefusal = "This tool call was not permitted and did not run."
 
 // Decide implements format.Judge.
 func (a *asking) Decide(id, name string, args []byte) (format.Decision, error) {
@@ -44,7 +44,7 @@ func (a *asking) decide(call tool.Call) (format.Decision, error) {
 		return format.Decision{Allowed: true}, nil
 	}
 	if ruling.Refusal == "" {
-		ruling.Refusal = unsaid
+		ruling.Refusal = defaultRefusal
 	}
 	return format.Decision{Refusal: ruling.Refusal}, nil
 }

@@ -140,7 +140,7 @@ func (s *stream) run(split *splitter, f reader, r io.Reader) error {
 		if err := s.ctx.Err(); err != nil {
 			return fmt.Errorf("read answer: %w", err)
 		}
-		n, err := r.Read(split.room())
+		n, err := r.Read(split.free())
 		split.grew(n)
 		if errors.Is(err, io.EOF) {
 			split.eof = true

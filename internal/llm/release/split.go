@@ -36,8 +36,8 @@ type splitter struct {
 	joined  []byte
 }
 
-// room is where the next bytes go.
-func (s *splitter) room() []byte {
+// free is where the next bytes go.
+func (s *splitter) free() []byte {
 	if s.begin > 0 {
 		n := copy(s.buf, s.buf[s.begin:])
 		s.buf = s.buf[:n]

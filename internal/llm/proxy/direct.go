@@ -10,18 +10,18 @@ import (
 // without TLS a conversation of megabytes goes out of our buffer straight away instead, in
 // as few writes as the connection takes.
 
-// straightConn is a connection that asks a body to write itself.
-type straightConn struct{ net.Conn }
+// directConn is a connection that asks a body to write itself.
+type directConn struct{ net.Conn }
 
-// selfWriter is a body that can write itself, up to so many bytes.
-type selfWriter interface {
+// bodyWriter is a body that can write itself, up to so many bytes.
+type bodyWriter interface {
 	writeTo(w io.Writer, most int64) (int64, error)
 }
 
 // ReadFrom implements io.ReaderFrom.
-func (c straightConn) ReadFrom(r io.Reader) (int64, error) {
+func (c directConn) ReadFrom(r io.Reader) (int64, error) {
 	if l, ok := r.(*io.LimitedReader); ok {
-		if body, ok := l.R.(selfWriter); ok {
+		if body, ok := l.R.(bodyWriter); ok {
 			n, err := body.writeTo(c.Conn, l.N)
 			l.N -= n
 			return n, err
@@ -33,13 +33,13 @@ func (c straightConn) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{c.Conn}, r)
 }
 
-// straight makes a dialer's connections such ones.
-func straight(d *net.Dialer) func(context.Context, string, string) (net.Conn, error) {
+// direct makes a dialer's connections such ones.
+func direct(d *net.Dialer) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := d.DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return straightConn{conn}, nil
+		return directConn{conn}, nil
 	}
 }

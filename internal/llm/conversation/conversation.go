@@ -32,14 +32,14 @@ import (
 
 // Caller is who sends a request, as far as credentials and headers tell.
 type Caller struct {
-	Tenant  string // conversations of different tenants never meet
-	Session string // the conversation's name, where the client gives one; scoped by Tenant unless Trusted
-	Trusted bool   // may name any session: Session is one of the monitor's as it stands
-	Told    bool   // the host reports its turns and results to the monitor itself, besides
-	Agent   string // the harness, where it is known
-	Owner   bool   // user messages are the owner's
-	Child   bool   // the client says that a sub-agent speaks
-	Parent  string // its session, where the client names it
+	Tenant      string // conversations of different tenants never meet
+	Session     string // the conversation's name, where the client gives one; scoped by Tenant unless Trusted
+	Trusted     bool   // may name any session: Session is one of the monitor's as it stands
+	HostReports bool   // the host reports its turns and results to the monitor itself, besides
+	Agent       string // the harness, where it is known
+	Owner       bool   // user messages are the owner's
+	Child       bool   // the client says that a sub-agent speaks
+	Parent      string // its session, where the client names it
 }
 
 // Monitor is what the follower reports to.
@@ -75,18 +75,18 @@ type Follower struct {
 	plain   bool         // no commands
 	seed    maphash.Seed // of runs
 
-	mu      sync.Mutex
-	rooms   shelf[roomKey, *room]           // guarded by mu
-	places  shelf[contentKey, *room]        // guarded by mu; where a message was seen
-	known   shelf[contentKey, memory]       // guarded by mu; what a content is
-	answers shelf[answerKey, *node]         // guarded by mu; requests by the id of their answer
-	owed    shelf[answerKey, []format.Owed] // guarded by mu; refused calls by the id of their answer, or the conversation's
-	written shelf[runKey, *memory]          // guarded by mu; runs of words that models and tools wrote
-	nodes   int                             // guarded by mu; in all rooms, about
+	mu       sync.Mutex
+	sessions generations[sessionKey, *session]     // guarded by mu
+	places   generations[contentKey, *session]     // guarded by mu; where a message was seen
+	known    generations[contentKey, memory]       // guarded by mu; what a content is
+	answers  generations[answerKey, *node]         // guarded by mu; requests by the id of their answer
+	owed     generations[answerKey, []format.Owed] // guarded by mu; refused calls by the id of their answer, or the conversation's
+	written  generations[runKey, *memory]          // guarded by mu; runs of words that models and tools wrote
+	nodes    int                                   // guarded by mu; in all sessions, about
 }
 
 type (
-	roomKey    struct{ tenant, name string }
+	sessionKey struct{ tenant, name string }
 	answerKey  struct{ tenant, id string }
 	contentKey struct {
 		tenant string
@@ -102,12 +102,12 @@ func New(m Monitor, o Options) *Follower {
 	}
 	return &Follower{
 		monitor: m, limit: o.Limit, markers: append(known(), o.Markers...), names: o.Names, plain: !o.Commands,
-		rooms:   shelf[roomKey, *room]{limit: 1 + o.Limit/16},
-		places:  shelf[contentKey, *room]{limit: o.Limit},
-		known:   shelf[contentKey, memory]{limit: o.Limit},
-		answers: shelf[answerKey, *node]{limit: 1 + o.Limit/16},
-		owed:    shelf[answerKey, []format.Owed]{limit: 1 + o.Limit/64},
-		written: shelf[runKey, *memory]{limit: o.Limit}, seed: maphash.MakeSeed(),
+		sessions: generations[sessionKey, *session]{limit: 1 + o.Limit/16},
+		places:   generations[contentKey, *session]{limit: o.Limit},
+		known:    generations[contentKey, memory]{limit: o.Limit},
+		answers:  generations[answerKey, *node]{limit: 1 + o.Limit/16},
+		owed:     generations[answerKey, []format.Owed]{limit: 1 + o.Limit/64},
+		written:  generations[runKey, *memory]{limit: o.Limit}, seed: maphash.MakeSeed(),
 	}
 }
 
@@ -119,10 +119,10 @@ type Visit struct {
 	Command string
 	Owed    []format.Owed // refused calls that the provider waits for and the client sends nothing for
 
-	f      *Follower
-	tenant string
-	room   *room
-	at     *node
+	f       *Follower
+	tenant  string
+	session *session
+	at      *node
 }
 
 // CallName is what the monitor calls the tool, and its arguments as policy knows them.
@@ -144,13 +144,13 @@ func (f *Follower) Enter(ctx context.Context, who Caller, r *format.Request) (*V
 	if err := e.find(); err != nil {
 		return nil, err
 	}
-	e.room.mu.Lock()
-	defer e.room.mu.Unlock()
+	e.session.mu.Lock()
+	defer e.session.mu.Unlock()
 	if err := e.run(ctx); err != nil {
 		return nil, err
 	}
 	return &Visit{
 		Ref: e.ref, Agent: who.Agent, Notice: e.opening.Notice, Command: e.opening.Command,
-		Owed: e.owes(), f: f, tenant: who.Tenant, room: e.room, at: e.at,
+		Owed: e.owes(), f: f, tenant: who.Tenant, session: e.session, at: e.at,
 	}, nil
 }

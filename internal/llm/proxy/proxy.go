@@ -1,4 +1,4 @@
-// Package proxy is the proxy between agents and models: the door for every agent that can
+// Package proxy is the proxy between agents and models, for every agent that can
 // be pointed at another base URL. The request is before_llm_call, the answer
 // after_llm_call, and every tool call in it is decided before the client sees it.
 //
@@ -136,7 +136,7 @@ type Proxy struct {
 	counts    counter
 	hosts     hosts
 	buffers   sync.Pool     // of *[]byte, for requests
-	room      chan struct{} // one place for each request at once
+	slots     chan struct{} // one place for each request at once
 }
 
 // New checks the options and makes a Proxy. Nothing is contacted.
@@ -146,7 +146,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	p := &Proxy{
 		o: o, upstreams: map[string]*upstream{}, cache: format.NewCache(o.Limits.Prefixes),
-		callers: newCallers(o.Tokens), room: make(chan struct{}, o.MaxConcurrent),
+		callers: newCallers(o.Tokens), slots: make(chan struct{}, o.MaxConcurrent),
 	}
 	for _, u := range o.Upstreams {
 		made, err := newUpstream(u, o.Limits)

@@ -61,7 +61,7 @@ func (s *sent) add(tenant string, sums []format.Sum) {
 	}
 }
 
-// forget is for a conversation that is changed on its way: it is not sent ahead again.
+// forget is for a conversation that is changed on its way: it is not sent early again.
 func (s *sent) forget(tenant string, sums []format.Sum) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,12 +71,12 @@ func (s *sent) forget(tenant string, sums []format.Sum) {
 	}
 }
 
-// leastAhead is how much of a request must be known before it is worth the trouble.
-const leastAhead = 4 * format.BlockSize
+// leastEarly is how much of a request must be known before it is worth the trouble.
+const leastEarly = 4 * format.BlockSize
 
-// ahead is a request that is on its way before it is judged.
-type ahead struct {
-	flow   *flow
+// earlyRequest is a request that is on its way before it is judged.
+type earlyRequest struct {
+	body   *heldBody
 	cancel context.CancelFunc
 	answer chan answered
 	over   bool
@@ -89,9 +89,9 @@ type answered struct {
 
 var errBrokenOff = errors.New("the request was broken off")
 
-// overtake sends on what is known of a request that is being read into lent; checked is
+// sendKnown sends on what is known of a request that is being read into lent; checked is
 // how many of its blocks were looked at before.
-func (x *exchange) overtake(lent *lease, checked int) int {
+func (x *exchange) sendKnown(lent *lease, checked int) int {
 	sums := lent.sums.Blocks()
 	for checked >= 0 && checked < len(sums) {
 		if !x.u.sent.has(x.who.tenant, sums[checked]) {
@@ -100,62 +100,62 @@ func (x *exchange) overtake(lent *lease, checked int) int {
 		checked++
 	}
 	known := max(checked, 0) * format.BlockSize
-	if known < leastAhead {
+	if known < leastEarly {
 		return checked
 	}
-	if x.ahead == nil {
-		x.depart(lent)
+	if x.early == nil {
+		x.startEarly(lent)
 	}
-	x.ahead.flow.let(known)
+	x.early.body.allow(known)
 	return checked
 }
 
-// mayOvertake reports whether nobody could want to change the request but the monitor.
-func (x *exchange) mayOvertake() bool {
-	return x.rt.way == judged && x.r.ContentLength >= leastAhead && len(x.r.Header["Content-Encoding"]) == 0 && !x.u.Handshake && !x.p.plugged()
+// maySendEarly reports whether nobody could want to change the request but the monitor.
+func (x *exchange) maySendEarly() bool {
+	return x.rt.way == judged && x.r.ContentLength >= leastEarly && len(x.r.Header["Content-Encoding"]) == 0 && !x.u.Handshake && !x.p.seesRequests()
 }
 
-// depart begins to send. The flow reads the buffer as it fills.
-func (x *exchange) depart(lent *lease) {
+// startEarly begins to send. The body reads the buffer as it fills.
+func (x *exchange) startEarly(lent *lease) {
 	ctx, cancel := context.WithCancel(x.out.Context())
-	f := &flow{lent: lent, buf: lent.buf[:x.r.ContentLength]}
+	f := &heldBody{lent: lent, buf: lent.buf[:x.r.ContentLength]}
 	f.more.L = &f.mu
 	out := x.out.Clone(ctx)
-	dress(out.Header)
+	setHeaders(out.Header)
 	out.Body, out.ContentLength = f.reader(), x.r.ContentLength
 	out.GetBody = func() (io.ReadCloser, error) { return f.reader(), nil }
-	x.ahead = &ahead{flow: f, cancel: cancel, answer: make(chan answered, 1)}
+	x.early = &earlyRequest{body: f, cancel: cancel, answer: make(chan answered, 1)}
 	lent.users.Add(1)
-	go func(a *ahead) {
+	go func(a *earlyRequest) {
 		defer lent.done()
 		resp, err := x.u.transport.RoundTrip(out) //nolint:bodyclose // whoever takes the answer closes it
 		a.answer <- answered{resp, err}
-	}(x.ahead)
+	}(x.early)
 }
 
 // release lets the rest go and waits for the answer.
-func (a *ahead) release() (*http.Response, error) {
+func (a *earlyRequest) release() (*http.Response, error) {
 	a.over = true
-	a.flow.let(len(a.flow.buf))
+	a.body.allow(len(a.body.buf))
 	got := <-a.answer
 	return got.resp, got.err
 }
 
 // breakOff ends a request that was not released.
-func (a *ahead) breakOff() {
+func (a *earlyRequest) breakOff() {
 	if a == nil || a.over {
 		return
 	}
 	a.over = true
-	a.flow.end()
+	a.body.end()
 	a.cancel()
 	if got := <-a.answer; got.resp != nil {
 		_ = got.resp.Body.Close()
 	}
 }
 
-// flow is a buffer that is read while it is being filled, up to where it may be.
-type flow struct {
+// heldBody is a buffer that is read while it is being filled, up to where it may be.
+type heldBody struct {
 	lent *lease
 	buf  []byte // all of it; only what is let go may be looked at
 
@@ -165,36 +165,36 @@ type flow struct {
 	ended bool // guarded by mu; no more will
 }
 
-// let lets everything before end go.
-func (f *flow) let(end int) {
+// allow lets everything before end go.
+func (f *heldBody) allow(end int) {
 	f.mu.Lock()
 	f.free = max(f.free, end)
 	f.mu.Unlock()
 	f.more.Broadcast()
 }
 
-func (f *flow) end() {
+func (f *heldBody) end() {
 	f.mu.Lock()
 	f.ended = true
 	f.mu.Unlock()
 	f.more.Broadcast()
 }
 
-func (f *flow) reader() *flowReader {
+func (f *heldBody) reader() *heldReader {
 	f.lent.users.Add(1)
-	return &flowReader{f: f}
+	return &heldReader{f: f}
 }
 
-// flowReader reads a flow from its beginning. Transports may close a body while they
+// heldReader reads a held body from its beginning. Transports may close a body while they
 // still read it: after Close has returned nothing is read.
-type flowReader struct {
-	f    *flow
+type heldReader struct {
+	f    *heldBody
 	at   int  // guarded by f.mu
 	shut bool // guarded by f.mu
 }
 
 // Read implements io.Reader. It waits for what may go.
-func (r *flowReader) Read(b []byte) (int, error) {
+func (r *heldReader) Read(b []byte) (int, error) {
 	r.f.mu.Lock()
 	defer r.f.mu.Unlock()
 	ready, err := r.ready()
@@ -206,8 +206,8 @@ func (r *flowReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// writeTo implements selfWriter. The buffer stays lent while it is written, closed or not.
-func (r *flowReader) writeTo(w io.Writer, most int64) (written int64, err error) {
+// writeTo implements bodyWriter. The buffer stays lent while it is written, closed or not.
+func (r *heldReader) writeTo(w io.Writer, most int64) (written int64, err error) {
 	for written < most {
 		r.f.mu.Lock()
 		ready, err := r.ready()
@@ -234,7 +234,7 @@ func (r *flowReader) writeTo(w io.Writer, most int64) (written int64, err error)
 
 // ready waits for what may go next.
 // Preconditions: f.mu is held.
-func (r *flowReader) ready() ([]byte, error) {
+func (r *heldReader) ready() ([]byte, error) {
 	f := r.f
 	for r.at >= f.free && r.at < len(f.buf) && !f.ended && !r.shut {
 		f.more.Wait()
@@ -251,7 +251,7 @@ func (r *flowReader) ready() ([]byte, error) {
 }
 
 // Close implements io.Closer. It may be called more than once.
-func (r *flowReader) Close() error {
+func (r *heldReader) Close() error {
 	r.f.mu.Lock()
 	first := !r.shut
 	r.shut = true

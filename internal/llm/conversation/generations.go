@@ -1,13 +1,13 @@
 package conversation
 
-// shelf is a map that forgets what nobody asked for in a long while: two generations, of
+// generations is a map that forgets what nobody asked for in a long while: two generations, of
 // which the older is dropped whole when the younger is full.
-type shelf[K comparable, V any] struct {
+type generations[K comparable, V any] struct {
 	young, old map[K]V
 	limit      int
 }
 
-func (s *shelf[K, V]) get(k K) (V, bool) {
+func (s *generations[K, V]) get(k K) (V, bool) {
 	if v, ok := s.young[k]; ok {
 		return v, true
 	}
@@ -18,7 +18,7 @@ func (s *shelf[K, V]) get(k K) (V, bool) {
 	return v, ok
 }
 
-func (s *shelf[K, V]) put(k K, v V) {
+func (s *generations[K, V]) put(k K, v V) {
 	if len(s.young) >= s.limit {
 		s.turn()
 	}
@@ -29,4 +29,4 @@ func (s *shelf[K, V]) put(k K, v V) {
 }
 
 // turn begins a generation and drops the one before the last.
-func (s *shelf[K, V]) turn() { s.young, s.old = nil, s.young }
+func (s *generations[K, V]) turn() { s.young, s.old = nil, s.young }

@@ -303,7 +303,7 @@ func TestATrustedClientNamesAnySession(t *testing.T) {
 func TestAHostThatTellsItsTurnsItselfHasOneBranch(t *testing.T) {
 	w := newWorld(t)
 	c := w.chat("a")
-	c.who.Session, c.who.Trusted, c.who.Told = "agent:main", true, true
+	c.who.Session, c.who.Trusted, c.who.HostReports = "agent:main", true, true
 	c.send(user("hello"))
 	c.answers("yes?")
 	c.fork(0).send(user("something else"))

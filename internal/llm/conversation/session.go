@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
-// room is one session: the conversations that belong together and what is known of them.
-type room struct {
+// session is one of the monitor's: the conversations that belong together and what is known of them.
+type session struct {
 	name string // of the session
 
 	mu       sync.Mutex
@@ -32,12 +32,12 @@ type room struct {
 
 // node is a beginning of a conversation: everything up to one message.
 type node struct {
-	room   *room
-	branch *branch
-	sum    tool.Digest // of the message
-	label  trust.Label // of everything up to it
-	spoken bool        // a model has answered on the way to it
-	next   map[tool.Digest]*node
+	session *session
+	branch  *branch
+	sum     tool.Digest // of the message
+	label   trust.Label // of everything up to it
+	spoken  bool        // a model has answered on the way to it
+	next    map[tool.Digest]*node
 }
 
 // branch is a context of its own within the session.
@@ -55,16 +55,16 @@ type called struct {
 	sum  tool.Digest
 }
 
-// The bounds of one room. Beyond them it starts over, and what is in the log is read back.
+// The bounds of one session. Beyond them it starts over, and what is in the log is read back.
 const (
 	maxMessages = 20_000
 	maxBranches = 512
 	maxCalls    = 10_000
 )
 
-func newRoom(name string) *room {
-	r := &room{name: name, begun: map[string]bool{}, calls: map[string]*called{}, unnamed: map[string][]*called{}, made: map[tool.Digest]bool{}}
-	r.top = &node{room: r, label: nothing()}
+func newSession(name string) *session {
+	r := &session{name: name, begun: map[string]bool{}, calls: map[string]*called{}, unnamed: map[string][]*called{}, made: map[tool.Digest]bool{}}
+	r.top = &node{session: r, label: nothing()}
 	return r
 }
 
@@ -85,19 +85,19 @@ func walk(from *node, sums []tool.Digest) (*node, int) {
 
 // add makes the node of a message.
 func (n *node) add(m *format.Message, sum tool.Digest, label trust.Label, b *branch) *node {
-	child := &node{room: n.room, branch: b, sum: sum, label: label, spoken: n.spoken || m.Role == format.Assistant}
+	child := &node{session: n.session, branch: b, sum: sum, label: label, spoken: n.spoken || m.Role == format.Assistant}
 	if n.next == nil {
 		n.next = map[tool.Digest]*node{}
 	}
 	n.next[sum] = child
-	n.room.count++
+	n.session.count++
 	return child
 }
 
 // choose finds the branch that a request belongs to which is known up to k and goes on
 // with rest. It goes on where a branch stands; a harness that has pruned its history still
 // has the latest message of the branch in it. Anything else is a new branch.
-func (r *room) choose(k *node, rest []tool.Digest) (*branch, error) {
+func (r *session) choose(k *node, rest []tool.Digest) (*branch, error) {
 	if b := k.branch; b != nil && b.at == k {
 		return b, nil
 	}
@@ -118,15 +118,15 @@ func (r *room) choose(k *node, rest []tool.Digest) (*branch, error) {
 	return b, nil
 }
 
-// trim starts over a room that holds too much. Its session goes on.
-func (r *room) trim() {
+// trim starts over a session that holds too much. In the log it goes on.
+func (r *session) trim() {
 	if r.count < maxMessages && len(r.branches) < maxBranches && len(r.calls)+len(r.made) < maxCalls {
 		return
 	}
-	fresh := newRoom(r.name)
+	fresh := newSession(r.name)
 	r.top, r.count, r.branches, r.calls, r.recalled = fresh.top, 0, nil, fresh.calls, false
 	r.begun, r.unnamed, r.made = fresh.begun, fresh.unnamed, fresh.made
-	r.top.room = r
+	r.top.session = r
 }
 
 // digest is what a text is known by. Clients trim what they send back.

@@ -35,7 +35,7 @@ func (x *exchange) through() *problem {
 		},
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {
-			if no = x.unreached(err); errors.Is(err, errCallish) {
+			if no = x.unreached(err); errors.Is(err, errHoldsCall) {
 				no = newProblem(http.StatusBadGateway, "the answer holds a tool call on a path that is not judged; use chat completions, responses, messages or generateContent")
 			}
 		},
@@ -44,7 +44,7 @@ func (x *exchange) through() *problem {
 	return no
 }
 
-var errCallish = errors.New("a tool call on a path that is not judged")
+var errHoldsCall = errors.New("a tool call on a path that is not judged")
 
 // lookSize is how much of an answer in one piece is looked at before any of it goes out.
 const lookSize = 64 << 10
@@ -61,12 +61,12 @@ func watch(resp *http.Response) error {
 		return nil
 	}
 	if packed := resp.Header.Get("Content-Encoding"); packed != "" && packed != "identity" {
-		return errCallish // nobody asked for that, and it cannot be looked at
+		return errHoldsCall // nobody asked for that, and it cannot be looked at
 	}
 	w := &watched{ReadCloser: resp.Body}
 	if piece {
 		first, err := io.ReadAll(io.LimitReader(w, lookSize))
-		if errors.Is(err, errCallish) {
+		if errors.Is(err, errHoldsCall) {
 			return err
 		}
 		w.first, w.failed = first, err
@@ -96,9 +96,9 @@ func (w *watched) Read(b []byte) (int, error) {
 	}
 	n, err := w.ReadCloser.Read(b)
 	seen := append(w.tail, b[:n]...)
-	if callish(seen) {
-		w.failed = errCallish
-		return 0, errCallish
+	if holdsCall(seen) {
+		w.failed = errHoldsCall
+		return 0, errHoldsCall
 	}
 	w.tail = append([]byte(nil), seen[max(0, len(seen)-longestMark):]...)
 	return n, err
@@ -113,9 +113,9 @@ var callMarks = [][]byte{
 // longestMark is more than the longest of them and the byte before it.
 const longestMark = 24
 
-// callish reports whether JSON has one of the marks as a string of its own. In the text of
+// holdsCall reports whether JSON has one of the marks as a string of its own. In the text of
 // another string its quotes are escaped.
-func callish(b []byte) bool {
+func holdsCall(b []byte) bool {
 	for _, mark := range callMarks {
 		for i := 0; ; {
 			n := bytes.Index(b[i:], mark)

@@ -9,9 +9,9 @@ import (
 	"github.com/tidemark/tidemark/tool"
 )
 
-// Left notes what the client got for this request, in the form it will send back, and the
+// Answered notes what the client got for this request, in the form it will send back, and the
 // id by which it may refer to it. A part that is not noted is a stranger's when it returns.
-func (v *Visit) Left(ctx context.Context, id string, parts []format.Part) error {
+func (v *Visit) Answered(ctx context.Context, id string, parts []format.Part) error {
 	mark, err := v.f.monitor.Taint(ctx, v.Ref)
 	if err != nil {
 		return err
@@ -21,16 +21,16 @@ func (v *Visit) Left(ctx context.Context, id string, parts []format.Part) error 
 		v.wrote(text, tidemark.RecalledOutput, m)
 		texts([]byte(text), func(s string) { v.wrote(s, tidemark.RecalledOutput, m) }) // an answer in JSON is handed on by its fields
 	}
-	v.room.mu.Lock()
-	v.room.forgetUnnamed(parts)
+	v.session.mu.Lock()
+	v.session.forgetUnnamed(parts)
 	for i := range parts {
 		if p := &parts[i]; p.Kind == format.Call {
 			name, args := v.CallName(p.Name, p.Args)
-			v.room.note(p, &called{name: name, args: args, sum: callSum(name, args)})
+			v.session.note(p, &called{name: name, args: args, sum: callSum(name, args)})
 			texts(p.Args, func(s string) { v.wrote(s, recalledArgument, m) })
 		}
 	}
-	v.room.mu.Unlock()
+	v.session.mu.Unlock()
 	if id != "" {
 		v.f.mu.Lock()
 		v.f.answers.put(answerKey{v.tenant, id}, v.at)
@@ -49,7 +49,7 @@ func (v *Visit) wrote(text string, kind tidemark.RecalledKind, m memory) {
 
 // note remembers a call that was let through.
 // Preconditions: mu is held.
-func (r *room) note(p *format.Part, c *called) {
+func (r *session) note(p *format.Part, c *called) {
 	if p.CallID != "" {
 		r.calls[p.CallID] = c
 		return
@@ -60,7 +60,7 @@ func (r *room) note(p *format.Part, c *called) {
 }
 
 // forgetUnnamed makes room for the calls of another answer.
-func (r *room) forgetUnnamed(parts []format.Part) {
+func (r *session) forgetUnnamed(parts []format.Part) {
 	for i := range parts {
 		if p := &parts[i]; p.Kind == format.Call && p.CallID == "" {
 			clear(r.unnamed)
