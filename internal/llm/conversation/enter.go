@@ -239,5 +239,6 @@ func (e *entry) keep() {
 
 // unseen is the label of what nobody saw being made.
 func unseen(kind string) trust.Label {
-	return trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal, Sources: []trust.Source{{Kind: kind, Detail: "nobody saw where it came from"}}}
+	source := trust.Source{Kind: kind, Detail: "nobody saw where it came from"}
+	return trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal, Sources: []trust.Source{source}}
 }

@@ -184,7 +184,8 @@ func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Lab
 	if err := e.opened(ctx); err != nil {
 		return trust.Label{}, err
 	}
-	o := tidemark.Observation{Ref: e.ref, Again: e.who.HostReports, Result: tool.Result{CallID: p.CallID, Name: p.Name, Content: []byte(text), Error: p.Error}}
+	brought := tool.Result{CallID: p.CallID, Name: p.Name, Content: []byte(text), Error: p.Error}
+	o := tidemark.Observation{Ref: e.ref, Again: e.who.HostReports, Result: brought}
 	if c := e.called(p); c != nil {
 		o.Result.Name, o.Result.Args = c.name, c.args
 	} else {

@@ -63,7 +63,10 @@ const (
 )
 
 func newSession(name string) *session {
-	r := &session{name: name, begun: map[string]bool{}, calls: map[string]*called{}, unnamed: map[string][]*called{}, made: map[tool.Digest]bool{}}
+	r := &session{
+		name: name, begun: map[string]bool{}, calls: map[string]*called{},
+		unnamed: map[string][]*called{}, made: map[tool.Digest]bool{},
+	}
 	r.top = &node{session: r, label: nothing()}
 	return r
 }

@@ -12,14 +12,23 @@ import (
 var chatDialect = &dialect{
 	name: "chat",
 
-	list: "messages", entry: (*parser).chatMessage, fetchesData: true,
-	offers: []string{"tools", "functions", "web_search_options"}, tools: (*parser).chatTools,
+	list:        "messages",
+	entry:       (*parser).chatMessage,
+	fetchesData: true,
+	offers:      []string{"tools", "functions", "web_search_options"},
+	tools:       (*parser).chatTools,
 
-	setSystem: (*editor).chatSystem, choices: (*editor).chatChoices,
+	setSystem: (*editor).chatSystem,
+	choices:   (*editor).chatChoices,
 
-	reader: func() answerReader { return &chat{} },
-	ends:   []string{"[DONE]"}, keepAlive: commentAlive, failure: chatFailure, problem: openProblem,
-	idPrefix: "chatcmpl-", whole: chatWhole, events: chatEvents,
+	reader:    func() answerReader { return &chat{} },
+	ends:      []string{"[DONE]"},
+	keepAlive: commentAlive,
+	failure:   chatFailure,
+	problem:   openProblem,
+	idPrefix:  "chatcmpl-",
+	whole:     chatWhole,
+	events:    chatEvents,
 }
 
 // chatMessage reads an entry of messages.

@@ -92,7 +92,8 @@ func (ch *choice) chunk(d *doc) []byte {
 			out = fmt.Appendf(out, "%q:%s,", name, d.Raw(i))
 		}
 	}
-	return fmt.Appendf(out, "\"choices\":[{\"index\":%d,\"delta\":{\"content\":%s},\"finish_reason\":null}]}\n\n", ch.index, quote(nil, ch.refusalText()))
+	const choice = `"choices":[{"index":%d,"delta":{"content":%s},"finish_reason":null}]}` + "\n\n"
+	return fmt.Appendf(out, choice, ch.index, quote(nil, ch.refusalText()))
 }
 
 // without takes the refused calls out of a message or a piece of one. What is left of

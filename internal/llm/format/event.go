@@ -1,6 +1,9 @@
 package format
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+)
 
 // Event is one event of a stream with every byte that came with it, or one element of a
 // JSON array.
@@ -53,4 +56,11 @@ func (ev *Event) with(data []byte) []byte {
 		}
 	}
 	return append(out, "\n\n"...)
+}
+
+// appendTyped appends an event that is named after its type. Members are its other members,
+// a format for values that are JSON already.
+func appendTyped(out []byte, kind, members string, values ...any) []byte {
+	out = fmt.Appendf(out, "event: %s\ndata: {\"type\":\"%s\",", kind, kind)
+	return append(fmt.Appendf(out, members, values...), "}\n\n"...)
 }

@@ -64,9 +64,11 @@ type Part struct {
 	Text   string // of Text, Thinking, Hosted and Media as far as they have one; of Result all text in it, joined by line feeds
 	CallID string // of Call and Result
 	Name   string // of Call, of Hosted, and of Result where the format repeats it
-	Args   []byte // of Call: the exact bytes of the JSON object, or of whatever a model wrote in its place; of a call with free text {"input":…}
-	Error  bool   // of Result: the client says that the tool failed
-	URL    string // of Media: where the provider fetches it from; "" where it is in the request, or lies with the provider
+	// Args of a Call are the exact bytes of the JSON object, or of whatever a model wrote in
+	// its place; of a call with free text {"input":…}.
+	Args  []byte
+	Error bool   // of Result: the client says that the tool failed
+	URL   string // of Media: where the provider fetches it from; "" where it is in the request, or lies with the provider
 }
 
 // Message is one entry of the conversation. Start and End are its bytes in the body; a

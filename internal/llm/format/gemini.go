@@ -12,16 +12,31 @@ import (
 var geminiDialect = &dialect{
 	name: "gemini",
 
-	list: "contents", camel: true, entry: (*parser).geminiContent, single: (*parser).geminiSingle,
-	system: "systemInstruction", stored: "cachedContent", prompt: (*parser).geminiPrompt,
-	offers: []string{"tools"}, tools: (*parser).geminiTools, uploaded: uploaded,
+	list:     "contents",
+	camel:    true,
+	entry:    (*parser).geminiContent,
+	single:   (*parser).geminiSingle,
+	system:   "systemInstruction",
+	stored:   "cachedContent",
+	prompt:   (*parser).geminiPrompt,
+	offers:   []string{"tools"},
+	tools:    (*parser).geminiTools,
+	uploaded: uploaded,
 
 	pathModel: true,
-	block:     geminiText, newSystem: geminiSystem, setSystem: (*editor).systemMember, noticeIn: (*editor).geminiNotice, choices: (*editor).geminiChoices,
+	block:     geminiText,
+	newSystem: geminiSystem,
+	setSystem: (*editor).systemMember,
+	noticeIn:  (*editor).geminiNotice,
+	choices:   (*editor).geminiChoices,
 
 	// Clients wait for the end of the body, and take every line that is no data for an error.
-	reader: func() answerReader { return &gemini{} }, array: true, failure: geminiFailure, problem: geminiProblem,
-	whole: geminiWhole, events: geminiEvents,
+	reader:  func() answerReader { return &gemini{} },
+	array:   true,
+	failure: geminiFailure,
+	problem: geminiProblem,
+	whole:   geminiWhole,
+	events:  geminiEvents,
 }
 
 // geminiSingle reads contents that are a single object.
@@ -173,7 +188,10 @@ var upload = regexp.MustCompile(`^/v[0-9][0-9a-z]*/files/[0-9A-Za-z_-]+$`)
 // by its address, where others give it an id.
 func uploaded(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && u.Scheme == "https" && u.User == nil && u.Host == "generativelanguage.googleapis.com" && upload.MatchString(u.EscapedPath())
+	if err != nil || u.Scheme != "https" || u.User != nil {
+		return false
+	}
+	return u.Host == "generativelanguage.googleapis.com" && upload.MatchString(u.EscapedPath())
 }
 
 func geminiText(text string) []byte { return append(append([]byte(`{"text":`), quoted(text)...), '}') }

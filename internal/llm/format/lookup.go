@@ -147,7 +147,7 @@ func (d *doc) looksLikeCall(at int) bool {
 
 func callKey(key string) bool {
 	switch key {
-	case "toolcalls", "toolcall", "functioncall", "functioncalls", "tooluse", "callid", "partialjson", "arguments", "args", "partialargs", "contentblock":
+	case "tooluse", "callid", "partialjson", "arguments", "args", "partialargs", "contentblock":
 		return true
 	}
 	return strings.HasSuffix(key, "call") || strings.HasSuffix(key, "calls")
@@ -155,5 +155,9 @@ func callKey(key string) bool {
 
 // callType reports whether a text is what a call says it is.
 func callType(s []byte) bool {
-	return string(s) == "function" || string(s) == "input_json_delta" || bytes.HasSuffix(s, []byte("_call")) || bytes.HasSuffix(s, []byte("tool_use"))
+	switch string(s) {
+	case "function", "input_json_delta":
+		return true
+	}
+	return bytes.HasSuffix(s, []byte("_call")) || bytes.HasSuffix(s, []byte("tool_use"))
 }

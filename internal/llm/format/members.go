@@ -37,7 +37,8 @@ func (r *Request) member(p *parser, f field) error {
 	case d.system != "" && f.key == d.system:
 		return r.prompt(p, f)
 	case d.stored != "" && f.key == d.stored: // text that the provider holds
-		r.Head = append(r.Head, Message{Role: Unknown, Parts: []Part{{Kind: Other, Text: string(p.b[f.Start:f.End])}}, Start: f.Start, End: f.End})
+		held := Part{Kind: Other, Text: string(p.b[f.Start:f.End])}
+		r.Head = append(r.Head, Message{Role: Unknown, Parts: []Part{held}, Start: f.Start, End: f.End})
 		return nil
 	}
 	r.hint(p, f)

@@ -10,15 +10,27 @@ import (
 var messagesDialect = &dialect{
 	name: "messages",
 
-	list: "messages", entry: (*parser).messagesEntry, system: "system", prompt: (*parser).blocks,
-	offers: []string{"tools", "mcp_servers"}, tools: (*parser).messagesTools,
+	list:   "messages",
+	entry:  (*parser).messagesEntry,
+	system: "system",
+	prompt: (*parser).blocks,
+	offers: []string{"tools", "mcp_servers"},
+	tools:  (*parser).messagesTools,
 
 	keepsEmpty: "tools", // an empty list is wanted while calls stand in the messages
-	block:      typedText, newSystem: messagesSystem, setSystem: (*editor).systemMember, choices: (*editor).messagesChoices,
+	block:      typedText,
+	newSystem:  messagesSystem,
+	setSystem:  (*editor).systemMember,
+	choices:    (*editor).messagesChoices,
 
-	reader: func() answerReader { return &messages{blocks: map[int]*block{}} },
-	ends:   []string{"message_stop"}, keepAlive: "event: ping\ndata: {\"type\":\"ping\"}\n\n", failure: messagesFailure, problem: messagesProblem,
-	idPrefix: "msg_", whole: messagesWhole, events: messagesEvents,
+	reader:    func() answerReader { return &messages{blocks: map[int]*block{}} },
+	ends:      []string{"message_stop"},
+	keepAlive: "event: ping\ndata: {\"type\":\"ping\"}\n\n",
+	failure:   messagesFailure,
+	problem:   messagesProblem,
+	idPrefix:  "msg_",
+	whole:     messagesWhole,
+	events:    messagesEvents,
 }
 
 // messagesEntry reads an entry of messages.

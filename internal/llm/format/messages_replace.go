@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
@@ -91,9 +90,9 @@ func (m *messages) indexOf(c *call) int {
 
 // textBlock is the events of a block with our words.
 func textBlock(index int, text string) []byte {
-	out := fmt.Appendf(nil, "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":%d,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n", index)
-	out = fmt.Appendf(out, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":%d,\"delta\":{\"type\":\"text_delta\",\"text\":%s}}\n\n", index, quote(nil, text))
-	return fmt.Appendf(out, "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":%d}\n\n", index)
+	out := appendTyped(nil, "content_block_start", `"index":%d,"content_block":{"type":"text","text":""}`, index)
+	out = appendTyped(out, "content_block_delta", `"index":%d,"delta":{"type":"text_delta","text":%s}`, index, quote(nil, text))
+	return appendTyped(out, "content_block_stop", `"index":%d`, index)
 }
 
 // ending corrects why the model stopped, where the calls it stopped for are gone.

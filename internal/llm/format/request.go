@@ -240,7 +240,9 @@ func (r *Request) mark(count int) cursor {
 func (r *Request) step(from, end, count int, value any) step {
 	h := r.cache.sums
 	base, part := r.sums.base(end), rest(r.Body, end)
-	return step{end: end, count: count, base: base, sample: h.sample(part), sum: h.chain(base, part), prefix: h.prefixOf(r.Body, from, end), value: value} //nolint:gosec // a chain of hashes, no cipher
+	out := step{end: end, count: count, base: base, sample: h.sample(part), prefix: h.prefixOf(r.Body, from, end), value: value}
+	out.sum = h.chain(base, part) //nolint:gosec // a chain of hashes, no cipher
+	return out
 }
 
 // All is every entry of the list as it stands, for those who want to see all of it. It

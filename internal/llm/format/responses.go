@@ -10,15 +10,31 @@ import (
 var responsesDialect = &dialect{
 	name: "responses",
 
-	list: "input", unlisted: true, entry: (*parser).responsesItem, single: (*parser).responsesText,
-	system: "instructions", stored: "prompt", prompt: (*parser).blocks,
-	offers: []string{"tools"}, tools: func(p *parser, s *toolset, key string) { p.eachTool(s, key, object.responsesTool) },
+	list:     "input",
+	unlisted: true,
+	entry:    (*parser).responsesItem,
+	single:   (*parser).responsesText,
+	system:   "instructions",
+	stored:   "prompt",
+	prompt:   (*parser).blocks,
+	offers:   []string{"tools"},
+	tools:    func(p *parser, s *toolset, key string) { p.eachTool(s, key, object.responsesTool) },
 
-	block: typedText, newSystem: joinedText, setSystem: (*editor).systemMember, choices: (*editor).openChoice, settle: (*editor).settleOwed,
+	block:     typedText,
+	newSystem: joinedText,
+	setSystem: (*editor).systemMember,
+	choices:   (*editor).openChoice,
+	settle:    (*editor).settleOwed,
 
-	reader: func() answerReader { return &responses{items: map[int]*item{}} },
-	ends:   []string{"response.completed", "response.incomplete", "response.failed"}, keepAlive: commentAlive, failure: responsesFailure, problem: openProblem,
-	idPrefix: "resp_", keepsID: true, whole: responsesWhole, events: responsesEvents,
+	reader:    func() answerReader { return &responses{items: map[int]*item{}} },
+	ends:      []string{"response.completed", "response.incomplete", "response.failed"},
+	keepAlive: commentAlive,
+	failure:   responsesFailure,
+	problem:   openProblem,
+	idPrefix:  "resp_",
+	keepsID:   true,
+	whole:     responsesWhole,
+	events:    responsesEvents,
 }
 
 // responsesText reads an input that is a text.

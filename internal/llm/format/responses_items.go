@@ -148,7 +148,8 @@ func (c *call) messageID() string {
 
 // message is the item in place of a refused call.
 func (c *call) message() []byte {
-	return fmt.Appendf(nil, `{"id":"%s","type":"message","status":"completed","role":"assistant","content":[%s]}`, c.messageID(), c.textPart(c.text))
+	const item = `{"id":"%s","type":"message","status":"completed","role":"assistant","content":[%s]}`
+	return fmt.Appendf(nil, item, c.messageID(), c.textPart(c.text))
 }
 
 func (c *call) textPart(text string) []byte {
@@ -164,12 +165,13 @@ func (c *call) events(index int, seq int64) []byte {
 	where := func(n int64) string {
 		return fmt.Sprintf(`"item_id":"%s","output_index":%d,"content_index":0,"sequence_number":%d`, id, index, seq+n)
 	}
-	out := fmt.Appendf(nil, "event: response.output_item.added\ndata: {\"type\":\"response.output_item.added\",\"output_index\":%d,\"sequence_number\":%d,\"item\":{\"id\":\"%s\",\"type\":\"message\",\"status\":\"in_progress\",\"role\":\"assistant\",\"content\":[]}}\n\n", index, seq, id)
-	out = fmt.Appendf(out, "event: response.content_part.added\ndata: {\"type\":\"response.content_part.added\",%s,\"part\":%s}\n\n", where(1), c.textPart(""))
-	out = fmt.Appendf(out, "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",%s,\"delta\":%s,\"logprobs\":[]}\n\n", where(2), text)
-	out = fmt.Appendf(out, "event: response.output_text.done\ndata: {\"type\":\"response.output_text.done\",%s,\"text\":%s,\"logprobs\":[]}\n\n", where(3), text)
-	out = fmt.Appendf(out, "event: response.content_part.done\ndata: {\"type\":\"response.content_part.done\",%s,\"part\":%s}\n\n", where(4), part)
-	return fmt.Appendf(out, "event: response.output_item.done\ndata: {\"type\":\"response.output_item.done\",\"output_index\":%d,\"sequence_number\":%d,\"item\":%s}\n\n", index, seq+5, c.message())
+	const begun = `{"id":"%s","type":"message","status":"in_progress","role":"assistant","content":[]}`
+	out := appendTyped(nil, "response.output_item.added", `"output_index":%d,"sequence_number":%d,"item":`+begun, index, seq, id)
+	out = appendTyped(out, "response.content_part.added", `%s,"part":%s`, where(1), c.textPart(""))
+	out = appendTyped(out, "response.output_text.delta", `%s,"delta":%s,"logprobs":[]`, where(2), text)
+	out = appendTyped(out, "response.output_text.done", `%s,"text":%s,"logprobs":[]`, where(3), text)
+	out = appendTyped(out, "response.content_part.done", `%s,"part":%s`, where(4), part)
+	return appendTyped(out, "response.output_item.done", `"output_index":%d,"sequence_number":%d,"item":%s`, index, seq+5, c.message())
 }
 
 func responsesFailure(out, text []byte, _ bool) []byte {

@@ -1,15 +1,19 @@
 package format
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
+// callPieces are what the types of events have that bring pieces of calls.
+var callPieces = []string{"_call_", "_call.", "arguments", "_input"}
+
 // other takes every event that has no method of its own.
 func (r *responses) other(a *Answer, ev *Event, d *doc, t string) error {
 	it, _ := r.at(d)
-	piece := strings.Contains(t, "_call_") || strings.Contains(t, "_call.") || strings.Contains(t, "arguments") || strings.Contains(t, "_input")
+	piece := slices.ContainsFunc(callPieces, func(mark string) bool { return strings.Contains(t, mark) })
 	switch {
 	case it != nil && it.kind == Call:
 		return r.callPiece(a, ev, d, it, t)
@@ -154,7 +158,8 @@ func strayCall(d *doc, at int) bool {
 			continue
 		}
 		switch d.fold(i) {
-		case "output", "tools", "toolchoice", "instructions", "prompt", "text", "metadata", "reasoning", "usage", "error", "incompletedetails", "conversation":
+		case "output", "tools", "toolchoice", "instructions", "prompt", "text", "metadata", "reasoning", "usage",
+			"error", "incompletedetails", "conversation":
 			continue
 		}
 		if d.looksLikeCall(i) {

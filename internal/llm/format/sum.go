@@ -104,7 +104,8 @@ func (c *Cache) NewSums() *Sums { return &Sums{s: c.sums} }
 // its first byte, always the same.
 func (h *Sums) Add(body []byte) {
 	for n := len(h.blocks); (n+1)*BlockSize <= len(body); n++ {
-		h.blocks = append(h.blocks, h.s.chain(h.base(n*BlockSize), body[n*BlockSize:(n+1)*BlockSize])) //nolint:gosec // a chain of hashes, no cipher
+		block := body[n*BlockSize : (n+1)*BlockSize]
+		h.blocks = append(h.blocks, h.s.chain(h.base(n*BlockSize), block)) //nolint:gosec // a chain of hashes, no cipher
 	}
 }
 

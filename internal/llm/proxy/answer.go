@@ -76,7 +76,7 @@ func (x *exchange) heard(lent *lease, resp *http.Response, err error, cancel con
 // what was sent, so the log gets its kind alone.
 func (x *exchange) unreached(err error) *problem {
 	if x.r.Context().Err() != nil {
-		return &problem{status: http.StatusServiceUnavailable, text: "the client is gone", retry: true}
+		return unavailable("the client is gone")
 	}
 	kind := "the connection broke"
 	var op *net.OpError
@@ -187,7 +187,8 @@ func (x *exchange) head(resp *http.Response, size int) {
 func (x *exchange) whole(resp *http.Response, body io.Reader, streamed bool) *problem {
 	ctx := x.r.Context()
 	limit := x.p.o.Limits.Answer
-	raw, err := readAll(io.LimitReader(body, int64(limit)+1), make([]byte, 0, 512+min(max(resp.ContentLength, 0), int64(limit))), func([]byte) {})
+	likely := 512 + min(max(resp.ContentLength, 0), int64(limit))
+	raw, err := readAll(io.LimitReader(body, int64(limit)+1), make([]byte, 0, likely), func([]byte) {})
 	if err != nil {
 		return x.unreached(err)
 	}

@@ -64,7 +64,8 @@ func (p *Proxy) iteration(ctx context.Context, ref tidemark.Ref) (int, error) {
 
 // seesRequests reports whether a plugin may see whole requests.
 func (p *Proxy) seesRequests() bool {
-	return p.handled(hook.NameContextAssembled, hook.NameLoopIterationStart, hook.NameBeforeLLMCall, hook.NameAfterLLMCall, hook.NameLoopIterationEnd)
+	return p.handled(hook.NameContextAssembled, hook.NameLoopIterationStart,
+		hook.NameBeforeLLMCall, hook.NameAfterLLMCall, hook.NameLoopIterationEnd)
 }
 
 // handled reports whether a plugin handles one of the hooks.

@@ -112,7 +112,8 @@ func (x *exchange) sendKnown(lent *lease, checked int) int {
 
 // maySendEarly reports whether nobody could want to change the request but the monitor.
 func (x *exchange) maySendEarly() bool {
-	return x.rt.way == judged && x.r.ContentLength >= leastEarly && len(x.r.Header["Content-Encoding"]) == 0 && !x.u.Handshake && !x.p.seesRequests()
+	packed := len(x.r.Header["Content-Encoding"]) > 0
+	return x.rt.way == judged && x.r.ContentLength >= leastEarly && !packed && !x.u.Handshake && !x.p.seesRequests()
 }
 
 // startEarly begins to send. The body reads the buffer as it fills.

@@ -133,7 +133,8 @@ func joinLines(a, b string) string {
 func (x *exchange) say(ctx context.Context, text string, blocked bool) *problem {
 	x.sent = x.p.o.Now()
 	// A turn that was blocked stays open, and blocked: the same request would begin another.
-	return x.tell(ctx, text, result{blocked: blocked, ended: blocked, reason: text, Outcome: format.Outcome{Model: "tidemark", Complete: true}})
+	o := format.Outcome{Model: "tidemark", Complete: true}
+	return x.tell(ctx, text, result{Outcome: o, blocked: blocked, ended: blocked, reason: text})
 }
 
 // tell gives the client a text of ours as a complete answer, once it is noted.

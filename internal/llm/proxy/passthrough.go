@@ -36,7 +36,7 @@ func (x *exchange) through() *problem {
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {
 			if no = x.unreached(err); errors.Is(err, errHoldsCall) {
-				no = newProblem(http.StatusBadGateway, "the answer holds a tool call on a path that is not judged; use chat completions, responses, messages or generateContent")
+				no = newProblem(http.StatusBadGateway, "the answer holds a tool call on a path that is not judged; "+whyInstead)
 			}
 		},
 	}
@@ -105,9 +105,9 @@ func (w *watched) Read(b []byte) (int, error) {
 }
 
 // callMarks are what every format has where it carries a tool call, as key or as type.
-var callMarks = [][]byte{
-	[]byte(`"tool_calls"`), []byte(`"tool_call"`), []byte(`"function_call"`), []byte(`"functionCall"`), []byte(`"tool_use"`), []byte(`"toolUse"`),
-	[]byte(`"custom_tool_call"`), []byte(`"local_shell_call"`), []byte(`"shell_call"`), []byte(`"apply_patch_call"`), []byte(`"computer_call"`),
+var callMarks = []string{
+	`"tool_calls"`, `"tool_call"`, `"function_call"`, `"functionCall"`, `"tool_use"`, `"toolUse"`,
+	`"custom_tool_call"`, `"local_shell_call"`, `"shell_call"`, `"apply_patch_call"`, `"computer_call"`,
 }
 
 // longestMark is more than the longest of them and the byte before it.
@@ -118,7 +118,7 @@ const longestMark = 24
 func holdsCall(b []byte) bool {
 	for _, mark := range callMarks {
 		for i := 0; ; {
-			n := bytes.Index(b[i:], mark)
+			n := bytes.Index(b[i:], []byte(mark))
 			if n < 0 {
 				break
 			}

@@ -17,6 +17,11 @@ type problem struct {
 
 func newProblem(status int, text string) *problem { return &problem{status: status, text: text} }
 
+// unavailable is a problem that may be gone soon.
+func unavailable(text string) *problem {
+	return &problem{status: http.StatusServiceUnavailable, text: text, retry: true}
+}
+
 func (p *problem) Error() string { return p.text }
 
 // write answers with the problem. SDKs try some statuses again by themselves; ours that

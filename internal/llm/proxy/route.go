@@ -51,7 +51,8 @@ type route struct {
 const (
 	whyLive    = "connections that stay open (realtime, live, websocket) are not served: their tool calls cannot be judged here"
 	whyStored  = "runs, assistants, threads, batches and stored prompts are not served: their tool calls cannot be judged here"
-	whyDialect = "this API can carry tool calls and is not one that can be judged here; use chat completions, responses, messages or generateContent"
+	whyDialect = "this API can carry tool calls and is not one that can be judged here; " + whyInstead
+	whyInstead = "use chat completions, responses, messages or generateContent"
 	whyItems   = "lists of what was said are not served: they hold tool calls in a form that is not judged here"
 	whyPath    = "the path is not written plainly"
 	whyMethod  = "this method is not served here"

@@ -57,7 +57,7 @@ func (p *Proxy) take(w *response, r *http.Request, u *upstream, rest string, rt 
 	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()
 	default:
-		return &problem{status: http.StatusServiceUnavailable, text: "too many requests at once", retry: true}
+		return unavailable("too many requests at once")
 	}
 	p.metrics.open.Inc()
 	defer p.metrics.open.Dec()
@@ -86,7 +86,8 @@ func (p *Proxy) admits(u *upstream, rt route, who visitor) *problem {
 	case p.o.RequireToken && !who.trusted:
 		return newProblem(http.StatusUnauthorized, whyToken)
 	case u.Key != "" && !who.trusted && rt.way != judged && !rt.plain:
-		return newProblem(http.StatusUnauthorized, whyToken+": the key of this upstream is ours, and without the token it is lent for asking models only")
+		return newProblem(http.StatusUnauthorized,
+			whyToken+": the key of this upstream is ours, and without the token it is lent for asking models only")
 	case u.Handshake && rt.way != judged && !rt.list:
 		return newProblem(http.StatusForbidden, ErrHandshake.Error()+whyPlugin+", and this path cannot show one")
 	}
@@ -102,7 +103,8 @@ func (p *Proxy) contain(w *response, r *http.Request, u *upstream) {
 	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(v) // the server's own way to cut a connection
 	}
-	p.o.Logger.LogAttrs(r.Context(), slog.LevelError, "panic contained", slog.String("upstream", u.Name), slog.String("stack", string(debug.Stack())))
+	p.o.Logger.LogAttrs(r.Context(), slog.LevelError, "panic contained",
+		slog.String("upstream", u.Name), slog.String("stack", string(debug.Stack())))
 	if w.status != 0 {
 		panic(http.ErrAbortHandler) // half an answer went out: it must not look whole
 	}
@@ -116,15 +118,15 @@ func (p *Proxy) explain(ctx context.Context, err error) *problem {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &problem{status: http.StatusServiceUnavailable, text: "the request was given up before it was decided", retry: true}
+		return unavailable("the request was given up before it was decided")
 	case errors.Is(err, tidemark.ErrConflict):
-		return &problem{status: http.StatusServiceUnavailable, text: "the conversation was changed by somebody else at the same time", retry: true}
+		return unavailable("the conversation was changed by somebody else at the same time")
 	case errors.Is(err, tidemark.ErrRef):
 		return newProblem(http.StatusBadRequest, "a session's name is missing or too long")
 	}
 	p.o.Logger.LogAttrs(ctx, slog.LevelError, "model request not served", slog.String("error", err.Error()))
 	if errors.Is(err, tidemark.ErrUnavailable) {
-		return &problem{status: http.StatusServiceUnavailable, text: "the log cannot be written or read: nothing was decided, nothing may run", retry: true}
+		return unavailable("the log cannot be written or read: nothing was decided, nothing may run")
 	}
 	return newProblem(http.StatusInternalServerError, "something went wrong inside; the server's log says more")
 }

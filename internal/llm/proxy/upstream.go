@@ -99,7 +99,8 @@ func (u *upstream) outgoing(r *http.Request, rest string, v visitor) (*http.Requ
 		target.RawQuery = withoutKey(target.RawQuery)
 		h.Set(u.provider.header, u.provider.scheme+u.Key)
 	case v.ours:
-		return nil, newProblem(http.StatusUnauthorized, "the key is Tidemark's own token, and this upstream has no keyEnv from which the provider's could be taken")
+		return nil, newProblem(http.StatusUnauthorized,
+			"the key is Tidemark's own token, and this upstream has no keyEnv from which the provider's could be taken")
 	}
 	out := &http.Request{Method: r.Method, URL: &target, Host: target.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	return out.WithContext(r.Context()), nil

@@ -99,7 +99,8 @@ func (d *Doc) Value() error {
 
 func (d *Doc) value(key Span) (int, error) {
 	at, c := len(d.nodes), d.Peek()
-	d.nodes = append(d.nodes, node{kind: c, key: int32(key.Start), keyEnd: int32(key.End), start: int32(d.pos)}) //nolint:gosec // Value has looked at the size
+	n := node{kind: c, key: int32(key.Start), keyEnd: int32(key.End), start: int32(d.pos)} //nolint:gosec // Value has looked at the size
+	d.nodes = append(d.nodes, n)
 	var err error
 	switch c {
 	case '"':
