@@ -33,7 +33,7 @@ func BenchmarkRound(b *testing.B) {
 		if _, err := w.monitor.Tools(w.Context(), tidemark.ModelCall{Ref: v.Ref, Iteration: -1, Loose: true}); err != nil {
 			b.Fatal(err)
 		}
-		if err := v.Left(w.Context(), "", answer); err != nil {
+		if err := v.Answered(w.Context(), "", answer); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := w.monitor.Replied(w.Context(), tidemark.ModelReply{Ref: v.Ref, Output: v.Output(answer)}); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // run puts the request in its branch and reports what is new in it.
-// Preconditions: the room is locked.
+// Preconditions: the session is locked.
 func (e *entry) run(ctx context.Context) error {
 	if err := e.recall(ctx); err != nil {
 		return err
@@ -24,8 +24,8 @@ func (e *entry) run(ctx context.Context) error {
 	if e.branch, err = e.choose(k, rest); err != nil {
 		return err
 	}
-	e.ref = tidemark.Ref{Session: e.room.name, Branch: e.branch.name}
-	e.at, e.label, e.root = k, k.label, k == e.room.top
+	e.ref = tidemark.Ref{Session: e.session.name, Branch: e.branch.name}
+	e.at, e.label, e.root = k, k.label, k == e.session.top
 	if err := e.trusted(ctx); err != nil {
 		return err
 	}
@@ -49,16 +49,16 @@ func (e *entry) run(ctx context.Context) error {
 // and nobody here has seen, and what a harness says in the client's name on the way.
 func (e *entry) outside() trust.Label {
 	l := nothing()
-	if e.strange {
-		l = stranger("history")
+	if e.unseenBefore {
+		l = unseen("history")
 	}
 	for i := range e.r.Head {
 		l = l.Join(remotes(&e.r.Head[i]))
 		if e.r.Head[i].Role != format.System {
-			l = l.Join(stranger("stored_context"))
+			l = l.Join(unseen("stored_context"))
 		}
 	}
-	begun := e.from != e.room.top
+	begun := e.from != e.session.top
 	for i := range e.messages {
 		if m := &e.messages[i]; m.Role != format.System {
 			begun = true
@@ -76,7 +76,7 @@ func (e *entry) outside() trust.Label {
 // mark rises by no other way. They vouch for what stood there, the model's answer included
 // (BEY-07).
 func (e *entry) trusted(ctx context.Context) error {
-	if e.branch.at != e.at || e.at == e.room.top || !e.room.begun[e.branch.name] {
+	if e.branch.at != e.at || e.at == e.session.top || !e.session.begun[e.branch.name] {
 		return nil
 	}
 	mark, err := e.f.monitor.Taint(ctx, e.ref)
@@ -90,13 +90,13 @@ func (e *entry) trusted(ctx context.Context) error {
 // choose finds the branch. A host that tells us what happens keeps its branches apart
 // itself.
 func (e *entry) choose(k *node, rest []tool.Digest) (*branch, error) {
-	if !e.who.Told {
-		return e.room.choose(k, rest)
+	if !e.who.HostReports {
+		return e.session.choose(k, rest)
 	}
-	if len(e.room.branches) == 0 {
-		e.room.branches = []*branch{{at: k}}
+	if len(e.session.branches) == 0 {
+		e.session.branches = []*branch{{at: k}}
 	}
-	return e.room.branches[0], nil
+	return e.session.branches[0], nil
 }
 
 // list is the messages that make the conversation. Instructions of the client do not: they
@@ -115,19 +115,19 @@ func (e *entry) list() ([]*format.Message, []tool.Digest) {
 
 // recall reads back what the log knows of a session that nobody here does.
 func (e *entry) recall(ctx context.Context) error {
-	e.room.trim()
-	if e.room.recalled {
+	e.session.trim()
+	if e.session.recalled {
 		return nil
 	}
-	err := e.f.monitor.Recall(ctx, e.room.name, func(r tidemark.Recalled) {
-		e.room.begun[""] = true
+	err := e.f.monitor.Recall(ctx, e.session.name, func(r tidemark.Recalled) {
+		e.session.begun[""] = true
 		if r.Kind != tidemark.RecalledCall {
-			e.f.remember(e.who.Tenant, r.Kind, r.Digest, memory{r.Label, e.room.name})
+			e.f.remember(e.who.Tenant, r.Kind, r.Digest, memory{r.Label, e.session.name})
 		} else if r.CallID != "" {
-			e.room.calls[r.CallID] = &called{name: r.Tool}
+			e.session.calls[r.CallID] = &called{name: r.Tool}
 		}
 	})
-	e.room.recalled = err == nil
+	e.session.recalled = err == nil
 	return err
 }
 
@@ -158,17 +158,17 @@ func (e *entry) seen(sum tool.Digest) {
 	f := e.f
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.places.put(contentKey{e.place(), 0, sum}, e.room)
-	if f.nodes++; f.nodes > f.limit { // rooms nobody entered of late go
-		f.rooms.turn()
-		f.rooms.put(e.roomKey(e.room.name), e.room)
+	f.places.put(contentKey{e.place(), 0, sum}, e.session)
+	if f.nodes++; f.nodes > f.limit { // sessions nobody entered of late go
+		f.sessions.turn()
+		f.sessions.put(e.sessionKey(e.session.name), e.session)
 		f.nodes /= 2
 	}
 }
 
 // cover makes sure that the branch is at least as distrusted as all that is in the request.
 func (e *entry) cover(ctx context.Context) error {
-	if !e.room.begun[e.branch.name] {
+	if !e.session.begun[e.branch.name] {
 		if _, err := e.begin(ctx, tidemark.Turn{}); err != nil {
 			return err
 		}
@@ -201,10 +201,10 @@ func (e *entry) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, e
 			e.parent = e.scoped(e.parent)
 		}
 	}
-	if e.parent != "" && e.parent != e.room.name { // what the user wants was said there
+	if e.parent != "" && e.parent != e.session.name { // what the user wants was said there
 		t.Sender.SpawnedBy = e.parent
 	}
-	if !e.room.begun[e.branch.name] && t.Start == nil {
+	if !e.session.begun[e.branch.name] && t.Start == nil {
 		start := e.label
 		t.Start, t.Forked = &start, true
 	}
@@ -212,7 +212,7 @@ func (e *entry) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, e
 	if err != nil {
 		return opening, fmt.Errorf("enter conversation: %w", err)
 	}
-	e.room.begun[e.branch.name] = true
+	e.session.begun[e.branch.name] = true
 	e.branch.turn = opening.Turn
 	if opening.Notice != "" || opening.Command != "" || e.opening.Turn == "" {
 		e.opening = opening
@@ -223,21 +223,22 @@ func (e *entry) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, e
 // keep remembers the bytes read so far, and those without the last message: harnesses
 // change marks in it when the next one comes.
 func (e *entry) keep() {
-	if e.r.Hints.Previous != "" || len(e.messages) == 0 || e.at == e.room.top {
+	if e.r.Hints.Previous != "" || len(e.messages) == 0 || e.at == e.session.top {
 		return
 	}
 	last := e.offset + len(e.messages) - 1
 	if last < e.r.Known {
 		return
 	}
-	inside := e.before != nil && e.before != e.room.top // before the first message it could be any conversation
+	inside := e.before != nil && e.before != e.session.top // before the first message it could be any conversation
 	if inside && last > e.r.Known && e.messages[len(e.messages)-1].Role != format.System {
 		e.r.Keep(last-1, e.before)
 	}
 	e.r.Keep(last, e.at)
 }
 
-// stranger is the label of what nobody saw being made.
-func stranger(kind string) trust.Label {
-	return trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal, Sources: []trust.Source{{Kind: kind, Detail: "nobody saw where it came from"}}}
+// unseen is the label of what nobody saw being made.
+func unseen(kind string) trust.Label {
+	source := trust.Source{Kind: kind, Detail: "nobody saw where it came from"}
+	return trust.Label{Level: trust.Untrusted, Sensitivity: trust.Internal, Sources: []trust.Source{source}}
 }

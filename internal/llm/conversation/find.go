@@ -21,9 +21,9 @@ type entry struct {
 	messages []format.Message // without those that from stands for
 	offset   int              // the place of the first of them in the list
 
-	room    *room
-	from    *node // what is known before messages
-	strange bool  // something stands before them that nobody saw
+	session      *session
+	from         *node // what is known before messages
+	unseenBefore bool  // something stands before them that nobody saw
 
 	ref     tidemark.Ref
 	branch  *branch
@@ -48,7 +48,7 @@ func (e *entry) find() error {
 	}
 	name := e.named()
 	memo, ok := e.r.Memo.(*node)
-	known := ok && e.r.Hints.Previous == "" && (name == "" || memo.room.name == name)
+	known := ok && e.r.Hints.Previous == "" && (name == "" || memo.session.name == name)
 	if !known {
 		if err := e.reread(); err != nil { // before the lock: it may take a while
 			return err
@@ -57,8 +57,8 @@ func (e *entry) find() error {
 	e.f.mu.Lock()
 	defer e.f.mu.Unlock()
 	if known {
-		e.room, e.from = memo.room, memo
-		e.f.rooms.put(e.roomKey(memo.room.name), memo.room) // it may have been forgotten
+		e.session, e.from = memo.session, memo
+		e.f.sessions.put(e.sessionKey(memo.session.name), memo.session) // it may have been forgotten
 		return nil
 	}
 	if e.r.Hints.Previous != "" {
@@ -75,11 +75,11 @@ func (e *entry) find() error {
 // findAnswer goes on from an answer that the provider keeps.
 // Preconditions: f.mu is held.
 func (e *entry) findAnswer() {
-	if n, ok := e.f.answers.get(answerKey{e.who.Tenant, e.r.Hints.Previous}); ok && (e.named() == "" || n.room.name == e.named()) {
-		e.room, e.from = n.room, n
+	if n, ok := e.f.answers.get(answerKey{e.who.Tenant, e.r.Hints.Previous}); ok && (e.named() == "" || n.session.name == e.named()) {
+		e.session, e.from = n.session, n
 		return
 	}
-	e.strange = true
+	e.unseenBefore = true
 	name := e.named()
 	if name == "" {
 		d := tool.DigestOf([]byte(e.r.Hints.Previous))
@@ -102,20 +102,20 @@ func (e *entry) reread() error {
 }
 
 func (e *entry) enter(name string) {
-	key := e.roomKey(name)
-	room, ok := e.f.rooms.get(key)
+	key := e.sessionKey(name)
+	s, ok := e.f.sessions.get(key)
 	if !ok {
-		room = newRoom(name)
-		e.f.rooms.put(key, room)
+		s = newSession(name)
+		e.f.sessions.put(key, s)
 	}
-	e.room, e.from = room, room.top
+	e.session, e.from = s, s.top
 }
 
-func (e *entry) roomKey(name string) roomKey {
+func (e *entry) sessionKey(name string) sessionKey {
 	if e.who.Trusted && e.who.Session != "" {
-		return roomKey{"", name}
+		return sessionKey{"", name}
 	}
-	return roomKey{e.who.Tenant, name}
+	return sessionKey{e.who.Tenant, name}
 }
 
 // scoped is a name that no other tenant's can be.
@@ -129,8 +129,8 @@ func (e *entry) scoped(name string) string {
 }
 
 var (
-	uuid    = regexp.MustCompile(`^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$`)
-	session = regexp.MustCompile(`_session_([0-9A-Za-z-]{8,64})$`)
+	uuid          = regexp.MustCompile(`^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$`)
+	sessionSuffix = regexp.MustCompile(`_session_([0-9A-Za-z-]{8,64})$`)
 )
 
 // named is the session's name where the client gives one; "" where it does not.
@@ -158,7 +158,7 @@ func (e *entry) named() string {
 
 // sessionOf finds the session in a user id that a harness made up of several.
 func sessionOf(user string) string {
-	if m := session.FindStringSubmatch(user); m != nil {
+	if m := sessionSuffix.FindStringSubmatch(user); m != nil {
 		return m[1]
 	}
 	var parts struct {
@@ -181,11 +181,11 @@ func (e *entry) inferred() string {
 		sum := sumOf(&e.messages[i])
 		begin := tool.DigestOf(append(sum[:], e.r.Hints.User...))
 		name := e.scoped(hex.EncodeToString(begin[:8]))
-		if _, ok := e.f.rooms.get(e.roomKey(name)); ok {
+		if _, ok := e.f.sessions.get(e.sessionKey(name)); ok {
 			return name
 		}
-		if room, ok := e.f.places.get(contentKey{e.place(), 0, sum}); ok {
-			return room.name
+		if s, ok := e.f.places.get(contentKey{e.place(), 0, sum}); ok {
+			return s.name
 		}
 		return name
 	}

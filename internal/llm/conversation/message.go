@@ -20,7 +20,7 @@ func (e *entry) message(ctx context.Context, m *format.Message, now bool) (trust
 	case format.Assistant:
 		return e.assistant(m), nil
 	}
-	return stranger("message"), nil
+	return unseen("message"), nil
 }
 
 // assistant is what a model's message brings: what it had before it when it wrote it.
@@ -34,11 +34,11 @@ func (e *entry) assistant(m *format.Message) trust.Label {
 			}
 		case format.Call:
 			name, args := e.f.callName(e.who.Agent, p.Name, p.Args)
-			if !e.room.knows(p, name, args) {
-				l = l.Join(stranger("call"))
+			if !e.session.knows(p, name, args) {
+				l = l.Join(unseen("call"))
 			}
 		default:
-			l = l.Join(stranger("history"))
+			l = l.Join(unseen("history"))
 		}
 	}
 	return l
@@ -49,8 +49,8 @@ func (e *entry) written(text string) trust.Label {
 	m, ok := e.f.recognise(e.who.Tenant, tidemark.RecalledOutput, digest(text))
 	switch {
 	case !ok:
-		return stranger("history")
-	case e.vouched && m.session == e.room.name:
+		return unseen("history")
+	case e.vouched && m.session == e.session.name:
 		m.label.Level, m.label.Sources = trust.System, nil
 	}
 	return m.label
@@ -80,7 +80,7 @@ func (e *entry) user(ctx context.Context, m *format.Message, now bool) (trust.La
 		case format.Media:
 			l = l.Join(media(p))
 		default:
-			l = l.Join(stranger("message"))
+			l = l.Join(unseen("message"))
 		}
 	}
 	if len(words) == 0 {
@@ -104,13 +104,13 @@ func (e *entry) divide(text string) (string, trust.Label) {
 		l = local()
 	}
 	if d.result {
-		l = l.Join(stranger("tool_result"))
+		l = l.Join(unseen("tool_result"))
 	}
 	if d.summary != "" {
 		if m, ok := e.f.wrote(e.who.Tenant, d.summary, true); ok {
 			l = l.Join(m.label)
 		} else {
-			l = l.Join(stranger("compacted_history"))
+			l = l.Join(unseen("compacted_history"))
 		}
 	}
 	if d.words == "" {
@@ -123,7 +123,7 @@ func (e *entry) divide(text string) (string, trust.Label) {
 		return "", l.Join(m.label)
 	}
 	if e.who.Child {
-		return "", l.Join(stranger("sub_agent"))
+		return "", l.Join(unseen("sub_agent"))
 	}
 	return d.words, l
 }
@@ -136,11 +136,11 @@ const resetCommand = "reset-trust"
 func (e *entry) say(ctx context.Context, words string, now bool) (trust.Label, error) {
 	d := digest(words)
 	if !now {
-		if m, ok := e.f.recognise(e.who.Tenant, tidemark.RecalledWords, d); ok && m.session == e.room.name {
+		if m, ok := e.f.recognise(e.who.Tenant, tidemark.RecalledWords, d); ok && m.session == e.session.name {
 			return m.label, nil
 		}
 	}
-	if e.who.Told {
+	if e.who.HostReports {
 		open, err := e.f.monitor.Open(ctx, e.ref)
 		if err != nil || open {
 			return e.speaker(), err
@@ -154,7 +154,7 @@ func (e *entry) say(ctx context.Context, words string, now bool) (trust.Label, e
 		e.label.Level, e.label.Sources = trust.System, nil
 	}
 	l := trust.Label{Level: opening.Level, Sensitivity: trust.Internal}
-	e.f.remember(e.who.Tenant, tidemark.RecalledWords, d, memory{l, e.room.name})
+	e.f.remember(e.who.Tenant, tidemark.RecalledWords, d, memory{l, e.session.name})
 	return l, nil
 }
 
@@ -163,7 +163,7 @@ func (e *entry) speaker() trust.Label {
 	if e.who.Owner {
 		return trust.Label{Level: trust.Owner, Sensitivity: trust.Internal}
 	}
-	return stranger("message")
+	return unseen("message")
 }
 
 // result is what a tool brought. One that is part of the history is known or a stranger's.
@@ -179,19 +179,20 @@ func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Lab
 		case handed:
 			return other.label, nil
 		}
-		return stranger("tool_result"), nil
+		return unseen("tool_result"), nil
 	}
 	if err := e.opened(ctx); err != nil {
 		return trust.Label{}, err
 	}
-	o := tidemark.Observation{Ref: e.ref, Again: e.who.Told, Result: tool.Result{CallID: p.CallID, Name: p.Name, Content: []byte(text), Error: p.Error}}
+	brought := tool.Result{CallID: p.CallID, Name: p.Name, Content: []byte(text), Error: p.Error}
+	o := tidemark.Observation{Ref: e.ref, Again: e.who.HostReports, Result: brought}
 	if c := e.called(p); c != nil {
 		o.Result.Name, o.Result.Args = c.name, c.args
 	} else {
 		worst := trust.Untrusted // nobody let such a call through
 		o.Declared = &worst
 	}
-	if handed && other.session != e.room.name {
+	if handed && other.session != e.session.name {
 		o.From = other.session
 	} else if handed && (o.Declared == nil || other.label.Level < *o.Declared) {
 		o.Declared = &other.label.Level
@@ -200,9 +201,9 @@ func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Lab
 	if err != nil && !errors.Is(err, tidemark.ErrSealed) { // too late for the turn's picture, not for the label
 		return trust.Label{}, fmt.Errorf("enter conversation: %w", err)
 	}
-	e.f.remember(e.who.Tenant, tidemark.RecalledResult, d, memory{l, e.room.name})
+	e.f.remember(e.who.Tenant, tidemark.RecalledResult, d, memory{l, e.session.name})
 	if l.Level <= trust.External {
-		e.f.note(e.who.Tenant, text, memory{l, e.room.name})
+		e.f.note(e.who.Tenant, text, memory{l, e.session.name})
 	}
 	return l, nil
 }
@@ -211,10 +212,10 @@ func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Lab
 // the order of the calls.
 func (e *entry) called(p *format.Part) *called {
 	if p.CallID != "" {
-		return e.room.calls[p.CallID]
+		return e.session.calls[p.CallID]
 	}
 	name := tool.Name(p.Name)
-	list := e.room.unnamed[name]
+	list := e.session.unnamed[name]
 	if e.taken == nil {
 		e.taken = map[string]int{}
 	}
@@ -226,7 +227,7 @@ func (e *entry) called(p *format.Part) *called {
 }
 
 // knows reports whether a call was let through.
-func (r *room) knows(p *format.Part, name string, args []byte) bool {
+func (r *session) knows(p *format.Part, name string, args []byte) bool {
 	if p.CallID == "" {
 		return r.made[callSum(name, args)]
 	}
@@ -236,7 +237,7 @@ func (r *room) knows(p *format.Part, name string, args []byte) bool {
 
 // opened makes sure that the monitor knows the branch before something comes back in it.
 func (e *entry) opened(ctx context.Context) error {
-	if e.room.begun[e.branch.name] {
+	if e.session.begun[e.branch.name] {
 		return nil
 	}
 	_, err := e.begin(ctx, tidemark.Turn{})

@@ -91,7 +91,7 @@ func (a *tale) tool(id, name, back string, level trust.Level) {
 		return
 	}
 	part := format.Part{Kind: format.Call, CallID: id, Name: name, Args: []byte(args)}
-	if err := a.visit.Left(a.Context(), "", []format.Part{part}); err != nil {
+	if err := a.visit.Answered(a.Context(), "", []format.Part{part}); err != nil {
 		a.Fatal(err)
 	}
 	if _, err := a.monitor.Replied(a.Context(), tidemark.ModelReply{Ref: a.visit.Ref, Calls: []string{name}}); err != nil {

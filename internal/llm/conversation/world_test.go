@@ -121,7 +121,7 @@ func (c *chat) answers(text string) {
 
 func (c *chat) left(parts ...format.Part) {
 	c.Helper()
-	if err := c.visit.Left(c.Context(), "", parts); err != nil {
+	if err := c.visit.Answered(c.Context(), "", parts); err != nil {
 		c.Fatal(err)
 	}
 	_, err := c.monitor.Replied(c.Context(), tidemark.ModelReply{Ref: c.visit.Ref, Output: c.visit.Output(parts)})

@@ -21,7 +21,7 @@ const (
 // caller thought of them. It never keeps a body. Tenants share nothing. It is safe for
 // concurrent use; what it hands out is shared and must not be changed.
 type Cache struct {
-	sums  *summer
+	sums  *hasher
 	limit int
 
 	mu     sync.RWMutex
@@ -54,7 +54,7 @@ type fact struct {
 // NewCache returns a cache that remembers up to limit prefixes.
 func NewCache(limit int) *Cache {
 	return &Cache{
-		sums:  newSummer(),
+		sums:  newHasher(),
 		limit: max(limit, 0),
 		roots: map[rootKey]*line{}, order: list.New(),
 		facts: map[factKey]*list.Element{}, factOrder: list.New(),

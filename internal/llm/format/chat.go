@@ -2,30 +2,39 @@ package format
 
 import (
 	"bytes"
-	"strings"
+	"fmt"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
-// role maps what the formats call a speaker.
-func role(name string) Role {
-	switch name {
-	case "system", "developer":
-		return System
-	case "user":
-		return User
-	case "assistant", "model":
-		return Assistant
-	case "tool", "function":
-		return ToolRole
-	}
-	return Unknown
+// chatDialect is OpenAI's Chat Completions. The system prompt is the messages the list
+// starts with.
+var chatDialect = &dialect{
+	name: "chat",
+
+	list:        "messages",
+	entry:       (*parser).chatMessage,
+	fetchesData: true,
+	offers:      []string{"tools", "functions", "web_search_options"},
+	tools:       (*parser).chatTools,
+
+	setSystem: (*editor).chatSystem,
+	choices:   (*editor).chatChoices,
+
+	reader:    func() answerReader { return &chat{} },
+	ends:      []string{"[DONE]"},
+	keepAlive: commentAlive,
+	failure:   chatFailure,
+	problem:   openProblem,
+	idPrefix:  "chatcmpl-",
+	whole:     chatWhole,
+	events:    chatEvents,
 }
 
-// chatMessage reads an entry of Chat Completions' messages.
-func (p *parser) chatMessage(at span) Message {
+// chatMessage reads an entry of messages.
+func (p *parser) chatMessage(at int) Message {
 	o := p.object(at, "message")
-	m := Message{Role: role(o.str("role")), Start: at.start, End: at.end}
+	m := o.message(role(o.str("role")))
 	content, has := o.get("content")
 	if m.Role == ToolRole {
 		part := Part{Kind: Result, CallID: o.str("tool_call_id"), Name: o.str("name")}
@@ -61,7 +70,7 @@ func (p *parser) chatMessage(at span) Message {
 	return m
 }
 
-func (p *parser) chatCall(at span) Part {
+func (p *parser) chatCall(at int) Part {
 	o := p.object(at, "tool call")
 	id := o.str("id")
 	if f, ok := o.get("function"); ok {
@@ -75,125 +84,192 @@ func (p *parser) chatCall(at span) Part {
 	return p.other(at)
 }
 
-// args is the bytes of a call's arguments. OpenAI writes them as a text; where a model
-// wrote nonsense they are that nonsense. Some servers take the object itself.
-func (o object) args(key string) []byte {
-	at, ok := o.get(key)
+func (p *parser) chatTools(s *toolset, key string) {
+	switch key {
+	case "web_search_options": // the member itself is the tool
+		s.add(p.doc.Span(0), Tool{Name: "web_search", Hosted: true})
+	case "functions":
+		p.eachTool(s, key, func(o object) Tool { return o.function("parameters") })
+	default:
+		p.eachTool(s, key, object.chatTool)
+	}
+}
+
+func (o object) chatTool() Tool {
+	for _, key := range []string{"function", "custom"} {
+		if at, ok := o.get(key); ok {
+			return o.p.object(at, key).function("parameters")
+		}
+	}
+	return Tool{Name: o.str("type"), Hosted: true}
+}
+
+func (e *editor) chatChoices(h *hider) {
+	e.openChoice(h)
+	f, ok := e.field("function_call")
 	switch {
 	case !ok:
-		return nil
-	case o.p.is(at, '"'):
-		return bytes.Clone(plainText(o.p.raw(at)))
-	case o.p.is(at, '{'):
-		return bytes.Clone(o.p.raw(at))
+	case !h.full["functions"]:
+		e.gone[f.key] = true
+	case e.starts(f, '{') && !h.left[e.object(f).str("name")]:
+		e.put(f.span, []byte(`"auto"`))
 	}
-	o.p.fail(at, "%s is neither a text nor an object", key)
-	return nil
 }
 
-// freeText wraps the input of a tool that takes any text.
-func (o object) freeText(key string) []byte {
-	text := []byte(`""`)
-	if at, ok := o.get(key); ok {
-		o.str(key) // it must be one
-		text = o.p.raw(at)
-	}
-	return append(append([]byte(`{"input":`), text...), '}')
-}
-
-// content reads what is either a text or a list of parts.
-func (p *parser) content(parts []Part, at span, part func(*parser, span) Part) []Part {
-	if p.is(at, '"') {
-		if text := p.str(at, "content"); text != "" {
-			parts = append(parts, Part{Kind: Text, Text: text})
+// chatSystem changes the system prompt, and the list where it is replaced.
+func (e *editor) chatSystem(edit Edit) {
+	if edit.System == nil && edit.Notice == "" {
+		if edit.Messages != nil {
+			e.setList(edit.Messages)
 		}
-		return parts
+		return
 	}
-	for _, e := range p.list(at, "content") {
-		parts = append(parts, part(p, e))
+	if edit.Messages != nil {
+		e.setList(e.newPrompt(edit.Messages, edit))
+		return
 	}
-	return parts
-}
-
-// openPart reads a part of a message in either of OpenAI's formats.
-func (p *parser) openPart(at span) Part {
-	o := p.object(at, "content part")
-	switch o.str("type") {
-	case "text", "input_text", "output_text", "summary_text", "reasoning_text":
-		return Part{Kind: Text, Text: o.str("text")}
-	case "refusal":
-		return Part{Kind: Text, Text: o.str("refusal")}
-	case "image_url", "input_image", "input_audio", "input_file", "file", "computer_screenshot":
-		return Part{Kind: Media, URL: p.remote(o, 0)}
+	run, next := e.promptRun()
+	name := "system"
+	if len(run) > 0 {
+		name = e.p.object(e.p.load(run[len(run)-1]), "message").str("role")
 	}
-	return p.other(at)
-}
-
-// flatDepth is how deep results are taken apart; what is deeper stays JSON, so that the
-// cost does not grow with the depth.
-const flatDepth = 12
-
-// flat is all text of a result: of a text itself, of a list of parts their texts, of
-// anything else its values with their keys, one a line.
-func (p *parser) flat(at span) string {
-	var lines []string
-	p.gather(&lines, "", at, 0)
-	return strings.Join(lines, "\n")
-}
-
-func (p *parser) gather(lines *[]string, key string, at span, depth int) {
-	switch c := p.b[at.start]; {
-	case c == 'n':
-	case c == '"':
-		*lines = append(*lines, key+string(plainText(p.raw(at))))
-	case c == '[' && depth < flatDepth:
-		for _, e := range p.list(at, "list") {
-			p.gather(lines, key, e, depth+1)
-		}
-	case c == '{' && depth < flatDepth:
-		p.gatherObject(lines, at, depth+1)
-	default:
-		*lines = append(*lines, key+string(p.raw(at)))
+	if edit.System == nil {
+		e.noticeInRun(run, next, promptMessage(name, marked(edit.Notice)))
+		return
 	}
-}
-
-func (p *parser) gatherObject(lines *[]string, at span, depth int) {
-	base := len(p.pool)
-	o := p.free(at)
-	text, isText := o.get("text")
-	source, isSource := o.get("source")
-	_, typed := o.get("type")
+	text := bytes.Join(promptMessages(name, edit), []byte{','})
 	switch {
-	case typed && isText && p.is(text, '"'):
-		*lines = append(*lines, string(plainText(p.raw(text))))
-	case typed && isSource && p.is(source, '{'):
-		// The text of a document; pictures and files have none.
-		s := p.free(source)
-		kind, _ := s.get("type")
-		if data, ok := s.get("data"); ok && string(p.raw(kind)) == `"text"` {
-			p.gather(lines, "", data, depth)
-		}
+	case len(run) == 0 && len(text) == 0:
+	case len(run) == 0:
+		e.insertFirst(text, next)
+	case len(text) > 0:
+		e.put(span{Start: run[0].Start, End: run[len(run)-1].End}, text)
+	case next.End > 0:
+		e.put(span{Start: run[0].Start, End: next.Start}, nil)
 	default:
-		for _, f := range o.fields {
-			p.gather(lines, f.key+": ", f.span, depth)
+		e.put(span{Start: run[0].Start, End: run[len(run)-1].End}, nil)
+	}
+}
+
+// insertFirst puts messages before all others.
+func (e *editor) insertFirst(text []byte, next span) {
+	at := e.r.list.Start + 1
+	if next.End > 0 {
+		at = next.Start
+		text = append(text, ',')
+	}
+	e.put(span{Start: at, End: at}, text)
+}
+
+// noticeInRun puts a notice after the messages the list starts with.
+func (e *editor) noticeInRun(run []span, next span, message []byte) {
+	all := run
+	if next.End > 0 {
+		all = append(run[:len(run):len(run)], next)
+	}
+	old := make([]bool, len(all))
+	last := -1
+	for i, at := range run {
+		parts := e.p.chatMessage(e.p.load(at)).Parts
+		if old[i] = len(parts) == 1 && isNotice(parts[0].Text); !old[i] {
+			last = i
 		}
 	}
-	p.pool = p.pool[:base]
+	if last < 0 && len(run) > 0 { // nothing but old notices: the new one takes their place
+		e.put(span{Start: run[0].Start, End: run[len(run)-1].End}, message)
+		return
+	}
+	e.siblings(all, func(i int) bool { return old[i] })
+	if last < 0 {
+		e.insertFirst(message, next)
+		return
+	}
+	e.put(span{Start: run[last].End, End: run[last].End}, append([]byte{','}, message...))
 }
 
-// free reads an object of free form: its keys may look like anything.
-func (p *parser) free(at span) object {
-	before := p.err
-	o := p.object(at, "result")
-	p.err = before
-	return o
+// promptRun is the system messages the list starts with, and the one after them.
+func (e *editor) promptRun() (run []span, next span) {
+	d := &e.p.doc
+	for i := e.r.list.Start + 1; ; {
+		d.Start(e.p.b, i, 0)
+		if d.Peek() == ',' {
+			_ = d.Expect(',') // it was looked at
+		}
+		if d.Peek() == ']' {
+			return run, span{}
+		}
+		at := span{Start: d.Pos()}
+		m := e.p.object(e.p.load(at), "message")
+		at = d.Span(0)
+		if e.p.err != nil || role(m.str("role")) != System {
+			return run, at
+		}
+		run = append(run, at)
+		i = at.End
+	}
 }
 
-// quoted is a text as JSON.
-func quoted(text string) []byte {
-	out, err := strictjson.Marshal(strings.ToValidUTF8(text, "\uFFFD"))
-	if err != nil {
-		return []byte(`""`)
+func promptMessage(role, text string) []byte {
+	out := append([]byte(`{"role":`), quoted(role)...)
+	return append(append(append(out, `,"content":`...), quoted(text)...), '}')
+}
+
+func promptMessages(role string, edit Edit) [][]byte {
+	var out [][]byte
+	if edit.System != nil && *edit.System != "" {
+		out = append(out, promptMessage(role, *edit.System))
+	}
+	if edit.Notice != "" {
+		out = append(out, promptMessage(role, marked(edit.Notice)))
 	}
 	return out
+}
+
+// newPrompt is a list from outside with its system prompt changed.
+func (e *editor) newPrompt(list []strictjson.Value, edit Edit) []strictjson.Value {
+	name := "system"
+	var kept []strictjson.Value
+	for len(list) > 0 {
+		p := newParser(list[0], e.r.dialect)
+		m, err := p.outsideEntry()
+		if err != nil || m.Role != System {
+			break
+		}
+		name = p.object(0, "message").str("role")
+		if edit.System == nil && (len(m.Parts) != 1 || !isNotice(m.Parts[0].Text)) {
+			kept = append(kept, list[0])
+		}
+		list = list[1:]
+	}
+	for _, text := range promptMessages(name, edit) {
+		kept = append(kept, text)
+	}
+	return append(kept, list...)
+}
+
+func chatFailure(out, text []byte, _ bool) []byte {
+	return fmt.Appendf(out, "data: {\"error\":{\"message\":%s,\"type\":\"server_error\",\"param\":null,\"code\":\"server_error\"}}\n\n", text)
+}
+
+func chatWhole(s *Speech) []byte {
+	out := chatEnvelope(s, "chat.completion", jsonObject{
+		"index": 0, "message": jsonObject{"role": "assistant", "content": s.Text, "refusal": nil}, "logprobs": nil, "finish_reason": "stop",
+	})
+	out["usage"] = jsonObject{"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+	return encode(out)
+}
+
+func chatEvents(s *Speech) []byte {
+	var out []byte
+	for _, choice := range []jsonObject{
+		{"index": 0, "delta": jsonObject{"role": "assistant", "content": s.Text}, "finish_reason": nil},
+		{"index": 0, "delta": jsonObject{}, "finish_reason": "stop"},
+	} {
+		out = fmt.Appendf(out, "data: %s\n\n", encode(chatEnvelope(s, "chat.completion.chunk", choice)))
+	}
+	return append(out, "data: [DONE]\n\n"...)
+}
+
+func chatEnvelope(s *Speech, kind string, choice jsonObject) jsonObject {
+	return jsonObject{"id": s.ID, "object": kind, "created": s.Created, "model": s.Model, "choices": []any{choice}}
 }

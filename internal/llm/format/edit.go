@@ -24,31 +24,27 @@ type Edit struct {
 	Model    string             // not for Gemini, whose model stands in the path
 }
 
-// splice replaces the bytes at a place.
-type splice struct {
-	span
-	text []byte
-}
-
-// editor collects splices.
+// editor collects the edits of a request.
 type editor struct {
-	r       *Request
-	p       *parser
-	gone    map[string]bool // members to remove, by key
-	added   []byte          // members to add, each with its comma before it
-	splices []splice
+	r     *Request
+	p     *parser
+	gone  map[string]bool // members to remove, by key
+	added []byte          // members to add, each with its comma before it
+	edits []edit
 }
 
-func (e *editor) put(at span, text []byte) { e.splices = append(e.splices, splice{at, text}) }
+func (e *editor) put(at span, text []byte) { e.edits = append(e.edits, edit{at, text}) }
 
 // Apply carries out an edit and returns the new body: Body itself if nothing changes.
 // Bytes that the edit does not concern stay as they are.
 func (r *Request) Apply(edit Edit) ([]byte, error) {
-	e := &editor{r: r, p: &parser{b: r.Body, api: r.API}, gone: map[string]bool{}}
+	e := &editor{r: r, p: newParser(r.Body, r.dialect), gone: map[string]bool{}}
 	e.tools(edit)
 	e.model(edit.Model)
-	e.system(edit)
-	e.owed(&edit)
+	r.dialect.setSystem(e, edit)
+	if r.dialect.settle != nil {
+		r.dialect.settle(e, &edit)
+	}
 	e.messages(edit)
 	e.members()
 	if e.p.err != nil {
@@ -71,6 +67,12 @@ func (e *editor) field(key string) (field, bool) {
 	return field{}, false
 }
 
+// object reads a member of the request that is one.
+func (e *editor) object(f field) object { return e.p.object(e.p.load(f.span), f.key) }
+
+// starts reports which byte a member's value starts with.
+func (e *editor) starts(f field, c byte) bool { return e.p.b[f.Start] == c }
+
 // set gives a member a value, whether it is there or not.
 func (e *editor) set(key string, value []byte) {
 	if f, ok := e.field(key); ok {
@@ -85,17 +87,16 @@ func (e *editor) add(key string, value []byte) {
 }
 
 func (e *editor) model(name string) {
-	if name != "" && e.r.API != Gemini {
+	if name != "" && !e.r.dialect.pathModel {
 		e.set("model", quoted(name))
 	}
 }
 
 // messages replaces the list, unless the system prompt stands in it and has done so.
 func (e *editor) messages(edit Edit) {
-	if edit.Messages == nil || e.r.API == Chat {
-		return
+	if edit.Messages != nil && e.r.dialect.system != "" {
+		e.setList(edit.Messages)
 	}
-	e.setList(edit.Messages)
 }
 
 func (e *editor) setList(values []strictjson.Value) {
@@ -104,32 +105,29 @@ func (e *editor) setList(values []strictjson.Value) {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		if err := e.check(v); err != nil && e.p.err == nil {
+		if _, err := newParser(v, e.r.dialect).outsideEntry(); err != nil && e.p.err == nil {
 			e.p.err = fmt.Errorf("%w: entry %d: %w", ErrEdit, i, err)
 		}
 		text = append(text, v...)
 	}
 	text = append(text, ']')
 	if e.r.list.key == "" {
-		e.add(listKey(e.r.API), text)
+		e.add(e.r.dialect.list, text)
 		return
 	}
 	e.put(e.r.list.span, text)
 }
 
-// check holds an entry from outside to the rules of those that are read.
-func (e *editor) check(v strictjson.Value) error {
-	s := &scanner{b: v, depth: 2}
-	at, err := s.span()
-	if err != nil {
-		return err
+// outsideEntry holds an entry from outside to the rules of those that are read.
+func (p *parser) outsideEntry() (Message, error) {
+	p.doc.Start(p.b, 0, 2)
+	if err := p.doc.Value(); err != nil {
+		return Message{}, err
 	}
-	if s.space(); s.i < len(v) {
-		return s.fail("something follows the entry")
+	if err := p.doc.Finish(); err != nil {
+		return Message{}, err
 	}
-	p := &parser{b: v, api: e.r.API}
-	p.entry()(at)
-	return p.err
+	return p.api.entry(p, 0), p.err
 }
 
 // members removes and adds members of the request.
@@ -142,7 +140,7 @@ func (e *editor) members() {
 	spans := make([]span, len(all))
 	left := len(all)
 	for i, f := range all {
-		spans[i] = span{f.at, f.end}
+		spans[i] = span{Start: f.at, End: f.End}
 		if e.gone[f.key] {
 			left--
 		}
@@ -154,7 +152,7 @@ func (e *editor) members() {
 		if left == 0 {
 			e.added = e.added[1:]
 		}
-		e.put(span{e.r.close, e.r.close}, e.added)
+		e.put(span{Start: e.r.close, End: e.r.close}, e.added)
 	}
 }
 
@@ -166,9 +164,9 @@ func (e *editor) siblings(all []span, gone func(int) bool) {
 		case !gone(i):
 			kept = true
 		case kept:
-			e.put(span{all[i-1].end, at.end}, nil)
+			e.put(span{Start: all[i-1].End, End: at.End}, nil)
 		case i+1 < len(all):
-			e.put(span{at.start, all[i+1].start}, nil)
+			e.put(span{Start: at.Start, End: all[i+1].Start}, nil)
 		default:
 			e.put(at, nil)
 		}
@@ -177,25 +175,17 @@ func (e *editor) siblings(all []span, gone func(int) bool) {
 
 // join puts the body together.
 func (e *editor) join() ([]byte, error) {
-	if len(e.splices) == 0 {
+	if len(e.edits) == 0 {
 		return e.r.Body, nil
 	}
 	// What is put in at a place comes before what is cut out from there.
-	slices.SortStableFunc(e.splices, func(a, b splice) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
-	})
-	size, at := len(e.r.Body), 0
-	for _, s := range e.splices {
-		if s.start < at || s.end < s.start {
-			return nil, fmt.Errorf("%w: two changes of byte %d", ErrEdit, s.start)
+	byPlace(e.edits)
+	at := 0
+	for _, x := range e.edits {
+		if x.at.Start < at || x.at.End < x.at.Start {
+			return nil, fmt.Errorf("%w: two changes of byte %d", ErrEdit, x.at.Start)
 		}
-		size, at = size+len(s.text), s.end
+		at = x.at.End
 	}
-	out := make([]byte, 0, size)
-	at = 0
-	for _, s := range e.splices {
-		out = append(append(out, e.r.Body[at:s.start]...), s.text...)
-		at = s.end
-	}
-	return append(out, e.r.Body[at:]...), nil
+	return splice(e.r.Body, e.edits), nil
 }

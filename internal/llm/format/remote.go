@@ -2,9 +2,10 @@ package format
 
 import (
 	"bytes"
-	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
 // remoteDepth is how deep a picture or a file is looked into for an address.
@@ -14,15 +15,15 @@ const remoteDepth = 6
 // where all of it is in the request or lies with the provider already.
 func (p *parser) remote(o object, depth int) string {
 	for _, f := range o.fields {
-		if found := p.remoteIn(f.key, f.span, depth); found != "" {
+		if found := p.remoteIn(f.key, f.value, depth); found != "" {
 			return found
 		}
 	}
 	return ""
 }
 
-func (p *parser) remoteIn(key string, at span, depth int) string {
-	switch c := p.b[at.start]; {
+func (p *parser) remoteIn(key string, at, depth int) string {
+	switch c := p.doc.Kind(at); {
 	case c == '"':
 		return p.address(key, p.raw(at))
 	case depth >= remoteDepth && (c == '{' || c == '['):
@@ -59,7 +60,7 @@ func (p *parser) address(key string, lit []byte) string {
 	case "text", "title", "context", "filename", "name", "displayname", "type":
 		return ""
 	case "data": // some servers that speak Chat fetch a sound whose data is an address
-		if p.api != Chat || len(lit) > longest || bytes.ContainsAny(lit, " \n") {
+		if !p.api.fetchesData || len(lit) > longest || bytes.ContainsAny(lit, " \n") {
 			return ""
 		}
 	}
@@ -67,25 +68,15 @@ func (p *parser) address(key string, lit []byte) string {
 	if !named && len(lit) > longest { // data without a word about it: its beginning will do
 		lit = append(bytes.ReplaceAll(lit[:longest], []byte{'\\'}, nil), '"')
 	}
-	text := strings.TrimSpace(string(plainText(lit)))
+	text := strings.TrimSpace(string(jsonspan.Text(lit)))
 	switch {
 	case text == "" || len(text) >= len(inline) && strings.EqualFold(text[:len(inline)], inline):
 		return ""
-	case p.api == Gemini && uploaded(text):
+	case p.api.uploaded != nil && p.api.uploaded(text):
 		return ""
 	}
 	if named || scheme.MatchString(text) {
 		return text
 	}
 	return ""
-}
-
-// upload is the path of a file that somebody has put in Gemini's own store.
-var upload = regexp.MustCompile(`^/v[0-9][0-9a-z]*/files/[0-9A-Za-z_-]+$`)
-
-// uploaded reports whether an address of Gemini's is a file that was uploaded: it is named
-// by its address, where others give it an id.
-func uploaded(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && u.Scheme == "https" && u.User == nil && u.Host == "generativelanguage.googleapis.com" && upload.MatchString(u.EscapedPath())
 }

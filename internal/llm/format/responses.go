@@ -1,11 +1,55 @@
 package format
 
-import "strings"
+import (
+	"strings"
 
-// responsesItem reads an entry of Responses' input.
-func (p *parser) responsesItem(at span) Message {
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+// responsesDialect is OpenAI's Responses.
+var responsesDialect = &dialect{
+	name: "responses",
+
+	list:     "input",
+	unlisted: true,
+	entry:    (*parser).responsesItem,
+	single:   (*parser).responsesText,
+	system:   "instructions",
+	stored:   "prompt",
+	prompt:   (*parser).blocks,
+	offers:   []string{"tools"},
+	tools:    func(p *parser, s *toolset, key string) { p.eachTool(s, key, object.responsesTool) },
+
+	block:     typedText,
+	newSystem: joinedText,
+	setSystem: (*editor).systemMember,
+	choices:   (*editor).openChoice,
+	settle:    (*editor).settleOwed,
+
+	reader:    func() answerReader { return &responses{items: map[int]*item{}} },
+	ends:      []string{"response.completed", "response.incomplete", "response.failed"},
+	keepAlive: commentAlive,
+	failure:   responsesFailure,
+	problem:   openProblem,
+	idPrefix:  "resp_",
+	keepsID:   true,
+	whole:     responsesWhole,
+	events:    responsesEvents,
+}
+
+// responsesText reads an input that is a text.
+func (p *parser) responsesText(at int) (Message, bool) {
+	if !p.is(at, '"') {
+		return Message{}, false
+	}
+	place := p.doc.Span(at)
+	return Message{Role: User, Parts: []Part{{Kind: Text, Text: p.str(at, "input")}}, Start: place.Start, End: place.End}, true
+}
+
+// responsesItem reads an entry of input.
+func (p *parser) responsesItem(at int) Message {
 	o := p.object(at, "item")
-	m := Message{Start: at.start, End: at.end}
+	m := o.message(Unknown)
 	kind := o.str("type")
 	switch kind {
 	case "", "message":
@@ -107,4 +151,100 @@ func (o object) reasoning() string {
 		return o.str("encrypted_content")
 	}
 	return strings.Join(lines, "\n")
+}
+func (o object) responsesTool() Tool {
+	kind := o.str("type")
+	switch kind {
+	case "function", "custom":
+		return o.function("parameters")
+	case "mcp":
+		return Tool{Name: o.str("server_label"), Hosted: true}
+	case "local_shell", "apply_patch", "computer_use_preview", "computer":
+		return Tool{Name: choiceName(kind)}
+	case "shell":
+		t := Tool{Name: kind}
+		if at, ok := o.get("environment"); ok {
+			t.Hosted = strings.HasPrefix(o.p.object(at, "environment").str("type"), "container")
+		}
+		return t
+	}
+	return Tool{Name: kind, Hosted: true}
+}
+
+// choiceName names a tool that has only a type as its calls are named.
+func choiceName(kind string) string {
+	if kind == "computer_use_preview" {
+		return "computer"
+	}
+	return kind
+}
+
+// Owed is a call that a provider keeps and waits for, and that nobody will run: the client
+// has read our words in its place and knows nothing of it. A client of Responses that goes
+// on from the stored answer cannot settle it, so we do.
+type Owed struct {
+	Kind   string // the type of the call's item
+	CallID string
+	Text   string // why it did not run
+}
+
+// Output is the item that settles the call, in our words. It is nil for a kind of call that
+// only something real can settle, such as a picture of a screen.
+func (o Owed) Output() strictjson.Value {
+	head := `{"type":"` + o.Kind + `_output","call_id":` + string(quoted(o.CallID))
+	text := string(quoted(o.Text))
+	switch {
+	case o.CallID == "":
+	case o.Kind == "function_call", o.Kind == "custom_tool_call", o.Kind == "local_shell_call":
+		return strictjson.Value(head + `,"output":` + text + `}`)
+	case o.Kind == "shell_call":
+		return strictjson.Value(head + `,"output":[{"stdout":"","stderr":` + text + `,"outcome":{"type":"exit","exit_code":126}}]}`)
+	case o.Kind == "apply_patch_call":
+		return strictjson.Value(head + `,"status":"failed","output":` + text + `}`)
+	}
+	return nil
+}
+
+// settleOwed puts what settles open calls before everything else that is new.
+func (e *editor) settleOwed(edit *Edit) {
+	var items []strictjson.Value
+	for _, o := range edit.Owed {
+		if item := o.Output(); item != nil {
+			items = append(items, item)
+		}
+	}
+	switch {
+	case len(items) == 0:
+	case edit.Messages != nil:
+		edit.Messages = append(items, edit.Messages...)
+	case e.r.isList:
+		e.insertItems(items)
+	default:
+		edit.Messages = append(items, e.singleItem()...)
+	}
+}
+
+// insertItems puts items at the beginning of the list.
+func (e *editor) insertItems(items []strictjson.Value) {
+	at := e.r.list.Start + 1
+	var text []byte
+	for i, item := range items {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, item...)
+	}
+	if e.p.doc.Start(e.p.b, at, 0); e.p.doc.Peek() != ']' {
+		text = append(text, ',')
+	}
+	e.put(span{Start: at, End: at}, text)
+}
+
+// singleItem is the user's message where the input is a text, as an entry of a list.
+func (e *editor) singleItem() []strictjson.Value {
+	if e.r.list.key == "" || !e.starts(e.r.list, '"') {
+		return nil
+	}
+	raw := e.p.b[e.r.list.Start:e.r.list.End]
+	return []strictjson.Value{append(append([]byte(`{"role":"user","content":`), raw...), '}')}
 }

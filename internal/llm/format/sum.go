@@ -13,18 +13,18 @@ type Sum [16]byte
 
 type sum = Sum
 
-// summer makes sums. It is AES-GCM's authenticator over bytes that are not encrypted: of
+// hasher makes sums. It is AES-GCM's authenticator over bytes that are not encrypted: of
 // what the standard library has it is the fastest with 128 bits, and two texts meet by a
 // chance that is known: their length over 2^128. Sums never leave the process.
-type summer struct {
+type hasher struct {
 	gcm   cipher.AEAD
 	nonce [12]byte
 	seeds [2]maphash.Seed
 }
 
-// newSummer draws a key from the runtime's randomness.
-func newSummer() *summer {
-	s := &summer{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+// newHasher draws a key from the runtime's randomness.
+func newHasher() *hasher {
+	s := &hasher{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 	block, err := aes.NewCipher(s.slow([]byte("key")))
 	if err != nil {
 		return s
@@ -36,14 +36,14 @@ func newSummer() *summer {
 }
 
 // of hashes bytes.
-func (s *summer) of(b []byte) sum {
+func (s *hasher) of(b []byte) sum {
 	var out sum
 	s.put(&out, b)
 	return out
 }
 
 // put is of for those who hash often and have a place for the sum.
-func (s *summer) put(out *sum, b []byte) {
+func (s *hasher) put(out *sum, b []byte) {
 	if s.gcm == nil { // a runtime under rules that forbid this use
 		copy(out[:], s.slow(b))
 		return
@@ -52,7 +52,7 @@ func (s *summer) put(out *sum, b []byte) {
 }
 
 // chain hashes bytes that follow others of a known sum.
-func (s *summer) chain(before sum, b []byte) sum {
+func (s *hasher) chain(before sum, b []byte) sum {
 	var out sum
 	if s.gcm == nil {
 		copy(out[:], s.slow(append(before[:], b...)))
@@ -62,7 +62,7 @@ func (s *summer) chain(before sum, b []byte) sum {
 	return out
 }
 
-func (s *summer) slow(b []byte) []byte {
+func (s *hasher) slow(b []byte) []byte {
 	out := binary.LittleEndian.AppendUint64(nil, maphash.Bytes(s.seeds[0], b))
 	return binary.LittleEndian.AppendUint64(out, maphash.Bytes(s.seeds[1], b))
 }
@@ -75,7 +75,7 @@ const (
 
 // sample hashes pieces of some bytes, so that most misses cost next to nothing:
 // conversations that begin and end alike differ somewhere between.
-func (s *summer) sample(b []byte) uint64 {
+func (s *hasher) sample(b []byte) uint64 {
 	if len(b) <= samples*sampleSize {
 		return maphash.Bytes(s.seeds[0], b)
 	}
@@ -93,7 +93,7 @@ const BlockSize = 32 << 10
 // Sums are the hashes of a body, block by block. They can be taken while it is read, when
 // its bytes are at hand anyway.
 type Sums struct {
-	s      *summer
+	s      *hasher
 	blocks []sum // of everything up to the end of each block
 }
 
@@ -104,7 +104,8 @@ func (c *Cache) NewSums() *Sums { return &Sums{s: c.sums} }
 // its first byte, always the same.
 func (h *Sums) Add(body []byte) {
 	for n := len(h.blocks); (n+1)*BlockSize <= len(body); n++ {
-		h.blocks = append(h.blocks, h.s.chain(h.base(n*BlockSize), body[n*BlockSize:(n+1)*BlockSize])) //nolint:gosec // a chain of hashes, no cipher
+		block := body[n*BlockSize : (n+1)*BlockSize]
+		h.blocks = append(h.blocks, h.s.chain(h.base(n*BlockSize), block)) //nolint:gosec // a chain of hashes, no cipher
 	}
 }
 

@@ -4,106 +4,91 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
 // errShape is what every complaint about a value of the wrong type wraps.
 var errShape = errors.New("wrong shape")
 
-// span is a place in the bytes that are read: from start up to end.
-type span struct{ start, end int }
+type span = jsonspan.Span
 
-func (s span) moved(by int) span { return span{s.start + by, s.end + by} }
-
-// field is a member of an object. at is where its key starts, span is its value.
+// field is a member of an object. at is where its key starts, span is its value; value is
+// its number in the parser's doc, while that is what was read last.
 type field struct {
 	key string
 	at  int
 	span
+	value int
 }
 
-// parser reads values that the scanner has checked. The first complaint stays.
+// parser reads what clients say. The first complaint stays. Values go by their number in
+// doc, which holds one member or one entry of the request at a time.
 type parser struct {
 	b    []byte
-	api  API
+	api  *dialect
+	doc  jsonspan.Doc
 	err  error
 	pool []field // objects of one message share their memory
 }
 
-func (p *parser) fail(at span, format string, args ...any) {
+func newParser(b []byte, api *dialect) *parser { return &parser{b: b, api: api} }
+
+// load reads a value of the request that was checked before; its number is 0.
+func (p *parser) load(at span) int {
+	p.pool = p.pool[:0]
+	p.doc.Start(p.b, at.Start, 0)
+	if err := p.doc.Value(); err != nil && p.err == nil {
+		p.err = err
+	}
+	return 0
+}
+
+func (p *parser) fail(at int, format string, args ...any) {
+	p.failAt(p.doc.Span(at), format, args...)
+}
+
+func (p *parser) failAt(at span, format string, args ...any) {
 	if p.err == nil {
-		p.err = fmt.Errorf("%w at byte %d: %s", errShape, at.start, fmt.Sprintf(format, args...))
+		p.err = fmt.Errorf("%w at byte %d: %s", errShape, at.Start, fmt.Sprintf(format, args...))
 	}
 }
 
-func (p *parser) raw(s span) []byte { return p.b[s.start:s.end] }
+func (p *parser) raw(at int) []byte { return p.doc.Raw(at) }
 
-// is reports which byte a value starts with: " for a text, { [ n t f or a digit.
-func (p *parser) is(s span, c byte) bool { return p.b[s.start] == c }
+// is reports what a value is: " for a text, { [ t or f, 0 for a number.
+func (p *parser) is(at int, kind byte) bool { return p.doc.Kind(at) == kind }
 
-// skip is where the checked value that starts at b[i] ends.
-func skip(b []byte, i int) int {
-	depth := 0
-	for {
-		switch b[i] {
-		case '"':
-			i = skipText(b, i)
-		case '{', '[':
-			depth++
-			i++
-		case '}', ']':
-			depth--
-			i++
-		case ',', ':', ' ', '\t', '\n', '\r':
-			i++
-			continue
-		default:
-			for i < len(b) && !strings.ContainsRune(",]} \t\n\r:", rune(b[i])) {
-				i++
-			}
-		}
-		if depth == 0 {
-			return i
-		}
-	}
-}
-
-func skipText(b []byte, i int) int {
-	for i++; ; i++ {
-		n := bytes.IndexByte(b[i:], '"')
-		i += n
-		slashes := 0
-		for b[i-1-slashes] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			return i + 1
-		}
-	}
-}
-
-func skipSpace(b []byte, i int) int {
-	for b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r' {
-		i++
-	}
-	return i
-}
+// isNull reports whether a member of the request is null.
+func (p *parser) isNull(at span) bool { return p.b[at.Start] == 'n' }
 
 // list is the elements of an array.
-func (p *parser) list(at span, what string) []span {
+func (p *parser) list(at int, what string) []int {
 	if !p.is(at, '[') {
 		p.fail(at, "%s is not a list", what)
 		return nil
 	}
+	var out []int
+	for i := range p.doc.Each(at) {
+		out = append(out, i)
+	}
+	return out
+}
+
+// elements are the places of an array's elements, which are not kept in doc: the array may
+// be a whole conversation.
+func (p *parser) elements(list span) []span {
 	var out []span
-	i := skipSpace(p.b, at.start+1)
-	for p.b[i] != ']' {
-		end := skip(p.b, i)
-		out = append(out, span{i, end})
-		if i = skipSpace(p.b, end); p.b[i] == ',' {
-			i = skipSpace(p.b, i+1)
+	p.doc.Start(p.b, list.Start+1, 0)
+	for p.doc.Peek() != ']' {
+		at, err := p.doc.Skip()
+		if err != nil {
+			p.failAt(list, "the list cannot be read: %v", err)
+			return nil
+		}
+		out = append(out, at)
+		if p.doc.Peek() == ',' {
+			_ = p.doc.Expect(',') // it was looked at
 		}
 	}
 	return out
@@ -113,84 +98,61 @@ func (p *parser) list(at span, what string) []span {
 // another, and none for a key that means something.
 type object struct {
 	p      *parser
-	at     span
+	at     int
 	fields []field
 }
 
-func (p *parser) object(at span, what string) object {
+func (p *parser) object(at int, what string) object {
 	o := object{p: p, at: at}
 	if !p.is(at, '{') {
 		p.fail(at, "%s is not an object", what)
 		return o
 	}
 	base := len(p.pool)
-	i := skipSpace(p.b, at.start+1)
-	for p.b[i] != '}' {
-		keyEnd := skipText(p.b, i)
-		f := field{key: p.name(p.b[i:keyEnd]), at: i}
-		f.start = skipSpace(p.b, skipSpace(p.b, keyEnd)+1)
-		f.end = skip(p.b, f.start)
-		p.pool = append(p.pool, f)
-		if i = skipSpace(p.b, f.end); p.b[i] == ',' {
-			i = skipSpace(p.b, i+1)
-		}
+	for i := range p.doc.Each(at) {
+		p.pool = append(p.pool, field{key: p.name(p.doc.Key(i)), at: p.doc.Member(i).Start, span: p.doc.Span(i), value: i})
 	}
 	o.fields = p.pool[base:len(p.pool):len(p.pool)]
-	if err := alike(o.fields); err != nil && p.err == nil {
-		p.err = fmt.Errorf("read %s at byte %d: %w", what, at.start, err)
+	if err := checkKeys(o.fields); err != nil && p.err == nil {
+		p.err = fmt.Errorf("read %s at byte %d: %w", what, p.doc.Span(at).Start, err)
 	}
 	return o
 }
 
-// name decodes a key. Keys we know cost no memory.
-func (p *parser) name(lit []byte) string {
-	key := plainText(lit)
-	known, ok := words[string(key)]
+// free reads an object of free form: its keys may look like anything.
+func (p *parser) free(at int) object {
+	before := p.err
+	o := p.object(at, "result")
+	p.err = before
+	return o
+}
+
+// name is the spelling of a key that counts. Keys we know cost no memory.
+func (p *parser) name(key []byte) string {
+	known, ok := knownKeys[string(key)]
 	if !ok {
 		known = string(key)
 	}
-	if p.api == Gemini {
+	if p.api.camel {
 		return camel(known)
 	}
 	return known
 }
 
-// alike complains about keys that some parser could take for one another, or for a key
-// that we would have read in its exact spelling.
-func alike(fields []field) error {
-	var odd map[string]string // folded key, for those that are not in words
-	for i, f := range fields {
-		if _, ok := words[f.key]; ok && len(fields) <= 4*fewKeys {
-			for _, g := range fields[:i] {
-				if g.key == f.key {
-					return fmt.Errorf("duplicate key %.40q", f.key)
-				}
-			}
-			continue
-		}
-		folded := fold(f.key)
-		if word, ok := folds[folded]; ok && word != f.key {
-			return fmt.Errorf("%w: %.40q and %q", strictjson.ErrCase, f.key, word)
-		}
-		if odd == nil {
-			odd = make(map[string]string)
-		}
-		if other, twice := odd[folded]; twice {
-			return fmt.Errorf("%w: %.40q and %.40q", strictjson.ErrCase, f.key, other)
-		}
-		odd[folded] = f.key
-	}
-	return nil
+// message is one that stands where the object does.
+func (o object) message(r Role) Message {
+	at := o.p.doc.Span(o.at)
+	return Message{Role: r, Start: at.Start, End: at.End}
 }
 
-// get is a member's place; null counts as absent, as it does for every provider.
-func (o object) get(key string) (span, bool) {
+// get is a member; null counts as absent, as it does for every provider.
+func (o object) get(key string) (int, bool) {
 	for _, f := range o.fields {
 		if f.key == key {
-			return f.span, !o.p.is(f.span, 'n')
+			return f.value, o.p.doc.Kind(f.value) != 0
 		}
 	}
-	return span{}, false
+	return jsonspan.None, false
 }
 
 // str is a member that must be a text.
@@ -202,12 +164,12 @@ func (o object) str(key string) string {
 	return o.p.str(at, key)
 }
 
-func (p *parser) str(at span, what string) string {
+func (p *parser) str(at int, what string) string {
 	if !p.is(at, '"') {
 		p.fail(at, "%s is not a text", what)
 		return ""
 	}
-	return string(plainText(p.raw(at)))
+	return p.doc.Text(at)
 }
 
 // yes reports whether a member is true.
@@ -226,36 +188,4 @@ func (o object) bytes(key string) []byte {
 }
 
 // other is a part that is not understood: all of it, as it stands.
-func (p *parser) other(at span) Part { return Part{Kind: Other, Text: string(p.raw(at))} }
-
-// words are the keys that mean something in some format, so that look-alikes are found
-// and the common ones cost no memory. Gemini's are in camel case.
-var words = wordSet(`messages input instructions system contents systemInstruction system_instruction
-	model stream tools functions tool_choice function_call toolConfig tool_config parallel_tool_calls metadata user
-	safety_identifier prompt_cache_key previous_response_id conversation prompt cachedContent labels
-	web_search_options mcp_servers role content parts type text refusal name id arguments function custom
-	tool_calls tool_call_id call_id output action actions operation status reasoning reasoning_content
-	summary encrypted_content audio tool_use_id is_error thinking data source functionCall functionResponse
-	args response thought inlineData fileData executableCode codeExecutionResult toolCall toolResponse
-	functionDeclarations functionCallingConfig allowedFunctionNames mode description parameters
-	parametersJsonSchema input_schema server_label mcp_server_name environment allowed_tools
-	max_tokens temperature cache_control namespace code outcome signature thoughtSignature`)
-
-// folds finds a word by its folded spelling.
-var folds = foldSet(words)
-
-func wordSet(list string) map[string]string {
-	out := map[string]string{}
-	for _, w := range strings.Fields(list) {
-		out[w] = w
-	}
-	return out
-}
-
-func foldSet(words map[string]string) map[string]string {
-	out := map[string]string{}
-	for w := range words {
-		out[fold(w)] = w
-	}
-	return out
-}
+func (p *parser) other(at int) Part { return Part{Kind: Other, Text: string(p.raw(at))} }

@@ -19,14 +19,14 @@ import (
 
 // result is an answer as it was given, and how its turn ends.
 type result struct {
-	release.Outcome
+	format.Outcome
 	ended   bool // the turn was sealed already, or must stay open
 	blocked bool
 	reason  string
 }
 
-// dress makes the header that of a request we write ourselves.
-func dress(h http.Header) {
+// setHeaders makes the header that of a request we write ourselves.
+func setHeaders(h http.Header) {
 	h.Set("Accept-Encoding", "identity")
 	h.Del("Content-Length")
 }
@@ -35,16 +35,16 @@ func dress(h http.Header) {
 func (x *exchange) send(lent *lease, body []byte) *problem {
 	x.sent = x.p.o.Now()
 	as := lent != nil && len(body) > 0 && len(body) == len(lent.buf) && &body[0] == &lent.buf[0] // as it came
-	if x.ahead != nil && !as {
+	if x.early != nil && !as {
 		x.u.sent.forget(x.who.tenant, lent.sums.Blocks())
 	}
-	if x.ahead != nil && as {
-		resp, err := x.ahead.release() //nolint:bodyclose // heard closes it
-		defer x.ahead.cancel()
-		return x.heard(lent, resp, err, x.ahead.cancel)
+	if x.early != nil && as {
+		resp, err := x.early.release() //nolint:bodyclose // heard closes it
+		defer x.early.cancel()
+		return x.heard(lent, resp, err, x.early.cancel)
 	}
-	x.ahead.breakOff()
-	dress(x.out.Header)
+	x.early.breakOff()
+	setHeaders(x.out.Header)
 	if lent != nil {
 		lent.users.Add(1) // for a transport that asks again
 		defer lent.done()
@@ -76,7 +76,7 @@ func (x *exchange) heard(lent *lease, resp *http.Response, err error, cancel con
 // what was sent, so the log gets its kind alone.
 func (x *exchange) unreached(err error) *problem {
 	if x.r.Context().Err() != nil {
-		return &problem{status: http.StatusServiceUnavailable, text: "the client is gone", retry: true}
+		return unavailable("the client is gone")
 	}
 	kind := "the connection broke"
 	var op *net.OpError
@@ -110,7 +110,7 @@ func (x *exchange) receive(resp *http.Response, body io.Reader) *problem {
 	if !events && kind != "application/json" {
 		return newProblem(http.StatusBadGateway, "the upstream's answer is neither JSON nor an event stream, so it cannot be judged")
 	}
-	streamed := events || x.rt.api == format.Gemini && x.rt.stream
+	streamed := events || x.rt.stream
 	switch {
 	case x.rewrites():
 		return x.whole(resp, body, streamed)
@@ -142,7 +142,7 @@ func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
 	x.head(resp, -1)
 	control := http.NewResponseController(x.w)
 	_ = control.Flush() // a client that is gone is noticed at the first write
-	w := &endWriter{flushWriter: flushWriter{w: x.w, control: control}, marks: endMarks(x.rt.api)}
+	w := &endWriter{flushWriter: flushWriter{w: x.w, control: control}, marks: x.rt.api.EndMarks()}
 	j := &judge{x: x}
 	o, err := release.Stream(ctx, x.options(), w, body, j)
 	if err != nil {
@@ -159,10 +159,10 @@ func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
 	return nil
 }
 
-// broke logs why an answer ended early. The gate's errors quote nothing of it.
+// broke logs why an answer ended early. Errors of package release quote nothing of it.
 func (x *exchange) broke(ctx context.Context, err error) {
 	cause := "the connection broke"
-	if errors.Is(err, release.ErrRefused) || errors.Is(err, tidemark.ErrUnavailable) {
+	if errors.Is(err, format.ErrRefused) || errors.Is(err, tidemark.ErrUnavailable) {
 		cause = err.Error()
 	}
 	x.p.o.Logger.LogAttrs(ctx, slog.LevelWarn, "model answer broken off", slog.String("upstream", x.u.Name), slog.String("cause", cause))
@@ -187,7 +187,8 @@ func (x *exchange) head(resp *http.Response, size int) {
 func (x *exchange) whole(resp *http.Response, body io.Reader, streamed bool) *problem {
 	ctx := x.r.Context()
 	limit := x.p.o.Limits.Answer
-	raw, err := readAll(io.LimitReader(body, int64(limit)+1), make([]byte, 0, 512+min(max(resp.ContentLength, 0), int64(limit))), func([]byte) {})
+	likely := 512 + min(max(resp.ContentLength, 0), int64(limit))
+	raw, err := readAll(io.LimitReader(body, int64(limit)+1), make([]byte, 0, likely), func([]byte) {})
 	if err != nil {
 		return x.unreached(err)
 	}
@@ -219,8 +220,8 @@ func (x *exchange) whole(resp *http.Response, body io.Reader, streamed bool) *pr
 	return nil
 }
 
-// judged runs a whole answer through the gate.
-func (x *exchange) judged(ctx context.Context, raw []byte, streamed bool, j release.Judge) ([]byte, release.Outcome, error) {
+// judged runs a whole answer through package release.
+func (x *exchange) judged(ctx context.Context, raw []byte, streamed bool, j release.Judge) ([]byte, format.Outcome, error) {
 	if !streamed {
 		return release.Whole(ctx, x.options(), raw, j)
 	}
@@ -229,9 +230,9 @@ func (x *exchange) judged(ctx context.Context, raw []byte, streamed bool, j rele
 	return out.Bytes(), o, err
 }
 
-// unjudged is the answer where the gate could not let one through.
+// unjudged is the answer where none could be let through.
 func (x *exchange) unjudged(ctx context.Context, err error) *problem {
-	if errors.Is(err, release.ErrRefused) {
+	if errors.Is(err, format.ErrRefused) {
 		x.broke(ctx, err)
 		return newProblem(http.StatusBadGateway, err.Error())
 	}

@@ -19,7 +19,7 @@ const (
 
 // harness is an agent as its requests tell.
 type harness struct {
-	name  string   // as the hook door names it
+	name  string   // as its hooks name it
 	marks []string // what its User-Agent begins with
 }
 
@@ -38,7 +38,8 @@ var harnesses = []harness{
 // session. Gemini CLI, Copilot CLI and OpenClaw name no conversation.
 var (
 	sessionHeaders = []string{
-		"X-Claude-Code-Session-Id", "Thread-Id", "Session_id", "Session-Id", "Conversation_id", "X-Opencode-Session", "X-Session-Affinity", "X-Session-Id",
+		"X-Claude-Code-Session-Id", "Thread-Id", "Session_id", "Session-Id", "Conversation_id",
+		"X-Opencode-Session", "X-Session-Affinity", "X-Session-Id",
 	}
 	parentHeaders = []string{"X-Parent-Session-Id", "X-Codex-Parent-Thread-Id"}
 	childHeaders  = []string{"X-Claude-Code-Agent-Id", "X-Openai-Subagent", "X-Parent-Session-Id", "X-Codex-Parent-Thread-Id"}

@@ -47,7 +47,7 @@ func (c *counter) next(at place, turn string) int {
 // iteration is the number of this model call in its turn; -1 where nobody asks for it and
 // the monitor counts alone.
 func (p *Proxy) iteration(ctx context.Context, ref tidemark.Ref) (int, error) {
-	if p.o.MaxIterations == 0 && !p.plugged() {
+	if p.o.MaxIterations == 0 && !p.seesRequests() {
 		return -1, nil
 	}
 	view, err := p.o.Monitor.View(ctx, ref.Session)
@@ -62,13 +62,14 @@ func (p *Proxy) iteration(ctx context.Context, ref tidemark.Ref) (int, error) {
 	return 0, nil
 }
 
-// plugged reports whether a plugin may see whole requests.
-func (p *Proxy) plugged() bool {
-	return p.anybody(hook.NameContextAssembled, hook.NameLoopIterationStart, hook.NameBeforeLLMCall, hook.NameAfterLLMCall, hook.NameLoopIterationEnd)
+// seesRequests reports whether a plugin may see whole requests.
+func (p *Proxy) seesRequests() bool {
+	return p.handled(hook.NameContextAssembled, hook.NameLoopIterationStart,
+		hook.NameBeforeLLMCall, hook.NameAfterLLMCall, hook.NameLoopIterationEnd)
 }
 
-// anybody reports whether a plugin handles one of the hooks.
-func (p *Proxy) anybody(names ...hook.Name) bool {
+// handled reports whether a plugin handles one of the hooks.
+func (p *Proxy) handled(names ...hook.Name) bool {
 	for _, n := range names {
 		if p.o.Bus.Handles(n) {
 			return true

@@ -3,6 +3,8 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"net/http"
 
 	"github.com/tidemark/tidemark"
@@ -21,7 +23,7 @@ func (x *exchange) rewrites() bool {
 	if x.visit == nil {
 		return false
 	}
-	return x.p.anybody(hook.NameAfterLLMCall, hook.NameBeforeResponseEmit) || x.p.o.Monitor.Policy().For(x.visit.Agent).Settings().Footer
+	return x.p.handled(hook.NameAfterLLMCall, hook.NameBeforeResponseEmit) || x.p.o.Monitor.Policy().For(x.visit.Agent).Settings().Footer
 }
 
 // probe notes the calls of an answer and permits none.
@@ -131,25 +133,23 @@ func joinLines(a, b string) string {
 func (x *exchange) say(ctx context.Context, text string, blocked bool) *problem {
 	x.sent = x.p.o.Now()
 	// A turn that was blocked stays open, and blocked: the same request would begin another.
-	return x.tell(ctx, text, result{blocked: blocked, ended: blocked, reason: text, Outcome: release.Outcome{Model: "tidemark", Complete: true}})
+	o := format.Outcome{Model: "tidemark", Complete: true}
+	return x.tell(ctx, text, result{Outcome: o, blocked: blocked, ended: blocked, reason: text})
 }
 
 // tell gives the client a text of ours as a complete answer, once it is noted.
 func (x *exchange) tell(ctx context.Context, text string, res result) *problem {
-	s := newSpeech(x.rt.api, x.req.Model, text, x.p.o.Now())
-	if x.rt.api == format.Responses && res.ID != "" {
-		s.id = res.ID // what the provider keeps goes by it, and the client goes on from there
-	}
-	res.ID, res.Parts = s.id, []format.Part{{Kind: format.Text, Text: text}}
+	s := x.speech(text, res.ID)
+	res.ID, res.Parts = s.ID, []format.Part{{Kind: format.Text, Text: text}}
 	if err := x.finish(ctx, res); err != nil {
 		return x.p.explain(ctx, err)
 	}
-	body, kind := s.whole(), "application/json"
-	if x.req.Stream {
-		body, kind = s.events(), "text/event-stream"
-		if x.rt.api == format.Gemini && x.r.URL.Query().Get("alt") != "sse" {
-			body, kind = append(append([]byte("["), s.whole()...), ']'), "application/json"
-		}
+	body, kind := s.Whole(), "application/json"
+	switch {
+	case x.req.Stream && x.rt.array:
+		body = append(append([]byte("["), body...), ']')
+	case x.req.Stream:
+		body, kind = s.Events(), "text/event-stream"
 	}
 	h := x.w.Header()
 	h.Set("Content-Type", kind)
@@ -157,4 +157,17 @@ func (x *exchange) tell(ctx context.Context, text string, res result) *problem {
 	x.w.WriteHeader(http.StatusOK)
 	_, _ = x.w.Write(body) // a client that is gone cannot be told
 	return nil
+}
+
+// speech is a text of ours in the client's format. Given is the id of the answer that it
+// stands for, if there was one.
+func (x *exchange) speech(text, given string) *format.Speech {
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // never fails
+	s := format.NewSpeech(x.rt.api, "tidemark"+hex.EncodeToString(b[:]), given)
+	if s.Model = x.req.Model; s.Model == "" {
+		s.Model = "tidemark"
+	}
+	s.Text, s.Created = text, x.p.o.Now().Unix()
+	return s
 }

@@ -23,16 +23,16 @@ type exchange struct {
 	r   *http.Request
 	out *http.Request // for the provider
 
-	req       *format.Request     // nil where an old answer is fetched
-	visit     *conversation.Visit // likewise
-	ref       tidemark.Ref
-	told      bool // the host reports its turns itself
-	asksAgain bool // and asks about each call before it runs it
-	iteration int
-	edit      format.Edit
-	ahead     *ahead // nil: nothing was sent before it was judged
-	hooks     *hook.Context
-	sent      time.Time
+	req         *format.Request     // nil where an old answer is fetched
+	visit       *conversation.Visit // likewise
+	ref         tidemark.Ref
+	hostReports bool // the host reports its turns itself
+	asksAgain   bool // and asks about each call before it runs it
+	iteration   int
+	edit        format.Edit
+	early       *earlyRequest // nil: nothing was sent before it was judged
+	hooks       *hook.Context
+	sent        time.Time
 }
 
 // ask is the way of a request to a model: read, entered, judged, sent, and its answer
@@ -40,12 +40,12 @@ type exchange struct {
 func (x *exchange) ask() *problem {
 	ctx := x.r.Context()
 	lent, no := x.readBody()
-	defer func() { x.ahead.breakOff() }()
+	defer func() { x.early.breakOff() }()
 	if no != nil {
 		return no
 	}
 	defer lent.done()
-	if x.p.plugged() { // plugins that were given up on may still read it
+	if x.p.seesRequests() { // plugins that were given up on may still read it
 		lent.keep()
 	}
 	start := x.p.o.Now()
@@ -55,7 +55,7 @@ func (x *exchange) ask() *problem {
 	}
 	caller := x.p.caller(x.r, x.who, x.req.Hints)
 	if x.u.Handshake {
-		caller.Session, caller.Trusted, caller.Told = greeting, true, true
+		caller.Session, caller.Trusted, caller.HostReports = greeting, true, true
 	}
 	if no := x.enter(ctx, caller); no != nil {
 		return no
@@ -67,7 +67,7 @@ func (x *exchange) ask() *problem {
 	if refusal != "" {
 		return x.say(ctx, refusal, true)
 	}
-	if x.rt.api == format.Gemini && x.edit.Model != "" {
+	if x.rt.inPath && x.edit.Model != "" {
 		x.rename()
 	}
 	body, err := x.req.Apply(x.edit)
@@ -82,10 +82,10 @@ func (x *exchange) ask() *problem {
 // anybody reads it, on every upstream. Where one is wanted, the session it names is the
 // greeting.
 func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
-	body, found := lines().Cut(lent.buf, x.u.sent.known(x.who.tenant, lent.sums.Blocks()))
+	body, found := handshakeMarks().Cut(lent.buf, x.u.sent.known(x.who.tenant, lent.sums.Blocks()))
 	sums := lent.sums
 	if found != nil {
-		if _, more := lines().Cut(body, 0); more != nil {
+		if _, more := handshakeMarks().Cut(body, 0); more != nil {
 			return "", newProblem(http.StatusBadRequest, "lines of our plugin stand inside one another")
 		}
 		sums = x.p.cache.NewSums()
@@ -94,7 +94,7 @@ func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
 	if x.req, err = x.p.cache.ReadSummed(x.rt.api, x.who.tenant, body, sums); err != nil {
 		return "", newProblem(http.StatusBadRequest, "the request cannot be read in one way only, so it was not sent: "+err.Error())
 	}
-	if x.rt.api == format.Gemini {
+	if x.rt.inPath {
 		x.req.Model, x.req.Stream = x.rt.model, x.rt.stream
 	}
 	if x.u.Handshake {
@@ -105,7 +105,7 @@ func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
 
 // greeted is the session that the plugin's line names. It counts in a system text alone:
 // anywhere else it is somebody's quotation.
-func (x *exchange) greeted(found []format.Frame) (string, *problem) {
+func (x *exchange) greeted(found []format.Excerpt) (string, *problem) {
 	session, why := "", ErrHandshake
 	for _, f := range found {
 		if !x.req.Instructs(f.At) {
@@ -136,8 +136,8 @@ func (x *exchange) enter(ctx context.Context, c conversation.Caller) *problem {
 	if x.visit, err = x.p.o.Follower.Enter(ctx, c, x.req); err != nil {
 		return x.p.explain(ctx, err)
 	}
-	x.ref, x.told = x.visit.Ref, c.Told
-	if !c.Told {
+	x.ref, x.hostReports = x.visit.Ref, c.HostReports
+	if !c.HostReports {
 		return nil
 	}
 	if x.asksAgain, err = x.p.hosts.asks(ctx, x.p.o.Monitor, x.ref); err != nil {
@@ -146,7 +146,7 @@ func (x *exchange) enter(ctx context.Context, c conversation.Caller) *problem {
 	return nil
 }
 
-// rename asks another model of Gemini's, whose name is in the path.
+// rename asks another model where its name is in the path.
 func (x *exchange) rename() {
 	at := strings.LastIndexByte(x.out.URL.Path, '/')
 	_, verb, _ := strings.Cut(x.out.URL.Path[at+1:], ":")
@@ -162,7 +162,7 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 	if x.visit == nil {
 		return nil
 	}
-	if err := x.visit.Left(ctx, o.ID, o.Parts); err != nil {
+	if err := x.visit.Answered(ctx, o.ID, o.Parts); err != nil {
 		return err
 	}
 	if x.asksAgain {
@@ -183,7 +183,7 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 	if err := x.iterated(ctx, len(released)); err != nil {
 		return err
 	}
-	if len(released) == 0 && o.Complete && !o.ended && !x.told { // a host that tells of its turns ends them too
+	if len(released) == 0 && o.Complete && !o.ended && !x.hostReports { // a host that tells of its turns ends them too
 		_, err = x.p.o.Monitor.End(ctx, tidemark.Ending{Ref: x.ref, Content: textOf(o.Parts), Blocked: o.blocked, Reason: o.reason})
 	}
 	return unlessSealed(err)

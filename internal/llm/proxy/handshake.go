@@ -85,9 +85,9 @@ func (h *Handshake) sum(body string) []byte {
 	return m.Sum(nil)
 }
 
-// lines are what looks like a line of ours, of this start or another: none is for a
+// handshakeMarks are what looks like a line of ours, of this start or another: none is for a
 // provider, whether it still counts or not.
-func lines() format.Marks {
+func handshakeMarks() format.Marks {
 	return format.Marks{Open: handshakeBegin, Close: handshakeEnd, Most: maxHandshake, Ours: func(line string) bool {
 		_, ok := readLine(line)
 		return ok

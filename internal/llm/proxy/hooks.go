@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -28,7 +27,8 @@ func (x *exchange) prepare(ctx context.Context, c conversation.Caller) (refusal 
 		return "", err
 	}
 	if most := x.p.o.MaxIterations; most > 0 && x.iteration >= most {
-		return fmt.Sprintf("Tidemark: this turn has asked the model %d times, which is the most allowed (llm.maxIterations). It ends here.", most), nil
+		const text = "Tidemark: this turn has asked the model %d times, which is the most allowed (llm.maxIterations). It ends here."
+		return fmt.Sprintf(text, most), nil
 	}
 	if err := x.began(ctx); err != nil {
 		return "", err
@@ -54,7 +54,10 @@ func (x *exchange) prepare(ctx context.Context, c conversation.Caller) (refusal 
 }
 
 func hookContext(ref tidemark.Ref, c conversation.Caller) *hook.Context {
-	out := &hook.Context{SessionKey: ref.Session, Branch: ref.Branch, RunID: ref.Turn, AgentID: c.Agent, MessageProvider: "llm", SenderIsOwner: c.Owner}
+	out := &hook.Context{
+		SessionKey: ref.Session, Branch: ref.Branch, RunID: ref.Turn,
+		AgentID: c.Agent, MessageProvider: "llm", SenderIsOwner: c.Owner,
+	}
 	if !c.Owner {
 		known := false
 		out.SenderMetadata = &known
@@ -126,7 +129,7 @@ func pluginFault(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &problem{status: http.StatusServiceUnavailable, text: "a plugin that must see this could not take it", retry: true}
+	return unavailable("a plugin that must see this could not take it")
 }
 
 // plugins runs before_llm_call and takes over what they change.

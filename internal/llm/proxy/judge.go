@@ -91,7 +91,8 @@ func pluginRefusal(name, why string) string {
 	if why == "" {
 		why = "a plugin does not allow it"
 	}
-	return "Tool '" + name + "' is blocked by security policy.\nRule: plugin (" + why + ")\nNo approval is possible for this call. Answer with what you have, or use a tool that is still allowed."
+	return "Tool '" + name + "' is blocked by security policy.\nRule: plugin (" + why + ")\n" +
+		"No approval is possible for this call. Answer with what you have, or use a tool that is still allowed."
 }
 
 // Observe reports what a tool of the provider's own brought: it is in the context now, and

@@ -83,7 +83,7 @@ func (r *leasedReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// writeTo implements selfWriter. The buffer stays lent while it is written, closed or not.
+// writeTo implements bodyWriter. The buffer stays lent while it is written, closed or not.
 func (r *leasedReader) writeTo(w io.Writer, most int64) (int64, error) {
 	r.mu.Lock()
 	if r.shut {

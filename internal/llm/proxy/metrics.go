@@ -43,28 +43,14 @@ func newMetrics(r *prometheus.Registry) (*metrics, error) {
 	return m, nil
 }
 
-func apiName(a format.API) string {
-	switch a {
-	case format.Chat:
-		return "chat"
-	case format.Responses:
-		return "responses"
-	case format.Messages:
-		return "messages"
-	case format.Gemini:
-		return "gemini"
-	}
-	return "other"
-}
-
 func (m *metrics) served(u *upstream, api format.API, status int) {
-	m.requests.WithLabelValues(u.Name, apiName(api), strconv.Itoa(status)).Inc()
+	m.requests.WithLabelValues(u.Name, api.String(), strconv.Itoa(status)).Inc()
 }
 
 func (m *metrics) decided(u *upstream, api format.API, verdict string) {
-	m.verdicts.WithLabelValues(u.Name, apiName(api), verdict).Inc()
+	m.verdicts.WithLabelValues(u.Name, api.String(), verdict).Inc()
 }
 
 func (m *metrics) prepared(u *upstream, api format.API, took time.Duration) {
-	m.durations.WithLabelValues(u.Name, apiName(api)).Observe(took.Seconds())
+	m.durations.WithLabelValues(u.Name, api.String()).Observe(took.Seconds())
 }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/llm/format"
 )
 
@@ -18,74 +17,17 @@ type problem struct {
 
 func newProblem(status int, text string) *problem { return &problem{status: status, text: text} }
 
+// unavailable is a problem that may be gone soon.
+func unavailable(text string) *problem {
+	return &problem{status: http.StatusServiceUnavailable, text: text, retry: true}
+}
+
 func (p *problem) Error() string { return p.text }
-
-// kind is the status in the words of OpenAI and Anthropic, which agree on most.
-func (p *problem) kind() string {
-	switch p.status {
-	case http.StatusUnauthorized:
-		return "authentication_error"
-	case http.StatusForbidden:
-		return "permission_error"
-	case http.StatusNotFound:
-		return "not_found_error"
-	case http.StatusRequestEntityTooLarge:
-		return "request_too_large"
-	case http.StatusTooManyRequests:
-		return "rate_limit_error"
-	case http.StatusServiceUnavailable:
-		return "overloaded_error"
-	}
-	if p.status >= http.StatusInternalServerError {
-		return "api_error"
-	}
-	return "invalid_request_error"
-}
-
-// google is the status in Google's words.
-func (p *problem) google() string {
-	switch p.status {
-	case http.StatusUnauthorized:
-		return "UNAUTHENTICATED"
-	case http.StatusForbidden:
-		return "PERMISSION_DENIED"
-	case http.StatusNotFound:
-		return "NOT_FOUND"
-	case http.StatusTooManyRequests:
-		return "RESOURCE_EXHAUSTED"
-	case http.StatusServiceUnavailable:
-		return "UNAVAILABLE"
-	}
-	if p.status >= http.StatusInternalServerError {
-		return "INTERNAL"
-	}
-	return "INVALID_ARGUMENT"
-}
-
-// body is the error in the API's own form. Its fields are text and numbers: it cannot fail
-// but for text that is no UTF-8.
-func (p *problem) body(api format.API) []byte {
-	text := "Tidemark: " + p.text
-	var v any
-	switch api {
-	case format.Messages:
-		v = map[string]any{"type": "error", "error": map[string]any{"type": p.kind(), "message": text}}
-	case format.Gemini:
-		v = map[string]any{"error": map[string]any{"code": p.status, "message": text, "status": p.google()}}
-	default:
-		v = map[string]any{"error": map[string]any{"message": text, "type": p.kind(), "param": nil, "code": "tidemark"}}
-	}
-	raw, err := strictjson.Marshal(v)
-	if err != nil {
-		return []byte(`{"error":{"message":"Tidemark: the request was not served"}}`)
-	}
-	return raw
-}
 
 // write answers with the problem. SDKs try some statuses again by themselves; ours that
 // would only fail again say so.
 func (p *problem) write(w http.ResponseWriter, api format.API) {
-	body := p.body(api)
+	body := api.Problem(p.status, "Tidemark: "+p.text)
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"github.com/tidemark/tidemark/internal/llm/format"
 )
 
 // flushWriter sends every piece at once.
@@ -52,20 +50,6 @@ func (e *endWriter) release() error {
 	_, err := e.flushWriter.Write(e.held)
 	e.held = nil
 	return err
-}
-
-// endMarks are what an event has that ends an answer in the eyes of a client. Clients of
-// Gemini wait for the end of the body.
-func endMarks(api format.API) []string {
-	switch api {
-	case format.Chat:
-		return []string{"[DONE]"}
-	case format.Responses:
-		return []string{"response.completed", "response.incomplete", "response.failed"}
-	case format.Messages:
-		return []string{"message_stop"}
-	}
-	return nil
 }
 
 // idleReader gives up on an upstream that stands still. The time between reads, while a

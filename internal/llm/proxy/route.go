@@ -16,16 +16,33 @@ type way uint8
 const (
 	refuse   way = iota
 	through      // nothing in it can be a tool call: byte for byte
-	gated        // a model is asked: the request is read, the answer judged
+	judged       // a model is asked: the request is read, the answer judged
 	recalled     // an answer made earlier is fetched: judged, with nothing known about its context
 )
+
+// provider is what is particular to a kind of upstream.
+type provider struct {
+	api    format.API // of its errors, where the path tells nothing
+	header string     // where its key goes
+	scheme string     // what stands before the key there
+}
+
+// providers are the kinds of upstreams there are. With the routes below this is the one
+// place outside package format that tells formats apart.
+var providers = map[string]provider{
+	"openai":    {format.Chat, "Authorization", "Bearer "},
+	"anthropic": {format.Messages, "X-Api-Key", ""},
+	"gemini":    {format.Gemini, "X-Goog-Api-Key", ""},
+}
 
 // route is what a path means.
 type route struct {
 	way    way
 	api    format.API
-	model  string // of Gemini, which has it in the path
+	inPath bool   // the model and whether to stream are said by the path, not by the body
+	model  string // then
 	stream bool   // likewise
+	array  bool   // and the stream is to be a JSON array
 	list   bool   // asks for the list of models
 	plain  bool   // asks for nothing but that, a count or an embedding
 	why    string // of a refusal
@@ -34,7 +51,8 @@ type route struct {
 const (
 	whyLive    = "connections that stay open (realtime, live, websocket) are not served: their tool calls cannot be judged here"
 	whyStored  = "runs, assistants, threads, batches and stored prompts are not served: their tool calls cannot be judged here"
-	whyDialect = "this API can carry tool calls and is not one that can be judged here; use chat completions, responses, messages or generateContent"
+	whyDialect = "this API can carry tool calls and is not one that can be judged here; " + whyInstead
+	whyInstead = "use chat completions, responses, messages or generateContent"
 	whyItems   = "lists of what was said are not served: they hold tool calls in a form that is not judged here"
 	whyPath    = "the path is not written plainly"
 	whyMethod  = "this method is not served here"
@@ -64,7 +82,7 @@ func routeOf(r *http.Request, rest string) route {
 	}
 	parts := strings.Split(strings.Trim(strings.ToLower(rest), "/"), "/")
 	if model, verb, ok := geminiVerb(rest); ok {
-		return geminiRoute(r.Method, model, verb)
+		return geminiRoute(r, model, verb)
 	}
 	last := parts[len(parts)-1]
 	post := r.Method == http.MethodPost
@@ -99,7 +117,7 @@ func asked(post bool, api format.API) route {
 	if !post {
 		return route{api: api, why: whyMethod}
 	}
-	return route{way: gated, api: api}
+	return route{way: judged, api: api}
 }
 
 func ends(parts []string, tail ...string) bool {
@@ -149,15 +167,16 @@ func geminiVerb(rest string) (model, verb string, ok bool) {
 	return model, strings.ToLower(strings.TrimSuffix(verb, "/")), ok
 }
 
-func geminiRoute(method, model, verb string) route {
-	out := route{api: format.Gemini, model: model}
+func geminiRoute(r *http.Request, model, verb string) route {
+	method, out := r.Method, route{api: format.Gemini, inPath: true, model: model}
 	switch verb {
 	case "generatecontent", "streamgeneratecontent":
 		if method != http.MethodPost {
 			out.why = whyMethod
 			return out
 		}
-		out.way, out.stream = gated, verb == "streamgeneratecontent"
+		out.way, out.stream = judged, verb == "streamgeneratecontent"
+		out.array = out.stream && r.URL.Query().Get("alt") != "sse"
 	case "counttokens", "embedcontent", "batchembedcontents", "embedtext", "computetokens":
 		out.way, out.plain = through, method == http.MethodPost
 	case "predict", "predictlongrunning", "download", "cancel":

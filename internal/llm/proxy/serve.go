@@ -20,7 +20,7 @@ import (
 // serve is the one entrance.
 func (p *Proxy) serve(rw http.ResponseWriter, r *http.Request, u *upstream, rest string) {
 	w := newResponse(rw, p.o.Limits.Idle)
-	rt := route{api: u.api}
+	rt := route{api: u.provider.api}
 	defer func() { p.metrics.served(u, rt.api, w.status) }()
 	defer p.contain(w, r, u)
 	var no *problem
@@ -35,7 +35,7 @@ func (p *Proxy) serve(rw http.ResponseWriter, r *http.Request, u *upstream, rest
 	}
 	if no != nil && w.status == 0 {
 		if rt.api == format.None {
-			rt.api = u.api
+			rt.api = u.provider.api
 		}
 		no.write(w, rt.api)
 	}
@@ -54,10 +54,10 @@ func (p *Proxy) take(w *response, r *http.Request, u *upstream, rest string, rt 
 		return no
 	}
 	select {
-	case p.room <- struct{}{}:
-		defer func() { <-p.room }()
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
 	default:
-		return &problem{status: http.StatusServiceUnavailable, text: "too many requests at once", retry: true}
+		return unavailable("too many requests at once")
 	}
 	p.metrics.open.Inc()
 	defer p.metrics.open.Dec()
@@ -67,7 +67,7 @@ func (p *Proxy) take(w *response, r *http.Request, u *upstream, rest string, rt 
 	}
 	x := &exchange{p: p, u: u, rt: rt, who: who, w: w, r: r, out: out}
 	switch rt.way {
-	case gated:
+	case judged:
 		return x.ask()
 	case recalled:
 		return x.recall()
@@ -85,9 +85,10 @@ func (p *Proxy) admits(u *upstream, rt route, who visitor) *problem {
 	switch {
 	case p.o.RequireToken && !who.trusted:
 		return newProblem(http.StatusUnauthorized, whyToken)
-	case u.Key != "" && !who.trusted && rt.way != gated && !rt.plain:
-		return newProblem(http.StatusUnauthorized, whyToken+": the key of this upstream is ours, and without the token it is lent for asking models only")
-	case u.Handshake && rt.way != gated && !rt.list:
+	case u.Key != "" && !who.trusted && rt.way != judged && !rt.plain:
+		return newProblem(http.StatusUnauthorized,
+			whyToken+": the key of this upstream is ours, and without the token it is lent for asking models only")
+	case u.Handshake && rt.way != judged && !rt.list:
 		return newProblem(http.StatusForbidden, ErrHandshake.Error()+whyPlugin+", and this path cannot show one")
 	}
 	return nil
@@ -102,11 +103,12 @@ func (p *Proxy) contain(w *response, r *http.Request, u *upstream) {
 	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(v) // the server's own way to cut a connection
 	}
-	p.o.Logger.LogAttrs(r.Context(), slog.LevelError, "panic contained", slog.String("upstream", u.Name), slog.String("stack", string(debug.Stack())))
+	p.o.Logger.LogAttrs(r.Context(), slog.LevelError, "panic contained",
+		slog.String("upstream", u.Name), slog.String("stack", string(debug.Stack())))
 	if w.status != 0 {
 		panic(http.ErrAbortHandler) // half an answer went out: it must not look whole
 	}
-	newProblem(http.StatusInternalServerError, "something went wrong inside; the server's log says more").write(w, u.api)
+	newProblem(http.StatusInternalServerError, "something went wrong inside; the server's log says more").write(w, u.provider.api)
 }
 
 // explain is the one table from errors of the inside to what the client is told.
@@ -116,15 +118,15 @@ func (p *Proxy) explain(ctx context.Context, err error) *problem {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &problem{status: http.StatusServiceUnavailable, text: "the request was given up before it was decided", retry: true}
+		return unavailable("the request was given up before it was decided")
 	case errors.Is(err, tidemark.ErrConflict):
-		return &problem{status: http.StatusServiceUnavailable, text: "the conversation was changed by somebody else at the same time", retry: true}
+		return unavailable("the conversation was changed by somebody else at the same time")
 	case errors.Is(err, tidemark.ErrRef):
 		return newProblem(http.StatusBadRequest, "a session's name is missing or too long")
 	}
 	p.o.Logger.LogAttrs(ctx, slog.LevelError, "model request not served", slog.String("error", err.Error()))
 	if errors.Is(err, tidemark.ErrUnavailable) {
-		return &problem{status: http.StatusServiceUnavailable, text: "the log cannot be written or read: nothing was decided, nothing may run", retry: true}
+		return unavailable("the log cannot be written or read: nothing was decided, nothing may run")
 	}
 	return newProblem(http.StatusInternalServerError, "something went wrong inside; the server's log says more")
 }
@@ -149,7 +151,7 @@ func (x *exchange) readBody() (*lease, *problem) {
 	l := lend(&p.buffers, int(max(r.ContentLength, 0)))
 	l.sums = p.cache.NewSums()
 	checked := -1
-	if x.mayOvertake() {
+	if x.maySendEarly() {
 		checked = 0
 	}
 	var err error
@@ -157,7 +159,7 @@ func (x *exchange) readBody() (*lease, *problem) {
 		l.buf = buf
 		l.sums.Add(buf)
 		if checked >= 0 {
-			checked = x.overtake(l, checked)
+			checked = x.sendKnown(l, checked)
 		}
 	})
 	paced.rest()

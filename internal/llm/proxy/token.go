@@ -66,7 +66,8 @@ func (c *callers) find(r *http.Request) (visitor, *problem) {
 		}
 	}
 	if c.strays(r) {
-		return v, newProblem(http.StatusUnauthorized, "a token of ours stands where it would leave for the provider; send the agent's as API key or in "+tokenHeader)
+		return v, newProblem(http.StatusUnauthorized,
+			"a token of ours stands where it would leave for the provider; send the agent's as API key or in "+tokenHeader)
 	}
 	switch {
 	case v.trusted:

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/tidemark/tidemark/internal/llm/format"
 )
 
 // Upstream is a provider, or a program that speaks like one.
@@ -26,7 +24,7 @@ type upstream struct {
 	Upstream
 	prefix    string
 	base      *url.URL
-	api       format.API // for errors where the path tells nothing
+	provider  provider
 	transport http.RoundTripper
 	sent      sent
 }
@@ -38,14 +36,8 @@ func newUpstream(u Upstream, l Limits) (*upstream, error) {
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
 	out := &upstream{Upstream: u, prefix: "llm/" + u.Name, base: base, transport: newTransport(l)}
-	switch u.API {
-	case "openai":
-		out.api = format.Chat
-	case "anthropic":
-		out.api = format.Messages
-	case "gemini":
-		out.api = format.Gemini
-	default:
+	var known bool
+	if out.provider, known = providers[u.API]; !known {
 		return nil, fmt.Errorf("upstream %s: unknown API %q", u.Name, u.API)
 	}
 	if u.Name == u.API {
@@ -59,7 +51,7 @@ func newUpstream(u Upstream, l Limits) (*upstream, error) {
 func newTransport(l Limits) *http.Transport {
 	dialer := &net.Dialer{Timeout: l.Dial, KeepAlive: 30 * time.Second}
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: straight(dialer), ForceAttemptHTTP2: true,
+		Proxy: http.ProxyFromEnvironment, DialContext: direct(dialer), ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: l.Dial, ResponseHeaderTimeout: l.Header, ExpectContinueTimeout: time.Second,
 		MaxIdleConns: 1024, MaxIdleConnsPerHost: 512, IdleConnTimeout: 90 * time.Second,
 		DisableCompression: true, WriteBufferSize: 64 << 10, ReadBufferSize: 16 << 10,
@@ -105,22 +97,11 @@ func (u *upstream) outgoing(r *http.Request, rest string, v visitor) (*http.Requ
 			delete(h, name)
 		}
 		target.RawQuery = withoutKey(target.RawQuery)
-		u.sign(h)
+		h.Set(u.provider.header, u.provider.scheme+u.Key)
 	case v.ours:
-		return nil, newProblem(http.StatusUnauthorized, "the key is Tidemark's own token, and this upstream has no keyEnv from which the provider's could be taken")
+		return nil, newProblem(http.StatusUnauthorized,
+			"the key is Tidemark's own token, and this upstream has no keyEnv from which the provider's could be taken")
 	}
 	out := &http.Request{Method: r.Method, URL: &target, Host: target.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	return out.WithContext(r.Context()), nil
-}
-
-// sign puts our key where the provider looks for it.
-func (u *upstream) sign(h http.Header) {
-	switch u.API {
-	case "anthropic":
-		h.Set("X-Api-Key", u.Key)
-	case "gemini":
-		h.Set("X-Goog-Api-Key", u.Key)
-	default:
-		h.Set("Authorization", "Bearer "+u.Key)
-	}
 }

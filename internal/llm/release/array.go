@@ -1,6 +1,12 @@
 package release
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/tidemark/tidemark/internal/llm/format"
+)
+
+var errArray = format.Refused("an event is not strict JSON")
 
 // elementScan finds the end of a JSON value without reading it.
 type elementScan struct {
@@ -14,7 +20,7 @@ type elementScan struct {
 
 // nextElement is the next element of an array of answers, with what stands before it. What
 // is between the elements goes with the one after; what follows the last, by itself.
-func (s *splitter) nextElement() (*frame, bool, error) {
+func (s *splitter) nextElement() (*format.Event, bool, error) {
 	for ; s.pos < len(s.buf); s.pos++ {
 		c := s.buf[s.pos]
 		switch {
@@ -48,14 +54,14 @@ func (s *splitter) nextElement() (*frame, bool, error) {
 	}
 	if s.eof && s.begin < len(s.buf) {
 		if s.scan.depth > 0 {
-			return nil, false, refused("the answer ends in the middle of an element")
+			return nil, false, format.Refused("the answer ends in the middle of an element")
 		}
-		s.current = frame{raw: s.buf[s.begin:], at: -1}
+		s.current = format.Event{Raw: s.buf[s.begin:], At: -1}
 		s.begin = len(s.buf)
 		return &s.current, true, nil
 	}
 	if len(s.buf)-s.begin > s.limit {
-		return nil, false, refused("an event is too large")
+		return nil, false, errEventSize
 	}
 	return nil, false, nil
 }
@@ -85,15 +91,15 @@ func (s *splitter) between(c byte) error {
 			return nil
 		}
 	}
-	return errJSON
+	return errArray
 }
 
-func (s *splitter) element() (*frame, bool, error) {
+func (s *splitter) element() (*format.Event, bool, error) {
 	raw := s.buf[s.begin:s.pos]
-	s.current = frame{raw: raw, data: raw[s.scan.from:], at: s.scan.from, first: !s.begun}
+	s.current = format.Event{Raw: raw, Data: raw[s.scan.from:], At: s.scan.from}
 	s.begun, s.begin = true, s.pos
 	if bytes.IndexByte(raw, 0) >= 0 {
-		return nil, false, errLines
+		return nil, false, format.ErrAmbiguous
 	}
 	return &s.current, true, nil
 }

@@ -9,7 +9,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/tidemark/tidemark/internal/llm/format"
-	"github.com/tidemark/tidemark/internal/llm/release"
 )
 
 func chunk(choices string) string { return `data: {"id":"c","choices":[` + choices + `]}` + "\n\n" }
@@ -83,7 +82,7 @@ func TestStreamsThatAreRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, size := range []int{1 << 20, 1} {
 				out, _, j, err := through(t, tt.api, tt.in, size)
-				if !errors.Is(err, release.ErrRefused) {
+				if !errors.Is(err, format.ErrRefused) {
 					t.Errorf("got %v, want a refusal\n%s", err, out)
 				}
 				if strings.Contains(out, bad) {

@@ -184,7 +184,7 @@ func TestWhatIsHeldIsBounded(t *testing.T) {
 		if api != format.Gemini { // its calls are whole in one event
 			var out bytes.Buffer
 			_, err := release.Stream(t.Context(), release.Options{API: api, MaxHeld: 2000}, &out, strings.NewReader(stream(api, []saying{{tool: "marker", id: "1", args: long}})), newJudge(t))
-			if !errors.Is(err, release.ErrRefused) || strings.Contains(out.String(), "marker") {
+			if !errors.Is(err, format.ErrRefused) || strings.Contains(out.String(), "marker") {
 				t.Errorf("format %d, held: got %v\n%s", api, err, out.String())
 			}
 		}
@@ -192,7 +192,7 @@ func TestWhatIsHeldIsBounded(t *testing.T) {
 			for _, size := range []int{1, 1 << 20} {
 				var out bytes.Buffer
 				_, err := release.Stream(t.Context(), release.Options{API: api, MaxEvent: 2000}, &out, cut{strings.NewReader(in), size}, newJudge(t))
-				if !errors.Is(err, release.ErrRefused) || strings.Contains(out.String(), "xxx") {
+				if !errors.Is(err, format.ErrRefused) || strings.Contains(out.String(), "xxx") {
 					t.Errorf("format %d, event: got %v", api, err)
 				}
 			}

@@ -94,7 +94,7 @@ type cut struct {
 func (c cut) Read(b []byte) (int, error) { return c.r.Read(b[:min(len(b), c.n)]) }
 
 // through runs a stream and returns what came out.
-func through(t testing.TB, api format.API, in string, size int) (string, release.Outcome, *judge, error) {
+func through(t testing.TB, api format.API, in string, size int) (string, format.Outcome, *judge, error) {
 	t.Helper()
 	j := newJudge(t)
 	var out bytes.Buffer

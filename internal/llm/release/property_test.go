@@ -219,7 +219,7 @@ func FuzzStream(f *testing.F) {
 		if one != two || (err1 == nil) != (err2 == nil) {
 			t.Fatalf("cut or not makes a difference\n%q %v\n%q %v", one, err1, two, err2)
 		}
-		if err1 != nil && !errors.Is(err1, release.ErrRefused) {
+		if err1 != nil && !errors.Is(err1, format.ErrRefused) {
 			t.Fatalf("got %v, want a refusal", err1)
 		}
 		if read := readers[api]; read != nil {

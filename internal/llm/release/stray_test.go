@@ -29,11 +29,11 @@ func TestACallInAMemberNobodyKnowsIsRefused(t *testing.T) {
 		events := "event: response.completed\ndata: {\"type\":\"response.completed\",\"sequence_number\":0,\"response\":" + whole + "}\n\n"
 		for range 2 {
 			_, _, err := release.Whole(context.Background(), release.Options{API: format.Responses}, []byte(whole), j)
-			if errors.Is(err, release.ErrRefused) != refused {
+			if errors.Is(err, format.ErrRefused) != refused {
 				t.Errorf("whole, %s: got %v, want refused: %v", member, err, refused)
 			}
 			out, err := run(format.Responses, []byte(events), 1<<20, j)
-			if errors.Is(err, release.ErrRefused) != refused || refused && strings.Contains(out, bad) {
+			if errors.Is(err, format.ErrRefused) != refused || refused && strings.Contains(out, bad) {
 				t.Errorf("stream, %s: got %v and %s, want refused: %v", member, err, out, refused)
 			}
 		}

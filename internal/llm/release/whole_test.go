@@ -180,7 +180,7 @@ func TestWholeBodiesThatCanBeReadInTwoWaysAreErrors(t *testing.T) {
 			for range 2 {
 				j := newJudge(t)
 				out, _, err := release.Whole(context.Background(), release.Options{API: tt.api}, []byte(tt.body), j)
-				if !errors.Is(err, release.ErrRefused) || out != nil {
+				if !errors.Is(err, format.ErrRefused) || out != nil {
 					t.Errorf("got %s, %v, want a refusal", out, err)
 				}
 			}

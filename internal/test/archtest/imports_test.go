@@ -24,7 +24,7 @@ var layers = []layer{
 	{[]string{"internal/session"}, "state is a fold over events"},
 	{[]string{"graph"}, "a graph is derived from events"},
 	{[]string{"."}, "the engine reaches the world only through its ports"},
-	{[]string{"store", "store/notify", "internal/draw", "internal/reports/report", "internal/llm/format"}, "what adapters share knows no adapter"},
+	{[]string{"store", "store/notify", "internal/draw", "internal/reports/report", "internal/llm/format/..."}, "what adapters share knows no adapter"},
 	{[]string{"internal/people/waiting"}, "what doors share knows no door"},
 	{adapters, "an adapter knows the engine, never an adapter of another folder"},
 	{[]string{"internal/config"}, "a file is read in one go, each section by the adapter it is about"},

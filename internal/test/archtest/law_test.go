@@ -24,6 +24,7 @@ var rules = []rule{
 	{"sizes", checkSizes},
 	{"names", checkNames},
 	{"permit", checkPermit},
+	{"formats", checkFormats},
 	{"docs", checkDocs},
 	{"decisions", checkDecisions},
 	{"ids", checkIDs},

@@ -17,7 +17,7 @@ import (
 var pure = []string{
 	"internal/base/glob", "internal/base/columns",
 	"internal/base/strictjson", "internal/base/configfile", "internal/base/redact", "trust", "tool", "audit", "approval", "intent", "event",
-	"internal/warrant/...", "policy", "internal/session", "graph", ".", "store", "internal/draw", "internal/reports/report", "internal/llm/format",
+	"internal/warrant/...", "policy", "internal/session", "graph", ".", "store", "internal/draw", "internal/reports/report", "internal/llm/format/...",
 }
 
 // A package that claims to be pure is held to it, wherever it stands.

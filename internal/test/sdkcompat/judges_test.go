@@ -1,4 +1,4 @@
-// Package judges_test lets the official clients of the model providers judge the proxy:
+// Package sdkcompat_test lets the official clients of the model providers judge the proxy:
 // they are what it must satisfy, and nobody here wrote them. It is a package of tests
 // only. The Go clients of this module run with every test run, against an upstream that
 // does what none should; under the build tag "judges" (scripts/judges) those of npm and

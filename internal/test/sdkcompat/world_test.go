@@ -155,7 +155,7 @@ func working() []string {
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	var out []string
 	for s := range strings.SplitSeq(string(stacks), "\n\n") {
-		if strings.Contains(strings.ReplaceAll(s, "door/llm/judges", ""), "internal/llm/proxy") {
+		if strings.Contains(s, "internal/llm/proxy") {
 			out = append(out, s)
 		}
 	}

@@ -1,0 +1,156 @@
+// Package conversation follows conversations through requests that each repeat the whole of one.
+//
+// Every message is known by its content. A request is a path through what is known; where
+// it leaves it, the rest is new. What a context is worth is the join over its messages: the
+// user's own words, what tools brought, what models wrote with all that before them. So
+// branches, edits, retries and sub-agents fall out by themselves, and none of them carries
+// more or less than it holds.
+//
+// Invariants:
+//   - the branch a request is put in is at least as distrusted as everything in the request,
+//     but for what stands before the owner's own word that resets trust;
+//   - only text of a user's message that no harness, no tool and no model wrote is the
+//     user's words;
+//   - text of a model or a tool that nobody saw being made is untrusted;
+//   - a picture or a file that the provider fetches is a third party's;
+//   - conversations of different tenants never meet.
+//
+// It keeps bounded memory, does no I/O of its own and starts nothing; the log it reads
+// back after a restart is the monitor's.
+package conversation
+
+import (
+	"context"
+	"hash/maphash"
+	"sync"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/llm/format"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Caller is who sends a request, as far as credentials and headers tell.
+type Caller struct {
+	Tenant      string // conversations of different tenants never meet
+	Session     string // the conversation's name, where the client gives one; scoped by Tenant unless Trusted
+	Trusted     bool   // may name any session: Session is one of the monitor's as it stands
+	HostReports bool   // the host reports its turns and results to the monitor itself, besides
+	Agent       string // the harness, where it is known
+	Owner       bool   // user messages are the owner's
+	Child       bool   // the client says that a sub-agent speaks
+	Parent      string // its session, where the client names it
+}
+
+// Monitor is what the follower reports to.
+type Monitor interface {
+	Begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, error)
+	Observe(ctx context.Context, o tidemark.Observation) (trust.Label, error)
+	Taint(ctx context.Context, ref tidemark.Ref) (trust.Label, error)
+	Open(ctx context.Context, ref tidemark.Ref) (bool, error)
+	Recall(ctx context.Context, session string, visit func(tidemark.Recalled)) error
+}
+
+// Options are what a Follower needs besides the monitor. The zero Options do.
+type Options struct {
+	// Limit is how many messages are remembered; 0 is 200,000.
+	Limit int
+	// Markers enclose what harnesses write into user messages, besides those we know.
+	Markers []Marker
+	// Commands says that chat commands in user messages are carried out. Whoever can reach
+	// the proxy with the client's key can then speak as the owner, the agent's own shell too.
+	Commands bool
+	// Names turns a harness's name of a tool and its arguments into ours; nil: they are.
+	Names func(agent, name string, args []byte) (string, []byte)
+}
+
+const defaultLimit = 200_000
+
+// Follower follows the conversations of all tenants. It is safe for concurrent use.
+type Follower struct {
+	monitor Monitor
+	limit   int
+	markers []Marker
+	names   func(agent, name string, args []byte) (string, []byte)
+	plain   bool         // no commands
+	seed    maphash.Seed // of runs
+
+	mu       sync.Mutex
+	sessions generations[sessionKey, *session]     // guarded by mu
+	places   generations[contentKey, *session]     // guarded by mu; where a message was seen
+	known    generations[contentKey, memory]       // guarded by mu; what a content is
+	answers  generations[answerKey, *node]         // guarded by mu; requests by the id of their answer
+	owed     generations[answerKey, []format.Owed] // guarded by mu; refused calls by the id of their answer, or the conversation's
+	written  generations[runKey, *memory]          // guarded by mu; runs of words that models and tools wrote
+	nodes    int                                   // guarded by mu; in all sessions, about
+}
+
+type (
+	sessionKey struct{ tenant, name string }
+	answerKey  struct{ tenant, id string }
+	contentKey struct {
+		tenant string
+		kind   tidemark.RecalledKind // what it was seen as; the zero kind for places
+		digest tool.Digest
+	}
+)
+
+// New makes a Follower.
+func New(m Monitor, o Options) *Follower {
+	if o.Limit <= 0 {
+		o.Limit = defaultLimit
+	}
+	return &Follower{
+		monitor: m, limit: o.Limit, markers: append(known(), o.Markers...), names: o.Names, plain: !o.Commands,
+		sessions: generations[sessionKey, *session]{limit: 1 + o.Limit/16},
+		places:   generations[contentKey, *session]{limit: o.Limit},
+		known:    generations[contentKey, memory]{limit: o.Limit},
+		answers:  generations[answerKey, *node]{limit: 1 + o.Limit/16},
+		owed:     generations[answerKey, []format.Owed]{limit: 1 + o.Limit/64},
+		written:  generations[runKey, *memory]{limit: o.Limit}, seed: maphash.MakeSeed(),
+	}
+}
+
+// Visit is one request on its way through.
+type Visit struct {
+	Ref     tidemark.Ref
+	Agent   string
+	Notice  string // the outcome of a chat command in the user's message
+	Command string
+	Owed    []format.Owed // refused calls that the provider waits for and the client sends nothing for
+
+	f       *Follower
+	tenant  string
+	session *session
+	at      *node
+}
+
+// CallName is what the monitor calls the tool, and its arguments as policy knows them.
+func (v *Visit) CallName(name string, args []byte) (string, []byte) {
+	return v.f.callName(v.Agent, name, args)
+}
+
+func (f *Follower) callName(agent, name string, args []byte) (string, []byte) {
+	if f.names == nil {
+		return name, args
+	}
+	return f.names(agent, name, args)
+}
+
+// Enter finds the place of a request: its session, branch and turn, with everything new in
+// it reported to the monitor. Only then may the model be asked.
+func (f *Follower) Enter(ctx context.Context, who Caller, r *format.Request) (*Visit, error) {
+	e := &entry{f: f, who: who, r: r, messages: r.New, offset: r.Known}
+	if err := e.find(); err != nil {
+		return nil, err
+	}
+	e.session.mu.Lock()
+	defer e.session.mu.Unlock()
+	if err := e.run(ctx); err != nil {
+		return nil, err
+	}
+	return &Visit{
+		Ref: e.ref, Agent: who.Agent, Notice: e.opening.Notice, Command: e.opening.Command,
+		Owed: e.owes(), f: f, tenant: who.Tenant, session: e.session, at: e.at,
+	}, nil
+}

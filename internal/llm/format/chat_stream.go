@@ -1,0 +1,257 @@
+package format
+
+import (
+	"slices"
+)
+
+// choice is one of several answers in OpenAI's Chat Completions.
+type choice struct {
+	index            int
+	calls            []*chatCall
+	done             bool // it said why it stopped
+	decided          bool
+	allowed, refused int
+	said             bool // there is text
+	whole            bool // not a stream: a call's index is its place in the list
+}
+
+const (
+	legacyIndex = -1
+	maxChoices  = 128 // as many as the API gives
+)
+
+// chat reads Chat Completions. Text passes while calls are held: the two do not share an
+// order there. A choice's calls are complete when it says why it stopped.
+type chat struct {
+	choices []*choice
+	over    bool
+}
+
+func (c *chat) event(a *Answer, ev *Event) error {
+	if ev.done() {
+		if err := c.end(a); err != nil {
+			return err
+		}
+		c.over, a.result.Complete = true, true
+		a.pass(ev)
+		return nil
+	}
+	d := &a.doc
+	if err := d.read(ev.Data); err != nil {
+		return err
+	}
+	if d.Kind(0) != '{' {
+		return ErrAmbiguous
+	}
+	if err := c.envelope(a, d); err != nil {
+		return err
+	}
+	e := chatEvent{c: c, a: a, d: d}
+	list := d.get(0, "choices")
+	if k := d.Kind(list); k != 0 && k != '[' {
+		return ErrAmbiguous
+	}
+	for at := range d.Each(list) {
+		if err := e.choice(at); err != nil {
+			return err
+		}
+	}
+	if d.ambiguous {
+		return ErrAmbiguous
+	}
+	return e.settle(ev)
+}
+
+// envelope reads what stands around the choices.
+func (c *chat) envelope(a *Answer, d *doc) error {
+	for i := range d.Each(0) {
+		if name := d.fold(i); d.Nested(i) && name != "choices" && name != "error" && (callKey(name) || d.looksLikeCall(i)) {
+			return errUnknown
+		}
+	}
+	if a.result.ID == "" {
+		a.result.ID, a.result.Model = d.str(0, "id"), d.str(0, "model")
+	}
+	u := d.get(0, "usage")
+	if n, ok := d.Integer(d.get(u, "prompt_tokens")); ok {
+		a.result.TokensIn = n
+	}
+	if n, ok := d.Integer(d.get(u, "completion_tokens")); ok {
+		a.result.TokensOut = n
+	}
+	return nil
+}
+
+func (c *chat) find(index int) *choice {
+	for _, ch := range c.choices {
+		if ch.index == index {
+			return ch
+		}
+	}
+	ch := &choice{index: index}
+	c.choices = append(c.choices, ch)
+	return ch
+}
+
+func (c *chat) end(*Answer) error {
+	for _, ch := range c.choices {
+		if len(ch.calls) > 0 && !ch.decided {
+			return errOpen
+		}
+	}
+	return nil
+}
+
+// chatEvent is one chunk while it is read.
+type chatEvent struct {
+	c       *chat
+	a       *Answer
+	d       *doc
+	carries []*choice // whose calls are in it
+	ends    []*choice // with calls, that stop here
+	fixes   bool      // it says why a choice stopped whose calls are gone
+}
+
+func (e *chatEvent) choice(at int) error {
+	d := e.d
+	if d.Kind(at) != '{' {
+		return ErrAmbiguous
+	}
+	n, ok := d.Integer(d.get(at, "index"))
+	if i := d.get(at, "index"); d.Kind(i) != 0 && !ok {
+		return ErrAmbiguous
+	}
+	if len(e.c.choices) > maxChoices {
+		return Refused("there are too many choices")
+	}
+	ch := e.c.find(int(n))
+	for i := range d.Each(at) {
+		switch name := d.fold(i); name {
+		case "delta":
+			if err := e.delta(ch, i); err != nil {
+				return err
+			}
+		case "index", "finishreason", "logprobs":
+		case "message": // of no use in a stream, but clients exist that would read it
+			if d.Kind(i) != 0 && (d.Kind(d.get(i, "tool_calls")) != 0 || d.Kind(d.get(i, "function_call")) != 0) {
+				return errUnknown
+			}
+		default:
+			if d.Nested(i) && (callKey(name) || d.looksLikeCall(i)) {
+				return errUnknown
+			}
+		}
+	}
+	return e.finish(ch, d.get(at, "finish_reason"))
+}
+
+func (e *chatEvent) finish(ch *choice, reason int) error {
+	d := e.d
+	if d.Kind(reason) == 0 {
+		return nil
+	}
+	if d.Kind(reason) != '"' {
+		return ErrAmbiguous
+	}
+	if ch.index == 0 || e.a.result.Stop == "" {
+		e.a.result.Stop = d.Text(reason)
+	}
+	switch {
+	case len(ch.calls) > 0 && !ch.decided && !ch.done:
+		e.ends = append(e.ends, ch)
+	case ch.refused > 0:
+		e.fixes = true
+	}
+	ch.done = true
+	return nil
+}
+
+func (e *chatEvent) delta(ch *choice, at int) error {
+	d := e.d
+	if d.Kind(at) == 0 {
+		return nil
+	}
+	if d.Kind(at) != '{' {
+		return ErrAmbiguous
+	}
+	for i := range d.Each(at) {
+		if err := e.member(ch, i); err != nil {
+			return err
+		}
+	}
+	d.get(at, "tool_calls") // two spellings are one too many
+	d.get(at, "function_call")
+	return nil
+}
+
+// member reads one member of a message or of a piece of one.
+func (e *chatEvent) member(ch *choice, i int) error {
+	d := e.d
+	switch name := d.fold(i); name {
+	case "content":
+		return e.content(ch, i)
+	case "reasoningcontent", "reasoning":
+		if d.Kind(i) == '"' {
+			e.a.say(Thinking, ch.index, d.Raw(i))
+		}
+	case "toolcalls":
+		return e.calls(ch, i)
+	case "functioncall":
+		return e.legacy(ch, i)
+	default:
+		if d.Nested(i) && (callKey(name) || d.looksLikeCall(i)) {
+			return errUnknown
+		}
+	}
+	return nil
+}
+
+func (e *chatEvent) content(ch *choice, i int) error {
+	switch d := e.d; d.Kind(i) {
+	case '"':
+		ch.said = ch.said || len(d.Raw(i)) > 2
+		e.a.say(Text, ch.index, d.Raw(i))
+	case '[', '{':
+		if d.looksLikeCall(i) {
+			return errUnknown
+		}
+	}
+	return nil
+}
+
+// settle decides what is complete and writes what can go.
+func (e *chatEvent) settle(ev *Event) error {
+	if len(e.carries)+len(e.ends) == 0 {
+		if e.fixes {
+			e.c.rewrite(e.a, ev)
+			return nil
+		}
+		e.a.pass(ev)
+		return nil
+	}
+	ev.choices = slices.Concat(e.carries, e.ends)
+	if err := e.a.queue.Hold(ev); err != nil {
+		return err
+	}
+	for _, ch := range e.ends {
+		if err := ch.decide(e.a); err != nil {
+			return err
+		}
+	}
+	a, c := e.a, e.c // the event itself stays on the stack
+	a.queue.Release(func(ev *Event) bool { return c.writeHeld(a, ev) })
+	return nil
+}
+
+// writeHeld writes a held event, unless a choice of it is not decided.
+func (c *chat) writeHeld(a *Answer, ev *Event) bool {
+	if slices.ContainsFunc(ev.choices, func(ch *choice) bool { return !ch.decided }) {
+		return false
+	}
+	if slices.ContainsFunc(ev.choices, func(ch *choice) bool { return ch.refused > 0 }) {
+		c.rewrite(a, ev)
+	} else {
+		a.pass(ev)
+	}
+	return true
+}
