@@ -23,7 +23,7 @@ func (r *reading) fromDescription(said *speech, d Definition) {
 		}
 	}
 	grave := isStrong.has(said.verb) && !said.asks
-	open := r.asks || isTrue(d.ReadOnly) || !said.act.mild() || r.act.mild()
+	open := r.asks || r.told || isTrue(d.ReadOnly) || !said.act.mild() || r.act.mild()
 	switch {
 	case said.act == r.act:
 		r.sure = r.sure || r.act != Unknown

@@ -63,6 +63,10 @@ var (
 	isWhole      = wordSet(wholeWords)
 	isReaching   = wordSet("browse navigate crawl scrape goto visit curl wget")
 	commandWords = wordSet(commandNames)
+
+	// isClient are programs that are told what to do, isInterpreter such as run what they are given.
+	isClient      = wordSet("kubectl docker node")
+	isInterpreter = wordSet("ssh bash shell sh zsh terminal powershell repl python sudo")
 )
 
 func verbTable() map[string]Act {

@@ -114,7 +114,7 @@ git_diff | | read none source
 list_commits | | read none source
 fork_repository | | create low
 trigger_pipeline | | execute high source sink
-rerun_failed_jobs | | unknown high source sink
+rerun_failed_jobs | | execute high source sink
 create_release | | create high sink
 add_deploy_key | | grant high sink
 comment_on_issue | | send high sink
