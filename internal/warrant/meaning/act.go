@@ -1,6 +1,9 @@
 package meaning
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // combine settles the act from name, description and the server's hint.
 func (r *reading) combine(said *speech, d Definition) {
@@ -11,6 +14,21 @@ func (r *reading) combine(said *speech, d Definition) {
 		r.become(Read, "it names a figure, `"+r.thing+"`")
 	}
 	r.shift()
+	r.hear(said, d)
+}
+
+// hear lets the server's hint settle a verb of two readings: who says that it writes does
+// not only look, who says that it only reads makes no more than an answer.
+func (r *reading) hear(said *speech, d Definition) {
+	switch {
+	case d.ReadOnly == nil:
+	case !*d.ReadOnly && r.act == Read && isDoubtful.has(r.verb):
+		r.become(Change, "its server says that it changes something")
+	case *d.ReadOnly && r.act == Create && isMaking.has(r.verb) && (said.act.mild() || said.act == Unknown) && said.alsoActs == "":
+		if !r.all.any(ofMoney | ofAccess | ofPeople | ofInfra | ofRuns | ofTouchy) {
+			r.become(Read, "its server says that it only reads")
+		}
+	}
 }
 
 // fromDescription lets the description speak where the name says nothing or could be read
@@ -27,7 +45,7 @@ func (r *reading) fromDescription(said *speech, d Definition) {
 	switch {
 	case said.act == r.act:
 		r.sure = r.sure || r.act != Unknown
-	case said.act == Unknown:
+	case said.act == Unknown, said.act == Read && !r.asks && said.says(r.verb): // "searches for a song and plays it"
 	case r.act == Unknown, !r.sure && open:
 		r.act, r.verb, r.sure = said.act, said.verb, true
 		r.why = "its description says `" + said.verb + "`"
@@ -78,11 +96,7 @@ func (r *reading) shift() {
 	case Execute:
 		to = r.shiftExecute()
 	case Grant:
-		if r.of.any(ofMoney) && !r.of.any(ofAccess|ofPeople) {
-			to = Pay
-		} else if r.verb == "give" && !r.of.any(ofAccess|ofPeople) {
-			to = Send
-		}
+		to = r.shiftGrant()
 	case Delete:
 		if r.verb == "leave" && r.of.any(ofSpeech) {
 			to = Send
@@ -95,19 +109,52 @@ func (r *reading) shift() {
 	}
 }
 
-// shiftRead knows what only looks like reading: goods are returned, a query can do
-// anything to a database, and an issue, an account or a door is opened.
+// shiftRead knows what only looks like reading: goods are returned, money is collected, an
+// option is selected, a card is watched, and an issue, an account or a door is opened.
 func (r *reading) shiftRead() Act {
+	switch r.verb {
+	case "return":
+		if r.all.any(ofMoney) {
+			return Pay
+		}
+	case "query":
+		if r.all.any(ofInfra | ofRuns) {
+			return Execute
+		}
+	case "capture", "collect", "pull", "load":
+		return r.shiftFetch()
+	case "select":
+		if isChosen.has(r.thing) {
+			return Change
+		}
+	case "watch":
+		if isWatched.has(r.thing) {
+			return Change
+		}
+	case "open":
+		return r.shiftOpen()
+	}
+	return Read
+}
+
+// shiftFetch: what is fetched of money is paid, and what is pulled replaces what was there.
+func (r *reading) shiftFetch() Act {
 	switch {
-	case r.verb == "return" && r.all.any(ofMoney):
+	case r.all.any(ofMoney), r.verb == "load" && (r.thing == "balance" || r.thing == "wallet"):
 		return Pay
-	case r.verb == "query" && r.all.any(ofInfra|ofRuns):
-		return Execute
-	case r.verb != "open" || r.of.any(ofWeb):
+	case r.verb == "pull" && slices.ContainsFunc(r.nouns, isPulled.has):
+		return Change
+	}
+	return Read
+}
+
+func (r *reading) shiftOpen() Act {
+	switch {
+	case r.of.any(ofWeb):
 		return Read
 	case r.of.any(ofAccess | ofPeople | ofMoney):
 		return Grant
-	case r.thing == "issue" || r.thing == "ticket" || r.thing == "discussion" || r.thing == "pullrequest" || r.thing == "mergerequest":
+	case isFiled.has(r.thing):
 		return Send
 	case r.of.any(ofOwn | ofOthers):
 		return Read
@@ -119,6 +166,10 @@ func (r *reading) shiftWrite() Act {
 	switch {
 	case isTidy.has(r.verb), hasNoun(r.nouns, "draft"), r.verb == "draft":
 		return r.act
+	case isClaim.has(r.thing), r.thing == "reaction": // an invoice asks for money and moves none
+		return r.act
+	case r.verb == "write" && r.of.any(ofSpeech) && !r.of.any(ofOwn):
+		return Send
 	case r.of.any(ofMoney) && !r.of.any(ofOwn), r.of == 0 && r.all.any(ofMoney):
 		return Pay
 	case r.of.any(ofAccess):
@@ -133,6 +184,20 @@ func (r *reading) shiftWrite() Act {
 		return Change
 	}
 	return r.act
+}
+
+func (r *reading) shiftGrant() Act {
+	switch {
+	case r.of.any(ofAccess | ofPeople):
+		return Grant
+	case r.of.any(ofMoney):
+		return Pay
+	case r.verb == "give":
+		return Send
+	case strings.HasSuffix(r.verb, "connect") && r.thing != "" && !r.of.any(ofSettings):
+		return Change
+	}
+	return Grant
 }
 
 func (r *reading) shiftSend() Act {

@@ -12,16 +12,17 @@ type speech struct {
 	verb     string
 	thing    string
 	of, all  class
-	asks     bool   // it sends a question and brings the answer
-	alsoActs string // a strong verb after an "and"
-	mentions class  // of every word of the whole description
+	asks     bool     // it sends a question and brings the answer
+	alsoActs string   // a strong verb after an "and"
+	words    []string // of the sentence
+	mentions class    // of every word of the whole description
 }
 
-// describe hears the leading verb of the first sentence and what it is done to. Praise
+// describe hears the leading verbs of the first sentence and what they are done to. Praise
 // ("safe", "read-only") is not heard.
 func describe(text string) *speech {
-	s := &speech{}
 	toks := sentence(text)
+	s := &speech{words: toks}
 	for _, w := range proseWords(text) {
 		s.mentions |= nouns[singular(w)]
 	}
@@ -32,31 +33,92 @@ func describe(text string) *speech {
 	if i == len(toks) || i+1 < len(toks) && toks[i] == "read" && toks[i+1] == "only" {
 		return s
 	}
-	s.verb, s.act = verbOf(toks[i])
-	if s.act == Unknown {
-		s.verb = ""
+	last := s.leading(toks, i)
+	s.object(toks[last+1:])
+	s.also(toks, i)
+	return s
+}
+
+// leading hears the verbs in front: one, or the gravest of a list of them. It returns the
+// place of the last one.
+func (s *speech) leading(toks []string, i int) int {
+	switch {
+	case isBundling.has(toks[i]):
+		s.bundled(toks[i+1:])
+		return i
+	case isDoing.has(toks[i]):
+		s.done(toks[i+1:])
+		return i
 	}
-	s.object(toks[i+1:])
-	for j := i + 1; j+1 < len(toks); j++ {
-		// "adds and sends" are two acts, "adds and send" is not: the second is a noun
-		alike := strings.HasSuffix(toks[j+1], "s") == strings.HasSuffix(toks[i], "s")
-		if v, a := verbOf(toks[j+1]); alike && isJoin.has(toks[j]) && isStrong.has(v) && a != s.act {
-			s.alsoActs = v
+	last := i
+	for k := i; k < len(toks); k++ {
+		v, a := verbOf(toks[k])
+		if a == Unknown {
+			break
+		}
+		if worst := gravest(s.act, a); worst != s.act {
+			s.verb, s.act = v, worst
+		}
+		last = k
+		joined := false
+		for k+1 < len(toks) && (isJoin.has(toks[k+1]) || toks[k+1] == comma) {
+			joined, k = true, k+1
+		}
+		if !joined {
 			break
 		}
 	}
-	return s
+	return last
+}
+
+// bundled is for "manages notes: add, change or delete": the gravest of what it can do. What
+// names only reads stays open, because managing is more than that.
+func (s *speech) bundled(toks []string) {
+	for _, w := range toks {
+		v, a := verbOf(w)
+		base := v == w || strings.HasSuffix(w, "ing") // "updates" are things
+		if base && a != Read && !isLead.has(v) && gravest(s.act, a) != s.act {
+			s.verb, s.act = v, a
+		}
+	}
+}
+
+// done is for "performs a search": the act is in the noun.
+func (s *speech) done(toks []string) {
+	for _, w := range toks[:min(len(toks), 6)] {
+		if v, ok := nominals[singular(w)]; ok && gravest(s.act, verbs[v]) != s.act {
+			s.verb, s.act = v, verbs[v]
+		}
+	}
+}
+
+// also finds a strong verb later in the sentence. "Adds and sends" are two acts, "adds and
+// send" is not: the second is a noun. "By id or email" names two things.
+func (s *speech) also(toks []string, first int) {
+	for j := first + 1; j+1 < len(toks); j++ {
+		alike := strings.HasSuffix(toks[j+1], "s") == strings.HasSuffix(toks[first], "s")
+		v, a := verbOf(toks[j+1])
+		if !alike || !isJoin.has(toks[j]) || !isStrong.has(v) || a == s.act {
+			continue
+		}
+		if isNounToo.has(v) && (j+2 >= len(toks) || !isObjectLead.has(toks[j+2])) {
+			continue
+		}
+		s.alsoActs = v
+		return
+	}
 }
 
 // object is the noun the verb is followed by, up to a relation.
 func (s *speech) object(toks []string) {
 	open := true
-	for i, w := range toks[:min(len(toks), 12)] {
+	toks = toks[:min(len(toks), 12)]
+	for i, w := range toks {
 		n := singular(w)
 		if i < 6 && slices.Contains([]string{"request", "query", "question", "get"}, n) {
 			s.asks = true
 		}
-		if isRelation.has(w) || isJoin.has(w) {
+		if isRelation.has(w) || isJoin.has(w) || w == comma {
 			open = open && s.thing == ""
 			continue
 		}
@@ -65,23 +127,68 @@ func (s *speech) object(toks []string) {
 			s.thing, s.of = n, nouns[n]
 		}
 	}
+	if slices.ContainsFunc(toks, isStatement.has) { // an INSERT query is no question
+		s.asks = false
+	}
 }
 
-// sentence is the first one, in words; bounded, because nobody says later what a tool does.
+// says reports whether a verb stands after an "and" in the sentence, in any form.
+func (s *speech) says(verb string) bool {
+	for i := 1; i < len(s.words); i++ {
+		if v, a := verbOf(s.words[i]); a != Unknown && v == verb && isJoin.has(s.words[i-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// comma stands for what parts the members of a list.
+const comma = ","
+
+// sentence is the first one, in words and commas; bounded, because nobody says later what a
+// tool does.
 func sentence(text string) []string {
-	text = strings.TrimSpace(text)
+	text = unlabelled(strings.TrimSpace(text))
 	for i, r := range text {
 		if r == '\n' && i > 0 && strings.HasPrefix(text[i+1:], "\n") || (r == '.' || r == '!' || r == ';') && endsSentence(text[i+1:]) {
 			text = text[:i]
 			break
 		}
 	}
-	w := proseWords(text)
+	w := listWords(text)
 	return join(w[:min(len(w), 60)])
+}
+
+// unlabelled leaves out a heading such as "Purpose:".
+func unlabelled(text string) string {
+	i := strings.IndexByte(text, ':')
+	if i < 0 || i > 24 {
+		return text
+	}
+	label := proseWords(text[:i])
+	if len(label) == 1 && verbs[label[0]] == Unknown && len(text) > i+1 {
+		return strings.TrimLeft(text[i+1:], "* \t\n")
+	}
+	return text
 }
 
 func endsSentence(rest string) bool { return rest == "" || unicode.IsSpace(rune(rest[0])) }
 
+// listWords are the words of a text, with the commas between them.
+func listWords(text string) []string {
+	var out []string
+	for piece := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '/' }) {
+		if len(out) > 0 {
+			out = append(out, comma)
+		}
+		out = append(out, proseWords(piece)...)
+	}
+	return out
+}
+
+// proseWords are the words of a text in lower case.
 func proseWords(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }

@@ -68,6 +68,22 @@ const strongVerbs = `send delete remove pay transfer purchase buy execute grant 
 const tidyVerbs = `mark flag star unstar label unlabel tag untag archive unarchive pin unpin snooze mute unmute move sort
 	categorize categorise organize organise bookmark favorite favourite reorder`
 
+// doubtfulReads look at something or do something to it; makingVerbs make an answer or a thing.
+const (
+	doubtfulReads = `open watch monitor track capture collect pull load select return provide access review verify download`
+	makingVerbs   = `generate make prepare compose design sketch plan`
+)
+
+// Things that make another act of a verb: one is selected for good, watched for news of it,
+// pulled over what is there, filed with somebody, or asks for money without moving any.
+const (
+	chosenThings  = `option dropdown checkbox radio plan seat element button tab context`
+	watchedThings = `repository repo issue thread pullrequest mergerequest discussion card board ticket project channel topic list`
+	pulledThings  = `git branch repository repo image change code commit model container docker`
+	filedThings   = `issue ticket discussion pullrequest mergerequest`
+	claimThings   = `invoice quote estimate`
+)
+
 // unclearActs do something whose effect depends on what is on the screen.
 const unclearActs = `click tap press fill type drag interact`
 
@@ -165,3 +181,24 @@ const wholeWords = `payload runbook checklist playlist postcard passport postoff
 const leadWords = `be this tool function that which to used use can will you lets let allows allow enables enable the agent user users a an
 	helper api endpoint useful for when automatically simply safely quickly command method operation it is utility model
 	assistant your in order help helps us client mcp server`
+
+// Words that open a description and leave the act to what follows: "manages notes: add or
+// delete them", "performs a search".
+const (
+	bundlingWords = `manage manages managing manager administer administers handle handles`
+	doingWords    = `perform performs conduct conducts initiate initiates facilitate facilitates undertake undertakes`
+)
+
+// nominalForms are nouns that are acts, with their verbs.
+const nominalForms = `search=search lookup=lookup query=query analysis=analyze calculation=calculate computation=compute
+	comparison=compare conversion=convert translation=translate estimation=estimate validation=validate inspection=inspect
+	deletion=delete removal=remove cancellation=cancel modification=modify update=update creation=create insertion=insert
+	payment=pay purchase=buy transfer=transfer refund=refund booking=book reservation=reserve transaction=pay
+	deployment=deploy execution=execute installation=install restart=restart playback=play upload=upload
+	publication=publish submission=submit registration=register approval=approve`
+
+// statementWords are what changes a database, in the words of its language.
+const statementWords = `insert update delete drop alter truncate create merge write ddl dml`
+
+// objectLeads are words that follow a verb and not a noun.
+const objectLeads = `the a an it them this that these those all any every each everyone everybody their its his her your`
