@@ -45,11 +45,16 @@ func (r *reading) fromDescription(said *speech, d Definition) {
 	switch {
 	case said.act == r.act:
 		r.sure = r.sure || r.act != Unknown
+	case said.first == r.act && r.act != Unknown && r.act != Read: // "set or remove it"
+		r.sure = true
+		if said.alsoActs == "" && isStrong.has(said.verb) {
+			said.alsoActs = said.verb
+		}
 	case said.act == Unknown, said.act == Read && !r.asks && said.says(r.verb): // "searches for a song and plays it"
 	case r.act == Unknown, !r.sure && open:
 		r.act, r.verb, r.sure = said.act, said.verb, true
 		r.why = "its description says `" + said.verb + "`"
-	case grave && r.act.mild():
+	case r.act.mild() && (grave || r.act == Read && said.first == Read && said.act != Grant): // "gets or sets it"
 		r.verb = said.verb
 		r.become(said.act, "but its description says `"+said.verb+"`")
 		if said.of != 0 {
@@ -166,7 +171,7 @@ func (r *reading) shiftWrite() Act {
 	switch {
 	case isTidy.has(r.verb), hasNoun(r.nouns, "draft"), r.verb == "draft":
 		return r.act
-	case isClaim.has(r.thing), r.thing == "reaction": // an invoice asks for money and moves none
+	case isClaim.has(r.thing), r.thing == "reaction", r.thing == "subscription" && r.all.any(ofSpeech|ofOwn): // an invoice asks for money and moves none
 		return r.act
 	case r.verb == "write" && r.of.any(ofSpeech) && !r.of.any(ofOwn):
 		return Send

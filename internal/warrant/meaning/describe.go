@@ -8,7 +8,8 @@ import (
 
 // speech is what a description's first sentence says.
 type speech struct {
-	act      Act
+	act      Act // of the verbs in front, the gravest
+	first    Act // of the first of them
 	verb     string
 	thing    string
 	of, all  class
@@ -56,8 +57,11 @@ func (s *speech) leading(toks []string, i int) int {
 		if a == Unknown {
 			break
 		}
-		if worst := gravest(s.act, a); worst != s.act {
-			s.verb, s.act = v, worst
+		switch plain := !isNounToo.has(v) || isStrong.has(v); {
+		case k == i:
+			s.first, s.verb, s.act = a, v, a
+		case plain && gravest(s.act, a) != s.act:
+			s.verb, s.act = v, a
 		}
 		last = k
 		joined := false

@@ -7,16 +7,17 @@ import (
 
 // reading is what has been understood of a tool so far.
 type reading struct {
-	act   Act
-	verb  string
-	sure  bool     // the verb can hardly be anything else
-	thing string   // what the act is done to, singular
-	nouns []string // all things named, singular
-	of    class    // of thing
-	all   class    // of all things named
-	why   string
-	asks  bool // the name ends like a question: share price, order history
-	told  bool // the act is that of a program, which its description may tell
+	act    Act
+	verb   string
+	sure   bool     // the verb can hardly be anything else
+	thing  string   // what the act is done to, singular
+	nouns  []string // all things named, singular
+	of     class    // of thing
+	all    class    // of all things named
+	why    string
+	asks   bool   // the name ends like a question: share price, order history
+	orders string // the parameter that takes a question in a language that can do more
+	told   bool   // the act is that of a program, which its description may tell
 }
 
 func (r *reading) add(why string) {

@@ -60,3 +60,11 @@ const (
 	// streetWords are an address that no message goes to.
 	streetWords = `street postal home residential mailing physical billing city building`
 )
+
+// paramsDeciding are what a careful owner looks at before saying yes.
+const paramsDeciding = `role permission privilege visibility privacy audience sharing share access scope force decision verdict approval approve
+	approved public private admin overwrite cascade permanent permanently hard purge`
+
+// audiences are people nobody can list.
+var audiences = [...]string{"anyone", "anybody", "everyone", "everybody", "public", "domain", "world", "anonymous", "anyonewithlink",
+	"anyone_with_link", "anyone_with_the_link", "allusers", "all_users", "public_read", "public-read", "internet"}

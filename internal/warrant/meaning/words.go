@@ -12,7 +12,7 @@ const (
 		predict recommend suggest classify rank filter explain identify determine measure crawl scrape navigate visit
 		goto snapshot screenshot capture transcribe recall obtain pull wait scroll hover collect enumerate
 		poll observe review audit listen trace dump select examine consult return provide tell access
-		verify lint diff curl wget research study assess
+		verify lint diff curl wget assess
 		aggregate`
 	// verbsCompute only work on what they are given.
 	verbsCompute = `calculate compute convert parse translate estimate validate think reason sum round hash
@@ -57,7 +57,7 @@ const nounsToo = `book order post share run report email mail message text call 
 	snapshot screenshot capture push pull link design refund subscribe format play fill switch turn set drop
 	import export poll scale tail sum hash round sign trust permit reason ring lock rent swap ping store
 	bookmark shell terminal bash recall visit put upload download click leave load clear return diff broadcast
-	study research aggregate rollout transition`
+	aggregate rollout transition`
 
 // strongVerbs mean what they say wherever they stand, also at the end of a name or after
 // an "and" in a description.
@@ -165,7 +165,7 @@ const phrases = `check_in=checkin check_out=checkout log_in=login log_out=logout
 	file_name=filename user_name=username phone_call=phonecall credit_card=creditcard debit_card=creditcard gift_card=giftcard
 	data_set=dataset work_flow=workflow pass_word=password white_list=whitelist allow_list=allowlist
 	postal_code=zip zip_code=zip post_code=zip order_by=orderby sort_by=orderby group_by=orderby hand_off=handoff
-	working_directory=cwd work_dir=cwd due_date=duedate clean_up=cleanup roll_out=rollout take_screenshot=screenshot take_snapshot=snapshot
+	working_directory=cwd work_dir=cwd due_date=duedate clean_up=cleanup roll_out=rollout sub_issue=subissue take_screenshot=screenshot take_snapshot=snapshot
 	sub_agent=agent source_code=code date_range=date time_range=date time_zone=timezone user_info=profile
 	shared_link=sharing share_link=sharing public_link=sharing sharing_link=sharing invite_link=invite
 	sql_query=sql 	user_information=profile user_profile=profile account_info=profile account_details=profile personal_info=profile
@@ -191,7 +191,7 @@ const (
 
 // nominalForms are nouns that are acts, with their verbs.
 const nominalForms = `search=search lookup=lookup query=query analysis=analyze calculation=calculate computation=compute
-	comparison=compare conversion=convert translation=translate estimation=estimate validation=validate inspection=inspect
+	comparison=compare conversion=convert translation=translate estimation=estimate validation=validate inspection=inspect research=search
 	deletion=delete removal=remove cancellation=cancel modification=modify update=update creation=create insertion=insert
 	payment=pay purchase=buy transfer=transfer refund=refund booking=book reservation=reserve transaction=pay
 	deployment=deploy execution=execute installation=install restart=restart playback=play upload=upload
