@@ -115,6 +115,10 @@ func (m *Meaning) weigh(r *reading, said *speech, d Definition) {
 		r.add("`" + r.orders + "` may do more than ask")
 	}
 	m.hints(r, d)
+	if m.Act.mild() && m.Act != Read && m.books() && m.Bare != High {
+		m.Bare, m.Gravity = High, High
+		r.add("it books sums of money")
+	}
 	for i := range m.Params {
 		p := &m.Params[i]
 		switch {
@@ -156,6 +160,12 @@ func (m *Meaning) hints(r *reading, d Definition) {
 		m.Bare, m.Gravity = Low, Low
 		r.add("its server says that it changes something")
 	}
+}
+
+// books reports whether sums go to accounts of a ledger.
+func (m *Meaning) books() bool {
+	sum := slices.ContainsFunc(m.Params, func(p Param) bool { return p.Role == Amount && p.Kind == Money })
+	return sum && slices.ContainsFunc(m.Params, func(p Param) bool { return strings.Contains(lastName(p.Path), "account") })
 }
 
 // personal secrets are the user's own, and not the key of a service.

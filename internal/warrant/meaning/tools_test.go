@@ -123,7 +123,7 @@ start_instance | | execute high source sink
 scale_cluster | | execute high source sink
 delete_bucket | | delete high sink
 create_api_key | | grant high sink
-attach_policy | | unknown high source sink
+attach_policy | | change high sink
 list_instances | | read none source
 put_object | | change high sink
 rotate_secret | | grant high sink

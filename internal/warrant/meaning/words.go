@@ -17,10 +17,10 @@ const (
 	// verbsCompute only work on what they are given.
 	verbsCompute = `calculate compute convert parse translate estimate validate think reason sum round hash
 		tokenize tokenise normalize normalise solve subtract multiply divide approximate interpolate
-		proofread visualize visualise`
+		proofread visualize visualise encode decode`
 	verbsCreate = `create add new make generate insert save store draft schedule note remember memorize memorise
 		record import log init initialize initialise clone duplicate copy fork prepare bookmark setup design
-		sketch plan backup export scaffold compose`
+		sketch plan backup export scaffold compose ingest seed populate enqueue mint draw`
 	verbsChange = `append update edit modify change set rename move replace patch put toggle mark flag star unstar label unlabel tag
 		untag archive unarchive pin unpin reschedule adjust configure apply merge rebase commit complete
 		finish close reopen resolve snooze mute unmute turn switch enable disable increase decrease raise lower resize
@@ -28,21 +28,22 @@ const (
 		click tap press fill type drag interact control reorder sort categorize categorise organize organise
 		rewrite overwrite amend customize customise override alter reset upgrade downgrade migrate follow unfollow
 		lock arm postpone format checkin correct fix refactor tweak favorite favourite dismiss unwatch prioritize prioritise
-		cordon uncordon disconnect acknowledge transition ignore hide unhide`
+		cordon uncordon disconnect acknowledge transition ignore hide unhide
+		attach annotate revise repair bump stage stash squash fulfill silence ack join focus maximize minimize`
 	verbsDelete = `delete remove erase destroy drop purge clear cancel revoke unsubscribe discard trash wipe truncate
 		uninstall kill terminate shutdown unlink rm del deactivate ban block kick leave prune evict expel
-		suspend abort detach unregister rescind void annul empty unshare cleanup drain`
+		suspend abort detach unregister rescind void annul empty unshare cleanup drain flush expire retire quarantine`
 	verbsSend = `send reply forward post publish email mail message text sms tweet retweet repost notify broadcast announce
 		submit dispatch deliver push dm call dial phone contact comment respond answer emit transmit relay alert remind
 		report request react like upvote downvote vote rate endorse sign fax accept confirm reject decline rsvp
 		upload whisper handoff escalate ask petition nudge greet ring page followup
-		advertise syndicate`
+		advertise syndicate warn`
 	verbsPay = `pay transfer buy purchase order book reserve rent charge refund donate tip wire checkout withdraw deposit trade
 		sell invest bid bet subscribe renew settle topup redeem hire stake swap exchange invoice bill borrow lend
 		rebook remit repay prepay reimburse payout spend lease sponsor`
 	verbsExecute = `execute exec run eval evaluate invoke launch trigger deploy start restart reboot stop install spawn build compile
 		test provision scale ssh bash shell sh zsh terminal powershell repl python node kubectl docker sudo process
-		activate simulate delegate resume automate rollout retry`
+		activate simulate delegate resume automate rollout retry inject mount`
 	verbsGrant = `grant share invite allow authorize authorise permit approve promote demote give enroll enrol elevate impersonate
 		whitelist allowlist trust expose unlock disarm connect link login logout signin signup signout authenticate register
 		assign reassign admit entitle empower unblock`
@@ -57,7 +58,7 @@ const nounsToo = `book order post share run report email mail message text call 
 	snapshot screenshot capture push pull link design refund subscribe format play fill switch turn set drop
 	import export poll scale tail sum hash round sign trust permit reason ring lock rent swap ping store
 	bookmark shell terminal bash recall visit put upload download click leave load clear return diff broadcast
-	aggregate rollout transition`
+	aggregate rollout transition stage join focus draw mint seed mount`
 
 // strongVerbs mean what they say wherever they stand, also at the end of a name or after
 // an "and" in a description.
