@@ -61,10 +61,10 @@ func (m *Meaning) orders(r *reading, fields []field, said *speech, d Definition)
 	switch {
 	case order < 0 && m.Act == Execute && verbs[r.verb] == Read && len(fields) > 0 && !text:
 		r.become(Read, "it takes no statement")
-	case order < 0, m.Act == Execute, m.Act == Send, m.Act == Delete, m.Act == Pay:
-		return false
-	case m.Act == Read && asksOnly(&fields[order], said, d):
+	case order >= 0 && m.Act == Read && asksOnly(&fields[order], said, d):
 		r.orders = fields[order].path
+		return false
+	case order < 0, m.Act == Execute, m.Act == Send, m.Act == Delete, m.Act == Pay:
 		return false
 	default:
 		r.become(Execute, "`"+fields[order].path+"` is a command")
@@ -95,7 +95,7 @@ func (m *Meaning) noLook(r *reading) bool {
 		p := &m.Params[i]
 		n := nameOf(p.Path)
 		switch {
-		case p.Decides && isVerdict.has(n.head) && p.Role != Selector:
+		case p.Decides && isVerdict.has(n.head):
 			r.become(Grant, "`"+p.Path+"` is a decision")
 		case p.Writes && n.saves():
 			r.become(Create, "`"+p.Path+"` is where it writes")

@@ -17,6 +17,7 @@ type speech struct {
 	alsoActs string   // a strong verb after an "and"
 	words    []string // of the sentence
 	mentions class    // of every word of the whole description
+	later    bool     // it says that nothing is sent yet
 }
 
 // describe hears the leading verbs of the first sentence and what they are done to. Praise
@@ -24,8 +25,10 @@ type speech struct {
 func describe(text string) *speech {
 	toks := sentence(text)
 	s := &speech{words: toks}
-	for _, w := range proseWords(text) {
+	said := proseWords(text)
+	for i, w := range said {
 		s.mentions |= nouns[singular(w)]
+		s.later = s.later || w == "not" && slices.ContainsFunc(said[i+1:min(i+3, len(said))], isSending.has)
 	}
 	i := 0
 	for i < len(toks) && isLead.has(toks[i]) && (verbs[toks[i]] == Unknown || i == 0 || toks[i-1] != "to") {
@@ -35,6 +38,7 @@ func describe(text string) *speech {
 		return s
 	}
 	last := s.leading(toks, i)
+	s.later = s.later || slices.Contains(toks[i:min(i+4, len(toks))], "draft") // "creates a draft of it"
 	s.object(toks[last+1:])
 	s.also(toks, i)
 	return s
@@ -50,6 +54,11 @@ func (s *speech) leading(toks []string, i int) int {
 	case isDoing.has(toks[i]):
 		s.done(toks[i+1:])
 		return i
+	case toks[i] == "run" || toks[i] == "runs":
+		if s.done(toks[i+1:]); s.act == Read { // runs an aggregation
+			return i
+		}
+		s.verb, s.act = "", Unknown
 	}
 	last := i
 	for k := i; k < len(toks); k++ {
@@ -163,17 +172,18 @@ func sentence(text string) []string {
 	return join(w[:min(len(w), 60)])
 }
 
-// unlabelled leaves out a heading such as "Purpose:".
+// unlabelled leaves out a heading such as "Purpose:" or "Calendar |".
 func unlabelled(text string) string {
-	i := strings.IndexByte(text, ':')
-	if i < 0 || i > 24 {
+	i := strings.IndexAny(text, ":|")
+	if i < 0 || i > 24 || len(text) == i+1 {
 		return text
 	}
 	label := proseWords(text[:i])
-	if len(label) == 1 && verbs[label[0]] == Unknown && len(text) > i+1 {
-		return strings.TrimLeft(text[i+1:], "* \t\n")
+	verb := slices.ContainsFunc(label, func(w string) bool { _, a := verbOf(w); return a != Unknown })
+	if len(label) == 0 || len(label) > 2 || verb {
+		return text
 	}
-	return text
+	return strings.TrimLeft(text[i+1:], "* \t\n")
 }
 
 func endsSentence(rest string) bool { return rest == "" || unicode.IsSpace(rune(rest[0])) }

@@ -100,7 +100,8 @@ const (
 	Audience // people nobody can list: anyone, the public
 )
 
-var kindNames = []string{"none", "email", "url", "host", "iban", "phone", "path", "id", "person", "date", "money", "code", "text", "audience"}
+var kindNames = []string{"none", "email", "url", "host", "iban", "phone", "path", "id", "person", "date", "money",
+	"code", "text", "audience"}
 
 // kindWords are for people.
 var kindWords = []string{"", "e-mail address", "URL", "host", "bank account", "phone number", "file path", "id",

@@ -73,6 +73,7 @@ var (
 	isPulled     = wordSet(pulledThings)
 	isFiled      = wordSet(filedThings)
 	isClaim      = wordSet(claimThings)
+	isSending    = wordSet("send sent publish published deliver delivered")
 	isReaching   = wordSet("browse navigate crawl scrape goto visit curl wget")
 	commandWords = wordSet(commandNames)
 

@@ -17,6 +17,8 @@ type reading struct {
 	why    string
 	asks   bool   // the name ends like a question: share price, order history
 	orders string // the parameter that takes a question in a language that can do more
+	about  class  // of what the description says it is done to
+	later  bool   // what is made is not sent yet, says the description
 	told   bool   // the act is that of a program, which its description may tell
 }
 

@@ -62,8 +62,8 @@ const (
 )
 
 // paramsDeciding are what a careful owner looks at before saying yes.
-const paramsDeciding = `role permission privilege visibility privacy audience sharing share access scope force decision verdict approval approve
-	approved public private admin overwrite cascade permanent permanently hard purge`
+const paramsDeciding = `role permission privilege visibility privacy audience sharing share access scope force decision verdict approval
+	approve approved public private admin overwrite cascade permanent permanently hard purge`
 
 // audiences are people nobody can list.
 var audiences = [...]string{"anyone", "anybody", "everyone", "everybody", "public", "domain", "world", "anonymous", "anyonewithlink",

@@ -21,8 +21,9 @@ var (
 	targets      = targetTable()
 
 	isIdentity   = wordSet("id uuid guid number no key name ref slug handle arn identifier code")
-	isDecoration = wordSet("new old updated current given optional raw list array value values string str field param full actual initial my the")
-	isDate       = wordSet(`date day time month year start end since before after until deadline duedate when datetime timestamp week
+	isDecoration = wordSet(`new old updated current given optional raw list array value values string str field param full actual
+		initial my the`)
+	isDate = wordSet(`date day time month year start end since before after until deadline duedate when datetime timestamp week
 		weekday hour minute due begin expiry expiration checkin checkout birthday`)
 	isRevision   = wordSet("new old updated")
 	isGivenName  = wordSet("first last display nick given family middle")
@@ -30,7 +31,8 @@ var (
 	isFetching   = wordSet("import clone sync fork load")
 	isFree       = wordSet("query q search keyword term text question")
 	isPathWord   = wordSet("path file filename filepath folder directory dir cwd root glob")
-	isVenue      = wordSet("hotel restaurant flight company product item airline car vehicle room seat plan ticket event order dish airport show movie")
+	isVenue      = wordSet(`hotel restaurant flight company product item airline car vehicle room seat plan ticket event order dish
+		airport show movie`)
 	isSaving     = wordSet("save output out dest destination download export write")
 	isOrdinal    = wordSet("line row column step port version size house street phone account card")
 	isSum        = wordSet("amount price total sum cost fee quantity qty budget subtotal")

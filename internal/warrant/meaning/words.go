@@ -58,7 +58,7 @@ const nounsToo = `book order post share run report email mail message text call 
 	snapshot screenshot capture push pull link design refund subscribe format play fill switch turn set drop
 	import export poll scale tail sum hash round sign trust permit reason ring lock rent swap ping store
 	bookmark shell terminal bash recall visit put upload download click leave load clear return diff broadcast
-	aggregate rollout transition stage join focus draw mint seed mount`
+	rollout transition stage join focus draw mint seed mount`
 
 // strongVerbs mean what they say wherever they stand, also at the end of a name or after
 // an "and" in a description.
@@ -72,7 +72,7 @@ const tidyVerbs = `mark flag star unstar label unlabel tag untag archive unarchi
 // doubtfulReads look at something or do something to it; makingVerbs make an answer or a thing.
 const (
 	doubtfulReads = `open watch monitor track capture collect pull load select return provide access review verify download`
-	makingVerbs   = `generate make prepare compose design sketch plan`
+	makingVerbs   = `generate make prepare compose design sketch plan export`
 )
 
 // Things that make another act of a verb: one is selected for good, watched for news of it,
@@ -166,10 +166,11 @@ const phrases = `check_in=checkin check_out=checkout log_in=login log_out=logout
 	file_name=filename user_name=username phone_call=phonecall credit_card=creditcard debit_card=creditcard gift_card=giftcard
 	data_set=dataset work_flow=workflow pass_word=password white_list=whitelist allow_list=allowlist
 	postal_code=zip zip_code=zip post_code=zip order_by=orderby sort_by=orderby group_by=orderby hand_off=handoff
-	working_directory=cwd work_dir=cwd due_date=duedate clean_up=cleanup roll_out=rollout sub_issue=subissue take_screenshot=screenshot take_snapshot=snapshot
+	working_directory=cwd work_dir=cwd due_date=duedate clean_up=cleanup roll_out=rollout sub_issue=subissue
+	port_forward=portforward port_forwarding=portforward take_screenshot=screenshot take_snapshot=snapshot
 	sub_agent=agent source_code=code date_range=date time_range=date time_zone=timezone user_info=profile
 	shared_link=sharing share_link=sharing public_link=sharing sharing_link=sharing invite_link=invite
-	sql_query=sql 	user_information=profile user_profile=profile account_info=profile account_details=profile personal_info=profile
+	sql_query=sql user_information=profile user_profile=profile account_info=profile account_details=profile personal_info=profile
 	personal_information=profile str_replace=replace post_office=postoffice status_code=statuscode share_price=price`
 
 // wholeWords are not made of the two words they seem to be made of.
@@ -191,8 +192,9 @@ const (
 )
 
 // nominalForms are nouns that are acts, with their verbs.
-const nominalForms = `search=search lookup=lookup query=query analysis=analyze calculation=calculate computation=compute
-	comparison=compare conversion=convert translation=translate estimation=estimate validation=validate inspection=inspect research=search
+const nominalForms = `search=search lookup=lookup query=query sql=query analysis=analyze calculation=calculate computation=compute
+	comparison=compare conversion=convert translation=translate estimation=estimate validation=validate
+	inspection=inspect research=search aggregation=aggregate
 	deletion=delete removal=remove cancellation=cancel modification=modify update=update creation=create insertion=insert
 	payment=pay purchase=buy transfer=transfer refund=refund booking=book reservation=reserve transaction=pay
 	deployment=deploy execution=execute installation=install restart=restart playback=play upload=upload
