@@ -64,9 +64,9 @@ func TestAStatementIsAnOrder(t *testing.T) {
 		{"a question that takes no statement", "query_database", "", `{"properties":{"limit":{"type":"integer"}}}`, "read none source"},
 		{"one that takes any", "query_database", "", `{"properties":{"statement":` + text + `}}`, "execute high source sink"},
 		{"one whose name only reads", "read_rows", "Runs a read-only SQL query.", `{"properties":{"sql":{"type":"string"}}}`, "read high source sink"},
-		{"one that says so in its description alone", "query", "Runs a read-only SQL query.", `{"properties":{"sql":{"type":"string"}}}`, "execute high source sink"},
+		{"one that says so in its description alone", "query_warehouse", "Runs a read-only SQL query.", `{"properties":{"sql":{"type":"string"}}}`, "execute high source sink"},
 		{"one that says so and writes", "read_rows", "Runs a read-only SQL query or an update.", `{"properties":{"sql":{"type":"string"}}}`, "execute high source sink"},
-		{"a new table by statement", "create_table", "", `{"properties":{"query":` + text + `}}`, "execute high source sink"},
+		{"a new table by statement", "create_chart_table", "", `{"properties":{"query":` + text + `}}`, "execute high source sink"},
 		{"a search of words", "search_entries", "", `{"properties":{"query":{"type":"string"}}}`, "read none source"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -120,8 +120,8 @@ func TestIdentifiersDecisionsAndAudiencesAreReadAsSuch(t *testing.T) {
 		{"share_folder", "role", "editor", "control none", true, false},
 		{"share_folder", "force", true, "control none", true, false},
 		{"find_letters", "visibility", "public", "control none", false, false},
-		{"write_file", "path", "/tmp/x", "selector path!", false, true},
-		{"write_file", "cwd", "/tmp", "selector path!", false, false},
+		{"edit_sheet", "path", "/tmp/x", "selector path!", false, true},
+		{"edit_sheet", "cwd", "/tmp", "selector path!", false, false},
 	} {
 		p := meaning.Of(meaning.Definition{Name: c.tool}).Resolve(c.path, c.value)
 		if brief(p) != c.want || p.Decides != c.decides || p.Writes != c.writes {

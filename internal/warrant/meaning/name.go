@@ -46,7 +46,7 @@ func readName(name string) reading {
 	}
 	program, toks := programs(toks)
 	at := findVerb(toks)
-	told := at.i < 0 && len(program) > 0 // kubectl_logs: the program alone does not say what it is told
+	told := at.i < 0 && len(program) > 0 // docker_events: the program alone does not say what it is told
 	context = append(context, program...)
 	if at.i < 0 && len(context) > 0 {
 		toks, context = join(append(slices.Clone(context), toks...)), nil

@@ -31,8 +31,8 @@ resend_letter | | send
 redeploy_thing | | execute
 reload_thing | | unknown
 release_notes | | unknown
-get_broadcast | | read
-compose_template | | create
+show_broadcast | | read
+compose_outline | | create
 compose_letter | | send
 write_letter | | send
 dismiss_reminder | | change

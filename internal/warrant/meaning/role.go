@@ -28,7 +28,7 @@ var (
 	isRevision   = wordSet("new old updated")
 	isGivenName  = wordSet("first last display nick given family middle")
 	isSecretWord = wordSet("password secret credential token")
-	isFetching   = wordSet("import clone sync fork load")
+	isFetching   = wordSet("import clone sync fork load attach ingest")
 	isFree       = wordSet("query q search keyword term text question")
 	isPathWord   = wordSet("path file filename filepath folder directory dir cwd root glob")
 	isVenue      = wordSet(`hotel restaurant flight company product item airline car vehicle room seat plan ticket event order dish

@@ -127,7 +127,7 @@ func programs(toks []string) (context, rest []string) {
 // httpVerbs are what interfaces made from a web service's paths put in front.
 var httpVerbs = map[string]Act{"get": Read, "head": Read, "post": Create, "put": Change, "patch": Change, "delete": Delete}
 
-// webVerb is the act of a name such as api-post-page; what is posted there may be a question,
+// webVerb is the act of a name such as api-post-entry; what is posted there may be a question,
 // so the description has a say.
 func webVerb(toks []string) (Act, bool) {
 	if len(toks) < 3 || toks[0] != "api" && toks[0] != "rest" {

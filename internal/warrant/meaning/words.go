@@ -166,8 +166,8 @@ const phrases = `check_in=checkin check_out=checkout log_in=login log_out=logout
 	file_name=filename user_name=username phone_call=phonecall credit_card=creditcard debit_card=creditcard gift_card=giftcard
 	data_set=dataset work_flow=workflow pass_word=password white_list=whitelist allow_list=allowlist
 	postal_code=zip zip_code=zip post_code=zip order_by=orderby sort_by=orderby group_by=orderby hand_off=handoff
-	working_directory=cwd work_dir=cwd due_date=duedate clean_up=cleanup roll_out=rollout sub_issue=subissue
-	port_forward=portforward port_forwarding=portforward take_screenshot=screenshot take_snapshot=snapshot
+	working_directory=cwd work_dir=cwd due_date=duedate clean_up=cleanup roll_out=rollout sub_issue=subissue take_screenshot=screenshot
+	take_snapshot=snapshot
 	sub_agent=agent source_code=code date_range=date time_range=date time_zone=timezone user_info=profile
 	shared_link=sharing share_link=sharing public_link=sharing sharing_link=sharing invite_link=invite
 	sql_query=sql user_information=profile user_profile=profile account_info=profile account_details=profile personal_info=profile
