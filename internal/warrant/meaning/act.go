@@ -15,11 +15,27 @@ func (r *reading) combine(said *speech, d tool.Definition) {
 		r.become(Read, "it names a figure, `"+r.thing+"`")
 	}
 	r.shift()
+	r.hear(said, d)
+}
+
+// hear lets the server's hint settle a verb of two readings: who says that it writes does
+// not only look, who says that it only reads makes no more than an answer.
+func (r *reading) hear(said *speech, d tool.Definition) {
+	switch {
+	case d.ReadOnly == nil:
+	case !*d.ReadOnly && r.act == Read && isDoubtful.has(r.verb):
+		r.become(Change, "its server says that it changes something")
+	case *d.ReadOnly && r.act == Create && isMaking.has(r.verb) && (said.act.mild() || said.act == Unknown) && said.alsoActs == "":
+		if !r.all.any(ofMoney | ofAccess | ofPeople | ofInfra | ofRuns | ofTouchy) {
+			r.become(Read, "its server says that it only reads")
+		}
+	}
 }
 
 // fromDescription lets the description speak where the name says nothing or could be read
 // in two ways, and where it tells of something graver.
 func (r *reading) fromDescription(said *speech, d tool.Definition) {
+	r.about, r.later = said.all, said.later
 	if r.of == 0 && said.thing != "" {
 		r.of, r.all = said.of, r.all|said.all
 		if r.thing == "" {
@@ -27,15 +43,20 @@ func (r *reading) fromDescription(said *speech, d tool.Definition) {
 		}
 	}
 	grave := isStrong.has(said.verb) && !said.asks
-	open := r.asks || isTrue(d.ReadOnly) || !said.act.mild() || r.act.mild()
+	open := r.asks || r.told || isTrue(d.ReadOnly) || !said.act.mild() || r.act.mild()
 	switch {
 	case said.act == r.act:
 		r.sure = r.sure || r.act != Unknown
-	case said.act == Unknown:
+	case said.first == r.act && r.act != Unknown && r.act != Read: // "set or remove it"
+		r.sure = true
+		if said.alsoActs == "" && isStrong.has(said.verb) {
+			said.alsoActs = said.verb
+		}
+	case said.act == Unknown, said.act == Read && !r.asks && said.says(r.verb): // "searches for a song and plays it"
 	case r.act == Unknown, !r.sure && open:
 		r.act, r.verb, r.sure = said.act, said.verb, true
 		r.why = "its description says `" + said.verb + "`"
-	case grave && r.act.mild():
+	case r.act.mild() && (grave || r.act == Read && said.first == Read && said.act != Grant): // "gets or sets it"
 		r.verb = said.verb
 		r.become(said.act, "but its description says `"+said.verb+"`")
 		if said.of != 0 {
@@ -67,122 +88,6 @@ func (r *reading) fromThings(d tool.Definition) {
 
 func hasNoun(list []string, w string) bool {
 	return slices.Contains(list, w)
-}
-
-// shift looks at what the act is done to: to create a payment is to pay.
-func (r *reading) shift() {
-	to := r.act
-	switch r.act {
-	case Create, Change:
-		to = r.shiftWrite()
-	case Send:
-		to = r.shiftSend()
-	case Pay:
-		to = r.shiftPay()
-	case Execute:
-		to = r.shiftExecute()
-	case Grant:
-		if r.of.any(ofMoney) && !r.of.any(ofAccess|ofPeople) {
-			to = Pay
-		} else if r.verb == "give" && !r.of.any(ofAccess|ofPeople) {
-			to = Send
-		}
-	case Delete:
-		if r.verb == "leave" && r.of.any(ofSpeech) {
-			to = Send
-		}
-	case Read:
-		to = r.shiftRead()
-	}
-	if to != r.act {
-		r.become(to, "done to `"+r.thing+"`")
-	}
-}
-
-// shiftRead knows what only looks like reading: goods are returned, a query can do
-// anything to a database, and an issue, an account or a door is opened.
-func (r *reading) shiftRead() Act {
-	switch {
-	case r.verb == "return" && r.all.any(ofMoney):
-		return Pay
-	case r.verb == "query" && r.all.any(ofInfra|ofRuns):
-		return Execute
-	case r.verb != "open" || r.of.any(ofWeb):
-		return Read
-	case r.of.any(ofAccess | ofPeople | ofMoney):
-		return Grant
-	case r.thing == "issue" || r.thing == "ticket" || r.thing == "discussion" || r.thing == "pullrequest" || r.thing == "mergerequest":
-		return Send
-	case r.of.any(ofOwn | ofOthers):
-		return Read
-	}
-	return Unknown
-}
-
-func (r *reading) shiftWrite() Act {
-	switch {
-	case isTidy.has(r.verb), hasNoun(r.nouns, "draft"), r.verb == "draft":
-		return r.act
-	case r.of.any(ofMoney) && !r.of.any(ofOwn), r.of == 0 && r.all.any(ofMoney):
-		return Pay
-	case r.of.any(ofAccess):
-		return Grant
-	case r.of.any(ofPeople) && (r.act == Create || r.verb == "set"):
-		return Grant
-	case r.act == Create && r.of.any(ofSpeech) && !r.of.any(ofOwn):
-		return Send
-	case r.act == Create && r.of.any(ofRuns) && (r.verb == "schedule" || !r.of.any(ofOwn|ofInfra|ofSettings)):
-		return Execute
-	case r.act == Change && isUnclear.has(r.verb):
-		return Change
-	}
-	return r.act
-}
-
-func (r *reading) shiftSend() Act {
-	switch {
-	case r.of.any(ofMoney) && !r.of.any(ofSpeech) && r.verb != "upload":
-		return Pay
-	case r.verb == "ask" && (r.thing == "user" || r.thing == "human"):
-		return Read // of the very person the agent works for
-	case hasNoun(r.nouns, "invitation"), hasNoun(r.nouns, "invite"):
-		return Grant
-	case r.verb == "call" && r.of.any(ofRuns|ofInfra|ofWeb), r.verb == "call" && r.thing == "":
-		return Execute
-	}
-	return Send
-}
-
-// shiftPay knows that calls and files are transferred too, and that a meeting is booked.
-func (r *reading) shiftPay() Act {
-	switch {
-	case r.of.any(ofMoney):
-		return Pay
-	case r.verb == "transfer" && r.of.any(ofAccess):
-		return Grant
-	case r.verb == "transfer" && r.of.any(ofSpeech|ofOwn|ofInfra|ofPeople|ofRuns) && r.thing != "account":
-		return Send
-	case (r.verb == "book" || r.verb == "reserve") && (r.thing == "meeting" || r.thing == "appointment" || r.thing == "event"):
-		return Create
-	case r.verb == "subscribe" && r.of.any(ofSpeech|ofOwn|ofWeb|ofInfra|ofOthers):
-		return Create
-	}
-	return Pay
-}
-
-// shiftExecute knows that a report is run without running anything of the caller's.
-func (r *reading) shiftExecute() Act {
-	switch {
-	case r.verb == "process" && r.of.any(ofMoney):
-		return Pay
-	case r.verb == "run" && r.of.any(ofInfo) && !r.all.any(ofRuns|ofInfra):
-		return Read
-	case (r.verb == "start" || r.verb == "stop" || r.verb == "resume") && r.of.any(ofOwn) && !r.of.any(ofInfra|ofRuns):
-		return Change
-	case r.verb == "activate" && r.of.any(ofAccess|ofPeople):
-		return Grant
-	}
-	return Execute
 }
 
 // gravity is that of the act done to this thing, parameters apart.

@@ -8,22 +8,27 @@ import (
 
 // speech is what a description's first sentence says.
 type speech struct {
-	act      Act
+	act      Act // of the verbs in front, the gravest
+	first    Act // of the first of them
 	verb     string
 	thing    string
 	of, all  class
-	asks     bool   // it sends a question and brings the answer
-	alsoActs string // a strong verb after an "and"
-	mentions class  // of every word of the whole description
+	asks     bool     // it sends a question and brings the answer
+	alsoActs string   // a strong verb after an "and"
+	words    []string // of the sentence
+	mentions class    // of every word of the whole description
+	later    bool     // it says that nothing is sent yet
 }
 
-// describe hears the leading verb of the first sentence and what it is done to. Praise
+// describe hears the leading verbs of the first sentence and what they are done to. Praise
 // ("safe", "read-only") is not heard.
 func describe(text string) *speech {
-	s := &speech{}
 	toks := sentence(text)
-	for _, w := range proseWords(text) {
+	s := &speech{words: toks}
+	said := proseWords(text)
+	for i, w := range said {
 		s.mentions |= nouns[singular(w)]
+		s.later = s.later || w == "not" && slices.ContainsFunc(said[i+1:min(i+3, len(said))], isSending.has)
 	}
 	i := 0
 	for i < len(toks) && isLead.has(toks[i]) && (verbs[toks[i]] == Unknown || i == 0 || toks[i-1] != "to") {
@@ -32,31 +37,101 @@ func describe(text string) *speech {
 	if i == len(toks) || i+1 < len(toks) && toks[i] == "read" && toks[i+1] == "only" {
 		return s
 	}
-	s.verb, s.act = verbOf(toks[i])
-	if s.act == Unknown {
-		s.verb = ""
+	last := s.leading(toks, i)
+	s.later = s.later || slices.Contains(toks[i:min(i+4, len(toks))], "draft") // "creates a draft of it"
+	s.object(toks[last+1:])
+	s.also(toks, i)
+	return s
+}
+
+// leading hears the verbs in front: one, or the gravest of a list of them. It returns the
+// place of the last one.
+func (s *speech) leading(toks []string, i int) int {
+	switch {
+	case isBundling.has(toks[i]):
+		s.bundled(toks[i+1:])
+		return i
+	case isDoing.has(toks[i]):
+		s.done(toks[i+1:])
+		return i
+	case toks[i] == "run" || toks[i] == "runs":
+		if s.done(toks[i+1:]); s.act == Read { // runs an aggregation
+			return i
+		}
+		s.verb, s.act = "", Unknown
 	}
-	s.object(toks[i+1:])
-	for j := i + 1; j+1 < len(toks); j++ {
-		// "adds and sends" are two acts, "adds and send" is not: the second is a noun
-		alike := strings.HasSuffix(toks[j+1], "s") == strings.HasSuffix(toks[i], "s")
-		if v, a := verbOf(toks[j+1]); alike && isJoin.has(toks[j]) && isStrong.has(v) && a != s.act {
-			s.alsoActs = v
+	last := i
+	for k := i; k < len(toks); k++ {
+		v, a := verbOf(toks[k])
+		if a == Unknown {
+			break
+		}
+		switch plain := !isNounToo.has(v) || isStrong.has(v); {
+		case k == i:
+			s.first, s.verb, s.act = a, v, a
+		case plain && gravest(s.act, a) != s.act:
+			s.verb, s.act = v, a
+		}
+		last = k
+		joined := false
+		for k+1 < len(toks) && (isJoin.has(toks[k+1]) || toks[k+1] == comma) {
+			joined, k = true, k+1
+		}
+		if !joined {
 			break
 		}
 	}
-	return s
+	return last
+}
+
+// bundled is for "manages notes: add, change or delete": the gravest of what it can do. What
+// names only reads stays open, because managing is more than that.
+func (s *speech) bundled(toks []string) {
+	for _, w := range toks {
+		v, a := verbOf(w)
+		base := v == w || strings.HasSuffix(w, "ing") // "updates" are things
+		if base && a != Read && !isLead.has(v) && gravest(s.act, a) != s.act {
+			s.verb, s.act = v, a
+		}
+	}
+}
+
+// done is for "performs a search": the act is in the noun.
+func (s *speech) done(toks []string) {
+	for _, w := range toks[:min(len(toks), 6)] {
+		if v, ok := nominals[singular(w)]; ok && gravest(s.act, verbs[v]) != s.act {
+			s.verb, s.act = v, verbs[v]
+		}
+	}
+}
+
+// also finds a strong verb later in the sentence. "Adds and sends" are two acts, "adds and
+// send" is not: the second is a noun. "By id or email" names two things.
+func (s *speech) also(toks []string, first int) {
+	for j := first + 1; j+1 < len(toks); j++ {
+		alike := strings.HasSuffix(toks[j+1], "s") == strings.HasSuffix(toks[first], "s")
+		v, a := verbOf(toks[j+1])
+		if !alike || !isJoin.has(toks[j]) || !isStrong.has(v) || a == s.act {
+			continue
+		}
+		if isNounToo.has(v) && (j+2 >= len(toks) || !isObjectLead.has(toks[j+2])) {
+			continue
+		}
+		s.alsoActs = v
+		return
+	}
 }
 
 // object is the noun the verb is followed by, up to a relation.
 func (s *speech) object(toks []string) {
 	open := true
-	for i, w := range toks[:min(len(toks), 12)] {
+	toks = toks[:min(len(toks), 12)]
+	for i, w := range toks {
 		n := singular(w)
 		if i < 6 && slices.Contains([]string{"request", "query", "question", "get"}, n) {
 			s.asks = true
 		}
-		if isRelation.has(w) || isJoin.has(w) {
+		if isRelation.has(w) || isJoin.has(w) || w == comma {
 			open = open && s.thing == ""
 			continue
 		}
@@ -65,23 +140,69 @@ func (s *speech) object(toks []string) {
 			s.thing, s.of = n, nouns[n]
 		}
 	}
+	if slices.ContainsFunc(toks, isStatement.has) { // an INSERT query is no question
+		s.asks = false
+	}
 }
 
-// sentence is the first one, in words; bounded, because nobody says later what a tool does.
+// says reports whether a verb stands after an "and" in the sentence, in any form.
+func (s *speech) says(verb string) bool {
+	for i := 1; i < len(s.words); i++ {
+		if v, a := verbOf(s.words[i]); a != Unknown && v == verb && isJoin.has(s.words[i-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// comma stands for what parts the members of a list.
+const comma = ","
+
+// sentence is the first one, in words and commas; bounded, because nobody says later what a
+// tool does.
 func sentence(text string) []string {
-	text = strings.TrimSpace(text)
+	text = unlabelled(strings.TrimSpace(text))
 	for i, r := range text {
 		if r == '\n' && i > 0 && strings.HasPrefix(text[i+1:], "\n") || (r == '.' || r == '!' || r == ';') && endsSentence(text[i+1:]) {
 			text = text[:i]
 			break
 		}
 	}
-	w := proseWords(text)
+	w := listWords(text)
 	return join(w[:min(len(w), 60)])
+}
+
+// unlabelled leaves out a heading such as "Purpose:" or "Calendar |".
+func unlabelled(text string) string {
+	i := strings.IndexAny(text, ":|")
+	if i < 0 || i > 24 || len(text) == i+1 {
+		return text
+	}
+	label := proseWords(text[:i])
+	verb := slices.ContainsFunc(label, func(w string) bool { _, a := verbOf(w); return a != Unknown })
+	if len(label) == 0 || len(label) > 2 || verb {
+		return text
+	}
+	return strings.TrimLeft(text[i+1:], "* \t\n")
 }
 
 func endsSentence(rest string) bool { return rest == "" || unicode.IsSpace(rune(rest[0])) }
 
+// listWords are the words of a text, with the commas between them.
+func listWords(text string) []string {
+	var out []string
+	for piece := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '/' }) {
+		if len(out) > 0 {
+			out = append(out, comma)
+		}
+		out = append(out, proseWords(piece)...)
+	}
+	return out
+}
+
+// proseWords are the words of a text in lower case.
 func proseWords(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }

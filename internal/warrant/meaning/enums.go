@@ -97,13 +97,15 @@ const (
 	Money
 	Code
 	Text
+	Audience // people nobody can list: anyone, the public
 )
 
-var kindNames = []string{"none", "email", "url", "host", "iban", "phone", "path", "id", "person", "date", "money", "code", "text"}
+var kindNames = []string{"none", "email", "url", "host", "iban", "phone", "path", "id", "person", "date", "money",
+	"code", "text", "audience"}
 
 // kindWords are for people.
 var kindWords = []string{"", "e-mail address", "URL", "host", "bank account", "phone number", "file path", "id",
-	"person or group", "date or time", "sum of money", "program text", "text"}
+	"person or group", "date or time", "sum of money", "program text", "text", "audience"}
 
 // String is the word for it.
 func (k Kind) String() string { return word(kindNames, uint8(k)) }

@@ -30,6 +30,14 @@ func why(p *Param, f *field) string {
 	if p.Object {
 		b.WriteString(", the thing acted on")
 	}
+	for _, more := range []struct {
+		is   bool
+		text string
+	}{{p.Chooses, ", which chooses what is done"}, {p.Decides, ", which decides"}, {p.Writes, ", a place it writes to"}} {
+		if more.is {
+			b.WriteString(more.text)
+		}
+	}
 	return b.String()
 }
 

@@ -49,7 +49,7 @@ func (c class) any(of class) bool { return c&of != 0 }
 var (
 	verbs = verbTable()
 	nouns = nounTable()
-	twins = twinTable()
+	twins = pairs(phrases)
 
 	isNounToo    = wordSet(nounsToo)
 	isStrong     = wordSet(strongVerbs)
@@ -61,8 +61,25 @@ var (
 	isSkipped    = wordSet(skippedWords)
 	isLead       = wordSet(leadWords)
 	isWhole      = wordSet(wholeWords)
+	isBundling   = wordSet(bundlingWords)
+	isDoing      = wordSet(doingWords)
+	isStatement  = wordSet(statementWords)
+	isObjectLead = wordSet(objectLeads)
+	nominals     = pairs(nominalForms)
+	isDoubtful   = wordSet(doubtfulReads)
+	isMaking     = wordSet(makingVerbs)
+	isChosen     = wordSet(chosenThings)
+	isWatched    = wordSet(watchedThings)
+	isPulled     = wordSet(pulledThings)
+	isFiled      = wordSet(filedThings)
+	isClaim      = wordSet(claimThings)
+	isSending    = wordSet("send sent publish published deliver delivered")
 	isReaching   = wordSet("browse navigate crawl scrape goto visit curl wget")
 	commandWords = wordSet(commandNames)
+
+	// isClient are programs that are told what to do, isInterpreter such as run what they are given.
+	isClient      = wordSet("kubectl docker node")
+	isInterpreter = wordSet("ssh bash shell sh zsh terminal powershell repl python sudo")
 )
 
 func verbTable() map[string]Act {
@@ -98,9 +115,10 @@ func nounTable() map[string]class {
 	return t
 }
 
-func twinTable() map[string]string {
+// pairs reads a list of from=to.
+func pairs(list string) map[string]string {
 	t := map[string]string{}
-	for p := range strings.FieldsSeq(phrases) {
+	for p := range strings.FieldsSeq(list) {
 		from, to, _ := strings.Cut(p, "=")
 		t[from] = to
 	}

@@ -42,11 +42,14 @@ type Meaning struct {
 // Param is what one parameter is for. A list of plain values has the path of the list;
 // a field of the objects in a list is `list[].field`.
 type Param struct {
-	Path   string `json:"path"`
-	Role   Role   `json:"role"`
-	Kind   Kind   `json:"kind"`
-	Object bool   `json:"object,omitempty"` // it names the thing that the act is done to
-	Why    string `json:"why"`
+	Path    string `json:"path"`
+	Role    Role   `json:"role"`
+	Kind    Kind   `json:"kind"`
+	Object  bool   `json:"object,omitempty"`  // it names the thing that the act is done to
+	Chooses bool   `json:"chooses,omitempty"` // its value names the act: see Choice
+	Decides bool   `json:"decides,omitempty"` // a decision, a permission, who may see it, force
+	Writes  bool   `json:"writes,omitempty"`  // a place on the disk that the call writes to
+	Why     string `json:"why"`
 }
 
 // Of understands a definition. It never fails: what it cannot read it does not know.
@@ -64,7 +67,7 @@ func Of(d tool.Definition) *Meaning {
 	for i := range fields {
 		m.Params[i] = m.param(&fields[i])
 	}
-	if m.redirect(&r) { // what the parameters say of the act changes what they are for
+	if m.correct(&r, fields, said, d) { // what the parameters say of the act changes what they are for
 		for i := range fields {
 			m.Params[i] = m.param(&fields[i])
 		}
@@ -89,41 +92,6 @@ func bounded(s string, n int) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// redirect lets the parameters correct the act, only ever to a graver one.
-func (m *Meaning) redirect(r *reading) bool {
-	if m.Act == Execute || m.Act == Pay {
-		return false
-	}
-	var money, account, command, method, address string
-	for _, p := range m.Params {
-		last := lastName(p.Path)
-		switch {
-		case p.Role == Command && commandWords.has(last):
-			command = p.Path
-		case p.Role == Amount && p.Kind == Money:
-			money = p.Path
-		case p.Role == Target && (p.Kind == IBAN || strings.Contains(last, "account")):
-			account = p.Path
-		case p.Role == Target && p.Kind == URL:
-			address = p.Path
-		case last == "method" || last == "verb" || last == "http_method":
-			method = p.Path
-		}
-	}
-	switch {
-	case command != "" && m.Act != Send && m.Act != Delete:
-		r.become(Execute, "`"+command+"` is a command")
-	case money != "" && account != "" && m.Act != Read:
-		r.become(Pay, "`"+money+"` and `"+account+"` make a payment")
-	case method != "" && address != "" && (m.Act == Read || m.Act == Unknown):
-		r.become(Send, "`"+method+"` chooses what is done at `"+address+"`")
-	default:
-		return false
-	}
-	m.Act = r.act
-	return true
-}
-
 // weigh derives gravity and what the tool is, once act and parameters are known.
 func (m *Meaning) weigh(r *reading, said *speech, d tool.Definition) {
 	m.Bare = r.gravity()
@@ -132,7 +100,15 @@ func (m *Meaning) weigh(r *reading, said *speech, d tool.Definition) {
 		m.Bare, m.Gravity = High, High
 		r.add("its description also says `" + said.alsoActs + "`")
 	}
+	if r.orders != "" && m.Act == Read {
+		m.Bare, m.Gravity = High, High
+		r.add("`" + r.orders + "` may do more than ask")
+	}
 	m.hints(r, d)
+	if m.Act.mild() && m.Act != Read && m.books() && m.Bare != High {
+		m.Bare, m.Gravity = High, High
+		r.add("it books sums of money")
+	}
 	for i := range m.Params {
 		p := &m.Params[i]
 		switch {
@@ -142,6 +118,12 @@ func (m *Meaning) weigh(r *reading, said *speech, d tool.Definition) {
 		case p.Role == Credential && (m.Act == Create || m.Act == Change) && m.Bare != High:
 			m.Bare, m.Gravity = High, High
 			r.add("`" + p.Path + "` is a credential")
+		case m.Act == Read && p.Role == Credential && m.Bare != High && personal(p.Path):
+			m.Bare, m.Gravity = High, High
+			r.add("`" + p.Path + "` is a secret of the user's")
+		case m.Act == Read && p.Writes && m.Gravity == None:
+			m.Gravity = Low
+			r.add("`" + p.Path + "` is a place it writes to")
 		case p.Role == Target && (p.Kind == URL || p.Kind == Host):
 			m.Reaches = m.Reaches || m.Act != Delete && m.Act != Grant
 		}
@@ -168,6 +150,18 @@ func (m *Meaning) hints(r *reading, d tool.Definition) {
 		m.Bare, m.Gravity = Low, Low
 		r.add("its server says that it changes something")
 	}
+}
+
+// books reports whether sums go to accounts of a ledger.
+func (m *Meaning) books() bool {
+	sum := slices.ContainsFunc(m.Params, func(p Param) bool { return p.Role == Amount && p.Kind == Money })
+	return sum && slices.ContainsFunc(m.Params, func(p Param) bool { return strings.Contains(lastName(p.Path), "account") })
+}
+
+// personal secrets are the user's own, and not the key of a service.
+func personal(path string) bool {
+	n := nameOf(path)
+	return isPersonal.has(n.head)
 }
 
 func isTrue(b *bool) bool { return b != nil && *b }

@@ -7,15 +7,19 @@ import (
 
 // reading is what has been understood of a tool so far.
 type reading struct {
-	act   Act
-	verb  string
-	sure  bool     // the verb can hardly be anything else
-	thing string   // what the act is done to, singular
-	nouns []string // all things named, singular
-	of    class    // of thing
-	all   class    // of all things named
-	why   string
-	asks  bool // the name ends like a question: share price, order history
+	act    Act
+	verb   string
+	sure   bool     // the verb can hardly be anything else
+	thing  string   // what the act is done to, singular
+	nouns  []string // all things named, singular
+	of     class    // of thing
+	all    class    // of all things named
+	why    string
+	asks   bool   // the name ends like a question: share price, order history
+	orders string // the parameter that takes a question in a language that can do more
+	about  class  // of what the description says it is done to
+	later  bool   // what is made is not sent yet, says the description
+	told   bool   // the act is that of a program, which its description may tell
 }
 
 func (r *reading) add(why string) {
@@ -35,14 +39,22 @@ func (r *reading) become(a Act, why string) {
 func readName(name string) reading {
 	last, context := segments(name)
 	toks := words(last)
+	if web, ok := webVerb(toks); ok {
+		r := reading{act: web, verb: toks[1], sure: web == Read || web == Delete, why: "`" + toks[1] + "` in its name"}
+		r.things(toks, 1)
+		return r
+	}
+	program, toks := programs(toks)
 	at := findVerb(toks)
+	told := at.i < 0 && len(program) > 0 // docker_events: the program alone does not say what it is told
+	context = append(context, program...)
 	if at.i < 0 && len(context) > 0 {
 		toks, context = join(append(slices.Clone(context), toks...)), nil
 		at = findVerb(toks)
 	}
-	r := reading{sure: at.sure}
+	r := reading{sure: at.sure && !told, told: told}
 	if at.i >= 0 {
-		r.verb, r.act = toks[at.i], verbs[toks[at.i]]
+		r.verb, r.act = toks[at.i], actOf(toks[at.i])
 		r.why = "`" + r.verb + "` in its name"
 	}
 	r.asks = endsAsInfo(toks)
@@ -67,75 +79,6 @@ func segments(name string) (last string, context []string) {
 		}
 	}
 	return name[i+1:], context
-}
-
-// place is where the verb of a name stands; -1 for nowhere.
-type place struct {
-	i    int
-	sure bool
-}
-
-// findVerb looks first, last, then between: create_note, note_create, notes_create_copy.
-func findVerb(toks []string) place {
-	var first, plain = -1, -1 // any verb, one that is no noun
-	for i, w := range toks {
-		if verbs[w] == Unknown {
-			continue
-		}
-		if first < 0 {
-			first = i
-		}
-		if plain < 0 && !isNounToo.has(w) {
-			plain = i
-		}
-	}
-	switch {
-	case first < 0:
-		return place{i: -1}
-	case first == 0 && plain == 0:
-		return place{graver(toks, 0), true}
-	case first == 0 && leadsObject(toks):
-		return place{graver(toks, 0), verbs[toks[0]] == Read || isStrong.has(toks[0])}
-	case plain >= 0:
-		return place{graver(toks, plain), true}
-	case first > 0 && first < len(toks)-1 && !endsAsInfo(toks):
-		return place{graver(toks, first), false}
-	}
-	return place{first, false}
-}
-
-// leadsObject tells "list files" and "post message" from "book search" and "order status": a
-// word that may be a noun is the verb where a thing, and no other verb, follows.
-func leadsObject(toks []string) bool {
-	if len(toks) < 2 || endsAsInfo(toks) {
-		return false
-	}
-	return !slices.ContainsFunc(toks[1:], func(w string) bool { return verbs[w] != Unknown && !isNounToo.has(w) })
-}
-
-func endsAsInfo(toks []string) bool {
-	last := len(toks) - 1 // a status is posted, a price is not
-	return last > 0 && nouns[singular(toks[last])].any(ofFigures) && (toks[last] != "status" || toks[0] != "post")
-}
-
-// graver follows "and" to a graver verb, and hears a strong one at the end. One that may be
-// a noun does not hide another before it: get_send_transfer sends.
-func graver(toks []string, at int) int {
-	act := verbs[toks[at]]
-	if !act.mild() {
-		return at
-	}
-	end := len(toks) - 1
-	for end > at && isStrong.has(toks[end]) && isNounToo.has(toks[end]) {
-		end--
-	}
-	for i := at + 1; i < len(toks); i++ {
-		joined := isJoin.has(toks[i-1]) && verbs[toks[i]] > act
-		if joined || i == end && isStrong.has(toks[i]) {
-			return graver(toks, i)
-		}
-	}
-	return at
 }
 
 // things finds what the act is done to: the last word before a relation ("user" in

@@ -47,6 +47,7 @@ lookup_host: hostname = target host; ip_address = target host
 run_program: command = command code; cwd = selector path!; args = command code; env = unknown none; server_url = target url
 run_program: sql = command code; country_code = selector none!; verification_code = credential none; pythonCode = command code
 create_snippet: code = content code; name = content text; language = control none; link = content url
+attach_snippet: file_url = target url; snippet_id = selector id!
 create_appointment: attendees = target person; location = content text; start = content date; title = content text
 create_appointment: invitees[0].email = target email; items[2].file_id = selector id
 unsubscribe_letters: url = target url; target_name = selector person!

@@ -25,6 +25,8 @@ type field struct {
 	format string
 	about  []string // words of its description, singular
 	fixed  bool     // its values are listed
+	values []string // those of them that are text, a few
+	needed bool     // a call must have it
 }
 
 // schemaFields lists the leaves of a JSON Schema in the order of their paths. What cannot
@@ -56,13 +58,18 @@ func (w *walker) properties(node any, prefix string, depth int) bool {
 			names = append(names, name)
 		}
 		slices.Sort(names)
+		needed, _ := m["required"].([]any)
 		for _, name := range names {
 			found = true
 			path := name
 			if prefix != "" {
 				path = prefix + "." + name
 			}
+			at := len(w.out)
 			w.place(props[name], path, depth+1)
+			if slices.Contains(needed, any(name)) && len(w.out) == at+1 {
+				w.out[at].needed = true
+			}
 		}
 	})
 	return found
@@ -145,11 +152,11 @@ func (f *field) hear(m map[string]any) {
 	if s, ok := m["format"].(string); ok && f.format == "" {
 		f.format = strings.ToLower(bounded(s, maxName))
 	}
-	if _, ok := m["enum"]; ok {
-		f.fixed = true
+	if list, ok := m["enum"]; ok {
+		f.listed(list)
 	}
-	if _, ok := m["const"]; ok {
-		f.fixed = true
+	if one, ok := m["const"]; ok {
+		f.listed([]any{one})
 	}
 	if s, ok := m["description"].(string); ok && len(f.about) < 80 {
 		list := proseWords(bounded(s, 400))
@@ -158,6 +165,20 @@ func (f *field) hear(m map[string]any) {
 		}
 	}
 }
+
+// listed takes the values of an enumeration.
+func (f *field) listed(values any) {
+	f.fixed = true
+	list, _ := values.([]any)
+	for _, v := range list {
+		if s, ok := v.(string); ok && len(f.values) < maxValues {
+			f.values = append(f.values, bounded(s, maxName))
+		}
+	}
+}
+
+// maxValues of an enumeration are looked at.
+const maxValues = 64
 
 func shapeOf(t string) shape {
 	switch t {

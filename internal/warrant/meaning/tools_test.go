@@ -115,7 +115,7 @@ git_diff | | read none source
 list_commits | | read none source
 fork_repository | | create low
 trigger_pipeline | | execute high source sink
-rerun_failed_jobs | | unknown high source sink
+rerun_failed_jobs | | execute high source sink
 create_release | | create high sink
 add_deploy_key | | grant high sink
 comment_on_issue | | send high sink
@@ -124,7 +124,7 @@ start_instance | | execute high source sink
 scale_cluster | | execute high source sink
 delete_bucket | | delete high sink
 create_api_key | | grant high sink
-attach_policy | | unknown high source sink
+attach_policy | | change high sink
 list_instances | | read none source
 put_object | | change high sink
 rotate_secret | | grant high sink

@@ -5,6 +5,16 @@ import "strings"
 // refine lets the value speak where name and schema did not name somebody: an address is
 // one whatever the parameter is called.
 func (m *Meaning) refine(p Param, value any) Param {
+	if s, ok := value.(string); ok {
+		switch {
+		case p.Decides && m.Act != Delete && isAudience(s):
+			p.Role, p.Kind, p.Why = Target, Audience, lookWhy[Audience]
+			return p
+		case (p.Role == Amount || p.Role == Unclear) && looksID(s):
+			p.Role, p.Kind, p.Object, p.Why = Selector, ID, m.Act != Read, lookWhy[ID]
+			return p
+		}
+	}
 	switch p.Role {
 	case Unclear, Selector, Control:
 	default:
@@ -32,6 +42,39 @@ var lookWhy = map[Kind]string{
 	URL:   "a target: its value is a URL",
 	IBAN:  "a target: its value is a bank account",
 	Phone: "a target: its value is a phone number",
+
+	Audience: "a target: its value is an audience",
+	ID:       "a selector: its value looks like an id",
+}
+
+// isAudience reports whether a value stands for people nobody can list.
+func isAudience(s string) bool {
+	for _, w := range audiences {
+		if strings.EqualFold(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// looksID wants letters and digits together in one word, as keys of records have them: a
+// prefix and a run of both, or a run that is hexadecimal.
+func looksID(s string) bool {
+	if len(s) < 10 || len(s) > 128 {
+		return false
+	}
+	letters, digits := 0, 0
+	for _, c := range []byte(s) {
+		switch {
+		case isDigit(c):
+			digits++
+		case isAlpha(c):
+			letters++
+		case c != '_' && c != '-' && c != ':':
+			return false
+		}
+	}
+	return digits >= 2 && letters >= 2 && !looksIBAN(s)
 }
 
 // kindOf is the look of a value; of a list, that of the first that looks like somebody.

@@ -12,34 +12,38 @@ const (
 		predict recommend suggest classify rank filter explain identify determine measure crawl scrape navigate visit
 		goto snapshot screenshot capture transcribe recall obtain pull wait scroll hover collect enumerate
 		poll observe review audit listen trace dump select examine consult return provide tell access
-		verify lint diff curl wget`
+		verify lint diff curl wget assess
+		aggregate`
 	// verbsCompute only work on what they are given.
 	verbsCompute = `calculate compute convert parse translate estimate validate think reason sum round hash
-		tokenize tokenise normalize normalise solve`
+		tokenize tokenise normalize normalise solve subtract multiply divide approximate interpolate
+		proofread visualize visualise encode decode`
 	verbsCreate = `create add new make generate insert save store draft schedule note remember memorize memorise
 		record import log init initialize initialise clone duplicate copy fork prepare bookmark setup design
-		sketch plan backup export scaffold`
+		sketch plan backup export scaffold compose ingest seed populate enqueue mint draw`
 	verbsChange = `append update edit modify change set rename move replace patch put toggle mark flag star unstar label unlabel tag
 		untag archive unarchive pin unpin reschedule adjust configure apply merge rebase commit complete
 		finish close reopen resolve snooze mute unmute turn switch enable disable increase decrease raise lower resize
 		crop rotate restore revert undo redo rollback sync refresh upsert extend play pause skip shuffle dim write
 		click tap press fill type drag interact control reorder sort categorize categorise organize organise
 		rewrite overwrite amend customize customise override alter reset upgrade downgrade migrate follow unfollow
-		lock arm postpone format checkin correct fix refactor tweak favorite favourite`
+		lock arm postpone format checkin correct fix refactor tweak favorite favourite dismiss unwatch prioritize prioritise
+		cordon uncordon disconnect acknowledge transition ignore hide unhide
+		attach annotate revise repair bump stage stash squash fulfill silence ack join focus maximize minimize`
 	verbsDelete = `delete remove erase destroy drop purge clear cancel revoke unsubscribe discard trash wipe truncate
-		uninstall kill terminate shutdown unlink rm del deactivate ban block kick leave prune disconnect evict expel
-		suspend abort detach unregister rescind void annul empty dismiss unshare`
+		uninstall kill terminate shutdown unlink rm del deactivate ban block kick leave prune evict expel
+		suspend abort detach unregister rescind void annul empty unshare cleanup drain flush expire retire quarantine`
 	verbsSend = `send reply forward post publish email mail message text sms tweet retweet repost notify broadcast announce
 		submit dispatch deliver push dm call dial phone contact comment respond answer emit transmit relay alert remind
 		report request react like upvote downvote vote rate endorse sign fax accept confirm reject decline rsvp
-		upload compose whisper handoff escalate ask petition nudge greet ring page followup
-		advertise syndicate`
+		upload whisper handoff escalate ask petition nudge greet ring page followup
+		advertise syndicate warn`
 	verbsPay = `pay transfer buy purchase order book reserve rent charge refund donate tip wire checkout withdraw deposit trade
 		sell invest bid bet subscribe renew settle topup redeem hire stake swap exchange invoice bill borrow lend
 		rebook remit repay prepay reimburse payout spend lease sponsor`
 	verbsExecute = `execute exec run eval evaluate invoke launch trigger deploy start restart reboot stop install spawn build compile
 		test provision scale ssh bash shell sh zsh terminal powershell repl python node kubectl docker sudo process
-		activate simulate delegate resume automate`
+		activate simulate delegate resume automate rollout retry inject mount`
 	verbsGrant = `grant share invite allow authorize authorise permit approve promote demote give enroll enrol elevate impersonate
 		whitelist allowlist trust expose unlock disarm connect link login logout signin signup signout authenticate register
 		assign reassign admit entitle empower unblock`
@@ -53,16 +57,33 @@ const nounsToo = `book order post share run report email mail message text call 
 	schedule track monitor copy fork commit patch audit query select sort type press flag pin exchange deposit control
 	snapshot screenshot capture push pull link design refund subscribe format play fill switch turn set drop
 	import export poll scale tail sum hash round sign trust permit reason ring lock rent swap ping store
-	bookmark shell terminal bash recall visit put upload download click leave load clear return diff`
+	bookmark shell terminal bash recall visit put upload download click leave load clear return diff broadcast
+	rollout transition stage join focus draw mint seed mount`
 
 // strongVerbs mean what they say wherever they stand, also at the end of a name or after
 // an "and" in a description.
 const strongVerbs = `send delete remove pay transfer purchase buy execute grant invite publish forward erase destroy purge revoke
-	cancel wire email notify broadcast share withdraw deploy post reply wipe submit donate`
+	cancel wire email notify broadcast share withdraw deploy post reply wipe submit donate trigger upload install overwrite`
 
 // tidyVerbs only put the user's own things in order, whatever the things are.
 const tidyVerbs = `mark flag star unstar label unlabel tag untag archive unarchive pin unpin snooze mute unmute move sort
 	categorize categorise organize organise bookmark favorite favourite reorder`
+
+// doubtfulReads look at something or do something to it; makingVerbs make an answer or a thing.
+const (
+	doubtfulReads = `open watch monitor track capture collect pull load select return provide access review verify download`
+	makingVerbs   = `generate make prepare compose design sketch plan export`
+)
+
+// Things that make another act of a verb: one is selected for good, watched for news of it,
+// pulled over what is there, filed with somebody, or asks for money without moving any.
+const (
+	chosenThings  = `option dropdown checkbox radio plan seat element button tab context`
+	watchedThings = `repository repo issue thread pullrequest mergerequest discussion card board ticket project channel topic list`
+	pulledThings  = `git branch repository repo image change code commit model container docker`
+	filedThings   = `issue ticket discussion pullrequest mergerequest`
+	claimThings   = `invoice quote estimate`
+)
 
 // unclearActs do something whose effect depends on what is on the screen.
 const unclearActs = `click tap press fill type drag interact`
@@ -86,7 +107,8 @@ const (
 	nounsSpeech = `message email mail sms post tweet comment reply dm issue ticket announcement notification pullrequest mergerequest
 		discussion thread newsletter campaign response answer feedback complaint application review survey letter
 		fax chat conversation article blog advertisement ad listing petition testimonial story
-		call phonecall voicemail poll text reaction vote question proposal offer webpage website site news`
+		call phonecall voicemail poll text reaction vote question proposal offer webpage website site news broadcast
+		gist paste`
 	nounsAccess = `role permission access password passcode passphrase credential secret token apikey key webhook forwarding acl
 		firewall mfa 2fa totp admin administrator owner ownership ssh certificate beneficiary payee delegate integration
 		oauth invitation invite privilege scope session login authentication authorization door gate garage safe vault
@@ -99,7 +121,7 @@ const (
 		personal address identity autoforward privacy automation recovery mode default`
 	nounsInfra = `server instance cluster vm container lambda pipeline deployment database schema bucket volume network machine
 		node pod stack resource infrastructure release production package dependency system
-		vpc subnet balancer topic queue index table migration replica`
+		vpc subnet balancer topic queue index table migration replica namespace kubectl docker helm kubernetes manifest`
 	nounsRuns = `command script job cron crontab workflow program code shell process macro routine agent daemon action
 		automation sql query statement binary test tests suite build playbook`
 	nounsOwn = `git draft note reminder label tag todo bookmark playlist cart basket wishlist alarm timer favorite favourite folder
@@ -144,10 +166,11 @@ const phrases = `check_in=checkin check_out=checkout log_in=login log_out=logout
 	file_name=filename user_name=username phone_call=phonecall credit_card=creditcard debit_card=creditcard gift_card=giftcard
 	data_set=dataset work_flow=workflow pass_word=password white_list=whitelist allow_list=allowlist
 	postal_code=zip zip_code=zip post_code=zip order_by=orderby sort_by=orderby group_by=orderby hand_off=handoff
-	working_directory=cwd work_dir=cwd due_date=duedate take_screenshot=screenshot take_snapshot=snapshot
+	working_directory=cwd work_dir=cwd due_date=duedate clean_up=cleanup roll_out=rollout sub_issue=subissue take_screenshot=screenshot
+	take_snapshot=snapshot
 	sub_agent=agent source_code=code date_range=date time_range=date time_zone=timezone user_info=profile
 	shared_link=sharing share_link=sharing public_link=sharing sharing_link=sharing invite_link=invite
-	sql_query=sql 	user_information=profile user_profile=profile account_info=profile account_details=profile personal_info=profile
+	sql_query=sql user_information=profile user_profile=profile account_info=profile account_details=profile personal_info=profile
 	personal_information=profile str_replace=replace post_office=postoffice status_code=statuscode share_price=price`
 
 // wholeWords are not made of the two words they seem to be made of.
@@ -156,68 +179,29 @@ const wholeWords = `payload runbook checklist playlist postcard passport postoff
 	printer texture context pretext mailbox mailing callee caller ordering testing runner listener postscript booklet
 	payroll paycheck payslip payee payer copyright notebook notepad logbook filename filepath username hostname timestamp`
 
-// Words of parameters.
-const (
-	paramsCredential = `password passwd passphrase passcode pwd secret token apikey pin otp credential cvv cvc mfa 2fa totp
-		jwt cookie bearer auth authorization creditcard ssn`
-	// paramsPaging turn a token into a place in a list.
-	paramsPaging  = `page next cursor continuation sync max min limit num count resume pagination previous prev budget`
-	paramsCommand = `command cmd shell script sql code javascript js python program expression statement bash powershell argv
-		entrypoint snippet function macro formula lua`
-	// commandNames make any tool that takes them a tool that runs something.
-	commandNames = `command cmd shell script sql shell_command bash_command sql_query bash powershell command_line python_code`
-	// codeNotRun before the word code mean something else.
-	codeNotRun = `country zip currency language lang promo status error area discount coupon postal product airport region iata swift bar sort
-		state city booking confirmation tracking reference exit response referral ticket hs color`
-	paramsContent = `body text message content subject title description note comment caption summary html markdown headline detail
-		remark memo reply data payload prompt instruction question answer patch diff value bio signature greeting feedback
-		reason str string story tweet post input document article section paragraph line
-		attachment image photo video media context thought observation agenda transcript cell street city location country
-		zip state passenger label tag category status
-		quote purpose header footer argument result annotation event item task todo
-		abstract bulletpoint footnote`
-	paramsSelector = `id uuid guid key name query q search filter keyword term pattern path file filename filepath folder directory dir
-		index position row column cell range start end date day time month year city country location category tag label
-		topic status number no ref reference slug branch commit sha repo repository project org organization table database
-		collection bucket object selector xpath element symbol ticker origin departure arrival hotel restaurant flight
-		company product airline cwd root glob line node since before after until deadline duedate duration when datetime
-		timestamp event entry resource zip state region area street genre brand list notebook sheet
-		workspace space board parent owner author sender from source thread message cuisine title
-		artist album song track device zone property task item document namespace field ticket issue order
-		booking reservation vehicle car itinerary seat cabin room class menu dish pr
-		pullrequest job week weekday hour minute period season`
-	paramsAmount = `amount price total sum cost fee quantity qty budget tip salary unit share stake bid payment
-		donation deposit subtotal money balance night`
-	paramsControl = `limit max min offset page size format sort orderby sortorder lang language locale timezone timeout verbose recursive force
-		mode type level priority color colour width height currency cursor encoding unit n depth version method
-		temperature k top strategy style theme visibility permission role access scope privilege order direction
-		flag option enabled disabled interval frequency retry count step brightness volume dryrun delay port
-		recurrence recurring repeat confirm confirmed importance sensitivity quality resolution precision radius rating
-		star statuscode operation action background multiline threshold padding`
-	controlPrefixes = `is has include exclude should enable disable use allow max min num skip only dry`
-)
-
-// Who and where a parameter can name, by the look of it.
-const (
-	targetEmail  = `email mail cc bcc mailto`
-	targetURL    = `url uri link href endpoint webhook website webpage callback site feed`
-	targetHost   = `host hostname domain server ip nameserver gateway registry`
-	targetIBAN   = `iban account bic swift routing wallet accountnumber`
-	targetPhone  = `phone mobile telephone msisdn fax whatsapp`
-	targetPerson = `recipient to participant attendee invitee guest member collaborator assignee reviewer payee beneficiary user
-		username contact person people friend receiver addressee audience subscriber follower employee who customer
-		merchant vendor seller payer handle nickname mention supplier landlord creditor group team party`
-	targetPlace = `channel room chat conversation destination dest mailbox address forum subreddit inbox queue
-		dm`
-	// Nouns of the sender's own side are not whom the act reaches.
-	ownSide = `from sender source origin my own author owner self payer debit creator`
-	// aimWords say that what goes with them is whom the act reaches.
-	aimWords = `to recipient destination dest target receiver payee beneficiary forward invite notify cc bcc share`
-	// streetWords are an address that no message goes to.
-	streetWords = `street postal home residential mailing physical billing city building`
-)
-
 // leadWords open a description without saying anything yet.
 const leadWords = `be this tool function that which to used use can will you lets let allows allow enables enable the agent user users a an
 	helper api endpoint useful for when automatically simply safely quickly command method operation it is utility model
 	assistant your in order help helps us client mcp server`
+
+// Words that open a description and leave the act to what follows: "manages notes: add or
+// delete them", "performs a search".
+const (
+	bundlingWords = `manage manages managing manager administer administers handle handles`
+	doingWords    = `perform performs conduct conducts initiate initiates facilitate facilitates undertake undertakes`
+)
+
+// nominalForms are nouns that are acts, with their verbs.
+const nominalForms = `search=search lookup=lookup query=query sql=query analysis=analyze calculation=calculate computation=compute
+	comparison=compare conversion=convert translation=translate estimation=estimate validation=validate
+	inspection=inspect research=search aggregation=aggregate
+	deletion=delete removal=remove cancellation=cancel modification=modify update=update creation=create insertion=insert
+	payment=pay purchase=buy transfer=transfer refund=refund booking=book reservation=reserve transaction=pay
+	deployment=deploy execution=execute installation=install restart=restart playback=play upload=upload
+	publication=publish submission=submit registration=register approval=approve`
+
+// statementWords are what changes a database, in the words of its language.
+const statementWords = `insert update delete drop alter truncate create merge write ddl dml`
+
+// objectLeads are words that follow a verb and not a noun.
+const objectLeads = `the a an it them this that these those all any every each everyone everybody their its his her your`

@@ -1,0 +1,171 @@
+package meaning
+
+import (
+	"slices"
+	"strings"
+)
+
+// shift looks at what the act is done to: to create a payment is to pay.
+func (r *reading) shift() {
+	to := r.act
+	switch r.act {
+	case Create, Change:
+		to = r.shiftWrite()
+	case Send:
+		to = r.shiftSend()
+	case Pay:
+		to = r.shiftPay()
+	case Execute:
+		to = r.shiftExecute()
+	case Grant:
+		to = r.shiftGrant()
+	case Delete:
+		if r.verb == "leave" && r.of.any(ofSpeech) {
+			to = Send
+		}
+	case Read:
+		to = r.shiftRead()
+	}
+	if to != r.act {
+		r.become(to, "done to `"+r.thing+"`")
+	}
+}
+
+// shiftRead knows what only looks like reading: goods are returned, money is collected, an
+// option is selected, a card is watched, and an issue, an account or a door is opened.
+func (r *reading) shiftRead() Act {
+	switch r.verb {
+	case "return":
+		if r.all.any(ofMoney) {
+			return Pay
+		}
+	case "query":
+		if r.all.any(ofInfra | ofRuns) {
+			return Execute
+		}
+	case "capture", "collect", "pull", "load":
+		return r.shiftFetch()
+	case "select":
+		if isChosen.has(r.thing) {
+			return Change
+		}
+	case "watch":
+		if isWatched.has(r.thing) {
+			return Change
+		}
+	case "open":
+		return r.shiftOpen()
+	}
+	return Read
+}
+
+// shiftFetch: what is fetched of money is paid, and what is pulled replaces what was there.
+func (r *reading) shiftFetch() Act {
+	switch {
+	case r.all.any(ofMoney), r.verb == "load" && (r.thing == "balance" || r.thing == "wallet"):
+		return Pay
+	case r.verb == "pull" && slices.ContainsFunc(r.nouns, isPulled.has):
+		return Change
+	}
+	return Read
+}
+
+func (r *reading) shiftOpen() Act {
+	switch {
+	case r.of.any(ofWeb):
+		return Read
+	case r.of.any(ofAccess | ofPeople | ofMoney):
+		return Grant
+	case isFiled.has(r.thing):
+		return Send
+	case r.of.any(ofOwn | ofOthers), r.about.any(ofOwn|ofOthers) && !r.about.any(ofAccess|ofPeople|ofMoney):
+		return Read
+	}
+	return Unknown
+}
+
+func (r *reading) shiftWrite() Act {
+	switch {
+	case isTidy.has(r.verb), hasNoun(r.nouns, "draft"), r.verb == "draft":
+		return r.act
+	case isClaim.has(r.thing): // an invoice asks for money and moves none
+		return r.act
+	case r.thing == "reaction", r.thing == "subscription" && r.all.any(ofSpeech|ofOwn): // to news, not to goods
+		return r.act
+	case r.verb == "write" && r.of.any(ofSpeech) && !r.of.any(ofOwn):
+		return Send
+	case r.of.any(ofMoney) && !r.of.any(ofOwn), r.of == 0 && r.all.any(ofMoney):
+		return Pay
+	case r.of.any(ofAccess):
+		return Grant
+	case r.of.any(ofPeople) && (r.act == Create || r.verb == "set"):
+		return Grant
+	case r.act == Create && r.of.any(ofSpeech) && !r.of.any(ofOwn) && !r.later:
+		return Send
+	case r.act == Create && r.of.any(ofRuns) && (r.verb == "schedule" || !r.of.any(ofOwn|ofInfra|ofSettings)):
+		return Execute
+	case r.act == Change && isUnclear.has(r.verb):
+		return Change
+	}
+	return r.act
+}
+
+func (r *reading) shiftGrant() Act {
+	switch {
+	case r.of.any(ofAccess | ofPeople):
+		return Grant
+	case r.of.any(ofMoney):
+		return Pay
+	case r.verb == "give":
+		return Send
+	case strings.HasSuffix(r.verb, "connect") && !r.all.any(ofSettings|ofAccess|ofPeople):
+		return Change
+	}
+	return Grant
+}
+
+func (r *reading) shiftSend() Act {
+	switch {
+	case r.of.any(ofMoney) && !r.of.any(ofSpeech) && r.verb != "upload":
+		return Pay
+	case r.verb == "ask" && (r.thing == "user" || r.thing == "human"):
+		return Read // of the very person the agent works for
+	case hasNoun(r.nouns, "invitation"), hasNoun(r.nouns, "invite"):
+		return Grant
+	case r.verb == "call" && r.of.any(ofRuns|ofInfra|ofWeb), r.verb == "call" && r.thing == "":
+		return Execute
+	}
+	return Send
+}
+
+// shiftPay knows that calls and files are transferred too, and that a meeting is booked.
+func (r *reading) shiftPay() Act {
+	switch {
+	case r.of.any(ofMoney):
+		return Pay
+	case r.verb == "transfer" && r.of.any(ofAccess):
+		return Grant
+	case r.verb == "transfer" && r.of.any(ofSpeech|ofOwn|ofInfra|ofPeople|ofRuns) && r.thing != "account":
+		return Send
+	case (r.verb == "book" || r.verb == "reserve") && (r.thing == "meeting" || r.thing == "appointment" || r.thing == "event"):
+		return Create
+	case r.verb == "subscribe" && r.of.any(ofSpeech|ofOwn|ofWeb|ofInfra|ofOthers):
+		return Create
+	}
+	return Pay
+}
+
+// shiftExecute knows that a report is run without running anything of the caller's.
+func (r *reading) shiftExecute() Act {
+	switch {
+	case r.verb == "process" && r.of.any(ofMoney):
+		return Pay
+	case r.verb == "run" && r.of.any(ofInfo) && !r.all.any(ofRuns|ofInfra):
+		return Read
+	case (r.verb == "start" || r.verb == "stop" || r.verb == "resume") && r.thing != "" && !r.all.any(ofInfra|ofRuns):
+		return Change
+	case r.verb == "activate" && r.of.any(ofAccess|ofPeople):
+		return Grant
+	}
+	return Execute
+}
