@@ -10,6 +10,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	// What the program imports: without it a result that is cached would outlive a change.
+	_ "github.com/tidemark/tidemark/hook"
+	_ "github.com/tidemark/tidemark/store/sqlite"
 )
 
 const root = "../../.."
