@@ -66,8 +66,9 @@ func (m *Monitor) advised(ctx context.Context, p proposal) (v Verdict, err error
 // audited says what an auditor is to be asked about the call, if anything.
 func audited(x *step, v *Verdict) (kind intent.Kind, sources []string, ok bool) {
 	cfg := x.set.Settings()
+	reviewed := v.Kind == policy.KindTaintEscalation || v.Kind == policy.KindDanger // of danger it may only think worse
 	switch {
-	case v.Effect == policy.Confirm && v.Kind == policy.KindTaintEscalation && cfg.Review != "human":
+	case v.Effect == policy.Confirm && reviewed && cfg.Review != "human":
 		return intent.Consistency, sourceNames(x.taint.Mark), true
 	case v.Effect == policy.Allow:
 		sources = x.taint.InPlay(cfg.Window)
@@ -179,7 +180,7 @@ func applyConsistency(v *Verdict, o *event.Opinion, cfg policy.Settings) {
 	switch {
 	case o.Answer == intent.Inconsistent.String():
 		v.block(o, cfg, "auditor.inconsistent", "this is not what the user asked for: "+o.Reason)
-	case o.Answer == intent.Consistent.String() && cfg.Review == "auto":
+	case o.Answer == intent.Consistent.String() && cfg.Review == "auto" && v.Kind == policy.KindTaintEscalation:
 		o.Settled = "allow"
 		v.Effect, v.Kind, v.Rule = policy.Allow, "", "auditor.consistent"
 		r := policy.Reason{Rule: v.Rule, Effect: policy.Allow, Text: "the auditor finds it consistent with what the user asked for"}
