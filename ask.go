@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/warrant/grounds"
 	"github.com/tidemark/tidemark/policy"
@@ -20,28 +19,21 @@ import (
 // about it stays the one question; only then is the auditor heard, and a new question
 // asked.
 func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
-	s, now := x.live, x.now
-	book := &s.state.Book
+	book, d := &x.live.state.Book, &x.decided
 	if no, ok := x.denial(); ok {
 		v.turnDown("owner-denied", because(no.By+" denied this call", no.Reason))
 		return nil
 	}
-	var kind intent.Kind
-	var sources []string
-	audit := false
-	if m.auditor != nil {
-		kind, sources, audit = audited(x, v)
-	}
+	about, audit := m.audited(x, v)
 	if v.Effect == policy.Allow && !audit {
 		if !book.Empty() {
-			x.decided.Seal() // it may answer an open question
+			d.Seal() // it may answer an open question
 		}
 		return nil
 	}
-	x.decided.Seal() // the approval is for these very bytes
-	d := &x.decided
+	d.Seal() // the approval is for these very bytes
 	h := approval.Held{Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Args: &x.args}
-	if id, ok := book.Covers(h, now); ok {
+	if id, ok := book.Covers(h, x.now); ok {
 		v.Effect, v.Kind, v.Spent, d.Spent = policy.Allow, "", id, id
 		return nil
 	}
@@ -49,31 +41,40 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 		v.turnDown("owner-denied", because(no.By+" denied this exact call in this turn", no.Reason))
 		return nil
 	}
-	open, pending := book.Pending(h, now)
-	switch {
-	case pending:
-		v.same(open)
-		_, d.Opinion = s.state.Evidence(open.ID)
-		v.Opinion = d.Opinion
-	case audit:
-		if err := m.audit(x, v, kind, sources); err != nil {
+	open, pending := book.Pending(h, x.now)
+	if pending {
+		return m.askStill(ctx, x, v, open)
+	}
+	if audit {
+		if err := m.audit(x, v, about); err != nil {
 			return err
 		}
 	}
 	if v.Effect != policy.Confirm {
 		return nil
 	}
-	if code, ok := s.codes[open.ID]; pending && ok {
-		q := s.question(open, now) // the same question again: same code
-		q.Code = code
-		v.Held = &q
-		return nil
-	}
-	if most := x.set.Settings().MaxOpen; !pending && book.Live(now) >= most {
+	if most := x.set.Settings().MaxOpen; book.Live(x.now) >= most {
 		v.flooded(most)
 		return nil
 	}
-	return m.ask(ctx, x, v, open.ID)
+	return m.ask(ctx, x, v, "")
+}
+
+// askStill is the verdict on a call that is being asked about: the same question, with
+// the same code. After a restart nobody knows the code, and another question replaces it.
+func (m *Monitor) askStill(ctx context.Context, x *step, v *Verdict, open approval.Request) error {
+	s := x.live
+	v.same(open)
+	_, x.decided.Opinion = s.state.Evidence(open.ID)
+	v.Opinion = x.decided.Opinion
+	code, ok := s.codes[open.ID]
+	if !ok {
+		return m.ask(ctx, x, v, open.ID)
+	}
+	q := s.question(open, x.now)
+	q.Code = code
+	v.Held = &q
+	return nil
 }
 
 // denial is a person's no to the very question that the call waited for: it was waiting

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -63,17 +62,27 @@ func (m *Monitor) advised(ctx context.Context, p proposal) (v Verdict, err error
 	return Verdict{}, errors.New("the session kept changing while others were asked about the call")
 }
 
-// audited says what an auditor is to be asked about the call, if anything.
-func audited(x *step, v *Verdict) (kind intent.Kind, sources []string, ok bool) {
-	cfg := x.set.Settings()
-	switch {
-	case v.Effect == policy.Confirm && v.Kind == policy.KindTaintEscalation && cfg.Review != "human":
-		return intent.Consistency, sourceNames(x.taint.Mark), true
-	case v.Effect == policy.Allow:
-		sources = x.taint.InPlay(cfg.Window)
-		return intent.Caution, sources, len(sources) > 0
+// aspect is what an auditor is asked about a call.
+type aspect struct {
+	kind    intent.Kind
+	sources []string // whose output is in play
+}
+
+// audited says what the auditor is to be asked about the call, if anything.
+func (m *Monitor) audited(x *step, v *Verdict) (aspect, bool) {
+	if m.auditor == nil {
+		return aspect{}, false
 	}
-	return 0, nil, false
+	cfg := x.set.Settings()
+	reviewed := v.Kind == policy.KindTaintEscalation || v.Kind == policy.KindDanger // of danger it may only think worse
+	switch {
+	case v.Effect == policy.Confirm && reviewed && cfg.Review != "human":
+		return aspect{intent.Consistency, sourceNames(x.taint.Mark)}, true
+	case v.Effect == policy.Allow:
+		sources := x.taint.InPlay(cfg.Window)
+		return aspect{intent.Caution, sources}, len(sources) > 0
+	}
+	return aspect{}, false
 }
 
 func sourceNames(l trust.Label) []string {
@@ -93,8 +102,9 @@ func sourceNames(l trust.Label) []string {
 // audit hears the auditor and applies what it said. It can turn allow into a held or
 // refused call; a held one into allow only where the policy says so, and only one that
 // taint alone holds.
-func (m *Monitor) audit(x *step, v *Verdict, kind intent.Kind, sources []string) error {
+func (m *Monitor) audit(x *step, v *Verdict, about aspect) error {
 	s, set, c := x.live, x.set, x.counsel
+	kind, sources := about.kind, about.sources
 	q := intent.Question{
 		Kind: kind, Sources: slices.Clone(sources), Tool: v.Tool,
 		Params: intent.Summarise(set.Redactor().Args(v.Tool, x.args.Raw()), maxParams),
@@ -179,7 +189,7 @@ func applyConsistency(v *Verdict, o *event.Opinion, cfg policy.Settings) {
 	switch {
 	case o.Answer == intent.Inconsistent.String():
 		v.block(o, cfg, "auditor.inconsistent", "this is not what the user asked for: "+o.Reason)
-	case o.Answer == intent.Consistent.String() && cfg.Review == "auto":
+	case o.Answer == intent.Consistent.String() && cfg.Review == "auto" && v.Kind == policy.KindTaintEscalation:
 		o.Settled = "allow"
 		v.Effect, v.Kind, v.Rule = policy.Allow, "", "auditor.consistent"
 		r := policy.Reason{Rule: v.Rule, Effect: policy.Allow, Text: "the auditor finds it consistent with what the user asked for"}
@@ -318,20 +328,6 @@ func (m *Monitor) drawUp(ctx context.Context, session string, words int, tools [
 	}
 	t.Rules = rules
 	return t
-}
-
-// described is definitions as a planner sees them.
-func described(tools []tool.Definition) []intent.Definition {
-	out := make([]intent.Definition, len(tools))
-	for i, d := range tools {
-		out[i] = intent.Definition{Name: d.Name, Description: cutText(d.Description, 500)}
-		for _, p := range meaning.Of(d).Params {
-			if len(out[i].Params) < 32 {
-				out[i].Params = append(out[i].Params, cutText(p.Path, 64))
-			}
-		}
-	}
-	return out
 }
 
 // preview is outside text for people: one line, no secrets, bounded.

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -114,6 +116,20 @@ func sameTool(a, b tool.Definition) bool {
 	hint := func(p, q *bool) bool { return p == q || p != nil && q != nil && *p == *q }
 	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema) &&
 		hint(a.ReadOnly, b.ReadOnly) && hint(a.Destructive, b.Destructive) && hint(a.OpenWorld, b.OpenWorld)
+}
+
+// described is definitions as a planner sees them.
+func described(tools []tool.Definition) []intent.Definition {
+	out := make([]intent.Definition, len(tools))
+	for i, d := range tools {
+		out[i] = intent.Definition{Name: d.Name, Description: cutText(d.Description, 500)}
+		for _, p := range meaning.Of(d).Params {
+			if len(out[i].Params) < 32 {
+				out[i].Params = append(out[i].Params, cutText(p.Path, 64))
+			}
+		}
+	}
+	return out
 }
 
 func reasonText(d policy.Decision) string {

@@ -16,7 +16,7 @@ import (
 // Verdict is the answer to one call. The zero Verdict denies.
 type Verdict struct {
 	Effect  policy.Effect
-	Kind    string          // of a Confirm: escalate, taint-escalation or intent-block
+	Kind    string          // of a Confirm: escalate, danger, taint-escalation or intent-block
 	Rule    string          // the one rule that decided
 	Reasons []policy.Reason // every rule that took part, strictest first; shared, do not change
 	Tool    string          // normalised
@@ -138,7 +138,8 @@ func (v Verdict) explain(b *strings.Builder) {
 	if v.Late {
 		b.WriteString(" Nobody answered the question about it in time; nobody denied it either.")
 	}
-	if v.Kind == policy.KindTaintEscalation || v.Effect == policy.Deny && v.Taint.Level <= trust.Shared {
+	beside := v.Effect == policy.Deny || v.Kind == policy.KindDanger // taint is not why, and may still be there
+	if v.Kind == policy.KindTaintEscalation || beside && v.Taint.Level <= trust.Shared {
 		b.WriteString(" Context contains tainted content.")
 	}
 	fmt.Fprintf(b, "\nRule: %s", v.Rule)

@@ -63,7 +63,7 @@ type Request struct {
 	Policy   string // version of the policy that asked
 	Level    trust.Level
 	Step     uint64
-	Kind     string // escalate or taint-escalation
+	Kind     string // escalate, danger, taint-escalation or intent-block
 	Rule     string
 	Reason   string
 	Args     string // redacted summary for people

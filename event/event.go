@@ -143,7 +143,7 @@ type Decided struct {
 	Call    *tool.Call        `json:"-"` // the call itself, where Digest is still to be taken
 	Step    uint64            `json:"step"`
 	Effect  string            `json:"effect"`        // allow, confirm, deny
-	Kind    string            `json:"kind,omitzero"` // escalate, taint-escalation
+	Kind    string            `json:"kind,omitzero"` // escalate, danger, taint-escalation, intent-block
 	Rule    string            `json:"rule"`
 	Reason  string            `json:"reason,omitzero"`
 	Level   trust.Level       `json:"level"`  // the mark it was judged against

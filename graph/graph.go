@@ -87,7 +87,7 @@ type Edge struct {
 type Metadata struct {
 	// Of a call and the decision about it.
 	Effect     string `json:"effect,omitzero"` // allow, confirm, deny
-	Kind       string `json:"kind,omitzero"`   // escalate, taint-escalation
+	Kind       string `json:"kind,omitzero"`   // escalate, danger, taint-escalation, intent-block
 	Rule       string `json:"rule,omitzero"`   // also of an input: the row that classified it
 	Step       uint64 `json:"step,omitzero"`
 	ApprovalID string `json:"approvalId,omitzero"` // the question asked, or the approval spent
@@ -153,9 +153,9 @@ func (n *Node) IsAnswer() bool { return n.Metadata != nil && n.Metadata.Verdict 
 
 // Outcome is what became of a call, or what a decision says, in one word of its own
 // per outcome: "allow", "approved" (it ran on an approval), "confirm" (held),
-// "taint-escalation" (held because of taint alone), "deny"; of answers "approve",
-// "deny", "failed"; "reset"; and "blocked" for what a rule stopped without judging
-// a call. Everything else has none.
+// "taint-escalation" (held because of taint alone), "danger" (held for what it does,
+// whatever the taint), "deny"; of answers "approve", "deny", "failed"; "reset"; and
+// "blocked" for what a rule stopped without judging a call. Everything else has none.
 func (n *Node) Outcome() string {
 	m := n.Metadata
 	switch {
@@ -170,7 +170,7 @@ func (n *Node) Outcome() string {
 		return m.Verdict
 	case m.Effect == allowed && m.ApprovalID != "":
 		return "approved"
-	case m.Effect == "confirm" && m.Kind == "taint-escalation":
+	case m.Effect == "confirm" && (m.Kind == "taint-escalation" || m.Kind == "danger"):
 		return m.Kind
 	case m.Effect == allowed, m.Effect == "confirm":
 		return m.Effect

@@ -608,6 +608,7 @@ func TestEveryOutcomeHasAWordOfItsOwn(t *testing.T) {
 		{"allowed on an approval", graph.Node{Metadata: &graph.Metadata{Effect: "allow", ApprovalID: "q"}}, "approved"},
 		{"held by a rule", graph.Node{Metadata: &graph.Metadata{Effect: "confirm", Kind: "escalate"}}, "confirm"},
 		{"held because of taint alone", graph.Node{Metadata: &graph.Metadata{Effect: "confirm", Kind: "taint-escalation"}}, "taint-escalation"},
+		{"held for what it does", graph.Node{Metadata: &graph.Metadata{Effect: "confirm", Kind: "danger"}}, "danger"},
 		{"refused", graph.Node{Metadata: &graph.Metadata{Effect: "deny"}}, "deny"},
 		{"an effect nobody knows is a refusal", graph.Node{Metadata: &graph.Metadata{Effect: "perhaps"}}, "deny"},
 		{"a person's answer", graph.Node{Metadata: &graph.Metadata{Verdict: "approve"}}, "approve"},

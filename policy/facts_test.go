@@ -91,6 +91,37 @@ func TestThePresetsAskByWhatACallStandsOn(t *testing.T) {
 	}
 }
 
+// SEQ-04
+func TestDangerHasAKindOfItsOwn(t *testing.T) {
+	danger := known{act: "execute", is: map[string]bool{"workspace": true, "danger": true, "asked": true, "linked": true, "spoken": true}}
+	tainted := known{
+		act: "execute", is: map[string]bool{"outside": true, "acts": true, "danger": true, "spoken": true}, origins: map[string]string{"target": "text"},
+	}
+	noDanger := known{act: "send", is: map[string]bool{"outside": true, "acts": true, "spoken": true}, origins: map[string]string{"target": "text"}}
+	rule := "\nrules: [{name: own, tools: [send_note], effect: escalate}]"
+	for _, tt := range []struct {
+		name, more string
+		facts      policy.Facts
+		kind, rule string // after the preset's name; "" : of the file
+	}{
+		{"by itself", "", danger, policy.KindDanger, ".danger"},
+		{"where taint asks too", "", tainted, policy.KindDanger, ".danger"},
+		{"taint alone", "", noDanger, policy.KindTaintEscalation, ".target"},
+		{"where a rule of the file asks too", rule, danger, policy.KindEscalate, ""},
+		{"where all of them ask", rule, tainted, policy.KindEscalate, ""},
+	} {
+		for _, preset := range []string{"balanced", "strict", "quiet"} {
+			want := preset + tt.rule
+			if tt.rule == "" {
+				want = "rules.own"
+			}
+			if got := judged(t, "preset: "+preset+tt.more, tt.facts); got.Effect != policy.Confirm || got.Kind != tt.kind || got.Rule != want {
+				t.Errorf("%s, %s: got %s, kind %q by %s; want kind %q by %s", tt.name, preset, got.Effect, got.Kind, got.Rule, tt.kind, want)
+			}
+		}
+	}
+}
+
 // BEY-01 PRV-13
 func TestAFileHoldsOverThePreset(t *testing.T) {
 	bad := known{act: "send", is: map[string]bool{"outside": true, "acts": true}, origins: map[string]string{"target": "text"}}

@@ -166,6 +166,8 @@ func (r *row) merge(c *cell, d Decision, extra []part) Decision {
 			switch {
 			case p.rank == rankStatic:
 				d.Kind = KindEscalate
+			case p.rank == rankDanger && d.Kind != KindEscalate:
+				d.Kind = KindDanger
 			case d.Kind == "":
 				d.Kind = KindTaintEscalation
 			}

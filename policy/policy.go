@@ -53,6 +53,7 @@ func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 // The kinds of a Confirm.
 const (
 	KindEscalate        = "escalate"         // a rule asks whatever the taint
+	KindDanger          = "danger"           // a preset finds the call dangerous by itself, whatever the taint
 	KindTaintEscalation = "taint-escalation" // taint alone caused it: the same call in a clean context would run
 	KindIntentBlock     = "intent-block"     // the auditor found that the user did not ask for it; the owner can override
 )

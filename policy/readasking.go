@@ -14,7 +14,7 @@ type Asking struct {
 	Window    string // how long a cautioned result is followed by audits: last, turn, session (CAU-02)
 	FailMode  string // of the caution audit: block, warn, allow (CAU-05)
 	OnBlock   Effect // a call the auditor blocks: Confirm, the owner can override it; Deny, nobody can
-	Review    string // of a taint-escalation: human, advise, auto (SEQ-06)
+	Review    string // of what taint or danger holds: human, advise, auto (SEQ-06)
 	Task      bool   // constraints are drawn up for each task (SEQ-11)
 	OnOutside Effect // a call outside its task: Confirm or Deny
 	MaxOpen   int    // questions of a session that may wait for an answer

@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"cel.dev/cel-go/common/types"
@@ -52,6 +53,7 @@ type rank uint8
 
 const (
 	rankStatic rank = iota
+	rankDanger      // of a preset: the call itself, whatever the context
 	rankTaint
 	rankPolicy
 	rankTrifecta
@@ -82,7 +84,8 @@ func (s *Set) newRow(name string) *row {
 	}
 	for _, u := range s.scope.root().preset {
 		if u.tools.has(name) {
-			r.conds = append(r.conds, cond{part: part{Reason: u.reason, rank: rankTaint, shows: true}, when: u.when, layer: -1, preset: true})
+			p := part{Reason: u.reason, rank: presetRank(u), shows: true}
+			r.conds = append(r.conds, cond{part: p, when: u.when, layer: -1, preset: true})
 		}
 	}
 	var plain []*declared
@@ -105,6 +108,14 @@ func (s *Set) newRow(name string) *row {
 	}
 	r.addTraits()
 	return r
+}
+
+// presetRank tells a preset's rule about the call itself from those about its context.
+func presetRank(u *rule) rank {
+	if strings.HasSuffix(u.reason.Rule, ".danger") {
+		return rankDanger
+	}
+	return rankTaint
 }
 
 // addLayer splits a layer into what is known now and what a condition decides.

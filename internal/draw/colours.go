@@ -19,6 +19,7 @@ var levelColours = [trust.NumLevels]colour{
 // outcomeColours name every outcome that has a colour of its own.
 var outcomeColours = []colour{
 	{"taint-escalation", "#a21caf", "#e879f9"},
+	{"danger", "#be123c", "#fb7185"},
 	{"confirm", "#b45309", "#fbbf24"},
 	{"deny", "#b91c1c", "#f87171"},
 	{"approved", "#15803d", "#4ade80"},

@@ -212,7 +212,7 @@ func fit(s string, width, size int) string {
 }
 
 // legendWidth is the least width of a picture: its legend must fit.
-const legendWidth = 900
+const legendWidth = 975
 
 func (s *svg) legend(y int) {
 	x := 28
@@ -222,7 +222,7 @@ func (s *svg) legend(y int) {
 		x = s.legendText(x, y, c.name)
 	}
 	x += 18
-	for _, name := range []string{"taint-escalation", "confirm", "deny", "approved", "reset"} {
+	for _, name := range []string{"taint-escalation", "danger", "confirm", "deny", "approved", "reset"} {
 		c := outcomeColour(name)
 		s.printf("<path class=\"tm-%s\" color=\"%s\" d=\"M%d %dh6l4 6l-4 6h-6l-4 -6z\" fill=\"currentColor\" fill-opacity=\".15\" stroke=\"currentColor\" stroke-width=\"1.4\"/>\n", c.name, c.light, x+3, y)
 		x = s.legendText(x, y, name)

@@ -181,8 +181,8 @@ func TestColoursAreReadableOnTheirGround(t *testing.T) {
 	_, body := svgOf(t, richTurn(t))
 	light := regexp.MustCompile(`<marker [^>]*class="tm-([a-z-]+)" color="(#[0-9a-f]{6})"`).FindAllStringSubmatch(string(body), -1)
 	dark := regexp.MustCompile(`\.tm-([a-z-]+)\{color:(#[0-9a-f]{6})\}`).FindAllStringSubmatch(string(body), -1)
-	if len(light) != 11 || len(dark) != 11 {
-		t.Fatalf("colours = %d light, %d dark, want 11 each", len(light), len(dark))
+	if len(light) != 12 || len(dark) != 12 {
+		t.Fatalf("colours = %d light, %d dark, want 12 each", len(light), len(dark))
 	}
 	for _, m := range light {
 		if c := contrast(t, m[2], "#ffffff"); c < 4.5 {

@@ -24,7 +24,7 @@ type note struct {
 
 	// Of a decision.
 	Verdict  string          `json:"verdict,omitzero" enum:"allow,confirm,deny"`
-	Kind     string          `json:"kind,omitzero" doc:"of a confirm: escalate, taint-escalation or intent-block"`
+	Kind     string          `json:"kind,omitzero" doc:"of a confirm: escalate, danger, taint-escalation or intent-block"`
 	Rule     string          `json:"rule,omitzero" doc:"the one rule that decided"`
 	Reasons  []policy.Reason `json:"reasons,omitempty"`
 	Tool     string          `json:"tool,omitzero"`

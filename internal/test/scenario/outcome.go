@@ -21,7 +21,7 @@ type Outcome struct {
 
 	// Of call; Rule and Reason also of model.
 	Verdict  string // allow, confirm, deny
-	Kind     string // escalate, taint-escalation, intent-block
+	Kind     string // escalate, danger, taint-escalation, intent-block
 	Rule     string
 	Reason   string   // text of the deciding rule
 	Reasons  []string // every rule that took part, strictest first

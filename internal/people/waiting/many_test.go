@@ -15,7 +15,7 @@ import (
 // of its own question, and nothing is left behind.
 //
 // BEY-10
-func TestACrowdOfCallersWaits(t *testing.T) {
+func TestManyCallersWaitAtOnce(t *testing.T) {
 	for _, tt := range []struct {
 		name                   string
 		sessions, callers      int
@@ -30,30 +30,30 @@ func TestACrowdOfCallersWaits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, tt.file)
-				crowd := map[string]<-chan ended{}
+				callers := map[string]<-chan ended{}
 				for i := range tt.sessions {
 					session := fmt.Sprintf("s%d", i)
 					w.taint(main(session))
 					for n := range tt.callers {
-						crowd[session+string(exec(n).Args)] = w.waits(t.Context(), main(session), exec(n), time.Hour)
+						callers[session+string(exec(n).Args)] = w.waits(t.Context(), main(session), exec(n), time.Hour)
 					}
 				}
 				synctest.Wait()
-				w.crowded(len(crowd))
+				w.allWait(len(callers))
 				questions, err := w.Questions(t.Context())
-				if err != nil || len(questions) != len(crowd) {
-					t.Fatalf("got %d questions, %v; want %d", len(questions), err, len(crowd))
+				if err != nil || len(questions) != len(callers) {
+					t.Fatalf("got %d questions, %v; want %d", len(questions), err, len(callers))
 				}
 				w.answerAll(questions, tt.answeredSimultaneously)
-				w.outcomes(questions, crowd)
+				w.outcomes(questions, callers)
 				w.empty()
 			})
 		})
 	}
 }
 
-// crowded checks that n callers wait and that waiting costs the log nothing.
-func (w *world) crowded(n int) {
+// allWait checks that n callers wait and that waiting costs the log nothing.
+func (w *world) allWait(n int) {
 	w.Helper()
 	if got := w.feed.Watching(); got != int64(n) {
 		w.Fatalf("%d callers wait, want %d", got, n)
@@ -103,11 +103,11 @@ func (w *world) answerAll(questions []tidemark.Question, together bool) {
 }
 
 // outcomes compares what each caller got with the answer to its question.
-func (w *world) outcomes(questions []tidemark.Question, crowd map[string]<-chan ended) {
+func (w *world) outcomes(questions []tidemark.Question, callers map[string]<-chan ended) {
 	w.Helper()
 	spent := map[string]bool{}
 	for i, q := range questions {
-		v := <-crowd[q.Session+q.Args]
+		v := <-callers[q.Session+q.Args]
 		switch {
 		case v.err != nil || v.Held != nil || v.Late:
 			w.Errorf("question %d: got %s by %s, %v", i, v.Effect, v.Rule, v.err)
