@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/test/scenario"
-	"github.com/tidemark/tidemark/policy"
 )
 
 const head = "A title.\nids: PRV-07\n"
@@ -112,7 +112,7 @@ func TestParseNamesEveryFaultWithItsLine(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := scenario.Parse("x.txtar", []byte(tt.file))
-			var faults policy.Faults
+			var faults configfile.Faults
 			if !errors.As(err, &faults) {
 				t.Fatalf("got error %v, want faults", err)
 			}
