@@ -31,12 +31,13 @@ var geminiDialect = &dialect{
 	choices:   (*editor).geminiChoices,
 
 	// Clients wait for the end of the body, and take every line that is no data for an error.
-	reader:  func() answerReader { return &gemini{} },
-	array:   true,
-	failure: geminiFailure,
-	problem: geminiProblem,
-	whole:   geminiWhole,
-	events:  geminiEvents,
+	reader:    func() answerReader { return &gemini{} },
+	callMarks: [][]byte{[]byte(`"functionCall"`)},
+	array:     true,
+	failure:   geminiFailure,
+	problem:   geminiProblem,
+	whole:     geminiWhole,
+	events:    geminiEvents,
 }
 
 // geminiSingle reads contents that are a single object.

@@ -24,6 +24,7 @@ var messagesDialect = &dialect{
 	choices:    (*editor).messagesChoices,
 
 	reader:    func() answerReader { return &messages{blocks: map[int]*block{}} },
+	callMarks: [][]byte{[]byte(`"tool_use"`)},
 	ends:      []string{"message_stop"},
 	keepAlive: "event: ping\ndata: {\"type\":\"ping\"}\n\n",
 	failure:   messagesFailure,

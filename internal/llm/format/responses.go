@@ -26,7 +26,11 @@ var responsesDialect = &dialect{
 	choices:   (*editor).openChoice,
 	settle:    (*editor).settleOwed,
 
-	reader:    func() answerReader { return &responses{items: map[int]*item{}} },
+	reader: func() answerReader { return &responses{items: map[int]*item{}} },
+	callMarks: [][]byte{
+		[]byte(`"function_call"`), []byte(`"custom_tool_call"`), []byte(`"local_shell_call"`),
+		[]byte(`"shell_call"`), []byte(`"apply_patch_call"`), []byte(`"computer_call"`),
+	},
 	ends:      []string{"response.completed", "response.incomplete", "response.failed"},
 	keepAlive: commentAlive,
 	failure:   responsesFailure,

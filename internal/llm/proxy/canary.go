@@ -11,7 +11,7 @@ import (
 
 // CanaryUpstream is the upstream that is always there and never leaves the process: its
 // model answers every Chat request with a call that must be blocked. Whoever asks it and
-// gets the call knows that the proxy lets calls through.
+// gets the call knows that nothing is judged here.
 const CanaryUpstream = "canary"
 
 // canary is its provider.

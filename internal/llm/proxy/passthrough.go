@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"log/slog"
@@ -10,6 +9,8 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/llm/format"
 )
 
 // through passes everything else on, byte for byte. The answer to something that was
@@ -96,37 +97,10 @@ func (w *watched) Read(b []byte) (int, error) {
 	}
 	n, err := w.ReadCloser.Read(b)
 	seen := append(w.tail, b[:n]...)
-	if holdsCall(seen) {
+	if format.HoldsCall(seen) {
 		w.failed = errHoldsCall
 		return 0, errHoldsCall
 	}
-	w.tail = append([]byte(nil), seen[max(0, len(seen)-longestMark):]...)
+	w.tail = append([]byte(nil), seen[max(0, len(seen)-format.LongestCallMark):]...)
 	return n, err
-}
-
-// callMarks are what every format has where it carries a tool call, as key or as type.
-var callMarks = []string{
-	`"tool_calls"`, `"tool_call"`, `"function_call"`, `"functionCall"`, `"tool_use"`, `"toolUse"`,
-	`"custom_tool_call"`, `"local_shell_call"`, `"shell_call"`, `"apply_patch_call"`, `"computer_call"`,
-}
-
-// longestMark is more than the longest of them and the byte before it.
-const longestMark = 24
-
-// holdsCall reports whether JSON has one of the marks as a string of its own. In the text of
-// another string its quotes are escaped.
-func holdsCall(b []byte) bool {
-	for _, mark := range callMarks {
-		for i := 0; ; {
-			n := bytes.Index(b[i:], []byte(mark))
-			if n < 0 {
-				break
-			}
-			if i += n; i == 0 || b[i-1] != '\\' {
-				return true
-			}
-			i += len(mark)
-		}
-	}
-	return false
 }

@@ -21,8 +21,11 @@ func (d *Doc) space() {
 	}
 }
 
-// Peek is the next byte that is not white space; 0 at the end.
+// Peek is the next byte that is not white space; 0 at the end. Machines write none.
 func (d *Doc) Peek() byte {
+	if c := d.at(); c > ' ' {
+		return c
+	}
 	d.space()
 	return d.at()
 }
