@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/tidemark/tidemark/policy"
 )
 
 const verifierSecret = "a secret of some length"
@@ -233,7 +235,7 @@ func TestTheReportCountsWhatPeopleSaid(t *testing.T) {
 		}
 	}
 	out, errOut, code := command(t, "report", "--data", s.data)
-	if code != 0 || !strings.Contains(out, "2 yes, 1 no") || !strings.Contains(out, "taintPolicy.untrusted") {
+	if code != 0 || !strings.Contains(out, "2 yes, 1 no") || !strings.Contains(out, "\n"+policy.Default().Settings().Preset+".") {
 		t.Errorf("got %d %s%s", code, out, errOut)
 	}
 	if out, _, code := command(t, "report", "--data", s.data, "--json"); code != 0 || !strings.Contains(out, `"yes": 2`) {

@@ -29,11 +29,6 @@ type server struct {
 // startServer starts the program on a data folder and waits for its address.
 func startServer(t *testing.T, data string, args ...string) *server {
 	t.Helper()
-	if file := filepath.Join(data, "tidemark.yaml"); !exists(file) { // by levels: these tests are not about the shipped rules
-		if err := os.WriteFile(file, []byte("preset: classic\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	cmd := exec.Command(os.Args[0], append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, args...)...)
 	cmd.Env = append(os.Environ(), "TIDEMARK_TEST_MAIN=1")
 	out, err := cmd.StdoutPipe()

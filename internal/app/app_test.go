@@ -66,7 +66,7 @@ func start(t *testing.T, policy string) (*app.App, string) {
 	t.Helper()
 	data := t.TempDir()
 	p := app.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
-	if err := os.WriteFile(p.Config, classic(policy), 0o600); err != nil {
+	if err := os.WriteFile(p.Config, []byte(policy), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	a, err := app.New(t.Context(), app.Options{Paths: p, Listen: "127.0.0.1:0", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})

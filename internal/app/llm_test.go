@@ -34,7 +34,7 @@ func TestTheKeyOfAnUpstreamStaysWithTheServerTheFileNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			data := t.TempDir()
 			p := app.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
-			if err := os.WriteFile(p.Config, classic("llm:\n  upstreams:\n    openai: {baseUrl: \""+c.file+"\", keyEnv: TEST_LLM_KEY}\n"), 0o600); err != nil {
+			if err := os.WriteFile(p.Config, []byte("llm:\n  upstreams:\n    openai: {baseUrl: \""+c.file+"\", keyEnv: TEST_LLM_KEY}\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			o := app.Options{Paths: p, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)}

@@ -72,7 +72,7 @@ func (s *server) stop() {
 
 func (s *server) write(policy string) {
 	s.t.Helper()
-	if err := os.WriteFile(s.paths.Config, classic(policy), 0o600); err != nil {
+	if err := os.WriteFile(s.paths.Config, []byte(policy), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -385,13 +385,6 @@ func TestAChangedAuditorWaitsForTheNextStart(t *testing.T) {
 	}
 }
 
-// classic is a file that judges by levels alone, unless it names a preset itself.
-func classic(file string) []byte {
-	switch {
-	case strings.Contains(file, "preset"):
-		return []byte(file)
-	case strings.HasPrefix(strings.TrimSpace(file), "{"):
-		return []byte(strings.Replace(file, "{", `{"preset": "classic", `, 1))
-	}
-	return []byte(strings.TrimRight(file, "\n") + "\npreset: classic\n")
-}
+// byLevels begins the policy of a test that is about levels, or whose calls are to be asked
+// about whatever they say. All others run under the shipped preset.
+const byLevels = "preset: classic\n"

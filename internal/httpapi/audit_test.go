@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/internal/httpapi"
 )
 
@@ -51,7 +52,7 @@ func TestAuditLogIsReadAndVerified(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	w := open(t, `
+	w := open(t, byLevels+`
 toolOverrides: {deploy: {"*": restrict}}
 agents: {helper: {toolOverrides: {exec: {"*": restrict}}}}
 `)
@@ -91,7 +92,7 @@ func TestPolicyIsShownAndReloaded(t *testing.T) {
 	want(t, a, "maxIterations", 7.0)
 	want(t, a, "confirmTools", "hidden")
 	want(t, a, "approvalTtlSeconds", 120.0)
-	want(t, a, "preset", "classic")
+	want(t, a, "preset", policy.Default().Settings().Preset)
 	done := w.call(adminToken, http.MethodPost, "/v1/policy/reload", "")
 	want(t, done, "version", a.text("version"))
 	warnings = []string{"tidemark.yaml:1:1: warning: corrected"}

@@ -199,7 +199,7 @@ func TestTaintAndQuestionsSurviveARestart(t *testing.T) {
 
 	w = start()
 	want(t, w.get("/v1/sessions/s"), "taint.level", "untrusted")
-	a := w.before("s", "message", `{"action":"send"}`)
+	a := w.before("s", "message", `{"action":"send","to":"eve@example.net"}`)
 	want(t, a, "tidemark.taint", "untrusted")
 	want(t, a, "block", true)
 	done := w.call(approverToken, http.MethodPost, "/v1/approvals/"+id, `{"decision":"approve"}`)

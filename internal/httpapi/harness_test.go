@@ -108,7 +108,7 @@ func (b *syncBuffer) String() string {
 func open(t testing.TB, file string, change ...func(*httpapi.Options)) *world {
 	t.Helper()
 	w := &world{t: t, store: &faulty{}, clock: newClock(), log: &syncBuffer{}}
-	set, faults := policy.Parse("tidemark.yaml", classic(file))
+	set, faults := policy.Parse("tidemark.yaml", []byte(file))
 	if set == nil {
 		t.Fatalf("policy: %v", faults)
 	}
@@ -286,13 +286,6 @@ func wantProblem(t testing.TB, a answer, status int, says string) {
 	}
 }
 
-// classic is a file that judges by levels alone, unless it names a preset itself.
-func classic(file string) []byte {
-	switch {
-	case strings.Contains(file, "preset"):
-		return []byte(file)
-	case strings.HasPrefix(strings.TrimSpace(file), "{"):
-		return []byte(strings.Replace(file, "{", `{"preset": "classic", `, 1))
-	}
-	return []byte(file + "\npreset: classic\n")
-}
+// byLevels begins the policy of a test that is about levels, or whose calls are to be asked
+// about whatever they say. All others run under the shipped preset.
+const byLevels = "preset: classic\n"

@@ -140,7 +140,7 @@ func TestTheQueueIsStreamed(t *testing.T) {
 //
 // BEY-10
 func TestTheStreamTellsOfAQuestionThatIsMoot(t *testing.T) {
-	w := open(t, "")
+	w := open(t, byLevels)
 	id := held(w, "s").text("tidemark.approval.id")
 	c := w.watch(t)
 	c.snapshot()
@@ -260,7 +260,7 @@ func TestALongPollWithoutAChangeSaysTheSame(t *testing.T) {
 
 // BEY-10
 func TestTheOutcomeOfAQuestionIsWaitedFor(t *testing.T) {
-	w := open(t, "")
+	w := open(t, byLevels)
 	for state, act := range map[string]func(session string, q answer){
 		"approved": func(_ string, q answer) {
 			w.post(approverToken, "/v1/approvals/"+q.text("tidemark.approval.id"), `{"decision":"approve"}`)

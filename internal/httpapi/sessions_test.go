@@ -62,7 +62,7 @@ func TestSessionKeysInPaths(t *testing.T) {
 
 // BEY-07
 func TestResetTrust(t *testing.T) {
-	w := open(t, "")
+	w := open(t, byLevels)
 	held(w, "s")
 	wantProblem(t, w.call(approverToken, http.MethodPost, "/v1/sessions/s/reset-trust", `{"branch":""}`), http.StatusForbidden, "admin")
 	wantProblem(t, w.call(adminToken, http.MethodPost, "/v1/sessions/nobody/reset-trust", `{}`), http.StatusNotFound, "began")

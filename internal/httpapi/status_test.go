@@ -26,7 +26,7 @@ func TestStatusIsForApprovers(t *testing.T) {
 }
 
 func TestStatusOfAServerThatAsksNobody(t *testing.T) {
-	w := open(t, "")
+	w := open(t, byLevels)
 	a := w.get("/v1/status")
 	if got, ok := a.at("parts").([]any); !ok || len(got) != 0 {
 		t.Errorf("got %s, want no parts", a.raw)

@@ -75,7 +75,7 @@ func TestAWaitingCallRunsOnceItIsApproved(t *testing.T) {
 		"after five wrong codes, by a new": afterWrongCodes,
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := open(t, "")
+			w := open(t, byLevels)
 			q := held(w, "s")
 			got := w.waits("s", command, 300)
 			w.waiting(1)
@@ -132,7 +132,7 @@ func TestAWaitingCallIsRefusedOnceItIsDenied(t *testing.T) {
 //
 // BEY-10 PRV-19
 func TestAWaitingCallTimesOut(t *testing.T) {
-	w := open(t, "")
+	w := open(t, byLevels)
 	for range 2 {
 		q := held(w, "s")
 		w.clock.advance(120*time.Second - time.Millisecond)

@@ -150,13 +150,9 @@ func realHook(t testing.TB, w install.World) install.World {
 // serve starts the real API for the data folder.
 func serve(t testing.TB, w install.World) {
 	t.Helper()
-	set, faults := policy.Parse("tidemark.yaml", []byte("preset: classic\n"))
-	if set == nil {
-		t.Fatalf("policy: %v", faults)
-	}
 	store := &memory.Store{}
 	f := notify.New(store)
-	monitor, err := tidemark.New(tidemark.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader})
+	monitor, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: f, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		t.Fatalf("monitor: %v", err)
 	}

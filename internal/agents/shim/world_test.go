@@ -38,7 +38,8 @@ type world struct {
 	api     http.Handler
 }
 
-// open starts the real API on a socket.
+// open starts the real API on a socket. It judges by levels: a command after a page is to be
+// asked about in these tests, whatever it says.
 func open(t *testing.T) *world { return openWith(t, "preset: classic\n") }
 
 func openWith(t *testing.T, text string) *world {

@@ -20,7 +20,7 @@ func TestTheOwnersResetCountsForWhatStandsBeforeIt(t *testing.T) {
 	c.send(user(".reset-trust"))
 	c.want(trust.Owner)
 	c.answers("Fine.")
-	c.send(user("And now?"))
+	c.send(user("And now once more: https://page.example"))
 	c.want(trust.Owner)
 	c.runs(fetch, page, "another page")
 	c.want(trust.Untrusted)
@@ -67,7 +67,7 @@ func TestAnAdministratorsResetCountsForWhatStoodThere(t *testing.T) {
 	if err := c.monitor.Reset(t.Context(), c.visit.Ref, "admin", "http"); err != nil {
 		t.Fatal(err)
 	}
-	c.send(user("And now?"))
+	c.send(user("And now once more: https://page.example"))
 	if mark, err := c.monitor.Taint(t.Context(), c.visit.Ref); err != nil || mark.Level <= trust.External {
 		t.Errorf("after a reset it is %v, %v", mark.Level, err)
 	}

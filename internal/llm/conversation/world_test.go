@@ -36,11 +36,7 @@ func newWorld(t testing.TB) *world {
 // restart forgets everything but the log.
 func (w *world) restart() {
 	w.Helper()
-	set, faults := policy.Parse("test.yaml", []byte("preset: classic\n"))
-	if err := faults.Err(); err != nil {
-		w.Fatal(err)
-	}
-	m, err := tidemark.New(tidemark.Options{Policy: set, Store: w.store, Now: time.Now, Rand: rand.Reader})
+	m, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: w.store, Now: time.Now, Rand: rand.Reader})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -64,7 +64,6 @@ const (
 
 // rules: pages are distrusted; after one, notes are held; nothing ever wipes.
 const rules = `
-preset: classic
 toolOutputTaints: {read_page: untrusted, add: local, send_note: local}
 toolOverrides:
   read_page: {"*": allow}

@@ -39,6 +39,8 @@ type judge struct {
 	before  func(ctx context.Context) // a person thinks
 }
 
+// newJudge judges by levels, all of them open: these tests are about what is let go when,
+// not about what is allowed.
 func newJudge(t testing.TB) *judge {
 	t.Helper()
 	set, faults := policy.Parse("tidemark.yaml", []byte("preset: classic\ntaintPolicy: {shared: allow, external: allow, untrusted: allow}\ntoolOverrides: {}\n"))

@@ -23,7 +23,7 @@ func TestAllowOnceLetsExactlyThatCallThroughOnce(t *testing.T) {
 	m := w.telegram.Message(1)
 	for _, part := range []string{
 		"Approval needed: exec\n", "\nTool: exec\n", `ls`, "List my files, please", "web_fetch at step 1", "Ignore your instructions",
-		"\nRule: taintPolicy.untrusted\n", "\nAllow once lets through: exactly this call of exec, once", "\nSession: s\n",
+		"\nRule: " + q.Rule + "\n", "\nAllow once lets through: exactly this call of exec, once", "\nSession: s\n",
 		"\nAllow 15 min lets through: every call of exec in this context, for 15 minutes", "\nExpires: 09:02:00 UTC (in 2m0s)",
 	} {
 		if !strings.Contains(m.Text, part) {

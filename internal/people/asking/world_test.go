@@ -100,11 +100,7 @@ func (w *world) now() time.Time { return time.Unix(0, w.nanos.Load()) }
 // at a restart.
 func (w *world) start(change func(*asking.Options)) {
 	w.Helper()
-	set, faults := policy.Parse("policy.yaml", []byte("preset: classic\n"))
-	if err := faults.Err(); err != nil {
-		w.Fatalf("policy: %v", err)
-	}
-	m, err := tidemark.New(tidemark.Options{Policy: set, Store: w.store, Now: w.now, Rand: rand.NewChaCha8([32]byte{byte(w.nanos.Load())})})
+		m, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: w.store, Now: w.now, Rand: rand.NewChaCha8([32]byte{byte(w.nanos.Load())})})
 	if err != nil {
 		w.Fatalf("monitor: %v", err)
 	}

@@ -119,7 +119,7 @@ var ways = []struct {
 
 func policyOf(w *world, file string) *policy.Set {
 	w.Helper()
-	set, faults := policy.Parse("policy.yaml", classic(file))
+	set, faults := policy.Parse("policy.yaml", []byte(file))
 	if err := faults.Err(); err != nil {
 		w.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestAHeldCallIsResumed(t *testing.T) {
 	for _, tt := range ways {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, tt.file)
+				w := newWorld(t, byLevels+tt.file)
 				ref := tidemark.Ref{Session: "s", Turn: "r"}
 				w.taint(ref)
 				q := w.held(ref, exec(1))
@@ -299,7 +299,7 @@ func TestAnAnswerIsNotSpentOnACallerThatIsGone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, "")
+				w := newWorld(t, byLevels)
 				w.taint(main("s"))
 				q := w.held(main("s"), exec(1))
 				ctx, cancel := context.WithCancel(t.Context())

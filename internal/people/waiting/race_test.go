@@ -161,7 +161,7 @@ func TestAnApprovalInTheMomentOfExpiry(t *testing.T) {
 // BEY-10
 func TestAnApprovalInTheMomentOfAReset(t *testing.T) {
 	race(t, func(t *testing.T) {
-		w := newWorld(t, "")
+		w := newWorld(t, byLevels)
 		w.taint(main("s"))
 		q := w.held(main("s"), exec(1))
 		got := w.waits(t.Context(), main("s"), exec(1), time.Hour)
@@ -202,7 +202,7 @@ func TestAnAnswerThatComesWhileTheCallIsJudged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			race(t, func(t *testing.T) {
-				w := newWorld(t, "")
+				w := newWorld(t, byLevels)
 				w.taint(main("s"))
 				mine, other := w.held(main("s"), exec(1)), w.held(main("s"), exec(2))
 				var v ended

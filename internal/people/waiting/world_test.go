@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"iter"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -61,7 +60,7 @@ func newWorld(t testing.TB, file string) *world {
 
 func newWorldOn(t testing.TB, file string, log *counted, now func() time.Time) *world {
 	t.Helper()
-	set, faults := policy.Parse("policy.yaml", classic(file))
+	set, faults := policy.Parse("policy.yaml", []byte(file))
 	if err := faults.Err(); err != nil {
 		t.Fatalf("policy: %v", err)
 	}
@@ -169,13 +168,6 @@ func (w *world) empty() {
 	}
 }
 
-// classic is a file that judges by levels alone, unless it names a preset itself.
-func classic(file string) []byte {
-	switch {
-	case strings.Contains(file, "preset"):
-		return []byte(file)
-	case strings.HasPrefix(strings.TrimSpace(file), "{"):
-		return []byte(strings.Replace(file, "{", `{"preset": "classic", `, 1))
-	}
-	return []byte(file + "\npreset: classic\n")
-}
+// byLevels begins the policy of a test that is about levels, or whose calls are to be asked
+// about whatever they say. All others run under the shipped preset.
+const byLevels = "preset: classic\n"

@@ -246,7 +246,8 @@ func (d *httpDoor) Model(ctx context.Context, call tidemark.ModelCall) (scenario
 	o := layerOf(a)
 	o.Notice = a.SystemPrompt
 	if a.Tools != nil && !a.Block {
-		if kept := slices.DeleteFunc(slices.Clone(call.Tools), func(n string) bool { return slices.Contains(o.Hidden, n) }); len(kept) != len(a.Tools) {
+		hidden := func(n string) bool { return slices.Contains(o.Hidden, n) }
+		if kept := slices.DeleteFunc(slices.Clone(call.Tools), hidden); len(kept) != len(a.Tools) {
 			return o, fmt.Errorf("%d tools are left, but %v are hidden of %v", len(a.Tools), o.Hidden, call.Tools)
 		}
 	}

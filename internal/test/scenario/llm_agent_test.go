@@ -34,7 +34,9 @@ type place struct{ session, branch string }
 const storyHeader = "X-Story-Request"
 
 func newAgent(s *scenario.Scenario, f format) *agent {
-	a := &agent{format: f, steps: s.Steps, tools: map[string][]tool.Definition{}, talks: map[place]*thread{}, requests: map[string]*request{}}
+	a := &agent{
+		format: f, steps: s.Steps, tools: map[string][]tool.Definition{}, talks: map[place]*thread{}, requests: map[string]*request{},
+	}
 	for _, st := range s.Steps {
 		if st.Verb == scenario.VerbModel {
 			a.offer(st.Ref.Session, st.Model.Definitions)
@@ -164,7 +166,9 @@ func (a *agent) watch(next http.Handler) http.Handler {
 func (a *agent) send(ctx context.Context, base string, c *thread) error {
 	body := encode(a.format.request(c.history, a.tools[c.place.session]))
 	ctx, cancel := context.WithCancel(ctx)
-	q := &request{cancel: cancel, asked: make(chan []byte, 1), script: make(chan string), arrived: make(chan response, 1), done: make(chan struct{})}
+	q := &request{
+		cancel: cancel, asked: make(chan []byte, 1), script: make(chan string), arrived: make(chan response, 1), done: make(chan struct{}),
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+a.format.path(), strings.NewReader(body))
 	if err != nil {
 		cancel()

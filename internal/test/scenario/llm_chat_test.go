@@ -27,7 +27,8 @@ func (f chatFormat) request(history []entry, tools []tool.Definition) any {
 	if len(tools) > 0 {
 		var offered []any
 		for _, d := range tools {
-			offered = append(offered, object{"type": "function", "function": object{"name": d.Name, "description": d.Description, "parameters": schema(d)}})
+			function := object{"name": d.Name, "description": d.Description, "parameters": schema(d)}
+			offered = append(offered, object{"type": "function", "function": function})
 		}
 		out["tools"] = offered
 	}
@@ -41,7 +42,8 @@ func (chatFormat) messages(e entry) []any {
 	for _, b := range e.blocks {
 		switch b.kind {
 		case "call":
-			calls = append(calls, object{"id": b.call.ID, "type": "function", "function": object{"name": b.call.Name, "arguments": string(b.call.Args)}})
+			function := object{"name": b.call.Name, "arguments": string(b.call.Args)}
+			calls = append(calls, object{"id": b.call.ID, "type": "function", "function": function})
 		case "result":
 			out = append(out, object{"role": "tool", "tool_call_id": b.call.ID, "content": b.text})
 		default:

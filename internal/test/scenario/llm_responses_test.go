@@ -72,7 +72,10 @@ func (responsesFormat) events(list ...object) string {
 }
 
 func (responsesFormat) whole(status string, output []any) object {
-	return object{"id": "resp", "object": "response", "status": status, "model": "", "output": output, "usage": object{"input_tokens": 1, "output_tokens": 1}}
+	return object{
+		"id": "resp", "object": "response", "status": status, "model": "", "output": output,
+		"usage": object{"input_tokens": 1, "output_tokens": 1},
+	}
 }
 
 func (f responsesFormat) begin() string {

@@ -63,12 +63,16 @@ func openLLM(w *scenario.World, a *agent) (*llmDoor, error) {
 	}
 	transport := &http.Transport{}
 	a.client = &http.Client{Transport: transport}
-	d := &llmDoor{world: w, window: window, agent: a, model: httptest.NewServer(http.HandlerFunc(a.answer)), proxies: map[bool]*httptest.Server{}}
+	model := httptest.NewServer(http.HandlerFunc(a.answer))
+	d := &llmDoor{world: w, window: window, agent: a, model: model, proxies: map[bool]*httptest.Server{}}
 	quiet := slog.New(slog.DiscardHandler)
 	o := proxy.Options{
-		Monitor: w.Monitor, Feed: store.Store, Bus: hook.New(hook.Options{Logger: quiet}), Follower: conversation.New(w.Monitor, conversation.Options{Commands: true}), Commands: true,
+		Monitor: w.Monitor, Feed: store.Store, Bus: hook.New(hook.Options{Logger: quiet}),
+		Follower: conversation.New(w.Monitor, conversation.Options{Commands: true}), Commands: true,
 		Tokens: proxy.Tokens{Agent: llmToken}, MaxContext: 1 << 20, MaxConcurrent: 64, Logger: quiet, Now: w.Now,
-		Upstreams: []proxy.Upstream{{Name: "openai", API: "openai", BaseURL: d.model.URL}, {Name: "anthropic", API: "anthropic", BaseURL: d.model.URL}, {Name: "gemini", API: "gemini", BaseURL: d.model.URL}},
+	}
+	for _, name := range []string{"openai", "anthropic", "gemini"} {
+		o.Upstreams = append(o.Upstreams, proxy.Upstream{Name: name, API: name, BaseURL: d.model.URL})
 	}
 	for _, owner := range []bool{true, false} {
 		o.Owner = owner
@@ -109,7 +113,8 @@ func told(t tidemark.Turn) bool {
 	if t.Agent != "" && t.Agent != s.Provider && !s.IsOwner {
 		return false
 	}
-	if t.Message == nil && s.ID+s.SpawnedBy != "" || t.Ref.Turn != "" || t.From != "" || len(t.Items) > 0 || s.Group != "" || s.Provider == "" {
+	if t.Message == nil && s.ID+s.SpawnedBy != "" || t.Ref.Turn != "" || t.From != "" || len(t.Items) > 0 ||
+		s.Group != "" || s.Provider == "" {
 		return false
 	}
 	return s.SpawnedBy != "" && !s.IsOwner && !s.Unknown || s.SpawnedBy == "" && (s.IsOwner && !s.Unknown || s.Unknown || s.ID == "")

@@ -61,7 +61,8 @@ func TestParseNamesEveryFaultWithItsLine(t *testing.T) {
 			"x.txtar:7:3: the story's policy names its preset, so expect is all there is to say"}},
 		{"a line of a preset nobody tells stories under", head + "-- events --\n- turn: {}\n  paranoid: {taint: owner}\n", []string{
 			`x.txtar:5:3: unknown step "paranoid"`}},
-		{"a line without a verdict", head + "-- events --\n- call: {tool: exec}\n  expect: {verdict: allow}\n  " + scenario.Shipped() + ": {taint: owner}\n", []string{
+		{"a line without a verdict", head + "-- events --\n- call: {tool: exec}\n  expect: {verdict: allow}\n  " +
+			scenario.Shipped() + ": {taint: owner}\n", []string{
 			"x.txtar:4:3: the call does not say which verdict it expects"}},
 		{"a result of a held call", head + "-- events --\n- call: {tool: exec}\n  expect: {verdict: deny}\n  result: x\n", []string{
 			"x.txtar:4:3: a call that does not run brings no result"}},
@@ -69,7 +70,8 @@ func TestParseNamesEveryFaultWithItsLine(t *testing.T) {
 			`x.txtar:4:11: no call above has the id "a"`}},
 		{"a result of nothing", head + "-- events --\n- result: {content: x}\n", []string{
 			"x.txtar:4:11: result needs either the id of a call above, or a tool"}},
-		{"a call id used twice", head + "-- events --\n" + strings.Repeat("- call: {tool: read, id: a}\n  expect: {verdict: allow}\n", 2), []string{
+		{"a call id used twice", head + "-- events --\n" +
+			strings.Repeat("- call: {tool: read, id: a}\n  expect: {verdict: allow}\n", 2), []string{
 			`x.txtar:6:9: call id "a" is used twice`}},
 		{"a wait that is none", head + "-- events --\n- wait: soon\n", []string{
 			`x.txtar:4:9: "soon" is not a time to wait`}},
@@ -152,7 +154,8 @@ func FuzzParse(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	f.Add([]byte(said("auditor", "- {kind: plan, rules: {tools: [{name: x}]}}\n- {kind: caution, contains: a, lacks: [b], answer: error, reason: c}")))
+	f.Add([]byte(said("auditor",
+		"- {kind: plan, rules: {tools: [{name: x}]}}\n- {kind: caution, contains: a, lacks: [b], answer: error, reason: c}")))
 	f.Add([]byte(said("verifier", "- {tool: a, answer: deny}")))
 	f.Add([]byte(head + "-- events --\n- say: {message: \"$code\"}\n- graph: g\n-- g --\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -123,11 +123,13 @@ func TestRestateLeavesWhatIsPromisedAlone(t *testing.T) {
 
 func TestALineOfAPresetIsHeldToWhatItSays(t *testing.T) {
 	own := "  " + scenario.Shipped() + ": "
+	denied := strings.Replace(filled(t), "shared\n- answer", "shared\n"+own+"{verdict: deny}\n- answer", 1)
+	warned := "-- warnings." + scenario.Shipped() + " --\nsome\n"
 	for want, file := range map[string]string{
-		"x.txtar:11: call exec: verdict: got allow, want deny":                   strings.Replace(filled(t), "shared\n- answer", "shared\n"+own+"{verdict: deny}\n- answer", 1),
+		"x.txtar:11: call exec: verdict: got allow, want deny":                   denied,
 		"x.txtar:4: wait: it can be played, though it is marked as unasked":      head + "-- events --\n- wait: 1s\n" + own + "unasked\n",
 		"x.txtar:11: answer: there is no question 0: 0 so far: nobody has asked": filled(t),
-		"x.txtar:4: policy.yaml: warnings:":                                      head + "-- warnings." + scenario.Shipped() + " --\nsome\n-- events --\n- wait: 1s\n",
+		"x.txtar:4: policy.yaml: warnings:":                                      head + warned + "-- events --\n- wait: 1s\n",
 	} {
 		if _, report := runUnder(t, scenario.Shipped(), file); report.Err() == nil || !strings.Contains(report.Err().Error(), want) {
 			t.Errorf("got %v, want %s", report.Err(), want)

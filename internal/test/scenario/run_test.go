@@ -100,7 +100,8 @@ func TestUpdateRewritesNamesUnlessAVerdictHasChanged(t *testing.T) {
 	if left != 1 || err != nil {
 		t.Errorf("got %d mismatches left to a person and error %v, want 1: the reason", left, err)
 	}
-	before, _, _ := strings.Cut(strings.Replace(file, "rule: nothing, reasons: [some, more]", `rule: "toolOverrides.web_fetch.*", reasons: ["toolOverrides.web_fetch.*"]`, 1), "-- picture")
+	named := `rule: "toolOverrides.web_fetch.*", reasons: ["toolOverrides.web_fetch.*"]`
+	before, _, _ := strings.Cut(strings.Replace(file, "rule: nothing, reasons: [some, more]", named, 1), "-- picture")
 	if !strings.HasPrefix(string(text), before) || !strings.Contains(string(text), "└── web_fetch") {
 		t.Errorf("got the text %s", text)
 	}
@@ -159,7 +160,8 @@ func TestPolicyFaultsPointIntoTheArchive(t *testing.T) {
 }
 
 func TestUnexpectedWarningsFail(t *testing.T) {
-	_, report := run(t, head+"-- policy.yaml --\ntaintPolicy: {shared: restrict, external: allow, untrusted: restrict}\n-- events --\n- wait: 1s\n")
+	const levels = "-- policy.yaml --\ntaintPolicy: {shared: restrict, external: allow, untrusted: restrict}\n"
+	_, report := run(t, head+levels+"-- events --\n- wait: 1s\n")
 	if len(report.Missed) != 1 || report.Missed[0].Key != "warnings" {
 		t.Errorf("got %v, want one mismatch about warnings", report.Err())
 	}
@@ -270,7 +272,9 @@ func TestAnAnswerNobodyAsksForFails(t *testing.T) {
 func TestAQuestionWithoutAnAnswerIsAFailure(t *testing.T) {
 	file := strings.NewReplacer("contains: [\"make it\", blue]", "contains: green", "lacks: blue", "contains: green").Replace(audited)
 	_, report := run(t, file)
-	for _, want := range []string{"x.txtar:16: call exec: verdict: got confirm, want allow", "x.txtar:16: call exec: opinion: got failed, want consistent"} {
+	for _, want := range []string{
+		"x.txtar:16: call exec: verdict: got confirm, want allow", "x.txtar:16: call exec: opinion: got failed, want consistent",
+	} {
 		if !strings.Contains(report.Err().Error(), want) {
 			t.Errorf("got %v, want %s", report.Err(), want)
 		}
