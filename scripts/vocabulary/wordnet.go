@@ -187,7 +187,9 @@ func (n *net) link(a, b string, weight float64) {
 // forms links regular forms with their words.
 func (n *net) forms(words []string) {
 	for _, w := range words {
-		for _, e := range [...][2]string{{"s", ""}, {"es", ""}, {"ies", "y"}, {"ing", ""}, {"ing", "e"}, {"ed", ""}, {"ed", "e"}, {"ied", "y"}} {
+		for _, e := range [...][2]string{
+			{"s", ""}, {"es", ""}, {"ies", "y"}, {"ing", ""}, {"ing", "e"}, {"ed", ""}, {"ed", "e"}, {"ied", "y"},
+		} {
 			if base, ok := strings.CutSuffix(w, e[0]); ok && len(base) > 2 {
 				n.link(w, base+e[1], sameWord)
 			}

@@ -115,6 +115,16 @@ func TestRequestsAreHeardInEveryLanguage(t *testing.T) {
 		{"احذف الملف من فضلك", "!delete #file"},
 		{"هل يمكنك حجز فندق؟", "!book #hotel"},
 		{"أضف موعدا إلى التقويم", "!add #calendar"},
+
+		{"Skicka filen till Dana", "!send #file"},
+		{"Tänd ljuset i köket", "!turn-on #light"},
+		{"Slett filen", "!delete #file"},
+		{"Kan du betale regningen", "!pay"},
+		{"Usuń plik", "!delete #file"},
+		{"Dodaj spotkanie do kalendarza", "!add #meeting"},
+		{"Удали файл, пожалуйста", "!delete #file"},
+		{"Не отправляй письмо", "!send #mail"},
+		{"Dosyayı sil", "!delete"},
 	} {
 		got := " " + sketch(load().Words(c.text)) + " "
 		for want := range strings.FieldsSeq(c.want) {
@@ -144,6 +154,9 @@ func TestWordsThatSteerAreHeard(t *testing.T) {
 		{"이메일은 지우지마", vocabulary.Negation},
 		{"لا تحذف الملف", vocabulary.Negation},
 		{"ولا تحذف الملف", vocabulary.Negation},
+		{"Radera inte filen", vocabulary.Negation},
+		{"Не удаляй файл", vocabulary.Negation},
+		{"Nie usuwaj pliku", vocabulary.Negation},
 
 		{"Where is my last order?", vocabulary.Question},
 		{"Wo ist meine letzte Bestellung?", vocabulary.Question},
@@ -218,7 +231,8 @@ func TestWhatWasDoneIsTold(t *testing.T) {
 }
 
 func TestTokensThatStandForThemselvesStayWhole(t *testing.T) {
-	text := "把~/docs/report.pdf发给tom@example.com or https://example.com/a?b=1, see acme/site, set columnCount to 12.50 in my_file (#general)."
+	text := "把~/docs/report.pdf发给tom@example.com or https://example.com/a?b=1, see acme/site, " +
+		"set columnCount to 12.50 in my_file (#general)."
 	var got []string
 	for _, w := range load().Words(text) {
 		if w.Kind != vocabulary.Plain {
