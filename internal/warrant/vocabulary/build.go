@@ -40,10 +40,10 @@ type sense struct {
 type entry struct {
 	first, last int32
 	langs       Langs
-	weight      uint8 // how much the form tells about the language of a text
-	longest     uint8 // words of the longest phrase that begins with this form
-	paired      bool  // a second word may give it another meaning
-	framed      bool  // phrases with gaps begin with it
+	weight      uint8  // how much the form tells about the language of a text
+	longest     uint8  // words of the longest phrase that begins with this form
+	pairs       uint16 // second words that give it another meaning: a place in the table's list, 0 for none
+	frames      uint16 // phrases with gaps that begin with it: a place in the table's list, 0 for none
 }
 
 // pair is a verb in two parts: mach … aus.
@@ -70,7 +70,7 @@ func newBuilder() *builder {
 	b := &builder{
 		t: &Table{
 			index: make(map[string]int32, 1<<16), starts: map[string]int32{}, clitics: map[string]bool{},
-			pairs: map[int32][]pair{}, frames: map[int32][]frame{},
+			pairs: make([][]pair, 1), frames: make([][]frame, 1),
 			entries: make([]entry, 0, 1<<16), senses: make([]sense, 0, 1<<17), script: newTrie(),
 		},
 		langs: map[string]Langs{}, rules: map[ruleKey][]rule{}, zu: map[Langs]string{}, prefix: map[Langs][]string{},

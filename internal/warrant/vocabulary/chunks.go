@@ -86,12 +86,15 @@ func (r *reader) slashed(raw string) Kind {
 		return Number
 	}
 	left, right, _ := strings.Cut(raw, "/")
-	_, a := r.t.index[lower(left)]
-	_, b := r.t.index[lower(right)]
-	if a && b {
+	if r.english(left) && r.english(right) {
 		return Plain
 	}
 	return Path
+}
+
+func (r *reader) english(raw string) bool {
+	i := r.entry(lower(raw))
+	return i >= 0 && r.t.entries[i].langs&english != 0
 }
 
 // looksLike tells numbers and identifiers from words.

@@ -192,9 +192,12 @@ func (b *builder) apart(w string, lang Langs, s sense) {
 }
 
 func (b *builder) pair(form string, p pair) {
-	i := b.entry(b.t.index, form)
-	b.t.entries[i].paired = true
-	b.t.pairs[i] = append(b.t.pairs[i], p)
+	e := &b.t.entries[b.entry(b.t.index, form)]
+	if e.pairs == 0 {
+		e.pairs = uint16(len(b.t.pairs))
+		b.t.pairs = append(b.t.pairs, nil)
+	}
+	b.t.pairs[e.pairs] = append(b.t.pairs[e.pairs], p)
 }
 
 // phrase enters several words that have one meaning together. Its last word, or its first

@@ -22,9 +22,12 @@ func (b *builder) frame(words []string, s sense) {
 			b.script(w, sense{lang: s.lang, lemma: s.lemma, sort: ofGram})
 		}
 	}
-	i := b.entry(b.t.index, words[0])
-	b.t.entries[i].framed = true
-	b.t.frames[i] = append(b.t.frames[i], frame{words: words, lang: s.lang, gram: s.gram})
+	e := &b.t.entries[b.entry(b.t.index, words[0])]
+	if e.frames == 0 {
+		e.frames = uint16(len(b.t.frames))
+		b.t.frames = append(b.t.frames, nil)
+	}
+	b.t.frames[e.frames] = append(b.t.frames[e.frames], frame{words: words, lang: s.lang, gram: s.gram})
 }
 
 // fits finds the end of the frame in a list of words that begins with its first word; 0 if

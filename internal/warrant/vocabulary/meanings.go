@@ -47,7 +47,7 @@ func (m *meanings) sentence(out []Word, toks []token, spoken Langs) []Word {
 func (m *meanings) fallback(tok *token, spoken Langs) int32 {
 	r := m.r
 	if tok.entry >= 0 {
-		if e := &r.t.entries[tok.entry]; e.first >= 0 || e.paired || e.framed {
+		if e := &r.t.entries[tok.entry]; e.first >= 0 || e.pairs > 0 || e.frames > 0 {
 			return tok.entry
 		}
 	}
@@ -215,16 +215,11 @@ func (m *meanings) join(words []Word, spoken Langs) {
 			continue
 		}
 		e := &m.r.t.entries[m.at[i]]
-		if e.paired {
-			pairs := m.r.t.pairs[m.at[i]]
-			if p := m.second(words, i, pairs, spoken); p != nil {
-				m.twofold(&words[i], pairs, *p)
-			}
+		pairs := m.r.t.pairs[e.pairs]
+		if p := m.second(words, i, pairs, spoken); p != nil {
+			m.twofold(&words[i], pairs, *p)
 		}
-		if !e.framed {
-			continue
-		}
-		for _, f := range m.r.t.frames[m.at[i]] {
+		for _, f := range m.r.t.frames[e.frames] {
 			if f.lang&(spoken|chinese|japanese|korean) == 0 {
 				continue
 			}
@@ -280,10 +275,10 @@ func (m *meanings) second(words []Word, i int, pairs []pair, spoken Langs) *pair
 }
 
 func (m *meanings) takes(entry int32, particle string) bool {
-	if entry < 0 || !m.r.t.entries[entry].paired {
+	if entry < 0 {
 		return false
 	}
-	for _, p := range m.r.t.pairs[entry] {
+	for _, p := range m.r.t.pairs[m.r.t.entries[entry].pairs] {
 		if p.particle == particle {
 			return true
 		}

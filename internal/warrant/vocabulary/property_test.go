@@ -32,11 +32,13 @@ func check(t interface{ Fatalf(string, ...any) }, text string, words []vocabular
 
 func TestWordsStandInTheirText(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{
-		"send", "the", "mach", "aus", "l'", "’", "-", "/", ".", "@", " ", "\n", "请", "削除し", "ない", "보내", "줘", "ال", "ｓｅｎｄ", "ﾒｰﾙ",
+		"send", "the", "mach", "aus", "l'", "’", "-", "/", ".", "@", " ", "\n", "请", "削除し", "ない", "보내", "줘", "ال",
+		"ｓｅｎｄ", "ﾒｰﾙ",
 		"e\u0301", "\u1112\u1161\u11ab", "\xff", "\x00", "_", "12", "$", "http://", "pull", "request", "do", "what", "says", "İ", "ß",
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(pieces), func(p []string) string { return strings.Join(p, "") })).Draw(t, "text")
+		joined := rapid.Map(rapid.SliceOf(pieces), func(p []string) string { return strings.Join(p, "") })
+		text := rapid.OneOf(rapid.String(), joined).Draw(t, "text")
 		check(t, text, load().Words(text))
 		check(t, text, load().Name(text))
 		_ = load().Stem(text)
@@ -44,7 +46,9 @@ func TestWordsStandInTheirText(t *testing.T) {
 }
 
 func FuzzWords(f *testing.F) {
-	for _, s := range []string{"Turn it off", "don’t", "l'été", "请把a.txt发给b@c.de", "ﾒｰﾙを消して", "삭제하지마", "ولا تحذف", "\xff\xfe", "a/b.c_d"} {
+	for _, s := range []string{
+		"Turn it off", "don’t", "l'été", "请把a.txt发给b@c.de", "ﾒｰﾙを消して", "삭제하지마", "ولا تحذف", "\xff\xfe", "a/b.c_d",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

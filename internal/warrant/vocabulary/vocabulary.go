@@ -157,8 +157,8 @@ type Table struct {
 	entries []entry
 	senses  []sense
 	lemmas  []string
-	pairs   map[int32][]pair  // of an entry: second words that give it another meaning
-	frames  map[int32][]frame // of an entry: phrases with gaps that begin with it
+	pairs   [][]pair  // the first is empty
+	frames  [][]frame // the first is empty
 	clitics map[string]bool
 	leading []string // what Arabic writes in front of words
 	special Langs    // languages whose words are known by their beginning

@@ -115,6 +115,16 @@ func TestRequestsAreHeardInEveryLanguage(t *testing.T) {
 		{"احذف الملف من فضلك", "!delete #file"},
 		{"هل يمكنك حجز فندق؟", "!book #hotel"},
 		{"أضف موعدا إلى التقويم", "!add #calendar"},
+
+		{"Skicka filen till Dana", "!send #file"},
+		{"Tänd ljuset i köket", "!turn-on #light"},
+		{"Slett filen", "!delete #file"},
+		{"Kan du betale regningen", "!pay"},
+		{"Usuń plik", "!delete #file"},
+		{"Dodaj spotkanie do kalendarza", "!add #meeting"},
+		{"Удали файл, пожалуйста", "!delete #file"},
+		{"Не отправляй письмо", "!send #mail"},
+		{"Dosyayı sil", "!delete"},
 	} {
 		got := " " + sketch(load().Words(c.text)) + " "
 		for want := range strings.FieldsSeq(c.want) {
@@ -144,6 +154,9 @@ func TestWordsThatSteerAreHeard(t *testing.T) {
 		{"이메일은 지우지마", vocabulary.Negation},
 		{"لا تحذف الملف", vocabulary.Negation},
 		{"ولا تحذف الملف", vocabulary.Negation},
+		{"Radera inte filen", vocabulary.Negation},
+		{"Не удаляй файл", vocabulary.Negation},
+		{"Nie usuwaj pliku", vocabulary.Negation},
 
 		{"Where is my last order?", vocabulary.Question},
 		{"Wo ist meine letzte Bestellung?", vocabulary.Question},
@@ -218,7 +231,8 @@ func TestWhatWasDoneIsTold(t *testing.T) {
 }
 
 func TestTokensThatStandForThemselvesStayWhole(t *testing.T) {
-	text := "把~/docs/report.pdf发给tom@example.com or https://example.com/a?b=1, see acme/site, set columnCount to 12.50 in my_file (#general)."
+	text := "把~/docs/report.pdf发给tom@example.com or https://example.com/a?b=1, see acme/site, " +
+		"set columnCount to 12.50 in my_file (#general)."
 	var got []string
 	for _, w := range load().Words(text) {
 		if w.Kind != vocabulary.Plain {
@@ -276,6 +290,42 @@ func TestStemsAreDictionaryForms(t *testing.T) {
 	} {
 		if got := load().Stem(word); got != want {
 			t.Errorf("%s comes from %s, not %s", word, got, want)
+		}
+	}
+}
+
+func TestWordsThatMeanTheSameAreNear(t *testing.T) {
+	near := func(a, b string) float64 {
+		c, ok := load().Near(a, b)
+		if !ok {
+			t.Errorf("%s or %s is not known", a, b)
+		}
+		return c
+	}
+	for _, p := range [][2]string{
+		{"delete", "remove"}, {"buy", "purchase"}, {"lamp", "light"}, {"mail", "email"}, {"photo", "picture"}, {"refund", "reimburse"},
+	} {
+		if c := near(p[0], p[1]); c < 0.5 || c != near(p[1], p[0]) {
+			t.Errorf("%s and %s: %.2f", p[0], p[1], c)
+		}
+	}
+	for _, p := range [][2]string{{"pay", "banana"}, {"lamp", "invoice"}, {"open", "close"}, {"enable", "disable"}, {"lock", "unlock"}} {
+		if c := near(p[0], p[1]); c > 0.3 {
+			t.Errorf("%s and %s: %.2f", p[0], p[1], c)
+		}
+	}
+	if c := near("Purchases", "purchases"); c < 0.999 || c > 1.001 {
+		t.Errorf("a word and itself: %v", c)
+	}
+}
+
+func TestAWordNobodyKnowsIsNearNothing(t *testing.T) {
+	for _, w := range []string{"", "qzxv", "发票", "\x00", "zzzzzz", "a"} {
+		if c, ok := load().Near(w, "mail"); c != 0 || ok {
+			t.Errorf("%q: %v %v", w, c, ok)
+		}
+		if c, ok := load().Near("mail", w); c != 0 || ok {
+			t.Errorf("%q: %v %v", w, c, ok)
 		}
 	}
 }
