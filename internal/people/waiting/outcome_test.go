@@ -17,7 +17,7 @@ func TestOutcomeIsToldAtOnce(t *testing.T) {
 	for _, tt := range ways {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, tt.file)
+				w := newWorld(t, byLevels+tt.file)
 				ref := tidemark.Ref{Session: "s", Turn: "r"}
 				w.taint(ref)
 				q := w.held(ref, exec(1))
