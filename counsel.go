@@ -44,22 +44,22 @@ type situation struct {
 }
 
 // advised is Decide for calls that need somebody's word.
-func (m *Monitor) advised(ctx context.Context, p proposal) (v Verdict, err error) {
+func (m *Monitor) advised(ctx context.Context, p *proposal, v *Verdict) error {
 	c := &counsel{}
 	for range maxCounsel {
 		c.want = nil
-		err = m.with(ctx, p.ref, func(s *live) error {
-			return m.decide(ctx, s, &step{proposal: p, counsel: c}, &v)
+		err := m.with(ctx, p.ref, func(s *live) error {
+			return m.decide(ctx, s, &step{proposal: *p, counsel: c}, v)
 		})
 		if !errors.Is(err, errCounsel) {
-			return v, err
+			return err
 		}
 		c.want(ctx)
 		if err := ctx.Err(); err != nil {
-			return Verdict{}, fmt.Errorf("wait for counsel: %w", err)
+			return fmt.Errorf("wait for counsel: %w", err)
 		}
 	}
-	return Verdict{}, errors.New("the session kept changing while others were asked about the call")
+	return errors.New("the session kept changing while others were asked about the call")
 }
 
 // aspect is what an auditor is asked about a call.

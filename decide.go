@@ -42,31 +42,35 @@ type proposal struct {
 // context, ask the policy, hear the auditor, spend an approval or open a question, hear
 // the verifier, record. Only then is there a permit. Whoever is outside is heard while
 // the session goes on; then the call is judged again from the start.
-func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (Verdict, error) {
-	return m.verdict(ctx, proposal{ref: ref, call: call})
+func (m *Monitor) Decide(ctx context.Context, ref Ref, call tool.Call) (v Verdict, err error) {
+	err = m.verdict(ctx, &proposal{ref: ref, call: call}, &v)
+	return v, err
 }
 
 // DecideGated is Decide for a call that the host asks about again, here, before it runs
 // it: what is not denied outright is left to that question, and this one counts for
 // nothing.
-func (m *Monitor) DecideGated(ctx context.Context, ref Ref, call tool.Call) (Verdict, error) {
-	return m.verdict(ctx, proposal{ref: ref, call: call, gated: true})
+func (m *Monitor) DecideGated(ctx context.Context, ref Ref, call tool.Call) (v Verdict, err error) {
+	err = m.verdict(ctx, &proposal{ref: ref, call: call, gated: true}, &v)
+	return v, err
 }
 
 // DecideAgain is Decide for a call that waited until the question about it was answered.
 // A no to that very question stands, though another turn may have begun since; with no
 // question it is Decide.
-func (m *Monitor) DecideAgain(ctx context.Context, ref Ref, call tool.Call, question string) (Verdict, error) {
-	return m.verdict(ctx, proposal{ref: ref, call: call, waited: question})
+func (m *Monitor) DecideAgain(ctx context.Context, ref Ref, call tool.Call, question string) (v Verdict, err error) {
+	err = m.verdict(ctx, &proposal{ref: ref, call: call, waited: question}, &v)
+	return v, err
 }
 
-func (m *Monitor) verdict(ctx context.Context, p proposal) (v Verdict, err error) {
-	err = m.with(ctx, p.ref, func(s *live) error {
+// verdict is the one way to a decision.
+func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
+	err := m.with(ctx, p.ref, func(s *live) error {
 		if s.work == nil {
 			s.work = new(step)
 		}
-		s.work.proposal = p
-		err := m.decide(ctx, s, s.work, &v)
+		s.work.proposal = *p
+		err := m.decide(ctx, s, s.work, v)
 		if err != nil {
 			s.work = nil // the store may still hold the event
 			return err
@@ -75,12 +79,14 @@ func (m *Monitor) verdict(ctx context.Context, p proposal) (v Verdict, err error
 		return nil
 	})
 	if errors.Is(err, errCounsel) {
-		v, err = m.advised(ctx, p)
+		*v = Verdict{}
+		err = m.advised(ctx, p, v)
 	}
 	if err != nil {
-		return Verdict{}, fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
+		*v = Verdict{}
+		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
 	}
-	return v, nil
+	return nil
 }
 
 // turn finds the open turn the call belongs to, opening one where the host did not. A
