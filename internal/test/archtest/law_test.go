@@ -27,6 +27,8 @@ var rules = []rule{
 	{"formats", checkFormats},
 	{"docs", checkDocs},
 	{"decisions", checkDecisions},
+	{"toolcall", checkToolCall},
+	{"words", checkWords},
 	{"ids", checkIDs},
 	{"surface", checkSurface},
 }

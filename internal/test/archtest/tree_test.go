@@ -1,4 +1,4 @@
-// Package law_test keeps the rules of the project: who may import whom, what is pure,
+// Package archtest_test keeps the rules of the project: who may import whom, what is pure,
 // what has a comment, how large things may grow, that the documentation names only
 // what exists, and that every requirement is proved by a test that says so.
 //
