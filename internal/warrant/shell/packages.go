@@ -8,13 +8,20 @@ import (
 // installs are the subcommands by which package managers bring in packages.
 var installs = map[string]map[string]bool{
 	"pip": set("install download wheel"), "pip3": set("install download wheel"), "pipx": set("install run upgrade inject"),
-	"npm": set("install i add ci update exec x init create"), "pnpm": set("install i add update dlx create"), "yarn": set("add install dlx create upgrade"), "bun": set("add install x create"),
+	"npm": set("install i add ci update exec x init create"), "pnpm": set("install i add update dlx create"),
+	"yarn": set("add install dlx create upgrade"), "bun": set("add install x create"),
 	"apt": set("install upgrade dist-upgrade full-upgrade"), "apt-get": set("install upgrade dist-upgrade"), "aptitude": set("install"),
-	"dnf": set("install upgrade update"), "yum": set("install update"), "apk": set("add upgrade"), "zypper": set("install in update"), "brew": set("install upgrade tap reinstall"), "port": set("install"),
-	"gem": set("install update"), "bundle": set("install update add"), "cargo": set("install add update"), "go": set("install get"), "composer": set("require install update"),
-	"luarocks": set("install"), "snap": set("install"), "flatpak": set("install"), "choco": set("install"), "winget": set("install"), "scoop": set("install"),
-	"mamba": set("install create"), "micromamba": set("install create"), "cpanm": nil, "cpan": nil, "easy_install": nil, "code": nil, "cabal": set("install"), "opam": set("install"), "rustup": set("install update toolchain component target"),
-	"dpkg": nil, "rpm": nil, "pacman": nil, "yay": nil, "paru": nil, "asdf": set("install"), "nvm": set("install"), "pyenv": set("install"), "volta": set("install"),
+	"dnf": set("install upgrade update"), "yum": set("install update"), "apk": set("add upgrade"),
+	"zypper": set("install in update"), "brew": set("install upgrade tap reinstall"), "port": set("install"),
+	"gem": set("install update"), "bundle": set("install update add"), "cargo": set("install add update"),
+	"go": set("install get"), "composer": set("require install update"),
+	"luarocks": set("install"), "snap": set("install"), "flatpak": set("install"), "choco": set("install"),
+	"winget": set("install"), "scoop": set("install"),
+	"mamba": set("install create"), "micromamba": set("install create"), "cpanm": nil, "cpan": nil, "easy_install": nil,
+	"code": nil, "cabal": set("install"), "opam": set("install"),
+	"rustup": set("install update toolchain component target"),
+	"dpkg":   nil, "rpm": nil, "pacman": nil, "yay": nil, "paru": nil, "asdf": set("install"), "nvm": set("install"),
+	"pyenv": set("install"), "volta": set("install"),
 }
 
 // publishes are the subcommands by which they carry something out.
@@ -22,7 +29,8 @@ var publishes = set("publish upload push deploy yank unpublish login")
 
 const packageFlags = "ricefptCo"
 
-var packageLong = set("--index-url --extra-index-url --find-links --requirement --constraint --registry --target --prefix --python --source --git --path --version --features --channel --trusted-host --editable --repository-url")
+var packageLong = set(`--index-url --extra-index-url --find-links --requirement --constraint --registry --target --prefix
+	--python --source --git --path --version --features --channel --trusted-host --editable --repository-url`)
 
 // pip reads the words after pip.
 func (c *call) pip(args []Word) {

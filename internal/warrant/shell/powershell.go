@@ -46,7 +46,8 @@ func (c *call) powerShell() {
 }
 
 var (
-	windowsFetch = set("invoke-webrequest iwr invoke-restmethod irm curl curl.exe wget wget.exe start-bitstransfer bitsadmin certutil certutil.exe downloadstring downloadfile net.webclient resolve-dnsname test-connection ping nslookup")
+	windowsFetch = set(`invoke-webrequest iwr invoke-restmethod irm curl curl.exe wget wget.exe start-bitstransfer bitsadmin
+		certutil certutil.exe downloadstring downloadfile net.webclient resolve-dnsname test-connection ping nslookup`)
 	windowsSend  = set("uploadstring uploadfile uploaddata send-mailmessage scp ssh ftp")
 	windowsRun   = set("iex invoke-expression")
 	windowsWrite = set("set-content add-content out-file new-item copy-item move-item tee-object copy move ren mkdir md -outfile -o")

@@ -12,8 +12,10 @@ import (
 // Variables by which a program is told to run something.
 var (
 	// whose value is a command
-	commandSettings = set("GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER PAGER EDITOR GIT_EDITOR GIT_SEQUENCE_EDITOR VISUAL PROMPT_COMMAND RSYNC_RSH GIT_PROXY_COMMAND GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS " +
-		"BROWSER MANPAGER BAT_PAGER SYSTEMD_PAGER PSQL_PAGER PSQL_EDITOR FCEDIT KUBE_EDITOR KUBECTL_EXTERNAL_DIFF CVS_RSH RUSTC_WRAPPER RUSTC CC CXX SHELL GH_PAGER GH_EDITOR GH_BROWSER AWS_PAGER")
+	commandSettings = set(`GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER PAGER EDITOR GIT_EDITOR GIT_SEQUENCE_EDITOR
+		VISUAL PROMPT_COMMAND RSYNC_RSH GIT_PROXY_COMMAND GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS BROWSER MANPAGER BAT_PAGER
+		SYSTEMD_PAGER PSQL_PAGER PSQL_EDITOR FCEDIT KUBE_EDITOR KUBECTL_EXTERNAL_DIFF CVS_RSH RUSTC_WRAPPER RUSTC CC CXX
+		SHELL GH_PAGER GH_EDITOR GH_BROWSER AWS_PAGER`)
 	// whose value is a library or file that is run by whatever starts
 	preloaded = set("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PYTHONSTARTUP PERL5DB")
 	// whose value is options for a language
@@ -125,7 +127,8 @@ func (w *walker) setting(name string, v Word) {
 	}
 }
 
-var proxies = set("PIP_INDEX_URL PIP_EXTRA_INDEX_URL NPM_CONFIG_REGISTRY npm_config_registry GOPROXY UV_INDEX_URL UV_DEFAULT_INDEX https_proxy http_proxy HTTPS_PROXY HTTP_PROXY ALL_PROXY")
+var proxies = set(`PIP_INDEX_URL PIP_EXTRA_INDEX_URL NPM_CONFIG_REGISTRY npm_config_registry GOPROXY UV_INDEX_URL
+	UV_DEFAULT_INDEX https_proxy http_proxy HTTPS_PROXY HTTP_PROXY ALL_PROXY`)
 
 // settingRuns reads a value that is a command. What is not known of it may be more than a
 // word if a program decides it.
@@ -191,7 +194,8 @@ func (w *walker) ownPrograms(dir string) bool {
 }
 
 // ownWords are commands that every shell has itself.
-var ownWords = set("echo printf cd pushd popd export set unset true false : test [ read shift exit return local declare source . eval type command builtin pwd wait")
+var ownWords = set(`echo printf cd pushd popd export set unset true false : test [ read shift exit return local declare
+	source . eval type command builtin pwd wait`)
 
 // shared reports whether a folder is one that anybody may write.
 func shared(dir string) bool {

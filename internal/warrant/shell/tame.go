@@ -25,11 +25,16 @@ var tameWords = map[string]map[string]tame{
 	"git":   {"rev-parse": tameValue, "describe": tameValue},
 	"date":  {"": tameValue},
 	"pwd":   {"": tameValue},
-	"nproc": {"": tameValue}, "uname": {"": tameValue}, "arch": {"": tameValue}, "seq": {"": tameValue}, "mktemp": {"": tameValue}, "id": {"": tameValue},
+	"nproc": {"": tameValue}, "uname": {"": tameValue}, "arch": {"": tameValue}, "seq": {"": tameValue},
+	"mktemp": {"": tameValue}, "id": {"": tameValue},
 	"ssh-agent": {"": tameInit}, "dircolors": {"": tameInit}, "keychain": {"": tameInit}, "lesspipe": {"": tameInit},
-	"direnv": {"hook": tameInit, "export": tameInit}, "pyenv": {"init": tameInit, "virtualenv-init": tameInit}, "rbenv": {"init": tameInit}, "nodenv": {"init": tameInit}, "goenv": {"init": tameInit},
-	"zoxide": {"init": tameInit}, "starship": {"init": tameInit}, "fnm": {"env": tameInit}, "mise": {"activate": tameInit, "env": tameInit}, "opam": {"env": tameInit}, "conda": {"shell.bash": tameInit, "shell.zsh": tameInit},
-	"minikube": {"docker-env": tameInit}, "docker-machine": {"env": tameInit}, "register-python-argcomplete": {"": tameInit}, "asdf": {"exec-env": tameInit},
+	"direnv": {"hook": tameInit, "export": tameInit}, "pyenv": {"init": tameInit, "virtualenv-init": tameInit},
+	"rbenv": {"init": tameInit}, "nodenv": {"init": tameInit}, "goenv": {"init": tameInit},
+	"zoxide": {"init": tameInit}, "starship": {"init": tameInit}, "fnm": {"env": tameInit},
+	"mise": {"activate": tameInit, "env": tameInit}, "opam": {"env": tameInit},
+	"conda":    {"shell.bash": tameInit, "shell.zsh": tameInit},
+	"minikube": {"docker-env": tameInit}, "docker-machine": {"env": tameInit},
+	"register-python-argcomplete": {"": tameInit}, "asdf": {"exec-env": tameInit},
 }
 
 // tameness is what is known of the answer of a substitution: one plain program.

@@ -29,7 +29,10 @@ var watched = map[string][]string{
 var ourFiles = []string{"tokens.json", "server.json", "installed", "tidemark.db", "tidemark.db-*", "tidemark.yaml"}
 
 // watchedNames are such files wherever they are.
-var watchedNames = []string{".mcp.json", ".claude.json", "opencode.json", "opencode.jsonc", "openclaw.json", "managed-settings.json", "tidemark-hook", "tidemark-hook.exe"}
+var watchedNames = []string{
+	".mcp.json", ".claude.json", "opencode.json", "opencode.jsonc", "openclaw.json", "managed-settings.json",
+	"tidemark-hook", "tidemark-hook.exe",
+}
 
 // agentFolders hold nothing but what belongs to one agent.
 var agentFolders = set(".claude .codex .gemini .copilot .opencode .openclaw .kiro .factory .tidemark")
