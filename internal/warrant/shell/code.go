@@ -104,8 +104,10 @@ var asksItself = strings.NewReplacer("requests.__version__", "", "socket.gethost
 func unusedImports(low string) string {
 	out := asksItself.Replace(low)
 	for _, module := range []string{"requests", "socket"} {
-		if strings.Count(out, module) == 1 && strings.Contains(out, "import "+module) && !strings.Contains(out, module+" as ") && !strings.Contains(out, "import "+module+".") {
-			out = strings.Replace(out, "import "+module, "", 1)
+		whole := "import " + module
+		part := strings.Contains(out, module+" as ") || strings.Contains(out, whole+".")
+		if strings.Count(out, module) == 1 && strings.Contains(out, whole) && !part {
+			out = strings.Replace(out, whole, "", 1)
 		}
 	}
 	return out

@@ -135,6 +135,16 @@ func (c *call) gone(file string) {
 	}
 }
 
+// borrowsPower reports whether a program of this mode runs with the power of its owner.
+func borrowsPower(mode string) bool {
+	for _, sign := range "+=" {
+		if i := strings.IndexRune(mode, sign); i >= 0 && strings.Contains(mode[i:], "s") {
+			return true
+		}
+	}
+	return len(mode) == 4 && strings.Trim(mode, "01234567") == "" && mode[0] >= '2'
+}
+
 // modes reads chmod, chown and setfacl.
 func (c *call) modes() {
 	flags, rest := options(c.args, "", nil)
@@ -143,10 +153,7 @@ func (c *call) modes() {
 		return
 	}
 	mode := rest[0].Text
-	plus := strings.IndexByte(mode, '+')
-	special := plus >= 0 && strings.Contains(mode[plus:], "s") || len(mode) == 4 && strings.Trim(mode, "01234567") == "" && mode[0] >= '2' ||
-		strings.Contains(mode, "=") && strings.Contains(mode[strings.Index(mode, "="):], "s")
-	if c.name == "chmod" && special {
+	if c.name == "chmod" && borrowsPower(mode) {
 		c.does |= Persist | Privilege
 	}
 	for _, a := range rest[1:] {

@@ -162,8 +162,12 @@ func everything(file string) bool {
 	if strings.HasPrefix(f, "$") && strings.HasSuffix(f, "/..") {
 		return true
 	}
-	return strings.HasPrefix(f, "/home/") && strings.Count(f, "/") == 2 || strings.HasPrefix(f, "/Users/") && strings.Count(f, "/") == 2 ||
-		strings.HasPrefix(f, "../..") && (strings.Trim(f, "./") == "" || climbs(f))
+	return homeOfOne(f) || strings.HasPrefix(f, "../..") && (strings.Trim(f, "./") == "" || climbs(f))
+}
+
+// homeOfOne reports whether a path is the home of one user.
+func homeOfOne(f string) bool {
+	return strings.Count(f, "/") == 2 && (strings.HasPrefix(f, "/home/") || strings.HasPrefix(f, "/Users/"))
 }
 
 // climbs reports whether a path goes up, most likely to the root, and down to one folder.

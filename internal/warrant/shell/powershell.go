@@ -108,7 +108,8 @@ func windowsDeeds(low string, has map[string]bool, does Effects) Effects {
 
 func windowsHarm(low string, has map[string]bool) Effects {
 	var does Effects
-	if (has["remove-item"] || has["rm"] || has["del"] || has["rd"] || has["rmdir"] || has["ri"]) && (has["-recurse"] || has["-r"] || has["/s"]) {
+	removes := has["remove-item"] || has["rm"] || has["del"] || has["rd"] || has["rmdir"] || has["ri"]
+	if removes && (has["-recurse"] || has["-r"] || has["/s"]) {
 		does |= Destructive | FileWrite
 	}
 	if has["format-volume"] || has["clear-disk"] || has["format"] {

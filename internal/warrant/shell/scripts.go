@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// startFiles are the flags that name a file which a shell runs before all else.
+var startFiles = set("--rcfile --init-file")
+
 // shell reads what a shell is told to run.
 func (c *call) shell() {
 	inline := false
@@ -19,7 +22,7 @@ func (c *call) shell() {
 		case a.Text == "-" || a.Text == "--":
 			continue
 		case strings.HasPrefix(a.Text, "--"):
-			if a.Text == "--rcfile" || a.Text == "--init-file" {
+			if startFiles[a.Text] {
 				i++
 				c.startsBy(c.args[min(i, len(c.args)):])
 			}
@@ -49,7 +52,7 @@ func (c *call) shell() {
 	c.fed()
 }
 
-// startsBy reads the file, first of the words, that a shell runs before all else.
+// startsBy reads such a file: the first of the words.
 func (c *call) startsBy(words []Word) {
 	if len(words) > 0 {
 		c.sourced(words[0])

@@ -31,11 +31,17 @@ var (
 
 // risky reports whether a variable decides what runs.
 func risky(name string) bool {
-	return commandSettings[name] || preloaded[name] || optionSettings[name] || searched[name] || prompts[name] || shellTables[name] || name == "GOFLAGS" || strings.HasPrefix(name, "BASH_FUNC_") || strings.HasPrefix(name, "GIT_CONFIG_")
+	return commandSettings[name] || preloaded[name] || optionSettings[name] || searched[name] || prompts[name] ||
+		shellTables[name] || name == "GOFLAGS" || strings.HasPrefix(name, "BASH_FUNC_") || strings.HasPrefix(name, "GIT_CONFIG_")
 }
 
 // indexRuns is an index in which a shell runs a command when it counts.
 var indexRuns = regexp.MustCompile("\\w\\[[^\\]]*(\\$\\(|`)")
+
+// indexed reports whether an assignment sets what a table holds under a name.
+func indexed(a *syntax.Assign) bool {
+	return a.Index != nil || a.Array != nil && len(a.Array.Elems) > 0 && a.Array.Elems[0].Index != nil
+}
 
 // assign reads one assignment.
 func (w *walker) assign(a *syntax.Assign) {
@@ -44,7 +50,7 @@ func (w *walker) assign(a *syntax.Assign) {
 	if a.Name != nil {
 		name = a.Name.Value
 	}
-	if shellTables[name] || zshTables[name] && (a.Index != nil || a.Array != nil && len(a.Array.Elems) > 0 && a.Array.Elems[0].Index != nil) {
+	if shellTables[name] || zshTables[name] && indexed(a) {
 		w.unread()
 		return
 	}
@@ -142,15 +148,20 @@ func (w *walker) settingRuns(v Word) {
 
 // settingLoads reads a value that names what is run by whatever starts.
 func (w *walker) settingLoads(name string, v Word) {
+	file := rooted(v.Text) || strings.HasPrefix(v.Text, "./") || strings.HasPrefix(v.Text, "../")
 	switch {
 	case w.isFetched(v.Text):
 		w.line.Effects |= RunsFetched
-	case name == "ENV" && !rooted(v.Text) && !strings.HasPrefix(v.Text, "./") && !strings.HasPrefix(v.Text, "../") && !strings.ContainsAny(v.Text, "`("): // the name of a stage, most often
-	case strings.HasPrefix(v.Text, "/usr/lib") || strings.HasPrefix(v.Text, "/lib") || strings.HasPrefix(v.Text, "/opt/") || v.Text == "/dev/null":
+	case name == "ENV" && !file && !strings.ContainsAny(v.Text, "`("): // the name of a stage, most often
+	case v.Text == "/dev/null":
+	case strings.HasPrefix(v.Text, "/usr/lib") || strings.HasPrefix(v.Text, "/lib") || strings.HasPrefix(v.Text, "/opt/"):
 	default:
 		w.unread()
 	}
 }
+
+// runningOptions are parts of options by which a language runs something.
+var runningOptions = []string{"data:", "exec", "-command"}
 
 // settingOptions reads a value that gives a language its options.
 func (w *walker) settingOptions(v Word) {
@@ -160,7 +171,8 @@ func (w *walker) settingOptions(v Word) {
 	for f := range strings.FieldsSeq(v.Text) {
 		_, value, _ := strings.Cut(f, "=")
 		_, made := w.made[strings.TrimPrefix(value+f, "./")]
-		if made || shared(value) || shared(f) || shared(strings.TrimLeft(f, "-rMIa")) || strings.Contains(f, "data:") || strings.HasPrefix(f, "--eval") || strings.Contains(f, "exec") || strings.Contains(f, "-command") {
+		loads := made || shared(value) || shared(f) || shared(strings.TrimLeft(f, "-rMIa"))
+		if loads || strings.HasPrefix(f, "--eval") || mentions(f, runningOptions) {
 			w.unread()
 		}
 	}

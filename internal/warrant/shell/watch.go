@@ -13,9 +13,11 @@ var agents = set("claude codex gemini opencode openclaw cursor-agent droid qwen 
 
 // prompted are agents by whose name other programs go too, and what makes them one.
 var prompted = map[string]map[string]bool{
-	"copilot": set("-p --prompt -i --interactive --allow-all-tools --yolo"), "goose": set("run session configure"),
-	"aider": set("--message -m --message-file --yes --yes-always"),
-	"amp":   set("-x --execute"), "crush": set("run"),
+	"copilot": set("-p --prompt -i --interactive --allow-all-tools --yolo"),
+	"goose":   set("run session configure"),
+	"aider":   set("--message -m --message-file --yes --yes-always"),
+	"amp":     set("-x --execute"),
+	"crush":   set("run"),
 }
 
 // agentPackages are the packages agents come in.

@@ -53,7 +53,10 @@ func Overseen(file string) bool {
 		}
 	}
 	last := parts[len(parts)-1]
-	return len(strings.Trim(last, "*?.[]")) > 3 && fits(last, watchedNames) || last == "tidemark" && len(parts) > 1 && parts[len(parts)-2] == "bin"
+	if len(strings.Trim(last, "*?.[]")) > 3 && fits(last, watchedNames) {
+		return true
+	}
+	return last == "tidemark" && len(parts) > 1 && parts[len(parts)-2] == "bin"
 }
 
 // around are the watched folders that a part of a path may be.

@@ -150,7 +150,8 @@ func (r *reader) chunk(i int) int {
 			continue
 		}
 		letter, size := utf8.DecodeRuneInString(r.text[end:])
-		if isHan(letter) || isHangul(letter) || !opens(letter) && !isQuote(letter) && letter != 0x200c && letter != 0x200d && letter != 0xad {
+		silent := letter == 0x200c || letter == 0x200d || letter == 0xad
+		if isHan(letter) || isHangul(letter) || !opens(letter) && !isQuote(letter) && !silent {
 			break
 		}
 		plain = plain && !isQuote(letter)
