@@ -41,6 +41,7 @@ type file struct {
 	test  bool
 	ast   *ast.File
 	lines int
+	text  string
 }
 
 // elsewhere are folders that are not part of the module's own source.
@@ -85,7 +86,8 @@ func load(files fs.FS) (*tree, error) {
 			t.pkgs = append(t.pkgs, p)
 		}
 		p.files = append(p.files, &file{
-			path: name, test: strings.HasSuffix(name, "_test.go"), ast: parsed, lines: strings.Count(string(data), "\n"),
+			path: name, test: strings.HasSuffix(name, "_test.go"), ast: parsed,
+			lines: strings.Count(string(data), "\n"), text: string(data),
 		})
 		return nil
 	})

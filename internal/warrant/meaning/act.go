@@ -42,8 +42,6 @@ func (r *reading) fromDescription(said *speech, d tool.Definition) {
 			r.thing = said.thing
 		}
 	}
-	grave := isStrong.has(said.verb) && !said.asks
-	open := r.asks || r.told || isTrue(d.ReadOnly) || !said.act.mild() || r.act.mild()
 	switch {
 	case said.act == r.act:
 		r.sure = r.sure || r.act != Unknown
@@ -53,10 +51,10 @@ func (r *reading) fromDescription(said *speech, d tool.Definition) {
 			said.alsoActs = said.verb
 		}
 	case said.act == Unknown, said.act == Read && !r.asks && said.says(r.verb): // "searches for a song and plays it"
-	case r.act == Unknown, !r.sure && open:
+	case r.act == Unknown, !r.sure && r.open(said, d):
 		r.act, r.verb, r.sure = said.act, said.verb, true
 		r.why = "its description says `" + said.verb + "`"
-	case r.act.mild() && (grave || r.act == Read && said.first == Read && said.act != Grant): // "gets or sets it"
+	case r.outdone(said):
 		r.verb = said.verb
 		r.become(said.act, "but its description says `"+said.verb+"`")
 		if said.of != 0 {
@@ -67,6 +65,21 @@ func (r *reading) fromDescription(said *speech, d tool.Definition) {
 		r.verb = said.alsoActs
 		r.become(verbs[said.alsoActs], "but its description also says `"+said.alsoActs+"`")
 	}
+}
+
+// open reports whether a name that could be read in two ways leaves the word to the
+// description.
+func (r *reading) open(said *speech, d tool.Definition) bool {
+	return r.asks || r.told || isTrue(d.ReadOnly) || !said.act.mild() || r.act.mild()
+}
+
+// outdone reports whether the description tells of something graver than the name.
+func (r *reading) outdone(said *speech) bool {
+	if !r.act.mild() {
+		return false
+	}
+	grave := isStrong.has(said.verb) && !said.asks
+	return grave || r.act == Read && said.first == Read && said.act != Grant // "gets or sets it"
 }
 
 // mild acts are not grave by themselves.

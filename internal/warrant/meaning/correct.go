@@ -16,6 +16,8 @@ func (m *Meaning) correct(r *reading, fields []field, said *speech, d tool.Defin
 	return m.noLook(r) || changed
 }
 
+var isMethod = wordSet("method verb http_method")
+
 // redirect knows parameters that only one kind of tool has.
 func (m *Meaning) redirect(r *reading) bool {
 	if m.Act == Execute || m.Act == Pay {
@@ -31,7 +33,7 @@ func (m *Meaning) redirect(r *reading) bool {
 			account = p.Path
 		case p.Role == Target && p.Kind == URL:
 			address = p.Path
-		case last == "method" || last == "verb" || last == "http_method":
+		case isMethod.has(last):
 			method = p.Path
 		}
 	}

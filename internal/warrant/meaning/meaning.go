@@ -97,58 +97,64 @@ func (m *Meaning) weigh(r *reading, said *speech, d tool.Definition) {
 	m.Bare = r.gravity()
 	m.Gravity = m.Bare
 	if said.alsoActs != "" && m.Bare != High {
-		m.Bare, m.Gravity = High, High
-		r.add("its description also says `" + said.alsoActs + "`")
+		m.always(High, r, "its description also says `"+said.alsoActs+"`")
 	}
 	if r.orders != "" && m.Act == Read {
-		m.Bare, m.Gravity = High, High
-		r.add("`" + r.orders + "` may do more than ask")
+		m.always(High, r, "`"+r.orders+"` may do more than ask")
 	}
 	m.hints(r, d)
-	if m.Act.mild() && m.Act != Read && m.books() && m.Bare != High {
-		m.Bare, m.Gravity = High, High
-		r.add("it books sums of money")
+	if m.writes() && m.books() && m.Bare != High {
+		m.always(High, r, "it books sums of money")
 	}
 	for i := range m.Params {
-		p := &m.Params[i]
-		switch {
-		case p.Role == Target && (m.Act == Create || m.Act == Change) && p.Kind != Path && m.Gravity != High:
-			m.Gravity = High
-			r.add("`" + p.Path + "` names somebody outside")
-		case p.Role == Credential && (m.Act == Create || m.Act == Change) && m.Bare != High:
-			m.Bare, m.Gravity = High, High
-			r.add("`" + p.Path + "` is a credential")
-		case m.Act == Read && p.Role == Credential && m.Bare != High && personal(p.Path):
-			m.Bare, m.Gravity = High, High
-			r.add("`" + p.Path + "` is a secret of the user's")
-		case m.Act == Read && p.Writes && m.Gravity == None:
-			m.Gravity = Low
-			r.add("`" + p.Path + "` is a place it writes to")
-		case p.Role == Target && (p.Kind == URL || p.Kind == Host):
-			m.Reaches = m.Reaches || m.Act != Delete && m.Act != Grant
-		}
+		m.weighParam(&m.Params[i], r)
 	}
 	if len(m.Params) == 0 && r.reaches() {
 		m.Reaches = true
 	}
 	if m.Act == Read && m.Reaches && m.Gravity == None {
-		m.Bare, m.Gravity = Low, Low
-		r.add("it asks an address that the caller chooses")
+		m.always(Low, r, "it asks an address that the caller chooses")
 	}
 	m.Sink = m.Gravity == High
 	m.Source = r.source(m.Act, m.Reaches, said) || isTrue(d.OpenWorld) && m.Act == Read
 	m.Sensitive = r.sensitive(m.Act)
 }
 
+// weighParam is what one parameter adds to the gravity of a call that fills it, or of every
+// call.
+func (m *Meaning) weighParam(p *Param, r *reading) {
+	switch {
+	case p.Role == Target && m.writes() && p.Kind != Path && m.Gravity != High:
+		m.Gravity = High
+		r.add("`" + p.Path + "` names somebody outside")
+	case p.Role == Credential && m.writes() && m.Bare != High:
+		m.always(High, r, "`"+p.Path+"` is a credential")
+	case m.Act == Read && p.Role == Credential && m.Bare != High && personal(p.Path):
+		m.always(High, r, "`"+p.Path+"` is a secret of the user's")
+	case m.Act == Read && p.Writes && m.Gravity == None:
+		m.Gravity = Low
+		r.add("`" + p.Path + "` is a place it writes to")
+	case p.Role == Target && (p.Kind == URL || p.Kind == Host):
+		m.Reaches = m.Reaches || m.Act != Delete && m.Act != Grant
+	}
+}
+
+// always sets the gravity of every call, and says why.
+func (m *Meaning) always(g Gravity, r *reading, why string) {
+	m.Bare, m.Gravity = g, g
+	r.add(why)
+}
+
+// writes reports whether it makes or changes something and does no more.
+func (m *Meaning) writes() bool { return m.Act == Create || m.Act == Change }
+
 // hints are the server's own annotations. They can only make a tool graver.
 func (m *Meaning) hints(r *reading, d tool.Definition) {
 	switch {
 	case isTrue(d.Destructive) && !isTrue(d.ReadOnly) && m.Gravity != High:
-		m.Bare, m.Gravity = High, High
-		r.add("its server says that it can destroy")
+		m.always(High, r, "its server says that it can destroy")
 	case d.ReadOnly != nil && !*d.ReadOnly && m.Gravity == None:
-		m.Bare, m.Gravity = Low, Low
-		r.add("its server says that it changes something")
+		m.always(Low, r, "its server says that it changes something")
 	}
 }
 

@@ -11,8 +11,8 @@ const (
 	// commandNames make any tool that takes them a tool that runs something.
 	commandNames = `command cmd shell script sql shell_command bash_command sql_query bash powershell command_line python_code`
 	// codeNotRun before the word code mean something else.
-	codeNotRun = `country zip currency language lang promo status error area discount coupon postal product airport region iata swift bar sort
-		state city booking confirmation tracking reference exit response referral ticket hs color`
+	codeNotRun = `country zip currency language lang promo status error area discount coupon postal product airport region iata swift
+		bar sort state city booking confirmation tracking reference exit response referral ticket hs color`
 	paramsContent = `body text message content subject title description note comment caption summary html markdown headline detail
 		remark memo reply data payload prompt instruction question answer patch diff value bio signature greeting feedback
 		reason str string story tweet post input document article section paragraph line
@@ -32,8 +32,8 @@ const (
 		pullrequest job week weekday hour minute period season`
 	paramsAmount = `amount price total sum cost fee quantity qty budget tip salary unit share stake bid payment
 		donation deposit subtotal money balance night`
-	paramsControl = `limit max min offset page size format sort orderby sortorder lang language locale timezone timeout verbose recursive force
-		mode type level priority color colour width height currency cursor encoding unit n depth version method
+	paramsControl = `limit max min offset page size format sort orderby sortorder lang language locale timezone timeout verbose
+		recursive force mode type level priority color colour width height currency cursor encoding unit n depth version method
 		temperature k top strategy style theme visibility permission role access scope privilege order direction
 		flag option enabled disabled interval frequency retry count step brightness volume dryrun delay port
 		recurrence recurring repeat confirm confirmed importance sensitivity quality resolution precision radius rating

@@ -33,6 +33,7 @@ var (
 	isPathWord   = wordSet("path file filename filepath folder directory dir cwd root glob")
 	isVenue      = wordSet(`hotel restaurant flight company product item airline car vehicle room seat plan ticket event order dish
 		airport show movie`)
+	isHanded     = wordSet("arg argument input param query")
 	isSaving     = wordSet("save output out dest destination download export write")
 	isOrdinal    = wordSet("line row column step port version size house street phone account card")
 	isSum        = wordSet("amount price total sum cost fee quantity qty budget subtotal")
@@ -43,6 +44,7 @@ var (
 	isPersonal   = wordSet("password passwd passcode pwd pin otp cvv cvc ssn creditcard code number")
 	isDeciding   = wordSet(paramsDeciding)
 	isGrade      = wordSet("type level mode kind setting option name right state")
+	isHolder     = wordSet("user username customer")
 	isCommonRoom = wordSet("channel room chat conversation group team queue forum inbox mailbox server topic")
 )
 
@@ -87,19 +89,12 @@ func (m *Meaning) byName(n *name, f *field) (Role, Kind) {
 
 // byHead is for the words that name nobody.
 func (m *Meaning) byHead(n *name, f *field) (Role, Kind) {
+	if role, kind, ok := m.order(n, f); ok {
+		return role, kind
+	}
 	number := f.types&ofNumber != 0 && f.types&ofText == 0
 	switch {
-	case n.head == "code" && n.mod(isOtherCode):
-		return Selector, Plain
-	case f.statement(n):
-		return Command, Code
-	case isCommand.has(n.head) && (m.Act == Execute || commandWords.has(n.head) || m.Act == Unknown):
-		return Command, Code
-	case isCommand.has(n.head):
-		return Content, Code
-	case m.Act == Execute && (n.head == "arg" || n.head == "argument" || n.head == "input" || n.head == "param" || n.head == "query"):
-		return Command, Code
-	case isAmount.has(n.head), isAmount.has(n.all[0]) && !isIdentity.has(n.head) && (number || isSum.has(n.all[0])):
+	case n.sum(number):
 		return Amount, Money
 	case n.record():
 		return Selector, ID
@@ -115,14 +110,43 @@ func (m *Meaning) byHead(n *name, f *field) (Role, Kind) {
 		return Control, Plain
 	case number && !isSelector.has(n.head):
 		return Control, Plain
-	case isContent.has(n.head) && (!isSelector.has(n.head) || m.Act != Read && m.Act != Delete):
-		return Content, Text
-	case n.head == "name" && (m.Act == Create || n.mod(isGivenName)):
+	case m.content(n):
 		return Content, Text
 	case isSelector.has(n.head), isOwnSide.has(n.head), hasNoun(m.nouns, n.head), isVenue.has(n.head):
 		return Selector, Plain
 	}
 	return Unclear, Plain
+}
+
+// order is for the words of commands and code, and for those that mean one where something
+// is executed.
+func (m *Meaning) order(n *name, f *field) (Role, Kind, bool) {
+	switch {
+	case n.head == "code" && n.mod(isOtherCode):
+		return Selector, Plain, true
+	case f.statement(n):
+		return Command, Code, true
+	case isCommand.has(n.head) && (m.Act == Execute || commandWords.has(n.head) || m.Act == Unknown):
+		return Command, Code, true
+	case isCommand.has(n.head):
+		return Content, Code, true
+	case m.Act == Execute && isHanded.has(n.head):
+		return Command, Code, true
+	}
+	return Unclear, Plain, false
+}
+
+// sum reports whether a name is that of an amount of money.
+func (n *name) sum(number bool) bool {
+	return isAmount.has(n.head) || isAmount.has(n.all[0]) && !isIdentity.has(n.head) && (number || isSum.has(n.all[0]))
+}
+
+// content reports whether a name is that of something which is written down.
+func (m *Meaning) content(n *name) bool {
+	if isContent.has(n.head) && (!isSelector.has(n.head) || m.Act != Read && m.Act != Delete) {
+		return true
+	}
+	return n.head == "name" && (m.Act == Create || n.mod(isGivenName))
 }
 
 // dated: a date looks something up, or is part of what is stored.

@@ -86,11 +86,7 @@ func (r *reading) shiftOpen() Act {
 
 func (r *reading) shiftWrite() Act {
 	switch {
-	case isTidy.has(r.verb), hasNoun(r.nouns, "draft"), r.verb == "draft":
-		return r.act
-	case isClaim.has(r.thing): // an invoice asks for money and moves none
-		return r.act
-	case r.thing == "reaction", r.thing == "subscription" && r.all.any(ofSpeech|ofOwn): // to news, not to goods
+	case r.keeps():
 		return r.act
 	case r.verb == "write" && r.of.any(ofSpeech) && !r.of.any(ofOwn):
 		return Send
@@ -100,14 +96,25 @@ func (r *reading) shiftWrite() Act {
 		return Grant
 	case r.of.any(ofPeople) && (r.act == Create || r.verb == "set"):
 		return Grant
-	case r.act == Create && r.of.any(ofSpeech) && !r.of.any(ofOwn) && !r.later:
+	case r.act != Create:
+		return r.act
+	case r.of.any(ofSpeech) && !r.of.any(ofOwn) && !r.later:
 		return Send
-	case r.act == Create && r.of.any(ofRuns) && (r.verb == "schedule" || !r.of.any(ofOwn|ofInfra|ofSettings)):
+	case r.of.any(ofRuns) && (r.verb == "schedule" || !r.of.any(ofOwn|ofInfra|ofSettings)):
 		return Execute
-	case r.act == Change && isUnclear.has(r.verb):
-		return Change
 	}
 	return r.act
+}
+
+// keeps reports whether a write stays what it is, whatever it is done to.
+func (r *reading) keeps() bool {
+	switch {
+	case isTidy.has(r.verb), hasNoun(r.nouns, "draft"), r.verb == "draft":
+		return true
+	case isClaim.has(r.thing): // an invoice asks for money and moves none
+		return true
+	}
+	return r.thing == "reaction" || r.thing == "subscription" && r.all.any(ofSpeech|ofOwn) // to news, not to goods
 }
 
 func (r *reading) shiftGrant() Act {

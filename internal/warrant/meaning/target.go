@@ -22,20 +22,7 @@ func targetTable() map[string]Kind {
 
 // target finds who or what a parameter names outside, and what that is for this act.
 func (m *Meaning) target(n *name, f *field) (Role, Kind, bool) {
-	kind, ok := targets[n.head]
-	word := n.head
-	if k, is := targets[n.before()]; is && (isIdentity.has(n.head) && !ok || n.head == "address" && k != Plain) {
-		word, kind, ok = n.before(), k, true // user_id, account_number, email_address
-	}
-	if !ok && isAim.has(n.before()) && isSelector.has(n.head) && !isDate.has(n.head) && n.head != "id" {
-		kind, ok = Person, true // target_name, destination_city
-	}
-	if n.head == "with" || len(n.all) > 1 && n.all[len(n.all)-1] == "to" {
-		kind, ok = Person, true // share_with, send_to
-	}
-	if n.head == "number" && m.Act == Send && (len(n.mods) == 0 || isAim.has(n.before())) {
-		kind, ok = Phone, true
-	}
+	word, kind, ok := m.named(n)
 	switch {
 	case !ok:
 		return 0, 0, false
@@ -53,6 +40,25 @@ func (m *Meaning) target(n *name, f *field) (Role, Kind, bool) {
 		return Selector, kind, true
 	}
 	return m.reached(word, kind, f), kind, true
+}
+
+// named is the word by which a parameter names somebody, and how.
+func (m *Meaning) named(n *name) (word string, kind Kind, ok bool) {
+	kind, ok = targets[n.head]
+	word = n.head
+	if k, is := targets[n.before()]; is && (isIdentity.has(n.head) && !ok || n.head == "address" && k != Plain) {
+		word, kind, ok = n.before(), k, true // user_id, account_number, email_address
+	}
+	if !ok && isAim.has(n.before()) && isSelector.has(n.head) && !isDate.has(n.head) && n.head != "id" {
+		kind, ok = Person, true // target_name, destination_city
+	}
+	if n.head == "with" || len(n.all) > 1 && n.all[len(n.all)-1] == "to" {
+		kind, ok = Person, true // share_with, send_to
+	}
+	if n.head == "number" && m.Act == Send && (len(n.mods) == 0 || isAim.has(n.before())) {
+		kind, ok = Phone, true
+	}
+	return word, kind, ok
 }
 
 // dateRange: from and to of a search are days.
@@ -87,77 +93,69 @@ func (m *Meaning) postal(n *name, f *field) bool {
 
 // reached decides whether naming somebody reaches them.
 func (m *Meaning) reached(word string, kind Kind, f *field) Role {
-	outward := kind == URL || kind == Host
+	named := false // and no more
 	switch m.Act {
 	case Read:
-		if outward {
-			return Target
-		}
-		return Selector
+		named = kind != URL && kind != Host
 	case Delete:
-		if kind == URL {
-			return Target
-		}
-		return Selector
+		named = kind != URL
 	case Change, Create:
-		if isCommonRoom.has(word) || word == "user" || word == "username" || word == "customer" || word == "account" && m.Act == Change {
-			return Selector
-		}
-		local := f.kindSaid() == Path || hasNoun(m.nouns, "file") || m.Verb == "move" || m.Verb == "copy"
-		if (word == "destination" || word == "dest") && local {
-			return Selector
-		}
-		if kind == URL && nouns[m.Thing].any(ofOwn) && !isFetching.has(m.Verb) {
-			return Content // a link in a note is kept, not followed
-		}
+		return m.writtenTo(word, kind, f)
 	case Pay:
 		trip := word == "destination" && (m.Verb == "book" || m.Verb == "reserve" || m.Verb == "rent")
-		if isVenue.has(word) || isCommonRoom.has(word) || trip {
-			return Selector
-		}
+		named = isVenue.has(word) || isCommonRoom.has(word) || trip
 	case Execute:
-		if kind == Person || isCommonRoom.has(word) {
-			return Selector
-		}
+		named = kind == Person || isCommonRoom.has(word)
+	}
+	if named {
+		return Selector
+	}
+	return Target
+}
+
+// writtenTo decides whether somebody who is named in a write is reached by it.
+func (m *Meaning) writtenTo(word string, kind Kind, f *field) Role {
+	local := f.kindSaid() == Path || hasNoun(m.nouns, "file") || m.Verb == "move" || m.Verb == "copy"
+	switch {
+	case isCommonRoom.has(word) || isHolder.has(word) || word == "account" && m.Act == Change:
+		return Selector
+	case (word == "destination" || word == "dest") && local:
+		return Selector
+	case kind == URL && nouns[m.Thing].any(ofOwn) && !isFetching.has(m.Verb):
+		return Content // a link in a note is kept, not followed
 	}
 	return Target
 }
 
 // kindSaid is the look of the values, as format and description tell it.
 func (f *field) kindSaid() Kind {
-	switch f.format {
-	case "email", "idn-email":
-		return Email
-	case "uri", "url", "iri", "uri-reference", "uri-template":
-		return URL
-	case "hostname", "idn-hostname", "ipv4", "ipv6":
-		return Host
-	case "date", "date-time", "time", "duration":
-		return Date
-	case "uuid":
-		return ID
-	case "phone", "tel":
-		return Phone
-	case "iban":
-		return IBAN
-	case "password":
-		return Plain
+	if k, ok := formatKinds[f.format]; ok {
+		return k
 	}
 	for i, w := range f.about {
-		switch {
-		case w == "email" && (i+1 == len(f.about) || f.about[i+1] != "id" && f.about[i+1] != "to"):
-			return Email
-		case w == "iban":
-			return IBAN
-		case w == "url" || w == "uri" || w == "webpage" || w == "website":
-			return URL
-		case w == "phone":
-			return Phone
-		case w == "sql" || w == "javascript" || w == "python":
-			return Code
-		case w == "path":
-			return Path
+		if k, ok := aboutKinds[w]; ok && (w != "email" || f.email(i)) {
+			return k
 		}
 	}
 	return Plain
 }
+
+// email reports whether the word at i is an address and not a mail: "email id", "email to".
+func (f *field) email(i int) bool {
+	return i+1 == len(f.about) || f.about[i+1] != "id" && f.about[i+1] != "to"
+}
+
+// The formats of a schema and the words of a description that tell the look of values.
+var (
+	formatKinds = map[string]Kind{
+		"email": Email, "idn-email": Email,
+		"uri": URL, "url": URL, "iri": URL, "uri-reference": URL, "uri-template": URL,
+		"hostname": Host, "idn-hostname": Host, "ipv4": Host, "ipv6": Host,
+		"date": Date, "date-time": Date, "time": Date, "duration": Date,
+		"uuid": ID, "phone": Phone, "tel": Phone, "iban": IBAN, "password": Plain,
+	}
+	aboutKinds = map[string]Kind{
+		"email": Email, "iban": IBAN, "url": URL, "uri": URL, "webpage": URL, "website": URL, "phone": Phone,
+		"sql": Code, "javascript": Code, "python": Code, "path": Path,
+	}
+)

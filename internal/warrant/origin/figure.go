@@ -226,8 +226,20 @@ func parseClock(raw []byte) (clock, bool) {
 	} else if raw[len(raw)-1]|0x20 == 'z' {
 		raw = raw[:len(raw)-1]
 	}
+	t, colons, ok := clockFields(raw)
+	if !ok || t.hour > 23 || t.minute > 59 || t.second > 59 || colons == 0 && pm == 0 {
+		return clock{}, false
+	}
+	if pm != 0 && !t.set(pm) {
+		return clock{}, false
+	}
+	return t, true
+}
+
+// clockFields reads one to three numbers with colons between them, and counts the colons.
+func clockFields(raw []byte) (t clock, colons int, ok bool) {
 	field := [3]int{}
-	n, from, colons := 0, 0, 0
+	n, from := 0, 0
 	for i := 0; i <= len(raw); i++ {
 		if i < len(raw) && roles[raw[i]] == digit {
 			continue
@@ -235,10 +247,10 @@ func parseClock(raw []byte) (clock, bool) {
 		if i < len(raw) && raw[i] == '.' && n == 2 && zeros(raw[i+1:]) {
 			raw = raw[:i]
 		} else if i < len(raw) && raw[i] != ':' {
-			return clock{}, false
+			return clock{}, 0, false
 		}
 		if n == 3 || i == from || i-from > 2 {
-			return clock{}, false
+			return clock{}, 0, false
 		}
 		field[n] = atoi(raw[from:i])
 		n, from = n+1, i+1
@@ -246,14 +258,7 @@ func parseClock(raw []byte) (clock, bool) {
 			colons++
 		}
 	}
-	t := clock{hour: field[0], minute: field[1], second: field[2]}
-	if t.hour > 23 || t.minute > 59 || t.second > 59 || colons == 0 && pm == 0 {
-		return clock{}, false
-	}
-	if pm != 0 && !t.set(pm) {
-		return clock{}, false
-	}
-	return t, true
+	return clock{hour: field[0], minute: field[1], second: field[2]}, colons, true
 }
 
 func zeros(raw []byte) bool {

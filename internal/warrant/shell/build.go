@@ -7,13 +7,29 @@ import (
 )
 
 // builders build or test what lies in a folder, by its own rules.
-var builders = set("make gmake cmake ninja just task pytest py.test tox nox gradle gradlew mvn mvnw rake ant meson scons bazel phpunit rspec jest vitest mocha configure autogen.sh bootstrap")
+var builders = set(`make gmake cmake ninja just task pytest py.test tox nox gradle gradlew mvn mvnw rake ant meson scons
+	bazel phpunit rspec jest vitest mocha configure autogen.sh bootstrap`)
 
 // buildVerbs are the words by which programs that do other things too build or test.
 var buildVerbs = map[string]map[string]bool{
-	"npm": set("test t run run-script start install i ci rebuild exec build"), "pnpm": set("test run start install i exec build dev"), "yarn": set("test run start install exec build dev"), "bun": set("test run install build"),
-	"go": set("test run generate"), "cargo": set("build run test check bench install"), "bundle": set("exec install"), "composer": set("install run test"), "mix": set("test compile run"),
-	"dotnet": set("build test run"), "swift": set("build test run"), "docker": set("build compose"), "pip": set("install"), "pip3": set("install"), "uv": set("run sync"), "poetry": set("run install"), "python": set("-m"), "python3": set("-m"),
+	"npm":      set("test t run run-script start install i ci rebuild exec build"),
+	"pnpm":     set("test run start install i exec build dev"),
+	"yarn":     set("test run start install exec build dev"),
+	"bun":      set("test run install build"),
+	"go":       set("test run generate"),
+	"cargo":    set("build run test check bench install"),
+	"bundle":   set("exec install"),
+	"composer": set("install run test"),
+	"mix":      set("test compile run"),
+	"dotnet":   set("build test run"),
+	"swift":    set("build test run"),
+	"docker":   set("build compose"),
+	"pip":      set("install"),
+	"pip3":     set("install"),
+	"uv":       set("run sync"),
+	"poetry":   set("run install"),
+	"python":   set("-m"),
+	"python3":  set("-m"),
 }
 
 // building reports whether the program builds or tests what lies here.
@@ -26,7 +42,8 @@ func (c *call) building() bool {
 }
 
 // dataFiles are endings of files that nothing runs.
-var dataFiles = set(".csv .tsv .json .txt .html .htm .xml .png .jpg .jpeg .gif .svg .pdf .md .log .zip .tgz .gz .tar .xz .bz2 .parquet .ico .woff .woff2 .mp4 .mp3 .sql .rst")
+var dataFiles = set(`.csv .tsv .json .txt .html .htm .xml .png .jpg .jpeg .gif .svg .pdf .md .log .zip .tgz .gz .tar .xz
+	.bz2 .parquet .ico .woff .woff2 .mp4 .mp3 .sql .rst`)
 
 // codeFile reports whether a build of the folder here may run a file.
 func codeFile(file string) bool {
@@ -38,7 +55,11 @@ func codeFile(file string) bool {
 }
 
 // runners run the file they are given.
-var runners = set("java tsx ts-node jshell dotnet mono wine npx bunx pipx rscript qemu-x86_64 guile elixir escript groovy kotlin scala swift julia racket sbcl")
+var runners = set(`java tsx ts-node jshell dotnet mono wine npx bunx pipx rscript qemu-x86_64 guile elixir escript groovy
+	kotlin scala swift julia racket sbcl`)
+
+// compilers make a file that runs out of the ones they are given.
+var compilers = set("gcc cc g++ clang clang++ rustc c++ tcc")
 
 // runsFile reads programs that run a file, or make one that runs.
 func (c *call) runsFile() {
@@ -47,7 +68,7 @@ func (c *call) runsFile() {
 	case !fetched:
 	case runners[c.name]:
 		c.does |= RunsFetched
-	case c.name == "gcc" || c.name == "cc" || c.name == "g++" || c.name == "clang" || c.name == "clang++" || c.name == "rustc" || c.name == "c++" || c.name == "tcc":
+	case compilers[c.name]:
 		flags, _ := options(c.args, "o", nil)
 		for _, o := range append(flags["-o"], "a.out") {
 			c.bring(o)

@@ -25,7 +25,8 @@ func (c *call) builtins() bool {
 	case "hash":
 		c.hashed()
 	case "enable":
-		if slices.ContainsFunc(c.args, func(a Word) bool { return !a.Known || strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "f") }) {
+		loads := func(a Word) bool { return !a.Known || strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "f") }
+		if slices.ContainsFunc(c.args, loads) {
 			c.unread() // a library
 		}
 	case "mapfile", "readarray", "compgen", "complete":

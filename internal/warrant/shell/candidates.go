@@ -54,7 +54,8 @@ func (c *call) execs() {
 	if i < 0 {
 		return
 	}
-	if end := slices.IndexFunc(c.args[i:], func(a Word) bool { return a.Text == "--" }); end > 0 && !slices.ContainsFunc(c.args[i+1:i+end], mayRun) {
+	end := slices.IndexFunc(c.args[i:], func(a Word) bool { return a.Text == "--" })
+	if end > 0 && !slices.ContainsFunc(c.args[i+1:i+end], mayRun) {
 		i += end
 	}
 	if i+1 < len(c.args) && !c.args[i+1].Known {

@@ -35,7 +35,8 @@ func (c *call) carries(strict bool) {
 		c.does |= Privilege
 		c.candidates(strict)
 	case "systemd-run":
-		if slices.ContainsFunc(c.args, func(a Word) bool { return strings.HasPrefix(a.Text, "--on-") || strings.HasPrefix(a.Text, "--timer") }) {
+		timer := func(a Word) bool { return strings.HasPrefix(a.Text, "--on-") || strings.HasPrefix(a.Text, "--timer") }
+		if slices.ContainsFunc(c.args, timer) {
 			c.does |= Persist
 		}
 		c.candidates(strict)
@@ -81,13 +82,17 @@ func (c *call) guessNames(args []Word) {
 	}
 }
 
+var containerLong = set(`--volume --env --publish --name --network --workdir --user --mount --entrypoint --platform --label
+	--env-file --cap-add --security-opt --pid --device --hostname --add-host --restart --memory --cpus --file --tag
+	--build-arg --filter --format --host --context`)
+
 // container reads docker and its kin.
 func (c *call) container() {
-	flags, rest := options(c.args, "vepwuhlmPH", set("--volume --env --publish --name --network --workdir --user --mount --entrypoint --platform --label --env-file --cap-add --security-opt --pid --device --hostname --add-host --restart --memory --cpus --file --tag --build-arg --filter --format --host --context"))
+	flags, rest := options(c.args, "vepwuhlmPH", containerLong)
 	if len(rest) == 0 {
 		return
 	}
-	for _, h := range slices.Concat(flags["-H"], flags["--host"]) {
+	for _, h := range valuesOf(flags, "-H", "--host") {
 		if strings.Contains(h, "://") && !strings.HasPrefix(h, "unix:") {
 			c.does |= NetworkRead | NetworkWrite
 			c.address(h)
@@ -133,7 +138,8 @@ func (c *call) containerVerb(sub string, flags map[string][]string, rest []Word)
 			}
 		}
 	case "rm", "rmi", "prune", "kill", "volume", "system", "down":
-		if sub != "volume" && sub != "system" || slices.ContainsFunc(rest, func(a Word) bool { return a.Text == "rm" || a.Text == "prune" }) {
+		takes := func(a Word) bool { return a.Text == "rm" || a.Text == "prune" }
+		if sub != "volume" && sub != "system" || slices.ContainsFunc(rest, takes) {
 			c.does |= Destructive
 		}
 	}
@@ -159,10 +165,14 @@ func (c *call) inContainer(rest []Word) {
 
 // givenMachine reports whether a container gets at the machine it runs on.
 func (c *call) givenMachine(flags map[string][]string) bool {
-	if flags["--privileged"] != nil || slices.Contains(flags["--pid"], "host") || slices.Contains(flags["--cap-add"], "ALL") || slices.Contains(flags["--cap-add"], "SYS_ADMIN") {
+	powers := flags["--cap-add"]
+	if flags["--privileged"] != nil || slices.Contains(powers, "ALL") || slices.Contains(powers, "SYS_ADMIN") {
 		return true
 	}
-	for _, v := range slices.Concat(flags["-v"], flags["--volume"]) {
+	if slices.Contains(flags["--pid"], "host") {
+		return true
+	}
+	for _, v := range valuesOf(flags, "-v", "--volume") {
 		if from, _, _ := strings.Cut(v, ":"); ofMachine(from) {
 			return true
 		}
@@ -184,8 +194,12 @@ func ofMachine(folder string) bool {
 	case "", "~", "/etc", "/root", "/home", "/var", "/usr", "/Users":
 		return true
 	}
-	return strings.HasSuffix(folder, "docker.sock") || Secret(folder+"/x") || overseenFolder(folder) ||
-		strings.HasPrefix(folder, "/home/") && strings.Count(folder, "/") == 2 || strings.HasPrefix(folder, "/Users/") && strings.Count(folder, "/") == 2
+	return strings.HasSuffix(folder, "docker.sock") || Secret(folder+"/x") || overseenFolder(folder) || homeOfOne(folder)
+}
+
+// sshValue reports whether a flag of ssh takes the word after it.
+func sshValue(flag string) bool {
+	return len(flag) == 2 && flag[0] == '-' && strings.Contains("BbcDEeFIiJLlmOopQRSWw", flag[1:])
 }
 
 // ssh reads a command for another machine.
@@ -196,7 +210,7 @@ func (c *call) ssh() {
 		if strings.HasPrefix(a.Text, "-") {
 			continue
 		}
-		if i > 0 && len(c.args[i-1].Text) == 2 && c.args[i-1].Text[0] == '-' && strings.Contains("BbcDEeFIiJLlmOopQRSWw", c.args[i-1].Text[1:]) {
+		if i > 0 && sshValue(c.args[i-1].Text) {
 			continue
 		}
 		c.address(a.Text)
@@ -229,6 +243,8 @@ func (c *call) sshOption(a Word) {
 	}
 }
 
+var environmentValues = set("-n --name -p --prefix --with --python --extra --group --env-file --project --directory")
+
 // environment reads tools that keep packages and run programs with them.
 func (c *call) environment() {
 	i := slices.IndexFunc(c.args, func(a Word) bool { return a.Known && !strings.HasPrefix(a.Text, "-") })
@@ -239,7 +255,7 @@ func (c *call) environment() {
 	switch c.args[i].Text {
 	case "run":
 		for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") && rest[0].Known {
-			if set("-n --name -p --prefix --with --python --extra --group --env-file --project --directory")[rest[0].Text] && len(rest) > 1 {
+			if environmentValues[rest[0].Text] && len(rest) > 1 {
 				rest = rest[1:]
 			}
 			rest = rest[1:]

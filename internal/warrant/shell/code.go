@@ -10,27 +10,46 @@ import (
 // a word that is there counts, and only words that are there count.
 var (
 	codeNetwork = []string{
-		"urlopen", "urllib.request", "urlretrieve", "requests.", "import requests", "httpx", "http.client", "aiohttp", "socket", "fetch(", "http.get", "https.get",
-		"http.request", "https.request", "axios", "net/http", "net::http", "lwp", "io::socket", "file_get_contents('http", "file_get_contents(\"http", "curl_exec",
-		"xmlhttprequest", "ftplib", "paramiko", "boto3", "open('http", "open(\"http", "open-uri", "net.connect", "net.createconnection", "dns.", "gethostby", "/inet/", "websocket",
-		"copy('http", "copy(\"http", "readfile('http", "readfile(\"http", "fopen('http", "fopen(\"http", "fsockopen", "getprint", "getstore", "uri.open", "pycurl", "urllib3", "tls.connect", "dgram",
+		"urlopen", "urllib.request", "urlretrieve", "requests.", "import requests", "httpx", "http.client", "aiohttp",
+		"socket", "fetch(", "http.get", "https.get",
+		"http.request", "https.request", "axios", "net/http", "net::http", "lwp", "io::socket", "file_get_contents('http",
+		"file_get_contents(\"http", "curl_exec",
+		"xmlhttprequest", "ftplib", "paramiko", "boto3", "open('http", "open(\"http", "open-uri", "net.connect",
+		"net.createconnection", "dns.", "gethostby", "/inet/", "websocket",
+		"copy('http", "copy(\"http", "readfile('http", "readfile(\"http", "fopen('http", "fopen(\"http", "fsockopen",
+		"getprint", "getstore", "uri.open", "pycurl", "urllib3", "tls.connect", "dgram",
 		"require('http", "require(\"http", "require('net'", "require(\"net\"", "telnetlib", "xmlrpc", "nntplib", "do shell script \"curl",
 	}
 	codeMail    = []string{"smtplib", "nodemailer", "net/smtp", "net::smtp", "imaplib", "poplib", "mail("}
 	codeProcess = []string{
-		"os.system", "subprocess", "popen", "os.exec", "os.spawn", "pty.spawn", "child_process", "execsync", "spawnsync", "system(", "system ", "exec(", "exec ", "shell_exec",
-		"passthru", "proc_open", "qx", "open3", "kernel.", "deno.command", "bun.spawn", "do shell script", "`", "getline", "'system'", "\"system\"", "'popen'", "\"popen\"", "__import__(", "getattr(",
+		"os.system", "subprocess", "popen", "os.exec", "os.spawn", "pty.spawn", "child_process", "execsync", "spawnsync",
+		"system(", "system ", "exec(", "exec ", "shell_exec",
+		"passthru", "proc_open", "qx", "open3", "kernel.", "deno.command", "bun.spawn", "do shell script", "`", "getline",
+		"'system'", "\"system\"", "'popen'", "\"popen\"", "__import__(", "getattr(",
 	}
 	codeStarts = []string{"os.system(", "os.popen(", "subprocess.", "system(", "execsync(", "shell_exec(", "passthru(", "exec("}
 	codeBlind  = []string{"system('$", "system(\"$", "popen('$", "popen(\"$"}
 	codeWrite  = []string{
-		"'w'", "\"w\"", "'a'", "\"a\"", "'wb'", "\"wb\"", "'ab'", "\"ab\"", "'x'", "'r+'", "\"r+\"", "write_text", "write_bytes", "writefile", "appendfile", "createwritestream",
+		"'w'", "\"w\"", "'a'", "\"a\"", "'wb'", "\"wb\"", "'ab'", "\"ab\"", "'x'", "'r+'", "\"r+\"", "write_text",
+		"write_bytes", "writefile", "appendfile", "createwritestream",
 		"file.write", "file_put_contents", "os.rename", "shutil.", "os.makedirs", "os.mkdir", ".mkdir(", "os.chmod", "to_csv", "savefig",
 	}
-	codeRemove  = []string{"rmtree", "os.remove", "os.unlink", ".unlink(", "unlink(", "rmsync", "fs.rm", "rm_rf", "rimraf", "fileutils.rm", "unlinksync", "os.rmdir"}
-	codeDecode  = []string{"b64decode", "base64", "fromhex", "unhexlify", "atob(", "fromcharcode", "marshal.loads", "codecs.decode", "pack(\"h", "pack('h", "zlib.decompress", "chr("}
-	codeExecute = []string{"exec(", "eval(", "eval ", "compile(", "__import__(", "new function(", "vm.run", "instance_eval", "loadstring(", "require('child_process", "importlib"}
-	codeSecret  = []string{"os.environ)", "os.environ.items", "dict(os.environ", "json.dumps(dict(os.environ", "process.env)", "%env", "env.to_h"}
+	codeRemove = []string{
+		"rmtree", "os.remove", "os.unlink", ".unlink(", "unlink(", "rmsync", "fs.rm", "rm_rf", "rimraf", "fileutils.rm",
+		"unlinksync", "os.rmdir",
+	}
+	codeDecode = []string{
+		"b64decode", "base64", "fromhex", "unhexlify", "atob(", "fromcharcode", "marshal.loads", "codecs.decode",
+		"pack(\"h", "pack('h", "zlib.decompress", "chr(",
+	}
+	codeExecute = []string{
+		"exec(", "eval(", "eval ", "compile(", "__import__(", "new function(", "vm.run", "instance_eval", "loadstring(",
+		"require('child_process", "importlib",
+	}
+	codeSecret = []string{
+		"os.environ)", "os.environ.items", "dict(os.environ", "json.dumps(dict(os.environ", "process.env)", "%env",
+		"env.to_h",
+	}
 )
 
 func mentions(code string, list []string) bool {
@@ -85,8 +104,10 @@ var asksItself = strings.NewReplacer("requests.__version__", "", "socket.gethost
 func unusedImports(low string) string {
 	out := asksItself.Replace(low)
 	for _, module := range []string{"requests", "socket"} {
-		if strings.Count(out, module) == 1 && strings.Contains(out, "import "+module) && !strings.Contains(out, module+" as ") && !strings.Contains(out, "import "+module+".") {
-			out = strings.Replace(out, "import "+module, "", 1)
+		whole := "import " + module
+		part := strings.Contains(out, module+" as ") || strings.Contains(out, whole+".")
+		if strings.Count(out, module) == 1 && strings.Contains(out, whole) && !part {
+			out = strings.Replace(out, whole, "", 1)
 		}
 	}
 	return out

@@ -106,7 +106,7 @@ func (w *walker) nested(n syntax.Node) flow {
 				w.unread()
 			}
 		case *syntax.ParamExp:
-			if n.Param != nil && risky(n.Param.Value) && n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
+			if n.Param != nil && risky(n.Param.Value) && assigns(n.Exp) {
 				w.unread()
 			}
 			if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && n.Exp.Word.Lit() == "P" {

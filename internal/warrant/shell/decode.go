@@ -9,14 +9,11 @@ import (
 // decode reads programs that undo an encoding.
 func (c *call) decode() {
 	flags, rest := options(c.args, "wfo", nil)
-	undo := flags["-d"] != nil || flags["-D"] != nil || flags["--decode"] != nil || flags["-r"] != nil
 	if c.name == "openssl" && len(rest) > 0 && rest[0].Text == "s_client" {
 		c.secureClient()
 		return
 	}
-	if c.name == "openssl" {
-		undo = len(rest) > 0 && (rest[0].Text == "enc" || rest[0].Text == "base64") && flags["-d"] != nil
-	}
+	undo := c.undoes(flags, rest)
 	in := c.in
 	for _, f := range rest {
 		if c.name != "openssl" && c.name != "xxd" || strings.Contains(c.at(f.Text), "/") {
@@ -34,6 +31,14 @@ func (c *call) decode() {
 			c.out.text, c.out.known = string(raw), true
 		}
 	}
+}
+
+// undoes reports whether the flags say that an encoding is undone, not made.
+func (c *call) undoes(flags map[string][]string, rest []Word) bool {
+	if c.name == "openssl" {
+		return len(rest) > 0 && (rest[0].Text == "enc" || rest[0].Text == "base64") && flags["-d"] != nil
+	}
+	return anyFlag(flags, "-d", "-D", "--decode", "-r")
 }
 
 // secureClient reads openssl s_client: what it is fed goes out.
@@ -66,22 +71,33 @@ func (c *call) echo() {
 	}
 	text := strings.Join(texts(args), " ")
 	if c.name == "printf" {
+		var followed bool
 		line = ""
-		if len(args) > 1 && (args[0].Text == "%s" || args[0].Text == `%s\n`) {
-			text, escapes = strings.Join(texts(args[1:]), ""), false
-			known = known && len(args) == 2
-		} else {
-			known = known && len(args) == 1 && !strings.Contains(text, "%")
-		}
+		text, escapes, followed = formatted(args)
+		known = known && followed
 	}
 	if escapes && known {
 		known = !strings.Contains(text, `\c`) // which ends what is put out
 		text = ansi(text)
 	}
-	first, _, _ := strings.Cut(text, " ")
-	flags := strings.HasPrefix(first, "-") && (c.name != "echo" || strings.Trim(first[1:], "neE") == "")
 	home := c.name == "echo" && !escapes && !strings.ContainsAny(text, "$*?[{") // all that is left open is where that is
-	if (known || home) && (escapes || !strings.Contains(text, `\`)) && !flags {
+	if (known || home) && (escapes || !strings.Contains(text, `\`)) && !c.flagged(text) {
 		c.out.text, c.out.known = text+line, known
 	}
+}
+
+// formatted is what printf makes of its words, whether escapes in it count, and whether its
+// format is one that is followed here.
+func formatted(args []Word) (text string, escapes, followed bool) {
+	if len(args) > 1 && (args[0].Text == "%s" || args[0].Text == `%s\n`) {
+		return strings.Join(texts(args[1:]), ""), false, len(args) == 2
+	}
+	text = strings.Join(texts(args), " ")
+	return text, true, len(args) == 1 && !strings.Contains(text, "%")
+}
+
+// flagged reports whether what is put out starts with a flag of the program's own.
+func (c *call) flagged(text string) bool {
+	first, _, _ := strings.Cut(text, " ")
+	return strings.HasPrefix(first, "-") && (c.name != "echo" || strings.Trim(first[1:], "neE") == "")
 }

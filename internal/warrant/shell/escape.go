@@ -67,9 +67,18 @@ func (c *call) afterMark(a Word, text string) {
 	}
 }
 
+var (
+	archiveLong = set(`--checkpoint-action --to-command --use-compress-program --info-script --new-volume-script --rsh-command
+		--file --directory --unzip-command`)
+	archiveRunning = []string{
+		"--to-command", "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command", "-I", "-F",
+		"--unzip-command",
+	}
+)
+
 // archiveRuns reads the commands that tar and zip are told to run.
 func (c *call) archiveRuns() {
-	flags, rest := options(c.args, "IFfCTbX", set("--checkpoint-action --to-command --use-compress-program --info-script --new-volume-script --rsh-command --file --directory --unzip-command"))
+	flags, rest := options(c.args, "IFfCTbX", archiveLong)
 	if c.name == "zip" {
 		flags, _ = options(c.args, "", set("-TT --unzip-command"))
 		for i, a := range c.args {
@@ -78,10 +87,8 @@ func (c *call) archiveRuns() {
 			}
 		}
 	}
-	for _, f := range []string{"--to-command", "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command", "-I", "-F", "--unzip-command"} {
-		for _, v := range flags[f] {
-			c.script(v, c.in)
-		}
+	for _, v := range valuesOf(flags, archiveRunning...) {
+		c.script(v, c.in)
 	}
 	for _, v := range flags["--checkpoint-action"] {
 		if run, ok := strings.CutPrefix(v, "exec="); ok {

@@ -7,11 +7,13 @@ import (
 )
 
 // readers show files as they are, or parts of them.
-var readers = set("cat tac nl head tail less more bat view strings od hexdump grep egrep fgrep rg ag sed cut sort uniq tr awk gawk jq yq diff cmp file wc paste column fold fmt rev zcat gunzip gzip xz tar zip 7z")
+var readers = set(`cat tac nl head tail less more bat view strings od hexdump grep egrep fgrep rg ag sed cut sort uniq tr
+	awk gawk jq yq diff cmp file wc paste column fold fmt rev zcat gunzip gzip xz tar zip 7z`)
 
 // readerValues are the letters of the flags of some of them that take a value.
 var readerValues = map[string]string{
-	"cat": "", "tac": "s", "less": "", "more": "", "view": "", "strings": "n", "head": "nc", "tail": "ncs", "wc": "", "uniq": "fsw", "file": "", "rev": "", "zcat": "",
+	"cat": "", "tac": "s", "less": "", "more": "", "view": "", "strings": "n", "head": "nc", "tail": "ncs", "wc": "",
+	"uniq": "fsw", "file": "", "rev": "", "zcat": "",
 	"grep": "eAfBCmdD", "egrep": "eAfBCmdD", "fgrep": "eAfBCmdD", "sort": "ktoST",
 }
 
@@ -115,7 +117,8 @@ func (c *call) removes() {
 }
 
 // outputs are the folders that builds and tests fill anew, wherever they are.
-var outputs = set("dist build out target node_modules vendor coverage .next .nuxt .turbo .pytest_cache .mypy_cache __pycache__ .venv venv obj")
+var outputs = set(`dist build out target node_modules vendor coverage .next .nuxt .turbo .pytest_cache .mypy_cache
+	__pycache__ .venv venv obj`)
 
 // output reports whether a name is of such a folder, or of something in it.
 func output(file string) bool {
@@ -132,6 +135,16 @@ func (c *call) gone(file string) {
 	}
 }
 
+// borrowsPower reports whether a program of this mode runs with the power of its owner.
+func borrowsPower(mode string) bool {
+	for _, sign := range "+=" {
+		if i := strings.IndexRune(mode, sign); i >= 0 && strings.Contains(mode[i:], "s") {
+			return true
+		}
+	}
+	return len(mode) == 4 && strings.Trim(mode, "01234567") == "" && mode[0] >= '2'
+}
+
 // modes reads chmod, chown and setfacl.
 func (c *call) modes() {
 	flags, rest := options(c.args, "", nil)
@@ -140,10 +153,7 @@ func (c *call) modes() {
 		return
 	}
 	mode := rest[0].Text
-	plus := strings.IndexByte(mode, '+')
-	special := plus >= 0 && strings.Contains(mode[plus:], "s") || len(mode) == 4 && strings.Trim(mode, "01234567") == "" && mode[0] >= '2' ||
-		strings.Contains(mode, "=") && strings.Contains(mode[strings.Index(mode, "="):], "s")
-	if c.name == "chmod" && special {
+	if c.name == "chmod" && borrowsPower(mode) {
 		c.does |= Persist | Privilege
 	}
 	for _, a := range rest[1:] {

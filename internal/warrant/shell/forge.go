@@ -7,11 +7,14 @@ import (
 )
 
 // verbs are what subcommands of services mostly say when they only look.
-var looking = set("get list ls show view status describe diff checks log logs history info inspect search version help whoami top explain cat head check plan validate output " +
-	"api-resources config auth")
+var looking = set(`get list ls show view status describe diff checks log logs history info inspect search version help
+	whoami top explain cat head check plan validate output api-resources config auth`)
 
 // removing are what they say when they take away.
 var removing = set("delete rm remove destroy terminate rb purge drop uninstall prune")
+
+var gitLong = set(`--message --branch --author --date --upload-pack --receive-pack --exec --extcmd --config --tree-filter
+	--index-filter --msg-filter --env-filter --commit-filter --parent-filter`)
 
 // git reads git.
 func (c *call) git() {
@@ -23,7 +26,7 @@ func (c *call) git() {
 	if sub == "rebase" || sub == "difftool" {
 		values += "x"
 	}
-	flags, rest := options(args[1:], values, set("--message --branch --author --date --upload-pack --receive-pack --exec --extcmd --config --tree-filter --index-filter --msg-filter --env-filter --commit-filter --parent-filter"))
+	flags, rest := options(args[1:], values, gitLong)
 	c.gitRuns(sub, flags, rest)
 	switch sub {
 	case "push":
@@ -73,11 +76,9 @@ func (c *call) gitGlobals() []Word {
 // gitRuns reads the commands that git is told to run.
 func (c *call) gitRuns(sub string, flags map[string][]string, rest []Word) {
 	for _, f := range slices.Sorted(maps.Keys(flags)) {
-		run := f == "--upload-pack" || f == "--receive-pack" || f == "--exec" || f == "--extcmd" || strings.HasSuffix(f, "-filter") && sub == "filter-branch" ||
-			f == "-x" && (sub == "rebase" || sub == "difftool") || f == "--open-files-in-pager"
 		for _, v := range flags[f] {
 			switch {
-			case run && v != "":
+			case v != "" && gitRunsBy(sub, f):
 				c.script(v, flow{})
 			case sub == "clone" && (f == "-c" || f == "--config"):
 				c.gitSetting(v)
@@ -92,8 +93,27 @@ func (c *call) gitRuns(sub string, flags map[string][]string, rest []Word) {
 			c.script(v, flow{})
 		}
 	}
+	if len(rest) > 1 {
+		c.gitEach(sub, rest)
+	}
+}
+
+// gitRunning are the flags whose value git runs, whatever it is asked to do.
+var gitRunning = set("--upload-pack --receive-pack --exec --extcmd --open-files-in-pager")
+
+func gitRunsBy(sub, flag string) bool {
 	switch {
-	case len(rest) < 2:
+	case gitRunning[flag]:
+		return true
+	case strings.HasSuffix(flag, "-filter"):
+		return sub == "filter-branch"
+	}
+	return flag == "-x" && (sub == "rebase" || sub == "difftool")
+}
+
+// gitEach reads the command that git runs for each module, or for each step of a search.
+func (c *call) gitEach(sub string, rest []Word) {
+	switch {
 	case sub == "submodule" && rest[0].Text == "foreach":
 		if words := rest[1:]; slices.ContainsFunc(words, func(a Word) bool { return !a.Known }) {
 			c.unread()
@@ -185,47 +205,44 @@ func (c *call) remotes(rest []Word) {
 }
 
 // gitPrograms are settings that name a program git will run, or where it finds some.
-var gitPrograms = set("core.hookspath core.sshcommand core.fsmonitor credential.helper diff.external core.gitproxy core.askpass init.templatedir gpg.program include.path core.attributesfile")
+var gitPrograms = set(`core.hookspath core.sshcommand core.fsmonitor credential.helper diff.external core.gitproxy
+	core.askpass init.templatedir gpg.program include.path core.attributesfile`)
+
+var (
+	gitSwitches     = set("true false 0 1")
+	gitEditors      = set("core.pager core.editor sequence.editor")
+	ordinaryEditors = []string{"cat", "less", "vi"}
+)
 
 // gitSetting reads key=value: some keys are programs that git will run.
 func (c *call) gitSetting(kv string) {
 	key, value, _ := strings.Cut(kv, "=")
 	key = strings.ToLower(key)
-	switch low := strings.ToLower(value); {
-	case value == "" || low == "true" || low == "false" || value == "0" || value == "1":
+	low := strings.ToLower(value)
+	switch {
+	case value == "" || gitSwitches[low]:
 	case key == "credential.helper" && !strings.ContainsAny(value, " /!;|&$"):
 	case gitPrograms[key]:
 		c.does |= Persist | c.started(strings.TrimPrefix(value, "!"))
-	case key == "core.pager" || key == "core.editor" || key == "sequence.editor":
-		if !strings.Contains(low, "cat") && !strings.Contains(low, "less") && !strings.Contains(low, "vi") && strings.ContainsAny(value, " /;|&") {
+	case gitEditors[key]:
+		if !mentions(low, ordinaryEditors) && strings.ContainsAny(value, " /;|&") {
 			c.does |= Persist | c.started(value)
 		}
 	case strings.HasPrefix(key, "alias.") && value[0] == '!':
 		c.does |= Persist | c.started(value[1:])
-	case strings.HasPrefix(key, "filter.") || strings.HasPrefix(key, "url.") || strings.HasSuffix(key, ".textconv") || strings.HasSuffix(key, "tool.cmd"):
+	case strings.HasPrefix(key, "filter.") || strings.HasPrefix(key, "url."),
+		strings.HasSuffix(key, ".textconv") || strings.HasSuffix(key, "tool.cmd"):
 		c.does |= Persist
 	}
 }
 
 // service reads clients of a service that look or act by a verb: gh, aws, kubectl, az.
 func (c *call) service() {
-	flags, rest := options(c.args, "nRXfFHotpqjbl", set("--region --profile --namespace --output --query --method --field --raw-field --input --title --body --repo --context --kubeconfig --project --json --jq --label"))
+	flags, rest := options(c.args, "nRXfFHotpqjbl", serviceLong)
 	c.does |= NetworkRead
 	words := texts(rest)
-	look := false
-	for _, v := range words[:min(len(words), 3)] {
-		first, _, _ := strings.Cut(v, "-")
-		look = look || looking[v] || looking[first]
-		if removing[v] || removing[first] {
-			c.does |= Destructive | NetworkWrite
-		}
-		if first == "get" && strings.Contains(v, "secret") || v == "secretsmanager" || v == "secret" || v == "get-parameter" || v == "get-login-password" || v == "print-access-token" || v == "token" {
-			c.does |= ReadsSecret
-		}
-	}
-	sends := flags["-X"] != nil || flags["--method"] != nil || flags["-f"] != nil || flags["-F"] != nil || flags["--field"] != nil || flags["--input"] != nil
-	api := len(words) > 0 && words[0] == "api"
-	if len(words) > 0 && (!look && !api || api && sends && !slices.Contains(flags["-X"], "GET") && !slices.Contains(flags["--method"], "GET")) {
+	look := c.serviceVerbs(words[:min(len(words), 3)])
+	if len(words) > 0 && !look && words[0] != "api" || asksToWrite(words, flags) {
 		c.does |= NetworkWrite
 	}
 	for _, w := range rest {
@@ -233,10 +250,48 @@ func (c *call) service() {
 			c.address(w.Text)
 		}
 	}
-	if len(words) > 2 && (words[0] == "alias" || words[0] == "config") && words[1] == "set" && strings.ContainsAny(words[len(words)-1], " !/") {
-		c.does |= Persist | c.started(strings.TrimPrefix(words[len(words)-1], "!"))
+	c.serviceGrows(words)
+}
+
+var (
+	serviceLong = set(`--region --profile --namespace --output --query --method --field --raw-field --input --title --body
+		--repo --context --kubeconfig --project --json --jq --label`)
+	secretVerbs = set("secretsmanager secret get-parameter get-login-password print-access-token token")
+)
+
+// serviceVerbs reads the words a service is told first, and reports whether they only look.
+func (c *call) serviceVerbs(words []string) (look bool) {
+	for _, v := range words {
+		first, _, _ := strings.Cut(v, "-")
+		look = look || looking[v] || looking[first]
+		if removing[v] || removing[first] {
+			c.does |= Destructive | NetworkWrite
+		}
+		if first == "get" && strings.Contains(v, "secret") || secretVerbs[v] {
+			c.does |= ReadsSecret
+		}
 	}
-	if len(words) > 1 && (words[0] == "extension" || words[0] == "plugin") && words[1] == "install" {
+	return look
+}
+
+// asksToWrite reports whether the bare API of a service is called to change something.
+func asksToWrite(words []string, flags map[string][]string) bool {
+	if len(words) == 0 || words[0] != "api" || !anyFlag(flags, "-X", "--method", "-f", "-F", "--field", "--input") {
+		return false
+	}
+	return !slices.Contains(valuesOf(flags, "-X", "--method"), "GET")
+}
+
+// serviceGrows reads what makes a client do more from now on.
+func (c *call) serviceGrows(words []string) {
+	if len(words) < 2 {
+		return
+	}
+	last := words[len(words)-1]
+	switch {
+	case len(words) > 2 && (words[0] == "alias" || words[0] == "config") && words[1] == "set" && strings.ContainsAny(last, " !/"):
+		c.does |= Persist | c.started(strings.TrimPrefix(last, "!"))
+	case (words[0] == "extension" || words[0] == "plugin") && words[1] == "install":
 		c.does |= Install
 	}
 }
@@ -250,6 +305,11 @@ func (c *call) cluster() {
 	}
 }
 
+var (
+	rollingOut = set("apply up install upgrade deploy push publish import")
+	bringingIn = set("init plan pull refresh")
+)
+
 // infrastructure reads terraform, helm and others with one verb.
 func (c *call) infrastructure() {
 	_, rest := options(c.args, "nf", nil)
@@ -259,9 +319,9 @@ func (c *call) infrastructure() {
 	switch v := rest[0].Text; {
 	case removing[v]:
 		c.does |= NetworkWrite | NetworkRead | Destructive
-	case v == "apply" || v == "up" || v == "install" || v == "upgrade" || v == "deploy" || v == "push" || v == "publish" || v == "import":
+	case rollingOut[v]:
 		c.does |= NetworkWrite | NetworkRead
-	case v == "init" || v == "plan" || v == "pull" || v == "refresh":
+	case bringingIn[v]:
 		c.does |= NetworkRead
 	}
 }

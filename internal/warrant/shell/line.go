@@ -135,7 +135,10 @@ func (r *Reader) parse(src string) (*syntax.File, bool) {
 }
 
 func (r *Reader) walk() *walker {
-	return &walker{reader: r, line: &Line{}, fetched: map[string]bool{}, names: names{funcs: map[string][]*syntax.FuncDecl{}, aliases: map[string][]string{}}, made: map[string]flow{}, copied: map[string][]Word{}}
+	return &walker{
+		reader: r, line: &Line{}, fetched: map[string]bool{}, made: map[string]flow{}, copied: map[string][]Word{},
+		names: names{funcs: map[string][]*syntax.FuncDecl{}, aliases: map[string][]string{}},
+	}
 }
 
 // done adds up what was found.

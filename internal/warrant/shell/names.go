@@ -129,7 +129,8 @@ func shifts(body syntax.Node) bool {
 func (c *call) aliased() {
 	c.line.Unsure = true
 	if len(c.args) > 1 && !strings.ContainsAny(c.args[0].Text, "=-") {
-		words := Word{Text: c.args[0].Text + "=" + strings.Join(texts(c.args[1:]), " "), Known: !slices.ContainsFunc(c.args, func(a Word) bool { return !a.Known })}
+		open := slices.ContainsFunc(c.args, func(a Word) bool { return !a.Known })
+		words := Word{Text: c.args[0].Text + "=" + strings.Join(texts(c.args[1:]), " "), Known: !open}
 		c.args = append([]Word{words}, c.args...) // as some shells write it
 	}
 	for _, a := range c.args {

@@ -7,14 +7,51 @@ import (
 
 // installs are the subcommands by which package managers bring in packages.
 var installs = map[string]map[string]bool{
-	"pip": set("install download wheel"), "pip3": set("install download wheel"), "pipx": set("install run upgrade inject"),
-	"npm": set("install i add ci update exec x init create"), "pnpm": set("install i add update dlx create"), "yarn": set("add install dlx create upgrade"), "bun": set("add install x create"),
-	"apt": set("install upgrade dist-upgrade full-upgrade"), "apt-get": set("install upgrade dist-upgrade"), "aptitude": set("install"),
-	"dnf": set("install upgrade update"), "yum": set("install update"), "apk": set("add upgrade"), "zypper": set("install in update"), "brew": set("install upgrade tap reinstall"), "port": set("install"),
-	"gem": set("install update"), "bundle": set("install update add"), "cargo": set("install add update"), "go": set("install get"), "composer": set("require install update"),
-	"luarocks": set("install"), "snap": set("install"), "flatpak": set("install"), "choco": set("install"), "winget": set("install"), "scoop": set("install"),
-	"mamba": set("install create"), "micromamba": set("install create"), "cpanm": nil, "cpan": nil, "easy_install": nil, "code": nil, "cabal": set("install"), "opam": set("install"), "rustup": set("install update toolchain component target"),
-	"dpkg": nil, "rpm": nil, "pacman": nil, "yay": nil, "paru": nil, "asdf": set("install"), "nvm": set("install"), "pyenv": set("install"), "volta": set("install"),
+	"pip":          set("install download wheel"),
+	"pip3":         set("install download wheel"),
+	"pipx":         set("install run upgrade inject"),
+	"npm":          set("install i add ci update exec x init create"),
+	"pnpm":         set("install i add update dlx create"),
+	"yarn":         set("add install dlx create upgrade"),
+	"bun":          set("add install x create"),
+	"apt":          set("install upgrade dist-upgrade full-upgrade"),
+	"apt-get":      set("install upgrade dist-upgrade"),
+	"aptitude":     set("install"),
+	"dnf":          set("install upgrade update"),
+	"yum":          set("install update"),
+	"apk":          set("add upgrade"),
+	"zypper":       set("install in update"),
+	"brew":         set("install upgrade tap reinstall"),
+	"port":         set("install"),
+	"gem":          set("install update"),
+	"bundle":       set("install update add"),
+	"cargo":        set("install add update"),
+	"go":           set("install get"),
+	"composer":     set("require install update"),
+	"luarocks":     set("install"),
+	"snap":         set("install"),
+	"flatpak":      set("install"),
+	"choco":        set("install"),
+	"winget":       set("install"),
+	"scoop":        set("install"),
+	"mamba":        set("install create"),
+	"micromamba":   set("install create"),
+	"cpanm":        nil,
+	"cpan":         nil,
+	"easy_install": nil,
+	"code":         nil,
+	"cabal":        set("install"),
+	"opam":         set("install"),
+	"rustup":       set("install update toolchain component target"),
+	"dpkg":         nil,
+	"rpm":          nil,
+	"pacman":       nil,
+	"yay":          nil,
+	"paru":         nil,
+	"asdf":         set("install"),
+	"nvm":          set("install"),
+	"pyenv":        set("install"),
+	"volta":        set("install"),
 }
 
 // publishes are the subcommands by which they carry something out.
@@ -22,7 +59,8 @@ var publishes = set("publish upload push deploy yank unpublish login")
 
 const packageFlags = "ricefptCo"
 
-var packageLong = set("--index-url --extra-index-url --find-links --requirement --constraint --registry --target --prefix --python --source --git --path --version --features --channel --trusted-host --editable --repository-url")
+var packageLong = set(`--index-url --extra-index-url --find-links --requirement --constraint --registry --target --prefix
+	--python --source --git --path --version --features --channel --trusted-host --editable --repository-url`)
 
 // pip reads the words after pip.
 func (c *call) pip(args []Word) {
@@ -59,13 +97,17 @@ func (c *call) packages() {
 	c.sources(flags)
 }
 
+// sourceFlags name where packages come from or go to.
+var sourceFlags = []string{
+	"-i", "--index-url", "--extra-index-url", "--find-links", "-f", "-r", "--requirement", "-e", "--editable",
+	"--registry", "--repository-url", "--git", "--source",
+}
+
 // sources notes where packages come from or go to.
 func (c *call) sources(flags map[string][]string) {
-	for _, f := range []string{"-i", "--index-url", "--extra-index-url", "--find-links", "-f", "-r", "--requirement", "-e", "--editable", "--registry", "--repository-url", "--git", "--source"} {
-		for _, v := range flags[f] {
-			if i := strings.Index(v, "://"); i >= 0 {
-				c.address(v[i-schemeLen(v):])
-			}
+	for _, v := range valuesOf(flags, sourceFlags...) {
+		if i := strings.Index(v, "://"); i >= 0 {
+			c.address(v[i-schemeLen(v):])
 		}
 	}
 }

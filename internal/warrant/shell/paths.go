@@ -9,23 +9,37 @@ import (
 
 // The names of files and folders that matter, without the folders above them.
 var (
-	startup = set(".bashrc .zshrc .profile .bash_profile .bash_login .bash_logout .zprofile .zshenv .zlogin .kshrc .cshrc .tcshrc .inputrc .xinitrc .xsession " +
-		".xprofile config.fish authorized_keys authorized_keys2 .rhosts .netrc .npmrc .pypirc .gitconfig .vimrc crontab sudoers rc.local ld.so.preload")
+	startup = set(`.bashrc .zshrc .profile .bash_profile .bash_login .bash_logout .zprofile .zshenv .zlogin .kshrc .cshrc
+		.tcshrc .inputrc .xinitrc .xsession .xprofile config.fish authorized_keys authorized_keys2 .rhosts .netrc .npmrc
+		.pypirc .gitconfig .vimrc crontab sudoers rc.local ld.so.preload`)
 	lasting = []string{
 		".ssh", ".gnupg", ".aws", ".git/hooks", ".github/workflows", ".config/autostart", ".config/systemd", ".config/fish", ".config/git",
-		".git/config", ".vscode/tasks.json", ".claude", ".codex", ".gemini", ".copilot", ".opencode", ".openclaw", ".kiro", ".factory", ".cursor/hooks", "LaunchAgents", "LaunchDaemons", "/var/spool/cron", "/lib/systemd", "/usr/lib/systemd", "/Library/StartupItems",
+		".git/config", ".vscode/tasks.json", ".claude", ".codex", ".gemini", ".copilot", ".opencode", ".openclaw", ".kiro",
+		".factory", ".cursor/hooks", "LaunchAgents", "LaunchDaemons", "/var/spool/cron", "/lib/systemd", "/usr/lib/systemd",
+		"/Library/StartupItems",
 	}
 	// of the system's settings, those that run something or let somebody in
 	system = []string{
-		"passwd", "shadow", "group", "gshadow", "sudoers", "cron", "anacrontab", "profile", "bash", "zsh", "ssh/", "systemd/", "init", "rc", "pam", "ld.so", "environment",
-		"hosts", "resolv.conf", "xdg/autostart", "update-motd.d", "udev/", "security/", "polkit", "dbus", "NetworkManager/", "network/", "modules", "inittab", "xinetd", "at.",
+		"passwd", "shadow", "group", "gshadow", "sudoers", "cron", "anacrontab", "profile", "bash", "zsh", "ssh/",
+		"systemd/", "init", "rc", "pam", "ld.so", "environment",
+		"hosts", "resolv.conf", "xdg/autostart", "update-motd.d", "udev/", "security/", "polkit", "dbus", "NetworkManager/",
+		"network/", "modules", "inittab", "xinetd", "at.",
 	}
-	secretNames = set(".env .netrc _netrc .npmrc .pypirc .pgpass .my.cnf .git-credentials .htpasswd .vault-token .dockercfg id_rsa id_dsa id_ecdsa id_ed25519 " +
-		"credentials credentials.json secrets.json shadow gshadow master.passwd login.keychain login.keychain-db wallet.dat key4.db logins.json " +
-		"kubeconfig secrets.yaml secrets.yml service-account.json terraform.tfvars .bash_history .zsh_history hosts.yml sam")
-	secretFolders = []string{".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config/gcloud", ".config/gh", ".password-store", "Keychains", ".mozilla", "keyrings"}
-	designFolders = []string{"src", "styles", "design", "theme", "themes", "packages", "components", "assets", "testdata", "fixtures", "node_modules"} // where tokens are colours
+	secretNames = set(`.env .netrc _netrc .npmrc .pypirc .pgpass .my.cnf .git-credentials .htpasswd .vault-token .dockercfg
+		id_rsa id_dsa id_ecdsa id_ed25519 credentials credentials.json secrets.json shadow gshadow master.passwd
+		login.keychain login.keychain-db wallet.dat key4.db logins.json kubeconfig secrets.yaml secrets.yml
+		service-account.json terraform.tfvars .bash_history .zsh_history hosts.yml sam`)
+	secretFolders = []string{
+		".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config/gcloud", ".config/gh", ".password-store",
+		"Keychains", ".mozilla", "keyrings",
+	}
+	designFolders = []string{ // where tokens are colours
+		"src", "styles", "design", "theme", "themes", "packages", "components", "assets", "testdata", "fixtures",
+		"node_modules",
+	}
 	publicNames   = set("known_hosts config.d authorized_keys config hosts")
+	publicEndings = []string{".pub", ".example", ".sample", ".template"}
+	secretEndings = []string{".pem", ".p12", ".pfx", ".kdbx", ".keystore"}
 )
 
 // under reports whether a path goes through a folder, given with the folders around it.
@@ -73,7 +87,7 @@ func Secret(file string) bool {
 	file = cleaned(file)
 	base := path.Base(file)
 	switch {
-	case strings.HasSuffix(base, ".pub") || strings.HasSuffix(base, ".example") || strings.HasSuffix(base, ".sample") || strings.HasSuffix(base, ".template"):
+	case endsIn(base, publicEndings):
 		return false
 	case base == "tokens.json":
 		return !anyUnder(file, designFolders)
@@ -84,8 +98,11 @@ func Secret(file string) bool {
 	case base == "shadow" || base == "sam" || base == "hosts.yml":
 		return under(file, "/etc") || strings.Contains(strings.ToLower(file), "system32/config") || under(file, "gh")
 	}
-	return secretNames[base] || strings.HasPrefix(base, ".env.") || strings.HasPrefix(base, "id_rsa") || strings.HasSuffix(base, ".pem") || strings.HasSuffix(base, ".p12") ||
-		strings.HasSuffix(base, ".pfx") || strings.HasSuffix(base, ".kdbx") || strings.HasSuffix(base, ".keystore")
+	return secretNames[base] || strings.HasPrefix(base, ".env.") || strings.HasPrefix(base, "id_rsa") || endsIn(base, secretEndings)
+}
+
+func endsIn(name string, endings []string) bool {
+	return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(name, e) })
 }
 
 // secretPattern reports whether a shell's pattern may stand for such a file.
@@ -145,8 +162,12 @@ func everything(file string) bool {
 	if strings.HasPrefix(f, "$") && strings.HasSuffix(f, "/..") {
 		return true
 	}
-	return strings.HasPrefix(f, "/home/") && strings.Count(f, "/") == 2 || strings.HasPrefix(f, "/Users/") && strings.Count(f, "/") == 2 ||
-		strings.HasPrefix(f, "../..") && (strings.Trim(f, "./") == "" || climbs(f))
+	return homeOfOne(f) || strings.HasPrefix(f, "../..") && (strings.Trim(f, "./") == "" || climbs(f))
+}
+
+// homeOfOne reports whether a path is the home of one user.
+func homeOfOne(f string) bool {
+	return strings.Count(f, "/") == 2 && (strings.HasPrefix(f, "/home/") || strings.HasPrefix(f, "/Users/"))
 }
 
 // climbs reports whether a path goes up, most likely to the root, and down to one folder.

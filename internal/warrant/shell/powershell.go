@@ -46,7 +46,8 @@ func (c *call) powerShell() {
 }
 
 var (
-	windowsFetch = set("invoke-webrequest iwr invoke-restmethod irm curl curl.exe wget wget.exe start-bitstransfer bitsadmin certutil certutil.exe downloadstring downloadfile net.webclient resolve-dnsname test-connection ping nslookup")
+	windowsFetch = set(`invoke-webrequest iwr invoke-restmethod irm curl curl.exe wget wget.exe start-bitstransfer bitsadmin
+		certutil certutil.exe downloadstring downloadfile net.webclient resolve-dnsname test-connection ping nslookup`)
 	windowsSend  = set("uploadstring uploadfile uploaddata send-mailmessage scp ssh ftp")
 	windowsRun   = set("iex invoke-expression")
 	windowsWrite = set("set-content add-content out-file new-item copy-item move-item tee-object copy move ren mkdir md -outfile -o")
@@ -107,7 +108,8 @@ func windowsDeeds(low string, has map[string]bool, does Effects) Effects {
 
 func windowsHarm(low string, has map[string]bool) Effects {
 	var does Effects
-	if (has["remove-item"] || has["rm"] || has["del"] || has["rd"] || has["rmdir"] || has["ri"]) && (has["-recurse"] || has["-r"] || has["/s"]) {
+	removes := has["remove-item"] || has["rm"] || has["del"] || has["rd"] || has["rmdir"] || has["ri"]
+	if removes && (has["-recurse"] || has["-r"] || has["/s"]) {
 		does |= Destructive | FileWrite
 	}
 	if has["format-volume"] || has["clear-disk"] || has["format"] {

@@ -11,13 +11,17 @@ func table() map[string]Effects {
 		does  Effects
 		names string
 	}{
-		{Mail | NetworkRead | NetworkWrite, "himalaya mutt neomutt mail mailx s-nail nail sendmail msmtp alpine pine aerc mbsync isync offlineimap fetchmail getmail mblaze swaks gog gmailctl lieer gmi mutt_dotlock ssmtp exim"},
+		{Mail | NetworkRead | NetworkWrite, `himalaya mutt neomutt mail mailx s-nail nail sendmail msmtp alpine pine aerc
+			mbsync isync offlineimap fetchmail getmail mblaze swaks gog gmailctl lieer gmi mutt_dotlock ssmtp exim`},
 		{Mail, "notmuch mu mshow"},
-		{NetworkRead, "lynx w3m links links2 elinks browsh yt-dlp youtube-dl gallery-dl playwright puppeteer chromium chromium-browser google-chrome firefox nmap whois ntpdate snmpget snmpwalk"},
-		{NetworkRead | NetworkWrite, "telnet ftp lftp tftp rclone croc wormhole ngrok cloudflared mosh s3cmd mc smbclient sshfs twine xdg-open rdesktop"},
+		{NetworkRead, `lynx w3m links links2 elinks browsh yt-dlp youtube-dl gallery-dl playwright puppeteer chromium
+			chromium-browser google-chrome firefox nmap whois ntpdate snmpget snmpwalk`},
+		{NetworkRead | NetworkWrite, `telnet ftp lftp tftp rclone croc wormhole ngrok cloudflared mosh s3cmd mc smbclient
+			sshfs twine xdg-open rdesktop`},
 		{FileWrite, "mkdir ln ed ex"},
 		{Destructive | Wrecks, "mkfs mke2fs wipefs fdisk sfdisk parted mkswap blkdiscard dropdb"},
-		{Persist, "at batch anacron visudo vipw useradd adduser usermod groupadd addgroup chpasswd passwd ssh-copy-id launchctl update-rc.d chkconfig setcap insmod modprobe"},
+		{Persist, `at batch anacron visudo vipw useradd adduser usermod groupadd addgroup chpasswd passwd ssh-copy-id
+			launchctl update-rc.d chkconfig setcap insmod modprobe`},
 		{Privilege, "sudo doas su runuser pkexec setcap nsenter visudo gosu"},
 		{Destructive, "kill killall pkill reboot shutdown halt poweroff"},
 	} {
@@ -89,7 +93,8 @@ func (c *call) local() bool {
 		}
 	case "make", "gmake", "cmake", "ninja", "just", "task":
 		c.builds()
-	case "crontab", "systemctl", "security", "secret-tool", "pass", "gpg", "keyring", "op", "bw", "printenv", "psql", "mysql", "sqlite3", "mongosh", "redis-cli":
+	case "crontab", "systemctl", "security", "secret-tool", "pass", "gpg", "keyring", "op", "bw", "printenv",
+		"psql", "mysql", "sqlite3", "mongosh", "redis-cli":
 		c.keeper()
 	default:
 		return c.languages()

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -33,13 +34,11 @@ func (w *walker) run(words []Word, in flow) flow {
 	}
 	first := words[0]
 	name, ok := programName(first)
-	if !ok && strings.Trim(first.Text, "*/") == "" && first.Text != "" {
-		w.unread()
-		w.line.Broken = true // a comment or a list of points, handed to a shell by mistake
-		return flow{}
-	}
 	if !ok || len(w.line.Runs) >= maxRuns || w.depth > maxDepth+1 {
 		w.unread()
+		if !ok && strings.Trim(first.Text, "*/") == "" && first.Text != "" {
+			w.line.Broken = true // a comment or a list of points, handed to a shell by mistake
+		}
 		return flow{}
 	}
 	if len(words) > 1 && (setters[name] || declarers[name]) {
@@ -47,26 +46,13 @@ func (w *walker) run(words []Word, in flow) flow {
 	}
 	i := len(w.line.Runs)
 	w.line.Runs = append(w.line.Runs, Run{Name: name, Path: first.Text, Args: words[1:]})
-	c := &call{walker: w, name: name, args: words[1:], in: in, out: flow{fetched: in.fetched, decoded: in.decoded, secret: in.secret, env: in.env}}
-	c.out.watched = in.watched
-	for _, a := range c.args {
-		c.out = c.out.join(flow{secret: a.flow.secret, env: a.flow.env, watched: a.flow.watched || w.watches(a.Text)})
-	}
-	if w.isFetched(first.Text) && (w.paths || strings.Contains(first.Text, "/")) || w.inside && strings.HasPrefix(first.Text, "./") && !builders[name] {
+	c := w.newCall(name, words[1:], in)
+	if c.stranger(first.Text) {
 		c.does |= RunsFetched
-	}
-	if w.strange && !strings.Contains(first.Text, "/") && !ownWords[name] {
-		c.does |= RunsFetched // whoever put it there
 	}
 	c.look()
 	c.handles()
-	if c.code {
-		for _, a := range c.args {
-			if !strings.HasPrefix(a.Text, "-") && !strings.ContainsAny(a.Text, " \n(){};='\"") {
-				c.out = c.out.join(flow{secret: c.reads(a.Text)}) // its code may
-			}
-		}
-	}
+	c.codeReads()
 	c.out = c.standsFor(first, c.args)
 	if c.does.Has(Network) {
 		c.talks()
@@ -79,6 +65,41 @@ func (w *walker) run(words []Word, in flow) flow {
 	run.Effects |= c.does
 	run.Inline, run.Build, run.Quiet = c.code, build, c.quiet || c.does.Has(Install)
 	return c.out
+}
+
+// newCall is a program before it is looked at: it puts out what it is fed and what its words hold.
+func (w *walker) newCall(name string, args []Word, in flow) *call {
+	c := &call{walker: w, name: name, args: args, in: in}
+	c.out = flow{fetched: in.fetched, decoded: in.decoded, secret: in.secret, env: in.env, watched: in.watched}
+	for _, a := range args {
+		c.out = c.out.join(flow{secret: a.flow.secret, env: a.flow.env, watched: a.flow.watched || w.watches(a.Text)})
+	}
+	return c
+}
+
+// stranger reports whether the program itself came from elsewhere, or may have: where
+// programs are looked for was changed, and whoever did so put it there.
+func (c *call) stranger(file string) bool {
+	local := strings.Contains(file, "/")
+	switch {
+	case c.isFetched(file) && (c.paths || local):
+		return true
+	case c.inside && strings.HasPrefix(file, "./") && !builders[c.name]:
+		return true
+	}
+	return c.strange && !local && !ownWords[c.name]
+}
+
+// codeReads notes the files that code given in the command is handed: it may read them.
+func (c *call) codeReads() {
+	if !c.code {
+		return
+	}
+	for _, a := range c.args {
+		if !strings.HasPrefix(a.Text, "-") && !strings.ContainsAny(a.Text, " \n(){};='\"") {
+			c.out = c.out.join(flow{secret: c.reads(a.Text)})
+		}
+	}
 }
 
 // look finds what the program does.
@@ -159,9 +180,12 @@ func (w *walker) reads(file string) bool {
 	return found
 }
 
+// nowhere are files that keep nothing of what is written to them.
+var nowhere = set("- /dev/null /dev/stderr /dev/stdout /dev/tty")
+
 // written notes that a file is written with what flows into it.
 func (w *walker) written(file string, f flow) {
-	if file == "" || file == "-" || file == "/dev/null" || file == "/dev/stderr" || file == "/dev/stdout" || file == "/dev/tty" || strings.HasPrefix(file, "/dev/tcp/") || strings.HasPrefix(file, "/dev/udp/") {
+	if file == "" || nowhere[file] || strings.HasPrefix(file, "/dev/tcp/") || strings.HasPrefix(file, "/dev/udp/") {
 		if (f.secret || f.env) && strings.HasPrefix(file, "/dev/") && strings.Count(file, "/") > 2 {
 			w.line.Effects |= ReadsSecret
 		}
@@ -273,6 +297,20 @@ func options(args []Word, values string, long map[string]bool) (flags map[string
 		}
 	}
 	return flags, rest
+}
+
+// anyFlag reports whether one of the flags was there.
+func anyFlag(flags map[string][]string, names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return flags[n] != nil })
+}
+
+// valuesOf are what all of the flags were given.
+func valuesOf(flags map[string][]string, names ...string) []string {
+	var out []string
+	for _, n := range names {
+		out = append(out, flags[n]...)
+	}
+	return out
 }
 
 // cluster reads short flags that stand together.

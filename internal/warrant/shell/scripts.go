@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// startFiles are the flags that name a file which a shell runs before all else.
+var startFiles = set("--rcfile --init-file")
+
 // shell reads what a shell is told to run.
 func (c *call) shell() {
 	inline := false
@@ -19,10 +22,9 @@ func (c *call) shell() {
 		case a.Text == "-" || a.Text == "--":
 			continue
 		case strings.HasPrefix(a.Text, "--"):
-			if a.Text == "--rcfile" || a.Text == "--init-file" {
-				if i++; i < len(c.args) {
-					c.sourced(c.args[i])
-				}
+			if startFiles[a.Text] {
+				i++
+				c.startsBy(c.args[min(i, len(c.args)):])
 			}
 		case strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "+"):
 			if a.Text[0] == '-' && strings.Contains(a.Text, "n") {
@@ -43,16 +45,28 @@ func (c *call) shell() {
 			c.inlineScript(a.Text, c.args[i+1:])
 			return
 		default:
-			c.file(a)
-			if f, ok := c.made[path.Base(a.Text)]; ok {
-				c.out = c.out.join(c.apart(func() flow {
-					return c.madeScript(f, func() flow { return c.withWords(f.text, c.args[i+1:], flow{}) })
-				}))
-			}
+			c.shellFile(a, c.args[i+1:])
 			return
 		}
 	}
 	c.fed()
+}
+
+// startsBy reads such a file: the first of the words.
+func (c *call) startsBy(words []Word) {
+	if len(words) > 0 {
+		c.sourced(words[0])
+	}
+}
+
+// shellFile reads a script in a file with the words it is handed.
+func (c *call) shellFile(a Word, args []Word) {
+	c.file(a)
+	if f, ok := c.made[path.Base(a.Text)]; ok {
+		c.out = c.out.join(c.apart(func() flow {
+			return c.madeScript(f, func() flow { return c.withWords(f.text, args, flow{}) })
+		}))
+	}
 }
 
 // inlineScript reads the text a shell is given, with the words it is handed.
@@ -103,48 +117,72 @@ func (c *call) fed() {
 }
 
 // interpreters run code of their own languages, by the flags that give it.
-var interpreters = set("python python2 python3 pypy pypy3 node nodejs deno bun perl ruby php lua luajit tclsh rscript osascript awk gawk mawk")
+var interpreters = set(`python python2 python3 pypy pypy3 node nodejs deno bun perl ruby php lua luajit tclsh rscript
+	osascript awk gawk mawk`)
 
 // interpret reads a program that runs code.
 func (c *call) interpret() {
 	base := strings.TrimRight(c.name, "0123456789.")
-	awk := strings.HasSuffix(base, "awk")
 	c.does |= c.preloads()
+	if strings.HasSuffix(base, "awk") {
+		c.awk()
+		return
+	}
 	for i := 0; i < len(c.args); i++ {
 		a := c.args[i]
 		if code, ok := attached(base, a.Text); ok {
 			c.attachedCode(a, code, c.args[i+1:])
 			return
 		}
-		switch {
-		case base == "python" && a.Text == "-m" && i+1 < len(c.args):
+		switch more := i+1 < len(c.args); {
+		case base == "python" && a.Text == "-m" && more:
 			c.module(c.args[i+1:])
 			return
-		case !awk && codeFlag(base, a.Text) && i+1 < len(c.args):
-			if c.args[i+1].flow.fetched || c.args[i+1].flow.decoded {
+		case codeFlag(base, a.Text) && more:
+			if next := c.args[i+1]; next.flow.fetched || next.flow.decoded {
 				c.does |= RunsFetched
 			}
 			c.inline(c.args[i+1].Text)
 			return
-		case awk && (a.Text == "-F" || a.Text == "-v" || a.Text == "-f"):
+		case a.Text == "-" && a.Known:
+			c.piped()
+			return
+		case strings.HasPrefix(a.Text, "-"):
+		case (base == "deno" || base == "bun") && (a.Text == "run" || a.Text == "eval"):
+			if a.Text == "eval" && more {
+				c.inline(c.args[i+1].Text)
+				return
+			}
+		default:
+			c.codeIn(a)
+			return
+		}
+	}
+	c.piped()
+}
+
+// codeIn reads code in a file.
+func (c *call) codeIn(a Word) {
+	c.file(a)
+	if f, ok := c.made[path.Base(a.Text)]; ok && f.text != "" {
+		c.inline(f.text)
+	}
+}
+
+var awkValues = set("-F -v -f")
+
+// awk reads awk: its first word is its code.
+func (c *call) awk() {
+	for i := 0; i < len(c.args); i++ {
+		switch a := c.args[i]; {
+		case awkValues[a.Text]:
 			i++
 		case a.Text == "-" && a.Known:
 			c.piped()
 			return
 		case strings.HasPrefix(a.Text, "-"):
-		case awk:
-			c.inline(a.Text)
-			return
-		case (base == "deno" || base == "bun") && (a.Text == "run" || a.Text == "eval"):
-			if a.Text == "eval" && i+1 < len(c.args) {
-				c.inline(c.args[i+1].Text)
-				return
-			}
 		default:
-			c.file(a)
-			if f, ok := c.made[path.Base(a.Text)]; ok && f.text != "" {
-				c.inline(f.text)
-			}
+			c.inline(a.Text)
 			return
 		}
 	}
@@ -177,22 +215,33 @@ func (c *call) attachedCode(a Word, code string, rest []Word) {
 func (c *call) preloads() Effects {
 	for _, a := range c.args {
 		low := strings.ToLower(a.Text)
-		if (strings.HasPrefix(low, "-m") && c.name == "perl" || strings.HasPrefix(low, "-r") && c.name == "ruby") && mentions(low, codeNetwork) {
+		loads := c.name == "perl" && strings.HasPrefix(low, "-m") || c.name == "ruby" && strings.HasPrefix(low, "-r")
+		if loads && mentions(low, codeNetwork) {
 			return NetworkRead | NetworkWrite
 		}
 	}
 	return 0
 }
 
-func codeFlag(base, flag string) bool {
-	switch base {
-	case "python", "pypy", "lua", "luajit":
-		return flag == "-c" || flag == "-e" && base[0] == 'l' || len(flag) > 2 && flag[0] == '-' && flag[1] != '-' && strings.HasSuffix(flag, "c")
-	case "php":
-		return flag == "-r"
+// codeFlags are the flags that give code, by interpreter; otherCodeFlags are those of the
+// interpreters that are not listed.
+var (
+	codeFlags = map[string]map[string]bool{
+		"python": set("-c"), "pypy": set("-c"), "lua": set("-c -e"), "luajit": set("-c -e"), "php": set("-r"),
 	}
-	return flag == "-e" || flag == "-E" || flag == "--eval" || flag == "-p" || flag == "--print" || flag == "-pe" || flag == "-ne" || flag == "-le" || flag == "-lne" || flag == "-0777" ||
-		len(flag) > 2 && flag[0] == '-' && flag[1] != '-' && strings.HasSuffix(flag, "e") && (base == "perl" || base == "ruby")
+	otherCodeFlags = set("-e -E --eval -p --print -pe -ne -le -lne -0777")
+	// codeLetters end short flags that stand together, the last of which gives code.
+	codeLetters = map[string]string{"python": "c", "pypy": "c", "lua": "c", "luajit": "c", "perl": "e", "ruby": "e"}
+)
+
+func codeFlag(base, flag string) bool {
+	flags, ok := codeFlags[base]
+	if !ok {
+		flags = otherCodeFlags
+	}
+	letter := codeLetters[base]
+	together := len(flag) > 2 && flag[0] == '-' && flag[1] != '-'
+	return flags[flag] || letter != "" && together && strings.HasSuffix(flag, letter)
 }
 
 // piped reads code from standard input.

@@ -12,8 +12,10 @@ import (
 // Variables by which a program is told to run something.
 var (
 	// whose value is a command
-	commandSettings = set("GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER PAGER EDITOR GIT_EDITOR GIT_SEQUENCE_EDITOR VISUAL PROMPT_COMMAND RSYNC_RSH GIT_PROXY_COMMAND GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS " +
-		"BROWSER MANPAGER BAT_PAGER SYSTEMD_PAGER PSQL_PAGER PSQL_EDITOR FCEDIT KUBE_EDITOR KUBECTL_EXTERNAL_DIFF CVS_RSH RUSTC_WRAPPER RUSTC CC CXX SHELL GH_PAGER GH_EDITOR GH_BROWSER AWS_PAGER")
+	commandSettings = set(`GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_PAGER PAGER EDITOR GIT_EDITOR GIT_SEQUENCE_EDITOR
+		VISUAL PROMPT_COMMAND RSYNC_RSH GIT_PROXY_COMMAND GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS BROWSER MANPAGER BAT_PAGER
+		SYSTEMD_PAGER PSQL_PAGER PSQL_EDITOR FCEDIT KUBE_EDITOR KUBECTL_EXTERNAL_DIFF CVS_RSH RUSTC_WRAPPER RUSTC CC CXX
+		SHELL GH_PAGER GH_EDITOR GH_BROWSER AWS_PAGER`)
 	// whose value is a library or file that is run by whatever starts
 	preloaded = set("LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV PYTHONSTARTUP PERL5DB")
 	// whose value is options for a language
@@ -29,11 +31,17 @@ var (
 
 // risky reports whether a variable decides what runs.
 func risky(name string) bool {
-	return commandSettings[name] || preloaded[name] || optionSettings[name] || searched[name] || prompts[name] || shellTables[name] || name == "GOFLAGS" || strings.HasPrefix(name, "BASH_FUNC_") || strings.HasPrefix(name, "GIT_CONFIG_")
+	return commandSettings[name] || preloaded[name] || optionSettings[name] || searched[name] || prompts[name] ||
+		shellTables[name] || name == "GOFLAGS" || strings.HasPrefix(name, "BASH_FUNC_") || strings.HasPrefix(name, "GIT_CONFIG_")
 }
 
 // indexRuns is an index in which a shell runs a command when it counts.
 var indexRuns = regexp.MustCompile("\\w\\[[^\\]]*(\\$\\(|`)")
+
+// indexed reports whether an assignment sets what a table holds under a name.
+func indexed(a *syntax.Assign) bool {
+	return a.Index != nil || a.Array != nil && len(a.Array.Elems) > 0 && a.Array.Elems[0].Index != nil
+}
 
 // assign reads one assignment.
 func (w *walker) assign(a *syntax.Assign) {
@@ -42,7 +50,7 @@ func (w *walker) assign(a *syntax.Assign) {
 	if a.Name != nil {
 		name = a.Name.Value
 	}
-	if shellTables[name] || zshTables[name] && (a.Index != nil || a.Array != nil && len(a.Array.Elems) > 0 && a.Array.Elems[0].Index != nil) {
+	if shellTables[name] || zshTables[name] && indexed(a) {
 		w.unread()
 		return
 	}
@@ -125,7 +133,8 @@ func (w *walker) setting(name string, v Word) {
 	}
 }
 
-var proxies = set("PIP_INDEX_URL PIP_EXTRA_INDEX_URL NPM_CONFIG_REGISTRY npm_config_registry GOPROXY UV_INDEX_URL UV_DEFAULT_INDEX https_proxy http_proxy HTTPS_PROXY HTTP_PROXY ALL_PROXY")
+var proxies = set(`PIP_INDEX_URL PIP_EXTRA_INDEX_URL NPM_CONFIG_REGISTRY npm_config_registry GOPROXY UV_INDEX_URL
+	UV_DEFAULT_INDEX https_proxy http_proxy HTTPS_PROXY HTTP_PROXY ALL_PROXY`)
 
 // settingRuns reads a value that is a command. What is not known of it may be more than a
 // word if a program decides it.
@@ -139,15 +148,20 @@ func (w *walker) settingRuns(v Word) {
 
 // settingLoads reads a value that names what is run by whatever starts.
 func (w *walker) settingLoads(name string, v Word) {
+	file := rooted(v.Text) || strings.HasPrefix(v.Text, "./") || strings.HasPrefix(v.Text, "../")
 	switch {
 	case w.isFetched(v.Text):
 		w.line.Effects |= RunsFetched
-	case name == "ENV" && !rooted(v.Text) && !strings.HasPrefix(v.Text, "./") && !strings.HasPrefix(v.Text, "../") && !strings.ContainsAny(v.Text, "`("): // the name of a stage, most often
-	case strings.HasPrefix(v.Text, "/usr/lib") || strings.HasPrefix(v.Text, "/lib") || strings.HasPrefix(v.Text, "/opt/") || v.Text == "/dev/null":
+	case name == "ENV" && !file && !strings.ContainsAny(v.Text, "`("): // the name of a stage, most often
+	case v.Text == "/dev/null":
+	case strings.HasPrefix(v.Text, "/usr/lib") || strings.HasPrefix(v.Text, "/lib") || strings.HasPrefix(v.Text, "/opt/"):
 	default:
 		w.unread()
 	}
 }
+
+// runningOptions are parts of options by which a language runs something.
+var runningOptions = []string{"data:", "exec", "-command"}
 
 // settingOptions reads a value that gives a language its options.
 func (w *walker) settingOptions(v Word) {
@@ -157,7 +171,8 @@ func (w *walker) settingOptions(v Word) {
 	for f := range strings.FieldsSeq(v.Text) {
 		_, value, _ := strings.Cut(f, "=")
 		_, made := w.made[strings.TrimPrefix(value+f, "./")]
-		if made || shared(value) || shared(f) || shared(strings.TrimLeft(f, "-rMIa")) || strings.Contains(f, "data:") || strings.HasPrefix(f, "--eval") || strings.Contains(f, "exec") || strings.Contains(f, "-command") {
+		loads := made || shared(value) || shared(f) || shared(strings.TrimLeft(f, "-rMIa"))
+		if loads || strings.HasPrefix(f, "--eval") || mentions(f, runningOptions) {
 			w.unread()
 		}
 	}
@@ -191,7 +206,8 @@ func (w *walker) ownPrograms(dir string) bool {
 }
 
 // ownWords are commands that every shell has itself.
-var ownWords = set("echo printf cd pushd popd export set unset true false : test [ read shift exit return local declare source . eval type command builtin pwd wait")
+var ownWords = set(`echo printf cd pushd popd export set unset true false : test [ read shift exit return local declare
+	source . eval type command builtin pwd wait`)
 
 // shared reports whether a folder is one that anybody may write.
 func shared(dir string) bool {

@@ -17,19 +17,39 @@ const (
 
 // tameWords are the programs, with the word that must follow where one does.
 var tameWords = map[string]map[string]tame{
-	"npm":   {"bin": tameValue, "prefix": tameValue, "root": tameValue},
-	"yarn":  {"bin": tameValue},
-	"pnpm":  {"bin": tameValue},
-	"go":    {"env": tameValue, "version": tameValue},
-	"brew":  {"--prefix": tameValue, "shellenv": tameInit},
-	"git":   {"rev-parse": tameValue, "describe": tameValue},
-	"date":  {"": tameValue},
-	"pwd":   {"": tameValue},
-	"nproc": {"": tameValue}, "uname": {"": tameValue}, "arch": {"": tameValue}, "seq": {"": tameValue}, "mktemp": {"": tameValue}, "id": {"": tameValue},
-	"ssh-agent": {"": tameInit}, "dircolors": {"": tameInit}, "keychain": {"": tameInit}, "lesspipe": {"": tameInit},
-	"direnv": {"hook": tameInit, "export": tameInit}, "pyenv": {"init": tameInit, "virtualenv-init": tameInit}, "rbenv": {"init": tameInit}, "nodenv": {"init": tameInit}, "goenv": {"init": tameInit},
-	"zoxide": {"init": tameInit}, "starship": {"init": tameInit}, "fnm": {"env": tameInit}, "mise": {"activate": tameInit, "env": tameInit}, "opam": {"env": tameInit}, "conda": {"shell.bash": tameInit, "shell.zsh": tameInit},
-	"minikube": {"docker-env": tameInit}, "docker-machine": {"env": tameInit}, "register-python-argcomplete": {"": tameInit}, "asdf": {"exec-env": tameInit},
+	"npm":                         {"bin": tameValue, "prefix": tameValue, "root": tameValue},
+	"yarn":                        {"bin": tameValue},
+	"pnpm":                        {"bin": tameValue},
+	"go":                          {"env": tameValue, "version": tameValue},
+	"brew":                        {"--prefix": tameValue, "shellenv": tameInit},
+	"git":                         {"rev-parse": tameValue, "describe": tameValue},
+	"date":                        {"": tameValue},
+	"pwd":                         {"": tameValue},
+	"nproc":                       {"": tameValue},
+	"uname":                       {"": tameValue},
+	"arch":                        {"": tameValue},
+	"seq":                         {"": tameValue},
+	"mktemp":                      {"": tameValue},
+	"id":                          {"": tameValue},
+	"ssh-agent":                   {"": tameInit},
+	"dircolors":                   {"": tameInit},
+	"keychain":                    {"": tameInit},
+	"lesspipe":                    {"": tameInit},
+	"direnv":                      {"hook": tameInit, "export": tameInit},
+	"pyenv":                       {"init": tameInit, "virtualenv-init": tameInit},
+	"rbenv":                       {"init": tameInit},
+	"nodenv":                      {"init": tameInit},
+	"goenv":                       {"init": tameInit},
+	"zoxide":                      {"init": tameInit},
+	"starship":                    {"init": tameInit},
+	"fnm":                         {"env": tameInit},
+	"mise":                        {"activate": tameInit, "env": tameInit},
+	"opam":                        {"env": tameInit},
+	"conda":                       {"shell.bash": tameInit, "shell.zsh": tameInit},
+	"minikube":                    {"docker-env": tameInit},
+	"docker-machine":              {"env": tameInit},
+	"register-python-argcomplete": {"": tameInit},
+	"asdf":                        {"exec-env": tameInit},
 }
 
 // tameness is what is known of the answer of a substitution: one plain program.
@@ -89,8 +109,19 @@ func tellsFolder(list []*syntax.Stmt) bool {
 		}
 		if s, ok := inner[0].(*syntax.CmdSubst); ok && len(words) == 2 && len(inner) == 1 {
 			asked := literal(s.Stmts)
-			return len(asked) == 2 && asked[0] == "which" && asked[1] != "" || len(asked) == 3 && asked[0] == "command" && asked[1] == "-v" && asked[2] != ""
+			return asksWhere(asked)
 		}
+	}
+	return false
+}
+
+// asksWhere reports whether a command only says where one program is.
+func asksWhere(words []string) bool {
+	switch len(words) {
+	case 2:
+		return words[0] == "which" && words[1] != ""
+	case 3:
+		return words[0] == "command" && words[1] == "-v" && words[2] != ""
 	}
 	return false
 }

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // unpacks reads programs that take archives apart: what was fetched stays fetched.
 func (c *call) unpacks() {
@@ -67,16 +70,13 @@ func (c *call) takesApart() bool {
 	return false
 }
 
+var (
+	unpackValues = map[string]string{"tar": "Cf", "bsdtar": "Cf", "unzip": "d", "7z": "o", "cpio": "D"}
+	unpackLong   = set("--directory --file")
+)
+
 // unpackTo are the folders named for it.
 func (c *call) unpackTo() []string {
-	flags, _ := options(c.args, map[string]string{"tar": "Cf", "bsdtar": "Cf", "unzip": "d", "7z": "o", "cpio": "D"}[c.name], set("--directory --file"))
-	var out []string
-	for _, f := range []string{"-C", "-d", "-o", "-D", "--directory"} {
-		for _, v := range flags[f] {
-			if v != "" {
-				out = append(out, v)
-			}
-		}
-	}
-	return out
+	flags, _ := options(c.args, unpackValues[c.name], unpackLong)
+	return slices.DeleteFunc(valuesOf(flags, "-C", "-d", "-o", "-D", "--directory"), func(v string) bool { return v == "" })
 }

@@ -27,33 +27,52 @@ var declarers = set("export declare typeset readonly local")
 func surveyed(f *syntax.File) variables {
 	v := variables{set: map[string]int{}, values: map[string][]string{}, made: map[string]bool{}, tamed: map[string]bool{}}
 	syntax.Walk(f, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Assign:
-			if n.Name != nil && (n.Name.Value != "CDPATH" || n.Value != nil || n.Array != nil || n.Naked) { // without a value it does nothing
-				v.set[n.Name.Value]++
-				v.made[n.Name.Value] = v.made[n.Name.Value] || n.Value != nil && substitutes(n.Value)
-				v.tamed[n.Name.Value] = v.set[n.Name.Value] == 1 && answered(n.Value) != wild
-			}
-		case *syntax.WordIter:
-			v.set[n.Name.Value]++
-		case *syntax.ParamExp:
-			if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && n.Param != nil {
-				v.set[n.Param.Value] += 2
-			}
-		case *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.LetClause:
-			v.opaque = true
-		case *syntax.DeclClause:
-			v.opaque = v.opaque || n.Variant != nil && n.Variant.Value != "export"
-		case *syntax.CallExpr:
-			if len(n.Args) > 1 {
-				first := n.Args[0].Lit()
-				v.opaque = v.opaque || setters[first] || first == "printf" && strings.HasPrefix(n.Args[1].Lit(), "-v")
-				v.fills(first, n.Args[1:])
-			}
-		}
+		v.survey(n)
 		return true
 	})
 	return v
+}
+
+func (v *variables) survey(n syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.Assign:
+		v.counted(n)
+	case *syntax.WordIter:
+		v.set[n.Name.Value]++
+	case *syntax.ParamExp:
+		if n.Param != nil && assigns(n.Exp) {
+			v.set[n.Param.Value] += 2
+		}
+	case *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.LetClause:
+		v.opaque = true
+	case *syntax.DeclClause:
+		v.opaque = v.opaque || n.Variant != nil && n.Variant.Value != "export"
+	case *syntax.CallExpr:
+		if len(n.Args) > 1 {
+			first := n.Args[0].Lit()
+			v.opaque = v.opaque || setters[first] || first == "printf" && strings.HasPrefix(n.Args[1].Lit(), "-v")
+			v.fills(first, n.Args[1:])
+		}
+	}
+}
+
+// counted notes one assignment.
+func (v *variables) counted(n *syntax.Assign) {
+	if n.Name == nil {
+		return
+	}
+	name := n.Name.Value
+	if name == "CDPATH" && n.Value == nil && n.Array == nil && !n.Naked {
+		return // without a value it does nothing
+	}
+	v.set[name]++
+	v.made[name] = v.made[name] || n.Value != nil && substitutes(n.Value)
+	v.tamed[name] = v.set[name] == 1 && answered(n.Value) != wild
+}
+
+// assigns reports whether an expansion sets the variable that it puts in.
+func assigns(e *syntax.Expansion) bool {
+	return e != nil && (e.Op == syntax.AssignUnset || e.Op == syntax.AssignUnsetOrNull)
 }
 
 // fills notes the variables that read and its kin fill.

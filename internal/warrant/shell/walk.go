@@ -21,7 +21,10 @@ type flow struct {
 }
 
 func (f flow) join(g flow) flow {
-	return flow{fetched: f.fetched || g.fetched, decoded: f.decoded || g.decoded, secret: f.secret || g.secret, env: f.env || g.env, given: f.given || g.given, made: f.made || g.made, watched: f.watched || g.watched}
+	return flow{
+		fetched: f.fetched || g.fetched, decoded: f.decoded || g.decoded, secret: f.secret || g.secret, env: f.env || g.env,
+		given: f.given || g.given, made: f.made || g.made, watched: f.watched || g.watched,
+	}
 }
 
 // then is what comes out of one command after another.

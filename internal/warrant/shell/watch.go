@@ -13,8 +13,11 @@ var agents = set("claude codex gemini opencode openclaw cursor-agent droid qwen 
 
 // prompted are agents by whose name other programs go too, and what makes them one.
 var prompted = map[string]map[string]bool{
-	"copilot": set("-p --prompt -i --interactive --allow-all-tools --yolo"), "goose": set("run session configure"), "aider": set("--message -m --message-file --yes --yes-always"),
-	"amp": set("-x --execute"), "crush": set("run"),
+	"copilot": set("-p --prompt -i --interactive --allow-all-tools --yolo"),
+	"goose":   set("run session configure"),
+	"aider":   set("--message -m --message-file --yes --yes-always"),
+	"amp":     set("-x --execute"),
+	"crush":   set("run"),
 }
 
 // agentPackages are the packages agents come in.
@@ -49,16 +52,9 @@ var info = set("--version -v -V --help -h version help")
 
 // asksTidemark reports whether our own program is only asked something.
 func (c *call) asksTidemark() bool {
-	rest := c.args
-	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
-		switch t := rest[0].Text; {
-		case t == "--json" || info[t] || strings.HasPrefix(t, "--data=") || strings.HasPrefix(t, "--config="):
-			rest = rest[1:]
-		case (t == "--data" || t == "--config") && len(rest) > 1:
-			rest = rest[2:]
-		default:
-			return false // another may take the next word for its value, and hide the verb
-		}
+	rest, ok := tidemarkVerb(c.args)
+	if !ok {
+		return false
 	}
 	if len(rest) == 0 {
 		return true
@@ -81,6 +77,21 @@ func (c *call) asksTidemark() bool {
 	}
 }
 
+// tidemarkVerb are the words from the verb on, without the flags before it.
+func tidemarkVerb(rest []Word) ([]Word, bool) {
+	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
+		switch t := rest[0].Text; {
+		case t == "--json" || info[t] || strings.HasPrefix(t, "--data=") || strings.HasPrefix(t, "--config="):
+			rest = rest[1:]
+		case (t == "--data" || t == "--config") && len(rest) > 1:
+			rest = rest[2:]
+		default:
+			return nil, false // another may take the next word for its value, and hide the verb
+		}
+	}
+	return rest, true
+}
+
 // asksAgent reports whether an agent's program is only asked about itself.
 func (c *call) asksAgent() bool {
 	if len(c.args) == 0 || c.in.given {
@@ -93,12 +104,16 @@ func (c *call) asksAgent() bool {
 	if info[first.Text] || first.Text == "doctor" || first.Text == "status" || first.Text == "models" {
 		return len(c.args) == 1
 	}
-	return first.Known && !strings.HasPrefix(first.Text, "-") && len(c.args) == 2 && (second == "list" || second == "ls" || second == "get" || info[second])
+	if !first.Known || strings.HasPrefix(first.Text, "-") || len(c.args) != 2 {
+		return false
+	}
+	return second == "list" || second == "ls" || second == "get" || info[second]
 }
 
 // lookers only look at the files they name, or handle what they write themselves.
-var lookers = set("cat tac nl head tail less more bat strings od hexdump grep egrep fgrep rg ag cut uniq tr jq diff cmp file wc ls ll stat test [ echo printf cd pushd find fd cp " +
-	"readlink realpath basename dirname md5sum sha1sum sha256sum du tree xxd base64 which type export true false : set sed gsed perl source . curl wget tar zip rsync scp")
+var lookers = set(`cat tac nl head tail less more bat strings od hexdump grep egrep fgrep rg ag cut uniq tr jq diff cmp file
+	wc ls ll stat test [ echo printf cd pushd find fd cp readlink realpath basename dirname md5sum sha1sum sha256sum du tree
+	xxd base64 which type export true false : set sed gsed perl source . curl wget tar zip rsync scp`)
 
 var gitLooks = set("add commit diff log show status blame ls-files check-ignore grep rev-parse annotate shortlog push fetch")
 

@@ -29,7 +29,10 @@ var watched = map[string][]string{
 var ourFiles = []string{"tokens.json", "server.json", "installed", "tidemark.db", "tidemark.db-*", "tidemark.yaml"}
 
 // watchedNames are such files wherever they are.
-var watchedNames = []string{".mcp.json", ".claude.json", "opencode.json", "opencode.jsonc", "openclaw.json", "managed-settings.json", "tidemark-hook", "tidemark-hook.exe"}
+var watchedNames = []string{
+	".mcp.json", ".claude.json", "opencode.json", "opencode.jsonc", "openclaw.json", "managed-settings.json",
+	"tidemark-hook", "tidemark-hook.exe",
+}
 
 // agentFolders hold nothing but what belongs to one agent.
 var agentFolders = set(".claude .codex .gemini .copilot .opencode .openclaw .kiro .factory .tidemark")
@@ -50,7 +53,10 @@ func Overseen(file string) bool {
 		}
 	}
 	last := parts[len(parts)-1]
-	return len(strings.Trim(last, "*?.[]")) > 3 && fits(last, watchedNames) || last == "tidemark" && len(parts) > 1 && parts[len(parts)-2] == "bin"
+	if len(strings.Trim(last, "*?.[]")) > 3 && fits(last, watchedNames) {
+		return true
+	}
+	return last == "tidemark" && len(parts) > 1 && parts[len(parts)-2] == "bin"
 }
 
 // around are the watched folders that a part of a path may be.

@@ -2,15 +2,16 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strings"
 )
 
 const curlValues = "AbcCdDeEFHhKmoPQrtTuUwxXyYz"
 
-var curlLong = set("--data --data-raw --data-binary --data-urlencode --data-ascii --form --form-string --upload-file --json --request --output --header --user --url --proxy " +
-	"--user-agent --referer --cookie --cookie-jar --max-time --connect-timeout --retry --retry-delay --write-out --config --cacert --cert --key --resolve --output-dir --range " +
-	"--dump-header --interface --limit-rate --max-redirs --netrc-file --oauth2-bearer --unix-socket --url-query --variable --expand-url --mail-from --mail-rcpt --socks5")
+var curlLong = set(`--data --data-raw --data-binary --data-urlencode --data-ascii --form --form-string --upload-file --json
+	--request --output --header --user --url --proxy --user-agent --referer --cookie --cookie-jar --max-time
+	--connect-timeout --retry --retry-delay --write-out --config --cacert --cert --key --resolve --output-dir --range
+	--dump-header --interface --limit-rate --max-redirs --netrc-file --oauth2-bearer --unix-socket --url-query --variable
+	--expand-url --mail-from --mail-rcpt --socks5`)
 
 var writing = set("POST PUT PATCH DELETE")
 
@@ -18,38 +19,61 @@ var writing = set("POST PUT PATCH DELETE")
 func (c *call) curl() {
 	flags, rest := options(c.args, curlValues, curlLong)
 	c.does |= NetworkRead
-	for _, f := range []string{"-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--data-ascii", "-F", "--form", "--form-string", "-T", "--upload-file", "--json"} {
-		for _, v := range flags[f] {
-			c.does |= NetworkWrite
-			if i := strings.LastIndexAny(v, "@<"); i >= 0 && (i == 0 || f == "-F" || f == "--form" || f == "--data-urlencode") || f == "-T" || f == "--upload-file" {
-				c.reads(strings.TrimLeft(v[max(i, 0):], "@<"))
-			}
-		}
-	}
-	for _, m := range slices.Concat(flags["-X"], flags["--request"]) {
+	c.curlBody(flags)
+	for _, m := range valuesOf(flags, "-X", "--request") {
 		if writing[strings.ToUpper(m)] {
 			c.does |= NetworkWrite
 		}
 	}
 	c.curlHeaders(flags)
-	c.curlFile(slices.Concat(flags["-K"], flags["--config"]))
+	c.curlFile(valuesOf(flags, "-K", "--config"))
 	if flags["--mail-rcpt"] != nil {
 		c.does |= Mail | NetworkWrite
 	}
 	for _, a := range rest {
 		c.address(a.Text)
 	}
-	for _, u := range slices.Concat(flags["--url"], flags["--expand-url"], flags["-x"], flags["--proxy"]) {
+	for _, u := range valuesOf(flags, "--url", "--expand-url", "-x", "--proxy") {
 		c.address(u)
 	}
-	for _, o := range slices.Concat(flags["-o"], flags["--output"]) {
+	for _, o := range valuesOf(flags, "-o", "--output") {
 		c.written(o, flow{fetched: true})
 	}
 	for _, d := range flags["--output-dir"] {
 		c.written(strings.TrimSuffix(d, "/")+"/x", flow{})
 	}
-	if flags["-O"] != nil || flags["--remote-name"] != nil || flags["--remote-name-all"] != nil || flags["-J"] != nil {
+	if anyFlag(flags, "-O", "--remote-name", "--remote-name-all", "-J") {
 		c.download(rest)
+	}
+}
+
+// curlBodies are the flags that carry something out, and what in their value is a file.
+var curlBodies = []struct {
+	flag string
+	file bodyFile
+}{
+	{"-d", fileFirst}, {"--data", fileFirst}, {"--data-raw", fileFirst}, {"--data-binary", fileFirst},
+	{"--data-urlencode", fileWithin}, {"--data-ascii", fileFirst}, {"-F", fileWithin}, {"--form", fileWithin},
+	{"--form-string", fileFirst}, {"-T", fileAll}, {"--upload-file", fileAll}, {"--json", fileFirst},
+}
+
+type bodyFile int
+
+const (
+	fileFirst  bodyFile = iota // after a sign that stands first
+	fileWithin                 // after a sign that stands anywhere
+	fileAll                    // with a sign or without one
+)
+
+// curlBody reads what is sent.
+func (c *call) curlBody(flags map[string][]string) {
+	for _, b := range curlBodies {
+		for _, v := range flags[b.flag] {
+			c.does |= NetworkWrite
+			if i := strings.LastIndexAny(v, "@<"); i == 0 || i > 0 && b.file == fileWithin || b.file == fileAll {
+				c.reads(strings.TrimLeft(v[max(i, 0):], "@<"))
+			}
+		}
 	}
 }
 
@@ -82,20 +106,23 @@ func (c *call) curlFile(files []string) {
 	}
 }
 
+// keeping are the flags after which stands where an answer is kept.
+var keeping = set("-o --output -O -P")
+
 // carriesMade reports whether a program decides, when the line runs, some of what a client
 // of the web asks for: the question is then a message.
 func (c *call) carriesMade() bool {
 	for i, a := range c.args {
-		if !a.flow.made || i > 0 && (c.args[i-1].Text == "-o" || c.args[i-1].Text == "--output" || c.args[i-1].Text == "-O" || c.args[i-1].Text == "-P") {
-			continue
+		if a.flow.made && (i == 0 || !keeping[c.args[i-1].Text]) {
+			return true
 		}
-		return true
 	}
 	return false
 }
 
 // askers are the programs whose questions are looked at that way.
-var askers = set("curl curlie xh xhs wget wget2 aria2c axel http https httpie ping ping6 dig nslookup host traceroute mtr drill getent whois lynx w3m links links2 elinks finger logger resolvectl")
+var askers = set(`curl curlie xh xhs wget wget2 aria2c axel http https httpie ping ping6 dig nslookup host traceroute mtr
+	drill getent whois lynx w3m links links2 elinks finger logger resolvectl`)
 
 // download notes the files that are named after their addresses.
 func (c *call) download(rest []Word) {
@@ -105,14 +132,17 @@ func (c *call) download(rest []Word) {
 	}
 }
 
+var wgetLong = set(`--output-document --post-data --post-file --method --body-data --body-file --header --user-agent
+	--directory-prefix --timeout --tries --input-file --output-file --dir --out`)
+
 // wget reads wget and other programs that keep what they fetch.
 func (c *call) wget() {
-	flags, rest := options(c.args, "oaeOPUiBtTwQADRIXldx", set("--output-document --post-data --post-file --method --body-data --body-file --header --user-agent --directory-prefix --timeout --tries --input-file --output-file --dir --out"))
+	flags, rest := options(c.args, "oaeOPUiBtTwQADRIXldx", wgetLong)
 	c.does |= NetworkRead
-	if flags["--post-data"] != nil || flags["--post-file"] != nil || flags["--body-data"] != nil || flags["--body-file"] != nil {
+	if anyFlag(flags, "--post-data", "--post-file", "--body-data", "--body-file") {
 		c.does |= NetworkWrite
 	}
-	for _, f := range slices.Concat(flags["--post-file"], flags["--body-file"]) {
+	for _, f := range valuesOf(flags, "--post-file", "--body-file") {
 		c.reads(f)
 	}
 	for _, m := range flags["--method"] {
@@ -123,14 +153,14 @@ func (c *call) wget() {
 	for _, a := range rest {
 		c.address(a.Text)
 	}
-	outs := slices.Concat(flags["-O"], flags["--output-document"])
+	outs := valuesOf(flags, "-O", "--output-document")
 	if c.name != "wget" && c.name != "wget2" {
-		outs = slices.Concat(flags["-o"], flags["--out"])
+		outs = valuesOf(flags, "-o", "--out")
 	}
 	for _, o := range outs {
 		c.written(o, flow{fetched: true})
 	}
-	for _, d := range slices.Concat(flags["-P"], flags["--directory-prefix"]) {
+	for _, d := range valuesOf(flags, "-P", "--directory-prefix") {
 		c.written(strings.TrimSuffix(d, "/")+"/x", flow{})
 	}
 	if len(outs) == 0 {
@@ -156,25 +186,17 @@ func (c *call) httpie() {
 			}
 		}
 	}
-	for _, o := range slices.Concat(flags["-o"], flags["--output"]) {
+	for _, o := range valuesOf(flags, "-o", "--output") {
 		c.written(o, flow{fetched: true})
 	}
 }
 
+var remoteLong = set("--rsh --exclude --include --filter --files-from --password-file --rsync-path --log-file --config")
+
 // remote reads programs that copy between machines: host:path is the other one.
 func (c *call) remote() {
-	_, rest := options(c.args, "eFiIJlPopScX", set("--rsh --exclude --include --filter --files-from --password-file --rsync-path --log-file --config"))
-	for i, a := range c.args {
-		if v, ok := strings.CutPrefix(a.Text, "--rsh="); ok {
-			c.script(v, flow{})
-		}
-		if (a.Text == "-e" || a.Text == "--rsh" || strings.HasPrefix(a.Text, "-") && strings.HasSuffix(a.Text, "e") && c.name == "rsync" && len(a.Text) < 8) && i+1 < len(c.args) && c.args[i+1].Known {
-			c.script(c.args[i+1].Text, flow{})
-		}
-		if c.name != "rsync" {
-			c.sshOption(a)
-		}
-	}
+	_, rest := options(c.args, "eFiIJlPopScX", remoteLong)
+	c.remoteShell()
 	last := len(rest) - 1
 	for i, a := range rest {
 		host, _, ok := strings.Cut(a.Text, ":")
@@ -197,6 +219,29 @@ func (c *call) remote() {
 	if c.name == "sftp" {
 		c.does |= NetworkWrite
 	}
+}
+
+// remoteShell reads the program by which another machine is reached.
+func (c *call) remoteShell() {
+	for i, a := range c.args {
+		if v, ok := strings.CutPrefix(a.Text, "--rsh="); ok {
+			c.script(v, flow{})
+		}
+		if c.namesShell(a.Text) && i+1 < len(c.args) && c.args[i+1].Known {
+			c.script(c.args[i+1].Text, flow{})
+		}
+		if c.name != "rsync" {
+			c.sshOption(a)
+		}
+	}
+}
+
+// namesShell reports whether the word after a flag is that program.
+func (c *call) namesShell(flag string) bool {
+	if flag == "-e" || flag == "--rsh" {
+		return true
+	}
+	return c.name == "rsync" && len(flag) < 8 && strings.HasPrefix(flag, "-") && strings.HasSuffix(flag, "e")
 }
 
 // raw reads programs that open a connection and send what they are given.

@@ -18,7 +18,8 @@ type wrapper struct {
 // wrappers whose arguments are known well enough to find the command.
 var wrappers = map[string]wrapper{
 	"sudo": {values: "ughpCrtTUDR", flags: "AbEeHiKklnPSsVv", assigns: true, does: Privilege,
-		long: "--preserve-env --login --shell --non-interactive --background --stdin --set-home --askpass --reset-timestamp --validate --list --user= --group= --host= --prompt= --chdir="},
+		long: `--preserve-env --login --shell --non-interactive --background --stdin --set-home --askpass --reset-timestamp
+			--validate --list --user= --group= --host= --prompt= --chdir=`},
 	"doas":    {values: "uC", flags: "Lns", does: Privilege},
 	"env":     {values: "uC", flags: "i0v", assigns: true, long: "--ignore-environment --null --debug --unset= --chdir="},
 	"nohup":   {},
@@ -29,7 +30,8 @@ var wrappers = map[string]wrapper{
 	"stdbuf":  {values: "ioe", long: "--input= --output= --error="},
 	"time":    {values: "fo", flags: "apvq", long: "--portability --append --verbose --format= --output="},
 	"xargs": {values: "adEILnPs", flags: "0rtpxo",
-		long: "--no-run-if-empty --null --verbose --interactive --exit --open-tty --arg-file= --delimiter= --max-args= --max-procs= --max-lines --max-chars= --replace --eof"},
+		long: `--no-run-if-empty --null --verbose --interactive --exit --open-tty --arg-file= --delimiter= --max-args=
+			--max-procs= --max-lines --max-chars= --replace --eof`},
 	"command":    {flags: "p"},
 	"builtin":    {},
 	"exec":       {values: "a", flags: "cl"},
@@ -53,14 +55,20 @@ var carriers = func() map[string]bool {
 	for n := range strings.FieldsSeq("ssh su runuser script watch parallel tmux screen cmd powershell pwsh wsl") {
 		out[n] = true
 	}
-	for n := range strings.FieldsSeq("flock chroot unshare nsenter firejail bwrap docker podman nerdctl kubectl strace ltrace perf hyperfine entr npx bunx uvx uv poetry pipenv conda nix nix-shell direnv " +
-		"taskset chrt setarch linux32 linux64 i386 x86_64 uname26 unbuffer systemd-run systemd-inhibit start-stop-daemon proxychains proxychains4 torsocks torify xvfb-run dbus-run-session dbus-launch faketime valgrind rr " +
-		"numactl prlimit pkexec gosu su-exec setpriv capsh fakeroot fakechroot eatmydata choom cgexec cpulimit catchsegv gdb lldb rlwrap daemonize chpst setuidgid softlimit tsocks run-one ts-run winpty arch " +
-		"chronic ifne emulate sg cross-env cross-env-shell env-cmd dotenv concurrently nodemon watchexec ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-musl-x86_64.so.1") {
+	for n := range strings.FieldsSeq(anyWord) {
 		out[n] = false
 	}
 	return out
 }()
+
+// anyWord are the carriers that start the program themselves.
+const anyWord = `flock chroot unshare nsenter firejail bwrap docker podman nerdctl kubectl strace ltrace perf hyperfine entr
+	npx bunx uvx uv poetry pipenv conda nix nix-shell direnv taskset chrt setarch linux32 linux64 i386 x86_64 uname26
+	unbuffer systemd-run systemd-inhibit start-stop-daemon proxychains proxychains4 torsocks torify xvfb-run
+	dbus-run-session dbus-launch faketime valgrind rr numactl prlimit pkexec gosu su-exec setpriv capsh fakeroot fakechroot
+	eatmydata choom cgexec cpulimit catchsegv gdb lldb rlwrap daemonize chpst setuidgid softlimit tsocks run-one ts-run
+	winpty arch chronic ifne emulate sg cross-env cross-env-shell env-cmd dotenv concurrently nodemon watchexec ld.so
+	ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-musl-x86_64.so.1`
 
 // wraps reads what a program runs in turn; false if it is none that does.
 func (c *call) wraps() bool {
