@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tidemark/tidemark/event"
+	cut "github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/tool"
@@ -221,12 +222,7 @@ func resources(m *meaning.Meaning, args map[string]any) []string {
 }
 
 // shortKey keeps the end of a very long path, which is what tells it apart.
-func shortKey(key string) string {
-	if len(key) > session.MaxName {
-		key = strings.ToValidUTF8(key[len(key)-session.MaxName:], "")
-	}
-	return key
-}
+func shortKey(key string) string { return cut.Tail(key, session.MaxName) }
 
 // pathNames are parameters that name files whatever else is known of the tool.
 var pathNames = map[string]bool{

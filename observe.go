@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tidemark/tidemark/event"
+	cut "github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -152,7 +153,7 @@ func (m *Monitor) content(text []byte, set *policy.Set, sensitive, message bool)
 		c.Preview = set.Redactor().Preview(text, 100)
 	}
 	if message && cfg.RecordMessages && !sensitive {
-		c.Text = set.Redactor().Text(cutText(string(text), maxMessage))
+		c.Text = set.Redactor().Text(cut.Cover(string(text), maxMessage))
 	}
 	return c
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
@@ -122,10 +123,10 @@ func sameTool(a, b tool.Definition) bool {
 func described(tools []tool.Definition) []intent.Definition {
 	out := make([]intent.Definition, len(tools))
 	for i, d := range tools {
-		out[i] = intent.Definition{Name: d.Name, Description: cutText(d.Description, 500)}
+		out[i] = intent.Definition{Name: d.Name, Description: text.Cover(d.Description, 500)}
 		for _, p := range meaning.Of(d).Params {
 			if len(out[i].Params) < 32 {
-				out[i].Params = append(out[i].Params, cutText(p.Path, 64))
+				out[i].Params = append(out[i].Params, text.Cover(p.Path, 64))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/grounds"
 	"github.com/tidemark/tidemark/policy"
@@ -245,7 +246,7 @@ func shownValues(g *grounds.Grounds, redact func(path, value string) string) (li
 			break
 		}
 		v := event.Shown{
-			Path: cutText(redact("", f.Path), 100), Role: f.Role, Value: cutText(f.Value, 500), Origin: f.From, Where: redact("", f.Where),
+			Path: text.Cover(redact("", f.Path), 100), Role: f.Role, Value: text.Cover(f.Value, 500), Origin: f.From, Where: redact("", f.Where),
 		}
 		k := v
 		if k.Value = redact(f.Path, v.Value); f.Role == "credential" {
@@ -263,12 +264,3 @@ const maxValuesShown = 12
 
 // redactedValue stands for a secret.
 const redactedValue = "[REDACTED]"
-
-func cutText(s string, n int) string {
-	for i := range s {
-		if i >= n {
-			return s[:i]
-		}
-	}
-	return s
-}

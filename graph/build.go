@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -303,13 +304,5 @@ func (n *Node) show(c *event.Content) {
 
 // preview cuts to whole characters.
 func preview(s string) string {
-	s = strings.ToValidUTF8(s, string(utf8.RuneError))
-	chars := 0
-	for i := range s {
-		if chars == previewChars {
-			return s[:i]
-		}
-		chars++
-	}
-	return s
+	return text.First(strings.ToValidUTF8(s, string(utf8.RuneError)), previewChars)
 }

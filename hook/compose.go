@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/text"
 )
 
 // maxReason is how many characters of a handler's reason are kept.
@@ -114,15 +116,7 @@ func reasonOf(plugin, reason string) string {
 	if reason == "" {
 		return fmt.Sprintf("blocked by plugin %q", plugin)
 	}
-	return cut(strings.ToValidUTF8(reason, "\uFFFD"), maxReason)
-}
-
-// cut keeps the first n characters.
-func cut(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
+	return text.Fit(strings.ToValidUTF8(reason, "\uFFFD"), maxReason)
 }
 
 // quoted lists a few names for a log line, whatever a handler put into them.
@@ -137,7 +131,7 @@ func quoted(names []string) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%q", cut(n, 64))
+		fmt.Fprintf(&b, "%q", text.Fit(n, 64))
 	}
 	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 )
 
 // Envelope is an event with its context, as it travels:
@@ -49,13 +50,13 @@ func Decode(name Name, body []byte) (*Envelope, error) {
 	}
 	read := decoderOf(name)
 	if read == nil {
-		return nil, fmt.Errorf("decode event: unknown hook %q", cut(string(name), 64))
+		return nil, fmt.Errorf("decode event: unknown hook %q", text.Fit(string(name), 64))
 	}
 	env, hook, err := read(body)
 	switch {
 	case err != nil:
 	case hook != "" && hook != name:
-		err = fmt.Errorf("hook: body is for %q", cut(string(hook), 64))
+		err = fmt.Errorf("hook: body is for %q", text.Fit(string(hook), 64))
 	default:
 		if err = env.Event.check(&env.Ctx); err == nil && env.Ctx.SessionKey == "" {
 			err = errors.New("ctx.sessionKey: missing")

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	cut "github.com/tidemark/tidemark/internal/base/text"
 )
 
 // The bounds of an answer.
@@ -55,7 +57,7 @@ func Parse(k Kind, text string) (Opinion, error) {
 	if forms[i].answer == Consistent && refuses(forms, reason) {
 		return Opinion{}, fmt.Errorf("read answer: %w: it agrees and refuses: %s", ErrForm, shown.quote(body, 120))
 	}
-	return Opinion{Answer: forms[i].answer, Reason: shorten(reason, maxReason)}, nil
+	return Opinion{Answer: forms[i].answer, Reason: cut.Fit(reason, maxReason)}, nil
 }
 
 // spoken is an answer without the thoughts that models of some servers put before it. A
@@ -116,16 +118,4 @@ func clean(s string) string {
 func refuses(forms []form, reason string) bool {
 	reason = strings.ToLower(reason)
 	return slices.ContainsFunc(forms, func(f form) bool { return f.answer != Consistent && strings.Contains(reason, f.word) })
-}
-
-// shorten cuts s to limit characters.
-func shorten(s string, limit int) string {
-	n := 0
-	for i := range s {
-		if n++; n > limit {
-			cut := []rune(s[:i])
-			return string(cut[:limit-1]) + "…"
-		}
-	}
-	return s
 }

@@ -3,8 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	cut "github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 )
 
@@ -157,11 +157,7 @@ func short(s string) string {
 	if len(s) <= maxDetail {
 		return s
 	}
-	cut := maxDetail
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
+	return cut.Head(s, maxDetail) + cut.Ellipsis
 }
 
 // memoryFile is the first memory file the call writes, or "".

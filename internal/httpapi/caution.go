@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -113,7 +114,7 @@ func definition(name string, raw strictjson.Value) tool.Definition {
 	}
 	if inner.Description.Kind() == '"' {
 		_ = strictjson.Unmarshal(inner.Description, &out.Description)
-		out.Description = cut(out.Description, maxDescription)
+		out.Description = text.Cover(out.Description, maxDescription)
 	}
 	for _, s := range []strictjson.Value{inner.Parameters, inner.Input, inner.InputSchema} {
 		if s.Kind() == '{' && len(s) <= maxSchema {
@@ -126,13 +127,4 @@ func definition(name string, raw strictjson.Value) tool.Definition {
 		out.ReadOnly, out.Destructive, out.OpenWorld = h.ReadOnly, h.Destructive, h.OpenWorld
 	}
 	return out
-}
-
-func cut(s string, n int) string {
-	for i := range s {
-		if i >= n {
-			return s[:i]
-		}
-	}
-	return s
 }

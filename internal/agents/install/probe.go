@@ -16,6 +16,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	cut "github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -188,7 +189,7 @@ func reasonOf(text string) string {
 func shorten(s string) string {
 	s = printable(s)
 	if len(s) > 300 {
-		s = strings.ToValidUTF8(s[:300], "") + "…"
+		s = cut.Head(s, 300) + cut.Ellipsis
 	}
 	return s
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
+	cut "github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -117,7 +118,7 @@ func (r *rig) judge(m *model, l catalogue.Launch, printed string, late error) Tr
 func lastWords(s string) string {
 	s = printable(s)
 	if len(s) > 300 {
-		s = "…" + strings.ToValidUTF8(s[len(s)-300:], "")
+		s = cut.Ellipsis + cut.Tail(s, 300)
 	}
 	return s
 }

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 )
 
 const (
@@ -51,29 +51,8 @@ func members(object []byte) (map[string]strictjson.Value, error) {
 	return fields, nil
 }
 
-// shorten makes one line of text that others wrote, at most n characters: controls and
-// line ends become a blank, invisible characters go.
+// shorten makes one line of text that others wrote, at most n characters.
 func shorten(s string, n int) string {
-	var b strings.Builder
-	blank := true // none at the start
-	for _, r := range s {
-		switch {
-		case r == ' ' || unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp):
-			if !blank {
-				b.WriteByte(' ')
-				n--
-			}
-			blank = true
-		case unicode.Is(unicode.Cf, r):
-			continue // direction overrides and zero widths make a line say what it does not
-		default:
-			b.WriteRune(r)
-			blank = false
-			n--
-		}
-		if n <= 0 {
-			break
-		}
-	}
-	return strings.TrimRight(b.String(), " ")
+	line, _ := text.Line([]byte(s), n)
+	return strings.TrimRight(line, " ")
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -141,10 +142,7 @@ func line(s string) string {
 		}
 		return r
 	}, s)
-	if r := []rune(s); len(r) > 160 {
-		return string(r[:160]) + "…"
-	}
-	return s
+	return text.Mark(s, 160)
 }
 
 // marshal is a request's body.

@@ -7,6 +7,8 @@ import (
 	"html"
 	"io"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/text"
 )
 
 //go:embed page.css
@@ -130,23 +132,12 @@ func (p *Page) call(d *Decision) {
 	p.put(`<li class="%s"><b class="%s">%s</b> %s`, d.Decision, d.Decision, d.Decision, d.Tool)
 	p.put(" <span class=\"faint\">in a context that is %s</span>\n", d.Taint)
 	for _, v := range valuesOf(string(d.Args)) {
-		p.put(`<br><code><span class="faint">%s:</span> %s</code>`, v.path, cut(v.text, maxOnPage))
+		p.put(`<br><code><span class="faint">%s:</span> %s</code>`, v.path, text.Mark(strings.ToValidUTF8(v.text, "\uFFFD"), maxOnPage))
 	}
 	p.put("\n")
 	p.putIf(d.Stops(), `<br><span class="faint">%s: %s</span>`, d.Rule, d.Reason)
 	p.putIf(d.Shown != "", `<pre>%s</pre>`, d.Shown)
 	p.put("</li>\n")
-}
-
-// cut shortens a text to n characters, and says that it did.
-func cut(s string, n int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i] + "…"
-		}
-	}
-	return s
 }
 
 // Close writes the summary, which the page shows first, and ends the page.
