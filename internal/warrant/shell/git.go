@@ -6,13 +6,6 @@ import (
 	"strings"
 )
 
-// verbs are what subcommands of services mostly say when they only look.
-var looking = set(`get list ls show view status describe diff checks log logs history info inspect search version help
-	whoami top explain cat head check plan validate output api-resources config auth`)
-
-// removing are what they say when they take away.
-var removing = set("delete rm remove destroy terminate rb purge drop uninstall prune")
-
 var gitLong = set(`--message --branch --author --date --upload-pack --receive-pack --exec --extcmd --config --tree-filter
 	--index-filter --msg-filter --env-filter --commit-filter --parent-filter`)
 
@@ -233,95 +226,5 @@ func (c *call) gitSetting(kv string) {
 	case strings.HasPrefix(key, "filter.") || strings.HasPrefix(key, "url."),
 		strings.HasSuffix(key, ".textconv") || strings.HasSuffix(key, "tool.cmd"):
 		c.does |= Persist
-	}
-}
-
-// service reads clients of a service that look or act by a verb: gh, aws, kubectl, az.
-func (c *call) service() {
-	flags, rest := options(c.args, "nRXfFHotpqjbl", serviceLong)
-	c.does |= NetworkRead
-	words := texts(rest)
-	look := c.serviceVerbs(words[:min(len(words), 3)])
-	if len(words) > 0 && !look && words[0] != "api" || asksToWrite(words, flags) {
-		c.does |= NetworkWrite
-	}
-	for _, w := range rest {
-		if strings.Contains(w.Text, "://") {
-			c.address(w.Text)
-		}
-	}
-	c.serviceGrows(words)
-}
-
-var (
-	serviceLong = set(`--region --profile --namespace --output --query --method --field --raw-field --input --title --body
-		--repo --context --kubeconfig --project --json --jq --label`)
-	secretVerbs = set("secretsmanager secret get-parameter get-login-password print-access-token token")
-)
-
-// serviceVerbs reads the words a service is told first, and reports whether they only look.
-func (c *call) serviceVerbs(words []string) (look bool) {
-	for _, v := range words {
-		first, _, _ := strings.Cut(v, "-")
-		look = look || looking[v] || looking[first]
-		if removing[v] || removing[first] {
-			c.does |= Destructive | NetworkWrite
-		}
-		if first == "get" && strings.Contains(v, "secret") || secretVerbs[v] {
-			c.does |= ReadsSecret
-		}
-	}
-	return look
-}
-
-// asksToWrite reports whether the bare API of a service is called to change something.
-func asksToWrite(words []string, flags map[string][]string) bool {
-	if len(words) == 0 || words[0] != "api" || !anyFlag(flags, "-X", "--method", "-f", "-F", "--field", "--input") {
-		return false
-	}
-	return !slices.Contains(valuesOf(flags, "-X", "--method"), "GET")
-}
-
-// serviceGrows reads what makes a client do more from now on.
-func (c *call) serviceGrows(words []string) {
-	if len(words) < 2 {
-		return
-	}
-	last := words[len(words)-1]
-	switch {
-	case len(words) > 2 && (words[0] == "alias" || words[0] == "config") && words[1] == "set" && strings.ContainsAny(last, " !/"):
-		c.does |= Persist | c.started(strings.TrimPrefix(last, "!"))
-	case (words[0] == "extension" || words[0] == "plugin") && words[1] == "install":
-		c.does |= Install
-	}
-}
-
-// cluster reads kubectl.
-func (c *call) cluster() {
-	c.service()
-	i := slices.IndexFunc(c.args, func(a Word) bool { return a.Text == "--" })
-	if slices.ContainsFunc(c.args, func(a Word) bool { return a.Text == "exec" }) && i >= 0 {
-		c.inner(c.args[i+1:], false)
-	}
-}
-
-var (
-	rollingOut = set("apply up install upgrade deploy push publish import")
-	bringingIn = set("init plan pull refresh")
-)
-
-// infrastructure reads terraform, helm and others with one verb.
-func (c *call) infrastructure() {
-	_, rest := options(c.args, "nf", nil)
-	if len(rest) == 0 {
-		return
-	}
-	switch v := rest[0].Text; {
-	case removing[v]:
-		c.does |= NetworkWrite | NetworkRead | Destructive
-	case rollingOut[v]:
-		c.does |= NetworkWrite | NetworkRead
-	case bringingIn[v]:
-		c.does |= NetworkRead
 	}
 }
