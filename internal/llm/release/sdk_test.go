@@ -100,7 +100,11 @@ func readResponses(body string) (sdkView, error) {
 func itemView(i responses.ResponseOutputItemUnion) []string {
 	switch i.Type {
 	case "message":
-		return []string{"text " + i.Content[0].Text}
+		text := ""
+		if len(i.Content) > 0 { // fuzzing finds messages that say nothing
+			text = i.Content[0].Text
+		}
+		return []string{"text " + text}
 	case "function_call":
 		return []string{"call " + i.CallID + " " + i.Name + " " + cmp.Or(i.Arguments.OfString, "{}")}
 	}
