@@ -246,7 +246,8 @@ func shownValues(g *grounds.Grounds, redact func(path, value string) string) (li
 			break
 		}
 		v := event.Shown{
-			Path: text.Cover(redact("", f.Path), 100), Role: f.Role, Value: text.Cover(f.Value, 500), Origin: f.From, Where: redact("", f.Where),
+			Path: text.Cover(redact("", f.Path), 100), Role: f.Role, Value: text.Cover(f.Value, 500),
+			Origin: f.From, Where: redact("", f.Where),
 		}
 		k := v
 		if k.Value = redact(f.Path, v.Value); f.Role == "credential" {

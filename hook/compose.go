@@ -14,6 +14,7 @@ const maxReason = 500
 
 // rules say how the results on one hook compose.
 type rules[E, R any] struct {
+	hook    Name
 	lend    func(E) *E              // the event as a handler gets it
 	refuses func(*R) (string, bool) // whether a result says no, and in which words
 	// merge applies a result to the event and to the composed result. It returns the
@@ -34,15 +35,15 @@ type refusal struct {
 //
 // With no link it returns at once; the pointers end here, so that the event of a hook
 // nobody handles can stay on the caller's stack.
-func compose[E, R any](ctx context.Context, b *Bus, hook Name, links chain[E, R], event *E, c *Context, r rules[E, R]) (R, *refusal) {
+func compose[E, R any](ctx context.Context, b *Bus, links chain[E, R], event *E, c *Context, r rules[E, R]) (R, *refusal) {
 	if len(links) == 0 {
 		var none R
 		return none, nil
 	}
-	return composeAll(ctx, b, hook, links, *event, contextOf(c), r)
+	return composeAll(ctx, b, links, *event, contextOf(c), r)
 }
 
-func composeAll[E, R any](ctx context.Context, b *Bus, hook Name, links chain[E, R], event E, c Context, r rules[E, R]) (R, *refusal) {
+func composeAll[E, R any](ctx context.Context, b *Bus, links chain[E, R], event E, c Context, r rules[E, R]) (R, *refusal) {
 	var out R
 	for _, l := range links {
 		got, err := call(ctx, l, r.lend(event), c.clone())
@@ -53,17 +54,17 @@ func composeAll[E, R any](ctx context.Context, b *Bus, hook Name, links chain[E,
 		if got != nil && err == nil && !refused {
 			var added []string
 			if added, err = r.merge(&event, &out, got); len(added) > 0 {
-				b.report(ctx, hook, l.plugin, fmt.Errorf("%w: it adds %s", ErrWidens, quoted(added)))
+				b.report(ctx, r.hook, l.plugin, fmt.Errorf("%w: it adds %s", ErrWidens, quoted(added)))
 			}
 		}
 		if err != nil {
-			b.report(ctx, hook, l.plugin, err)
+			b.report(ctx, r.hook, l.plugin, err)
 		}
 		switch {
 		case refused:
 			return out, &refusal{by: l.name, reason: reasonOf(l.name, reason)}
 		case err != nil && l.failClosed:
-			return out, unanswered(hook, l.name, err)
+			return out, unanswered(r.hook, l.name, err)
 		}
 	}
 	return out, nil

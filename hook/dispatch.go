@@ -9,8 +9,9 @@ import "context"
 
 // BeforeLLMCall runs before_llm_call. A blocked result carries no tools and no edits.
 func (b *Bus) BeforeLLMCall(ctx context.Context, event *BeforeLLMCall, c *Context) BeforeLLMCallResult {
-	out, no := compose(ctx, b, NameBeforeLLMCall, b.table.Load().beforeLLMCall, event, c,
+	out, no := compose(ctx, b, b.table.Load().beforeLLMCall, event, c,
 		rules[BeforeLLMCall, BeforeLLMCallResult]{
+			hook:    NameBeforeLLMCall,
 			lend:    BeforeLLMCall.lend,
 			refuses: func(r *BeforeLLMCallResult) (string, bool) { return r.BlockReason, r.Block },
 			merge:   mergeBeforeLLMCall,
@@ -23,8 +24,9 @@ func (b *Bus) BeforeLLMCall(ctx context.Context, event *BeforeLLMCall, c *Contex
 
 // AfterLLMCall runs after_llm_call. A blocked result carries no tool calls.
 func (b *Bus) AfterLLMCall(ctx context.Context, event *AfterLLMCall, c *Context) AfterLLMCallResult {
-	out, no := compose(ctx, b, NameAfterLLMCall, b.table.Load().afterLLMCall, event, c,
+	out, no := compose(ctx, b, b.table.Load().afterLLMCall, event, c,
 		rules[AfterLLMCall, AfterLLMCallResult]{
+			hook:    NameAfterLLMCall,
 			lend:    AfterLLMCall.lend,
 			refuses: func(r *AfterLLMCallResult) (string, bool) { return r.BlockReason, r.Block },
 			merge:   mergeAfterLLMCall,
@@ -38,8 +40,9 @@ func (b *Bus) AfterLLMCall(ctx context.Context, event *AfterLLMCall, c *Context)
 // BeforeToolCall runs before_tool_call. What is decided afterwards must be decided on
 // the params of the result.
 func (b *Bus) BeforeToolCall(ctx context.Context, event *BeforeToolCall, c *Context) BeforeToolCallResult {
-	out, no := compose(ctx, b, NameBeforeToolCall, b.table.Load().beforeToolCall, event, c,
+	out, no := compose(ctx, b, b.table.Load().beforeToolCall, event, c,
 		rules[BeforeToolCall, BeforeToolCallResult]{
+			hook:    NameBeforeToolCall,
 			lend:    lend[BeforeToolCall],
 			refuses: func(r *BeforeToolCallResult) (string, bool) { return r.BlockReason, r.Block },
 			merge:   mergeBeforeToolCall,
@@ -53,8 +56,9 @@ func (b *Bus) BeforeToolCall(ctx context.Context, event *BeforeToolCall, c *Cont
 // BeforeResponseEmit runs before_response_emit. Footers of several handlers follow one
 // another, one per line; handlers see the content without them.
 func (b *Bus) BeforeResponseEmit(ctx context.Context, event *BeforeResponseEmit, c *Context) BeforeResponseEmitResult {
-	out, no := compose(ctx, b, NameBeforeResponseEmit, b.table.Load().beforeResponseEmit, event, c,
+	out, no := compose(ctx, b, b.table.Load().beforeResponseEmit, event, c,
 		rules[BeforeResponseEmit, BeforeResponseEmitResult]{
+			hook:    NameBeforeResponseEmit,
 			lend:    lend[BeforeResponseEmit],
 			refuses: func(r *BeforeResponseEmitResult) (string, bool) { return r.BlockReason, r.Block },
 			merge:   mergeBeforeResponseEmit,
@@ -67,8 +71,9 @@ func (b *Bus) BeforeResponseEmit(ctx context.Context, event *BeforeResponseEmit,
 
 // MessageSending runs message_sending. A plugin that fails closed and cannot answer cancels.
 func (b *Bus) MessageSending(ctx context.Context, event *MessageSending, c *Context) MessageSendingResult {
-	out, no := compose(ctx, b, NameMessageSending, b.table.Load().messageSending, event, c,
+	out, no := compose(ctx, b, b.table.Load().messageSending, event, c,
 		rules[MessageSending, MessageSendingResult]{
+			hook:    NameMessageSending,
 			lend:    lend[MessageSending],
 			refuses: func(r *MessageSendingResult) (string, bool) { return r.CancelReason, r.Cancel },
 			merge:   mergeMessageSending,
@@ -82,8 +87,9 @@ func (b *Bus) MessageSending(ctx context.Context, event *MessageSending, c *Cont
 // BeforeAgentStart runs before_agent_start. With an error the result is empty and the
 // turn should not start.
 func (b *Bus) BeforeAgentStart(ctx context.Context, event *BeforeAgentStart, c *Context) (BeforeAgentStartResult, error) {
-	out, no := compose(ctx, b, NameBeforeAgentStart, b.table.Load().beforeAgentStart, event, c,
+	out, no := compose(ctx, b, b.table.Load().beforeAgentStart, event, c,
 		rules[BeforeAgentStart, BeforeAgentStartResult]{
+			hook:    NameBeforeAgentStart,
 			lend:    lend[BeforeAgentStart],
 			refuses: never[BeforeAgentStartResult],
 			merge:   mergeBeforeAgentStart,
@@ -97,8 +103,9 @@ func (b *Bus) BeforeAgentStart(ctx context.Context, event *BeforeAgentStart, c *
 // ToolResultPersist runs tool_result_persist. With an error the result is empty and the
 // message must not be saved as it is.
 func (b *Bus) ToolResultPersist(ctx context.Context, event *ToolResultPersist, c *Context) (ToolResultPersistResult, error) {
-	out, no := compose(ctx, b, NameToolResultPersist, b.table.Load().toolResultPersist, event, c,
+	out, no := compose(ctx, b, b.table.Load().toolResultPersist, event, c,
 		rules[ToolResultPersist, ToolResultPersistResult]{
+			hook:    NameToolResultPersist,
 			lend:    lend[ToolResultPersist],
 			refuses: never[ToolResultPersistResult],
 			merge:   mergeToolResultPersist,

@@ -71,7 +71,8 @@ func needsOf(e ast.Expr) []need {
 				out = append(out, needsOf(a)...)
 			}
 			return out
-		case call.FunctionName() == operators.LogicalNot && args[0].Kind() == ast.IdentKind && slices.Contains(factNames, args[0].AsIdent()):
+		case call.FunctionName() == operators.LogicalNot && args[0].Kind() == ast.IdentKind &&
+			slices.Contains(factNames, args[0].AsIdent()):
 			return []need{{args[0].AsIdent(), false}}
 		}
 	}

@@ -133,7 +133,8 @@ func partOrder(a, b part) int {
 func (r *row) parts(policies []*declared, l trust.Level, iteration int, tainted, sensitive bool) []part {
 	parts := slices.Clone(r.static)
 	e := r.set.scope.mode(r.name, l, iteration)
-	parts = append(parts, part{rank: rankTaint, Reason: Reason{Rule: e.rule, Effect: e.effect, Text: modeText(e, r.name, l), Pos: e.pos.String()}})
+	reason := Reason{Rule: e.rule, Effect: e.effect, Text: modeText(e, r.name, l), Pos: e.pos.String()}
+	parts = append(parts, part{rank: rankTaint, Reason: reason})
 	for _, p := range policies {
 		parts = append(parts, r.policyPart(p))
 	}

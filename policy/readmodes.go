@@ -102,7 +102,8 @@ func (r *reader) mergeOverride(old, given override, k configfile.Key) override {
 		}
 	}
 	if kept != "" {
-		r.Warnf(k.Pos, "toolOverrides.%s.* is looser than the shipped mode at%s, which stays: name these levels to change them", k.Name, kept)
+		r.Warnf(k.Pos, "toolOverrides.%s.* is looser than the shipped mode at%s, which stays: "+
+			"name these levels to change them", k.Name, kept)
 	}
 	return out
 }

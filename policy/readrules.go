@@ -83,7 +83,8 @@ func (r *reader) readPolicies(n *configfile.Node, prefix string) []*declared {
 			r.Errorf(item.Pos, "%s needs an action", item.Path)
 		}
 		if p.turn && p.when != nil && (p.when.args || p.when.tool) {
-			r.Errorf(item.Get("when").Pos, "%s: block_turn is decided before any call, its expression cannot look at tool or args", item.Path)
+			r.Errorf(item.Get("when").Pos,
+				"%s: block_turn is decided before any call, its expression cannot look at tool or args", item.Path)
 		}
 		if p.reason.Text == "" {
 			p.reason.Text = policyText(p)

@@ -11,8 +11,8 @@ import (
 // shippedOutputs is the default trust of what each tool brings back (PRV-03).
 var shippedOutputs = map[trust.Level]string{
 	trust.System: "gateway session_status",
-	trust.Local: "read edit write exec process tts cron sessions_spawn sessions_send sessions_list sessions_history agents_list nodes canvas " +
-		"tool_search tool_describe ls apply_patch sessions_yield",
+	trust.Local: "read edit write exec process tts cron sessions_spawn sessions_send sessions_list sessions_history agents_list " +
+		"nodes canvas tool_search tool_describe ls apply_patch sessions_yield",
 	trust.Shared:    "vestige_search vestige_smart_ingest vestige_ingest vestige_promote vestige_demote memory_search memory_get",
 	trust.External:  "message gog image",
 	trust.Untrusted: "web_fetch web_search browser",

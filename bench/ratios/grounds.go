@@ -105,7 +105,10 @@ func replayRuns(ctx context.Context) (result, error) {
 func recorded(n int) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, `{"id":"run-%d","events":[{"user":"Read the page and mail Petra a note"},{"call":{"tool":"read_page","args":{"url":"https://a.example/%d"}},"result":%q},{"call":{"tool":"send_note","args":{"to":"petra@lund.example","body":"a note"}},"result":"sent","answer":"approve"}]}`+"\n", i, i, page(30))
+		fmt.Fprintf(&b, `{"id":"run-%d","events":[{"user":"Read the page and mail Petra a note"},`+
+			`{"call":{"tool":"read_page","args":{"url":"https://a.example/%d"}},"result":%q},`+
+			`{"call":{"tool":"send_note","args":{"to":"petra@lund.example","body":"a note"}},"result":"sent","answer":"approve"}]}`+
+			"\n", i, i, page(30))
 	}
 	return b.String()
 }

@@ -31,7 +31,11 @@ func comparisons() []comparison {
 	return []comparison{
 		{"decide_vs_cel", "a decision by table, recorded nowhere / one bare CEL evaluation", decideVsCEL},
 		{"decide_cel_rule_vs_cel", "a decision with a CEL rule / the same bare evaluation", decideRuleVsCEL},
-		{"decide_shipped_vs_cel", "a decision by the shipped policy, which looks at the call and where its address came from / the same bare evaluation", decideShippedVsCEL},
+		{
+			"decide_shipped_vs_cel",
+			"a decision by the shipped policy, which looks at the call and where its address came from / the same bare evaluation",
+			decideShippedVsCEL,
+		},
 		{"decide_growth", "a decision after 100,000 events / after 100", decideGrowth},
 		{"durable_vs_bare", "durable decisions per second, 64 sessions at once / bare inserts of the same bytes per second", durableVsBare},
 		{"http_vs_bare", "before_tool_call per second over loopback, durable / a bare handler for the same JSON", httpVsBare},
@@ -39,9 +43,17 @@ func comparisons() []comparison {
 		{"index_ns_per_byte", "not a quotient: nanoseconds to take in one byte of a tool result / (time to copy it)", indexPerByte},
 		{"origin_vs_scan", "where a 200-byte value came from, 10 MB in the session / a plain scan of the 10 MB", originVsScan},
 		{"replay_runs_per_s", "not a quotient: recorded runs replayed per second, two calls and a page each", replayRuns},
-		{"proxy_1mb", "a request of 1 MB through the LLM proxy, one exchange longer than the last / through a reverse proxy that does nothing", proxy1MB},
+		{
+			"proxy_1mb",
+			"a request of 1 MB through the LLM proxy, one exchange longer than the last / through a reverse proxy that does nothing",
+			proxy1MB,
+		},
 		{"proxy_5mb", "the same with 5 MB", proxy5MB},
-		{"proxy_first_delta_us", "not a quotient: microseconds by which a stream's first text comes later than through that reverse proxy", proxyFirstDelta},
+		{
+			"proxy_first_delta_us",
+			"not a quotient: microseconds by which a stream's first text comes later than through that reverse proxy",
+			proxyFirstDelta,
+		},
 	}
 }
 

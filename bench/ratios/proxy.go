@@ -103,7 +103,8 @@ func newProxy(upstream string) (*proxy.Proxy, error) {
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	return proxy.New(proxy.Options{
-		Monitor: m, Feed: f, Bus: hook.New(hook.Options{Logger: quiet}), Follower: conversation.New(m, conversation.Options{}), Logger: quiet,
+		Monitor: m, Feed: f, Logger: quiet,
+		Bus: hook.New(hook.Options{Logger: quiet}), Follower: conversation.New(m, conversation.Options{}),
 		Tokens: proxy.Tokens{Agent: token}, Upstreams: []proxy.Upstream{{Name: "openai", API: "openai", BaseURL: upstream}},
 		Owner: true, MaxContext: 32 << 20, MaxConcurrent: 512,
 	})
@@ -139,13 +140,15 @@ func answer(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Header.Get("X-Stream") == "" {
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":%q},"finish_reason":"stop"}]}`, said)
+		fmt.Fprintf(w, `{"id":"c","object":"chat.completion","created":1,"model":"m",`+
+			`"choices":[{"index":0,"message":{"role":"assistant","content":%q},"finish_reason":"stop"}]}`, said)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	fmt.Fprintf(w, "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":%q},\"finish_reason\":null}]}\n\n", said)
+	const chunk = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,`
+	fmt.Fprintf(w, chunk+`"delta":{"content":%q},"finish_reason":null}]}`+"\n\n", said)
 	_ = http.NewResponseController(w).Flush()
-	fmt.Fprint(w, "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	fmt.Fprint(w, chunk+`"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
 }
 
 // message is one of about a kilobyte that was never sent before.

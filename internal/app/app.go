@@ -117,7 +117,8 @@ func (a *App) open(ctx context.Context) error {
 		return fmt.Errorf("open door: %w", err)
 	}
 	a.server = &http.Server{
-		Handler: a.proxy.Handler(api.Handler()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler:           a.proxy.Handler(api.Handler()),
+		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}
 	if err := a.recall(ctx); err != nil {
@@ -196,7 +197,8 @@ func (a *App) Start(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("listen: %w", err)
 	}
 	if tcp, ok := a.listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		a.opts.Logger.Warn("listening beyond this machine; tokens travel unencrypted unless a TLS proxy stands before it", "address", tcp.String())
+		a.opts.Logger.Warn("listening beyond this machine; tokens travel unencrypted unless a TLS proxy stands before it",
+			"address", tcp.String())
 	}
 	a.running = Running{URL: "http://" + a.listener.Addr().String(), PID: os.Getpid()}
 	if err := announce(a.opts.Paths, a.running); err != nil {

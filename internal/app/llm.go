@@ -28,7 +28,8 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	ups := make([]proxy.Upstream, 0, len(c.Upstreams))
 	for _, u := range c.Upstreams {
 		if open && !near && u.Key != "" {
-			return nil, fmt.Errorf("open LLM proxy: with llm.require: none and %s anybody could use the key of upstream %s; require a token, or listen on this machine alone", a.address(), u.Name)
+			return nil, fmt.Errorf("open LLM proxy: with llm.require: none and %s anybody could use the key of upstream %s; "+
+				"require a token, or listen on this machine alone", a.address(), u.Name)
 		}
 		ups = append(ups, proxy.Upstream{Name: u.Name, API: u.API, BaseURL: u.BaseURL, Key: string(u.Key), Handshake: u.Handshake})
 	}
@@ -41,8 +42,11 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	if a.greeting, err = proxy.NewHandshake(rand.Reader); err != nil {
 		return nil, err
 	}
+	follower := conversation.New(a.Monitor, conversation.Options{
+		Names: catalogue.Canonical, Markers: markers(c.Markers), Commands: c.ChatCommands,
+	})
 	return proxy.New(proxy.Options{
-		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: conversation.New(a.Monitor, conversation.Options{Names: catalogue.Canonical, Markers: markers(c.Markers), Commands: c.ChatCommands}), Tokens: proxy.Tokens(a.Tokens),
+		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: follower, Tokens: proxy.Tokens(a.Tokens),
 		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.AllowedHosts,
 		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open, Commands: c.ChatCommands,
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,

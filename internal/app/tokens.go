@@ -35,7 +35,8 @@ func LoadTokens(path string) (t Tokens, made bool, err error) {
 	}
 	for _, v := range []string{t.Agent, t.Approver, t.Admin} {
 		if len(v) < 32 {
-			return Tokens{}, false, fmt.Errorf("read tokens %s: a token is missing or shorter than 32 characters (delete the file to make new ones)", path)
+			return Tokens{}, false, fmt.Errorf("read tokens %s: a token is missing or shorter than 32 characters "+
+				"(delete the file to make new ones)", path)
 		}
 	}
 	if t.Agent == t.Approver || t.Agent == t.Admin || t.Approver == t.Admin {

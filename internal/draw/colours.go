@@ -6,6 +6,9 @@ import "github.com/tidemark/tidemark/trust"
 // least 4.5 to 1 against the panel they are drawn on.
 type colour struct{ name, light, dark string }
 
+// attributes colour an element: the class takes over on a dark ground.
+func (c colour) attributes() string { return `class="tm-` + c.name + `" color="` + c.light + `"` }
+
 // levelColours run from cool to hot as trust falls.
 var levelColours = [trust.NumLevels]colour{
 	trust.Untrusted: {"untrusted", "#b91c1c", "#f87171"},

@@ -54,8 +54,8 @@ func SVG(w io.Writer, g *graph.Graph) error {
 func (s *svg) printf(format string, args ...any) { fmt.Fprintf(s, format, args...) }
 
 func (s *svg) open(g *graph.Graph, width, height int) {
-	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-labelledby="%s-t %s-d">`+"\n",
-		width, height, width, height, s.id, s.id)
+	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d"`, width, height, width, height)
+	s.printf(` role="img" aria-labelledby="%s-t %s-d">`+"\n", s.id, s.id)
 	s.printf("<title id=\"%s-t\">Provenance of turn %s</title>\n", s.id, escape(g.TurnID))
 	s.printf("<desc id=\"%s-d\">%s</desc>\n", s.id, escape(describe(g)))
 	s.printf("<style>@media (prefers-color-scheme:dark){%s", svgDark)
@@ -64,10 +64,13 @@ func (s *svg) open(g *graph.Graph, width, height int) {
 	}
 	s.WriteString("}</style>\n<defs>\n")
 	for _, c := range append(append([]colour{}, levelColours[:]...), outcomeColours...) {
-		s.printf(`<marker id="%s-%s" class="tm-%s" color="%s" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 .6 7.4 4 0 7.4z" fill="currentColor"/></marker>`+"\n",
-			s.id, c.name, c.name, c.light)
+		s.printf(`<marker id="%s-%s" %s`, s.id, c.name, c.attributes())
+		s.WriteString(` viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse"` +
+			` orient="auto"><path d="M0 .6 7.4 4 0 7.4z" fill="currentColor"/></marker>` + "\n")
 	}
-	s.printf("</defs>\n<rect class=\"tm-p tm-f\" x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" rx=\"12\" fill=\"#ffffff\" stroke=\"#d8dfe9\"/>\n", width-1, height-1)
+	s.WriteString("</defs>\n")
+	s.printf(`<rect class="tm-p tm-f" x=".5" y=".5" width="%d" height="%d" rx="12" fill="#ffffff" stroke="#d8dfe9"/>`+"\n",
+		width-1, height-1)
 	s.printf("<g font-family=\"%s\" font-size=\"12\">\n", svgFont)
 }
 
@@ -101,10 +104,11 @@ func (s *svg) header(g *graph.Graph, width int) {
 	mark := levelColour(g.Summary.MaxTaint)
 	pill := 40 + textWidth("mark: "+mark.name, 13)
 	room := width - 60 - pill
-	s.text(28, 42, room, 20, 650, "tm-t", "Turn "+g.TurnID)
-	s.text(28, 66, width-56, 13, 400, "tm-m", strings.Join(facts(g), "  ·  "))
-	s.printf("<g class=\"tm-%s\" color=\"%s\"><rect x=\"%d\" y=\"22\" width=\"%d\" height=\"28\" rx=\"14\" fill=\"currentColor\"/>", mark.name, mark.light, width-28-pill, pill)
-	s.printf("<text class=\"tm-b\" x=\"%d\" y=\"41\" fill=\"#ffffff\" font-size=\"13\" font-weight=\"600\" text-anchor=\"middle\">mark: %s</text></g>\n", width-28-pill/2, mark.name)
+	s.text(font{20, 650, plain}, 28, 42, room, "Turn "+g.TurnID)
+	s.text(font{13, 400, muted}, 28, 66, width-56, strings.Join(facts(g), "  ·  "))
+	s.printf(`<g %s><rect x="%d" y="22" width="%d" height="28" rx="14" fill="currentColor"/>`, mark.attributes(), width-28-pill, pill)
+	s.printf(`<text class="tm-b" x="%d" y="41" fill="#ffffff" font-size="13" font-weight="600" text-anchor="middle">`, width-28-pill/2)
+	s.printf("mark: %s</text></g>\n", mark.name)
 }
 
 // gauge is the tide mark: how far trust had fallen at each row.
@@ -114,7 +118,8 @@ func (s *svg) gauge() {
 		return
 	}
 	top, end := rows[0].y, rows[len(rows)-1].y+boxHeight
-	s.printf("<clipPath id=\"%s-g\"><rect x=\"28\" y=\"%d\" width=\"8\" height=\"%d\" rx=\"4\"/></clipPath>\n<g clip-path=\"url(#%s-g)\">\n", s.id, top, end-top, s.id)
+	s.printf(`<clipPath id="%s-g"><rect x="28" y="%d" width="8" height="%d" rx="4"/></clipPath>`+"\n", s.id, top, end-top)
+	s.printf(`<g clip-path="url(#%s-g)">`+"\n", s.id)
 	var labels bytes.Buffer
 	for i := 0; i < len(rows); {
 		from, mark := i, rows[i].mark
@@ -126,8 +131,10 @@ func (s *svg) gauge() {
 			until = rows[i].y
 		}
 		c := levelColour(mark)
-		s.printf("<rect class=\"tm-%s\" color=\"%s\" x=\"28\" y=\"%d\" width=\"8\" height=\"%d\" fill=\"currentColor\"/>\n", c.name, c.light, rows[from].y, until-rows[from].y)
-		fmt.Fprintf(&labels, "<text class=\"tm-%s\" color=\"%s\" x=\"44\" y=\"%d\" font-size=\"12\" font-weight=\"600\" fill=\"currentColor\">%s</text>\n", c.name, c.light, rows[from].y+14, c.name)
+		y := rows[from].y
+		s.printf(`<rect %s x="28" y="%d" width="8" height="%d" fill="currentColor"/>`+"\n", c.attributes(), y, until-y)
+		fmt.Fprintf(&labels, `<text %s x="44" y="%d" font-size="12" font-weight="600" fill="currentColor">%s</text>`+"\n",
+			c.attributes(), y+14, c.name)
 	}
 	s.WriteString("</g>\n")
 	s.Write(labels.Bytes())
@@ -138,8 +145,8 @@ func (s *svg) edge(r route) {
 	if r.dashed {
 		dash = ` stroke-dasharray="5 4"`
 	}
-	s.printf("<path class=\"tm-%s\" color=\"%s\" d=\"%s\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.6\"%s marker-end=\"url(#%s-%s)\"/>\n",
-		r.tone.name, r.tone.light, r.path, dash, s.id, r.tone.name)
+	s.printf(`<path %s d="%s" fill="none" stroke="currentColor" stroke-width="1.6"%s marker-end="url(#%s-%s)"/>`+"\n",
+		r.tone.attributes(), r.path, dash, s.id, r.tone.name)
 }
 
 // gap draws what stands for the rows that were left out, and ties it to the chain.
@@ -151,20 +158,34 @@ func (s *svg) gap() {
 		}
 		x, width := s.p.laneX[laneChain], s.p.right-s.p.laneX[laneChain]
 		c := levelColour(r.mark)
-		s.printf("<g class=\"tm-%s\" color=\"%s\"><path d=\"M%d %dV%dM%d %dV%d\" stroke=\"currentColor\" stroke-width=\"1.6\" stroke-dasharray=\"2 4\"/>", c.name, c.light,
+		s.printf(`<g %s><path d="M%d %dV%dM%d %dV%d" stroke="currentColor" stroke-width="1.6" stroke-dasharray="2 4"/>`, c.attributes(),
 			x+boxWidth/2, r.y-stageGap-14, r.y, x+boxWidth/2, r.y+boxHeight, r.y+boxHeight+stageGap+14)
-		s.printf("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"8\" fill=\"currentColor\" fill-opacity=\".07\" stroke=\"currentColor\" stroke-dasharray=\"2 4\"/></g>\n", x, r.y, width, boxHeight)
-		s.printf("<text class=\"tm-t\" x=\"%d\" y=\"%d\" fill=\"#0f172a\" font-size=\"14\" font-weight=\"600\" text-anchor=\"middle\">%s</text>\n", x+width/2, r.y+28, escape(r.more))
+		s.printf(`<rect x="%d" y="%d" width="%d" height="%d" rx="8" fill="currentColor" fill-opacity=".07"`, x, r.y, width, boxHeight)
+		s.WriteString(` stroke="currentColor" stroke-dasharray="2 4"/></g>` + "\n")
+		s.printf(`<text class="tm-t" x="%d" y="%d" fill="#0f172a" font-size="14" font-weight="600" text-anchor="middle">%s</text>`+"\n",
+			x+width/2, r.y+28, escape(r.more))
 	}
 }
 
+// font is how a text looks; ink is one of those below.
+type font struct {
+	size, weight int
+	ink          ink
+}
+
+// ink is a class for dark grounds, if any, and a colour for light ones.
+type ink struct{ class, fill string }
+
+var (
+	plain    = ink{` class="tm-t"`, "#0f172a"}
+	muted    = ink{` class="tm-m"`, "#475569"}
+	coloured = ink{"", "currentColor"} // as what is around it
+)
+
 // text writes cleaned, escaped text cut to a width in pixels.
-func (s *svg) text(x, y, width, size, weight int, class, text string) {
-	fill := "#0f172a"
-	if class == "tm-m" {
-		fill = "#475569"
-	}
-	s.printf("<text class=\"%s\" x=\"%d\" y=\"%d\" fill=\"%s\" font-size=\"%d\" font-weight=\"%d\">%s</text>\n", class, x, y, fill, size, weight, escape(fit(text, width, size)))
+func (s *svg) text(f font, x, y, width int, text string) {
+	s.printf(`<text%s x="%d" y="%d" fill="%s" font-size="%d" font-weight="%d">%s</text>`+"\n",
+		f.ink.class, x, y, f.ink.fill, f.size, f.weight, escape(fit(text, width, f.size)))
 }
 
 // escape is cleaned text as XML character data or attribute value.
@@ -218,19 +239,20 @@ func (s *svg) legend(y int) {
 	x := 28
 	for _, l := range trust.Levels() {
 		c := levelColour(l)
-		s.printf("<rect class=\"tm-%s\" color=\"%s\" x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" rx=\"3\" fill=\"currentColor\"/>\n", c.name, c.light, x, y)
+		s.printf(`<rect %s x="%d" y="%d" width="12" height="12" rx="3" fill="currentColor"/>`+"\n", c.attributes(), x, y)
 		x = s.legendText(x, y, c.name)
 	}
 	x += 18
 	for _, name := range []string{"taint-escalation", "danger", "confirm", "deny", "approved", "reset"} {
 		c := outcomeColour(name)
-		s.printf("<path class=\"tm-%s\" color=\"%s\" d=\"M%d %dh6l4 6l-4 6h-6l-4 -6z\" fill=\"currentColor\" fill-opacity=\".15\" stroke=\"currentColor\" stroke-width=\"1.4\"/>\n", c.name, c.light, x+3, y)
+		s.printf(`<path %s d="M%d %dh6l4 6l-4 6h-6l-4 -6z" fill="currentColor" fill-opacity=".15"`, c.attributes(), x+3, y)
+		s.WriteString(` stroke="currentColor" stroke-width="1.4"/>` + "\n")
 		x = s.legendText(x, y, name)
 	}
 }
 
 // legendText writes a word beside its sign and returns where the next sign goes.
 func (s *svg) legendText(x, y int, word string) int {
-	s.text(x+18, y+10, 120, 12, 400, "tm-m", word)
+	s.text(font{12, 400, muted}, x+18, y+10, 120, word)
 	return x + 36 + textWidth(word, 12)
 }

@@ -19,30 +19,27 @@ func (s *svg) box(b *box) {
 	if n.Blocked {
 		dash = ` stroke-dasharray="6 4"`
 	}
-	s.printf("<g class=\"tm-%s\" color=\"%s\"><title>%s</title>\n", tone.name, tone.light, escape(tooltip(n)))
+	s.printf("<g %s><title>%s</title>\n", tone.attributes(), escape(tooltip(n)))
 	shape := outline(b)
-	s.printf("<path class=\"tm-p\" d=\"%s\" fill=\"#ffffff\"/><path d=\"%s\" fill=\"currentColor\" fill-opacity=\".09\" stroke=\"currentColor\" stroke-width=\"%s\"%s/>\n",
-		shape, shape, strokeOf(n), dash)
+	s.printf(`<path class="tm-p" d="%s" fill="#ffffff"/>`, shape)
+	s.printf(`<path d="%s" fill="currentColor" fill-opacity=".09" stroke="currentColor" stroke-width="%s"%s/>`+"\n",
+		shape, strokeOf(n), dash)
 	x, room := b.x+16, boxWidth-32
 	if n.Kind == graph.NodePolicyDecision {
 		x, room = b.x+20, boxWidth-40
-		s.colourText(x, b.y+20, room, 13, 650, title(n))
-		s.text(x, b.y+37, room, 11, 400, "tm-m", remark(n))
+		s.text(font{13, 650, coloured}, x, b.y+20, room, title(n))
+		s.text(font{11, 400, muted}, x, b.y+37, room, remark(n))
 	} else {
 		if n.Blocked {
 			room -= s.stamp(b)
 		}
-		s.text(x, b.y+20, room, 13, 600, "tm-t", s.headline(b))
+		s.text(font{13, 600, plain}, x, b.y+20, room, s.headline(b))
 		level := n.Trust.String()
 		rest := fit(small(n), boxWidth-40-textWidth(level, 11), 11)
-		s.printf("<text x=\"%d\" y=\"%d\" font-size=\"11\"><tspan fill=\"currentColor\" font-weight=\"600\">%s</tspan><tspan class=\"tm-m\" dx=\"8\" fill=\"#475569\">%s</tspan></text>\n",
-			x, b.y+37, level, escape(rest))
+		s.printf(`<text x="%d" y="%d" font-size="11"><tspan fill="currentColor" font-weight="600">%s</tspan>`, x, b.y+37, level)
+		s.printf(`<tspan class="tm-m" dx="8" fill="#475569">%s</tspan></text>`+"\n", escape(rest))
 	}
 	s.WriteString("</g>\n")
-}
-
-func (s *svg) colourText(x, y, width, size, weight int, text string) {
-	s.printf("<text x=\"%d\" y=\"%d\" fill=\"currentColor\" font-size=\"%d\" font-weight=\"%d\">%s</text>\n", x, y, size, weight, escape(fit(text, width, size)))
 }
 
 // stamp marks a blocked node and returns the room it takes.
@@ -50,8 +47,9 @@ func (s *svg) stamp(b *box) int {
 	const width = 64
 	x := b.right() - width - 10
 	c := outcomeColour(b.node.Outcome())
-	s.printf("<rect class=\"tm-%s\" color=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"16\" rx=\"8\" fill=\"currentColor\"/>", c.name, c.light, x, b.y+8, width)
-	s.printf("<text class=\"tm-b\" x=\"%d\" y=\"%d\" fill=\"#ffffff\" font-size=\"10\" font-weight=\"700\" text-anchor=\"middle\">BLOCKED</text>\n", x+width/2, b.y+20)
+	s.printf(`<rect %s x="%d" y="%d" width="%d" height="16" rx="8" fill="currentColor"/>`, c.attributes(), x, b.y+8, width)
+	s.printf(`<text class="tm-b" x="%d" y="%d" fill="#ffffff" font-size="10" font-weight="700" text-anchor="middle">BLOCKED</text>`+"\n",
+		x+width/2, b.y+20)
 	return width
 }
 

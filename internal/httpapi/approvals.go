@@ -114,14 +114,20 @@ type answerDone struct {
 	Notice   string   `json:"notice" doc:"what happened, for the person who answered"`
 }
 
+// patterns are what a grant asks of the arguments at each path.
+type patterns = map[string]string
+
 func (m *management) answerApproval(ctx context.Context, in *struct {
 	ID   string `path:"id"`
 	Body struct {
-		Decision string            `json:"decision" enum:"approve,deny"`
-		Minutes  int               `json:"minutes,omitempty" minimum:"0" maximum:"1440" doc:"0: this one call; more: every call of the tool for so long"`
-		Reason   string            `json:"reason,omitempty" maxLength:"2000"`
-		Session  string            `json:"session,omitempty" doc:"looked up if absent"`
-		Where    map[string]string `json:"where,omitempty" doc:"with minutes: only calls whose arguments fit, path to exact value or pattern with *"`
+		Decision string `json:"decision" enum:"approve,deny"`
+
+		Minutes int `json:"minutes,omitempty" minimum:"0" maximum:"1440" doc:"0: this one call; more: every call of the tool for so long"`
+
+		Reason  string `json:"reason,omitempty" maxLength:"2000"`
+		Session string `json:"session,omitempty" doc:"looked up if absent"`
+
+		Where patterns `json:"where,omitempty" doc:"with minutes: only calls whose arguments fit, path to exact value or pattern with *"`
 	}
 }) (answerDone, error) {
 	session := in.Body.Session

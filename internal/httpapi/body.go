@@ -58,12 +58,16 @@ func checkBody(r *http.Request, limit int64) *Problem {
 		return tooLargeBody(limit)
 	}
 	if !isJSON(r.Header.Get("Content-Type")) {
-		return newProblem(http.StatusUnsupportedMediaType, "media-type", "the body must be application/json").with("Accept", "application/json")
+		return notRead("the body must be application/json").with("Accept", "application/json")
 	}
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return newProblem(http.StatusUnsupportedMediaType, "media-type", "compressed bodies are not read").with("Accept-Encoding", "identity")
+		return notRead("compressed bodies are not read").with("Accept-Encoding", "identity")
 	}
 	return nil
+}
+
+func notRead(why string) *Problem {
+	return newProblem(http.StatusUnsupportedMediaType, "media-type", why)
 }
 
 // tooLargeBody closes the connection too: what is left of the body is not worth reading.

@@ -37,14 +37,18 @@ type graphInput struct {
 func (m *management) graphRoute() {
 	doc := m.huma.OpenAPI()
 	text := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
-	op := huma.Operation{
-		Method: http.MethodGet, Path: "/v1/sessions/{key}/turns/{turn}/graph", OperationID: "turnGraph",
-		Summary: "Where a turn's content came from",
-		Responses: map[string]*huma.Response{"200": {Description: "The graph; application/json is the TurnGraph of the hook protocol.", Content: map[string]*huma.MediaType{
+	drawn := &huma.Response{
+		Description: "The graph; application/json is the TurnGraph of the hook protocol.",
+		Content: map[string]*huma.MediaType{
 			"application/json":      {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[graph.Graph](), true, "")},
 			"application/prov+json": {Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
 			"image/svg+xml":         text, "text/vnd.graphviz": text, "text/plain": text,
-		}}},
+		},
+	}
+	op := huma.Operation{
+		Method: http.MethodGet, Path: "/v1/sessions/{key}/turns/{turn}/graph", OperationID: "turnGraph",
+		Summary:   "Where a turn's content came from",
+		Responses: map[string]*huma.Response{"200": drawn},
 	}
 	describeOperation(doc, &op)
 	huma.Register(m.huma, op, func(ctx context.Context, in *graphInput) (*picture, error) {

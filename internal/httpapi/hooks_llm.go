@@ -55,7 +55,9 @@ func (a *API) beforeLLMCall(ctx context.Context, event *hook.BeforeLLMCall, c *h
 }
 
 // tools asks the monitor which tools the model may see.
-func (a *API) tools(ctx context.Context, event *hook.BeforeLLMCall, result *hook.BeforeLLMCallResult, tools []hook.Tool, c *hook.Context) (tidemark.Layer, error) {
+func (a *API) tools(
+	ctx context.Context, event *hook.BeforeLLMCall, result *hook.BeforeLLMCallResult, tools []hook.Tool, c *hook.Context,
+) (tidemark.Layer, error) {
 	names := make([]string, len(tools))
 	for i, t := range tools {
 		names[i] = t.Name()
@@ -144,7 +146,8 @@ func (a *API) afterLLMCall(ctx context.Context, event *hook.AfterLLMCall, c *hoo
 	case layer.Blocked:
 		result = hook.AfterLLMCallResult{ToolCalls: []hook.ToolCall{}, Block: true, BlockReason: reasonOf(layer)}
 	case len(layer.Hidden) > 0:
-		result.ToolCalls = slices.DeleteFunc(slices.Clone(calls), func(t hook.ToolCall) bool { return slices.Contains(layer.Hidden, t.Name) })
+		hidden := func(t hook.ToolCall) bool { return slices.Contains(layer.Hidden, t.Name) }
+		result.ToolCalls = slices.DeleteFunc(slices.Clone(calls), hidden)
 	}
 	return llmAnswerAnswer{result, n}, nil
 }

@@ -20,7 +20,7 @@ type note struct {
 	TurnID  string `json:"turnId,omitzero"`
 	Level   string `json:"level,omitzero" doc:"classification of this turn's sender; after a tool call, the level of its result"`
 	Command string `json:"command,omitzero" doc:"chat command that was carried out: approve, deny or reset-trust"`
-	Notice  string `json:"notice,omitzero" doc:"outcome of a chat command, for the user; before a model call, the notice for the system prompt"`
+	Notice  string `json:"notice,omitzero" doc:"outcome of a chat command, for the user; before a model call, the system prompt's notice"`
 
 	// Of a decision.
 	Verdict  string          `json:"verdict,omitzero" enum:"allow,confirm,deny"`
@@ -32,9 +32,11 @@ type note struct {
 	Spent    string          `json:"spent,omitzero" doc:"approval or grant that let the call through"`
 	Write    string          `json:"write,omitzero" doc:"id of the write that was kept for review"`
 	Approval *approvalNote   `json:"approval,omitzero"`
-	TimedOut bool            `json:"timedOut,omitzero" doc:"nobody answered while the caller waited and the question has expired; nobody denied it"`
-	Opinion  *event.Opinion  `json:"opinion,omitempty" doc:"what the auditor said"`
-	Ruling   *event.Ruling   `json:"ruling,omitempty" doc:"what the external verifier said"`
+
+	TimedOut bool `json:"timedOut,omitzero" doc:"nobody answered while the caller waited and the question has expired; nobody denied it"`
+
+	Opinion *event.Opinion `json:"opinion,omitempty" doc:"what the auditor said"`
+	Ruling  *event.Ruling  `json:"ruling,omitempty" doc:"what the external verifier said"`
 
 	// Of a model call.
 	Reason string   `json:"reason,omitzero" doc:"why the turn must not go on"`
@@ -74,7 +76,10 @@ func verdictNote(v tidemark.Verdict) *note {
 	n.Tool, n.Step, n.Spent, n.Write = v.Tool, v.Step, v.Spent, v.Write
 	n.TimedOut, n.Opinion, n.Ruling, n.Notice = v.Late, v.Opinion, v.Ruling, v.Notice
 	if q := v.Held; q != nil {
-		n.Approval = &approvalNote{ID: q.ID, Code: q.Code, ExpiresAt: q.Expires, Approve: ".approve " + q.Tool + " " + q.Code, Prompt: q.Prompt}
+		n.Approval = &approvalNote{
+			ID: q.ID, Code: q.Code, ExpiresAt: q.Expires, Prompt: q.Prompt,
+			Approve: ".approve " + q.Tool + " " + q.Code,
+		}
 	}
 	return n
 }

@@ -54,7 +54,9 @@ func describe(doc *huma.OpenAPI) {
 		query("session", "only this session", word), query("kind", "only this kind of record", word),
 		query("after", "id of the last record already seen; without it the stream starts now", number),
 		&huma.Param{Name: "Last-Event-ID", In: "header", Description: "the same, as browsers send it", Schema: number})
-	text("/v1/approvals/stream", "streamApprovals", "The queue as it is (snapshot), then every question that is new or has changed (question), as server-sent events", "text/event-stream")
+	text("/v1/approvals/stream", "streamApprovals",
+		"The queue as it is (snapshot), then every question that is new or has changed (question), as server-sent events",
+		"text/event-stream")
 	op := &huma.Operation{
 		Method: http.MethodGet, Path: "/openapi.json", OperationID: "openapi", Summary: "This document",
 		Responses: map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{
@@ -86,7 +88,8 @@ func describeHooks(doc *huma.OpenAPI) {
 	describeHook[hook.AfterToolCall, plainAnswer, Problem](doc, hook.NameAfterToolCall, "A tool has answered")
 	describeHook[hook.ToolResultPersist, persistAnswer, Problem](doc, hook.NameToolResultPersist, "A result is about to be saved")
 	describeHook[hook.LoopIterationEnd, plainAnswer, Problem](doc, hook.NameLoopIterationEnd, "An iteration is over")
-	describeHook[hook.BeforeResponseEmit, responseEmitAnswer, blockingProblem](doc, hook.NameBeforeResponseEmit, "The answer is ready; seals the turn")
+	describeHook[hook.BeforeResponseEmit, responseEmitAnswer, blockingProblem](doc, hook.NameBeforeResponseEmit,
+		"The answer is ready; seals the turn")
 	describeHook[hook.MessageSending, messageSendingAnswer, cancelingProblem](doc, hook.NameMessageSending, "A message is about to leave")
 	describeHook[hook.AgentEnd, plainAnswer, Problem](doc, hook.NameAgentEnd, "The turn is over")
 	// Hosts add fields of their own to what they send; those are ignored.

@@ -12,10 +12,19 @@ import (
 
 func (m *management) policyRoutes() {
 	route(m, operation{http.MethodGet, "/v1/policy", "viewPolicy", "The policy in force"}, m.viewPolicy)
-	route(m, operation{http.MethodPost, "/v1/policy/reload", "reloadPolicy", "Read the policy again; one with faults changes nothing"}, m.reloadPolicy)
-	route(m, operation{http.MethodGet, "/v1/status", "status", "Whether those the monitor asks can be reached, and which hosts are alive"}, m.viewStatus)
+	route(m, operation{
+		http.MethodPost, "/v1/policy/reload", "reloadPolicy",
+		"Read the policy again; one with faults changes nothing",
+	}, m.reloadPolicy)
+	route(m, operation{
+		http.MethodGet, "/v1/status", "status",
+		"Whether those the monitor asks can be reached, and which hosts are alive",
+	}, m.viewStatus)
 	route(m, operation{http.MethodGet, "/v1/explain", "explain", "What the policy does with a tool, and why"}, m.explainTool)
-	route(m, operation{http.MethodGet, "/v1/explain/matrix", "explainMatrix", "Every tool the policy knows, at every level"}, m.explainMatrix)
+	route(m, operation{
+		http.MethodGet, "/v1/explain/matrix", "explainMatrix",
+		"Every tool the policy knows, at every level",
+	}, m.explainMatrix)
 }
 
 type policyView struct {

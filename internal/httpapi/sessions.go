@@ -16,8 +16,14 @@ import (
 func (m *management) sessionRoutes() {
 	route(m, operation{http.MethodGet, "/v1/sessions", "listSessions", "Sessions, newest first"}, m.listSessions)
 	route(m, operation{http.MethodGet, "/v1/sessions/{key}", "viewSession", "One session"}, m.viewSession)
-	route(m, operation{http.MethodGet, "/v1/sessions/{key}/begun", "sessionBegun", "Whether a session was ever begun; nothing else about it"}, m.sessionBegun)
-	route(m, operation{http.MethodGet, "/v1/sessions/{key}/handshake", "sessionHandshake", "The line that shows the LLM proxy a live plugin; empty where none is wanted"}, m.sessionHandshake)
+	route(m, operation{
+		http.MethodGet, "/v1/sessions/{key}/begun", "sessionBegun",
+		"Whether a session was ever begun; nothing else about it",
+	}, m.sessionBegun)
+	route(m, operation{
+		http.MethodGet, "/v1/sessions/{key}/handshake", "sessionHandshake",
+		"The line that shows the LLM proxy a live plugin; empty where none is wanted",
+	}, m.sessionHandshake)
 	route(m, operation{http.MethodGet, "/v1/sessions/{key}/turns", "listTurns", "The turns of a session"}, m.listTurns)
 	route(m, operation{http.MethodPost, "/v1/sessions/{key}/reset-trust", "resetTrust", "Trust a session's context again"}, m.resetTrust)
 	m.graphRoute()
@@ -64,7 +70,8 @@ func (m *management) listSessions(ctx context.Context, in *struct {
 	Prefix string `query:"prefix" doc:"only keys that start with this"`
 }) (sessionPage, error) {
 	page := sessionPage{Sessions: []sessionRow{}}
-	next, err := m.eachSession(ctx, store.SessionQuery{Limit: in.Limit, After: in.After, Prefix: in.Prefix}, func(s store.Session, v *tidemark.View) bool {
+	query := store.SessionQuery{Limit: in.Limit, After: in.After, Prefix: in.Prefix}
+	next, err := m.eachSession(ctx, query, func(s store.Session, v *tidemark.View) bool {
 		if v == nil {
 			page.Sessions = append(page.Sessions, unreadable(s))
 		} else {
@@ -106,7 +113,9 @@ func rowOf(v *tidemark.View) sessionRow {
 // eachSession visits a page of sessions until visit says no; the view is nil if the
 // session's log cannot be read. Next is where the page after it starts, empty if there
 // is none.
-func (m *management) eachSession(ctx context.Context, q store.SessionQuery, visit func(store.Session, *tidemark.View) bool) (next string, err error) {
+func (m *management) eachSession(
+	ctx context.Context, q store.SessionQuery, visit func(store.Session, *tidemark.View) bool,
+) (next string, err error) {
 	rows, err := m.log.Sessions(ctx, q)
 	if err != nil {
 		return "", err
@@ -117,7 +126,8 @@ func (m *management) eachSession(ctx context.Context, q store.SessionQuery, visi
 			if ctx.Err() != nil {
 				return "", err
 			}
-			m.logger.LogAttrs(ctx, slog.LevelError, "session cannot be read", slog.String("session", r.Name), slog.String("error", err.Error()))
+			m.logger.LogAttrs(ctx, slog.LevelError, "session cannot be read",
+				slog.String("session", r.Name), slog.String("error", err.Error()))
 			view = nil
 		}
 		if !visit(r, view) {

@@ -100,8 +100,9 @@ func Event(turn string, number int) *event.Event {
 		e.Kind = event.CallDecided
 		e.Decided = &event.Decided{
 			CallID: fmt.Sprint("call-", number), Tool: "web_fetch", Digest: tool.DigestOf(fmt.Append(nil, number)), Step: uint64(number),
-			Effect: "confirm", Kind: "taint-escalation", Rule: "level external asks", Reason: "the context holds content of an external sender",
-			Level: trust.External, Policy: "sha256-0123456789abcdef", Source: true,
+			Effect: "confirm", Kind: "taint-escalation", Rule: "level external asks",
+			Reason: "the context holds content of an external sender",
+			Level:  trust.External, Policy: "sha256-0123456789abcdef", Source: true,
 		}
 	default:
 		e.Kind = event.ResultSeen
@@ -118,7 +119,8 @@ const letter = "Dear customer, your parcel is on its way"
 
 func label(number int) trust.Label {
 	return trust.Label{Level: trust.External, Sources: []trust.Source{{
-		Level: trust.External, Step: uint64(number), Kind: "tool_result", Tool: "web_fetch", Detail: "https://example.com/page", Excerpt: letter,
+		Level: trust.External, Step: uint64(number), Kind: "tool_result", Tool: "web_fetch",
+		Detail: "https://example.com/page", Excerpt: letter,
 	}}}
 }
 

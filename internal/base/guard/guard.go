@@ -47,7 +47,10 @@ func New(hosts []string) (*Guard, error) {
 // Check is nil for a request that may go on.
 func (g *Guard) Check(r *http.Request) *Refusal {
 	if g == nil || !g.ours(hostName(r.Host)) {
-		return &Refusal{http.StatusMisdirectedRequest, "host", "this server does not answer to that Host; use its loopback address or add the name to server.allowedHosts"}
+		return &Refusal{
+			http.StatusMisdirectedRequest, "host",
+			"this server does not answer to that Host; use its loopback address or add the name to server.allowedHosts",
+		}
 	}
 	origins, given := r.Header["Origin"]
 	if given && (len(origins) != 1 || !g.sameOrigin(origins[0], r.Host)) {

@@ -59,15 +59,25 @@ func Local(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
+// framing are the names that say how a request is framed and what may come back.
+var framing = []string{
+	"Host", "Connection", "Transfer-Encoding", "Trailer", "Upgrade", "Te", "Accept", "Accept-Encoding", "Expect",
+}
+
+// notInName reports what RFC 9110 does not let into the name of a header.
+func notInName(r rune) bool {
+	return r <= ' ' || r > '~' || strings.ContainsRune("()<>@,;:\\\"/[]?={}", r)
+}
+
 // Header checks a header out of a configuration: it may change neither how a request is
 // framed nor what we say in it ourselves. own are further names of ours.
 func Header(name, value string, own ...string) error {
 	key := http.CanonicalHeaderKey(name)
 	switch {
-	case name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("()<>@,;:\\\"/[]?={}", r) }):
+	case name == "" || strings.ContainsFunc(name, notInName):
 		return fmt.Errorf("header name %q is not allowed", name)
-	case strings.HasPrefix(key, "X-Tidemark-"), strings.HasPrefix(key, "Content-"), slices.Contains(own, key),
-		slices.Contains([]string{"Host", "Connection", "Transfer-Encoding", "Trailer", "Upgrade", "Te", "Accept", "Accept-Encoding", "Expect"}, key):
+	case strings.HasPrefix(key, "X-Tidemark-"), strings.HasPrefix(key, "Content-"),
+		slices.Contains(own, key), slices.Contains(framing, key):
 		return fmt.Errorf("header %s cannot be set", key)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 		return fmt.Errorf("header %s has a control character", key)

@@ -40,7 +40,8 @@ func patterns() []pattern {
 	return []pattern{
 		{
 			words: "-begin", // closed by its end or, where it was cut, by the end of the text
-			expr:  `(?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,12}-----.*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,12}-----|$)`,
+			expr: `(?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,12}-----.*?` +
+				`(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,12}-----|$)`,
 		},
 		{words: "private-lines:", expr: `(?s)Private-Lines:\s*\d+\s.*?(?:Private-(?:MAC|Hash):\s*[0-9a-f]+|$)`},
 		{
@@ -188,8 +189,10 @@ func twoDots(s string) bool {
 			return false
 		}
 		i += at
-		if i+8+27 <= len(s) && s[i+7] == '.' && strings.IndexFunc(s[i+8:i+8+27], func(c rune) bool { return c > 0x7f || !word(byte(c)) }) < 0 {
+		if i+8+27 <= len(s) && s[i+7] == '.' && !strings.ContainsFunc(s[i+8:i+8+27], notWord) {
 			return true
 		}
 	}
 }
+
+func notWord(c rune) bool { return c > 0x7f || !word(byte(c)) }

@@ -65,14 +65,16 @@ func DefaultRules() Rules {
 	return Rules{Fields: []FieldRule{
 		{
 			Tools: []string{
-				"write", "write_file", "*__write_file", "create", "create_file", "*__create_file", "save_file", "append_file", "write_to_file",
+				"write", "write_file", "*__write_file", "create", "create_file", "*__create_file",
+				"save_file", "append_file", "write_to_file",
 				"edit", "edit_file", "*__edit_file", "multi_edit", "multiedit", "*multi_edit",
 				"notebook_edit", "notebookedit", "str_replace", "*str_replace*",
 				"insert", "replace", "replace_in_file", "search_replace", "apply_patch", "*apply_patch", "patch", "apply_diff",
 			},
 			Fields: []string{
 				"content", "contents", "old_string", "new_string", "old_text", "new_text", "old_str", "new_str", "file_text", "insert_text",
-				"new_source", "new_content", "old_content", "patch", "diff", "input", "edits", "changes", "text", "body", "data", "replacement",
+				"new_source", "new_content", "old_content", "patch", "diff", "input", "edits", "changes",
+				"text", "body", "data", "replacement",
 			},
 			Sized: true,
 		},

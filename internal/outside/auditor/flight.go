@@ -41,7 +41,9 @@ func (g *flights) do(ctx context.Context, key string, timeout time.Duration, fet
 	}
 }
 
-func (g *flights) join(ctx context.Context, key string, timeout time.Duration, fetch func(context.Context) (string, error)) (*flight, error) {
+func (g *flights) join(
+	ctx context.Context, key string, timeout time.Duration, fetch func(context.Context) (string, error),
+) (*flight, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {

@@ -164,5 +164,6 @@ func (t *tally) allowed() tidemark.Ruling {
 		}
 	}
 	slices.Sort(t.reasons)
-	return tidemark.Ruling{Allow: true, By: strings.Join(by, "+"), Reason: shorten(strings.Join(t.reasons, "; "), maxReason), Failed: t.failed}
+	reason := shorten(strings.Join(t.reasons, "; "), maxReason)
+	return tidemark.Ruling{Allow: true, By: strings.Join(by, "+"), Reason: reason, Failed: t.failed}
 }

@@ -87,7 +87,8 @@ func (r *reader) agentTelegram(n *configfile.Node, file *Config) *bool {
 		"enabled": func(n *configfile.Node) {
 			on = r.choice(n, file.Telegram != nil && file.Telegram.Enabled)
 			if on != nil && *on && (file.Telegram == nil || !file.Telegram.Complete) {
-				r.Hintf(n.Pos, "give botToken, chatId and allowedUserIds there", "%s is true, but the file's telegram section is not complete", n.Path)
+				r.Hintf(n.Pos, "give botToken, chatId and allowedUserIds there",
+					"%s is true, but the file's telegram section is not complete", n.Path)
 			}
 		},
 	})

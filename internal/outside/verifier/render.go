@@ -79,7 +79,8 @@ func (w *WebhookTest) next() []string {
 	}
 	switch w.Signature {
 	case SignatureUnchecked:
-		out = append(out, "it does not check signatures: anybody who reaches it can ask in your name; compare "+headerOpenClaw+" or X-Tidemark-Signature")
+		out = append(out, "it does not check signatures: anybody who reaches it can ask in your name; compare "+
+			headerOpenClaw+" or X-Tidemark-Signature")
 	case SignatureNone:
 		out = append(out, "set webhook.secret, so that the endpoint can tell your requests from others")
 	case SignatureUnknown:

@@ -100,7 +100,8 @@ func (c *Channel) vote(ctx context.Context, q tidemark.Question, choice, by, nam
 	case errors.As(err, &late):
 		return c.late(ctx, q, late), nil
 	}
-	return "Not confirmed: the answer could not be recorded. If the question is still open, it is asked again.", fmt.Errorf("record vote: %w", err)
+	return "Not confirmed: the answer could not be recorded. If the question is still open, it is asked again.",
+		fmt.Errorf("record vote: %w", err)
 }
 
 // late says why a vote came too late.

@@ -50,7 +50,8 @@ func (c *Channel) show(q tidemark.Question) (fields, buttons [][2]string) {
 	add("Allow once lets through", q.Allows)
 	choices := []string{once, deny}
 	if c.o.Grant > 0 {
-		add(c.label(grant)+" lets through", fmt.Sprintf("every call of %s in this context, for %d minutes, while it is no less trusted", q.Tool, int(c.o.Grant/time.Minute)))
+		add(c.label(grant)+" lets through", fmt.Sprintf("every call of %s in this context, for %d minutes, while it is no less trusted",
+			q.Tool, int(c.o.Grant/time.Minute)))
 		choices = []string{once, grant, deny}
 	}
 	add("Session", strings.TrimSuffix(q.Session+" / "+q.Branch, " / "))

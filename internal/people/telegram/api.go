@@ -177,7 +177,8 @@ func (b *Bot) pause(ctx context.Context, method string, d time.Duration) *Error 
 		return nil
 	}
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < d {
-		return &Error{Method: method, Code: http.StatusTooManyRequests, Text: fmt.Sprintf("too many requests: Telegram asks to wait %s", d.Round(time.Second)), RetryAfter: d}
+		text := fmt.Sprintf("too many requests: Telegram asks to wait %s", d.Round(time.Second))
+		return &Error{Method: method, Code: http.StatusTooManyRequests, Text: text, RetryAfter: d}
 	}
 	if err := b.sleep(ctx, d); err != nil {
 		return b.failure(method, err)

@@ -39,7 +39,9 @@ func (b *Bot) Channel() Channel { return Channel{b} }
 // who pressed it (telegram:<user id>, and as people call them), or with an empty choice if
 // nobody did. What settle returns takes the buttons' place. An error means that nothing
 // was shown; then settle is not called.
-func (c Channel) Ask(ctx context.Context, title string, fields, buttons [][2]string, shown func(), settle func(choice, by, name string) string) error {
+func (c Channel) Ask(
+	ctx context.Context, title string, fields, buttons [][2]string, shown func(), settle func(choice, by, name string) string,
+) error {
 	m := Message{Title: title, Fields: named(fields), Sent: shown}
 	for _, b := range buttons {
 		m.Buttons = append(m.Buttons, Button{b[0], b[1]})

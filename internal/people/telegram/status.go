@@ -94,7 +94,8 @@ func (b *Bot) Check(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("check telegram: %w%s", err, hint(err, http.StatusBadRequest, ": the chat must have written to the bot, or have it as a member"))
+		return fmt.Errorf("check telegram: %w%s", err, hint(err, http.StatusBadRequest,
+			": the chat must have written to the bot, or have it as a member"))
 	}
 	return nil
 }

@@ -179,7 +179,9 @@ func (b *Bot) reply(o reply) {
 
 func (b *Bot) answerTap(ctx context.Context, o reply) {
 	err := b.call(ctx, "answerCallbackQuery", func(ctx context.Context) error {
-		_, err := b.api.AnswerCallbackQuery(ctx, &tg.AnswerCallbackQueryParams{CallbackQueryID: o.to, Text: cut(clean(o.text), 190), ShowAlert: o.alert})
+		_, err := b.api.AnswerCallbackQuery(ctx, &tg.AnswerCallbackQueryParams{
+			CallbackQueryID: o.to, Text: cut(clean(o.text), 190), ShowAlert: o.alert,
+		})
 		return err
 	})
 	if err != nil {

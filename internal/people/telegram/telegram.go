@@ -118,7 +118,8 @@ func New(o Options) (*Bot, error) {
 	}
 	b := &Bot{
 		http: newClient(o.HTTP), own: o.HTTP == nil, base: strings.TrimRight(o.BaseURL, "/"), token: o.Token, chat: chat,
-		allowed: slices.Clone(o.AllowedUserIDs), log: o.Logger, now: o.Now, sleep: o.Sleep, pending: map[string]*request{}, faults: map[string]fault{},
+		allowed: slices.Clone(o.AllowedUserIDs), log: o.Logger, now: o.Now, sleep: o.Sleep,
+		pending: map[string]*request{}, faults: map[string]fault{},
 	}
 	if b.base == "" {
 		b.base = apiURL

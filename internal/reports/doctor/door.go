@@ -117,7 +117,8 @@ func HookDoor(program, data string) Door {
 			return Trial{}, fmt.Errorf("run %s: %w", program, err)
 		}
 		if code := cmd.ProcessState.ExitCode(); code != refusal {
-			return Trial{Ran: true, How: fmt.Sprintf("%s ended with code %d instead of %d: %s", program, code, refusal, line(errOut.String()))}, nil
+			how := fmt.Sprintf("%s ended with code %d instead of %d: %s", program, code, refusal, line(errOut.String()))
+			return Trial{Ran: true, How: how}, nil
 		}
 		return Trial{Ran: true, Blocked: true, How: reason(errOut.String())}, nil
 	}}

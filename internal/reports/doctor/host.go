@@ -43,7 +43,8 @@ func (f *found) host(h Host) {
 	case !slices.Contains(h.Hooks, decides):
 		f.add(Broken, h.ID, "alive, but its plugin says that "+decides+" is not active", "see the host's log")
 	default:
-		f.add(Good, h.ID, fmt.Sprintf("%s %s, plugin %s, %d hooks, heard %s ago", h.Host, h.Version, h.PluginVersion, len(h.Hooks), age), "")
+		f.add(Good, h.ID, fmt.Sprintf("%s %s, plugin %s, %d hooks, heard %s ago",
+			h.Host, h.Version, h.PluginVersion, len(h.Hooks), age), "")
 	}
 }
 

@@ -23,10 +23,11 @@ func LLMDoor(url, agentToken string) Door {
 				} `json:"message"`
 			} `json:"choices"`
 		}
+		exec := map[string]any{"name": "exec", "parameters": map[string]any{"type": "object"}}
 		body := map[string]any{
 			"model":    "canary",
 			"messages": []any{map[string]any{"role": "user", "content": "run the canary"}},
-			"tools":    []any{map[string]any{"type": "function", "function": map[string]any{"name": "exec", "parameters": map[string]any{"type": "object"}}}},
+			"tools":    []any{map[string]any{"type": "function", "function": exec}},
 		}
 		c := newClient(url, agentToken)
 		if err := c.call(ctx, http.MethodPost, "/llm/canary/v1/chat/completions", body, &got); err != nil {

@@ -116,16 +116,20 @@ func CheckTokens(s Server, file string) Check {
 			return f.list
 		}
 		for _, r := range []struct{ role, token, path string }{
-			{"agent", s.Tokens.Agent, "/v1/policy"}, {"approver", s.Tokens.Approver, "/v1/approvals"}, {"admin", s.Tokens.Admin, "/v1/status"},
+			{"agent", s.Tokens.Agent, "/v1/policy"},
+			{"approver", s.Tokens.Approver, "/v1/approvals"},
+			{"admin", s.Tokens.Admin, "/v1/status"},
 		} {
 			if err := newClient(s.URL, r.token).call(ctx, http.MethodGet, r.path, nil, nil); err != nil {
-				f.add(Broken, r.role, "the server does not take this token: "+err.Error(), "restart the server, or give --data of the one that runs")
+				f.add(Broken, r.role, "the server does not take this token: "+err.Error(),
+					"restart the server, or give --data of the one that runs")
 			} else {
 				f.add(Good, r.role, "the server takes it", "")
 			}
 		}
 		var no *refusedError
-		if err := newClient(s.URL, nobody).call(ctx, http.MethodGet, "/v1/policy", nil, nil); !errors.As(err, &no) || no.status != http.StatusUnauthorized {
+		err := newClient(s.URL, nobody).call(ctx, http.MethodGet, "/v1/policy", nil, nil)
+		if !errors.As(err, &no) || no.status != http.StatusUnauthorized {
 			f.add(Broken, "others", "the server does not refuse a token that is nobody's", "something else answers at "+s.URL)
 		} else {
 			f.add(Good, "others", "a token that is nobody's is refused", "")

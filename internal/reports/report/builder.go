@@ -67,8 +67,8 @@ func New(opts Options) *Builder {
 		opts.MinAsked = 10
 	}
 	return &Builder{
-		opts: opts, rows: map[rowKey]*row{}, audits: map[auditKey]*AuditRow{}, verifiers: map[string]*VerifierRow{}, shadows: map[shadowKey]*ShadowRow{},
-		open: map[string]map[string]*question{}, streaks: streaks{},
+		opts: opts, rows: map[rowKey]*row{}, audits: map[auditKey]*AuditRow{}, verifiers: map[string]*VerifierRow{},
+		shadows: map[shadowKey]*ShadowRow{}, open: map[string]map[string]*question{}, streaks: streaks{},
 	}
 }
 
@@ -243,7 +243,8 @@ func (b *Builder) Report() Report {
 		out.Verifier = append(out.Verifier, *b.verifiers[by])
 	}
 	slices.SortFunc(out.Questions, func(x, y Row) int {
-		return cmp.Or(cmp.Compare(y.Asked, x.Asked), cmp.Compare(y.Denied, x.Denied), cmp.Compare(x.Rule, y.Rule), cmp.Compare(x.Tool, y.Tool), cmp.Compare(x.Kind, y.Kind))
+		return cmp.Or(cmp.Compare(y.Asked, x.Asked), cmp.Compare(y.Denied, x.Denied),
+			cmp.Compare(x.Rule, y.Rule), cmp.Compare(x.Tool, y.Tool), cmp.Compare(x.Kind, y.Kind))
 	})
 	slices.SortFunc(out.Auditor, func(x, y AuditRow) int {
 		return cmp.Or(cmp.Compare(y.Asked, x.Asked), cmp.Compare(x.Source, y.Source), cmp.Compare(x.Tool, y.Tool))

@@ -54,7 +54,8 @@ func (p *page) totals(r *Report) {
 	}
 	fmt.Fprintf(p.out, "%s  %s\n\n", p.paint("title", "Report"), p.paint("faint", when))
 	p.wrap("Calls      ", fmt.Sprintf("%d: %d allowed, %d held, %d denied", t.Calls, t.Allowed, t.Held, t.Denied))
-	p.wrap("Let through", fmt.Sprintf("%d by approval, %d by grant, %d by the auditor, %d by the verifier", t.ByApproval, t.ByGrant, t.ByAuditor, t.ByVerifier))
+	p.wrap("Let through", fmt.Sprintf("%d by approval, %d by grant, %d by the auditor, %d by the verifier",
+		t.ByApproval, t.ByGrant, t.ByAuditor, t.ByVerifier))
 	p.wrap("Questions  ", fmt.Sprintf("%d: %d yes, %d no, %d expired, %d open", t.Asked, t.Yes, t.No, t.Expired, t.Pending))
 	if t.Grants+t.Revoked+t.WrongCodes > 0 {
 		p.wrap("Grants     ", fmt.Sprintf("%d made, %d revoked; %d wrong codes", t.Grants, t.Revoked, t.WrongCodes))
@@ -88,12 +89,17 @@ func (p *page) questions(rows []Row) {
 		return
 	}
 	p.title("Questions by rule and tool")
-	head := []cell{{text: "rule", grows: true}, {text: "tool", grows: true}, {text: "asked"}, {text: "yes"}, {text: "no"}, {text: "expired", spare: true}, {text: "denied", spare: true}, {text: "answers"}, {text: "median", spare: true}, {text: "p90", spare: true}}
+	head := []cell{
+		{text: "rule", grows: true}, {text: "tool", grows: true}, {text: "asked"}, {text: "yes"}, {text: "no"},
+		{text: "expired", spare: true}, {text: "denied", spare: true},
+		{text: "answers"}, {text: "median", spare: true}, {text: "p90", spare: true},
+	}
 	var table [][]cell
 	for i := range rows {
 		r := &rows[i]
 		table = append(table, []cell{
-			{text: r.Rule}, {text: r.Tool}, count("", r.Asked), count("yes", r.Yes), count("no", r.No), count("expired", r.Expired), count("", r.Denied),
+			{text: r.Rule}, {text: r.Tool}, count("", r.Asked), count("yes", r.Yes), count("no", r.No),
+			count("expired", r.Expired), count("", r.Denied),
 			{text: bar(r)}, took(r, r.MedianMs), took(r, r.P90Ms),
 		})
 	}
@@ -106,7 +112,11 @@ func (p *page) auditor(rows []AuditRow) {
 		return
 	}
 	p.title("Auditor, by source and proposed tool")
-	head := []cell{{text: "source", grows: true}, {text: "tool", grows: true}, {text: "asked"}, {text: "consistent", spare: true}, {text: "inconsistent", spare: true}, {text: "unsure", spare: true}, {text: "failed"}, {text: "overridden"}}
+	head := []cell{
+		{text: "source", grows: true}, {text: "tool", grows: true}, {text: "asked"},
+		{text: "consistent", spare: true}, {text: "inconsistent", spare: true},
+		{text: "unsure", spare: true}, {text: "failed"}, {text: "overridden"},
+	}
 	var table [][]cell
 	for _, r := range rows {
 		table = append(table, []cell{
@@ -125,7 +135,9 @@ func (p *page) verifier(rows []VerifierRow) {
 	head := []cell{{text: "by", grows: true}, {text: "allowed"}, {text: "denied"}, {text: "failed"}, {text: "cached"}}
 	var table [][]cell
 	for _, r := range rows {
-		table = append(table, []cell{{text: r.By}, count("yes", r.Allowed), count("no", r.Denied), count("expired", r.Failed), count("", r.Cached)})
+		table = append(table, []cell{
+			{text: r.By}, count("yes", r.Allowed), count("no", r.Denied), count("expired", r.Failed), count("", r.Cached),
+		})
 	}
 	p.table(head, table)
 }

@@ -49,7 +49,8 @@ func (b *Builder) shadowRows() []ShadowRow {
 		out = append(out, *r)
 	}
 	slices.SortFunc(out, func(x, y ShadowRow) int {
-		return cmp.Or(cmp.Compare(y.Calls, x.Calls), cmp.Compare(x.Tool, y.Tool), cmp.Compare(x.Rule, y.Rule), cmp.Compare(x.Shadow, y.Shadow), cmp.Compare(x.Live, y.Live))
+		return cmp.Or(cmp.Compare(y.Calls, x.Calls), cmp.Compare(x.Tool, y.Tool), cmp.Compare(x.Rule, y.Rule),
+			cmp.Compare(x.Shadow, y.Shadow), cmp.Compare(x.Live, y.Live))
 	})
 	return out
 }
@@ -63,7 +64,10 @@ func (p *page) shadow(rows []ShadowRow, t Totals) {
 	if len(rows) == 0 {
 		return
 	}
-	head := []cell{{text: "tool", grows: true}, {text: "in force"}, {text: "candidate"}, {text: "by its rule", grows: true}, {text: "calls"}}
+	head := []cell{
+		{text: "tool", grows: true}, {text: "in force"}, {text: "candidate"},
+		{text: "by its rule", grows: true}, {text: "calls"},
+	}
 	var table [][]cell
 	for _, r := range rows {
 		table = append(table, []cell{{text: r.Tool}, {text: r.Live}, {text: r.Shadow}, {text: r.Rule}, count("", r.Calls)})

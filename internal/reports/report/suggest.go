@@ -51,11 +51,13 @@ func (r *Row) suggest(least int) []Suggestion {
 		}
 	case enough && r.Yes == 0 && 2*r.No >= r.Asked:
 		if key := r.tighter(); key != "" {
-			add("restrict", false, fmt.Sprintf("consider %s; nobody has ever said yes, so the question is only a burden. This narrows what the agent may do", key))
+			add("restrict", false, fmt.Sprintf("consider %s; nobody has ever said yes, so the question is only a burden. "+
+				"This narrows what the agent may do", key))
 		}
 	}
 	if r.streak >= longStreak {
-		add("grant", false, fmt.Sprintf("answer with a grant, for example .approve %s <code> 15: one session asked %d times and always got a yes", r.Tool, r.streak))
+		add("grant", false, fmt.Sprintf("answer with a grant, for example .approve %s <code> 15: "+
+			"one session asked %d times and always got a yes", r.Tool, r.streak))
 	}
 	return out
 }
@@ -139,7 +141,8 @@ func (r *Report) suggestCaution(least int) []Suggestion {
 		}
 		out = append(out, Suggestion{
 			Kind: "caution-off", Tool: s, Widens: true,
-			Text:     fmt.Sprintf("consider caution.tools.%s: false, or another auditor model: what follows %s is no longer audited then. This widens what the agent may do", s, s),
+			Text: fmt.Sprintf("consider caution.tools.%s: false, or another auditor model: "+
+				"what follows %s is no longer audited then. This widens what the agent may do", s, s),
 			Evidence: fmt.Sprintf("blocked %d calls after %s, a person approved %d of them", blocked[s], s, overridden[s]),
 		})
 	}
@@ -165,7 +168,8 @@ func (r *Report) suggestServices(least int) []Suggestion {
 	}
 	if asked >= least && float64(failed) > oftenFailed*float64(asked) {
 		out = append(out, Suggestion{
-			Kind: "verifier", Text: "look at the verifier with tidemark verifier test, or raise its timeout: without an answer the fail mode decides",
+			Kind:     "verifier",
+			Text:     "look at the verifier with tidemark verifier test, or raise its timeout: without an answer the fail mode decides",
 			Evidence: fmt.Sprintf("no answer to %d of %d calls", failed, asked),
 		})
 	}

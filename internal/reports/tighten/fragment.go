@@ -46,7 +46,8 @@ func (p *Proposal) entry() []string {
 	}
 	out := []string{
 		"# " + ascii(p.Evidence),
-		fmt.Sprintf("# would have stopped %d of %d %s in clean sessions, %d of %d in all", p.Backtest.Clean, p.Backtest.CleanOf, unit, p.Backtest.All, p.Backtest.AllOf),
+		fmt.Sprintf("# would have stopped %d of %d %s in clean sessions, %d of %d in all",
+			p.Backtest.Clean, p.Backtest.CleanOf, unit, p.Backtest.All, p.Backtest.AllOf),
 		"- name: " + p.Name,
 	}
 	reason := "'learned: " + ascii(p.Text) + "'"

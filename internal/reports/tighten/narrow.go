@@ -29,7 +29,8 @@ func (e *LooserError) Error() string {
 	if e.Tool == "" {
 		return fmt.Sprintf("the result would be looser: turns of agent %q at %s", e.Agent, e.Level)
 	}
-	return fmt.Sprintf("the result would be looser: %s of agent %q at %s is %s, and would be %s", e.Tool, e.Agent, e.Level, e.Before.Mode(), e.After.Mode())
+	return fmt.Sprintf("the result would be looser: %s of agent %q at %s is %s, and would be %s",
+		e.Tool, e.Agent, e.Level, e.Before.Mode(), e.After.Mode())
 }
 
 // stranger is a name that no policy has.

@@ -192,7 +192,8 @@ func (b *Builder) habits() []*habits {
 	of := func(agent string) *habits {
 		if byAgent[agent] == nil {
 			byAgent[agent] = &habits{
-				Agent: Agent{Agent: agent}, days: map[int64]bool{}, used: map[string]bool{}, inClean: map[string]int{}, most: map[string]int{},
+				Agent: Agent{Agent: agent}, days: map[int64]bool{}, used: map[string]bool{},
+				inClean: map[string]int{}, most: map[string]int{},
 				iteration: -1, calls: map[call]tally{}, turns: map[turn]tally{},
 			}
 		}

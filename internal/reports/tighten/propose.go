@@ -88,7 +88,8 @@ func (b *Builder) candidates(h *habits, set *policy.Set) []Proposal {
 			continue
 		}
 		add(Proposal{
-			Kind: Burst, Tool: name, Effect: "escalate", When: fmt.Sprintf("%s && tool == %s && calls[%s] >= %d", is, quote(name), quote(name), limit),
+			Kind: Burst, Tool: name, Effect: "escalate",
+			When:     fmt.Sprintf("%s && tool == %s && calls[%s] >= %d", is, quote(name), quote(name), limit),
 			Text:     fmt.Sprintf("ask before %s once it ran %d times in a session", plain(name), limit),
 			Evidence: fmt.Sprintf("%s used at most %d times in one of %s", plain(name), h.most[name], seen),
 		})

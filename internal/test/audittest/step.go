@@ -95,7 +95,8 @@ func CallTool(answer string) Step {
 func Empty() Step {
 	return func(c *call) {
 		if c.req.Path == pathAnthropic {
-			c.raw(http.StatusOK, "application/json", `{"id":"msg_1","type":"message","role":"assistant","model":"test-model","content":[],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`)
+			c.raw(http.StatusOK, "application/json", `{"id":"msg_1","type":"message","role":"assistant",`+
+				`"model":"test-model","content":[],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`)
 			return
 		}
 		c.raw(http.StatusOK, "application/json", `{"id":"x","object":"chat.completion","created":1,"model":"test-model","choices":[]}`)
@@ -109,7 +110,8 @@ func Fail(status int, message string, header ...string) Step {
 			c.w.Header().Set(header[i], header[i+1])
 		}
 		quoted, _ := strictjson.Marshal(message)
-		c.raw(status, "application/json", fmt.Sprintf(`{"type":"error","error":{"type":"test_error","message":%s,"param":null,"code":null}}`, quoted))
+		body := fmt.Sprintf(`{"type":"error","error":{"type":"test_error","message":%s,"param":null,"code":null}}`, quoted)
+		c.raw(status, "application/json", body)
 	}
 }
 
@@ -192,7 +194,8 @@ func Models(names ...string) Step {
 	return func(c *call) {
 		var list []string
 		for _, n := range names {
-			list = append(list, fmt.Sprintf(`{"id":%q,"object":"model","type":"model","created":1,"created_at":"2026-01-01T00:00:00Z","display_name":%q,"owned_by":"test"}`, n, n))
+			list = append(list, fmt.Sprintf(`{"id":%q,"object":"model","type":"model","created":1,`+
+				`"created_at":"2026-01-01T00:00:00Z","display_name":%q,"owned_by":"test"}`, n, n))
 		}
 		c.raw(http.StatusOK, "application/json", fmt.Sprintf(`{"object":"list","has_more":false,"data":[%s]}`, strings.Join(list, ",")))
 	}
@@ -216,9 +219,13 @@ func (c *call) answer(text, finish, stop string) {
 		tool = `,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"exec","arguments":"{}"}}]`
 		block = `,{"type":"tool_use","id":"toolu_1","name":"exec","input":{}}`
 	}
-	body := fmt.Sprintf(`{"id":"x","object":"chat.completion","created":1,"model":"test-model","choices":[{"index":0,"message":{"role":"assistant","content":%s%s},"finish_reason":%q}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`, quoted, tool, finish)
+	body := fmt.Sprintf(`{"id":"x","object":"chat.completion","created":1,"model":"test-model",`+
+		`"choices":[{"index":0,"message":{"role":"assistant","content":%s%s},"finish_reason":%q}],`+
+		`"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`, quoted, tool, finish)
 	if c.req.Path == pathAnthropic {
-		body = fmt.Sprintf(`{"id":"msg_1","type":"message","role":"assistant","model":"test-model","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":%s}%s],"stop_reason":%q,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}`, quoted, block, stop)
+		body = fmt.Sprintf(`{"id":"msg_1","type":"message","role":"assistant","model":"test-model",`+
+			`"content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":%s}%s],`+
+			`"stop_reason":%q,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}`, quoted, block, stop)
 	}
 	c.raw(max(http.StatusOK, c.status), "application/json", body)
 }

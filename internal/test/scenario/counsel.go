@@ -136,6 +136,7 @@ func (r *run) checkCounsel() {
 		return
 	}
 	for _, pos := range r.world.counsel.idle() {
-		r.miss(Mismatch{Pos: pos, Step: "script", Got: fmt.Sprintf("nobody asks for this answer; asked was %v", r.world.counsel.questions())})
+		got := fmt.Sprintf("nobody asks for this answer; asked was %v", r.world.counsel.questions())
+		r.miss(Mismatch{Pos: pos, Step: "script", Got: got})
 	}
 }

@@ -28,7 +28,8 @@ func TooMany(seconds int) Reply { return Reply{Status: http.StatusTooManyRequest
 
 // Conflict is the answer while another program polls.
 func Conflict() Reply {
-	return Reply{Status: http.StatusConflict, Body: `{"ok":false,"error_code":409,"description":"Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"}`}
+	return Reply{Status: http.StatusConflict, Body: `{"ok":false,"error_code":409,` +
+		`"description":"Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"}`}
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +86,8 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request, method string
 		_, _ = io.WriteString(w, o.Body)
 	case o.Status == http.StatusTooManyRequests:
 		w.WriteHeader(o.Status)
-		fmt.Fprintf(w, `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after %d","parameters":{"retry_after":%d}}`, o.Retry, o.Retry)
+		fmt.Fprintf(w, `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after %d",`+
+			`"parameters":{"retry_after":%d}}`, o.Retry, o.Retry)
 	case o.Status != 0:
 		fail(w, o.Status, http.StatusText(o.Status))
 	case o.Do:
@@ -150,7 +152,8 @@ func (s *Server) edit(w http.ResponseWriter, fields map[string]string) {
 				m.Buttons = nil
 			}
 			s.change()
-			succeed(w, fmt.Sprintf(`{"message_id":%d,"date":1,"chat":{"id":%d,"type":"supergroup"},"text":%s}`, m.ID, m.Chat, quote(m.Text)))
+			succeed(w, fmt.Sprintf(`{"message_id":%d,"date":1,"chat":{"id":%d,"type":"supergroup"},"text":%s}`,
+				m.ID, m.Chat, quote(m.Text)))
 			return
 		}
 	}

@@ -78,7 +78,8 @@ type queued struct {
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
 	s := &Server{
-		t: t, quit: make(chan struct{}), changed: make(chan struct{}), calls: map[string][]int{}, nextID: 700, scripts: map[string][]Reply{},
+		t: t, quit: make(chan struct{}), changed: make(chan struct{}),
+		calls: map[string][]int{}, nextID: 700, scripts: map[string][]Reply{},
 	}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(func() {
