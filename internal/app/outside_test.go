@@ -384,7 +384,3 @@ func TestAChangedAuditorWaitsForTheNextStart(t *testing.T) {
 		t.Error("the new endpoint was not asked after the restart")
 	}
 }
-
-// byLevels begins the policy of a test that is about levels, or whose calls are to be asked
-// about whatever they say. All others run under the shipped preset.
-const byLevels = "preset: classic\n"

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/audit"
-	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/policy"
 )
 
 // BEY-12

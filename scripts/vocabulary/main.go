@@ -93,7 +93,7 @@ func run(from string, c choice) error {
 	table.turn(0, c.dims)
 	data := table.pack()
 	fmt.Printf("%d words, %d numbers each, %d bytes\n", len(table.words), c.dims, len(data))
-	return os.WriteFile(filepath.Join(folder, "near.bin"), data, 0o644)
+	return os.WriteFile(filepath.Join(folder, "near.bin"), data, 0o600)
 }
 
 func (p pack) path(dir string) string { return filepath.Join(dir, p.name, p.file) }
@@ -123,7 +123,7 @@ func (p pack) fetch(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Mkdir(filepath.Join(dir, p.name), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, p.name), 0o750); err != nil {
 		return err
 	}
 	tar := exec.Command("tar", "-xzf", strings.TrimSpace(string(file)), "--strip-components=1", "-C", p.name)

@@ -121,13 +121,12 @@ func (t *text) insert(path []string, n *settings.Node, name string, v strictjson
 	if bytes.Contains(t.Src, []byte("\r\n")) {
 		newline = "\r\n"
 	}
-	here, inner, inline := t.indent(n.Start), "", false
+	here, inline := t.indent(n.Start), false
+	inner := here + t.unit()
 	if c.count() > 0 {
 		first := *c.before(0)
 		inline = !bytes.ContainsAny(first, "\n")
 		inner = t.indent(n.Start + 1 + len(first))
-	} else {
-		inner = here + t.unit()
 	}
 	body, err := t.body(name, v, layout{inline: inline, indent: inner, newline: newline})
 	if err != nil {

@@ -100,7 +100,7 @@ func (w *world) now() time.Time { return time.Unix(0, w.nanos.Load()) }
 // at a restart.
 func (w *world) start(change func(*asking.Options)) {
 	w.Helper()
-		m, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: w.store, Now: w.now, Rand: rand.NewChaCha8([32]byte{byte(w.nanos.Load())})})
+	m, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: w.store, Now: w.now, Rand: rand.NewChaCha8([32]byte{byte(w.nanos.Load())})})
 	if err != nil {
 		w.Fatalf("monitor: %v", err)
 	}

@@ -37,11 +37,11 @@ func (s *Scenario) Presets() []string {
 }
 
 // Expected are a step's expectations under a preset: its own line, or what it expects of all.
-func (st *Step) Expected(preset string) Answers {
-	if own, ok := st.Under[preset]; ok {
+func (s *Step) Expected(preset string) Answers {
+	if own, ok := s.Under[preset]; ok {
 		return own
 	}
-	return Answers{Expect: st.Expect, line: st.expectLine}
+	return Answers{Expect: s.Expect, line: s.expectLine}
 }
 
 // names reports which preset a policy of the archive names; "" for none.

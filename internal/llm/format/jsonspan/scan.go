@@ -102,7 +102,7 @@ func (d *Doc) Value() error {
 
 func (d *Doc) value(key Span) (int, error) {
 	at, c := len(d.nodes), d.Peek()
-	n := node{kind: c, key: int32(key.Start), keyEnd: int32(key.End), start: int32(d.pos)} //nolint:gosec // Value has looked at the size
+	n := node{kind: c, key: int32(key.Start), keyEnd: int32(key.End), start: int32(d.pos)}
 	d.nodes = append(d.nodes, n)
 	var err error
 	switch c {
@@ -120,7 +120,7 @@ func (d *Doc) value(key Span) (int, error) {
 		d.nodes[at].kind = '0'
 		err = d.number()
 	}
-	d.nodes[at].end, d.nodes[at].next = int32(d.pos), int32(len(d.nodes)) //nolint:gosec // likewise
+	d.nodes[at].end, d.nodes[at].next = int32(d.pos), int32(len(d.nodes))
 	return at, err
 }
 
