@@ -63,10 +63,14 @@ func (e *env) explainTools(list []*meaning.Meaning) error {
 	var rows [][]cell
 	for _, m := range list {
 		rows = append(rows, []cell{
-			{"title", report.Line(m.Tool)}, {"", m.Act.String()}, {gravities[m.Gravity], m.Gravity.String()}, {"", factsOf(m)}, {"dim", report.Line(m.Why)},
+			{"title", report.Line(m.Tool)}, {"", m.Act.String()}, {gravities[m.Gravity], m.Gravity.String()},
+			{"", factsOf(m)}, {"dim", report.Line(m.Why)},
 		})
 		for _, p := range m.Params {
-			rows = append(rows, []cell{{"", "  " + report.Line(p.Path)}, {"", p.Role.String()}, {"", p.Kind.String()}, {"", ""}, {"dim", report.Line(p.Why)}})
+			rows = append(rows, []cell{
+				{"", "  " + report.Line(p.Path)}, {"", p.Role.String()}, {"", p.Kind.String()},
+				{"", ""}, {"dim", report.Line(p.Why)},
+			})
 		}
 	}
 	return e.ui.table(e.out, []string{"TOOL, parameter", "ACT, role", "GRAVITY, kind", "IS", "WHY"}, rows)

@@ -85,7 +85,8 @@ func (e *env) listApprovals(ctx context.Context) error {
 			continue
 		}
 		open++
-		e.printf("%s  %s in %s (step %d, %s)\n", e.ui.word("title", q.ID), e.ui.word("confirm", q.Tool), q.Session, q.Step, e.ui.as(q.Level))
+		e.printf("%s  %s in %s (step %d, %s)\n",
+			e.ui.word("title", q.ID), e.ui.word("confirm", q.Tool), q.Session, q.Step, e.ui.as(q.Level))
 		e.printf("    %s\n", q.Args)
 		e.printf("    %s: %s\n", q.Rule, q.Reason)
 		e.printf("    expires in %s   tidemark approvals approve %s\n", time.Until(q.Expires).Round(time.Second), q.ID)
@@ -130,7 +131,8 @@ func (e *env) answerOffline(ctx context.Context, id string, approve bool, minute
 		if q.ID == id {
 			return e.withWritableLog(ctx, func(log *app.Log) error {
 				out, err := log.Monitor.Answer(ctx, tidemark.Vote{
-					Session: q.Session, IDs: []string{id}, Approve: approve, For: time.Duration(minutes) * time.Minute, By: whoami(), Via: "cli",
+					Session: q.Session, IDs: []string{id}, Approve: approve,
+					For: time.Duration(minutes) * time.Minute, By: whoami(), Via: "cli",
 				})
 				if err != nil {
 					return err

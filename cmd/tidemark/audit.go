@@ -71,7 +71,8 @@ func (e *env) printRecords(rows []store.Entry) error {
 		return e.printJSON(map[string]any{"records": out})
 	}
 	for _, r := range out {
-		e.printf("%6d %s %s#%d %s %s\n", r.ID, e.ui.word("dim", r.Time.Local().Format(time.DateTime)), r.Session, r.Seq, e.ui.word("title", r.Kind), r.Body)
+		e.printf("%6d %s %s#%d %s %s\n",
+			r.ID, e.ui.word("dim", r.Time.Local().Format(time.DateTime)), r.Session, r.Seq, e.ui.word("title", r.Kind), r.Body)
 	}
 	return nil
 }
@@ -89,7 +90,9 @@ func (e *env) verify(cmd *cobra.Command, log *app.Log, head string) error {
 			return fmt.Errorf("verify head: %w", err)
 		}
 		if !ok {
-			report.Breaks = append(report.Breaks, store.Break{Problem: "the noted head " + head + " is not in the ledger: records up to it were removed or rewritten"})
+			report.Breaks = append(report.Breaks, store.Break{
+				Problem: "the noted head " + head + " is not in the ledger: records up to it were removed or rewritten",
+			})
 		}
 	}
 	if e.json {
@@ -101,7 +104,8 @@ func (e *env) verify(cmd *cobra.Command, log *app.Log, head string) error {
 			e.printf("%s %s\n", e.ui.word("bad", "broken"), b)
 		}
 		if report.OK() {
-			e.printf("%s %d records in %d sessions, unbroken\nhead %d:%s\n", e.ui.word("good", "ok"), report.Records, report.Sessions, report.Head.Batch, report.Head.Hash)
+			e.printf("%s %d records in %d sessions, unbroken\nhead %d:%s\n",
+				e.ui.word("good", "ok"), report.Records, report.Sessions, report.Head.Batch, report.Head.Hash)
 		}
 	}
 	if !report.OK() {

@@ -65,7 +65,8 @@ func (e *env) check() error {
 		if name == "" {
 			name = "shipped defaults"
 		}
-		e.printf("%s %s: policy version %s, %d warning(s)\n", e.ui.word("good", "ok"), name, cfg.Policy.Version(), len(faults.Only(configfile.Warning)))
+		e.printf("%s %s: policy version %s, %d warning(s)\n",
+			e.ui.word("good", "ok"), name, cfg.Policy.Version(), len(faults.Only(configfile.Warning)))
 	}
 	return nil
 }

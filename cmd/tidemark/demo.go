@@ -72,7 +72,8 @@ func (e *env) demo(ctx context.Context, listen string, once bool) (err error) {
 	}
 	if !e.json {
 		e.printf("The server stays up at %s (admin token %s). Ctrl-C ends it and removes its log.\n", base, a.Tokens.Admin)
-		e.printf("Try: curl -H 'Authorization: Bearer %s' '%s/v1/sessions/demo-1/turns/latest/graph?format=svg' > turn.svg\n", a.Tokens.Admin, base)
+		e.printf("Try: curl -H 'Authorization: Bearer %s' '%s/v1/sessions/demo-1/turns/latest/graph?format=svg' > turn.svg\n",
+			a.Tokens.Admin, base)
 	}
 	<-ctx.Done()
 	return nil
@@ -225,7 +226,10 @@ func (d *demo) show(s story, st step, a answered) {
 		}
 		d.say("\n")
 	}
-	d.out = append(d.out, played{Session: d.session, Story: s.title, Tool: st.tool, Verdict: t.Verdict, Kind: t.Kind, Rule: t.Rule, Taint: t.Taint})
+	d.out = append(d.out, played{
+		Session: d.session, Story: s.title, Tool: st.tool,
+		Verdict: t.Verdict, Kind: t.Kind, Rule: t.Rule, Taint: t.Taint,
+	})
 }
 
 func (d *demo) finish(ctx context.Context) error {
@@ -238,7 +242,9 @@ func (d *demo) hook(ctx context.Context, name string, event map[string]any) (ans
 	var a answered
 	err := d.client.call(ctx, http.MethodPost, "/v1/hooks/"+url.PathEscape(name), map[string]any{
 		"event": event,
-		"ctx":   map[string]any{"sessionKey": d.session, "agentId": "demo", "messageProvider": "demo", "senderId": "owner", "senderIsOwner": true},
+		"ctx": map[string]any{
+			"sessionKey": d.session, "agentId": "demo", "messageProvider": "demo", "senderId": "owner", "senderIsOwner": true,
+		},
 	}, &a)
 	return a, err
 }

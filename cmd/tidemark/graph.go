@@ -34,7 +34,8 @@ func (e *env) graphCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text, json, prov, dot or svg")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json", "prov", "dot", "svg"}, cobra.ShellCompDirectiveNoFileComp))
+	formats := []string{"text", "json", "prov", "dot", "svg"}
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

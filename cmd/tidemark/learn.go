@@ -149,7 +149,11 @@ func (e *env) showLesson(f *learnFlags, l *app.Lesson) error {
 		if !a.Enough {
 			enough = cell{"warn", fmt.Sprintf("no: %d clean sessions on %d days are needed", f.opts.MinSessions, f.opts.MinDays)}
 		}
-		rows = append(rows, []cell{{"", agentName(a.Agent)}, {"", strconv.Itoa(a.Sessions)}, {"", strconv.Itoa(a.Clean)}, {"", strconv.Itoa(a.Days)}, {"", strconv.Itoa(a.Calls)}, enough})
+		row := []cell{{"", agentName(a.Agent)}}
+		for _, n := range []int{a.Sessions, a.Clean, a.Days, a.Calls} {
+			row = append(row, cell{"", strconv.Itoa(n)})
+		}
+		rows = append(rows, append(row, enough))
 	}
 	if err := e.ui.table(e.out, []string{"AGENT", "SESSIONS", "CLEAN", "DAYS", "CALLS", "ENOUGH"}, rows); err != nil {
 		return err
@@ -164,8 +168,10 @@ func (e *env) showLesson(f *learnFlags, l *app.Lesson) error {
 			meaning = "deny"
 		}
 		b := c.Backtest
-		e.printf("\n%s  %s\n    %s\n", e.ui.word("title", c.Name), e.ui.word(meaning, report.Line(c.Text)), e.ui.word("dim", report.Line(c.Evidence)))
-		e.printf("    would have stopped %s of %d in clean sessions, %s of %d in all\n", e.stops(b.Clean), b.CleanOf, e.stops(b.All), b.AllOf)
+		e.printf("\n%s  %s\n    %s\n",
+			e.ui.word("title", c.Name), e.ui.word(meaning, report.Line(c.Text)), e.ui.word("dim", report.Line(c.Evidence)))
+		e.printf("    would have stopped %s of %d in clean sessions, %s of %d in all\n",
+			e.stops(b.Clean), b.CleanOf, e.stops(b.All), b.AllOf)
 	}
 	e.printf("\ntidemark learn --yaml prints them for the policy file, --apply adds those that would have stopped nothing\n")
 	return nil

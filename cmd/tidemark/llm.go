@@ -34,7 +34,8 @@ the usual environment variables set and ends with its exit code.
 			return e.llm(cmd.Context(), listen, overrides, args)
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on where no server runs yet (default 127.0.0.1:8417; port 0 picks a free one)")
+	cmd.Flags().StringVar(&listen, "listen", "",
+		"address to listen on where no server runs yet (default 127.0.0.1:8417; port 0 picks a free one)")
 	cmd.Flags().StringArrayVar(&upstreams, "upstream", nil, "ask the models of an upstream somewhere else: NAME=URL")
 	return cmd
 }
@@ -78,7 +79,8 @@ func (e *env) llmServer(ctx context.Context, listen string, upstreams map[string
 	}
 	if running != nil {
 		if listen != "" || len(upstreams) > 0 {
-			return "", nil, errors.New("a server runs already: --listen and --upstream are for a new one; name upstreams in its policy file")
+			return "", nil, errors.New("a server runs already: --listen and --upstream are for a new one; " +
+				"name upstreams in its policy file")
 		}
 		return running.base, nil, nil
 	}

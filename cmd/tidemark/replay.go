@@ -103,7 +103,10 @@ func (e *env) replay(ctx context.Context, f *replayFlags, files []string) error 
 	if err != nil {
 		return err
 	}
-	r := &replaying{env: e, flags: f, targets: targets, bar: newProgress(e.errOut, "replaying"), total: in.bytes, out: bufio.NewWriter(e.out)}
+	r := &replaying{
+		env: e, flags: f, targets: targets, total: in.bytes,
+		bar: newProgress(e.errOut, "replaying"), out: bufio.NewWriter(e.out),
+	}
 	if err := r.openPage(); err != nil {
 		return errors.Join(err, in.close())
 	}
@@ -232,7 +235,8 @@ func (r *replaying) changes(o *replay.Outcome) error {
 			continue
 		}
 		fmt.Fprintf(r.out, "%s step %d  %s  %s -> %s  (%s -> %s)\n", report.Line(c.ID), c.Step, report.Line(c.Tool),
-			r.ui.word(colourOf(c.Was.Decision), c.Was.Decision), r.ui.word(colourOf(c.Now.Decision), c.Now.Decision), report.Line(c.Was.Rule), report.Line(c.Now.Rule))
+			r.ui.word(colourOf(c.Was.Decision), c.Was.Decision), r.ui.word(colourOf(c.Now.Decision), c.Now.Decision),
+			report.Line(c.Was.Rule), report.Line(c.Now.Rule))
 	}
 	return nil
 }

@@ -61,7 +61,8 @@ func (r *replaying) summary() {
 	var table [][]cell
 	for _, row := range rows {
 		table = append(table, []cell{
-			{"", report.Line(row.Rule)}, {"", report.Line(row.Tool)}, number("confirm", row.Asks), number("deny", row.Denials), number("", row.Runs),
+			{"", report.Line(row.Rule)}, {"", report.Line(row.Tool)},
+			number("confirm", row.Asks), number("deny", row.Denials), number("", row.Runs),
 			{"confirm", strings.Repeat("█", max(1, (row.Asks+row.Denials)*20/most))},
 		})
 	}

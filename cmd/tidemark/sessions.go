@@ -73,7 +73,8 @@ func (e *env) showSession(v tidemark.View) error {
 	if e.json {
 		return e.printJSON(v)
 	}
-	e.printf("%s  taint %s, %d turns, %d calls judged, %d refused or held\n", e.ui.word("title", v.Session), e.ui.as(v.Taint.Level.String()), v.Turns, v.Steps, v.Denied)
+	e.printf("%s  taint %s, %d turns, %d calls judged, %d refused or held\n",
+		e.ui.word("title", v.Session), e.ui.as(v.Taint.Level.String()), v.Turns, v.Steps, v.Denied)
 	if ev := tidemark.Evidence(v.Taint); ev != "" {
 		e.printf("  because of %s\n", ev)
 	}

@@ -32,7 +32,8 @@ type argument struct {
 // acting are arguments that say what a call acts on. The first that is there stands for
 // the call in the list, and none of them is let vary unless a person says so.
 var acting = []string{
-	"command", "cmd", "url", "to", "recipient", "recipients", "path", "file_path", "file", "host", "target", "channel", "query", "code", "name", "id",
+	"command", "cmd", "url", "to", "recipient", "recipients", "path", "file_path", "file",
+	"host", "target", "channel", "query", "code", "name", "id",
 }
 
 var (

@@ -30,7 +30,7 @@ func (l *lines) tell(msg any) error {
 	case askMsg:
 		return l.print(msg.ask)
 	case lostMsg:
-		fmt.Fprintf(l.errOut, "tidemark: connection lost: %s; trying again in %s\n", line(msg.err.Error()), remaining(max(msg.wait.Round(second), second)))
+		fmt.Fprintf(l.errOut, "tidemark: connection lost: %s; trying again in %s\n", line(msg.err.Error()), msg.pause())
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case askMsg:
 		m.change(msg.ask)
 	case lostMsg:
-		m.lost = fmt.Sprintf("connection lost (%s); trying again in %s", line(msg.err.Error()), remaining(max(msg.wait.Round(second), second)))
+		m.lost = fmt.Sprintf("connection lost (%s); trying again in %s", line(msg.err.Error()), msg.pause())
 	case votedMsg:
 		m.voted(msg)
 	}

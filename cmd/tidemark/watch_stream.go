@@ -27,6 +27,9 @@ type (
 	}
 )
 
+// pause is the wait in words, never less than a second.
+func (m lostMsg) pause() string { return remaining(max(m.wait.Round(second), second)) }
+
 // longestEvent bounds what is kept of an event that does not end.
 const longestEvent = 16 << 20
 

@@ -147,7 +147,8 @@ func (m *screen) row(a ask, selected bool, width int) string {
 	if arg, ok := mainArgument(args); ok {
 		text = line(arg.text)
 	}
-	return marker + m.ui.word(kindColour(a.Kind), fill(line(a.Tool), tool)) + " " + fill(text, room) + session + " " + m.ui.word("dim", left)
+	name := m.ui.word(kindColour(a.Kind), fill(line(a.Tool), tool))
+	return marker + name + " " + fill(text, room) + session + " " + m.ui.word("dim", left)
 }
 
 // timeLeft is a bar that shrinks, and the time in words.
@@ -176,5 +177,7 @@ func (m *screen) helpView() []string {
 	for _, b := range m.keys.full() {
 		out = append(out, fmt.Sprintf("  %-8s%s", b.Help().Key, b.Help().Desc))
 	}
-	return append(out, "", "  A key answers the question that is drawn. One that has", "  just come under the cursor must be looked at first.")
+	return append(out, "",
+		"  A key answers the question that is drawn. One that has",
+		"  just come under the cursor must be looked at first.")
 }

@@ -22,11 +22,14 @@ func (e *env) writesCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return e.listWrites(cmd.Context()) },
 	}
-	for _, action := range []string{"release", "discard"} {
+	for _, a := range []struct{ name, short string }{
+		{"release", "Print the write and let the agent repeat it once"},
+		{"discard", "Give the write up"},
+	} {
 		cmd.AddCommand(&cobra.Command{
-			Use: action + " ID", Short: map[string]string{"release": "Print the write and let the agent repeat it once", "discard": "Give the write up"}[action],
+			Use: a.name + " ID", Short: a.short,
 			Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return e.review(cmd.Context(), args[0], action) },
+			RunE: func(cmd *cobra.Command, args []string) error { return e.review(cmd.Context(), args[0], a.name) },
 		})
 	}
 	return cmd
@@ -78,7 +81,14 @@ func (e *env) listWrites(ctx context.Context) error {
 	}
 	rows := make([][]cell, len(all))
 	for i, w := range all {
-		rows[i] = []cell{{"", w.ID}, {map[string]string{"held": "warn"}[w.Status], w.Status}, {"", w.Tool}, {"", w.Path}, {"dim", w.Session}, {"dim", w.Time.Local().Format(time.DateTime)}}
+		status := cell{"", w.Status}
+		if w.Status == "held" {
+			status = cell{"warn", w.Status}
+		}
+		rows[i] = []cell{
+			{"", w.ID}, status, {"", w.Tool}, {"", w.Path},
+			{"dim", w.Session}, {"dim", w.Time.Local().Format(time.DateTime)},
+		}
 	}
 	return e.ui.table(e.out, []string{"WRITE", "STATUS", "TOOL", "PATH", "SESSION", "TIME"}, rows)
 }
