@@ -45,7 +45,7 @@ func TestANoToTheQuestionACallWaitedForStandsInAnotherTurn(t *testing.T) {
 
 // BEY-10
 func TestACallWhoseQuestionWasDeniedIsNotLetThroughByWhatCameSince(t *testing.T) {
-	w := newWorld(t, "")
+	w := newWorld(t, byLevels)
 	w.ownerSays("s", "go")
 	w.taints("s")
 	exec := call("exec", `{"command":"make deploy"}`)

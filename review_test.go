@@ -214,6 +214,7 @@ func TestTheFooterNamesWhatTheAnswerStandsOn(t *testing.T) {
 		t.Errorf("got %v and %q, want the memory named", e.Footer, hook.Footer(e.Taint))
 	}
 	silent := newWorld(t, "")
+	silent.ownerSays("s", "go")
 	silent.taints("s")
 	if e := silent.end(main("s")); e.Footer {
 		t.Error("a footer is wanted where the policy asks for none")
@@ -234,6 +235,7 @@ func TestTheNoticeQuotesNothing(t *testing.T) {
 		t.Errorf("got %v and %q; untrusted words must not come to stand in the system prompt", l.Notice, notice)
 	}
 	silent := newWorld(t, "")
+	silent.ownerSays("s", "go")
 	silent.taints("s")
 	if l := silent.tools(main("s")); l.Notice {
 		t.Error("a notice is wanted where the policy asks for none")

@@ -93,7 +93,8 @@ func (d *decoder) auditorKey(n, keyEnv *configfile.Node, a *Auditor) endpoint.Se
 	}
 	v, set := d.env(name)
 	if (!set || v == "") && (keyEnv != nil || a.BaseURL == "") && a.Replay == "" {
-		d.Hintf(at, "set it before starting, or name another with apiKeyEnv", "environment variable %s, the auditor's key, is not set", name)
+		d.Hintf(at, "set it before starting, or name another with apiKeyEnv",
+			"environment variable %s, the auditor's key, is not set", name)
 	}
 	return endpoint.Secret(v)
 }

@@ -81,7 +81,8 @@ func (d *decoder) entry(root *configfile.Node) (string, *configfile.Node) {
 	}
 	switch len(found) {
 	case 0:
-		d.Hintf(at.Pos, "add plugins.entries.tidemark, as tidemark install openclaw does", "plugins.entries has neither tidemark nor provenance")
+		d.Hintf(at.Pos, "add plugins.entries.tidemark, as tidemark install openclaw does",
+			"plugins.entries has neither tidemark nor provenance")
 		return "", at
 	case 1:
 		return found[0].Name, d.pluginConfig(found[0].Value)
@@ -107,7 +108,8 @@ func (d *decoder) pluginConfig(n *configfile.Node) *configfile.Node {
 func (d *decoder) whole(n *configfile.Node) {
 	for _, k := range d.Entries(n) {
 		if k.Name == "$include" {
-			d.Hintf(k.Pos, "write the plugin's entry into this file", "$include is not followed here: the policy could stand in the other file")
+			d.Hintf(k.Pos, "write the plugin's entry into this file",
+				"$include is not followed here: the policy could stand in the other file")
 		}
 	}
 }

@@ -16,7 +16,8 @@ import (
 
 var clineEvents = map[string]Kind{
 	"tool_call": Call, "PreToolUse": Call, "tool_result": Result, "PostToolUse": Result,
-	"UserPromptSubmit": Prompt, "prompt_submit": Prompt, "TaskStart": Start, "TaskResume": Start, "agent_start": Start, "agent_resume": Start,
+	"UserPromptSubmit": Prompt, "prompt_submit": Prompt, "TaskStart": Start, "TaskResume": Start, "agent_start": Start,
+	"agent_resume": Start,
 	"TaskComplete": End, "TaskCancel": End, "agent_end": End, "agent_abort": End, "TaskError": End, "agent_error": End,
 	"SessionShutdown": End, "session_shutdown": End, "PreCompact": Ignored, "Notification": Ignored,
 }
@@ -100,7 +101,8 @@ func clineRead(in Input, names *Tools) (*Event, error) {
 	}
 	name := p.Call.Name
 	if err := firstOf(
-		same("call", &e.CallID, p.Done.ID), same("tool", &name, p.Done.Name), same("tool", &name, p.Pre.Tool), same("tool", &name, p.Post.Tool),
+		same("call", &e.CallID, p.Done.ID), same("tool", &name, p.Done.Name), same("tool", &name, p.Pre.Tool), same("tool",
+			&name, p.Post.Tool),
 	); err != nil {
 		return nil, err
 	}

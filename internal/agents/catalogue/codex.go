@@ -24,7 +24,8 @@ var codexTools = map[string]string{
 	"update_plan": own, "request_user_input": own, "create_goal": own, "update_goal": own, "get_goal": own,
 	// The tools of its sub-agents carry their group's name before their own. Closing and
 	// resuming one gives back its last words.
-	"multi_agent_v1spawn_agent": "sessions_spawn", "multi_agent_v1send_input": "sessions_send", "multi_agent_v1wait_agent": "sessions_history",
+	"multi_agent_v1spawn_agent": "sessions_spawn", "multi_agent_v1send_input": "sessions_send",
+	"multi_agent_v1wait_agent":  "sessions_history",
 	"multi_agent_v1close_agent": "sessions_history", "multi_agent_v1resume_agent": "sessions_history",
 }
 

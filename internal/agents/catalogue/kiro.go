@@ -11,7 +11,8 @@ var kiroEvents = map[string]Kind{
 }
 
 var kiroTools = map[string]string{
-	"execute_bash": "exec", "execute_cmd": "exec", "shell": "exec", "fs_read": "read", "read": "read", "fs_write": "write", "write": "write",
+	"execute_bash": "exec", "execute_cmd": "exec", "shell": "exec", "fs_read": "read", "read": "read", "fs_write": "write",
+	"write":     "write",
 	"web_fetch": "web_fetch", "web_search": "web_search", "use_subagent": "sessions_spawn", "delegate": "sessions_spawn",
 	"todo_list": own, "thinking": own,
 }

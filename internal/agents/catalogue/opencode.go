@@ -191,7 +191,8 @@ func opencodeSetup() *Setup {
 func opencodeTrial(s Stage) Launch {
 	provider := map[string]any{
 		"npm": "@ai-sdk/openai-compatible", "name": "canary",
-		"options": map[string]any{"baseURL": s.Model + "/v1", "apiKey": "no-key"}, "models": map[string]any{"m": map[string]any{"name": "m"}},
+		"options": map[string]any{"baseURL": s.Model + "/v1", "apiKey": "no-key"},
+		"models":  map[string]any{"m": map[string]any{"name": "m"}},
 	}
 	return Launch{
 		Files: []Aside{{

@@ -65,7 +65,8 @@ func (p *payload) event(kinds map[string]Kind) (*Event, error) {
 	return &Event{
 		Kind: kind, Name: p.Event, Session: p.Session, Turn: cmp.Or(p.Prompt, p.Turn), Branch: p.Agent, Cwd: p.Cwd,
 		Speaker: Owner, Words: p.Words, Path: p.File,
-		Resumed: kind == Start && p.Source != "" && p.Source != "startup" && p.Source != "new" && p.Source != "clear" && p.Source != "compact",
+		Resumed: kind == Start && p.Source != "" && p.Source != "startup" && p.Source != "new" &&
+			p.Source != "clear" && p.Source != "compact",
 	}, nil
 }
 

@@ -52,7 +52,8 @@ func codexOverlaid(w World, a *agent, profiles []string) []string {
 		for _, name := range slices.Sorted(maps.Keys(ours)) {
 			theirs, err := c.table("hooks", "state", name)
 			if err != nil || changes(theirs, ours[name]) {
-				out = append(out, fmt.Sprintf("%s: hooks.state.%q is not as Tidemark wrote it, which turns the hook off in this profile", path, name))
+				out = append(out,
+					fmt.Sprintf("%s: hooks.state.%q is not as Tidemark wrote it, which turns the hook off in this profile", path, name))
 			}
 		}
 	}

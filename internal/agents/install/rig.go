@@ -60,7 +60,8 @@ func TryAgent(ctx context.Context, w World, agent string) (Trial, error) {
 		return Trial{}, fmt.Errorf("try agent: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }() // it is in the system's temporary folder
-	r := &rig{w: w.since(m), record: m, agent: a, program: program, home: filepath.Join(folder, "home"), work: filepath.Join(folder, "work")}
+	r := &rig{w: w.since(m), record: m, agent: a, program: program, home: filepath.Join(folder, "home"),
+		work: filepath.Join(folder, "work")}
 	r.marker = filepath.Join(r.work, "ran")
 	if err := errors.Join(os.Mkdir(r.home, 0o700), os.Mkdir(r.work, 0o700)); err != nil {
 		return Trial{}, fmt.Errorf("try agent: %w", err)

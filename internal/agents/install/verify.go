@@ -48,7 +48,8 @@ func program(m *settings.Record) []string {
 		return []string{fmt.Sprintf("the hook program %s cannot be started any more", m.Hook)}
 	}
 	if hash, err := hashProgram(m.Hook); err != nil || hash != m.HookHash {
-		return []string{fmt.Sprintf("the hook program %s was replaced since it was installed; if that was an update, install again", m.Hook)}
+		return []string{fmt.Sprintf(
+			"the hook program %s was replaced since it was installed; if that was an update, install again", m.Hook)}
 	}
 	return nil
 }
@@ -119,7 +120,8 @@ func (a *agent) trusted(w World, m *settings.Record) []string {
 			continue // said by Compare
 		}
 		if !holdsBlock(src, want) {
-			return []string{fmt.Sprintf("%s: the hooks are not at the place that is trusted, so %s skips them; install again", f.Path, a.Title)}
+			return []string{fmt.Sprintf(
+				"%s: the hooks are not at the place that is trusted, so %s skips them; install again", f.Path, a.Title)}
 		}
 	}
 	return nil

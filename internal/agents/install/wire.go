@@ -18,7 +18,8 @@ const (
 func (m *model) anthropic(w http.ResponseWriter, q *question) {
 	block, stop := object{"type": "text", "text": "done"}, "end_turn"
 	if name := q.shell("Bash"); m.due(name, whole(q.Messages), `"tool_result"`) {
-		block = object{"type": "tool_use", "id": "toolu_canary_1", "name": name, "input": object{"command": m.command, "description": describe}}
+		input := object{"command": m.command, "description": describe}
+		block = object{"type": "tool_use", "id": "toolu_canary_1", "name": name, "input": input}
 		stop = "tool_use"
 	}
 	message := object{

@@ -97,7 +97,8 @@ func (r *tomlReader) line() {
 // over goes past the end of a line that holds nothing more than a comment.
 func (r *tomlReader) over() bool {
 	r.blanks()
-	ok := r.at == len(r.text) || strings.HasPrefix(r.rest(), "#") || strings.HasPrefix(r.rest(), "\n") || strings.HasPrefix(r.rest(), "\r\n")
+	ok := r.at == len(r.text) || strings.HasPrefix(r.rest(), "#") ||
+		strings.HasPrefix(r.rest(), "\n") || strings.HasPrefix(r.rest(), "\r\n")
 	if ok {
 		r.line()
 	}

@@ -197,7 +197,8 @@ func (a adapter) returned(ctx context.Context, s *server, e *catalogue.Event, c 
 	if spawns(e.Tool) && !a.Limits.Apart { // it may hold what any branch of the session has read; of sessions the server knows that
 		c.InputProvenance = &hook.InputProvenance{Kind: "inter_session", SourceSessionKey: c.SessionKey}
 	}
-	_, err := s.tell(ctx, &hook.AfterToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID, Result: e.Result, Error: e.Error}, c)
+	done := &hook.AfterToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID, Result: e.Result, Error: e.Error}
+	_, err := s.tell(ctx, done, c)
 	if isSealed(err) { // the server has recorded its taint all the same
 		return nil
 	}
@@ -210,7 +211,8 @@ func (a adapter) joined(ctx context.Context, s *server, e *catalogue.Event, c ho
 	if e.Branch == "" && !a.Limits.Apart {
 		return nil
 	}
-	back := &catalogue.Event{Kind: catalogue.Return, Name: e.Name, Session: e.Session, Tool: "sessions_spawn", CallID: "sub-agent " + e.Branch}
+	back := &catalogue.Event{Kind: catalogue.Return, Name: e.Name, Session: e.Session,
+		Tool: "sessions_spawn", CallID: "sub-agent " + e.Branch}
 	up := c
 	up.Branch = ""
 	return a.returned(ctx, s, back, up)

@@ -249,7 +249,8 @@ func (e *editor) newPrompt(list []strictjson.Value, edit Edit) []strictjson.Valu
 }
 
 func chatFailure(out, text []byte, _ bool) []byte {
-	return fmt.Appendf(out, "data: {\"error\":{\"message\":%s,\"type\":\"server_error\",\"param\":null,\"code\":\"server_error\"}}\n\n", text)
+	return fmt.Appendf(out,
+		"data: {\"error\":{\"message\":%s,\"type\":\"server_error\",\"param\":null,\"code\":\"server_error\"}}\n\n", text)
 }
 
 func chatWhole(s *Speech) []byte {

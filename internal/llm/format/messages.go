@@ -166,7 +166,8 @@ func messagesEvents(s *Speech) []byte {
 		{"type": "content_block_start", "index": 0, "content_block": jsonObject{"type": "text", "text": ""}},
 		{"type": "content_block_delta", "index": 0, "delta": jsonObject{"type": "text_delta", "text": s.Text}},
 		{"type": "content_block_stop", "index": 0},
-		{"type": "message_delta", "delta": jsonObject{"stop_reason": "end_turn", "stop_sequence": nil}, "usage": jsonObject{"output_tokens": 0}},
+		{"type": "message_delta", "delta": jsonObject{"stop_reason": "end_turn", "stop_sequence": nil},
+			"usage": jsonObject{"output_tokens": 0}},
 		{"type": "message_stop"},
 	})
 }

@@ -31,6 +31,7 @@ func (canary) RoundTrip(r *http.Request) (*http.Response, error) {
 		`"function":{"name":"exec","arguments":"{\"command\":\"echo %s\"}"}}]},"finish_reason":"tool_calls"}]}`, tool.Canary)
 	return &http.Response{
 		StatusCode: http.StatusOK, Status: "200 OK", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
-		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)),
+		ContentLength: int64(len(body)),
 	}, nil
 }

@@ -96,7 +96,8 @@ func (x *exchange) emit(ctx context.Context, res *result) (*string, *problem) {
 	changed := content
 	footer := ""
 	if x.p.o.Bus.Handles(hook.NameBeforeResponseEmit) {
-		r := x.p.o.Bus.BeforeResponseEmit(ctx, &hook.BeforeResponseEmit{Content: content, Channel: "llm", SessionKey: x.ref.Session}, x.hooks)
+		r := x.p.o.Bus.BeforeResponseEmit(ctx, &hook.BeforeResponseEmit{Content: content, Channel: "llm",
+			SessionKey: x.ref.Session}, x.hooks)
 		if r.Content != nil {
 			changed = *r.Content
 		}

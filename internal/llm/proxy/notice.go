@@ -30,7 +30,8 @@ func (x *exchange) notify(ctx context.Context, notices []string) {
 		}
 		text = oneLine(text)
 		x.w.Header().Add(name, text)
-		x.p.o.Logger.LogAttrs(ctx, slog.LevelWarn, "notice for the user", slog.String("session", x.ref.Session), slog.String("notice", text))
+		x.p.o.Logger.LogAttrs(ctx, slog.LevelWarn, "notice for the user", slog.String("session", x.ref.Session),
+			slog.String("notice", text))
 	}
 }
 

@@ -139,7 +139,8 @@ const bodyIdle = time.Minute
 func (x *exchange) readBody() (*lease, *problem) {
 	p, w, r := x.p, x.w, x.r
 	limit := p.o.MaxContext
-	tooLarge := newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("the request is larger than %d bytes (llm.maxContextBytes)", limit))
+	tooLarge := newProblem(http.StatusRequestEntityTooLarge,
+		fmt.Sprintf("the request is larger than %d bytes (llm.maxContextBytes)", limit))
 	if r.ContentLength > limit {
 		return nil, tooLarge
 	}
