@@ -106,9 +106,12 @@ func (e *env) llmServer(ctx context.Context, listen string, upstreams map[string
 	}, nil
 }
 
+// variable is one of the environment.
+type variable struct{ name, value string }
+
 // variables point the usual clients at the proxy.
-func variables(url string) [][2]string {
-	return [][2]string{
+func variables(url string) []variable {
+	return []variable{
 		{"OPENAI_BASE_URL", url + "/openai/v1"},
 		{"OPENAI_API_BASE", url + "/openai/v1"}, // what some clients still read
 		{"ANTHROPIC_BASE_URL", url + "/anthropic"},
@@ -152,7 +155,7 @@ func (e *env) runWith(ctx context.Context, url string, command []string) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.in, e.out, e.errOut
 	cmd.Env = os.Environ()
 	for _, v := range variables(url) {
-		cmd.Env = append(cmd.Env, v[0]+"="+v[1])
+		cmd.Env = append(cmd.Env, v.name+"="+v.value)
 	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it may clean up first
 	cmd.WaitDelay = 10 * time.Second

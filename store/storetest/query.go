@@ -173,16 +173,16 @@ func turns(t *testing.T, s Store) {
 		}
 		break
 	}
-	for _, place := range [][2]string{{"s", "four"}, {"nobody", "one"}, {"no turns", "one"}} {
+	for _, place := range []struct{ session, turn string }{{"s", "four"}, {"nobody", "one"}, {"no turns", "one"}} {
 		var last error
 		var records []audit.Record
-		for rec, err := range s.LoadTurn(ctx, place[0], place[1]) {
+		for rec, err := range s.LoadTurn(ctx, place.session, place.turn) {
 			if last = err; err == nil {
 				records = append(records, rec)
 			}
 		}
 		if !errors.Is(last, tidemark.ErrNotFound) || len(records) != 0 {
-			t.Errorf("turn %q of %q: got %d records and %v, want not found", place[1], place[0], len(records), last)
+			t.Errorf("turn %q of %q: got %d records and %v, want not found", place.turn, place.session, len(records), last)
 		}
 	}
 }

@@ -183,7 +183,7 @@ func TestAnAgentCanHaveAPersonAskedToo(t *testing.T) {
 	v := start(t, verifier.Options{
 		Config: verifier.Config{Enabled: true, Webhook: hookAt(serve(t, allows)), Telegram: &verifier.Chat{}},
 		Agents: map[string]verifier.Override{"main": {Telegram: ptr(true)}},
-		Telegram: &person{ask: func(context.Context, [][2]string) (bool, string, error) {
+		Telegram: &person{ask: func(context.Context, []verifier.Field) (bool, string, error) {
 			asked++
 			return false, "", nil
 		}},

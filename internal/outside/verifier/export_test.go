@@ -9,7 +9,7 @@ func ParseAnswer(body []byte) (allow bool, reason string, err error) {
 }
 
 // Describe is a call as a person sees it.
-func Describe(c tidemark.Check) [][2]string { return describe(c) }
+func Describe(c tidemark.Check) []Field { return describe(c) }
 
 // MaxRemembered is how many allows are kept.
 const MaxRemembered = maxRemembered

@@ -59,11 +59,11 @@ func hangs(_ http.ResponseWriter, r *http.Request) {
 
 // person is an Asker.
 type person struct {
-	ask   func(ctx context.Context, fields [][2]string) (bool, string, error)
+	ask   func(ctx context.Context, fields []verifier.Field) (bool, string, error)
 	check func() error
 }
 
-func (p *person) Ask(ctx context.Context, _ string, fields [][2]string, _ time.Duration) (allow bool, by string, err error) {
+func (p *person) Ask(ctx context.Context, _ string, fields []verifier.Field, _ time.Duration) (allow bool, by string, err error) {
 	return p.ask(ctx, fields)
 }
 
@@ -71,14 +71,14 @@ func (p *person) Check(context.Context) error { return p.check() }
 
 func answers(allow bool, err error) *person {
 	return &person{
-		ask:   func(context.Context, [][2]string) (bool, string, error) { return allow, "@owner", err },
+		ask:   func(context.Context, []verifier.Field) (bool, string, error) { return allow, "@owner", err },
 		check: func() error { return err },
 	}
 }
 
 // waits never answers; withdrawn gets the reason why it was given up.
 func waits(withdrawn chan<- error) *person {
-	return &person{ask: func(ctx context.Context, _ [][2]string) (bool, string, error) {
+	return &person{ask: func(ctx context.Context, _ []verifier.Field) (bool, string, error) {
 		<-ctx.Done()
 		withdrawn <- ctx.Err()
 		return true, "@late", nil // whoever says so now is not heard

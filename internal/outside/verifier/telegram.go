@@ -12,6 +12,10 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
+// Field is one named value of a question. It is an alias: who shows it imports nothing of
+// this package.
+type Field = struct{ Name, Value string }
+
 // Asker puts a question to people and waits for one of them. It is the Telegram bot as
 // this package needs it.
 type Asker interface {
@@ -19,7 +23,7 @@ type Asker interface {
 	// decided. It returns soon after ctx ends: with context.DeadlineExceeded because time is up, with
 	// context.Canceled because the answer is not needed any more. Either way the message
 	// is edited so that nobody answers in vain. An error is no answer.
-	Ask(ctx context.Context, title string, fields [][2]string, timeout time.Duration) (allow bool, by string, err error)
+	Ask(ctx context.Context, title string, fields []Field, timeout time.Duration) (allow bool, by string, err error)
 	// Check reports whether people could be asked now.
 	Check(ctx context.Context) error
 }
@@ -62,21 +66,21 @@ func (t *telegram) ask(ctx context.Context, c tidemark.Check) (answer, error) {
 }
 
 // mains are the parameters that say most about a call, with what a person calls them.
-var mains = [...][2]string{
+var mains = [...]struct{ param, label string }{
 	{"command", "Command"}, {"cmd", "Command"}, {"path", "Path"}, {"file_path", "Path"}, {"filePath", "Path"}, {"url", "URL"},
 }
 
 // describe is a call as a person sees it. Nothing is left out silently: what a person
 // cannot see would be allowed unseen.
-func describe(c tidemark.Check) [][2]string {
-	out := [][2]string{{"Tool", c.Tool}}
+func describe(c tidemark.Check) []Field {
+	out := []Field{{"Tool", c.Tool}}
 	rest := string(c.Params)
 	if fields, err := members(c.Params); err == nil {
 		for _, m := range mains {
 			var text string
-			if raw, ok := fields[m[0]]; ok && raw.Kind() == '"' && strictjson.Unmarshal(raw, &text) == nil {
-				out = append(out, [2]string{m[1], text})
-				delete(fields, m[0])
+			if raw, ok := fields[m.param]; ok && raw.Kind() == '"' && strictjson.Unmarshal(raw, &text) == nil {
+				out = append(out, Field{m.label, text})
+				delete(fields, m.param)
 			}
 		}
 		if left, err := strictjson.Marshal(fields); err == nil {
@@ -84,15 +88,15 @@ func describe(c tidemark.Check) [][2]string {
 		}
 	}
 	if rest != "{}" {
-		out = append(out, [2]string{labelRest, rest})
+		out = append(out, Field{labelRest, rest})
 	}
-	for _, f := range [][2]string{{"Agent", c.Agent}, {"Session", c.Session}, {"Taint", c.Taint.String()}} {
-		if f[1] != "" {
+	for _, f := range []Field{{"Agent", c.Agent}, {"Session", c.Session}, {"Taint", c.Taint.String()}} {
+		if f.Value != "" {
 			out = append(out, f)
 		}
 	}
 	for i, f := range out {
-		out[i][1] = visible(f[1], room(f[0]))
+		out[i].Value = visible(f.Value, room(f.Name))
 	}
 	return out
 }
@@ -100,7 +104,7 @@ func describe(c tidemark.Check) [][2]string {
 // room is how many characters of a field are shown.
 func room(label string) int {
 	for _, m := range mains {
-		if m[1] == label {
+		if m.label == label {
 			return maxMain
 		}
 	}

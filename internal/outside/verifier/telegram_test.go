@@ -13,8 +13,8 @@ import (
 )
 
 // tells allows and notes what was shown.
-func tells(shown *[][2]string) *person {
-	return &person{ask: func(_ context.Context, fields [][2]string) (bool, string, error) {
+func tells(shown *[]verifier.Field) *person {
+	return &person{ask: func(_ context.Context, fields []verifier.Field) (bool, string, error) {
 		*shown = fields
 		return true, "", nil
 	}}
@@ -27,43 +27,43 @@ func TestAPersonSeesTheCall(t *testing.T) {
 	long := strings.Repeat("x", 2000)
 	tests := map[string]struct {
 		check tidemark.Check
-		want  [][2]string
+		want  []verifier.Field
 	}{
 		"a command": {
 			tidemark.Check{Tool: "exec", Params: []byte(`{"command":"curl https://example.com"}`), Agent: "main", Session: "agent:main:main", Taint: trust.Untrusted},
-			[][2]string{{"Tool", "exec"}, {"Command", "curl https://example.com"}, {"Agent", "main"}, {"Session", "agent:main:main"}, {"Taint", "untrusted"}},
+			[]verifier.Field{{"Tool", "exec"}, {"Command", "curl https://example.com"}, {"Agent", "main"}, {"Session", "agent:main:main"}, {"Taint", "untrusted"}},
 		},
 		"a command and what comes with it": {
 			tidemark.Check{Tool: "exec", Params: []byte(`{"command":"ls","env":{"LD_PRELOAD":"x"}}`), Taint: trust.Owner},
-			[][2]string{{"Tool", "exec"}, {"Command", "ls"}, {"Parameters", `{"env":{"LD_PRELOAD":"x"}}`}, {"Taint", "owner"}},
+			[]verifier.Field{{"Tool", "exec"}, {"Command", "ls"}, {"Parameters", `{"env":{"LD_PRELOAD":"x"}}`}, {"Taint", "owner"}},
 		},
 		"a path and an address": {
 			tidemark.Check{Tool: "download", Params: []byte(`{"url":"https://example.com/a","file_path":"b"}`), Taint: trust.Owner},
-			[][2]string{{"Tool", "download"}, {"Path", "b"}, {"URL", "https://example.com/a"}, {"Taint", "owner"}},
+			[]verifier.Field{{"Tool", "download"}, {"Path", "b"}, {"URL", "https://example.com/a"}, {"Taint", "owner"}},
 		},
 		"a command that is no text": {
 			tidemark.Check{Tool: "exec", Params: []byte(`{"command":["rm","-r"]}`), Taint: trust.Owner},
-			[][2]string{{"Tool", "exec"}, {"Parameters", `{"command":["rm","-r"]}`}, {"Taint", "owner"}},
+			[]verifier.Field{{"Tool", "exec"}, {"Parameters", `{"command":["rm","-r"]}`}, {"Taint", "owner"}},
 		},
 		"a null command": {
 			tidemark.Check{Tool: "exec", Params: []byte(`{"command":null}`), Taint: trust.Owner},
-			[][2]string{{"Tool", "exec"}, {"Parameters", `{"command":null}`}, {"Taint", "owner"}},
+			[]verifier.Field{{"Tool", "exec"}, {"Parameters", `{"command":null}`}, {"Taint", "owner"}},
 		},
 		"lines and invisible characters": {
 			tidemark.Check{Tool: "exec", Params: []byte(`{"command":"ls\nrm -r\u202e\u200b 'é'"}`), Taint: trust.Owner},
-			[][2]string{{"Tool", "exec"}, {"Command", `ls\nrm -r\u202e\u200b 'é'`}, {"Taint", "owner"}},
+			[]verifier.Field{{"Tool", "exec"}, {"Command", `ls\nrm -r\u202e\u200b 'é'`}, {"Taint", "owner"}},
 		},
 		"a command too long to show": {
 			tidemark.Check{Tool: "exec", Params: []byte(`{"command":"` + long + `"}`), Taint: trust.Owner},
-			[][2]string{{"Tool", "exec"}, {"Command", long[:1500] + "… (500 more bytes not shown)"}, {"Taint", "owner"}},
+			[]verifier.Field{{"Tool", "exec"}, {"Command", long[:1500] + "… (500 more bytes not shown)"}, {"Taint", "owner"}},
 		},
 		"no parameters": {
 			tidemark.Check{Tool: "status", Params: []byte(`{}`), Taint: trust.Owner},
-			[][2]string{{"Tool", "status"}, {"Taint", "owner"}},
+			[]verifier.Field{{"Tool", "status"}, {"Taint", "owner"}},
 		},
 		"parameters that cannot be read": {
 			tidemark.Check{Tool: "status", Params: []byte(`[1]`), Taint: trust.Owner},
-			[][2]string{{"Tool", "status"}, {"Parameters", "[1]"}, {"Taint", "owner"}},
+			[]verifier.Field{{"Tool", "status"}, {"Parameters", "[1]"}, {"Taint", "owner"}},
 		},
 	}
 	for name, tt := range tests {

@@ -128,7 +128,7 @@ func TestAPersonsDenyEndsTheWaitForTheWebhook(t *testing.T) {
 	asked := make(chan struct{})
 	v := start(t, verifier.Options{
 		Config:   verifier.Config{Enabled: true, Webhook: hookAt(serve(t, func(w http.ResponseWriter, r *http.Request) { close(asked); endpoint(w, r) })), Telegram: &chat},
-		Telegram: &person{ask: func(context.Context, [][2]string) (bool, string, error) { <-asked; return false, "@owner", nil }},
+		Telegram: &person{ask: func(context.Context, []verifier.Field) (bool, string, error) { <-asked; return false, "@owner", nil }},
 	})
 	if got := v.Verify(t.Context(), call()); got.Allow || got.By != "telegram" {
 		t.Errorf("Verify = %+v, want telegram's deny", got)
@@ -145,7 +145,7 @@ func TestTheyAreAskedSideBySide(t *testing.T) {
 			<-personAsked
 			allows(w, r)
 		}))},
-		Telegram: &person{ask: func(context.Context, [][2]string) (bool, string, error) {
+		Telegram: &person{ask: func(context.Context, []verifier.Field) (bool, string, error) {
 			close(personAsked)
 			<-hookAsked
 			return true, "", nil
@@ -218,7 +218,7 @@ func TestAnAskerThatOverstaysHoldsUpNobody(t *testing.T) {
 		release := make(chan struct{})
 		v, err := verifier.New(verifier.Options{
 			Config:   verifier.Config{Enabled: true, Telegram: &chat},
-			Telegram: &person{ask: func(context.Context, [][2]string) (bool, string, error) { <-release; return true, "@late", nil }},
+			Telegram: &person{ask: func(context.Context, []verifier.Field) (bool, string, error) { <-release; return true, "@late", nil }},
 		})
 		if err != nil {
 			t.Fatalf("New: %v", err)
@@ -245,7 +245,7 @@ func TestAnAskerThatPanicsIsAFailure(t *testing.T) {
 	for mode, want := range map[verifier.FailMode]bool{verifier.Deny: false, verifier.Allow: true} {
 		v := start(t, verifier.Options{
 			Config:   verifier.Config{Enabled: true, FailMode: mode, Telegram: &chat},
-			Telegram: &person{ask: func(context.Context, [][2]string) (bool, string, error) { panic("of the test") }},
+			Telegram: &person{ask: func(context.Context, []verifier.Field) (bool, string, error) { panic("of the test") }},
 		})
 		for range 2 {
 			if got := v.Verify(t.Context(), call()); got.Allow != want || !got.Failed || strings.Contains(got.Reason, "panic") {

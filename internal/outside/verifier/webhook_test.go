@@ -89,7 +89,7 @@ func TestTheRequestIsAsDocumented(t *testing.T) {
 func TestParametersGoOutAsTheyWereRedacted(t *testing.T) {
 	const params = `{"content":"[REDACTED: 12 chars]","n":12345678901234567890,"path":"a"}`
 	var sent string
-	var shown [][2]string
+	var shown []verifier.Field
 	v := start(t, verifier.Options{
 		Config: verifier.Config{Enabled: true, Telegram: &chat, Webhook: hookAt(serve(t, func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
@@ -103,7 +103,7 @@ func TestParametersGoOutAsTheyWereRedacted(t *testing.T) {
 	if got := v.Verify(t.Context(), c); !got.Allow || !strings.Contains(sent, `"params":`+params) {
 		t.Errorf("Verify = %+v, sent %s, want the parameters as given", got, sent)
 	}
-	want := [][2]string{
+	want := []verifier.Field{
 		{"Tool", "write"}, {"Path", "a"}, {"Parameters", `{"content":"[REDACTED: 12 chars]","n":12345678901234567890}`},
 		{"Agent", "main"}, {"Session", "agent:main:main"}, {"Taint", "local"},
 	}

@@ -43,14 +43,23 @@ type Wake interface {
 	QuestionsChanged() <-chan struct{}
 }
 
+// Field is one named value of a question. It is an alias, as Button is: who shows it imports
+// nothing of this package.
+type Field = struct{ Name, Value string }
+
+// Button is one choice; Data is what comes back.
+type Button = struct{ Text, Data string }
+
 // Asker shows a question to people.
 type Asker interface {
-	// Ask shows a title, named values and buttons (label and choice) until a button is
+	// Ask shows a title, fields and buttons until a button is
 	// pressed or ctx ends. It calls shown when people can see it, and settle once at the
 	// end: with the choice, who made it (to record, and as people call them), or with an
 	// empty choice if nobody did. What settle returns is shown in the buttons' place. An
 	// error means that nothing was shown; then settle is not called.
-	Ask(ctx context.Context, title string, fields, buttons [][2]string, shown func(), settle func(choice, by, name string) string) error
+	Ask(
+		ctx context.Context, title string, fields []Field, buttons []Button, shown func(), settle func(choice, by, name string) string,
+	) error
 }
 
 // Options describe a channel. Name, Monitor, Wake and Asker are required.

@@ -30,10 +30,10 @@ func (c *Channel) label(choice string) string {
 
 // show is a question as people see it. What they must know to answer comes before what
 // explains it.
-func (c *Channel) show(q tidemark.Question) (fields, buttons [][2]string) {
+func (c *Channel) show(q tidemark.Question) (fields []Field, buttons []Button) {
 	add := func(name, value string) {
 		if value != "" {
-			fields = append(fields, [2]string{name, value})
+			fields = append(fields, Field{name, value})
 		}
 	}
 	add("Question", q.Prompt)
@@ -57,7 +57,7 @@ func (c *Channel) show(q tidemark.Question) (fields, buttons [][2]string) {
 	add("Session", strings.TrimSuffix(q.Session+" / "+q.Branch, " / "))
 	add("Expires", fmt.Sprintf("%s UTC (in %s)", q.Expires.UTC().Format("15:04:05"), q.Expires.Sub(c.o.Now()).Round(time.Second)))
 	for _, choice := range choices {
-		buttons = append(buttons, [2]string{c.label(choice), choice})
+		buttons = append(buttons, Button{c.label(choice), choice})
 	}
 	return fields, buttons
 }

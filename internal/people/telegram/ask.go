@@ -28,11 +28,11 @@ type Message struct {
 }
 
 // Field is one named value of a message. A hostile value can neither add a field nor
-// hide one.
-type Field struct{ Name, Value string }
+// hide one. It is the type of whoever asks, who knows nothing of this package.
+type Field = struct{ Name, Value string }
 
 // Button is one choice. Data comes back in the Answer and is never sent.
-type Button struct{ Text, Data string }
+type Button = struct{ Text, Data string }
 
 // Answer is the tap that counted.
 type Answer struct {

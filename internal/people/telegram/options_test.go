@@ -111,7 +111,7 @@ func TestAVerifierGetsYesNoOrAnError(t *testing.T) {
 	ask := func(timeout time.Duration) <-chan ruling {
 		out := make(chan ruling, 1)
 		go func() {
-			allow, by, err := w.bot.Verifier().Ask(t.Context(), "Tool verification request", [][2]string{{"Tool", "exec"}}, timeout)
+			allow, by, err := w.bot.Verifier().Ask(t.Context(), "Tool verification request", []telegram.Field{{"Tool", "exec"}}, timeout)
 			out <- ruling{allow, by, err}
 		}()
 		return out
@@ -136,7 +136,7 @@ func TestAChannelSettlesOnce(t *testing.T) {
 	w := start(t, nil)
 	var shown atomic.Int32
 	ask := func(out chan<- []string) error {
-		return w.bot.Channel().Ask(deadline(t), "Approval", [][2]string{{"Tool", "exec"}}, [][2]string{{"Allow once", "once"}}, func() { shown.Add(1) },
+		return w.bot.Channel().Ask(deadline(t), "Approval", []telegram.Field{{"Tool", "exec"}}, []telegram.Button{{"Allow once", "once"}}, func() { shown.Add(1) },
 			func(choice, by, name string) string {
 				out <- []string{choice, by, name}
 				return "Noted"

@@ -17,9 +17,9 @@ func (v Verifier) Check(ctx context.Context) error { return v.bot.Check(ctx) }
 
 // Ask shows Allow and Deny and waits for one of them. by is telegram:<user id>. An error
 // means that nobody decided; it is never an approval.
-func (v Verifier) Ask(ctx context.Context, title string, fields [][2]string, timeout time.Duration) (allow bool, by string, err error) {
+func (v Verifier) Ask(ctx context.Context, title string, fields []Field, timeout time.Duration) (allow bool, by string, err error) {
 	a, err := v.bot.Ask(ctx, Message{
-		Title: title, Fields: named(fields), Expires: v.bot.now().Add(timeout),
+		Title: title, Fields: fields, Expires: v.bot.now().Add(timeout),
 		Buttons: []Button{{"Allow", "allow"}, {"Deny", "deny"}},
 	})
 	if err != nil {
@@ -40,12 +40,9 @@ func (b *Bot) Channel() Channel { return Channel{b} }
 // nobody did. What settle returns takes the buttons' place. An error means that nothing
 // was shown; then settle is not called.
 func (c Channel) Ask(
-	ctx context.Context, title string, fields, buttons [][2]string, shown func(), settle func(choice, by, name string) string,
+	ctx context.Context, title string, fields []Field, buttons []Button, shown func(), settle func(choice, by, name string) string,
 ) error {
-	m := Message{Title: title, Fields: named(fields), Sent: shown}
-	for _, b := range buttons {
-		m.Buttons = append(m.Buttons, Button{b[0], b[1]})
-	}
+	m := Message{Title: title, Fields: fields, Buttons: buttons, Sent: shown}
 	settled := false
 	m.Closed = func(a Answer, err error) string {
 		settled = true
@@ -61,11 +58,3 @@ func (c Channel) Ask(
 }
 
 func (a Answer) by() string { return fmt.Sprintf("telegram:%d", a.UserID) }
-
-func named(pairs [][2]string) []Field {
-	fields := make([]Field, len(pairs))
-	for i, p := range pairs {
-		fields[i] = Field{p[0], p[1]}
-	}
-	return fields
-}

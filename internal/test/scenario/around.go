@@ -19,9 +19,11 @@ func (r *run) around(ctx context.Context, st *Step) (Outcome, error) {
 		if err != nil {
 			return Outcome{}, err
 		}
-		return Outcome{}, desk.Review(ctx, w.session, w.id, st.Vote.Yes)
+		return Outcome{}, desk.Review(ctx, r.key(w.session), w.id, st.Vote.Yes)
 	case VerbReset:
-		return Outcome{}, desk.Reset(ctx, st.Ref)
+		ref := st.Ref
+		ref.Session = r.key(ref.Session)
+		return Outcome{}, desk.Reset(ctx, ref)
 	case VerbRevoke:
 		return Outcome{}, r.revoke(ctx, desk, st)
 	case VerbState:
@@ -55,27 +57,36 @@ func (r *run) people() (Desk, Window) {
 	return desk, window
 }
 
+// key is a session's name at the monitor.
+func (r *run) key(session string) string {
+	if n, ok := r.door.(Namer); ok {
+		return n.Key(session)
+	}
+	return session
+}
+
 func (r *run) answer(ctx context.Context, desk Desk, st *Step) (Outcome, error) {
 	q, err := pick(r.questions, st.Vote.Number, "question")
 	if err != nil {
 		return Outcome{}, err
 	}
 	return desk.Answer(ctx, tidemark.Vote{
-		Session: q.session, IDs: []string{q.id}, Approve: st.Vote.Yes, For: time.Duration(st.Vote.Minutes) * time.Minute, By: by, Via: via,
+		Session: r.key(q.session), IDs: []string{q.id}, Approve: st.Vote.Yes, For: time.Duration(st.Vote.Minutes) * time.Minute, By: by, Via: via,
 		Where: st.Vote.Where, Reason: st.Vote.Reason,
 	})
 }
 
 // revoke ends the session's latest grant.
 func (r *run) revoke(ctx context.Context, desk Desk, st *Step) error {
-	v, err := r.world.Monitor.View(ctx, st.Ref.Session)
+	session := r.key(st.Ref.Session)
+	v, err := r.world.Monitor.View(ctx, session)
 	if err != nil {
 		return err
 	}
 	if len(v.Grants) == 0 {
 		return fmt.Errorf("revoke grant: %w", tidemark.ErrNotFound)
 	}
-	return desk.Revoke(ctx, st.Ref.Session, v.Grants[len(v.Grants)-1].ID)
+	return desk.Revoke(ctx, session, v.Grants[len(v.Grants)-1].ID)
 }
 
 func (r *run) reload(ctx context.Context, st *Step) error {

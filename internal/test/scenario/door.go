@@ -48,6 +48,12 @@ type Reloader interface {
 	Reload(context.Context) error
 }
 
+// Namer is a door whose agent gives sessions names of its own at the monitor. People who
+// answer there use those.
+type Namer interface {
+	Key(session string) string
+}
+
 // ErrUnseen is returned by a door that never hears of such a step, as agent hooks do
 // not hear of model calls. Nothing is expected of the step then.
 var ErrUnseen = errors.New("the door does not see this step")

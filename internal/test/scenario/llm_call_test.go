@@ -153,21 +153,27 @@ func (d *llmDoor) judged(ctx context.Context, session string, call tool.Call, r 
 	if got.kind == "call" && (got.call.ID != call.ID || got.call.Name != call.Name || string(got.call.Args) != string(call.Args)) {
 		return scenario.Outcome{}, fmt.Errorf("the client got %v, the model said %v", got.call, call)
 	}
+	return r.outcome(ctx, d.world.Monitor, session, got.text)
+}
+
+// outcome is a verdict as far as the log and the text that the agent got show it.
+func (r ruled) outcome(ctx context.Context, m *tidemark.Monitor, session, text string) (scenario.Outcome, error) {
+	v := r.by
 	o := scenario.Outcome{
 		Verdict: v.Effect, Kind: v.Kind, Rule: v.Rule, Reason: v.Reason, Taint: v.Level.String(), Evidence: tidemark.Evidence(r.mark),
-		Approved: v.Spent != "", Text: strings.TrimSuffix(got.text, "\nThe owner can also answer with: tidemark approvals watch"),
+		Approved: v.Spent != "", Text: strings.TrimSuffix(text, "\nThe owner can also answer with: tidemark approvals watch"),
 	}
 	o.Counsel(v.Opinion, v.Ruling)
-	if m := writeText.FindStringSubmatch(got.text); m != nil {
-		o.Write = m[1]
+	if found := writeText.FindStringSubmatch(text); found != nil {
+		o.Write = found[1]
 	}
-	if m := codeText.FindStringSubmatch(got.text); m != nil {
-		o.Code = m[1]
+	if found := codeText.FindStringSubmatch(text); found != nil {
+		o.Code = found[1]
 	}
 	if o.Code == "" {
 		return o, nil
 	}
-	view, err := d.world.Monitor.View(ctx, session)
+	view, err := m.View(ctx, session)
 	for _, q := range view.Questions {
 		if q.Pending() && q.Digest == v.Digest.String() {
 			o.Question, o.Prompt = q.ID, q.Prompt

@@ -20,15 +20,20 @@ const (
 // untoldByLLM are the stories that the proxy cannot be told, in any format. Steps of other
 // stories that it does not see are left out by themselves.
 func untoldByLLM() map[string]string {
-	out := map[string]string{}
-	for why, names := range map[string]string{
+	return untold(map[string]string{
 		inGroup:    "intent-group",
 		byStranger: "approve-other-sender atlas-T0052-attack group-chat-attack intent-stranger reset-stranger",
 		neverBegun: "not-begun not-begun-model",
 		namedTurn:  "sealed-turn-call",
 		whatIsRead: "taint-scope-turn",
 		ownCensus:  "census",
-	} {
+	})
+}
+
+// untold turns a list by reason into one by story.
+func untold(reasons map[string]string) map[string]string {
+	out := map[string]string{}
+	for why, names := range reasons {
 		for _, name := range strings.Fields(names) {
 			out[name] = why
 		}
@@ -36,9 +41,9 @@ func untoldByLLM() map[string]string {
 	return out
 }
 
-// llmBlind takes out what neither the wire nor the log shows: the rules besides the one
+// wireBlind takes out what neither the wire nor the log shows: the rules besides the one
 // that decided, why a call was allowed, and notices to the user beside a verdict.
-func llmBlind(verb scenario.Verb, o *scenario.Outcome) {
+func wireBlind(verb scenario.Verb, o *scenario.Outcome) {
 	switch verb {
 	case scenario.VerbCall:
 		o.Reasons, o.Notice = nil, ""
@@ -58,7 +63,7 @@ func llmBlind(verb scenario.Verb, o *scenario.Outcome) {
 	}
 }
 
-// llmHides is true of what a story expects of that.
-func llmHides(m scenario.Mismatch) bool {
+// wireHides is true of what a story expects of that.
+func wireHides(m scenario.Mismatch) bool {
 	return strings.HasPrefix(m.Step, "call ") && (m.Key == "reasons" || m.Key == "notice")
 }

@@ -56,7 +56,7 @@ func TestASubAgentsStoryIsToldThroughEveryDoor(t *testing.T) {
 		for _, p := range problems {
 			t.Errorf("through %s: %s", door.name, p)
 		}
-		if unseen > 0 {
+		if unseen > 0 && door.name != hooksName { // its sub-agents are no sessions
 			t.Errorf("%s does not see %d steps", door.name, unseen)
 		}
 	}

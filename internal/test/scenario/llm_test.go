@@ -177,10 +177,7 @@ func (d *llmDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcome,
 		if e.Kind != event.TurnBegan {
 			continue
 		}
-		o.Level, o.Rule = e.Began.Level.String(), e.Began.Rule
-		if e.Began.Command {
-			o.Command = commandOf(words)
-		}
+		began(&o, e.Began, words)
 	}
 	o.Taint, err = d.taint(ctx, c)
 	return o, err
@@ -191,6 +188,14 @@ func userNotice(system string) string {
 	_, notice, _ := strings.Cut(system, "Tidemark: ")
 	notice, _, _ = strings.Cut(notice, "\n")
 	return notice
+}
+
+// began puts what the log says of a turn into o.
+func began(o *scenario.Outcome, e *event.Began, words string) {
+	o.Level, o.Rule = e.Level.String(), e.Rule
+	if e.Command {
+		o.Command = commandOf(words)
+	}
 }
 
 func commandOf(text string) string {
@@ -217,8 +222,15 @@ func (d *llmDoor) send(ctx context.Context, c *thread) ([]event.Event, error) {
 
 // events are the records of the conversation's session since the last look.
 func (d *llmDoor) events(ctx context.Context, c *thread) ([]event.Event, error) {
+	out, err := recorded(ctx, d.world.Store, c.place.session, c.seen)
+	c.seen += uint64(len(out))
+	return out, err
+}
+
+// recorded are the events of a session after the first ones.
+func recorded(ctx context.Context, log tidemark.Store, session string, first uint64) ([]event.Event, error) {
 	var out []event.Event
-	for r, err := range d.world.Store.Load(ctx, c.place.session, c.seen) {
+	for r, err := range log.Load(ctx, session, first) {
 		if err != nil {
 			return nil, err
 		}
@@ -227,7 +239,6 @@ func (d *llmDoor) events(ctx context.Context, c *thread) ([]event.Event, error) 
 			return nil, err
 		}
 		out = append(out, e)
-		c.seen++
 	}
 	return out, nil
 }

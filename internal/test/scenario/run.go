@@ -57,6 +57,7 @@ type run struct {
 	writes    []asked
 	senders   map[string]trust.Sender // of each session's last turn
 	calls     map[string]tool.Call    // allowed ones, by the file's id
+	untold    map[string]bool         // by the file's id: calls that the door did not see
 }
 
 // asked is something a person can answer.
@@ -80,7 +81,7 @@ func (s *Scenario) Run(ctx context.Context, rig Rig) (report *Report, err error)
 	}
 	r := &run{
 		s: s, preset: preset, rig: rig, world: w, report: &Report{},
-		senders: map[string]trust.Sender{}, calls: map[string]tool.Call{},
+		senders: map[string]trust.Sender{}, calls: map[string]tool.Call{}, untold: map[string]bool{},
 	}
 	r.report.run = r
 	r.checkWarnings(faults)
@@ -226,6 +227,7 @@ func (r *run) call(ctx context.Context, st *Step) (Outcome, error) {
 	call.Args = []byte(args)
 	o, err := r.door.Call(ctx, st.Ref, call)
 	if err != nil {
+		r.untold[call.ID] = errors.Is(err, ErrUnseen)
 		return o, err
 	}
 	if o.Code != "" && !slices.Contains(r.codes, o.Code) {
@@ -252,7 +254,10 @@ func (r *run) result(ctx context.Context, st *Step) (Outcome, error) {
 		return r.door.Result(ctx, observation(st.Ref, call, st.Result))
 	}
 	call, ran := r.calls[st.Result.Of]
-	if !ran {
+	switch {
+	case r.untold[st.Result.Of]:
+		return Outcome{}, ErrUnseen
+	case !ran:
 		return Outcome{}, nil
 	}
 	return r.door.Result(ctx, observation(st.Ref, call, st.Result))

@@ -33,7 +33,7 @@ const folder = "../../../scenarios"
 type door struct {
 	name  string
 	rig   func(*scenario.Scenario) scenario.Rig
-	mute  map[string]string                             // stories it cannot tell, and why
+	mute  map[string]string                             // stories it cannot tell, or story/preset, and why
 	blind func(verb scenario.Verb, o *scenario.Outcome) // takes out what it never shows
 	hides func(scenario.Mismatch) bool                  // expectations about that
 }
@@ -43,10 +43,11 @@ type door struct {
 var doors = []door{
 	{name: "engine", rig: always(engine)},
 	{name: "http", rig: always(scenario.Rig{Store: openWatched, Door: openHTTP})},
-	{name: "llm-messages", rig: llmRig(messagesFormat{}), mute: untoldByLLM(), blind: llmBlind, hides: llmHides},
-	{name: "llm-chat", rig: llmRig(chatFormat{}), mute: untoldByLLM(), blind: llmBlind, hides: llmHides},
-	{name: "llm-responses", rig: llmRig(responsesFormat{}), mute: untoldByLLM(), blind: llmBlind, hides: llmHides},
-	{name: "llm-gemini", rig: llmRig(geminiFormat{}), mute: untoldByLLM(), blind: llmBlind, hides: llmHides},
+	{name: "llm-messages", rig: llmRig(messagesFormat{}), mute: untoldByLLM(), blind: wireBlind, hides: wireHides},
+	{name: "llm-chat", rig: llmRig(chatFormat{}), mute: untoldByLLM(), blind: wireBlind, hides: wireHides},
+	{name: "llm-responses", rig: llmRig(responsesFormat{}), mute: untoldByLLM(), blind: wireBlind, hides: wireHides},
+	{name: "llm-gemini", rig: llmRig(geminiFormat{}), mute: untoldByLLM(), blind: wireBlind, hides: wireHides},
+	{name: hooksName, rig: hooksRig, mute: untoldByHooks(), blind: wireBlind, hides: wireHides},
 }
 
 func always(rig scenario.Rig) func(*scenario.Scenario) scenario.Rig {
@@ -100,7 +101,7 @@ func TestScenarios(t *testing.T) {
 func tellEverywhere(t *testing.T, name, preset string, s *scenario.Scenario) {
 	t.Helper()
 	for i, door := range doors {
-		if door.mute[name] != "" || !s.Through(door.name) {
+		if door.untold(name, preset) != "" || !s.Through(door.name) {
 			continue
 		}
 		report, err := played(t, s, preset, door)
@@ -135,6 +136,14 @@ func played(t *testing.T, s *scenario.Scenario, preset string, door door) (*scen
 	})
 	once, _ := tellings.LoadOrStore(telling{s.Name, preset, door.name}, play)
 	return once.(func() (*scenario.Report, error))()
+}
+
+// untold is why the door cannot tell a story under a preset; "" where it can.
+func (d *door) untold(name, preset string) string {
+	if why := d.mute[name]; why != "" {
+		return why
+	}
+	return d.mute[name+"/"+preset]
 }
 
 // misses are the expectations that did not hold, but for those about what the door never
