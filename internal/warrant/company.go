@@ -1,0 +1,178 @@
+package warrant
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+// Hosts name a program and its words apart, run several commands with one call, and say in
+// which folder and with which settings. A command is judged in every way in which it could
+// be run.
+
+// company is what stands beside a command.
+type company struct {
+	words  []string // its arguments
+	line   bool     // they are one text, which a shell may take apart
+	folder string   // where it runs, if that matters
+	env    string   // settings, as a shell would be given them
+}
+
+// beside gives the texts of an object their company: whichever of them is a command has it.
+func beside(out []leaf, path string, fields map[string]any) []leaf {
+	c := companyOf(fields)
+	if c == nil {
+		return out
+	}
+	for i := range out {
+		name := strings.TrimPrefix(strings.TrimPrefix(out[i].path, path), ".")
+		if out[i].quoted && !strings.ContainsAny(name, ".[") && !isWords(name) {
+			out[i].with = c
+		}
+	}
+	return out
+}
+
+func companyOf(fields map[string]any) *company {
+	var c company
+	for _, k := range slices.Sorted(maps.Keys(fields)) {
+		switch v := fields[k].(type) {
+		case string:
+			switch {
+			case isWords(k):
+				c.add(v)
+			case isFolder(k) && matters(v):
+				c.folder = v
+			}
+		case []any:
+			if isWords(k) {
+				for _, l := range leaves("", v) {
+					c.words = append(c.words, l.text)
+				}
+				c.line = c.line || len(v) == 1
+			}
+		case map[string]any:
+			if strings.HasPrefix(strings.ToLower(k), "env") {
+				c.settings(v)
+			}
+		}
+	}
+	if c.words == nil && c.folder == "" && c.env == "" {
+		return nil
+	}
+	return &c
+}
+
+// add takes words that are one text; it may be a list, written down.
+func (c *company) add(text string) {
+	if list, ok := listIn(text); ok {
+		for _, l := range leaves("", list) {
+			c.words = append(c.words, l.text)
+		}
+		return
+	}
+	if strings.TrimSpace(text) != "" {
+		c.words, c.line = append(c.words, text), true
+	}
+}
+
+var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (c *company) settings(env map[string]any) {
+	for _, k := range slices.Sorted(maps.Keys(env)) {
+		if v, ok := env[k].(string); ok && settingName.MatchString(k) {
+			c.env += "export " + k + "=" + quoted(v) + "; "
+		}
+	}
+}
+
+// isWords reports whether a parameter holds the words of a command that is named apart from
+// them: args, argv, arguments, params, cmd_args.
+func isWords(name string) bool {
+	if low := strings.ToLower(name); !strings.Contains(low, "arg") && !strings.Contains(low, "param") {
+		return false // nearly all of them
+	}
+	for _, w := range nameWords(name) {
+		if strings.HasPrefix(w, "arg") || strings.HasPrefix(w, "param") {
+			return true
+		}
+	}
+	return false
+}
+
+func isFolder(name string) bool {
+	switch strings.ToLower(name) {
+	case "cwd", "workdir", "work_dir", "workingdir", "working_dir", "workingdirectory", "working_directory", "dir", "directory", "folder":
+		return true
+	}
+	return false
+}
+
+var weighty = regexp.MustCompile(`^(?:[~/]|~[A-Za-z0-9_-]*/?|/(?:home|Users)/[^/]+/?|/root/?|/(?:etc|usr|bin|sbin|boot|var|lib|opt)(?:/.*)?)$|(?:^|/)\.[^./]|\.\.`)
+
+// matters reports whether a command means more in a folder than in the workspace: settings
+// are kept there, or everything. Hosts name the workspace with every call.
+func matters(folder string) bool { return weighty.MatchString(folder) }
+
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// listIn is the list that a text is, written down as JSON.
+func listIn(text string) ([]any, bool) {
+	text = strings.TrimLeft(text, "\ufeff \t\r\n")
+	if !strings.HasPrefix(text, "[") {
+		return nil, false
+	}
+	var list []any
+	return list, strictjson.Unmarshal([]byte(text), &list) == nil
+}
+
+// maxCommands bounds how many readings of commands one call is worth: each may cost as much
+// as the shell's own bounds allow. A call with more is not understood.
+const maxCommands = 256
+
+// commands are the ways in which a command can be read: as it stands, with what stands
+// beside it, and one by one where it may be a list of several.
+func (l *leaf) commands() []leaf {
+	out := []leaf{*l}
+	read := func(text string) { out = append(out, leaf{path: l.path, text: text, quoted: true}) }
+	if c := l.with; c != nil && !l.later {
+		text := l.command()
+		for _, w := range c.words {
+			text += " " + quoted(w)
+		}
+		read(c.around(text))
+		if c.line {
+			read(c.around(l.command() + " " + strings.Join(c.words, " ")))
+		}
+	}
+	if l.argv != nil && several(l) {
+		for _, text := range l.argv {
+			read(text)
+		}
+	}
+	if list, ok := listIn(l.text); ok && l.quoted {
+		for _, in := range leaves(l.path, list) {
+			in.later = false // of several commands, each runs
+			out = append(out, in.commands()...)
+		}
+	}
+	return out
+}
+
+// around puts a command where it runs.
+func (c *company) around(text string) string {
+	if c.folder != "" {
+		text = "cd " + strings.Replace(quoted(c.folder), "'~", "~'", 1) + " && " + text
+	}
+	return c.env + text
+}
+
+// several reports whether a list is one of commands and not of words: its name says so, or
+// its first is more than a program.
+func several(l *leaf) bool {
+	words := nameWords(l.path)
+	return len(words) > 0 && strings.HasSuffix(words[len(words)-1], "s") && !isWords(l.path) || strings.ContainsAny(l.argv[0], " ;|&")
+}
