@@ -4,74 +4,131 @@ import (
 	"path"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 )
 
-func (c *Context) line(m *meaning.Meaning, l *leaf) *shell.Line {
+// local judges a value of one of the host's own tools: what is run, and which files are
+// written.
+func (j *judging) local(l *leaves.Leaf, p meaning.Param) {
+	switch {
+	case p.Role == meaning.Command || shells[j.m.Tool] && l.Quoted && !l.Later && p.Role != meaning.Control:
+		commands := l.Commands()
+		if len(commands) > leaves.MostCommands {
+			j.bad("it cannot be read", l.Path, l.Text)
+			return
+		}
+		for i := range commands {
+			j.command(&commands[i])
+		}
+	case j.m.Act != meaning.Read && (p.Role == meaning.Selector || p.Kind == meaning.Path):
+		j.file(l)
+	}
+}
+
+// bad makes a call one that executes something nobody ordered.
+func (j *judging) bad(why, path, value string) {
+	j.w.Deed = Execute
+	j.w.add(Order, path, value, Nothing, why)
+}
+
+// file judges a file the host's own tools write.
+func (j *judging) file(l *leaves.Leaf) {
+	index := j.c.index
+	if (sensitive(l.Text) || j.c.outside && steers(l.Text)) && !index.Said(l.Text) && !index.Said(path.Base(l.Text)) {
+		j.bad("the file decides what this machine does next", l.Path, l.Text)
+	}
+}
+
+// command judges a command line of the host's own shell.
+func (j *judging) command(l *leaves.Leaf) {
+	if l.Later || j.c.saidCommand(l) {
+		return
+	}
+	line := j.c.line(j.m, l)
+	why, value := j.c.fault(line)
+	if value == "" {
+		value = l.Command()
+	}
+	if why != "" {
+		j.bad(why, "command", value)
+	}
+}
+
+// line reads a command line of a tool, in the language of its shell.
+func (c *Context) line(m *meaning.Meaning, l *leaves.Leaf) *shell.Line {
 	if strings.Contains(m.Tool, "powershell") || strings.Contains(m.Tool, "pwsh") {
-		return shell.ReadPowerShell(l.command())
+		return shell.ReadPowerShell(l.Command())
 	}
 	if c.shell == nil {
 		c.shell = shell.NewReader()
 	}
-	if l.argv != nil {
-		return c.shell.ReadArgv(l.argv)
+	if l.Argv != nil {
+		return c.shell.ReadArgv(l.Argv)
 	}
-	return c.shell.Read(l.text)
+	return c.shell.Read(l.Text)
 }
 
-func (l *leaf) command() string {
-	if l.argv != nil {
-		return strings.Join(l.argv, " ")
-	}
-	return l.text
-}
-
-func (c *Context) saidCommand(l *leaf) bool {
-	if a := l.argv; len(a) == 3 && shell.IsShell(a[0]) && strings.HasPrefix(a[1], "-") && strings.HasSuffix(a[1], "c") {
+// saidCommand reports whether the user wrote the command; of bash -c and the like that is
+// the text the shell is given.
+func (c *Context) saidCommand(l *leaves.Leaf) bool {
+	if a := l.Argv; len(a) == 3 && shell.IsShell(a[0]) && strings.HasPrefix(a[1], "-") && strings.HasSuffix(a[1], "c") {
 		return c.index.Said(a[2])
 	}
-	return c.index.Said(l.command())
+	return c.index.Said(l.Command())
 }
 
-func (c *Context) brings(m *meaning.Meaning, values []leaf) bool {
-	if !commandTools[m.Tool] {
-		return false
-	}
-	for i := range values {
-		l := &values[i]
-		if !l.quoted || l.later {
-			continue
-		}
-		for _, cmd := range l.commands() {
-			line := c.line(m, &cmd)
-			for k := range line.Runs {
-				if r := &line.Runs[k]; r.Effects.Has(shell.Network) && !r.Quiet {
-					return true
-				}
-			}
-			if line.Shows {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// command judges a command line of the host's own shell.
-func (j *judging) command(l *leaf) {
-	c := j.c
-	if l.later || c.saidCommand(l) {
-		return
-	}
-	line := c.line(j.m, l)
-	bad := func(what, value string) {
-		j.w.Deed = "execute"
-		j.w.add(Order, "command", value, Nothing, what)
-	}
-	e := line.Found
+// fault is what speaks against a command line, and what of it; no words: nothing does. No
+// value: all of it.
+func (c *Context) fault(line *shell.Line) (why, value string) {
 	addresses := distant(line.Addresses)
+	if folder := c.razes(line); folder != "" {
+		return "it removes a folder you did not name", folder
+	}
+	switch e := line.Found; {
+	case e.Has(shell.Oversight):
+		return "it touches what watches the agent", ""
+	case e.Has(shell.RunsFetched) && !c.chosen(addresses):
+		return "it runs what it fetches", ""
+	case e.Has(shell.Unparsed) && !line.Broken:
+		return "it cannot be read", ""
+	case e.Has(shell.Persist):
+		return "it stays behind", ""
+	case e.Has(shell.BreaksOut):
+		return "it breaks out", ""
+	case e.Has(shell.Wrecks):
+		return "it wrecks", ""
+	case e.Has(shell.ReadsSecret) && e.Has(shell.Network) && !c.chosen(addresses):
+		return "it may carry a secret away", ""
+	case e.Has(shell.NetworkWrite | shell.Mail):
+		return c.sends(addresses)
+	}
+	for _, s := range line.Secrets {
+		if strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") {
+			return "it reads a secret", s
+		}
+	}
+	if why, value = c.strange(line); why != "" {
+		return why, value
+	}
+	for _, f := range line.Writes {
+		hidden := c.outside && steers(f) && path.Ext(f) == "" && strings.HasPrefix(path.Base(f), ".")
+		if (sensitive(f) || hidden) && !c.index.Said(f) {
+			return "the file decides what this machine does next", f
+		}
+	}
+	for _, u := range addresses {
+		if e, _ := c.address(u); c.outside && e < Followed {
+			return "an address nobody named", u
+		}
+	}
+	return "", ""
+}
+
+// razes is the folder far from the workspace that a command removes with all that is in it,
+// though the user did not name it; empty: none.
+func (c *Context) razes(line *shell.Line) string {
 	for i := range line.Runs {
 		r := &line.Runs[i]
 		deep, far := false, ""
@@ -82,134 +139,99 @@ func (j *judging) command(l *leaf) {
 			}
 		}
 		if r.Name == "rm" && deep && far != "" && !strings.HasPrefix(far, "/tmp/") && c.argued && !c.index.Said(far) {
-			bad("it removes a folder you did not name", far)
-			return
+			return far
 		}
 	}
-	switch {
-	case e.Has(shell.Oversight):
-		bad("it touches what watches the agent", l.command())
-	case e.Has(shell.RunsFetched) && !c.chosen(addresses):
-		bad("it runs what it fetches", l.command())
-	case e.Has(shell.Unparsed) && !line.Broken:
-		bad("it cannot be read", l.command())
-	case e.Has(shell.Persist):
-		bad("it stays behind", l.command())
-	case e.Has(shell.BreaksOut):
-		bad("it breaks out", l.command())
-	case e.Has(shell.Wrecks):
-		bad("it wrecks", l.command())
-	case e.Has(shell.ReadsSecret) && e.Has(shell.Network) && !c.chosen(addresses):
-		bad("it may carry a secret away", l.command())
-	case e.Has(shell.NetworkWrite | shell.Mail):
-		for _, u := range addresses {
-			if ev, _ := c.address(u); ev < Own {
-				bad("it sends to an address you did not name", u)
-				return
-			}
+	return ""
+}
+
+var ships = list("ships")
+
+// sends is what speaks against a command that sends something away.
+func (c *Context) sends(addresses []string) (why, value string) {
+	for _, u := range addresses {
+		if e, _ := c.address(u); e < Own {
+			return "it sends to an address you did not name", u
 		}
-		if c.outside && len(addresses) == 0 && !c.saysAny("push", "deploy", "publish", "release", "pr", "pull", "commit", "merge") {
-			bad("it sends something away", l.command())
+	}
+	if c.outside && len(addresses) == 0 && !c.says(ships) {
+		return "it sends something away", ""
+	}
+	return "", ""
+}
+
+// strange is what speaks against programs and packages once content of others has come in.
+func (c *Context) strange(line *shell.Line) (why, value string) {
+	if !c.outside {
+		return "", ""
+	}
+	for i := range line.Runs {
+		if r := &line.Runs[i]; !r.Guess && !plain(r) && !c.index.Said(r.Name) {
+			return "a program that may do anything, and you did not name it", ""
 		}
-	default:
-		for _, s := range line.Secrets {
-			if strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") {
-				bad("it reads a secret", s)
-				return
-			}
+	}
+	if p := c.unnamed(line.Packages); p != "" && line.Found.Has(shell.Install) {
+		return "a package you did not name", p
+	}
+	return "", ""
+}
+
+// unnamed is the first of some packages that the user did not name; empty: none.
+func (c *Context) unnamed(packages []string) string {
+	for _, p := range packages {
+		if !c.index.Said(p) && !c.pieces(p) {
+			return p
 		}
-		if c.outside {
-			for i := range line.Runs {
-				if r := &line.Runs[i]; !r.Guess && !plain(r) && !c.index.Said(r.Name) {
-					bad("a program that may do anything, and you did not name it", l.command())
-					return
-				}
-			}
+	}
+	return ""
+}
+
+// brings reports whether a command among the values brings content in from elsewhere.
+func (c *Context) brings(m *meaning.Meaning, values []leaves.Leaf) bool {
+	if !shells[m.Tool] {
+		return false
+	}
+	for i := range values {
+		l := &values[i]
+		if !l.Quoted || l.Later {
+			continue
 		}
-		if c.outside && e.Has(shell.Install) {
-			for _, p := range line.Packages {
-				if !c.index.Said(p) && !c.pieces(p) {
-					bad("a package you did not name", p)
-					return
-				}
-			}
+		commands := l.Commands()
+		if len(commands) > leaves.MostCommands {
+			return true // nobody has looked at the rest
 		}
-		for _, f := range line.Writes {
-			if (sensitive(f) || c.outside && steers(f) && path.Ext(f) == "" && strings.HasPrefix(path.Base(f), ".")) && !c.index.Said(f) {
-				bad("the file decides what this machine does next", f)
-				return
-			}
-		}
-		if c.outside {
-			for _, u := range addresses {
-				if ev, _ := c.address(u); ev < Followed {
-					bad("an address nobody named", u)
-					return
-				}
+		for k := range commands {
+			if fetches(c.line(m, &commands[k])) {
+				return true
 			}
 		}
 	}
+	return false
+}
+
+func fetches(line *shell.Line) bool {
+	for i := range line.Runs {
+		if r := &line.Runs[i]; r.Effects.Has(shell.Network) && !r.Quiet {
+			return true
+		}
+	}
+	return line.Shows
 }
 
 // harmless reports whether a command for a shell of somebody's server only looks, builds
 // and tests.
-func (c *Context) harmless(m *meaning.Meaning, l *leaf) bool {
-	name := m.Tool
-	if i := strings.LastIndex(name, "__"); i >= 0 {
-		name = name[i+2:]
-	}
-	if !commandTools[name] {
+func (c *Context) harmless(m *meaning.Meaning, l *leaves.Leaf) bool {
+	if !shells[unprefixed(m.Tool)] {
 		return false
 	}
 	line := c.line(m, l)
 	if line.Effects.Has(shell.Unparsed) || line.Found&^(shell.NetworkRead|shell.Install) != 0 || len(line.Secrets) > 0 {
 		return false
 	}
-	for _, p := range line.Packages {
-		if !c.index.Said(p) && !c.pieces(p) {
-			return false
-		}
-	}
 	for i := range line.Runs {
 		if !plain(&line.Runs[i]) {
 			return false
 		}
 	}
-	return len(distant(line.Addresses)) == 0
-}
-
-// file judges a file the host's own tools write.
-func (j *judging) file(l *leaf) {
-	if (sensitive(l.text) || j.c.outside && steers(l.text)) && !j.c.index.Said(l.text) && !j.c.index.Said(path.Base(l.text)) {
-		j.w.Deed = "execute"
-		j.w.add(Order, l.path, l.text, Nothing, "the file decides what this machine does next")
-	}
-}
-
-func (c *Context) chosen(addresses []string) bool {
-	for _, u := range addresses {
-		if e, _ := c.address(u); e < Own {
-			return false
-		}
-	}
-	return len(addresses) > 0
-}
-
-func distant(list []string) []string {
-	var out []string
-	for _, a := range list {
-		if !private(a) || strings.HasPrefix(a, "169.") {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
-func (c *Context) saysAny(words ...string) bool {
-	for _, w := range words {
-		if c.user.stems[w] {
-			return true
-		}
-	}
-	return false
+	return c.unnamed(line.Packages) == "" && len(distant(line.Addresses)) == 0
 }

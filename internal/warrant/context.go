@@ -1,53 +1,56 @@
 package warrant
 
 import (
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/tool"
 )
 
 // Context is what one conversation has said and read. It is not safe for concurrent use.
 type Context struct {
-	user      heard
-	index     *origin.Index
-	shell     *shell.Reader
-	own       map[string]bool
-	refused   map[string]bool
-	tools     map[string]*meaning.Meaning
-	offered   map[string]bool
-	host      bool
-	argued    bool // anybody but the user has said something
-	outside   bool
-	done      []deedDone
-	defs      strings.Builder // what definitions of others say
-	grave     bool            // scratch: the call being judged is hard to take back
+	vocabulary *vocabulary.Table
+	user       heard
+	said       []string // the user's messages, in lower case
+	index      *origin.Index
+	shell      *shell.Reader // made when the first command comes
+
+	tools   map[string]*meaning.Meaning
+	names   map[string]string // tools as their owners spell them
+	namings map[string]*naming
+	offered map[string]bool // tools the host has told of
+	host    bool            // the agent works on this machine: it has a shell
+	others  strings.Builder // what definitions of tools say that the host does not own
+
+	argued  bool            // anybody but the user has said something
+	outside bool            // something from outside this machine came in
+	papers  map[uint64]bool // steps whose result is a text somebody wrote as a whole
+	mails   map[string]int  // addresses in what the user pointed at: how many stand with it
+
+	own     map[string]bool // what our own acts gave back, or were given to call things by
+	things  map[string]bool // what our own acts were done to
+	actedAt uint64          // the step of our last act
+
 	contracts []*Contract
 	agreed    *Contract // of the latest message; nil: none
-	namings   map[string]*naming
-	actedAt   uint64            // the step of our last act
-	names     map[string]string // tools as their owners spell them
-	said      []string
-	mails     map[string]bool
-	mailDocs  map[string]int  // how many addresses stand in the text an address stands in
-	papers    map[uint64]bool // steps whose result is a text somebody wrote as a whole
-	read      bool            // something was read
 }
 
-type deedDone struct {
-	tool  string
-	thing string
-}
-
-// New is a conversation in which nothing was said.
-func New() *Context {
+// New is a conversation in which nothing was said, heard with the words of a table.
+func New(table *vocabulary.Table) *Context {
 	return &Context{
-		index: origin.New(0), own: map[string]bool{}, refused: map[string]bool{}, tools: map[string]*meaning.Meaning{}, offered: map[string]bool{}, papers: map[uint64]bool{}, names: map[string]string{}, mails: map[string]bool{}, namings: map[string]*naming{}, mailDocs: map[string]int{},
+		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(0),
+		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{}, offered: map[string]bool{},
+		papers: map[uint64]bool{}, mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
 	}
 }
+
+// gluedStop is the full stop after an address that a new sentence was written on to:
+// "mail x@y.example.Then …".
+var gluedStop = regexp.MustCompile(`(\.[a-z]{2,6})\.([A-Z])`)
 
 // User adds a message of the user's own.
 func (c *Context) User(text string) {
@@ -58,24 +61,34 @@ func (c *Context) User(text string) {
 	c.index.User(text)
 }
 
-// Tools tells what the host offers.
+// System adds words of the operator.
+func (c *Context) System(text string) { c.index.System(text) }
+
+var (
+	shells = list("shells")
+	hosts  = list("hosts")
+)
+
+// hosted reports whether a host's own tools go by a name.
+func hosted(name string) bool { return shells[name] || hosts[name] }
+
+// Tools tells what the host offers. What others say of their tools is kept: it may argue
+// like any content.
 func (c *Context) Tools(list []tool.Definition) {
 	for _, d := range list {
 		m := meaning.Of(d)
-		c.tools[m.Tool] = m
-		c.names[m.Tool] = d.Name
-		c.offered[m.Tool] = true
-		c.host = c.host || commandTools[m.Tool]
-		if !hostTools[m.Tool] {
-			c.defs.WriteString(d.Description + "\n")
-			c.defs.Write(d.Schema)
-			c.defs.WriteByte('\n')
+		c.tools[m.Tool], c.names[m.Tool], c.offered[m.Tool] = m, d.Name, true
+		c.host = c.host || shells[m.Tool]
+		if !hosted(m.Tool) {
+			c.others.WriteString(d.Description + "\n")
+			c.others.Write(d.Schema)
+			c.others.WriteByte('\n')
 		}
 	}
 }
 
-// Meaning is what is understood of a tool.
-func (c *Context) Meaning(name string) *meaning.Meaning {
+// meaning is what is understood of a tool.
+func (c *Context) meaning(name string) *meaning.Meaning {
 	key := tool.Name(name)
 	m := c.tools[key]
 	if m == nil {
@@ -85,183 +98,29 @@ func (c *Context) Meaning(name string) *meaning.Meaning {
 	return m
 }
 
-var (
-	commandTools = set("exec bash shell sh terminal run_shell_command run_command execute_command local_shell shell_command run_terminal_cmd exec_command powershell")
-	hostTools    = set("exec bash shell sh terminal run_shell_command run_command execute_command local_shell shell_command run_terminal_cmd exec_command powershell " +
-		"read write edit multiedit multi_edit notebookedit apply_patch ls glob grep read_file write_file edit_file create_file str_replace_editor list_directory read_text_file")
-)
-
-// Result is what a call brought back.
-type Result struct {
-	Tool    string
-	Step    uint64
-	Args    *tool.Args
-	Content string
-	Failed  bool
-	Tainted bool
+// workspace reports whether a tool is the host's own and works on this machine. The name of
+// a host's tool is one only if the host has a shell, or said nothing of its tools.
+func (c *Context) workspace(m *meaning.Meaning) bool {
+	return hosted(m.Tool) && (c.host || len(c.offered) == 0)
 }
 
-// Result adds what a call brought back.
-func (c *Context) Result(r Result) {
-	m := c.Meaning(r.Tool)
-	if len(c.offered) == 0 && commandTools[m.Tool] && !r.Failed {
-		c.host = true
-	}
-	if strings.TrimSpace(r.Content) == "" || r.Content == "null" {
-		return
-	}
-	fields, _ := r.Args.Fields()
-	values := leaves("", fields)
-	for _, l := range values {
-		if i := strings.LastIndexByte(l.text, '/'); l.quoted && i >= 0 && i+1 < len(l.text) && len(l.text) < 300 && !startsURL(l.text) {
-			keep(c.own, l.text[i+1:], 3)
+// says reports whether the user used one of some words.
+func (c *Context) says(words map[string]bool) bool {
+	for w := range words {
+		if c.user.stems[w] {
+			return true
 		}
 	}
-	acted := m.Act != meaning.Read && m.Act != meaning.Unknown && m.Act != meaning.Execute
-	if acted {
-		c.actedAt = r.Step
-		c.done = append(c.done, deedDone{m.Tool, m.Thing})
-		c.remember(r.Content)
-		for _, l := range values {
-			if p := m.Resolve(l.path, l.text); (p.Role == meaning.Selector || p.Role == meaning.Unclear) && len(l.text) < 200 {
-				keep(c.own, l.text, 2)
-			}
-		}
-		if !tellsMore(r.Content, values) {
-			return
-		}
-	}
-	c.argued, c.read = true, true
-	if !(c.host && hostTools[m.Tool]) || c.brings(m, values) {
-		c.outside = true
-	}
-	named := slices.ContainsFunc(values, func(l leaf) bool { return l.quoted && c.index.Said(l.text) })
-	free := c.document(m, fields) || r.Tainted || acted
-	if free {
-		c.papers[r.Step] = true
-	}
-	if named {
-		found := map[string]bool{}
-		for _, p := range origin.Targets(r.Content) {
-			if p.Kind == origin.Email {
-				found[strings.ToLower(p.Text)] = true
-			}
-		}
-		for a := range found {
-			c.mails[a] = true
-			c.mailDocs[a] = max(c.mailDocs[a], len(found))
-		}
-	}
-	c.index.Result(origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: []byte(r.Content)})
+	return false
 }
 
-func (c *Context) remember(content string) {
-	v, ok := origin.Parse([]byte(content))
-	if !ok {
-		if len(content) < 300 {
-			for _, w := range strings.FieldsFunc(content, func(r rune) bool { return strings.ContainsRune(" \t\n,;:()[]{}'\"`", r) }) {
-				if strings.ContainsAny(w, "0123456789") {
-					keep(c.own, strings.Trim(w, "."), 2)
-				}
-			}
-		}
-		return
-	}
-	var walk func(v *origin.Value, depth int)
-	walk = func(v *origin.Value, depth int) {
-		for i := range v.Kids {
-			k := &v.Kids[i]
-			if k.Shape != origin.Scalar {
-				if depth < 2 {
-					walk(k, depth+1)
-				}
-				continue
-			}
-			w := nameWords(k.Key)
-			if len(w) == 0 {
-				continue
-			}
-			switch w[len(w)-1] {
-			case "id", "ts", "number", "key", "sha", "ref", "branch", "iid", "slug", "uuid", "gid", "name", "url", "link", "permalink", "href":
-				keep(c.own, k.Text, 1)
-			}
-		}
-	}
-	walk(&v, 0)
-}
-
+// keep holds what a value looks like to the index, within bounds.
 func keep(set map[string]bool, value string, shortest int) {
 	if n := origin.Normal(value); len(n) >= shortest && len(n) <= 4096 && len(set) < 4096 {
 		set[n] = true
 	}
 }
 
-func tellsMore(content string, args []leaf) bool {
-	known := map[string]bool{}
-	for _, l := range args {
-		for _, t := range tokens(l.text) {
-			known[t] = true
-		}
-	}
-	for line := range strings.FieldsFuncSeq(content, func(r rune) bool { return strings.ContainsRune("\n\r.!?;", r) }) {
-		n := 0
-		for _, t := range tokens(line) {
-			if !known[t] && !strings.ContainsAny(t, "0123456789") {
-				n++
-			}
-		}
-		if n > 7 {
-			return true
-		}
-	}
-	return false
-}
-
-var readers = set("read open view cat load show display head tail download")
-
-// bodies are things whose content somebody wrote as a whole.
-var bodies = set("content contents text document doc page webpage body transcript file ocr article snapshot markdown html pdf")
-
-func (c *Context) document(m *meaning.Meaning, args map[string]any) bool {
-	for _, w := range nameWords(c.names[m.Tool]) {
-		switch w {
-		case "search", "list", "find", "query":
-			return false
-		}
-	}
-	if m.Reaches {
-		return true
-	}
-	for _, w := range nameWords(c.names[m.Tool]) {
-		if bodies[w] {
-			return true
-		}
-	}
-	for k, v := range args {
-		text, ok := v.(string)
-		if !ok {
-			continue
-		}
-		p := m.Resolve(k, text)
-		if p.Kind == meaning.URL || startsURL(text) || addressed(k) || p.Kind == meaning.Path && readers[m.Verb] {
-			return true
-		}
-	}
-	return false
-}
-
-var addressNames = set("url uri link href website webhook endpoint site webpage domain host hostname")
-
-func addressed(path string) bool {
-	for _, x := range nameWords(path) {
-		if addressNames[stem(x)] {
-			return true
-		}
-	}
-	return false
-}
-
 func startsURL(s string) bool {
-	s = strings.ToLower(s)
-	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "www.") || strings.Contains(s, "://")
+	return strings.HasPrefix(strings.ToLower(s), "www.") || strings.Contains(s, "://")
 }
