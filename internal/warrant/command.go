@@ -112,14 +112,22 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 	if why, value = c.strange(line); why != "" {
 		return why, value
 	}
-	for _, f := range line.Writes {
+	return c.lands(line.Writes, addresses)
+}
+
+// lands is what speaks against the files that a command writes and the addresses it asks.
+func (c *Context) lands(files, addresses []string) (why, value string) {
+	for _, f := range files {
 		hidden := c.outside && steers(f) && path.Ext(f) == "" && strings.HasPrefix(path.Base(f), ".")
 		if (sensitive(f) || hidden) && !c.index.Said(f) {
 			return "the file decides what this machine does next", f
 		}
 	}
+	if !c.outside {
+		return "", ""
+	}
 	for _, u := range addresses {
-		if e, _ := c.address(u); c.outside && e < Followed {
+		if e, _ := c.address(u); e < Followed {
 			return "an address nobody named", u
 		}
 	}

@@ -22,13 +22,15 @@ type heard struct {
 }
 
 // lookOnly forbids every act, whatever else is said.
-var lookOnly = regexp.MustCompile(`(?i)\bno changes\b|\b(?:don'?t|do not|without)\s+(?:change|chang|touch|modify|alter|edit|writ)\w*\s+anything` +
-	`|\bread[- ]?only\b|\bnichts (?:ändern|anfassen)\b|\bohne (?:etwas )?zu ändern\b|\bsin cambiar nada\b|\bne (?:rien )?change rien\b`)
+var lookOnly = regexp.MustCompile(`(?i)\bno changes\b` +
+	`|\b(?:don'?t|do not|without)\s+(?:change|chang|touch|modify|alter|edit|writ)\w*\s+anything|\bread[- ]?only\b` +
+	`|\bnichts (?:ändern|anfassen)\b|\bohne (?:etwas )?zu ändern\b|\bsin cambiar nada\b|\bne (?:rien )?change rien\b`)
 
 // delegation tells the agent to do what some content says. The vocabulary knows the short
 // ways; these are the ones with words in between.
-var delegation = regexp.MustCompile(`(?i)\b(?:(?:do(?:\s+(?:the|all|these|those|my|every|each|whatever|what)\b)|perform|execute|complete|carry out` +
-	`|handle|take care of|process|follow|finish|implement|act on|work (?:on|through)|address|resolve|accomplish)\b[^.?!\n]{0,40}` +
+var delegation = regexp.MustCompile(`(?i)\b(?:(?:do(?:\s+(?:the|all|these|those|my|every|each|whatever|what)\b)` +
+	`|perform|execute|complete|carry out|handle|take care of|process|follow|finish|implement|act on|work (?:on|through)` +
+	`|address|resolve|accomplish)\b[^.?!\n]{0,40}` +
 	`\b(?:task|tasks|action|actions|instruction|instructions|to-?dos?|steps?|items?|requests?|checklist|guidelines)\b` +
 	`|do what(?:ever)?\s+(?:it|he|she|they|the|is|was|that|this)\b|accordingly|as (?:instructed|described|requested|specified)` +
 	`|what(?:ever)? (?:it|the \w+) (?:says|asks|tells))`)

@@ -128,8 +128,8 @@ func (j *judging) order(l *leaves.Leaf) {
 
 var (
 	sqlRead  = regexp.MustCompile(`(?is)^\s*(?:--[^\n]*\n\s*)*(?:select|with|show|describe|desc|explain|pragma table_info)\b`)
-	sqlWrite = regexp.MustCompile(`(?is)\b(?:insert|update|delete|drop|alter|create|truncate|grant|revoke|merge|replace|copy|call|exec|execute|attach` +
-		`|into\s+outfile|load_file|pg_read_file|dblink|lo_import|pg_sleep|set\s+role)\b|;\s*\S`)
+	sqlWrite = regexp.MustCompile(`(?is)\b(?:insert|update|delete|drop|alter|create|truncate|grant|revoke|merge|replace` +
+		`|copy|call|exec|execute|attach|into\s+outfile|load_file|pg_read_file|dblink|lo_import|pg_sleep|set\s+role)\b|;\s*\S`)
 )
 
 // sqlReads reports whether a text is SQL that only reads.
@@ -177,5 +177,6 @@ var fileNames = list("filenames")
 
 // pathish reports whether a value is a file.
 func pathish(l *leaves.Leaf, k meaning.Kind) bool {
-	return k == meaning.Path || strings.HasPrefix(l.Text, "~/") || strings.HasPrefix(l.Text, "../") || anyOf(leaves.NameWords(l.Path), fileNames)
+	return k == meaning.Path || strings.HasPrefix(l.Text, "~/") || strings.HasPrefix(l.Text, "../") ||
+		anyOf(leaves.NameWords(l.Path), fileNames)
 }

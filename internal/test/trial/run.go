@@ -131,7 +131,8 @@ func definitions(list []definition) []tool.Definition {
 		}
 		a := &d.Annotations
 		out = append(out, tool.Definition{
-			Name: d.Name, Description: d.Description, Schema: []byte(schema), ReadOnly: a.ReadOnly, Destructive: a.Destructive, OpenWorld: a.OpenWorld,
+			Name: d.Name, Description: d.Description, Schema: []byte(schema),
+			ReadOnly: a.ReadOnly, Destructive: a.Destructive, OpenWorld: a.OpenWorld,
 		})
 	}
 	return out

@@ -111,8 +111,8 @@ func isFolder(name string) bool {
 	return false
 }
 
-var weighty = regexp.MustCompile(`^(?:[~/]|~[A-Za-z0-9_-]*/?|/(?:home|Users)/[^/]+/?|/root/?|/(?:etc|usr|bin|sbin|boot|var|lib|opt)(?:/.*)?)$` +
-	`|(?:^|/)\.[^./]|\.\.`)
+var weighty = regexp.MustCompile(`^(?:[~/]|~[A-Za-z0-9_-]*/?|/(?:home|Users)/[^/]+/?|/root/?` +
+	`|/(?:etc|usr|bin|sbin|boot|var|lib|opt)(?:/.*)?)$|(?:^|/)\.[^./]|\.\.`)
 
 // matters reports whether a command means more in a folder than in the workspace: settings
 // are kept there, or everything. Hosts name the workspace with every call.
