@@ -28,9 +28,13 @@ func argued(said ...string) *warrant.Context {
 	return c
 }
 
+// steps counts results: no two are of the same step.
+var steps uint64
+
 func read(c *warrant.Context, name, args, content string) {
+	steps++
 	a := tool.NewArgs([]byte(args))
-	c.Result(warrant.Result{Tool: name, Step: 1, Args: &a, Content: content})
+	c.Result(warrant.Result{Tool: name, Step: steps, Args: &a, Content: content})
 }
 
 func of(c *warrant.Context, name, args string) *warrant.Warrant {
