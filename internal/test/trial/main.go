@@ -65,7 +65,7 @@ func trial(in io.Reader, out io.Writer) error {
 	for done := range queue {
 		a := <-done
 		if a.err != nil {
-			return a.err
+			return errors.Join(a.err, w.Flush())
 		}
 		if _, err := w.Write(a.text); err != nil {
 			return err
