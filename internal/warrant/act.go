@@ -2,44 +2,62 @@ package warrant
 
 // act is the evidence that the user asked for what the tool does.
 func (j *judging) act() (Evidence, string) {
-	c, m := j.c, j.m
+	c := j.c
 	if c.user.lookOnly() {
 		return Nothing, "you said to change nothing"
 	}
 	if j.promises != nil {
 		return Said, "it is what your message asks for"
 	}
-	said, asked, near := "", false, false
-	for _, cl := range c.user.scope() {
-		found := c.matches(cl, m)
-		if found.refused {
-			return Nothing, "you said not to: " + cl.text
-		}
-		near = near || found.nouns > 0
-		if cl.question {
-			continue
-		}
-		asked = asked || cl.classes.Any(acting)
-		if j.fits(found) {
-			said = cl.text
-		}
-	}
+	r := j.request()
 	switch {
+	case r.refused != "":
+		return Nothing, "you said not to: " + r.refused
 	case c.agreed != nil:
 		return Nothing, "your message does not ask for it"
-	case said != "":
-		return Said, "you asked: " + said
-	case j.allSaid && j.slots > 0 && asked && Delete.graverThan(j.w.Deed):
+	case r.said != "":
+		return Said, "you asked: " + r.said
+	case r.acts && j.allSaid && j.slots > 0 && Delete.graverThan(j.w.Deed):
 		return Said, "every value in it is yours"
-	case asked && !j.loose && !j.textual && !j.w.Deed.graverThan(Change) && (near || m.Thing != "" && c.things[m.Thing]):
+	case r.acts && r.near && j.mild():
 		return Entailed, "a step of what you asked for"
-	case (asked || c.user.pointed()) && !j.textual && j.entailed():
+	case (r.acts || c.user.pointed()) && !j.textual && j.entailed():
 		return Entailed, "a step that what you asked for takes"
 	case c.user.delegated():
 		return Delegated, "you told it to do what it reads"
 	}
 	return Nothing, "nothing you said asks for it"
 }
+
+// request is what the user's clauses are to a call.
+type request struct {
+	refused string // the clause that forbids it
+	said    string // the clause that asks for it
+	acts    bool   // some clause asks for an act, this one or another
+	near    bool   // some clause speaks of its thing, or an act of ours was done to such a thing
+}
+
+func (j *judging) request() request {
+	r := request{near: j.m.Thing != "" && j.c.things[j.m.Thing]}
+	for _, cl := range j.c.user.scope() {
+		found := j.c.matches(cl, j.m)
+		if found.refused {
+			return request{refused: cl.text}
+		}
+		r.near = r.near || found.nouns > 0
+		if cl.question {
+			continue
+		}
+		r.acts = r.acts || cl.classes.Any(acting)
+		if j.fits(found) {
+			r.said = cl.text
+		}
+	}
+	return r
+}
+
+// mild reports whether a call can be undone and holds nothing that speaks against it.
+func (j *judging) mild() bool { return !j.loose && !j.textual && !j.w.Deed.graverThan(Change) }
 
 // fits reports whether a clause asks for this call: for the act and for what it is done to,
 // or for the act alone where the values are the user's.

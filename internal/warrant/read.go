@@ -139,40 +139,53 @@ var (
 	funds    = list("funds")
 )
 
+// signs are what a read is given though it should need none of it.
+type signs struct {
+	aim, body, money, choice, place bool
+}
+
 // doubt looks at what a read is given: who to tell, how much, what to decide, where to put
 // something make it none.
 func (j *judging) doubt(values []leaves.Leaf) {
-	aim, body, money, choice, place := false, false, false, false, false
+	var s signs
 	for i := range values {
-		l := &values[i]
-		p := j.m.Resolve(l.Path, l.Text)
-		switch last(leaves.NameWords(l.Path)) {
-		case "body", "message", "text", "subject":
-			body = body || p.Role == meaning.Content
-		case "amount", "price", "sum":
-			money = money || p.Role == meaning.Amount
-		case "decision", "approve", "vote", "consent":
-			choice = true
-		case "destination", "outfile":
-			place = true
-		case "path":
-			place = place || saves(l.Path)
-		}
-		place = place || p.Kind == meaning.Path && saves(l.Path)
-		aim = aim || p.Role == meaning.Target && (strings.Contains(l.Text, "@") || p.Kind == meaning.Person || p.Kind == meaning.Email)
+		s.note(&values[i], j.m.Resolve(values[i].Path, values[i].Text))
 	}
-	moves := !strings.HasPrefix(strings.ToLower(j.m.Verb), "convert") &&
-		(!computes[j.m.Verb] && j.m.Act != meaning.Read || anyOf(j.c.nameOf(j.m), funds))
 	switch {
-	case aim && body:
+	case s.aim && s.body:
 		j.w.Deed = Send
-	case money && moves:
+	case s.money && j.movesMoney():
 		j.w.Deed = Pay
-	case choice:
+	case s.choice:
 		j.w.Deed = Grant
-	case place:
+	case s.place:
 		j.w.Deed = Create
 	}
 }
 
+func (s *signs) note(l *leaves.Leaf, p meaning.Param) {
+	switch last(leaves.NameWords(l.Path)) {
+	case "body", "message", "text", "subject":
+		s.body = s.body || p.Role == meaning.Content
+	case "amount", "price", "sum":
+		s.money = s.money || p.Role == meaning.Amount
+	case "decision", "approve", "vote", "consent":
+		s.choice = true
+	case "destination", "outfile":
+		s.place = true
+	case "path":
+		s.place = s.place || saves(l.Path)
+	}
+	s.place = s.place || p.Kind == meaning.Path && saves(l.Path)
+	s.aim = s.aim || p.Role == meaning.Target && (strings.Contains(l.Text, "@") || p.Kind == meaning.Person || p.Kind == meaning.Email)
+}
+
 func saves(path string) bool { return strings.Contains(strings.ToLower(path), "save") }
+
+// movesMoney reports whether a tool that is given a sum does more than work with it.
+func (j *judging) movesMoney() bool {
+	if strings.HasPrefix(strings.ToLower(j.m.Verb), "convert") {
+		return false
+	}
+	return !computes[j.m.Verb] && j.m.Act != meaning.Read || anyOf(j.c.nameOf(j.m), funds)
+}
