@@ -4,57 +4,50 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 )
 
 // line reads a command line of a tool, in the language of its shell.
-func (c *Context) line(m *meaning.Meaning, l *leaf) *shell.Line {
+func (c *Context) line(m *meaning.Meaning, l *leaves.Leaf) *shell.Line {
 	if strings.Contains(m.Tool, "powershell") || strings.Contains(m.Tool, "pwsh") {
-		return shell.ReadPowerShell(l.command())
+		return shell.ReadPowerShell(l.Command())
 	}
 	if c.shell == nil {
 		c.shell = shell.NewReader()
 	}
-	if l.argv != nil {
-		return c.shell.ReadArgv(l.argv)
+	if l.Argv != nil {
+		return c.shell.ReadArgv(l.Argv)
 	}
-	return c.shell.Read(l.text)
-}
-
-// command is the whole command as text.
-func (l *leaf) command() string {
-	if l.argv != nil {
-		return strings.Join(l.argv, " ")
-	}
-	return l.text
+	return c.shell.Read(l.Text)
 }
 
 // saidCommand reports whether the user wrote the command; of bash -c and the like that is
 // the text the shell is given.
-func (c *Context) saidCommand(l *leaf) bool {
-	if a := l.argv; len(a) == 3 && shell.IsShell(a[0]) && strings.HasPrefix(a[1], "-") && strings.HasSuffix(a[1], "c") {
+func (c *Context) saidCommand(l *leaves.Leaf) bool {
+	if a := l.Argv; len(a) == 3 && shell.IsShell(a[0]) && strings.HasPrefix(a[1], "-") && strings.HasSuffix(a[1], "c") {
 		return c.index.Said(a[2])
 	}
-	return c.index.Said(l.command())
+	return c.index.Said(l.Command())
 }
 
 // bringsIn reports whether a command among the values brings content in from elsewhere. A
 // value that is no command by its name counts if it would, as one.
-func (c *Context) bringsIn(m *meaning.Meaning, values []leaf) bool {
+func (c *Context) bringsIn(m *meaning.Meaning, values []leaves.Leaf) bool {
 	read := 0
 	for i := range values {
 		l := &values[i]
-		if !l.quoted || l.later {
+		if !l.Quoted || l.Later {
 			continue
 		}
-		commands := l.commands()
-		if read += len(commands); read > maxCommands {
+		commands := l.Commands()
+		if read += len(commands); read > leaves.MostCommands {
 			return true // nobody has looked at the rest
 		}
 		for j := range commands {
 			line := c.line(m, &commands[j])
-			if p := m.Resolve(l.path, l.text); p.Role != meaning.Command && line.Found.Has(shell.Unparsed) {
+			if p := m.Resolve(l.Path, l.Text); p.Role != meaning.Command && line.Found.Has(shell.Unparsed) {
 				continue // a text, not a command
 			}
 			if brings(line) {
@@ -119,18 +112,18 @@ func (c *Context) danger(l *shell.Line) string {
 
 // command weighs a command line on this machine. What stays here is the workspace's own;
 // what leaves, stays after us or wrecks is looked at.
-func (w *weighing) command(l *leaf) {
+func (w *weighing) command(l *leaves.Leaf) {
 	c := w.c
-	if l.later {
+	if l.Later {
 		return
 	}
 	if c.saidCommand(l) {
-		w.linked = w.linked || l.with == nil || l.with.words == nil // the program alone is not what was asked for
+		w.linked = w.linked || !l.Worded() // the program alone is not what was asked for
 		return
 	}
 	line := c.line(w.m, l)
 	if d := c.danger(line); d != "" {
-		w.risk(d, l.command())
+		w.risk(d, l.Command())
 		return
 	}
 	w.writes(line)
@@ -142,7 +135,7 @@ func (w *weighing) command(l *leaf) {
 			}
 		}
 	}
-	w.leaves(line, l.command())
+	w.leaves(line, l.Command())
 }
 
 // writes looks at the files a line writes, as at those of any tool. Of the system's
@@ -206,11 +199,11 @@ func (w *weighing) installs(line *shell.Line, addresses []string) bool {
 
 // planted looks at a file being written after something came in from outside: it must not
 // hold a command that fetches and runs what the user did not name.
-func (w *weighing) planted(l *leaf) {
-	if !w.c.external || !w.g.workspace || w.c.index.Said(l.text) {
+func (w *weighing) planted(l *leaves.Leaf) {
+	if !w.c.external || !w.g.workspace || w.c.index.Said(l.Text) {
 		return
 	}
-	for _, line := range shell.Planted(l.text) {
+	for _, line := range shell.Planted(l.Text) {
 		if !w.c.chosen(distant(line.Addresses)) {
 			w.risk("plants", strings.Join(line.Parts, " | "))
 			return

@@ -12,6 +12,7 @@ package grounds
 import (
 	"slices"
 
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
@@ -134,12 +135,12 @@ func (c *Context) Result(r Result) {
 	case meaning.Read, meaning.Execute, meaning.Unknown:
 	default:
 		c.remember(r.Content)
-		if r.Tainted || r.Told && !r.Trusted || !r.Told && tellsMore(r.Content, leaves("", fields)) {
+		if r.Tainted || r.Told && !r.Trusted || !r.Told && tellsMore(r.Content, leaves.Of(fields)) {
 			c.external = true // but what it echoes must not vouch for itself: it is not indexed
 		}
 		return
 	}
-	values := leaves("", fields)
+	values := leaves.Of(fields)
 	external := !r.Trusted
 	if !r.Told {
 		external = !c.isLocal(m, fields)
@@ -153,7 +154,7 @@ func (c *Context) Result(r Result) {
 	} else {
 		c.local = true
 	}
-	named := slices.ContainsFunc(values, func(l leaf) bool { return l.quoted && c.index.Said(l.text) })
+	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
 	c.index.Result(origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: external, Free: document(m, fields) || r.Tainted, Content: []byte(r.Content)})
 }
 
@@ -165,7 +166,7 @@ func (c *Context) remember(content string) {
 	}
 	for i := range v.Kids {
 		k := &v.Kids[i]
-		if words := nameWords(k.Key); k.Shape == origin.Scalar && len(words) > 0 && words[len(words)-1] == "id" {
+		if words := leaves.NameWords(k.Key); k.Shape == origin.Scalar && len(words) > 0 && words[len(words)-1] == "id" {
 			keep(c.own, k.Text, 1)
 		}
 	}

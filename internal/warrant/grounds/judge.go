@@ -1,6 +1,7 @@
 package grounds
 
 import (
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -112,8 +113,8 @@ func (c *Context) Of(name string, args *tool.Args) *Grounds {
 	}
 	g.asked, g.spoken, g.priced = c.asked(m), len(c.user.tokens) > 0, c.user.priced
 	fields, err := args.Fields()
-	values := leaves("", fields)
-	if err != nil || len(values) > maxLeaves {
+	values := leaves.Of(fields)
+	if err != nil || len(values) > leaves.Most {
 		for _, r := range roles {
 			g.worst[r] = Unseen
 		}

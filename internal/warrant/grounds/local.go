@@ -1,11 +1,10 @@
 package grounds
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 )
 
@@ -17,7 +16,7 @@ var (
 // isLocal reports whether a tool reads what is on this machine: it says nothing but that,
 // and the agent works here.
 func (c *Context) isLocal(m *meaning.Meaning, args map[string]any) bool {
-	words := nameWords(m.Tool)
+	words := leaves.NameWords(m.Tool)
 	for _, w := range words {
 		if outward[w] {
 			return false
@@ -27,7 +26,7 @@ func (c *Context) isLocal(m *meaning.Meaning, args map[string]any) bool {
 		return false
 	}
 	for k := range args {
-		for _, w := range nameWords(k) {
+		for _, w := range leaves.NameWords(k) {
 			if addressNames[stem(w)] {
 				return false
 			}
@@ -46,7 +45,7 @@ var bareReader = set("read grep glob ls cat view")
 
 // localName reports whether a tool's name speaks of nothing but the workspace.
 func localName(m *meaning.Meaning) bool {
-	for _, w := range nameWords(m.Tool) {
+	for _, w := range leaves.NameWords(m.Tool) {
 		if outward[w] || !inWorkspace[w] && !isVerb(w) {
 			return false
 		}
@@ -69,10 +68,10 @@ func runsLines(m *meaning.Meaning) bool {
 
 // tellsMore reports whether an answer to an act says more than that it was done: then
 // somebody else's words are in it.
-func tellsMore(content string, args []leaf) bool {
+func tellsMore(content string, args []leaves.Leaf) bool {
 	known := map[string]bool{}
 	for _, l := range args {
-		for _, t := range tokens(l.text) {
+		for _, t := range tokens(l.Text) {
 			known[t] = true
 		}
 	}
@@ -116,11 +115,3 @@ func document(m *meaning.Meaning, args map[string]any) bool {
 var addressNames = set("url uri link href website webhook endpoint site webpage domain host")
 
 func isVerb(w string) bool { return meaning.Verb(w) != meaning.Unknown }
-
-var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-
-// nameWords are the words of a field's or tool's name.
-func nameWords(name string) []string {
-	name = camel.ReplaceAllString(name, "${1}_${2}")
-	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r > 127 || !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-}

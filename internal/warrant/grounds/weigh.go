@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
@@ -31,18 +32,18 @@ func (c *Context) asked(m *meaning.Meaning) bool {
 var eitherWay = set("put write set save add append insert edit upsert store")
 
 // weigh looks at each value.
-func (c *Context) weigh(g *Grounds, m *meaning.Meaning, values []leaf) {
+func (c *Context) weigh(g *Grounds, m *meaning.Meaning, values []leaves.Leaf) {
 	w := weighing{c: c, g: g, m: m}
 	for i := range values {
-		p := m.Resolve(values[i].path, values[i].text)
-		w.targets = w.targets || p.Role == meaning.Target && strings.TrimSpace(values[i].text) != ""
+		p := m.Resolve(values[i].Path, values[i].Text)
+		w.targets = w.targets || p.Role == meaning.Target && strings.TrimSpace(values[i].Text) != ""
 	}
 	local := m.Act == meaning.Create || m.Act == meaning.Change || m.Act == meaning.Delete || m.Act == meaning.Unknown
 	g.workspace = c.host && (local && localName(m) || runsLines(m)) && !w.targets
 	for i := range values {
 		w.value(&values[i])
 	}
-	if commandTools[m.Tool] && c.external && !w.ordered && slices.ContainsFunc(values, func(l leaf) bool { return l.quoted && strings.ContainsAny(l.text, " ;|&") }) {
+	if commandTools[m.Tool] && c.external && !w.ordered && slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && strings.ContainsAny(l.Text, " ;|&") }) {
 		g.Danger = "unreadable" // it may run something, and nobody can tell what
 	}
 	g.linked = w.linked || w.field && !w.textual && (w.near || c.nounSaid(m))
@@ -60,31 +61,31 @@ type weighing struct {
 	read                         int  // in how many ways commands were read
 }
 
-func (w *weighing) value(l *leaf) {
-	p := w.m.Resolve(l.path, l.text)
-	if l.flag || strings.TrimSpace(l.text) == "" {
+func (w *weighing) value(l *leaves.Leaf) {
+	p := w.m.Resolve(l.Path, l.Text)
+	if l.Flag || strings.TrimSpace(l.Text) == "" {
 		return
 	}
-	if l.with != nil && l.with.words != nil && runsLines(w.m) && isProgram(l.path) {
+	if l.Worded() && runsLines(w.m) && isProgram(l.Path) {
 		p.Role = meaning.Command
 	}
 	w.patches(l)
-	if l.quoted && (p.Kind == meaning.URL || addressed(l.path) || startsURL.MatchString(l.text)) && w.m.Act == meaning.Read {
-		w.find("address", l.path, l.text, w.c.address(l.text))
+	if l.Quoted && (p.Kind == meaning.URL || addressed(l.Path) || startsURL.MatchString(l.Text)) && w.m.Act == meaning.Read {
+		w.find("address", l.Path, l.Text, w.c.address(l.Text))
 		return
 	}
 	switch p.Role {
 	case meaning.Target:
-		for _, part := range split(l.text) {
-			w.target(l.path, part, p.Kind)
+		for _, part := range split(l.Text) {
+			w.target(l.Path, part, p.Kind)
 		}
 	case meaning.Credential:
 		w.plain("credential", l)
 	case meaning.Command:
 		w.ordered = true
-		commands := l.commands()
-		if w.read += len(commands); w.read > maxCommands && runsLines(w.m) {
-			w.risk("unreadable", l.text)
+		commands := l.Commands()
+		if w.read += len(commands); w.read > leaves.MostCommands && runsLines(w.m) {
+			w.risk("unreadable", l.Text)
 			return
 		}
 		for i := range commands {
@@ -97,22 +98,22 @@ func (w *weighing) value(l *leaf) {
 	case meaning.Content:
 		w.content(l)
 	case meaning.Amount:
-		w.linked = w.linked || w.c.index.Said(l.text)
-		w.g.note("amount", l.path, l.text, w.c.source(l.text))
+		w.linked = w.linked || w.c.index.Said(l.Text)
+		w.g.note("amount", l.Path, l.Text, w.c.source(l.Text))
 	default:
-		w.linked = w.linked || w.c.index.Said(l.text)
+		w.linked = w.linked || w.c.index.Said(l.Text)
 	}
 }
 
 // isProgram reports whether a parameter names the program that a command is apart from its
 // words.
 func isProgram(path string) bool {
-	words := nameWords(path)
+	words := leaves.NameWords(path)
 	return len(words) > 0 && slices.Contains([]string{"executable", "program", "binary", "bin", "file", "path", "name"}, words[len(words)-1])
 }
 
 // runs weighs a command in one way of reading it.
-func (w *weighing) runs(l *leaf) {
+func (w *weighing) runs(l *leaves.Leaf) {
 	if runsLines(w.m) {
 		w.command(l)
 	}
@@ -124,7 +125,7 @@ func (w *weighing) runs(l *leaf) {
 var startsURL = regexp.MustCompile(`(?i)^(?:https?://|www\.)`)
 
 func addressed(path string) bool {
-	for _, x := range nameWords(path) {
+	for _, x := range leaves.NameWords(path) {
 		if addressNames[stem(x)] {
 			return true
 		}
@@ -172,7 +173,9 @@ func (g *Grounds) note(role, path, value string, s source) {
 	})
 }
 
-func (w *weighing) plain(role string, l *leaf) { w.find(role, l.path, l.text, w.c.source(l.text)) }
+func (w *weighing) plain(role string, l *leaves.Leaf) {
+	w.find(role, l.Path, l.Text, w.c.source(l.Text))
+}
 
 func (w *weighing) target(path, value string, kind meaning.Kind) {
 	s := w.c.source(value)
@@ -188,35 +191,35 @@ func (w *weighing) target(path, value string, kind meaning.Kind) {
 	w.find("target", path, value, s)
 }
 
-func (w *weighing) object(l *leaf) {
-	s := w.c.source(l.text)
-	if s.origin < Own && w.c.own[origin.Normal(l.text)] {
+func (w *weighing) object(l *leaves.Leaf) {
+	s := w.c.source(l.Text)
+	if s.origin < Own && w.c.own[origin.Normal(l.Text)] {
 		s = source{origin: Own, where: ours} // an object, never where something goes
 	}
 	w.watched(l, s)
-	if w.g.workspace && w.m.Act != meaning.Execute && sensitive(l.text) && s.origin != User {
-		w.g.note("path", l.path, l.text, s)
+	if w.g.workspace && w.m.Act != meaning.Execute && sensitive(l.Text) && s.origin != User {
+		w.g.note("path", l.Path, l.Text, s)
 	}
-	w.find("object", l.path, l.text, s)
+	w.find("object", l.Path, l.Text, s)
 }
 
 // watched holds what a tool does with the files that watch the agent, and with our tokens.
-func (w *weighing) watched(l *leaf, s source) {
+func (w *weighing) watched(l *leaves.Leaf, s source) {
 	switch {
 	case s.origin == User || !w.c.host || w.m.Act == meaning.Execute:
-	case w.m.Act != meaning.Read && shell.Overseen(l.text):
-		w.risk("oversight", l.text)
-	case w.m.Act == meaning.Read && strings.HasSuffix(l.text, "tokens.json") && shell.Secret(l.text):
-		w.risk("secret", l.text)
+	case w.m.Act != meaning.Read && shell.Overseen(l.Text):
+		w.risk("oversight", l.Text)
+	case w.m.Act == meaning.Read && strings.HasSuffix(l.Text, "tokens.json") && shell.Secret(l.Text):
+		w.risk("secret", l.Text)
 	}
 }
 
 // patches looks at the files that a patch changes.
-func (w *weighing) patches(l *leaf) {
-	if !w.c.host || w.m.Act == meaning.Read || !strings.Contains(l.text, "*** ") && !strings.Contains(l.text, "+++ ") {
+func (w *weighing) patches(l *leaves.Leaf) {
+	if !w.c.host || w.m.Act == meaning.Read || !strings.Contains(l.Text, "*** ") && !strings.Contains(l.Text, "+++ ") {
 		return
 	}
-	for line := range strings.Lines(l.text) {
+	for line := range strings.Lines(l.Text) {
 		for _, mark := range []string{"*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:", "+++ b/", "+++ ", "--- a/", "--- "} {
 			file, ok := strings.CutPrefix(strings.TrimSpace(line), mark)
 			if file = strings.TrimSpace(file); ok && shell.Overseen(file) && !w.c.index.Said(file) {
@@ -233,25 +236,25 @@ func sensitive(file string) bool {
 }
 
 // content may say anything, but what it carries that leads elsewhere counts.
-func (w *weighing) content(l *leaf) {
-	if !l.quoted {
+func (w *weighing) content(l *leaves.Leaf) {
+	if !l.Quoted {
 		return
 	}
 	w.planted(l)
-	if w.c.overlaps(l.text) {
+	if w.c.overlaps(l.Text) {
 		w.linked = true
-	} else if o := w.c.source(l.text).origin; o == Text || o == Named || o == Contested {
+	} else if o := w.c.source(l.Text).origin; o == Text || o == Named || o == Contested {
 		w.textual = true
 	}
 	if outward := w.m.Act == meaning.Send || w.m.Act == meaning.Grant || w.m.Act == meaning.Pay || w.targets; !outward {
 		return
 	}
-	for _, p := range origin.Targets(l.text) {
+	for _, p := range origin.Targets(l.Text) {
 		switch p.Kind {
 		case origin.URL:
-			w.g.note("embedded", l.path, p.Text, w.c.address(p.Text))
+			w.g.note("embedded", l.Path, p.Text, w.c.address(p.Text))
 		case origin.Email, origin.IBAN, origin.Phone:
-			w.g.note("embedded", l.path, p.Text, w.c.source(p.Text))
+			w.g.note("embedded", l.Path, p.Text, w.c.source(p.Text))
 		}
 	}
 }
@@ -268,7 +271,7 @@ func (c *Context) overlaps(text string) bool {
 
 // nounSaid reports whether the user spoke of what the tool acts on.
 func (c *Context) nounSaid(m *meaning.Meaning) bool {
-	for i, w := range nameWords(m.Tool) {
+	for i, w := range leaves.NameWords(m.Tool) {
 		if (i > 0 || !isVerb(w)) && c.user.stems[stem(w)] {
 			return true
 		}

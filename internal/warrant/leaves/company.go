@@ -1,4 +1,4 @@
-package grounds
+package leaves
 
 import (
 	"maps"
@@ -22,14 +22,14 @@ type company struct {
 }
 
 // beside gives the texts of an object their company: whichever of them is a command has it.
-func beside(out []leaf, path string, fields map[string]any) []leaf {
+func beside(out []Leaf, path string, fields map[string]any) []Leaf {
 	c := companyOf(fields)
 	if c == nil {
 		return out
 	}
 	for i := range out {
-		name := strings.TrimPrefix(strings.TrimPrefix(out[i].path, path), ".")
-		if out[i].quoted && !strings.ContainsAny(name, ".[") && !isWords(name) {
+		name := strings.TrimPrefix(strings.TrimPrefix(out[i].Path, path), ".")
+		if out[i].Quoted && !strings.ContainsAny(name, ".[") && !isWords(name) {
 			out[i].with = c
 		}
 	}
@@ -49,8 +49,8 @@ func companyOf(fields map[string]any) *company {
 			}
 		case []any:
 			if isWords(k) {
-				for _, l := range leaves("", v) {
-					c.words = append(c.words, l.text)
+				for _, l := range Of(v) {
+					c.words = append(c.words, l.Text)
 				}
 				c.line = c.line || len(v) == 1
 			}
@@ -69,8 +69,8 @@ func companyOf(fields map[string]any) *company {
 // add takes words that are one text; it may be a list, written down.
 func (c *company) add(text string) {
 	if list, ok := listIn(text); ok {
-		for _, l := range leaves("", list) {
-			c.words = append(c.words, l.text)
+		for _, l := range Of(list) {
+			c.words = append(c.words, l.Text)
 		}
 		return
 	}
@@ -95,7 +95,7 @@ func isWords(name string) bool {
 	if low := strings.ToLower(name); !strings.Contains(low, "arg") && !strings.Contains(low, "param") {
 		return false // nearly all of them
 	}
-	for _, w := range nameWords(name) {
+	for _, w := range NameWords(name) {
 		if strings.HasPrefix(w, "arg") || strings.HasPrefix(w, "param") {
 			return true
 		}
@@ -111,7 +111,8 @@ func isFolder(name string) bool {
 	return false
 }
 
-var weighty = regexp.MustCompile(`^(?:[~/]|~[A-Za-z0-9_-]*/?|/(?:home|Users)/[^/]+/?|/root/?|/(?:etc|usr|bin|sbin|boot|var|lib|opt)(?:/.*)?)$|(?:^|/)\.[^./]|\.\.`)
+var weighty = regexp.MustCompile(`^(?:[~/]|~[A-Za-z0-9_-]*/?|/(?:home|Users)/[^/]+/?|/root/?` +
+	`|/(?:etc|usr|bin|sbin|boot|var|lib|opt)(?:/.*)?)$|(?:^|/)\.[^./]|\.\.`)
 
 // matters reports whether a command means more in a folder than in the workspace: settings
 // are kept there, or everything. Hosts name the workspace with every call.
@@ -129,34 +130,45 @@ func listIn(text string) ([]any, bool) {
 	return list, strictjson.Unmarshal([]byte(text), &list) == nil
 }
 
-// maxCommands bounds how many readings of commands one call is worth: each may cost as much
+// MostCommands bounds how many readings of commands one call is worth: each may cost as much
 // as the shell's own bounds allow. A call with more is not understood.
-const maxCommands = 256
+const MostCommands = 256
 
-// commands are the ways in which a command can be read: as it stands, with what stands
+// Command is the whole command as text.
+func (l *Leaf) Command() string {
+	if l.Argv != nil {
+		return strings.Join(l.Argv, " ")
+	}
+	return l.Text
+}
+
+// Worded reports whether the words of a command stand beside it: it names the program alone.
+func (l *Leaf) Worded() bool { return l.with != nil && l.with.words != nil }
+
+// Commands are the ways in which a command can be read: as it stands, with what stands
 // beside it, and one by one where it may be a list of several.
-func (l *leaf) commands() []leaf {
-	out := []leaf{*l}
-	read := func(text string) { out = append(out, leaf{path: l.path, text: text, quoted: true}) }
-	if c := l.with; c != nil && !l.later {
-		text := l.command()
+func (l *Leaf) Commands() []Leaf {
+	out := []Leaf{*l}
+	read := func(text string) { out = append(out, Leaf{Path: l.Path, Text: text, Quoted: true}) }
+	if c := l.with; c != nil && !l.Later {
+		text := l.Command()
 		for _, w := range c.words {
 			text += " " + quoted(w)
 		}
 		read(c.around(text))
 		if c.line {
-			read(c.around(l.command() + " " + strings.Join(c.words, " ")))
+			read(c.around(l.Command() + " " + strings.Join(c.words, " ")))
 		}
 	}
-	if l.argv != nil && several(l) {
-		for _, text := range l.argv {
+	if l.Argv != nil && several(l) {
+		for _, text := range l.Argv {
 			read(text)
 		}
 	}
-	if list, ok := listIn(l.text); ok && l.quoted {
-		for _, in := range leaves(l.path, list) {
-			in.later = false // of several commands, each runs
-			out = append(out, in.commands()...)
+	if list, ok := listIn(l.Text); ok && l.Quoted {
+		for _, in := range under(l.Path, list) {
+			in.Later = false // of several commands, each runs
+			out = append(out, in.Commands()...)
 		}
 	}
 	return out
@@ -172,7 +184,7 @@ func (c *company) around(text string) string {
 
 // several reports whether a list is one of commands and not of words: its name says so, or
 // its first is more than a program.
-func several(l *leaf) bool {
-	words := nameWords(l.path)
-	return len(words) > 0 && strings.HasSuffix(words[len(words)-1], "s") && !isWords(l.path) || strings.ContainsAny(l.argv[0], " ;|&")
+func several(l *Leaf) bool {
+	words := NameWords(l.Path)
+	return len(words) > 0 && strings.HasSuffix(words[len(words)-1], "s") && !isWords(l.Path) || strings.ContainsAny(l.Argv[0], " ;|&")
 }

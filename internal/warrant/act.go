@@ -1,0 +1,92 @@
+package warrant
+
+// act is the evidence that the user asked for what the tool does.
+func (j *judging) act() (Evidence, string) {
+	c := j.c
+	if c.user.lookOnly() {
+		return Nothing, "you said to change nothing"
+	}
+	if j.promises != nil {
+		return Said, "it is what your message asks for"
+	}
+	r := j.request()
+	switch {
+	case r.refused != "":
+		return Nothing, "you said not to: " + r.refused
+	case c.agreed != nil:
+		return Nothing, "your message does not ask for it"
+	case r.said != "":
+		return Said, "you asked: " + r.said
+	case r.acts && j.allSaid && j.slots > 0 && Delete.graverThan(j.w.Deed):
+		return Said, "every value in it is yours"
+	case r.acts && r.near && j.mild():
+		return Entailed, "a step of what you asked for"
+	case (r.acts || c.user.pointed()) && !j.textual && j.entailed():
+		return Entailed, "a step that what you asked for takes"
+	case c.user.delegated():
+		return Delegated, "you told it to do what it reads"
+	}
+	return Nothing, "nothing you said asks for it"
+}
+
+// request is what the user's clauses are to a call.
+type request struct {
+	refused string // the clause that forbids it
+	said    string // the clause that asks for it
+	acts    bool   // some clause asks for an act, this one or another
+	near    bool   // some clause speaks of its thing, or an act of ours was done to such a thing
+}
+
+func (j *judging) request() request {
+	r := request{near: j.m.Thing != "" && j.c.things[j.m.Thing]}
+	for _, cl := range j.c.user.scope() {
+		found := j.c.matches(cl, j.m)
+		if found.refused {
+			return request{refused: cl.text}
+		}
+		r.near = r.near || found.nouns > 0
+		if cl.question {
+			continue
+		}
+		r.acts = r.acts || cl.classes.Any(acting)
+		if j.fits(found) {
+			r.said = cl.text
+		}
+	}
+	return r
+}
+
+// mild reports whether a call can be undone and holds nothing that speaks against it.
+func (j *judging) mild() bool { return !j.loose && !j.textual && !j.w.Deed.graverThan(Change) }
+
+// fits reports whether a clause asks for this call: for the act and for what it is done to,
+// or for the act alone where the values are the user's.
+func (j *judging) fits(found match) bool {
+	verb := found.verb || found.class
+	switch {
+	case found.full, verb && found.nouns > 0:
+		return true
+	case found.verb && (j.tied || j.slots == 0), verb && j.tied && !j.loose:
+		return true
+	}
+	return j.allSaid && j.slots > 0 && (verb || found.nouns > 0)
+}
+
+// entailed reports whether a call is a step that other acts take: logging in with a key of
+// the user's, filling a cart, choosing.
+func (j *judging) entailed() bool {
+	n := j.c.named(j.m)
+	if !n.enters {
+		return n.holds && !j.loose && !j.w.Deed.graverThan(Change)
+	}
+	keys := 0
+	for _, s := range j.w.Slots {
+		if s.Kind == Key {
+			keys++
+			if s.Has < Entailed {
+				return false
+			}
+		}
+	}
+	return keys > 0 || !j.loose
+}

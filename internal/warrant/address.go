@@ -1,0 +1,112 @@
+package warrant
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/origin"
+)
+
+var pages = list("pages")
+
+// address is the evidence for an address that is asked or written to.
+func (c *Context) address(v string) (Evidence, string) {
+	switch {
+	case c.index.Said(v):
+		return Said, "you said it"
+	case c.index.SaidHost(v) && c.saidRest(v):
+		return Said, "you named the host"
+	case private(v):
+		return Nothing, "an address inside your network"
+	}
+	f := c.index.Of(v)
+	switch f.Class {
+	case origin.Anchored, origin.Field:
+		if !c.contested(v, false) {
+			return Followed, "a field of what was looked up"
+		}
+	case origin.Text:
+		listed := !c.papers[f.Step] // in what a server lists, not in what somebody wrote
+		switch {
+		case c.told(v):
+		case c.agreed != nil && (c.agreed.Opens == "linked" || c.agreed.Opens == "search"):
+			return Followed, "you want links followed"
+		case listed, f.Named && c.says(pages):
+			return Followed, "it stands in what you pointed at"
+		}
+	}
+	return Nothing, where(&f)
+}
+
+var pathWords = list("pathwords")
+
+// saidRest reports whether what follows a host the user named carries nothing of the
+// agent's: it was read somewhere, or its words are the user's or say nothing.
+func (c *Context) saidRest(v string) bool {
+	u, err := url.Parse(v)
+	if err != nil {
+		return false
+	}
+	if c.index.Of(v).Class >= origin.Text {
+		return true
+	}
+	for _, t := range tokens(u.Path + " " + u.RawQuery + " " + u.Fragment) {
+		if !c.user.stems[stem(t)] && !pathWords[t] {
+			return false
+		}
+	}
+	return true
+}
+
+var inside = list("inside")
+
+// private reports whether an address lies inside the user's machine or network, or is none
+// of the web.
+func private(v string) bool {
+	s := strings.ToLower(v)
+	if scheme, rest, ok := strings.Cut(s, "://"); ok {
+		if scheme != "http" && scheme != "https" {
+			return true
+		}
+		s = rest
+	}
+	for p := range inside {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// distant are the addresses that lie elsewhere. The cloud's metadata service does, for a
+// command: what it answers was not made here.
+func distant(list []string) []string {
+	var out []string
+	for _, a := range list {
+		if !private(a) || strings.HasPrefix(a, "169.") {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// chosen reports whether the user named every one of some addresses, and there are any.
+func (c *Context) chosen(addresses []string) bool {
+	for _, u := range addresses {
+		if e, _ := c.address(u); e < Own {
+			return false
+		}
+	}
+	return len(addresses) > 0
+}
+
+// isHost reports whether a value is an address or a host and nothing else.
+func isHost(s string) bool {
+	p := origin.Targets(s)
+	return len(p) == 1 && (p[0].Kind == origin.Host || p[0].Kind == origin.URL) && p[0].Start == 0 && p[0].End == len(s)
+}
+
+var tlds = list("tlds")
+
+// knownTLD reports whether a dotted name is a host and not a file or a call in a program.
+func knownTLD(h string) bool { return tlds[h[strings.LastIndexByte(h, '.')+1:]] }

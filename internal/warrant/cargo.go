@@ -1,0 +1,61 @@
+package warrant
+
+import (
+	"regexp"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/origin"
+)
+
+var (
+	copies   = list("copies")
+	bareHost = regexp.MustCompile(`(?:^|[^:\w/])//((?:[a-z0-9-]+\.)+[a-z0-9]+)`)
+)
+
+// cargo judges a text that leaves with a call: whether others told the agent to write it,
+// and the addresses in it.
+func (j *judging) cargo(l *leaves.Leaf) {
+	if !l.Quoted || j.w.Deed == Read {
+		return
+	}
+	c := j.c
+	if len(tokens(l.Text)) >= 3 && len(l.Text) < 400 && !c.index.Said(l.Text) && c.told(l.Text) {
+		j.textual = true
+		j.w.add(Cargo, l.Path, l.Text, Nothing, "a text tells the agent to write this")
+	}
+	for _, h := range bareHost.FindAllStringSubmatch(l.Text, -1) {
+		if e, why := c.address(h[1]); e < Followed {
+			j.w.add(Cargo, l.Path, h[1], e, why)
+		}
+	}
+	for _, p := range origin.Targets(l.Text) {
+		switch p.Kind {
+		case origin.URL, origin.Host:
+			if p.Kind == origin.URL || knownTLD(p.Text) {
+				e, why := c.carried(p.Text)
+				j.w.add(Cargo, l.Path, p.Text, e, why)
+			}
+		case origin.Email, origin.IBAN, origin.Phone:
+			e, why := j.evidence(p.Text, false)
+			if f := c.index.Of(p.Text); e == Nothing && c.says(copies) && (f.Named || f.Class == origin.Field) {
+				e, why = Followed, "of what you want passed on"
+			}
+			j.w.add(Cargo, l.Path, p.Text, e, why)
+		}
+	}
+}
+
+// carried is the evidence for an address that a text carries away.
+func (c *Context) carried(address string) (Evidence, string) {
+	e, why := c.address(address)
+	switch {
+	case e < Followed && private(address):
+		return Followed, "an address that leads nowhere outside"
+	case e > Nothing:
+	case c.says(copies) && c.index.Of(address).Named:
+		return Followed, "of what you want passed on"
+	case c.own[origin.Normal(address)]:
+		return Own, "an earlier act returned it"
+	}
+	return e, why
+}

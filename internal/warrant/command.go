@@ -1,0 +1,245 @@
+package warrant
+
+import (
+	"path"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/shell"
+)
+
+// local judges a value of one of the host's own tools: what is run, and which files are
+// written.
+func (j *judging) local(l *leaves.Leaf, p meaning.Param) {
+	switch {
+	case p.Role == meaning.Command || shells[j.m.Tool] && l.Quoted && !l.Later && p.Role != meaning.Control:
+		commands := l.Commands()
+		if len(commands) > leaves.MostCommands {
+			j.bad("it cannot be read", l.Path, l.Text)
+			return
+		}
+		for i := range commands {
+			j.command(&commands[i])
+		}
+	case j.m.Act != meaning.Read && (p.Role == meaning.Selector || p.Kind == meaning.Path):
+		j.file(l)
+	}
+}
+
+// bad makes a call one that executes something nobody ordered.
+func (j *judging) bad(why, path, value string) {
+	j.w.Deed = Execute
+	j.w.add(Order, path, value, Nothing, why)
+}
+
+// file judges a file the host's own tools write.
+func (j *judging) file(l *leaves.Leaf) {
+	index := j.c.index
+	if (sensitive(l.Text) || j.c.outside && steers(l.Text)) && !index.Said(l.Text) && !index.Said(path.Base(l.Text)) {
+		j.bad("the file decides what this machine does next", l.Path, l.Text)
+	}
+}
+
+// command judges a command line of the host's own shell.
+func (j *judging) command(l *leaves.Leaf) {
+	if l.Later || j.c.saidCommand(l) {
+		return
+	}
+	line := j.c.line(j.m, l)
+	why, value := j.c.fault(line)
+	if value == "" {
+		value = l.Command()
+	}
+	if why != "" {
+		j.bad(why, "command", value)
+	}
+}
+
+// line reads a command line of a tool, in the language of its shell.
+func (c *Context) line(m *meaning.Meaning, l *leaves.Leaf) *shell.Line {
+	if strings.Contains(m.Tool, "powershell") || strings.Contains(m.Tool, "pwsh") {
+		return shell.ReadPowerShell(l.Command())
+	}
+	if c.shell == nil {
+		c.shell = shell.NewReader()
+	}
+	if l.Argv != nil {
+		return c.shell.ReadArgv(l.Argv)
+	}
+	return c.shell.Read(l.Text)
+}
+
+// saidCommand reports whether the user wrote the command; of bash -c and the like that is
+// the text the shell is given.
+func (c *Context) saidCommand(l *leaves.Leaf) bool {
+	if a := l.Argv; len(a) == 3 && shell.IsShell(a[0]) && strings.HasPrefix(a[1], "-") && strings.HasSuffix(a[1], "c") {
+		return c.index.Said(a[2])
+	}
+	return c.index.Said(l.Command())
+}
+
+// fault is what speaks against a command line, and what of it; no words: nothing does. No
+// value: all of it.
+func (c *Context) fault(line *shell.Line) (why, value string) {
+	addresses := distant(line.Addresses)
+	if folder := c.razes(line); folder != "" {
+		return "it removes a folder you did not name", folder
+	}
+	switch e := line.Found; {
+	case e.Has(shell.Oversight):
+		return "it touches what watches the agent", ""
+	case e.Has(shell.RunsFetched) && !c.chosen(addresses):
+		return "it runs what it fetches", ""
+	case e.Has(shell.Unparsed) && !line.Broken:
+		return "it cannot be read", ""
+	case e.Has(shell.Persist):
+		return "it stays behind", ""
+	case e.Has(shell.BreaksOut):
+		return "it breaks out", ""
+	case e.Has(shell.Wrecks):
+		return "it wrecks", ""
+	case e.Has(shell.ReadsSecret) && e.Has(shell.Network) && !c.chosen(addresses):
+		return "it may carry a secret away", ""
+	case e.Has(shell.NetworkWrite | shell.Mail):
+		return c.sends(addresses)
+	}
+	for _, s := range line.Secrets {
+		if strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") {
+			return "it reads a secret", s
+		}
+	}
+	if why, value = c.strange(line); why != "" {
+		return why, value
+	}
+	return c.lands(line.Writes, addresses)
+}
+
+// lands is what speaks against the files that a command writes and the addresses it asks.
+func (c *Context) lands(files, addresses []string) (why, value string) {
+	for _, f := range files {
+		hidden := c.outside && steers(f) && path.Ext(f) == "" && strings.HasPrefix(path.Base(f), ".")
+		if (sensitive(f) || hidden) && !c.index.Said(f) {
+			return "the file decides what this machine does next", f
+		}
+	}
+	if !c.outside {
+		return "", ""
+	}
+	for _, u := range addresses {
+		if e, _ := c.address(u); e < Followed {
+			return "an address nobody named", u
+		}
+	}
+	return "", ""
+}
+
+// razes is the folder far from the workspace that a command removes with all that is in it,
+// though the user did not name it; empty: none.
+func (c *Context) razes(line *shell.Line) string {
+	for i := range line.Runs {
+		r := &line.Runs[i]
+		deep, far := false, ""
+		for _, a := range r.Args {
+			deep = deep || strings.HasPrefix(a.Text, "-") && strings.ContainsAny(a.Text, "rR")
+			if strings.HasPrefix(a.Text, "/") || strings.HasPrefix(a.Text, "~") {
+				far = a.Text
+			}
+		}
+		if r.Name == "rm" && deep && far != "" && !strings.HasPrefix(far, "/tmp/") && c.argued && !c.index.Said(far) {
+			return far
+		}
+	}
+	return ""
+}
+
+var ships = list("ships")
+
+// sends is what speaks against a command that sends something away.
+func (c *Context) sends(addresses []string) (why, value string) {
+	for _, u := range addresses {
+		if e, _ := c.address(u); e < Own {
+			return "it sends to an address you did not name", u
+		}
+	}
+	if c.outside && len(addresses) == 0 && !c.says(ships) {
+		return "it sends something away", ""
+	}
+	return "", ""
+}
+
+// strange is what speaks against programs and packages once content of others has come in.
+func (c *Context) strange(line *shell.Line) (why, value string) {
+	if !c.outside {
+		return "", ""
+	}
+	for i := range line.Runs {
+		if r := &line.Runs[i]; !r.Guess && !plain(r) && !c.index.Said(r.Name) {
+			return "a program that may do anything, and you did not name it", ""
+		}
+	}
+	if p := c.unnamed(line.Packages); p != "" && line.Found.Has(shell.Install) {
+		return "a package you did not name", p
+	}
+	return "", ""
+}
+
+// unnamed is the first of some packages that the user did not name; empty: none.
+func (c *Context) unnamed(packages []string) string {
+	for _, p := range packages {
+		if !c.index.Said(p) && !c.pieces(p) {
+			return p
+		}
+	}
+	return ""
+}
+
+// brings reports whether a command among the values brings content in from elsewhere.
+func (c *Context) brings(m *meaning.Meaning, values []leaves.Leaf) bool {
+	if !shells[m.Tool] {
+		return false
+	}
+	for i := range values {
+		l := &values[i]
+		if !l.Quoted || l.Later {
+			continue
+		}
+		commands := l.Commands()
+		if len(commands) > leaves.MostCommands {
+			return true // nobody has looked at the rest
+		}
+		for k := range commands {
+			if fetches(c.line(m, &commands[k])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func fetches(line *shell.Line) bool {
+	for i := range line.Runs {
+		if r := &line.Runs[i]; r.Effects.Has(shell.Network) && !r.Quiet {
+			return true
+		}
+	}
+	return line.Shows
+}
+
+// harmless reports whether a command for a shell of somebody's server only looks, builds
+// and tests.
+func (c *Context) harmless(m *meaning.Meaning, l *leaves.Leaf) bool {
+	if !shells[unprefixed(m.Tool)] {
+		return false
+	}
+	line := c.line(m, l)
+	if line.Effects.Has(shell.Unparsed) || line.Found&^(shell.NetworkRead|shell.Install) != 0 || len(line.Secrets) > 0 {
+		return false
+	}
+	for i := range line.Runs {
+		if !plain(&line.Runs[i]) {
+			return false
+		}
+	}
+	return c.unnamed(line.Packages) == "" && len(distant(line.Addresses)) == 0
+}

@@ -1,0 +1,71 @@
+package warrant
+
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// Contract is what an isolated model understood of one message: which acts it asks for,
+// and where their arguments come from. The model has seen no content, so no content can have
+// written it.
+type Contract struct {
+	Acts  []Promise
+	Opens string // which addresses may be opened: none, named, linked, search
+}
+
+// Promise is one act that a contract asks for.
+type Promise struct {
+	Tool string
+	Args map[string]string // by parameter: user:<literal>, lookup, delegated, agent
+}
+
+// Contract adds the contract of the latest message.
+func (c *Context) Contract(k *Contract) {
+	c.contracts = append(c.contracts, k)
+	c.agreed = k
+}
+
+// sources are what the contracts that count now say of the arguments of a tool; nil: they
+// do not ask for it.
+func (c *Context) sources(m *meaning.Meaning) map[string]string {
+	for i := len(c.contracts) - 1; i >= 0; i-- {
+		for _, a := range c.contracts[i].Acts {
+			switch {
+			case tool.Name(a.Tool) != m.Tool:
+			case a.Args == nil:
+				return map[string]string{}
+			default:
+				return a.Args
+			}
+		}
+		if c.user.speaks(c.user.turn) {
+			break
+		}
+	}
+	return nil
+}
+
+// promised improves the evidence for a value by what the contract says of its source. It
+// never helps a value that a text tells the agent to use.
+func (j *judging) promised(path, value string, e Evidence, why string) (Evidence, string) {
+	if e >= Picked || j.promises == nil {
+		return e, why
+	}
+	root, _, _ := strings.Cut(strings.ReplaceAll(path, "[]", ""), ".")
+	source, known := j.promises[root]
+	unseen := j.c.index.Of(value).Class == origin.Unseen
+	switch {
+	case j.c.told(value):
+	case unseen && (!known || source == "agent"):
+		return Picked, "left to the agent"
+	case unseen:
+	case source == "lookup", strings.HasPrefix(source, "user:"), !known && !strings.Contains(value, "@"):
+		return Picked, "to be looked up, and found"
+	case source == "delegated" && !j.w.Deed.final():
+		return Picked, "to be taken from what you named"
+	}
+	return e, why
+}

@@ -1,0 +1,68 @@
+package warrant
+
+import "github.com/tidemark/tidemark/internal/warrant/meaning"
+
+// Deed is the kind of act that a call is, as the table of needs tells them apart. The zero
+// Deed is one that nobody understands.
+type Deed uint8
+
+// The deeds.
+const (
+	Unknown Deed = iota
+	Read
+	Tidy // creates or changes something small of the user's own
+	Create
+	Change
+	Send
+	Delete
+	Execute
+	Pay
+	Grant
+	numDeeds
+)
+
+var deedNames = [numDeeds]string{"unknown", "read", "tidy", "create", "change", "send", "delete", "execute", "pay", "grant"}
+
+// String is the deed's name in policies.
+func (d Deed) String() string {
+	if d < numDeeds {
+		return deedNames[d]
+	}
+	return deedNames[Unknown]
+}
+
+// gravities are how hard deeds are to take back. What is not understood lies between what
+// only tells somebody something and what cannot be undone.
+var gravities = [numDeeds]int{Read: 0, Tidy: 1, Create: 2, Change: 3, Send: 4, Unknown: 5, Delete: 6, Execute: 7, Pay: 8, Grant: 9}
+
+func (d Deed) graverThan(other Deed) bool { return gravities[d] > gravities[other] }
+
+// final reports whether a deed is one whose object must not be mistaken for its neighbour.
+func (d Deed) final() bool { return d == Pay || d == Delete || d == Grant }
+
+// deedOf is what a tool does, as far as its meaning tells.
+func deedOf(m *meaning.Meaning) Deed {
+	switch m.Act {
+	case meaning.Create, meaning.Change:
+		switch {
+		case m.Gravity == meaning.Low:
+			return Tidy
+		case m.Act == meaning.Create:
+			return Create
+		}
+		return Change
+	case meaning.Read:
+		return Read
+	case meaning.Send:
+		return Send
+	case meaning.Delete:
+		return Delete
+	case meaning.Execute:
+		return Execute
+	case meaning.Pay:
+		return Pay
+	case meaning.Grant:
+		return Grant
+	}
+	return Unknown
+}

@@ -1,0 +1,143 @@
+package warrant
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
+)
+
+// acting are the classes of words that ask for more than an answer.
+const acting = vocabulary.Tidy | vocabulary.Create | vocabulary.Change | vocabulary.Delete | vocabulary.Send |
+	vocabulary.Publish | vocabulary.Pay | vocabulary.Grant | vocabulary.Execute
+
+// heard is what the user said, by clause.
+type heard struct {
+	vocabulary *vocabulary.Table
+	clauses    []clause
+	turn       int
+	stems      map[string]bool
+	looks      int // the turn in which they forbade every act; 0: never
+	delegates  int // the turn in which they delegated; 0: never
+}
+
+// lookOnly forbids every act, whatever else is said.
+var lookOnly = regexp.MustCompile(`(?i)\bno changes\b` +
+	`|\b(?:don'?t|do not|without)\s+(?:change|chang|touch|modify|alter|edit|writ)\w*\s+anything|\bread[- ]?only\b` +
+	`|\bnichts (?:ändern|anfassen)\b|\bohne (?:etwas )?zu ändern\b|\bsin cambiar nada\b|\bne (?:rien )?change rien\b`)
+
+// delegation tells the agent to do what some content says. The vocabulary knows the short
+// ways; these are the ones with words in between.
+var delegation = regexp.MustCompile(`(?i)\b(?:(?:do(?:\s+(?:the|all|these|those|my|every|each|whatever|what)\b)` +
+	`|perform|execute|complete|carry out|handle|take care of|process|follow|finish|implement|act on|work (?:on|through)` +
+	`|address|resolve|accomplish)\b[^.?!\n]{0,40}` +
+	`\b(?:task|tasks|action|actions|instruction|instructions|to-?dos?|steps?|items?|requests?|checklist|guidelines)\b` +
+	`|do what(?:ever)?\s+(?:it|he|she|they|the|is|was|that|this)\b|accordingly|as (?:instructed|described|requested|specified)` +
+	`|what(?:ever)? (?:it|the \w+) (?:says|asks|tells))`)
+
+// hear adds a message: a turn of its own.
+func (h *heard) hear(text string) {
+	h.turn++
+	words := h.vocabulary.Words(text)
+	for i := 0; i < len(words); {
+		k := i
+		for k < len(words) && words[k].Sentence == words[i].Sentence {
+			k++
+		}
+		h.sentence(text, words[i:k])
+		i = k
+	}
+	for _, w := range words {
+		if w.Gram.Has(vocabulary.Delegation) {
+			h.delegates = h.turn
+		}
+		for _, part := range tokens(w.Text) {
+			h.stems[stem(part)] = true
+		}
+		h.stems[w.Stem] = true
+	}
+	if lookOnly.MatchString(text) {
+		h.looks = h.turn
+	}
+	if delegation.MatchString(text) {
+		h.delegates = h.turn
+	}
+}
+
+// sentence takes a sentence apart where a new request may begin.
+func (h *heard) sentence(text string, words []vocabulary.Word) {
+	question, from := h.asks(text, words), 0
+	for i := 1; i < len(words); i++ {
+		gap := text[words[i-1].End:words[i].Start]
+		if strings.ContainsAny(gap, ",;，；、") || words[i].Gram.Has(vocabulary.Joining) {
+			h.add(text, words[from:i], question)
+			from = i
+		}
+	}
+	h.add(text, words[from:], question)
+}
+
+var askers = list("askers")
+
+// asks reports whether a sentence asks for an answer and not for an act.
+func (h *heard) asks(text string, words []vocabulary.Word) bool {
+	for _, w := range words {
+		if w.Gram.Has(vocabulary.Polite) || w.Gram.Has(vocabulary.Wish) {
+			return false
+		}
+	}
+	end := strings.TrimLeft(text[words[len(words)-1].End:], " \t)\"'”»")
+	marked := strings.HasPrefix(end, "?") || strings.HasPrefix(end, "？")
+	for i, w := range words {
+		if w.Gram.Has(vocabulary.Question) && (i < 2 || marked) {
+			return true
+		}
+	}
+	first := words[0]
+	return marked && (!h.vocabulary.ClassesOf(first).Any(acting) || askers[first.Text])
+}
+
+// scope are the clauses that count now, latest first: those of this turn, and of the turns
+// before while this one only says yes or goes on.
+func (h *heard) scope() []*clause {
+	var out []*clause
+	turn := h.turn
+	for i := len(h.clauses) - 1; i >= 0; i-- {
+		cl := &h.clauses[i]
+		if cl.turn < turn {
+			if h.speaks(turn) {
+				break
+			}
+			turn = cl.turn
+		}
+		out = append(out, cl)
+	}
+	return out
+}
+
+// speaks reports whether a turn has a request of its own: "yes, please do that" has none.
+func (h *heard) speaks(turn int) bool {
+	words := 0
+	for i := range h.clauses {
+		if cl := &h.clauses[i]; cl.turn == turn {
+			words += cl.words
+		}
+	}
+	return words > 6
+}
+
+// pointed reports whether the user said anything that is no bare question.
+func (h *heard) pointed() bool {
+	for _, cl := range h.scope() {
+		if !cl.question {
+			return true
+		}
+	}
+	return false
+}
+
+// lookOnly reports whether the user has just forbidden every act.
+func (h *heard) lookOnly() bool { return h.turn > 0 && h.looks == h.turn }
+
+// delegated reports whether the user has just told the agent to do what it reads.
+func (h *heard) delegated() bool { return h.turn > 0 && h.delegates == h.turn }

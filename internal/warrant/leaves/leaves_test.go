@@ -1,0 +1,97 @@
+package leaves_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+)
+
+func of(t testing.TB, args string) []leaves.Leaf {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(args), &v); err != nil {
+		t.Fatal(err)
+	}
+	return leaves.Of(v)
+}
+
+func TestArgumentsAreTakenApartInOneOrder(t *testing.T) {
+	var got []string
+	for _, l := range of(t, `{"b":7.0,"a":"x","c":[{"d":true},{"d":null}],"e":{"f":2.5}}`) {
+		got = append(got, l.Path+"="+l.Text)
+	}
+	if want := []string{"a=x", "b=7", "c[].d=true", "e.f=2.5"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestACommandIsReadInEveryWayAHostCouldRunIt(t *testing.T) {
+	for args, want := range map[string][]string{
+		`{"command":"ls"}`:                                {"ls"},
+		`{"command":"ls","args":["-l","my boats"]}`:       {"ls", "ls '-l' 'my boats'"},
+		`{"command":"ls","args":"-l boats"}`:              {"ls", "ls '-l boats'", "ls -l boats"},
+		`{"command":"ls","cwd":"~/.config"}`:              {"ls", "cd ~'/.config' && ls"},
+		`{"command":"ls","cwd":"src"}`:                    {"ls"},
+		`{"command":"ls","env":{"LANG":"C"}}`:             {"ls", "export LANG='C'; ls"},
+		`{"commands":["ls -l","pwd"]}`:                    {"ls -l pwd", "ls -l", "pwd"},
+		`{"command":["ls","-l"]}`:                         {"ls -l"},
+		`{"command":"[\"ls -l\",\"pwd\"]"}`:               {`["ls -l","pwd"]`, "ls -l pwd", "ls -l", "pwd", "pwd"},
+		`{"program":"ls","cmd_args":["-l"],"cwd":"/etc"}`: nil,
+	} {
+		var got []string
+		first := of(t, args)[0]
+		if first.Path == "args" || first.Path == "cmd_args" || first.Path == "cwd" {
+			first = *find(of(t, args), "command", "program")
+		}
+		for _, c := range first.Commands() {
+			got = append(got, c.Command())
+		}
+		if want == nil {
+			if !first.Worded() || len(got) < 2 {
+				t.Errorf("%s: the words beside a program are lost: %q", args, got)
+			}
+			continue
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", args, got, want)
+		}
+	}
+}
+
+func find(list []leaves.Leaf, names ...string) *leaves.Leaf {
+	for i := range list {
+		if slices.Contains(names, list[i].Path) {
+			return &list[i]
+		}
+	}
+	return &leaves.Leaf{}
+}
+
+func TestNamesAreTakenApart(t *testing.T) {
+	if got := strings.Join(leaves.NameWords("fields[].parcelId2_URL"), " "); got != "fields parcel id2 url" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Whatever stands in arguments is among the values.
+func TestPropertyNoTextIsLost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.String().Draw(t, "text")
+		var v any = text
+		for range rapid.IntRange(0, 4).Draw(t, "depth") {
+			if rapid.Bool().Draw(t, "list") {
+				v = []any{"x", v, 1.0}
+			} else {
+				v = map[string]any{rapid.String().Draw(t, "key"): v, "args": "y"}
+			}
+		}
+		if !slices.ContainsFunc(leaves.Of(v), func(l leaves.Leaf) bool { return l.Text == text && l.Quoted }) {
+			t.Fatalf("%q is not among the values", text)
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package warrant
+
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
+)
+
+var (
+	generic  = list("generic")
+	moving   = list("moving")
+	entering = list("entering")
+	holding  = list("holding")
+	secrets  = list("secrets")
+)
+
+// naming is what the name of a tool says. It is compared with what the user asks for; by
+// itself it earns nothing.
+type naming struct {
+	verbs   []vocabulary.ActID
+	verb    string
+	nouns   []vocabulary.Word
+	total   int
+	generic bool // its verb stands for any act of its class
+	moves   bool // it moves money to somebody, or back
+	enters  bool // it logs in, or proves who one is
+	holds   bool // it only gets something ready: a cart, a draft, a choice
+}
+
+func (c *Context) named(m *meaning.Meaning) *naming {
+	if n := c.namings[m.Tool]; n != nil {
+		return n
+	}
+	words := c.nameOf(m)
+	n := &naming{moves: anyOf(words, moving), enters: anyOf(words, entering), holds: anyOf(words, holding)}
+	for _, w := range c.vocabulary.Name(strings.Join(words, "_")) {
+		if w.Gram.Has(vocabulary.Function) || len(w.Text) < 2 {
+			continue
+		}
+		n.total++
+		if n.verbs != nil || len(w.Acts) == 0 || len(w.Things) > 0 && n.total > 1 {
+			n.nouns = append(n.nouns, w)
+			continue
+		}
+		n.verbs, n.verb = w.Acts, w.Stem
+		for _, id := range w.Acts {
+			n.generic = n.generic || generic[c.vocabulary.Act(id).Name]
+		}
+	}
+	if len(words) > 0 { // read alone, the first word may mean more than among the others
+		for _, w := range c.vocabulary.Name(words[0]) {
+			n.verbs = append(n.verbs[:len(n.verbs):len(n.verbs)], w.Acts...)
+		}
+	}
+	if n.verb == "" {
+		n.verb, n.generic = m.Verb, generic[m.Verb]
+	}
+	c.namings[m.Tool] = n
+	return n
+}
+
+// nameOf are the words of a tool's name without what most tools share.
+func (c *Context) nameOf(m *meaning.Meaning) []string {
+	words := leaves.NameWords(unprefixed(c.names[m.Tool]))
+	if len(c.offered) < 4 || len(words) < 2 {
+		return words
+	}
+	n := 0
+	for name := range c.offered {
+		if strings.HasPrefix(name, words[0]) {
+			n++
+		}
+	}
+	if n*2 > len(c.offered) {
+		return words[1:]
+	}
+	return words
+}
+
+// unprefixed is a tool's name without its server's.
+func unprefixed(name string) string {
+	if i := strings.LastIndex(name, "__"); i >= 0 {
+		return name[i+2:]
+	}
+	return name
+}
+
+// match is how well a clause asks for a tool.
+type match struct {
+	verb    bool // it asks for the very act
+	class   bool // it asks for an act of that class, and the tool's verb stands for all of them
+	full    bool // it has every word of the tool's name
+	refused bool // it forbids the act
+	nouns   int
+}
+
+func (c *Context) matches(cl *clause, m *meaning.Meaning) match {
+	var out match
+	n := c.named(m)
+	for _, id := range n.verbs {
+		out.verb = out.verb || cl.acts[id]
+		out.refused = out.refused || cl.refused[id]
+	}
+	out.verb = out.verb || n.verb != "" && (cl.doing[n.verb] || kin(cl.doing, n.verb))
+	out.class = (n.generic || m.Act == meaning.Pay && !n.moves) && cl.classes.Any(classesOf(m.Act))
+	out.refused = out.refused || n.generic && cl.forbids.Any(classesOf(m.Act)) && !out.verb
+	for _, w := range n.nouns {
+		if cl.names(w) {
+			out.nouns++
+		}
+	}
+	covered := out.nouns
+	if out.verb || out.class {
+		covered++
+	}
+	out.full = n.total > 1 && covered >= n.total
+	return out
+}
+
+// names reports whether a clause speaks of what a word of a tool's name means.
+func (c *clause) names(w vocabulary.Word) bool {
+	hit := c.has(w.Stem)
+	for _, id := range w.Things {
+		hit = hit || c.things[id]
+	}
+	for _, id := range w.Acts {
+		hit = hit || c.acts[id]
+	}
+	return hit
+}
+
+// classesOf are the classes of words by which people ask for an act of a tool.
+func classesOf(a meaning.Act) vocabulary.Classes {
+	switch a {
+	case meaning.Read:
+		return vocabulary.Read
+	case meaning.Create:
+		return vocabulary.Create
+	case meaning.Change:
+		return vocabulary.Change
+	case meaning.Delete:
+		return vocabulary.Delete
+	case meaning.Send:
+		return vocabulary.Send | vocabulary.Publish
+	case meaning.Pay:
+		return vocabulary.Pay
+	case meaning.Execute:
+		return vocabulary.Execute
+	case meaning.Grant:
+		return vocabulary.Grant
+	}
+	return 0
+}

@@ -1,0 +1,191 @@
+package warrant
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// judging is one call while it is read.
+type judging struct {
+	c         *Context
+	w         *Warrant
+	m         *meaning.Meaning
+	workspace bool              // it is done with the host's own tools
+	promises  map[string]string // argument sources by the contract; nil: the tool is not in it
+	slots     int               // aims, objects and places
+	tied      bool              // one of them is the user's
+	loose     bool              // one of them is not
+	allSaid   bool              // all of them are
+	textual   bool              // a measure or a text of it stands in what others wrote
+}
+
+// Of is the warrant of a call.
+func (c *Context) Of(name string, args *tool.Args) *Warrant {
+	m := c.meaning(name)
+	w := &Warrant{Tool: m.Tool, Deed: deedOf(m)}
+	fields, err := args.Fields()
+	values := leaves.Of(fields)
+	if err != nil || len(values) > leaves.Most {
+		w.Deed = Unknown
+		w.add(Order, "", string(args.Raw()), Nothing, "it cannot be read")
+		return w
+	}
+	if inner, vals, ok := c.unwrap(fields); ok {
+		m, values = inner, vals
+		if d := deedOf(inner); d.graverThan(w.Deed) || w.Deed == Execute || w.Deed == Unknown {
+			w.Deed = d
+		}
+	}
+	j := &judging{c: c, w: w, m: m, allSaid: true, workspace: c.workspace(m)}
+	if len(c.contracts) > 0 {
+		j.promises = c.sources(m)
+	}
+	j.read(values)
+	return w
+}
+
+var (
+	wrappers = list("wrappers")
+	wrapped  = list("wrapped")
+)
+
+// unwrap finds the tool that a wrapper names, and what it is given.
+func (c *Context) unwrap(fields map[string]any) (*meaning.Meaning, []leaves.Leaf, bool) {
+	var inner any
+	keys := slices.Sorted(maps.Keys(fields))
+	for _, k := range keys {
+		if wrapped[strings.ToLower(k)] {
+			inner = fields[k]
+		}
+	}
+	if inner == nil {
+		return nil, nil, false
+	}
+	for _, k := range keys {
+		name, ok := fields[k].(string)
+		if ok && wrappers[strings.Join(leaves.NameWords(k), "_")] && len(leaves.NameWords(name)) > 1 && !strings.ContainsAny(name, " /") {
+			return c.meaning(name), leaves.Of(inner), true
+		}
+	}
+	return nil, nil, false
+}
+
+// read finds the slots of a call, and what stands behind each.
+func (j *judging) read(values []leaves.Leaf) {
+	c := j.c
+	if !j.workspace {
+		if j.browses(values) {
+			return
+		}
+		if j.w.Deed == Read {
+			j.doubt(values)
+		}
+	}
+	for i := range values {
+		j.value(&values[i])
+	}
+	switch {
+	case !c.argued:
+		j.free()
+	case j.workspace:
+	case j.w.Deed != Read:
+		e, why := j.act()
+		j.w.add(Act, "", j.m.Tool, e, why)
+	case anyOf(c.nameOf(j.m), secrets):
+		j.discloses()
+	}
+}
+
+// discloses judges a read of secrets, which must have been asked for.
+func (j *judging) discloses() {
+	for _, cl := range j.c.user.scope() {
+		if j.c.matches(cl, j.m).nouns > 0 {
+			j.w.add(Act, "", j.m.Tool, Said, "you asked")
+			return
+		}
+	}
+	j.w.add(Act, "", j.m.Tool, Nothing, "it reads secrets, and you did not ask for them")
+}
+
+// free lets everything be but what is dangerous whoever asks, and what only definitions of
+// tools speak of: nobody but the user has said anything.
+func (j *judging) free() {
+	others := j.c.others.String()
+	for i := range j.w.Slots {
+		s := &j.w.Slots[i]
+		if s.Kind == Order || s.Kind == Place || s.Has < Own && len(s.Value) > 5 && strings.Contains(others, s.Value) {
+			continue
+		}
+		s.Has = Said
+	}
+	if others == "" || Send.graverThan(j.w.Deed) || len(j.c.user.clauses) == 0 {
+		return
+	}
+	for _, cl := range j.c.user.scope() {
+		if cl.classes.Any(acting) || !cl.question {
+			return
+		}
+	}
+	j.w.add(Act, "", j.m.Tool, Nothing, "you only asked a question")
+}
+
+var (
+	computes = list("computes")
+	funds    = list("funds")
+)
+
+// signs are what a read is given though it should need none of it.
+type signs struct {
+	aim, body, money, choice, place bool
+}
+
+// doubt looks at what a read is given: who to tell, how much, what to decide, where to put
+// something make it none.
+func (j *judging) doubt(values []leaves.Leaf) {
+	var s signs
+	for i := range values {
+		s.note(&values[i], j.m.Resolve(values[i].Path, values[i].Text))
+	}
+	switch {
+	case s.aim && s.body:
+		j.w.Deed = Send
+	case s.money && j.movesMoney():
+		j.w.Deed = Pay
+	case s.choice:
+		j.w.Deed = Grant
+	case s.place:
+		j.w.Deed = Create
+	}
+}
+
+func (s *signs) note(l *leaves.Leaf, p meaning.Param) {
+	switch last(leaves.NameWords(l.Path)) {
+	case "body", "message", "text", "subject":
+		s.body = s.body || p.Role == meaning.Content
+	case "amount", "price", "sum":
+		s.money = s.money || p.Role == meaning.Amount
+	case "decision", "approve", "vote", "consent":
+		s.choice = true
+	case "destination", "outfile":
+		s.place = true
+	case "path":
+		s.place = s.place || saves(l.Path)
+	}
+	s.place = s.place || p.Kind == meaning.Path && saves(l.Path)
+	s.aim = s.aim || p.Role == meaning.Target && (strings.Contains(l.Text, "@") || p.Kind == meaning.Person || p.Kind == meaning.Email)
+}
+
+func saves(path string) bool { return strings.Contains(strings.ToLower(path), "save") }
+
+// movesMoney reports whether a tool that is given a sum does more than work with it.
+func (j *judging) movesMoney() bool {
+	if strings.HasPrefix(strings.ToLower(j.m.Verb), "convert") {
+		return false
+	}
+	return !computes[j.m.Verb] && j.m.Act != meaning.Read || anyOf(j.c.nameOf(j.m), funds)
+}

@@ -1,0 +1,182 @@
+package warrant
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// Result is what a call brought back.
+type Result struct {
+	Tool    string
+	Step    uint64
+	Args    *tool.Args
+	Content string
+	Failed  bool
+	Tainted bool // its structure is not the server's: somebody may have written all of it
+}
+
+// Result adds what a call brought back.
+func (c *Context) Result(r Result) {
+	m := c.meaning(r.Tool)
+	if len(c.offered) == 0 && shells[m.Tool] && !r.Failed {
+		c.host = true
+	}
+	if strings.TrimSpace(r.Content) == "" || r.Content == "null" {
+		return
+	}
+	fields, _ := r.Args.Fields() // arguments that cannot be read name nothing
+	values := leaves.Of(fields)
+	c.files(values)
+	acted := m.Act != meaning.Read && m.Act != meaning.Unknown && m.Act != meaning.Execute
+	if acted {
+		c.acted(m, values, r)
+		if !tellsMore(r.Content, values) {
+			return
+		}
+	}
+	c.argued = true
+	if !c.host || !hosted(m.Tool) || c.brings(m, values) {
+		c.outside = true
+	}
+	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
+	free := c.document(m, fields) || r.Tainted || acted
+	if free {
+		c.papers[r.Step] = true
+	}
+	if named {
+		c.addresses(r.Content)
+	}
+	c.index.Result(origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: []byte(r.Content)})
+}
+
+// files keeps the names of files that a call was about: who read a/b.txt may speak of b.txt.
+func (c *Context) files(values []leaves.Leaf) {
+	for _, l := range values {
+		if i := strings.LastIndexByte(l.Text, '/'); l.Quoted && i >= 0 && i+1 < len(l.Text) && len(l.Text) < 300 && !startsURL(l.Text) {
+			keep(c.own, l.Text[i+1:], 3)
+		}
+	}
+}
+
+// addresses counts the mail addresses of a text the user pointed at: the only one in it is
+// the one they mean.
+func (c *Context) addresses(content string) {
+	found := map[string]bool{}
+	for _, p := range origin.Targets(content) {
+		if p.Kind == origin.Email {
+			found[strings.ToLower(p.Text)] = true
+		}
+	}
+	for a := range found {
+		c.mails[a] = max(c.mails[a], len(found))
+	}
+}
+
+// acted keeps what an act of our own was done to and what it returned.
+func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result) {
+	c.actedAt = r.Step
+	if m.Thing != "" {
+		c.things[m.Thing] = true
+	}
+	c.remember(r.Content)
+	for _, l := range values {
+		if p := m.Resolve(l.Path, l.Text); (p.Role == meaning.Selector || p.Role == meaning.Unclear) && len(l.Text) < 200 {
+			keep(c.own, l.Text, 2)
+		}
+	}
+}
+
+// remember keeps the ids of an answer to our own act: of structure by the names of the
+// fields, of a short text whatever has a digit.
+func (c *Context) remember(content string) {
+	v, ok := origin.Parse([]byte(content))
+	if ok {
+		c.rememberIn(&v, 0)
+		return
+	}
+	if len(content) >= 300 {
+		return
+	}
+	for _, w := range strings.FieldsFunc(content, func(r rune) bool { return strings.ContainsRune(" \t\n,;:()[]{}'\"`", r) }) {
+		if strings.ContainsAny(w, "0123456789") {
+			keep(c.own, strings.Trim(w, "."), 2)
+		}
+	}
+}
+
+var returned = list("returned")
+
+func (c *Context) rememberIn(v *origin.Value, depth int) {
+	for i := range v.Kids {
+		k := &v.Kids[i]
+		switch {
+		case k.Shape == origin.Scalar && returned[last(leaves.NameWords(k.Key))]:
+			keep(c.own, k.Text, 1)
+		case k.Shape != origin.Scalar && depth < 2:
+			c.rememberIn(k, depth+1)
+		}
+	}
+}
+
+// tellsMore reports whether an answer to an act says more than that it was done: then
+// somebody else's words are in it.
+func tellsMore(content string, args []leaves.Leaf) bool {
+	known := map[string]bool{}
+	for _, l := range args {
+		for _, t := range tokens(l.Text) {
+			known[t] = true
+		}
+	}
+	for line := range strings.FieldsFuncSeq(content, func(r rune) bool { return strings.ContainsRune("\n\r.!?;", r) }) {
+		n := 0
+		for _, t := range tokens(line) {
+			if !known[t] && !strings.ContainsAny(t, "0123456789") {
+				n++
+			}
+		}
+		if n > 7 {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	readers   = list("readers")
+	bodies    = list("bodies")
+	listings  = list("listings")
+	addresses = list("addresses")
+)
+
+// document reports whether a result is a text that somebody wrote as a whole: a page, a
+// file, another agent's answer. Structure in it is the writer's, not the tool's.
+func (c *Context) document(m *meaning.Meaning, args map[string]any) bool {
+	name := leaves.NameWords(c.names[m.Tool])
+	if anyOf(name, listings) {
+		return false
+	}
+	if m.Reaches || anyOf(name, bodies) {
+		return true
+	}
+	for k, v := range args {
+		text, ok := v.(string)
+		if !ok {
+			continue
+		}
+		p := m.Resolve(k, text)
+		if p.Kind == meaning.URL || startsURL(text) || addressed(k) || p.Kind == meaning.Path && readers[m.Verb] {
+			return true
+		}
+	}
+	return false
+}
+
+// addressed reports whether a parameter holds an address by its name.
+func addressed(path string) bool {
+	return slices.ContainsFunc(leaves.NameWords(path), func(w string) bool { return addresses[stem(w)] })
+}

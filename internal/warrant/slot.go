@@ -1,0 +1,182 @@
+package warrant
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/origin"
+)
+
+// value finds the slots that one argument is.
+func (j *judging) value(l *leaves.Leaf) {
+	if l.Flag || strings.TrimSpace(l.Text) == "" {
+		return
+	}
+	p := j.m.Resolve(l.Path, l.Text)
+	if j.workspace {
+		j.local(l, p)
+		return
+	}
+	if j.w.Deed == Read && l.Quoted && (p.Kind == meaning.URL || addressed(l.Path) || startsURL(l.Text) || isHost(l.Text)) {
+		e, why := j.c.address(l.Text)
+		if !j.c.argued {
+			e = Said // nothing was read that could leave
+		}
+		j.w.add(Cargo, l.Path, l.Text, e, why)
+		return
+	}
+	switch p.Role {
+	case meaning.Target:
+		j.target(l, p.Kind)
+	case meaning.Credential:
+		e, why := j.key(l.Text)
+		j.w.add(Key, l.Path, l.Text, e, why)
+	case meaning.Command:
+		j.order(l)
+	case meaning.Selector, meaning.Unclear:
+		j.object(l, p)
+	case meaning.Content:
+		j.cargo(l)
+	case meaning.Amount:
+		e, why := j.evidence(l.Text, false)
+		e, why = j.composed(l.Text, e, why, "worked out by the agent")
+		j.w.add(Measure, l.Path, l.Text, e, why)
+	}
+}
+
+// slot adds an aim, an object, a place or a measure, and notes what it says of the call.
+func (j *judging) slot(k Kind, path, value string, e Evidence, why string) {
+	e, why = j.promised(path, value, e, why)
+	j.w.add(k, path, value, e, why)
+	if k == Measure {
+		j.textual = j.textual || e == Nothing
+		return
+	}
+	j.slots++
+	j.tied = j.tied || e == Picked || e == Said && len(value) > 2
+	j.loose = j.loose || e < Agent
+	j.allSaid = j.allSaid && e >= Own
+}
+
+// composed improves the evidence for a value that the agent may make up, unless it stands in
+// what others wrote.
+func (j *judging) composed(value string, e Evidence, why, instead string) (Evidence, string) {
+	if e == Nothing && !j.c.inText(value) {
+		return Agent, instead
+	}
+	return e, why
+}
+
+var rooms = list("rooms")
+
+// target judges who or where something goes.
+func (j *judging) target(l *leaves.Leaf, kind meaning.Kind) {
+	if j.w.Deed == Read {
+		return
+	}
+	for _, part := range split(l.Text) {
+		e, why := j.evidence(part, true)
+		if kind == meaning.URL || startsURL(part) {
+			if e, why = j.c.address(part); e == Followed {
+				e = Nothing // good enough to be read, not to be written to
+			}
+		}
+		k := Aim
+		person := kind == meaning.Email || kind == meaning.Person || strings.Contains(part, "@")
+		if j.w.Deed == Grant && !person && anyOf(leaves.NameWords(l.Path), rooms) {
+			k = Object // where somebody is let in
+		}
+		if e == Followed && j.c.sole(part) {
+			e = Picked
+		}
+		j.slot(k, l.Path, part, e, why)
+	}
+}
+
+// split takes a text with several addresses apart.
+func split(text string) []string {
+	var out []string
+	for _, p := range origin.Targets(text) {
+		if p.Kind == origin.Email {
+			out = append(out, p.Text)
+		}
+	}
+	if len(out) > 1 {
+		return out
+	}
+	return []string{text}
+}
+
+// order judges something that is executed elsewhere.
+func (j *judging) order(l *leaves.Leaf) {
+	if sqlReads(l.Text) {
+		j.w.Deed = Read
+		return
+	}
+	e, why := j.evidence(l.Text, false)
+	if e < Entailed && j.c.harmless(j.m, l) {
+		e, why = Entailed, "it builds, tests or looks"
+	}
+	j.w.add(Order, l.Path, l.Text, e, why)
+	if j.w.Deed == Read {
+		j.w.Deed = Execute
+	}
+}
+
+var (
+	sqlRead  = regexp.MustCompile(`(?is)^\s*(?:--[^\n]*\n\s*)*(?:select|with|show|describe|desc|explain|pragma table_info)\b`)
+	sqlWrite = regexp.MustCompile(`(?is)\b(?:insert|update|delete|drop|alter|create|truncate|grant|revoke|merge|replace` +
+		`|copy|call|exec|execute|attach|into\s+outfile|load_file|pg_read_file|dblink|lo_import|pg_sleep|set\s+role)\b|;\s*\S`)
+)
+
+// sqlReads reports whether a text is SQL that only reads.
+func sqlReads(s string) bool { return sqlRead.MatchString(s) && !sqlWrite.MatchString(s) }
+
+// object judges what something is done to, and what nobody knows better.
+func (j *judging) object(l *leaves.Leaf, p meaning.Param) {
+	if j.w.Deed == Read {
+		return
+	}
+	k := Object
+	e, why := j.evidence(l.Text, false)
+	if !identifier(l) && (p.Role == meaning.Unclear || strings.Contains(l.Path, ".") || !l.Quoted) {
+		k = Measure
+		e, why = j.composed(l.Text, e, why, "the agent's own")
+	}
+	if j.w.Deed == Create {
+		e, why = j.composed(l.Text, e, why, "a name the agent chose")
+	}
+	if l.Quoted && pathish(l, p.Kind) && (sensitive(l.Text) || steers(l.Text) && strings.Contains(path.Base(l.Text), ".")) {
+		k = Place
+	}
+	j.slot(k, l.Path, l.Text, e, why)
+	if l.Quoted && strings.Contains(strings.TrimSpace(l.Text), " ") {
+		j.cargo(l)
+	}
+}
+
+var (
+	idNames = list("idnames")
+	idLike  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_:./@-]*$`)
+	datish  = regexp.MustCompile(`^\d{4}-\d\d|^\d{1,2}:\d\d`)
+)
+
+// identifier reports whether a value names one thing among many, by its parameter or by its
+// look.
+func identifier(l *leaves.Leaf) bool {
+	if idNames[last(leaves.NameWords(l.Path))] {
+		return true
+	}
+	return l.Quoted && idLike.MatchString(l.Text) && strings.ContainsAny(l.Text, "0123456789") && !datish.MatchString(l.Text)
+}
+
+var fileNames = list("filenames")
+
+// pathish reports whether a value is a file.
+func pathish(l *leaves.Leaf, k meaning.Kind) bool {
+	return k == meaning.Path || strings.HasPrefix(l.Text, "~/") || strings.HasPrefix(l.Text, "../") ||
+		anyOf(leaves.NameWords(l.Path), fileNames)
+}

@@ -1,0 +1,190 @@
+package warrant
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/origin"
+)
+
+var (
+	constants = list("constants")
+	figure    = regexp.MustCompile(`^\d{1,4}$`)
+)
+
+// evidence is what stands behind one value, and why; aim says that something goes there.
+func (j *judging) evidence(v string, aim bool) (Evidence, string) {
+	c := j.c
+	if constants[strings.ToLower(v)] {
+		return Own, "yourself, or a constant"
+	}
+	f := c.index.Of(v)
+	switch {
+	case f.Class == origin.User && figure.MatchString(v) && !c.numbered(v):
+		return Agent, "a number you said, of something else perhaps"
+	case f.Class == origin.User:
+		return Said, "you said it"
+	case f.Class == origin.System:
+		return Own, "the operator said it"
+	case c.pieces(v):
+		return Said, "you said it in pieces"
+	case !aim && c.own[origin.Normal(v)]:
+		return Own, "an earlier act returned it"
+	}
+	target := strings.Contains(v, "@") || len(origin.Targets(v)) > 0
+	switch f.Class {
+	case origin.Anchored:
+		if c.contested(v, target) {
+			return Nothing, "a text speaks for it"
+		}
+		return Picked, fmt.Sprintf("of the record you named (%s)", f.Anchor)
+	case origin.Field:
+		return c.field(v, &f, target, aim || j.w.Deed.final())
+	case origin.Text:
+		if e, why := c.written(v, &f, target); e > Nothing {
+			return e, why
+		}
+	}
+	if e, why := c.path(v); e > Nothing {
+		return e, why
+	}
+	return Nothing, where(&f)
+}
+
+// field is the evidence for a field of a record that was looked up; exact says that the
+// record must be the one the user named and none beside it.
+func (c *Context) field(v string, f *origin.Finding, target, exact bool) (Evidence, string) {
+	switch {
+	case f.Authored && strings.ContainsAny(v, "@."), c.contested(v, target):
+		return Nothing, "somebody else speaks for it: " + f.Excerpt
+	case f.Beside && exact:
+		return Nothing, "of a record beside the one you named"
+	case c.recordContested(v):
+		return Nothing, "somebody else speaks for its record"
+	}
+	return Picked, "a field of what was looked up"
+}
+
+// written is the evidence for a value that stands in a text.
+func (c *Context) written(v string, f *origin.Finding, target bool) (Evidence, string) {
+	switch contested := c.contested(v, target); {
+	case contested:
+	case !c.papers[f.Step] && !target && len(v) <= 80:
+		return Picked, "listed in what was looked up"
+	case f.Named:
+		return Followed, "it stands in what you pointed at"
+	}
+	if target && f.Named && c.sole(v) && !c.told(v) {
+		return Picked, "the only address in what you pointed at"
+	}
+	return Nothing, ""
+}
+
+// sole reports whether a value is the only address in what the user pointed at.
+func (c *Context) sole(v string) bool {
+	return strings.Contains(v, "@") && c.mails[strings.ToLower(v)] == 1
+}
+
+// inText reports whether a value stands in what others wrote.
+func (c *Context) inText(v string) bool { return len(v) >= 3 && c.index.Of(v).Class == origin.Text }
+
+// key is the evidence for a credential: the user's own word, a field of their records, or
+// the code a service sent after our act asked for it.
+func (j *judging) key(v string) (Evidence, string) {
+	e, why := j.evidence(v, false)
+	if e >= Picked {
+		return e, why
+	}
+	c := j.c
+	f := c.index.Of(v)
+	if f.Class == origin.Text && f.Step > c.actedAt && c.actedAt > 0 && len(v) <= 12 && !c.told(v) {
+		return Entailed, "the code that came after the act that asked for it"
+	}
+	return e, why
+}
+
+// pieces reports whether every piece of a value is the user's: they said acme and site, it
+// is acme/site.
+func (c *Context) pieces(v string) bool {
+	if strings.Contains(v, "@") || startsURL(v) {
+		return false
+	}
+	n := 0
+	for _, t := range tokens(v) {
+		if stops[t] {
+			continue
+		}
+		if !c.user.stems[stem(t)] {
+			return false
+		}
+		n++
+	}
+	return n > 0
+}
+
+// path is the evidence for a path put together of a folder and a file.
+func (c *Context) path(v string) (Evidence, string) {
+	i := strings.LastIndexByte(v, '/')
+	if i <= 0 || startsURL(v) {
+		return Nothing, ""
+	}
+	dir, base := v[:i], v[i+1:]
+	if !c.index.Said(dir) && !c.pieces(dir) && !c.own[origin.Normal(dir)] {
+		return Nothing, ""
+	}
+	f := c.index.Of(base)
+	switch {
+	case f.Class == origin.User || c.pieces(base):
+		return Said, "the folder and the name are yours"
+	case f.Class > origin.Unseen && !c.contested(base, false):
+		return Picked, "a file of the folder you named"
+	case f.Class == origin.Unseen:
+		return Picked, "in the folder you named"
+	}
+	return Nothing, ""
+}
+
+var (
+	numbered = list("numbered")
+	counted  = list("counted")
+)
+
+// numbered reports whether the user called something by a short number: "PR 42", "#42".
+func (c *Context) numbered(v string) bool {
+	for _, said := range c.said {
+		for from := 0; ; {
+			i := strings.Index(said[from:], v)
+			if i < 0 {
+				break
+			}
+			at := from + i
+			if at > 0 && said[at-1] == '#' {
+				return true
+			}
+			words := tokens(said[:at])
+			for _, w := range words[max(0, len(words)-3):] {
+				if numbered[w] || numbered[stem(w)] || counted[w] {
+					return true
+				}
+			}
+			from = at + 1
+		}
+	}
+	return false
+}
+
+// where says where a value stands, for people.
+func where(f *origin.Finding) string {
+	from := "a message"
+	if f.Tool != "" {
+		from = fmt.Sprintf("%s at step %d", f.Tool, f.Step)
+	}
+	switch f.Class {
+	case origin.Unseen:
+		return "it stands nowhere in what was said or read"
+	case origin.Text:
+		return "it stands in the text of " + from + ": " + f.Excerpt
+	}
+	return fmt.Sprintf("field `%s` of %s", f.Path, from)
+}

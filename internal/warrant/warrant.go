@@ -1,0 +1,115 @@
+// Package warrant says what stands behind a call: what it does, slot by slot, and for each
+// slot the evidence that the user wanted this done to this. What each act needs at least is
+// a table (Balanced); a slot whose evidence does not reach it is the question.
+//
+// Nothing decides by it yet. It is the judgement that the policy's presets are to stand on
+// (issue: judgement by warrant); until they do, package grounds decides, and this package is
+// measured by internal/test/trial alone.
+//
+// Invariants:
+//   - unseen is never better than text: respelling a value, hiding it, or an argument that
+//     cannot be read can only lose evidence;
+//   - names and shapes that others choose earn nothing: a record's structure counts only as
+//     the server's, and only while no free text speaks for it;
+//   - more content never adds a warrant, except as the answer to something warranted: a
+//     record the user named, an id our own act returned;
+//   - the zero Evidence is none, the zero Deed is one that is not understood.
+//
+// What it does not keep yet, found while the laws were written down as tests; the trial
+// counts on each, so each changes figures:
+//   - a value in the text of what a tool lists is picked where no sentence bids anything
+//     with it (written): a note that drops an id into a list adds a warrant;
+//   - where all values of a call are said and the user speaks of its thing, any act on it is
+//     said (fits): "tell me about parcel 7" warrants its removal;
+//   - the user's words of a turn are one speaker's, and quoted text in them is not told from
+//     what they ask for themselves.
+//
+// It is pure: the same conversation always gives the same warrant.
+package warrant
+
+// Evidence is what stands behind one slot of a call. The zero Evidence is none.
+type Evidence uint8
+
+// The kinds of evidence, weakest first.
+const (
+	Nothing   Evidence = iota // it stands in free text, beside what the user named, or nowhere
+	Agent                     // the agent composed it
+	Delegated                 // the user told the agent to do what a named content says
+	Entailed                  // what was asked for cannot be done without it
+	Followed                  // for reading: it stands, whole, in what the user pointed at
+	Picked                    // a field of a record the user singled out
+	Own                       // the user's account, a constant of the schema, an id our own act returned
+	Assented                  // the user agreed to it
+	Said                      // the user's own words hold it
+)
+
+var evidenceNames = [...]string{"none", "agent", "delegated", "entailed", "followed", "picked", "own", "assented", "said"}
+
+// String is the evidence's name in policies.
+func (e Evidence) String() string {
+	if int(e) < len(evidenceNames) {
+		return evidenceNames[e]
+	}
+	return evidenceNames[Nothing]
+}
+
+// Kind is what a slot of a call is.
+type Kind uint8
+
+// The kinds of slots.
+const (
+	Act     Kind = iota // what is done
+	Aim                 // who or where it goes
+	Object              // what is acted on
+	Measure             // how much, which permission, which decision
+	Key                 // a credential
+	Order               // something that is executed
+	Cargo               // what leaves
+	Place               // where it is put
+	numKinds
+)
+
+var kindNames = [numKinds]string{"act", "aim", "object", "measure", "key", "order", "cargo", "place"}
+
+// String is the kind's name in policies.
+func (k Kind) String() string {
+	if k < numKinds {
+		return kindNames[k]
+	}
+	return "?"
+}
+
+// Slot is one slot of a call with its evidence.
+type Slot struct {
+	Kind  Kind
+	Path  string // the parameter it stands in; empty for the act
+	Value string
+	Has   Evidence
+	Why   string // why it has that and no more, in words for people
+}
+
+// Warrant is the reading of one call with the evidence for each slot.
+type Warrant struct {
+	Deed  Deed
+	Tool  string // by its canonical name
+	Slots []Slot
+}
+
+// Needs is the least evidence per kind of slot; the zero Evidence needs none.
+type Needs [numKinds]Evidence
+
+// Lacks are the slots whose evidence does not reach what is needed, in the order in which
+// they were read.
+func (w *Warrant) Lacks(n Needs) []Slot {
+	var out []Slot
+	for _, s := range w.Slots {
+		if s.Kind >= numKinds || s.Has < n[s.Kind] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (w *Warrant) add(k Kind, path, value string, e Evidence, why string) {
+	w.Slots = append(w.Slots, Slot{Kind: k, Path: path, Value: value, Has: e, Why: why})
+}

@@ -1,0 +1,123 @@
+package warrant
+
+import (
+	_ "embed" // the words are part of the program
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+var (
+	//go:embed data/hearing.txt
+	hearingText string
+	//go:embed data/names.txt
+	namesText string
+	//go:embed data/files.txt
+	filesText string
+	//go:embed data/web.txt
+	webText string
+	//go:embed data/programs.txt
+	programsText string
+
+	lists = blocks(hearingText + "\n" + namesText + "\n" + filesText + "\n" + webText)
+)
+
+// blocks reads a data file: "name :" begins a block, the words of the lines up to the next
+// one are its own, "//" begins a comment.
+func blocks(text string) map[string][]string {
+	out, name := map[string][]string{}, ""
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] == "//" {
+			continue
+		}
+		if len(words) > 1 && words[1] == ":" {
+			name, words = words[0], words[2:]
+		}
+		out[name] = append(out[name], words...)
+	}
+	return out
+}
+
+// list is a block of the data. Like a pattern that does not compile, a block that is not
+// there is a mistake of this program, found by whatever test is run first.
+func list(name string) map[string]bool {
+	words, ok := lists[name]
+	if !ok {
+		panic("warrant: no list of words is called " + name)
+	}
+	return setOf(words)
+}
+
+func setOf(words []string) map[string]bool {
+	out := make(map[string]bool, len(words))
+	for _, w := range words {
+		out[w] = true
+	}
+	return out
+}
+
+func anyOf(words []string, set map[string]bool) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return set[w] })
+}
+
+func last(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
+}
+
+// tokens are the words and numbers of a text in one form.
+func tokens(text string) []string {
+	text = strings.ReplaceAll(strings.ToLower(norm.NFKC.String(text)), "e-mail", "email")
+	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Cf, r) })
+}
+
+// stem takes the plural off a word. It is cruder than the vocabulary's, and made for values:
+// both sides of a comparison go through it.
+func stem(w string) string {
+	for _, s := range [...][2]string{{"ies", "y"}, {"sses", "ss"}, {"es", "e"}, {"s", ""}} {
+		if b, ok := strings.CutSuffix(w, s[0]); ok && len(b) > 2 {
+			return b + s[1]
+		}
+	}
+	return w
+}
+
+var (
+	stops = list("stops")
+	usual = list("usual")
+)
+
+// distinctive reports whether a word can tell one thing from another.
+func distinctive(w string) bool {
+	if usual[w] || stops[w] || len(w) < 3 {
+		return false
+	}
+	return len(w) >= 5 || strings.ContainsFunc(w, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// kin reports whether a set has a word of the same family: reservation and reserve.
+func kin(set map[string]bool, s string) bool {
+	if len(s) < 6 {
+		return false
+	}
+	for w := range set {
+		if len(w) >= 6 && w[:6] == s[:6] && shared(w, s)*2 >= max(len(w), len(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// shared is how many bytes two words begin with in common.
+func shared(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
