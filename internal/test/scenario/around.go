@@ -71,7 +71,8 @@ func (r *run) answer(ctx context.Context, desk Desk, st *Step) (Outcome, error) 
 		return Outcome{}, err
 	}
 	return desk.Answer(ctx, tidemark.Vote{
-		Session: r.key(q.session), IDs: []string{q.id}, Approve: st.Vote.Yes, For: time.Duration(st.Vote.Minutes) * time.Minute, By: by, Via: via,
+		Session: r.key(q.session), IDs: []string{q.id}, Approve: st.Vote.Yes,
+		For: time.Duration(st.Vote.Minutes) * time.Minute, By: by, Via: via,
 		Where: st.Vote.Where, Reason: st.Vote.Reason,
 	})
 }
