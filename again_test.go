@@ -12,7 +12,7 @@ func TestANoToTheQuestionACallWaitedForStandsInAnotherTurn(t *testing.T) {
 	w := newWorld(t, "")
 	w.ownerSays("s", "go")
 	w.taints("s")
-	exec, other := call("exec", `{"command":"make deploy"}`), call("exec", `{"command":"make clean"}`)
+	exec, other := call("deploy", `{"stage":"one"}`), call("deploy", `{"stage":"two"}`)
 	q := w.want(policy.Confirm, main("s"), exec).Held
 	if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{q.ID}, By: "anna", Via: "http", Reason: "not today"}); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestACallWhoseQuestionWasDeniedIsNotLetThroughByWhatCameSince(t *testing.T)
 	w := newWorld(t, byLevels)
 	w.ownerSays("s", "go")
 	w.taints("s")
-	exec := call("exec", `{"command":"make deploy"}`)
+	exec := call("deploy", `{"stage":"one"}`)
 	q := w.want(policy.Confirm, main("s"), exec).Held
 	if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{q.ID}, By: "anna", Via: "http"}); err != nil {
 		t.Fatal(err)

@@ -158,8 +158,8 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 		return Outcome{}, err
 	}
 	for _, id := range v.IDs {
-		if g := s.standing[id]; g != nil && !v.Approve && s.grounds != nil {
-			s.grounds.Refuse(g)
+		if g := s.standing[id]; g != nil && !v.Approve && s.heard != nil {
+			s.heard.Refuse(g)
 		}
 		delete(s.codes, id)
 		delete(s.standing, id)

@@ -17,13 +17,13 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
-// held is a world in which a call of exec in session s waits for an answer.
+// held is a world in which a call of deploy in session s waits for an answer.
 func held(t testing.TB, file string) (w *world, c tool.Call, code string) {
 	t.Helper()
 	w = newWorld(t, file)
 	w.ownerSays("s", "go")
 	w.taints("s")
-	c = call("exec", `{"command":"ls"}`)
+	c = call("deploy", `{"stage":"one"}`)
 	return w, c, w.want(policy.Confirm, main("s"), c).Held.Code
 }
 
@@ -41,11 +41,11 @@ func TestTheOwnersCodeLetsTheExactCallThroughOnce(t *testing.T) {
 	if again := w.want(policy.Confirm, main("s"), c).Held.Code; again != code {
 		t.Errorf("the same call again has another code: %s, then %s", code, again)
 	}
-	open := w.ownerSays("s", ".approve exec "+code)
-	if open.Command != "approve" || !strings.Contains(open.Notice, "Approved: exec") {
+	open := w.ownerSays("s", ".approve deploy "+code)
+	if open.Command != "approve" || !strings.Contains(open.Notice, "Approved: deploy") {
 		t.Errorf("got %+v", open)
 	}
-	w.want(policy.Confirm, main("s"), call("exec", `{"command":"rm -rf /"}`))
+	w.want(policy.Confirm, main("s"), call("deploy", `{"stage":"two"}`))
 	if v := w.want(policy.Allow, main("s"), c); v.Spent == "" || v.Rule != "taintPolicy.untrusted" {
 		t.Errorf("got spent %q by %s, want the approval named", v.Spent, v.Rule)
 	}
@@ -65,30 +65,30 @@ func TestACodeThatDoesNotCount(t *testing.T) {
 		try    func(w *world, code string) tidemark.Opening
 		notice string // "" where the message is only a message
 	}{
-		{"a wrong code", func(w *world, code string) tidemark.Opening { return w.ownerSays("s", ".approve exec "+wrong(code)) }, "no open question has this code (4 tries left)"},
+		{"a wrong code", func(w *world, code string) tidemark.Opening { return w.ownerSays("s", ".approve deploy "+wrong(code)) }, "no open question has this code (4 tries left)"},
 		{"a code for another tool", func(w *world, code string) tidemark.Opening { return w.ownerSays("s", ".approve cron "+code) }, "belongs to another tool (4 tries left)"},
 		{"a late code", func(w *world, code string) tidemark.Opening {
 			w.clock.advance(120 * time.Second)
-			return w.ownerSays("s", ".approve exec "+code)
+			return w.ownerSays("s", ".approve deploy "+code)
 		}, "the code has expired"},
 		{"a very late code", func(w *world, code string) tidemark.Opening {
 			w.clock.advance(24 * time.Hour)
-			return w.ownerSays("s", ".approve exec "+code)
+			return w.ownerSays("s", ".approve deploy "+code)
 		}, "the code has expired"},
-		{"another session", func(w *world, code string) tidemark.Opening { return w.ownerSays("other", ".approve exec "+code) }, "no open question has this code"},
-		{"another sender", func(w *world, code string) tidemark.Opening { return w.says("s", stranger(), ".approve exec "+code) }, ""},
+		{"another session", func(w *world, code string) tidemark.Opening { return w.ownerSays("other", ".approve deploy "+code) }, "no open question has this code"},
+		{"another sender", func(w *world, code string) tidemark.Opening { return w.says("s", stranger(), ".approve deploy "+code) }, ""},
 		{"a sender nobody knows", func(w *world, code string) tidemark.Opening {
-			return w.says("s", trust.Sender{Provider: "webhook"}, ".approve exec "+code)
+			return w.says("s", trust.Sender{Provider: "webhook"}, ".approve deploy "+code)
 		}, ""},
 		{"a sub-agent of the owner", func(w *world, code string) tidemark.Opening {
-			return w.says("s", trust.Sender{Provider: "discord", IsOwner: true, SpawnedBy: "x"}, ".approve exec "+code)
+			return w.says("s", trust.Sender{Provider: "discord", IsOwner: true, SpawnedBy: "x"}, ".approve deploy "+code)
 		}, ""},
 		{"a sub-agent's result", func(w *world, code string) tidemark.Opening {
-			m := ".approve exec " + code
+			m := ".approve deploy " + code
 			return w.begin(tidemark.Turn{Ref: main("s"), Sender: owner(), Message: &m, From: "child"})
 		}, ""},
 		{"a code inside other words", func(w *world, code string) tidemark.Opening {
-			return w.ownerSays("s", "the page says .approve exec "+code)
+			return w.ownerSays("s", "the page says .approve all "+code)
 		}, ""},
 		{"a command that is not one", func(w *world, code string) tidemark.Opening { return w.ownerSays("s", ".approve "+code) }, "not a valid command"},
 	}
@@ -107,12 +107,12 @@ func TestACodeThatDoesNotCount(t *testing.T) {
 func TestACodeIsDeadAfterFiveWrongTries(t *testing.T) {
 	w, c, code := held(t, "")
 	for i := range approval.MaxTries {
-		open := w.ownerSays("s", ".approve exec 00000000")
+		open := w.ownerSays("s", ".approve deploy 00000000")
 		if want := fmt.Sprintf("(%d tries left)", approval.MaxTries-1-i); !strings.Contains(open.Notice, want) {
 			t.Errorf("try %d: got %q, want %q", i+1, open.Notice, want)
 		}
 	}
-	if open := w.ownerSays("s", ".approve exec "+code); !strings.Contains(open.Notice, "dead") {
+	if open := w.ownerSays("s", ".approve deploy "+code); !strings.Contains(open.Notice, "dead") {
 		t.Errorf("the sixth try, with the right code: got %q, want it dead", open.Notice)
 	}
 	v := w.want(policy.Confirm, main("s"), c)
@@ -124,7 +124,7 @@ func TestACodeIsDeadAfterFiveWrongTries(t *testing.T) {
 			t.Errorf("question %s: got %s", q.ID, q.State)
 		}
 	}
-	w.ownerSays("s", ".approve exec "+v.Held.Code)
+	w.ownerSays("s", ".approve deploy "+v.Held.Code)
 	w.want(policy.Allow, main("s"), c)
 	if got := count(w.events("s"), event.TryFailed); got != approval.MaxTries+1 {
 		t.Errorf("got %d failed tries in the log, want %d", got, approval.MaxTries+1)
@@ -149,10 +149,10 @@ func TestDenyRefusesTheQuestionOfTheCode(t *testing.T) {
 	w, exec, code := held(t, "")
 	cron := call("cron", `{}`)
 	other := w.want(policy.Confirm, main("s"), cron).Held.Code // in the same instant
-	if open := w.ownerSays("s", ".deny "+code); open.Command != "deny" || open.Notice != "Denied: exec." {
+	if open := w.ownerSays("s", ".deny "+code); open.Command != "deny" || open.Notice != "Denied: deploy." {
 		t.Errorf("got %+v", open)
 	}
-	w.ownerSays("s", ".approve exec "+code)
+	w.ownerSays("s", ".approve deploy "+code)
 	if v := w.want(policy.Deny, main("s"), exec); v.Rule != "owner-denied" {
 		t.Errorf("got %s: a no holds for the turn", v.Rule)
 	}
@@ -163,11 +163,11 @@ func TestDenyRefusesTheQuestionOfTheCode(t *testing.T) {
 // PRV-18
 func TestMinutesLetEveryCallOfTheToolThrough(t *testing.T) {
 	w, c, code := held(t, "")
-	if open := w.ownerSays("s", ".approve exec "+code+" 30"); !strings.Contains(open.Notice, "for 30 minutes") {
+	if open := w.ownerSays("s", ".approve deploy "+code+" 30"); !strings.Contains(open.Notice, "for 30 minutes") {
 		t.Errorf("got %q", open.Notice)
 	}
 	w.want(policy.Allow, main("s"), c)
-	w.want(policy.Allow, main("s"), call("exec", `{"command":"other"}`))
+	w.want(policy.Allow, main("s"), call("deploy", `{"stage":"other"}`))
 	w.end(main("s"))
 	w.ownerSays("s", "go on") // it outlives the turn
 	w.want(policy.Allow, main("s"), c)
@@ -190,17 +190,17 @@ func TestATurnScopedApprovalEndsWithTheTurn(t *testing.T) {
 	for name, ends := range ends {
 		t.Run("for the turn, "+name, func(t *testing.T) {
 			w, c, code := held(t, "approvalScope: turn")
-			w.ownerSays("s", ".approve exec "+code)
+			w.ownerSays("s", ".approve deploy "+code)
 			for range 3 {
 				w.want(policy.Allow, main("s"), c)
 			}
-			w.want(policy.Allow, main("s"), call("exec", `{"command":"other"}`))
+			w.want(policy.Allow, main("s"), call("deploy", `{"stage":"other"}`))
 			ends(w)
 			w.want(policy.Confirm, main("s"), c)
 		})
 		t.Run("for the call, "+name, func(t *testing.T) {
 			w, c, code := held(t, "")
-			w.ownerSays("s", ".approve exec "+code)
+			w.ownerSays("s", ".approve deploy "+code)
 			ends(w)
 			w.want(policy.Confirm, main("s"), c)
 		})
@@ -238,7 +238,7 @@ func TestRestrictCannotBeApproved(t *testing.T) {
 	w.want(policy.Deny, main("s"), cron)
 	w.ownerSays("s", ".approve all "+code+" 60")
 	w.want(policy.Deny, main("s"), cron)
-	w.want(policy.Allow, main("s"), call("exec", `{"any":1}`))
+	w.want(policy.Allow, main("s"), call("deploy", `{"any":1}`))
 }
 
 // PRV-19 BEY-10
@@ -260,7 +260,7 @@ func TestAnApprovalDoesNotSurviveAChange(t *testing.T) {
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			w, c, code := held(t, "")
-			w.ownerSays("s", ".approve exec "+code)
+			w.ownerSays("s", ".approve deploy "+code)
 			w.want(policy.Confirm, change(w, code), c)
 		})
 	}
@@ -268,9 +268,9 @@ func TestAnApprovalDoesNotSurviveAChange(t *testing.T) {
 		w := newWorld(t, byLevels)
 		w.ownerSays("s", "go")
 		w.runs(main("s"), call("vestige_search", `{}`), "x")
-		c := call("exec", `{}`)
+		c := call("deploy", `{}`)
 		code := w.want(policy.Confirm, main("s"), c).Held.Code
-		w.ownerSays("s", ".approve exec "+code+" 60")
+		w.ownerSays("s", ".approve deploy "+code+" 60")
 		w.want(policy.Allow, main("s"), c)
 		w.taints("s")
 		w.want(policy.Confirm, main("s"), c) // approved in a shared context, not in an untrusted one
@@ -323,7 +323,7 @@ func TestAnApproverCanDenyGrantAndRevoke(t *testing.T) {
 		t.Fatalf("got %+v, %v; want a grant", out, err)
 	}
 	g := w.view("s").Grants
-	if len(g) != 1 || g[0].ID != out.Grant || g[0].Ceiling != trust.Untrusted || !slices.Equal(g[0].Tools, []string{"exec"}) || !g[0].Until.Equal(w.clock.Now().Add(time.Hour)) {
+	if len(g) != 1 || g[0].ID != out.Grant || g[0].Ceiling != trust.Untrusted || !slices.Equal(g[0].Tools, []string{"deploy"}) || !g[0].Until.Equal(w.clock.Now().Add(time.Hour)) {
 		t.Errorf("got %+v", g)
 	}
 	w.want(policy.Allow, main("s"), c)
@@ -360,7 +360,7 @@ func TestAGrantIsNotMadeFromQuestionsOfSeveralBranches(t *testing.T) {
 func TestACodeWorksAfterARestart(t *testing.T) {
 	w, c, code := held(t, "")
 	restarted := w.again()
-	restarted.ownerSays("s", ".approve exec "+code)
+	restarted.ownerSays("s", ".approve deploy "+code)
 	restarted.want(policy.Allow, main("s"), c)
 }
 
@@ -374,16 +374,16 @@ func TestAfterARestartAQuestionGetsANewCode(t *testing.T) {
 	if n := len(restarted.view("s").Questions); n != 1 {
 		t.Errorf("got %d questions, want the new one in place of the old", n)
 	}
-	if open := restarted.ownerSays("s", ".approve exec "+code); !strings.Contains(open.Notice, "not approved") {
+	if open := restarted.ownerSays("s", ".approve deploy "+code); !strings.Contains(open.Notice, "not approved") {
 		t.Errorf("the replaced code: got %q", open.Notice)
 	}
-	restarted.ownerSays("s", ".approve exec "+v.Held.Code)
+	restarted.ownerSays("s", ".approve deploy "+v.Held.Code)
 	restarted.want(policy.Allow, main("s"), c)
 }
 
 func TestTheLogHoldsNoCodes(t *testing.T) {
 	w, _, code := held(t, "")
-	w.ownerSays("s", ".approve exec "+code)
+	w.ownerSays("s", ".approve deploy "+code)
 	for rec, err := range w.store.Load(t.Context(), "s", 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -460,7 +460,7 @@ func TestAResetIsRecordedAndInTheGraph(t *testing.T) {
 	if a := events[len(events)-1].Answer; a.By != "admin" || a.Via != "http" || a.Level != trust.Owner || a.Reason != "was untrusted" {
 		t.Errorf("recorded %+v", a)
 	}
-	w.want(policy.Allow, main("s"), call("exec", `{}`))
+	w.want(policy.Allow, main("s"), call("deploy", `{}`))
 	g, err := w.Graph(t.Context(), "s", "")
 	if err != nil {
 		t.Fatal(err)
@@ -480,9 +480,9 @@ func TestAnApprovalFromAnotherRunHoldsForTheRunThatAsked(t *testing.T) {
 	message := "go"
 	w.begin(tidemark.Turn{Ref: first, Sender: owner(), Message: &message})
 	w.runs(first, call("web_fetch", `{}`), "page")
-	c := call("exec", `{"command":"ls"}`)
+	c := call("deploy", `{"stage":"one"}`)
 	code := w.want(policy.Confirm, first, c).Held.Code
-	command := ".approve exec " + code
+	command := ".approve deploy " + code
 	w.begin(tidemark.Turn{Ref: tidemark.Ref{Session: "s", Turn: "r2"}, Sender: owner(), Message: &command})
 	w.want(policy.Allow, first, c)
 }

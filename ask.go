@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/internal/warrant/grounds"
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -143,14 +143,14 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, replaces string)
 		Args:  set.Redactor().Preview(set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown),
 		Words: words, Sources: tainting(v.Taint),
 	}
-	var found *grounds.Grounds // none where no rule asks
+	var found *warrant.Warrant // none where no rule asks
 	if s.input.Facts != nil {
 		found = s.facts.found
 	}
-	live, kept := shownValues(found, func(path, value string) string { return redactValue(set, v.Tool, path, value) })
+	live, kept := shownValues(found, set, func(path, value string) string { return redactValue(set, v.Tool, path, value) })
 	x.decided.Ask.Values = kept
 	s.keepCode(id, code)
-	s.keepGrounds(id, found)
+	s.keepWarrant(id, found)
 	q := s.question(x.request(v), x.now)
 	q.show(x.decided.Ask, v.Opinion)
 	q.Code, q.Values = code, live
@@ -207,16 +207,16 @@ func redactValue(set *policy.Set, toolName, path, value string) string {
 	return set.Redactor().Preview([]byte(value), maxShownText)
 }
 
-// keepGrounds remembers what the call of a question stood on, until it is answered.
-func (s *live) keepGrounds(id string, g *grounds.Grounds) {
+// keepWarrant remembers what stood behind the call of a question, until it is answered.
+func (s *live) keepWarrant(id string, g *warrant.Warrant) {
 	if g == nil {
 		return
 	}
 	if s.standing == nil {
-		s.standing = map[string]*grounds.Grounds{}
+		s.standing = map[string]*warrant.Warrant{}
 	}
 	if len(s.standing) > approval.MaxOpen/4 { // some belong to questions long gone
-		maps.DeleteFunc(s.standing, func(id string, _ *grounds.Grounds) bool {
+		maps.DeleteFunc(s.standing, func(id string, _ *warrant.Warrant) bool {
 			r, open := s.state.Book.Request(id)
 			return !open || r.State != approval.Pending
 		})

@@ -95,8 +95,8 @@ func TestAHostWithoutSenderMetadataGetsTheConfiguredLevel(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", file, got, want)
 		}
 		w.taints("s")
-		v := w.want(policy.Confirm, main("s"), call("exec", `{}`))
-		message := ".approve exec " + v.Held.Code
+		v := w.want(policy.Confirm, main("s"), call("deploy", `{}`))
+		message := ".approve deploy " + v.Held.Code
 		if open := w.begin(tidemark.Turn{Ref: main("s"), Sender: sender, Message: &message}); open.Command != "" {
 			t.Errorf("%q: a message of nobody in particular approved a call", file)
 		}
@@ -173,7 +173,7 @@ func TestAHookOfAnotherSenderLowersTheFreshTurn(t *testing.T) {
 
 func TestACallNobodyAnnouncedIsUntrusted(t *testing.T) {
 	w := newWorld(t, byLevels)
-	v := w.want(policy.Confirm, main("s"), call("exec", `{}`))
+	v := w.want(policy.Confirm, main("s"), call("deploy", `{}`))
 	if v.Taint.Level != trust.Untrusted {
 		t.Errorf("got %s, want untrusted: nobody began this session", v.Taint.Level)
 	}
@@ -182,12 +182,12 @@ func TestACallNobodyAnnouncedIsUntrusted(t *testing.T) {
 	}
 	w.ownerSays("t", "hi")
 	w.end(main("t"))
-	v = w.want(policy.Allow, main("t"), call("exec", `{}`))
+	v = w.want(policy.Allow, main("t"), call("deploy", `{}`))
 	if v.Taint.Level != trust.Owner {
 		t.Errorf("after a turn: got %s, want the mark the context has", v.Taint.Level)
 	}
 	branch := tidemark.Ref{Session: "t", Branch: "nobody"}
-	if v := w.want(policy.Confirm, branch, call("exec", `{}`)); v.Taint.Level != trust.Untrusted {
+	if v := w.want(policy.Confirm, branch, call("deploy", `{}`)); v.Taint.Level != trust.Untrusted {
 		t.Errorf("in a branch nobody began: got %s, want untrusted", v.Taint.Level)
 	}
 }

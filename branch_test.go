@@ -47,7 +47,7 @@ func TestAChildStartsFromItsParentsTaint(t *testing.T) {
 	if open.Taint.Level != trust.Untrusted || open.Level != trust.Local {
 		t.Errorf("child of a tainted parent: got %s, classified %s; want untrusted, local", open.Taint.Level, open.Level)
 	}
-	v := w.want(policy.Confirm, main("child of dirty"), call("exec", `{}`))
+	v := w.want(policy.Confirm, main("child of dirty"), call("deploy", `{}`))
 	if got := tidemark.Evidence(v.Taint); got == "" {
 		t.Error("the child does not know where its taint comes from")
 	}
@@ -71,7 +71,7 @@ func TestAResultCarriesTheChildsTaintBack(t *testing.T) {
 		t.Errorf("the result: got %s, want untrusted", l.Level)
 	}
 	w.wantLevel("parent", trust.Untrusted)
-	w.want(policy.Confirm, main("parent"), call("exec", `{}`))
+	w.want(policy.Confirm, main("parent"), call("deploy", `{}`))
 
 	w.ownerSays("p2", "go")
 	w.spawned("c2", "p2")
@@ -127,9 +127,9 @@ func TestBranchesOfOneSessionDiffer(t *testing.T) {
 	w.begin(tidemark.Turn{Ref: a, Forked: true, Sender: owner()})
 	w.runs(a, call("web_fetch", `{"url":"https://evil.example"}`), "x")
 	w.begin(tidemark.Turn{Ref: b, Forked: true, Sender: owner()})
-	w.want(policy.Confirm, a, call("exec", `{}`))
-	w.want(policy.Allow, b, call("exec", `{}`))
-	w.want(policy.Allow, main("s"), call("exec", `{}`))
+	w.want(policy.Confirm, a, call("deploy", `{}`))
+	w.want(policy.Allow, b, call("deploy", `{}`))
+	w.want(policy.Allow, main("s"), call("deploy", `{}`))
 	c := inBranch("s", "c")
 	if open := w.begin(tidemark.Turn{Ref: c, Parent: "a", Sender: owner()}); open.Taint.Level != trust.Untrusted {
 		t.Errorf("a fork of the tainted branch: got %s, want untrusted", open.Taint.Level)

@@ -133,7 +133,7 @@ func TestTheAuditFiresOnlyInItsWindow(t *testing.T) {
 		t.Run(tt.window, func(t *testing.T) {
 			o := says(intent.Consistent, "")
 			w := newWorld(t, "caution: {window: "+tt.window+"}\ntoolOverrides: {exec: {\"*\": allow}}").with(o, nil)
-			w.ownerSays("s", "go")
+			w.ownerSays("s", "go to https://evil.example")
 			w.runs(main("s"), call("read", `{"path":"a"}`), "nothing yet")
 			if o.count() != 0 {
 				t.Fatal("asked before anything cautioned came in")
@@ -433,7 +433,7 @@ func TestAVerifiersNoDoesNotSpendTheApproval(t *testing.T) {
 
 func TestTheSessionGoesOnWhileSomebodyIsAsked(t *testing.T) {
 	inside, release := make(chan struct{}), make(chan struct{})
-	g := &gate{covers: func(n string) bool { return n == "exec" }, rule: func(tidemark.Check) tidemark.Ruling {
+	g := &gate{covers: func(n string) bool { return n == "deploy" }, rule: func(tidemark.Check) tidemark.Ruling {
 		close(inside)
 		<-release
 		return tidemark.Ruling{Allow: true, By: "webhook"}
@@ -442,7 +442,7 @@ func TestTheSessionGoesOnWhileSomebodyIsAsked(t *testing.T) {
 	w.ownerSays("s", "go")
 	done := make(chan tidemark.Verdict)
 	go func() {
-		v, err := w.Decide(context.Background(), main("s"), call("exec", `{}`))
+		v, err := w.Decide(context.Background(), main("s"), call("deploy", `{}`))
 		if err != nil {
 			t.Error(err)
 		}
@@ -461,7 +461,7 @@ func TestACallerWhoGivesUpGetsNoPermit(t *testing.T) {
 	g := &gate{rule: func(tidemark.Check) tidemark.Ruling { cancel(); return tidemark.Ruling{Allow: true} }}
 	w := newWorld(t, "").with(nil, g)
 	w.ownerSays("s", "go")
-	if v, err := w.Decide(ctx, main("s"), call("exec", `{}`)); err == nil || v.Permit != nil {
+	if v, err := w.Decide(ctx, main("s"), call("deploy", `{}`)); err == nil || v.Permit != nil {
 		t.Errorf("got %v, %v", v.Effect, err)
 	}
 }

@@ -49,7 +49,7 @@ func TestCallsOfOneResponseAreJudgedAgainstOneMark(t *testing.T) {
 	w := newWorld(t, "")
 	w.ownerSays("s", "go")
 	w.tools(main("s"))
-	fetch, exec := call("web_fetch", `{"url":"https://x.example"}`), call("exec", `{}`)
+	fetch, exec := call("web_fetch", `{"url":"https://x.example"}`), call("deploy", `{}`)
 	w.want(policy.Allow, main("s"), fetch)
 	w.want(policy.Allow, main("s"), exec) // its response is not there yet
 	w.observe(main("s"), "web_fetch", "page")
@@ -82,7 +82,7 @@ func TestTheNextIterationSeesResultsNobodyReported(t *testing.T) {
 			w.tools(main("s"))
 			w.want(policy.Allow, main("s"), call("web_fetch", `{"url":"https://x.example"}`))
 			tt.next(w)
-			v := w.want(policy.Confirm, main("s"), call("exec", `{}`))
+			v := w.want(policy.Confirm, main("s"), call("deploy", `{}`))
 			if !strings.Contains(v.Message(), "web_fetch at step 1") {
 				t.Errorf("the evidence does not name the call:\n%s", v.Message())
 			}
@@ -179,7 +179,7 @@ func TestALateResultTaintsButIsNotInTheGraph(t *testing.T) {
 			w.Errorf("got %s, %v; want untrusted, ErrSealed", l.Level, err)
 		}
 		w.wantLevel("s", trust.Untrusted)
-		w.want(policy.Confirm, tidemark.Ref{Session: "s"}, call("exec", `{}`))
+		w.want(policy.Confirm, tidemark.Ref{Session: "s"}, call("deploy", `{}`))
 		g, err := w.Graph(w.Context(), "s", "run-1")
 		if err != nil {
 			w.Fatalf("graph: %v", err)
@@ -486,7 +486,7 @@ func TestACallTheHostAsksAboutAgainCountsOnce(t *testing.T) {
 		}
 		return v
 	}
-	exec := call("exec", `{"command":"ls"}`)
+	exec := call("deploy", `{"stage":"one"}`)
 	v := early(policy.Allow, exec)
 	if v.Rule != "left-to-the-host" || v.Permit == nil {
 		t.Errorf("got rule %q, want a permit left to the host", v.Rule)

@@ -176,8 +176,8 @@ const maxMeant = 1024
 
 // meaningOf is what is understood of a tool: from its definition where the host gave one.
 func (s *live) meaningOf(name string) *meaning.Meaning {
-	if s.grounds != nil {
-		return s.grounds.Meaning(name)
+	if s.heard != nil {
+		return s.heard.Meaning(name)
 	}
 	if s.latest != nil && s.latest.Tool == name {
 		return s.latest // an agent often calls the same tool again

@@ -27,7 +27,7 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/session"
-	"github.com/tidemark/tidemark/internal/warrant/grounds"
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -131,12 +131,12 @@ type live struct {
 	codes  map[string]string // guarded by mu; plain codes of open questions, never stored
 	tools  []tool.Definition // guarded by mu; what the host offers the model, as far as it said since we started
 
-	grounds  *grounds.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
+	heard    *warrant.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
 	meant    map[string]*meaning.Meaning // guarded by mu; tools that were understood
 	spoken   map[uint64]string           // guarded by mu; the user's messages by their place in the log, as far as they were read
 	latest   *meaning.Meaning            // guarded by mu; the one of them looked at last
 	facts    callFacts                   // guarded by mu; scratch, of the call being judged
-	standing map[string]*grounds.Grounds // guarded by mu; what the calls of open questions stand on
+	standing map[string]*warrant.Warrant // guarded by mu; what stands behind the calls of open questions
 	input    policy.Input                // guarded by mu; scratch, so that a decision does not allocate one
 	work     *step                       // guarded by mu; what the next decision works on
 	used     atomic.Int64                // when it was last used, in sessions made since
@@ -207,7 +207,7 @@ func (m *Monitor) evict() {
 	slices.SortFunc(all, func(a, b *live) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
 	for _, s := range all[:max(1, len(all)/8)] {
 		if s.mu.TryLock() { // one in use stays
-			s.loaded, s.state, s.work, s.grounds, s.spoken = false, nil, nil, nil, nil
+			s.loaded, s.state, s.work, s.heard, s.spoken = false, nil, nil, nil, nil
 			s.mu.Unlock()
 			delete(m.sessions, s.name)
 		}
@@ -217,7 +217,7 @@ func (m *Monitor) evict() {
 // load folds the session's log, or what is new of it.
 // Preconditions: s.mu is held and s is not loaded.
 func (m *Monitor) load(ctx context.Context, s *live) error {
-	s.grounds = nil // what others did meanwhile was not heard here
+	s.heard = nil // what others did meanwhile was not heard here
 	if st := s.state; st != nil {
 		known := st.Version
 		if err := m.read(ctx, s.name, st); err != nil {
@@ -267,7 +267,7 @@ func (m *Monitor) append(ctx context.Context, s *live, events ...*event.Event) e
 		}
 	}
 	if err := m.store.Append(ctx, s.name, s.state.Version, events); err != nil {
-		s.loaded, s.grounds = false, nil
+		s.loaded, s.heard = false, nil
 		if errors.Is(err, ErrConflict) {
 			return err
 		}

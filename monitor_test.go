@@ -113,7 +113,7 @@ func TestForgottenSessionsComeBackAsTheyWere(t *testing.T) {
 		w.ownerSays(name(i), "go")
 		if i%2 == 0 {
 			w.taints(name(i))
-			codes[name(i)] = w.want(policy.Confirm, main(name(i)), call("exec", `{}`)).Held.Code
+			codes[name(i)] = w.want(policy.Confirm, main(name(i)), call("deploy", `{}`)).Held.Code
 		}
 		views[name(i)] = asJSON(t, w.view(name(i)))
 	}
@@ -123,12 +123,12 @@ func TestForgottenSessionsComeBackAsTheyWere(t *testing.T) {
 			t.Fatalf("%s came back different:\n%s\nwant\n%s", s, got, views[s])
 		}
 		if i%2 == 1 {
-			w.want(policy.Allow, main(s), call("exec", `{}`))
+			w.want(policy.Allow, main(s), call("deploy", `{}`))
 			continue
 		}
-		w.want(policy.Confirm, main(s), call("exec", `{"other":1}`))
-		w.ownerSays(s, ".approve exec "+codes[s])
-		w.want(policy.Allow, main(s), call("exec", `{}`))
+		w.want(policy.Confirm, main(s), call("deploy", `{"other":1}`))
+		w.ownerSays(s, ".approve deploy "+codes[s])
+		w.want(policy.Allow, main(s), call("deploy", `{}`))
 	}
 	if got := len(w.questions()); got != 20 {
 		t.Errorf("got %d open questions, want those of all sessions, in memory or not: 20", got)
@@ -165,7 +165,7 @@ func TestQuestionsOfAllSessionsOldestFirst(t *testing.T) {
 		w.clock.advance(time.Second)
 		w.ownerSays(s, "go")
 		w.taints(s)
-		w.want(policy.Confirm, main(s), call("exec", `{}`))
+		w.want(policy.Confirm, main(s), call("deploy", `{}`))
 	}
 	var got []string
 	for _, q := range w.questions() {

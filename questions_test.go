@@ -86,17 +86,17 @@ func TestAFloodOfQuestionsIsStopped(t *testing.T) {
 	w.ownerSays("s", "go")
 	w.taints("s")
 	for i := range 3 {
-		w.want(policy.Confirm, main("s"), call("exec", fmt.Sprintf(`{"n":%d}`, i)))
+		w.want(policy.Confirm, main("s"), call("deploy", fmt.Sprintf(`{"n":%d}`, i)))
 	}
-	if v := w.want(policy.Deny, main("s"), call("exec", `{"n":99}`)); v.Rule != "approval-flood" {
+	if v := w.want(policy.Deny, main("s"), call("deploy", `{"n":99}`)); v.Rule != "approval-flood" {
 		t.Errorf("got %s", v.Rule)
 	}
-	w.want(policy.Confirm, main("s"), call("exec", `{"n":1}`)) // an open question stays that question
+	w.want(policy.Confirm, main("s"), call("deploy", `{"n":1}`)) // an open question stays that question
 	if n := len(w.questions()); n != 3 {
 		t.Errorf("got %d questions", n)
 	}
 	w.clock.advance(121 * time.Second)
-	w.want(policy.Confirm, main("s"), call("exec", `{"n":99}`))
+	w.want(policy.Confirm, main("s"), call("deploy", `{"n":99}`))
 }
 
 func TestAQuestionHasOneOutcomeAndKeepsIt(t *testing.T) {
@@ -110,7 +110,7 @@ func TestAQuestionHasOneOutcomeAndKeepsIt(t *testing.T) {
 		}
 	}
 	state("pending")
-	w.ownerSays("s", ".approve exec "+code)
+	w.ownerSays("s", ".approve deploy "+code)
 	state("approved")
 	w.want(policy.Allow, main("s"), c)
 	state("spent")

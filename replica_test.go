@@ -21,13 +21,13 @@ import (
 func TestTwoReplicasAgree(t *testing.T) {
 	a := newWorld(t, "")
 	b := a.again()
-	a.ownerSays("s", "go")
-	b.want(policy.Allow, main("s"), call("exec", `{}`))
+	a.ownerSays("s", "go to https://evil.example")
+	b.want(policy.Allow, main("s"), call("deploy", `{}`))
 	a.taints("s")
-	v := b.want(policy.Confirm, main("s"), call("exec", `{}`)) // b does not know yet, the log does
-	a.ownerSays("s", ".approve exec "+v.Held.Code)
-	b.want(policy.Allow, main("s"), call("exec", `{}`))
-	a.want(policy.Confirm, main("s"), call("exec", `{}`)) // spent over there
+	v := b.want(policy.Confirm, main("s"), call("deploy", `{}`)) // b does not know yet, the log does
+	a.ownerSays("s", ".approve deploy "+v.Held.Code)
+	b.want(policy.Allow, main("s"), call("deploy", `{}`))
+	a.want(policy.Confirm, main("s"), call("deploy", `{}`)) // spent over there
 	b.wantSame(a, "s")
 	verified(t, a.store, "s")
 }
@@ -73,7 +73,7 @@ func TestAConflictInTheMiddleOfBegin(t *testing.T) {
 	store := newFakeStore()
 	w := busy(t, store)
 	other := w.again()
-	code := w.want(policy.Confirm, main("s"), call("exec", `{}`)).Held.Code
+	code := w.want(policy.Confirm, main("s"), call("deploy", `{}`)).Held.Code
 	turns := count(w.events("s"), event.TurnBegan)
 	var once sync.Once
 	store.append = func(ctx context.Context, s string, at uint64, e []*event.Event) error {
@@ -85,11 +85,11 @@ func TestAConflictInTheMiddleOfBegin(t *testing.T) {
 		}
 		return store.Store.Append(ctx, s, at, e)
 	}
-	w.ownerSays("s", ".approve exec "+code)
+	w.ownerSays("s", ".approve deploy "+code)
 	if got := count(w.events("s"), event.TurnBegan); got != turns+1 {
 		t.Errorf("got %d turns, want %d", got, turns+1)
 	}
-	w.want(policy.Allow, main("s"), call("exec", `{}`))
+	w.want(policy.Allow, main("s"), call("deploy", `{}`))
 }
 
 // retry is what a caller does about a conflict that did not end in time.
@@ -152,7 +152,7 @@ func TestAnApprovalSpentAtOnceInTwoReplicasIsSpentOnce(t *testing.T) {
 	for range 20 {
 		a, c, code := held(t, "")
 		b := a.again()
-		a.ownerSays("s", ".approve exec "+code)
+		a.ownerSays("s", ".approve deploy "+code)
 		var won atomic.Int32
 		var all sync.WaitGroup
 		for _, w := range []*world{a, b, a, b} {

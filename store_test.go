@@ -56,7 +56,7 @@ func busy(t *testing.T, store tidemark.Store) *world {
 	w := newWorldOn(t, "", store)
 	w.ownerSays("s", "go")
 	w.taints("s")
-	w.want(policy.Confirm, main("s"), call("exec", `{}`))
+	w.want(policy.Confirm, main("s"), call("deploy", `{}`))
 	w.want(policy.Confirm, main("s"), memoryWrite())
 	return w
 }
@@ -167,7 +167,7 @@ func TestALogThatCannotBeReadDecidesNothing(t *testing.T) {
 				t.Errorf("a turn started by its result: got %v, want ErrUnavailable", err)
 			}
 			store.load = nil
-			w.want(policy.Confirm, main("s"), call("exec", `{"now":true}`))
+			w.want(policy.Confirm, main("s"), call("deploy", `{"now":true}`))
 		})
 	}
 }
@@ -235,16 +235,16 @@ func TestALogMayAnswerWhatNobodyAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.again().want(policy.Confirm, main("s"), call("exec", `{}`))
+	w.again().want(policy.Confirm, main("s"), call("deploy", `{}`))
 }
 
 func TestASessionWhoseLogWasRemovedStartsOverUntrusted(t *testing.T) {
 	store := newFakeStore()
 	w := newWorldOn(t, "", store)
 	w.ownerSays("s", "go")
-	w.want(policy.Allow, main("s"), call("exec", `{}`))
+	w.want(policy.Allow, main("s"), call("deploy", `{}`))
 	store.Store = memory.New()
-	w.want(policy.Confirm, main("s"), call("exec", `{}`))
+	w.want(policy.Confirm, main("s"), call("deploy", `{}`))
 	w.wantLevel("s", trust.Untrusted)
 	verified(t, store, "s")
 }
@@ -263,7 +263,7 @@ func TestWithoutRandomnessThereIsNoQuestion(t *testing.T) {
 			wantNothing(w, err, v, before)
 			fallthrough
 		case bytes < 10: // an id, but no code
-			v, err := w.Decide(t.Context(), main("s"), call("exec", `{"other":1}`))
+			v, err := w.Decide(t.Context(), main("s"), call("deploy", `{"other":1}`))
 			wantNothing(w, err, v, before)
 		default:
 			w.want(policy.Confirm, main("s"), c)
@@ -314,7 +314,7 @@ func TestAWrongTryThatCannotBeRecordedIsAnError(t *testing.T) {
 		}
 		return store.Store.Append(ctx, s, at, e)
 	}
-	message := ".approve exec 00000000"
+	message := ".approve deploy 00000000"
 	if _, err := w.Begin(t.Context(), tidemark.Turn{Ref: main("s"), Sender: owner(), Message: &message}); !errors.Is(err, tidemark.ErrUnavailable) {
 		t.Errorf("got %v, want ErrUnavailable: tries that are not counted are free tries", err)
 	}

@@ -100,8 +100,8 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 	event.Model.Cautious = s.state.NewlyCautious(call.Cautious)
 	if len(call.Definitions) > 0 && !slices.EqualFunc(s.tools, call.Definitions, sameTool) {
 		s.tools, s.meant, s.latest = call.Definitions, nil, nil
-		if s.grounds != nil {
-			s.grounds.Tools(call.Definitions)
+		if s.heard != nil {
+			s.heard.Tools(call.Definitions)
 		}
 	}
 	if why.LogContext && len(call.Context) > 0 {

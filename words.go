@@ -9,7 +9,8 @@ import (
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
-	"github.com/tidemark/tidemark/internal/warrant/grounds"
+	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -132,77 +133,86 @@ func (m *Monitor) shown(words []intent.Word) []event.Said {
 	return out
 }
 
-// callFacts are what a call stands on, worked out when a rule asks for the first time.
+// callFacts are what stands behind a call, worked out when a rule asks for the first time.
 type callFacts struct {
-	of    *grounds.Context
+	of    *warrant.Context
 	name  string
 	args  *tool.Args
-	found *grounds.Grounds
+	found *warrant.Warrant
+
+	unargued, inside bool // the branch has seen less than the rest of the session
 }
 
 var _ policy.Facts = (*callFacts)(nil)
 
-func (f *callFacts) get() *grounds.Grounds {
+func (f *callFacts) get() *warrant.Warrant {
 	if f.found == nil {
-		f.found = f.of.Of(f.name, f.args)
+		f.of.Within(!f.unargued, !f.inside, func() { f.found = f.of.Of(f.name, f.args) })
 	}
 	return f.found
 }
 
 // Act implements policy.Facts.
-func (f *callFacts) Act() string { return f.get().Act() }
+func (f *callFacts) Act() string { return f.get().Deed.String() }
 
 // Is implements policy.Facts. Most rules end at what needs no look at the values.
 func (f *callFacts) Is(name string) bool {
-	if f.found == nil {
-		if v, ok := f.of.Known(name, f.name); ok {
-			return v
-		}
+	if v, ok := f.of.Is(name, f.name); ok {
+		return v && !(name == "argued" && f.unargued) && !(name == "outside" && f.inside)
 	}
-	return f.get().Is(name)
+	switch name {
+	case "acts":
+		return f.get().Deed != warrant.Read
+	case "danger":
+		return f.get().Danger
+	}
+	return false
 }
 
-// Origin implements policy.Facts.
-func (f *callFacts) Origin(what string) string { return f.get().Origin(what) }
+// Warrant implements policy.Facts.
+func (f *callFacts) Warrant(what string) string { return f.get().Weakest(what) }
 
-// ground is what the conversation has said and read, as far as it is known: it is kept
-// in memory only, because the log does not keep content. After a restart the user's
-// words come back from the log; what was read before is unseen, which is the strict
-// answer.
+// judgement is what the conversation has said and read, as far as it is known: it is kept
+// in memory only, because the log does not keep content. After a restart the user's words
+// come back from the log; what was read before is lost, and then nothing but what the user
+// said is warranted.
 // Preconditions: s.mu is held and s is loaded.
-func (m *Monitor) ground(ctx context.Context, s *live) (*grounds.Context, error) {
-	if s.grounds != nil {
-		return s.grounds, nil
+func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, error) {
+	if s.heard != nil {
+		return s.heard, nil
 	}
-	g := grounds.New()
+	c := warrant.New(vocabulary.Shipped())
 	words, err := m.readWords(ctx, s, latest(s.state.Words, maxWords))
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range words {
-		g.User(w.Text)
+		c.User(w.Text)
 	}
-	g.Tools(s.tools)
+	c.Tools(s.tools)
 	if s.state.Tainted() {
-		g.Outside() // something came in that nobody remembers
+		c.Outside() // something came in that nobody remembers
 	}
-	if s.state.Steps() > 0 {
-		g.Inside()
+	if s.state.Tainted() || s.state.Steps() > 0 {
+		c.Lost()
 	}
-	s.grounds = g
-	return g, nil
+	s.heard = c
+	return c, nil
 }
 
 // know makes the facts of a call askable.
 func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *policy.Input) error {
-	g, err := m.ground(ctx, s)
+	c, err := m.judgement(ctx, s)
 	if err != nil {
 		return err
 	}
 	if b.Unheard {
-		g.Outside()
+		c.Lost()
 	}
-	s.facts = callFacts{of: g, name: in.Tool, args: in.Args}
+	s.facts = callFacts{of: c, name: in.Tool, args: in.Args}
+	if s.state.Forked() && b.Mark.Level > s.state.Mark().Level { // what another branch read did not come in here
+		s.facts.unargued, s.facts.inside = b.Mark.Level >= trust.Owner, b.Mark.Level > trust.Shared
+	}
 	in.Facts = &s.facts
 	return nil
 }
@@ -210,55 +220,64 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 // noteMessage adds a turn's message to what was said. A stranger's is content like any other.
 func (s *live) noteMessage(t *Turn, words bool, label trust.Label) {
 	switch {
-	case s.grounds == nil || t.Message == nil:
+	case s.heard == nil || t.Message == nil:
 	case words:
-		s.grounds.User(*t.Message)
+		s.heard.User(*t.Message)
 	default:
-		s.grounds.Heard(*t.Message)
+		s.heard.Heard(*t.Message)
 	}
-	if s.grounds != nil && label.Level <= trust.External {
-		s.grounds.Outside()
+	if s.heard != nil && label.Level <= trust.External {
+		s.heard.Outside()
 	}
 }
 
 // noteResult adds a result to what was read.
 func (s *live) noteResult(o *Observation, name string, step uint64, set *policy.Set, label trust.Label, tainted bool) {
-	if s.grounds == nil {
+	if s.heard == nil {
 		return
 	}
 	args := tool.NewArgs(o.Result.Args)
 	traits := set.Traits(name, nil)
-	s.grounds.Result(grounds.Result{
-		Tool: name, Step: step, Args: &args, Content: string(o.Result.Content), Failed: o.Result.Error,
-		Told: traits.Rule != "unknown-tool", Trusted: label.Level >= trust.Local, Tainted: tainted,
+	s.heard.Result(warrant.Result{
+		Tool: name, Step: step, Args: &args, Content: string(o.Result.Content), Failed: o.Result.Error, Tainted: tainted,
+		Told: traits.Rule != "unknown-tool", Local: label.Level >= trust.Local, Ours: label.Level >= trust.Owner,
 	})
 }
 
-// shownValues are what a question shows of the values that decided, and where they came
-// from. Those the user or the operator never said are nobody's secret: they are shown as
-// they are, in memory only.
-func shownValues(g *grounds.Grounds, redact func(path, value string) string) (live, kept []event.Shown) {
-	if g == nil {
+// shownValues are what a question shows of the slots of a call: those that lack evidence
+// first, then the others. Those the user or the operator never said are nobody's secret: they
+// are shown as they are, in memory only.
+func shownValues(w *warrant.Warrant, set *policy.Set, redact func(path, value string) string) (live, kept []event.Shown) {
+	if w == nil {
 		return nil, nil
 	}
-	for _, f := range g.Findings {
-		if len(live) == maxValuesShown {
-			break
+	for _, lacking := range []bool{true, false} {
+		for i := range w.Slots {
+			s := &w.Slots[i]
+			if lacks(w.Deed, s, set) != lacking || len(live) == maxValuesShown {
+				continue
+			}
+			v := event.Shown{
+				Path: text.Cover(redact("", s.Path), 100), Slot: s.Kind.String(), Value: text.Cover(s.Value, 500),
+				Has: s.Has.String(), Why: redact("", s.Why), Lacks: lacking,
+			}
+			k := v
+			if k.Value = redact(s.Path, v.Value); s.Kind == warrant.Key {
+				k.Value = redactedValue
+			}
+			if s.Has >= warrant.Own {
+				v = k
+			}
+			live, kept = append(live, v), append(kept, k)
 		}
-		v := event.Shown{
-			Path: text.Cover(redact("", f.Path), 100), Role: f.Role, Value: text.Cover(f.Value, 500),
-			Origin: f.From, Where: redact("", f.Where),
-		}
-		k := v
-		if k.Value = redact(f.Path, v.Value); f.Role == "credential" {
-			k.Value = redactedValue
-		}
-		if f.Origin >= grounds.System {
-			v = k
-		}
-		live, kept = append(live, v), append(kept, k)
 	}
 	return live, kept
+}
+
+// lacks reports whether a slot has less behind it than the policy wants.
+func lacks(d warrant.Deed, s *warrant.Slot, set *policy.Set) bool {
+	need := set.Needs(d.String(), s.Kind.String())
+	return need == "ask" || s.Has < warrant.EvidenceNamed(need)
 }
 
 const maxValuesShown = 12

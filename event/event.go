@@ -228,11 +228,12 @@ type Ask struct {
 
 // Shown is one value of a call and where it came from.
 type Shown struct {
-	Path   string `json:"path"`
-	Role   string `json:"role"` // target, command, credential, object, other, embedded, address
-	Value  string `json:"value"`
-	Origin string `json:"origin"`
-	Where  string `json:"where,omitzero"` // in words: which field or text of which result
+	Path  string `json:"path"` // the parameter it stands in; empty for the act
+	Slot  string `json:"slot"` // act, aim, object, measure, key, order, cargo, place
+	Value string `json:"value"`
+	Has   string `json:"has"`            // the evidence: none, agent, delegated, entailed, followed, picked, own, assented, said
+	Why   string `json:"why,omitzero"`   // in words: why it has that and no more
+	Lacks bool   `json:"lacks,omitzero"` // the policy wants more
 }
 
 // Said is one of the user's own messages.

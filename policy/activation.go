@@ -74,8 +74,8 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		return types.Bool(a.in.Sensitive), true
 	case "act":
 		return types.String(a.act()), true
-	case "origin":
-		return origins{of: a.in.Facts}, true
+	case "warrant":
+		return evidences{of: a.in.Facts}, true
 	case "does":
 		return deeds{of: a}, true
 	}

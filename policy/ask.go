@@ -65,6 +65,9 @@ func (s *answers) hear(r *row, a *activation, at moment) {
 			s.add(k, i, err)
 		}
 	}
+	if r.needs != nil && !r.explicit[at.level] && a.in.Args != nil {
+		r.needs.lacks(a, s)
+	}
 	for _, l := range r.open {
 		if s.matched&(1<<l) == 0 {
 			s.parts, s.only = append(s.parts, s.unmatched(r, l)), -1

@@ -126,7 +126,7 @@ func (c *compiler) open() (*cel.Env, error) {
 		cel.Variable("tainted", cel.BoolType),
 		cel.Variable("sensitive", cel.BoolType),
 		cel.Variable("act", cel.StringType),
-		cel.Variable("origin", cel.MapType(cel.StringType, cel.StringType)),
+		cel.Variable("warrant", cel.MapType(cel.StringType, cel.StringType)),
 		cel.Variable("does", cel.MapType(cel.StringType, cel.BoolType)),
 		cel.CrossTypeNumericComparisons(true),
 		cel.OptionalTypes(),
@@ -157,10 +157,10 @@ func (c *compiler) condition(d *configfile.Decoder, n *configfile.Node) *conditi
 		d.Errorf(n.Pos, "%s: prepare expressions: %v", n.Path, err)
 		return nil
 	}
-	checked, issues := env.Compile(withOrigins(text))
+	checked, issues := env.Compile(withWarrants(text))
 	if issues.Err() != nil {
 		for _, e := range issues.Errors() {
-			d.Errorf(n.At(e.Location.Line(), e.Location.Column()), "%s: %s", n.Path, plainMessage(e.Message))
+			d.Hintf(n.At(e.Location.Line(), e.Location.Column()), insteadOf(e.Message), "%s: %s", n.Path, plainMessage(e.Message))
 		}
 		return nil
 	}
@@ -182,6 +182,16 @@ func (c *compiler) condition(d *configfile.Decoder, n *configfile.Node) *conditi
 		return nil
 	}
 	return out
+}
+
+// insteadOf is what to write in place of a name that is no more; empty: it is none of those.
+func insteadOf(message string) string {
+	_, rest, _ := strings.Cut(message, "undeclared reference to '")
+	name, _, _ := strings.Cut(rest, "'")
+	if now := retired[name]; now != "" {
+		return "it is gone; say " + now
+	}
+	return ""
 }
 
 // plainMessage is a message on one line; what is not printable in it may come from
@@ -213,7 +223,7 @@ func survey(checked *cel.Ast) (*condition, bool, error) {
 				out.tool = true
 			case "taint", "iteration", "agent", "provider", "calls", "results", "denied", "steps", "tainted", "sensitive":
 				out.rest = true
-			case "act", "origin":
+			case "act", "warrant":
 				out.args, out.rest, out.facts = true, true, true
 			default:
 				if slices.Contains(factNames, e.AsIdent()) { // they are about the whole call
@@ -223,7 +233,7 @@ func survey(checked *cel.Ast) (*condition, bool, error) {
 		case ast.ComprehensionKind:
 			costly = true
 			r := e.AsComprehension().IterRange()
-			if r.Kind() == ast.IdentKind && slices.Contains([]string{"calls", "results", "origin", "does"}, r.AsIdent()) {
+			if r.Kind() == ast.IdentKind && slices.Contains([]string{"calls", "results", "warrant", "does"}, r.AsIdent()) {
 				err = fmt.Errorf("%s can be asked for one tool, it cannot be listed", r.AsIdent())
 			}
 		case ast.SelectKind:

@@ -7,48 +7,50 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
 
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 )
 
-// Facts are what is known about a call beyond its arguments: what it does, where the
-// values in it came from, and whether the user asked for such a thing. They are worked
-// out when a rule asks. Without them a rule sees the worst.
+// Facts are what is known about a call beyond its arguments: what it does, what stands
+// behind each slot of it, and who has said something. They are worked out when a rule asks.
+// Without them a rule sees the worst.
 type Facts interface {
-	// Act is what the call does: read, create, change, delete, send, pay, execute, grant
+	// Act is what the call does: read, tidy, create, change, send, delete, execute, pay, grant
 	// or unknown.
 	Act() string
 	// Is answers one of the names in factNames.
 	Is(name string) bool
-	// Origin is where the values of a role ("target", "command", …) or of one argument by
-	// its path came from: the worst of them; "none" where there is no such value.
-	Origin(what string) string
+	// Warrant is the weakest evidence for the slots of a kind ("act", "aim", "object", …) or
+	// for one argument by its path; "free" where there is no such slot.
+	Warrant(what string) string
 }
 
 // factNames are the questions with a plain answer that a condition can ask.
 var factNames = []string{
-	"known",     // what the tool does could be told
 	"acts",      // it changes something, here or outside
-	"grave",     // what it does is hard to take back, or cannot be told
-	"reaches",   // it reads from an address the caller chose
-	"asked",     // the user asked for this kind of act
-	"delegated", // the user asked to follow what some content says
-	"linked",    // something in it ties it to what the user said
-	"workspace", // it stays on this machine, where the agent works
+	"argued",    // somebody but the user has said something: a page, a file, a stranger
 	"outside",   // something from beyond this machine has come in
-	"inside",    // something of this machine has come in
-	"claimed",   // a target of the user's own is also argued for by content
-	"plain",     // it has no arguments
-	"danger",    // it is a command that leaves, stays behind or wrecks
 	"spoken",    // the user has said something
-	"priced",    // the user has named a sum
+	"delegated", // the user asked to follow what some content says
+	"workspace", // it is done with the host's own tools, where the agent works
+	"danger",    // it runs or puts something that leaves, stays behind or wrecks
 	"memory",    // it writes a file that an agent reads back as its own
 }
 
+// retired are names that conditions could ask once, and what says it now.
+var retired = map[string]string{
+	"origin": "warrant", "asked": `warrant.act != "none"`, "linked": "warrant.object", "claimed": "warrant.aim", "inside": "argued",
+	"plain": "warrant", "priced": "warrant.measure", "reaches": "warrant.cargo", "known": `act != "unknown"`, "grave": "act",
+}
+
 // The worst there is, for a call nobody knows anything about.
-var worstFacts = map[string]bool{"acts": true, "grave": true, "reaches": true, "outside": true, "danger": true}
+var worstFacts = map[string]bool{"acts": true, "argued": true, "outside": true, "danger": true}
 
 // asksFacts reports whether some condition of the scope, or of the file it is in, asks.
 func (s *scope) asksFacts() bool {
+	if s.warrants() != nil {
+		return true
+	}
 	list := s.root().preset
 	for _, l := range s.layers {
 		list = append(list[:len(list):len(list)], l.rules...)
@@ -83,44 +85,44 @@ func (a *activation) fact(name string) bool {
 	return a.in.Facts.Is(name)
 }
 
-// origins is a map from role or argument to origin. It can be asked about one; it
+// evidences is a map from slot or argument to evidence. It can be asked about one; it
 // cannot be listed.
-type origins struct {
+type evidences struct {
 	askable
 	of Facts
 }
 
-var _ traits.Mapper = origins{}
+var _ traits.Mapper = evidences{}
 
-// Find is the origin of a role or argument.
-func (o origins) Find(key ref.Val) (ref.Val, bool) {
+// Find is the evidence for a slot or argument.
+func (o evidences) Find(key ref.Val) (ref.Val, bool) {
 	s, ok := key.(types.String)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(key), false
 	}
 	if o.of == nil {
-		return types.String("unseen"), true
+		return types.String("none"), true
 	}
-	return types.String(o.of.Origin(string(s))), true
+	return types.String(o.of.Warrant(string(s))), true
 }
 
 // Get is Find for the index operator.
-func (o origins) Get(key ref.Val) ref.Val {
+func (o evidences) Get(key ref.Val) ref.Val {
 	v, _ := o.Find(key)
 	return v
 }
 
-// Contains reports whether there is such a value.
-func (o origins) Contains(key ref.Val) ref.Val {
+// Contains reports whether there is such a slot.
+func (o evidences) Contains(key ref.Val) ref.Val {
 	v, ok := o.Find(key)
 	if !ok {
 		return v
 	}
-	return types.Bool(v != types.String("none"))
+	return types.Bool(v != types.String(warrant.Free))
 }
 
 // Value is itself.
-func (o origins) Value() any { return o }
+func (o evidences) Value() any { return o }
 
 // deeds is a map from the name of an effect to whether the call's command has it. It is
 // worked out from the arguments when a condition asks, once. It cannot be listed.

@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tidemark/tidemark/policy"
@@ -8,20 +9,21 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
-// known is what a test says about a call.
+// known is what a test says about a call: what it does, which facts hold, and the evidence
+// for its slots; all others are free.
 type known struct {
-	act     string
-	is      map[string]bool
-	origins map[string]string
+	act string
+	is  map[string]bool
+	has map[string]string
 }
 
 func (k known) Act() string         { return k.act }
 func (k known) Is(name string) bool { return k.is[name] }
-func (k known) Origin(what string) string {
-	if o, ok := k.origins[what]; ok {
-		return o
+func (k known) Warrant(what string) string {
+	if e, ok := k.has[what]; ok {
+		return e
 	}
-	return "none"
+	return "free"
 }
 
 func judged(t *testing.T, file string, facts policy.Facts) policy.Decision {
@@ -37,12 +39,13 @@ func judged(t *testing.T, file string, facts policy.Facts) policy.Decision {
 	return set.Judge(&policy.Input{Tool: "send_note", Args: &a, Taint: trust.Untrusted, Facts: facts})
 }
 
-// BEY-01
-func TestARuleAsksWhereAnArgumentCameFrom(t *testing.T) {
-	file := "preset: permissive\ntaintPolicy: {untrusted: allow}\nrules:\n  - name: own\n    when: args.to.origin in [\"text\", \"unseen\"] && args.note.about.origin != \"args.to.origin\"\n    effect: escalate\n"
-	for origin, want := range map[string]policy.Effect{"text": policy.Confirm, "unseen": policy.Confirm, "user": policy.Allow, "anchored": policy.Allow} {
-		if got := judged(t, file, known{origins: map[string]string{"to": origin}}); got.Effect != want {
-			t.Errorf("%s: got %s by %s, want %s", origin, got.Effect, got.Rule, want)
+// BEY-01 WAR-05
+func TestARuleAsksWhatStandsBehindAnArgument(t *testing.T) {
+	file := "preset: permissive\ntaintPolicy: {untrusted: allow}\nrules:\n  - name: own\n" +
+		"    when: args.to.warrant in [\"none\", \"agent\"] && args.note.about.warrant != \"args.to.warrant\"\n    effect: escalate\n"
+	for has, want := range map[string]policy.Effect{"none": policy.Confirm, "agent": policy.Confirm, "said": policy.Allow, "picked": policy.Allow} {
+		if got := judged(t, file, known{has: map[string]string{"to": has}}); got.Effect != want {
+			t.Errorf("%s: got %s by %s, want %s", has, got.Effect, got.Rule, want)
 		}
 	}
 	if got := judged(t, file, nil); got.Effect != policy.Confirm {
@@ -50,63 +53,82 @@ func TestARuleAsksWhereAnArgumentCameFrom(t *testing.T) {
 	}
 }
 
-// BEY-01
-func TestThePresetsAskByWhatACallStandsOn(t *testing.T) {
-	mine := known{act: "send", is: map[string]bool{"outside": true, "acts": true, "asked": true, "linked": true, "spoken": true, "known": true}, origins: map[string]string{"target": "user"}}
-	with := func(change func(k *known)) known {
-		k := known{act: mine.act, is: map[string]bool{}, origins: map[string]string{}}
-		for n, v := range mine.is {
-			k.is[n] = v
-		}
-		for n, v := range mine.origins {
-			k.origins[n] = v
-		}
-		change(&k)
-		return k
-	}
+// WAR-01 BEY-01
+func TestThePresetsAskForAWarrant(t *testing.T) {
 	tests := []struct {
 		name                    string
 		facts                   policy.Facts
-		balanced, strict, quiet policy.Effect
+		balanced, strict, quiet string // the slot that is asked about; "": it passes
 	}{
-		{"what the user asked for", mine, policy.Allow, policy.Allow, policy.Allow},
-		{"to an address from text", with(func(k *known) { k.origins["target"] = "text" }), policy.Confirm, policy.Confirm, policy.Confirm},
-		{"to an address of a field", with(func(k *known) { k.origins["target"] = "field" }), policy.Allow, policy.Confirm, policy.Allow},
-		{"a payment to an address of a field", with(func(k *known) { k.act, k.origins["target"] = "pay", "field" }), policy.Confirm, policy.Confirm, policy.Allow},
-		{"nobody asked for it", with(func(k *known) { k.is["asked"] = false }), policy.Confirm, policy.Confirm, policy.Confirm},
-		{"delegated", with(func(k *known) { k.is["asked"], k.is["delegated"] = false, true }), policy.Allow, policy.Confirm, policy.Allow},
-		{"a delegated payment", with(func(k *known) { k.act, k.is["asked"], k.is["delegated"] = "pay", false, true }), policy.Confirm, policy.Confirm, policy.Allow},
-		{"nothing ties it to the user", with(func(k *known) { k.is["linked"] = false }), policy.Confirm, policy.Confirm, policy.Allow},
-		{"nobody has spoken", with(func(k *known) { k.is["spoken"] = false }), policy.Confirm, policy.Confirm, policy.Confirm},
-		{"nothing came in", with(func(k *known) { k.is["outside"], k.origins["target"] = false, "unseen" }), policy.Allow, policy.Allow, policy.Allow},
-		{"a dangerous command", with(func(k *known) { k.act, k.is["workspace"], k.is["danger"] = "execute", true, true }), policy.Confirm, policy.Confirm, policy.Confirm},
-		{"nothing is known", nil, policy.Confirm, policy.Confirm, policy.Confirm},
+		{"what the user asked for", known{act: "send", has: map[string]string{"act": "said", "aim": "said"}}, "", "", ""},
+		{"to somebody in a text", known{act: "send", has: map[string]string{"act": "said", "aim": "none"}}, "aim", "aim", "aim"},
+		{"to somebody of a record", known{act: "send", has: map[string]string{"act": "said", "aim": "picked"}}, "", "aim", ""},
+		{"nobody asked for it", known{act: "send", has: map[string]string{"act": "none", "aim": "said"}}, "act", "act", "act"},
+		{"delegated", known{act: "send", has: map[string]string{"act": "delegated", "aim": "said"}}, "act", "act", ""},
+		{"a delegated payment", known{act: "pay", has: map[string]string{"act": "delegated", "aim": "said"}}, "act", "act", "act"},
+		{"a step that was not asked for", known{act: "change", has: map[string]string{"act": "entailed", "object": "picked"}}, "", "act", ""},
+		{"a look", known{act: "read", has: map[string]string{"cargo": "followed"}}, "", "cargo", ""},
+		{"a look at an address nobody named", known{act: "read", has: map[string]string{"cargo": "none"}}, "cargo", "cargo", "cargo"},
+		{"what nobody understands", known{act: "unknown", has: map[string]string{"act": "none"}}, "act", "act", "act"},
+		{"a word that is no act", known{act: "frobnicate", has: map[string]string{"act": "none"}}, "act", "act", "act"},
+		{"a word that is no evidence", known{act: "send", has: map[string]string{"act": "said", "aim": "certainly"}}, "aim", "aim", "aim"},
+		{"nothing is known", nil, "act", "act", "act"},
 	}
 	for _, tt := range tests {
-		for preset, want := range map[string]policy.Effect{"balanced": tt.balanced, "strict": tt.strict, "quiet": tt.quiet} {
-			if got := judged(t, "preset: "+preset, tt.facts); got.Effect != want {
-				t.Errorf("%s, %s: got %s by %s, want %s", tt.name, preset, got.Effect, got.Rule, want)
+		for preset, want := range map[string]string{"balanced": tt.balanced, "strict": tt.strict, "quiet": tt.quiet} {
+			got := judged(t, "preset: "+preset, tt.facts)
+			asked := strings.HasPrefix(got.Rule, preset+".") && (tt.facts == nil || strings.HasSuffix(got.Rule, "."+want))
+			if (want == "") != (got.Effect == policy.Allow) || want != "" && (got.Effect != policy.Confirm || !asked) {
+				t.Errorf("%s, %s: got %s by %s, want %q", tt.name, preset, got.Effect, got.Rule, want)
 			}
+		}
+	}
+}
+
+// WAR-01: one line of a file changes one cell of the table.
+func TestAFileChangesOneCell(t *testing.T) {
+	mail := known{act: "send", has: map[string]string{"act": "said", "aim": "picked"}}
+	for file, want := range map[string]string{
+		"":                              "",
+		"warrants: {send: {aim: said}}": "warrants.send.aim",
+		"warrants: {send: {act: ask}}":  "warrants.send.act",
+		"preset: strict":                "strict.send.aim",
+		"preset: strict\nwarrants: {send: {aim: none}}":                "",
+		"warrants: {pay: {aim: said}}":                                 "",
+		"agents: {a: {warrants: {send: {aim: said}}}}":                 "agents.a.warrants.send.aim",
+		"preset: strict\nagents: {a: {warrants: {send: {aim: none}}}}": "strict.send.aim",
+	} {
+		set, faults := policy.Parse("p.yaml", []byte(file))
+		if err := faults.Err(); err != nil {
+			t.Fatal(err)
+		}
+		a := tool.NewArgs([]byte(`{"to":"x"}`))
+		got := set.Judge(&policy.Input{Tool: "send_note", Args: &a, Taint: trust.Untrusted, Facts: mail, Agent: "a"})
+		if (want == "") != (got.Effect == policy.Allow) || want != "" && got.Rule != want {
+			t.Errorf("%q: got %s by %s, want %q", file, got.Effect, got.Rule, want)
+		}
+	}
+	for _, bad := range []string{"warrants: {mail: {aim: said}}", "warrants: {send: {to: said}}", "warrants: {send: {aim: sayd}}", "warrants: [send]"} {
+		if _, faults := policy.Parse("p.yaml", []byte(bad)); faults.Err() == nil {
+			t.Errorf("%s: got no fault", bad)
 		}
 	}
 }
 
 // SEQ-04
 func TestDangerHasAKindOfItsOwn(t *testing.T) {
-	danger := known{act: "execute", is: map[string]bool{"workspace": true, "danger": true, "asked": true, "linked": true, "spoken": true}}
-	tainted := known{
-		act: "execute", is: map[string]bool{"outside": true, "acts": true, "danger": true, "spoken": true}, origins: map[string]string{"target": "text"},
-	}
-	noDanger := known{act: "send", is: map[string]bool{"outside": true, "acts": true, "spoken": true}, origins: map[string]string{"target": "text"}}
+	danger := known{act: "execute", is: map[string]bool{"workspace": true, "danger": true}, has: map[string]string{"order": "none"}}
+	tainted := known{act: "execute", is: map[string]bool{"outside": true, "danger": true}, has: map[string]string{"act": "none", "order": "none"}}
+	noDanger := known{act: "send", is: map[string]bool{"outside": true}, has: map[string]string{"act": "said", "aim": "none"}}
 	rule := "\nrules: [{name: own, tools: [send_note], effect: escalate}]"
 	for _, tt := range []struct {
 		name, more string
 		facts      policy.Facts
 		kind, rule string // after the preset's name; "" : of the file
 	}{
-		{"by itself", "", danger, policy.KindDanger, ".danger"},
-		{"where taint asks too", "", tainted, policy.KindDanger, ".danger"},
-		{"taint alone", "", noDanger, policy.KindTaintEscalation, ".target"},
+		{"by itself", "", danger, policy.KindDanger, ".execute.order"},
+		{"where taint asks too", "", tainted, policy.KindDanger, ".execute.order"},
+		{"taint alone", "", noDanger, policy.KindTaintEscalation, ".send.aim"},
 		{"where a rule of the file asks too", rule, danger, policy.KindEscalate, ""},
 		{"where all of them ask", rule, tainted, policy.KindEscalate, ""},
 	} {
@@ -124,7 +146,7 @@ func TestDangerHasAKindOfItsOwn(t *testing.T) {
 
 // BEY-01 PRV-13
 func TestAFileHoldsOverThePreset(t *testing.T) {
-	bad := known{act: "send", is: map[string]bool{"outside": true, "acts": true}, origins: map[string]string{"target": "text"}}
+	bad := known{act: "send", is: map[string]bool{"outside": true, "acts": true}, has: map[string]string{"aim": "none"}}
 	tests := map[string]policy.Effect{
 		"preset: balanced":                                            policy.Confirm,
 		"toolOverrides: {send_note: {\"*\": allow}}":                  policy.Allow,

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -31,17 +32,20 @@ func (s *Set) Judge(in *Input) Decision {
 			d.LogContext, d.PersistGraph = d.LogContext || p.log, d.PersistGraph || p.persist
 		}
 	}
-	if len(r.conds) == 0 {
+	if len(r.conds) == 0 && r.needs == nil {
 		return d
 	}
 	return r.ask(in, at, c, d)
 }
 
-// May are the rules of the preset that look at each call of a tool in a context of that
-// level, and may ask. There are none where the file itself says what happens.
+// May are what looks at each call of a tool in a context of that level and may ask: the
+// needs of its act, and the rules of the preset. There are none where the file itself says what happens.
 func (s *Set) May(name string, level trust.Level) []Reason {
 	r := s.row(name)
 	var out []Reason
+	if level < trust.NumLevels && !r.explicit[level] {
+		out = s.needs.reasons(warrant.DeedOf(name))
+	}
 	for i := range r.conds {
 		if r.conds[i].preset && level < trust.NumLevels && !r.explicit[level] {
 			out = append(out, r.conds[i].Reason)

@@ -95,11 +95,11 @@ func newReader(root *configfile.Node) *reader {
 		}
 	}
 	r.base = shippedScope(preset)
-	if rules := r.presetRules(r.settings.Preset); !root.Get("taintPolicy").Empty() && len(rules) > 0 {
+	if rules, needs := r.presetRules(r.settings.Preset); !root.Get("taintPolicy").Empty() && needs != nil {
 		// A file that judges by levels does so at every level, as it always did.
 		r.base = shippedScope(byLevels)
 	} else {
-		r.base.preset = rules
+		r.base.preset, r.base.needs = rules, needs
 	}
 	r.memory, r.writers = shippedMemoryPatterns(), tools(strings.Fields(shippedWriters)...)
 	for name := range r.base.outputs {
@@ -159,6 +159,7 @@ func (r *reader) scoped(s *scope, prefix string) map[string]func(*configfile.Nod
 		"defaultEffect":    func(n *configfile.Node) { r.readDefaultEffect(n, own) },
 		"confirmTools":     func(n *configfile.Node) { r.readConfirmTools(n, s) },
 		"maxIterations":    func(n *configfile.Node) { r.readMaxIterations(n, s) },
+		"warrants":         func(n *configfile.Node) { s.needs = r.readWarrants(n, s.needs, prefix+"warrants.") },
 	}
 }
 

@@ -3,7 +3,6 @@ package policy
 import (
 	"encoding/binary"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"cel.dev/cel-go/common/types"
@@ -36,7 +35,8 @@ type row struct {
 
 	static  []part // rules without a condition, and defaults no rule can change
 	conds   []cond
-	open    []int // layers whose default waits for their conditions
+	needs   *table // of the scope; nil: calls need no warrant
+	open    []int  // layers whose default waits for their conditions
 	classes classes
 	cells   []atomic.Pointer[cell]
 }
@@ -78,13 +78,13 @@ type class struct {
 }
 
 func (s *Set) newRow(name string) *row {
-	r := &row{set: s, name: name, boxed: types.String(name)}
+	r := &row{set: s, name: name, boxed: types.String(name), needs: s.needs}
 	for i, l := range s.scope.layers {
 		r.addLayer(i, l)
 	}
 	for _, u := range s.scope.root().preset {
 		if u.tools.has(name) {
-			p := part{Reason: u.reason, rank: presetRank(u), shows: true}
+			p := part{Reason: u.reason, rank: rankTaint, shows: true}
 			r.conds = append(r.conds, cond{part: p, when: u.when, layer: -1, preset: true})
 		}
 	}
@@ -108,14 +108,6 @@ func (s *Set) newRow(name string) *row {
 	}
 	r.addTraits()
 	return r
-}
-
-// presetRank tells a preset's rule about the call itself from those about its context.
-func presetRank(u *rule) rank {
-	if strings.HasSuffix(u.reason.Rule, ".danger") {
-		return rankDanger
-	}
-	return rankTaint
 }
 
 // addLayer splits a layer into what is known now and what a condition decides.

@@ -82,6 +82,7 @@ type scope struct {
 	steps         []step // ascending; each at least as strict as the one before
 	layers        []layer
 	policies      []*declared
+	needs         *table  // what stands behind a call at least; nil: nothing is asked for
 	preset        []*rule // they stand in for a level's mode, and give way where the file has one
 	maxIterations int
 	capPos        configfile.Pos
@@ -112,6 +113,14 @@ func (s *scope) mode(name string, l trust.Level, iteration int) entry {
 		return own
 	}
 	return base
+}
+
+// warrants is the table in force: an agent can only ask for more than the file does.
+func (s *scope) warrants() *table {
+	if s.parent == nil {
+		return s.needs
+	}
+	return s.parent.needs.stricter(s.needs)
 }
 
 // root is the file's own scope.

@@ -33,6 +33,7 @@ type Set struct {
 	asksFacts bool // some rule asks what calls do or where values came from
 
 	scope  *scope
+	needs  *table // what stands behind a call at least; nil: nothing is asked for
 	facts  *facts
 	bounds []int    // iterations at which some rule changes its mind, ascending
 	common classes  // of tools that no declarative policy names
@@ -100,7 +101,7 @@ func (r *reader) compileScope(sc *scope, f *facts) *Set {
 	s := &Set{
 		settings: r.settings, without: r.without, warnings: public(r.Faults).Warnings(),
 		named: slices.Sorted(maps.Keys(r.named)),
-		scope: sc, facts: f, bounds: sc.bounds(),
+		scope: sc, needs: sc.warrants(), facts: f, bounds: sc.bounds(),
 	}
 	s.settings.MaxIterations, s.settings.HideConfirm = sc.maxIterations, sc.hideConfirm
 	s.acts.New = func() any { return new(activation) }

@@ -45,22 +45,28 @@ const byLevels = 3
 //go:embed presets/*.yaml
 var presetFiles embed.FS
 
-// presetRules reads the rules of a preset that has some, in the language of any file.
-func (r *reader) presetRules(name string) []*rule {
+// presetFile begins the places of what a preset says.
+const presetFile = "preset:"
+
+// presetRules reads the rules and the table of a preset that has some, in the language of
+// any file.
+func (r *reader) presetRules(name string) ([]*rule, *table) {
 	src, err := presetFiles.ReadFile("presets/" + name + ".yaml")
 	if err != nil {
-		return nil // a preset of modes alone
+		return nil, nil // a preset of modes alone
 	}
-	root, faults := configfile.Parse("preset:"+name, src)
+	root, faults := configfile.Parse(presetFile+name, src)
 	r.Faults = append(r.Faults, faults...)
 	var out []*rule
+	var needs *table
 	r.Fields(root, map[string]func(*configfile.Node){
-		"rules": func(n *configfile.Node) { out = r.readRules(n, name+".") },
+		"rules":    func(n *configfile.Node) { out = r.readRules(n, name+".") },
+		"warrants": func(n *configfile.Node) { needs = r.readWarrants(n, nil, name+".") },
 	})
 	for _, u := range out {
 		u.reason.Rule = name + "." + strings.TrimPrefix(u.reason.Rule, name+".rules.")
 	}
-	return out
+	return out, needs
 }
 
 // shippedCommandTools run a command of the host's own shell.

@@ -44,7 +44,7 @@ func TestTraceOfTheSeed(t *testing.T) {
 	a = w.before(s, "exec", `{"command":"rm -rf /"}`)
 	want(t, a, "block", true)
 	want(t, a, "tidemark.verdict", "confirm")
-	want(t, a, "tidemark.kind", "taint-escalation")
+	want(t, a, "tidemark.kind", "danger")
 	want(t, a, "tidemark.taint", "untrusted")
 	want(t, a, "tidemark.tool", "exec")
 	if a.text("blockReason") == "" || a.text("tidemark.approval.code") == "" || len(a.list("tidemark.reasons")) == 0 {

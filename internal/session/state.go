@@ -164,6 +164,9 @@ func (s *State) Mark() trust.Label {
 	return l
 }
 
+// Forked reports whether the session has other branches than the main one.
+func (s *State) Forked() bool { return len(s.branches) > 0 }
+
 // JoinOwn adds the session's own taint where a name says that content comes from it: a
 // branch that works for another branch of the same session.
 func (s *State) JoinOwn(session string, l trust.Label, names ...string) trust.Label {

@@ -16,7 +16,7 @@ func (j *judging) local(l *leaves.Leaf, p meaning.Param) {
 	case p.Role == meaning.Command || shells[j.m.Tool] && l.Quoted && !l.Later && p.Role != meaning.Control:
 		commands := l.Commands()
 		if len(commands) > leaves.MostCommands {
-			j.bad("it cannot be read", l.Path, l.Text)
+			j.bad(true, "it cannot be read", l.Path, l.Text)
 			return
 		}
 		for i := range commands {
@@ -27,9 +27,10 @@ func (j *judging) local(l *leaves.Leaf, p meaning.Param) {
 	}
 }
 
-// bad makes a call one that executes something nobody ordered.
-func (j *judging) bad(why, path, value string) {
-	j.w.Deed = Execute
+// bad makes a call one that executes something nobody ordered. Danger says that it would be
+// so whatever was read.
+func (j *judging) bad(danger bool, why, path, value string) {
+	j.w.Deed, j.w.Danger = Execute, j.w.Danger || danger
 	j.w.add(Order, path, value, Nothing, why)
 }
 
@@ -37,7 +38,7 @@ func (j *judging) bad(why, path, value string) {
 func (j *judging) file(l *leaves.Leaf) {
 	index := j.c.index
 	if (sensitive(l.Text) || j.c.outside && steers(l.Text)) && !index.Said(l.Text) && !index.Said(path.Base(l.Text)) {
-		j.bad("the file decides what this machine does next", l.Path, l.Text)
+		j.bad(sensitive(l.Text), "the file decides what this machine does next", l.Path, l.Text)
 	}
 }
 
@@ -52,8 +53,18 @@ func (j *judging) command(l *leaves.Leaf) {
 		value = l.Command()
 	}
 	if why != "" {
-		j.bad(why, "command", value)
+		j.bad(j.c.dangerous(line), why, "command", value)
 	}
+}
+
+// dangerous reports whether something would speak against a command line though nothing had
+// come in from outside.
+func (c *Context) dangerous(line *shell.Line) bool {
+	outside := c.outside
+	c.outside = false
+	why, _ := c.fault(line)
+	c.outside = outside
+	return why != ""
 }
 
 // line reads a command line of a tool, in the language of its shell.
@@ -134,15 +145,15 @@ func (c *Context) lands(files, addresses []string) (why, value string) {
 	return "", ""
 }
 
-// razes is the folder far from the workspace that a command removes with all that is in it,
-// though the user did not name it; empty: none.
+// razes is the folder far from the workspace, or all of the workspace, that a command removes
+// with all that is in it, though the user did not name it; empty: none.
 func (c *Context) razes(line *shell.Line) string {
 	for i := range line.Runs {
 		r := &line.Runs[i]
 		deep, far := false, ""
 		for _, a := range r.Args {
 			deep = deep || strings.HasPrefix(a.Text, "-") && strings.ContainsAny(a.Text, "rR")
-			if strings.HasPrefix(a.Text, "/") || strings.HasPrefix(a.Text, "~") {
+			if strings.HasPrefix(a.Text, "/") || strings.HasPrefix(a.Text, "~") || strings.Trim(a.Text, "./*") == "" && a.Text != "" {
 				far = a.Text
 			}
 		}

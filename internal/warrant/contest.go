@@ -29,7 +29,7 @@ func (c *Context) bidden(m origin.Mention) bool {
 
 // told reports whether any text tells somebody to do something with a value.
 func (c *Context) told(v string) bool {
-	found := false
+	found := c.lost
 	c.index.Mentions(v, func(m origin.Mention) bool {
 		found = c.bidden(m)
 		return !found
@@ -55,7 +55,7 @@ func (c *Context) contested(value string, target bool) bool {
 		}
 		return !found
 	})
-	return found || !all
+	return found || !all || c.lost
 }
 
 // numberedBefore reports whether a word like "id" or "file" stands just before.

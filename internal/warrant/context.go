@@ -31,6 +31,9 @@ type Context struct {
 	papers  map[uint64]bool // steps whose result is a text somebody wrote as a whole
 	mails   map[string]int  // addresses in what the user pointed at: how many stand with it
 
+	foreign bool            // somebody who does not speak for the user has spoken last
+	lost    bool            // something came in that nobody remembers: anything may stand there
+	refused map[string]bool // values of calls the owner turned down
 	own     map[string]bool // what our own acts gave back, or were given to call things by
 	things  map[string]bool // what our own acts were done to
 	actedAt uint64          // the step of our last act
@@ -40,9 +43,13 @@ type Context struct {
 }
 
 // New is a conversation in which nothing was said, heard with the words of a table.
-func New(table *vocabulary.Table) *Context {
+func New(table *vocabulary.Table) *Context { return NewSized(table, 0) }
+
+// NewSized is one of which about limit bytes are known exactly; 0 means 16 MiB. Of what is
+// older only the words are known, and those as free text.
+func NewSized(table *vocabulary.Table, limit int) *Context {
 	return &Context{
-		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(0),
+		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{}, offered: map[string]bool{},
 		papers: map[uint64]bool{}, mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
 	}
@@ -54,7 +61,12 @@ var gluedStop = regexp.MustCompile(`(\.[a-z]{2,6})\.([A-Z])`)
 
 // User adds a message of the user's own.
 func (c *Context) User(text string) {
-	c.agreed = nil
+	c.agreed, c.foreign = nil, false
+	for v := range c.refused {
+		if strings.Contains(origin.Normal(text), v) {
+			delete(c.refused, v) // now they name it themselves
+		}
+	}
 	text = gluedStop.ReplaceAllString(text, "$1. $2")
 	c.said = append(c.said, strings.ToLower(text))
 	c.user.hear(text)
@@ -63,6 +75,59 @@ func (c *Context) User(text string) {
 
 // System adds words of the operator.
 func (c *Context) System(text string) { c.index.System(text) }
+
+// Heard adds words of somebody who does not speak for the user: a turn of their own, for
+// which nothing that the user said before counts as a request.
+func (c *Context) Heard(text string) {
+	c.foreign = true
+	c.Outside()
+	if strings.TrimSpace(text) != "" {
+		c.index.Result(origin.Result{Content: []byte(text), External: true, Free: true})
+	}
+}
+
+// Outside notes that something from beyond this machine came in.
+func (c *Context) Outside() { c.argued, c.outside = true, true }
+
+// Lost notes that something came in that nobody remembers. Then a value that is neither the
+// user's nor our own has nothing behind it.
+func (c *Context) Lost() { c.argued, c.lost = true, true }
+
+// Refuse remembers the values of a call that the owner turned down, those that had least
+// behind them.
+func (c *Context) Refuse(w *Warrant) {
+	for _, s := range w.Slots {
+		if s.Kind != Act && s.Has < Own {
+			keep(c.refused, s.Value, 4)
+		}
+	}
+}
+
+// Within judges a call for a part of the conversation that has seen less than the whole: one
+// that nobody has argued in, or that nothing came into from outside.
+func (c *Context) Within(argued, outside bool, judge func()) {
+	was, beyond := c.argued, c.outside
+	c.argued, c.outside = was && argued, beyond && outside
+	judge()
+	c.argued, c.outside = was, beyond
+}
+
+// Is answers what can be said of any call of a tool without looking at its values.
+func (c *Context) Is(name, toolName string) (value, known bool) {
+	switch name {
+	case "argued":
+		return c.argued, true
+	case "outside":
+		return c.outside, true
+	case "delegated":
+		return c.user.delegated(), true
+	case "spoken":
+		return c.user.turn > 0 && !c.foreign, true
+	case "workspace":
+		return c.workspace(c.meaning(toolName)), true
+	}
+	return false, false
+}
 
 var (
 	shells = list("shells")
@@ -76,6 +141,9 @@ func hosted(name string) bool { return shells[name] || hosts[name] }
 // like any content.
 func (c *Context) Tools(list []tool.Definition) {
 	for _, d := range list {
+		if len(c.tools) >= maxTools {
+			return // more than any agent is offered
+		}
 		m := meaning.Of(d)
 		c.tools[m.Tool], c.names[m.Tool], c.offered[m.Tool] = m, d.Name, true
 		c.host = c.host || shells[m.Tool]
@@ -87,13 +155,21 @@ func (c *Context) Tools(list []tool.Definition) {
 	}
 }
 
+// maxTools bounds how many tools are understood.
+const maxTools = 4096
+
+// Meaning is what is understood of a tool.
+func (c *Context) Meaning(name string) *meaning.Meaning { return c.meaning(name) }
+
 // meaning is what is understood of a tool.
 func (c *Context) meaning(name string) *meaning.Meaning {
 	key := tool.Name(name)
 	m := c.tools[key]
 	if m == nil {
 		m = meaning.Of(tool.Definition{Name: name})
-		c.tools[key], c.names[key] = m, name
+		if len(c.tools) < maxTools {
+			c.tools[key], c.names[key] = m, name
+		}
 	}
 	return m
 }

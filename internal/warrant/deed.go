@@ -18,14 +18,14 @@ const (
 	Execute
 	Pay
 	Grant
-	numDeeds
+	NumDeeds // how many there are
 )
 
-var deedNames = [numDeeds]string{"unknown", "read", "tidy", "create", "change", "send", "delete", "execute", "pay", "grant"}
+var deedNames = [NumDeeds]string{"unknown", "read", "tidy", "create", "change", "send", "delete", "execute", "pay", "grant"}
 
 // String is the deed's name in policies.
 func (d Deed) String() string {
-	if d < numDeeds {
+	if d < NumDeeds {
 		return deedNames[d]
 	}
 	return deedNames[Unknown]
@@ -33,7 +33,7 @@ func (d Deed) String() string {
 
 // gravities are how hard deeds are to take back. What is not understood lies between what
 // only tells somebody something and what cannot be undone.
-var gravities = [numDeeds]int{Read: 0, Tidy: 1, Create: 2, Change: 3, Send: 4, Unknown: 5, Delete: 6, Execute: 7, Pay: 8, Grant: 9}
+var gravities = [NumDeeds]int{Read: 0, Tidy: 1, Create: 2, Change: 3, Send: 4, Unknown: 5, Delete: 6, Execute: 7, Pay: 8, Grant: 9}
 
 func (d Deed) graverThan(other Deed) bool { return gravities[d] > gravities[other] }
 

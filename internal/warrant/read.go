@@ -90,6 +90,10 @@ func (j *judging) read(values []leaves.Leaf) {
 		j.value(&values[i])
 	}
 	switch {
+	case c.foreign && j.w.Deed != Read:
+		j.w.add(Act, "", j.m.Tool, Nothing, "whoever asks for it does not speak for you")
+	case c.argued && c.user.turn == 0 && j.w.Deed != Read:
+		j.w.add(Act, "", j.m.Tool, Nothing, "nobody who may has said what is wanted")
 	case !c.argued:
 		j.free()
 	case j.workspace:
@@ -112,13 +116,13 @@ func (j *judging) discloses() {
 	j.w.add(Act, "", j.m.Tool, Nothing, "it reads secrets, and you did not ask for them")
 }
 
-// free lets everything be but what is dangerous whoever asks, and what only definitions of
+// free lets everything be but what is dangerous whoever asks for it, and what only definitions of
 // tools speak of: nobody but the user has said anything.
 func (j *judging) free() {
 	others := j.c.others.String()
 	for i := range j.w.Slots {
 		s := &j.w.Slots[i]
-		if s.Kind == Order || s.Kind == Place || s.Has < Own && len(s.Value) > 5 && strings.Contains(others, s.Value) {
+		if j.w.Danger || s.Has < Own && len(s.Value) > 5 && strings.Contains(others, s.Value) {
 			continue
 		}
 		s.Has = Said

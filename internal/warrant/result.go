@@ -18,6 +18,9 @@ type Result struct {
 	Content string
 	Failed  bool
 	Tainted bool // its structure is not the server's: somebody may have written all of it
+	Told    bool // the policy says what the tool's results are worth, so its name does not
+	Local   bool // of what the policy says: it comes from this machine
+	Ours    bool // of what the policy says: nobody but the operator or the user has written it
 }
 
 // Result adds what a call brought back.
@@ -35,13 +38,13 @@ func (c *Context) Result(r Result) {
 	acted := m.Act != meaning.Read && m.Act != meaning.Unknown && m.Act != meaning.Execute
 	if acted {
 		c.acted(m, values, r)
-		if !tellsMore(r.Content, values) {
+		if !r.Tainted && (!r.Told || r.Local) && !tellsMore(r.Content, values) {
 			return
 		}
 	}
-	c.argued = true
-	if !c.host || !hosted(m.Tool) || c.brings(m, values) {
-		c.outside = true
+	c.argued = c.argued || !r.Ours || r.Tainted
+	if c.foreignTo(m, values, &r) {
+		c.Outside()
 	}
 	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
 	free := c.document(m, fields) || r.Tainted || acted
@@ -52,6 +55,17 @@ func (c *Context) Result(r Result) {
 		c.addresses(r.Content)
 	}
 	c.index.Result(origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: []byte(r.Content)})
+}
+
+// foreignTo reports whether a result comes from beyond this machine.
+func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result) bool {
+	if r.Tainted || r.Told && !r.Local {
+		return true
+	}
+	if r.Told && !shells[m.Tool] {
+		return false
+	}
+	return !c.host || !hosted(m.Tool) || c.brings(m, values)
 }
 
 // files keeps the names of files that a call was about: who read a/b.txt may speak of b.txt.

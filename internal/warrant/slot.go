@@ -8,6 +8,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // value finds the slots that one argument is.
@@ -112,7 +113,7 @@ func split(text string) []string {
 
 // order judges something that is executed elsewhere.
 func (j *judging) order(l *leaves.Leaf) {
-	if sqlReads(l.Text) {
+	if sqlReads(l.Text) || clis[j.m.Tool] && looks(l.Text) {
 		j.w.Deed = Read
 		return
 	}
@@ -134,6 +135,21 @@ var (
 
 // sqlReads reports whether a text is SQL that only reads.
 func sqlReads(s string) bool { return sqlRead.MatchString(s) && !sqlWrite.MatchString(s) }
+
+var clis = list("clis")
+
+// looks reports whether a line for a program of verbs and options only asks for something: its
+// first words are the name of a look.
+func looks(line string) bool {
+	var name []string
+	for w := range strings.FieldsSeq(line) {
+		if strings.HasPrefix(w, "-") || len(name) == 2 {
+			break
+		}
+		name = append(name, w)
+	}
+	return !strings.ContainsAny(line, ";|&$`<>\n") && meaning.Of(tool.Definition{Name: strings.Join(name, "_")}).Act == meaning.Read
+}
 
 // object judges what something is done to, and what nobody knows better.
 func (j *judging) object(l *leaves.Leaf, p meaning.Param) {

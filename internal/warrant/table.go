@@ -1,7 +1,7 @@
 package warrant
 
 // balanced is the shipped table. A kind of slot that a row leaves out needs nothing.
-var balanced = [numDeeds]Needs{
+var balanced = [NumDeeds]Needs{
 	Read:    {Act: Entailed, Cargo: Followed, Key: Entailed, Order: Said},
 	Tidy:    {Act: Entailed, Object: Agent, Cargo: Followed, Place: Said, Key: Entailed},
 	Create:  {Act: Entailed, Aim: Picked, Object: Agent, Cargo: Followed, Place: Said, Key: Entailed},
@@ -16,7 +16,7 @@ var balanced = [numDeeds]Needs{
 
 // Balanced is the least evidence that the shipped table asks for a deed.
 func Balanced(d Deed) Needs {
-	if d < numDeeds {
+	if d < NumDeeds {
 		return balanced[d]
 	}
 	return balanced[Unknown]

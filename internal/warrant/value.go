@@ -21,6 +21,8 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	}
 	f := c.index.Of(v)
 	switch {
+	case len(c.refused) > 0 && c.refused[origin.Normal(v)]:
+		return Nothing, "you turned it down"
 	case f.Class == origin.User && figure.MatchString(v) && !c.numbered(v):
 		return Agent, "a number you said, of something else perhaps"
 	case f.Class == origin.User:
@@ -87,7 +89,9 @@ func (c *Context) sole(v string) bool {
 }
 
 // inText reports whether a value stands in what others wrote.
-func (c *Context) inText(v string) bool { return len(v) >= 3 && c.index.Of(v).Class == origin.Text }
+func (c *Context) inText(v string) bool {
+	return c.lost || len(v) >= 3 && c.index.Of(v).Class == origin.Text
+}
 
 // key is the evidence for a credential: the user's own word, a field of their records, or
 // the code a service sent after our act asked for it.
@@ -139,7 +143,7 @@ func (c *Context) path(v string) (Evidence, string) {
 		return Said, "the folder and the name are yours"
 	case f.Class > origin.Unseen && !c.contested(base, false):
 		return Picked, "a file of the folder you named"
-	case f.Class == origin.Unseen:
+	case f.Class == origin.Unseen && !c.lost:
 		return Picked, "in the folder you named"
 	}
 	return Nothing, ""

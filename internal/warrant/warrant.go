@@ -58,22 +58,22 @@ type Kind uint8
 
 // The kinds of slots.
 const (
-	Act     Kind = iota // what is done
-	Aim                 // who or where it goes
-	Object              // what is acted on
-	Measure             // how much, which permission, which decision
-	Key                 // a credential
-	Order               // something that is executed
-	Cargo               // what leaves
-	Place               // where it is put
-	numKinds
+	Act      Kind = iota // what is done
+	Aim                  // who or where it goes
+	Object               // what is acted on
+	Measure              // how much, which permission, which decision
+	Key                  // a credential
+	Order                // something that is executed
+	Cargo                // what leaves
+	Place                // where it is put
+	NumKinds             // how many there are
 )
 
-var kindNames = [numKinds]string{"act", "aim", "object", "measure", "key", "order", "cargo", "place"}
+var kindNames = [NumKinds]string{"act", "aim", "object", "measure", "key", "order", "cargo", "place"}
 
 // String is the kind's name in policies.
 func (k Kind) String() string {
-	if k < numKinds {
+	if k < NumKinds {
 		return kindNames[k]
 	}
 	return "?"
@@ -93,17 +93,35 @@ type Warrant struct {
 	Deed  Deed
 	Tool  string // by its canonical name
 	Slots []Slot
+
+	Danger bool // it runs or puts something that leaves, stays behind or wrecks, and the user did not name it
+}
+
+// Weakest is the least evidence among the slots of a kind, or of one argument, by its name;
+// Free where there is none.
+func (w *Warrant) Weakest(what string) string {
+	kind, known := KindNamed(what)
+	least, found := Said, false
+	for i := range w.Slots {
+		if s := &w.Slots[i]; known && s.Kind == kind || !known && s.Path == what {
+			least, found = min(least, s.Has), true
+		}
+	}
+	if !found {
+		return Free
+	}
+	return least.String()
 }
 
 // Needs is the least evidence per kind of slot; the zero Evidence needs none.
-type Needs [numKinds]Evidence
+type Needs [NumKinds]Evidence
 
 // Lacks are the slots whose evidence does not reach what is needed, in the order in which
 // they were read.
 func (w *Warrant) Lacks(n Needs) []Slot {
 	var out []Slot
 	for _, s := range w.Slots {
-		if s.Kind >= numKinds || s.Has < n[s.Kind] {
+		if s.Kind >= NumKinds || s.Has < n[s.Kind] {
 			out = append(out, s)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -152,15 +153,15 @@ func (much) Steps() int64 { return 1_000_000 }
 // own and of somebody else's.
 var outlooks = []policy.Facts{
 	nil,
-	outlook{"read", "none", []string{"known", "asked", "linked", "spoken", "workspace", "plain"}},
-	outlook{"send", "user", []string{"known", "acts", "grave", "asked", "linked", "spoken", "outside"}},
-	outlook{"pay", "text", []string{"known", "acts", "grave", "outside", "reaches", "danger", "claimed", "memory"}},
+	outlook{"read", warrant.Free, []string{"spoken", "workspace"}},
+	outlook{"send", "said", []string{"acts", "spoken", "argued", "outside"}},
+	outlook{"pay", "none", []string{"acts", "argued", "outside", "danger", "memory"}},
 }
 
 // outlook is one set of facts about a call.
 type outlook struct {
-	act, origin string
-	true        []string
+	act, has string
+	true     []string
 }
 
 // Act is what the call does.
@@ -169,5 +170,5 @@ func (o outlook) Act() string { return o.act }
 // Is answers a question.
 func (o outlook) Is(name string) bool { return slices.Contains(o.true, name) }
 
-// Origin is where every value came from.
-func (o outlook) Origin(string) string { return o.origin }
+// Warrant is what stands behind every value.
+func (o outlook) Warrant(string) string { return o.has }

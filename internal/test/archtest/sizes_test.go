@@ -30,8 +30,6 @@ const rewriting = "the work on judgement replaces the logic of this package, and
 
 // large are the exceptions, by "folder what" or "file what", with the reason.
 var large = map[string]string{
-	"internal/warrant/grounds branches": rewriting,
-	"internal/warrant/grounds width":    rewriting,
 }
 
 // excess is something above its cap.

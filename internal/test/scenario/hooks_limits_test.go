@@ -70,7 +70,6 @@ const (
 	firstCall    = "nobody begins the session: a prompt begins it"
 	asksUnseen   = "it turns on when and with what the model is asked: hooks do not see that"
 	goesOn       = "it turns on the end of a turn: agents go on after it, so hooks do not tell it"
-	hasShell     = "the story does not say that the agent has a shell: hooks say so with every prompt"
 )
 
 // untoldByHooks are the stories that the hooks of a coding agent cannot be told. Steps of
@@ -88,9 +87,5 @@ func untoldByHooks() map[string]string {
 		firstCall:  "not-begun not-begun-model",
 		asksUnseen: "atlas-T0056-attack declarative iteration-cap strictness task-policy unreported-result reset-in-flight",
 		goesOn:     "late-result sealed-turn-call",
-		hasShell: "approve-injected/balanced approve-one-call/balanced forks-differ/balanced forks-nested/balanced " +
-			"memory-write-discarded/balanced memory-write-released/balanced no-sender-metadata/balanced reset-admin/balanced " +
-			"reset-owner/balanced restart/balanced taint-scope-turn/balanced verifier-last/balanced " +
-			"memory-write-paths/balanced writes-approved-by-code/balanced writes-discarded-stay-so/balanced",
 	})
 }

@@ -7,11 +7,12 @@ import "hash/maphash"
 const fadedShare = 16
 
 // faded remembers words and pairs of words of content that was let go. It can say that
-// a value stood somewhere in free text, and nothing better. When it is full it learns
-// nothing more.
+// a value stood somewhere in free text, and nothing better. When it is full, any value may
+// have.
 type faded struct {
 	limit int
 	set   map[uint64]struct{}
+	full  bool
 }
 
 func (f *faded) put(h uint64) {
@@ -20,14 +21,16 @@ func (f *faded) put(h uint64) {
 	}
 	if len(f.set) < f.limit {
 		f.set[h] = struct{}{}
+		return
 	}
+	f.full = true
 }
 
 // text adds the words of one text and their pairs.
 func (f *faded) text(l *lexer, seed maphash.Seed, text []byte) {
 	l.src, l.pos = text, 0
 	var last uint64
-	for l.next() && len(f.set) < f.limit {
+	for !f.full && l.next() {
 		h := maphash.Bytes(seed, l.tok.text)
 		f.put(h)
 		if last != 0 {
@@ -45,6 +48,9 @@ func (f *faded) corpus(l *lexer, c *corpus) {
 
 // has reports whether every word of the value and every pair of neighbours is known.
 func (f *faded) has(seed maphash.Seed, q *query) bool {
+	if f.full {
+		return len(q.toks) > 0
+	}
 	var last uint64
 	for i := range q.toks {
 		h := maphash.Bytes(seed, q.text(i))

@@ -7,7 +7,10 @@
 // is always read the same way.
 package vocabulary
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // ActID names an act of a table.
 type ActID uint16
@@ -165,6 +168,11 @@ type Table struct {
 	script  trie
 	faults  []string
 }
+
+// Shipped is the embedded table, read once by whoever needs it first.
+func Shipped() *Table { return shipped() }
+
+var shipped = sync.OnceValue(Load)
 
 // Load reads the embedded data. It takes some milliseconds; callers keep the table.
 func Load() *Table {

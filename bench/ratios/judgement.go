@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/reports/replay"
-	"github.com/tidemark/tidemark/internal/warrant/grounds"
+	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -31,7 +32,7 @@ func indexPerByte(context.Context) (result, error) {
 	args := tool.NewArgs(nil)
 	ours := func(b *testing.B) {
 		for b.Loop() {
-			grounds.New().Result(grounds.Result{Tool: "read_page", Args: &args, Content: text})
+			warrant.New(vocabulary.Shipped()).Result(warrant.Result{Tool: "read_page", Args: &args, Content: text})
 		}
 	}
 	copied := make([]byte, len(text))
@@ -46,13 +47,13 @@ func indexPerByte(context.Context) (result, error) {
 }
 
 func originVsScan(context.Context) (result, error) {
-	c := grounds.New()
+	c := warrant.New(vocabulary.Shipped())
 	args := tool.NewArgs(nil)
 	var all strings.Builder
 	for i := 0; all.Len() < 10<<20; i++ {
 		text := fmt.Sprintf("part %d\n%s", i, page(2000))
 		all.WriteString(text)
-		c.Result(grounds.Result{Tool: "read_page", Args: &args, Content: text})
+		c.Result(warrant.Result{Tool: "read_page", Args: &args, Content: text})
 	}
 	c.User("Write to the person I met at the harbour")
 	content := []byte(strings.ToLower(all.String()))

@@ -1,0 +1,65 @@
+package warrant
+
+import (
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// Free is the word for a slot that a call does not have.
+const Free = "free"
+
+// Deeds are all deeds, in the order of their names' table.
+func Deeds() []Deed {
+	out := make([]Deed, NumDeeds)
+	for i := range out {
+		out[i] = Deed(i)
+	}
+	return out
+}
+
+// Kinds are all kinds of slots.
+func Kinds() []Kind {
+	out := make([]Kind, NumKinds)
+	for i := range out {
+		out[i] = Kind(i)
+	}
+	return out
+}
+
+// EvidenceNames are the names of the kinds of evidence, weakest first.
+func EvidenceNames() []string { return append([]string(nil), evidenceNames[:]...) }
+
+// EvidenceNamed is the evidence of a name; what is none is no evidence.
+func EvidenceNamed(name string) Evidence {
+	for i, n := range evidenceNames {
+		if n == name {
+			return Evidence(i)
+		}
+	}
+	return Nothing
+}
+
+// DeedNamed is the deed of a name; what is none is not understood.
+func DeedNamed(name string) Deed {
+	for i, n := range deedNames {
+		if n == name {
+			return Deed(i)
+		}
+	}
+	return Unknown
+}
+
+// KindNamed is the kind of slot of a name.
+func KindNamed(name string) (Kind, bool) {
+	for i, n := range kindNames {
+		if n == name {
+			return Kind(i), true
+		}
+	}
+	return 0, false
+}
+
+// DeedOf is what a tool does, as far as its name tells.
+func DeedOf(name string) Deed {
+	return deedOf(meaning.Of(tool.Definition{Name: name}))
+}

@@ -1,0 +1,154 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/warrant"
+)
+
+// cellNeed is the least evidence that one act needs for one slot, and who says so. The zero
+// value needs nothing.
+type cellNeed struct {
+	least  warrant.Evidence
+	always bool   // no evidence is enough: a person is asked
+	reason Reason // as it appears in a decision when the slot lacks it
+}
+
+// table is the least evidence per act and slot.
+type table [warrant.NumDeeds][warrant.NumKinds]cellNeed
+
+// ask is the word of a table for "whatever the evidence".
+const ask = "ask"
+
+// readWarrants reads a table over another: a cell that the file does not name stays as it is.
+// Rules are named after the act and the slot, with a prefix.
+func (r *reader) readWarrants(n *configfile.Node, base *table, prefix string) *table {
+	out := &table{}
+	if base != nil {
+		*out = *base
+	}
+	acts := map[string]func(*configfile.Node){}
+	for _, d := range warrant.Deeds() {
+		acts[d.String()] = func(row *configfile.Node) { r.readNeeds(row, &out[d], prefix+d.String()+".") }
+	}
+	r.Fields(n, acts)
+	return out
+}
+
+func (r *reader) readNeeds(n *configfile.Node, row *[warrant.NumKinds]cellNeed, prefix string) {
+	names := append(warrant.EvidenceNames(), ask)
+	slots := map[string]func(*configfile.Node){}
+	for _, k := range warrant.Kinds() {
+		slots[k.String()] = func(v *configfile.Node) {
+			i, ok := r.Choice(v, names...)
+			if !ok {
+				return
+			}
+			need := cellNeed{always: names[i] == ask, least: warrant.Said}
+			if !need.always {
+				need.least = warrant.Evidence(i)
+			}
+			need.reason = Reason{Rule: prefix + k.String(), Effect: Confirm, Text: lackText[k], Pos: v.Pos.String()}
+			if strings.HasPrefix(need.reason.Pos, presetFile) {
+				need.reason.Pos = "" // of what is shipped
+			}
+			row[k] = need
+		}
+	}
+	r.Fields(n, slots)
+}
+
+// lackText says what a slot without enough evidence means.
+var lackText = [warrant.NumKinds]string{
+	warrant.Act:     "nothing you said asks for this",
+	warrant.Aim:     "you did not choose who or where it goes to",
+	warrant.Object:  "what it is done to is not what you named",
+	warrant.Measure: "how much, or what it decides, is not yours",
+	warrant.Key:     "the secret in it is not yours to give here",
+	warrant.Order:   "what it would run was not written by you",
+	warrant.Cargo:   "it would carry something out that you did not ask to pass on",
+	warrant.Place:   "where it would put this decides what happens later, and you did not name it",
+}
+
+// stricter is the stricter of two tables, cell by cell; nil is one that needs nothing.
+func (t *table) stricter(other *table) *table {
+	if t == nil || other == nil {
+		if t == nil {
+			return other
+		}
+		return t
+	}
+	out := *t
+	for d := range out {
+		for k := range out[d] {
+			if o := &other[d][k]; o.always && !out[d][k].always || o.least > out[d][k].least {
+				out[d][k] = *o
+			}
+		}
+	}
+	return &out
+}
+
+// lacks adds what the slots of a call lack.
+func (t *table) lacks(a *activation, s *answers) {
+	deed, row := warrant.Unknown, &t[warrant.Unknown]
+	if a.in.Facts != nil {
+		deed = warrant.DeedNamed(a.in.Facts.Act())
+		row = &t[deed]
+	}
+	for k := range row {
+		need := &row[k]
+		if need.least == warrant.Nothing && !need.always {
+			continue
+		}
+		if a.evidence(warrant.Kind(k).String(), need) {
+			continue
+		}
+		rank := rankTaint
+		if warrant.Kind(k) == warrant.Order && a.fact("danger") {
+			rank = rankDanger
+		}
+		s.parts, s.only = append(s.parts, part{Reason: need.reason, rank: rank, shows: true}), -1
+	}
+}
+
+// evidence reports whether the slots of a kind have what is needed.
+func (a *activation) evidence(slot string, need *cellNeed) bool {
+	if a.in.Facts == nil {
+		return false
+	}
+	has := a.in.Facts.Warrant(slot)
+	if has == warrant.Free {
+		return true
+	}
+	return !need.always && warrant.EvidenceNamed(has) >= need.least
+}
+
+// reasons are those that a table may have to ask about an act.
+func (t *table) reasons(d warrant.Deed) []Reason {
+	if t == nil {
+		return nil
+	}
+	var out []Reason
+	for k := range t[d] {
+		if n := &t[d][k]; n.always || n.least > warrant.Nothing {
+			out = append(out, n.reason)
+		}
+	}
+	return out
+}
+
+// Needs is the least evidence that an act needs for a slot, by their names in files; "none"
+// where it needs nothing, "ask" where no evidence is enough.
+func (s *Set) Needs(act, slot string) string {
+	k, ok := warrant.KindNamed(slot)
+	if s.needs == nil || !ok {
+		return warrant.Nothing.String()
+	}
+	n := &s.needs[warrant.DeedNamed(act)][k]
+	if n.always {
+		return ask
+	}
+	return n.least.String()
+}
