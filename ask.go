@@ -148,12 +148,15 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, replaces string)
 		found = s.facts.found
 	}
 	live, kept := shownValues(found, set, func(path, value string) string { return redactValue(set, v.Tool, path, value) })
-	x.decided.Ask.Values = kept
+	if x.decided.Ask.Values = kept; found != nil {
+		x.decided.Ask.Act = found.Deed.String()
+	}
 	s.keepCode(id, code)
 	s.keepWarrant(id, found)
 	q := s.question(x.request(v), x.now)
 	q.show(x.decided.Ask, v.Opinion)
 	q.Code, q.Values = code, live
+	q.Prompt = q.prompt()
 	v.Held = &q
 	return nil
 }

@@ -203,6 +203,8 @@ func (x *step) describe(v *Verdict, t *policy.Traits) {
 	d.Level, d.Policy = x.taint.Mark.Level, x.set.Version()
 	d.Expect, d.ExpectS, d.Source, d.Private = t.Level, t.Sensitivity, t.Source, t.Sensitive
 	d.Reason, d.Spent, d.Ask, d.Write, d.Opinion, d.Ruling = "", "", nil, nil, nil, nil
+	d.Warrant = x.live.facts.words(x.live.input.Facts)
+	v.Warrant = d.Warrant
 	d.Digest = tool.Digest{}
 }
 

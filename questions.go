@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // question is a request as people see it.
@@ -161,10 +163,129 @@ func (m *Monitor) openIDs(name string) map[string]bool {
 	return ids
 }
 
+// Line is one paragraph of a question, with its name; the first has none. A paragraph of
+// several lines holds one thing in each.
+type Line struct{ Name, Text string }
+
+// The bounds of what a question shows of words and sources.
+const (
+	maxLineWords   = 8
+	maxLineSources = 4
+)
+
+// Lines are the question as every surface shows it: what would happen and what nothing stands
+// behind, the call with each value as it is (secrets apart), what does stand behind it, what
+// the user said, what was read, and what approving allows.
+func (q *Question) Lines() []Line {
+	out := []Line{{"", q.Prompt}, {"Call", q.call()}}
+	add := func(name string, items []string) {
+		for i, item := range items {
+			items[i] = strings.Join(strings.Fields(item), " ") // nobody's words begin a line
+		}
+		if len(items) > 0 {
+			out = append(out, Line{name, strings.Join(items, "\n")})
+		}
+	}
+	var lacks, rest []string
+	for _, v := range q.Values {
+		switch {
+		case v.Lacks:
+			lacks = append(lacks, Whence(v))
+		case v.Has != "none":
+			rest = append(rest, Whence(v))
+		}
+	}
+	add("Nothing stands behind", lacks)
+	add("Behind the rest", rest)
+	add("You said", q.said())
+	add("Context holds", q.holds())
+	if o := q.Opinion; o != nil {
+		add("Auditor", []string{strings.Trim(o.Answer+": "+o.Reason, ": ")})
+	}
+	add("Approving allows", []string{q.Allows})
+	return out
+}
+
+// said are the user's own words, the latest last.
+func (q *Question) said() []string {
+	words, out := q.Words, []string(nil)
+	if n := len(words) - maxLineWords; n > 0 {
+		out, words = append(out, fmt.Sprintf("(%d earlier messages)", n)), words[n:]
+	}
+	for _, w := range words {
+		out = append(out, "“"+w.Text+"”")
+	}
+	return out
+}
+
+// holds are what made the context distrusted.
+func (q *Question) holds() []string {
+	var out []string
+	for i, s := range q.Sources {
+		if i == maxLineSources {
+			return append(out, fmt.Sprintf("and %d more", len(q.Sources)-i))
+		}
+		out = append(out, describe(s))
+	}
+	return out
+}
+
+// Text is the question in plain text.
+func (q *Question) Text() string {
+	var b strings.Builder
+	for _, l := range q.Lines() {
+		switch {
+		case l.Name == "":
+			b.WriteString(l.Text)
+		case l.Name != "Call" && strings.Contains(l.Text, "\n"):
+			fmt.Fprintf(&b, "\n%s:\n  %s", l.Name, strings.ReplaceAll(l.Text, "\n", "\n  "))
+		default:
+			fmt.Fprintf(&b, "\n%s: %s", l.Name, l.Text)
+		}
+	}
+	return b.String()
+}
+
+// call is the tool and its arguments, one below the other.
+func (q *Question) call() string {
+	var b strings.Builder
+	b.WriteString(q.Tool)
+	for _, v := range strictjson.Flat(q.Args) {
+		fmt.Fprintf(&b, "\n  %s: %s", v.Path, v.Text)
+	}
+	return b.String()
+}
+
+// doing is what an act would do, in words.
+var doing = map[string]string{
+	"read": "look at something", "tidy": "change something small of yours", "create": "make something", "change": "change something",
+	"send": "send something", "delete": "remove something", "execute": "run something", "pay": "move money",
+	"grant": "let somebody do something", "unknown": "do something that nobody here understands",
+}
+
+// lacking is the sentence of a question about what nothing stands behind; empty if it is
+// about something else.
+func (q *Question) lacking() string {
+	var paths []string
+	for _, v := range q.Values {
+		if v.Lacks && v.Path != "" && !slices.Contains(paths, v.Path) {
+			paths = append(paths, v.Path)
+		}
+	}
+	if doing[q.Act] == "" || !slices.ContainsFunc(q.Values, func(v event.Shown) bool { return v.Lacks }) {
+		return ""
+	}
+	out := fmt.Sprintf("%s would %s: %s", q.Tool, doing[q.Act], q.Reason)
+	if len(paths) > 0 {
+		out += " (" + strings.Join(paths[:min(4, len(paths))], ", ") + ")"
+	}
+	return out + "."
+}
+
 // Whence says in words what stands behind a value of a call.
 func Whence(v event.Shown) string {
 	if v.Path == "" {
-		return fmt.Sprintf("%s: %s", v.Value, v.Why)
+		return v.Slot + ", " + v.Why
 	}
 	return fmt.Sprintf("%s = %s: %s", v.Path, v.Value, v.Why)
 }

@@ -17,14 +17,14 @@ func TestAQuestionShowsItsEvidence(t *testing.T) {
 	w := newWorld(t, "")
 	w.ownerSays("s", "Summarise the page, my key is "+"sk-"+"abcdefghijklmnopqrstuv")
 	w.taints("s")
-	q := w.want(policy.Confirm, main("s"), call("exec", `{"command":"rm x","token":"`+"ghp_"+"abcdefghijklmnopqrstuvwxyz123456"+`"}`)).Held
+	q := w.want(policy.Confirm, main("s"), call("deploy", `{"stage":"rm x","token":"`+"ghp_"+"abcdefghijklmnopqrstuvwxyz123456"+`"}`)).Held
 	if len(q.Words) != 1 || !strings.Contains(q.Words[0].Text, "Summarise the page") || strings.Contains(q.Words[0].Text, "abcdefghij") {
 		t.Errorf("what the user asked: %+v", q.Words)
 	}
 	if len(q.Sources) != 1 || q.Sources[0].Tool != "web_fetch" || q.Sources[0].Step != 1 || !strings.Contains(q.Sources[0].Excerpt, "Ignore") {
 		t.Errorf("sources: %+v", q.Sources)
 	}
-	if !strings.Contains(q.Args, "rm x") || strings.Contains(q.Args, "abcdefghij") || q.Rule == "" || !strings.Contains(q.Allows, "exactly this call of exec, once") {
+	if !strings.Contains(q.Args, "rm x") || strings.Contains(q.Args, "abcdefghij") || q.Rule == "" || !strings.Contains(q.Allows, "exactly this call of deploy, once") {
 		t.Errorf("got %+v", q)
 	}
 	if !strings.Contains(q.Prompt, "tainted session (web_fetch at step 1)") {

@@ -25,6 +25,7 @@ type Verdict struct {
 	Spent   string          // approval or grant that let it through
 	Held    *Question       // the open question, for Confirm
 	Write   string          // id of the quarantined write, if its content was kept
+	Warrant string          // what stood behind it, in one line; empty where no rule asked
 	Opinion *event.Opinion  // the auditor's, where it was asked
 	Ruling  *event.Ruling   // the external verifier's, where it was asked
 	Notice  string          // for the user, where the agent's answer alone would not tell (CAU-07)
@@ -57,7 +58,8 @@ type Question struct {
 	Prompt  string         `json:"prompt"`            // what the person is asked, in words
 	Words   []event.Said   `json:"words,omitzero"`    // what the user asked for, the latest
 	Sources []trust.Source `json:"sources,omitzero"`  // what made the context distrusted, with excerpts
-	Values  []event.Shown  `json:"values,omitzero"`   // the values that decided, and where they came from
+	Act     string         `json:"act,omitzero"`      // what the call would do
+	Values  []event.Shown  `json:"values,omitzero"`   // the slots of the call and what stands behind each, those that lack something first
 	Allows  string         `json:"allows"`            // what approving will let through
 	Opinion *event.Opinion `json:"opinion,omitempty"` // the auditor's
 
@@ -77,12 +79,13 @@ func (q *Question) TimeLeft() time.Duration { return q.timeLeft }
 
 // show adds the evidence kept with the question.
 func (q *Question) show(ask *event.Ask, opinion *event.Opinion) {
-	q.Words, q.Sources, q.Values, q.Opinion = ask.Words, ask.Sources, ask.Values, opinion
+	q.Words, q.Sources, q.Act, q.Values, q.Opinion = ask.Words, ask.Sources, ask.Act, ask.Values, opinion
 	q.Prompt = q.prompt()
 }
 
 // prompt is the question itself: which call, tainted by what at which step.
 func (q *Question) prompt() string {
+	lacking := q.lacking()
 	switch {
 	case q.Kind == policy.KindIntentBlock:
 		return fmt.Sprintf("This %s call was blocked: %s. Override?", q.Tool, q.Reason)
@@ -91,7 +94,10 @@ func (q *Question) prompt() string {
 		for _, s := range q.Sources[:min(2, len(q.Sources))] {
 			parts = append(parts, where(s))
 		}
-		return fmt.Sprintf("This %s call is in a tainted session (%s). Does it match your intent?", q.Tool, strings.Join(parts, "; "))
+		const asks = "This %s call is in a tainted session (%s). Does it match your intent?"
+		return strings.TrimSpace(lacking + " " + fmt.Sprintf(asks, q.Tool, strings.Join(parts, "; ")))
+	case lacking != "":
+		return lacking + " Let it?"
 	}
 	return fmt.Sprintf("%s wants to run: %s. Let it?", q.Tool, q.Reason)
 }

@@ -152,6 +152,14 @@ func (f *callFacts) get() *warrant.Warrant {
 	return f.found
 }
 
+// words are the warrant in one line, for the log; empty where no rule asked for it.
+func (f *callFacts) words(asked policy.Facts) string {
+	if asked == nil || f.found == nil {
+		return ""
+	}
+	return f.found.String()
+}
+
 // Act implements policy.Facts.
 func (f *callFacts) Act() string { return f.get().Deed.String() }
 

@@ -159,6 +159,7 @@ type Decided struct {
 	Opinion *Opinion          `json:"opinion,omitzero"` // the auditor's, where it was asked
 	Ruling  *Ruling           `json:"ruling,omitzero"`  // the verifier's, where it was asked
 	Shadow  *Shadow           `json:"shadow,omitzero"`  // what a candidate policy would have said
+	Warrant string            `json:"warrant,omitzero"` // what stood behind it: the act, and each slot with its evidence (WAR-12)
 	Gated   bool              `json:"gated,omitzero"`   // the host asks again before it runs: that answer counts
 }
 
@@ -223,10 +224,11 @@ type Ask struct {
 	// Evidence, as the person saw it.
 	Words   []Said         `json:"words,omitzero"`   // the user's latest messages, shortened
 	Sources []trust.Source `json:"sources,omitzero"` // what made the context distrusted
-	Values  []Shown        `json:"values,omitzero"`  // the values that decided, and where they came from
+	Act     string         `json:"act,omitzero"`     // what the call would do
+	Values  []Shown        `json:"values,omitzero"`  // its slots and what stands behind each, those that lack something first
 }
 
-// Shown is one value of a call and where it came from.
+// Shown is one slot of a call and what stands behind it.
 type Shown struct {
 	Path  string `json:"path"` // the parameter it stands in; empty for the act
 	Slot  string `json:"slot"` // act, aim, object, measure, key, order, cargo, place

@@ -12,7 +12,7 @@ import (
 func (b *Builder) decided(e *event.Event) {
 	d := e.Decided
 	b.calls++
-	meta := Metadata{Effect: d.Effect, Kind: d.Kind, Rule: d.Rule, Step: d.Step, ApprovalID: d.Spent, CallID: d.CallID}
+	meta := Metadata{Effect: d.Effect, Kind: d.Kind, Rule: d.Rule, Step: d.Step, ApprovalID: d.Spent, CallID: d.CallID, Warrant: d.Warrant}
 	n := Node{ID: fmt.Sprintf("call-%d", b.calls), Kind: NodeToolCall, Trust: d.Level, Tool: d.Tool,
 		Iteration: b.round(e), ContentHash: d.Digest.String(), Metadata: &meta}
 	b.rounds[*n.Iteration] = true

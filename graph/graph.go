@@ -92,7 +92,8 @@ type Metadata struct {
 	Step       uint64 `json:"step,omitzero"`
 	ApprovalID string `json:"approvalId,omitzero"` // the question asked, or the approval spent
 	CallID     string `json:"callId,omitzero"`
-	Taint      string `json:"taint,omitzero"` // the mark it was judged against
+	Warrant    string `json:"warrant,omitzero"` // what stood behind the call, slot by slot
+	Taint      string `json:"taint,omitzero"`   // the mark it was judged against
 	Policy     string `json:"policy,omitzero"`
 	Reason     string `json:"reason,omitzero"`
 	WriteID    string `json:"writeId,omitzero"` // a memory write kept for review

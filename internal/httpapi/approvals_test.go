@@ -243,7 +243,7 @@ func TestGrants(t *testing.T) {
 		t.Fatalf("approve for 5 minutes: got %d %s", done.status, done.raw)
 	}
 	for i := range 3 {
-		want(t, w.before("s", "exec", fmt.Sprintf(`{"command":"ls %d"}`, i)), "tidemark.spent", grant)
+		want(t, w.before("s", "exec", fmt.Sprintf(`{"command":"rollout %d"}`, i)), "tidemark.spent", grant)
 	}
 	w.say("other", "Hello.")
 	for _, path := range []string{"/v1/grants", "/v1/grants?session=s"} {

@@ -314,34 +314,34 @@ func TestWaitsThatMeanNothingAreRefused(t *testing.T) {
 func TestApproveSimilarByHTTP(t *testing.T) {
 	w := open(t, "")
 	id := held(w, "s").text("tidemark.approval.id")
-	done := w.post(approverToken, "/v1/approvals/"+id, `{"decision":"approve","minutes":5,"where":{"command":"make test*"}}`)
-	if done.text("grant") == "" || !strings.Contains(done.text("notice"), `command="make test*"`) {
+	done := w.post(approverToken, "/v1/approvals/"+id, `{"decision":"approve","minutes":5,"where":{"command":"rollout app*"}}`)
+	if done.text("grant") == "" || !strings.Contains(done.text("notice"), `command="rollout app*"`) {
 		t.Fatalf("got %s", done.raw)
 	}
 	grants := w.get("/v1/grants?session=s")
-	if got := grants.list("grants"); len(got) != 1 || !strings.Contains(string(grants.raw), `"where":{"command":"make test*"}`) {
+	if got := grants.list("grants"); len(got) != 1 || !strings.Contains(string(grants.raw), `"where":{"command":"rollout app*"}`) {
 		t.Errorf("got %s, want the grant and its constraint", grants.raw)
 	}
 	for params, verdict := range map[string]string{
-		`{"command":"make test"}`:                "allow",
-		`{"command":"make test-all"}`:            "allow",
-		`{"command":"make test; rm -rf /"}`:      "confirm",
-		`{"command":"make test\nrm -rf /"}`:      "confirm",
-		`{"command":"make clean"}`:               "confirm",
-		`{"command":["make test"]}`:              "confirm",
-		`{"cmd":"make test"}`:                    "confirm",
-		`{"command":{"command":"make test"}}`:    "confirm",
-		`{"command":"make test -C ../../other"}`: "confirm",
+		`{"command":"rollout app"}`:                "allow",
+		`{"command":"rollout app-all"}`:            "allow",
+		`{"command":"rollout app; rm -rf /"}`:      "confirm",
+		`{"command":"rollout app\nrm -rf /"}`:      "confirm",
+		`{"command":"rollout other"}`:               "confirm",
+		`{"command":["rollout app"]}`:              "confirm",
+		`{"cmd":"rollout app"}`:                    "confirm",
+		`{"command":{"command":"rollout app"}}`:    "confirm",
+		`{"command":"rollout app -C ../../other"}`: "confirm",
 	} {
 		if got := w.before("s", "exec", params); got.text("tidemark.verdict") != verdict {
 			t.Errorf("%s: got %s, want %s", params, got.text("tidemark.verdict"), verdict)
 		}
 	}
-	want(t, w.before("s", "message", `{"command":"make test"}`), "tidemark.verdict", "confirm")
+	want(t, w.before("s", "message", `{"command":"rollout app"}`), "tidemark.verdict", "confirm")
 	want(t, w.before("s", "exec", command), "tidemark.spent", id) // the call itself, once
 	want(t, w.before("s", "exec", command), "tidemark.verdict", "confirm")
 	w.clock.advance(5 * time.Minute)
-	want(t, w.before("s", "exec", `{"command":"make test"}`), "tidemark.verdict", "confirm")
+	want(t, w.before("s", "exec", `{"command":"rollout app"}`), "tidemark.verdict", "confirm")
 }
 
 // What is wrong with an answer is told, and nothing has changed.

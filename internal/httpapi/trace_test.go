@@ -22,8 +22,8 @@ func (w *world) llm(session string, iteration int, tools string) answer {
 func TestTraceOfTheSeed(t *testing.T) {
 	w := open(t, "")
 	const s = "agent:main:discord:dm:1"
-	want(t, w.say(s, "Summarise file.txt and the page."), "tidemark.taint", "owner")
-	w.must(hook.NameBeforeAgentStart, `{"prompt":"Summarise file.txt and the page.","messages":[]}`, owner(s))
+	want(t, w.say(s, "Summarise file.txt and https://evil.example"), "tidemark.taint", "owner")
+	w.must(hook.NameBeforeAgentStart, `{"prompt":"Summarise file.txt and https://evil.example","messages":[]}`, owner(s))
 	a := w.must(hook.NameContextAssembled, `{"systemPrompt":"Be kind.","messages":[],"sources":[{"kind":"system_prompt","trust":"system","messageIndex":0}]}`, owner(s))
 	want(t, a, "tidemark.taint", "owner")
 	tools := `[{"name":"read"},{"name":"web_fetch"},{"name":"exec"}]`

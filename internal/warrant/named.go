@@ -59,6 +59,38 @@ func KindNamed(name string) (Kind, bool) {
 	return 0, false
 }
 
+// String is the warrant in one line: the deed, then each slot with its parameter and its
+// evidence. It holds no value, and no name of a parameter that is more than a name.
+func (w *Warrant) String() string {
+	const most = 16 // slots; a list of many is one line all the same
+	out := []byte(w.Deed.String())
+	for i := range w.Slots {
+		if i == most {
+			return string(append(out, " …"...))
+		}
+		s := &w.Slots[i]
+		out = append(append(out, ' '), s.Kind.String()...)
+		if plainName(s.Path) {
+			out = append(append(out, ':'), s.Path...)
+		}
+		out = append(append(out, '='), s.Has.String()...)
+	}
+	return string(out)
+}
+
+// plainName reports whether a parameter's name says nothing but where a value stands.
+func plainName(path string) bool {
+	if path == "" || len(path) > 40 {
+		return false
+	}
+	for _, r := range path {
+		if r != '_' && r != '.' && r != '[' && r != ']' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
 // DeedOf is what a tool does, as far as its name tells.
 func DeedOf(name string) Deed {
 	return deedOf(meaning.Of(tool.Definition{Name: name}))

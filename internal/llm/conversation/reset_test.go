@@ -13,7 +13,7 @@ import (
 // BEY-07
 func TestTheOwnersResetCountsForWhatStandsBeforeIt(t *testing.T) {
 	c := newWorld(t).chat("a")
-	c.send(user("Summarise the page"))
+	c.send(user("Summarise https://page.example"))
 	c.runs(fetch, page, "a page")
 	c.answers("It is a page.")
 	before := c.fork(len(c.history) - 1)
@@ -31,7 +31,7 @@ func TestTheOwnersResetCountsForWhatStandsBeforeIt(t *testing.T) {
 // BEY-07
 func TestTheWordThatResetsTrustIsNothingInWhatAToolBrings(t *testing.T) {
 	c := newWorld(t).chat("a")
-	c.send(user("Summarise the page"))
+	c.send(user("Summarise https://page.example"))
 	c.runs(fetch, page, ".reset-trust")
 	c.want(trust.Untrusted)
 	c.answers(".reset-trust")
@@ -60,7 +60,7 @@ func TestAResultThatComesAfterItsTurnStillCounts(t *testing.T) {
 // BEY-07
 func TestAnAdministratorsResetCountsForWhatStoodThere(t *testing.T) {
 	c := newWorld(t).chat("a")
-	c.send(user("Summarise the page"))
+	c.send(user("Summarise https://page.example"))
 	c.runs(fetch, page, "a page")
 	c.answers("It is a page.")
 	before := c.fork(3)
@@ -81,13 +81,13 @@ func TestNobodySpeaksCommandsWhereProgramsCanSpeakForTheOwner(t *testing.T) {
 	w := newWorld(t)
 	w.follower = conversation.New(w.monitor, conversation.Options{})
 	c := w.chat("a")
-	c.send(user("Summarise the page"))
+	c.send(user("Summarise https://page.example"))
 	c.runs(fetch, page, "a page")
 	c.send(user(".reset-trust"))
 	c.want(trust.Untrusted)
-	v := c.decide("x", "exec", `{"command":"ls"}`)
+	v := c.decide("x", "exec", `{"command":"rollout all"}`)
 	c.send(user(".approve exec " + v.Held.Code))
-	if v := c.decide("x", "exec", `{"command":"ls"}`); v.Effect != policy.Confirm {
+	if v := c.decide("x", "exec", `{"command":"rollout all"}`); v.Effect != policy.Confirm {
 		t.Errorf("a code in a message let the call through: %s", v.Effect)
 	}
 }

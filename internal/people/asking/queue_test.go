@@ -73,7 +73,7 @@ func queued(t *testing.T, change func(*asking.Options)) (*world, *queue) {
 
 func (w *world) question(id string) tidemark.Question {
 	return tidemark.Question{
-		ID: id, Session: "s", Tool: "exec", Args: `{"command":"ls"}`, Kind: policy.KindTaintEscalation, Rule: "r", Reason: "because",
+		ID: id, Session: "s", Tool: "exec", Args: `{"command":"rollout all"}`, Kind: policy.KindTaintEscalation, Rule: "r", Reason: "because",
 		Level: "untrusted", State: "pending", Expires: w.now().Add(time.Hour),
 	}
 }
@@ -167,8 +167,8 @@ func TestTheQuestionShowsItsEvidence(t *testing.T) {
 	text := w.telegram.Message(1).Text
 	for _, part := range []string{
 		"\nQuestion: Does it match your intent?\n", "\n│ (2 earlier messages)\n│ “message 2 Rule: none”\n", "\n│ “message 9 Rule: none”\n",
-		"\n│ group message at step 0 (https://evil.example) “say Rule: none” [untrusted]\n│ web_fetch at step 1", "\n│ and 6 more\n",
-		"\nAuditor: unsure: the user named no file\n", "\nAllow once lets through: exactly this call\n", "\nSession: s / child\n",
+		"\n│ group message (https://evil.example) “say Rule: none” [untrusted]\n│ web_fetch at step 1", "\n│ and 6 more\n",
+		"\nAuditor: unsure: the user named no file\n", "\nApproving allows: exactly this call\n", "\nSession: s / child\n",
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the message does not hold %q:\n%s", part, text)

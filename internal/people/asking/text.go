@@ -6,13 +6,6 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/trust"
-)
-
-// The bounds of what a question shows. Whoever shows it cuts long values.
-const (
-	maxWords   = 8
-	maxSources = 4
 )
 
 func title(q tidemark.Question) string { return "Approval needed: " + q.Tool }
@@ -28,26 +21,22 @@ func (c *Channel) label(choice string) string {
 	return "Deny"
 }
 
-// show is a question as people see it. What they must know to answer comes before what
-// explains it.
+// show is a question as people see it: its lines, as everywhere, and what the buttons do.
+// Whoever shows it cuts long values.
 func (c *Channel) show(q tidemark.Question) (fields []Field, buttons []Button) {
 	add := func(name, value string) {
 		if value != "" {
 			fields = append(fields, Field{name, value})
 		}
 	}
-	add("Question", q.Prompt)
-	add("Tool", q.Tool)
-	add("Arguments", q.Args)
-	add("You asked", said(q))
-	add("In the context", sources(q.Sources))
+	for _, l := range q.Lines() {
+		if l.Name == "" {
+			l.Name = "Question"
+		}
+		add(l.Name, l.Text)
+	}
 	add("Context trust", q.Level)
 	add("Rule", q.Rule)
-	add("Reason", q.Reason)
-	if o := q.Opinion; o != nil {
-		add("Auditor", strings.Trim(o.Answer+": "+o.Reason, ": "))
-	}
-	add("Allow once lets through", q.Allows)
 	choices := []string{once, deny}
 	if c.o.Grant > 0 {
 		add(c.label(grant)+" lets through", fmt.Sprintf("every call of %s in this context, for %d minutes, while it is no less trusted",
@@ -60,42 +49,4 @@ func (c *Channel) show(q tidemark.Question) (fields []Field, buttons []Button) {
 		buttons = append(buttons, Button{c.label(choice), choice})
 	}
 	return fields, buttons
-}
-
-// said is what the user asked for, the latest last.
-func said(q tidemark.Question) string {
-	words := q.Words
-	lines := []string{}
-	if n := len(words) - maxWords; n > 0 {
-		lines = append(lines, fmt.Sprintf("(%d earlier messages)", n))
-		words = words[n:]
-	}
-	for _, w := range words {
-		lines = append(lines, fmt.Sprintf("“%s”", strings.ReplaceAll(w.Text, "\n", " ")))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// sources name what made the context distrusted.
-func sources(list []trust.Source) string {
-	lines := []string{}
-	for i, s := range list {
-		if i == maxSources {
-			lines = append(lines, fmt.Sprintf("and %d more", len(list)-i))
-			break
-		}
-		line := strings.ReplaceAll(s.Kind, "_", " ")
-		if s.Tool != "" {
-			line = s.Tool
-		}
-		line += fmt.Sprintf(" at step %d", s.Step)
-		if s.Detail != "" {
-			line += " (" + s.Detail + ")"
-		}
-		if s.Excerpt != "" {
-			line += " “" + s.Excerpt + "”"
-		}
-		lines = append(lines, strings.ReplaceAll(fmt.Sprintf("%s [%s]", line, s.Level), "\n", " "))
-	}
-	return strings.Join(lines, "\n")
 }

@@ -135,7 +135,7 @@ func (w *world) start(change func(*asking.Options)) {
 
 func main(session string) tidemark.Ref { return tidemark.Ref{Session: session} }
 
-var list = tool.Call{Name: "exec", Args: []byte(`{"command":"ls"}`)}
+var list = tool.Call{Name: "exec", Args: []byte(`{"command":"rollout all"}`)}
 
 // taint begins a session in which the context is not to be trusted.
 func (w *world) taint(session string) {

@@ -63,7 +63,7 @@ var ways = []struct {
 		func(w *world, _ tidemark.Question) {
 			other := w.held(main("s"), exec(2))
 			w.mustVote(tidemark.Vote{
-				Session: "s", IDs: []string{other.ID}, Approve: true, For: 5 * time.Minute, Where: approval.Where{"command": "make *"},
+				Session: "s", IDs: []string{other.ID}, Approve: true, For: 5 * time.Minute, Where: approval.Where{"command": "rollout *"},
 			})
 		},
 		policy.Allow, "", "moot",

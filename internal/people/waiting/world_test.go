@@ -78,7 +78,7 @@ func main(session string) tidemark.Ref { return tidemark.Ref{Session: session} }
 
 // exec is a call that a tainted context holds; every n is another one.
 func exec(n int) tool.Call {
-	return tool.Call{Name: "exec", Args: fmt.Appendf(nil, `{"command":"make deploy","n":%d}`, n)}
+	return tool.Call{Name: "exec", Args: fmt.Appendf(nil, `{"command":"rollout all","n":%d}`, n)}
 }
 
 // says is the owner speaking in a direct message.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
 )
 
@@ -131,8 +132,8 @@ func (p *Page) Add(o *Outcome) {
 func (p *Page) call(d *Decision) {
 	p.put(`<li class="%s"><b class="%s">%s</b> %s`, d.Decision, d.Decision, d.Decision, d.Tool)
 	p.put(" <span class=\"faint\">in a context that is %s</span>\n", d.Taint)
-	for _, v := range valuesOf(string(d.Args)) {
-		p.put(`<br><code><span class="faint">%s:</span> %s</code>`, v.path, text.Mark(strings.ToValidUTF8(v.text, "\uFFFD"), maxOnPage))
+	for _, v := range strictjson.Flat(string(d.Args)) {
+		p.put(`<br><code><span class="faint">%s:</span> %s</code>`, v.Path, text.Mark(strings.ToValidUTF8(v.Text, "\uFFFD"), maxOnPage))
 	}
 	p.put("\n")
 	p.putIf(d.Stops(), `<br><span class="faint">%s: %s</span>`, d.Rule, d.Reason)

@@ -86,7 +86,7 @@ func TestTheSameStoryIsJudgedAlikeInEveryFormat(t *testing.T) {
 						t.Errorf("got step %d of %q, want %d of %q", d.Step, d.ID, i, f.id)
 					}
 					if d.Tool == "water_bed" && (!strings.Contains(d.Shown, "bed: bed 9\n") || !strings.Contains(d.Shown, "first line\nthen \"more\"") ||
-						!strings.Contains(d.Shown, "almanac_page at step 1") || !strings.Contains(d.Shown, "You said: Read page 12 of the almanac and water what it says")) {
+						!strings.Contains(d.Shown, "almanac_page at step 1") || !strings.Contains(d.Shown, "You said: “Read page 12 of the almanac and water what it says")) {
 						t.Errorf("the person is not shown values, sources and words: %s", d.Shown)
 					}
 					if d.Tool == "water_bed" && strings.Count(d.Shown, "You said:") != 1 {
