@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -16,25 +17,26 @@ const pendingState = "pending"
 // ask is a held call as the stream describes it: the wire's shape, of which a screen
 // needs only what it shows.
 type ask struct {
-	ID      string      `json:"id"`
-	Session string      `json:"session"`
-	Tool    string      `json:"tool"`
-	Args    string      `json:"args"` // redacted JSON, perhaps cut
-	Kind    string      `json:"kind"`
-	Rule    string      `json:"rule"`
-	Reason  string      `json:"reason"`
-	Prompt  string      `json:"prompt"` // what the person is asked, in words
-	Level   string      `json:"taint"`
-	Step    uint64      `json:"step"`
-	Asked   time.Time   `json:"asked"`
-	Expires time.Time   `json:"expires"`
-	State   string      `json:"state"`
-	Words   []askWord   `json:"words"`
-	Sources []askSource `json:"sources"`
-	Allows  string      `json:"allows"`
-	Opinion *askOpinion `json:"opinion"`
-	By      string      `json:"by"` // who answered, and in which words
-	Note    string      `json:"note"`
+	ID      string        `json:"id"`
+	Session string        `json:"session"`
+	Tool    string        `json:"tool"`
+	Args    string        `json:"args"` // redacted JSON, perhaps cut
+	Kind    string        `json:"kind"`
+	Rule    string        `json:"rule"`
+	Reason  string        `json:"reason"`
+	Prompt  string        `json:"prompt"` // what the person is asked, in words
+	Level   string        `json:"taint"`
+	Step    uint64        `json:"step"`
+	Asked   time.Time     `json:"asked"`
+	Expires time.Time     `json:"expires"`
+	State   string        `json:"state"`
+	Words   []askWord     `json:"words"`
+	Sources []askSource   `json:"sources"`
+	Values  []event.Shown `json:"values"` // the slots of the call and what stands behind each
+	Allows  string        `json:"allows"`
+	Opinion *askOpinion   `json:"opinion"`
+	By      string        `json:"by"` // who answered, and in which words
+	Note    string        `json:"note"`
 
 	raw strictjson.Value // as it came: two that differ are to be looked at anew
 }

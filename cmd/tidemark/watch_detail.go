@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/tidemark/tidemark"
 )
 
 // detail is the question under the cursor, scrolled.
@@ -33,6 +35,8 @@ func (m *screen) question(a ask, width int) []string {
 	if a.Prompt != "" {
 		out = append(out, wrap(clean(a.Prompt), "", width)...)
 	}
+	out = append(out, m.behind(a, true, width)...)
+	out = append(out, m.behind(a, false, width)...)
 	out = append(out, m.asked(a, width)...)
 	out = append(out, m.context(a, width)...)
 	out = append(out, m.ui.word("title", "Held because"))
@@ -47,6 +51,24 @@ func (m *screen) question(a ask, width int) []string {
 	if m.why != nil {
 		prompt := "Reason for the denial: "
 		out = append([]string{prompt + m.why.line.view(max(width-len(prompt), 8))}, out...)
+	}
+	return out
+}
+
+// behind is what stands behind the slots of the call, or that nothing does.
+func (m *screen) behind(a ask, lacking bool, width int) []string {
+	title := m.ui.word("warn", "Nothing stands behind")
+	if !lacking {
+		title = m.ui.word("title", "Behind the rest")
+	}
+	out := []string{title}
+	for _, v := range a.Values {
+		if v.Lacks == lacking && (lacking || v.Has != "none") {
+			out = append(out, wrap(line(tidemark.Whence(v)), "  ", width)...)
+		}
+	}
+	if len(out) == 1 {
+		return nil
 	}
 	return out
 }
