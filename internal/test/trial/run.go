@@ -24,13 +24,14 @@ type definition struct {
 	Description string           `json:"description"`
 	Parameters  strictjson.Value `json:"parameters"`
 	InputSchema strictjson.Value `json:"inputSchema"`
-	Annotations struct {
-		Title       string `json:"title"`
-		ReadOnly    *bool  `json:"readOnlyHint"`
-		Destructive *bool  `json:"destructiveHint"`
-		Idempotent  *bool  `json:"idempotentHint"`
-		OpenWorld   *bool  `json:"openWorldHint"`
-	} `json:"annotations"`
+	Annotations strictjson.Value `json:"annotations"` // whatever a server writes there
+}
+
+// hints are the annotations that are looked at.
+type hints struct {
+	ReadOnly    *bool `json:"readOnlyHint"`
+	Destructive *bool `json:"destructiveHint"`
+	OpenWorld   *bool `json:"openWorldHint"`
 }
 
 type event struct {
@@ -72,8 +73,12 @@ func decisions(table *vocabulary.Table, line []byte) ([]byte, error) {
 	if err := strictjson.UnmarshalKnown(line, &r); err != nil {
 		return nil, err
 	}
+	tools, err := definitions(r.Tools)
+	if err != nil {
+		return nil, err
+	}
 	c := warrant.New(table)
-	c.Tools(definitions(r.Tools))
+	c.Tools(tools)
 	var out []byte
 	step := 0
 	for _, e := range r.Events {
@@ -89,7 +94,6 @@ func decisions(table *vocabulary.Table, line []byte) ([]byte, error) {
 		args := tool.NewArgs(e.Call.Args)
 		d := decide(c.Of(e.Call.Tool, &args), &args)
 		d.ID, d.Step = r.ID, step
-		var err error
 		if out, err = strictjson.Append(out, d); err != nil {
 			return nil, err
 		}
@@ -122,20 +126,25 @@ func decide(w *warrant.Warrant, args *tool.Args) decision {
 	}
 }
 
-func definitions(list []definition) []tool.Definition {
+func definitions(list []definition) ([]tool.Definition, error) {
 	var out []tool.Definition
 	for _, d := range list {
 		schema := d.Parameters
 		if schema == nil {
 			schema = d.InputSchema
 		}
-		a := &d.Annotations
+		var a hints
+		if d.Annotations != nil {
+			if err := strictjson.Unmarshal(d.Annotations, &a); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, tool.Definition{
 			Name: d.Name, Description: d.Description, Schema: []byte(schema),
 			ReadOnly: a.ReadOnly, Destructive: a.Destructive, OpenWorld: a.OpenWorld,
 		})
 	}
-	return out
+	return out, nil
 }
 
 func (k *contract) read() *warrant.Contract {
