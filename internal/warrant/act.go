@@ -64,6 +64,8 @@ func (j *judging) mild() bool { return !j.loose && !j.textual && !j.w.Deed.grave
 func (j *judging) fits(found match) bool {
 	verb := found.verb || found.class
 	switch {
+	case !verb && j.w.Deed.grave():
+		return false // speaking of a thing, even by its number, asks for nothing that cannot be taken back
 	case found.full, verb && found.nouns > 0:
 		return true
 	case found.verb && (j.tied || j.slots == 0), verb && j.tied && !j.loose:

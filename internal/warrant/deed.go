@@ -37,6 +37,9 @@ var gravities = [numDeeds]int{Read: 0, Tidy: 1, Create: 2, Change: 3, Send: 4, U
 
 func (d Deed) graverThan(other Deed) bool { return gravities[d] > gravities[other] }
 
+// grave reports whether a deed is one that must be asked for by its verb.
+func (d Deed) grave() bool { return !Delete.graverThan(d) }
+
 // final reports whether a deed is one whose object must not be mistaken for its neighbour.
 func (d Deed) final() bool { return d == Pay || d == Delete || d == Grant }
 
