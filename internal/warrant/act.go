@@ -39,17 +39,25 @@ type request struct {
 
 func (j *judging) request() request {
 	r := request{near: j.m.Thing != "" && j.c.things[j.m.Thing]}
-	for _, cl := range j.c.user.scope() {
-		found := j.c.matches(cl, j.m)
-		if found.refused {
+	clauses := j.c.user.scope()
+	all := make([]match, len(clauses))
+	for i, cl := range clauses {
+		all[i] = j.c.matches(cl, j.m)
+		if all[i].refused {
 			return request{refused: cl.text}
 		}
-		r.near = r.near || found.nouns > 0
+		r.near = r.near || all[i].nouns > 0
+	}
+	strange := !r.near && j.c.named(j.m).thing && j.w.Deed.grave()
+	for i, cl := range clauses {
 		if cl.question {
 			continue
 		}
 		r.acts = r.acts || cl.classes.Any(acting)
-		if j.fits(found) {
+		if strange && len(cl.things) > 0 && !j.allSaid {
+			continue // it asks to book something, but nobody spoke of this kind of thing
+		}
+		if j.fits(all[i]) {
 			r.said = cl.text
 		}
 	}

@@ -29,6 +29,7 @@ type Context struct {
 	argued  bool            // anybody but the user has said something
 	outside bool            // something from outside this machine came in
 	papers  map[uint64]bool // steps whose result is a text somebody wrote as a whole
+	lists   map[uint64]bool // steps whose result is a text that lists things and says nothing
 	mails   map[string]int  // addresses in what the user pointed at: how many stand with it
 
 	own     map[string]bool // what our own acts gave back, or were given to call things by
@@ -44,7 +45,7 @@ func New(table *vocabulary.Table) *Context {
 	return &Context{
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(0),
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{}, offered: map[string]bool{},
-		papers: map[uint64]bool{}, mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
+		papers: map[uint64]bool{}, lists: map[uint64]bool{}, mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
 	}
 }
 

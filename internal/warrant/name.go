@@ -23,6 +23,7 @@ type naming struct {
 	verb    string
 	nouns   []vocabulary.Word
 	total   int
+	thing   bool // it says what kind of thing it acts on
 	generic bool // its verb stands for any act of its class
 	moves   bool // it moves money to somebody, or back
 	enters  bool // it logs in, or proves who one is
@@ -42,6 +43,7 @@ func (c *Context) named(m *meaning.Meaning) *naming {
 		n.total++
 		if n.verbs != nil || len(w.Acts) == 0 || len(w.Things) > 0 && n.total > 1 {
 			n.nouns = append(n.nouns, w)
+			n.thing = n.thing || len(w.Things) > 0
 			continue
 		}
 		n.verbs, n.verb = w.Acts, w.Stem

@@ -70,7 +70,7 @@ func (c *Context) field(v string, f *origin.Finding, target, exact bool) (Eviden
 func (c *Context) written(v string, f *origin.Finding, target bool) (Evidence, string) {
 	switch contested := c.contested(v, target); {
 	case contested:
-	case !c.papers[f.Step] && !target && len(v) <= 80:
+	case !target && c.entry(v, f):
 		return Picked, "listed in what was looked up"
 	case f.Named:
 		return Followed, "it stands in what you pointed at"
