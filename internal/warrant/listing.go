@@ -23,7 +23,7 @@ func (c *Context) listing(content string) bool {
 		return false // its structure speaks for itself
 	}
 	for line := range strings.Lines(content) {
-		for _, cell := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(",;|\t", r) }) {
+		for _, cell := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(",;:|\t", r) }) {
 			if c.prose(cell) {
 				return false
 			}

@@ -37,9 +37,11 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	}
 	if inner, vals, ok := c.unwrap(fields); ok {
 		m, values = inner, vals
-		if d := deedOf(inner); d.graverThan(w.Deed) || w.Deed == Execute || w.Deed == Unknown {
+		if d := deedOfCall(inner, vals); d.graverThan(w.Deed) || w.Deed == Execute || w.Deed == Unknown {
 			w.Deed = d
 		}
+	} else {
+		w.Deed = deedOfCall(m, values)
 	}
 	j := &judging{c: c, w: w, m: m, allSaid: true, workspace: c.workspace(m)}
 	if len(c.contracts) > 0 {

@@ -146,8 +146,11 @@ func (j *judging) object(l *leaves.Leaf, p meaning.Param) {
 		k = Measure
 		e, why = j.composed(l.Text, e, why, "the agent's own")
 	}
-	if j.w.Deed == Create {
-		e, why = j.composed(l.Text, e, why, "a name the agent chose")
+	if j.w.Deed == Create || j.w.Deed == Tidy {
+		j.loose = j.loose || j.w.Deed == Tidy && k == Object && e == Nothing
+		if !j.bound(l.Path) {
+			e, why = j.composed(l.Text, e, why, "a name the agent chose")
+		}
 	}
 	if l.Quoted && pathish(l, p.Kind) && (sensitive(l.Text) || steers(l.Text) && strings.Contains(path.Base(l.Text), ".")) {
 		k = Place
