@@ -22,6 +22,7 @@ type Context struct {
 	tools   map[string]*meaning.Meaning
 	names   map[string]string // tools as their owners spell them
 	namings map[string]*naming
+	spelt   map[string][]vocabulary.Word // names of parameters and choices, read
 	offered map[string]bool // tools the host has told of
 	host    bool            // the agent works on this machine: it has a shell
 	others  strings.Builder // what definitions of tools say that the host does not own
@@ -44,7 +45,7 @@ type Context struct {
 func New(table *vocabulary.Table) *Context {
 	return &Context{
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(0),
-		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{}, offered: map[string]bool{},
+		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{}, spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
 	}
 }

@@ -95,7 +95,9 @@ type match struct {
 	class   bool // it asks for an act of that class, and the tool's verb stands for all of them
 	full    bool // it has every word of the tool's name
 	refused bool // it forbids the act
-	nouns   int
+	chosen  bool // it asks for what the arguments choose
+	nouns   int  // words of the tool's name that it has
+	soft    int  // words of its parameters that it has
 }
 
 func (c *Context) matches(cl *clause, m *meaning.Meaning) match {

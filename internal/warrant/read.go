@@ -22,6 +22,8 @@ type judging struct {
 	loose     bool              // one of them is not
 	allSaid   bool              // all of them are
 	textual   bool              // a measure or a text of it stands in what others wrote
+	looks     bool              // its command only looks, builds and tests
+	said      said              // what its arguments say of the act
 }
 
 // Of is the warrant of a call.
@@ -96,6 +98,7 @@ func (j *judging) read(values []leaves.Leaf) {
 		j.free()
 	case j.workspace:
 	case j.w.Deed != Read:
+		j.listen(values)
 		e, why := j.act()
 		j.w.add(Act, "", j.m.Tool, e, why)
 	case anyOf(c.nameOf(j.m), secrets):

@@ -118,7 +118,7 @@ func (j *judging) order(l *leaves.Leaf) {
 	}
 	e, why := j.evidence(l.Text, false)
 	if e < Entailed && j.c.harmless(j.m, l) {
-		e, why = Entailed, "it builds, tests or looks"
+		e, why, j.looks = Entailed, "it builds, tests or looks", true
 	}
 	j.w.add(Order, l.Path, l.Text, e, why)
 	if j.w.Deed == Read {
