@@ -23,7 +23,7 @@ func (j *judging) act() (Evidence, string) {
 		return Said, "you asked: " + r.said
 	case r.acts && j.allSaid && j.slots > 0 && Delete.graverThan(j.w.Deed):
 		return Said, "every value in it is yours"
-	case r.acts && (r.near || j.tied) && j.mild():
+	case (r.acts || j.w.Deed == Tidy) && (r.near || j.tied) && j.mild():
 		return Entailed, "a step of what you asked for"
 	case (r.acts || c.user.pointed()) && !j.textual && j.entailed():
 		return Entailed, "a step that what you asked for takes"

@@ -54,7 +54,7 @@ func (j *judging) listen(values []leaves.Leaf) {
 		}
 		for _, w := range c.wordsOf(l.Text) {
 			j.said.choices = append(j.said.choices, w)
-			if a := c.vocabulary.ClassesOf(w); a.Any(grave) && (p.Decides || p.Chooses) && !a.Any(vocabulary.Read|vocabulary.Create|vocabulary.Change) {
+			if a := c.vocabulary.ClassesOf(w); !w.Gram.Has(vocabulary.Done) && a.Any(grave) && (p.Decides || p.Chooses) && !a.Any(vocabulary.Read|vocabulary.Create|vocabulary.Change) {
 				j.said.decides |= a & grave
 			}
 		}

@@ -23,9 +23,9 @@ type Context struct {
 	names   map[string]string // tools as their owners spell them
 	namings map[string]*naming
 	spelt   map[string][]vocabulary.Word // names of parameters and choices, read
-	offered map[string]bool // tools the host has told of
-	host    bool            // the agent works on this machine: it has a shell
-	others  strings.Builder // what definitions of tools say that the host does not own
+	offered map[string]bool              // tools the host has told of
+	host    bool                         // the agent works on this machine: it has a shell
+	others  strings.Builder              // what definitions of tools say that the host does not own
 
 	argued  bool            // anybody but the user has said something
 	outside bool            // something from outside this machine came in

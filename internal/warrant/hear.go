@@ -89,6 +89,9 @@ func (h *heard) asks(text string, words []vocabulary.Word) bool {
 	end := strings.TrimLeft(text[words[len(words)-1].End:], " \t)\"'”»")
 	marked := strings.HasPrefix(end, "?") || strings.HasPrefix(end, "？")
 	for i, w := range words {
+		if w.Gram.Has(vocabulary.Condition) && !marked {
+			continue // when that is done, …
+		}
 		if w.Gram.Has(vocabulary.Question) && (i == 0 || i == 1 && len(words[0].Acts) == 0 || marked) {
 			return true
 		}

@@ -115,6 +115,9 @@ func (c *Context) matches(cl *clause, m *meaning.Meaning) match {
 			out.nouns++
 		}
 	}
+	if out.nouns == 0 && n.thing && len(cl.things) > 0 {
+		out.refused = false // it forbids the act, of something else
+	}
 	covered := out.nouns
 	if out.verb || out.class {
 		covered++

@@ -17,6 +17,7 @@ type judging struct {
 	m         *meaning.Meaning
 	workspace bool              // it is done with the host's own tools
 	promises  map[string]string // argument sources by the contract; nil: the tool is not in it
+	param     string            // the parameter that is looked at
 	slots     int               // aims, objects and places
 	tied      bool              // one of them is the user's
 	loose     bool              // one of them is not

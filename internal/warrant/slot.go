@@ -16,6 +16,7 @@ func (j *judging) value(l *leaves.Leaf) {
 		return
 	}
 	p := j.m.Resolve(l.Path, l.Text)
+	j.param = l.Path
 	if j.workspace {
 		j.local(l, p)
 		return

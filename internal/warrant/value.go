@@ -3,8 +3,10 @@ package warrant
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 )
 
@@ -21,7 +23,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	}
 	f := c.index.Of(v)
 	switch {
-	case f.Class == origin.User && figure.MatchString(v) && !c.numbered(v):
+	case f.Class == origin.User && figure.MatchString(v) && !c.numbered(v, j.param):
 		return Agent, "a number you said, of something else perhaps"
 	case f.Class == origin.User:
 		return Said, "you said it"
@@ -150,8 +152,10 @@ var (
 	counted  = list("counted")
 )
 
-// numbered reports whether the user called something by a short number: "PR 42", "#42".
-func (c *Context) numbered(v string) bool {
+// numbered reports whether the user called something by a short number: "PR 42", "#42", or
+// "thread 61" where the parameter is one for threads.
+func (c *Context) numbered(v, param string) bool {
+	called := leaves.NameWords(param)
 	for _, said := range c.said {
 		for from := 0; ; {
 			i := strings.Index(said[from:], v)
@@ -164,7 +168,7 @@ func (c *Context) numbered(v string) bool {
 			}
 			words := tokens(said[:at])
 			for _, w := range words[max(0, len(words)-3):] {
-				if numbered[w] || numbered[stem(w)] || counted[w] {
+				if numbered[w] || numbered[stem(w)] || counted[w] || slices.Contains(called, stem(w)) {
 					return true
 				}
 			}
