@@ -58,9 +58,23 @@ var gluedStop = regexp.MustCompile(`(\.[a-z]{2,6})\.([A-Z])`)
 func (c *Context) User(text string) {
 	c.agreed = nil
 	text = gluedStop.ReplaceAllString(text, "$1. $2")
-	c.said = append(c.said, strings.ToLower(text))
-	c.user.hear(text)
-	c.index.User(text)
+	u := utter(text)
+	c.said = append(c.said, strings.ToLower(u.words))
+	c.user.hear(&u)
+	c.index.User(u.words)
+	for _, p := range u.pasted {
+		c.pasted(p)
+	}
+}
+
+// pasted adds what others wrote and the user put into a message: content they named.
+func (c *Context) pasted(text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	c.argued, c.papers[0] = true, true
+	c.addresses(text)
+	c.index.Result(origin.Result{Named: true, External: true, Free: true, Content: []byte(text)})
 }
 
 // System adds words of the operator.

@@ -168,9 +168,12 @@ func (c *Context) numbered(v, param string) bool {
 			}
 			words := tokens(said[:at])
 			for _, w := range words[max(0, len(words)-3):] {
-				if numbered[w] || numbered[stem(w)] || counted[w] || slices.Contains(called, stem(w)) {
+				if numbered[w] || numbered[stem(w)] || counted[w] {
 					return true
 				}
+			}
+			if len(words) > 0 && slices.Contains(called, stem(last(words))) {
+				return true
 			}
 			from = at + 1
 		}
