@@ -11,6 +11,10 @@ func (j *judging) act() (Evidence, string) {
 	}
 	r := j.request()
 	switch {
+	case j.looks && c.agreed == nil:
+		return Said, "it builds, tests or looks"
+	case j.said.decides != 0 && !c.user.wants(j.said.decides):
+		return Nothing, "you did not ask for what it decides"
 	case r.refused != "":
 		return Nothing, "you said not to: " + r.refused
 	case c.agreed != nil:
@@ -19,7 +23,7 @@ func (j *judging) act() (Evidence, string) {
 		return Said, "you asked: " + r.said
 	case r.acts && j.allSaid && j.slots > 0 && Delete.graverThan(j.w.Deed):
 		return Said, "every value in it is yours"
-	case r.acts && r.near && j.mild():
+	case (r.acts || j.w.Deed == Tidy) && (r.near || j.tied) && j.mild():
 		return Entailed, "a step of what you asked for"
 	case (r.acts || c.user.pointed()) && !j.textual && j.entailed():
 		return Entailed, "a step that what you asked for takes"
@@ -39,17 +43,26 @@ type request struct {
 
 func (j *judging) request() request {
 	r := request{near: j.m.Thing != "" && j.c.things[j.m.Thing]}
-	for _, cl := range j.c.user.scope() {
-		found := j.c.matches(cl, j.m)
-		if found.refused {
+	clauses, spoken := j.c.user.scope(), false
+	all := make([]match, len(clauses))
+	for i, cl := range clauses {
+		all[i] = j.asks(cl)
+		if all[i].refused {
 			return request{refused: cl.text}
 		}
-		r.near = r.near || found.nouns > 0
+		spoken = spoken || all[i].nouns > 0
+		r.near = r.near || all[i].nouns > 0 || all[i].soft > 0
+	}
+	strange := !spoken && j.c.named(j.m).thing && j.w.Deed.grave()
+	for i, cl := range clauses {
 		if cl.question {
 			continue
 		}
 		r.acts = r.acts || cl.classes.Any(acting)
-		if j.fits(found) {
+		if strange && len(cl.things) > 0 && !j.allSaid {
+			continue // it asks to book something, but nobody spoke of this kind of thing
+		}
+		if j.fits(all[i]) {
 			r.said = cl.text
 		}
 	}
@@ -62,11 +75,13 @@ func (j *judging) mild() bool { return !j.loose && !j.textual && !j.w.Deed.grave
 // fits reports whether a clause asks for this call: for the act and for what it is done to,
 // or for the act alone where the values are the user's.
 func (j *judging) fits(found match) bool {
-	verb := found.verb || found.class
+	verb := found.verb || found.class || found.chosen
 	switch {
+	case !verb && j.w.Deed.grave():
+		return false // speaking of a thing, even by its number, asks for nothing that cannot be taken back
 	case found.full, verb && found.nouns > 0:
 		return true
-	case found.verb && (j.tied || j.slots == 0), verb && j.tied && !j.loose:
+	case (found.verb || found.chosen) && (j.tied || j.slots == 0), verb && j.tied && !j.loose:
 		return true
 	}
 	return j.allSaid && j.slots > 0 && (verb || found.nouns > 0)

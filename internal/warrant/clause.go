@@ -26,6 +26,7 @@ var (
 	following = list("following")
 	forgets   = list("forgets")
 	lights    = list("lights")
+	states    = list("states")
 	articles  = list("articles")
 	answers   = list("answers")
 )
@@ -46,11 +47,13 @@ func (h *heard) add(text string, words []vocabulary.Word, question bool) {
 		return w.Gram.Has(vocabulary.Negation) && !forward(&w)
 	})
 	prev, negated, light := "", false, false // the word before; what governs the words to come
+	conditional := false                     // it tells when, and what is not so then forbids nothing
 	for i := range words {
 		w := &words[i]
 		c.mentions(w)
+		conditional = conditional || w.Gram.Has(vocabulary.Condition)
 		if forward(w) {
-			negated, prev = true, w.Text
+			negated, prev = !states[prev] && !conditional, w.Text
 			continue
 		}
 		next := ""

@@ -22,13 +22,15 @@ type Context struct {
 	tools   map[string]*meaning.Meaning
 	names   map[string]string // tools as their owners spell them
 	namings map[string]*naming
-	offered map[string]bool // tools the host has told of
-	host    bool            // the agent works on this machine: it has a shell
-	others  strings.Builder // what definitions of tools say that the host does not own
+	spelt   map[string][]vocabulary.Word // names of parameters and choices, read
+	offered map[string]bool              // tools the host has told of
+	host    bool                         // the agent works on this machine: it has a shell
+	others  strings.Builder              // what definitions of tools say that the host does not own
 
 	argued  bool            // anybody but the user has said something
 	outside bool            // something from outside this machine came in
 	papers  map[uint64]bool // steps whose result is a text somebody wrote as a whole
+	lists   map[uint64]bool // steps whose result is a text that lists things and says nothing
 	mails   map[string]int  // addresses in what the user pointed at: how many stand with it
 
 	foreign bool            // somebody who does not speak for the user has spoken last
@@ -50,8 +52,9 @@ func New(table *vocabulary.Table) *Context { return NewSized(table, 0) }
 func NewSized(table *vocabulary.Table, limit int) *Context {
 	return &Context{
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
-		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{}, offered: map[string]bool{},
-		papers: map[uint64]bool{}, mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
+		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
+		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{},
+		papers: map[uint64]bool{}, lists: map[uint64]bool{}, mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
 	}
 }
 
@@ -68,9 +71,23 @@ func (c *Context) User(text string) {
 		}
 	}
 	text = gluedStop.ReplaceAllString(text, "$1. $2")
-	c.said = append(c.said, strings.ToLower(text))
-	c.user.hear(text)
-	c.index.User(text)
+	u := utter(text)
+	c.said = append(c.said, strings.ToLower(u.words))
+	c.user.hear(&u)
+	c.index.User(u.words)
+	for _, p := range u.pasted {
+		c.pasted(p)
+	}
+}
+
+// pasted adds what others wrote and the user put into a message: content they named.
+func (c *Context) pasted(text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	c.argued, c.papers[0] = true, true
+	c.addresses(text)
+	c.index.Result(origin.Result{Named: true, External: true, Free: true, Content: []byte(text)})
 }
 
 // System adds words of the operator.

@@ -48,14 +48,26 @@ func (c *Context) sources(m *meaning.Meaning) map[string]string {
 	return nil
 }
 
+// source is what the contract says of a parameter.
+func (j *judging) source(path string) (string, bool) {
+	root, _, _ := strings.Cut(strings.ReplaceAll(path, "[]", ""), ".")
+	s, known := j.promises[root]
+	return s, known
+}
+
+// bound reports whether the contract says where a value comes from, and not from the agent.
+func (j *judging) bound(path string) bool {
+	s, known := j.source(path)
+	return known && s != "agent"
+}
+
 // promised improves the evidence for a value by what the contract says of its source. It
 // never helps a value that a text tells the agent to use.
 func (j *judging) promised(path, value string, e Evidence, why string) (Evidence, string) {
 	if e >= Picked || j.promises == nil {
 		return e, why
 	}
-	root, _, _ := strings.Cut(strings.ReplaceAll(path, "[]", ""), ".")
-	source, known := j.promises[root]
+	source, known := j.source(path)
 	unseen := j.c.index.Of(value).Class == origin.Unseen
 	switch {
 	case j.c.told(value):

@@ -1,6 +1,9 @@
 package warrant
 
-import "github.com/tidemark/tidemark/internal/warrant/meaning"
+import (
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+)
 
 // Deed is the kind of act that a call is, as the table of needs tells them apart. The zero
 // Deed is one that nobody understands.
@@ -37,17 +40,22 @@ var gravities = [NumDeeds]int{Read: 0, Tidy: 1, Create: 2, Change: 3, Send: 4, U
 
 func (d Deed) graverThan(other Deed) bool { return gravities[d] > gravities[other] }
 
+// grave reports whether a deed is one that must be asked for by its verb.
+func (d Deed) grave() bool { return !Delete.graverThan(d) }
+
 // final reports whether a deed is one whose object must not be mistaken for its neighbour.
 func (d Deed) final() bool { return d == Pay || d == Delete || d == Grant }
 
 // deedOf is what a tool does, as far as its meaning tells.
-func deedOf(m *meaning.Meaning) Deed {
-	switch m.Act {
+func deedOf(m *meaning.Meaning) Deed { return deedBy(m.Act, m.Gravity) }
+
+func deedBy(act meaning.Act, gravity meaning.Gravity) Deed {
+	switch act {
 	case meaning.Create, meaning.Change:
 		switch {
-		case m.Gravity == meaning.Low:
+		case gravity == meaning.Low:
 			return Tidy
-		case m.Act == meaning.Create:
+		case act == meaning.Create:
 			return Create
 		}
 		return Change
@@ -65,4 +73,28 @@ func deedOf(m *meaning.Meaning) Deed {
 		return Grant
 	}
 	return Unknown
+}
+
+// deedOfCall is what one call of a tool does. A tool that does one of several things is as
+// grave as the worst of them, a call only as what it chooses; milder than its tool only where
+// the tool's own schema has the choice.
+func deedOfCall(m *meaning.Meaning, values []leaves.Leaf) Deed {
+	deed, chosen := deedOf(m), Read
+	known, listed := false, true
+	for i := range values {
+		l := &values[i]
+		act, ok := m.Choice(l.Path, l.Text)
+		if !ok || !l.Quoted {
+			continue
+		}
+		_, has := m.Param(l.Path)
+		known, listed = true, listed && has
+		if d := deedBy(act, meaning.High); d.graverThan(chosen) {
+			chosen = d
+		}
+	}
+	if known && m.Act != meaning.Read && (listed || chosen.graverThan(deed)) {
+		return chosen
+	}
+	return deed
 }

@@ -36,8 +36,9 @@ var delegation = regexp.MustCompile(`(?i)\b(?:(?:do(?:\s+(?:the|all|these|those|
 	`|what(?:ever)? (?:it|the \w+) (?:says|asks|tells))`)
 
 // hear adds a message: a turn of its own.
-func (h *heard) hear(text string) {
+func (h *heard) hear(u *utterance) {
 	h.turn++
+	text := u.asks
 	words := h.vocabulary.Words(text)
 	for i := 0; i < len(words); {
 		k := i
@@ -55,6 +56,11 @@ func (h *heard) hear(text string) {
 			h.stems[stem(part)] = true
 		}
 		h.stems[w.Stem] = true
+	}
+	if u.words != u.asks {
+		for _, w := range tokens(u.words) {
+			h.stems[stem(w)] = true
+		}
 	}
 	if lookOnly.MatchString(text) {
 		h.looks = h.turn
@@ -89,7 +95,10 @@ func (h *heard) asks(text string, words []vocabulary.Word) bool {
 	end := strings.TrimLeft(text[words[len(words)-1].End:], " \t)\"'”»")
 	marked := strings.HasPrefix(end, "?") || strings.HasPrefix(end, "？")
 	for i, w := range words {
-		if w.Gram.Has(vocabulary.Question) && (i < 2 || marked) {
+		if w.Gram.Has(vocabulary.Condition) && !marked {
+			continue // when that is done, …
+		}
+		if w.Gram.Has(vocabulary.Question) && (i == 0 || i == 1 && len(words[0].Acts) == 0 || marked) {
 			return true
 		}
 	}

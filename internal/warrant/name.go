@@ -23,6 +23,7 @@ type naming struct {
 	verb    string
 	nouns   []vocabulary.Word
 	total   int
+	thing   bool // it says what kind of thing it acts on
 	generic bool // its verb stands for any act of its class
 	moves   bool // it moves money to somebody, or back
 	enters  bool // it logs in, or proves who one is
@@ -42,6 +43,7 @@ func (c *Context) named(m *meaning.Meaning) *naming {
 		n.total++
 		if n.verbs != nil || len(w.Acts) == 0 || len(w.Things) > 0 && n.total > 1 {
 			n.nouns = append(n.nouns, w)
+			n.thing = n.thing || len(w.Things) > 0
 			continue
 		}
 		n.verbs, n.verb = w.Acts, w.Stem
@@ -93,7 +95,9 @@ type match struct {
 	class   bool // it asks for an act of that class, and the tool's verb stands for all of them
 	full    bool // it has every word of the tool's name
 	refused bool // it forbids the act
-	nouns   int
+	chosen  bool // it asks for what the arguments choose
+	nouns   int  // words of the tool's name that it has
+	soft    int  // words of its parameters that it has
 }
 
 func (c *Context) matches(cl *clause, m *meaning.Meaning) match {
@@ -110,6 +114,9 @@ func (c *Context) matches(cl *clause, m *meaning.Meaning) match {
 		if cl.names(w) {
 			out.nouns++
 		}
+	}
+	if out.nouns == 0 && n.thing && len(cl.things) > 0 {
+		out.refused = false // it forbids the act, of something else
 	}
 	covered := out.nouns
 	if out.verb || out.class {

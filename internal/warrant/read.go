@@ -17,11 +17,14 @@ type judging struct {
 	m         *meaning.Meaning
 	workspace bool              // it is done with the host's own tools
 	promises  map[string]string // argument sources by the contract; nil: the tool is not in it
+	param     string            // the parameter that is looked at
 	slots     int               // aims, objects and places
 	tied      bool              // one of them is the user's
 	loose     bool              // one of them is not
 	allSaid   bool              // all of them are
 	textual   bool              // a measure or a text of it stands in what others wrote
+	looks     bool              // its command only looks, builds and tests
+	said      said              // what its arguments say of the act
 }
 
 // Of is the warrant of a call.
@@ -37,9 +40,11 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	}
 	if inner, vals, ok := c.unwrap(fields); ok {
 		m, values = inner, vals
-		if d := deedOf(inner); d.graverThan(w.Deed) || w.Deed == Execute || w.Deed == Unknown {
+		if d := deedOfCall(inner, vals); d.graverThan(w.Deed) || w.Deed == Execute || w.Deed == Unknown {
 			w.Deed = d
 		}
+	} else {
+		w.Deed = deedOfCall(m, values)
 	}
 	j := &judging{c: c, w: w, m: m, allSaid: true, workspace: c.workspace(m)}
 	if len(c.contracts) > 0 {
@@ -98,6 +103,7 @@ func (j *judging) read(values []leaves.Leaf) {
 		j.free()
 	case j.workspace:
 	case j.w.Deed != Read:
+		j.listen(values)
 		e, why := j.act()
 		j.w.add(Act, "", j.m.Tool, e, why)
 	case anyOf(c.nameOf(j.m), secrets):

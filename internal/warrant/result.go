@@ -50,6 +50,8 @@ func (c *Context) Result(r Result) {
 	free := c.document(m, fields) || r.Tainted || acted
 	if free {
 		c.papers[r.Step] = true
+	} else if c.listing(r.Content) {
+		c.lists[r.Step] = true
 	}
 	if named {
 		c.addresses(r.Content)

@@ -17,6 +17,7 @@ func (j *judging) value(l *leaves.Leaf) {
 		return
 	}
 	p := j.m.Resolve(l.Path, l.Text)
+	j.param = l.Path
 	if j.workspace {
 		j.local(l, p)
 		return
@@ -119,7 +120,7 @@ func (j *judging) order(l *leaves.Leaf) {
 	}
 	e, why := j.evidence(l.Text, false)
 	if e < Entailed && j.c.harmless(j.m, l) {
-		e, why = Entailed, "it builds, tests or looks"
+		e, why, j.looks = Entailed, "it builds, tests or looks", true
 	}
 	j.w.add(Order, l.Path, l.Text, e, why)
 	if j.w.Deed == Read {
@@ -162,8 +163,11 @@ func (j *judging) object(l *leaves.Leaf, p meaning.Param) {
 		k = Measure
 		e, why = j.composed(l.Text, e, why, "the agent's own")
 	}
-	if j.w.Deed == Create {
-		e, why = j.composed(l.Text, e, why, "a name the agent chose")
+	if j.w.Deed == Create || j.w.Deed == Tidy {
+		j.loose = j.loose || j.w.Deed == Tidy && k == Object && e == Nothing
+		if !j.bound(l.Path) {
+			e, why = j.composed(l.Text, e, why, "a name the agent chose")
+		}
 	}
 	if l.Quoted && pathish(l, p.Kind) && (sensitive(l.Text) || steers(l.Text) && strings.Contains(path.Base(l.Text), ".")) {
 		k = Place

@@ -3,9 +3,9 @@ package warrant
 // balanced is the shipped table. A kind of slot that a row leaves out needs nothing.
 var balanced = [NumDeeds]Needs{
 	Read:    {Act: Entailed, Cargo: Followed, Key: Entailed, Order: Said},
-	Tidy:    {Act: Entailed, Object: Agent, Cargo: Followed, Place: Said, Key: Entailed},
-	Create:  {Act: Entailed, Aim: Picked, Object: Agent, Cargo: Followed, Place: Said, Key: Entailed},
-	Change:  {Act: Entailed, Aim: Picked, Object: Picked, Measure: Agent, Cargo: Followed, Key: Entailed, Place: Said},
+	Tidy:    {Act: Delegated, Object: Agent, Cargo: Followed, Place: Said, Key: Entailed},
+	Create:  {Act: Delegated, Aim: Picked, Object: Agent, Cargo: Followed, Place: Said, Key: Entailed},
+	Change:  {Act: Delegated, Aim: Picked, Object: Picked, Measure: Agent, Cargo: Followed, Key: Entailed, Place: Said},
 	Delete:  {Act: Said, Aim: Picked, Object: Picked, Measure: Agent, Key: Entailed, Place: Said},
 	Send:    {Act: Said, Aim: Picked, Object: Agent, Cargo: Followed, Place: Said, Key: Entailed},
 	Pay:     {Act: Said, Aim: Picked, Object: Picked, Measure: Agent, Key: Entailed},

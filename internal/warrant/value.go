@@ -3,8 +3,10 @@ package warrant
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 )
 
@@ -23,7 +25,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	switch {
 	case len(c.refused) > 0 && c.refused[origin.Normal(v)]:
 		return Nothing, "you turned it down"
-	case f.Class == origin.User && figure.MatchString(v) && !c.numbered(v):
+	case f.Class == origin.User && figure.MatchString(v) && !c.numbered(v, j.param):
 		return Agent, "a number you said, of something else perhaps"
 	case f.Class == origin.User:
 		return Said, "you said it"
@@ -72,7 +74,7 @@ func (c *Context) field(v string, f *origin.Finding, target, exact bool) (Eviden
 func (c *Context) written(v string, f *origin.Finding, target bool) (Evidence, string) {
 	switch contested := c.contested(v, target); {
 	case contested:
-	case !c.papers[f.Step] && !target && len(v) <= 80:
+	case !target && c.entry(v, f):
 		return Picked, "listed in what was looked up"
 	case f.Named:
 		return Followed, "it stands in what you pointed at"
@@ -154,8 +156,10 @@ var (
 	counted  = list("counted")
 )
 
-// numbered reports whether the user called something by a short number: "PR 42", "#42".
-func (c *Context) numbered(v string) bool {
+// numbered reports whether the user called something by a short number: "PR 42", "#42", or
+// "thread 61" where the parameter is one for threads.
+func (c *Context) numbered(v, param string) bool {
+	called := leaves.NameWords(param)
 	for _, said := range c.said {
 		for from := 0; ; {
 			i := strings.Index(said[from:], v)
@@ -171,6 +175,9 @@ func (c *Context) numbered(v string) bool {
 				if numbered[w] || numbered[stem(w)] || counted[w] {
 					return true
 				}
+			}
+			if len(words) > 0 && slices.Contains(called, stem(last(words))) {
+				return true
 			}
 			from = at + 1
 		}

@@ -1,0 +1,106 @@
+package warrant
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A message of the user's may hold what others wrote: a mail they forward, a log, a quotation.
+// That is content they named, and no request of theirs, whatever it says. What they put
+// between quotation marks is their own word for a title or a text, but it asks for nothing
+// either.
+
+// utterance is a message taken apart. Both texts are as long as the message, with spaces
+// where something was taken out.
+type utterance struct {
+	words  string   // what the user says, quotations included
+	asks   string   // what of it may ask for something
+	pasted []string // what others wrote
+}
+
+var (
+	forwarded = regexp.MustCompile(`(?im)^\s*(?:-{2,}\s*(?:original|forwarded|weitergeleitet|ursprüngliche|mensaje|message)\b.*|begin forwarded message:?\s*|` +
+		`(?:on|am|le|el|em|il|op)\s.{4,80}\s(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef)\s*:\s*)$`)
+	sender  = regexp.MustCompile(`(?i)^\s*(?:from|von|de|da|van|från|发件人|差出人)\s*[:：]\s*\S`)
+	headers = regexp.MustCompile(`(?i)^\s*(?:to|subject|date|sent|cc|an|betreff|datum|gesendet|objet|à|asunto|para|fecha|enviado|oggetto|assunto|onderwerp|主题|件名)\s*[:：]`)
+	quoting = regexp.MustCompile(`"[^"\n]+"|“[^”\n]+”|„[^“”\n]+[“”]|«[^»\n]+»|「[^」\n]+」`)
+)
+
+// utter takes a message apart.
+func utter(text string) utterance {
+	u := utterance{words: text}
+	for _, at := range pastedIn(text) {
+		u.pasted = append(u.pasted, text[at[0]:at[1]])
+		u.words = blank(u.words, at[0], at[1])
+	}
+	u.asks = u.words
+	if !strings.ContainsAny(u.words, `"“„«「`) {
+		return u
+	}
+	for _, at := range quoting.FindAllStringIndex(u.words, -1) {
+		if len(strings.Fields(u.words[at[0]:at[1]])) > 3 || at[1]-at[0] > 60 {
+			u.asks = blank(u.asks, at[0], at[1])
+		}
+	}
+	return u
+}
+
+func blank(s string, from, to int) string { return s[:from] + strings.Repeat(" ", to-from) + s[to:] }
+
+// pastedIn finds the lines of a message that others wrote.
+func pastedIn(text string) [][2]int {
+	if !strings.ContainsAny(text, "\n>") {
+		return nil
+	}
+	var out [][2]int
+	end := len(text)
+	if at := forwarded.FindStringIndex(text); at != nil {
+		end = at[0]
+		out = append(out, [2]int{at[0], len(text)})
+	}
+	fence, from, inside, head := "", 0, 0, 0
+	for at := 0; at < end; {
+		n := strings.IndexByte(text[at:end], '\n') + 1
+		if n == 0 {
+			n = end - at
+		}
+		line := strings.TrimSpace(text[at : at+n])
+		switch mark := fenceOf(line); {
+		case fence != "" && mark == fence:
+			if inside > 1 { // one line is a command or a name the user gives
+				out = append(out, [2]int{from, at})
+			}
+			fence = ""
+		case fence != "":
+			inside++
+		case mark != "":
+			fence, from, inside = mark, at+n, 0
+		case strings.HasPrefix(line, ">"):
+			out = append(out, [2]int{at, at + n})
+		case sender.MatchString(line) || head > 0 && headers.MatchString(line):
+			if head++; head == 1 {
+				from = at
+			}
+			if head == 2 { // the head of a mail: the rest is the mail
+				return append(out, [2]int{from, end})
+			}
+		default:
+			head = 0
+		}
+		at += n
+	}
+	if fence != "" && inside > 1 {
+		out = append(out, [2]int{from, end})
+	}
+	return out
+}
+
+func fenceOf(line string) string {
+	switch {
+	case strings.HasPrefix(line, "```"):
+		return "```"
+	case strings.HasPrefix(line, "~~~"):
+		return "~~~"
+	}
+	return ""
+}
