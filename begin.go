@@ -63,13 +63,17 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 	if err != nil {
 		return Opening{}, err
 	}
+	family, err := m.familyWords(ctx, t)
+	if err != nil {
+		return Opening{}, err
+	}
 	var open Opening
 	recorded := false // the turn; another replica may have moved on before its command
 	err = m.with(ctx, t.Ref, func(s *live) error {
 		set := m.policy.Load().For(agentOf(t.Agent, s.state.Agent))
 		if !recorded {
 			var err error
-			if open, err = m.open(ctx, s, set, &t, inherited); err != nil {
+			if open, err = m.open(ctx, s, set, &t, inherited, family); err != nil {
 				return err
 			}
 			recorded = true
@@ -88,8 +92,13 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 }
 
 // open records the turn, or what t adds to the one that is open.
-func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, inherited trust.Label) (Opening, error) {
+func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, inherited trust.Label, family []string) (Opening, error) {
 	var open Opening
+	if set.Facts() { // before the message: what is heard now is heard as it was said
+		if err := m.hearFamily(ctx, s, family); err != nil {
+			return Opening{}, err
+		}
+	}
 	open.Level, open.Rule = set.Classify(t.Sender)
 	b := s.state.Branch(t.Ref.Branch)
 	if t.Ref.Turn != "" && !b.Turn.Has(t.Ref.Turn) && b.Sealed(t.Ref.Turn) {
@@ -111,7 +120,7 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	if err := m.append(ctx, s, event); err != nil {
 		return open, err
 	}
-	s.noteMessage(t, t.speaksForUser(open.Level), label)
+	s.noteMessage(t, t.speaksForUser(open.Level), label, inherited)
 	return open, nil
 }
 

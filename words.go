@@ -208,6 +208,39 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 	return c, nil
 }
 
+// familyWords are what the user said in the session that a new sub-agent works for: nobody
+// speaks for them in its own.
+func (m *Monitor) familyWords(ctx context.Context, t Turn) ([]string, error) {
+	name := t.Sender.SpawnedBy
+	if name == "" || name == t.Ref.Session || !m.policy.Load().Facts() {
+		return nil, nil
+	}
+	words, err := m.userWords(ctx, name, 0)
+	if err != nil {
+		return nil, fmt.Errorf("begin turn: %w", err)
+	}
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.Text
+	}
+	return out, nil
+}
+
+// hearFamily makes the judgement of a session, and tells one that is new what the user said to
+// its parent.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) hearFamily(ctx context.Context, s *live, family []string) error {
+	fresh := s.heard == nil && s.state.Version == 0
+	c, err := m.judgement(ctx, s)
+	if err != nil || !fresh {
+		return err
+	}
+	for _, text := range family {
+		c.User(text)
+	}
+	return nil
+}
+
 // know makes the facts of a call askable.
 func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *policy.Input) error {
 	c, err := m.judgement(ctx, s)
@@ -226,11 +259,15 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 }
 
 // noteMessage adds a turn's message to what was said. A stranger's is content like any other.
-func (s *live) noteMessage(t *Turn, words bool, label trust.Label) {
+func (s *live) noteMessage(t *Turn, words bool, label, inherited trust.Label) {
 	switch {
 	case s.heard == nil || t.Message == nil:
 	case words:
 		s.heard.User(*t.Message)
+	case t.Sender.SpawnedBy != "" || t.From != "": // a model's text, worth what its session is
+		if inherited.Level < trust.Owner {
+			s.heard.Content(*t.Message)
+		}
 	default:
 		s.heard.Heard(*t.Message)
 	}

@@ -98,7 +98,13 @@ func (c *Context) System(text string) { c.index.System(text) }
 func (c *Context) Heard(text string) {
 	c.foreign = true
 	c.Outside()
+	c.Content(text)
+}
+
+// Content adds a text that somebody else wrote and no call brought back.
+func (c *Context) Content(text string) {
 	if strings.TrimSpace(text) != "" {
+		c.argued = true
 		c.index.Result(origin.Result{Content: []byte(text), External: true, Free: true})
 	}
 }
