@@ -42,6 +42,7 @@ type Monitor struct {
 	policy atomic.Pointer[policy.Set]
 	shadow atomic.Pointer[policy.Set] // a candidate that runs beside and never acts; nil: none
 
+	key      []byte // of the hashes in the log; empty: none
 	auditor  Auditor
 	verifier Verifier
 	labels   labels
@@ -68,7 +69,7 @@ func New(o Options) (*Monitor, error) {
 		return nil, errors.New("new monitor: no source of randomness")
 	}
 	m := &Monitor{
-		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, auditor: o.Auditor, verifier: o.Verifier,
+		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, auditor: o.Auditor, verifier: o.Verifier, key: o.Key,
 		sessions: map[string]*live{}, children: map[string][]string{}, asking: map[string]string{},
 	}
 	if m.max <= 0 {
@@ -133,7 +134,7 @@ type live struct {
 
 	grounds  *grounds.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
 	meant    map[string]*meaning.Meaning // guarded by mu; tools that were understood
-	spoken   map[uint64]string           // guarded by mu; the user's messages by their place in the log, as far as they were read
+	spoken   map[uint64]utterance        // guarded by mu; the user's messages by their place in the log, as far as they were read
 	latest   *meaning.Meaning            // guarded by mu; the one of them looked at last
 	facts    callFacts                   // guarded by mu; scratch, of the call being judged
 	standing map[string]*grounds.Grounds // guarded by mu; what the calls of open questions stand on

@@ -27,6 +27,10 @@ type Options struct {
 	// Verifier is asked last; nil: nobody is.
 	Verifier Verifier
 
+	// Key keeps what the user said knowable after a restart where the log must not hold it: a
+	// password stands there as a hash under this key. Empty: no such hashes are kept.
+	Key []byte
+
 	// MaxSessions bounds how many sessions are kept in memory; the least recently used
 	// ones are read back from the log when they speak again. 0 means 20,000.
 	MaxSessions int

@@ -73,6 +73,9 @@ type Content struct {
 	Bytes   int         `json:"bytes"`
 	Preview string      `json:"preview,omitzero"` // at most 100 characters
 	Text    string      `json:"text,omitzero"`    // whole, only where recording is on
+	// Sealed are hashes, under a key of the installation, of what redaction took out of Text:
+	// what the user said can be known again, and not be read.
+	Sealed []string `json:"sealed,omitzero"`
 }
 
 // Began is the start of a turn.

@@ -44,6 +44,9 @@ func (p Paths) DB() string { return filepath.Join(p.Data, "tidemark.db") }
 // Tokens is the file of the bearer tokens.
 func (p Paths) Tokens() string { return filepath.Join(p.Data, "tokens.json") }
 
+// Key is the file of the key for hashes in the log.
+func (p Paths) Key() string { return filepath.Join(p.Data, "words.key") }
+
 // Server is the file in which a running server says where it listens.
 func (p Paths) Server() string { return filepath.Join(p.Data, "server.json") }
 

@@ -50,6 +50,9 @@ func (c *Context) User(text string) {
 	c.index.User(text)
 }
 
+// Sealed adds values of the user's own words of which only hashes under a key were kept.
+func (c *Context) Sealed(key []byte, sums []string) { c.index.Sealed(key, sums) }
+
 // System adds words of the operator.
 func (c *Context) System(text string) { c.index.System(text) }
 
