@@ -87,7 +87,7 @@ func (a *App) open(ctx context.Context) error {
 	if a.log, err = sqlite.Open(ctx, a.opts.Paths.DB(), sqlite.Options{}); err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}
-	if a.outside, err = openOutside(a.config, a.opts.Logger); err != nil {
+	if a.outside, err = openOutside(a.config, a.opts.Paths.Readings(), a.opts.Logger); err != nil {
 		return err
 	}
 	f := notify.New(a.log)
