@@ -119,8 +119,12 @@ func (c *Client) Definition(d tool.Definition) *tool.Reading {
 	q := c.definition(d)
 	if flight := q.key(c.o.Model); !c.flights.flying(flight) && c.read.begin(key) {
 		_, _ = c.flights.join(context.Background(), flight, q.timeout, func(ctx context.Context) (string, error) {
-			return c.fetchReading(ctx, key, &q)
-		}) // a reading that fails is none
+			text, err := c.fetchReading(ctx, key, &q)
+			if err != nil && !errors.Is(err, intent.ErrForm) && !errors.Is(err, intent.ErrReading) {
+				c.read.forget(key) // the endpoint may be back when the tool is offered again
+			}
+			return text, err
+		}) // one that fails is none
 	}
 	return nil
 }

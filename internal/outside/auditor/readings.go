@@ -95,6 +95,16 @@ func (r *Readings) begin(key string) bool {
 	return true
 }
 
+// forget gives up on a definition for now.
+func (r *Readings) forget(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if found, known := r.known[key]; known && found == nil {
+		delete(r.known, key)
+		r.begun--
+	}
+}
+
 // put remembers a reading and writes it down.
 func (r *Readings) put(key string, reading tool.Reading) error {
 	r.mu.Lock()
