@@ -124,6 +124,9 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 		return open, err
 	}
 	s.noteMessage(t, t.speaksForUser(open.Level), label)
+	if t.Contract != nil && t.speaksForUser(open.Level) {
+		s.noteContract()
+	}
 	m.prepare(ctx, s, set)
 	return open, nil
 }

@@ -96,9 +96,32 @@ func (m *Monitor) agree(ctx context.Context, x *step) error {
 		}
 	}
 	turn := &s.state.Branch(x.ref.Branch).Turn
-	return m.append(ctx, s, &event.Event{
-		Kind: event.ContractDrawn, Time: m.now().UnixNano(), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Contract: drawn,
+	err := m.append(ctx, s, &event.Event{
+		Kind: event.ContractDrawn, Time: m.now().UnixNano(), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration,
+		Contract: drawn,
 	})
+	if err == nil {
+		s.noteContract()
+	}
+	return err
+}
+
+// agreeing is a judgement that takes contracts: that of the message it was told last.
+type agreeing interface{ Contract(k *warrant.Contract) }
+
+// agreeOn tells a judgement of a contract, if there is one and it wants to know.
+func agreeOn(judgement any, k *warrant.Contract) {
+	if g, ok := judgement.(agreeing); ok && k != nil {
+		g.Contract(k)
+	}
+}
+
+// noteContract adds the contract of the latest message to what was said, where there is one
+// and the message was heard already.
+func (s *live) noteContract() {
+	if n := len(s.state.Words); n > 0 && s.grounds != nil {
+		agreeOn(s.grounds, contractFor(s.state.Words[n-1]))
+	}
 }
 
 // draw asks for the contract of the message at seq. It says nothing of itself that a later

@@ -134,7 +134,9 @@ func TestAMessageIsUnderstoodOnce(t *testing.T) {
 // WAR-07: failure falls back to words, and the log says so.
 func TestAContractThatCannotBeDrawnIsNone(t *testing.T) {
 	for name, draw := range map[string]func(intent.Request, bool) (intent.Contract, error){
-		"an error":            func(intent.Request, bool) (intent.Contract, error) { return intent.Contract{}, errors.New("no such model") },
+		"an error": func(intent.Request, bool) (intent.Contract, error) {
+			return intent.Contract{}, errors.New("no such model")
+		},
 		"an answer of no use": func(intent.Request, bool) (intent.Contract, error) { return intent.Contract{Opens: "everything"}, nil },
 	} {
 		t.Run(name, func(t *testing.T) {

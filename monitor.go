@@ -72,7 +72,8 @@ func New(o Options) (*Monitor, error) {
 		return nil, errors.New("new monitor: no source of randomness")
 	}
 	m := &Monitor{
-		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader, key: o.Key,
+		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, key: o.Key,
+		auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader,
 		sessions: map[string]*live{}, children: map[string][]string{}, asking: map[string]string{},
 	}
 	if m.max <= 0 {

@@ -117,7 +117,8 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 func sameTool(a, b tool.Definition) bool {
 	hint := func(p, q *bool) bool { return p == q || p != nil && q != nil && *p == *q }
 	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema) &&
-		(a.Reading == nil) == (b.Reading == nil) && hint(a.ReadOnly, b.ReadOnly) && hint(a.Destructive, b.Destructive) && hint(a.OpenWorld, b.OpenWorld)
+		(a.Reading == nil) == (b.Reading == nil) &&
+		hint(a.ReadOnly, b.ReadOnly) && hint(a.Destructive, b.Destructive) && hint(a.OpenWorld, b.OpenWorld)
 }
 
 // described is definitions as a planner sees them.

@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/grounds"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/policy"
@@ -43,6 +44,8 @@ type utterance struct {
 	turn   uint64
 	text   string
 	sealed []string
+
+	contract *warrant.Contract // nil: none
 }
 
 // sealed are hashes of what redaction takes out of a message.
@@ -112,7 +115,7 @@ func (m *Monitor) readWords(ctx context.Context, s *live, at []session.Word) ([]
 			u = utterance{text: c.Text, sealed: c.Sealed}
 			s.keepWord(w.Seq, u)
 		}
-		if u.turn = w.Turn; u.text != "" {
+		if u.turn, u.contract = w.Turn, contractFor(w); u.text != "" {
 			out = append(out, u)
 		}
 	}
@@ -232,6 +235,7 @@ func (m *Monitor) ground(ctx context.Context, s *live) (*grounds.Context, error)
 	for _, w := range words {
 		g.User(w.text)
 		g.Sealed(m.key, w.sealed)
+		agreeOn(g, w.contract)
 	}
 	g.Tools(s.tools)
 	if s.state.Tainted() {
