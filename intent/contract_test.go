@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/tool"
 )
 
 var calendar = []intent.Signature{
@@ -132,6 +133,30 @@ func FuzzParseContract(f *testing.F) {
 		again, err := c.Within(calendar)
 		if err != nil || !cmp.Equal(c, again) {
 			t.Fatalf("%q: again %+v, %v", text, again, err)
+		}
+	})
+}
+
+// SEQ-02: whatever is read is an act and roles there are, or an error.
+func FuzzParseReading(f *testing.F) {
+	for _, s := range []string{`{"act":"send","params":{"to":"target"},"leaves":true,"why":"x"}`, `{"act":"unknown"}`, "```json\n{\"act\":\"read\"}\n```", `{}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := intent.ParseReading(text)
+		if err != nil {
+			if !cmp.Equal(r, tool.Reading{}) {
+				t.Fatalf("%q: an error and %+v", text, r)
+			}
+			return
+		}
+		if !strings.Contains(" read create change delete send pay execute grant unknown ", " "+r.Act+" ") || len(r.Params) > 128 {
+			t.Fatalf("%q: %+v", text, r)
+		}
+		for _, role := range r.Params {
+			if !strings.Contains(" target object command credential amount content selector control ", " "+role+" ") {
+				t.Fatalf("%q: %+v", text, r)
+			}
 		}
 	})
 }
