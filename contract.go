@@ -109,6 +109,8 @@ func (m *Monitor) agree(ctx context.Context, x *step) error {
 // agreeing is a judgement that takes contracts: that of the message it was told last.
 type agreeing interface{ Contract(k *warrant.Contract) }
 
+var _ agreeing = (*warrant.Context)(nil)
+
 // agreeOn tells a judgement of a contract, if there is one and it wants to know.
 func agreeOn(judgement any, k *warrant.Contract) {
 	if g, ok := judgement.(agreeing); ok && k != nil {
