@@ -179,7 +179,7 @@ func (m *Monitor) latestWords(ctx context.Context, x *step) ([]event.Said, error
 		return c.words, nil
 	}
 	words, err := m.readWords(ctx, s, latest(s.state.Words, maxShown))
-	return m.shown(words), err
+	return m.shown(m.redacted(words)), err
 }
 
 // tainting are the sources that a question shows.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -38,6 +39,10 @@ type Turn struct {
 	Start *trust.Label
 	// From is the sub-agent session whose result starts this turn.
 	From string
+	// Contract is what the message asks for, where the host has had it understood itself, by
+	// somebody who read the user's words and the tools and nothing else. It counts only if the
+	// message is the user's own.
+	Contract *intent.Contract
 	// Items is the host's census of the context (HOOK-03), if it has one.
 	Items []event.Item
 }
@@ -59,11 +64,18 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 	if strings.HasPrefix(t.Ref.Session, reserved) {
 		return Opening{}, fmt.Errorf("begin turn: %w: names that begin with %q are ours", ErrRef, reserved)
 	}
+	if t.Contract != nil {
+		kept, err := t.Contract.Within(nil)
+		if err != nil {
+			return Opening{}, fmt.Errorf("begin turn: %w", err)
+		}
+		t.Contract = &kept
+	}
 	inherited, err := m.inherit(ctx, t)
 	if err != nil {
 		return Opening{}, err
 	}
-	family, err := m.familyWords(ctx, t)
+	family, err := m.familyOf(ctx, t)
 	if err != nil {
 		return Opening{}, err
 	}
@@ -73,7 +85,7 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 		set := m.policy.Load().For(agentOf(t.Agent, s.state.Agent))
 		if !recorded {
 			var err error
-			if open, err = m.open(ctx, s, set, &t, inherited, family); err != nil {
+			if open, err = m.open(ctx, s, set, &t, inherited, &family); err != nil {
 				return err
 			}
 			recorded = true
@@ -92,10 +104,10 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 }
 
 // open records the turn, or what t adds to the one that is open.
-func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, inherited trust.Label, family []string) (Opening, error) {
+func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, inherited trust.Label, family *family) (Opening, error) {
 	var open Opening
 	if set.Facts() { // before the message: what is heard now is heard as it was said
-		if err := m.hearFamily(ctx, s, family); err != nil {
+		if err := m.listen(ctx, s, family); err != nil {
 			return Opening{}, err
 		}
 	}
@@ -120,7 +132,11 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	if err := m.append(ctx, s, event); err != nil {
 		return open, err
 	}
-	s.noteMessage(t, t.speaksForUser(open.Level), label, inherited)
+	s.noteMessage(t, t.speaksForUser(open.Level), label, family.argued)
+	if t.Contract != nil && t.speaksForUser(open.Level) {
+		s.noteContract()
+	}
+	m.prepare(ctx, s, set)
 	return open, nil
 }
 
@@ -226,7 +242,9 @@ func (m *Monitor) joinEvent(b *session.Taint, t Turn, label trust.Label, level t
 	e := &event.Event{Kind: event.ContextSeen, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
 	if t.Message != nil {
 		seen.Content = m.content([]byte(*t.Message), m.policy.Load(), false, true)
-		seen.Words = t.speaksForUser(level)
+		if seen.Words = t.speaksForUser(level); seen.Words && t.Contract != nil {
+			seen.Contract = m.contract(*t.Contract)
+		}
 	}
 	return e
 }
@@ -240,7 +258,9 @@ func (m *Monitor) beganEvent(s *live, set *policy.Set, t Turn, open Opening, lab
 	}
 	if t.Message != nil {
 		began.Message = m.content([]byte(*t.Message), set, false, true)
-		began.Words = t.speaksForUser(open.Level)
+		if began.Words = t.speaksForUser(open.Level); began.Words && t.Contract != nil {
+			began.Contract = m.contract(*t.Contract)
+		}
 		cmd, _ := t.command()
 		began.Command = cmd.Verb != approval.None
 	}

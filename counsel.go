@@ -17,9 +17,9 @@ import (
 // Nothing was recorded: the call is judged again with what they said.
 var errCounsel = errors.New("counsel is wanted")
 
-// maxCounsel bounds how often one call is put off. It takes a plan, an opinion and a
-// ruling, and once more each where the session moved on in between.
-const maxCounsel = 6
+// maxCounsel bounds how often one call is put off. It takes a contract, a plan, an opinion
+// and a ruling, and once more each where the session moved on in between.
+const maxCounsel = 8
 
 // counsel is what was asked about one call, and the answers. It is asked while no lock
 // is held: a person or a model may take minutes.
@@ -32,6 +32,7 @@ type counsel struct {
 	check     Check     // that ruling is about
 	ruling    *event.Ruling
 	task      *event.Task
+	contract  *event.Contract
 	words     []event.Said // the user's, for a sub-agent's question
 	wordsRead bool         // words was filled
 }
@@ -260,77 +261,46 @@ func (m *Monitor) rule(ctx context.Context, c Check) *event.Ruling {
 	}
 }
 
-// narrow holds the call against the constraints of the task at hand (SEQ-11). They are
-// drawn up when the user has said something new, before the first call that follows;
-// while there are none, every call is outside the task.
-func (m *Monitor) narrow(ctx context.Context, x *step, d policy.Decision) (policy.Decision, error) {
-	in, st := &x.live.input, x.live.state
-	words := len(st.Words)
-	if st.Parent != "" {
-		words = max(words, 1) // what it works for was said to its parent
-	}
-	if words == 0 {
-		return d, nil // nobody has set a task
-	}
-	if st.Task.Words != words {
-		if err := m.plan(ctx, x, words); err != nil {
-			return d, err
-		}
-	}
-	effect := x.set.Settings().OnOutside
-	if st.Task.Rules == nil {
-		why := "no constraints could be drawn up for this task: " + st.Task.Failed
-		return d.Narrow(policy.Reason{Rule: "task.unplanned", Effect: effect, Text: why}, policy.KindEscalate), nil
-	}
-	if r, outside := st.Task.Rules.Judge(in, effect); outside {
-		r.Text = x.set.Redactor().Preview([]byte(r.Text), 300) // it repeats an argument
-		d = d.Narrow(r, policy.KindEscalate)
-	}
-	return d, nil
-}
-
-// plan has constraints drawn up, and records them.
-func (m *Monitor) plan(ctx context.Context, x *step, words int) error {
-	s, c := x.live, x.counsel
-	if c == nil {
-		return errCounsel
-	}
-	if c.task == nil || c.task.Words != words {
-		name, proposed, tools := s.name, s.input.Tool, slices.Clone(s.tools)
-		c.want = func(ctx context.Context) { c.task = m.drawUp(ctx, name, words, tools, proposed) }
-		return errCounsel
-	}
-	turn := &s.state.Branch(x.ref.Branch).Turn
-	return m.append(ctx, s, &event.Event{
-		Kind: event.TaskPlanned, Time: m.now().UnixNano(), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Task: c.task,
-	})
-}
-
-// drawUp has constraints made from the user's words and the tools' definitions.
-func (m *Monitor) drawUp(ctx context.Context, session string, words int, tools []tool.Definition, proposed string) *event.Task {
-	t := &event.Task{Words: words, Prompt: intent.Version}
-	said, err := m.userWords(ctx, session, 0)
-	if err != nil {
-		t.Failed = "the user's words could not be read"
-		return t
-	}
-	if !slices.ContainsFunc(tools, func(d tool.Definition) bool { return d.Name == proposed }) {
-		tools = append(tools, tool.Definition{Name: proposed})
-	}
-	rules, model, err := m.auditor.Plan(ctx, session, intent.Task{Words: said, Tools: described(tools)})
-	if t.Model = model; err != nil {
-		t.Failed = m.preview(err.Error(), 200)
-		return t
-	}
-	if _, err := policy.ParseTask([]byte(rules)); err != nil {
-		t.Failed = m.preview("the proposal cannot be read: "+err.Error(), 200)
-		return t
-	}
-	t.Rules = rules
-	return t
-}
-
 // preview is outside text for people: one line, no secrets, bounded.
 func (m *Monitor) preview(s string, n int) string {
 	return m.Policy().Redactor().Preview([]byte(s), n)
+}
+
+// Auditor judges intent. What it is handed has no place for tool output or for a
+// model's text. An error means that it could not answer; it must not take longer than
+// ctx allows. Session is only for its budget and must not be sent anywhere.
+type Auditor interface {
+	Audit(ctx context.Context, session string, q intent.Question) (intent.Opinion, error)
+	// Plan draws up constraints for a task, in the form policy.ParseTask reads.
+	Plan(ctx context.Context, session string, t intent.Task) (rules, model string, err error)
+}
+
+// Verifier is an authority outside, asked last, about calls that would otherwise run.
+type Verifier interface {
+	// Covers reports whether calls of the tool are to be verified. It is asked before
+	// every call and must not block.
+	Covers(agent, tool string) bool
+	// Verify returns when the authority has answered or its time is up.
+	Verify(ctx context.Context, c Check) Ruling
+}
+
+// Check is a call as a verifier sees it.
+type Check struct {
+	Session  string
+	Branch   string
+	Agent    string
+	Provider string
+	Tool     string      // normalised
+	Params   []byte      // its arguments as JSON, redacted
+	Digest   tool.Digest // of the exact call
+	Taint    trust.Level // of the context
+}
+
+// Ruling is a verifier's answer. The zero Ruling denies.
+type Ruling struct {
+	Allow  bool
+	By     string // who decided: webhook, telegram, failMode
+	Reason string
+	Failed bool // nobody answered, the fail mode decided
+	Cached bool
 }

@@ -164,6 +164,9 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 	in := &s.input
 	fill(in, s, x.taint, name, &x.args)
 	candidate := m.shadow.Load()
+	if err := m.agree(ctx, x); err != nil {
+		return err
+	}
 	if in.Facts = nil; set.Facts() || candidate != nil && candidate.Facts() {
 		if err := m.know(ctx, s, x.taint, in); err != nil {
 			return err

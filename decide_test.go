@@ -335,8 +335,10 @@ func TestTheTurnIsBlockedAtTheIterationCap(t *testing.T) {
 			w.want(policy.Allow, main("s"), call("read", `{}`))
 		})
 	}
-	if got := policy.Default().Settings().MaxIterations; got != 10 {
-		t.Errorf("default cap: got %d, want 10", got)
+	for preset, want := range map[string]int{"classic": 10, "balanced": 0, "strict": 0, "quiet": 0} {
+		if got := parse(t, "preset: "+preset).Settings().MaxIterations; got != want {
+			t.Errorf("the cap of %s: got %d, want %d", preset, got, want)
+		}
 	}
 }
 
@@ -471,6 +473,20 @@ func TestACanaryIsDeniedWhateverThePolicySays(t *testing.T) {
 		if v.Rule != "canary" || v.Permit != nil {
 			t.Errorf("got rule %q, permit %v", v.Rule, v.Permit)
 		}
+	}
+}
+
+// BEY-13: what quotes the mark is judged like anything else, no better and no worse.
+func TestATextThatQuotesTheCanaryIsNoCanary(t *testing.T) {
+	w := newWorld(t, "rules: [{name: mail, tools: [send_email], effect: escalate}]\ntoolOverrides: {rm: {'*': restrict}}")
+	w.ownerSays("s", "save the page about the canary, and mail it to bob@example.com")
+	text := `"the doctor runs echo ` + tool.Canary + ` and looks whether it is denied"`
+	w.want(policy.Allow, main("s"), call("write", `{"path":"notes.txt","content":`+text+`}`))
+	if v := w.want(policy.Confirm, main("s"), call("send_email", `{"to":"bob@example.com","body":`+text+`}`)); v.Rule != "rules.mail" {
+		t.Errorf("got rule %q, want the file's own", v.Rule)
+	}
+	if v := w.want(policy.Deny, main("s"), call("rm", `{"note":`+text+`}`)); v.Rule == "canary" {
+		t.Errorf("got rule %q, want the file's own", v.Rule)
 	}
 }
 

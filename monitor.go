@@ -20,11 +20,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
@@ -42,8 +44,10 @@ type Monitor struct {
 	policy atomic.Pointer[policy.Set]
 	shadow atomic.Pointer[policy.Set] // a candidate that runs beside and never acts; nil: none
 
+	key      []byte // of the hashes in the log; empty: none
 	auditor  Auditor
 	verifier Verifier
+	reader   Reader
 	labels   labels
 
 	mu       sync.RWMutex
@@ -68,7 +72,8 @@ func New(o Options) (*Monitor, error) {
 		return nil, errors.New("new monitor: no source of randomness")
 	}
 	m := &Monitor{
-		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, auditor: o.Auditor, verifier: o.Verifier,
+		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, key: o.Key,
+		auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader,
 		sessions: map[string]*live{}, children: map[string][]string{}, asking: map[string]string{},
 	}
 	if m.max <= 0 {
@@ -133,12 +138,13 @@ type live struct {
 
 	heard    *warrant.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
 	meant    map[string]*meaning.Meaning // guarded by mu; tools that were understood
-	spoken   map[uint64]string           // guarded by mu; the user's messages by their place in the log, as far as they were read
+	spoken   map[uint64]utterance        // guarded by mu; the user's messages by their place in the log, as far as they were read
 	latest   *meaning.Meaning            // guarded by mu; the one of them looked at last
 	facts    callFacts                   // guarded by mu; scratch, of the call being judged
 	standing map[string]*warrant.Warrant // guarded by mu; what stands behind the calls of open questions
 	input    policy.Input                // guarded by mu; scratch, so that a decision does not allocate one
 	work     *step                       // guarded by mu; what the next decision works on
+	prepared uint64                      // guarded by mu; the message whose contract was asked for in advance
 	used     atomic.Int64                // when it was last used, in sessions made since
 }
 
@@ -293,3 +299,50 @@ func (m *Monitor) newID(prefix string) (string, error) {
 	}
 	return fmt.Sprintf("%s-%x", prefix, b), nil
 }
+
+// Options are what a Monitor needs. Policy, Store, Now and Rand are required.
+type Options struct {
+	Policy *policy.Set
+	Store  Store
+	Now    func() time.Time
+	Rand   io.Reader // a CSPRNG
+
+	// Auditor judges intent, where the policy asks for it; nil: nobody does.
+	Auditor Auditor
+	// Verifier is asked last; nil: nobody is.
+	Verifier Verifier
+
+	// Reader understands requests and tools, where the policy asks what calls do; nil:
+	// nobody does, and the words alone count.
+	Reader Reader
+
+	// Key keeps what the user said knowable after a restart where the log must not hold it: a
+	// password stands there as a hash under this key. Empty: no such hashes are kept.
+	Key []byte
+
+	// MaxSessions bounds how many sessions are kept in memory; the least recently used
+	// ones are read back from the log when they speak again. 0 means 20,000.
+	MaxSessions int
+}
+
+// Store keeps the log. It is the only thing the monitor needs from the world
+// besides a clock and randomness.
+//
+// Append is durable when it returns nil. It links the events to the session's hash
+// chain at position at (the number of records the session must already have) and
+// returns ErrConflict if the session has moved on: then nothing was written.
+// On any other error the caller cannot know what was written and must Load again.
+// The store must not keep events after Append returned.
+type Store interface {
+	Append(ctx context.Context, session string, at uint64, events []*event.Event) error
+	Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error]
+}
+
+// ErrConflict is returned by Store.Append when the session is not where the caller thinks.
+var ErrConflict = errors.New("session log has moved on")
+
+// ErrNotFound is returned for sessions, turns and questions nobody knows.
+var ErrNotFound = errors.New("not found")
+
+// ErrUnavailable is in every error that says the store could not take or give a record.
+var ErrUnavailable = errors.New("the log cannot be written")

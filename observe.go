@@ -153,7 +153,8 @@ func (m *Monitor) content(text []byte, set *policy.Set, sensitive, message bool)
 		c.Preview = set.Redactor().Preview(text, 100)
 	}
 	if message && cfg.RecordMessages && !sensitive {
-		c.Text = set.Redactor().Text(cut.Cover(string(text), maxMessage))
+		said := cut.Cover(string(text), maxMessage)
+		c.Text, c.Sealed = set.Redactor().Text(said), m.sealed(set.Redactor(), said)
 	}
 	return c
 }

@@ -98,12 +98,13 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 	}
 	event.Model.Removed = slices.Clone(out.Hidden)
 	event.Model.Cautious = s.state.NewlyCautious(call.Cautious)
-	if len(call.Definitions) > 0 && !slices.EqualFunc(s.tools, call.Definitions, sameTool) {
-		s.tools, s.meant, s.latest = call.Definitions, nil, nil
+	if defs := m.readTools(call.Definitions, set); len(defs) > 0 && !slices.EqualFunc(s.tools, defs, sameTool) {
+		s.tools, s.meant, s.latest, s.prepared = defs, nil, nil, 0
 		if s.heard != nil {
-			s.heard.Tools(call.Definitions)
+			s.heard.Tools(defs)
 		}
 	}
+	m.prepare(ctx, s, set)
 	if why.LogContext && len(call.Context) > 0 {
 		event.Model.Content = m.whole(call.Context)
 	}
@@ -116,6 +117,7 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 func sameTool(a, b tool.Definition) bool {
 	hint := func(p, q *bool) bool { return p == q || p != nil && q != nil && *p == *q }
 	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema) &&
+		(a.Reading == nil) == (b.Reading == nil) &&
 		hint(a.ReadOnly, b.ReadOnly) && hint(a.Destructive, b.Destructive) && hint(a.OpenWorld, b.OpenWorld)
 }
 

@@ -3,6 +3,9 @@ package tidemark
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
@@ -10,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -35,10 +39,53 @@ func (t *Turn) speaksForUser(level trust.Level) bool {
 // usually sets the task, and the latest.
 const maxWords = 200
 
-// userWords are the user's own messages, in order, without secrets. What a sub-agent
-// works for was said in its parent's session.
+// utterance is one message of the user's own: as they said it, or after a restart what the
+// log kept of it, with hashes of what it must not hold.
+type utterance struct {
+	turn   uint64
+	text   string
+	sealed []string
+
+	contract *warrant.Contract // nil: none
+}
+
+// sealed are hashes of what redaction takes out of a message.
+func (m *Monitor) sealed(r policy.Redactor, message string) []string {
+	if len(m.key) == 0 {
+		return nil
+	}
+	var out []string
+	together := strings.NewReplacer(" ", "", "-", "")
+	for _, piece := range r.Removed(message) {
+		for _, spelling := range []string{piece, together.Replace(piece)} { // 4111 1111 is 41111111 too
+			if sum := origin.Seal(m.key, spelling); sum != "" && !slices.Contains(out, sum) {
+				out = append(out, sum)
+			}
+		}
+	}
+	return out
+}
+
+// userWords are the user's own messages, in order, without secrets: they are for models
+// and people. What a sub-agent works for was said in its parent's session.
 func (m *Monitor) userWords(ctx context.Context, name string, depth int) ([]intent.Word, error) {
-	var own []intent.Word
+	said, err := m.utterances(ctx, name, depth)
+	return m.redacted(said), err
+}
+
+// redacted are messages without secrets.
+func (m *Monitor) redacted(said []utterance) []intent.Word {
+	out := make([]intent.Word, len(said))
+	for i, u := range said {
+		out[i] = intent.Word{Turn: u.turn, Text: m.Policy().Redactor().Text(u.text)}
+	}
+	return out
+}
+
+// utterances are the user's own messages, in order, as far as they are known: for
+// judgement alone.
+func (m *Monitor) utterances(ctx context.Context, name string, depth int) ([]utterance, error) {
+	var own []utterance
 	var parent string
 	err := m.with(ctx, Ref{Session: name}, func(s *live) (err error) {
 		parent = s.state.Parent
@@ -48,62 +95,71 @@ func (m *Monitor) userWords(ctx context.Context, name string, depth int) ([]inte
 	if err != nil {
 		return nil, err
 	}
-	var out []intent.Word
+	var out []utterance
 	if parent != "" && parent != name && depth < maxFamily {
-		if out, err = m.userWords(ctx, parent, depth+1); err != nil {
+		if out, err = m.utterances(ctx, parent, depth+1); err != nil {
 			return nil, err
 		}
 	}
 	return append(out, own...), nil
 }
 
-// readWords reads messages back: those heard since the start from memory, older ones from
-// the log.
+// readWords reads messages back: those heard since the start from memory, as they were
+// said, older ones from the log.
 // Preconditions: s.mu is held and s is loaded.
-func (m *Monitor) readWords(ctx context.Context, s *live, at []session.Word) ([]intent.Word, error) {
-	out := make([]intent.Word, 0, len(at))
+func (m *Monitor) readWords(ctx context.Context, s *live, at []session.Word) ([]utterance, error) {
+	out := make([]utterance, 0, len(at))
 	for _, w := range at {
-		text, known := s.spoken[w.Seq]
+		u, known := s.spoken[w.Seq]
 		if !known {
-			var err error
-			if text, err = m.wordText(ctx, s.name, w.Seq); err != nil {
+			c, err := m.wordText(ctx, s.name, w.Seq)
+			if err != nil {
 				return nil, fmt.Errorf("read what the user said: %w", err)
 			}
-			s.keepWord(w.Seq, text)
+			u = utterance{text: c.Text, sealed: c.Sealed}
+			s.keepWord(w.Seq, u)
 		}
-		if text != "" {
-			out = append(out, intent.Word{Turn: w.Turn, Text: text})
+		if u.turn, u.contract = w.Turn, contractFor(w); u.text != "" {
+			out = append(out, u)
 		}
 	}
 	return out, nil
 }
 
-// keepWord remembers a message, so that the log is read for it once.
-func (s *live) keepWord(seq uint64, text string) {
-	if s.spoken == nil || len(s.spoken) > 2*maxWords {
-		s.spoken = map[uint64]string{}
+// keepWord remembers a message. The first, which usually sets the task, and the latest
+// stay; what is forgotten is read from the log again.
+func (s *live) keepWord(seq uint64, u utterance) {
+	if s.spoken == nil {
+		s.spoken = map[uint64]utterance{}
 	}
-	s.spoken[seq] = text
+	if len(s.spoken) >= 2*maxWords {
+		kept := latest(s.state.Words, maxWords)
+		maps.DeleteFunc(s.spoken, func(seq uint64, _ utterance) bool {
+			return !slices.ContainsFunc(kept, func(w session.Word) bool { return w.Seq == seq })
+		})
+	}
+	s.spoken[seq] = u
 }
 
-func (m *Monitor) wordText(ctx context.Context, session string, seq uint64) (string, error) {
+// wordText is what the log kept of a message.
+func (m *Monitor) wordText(ctx context.Context, session string, seq uint64) (event.Content, error) {
 	for rec, err := range m.store.Load(ctx, session, seq-1) {
 		if err != nil {
-			return "", unavailable(err)
+			return event.Content{}, unavailable(err)
 		}
 		e, err := event.FromRecord(rec)
 		if err != nil {
-			return "", err
+			return event.Content{}, err
 		}
 		switch {
 		case e.Began != nil && e.Began.Message != nil:
-			return e.Began.Message.Text, nil
+			return *e.Began.Message, nil
 		case e.Seen != nil && e.Seen.Content != nil:
-			return e.Seen.Content.Text, nil
+			return *e.Seen.Content, nil
 		}
 		break
 	}
-	return "", nil
+	return event.Content{}, nil
 }
 
 // The bounds on what a question shows of the user's messages. Of a longer conversation
@@ -195,7 +251,11 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 		return nil, err
 	}
 	for _, w := range words {
-		c.User(w.Text)
+		c.User(w.text)
+		c.Sealed(m.key, w.sealed)
+		if w.contract != nil {
+			c.Contract(w.contract)
+		}
 	}
 	c.Tools(s.tools)
 	if s.state.Tainted() {
@@ -208,35 +268,45 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 	return c, nil
 }
 
-// familyWords are what the user said in the session that a new sub-agent works for: nobody
-// speaks for them in its own.
-func (m *Monitor) familyWords(ctx context.Context, t Turn) ([]string, error) {
-	name := t.Sender.SpawnedBy
-	if name == "" || name == t.Ref.Session || !m.policy.Load().Facts() {
-		return nil, nil
-	}
-	words, err := m.userWords(ctx, name, 0)
-	if err != nil {
-		return nil, fmt.Errorf("begin turn: %w", err)
-	}
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = w.Text
-	}
-	return out, nil
+// family is what a new sub-agent takes from the session it works for: the user speaks there,
+// and whoever argued there may have argued for what it is told to do.
+type family struct {
+	said   []utterance
+	argued bool
 }
 
-// hearFamily makes the judgement of a session, and tells one that is new what the user said to
-// its parent.
+func (m *Monitor) familyOf(ctx context.Context, t Turn) (f family, err error) {
+	name := t.Sender.SpawnedBy
+	if name == "" || name == t.Ref.Session || !m.policy.Load().Facts() {
+		f.argued = t.From != ""
+		return f, nil
+	}
+	if f.said, err = m.utterances(ctx, name, 0); err != nil {
+		return f, fmt.Errorf("begin turn: %w", err)
+	}
+	err = m.with(ctx, Ref{Session: name}, func(s *live) error {
+		f.argued = s.state.Tainted() || s.heard == nil && s.state.Steps() > 1 // the first is the one that begins it
+		if s.heard != nil {
+			argued, _ := s.heard.Is("argued", "")
+			f.argued = f.argued || argued
+		}
+		return nil
+	})
+	return f, err
+}
+
+// listen makes the judgement of a session before its message is noted, and tells a new one
+// what the user said to its parent.
 // Preconditions: s.mu is held and s is loaded.
-func (m *Monitor) hearFamily(ctx context.Context, s *live, family []string) error {
+func (m *Monitor) listen(ctx context.Context, s *live, f *family) error {
 	fresh := s.heard == nil && s.state.Version == 0
 	c, err := m.judgement(ctx, s)
 	if err != nil || !fresh {
 		return err
 	}
-	for _, text := range family {
-		c.User(text)
+	for _, u := range f.said {
+		c.User(u.text)
+		c.Sealed(m.key, u.sealed)
 	}
 	return nil
 }
@@ -259,13 +329,16 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 }
 
 // noteMessage adds a turn's message to what was said. A stranger's is content like any other.
-func (s *live) noteMessage(t *Turn, words bool, label, inherited trust.Label) {
+func (s *live) noteMessage(t *Turn, words bool, label trust.Label, argued bool) {
+	if words {
+		s.keepWord(s.state.Version, utterance{text: text.Cover(*t.Message, maxMessage)})
+	}
 	switch {
 	case s.heard == nil || t.Message == nil:
 	case words:
 		s.heard.User(*t.Message)
 	case t.Sender.SpawnedBy != "" || t.From != "": // a model's text, worth what its session is
-		if inherited.Level < trust.Owner {
+		if argued || label.Level <= trust.Shared {
 			s.heard.Content(*t.Message)
 		}
 	default:

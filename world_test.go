@@ -56,6 +56,9 @@ type world struct {
 	dice  *dice
 }
 
+// folderKey is the key of the folder in which all these worlds live.
+var folderKey = []byte("0123456789abcdef0123456789abcdef")
+
 func newWorld(t testing.TB, policyFile string) *world {
 	t.Helper()
 	return newWorldOn(t, policyFile, memory.New())
@@ -64,14 +67,14 @@ func newWorld(t testing.TB, policyFile string) *world {
 func newWorldOn(t testing.TB, policyFile string, store tidemark.Store) *world {
 	t.Helper()
 	w := &world{TB: t, store: store, clock: newClock(), dice: newDice()}
-	w.Monitor = newMonitor(t, tidemark.Options{Policy: parse(t, policyFile), Store: store, Now: w.clock.Now, Rand: w.dice})
+	w.Monitor = newMonitor(t, tidemark.Options{Policy: parse(t, policyFile), Store: store, Now: w.clock.Now, Rand: w.dice, Key: folderKey})
 	return w
 }
 
 // again is a second monitor on the same log: another replica, or the same after a restart.
 func (w *world) again() *world {
 	w.Helper()
-	m := newMonitor(w, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice})
+	m := newMonitor(w, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice, Key: folderKey})
 	return &world{TB: w.TB, Monitor: m, store: w.store, clock: w.clock, dice: w.dice}
 }
 

@@ -31,6 +31,7 @@ const (
 	WriteReviewed Kind = "write.reviewed"    // a quarantined write was released or discarded; Answer is set
 	GrantRevoked  Kind = "grant.revoked"     // a grant ended early; Answer is set
 	TaskPlanned   Kind = "task.planned"      // constraints for this task were drawn up; Task is set
+	ContractDrawn Kind = "contract.drawn"    // what a message asks for was understood, or not; Contract is set
 	Labelled      Kind = "resource.labelled" // something was written while tainted; Resource is set
 	LabelCleared  Kind = "resource.cleared"  // somebody vouches for it; Resource and Answer are set
 	TurnSealed    Kind = "turn.sealed"       // the response went out; Seen is the output
@@ -52,6 +53,7 @@ type Event struct {
 	Answer  *Answer  `json:"answer,omitzero"`
 	Task    *Task    `json:"task,omitzero"`
 
+	Contract *Contract `json:"contract,omitzero"`
 	Resource *Resource `json:"resource,omitzero"`
 }
 
@@ -73,6 +75,9 @@ type Content struct {
 	Bytes   int         `json:"bytes"`
 	Preview string      `json:"preview,omitzero"` // at most 100 characters
 	Text    string      `json:"text,omitzero"`    // whole, only where recording is on
+	// Sealed are hashes, under a key of the installation, of what redaction took out of Text:
+	// what the user said can be known again, and not be read.
+	Sealed []string `json:"sealed,omitzero"`
 }
 
 // Began is the start of a turn.
@@ -89,6 +94,8 @@ type Began struct {
 	Command bool         `json:"command,omitzero"` // its message is a chat command: what was approved before it still holds
 	Words   bool         `json:"words,omitzero"`   // its message is the user's own words, and says what they want
 	Caution []string     `json:"caution,omitzero"` // cautioned tools whose output the context began with
+
+	Contract *Contract `json:"contract,omitzero"` // of its message, where the host handed one in
 }
 
 // Item is one source in a census of the context.
@@ -114,8 +121,9 @@ type Seen struct {
 	Census    []Item       `json:"census,omitzero"`
 	Blocked   bool         `json:"blocked,omitzero"` // the emission was blocked
 	Reason    string       `json:"reason,omitzero"`
-	Caution   bool         `json:"caution,omitzero"` // what follows it is audited (CAU-02)
-	Words     bool         `json:"words,omitzero"`   // ContextSeen: the content is the user's own words
+	Caution   bool         `json:"caution,omitzero"`  // what follows it is audited (CAU-02)
+	Words     bool         `json:"words,omitzero"`    // ContextSeen: the content is the user's own words
+	Contract  *Contract    `json:"contract,omitzero"` // of those words, where the host handed one in
 }
 
 // Model is one call of the model.
@@ -203,6 +211,28 @@ type Task struct {
 	Model  string `json:"model,omitzero"`
 	Prompt string `json:"prompt,omitzero"`
 	Failed string `json:"failed,omitzero"` // why there are none
+}
+
+// Contract is what one message of the user's asks for, as a model understood it from the
+// words and the tools' names alone, or why there is none: then the words alone count.
+type Contract struct {
+	Word      uint64    `json:"word,omitzero"` // the record that holds the message
+	Acts      []Promise `json:"acts,omitzero"`
+	Opens     string    `json:"opens,omitzero"` // none, named, linked, search
+	Delegates bool      `json:"delegates,omitzero"`
+	Why       string    `json:"why,omitzero"`
+	Model     string    `json:"model,omitzero"` // empty: the host's own
+	Prompt    string    `json:"prompt,omitzero"`
+	Failed    string    `json:"failed,omitzero"` // why there is none
+	Late      bool      `json:"late,omitzero"`   // only because it took too long
+	TookMs    int64     `json:"tookMs,omitzero"` // that a call waited for it
+}
+
+// Promise is one act that a contract asks for.
+type Promise struct {
+	Tool string            `json:"tool"`
+	Args map[string]string `json:"args,omitzero"` // user:<literal>, lookup, delegated, agent; without secrets
+	Most int               `json:"most,omitzero"`
 }
 
 // Seal takes the digest of the call, at the latest when the verdict is recorded. Most
@@ -324,6 +354,8 @@ func (e *Event) Check() error {
 		ok = e.Answer != nil
 	case TaskPlanned:
 		ok = e.Task != nil
+	case ContractDrawn:
+		ok = e.Contract != nil
 	case Labelled:
 		ok = e.Resource != nil
 	case LabelCleared:

@@ -29,6 +29,7 @@ var payloads = map[event.Kind]func(*rapid.T, *event.Event){
 	event.TrustReset:    func(t *rapid.T, e *event.Event) { e.Answer = drawPayload[event.Answer](t) },
 	event.WriteReviewed: func(t *rapid.T, e *event.Event) { e.Answer = drawPayload[event.Answer](t) },
 	event.GrantRevoked:  func(t *rapid.T, e *event.Event) { e.Answer = drawPayload[event.Answer](t) },
+	event.ContractDrawn: func(t *rapid.T, e *event.Event) { e.Contract = drawPayload[event.Contract](t) },
 	event.TurnSealed:    func(t *rapid.T, e *event.Event) { e.Seen = drawPayload[event.Seen](t) },
 }
 

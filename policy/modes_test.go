@@ -180,7 +180,7 @@ func TestVisibilityDoesNotLookAtArguments(t *testing.T) {
 // PRV-20
 func TestSettingsHaveTheirDefaults(t *testing.T) {
 	want := policy.Settings{
-		Preset: "balanced", ApprovalTTL: 120 * time.Second, ApprovalScope: "call", MaxIterations: 10, TaintScope: "session",
+		Preset: "balanced", ApprovalTTL: 120 * time.Second, ApprovalScope: "call", TaintScope: "session",
 		Previews: true, RecordMessages: true,
 		Asking: policy.Asking{Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "human", OnOutside: policy.Confirm, MaxOpen: 64},
 	}
@@ -239,7 +239,9 @@ func TestWhereTurnsAreLongOnlyACapOfTheFileCounts(t *testing.T) {
 		loose   bool
 		blocked bool
 	}{
-		{"", false, true}, {"", true, false}, {"maxIterations: 10", true, true}, {"maxIterations: 11", true, false},
+		{"preset: classic", false, true}, {"preset: classic", true, false}, {"taintPolicy: {external: confirm}", false, true},
+		{"", false, false}, {"preset: strict", false, false}, {"preset: quiet", false, false},
+		{"maxIterations: 10", true, true}, {"maxIterations: 11", true, false}, {"preset: classic\nmaxIterations: 0", false, false},
 	} {
 		set, faults := policy.Parse("p.yaml", []byte(c.file))
 		if err := faults.Err(); err != nil {

@@ -130,7 +130,7 @@ type Settings struct {
 	Preset         string
 	ApprovalTTL    time.Duration
 	ApprovalScope  string // "call" (default) or "turn" (the seed's reading)
-	MaxIterations  int
+	MaxIterations  int    // model calls of a turn; 0: as many as it takes
 	TaintScope     string // "session" (default) or "turn" (the seed's reading)
 	HideConfirm    bool   // confirmTools: hidden
 	TaintNotice    bool   // HOOK-16

@@ -149,10 +149,10 @@ func (r *reader) readConfirmTools(n *configfile.Node, s *scope) {
 }
 
 func (r *reader) readMaxIterations(n *configfile.Node, s *scope) {
-	v, ok := r.Int(n, 1, 1_000_000)
+	v, ok := r.Int(n, 0, 1_000_000)
 	switch {
 	case !ok:
-	case s.parent != nil && int(v) > s.parent.maxIterations:
+	case s.parent != nil && s.parent.maxIterations > 0 && (v == 0 || int(v) > s.parent.maxIterations):
 		r.loosens(n, fmt.Sprint(s.parent.maxIterations))
 	default:
 		s.maxIterations, s.capPos = int(v), n.Pos

@@ -13,6 +13,10 @@ func (s *Set) Redactor() Redactor { return Redactor{s.redactor} }
 // Text is s without secrets.
 func (r Redactor) Text(s string) string { return r.rules.Text(s) }
 
+// Removed are the pieces that Text takes out of s, bounded, each also with the word and the
+// line it stands in. They are secrets: they must not be stored, shown or sent.
+func (r Redactor) Removed(s string) []string { return r.rules.Removed(s) }
+
 // Args are the arguments of a call of that tool without secrets, as JSON of the same
 // shape. What is not JSON becomes a JSON string of its text.
 func (r Redactor) Args(tool string, args []byte) []byte { return r.rules.Args(tool, args) }

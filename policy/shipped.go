@@ -26,16 +26,17 @@ const shippedSafe = "read memory_search memory_get web_fetch web_search image se
 var presets = []struct {
 	name  string
 	modes [trust.NumLevels]Effect
+	cap   int // model calls of a turn; 0: none, long work is no sign of harm where calls are looked at themselves
 }{
 	// These look at the call itself: see their rules in presets/.
-	{"balanced", [...]Effect{Allow, Allow, Allow, Allow, Allow, Allow}},
-	{"strict", [...]Effect{Allow, Allow, Allow, Allow, Allow, Allow}},
-	{"quiet", [...]Effect{Allow, Allow, Allow, Allow, Allow, Allow}},
+	{"balanced", [...]Effect{Allow, Allow, Allow, Allow, Allow, Allow}, 0},
+	{"strict", [...]Effect{Allow, Allow, Allow, Allow, Allow, Allow}, 0},
+	{"quiet", [...]Effect{Allow, Allow, Allow, Allow, Allow, Allow}, 0},
 	// These look at the level of the context alone.
-	{"classic", [...]Effect{Allow, Allow, Allow, Confirm, Confirm, Confirm}},
-	{"paranoid", [...]Effect{Allow, Allow, Allow, Deny, Deny, Deny}},
-	{"permissive", [...]Effect{Allow, Allow, Allow, Allow, Allow, Confirm}},
-	{"interactive", [...]Effect{Allow, Allow, Allow, Confirm, Confirm, Deny}},
+	{"classic", [...]Effect{Allow, Allow, Allow, Confirm, Confirm, Confirm}, 10},
+	{"paranoid", [...]Effect{Allow, Allow, Allow, Deny, Deny, Deny}, 10},
+	{"permissive", [...]Effect{Allow, Allow, Allow, Allow, Allow, Confirm}, 10},
+	{"interactive", [...]Effect{Allow, Allow, Allow, Confirm, Confirm, Deny}, 10},
 }
 
 // byLevels is the preset whose modes a file's own taintPolicy merges over, where its
@@ -106,7 +107,7 @@ const (
 
 // shippedScope is the base every file starts from.
 func shippedScope(preset int) *scope {
-	s := &scope{overrides: map[string]*override{}, outputs: map[string]output{}, maxIterations: 10}
+	s := &scope{overrides: map[string]*override{}, outputs: map[string]output{}, maxIterations: presets[preset].cap}
 	for i, l := range trust.Levels() {
 		s.levels[l] = entry{effect: presets[preset].modes[i], rule: "taintPolicy." + l.String(), given: true}
 	}

@@ -11,6 +11,9 @@ import (
 // below is the answer for a turn that may go on.
 func (s *Set) below() Decision {
 	text := fmt.Sprintf("the turn is below the cap of %d iterations", s.scope.maxIterations)
+	if s.scope.maxIterations == 0 {
+		text = "turns have no cap on iterations"
+	}
 	reason := Reason{Rule: "maxIterations", Effect: Allow, Text: text, Pos: s.scope.capPos.String()}
 	return Decision{Effect: Allow, Rule: reason.Rule, Reasons: []Reason{reason}}
 }
@@ -25,7 +28,7 @@ func (s *Set) Turn(in *Input) (blocked bool, d Decision) {
 	at := momentOf(in)
 	d = s.going
 	var stops, notes []Reason
-	if at.iteration >= s.scope.maxIterations && (!in.Loose || s.scope.capPos != configfile.Pos{}) {
+	if most := s.scope.maxIterations; most > 0 && at.iteration >= most && (!in.Loose || s.scope.capPos != configfile.Pos{}) {
 		text := fmt.Sprintf("the turn reached iteration %d and maxIterations is %d", at.iteration, s.scope.maxIterations)
 		stops = append(stops, Reason{Rule: "maxIterations", Effect: Deny, Text: text, Pos: s.scope.capPos.String()})
 	}

@@ -24,6 +24,8 @@ type Definition struct {
 	ReadOnly    *bool  // MCP readOnlyHint, as given
 	Destructive *bool  // MCP destructiveHint, as given
 	OpenWorld   *bool  // MCP openWorldHint, as given
+
+	Reading *Reading // what a model read in the above; nil: none has
 }
 
 // Call is what the agent asks a tool to do. Args are the exact bytes of the JSON object.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
@@ -19,32 +21,52 @@ import (
 )
 
 func (e *env) annotateCommand() *cobra.Command {
-	var explain bool
+	var explain, model bool
 	cmd := &cobra.Command{
 		Use:   "annotate [FILE|-]",
 		Short: "Say what tools are, from their definitions, for review",
 		Long: `Read a list of tool definitions, as OpenAI, Anthropic or MCP (tools/list) write them, and
 print what was understood of each: source, sink, sensitive, and what its parameters are
 for. The output is the annotations section of a policy file, for a person to read and to
-paste. Nothing is applied.`,
+paste. Nothing is applied.
+
+What the configured model has read in a definition is shown too, where it makes a tool
+graver; --model asks it about the others. Only a person makes a tool milder.`,
 		Example: `  tidemark annotate tools.json
   tidemark annotate --explain tools.json
   curl -s https://mcp.example/tools | tidemark annotate -`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "-"
 			if len(args) == 1 {
 				name = args[0]
 			}
-			list, err := e.readTools(name)
+			defs, err := e.readTools(name)
+			if err == nil {
+				err = e.readings(cmd.Context(), defs, model)
+			}
 			if err != nil {
 				return fmt.Errorf("annotate: %w", err)
+			}
+			list := make([]*meaning.Meaning, len(defs))
+			for i, d := range defs {
+				list[i] = meaning.Of(d)
 			}
 			return e.annotate(list, explain)
 		},
 	}
+	cmd.Flags().BoolVar(&model, "model", false, "have the auditor's model read definitions that it has not read yet")
 	cmd.Flags().BoolVar(&explain, "explain", false, "print a table for people: every tool and parameter, and why")
 	return cmd
+}
+
+// readings adds what a model has read in the definitions.
+func (e *env) readings(ctx context.Context, defs []tool.Definition, ask bool) error {
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	return app.Readings(ctx, p, defs, ask)
 }
 
 func (e *env) annotate(list []*meaning.Meaning, explain bool) error {
@@ -95,8 +117,8 @@ func factsOf(m *meaning.Meaning) string {
 // maxToolList bounds what is read: real lists are a few hundred kilobytes.
 const maxToolList = 16 << 20
 
-// readTools reads a list and understands each tool of it.
-func (e *env) readTools(name string) ([]*meaning.Meaning, error) {
+// readTools reads a list of definitions.
+func (e *env) readTools(name string) ([]tool.Definition, error) {
 	in, shown := e.in, "stdin"
 	if name != "-" {
 		f, err := os.Open(name)
@@ -120,13 +142,13 @@ func (e *env) readTools(name string) ([]*meaning.Meaning, error) {
 	if more {
 		fmt.Fprintf(e.errOut, "tidemark: %s: this is one page of the list: nextCursor is set\n", shown)
 	}
-	list := make([]*meaning.Meaning, 0, len(raws))
+	list := make([]tool.Definition, 0, len(raws))
 	for i, raw := range raws {
 		d, err := definition(raw)
 		if err != nil {
 			return nil, fmt.Errorf("%s: tool %d of %d: %w", shown, i+1, len(raws), err)
 		}
-		list = append(list, meaning.Of(d))
+		list = append(list, d)
 	}
 	return list, nil
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/tidemark/tidemark/internal/test/audittest"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 )
@@ -46,6 +49,50 @@ func TestDefinitionsAreReadWhole(t *testing.T) {
 	}
 	if m := meaning.Of(d); m.Gravity != meaning.High {
 		t.Errorf("a tool that can destroy is %s", m.Gravity)
+	}
+}
+
+// SEQ-02: the configured model reads definitions; it makes tools graver and never milder, and
+// what it read is known the next time.
+func TestTheModelsReadingIsProposed(t *testing.T) {
+	model := audittest.New(t, audittest.SayTo(func(r audittest.Request) string {
+		if strings.Contains(r.User, "get_report") {
+			return `{"act":"send","params":{"blurb":"target"},"leaves":true,"why":"it mails"}`
+		}
+		return `{"act":"read"}`
+	}))
+	data := t.TempDir()
+	file := filepath.Join(data, "tidemark.yaml")
+	if err := os.WriteFile(file, []byte("auditor: {provider: openai, baseUrl: '"+model.OpenAI()+"', model: test-model}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const tools = `[{"name":"get_report","parameters":{"properties":{"blurb":{"type":"string"}}}},{"name":"delete_bed"}]`
+	annotate := func(want int, more ...string) string {
+		t.Helper()
+		var out, errOut strings.Builder
+		code := run(t.Context(), append([]string{"annotate", "--data", data, "--explain", "-"}, more...), strings.NewReader(tools), &out, &errOut)
+		if code != want {
+			t.Fatalf("exit %d: %s", code, errOut.String())
+		}
+		return out.String() + errOut.String()
+	}
+	if got := annotate(0); strings.Contains(got, "send") || len(model.Requests()) != 0 {
+		t.Errorf("nobody asked a model, and got:\n%s", got)
+	}
+	for range 2 {
+		got := annotate(0, "--model")
+		if !strings.Contains(got, "a model reads it as one that can send") || !strings.Contains(got, "a model reads it as a target") || !strings.Contains(got, "delete") {
+			t.Errorf("got:\n%s", got)
+		}
+	}
+	if got := annotate(0); !strings.Contains(got, "a model reads it as one that can send") || len(model.Requests()) != 2 {
+		t.Errorf("%d requests; later:\n%s", len(model.Requests()), got)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := annotate(exitUsage, "--model"); !strings.Contains(got, "no auditor section") {
+		t.Errorf("without a model: %s", got)
 	}
 }
 

@@ -87,11 +87,15 @@ func (a *App) open(ctx context.Context) error {
 	if a.log, err = sqlite.Open(ctx, a.opts.Paths.DB(), sqlite.Options{}); err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}
-	if a.outside, err = openOutside(a.config, a.opts.Logger); err != nil {
+	if a.outside, err = openOutside(a.config, a.opts.Paths.Readings(), a.opts.Logger); err != nil {
 		return err
 	}
 	f := notify.New(a.log)
-	if a.Monitor, err = newMonitor(a.config, f, a.outside); err != nil {
+	key, err := LoadKey(a.opts.Paths.Key())
+	if err != nil {
+		return err
+	}
+	if a.Monitor, err = newMonitor(a.config, f, a.outside, key); err != nil {
 		return err
 	}
 	candidate, err := ReadShadow(a.opts.Paths.Config, a.config)
@@ -127,8 +131,8 @@ func (a *App) open(ctx context.Context) error {
 	return a.outside.start(a.Monitor, f, a.opts.Logger)
 }
 
-func newMonitor(cfg *config.Config, s tidemark.Store, o *outside) (*tidemark.Monitor, error) {
-	opts := tidemark.Options{Policy: cfg.Policy, Store: s, Now: time.Now, Rand: rand.Reader}
+func newMonitor(cfg *config.Config, s tidemark.Store, o *outside, key []byte) (*tidemark.Monitor, error) {
+	opts := tidemark.Options{Policy: cfg.Policy, Store: s, Now: time.Now, Rand: rand.Reader, Key: key}
 	if o != nil {
 		o.advise(&opts)
 	}

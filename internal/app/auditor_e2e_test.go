@@ -33,6 +33,10 @@ func kindOf(r audittest.Request) string {
 	switch {
 	case strings.HasPrefix(r.System, "You plan what"):
 		return "plan"
+	case strings.HasPrefix(r.System, "You read what a user asks"):
+		return "contract"
+	case strings.HasPrefix(r.System, "You classify one tool"):
+		return "definition"
 	case strings.Contains(r.System, "consistent, inconsistent or unsure"):
 		return "consistency"
 	case strings.Contains(r.System, "the word allow, or block"):
@@ -51,6 +55,10 @@ func agrees(tools ...string) audittest.Step {
 				list[i] = fmt.Sprintf(`{"name":%q}`, name)
 			}
 			return `{"tools":[` + strings.Join(list, ",") + `]}`
+		case "contract":
+			return `{"acts":[{"tool":"send_email","args":{"to":"lookup"},"most":1}]}`
+		case "definition":
+			return `{"act":"unknown"}`
 		case "consistency":
 			return "consistent: it fits"
 		}
@@ -104,7 +112,7 @@ const (
 
 const wish = "Read the article, save the key points and mail them to Ann"
 
-// CAU-03 CAU-06 SEQ-05 SEQ-11
+// CAU-03 CAU-06 SEQ-05 SEQ-11 WAR-07
 // TestTheAuditorSeesTheUsersWordsAndNothingElse plants a mark in everything an agent's
 // loop can carry, asks on every path, and looks at the raw bytes the endpoint received.
 func TestTheAuditorSeesTheUsersWordsAndNothingElse(t *testing.T) {
@@ -122,7 +130,7 @@ toolOverrides: {write: {"*": allow}}
 				kind := kindOf(r)
 				kinds[kind]++
 				bytes := string(r.Raw)
-				if !strings.Contains(bytes, wish) {
+				if kind != "definition" && !strings.Contains(bytes, wish) {
 					t.Errorf("%s: the user's words are missing: %s", kind, bytes)
 				}
 				for _, canary := range []string{inResult, inError, inModel, inHistory, inSystem, inStranger, inChild, inSession} {
@@ -130,12 +138,12 @@ toolOverrides: {write: {"*": allow}}
 						t.Errorf("%s: %s was sent: %s", kind, canary, bytes)
 					}
 				}
-				if kind != "plan" && strings.Contains(bytes, inTool) {
+				if kind != "plan" && kind != "definition" && strings.Contains(bytes, inTool) {
 					t.Errorf("%s: a tool's description was sent: %s", kind, bytes)
 				}
 			}
 			// One plan per session; the rest once each in the session and in its child.
-			if kinds["plan"] < 1 || kinds["caution"] < 2 || kinds["consistency"] < 2 || kinds["unknown"] != 0 {
+			if kinds["plan"] < 1 || kinds["caution"] < 2 || kinds["consistency"] < 2 || kinds["contract"] != 1 || kinds["definition"] < 1 || kinds["unknown"] != 0 {
 				t.Errorf("asked %v: not every path was taken", kinds)
 			}
 			if !model.Sent(inTool) {
@@ -376,7 +384,7 @@ func TestATaskIsConfinedToWhatItNeeds(t *testing.T) {
 	for _, provider := range providers {
 		t.Run(provider, func(t *testing.T) {
 			model := audittest.New(t, audittest.Say("```json\n"+`{"tools":[{"name":"send_email","why":"mail Ann","args":{"to":{"oneOf":["ann@example.com"]}}}]}`+"\n```"))
-			policy := auditedBy(provider, model, "taskPolicy: {enabled: true}\ntoolOutputTaints: {send_email: local}\n")
+			policy := auditedBy(provider, model, "taskPolicy: {enabled: true}\ntoolOutputTaints: {send_email: local}\ncontracts: {enabled: false}\n")
 			data := t.TempDir()
 			s := serve(t, data, policy)
 			s.says("s", "Mail Ann the date")

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 
+	"github.com/tidemark/tidemark/internal/outside/auditor"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // Status says of everybody the policy file names whether they can be reached, without a
@@ -55,11 +58,62 @@ func withOutside(p Paths, step func(*outside) error) error {
 		return err
 	}
 	cfg.Auditor.Record = "" // nobody is asked anything worth keeping
-	o, err := openOutside(cfg, slog.New(slog.DiscardHandler))
+	o, err := openOutside(cfg, "", slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
 	return errors.Join(step(o), o.close(context.Background()))
+}
+
+// Readings adds to definitions what a model has read in them; with ask, the model of the
+// file reads those that nobody has read yet, and what it says is kept.
+func Readings(ctx context.Context, p Paths, list []tool.Definition, ask bool) error {
+	if ask {
+		return readDefinitions(ctx, p, list)
+	}
+	f, err := os.Open(p.Readings())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read readings of definitions: %w", err)
+	}
+	defer f.Close()
+	known, err := auditor.LoadReadings(f)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		list[i].Reading = known.Of(list[i])
+	}
+	return nil
+}
+
+// errNoAuditor says that there is no model to ask.
+var errNoAuditor = errors.New("no model reads definitions: the policy file has no auditor section, or contracts are switched off")
+
+func readDefinitions(ctx context.Context, p Paths, list []tool.Definition) error {
+	cfg, _, err := ReadConfig(p.Config)
+	if err != nil {
+		return err
+	}
+	if !cfg.Auditor.Contracts {
+		return errNoAuditor
+	}
+	if err := p.Create(); err != nil {
+		return err
+	}
+	o, err := openOutside(cfg, p.Readings(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if list[i].Reading, err = o.auditor.ReadDefinition(ctx, list[i]); err != nil {
+			err = fmt.Errorf("%s: %w", list[i].Name, err)
+			break
+		}
+	}
+	return errors.Join(err, o.close(context.Background()))
 }
 
 // Report folds the whole log. progress is told how many records were read.

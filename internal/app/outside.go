@@ -24,6 +24,7 @@ import (
 // that bring questions to people. Any of them may be nil.
 type outside struct {
 	auditor  *auditor.Client
+	reads    bool // it reads requests and definitions too
 	verifier *verifier.Verifier
 	bots     map[string]*telegram.Bot // by token: a bot has one queue of answers
 	chat     *telegram.Bot            // where approval questions go
@@ -34,10 +35,11 @@ type outside struct {
 	running sync.WaitGroup
 }
 
-// openOutside makes them. Nothing is contacted yet.
-func openOutside(cfg *config.Config, logger *slog.Logger) (*outside, error) {
-	o := &outside{bots: map[string]*telegram.Bot{}}
-	err := errors.Join(o.openAuditor(cfg.Auditor, logger), o.openVerifier(cfg, logger))
+// openOutside makes them; readings is the file of what was read in definitions, "" for none.
+// Nothing is contacted yet.
+func openOutside(cfg *config.Config, readings string, logger *slog.Logger) (*outside, error) {
+	o := &outside{bots: map[string]*telegram.Bot{}, reads: cfg.Auditor.Contracts}
+	err := errors.Join(o.openAuditor(cfg.Auditor, readings, logger), o.openVerifier(cfg, logger))
 	if t := cfg.Telegram; err == nil && t != nil && t.Enabled {
 		o.chat, err = o.bot(t, logger)
 	}
@@ -47,14 +49,17 @@ func openOutside(cfg *config.Config, logger *slog.Logger) (*outside, error) {
 	return o, nil
 }
 
-func (o *outside) openAuditor(c config.Auditor, logger *slog.Logger) error {
+func (o *outside) openAuditor(c config.Auditor, readings string, logger *slog.Logger) error {
 	if c.Provider == "" {
 		return nil
 	}
 	opts := auditor.Options{
 		Provider: c.Provider, BaseURL: c.BaseURL, Model: c.Model, Key: string(c.Key), PlainHTTP: c.PlainHTTP,
 		Timeout: c.Timeout, PlanTimeout: c.PlanTimeout, MaxConcurrent: c.MaxConcurrent, PerSession: c.PerSession,
-		CacheFor: c.Cache, MaxTokens: c.MaxTokens, Logger: logger,
+		CacheFor: c.Cache, MaxTokens: c.MaxTokens, Logger: logger, Contracts: c.Contracts, ContractWait: c.ContractWait,
+	}
+	if err := o.openReadings(&opts, readings); err != nil {
+		return err
 	}
 	switch {
 	case c.Replay != "":
@@ -74,6 +79,21 @@ func (o *outside) openAuditor(c config.Auditor, logger *slog.Logger) error {
 	}
 	var err error
 	o.auditor, err = auditor.New(opts)
+	return err
+}
+
+// openReadings has the client know what was read before, and write down what it reads.
+func (o *outside) openReadings(opts *auditor.Options, path string) error {
+	if path == "" || !opts.Contracts {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("open readings of definitions: %w", err)
+	}
+	o.files = append(o.files, f)
+	opts.KeepReadings = f
+	opts.Readings, err = auditor.LoadReadings(f)
 	return err
 }
 
@@ -111,6 +131,9 @@ func (o *outside) bot(t *telegram.Settings, logger *slog.Logger) (*telegram.Bot,
 func (o *outside) advise(opts *tidemark.Options) {
 	if o.auditor != nil {
 		opts.Auditor = o.auditor
+		if o.reads {
+			opts.Reader = o.auditor
+		}
 	}
 	if o.verifier != nil {
 		opts.Verifier = o.verifier

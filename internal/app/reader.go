@@ -65,7 +65,7 @@ func newLog(p Paths, r *sqlite.Reader, s tidemark.Store, done func() error) (*Lo
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	m, err := newMonitor(cfg, s, nil)
+	m, err := newMonitor(cfg, s, nil, nil)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}

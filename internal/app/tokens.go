@@ -45,14 +45,14 @@ func LoadTokens(path string) (t Tokens, made bool, err error) {
 	return t, false, nil
 }
 
-// checkPrivate refuses tokens that others on this machine can read.
+// checkPrivate refuses secrets that others on this machine can read.
 func checkPrivate(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("read tokens: %w", err)
+		return fmt.Errorf("read secrets: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("read tokens: %s is readable by others (run: chmod 600 %s)", path, path)
+		return fmt.Errorf("read secrets: %s is readable by others (run: chmod 600 %s)", path, path)
 	}
 	return nil
 }

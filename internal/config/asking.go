@@ -25,6 +25,29 @@ type Auditor struct {
 	Record        string // file that answers are written to
 	Replay        string // file that answers are read from, instead of asking
 	PlainHTTP     bool   // the endpoint is not encrypted and not on this machine; the file was warned about
+	Contracts     bool   // requests and definitions of tools are read by it too
+	ContractWait  time.Duration
+}
+
+// contracts reads the `contracts` section: whether the auditor's model reads what the user
+// asks for, and how long a call waits for that.
+func (d *decoder) contracts(n *configfile.Node, a *Auditor) {
+	a.Contracts, a.ContractWait = a.Provider != "", 2*time.Second
+	if n == nil {
+		return
+	}
+	d.Fields(n, map[string]func(*configfile.Node){
+		"enabled": func(n *configfile.Node) {
+			if on, ok := d.Bool(n); ok {
+				a.Contracts = on && a.Provider != ""
+			}
+		},
+		"waitMs": func(n *configfile.Node) {
+			if v, ok := d.Int(n, 1, 60_000); ok {
+				a.ContractWait = time.Duration(v) * time.Millisecond
+			}
+		},
+	})
 }
 
 // auditor reads the section. The key comes from the environment, never from the file.
@@ -149,13 +172,14 @@ func (d *decoder) production() bool {
 func (d *decoder) asking(root *configfile.Node, c *Config) {
 	c.Production = d.production()
 	c.Auditor = d.auditor(root.Get("auditor"))
+	d.contracts(root.Get("contracts"), &c.Auditor)
 	d.verifiers(root, c)
 	if n := root.Get("telegram"); n != nil {
 		c.Telegram = telegram.ReadSettings(d.reader(), n)
 	}
 	d.oneBot(root, c)
 	if c.Auditor.Provider == "" {
-		for _, key := range []string{"caution", "taskPolicy"} {
+		for _, key := range []string{"caution", "taskPolicy", "contracts"} {
 			if n := root.Get(key); n != nil {
 				d.Warnf(n.Pos, "%s has no effect: there is no auditor section", key)
 			}

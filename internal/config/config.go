@@ -182,7 +182,7 @@ func (d *decoder) url(n *configfile.Node) (*url.URL, bool) {
 // outside identifies what asks others, without its secrets.
 func outside(root *configfile.Node) string {
 	var b strings.Builder
-	for _, key := range []string{"server", "hooks", "llm", "auditor", "verifier", "telegram"} {
+	for _, key := range []string{"server", "hooks", "llm", "auditor", "contracts", "verifier", "telegram"} {
 		fmt.Fprintf(&b, "%s:", key)
 		write(&b, root.Get(key))
 	}

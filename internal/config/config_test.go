@@ -86,3 +86,32 @@ func TestFaultsOfTheServersPart(t *testing.T) {
 		})
 	}
 }
+
+// WAR-07
+func TestContractsComeWithTheAuditor(t *testing.T) {
+	const auditor = "auditor: {provider: openai, baseUrl: 'http://127.0.0.1:1/v1', model: m}\n"
+	for _, tt := range []struct {
+		name, file string
+		on         bool
+		wait       time.Duration
+		fault      string
+	}{
+		{"no auditor", "", false, 2 * time.Second, ""},
+		{"an auditor", auditor, true, 2 * time.Second, ""},
+		{"switched off", auditor + "contracts: {enabled: false}\n", false, 2 * time.Second, ""},
+		{"a short wait", auditor + "contracts: {waitMs: 500}\n", true, 500 * time.Millisecond, ""},
+		{"without anybody who draws them", "contracts: {enabled: true}\n", false, 2 * time.Second, "contracts has no effect: there is no auditor section"},
+		{"an endless wait", auditor + "contracts: {waitMs: 600000}\n", true, 2 * time.Second, "contracts.waitMs"},
+		{"a key of no meaning", auditor + "contracts: {wait: 2s}\n", true, 2 * time.Second, `unknown key "wait" in contracts`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, faults := config.Parse("tidemark.yaml", []byte(tt.file), env(nil))
+			if got := faults.Error(); tt.fault == "" && len(faults) > 0 || !strings.Contains(got, tt.fault) {
+				t.Errorf("got %s, want %q", got, tt.fault)
+			}
+			if c != nil && (c.Auditor.Contracts != tt.on || c.Auditor.ContractWait != tt.wait) {
+				t.Errorf("got %t, %s", c.Auditor.Contracts, c.Auditor.ContractWait)
+			}
+		})
+	}
+}

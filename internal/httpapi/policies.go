@@ -33,7 +33,7 @@ type policyView struct {
 	ApprovalTTL    int64    `json:"approvalTtlSeconds"`
 	ApprovalScope  string   `json:"approvalScope"`
 	TaintScope     string   `json:"taintScope"`
-	MaxIterations  int      `json:"maxIterations"`
+	MaxIterations  int      `json:"maxIterations" doc:"model calls of a turn; 0: no cap"`
 	ConfirmTools   string   `json:"confirmTools" enum:"visible,hidden"`
 	TaintNotice    bool     `json:"taintNotice"`
 	Footer         bool     `json:"provenanceFooter"`

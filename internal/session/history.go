@@ -86,12 +86,27 @@ func (s *State) declared(names []string) {
 type Word struct {
 	Seq  uint64 // of its record
 	Turn uint64 // in which it was said, counted from 1
+	// Contract is what a model understood of it; nil: nobody has asked.
+	Contract *event.Contract
 }
 
 // said notes that the event being folded holds the user's own words.
-func (s *State) said(words bool) {
+func (s *State) said(words bool, c *event.Contract) {
 	if words {
-		s.Words = append(s.Words, Word{s.Version, s.Turns})
+		s.Words = append(s.Words, Word{s.Version, s.Turns, c})
+	}
+}
+
+// agreed notes the contract of a message. One that was drawn stays: a message is understood
+// once.
+func (s *State) agreed(c *event.Contract) {
+	for i := len(s.Words) - 1; i >= 0; i-- {
+		if w := &s.Words[i]; w.Seq == c.Word {
+			if w.Contract == nil || w.Contract.Failed != "" {
+				w.Contract = c
+			}
+			return
+		}
 	}
 }
 

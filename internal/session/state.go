@@ -59,11 +59,13 @@ func (s *State) Apply(e *event.Event) {
 	case event.TurnBegan:
 		s.began(e.Began)
 	case event.ContextSeen:
-		s.said(e.Seen.Words)
+		s.said(e.Seen.Words, e.Seen.Contract)
 	case event.ModelCalled:
 		s.declared(e.Model.Cautious)
 	case event.TaskPlanned:
 		s.Task = readTask(e.Task)
+	case event.ContractDrawn:
+		s.agreed(e.Contract)
 	case event.CallDecided:
 		s.decided(e)
 	case event.ResultSeen:
@@ -101,7 +103,7 @@ func (s *State) began(b *event.Began) {
 	if b.Sender.SpawnedBy != "" {
 		s.Parent = b.Sender.SpawnedBy
 	}
-	s.said(b.Words)
+	s.said(b.Words, b.Contract)
 }
 
 // NextTurn is the name of the turn that begins now: the one the host gives it, or ours.

@@ -197,3 +197,20 @@ func TestConstraintsThatCannotBeReadAreNone(t *testing.T) {
 		}
 	}
 }
+
+// WAR-07: a message is understood once; what failed may still be replaced.
+func TestAContractIsOfItsMessage(t *testing.T) {
+	drawn := func(word uint64, opens, failed string) event.Event {
+		return event.Event{Kind: event.ContractDrawn, Contract: &event.Contract{Word: word, Opens: opens, Failed: failed}}
+	}
+	began := func(c *event.Contract) event.Event {
+		return event.Event{Kind: event.TurnBegan, Turn: "t", Began: &event.Began{Words: true, Contract: c}}
+	}
+	s := stateOf(
+		began(nil), drawn(1, "", "late"), drawn(1, "named", ""), drawn(1, "search", ""), // the second stays
+		began(&event.Contract{Opens: "linked"}), drawn(5, "search", ""), drawn(4, "search", ""), drawn(99, "search", ""),
+	)
+	if len(s.Words) != 2 || s.Words[0].Contract.Opens != "named" || s.Words[1].Contract.Opens != "linked" {
+		t.Errorf("got %+v", s.Words)
+	}
+}

@@ -14,12 +14,15 @@ import (
 type Contract struct {
 	Acts  []Promise
 	Opens string // which addresses may be opened: none, named, linked, search
+	// Delegates says that the user wants done what some content they named says.
+	Delegates bool
 }
 
 // Promise is one act that a contract asks for.
 type Promise struct {
 	Tool string
 	Args map[string]string // by parameter: user:<literal>, lookup, delegated, agent
+	Most int               // how often it may be done; 0: nobody counted
 }
 
 // Contract adds the contract of the latest message.

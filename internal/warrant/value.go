@@ -107,6 +107,9 @@ func (j *judging) key(v string) (Evidence, string) {
 	if f.Class == origin.Text && f.Step > c.actedAt && c.actedAt > 0 && len(v) <= 12 && !c.told(v) {
 		return Entailed, "the code that came after the act that asked for it"
 	}
+	if e == Followed {
+		return Nothing, why // good enough to be read, not to be given away
+	}
 	return e, why
 }
 
@@ -115,6 +118,9 @@ func (j *judging) key(v string) (Evidence, string) {
 func (c *Context) pieces(v string) bool {
 	if strings.Contains(v, "@") || startsURL(v) {
 		return false
+	}
+	if c.saidDigits(v) {
+		return true
 	}
 	n := 0
 	for _, t := range tokens(v) {
@@ -127,6 +133,26 @@ func (c *Context) pieces(v string) bool {
 		n++
 	}
 	return n > 0
+}
+
+// grouped is a long number, in groups or in one.
+var grouped = regexp.MustCompile(`\d(?:[ -]?\d){7,}`)
+
+// saidDigits reports whether a value is a long number that the user wrote in other groups.
+func (c *Context) saidDigits(v string) bool {
+	if grouped.FindString(v) != v || v == "" {
+		return false
+	}
+	plain := strings.NewReplacer(" ", "", "-", "")
+	want := plain.Replace(v)
+	for _, said := range c.said {
+		for _, n := range grouped.FindAllString(said, -1) {
+			if plain.Replace(n) == want {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // path is the evidence for a path put together of a folder and a file.

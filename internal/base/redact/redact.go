@@ -85,7 +85,7 @@ func (r *Redactor) settle(s string) string {
 func (r *Redactor) pass(s string) string {
 	s = r.shipped.remove(s)
 	if manyDigits(s) {
-		s = runs.ReplaceAllStringFunc(s, maskCards)
+		s = maskDigits(s)
 	}
 	s = removeFlags(s)
 	s = removeNamed(s)

@@ -74,6 +74,11 @@ type Options struct {
 	CacheFor      time.Duration // how long an answer is good for the same question; 0: not at all
 	MaxTokens     int           // of an answer, a model's thoughts included; 0 is 512
 
+	Contracts    bool          // requests and definitions are read too (tidemark.Reader)
+	ContractWait time.Duration // how long a call waits for a contract; 0 is 2 s
+	Readings     *Readings     // of definitions, from before; nil: none
+	KeepReadings io.Writer     // gets a line for every reading; nil: none
+
 	Record io.Writer // gets a line for every answer; nil: none
 	Replay io.Reader // lines of Record, the only source of answers where it is set
 
@@ -88,6 +93,8 @@ type Client struct {
 	model   model             // nil where answers are replayed
 	replay  map[string]string // question key to answer
 	cache   *lru[answer]
+	drawn   *lru[string] // contracts by question key, as they were answered
+	read    *Readings
 	budget  *lru[int]
 	flights *flights
 	slots   *semaphore.Weighted

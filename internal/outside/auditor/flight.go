@@ -41,6 +41,13 @@ func (g *flights) do(ctx context.Context, key string, timeout time.Duration, fet
 	}
 }
 
+// flying reports whether a question is on its way.
+func (g *flights) flying(key string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.open[key] != nil
+}
+
 func (g *flights) join(
 	ctx context.Context, key string, timeout time.Duration, fetch func(context.Context) (string, error),
 ) (*flight, error) {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/tidemark/tidemark/internal/base/outbound"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // How much is remembered at most.
@@ -33,11 +34,17 @@ func New(o Options) (*Client, error) {
 	c := &Client{
 		o:       o,
 		cache:   newLRU[answer](maxCached),
+		drawn:   newLRU[string](maxDrawn),
+		read:    o.Readings,
 		budget:  newLRU[int](maxSessions),
 		flights: &flights{open: map[string]*flight{}},
 		slots:   semaphore.NewWeighted(int64(o.MaxConcurrent)),
 		idle:    func() {},
 	}
+	if c.read == nil {
+		c.read = &Readings{known: map[string]*tool.Reading{}}
+	}
+	c.read.keepTo(o.KeepReadings)
 	if o.Replay != nil {
 		if c.replay, err = readRecording(o.Replay); err != nil {
 			return nil, fmt.Errorf("configure auditor: %w", err)
@@ -71,6 +78,7 @@ func newBreaker(log *slog.Logger) *gobreaker.CircuitBreaker[string] {
 func (o *Options) fill() {
 	def(&o.Timeout, 3*time.Second)
 	def(&o.PlanTimeout, 15*time.Second)
+	def(&o.ContractWait, 2*time.Second)
 	def(&o.MaxConcurrent, 8)
 	def(&o.PerSession, 500)
 	def(&o.MaxTokens, 512)
@@ -93,7 +101,7 @@ func (o *Options) check() (*url.URL, error) {
 	switch {
 	case o.Model == "":
 		return nil, errors.New("no model")
-	case min(o.Timeout, o.PlanTimeout, o.CacheFor) < 0:
+	case min(o.Timeout, o.PlanTimeout, o.CacheFor, o.ContractWait) < 0:
 		return nil, errors.New("a time is negative")
 	case min(o.MaxConcurrent, o.PerSession, o.MaxTokens) < 0:
 		return nil, errors.New("a limit is negative")

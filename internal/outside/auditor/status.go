@@ -19,6 +19,9 @@ type Status struct {
 	Cached      uint64    `json:"cached"`      // of those answered, without asking the model again
 	Plans       uint64    `json:"plans"`       // tasks planned, or tried to
 	PlansFailed uint64    `json:"plansFailed"` // of those
+	Contracts   uint64    `json:"contracts"`   // wanted by calls
+	Late        uint64    `json:"late"`        // of those, not there in time
+	Undrawn     uint64    `json:"undrawn"`     // of those, failed
 	Requests    uint64    `json:"requests"`    // sent to the endpoint, tries included
 	Breaker     string    `json:"breaker"`     // closed, half-open, open
 	LastError   string    `json:"lastError,omitzero"`
@@ -63,6 +66,19 @@ func (t *tally) planned(at time.Time, err error) {
 	t.s.Plans++
 	if err != nil {
 		t.s.PlansFailed++
+		t.note(at, err)
+	}
+}
+
+func (t *tally) drew(at time.Time, late bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.s.Contracts++
+	switch {
+	case late:
+		t.s.Late++
+	case err != nil:
+		t.s.Undrawn++
 		t.note(at, err)
 	}
 }

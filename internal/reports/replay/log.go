@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -53,6 +54,8 @@ func (l *logReader) add(e *event.Event) {
 		l.said(e.Began)
 	case event.ContextSeen:
 		l.census(e.Seen)
+	case event.ContractDrawn:
+		l.agreed(e.Contract)
 	case event.CallDecided:
 		l.decided(e.Decided)
 	case event.ResultSeen:
@@ -68,9 +71,34 @@ func (l *logReader) said(b *event.Began) {
 	l.sender = b.Sender
 	s := &Said{Sender: b.Sender, Brings: &b.Label.Level}
 	if b.Message != nil && b.Words {
-		s.Text = kept(b.Message)
+		s.Text, s.Contract = kept(b.Message), contractOf(b.Contract)
 	}
 	l.run.Events = append(l.run.Events, Event{Said: s})
+}
+
+// agreed hands the contract of the latest words in with them, though the log got it later:
+// what was understood of them does not depend on when.
+func (l *logReader) agreed(c *event.Contract) {
+	for i := len(l.run.Events) - 1; i >= 0; i-- {
+		if s := l.run.Events[i].Said; s != nil && s.Text != nil {
+			if s.Contract == nil {
+				s.Contract = contractOf(c)
+			}
+			return
+		}
+	}
+}
+
+// contractOf is a contract as a turn begins with it; one that could not be drawn is none.
+func contractOf(c *event.Contract) *intent.Contract {
+	if c == nil || c.Failed != "" {
+		return nil
+	}
+	out := &intent.Contract{Opens: c.Opens, Delegates: c.Delegates, Why: c.Why}
+	for _, p := range c.Acts {
+		out.Acts = append(out.Acts, intent.Promise{Tool: p.Tool, Args: p.Args, Most: p.Most})
+	}
+	return out
 }
 
 // kept is what is left of a text: all of it, its beginning, or nothing.
@@ -89,7 +117,7 @@ func kept(c *event.Content) *string {
 func (l *logReader) census(s *event.Seen) {
 	said := &Said{Sender: l.sender, Brings: &s.Label.Level}
 	if s.Content != nil && s.Words {
-		said.Text = kept(s.Content)
+		said.Text, said.Contract = kept(s.Content), contractOf(s.Contract)
 	}
 	l.run.Events = append(l.run.Events, Event{Said: said})
 }

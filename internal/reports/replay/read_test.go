@@ -25,6 +25,7 @@ func TestARunThatCannotBeReadIsNamedByItsPlace(t *testing.T) {
 		{"an event of both", replay.Trace, `{"id":"a","events":[{"user":"x","call":{"tool":"t"}}]}`, "either user or call"},
 		{"a call of nothing", replay.Trace, `{"id":"a","events":[{"call":{"args":{}}}]}`, "names no tool"},
 		{"another answer", replay.Trace, `{"id":"a","events":[{"call":{"tool":"t"},"answer":"maybe"}]}`, `answer "maybe"`},
+		{"a contract that is none", replay.Trace, `{"id":"a","events":[{"user":"x","contract":{"allow":"all"}}]}`, "f:1: event 1: read contract"},
 		{"tools that are none", replay.Trace, `{"id":"a","tools":{},"events":[]}`, "f:1: tools:"},
 		{"a key twice", replay.Trace, `{"id":"a","id":"b","events":[]}`, "f:1:"},
 		{"no messages", replay.OpenAI, good + `{"x":1}`, "f:1: there are no messages"},
@@ -180,5 +181,16 @@ func checkRun(t *testing.T, run replay.Run) {
 	}
 	if run.ID == "" {
 		t.Fatal("a run without id")
+	}
+}
+
+// WAR-07 BEY-04: what was understood of the user's words is handed in with them.
+func TestATraceMayHoldContracts(t *testing.T) {
+	const text = `{"id":"a","events":[{"user":"mail Petra","contract":{"acts":[{"tool":"send_email","args":{"to":"lookup"},"most":2}],"opens":"none","delegates":false,"why":"x"}},` +
+		`{"user":"thanks","contract":null},{"call":{"tool":"send_email","args":{"to":"petra@x.example"}}}]}`
+	for _, o := range outcomes(t, "f", text, replay.Trace, replay.Options{}) {
+		if o.Err != nil || len(o.Calls) != 1 {
+			t.Errorf("got %v and %d calls", o.Err, len(o.Calls))
+		}
 	}
 }

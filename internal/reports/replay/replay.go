@@ -17,6 +17,7 @@
 package replay
 
 import (
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -49,6 +50,8 @@ type Event struct {
 type Said struct {
 	Text   *string // nil: the recording does not hold it
 	Sender trust.Sender
+	// Contract is what was understood of the text, where the recording holds it.
+	Contract *intent.Contract
 	// Brings is what else the turn brought into the context, where the recording says so.
 	Brings *trust.Level
 }

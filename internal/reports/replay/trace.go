@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -18,7 +19,9 @@ type traceRun struct {
 
 type traceEvent struct {
 	User *string `json:"user"`
-	Call *struct {
+	// Contract is what an isolated model understood of the user's words, where one was asked.
+	Contract strictjson.Value `json:"contract"`
+	Call     *struct {
 		Tool string           `json:"tool"`
 		Args strictjson.Value `json:"args"`
 	} `json:"call"`
@@ -53,7 +56,15 @@ func (e *traceEvent) add(run *Run) error {
 		return errors.New("an event is either user or call")
 	}
 	if e.User != nil {
-		run.Events = append(run.Events, Event{Said: &Said{Text: e.User, Sender: owner()}})
+		said := &Said{Text: e.User, Sender: owner()}
+		if len(e.Contract) > 0 && e.Contract.Kind() != 'n' {
+			c, err := intent.DecodeContract(e.Contract, nil)
+			if err != nil {
+				return err
+			}
+			said.Contract = &c
+		}
+		run.Events = append(run.Events, Event{Said: said})
 		return nil
 	}
 	if e.Call.Tool == "" {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/tidemark/tidemark/internal/warrant"
@@ -41,7 +42,7 @@ const stranger = "a_tool_that_nobody_knows"
 // place where it is looser.
 func (g Grid) Compare(before, after *policy.Set) (stricter int, err error) {
 	was, now := before.Settings(), after.Settings()
-	if now.MaxIterations > was.MaxIterations {
+	if most(now) > most(was) {
 		return 0, fmt.Errorf("the result would be looser: maxIterations is %d, and would be %d", was.MaxIterations, now.MaxIterations)
 	}
 	if now.MaxIterations = was.MaxIterations; now != was {
@@ -115,11 +116,19 @@ func compareTool(before, after *policy.Set, agent, name string) (stricter int, e
 }
 
 // maxTurns is how far turns are compared: a cap beyond is one that nobody reaches.
-const maxTurns = 10_000
+const maxTurns = 1_000
+
+// most is how many model calls a turn may have.
+func most(s policy.Settings) int {
+	if s.MaxIterations == 0 {
+		return math.MaxInt - 1 // without end
+	}
+	return s.MaxIterations
+}
 
 func compareTurns(before, after *policy.Set, agent string) (stricter int, err error) {
 	for _, level := range trust.Levels() {
-		for i := range min(max(before.For(agent).Settings().MaxIterations, after.For(agent).Settings().MaxIterations)+1, maxTurns) {
+		for i := range min(max(most(before.For(agent).Settings()), most(after.For(agent).Settings()))+1, maxTurns) {
 			in := policy.Input{Taint: level, Levels: 1 << level, Iteration: i, Agent: agent}
 			was, _ := before.Turn(&in)
 			now, _ := after.Turn(&in)

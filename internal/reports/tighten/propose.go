@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -118,12 +119,16 @@ func (h *habits) knownTools(is, seen string) Proposal {
 func (h *habits) iterations(is, seen string, now int) (Proposal, bool) {
 	most := h.iteration + 1
 	limit := max(most+2, (3*most+1)/2)
-	if most == 0 || limit >= now {
+	if most == 0 || now > 0 && limit >= now {
 		return Proposal{}, false
+	}
+	today := "as many as it takes"
+	if now > 0 {
+		today = strconv.Itoa(now)
 	}
 	return Proposal{
 		Kind: Iterations, Effect: "block_turn", When: is, From: limit,
-		Text:     fmt.Sprintf("end a turn after %d model calls, now %d", limit, now),
+		Text:     fmt.Sprintf("end a turn after %d model calls, now %s", limit, today),
 		Evidence: fmt.Sprintf("at most %d model calls in a turn of %s", most, seen),
 	}, true
 }

@@ -74,6 +74,7 @@ func Of(d tool.Definition) *Meaning {
 	}
 	m.weigh(&r, said, d)
 	m.Why, m.Known = r.why, m.Act != Unknown
+	m.heed(d.Reading)
 	return m
 }
 

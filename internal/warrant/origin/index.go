@@ -23,6 +23,7 @@ type Index struct {
 	seed   maphash.Seed
 	user   *corpus
 	system *corpus
+	sealed sealed    // said, and known by hashes alone
 	shards []*corpus // results, oldest first
 	seen   map[docKey]bool
 	old    faded

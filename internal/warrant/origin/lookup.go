@@ -99,6 +99,9 @@ func (x *Index) said(q *query) (Finding, bool) {
 	if h, ok := x.user.has(&x.lex, q); ok {
 		return Finding{Class: User, Excerpt: x.user.excerpt(h)}, true
 	}
+	if x.sealed.has(q) {
+		return Finding{Class: User, Excerpt: "[REDACTED]"}, true
+	}
 	if h, ok := x.system.has(&x.lex, q); ok {
 		return Finding{Class: System, Excerpt: x.system.excerpt(h)}, true
 	}

@@ -1,0 +1,306 @@
+package tidemark
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// Reader understands what users ask for and what tools are, from words, names and
+// definitions: what it is handed has no place for content. It must not block unless it
+// says so. Session is only for its budget and must not be sent anywhere.
+type Reader interface {
+	// Prepare begins to draw the contract of a request, and does not wait for it.
+	Prepare(session string, r intent.Request)
+	// Contract is what a request asks for. Where it is not there yet, the error holds
+	// ErrLate: at once, or with wait after the time a call may be kept waiting.
+	Contract(ctx context.Context, session string, r intent.Request, wait bool) (c intent.Contract, model string, err error)
+	// Definition is what was read in the definition of a tool; nil: nothing yet. It is read
+	// meanwhile.
+	Definition(d tool.Definition) *tool.Reading
+}
+
+// ErrLate is in the error of a Reader that has no answer yet.
+var ErrLate = errors.New("no answer in time")
+
+// request is what a contract for the latest message is drawn from.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) request(ctx context.Context, s *live) (intent.Request, error) {
+	said, err := m.readWords(ctx, s, latest(s.state.Words, maxWords))
+	return intent.Request{Words: m.redacted(said), Tools: signatures(s.tools)}, err
+}
+
+// unread is the latest message, where nobody has understood it yet: nobody has asked, or
+// there was no answer in time. nil: there is none to ask about.
+func (m *Monitor) unread(s *live, set *policy.Set) *session.Word {
+	words := s.state.Words
+	if m.reader == nil || len(words) == 0 || len(s.tools) == 0 || !set.Facts() {
+		return nil
+	}
+	if w := &words[len(words)-1]; w.Contract == nil || w.Contract.Late {
+		return w
+	}
+	return nil
+}
+
+// prepare has the latest message understood while the agent asks its own model. What goes
+// wrong here is found when the contract is wanted.
+func (m *Monitor) prepare(ctx context.Context, s *live, set *policy.Set) {
+	w := m.unread(s, set)
+	if w == nil || s.prepared == w.Seq {
+		return
+	}
+	if r, err := m.request(ctx, s); err == nil {
+		s.prepared = w.Seq
+		m.reader.Prepare(s.name, r)
+	}
+}
+
+// agree sees to it that the latest message has a contract, or that the log says why not,
+// before a call is judged by it. It is waited for once, while no lock is held; one that
+// comes later counts from then on.
+func (m *Monitor) agree(ctx context.Context, x *step) error {
+	m.reread(x)
+	s, c := x.live, x.counsel
+	w := m.unread(s, x.set)
+	if w == nil {
+		return nil
+	}
+	drawn := (*event.Contract)(nil)
+	if c != nil && c.contract != nil && c.contract.Word == w.Seq {
+		drawn = c.contract
+	} else {
+		r, err := m.request(ctx, s)
+		if err != nil {
+			return err
+		}
+		name, seq := s.name, w.Seq
+		if drawn = m.draw(ctx, name, seq, r, false); drawn.Late {
+			switch {
+			case w.Contract != nil:
+				return nil // the log has it
+			case c != nil:
+				c.want = func(ctx context.Context) { c.contract = m.draw(ctx, name, seq, r, true) }
+			}
+			return errCounsel
+		}
+	}
+	turn := &s.state.Branch(x.ref.Branch).Turn
+	err := m.append(ctx, s, &event.Event{
+		Kind: event.ContractDrawn, Time: m.now().UnixNano(), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration,
+		Contract: drawn,
+	})
+	if err == nil {
+		s.noteContract()
+	}
+	return err
+}
+
+// noteContract adds the contract of the latest message to what was said, where there is one
+// and the message was heard already.
+func (s *live) noteContract() {
+	n := len(s.state.Words)
+	if n == 0 || s.heard == nil {
+		return
+	}
+	if k := contractFor(s.state.Words[n-1]); k != nil {
+		s.heard.Contract(k)
+	}
+}
+
+// draw asks for the contract of the message at seq. It says nothing of itself that a later
+// reading of the log could not know.
+func (m *Monitor) draw(ctx context.Context, name string, seq uint64, r intent.Request, wait bool) *event.Contract {
+	start := m.now()
+	c, model, err := m.reader.Contract(ctx, name, r, wait)
+	if err == nil {
+		c, err = c.Within(r.Tools)
+	}
+	out := m.contract(c)
+	out.Word, out.Prompt, out.Model, out.TookMs = seq, intent.ContractVersion, model, m.now().Sub(start).Milliseconds()
+	if err != nil {
+		out.Failed, out.Late = m.preview(err.Error(), 200), errors.Is(err, ErrLate)
+	}
+	return out
+}
+
+// contract is a contract as the log keeps it, and as calls are judged by it: without
+// secrets that its words may hold.
+func (m *Monitor) contract(c intent.Contract) *event.Contract {
+	redact := m.Policy().Redactor()
+	out := &event.Contract{Opens: c.Opens, Delegates: c.Delegates, Why: redact.Text(c.Why)}
+	for _, a := range c.Acts {
+		p := event.Promise{Tool: a.Tool, Most: a.Most}
+		for name, source := range a.Args {
+			if p.Args == nil {
+				p.Args = map[string]string{}
+			}
+			p.Args[name] = redact.Text(source)
+		}
+		out.Acts = append(out.Acts, p)
+	}
+	return out
+}
+
+// contractFor is the contract of a message as judgement takes it; nil: there is none, and
+// the words alone count.
+func contractFor(w session.Word) *warrant.Contract {
+	c := w.Contract
+	if c == nil || c.Failed != "" {
+		return nil
+	}
+	out := &warrant.Contract{Opens: c.Opens, Delegates: c.Delegates}
+	for _, a := range c.Acts {
+		out.Acts = append(out.Acts, warrant.Promise{Tool: a.Tool, Args: maps.Clone(a.Args), Most: a.Most})
+	}
+	return out
+}
+
+// readTools are definitions with what a model read in them, as far as that is known.
+func (m *Monitor) readTools(list []tool.Definition, set *policy.Set) []tool.Definition {
+	if m.reader == nil || !set.Facts() {
+		return list
+	}
+	out := slices.Clone(list) // the host's own stays as it is
+	for i := range out {
+		out[i].Reading = m.reader.Definition(out[i])
+	}
+	return out
+}
+
+// reread looks whether the definition of the tool that is called was read meanwhile.
+func (m *Monitor) reread(x *step) {
+	s, name := x.live, tool.Name(x.call.Name)
+	if m.reader == nil || !x.set.Facts() {
+		return
+	}
+	i := slices.IndexFunc(s.tools, func(d tool.Definition) bool { return tool.Name(d.Name) == name })
+	if i < 0 || s.tools[i].Reading != nil {
+		return
+	}
+	read := m.reader.Definition(s.tools[i])
+	if read == nil {
+		return
+	}
+	s.tools, s.meant, s.latest = slices.Clone(s.tools), nil, nil
+	s.tools[i].Reading = read
+	if s.heard != nil {
+		s.heard.Tools(s.tools[i : i+1])
+	}
+}
+
+// signatures are tools as a contract is drawn from them. Only the host's own describe
+// themselves: what others say of their tools may argue.
+func signatures(tools []tool.Definition) []intent.Signature {
+	own := warrant.Hosted(tools)
+	out := make([]intent.Signature, len(tools))
+	for i, d := range tools {
+		out[i] = intent.Signature{Name: d.Name, Params: parameters(d.Schema)}
+		if own[tool.Name(d.Name)] {
+			out[i].Description = text.Cover(d.Description, 500)
+		}
+	}
+	return out
+}
+
+// parameters are the members of a schema, by name. One that cannot be read has none.
+func parameters(schema []byte) []intent.Parameter {
+	var s struct {
+		Properties map[string]strictjson.Value `json:"properties"`
+	}
+	if len(schema) == 0 || strictjson.Unmarshal(schema, &s) != nil {
+		return nil
+	}
+	var out []intent.Parameter
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		var p struct {
+			Type strictjson.Value `json:"type"`
+		}
+		kind := ""
+		if strictjson.Unmarshal(s.Properties[name], &p) == nil && p.Type.Kind() == '"' {
+			_ = strictjson.Unmarshal(p.Type, &kind) // a type that is no text is left out
+		}
+		out = append(out, intent.Parameter{Name: name, Type: kind})
+	}
+	return out
+}
+
+// narrow holds the call against the constraints of the task at hand (SEQ-11). They are
+// drawn up when the user has said something new, before the first call that follows;
+// while there are none, every call is outside the task.
+func (m *Monitor) narrow(ctx context.Context, x *step, d policy.Decision) (policy.Decision, error) {
+	in, st := &x.live.input, x.live.state
+	words := len(st.Words)
+	if st.Parent != "" {
+		words = max(words, 1) // what it works for was said to its parent
+	}
+	if words == 0 {
+		return d, nil // nobody has set a task
+	}
+	if st.Task.Words != words {
+		if err := m.plan(ctx, x, words); err != nil {
+			return d, err
+		}
+	}
+	effect := x.set.Settings().OnOutside
+	if st.Task.Rules == nil {
+		why := "no constraints could be drawn up for this task: " + st.Task.Failed
+		return d.Narrow(policy.Reason{Rule: "task.unplanned", Effect: effect, Text: why}, policy.KindEscalate), nil
+	}
+	if r, outside := st.Task.Rules.Judge(in, effect); outside {
+		r.Text = x.set.Redactor().Preview([]byte(r.Text), 300) // it repeats an argument
+		d = d.Narrow(r, policy.KindEscalate)
+	}
+	return d, nil
+}
+
+// plan has constraints drawn up, and records them.
+func (m *Monitor) plan(ctx context.Context, x *step, words int) error {
+	s, c := x.live, x.counsel
+	if c == nil {
+		return errCounsel
+	}
+	if c.task == nil || c.task.Words != words {
+		name, proposed, tools := s.name, s.input.Tool, slices.Clone(s.tools)
+		c.want = func(ctx context.Context) { c.task = m.drawUp(ctx, name, words, tools, proposed) }
+		return errCounsel
+	}
+	turn := &s.state.Branch(x.ref.Branch).Turn
+	return m.append(ctx, s, &event.Event{
+		Kind: event.TaskPlanned, Time: m.now().UnixNano(), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Task: c.task,
+	})
+}
+
+// drawUp has constraints made from the user's words and the tools' definitions.
+func (m *Monitor) drawUp(ctx context.Context, session string, words int, tools []tool.Definition, proposed string) *event.Task {
+	t := &event.Task{Words: words, Prompt: intent.Version}
+	said, err := m.userWords(ctx, session, 0)
+	if err != nil {
+		t.Failed = "the user's words could not be read"
+		return t
+	}
+	if !slices.ContainsFunc(tools, func(d tool.Definition) bool { return d.Name == proposed }) {
+		tools = append(tools, tool.Definition{Name: proposed})
+	}
+	rules, model, err := m.auditor.Plan(ctx, session, intent.Task{Words: said, Tools: described(tools)})
+	if t.Model = model; err != nil {
+		t.Failed = m.preview(err.Error(), 200)
+		return t
+	}
+	if _, err := policy.ParseTask([]byte(rules)); err != nil {
+		t.Failed = m.preview("the proposal cannot be read: "+err.Error(), 200)
+		return t
+	}
+	t.Rules = rules
+	return t
+}
