@@ -27,12 +27,18 @@ const maxFamily = 8
 // of somebody less trusted does not, and neither does one that another session wrote: it
 // is a model's text. A chat command is for us.
 func (t *Turn) speaksForUser(level trust.Level) bool {
-	known := level >= trust.Local || t.Sender.IsOwner && !t.Sender.Unknown // the owner in a group is still the owner
-	if t.Message == nil || *t.Message == "" || !known || t.Sender.SpawnedBy != "" || t.From != "" {
+	if !t.isUsers(level) {
 		return false
 	}
 	cmd, err := t.command()
 	return err == nil && cmd.Verb == approval.None
+}
+
+// isUsers reports whether the turn's message comes from somebody who may say what the user
+// wants.
+func (t *Turn) isUsers(level trust.Level) bool {
+	known := level >= trust.Local || t.Sender.IsOwner && !t.Sender.Unknown // the owner in a group is still the owner
+	return t.Message != nil && *t.Message != "" && known && t.Sender.SpawnedBy == "" && t.From == ""
 }
 
 // maxWords is how many messages of a session are read for an auditor: the first, which
@@ -341,6 +347,7 @@ func (s *live) noteMessage(t *Turn, words bool, label trust.Label, argued bool) 
 		if argued || label.Level <= trust.Shared {
 			s.heard.Content(*t.Message)
 		}
+	case t.isUsers(label.Level): // a chat command, which is for us
 	default:
 		s.heard.Heard(*t.Message)
 	}

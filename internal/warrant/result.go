@@ -42,7 +42,7 @@ func (c *Context) Result(r Result) {
 			return
 		}
 	}
-	c.argued = c.argued || !r.Ours || r.Tainted
+	c.argued = c.argued || r.Tainted || !r.Ours && !(c.workspace(m) && nods(r.Content))
 	if c.foreignTo(m, values, &r) {
 		c.Outside()
 	}
@@ -58,6 +58,10 @@ func (c *Context) Result(r Result) {
 	}
 	c.index.Result(origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: []byte(r.Content)})
 }
+
+// nods reports whether an answer of the host's own tool is a word or two and names nothing:
+// "accepted" argues for nothing.
+func nods(content string) bool { return len(tokens(content)) <= 2 && len(origin.Targets(content)) == 0 && len(content) < 40 }
 
 // foreignTo reports whether a result comes from beyond this machine.
 func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result) bool {
