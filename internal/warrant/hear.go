@@ -127,15 +127,17 @@ func (h *heard) scope() []*clause {
 	return out
 }
 
-// speaks reports whether a turn has a request of its own: "yes, please do that" has none.
+// speaks reports whether a turn has a request of its own: "yes, please do that" has none, and
+// "the second one, my address is …" answers what the agent asked about the one before.
 func (h *heard) speaks(turn int) bool {
-	words := 0
+	words, asks := 0, false
 	for i := range h.clauses {
 		if cl := &h.clauses[i]; cl.turn == turn {
 			words += cl.words
+			asks = asks || cl.question || cl.classes != 0 || cl.forbids != 0
 		}
 	}
-	return words > 6
+	return words > 6 && asks
 }
 
 // pointed reports whether the user said anything that is no bare question.
