@@ -17,7 +17,7 @@ func (j *judging) act() (Evidence, string) {
 		return Nothing, "you did not ask for what it decides"
 	case r.refused != "":
 		return Nothing, "you said not to: " + r.refused
-	case c.agreed != nil:
+	case c.agreed != nil && !j.mild():
 		return Nothing, "your message does not ask for it"
 	case r.said != "":
 		return Said, "you asked: " + r.said
