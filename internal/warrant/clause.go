@@ -36,8 +36,9 @@ func forward(w *vocabulary.Word) bool {
 	return w.Gram.Has(vocabulary.Negation) && following[strings.ReplaceAll(w.Text, " ", "_")]
 }
 
-// add reads a clause, word by word.
-func (h *heard) add(text string, words []vocabulary.Word, question bool) {
+// add reads a clause, word by word; a negation may be carried over from the one before. It
+// reports whether one is still open at its end.
+func (h *heard) add(text string, words []vocabulary.Word, question, negated bool) bool {
 	c := clause{
 		text: strings.TrimSpace(text[words[0].Start:words[len(words)-1].End]), turn: h.turn, words: len(words), question: question,
 		stems: map[string]bool{}, things: map[vocabulary.ThingID]bool{}, doing: map[string]bool{},
@@ -46,8 +47,8 @@ func (h *heard) add(text string, words []vocabulary.Word, question bool) {
 	whole := slices.ContainsFunc(words, func(w vocabulary.Word) bool { // lösche sie nicht, ne supprime pas
 		return w.Gram.Has(vocabulary.Negation) && !forward(&w)
 	})
-	prev, negated, light := "", false, false // the word before; what governs the words to come
-	conditional := false                     // it tells when, and what is not so then forbids nothing
+	prev, light := "", false // the word before; what governs the words to come
+	conditional := false     // it tells when, and what is not so then forbids nothing
 	for i := range words {
 		w := &words[i]
 		c.mentions(w)
@@ -73,6 +74,7 @@ func (h *heard) add(text string, words []vocabulary.Word, question bool) {
 		light = lights[w.Text] || lights[w.Stem] || light && articles[w.Text]
 	}
 	h.clauses = append(h.clauses, c)
+	return negated
 }
 
 // mentions notes what a word names.

@@ -72,18 +72,21 @@ func (h *heard) hear(u *utterance) {
 
 // sentence takes a sentence apart where a new request may begin.
 func (h *heard) sentence(text string, words []vocabulary.Word) {
-	question, from := h.asks(text, words), 0
+	question, from, carried := h.asks(text, words), 0, false // do not delete or send anything
 	for i := 1; i < len(words); i++ {
 		gap := text[words[i-1].End:words[i].Start]
 		if strings.ContainsAny(gap, ",;，；、") || words[i].Gram.Has(vocabulary.Joining) {
-			h.add(text, words[from:i], question)
-			from = i
+			open := h.add(text, words[from:i], question, carried)
+			carried, from = open && ors[words[i].Text], i
 		}
 	}
-	h.add(text, words[from:], question)
+	h.add(text, words[from:], question, carried)
 }
 
-var askers = list("askers")
+var (
+	askers = list("askers")
+	ors    = list("ors")
+)
 
 // asks reports whether a sentence asks for an answer and not for an act.
 func (h *heard) asks(text string, words []vocabulary.Word) bool {
@@ -124,15 +127,17 @@ func (h *heard) scope() []*clause {
 	return out
 }
 
-// speaks reports whether a turn has a request of its own: "yes, please do that" has none.
+// speaks reports whether a turn has a request of its own: "yes, please do that" has none, and
+// "the second one, my address is …" answers what the agent asked about the one before.
 func (h *heard) speaks(turn int) bool {
-	words := 0
+	words, asks := 0, false
 	for i := range h.clauses {
 		if cl := &h.clauses[i]; cl.turn == turn {
 			words += cl.words
+			asks = asks || cl.question || cl.classes != 0 || cl.forbids != 0
 		}
 	}
-	return words > 6
+	return words > 6 && asks
 }
 
 // pointed reports whether the user said anything that is no bare question.

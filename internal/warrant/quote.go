@@ -3,6 +3,7 @@ package warrant
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // A message of the user's may hold what others wrote: a mail they forward, a log, a quotation.
@@ -41,6 +42,9 @@ func utter(text string) utterance {
 		if len(strings.Fields(u.words[at[0]:at[1]])) > 3 || at[1]-at[0] > 60 {
 			u.asks = blank(u.asks, at[0], at[1])
 		}
+	}
+	if !strings.ContainsFunc(u.asks, unicode.IsLetter) {
+		u.asks = u.words // all of it stands between the marks
 	}
 	return u
 }
