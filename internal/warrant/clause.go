@@ -61,7 +61,8 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 		if i+1 < len(words) {
 			next = words[i+1].Text
 		}
-		noun := articles[prev] && !light
+		object := i > 0 && len(words[i-1].Acts) > 0 && len(w.Things) > 0 // look at invoice 7
+		noun := (articles[prev] || object) && !light
 		answer := answers[w.Stem] && (next == "me" || next == "us")
 		prev = w.Text
 		if !noun && !answer && !w.Gram.Has(vocabulary.Done) {
