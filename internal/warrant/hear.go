@@ -44,7 +44,7 @@ var (
 )
 
 func hints(low string, pieces []string) bool {
-	return slices.ContainsFunc(pieces, func(p string) bool { return strings.Contains(low, p) })
+	return slices.ContainsFunc(pieces, func(p string) bool { return strings.Contains(low, strings.ReplaceAll(p, "_", " ")) })
 }
 
 // hear adds a message: a turn of its own.
