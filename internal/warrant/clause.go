@@ -81,11 +81,21 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 // mentions notes what a word names.
 func (c *clause) mentions(w *vocabulary.Word) {
 	c.stems[w.Stem] = true
-	for _, part := range tokens(w.Text) {
-		c.stems[stem(part)] = true
-	}
+	pieces(w, func(s string) { c.stems[s] = true })
 	for _, id := range w.Things {
 		c.things[id] = true
+	}
+}
+
+// pieces are the stems of what a word is made of, as values are compared. Most words are
+// small letters and nothing else, and need no taking apart.
+func pieces(w *vocabulary.Word, each func(string)) {
+	if strings.IndexFunc(w.Text, func(r rune) bool { return r < 'a' || r > 'z' }) < 0 {
+		each(stem(w.Text))
+		return
+	}
+	for _, part := range tokens(w.Text) {
+		each(stem(part))
 	}
 }
 

@@ -45,7 +45,8 @@ type Context struct {
 func New(table *vocabulary.Table) *Context {
 	return &Context{
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(0),
-		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{}, spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{},
+		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
+		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
 	}
 }

@@ -60,13 +60,12 @@ func (h *heard) hear(u *utterance) {
 		h.sentence(text, words[i:k])
 		i = k
 	}
-	for _, w := range words {
+	for i := range words {
+		w := &words[i]
 		if w.Gram.Has(vocabulary.Delegation) {
 			h.delegates = h.turn
 		}
-		for _, part := range tokens(w.Text) {
-			h.stems[stem(part)] = true
-		}
+		pieces(w, func(s string) { h.stems[s] = true })
 		h.stems[w.Stem] = true
 	}
 	if u.words != u.asks {
