@@ -61,7 +61,8 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 		if i+1 < len(words) {
 			next = words[i+1].Text
 		}
-		noun := articles[prev] && !light
+		object := i > 0 && len(words[i-1].Acts) > 0 && len(w.Things) > 0 // look at invoice 7
+		noun := (articles[prev] || object) && !light
 		answer := answers[w.Stem] && (next == "me" || next == "us")
 		prev = w.Text
 		if !noun && !answer && !w.Gram.Has(vocabulary.Done) {
@@ -80,11 +81,21 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 // mentions notes what a word names.
 func (c *clause) mentions(w *vocabulary.Word) {
 	c.stems[w.Stem] = true
-	for _, part := range tokens(w.Text) {
-		c.stems[stem(part)] = true
-	}
+	pieces(w, func(s string) { c.stems[s] = true })
 	for _, id := range w.Things {
 		c.things[id] = true
+	}
+}
+
+// pieces are the stems of what a word is made of, as values are compared. Most words are
+// small letters and nothing else, and need no taking apart.
+func pieces(w *vocabulary.Word, each func(string)) {
+	if strings.IndexFunc(w.Text, func(r rune) bool { return r < 'a' || r > 'z' }) < 0 {
+		each(stem(w.Text))
+		return
+	}
+	for _, part := range tokens(w.Text) {
+		each(stem(part))
 	}
 }
 

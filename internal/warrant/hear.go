@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
@@ -35,6 +36,17 @@ var delegation = regexp.MustCompile(`(?i)\b(?:(?:do(?:\s+(?:the|all|these|those|
 	`|do what(?:ever)?\s+(?:it|he|she|they|the|is|was|that|this)\b|accordingly|as (?:instructed|described|requested|specified)` +
 	`|what(?:ever)? (?:it|the \w+) (?:says|asks|tells))`)
 
+// looking and delegating are pieces without which the two patterns find nothing: most messages
+// have none, and patterns cost more than all the rest of hearing.
+var (
+	looking    = lists["looking"]
+	delegating = lists["delegating"]
+)
+
+func hints(low string, pieces []string) bool {
+	return slices.ContainsFunc(pieces, func(p string) bool { return strings.Contains(low, strings.ReplaceAll(p, "_", " ")) })
+}
+
 // hear adds a message: a turn of its own.
 func (h *heard) hear(u *utterance) {
 	h.turn++
@@ -48,13 +60,12 @@ func (h *heard) hear(u *utterance) {
 		h.sentence(text, words[i:k])
 		i = k
 	}
-	for _, w := range words {
+	for i := range words {
+		w := &words[i]
 		if w.Gram.Has(vocabulary.Delegation) {
 			h.delegates = h.turn
 		}
-		for _, part := range tokens(w.Text) {
-			h.stems[stem(part)] = true
-		}
+		pieces(w, func(s string) { h.stems[s] = true })
 		h.stems[w.Stem] = true
 	}
 	if u.words != u.asks {
@@ -62,10 +73,11 @@ func (h *heard) hear(u *utterance) {
 			h.stems[stem(w)] = true
 		}
 	}
-	if lookOnly.MatchString(text) {
+	low := strings.ToLower(text)
+	if hints(low, looking) && lookOnly.MatchString(text) {
 		h.looks = h.turn
 	}
-	if delegation.MatchString(text) {
+	if hints(low, delegating) && delegation.MatchString(text) {
 		h.delegates = h.turn
 	}
 }
@@ -148,6 +160,17 @@ func (h *heard) pointed() bool {
 		}
 	}
 	return false
+}
+
+// onlyAsks reports whether the user wants nothing but an answer.
+func (h *heard) onlyAsks() bool {
+	scope := h.scope()
+	for _, cl := range scope {
+		if cl.classes.Any(acting) || !cl.question {
+			return false
+		}
+	}
+	return len(scope) > 0
 }
 
 // lookOnly reports whether the user has just forbidden every act.

@@ -20,10 +20,12 @@ type utterance struct {
 }
 
 var (
-	forwarded = regexp.MustCompile(`(?im)^\s*(?:-{2,}\s*(?:original|forwarded|weitergeleitet|ursprüngliche|mensaje|message)\b.*|begin forwarded message:?\s*|` +
+	forwarded = regexp.MustCompile(`(?im)^\s*(?:-{2,}\s*(?:original|forwarded|weitergeleitet|ursprüngliche|mensaje|message)\b.*` +
+		`|begin forwarded message:?\s*|` +
 		`(?:on|am|le|el|em|il|op)\s.{4,80}\s(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef)\s*:\s*)$`)
 	sender  = regexp.MustCompile(`(?i)^\s*(?:from|von|de|da|van|från|发件人|差出人)\s*[:：]\s*\S`)
-	headers = regexp.MustCompile(`(?i)^\s*(?:to|subject|date|sent|cc|an|betreff|datum|gesendet|objet|à|asunto|para|fecha|enviado|oggetto|assunto|onderwerp|主题|件名)\s*[:：]`)
+	headers = regexp.MustCompile(`(?i)^\s*(?:to|subject|date|sent|cc|an|betreff|datum|gesendet` +
+		`|objet|à|asunto|para|fecha|enviado|oggetto|assunto|onderwerp|主题|件名)\s*[:：]`)
 	quoting = regexp.MustCompile(`"[^"\n]+"|“[^”\n]+”|„[^“”\n]+[“”]|«[^»\n]+»|「[^」\n]+」`)
 )
 

@@ -102,12 +102,15 @@ func (j *judging) read(values []leaves.Leaf) {
 	case !c.argued:
 		j.free()
 	case j.workspace:
+		j.w.add(Act, "", j.m.Tool, Said, "the host's own tool, on this machine")
 	case j.w.Deed != Read:
 		j.listen(values)
 		e, why := j.act()
 		j.w.add(Act, "", j.m.Tool, e, why)
 	case anyOf(c.nameOf(j.m), secrets):
 		j.discloses()
+	default:
+		j.w.add(Act, "", j.m.Tool, Said, "it only looks")
 	}
 }
 
@@ -133,15 +136,11 @@ func (j *judging) free() {
 		}
 		s.Has = Said
 	}
-	if others == "" || Send.graverThan(j.w.Deed) || len(j.c.user.clauses) == 0 {
+	if others != "" && !Send.graverThan(j.w.Deed) && !j.looks && j.c.user.onlyAsks() {
+		j.w.add(Act, "", j.m.Tool, Nothing, "you only asked a question")
 		return
 	}
-	for _, cl := range j.c.user.scope() {
-		if cl.classes.Any(acting) || !cl.question {
-			return
-		}
-	}
-	j.w.add(Act, "", j.m.Tool, Nothing, "you only asked a question")
+	j.w.add(Act, "", j.m.Tool, Said, "nobody but you has said anything")
 }
 
 var (
