@@ -91,6 +91,7 @@ func (w *walker) source(code string) Effects {
 	if mentions(low, codeStarts) && len(quoted(code)) == 0 || mentions(low, codeBlind) {
 		w.unread() // it starts something, and nothing here says what
 	}
+	does |= w.codeOversees(code, does)
 	return does | w.quotes(code, does, mentions(low, codeProcess))
 }
 
