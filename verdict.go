@@ -61,6 +61,7 @@ type Question struct {
 	Act     string         `json:"act,omitzero"`      // what the call would do
 	Values  []event.Shown  `json:"values,omitzero"`   // the slots of the call and what stands behind each, those that lack something first
 	Allows  string         `json:"allows"`            // what approving will let through
+	Opens   string         `json:"opens"`             // what approving for some minutes opens besides
 	Opinion *event.Opinion `json:"opinion,omitempty"` // the auditor's
 
 	// Outcome.

@@ -31,7 +31,7 @@ func (j *judging) overseen(l *leaves.Leaf) bool {
 		j.command(l)
 		return true
 	case j.c.reader().Touches(l.Text, shell.TakesAll(leaves.NameWords(j.m.Tool))) && !j.c.index.Said(l.Text):
-		j.bad("it touches what watches the agent", l.Path, l.Text)
+		j.bad(true, "it touches what watches the agent", l.Path, l.Text)
 		return true
 	}
 	return false
