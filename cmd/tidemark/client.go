@@ -16,9 +16,10 @@ import (
 
 // client speaks to the server that runs on the data folder.
 type client struct {
-	base  string
-	token string
-	http  *http.Client
+	base   string
+	token  string
+	secret func() (string, error) // a person's token, where the other does not do; nil: there is none
+	http   *http.Client
 }
 
 // findServer returns a client for the running server, or nil when there is none: then
@@ -39,7 +40,7 @@ func (e *env) findServer(ctx context.Context) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{base: r.URL, token: tokens.Admin, http: &http.Client{Timeout: 30 * time.Second}}
+	c := &client{base: r.URL, token: tokens.Reader, secret: e.secret, http: &http.Client{Timeout: 30 * time.Second}}
 	if err := c.call(ctx, http.MethodGet, "/healthz", nil, nil); errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, nil // the announcement is stale: the server was killed
 	} else if err != nil {
@@ -48,8 +49,23 @@ func (e *env) findServer(ctx context.Context) (*client, error) {
 	return c, nil
 }
 
-// call sends one request and decodes the answer into out, if given.
+// call sends one request and decodes the answer into out, if given. What the token of this
+// machine may not do takes a person's.
 func (c *client) call(ctx context.Context, method, path string, in, out any) error {
+	err := c.send(ctx, method, path, in, out)
+	var no *refused
+	if c.secret == nil || !errors.As(err, &no) || no.Status != http.StatusForbidden {
+		return err
+	}
+	token, err := c.secret()
+	if err != nil {
+		return err
+	}
+	c.token, c.secret = token, nil
+	return c.send(ctx, method, path, in, out)
+}
+
+func (c *client) send(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		raw, err := strictjson.Marshal(in)
