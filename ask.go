@@ -32,7 +32,9 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 		return nil
 	}
 	d.Seal() // the approval is for these very bytes
-	h := approval.Held{Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Args: &x.args, Danger: x.dangerous(v)}
+	h := approval.Held{
+		Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Args: &x.args, Danger: x.dangerous(v),
+	}
 	if id, ok := book.Covers(h, x.now); ok {
 		v.Effect, v.Kind, v.Spent, d.Spent = policy.Allow, "", id, id
 		return nil

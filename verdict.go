@@ -169,8 +169,8 @@ func (v Verdict) wayOut(b *strings.Builder) {
 		b.WriteString("\nNo approval is possible for this call. Answer with what you have, or use a tool that is still allowed.")
 		return
 	}
-	b.WriteString("\nThe owner has been asked, and answers outside this conversation: tidemark approvals watch, or where they were notified." +
-		" After approval, repeat exactly the same call.")
+	b.WriteString("\nThe owner has been asked, and answers outside this conversation: tidemark approvals watch," +
+		" or where they were notified. After approval, repeat exactly the same call.")
 }
 
 // Evidence names the sources a label stands on, for people.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/llm/proxy"
 )
 
 // Tokens are the bearer tokens of the roles. Those of people (owner, approver, admin) are on
@@ -35,6 +36,11 @@ func (t *Tokens) all() []token {
 		{"agent", &t.Agent, false}, {"reader", &t.Reader, false},
 		{"owner", &t.Owner, true}, {"approver", &t.Approver, true}, {"admin", &t.Admin, true},
 	}
+}
+
+// forProxy are the tokens as the proxy must know them.
+func (t Tokens) forProxy() proxy.Tokens {
+	return proxy.Tokens{Agent: t.Agent, Others: []string{t.Reader, t.Owner, t.Approver, t.Admin}}
 }
 
 // Hashed reports whether a token is only known by its hash.

@@ -39,7 +39,8 @@ func (c *Channel) show(q tidemark.Question) (fields []Field, buttons []Button) {
 	add("Rule", q.Rule)
 	choices := []string{once, deny}
 	if c.o.Grant > 0 {
-		add(c.label(grant)+" lets through", fmt.Sprintf("for %d minutes %s, while it is no less trusted", int(c.o.Grant/time.Minute), q.Opens))
+		add(c.label(grant)+" lets through",
+			fmt.Sprintf("for %d minutes %s, while it is no less trusted", int(c.o.Grant/time.Minute), q.Opens))
 		choices = []string{once, grant, deny}
 	}
 	add("Session", strings.TrimSuffix(q.Session+" / "+q.Branch, " / "))

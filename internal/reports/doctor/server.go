@@ -129,7 +129,8 @@ func CheckTokens(s Server, file string) Check {
 		}
 		for role, token := range map[string]string{"owner": s.Tokens.Owner, "approver": s.Tokens.Approver, "admin": s.Tokens.Admin} {
 			if token != "" && !strings.HasPrefix(token, "sha256:") {
-				f.add(Broken, role, "it lies on the disk as it is: an agent with a shell can answer its own questions", "restart the server, which keeps its hash alone")
+				f.add(Broken, role, "it lies on the disk as it is: an agent with a shell can answer its own questions",
+					"restart the server, which keeps its hash alone")
 			}
 		}
 		var no *refusedError

@@ -17,8 +17,8 @@ var deepAlways = set(`rg ag ack ugrep mv rsync ln ditto rclone restic borg dupli
 
 // deepBy are the flags by which others do.
 var deepBy = map[string][]string{
-	"grep": {"-r", "-R", "--recursive", "--dereference-recursive"}, "egrep": {"-r", "-R", "--recursive"}, "fgrep": {"-r", "-R", "--recursive"},
-	"zgrep": {"-r"}, "cp": {"-r", "-R", "-a", "--recursive", "--archive"}, "gcp": {"-r", "-R", "-a"}, "scp": {"-r"},
+	"grep": {"-r", "-R", "--recursive", "--dereference-recursive"}, "egrep": {"-r", "-R", "--recursive"},
+	"fgrep": {"-r", "-R", "--recursive"}, "zgrep": {"-r"}, "cp": {"-r", "-R", "-a", "--recursive", "--archive"}, "gcp": {"-r", "-R", "-a"}, "scp": {"-r"},
 	"zip": {"-r", "--recurse-paths", "-R"}, "diff": {"-r", "--recursive"}, "chmod": {"-R", "--recursive"}, "chown": {"-R", "--recursive"},
 	"setfacl": {"-R"}, "chgrp": {"-R"},
 }
@@ -157,13 +157,16 @@ var searchBy = set("-name -iname -path -ipath -wholename -regex -iregex -g --glo
 // seeks reports whether a text is part of the name of such a file.
 func seeks(text string) bool {
 	text = strings.ToLower(strings.Trim(text, "*/"))
-	return len(text) > 2 && slices.ContainsFunc(keptNames, func(n string) bool { return strings.Contains(n, text) || strings.Contains(text, n) })
+	kept := func(n string) bool { return strings.Contains(n, text) || strings.Contains(text, n) }
+	return len(text) > 2 && slices.ContainsFunc(keptNames, kept)
 }
 
 // codeWalks are what code says when it goes through folders, and codeHome when it begins at home.
 var (
-	codeWalks = []string{"walk", "glob", "scandir", "listdir", "readdir", "copytree", "make_archive", "tarfile", "iterdir", "find.find", "dir["}
-	codeHome  = []string{"home()", "homedir(", "expanduser", "'home'", "\"home\"", "env.home", "dir.home", "$home"}
+	codeWalks = []string{
+		"walk", "glob", "scandir", "listdir", "readdir", "copytree", "make_archive", "tarfile", "iterdir", "find.find", "dir[",
+	}
+	codeHome = []string{"home()", "homedir(", "expanduser", "'home'", "\"home\"", "env.home", "dir.home", "$home"}
 )
 
 // codeOversees is what code given in a command does to the station.

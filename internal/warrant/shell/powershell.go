@@ -18,7 +18,9 @@ func (r *Reader) ReadPowerShell(command string) *Line {
 	w.line.Parts = []string{command}
 	w.line.Runs = []Run{{Name: "powershell", Path: "powershell"}}
 	c.absorb(windowsText(command))
-	if low := strings.ToLower(command); strings.Contains(low, "tidemark") && mentions(low, windowsOurs) || r.names(low) && (c.does.Has(Network) || mentions(low, windowsEnds)) {
+	low := strings.ToLower(command)
+	reached := r.names(low) && (c.does.Has(Network) || mentions(low, windowsEnds))
+	if reached || strings.Contains(low, "tidemark") && mentions(low, windowsOurs) {
 		c.does |= Oversight
 	}
 	w.line.Runs[0].Effects = c.does
@@ -63,7 +65,9 @@ var (
 // What a text says of us when it gets at our files or ends us.
 var (
 	windowsEnds = []string{"stop-process", "taskkill", "stop-service", "get-nettcpconnection", "netfirewall", "advfirewall", "kill"}
-	windowsOurs = append([]string{"tokens.json", "server.json", ".db", "approvals approve", "approvals deny", "approvals watch", "token new", "reset-trust", "uninstall"}, windowsEnds...)
+	windowsOurs = append([]string{
+		"tokens.json", "server.json", ".db", "approvals approve", "approvals deny", "approvals watch", "token new", "reset-trust", "uninstall",
+	}, windowsEnds...)
 )
 
 // windowsText looks for words.

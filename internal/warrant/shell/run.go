@@ -72,7 +72,10 @@ func (w *walker) newCall(name string, args []Word, in flow) *call {
 	c := &call{walker: w, name: name, args: args, in: in}
 	c.out = flow{fetched: in.fetched, decoded: in.decoded, secret: in.secret, env: in.env, watched: in.watched, ours: in.ours}
 	for _, a := range args {
-		c.out = c.out.join(flow{secret: a.flow.secret, env: a.flow.env, watched: a.flow.watched || w.watches(a.Text), ours: a.flow.ours || w.reader.Guards(w.at(a.Text))})
+		c.out = c.out.join(flow{
+			secret: a.flow.secret, env: a.flow.env, watched: a.flow.watched || w.watches(a.Text),
+			ours: a.flow.ours || w.reader.Guards(w.at(a.Text)),
+		})
 	}
 	return c
 }
