@@ -20,6 +20,7 @@ type heard struct {
 	stems      map[string]bool
 	looks      int // the turn in which they forbade every act; 0: never
 	delegates  int // the turn in which they delegated; 0: never
+	prices     int // the turn in which they named a sum of money; 0: never
 }
 
 // lookOnly forbids every act, whatever else is said.
@@ -46,6 +47,17 @@ var (
 func hints(low string, pieces []string) bool {
 	return slices.ContainsFunc(pieces, func(p string) bool { return strings.Contains(low, strings.ReplaceAll(p, "_", " ")) })
 }
+
+// money is a sum with its currency, or with cents.
+var money = regexp.MustCompile(`(?i)[$€£¥₹₩]\s?\d|\d\s?(?:[$€£¥₹₩元円]|usd\b|eur\b|gbp\b|chf\b|jpy\b|dollars?\b|euros?\b|pounds?\b|bucks\b)|\b\d+[.,]\d\d\b`)
+
+var reckons = list("reckons")
+
+// reckoned reports whether a message leaves a sum to be worked out.
+func reckoned(low string) bool { return anyOf(tokens(low), reckons) }
+
+// priced reports whether the user has just named a sum of money.
+func (h *heard) priced() bool { return h.turn > 0 && h.prices == h.turn }
 
 // hear adds a message: a turn of its own.
 func (h *heard) hear(u *utterance) {
@@ -79,6 +91,9 @@ func (h *heard) hear(u *utterance) {
 	}
 	if hints(low, delegating) && delegation.MatchString(text) {
 		h.delegates = h.turn
+	}
+	if strings.ContainsAny(low, "0123456789") && money.MatchString(low) && !strings.Contains(low, "%") && !reckoned(low) {
+		h.prices = h.turn
 	}
 }
 

@@ -24,12 +24,13 @@ type naming struct {
 	verb    string
 	nouns   []vocabulary.Word
 	total   int
-	thing   bool // it says what kind of thing it acts on
-	generic bool // its verb stands for any act of its class
-	moves   bool // it moves money to somebody, or back
-	enters  bool // it logs in, or proves who one is
-	binds   bool // what it does others build on at once
-	holds   bool // it only gets something ready: a cart, a draft, a choice
+	thing   bool               // it says what kind of thing it acts on
+	generic bool               // its verb stands for any act of its class
+	classes vocabulary.Classes // of its verb, whatever the tool does with it: update_payment changes something
+	moves   bool               // it moves money to somebody, or back
+	enters  bool               // it logs in, or proves who one is
+	binds   bool               // what it does others build on at once
+	holds   bool               // it only gets something ready: a cart, a draft, a choice
 }
 
 func (c *Context) named(m *meaning.Meaning) *naming {
@@ -51,6 +52,7 @@ func (c *Context) named(m *meaning.Meaning) *naming {
 		n.verbs, n.verb = w.Acts, w.Stem
 		for _, id := range w.Acts {
 			n.generic = n.generic || generic[c.vocabulary.Act(id).Name]
+			n.classes |= c.vocabulary.Act(id).Classes
 		}
 	}
 	if len(words) > 0 { // read alone, the first word may mean more than among the others
@@ -110,7 +112,7 @@ func (c *Context) matches(cl *clause, m *meaning.Meaning) match {
 		out.refused = out.refused || cl.refused[id]
 	}
 	out.verb = out.verb || n.verb != "" && (cl.doing[n.verb] || kin(cl.doing, n.verb))
-	out.class = (n.generic || m.Act == meaning.Pay && !n.moves) && cl.classes.Any(classesOf(m.Act))
+	out.class = n.generic && cl.classes.Any(n.classes) || (n.generic || m.Act == meaning.Pay && !n.moves) && cl.classes.Any(classesOf(m.Act))
 	out.refused = out.refused || n.generic && cl.forbids.Any(classesOf(m.Act)) && !out.verb
 	for _, w := range n.nouns {
 		if cl.names(w) {

@@ -58,6 +58,9 @@ func (j *judging) value(l *leaves.Leaf) {
 	case meaning.Amount:
 		e, why := j.evidence(l.Text, false)
 		e, why = j.composed(l.Text, e, why, "worked out by the agent")
+		if e == Agent && j.w.Deed == Pay && j.c.user.priced() && !j.c.index.Said(l.Text) {
+			e, why = Nothing, "you named a sum, and this is another"
+		}
 		j.w.add(Measure, l.Path, l.Text, e, why)
 	}
 }
