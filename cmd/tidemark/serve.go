@@ -104,7 +104,7 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string) er
 	e.printParts(a.Status(ctx))
 	if a.NewTokens {
 		if e.intoFile() {
-			e.printf("\nnew tokens were made and are not shown, because this goes into a file; on a terminal, tidemark token new shows others\n")
+			e.printf("\nnew tokens were made; this goes into a file, so they are not shown (on a terminal: tidemark token new)\n")
 			return nil
 		}
 		e.printf("\nnew tokens, shown this once (people's are kept as hashes, in %s):\n", p.Tokens())

@@ -126,7 +126,8 @@ func TestAGrantByButtonCoversTheNextCall(t *testing.T) {
 	if a := held.wait(t); a.Block {
 		t.Errorf("got %s: %s", a.Tidemark.Verdict, a.Reason)
 	}
-	s.want("allow", "s", "exec", `{"command":"make test"}`)
+	s.want("allow", "s", "exec", `{"command":"make"}`)
+	s.want("confirm", "s", "exec", `{"command":"make test"}`) // another command is another question
 	s.want("confirm", "s", "send_email", `{"to":"ann"}`)
 }
 

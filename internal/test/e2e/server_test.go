@@ -15,12 +15,23 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // serve starts the monitor with the policy it is shipped with.
 func (w *world) serve() {
 	w.t.Helper()
+	if w.admin == "" { // made here, because the disk will have its hash alone
+		if err := os.MkdirAll(w.data, 0o700); err != nil {
+			w.t.Fatal(err)
+		}
+		tokens, made, err := app.LoadTokens(filepath.Join(w.data, "tokens.json"))
+		if err != nil || !made {
+			w.t.Fatalf("make tokens: made %v, %v", made, err)
+		}
+		w.admin = tokens.Admin
+	}
 	cmd := exec.Command(program("tidemark"), "serve", "--data", w.data, "--listen", "127.0.0.1:0", "--log-level", "warn")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -54,24 +65,19 @@ func (w *world) kill() {
 	_ = w.server.Wait()
 }
 
-// kept reads what the server wrote into its data folder: where it is, and its tokens.
+// kept reads what the server wrote into its data folder, where it is, and the token it was given.
 func (w *world) kept() (url, admin string, err error) {
 	var running struct {
 		URL string `json:"url"`
 	}
-	var tokens struct {
-		Admin string `json:"admin"`
+	raw, err := os.ReadFile(filepath.Join(w.data, "server.json"))
+	if err != nil {
+		return "", "", err
 	}
-	for name, v := range map[string]any{"server.json": &running, "tokens.json": &tokens} {
-		raw, err := os.ReadFile(filepath.Join(w.data, name))
-		if err != nil {
-			return "", "", err
-		}
-		if err := strictjson.Unmarshal(raw, v); err != nil {
-			return "", "", err
-		}
+	if err := strictjson.Unmarshal(raw, &running); err != nil {
+		return "", "", err
 	}
-	return running.URL, tokens.Admin, nil
+	return running.URL, w.admin, nil
 }
 
 // address is where the server listens.

@@ -229,19 +229,21 @@ func arrivedOnce(t *testing.T, w *world) {
 	}
 }
 
-// approvalCode: the call is refused with a code, the owner's next message carries it, the
-// model tries again, and the call runs.
+// approvalCode: the call is refused and the model is told no code; a chat command over the hook
+// is not accepted; the owner answers elsewhere, the model tries again, and the call runs (WAR-10).
 func approvalCode(t *testing.T, r *rig) {
 	w := open(t, r, with{})
 	w.model.script(r.fetch(w), r.run(w, attack), step{say: "It was refused."})
 	w.turn(strings.Replace(summarise, "%s", r.page(w), 1))
 	stopped(t, w)
-	code := w.code()
-	if code == "" {
-		t.Fatal("the model was shown no approval code")
+	if saw := w.model.saw(); strings.Contains(saw, "Approval code") || strings.Contains(saw, ".approve exec") {
+		t.Errorf("the model was shown how to answer: %q", saw)
+	}
+	if err := w.approveNext(t.Context()); err != nil {
+		t.Fatalf("approve: %v", err)
 	}
 	w.model.script(r.run(w, attack), step{say: done})
-	w.turn(".approve exec " + code)
+	w.turn("Try again.")
 	arrivedOnce(t, w)
 }
 

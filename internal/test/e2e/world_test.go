@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,6 +29,7 @@ type world struct {
 	home    string
 	work    string
 	data    string
+	admin   string // the server's token, of which the disk has the hash
 	wait    time.Duration
 	model   *model
 	api     string // where the agent finds it
@@ -215,24 +215,13 @@ func tail(out []byte) string {
 // tidemark runs a command of the program.
 func (w *world) tidemark(args ...string) string {
 	w.t.Helper()
-	cmd := exec.CommandContext(w.t.Context(), program("tidemark"), append(args, "--data", w.data)...)
-	cmd.Env = w.environment()
+	cmd := exec.CommandContext(w.t.Context(), program("tidemark"), append(args, "--data", w.data, "--token-stdin")...)
+	cmd.Env, cmd.Stdin = w.environment(), strings.NewReader(w.admin+"\n")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		w.t.Errorf("tidemark %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
-}
-
-var codeShown = regexp.MustCompile(`\.approve exec ([0-9a-f]{6,})`)
-
-// code is the last approval code the agent was shown.
-func (w *world) code() string {
-	all := codeShown.FindAllStringSubmatch(w.model.saw(), -1)
-	if len(all) == 0 {
-		return ""
-	}
-	return all[len(all)-1][1]
 }
 
 var cache = sync.OnceValue(func() string { return os.Getenv("E2E_CACHE") })

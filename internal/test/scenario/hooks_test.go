@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -173,6 +174,15 @@ func prompted(t tidemark.Turn) bool {
 	return s.IsOwner != s.Unknown || !s.IsOwner && s.ID == ""
 }
 
+// commands reports whether a prompt is a chat command of the owner's: this door takes none.
+func commands(t tidemark.Turn) bool {
+	if t.Message == nil || !t.Sender.IsOwner {
+		return false
+	}
+	cmd, err := approval.ParseCommand(*t.Message)
+	return err != nil || cmd.Verb != approval.None
+}
+
 // Begin submits a prompt.
 func (d *hooksDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcome, error) {
 	at := place{t.Ref.Session, t.Ref.Branch}
@@ -181,7 +191,7 @@ func (d *hooksDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcom
 		c = &hooked{}
 		d.talks[at] = c
 	}
-	if c.lost = c.lost || !prompted(t); c.lost {
+	if c.lost = c.lost || !prompted(t) || commands(t); c.lost {
 		return scenario.Outcome{}, scenario.ErrUnseen
 	}
 	c.sealed, c.sender, c.from = false, "unknown", t.Sender.Provider
@@ -278,6 +288,9 @@ func (d *hooksDoor) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) 
 	r := ruled{by: v, mark: mark}
 	o, err := r.outcome(ctx, d.world.Monitor, d.Key(ref.Session), s.err)
 	o.Evidence, o.Text = c.plain(o.Evidence), c.plain(o.Text)
+	if v.Effect == "confirm" {
+		o.Code = "untold " + o.Question // the owner answers elsewhere
+	}
 	return o, err
 }
 

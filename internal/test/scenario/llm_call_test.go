@@ -161,19 +161,21 @@ func (r ruled) outcome(ctx context.Context, m *tidemark.Monitor, session, text s
 	v := r.by
 	o := scenario.Outcome{
 		Verdict: v.Effect, Kind: v.Kind, Rule: v.Rule, Reason: v.Reason, Taint: v.Level.String(), Evidence: tidemark.Evidence(r.mark),
-		Approved: v.Spent != "", Text: strings.TrimSuffix(text, "\nThe owner can also answer with: tidemark approvals watch"),
+		Approved: v.Spent != "", Text: forOwner.ReplaceAllString(text, "$1"),
 	}
 	o.Counsel(v.Opinion, v.Ruling)
-	if found := writeText.FindStringSubmatch(text); found != nil {
-		o.Write = found[1]
-	}
 	if found := codeText.FindStringSubmatch(text); found != nil {
 		o.Code = found[1]
 	}
-	if o.Code == "" {
-		return o, nil
-	}
 	view, err := m.View(ctx, session)
+	for _, w := range view.Writes {
+		if strings.Contains(text, "kept for the owner's review") && w.Digest == v.Digest.String() {
+			o.Write = w.ID
+		}
+	}
+	if v.Effect != "confirm" {
+		return o, err
+	}
 	for _, q := range view.Questions {
 		if q.Pending() && q.Digest == v.Digest.String() {
 			o.Question, o.Prompt = q.ID, q.Prompt
@@ -183,6 +185,7 @@ func (r ruled) outcome(ctx context.Context, m *tidemark.Monitor, session, text s
 }
 
 var (
-	codeText  = regexp.MustCompile(`\nApproval code: (\S+) `)
-	writeText = regexp.MustCompile(`\nThe content is kept for review as (\S+);`)
+	codeText = regexp.MustCompile(`\nApproval code: (\S+) `)
+	// forOwner is what a proxy whose operator lets chat commands count adds for the owner.
+	forOwner = regexp.MustCompile(`(?s)(repeat exactly the same call\.)\n.*$`)
 )

@@ -128,8 +128,8 @@ func TestUpdateFillsFilesIn(t *testing.T) {
 	if left != 0 || err != nil {
 		t.Errorf("got %d mismatches left and error %v, want none", left, err)
 	}
-	if !strings.Contains(string(text), ".approve exec $code1 [minutes]") {
-		t.Errorf("the message was not filled in with the code's name:\n%s", text)
+	if !strings.Contains(string(text), "The owner has been asked") {
+		t.Errorf("the message was not filled in:\n%s", text)
 	}
 	if _, again := run(t, string(text)); len(again.Missed) != 0 {
 		t.Errorf("after the update expectations fail:\n%v", again.Err())

@@ -18,7 +18,8 @@ var deepAlways = set(`rg ag ack ugrep mv rsync ln ditto rclone restic borg dupli
 // deepBy are the flags by which others do.
 var deepBy = map[string][]string{
 	"grep": {"-r", "-R", "--recursive", "--dereference-recursive"}, "egrep": {"-r", "-R", "--recursive"},
-	"fgrep": {"-r", "-R", "--recursive"}, "zgrep": {"-r"}, "cp": {"-r", "-R", "-a", "--recursive", "--archive"}, "gcp": {"-r", "-R", "-a"}, "scp": {"-r"},
+	"fgrep": {"-r", "-R", "--recursive"}, "zgrep": {"-r"},
+	"cp": {"-r", "-R", "-a", "--recursive", "--archive"}, "gcp": {"-r", "-R", "-a"}, "scp": {"-r"},
 	"zip": {"-r", "--recurse-paths", "-R"}, "diff": {"-r", "--recursive"}, "chmod": {"-R", "--recursive"}, "chown": {"-R", "--recursive"},
 	"setfacl": {"-R"}, "chgrp": {"-R"},
 }

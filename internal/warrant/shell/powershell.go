@@ -66,7 +66,8 @@ var (
 var (
 	windowsEnds = []string{"stop-process", "taskkill", "stop-service", "get-nettcpconnection", "netfirewall", "advfirewall", "kill"}
 	windowsOurs = append([]string{
-		"tokens.json", "server.json", ".db", "approvals approve", "approvals deny", "approvals watch", "token new", "reset-trust", "uninstall",
+		"tokens.json", "server.json", ".db", "approvals approve", "approvals deny", "approvals watch", "token new",
+		"reset-trust", "uninstall",
 	}, windowsEnds...)
 )
 
