@@ -1,10 +1,7 @@
 // Package warrant says what stands behind a call: what it does, slot by slot, and for each
 // slot the evidence that the user wanted this done to this. What each act needs at least is
-// a table (Balanced); a slot whose evidence does not reach it is the question.
-//
-// Nothing decides by it yet. It is the judgement that the policy's presets are to stand on
-// (issue: judgement by warrant); until they do, package grounds decides, and this package is
-// measured by internal/test/trial alone.
+// a table of the policy's (policy/presets); a slot whose evidence does not reach it is the
+// question. It decides nothing itself.
 //
 // Invariants:
 //   - unseen is never better than text: respelling a value, hiding it, or an argument that
@@ -15,8 +12,8 @@
 //     record the user named, an id our own act returned;
 //   - the zero Evidence is none, the zero Deed is one that is not understood.
 //
-// What it does not keep yet, found while the laws were written down as tests; the trial
-// counts on each, so each changes figures:
+// What it does not keep yet, found while the laws were written down as tests; figures count
+// on each:
 //   - a value in the text of what a tool lists is picked where no sentence bids anything
 //     with it (written): a note that drops an id into a list adds a warrant;
 //   - where all values of a call are said and the user speaks of its thing, any act on it is
