@@ -277,17 +277,18 @@ func BenchmarkMemoryOfALongSession(b *testing.B) {
 // that the user asked for, and of one that nobody did.
 func BenchmarkDecideShipped(b *testing.B) {
 	for name, tt := range map[string]struct {
-		args string
-		want policy.Effect
+		tool, args string
+		want       policy.Effect
 	}{
-		"allowed": {`{"to":"bob@example.com","subject":"News","body":"What the page says, in short."}`, policy.Allow},
-		"held":    {toStranger, policy.Confirm},
+		"read":    {"web_fetch", `{"url":"https://news.example","format":"markdown"}`, policy.Allow},
+		"allowed": {"send_email", `{"to":"bob@example.com","subject":"News","body":"What the page says, in short."}`, policy.Allow},
+		"held":    {"send_email", toStranger, policy.Confirm},
 	} {
 		b.Run(name, func(b *testing.B) {
 			w := newWorldOn(b, "", nowhere{})
 			w.ownerSays("s", "Summarise https://news.example for me and mail it to bob@example.com")
 			w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), strings.Repeat("The harbour office moves in autumn. ", 200))
-			c := call("send_email", tt.args)
+			c := call(tt.tool, tt.args)
 			b.ReportAllocs()
 			for b.Loop() {
 				if v, err := w.Decide(b.Context(), main("s"), c); err != nil || v.Effect != tt.want {

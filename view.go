@@ -10,6 +10,8 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/graph"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -155,28 +157,64 @@ type Explanation struct {
 	Why      string          `json:"responseRule"`
 	Source   bool            `json:"source"`
 	Sink     bool            `json:"sink"`
-	Caution  bool            `json:"caution"` // what follows its result is audited
+	Caution  bool            `json:"caution"`        // what follows its result is audited
+	Act      string          `json:"act,omitzero"`   // what the call would do; of a call with arguments
+	Slots    []event.Shown   `json:"slots,omitzero"` // what stands behind it, slot by slot
 	Policy   string          `json:"policy"`
+}
+
+// Example is a conversation that an example call is judged in.
+type Example struct {
+	Said []string // messages of the user's own
+	Read []string // texts that somebody else wrote and the agent read
 }
 
 // Explain asks the policy about a tool at a level, for people. It makes no permit.
 func Explain(set *policy.Set, name string, level trust.Level, args []byte) Explanation {
+	return ExplainCall(set, name, level, args, Example{})
+}
+
+// ExplainCall asks about a call in a conversation: with arguments, it says what stands behind
+// each slot of it. A level below local is one in which something was read that is not told.
+func ExplainCall(set *policy.Set, name string, level trust.Level, args []byte, x Example) Explanation {
+	given := name
 	name = tool.Name(name)
 	in := policy.Input{Tool: name, Taint: level, Levels: 1 << level, Sens: trust.Internal, Tainted: level <= trust.External}
-	var parsed *tool.Args
+	out := Explanation{Tool: name, Taint: level, Visible: set.Visible(&in), May: set.May(name, level), Policy: set.Version()}
 	if args != nil {
 		a := tool.NewArgs(args)
-		parsed = &a
+		in.Args = &a
 	}
-	visible := set.Visible(&in)
-	in.Args = parsed
+	if in.Args != nil && set.Facts() {
+		facts := callFacts{of: x.judgement(level), name: given, args: in.Args}
+		in.Facts = &facts
+		plain := func(_, value string) string { return value } // whoever asks wrote the values
+		out.Act = facts.Act()
+		out.Slots, _ = shownValues(facts.get(), set, plain)
+	}
 	d := set.Judge(&in)
-	t := set.Traits(name, parsed)
-	return Explanation{
-		Tool: name, Taint: level, Mode: d.Effect.Mode(), Kind: d.Kind, Rule: d.Rule, Reasons: d.Reasons,
-		Visible: visible, May: set.May(name, level),
-		Response: t.Level, Why: t.Rule, Source: t.Source, Sink: t.Sink, Caution: t.Caution, Policy: set.Version(),
+	out.Mode, out.Kind, out.Rule, out.Reasons = d.Effect.Mode(), d.Kind, d.Rule, d.Reasons
+	t := set.Traits(name, in.Args)
+	out.Response, out.Why, out.Source, out.Sink, out.Caution = t.Level, t.Rule, t.Source, t.Sink, t.Caution
+	return out
+}
+
+// judgement is what the conversation has said and read.
+func (x *Example) judgement(level trust.Level) *warrant.Context {
+	c := warrant.New(vocabulary.Shipped())
+	for _, text := range x.Said {
+		c.User(text)
 	}
+	for _, text := range x.Read {
+		c.Content(text)
+	}
+	switch {
+	case level <= trust.Shared:
+		c.Outside()
+	case level == trust.Local && len(x.Read) == 0:
+		c.Content("something")
+	}
+	return c
 }
 
 // Taint is what a context holds by now; of one nobody began, the worst.

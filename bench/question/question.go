@@ -73,6 +73,22 @@ func Begin(ctx context.Context, m *tidemark.Monitor, session string) (tidemark.R
 	return ref, nil
 }
 
+// BeginAsked opens a turn of the owner's who asks for the call, and lets the agent read a page
+// that somebody else wrote: from then on calls need a warrant, and this one has it.
+func BeginAsked(ctx context.Context, m *tidemark.Monitor, session string) (tidemark.Ref, error) {
+	ref := tidemark.Ref{Session: session, Turn: "turn"}
+	said := "Read " + URL + " and tell me who is paid most"
+	if _, err := m.Begin(ctx, tidemark.Turn{Ref: ref, Sender: trust.Sender{Provider: "chat", ID: "owner", IsOwner: true}, Message: &said}); err != nil {
+		return ref, err
+	}
+	if err := Decide(ctx, m, ref, Call(), policy.Allow); err != nil {
+		return ref, err
+	}
+	page := tool.Result{CallID: "call-1", Name: Tool, Args: Call().Args, Content: []byte("The office moves in autumn, as everybody knows by now.")}
+	_, err := m.Observe(ctx, tidemark.Observation{Ref: ref, Result: page})
+	return ref, err
+}
+
 // Decide asks and checks the answer; an allowed call redeems its permit.
 func Decide(ctx context.Context, m *tidemark.Monitor, ref tidemark.Ref, call tool.Call, want policy.Effect) error {
 	v, err := m.Decide(ctx, ref, call)

@@ -14,18 +14,25 @@ import (
 )
 
 func decideVsCEL(ctx context.Context) (result, error) {
-	return againstCEL(ctx, question.Plain, policy.Allow)
+	return againstCEL(ctx, question.Plain, policy.Allow, question.Begin)
 }
 
 func decideRuleVsCEL(ctx context.Context) (result, error) {
-	return againstCEL(ctx, question.Ruled, policy.Deny)
+	return againstCEL(ctx, question.Ruled, policy.Deny, question.Begin)
 }
 
 func decideShippedVsCEL(ctx context.Context) (result, error) {
-	return againstCEL(ctx, question.Shipped, policy.Confirm) // the address was never seen
+	return againstCEL(ctx, question.Shipped, policy.Confirm, question.Begin) // nobody named the address
 }
 
-func againstCEL(ctx context.Context, file string, want policy.Effect) (result, error) {
+func decideShippedAllowedVsCEL(ctx context.Context) (result, error) {
+	return againstCEL(ctx, question.Shipped, policy.Allow, question.BeginAsked)
+}
+
+// begins opens the session that is asked about.
+type begins func(ctx context.Context, m *tidemark.Monitor, session string) (tidemark.Ref, error)
+
+func againstCEL(ctx context.Context, file string, want policy.Effect, begin begins) (result, error) {
 	program, err := question.NewProgram()
 	if err != nil {
 		return result{}, err
@@ -34,7 +41,7 @@ func againstCEL(ctx context.Context, file string, want policy.Effect) (result, e
 	if err != nil {
 		return result{}, err
 	}
-	ref, err := question.Begin(ctx, m, "bench")
+	ref, err := begin(ctx, m, "bench")
 	if err != nil {
 		return result{}, err
 	}

@@ -36,6 +36,11 @@ func comparisons() []comparison {
 			"a decision by the shipped policy, which looks at the call and where its address came from / the same bare evaluation",
 			decideShippedVsCEL,
 		},
+		{
+			"decide_shipped_allowed_vs_cel",
+			"the same for a call that the user asked for, after a page was read",
+			decideShippedAllowedVsCEL,
+		},
 		{"decide_growth", "a decision after 100,000 events / after 100", decideGrowth},
 		{"durable_vs_bare", "durable decisions per second, 64 sessions at once / bare inserts of the same bytes per second", durableVsBare},
 		{"http_vs_bare", "before_tool_call per second over loopback, durable / a bare handler for the same JSON", httpVsBare},

@@ -18,11 +18,13 @@ import (
 func (e *env) explainCommand() *cobra.Command {
 	var taint, args, agent string
 	var matrix bool
+	var example tidemark.Example
 	cmd := &cobra.Command{
 		Use:   "explain [TOOL]",
 		Short: "Say what the policy does with a tool, and why",
 		Example: `  tidemark explain exec --taint untrusted
   tidemark explain exec --args '{"command":"gog gmail list"}'
+  tidemark explain send_email --args '{"to":"tom@example.com"}' --said "Mail Tom the summary" --read "From: tom@example.com"
   tidemark explain --matrix`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, names []string) error {
@@ -34,7 +36,7 @@ func (e *env) explainCommand() *cobra.Command {
 			case matrix && len(names) == 0:
 				return e.matrix(set)
 			case !matrix && len(names) == 1:
-				return e.explain(set, names[0], taint, args, agent)
+				return e.explain(set, names[0], taint, args, agent, example)
 			}
 			return errors.New("explain: give a tool, or --matrix")
 		},
@@ -42,6 +44,8 @@ func (e *env) explainCommand() *cobra.Command {
 	cmd.Flags().StringVar(&taint, "taint", "", "trust level of the context: system, owner, local, shared, external or untrusted")
 	cmd.Flags().StringVar(&args, "args", "", "arguments of the call, as JSON")
 	cmd.Flags().StringVar(&agent, "agent", "", "agent whose overrides apply")
+	cmd.Flags().StringArrayVar(&example.Said, "said", nil, "what the user said before, a message each")
+	cmd.Flags().StringArrayVar(&example.Read, "read", nil, "what the agent read before and somebody else wrote, a text each")
 	cmd.Flags().BoolVar(&matrix, "matrix", false, "all tools the policy knows, at every level")
 	_ = cmd.RegisterFlagCompletionFunc("taint", cobra.FixedCompletions(levelNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -75,7 +79,7 @@ type explained struct {
 	Verifier any               `json:"verifier,omitempty"` // whether the external verifier is asked too, and why
 }
 
-func (e *env) explain(set *policy.Set, name, taint, args, agent string) error {
+func (e *env) explain(set *policy.Set, name, taint, args, agent string, example tidemark.Example) error {
 	level := trust.Untrusted
 	if taint != "" {
 		var err error
@@ -91,9 +95,9 @@ func (e *env) explain(set *policy.Set, name, taint, args, agent string) error {
 			return fmt.Errorf("explain: --args: %w", err)
 		}
 	}
-	x := explained{Explanation: tidemark.Explain(set, name, level, raw), Levels: map[string]string{}}
+	x := explained{Explanation: tidemark.ExplainCall(set, name, level, raw, example), Levels: map[string]string{}}
 	for _, l := range trust.Levels() {
-		x.Levels[l.String()] = tidemark.Explain(set, name, l, raw).Mode
+		x.Levels[l.String()] = tidemark.ExplainCall(set, name, l, raw, example).Mode
 	}
 	p, err := e.paths()
 	if err != nil {
@@ -136,9 +140,12 @@ func (e *env) printExplained(x explained) {
 			e.printf("          %s\n", e.ui.word("dim", r.Pos))
 		}
 	}
-	for _, r := range x.May {
-		e.printf("  may ask %s: %s\n", r.Rule, r.Text)
+	if x.Act == "" {
+		for _, r := range x.May {
+			e.printf("  may ask %s: %s\n", r.Rule, r.Text)
+		}
 	}
+	e.printWarrant(x)
 	e.printf("  its response is %s (%s)\n", e.ui.as(x.Response.String()), x.Why)
 	if x.Caution {
 		e.printf("  caution: what the agent does after it is audited, where there is an auditor\n")
@@ -148,6 +155,25 @@ func (e *env) printExplained(x explained) {
 		e.printf(" %s=%s", l, e.ui.as(x.Levels[l.String()]))
 	}
 	e.printf("\n")
+}
+
+// printWarrant says what stands behind the call, slot by slot.
+func (e *env) printWarrant(x explained) {
+	if x.Act == "" {
+		return
+	}
+	e.printf("  it is to %s\n", x.Act)
+	for _, s := range x.Slots {
+		mark, colour := "has", "allow"
+		if s.Lacks {
+			mark, colour = "lacks", "confirm"
+		}
+		name := s.Slot
+		if s.Path != "" {
+			name += " " + s.Path
+		}
+		e.printf("    %s %s: %s, %s\n", e.ui.word(colour, mark), name, s.Has, s.Why)
+	}
 }
 
 func (e *env) matrix(set *policy.Set) error {

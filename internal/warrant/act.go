@@ -17,11 +17,11 @@ func (j *judging) act() (Evidence, string) {
 		return Nothing, "you did not ask for what it decides"
 	case r.refused != "":
 		return Nothing, "you said not to: " + r.refused
-	case c.agreed != nil:
+	case c.agreed != nil && !j.mild():
 		return Nothing, "your message does not ask for it"
 	case r.said != "":
 		return Said, "you asked: " + r.said
-	case r.acts && j.allSaid && j.slots > 0 && Delete.graverThan(j.w.Deed):
+	case r.acts && j.allSaid && j.slots > 0 && Delete.graverThan(j.w.Deed) && !c.named(j.m).binds:
 		return Said, "every value in it is yours"
 	case (r.acts || j.w.Deed == Tidy) && (r.near || j.tied) && j.mild():
 		return Entailed, "a step of what you asked for"
@@ -70,14 +70,16 @@ func (j *judging) request() request {
 }
 
 // mild reports whether a call can be undone and holds nothing that speaks against it.
-func (j *judging) mild() bool { return !j.loose && !j.textual && !j.w.Deed.graverThan(Change) }
+func (j *judging) mild() bool {
+	return !j.loose && !j.textual && !j.w.Deed.graverThan(Change) && !j.c.named(j.m).binds
+}
 
 // fits reports whether a clause asks for this call: for the act and for what it is done to,
 // or for the act alone where the values are the user's.
 func (j *judging) fits(found match) bool {
 	verb := found.verb || found.class || found.chosen
 	switch {
-	case !verb && j.w.Deed.grave():
+	case !verb && (j.w.Deed.grave() || j.c.named(j.m).binds):
 		return false // speaking of a thing, even by its number, asks for nothing that cannot be taken back
 	case found.full, verb && found.nouns > 0:
 		return true

@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/origin"
@@ -28,6 +29,8 @@ func (c *Context) address(v string) (Evidence, string) {
 	case origin.Text:
 		listed := !c.papers[f.Step] // in what a server lists, not in what somebody wrote
 		switch {
+		case c.agreed != nil && c.agreed.Opens == "linked" && f.Named && !c.placed() && !strings.ContainsAny(v, "?&="):
+			return Followed, "you want the links in it followed"
 		case c.told(v):
 		case c.agreed != nil && (c.agreed.Opens == "linked" || c.agreed.Opens == "search"):
 			return Followed, "you want links followed"
@@ -36,6 +39,12 @@ func (c *Context) address(v string) (Evidence, string) {
 		}
 	}
 	return Nothing, where(&f)
+}
+
+// placed reports whether the user named an address: then a text that bids to open another
+// leads away from it.
+func (c *Context) placed() bool {
+	return slices.ContainsFunc(c.said, func(s string) bool { return strings.Contains(s, "://") || strings.Contains(s, "www.") })
 }
 
 var pathWords = list("pathwords")

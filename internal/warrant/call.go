@@ -54,7 +54,9 @@ func (j *judging) listen(values []leaves.Leaf) {
 		}
 		for _, w := range c.wordsOf(l.Text) {
 			j.said.choices = append(j.said.choices, w)
-			if a := c.vocabulary.ClassesOf(w); !w.Gram.Has(vocabulary.Done) && a.Any(grave) && (p.Decides || p.Chooses) && !a.Any(vocabulary.Read|vocabulary.Create|vocabulary.Change) {
+			a := c.vocabulary.ClassesOf(w)
+			mild := w.Gram.Has(vocabulary.Done) || a.Any(vocabulary.Read|vocabulary.Create|vocabulary.Change)
+			if !mild && (p.Decides || p.Chooses) {
 				j.said.decides |= a & grave
 			}
 		}

@@ -36,8 +36,9 @@ func forward(w *vocabulary.Word) bool {
 	return w.Gram.Has(vocabulary.Negation) && following[strings.ReplaceAll(w.Text, " ", "_")]
 }
 
-// add reads a clause, word by word.
-func (h *heard) add(text string, words []vocabulary.Word, question bool) {
+// add reads a clause, word by word; a negation may be carried over from the one before. It
+// reports whether one is still open at its end.
+func (h *heard) add(text string, words []vocabulary.Word, question, negated bool) bool {
 	c := clause{
 		text: strings.TrimSpace(text[words[0].Start:words[len(words)-1].End]), turn: h.turn, words: len(words), question: question,
 		stems: map[string]bool{}, things: map[vocabulary.ThingID]bool{}, doing: map[string]bool{},
@@ -46,8 +47,8 @@ func (h *heard) add(text string, words []vocabulary.Word, question bool) {
 	whole := slices.ContainsFunc(words, func(w vocabulary.Word) bool { // lösche sie nicht, ne supprime pas
 		return w.Gram.Has(vocabulary.Negation) && !forward(&w)
 	})
-	prev, negated, light := "", false, false // the word before; what governs the words to come
-	conditional := false                     // it tells when, and what is not so then forbids nothing
+	prev, light := "", false // the word before; what governs the words to come
+	conditional := false     // it tells when, and what is not so then forbids nothing
 	for i := range words {
 		w := &words[i]
 		c.mentions(w)
@@ -60,7 +61,8 @@ func (h *heard) add(text string, words []vocabulary.Word, question bool) {
 		if i+1 < len(words) {
 			next = words[i+1].Text
 		}
-		noun := articles[prev] && !light
+		object := i > 0 && len(words[i-1].Acts) > 0 && len(w.Things) > 0 // look at invoice 7
+		noun := (articles[prev] || object) && !light
 		answer := answers[w.Stem] && (next == "me" || next == "us")
 		prev = w.Text
 		if !noun && !answer && !w.Gram.Has(vocabulary.Done) {
@@ -73,16 +75,27 @@ func (h *heard) add(text string, words []vocabulary.Word, question bool) {
 		light = lights[w.Text] || lights[w.Stem] || light && articles[w.Text]
 	}
 	h.clauses = append(h.clauses, c)
+	return negated
 }
 
 // mentions notes what a word names.
 func (c *clause) mentions(w *vocabulary.Word) {
 	c.stems[w.Stem] = true
-	for _, part := range tokens(w.Text) {
-		c.stems[stem(part)] = true
-	}
+	pieces(w, func(s string) { c.stems[s] = true })
 	for _, id := range w.Things {
 		c.things[id] = true
+	}
+}
+
+// pieces are the stems of what a word is made of, as values are compared. Most words are
+// small letters and nothing else, and need no taking apart.
+func pieces(w *vocabulary.Word, each func(string)) {
+	if strings.IndexFunc(w.Text, func(r rune) bool { return r < 'a' || r > 'z' }) < 0 {
+		each(stem(w.Text))
+		return
+	}
+	for _, part := range tokens(w.Text) {
+		each(stem(part))
 	}
 }
 

@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
@@ -35,6 +36,17 @@ var delegation = regexp.MustCompile(`(?i)\b(?:(?:do(?:\s+(?:the|all|these|those|
 	`|do what(?:ever)?\s+(?:it|he|she|they|the|is|was|that|this)\b|accordingly|as (?:instructed|described|requested|specified)` +
 	`|what(?:ever)? (?:it|the \w+) (?:says|asks|tells))`)
 
+// looking and delegating are pieces without which the two patterns find nothing: most messages
+// have none, and patterns cost more than all the rest of hearing.
+var (
+	looking    = lists["looking"]
+	delegating = lists["delegating"]
+)
+
+func hints(low string, pieces []string) bool {
+	return slices.ContainsFunc(pieces, func(p string) bool { return strings.Contains(low, strings.ReplaceAll(p, "_", " ")) })
+}
+
 // hear adds a message: a turn of its own.
 func (h *heard) hear(u *utterance) {
 	h.turn++
@@ -48,13 +60,12 @@ func (h *heard) hear(u *utterance) {
 		h.sentence(text, words[i:k])
 		i = k
 	}
-	for _, w := range words {
+	for i := range words {
+		w := &words[i]
 		if w.Gram.Has(vocabulary.Delegation) {
 			h.delegates = h.turn
 		}
-		for _, part := range tokens(w.Text) {
-			h.stems[stem(part)] = true
-		}
+		pieces(w, func(s string) { h.stems[s] = true })
 		h.stems[w.Stem] = true
 	}
 	if u.words != u.asks {
@@ -62,28 +73,32 @@ func (h *heard) hear(u *utterance) {
 			h.stems[stem(w)] = true
 		}
 	}
-	if lookOnly.MatchString(text) {
+	low := strings.ToLower(text)
+	if hints(low, looking) && lookOnly.MatchString(text) {
 		h.looks = h.turn
 	}
-	if delegation.MatchString(text) {
+	if hints(low, delegating) && delegation.MatchString(text) {
 		h.delegates = h.turn
 	}
 }
 
 // sentence takes a sentence apart where a new request may begin.
 func (h *heard) sentence(text string, words []vocabulary.Word) {
-	question, from := h.asks(text, words), 0
+	question, from, carried := h.asks(text, words), 0, false // do not delete or send anything
 	for i := 1; i < len(words); i++ {
 		gap := text[words[i-1].End:words[i].Start]
 		if strings.ContainsAny(gap, ",;，；、") || words[i].Gram.Has(vocabulary.Joining) {
-			h.add(text, words[from:i], question)
-			from = i
+			open := h.add(text, words[from:i], question, carried)
+			carried, from = open && ors[words[i].Text], i
 		}
 	}
-	h.add(text, words[from:], question)
+	h.add(text, words[from:], question, carried)
 }
 
-var askers = list("askers")
+var (
+	askers = list("askers")
+	ors    = list("ors")
+)
 
 // asks reports whether a sentence asks for an answer and not for an act.
 func (h *heard) asks(text string, words []vocabulary.Word) bool {
@@ -124,15 +139,17 @@ func (h *heard) scope() []*clause {
 	return out
 }
 
-// speaks reports whether a turn has a request of its own: "yes, please do that" has none.
+// speaks reports whether a turn has a request of its own: "yes, please do that" has none, and
+// "the second one, my address is …" answers what the agent asked about the one before.
 func (h *heard) speaks(turn int) bool {
-	words := 0
+	words, asks := 0, false
 	for i := range h.clauses {
 		if cl := &h.clauses[i]; cl.turn == turn {
 			words += cl.words
+			asks = asks || cl.question || cl.classes != 0 || cl.forbids != 0
 		}
 	}
-	return words > 6
+	return words > 6 && asks
 }
 
 // pointed reports whether the user said anything that is no bare question.
@@ -143,6 +160,17 @@ func (h *heard) pointed() bool {
 		}
 	}
 	return false
+}
+
+// onlyAsks reports whether the user wants nothing but an answer.
+func (h *heard) onlyAsks() bool {
+	scope := h.scope()
+	for _, cl := range scope {
+		if cl.classes.Any(acting) || !cl.question {
+			return false
+		}
+	}
+	return len(scope) > 0
 }
 
 // lookOnly reports whether the user has just forbidden every act.

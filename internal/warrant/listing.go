@@ -47,8 +47,7 @@ func (c *Context) prose(cell string) bool {
 	return len(words) >= proseWords || n >= proseStops || c.commanding(cell)
 }
 
-// entry reports whether a value is one of the entries of a listing: nothing but signs stands
-// beside it, or words that say nothing.
+// entry reports whether a value stands in a listing and is short enough to be of one entry.
 func (c *Context) entry(v string, f *origin.Finding) bool {
 	return c.lists[f.Step] && len(v) <= cellLength
 }

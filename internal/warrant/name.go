@@ -13,6 +13,7 @@ var (
 	moving   = list("moving")
 	entering = list("entering")
 	holding  = list("holding")
+	binding  = list("binding")
 	secrets  = list("secrets")
 )
 
@@ -27,6 +28,7 @@ type naming struct {
 	generic bool // its verb stands for any act of its class
 	moves   bool // it moves money to somebody, or back
 	enters  bool // it logs in, or proves who one is
+	binds   bool // what it does others build on at once
 	holds   bool // it only gets something ready: a cart, a draft, a choice
 }
 
@@ -35,7 +37,7 @@ func (c *Context) named(m *meaning.Meaning) *naming {
 		return n
 	}
 	words := c.nameOf(m)
-	n := &naming{moves: anyOf(words, moving), enters: anyOf(words, entering), holds: anyOf(words, holding)}
+	n := &naming{moves: anyOf(words, moving), enters: anyOf(words, entering), holds: anyOf(words, holding), binds: anyOf(words, binding)}
 	for _, w := range c.vocabulary.Name(strings.Join(words, "_")) {
 		if w.Gram.Has(vocabulary.Function) || len(w.Text) < 2 {
 			continue

@@ -31,7 +31,7 @@ func plain(r *shell.Run) bool {
 	}
 	sub := ""
 	for _, a := range r.Args {
-		if !strings.HasPrefix(a.Text, "-") && !strings.Contains(a.Text, "=") {
+		if !strings.HasPrefix(a.Text, "-") && (!strings.Contains(a.Text, "=") || startsURL(a.Text)) {
 			sub = a.Text
 			break
 		}

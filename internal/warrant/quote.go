@@ -3,6 +3,7 @@ package warrant
 import (
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // A message of the user's may hold what others wrote: a mail they forward, a log, a quotation.
@@ -19,10 +20,12 @@ type utterance struct {
 }
 
 var (
-	forwarded = regexp.MustCompile(`(?im)^\s*(?:-{2,}\s*(?:original|forwarded|weitergeleitet|ursprüngliche|mensaje|message)\b.*|begin forwarded message:?\s*|` +
+	forwarded = regexp.MustCompile(`(?im)^\s*(?:-{2,}\s*(?:original|forwarded|weitergeleitet|ursprüngliche|mensaje|message)\b.*` +
+		`|begin forwarded message:?\s*|` +
 		`(?:on|am|le|el|em|il|op)\s.{4,80}\s(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef)\s*:\s*)$`)
 	sender  = regexp.MustCompile(`(?i)^\s*(?:from|von|de|da|van|från|发件人|差出人)\s*[:：]\s*\S`)
-	headers = regexp.MustCompile(`(?i)^\s*(?:to|subject|date|sent|cc|an|betreff|datum|gesendet|objet|à|asunto|para|fecha|enviado|oggetto|assunto|onderwerp|主题|件名)\s*[:：]`)
+	headers = regexp.MustCompile(`(?i)^\s*(?:to|subject|date|sent|cc|an|betreff|datum|gesendet` +
+		`|objet|à|asunto|para|fecha|enviado|oggetto|assunto|onderwerp|主题|件名)\s*[:：]`)
 	quoting = regexp.MustCompile(`"[^"\n]+"|“[^”\n]+”|„[^“”\n]+[“”]|«[^»\n]+»|「[^」\n]+」`)
 )
 
@@ -41,6 +44,9 @@ func utter(text string) utterance {
 		if len(strings.Fields(u.words[at[0]:at[1]])) > 3 || at[1]-at[0] > 60 {
 			u.asks = blank(u.asks, at[0], at[1])
 		}
+	}
+	if !strings.ContainsFunc(u.asks, unicode.IsLetter) {
+		u.asks = u.words // all of it stands between the marks
 	}
 	return u
 }

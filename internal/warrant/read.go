@@ -102,12 +102,15 @@ func (j *judging) read(values []leaves.Leaf) {
 	case !c.argued:
 		j.free()
 	case j.workspace:
+		j.w.add(Act, "", j.m.Tool, Said, "the host's own tool, on this machine")
 	case j.w.Deed != Read:
 		j.listen(values)
 		e, why := j.act()
 		j.w.add(Act, "", j.m.Tool, e, why)
 	case anyOf(c.nameOf(j.m), secrets):
 		j.discloses()
+	default:
+		j.w.add(Act, "", j.m.Tool, Said, "it only looks")
 	}
 }
 
@@ -133,20 +136,17 @@ func (j *judging) free() {
 		}
 		s.Has = Said
 	}
-	if others == "" || Send.graverThan(j.w.Deed) || len(j.c.user.clauses) == 0 {
+	if others != "" && !Send.graverThan(j.w.Deed) && !j.looks && j.c.user.onlyAsks() {
+		j.w.add(Act, "", j.m.Tool, Nothing, "you only asked a question")
 		return
 	}
-	for _, cl := range j.c.user.scope() {
-		if cl.classes.Any(acting) || !cl.question {
-			return
-		}
-	}
-	j.w.add(Act, "", j.m.Tool, Nothing, "you only asked a question")
+	j.w.add(Act, "", j.m.Tool, Said, "nobody but you has said anything")
 }
 
 var (
 	computes = list("computes")
 	funds    = list("funds")
+	doubtful = list("doubtful")
 )
 
 // signs are what a read is given though it should need none of it.
@@ -170,13 +170,15 @@ func (j *judging) doubt(values []leaves.Leaf) {
 		j.w.Deed = Grant
 	case s.place:
 		j.w.Deed = Create
+	case anyOf(j.c.nameOf(j.m), binding), doubtful[j.m.Verb] && len(values) > 0:
+		j.w.Deed = Change
 	}
 }
 
 func (s *signs) note(l *leaves.Leaf, p meaning.Param) {
 	switch last(leaves.NameWords(l.Path)) {
 	case "body", "message", "text", "subject":
-		s.body = s.body || p.Role == meaning.Content
+		s.body = s.body || l.Quoted && l.Text != ""
 	case "amount", "price", "sum":
 		s.money = s.money || p.Role == meaning.Amount
 	case "decision", "approve", "vote", "consent":
@@ -187,7 +189,8 @@ func (s *signs) note(l *leaves.Leaf, p meaning.Param) {
 		s.place = s.place || saves(l.Path)
 	}
 	s.place = s.place || p.Kind == meaning.Path && saves(l.Path)
-	s.aim = s.aim || p.Role == meaning.Target && (strings.Contains(l.Text, "@") || p.Kind == meaning.Person || p.Kind == meaning.Email)
+	s.aim = s.aim || split(l.Text)[0] != l.Text || mailbox(l.Text) ||
+		p.Role == meaning.Target && (p.Kind == meaning.Person || p.Kind == meaning.Email)
 }
 
 func saves(path string) bool { return strings.Contains(strings.ToLower(path), "save") }

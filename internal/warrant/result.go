@@ -61,7 +61,9 @@ func (c *Context) Result(r Result) {
 
 // nods reports whether an answer of the host's own tool is a word or two and names nothing:
 // "accepted" argues for nothing.
-func nods(content string) bool { return len(tokens(content)) <= 2 && len(origin.Targets(content)) == 0 && len(content) < 40 }
+func nods(content string) bool {
+	return len(tokens(content)) <= 2 && len(origin.Targets(content)) == 0 && len(content) < 40
+}
 
 // foreignTo reports whether a result comes from beyond this machine.
 func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result) bool {

@@ -30,6 +30,16 @@ func (j *judging) value(l *leaves.Leaf) {
 		j.w.add(Cargo, l.Path, l.Text, e, why)
 		return
 	}
+	if j.w.Deed == Read && l.Quoted && asides[last(leaves.NameWords(l.Path))] {
+		j.aside(l)
+	}
+	if l.Quoted && sqlActs(l.Text) {
+		j.order(l)
+		return
+	}
+	if j.m.Act == meaning.Read && j.w.Deed == Send && mailbox(l.Text) {
+		p.Role, p.Kind = meaning.Target, meaning.Email
+	}
 	switch p.Role {
 	case meaning.Target:
 		j.target(l, p.Kind)
@@ -72,7 +82,29 @@ func (j *judging) composed(value string, e Evidence, why, instead string) (Evide
 	return e, why
 }
 
-var rooms = list("rooms")
+var (
+	rooms  = list("rooms")
+	asides = list("asides")
+)
+
+// mailbox reports whether a value is a mail address and nothing else.
+func mailbox(text string) bool {
+	p := origin.Targets(text)
+	return len(p) == 1 && p[0].Kind == origin.Email && p[0].Start == 0 && p[0].End == len(text)
+}
+
+// aside judges a text that a look takes along: what was read elsewhere leaves with it.
+func (j *judging) aside(l *leaves.Leaf) {
+	if !j.c.argued || j.c.index.Said(l.Text) || len(tokens(l.Text)) < 3 {
+		return
+	}
+	for _, t := range tokens(l.Text) {
+		if distinctive(t) && !j.c.user.stems[stem(t)] && j.c.index.Of(t).Class > origin.Unseen {
+			j.w.add(Cargo, l.Path, l.Text, Nothing, "it carries along what was read elsewhere")
+			return
+		}
+	}
+}
 
 // target judges who or where something goes.
 func (j *judging) target(l *leaves.Leaf, kind meaning.Kind) {
@@ -133,6 +165,12 @@ var (
 	sqlWrite = regexp.MustCompile(`(?is)\b(?:insert|update|delete|drop|alter|create|truncate|grant|revoke|merge|replace` +
 		`|copy|call|exec|execute|attach|into\s+outfile|load_file|pg_read_file|dblink|lo_import|pg_sleep|set\s+role)\b|;\s*\S`)
 )
+
+var sqlAct = regexp.MustCompile(`(?is)^\s*(?:drop\s+(?:table|database|schema|view|index)|truncate\s+table|delete\s+from|insert\s+into` +
+	`|update\s+\S+\s+set|alter\s+(?:table|user|role|database)|grant\s+\S+.*\s+to|create\s+(?:table|user|role|function|trigger))\s`)
+
+// sqlActs reports whether a text is SQL that does more, whatever its parameter is called.
+func sqlActs(s string) bool { return len(s) > 8 && sqlAct.MatchString(s) }
 
 // sqlReads reports whether a text is SQL that only reads.
 func sqlReads(s string) bool { return sqlRead.MatchString(s) && !sqlWrite.MatchString(s) }

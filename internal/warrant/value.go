@@ -25,7 +25,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	switch {
 	case len(c.refused) > 0 && c.refused[origin.Normal(v)]:
 		return Nothing, "you turned it down"
-	case f.Class == origin.User && figure.MatchString(v) && !c.numbered(v, j.param):
+	case f.Class == origin.User && figure.MatchString(v) && !c.numbered(v, append(leaves.NameWords(j.param), c.nameOf(j.m)...)):
 		return Agent, "a number you said, of something else perhaps"
 	case f.Class == origin.User:
 		return Said, "you said it"
@@ -183,9 +183,8 @@ var (
 )
 
 // numbered reports whether the user called something by a short number: "PR 42", "#42", or
-// "thread 61" where the parameter is one for threads.
-func (c *Context) numbered(v, param string) bool {
-	called := leaves.NameWords(param)
+// "thread 61" where the tool or its parameter is one for threads.
+func (c *Context) numbered(v string, called []string) bool {
 	for _, said := range c.said {
 		for from := 0; ; {
 			i := strings.Index(said[from:], v)

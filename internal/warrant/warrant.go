@@ -4,22 +4,28 @@
 // question. It decides nothing itself.
 //
 // Invariants:
+//
 //   - unseen is never better than text: respelling a value, hiding it, or an argument that
 //     cannot be read can only lose evidence;
+//
 //   - names and shapes that others choose earn nothing: a record's structure counts only as
 //     the server's, and only while no free text speaks for it;
+//
 //   - more content never adds a warrant, except as the answer to something warranted: a
 //     record the user named, an id our own act returned;
+//
 //   - the zero Evidence is none, the zero Deed is one that is not understood.
 //
-// What it does not keep yet, found while the laws were written down as tests; figures count
-// on each:
-//   - a value in the text of what a tool lists is picked where no sentence bids anything
-//     with it (written): a note that drops an id into a list adds a warrant;
-//   - where all values of a call are said and the user speaks of its thing, any act on it is
-//     said (fits): "tell me about parcel 7" warrants its removal;
-//   - the user's words of a turn are one speaker's, and quoted text in them is not told from
-//     what they ask for themselves.
+//   - what cannot be taken back is asked for by its verb: speaking of a thing, even by its
+//     number, warrants no removal, payment, grant or execution of it;
+//
+//   - a text lists only while no line of it says anything (listing.go); what the user pastes
+//     is content they named, and what they quote asks for nothing (quote.go).
+//
+// What it does not keep yet, and each changes figures:
+//   - the user's words of a turn are one speaker's;
+//   - a name the agent makes up for something new or small is its own (composed), which is
+//     more than the same name has once a text holds it.
 //
 // It is pure: the same conversation always gives the same warrant.
 package warrant
@@ -104,7 +110,10 @@ func (w *Warrant) Weakest(what string) string {
 			least, found = min(least, s.Has), true
 		}
 	}
-	if !found {
+	switch {
+	case !found && known && kind == Act:
+		return Nothing.String() // an act that nobody judged lacks everything
+	case !found:
 		return Free
 	}
 	return least.String()
@@ -114,13 +123,18 @@ func (w *Warrant) Weakest(what string) string {
 type Needs [NumKinds]Evidence
 
 // Lacks are the slots whose evidence does not reach what is needed, in the order in which
-// they were read.
+// they were read. An act that nobody judged lacks too.
 func (w *Warrant) Lacks(n Needs) []Slot {
 	var out []Slot
+	judged := n[Act] == Nothing
 	for _, s := range w.Slots {
+		judged = judged || s.Kind == Act
 		if s.Kind >= NumKinds || s.Has < n[s.Kind] {
 			out = append(out, s)
 		}
+	}
+	if !judged {
+		out = append(out, Slot{Kind: Act, Value: w.Tool, Why: "nobody knows what it does"})
 	}
 	return out
 }

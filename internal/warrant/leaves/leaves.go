@@ -14,11 +14,9 @@ package leaves
 import (
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
@@ -121,10 +119,29 @@ func formatted(v any) string {
 	return string(raw)
 }
 
-var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-
-// NameWords are the words of a field's or tool's name.
+// NameWords are the words of a field's or tool's name: letters and digits of ASCII, taken
+// apart where a capital follows a small letter or a digit.
 func NameWords(name string) []string {
-	name = camel.ReplaceAllString(name, "${1}_${2}")
-	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r > 127 || !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	var out []string
+	lower := strings.ToLower(name)
+	if len(lower) != len(name) {
+		name = lower // letters whose small form is longer: nothing to be told from capitals
+	}
+	start, before := -1, byte(0)
+	for i := range len(name) {
+		b := name[i]
+		word := b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9'
+		begins := b >= 'A' && b <= 'Z' && (before >= 'a' && before <= 'z' || before >= '0' && before <= '9')
+		if start >= 0 && (!word || begins) {
+			out, start = append(out, lower[start:i]), -1
+		}
+		if word && start < 0 {
+			start = i
+		}
+		before = b
+	}
+	if start >= 0 {
+		out = append(out, lower[start:])
+	}
+	return out
 }

@@ -30,8 +30,7 @@ func (m *Meaning) Choice(path string, value any) (Act, bool) {
 	}
 	p, ok := m.Param(path)
 	if !ok {
-		n := nameOf(path)
-		p.Chooses = n.chooses(&field{path: path, types: ofText})
+		p = m.guess(path)
 	}
 	if !p.Chooses {
 		return Unknown, false

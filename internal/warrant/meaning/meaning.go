@@ -37,6 +37,7 @@ type Meaning struct {
 	Params    []Param  `json:"params,omitempty"`
 	Known     bool     `json:"known"` // the act was understood
 	nouns     []string // of the tool, singular
+	guesses   *guesses // of parameters that the schema does not list
 }
 
 // Param is what one parameter is for. A list of plain values has the path of the list;
@@ -75,6 +76,7 @@ func Of(d tool.Definition) *Meaning {
 	m.weigh(&r, said, d)
 	m.Why, m.Known = r.why, m.Act != Unknown
 	m.heed(d.Reading)
+	m.guesses = &guesses{} // from here on nothing that they stand on changes
 	return m
 }
 
@@ -186,9 +188,10 @@ func (m *Meaning) Param(path string) (Param, bool) {
 // does not list is understood by its name and by the look of the value.
 func (m *Meaning) Resolve(path string, value any) Param {
 	p, ok := m.Param(path)
-	if !ok {
-		f := field{path: path, types: typeOf(value)}
-		p = m.param(&f)
+	if _, text := value.(string); !ok && text {
+		p = m.guess(path)
+	} else if !ok {
+		p = m.param(&field{path: path, types: typeOf(value)})
 	}
 	return m.refine(p, value)
 }
