@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -104,7 +105,7 @@ func (m *Monitor) vote(ctx context.Context, s *live, set *policy.Set, ref Ref, c
 	if cmd.Verb == approval.Refuse {
 		ids = ids[len(ids)-1:] // the question whose code it is: the last one asked
 	}
-	v := Vote{Session: s.name, IDs: ids, Approve: cmd.Verb == approval.Approve, For: cmd.For, By: "owner", Via: "chat"}
+	v := Vote{Session: s.name, IDs: ids, Approve: cmd.Verb == approval.Approve, For: cmd.For, Where: cmd.Where, By: "owner", Via: "chat"}
 	return m.resolve(ctx, s, v, now)
 }
 
@@ -138,21 +139,16 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 	if v.Approve {
 		a.Verdict, a.Until = "approve", now+unspentFor
 		if set := m.policy.Load().For(s.state.Agent); v.For > 0 || set.Settings().ApprovalScope == "turn" {
-			if err := s.oneBranch(v.IDs); err != nil {
+			var err error
+			if a.Grant, err = m.grant(s, v, set.Version(), worst.Level, now); err != nil {
 				return Outcome{}, err
-			}
-			id, err := m.newID("grant")
-			if err != nil {
-				return Outcome{}, err
-			}
-			out.Grant = id
-			a.Grant = &event.Grant{ID: id, Tools: tools, Ceiling: worst.Level, Policy: set.Version(), Turn: v.For == 0, Where: v.Where}
-			if v.For > 0 {
-				a.Grant.Until = now + int64(v.For)
 			}
 		}
+		if a.Grant != nil {
+			out.Grant = a.Grant.ID
+		}
 	}
-	out.Notice = v.notice(tools, a.Grant != nil)
+	out.Notice = v.notice(tools, a.Grant)
 	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.state.Branch(worst.Branch).Turn.ID, Answer: a}
 	if err := m.append(ctx, s, e); err != nil {
 		return Outcome{}, err
@@ -167,20 +163,74 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 	return out, nil
 }
 
+// grant is what a vote opens beyond the calls that were asked about: calls that differ from
+// them only where it does not matter, or where the person said so. Of what is dangerous by
+// itself nothing further is opened; nil if nothing is left.
+func (m *Monitor) grant(s *live, v Vote, version string, ceiling trust.Level, now int64) (*event.Grant, error) {
+	if err := s.oneBranch(v.IDs); err != nil {
+		return nil, err
+	}
+	id, err := m.newID("grant")
+	if err != nil {
+		return nil, err
+	}
+	g := &event.Grant{ID: id, Ceiling: ceiling, Policy: version, Turn: v.For == 0, Where: v.Where}
+	if v.For > 0 {
+		g.Until = now + int64(v.For)
+	}
+	for _, id := range v.IDs {
+		r, _ := s.state.Book.Request(id)
+		if r.Kind == policy.KindDanger {
+			continue
+		}
+		g.Keeps = append(g.Keeps, event.Kept(r.Keeps))
+		if !slices.Contains(g.Tools, r.Tool) {
+			g.Tools = append(g.Tools, r.Tool)
+		}
+	}
+	if len(g.Keeps) == 0 {
+		return nil, nil
+	}
+	return g, nil
+}
+
+// kept is what a grant made from a question about the call would keep.
+func (s *live) kept(id, name string, args *tool.Args) *event.Kept {
+	def := tool.Definition{Name: name}
+	for _, d := range s.tools {
+		if tool.Name(d.Name) == name {
+			def = d
+		}
+	}
+	m := meaning.Of(def)
+	k := event.Kept(approval.Keep(name, id, args, func(path, text string) bool { return m.Resolve(path, text).Role == meaning.Content }))
+	return &k
+}
+
 // notice says to whoever voted what their vote does.
-func (v *Vote) notice(tools []string, granted bool) string {
-	names, minutes := strings.Join(tools, ", "), int(v.For.Minutes())
+func (v *Vote) notice(tools []string, g *event.Grant) string {
+	names := strings.Join(tools, ", ")
 	switch {
 	case !v.Approve:
 		return fmt.Sprintf("Denied: %s.", names)
-	case !granted:
+	case g == nil && v.For > 0:
+		return fmt.Sprintf("Approved: %s, for the call that was asked about and no other: it is dangerous by itself.", names)
+	case g == nil:
 		return fmt.Sprintf("Approved: %s, for the call that was asked about. Ask the agent to try again.", names)
-	case v.For == 0:
-		return fmt.Sprintf("Approved: %s, until this turn ends.", names)
-	case len(v.Where) > 0:
-		return fmt.Sprintf("Approved: this call once, and %s where %s for %d minutes.", names, v.Where, minutes)
 	}
-	return fmt.Sprintf("Approved: %s, for %d minutes.", names, minutes)
+	opens := make([]string, 0, len(g.Keeps))
+	for _, k := range g.Keeps {
+		kept := approval.Kept(k).Without(v.Where)
+		opens = append(opens, k.Tool+" "+kept.String())
+	}
+	text := strings.Join(opens, "; ")
+	if len(v.Where) > 0 {
+		text += " where " + v.Where.String()
+	}
+	if v.For == 0 {
+		return fmt.Sprintf("Approved: %s, until this turn ends.", text)
+	}
+	return fmt.Sprintf("Approved: this call, and for %d minutes %s.", int(v.For.Minutes()), text)
 }
 
 // oneBranch refuses a grant made from questions of several branches: it would let tools

@@ -32,7 +32,9 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 		return nil
 	}
 	d.Seal() // the approval is for these very bytes
-	h := approval.Held{Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Args: &x.args}
+	h := approval.Held{
+		Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Args: &x.args, Danger: x.dangerous(v),
+	}
 	if id, ok := book.Covers(h, x.now); ok {
 		v.Effect, v.Kind, v.Spent, d.Spent = policy.Allow, "", id, id
 		return nil
@@ -143,6 +145,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, replaces string)
 		Args:  set.Redactor().Preview(set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown),
 		Words: words, Sources: tainting(v.Taint),
 	}
+	x.decided.Ask.Keeps = s.kept(id, v.Tool, &x.args)
 	var found *warrant.Warrant // none where no rule asks
 	if s.input.Facts != nil {
 		found = s.facts.found
@@ -248,5 +251,12 @@ func (x *step) request(v *Verdict) approval.Request {
 	return approval.Request{
 		ID: d.Ask.ID, Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Step: v.Step,
 		Kind: v.Kind, Rule: v.Rule, Reason: reason, Args: d.Ask.Args, Asked: x.now, Expires: d.Ask.Expires,
+		Keeps: approval.Kept(*d.Ask.Keeps),
 	}
+}
+
+// dangerous reports whether a preset finds the call dangerous by itself, whatever else holds it.
+func (x *step) dangerous(v *Verdict) bool {
+	s := x.live
+	return v.Kind == policy.KindDanger || s.input.Facts != nil && s.facts.found != nil && s.facts.found.Danger
 }

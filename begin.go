@@ -301,16 +301,31 @@ func (m *Monitor) reopen(ctx context.Context, s *live, ref Ref) error {
 	})
 }
 
+// fromOwner reports whether the turn's message is the verified owner's.
+func (t Turn) fromOwner() bool {
+	return t.Message != nil && t.Sender.IsOwner && !t.Sender.Unknown && t.Sender.SpawnedBy == "" && t.From == ""
+}
+
 // command is the chat command in a message of the verified owner. Anybody else's is text.
 func (t Turn) command() (approval.Command, error) {
-	if t.Message == nil || t.Plain || !t.Sender.IsOwner || t.Sender.Unknown || t.Sender.SpawnedBy != "" || t.From != "" {
+	if t.Plain || !t.fromOwner() {
 		return approval.Command{}, nil
 	}
 	return approval.ParseCommand(*t.Message)
 }
 
+// NotHere answers a chat command that came over a door which cannot tell the owner from a
+// program that speaks in their place.
+const NotHere = "Not accepted over this door: chat commands need the owner's own credential. Answer with: tidemark approvals watch"
+
 // command carries out a chat command.
 func (m *Monitor) command(ctx context.Context, s *live, set *policy.Set, t Turn, open *Opening) error {
+	if t.Plain && t.fromOwner() {
+		if cmd, err := approval.ParseCommand(*t.Message); err != nil || cmd.Verb != approval.None {
+			open.Notice = NotHere
+		}
+		return nil
+	}
 	cmd, err := t.command()
 	if err != nil {
 		open.Notice = err.Error()

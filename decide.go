@@ -171,6 +171,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 		if err := m.know(ctx, s, x.taint, in); err != nil {
 			return err
 		}
+		s.facts.of.Watch(m.station.Load())
 	}
 	d := x.judge(set, in)
 	traits := set.Expect(in)

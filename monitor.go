@@ -31,6 +31,7 @@ import (
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -43,6 +44,8 @@ type Monitor struct {
 	max    int
 	policy atomic.Pointer[policy.Set]
 	shadow atomic.Pointer[policy.Set] // a candidate that runs beside and never acts; nil: none
+	// station is where the monitor stands itself
+	station atomic.Pointer[shell.Station]
 
 	key      []byte // of the hashes in the log; empty: none
 	auditor  Auditor
@@ -80,6 +83,7 @@ func New(o Options) (*Monitor, error) {
 		m.max = 20_000
 	}
 	m.policy.Store(o.Policy)
+	m.SetStation(o.Station)
 	m.labels.any.Store(true) // nobody has looked yet
 	return m, nil
 }
@@ -90,6 +94,12 @@ func (m *Monitor) SetPolicy(set *policy.Set) {
 	if set != nil {
 		m.policy.Store(set)
 	}
+}
+
+// SetStation tells the monitor where it stands itself, once that is known.
+func (m *Monitor) SetStation(s Station) {
+	at := shell.Station(s)
+	m.station.Store(&at)
 }
 
 // SetShadow runs a candidate policy beside the one in force: its answers are recorded
@@ -320,9 +330,22 @@ type Options struct {
 	// password stands there as a hash under this key. Empty: no such hashes are kept.
 	Key []byte
 
+	// Station is where the monitor itself stands, as far as it is known already; SetStation
+	// tells the rest.
+	Station Station
+
 	// MaxSessions bounds how many sessions are kept in memory; the least recently used
 	// ones are read back from the log when they speak again. 0 means 20,000.
 	MaxSessions int
+}
+
+// Station is where the monitor itself stands: what the agent it watches must not reach.
+// Whoever runs a monitor knows; nothing is looked up.
+type Station struct {
+	Data []string // folders with its data, tokens and settings
+	Port string   // it listens on; "" is 8417
+	Home string   // of the user it runs as
+	PID  string
 }
 
 // Store keeps the log. It is the only thing the monitor needs from the world

@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/policy"
 )
 
 // question is a request as people see it.
@@ -27,6 +28,10 @@ func (s *live) question(r approval.Request, now int64) Question {
 	}
 	const allows = "exactly this call of %s, once, while the context is no less trusted than %s and the policy stays as it is"
 	q.Allows = fmt.Sprintf(allows, r.Tool, r.Level)
+	q.Opens = "nothing further: it is dangerous by itself"
+	if r.Kind != policy.KindDanger {
+		q.Opens = fmt.Sprintf("%s %s, in this context", r.Tool, r.Keeps.String())
+	}
 	q.Prompt = q.prompt()
 	if ask, opinion := s.state.Evidence(r.ID); ask != nil {
 		q.show(ask, opinion)

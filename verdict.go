@@ -61,6 +61,7 @@ type Question struct {
 	Act     string         `json:"act,omitzero"`      // what the call would do
 	Values  []event.Shown  `json:"values,omitzero"`   // the slots of the call and what stands behind each, those that lack something first
 	Allows  string         `json:"allows"`            // what approving will let through
+	Opens   string         `json:"opens"`             // what approving for some minutes opens besides
 	Opinion *event.Opinion `json:"opinion,omitempty"` // the auditor's
 
 	// Outcome.
@@ -110,7 +111,8 @@ func where(s trust.Source) string {
 }
 
 // Message is the verdict in words for the agent and its user: the rule, the evidence
-// and the way out. It is empty for an allowed call.
+// and the way out. It is empty for an allowed call. The model reads it, so it names neither
+// code nor question: who asks must not be able to answer (WAR-10).
 func (v Verdict) Message() string {
 	if v.Effect == policy.Allow {
 		return ""
@@ -121,20 +123,18 @@ func (v Verdict) Message() string {
 	return b.String()
 }
 
-// Discreet is Message for a door where a program can speak in the owner's place: it names
-// no code, and the owner answers elsewhere.
-func (v Verdict) Discreet() string {
-	if v.Effect == policy.Allow {
+// ForOwner is what the owner needs to answer an open question by chat, with its code; empty
+// where there is none. It goes where a person reads and the model does not.
+func (v Verdict) ForOwner() string {
+	q := v.Held
+	if q == nil || q.Code == "" {
 		return ""
 	}
+	ttl := int(q.timeLeft.Round(time.Second) / time.Second)
 	var b strings.Builder
-	v.explain(&b)
-	if v.Held == nil {
-		v.wayOut(&b)
-		return b.String()
-	}
-	b.WriteString("\nThe owner has been asked and answers with: tidemark approvals watch (or over HTTP, or by Telegram)." +
-		" After approval, repeat exactly the same call.")
+	fmt.Fprintf(&b, "%s\nApproval code: %s (expires in %ds)", q.Prompt, q.Code, ttl)
+	fmt.Fprintf(&b, "\nApprove:  .approve %s %s\nApprove all that wait:  .approve all %s\nDeny:  .deny %s", q.Tool, q.Code, q.Code, q.Code)
+	fmt.Fprintf(&b, "\nApprove for a while:  .approve %s %s MINUTES [ARGUMENT=PATTERN ...]  opens %s", q.Tool, q.Code, q.Opens)
 	return b.String()
 }
 
@@ -156,7 +156,7 @@ func (v Verdict) explain(b *strings.Builder) {
 		fmt.Fprintf(b, "\nContext trust: %s, because of %s", v.Taint.Level, ev)
 	}
 	if v.Write != "" {
-		fmt.Fprintf(b, "\nThe content is kept for review as %s; nothing is lost.", v.Write)
+		b.WriteString("\nThe content is kept for the owner's review; nothing is lost.")
 	}
 }
 
@@ -169,11 +169,8 @@ func (v Verdict) wayOut(b *strings.Builder) {
 		b.WriteString("\nNo approval is possible for this call. Answer with what you have, or use a tool that is still allowed.")
 		return
 	}
-	q := v.Held
-	ttl := int(q.timeLeft.Round(time.Second) / time.Second)
-	fmt.Fprintf(b, "\nBlocked tools: %s\nApproval code: %s (expires in %ds)", q.Tool, q.Code, ttl)
-	fmt.Fprintf(b, "\nApprove:  .approve %s %s [minutes]\nApprove all:  .approve all %s [minutes]", q.Tool, q.Code, q.Code)
-	b.WriteString("\nOnly a message of the owner counts. After approval, repeat exactly the same call.")
+	b.WriteString("\nThe owner has been asked, and answers outside this conversation: tidemark approvals watch," +
+		" or where they were notified. After approval, repeat exactly the same call.")
 }
 
 // Evidence names the sources a label stands on, for people.

@@ -72,6 +72,7 @@ type Request struct {
 	Expires  int64
 	State    State
 	Tries    int
+	Keeps    Kept   // what a grant made from it leaves as it is
 	Until    int64  // when an approval lapses unspent
 	Turns    int    // how many ends of a turn an approval survives
 	By       string // who approved it
@@ -79,7 +80,8 @@ type Request struct {
 
 func (r *Request) live(now int64) bool { return r.State == Pending && now < r.Expires }
 
-// Grant lets calls of some tools through for a while.
+// Grant lets calls like those that were asked about through for a while. It never covers a
+// call that is dangerous by itself.
 type Grant struct {
 	ID      string
 	Branch  string
@@ -88,12 +90,16 @@ type Grant struct {
 	Policy  string
 	Until   int64 // 0 when Turn
 	Turn    bool  // ends with the turn
-	Where   Where // what the arguments must be; all of them must fit
+	Where   Where // what arguments may be that the person freed; all of them must fit
+	Keeps   []Kept
 }
 
 func (g *Grant) covers(c Held, now int64) bool {
-	return g.Branch == c.Branch && g.Policy == c.Policy && c.Level >= g.Ceiling &&
-		(g.Turn || now < g.Until) && slices.Contains(g.Tools, c.Tool) && g.Where.Fits(c.Args)
+	if c.Danger || g.Branch != c.Branch || g.Policy != c.Policy || c.Level < g.Ceiling || !g.Turn && now >= g.Until {
+		return false
+	}
+	similar := func(k Kept) bool { return k.Fits(c.Tool, c.Args, g.Where) }
+	return slices.Contains(g.Tools, c.Tool) && g.Where.Fits(c.Args) && slices.ContainsFunc(g.Keeps, similar)
 }
 
 // Held is a call that needs an approval.
@@ -103,7 +109,8 @@ type Held struct {
 	Digest tool.Digest
 	Policy string
 	Level  trust.Level
-	Args   *tool.Args // for grants with constraints; nil fits none of those
+	Args   *tool.Args // for grants; nil fits none
+	Danger bool       // dangerous by itself: only a yes to this very call counts
 }
 
 // Closed is a question that has its outcome.

@@ -47,6 +47,7 @@ func (m *bookMachine) held(t *rapid.T) approval.Held {
 		Digest: tool.DigestOf([]byte(rapid.SampledFrom([]string{"a", "b"}).Draw(t, "args"))),
 		Policy: rapid.SampledFrom([]string{"p1", "p2"}).Draw(t, "policy"),
 		Level:  rapid.SampledFrom([]trust.Level{trust.Untrusted, trust.External, trust.Shared}).Draw(t, "level"),
+		Args:   new(tool.Args),
 	}
 }
 
@@ -101,6 +102,9 @@ func (m *bookMachine) resolve(t *rapid.T, ids []string) {
 		m.book.Close(approval.Denied, "owner", "", m.now, ids...)
 	case "granted":
 		g := approval.Grant{ID: fmt.Sprintf("g%d", len(m.grants)), Branch: worst.Branch, Tools: tools, Ceiling: worst.Level, Policy: worst.Policy}
+		for _, name := range tools {
+			g.Keeps = append(g.Keeps, approval.Keep(name, "q", &tool.Args{}, func(string, string) bool { return false }))
+		}
 		if g.Turn = rapid.Bool().Draw(t, "for the turn"); !g.Turn {
 			g.Until = m.now + 600
 		}

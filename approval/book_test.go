@@ -165,7 +165,9 @@ func TestAnApprovalIsForTheExactCall(t *testing.T) {
 
 // PRV-18
 func TestAGrantEnds(t *testing.T) {
-	h := approval.Held{Tool: "exec", Policy: "p1", Level: trust.External}
+	args := tool.NewArgs([]byte(`{"command":"make"}`))
+	kept := approval.Keep("exec", "q", &args, func(string, string) bool { return false })
+	h := approval.Held{Tool: "exec", Policy: "p1", Level: trust.External, Args: &args}
 	tests := []struct {
 		name   string
 		grant  approval.Grant
@@ -173,7 +175,9 @@ func TestAGrantEnds(t *testing.T) {
 		now    int64
 		want   bool
 	}{
-		{"it covers any call of its tool", approval.Grant{Until: 100}, func(h *approval.Held, _ *approval.Book) { h.Digest[0] = 9 }, 50, true},
+		{"it covers a call like the one it was given for", approval.Grant{Until: 100}, func(h *approval.Held, _ *approval.Book) { h.Digest[0] = 9 }, 50, true},
+		{"it covers none that is dangerous", approval.Grant{Until: 100}, func(h *approval.Held, _ *approval.Book) { h.Danger = true }, 50, false},
+		{"it covers none whose arguments are not known", approval.Grant{Until: 100}, func(h *approval.Held, _ *approval.Book) { h.Args = nil }, 50, false},
 		{"it covers no other tool", approval.Grant{Until: 100}, func(h *approval.Held, _ *approval.Book) { h.Tool = "gateway" }, 50, false},
 		{"it covers a cleaner context", approval.Grant{Until: 100}, func(h *approval.Held, _ *approval.Book) { h.Level = trust.Owner }, 50, true},
 		{"it covers no worse context", approval.Grant{Until: 100}, func(h *approval.Held, _ *approval.Book) { h.Level = trust.Untrusted }, 50, false},
@@ -191,7 +195,7 @@ func TestAGrantEnds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var b approval.Book
 			g, h := tt.grant, h
-			g.ID, g.Tools, g.Policy, g.Ceiling = "g", []string{"exec", "cron"}, "p1", trust.External
+			g.ID, g.Tools, g.Policy, g.Ceiling, g.Keeps = "g", []string{"exec", "cron"}, "p1", trust.External, []approval.Kept{kept}
 			b.Grant(g)
 			if tt.change != nil {
 				tt.change(&h, &b)

@@ -151,8 +151,10 @@ func TestLiveCountsWhatWaitsForAnAnswer(t *testing.T) {
 // BEY-10
 func TestAGrantWithConstraintsCoversWhatFits(t *testing.T) {
 	var b approval.Book
+	first := tool.NewArgs([]byte(`{"command":"make"}`))
 	b.Grant(approval.Grant{
 		ID: "g", Tools: []string{"exec"}, Ceiling: trust.External, Policy: "p1", Until: 100, Where: approval.Where{"command": "make *"},
+		Keeps: []approval.Kept{approval.Keep("exec", "q", &first, func(string, string) bool { return false })},
 	})
 	h := heldBy(asked("q", "exec", ""))
 	for raw, want := range map[string]bool{`{"command":"make all"}`: true, `{"command":"make all; rm"}`: false, `{}`: false} {

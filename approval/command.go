@@ -19,7 +19,7 @@ type Verb uint8
 // The chat commands.
 const (
 	None    Verb = iota // an ordinary message
-	Approve             // .approve <tool|all> <code> [minutes]
+	Approve             // .approve <tool|all> <code> [minutes [argument=pattern ...]]
 	Refuse              // .deny <code>
 	Reset               // .reset-trust
 )
@@ -30,6 +30,8 @@ type Command struct {
 	Tool string // normalised, or "all"
 	Code string // 8 lower-case hex characters
 	For  time.Duration
+	// Where frees arguments of further calls, one by one.
+	Where Where
 }
 
 // ErrUsage says that a message looks like a command but is none.
@@ -61,18 +63,36 @@ func ParseCommand(message string) (Command, error) {
 }
 
 func parseApprove(words []string) (Command, error) {
-	if len(words) < 2 || len(words) > 3 || !isCode(words[1]) {
-		return Command{}, fmt.Errorf("%w: want .approve <tool|all> <8-character code> [minutes]", ErrUsage)
+	if len(words) < 2 || !isCode(words[1]) {
+		return Command{}, fmt.Errorf("%w: want .approve <tool|all> <8-character code> [minutes [argument=pattern ...]]", ErrUsage)
 	}
 	c := Command{Verb: Approve, Tool: tool.Name(words[0]), Code: strings.ToLower(words[1])}
-	if len(words) == 3 {
+	if len(words) > 2 {
 		n, err := strconv.ParseUint(words[2], 10, 16)
 		if err != nil || n == 0 || time.Duration(n)*time.Minute > MaxGrant {
 			return Command{}, fmt.Errorf("%w: minutes must be 1 to %d", ErrUsage, int(MaxGrant/time.Minute))
 		}
 		c.For = time.Duration(n) * time.Minute
+		if err := c.frees(words[3:]); err != nil {
+			return Command{}, err
+		}
 	}
 	return c, nil
+}
+
+// frees reads argument=pattern.
+func (c *Command) frees(words []string) error {
+	for _, w := range words {
+		path, pattern, ok := strings.Cut(w, "=")
+		if !ok {
+			return fmt.Errorf("%w: after the minutes want argument=pattern", ErrUsage)
+		}
+		if c.Where == nil {
+			c.Where = Where{}
+		}
+		c.Where[path] = pattern
+	}
+	return c.Where.Check()
 }
 
 func isCode(s string) bool {

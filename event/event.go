@@ -256,6 +256,16 @@ type Ask struct {
 	Sources []trust.Source `json:"sources,omitzero"` // what made the context distrusted
 	Act     string         `json:"act,omitzero"`     // what the call would do
 	Values  []Shown        `json:"values,omitzero"`  // its slots and what stands behind each, those that lack something first
+
+	Keeps *Kept `json:"keeps,omitzero"` // what a grant made from it leaves as it is
+}
+
+// Kept is what further calls must have in common with the one that was asked about.
+type Kept struct {
+	Tool  string                 `json:"tool"`
+	Salt  string                 `json:"salt"`
+	Fixed map[string]tool.Digest `json:"fixed,omitzero"` // path of an argument to its salted value
+	Free  []string               `json:"free,omitzero"`  // paths of arguments that may be others
 }
 
 // Shown is one slot of a call and what stands behind it.
@@ -304,8 +314,9 @@ type Grant struct {
 	Until   int64       `json:"until,omitzero"` // Unix nanoseconds; 0 with Turn set
 	Turn    bool        `json:"turn,omitzero"`  // ends with the turn
 	Policy  string      `json:"policy"`         // dies when the policy changes
-	// Where are constraints on arguments: path to pattern. All must fit.
+	// Where are the arguments that the person freed: path to pattern. All must fit.
 	Where map[string]string `json:"where,omitzero"`
+	Keeps []Kept            `json:"keeps,omitzero"` // the calls it was given for
 }
 
 // Body encodes the event as a record's body.

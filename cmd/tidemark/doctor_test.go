@@ -170,7 +170,7 @@ func TestDoctorFindsTokensThatAreOpenToOthersOrNotTheServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := c.examine(s.data)
-	for _, role := range []string{"agent", "approver", "admin"} {
+	for _, role := range []string{"agent", "reader"} {
 		wantLine(t, d, "tokens", role, "broken: nobody has this token")
 	}
 	wantLine(t, d, "doors", "HTTP hook API", "broken: could not be tried")

@@ -34,6 +34,9 @@ type env struct {
 	data   string
 	config string
 	json   bool
+
+	tokenStdin bool
+	token      string // a person's, once they gave it
 }
 
 // run is main without the process: tests call it too.
@@ -92,12 +95,13 @@ agent's context came from and decides, outside the model, what the agent may sti
 	f.StringVar(&e.data, "data", "", "data folder (default $TIDEMARK_DATA, else ~/.local/share/tidemark)")
 	f.StringVar(&e.config, "config", "", "policy file (default tidemark.yaml in the data folder, if there is one)")
 	f.BoolVar(&e.json, "json", false, "print JSON")
+	f.BoolVar(&e.tokenStdin, "token-stdin", false, "read the approver or admin token from standard input, where one is needed")
 	root.AddCommand(
 		e.serveCommand(), e.demoCommand(), e.checkCommand(), e.explainCommand(), e.sessionsCommand(), e.graphCommand(),
 		e.approvalsCommand(), e.writesCommand(), e.auditCommand(), e.reportCommand(), e.statusCommand(), e.verifierCommand(),
 		e.resetCommand(), e.versionCommand(),
 		e.replayCommand(), e.labelsCommand(), e.annotateCommand(), e.learnCommand(),
-		e.hookCommand(), e.llmCommand(), e.doctorCommand(), e.installCommand(), e.uninstallCommand(),
+		e.tokenCommand(), e.hookCommand(), e.llmCommand(), e.doctorCommand(), e.installCommand(), e.uninstallCommand(),
 	)
 	return root
 }

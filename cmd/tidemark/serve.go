@@ -26,7 +26,8 @@ func (e *env) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run the monitor",
 		Long: `Run the monitor and its HTTP hook API. The first start makes the data folder, the
-log and three bearer tokens (agent, approver, admin), and prints them once.
+log and bearer tokens (agent, owner, approver, admin), and prints them once: of those of
+people only hashes are kept, and tidemark approvals watch asks for one.
 SIGHUP reads the policy file again; a file with faults changes nothing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context(), listen, level) },
@@ -88,7 +89,7 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string) er
 			Tokens *app.Tokens `json:"tokens,omitempty"`
 		}
 		f := first{URL: url, Data: p.Data, Config: p.Config, Policy: a.Monitor.Policy().Version(), Parts: a.Status(ctx)}
-		if a.NewTokens {
+		if a.NewTokens && !e.intoFile() {
 			f.Tokens = &a.Tokens
 		}
 		return e.printJSON(f)
@@ -102,10 +103,24 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string) er
 	}
 	e.printParts(a.Status(ctx))
 	if a.NewTokens {
-		e.printf("\nnew tokens, shown this once (kept in %s):\n", p.Tokens())
-		e.printf("  agent     %s\n  approver  %s\n  admin     %s\n\n", a.Tokens.Agent, a.Tokens.Approver, a.Tokens.Admin)
+		if e.intoFile() {
+			e.printf("\nnew tokens were made and are not shown, because this goes into a file; on a terminal, tidemark token new shows others\n")
+			return nil
+		}
+		e.printf("\nnew tokens, shown this once (people's are kept as hashes, in %s):\n", p.Tokens())
+		e.printTokens(a.Tokens)
 	}
 	return nil
+}
+
+// intoFile reports whether the output stays on the disk, where an agent could read it.
+func (e *env) intoFile() bool {
+	f, ok := e.out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular()
 }
 
 func (e *env) logger(level string) (*slog.Logger, error) {

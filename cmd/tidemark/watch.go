@@ -12,8 +12,6 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-
-	"github.com/tidemark/tidemark/internal/app"
 )
 
 const (
@@ -40,9 +38,12 @@ func (e *env) watch(ctx context.Context) error {
 	if _, err := e.findApprover(ctx); err != nil {
 		return err // said at once, not on a screen that never shows anything
 	}
-	if e.json || !e.onTerminal() {
+	if e.json || !e.onTerminal() { // nothing is answered there
 		l := &lines{out: e.out, errOut: e.errOut}
 		return e.stream(l.tell).run(ctx)
+	}
+	if _, err := e.secret(); err != nil {
+		return err
 	}
 	return e.watchScreen(ctx)
 }
@@ -65,11 +66,9 @@ func (e *env) findApprover(ctx context.Context) (*client, error) {
 	if c == nil {
 		return nil, fmt.Errorf("no server is running on %s: start one with: tidemark serve --data %s", p.Data, p.Data)
 	}
-	tokens, _, err := app.LoadTokens(p.Tokens())
-	if err != nil {
-		return nil, err
+	if e.token != "" {
+		c.token = e.token
 	}
-	c.token = tokens.Approver
 	return c, nil
 }
 

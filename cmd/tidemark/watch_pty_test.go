@@ -269,6 +269,8 @@ func watchOn(t *testing.T, x *terminal, data, noColour string) (ended <-chan int
 	t.Cleanup(cancel)
 	code := make(chan int, 1)
 	go func() { code <- run(ctx, []string{"approvals", "watch", "--data", data}, x.far, x.far, x.far) }()
+	x.wait("approver or admin token")
+	x.press(tokensOf(t, data).Approver + "\n")
 	return code, cancel
 }
 

@@ -45,10 +45,7 @@ func startScripted(t *testing.T, data string) *scripted {
 		t: t, data: data, snapshot: make(chan string, 8), events: make(chan string), drop: make(chan struct{}),
 		votes: make(chan posted, 8), responses: make(chan response, 8),
 	}
-	var err error
-	if s.tokens, _, err = app.LoadTokens(filepath.Join(data, "tokens.json")); err != nil {
-		t.Fatal(err)
-	}
+	s.tokens = tokensOf(t, data)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /v1/approvals/stream", s.approver(s.stream))
@@ -72,10 +69,11 @@ func (s *scripted) stop() {
 	s.Close()
 }
 
-// approver lets only the approver's token in: the watch must use no more.
+// approver lets only the approver's token in, and to what is only read the reader's.
 func (s *scripted) approver(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer "+s.tokens.Approver {
+		who := r.Header.Get("Authorization")
+		if who != "Bearer "+s.tokens.Approver && (r.Method != http.MethodGet || who != "Bearer "+s.tokens.Reader) {
 			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, `{"status":403,"title":"Forbidden","detail":"this token may not do that"}`)

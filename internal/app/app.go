@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -81,7 +83,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 
 func (a *App) open(ctx context.Context) error {
 	var err error
-	if a.Tokens, a.NewTokens, err = LoadTokens(a.opts.Paths.Tokens()); err != nil {
+	if a.Tokens, a.NewTokens, err = OpenTokens(a.opts.Paths.Tokens()); err != nil {
 		return err
 	}
 	if a.log, err = sqlite.Open(ctx, a.opts.Paths.DB(), sqlite.Options{}); err != nil {
@@ -205,6 +207,7 @@ func (a *App) Start(ctx context.Context) (string, error) {
 			"address", tcp.String())
 	}
 	a.running = Running{URL: "http://" + a.listener.Addr().String(), PID: os.Getpid()}
+	a.Monitor.SetStation(a.station())
 	if err := announce(a.opts.Paths, a.running); err != nil {
 		return "", errors.Join(err, a.listener.Close())
 	}
@@ -217,6 +220,27 @@ func (a *App) Start(ctx context.Context) (string, error) {
 		}
 	}()
 	return a.running.URL, nil
+}
+
+// station is where the monitor stands, for those who must not reach it.
+func (a *App) station() tidemark.Station {
+	s := tidemark.Station{Data: []string{a.opts.Paths.Data}, PID: strconv.Itoa(os.Getpid())}
+	if full, err := filepath.Abs(a.opts.Paths.Data); err == nil {
+		s.Data = []string{full}
+		if real, err := filepath.EvalSymlinks(full); err == nil && real != full {
+			s.Data = append(s.Data, real)
+		}
+	}
+	if a.opts.Paths.Config != "" {
+		s.Data = append(s.Data, a.opts.Paths.Config)
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		s.Home = home
+	}
+	if tcp, ok := a.listener.Addr().(*net.TCPAddr); ok {
+		s.Port = strconv.Itoa(tcp.Port)
+	}
+	return s
 }
 
 // Reload reads the policy file again. A file with faults changes nothing.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/httpapi"
 )
 
 func TestPathsAreFound(t *testing.T) {
@@ -36,14 +37,38 @@ func TestPathsAreFound(t *testing.T) {
 	}
 }
 
+// A file from before tokens were hashed goes on with the tokens it has, and keeps their hashes.
+//
+// WAR-10
+func TestAnOldTokenFileIsBroughtUpToDate(t *testing.T) {
+	path, long := filepath.Join(t.TempDir(), "tokens.json"), strings.Repeat("x", 40)
+	if err := os.WriteFile(path, []byte(`{"agent":"a`+long+`","approver":"b`+long+`","admin":"c`+long+`"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, made, err := app.OpenTokens(path)
+	if err != nil || !made || got.Agent != "a"+long || got.Approver != httpapi.HashToken("b"+long) || got.Admin != httpapi.HashToken("c"+long) || app.Hashed(got.Owner) {
+		t.Fatalf("got %+v, %v, %v", got, made, err)
+	}
+	if raw, err := os.ReadFile(path); err != nil || strings.Contains(string(raw), "b"+long) || strings.Contains(string(raw), got.Owner) || !strings.Contains(string(raw), "a"+long) {
+		t.Errorf("the file holds %s (%v)", raw, err)
+	}
+	if again, made, err := app.OpenTokens(path); err != nil || made || again.Admin != got.Admin || again.Reader != got.Reader {
+		t.Errorf("the second time: got %+v, %v, %v", again, made, err)
+	}
+}
+
 func TestTokensOfAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.json")
 	first, made, err := app.LoadTokens(path)
 	if err != nil || !made || len(first.Agent) < 32 || first.Agent == first.Admin {
 		t.Fatalf("got %+v, %v, %v", first, made, err)
 	}
-	if again, made, err := app.LoadTokens(path); err != nil || made || again != first {
+	again, made, err := app.LoadTokens(path)
+	if err != nil || made || again.Agent != first.Agent || again.Reader != first.Reader || !app.Hashed(again.Owner) || !app.Hashed(again.Approver) || !app.Hashed(again.Admin) {
 		t.Errorf("the second time: got %+v, %v, %v", again, made, err)
+	}
+	if renewed, err := app.RenewTokens(path); err != nil || renewed.Agent != first.Agent || app.Hashed(renewed.Admin) || renewed.Admin == first.Admin {
+		t.Errorf("renewed: got %+v, %v", renewed, err)
 	}
 	same := strings.Repeat("x", 40)
 	for name, body := range map[string]string{

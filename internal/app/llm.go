@@ -46,7 +46,7 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Names: catalogue.Canonical, Markers: markers(c.Markers), Commands: c.ChatCommands,
 	})
 	return proxy.New(proxy.Options{
-		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: follower, Tokens: proxy.Tokens(a.Tokens),
+		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: follower, Tokens: a.Tokens.forProxy(),
 		Upstreams: ups, Handshake: a.greeting, Hosts: a.config.Server.AllowedHosts,
 		Owner: c.Sender == "owner" || c.Sender == "" && near, RequireToken: !open, Commands: c.ChatCommands,
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,

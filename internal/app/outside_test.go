@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,6 +45,9 @@ type server struct {
 	paths app.Paths
 }
 
+// handedOut are the tokens of data folders as they were when they were made.
+var handedOut sync.Map
+
 // serve starts an App on a data folder and a policy. It is stopped with the test.
 func serve(t *testing.T, data, policy string) *server {
 	t.Helper()
@@ -55,6 +59,11 @@ func serve(t *testing.T, data, policy string) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.stop)
+	if s.app.NewTokens {
+		handedOut.Store(data, s.app.Tokens)
+	} else if known, ok := handedOut.Load(data); ok { // the disk has hashes of those of people
+		s.app.Tokens, _ = known.(app.Tokens)
+	}
 	if s.url, err = s.app.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +100,9 @@ func (s *server) request(ctx context.Context, method, path, token string, in any
 		return 0, nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
+	if token == s.app.Tokens.Agent {
+		req.Header.Set("X-Tidemark-Owner", s.app.Tokens.Owner) // a host with a channel of the owner's
+	}
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {

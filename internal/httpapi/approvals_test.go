@@ -237,7 +237,7 @@ func TestTwoApproversRaceAndOneWins(t *testing.T) {
 func TestGrants(t *testing.T) {
 	w := open(t, "")
 	id := held(w, "s").text("tidemark.approval.id")
-	done := w.call(approverToken, http.MethodPost, "/v1/approvals/"+id, `{"decision":"approve","minutes":5}`)
+	done := w.call(approverToken, http.MethodPost, "/v1/approvals/"+id, `{"decision":"approve","minutes":5,"where":{"command":"ls *"}}`)
 	grant := done.text("grant")
 	if done.status != http.StatusOK || grant == "" {
 		t.Fatalf("approve for 5 minutes: got %d %s", done.status, done.raw)
@@ -258,7 +258,7 @@ func TestGrants(t *testing.T) {
 	wantProblem(t, w.call(approverToken, http.MethodDelete, "/v1/grants/"+grant+"?session=other", ""), http.StatusNotFound, "")
 	revoked := w.call(approverToken, http.MethodDelete, "/v1/grants/"+grant, "")
 	want(t, revoked, "revoked", true)
-	want(t, w.before("s", "exec", command), "tidemark.verdict", "confirm")
+	want(t, w.before("s", "exec", `{"command":"ls 9"}`), "tidemark.verdict", "confirm")
 	wantProblem(t, w.call(approverToken, http.MethodDelete, "/v1/grants/"+grant, ""), http.StatusNotFound, "session")
 }
 

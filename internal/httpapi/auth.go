@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,26 +14,59 @@ import (
 // role is what the bearer of a token may do. The zero value may do nothing.
 type role uint8
 
-// The roles. An agent reports hooks and may ask what the policy says; an approver reads
-// everything and answers questions; an administrator may do all of it and the rest.
+// The roles. An agent reports hooks and may ask what the policy says; a reader reads
+// everything; the owner's token opens nothing by itself, but beside the agent's it says that
+// messages are the owner's own; an approver reads everything and answers questions; an
+// administrator may do all of it and the rest.
 const (
 	agent role = iota + 1
+	reader
+	owner
 	approver
 	admin
 )
 
-func (r role) String() string { return [...]string{"none", "agent", "approver", "admin"}[r] }
+func (r role) String() string {
+	return [...]string{"none", "agent", "reader", "owner", "approver", "admin"}[r]
+}
 
-// Tokens are the bearer tokens of the three roles. A role without one cannot be used;
-// no token is shorter than 16 bytes. Only their hashes are kept.
+// Tokens are the bearer tokens of the roles, each as it is or as HashToken made it. A role
+// without one cannot be used; no token is shorter than 16 bytes. Only hashes are kept.
 type Tokens struct {
 	Agent    string
+	Reader   string
+	Owner    string
 	Approver string
 	Admin    string
 }
 
+// hashMark begins what HashToken makes.
+const hashMark = "sha256:"
+
+// HashToken is a token as it may lie on a disk: it can be checked by it, and not be used.
+func HashToken(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hashMark + hex.EncodeToString(sum[:])
+}
+
+// hashOf is what is compared with.
+func hashOf(token string) (out [sha256.Size]byte, err error) {
+	digits, hashed := strings.CutPrefix(token, hashMark)
+	switch {
+	case !hashed && len(token) < minSecret:
+		return out, fmt.Errorf("is shorter than %d bytes", minSecret)
+	case !hashed:
+		return sha256.Sum256([]byte(token)), nil
+	}
+	raw, err := hex.DecodeString(digits)
+	if err != nil || len(raw) != len(out) {
+		return out, errors.New("is no hash of one")
+	}
+	return [sha256.Size]byte(raw), nil
+}
+
 // minSecret keeps anybody from guarding the door with a word.
-const minSecret = 16
+const minSecret = 16 // of a token that is not hashed
 
 // need is the set of roles a route admits. Administrators are always in it, the zero
 // need admits nobody else.
@@ -42,7 +76,8 @@ const (
 	needAdmin    need = 0
 	needAgent    need = 1 << agent
 	needApprover need = 1 << approver
-	needAny      need = needAgent | needApprover
+	needReader   need = needApprover | 1<<reader
+	needAny      need = needAgent | needReader
 	needNothing  need = 1 << 7 // no token at all
 )
 
@@ -55,8 +90,10 @@ func (n need) String() string {
 		return "agent or admin"
 	case needApprover:
 		return "approver or admin"
+	case needReader:
+		return "reader, approver or admin"
 	case needAny:
-		return "agent, approver or admin"
+		return "agent, reader, approver or admin"
 	}
 	return "admin"
 }
@@ -71,14 +108,15 @@ type keyring []key
 
 func newKeyring(t Tokens) (keyring, error) {
 	var out keyring
-	for r, secret := range map[role]string{agent: t.Agent, approver: t.Approver, admin: t.Admin} {
-		if secret == "" {
+	for r, token := range map[role]string{agent: t.Agent, reader: t.Reader, owner: t.Owner, approver: t.Approver, admin: t.Admin} {
+		if token == "" {
 			continue
 		}
-		if len(secret) < minSecret {
-			return nil, fmt.Errorf("the token of the role %s is shorter than %d bytes", r, minSecret)
+		hash, err := hashOf(token)
+		if err != nil {
+			return nil, fmt.Errorf("the token of the role %s %w", r, err)
 		}
-		k := key{role: r, hash: sha256.Sum256([]byte(secret))}
+		k := key{role: r, hash: hash}
 		for _, o := range out {
 			if o.hash == k.hash {
 				return nil, errors.New("two roles share a token")
@@ -126,6 +164,36 @@ func (k keyring) admit(r *http.Request, n need) (role, *Problem) {
 			with("WWW-Authenticate", `Bearer realm="tidemark", error="insufficient_scope"`)
 	}
 	return who, nil
+}
+
+// ownerHeader is where a host puts the owner's token beside the agent's.
+const ownerHeader = "X-Tidemark-Owner"
+
+// vouched reports whether a request of a host comes with a credential that the agent does
+// not have: only then do chat commands count, and only then are codes told.
+func (k keyring) vouched(r *http.Request, who role) (bool, *Problem) {
+	values := r.Header[ownerHeader]
+	if len(values) == 0 {
+		return who == admin, nil
+	}
+	if len(values) == 1 {
+		if found := k.find(values[0]); found == owner || found == approver || found == admin {
+			return true, nil
+		}
+	}
+	return false, unauthorized("nobody who may speak for the owner has the token in " + ownerHeader)
+}
+
+type vouchedKey struct{}
+
+// withVouched notes that what the host says of the owner is backed by their own credential.
+func withVouched(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), vouchedKey{}, true))
+}
+
+func vouched(ctx context.Context) bool {
+	ok, _ := ctx.Value(vouchedKey{}).(bool)
+	return ok
 }
 
 func unauthorized(detail string) *Problem {

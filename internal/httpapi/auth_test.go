@@ -40,7 +40,7 @@ func TestRolesByRoute(t *testing.T) {
 		{"DELETE /v1/labels?key=file:x", out, out, in},
 		{"GET /v1/audit", out, in, in},
 		{"GET /v1/audit/head", out, in, in},
-		{"GET /v1/audit/verify", out, out, in},
+		{"GET /v1/audit/verify", out, in, in},
 		{"GET /v1/events?after=bad", out, in, in},
 		{"POST /v1/sessions/x/reset-trust", out, out, in},
 		{"POST /v1/policy/reload", out, out, in},
@@ -59,6 +59,13 @@ func TestRolesByRoute(t *testing.T) {
 					wantProblem(t, a, out, "needs the role")
 				}
 			}
+			reads := method == http.MethodGet
+			if a := w.call(readerToken, method, path, ""); (a.status == http.StatusForbidden) == reads {
+				t.Errorf("a reader: got status %d, want let in: %t", a.status, reads)
+			}
+			if a := w.call(ownerToken, method, path, ""); a.status != http.StatusForbidden {
+				t.Errorf("the owner's token alone: got status %d, want 403", a.status)
+			}
 		})
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/openapi.json"} {
@@ -70,8 +77,8 @@ func TestRolesByRoute(t *testing.T) {
 
 func TestForbiddenNamesTheRoleThatIsNeeded(t *testing.T) {
 	w := open(t, "")
-	wantProblem(t, w.call(agentToken, http.MethodGet, "/v1/sessions", ""), http.StatusForbidden, "approver or admin; the token has agent")
-	wantProblem(t, w.call(approverToken, http.MethodGet, "/v1/audit/verify", ""), http.StatusForbidden, "needs the role admin; the token has approver")
+	wantProblem(t, w.call(agentToken, http.MethodGet, "/v1/sessions", ""), http.StatusForbidden, "reader, approver or admin; the token has agent")
+	wantProblem(t, w.call(approverToken, http.MethodPost, "/v1/policy/reload", ""), http.StatusForbidden, "needs the role admin; the token has approver")
 	wantProblem(t, w.call(approverToken, http.MethodPost, "/v1/hooks/agent_end", "{}"), http.StatusForbidden, "agent or admin")
 }
 

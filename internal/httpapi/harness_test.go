@@ -30,6 +30,8 @@ import (
 
 const (
 	agentToken    = "agent-token-0123456789"
+	readerToken   = "reader-token-0123456789"
+	ownerToken    = "owner-token-0123456789"
 	approverToken = "approver-token-0123456789"
 	adminToken    = "admin-token-0123456789"
 )
@@ -85,6 +87,7 @@ type world struct {
 	doc     *document
 	options httpapi.Options
 	stop    func() error
+	alone   bool // the host has the agent's token alone
 }
 
 type syncBuffer struct {
@@ -122,7 +125,9 @@ func open(t testing.TB, file string, change ...func(*httpapi.Options)) *world {
 	w.bus = hook.New(hook.Options{Logger: logger})
 	w.options = httpapi.Options{
 		Monitor: w.monitor, Log: w.store, Feed: f, Bus: w.bus, Logger: logger,
-		Tokens: httpapi.Tokens{Agent: agentToken, Approver: approverToken, Admin: adminToken},
+		Tokens: httpapi.Tokens{
+			Agent: agentToken, Reader: readerToken, Owner: httpapi.HashToken(ownerToken), Approver: httpapi.HashToken(approverToken), Admin: adminToken,
+		},
 	}
 	for _, c := range change {
 		c(&w.options)
@@ -197,6 +202,9 @@ func (w *world) call(token, method, path, body string) answer {
 	}
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	if token == agentToken && !w.alone {
+		r.Header.Set("X-Tidemark-Owner", ownerToken) // a host with a channel of the owner's
 	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")

@@ -81,9 +81,9 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 	}
 	a.metrics.decided(v.Effect.String(), v.Kind)
 	if !v.Allowed() {
-		return toolCallAnswer{reason: v.Message(), note: verdictNote(v)}.wire(), nil
+		return toolCallAnswer{reason: v.Message(), note: verdictNote(ctx, v)}.wire(), nil
 	}
-	answer, err := release(v.Permit, call, result.Params, verdictNote(v))
+	answer, err := release(v.Permit, call, result.Params, verdictNote(ctx, v))
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ type messageSendingAnswer struct {
 }
 
 func (a *API) messageReceived(ctx context.Context, event *hook.MessageReceived, c *hook.Context) (any, error) {
-	t := turnOf(c)
+	t := turnOf(ctx, c)
 	t.Sender.ID = cmp.Or(t.Sender.ID, event.SenderID, event.From)
 	if t.Sender.Provider == "" && t.Sender.ID != "" {
 		t.Sender.Provider = "message" // somebody spoke: not the system itself
@@ -51,7 +51,7 @@ func (a *API) messageReceived(ctx context.Context, event *hook.MessageReceived, 
 }
 
 func (a *API) beforeAgentStart(ctx context.Context, event *hook.BeforeAgentStart, c *hook.Context) (any, error) {
-	t := turnOf(c)
+	t := turnOf(ctx, c)
 	if event.Prompt != "" {
 		t.Message, t.Found = &event.Prompt, true
 	}
@@ -67,7 +67,7 @@ func (a *API) beforeAgentStart(ctx context.Context, event *hook.BeforeAgentStart
 }
 
 func (a *API) contextAssembled(ctx context.Context, e *hook.ContextAssembled, c *hook.Context) (any, error) {
-	t := turnOf(c)
+	t := turnOf(ctx, c)
 	for _, s := range e.Sources {
 		t.Items = append(t.Items, event.Item{Kind: s.Kind, Tool: s.Tool, Trust: s.Trust, Index: s.MessageIndex})
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"time"
 
 	"github.com/tidemark/tidemark"
@@ -43,13 +44,16 @@ type note struct {
 	Hidden []string `json:"hidden,omitempty" doc:"tools the model must not see or call now"`
 }
 
-// approvalNote is the open question of a held call.
+// approvalNote is the open question of a held call. What answers it is told only to a host
+// that came with the owner's token, and is for the owner's eyes: never for the model.
 type approvalNote struct {
-	ID        string    `json:"id"`
-	Code      string    `json:"code"`
 	ExpiresAt time.Time `json:"expiresAt"`
-	Approve   string    `json:"approve" doc:"the chat message that approves it"`
 	Prompt    string    `json:"prompt" doc:"the question in words, for the owner"`
+
+	ID      string `json:"id,omitzero" doc:"only with the owner's token"`
+	Code    string `json:"code,omitzero" doc:"only with the owner's token"`
+	Approve string `json:"approve,omitzero" doc:"the chat message that approves it; only with the owner's token"`
+	Text    string `json:"text,omitzero" doc:"all of it in words, to be shown to the owner and to nobody else; only with the owner's token"`
 }
 
 // contextNote is all that can be said where nothing was decided.
@@ -70,15 +74,15 @@ func layerNote(l tidemark.Layer) *note {
 	return n
 }
 
-func verdictNote(v tidemark.Verdict) *note {
+func verdictNote(ctx context.Context, v tidemark.Verdict) *note {
 	n := contextNote(v.Taint)
 	n.Label, n.Verdict, n.Kind, n.Rule, n.Reasons = &v.Taint, v.Effect.String(), v.Kind, v.Rule, v.Reasons
 	n.Tool, n.Step, n.Spent, n.Write = v.Tool, v.Step, v.Spent, v.Write
 	n.TimedOut, n.Opinion, n.Ruling, n.Notice = v.Late, v.Opinion, v.Ruling, v.Notice
 	if q := v.Held; q != nil {
-		n.Approval = &approvalNote{
-			ID: q.ID, Code: q.Code, ExpiresAt: q.Expires, Prompt: q.Prompt,
-			Approve: ".approve " + q.Tool + " " + q.Code,
+		n.Approval = &approvalNote{ExpiresAt: q.Expires, Prompt: q.Prompt}
+		if vouched(ctx) {
+			n.Approval.ID, n.Approval.Code, n.Approval.Approve, n.Approval.Text = q.ID, q.Code, ".approve "+q.Tool+" "+q.Code, v.ForOwner()
 		}
 	}
 	return n

@@ -17,37 +17,37 @@ func access() map[string]need {
 		"GET /metrics":      needAny,
 
 		"GET /v1/policy":         needAny,
-		"GET /v1/status":         needApprover,
+		"GET /v1/status":         needReader,
 		"GET /v1/explain":        needAny,
 		"GET /v1/explain/matrix": needAny,
 		"POST /v1/policy/reload": needAdmin,
 
 		"POST /v1/hosts/{id}/beat": needAgent,
 
-		"GET /v1/sessions":                          needApprover,
-		"GET /v1/sessions/{key}":                    needApprover,
+		"GET /v1/sessions":                          needReader,
+		"GET /v1/sessions/{key}":                    needReader,
 		"GET /v1/sessions/{key}/begun":              needAny,
 		"GET /v1/sessions/{key}/handshake":          needAgent,
-		"GET /v1/sessions/{key}/turns":              needApprover,
-		"GET /v1/sessions/{key}/turns/{turn}/graph": needApprover,
+		"GET /v1/sessions/{key}/turns":              needReader,
+		"GET /v1/sessions/{key}/turns/{turn}/graph": needReader,
 		"POST /v1/sessions/{key}/reset-trust":       needAdmin,
 
-		"GET /v1/approvals":        needApprover,
-		"GET /v1/approvals/{id}":   needApprover,
-		"GET /v1/approvals/stream": needApprover,
+		"GET /v1/approvals":        needReader,
+		"GET /v1/approvals/{id}":   needReader,
+		"GET /v1/approvals/stream": needReader,
 		"POST /v1/approvals/{id}":  needApprover,
-		"GET /v1/grants":           needApprover,
+		"GET /v1/grants":           needReader,
 		"DELETE /v1/grants/{id}":   needApprover,
-		"GET /v1/writes":           needApprover,
-		"GET /v1/writes/{id}":      needApprover,
+		"GET /v1/writes":           needReader,
+		"GET /v1/writes/{id}":      needReader,
 		"POST /v1/writes/{id}":     needApprover,
-		"GET /v1/labels":           needApprover,
+		"GET /v1/labels":           needReader,
 		"DELETE /v1/labels":        needAdmin,
 
-		"GET /v1/audit":        needApprover,
-		"GET /v1/audit/head":   needApprover,
-		"GET /v1/audit/verify": needAdmin,
-		"GET /v1/events":       needApprover,
+		"GET /v1/audit":        needReader,
+		"GET /v1/audit/head":   needReader,
+		"GET /v1/audit/verify": needReader,
+		"GET /v1/events":       needReader,
 
 		"POST " + hookPath + "{hook}": needAgent,
 	}
@@ -108,7 +108,14 @@ func (t *routes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serveHook is the way of the hooks, which are called before everything an agent does:
 // the same check of roles, without the router.
 func (t *routes) serveHook(w http.ResponseWriter, r *http.Request) {
-	if _, p := t.api.keys.admit(r, needAgent); p != nil {
+	who, p := t.api.keys.admit(r, needAgent)
+	if p == nil {
+		var ok bool
+		if ok, p = t.api.keys.vouched(r, who); ok {
+			r = withVouched(r)
+		}
+	}
+	if p != nil {
 		t.api.writeProblem(w, hookOf(r), p)
 		return
 	}

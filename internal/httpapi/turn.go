@@ -14,11 +14,12 @@ func refOf(c *hook.Context) tidemark.Ref {
 	return tidemark.Ref{Session: c.SessionKey, Branch: c.Branch, Turn: c.RunID}
 }
 
-// turnOf is the turn as the hook's context describes it.
-func turnOf(c *hook.Context) tidemark.Turn {
+// turnOf is the turn as the hook's context describes it. Who speaks is the host's word; a
+// chat command takes the owner's own credential, which the agent's token is not.
+func turnOf(ctx context.Context, c *hook.Context) tidemark.Turn {
 	from := sourceSession(c)
 	unknown := withoutMetadata(c) || from == "" && betweenSessions(c)
-	t := tidemark.Turn{Ref: refOf(c), Agent: c.AgentID, From: from, Sender: trust.Sender{
+	t := tidemark.Turn{Ref: refOf(c), Agent: c.AgentID, From: from, Plain: !vouched(ctx), Sender: trust.Sender{
 		Provider: provider(c), ID: c.SenderID, IsOwner: c.SenderIsOwner && !unknown, Group: c.GroupID,
 		SpawnedBy: c.SpawnedBy, Unknown: unknown,
 	}}
@@ -57,7 +58,7 @@ func sourceSession(c *hook.Context) string {
 // turn stays sealed: what the host does after its answer went out is for the monitor to
 // judge.
 func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string) (tidemark.Opening, error) {
-	t := turnOf(c)
+	t := turnOf(ctx, c)
 	open, err := a.monitor.Open(ctx, t.Ref)
 	if err != nil || open {
 		return tidemark.Opening{}, err

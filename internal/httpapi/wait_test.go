@@ -64,7 +64,7 @@ func TestAWaitingCallRunsOnceItIsApproved(t *testing.T) {
 		},
 		"by a grant given for another question": func(w *world, _ answer) {
 			other := w.before("s", "exec", `{"command":"make test"}`)
-			w.post(approverToken, "/v1/approvals/"+other.text("tidemark.approval.id"), `{"decision":"approve","minutes":5}`)
+			w.post(approverToken, "/v1/approvals/"+other.text("tidemark.approval.id"), `{"decision":"approve","minutes":5,"where":{"command":"*"}}`)
 		},
 		"by a grant for similar calls": func(w *world, _ answer) {
 			other := w.before("s", "exec", `{"command":"make test"}`)

@@ -121,8 +121,16 @@ func (s *State) asked(e *event.Event) {
 	s.Book.Ask(approval.Request{
 		ID: d.Ask.ID, Branch: e.Branch, Tool: d.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level,
 		Step: d.Step, Kind: d.Kind, Rule: d.Rule, Reason: d.Reason, Args: d.Ask.Args, CodeHash: d.Ask.CodeHash,
-		Asked: e.Time, Expires: d.Ask.Expires,
+		Asked: e.Time, Expires: d.Ask.Expires, Keeps: kept(d.Ask.Keeps),
 	}, d.Ask.Replaces)
+}
+
+// kept is what the log says a grant keeps; nothing where it says nothing, which fits no call.
+func kept(k *event.Kept) approval.Kept {
+	if k == nil {
+		return approval.Kept{}
+	}
+	return approval.Kept(*k)
 }
 
 // wrote closes a quarantined write whose call was let through after all.
@@ -141,9 +149,13 @@ func (s *State) answered(e *event.Event) {
 		if len(g.Where) == 0 { // it covers the call that was asked about too
 			s.Book.Close(approval.Granted, a.By, a.Reason, e.Time, a.IDs...)
 		}
-		s.Book.Grant(approval.Grant{
+		grant := approval.Grant{
 			ID: g.ID, Branch: e.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Policy: g.Policy, Until: g.Until, Turn: g.Turn, Where: g.Where,
-		})
+		}
+		for i := range g.Keeps {
+			grant.Keeps = append(grant.Keeps, kept(&g.Keeps[i]))
+		}
+		s.Book.Grant(grant)
 	}
 	switch {
 	case a.Verdict != "approve":

@@ -70,15 +70,12 @@ func (c *Context) dangerous(line *shell.Line) bool {
 // line reads a command line of a tool, in the language of its shell.
 func (c *Context) line(m *meaning.Meaning, l *leaves.Leaf) *shell.Line {
 	if strings.Contains(m.Tool, "powershell") || strings.Contains(m.Tool, "pwsh") {
-		return shell.ReadPowerShell(l.Command())
-	}
-	if c.shell == nil {
-		c.shell = shell.NewReader()
+		return c.reader().ReadPowerShell(l.Command())
 	}
 	if l.Argv != nil {
-		return c.shell.ReadArgv(l.Argv)
+		return c.reader().ReadArgv(l.Argv)
 	}
-	return c.shell.Read(l.Text)
+	return c.reader().Read(l.Text)
 }
 
 // saidCommand reports whether the user wrote the command; of bash -c and the like that is

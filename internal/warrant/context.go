@@ -17,7 +17,8 @@ type Context struct {
 	user       heard
 	said       []string // the user's messages, in lower case
 	index      *origin.Index
-	shell      *shell.Reader // made when the first command comes
+	shell      *shell.Reader  // made when the first command comes
+	station    *shell.Station // where what watches the agent stands; nil: where it usually does
 
 	tools   map[string]*meaning.Meaning
 	names   map[string]string // tools as their owners spell them

@@ -18,6 +18,9 @@ func (j *judging) value(l *leaves.Leaf) {
 	}
 	p := j.m.Resolve(l.Path, l.Text)
 	j.param = l.Path
+	if j.overseen(l) {
+		return
+	}
 	if j.workspace {
 		j.local(l, p)
 		return

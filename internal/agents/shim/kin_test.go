@@ -45,11 +45,7 @@ func holds(t *testing.T, w *world, session string) string {
 	told(t, w, "droid", droidEvent(session, "UserPromptSubmit", `,"prompt":"read the notes"`), false)
 	told(t, w, "droid", droidEvent(session, "PreToolUse", droidReads), false)
 	held := told(t, w, "droid", droidEvent(session, "PreToolUse", droidRuns), true)
-	code := codeOf.FindStringSubmatch(held.err)
-	if code == nil {
-		t.Fatalf("reason %q, want a code", held.err)
-	}
-	return code[1]
+	return w.code(held.err)
 }
 
 // BEY-06
@@ -81,12 +77,9 @@ func TestASessionOfDroidWhoseStartWasNotNotedIsNobodys(t *testing.T) {
 			starts(w)
 			w.run("droid", "", []byte(droidEvent("s", "PreToolUse", droidReads)))
 			held := told(t, w, "droid", droidEvent("s", "PreToolUse", droidRuns), true)
-			code := codeOf.FindStringSubmatch(held.err)
-			if code == nil {
-				t.Fatalf("reason %q, want a code", held.err)
-			}
+			code := w.code(held.err)
 			for range 2 {
-				p := w.run("droid", "", []byte(droidEvent("s", "UserPromptSubmit", `,"prompt":".approve exec `+code[1]+`"`)))
+				p := w.run("droid", "", []byte(droidEvent("s", "UserPromptSubmit", `,"prompt":".approve exec `+code+`"`)))
 				if strings.Contains(p.out+p.err, "pproved") || !strings.Contains(p.out, "start a new session") {
 					t.Errorf("prompt: got %+v, want no approval, and why", p)
 				}
@@ -100,8 +93,10 @@ func TestASessionOfDroidThatStartedAsTheOwnersStaysTheOwners(t *testing.T) {
 	w := open(t)
 	code := holds(t, w, "s")
 	told(t, w, "droid", droidEvent("s", "SessionStart", `,"source":"compact"`), false)
-	told(t, w, "droid", droidEvent("s", "UserPromptSubmit", `,"prompt":".approve exec `+code+`"`), false)
-	told(t, w, "droid", droidEvent("s", "PreToolUse", droidRuns), false)
+	p := told(t, w, "droid", droidEvent("s", "UserPromptSubmit", `,"prompt":".approve exec `+code+`"`), false)
+	if !strings.Contains(p.out+p.err, "Not accepted over this door") { // which only the owner is told
+		t.Errorf("got %+v", p)
+	}
 }
 
 // The owner's name does not outlive what makes a session a sub-agent's.

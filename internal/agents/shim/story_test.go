@@ -2,18 +2,52 @@ package shim_test
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/tool"
 )
 
-var codeOf = regexp.MustCompile(`Approval code: (\S+) \(expires`)
+// code is the code of the open question of a session, which no agent is told.
+func (w *world) code(told string) string {
+	w.t.Helper()
+	open, err := w.monitor.Questions(w.t.Context())
+	if err != nil || len(open) == 0 {
+		w.t.Fatalf("got %d open questions (%v), want one", len(open), err)
+	}
+	q := open[len(open)-1]
+	v, err := w.monitor.Decide(w.t.Context(), tidemark.Ref{Session: q.Session, Branch: q.Branch}, tool.Call{Name: q.Tool, Args: []byte(q.Args)})
+	if err != nil || v.Held == nil || v.Held.ID != q.ID {
+		w.t.Fatalf("got %+v (%v), want the question %s", v.Held, err, q.ID)
+	}
+	if strings.Contains(told, v.Held.Code) || strings.Contains(told, q.ID) {
+		w.t.Errorf("the model is told the code or the question: %s", told)
+	}
+	return v.Held.Code
+}
 
-// The same story in every dialect: a page is read, a command is held for it, the owner
-// approves in the conversation, the same command runs.
+// approve answers every open question as an approver does.
+func (w *world) approve() {
+	w.t.Helper()
+	open, err := w.monitor.Questions(w.t.Context())
+	for _, q := range open {
+		if err == nil {
+			_, err = w.monitor.Answer(w.t.Context(), tidemark.Vote{Session: q.Session, IDs: []string{q.ID}, Approve: true, By: "approver", Via: "http"})
+		}
+	}
+	if err != nil || len(open) == 0 {
+		w.t.Fatalf("got %d open questions, %v", len(open), err)
+	}
+}
+
+// The same story in every dialect: a page is read, a command is held for it, a chat command
+// over a door that the agent can use too approves nothing, the owner approves elsewhere, the
+// same command runs.
+//
+// WAR-10
 func TestEveryAgentHoldsACommandAfterAPageAndResumesAfterApproval(t *testing.T) {
 	for _, name := range catalogue.Names() {
 		t.Run(name, func(t *testing.T) {
@@ -30,15 +64,18 @@ func TestEveryAgentHoldsACommandAfterAPageAndResumesAfterApproval(t *testing.T) 
 			if !refuses(name, held) {
 				t.Fatalf("a command after a page: got %+v, want it refused", held)
 			}
-			code := codeOf.FindStringSubmatch(held.err)
-			if code == nil || !strings.Contains(held.err, "Tool 'exec' is blocked") {
-				t.Fatalf("reason %q, want the tool and a code", held.err)
+			if !strings.Contains(held.err, "Tool 'exec' is blocked") || !strings.Contains(held.err, "tidemark approvals watch") {
+				t.Fatalf("reason %q, want the tool and how the owner answers", held.err)
 			}
-			approve := bytes.ReplaceAll(story[4].Body, []byte("CODE"), []byte(code[1]))
+			approve := bytes.ReplaceAll(story[4].Body, []byte("CODE"), []byte(w.code(held.err+held.out)))
 			p := w.run(name, story[4].Event, approve)
-			if refuses(name, p) || !strings.Contains(p.out+p.err, "pproved") {
-				t.Fatalf("approval: got %+v, want it taken and told", p)
+			if refuses(name, p) || !strings.Contains(p.out+p.err, "Not accepted over this door") {
+				t.Fatalf("a chat command: got %+v, want it not taken, and told", p)
 			}
+			if p := w.run(name, story[3].Event, story[3].Body); !refuses(name, p) {
+				t.Fatalf("after the chat command: got %+v, want it refused still", p)
+			}
+			w.approve()
 			if p := w.run(name, story[3].Event, story[3].Body); refuses(name, p) {
 				t.Errorf("the approved command: got %+v, want it to pass", p)
 			}
@@ -86,11 +123,7 @@ func TestOnlyTheOwnersOwnPromptApproves(t *testing.T) {
 			for _, l := range story[:4] {
 				held = w.run("claude", l.Event, l.Body)
 			}
-			code := codeOf.FindStringSubmatch(held.err)
-			if code == nil {
-				t.Fatalf("got %+v, want a code", held)
-			}
-			body := tt.change(strings.ReplaceAll(string(story[4].Body), "CODE", code[1]))
+			body := tt.change(strings.ReplaceAll(string(story[4].Body), "CODE", w.code(held.err)))
 			if p := w.run("claude", "", []byte(body), tt.args...); strings.Contains(p.out+p.err, "pproved") {
 				t.Errorf("prompt: got %+v, want no approval", p)
 			}

@@ -74,15 +74,13 @@ func (j *judge) leaves(call tool.Call) bool {
 	return next != nil && next.ID == call.ID && next.Name == call.Name && bytes.Equal(next.Arguments, call.Args)
 }
 
-// refusalOf is what stands in place of a call. Where chat commands count it says how to
-// approve; elsewhere the model must not learn the code, which its agent could send back.
+// refusalOf is what stands in place of a call. The model reads it, so that it names no code:
+// its agent could send it back. Where the operator lets chat commands count all the same,
+// there is no other place to say how to approve.
 func (p *Proxy) refusalOf(v tidemark.Verdict) string {
-	if !p.o.Commands {
-		return v.Discreet()
-	}
 	text := v.Message()
-	if v.Held != nil {
-		text += "\nThe owner can also answer with: tidemark approvals watch"
+	if how := v.ForOwner(); p.o.Commands && how != "" {
+		text += "\n" + how
 	}
 	return text
 }

@@ -62,8 +62,12 @@ type Options struct {
 	Limits  Limits
 }
 
-// Tokens are our own bearer tokens. The agent's opens the proxy; none is ever forwarded.
-type Tokens struct{ Agent, Approver, Admin string }
+// Tokens are our own bearer tokens, the others perhaps as hashes. The agent's opens the
+// proxy; none is ever forwarded.
+type Tokens struct {
+	Agent  string
+	Others []string
+}
 
 // Limits bound what one request may hold and how long it may stand still. Zero values are
 // the defaults.

@@ -27,15 +27,24 @@ type callers struct {
 
 func newCallers(t Tokens) *callers {
 	c := &callers{agent: sha256.Sum256([]byte(t.Agent)), secret: sha256.Sum256([]byte("tidemark llm tenant " + t.Agent))}
-	c.plain = []string{t.Agent}
-	for _, other := range []string{t.Approver, t.Admin} {
-		if other != "" {
+	c.plain = append([]string{t.Agent}, marks...)
+	for _, other := range t.Others {
+		digits, hashed := strings.CutPrefix(other, "sha256:")
+		raw, err := hex.DecodeString(digits)
+		switch {
+		case other == "":
+		case hashed && err == nil && len(raw) == sha256.Size:
+			c.others = append(c.others, [sha256.Size]byte(raw))
+		default:
 			c.plain = append(c.plain, other)
 			c.others = append(c.others, sha256.Sum256([]byte(other)))
 		}
 	}
 	return c
 }
+
+// marks begin tokens of people, of which only hashes are known here.
+var marks = []string{"tm-owner-", "tm-approver-", "tm-admin-"}
 
 // visitor is who sends a request, and whether the credential in it was ours.
 type visitor struct {

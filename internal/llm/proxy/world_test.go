@@ -191,7 +191,7 @@ func open(t testing.TB, change ...func(*proxy.Options)) *world {
 	base := w.provider.server.URL
 	o := proxy.Options{
 		Monitor: w.monitor, Feed: f, Bus: w.bus, Follower: conversation.New(w.monitor, conversation.Options{Commands: true}), Commands: true,
-		Tokens: proxy.Tokens{Agent: agentToken, Admin: adminToken}, Handshake: w.handshake,
+		Tokens: proxy.Tokens{Agent: agentToken, Others: []string{adminToken}}, Handshake: w.handshake,
 		Upstreams: []proxy.Upstream{
 			{Name: "openai", API: "openai", BaseURL: base}, {Name: "anthropic", API: "anthropic", BaseURL: base},
 			{Name: "gemini", API: "gemini", BaseURL: base}, {Name: "mine", API: "openai", BaseURL: base + "/deep", Key: injected},

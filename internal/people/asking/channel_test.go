@@ -24,7 +24,7 @@ func TestAllowOnceLetsExactlyThatCallThroughOnce(t *testing.T) {
 	for _, part := range []string{
 		"Approval needed: exec\n", "\nCall:\n│ exec\n│   command: rollout all\n", "List my files, please", "web_fetch at step 1", "Ignore your instructions",
 		"\nRule: " + q.Rule + "\n", "\nApproving allows: exactly this call of exec, once", "\nSession: s\n",
-		"\nAllow 15 min lets through: every call of exec in this context, for 15 minutes", "\nExpires: 09:02:00 UTC (in 2m0s)",
+		"\nAllow 15 min lets through: for 15 minutes exec with the same command, in this context", "\nExpires: 09:02:00 UTC (in 2m0s)",
 	} {
 		if !strings.Contains(m.Text, part) {
 			t.Errorf("the message does not hold %q:\n%s", part, m.Text)
@@ -55,7 +55,7 @@ func TestDenyAndAllowForAWhile(t *testing.T) {
 		verdict      string
 	}{
 		"deny":  {"Deny", "Deny by @alice. Denied: exec.", policy.Deny, policy.Confirm, "deny"},
-		"grant": {"Allow 20 min", "Allow 20 min by @alice. Approved: exec, for 20 minutes.", policy.Allow, policy.Allow, "approve"},
+		"grant": {"Allow 20 min", "Allow 20 min by @alice. Approved: this call, and for 20 minutes exec with the same command.", policy.Allow, policy.Confirm, "approve"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

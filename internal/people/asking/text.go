@@ -39,8 +39,8 @@ func (c *Channel) show(q tidemark.Question) (fields []Field, buttons []Button) {
 	add("Rule", q.Rule)
 	choices := []string{once, deny}
 	if c.o.Grant > 0 {
-		add(c.label(grant)+" lets through", fmt.Sprintf("every call of %s in this context, for %d minutes, while it is no less trusted",
-			q.Tool, int(c.o.Grant/time.Minute)))
+		add(c.label(grant)+" lets through",
+			fmt.Sprintf("for %d minutes %s, while it is no less trusted", int(c.o.Grant/time.Minute), q.Opens))
 		choices = []string{once, grant, deny}
 	}
 	add("Session", strings.TrimSuffix(q.Session+" / "+q.Branch, " / "))

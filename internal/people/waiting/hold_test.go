@@ -55,7 +55,7 @@ var ways = []struct {
 		"a grant given for another question of the session lets the call run", "",
 		func(w *world, _ tidemark.Question) {
 			other := w.held(main("s"), exec(2))
-			w.mustVote(tidemark.Vote{Session: "s", IDs: []string{other.ID}, Approve: true, For: 5 * time.Minute})
+			w.mustVote(tidemark.Vote{Session: "s", IDs: []string{other.ID}, Approve: true, For: 5 * time.Minute, Where: approval.Where{"n": "*"}})
 		},
 		policy.Allow, "", "moot",
 	}, {
@@ -63,7 +63,7 @@ var ways = []struct {
 		func(w *world, _ tidemark.Question) {
 			other := w.held(main("s"), exec(2))
 			w.mustVote(tidemark.Vote{
-				Session: "s", IDs: []string{other.ID}, Approve: true, For: 5 * time.Minute, Where: approval.Where{"command": "rollout *"},
+				Session: "s", IDs: []string{other.ID}, Approve: true, For: 5 * time.Minute, Where: approval.Where{"command": "rollout *", "n": "*"},
 			})
 		},
 		policy.Allow, "", "moot",

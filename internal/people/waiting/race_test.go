@@ -194,7 +194,7 @@ func TestAnAnswerThatComesWhileTheCallIsJudged(t *testing.T) {
 			return w.vote(tidemark.Vote{Session: "s", IDs: []string{mine.ID}, Approve: true})
 		},
 		"a grant for another question": func(w *world, _, other tidemark.Question) error {
-			return w.vote(tidemark.Vote{Session: "s", IDs: []string{other.ID}, Approve: true, For: time.Minute})
+			return w.vote(tidemark.Vote{Session: "s", IDs: []string{other.ID}, Approve: true, For: time.Minute, Where: approval.Where{"n": "*"}})
 		},
 		"a reset": func(w *world, _, _ tidemark.Question) error {
 			return w.Reset(context.Background(), main("s"), "anna", "http")

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
-// Tokens are the bearer tokens of the three roles, as the data folder has them.
-type Tokens struct{ Agent, Approver, Admin string }
+// Tokens are the bearer tokens as the data folder has them: those of people as hashes.
+type Tokens struct{ Agent, Reader, Owner, Approver, Admin string }
 
 // Server is where a server says it listens, and what to ask it with.
 type Server struct {
@@ -53,7 +54,7 @@ func (s Server) Ask(ctx context.Context) *Status {
 		return nil
 	}
 	var v Status
-	if err := newClient(s.URL, s.Tokens.Approver).call(ctx, http.MethodGet, "/v1/status", nil, &v); err != nil {
+	if err := newClient(s.URL, s.Tokens.Reader).call(ctx, http.MethodGet, "/v1/status", nil, &v); err != nil {
 		return nil
 	}
 	return &v
@@ -117,14 +118,19 @@ func CheckTokens(s Server, file string) Check {
 		}
 		for _, r := range []struct{ role, token, path string }{
 			{"agent", s.Tokens.Agent, "/v1/policy"},
-			{"approver", s.Tokens.Approver, "/v1/approvals"},
-			{"admin", s.Tokens.Admin, "/v1/status"},
+			{"reader", s.Tokens.Reader, "/v1/status"},
 		} {
 			if err := newClient(s.URL, r.token).call(ctx, http.MethodGet, r.path, nil, nil); err != nil {
 				f.add(Broken, r.role, "the server does not take this token: "+err.Error(),
 					"restart the server, or give --data of the one that runs")
 			} else {
 				f.add(Good, r.role, "the server takes it", "")
+			}
+		}
+		for role, token := range map[string]string{"owner": s.Tokens.Owner, "approver": s.Tokens.Approver, "admin": s.Tokens.Admin} {
+			if token != "" && !strings.HasPrefix(token, "sha256:") {
+				f.add(Broken, role, "it lies on the disk as it is: an agent with a shell can answer its own questions",
+					"restart the server, which keeps its hash alone")
 			}
 		}
 		var no *refusedError

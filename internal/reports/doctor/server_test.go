@@ -11,7 +11,7 @@ import (
 func TestServerAndTokens(t *testing.T) {
 	good := map[string]string{
 		"server/running": "good", "server/ready": "good", "server/version": "good",
-		"tokens/file": "good", "tokens/agent": "good", "tokens/approver": "good", "tokens/admin": "good", "tokens/others": "good",
+		"tokens/file": "good", "tokens/agent": "good", "tokens/reader": "good", "tokens/others": "good",
 	}
 	tests := map[string]struct {
 		change func(p *pretender, s *doctor.Server)
@@ -19,10 +19,10 @@ func TestServerAndTokens(t *testing.T) {
 	}{
 		"healthy": {func(*pretender, *doctor.Server) {}, nil},
 		"no server": {func(_ *pretender, s *doctor.Server) { s.URL = "" }, map[string]string{
-			"server/running": "broken", "server/ready": "", "server/version": "", "tokens/agent": "", "tokens/approver": "", "tokens/admin": "", "tokens/others": "",
+			"server/running": "broken", "server/ready": "", "server/version": "", "tokens/agent": "", "tokens/reader": "", "tokens/others": "",
 		}},
 		"a server that was killed": {func(_ *pretender, s *doctor.Server) { s.URL = "http://127.0.0.1:1" }, map[string]string{
-			"server/running": "broken", "server/ready": "", "server/version": "", "tokens/agent": "broken", "tokens/approver": "broken", "tokens/admin": "broken", "tokens/others": "broken",
+			"server/running": "broken", "server/ready": "", "server/version": "", "tokens/agent": "broken", "tokens/reader": "broken", "tokens/others": "broken",
 		}},
 		"an announcement nobody can read": {func(_ *pretender, s *doctor.Server) { s.Fault = errTest }, map[string]string{
 			"server/running": "broken", "server/ready": "", "server/version": "",
@@ -30,12 +30,15 @@ func TestServerAndTokens(t *testing.T) {
 		"a log that cannot be written": {func(p *pretender, _ *doctor.Server) { p.answers["/readyz"] = "503" }, map[string]string{"server/ready": "broken"}},
 		"another version":              {func(_ *pretender, s *doctor.Server) { s.Version = "2" }, map[string]string{"server/version": "broken"}},
 		"tokens of another server": {func(_ *pretender, s *doctor.Server) {
-			s.Tokens = doctor.Tokens{Agent: "a", Approver: "b!", Admin: "c!"}
+			s.Tokens = doctor.Tokens{Agent: "a", Reader: "b!"}
 		}, map[string]string{
-			"server/version": "broken", "tokens/approver": "broken", "tokens/admin": "broken",
+			"server/version": "broken", "tokens/reader": "broken",
 		}},
+		"tokens of people that anybody can use who reads them": {func(_ *pretender, s *doctor.Server) {
+			s.Tokens.Approver, s.Tokens.Admin = approverToken, adminToken
+		}, map[string]string{"tokens/approver": "broken", "tokens/admin": "broken"}},
 		"tokens that are open to others": {func(_ *pretender, s *doctor.Server) { s.TokenErr = errTest }, map[string]string{
-			"server/version": "broken", "tokens/file": "broken", "tokens/agent": "", "tokens/approver": "", "tokens/admin": "", "tokens/others": "",
+			"server/version": "broken", "tokens/file": "broken", "tokens/agent": "", "tokens/reader": "", "tokens/others": "",
 		}},
 		"a server that takes any token": {func(p *pretender, _ *doctor.Server) { p.anyone = true }, map[string]string{"tokens/others": "broken"}},
 	}

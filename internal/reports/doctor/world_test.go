@@ -16,11 +16,12 @@ import (
 
 const (
 	agentToken    = "agent-token-0123456789abcdef0123456789"
+	readerToken   = "reader-token-0123456789abcdef01234567"
 	approverToken = "approver-token-0123456789abcdef01234"
 	adminToken    = "admin-token-0123456789abcdef0123456789"
 )
 
-var tokens = doctor.Tokens{Agent: agentToken, Approver: approverToken, Admin: adminToken}
+var tokens = doctor.Tokens{Agent: agentToken, Reader: readerToken, Approver: "sha256:00", Admin: "sha256:11"}
 
 // pretender answers as a server does, as far as its tables say; the rest is 404.
 type pretender struct {
@@ -29,7 +30,7 @@ type pretender struct {
 }
 
 func (p *pretender) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	known := strings.Contains(agentToken+approverToken+adminToken, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+	known := strings.Contains(agentToken+readerToken+approverToken+adminToken, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 	body, ok := p.answers[r.URL.Path]
 	status := http.StatusOK
 	switch {

@@ -60,7 +60,7 @@ func openHTTP(w *scenario.World) (scenario.Door, error) {
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	tokens := httpapi.Tokens{
-		Agent: "agent-token-0123456789", Approver: "approver-token-0123456789", Admin: "admin-token-0123456789",
+		Agent: "agent-token-0123456789", Owner: "owner-token-0123456789", Approver: "approver-token-0123456789", Admin: "admin-token-0123456789",
 	}
 	api, err := httpapi.New(httpapi.Options{
 		Monitor: w.Monitor, Log: store.log, Feed: store.Store, Bus: hook.New(hook.Options{Logger: quiet}),
@@ -151,6 +151,9 @@ func (d *httpDoor) raw(ctx context.Context, method, path, token string, in any) 
 		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
+	if token == d.tokens.Agent {
+		req.Header.Set("X-Tidemark-Owner", d.tokens.Owner) // a host with a channel of the owner's
+	}
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -129,7 +129,7 @@ func output(file string) bool {
 // gone notes that a file or folder is taken away.
 func (c *call) gone(file string) {
 	for _, f := range c.everywhere(file) {
-		if Overseen(f) || overseenFolder(f) {
+		if Overseen(f) || overseenFolder(f) || c.reader.Guards(f) {
 			c.does |= Persist | Oversight
 		}
 	}

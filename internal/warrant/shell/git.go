@@ -73,6 +73,9 @@ func (c *call) gitRuns(sub string, flags map[string][]string, rest []Word) {
 			switch {
 			case v != "" && gitRunsBy(sub, f):
 				c.script(v, flow{})
+				if strings.HasSuffix(f, "-pack") && !strings.Contains(v, "git-") {
+					c.unread() // in place of git's own program, and nobody knows what it is
+				}
 			case sub == "clone" && (f == "-c" || f == "--config"):
 				c.gitSetting(v)
 			}

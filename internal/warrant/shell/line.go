@@ -87,11 +87,15 @@ type Line struct {
 
 // Reader reads commands, one after the other. It keeps nothing of them; it only saves
 // making a parser each time. It is not safe for concurrent use.
-type Reader struct{ bash, posix *syntax.Parser }
+type Reader struct {
+	bash, posix *syntax.Parser
+	station     Station
+	guarded     [][]string // its files and folders, by their parts
+}
 
-// NewReader makes a reader.
+// NewReader makes a reader. It knows the usual station until Watch tells it of another.
 func NewReader() *Reader {
-	return &Reader{bash: syntax.NewParser(syntax.Variant(syntax.LangBash))}
+	return &Reader{bash: syntax.NewParser(syntax.Variant(syntax.LangBash)), guarded: usualParts()}
 }
 
 // Read reads a command for a shell.
@@ -148,7 +152,7 @@ func (w *walker) done() *Line {
 	for i := range l.Runs {
 		l.Effects |= l.Runs[i].Effects
 	}
-	if l.endsWatch() {
+	if w.reader.endsWatch(l) || w.hunted && l.opens() {
 		l.Effects |= Oversight
 	}
 	l.Found = l.Effects

@@ -5,8 +5,11 @@ import "strings"
 // ReadPowerShell reads a command for PowerShell or cmd by the words in it. It is no
 // parser: what is written in an unusual way is not seen, so silence means even less than
 // that of Read.
-func ReadPowerShell(command string) *Line {
-	w := NewReader().walk()
+func ReadPowerShell(command string) *Line { return NewReader().ReadPowerShell(command) }
+
+// ReadPowerShell reads such a command.
+func (r *Reader) ReadPowerShell(command string) *Line {
+	w := r.walk()
 	if len(command) > maxCommand {
 		w.unread()
 		return w.done()
@@ -15,6 +18,11 @@ func ReadPowerShell(command string) *Line {
 	w.line.Parts = []string{command}
 	w.line.Runs = []Run{{Name: "powershell", Path: "powershell"}}
 	c.absorb(windowsText(command))
+	low := strings.ToLower(command)
+	reached := r.names(low) && (c.does.Has(Network) || mentions(low, windowsEnds))
+	if reached || strings.Contains(low, "tidemark") && mentions(low, windowsOurs) {
+		c.does |= Oversight
+	}
 	w.line.Runs[0].Effects = c.does
 	return w.done()
 }
@@ -52,6 +60,14 @@ var (
 	windowsRun   = set("iex invoke-expression")
 	windowsWrite = set("set-content add-content out-file new-item copy-item move-item tee-object copy move ren mkdir md -outfile -o")
 	windowsStay  = set("schtasks register-scheduledtask new-service set-itemproperty reg sc new-localuser add-localgroupmember $profile")
+)
+
+// What a text says of us when it gets at our files or ends us.
+var (
+	windowsEnds = []string{"stop-process", "taskkill", "stop-service", "get-nettcpconnection", "netfirewall", "advfirewall", "kill"}
+	windowsOurs = append([]string{
+		"tokens.json", "server.json", ".db", "approvals approve", "approvals deny", "approvals watch", "token new", "reset-trust", "uninstall",
+	}, windowsEnds...)
 )
 
 // windowsText looks for words.

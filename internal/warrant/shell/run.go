@@ -52,6 +52,7 @@ func (w *walker) run(words []Word, in flow) flow {
 	c.look()
 	c.handles()
 	c.codeReads()
+	c.oversees()
 	c.out = c.standsFor(first, c.args)
 	if c.does.Has(Network) {
 		c.talks()
@@ -69,9 +70,12 @@ func (w *walker) run(words []Word, in flow) flow {
 // newCall is a program before it is looked at: it puts out what it is fed and what its words hold.
 func (w *walker) newCall(name string, args []Word, in flow) *call {
 	c := &call{walker: w, name: name, args: args, in: in}
-	c.out = flow{fetched: in.fetched, decoded: in.decoded, secret: in.secret, env: in.env, watched: in.watched}
+	c.out = flow{fetched: in.fetched, decoded: in.decoded, secret: in.secret, env: in.env, watched: in.watched, ours: in.ours}
 	for _, a := range args {
-		c.out = c.out.join(flow{secret: a.flow.secret, env: a.flow.env, watched: a.flow.watched || w.watches(a.Text)})
+		c.out = c.out.join(flow{
+			secret: a.flow.secret, env: a.flow.env, watched: a.flow.watched || w.watches(a.Text),
+			ours: a.flow.ours || w.reader.Guards(w.at(a.Text)),
+		})
 	}
 	return c
 }
@@ -213,7 +217,7 @@ func (w *walker) stays(file string) Effects {
 	if Lasting(file) {
 		does |= Persist
 	}
-	if Overseen(file) {
+	if Overseen(file) || w.reader.Guards(file) {
 		does |= Persist | Oversight
 	}
 	return does
@@ -248,6 +252,9 @@ func (w *walker) address(a string) {
 		return
 	}
 	note(&w.line.Addresses, a)
+	if w.reader.Reaches(a) {
+		w.line.Effects |= Oversight
+	}
 }
 
 // texts are the words' texts.

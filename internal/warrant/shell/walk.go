@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -15,6 +16,7 @@ type flow struct {
 	given   bool // something is there at all: a file, or what another program puts out
 	made    bool // a program decides it when it runs
 	watched bool // it names files that watch the agent
+	ours    bool // it was made of files of the station
 	local   bool // it is what scripts here hold, and nothing else
 	text    string
 	known   bool // text is all of it
@@ -24,6 +26,7 @@ func (f flow) join(g flow) flow {
 	return flow{
 		fetched: f.fetched || g.fetched, decoded: f.decoded || g.decoded, secret: f.secret || g.secret, env: f.env || g.env,
 		given: f.given || g.given, made: f.made || g.made, watched: f.watched || g.watched,
+		ours: f.ours || g.ours,
 	}
 }
 
@@ -62,6 +65,7 @@ type walker struct {
 	links   []link
 	setNow  string // the variable being set, which still holds what it held
 	spelled int    // how much text was put together
+	hunted  bool   // it looked for files of the station
 	fedMore bool   // the program being read is given words from elsewhere
 }
 
@@ -257,9 +261,12 @@ func (w *walker) redirect(r *syntax.Redirect, in flow, files []target) (flow, []
 func (w *walker) device(target Word) {
 	for _, dev := range []string{"/dev/tcp/", "/dev/udp/"} {
 		if rest, ok := strings.CutPrefix(target.Text, dev); ok {
-			host, _, _ := strings.Cut(rest, "/")
+			host, port, _ := strings.Cut(rest, "/")
 			w.address(host)
 			w.line.Effects |= NetworkRead | NetworkWrite
+			if w.reader.Reaches(host + ":" + port) {
+				w.line.Effects |= Oversight
+			}
 		}
 	}
 }
@@ -279,6 +286,9 @@ func (w *walker) opened(file Word) flow {
 		f.fetched = true
 	}
 	f.secret = w.reads(file.Text) || f.secret
+	if slices.ContainsFunc(w.everywhere(file.Text), w.reader.Guards) {
+		w.line.Effects |= Oversight
+	}
 	return f
 }
 

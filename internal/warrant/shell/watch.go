@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -67,7 +69,7 @@ func (c *call) asksTidemark() bool {
 	case !rest[0].Known:
 		return false
 	case verb == "approvals":
-		return second == "" || second == "list" || second == "watch" && !c.in.given
+		return second == "" || second == "list" // to watch is to answer, and a person's
 	case verb == "audit":
 		return second == "" || second == "verify"
 	case verb == "labels" || verb == "writes":
@@ -158,22 +160,112 @@ func (c *call) fedWatched(words []Word, fed bool) {
 
 var (
 	enders  = set("kill pkill killall skill xkill")
-	finders = set("pgrep pidof grep egrep rg ps lsof fuser kill pkill killall skill xkill")
+	finders = set("pgrep pidof grep egrep rg ps lsof fuser ss netstat awk kill pkill killall skill xkill")
 	keepers = set("systemctl launchctl service brew docker podman supervisorctl pm2 sc rc-service initctl")
 	ending  = set("stop disable kill mask unload bootout remove rm restart uninstall pause down delete")
 )
 
 // endsWatch reports whether programs together end the one that watches.
-func (l *Line) endsWatch() bool {
+func (r *Reader) endsWatch(l *Line) bool {
 	ends, ours := false, false
 	for i := range l.Runs {
-		r := &l.Runs[i]
-		named := slices.ContainsFunc(r.Args, func(a Word) bool { return strings.Contains(strings.ToLower(a.Text), "tidemark") })
-		ends = ends || enders[r.Name]
-		ours = ours || named && finders[r.Name]
-		if named && keepers[r.Name] && slices.ContainsFunc(r.Args, func(a Word) bool { return ending[a.Text] }) {
+		run := &l.Runs[i]
+		named := slices.ContainsFunc(run.Args, func(a Word) bool { return r.meansUs(a.Text) })
+		ends = ends || enders[run.Name]
+		ours = ours || named && finders[run.Name]
+		if named && keepers[run.Name] && slices.ContainsFunc(run.Args, func(a Word) bool { return ending[a.Text] }) {
 			return true
 		}
 	}
 	return ends && ours
+}
+
+// opens reports whether a program of the line is handed names that are not known, and does
+// more with them than to say them.
+func (l *Line) opens() bool {
+	for i := range l.Runs {
+		r := &l.Runs[i]
+		for _, a := range r.Args {
+			switch {
+			case r.Name == "find" && a.Text == "-delete", strings.HasPrefix(r.Name, "fd") && (a.Text == "-x" || a.Text == "-X"):
+				return true
+			case !namers[r.Name] && (!a.Known && strings.Contains(a.Text, "$") || a.Text == "{}"):
+				return true
+			}
+		}
+		if (r.Name == "xargs" || r.Name == "parallel") && (len(r.Args) == 0 || !namers[r.Args[len(r.Args)-1].Text]) {
+			return true
+		}
+	}
+	return false
+}
+
+// ourName is what the station is called among processes, and ourLine how it was started.
+const (
+	ourName = "tidemark"
+	ourLine = "tidemark serve"
+)
+
+// endsUs reports whether a program ends the station by its number, its name or its port, or
+// ends everything.
+func (c *call) endsUs() bool {
+	words := texts(c.args)
+	switch c.name {
+	case "kill", "skill":
+		for i, t := range words {
+			if i > 0 && t == "-1" || t != "" && t == c.reader.station.PID {
+				return true
+			}
+		}
+		return slices.ContainsFunc(c.args, func(a Word) bool { return a.flow.ours })
+	case "fuser":
+		flags, _ := options(c.args, "", nil)
+		return anyFlag(flags, "-k", "--kill", "-K") && slices.ContainsFunc(words, c.reader.names)
+	case "pkill", "killall":
+		return c.endsByName()
+	}
+	return false
+}
+
+// endsByName reads pkill and killall: what they look for may be us.
+func (c *call) endsByName() bool {
+	flags, rest := options(c.args, "uUtPgGsT", set("--signal --euid --uid --terminal --parent --user"))
+	if len(rest) == 0 {
+		return anyFlag(flags, "-u", "-U", "--euid", "--uid", "--user")
+	}
+	for _, a := range rest {
+		switch {
+		case !a.Known:
+			continue
+		case strings.Contains(strings.ToLower(a.Text), ourName):
+			return true
+		case c.name == "killall" && !anyFlag(flags, "-r", "--regexp"):
+			continue
+		}
+		line := ourName
+		if anyFlag(flags, "-f", "--full") {
+			line = ourLine
+		}
+		if re, err := regexp.Compile("(?i)" + a.Text); err == nil && re.MatchString(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// meansUs reports whether a word is our name, our port, or a pattern for one of them.
+func (r *Reader) meansUs(text string) bool {
+	low := strings.ToLower(text)
+	if strings.Contains(low, ourName) || r.names(low) && !busyPorts[r.port()] {
+		return true
+	}
+	if len(strings.Trim(low, "*?.[]")) < 2 || !strings.ContainsAny(low, "*?[") {
+		return false
+	}
+	for _, n := range []string{ourName, ourName + ".service"} {
+		if ok, err := path.Match(low, n); ok && err == nil {
+			return true
+		}
+	}
+	return false
 }

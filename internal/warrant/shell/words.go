@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -160,12 +161,14 @@ func (w *walker) spell(s *spelling, part syntax.WordPart, quoted bool) {
 		w.spellParam(s, p, quoted)
 	case *syntax.CmdSubst:
 		w.spellSubst(s, p, quoted)
+	case *syntax.ArithmExp:
+		w.spellSum(s, p)
 	case *syntax.BraceExp: // of a word that was taken apart already
 		for _, e := range p.Elems {
 			s.flow = s.flow.join(w.word(e).flow)
 		}
 		s.unknown(quoted)
-	default: // process substitution, arithmetic, patterns
+	default: // process substitution, patterns
 		s.flow = s.flow.join(w.nested(part))
 		s.unknown(true)
 	}
@@ -210,6 +213,15 @@ func (w *walker) spellSubst(s *spelling, p *syntax.CmdSubst, quoted bool) {
 	s.unknown(quoted)
 	s.wild = was || kind == wild || s.tame != wild && s.tame != kind
 	s.tame = kind
+}
+
+func (w *walker) spellSum(s *spelling, p *syntax.ArithmExp) {
+	if v, ok := sum(p.X, 0); ok {
+		s.text.WriteString(strconv.FormatInt(v, 10))
+		return
+	}
+	s.flow = s.flow.join(w.nested(p))
+	s.unknown(true)
 }
 
 // places are variables that hold one folder each, and how it is written otherwise.

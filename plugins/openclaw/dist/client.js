@@ -1,6 +1,6 @@
 // The way to the server. Whatever is not a whole, well-formed answer within the deadline
 // is a Failure; nobody downstream has to know how it came about.
-import { isObject, readSecret, serverUrl } from "./config.js";
+import { isObject, ownerSecret, readSecret, serverUrl } from "./config.js";
 /** Failure says that the server could not be asked, in words for the person. */
 export class Failure extends Error {
     status;
@@ -48,6 +48,9 @@ export class Client {
         const headers = { authorization: `Bearer ${token}`, accept: "application/json" };
         if (r.body !== undefined)
             headers["content-type"] = "application/json";
+        const owner = role === "agent" ? ownerSecret(this.config) : undefined;
+        if (owner !== undefined)
+            headers["x-tidemark-owner"] = owner;
         const res = await fetch(serverUrl(this.config) + path, {
             method: r.method ?? "GET", headers, signal, redirect: "error",
             ...(r.body === undefined ? {} : { body: JSON.stringify(r.body) }),
@@ -99,7 +102,8 @@ function isAnswer(v) {
         (v.params === undefined || isObject(v.params)));
 }
 function isQuestion(v) {
-    return isObject(v) && ["id", "code", "expiresAt", "prompt"].every((k) => typeof v[k] === "string");
+    return (isObject(v) && ["expiresAt", "prompt"].every((k) => typeof v[k] === "string") &&
+        ["id", "code", "text"].every((k) => v[k] === undefined || typeof v[k] === "string"));
 }
 /** reasonOf digs out what fetch hides in its causes. */
 function reasonOf(err) {

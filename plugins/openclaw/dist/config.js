@@ -11,7 +11,7 @@ export const modes = ["allow", "confirm", "restrict"];
 export const policyKeys = ["taintPolicy", "toolOverrides", "approvalTtlSeconds", "maxIterations"];
 const known = [
     "url", "token", "tokenEnv", "tokenFile", "timeoutMs", "failClosed", "approvals", "approvalWaitSeconds",
-    "approverToken", "approverTokenEnv", "approverTokenFile", "heartbeatSeconds", ...policyKeys,
+    "approverToken", "approverTokenEnv", "approverTokenFile", "ownerToken", "ownerTokenEnv", "ownerTokenFile", "heartbeatSeconds", ...policyKeys,
 ];
 /** readConfig never throws: a fault is a reason to block, and the rest gets its safe value. */
 export function readConfig(raw) {
@@ -46,6 +46,7 @@ export function readConfig(raw) {
         ...drop({ url: text("url") }),
         token: secret("token"),
         approver: secret("approverToken"),
+        owner: secret("ownerToken"),
         timeoutMs: whole("timeoutMs", 50, 60_000) ?? 5000,
         failClosed: given.failClosed !== false,
         approvals: given.approvals === "host" ? "host" : "queue",
@@ -154,7 +155,15 @@ export function readSecret(s, role) {
     const value = isObject(tokens) ? tokens[role] : undefined;
     if (typeof value !== "string" || value === "")
         throw new Error(`read ${role} token: ${file} has none`);
+    if (value.startsWith("sha256:"))
+        throw new Error(`read ${role} token: ${file} has its hash alone; give the token that tidemark serve showed`);
     return value;
+}
+/** ownerSecret is what the agent's token is not: with it chat commands count and codes are told. */
+export function ownerSecret(c) {
+    if (Object.keys(c.owner).length > 0)
+        return readSecret(c.owner, "owner");
+    return Object.keys(c.approver).length > 0 ? readSecret(c.approver, "approver") : undefined;
 }
 function dataFolder() {
     if (process.env.TIDEMARK_DATA)

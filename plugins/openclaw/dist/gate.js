@@ -85,14 +85,16 @@ export class Gate {
         if (answer.block !== true)
             return allowed(answer, event, inner);
         const question = answer.tidemark.approval;
-        if (mayAsk && question !== undefined && answer.tidemark.verdict === "confirm") {
-            return this.ask(run, event, call, question);
+        if (question?.text !== undefined)
+            this.guard.log.info(`tidemark: ${question.text}`); // for the owner, and not in what the model reads
+        if (mayAsk && question?.id !== undefined && answer.tidemark.verdict === "confirm") {
+            return this.ask(run, event, call, question.id, question);
         }
         return blocked(answer.blockReason || "Blocked by Tidemark.");
     }
     // The host's own question stands for ours: its answer is handed to the server, and the
     // call is decided again with it before it runs.
-    ask(run, event, call, question) {
+    ask(run, event, call, id, question) {
         const left = Date.parse(question.expiresAt) - Date.now();
         return {
             requireApproval: {
@@ -103,7 +105,7 @@ export class Gate {
                 timeoutMs: Math.min(Math.max(left || 0, 1000), 600_000),
                 allowedDecisions: ["allow-once", "deny"],
                 onResolution: (decision) => {
-                    const sent = this.answer(question.id, decision);
+                    const sent = this.answer(id, decision);
                     run.answers.set(event.toolCallId ?? "", sent);
                     return sent;
                 },

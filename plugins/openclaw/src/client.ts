@@ -1,7 +1,7 @@
 // The way to the server. Whatever is not a whole, well-formed answer within the deadline
 // is a Failure; nobody downstream has to know how it came about.
 
-import { type Config, isObject, readSecret, serverUrl } from "./config.js";
+import { type Config, isObject, ownerSecret, readSecret, serverUrl } from "./config.js";
 
 /** Failure says that the server could not be asked, in words for the person. */
 export class Failure extends Error {
@@ -24,7 +24,7 @@ export interface Note {
   command?: string;
   hidden?: string[];
   reason?: string;
-  approval?: { id: string; code: string; expiresAt: string; prompt: string };
+  approval?: { id?: string; code?: string; text?: string; expiresAt: string; prompt: string };
 }
 
 export interface Answer {
@@ -95,6 +95,8 @@ export class Client {
     const token = readSecret(role === "agent" ? this.config.token : this.config.approver, role);
     const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: "application/json" };
     if (r.body !== undefined) headers["content-type"] = "application/json";
+    const owner = role === "agent" ? ownerSecret(this.config) : undefined;
+    if (owner !== undefined) headers["x-tidemark-owner"] = owner;
     const res = await fetch(serverUrl(this.config) + path, {
       method: r.method ?? "GET", headers, signal, redirect: "error",
       ...(r.body === undefined ? {} : { body: JSON.stringify(r.body) }),
@@ -149,7 +151,10 @@ function isAnswer(v: Record<string, unknown>): v is Record<string, unknown> & An
 }
 
 function isQuestion(v: unknown): boolean {
-  return isObject(v) && ["id", "code", "expiresAt", "prompt"].every((k) => typeof v[k] === "string");
+  return (
+    isObject(v) && ["expiresAt", "prompt"].every((k) => typeof v[k] === "string") &&
+    ["id", "code", "text"].every((k) => v[k] === undefined || typeof v[k] === "string")
+  );
 }
 
 /** reasonOf digs out what fetch hides in its causes. */

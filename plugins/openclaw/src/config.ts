@@ -31,6 +31,7 @@ export interface Config {
   url?: string;
   token: Secret;
   approver: Secret;
+  owner: Secret;
   timeoutMs: number;
   failClosed: boolean;
   approvals: "queue" | "host";
@@ -49,7 +50,7 @@ export const policyKeys = ["taintPolicy", "toolOverrides", "approvalTtlSeconds",
 
 const known = [
   "url", "token", "tokenEnv", "tokenFile", "timeoutMs", "failClosed", "approvals", "approvalWaitSeconds",
-  "approverToken", "approverTokenEnv", "approverTokenFile", "heartbeatSeconds", ...policyKeys,
+  "approverToken", "approverTokenEnv", "approverTokenFile", "ownerToken", "ownerTokenEnv", "ownerTokenFile", "heartbeatSeconds", ...policyKeys,
 ];
 
 /** readConfig never throws: a fault is a reason to block, and the rest gets its safe value. */
@@ -79,6 +80,7 @@ export function readConfig(raw: unknown): Checked {
     ...drop({ url: text("url") }),
     token: secret("token"),
     approver: secret("approverToken"),
+    owner: secret("ownerToken"),
     timeoutMs: whole("timeoutMs", 50, 60_000) ?? 5000,
     failClosed: given.failClosed !== false,
     approvals: given.approvals === "host" ? "host" : "queue",
@@ -161,7 +163,7 @@ function announced(): string | undefined {
 }
 
 /** readSecret finds a token where the configuration says, else where Tidemark keeps it. */
-export function readSecret(s: Secret, role: "agent" | "approver"): string {
+export function readSecret(s: Secret, role: "agent" | "approver" | "owner"): string {
   if (s.value !== undefined) return s.value;
   const env = s.env ?? (role === "agent" && s.file === undefined ? "TIDEMARK_TOKEN" : undefined);
   const fromEnv = env === undefined ? undefined : process.env[env];
@@ -178,7 +180,14 @@ export function readSecret(s: Secret, role: "agent" | "approver"): string {
   const tokens: unknown = JSON.parse(raw);
   const value = isObject(tokens) ? tokens[role] : undefined;
   if (typeof value !== "string" || value === "") throw new Error(`read ${role} token: ${file} has none`);
+  if (value.startsWith("sha256:")) throw new Error(`read ${role} token: ${file} has its hash alone; give the token that tidemark serve showed`);
   return value;
+}
+
+/** ownerSecret is what the agent's token is not: with it chat commands count and codes are told. */
+export function ownerSecret(c: Config): string | undefined {
+  if (Object.keys(c.owner).length > 0) return readSecret(c.owner, "owner");
+  return Object.keys(c.approver).length > 0 ? readSecret(c.approver, "approver") : undefined;
 }
 
 function dataFolder(): string {

@@ -84,15 +84,16 @@ export class Gate {
     const answer = await this.guard.client.hook("before_tool_call", call, where, { signal: ctx.abortSignal });
     if (answer.block !== true) return allowed(answer, event, inner);
     const question = answer.tidemark.approval;
-    if (mayAsk && question !== undefined && answer.tidemark.verdict === "confirm") {
-      return this.ask(run, event, call, question);
+    if (question?.text !== undefined) this.guard.log.info(`tidemark: ${question.text}`); // for the owner, and not in what the model reads
+    if (mayAsk && question?.id !== undefined && answer.tidemark.verdict === "confirm") {
+      return this.ask(run, event, call, question.id, question);
     }
     return blocked(answer.blockReason || "Blocked by Tidemark.");
   }
 
   // The host's own question stands for ours: its answer is handed to the server, and the
   // call is decided again with it before it runs.
-  private ask(run: Run, event: ToolCallEvent, call: { toolName: string; params: Json }, question: NonNullable<Answer["tidemark"]["approval"]>): ToolCallResult {
+  private ask(run: Run, event: ToolCallEvent, call: { toolName: string; params: Json }, id: string, question: NonNullable<Answer["tidemark"]["approval"]>): ToolCallResult {
     const left = Date.parse(question.expiresAt) - Date.now();
     return {
       requireApproval: {
@@ -103,7 +104,7 @@ export class Gate {
         timeoutMs: Math.min(Math.max(left || 0, 1000), 600_000),
         allowedDecisions: ["allow-once", "deny"],
         onResolution: (decision) => {
-          const sent = this.answer(question.id, decision);
+          const sent = this.answer(id, decision);
           run.answers.set(event.toolCallId ?? "", sent);
           return sent;
         },

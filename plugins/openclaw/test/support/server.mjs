@@ -17,11 +17,14 @@ export async function startServer(policy = seedPolicy, { data, listen = "127.0.0
   const child = spawn(binary, ["serve", "--json", "--data", folder, "--config", config, "--listen", listen, "--log-level", "error"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const url = await firstURL(child);
-  const tokens = JSON.parse(readFileSync(join(folder, "tokens.json"), "utf8"));
+  const first = await firstAnswer(child);
+  const url = first.url;
+  // Those of people are shown once; the file has their hashes.
+  const tokens = first.tokens ?? shown.get(folder) ?? JSON.parse(readFileSync(join(folder, "tokens.json"), "utf8"));
+  shown.set(folder, tokens);
   return {
     url, folder, tokens,
-    config: (more = {}) => ({ url, token: tokens.agent, timeoutMs: 2000, ...more }),
+    config: (more = {}) => ({ url, token: tokens.agent, ownerToken: tokens.owner, timeoutMs: 2000, ...more }),
     get: (path) => ask(url + path, tokens.admin),
     post: (path, body) => ask(url + path, tokens.approver, body),
     async stop({ keep = false } = {}) {
@@ -34,14 +37,19 @@ export async function startServer(policy = seedPolicy, { data, listen = "127.0.0
   };
 }
 
-function firstURL(child) {
+const shown = new Map();
+
+function firstAnswer(child) {
   return new Promise((resolve, reject) => {
     let text = "";
     child.once("exit", (code) => reject(new Error(`tidemark serve ended with ${code}`)));
     child.stdout.on("data", (chunk) => {
       text += chunk;
-      const url = /"url":\s*"([^"]+)"/.exec(text)?.[1];
-      if (url) resolve(url);
+      try {
+        resolve(JSON.parse(text));
+      } catch {
+        // not all of it is there yet
+      }
     });
   });
 }
