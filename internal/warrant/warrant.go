@@ -1,10 +1,7 @@
 // Package warrant says what stands behind a call: what it does, slot by slot, and for each
 // slot the evidence that the user wanted this done to this. What each act needs at least is
-// a table (Balanced); a slot whose evidence does not reach it is the question.
-//
-// Nothing decides by it yet. It is the judgement that the policy's presets are to stand on
-// (issue: judgement by warrant); until they do, package grounds decides, and this package is
-// measured by internal/test/trial alone.
+// a table of the policy's (policy/presets); a slot whose evidence does not reach it is the
+// question. It decides nothing itself.
 //
 // Invariants:
 //
