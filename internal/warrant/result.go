@@ -23,10 +23,18 @@ type Result struct {
 	Ours    bool // of what the policy says: nobody but the operator or the user has written it
 }
 
-// Result adds what a call brought back.
-func (c *Context) Result(r Result) {
+// Result adds what a call brought back, and returns its trace.
+func (c *Context) Result(r Result) []byte {
+	t := trace{step: r.Step}
+	c.memory.fresh = nil
+	c.result(r, &t)
+	t.sums = c.memory.fresh
+	return c.traced(t)
+}
+
+func (c *Context) result(r Result, t *trace) {
 	m := c.meaning(r.Tool)
-	if len(c.offered) == 0 && shells[m.Tool] && !r.Failed {
+	if !c.wasOffered() && shells[m.Tool] && !r.Failed {
 		c.host = true
 	}
 	if strings.TrimSpace(r.Content) == "" || r.Content == "null" {
@@ -38,6 +46,7 @@ func (c *Context) Result(r Result) {
 	acted := m.Act != meaning.Read && m.Act != meaning.Unknown && m.Act != meaning.Execute
 	if acted {
 		c.acted(m, values, r)
+		t.flags, t.thing = keptActed, c.index.Sum(m.Thing)
 		if !r.Tainted && (!r.Told || r.Local) && !tellsMore(r.Content, values) {
 			return
 		}
@@ -50,18 +59,22 @@ func (c *Context) Result(r Result) {
 	free := c.document(m, fields) || r.Tainted || acted
 	if free {
 		c.papers[r.Step] = true
+		t.flags |= keptPaper
 	} else if c.listing(r.Content) {
 		c.lists[r.Step] = true
+		t.flags |= keptList
 	}
 	if named {
 		c.addresses(r.Content)
 	}
-	c.index.Result(origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: []byte(r.Content)})
+	t.index = c.index.Result(origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: []byte(r.Content)})
 }
 
 // nods reports whether an answer of the host's own tool is a word or two and names nothing:
 // "accepted" argues for nothing.
-func nods(content string) bool { return len(tokens(content)) <= 2 && len(origin.Targets(content)) == 0 && len(content) < 40 }
+func nods(content string) bool {
+	return len(tokens(content)) <= 2 && len(origin.Targets(content)) == 0 && len(content) < 40
+}
 
 // foreignTo reports whether a result comes from beyond this machine.
 func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result) bool {
@@ -78,7 +91,7 @@ func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result)
 func (c *Context) files(values []leaves.Leaf) {
 	for _, l := range values {
 		if i := strings.LastIndexByte(l.Text, '/'); l.Quoted && i >= 0 && i+1 < len(l.Text) && len(l.Text) < 300 && !startsURL(l.Text) {
-			keep(c.own, l.Text[i+1:], 3)
+			c.keepOwn(l.Text[i+1:], 3)
 		}
 	}
 }
@@ -106,7 +119,7 @@ func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result) {
 	c.remember(r.Content)
 	for _, l := range values {
 		if p := m.Resolve(l.Path, l.Text); (p.Role == meaning.Selector || p.Role == meaning.Unclear) && len(l.Text) < 200 {
-			keep(c.own, l.Text, 2)
+			c.keepOwn(l.Text, 2)
 		}
 	}
 }
@@ -124,7 +137,7 @@ func (c *Context) remember(content string) {
 	}
 	for _, w := range strings.FieldsFunc(content, func(r rune) bool { return strings.ContainsRune(" \t\n,;:()[]{}'\"`", r) }) {
 		if strings.ContainsAny(w, "0123456789") {
-			keep(c.own, strings.Trim(w, "."), 2)
+			c.keepOwn(strings.Trim(w, "."), 2)
 		}
 	}
 }
@@ -136,7 +149,7 @@ func (c *Context) rememberIn(v *origin.Value, depth int) {
 		k := &v.Kids[i]
 		switch {
 		case k.Shape == origin.Scalar && returned[last(leaves.NameWords(k.Key))]:
-			keep(c.own, k.Text, 1)
+			c.keepOwn(k.Text, 1)
 		case k.Shape != origin.Scalar && depth < 2:
 			c.rememberIn(k, depth+1)
 		}
