@@ -7,20 +7,25 @@ import "math/bits"
 type bloom []uint64
 
 const (
-	bloomMost   = 8 << 10 // bytes
-	bloomLeast  = 8
-	bloomProbes = 6
+	bloomMost  = 8 << 10 // bytes
+	bloomLeast = 8
 )
 
-func (b bloom) put(h uint64) (fresh bool) {
+// bits of a hash: three in each of two words, so that a look costs two.
+func (b bloom) bits(h uint64) (i, j, p, q uint64) {
 	h = spread(h)
-	step, mask := h>>32|1, uint64(len(b))*64-1
-	for range bloomProbes {
-		at := h & mask
-		fresh = fresh || b[at>>6]>>(at&63)&1 == 0
-		b[at>>6] |= 1 << (at & 63)
-		h += step
-	}
+	mask := uint64(len(b) - 1)
+	i, j = h&mask, h>>10&mask
+	p = 1<<(h>>20&63) | 1<<(h>>26&63) | 1<<(h>>32&63)
+	q = 1<<(h>>38&63) | 1<<(h>>44&63) | 1<<(h>>50&63)
+	return i, j, p, q
+}
+
+func (b bloom) put(h uint64) (fresh bool) {
+	i, j, p, q := b.bits(h)
+	fresh = b[i]&p != p || b[j]&q != q
+	b[i] |= p
+	b[j] |= q
 	return fresh
 }
 
@@ -28,15 +33,8 @@ func (b bloom) has(h uint64) bool {
 	if len(b) == 0 {
 		return false
 	}
-	h = spread(h)
-	step, mask := h>>32|1, uint64(len(b))*64-1
-	for range bloomProbes {
-		if at := h & mask; b[at>>6]>>(at&63)&1 == 0 {
-			return false
-		}
-		h += step
-	}
-	return true
+	i, j, p, q := b.bits(h)
+	return b[i]&p == p && b[j]&q == q
 }
 
 // full reports whether too much is in it to tell anything.

@@ -26,9 +26,24 @@ func keyFor(key []byte, use string) hashKey {
 // sum is SipHash-2-4 of a text: a hash under a key that is fast for short texts.
 func (k hashKey) sum(b []byte) uint64 {
 	v0, v1, v2, v3 := k[0]^0x736f6d6570736575, k[1]^0x646f72616e646f6d, k[0]^0x6c7967656e657261, k[1]^0x7465646279746573
-	last := uint64(len(b)) << 56
-	rounds := func(n int) {
-		for range n {
+	size := uint64(len(b)) << 56
+	for rounds, read := 2, false; ; {
+		var m uint64
+		done := read
+		switch {
+		case read:
+			v2 ^= 0xff
+			rounds = 4
+		case len(b) >= 8:
+			m, b = binary.LittleEndian.Uint64(b), b[8:]
+		default:
+			m, read = size, true
+			for i, c := range b {
+				m |= uint64(c) << (8 * i)
+			}
+		}
+		v3 ^= m
+		for range rounds {
 			v0 += v1
 			v1 = bits.RotateLeft64(v1, 13) ^ v0
 			v0 = bits.RotateLeft64(v0, 32)
@@ -40,22 +55,10 @@ func (k hashKey) sum(b []byte) uint64 {
 			v1 = bits.RotateLeft64(v1, 17) ^ v2
 			v2 = bits.RotateLeft64(v2, 32)
 		}
+		if v0 ^= m; done {
+			return v0 ^ v1 ^ v2 ^ v3
+		}
 	}
-	for ; len(b) >= 8; b = b[8:] {
-		m := binary.LittleEndian.Uint64(b)
-		v3 ^= m
-		rounds(2)
-		v0 ^= m
-	}
-	for i, c := range b {
-		last |= uint64(c) << (8 * i)
-	}
-	v3 ^= last
-	rounds(2)
-	v0 ^= last
-	v2 ^= 0xff
-	rounds(4)
-	return v0 ^ v1 ^ v2 ^ v3
 }
 
 // word is what is kept of the hash of a word; never 0.

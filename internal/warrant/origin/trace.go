@@ -1,6 +1,9 @@
 package origin
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Trace is what is kept of one result: fields of structure, token by token as hashes under
 // a key, and of free text a set of the hashes of its words and of pairs of neighbours. It
@@ -60,20 +63,24 @@ type tracer struct {
 // scratch is what a tracer works on while it traces one result: too much to have for each
 // session.
 type scratch struct {
-	known        [1 << 8]knownWord
+	known        [1 << 9]knownWord
 	words, pairs bloom
+	units        []unit
+	segs         []traceSeg
 }
 
 var scratches = sync.Pool{New: func() any {
 	return &scratch{words: make(bloom, bloomMost/8), pairs: make(bloom, bloomMost/8)}
 }}
 
-// knownWord is a word whose hash was taken.
+// knownWord is a word whose hash was taken, and what else is known of it where that was
+// looked at.
 type knownWord struct {
-	hash   uint32
-	size   uint16
 	kind   Kind
 	traits traits
+	looked bool
+	hash   uint32
+	size   uint16
 	sum    uint64
 }
 
@@ -96,8 +103,8 @@ func (x *Index) Sum(value string) uint64 {
 }
 
 func (t *tracer) begin(r *Result) {
-	t.t = &Trace{named: r.Named, external: r.External, free: r.Free}
 	t.scratch = scratches.Get().(*scratch)
+	t.t = &Trace{named: r.Named, external: r.External, free: r.Free, units: t.units[:0], segs: t.segs[:0]}
 	clear(t.known[:])
 	clear(t.words)
 	clear(t.pairs)
@@ -111,6 +118,8 @@ func (t *tracer) begin(r *Result) {
 func (t *tracer) end(c *corpus, first int, from uint32) *Trace {
 	out := t.t
 	defer func() {
+		t.units, t.segs = out.units[:0], out.segs[:0]
+		out.units, out.segs = slices.Clone(out.units), slices.Clone(out.segs)
 		scratches.Put(t.scratch)
 		t.t, t.scratch = nil, nil
 	}()
@@ -142,13 +151,16 @@ func (t *tracer) token(tok *token, hash uint32) {
 		return
 	}
 	k := &t.known[hash%uint32(len(t.known))]
-	if k.sum == 0 || k.hash != hash || int(k.size) != len(tok.text) || k.kind != tok.kind {
-		*k = knownWord{hash, uint16(min(len(tok.text), 1<<16-1)), tok.kind, traitsOf(tok.kind, tok.text), t.key.word(tok.text)}
+	if k.sum == 0 || k.hash != hash || int(k.size) != len(tok.text) {
+		*k = knownWord{hash: hash, size: uint16(min(len(tok.text), 1<<16-1)), sum: t.key.word(tok.text)}
 	}
 	if !t.free {
 		if len(t.t.units) == traceUnits {
 			t.t.over = true
 			return
+		}
+		if !k.looked || k.kind != tok.kind {
+			k.kind, k.traits, k.looked = tok.kind, traitsOf(tok.kind, tok.text), true
 		}
 		t.t.units = append(t.t.units, unit{sum: k.sum, traits: k.traits, gap: tok.gap})
 		return

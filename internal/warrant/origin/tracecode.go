@@ -4,12 +4,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/bits"
+	"slices"
 )
 
 // Append writes the trace behind what is in b, in at most so many bytes: where it does not
 // fit, pairs of neighbours are left out, and where that is not enough, everything.
 func (t *Trace) Append(b []byte, most int) []byte {
-	out := t.write(b)
+	out := t.write(slices.Grow(b, min(most, 64+8*(len(t.segs)+len(t.units)+len(t.words)+len(t.pairs)))))
 	if len(out)-len(b) > most && len(t.pairs) > 0 {
 		less := *t
 		less.pairs, less.loose = nil, true
@@ -67,9 +68,35 @@ type word struct {
 	traits traits
 }
 
+// wordTable numbers words from 1 on, in the order in which they come.
+type wordTable struct {
+	slots []uint32
+	words []word
+}
+
+func newWordTable(most int) *wordTable {
+	return &wordTable{slots: make([]uint32, 2<<bits.Len(uint(most))), words: make([]word, 0, most)}
+}
+
+// number is that of a word that came before, 0 for a new one.
+func (t *wordTable) number(w word) uint64 {
+	mask := uint64(len(t.slots) - 1)
+	for at := w.sum & mask; ; at = (at + 1) & mask {
+		n := t.slots[at]
+		if n == 0 {
+			t.words = append(t.words, w)
+			t.slots[at] = uint32(len(t.words))
+			return 0
+		}
+		if t.words[n-1] == w {
+			return uint64(n)
+		}
+	}
+}
+
 // writeSegs writes the segments; a token that was written before is its number.
 func (t *Trace) writeSegs(b []byte) []byte {
-	known := map[word]uint64{}
+	known := newWordTable(len(t.units))
 	b = binary.AppendUvarint(b, uint64(len(t.segs)))
 	at := 0
 	for _, s := range t.segs {
@@ -77,11 +104,10 @@ func (t *Trace) writeSegs(b []byte) []byte {
 		b = append(b, bit(s.free, segFree)|bit(s.short, segShort))
 		b = binary.AppendUvarint(b, uint64(s.toks))
 		for _, u := range t.units[at : at+int(s.toks)] {
-			n, old := known[word{u.sum, u.traits}]
+			n := known.number(word{u.sum, u.traits})
 			plain := u.marks == 0 && u.gap == 0
 			b = binary.AppendUvarint(b, n<<1|uint64(bit(!plain, 1)))
-			if !old {
-				known[word{u.sum, u.traits}] = uint64(len(known)) + 1
+			if n == 0 {
 				b = append(appendSum(b, u.sum), byte(u.traits))
 			}
 			if !plain {
