@@ -43,7 +43,7 @@ func (c *Context) result(r Result, t *trace) {
 	fields, _ := r.Args.Fields() // arguments that cannot be read name nothing
 	values := leaves.Of(fields)
 	c.files(values)
-	acted := m.Act != meaning.Read && m.Act != meaning.Unknown && m.Act != meaning.Execute
+	acted := acts(m)
 	if acted {
 		c.acted(m, values, r)
 		t.flags, t.thing = keptActed, c.index.Sum(m.Thing)
@@ -57,6 +57,19 @@ func (c *Context) result(r Result, t *trace) {
 	}
 	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
 	free := c.document(m, fields) || r.Tainted || acted
+	c.shaped(&r, free, t)
+	if named {
+		c.addresses(r.Content)
+	}
+	in := origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: []byte(r.Content)}
+	t.index = c.index.Result(in)
+}
+
+// acts reports whether a tool does something of which its answer tells.
+func acts(m *meaning.Meaning) bool { return m.Act != meaning.Read && m.Act != meaning.Unknown && m.Act != meaning.Execute }
+
+// shaped notes whether a result is a text that somebody wrote as a whole, or lists things.
+func (c *Context) shaped(r *Result, free bool, t *trace) {
 	if free {
 		c.papers[r.Step] = true
 		t.flags |= keptPaper
@@ -64,10 +77,6 @@ func (c *Context) result(r Result, t *trace) {
 		c.lists[r.Step] = true
 		t.flags |= keptList
 	}
-	if named {
-		c.addresses(r.Content)
-	}
-	t.index = c.index.Result(origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: []byte(r.Content)})
 }
 
 // nods reports whether an answer of the host's own tool is a word or two and names nothing:

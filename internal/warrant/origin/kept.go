@@ -46,7 +46,8 @@ func (x *Index) restore(tool string, step uint64, t *Trace, since bool) {
 	}
 	c := x.shard()
 	from, first := uint32(len(c.segs)), uint32(len(c.recs))
-	c.docs = append(c.docs, doc{seg: from, tool: tool, step: step, key: docKey{named: t.named, external: t.external, free: t.free}, since: since})
+	key := docKey{named: t.named, external: t.external, free: t.free}
+	c.docs = append(c.docs, doc{seg: from, tool: tool, step: step, key: key, since: since})
 	for _, at := range t.recs {
 		c.recs = append(c.recs, record{index: -1, first: from + at})
 	}
