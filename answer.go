@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -150,13 +151,16 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 	}
 	out.Notice = v.notice(tools, a.Grant)
 	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.state.Branch(worst.Branch).Turn.ID, Answer: a}
+	if !v.Approve {
+		var err error
+		if a.Trace, err = m.refuse(ctx, s, v.IDs); err != nil {
+			return Outcome{}, err
+		}
+	}
 	if err := m.append(ctx, s, e); err != nil {
 		return Outcome{}, err
 	}
 	for _, id := range v.IDs {
-		if g := s.standing[id]; g != nil && !v.Approve && s.heard != nil {
-			s.heard.Refuse(g)
-		}
 		delete(s.codes, id)
 		delete(s.standing, id)
 	}
@@ -205,6 +209,31 @@ func (s *live) kept(id, name string, args *tool.Args) *event.Kept {
 	m := meaning.Of(def)
 	k := event.Kept(approval.Keep(name, id, args, func(path, text string) bool { return m.Resolve(path, text).Role == meaning.Content }))
 	return &k
+}
+
+// refuse notes the values of calls that were turned down, and returns what the log keeps of
+// them: nothing where one is not remembered here.
+func (m *Monitor) refuse(ctx context.Context, s *live, ids []string) (string, error) {
+	if !m.policy.Load().For(s.state.Agent).Facts() {
+		return "", nil
+	}
+	c, err := m.judgement(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	var calls []*warrant.Warrant
+	known := true
+	for _, id := range ids {
+		if g := s.standing[id]; g != nil {
+			calls = append(calls, g)
+		} else if ask, _ := s.state.Evidence(id); ask == nil || ask.Act != "" || len(ask.Values) > 0 {
+			known = false
+		}
+	}
+	if trace := c.Refuse(calls...); known {
+		return s.traced(trace), nil
+	}
+	return "", nil
 }
 
 // notice says to whoever voted what their vote does.

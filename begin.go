@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	cut "github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -129,11 +130,19 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	if event == nil {
 		return open, nil
 	}
+	words := t.speaksForUser(open.Level)
+	if trace := s.noteMessage(t, words, label, family.argued); event.Began != nil {
+		event.Began.Trace = trace
+	} else {
+		event.Seen.Trace = trace
+	}
 	if err := m.append(ctx, s, event); err != nil {
 		return open, err
 	}
-	s.noteMessage(t, t.speaksForUser(open.Level), label, family.argued)
-	if t.Contract != nil && t.speaksForUser(open.Level) {
+	if words {
+		s.keepWord(s.state.Version, utterance{text: cut.Cover(*t.Message, maxMessage), cut: len(*t.Message) > maxMessage})
+	}
+	if t.Contract != nil && words {
 		s.noteContract()
 	}
 	m.prepare(ctx, s, set)

@@ -67,18 +67,21 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 			return err
 		}
 		came.other = s.state.JoinOwn(o.Ref.Session, child, o.From).Join(back)
+		set := m.policy.Load().For(s.state.Agent)
+		if set.Facts() { // before the result: what is kept of it depends on what came before
+			if _, err := m.judgement(ctx, s); err != nil {
+				return err
+			}
+		}
 		event := m.seenEvent(s, b, &o, &came)
 		if event.Late = late; late && o.Ref.Turn != "" {
 			event.Turn = o.Ref.Turn
 		}
 		label = event.Seen.Label
-		if err := m.append(ctx, s, event); err != nil {
-			return err
-		}
 		tainted := back.Level <= trust.External || child.Level <= trust.External || o.From != "" ||
 			o.Declared != nil && *o.Declared <= trust.External
-		s.noteResult(&o, name, event.Seen.Step, m.policy.Load().For(s.state.Agent), label, tainted)
-		return nil
+		event.Seen.Trace = s.noteResult(&o, name, event.Seen.Step, set, label, tainted)
+		return m.append(ctx, s, event)
 	})
 	if err != nil {
 		return trust.Label{}, fmt.Errorf("observe result: %w", err)

@@ -2,6 +2,7 @@ package tidemark
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,6 +50,8 @@ const maxWords = 200
 // log kept of it, with hashes of what it must not hold.
 type utterance struct {
 	turn   uint64
+	seq    uint64 // of its record
+	cut    bool   // the log has not all of it
 	text   string
 	sealed []string
 
@@ -122,10 +125,10 @@ func (m *Monitor) readWords(ctx context.Context, s *live, at []session.Word) ([]
 			if err != nil {
 				return nil, fmt.Errorf("read what the user said: %w", err)
 			}
-			u = utterance{text: c.Text, sealed: c.Sealed}
+			u = utterance{text: c.Text, sealed: c.Sealed, cut: c.Bytes > maxMessage}
 			s.keepWord(w.Seq, u)
 		}
-		if u.turn, u.contract = w.Turn, contractFor(w); u.text != "" {
+		if u.turn, u.seq, u.contract = w.Turn, w.Seq, contractFor(w); u.text != "" {
 			out = append(out, u)
 		}
 	}
@@ -149,23 +152,27 @@ func (s *live) keepWord(seq uint64, u utterance) {
 
 // wordText is what the log kept of a message.
 func (m *Monitor) wordText(ctx context.Context, session string, seq uint64) (event.Content, error) {
-	for rec, err := range m.store.Load(ctx, session, seq-1) {
-		if err != nil {
-			return event.Content{}, unavailable(err)
-		}
-		e, err := event.FromRecord(rec)
-		if err != nil {
-			return event.Content{}, err
-		}
-		switch {
-		case e.Began != nil && e.Began.Message != nil:
-			return *e.Began.Message, nil
-		case e.Seen != nil && e.Seen.Content != nil:
-			return *e.Seen.Content, nil
-		}
-		break
+	e, err := m.eventAt(ctx, session, seq)
+	switch {
+	case err != nil:
+		return event.Content{}, err
+	case e.Began != nil && e.Began.Message != nil:
+		return *e.Began.Message, nil
+	case e.Seen != nil && e.Seen.Content != nil:
+		return *e.Seen.Content, nil
 	}
 	return event.Content{}, nil
+}
+
+// eventAt is one record of a session's log; the zero Event where there is none.
+func (m *Monitor) eventAt(ctx context.Context, session string, seq uint64) (event.Event, error) {
+	for rec, err := range m.store.Load(ctx, session, seq-1) {
+		if err != nil {
+			return event.Event{}, unavailable(err)
+		}
+		return event.FromRecord(rec)
+	}
+	return event.Event{}, nil
 }
 
 // The bounds on what a question shows of the user's messages. Of a longer conversation
@@ -242,36 +249,83 @@ func (f *callFacts) Is(name string) bool {
 // Warrant implements policy.Facts.
 func (f *callFacts) Warrant(what string) string { return f.get().Weakest(what) }
 
-// judgement is what the conversation has said and read, as far as it is known: it is kept
-// in memory only, because the log does not keep content. After a restart the user's words
-// come back from the log; what was read before is lost, and then nothing but what the user
-// said is warranted.
+// judgement is what the conversation has said and read, as far as it is known. After a
+// restart, or where another replica was at work, it is told again from the log: from the
+// user's words, and from the traces of what was read. Where something left none, it is lost,
+// and then nothing but what the user said and our own acts returned is warranted.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, error) {
 	if s.heard != nil {
 		return s.heard, nil
 	}
 	c := warrant.New(vocabulary.Shipped())
-	words, err := m.readWords(ctx, s, latest(s.state.Words, maxWords))
+	c.Keep(m.key, s.name)
+	traces := s.state.Traces.At
+	if len(traces) > 0 {
+		c.Recall()
+	}
+	c.Tools(s.tools)
+	at := latest(s.state.Words, maxWords)
+	words, err := m.readWords(ctx, s, at)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range words {
-		c.User(w.text)
-		c.Sealed(m.key, w.sealed)
-		if w.contract != nil {
-			c.Contract(w.contract)
+	for i := 0; i < len(words) || len(traces) > 0; {
+		if len(traces) == 0 || i < len(words) && words[i].seq <= traces[0] {
+			c.User(words[i].text)
+			c.Sealed(m.key, words[i].sealed)
+			if words[i].contract != nil {
+				c.Contract(words[i].contract)
+			}
+			i++
+			continue
 		}
+		name, trace, err := m.traceAt(ctx, s.name, traces[0])
+		if err != nil {
+			return nil, fmt.Errorf("read what was read: %w", err)
+		}
+		c.Replay(name, trace)
+		traces = traces[1:]
 	}
-	c.Tools(s.tools)
 	if s.state.Tainted() {
-		c.Outside() // something came in that nobody remembers
+		c.Outside()
 	}
-	if s.state.Tainted() || s.state.Steps() > 0 {
+	whole := len(at) == len(s.state.Words) && len(words) == len(at) && !slices.ContainsFunc(words, func(u utterance) bool { return u.cut })
+	if acted := s.state.Tainted() || s.state.Steps() > 0; s.state.Traces.Lost || acted && (!whole || s.state.Parent != "") {
 		c.Lost()
 	}
 	s.heard = c
 	return c, nil
+}
+
+// traceAt is what the log kept of what came in with a record, and the tool that brought it.
+func (m *Monitor) traceAt(ctx context.Context, session string, seq uint64) (name string, trace []byte, err error) {
+	e, err := m.eventAt(ctx, session, seq)
+	if err != nil {
+		return "", nil, err
+	}
+	var text string
+	switch {
+	case e.Began != nil:
+		text = e.Began.Trace
+	case e.Seen != nil:
+		name, text = e.Seen.Tool, e.Seen.Trace
+	case e.Answer != nil:
+		text = e.Answer.Trace
+	}
+	trace, err = base64.RawStdEncoding.DecodeString(text)
+	if err != nil {
+		return name, nil, nil //nolint:nilerr // it cannot be read: then it is lost
+	}
+	return name, trace, nil
+}
+
+// kept is a trace as the log holds it; empty where there is none, or no room for it.
+func (s *live) traced(trace []byte) string {
+	if n := base64.RawStdEncoding.EncodedLen(len(trace)); n == 0 || !s.state.Traces.Room(n) {
+		return ""
+	}
+	return base64.RawStdEncoding.EncodeToString(trace)
 }
 
 // family is what a new sub-agent takes from the session it works for: the user speaks there,
@@ -334,39 +388,49 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 	return nil
 }
 
-// noteMessage adds a turn's message to what was said. A stranger's is content like any other.
-func (s *live) noteMessage(t *Turn, words bool, label trust.Label, argued bool) {
-	if words {
-		s.keepWord(s.state.Version, utterance{text: text.Cover(*t.Message, maxMessage)})
+// noteMessage adds a turn's message to what was said, and returns what the log keeps of what
+// others brought in with it. A stranger's is content like any other.
+func (s *live) noteMessage(t *Turn, words bool, label trust.Label, argued bool) string {
+	if s.heard == nil {
+		return ""
 	}
-	switch {
-	case s.heard == nil || t.Message == nil:
-	case words:
-		s.heard.User(*t.Message)
-	case t.Sender.SpawnedBy != "" || t.From != "": // a model's text, worth what its session is
-		if argued || label.Level <= trust.Shared {
-			s.heard.Content(*t.Message)
-		}
-	case t.isUsers(label.Level): // a chat command, which is for us
-	default:
-		s.heard.Heard(*t.Message)
-	}
-	if s.heard != nil && label.Level <= trust.External {
+	outside := label.Level <= trust.External
+	if outside {
 		s.heard.Outside()
 	}
+	switch {
+	case t.Message == nil && !outside:
+		return ""
+	case t.Message == nil:
+		return s.traced(s.heard.Content(""))
+	case words:
+		if s.heard.User(*t.Message); !outside {
+			return ""
+		}
+		return s.traced(s.heard.Content(""))
+	case t.Sender.SpawnedBy != "" || t.From != "": // a model's text, worth what its session is
+		if argued || label.Level <= trust.Shared {
+			return s.traced(s.heard.Content(*t.Message))
+		}
+		return s.traced(s.heard.Content(""))
+	case t.isUsers(label.Level): // a chat command, which is for us
+		return s.traced(s.heard.Content(""))
+	}
+	return s.traced(s.heard.Heard(*t.Message))
 }
 
-// noteResult adds a result to what was read.
-func (s *live) noteResult(o *Observation, name string, step uint64, set *policy.Set, label trust.Label, tainted bool) {
+// noteResult adds a result to what was read, and returns what the log keeps of it. It is
+// called before the record is written: if that fails, all of it is read back.
+func (s *live) noteResult(o *Observation, name string, step uint64, set *policy.Set, label trust.Label, tainted bool) string {
 	if s.heard == nil {
-		return
+		return ""
 	}
 	args := tool.NewArgs(o.Result.Args)
 	traits := set.Traits(name, nil)
-	s.heard.Result(warrant.Result{
+	return s.traced(s.heard.Result(warrant.Result{
 		Tool: name, Step: step, Args: &args, Content: string(o.Result.Content), Failed: o.Result.Error, Tainted: tainted,
 		Told: traits.Rule != "unknown-tool", Local: label.Level >= trust.Local, Ours: label.Level >= trust.Owner,
-	})
+	}))
 }
 
 // shownValues are what a question shows of the slots of a call: those that lack evidence

@@ -96,6 +96,7 @@ type Began struct {
 	Caution []string     `json:"caution,omitzero"` // cautioned tools whose output the context began with
 
 	Contract *Contract `json:"contract,omitzero"` // of its message, where the host handed one in
+	Trace    string    `json:"trace,omitzero"`    // of what others brought in with it, as in Seen
 }
 
 // Item is one source in a census of the context.
@@ -124,6 +125,9 @@ type Seen struct {
 	Caution   bool         `json:"caution,omitzero"`  // what follows it is audited (CAU-02)
 	Words     bool         `json:"words,omitzero"`    // ContextSeen: the content is the user's own words
 	Contract  *Contract    `json:"contract,omitzero"` // of those words, where the host handed one in
+	// Trace is what judgement needs of the content after a restart: hashes under a key of the
+	// installation, in base64. Empty: nothing was kept.
+	Trace string `json:"trace,omitzero"`
 }
 
 // Model is one call of the model.
@@ -304,6 +308,7 @@ type Answer struct {
 	Reason  string      `json:"reason,omitzero"`
 	Policy  string      `json:"policy,omitzero"` // version under which a write was released
 	Level   trust.Level `json:"level,omitzero"`  // TrustReset: the level the context goes back to
+	Trace   string      `json:"trace,omitzero"`  // of the values that were turned down, as in Seen
 }
 
 // Grant lets further calls through.

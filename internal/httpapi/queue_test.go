@@ -327,7 +327,7 @@ func TestApproveSimilarByHTTP(t *testing.T) {
 		`{"command":"rollout app-all"}`:            "allow",
 		`{"command":"rollout app; rm -rf /"}`:      "confirm",
 		`{"command":"rollout app\nrm -rf /"}`:      "confirm",
-		`{"command":"rollout other"}`:               "confirm",
+		`{"command":"rollout other"}`:              "confirm",
 		`{"command":["rollout app"]}`:              "confirm",
 		`{"cmd":"rollout app"}`:                    "confirm",
 		`{"command":{"command":"rollout app"}}`:    "confirm",

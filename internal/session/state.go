@@ -26,6 +26,7 @@ type State struct {
 	Last    int64
 	Book    approval.Book
 	Words   []Word // the user's own messages, oldest first
+	Traces  Traces
 	Task    Task
 
 	main      Taint
@@ -55,6 +56,7 @@ func (s *State) Apply(e *event.Event) {
 		s.Book.EndTurn(e.Branch, e.Time) // the next turn ends one that nobody sealed
 	}
 	b.Apply(e)
+	s.traced(e)
 	switch e.Kind {
 	case event.TurnBegan:
 		s.began(e.Began)

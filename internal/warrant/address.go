@@ -56,7 +56,7 @@ func (c *Context) saidRest(v string) bool {
 	if err != nil {
 		return false
 	}
-	if c.index.Of(v).Class >= origin.Text {
+	if f := c.index.Of(v); f.Class >= origin.Text && !f.Perhaps {
 		return true
 	}
 	for _, t := range tokens(u.Path + " " + u.RawQuery + " " + u.Fragment) {

@@ -54,7 +54,7 @@ func (c *Context) carried(address string) (Evidence, string) {
 	case e > Nothing:
 	case c.says(copies) && c.index.Of(address).Named:
 		return Followed, "of what you want passed on"
-	case c.own[origin.Normal(address)]:
+	case c.isOwn(address):
 		return Own, "an earlier act returned it"
 	}
 	return e, why

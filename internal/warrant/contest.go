@@ -29,12 +29,12 @@ func (c *Context) bidden(m origin.Mention) bool {
 
 // told reports whether any text tells somebody to do something with a value.
 func (c *Context) told(v string) bool {
-	found := c.lost
-	c.index.Mentions(v, func(m origin.Mention) bool {
+	found := false
+	all := c.index.Mentions(v, func(m origin.Mention) bool {
 		found = c.bidden(m)
 		return !found
 	})
-	return found
+	return found || !all || c.lost // of what nobody looked at, anything may be told
 }
 
 // contested reports whether free text speaks for a value. Where a value stands too often to

@@ -41,6 +41,8 @@ type Context struct {
 	things  map[string]bool // what our own acts were done to
 	actedAt uint64          // the step of our last act
 
+	memory memory // of earlier steps, by hashes
+
 	contracts []*Contract
 	agreed    *Contract // of the latest message; nil: none
 }
@@ -71,6 +73,7 @@ func (c *Context) User(text string) {
 			delete(c.refused, v) // now they name it themselves
 		}
 	}
+	c.reconsider(text)
 	text = gluedStop.ReplaceAllString(text, "$1. $2")
 	u := utter(text)
 	c.said = append(c.said, strings.ToLower(u.words))
@@ -95,19 +98,22 @@ func (c *Context) pasted(text string) {
 func (c *Context) System(text string) { c.index.System(text) }
 
 // Heard adds words of somebody who does not speak for the user: a turn of their own, for
-// which nothing that the user said before counts as a request.
-func (c *Context) Heard(text string) {
+// which nothing that the user said before counts as a request. It returns their trace.
+func (c *Context) Heard(text string) []byte {
 	c.foreign = true
 	c.Outside()
-	c.Content(text)
+	return c.Content(text)
 }
 
-// Content adds a text that somebody else wrote and no call brought back.
-func (c *Context) Content(text string) {
+// Content adds a text that somebody else wrote and no call brought back, and returns its
+// trace.
+func (c *Context) Content(text string) []byte {
+	var t trace
 	if strings.TrimSpace(text) != "" {
 		c.argued = true
-		c.index.Result(origin.Result{Content: []byte(text), External: true, Free: true})
+		t.index = c.index.Result(origin.Result{Content: []byte(text), External: true, Free: true})
 	}
+	return c.traced(t)
 }
 
 // Outside notes that something from beyond this machine came in.
@@ -117,14 +123,25 @@ func (c *Context) Outside() { c.argued, c.outside = true, true }
 // user's nor our own has nothing behind it.
 func (c *Context) Lost() { c.argued, c.lost = true, true }
 
-// Refuse remembers the values of a call that the owner turned down, those that had least
-// behind them.
-func (c *Context) Refuse(w *Warrant) {
-	for _, s := range w.Slots {
-		if s.Kind != Act && s.Has < Own {
+// Refuse remembers the values of calls that the owner turned down, those that had least
+// behind them, and returns their trace.
+func (c *Context) Refuse(calls ...*Warrant) []byte {
+	t := trace{flags: keptRefused}
+	for _, w := range calls {
+		for _, s := range w.Slots {
+			if s.Kind == Act || s.Has >= Own {
+				continue
+			}
 			keep(c.refused, s.Value, 4)
+			if c.memory.on && c.refused[origin.Normal(s.Value)] {
+				t.sums = append(t.sums, c.index.Sum(s.Value))
+			}
 		}
 	}
+	if len(t.sums) > maxOwnKept {
+		return nil // one is missing: then nothing is known
+	}
+	return c.traced(t)
 }
 
 // Within judges a call for a part of the conversation that has seen less than the whole: one
@@ -201,8 +218,11 @@ func (c *Context) meaning(name string) *meaning.Meaning {
 // workspace reports whether a tool is the host's own and works on this machine. The name of
 // a host's tool is one only if the host has a shell, or said nothing of its tools.
 func (c *Context) workspace(m *meaning.Meaning) bool {
-	return hosted(m.Tool) && (c.host || len(c.offered) == 0)
+	return hosted(m.Tool) && (c.host || !c.wasOffered())
 }
+
+// wasOffered reports whether the host has told of its tools.
+func (c *Context) wasOffered() bool { return len(c.offered) > 0 || c.memory.offered }
 
 // says reports whether the user used one of some words.
 func (c *Context) says(words map[string]bool) bool {

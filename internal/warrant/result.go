@@ -23,10 +23,18 @@ type Result struct {
 	Ours    bool // of what the policy says: nobody but the operator or the user has written it
 }
 
-// Result adds what a call brought back.
-func (c *Context) Result(r Result) {
+// Result adds what a call brought back, and returns its trace.
+func (c *Context) Result(r Result) []byte {
+	t := trace{step: r.Step}
+	c.memory.fresh = nil
+	c.result(r, &t)
+	t.sums = c.memory.fresh
+	return c.traced(t)
+}
+
+func (c *Context) result(r Result, t *trace) {
 	m := c.meaning(r.Tool)
-	if len(c.offered) == 0 && shells[m.Tool] && !r.Failed {
+	if !c.wasOffered() && shells[m.Tool] && !r.Failed {
 		c.host = true
 	}
 	if strings.TrimSpace(r.Content) == "" || r.Content == "null" {
@@ -35,9 +43,10 @@ func (c *Context) Result(r Result) {
 	fields, _ := r.Args.Fields() // arguments that cannot be read name nothing
 	values := leaves.Of(fields)
 	c.files(values)
-	acted := m.Act != meaning.Read && m.Act != meaning.Unknown && m.Act != meaning.Execute
+	acted := acts(m)
 	if acted {
 		c.acted(m, values, r)
+		t.flags, t.thing = keptActed, c.index.Sum(m.Thing)
 		if !r.Tainted && (!r.Told || r.Local) && !tellsMore(r.Content, values) {
 			return
 		}
@@ -48,15 +57,28 @@ func (c *Context) Result(r Result) {
 	}
 	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
 	free := c.document(m, fields) || r.Tainted || acted
-	if free {
-		c.papers[r.Step] = true
-	} else if c.listing(r.Content) {
-		c.lists[r.Step] = true
-	}
+	c.shaped(&r, free, t)
 	if named {
 		c.addresses(r.Content)
 	}
-	c.index.Result(origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: []byte(r.Content)})
+	in := origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: []byte(r.Content)}
+	t.index = c.index.Result(in)
+}
+
+// acts reports whether a tool does something of which its answer tells.
+func acts(m *meaning.Meaning) bool {
+	return m.Act != meaning.Read && m.Act != meaning.Unknown && m.Act != meaning.Execute
+}
+
+// shaped notes whether a result is a text that somebody wrote as a whole, or lists things.
+func (c *Context) shaped(r *Result, free bool, t *trace) {
+	if free {
+		c.papers[r.Step] = true
+		t.flags |= keptPaper
+	} else if c.listing(r.Content) {
+		c.lists[r.Step] = true
+		t.flags |= keptList
+	}
 }
 
 // nods reports whether an answer of the host's own tool is a word or two and names nothing:
@@ -80,7 +102,7 @@ func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result)
 func (c *Context) files(values []leaves.Leaf) {
 	for _, l := range values {
 		if i := strings.LastIndexByte(l.Text, '/'); l.Quoted && i >= 0 && i+1 < len(l.Text) && len(l.Text) < 300 && !startsURL(l.Text) {
-			keep(c.own, l.Text[i+1:], 3)
+			c.keepOwn(l.Text[i+1:], 3)
 		}
 	}
 }
@@ -108,7 +130,7 @@ func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result) {
 	c.remember(r.Content)
 	for _, l := range values {
 		if p := m.Resolve(l.Path, l.Text); (p.Role == meaning.Selector || p.Role == meaning.Unclear) && len(l.Text) < 200 {
-			keep(c.own, l.Text, 2)
+			c.keepOwn(l.Text, 2)
 		}
 	}
 }
@@ -126,7 +148,7 @@ func (c *Context) remember(content string) {
 	}
 	for _, w := range strings.FieldsFunc(content, func(r rune) bool { return strings.ContainsRune(" \t\n,;:()[]{}'\"`", r) }) {
 		if strings.ContainsAny(w, "0123456789") {
-			keep(c.own, strings.Trim(w, "."), 2)
+			c.keepOwn(strings.Trim(w, "."), 2)
 		}
 	}
 }
@@ -138,7 +160,7 @@ func (c *Context) rememberIn(v *origin.Value, depth int) {
 		k := &v.Kids[i]
 		switch {
 		case k.Shape == origin.Scalar && returned[last(leaves.NameWords(k.Key))]:
-			keep(c.own, k.Text, 1)
+			c.keepOwn(k.Text, 1)
 		case k.Shape != origin.Scalar && depth < 2:
 			c.rememberIn(k, depth+1)
 		}

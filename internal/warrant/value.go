@@ -23,7 +23,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	}
 	f := c.index.Of(v)
 	switch {
-	case len(c.refused) > 0 && c.refused[origin.Normal(v)]:
+	case c.turnedDown(v):
 		return Nothing, "you turned it down"
 	case f.Class == origin.User && figure.MatchString(v) && !c.numbered(v, append(leaves.NameWords(j.param), c.nameOf(j.m)...)):
 		return Agent, "a number you said, of something else perhaps"
@@ -33,7 +33,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 		return Own, "the operator said it"
 	case c.pieces(v):
 		return Said, "you said it in pieces"
-	case !aim && c.own[origin.Normal(v)]:
+	case !aim && c.isOwn(v):
 		return Own, "an earlier act returned it"
 	}
 	target := strings.Contains(v, "@") || len(origin.Targets(v)) > 0
@@ -41,6 +41,9 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	case origin.Anchored:
 		if c.contested(v, target) {
 			return Nothing, "a text speaks for it"
+		}
+		if f.Anchor == "" {
+			return Picked, "of the record you named"
 		}
 		return Picked, fmt.Sprintf("of the record you named (%s)", f.Anchor)
 	case origin.Field:
@@ -64,7 +67,7 @@ func (c *Context) field(v string, f *origin.Finding, target, exact bool) (Eviden
 		return Nothing, "somebody else speaks for it: " + f.Excerpt
 	case f.Beside && exact:
 		return Nothing, "of a record beside the one you named"
-	case c.recordContested(v):
+	case c.recordContested(v), c.index.Spoken(v):
 		return Nothing, "somebody else speaks for its record"
 	}
 	return Picked, "a field of what was looked up"
@@ -162,7 +165,7 @@ func (c *Context) path(v string) (Evidence, string) {
 		return Nothing, ""
 	}
 	dir, base := v[:i], v[i+1:]
-	if !c.index.Said(dir) && !c.pieces(dir) && !c.own[origin.Normal(dir)] {
+	if !c.index.Said(dir) && !c.pieces(dir) && !c.isOwn(dir) {
 		return Nothing, ""
 	}
 	f := c.index.Of(base)

@@ -29,8 +29,7 @@ const (
 const rewriting = "the work on judgement replaces the logic of this package, and nothing is moved about in it before"
 
 // large are the exceptions, by "folder what" or "file what", with the reason.
-var large = map[string]string{
-}
+var large = map[string]string{}
 
 // excess is something above its cap.
 type excess struct {

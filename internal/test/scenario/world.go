@@ -49,7 +49,7 @@ func newWorld(s *Scenario, store tidemark.Store, set *policy.Set, preset string)
 
 // boot builds the monitor, at the start and after a restart; all it knows is the log.
 func (w *World) boot() error {
-	o := tidemark.Options{Policy: w.set, Store: w.Store, Now: w.Now, Rand: w.random}
+	o := tidemark.Options{Policy: w.set, Store: w.Store, Now: w.Now, Rand: w.random, Key: []byte("the key of all stories, 32 bytes")}
 	if w.audits {
 		o.Auditor = auditor{w.counsel}
 	}

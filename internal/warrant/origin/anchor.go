@@ -1,7 +1,5 @@
 package origin
 
-import "bytes"
-
 const (
 	recordLimit = 64      // segments of a record that are looked at
 	fieldLimit  = 32      // fields with the same value that are looked at
@@ -111,7 +109,7 @@ func (x *Index) setNamed(c *corpus, d *doc, s uint32) {
 // an address.
 func (x *Index) boasts(c *corpus, s uint32) bool {
 	seg := c.segs[s]
-	return x.leaves[seg.leaf].author && c.recs[seg.rec].authored && bytes.IndexByte(c.segText(s), '@') < 0
+	return x.leaves[seg.leaf].author && c.recs[seg.rec].authored && !x.addressed(c.segText(s))
 }
 
 // told reports whether what so many records of the result have tells them apart.
@@ -159,15 +157,15 @@ func (x *Index) hint(c *corpus, d *doc, s uint32) (word string, tells bool) {
 	}
 	x.sub.read(&x.lex, x.seed, c.segText(s))
 	for i, t := range x.sub.toks {
-		if x.user.heads.get(t.hash, x.user.toks) == 0 || !distinctive(t.kind, x.sub.text(i)) {
+		if x.user.heads.get(t.hash, x.user.toks) == 0 || !x.sub.tells(i) {
 			continue
 		}
-		one := query{arena: x.sub.arena, toks: x.sub.toks[i : i+1]}
+		one := query{arena: x.sub.arena, toks: x.sub.toks[i : i+1], kept: x.sub.kept}
 		one.finish()
 		if _, ok := x.user.has(&x.lex, &one); !ok {
 			continue
 		}
-		word = string(x.sub.text(i))
+		word = x.sub.piece(i)
 		if end-from <= hintLimit && x.tells(c, d, t.hash) {
 			return word, true
 		}

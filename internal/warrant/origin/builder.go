@@ -16,8 +16,9 @@ type record struct {
 
 // builder brings one result into a corpus.
 type builder struct {
-	x *Index
-	c *corpus
+	x     *Index
+	c     *corpus
+	first uint32 // record of the result
 }
 
 // free indexes content as free text.
@@ -106,6 +107,9 @@ func (b *builder) single(content []byte) ([]byte, bool) {
 // add appends a scalar of a record.
 func (b *builder) add(s segment, text []byte) {
 	if b.c.add(&b.x.lex, s, text) {
+		if b.c.tap != nil {
+			b.c.tap.closed(b.x, &s, text, s.rec-b.first+1, b.x.lex.gap)
+		}
 		r := &b.c.recs[s.rec]
 		r.filled, r.authored = true, r.authored || b.x.leaves[s.leaf].author
 	}

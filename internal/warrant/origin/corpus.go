@@ -30,6 +30,7 @@ type corpus struct {
 	whole  table    // newest structured segment of each such hash
 	recs   []record
 	docs   []doc
+	tap    *tracer // takes a trace of what is added; nil: nobody does
 }
 
 // segment is one text without structure of its own: a scalar of a result, or all of it.
@@ -50,6 +51,7 @@ type doc struct {
 	tool     string
 	step     uint64
 	key      docKey
+	since    bool // of hashed text: the text itself is known too
 }
 
 // segEnd is the first token and the first byte behind a segment.
@@ -84,6 +86,9 @@ func (c *corpus) add(l *lexer, s segment, text []byte) bool {
 	c.text = append(c.text, text...)
 	l.src, l.pos = c.text[s.pos:], 0
 	whole := uint32(wholeStart)
+	if c.tap != nil {
+		c.tap.segment(s.free)
+	}
 	for l.next() {
 		id := uint32(len(c.toks))
 		if id%markEvery == 0 {
@@ -93,6 +98,9 @@ func (c *corpus) add(l *lexer, s segment, text []byte) bool {
 		c.toks = append(c.toks, h)
 		c.prev = append(c.prev, c.heads.put(id, c.toks))
 		whole = mixWhole(whole, h)
+		if c.tap != nil {
+			c.tap.token(&l.tok, h)
+		}
 	}
 	if uint32(len(c.toks)) == s.tok {
 		c.text = c.text[:s.pos]

@@ -33,6 +33,9 @@ type Index struct {
 	lex    lexer           // no answer of it is kept over another use
 	q, sub query
 	trees  forest
+	tracer *tracer    // takes traces of results; nil: nobody does
+	kept   *Index     // of which only hashes are known; nil: nothing
+	prose  []keptText // free text of which only hashes are known
 }
 
 // New makes an empty index that keeps about limit bytes of content exactly; 0 means
@@ -54,6 +57,9 @@ func (x *Index) User(text string) {
 	if x.plain(x.user, text) {
 		x.learn([]byte(text))
 		x.call(from)
+		if x.kept != nil {
+			x.kept.hear(&x.lex, x.tracer.key, []byte(text))
+		}
 	}
 }
 
@@ -75,34 +81,43 @@ func (x *Index) plain(c *corpus, text string) bool {
 	return true
 }
 
-// Result adds what a tool brought. Content that was added before costs nothing.
-func (x *Index) Result(r Result) {
+// Result adds what a tool brought, and gives what is to be kept of it: nil for nothing.
+// Content that was added before costs nothing.
+func (x *Index) Result(r Result) *Trace {
 	content := bytes.TrimPrefix(r.Content, []byte("\ufeff"))
 	if len(bytes.TrimSpace(content)) == 0 {
-		return
+		return nil
 	}
 	key := docKey{maphash.Bytes(x.seed, content), len(content), r.Named, r.External, r.Free}
 	if x.seen[key] {
-		return
+		return nil
 	}
 	if len(content) > x.limit/2 {
 		x.old.text(&x.lex, x.seed, content)
-		return
+		return &Trace{over: true}
 	}
 	x.seen[key] = true
 	c := x.shard()
 	c.docs = append(c.docs, doc{seg: uint32(len(c.segs)), tool: r.Tool, step: r.Step, key: key})
-	b := builder{x: x, c: c}
-	first := len(c.recs)
+	first, from := len(c.recs), uint32(len(c.segs))
+	b := builder{x: x, c: c, first: uint32(first)}
+	if x.tracer != nil {
+		x.tracer.begin(&r)
+		c.tap = x.tracer
+	}
 	if r.Free {
 		b.free(content)
 	} else {
 		b.content(content)
 	}
+	var t *Trace
+	if c.tap = nil; x.tracer != nil {
+		t = x.tracer.end(c, first, from)
+	}
 	d := &c.docs[len(c.docs)-1]
 	if d.end = uint32(len(c.segs)); d.end == d.seg {
 		c.docs = c.docs[:len(c.docs)-1]
-		return
+		return nil
 	}
 	for _, r := range c.recs[first:] {
 		if r.filled {
@@ -111,6 +126,10 @@ func (x *Index) Result(r Result) {
 	}
 	x.mark(c, d)
 	x.forget()
+	if x.kept != nil && t != nil {
+		x.kept.restore(r.Tool, r.Step, t, true)
+	}
+	return t
 }
 
 // shard is the corpus that takes the next result.

@@ -35,6 +35,7 @@ type token struct {
 	kind       Kind
 	start, end int    // in the source
 	gap        uint32 // operators between the token before and this one
+	traits     traits // of a token that is kept as a hash
 }
 
 // lexer turns text into tokens. What follows a token depends only on where it ends,
@@ -46,6 +47,9 @@ type lexer struct {
 	gap uint32
 	tok token
 	buf []byte
+
+	units  bool // the text is units, each a token
+	ragged bool // operators stand behind the unit that was read last
 }
 
 // What a byte does in a text.

@@ -39,6 +39,15 @@ func (x *Index) one(value string) Finding {
 	if f, ok := x.words(); ok {
 		return f
 	}
+	f := x.search(q)
+	if x.kept != nil {
+		return x.recalled(f)
+	}
+	return f
+}
+
+// search looks in results.
+func (x *Index) search(q *query) Finding {
 	x.steps = stepLimit
 	best := candidate{authored: true, beside: true, named: true}
 	for i := len(x.shards) - 1; i >= 0 && best.Class < Anchored; i-- {
@@ -68,7 +77,9 @@ func (x *Index) finish(best *candidate) {
 	case Text:
 		best.Named = best.named
 	}
-	if best.in != nil {
+	if best.in != nil && x.lex.units {
+		best.Anchor = ""
+	} else if best.in != nil {
 		best.Path, best.Excerpt = x.path(best.in, best.at.seg), best.in.excerpt(best.at)
 	} else if x.old.has(x.seed, &x.q) {
 		best.Class = Text
@@ -159,8 +170,7 @@ func (b *candidate) take(f Finding, c *corpus, h hit) {
 // a figure or a target, or it is the address behind a name, "Bob Smith <bob@host>".
 func (x *Index) typed(c *corpus, q *query, h hit) bool {
 	text := c.segText(h.seg)
-	if len(q.toks) == 1 && q.toks[0].kind == Email && h.lo > 0 && text[h.lo-1] == '<' &&
-		string(bytes.TrimSpace(text[h.hi:])) == ">" && bytes.Count(text, []byte("@")) == 1 {
+	if len(q.toks) == 1 && q.toks[0].kind == Email && x.behind(text, h.lo, h.hi) {
 		return true
 	}
 	l := &x.lex
@@ -171,6 +181,26 @@ func (x *Index) typed(c *corpus, q *query, h hit) bool {
 		}
 	}
 	return true
+}
+
+// behind reports whether what stands in a text is the address behind a name.
+func (x *Index) behind(text []byte, lo, hi int) bool {
+	if x.lex.units {
+		return readUnit(text[lo:]).marks&angled != 0
+	}
+	return behindName(text, lo, hi)
+}
+
+func behindName(text []byte, lo, hi int) bool {
+	return lo > 0 && text[lo-1] == '<' && string(bytes.TrimSpace(text[hi:])) == ">" && bytes.Count(text, []byte("@")) == 1
+}
+
+// addressed reports whether a text has the mark of an address in it.
+func (x *Index) addressed(text []byte) bool {
+	if x.lex.units {
+		return len(text) >= unitSize && readUnit(text).marks&written != 0
+	}
+	return bytes.IndexByte(text, '@') >= 0
 }
 
 const (

@@ -36,7 +36,14 @@ func (x *Index) Mentions(value string, visit func(Mention) bool) bool {
 		})
 		all = all && complete && left >= 0
 	}
-	return done || all && !x.old.has(x.seed, q)
+	if done || !all || x.old.has(x.seed, q) {
+		return done
+	}
+	if x.kept == nil || !q.read(&x.lex, x.seed, []byte(value)) { // visit may have asked for something else
+		return true
+	}
+	k := x.ask()
+	return !k.spoken(&k.q, false)
 }
 
 func (c *corpus) mention(h hit) Mention {

@@ -60,6 +60,7 @@ type Finding struct {
 	Beside   bool   // it is a field only of records beside one that the user named
 	Near     bool   // a record with it has a telling word of the user's
 	Named    bool   // it is free text only of results the user named
+	Perhaps  bool   // it is text if the hashes that were kept do not err
 	Excerpt  string // the text around it
 }
 

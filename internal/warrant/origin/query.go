@@ -12,6 +12,7 @@ type query struct {
 	edges bool   // operators stand before the first or behind the last token
 	whole uint32 // hash of all tokens
 	pivot int    // the token to search by
+	kept  bool   // its tokens are hashes
 }
 
 type queryToken struct {
@@ -19,19 +20,20 @@ type queryToken struct {
 	lo, hi uint32 // text in the arena
 	gap    uint32
 	kind   Kind
+	traits traits
 }
 
 func (q *query) text(i int) []byte { return q.arena[q.toks[i].lo:q.toks[i].hi] }
 
 // read takes a value apart. It is false if nothing in it could be found anywhere.
 func (q *query) read(l *lexer, seed maphash.Seed, value []byte) bool {
-	q.arena, q.toks, q.edges = q.arena[:0], q.toks[:0], false
+	q.arena, q.toks, q.edges, q.kept = q.arena[:0], q.toks[:0], false, l.units
 	l.src, l.pos = value, 0
 	for l.next() {
 		if t := l.tok; len(q.toks) == 0 && t.gap != 0 && t.kind != Email {
 			q.edges = true
 		}
-		q.add(seed, l.tok.text, l.tok.gap, l.tok.kind)
+		q.add(seed, &l.tok)
 	}
 	if n := len(q.toks); l.gap != 0 && (n == 0 || q.toks[n-1].kind != Email) {
 		q.edges = true
@@ -40,10 +42,10 @@ func (q *query) read(l *lexer, seed maphash.Seed, value []byte) bool {
 	return len(q.toks) > 0 && !q.edges
 }
 
-func (q *query) add(seed maphash.Seed, text []byte, gap uint32, kind Kind) {
+func (q *query) add(seed maphash.Seed, t *token) {
 	lo := uint32(len(q.arena))
-	q.arena = append(q.arena, text...)
-	q.toks = append(q.toks, queryToken{hashOf(seed, text), lo, uint32(len(q.arena)), gap, kind})
+	q.arena = append(q.arena, t.text...)
+	q.toks = append(q.toks, queryToken{hashOf(seed, t.text), lo, uint32(len(q.arena)), t.gap, t.kind, t.traits})
 }
 
 // finish picks the longest token to search by: it is the rarest as a rule.
@@ -64,7 +66,7 @@ func (q *query) yearless(p *query, seed maphash.Seed) bool {
 	if !slices.ContainsFunc(p.toks, dated) {
 		return false
 	}
-	q.arena, q.toks, q.edges = append(q.arena[:0], p.arena...), append(q.toks[:0], p.toks...), p.edges
+	q.arena, q.toks, q.edges, q.kept = append(q.arena[:0], p.arena...), append(q.toks[:0], p.toks...), p.edges, false
 	for i, t := range q.toks {
 		if !dated(t) {
 			continue

@@ -4,8 +4,8 @@ import "bytes"
 
 // naming reports whether a field of these tokens could name its record.
 func (q *query) naming() bool {
-	for i, t := range q.toks {
-		if distinctive(t.kind, q.text(i)) || (t.kind == Number || t.kind == Date || t.kind == Time) && len(q.text(i)) >= longFigure {
+	for i := range q.toks {
+		if q.tells(i) || q.figures(i) {
 			return true
 		}
 	}

@@ -3,6 +3,9 @@ package origin
 // next reads one token. It is false at the end; gap then holds the operators that
 // stand behind the last one.
 func (l *lexer) next() bool {
+	if l.units {
+		return l.unit()
+	}
 	l.gap = 0
 	c, ok := l.chunk()
 	if !ok {

@@ -1,0 +1,49 @@
+package session_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// WAR-02: where something came in of which nothing was kept, the rest is of no use.
+func TestTracesAreAllThereOrLost(t *testing.T) {
+	message := &event.Content{Hash: tool.DigestOf([]byte("x"))}
+	began := func(words bool, trace string) *event.Event {
+		return &event.Event{Kind: event.TurnBegan, Began: &event.Began{Message: message, Words: words, Trace: trace}}
+	}
+	result := func(trace string) *event.Event {
+		return &event.Event{Kind: event.ResultSeen, Seen: &event.Seen{Tool: "read", Trace: trace}}
+	}
+	answer := func(verdict, trace string) *event.Event {
+		return &event.Event{Kind: event.Answered, Answer: &event.Answer{Verdict: verdict, Trace: trace}}
+	}
+	large := strings.Repeat("x", 100<<10)
+	for name, tt := range map[string]struct {
+		events []*event.Event
+		at     int
+		lost   bool
+	}{
+		"nothing but words":            {[]*event.Event{began(true, "")}, 0, false},
+		"a result with its trace":      {[]*event.Event{began(true, ""), result("AQ")}, 1, false},
+		"one of two without":           {[]*event.Event{began(true, ""), result("AQ"), result("")}, 0, true},
+		"a trace behind one that lost": {[]*event.Event{began(true, ""), result(""), result("AQ")}, 0, true},
+		"a stranger's message":         {[]*event.Event{began(false, "AQ")}, 1, false},
+		"a stranger's without a trace": {[]*event.Event{began(false, "")}, 0, true},
+		"an approval":                  {[]*event.Event{answer("approve", "")}, 0, false},
+		"a refusal":                    {[]*event.Event{answer("deny", "AQ")}, 1, false},
+		"a refusal nobody remembers":   {[]*event.Event{answer("deny", "")}, 0, true},
+		"more than a session keeps":    {[]*event.Event{result(large), result(large), result(large)}, 0, true},
+	} {
+		s := session.New()
+		for _, e := range tt.events {
+			s.Apply(e)
+		}
+		if len(s.Traces.At) != tt.at || s.Traces.Lost != tt.lost {
+			t.Errorf("%s: got %d traces, lost %t", name, len(s.Traces.At), s.Traces.Lost)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package warrant
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/origin"
+)
+
+// A judgement outlives its process by traces: of each result, and of each message that is not
+// the user's own, what judgement needs of it, in hashes under a key. Whoever replays the
+// user's words and the traces in their order judges as before, or stricter: of free text it
+// is known which words stood in it, and not what was said with them.
+
+// traceVersion is the first byte of a trace. It changes with its form and with how values are
+// spelt by the index: a hash of another spelling is found nowhere.
+const traceVersion = 1
+
+// MaxTrace bounds the bytes of one trace.
+const MaxTrace = 16 << 10
+
+const (
+	maxOwnKept = 256 // of one result
+	sumSize    = 5   // bytes of a hash
+)
+
+// What a trace says of the conversation and of the result.
+const (
+	keptArgued = 1 << iota
+	keptOutside
+	keptForeign
+	keptLost
+	keptHost
+	keptPaper
+	keptList
+	keptActed
+	keptIndex   // what the index keeps follows
+	keptRefused // the hashes are of values that the owner turned down
+	keptOffered // the host had told of its tools
+
+	keptAll = keptOffered<<1 - 1
+)
+
+// trace is what is kept of one step.
+type trace struct {
+	flags uint64
+	step  uint64
+	thing uint64 // hash of what an act was done to; 0: nothing
+	sums  []uint64
+	index *origin.Trace
+}
+
+// memory is what is kept of earlier steps, by hashes.
+type memory struct {
+	on           bool // traces are made
+	recalled     bool // some were replayed, or may be
+	offered      bool // the host had told of its tools
+	own, refused map[uint64]bool
+	fresh        []uint64 // our own values of the result at hand
+}
+
+// Keep makes results and others' messages leave traces under a key, each use of which has
+// hashes of its own.
+func (c *Context) Keep(key []byte, use string) {
+	if len(key) > 0 {
+		c.index.Trace(key, use)
+		c.memory.on = true
+	}
+}
+
+// Recall makes a conversation one in which traces are replayed. Nothing may have been said in
+// it.
+func (c *Context) Recall() {
+	if c.memory.on {
+		c.index.Recall()
+		c.memory.recalled, c.memory.own, c.memory.refused = true, map[uint64]bool{}, map[uint64]bool{}
+	}
+}
+
+// traced finishes the trace of a step; nil where none are made.
+func (c *Context) traced(t trace) []byte {
+	if t.index.Over() && c.memory.recalled {
+		c.Lost() // what was kept and what is read now can no longer be compared
+	}
+	if !c.memory.on {
+		return nil
+	}
+	for _, f := range []struct {
+		on  bool
+		bit uint64
+	}{
+		{c.argued, keptArgued}, {c.outside, keptOutside}, {c.foreign, keptForeign}, {c.lost, keptLost}, {c.host, keptHost},
+		{c.wasOffered(), keptOffered}, {t.index != nil, keptIndex},
+	} {
+		if f.on {
+			t.flags |= f.bit
+		}
+	}
+	b := binary.AppendUvarint(binary.AppendUvarint([]byte{traceVersion}, t.flags), t.step)
+	b = appendSum(b, t.thing)
+	t.sums = t.sums[:min(len(t.sums), maxOwnKept)]
+	b = binary.AppendUvarint(b, uint64(len(t.sums)))
+	for _, s := range t.sums {
+		b = appendSum(b, s)
+	}
+	if t.index != nil {
+		b = t.index.Append(b, MaxTrace-len(b))
+	}
+	return b
+}
+
+func appendSum(b []byte, sum uint64) []byte {
+	var raw [8]byte
+	binary.LittleEndian.PutUint64(raw[:], sum)
+	return append(b, raw[:sumSize]...)
+}
+
+// Replay adds what a trace says of an earlier step, of a tool or, without one, of a message.
+// What cannot be read makes the conversation one of which something is lost.
+func (c *Context) Replay(toolName string, b []byte) {
+	t, ok := readTrace(b)
+	if !ok || !c.memory.recalled || t.index.Over() || t.flags&keptLost != 0 {
+		c.Lost()
+		return
+	}
+	has := func(bit uint64) bool { return t.flags&bit != 0 }
+	c.argued, c.outside, c.foreign = c.argued || has(keptArgued), c.outside || has(keptOutside), has(keptForeign)
+	c.host, c.memory.offered = c.host || has(keptHost), c.memory.offered || has(keptOffered)
+	if has(keptPaper) {
+		c.papers[t.step] = true
+	}
+	if has(keptList) {
+		c.lists[t.step] = true
+	}
+	if toolName != "" && has(keptActed) {
+		c.actedAt = t.step
+		if m := c.meaning(toolName); m.Thing != "" && c.index.Sum(m.Thing) == t.thing {
+			c.things[m.Thing] = true
+		}
+	}
+	set := c.memory.own
+	if has(keptRefused) {
+		set = c.memory.refused
+	}
+	for _, s := range t.sums {
+		set[s] = true
+	}
+	c.index.Restore(toolName, t.step, t.index)
+}
+
+func readTrace(b []byte) (t trace, ok bool) {
+	if len(b) == 0 || b[0] != traceVersion || len(b) > MaxTrace {
+		return t, false
+	}
+	b = b[1:]
+	number := func() uint64 {
+		n, size := binary.Uvarint(b)
+		if ok = ok && size > 0; ok {
+			b = b[size:]
+		}
+		return n
+	}
+	sum := func() uint64 {
+		var raw [8]byte
+		if ok = ok && len(b) >= sumSize; ok {
+			copy(raw[:], b[:sumSize])
+			b = b[sumSize:]
+		}
+		return binary.LittleEndian.Uint64(raw[:])
+	}
+	ok = true
+	t.flags, t.step, t.thing = number(), number(), sum()
+	n := number()
+	if ok = ok && n <= maxOwnKept && t.flags <= keptAll; !ok {
+		return t, false
+	}
+	for range n {
+		t.sums = append(t.sums, sum())
+	}
+	if !ok || t.flags&keptIndex == 0 {
+		return t, ok && len(b) == 0
+	}
+	var err error
+	t.index, err = origin.ReadTrace(b)
+	return t, err == nil
+}
+
+// keepOwn holds a value that our own acts gave back or were given.
+func (c *Context) keepOwn(value string, shortest int) {
+	keep(c.own, value, shortest)
+	if c.memory.on && c.own[origin.Normal(value)] && len(c.memory.fresh) < maxOwnKept {
+		c.memory.fresh = append(c.memory.fresh, c.index.Sum(value))
+	}
+}
+
+// isOwn reports whether a value is one that our own acts gave back or were given.
+func (c *Context) isOwn(value string) bool {
+	return c.own[origin.Normal(value)] || len(c.memory.own) > 0 && c.memory.own[c.index.Sum(value)]
+}
+
+// turnedDown reports whether the owner turned a call with this value down.
+func (c *Context) turnedDown(value string) bool {
+	return len(c.refused) > 0 && c.refused[origin.Normal(value)] || len(c.memory.refused) > 0 && c.memory.refused[c.index.Sum(value)]
+}
+
+// namedWords is how many words the user may name a value by that was turned down.
+const namedWords = 12
+
+// reconsider forgets what was turned down and the user names now themselves.
+func (c *Context) reconsider(text string) {
+	if len(c.memory.refused) == 0 {
+		return
+	}
+	words := strings.Fields(origin.Normal(text))
+	for i := range words {
+		for n := i + 1; n <= min(len(words), i+namedWords) && len(c.memory.refused) > 0; n++ {
+			delete(c.memory.refused, c.index.Sum(strings.Join(words[i:n], " ")))
+		}
+	}
+}
