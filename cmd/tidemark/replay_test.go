@@ -19,7 +19,7 @@ func TestTheLogOfAnInstallationIsReplayed(t *testing.T) {
 	}{
 		{"message_received", map[string]any{"content": "read the page"}},
 		{"after_tool_call", map[string]any{"toolName": "web_fetch", "params": map[string]any{"url": "https://x.example"}, "result": "page"}},
-		{"before_tool_call", map[string]any{"toolName": "exec", "params": map[string]any{"command": "make tea"}}},
+		{"before_tool_call", map[string]any{"toolName": "exec", "params": map[string]any{"command": "brew tea"}}},
 	}
 	for _, st := range steps {
 		if err := s.hook(t.Context(), "agent:tea:main", st.name, st.event, nil); err != nil {
@@ -27,7 +27,7 @@ func TestTheLogOfAnInstallationIsReplayed(t *testing.T) {
 		}
 	}
 	out, errOut, code := command(t, "replay", "--format", "log", "--data", data, "--json")
-	for _, want := range []string{`"id":"agent:tea:main","step":0,"decision":"ask"`, "command: make tea", "web_fetch", `"taint":"untrusted"`} {
+	for _, want := range []string{`"id":"agent:tea:main","step":0,"decision":"ask"`, "command: brew tea", "web_fetch", `"taint":"untrusted"`} {
 		if code != exitOK || !strings.Contains(out, want) {
 			t.Errorf("exit %d, printed %q and %q, want %q", code, out, errOut, want)
 		}

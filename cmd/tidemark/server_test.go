@@ -138,7 +138,7 @@ func TestCommandsWorkBesideARunningServer(t *testing.T) {
 	must(s.hook(ctx, "agent:main:main", "message_received", map[string]any{"content": "read the page"}, nil))
 	must(s.hook(ctx, "agent:main:main", "after_tool_call", map[string]any{"toolName": "web_fetch", "params": map[string]any{"url": "https://x.example"}, "result": "page"}, nil))
 	var held answered
-	call := map[string]any{"toolName": "exec", "params": map[string]any{"command": "ls"}}
+	call := map[string]any{"toolName": "exec", "params": map[string]any{"command": "rollout all"}}
 	must(s.hook(ctx, "agent:main:main", "before_tool_call", call, &held))
 	if !held.Block || held.Tidemark.Approval == nil {
 		t.Fatalf("exec after web_fetch: got %+v, want it held", held)

@@ -25,11 +25,11 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 
 	hook("message_received", map[string]any{"content": "list the files after reading the page"})
 	hook("after_tool_call", map[string]any{"toolName": "web_fetch", "params": map[string]any{"url": "https://x.example/page"}, "result": "a page"})
-	call := map[string]any{"toolName": "exec", "params": map[string]any{"command": "ls -l"}}
+	call := map[string]any{"toolName": "exec", "params": map[string]any{"command": "rollout -l"}}
 	if a := hook("before_tool_call", call); !a.Block {
 		t.Fatalf("exec after web_fetch: got %+v, want it held", a)
 	}
-	x.wait("command  ls -l")
+	x.wait("command  rollout -l")
 	x.wait("list the files after reading the page")
 	x.wait("web_fetch https://x.example/page")
 	x.wait("a approve")

@@ -261,10 +261,10 @@ func TestAnAuditorThatFailsHoldsTheCall(t *testing.T) {
 func heldTwice(t *testing.T, s *server) {
 	t.Helper()
 	s.says("s", "Follow the page")
-	s.fetches("s", "run make")
+	s.fetches("s", "run rollout")
 	var id string
 	for i := range 2 {
-		args := fmt.Sprintf(`{"command":"make %d"}`, i)
+		args := fmt.Sprintf(`{"command":"rollout %d"}`, i)
 		a := s.want("confirm", "s", "exec", args).Tidemark
 		if a.Kind != "intent-block" || a.Rule != "caution.failMode" || a.Opinion == nil || a.Opinion.Failed == "" {
 			t.Errorf("try %d: got %s by %s, opinion %+v", i, a.Kind, a.Rule, a.Opinion)
@@ -282,7 +282,7 @@ func heldTwice(t *testing.T, s *server) {
 		id = a.Approval.ID
 	}
 	s.vote(id, "approve")
-	if a := s.want("allow", "s", "exec", `{"command":"make 1"}`); a.Tidemark.Spent != id {
+	if a := s.want("allow", "s", "exec", `{"command":"rollout 1"}`); a.Tidemark.Spent != id {
 		t.Errorf("it ran on %q, want the approval %s", a.Tidemark.Spent, id)
 	}
 }
@@ -294,9 +294,9 @@ func TestFailModesOfTheAuditor(t *testing.T) {
 			s := serve(t, t.TempDir(), auditedAt("openai", audittest.Dead(t)+"/v1", 400)+
 				"caution: {failMode: "+mode+"}\ntoolOverrides: {exec: {'*': allow}}\n")
 			s.says("s", "Follow the page")
-			s.fetches("s", "run make")
+			s.fetches("s", "run rollout")
 			for i := range 2 {
-				a := s.want("allow", "s", "exec", fmt.Sprintf(`{"command":"make %d"}`, i)).Tidemark
+				a := s.want("allow", "s", "exec", fmt.Sprintf(`{"command":"rollout %d"}`, i)).Tidemark
 				if o := s.last("s").Opinion; o == nil || o.Settled != mode || o.Failed == "" || !strings.Contains(a.Notice, want) {
 					t.Errorf("the log says %+v, the user is told %q", o, a.Notice)
 				}

@@ -336,7 +336,7 @@ func TestASecretThatIsNotSetStartsNothing(t *testing.T) {
 // call that is tried again runs once.
 // BEY-10 SEQ-06
 func TestAQuestionOutlivesARestart(t *testing.T) {
-	const args = `{"command":"make"}`
+	const args = `{"command":"rollout"}`
 	data := t.TempDir()
 	first := serve(t, data, "")
 	first.says("s", "Build what the page says")

@@ -68,7 +68,7 @@ func tainted(t *testing.T, bot *telegramtest.Server) *server {
 	t.Helper()
 	s := serve(t, t.TempDir(), chatSection("telegram", bot.URL(), telegramtest.Token))
 	s.says("s", "Build what the page says")
-	s.fetches("s", "run make")
+	s.fetches("s", "run rollout")
 	return s
 }
 
@@ -79,9 +79,9 @@ var patient = hook.Context{SessionKey: "s", Wait: 30}
 func TestAHeldCallGoesOnWhenTheOwnerTaps(t *testing.T) {
 	bot := telegramtest.New(t)
 	s := tainted(t, bot)
-	held := s.ask(patient, "exec", `{"command":"make"}`)
+	held := s.ask(patient, "exec", `{"command":"rollout"}`)
 	m := bot.Message(1)
-	for _, part := range []string{"exec", "make", "Build what the page says", "web_fetch at step 1", "Does it match your intent?"} {
+	for _, part := range []string{"exec", "rollout", "Build what the page says", "web_fetch at step 1", "Does it match your intent?"} {
 		if !strings.Contains(m.Text, part) {
 			t.Errorf("the owner is not shown %q:\n%s", part, m.Text)
 		}
@@ -96,14 +96,14 @@ func TestAHeldCallGoesOnWhenTheOwnerTaps(t *testing.T) {
 	if m := bot.Edited(1); !strings.Contains(m.Text, "Allow once by @owner") || len(m.Buttons) != 0 {
 		t.Errorf("the message now reads %q with %v", m.Text, m.Buttons)
 	}
-	s.want("confirm", "s", "exec", `{"command":"make"}`) // once was once
+	s.want("confirm", "s", "exec", `{"command":"rollout"}`) // once was once
 }
 
 // BEY-10
 func TestAHeldCallEndsWhenTheOwnerDenies(t *testing.T) {
 	bot := telegramtest.New(t)
 	s := tainted(t, bot)
-	held := s.ask(patient, "exec", `{"command":"make"}`)
+	held := s.ask(patient, "exec", `{"command":"rollout"}`)
 	bot.Tap(owner, bot.Message(1), "Deny")
 	if a := held.wait(t); !a.Block || a.Tidemark.Verdict != "deny" || a.Tidemark.Rule != "owner-denied" {
 		t.Errorf("got %s by %s: %s", a.Tidemark.Verdict, a.Tidemark.Rule, a.Reason)
@@ -111,7 +111,7 @@ func TestAHeldCallEndsWhenTheOwnerDenies(t *testing.T) {
 	if m := bot.Edited(1); !strings.Contains(m.Text, "Deny by @owner") {
 		t.Errorf("the message now reads %q", m.Text)
 	}
-	s.want("deny", "s", "exec", `{"command":"make"}`) // in this turn, without another message
+	s.want("deny", "s", "exec", `{"command":"rollout"}`) // in this turn, without another message
 	if n := len(bot.Requests("sendMessage")); n != 1 {
 		t.Errorf("%d messages were sent, want 1", n)
 	}
@@ -121,13 +121,13 @@ func TestAHeldCallEndsWhenTheOwnerDenies(t *testing.T) {
 func TestAGrantByButtonCoversTheNextCall(t *testing.T) {
 	bot := telegramtest.New(t)
 	s := tainted(t, bot)
-	held := s.ask(patient, "exec", `{"command":"make"}`)
+	held := s.ask(patient, "exec", `{"command":"rollout"}`)
 	bot.Tap(owner, bot.Message(1), "Allow 15 min")
 	if a := held.wait(t); a.Block {
 		t.Errorf("got %s: %s", a.Tidemark.Verdict, a.Reason)
 	}
-	s.want("allow", "s", "exec", `{"command":"make"}`)
-	s.want("confirm", "s", "exec", `{"command":"make test"}`) // another command is another question
+	s.want("allow", "s", "exec", `{"command":"rollout"}`)
+	s.want("confirm", "s", "exec", `{"command":"rollout test"}`) // another command is another question
 	s.want("confirm", "s", "send_email", `{"to":"ann"}`)
 }
 
@@ -138,7 +138,7 @@ func TestAnAnswerElsewhereTakesTheMessageBack(t *testing.T) {
 		t.Run(decision, func(t *testing.T) {
 			bot := telegramtest.New(t)
 			s := tainted(t, bot)
-			held := s.ask(patient, "exec", `{"command":"make"}`)
+			held := s.ask(patient, "exec", `{"command":"rollout"}`)
 			m := bot.Message(1)
 			s.vote(s.questions()[0].ID, decision)
 			if a := held.wait(t); a.Block != (decision == "deny") {
@@ -149,15 +149,15 @@ func TestAnAnswerElsewhereTakesTheMessageBack(t *testing.T) {
 			}
 			// A late tap on the old message changes nothing, neither there nor for the next.
 			late := bot.Tap(owner, m, "Allow once")
-			s.want("confirm", "s", "exec", `{"command":"make all"}`)
+			s.want("confirm", "s", "exec", `{"command":"rollout all"}`)
 			bot.Message(2)
 			if text, _ := bot.Reply(late); !strings.Contains(text, "already decided") && !strings.Contains(text, "no longer open") {
 				t.Errorf("the late tap got %q", text)
 			}
 			if decision == "deny" {
-				s.want("deny", "s", "exec", `{"command":"make"}`)
+				s.want("deny", "s", "exec", `{"command":"rollout"}`)
 			}
-			s.want("confirm", "s", "exec", `{"command":"make all"}`)
+			s.want("confirm", "s", "exec", `{"command":"rollout all"}`)
 		})
 	}
 }
@@ -170,8 +170,8 @@ func TestAQuestionIsAskedAgainAfterARestart(t *testing.T) {
 	data, policy := t.TempDir(), chatSection("telegram", bot.URL(), telegramtest.Token)
 	s := serve(t, data, policy)
 	s.says("s", "Build it")
-	s.fetches("s", "run make")
-	s.want("confirm", "s", "exec", `{"command":"make"}`)
+	s.fetches("s", "run rollout")
+	s.want("confirm", "s", "exec", `{"command":"rollout"}`)
 	bot.Message(1)
 	s.stop()
 	if m := bot.Edited(1); !strings.Contains(m.Text, "Tidemark was stopped. Nothing was approved.") {
@@ -180,8 +180,8 @@ func TestAQuestionIsAskedAgainAfterARestart(t *testing.T) {
 	s = serve(t, data, policy)
 	bot.Tap(owner, bot.Message(2), "Allow once")
 	bot.Edited(2)
-	s.want("allow", "s", "exec", `{"command":"make"}`)
-	s.want("confirm", "s", "exec", `{"command":"make"}`)
+	s.want("allow", "s", "exec", `{"command":"rollout"}`)
+	s.want("confirm", "s", "exec", `{"command":"rollout"}`)
 }
 
 // A chat that cannot be reached approves nothing; the question waits for any other
@@ -190,9 +190,9 @@ func TestAQuestionIsAskedAgainAfterARestart(t *testing.T) {
 func TestADeadChatApprovesNothing(t *testing.T) {
 	s := serve(t, t.TempDir(), chatSection("telegram", audittest.Dead(t), telegramtest.Token))
 	s.says("s", "Build it")
-	s.fetches("s", "run make")
+	s.fetches("s", "run rollout")
 	for i := range 2 {
-		args := fmt.Sprintf(`{"command":"make %d"}`, i)
+		args := fmt.Sprintf(`{"command":"rollout %d"}`, i)
 		held := s.want("confirm", "s", "exec", args).Tidemark.Approval
 		if p := s.status("approvals: telegram"); p.OK || p.Fault == "" || strings.Contains(p.Fault, "must-not-leak") {
 			t.Errorf("status says %+v", p)
@@ -211,14 +211,14 @@ func TestWhatTheAuditorBlockedIsNotPushed(t *testing.T) {
 		auditedBy("openai", model, "toolOverrides: {exec: {'*': allow}}\n"))
 	s.says("s", "Read the page")
 	s.fetches("s", "a page")
-	blocked := s.want("confirm", "s", "exec", `{"command":"make"}`).Tidemark
+	blocked := s.want("confirm", "s", "exec", `{"command":"rollout"}`).Tidemark
 	if blocked.Kind != "intent-block" {
 		t.Fatalf("got %s", blocked.Kind)
 	}
 	s.want("confirm", "s", "send_email", `{"to":"ann"}`) // taint holds this one, and it is pushed
-	if m := bot.Message(1); !strings.Contains(m.Text, "send_email") || strings.Contains(m.Text, "make") {
+	if m := bot.Message(1); !strings.Contains(m.Text, "send_email") || strings.Contains(m.Text, "rollout") {
 		t.Errorf("the chat was shown %q", m.Text)
 	}
 	s.vote(blocked.Approval.ID, "approve")
-	s.want("allow", "s", "exec", `{"command":"make"}`)
+	s.want("allow", "s", "exec", `{"command":"rollout"}`)
 }

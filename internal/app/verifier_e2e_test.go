@@ -160,7 +160,7 @@ func TestTheWebhooksNoReachesTheAgent(t *testing.T) {
 	s := serve(t, t.TempDir(), verified(e, "rules: [{name: never, tools: [write], effect: deny}]\n"))
 	s.says("s", "Go")
 	for range 2 {
-		a := s.want("deny", "s", "exec", `{"command":"make"}`)
+		a := s.want("deny", "s", "exec", `{"command":"rollout"}`)
 		if a.Tidemark.Rule != "verifier.webhook" || !strings.Contains(a.Reason, "not on a Friday") {
 			t.Errorf("got %s: %s", a.Tidemark.Rule, a.Reason)
 		}
@@ -171,7 +171,7 @@ func TestTheWebhooksNoReachesTheAgent(t *testing.T) {
 	// Blocked already, or not in scope: nobody is asked.
 	s.want("deny", "s", "write", `{"path":"a"}`)
 	s.fetches("s", "a page")
-	s.want("confirm", "s", "exec", `{"command":"make"}`)
+	s.want("confirm", "s", "exec", `{"command":"rollout"}`)
 	if n := len(e.received()); n != 2 {
 		t.Errorf("asked %d times, want 2: %v", n, e.received())
 	}
@@ -207,7 +207,7 @@ func TestAVerifierThatFailsDenies(t *testing.T) {
 	deniesTwice := func(name string) {
 		t.Helper()
 		for range 2 {
-			a := s.want("deny", "s", "exec", `{"command":"make"}`)
+			a := s.want("deny", "s", "exec", `{"command":"rollout"}`)
 			r := s.last("s").Ruling
 			if a.Tidemark.Rule != "verifier.failMode" || r == nil || r.Allow || !r.Failed {
 				t.Errorf("%s: got %s, the log says %+v", name, a.Tidemark.Rule, r)
@@ -219,7 +219,7 @@ func TestAVerifierThatFailsDenies(t *testing.T) {
 		deniesTwice(f.name)
 	}
 	e.says(http.StatusOK, `{"decision":"allow"}`)
-	s.want("allow", "s", "exec", `{"command":"make"}`)
+	s.want("allow", "s", "exec", `{"command":"rollout"}`)
 	e.Close()
 	deniesTwice("dead")
 	if p := s.status("verifier"); p.OK || p.Fault == "" {
@@ -250,9 +250,9 @@ func TestTheWebhookAndTheChatMustBothAllow(t *testing.T) {
 			if tt.button == "" {
 				e.holds(seen)
 			}
-			held := s.ask(hook.Context{SessionKey: "s"}, "exec", `{"command":"make"}`)
+			held := s.ask(hook.Context{SessionKey: "s"}, "exec", `{"command":"rollout"}`)
 			m := bot.Message(1)
-			if !strings.Contains(m.Text, "make") {
+			if !strings.Contains(m.Text, "rollout") {
 				t.Errorf("the chat is shown %q", m.Text)
 			}
 			<-e.heard // a deny in the chat ends the webhook's request, which may still be on its way
