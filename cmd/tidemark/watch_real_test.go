@@ -40,17 +40,17 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 		t.Errorf("after the approval: got %+v, want it let through", a)
 	}
 
-	call["params"] = map[string]any{"command": "ls /tmp"}
+	call["params"] = map[string]any{"command": "rollout /tmp"}
 	hook("before_tool_call", call)
-	x.wait("command  ls /tmp")
+	x.wait("command  rollout /tmp")
 	x.wait("a approve")
 	x.press("g")
 	x.wait("[x] command")
 	x.press("e\x7f\x7f\x7f\x7f*\r")
-	x.wait("ls *")
+	x.wait("rollout *")
 	x.press("\r")
 	x.wait("Nothing is held")
-	for command, blocked := range map[string]bool{"ls /home": false, "ls /home; rm x": true, "rm x": true} {
+	for command, blocked := range map[string]bool{"rollout /home": false, "rollout /home; wipe x": true, "wipe x": true} {
 		call["params"] = map[string]any{"command": command}
 		if a := hook("before_tool_call", call); a.Block != blocked {
 			t.Errorf("%s under the grant: blocked %v, want %v", command, a.Block, blocked)
