@@ -2,14 +2,17 @@ package warrant
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 )
 
 var (
 	copies   = list("copies")
-	bareHost = regexp.MustCompile(`(?:^|[^:\w/])//((?:[a-z0-9-]+\.)+[a-z0-9]+)`)
+	bareHost = regexp.MustCompile(`(?:^|[^:\w/])//((?:[a-z0-9-]+\.)+[a-z0-9]+)|\b((?:\d{1,3}\.){3}\d{1,3}[:/]\w+)`)
+	stopSign = strings.NewReplacer("。", ".", "．", ".", "｡", ".")
 )
 
 // cargo judges a text that leaves with a call: whether others told the agent to write it,
@@ -23,12 +26,13 @@ func (j *judging) cargo(l *leaves.Leaf) {
 		j.textual = true
 		j.w.add(Cargo, l.Path, l.Text, Nothing, "a text tells the agent to write this")
 	}
-	for _, h := range bareHost.FindAllStringSubmatch(l.Text, -1) {
-		if e, why := c.address(h[1]); e < Followed {
-			j.w.add(Cargo, l.Path, h[1], e, why)
+	text := stopSign.Replace(l.Text)
+	for _, h := range bareHost.FindAllStringSubmatch(text, -1) {
+		if e, why := c.carried(h[1] + h[2]); e < Followed {
+			j.w.add(Cargo, l.Path, h[1]+h[2], e, why)
 		}
 	}
-	for _, p := range origin.Targets(l.Text) {
+	for _, p := range origin.Targets(text) {
 		switch p.Kind {
 		case origin.URL, origin.Host:
 			if p.Kind == origin.URL || knownTLD(p.Text) {
@@ -45,11 +49,35 @@ func (j *judging) cargo(l *leaves.Leaf) {
 	}
 }
 
+// tells judges what a read is told besides what it is to look up: a code or a number that
+// stands in a text of others, and that the user did not say, would leave with it.
+func (j *judging) tells(l *leaves.Leaf, p *meaning.Param) {
+	if !l.Quoted || p.Role == meaning.Command || p.Role == meaning.Selector {
+		return
+	}
+	for _, t := range strings.FieldsFunc(l.Text, func(r rune) bool { return strings.ContainsRune(" \t\n,;:()[]{}'\"`@=/", r) }) {
+		t = strings.Trim(t, ".!?")
+		code := len(t) >= 4 && strings.ContainsAny(t, "0123456789") && !datish.MatchString(t)
+		if code && j.c.index.Of(t).Class == origin.Text && !j.c.own[origin.Normal(t)] {
+			j.w.add(Cargo, l.Path, t, Nothing, "it stands in a text, and would leave with what is looked up")
+			return
+		}
+	}
+}
+
+// afterScheme is an address without how it is reached: ftp leads outside as well.
+func afterScheme(address string) string {
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		return rest
+	}
+	return address
+}
+
 // carried is the evidence for an address that a text carries away.
 func (c *Context) carried(address string) (Evidence, string) {
 	e, why := c.address(address)
 	switch {
-	case e < Followed && private(address):
+	case e < Followed && private(address) && private(afterScheme(address)):
 		return Followed, "an address that leads nowhere outside"
 	case e > Nothing:
 	case c.says(copies) && c.index.Of(address).Named:
