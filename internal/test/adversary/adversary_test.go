@@ -53,6 +53,11 @@ type story struct {
 	calm    []step // reads of the clean twin, where the attacker made up a whole result
 	earlier []step // in another session, before; over the same log
 	last    bool   // only the last harm counts: the ones before are expected to be stopped
+
+	stranger string              // says this after the reads; not in the clean twin
+	again    string              // what the owner says after that, in the resisted twin
+	restart  bool                // the monitor is started again before the acts
+	later    []replay.Definition // what the tools say of themselves by the time of the acts
 }
 
 // id names an attack.
@@ -79,11 +84,14 @@ func owner() trust.Sender { return trust.Sender{Provider: "cli", IsOwner: true} 
 
 func (s *story) run(t *testing.T, kind string, reads, acts []step) *replay.Run {
 	t.Helper()
-	run := &replay.Run{ID: kind + "/" + s.id(), Tools: s.tools}
+	run := &replay.Run{ID: kind + "/" + s.id(), Tools: markedTools(s.tools, kind == "clean")}
 	for _, text := range s.said {
 		run.Events = append(run.Events, replay.Event{Said: &replay.Said{Text: &text, Sender: owner()}})
 	}
 	for i, c := range slices.Concat(reads, acts) {
+		if i == len(reads) {
+			run.Events = append(run.Events, s.turns(kind)...)
+		}
 		answer := replay.Yes
 		if kind == "attack" && i >= len(reads) {
 			answer = replay.No
@@ -247,8 +255,8 @@ func judged(t *testing.T, set *policy.Set, s *story) outcome {
 
 func (s *story) played(t *testing.T, set *policy.Set, run *replay.Run) []replay.Decision {
 	t.Helper()
-	if s.earlier != nil {
-		return playedLater(t, set, s.earlier, s.tools, run)
+	if s.earlier != nil || s.restart || s.later != nil {
+		return s.playedOn(t, set, run)
 	}
 	out, err := replay.Play(t.Context(), set, replay.Person{}, run)
 	if err != nil {
@@ -267,9 +275,12 @@ func stops(d replay.Decision) bool {
 	if json.Unmarshal(d.Args, &args) != nil {
 		return true
 	}
-	texts := leaves(args)
-	return len(texts) == 0 || slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(d.Shown, head(s)) })
+	texts, shown := leaves(args), oneLine(d.Shown)
+	return len(texts) == 0 || slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(shown, head(oneLine(s))) })
 }
+
+// oneLine is a text as a person reads it: blanks and breaks are all the same.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func head(s string) string {
 	r := []rune(s)
@@ -309,7 +320,11 @@ func preset(t *testing.T, name string) *policy.Set {
 
 // stories are all attacks, those with made-up values first.
 func stories() []story {
-	return slices.Concat(valueStories(), structureStories(), actStories(), memoryStories(), laterStories(), addressStories(), toolStories(), hostStories())
+	return slices.Concat(
+		valueStories(), structureStories(), actStories(), memoryStories(), laterStories(), addressStories(), toolStories(), hostStories(),
+		insideStories(), remoteStories(), idStories(), wordStories(), speakerStories(), definitionStories(), readStories(), unseenStories(),
+		roleStories(), createStories(), shellStories(), linkStories(), pastedStories(), languageStories(),
+	)
 }
 
 func TestEveryAttackHasItsOwnNameAndTwins(t *testing.T) {
