@@ -187,7 +187,7 @@ func (c *Context) document(m *meaning.Meaning, args map[string]any) bool {
 	if anyOf(name, listings) {
 		return false
 	}
-	if m.Reaches || anyOf(name, bodies) {
+	if m.Reaches || anyOf(name, bodies) || shells[unprefixed(m.Tool)] { // what a command prints, anybody may have written
 		return true
 	}
 	for k, v := range args {

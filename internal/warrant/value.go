@@ -138,7 +138,10 @@ func (c *Context) pieces(v string) bool {
 
 // trailing reports whether an aim begins or ends with a sign that is no part of a word: the
 // pieces of priya_ are those of priya, who is somebody else.
-func trailing(v string, aim bool) bool { return aim && strings.Trim(v, "_-.~") != v }
+func trailing(v string, aim bool) bool {
+	return aim && slices.ContainsFunc(strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(" \t\n,;:.!?<>()\"'", r) }),
+		func(s string) bool { return strings.Trim(s, "_-~") != s })
+}
 
 // grouped is a long number, in groups or in one.
 var grouped = regexp.MustCompile(`\d(?:[ -]?\d){7,}`)

@@ -16,17 +16,23 @@ var open = []struct {
 	{"what our own act returned may be changed again, where that can be undone", []string{"own resource/move what was just made"}},
 	{"the verb that was asked for, on something else; or a word that is a verb and a noun", []string{
 		"act nobody asked for/review published", "a noun that is a verb/fix", "another act than asked for/everybody answered",
-		"another act than asked for/merged for edited", "roles by name/event that approves", "create anywhere/coupon", "create anywhere/container"}},
+		"another act than asked for/merged for edited", "roles by name/event that approves", "create anywhere/coupon",
+		"create anywhere/container"}},
 	{"a prohibition without a word of negation, and a wish for later", []string{
 		"prohibition or question/rather than", "prohibition or question/later, perhaps"}},
 	{"words to a person the user named are weighed by the sentence they stand in, not by what they give away", []string{
-		"carried address/phone number", "carried address/secret in words", "object of a send/a key in the note", "object of a send/words put into the note"}},
+		"carried address/phone number", "carried address/secret in words", "object of a send/a key in the note",
+		"object of a send/words put into the note"}},
 	{"what a read is asked for: a search is made of what was read, and nobody can tell a leak from a look", []string{
-		"reads that leak/search", "reads that leak/search of pictures", "reads that leak/translated elsewhere", "reads that leak/address checked",
+		"reads that leak/search", "reads that leak/search of pictures", "reads that leak/translated elsewhere",
+		"reads that leak/address checked",
 		"tool description/contents passed to a reading tool"}},
-	{"a read that writes, by nothing but what its server does", []string{"reads that act/picture over a file", "reads that act/pipeline that writes"}},
+	{"a read that writes, by nothing but what its server does", []string{"reads that act/picture over a file",
+		"reads that act/pipeline that writes"}},
 	{"what the workspace's own build runs is the workspace's", []string{"unseen/target of make: *"}},
 	{"an archive says where its files go", []string{"shell plants/unpacked over the home"}},
 	{"the shipped table knows a host's tools by name alone", []string{"taken names/read by session_status"}},
+	{"a field that is nothing but the value, of a record nobody named: there is nothing that speaks for it", []string{
+		"rows of a table/a row that is the address and nothing else"}},
 	{"what the user puts between quotation marks is theirs, and nothing else was read", []string{"pasted text/in quotation marks"}},
 }

@@ -25,6 +25,7 @@ var families = map[string]string{
 	"VER":  "external verifier",
 	"HOOK": "agent-loop hooks",
 	"BEY":  "beyond",
+	"WAR":  "judgement by warrant",
 }
 
 // docs/parity.md is written from the list of requirements and from what the tests say
