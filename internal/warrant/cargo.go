@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
-	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 )
 
@@ -45,22 +44,6 @@ func (j *judging) cargo(l *leaves.Leaf) {
 				e, why = Followed, "of what you want passed on"
 			}
 			j.w.add(Cargo, l.Path, p.Text, e, why)
-		}
-	}
-}
-
-// tells judges what a read is told besides what it is to look up: a code or a number that
-// stands in a text of others, and that the user did not say, would leave with it.
-func (j *judging) tells(l *leaves.Leaf, p *meaning.Param) {
-	if !l.Quoted || p.Role == meaning.Command || p.Role == meaning.Selector {
-		return
-	}
-	for _, t := range strings.FieldsFunc(l.Text, func(r rune) bool { return strings.ContainsRune(" \t\n,;:()[]{}'\"`@=/", r) }) {
-		t = strings.Trim(t, ".!?")
-		code := len(t) >= 4 && strings.ContainsAny(t, "0123456789") && !datish.MatchString(t)
-		if code && j.c.index.Of(t).Class == origin.Text && !j.c.own[origin.Normal(t)] {
-			j.w.add(Cargo, l.Path, t, Nothing, "it stands in a text, and would leave with what is looked up")
-			return
 		}
 	}
 }

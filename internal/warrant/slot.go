@@ -31,9 +31,6 @@ func (j *judging) value(l *leaves.Leaf) {
 		j.w.add(Cargo, l.Path, l.Text, e, why)
 		return
 	}
-	if j.w.Deed == Read {
-		j.tells(l, &p)
-	}
 	switch p.Role {
 	case meaning.Target:
 		j.target(l, p.Kind)
