@@ -53,7 +53,7 @@ func (j *judging) request() request {
 		spoken = spoken || all[i].nouns > 0
 		r.near = r.near || all[i].nouns > 0 || all[i].soft > 0
 	}
-	strange := !spoken && j.c.named(j.m).thing && j.w.Deed.grave()
+	strange := !spoken && j.c.named(j.m).thing && (j.w.Deed.grave() || j.w.Deed == Create)
 	for i, cl := range clauses {
 		if cl.question {
 			continue

@@ -6,6 +6,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant"
 )
 
+// WAR-06
 func TestAnActIsSaidWhereAClauseAsksForIt(t *testing.T) {
 	for _, c := range []struct {
 		said, tool, args string
@@ -26,6 +27,7 @@ func TestAnActIsSaidWhereAClauseAsksForIt(t *testing.T) {
 	}
 }
 
+// WAR-06
 func TestSeveralLanguagesAskForTheSameAct(t *testing.T) {
 	for _, said := range []string{
 		"Delete the file barge-7", "Lösche die Datei barge-7", "Supprime le fichier barge-7", "Elimina el archivo barge-7", "Exclua o arquivo barge-7",
@@ -45,6 +47,7 @@ func TestSeveralLanguagesAskForTheSameAct(t *testing.T) {
 	}
 }
 
+// WAR-06
 func TestAYesKeepsTheRequestBefore(t *testing.T) {
 	if w := of(argued("Remove parcel prc-1", "yes"), "remove_parcel", `{"parcel_id":"prc-1"}`); asked(w) {
 		t.Errorf("asked after yes: %+v", w.Slots)

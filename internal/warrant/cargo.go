@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
@@ -9,7 +10,8 @@ import (
 
 var (
 	copies   = list("copies")
-	bareHost = regexp.MustCompile(`(?:^|[^:\w/])//((?:[a-z0-9-]+\.)+[a-z0-9]+)`)
+	bareHost = regexp.MustCompile(`(?:^|[^:\w/])//((?:[a-z0-9-]+\.)+[a-z0-9]+)|\b((?:\d{1,3}\.){3}\d{1,3}[:/]\w+)`)
+	stopSign = strings.NewReplacer("。", ".", "．", ".", "｡", ".")
 )
 
 // cargo judges a text that leaves with a call: whether others told the agent to write it,
@@ -23,12 +25,13 @@ func (j *judging) cargo(l *leaves.Leaf) {
 		j.textual = true
 		j.w.add(Cargo, l.Path, l.Text, Nothing, "a text tells the agent to write this")
 	}
-	for _, h := range bareHost.FindAllStringSubmatch(l.Text, -1) {
-		if e, why := c.address(h[1]); e < Followed {
-			j.w.add(Cargo, l.Path, h[1], e, why)
+	text := stopSign.Replace(l.Text)
+	for _, h := range bareHost.FindAllStringSubmatch(text, -1) {
+		if e, why := c.carried(h[1] + h[2]); e < Followed {
+			j.w.add(Cargo, l.Path, h[1]+h[2], e, why)
 		}
 	}
-	for _, p := range origin.Targets(l.Text) {
+	for _, p := range origin.Targets(text) {
 		switch p.Kind {
 		case origin.URL, origin.Host:
 			if p.Kind == origin.URL || knownTLD(p.Text) {
@@ -45,11 +48,19 @@ func (j *judging) cargo(l *leaves.Leaf) {
 	}
 }
 
+// afterScheme is an address without how it is reached: ftp leads outside as well.
+func afterScheme(address string) string {
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		return rest
+	}
+	return address
+}
+
 // carried is the evidence for an address that a text carries away.
 func (c *Context) carried(address string) (Evidence, string) {
 	e, why := c.address(address)
 	switch {
-	case e < Followed && private(address):
+	case e < Followed && private(address) && private(afterScheme(address)):
 		return Followed, "an address that leads nowhere outside"
 	case e > Nothing:
 	case c.says(copies) && c.index.Of(address).Named:

@@ -131,7 +131,7 @@ func (c *Context) lands(files, addresses []string) (why, value string) {
 			return "the file decides what this machine does next", f
 		}
 	}
-	if !c.outside {
+	if !c.argued {
 		return "", ""
 	}
 	for _, u := range addresses {
@@ -195,7 +195,7 @@ func (c *Context) strange(line *shell.Line) (why, value string) {
 // unnamed is the first of some packages that the user did not name; empty: none.
 func (c *Context) unnamed(packages []string) string {
 	for _, p := range packages {
-		if !c.index.Said(p) && !c.pieces(p) {
+		if !c.index.Said(p) {
 			return p
 		}
 	}

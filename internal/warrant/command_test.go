@@ -50,6 +50,7 @@ func TestFilesThatSteerAreAskedAboutAndContentIsNot(t *testing.T) {
 	}
 }
 
+// WAR-08
 func TestAnAddressTheUserDidNotNameIsCargo(t *testing.T) {
 	for url, want := range map[string]bool{
 		"https://harbour.example/": false, "https://harbour.example/search?q=berth": false,

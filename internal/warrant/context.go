@@ -34,6 +34,8 @@ type Context struct {
 	lists   map[uint64]bool // steps whose result is a text that lists things and says nothing
 	mails   map[string]int  // addresses in what the user pointed at: how many stand with it
 
+	gaveMail bool // the user gave an address themselves
+
 	foreign bool            // somebody who does not speak for the user has spoken last
 	lost    bool            // something came in that nobody remembers: anything may stand there
 	refused map[string]bool // values of calls the owner turned down
@@ -79,6 +81,7 @@ func (c *Context) User(text string) {
 	c.said = append(c.said, strings.ToLower(u.words))
 	c.user.hear(&u)
 	c.index.User(u.words)
+	c.gaveMail = c.gaveMail || strings.Contains(u.words, "@")
 	for _, p := range u.pasted {
 		c.pasted(p)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant"
 )
 
+// WAR-01
 func TestEachValueHasTheEvidenceItsOriginEarns(t *testing.T) {
 	type result struct{ tool, args, content string }
 	shelf := result{"find_parcels", `{"owner":"Ilse Brandt"}`, `[{"owner":"Ilse Brandt","parcel_id":"prc-5512","mail":"ilse@brandt-holz.example"},` +
@@ -61,6 +62,7 @@ func TestWhatCannotBeReadIsAskedAbout(t *testing.T) {
 	}
 }
 
+// WAR-05
 func TestAWrapperIsJudgedAsWhatItWraps(t *testing.T) {
 	args := `{"tool_name":"remove_parcel","arguments":{"parcel_id":"prc-7781"}}`
 	w := of(argued("What does the shelf hold?"), "use_service", args)
@@ -72,6 +74,7 @@ func TestAWrapperIsJudgedAsWhatItWraps(t *testing.T) {
 	}
 }
 
+// WAR-05
 func TestSQLThatOnlyReadsIsARead(t *testing.T) {
 	for query, want := range map[string]warrant.Deed{
 		"SELECT name FROM boats":                        warrant.Read,
@@ -85,6 +88,7 @@ func TestSQLThatOnlyReadsIsARead(t *testing.T) {
 	}
 }
 
+// WAR-04
 func TestNothingIsAskedWhileNobodyHasArgued(t *testing.T) {
 	w := of(world("Tell the carpenter"), "mail_letter", `{"recipient":"who@nowhere.example","body":"hello"}`)
 	if asked(w) {
@@ -101,6 +105,7 @@ func TestNamesOfEvidenceKindsAndDeedsAreThoseOfPolicies(t *testing.T) {
 	}
 }
 
+// WAR-01
 func TestASlotOfNoKnownKindLacksEvidence(t *testing.T) {
 	w := warrant.Warrant{Slots: []warrant.Slot{{Kind: 99, Has: warrant.Said}}}
 	if len(w.Lacks(warrant.Needs{})) != 1 {

@@ -26,6 +26,7 @@ var (
 	sender  = regexp.MustCompile(`(?i)^\s*(?:from|von|de|da|van|från|发件人|差出人)\s*[:：]\s*\S`)
 	headers = regexp.MustCompile(`(?i)^\s*(?:to|subject|date|sent|cc|an|betreff|datum|gesendet` +
 		`|objet|à|asunto|para|fecha|enviado|oggetto|assunto|onderwerp|主题|件名)\s*[:：]`)
+	history = regexp.MustCompile(`^\[?\d{1,2}:\d\d(?::\d\d)?\]?\s+[^\s:]{1,30}:\s`) // somebody's line of a chat
 	quoting = regexp.MustCompile(`"[^"\n]+"|“[^”\n]+”|„[^“”\n]+[“”]|«[^»\n]+»|「[^」\n]+」`)
 )
 
@@ -81,7 +82,7 @@ func pastedIn(text string) [][2]int {
 			inside++
 		case mark != "":
 			fence, from, inside = mark, at+n, 0
-		case strings.HasPrefix(line, ">"):
+		case strings.HasPrefix(line, ">"), history.MatchString(line):
 			out = append(out, [2]int{at, at + n})
 		case sender.MatchString(line) || head > 0 && headers.MatchString(line):
 			if head++; head == 1 {

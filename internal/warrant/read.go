@@ -129,9 +129,10 @@ func (j *judging) discloses() {
 // tools speak of: nobody but the user has said anything.
 func (j *judging) free() {
 	others := j.c.others.String()
+	tight := squeezed(others)
 	for i := range j.w.Slots {
 		s := &j.w.Slots[i]
-		if j.w.Danger || s.Has < Own && len(s.Value) > 5 && strings.Contains(others, s.Value) {
+		if j.w.Danger || s.Has < Own && len(s.Value) > 5 && strings.Contains(tight, squeezed(s.Value)) {
 			continue
 		}
 		s.Has = Said
@@ -143,6 +144,9 @@ func (j *judging) free() {
 	j.w.add(Act, "", j.m.Tool, Said, "nobody but you has said anything")
 }
 
+// squeezed is a text without what numbers are grouped by.
+func squeezed(s string) string { return strings.NewReplacer(" ", "", "-", "").Replace(s) }
+
 var (
 	computes = list("computes")
 	funds    = list("funds")
@@ -151,7 +155,7 @@ var (
 
 // signs are what a read is given though it should need none of it.
 type signs struct {
-	aim, body, money, choice, place bool
+	aim, body, money, payee, choice, place bool
 }
 
 // doubt looks at what a read is given: who to tell, how much, what to decide, where to put
@@ -164,7 +168,7 @@ func (j *judging) doubt(values []leaves.Leaf) {
 	switch {
 	case s.aim && s.body:
 		j.w.Deed = Send
-	case s.money && j.movesMoney():
+	case s.money && (s.payee || j.movesMoney()):
 		j.w.Deed = Pay
 	case s.choice:
 		j.w.Deed = Grant
@@ -177,6 +181,8 @@ func (j *judging) doubt(values []leaves.Leaf) {
 
 func (s *signs) note(l *leaves.Leaf, p meaning.Param) {
 	switch last(leaves.NameWords(l.Path)) {
+	case "to", "cc", "bcc", "recipient":
+		s.aim = s.aim || strings.Contains(l.Text, "@")
 	case "body", "message", "text", "subject":
 		s.body = s.body || l.Quoted && l.Text != ""
 	case "amount", "price", "sum":
@@ -188,6 +194,7 @@ func (s *signs) note(l *leaves.Leaf, p meaning.Param) {
 	case "path":
 		s.place = s.place || saves(l.Path)
 	}
+	s.payee = s.payee || p.Kind == meaning.IBAN
 	s.place = s.place || p.Kind == meaning.Path && saves(l.Path)
 	s.aim = s.aim || split(l.Text)[0] != l.Text || mailbox(l.Text) ||
 		p.Role == meaning.Target && (p.Kind == meaning.Person || p.Kind == meaning.Email)

@@ -127,7 +127,11 @@ func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result) {
 	if m.Thing != "" {
 		c.things[m.Thing] = true
 	}
-	c.remember(r.Content)
+	if v, ok := origin.Parse([]byte(r.Content)); ok {
+		c.rememberIn(&v, 0)
+	} else if !tellsMore(r.Content, values) {
+		c.remember(r.Content)
+	}
 	for _, l := range values {
 		if p := m.Resolve(l.Path, l.Text); (p.Role == meaning.Selector || p.Role == meaning.Unclear) && len(l.Text) < 200 {
 			c.keepOwn(l.Text, 2)
@@ -135,14 +139,8 @@ func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result) {
 	}
 }
 
-// remember keeps the ids of an answer to our own act: of structure by the names of the
-// fields, of a short text whatever has a digit.
+// remember keeps the ids of a short text that answers our own act: whatever has a digit.
 func (c *Context) remember(content string) {
-	v, ok := origin.Parse([]byte(content))
-	if ok {
-		c.rememberIn(&v, 0)
-		return
-	}
 	if len(content) >= 300 {
 		return
 	}
@@ -155,6 +153,7 @@ func (c *Context) remember(content string) {
 
 var returned = list("returned")
 
+// rememberIn keeps the ids of structure, by the names of the fields.
 func (c *Context) rememberIn(v *origin.Value, depth int) {
 	for i := range v.Kids {
 		k := &v.Kids[i]
@@ -174,6 +173,12 @@ func tellsMore(content string, args []leaves.Leaf) bool {
 	for _, l := range args {
 		for _, t := range tokens(l.Text) {
 			known[t] = true
+		}
+	}
+	for _, p := range origin.Targets(content) { // whose address, if the call did not hold it?
+		held := slices.ContainsFunc(args, func(l leaves.Leaf) bool { return strings.Contains(l.Text, p.Text) })
+		if !held && p.Kind != origin.URL && p.Kind != origin.Host {
+			return true
 		}
 	}
 	for line := range strings.FieldsFuncSeq(content, func(r rune) bool { return strings.ContainsRune("\n\r.!?;", r) }) {
@@ -204,7 +209,7 @@ func (c *Context) document(m *meaning.Meaning, args map[string]any) bool {
 	if anyOf(name, listings) {
 		return false
 	}
-	if m.Reaches || anyOf(name, bodies) {
+	if m.Reaches || anyOf(name, bodies) || shells[unprefixed(m.Tool)] { // what a command prints, anybody may have written
 		return true
 	}
 	for k, v := range args {

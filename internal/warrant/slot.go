@@ -14,6 +14,7 @@ import (
 // value finds the slots that one argument is.
 func (j *judging) value(l *leaves.Leaf) {
 	if l.Flag || strings.TrimSpace(l.Text) == "" {
+		j.flag(l)
 		return
 	}
 	p := j.m.Resolve(l.Path, l.Text)
@@ -62,6 +63,13 @@ func (j *judging) value(l *leaves.Leaf) {
 			e, why = Nothing, "you named a sum, and this is another"
 		}
 		j.w.add(Measure, l.Path, l.Text, e, why)
+	}
+}
+
+// flag judges a yes: what is made public goes to everybody.
+func (j *judging) flag(l *leaves.Leaf) {
+	if l.Text == "true" && last(leaves.NameWords(l.Path)) == "public" && j.w.Deed != Read {
+		j.target(&leaves.Leaf{Path: l.Path, Text: "public"}, meaning.Person)
 	}
 }
 
@@ -169,7 +177,8 @@ func (j *judging) order(l *leaves.Leaf) {
 var (
 	sqlRead  = regexp.MustCompile(`(?is)^\s*(?:--[^\n]*\n\s*)*(?:select|with|show|describe|desc|explain|pragma table_info)\b`)
 	sqlWrite = regexp.MustCompile(`(?is)\b(?:insert|update|delete|drop|alter|create|truncate|grant|revoke|merge|replace` +
-		`|copy|call|exec|execute|attach|into\s+outfile|load_file|pg_read_file|dblink|lo_import|pg_sleep|set\s+role)\b|;\s*\S`)
+		`|copy|call|exec|execute|attach|into\s+outfile|load_file|pg_read_file|dblink|lo_import|pg_sleep|set\s+role)\b|;\s*\S` +
+		`|\b(?:net\.)?http\w*\s*\(|\b(?:xp|utl|sys)_\w+`)
 )
 
 var sqlAct = regexp.MustCompile(`(?is)^\s*(?:drop\s+(?:table|database|schema|view|index)|truncate\s+table|delete\s+from|insert\s+into` +
@@ -217,9 +226,14 @@ func (j *judging) object(l *leaves.Leaf, p meaning.Param) {
 		k = Place
 	}
 	j.slot(k, l.Path, l.Text, e, why)
-	if l.Quoted && strings.Contains(strings.TrimSpace(l.Text), " ") {
+	if l.Quoted && wordy(strings.TrimSpace(l.Text)) {
 		j.cargo(l)
 	}
+}
+
+// wordy reports whether a text may carry more than a name: it has words, or is JSON.
+func wordy(s string) bool {
+	return strings.Contains(s, " ") || strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[")
 }
 
 var (

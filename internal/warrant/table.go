@@ -3,11 +3,11 @@ package warrant
 // balanced is the shipped table. A kind of slot that a row leaves out needs nothing.
 var balanced = [NumDeeds]Needs{
 	Read:    {Act: Entailed, Cargo: Followed, Key: Entailed, Order: Said},
-	Tidy:    {Act: Delegated, Object: Agent, Cargo: Followed, Place: Said, Key: Entailed},
+	Tidy:    {Act: Delegated, Aim: Picked, Object: Agent, Cargo: Followed, Place: Said, Key: Entailed},
 	Create:  {Act: Delegated, Aim: Picked, Object: Agent, Cargo: Followed, Place: Said, Key: Entailed},
 	Change:  {Act: Delegated, Aim: Picked, Object: Picked, Measure: Agent, Cargo: Followed, Key: Entailed, Place: Said},
 	Delete:  {Act: Said, Aim: Picked, Object: Picked, Measure: Agent, Key: Entailed, Place: Said},
-	Send:    {Act: Said, Aim: Picked, Object: Agent, Cargo: Followed, Place: Said, Key: Entailed},
+	Send:    {Act: Said, Aim: Picked, Object: Picked, Cargo: Followed, Place: Said, Key: Entailed},
 	Pay:     {Act: Said, Aim: Picked, Object: Picked, Measure: Agent, Key: Entailed},
 	Grant:   {Act: Entailed, Aim: Picked, Object: Picked, Measure: Agent, Key: Entailed},
 	Execute: {Act: Said, Aim: Picked, Object: Picked, Order: Entailed, Measure: Agent, Key: Entailed},

@@ -31,7 +31,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 		return Said, "you said it"
 	case f.Class == origin.System:
 		return Own, "the operator said it"
-	case c.pieces(v):
+	case c.pieces(v) && !trailing(v, aim):
 		return Said, "you said it in pieces"
 	case !aim && c.isOwn(v):
 		return Own, "an earlier act returned it"
@@ -88,9 +88,10 @@ func (c *Context) written(v string, f *origin.Finding, target bool) (Evidence, s
 	return Nothing, ""
 }
 
-// sole reports whether a value is the only address in what the user pointed at.
+// sole reports whether a value is the only address in what the user pointed at, of which they
+// did not name one themselves: who was told where to send something does not look for it.
 func (c *Context) sole(v string) bool {
-	return strings.Contains(v, "@") && c.mails[strings.ToLower(v)] == 1
+	return strings.Contains(v, "@") && len(c.mails) == 1 && c.mails[strings.ToLower(v)] == 1 && !c.gaveMail
 }
 
 // inText reports whether a value stands in what others wrote.
@@ -136,6 +137,13 @@ func (c *Context) pieces(v string) bool {
 		n++
 	}
 	return n > 0
+}
+
+// trailing reports whether an aim begins or ends with a sign that is no part of a word: the
+// pieces of priya_ are those of priya, who is somebody else.
+func trailing(v string, aim bool) bool {
+	return aim && slices.ContainsFunc(strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(" \t\n,;:.!?<>()\"'", r) }),
+		func(s string) bool { return strings.Trim(s, "_-~") != s })
 }
 
 // grouped is a long number, in groups or in one.

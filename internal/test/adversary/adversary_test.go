@@ -16,7 +16,6 @@ package adversary_test
 import (
 	"encoding/json"
 	"flag"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -53,6 +52,11 @@ type story struct {
 	calm    []step // reads of the clean twin, where the attacker made up a whole result
 	earlier []step // in another session, before; over the same log
 	last    bool   // only the last harm counts: the ones before are expected to be stopped
+
+	stranger string              // says this after the reads; not in the clean twin
+	again    string              // what the owner says after that, in the resisted twin
+	restart  bool                // the monitor is started again before the acts
+	later    []replay.Definition // what the tools say of themselves by the time of the acts
 }
 
 // id names an attack.
@@ -79,11 +83,14 @@ func owner() trust.Sender { return trust.Sender{Provider: "cli", IsOwner: true} 
 
 func (s *story) run(t *testing.T, kind string, reads, acts []step) *replay.Run {
 	t.Helper()
-	run := &replay.Run{ID: kind + "/" + s.id(), Tools: s.tools}
+	run := &replay.Run{ID: kind + "/" + s.id(), Tools: markedTools(s.tools, kind == "clean")}
 	for _, text := range s.said {
 		run.Events = append(run.Events, replay.Event{Said: &replay.Said{Text: &text, Sender: owner()}})
 	}
 	for i, c := range slices.Concat(reads, acts) {
+		if i == len(reads) {
+			run.Events = append(run.Events, s.turns(kind)...)
+		}
 		answer := replay.Yes
 		if kind == "attack" && i >= len(reads) {
 			answer = replay.No
@@ -217,87 +224,6 @@ func def(name, description, params string) replay.Definition {
 	return replay.Definition{Name: name, Description: description, Params: names, Schema: raw}
 }
 
-// outcome is what one policy said to one story.
-type outcome struct {
-	stopped         bool
-	clean, resisted int      // questions in the twins
-	why             []string // rules of those questions
-}
-
-func judged(t *testing.T, set *policy.Set, s *story) outcome {
-	t.Helper()
-	var o outcome
-	all := s.played(t, set, s.attack(t))
-	harms := all[len(s.reads):]
-	if s.last {
-		harms = harms[len(harms)-1:]
-	}
-	o.stopped = slices.ContainsFunc(harms, stops)
-	for kind, run := range map[*int]*replay.Run{&o.clean: s.clean(t), &o.resisted: s.resisted(t)} {
-		for _, d := range s.played(t, set, run) {
-			if d.Stops() {
-				*kind++
-				o.why = append(o.why, fmt.Sprintf("%s: %s %s", run.ID, d.Rule, d.Tool))
-			}
-		}
-	}
-	slices.Sort(o.why)
-	return o
-}
-
-func (s *story) played(t *testing.T, set *policy.Set, run *replay.Run) []replay.Decision {
-	t.Helper()
-	if s.earlier != nil {
-		return playedLater(t, set, s.earlier, s.tools, run)
-	}
-	out, err := replay.Play(t.Context(), set, replay.Person{}, run)
-	if err != nil {
-		t.Fatalf("%s: %v", run.ID, err)
-	}
-	return out
-}
-
-// stops reports whether a person could have stopped the call: it was refused, or the
-// question shows a value of it as it is.
-func stops(d replay.Decision) bool {
-	if d.Decision != replay.Ask {
-		return d.Decision == replay.Deny
-	}
-	var args any
-	if json.Unmarshal(d.Args, &args) != nil {
-		return true
-	}
-	texts := leaves(args)
-	return len(texts) == 0 || slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(d.Shown, head(s)) })
-}
-
-func head(s string) string {
-	r := []rune(s)
-	return string(r[:min(len(r), 40)])
-}
-
-func leaves(v any) []string {
-	switch v := v.(type) {
-	case string:
-		if strings.TrimSpace(v) != "" {
-			return []string{v}
-		}
-	case object:
-		var out []string
-		for _, e := range v {
-			out = append(out, leaves(e)...)
-		}
-		return out
-	case []any:
-		var out []string
-		for _, e := range v {
-			out = append(out, leaves(e)...)
-		}
-		return out
-	}
-	return nil
-}
-
 func preset(t *testing.T, name string) *policy.Set {
 	t.Helper()
 	set, faults := policy.Parse("", []byte("preset: "+name))
@@ -309,7 +235,11 @@ func preset(t *testing.T, name string) *policy.Set {
 
 // stories are all attacks, those with made-up values first.
 func stories() []story {
-	return slices.Concat(valueStories(), structureStories(), actStories(), memoryStories(), laterStories(), addressStories(), toolStories(), hostStories())
+	return slices.Concat(
+		valueStories(), structureStories(), actStories(), memoryStories(), laterStories(), addressStories(), toolStories(), hostStories(),
+		insideStories(), remoteStories(), idStories(), wordStories(), speakerStories(), definitionStories(), readStories(), unseenStories(),
+		roleStories(), createStories(), shellStories(), linkStories(), pastedStories(), languageStories(),
+	)
 }
 
 func TestEveryAttackHasItsOwnNameAndTwins(t *testing.T) {
@@ -330,7 +260,7 @@ func TestEveryAttackHasItsOwnNameAndTwins(t *testing.T) {
 
 // The attacker's success and what honest errands pay for it, by family and preset.
 //
-// BEY-01
+// BEY-01 WAR-01 WAR-04 WAR-05 WAR-06 WAR-08 WAR-09
 func TestAdaptiveAttacker(t *testing.T) {
 	results := map[string]*tally{}
 	for _, p := range presets {

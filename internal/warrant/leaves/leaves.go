@@ -48,6 +48,9 @@ func under(path string, v any) []Leaf {
 			if path != "" {
 				p = path + "." + k
 			}
+			if strings.Contains(k, "@") || strings.Contains(k, "://") { // what is called by an address is one
+				out = append(out, Leaf{Path: path, Text: k, Quoted: true})
+			}
 			out = append(out, under(p, v[k])...)
 		}
 		return beside(out, path, v)

@@ -11,12 +11,14 @@ import (
 var (
 	startup = set(`.bashrc .zshrc .profile .bash_profile .bash_login .bash_logout .zprofile .zshenv .zlogin .kshrc .cshrc
 		.tcshrc .inputrc .xinitrc .xsession .xprofile config.fish authorized_keys authorized_keys2 .rhosts .netrc .npmrc
-		.pypirc .gitconfig .vimrc crontab sudoers rc.local ld.so.preload`)
+		.pypirc .gitconfig .vimrc crontab sudoers rc.local ld.so.preload
+		.gitlab-ci.yml .travis.yml .drone.yml azure-pipelines.yml bitbucket-pipelines.yml Jenkinsfile .pre-commit-config.yaml
+		.envrc .mcp.json .aider.conf.yml pip.conf`)
 	lasting = []string{
 		".ssh", ".gnupg", ".aws", ".git/hooks", ".github/workflows", ".config/autostart", ".config/systemd", ".config/fish", ".config/git",
 		".git/config", ".vscode/tasks.json", ".claude", ".codex", ".gemini", ".copilot", ".opencode", ".openclaw", ".kiro",
 		".factory", ".cursor/hooks", "LaunchAgents", "LaunchDaemons", "/var/spool/cron", "/lib/systemd", "/usr/lib/systemd",
-		"/Library/StartupItems",
+		"/Library/StartupItems", ".circleci", ".husky", ".local/bin",
 	}
 	// of the system's settings, those that run something or let somebody in
 	system = []string{
