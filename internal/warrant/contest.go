@@ -45,7 +45,7 @@ func (c *Context) contested(value string, target bool) bool {
 	all := c.index.Mentions(value, func(m origin.Mention) bool {
 		before, after := tokens(m.Before), tokens(m.After)
 		switch {
-		case len(before)+len(after) < 2:
+		case len(before)+len(after) < 2 && !(target && c.bidden(m)): // a name and its value
 		case short:
 			found = numberedBefore(before) && c.bidden(m)
 		case target:

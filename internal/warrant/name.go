@@ -107,12 +107,16 @@ type match struct {
 func (c *Context) matches(cl *clause, m *meaning.Meaning) match {
 	var out match
 	n := c.named(m)
+	own := n.classes // an update of a payment is asked for by a change, a booking by no other act than its own
+	if deedOf(m).grave() {
+		own &= vocabulary.Change
+	}
 	for _, id := range n.verbs {
 		out.verb = out.verb || cl.acts[id]
 		out.refused = out.refused || cl.refused[id]
 	}
 	out.verb = out.verb || n.verb != "" && (cl.doing[n.verb] || kin(cl.doing, n.verb))
-	out.class = n.generic && cl.classes.Any(n.classes) || (n.generic || m.Act == meaning.Pay && !n.moves) && cl.classes.Any(classesOf(m.Act))
+	out.class = n.generic && (cl.classes&n.classes).Any(own) || (n.generic || m.Act == meaning.Pay && !n.moves) && cl.classes.Any(classesOf(m.Act))
 	out.refused = out.refused || n.generic && cl.forbids.Any(classesOf(m.Act)) && !out.verb
 	for _, w := range n.nouns {
 		if cl.names(w) {

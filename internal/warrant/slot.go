@@ -137,7 +137,7 @@ func (j *judging) target(l *leaves.Leaf, kind meaning.Kind) {
 		if j.w.Deed == Grant && !person && anyOf(leaves.NameWords(l.Path), rooms) {
 			k = Object // where somebody is let in
 		}
-		if e == Followed && j.c.sole(part) {
+		if e == Followed && j.c.sole(part) && !j.c.told(part) {
 			e = Picked
 		}
 		j.slot(k, l.Path, part, e, why)

@@ -172,7 +172,9 @@ func (p *player) result(ctx context.Context, r *Result) error {
 }
 
 func decisionOf(id string, step int, c *Call, v *tidemark.Verdict) Decision {
-	d := Decision{ID: id, Step: step, Decision: Deny, Rule: v.Rule, Taint: v.Taint.Level.String(), Tool: v.Tool, Args: c.Args}
+	d := Decision{
+		ID: id, Step: step, Decision: Deny, Rule: v.Rule, Taint: v.Taint.Level.String(), Warrant: v.Warrant, Tool: v.Tool, Args: c.Args,
+	}
 	switch v.Effect {
 	case policy.Allow:
 		d.Decision = Allow

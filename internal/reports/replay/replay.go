@@ -101,8 +101,9 @@ type Decision struct {
 	Decision string `json:"decision"`
 	Rule     string `json:"rule"`
 	Reason   string `json:"reason"`
-	Shown    string `json:"shown"` // what the person would read, of a question
-	Taint    string `json:"taint"` // of the context the call was made in
+	Shown    string `json:"shown"`            // what the person would read, of a question
+	Warrant  string `json:"warrant,omitzero"` // what stood behind the call, slot by slot
+	Taint    string `json:"taint"`            // of the context the call was made in
 
 	Tool string `json:"-"` // normalised
 	Args []byte `json:"-"` // exact
