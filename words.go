@@ -65,7 +65,7 @@ func (m *Monitor) sealed(r policy.Redactor, message string) []string {
 	}
 	var out []string
 	together := strings.NewReplacer(" ", "", "-", "")
-	for _, piece := range r.Removed(message) {
+	for _, piece := range r.Removed(warrant.OwnWords(message)) { // what they pasted is not what they said
 		for _, spelling := range []string{piece, together.Replace(piece)} { // 4111 1111 is 41111111 too
 			if sum := origin.Seal(m.key, spelling); sum != "" && !slices.Contains(out, sum) {
 				out = append(out, sum)

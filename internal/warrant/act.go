@@ -21,6 +21,14 @@ func (j *judging) act() (Evidence, string) {
 		return Nothing, "your message does not ask for it"
 	case r.said != "":
 		return Said, "you asked: " + r.said
+	}
+	return j.step(&r)
+}
+
+// step is the evidence for an act that no clause asks for by itself.
+func (j *judging) step(r *request) (Evidence, string) {
+	c := j.c
+	switch {
 	case r.acts && j.allSaid && j.slots > 0 && Delete.graverThan(j.w.Deed) && !c.named(j.m).binds:
 		return Said, "every value in it is yours"
 	case (r.acts || j.w.Deed == Tidy) && (r.near || j.tied) && j.mild():

@@ -104,11 +104,3 @@ func TestNamesOfEvidenceKindsAndDeedsAreThoseOfPolicies(t *testing.T) {
 		t.Errorf("a kind is called %s, deeds %s and %s", warrant.Place, warrant.Grant, warrant.Deed(99))
 	}
 }
-
-// WAR-01
-func TestASlotOfNoKnownKindLacksEvidence(t *testing.T) {
-	w := warrant.Warrant{Slots: []warrant.Slot{{Kind: 99, Has: warrant.Said}}}
-	if len(w.Lacks(warrant.Needs{})) != 1 {
-		t.Error("a slot that nobody knows lacks nothing")
-	}
-}

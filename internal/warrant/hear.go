@@ -49,7 +49,8 @@ func hints(low string, pieces []string) bool {
 }
 
 // money is a sum with its currency, or with cents.
-var money = regexp.MustCompile(`(?i)[$€£¥₹₩]\s?\d|\d\s?(?:[$€£¥₹₩元円]|usd\b|eur\b|gbp\b|chf\b|jpy\b|dollars?\b|euros?\b|pounds?\b|bucks\b)|\b\d+[.,]\d\d\b`)
+var money = regexp.MustCompile(`(?i)[$€£¥₹₩]\s?\d|\b\d+[.,]\d\d\b` +
+	`|\d\s?(?:[$€£¥₹₩元円]|usd\b|eur\b|gbp\b|chf\b|jpy\b|dollars?\b|euros?\b|pounds?\b|bucks\b)`)
 
 var reckons = list("reckons")
 

@@ -104,19 +104,28 @@ type match struct {
 	soft    int  // words of its parameters that it has
 }
 
-func (c *Context) matches(cl *clause, m *meaning.Meaning) match {
-	var out match
-	n := c.named(m)
-	own := n.classes // an update of a payment is asked for by a change, a booking by no other act than its own
+// asked reports whether a clause asks for an act of the class of the tool's, or of its verb's:
+// an update of a payment is asked for by a change, a booking by no other act than its own.
+func (n *naming) asked(cl *clause, m *meaning.Meaning) bool {
+	own := n.classes
 	if deedOf(m).grave() {
 		own &= vocabulary.Change
 	}
+	if n.generic && cl.classes.Any(own) {
+		return true
+	}
+	return (n.generic || m.Act == meaning.Pay && !n.moves) && cl.classes.Any(classesOf(m.Act))
+}
+
+func (c *Context) matches(cl *clause, m *meaning.Meaning) match {
+	var out match
+	n := c.named(m)
 	for _, id := range n.verbs {
 		out.verb = out.verb || cl.acts[id]
 		out.refused = out.refused || cl.refused[id]
 	}
 	out.verb = out.verb || n.verb != "" && (cl.doing[n.verb] || kin(cl.doing, n.verb))
-	out.class = n.generic && (cl.classes&n.classes).Any(own) || (n.generic || m.Act == meaning.Pay && !n.moves) && cl.classes.Any(classesOf(m.Act))
+	out.class = n.asked(cl, m)
 	out.refused = out.refused || n.generic && cl.forbids.Any(classesOf(m.Act)) && !out.verb
 	for _, w := range n.nouns {
 		if cl.names(w) {

@@ -1,6 +1,8 @@
 package warrant
 
 import (
+	"strings"
+
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -84,7 +86,7 @@ func plainName(path string) bool {
 		return false
 	}
 	for _, r := range path {
-		if r != '_' && r != '.' && r != '[' && r != ']' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
+		if !strings.ContainsRune("_.[]-", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
 			return false
 		}
 	}

@@ -30,6 +30,12 @@ var (
 	quoting = regexp.MustCompile(`"[^"\n]+"|“[^”\n]+”|„[^“”\n]+[“”]|«[^»\n]+»|「[^」\n]+」`)
 )
 
+// OwnWords are a message without what the user pasted into it.
+func OwnWords(message string) string {
+	u := utter(message)
+	return u.words
+}
+
 // utter takes a message apart.
 func utter(text string) utterance {
 	u := utterance{words: text}

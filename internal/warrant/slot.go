@@ -22,25 +22,36 @@ func (j *judging) value(l *leaves.Leaf) {
 	if j.overseen(l) {
 		return
 	}
-	if j.workspace {
+	switch {
+	case j.workspace:
 		j.local(l, p)
-		return
+	case j.w.Deed == Read && l.Quoted && j.looked(l, p):
+	case l.Quoted && sqlActs(l.Text):
+		j.order(l)
+	default:
+		j.role(l, p)
 	}
-	if j.w.Deed == Read && l.Quoted && (p.Kind == meaning.URL || addressed(l.Path) || startsURL(l.Text) || isHost(l.Text)) {
+}
+
+// looked judges what a read is given: an address, or words beside what is read. It reports
+// whether that is all the value is.
+func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
+	if p.Kind == meaning.URL || addressed(l.Path) || startsURL(l.Text) || isHost(l.Text) {
 		e, why := j.c.address(l.Text)
 		if !j.c.argued {
 			e = Said // nothing was read that could leave
 		}
 		j.w.add(Cargo, l.Path, l.Text, e, why)
-		return
+		return true
 	}
-	if j.w.Deed == Read && l.Quoted && asides[last(leaves.NameWords(l.Path))] {
+	if asides[last(leaves.NameWords(l.Path))] {
 		j.aside(l)
 	}
-	if l.Quoted && sqlActs(l.Text) {
-		j.order(l)
-		return
-	}
+	return false
+}
+
+// role finds the slot of a value by what its parameter is for.
+func (j *judging) role(l *leaves.Leaf, p meaning.Param) {
 	if j.m.Act == meaning.Read && j.w.Deed == Send && mailbox(l.Text) {
 		p.Role, p.Kind = meaning.Target, meaning.Email
 	}
@@ -57,13 +68,18 @@ func (j *judging) value(l *leaves.Leaf) {
 	case meaning.Content:
 		j.cargo(l)
 	case meaning.Amount:
-		e, why := j.evidence(l.Text, false)
-		e, why = j.composed(l.Text, e, why, "worked out by the agent")
-		if e == Agent && j.w.Deed == Pay && j.c.user.priced() && !j.c.index.Said(l.Text) {
-			e, why = Nothing, "you named a sum, and this is another"
-		}
-		j.w.add(Measure, l.Path, l.Text, e, why)
+		j.amount(l)
 	}
+}
+
+// amount judges how much.
+func (j *judging) amount(l *leaves.Leaf) {
+	e, why := j.evidence(l.Text, false)
+	e, why = j.composed(l.Text, e, why, "worked out by the agent")
+	if e == Agent && j.w.Deed == Pay && j.c.user.priced() && !j.c.index.Said(l.Text) {
+		e, why = Nothing, "you named a sum, and this is another"
+	}
+	j.w.add(Measure, l.Path, l.Text, e, why)
 }
 
 // flag judges a yes: what is made public goes to everybody.

@@ -91,6 +91,9 @@ func (c *Context) written(v string, f *origin.Finding, target bool) (Evidence, s
 // sole reports whether a value is the only address in what the user pointed at, of which they
 // did not name one themselves: who was told where to send something does not look for it.
 func (c *Context) sole(v string) bool {
+	if c.memory.recalled {
+		return false // traces do not tell how many addresses there were
+	}
 	return strings.Contains(v, "@") && len(c.mails) == 1 && c.mails[strings.ToLower(v)] == 1 && !c.gaveMail
 }
 

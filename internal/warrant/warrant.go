@@ -119,26 +119,6 @@ func (w *Warrant) Weakest(what string) string {
 	return least.String()
 }
 
-// Needs is the least evidence per kind of slot; the zero Evidence needs none.
-type Needs [NumKinds]Evidence
-
-// Lacks are the slots whose evidence does not reach what is needed, in the order in which
-// they were read. An act that nobody judged lacks too.
-func (w *Warrant) Lacks(n Needs) []Slot {
-	var out []Slot
-	judged := n[Act] == Nothing
-	for _, s := range w.Slots {
-		judged = judged || s.Kind == Act
-		if s.Kind >= NumKinds || s.Has < n[s.Kind] {
-			out = append(out, s)
-		}
-	}
-	if !judged {
-		out = append(out, Slot{Kind: Act, Value: w.Tool, Why: "nobody knows what it does"})
-	}
-	return out
-}
-
 func (w *Warrant) add(k Kind, path, value string, e Evidence, why string) {
 	w.Slots = append(w.Slots, Slot{Kind: k, Path: path, Value: value, Has: e, Why: why})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
+	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -42,8 +43,19 @@ func of(c *warrant.Context, name, args string) *warrant.Warrant {
 	return c.Of(name, &a)
 }
 
+// shipped is the policy of an empty file.
+var shipped = policy.Default()
+
 // asked reports whether the shipped table asks about a call.
-func asked(w *warrant.Warrant) bool { return len(w.Lacks(warrant.Balanced(w.Deed))) > 0 }
+func asked(w *warrant.Warrant) bool {
+	for _, k := range warrant.Kinds() {
+		has := w.Weakest(k.String())
+		if need := shipped.Needs(w.Deed.String(), k.String()); has != warrant.Free && warrant.EvidenceNamed(has) < warrant.EvidenceNamed(need) {
+			return true
+		}
+	}
+	return false
+}
 
 // slot is the first slot of a kind.
 func slot(t testing.TB, w *warrant.Warrant, k warrant.Kind) warrant.Slot {
