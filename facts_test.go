@@ -389,3 +389,20 @@ func TestWhoIsToldOfAQuestionFindsIt(t *testing.T) {
 		t.Errorf("whoever was told found %d questions, want 1", got)
 	}
 }
+
+// What the agent said at the end of a turn and the user agreed to at the start of the next.
+//
+// WAR-06
+func TestAYesIsToWhatTheAgentSaidLast(t *testing.T) {
+	for answer, want := range map[string]policy.Effect{"Yes, do that": policy.Allow, "Thanks": policy.Confirm, "No": policy.Confirm} {
+		w := newWorld(t, "preset: balanced")
+		w.ownerSays("s", "Read https://news.example and tell me who should know")
+		w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), "The harbour office moves in autumn, as everybody knows.")
+		offer := "The office moves. Shall I send an email to ann@northpier.example about it?"
+		if _, err := w.End(t.Context(), tidemark.Ending{Ref: main("s"), Content: []byte(offer)}); err != nil {
+			t.Fatal(err)
+		}
+		w.ownerSays("s", answer)
+		w.want(want, main("s"), call("send_email", `{"to":"ann@northpier.example","body":"The office moves."}`))
+	}
+}

@@ -197,6 +197,9 @@ func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 		out = Ended{Turn: b.Turn.ID, Taint: b.Settled()}
 		out.Footer = set.Settings().Footer && out.Taint.Level < trust.Local
 		label := trust.Label{Level: out.Taint.Level, Sensitivity: out.Taint.Sensitivity}
+		if s.heard != nil && !e.Blocked && e.Ref.Branch == "" {
+			s.heard.Answered(string(e.Content)) // the user may agree to it
+		}
 		return m.append(ctx, s, &event.Event{
 			Kind: event.TurnSealed, Time: m.now().UnixNano(), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
 			Seen: &event.Seen{Label: label, Content: m.content(e.Content, set, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason},

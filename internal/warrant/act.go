@@ -9,7 +9,7 @@ func (j *judging) act() (Evidence, string) {
 	if j.promises != nil {
 		return Said, "it is what your message asks for"
 	}
-	r := j.request()
+	r, offer := j.request(), j.assented()
 	switch {
 	case j.looks && c.agreed == nil:
 		return Said, "it builds, tests or looks"
@@ -17,6 +17,8 @@ func (j *judging) act() (Evidence, string) {
 		return Nothing, "you did not ask for what it decides"
 	case r.refused != "":
 		return Nothing, "you said not to: " + r.refused
+	case r.said == "" && offer != "":
+		return Assented, "you agreed to: " + offer
 	case c.agreed != nil && !j.mild():
 		return Nothing, "your message does not ask for it"
 	case r.said != "":

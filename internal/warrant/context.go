@@ -36,12 +36,14 @@ type Context struct {
 
 	gaveMail bool // the user gave an address themselves
 
-	foreign bool            // somebody who does not speak for the user has spoken last
-	lost    bool            // something came in that nobody remembers: anything may stand there
-	refused map[string]bool // values of calls the owner turned down
-	own     map[string]bool // what our own acts gave back, or were given to call things by
-	things  map[string]bool // what our own acts were done to
-	actedAt uint64          // the step of our last act
+	proposed string          // what the agent has just said to the user
+	assented *proposal       // what the user has just agreed to; nil: nothing
+	foreign  bool            // somebody who does not speak for the user has spoken last
+	lost     bool            // something came in that nobody remembers: anything may stand there
+	refused  map[string]bool // values of calls the owner turned down
+	own      map[string]bool // what our own acts gave back, or were given to call things by
+	things   map[string]bool // what our own acts were done to
+	actedAt  uint64          // the step of our last act
 
 	memory memory // of earlier steps, by hashes
 
@@ -70,6 +72,7 @@ var gluedStop = regexp.MustCompile(`(\.[a-z]{2,6})\.([A-Z])`)
 // User adds a message of the user's own.
 func (c *Context) User(text string) {
 	c.agreed, c.foreign = nil, false
+	c.agree(text)
 	for v := range c.refused {
 		if strings.Contains(origin.Normal(text), v) {
 			delete(c.refused, v) // now they name it themselves
@@ -103,7 +106,7 @@ func (c *Context) System(text string) { c.index.System(text) }
 // Heard adds words of somebody who does not speak for the user: a turn of their own, for
 // which nothing that the user said before counts as a request. It returns their trace.
 func (c *Context) Heard(text string) []byte {
-	c.foreign = true
+	c.foreign, c.proposed, c.assented = true, "", nil
 	c.Outside()
 	return c.Content(text)
 }

@@ -1,0 +1,75 @@
+package warrant
+
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
+)
+
+// The bounds of assent: of what the agent said, and of an answer that says yes and no more.
+const (
+	maxProposal = 8 << 10
+	maxAssent   = 12 // words
+)
+
+// proposal is what the agent said to the user and the user agreed to: its acts and its values
+// were before their eyes.
+type proposal struct {
+	heard heard
+	index *origin.Index
+}
+
+// Answered notes what the agent said to the user at the end of a turn. It counts only if the
+// user agrees right after it.
+func (c *Context) Answered(text string) {
+	c.proposed = ""
+	if len(text) <= maxProposal { // of a longer one nobody knows what was read
+		c.proposed = text
+	}
+}
+
+// agree takes the agent's last words for agreed to if the user's message says yes to them and
+// nothing else.
+func (c *Context) agree(text string) {
+	said := c.proposed
+	c.proposed, c.assented = "", nil
+	if strings.TrimSpace(said) == "" || !c.assents(text) {
+		return
+	}
+	p := &proposal{heard: heard{vocabulary: c.vocabulary, stems: map[string]bool{}}, index: origin.New(maxProposal * 4)}
+	u := utter(said)
+	p.heard.hear(&u)
+	p.index.User(u.words)
+	c.assented = p
+}
+
+// assents reports whether a message agrees: it is short, says yes, and says no nowhere.
+func (c *Context) assents(text string) bool {
+	words := c.vocabulary.Words(text)
+	yes := false
+	for _, w := range words {
+		if w.Gram.Has(vocabulary.Negation) || w.Gram.Has(vocabulary.Condition) || w.Gram.Has(vocabulary.Exception) {
+			return false
+		}
+		yes = yes || w.Gram.Has(vocabulary.Assent)
+	}
+	return yes && len(words) <= maxAssent && !strings.ContainsAny(text, "?？")
+}
+
+// agreedTo reports whether the user agreed to a proposal that names a value.
+func (c *Context) agreedTo(v string) bool { return c.assented != nil && c.assented.index.Said(v) }
+
+// assented is the part of a proposal, agreed to, that names this act; empty: there is none.
+func (j *judging) assented() string {
+	p := j.c.assented
+	if p == nil {
+		return ""
+	}
+	for i := range p.heard.clauses {
+		if cl := &p.heard.clauses[i]; j.fits(j.asks(cl)) { // an offer is mostly put as a question
+			return cl.text
+		}
+	}
+	return ""
+}
