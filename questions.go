@@ -191,16 +191,13 @@ func (q *Question) Lines() []Line {
 			out = append(out, Line{name, strings.Join(items, "\n")})
 		}
 	}
-	var lacks, rest []string
+	var rest []string
 	for _, v := range q.Values {
-		switch {
-		case v.Lacks:
-			lacks = append(lacks, Whence(v))
-		case v.Has != "none":
+		if !v.Lacks && v.Has != "none" {
 			rest = append(rest, Whence(v))
 		}
 	}
-	add("Nothing stands behind", lacks)
+	add("Nothing stands behind", q.lacks())
 	add("Behind the rest", rest)
 	add("You said", q.said())
 	add("Context holds", q.holds())
@@ -208,6 +205,17 @@ func (q *Question) Lines() []Line {
 		add("Auditor", []string{strings.Trim(o.Answer+": "+o.Reason, ": ")})
 	}
 	add("Approving allows", []string{q.Allows})
+	return out
+}
+
+// lacks are the slots that nothing, or too little, stands behind, a line each.
+func (q *Question) lacks() []string {
+	var out []string
+	for _, v := range q.Values {
+		if v.Lacks {
+			out = append(out, strings.Join(strings.Fields(Whence(v)), " "))
+		}
+	}
 	return out
 }
 

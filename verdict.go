@@ -152,6 +152,13 @@ func (v Verdict) explain(b *strings.Builder) {
 	if len(v.Reasons) > 0 && v.Reasons[0].Text != "" {
 		fmt.Fprintf(b, " (%s)", v.Reasons[0].Text)
 	}
+	if v.Held != nil {
+		for _, s := range v.Held.Values {
+			if s.Lacks && s.Path != "" { // of the act the rule says enough
+				fmt.Fprintf(b, "\nNothing stands behind: %s (%s)", strings.Join(strings.Fields(s.Value), " "), s.Why)
+			}
+		}
+	}
 	if ev := Evidence(v.Taint); ev != "" {
 		fmt.Fprintf(b, "\nContext trust: %s, because of %s", v.Taint.Level, ev)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/user"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -87,8 +88,10 @@ func (e *env) listApprovals(ctx context.Context) error {
 		open++
 		e.printf("%s  %s in %s (step %d, %s)\n",
 			e.ui.word("title", q.ID), e.ui.word("confirm", q.Tool), q.Session, q.Step, e.ui.as(q.Level))
-		e.printf("    %s\n", q.Args)
-		e.printf("    %s: %s\n", q.Rule, q.Reason)
+		for _, l := range strings.Split(q.Text(), "\n") {
+			e.printf("    %s\n", line(l))
+		}
+		e.printf("    %s\n", e.ui.word("dim", q.Rule))
 		e.printf("    expires in %s   tidemark approvals approve %s\n", time.Until(q.Expires).Round(time.Second), q.ID)
 	}
 	if open == 0 {

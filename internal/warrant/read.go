@@ -96,7 +96,7 @@ func (j *judging) read(values []leaves.Leaf) {
 	}
 	switch {
 	case c.foreign && j.w.Deed != Read:
-		j.w.add(Act, "", j.m.Tool, Nothing, "whoever asks for it does not speak for you")
+		j.w.add(Act, "", j.m.Tool, Nothing, "nobody who may has said what is wanted")
 	case c.argued && c.user.turn == 0 && j.w.Deed != Read:
 		j.w.add(Act, "", j.m.Tool, Nothing, "nobody who may has said what is wanted")
 	case !c.argued:
