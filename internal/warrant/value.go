@@ -15,6 +15,11 @@ var (
 	figure    = regexp.MustCompile(`^\d{1,4}$`)
 )
 
+// bare reports whether a value is a short number that the user did not say of such a thing.
+func (j *judging) bare(v string) bool {
+	return figure.MatchString(v) && !j.c.numbered(v, append(leaves.NameWords(j.param), j.c.nameOf(j.m)...))
+}
+
 // evidence is what stands behind one value, and why; aim says that something goes there.
 func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	c := j.c
@@ -25,7 +30,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	switch {
 	case c.turnedDown(v):
 		return Nothing, "you turned it down"
-	case f.Class == origin.User && figure.MatchString(v) && !c.numbered(v, append(leaves.NameWords(j.param), c.nameOf(j.m)...)):
+	case f.Class == origin.User && j.bare(v):
 		return Agent, "a number you said, of something else perhaps"
 	case f.Class == origin.User:
 		return Said, "you said it"
