@@ -23,6 +23,7 @@ type proposal struct {
 // Answered notes what the agent said to the user at the end of a turn. It counts only if the
 // user agrees right after it.
 func (c *Context) Answered(text string) {
+	c.listen()
 	c.proposed = ""
 	if len(text) <= maxProposal { // of a longer one nobody knows what was read
 		c.proposed = text

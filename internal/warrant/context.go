@@ -36,6 +36,7 @@ type Context struct {
 
 	gaveMail bool // the user gave an address themselves
 
+	unheard  []string        // messages of the user's that were not needed yet, oldest first
 	proposed string          // what the agent has just said to the user
 	assented *proposal       // what the user has just agreed to; nil: nothing
 	foreign  bool            // somebody who does not speak for the user has spoken last
@@ -69,8 +70,20 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 // "mail x@y.example.Then …".
 var gluedStop = regexp.MustCompile(`(\.[a-z]{2,6})\.([A-Z])`)
 
-// User adds a message of the user's own.
-func (c *Context) User(text string) {
+// User adds a message of the user's own. It is heard when something else comes, or is asked:
+// most messages are followed by no call at all.
+func (c *Context) User(text string) { c.unheard = append(c.unheard, text) }
+
+// listen hears the messages that nobody needed yet.
+func (c *Context) listen() {
+	later := c.unheard
+	c.unheard = nil
+	for _, text := range later {
+		c.hear(text)
+	}
+}
+
+func (c *Context) hear(text string) {
 	c.agreed, c.foreign = nil, false
 	c.agree(text)
 	for v := range c.refused {
@@ -106,6 +119,7 @@ func (c *Context) System(text string) { c.index.System(text) }
 // Heard adds words of somebody who does not speak for the user: a turn of their own, for
 // which nothing that the user said before counts as a request. It returns their trace.
 func (c *Context) Heard(text string) []byte {
+	c.listen()
 	c.foreign, c.proposed, c.assented = true, "", nil
 	c.Outside()
 	return c.Content(text)
@@ -114,6 +128,7 @@ func (c *Context) Heard(text string) []byte {
 // Content adds a text that somebody else wrote and no call brought back, and returns its
 // trace.
 func (c *Context) Content(text string) []byte {
+	c.listen()
 	var t trace
 	if strings.TrimSpace(text) != "" {
 		c.argued = true
@@ -132,6 +147,7 @@ func (c *Context) Lost() { c.argued, c.lost = true, true }
 // Refuse remembers the values of calls that the owner turned down, those that had least
 // behind them, and returns their trace.
 func (c *Context) Refuse(calls ...*Warrant) []byte {
+	c.listen()
 	t := trace{flags: keptRefused}
 	for _, w := range calls {
 		for _, s := range w.Slots {
@@ -153,6 +169,7 @@ func (c *Context) Refuse(calls ...*Warrant) []byte {
 // Within judges a call for a part of the conversation that has seen less than the whole: one
 // that nobody has argued in, or that nothing came into from outside.
 func (c *Context) Within(argued, outside bool, judge func()) {
+	c.listen()
 	was, beyond := c.argued, c.outside
 	c.argued, c.outside = was && argued, beyond && outside
 	judge()
@@ -161,6 +178,7 @@ func (c *Context) Within(argued, outside bool, judge func()) {
 
 // Is answers what can be said of any call of a tool without looking at its values.
 func (c *Context) Is(name, toolName string) (value, known bool) {
+	c.listen()
 	switch name {
 	case "argued":
 		return c.argued, true

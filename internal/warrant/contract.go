@@ -27,6 +27,7 @@ type Promise struct {
 
 // Contract adds the contract of the latest message.
 func (c *Context) Contract(k *Contract) {
+	c.listen()
 	c.contracts = append(c.contracts, k)
 	c.agreed = k
 }

@@ -118,6 +118,7 @@ func appendSum(b []byte, sum uint64) []byte {
 // Replay adds what a trace says of an earlier step, of a tool or, without one, of a message.
 // What cannot be read makes the conversation one of which something is lost.
 func (c *Context) Replay(toolName string, b []byte) {
+	c.listen()
 	t, ok := readTrace(b)
 	if !ok || !c.memory.recalled || t.index.Over() || t.flags&keptLost != 0 {
 		c.Lost()

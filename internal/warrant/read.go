@@ -29,6 +29,7 @@ type judging struct {
 
 // Of is the warrant of a call.
 func (c *Context) Of(name string, args *tool.Args) *Warrant {
+	c.listen()
 	m := c.meaning(name)
 	w := &Warrant{Tool: m.Tool, Deed: deedOf(m)}
 	fields, err := args.Fields()

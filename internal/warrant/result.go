@@ -25,6 +25,7 @@ type Result struct {
 
 // Result adds what a call brought back, and returns its trace.
 func (c *Context) Result(r Result) []byte {
+	c.listen()
 	t := trace{step: r.Step}
 	c.memory.fresh = nil
 	c.result(r, &t)
