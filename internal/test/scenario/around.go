@@ -38,7 +38,7 @@ func (r *run) around(ctx context.Context, st *Step) (Outcome, error) {
 	case VerbRestart:
 		return Outcome{}, r.restart()
 	case VerbWait:
-		r.world.now = r.world.now.Add(st.Wait)
+		r.world.now.Add(int64(st.Wait))
 	}
 	return Outcome{}, nil
 }

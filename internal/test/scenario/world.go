@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"io"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemark/tidemark"
@@ -16,7 +17,7 @@ type World struct {
 	Monitor *tidemark.Monitor
 	Store   tidemark.Store
 
-	now     time.Time
+	now     atomic.Int64 // nanoseconds since the start; a door may still be finishing while a wait moves it
 	random  io.Reader
 	set     *policy.Set
 	next    *policy.Set // waits for Apply
@@ -29,7 +30,7 @@ type World struct {
 func start() time.Time { return time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC) }
 
 // Now is the scenario's clock: it stands still but for wait steps.
-func (w *World) Now() time.Time { return w.now }
+func (w *World) Now() time.Time { return start().Add(time.Duration(w.now.Load())) }
 
 // Apply puts the policy that a reload step named in force.
 func (w *World) Apply() {
@@ -39,7 +40,7 @@ func (w *World) Apply() {
 
 func newWorld(s *Scenario, store tidemark.Store, set *policy.Set, preset string) (*World, error) {
 	w := &World{
-		Store: store, now: start(), set: set, next: set, random: rand.NewChaCha8(sha256.Sum256([]byte(s.Name))),
+		Store: store, set: set, next: set, random: rand.NewChaCha8(sha256.Sum256([]byte(s.Name))),
 		counsel: newCounsel(s.replies, preset),
 	}
 	_, w.audits = s.files[auditorFile]
