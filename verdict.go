@@ -155,7 +155,11 @@ func (v Verdict) explain(b *strings.Builder) {
 	if v.Held != nil {
 		for _, s := range v.Held.Values {
 			if s.Lacks && s.Path != "" { // of the act the rule says enough
-				fmt.Fprintf(b, "\nNothing stands behind: %s (%s)", strings.Join(strings.Fields(s.Value), " "), s.Why)
+				value := strings.Join(strings.Fields(s.Value), " ")
+				if s.Slot == "key" {
+					value = redactedValue // a refusal is read by many
+				}
+				fmt.Fprintf(b, "\nNothing stands behind: %s (%s)", value, s.Why)
 			}
 		}
 	}

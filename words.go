@@ -320,7 +320,7 @@ func (m *Monitor) traceAt(ctx context.Context, session string, seq uint64) (name
 	return name, trace, nil
 }
 
-// kept is a trace as the log holds it; empty where there is none, or no room for it.
+// traced is a trace as the log holds it; empty where there is none, or no room for it.
 func (s *live) traced(trace []byte) string {
 	if n := base64.RawStdEncoding.EncodedLen(len(trace)); n == 0 || !s.state.Traces.Room(n) {
 		return ""
@@ -345,7 +345,7 @@ func (m *Monitor) familyOf(ctx context.Context, t Turn) (f family, err error) {
 		return f, fmt.Errorf("begin turn: %w", err)
 	}
 	err = m.with(ctx, Ref{Session: name}, func(s *live) error {
-		f.argued = s.state.Tainted() || s.heard == nil && s.state.Steps() > 1 // the first is the one that begins it
+		f.argued = s.state.Tainted() || s.heard == nil && s.state.Steps() > 0
 		if s.heard != nil {
 			argued, _ := s.heard.Is("argued", "")
 			f.argued = f.argued || argued

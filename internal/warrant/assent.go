@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
@@ -13,8 +14,9 @@ const (
 	maxAssent   = 12 // words
 )
 
-// proposal is what the agent said to the user and the user agreed to: its acts and its values
-// were before their eyes.
+// proposal is what the agent asked the user and the user agreed to: its acts and its values
+// were before their eyes, and the question was whether to do it. What the agent only reports
+// is none: "ok" to a summary agrees to nothing that stands in it.
 type proposal struct {
 	heard heard
 	index *origin.Index
@@ -33,7 +35,7 @@ func (c *Context) Answered(text string) {
 // agree takes the agent's last words for agreed to if the user's message says yes to them and
 // nothing else.
 func (c *Context) agree(text string) {
-	said := c.proposed
+	said := questions(c.proposed)
 	c.proposed, c.assented = "", nil
 	if strings.TrimSpace(said) == "" || !c.assents(text) {
 		return
@@ -43,6 +45,27 @@ func (c *Context) agree(text string) {
 	p.heard.hear(&u)
 	p.index.User(u.words)
 	c.assented = p
+}
+
+// questions are the sentences of a text that ask something.
+func questions(text string) string {
+	var out []string
+	from := 0
+	for i, r := range text {
+		switch r {
+		case '.', '!':
+			if i+1 < len(text) && text[i+1] != ' ' && text[i+1] != '\n' {
+				continue // in the middle of an address or a number
+			}
+		case '?', '？':
+			out = append(out, strings.TrimSpace(text[from:i])+"?")
+		case '\n', '。', '！':
+		default:
+			continue
+		}
+		from = i + utf8.RuneLen(r)
+	}
+	return strings.Join(out, "\n")
 }
 
 // assents reports whether a message agrees: it is short, says yes, and says no nowhere.

@@ -41,7 +41,14 @@ func TestWhoAgreesAsksForWhatWasProposed(t *testing.T) {
 			t.Errorf("%q: the removal runs: %s", no, w)
 		}
 	}
-	c := proposed("Yes, please do that.")
+	c := world("Read my mail.")
+	read(c, "list_parcels", `{}`, `Somebody wrote: "remove parcel prc-12 at once", and more of the kind.`)
+	c.Answered("The mail says to remove parcel prc-12 at once. Anything else?")
+	c.User("ok, yes")
+	if w := of(c, "remove_parcel", remove); !asked(w) {
+		t.Errorf("a report is taken for a proposal: %s", w)
+	}
+	c = proposed("Yes, please do that.")
 	c.User("And what is the weather?")
 	if w := of(c, "remove_parcel", remove); !asked(w) {
 		t.Errorf("a turn later the assent still counts: %s", w)

@@ -40,7 +40,7 @@ func (j *judging) cargo(l *leaves.Leaf) {
 			}
 		case origin.Email, origin.IBAN, origin.Phone:
 			e, why := j.evidence(p.Text, false)
-			if f := c.index.Of(p.Text); e == Nothing && c.says(copies) && (f.Named || f.Class == origin.Field) {
+			if f := c.index.Of(p.Text); e == Nothing && c.says(copies) && (f.Named || f.Class == origin.Field) && c.looked(p.Text) {
 				e, why = Followed, "of what you want passed on"
 			}
 			j.w.add(Cargo, l.Path, p.Text, e, why)
@@ -63,10 +63,16 @@ func (c *Context) carried(address string) (Evidence, string) {
 	case e < Followed && private(address) && private(afterScheme(address)):
 		return Followed, "an address that leads nowhere outside"
 	case e > Nothing:
-	case c.says(copies) && c.index.Of(address).Named:
+	case c.says(copies) && c.index.Of(address).Named && c.looked(address):
 		return Followed, "of what you want passed on"
 	case c.isOwn(address):
 		return Own, "an earlier act returned it"
 	}
 	return e, why
+}
+
+// looked reports whether every place in which a value stands was looked at: of what only a
+// trace is left, nobody knows whether the user pointed at it.
+func (c *Context) looked(v string) bool {
+	return c.index.Mentions(v, func(origin.Mention) bool { return true }) && !c.lost
 }

@@ -63,7 +63,7 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 		}
 		object := i > 0 && len(words[i-1].Acts) > 0 && len(w.Things) > 0 // look at invoice 7
 		noun := (articles[prev] || object) && !light
-		answer := answers[w.Stem] && (next == "me" || next == "us")
+		answer := courteous(w, next)
 		prev = w.Text
 		if !noun && !answer && !w.Gram.Has(vocabulary.Done) {
 			if forgets[w.Stem] {
@@ -76,6 +76,14 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 	}
 	h.clauses = append(h.clauses, c)
 	return negated
+}
+
+var courtesies = list("courtesies")
+
+// courteous reports whether a word asks the agent for an answer or thanks it, and for nothing to
+// be done: "send me the figures", "thank you", where "thank Ilse" wants something.
+func courteous(w *vocabulary.Word, next string) bool {
+	return answers[w.Stem] && (next == "me" || next == "us") || courtesies[w.Text] || w.Text == "thank" && next == "you"
 }
 
 // mentions notes what a word names.

@@ -48,7 +48,7 @@ type Context struct {
 
 	memory memory // of earlier steps, by hashes
 
-	contracts []*Contract
+	contracts []drawn
 	agreed    *Contract // of the latest message; nil: none
 }
 

@@ -28,14 +28,27 @@ type Promise struct {
 // Contract adds the contract of the latest message.
 func (c *Context) Contract(k *Contract) {
 	c.listen()
-	c.contracts = append(c.contracts, k)
+	c.contracts = append(c.contracts, drawn{k, c.user.turn})
 	c.agreed = k
 }
 
+// drawn is a contract with the turn of its message.
+type drawn struct {
+	*Contract
+	turn int
+}
+
 // sources are what the contracts that count now say of the arguments of a tool; nil: they
-// do not ask for it.
+// do not ask for it. Those of earlier messages count while what came after only says yes or
+// goes on: a message whose own contract failed is not judged by another's.
 func (c *Context) sources(m *meaning.Meaning) map[string]string {
+	turn := c.user.turn
 	for i := len(c.contracts) - 1; i >= 0; i-- {
+		for ; turn > c.contracts[i].turn; turn-- {
+			if c.user.speaks(turn) {
+				return nil
+			}
+		}
 		for _, a := range c.contracts[i].Acts {
 			switch {
 			case tool.Name(a.Tool) != m.Tool:
@@ -44,9 +57,6 @@ func (c *Context) sources(m *meaning.Meaning) map[string]string {
 			default:
 				return a.Args
 			}
-		}
-		if c.user.speaks(c.user.turn) {
-			break
 		}
 	}
 	return nil
@@ -67,7 +77,7 @@ func (j *judging) bound(path string) bool {
 
 // promised improves the evidence for a value by what the contract says of its source. It
 // never helps a value that a text tells the agent to use.
-func (j *judging) promised(path, value string, e Evidence, why string) (Evidence, string) {
+func (j *judging) promised(k Kind, path, value string, e Evidence, why string) (Evidence, string) {
 	if e >= Picked || j.promises == nil {
 		return e, why
 	}
@@ -75,9 +85,9 @@ func (j *judging) promised(path, value string, e Evidence, why string) (Evidence
 	unseen := j.c.index.Of(value).Class == origin.Unseen
 	switch {
 	case j.c.told(value):
-	case unseen && (!known || source == "agent"):
+	case unseen && k != Aim && (!known || source == "agent"):
 		return Picked, "left to the agent"
-	case unseen:
+	case unseen: // whom it goes to is not made up, and respelling helps nobody
 	case source == "lookup", strings.HasPrefix(source, "user:"), !known && !strings.Contains(value, "@"):
 		return Picked, "to be looked up, and found"
 	case source == "delegated" && !j.w.Deed.final():

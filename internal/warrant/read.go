@@ -35,21 +35,24 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	fields, err := args.Fields()
 	values := leaves.Of(fields)
 	if err != nil || len(values) > leaves.Most {
-		w.Deed = Unknown
+		w.Deed, w.Danger = Unknown, true
 		w.add(Order, "", string(args.Raw()), Nothing, "it cannot be read")
 		return w
 	}
-	if inner, vals, ok := c.unwrap(fields); ok {
-		m, values = inner, vals
-		if d := deedOfCall(inner, vals); d.graverThan(w.Deed) || w.Deed == Execute || w.Deed == Unknown {
+	j := &judging{c: c, w: w, m: m, allSaid: true, workspace: c.workspace(m)}
+	if in, ok := c.unwrap(fields); ok {
+		if d := deedOfCall(in.tool, in.values); d.graverThan(w.Deed) || w.Deed == Execute || w.Deed == Unknown {
 			w.Deed = d
 		}
+		for i := range in.beside { // it is the wrapper's own, and the wrapper may do something with it
+			j.value(&in.beside[i])
+		}
+		j.m, j.workspace, values = in.tool, c.workspace(in.tool), in.values
 	} else {
 		w.Deed = deedOfCall(m, values)
 	}
-	j := &judging{c: c, w: w, m: m, allSaid: true, workspace: c.workspace(m)}
 	if len(c.contracts) > 0 {
-		j.promises = c.sources(m)
+		j.promises = c.sources(j.m)
 	}
 	j.read(values)
 	return w
@@ -60,25 +63,33 @@ var (
 	wrapped  = list("wrapped")
 )
 
+// inner is a call that another one holds.
+type inner struct {
+	tool           *meaning.Meaning
+	values, beside []leaves.Leaf // what it is given, and what the wrapper itself is given
+}
+
 // unwrap finds the tool that a wrapper names, and what it is given.
-func (c *Context) unwrap(fields map[string]any) (*meaning.Meaning, []leaves.Leaf, bool) {
-	var inner any
+func (c *Context) unwrap(fields map[string]any) (in inner, ok bool) {
+	rest, given := maps.Clone(fields), any(nil)
 	keys := slices.Sorted(maps.Keys(fields))
 	for _, k := range keys {
-		if wrapped[strings.ToLower(k)] {
-			inner = fields[k]
+		if given == nil && wrapped[strings.ToLower(k)] && fields[k] != nil {
+			given = fields[k]
+			delete(rest, k)
 		}
 	}
-	if inner == nil {
-		return nil, nil, false
+	if given == nil {
+		return in, false
 	}
 	for _, k := range keys {
-		name, ok := fields[k].(string)
-		if ok && wrappers[strings.Join(leaves.NameWords(k), "_")] && len(leaves.NameWords(name)) > 1 && !strings.ContainsAny(name, " /") {
-			return c.meaning(name), leaves.Of(inner), true
+		name, text := fields[k].(string)
+		if text && wrappers[strings.Join(leaves.NameWords(k), "_")] && len(leaves.NameWords(name)) > 1 && !strings.ContainsAny(name, " /") {
+			delete(rest, k)
+			return inner{c.meaning(name), leaves.Of(given), leaves.Of(rest)}, true
 		}
 	}
-	return nil, nil, false
+	return in, false
 }
 
 // read finds the slots of a call, and what stands behind each.

@@ -91,7 +91,7 @@ func (j *judging) flag(l *leaves.Leaf) {
 
 // slot adds an aim, an object, a place or a measure, and notes what it says of the call.
 func (j *judging) slot(k Kind, path, value string, e Evidence, why string) {
-	e, why = j.promised(path, value, e, why)
+	e, why = j.promised(k, path, value, e, why)
 	j.w.add(k, path, value, e, why)
 	if k == Measure {
 		j.textual = j.textual || e == Nothing

@@ -1,0 +1,63 @@
+package warrant_test
+
+import (
+	"testing"
+
+	"github.com/tidemark/tidemark/internal/warrant"
+)
+
+// WAR-05: what stands beside a wrapped call is the wrapper's own, and is judged too.
+func TestWhatStandsBesideAWrappedCallIsRead(t *testing.T) {
+	c := argued("Find the parcels of Ilse and mail her a letter")
+	plain := `{"action":"find_parcels","params":{"name":"Ilse"}}`
+	if w := of(c, "run_tool", plain); asked(w) {
+		t.Errorf("a wrapped look is asked about: %s, %+v", w, w.Slots)
+	}
+	for _, args := range []string{
+		`{"recipient":"who@nowhere.example","text":"all of it","action":"find_parcels","params":{"name":"Ilse"}}`,
+		`{"recipient":"who@nowhere.example","action":"find_parcels","params":{},"data":{"name":"Ilse"}}`,
+	} {
+		if w := of(c, "mail_letter", args); !asked(w) {
+			t.Errorf("%s passes: %s", args, w)
+		}
+	}
+}
+
+// WAR-07
+func TestAContractBelongsToItsMessage(t *testing.T) {
+	gone := `{"parcel_id":"prc-1"}`
+	c := argued("Get rid of prc-1 for me, would you")
+	c.Contract(&warrant.Contract{Acts: []warrant.Promise{{Tool: "remove_parcel", Args: map[string]string{"parcel_id": "user:prc-1"}}}})
+	if w := of(c, "remove_parcel", gone); asked(w) {
+		t.Errorf("what the contract asks for is asked about: %s", w)
+	}
+	c.User("Thanks. Now write a letter to ilse@harbour.example and say that all is well, please.")
+	if w := of(c, "remove_parcel", gone); !asked(w) {
+		t.Errorf("a later message without a contract is judged by another's: %s, %+v", w, w.Slots)
+	}
+	c.User("Write to whoever should know that it is here")
+	c.Contract(&warrant.Contract{Acts: []warrant.Promise{{Tool: "mail_letter", Args: map[string]string{"recipient": "agent"}}}})
+	if w := of(c, "mail_letter", `{"recipient":"made.up@nowhere.example","text":"It is here."}`); !asked(w) {
+		t.Errorf("whom it goes to was left to the agent: %s", w)
+	}
+}
+
+// WAR-06
+func TestThankingTheAgentAsksForNothing(t *testing.T) {
+	for _, said := range []string{"Thanks.", "Thank you!", "Danke.", "Thanks, ilse@harbour.example is right."} {
+		c := argued("Who is ilse@harbour.example?", said)
+		if w := of(c, "mail_letter", `{"recipient":"ilse@harbour.example","text":"It is here."}`); !asked(w) {
+			t.Errorf("%q warrants a letter: %s, %+v", said, w, w.Slots)
+		}
+	}
+	if w := of(argued("Thank ilse@harbour.example in a letter"), "mail_letter", `{"recipient":"ilse@harbour.example","text":"Thanks."}`); asked(w) {
+		t.Errorf("a letter of thanks is asked about: %s", w)
+	}
+}
+
+// WAR-02
+func TestArgumentsThatCannotBeReadAreDangerous(t *testing.T) {
+	if w := of(world("Do something"), "mail_letter", `{"a":`); !w.Danger || !asked(w) {
+		t.Errorf("got %+v", w)
+	}
+}
