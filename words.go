@@ -260,6 +260,7 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 	}
 	c := warrant.New(vocabulary.Shipped())
 	c.Keep(m.key, s.name)
+	c.Secrets(m.Policy().Redactor().Removed)
 	traces := s.state.Traces.At
 	if len(traces) > 0 {
 		c.Recall()

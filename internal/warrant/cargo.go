@@ -21,6 +21,7 @@ func (j *judging) cargo(l *leaves.Leaf) {
 		return
 	}
 	c := j.c
+	j.disclosed(l)
 	if len(tokens(l.Text)) >= 3 && len(l.Text) < 400 && !c.index.Said(l.Text) && c.told(l.Text) {
 		j.textual = true
 		j.w.add(Cargo, l.Path, l.Text, Nothing, "a text tells the agent to write this")

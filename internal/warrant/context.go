@@ -48,6 +48,8 @@ type Context struct {
 
 	memory memory // of earlier steps, by hashes
 
+	secret func(string) []string // the secrets in a text; nil: nobody knows any
+
 	contracts []drawn
 	agreed    *Contract // of the latest message; nil: none
 }

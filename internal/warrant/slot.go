@@ -47,6 +47,7 @@ func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
 	if asides[last(leaves.NameWords(l.Path))] {
 		j.aside(l)
 	}
+	j.disclosed(l)
 	return false
 }
 

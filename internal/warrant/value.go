@@ -190,6 +190,8 @@ func (c *Context) path(v string) (Evidence, string) {
 	switch {
 	case f.Class == origin.User || c.pieces(base):
 		return Said, "the folder and the name are yours"
+	case c.contested(v, false) && !c.user.delegated(): // as a whole
+		return Nothing, "a text speaks for it"
 	case f.Class > origin.Unseen && !c.contested(base, false):
 		return Picked, "a file of the folder you named"
 	case f.Class == origin.Unseen && !c.lost:

@@ -1,0 +1,115 @@
+package warrant
+
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/origin"
+)
+
+// Secrets tells how the secrets in a text are found; each may come in several pieces.
+func (c *Context) Secrets(find func(text string) []string) { c.secret = find }
+
+// disclosed judges a text that leaves with a call, a look's included, by the keys and codes in
+// it. Those the user gave, or asked for by their name, may go where the call goes.
+func (j *judging) disclosed(l *leaves.Leaf) {
+	c := j.c
+	if !c.argued || !l.Quoted || len(l.Text) < 8 || c.index.Said(l.Text) {
+		return
+	}
+	if c.secret != nil {
+		if found := c.unsaid(c.secret(l.Text)); found != "" {
+			j.w.add(Cargo, l.Path, found, Nothing, "a secret that you did not give")
+			return
+		}
+	}
+	for word := range strings.FieldsSeq(l.Text) {
+		if packed(word) && !c.index.Said(word) && !c.isOwn(word) && c.index.Of(word).Class == origin.Unseen {
+			j.w.add(Cargo, l.Path, word, Nothing, "a long code that nobody gave the agent: anything may be packed into it")
+			return
+		}
+	}
+}
+
+// unsaid is the first of some pieces of secrets that the user neither said nor speaks of nor
+// wants passed on.
+func (c *Context) unsaid(pieces []string) string {
+	var alone string // the piece itself; those that follow have what it stands in
+	known := true
+	for _, p := range pieces {
+		if alone == "" || !strings.Contains(p, alone) {
+			if !known {
+				break
+			}
+			alone, known = p, !secretive(p) || c.speaksOf(kindOf(p))
+		}
+		known = known || c.index.Said(p) || c.isOwn(p) || c.says(copies) && c.index.Of(p).Named && c.looked(p)
+	}
+	if known {
+		return ""
+	}
+	return alone
+}
+
+// kindOf are the words by which people speak of a secret.
+func kindOf(s string) string {
+	if accountNumber(s) {
+		return "card account payment"
+	}
+	return "password key"
+}
+
+// secretive reports whether what stands where a secret would is one, and no blank for it and
+// no plain word.
+func secretive(s string) bool {
+	return !strings.ContainsAny(s, "${}<>()") && (len(s) >= 20 || strings.ContainsAny(s, "0123456789"))
+}
+
+// speaksOf reports whether what the user asks for is about one of some things.
+func (c *Context) speaksOf(things string) bool {
+	for _, w := range c.vocabulary.Words(things) {
+		for _, cl := range c.user.scope() {
+			if cl.names(w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// accountNumber reports whether a piece is digits in groups, with at most a country before them.
+func accountNumber(s string) bool {
+	letters, digits := 0, 0
+	for _, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z':
+			letters++
+		case r >= '0' && r <= '9':
+			digits++
+		}
+	}
+	return digits >= 8 && letters <= 6
+}
+
+const packedLength = 40 // of the shortest word that may hold something packed
+
+// packed reports whether a word is so long and so mixed that a text may be coded in it.
+func packed(word string) bool {
+	if len(word) < packedLength {
+		return false
+	}
+	upper, lower, digit := 0, 0, 0
+	for i := range len(word) {
+		switch b := word[i]; {
+		case b >= '0' && b <= '9':
+			digit++
+		case b >= 'a' && b <= 'z':
+			lower++
+		case b >= 'A' && b <= 'Z':
+			upper++
+		case strings.IndexByte("+/=_-", b) < 0:
+			return false
+		}
+	}
+	return digit > 0 && (upper > 2 && lower > 2 || upper+lower >= 6 && digit >= 8)
+}
