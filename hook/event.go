@@ -25,6 +25,11 @@ type BeforeLLMCall struct {
 	TokenEstimate int64  `json:"tokenEstimate,omitzero"`
 	SessionKey    string `json:"sessionKey"`
 	AgentID       string `json:"agentId,omitzero"`
+
+	// HostTools are the names of the tools that came with the host itself and work where it
+	// runs. It stands beside the definitions because a server writes those. Missing: the host
+	// does not say; empty: none is.
+	HostTools []string `json:"hostTools,omitzero"`
 }
 
 // AfterLLMCall comes with the model's response, before any of its tool calls runs.

@@ -25,6 +25,11 @@ type Definition struct {
 	Destructive *bool  // MCP destructiveHint, as given
 	OpenWorld   *bool  // MCP openWorldHint, as given
 
+	// Host says whether the tool is the host's own, as the door declares it that handed it
+	// in; nil: it cannot tell. Where one tool of a session says so, those that do not are
+	// others'.
+	Host *bool
+
 	Reading *Reading // what a model read in the above; nil: none has
 }
 

@@ -97,7 +97,7 @@ agent's context came from and decides, outside the model, what the agent may sti
 	f.BoolVar(&e.json, "json", false, "print JSON")
 	f.BoolVar(&e.tokenStdin, "token-stdin", false, "read the approver or admin token from standard input, where one is needed")
 	root.AddCommand(
-		e.serveCommand(), e.demoCommand(), e.checkCommand(), e.explainCommand(), e.sessionsCommand(), e.graphCommand(),
+		e.serveCommand(), e.demoCommand(), e.checkCommand(), e.explainCommand(), e.tryCommand(), e.sessionsCommand(), e.graphCommand(),
 		e.approvalsCommand(), e.writesCommand(), e.auditCommand(), e.reportCommand(), e.statusCommand(), e.verifierCommand(),
 		e.resetCommand(), e.versionCommand(),
 		e.replayCommand(), e.labelsCommand(), e.annotateCommand(), e.learnCommand(),
@@ -141,4 +141,18 @@ func (e *env) withLog(ctx context.Context, step func(*app.Log) error) error {
 func isTerminal(w io.Writer) (*os.File, bool) {
 	f, ok := w.(*os.File)
 	return f, ok
+}
+
+func (e *env) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := app.Version()
+			if e.json {
+				return e.printJSON(map[string]string{"version": v})
+			}
+			e.printf("tidemark %s\n", v)
+			return nil
+		},
+	}
 }

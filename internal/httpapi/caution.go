@@ -73,15 +73,21 @@ const (
 )
 
 // definitions are the tools as the host describes them, for rules and per-task constraints, and
-// the names of those that ask for caution.
-func definitions(tools []hook.Tool) (list []tool.Definition, cautious []string) {
+// the names of those that ask for caution. Which are the host's own is its to say; nil: it
+// does not.
+func definitions(tools []hook.Tool, own []string) (list []tool.Definition, cautious []string) {
 	for _, t := range tools {
 		raw := t.Raw()
 		if declaresCaution(raw) {
 			cautious = append(cautious, t.Name())
 		}
 		if len(list) < maxDefinitions {
-			list = append(list, definition(t.Name(), raw))
+			d := definition(t.Name(), raw)
+			if own != nil {
+				is := slices.Contains(own, t.Name())
+				d.Host = &is
+			}
+			list = append(list, d)
 		}
 	}
 	return list, cautious

@@ -7,13 +7,14 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // local judges a value of one of the host's own tools: what is run, and which files are
 // written.
 func (j *judging) local(l *leaves.Leaf, p meaning.Param) {
 	switch {
-	case p.Role == meaning.Command || shells[j.m.Tool] && l.Quoted && !l.Later && p.Role != meaning.Control:
+	case p.Role == meaning.Command || tool.IsShell(j.m.Tool) && l.Quoted && !l.Later && p.Role != meaning.Control:
 		commands := l.Commands()
 		if len(commands) > leaves.MostCommands {
 			j.bad(true, "it cannot be read", l.Path, l.Text)
@@ -204,7 +205,7 @@ func (c *Context) unnamed(packages []string) string {
 
 // brings reports whether a command among the values brings content in from elsewhere.
 func (c *Context) brings(m *meaning.Meaning, values []leaves.Leaf) bool {
-	if !shells[m.Tool] {
+	if !tool.IsShell(m.Tool) {
 		return false
 	}
 	for i := range values {
@@ -237,7 +238,7 @@ func fetches(line *shell.Line) bool {
 // harmless reports whether a command for a shell of somebody's server only looks, builds
 // and tests.
 func (c *Context) harmless(m *meaning.Meaning, l *leaves.Leaf) bool {
-	if !shells[unprefixed(m.Tool)] {
+	if !tool.IsShell(unprefixed(m.Tool)) {
 		return false
 	}
 	line := c.line(m, l)

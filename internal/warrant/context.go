@@ -25,7 +25,7 @@ type Context struct {
 	namings map[string]*naming
 	spelt   map[string][]vocabulary.Word // names of parameters and choices, read
 	offered map[string]bool              // tools the host has told of
-	host    bool                         // the agent works on this machine: it has a shell
+	host    host                         // which tools are the host's own
 	others  strings.Builder              // what definitions of tools say that the host does not own
 
 	argued  bool            // anybody but the user has said something
@@ -196,14 +196,6 @@ func (c *Context) Is(name, toolName string) (value, known bool) {
 	return false, false
 }
 
-var (
-	shells = list("shells")
-	hosts  = list("hosts")
-)
-
-// hosted reports whether a host's own tools go by a name.
-func hosted(name string) bool { return shells[name] || hosts[name] }
-
 // Tools tells what the host offers. What others say of their tools is kept: it may argue
 // like any content.
 func (c *Context) Tools(list []tool.Definition) {
@@ -213,8 +205,7 @@ func (c *Context) Tools(list []tool.Definition) {
 		}
 		m := meaning.Of(d)
 		c.tools[m.Tool], c.names[m.Tool], c.offered[m.Tool] = m, d.Name, true
-		c.host = c.host || shells[m.Tool]
-		if !hosted(m.Tool) {
+		if c.owns(m.Tool, d.Host); !c.hosted(m.Tool) {
 			c.others.WriteString(d.Description + "\n")
 			c.others.Write(d.Schema)
 			c.others.WriteByte('\n')
@@ -240,15 +231,6 @@ func (c *Context) meaning(name string) *meaning.Meaning {
 	}
 	return m
 }
-
-// workspace reports whether a tool is the host's own and works on this machine. The name of
-// a host's tool is one only if the host has a shell, or said nothing of its tools.
-func (c *Context) workspace(m *meaning.Meaning) bool {
-	return hosted(m.Tool) && (c.host || !c.wasOffered())
-}
-
-// wasOffered reports whether the host has told of its tools.
-func (c *Context) wasOffered() bool { return len(c.offered) > 0 || c.memory.offered }
 
 // says reports whether the user used one of some words.
 func (c *Context) says(words map[string]bool) bool {

@@ -34,11 +34,12 @@ const (
 	keptPaper
 	keptList
 	keptActed
-	keptIndex   // what the index keeps follows
-	keptRefused // the hashes are of values that the owner turned down
-	keptOffered // the host had told of its tools
+	keptIndex    // what the index keeps follows
+	keptRefused  // the hashes are of values that the owner turned down
+	keptOffered  // the host had told of its tools
+	keptDeclared // and which of them are its own
 
-	keptAll = keptOffered<<1 - 1
+	keptAll = keptDeclared<<1 - 1
 )
 
 // trace is what is kept of one step.
@@ -89,7 +90,8 @@ func (c *Context) traced(t trace) []byte {
 		on  bool
 		bit uint64
 	}{
-		{c.argued, keptArgued}, {c.outside, keptOutside}, {c.foreign, keptForeign}, {c.lost, keptLost}, {c.host, keptHost},
+		{c.argued, keptArgued}, {c.outside, keptOutside}, {c.foreign, keptForeign}, {c.lost, keptLost},
+		{c.host.shell, keptHost}, {c.host.declared, keptDeclared},
 		{c.wasOffered(), keptOffered}, {t.index != nil, keptIndex},
 	} {
 		if f.on {
@@ -126,7 +128,8 @@ func (c *Context) Replay(toolName string, b []byte) {
 	}
 	has := func(bit uint64) bool { return t.flags&bit != 0 }
 	c.argued, c.outside, c.foreign = c.argued || has(keptArgued), c.outside || has(keptOutside), has(keptForeign)
-	c.host, c.memory.offered = c.host || has(keptHost), c.memory.offered || has(keptOffered)
+	c.host.shell, c.memory.offered = c.host.shell || has(keptHost), c.memory.offered || has(keptOffered)
+	c.host.declared = c.host.declared || has(keptDeclared) // which they are is known when they are offered again
 	if has(keptPaper) {
 		c.papers[t.step] = true
 	}

@@ -35,8 +35,8 @@ func (c *Context) Result(r Result) []byte {
 
 func (c *Context) result(r Result, t *trace) {
 	m := c.meaning(r.Tool)
-	if !c.wasOffered() && shells[m.Tool] && !r.Failed {
-		c.host = true
+	if !c.wasOffered() && tool.IsShell(m.Tool) && !r.Failed {
+		c.host.shell = true
 	}
 	if strings.TrimSpace(r.Content) == "" || r.Content == "null" {
 		return
@@ -93,10 +93,10 @@ func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result)
 	if r.Tainted || r.Told && !r.Local {
 		return true
 	}
-	if r.Told && !shells[m.Tool] {
+	if r.Told && !tool.IsShell(m.Tool) {
 		return false
 	}
-	return !c.host || !hosted(m.Tool) || c.brings(m, values)
+	return !c.host.shell || !c.hosted(m.Tool) || c.brings(m, values)
 }
 
 // files keeps the names of files that a call was about: who read a/b.txt may speak of b.txt.
@@ -210,7 +210,7 @@ func (c *Context) document(m *meaning.Meaning, args map[string]any) bool {
 	if anyOf(name, listings) {
 		return false
 	}
-	if m.Reaches || anyOf(name, bodies) || shells[unprefixed(m.Tool)] { // what a command prints, anybody may have written
+	if m.Reaches || anyOf(name, bodies) || tool.IsShell(unprefixed(m.Tool)) { // what a command prints, anybody may have written
 		return true
 	}
 	for k, v := range args {

@@ -27,3 +27,31 @@ func TestOnlyAHostWithAShellHasToolsOfItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// WAR-09: where a door says which tools are the host's own, a name makes none of them.
+func TestWhatTheDoorDeclaresIsTheHostsOwn(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct {
+		name  string
+		tools []tool.Definition
+		tool  string
+		want  bool
+	}{
+		{"nobody says, and there is a shell", []tool.Definition{{Name: "bash"}, {Name: "write_file"}}, "write_file", true},
+		{"nobody says, and there is none", []tool.Definition{{Name: "write_file"}, {Name: "post"}}, "write_file", false},
+		{"it is declared", []tool.Definition{{Name: "bash", Host: &yes}, {Name: "write_file", Host: &yes}}, "write_file", true},
+		{"it is declared another's", []tool.Definition{{Name: "bash", Host: &yes}, {Name: "write_file", Host: &no}}, "write_file", false},
+		{"another is declared", []tool.Definition{{Name: "bash", Host: &yes}, {Name: "write_file"}}, "write_file", false},
+		{"a shell that nobody declared", []tool.Definition{{Name: "read", Host: &yes}, {Name: "bash"}}, "bash", false},
+		{"the host's own, but no tool of a workspace", []tool.Definition{{Name: "post", Host: &yes}}, "post", false},
+		{"first declared, then another's", []tool.Definition{{Name: "bash", Host: &yes}, {Name: "bash", Host: &no}}, "bash", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := world("Look after the boats")
+			x.Tools(c.tools)
+			if got, _ := x.Is("workspace", c.tool); got != c.want {
+				t.Errorf("%s is of the workspace: %v, want %v", c.tool, got, c.want)
+			}
+		})
+	}
+}

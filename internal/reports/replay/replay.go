@@ -84,8 +84,8 @@ type Result struct {
 	Level *trust.Level
 }
 
-// owner is who speaks in a recording that does not say: the person the agent works for.
-func owner() trust.Sender { return trust.Sender{Provider: "cli", IsOwner: true} }
+// Owner is who speaks in a recording that does not say: the person the agent works for.
+func Owner() trust.Sender { return trust.Sender{Provider: "cli", IsOwner: true} }
 
 // What the monitor says to a call.
 const (

@@ -56,7 +56,7 @@ func (e *traceEvent) add(run *Run) error {
 		return errors.New("an event is either user or call")
 	}
 	if e.User != nil {
-		said := &Said{Text: e.User, Sender: owner()}
+		said := &Said{Text: e.User, Sender: Owner()}
 		if len(e.Contract) > 0 && e.Contract.Kind() != 'n' {
 			c, err := intent.DecodeContract(e.Contract, nil)
 			if err != nil {
@@ -143,7 +143,19 @@ type described struct {
 	Description string           `json:"description"`
 	Parameters  strictjson.Value `json:"parameters"`
 	Input       strictjson.Value `json:"input_schema"`
+	InputSchema strictjson.Value `json:"inputSchema"`
 	Function    *described       `json:"function"`
+}
+
+// Definitions reads a list of tools as hosts hand it to a model or as an MCP server lists it.
+func Definitions(raw []byte) ([]Definition, error) {
+	var listed struct {
+		Tools strictjson.Value `json:"tools"`
+	}
+	if v := strictjson.Value(raw); v.Kind() == '{' && strictjson.Unmarshal(v, &listed) == nil && listed.Tools.Kind() == '[' {
+		return readDefinitions(listed.Tools)
+	}
+	return readDefinitions(raw)
 }
 
 func readDefinitions(raw strictjson.Value) ([]Definition, error) {
@@ -161,8 +173,10 @@ func readDefinitions(raw strictjson.Value) ([]Definition, error) {
 			continue // a tool of the provider's own, known by its type alone
 		}
 		schema := d.Parameters
-		if len(schema) == 0 {
-			schema = d.Input
+		for _, other := range []strictjson.Value{d.Input, d.InputSchema} {
+			if len(schema) == 0 {
+				schema = other
+			}
 		}
 		out = append(out, Definition{Name: d.Name, Description: d.Description, Schema: schema, Params: paramsOf(schema)})
 	}

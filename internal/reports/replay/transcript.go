@@ -35,7 +35,7 @@ func (t *transcript) user(blocks []block) {
 
 func (t *transcript) say(text string) {
 	t.settle()
-	t.events = append(t.events, Event{Said: &Said{Text: &text, Sender: owner()}})
+	t.events = append(t.events, Event{Said: &Said{Text: &text, Sender: Owner()}})
 }
 
 // answer adds the calls in a model's message, and the results of tools that ran at the
