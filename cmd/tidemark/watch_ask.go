@@ -27,6 +27,7 @@ type ask struct {
 	Prompt  string        `json:"prompt"` // what the person is asked, in words
 	Level   string        `json:"taint"`
 	Step    uint64        `json:"step"`
+	Act     string        `json:"act"` // what the call would do
 	Asked   time.Time     `json:"asked"`
 	Expires time.Time     `json:"expires"`
 	State   string        `json:"state"`

@@ -48,11 +48,30 @@ func (m *screen) question(a ask, width int) []string {
 	if a.Allows != "" {
 		out = append(out, wrap("Approving allows: "+clean(a.Allows), "", width)...)
 	}
-	if m.why != nil {
-		prompt := "Reason for the denial: "
-		out = append([]string{prompt + m.why.line.view(max(width-len(prompt), 8))}, out...)
-	}
 	return out
+}
+
+// top is what is typed or wanted now, above the question. It is of the question it was begun
+// for, whatever stands below by now.
+func (m *screen) top(width int) []string {
+	switch {
+	case m.why != nil:
+		prompt := "Reason for the denial: "
+		if m.why.over {
+			prompt = "OVER, sent nowhere (enter or esc closes): "
+		}
+		return []string{prompt + m.why.line.view(max(width-len(prompt), 8))}
+	case m.sure != nil:
+		out := wrap(m.sure.prompt(), "", width)
+		if m.sure.word != "" {
+			out = append(out, "  "+m.sure.line.view(max(width-2, 8)))
+		}
+		if m.sure.hint != "" {
+			out = append(out, m.ui.word("bad", "  "+m.sure.hint))
+		}
+		return out
+	}
+	return nil
 }
 
 // behind is what stands behind the slots of the call, or that nothing does.
@@ -167,6 +186,9 @@ func (f *form) view(u ui, width, height int) []string {
 	out := []string{
 		u.word("title", "Approve similar calls of "+line(f.ask.Tool)),
 		fmt.Sprintf("  for %d minutes, if these stay", spans[f.span]),
+	}
+	if f.over {
+		out = append(out, u.word("bad", "  This question is over: nothing is sent. enter or esc closes."))
 	}
 	var end []string
 	for _, w := range f.warnings() {

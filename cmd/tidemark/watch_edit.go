@@ -78,11 +78,14 @@ func (e *editor) view(width int) string {
 type why struct {
 	ask  ask
 	line editor
+	over bool // the question has left or changed
 }
 
 func (m *screen) pressWhy(k tea.KeyPressMsg) tea.Cmd {
 	w := m.why
 	switch {
+	case w.over && key.Matches(k, m.keys.cancel, m.keys.send):
+		return m.pressOver(k)
 	case key.Matches(k, m.keys.cancel):
 		m.why = nil
 		return m.lookAgain(settle)
@@ -92,4 +95,14 @@ func (m *screen) pressWhy(k tea.KeyPressMsg) tea.Cmd {
 	}
 	w.line.press(k)
 	return nil
+}
+
+// pressOver closes the form of a question that has left, with enter or esc. Other keys do
+// nothing in it.
+func (m *screen) pressOver(k tea.KeyPressMsg) tea.Cmd {
+	if !key.Matches(k, m.keys.cancel, m.keys.send) {
+		return nil
+	}
+	m.form, m.why = nil, nil
+	return m.hush("nothing was sent: that question is over")
 }

@@ -26,6 +26,7 @@ type form struct {
 	at   int
 	edit *editor // of the row under the cursor
 	hint string  // what is wrong with what was typed
+	over bool    // the question has left or changed
 }
 
 // formRow is one argument and what it must be.
@@ -71,6 +72,9 @@ func (m *screen) pressForm(k tea.KeyPressMsg) tea.Cmd {
 		f.pressEdit(k, m.keys)
 		return nil
 	}
+	if f.over {
+		return m.pressOver(k)
+	}
 	f.hint = ""
 	switch {
 	case key.Matches(k, m.keys.cancel), key.Matches(k, m.keys.quit):
@@ -82,7 +86,7 @@ func (m *screen) pressForm(k tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		m.form = nil
-		return m.answer(vote{ask: f.ask, Decision: "approve", Minutes: spans[f.span], Where: f.where()})
+		m.askSure(vote{ask: f.ask, Decision: "approve", Minutes: spans[f.span], Where: f.where()})
 	case key.Matches(k, m.keys.up):
 		f.at = max(f.at-1, 0)
 	case key.Matches(k, m.keys.down):

@@ -12,7 +12,7 @@ import (
 )
 
 // A form is about the question it was opened for.
-func TestAFormClosesWithItsQuestion(t *testing.T) {
+func TestAFormIsOverWithItsQuestion(t *testing.T) {
 	gone := askMsg{readAll(t, held(t, "ask-1", noon, map[string]any{"state": "spent"}))[0]}
 	for _, key := range []string{"g", "r"} {
 		w := newWatched(t, 80, 24, threeHeld(t)...)
@@ -27,7 +27,7 @@ func TestAFormClosesWithItsQuestion(t *testing.T) {
 	w := newWatched(t, 80, 24, threeHeld(t)...)
 	w.press("g")
 	w.tell(askMsg{readAll(t, held(t, "ask-0", noon.Add(-time.Second), nil))[0]})
-	w.press("enter")
+	w.press("enter", "tab")
 	if len(w.sent) != 1 || w.sent[0].ask.ID != "ask-1" {
 		t.Errorf("a question came while the form was open: sent %v, want the form's", w.sent)
 	}
@@ -76,7 +76,7 @@ func TestWhatAGrantLeavesOpen(t *testing.T) {
 		if w.form != nil {
 			t.Errorf("%q: a form for arguments that cannot be read", args)
 		}
-		w.press("a")
+		w.press("a", "tab")
 		if len(w.sent) != 1 {
 			t.Errorf("%q: it could not be approved once", args)
 		}
@@ -120,7 +120,7 @@ func TestTyping(t *testing.T) {
 	w = newWatched(t, 80, 24, held(t, "ask-1", noon, nil))
 	w.press("g", "e")
 	w.tell(tea.PasteMsg{Content: strings.Repeat("x", 3000)})
-	w.press("enter", "enter")
+	w.press("enter", "enter", "tab")
 	if got := len(w.sent[0].Where["to"]); got != longestPattern {
 		t.Errorf("a pasted pattern has %d characters, want it cut at %d", got, longestPattern)
 	}

@@ -11,6 +11,7 @@ type keys struct {
 	approve, deny, similar, why              key.Binding
 	expand, help, quit                       key.Binding
 	send, cancel, more, less, toggle, change key.Binding // of the forms
+	confirm                                  key.Binding // of every approval
 }
 
 func newKeys() keys {
@@ -35,6 +36,7 @@ func newKeys() keys {
 		less:     bind("-", "fewer minutes", "-", "left"),
 		toggle:   bind("space", "fix or free", "space", "x"),
 		change:   bind("e", "edit", "e"),
+		confirm:  bind("tab", "approve", "tab"),
 	}
 }
 
@@ -44,7 +46,7 @@ func (k keys) short() []key.Binding {
 
 // full is what ? shows.
 func (k keys) full() []key.Binding {
-	k.approve.SetHelp("a", "approve this call, once")
+	k.approve.SetHelp("a tab", "approve this call, once")
 	k.similar.SetHelp("g", "approve similar calls for a while")
 	k.why.SetHelp("r", "deny and say why")
 	k.expand.SetHelp("e", "show values in full")
@@ -58,9 +60,13 @@ func (m *screen) press(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case k.String() == "ctrl+c":
 		return tea.Quit
+	case m.deaf:
+		return m.pressDeaf(k)
 	case m.help:
 		m.help = false
 		return m.lookAgain(settle) // the question was covered
+	case m.sure != nil:
+		return m.pressSure(k)
 	case m.form != nil:
 		return m.pressForm(k)
 	case m.why != nil:
@@ -100,10 +106,9 @@ func (m *screen) pressAnswer(k tea.KeyPressMsg) tea.Cmd {
 	case !ok || m.voting != "":
 		return nil
 	case !m.ready || k.IsRepeat:
-		m.note("this question is new on the screen: read it, then press again")
-		return m.lookAgain(settle)
+		return m.hush("this question is new on the screen: read it first")
 	case key.Matches(k, m.keys.approve):
-		return m.answer(vote{ask: a, Decision: "approve"})
+		m.askSure(vote{ask: a, Decision: "approve"})
 	case key.Matches(k, m.keys.deny):
 		return m.answer(vote{ask: a, Decision: "deny"})
 	case key.Matches(k, m.keys.similar):
@@ -126,6 +131,8 @@ func (m *screen) answer(v vote) tea.Cmd {
 // paste goes only where text is typed: pasted letters are not keys.
 func (m *screen) paste(text string) {
 	switch {
+	case m.deaf:
+	case m.sure != nil:
 	case m.form != nil && m.form.edit != nil:
 		m.form.edit.insert(text)
 	case m.why != nil:
@@ -133,18 +140,26 @@ func (m *screen) paste(text string) {
 	}
 }
 
-// dropForms closes what was opened for a question that has left or changed.
-func (m *screen) dropForms() {
+// leaveForms tells whoever is typing that the question has left or changed. The form stays: what
+// is typed must not become keys, and is sent nowhere.
+func (m *screen) leaveForms() tea.Cmd {
 	still := func(a ask) bool {
 		i := indexOf(m.asks, a.ID)
 		return i >= 0 && string(m.asks[i].raw) == string(a.raw)
 	}
-	if m.form != nil && !still(m.form.ask) {
-		m.form = nil
-		m.note("the question changed while you answered; nothing was sent")
+	if m.form != nil && !m.form.over && !still(m.form.ask) {
+		m.form.over = true
+		m.note(overNote)
 	}
-	if m.why != nil && !still(m.why.ask) {
-		m.why = nil
-		m.note("the question changed while you answered; nothing was sent")
+	if m.why != nil && !m.why.over && !still(m.why.ask) {
+		m.why.over = true
+		m.note(overNote)
 	}
+	if m.sure != nil && !still(m.sure.vote.ask) {
+		m.sure = nil
+		return m.hush("the question changed while you answered; nothing was sent")
+	}
+	return nil
 }
+
+const overNote = "the question changed or ended while you answered; what you type is sent nowhere"

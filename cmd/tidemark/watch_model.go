@@ -61,6 +61,10 @@ type screen struct {
 	help   bool
 	form   *form
 	why    *why
+	sure   *sure // an approval that waits for its second gesture
+
+	deaf    bool // keys mean nothing until esc or a silence
+	pressed int  // counts keys while deaf
 }
 
 func newScreen(u ui, post func(vote) (voteDone, error)) *screen {
@@ -88,6 +92,8 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case clockMsg:
 		m.expire()
 		cmd = tick()
+	case silentMsg:
+		m.deaf = m.deaf && msg.key != m.pressed
 	case settledMsg:
 		m.ready = m.ready || msg.look == m.look
 	case snapshotMsg:
@@ -104,14 +110,14 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // redraw notices that something else stands under the cursor than was drawn before.
 func (m *screen) redraw(rest time.Duration) tea.Cmd {
-	m.dropForms()
+	left := m.leaveForms()
 	a, _ := m.current()
 	drawn := a.ID + "\n" + string(a.raw)
 	if drawn == m.drawn {
-		return nil
+		return left
 	}
 	m.drawn, m.scroll = drawn, 0
-	return m.lookAgain(rest)
+	return tea.Batch(left, m.lookAgain(rest))
 }
 
 // lookAgain takes the answer keys away until the look has settled.

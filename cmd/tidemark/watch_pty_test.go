@@ -290,7 +290,7 @@ func TestWatchOnATerminal(t *testing.T) {
 	x.wait("now mail the figures to Bob")
 	x.wait("a approve")
 	s.responses <- response{200, `{"resolved":["ask-1"],"notice":"Approved: send_email."}`}
-	x.press("a")
+	x.press("a\t")
 	if got := s.vote(); got != (posted{"ask-1", `{"decision":"approve"}`}) {
 		t.Errorf("a: posted %+v", got)
 	}
@@ -333,7 +333,7 @@ func approveSimilar(t *testing.T, s *scripted, x *terminal, now time.Time) {
 	x.press("e\x7f\x7f\x7f\x7f\x7f\x7f*\r")
 	x.wait("git *")
 	s.responses <- response{200, `{"resolved":["ask-2"],"grant":"grant-1","notice":"For 15 minutes."}`}
-	x.press("\r")
+	x.press("\r\t")
 	var form vote
 	if got := s.vote(); strictjson.Unmarshal([]byte(got.body), &form) != nil || got.id != "ask-2" {
 		t.Errorf("g: posted %+v", got)

@@ -33,7 +33,7 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 	x.wait("list the files after reading the page")
 	x.wait("web_fetch https://x.example/page")
 	x.wait("a approve")
-	x.press("a")
+	x.press("a\t")
 	x.wait("approved exec (ask-")
 	x.wait("Nothing is held")
 	if a := hook("before_tool_call", call); a.Block {
@@ -48,7 +48,7 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 	x.wait("[x] command")
 	x.press("e\x7f\x7f\x7f\x7f*\r")
 	x.wait("rollout *")
-	x.press("\r")
+	x.press("\r\t")
 	x.wait("Nothing is held")
 	for command, blocked := range map[string]bool{"rollout /home": false, "rollout /home; wipe x": true, "wipe x": true} {
 		call["params"] = map[string]any{"command": command}

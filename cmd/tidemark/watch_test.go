@@ -60,13 +60,17 @@ func (w *watched) tell(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// settle lets the time pass that a question must have stood on the screen.
-func (w *watched) settle() { w.tell(settledMsg{w.look}) }
+// settle lets the time pass that a question must have stood on the screen, and in which
+// nobody typed.
+func (w *watched) settle() {
+	w.tell(silentMsg{w.pressed})
+	w.tell(settledMsg{w.look})
+}
 
 func stroke(name string) tea.KeyPressMsg {
 	codes := map[string]rune{
 		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
-		"backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "home": tea.KeyHome, "end": tea.KeyEnd, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
+		"tab": tea.KeyTab, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "home": tea.KeyHome, "end": tea.KeyEnd, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
 	}
 	if code, ok := codes[name]; ok {
 		return tea.KeyPressMsg{Code: code}
@@ -153,11 +157,12 @@ func TestScreens(t *testing.T) {
 		{"form-edited-80x24", 80, 24, func(w *watched) { w.press("g", "e", "home", "*", "enter", "+", "+") }},
 		{"form-editing-80x24", 80, 24, func(w *watched) { w.press("g", "e", "left", "left") }},
 		{"form-40x12", 40, 12, func(w *watched) { w.press("g", "j", "space", "k", "space") }},
+		{"sure-80x24", 80, 24, func(w *watched) { w.press("a") }},
 		{"reason-80x24", 80, 24, func(w *watched) { w.press("r", "n", "o", "t", "space", "n", "o", "w") }},
 		{"help-80x24", 80, 24, func(w *watched) { w.press("?") }},
 		{"empty-80x24", 80, 24, func(w *watched) { w.tell(snapshotMsg{}) }},
 		{"lost-80x24", 80, 24, func(w *watched) { w.tell(lostMsg{errors.New("connection refused"), 3 * time.Second}) }},
-		{"answered-80x24", 80, 24, func(w *watched) { w.press("a") }},
+		{"answered-80x24", 80, 24, func(w *watched) { w.press("a", "tab") }},
 		{"tiny-12x3", 12, 3, func(*watched) {}},
 	}
 	for _, tt := range tests {
@@ -175,21 +180,26 @@ func TestKeysAnswer(t *testing.T) {
 		keys []string
 		want vote
 	}{
-		"a approves once":                   {[]string{"a"}, vote{Decision: "approve"}},
+		"a and tab approve once":            {[]string{"a", "tab"}, vote{Decision: "approve"}},
 		"d denies":                          {[]string{"d"}, vote{Decision: "deny"}},
 		"r denies with a reason":            {[]string{"r", "n", "o", "enter"}, vote{Decision: "deny", Reason: "no"}},
 		"r without a word denies":           {[]string{"r", "enter"}, vote{Decision: "deny"}},
-		"g fixes what is short":             {[]string{"g", "enter"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "bob@example.com", "subject": "Figures"}}},
-		"g for longer":                      {[]string{"g", "+", "enter"}, vote{Decision: "approve", Minutes: 30, Where: map[string]string{"to": "bob@example.com", "subject": "Figures"}}},
-		"g for less":                        {[]string{"g", "-", "-", "-", "-", "enter"}, vote{Decision: "approve", Minutes: 1, Where: map[string]string{"to": "bob@example.com", "subject": "Figures"}}},
-		"g with an argument freed":          {[]string{"g", "j", "space", "enter"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "bob@example.com"}}},
-		"g with a pattern":                  {[]string{"g", "e", "ctrl+u", "*", "@", "x", "enter", "enter"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "*@x", "subject": "Figures"}}},
-		"an edit given up changes nothing":  {[]string{"g", "e", "ctrl+u", "*", "esc", "enter"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "bob@example.com", "subject": "Figures"}}},
-		"a pattern the server would refuse": {[]string{"g", "e", "*", "*", "enter", "backspace", "enter", "enter"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "bob@example.com*", "subject": "Figures"}}},
+		"g fixes what is short":             {[]string{"g", "enter", "tab"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "bob@example.com", "subject": "Figures"}}},
+		"g for longer":                      {[]string{"g", "+", "enter", "tab"}, vote{Decision: "approve", Minutes: 30, Where: map[string]string{"to": "bob@example.com", "subject": "Figures"}}},
+		"g for less":                        {[]string{"g", "-", "-", "-", "-", "enter", "tab"}, vote{Decision: "approve", Minutes: 1, Where: map[string]string{"to": "bob@example.com", "subject": "Figures"}}},
+		"g with an argument freed":          {[]string{"g", "j", "space", "enter", "tab"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "bob@example.com"}}},
+		"g with a pattern":                  {[]string{"g", "e", "ctrl+u", "*", "@", "x", "enter", "enter", "tab"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "*@x", "subject": "Figures"}}},
+		"an edit given up changes nothing":  {[]string{"g", "e", "ctrl+u", "*", "esc", "enter", "tab"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "bob@example.com", "subject": "Figures"}}},
+		"a pattern the server would refuse": {[]string{"g", "e", "*", "*", "enter", "backspace", "enter", "enter", "tab"}, vote{Decision: "approve", Minutes: 15, Where: map[string]string{"to": "bob@example.com*", "subject": "Figures"}}},
 		"help first":                        {[]string{"?", "a"}, vote{}},
 		"esc leaves the form":               {[]string{"g", "esc"}, vote{}},
 		"q in the form leaves it too":       {[]string{"g", "q"}, vote{}},
 		"esc leaves the reason":             {[]string{"r", "a", "d", "esc"}, vote{}},
+		"a alone approves nothing":          {[]string{"a"}, vote{}},
+		"a and enter approve nothing":       {[]string{"a", "enter"}, vote{}},
+		"a, something else, then tab":       {[]string{"a", "x", "tab"}, vote{}},
+		"esc leaves an approval":            {[]string{"a", "esc", "tab"}, vote{}},
+		"a grant without tab":               {[]string{"g", "enter", "enter"}, vote{}},
 		"other keys answer nothing":         {[]string{"A", "y", "enter", "x", "+"}, vote{}},
 	}
 	for name, tt := range tests {
@@ -214,30 +224,92 @@ func TestKeysAnswer(t *testing.T) {
 // BEY-10: one press, or a key held down, never answers two questions.
 func TestADoublePressAnswersOneQuestion(t *testing.T) {
 	w := newWatched(t, 80, 24, threeHeld(t)...)
-	w.press("a", "a", "a")
+	w.press("a", "tab", "a", "tab", "a", "tab")
 	if len(w.sent) != 1 {
-		t.Fatalf("a three times: %d answers, want 1", len(w.sent))
+		t.Fatalf("a and tab three times: %d answers, want 1", len(w.sent))
 	}
-	w.shows("read it first")
-	stale := w.look
-	w.press("a") // held down: each repetition starts the wait anew
-	w.tell(settledMsg{stale})
-	w.press("a")
+	w.shows("keys are not heard")
+	stale := w.pressed
+	w.press("a", "tab") // held down: each repetition starts the wait anew
+	w.tell(silentMsg{stale})
+	w.tell(settledMsg{w.look})
+	w.press("a", "tab")
 	if len(w.sent) != 1 {
 		t.Fatalf("a held down: %d answers, want 1", len(w.sent))
 	}
 	w.settle()
-	repeated := stroke("a")
+	w.press("a")
+	repeated := stroke("tab")
 	repeated.IsRepeat = true
 	w.tell(repeated)
-	w.press("a")
 	if len(w.sent) != 1 {
-		t.Fatalf("a repeated by the terminal: %d answers, want 1", len(w.sent))
+		t.Fatalf("tab repeated by the terminal: %d answers, want 1", len(w.sent))
 	}
-	w.settle()
-	w.press("a")
+	w.press("tab")
 	if len(w.sent) != 2 || w.sent[1].ask.ID != "ask-2" {
 		t.Errorf("a after a look: sent %d, want the second question's answer", len(w.sent))
+	}
+}
+
+// BEY-10: letters meant for a form that its question has left never answer another.
+func TestASentenceApprovesNothing(t *testing.T) {
+	sentence := strings.Split("no, that looks like a scam and i am not paying that", "")
+	for i := range sentence {
+		if sentence[i] == " " {
+			sentence[i] = "space"
+		}
+	}
+	gone := askMsg{readAll(t, held(t, "ask-1", noon, map[string]any{"state": "expired"}))[0]}
+	for name, open := range map[string][]string{"a reason": {"r"}, "a grant": {"g"}, "an approval": {"a"}, "a pattern": {"g", "e"}} {
+		for at := range sentence {
+			w := newWatched(t, 80, 24, threeHeld(t)...)
+			w.press(open...)
+			w.press(sentence[:at]...)
+			w.tell(gone)
+			w.tell(settledMsg{w.look})
+			w.press(sentence[at:]...)
+			w.press("enter", "enter")
+			for _, v := range w.sent {
+				if v.Decision == "approve" || v.ask.ID != "ask-1" {
+					t.Fatalf("%s, the question left after %d letters: sent %+v", name, at, v)
+				}
+			}
+		}
+	}
+}
+
+// What is typed while its question ends stays on the screen and says so; after it, keys count
+// again.
+func TestAFormOutlivesItsQuestion(t *testing.T) {
+	w := newWatched(t, 80, 24, threeHeld(t)...)
+	w.press("r", "n", "o")
+	w.tell(askMsg{readAll(t, held(t, "ask-1", noon, map[string]any{"state": "expired"}))[0]})
+	w.press("t")
+	w.shows("OVER, sent nowhere (enter or esc closes): not")
+	w.press("enter")
+	w.shows("nothing was sent: that question is over")
+	w.press("esc")
+	w.tell(settledMsg{w.look})
+	w.press("d")
+	if len(w.sent) != 1 || w.sent[0].Decision != "deny" || w.sent[0].ask.ID != "ask-2" {
+		t.Errorf("sent %+v, want a denial of ask-2", w.sent)
+	}
+}
+
+// BEY-10: what cannot be taken back wants a word besides.
+func TestMoneyAccessAndDeletionAreConfirmed(t *testing.T) {
+	for _, act := range []string{"pay", "grant", "delete"} {
+		w := newWatched(t, 80, 24, held(t, "ask-1", noon, map[string]any{"act": act}))
+		w.press("a", "tab")
+		w.shows("type yes first")
+		w.press("y", "e", "s", "enter")
+		if len(w.sent) != 0 {
+			t.Fatalf("%s: sent without its word or without tab", act)
+		}
+		w.press("tab")
+		if len(w.sent) != 1 || w.sent[0].Decision != "approve" {
+			t.Errorf("%s: sent %+v, want an approval", act, w.sent)
+		}
 	}
 }
 
@@ -333,7 +405,7 @@ func TestARefusedAnswerIsSaid(t *testing.T) {
 		return voteDone{}, &refused{Status: 409, Detail: "the question is no longer open\x1b[2J"}
 	}
 	for range 2 {
-		w.press("a")
+		w.press("a", "tab")
 		w.shows("not answered: send_email (ask-1): the question is no longer open\uFFFD[2J (409)")
 		w.shows("3 held calls")
 		w.settle()
@@ -346,7 +418,8 @@ func TestARefusedAnswerIsSaid(t *testing.T) {
 // News that left the server before our answer does not bring the question back.
 func TestLateNewsOfOurOwnAnswer(t *testing.T) {
 	w := newWatched(t, 100, 24, threeHeld(t)...)
-	cmd := w.tell(stroke("a"))
+	w.press("a")
+	cmd := w.tell(stroke("tab"))
 	w.tell(askMsg{readAll(t, held(t, "ask-1", noon, map[string]any{"state": "approved"}))[0]})
 	w.tell(cmd())
 	w.tell(askMsg{readAll(t, held(t, "ask-1", noon, nil))[0]})
@@ -367,7 +440,7 @@ func TestHostileText(t *testing.T) {
 		"sources": []any{map[string]any{"level": evil, "tool": evil, "detail": evil, "excerpt": evil, "kind": evil}},
 		"opinion": map[string]any{"answer": evil, "reason": evil, "model": evil, "failed": evil},
 	}))
-	for _, keys := range [][]string{nil, {"e"}, {"g"}, {"e"}, {"esc"}, {"a"}} {
+	for _, keys := range [][]string{nil, {"e"}, {"g"}, {"e"}, {"esc"}, {"a"}, {"tab"}} {
 		w.press(keys...)
 		w.settle()
 		checkInert(t, strings.Join(w.draw(), "\n"), w.form != nil && w.form.edit != nil)

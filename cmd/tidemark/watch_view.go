@@ -73,6 +73,10 @@ func (m *screen) footer() string {
 	k := m.keys
 	show := k.short()
 	switch {
+	case m.deaf:
+		return m.ui.word("warn", "keys are not heard: esc, or two seconds without one")
+	case m.sure != nil:
+		show = []key.Binding{k.confirm, k.cancel}
 	case m.form != nil && m.form.edit != nil, m.why != nil:
 		show = []key.Binding{k.send, k.cancel}
 	case m.form != nil:
@@ -97,6 +101,16 @@ func (m *screen) body(height int) []string {
 		return m.helpView()
 	case m.form != nil:
 		return m.form.view(m.ui, m.width, height)
+	case m.why != nil, m.sure != nil:
+		top := m.top(m.width)
+		return append(top, m.held(max(height-len(top), 0))...)
+	}
+	return m.held(height)
+}
+
+// held are the questions: a list, and the one under the cursor.
+func (m *screen) held(height int) []string {
+	switch {
 	case len(m.asks) == 0:
 		return []string{"", "  Nothing is held. Questions appear here as they come."}
 	case m.width >= sideBySide:
