@@ -198,33 +198,41 @@ func TestATurnScopedApprovalEndsWithTheTurn(t *testing.T) {
 			ends(w)
 			w.want(policy.Confirm, main("s"), c)
 		})
-		t.Run("for the call, "+name, func(t *testing.T) {
-			w, c, code := held(t, "")
-			w.ownerSays("s", ".approve deploy "+code)
-			ends(w)
-			w.want(policy.Confirm, main("s"), c)
-		})
 	}
 }
 
-// BEY-10
-func TestAnApprovalGivenBesideTheConversationHoldsForTheNextTurn(t *testing.T) {
-	approved := func(t *testing.T) (*world, tool.Call) {
-		w, c, _ := held(t, "")
-		if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{w.view("s").Questions[0].ID}, Approve: true, By: "desk", Via: "http"}); err != nil {
-			t.Fatal(err)
-		}
-		w.end(main("s"))
-		w.ownerSays("s", "try again")
-		return w, c
+// BEY-10: whoever is told "approved" and asks the agent to go on has not taken it back. An
+// approval is for one call, until it is used or its time is over.
+func TestAnApprovalLivesUntilItIsUsed(t *testing.T) {
+	ways := map[string]func(w *world, code string){
+		"by chat": func(w *world, code string) { w.ownerSays("s", ".approve deploy "+code) },
+		"beside the conversation": func(w *world, _ string) {
+			v := tidemark.Vote{Session: "s", IDs: []string{w.view("s").Questions[0].ID}, Approve: true, By: "desk", Via: "http"}
+			if _, err := w.Answer(t.Context(), v); err != nil {
+				t.Fatal(err)
+			}
+		},
 	}
-	w, c := approved(t)
-	w.want(policy.Allow, main("s"), c)
-	w.want(policy.Confirm, main("s"), c)
-	w, c = approved(t)
-	w.end(main("s"))
-	w.ownerSays("s", "and again")
-	w.want(policy.Confirm, main("s"), c)
+	for name, approve := range ways {
+		t.Run(name, func(t *testing.T) {
+			w, c, code := held(t, "")
+			approve(w, code)
+			for range 3 {
+				w.end(main("s"))
+				w.ownerSays("s", "please try again")
+			}
+			w.want(policy.Confirm, main("s"), call("deploy", `{"stage":"other"}`))
+			w.want(policy.Allow, main("s"), c)
+			w.want(policy.Confirm, main("s"), c) // once
+		})
+		t.Run(name+", too late", func(t *testing.T) {
+			w, c, code := held(t, "")
+			approve(w, code)
+			w.clock.advance(24 * time.Hour)
+			w.ownerSays("s", "please try again")
+			w.want(policy.Confirm, main("s"), c)
+		})
+	}
 }
 
 // PRV-11 PRV-19

@@ -74,7 +74,6 @@ type Request struct {
 	Tries    int
 	Keeps    Kept   // what a grant made from it leaves as it is
 	Until    int64  // when an approval lapses unspent
-	Turns    int    // how many ends of a turn an approval survives
 	By       string // who approved it
 }
 

@@ -209,22 +209,19 @@ func lapsed(r *Request, now int64) bool {
 	return now >= r.Expires+keepExpired
 }
 
-// forever is more turns than an approval's time allows.
-const forever = 1 << 30
-
 // Release adds an approval for one exact call that a person has looked at in full: it
-// holds whatever the context's level, and does not end with the turn.
+// holds whatever the context's level.
 func (b *Book) Release(r Request) {
-	r.State, r.Level, r.Turns = Approved, trust.Untrusted, forever
+	r.State, r.Level = Approved, trust.Untrusted
 	b.requests = append(b.requests, &r)
 }
 
-// Approve marks pending questions approved until the given time. It ends with the turn,
-// as an approval in that turn's own message should, unless it is given more turns.
-func (b *Book) Approve(ids []string, by string, until int64, moreTurns int) {
+// Approve marks pending questions approved until the given time: each is for one exact call,
+// once, and whether the owner or the agent says something in between changes nothing.
+func (b *Book) Approve(ids []string, by string, until int64) {
 	for _, r := range b.requests {
 		if r.State == Pending && slices.Contains(ids, r.ID) {
-			r.State, r.By, r.Until, r.Turns = Approved, by, until, moreTurns
+			r.State, r.By, r.Until = Approved, by, until
 		}
 	}
 }
@@ -257,21 +254,12 @@ func (b *Book) Revoke(id string) bool {
 	return len(b.grants) < n
 }
 
-// EndTurn drops what was approved for the turn only.
+// EndTurn drops what was granted for the turn only.
 func (b *Book) EndTurn(branch string, now int64) {
 	for i := range b.closed {
 		if b.closed[i].Branch == branch {
 			b.closed[i].over = true
 		}
-	}
-	if len(b.requests) > 0 {
-		b.requests = slices.DeleteFunc(b.requests, func(r *Request) bool {
-			if r.Branch != branch || r.State != Approved {
-				return false
-			}
-			r.Turns--
-			return r.Turns < 0
-		})
 	}
 	if len(b.grants) > 0 {
 		b.grants = slices.DeleteFunc(b.grants, func(g Grant) bool {

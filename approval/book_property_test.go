@@ -97,7 +97,7 @@ func (m *bookMachine) resolve(t *rapid.T, ids []string) {
 	}
 	switch outcome {
 	case "approved":
-		m.book.Approve(ids, "owner", m.now+unspent, 0)
+		m.book.Approve(ids, "owner", m.now+unspent)
 	case "denied":
 		m.book.Close(approval.Denied, "owner", "", m.now, ids...)
 	case "granted":
@@ -166,11 +166,6 @@ func (m *bookMachine) call(t *rapid.T) {
 
 func (m *bookMachine) endTurn(t *rapid.T) {
 	branch := rapid.SampledFrom([]string{"", "child"}).Draw(t, "branch")
-	for _, q := range m.questions {
-		if q.held.Branch == branch && slices.Contains(q.outcomes, "approved") {
-			q.spent = true
-		}
-	}
 	for _, g := range m.grants {
 		g.over = g.over || g.Turn && g.Branch == branch
 	}

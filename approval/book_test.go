@@ -40,7 +40,7 @@ func TestMatchTellsWhyACodeDoesNotCount(t *testing.T) {
 		{"a code at its last moment counts", nil, "exec", "aaaaaaaa", 99, nil},
 		{"a late code", nil, "exec", "aaaaaaaa", 100, approval.ErrExpired},
 		{"a late code for all", nil, "all", "aaaaaaaa", 100, approval.ErrExpired},
-		{"a code used before", func(b *approval.Book) { b.Approve([]string{"q"}, "owner", 900, 0) }, "exec", "aaaaaaaa", 50, approval.ErrGone},
+		{"a code used before", func(b *approval.Book) { b.Approve([]string{"q"}, "owner", 900) }, "exec", "aaaaaaaa", 50, approval.ErrGone},
 		{"a code that was denied", func(b *approval.Book) { b.Close(approval.Denied, "", "", 0, "q") }, "exec", "aaaaaaaa", 50, approval.ErrNoMatch},
 		{"a code after four wrong tries counts", func(b *approval.Book) { fail(b, 4) }, "exec", "aaaaaaaa", 50, nil},
 		{"a code after five wrong tries", func(b *approval.Book) { fail(b, 5) }, "exec", "aaaaaaaa", 50, approval.ErrDead},
@@ -72,7 +72,7 @@ func TestADeadCodeCannotBeRevived(t *testing.T) {
 	var b approval.Book
 	b.Ask(asked("q", "exec", "aaaaaaaa"), "")
 	fail(&b, approval.MaxTries)
-	b.Approve([]string{"q"}, "owner", 900, 0)
+	b.Approve([]string{"q"}, "owner", 900)
 	if err := b.Open([]string{"q"}, 50); !errors.Is(err, approval.ErrDead) {
 		t.Errorf("Open: got %v, want ErrDead", err)
 	}
@@ -111,7 +111,7 @@ func TestOpenRefusesWhatIsNoLongerAQuestion(t *testing.T) {
 	var b approval.Book
 	b.Ask(asked("open", "exec", "aaaaaaaa"), "")
 	b.Ask(asked("approved", "exec", "bbbbbbbb"), "")
-	b.Approve([]string{"approved"}, "owner", 900, 0)
+	b.Approve([]string{"approved"}, "owner", 900)
 	for _, tt := range []struct {
 		ids  []string
 		now  int64
@@ -153,7 +153,7 @@ func TestAnApprovalIsForTheExactCall(t *testing.T) {
 			if _, ok := b.Covers(heldBy(q), 50); ok {
 				t.Fatal("an open question lets the call through")
 			}
-			b.Approve([]string{"q"}, "owner", 900, 0)
+			b.Approve([]string{"q"}, "owner", 900)
 			h := heldBy(q)
 			tt.change(&h)
 			if _, ok := b.Covers(h, tt.now); ok != tt.want {
@@ -225,23 +225,19 @@ func TestAReleasedWriteHoldsAtAnyLevelAndAfterTheTurn(t *testing.T) {
 	}
 }
 
-func TestAnApprovalEndsWithTheTurnsItWasGivenFor(t *testing.T) {
-	for turns := range 3 {
-		var b approval.Book
-		q := asked("q", "exec", "aaaaaaaa")
-		b.Ask(q, "")
-		b.Approve([]string{"q"}, "owner", 900, turns)
-		b.EndTurn("child", 50) // another branch's turn
-		for i := range turns {
-			b.EndTurn("", 50)
-			if _, ok := b.Covers(heldBy(q), 50); !ok {
-				t.Errorf("given for %d more turns: gone after %d", turns, i+1)
-			}
-		}
+func TestAnApprovalOfACallDoesNotEndWithATurn(t *testing.T) {
+	var b approval.Book
+	q := asked("q", "exec", "aaaaaaaa")
+	b.Ask(q, "")
+	b.Approve([]string{"q"}, "owner", 900)
+	for range 3 {
 		b.EndTurn("", 50)
-		if _, ok := b.Covers(heldBy(q), 50); ok {
-			t.Errorf("given for %d more turns: still there after %d", turns, turns+1)
-		}
+	}
+	if _, ok := b.Covers(heldBy(q), 50); !ok {
+		t.Error("it ended with the turn")
+	}
+	if _, ok := b.Covers(heldBy(q), 900); ok {
+		t.Error("its time is over, and it is still there")
 	}
 }
 
@@ -253,7 +249,7 @@ func TestDropForgetsEverythingAboutACall(t *testing.T) {
 	for _, q := range []approval.Request{one, other, elsewhere} {
 		b.Ask(q, "")
 	}
-	b.Approve([]string{"one"}, "owner", 900, 0)
+	b.Approve([]string{"one"}, "owner", 900)
 	b.Settle("", one.Digest, 0)
 	var left []string
 	for _, r := range b.Requests() {
@@ -286,7 +282,7 @@ func TestAskReplacesAndForgets(t *testing.T) {
 func TestTheBookIsBounded(t *testing.T) {
 	var b approval.Book
 	b.Ask(asked("approved", "exec", "a"), "")
-	b.Approve([]string{"approved"}, "owner", 900, 0)
+	b.Approve([]string{"approved"}, "owner", 900)
 	for i := range 3 * approval.MaxOpen {
 		b.Ask(asked(fmt.Sprintf("q%d", i), "exec", fmt.Sprint(i)), "")
 	}

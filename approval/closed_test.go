@@ -25,7 +25,7 @@ func TestAClosedQuestionKeepsItsOutcome(t *testing.T) {
 		{"denied", func(b *approval.Book) { b.Close(approval.Denied, "anna", "no", 60, "q") }, approval.Denied, "denied", "anna"},
 		{"granted", func(b *approval.Book) { b.Close(approval.Granted, "anna", "", 60, "q") }, approval.Granted, "approved", "anna"},
 		{"approved and spent", func(b *approval.Book) {
-			b.Approve([]string{"q"}, "anna", 900, 0)
+			b.Approve([]string{"q"}, "anna", 900)
 			b.Close(approval.Spent, "", "", 60, "q")
 		}, approval.Spent, "spent", "anna"},
 		{"made pointless", func(b *approval.Book) { b.Settle("", asked("q", "", "").Digest, 60) }, approval.Moot, "moot", ""},
@@ -49,7 +49,7 @@ func TestAClosedQuestionKeepsItsOutcome(t *testing.T) {
 				}
 			}
 			b.Close(approval.Granted, "eve", "", 70, "q")
-			b.Approve([]string{"q"}, "eve", 900, 0)
+			b.Approve([]string{"q"}, "eve", 900)
 			if c, _ := b.Outcome("q"); c.State != tt.state || c.By != tt.by {
 				t.Errorf("a second answer made it %s by %s", c.State, c.By)
 			}
@@ -134,7 +134,7 @@ func TestLiveCountsWhatWaitsForAnAnswer(t *testing.T) {
 	late := asked("late", "exec", "l")
 	late.Expires = 10
 	b.Ask(late, "")
-	b.Approve([]string{"0"}, "anna", 900, 0)
+	b.Approve([]string{"0"}, "anna", 900)
 	b.Close(approval.Denied, "anna", "", 5, "1")
 	got := []int{b.Live(5), b.Live(50), b.Live(100)}
 	if want := []int{4, 3, 0}; !cmp.Equal(got, want) {

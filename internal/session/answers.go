@@ -160,12 +160,8 @@ func (s *State) answered(e *event.Event) {
 	switch {
 	case a.Verdict != "approve":
 		s.Book.Close(approval.Denied, a.By, a.Reason, e.Time, a.IDs...)
-	case a.Via == "chat":
-		s.Book.Approve(a.IDs, a.By, a.Until, 0)
 	default:
-		// Given beside the conversation, while the turn that asked may be about to end: the
-		// agent's next try is in the turn after.
-		s.Book.Approve(a.IDs, a.By, a.Until, 1)
+		s.Book.Approve(a.IDs, a.By, a.Until)
 	}
 }
 

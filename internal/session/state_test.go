@@ -112,14 +112,18 @@ func TestAWriteIsHeldUntilSomethingBecomesOfIt(t *testing.T) {
 	}
 }
 
-// BEY-10
-func TestAnApprovalOutlivesTheTurnOnlyIfItWasGivenBesideTheConversation(t *testing.T) {
+// BEY-10: an approval is for one call, until it is used or its time is over, whichever way it
+// was given.
+func TestAnApprovalOutlivesTheTurn(t *testing.T) {
 	held := heldCall("ask-1")
 	h := approval.Held{Tool: "write", Digest: held.Decided.Digest}
-	for via, want := range map[string]bool{"chat": false, "http": true} {
-		s := stateOf(began(trust.Owner, true), held, answeredWith("approve", via, "ask-1"), sealedTurn())
-		if _, got := s.Book.Covers(h, 3); got != want {
-			t.Errorf("by %s: covered in the turn after: got %v, want %v", via, got, want)
+	for _, via := range []string{"chat", "http"} {
+		s := stateOf(began(trust.Owner, true), held, answeredWith("approve", via, "ask-1"), sealedTurn(), began(trust.Owner, true), sealedTurn())
+		if _, got := s.Book.Covers(h, 3); !got {
+			t.Errorf("by %s: it is not covered two turns later", via)
+		}
+		if _, got := s.Book.Covers(h, 1<<60); got {
+			t.Errorf("by %s: it is covered when its time is over", via)
 		}
 	}
 }
@@ -127,11 +131,10 @@ func TestAnApprovalOutlivesTheTurnOnlyIfItWasGivenBesideTheConversation(t *testi
 func TestATurnNobodySealedEndsWithTheNextUnlessThatIsACommand(t *testing.T) {
 	command, resumed := began(trust.Owner, true), began(trust.Owner, true)
 	command.Began.Command, resumed.Began.Rule = true, session.Continued
-	h := approval.Held{Tool: "write", Digest: heldCall("").Decided.Digest}
 	for _, c := range []struct {
 		name string
 		then []event.Event
-		want bool // the approval of the turn before still counts
+		want bool // what was granted for the turn before still counts
 	}{
 		{"another turn", []event.Event{began(trust.Owner, true)}, false},
 		{"a chat command", []event.Event{command}, true},
@@ -139,8 +142,10 @@ func TestATurnNobodySealedEndsWithTheNextUnlessThatIsACommand(t *testing.T) {
 		{"the run goes on without one", []event.Event{resumed}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			events := []event.Event{began(trust.Owner, true), heldCall("ask-1"), answeredWith("approve", "chat", "ask-1")}
-			if _, got := stateOf(append(events, c.then...)...).Book.Covers(h, 3); got != c.want {
+			granted := answeredWith("approve", "chat", "ask-1")
+			granted.Answer.Grant = &event.Grant{ID: "g", Tools: []string{"write"}, Turn: true}
+			events := []event.Event{began(trust.Owner, true), heldCall("ask-1"), granted}
+			if got := len(stateOf(append(events, c.then...)...).Book.Grants(3)) > 0; got != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})

@@ -34,7 +34,7 @@ func TestAllowOnceLetsExactlyThatCallThroughOnce(t *testing.T) {
 		t.Errorf("the message holds the chat code %q:\n%s", q.Code, m.Text)
 	}
 	w.telegram.Tap(alice, m, "Allow once")
-	w.says(1, "Allow once by @alice. Approved: exec, for the call that was asked about. Ask the agent to try again.")
+	w.says(1, "Allow once by @alice. Approved: exec, for the call that was asked about, once. It goes on by itself where it waits; else tell the agent to go on.")
 	w.want(policy.Confirm, "s", tool.Call{Name: "exec", Args: []byte(`{"command":"rm -rf /"}`)})
 	w.want(policy.Allow, "s", list)
 	w.want(policy.Confirm, "s", list)
@@ -183,7 +183,7 @@ func TestAQuestionIsAskedAgainAfterARestart(t *testing.T) {
 		t.Errorf("a tap on the old message is told %q", text)
 	}
 	w.telegram.Tap(alice, fresh, "Allow once")
-	w.says(2, "Allow once by @alice. Approved: exec, for the call that was asked about. Ask the agent to try again.")
+	w.says(2, "Allow once by @alice. Approved: exec, for the call that was asked about, once. It goes on by itself where it waits; else tell the agent to go on.")
 	w.want(policy.Allow, "s", list)
 }
 
@@ -219,7 +219,7 @@ func TestTelegramIsDownAndComesBack(t *testing.T) {
 		<-waits
 	}
 	w.telegram.Tap(alice, w.telegram.Message(1), "Allow once")
-	w.says(1, "Allow once by @alice. Approved: exec, for the call that was asked about. Ask the agent to try again.")
+	w.says(1, "Allow once by @alice. Approved: exec, for the call that was asked about, once. It goes on by itself where it waits; else tell the agent to go on.")
 	w.want(policy.Allow, "s", list)
 	if s := w.channel.Status(); !s.OK || s.Delivered != 1 || s.Failed != 2 || s.LastError == "" {
 		t.Errorf("status = %+v", s)
