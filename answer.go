@@ -245,7 +245,8 @@ func (v *Vote) notice(tools []string, g *event.Grant) string {
 	case g == nil && v.For > 0:
 		return fmt.Sprintf("Approved: %s, for the call that was asked about and no other: it is dangerous by itself.", names)
 	case g == nil:
-		return fmt.Sprintf("Approved: %s, for the call that was asked about, once. It goes on by itself where it waits; else tell the agent to go on.", names)
+		const then = "It goes on by itself where it waits; else tell the agent to go on."
+		return fmt.Sprintf("Approved: %s, for the call that was asked about, once. %s", names, then)
 	}
 	opens := make([]string, 0, len(g.Keeps))
 	for _, k := range g.Keeps {

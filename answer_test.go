@@ -529,3 +529,43 @@ func TestAnApprovalFromAnotherRunHoldsForTheRunThatAsked(t *testing.T) {
 	w.begin(tidemark.Turn{Ref: tidemark.Ref{Session: "s", Turn: "r2"}, Sender: owner(), Message: &command})
 	w.want(policy.Allow, first, c)
 }
+
+// PRV-19: a code lives two minutes; the question waits longer for whoever answers in another
+// way, and the agent is told how long.
+func TestAQuestionOutlivesItsCode(t *testing.T) {
+	w, c, code := held(t, "")
+	v := w.want(policy.Confirm, main("s"), c)
+	if !strings.Contains(v.Message(), "The question stands for 15 minutes.") || !strings.Contains(v.ForOwner(), "(expires in 120s)") {
+		t.Errorf("the agent reads\n%s\nthe owner\n%s", v.Message(), v.ForOwner())
+	}
+	w.clock.advance(121 * time.Second)
+	if open := w.ownerSays("s", ".approve deploy "+code); !strings.Contains(open.Notice, "expired") {
+		t.Errorf("a code that is over: got %q", open.Notice)
+	}
+	id := w.view("s").Questions[0].ID
+	if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{id}, Approve: true, By: "desk", Via: "http"}); err != nil {
+		t.Fatal(err)
+	}
+	w.want(policy.Allow, main("s"), c)
+
+	w, c, code = held(t, "questionTtlSeconds: 10")
+	w.clock.advance(119 * time.Second) // never less than the code's
+	w.ownerSays("s", ".approve deploy "+code)
+	w.want(policy.Allow, main("s"), c)
+}
+
+// Whoever asks again when the code is over gets another, for the same call.
+func TestACodeThatIsOverIsReplaced(t *testing.T) {
+	w, c, code := held(t, "")
+	before := w.view("s").Questions[0]
+	w.clock.advance(3 * time.Minute)
+	v := w.want(policy.Confirm, main("s"), c)
+	if v.Held == nil || v.Held.Code == "" || v.Held.Code == code || v.Held.ID != before.ID || !v.Held.Expires.Equal(before.Expires) {
+		t.Fatalf("got %+v, want the same question with another code", v.Held)
+	}
+	if n := len(w.questions()); n != 1 {
+		t.Errorf("%d questions wait, want one", n)
+	}
+	w.ownerSays("s", ".approve deploy "+v.Held.Code)
+	w.want(policy.Allow, main("s"), c)
+}

@@ -59,19 +59,26 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 		v.flooded(most)
 		return nil
 	}
-	return m.ask(ctx, x, v, "")
+	return m.ask(ctx, x, v, replacing{})
+}
+
+// replacing is the question that another one takes the place of; the zero value is none.
+type replacing struct {
+	approval.Request
+	same bool // only its code is new
 }
 
 // askStill is the verdict on a call that is being asked about: the same question, with
-// the same code. After a restart nobody knows the code, and another question replaces it.
+// the same code. One that is over is replaced by another. After a restart nobody knows the
+// code, and another question replaces it.
 func (m *Monitor) askStill(ctx context.Context, x *step, v *Verdict, open approval.Request) error {
 	s := x.live
 	v.same(open)
 	_, x.decided.Opinion = s.state.Evidence(open.ID)
 	v.Opinion = x.decided.Opinion
 	code, ok := s.codes[open.ID]
-	if !ok {
-		return m.ask(ctx, x, v, open.ID)
+	if !ok || x.now >= open.CodeLives() {
+		return m.ask(ctx, x, v, replacing{open, ok})
 	}
 	q := s.question(open, x.now)
 	q.Code = code
@@ -126,22 +133,26 @@ const maxArgsShown = 2000
 
 // ask opens a question, with its evidence. The code is kept in memory only; after a
 // restart the same question gets a new one.
-func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, replaces string) error {
+func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) error {
 	s, set := x.live, x.set
 	words, err := m.latestWords(ctx, x)
 	if err != nil {
 		return err
 	}
-	id, err := m.newID("ask")
-	if err != nil {
-		return err
+	id, expires := old.ID, old.Expires
+	if !old.same {
+		if id, err = m.newID("ask"); err != nil {
+			return err
+		}
+		expires = x.now + int64(set.Settings().QuestionLife())
 	}
 	code, err := approval.NewCode(m.rand)
 	if err != nil {
 		return err
 	}
 	x.decided.Ask = &event.Ask{
-		ID: id, CodeHash: approval.HashCode(s.name, code), Expires: x.now + int64(set.Settings().ApprovalTTL), Replaces: replaces,
+		ID: id, CodeHash: approval.HashCode(s.name, code), Replaces: old.ID,
+		CodeExpires: x.now + int64(set.Settings().ApprovalTTL), Expires: expires,
 		Args:  set.Redactor().Preview(set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown),
 		Words: words, Sources: tainting(v.Taint),
 	}
@@ -250,7 +261,7 @@ func (x *step) request(v *Verdict) approval.Request {
 	}
 	return approval.Request{
 		ID: d.Ask.ID, Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Step: v.Step,
-		Kind: v.Kind, Rule: v.Rule, Reason: reason, Args: d.Ask.Args, Asked: x.now, Expires: d.Ask.Expires,
+		Kind: v.Kind, Rule: v.Rule, Reason: reason, Args: d.Ask.Args, Asked: x.now, Expires: d.Ask.Expires, CodeEnds: d.Ask.CodeExpires,
 		Keeps: approval.Kept(*d.Ask.Keeps),
 	}
 }

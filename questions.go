@@ -21,6 +21,7 @@ func (s *live) question(r approval.Request, now int64) Question {
 		ID: r.ID, Session: s.name, Branch: r.Branch, Tool: r.Tool, Args: r.Args, Kind: r.Kind, Rule: r.Rule, Reason: r.Reason,
 		Level: r.Level.String(), Step: r.Step, Digest: r.Digest.String(), Asked: time.Unix(0, r.Asked).UTC(),
 		Expires: time.Unix(0, r.Expires).UTC(), State: r.State.String(), timeLeft: time.Duration(max(0, r.Expires-now)),
+		codeLeft: time.Duration(max(0, r.CodeLives()-now)),
 	}
 	q.By = r.By
 	if r.State == approval.Pending && now >= r.Expires {

@@ -70,6 +70,7 @@ type Question struct {
 	Note     string    `json:"note,omitzero"` // the words of whoever answered
 
 	timeLeft time.Duration // until it expires, when it was asked or shown
+	codeLeft time.Duration // the same of its code
 }
 
 // Pending reports whether the question still waits for its answer.
@@ -130,7 +131,7 @@ func (v Verdict) ForOwner() string {
 	if q == nil || q.Code == "" {
 		return ""
 	}
-	ttl := int(q.timeLeft.Round(time.Second) / time.Second)
+	ttl := int(q.codeLeft.Round(time.Second) / time.Second)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nApproval code: %s (expires in %ds)", q.Prompt, q.Code, ttl)
 	fmt.Fprintf(&b, "\nApprove:  .approve %s %s\nApprove all that wait:  .approve all %s\nDeny:  .deny %s", q.Tool, q.Code, q.Code, q.Code)
@@ -181,7 +182,16 @@ func (v Verdict) wayOut(b *strings.Builder) {
 		return
 	}
 	b.WriteString("\nThe owner has been asked, and answers outside this conversation: tidemark approvals watch," +
-		" or where they were notified. After approval, repeat exactly the same call.")
+		" or where they were notified. The question stands for " + spoken(v.Held.timeLeft) +
+		". After approval, repeat exactly the same call.")
+}
+
+// spoken is a time for people.
+func spoken(d time.Duration) string {
+	if d < 2*time.Minute {
+		return fmt.Sprintf("%d seconds", int(d.Round(time.Second)/time.Second))
+	}
+	return fmt.Sprintf("%d minutes", int(d.Round(time.Minute)/time.Minute))
 }
 
 // Evidence names the sources a label stands on, for people.

@@ -70,11 +70,20 @@ type Request struct {
 	CodeHash tool.Digest
 	Asked    int64 // Unix nanoseconds
 	Expires  int64
+	CodeEnds int64 // when the code is over; 0: with the question
 	State    State
 	Tries    int
 	Keeps    Kept   // what a grant made from it leaves as it is
 	Until    int64  // when an approval lapses unspent
 	By       string // who approved it
+}
+
+// CodeLives is until when the code of a question answers it.
+func (r *Request) CodeLives() int64 {
+	if r.CodeEnds == 0 {
+		return r.Expires
+	}
+	return min(r.CodeEnds, r.Expires)
 }
 
 func (r *Request) live(now int64) bool { return r.State == Pending && now < r.Expires }

@@ -127,7 +127,7 @@ func (b *Book) Match(toolName string, code tool.Digest, now int64) ([]string, er
 		return nil, ErrDead
 	case hit.State == Approved:
 		return nil, ErrGone
-	case now >= hit.Expires:
+	case now >= hit.CodeLives():
 		return nil, ErrExpired
 	case toolName != "all" && toolName != hit.Tool:
 		return nil, ErrTool

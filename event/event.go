@@ -255,6 +255,8 @@ type Ask struct {
 	Args     string      `json:"args,omitzero"` // redacted summary, what the person sees
 	Replaces string      `json:"replaces,omitzero"`
 
+	CodeExpires int64 `json:"codeExpires,omitzero"` // of the code; 0: with the question
+
 	// Evidence, as the person saw it.
 	Words   []Said         `json:"words,omitzero"`   // the user's latest messages, shortened
 	Sources []trust.Source `json:"sources,omitzero"` // what made the context distrusted

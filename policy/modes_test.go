@@ -180,7 +180,7 @@ func TestVisibilityDoesNotLookAtArguments(t *testing.T) {
 // PRV-20
 func TestSettingsHaveTheirDefaults(t *testing.T) {
 	want := policy.Settings{
-		Preset: "balanced", ApprovalTTL: 120 * time.Second, ApprovalScope: "call", TaintScope: "session",
+		Preset: "balanced", ApprovalTTL: 120 * time.Second, QuestionTTL: 15 * time.Minute, ApprovalScope: "call", TaintScope: "session",
 		Previews: true, RecordMessages: true,
 		Asking: policy.Asking{Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "human", OnOutside: policy.Confirm, MaxOpen: 64},
 	}
@@ -190,6 +190,7 @@ func TestSettingsHaveTheirDefaults(t *testing.T) {
 	s := mustParse(t, `
 preset: paranoid
 approvalTtlSeconds: 60
+questionTtlSeconds: 30
 approvalScope: turn
 maxIterations: 3
 taintScope: turn
@@ -203,7 +204,7 @@ hooks: []
 store: anything
 `)
 	want = policy.Settings{
-		Preset: "paranoid", ApprovalTTL: time.Minute, ApprovalScope: "turn", MaxIterations: 3, TaintScope: "turn",
+		Preset: "paranoid", ApprovalTTL: time.Minute, QuestionTTL: 30 * time.Second, ApprovalScope: "turn", MaxIterations: 3, TaintScope: "turn",
 		HideConfirm: true, TaintNotice: true, Footer: true,
 		Asking: policy.Asking{Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "human", OnOutside: policy.Confirm, MaxOpen: 64},
 	}

@@ -75,7 +75,8 @@ func newReader(root *configfile.Node) *reader {
 	r := &reader{
 		root: root,
 		settings: Settings{
-			Preset: presets[0].name, ApprovalTTL: 120 * time.Second, ApprovalScope: "call", TaintScope: "session",
+			Preset: presets[0].name, ApprovalTTL: 120 * time.Second, QuestionTTL: 15 * time.Minute,
+			ApprovalScope: "call", TaintScope: "session",
 			Previews: true, RecordMessages: true, Asking: defaultAsking(),
 		},
 		caution:     caution{tools: map[string]bool{}},
@@ -132,6 +133,11 @@ func (r *reader) fields() map[string]func(*configfile.Node) {
 		"approvalTtlSeconds": func(n *configfile.Node) {
 			if v, ok := r.Int(n, 10, 86_400); ok {
 				r.settings.ApprovalTTL = time.Duration(v) * time.Second
+			}
+		},
+		"questionTtlSeconds": func(n *configfile.Node) {
+			if v, ok := r.Int(n, 10, 86_400); ok {
+				r.settings.QuestionTTL = time.Duration(v) * time.Second
 			}
 		},
 		"approvalMaxOpen": func(n *configfile.Node) {

@@ -128,14 +128,18 @@ type Traits struct {
 // Settings are the plain values of a Set.
 type Settings struct {
 	Preset         string
-	ApprovalTTL    time.Duration
-	ApprovalScope  string // "call" (default) or "turn" (the seed's reading)
-	MaxIterations  int    // model calls of a turn; 0: as many as it takes
-	TaintScope     string // "session" (default) or "turn" (the seed's reading)
-	HideConfirm    bool   // confirmTools: hidden
-	TaintNotice    bool   // HOOK-16
-	Footer         bool   // HOOK-16
-	Previews       bool   // keep redacted previews of content
-	RecordMessages bool   // keep the user's own words, redacted
+	ApprovalTTL    time.Duration // of a code
+	QuestionTTL    time.Duration // of a question, which is answered in other ways too; never less than the code's
+	ApprovalScope  string        // "call" (default) or "turn" (the seed's reading)
+	MaxIterations  int           // model calls of a turn; 0: as many as it takes
+	TaintScope     string        // "session" (default) or "turn" (the seed's reading)
+	HideConfirm    bool          // confirmTools: hidden
+	TaintNotice    bool          // HOOK-16
+	Footer         bool          // HOOK-16
+	Previews       bool          // keep redacted previews of content
+	RecordMessages bool          // keep the user's own words, redacted
 	Asking
 }
+
+// QuestionLife is how long a question waits for its answer: at least as long as its code.
+func (s Settings) QuestionLife() time.Duration { return max(s.QuestionTTL, s.ApprovalTTL) }

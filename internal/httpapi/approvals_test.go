@@ -200,7 +200,7 @@ func TestAnswersThatComeTooLateOrNowhere(t *testing.T) {
 	wantProblem(t, w.call(approverToken, http.MethodGet, "/v1/approvals/ask-000", ""), http.StatusNotFound, "no question")
 	wantProblem(t, w.call(approverToken, http.MethodPost, "/v1/approvals/"+id, `{"decision":"approve","session":"other"}`), http.StatusConflict, "")
 	wantProblem(t, w.get("/v1/approvals?session=nobody"), http.StatusNotFound, "")
-	w.clock.advance(121 * time.Second)
+	w.clock.advance(15*time.Minute + time.Second)
 	wantProblem(t, w.call(approverToken, http.MethodPost, "/v1/approvals/"+id, `{"decision":"approve"}`), http.StatusConflict, "expired")
 	want(t, w.get("/v1/approvals/"+id), "state", "expired")
 	if got := w.get("/v1/approvals?session=s&state=pending").list("approvals"); len(got) != 0 {

@@ -153,7 +153,7 @@ func TestTheStreamTellsOfAQuestionThatIsMoot(t *testing.T) {
 func TestTheStreamTellsOfExpiryAndDeath(t *testing.T) {
 	w := open(t, "")
 	first := held(w, "s").text("tidemark.approval.id")
-	w.clock.advance(120*time.Second - time.Millisecond)
+	w.clock.advance(15*time.Minute - time.Millisecond)
 	c := w.watch(t)
 	c.snapshot()
 	w.clock.advance(time.Millisecond)
@@ -238,7 +238,7 @@ func TestALongPollReturnsOnExpiry(t *testing.T) {
 		w := open(t, "")
 		id := held(w, "s").text("tidemark.approval.id")
 		last := w.get("/v1/approvals?" + query)
-		w.clock.advance(120*time.Second - time.Millisecond)
+		w.clock.advance(15*time.Minute - time.Millisecond)
 		poll := w.polls(query + "wait=300&seen=" + last.text("seen"))
 		w.clock.advance(time.Millisecond)
 		now := <-poll
@@ -385,6 +385,6 @@ func TestAnswersThatAreWrongChangeNothing(t *testing.T) {
 	if got := w.get("/v1/grants").list("grants"); len(got) != 0 {
 		t.Errorf("got %d grants, want none", len(got))
 	}
-	w.clock.advance(120 * time.Second)
+	w.clock.advance(15 * time.Minute)
 	wantProblem(t, w.call(approverToken, http.MethodPost, "/v1/approvals/"+id, `{"decision":"approve","minutes":5,"where":{"command":"make *"}}`), http.StatusConflict, "expired")
 }

@@ -135,7 +135,7 @@ func TestAWaitingCallTimesOut(t *testing.T) {
 	w := open(t, byLevels)
 	for range 2 {
 		q := held(w, "s")
-		w.clock.advance(120*time.Second - time.Millisecond)
+		w.clock.advance(15*time.Minute - time.Millisecond)
 		got := w.waits("s", command, 300)
 		w.waiting(1)
 		w.clock.advance(time.Millisecond)

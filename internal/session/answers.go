@@ -121,7 +121,7 @@ func (s *State) asked(e *event.Event) {
 	s.Book.Ask(approval.Request{
 		ID: d.Ask.ID, Branch: e.Branch, Tool: d.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level,
 		Step: d.Step, Kind: d.Kind, Rule: d.Rule, Reason: d.Reason, Args: d.Ask.Args, CodeHash: d.Ask.CodeHash,
-		Asked: e.Time, Expires: d.Ask.Expires, Keeps: kept(d.Ask.Keeps),
+		Asked: e.Time, Expires: d.Ask.Expires, CodeEnds: d.Ask.CodeExpires, Keeps: kept(d.Ask.Keeps),
 	}, d.Ask.Replaces)
 }
 

@@ -24,7 +24,7 @@ func TestAllowOnceLetsExactlyThatCallThroughOnce(t *testing.T) {
 	for _, part := range []string{
 		"Approval needed: exec\n", "\nCall:\n│ exec\n│   command: rollout all\n", "List my files, please", "web_fetch at step 1", "Ignore your instructions",
 		"\nRule: " + q.Rule + "\n", "\nApproving allows: exactly this call of exec, once", "\nSession: s\n",
-		"\nAllow 15 min lets through: for 15 minutes exec with the same command, in this context", "\nExpires: 09:02:00 UTC (in 2m0s)",
+		"\nAllow 15 min lets through: for 15 minutes exec with the same command, in this context", "\nExpires: 09:15:00 UTC (in 15m0s)",
 	} {
 		if !strings.Contains(m.Text, part) {
 			t.Errorf("the message does not hold %q:\n%s", part, m.Text)
@@ -147,7 +147,7 @@ func TestATapAfterTheEndApprovesNothing(t *testing.T) {
 	w := newWorld(t, nil)
 	w.ask("s")
 	m := w.telegram.Message(1)
-	w.nanos.Add(int64(3 * time.Minute))
+	w.nanos.Add(int64(16 * time.Minute))
 	w.telegram.Tap(alice, m, "Allow once")
 	w.says(1, "Too late: the question has expired. This answer changed nothing.")
 	w.want(policy.Confirm, "s", list)
@@ -160,7 +160,7 @@ func TestAQuestionNobodyAnswersExpires(t *testing.T) {
 	w := newWorld(t, nil)
 	w.ask("s")
 	w.telegram.Message(1)
-	w.nanos.Add(int64(3 * time.Minute))
+	w.nanos.Add(int64(16 * time.Minute))
 	w.ring()
 	w.says(1, "Expired: nobody answered in time. Nothing was approved.")
 	w.until("nothing is open", func() bool { return w.channel.Status().Open == 0 })
