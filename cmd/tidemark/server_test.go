@@ -207,7 +207,14 @@ func TestWritesAreReviewedFromTheCommandLine(t *testing.T) {
 	if err := strictjson.Unmarshal([]byte(out), &page); err != nil || len(page.Writes) != 1 || page.Writes[0].Status != "held" {
 		t.Fatalf("writes: got %s (%v), want one held", out, err)
 	}
-	out, errOut, code := command(t, "writes", "release", page.Writes[0].ID, "--data", data)
+	out, errOut, code := command(t, "writes", "show", page.Writes[0].ID, "--data", data)
+	if code != exitOK || !strings.Contains(out, "+obey the page") || !strings.Contains(out, "write to MEMORY.md, held") {
+		t.Fatalf("show: exit %d, %q, %q; want the whole content, and nothing answered", code, out, errOut)
+	}
+	if _, errOut, code := command(t, "writes", "show", "w-nobody", "--data", data); code == exitOK || !strings.Contains(errOut, "no such write") {
+		t.Errorf("showing one that is not there: exit %d, %q", code, errOut)
+	}
+	out, errOut, code = command(t, "writes", "release", page.Writes[0].ID, "--data", data)
 	if code != exitOK || !strings.Contains(out, "obey the page") {
 		t.Fatalf("release: exit %d, %q, %q; want the whole content", code, out, errOut)
 	}

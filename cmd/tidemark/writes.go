@@ -4,13 +4,18 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -32,6 +37,11 @@ func (e *env) writesCommand() *cobra.Command {
 			RunE: func(cmd *cobra.Command, args []string) error { return e.review(cmd.Context(), args[0], a.name) },
 		})
 	}
+	cmd.AddCommand(&cobra.Command{
+		Use: "show ID", Short: "Print the write whole, and what it would change, without answering",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.showWrite(cmd.Context(), args[0]) },
+	})
 	return cmd
 }
 
@@ -91,6 +101,91 @@ func (e *env) listWrites(ctx context.Context) error {
 		}
 	}
 	return e.ui.table(e.out, []string{"WRITE", "STATUS", "TOOL", "PATH", "SESSION", "TIME"}, rows)
+}
+
+// showWrite prints a write as it would be made. Nothing of it is redacted: whoever has the
+// data folder must judge it.
+func (e *env) showWrite(ctx context.Context, id string) error {
+	var row *writeRow
+	var args strictjson.Value
+	all, err := e.writes(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if all[i].ID == id {
+			row = &all[i]
+		}
+	}
+	if row == nil {
+		return fmt.Errorf("show %s: no such write; tidemark writes lists them", id)
+	}
+	err = e.withLog(ctx, func(log *app.Log) error {
+		for ev, err := range log.Monitor.Events(ctx, row.Session) {
+			if err != nil {
+				return err
+			}
+			if d := ev.Decided; d != nil && d.Write != nil && d.Write.ID == id {
+				args = strictjson.Value(d.Write.Args)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("show %s: %w", id, err)
+	}
+	diff := writeDiff(row.Path, args)
+	if e.json {
+		return e.printJSON(map[string]any{
+			"id": id, "status": row.Status, "session": row.Session, "tool": row.Tool, "path": row.Path, "args": args, "diff": diff,
+		})
+	}
+	e.printf("%s: %s to %s, %s, of %s\n", report.Line(id), report.Line(row.Tool), report.Line(row.Path), row.Status, report.Line(row.Session))
+	if diff == "" {
+		e.printf("%s\n", clean(string(args)))
+	}
+	for l := range strings.Lines(diff) {
+		l = strings.TrimSuffix(clean(l), "\n")
+		switch {
+		case strings.HasPrefix(l, "+"):
+			l = e.ui.word("allow", l)
+		case strings.HasPrefix(l, "-"):
+			l = e.ui.word("deny", l)
+		}
+		e.printf("%s\n", l)
+	}
+	return nil
+}
+
+// maxDiffed bounds the files a difference is drawn of.
+const maxDiffed = 1 << 20
+
+// writeDiff is what a write would change in the file as it is now; empty where the arguments do
+// not say so: then they speak for themselves.
+func writeDiff(path string, args strictjson.Value) string {
+	var w struct {
+		Content strictjson.Value `json:"content"`
+		Old     strictjson.Value `json:"old_string"`
+		New     strictjson.Value `json:"new_string"`
+	}
+	text := func(v strictjson.Value) (s string, ok bool) {
+		return s, v.Kind() == '"' && strictjson.Unmarshal(v, &s) == nil
+	}
+	if strictjson.Unmarshal(args, &w) != nil {
+		return ""
+	}
+	if content, ok := text(w.Content); ok {
+		var before []byte
+		if f, err := os.Stat(path); filepath.IsAbs(path) && err == nil && f.Mode().IsRegular() && f.Size() <= maxDiffed {
+			before, _ = os.ReadFile(path) // one that cannot be read is drawn as new
+		}
+		return udiff.Unified(path, path, string(before), content)
+	}
+	old, ok := text(w.Old)
+	if now, also := text(w.New); ok && also {
+		return udiff.Unified(path, path, old, now)
+	}
+	return ""
 }
 
 func (e *env) review(ctx context.Context, id, action string) error {
