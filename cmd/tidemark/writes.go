@@ -140,7 +140,8 @@ func (e *env) showWrite(ctx context.Context, id string) error {
 			"id": id, "status": row.Status, "session": row.Session, "tool": row.Tool, "path": row.Path, "args": args, "diff": diff,
 		})
 	}
-	e.printf("%s: %s to %s, %s, of %s\n", report.Line(id), report.Line(row.Tool), report.Line(row.Path), row.Status, report.Line(row.Session))
+	e.printf("%s: %s to %s, %s, of %s\n",
+		report.Line(id), report.Line(row.Tool), report.Line(row.Path), row.Status, report.Line(row.Session))
 	if diff == "" {
 		e.printf("%s\n", clean(string(args)))
 	}
