@@ -147,6 +147,9 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 		}
 	}
 
+	if v.Effect == policy.Allow && !gated {
+		x.noteFiles()
+	}
 	// 7 record: no record, no permit
 	x.conclude(v, gated)
 	if err := m.append(ctx, s, x.list[:]...); err != nil {
@@ -206,10 +209,25 @@ func (x *step) describe(v *Verdict, t *policy.Traits) {
 	d.CallID, d.Tool, d.Call, d.Step, d.Kind, d.Rule = x.call.ID, v.Tool, &x.call, v.Step, v.Kind, v.Rule
 	d.Level, d.Policy = x.taint.Mark.Level, x.set.Version()
 	d.Expect, d.ExpectS, d.Source, d.Private = t.Level, t.Sensitivity, t.Source, t.Sensitive
-	d.Reason, d.Spent, d.Ask, d.Write, d.Opinion, d.Ruling = "", "", nil, nil, nil, nil
+	d.Reason, d.Spent, d.Trace, d.Ask, d.Write, d.Opinion, d.Ruling = "", "", "", nil, nil, nil, nil
 	d.Warrant = x.live.facts.words(x.live.input.Facts)
 	v.Warrant = d.Warrant
 	d.Digest = tool.Digest{}
+}
+
+// noRoom is a trace that cannot be read: then judgement knows that something is lost.
+const noRoom = "lost"
+
+// noteFiles adds what the call does to files to what is judged later: two calls are one deed. It
+// counts before the call runs, because another may be judged before its result is told.
+func (x *step) noteFiles() {
+	if s := x.live; s.heard != nil && s.input.Facts != nil {
+		if trace := s.heard.Did(x.decided.Tool, &x.args); trace != nil {
+			if x.decided.Trace = s.traced(trace); x.decided.Trace == "" {
+				x.decided.Trace = noRoom
+			}
+		}
+	}
 }
 
 // conclude makes the event of the verdict. A call of a sealed turn is late.

@@ -311,6 +311,8 @@ func (m *Monitor) traceAt(ctx context.Context, session string, seq uint64) (name
 		text = e.Began.Trace
 	case e.Seen != nil:
 		name, text = e.Seen.Tool, e.Seen.Trace
+	case e.Decided != nil:
+		text = e.Decided.Trace
 	case e.Answer != nil:
 		text = e.Answer.Trace
 	}

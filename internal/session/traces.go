@@ -30,6 +30,8 @@ func (s *State) traced(e *event.Event) {
 		trace, needed = e.Seen.Trace, e.Seen.Content != nil && !e.Seen.Words
 	case e.Kind == event.ResultSeen:
 		trace, needed = e.Seen.Trace, true
+	case e.Decided != nil:
+		trace = e.Decided.Trace
 	case e.Kind == event.Answered:
 		trace, needed = e.Answer.Trace, e.Answer.Verdict == "deny"
 	}

@@ -1,7 +1,6 @@
 package warrant
 
 import (
-	"path"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
@@ -23,8 +22,14 @@ func (j *judging) local(l *leaves.Leaf, p meaning.Param) {
 		for i := range commands {
 			j.command(&commands[i])
 		}
-	case j.m.Act != meaning.Read && (p.Role == meaning.Selector || p.Kind == meaning.Path):
+	case !l.Quoted:
+	case j.m.Act == meaning.Read && p.Kind == meaning.Path:
+		j.opens(l)
+	case j.m.Act == meaning.Read:
+	case p.Role == meaning.Selector || p.Kind == meaning.Path:
 		j.file(l)
+	default:
+		j.patch(l)
 	}
 }
 
@@ -35,20 +40,13 @@ func (j *judging) bad(danger bool, why, path, value string) {
 	j.w.add(Order, path, value, Nothing, why)
 }
 
-// file judges a file the host's own tools write.
-func (j *judging) file(l *leaves.Leaf) {
-	index := j.c.index
-	if (sensitive(l.Text) || j.c.outside && steers(l.Text)) && !index.Said(l.Text) && !index.Said(path.Base(l.Text)) {
-		j.bad(sensitive(l.Text), "the file decides what this machine does next", l.Path, l.Text)
-	}
-}
-
 // command judges a command line of the host's own shell.
 func (j *judging) command(l *leaves.Leaf) {
 	if l.Later || j.c.saidCommand(l) {
 		return
 	}
 	line := j.c.line(j.m, l)
+	line.Opens = line.Opens || j.terminal && line.Pages
 	why, value := j.c.fault(line)
 	if value == "" {
 		value = l.Command()
@@ -98,7 +96,7 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 	switch e := line.Found; {
 	case e.Has(shell.Oversight):
 		return "it touches what watches the agent", ""
-	case e.Has(shell.RunsFetched) && !c.chosen(addresses):
+	case e.Has(shell.RunsFetched) && !c.ordered(addresses):
 		return "it runs what it fetches", ""
 	case e.Has(shell.Unparsed) && !line.Broken:
 		return "it cannot be read", ""
@@ -114,33 +112,17 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 		return c.sends(addresses)
 	}
 	for _, s := range line.Secrets {
-		if strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") {
+		if keyFile(s) {
 			return "it reads a secret", s
 		}
+	}
+	if why, value = c.repeats(line); why != "" {
+		return why, value
 	}
 	if why, value = c.strange(line); why != "" {
 		return why, value
 	}
 	return c.lands(line.Writes, addresses)
-}
-
-// lands is what speaks against the files that a command writes and the addresses it asks.
-func (c *Context) lands(files, addresses []string) (why, value string) {
-	for _, f := range files {
-		hidden := c.outside && steers(f) && path.Ext(f) == "" && strings.HasPrefix(path.Base(f), ".")
-		if (sensitive(f) || hidden) && !c.index.Said(f) {
-			return "the file decides what this machine does next", f
-		}
-	}
-	if !c.argued {
-		return "", ""
-	}
-	for _, u := range addresses {
-		if e, _ := c.address(u); e < Followed {
-			return "an address nobody named", u
-		}
-	}
-	return "", ""
 }
 
 // razes is the folder far from the workspace, or all of the workspace, that a command removes
@@ -183,20 +165,27 @@ func (c *Context) strange(line *shell.Line) (why, value string) {
 		return "", ""
 	}
 	for i := range line.Runs {
-		if r := &line.Runs[i]; !r.Guess && !plain(r) && !c.index.Said(r.Name) {
+		if r := &line.Runs[i]; !r.Guess && !plain(r) && !asks(r) && !c.index.Said(r.Name) {
 			return "a program that may do anything, and you did not name it", ""
 		}
 	}
-	if p := c.unnamed(line.Packages); p != "" && line.Found.Has(shell.Install) {
+	if p := c.unnamed(line.Packages); p != "" {
 		return "a package you did not name", p
 	}
 	return "", ""
 }
 
+var clients = list("clients")
+
+// asks reports whether a program only asks an address for something, which is judged by itself.
+func asks(r *shell.Run) bool {
+	return clients[r.Name] && r.Effects.Has(shell.NetworkRead) && r.Effects&^(shell.NetworkRead|shell.FileWrite) == 0
+}
+
 // unnamed is the first of some packages that the user did not name; empty: none.
 func (c *Context) unnamed(packages []string) string {
 	for _, p := range packages {
-		if !c.index.Said(p) {
+		if !c.saidPackage(p) {
 			return p
 		}
 	}

@@ -32,6 +32,8 @@ type Context struct {
 	outside bool            // something from outside this machine came in
 	papers  map[uint64]bool // steps whose result is a text somebody wrote as a whole
 	lists   map[uint64]bool // steps whose result is a text that lists things and says nothing
+	needed  map[string]bool // packages that manifests of the workspace name
+	beyond  map[uint64]bool // steps whose result came from beyond this machine
 	mails   map[string]int  // addresses in what the user pointed at: how many stand with it
 
 	gaveMail bool // the user gave an address themselves
@@ -47,6 +49,7 @@ type Context struct {
 	actedAt  uint64          // the step of our last act
 
 	memory memory // of earlier steps, by hashes
+	past   past   // what calls did to files
 
 	secret func(string) []string // the secrets in a text; nil: nobody knows any
 
@@ -64,7 +67,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{},
-		papers: map[uint64]bool{}, lists: map[uint64]bool{}, mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
+		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{}, mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
 	}
 }
 

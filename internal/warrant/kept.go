@@ -38,8 +38,10 @@ const (
 	keptRefused  // the hashes are of values that the owner turned down
 	keptOffered  // the host had told of its tools
 	keptDeclared // and which of them are its own
+	keptFiles    // what is known of files follows
+	keptBeyond   // it came from beyond this machine
 
-	keptAll = keptDeclared<<1 - 1
+	keptAll = keptBeyond<<1 - 1
 )
 
 // trace is what is kept of one step.
@@ -48,8 +50,13 @@ type trace struct {
 	step  uint64
 	thing uint64 // hash of what an act was done to; 0: nothing
 	sums  []uint64
+	files []keptFile
 	index *origin.Trace
 }
+
+// keptFile is what is kept of a file: the hash of its last name, what it does and where it is
+// from.
+type keptFile struct{ sum, what uint64 }
 
 // memory is what is kept of earlier steps, by hashes.
 type memory struct {
@@ -57,7 +64,8 @@ type memory struct {
 	recalled     bool // some were replayed, or may be
 	offered      bool // the host had told of its tools
 	own, refused map[uint64]bool
-	fresh        []uint64 // our own values of the result at hand
+	fresh        []uint64   // our own values of the result at hand
+	files        []keptFile // of the call at hand
 }
 
 // Keep makes results and others' messages leave traces under a key, each use of which has
@@ -92,7 +100,7 @@ func (c *Context) traced(t trace) []byte {
 	}{
 		{c.argued, keptArgued}, {c.outside, keptOutside}, {c.foreign, keptForeign}, {c.lost, keptLost},
 		{c.host.shell, keptHost}, {c.host.declared, keptDeclared},
-		{c.wasOffered(), keptOffered}, {t.index != nil, keptIndex},
+		{c.wasOffered(), keptOffered}, {t.index != nil, keptIndex}, {len(t.files) > 0, keptFiles},
 	} {
 		if f.on {
 			t.flags |= f.bit
@@ -104,6 +112,12 @@ func (c *Context) traced(t trace) []byte {
 	b = binary.AppendUvarint(b, uint64(len(t.sums)))
 	for _, s := range t.sums {
 		b = appendSum(b, s)
+	}
+	if len(t.files) > 0 {
+		b = binary.AppendUvarint(b, uint64(len(t.files)))
+		for _, f := range t.files {
+			b = binary.AppendUvarint(appendSum(b, f.sum), f.what)
+		}
 	}
 	if t.index != nil {
 		b = t.index.Append(b, MaxTrace-len(b))
@@ -149,6 +163,15 @@ func (c *Context) Replay(toolName string, b []byte) {
 	for _, s := range t.sums {
 		set[s] = true
 	}
+	for _, f := range t.files {
+		if c.past.sums == nil {
+			c.past.sums = map[uint64]uint64{}
+		}
+		c.past.sums[f.sum] |= f.what
+	}
+	if has(keptBeyond) {
+		c.beyond[t.step] = true
+	}
 	c.index.Restore(toolName, t.step, t.index)
 }
 
@@ -180,6 +203,11 @@ func readTrace(b []byte) (t trace, ok bool) {
 	}
 	for range n {
 		t.sums = append(t.sums, sum())
+	}
+	if t.flags&keptFiles != 0 {
+		for range min(number(), maxTraced) {
+			t.files = append(t.files, keptFile{sum(), number()})
+		}
 	}
 	if !ok || t.flags&keptIndex == 0 {
 		return t, ok && len(b) == 0

@@ -62,6 +62,7 @@ var (
 	contents = list("contents")
 	running  = list("running")
 	obeyed   = list("obeyed")
+	idle     = list("idle")
 )
 
 // steers reports whether a file decides what a machine or an agent does next: everything
@@ -69,6 +70,9 @@ var (
 func steers(file string) bool {
 	f := strings.ToLower(strings.ReplaceAll(file, "\\", "/"))
 	base := path.Base(f)
+	if dir := path.Dir(f); idle[base] && (dir == "." || !strings.Contains("/"+dir, "/.")) {
+		return false
+	}
 	if running[base] || !contents[path.Ext(base)] {
 		return true
 	}
@@ -86,6 +90,7 @@ func steers(file string) bool {
 // sensitive reports whether a file is one of those that attacks are after, wherever content
 // came from.
 func sensitive(file string) bool {
+	low := strings.ToLower(strings.ReplaceAll(file, "\\", "/"))
 	return shell.Lasting(file) || shell.Secret(file) || shell.Overseen(file) ||
-		strings.HasPrefix(file, "/etc/") || strings.HasPrefix(file, ".config/") || strings.Contains(file, "/.config/")
+		strings.HasPrefix(low, "/etc/") || strings.HasPrefix(low, ".config/") || strings.Contains(low, "/.config/")
 }

@@ -25,6 +25,7 @@ type judging struct {
 	textual   bool              // a measure or a text of it stands in what others wrote
 	looks     bool              // its command only looks, builds and tests
 	said      said              // what its arguments say of the act
+	terminal  bool              // what it runs is given a terminal
 }
 
 // Of is the warrant of a call.
@@ -61,6 +62,8 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 var (
 	wrappers = list("wrappers")
 	wrapped  = list("wrapped")
+
+	terminals = list("terminals")
 )
 
 // inner is a call that another one holds.
@@ -95,6 +98,9 @@ func (c *Context) unwrap(fields map[string]any) (in inner, ok bool) {
 // read finds the slots of a call, and what stands behind each.
 func (j *judging) read(values []leaves.Leaf) {
 	c := j.c
+	j.terminal = slices.ContainsFunc(values, func(l leaves.Leaf) bool {
+		return l.Flag && l.Text == "true" && terminals[last(leaves.NameWords(l.Path))]
+	})
 	if !j.workspace {
 		if j.browses(values) {
 			return

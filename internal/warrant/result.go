@@ -44,6 +44,7 @@ func (c *Context) result(r Result, t *trace) {
 	fields, _ := r.Args.Fields() // arguments that cannot be read name nothing
 	values := leaves.Of(fields)
 	c.files(values)
+	c.needs(m, values, &r)
 	acted := acts(m)
 	if acted {
 		c.acted(m, values, r)
@@ -55,6 +56,7 @@ func (c *Context) result(r Result, t *trace) {
 	c.argued = c.argued || r.Tainted || !r.Ours && !(c.workspace(m) && nods(r.Content))
 	if c.foreignTo(m, values, &r) {
 		c.Outside()
+		c.beyond[r.Step], t.flags = true, t.flags|keptBeyond
 	}
 	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
 	free := c.document(m, fields) || r.Tainted || acted

@@ -23,7 +23,7 @@ type builder struct {
 
 // free indexes content as free text.
 func (b *builder) free(content []byte) {
-	b.add(segment{free: true, rec: b.record(0, 0, -1)}, unwrap(content))
+	b.add(segment{free: true, rec: b.record(0, 0, -1)}, spelled(unwrap(content), 0))
 }
 
 // content adds a result: as structure if all of it is, as free text otherwise.

@@ -45,6 +45,9 @@ func (c *call) building() bool {
 var dataFiles = set(`.csv .tsv .json .txt .html .htm .xml .png .jpg .jpeg .gif .svg .pdf .md .log .zip .tgz .gz .tar .xz
 	.bz2 .parquet .ico .woff .woff2 .mp4 .mp3 .sql .rst`)
 
+// Data reports whether a file, by its name, is one that nothing runs.
+func Data(file string) bool { return !codeFile(file) }
+
 // codeFile reports whether a build of the folder here may run a file.
 func codeFile(file string) bool {
 	if strings.HasPrefix(file, "/tmp/") || strings.HasPrefix(file, "/dev/") {
@@ -86,7 +89,7 @@ func (c *call) builds() {
 		c.recipe(v)
 	}
 	for _, name := range append([]string{"Makefile", "makefile", "GNUmakefile"}, append(flags["-f"], flags["--file"]...)...) {
-		if f, ok := c.made[path.Base(name)]; ok && f.text != "" {
+		if f, ok := c.wrote(name); ok && f.text != "" {
 			c.recipe(f.text)
 		}
 	}

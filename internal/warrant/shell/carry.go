@@ -120,6 +120,7 @@ func (c *call) containerVerb(sub string, flags map[string][]string, rest []Word)
 		if sub != "exec" {
 			c.does |= NetworkRead // an image that is not here is fetched
 			c.quiet = len(rest) > 2
+			c.image(rest[1:])
 		}
 		c.inContainer(rest[1:])
 	case "push", "login":
@@ -129,6 +130,7 @@ func (c *call) containerVerb(sub string, flags map[string][]string, rest []Word)
 		c.quiet = false
 	case "pull":
 		c.does |= NetworkRead
+		c.image(rest[1:])
 	case "build":
 		c.does |= NetworkRead | FileWrite
 		for _, a := range rest[1:] {
@@ -143,6 +145,18 @@ func (c *call) containerVerb(sub string, flags map[string][]string, rest []Word)
 			c.does |= Destructive
 		}
 	}
+}
+
+// image notes the image that a container is made of: somebody's code, like a package.
+func (c *call) image(rest []Word) {
+	if len(rest) == 0 {
+		return
+	}
+	name, _, _ := strings.Cut(rest[0].Text, "@")
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		name = name[:i]
+	}
+	note(&c.line.Packages, name)
 }
 
 // inContainer reads the command after the image's name: the options before it were taken

@@ -31,7 +31,7 @@ var (
 	codeBlind  = []string{"system('$", "system(\"$", "popen('$", "popen(\"$"}
 	codeWrite  = []string{
 		"'w'", "\"w\"", "'a'", "\"a\"", "'wb'", "\"wb\"", "'ab'", "\"ab\"", "'x'", "'r+'", "\"r+\"", "write_text",
-		"write_bytes", "writefile", "appendfile", "createwritestream",
+		"write_bytes", "writefile", "appendfile", "createwritestream", "mode='a", "mode=\"a", "mode='w", "mode=\"w", "'a+'", "'w+'", "symlink",
 		"file.write", "file_put_contents", "os.rename", "shutil.", "os.makedirs", "os.mkdir", ".mkdir(", "os.chmod", "to_csv", "savefig",
 	}
 	codeRemove = []string{
@@ -91,9 +91,18 @@ func (w *walker) source(code string) Effects {
 	if mentions(low, codeStarts) && len(quoted(code)) == 0 || mentions(low, codeBlind) {
 		w.unread() // it starts something, and nothing here says what
 	}
+	if does.Has(FileWrite) && w.codeWrites(code) {
+		w.line.Hidden = true
+	}
+	for _, m := range importing.FindAllStringSubmatch(code, maxNamed) {
+		does |= w.loads(m[1] + m[2])
+	}
 	does |= w.codeOversees(code, does)
 	return does | w.quotes(code, does, mentions(low, codeProcess))
 }
+
+// importing is where code takes in a module.
+var importing = regexp.MustCompile(`(?m)\b(?:import|from)\s+([A-Za-z_][\w.]*)|\b(?:require|import|from)\s*\(?\s*['"](\.{0,2}/?[\w./-]+)['"]`)
 
 // joined is where code puts two quoted texts together.
 var joined = regexp.MustCompile(`"\s*[+.]\s*"|'\s*[+.]\s*'`)

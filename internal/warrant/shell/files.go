@@ -40,13 +40,16 @@ func (c *call) read() {
 	if patterned[c.name] && (len(rest) > 1 || len(rest) == 1 && c.in.given) && !givesPattern(flags) && !rooted(rest[0].Text) {
 		rest = rest[1:]
 	}
+	var last flow
 	for _, a := range rest {
-		f := c.opened(a)
-		c.out = c.out.join(f)
+		last = c.opened(a)
+		c.out = c.out.join(last)
 	}
 	switch {
 	case c.name == "cat" && len(c.args) == 0:
 		c.out = c.in
+	case c.name == "cat" && len(c.args) == 1 && last.known:
+		c.out.text, c.out.known = last.text, true
 	case c.name == "cat":
 		c.passes(c.args)
 	}
@@ -227,6 +230,7 @@ func (c *call) edits(name string) {
 	for _, a := range rest {
 		if in {
 			c.written(a.Text, flow{})
+			c.makes(Made{File: c.at(a.Text), Text: strings.Join(scripts, "\n"), Part: true})
 		} else {
 			c.out = c.out.join(c.opened(a))
 		}

@@ -81,11 +81,12 @@ type link struct{ name, to string }
 
 // linked notes such a name.
 func (w *walker) linked(name, to string) {
-	if len(w.links) >= maxLinks {
+	if len(w.line.Links) >= maxLinks {
 		w.unread()
 		return
 	}
 	w.links = append(w.links, link{path.Base(name), to})
+	w.line.Links = append(w.line.Links, [2]string{path.Base(name), to})
 }
 
 // rooted reports whether a name says itself where it is.

@@ -146,7 +146,7 @@ func (c *call) gitLocal(sub string, flags map[string][]string, rest []Word) {
 		c.does |= Destructive | FileWrite
 	case "apply", "am":
 		c.does |= FileWrite
-		c.patched()
+		c.patches(rest)
 	case "add", "commit", "merge", "rebase", "cherry-pick", "mv", "rm", "init", "revert", "tag", "branch":
 		c.does |= FileWrite
 	}

@@ -81,6 +81,23 @@ type Line struct {
 	Writes    []string // files it writes
 	Packages  []string // it installs
 	Parts     []string // the simple commands, as written
+	// Ran are the files it runs or loads, Scripts those of them that were written before, Came
+	// what it brings from elsewhere, Made what it puts into files, Links the second names it gives.
+	Ran     []string
+	Scripts []Script
+	Came    []string
+	Made    []Made
+	Links   [][2]string
+	// Spills: it takes an archive from elsewhere apart here.
+	Spills bool
+	// Builds: it runs the usual build or test of a folder.
+	Builds bool
+	// Opens: it runs what is typed into it later. Pages: it does so where there is a terminal.
+	Opens, Pages bool
+	// Fed: it runs what another program puts out, and that is not known.
+	Fed bool
+	// Hidden: code in it writes a file whose name the text does not show.
+	Hidden bool
 	// Shows: what it prints is, or was made of, something that came from elsewhere.
 	Shows bool
 }
@@ -90,6 +107,7 @@ type Line struct {
 type Reader struct {
 	bash, posix *syntax.Parser
 	station     Station
+	past        Past
 	guarded     [][]string // its files and folders, by their parts
 }
 
@@ -139,10 +157,16 @@ func (r *Reader) parse(src string) (*syntax.File, bool) {
 }
 
 func (r *Reader) walk() *walker {
-	return &walker{
+	w := &walker{
 		reader: r, line: &Line{}, fetched: map[string]bool{}, made: map[string]flow{}, copied: map[string][]Word{},
 		names: names{funcs: map[string][]*syntax.FuncDecl{}, aliases: map[string][]string{}},
 	}
+	if r.past != nil {
+		for _, l := range r.past.Leads() {
+			w.links = append(w.links, link{l[0], l[1]})
+		}
+	}
+	return w
 }
 
 // done adds up what was found.

@@ -23,6 +23,7 @@ func (w *walker) keep(file string, f flow, more bool) {
 		f.text, f.known = "", false
 	}
 	w.made[base] = f
+	w.makes(Made{File: w.at(file), Text: f.text, Known: f.known, Part: more})
 }
 
 // altered forgets what a file holds that is written in some other way.
@@ -37,7 +38,7 @@ func (w *walker) altered(file string, f flow) {
 func (c *call) held(files []Word) []*flow {
 	out := make([]*flow, len(files))
 	for i, a := range files {
-		if f, ok := c.made[path.Base(a.Text)]; ok {
+		if f, ok := c.wrote(a.Text); ok {
 			out[i] = &f
 		} else if a.Text == "/dev/stdin" {
 			out[i] = &c.in

@@ -12,7 +12,7 @@ var (
 	startup = set(`.bashrc .zshrc .profile .bash_profile .bash_login .bash_logout .zprofile .zshenv .zlogin .kshrc .cshrc
 		.tcshrc .inputrc .xinitrc .xsession .xprofile config.fish authorized_keys authorized_keys2 .rhosts .netrc .npmrc
 		.pypirc .gitconfig .vimrc crontab sudoers rc.local ld.so.preload
-		.gitlab-ci.yml .travis.yml .drone.yml azure-pipelines.yml bitbucket-pipelines.yml Jenkinsfile .pre-commit-config.yaml
+		.gitlab-ci.yml .travis.yml .drone.yml azure-pipelines.yml bitbucket-pipelines.yml jenkinsfile .pre-commit-config.yaml
 		.envrc .mcp.json .aider.conf.yml pip.conf`)
 	lasting = []string{
 		".ssh", ".gnupg", ".aws", ".git/hooks", ".github/workflows", ".config/autostart", ".config/systemd", ".config/fish", ".config/git",
@@ -44,8 +44,10 @@ var (
 	secretEndings = []string{".pem", ".p12", ".pfx", ".kdbx", ".keystore"}
 )
 
-// under reports whether a path goes through a folder, given with the folders around it.
+// under reports whether a path goes through a folder, given with the folders around it. Many
+// file systems take no notice of case, so neither does this.
 func under(file, folder string) bool {
+	file, folder = strings.ToLower(file), strings.ToLower(folder)
 	if strings.HasPrefix(folder, "/") {
 		return strings.HasPrefix(file, folder+"/") || file == folder
 	}
@@ -74,20 +76,20 @@ func cleaned(file string) string {
 // start-up files, keys, hooks, timers, services, the system's own settings.
 func Lasting(file string) bool {
 	file = work(cleaned(file))
-	if rest, ok := strings.CutPrefix(file, "/etc/"); ok {
+	if rest, ok := strings.CutPrefix(strings.ToLower(file), "/etc/"); ok {
 		for _, p := range system {
-			if strings.HasPrefix(rest, p) {
+			if strings.HasPrefix(rest, strings.ToLower(p)) {
 				return true
 			}
 		}
 	}
-	return startup[path.Base(file)] || anyUnder(file, lasting) || Overseen(file)
+	return startup[strings.ToLower(path.Base(file))] || anyUnder(file, lasting) || Overseen(file)
 }
 
 // Secret reports whether a file by its name holds keys, tokens or passwords.
 func Secret(file string) bool {
 	file = cleaned(file)
-	base := path.Base(file)
+	base := strings.ToLower(path.Base(file))
 	switch {
 	case endsIn(base, publicEndings):
 		return false

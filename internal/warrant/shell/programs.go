@@ -80,9 +80,8 @@ func (c *call) local() bool {
 		c.edits("sed")
 	case "dd":
 		c.dd()
-	case "patch":
-		c.does |= FileWrite
-		c.patched()
+	case "patch", "apply_patch", "applypatch":
+		c.patches(c.args)
 	case "tar", "unzip", "7z", "bsdtar", "gunzip", "cpio":
 		c.unpacks()
 	case "cd", "pushd", "popd", "chdir":

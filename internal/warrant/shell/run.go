@@ -46,10 +46,14 @@ func (w *walker) run(words []Word, in flow) flow {
 	i := len(w.line.Runs)
 	w.line.Runs = append(w.line.Runs, Run{Name: name, Path: first.Text, Args: words[1:]})
 	c := w.newCall(name, words[1:], in)
+	if first.Known && strings.Contains(first.Text, "/") {
+		w.ran(first.Text, false)
+	}
 	if c.stranger(first.Text) {
 		c.does |= RunsFetched
 	}
 	c.look()
+	c.pages()
 	c.handles()
 	c.codeReads()
 	c.oversees()
@@ -58,6 +62,7 @@ func (w *walker) run(words []Word, in flow) flow {
 		c.talks()
 	}
 	build := !c.does.Has(RunsFetched) && (w.inside || w.planted) && c.building()
+	w.line.Builds = w.line.Builds || c.building()
 	if build {
 		c.does |= RunsFetched
 	}
@@ -87,7 +92,7 @@ func (c *call) stranger(file string) bool {
 	switch {
 	case c.isFetched(file) && (c.paths || local):
 		return true
-	case c.inside && strings.HasPrefix(file, "./") && !builders[c.name]:
+	case (c.inside || local && c.spilled(file)) && strings.HasPrefix(file, "./") && !builders[c.name]:
 		return true
 	}
 	return c.strange && !local && !ownWords[c.name]
@@ -101,6 +106,9 @@ func (c *call) codeReads() {
 	for _, a := range c.args {
 		if !strings.HasPrefix(a.Text, "-") && !strings.ContainsAny(a.Text, " \n(){};='\"") {
 			c.out = c.out.join(flow{secret: c.reads(a.Text)})
+			if c.does.Has(FileWrite) && fileLike(a.Text) {
+				c.written(a.Text, flow{})
+			}
 		}
 	}
 }
@@ -225,14 +233,19 @@ func (w *walker) stays(file string) Effects {
 
 // bring remembers a file or folder that came from elsewhere.
 func (w *walker) bring(file string) {
+	note(&w.line.Came, w.at(strings.TrimSuffix(file, "/")))
 	if len(w.fetched) < maxNamed {
 		w.fetched[path.Base(strings.TrimSuffix(file, "/"))] = true
 	}
 }
 
-// isFetched reports whether a file, or a folder it is in, came from elsewhere by this very
-// line. Only last names are compared: folders are changed on the way.
+// isFetched reports whether a file, or a folder it is in, came from elsewhere: by this very
+// line, of which only last names are compared because folders are changed on the way, or
+// before.
 func (w *walker) isFetched(file string) bool {
+	if w.reader.past != nil && file != "" && !strings.HasPrefix(file, "-") && w.reader.past.Came(w.at(file)) {
+		return true
+	}
 	if len(w.fetched) == 0 {
 		return false
 	}

@@ -92,11 +92,13 @@ func (c *call) unknownScript(a Word) {
 // elsewhere just before.
 func (c *call) file(a Word) {
 	c.reads(a.Text)
+	c.ran(a.Text, !shells[c.name] && c.name != "source" && c.name != ".")
 	if strings.Contains(a.Text, "://") {
 		c.does |= RunsFetched | NetworkRead
 		c.address(a.Text)
 	}
-	if a.flow.fetched || a.flow.decoded || c.isFetched(a.Text) || c.inside && !strings.HasPrefix(a.Text, "/") {
+	if a.flow.fetched || a.flow.decoded || c.isFetched(a.Text) || c.spilled(a.Text) ||
+		c.inside && !strings.HasPrefix(a.Text, "/") {
 		c.does |= RunsFetched
 	}
 	if a.Text == "/dev/stdin" || a.Text == "/proc/self/fd/0" || a.Text == "/dev/fd/0" {
@@ -158,6 +160,7 @@ func (c *call) interpret() {
 			return
 		}
 	}
+	c.opens()
 	c.piped()
 }
 
@@ -247,9 +250,10 @@ func codeFlag(base, flag string) bool {
 // piped reads code from standard input.
 func (c *call) piped() {
 	c.does |= c.fetchedIn()
-	if c.in.known {
+	if c.in.known || c.in.text != "" {
 		c.inline(c.in.text)
 	}
+	c.line.Fed = c.line.Fed || c.in.given && !c.in.known
 }
 
 // module reads python -m.
@@ -259,6 +263,8 @@ func (c *call) module(args []Word) {
 		c.inner(args, false)
 	case "http.server", "smtpd":
 		c.does |= NetworkWrite
+	default:
+		c.does |= c.loads(args[0].Text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -25,6 +26,33 @@ func (c *call) unpacks() {
 		}
 	}
 	c.inside = c.inside || fetched
+	if fetched && c.takesApart() {
+		c.unpacksStrange()
+	}
+}
+
+// archives are the endings of what is taken apart.
+var archives = []string{".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst", ".tgz", ".txz", ".tbz2", ".tar", ".zip", ".7z", ".cpio", ".jar", ".whl"}
+
+// unpacksStrange remembers where an archive from elsewhere is taken apart: in a folder that is
+// named, or here, most likely in a folder of the archive's own name.
+func (c *call) unpacksStrange() {
+	to := c.unpackTo()
+	for _, dir := range to {
+		c.bring(dir)
+	}
+	if len(to) > 0 {
+		return
+	}
+	c.line.Spills = true
+	for _, a := range c.args {
+		for _, end := range archives {
+			if stem, ok := strings.CutSuffix(a.Text, end); ok {
+				c.bring(path.Base(stem))
+				break
+			}
+		}
+	}
 }
 
 // unpacked looks at the folders that archives are taken apart in: anything may be put there.

@@ -224,6 +224,26 @@ func (w *walker) stmt(s *syntax.Stmt, in flow) flow {
 	return out
 }
 
+// document is a here document: its text as it is where the word that ends it is quoted, else
+// with what stands for something else in it put in. No names of files are made of it.
+func (w *walker) document(r *syntax.Redirect) Word {
+	var s spelling
+	raw := r.Word != nil && len(r.Word.Parts) > 0 && slices.ContainsFunc(r.Word.Parts, func(p syntax.WordPart) bool {
+		lit, plain := p.(*syntax.Lit)
+		return !plain || strings.Contains(lit.Value, `\`)
+	})
+	for _, part := range r.Hdoc.Parts {
+		if lit, ok := part.(*syntax.Lit); ok && raw {
+			s.text.WriteString(lit.Value)
+			continue
+		}
+		w.spell(&s, part, true)
+	}
+	out := Word{Text: s.text.String(), Known: !s.blind, flow: s.flow, tame: s.tamed(), plain: s.plain}
+	w.weigh(8 + len(out.Text))
+	return out
+}
+
 // target is a file that a redirection writes.
 type target struct {
 	file string
@@ -233,8 +253,7 @@ type target struct {
 // redirect reads one redirection: what comes in by it, or which files it writes.
 func (w *walker) redirect(r *syntax.Redirect, in flow, files []target) (flow, []target) {
 	if r.Hdoc != nil {
-		h := w.word(r.Hdoc)
-		return h.carried(), files
+		return w.document(r).carried(), files
 	}
 	if r.Word == nil {
 		return in, files
@@ -286,6 +305,9 @@ func (w *walker) opened(file Word) flow {
 		f.fetched = true
 	}
 	f.secret = w.reads(file.Text) || f.secret
+	if was, ok := w.wrote(file.Text); ok && was.known && !was.fetched && !was.decoded {
+		f.text, f.known = was.text, true
+	}
 	if slices.ContainsFunc(w.everywhere(file.Text), w.reader.Guards) {
 		w.line.Effects |= Oversight
 	}

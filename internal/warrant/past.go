@@ -1,0 +1,210 @@
+package warrant
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/shell"
+)
+
+// What is fetched or written now may be run later: two calls are one deed. A conversation
+// remembers of the files that its calls wrote what they hold, or no more than what that does,
+// and of what was fetched that it was. After a restart the last names are known by hashes.
+
+// The bounds on what is remembered of files. Where one is reached, a file that is run may be
+// any of those that were forgotten.
+const (
+	maxFiles    = 1024
+	maxHeld     = 64 << 10 // bytes of one text
+	maxHeldAll  = 1 << 20  // of all of them
+	maxLeads    = 32       // second names
+	maxCame     = 256      // files and folders from elsewhere
+	maxTraced   = 128      // files in one trace
+	maxProvenBy = 400      // lines of a text that are looked up
+)
+
+// What a trace says of a file beside what it does.
+const (
+	cameBit = 1 << (16 + iota)
+	theirsBit
+	deafBit
+	leadBit
+)
+
+// spillSum stands for the place of the work in traces; it is the hash of no name.
+const spillSum = 0
+
+// file is what is known of one file.
+type file struct {
+	name   string // cleaned, in lower case
+	held   shell.Held
+	theirs bool // lines of it stand in what came from outside
+	opaque bool // nobody here can tell what it does
+}
+
+// past is what the calls of a conversation did to files.
+type past struct {
+	files []*file // newest last
+	came  []string
+	leads [][2]string
+	size  int
+	full  bool              // something was forgotten
+	spill bool              // an archive from elsewhere was taken apart here
+	sums  map[uint64]uint64 // of earlier processes, by the hash of the last name
+	sum   func(string) uint64
+}
+
+// cleanPath is a path as files are compared by: case says nothing.
+func cleanPath(file string) string {
+	file = strings.ToLower(strings.ReplaceAll(file, `\`, "/"))
+	if file == "" {
+		return ""
+	}
+	return strings.TrimPrefix(path.Clean(file), "./")
+}
+
+// same reports whether two clean paths may be one file: nobody knows in which folder each was
+// said, so that one may be the end of the other.
+func same(a, b string) bool {
+	a, b = strings.TrimPrefix(a, "~"), strings.TrimPrefix(b, "~")
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return a == b || a != "" && strings.HasSuffix(b, a) && (a[0] == '/' || b[len(b)-len(a)-1] == '/')
+}
+
+// find is the latest file of a name; nil: none is known.
+func (p *past) find(name string) *file {
+	name = cleanPath(name)
+	for _, f := range slices.Backward(p.files) {
+		if same(f.name, name) {
+			return f
+		}
+	}
+	return nil
+}
+
+// kept is what an earlier process knew of a name.
+func (p *past) kept(name string) uint64 {
+	if len(p.sums) == 0 {
+		return 0
+	}
+	return p.sums[p.sum(path.Base(cleanPath(name)))]
+}
+
+// Came reports whether a file, or a folder it is in, came from elsewhere.
+func (p *past) Came(name string) bool {
+	name = cleanPath(name)
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		upto := strings.Join(parts[:i+1], "/")
+		if parts[i] == "" || parts[i] == "." || parts[i] == ".." {
+			continue
+		}
+		if slices.ContainsFunc(p.came, func(c string) bool { return same(c, upto) }) || p.kept(parts[i])&cameBit != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Held is what was written into a file.
+func (p *past) Held(name string) (shell.Held, bool) {
+	if f := p.find(name); f != nil {
+		return f.held, true
+	}
+	if k := p.kept(name); k&^(cameBit|leadBit) != 0 {
+		return shell.Held{Deaf: true, Does: shell.Effects(k & 0xffff)}, true
+	}
+	if p.full {
+		return shell.Held{Deaf: true, Does: shell.Unparsed}, true
+	}
+	return shell.Held{}, false
+}
+
+// Leads are the links that were made.
+func (p *past) Leads() [][2]string { return p.leads }
+
+// Spilled reports whether an archive from elsewhere was taken apart where the work is.
+func (p *past) Spilled() bool { return p.spill || p.sums[spillSum]&cameBit != 0 }
+
+// reach is a file and what it leads to by links.
+func (p *past) reach(name string) []string {
+	out := []string{name}
+	for i := 0; i < len(out) && len(out) < maxLeads; i++ {
+		parts := strings.Split(out[i], "/")
+		for k, part := range parts {
+			for _, l := range p.leads {
+				if strings.EqualFold(part, l[0]) {
+					to := path.Join(append([]string{l[1]}, parts[k+1:]...)...)
+					if !slices.Contains(out, to) {
+						out = append(out, to)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// led reports whether a name leads somewhere by a link that only an earlier process knew.
+func (p *past) led(name string) bool {
+	return slices.ContainsFunc(strings.Split(cleanPath(name), "/"), func(part string) bool { return p.kept(part)&leadBit != 0 })
+}
+
+// put remembers what is put into a file.
+func (p *past) put(m *shell.Made) *file {
+	name := cleanPath(m.File)
+	if name == "" {
+		return nil
+	}
+	f := &file{name: name, held: shell.Held{Text: m.Text, Part: m.Part || !m.Known}}
+	if i := slices.IndexFunc(p.files, func(o *file) bool { return o.name == name }); i >= 0 {
+		if was := p.files[i]; m.Part {
+			f.held.Text, f.held.Part = was.held.Text+"\n"+m.Text, was.held.Part
+			f.theirs, f.opaque = was.theirs, was.opaque
+			f.held.Deaf, f.held.Does = was.held.Deaf, was.held.Does
+		}
+		p.size -= len(p.files[i].held.Text)
+		p.files = slices.Delete(p.files, i, i+1)
+	} else if k := p.kept(name); m.Part && k != 0 {
+		f.held = shell.Held{Deaf: true, Does: shell.Effects(k & 0xffff)}
+	}
+	p.files = append(p.files, f)
+	p.size += len(f.held.Text)
+	return f
+}
+
+// bound forgets texts, and then files, where there are too many. What a text does was read.
+func (p *past) bound() {
+	for _, f := range p.files {
+		if len(f.held.Text) > maxHeld || p.size > maxHeldAll {
+			p.size -= len(f.held.Text)
+			f.held.Text, f.held.Deaf = "", true
+		}
+	}
+	if n := len(p.files) - maxFiles; n > 0 {
+		p.files, p.full = slices.Delete(p.files, 0, n), true
+	}
+}
+
+// bring remembers a file or folder from elsewhere.
+func (p *past) bring(name string) {
+	if name = cleanPath(name); name == "" || slices.Contains(p.came, name) {
+		return
+	}
+	if p.came = append(p.came, name); len(p.came) > maxCame {
+		p.came, p.full = p.came[1:], true
+	}
+}
+
+// link remembers a second name.
+func (p *past) link(l [2]string) {
+	if slices.Contains(p.leads, l) {
+		return
+	}
+	if p.leads = append(p.leads, l); len(p.leads) > maxLeads {
+		p.leads, p.full = p.leads[1:], true
+	}
+}

@@ -1,0 +1,127 @@
+package warrant
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/shell"
+)
+
+// Files are judged by their paths, whoever writes them: a tool for files, a patch, a command,
+// code that a command is given, a link that leads to them.
+
+const deciding = "the file decides what this machine does next"
+
+// file judges a file the host's own tools write.
+func (j *judging) file(l *leaves.Leaf) { j.writes(l.Path, l.Text) }
+
+// writes judges a file that is written, and what it leads to.
+func (j *judging) writes(param, name string) {
+	c := j.c
+	for _, f := range c.past.reach(name) {
+		if (sensitive(f) || c.outside && steers(f)) && !c.saidFile(f) {
+			j.bad(sensitive(f), deciding, param, f)
+			return
+		}
+	}
+	if c.outside && c.past.led(name) && !c.saidFile(name) {
+		j.bad(false, "an earlier link decides which file this is", param, name)
+	}
+}
+
+// patch judges the files of a patch that a tool is given.
+func (j *judging) patch(l *leaves.Leaf) {
+	if !anyOf(leaves.NameWords(j.m.Tool), patching) && !anyOf(leaves.NameWords(l.Path), patching) {
+		return // a text like any other
+	}
+	for _, m := range shell.Patched(l.Text) {
+		j.writes(l.Path, m.File)
+	}
+}
+
+// discloses judges a file that one of the host's own tools reads: keys are read by nobody unasked.
+func (j *judging) opens(l *leaves.Leaf) {
+	for _, f := range j.c.past.reach(l.Text) {
+		if keyFile(f) && !j.c.saidFile(f) {
+			j.bad(true, "it reads a secret", l.Path, f)
+			return
+		}
+	}
+}
+
+// keyFile reports whether a file holds secrets, and is none of the work at hand.
+func keyFile(f string) bool {
+	if !shell.Secret(f) || !strings.HasPrefix(f, "/") && !strings.HasPrefix(f, "~") {
+		return false
+	}
+	base := strings.ToLower(path.Base(f))
+	deep := strings.HasPrefix(f, "/home/") && strings.Count(f, "/") > 3 || strings.HasPrefix(f, "/Users/") && strings.Count(f, "/") > 3
+	return !(deep && strings.HasPrefix(base, ".env")) // hosts name the files of the work by their full paths
+}
+
+// saidFile reports whether the user named a file: as it is written here, by the end of its path,
+// or in full where this is the end of it. One word alone names a file that decides something
+// only if it is no word of the language.
+func (c *Context) saidFile(name string) bool {
+	if c.index.Said(name) {
+		return true
+	}
+	parts := strings.Split(strings.Trim(name, "/"), "/")
+	for i := range parts {
+		end := strings.Join(parts[i:], "/")
+		plain := i == len(parts)-1 && !strings.ContainsAny(strings.Trim(end, "."), "._-") && sensitive(name) && !strings.HasPrefix(end, ".")
+		if end != "" && !plain && c.index.Said(end) {
+			return true
+		}
+	}
+	return len(parts) > 1 && slices.ContainsFunc(c.said, func(s string) bool { return endsPath(s, strings.ToLower(strings.Join(parts, "/"))) })
+}
+
+// endsPath reports whether a path in a text ends with a shorter one.
+func endsPath(text, end string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], "/"+end)
+		if i < 0 {
+			return false
+		}
+		from += i + len(end) + 1
+		if from == len(text) || !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789_-/", rune(text[from])) {
+			return true
+		}
+	}
+}
+
+// lands is what speaks against the files that a command writes and the addresses it asks.
+func (c *Context) lands(files, addresses []string) (why, value string) {
+	for _, name := range files {
+		for _, f := range c.past.reach(name) {
+			base := strings.ToLower(path.Base(f))
+			obeyed := c.outside && steers(f) && (dotFile(base) || running[base] || builtBy[base])
+			if (sensitive(f) || obeyed) && !c.saidFile(f) {
+				return deciding, f
+			}
+		}
+		if c.outside && c.past.led(name) && !c.saidFile(name) {
+			return "an earlier link decides which file this is", name
+		}
+	}
+	if !c.argued {
+		return "", ""
+	}
+	for _, u := range addresses {
+		if e, _ := c.address(u); e < Followed {
+			return "an address nobody named", u
+		}
+	}
+	return "", ""
+}
+
+// dotFile reports whether a name is nothing but a word after a dot.
+func dotFile(base string) bool { return strings.LastIndexByte(base, '.') == 0 && len(base) > 1 }
+
+var (
+	builtBy  = list("builtby")
+	patching = list("patching")
+)

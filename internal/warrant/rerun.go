@@ -1,0 +1,98 @@
+package warrant
+
+import (
+	"path"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/warrant/shell"
+)
+
+var sets = list("sets")
+
+// ordered reports whether the user named every one of some addresses, there are any, and what
+// they asked for is to run something.
+func (c *Context) ordered(addresses []string) bool {
+	return c.chosen(addresses) && c.says(sets)
+}
+
+// repeats is what speaks against a command by what it runs: a file that an earlier call wrote is
+// worth what is in it, and what will be typed later is not known. Nothing does until content of
+// others has come in.
+func (c *Context) repeats(line *shell.Line) (why, value string) {
+	switch {
+	case !c.outside:
+		return "", ""
+	case line.Opens:
+		return "it runs what is typed into it later", ""
+	case line.Fed:
+		return "it runs what another program puts out", ""
+	case line.Hidden:
+		return "it writes a file whose name cannot be read", ""
+	}
+	for i := range line.Scripts {
+		if why, value = c.script(&line.Scripts[i]); why != "" {
+			return why, value
+		}
+	}
+	if line.Builds {
+		return c.build()
+	}
+	return "", ""
+}
+
+// script is what speaks against running a file that an earlier call wrote.
+func (c *Context) script(s *shell.Script) (why, value string) {
+	f := c.past.find(s.File)
+	theirs, opaque := c.past.kept(s.File)&theirsBit != 0, false
+	if f != nil {
+		theirs, opaque = f.theirs && (shell.IsCode(f.name, f.held.Text) || f.held.Deaf || f.held.Part), f.opaque
+	}
+	name := path.Base(s.File)
+	why, value = c.fault(s.Line)
+	switch {
+	case why != "":
+		return "it runs " + name + ", which was written before, and of that: " + why, c.excerpt(f, s.File, value)
+	case theirs:
+		return "it runs " + name + ", which holds what others wrote", c.excerpt(f, s.File, "")
+	case opaque:
+		return "it runs " + name + ", of which nobody here can tell what it does", s.File
+	}
+	return "", ""
+}
+
+// excerpt is what a person is shown of a file that would run.
+func (c *Context) excerpt(f *file, name, value string) string {
+	if value != "" || f == nil || f.held.Text == "" {
+		return strings.TrimSpace(name + " " + value)
+	}
+	return name + ": " + text.Head(strings.TrimSpace(f.held.Text), 300)
+}
+
+// carrying is what a build must not find in what earlier calls wrote: whatever it does besides,
+// it is work on the code.
+func (c *Context) build() (why, value string) {
+	for _, f := range c.past.came {
+		if base := path.Base(f); running[base] || builtBy[base] {
+			return "it builds or tests with " + base + ", which was fetched", f
+		}
+	}
+	for _, f := range c.past.files {
+		e := f.held.Does
+		if shell.Data(f.name) {
+			continue
+		}
+		if e.Has(shell.RunsFetched|shell.Oversight|shell.Persist) || e.Has(shell.ReadsSecret) && e.Has(shell.Network) {
+			line := c.reader().ReadScript(f.name, f.held)
+			if why, value = c.fault(line); why != "" || f.held.Deaf {
+				return "it builds or tests with " + path.Base(f.name) + ", which was written before, and of that: " + why, c.excerpt(f, f.name, value)
+			}
+		}
+	}
+	for _, what := range c.past.sums {
+		if e := shell.Effects(what & 0xffff); e.Has(shell.RunsFetched) || e.Has(shell.ReadsSecret) && e.Has(shell.Network) {
+			return "it builds or tests with a file that was written before and carries a secret away or runs what it fetches", ""
+		}
+	}
+	return "", ""
+}
