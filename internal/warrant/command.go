@@ -22,10 +22,7 @@ func (j *judging) local(l *leaves.Leaf, p meaning.Param) {
 		for i := range commands {
 			j.command(&commands[i])
 		}
-	case !l.Quoted:
-	case j.m.Act == meaning.Read && p.Kind == meaning.Path:
-		j.opens(l)
-	case j.m.Act == meaning.Read:
+	case !l.Quoted, j.m.Act == meaning.Read:
 	case p.Role == meaning.Selector || p.Kind == meaning.Path:
 		j.file(l)
 	default:
@@ -83,7 +80,8 @@ func (c *Context) saidCommand(l *leaves.Leaf) bool {
 	if a := l.Argv; len(a) == 3 && shell.IsShell(a[0]) && strings.HasPrefix(a[1], "-") && strings.HasSuffix(a[1], "c") {
 		return c.index.Said(a[2])
 	}
-	return c.index.Said(l.Command())
+	text := l.Command()
+	return strings.ContainsAny(text, " /") && c.index.Said(text) // "make it pass" is no command
 }
 
 // fault is what speaks against a command line, and what of it; no words: nothing does. No

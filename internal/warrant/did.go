@@ -67,6 +67,9 @@ func (c *Context) lined(line *shell.Line) {
 			c.memory.files = append(c.memory.files, keptFile{spillSum, cameBit})
 		}
 	}
+	if line.Ended != "" {
+		c.past.went(line.Ended)
+	}
 	for i := range line.Made {
 		c.wrote(&line.Made[i])
 	}
@@ -86,13 +89,18 @@ func (c *Context) keepFile(name string, what uint64) {
 // wrote notes what is put into a file: what that does when it is run, and whether it stands in
 // what others wrote.
 func (c *Context) wrote(m *shell.Made) {
+	if m.From != "" {
+		if !c.moved(m) {
+			return
+		}
+	}
 	f := c.past.put(m)
 	if f == nil || f.held.Deaf && f.held.Text == "" {
 		return
 	}
 	f.held.Does = c.reader().ReadScript(f.name, f.held).Found
 	if c.outside {
-		f.opaque = f.opaque || m.Known && !shell.Legible(f.name, m.Text) && !contents[path.Ext(f.name)]
+		f.opaque = f.opaque || m.Known && !shell.Legible(f.name, m.Text)
 		f.theirs = f.theirs || c.holdsTheirs(m.Text)
 	}
 	what := uint64(f.held.Does) | deafBit
@@ -102,6 +110,20 @@ func (c *Context) wrote(m *shell.Made) {
 	if f.held.Does&^shell.FileWrite != 0 || f.theirs {
 		c.keepFile(f.name, what)
 	}
+}
+
+// moved makes a file hold what another one does; false where nothing is known of that.
+func (c *Context) moved(m *shell.Made) bool {
+	if c.past.Came(m.From) {
+		c.past.bring(m.File)
+		c.keepFile(m.File, cameBit)
+	}
+	f := c.past.find(m.From)
+	if f == nil {
+		return false
+	}
+	m.Text, m.Known, m.Part = f.held.Text, !f.held.Part, f.held.Part
+	return true
 }
 
 // holdsTheirs reports whether a line of a text stands in what came from outside.
@@ -137,13 +159,16 @@ func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
 		}
 		words := leaves.NameWords(l.Path)
 		switch p := m.Resolve(l.Path, l.Text); {
-		case p.Kind == meaning.Path || anyOf(words, fileNames):
+		case p.Kind == meaning.Path || anyOf(words, fileNames) || anyOf(words, movedBy) && !strings.ContainsAny(l.Text, " \n"):
 			files = append(files, l.Text)
 		case anyOf(words, former):
 			part = true
 		default:
 			text += l.Text + "\n"
 		}
+	}
+	if text == "" && len(files) > 1 {
+		return append(out, shell.Made{File: files[0], From: files[1]}, shell.Made{File: files[1], From: files[0]}) // it is moved or copied
 	}
 	for _, f := range files {
 		if len(f) < 4096 && !strings.Contains(f, "\n") && text != "" {
@@ -156,4 +181,6 @@ func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
 var (
 	edits  = list("edits")
 	former = list("former")
+
+	movedBy = list("movedby")
 )

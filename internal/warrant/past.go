@@ -50,6 +50,7 @@ type past struct {
 	leads [][2]string
 	size  int
 	full  bool              // something was forgotten
+	in    bool              // the work was left in a folder from elsewhere
 	spill bool              // an archive from elsewhere was taken apart here
 	sums  map[uint64]uint64 // of earlier processes, by the hash of the last name
 	sum   func(string) uint64
@@ -125,6 +126,15 @@ func (p *past) Held(name string) (shell.Held, bool) {
 
 // Leads are the links that were made.
 func (p *past) Leads() [][2]string { return p.leads }
+
+// Inside reports whether the work was left in a folder that came from elsewhere.
+func (p *past) Inside() bool { return p.in }
+
+// went notes the folder that a command stays in: some hosts begin the next one there.
+func (p *past) went(folder string) {
+	inner := !strings.HasPrefix(folder, "/") && !strings.HasPrefix(folder, "~") && !strings.HasPrefix(folder, "..")
+	p.in = p.Came(folder) || p.in && inner
+}
 
 // Spilled reports whether an archive from elsewhere was taken apart where the work is.
 func (p *past) Spilled() bool { return p.spill || p.sums[spillSum]&cameBit != 0 }

@@ -41,7 +41,7 @@ func (j *judging) patch(l *leaves.Leaf) {
 	}
 }
 
-// discloses judges a file that one of the host's own tools reads: keys are read by nobody unasked.
+// opens judges a file that a tool reads: keys are read by nobody unasked.
 func (j *judging) opens(l *leaves.Leaf) {
 	for _, f := range j.c.past.reach(l.Text) {
 		if keyFile(f) && !j.c.saidFile(f) {
@@ -98,7 +98,7 @@ func (c *Context) lands(files, addresses []string) (why, value string) {
 	for _, name := range files {
 		for _, f := range c.past.reach(name) {
 			base := strings.ToLower(path.Base(f))
-			obeyed := c.outside && steers(f) && (dotFile(base) || running[base] || builtBy[base])
+			obeyed := c.outside && steers(f) && (dotFile(base) || running[base] || builtBy[base] || blindly(f))
 			if (sensitive(f) || obeyed) && !c.saidFile(f) {
 				return deciding, f
 			}
@@ -118,10 +118,17 @@ func (c *Context) lands(files, addresses []string) (why, value string) {
 	return "", ""
 }
 
+// blindly reports whether a path that is decided when it runs ends in a folder of files that run
+// by themselves.
+func blindly(f string) bool {
+	return strings.Contains(f, "$") && anyOf(strings.Split(strings.ToLower(f), "/"), triggers)
+}
+
 // dotFile reports whether a name is nothing but a word after a dot.
 func dotFile(base string) bool { return strings.LastIndexByte(base, '.') == 0 && len(base) > 1 }
 
 var (
 	builtBy  = list("builtby")
 	patching = list("patching")
+	triggers = list("triggers")
 )

@@ -22,6 +22,9 @@ func (j *judging) value(l *leaves.Leaf) {
 	if j.overseen(l) {
 		return
 	}
+	if j.m.Act == meaning.Read && l.Quoted && pathish(l, p.Kind) {
+		j.opens(l)
+	}
 	switch {
 	case j.workspace:
 		j.local(l, p)

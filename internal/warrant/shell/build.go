@@ -67,6 +67,13 @@ var compilers = set("gcc cc g++ clang clang++ rustc c++ tcc")
 // runsFile reads programs that run a file, or make one that runs.
 func (c *call) runsFile() {
 	fetched := slices.ContainsFunc(c.args, func(a Word) bool { return c.isFetched(a.Text) })
+	if runners[c.name] || compilers[c.name] {
+		for _, a := range c.args {
+			if _, ok := c.wrote(a.Text); ok && !strings.HasPrefix(a.Text, "-") {
+				c.ran(a.Text, true)
+			}
+		}
+	}
 	switch {
 	case !fetched:
 	case runners[c.name]:

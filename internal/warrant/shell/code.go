@@ -17,6 +17,8 @@ var (
 		"xmlhttprequest", "ftplib", "paramiko", "boto3", "open('http", "open(\"http", "open-uri", "net.connect",
 		"net.createconnection", "dns.", "gethostby", "/inet/", "websocket",
 		"copy('http", "copy(\"http", "readfile('http", "readfile(\"http", "fopen('http", "fopen(\"http", "fsockopen",
+		"tcpstream", "std::net", "reqwest", "ureq::", "hyper::", "httpclient", "java.net.", "urlconnection", "okhttp", "webclient", "system.net",
+		"urlsession", "curl_easy",
 		"getprint", "getstore", "uri.open", "pycurl", "urllib3", "tls.connect", "dgram",
 		"require('http", "require(\"http", "require('net'", "require(\"net\"", "telnetlib", "xmlrpc", "nntplib", "do shell script \"curl",
 	}
@@ -24,6 +26,7 @@ var (
 	codeProcess = []string{
 		"os.system", "subprocess", "popen", "os.exec", "os.spawn", "pty.spawn", "child_process", "execsync", "spawnsync",
 		"system(", "system ", "exec(", "exec ", "shell_exec",
+		"processbuilder", "getruntime", "command::new", "process.start",
 		"passthru", "proc_open", "qx", "open3", "kernel.", "deno.command", "bun.spawn", "do shell script", "`", "getline",
 		"'system'", "\"system\"", "'popen'", "\"popen\"", "__import__(", "getattr(",
 	}

@@ -17,11 +17,13 @@ var codeDisguise = append([]string{"''.join", `"".join`, "[::-1]", "reversed(", 
 // codeWrites notes the files that code may write: every text in it that looks like one. It
 // reports whether it may write others, whose names the text does not show.
 func (w *walker) codeWrites(code string) (hidden bool) {
-	for _, q := range quoted(code) {
+	list := quoted(code)
+	for _, q := range list {
 		if len(q) < 200 && fileLike(q) {
 			for _, f := range w.everywhere(q) {
 				note(&w.line.Writes, f)
 			}
+			w.makes(Made{File: w.at(q), Text: strings.Join(list, "\n"), Part: true})
 		}
 	}
 	low := strings.ToLower(code)

@@ -225,12 +225,12 @@ func (c *call) edits(name string) {
 		scripts = append(scripts, flags["-E"]...)
 	}
 	if len(rest) > 0 && len(scripts) == 0 && flags["-f"] == nil && flags["--file"] == nil {
-		rest = rest[1:] // the script
+		scripts, rest = []string{rest[0].Text}, rest[1:]
 	}
 	for _, a := range rest {
 		if in {
 			c.written(a.Text, flow{})
-			c.makes(Made{File: c.at(a.Text), Text: strings.Join(scripts, "\n"), Part: true})
+			c.makes(Made{File: c.at(a.Text), Text: replacements(scripts), Part: true})
 		} else {
 			c.out = c.out.join(c.opened(a))
 		}
@@ -238,6 +238,20 @@ func (c *call) edits(name string) {
 	if name == "sed" && !in && len(c.args) > 1 && plainEdit.MatchString(c.args[0].Text) {
 		c.passes(c.args[1:])
 	}
+}
+
+// replacements are the texts that scripts for sed put into a file, one on a line.
+func replacements(scripts []string) string {
+	var out []string
+	for _, s := range scripts {
+		i := strings.IndexAny(s, "sy")
+		if i < 0 || i+1 >= len(s) {
+			out = append(out, s)
+			continue
+		}
+		out = append(out, strings.Split(s[i+1:], s[i+1:i+2])...)
+	}
+	return strings.Join(out, "\n")
 }
 
 // dd copies bytes between files and disks.

@@ -88,6 +88,8 @@ type Line struct {
 	Came    []string
 	Made    []Made
 	Links   [][2]string
+	// Ended is the folder it goes to and stays in.
+	Ended string
 	// Spills: it takes an archive from elsewhere apart here.
 	Spills bool
 	// Builds: it runs the usual build or test of a folder.
@@ -162,6 +164,7 @@ func (r *Reader) walk() *walker {
 		names: names{funcs: map[string][]*syntax.FuncDecl{}, aliases: map[string][]string{}},
 	}
 	if r.past != nil {
+		w.inside = r.past.Inside()
 		for _, l := range r.past.Leads() {
 			w.links = append(w.links, link{l[0], l[1]})
 		}
@@ -173,6 +176,9 @@ func (r *Reader) walk() *walker {
 func (w *walker) done() *Line {
 	l := w.line
 	w.connect()
+	if w.where.moved {
+		l.Ended = w.where.now
+	}
 	for i := range l.Runs {
 		l.Effects |= l.Runs[i].Effects
 	}

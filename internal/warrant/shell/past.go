@@ -14,6 +14,8 @@ type Past interface {
 	Held(file string) (Held, bool)
 	// Spilled reports whether an archive from elsewhere was taken apart where the work is.
 	Spilled() bool
+	// Inside reports whether the work was left in a folder that came from elsewhere.
+	Inside() bool
 	// Leads are the second names of files, and what they lead to.
 	Leads() [][2]string
 }
@@ -30,8 +32,9 @@ type Held struct {
 type Made struct {
 	File  string
 	Text  string
-	Known bool // Text is all that is put there
-	Part  bool // the file holds more than that
+	Known bool   // Text is all that is put there
+	Part  bool   // the file holds more than that
+	From  string // the file it is a copy of, where that is all that is known
 }
 
 // Script is a file that a line runs and that was written before, with what it does.
@@ -134,7 +137,8 @@ func (r *Reader) ReadScript(file string, h Held) *Line {
 }
 
 // codeEndings are those of files in languages whose words this package knows.
-var codeEndings = set(".py .pyw .js .mjs .cjs .ts .mts .tsx .jsx .rb .pl .pm .php .go .lua .awk")
+var codeEndings = set(`.py .pyw .js .mjs .cjs .ts .mts .tsx .jsx .rb .pl .pm .php .go .lua .awk .c .h .cc .cpp .hpp .rs .java .kt .kts
+	.cs .swift .scala`)
 
 // shellEndings are those of scripts for a shell.
 var shellEndings = set(".sh .bash .zsh .ksh .command .envrc")
