@@ -249,6 +249,9 @@ func (f *callFacts) Is(name string) bool {
 // Warrant implements policy.Facts.
 func (f *callFacts) Warrant(what string) string { return f.get().Weakest(what) }
 
+// Fault says what speaks against a slot, without anything that was read.
+func (f *callFacts) Fault(what string) string { return f.get().Fault(what) }
+
 // judgement is what the conversation has said and read, as far as it is known. After a
 // restart, or where another replica was at work, it is told again from the log: from the
 // user's words, and from the traces of what was read. Where something left none, it is lost,

@@ -109,8 +109,22 @@ func (t *table) lacks(a *activation, s *answers) {
 		if warrant.Kind(k) == warrant.Order && a.fact("danger") {
 			rank = rankDanger
 		}
-		s.parts, s.only = append(s.parts, part{Reason: need.reason, rank: rank, shows: true}), -1
+		s.parts, s.only = append(s.parts, part{Reason: a.because(need.reason, warrant.Kind(k)), rank: rank, shows: true}), -1
 	}
+}
+
+// faulty are facts that say what speaks against a slot.
+type faulty interface{ Fault(slot string) string }
+
+// because is a reason with what speaks against the slot, where that is known: there are many things that
+// must not be run, and a person is told which.
+func (a *activation) because(r Reason, k warrant.Kind) Reason {
+	if f, ok := a.in.Facts.(faulty); ok {
+		if why := f.Fault(k.String()); why != "" {
+			r.Text = why
+		}
+	}
+	return r
 }
 
 // evidence reports whether the slots of a kind have what is needed.

@@ -34,7 +34,7 @@ func (j *judging) local(l *leaves.Leaf, p meaning.Param) {
 // so whatever was read.
 func (j *judging) bad(danger bool, why, path, value string) {
 	j.w.Deed, j.w.Danger = Execute, j.w.Danger || danger
-	j.w.add(Order, path, value, Nothing, why)
+	j.w.fault(path, value, why)
 }
 
 // command judges a command line of the host's own shell.
@@ -99,11 +99,11 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 	case e.Has(shell.Unparsed) && !line.Broken:
 		return "it cannot be read", ""
 	case e.Has(shell.Persist):
-		return "it stays behind", ""
+		return "it leaves something behind that runs, or lets somebody in, later", ""
 	case e.Has(shell.BreaksOut):
-		return "it breaks out", ""
+		return "it starts a container that is given this machine", ""
 	case e.Has(shell.Wrecks):
-		return "it wrecks", ""
+		return "it removes or overwrites far more than the work at hand", ""
 	case e.Has(shell.ReadsSecret) && e.Has(shell.Network) && !c.chosen(addresses):
 		return "it may carry a secret away", ""
 	case e.Has(shell.NetworkWrite | shell.Mail):
@@ -163,7 +163,7 @@ func (c *Context) strange(line *shell.Line) (why, value string) {
 		return "", ""
 	}
 	for i := range line.Runs {
-		if r := &line.Runs[i]; !r.Guess && !plain(r) && !asks(r) && !c.index.Said(r.Name) {
+		if r := &line.Runs[i]; !r.Guess && !plain(r) && !(asks(r) && len(line.Addresses) > 0) && !c.index.Said(r.Name) {
 			return "a program that may do anything, and you did not name it", ""
 		}
 	}
@@ -173,10 +173,20 @@ func (c *Context) strange(line *shell.Line) (why, value string) {
 	return "", ""
 }
 
-var clients = list("clients")
+var (
+	clients = list("clients")
+	asking  = list("asking")
+)
 
-// asks reports whether a program only asks an address for something, which is judged by itself.
+// asks reports whether a program only asks an address for something, which is judged by itself:
+// none of its words carries anything else there.
 func asks(r *shell.Run) bool {
+	for _, a := range r.Args {
+		flag := strings.HasPrefix(a.Text, "-")
+		if !a.Known || flag && (strings.HasPrefix(a.Text, "--") && !asking[a.Text] || strings.Trim(a.Text, "-sSfLqgoOn46") != "" && !asking[a.Text]) {
+			return false
+		}
+	}
 	return clients[r.Name] && r.Effects.Has(shell.NetworkRead) && r.Effects&^(shell.NetworkRead|shell.FileWrite) == 0
 }
 

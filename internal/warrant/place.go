@@ -45,7 +45,8 @@ func (j *judging) patch(l *leaves.Leaf) {
 func (j *judging) opens(l *leaves.Leaf) {
 	for _, f := range j.c.past.reach(l.Text) {
 		if keyFile(f) && !j.c.saidFile(f) {
-			j.bad(true, "it reads a secret", l.Path, f)
+			j.w.Danger = true
+			j.w.fault(l.Path, f, "it reads a secret")
 			return
 		}
 	}

@@ -48,15 +48,14 @@ func (c *Context) script(s *shell.Script) (why, value string) {
 	if f != nil {
 		theirs, opaque = f.theirs && (shell.IsCode(f.name, f.held.Text) || f.held.Deaf || f.held.Part), f.opaque
 	}
-	name := path.Base(s.File)
 	why, value = c.fault(s.Line)
 	switch {
 	case why != "":
-		return "it runs " + name + ", which was written before, and of that: " + why, c.excerpt(f, s.File, value)
+		return "it runs a file that an earlier call wrote, and with that " + why, c.excerpt(f, s.File, value)
 	case theirs:
-		return "it runs " + name + ", which holds what others wrote", c.excerpt(f, s.File, "")
+		return "it runs a file that holds what others wrote", c.excerpt(f, s.File, "")
 	case opaque:
-		return "it runs " + name + ", of which nobody here can tell what it does", s.File
+		return "it runs a file in a language that is not understood here, written after content of others came in", s.File
 	}
 	return "", ""
 }
@@ -69,12 +68,12 @@ func (c *Context) excerpt(f *file, name, value string) string {
 	return name + ": " + text.Head(strings.TrimSpace(f.held.Text), 300)
 }
 
-// carrying is what a build must not find in what earlier calls wrote: whatever it does besides,
-// it is work on the code.
+// build is what speaks against a build or test by the files that earlier calls wrote. Whatever else
+// they do is work on the code.
 func (c *Context) build() (why, value string) {
 	for _, f := range c.past.came {
 		if base := path.Base(f); running[base] || builtBy[base] {
-			return "it builds or tests with " + base + ", which was fetched", f
+			return "it builds or tests with a file that was fetched", f
 		}
 	}
 	for _, f := range c.past.files {
@@ -85,13 +84,13 @@ func (c *Context) build() (why, value string) {
 		if e.Has(shell.RunsFetched|shell.Oversight|shell.Persist) || e.Has(shell.ReadsSecret) && e.Has(shell.Network) {
 			line := c.reader().ReadScript(f.name, f.held)
 			if why, value = c.fault(line); why != "" || f.held.Deaf {
-				return "it builds or tests with " + path.Base(f.name) + ", which was written before, and of that: " + why, c.excerpt(f, f.name, value)
+				return "it builds or tests with a file that an earlier call wrote, and with that " + why, c.excerpt(f, f.name, value)
 			}
 		}
 	}
 	for _, what := range c.past.sums {
 		if e := shell.Effects(what & 0xffff); e.Has(shell.RunsFetched) || e.Has(shell.ReadsSecret) && e.Has(shell.Network) {
-			return "it builds or tests with a file that was written before and carries a secret away or runs what it fetches", ""
+			return "it builds or tests with a file that an earlier call wrote, and with that it carries a secret away or runs what it fetches", ""
 		}
 	}
 	return "", ""

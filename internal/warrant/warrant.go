@@ -89,6 +89,7 @@ type Slot struct {
 	Value string
 	Has   Evidence
 	Why   string // why it has that and no more, in words for people
+	Fault bool   // Why is what speaks against it, and holds nothing of what was read
 }
 
 // Warrant is the reading of one call with the evidence for each slot.
@@ -117,6 +118,22 @@ func (w *Warrant) Weakest(what string) string {
 		return Free
 	}
 	return least.String()
+}
+
+// fault adds an order that something speaks against.
+func (w *Warrant) fault(path, value, why string) {
+	w.Slots = append(w.Slots, Slot{Kind: Order, Path: path, Value: value, Why: why, Fault: true})
+}
+
+// Fault is what speaks against a slot of a kind, by its name; empty where nothing does, or what does
+// holds something that was read.
+func (w *Warrant) Fault(what string) string {
+	for i := range w.Slots {
+		if s := &w.Slots[i]; s.Fault && s.Kind.String() == what {
+			return s.Why
+		}
+	}
+	return ""
 }
 
 func (w *Warrant) add(k Kind, path, value string, e Evidence, why string) {
