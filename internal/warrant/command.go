@@ -98,7 +98,7 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 		return "it runs what it fetches", ""
 	case e.Has(shell.Unparsed) && !line.Broken:
 		return "it cannot be read", ""
-	case e.Has(shell.Persist):
+	case e.Has(shell.Persist) && !c.settles(line):
 		return "it leaves something behind that runs, or lets somebody in, later", ""
 	case e.Has(shell.BreaksOut):
 		return "it starts a container that is given this machine", ""

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 )
@@ -15,19 +16,19 @@ import (
 const deciding = "the file decides what this machine does next"
 
 // file judges a file the host's own tools write.
-func (j *judging) file(l *leaves.Leaf) { j.writes(l.Path, l.Text) }
+func (j *judging) file(l *leaves.Leaf) { j.writes(l.Path, l.Text, "") }
 
-// writes judges a file that is written, and what it leads to.
-func (j *judging) writes(param, name string) {
+// writes judges a file that is written, and what it leads to. With is shown beside it.
+func (j *judging) writes(param, name, with string) {
 	c := j.c
 	for _, f := range c.past.reach(name) {
 		if (sensitive(f) || c.outside && steers(f)) && !c.saidFile(f) {
-			j.bad(sensitive(f), deciding, param, f)
+			j.bad(sensitive(f), deciding, param, f+with)
 			return
 		}
 	}
 	if c.outside && c.past.led(name) && !c.saidFile(name) {
-		j.bad(false, "an earlier link decides which file this is", param, name)
+		j.bad(false, "an earlier link decides which file this is", param, name+with)
 	}
 }
 
@@ -37,7 +38,7 @@ func (j *judging) patch(l *leaves.Leaf) {
 		return // a text like any other
 	}
 	for _, m := range shell.Patched(l.Text) {
-		j.writes(l.Path, m.File)
+		j.writes(l.Path, m.File, " in "+text.Head(l.Text, 300))
 	}
 }
 
@@ -88,10 +89,23 @@ func endsPath(text, end string) bool {
 			return false
 		}
 		from += i + len(end) + 1
-		if from == len(text) || !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789_-/", rune(text[from])) {
+		rest := strings.TrimLeft(text[from:], ".") // a full stop ends a sentence, not a path
+		if rest == "" || !pathByte(rest[0]) {
 			return true
 		}
 	}
+}
+
+func pathByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || strings.IndexByte("_-/", b) >= 0 || b >= 0x80
+}
+
+// settles reports whether all that a command leaves behind are files the user named.
+func (c *Context) settles(line *shell.Line) bool {
+	byProgram := slices.ContainsFunc(line.Runs, func(r shell.Run) bool { return r.Effects.Has(shell.Persist) })
+	lasting := slices.DeleteFunc(slices.Clone(line.Writes), func(f string) bool { return !shell.Lasting(f) })
+	unsaid := slices.ContainsFunc(lasting, func(f string) bool { return !c.saidFile(f) || len(c.past.reach(f)) > 1 })
+	return !byProgram && len(lasting) > 0 && !unsaid
 }
 
 // lands is what speaks against the files that a command writes and the addresses it asks.

@@ -17,12 +17,13 @@ func (c *Context) ordered(addresses []string) bool {
 }
 
 // repeats is what speaks against a command by what it runs: a file that an earlier call wrote is
-// worth what is in it, and what will be typed later is not known. Nothing does until content of
-// others has come in.
+// worth what is in it, and what will be typed later is not known. Nothing does until somebody but
+// the user has said something.
 func (c *Context) repeats(line *shell.Line) (why, value string) {
 	switch {
-	case !c.outside:
+	case !c.argued:
 		return "", ""
+	case !c.outside: // the files of the work have argued
 	case line.Opens:
 		return "it runs what is typed into it later", ""
 	case line.Fed:
@@ -45,6 +46,9 @@ func (c *Context) repeats(line *shell.Line) (why, value string) {
 func (c *Context) script(s *shell.Script) (why, value string) {
 	f := c.past.find(s.File)
 	theirs, opaque := c.past.kept(s.File)&theirsBit != 0, false
+	if !c.outside && (f == nil || shell.IsCode(f.name, f.held.Text)) && !gravely(s.Line.Found) {
+		return "", "" // code that talks to somebody is the work of many
+	}
 	if f != nil {
 		theirs, opaque = f.theirs && (shell.IsCode(f.name, f.held.Text) || f.held.Deaf || f.held.Part), f.opaque
 	}
@@ -58,6 +62,11 @@ func (c *Context) script(s *shell.Script) (why, value string) {
 		return "it runs a file in a language that is not understood here, written after content of others came in", s.File
 	}
 	return "", ""
+}
+
+// gravely reports whether nothing but an attack, or a slip, does this.
+func gravely(e shell.Effects) bool {
+	return e.Has(shell.RunsFetched|shell.Oversight|shell.Persist|shell.Wrecks) || e.Has(shell.ReadsSecret) && e.Has(shell.Network)
 }
 
 // excerpt is what a person is shown of a file that would run.
@@ -81,7 +90,7 @@ func (c *Context) build() (why, value string) {
 		if shell.Data(f.name) {
 			continue
 		}
-		if e.Has(shell.RunsFetched|shell.Oversight|shell.Persist) || e.Has(shell.ReadsSecret) && e.Has(shell.Network) {
+		if gravely(e) {
 			line := c.reader().ReadScript(f.name, f.held)
 			if why, value = c.fault(line); why != "" || f.held.Deaf {
 				return "it builds or tests with a file that an earlier call wrote, and with that " + why, c.excerpt(f, f.name, value)

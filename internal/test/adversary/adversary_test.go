@@ -238,7 +238,7 @@ func stories() []story {
 	return slices.Concat(
 		valueStories(), structureStories(), actStories(), memoryStories(), laterStories(), addressStories(), toolStories(), hostStories(),
 		insideStories(), remoteStories(), idStories(), wordStories(), speakerStories(), definitionStories(), readStories(), unseenStories(),
-		roleStories(), createStories(), shellStories(), linkStories(), pastedStories(), languageStories(),
+		roleStories(), createStories(), shellStories(), deedStories(), linkStories(), pastedStories(), languageStories(),
 	)
 }
 

@@ -8,7 +8,7 @@ import (
 
 // opening is where code opens a file, makes a path or writes one, with the name it is given.
 var opening = regexp.MustCompile(`(?i)\b(?:open|fopen|path|purepath|posixpath|write_?file\w*|append_?file\w*|createwritestream|file_put_contents` +
-	`|file\.write|file\.open|rename\w*|copy\w*|move|symlink\w*|link\w*|replace)\s*\(\s*([^,)\n]*)`)
+	`|file\.write|file\.open|rename\w*|copy\w*|move|symlink\w*|link\w*|replace)\s*\(\s*((?:[^,()\n]|\([^()\n]*\))*)`)
 
 // codeDisguise are what code says when it puts a name together out of what is none.
 var codeDisguise = append([]string{"''.join", `"".join`, "[::-1]", "reversed(", "string.fromcharcode", "charcodeat", "rot13", "maketrans", "\\x"},
