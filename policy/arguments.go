@@ -14,7 +14,6 @@ var (
 	urlFields     = []string{"url", "uri", "href"}
 	pathFields    = []string{"path", "filepath", "filename", "file"}
 	commandFields = []string{"command", "cmd", "script"}
-	argvFields    = []string{"args", "argv", "arguments"}
 	patchFields   = []string{"patch", "input", "diff"}
 )
 
@@ -90,9 +89,7 @@ func (c *consideration) subjects() []subject {
 		out = c.named(out, pathSubject, pathFields)
 	}
 	if asks[commandSubject] {
-		for _, v := range values(c.fields, commandFields) {
-			out = c.commands(out, v)
-		}
+		out = c.commands(out)
 	}
 	return out
 }
@@ -117,11 +114,11 @@ func (c *consideration) named(out []subject, kind subjectKind, names []string) [
 	return out
 }
 
-// commands reads a command.
-func (c *consideration) commands(out []subject, v any) []subject {
-	lines, ok := c.row.set.lines(c.fields, v)
+// commands reads the commands.
+func (c *consideration) commands(out []subject) []subject {
+	lines, ok := c.row.set.lines(c.name, c.fields)
 	if !ok {
-		return append(out, subject{kind: commandSubject})
+		out = append(out, subject{kind: commandSubject})
 	}
 	for _, l := range lines {
 		for i := range l.Runs {

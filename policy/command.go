@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/glob"
+	"github.com/tidemark/tidemark/internal/warrant/commands"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -57,26 +59,20 @@ func trustedFolder(run *shell.Run) bool {
 	return slices.Contains([]string{"", "/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"}, dir)
 }
 
-// lines reads the commands of a value: text for a shell, or a list of words. Words given
-// apart from the program are read with it. ok is false for what is neither.
-func (s *Set) lines(fields map[string]any, v any) (out []*shell.Line, ok bool) {
-	list, ok := words(v)
+// lines reads the commands among a call's arguments, as judgement does. ok is false where something
+// that should be one cannot be read.
+func (s *Set) lines(name string, fields map[string]any) ([]*shell.Line, bool) {
+	reader := s.readers.Get().(*shell.Reader)
+	defer s.readers.Put(reader)
+	name = tool.Name(name)
+	if !tool.IsShell(name) {
+		return commands.Of(reader, &meaning.Meaning{Tool: name}, fields)
+	}
+	known, ok := s.shells.Load(name)
 	if !ok {
-		return nil, false
+		known, _ = s.shells.LoadOrStore(name, meaning.Of(tool.Definition{Name: name}))
 	}
-	r := s.readers.Get().(*shell.Reader)
-	defer s.readers.Put(r)
-	if text, isText := v.(string); isText && text != "" {
-		out = append(out, r.Read(text))
-		for _, more := range values(fields, argvFields) {
-			if rest, ok := words(more); ok && len(rest) > 0 {
-				out = append(out, r.ReadArgv(append([]string{text}, rest...)))
-			}
-		}
-	} else if len(list) > 0 {
-		out = append(out, r.ReadArgv(list))
-	}
-	return out, true
+	return commands.Of(reader, known.(*meaning.Meaning), fields)
 }
 
 // commandWritesMemory reports whether a command among the arguments writes a memory file. What it
@@ -86,37 +82,20 @@ func (s *Set) commandWritesMemory(in *Input) bool {
 	if err != nil {
 		return true
 	}
-	for _, v := range values(fields, commandFields) {
-		lines, ok := s.lines(fields, v)
-		if !ok {
-			return true
-		}
-		for _, l := range lines {
-			if slices.ContainsFunc(l.Writes, s.isMemory) {
-				return true
-			}
-		}
-	}
-	return false
+	lines, ok := s.lines(in.Tool, fields)
+	return !ok || slices.ContainsFunc(lines, func(l *shell.Line) bool { return slices.ContainsFunc(l.Writes, s.isMemory) })
 }
 
 // effects are what the commands among a call's arguments do, taken together. Arguments
 // that name no command have none; a command that is no text has all.
 func (s *Set) effects(name string, fields map[string]any) shell.Effects {
+	lines, ok := s.lines(name, fields)
+	if !ok {
+		return shell.Worst
+	}
 	var out shell.Effects
-	windows := strings.Contains(tool.Name(name), "powershell") || strings.Contains(tool.Name(name), "pwsh")
-	for _, v := range values(fields, commandFields) {
-		if text, isText := v.(string); isText && windows {
-			out |= shell.ReadPowerShell(text).Effects
-			continue
-		}
-		lines, ok := s.lines(fields, v)
-		if !ok {
-			return shell.Worst
-		}
-		for _, l := range lines {
-			out |= l.Effects
-		}
+	for _, l := range lines {
+		out |= l.Effects
 	}
 	return out
 }

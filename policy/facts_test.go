@@ -185,7 +185,20 @@ func TestARuleAsksWhatACommandDoes(t *testing.T) {
 		`{"command":7}`:                           policy.Deny,
 		`{"command":`:                             policy.Deny,
 		`{"path":"git push"}`:                     policy.Allow,
-		`{}`:                                      policy.Allow,
+
+		// in every way in which a host could run it
+		`{"commands":["ls","git push"]}`:                     policy.Deny,
+		`{"commands":["ls","pwd"]}`:                          policy.Allow,
+		`{"command":"git","args":"push origin"}`:             policy.Deny,
+		`{"command":"git","args":"status -s"}`:               policy.Allow,
+		`{"command":"[\"ls\",\"git push\"]"}`:                policy.Deny,
+		`{"command":"echo x > config","cwd":"~/.ssh"}`:       policy.Deny,
+		`{"command":"echo x > config","cwd":"/home/me/w"}`:   policy.Allow,
+		`{"command":"git log","env":{"GIT_PAGER":"mutt"}}`:   policy.Deny,
+		`{"input":{"command":"git push"}}`:                   policy.Deny,
+		`{"command":{"text":"ls"}}`:                          policy.Deny,
+		`{"command":"ls","description":"git push of a day"}`: policy.Allow,
+		`{}`: policy.Allow,
 	} {
 		a := tool.NewArgs([]byte(args))
 		for range 2 {

@@ -45,6 +45,7 @@ type Set struct {
 
 	acts    sync.Pool // *activation
 	readers sync.Pool // *shell.Reader
+	shells  sync.Map  // of the shells that were asked about: from name to *meaning.Meaning
 
 	rows   atomic.Pointer[map[string]*row] // of tools that are named, and of those seen that a pattern fits
 	rowsMu sync.Mutex                      // held to replace rows

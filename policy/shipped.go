@@ -72,7 +72,7 @@ func (r *reader) presetRules(name string) ([]*rule, *table) {
 
 // shippedCommandTools run a command of the host's own shell.
 const shippedCommandTools = "exec process bash shell sh terminal run_shell_command run_command execute_command " +
-	"local_shell shell_command run_terminal_cmd"
+	"local_shell shell_command run_terminal_cmd exec_command powershell"
 
 // The shipped trust rules (HOOK-12). They only ever lower the table's level, so
 // they do not make a tool trusted that the table does not trust.

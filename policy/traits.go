@@ -115,13 +115,14 @@ func (r *row) weigh(name string, args *tool.Args, fields map[string]any) (output
 // consideration is one call being held against the trust rules of its tool.
 type consideration struct {
 	row    *row
+	name   string
 	fields map[string]any
 	holds  []bool // by rule: its action and condition fit
 	errs   []bool // by rule: its condition could not be evaluated
 }
 
 func (r *row) consider(name string, args *tool.Args, fields map[string]any) *consideration {
-	c := &consideration{row: r, fields: fields, holds: make([]bool, len(r.trust)), errs: make([]bool, len(r.trust))}
+	c := &consideration{row: r, name: name, fields: fields, holds: make([]bool, len(r.trust)), errs: make([]bool, len(r.trust))}
 	for i, t := range r.trust {
 		c.holds[i] = t.actions == nil || slices.Contains(t.actions, tool.Name(text(fields["action"])))
 		if t.when == nil || !c.holds[i] {

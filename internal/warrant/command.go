@@ -3,6 +3,7 @@ package warrant
 import (
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
@@ -13,14 +14,14 @@ import (
 // written.
 func (j *judging) local(l *leaves.Leaf, p meaning.Param) {
 	switch {
-	case p.Role == meaning.Command || tool.IsShell(j.m.Tool) && l.Quoted && !l.Later && p.Role != meaning.Control:
-		commands := l.Commands()
-		if len(commands) > leaves.MostCommands {
+	case p.Role == meaning.Command || commands.Is(j.m, l):
+		readings := l.Commands()
+		if len(readings) > leaves.MostCommands {
 			j.bad(true, "it cannot be read", l.Path, l.Text)
 			return
 		}
-		for i := range commands {
-			j.command(&commands[i])
+		for i := range readings {
+			j.command(&readings[i])
 		}
 	case !l.Quoted, j.m.Act == meaning.Read:
 	case p.Role == meaning.Selector || p.Kind == meaning.Path:
@@ -63,15 +64,9 @@ func (c *Context) dangerous(line *shell.Line) bool {
 	return why != ""
 }
 
-// line reads a command line of a tool, in the language of its shell.
+// line reads a command line of a tool.
 func (c *Context) line(m *meaning.Meaning, l *leaves.Leaf) *shell.Line {
-	if strings.Contains(m.Tool, "powershell") || strings.Contains(m.Tool, "pwsh") {
-		return c.reader().ReadPowerShell(l.Command())
-	}
-	if l.Argv != nil {
-		return c.reader().ReadArgv(l.Argv)
-	}
-	return c.reader().Read(l.Text)
+	return commands.Line(c.reader(), m, l)
 }
 
 // saidCommand reports whether the user wrote the command; of bash -c and the like that is
@@ -210,12 +205,12 @@ func (c *Context) brings(m *meaning.Meaning, values []leaves.Leaf) bool {
 		if !l.Quoted || l.Later {
 			continue
 		}
-		commands := l.Commands()
-		if len(commands) > leaves.MostCommands {
+		readings := l.Commands()
+		if len(readings) > leaves.MostCommands {
 			return true // nobody has looked at the rest
 		}
-		for k := range commands {
-			if fetches(c.line(m, &commands[k])) {
+		for k := range readings {
+			if fetches(c.line(m, &readings[k])) {
 				return true
 			}
 		}

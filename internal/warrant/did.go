@@ -27,11 +27,11 @@ func (c *Context) Did(name string, args *tool.Args) []byte {
 	if in, ok := c.unwrap(fields); ok {
 		m, values = in.tool, in.values
 	}
-	if m.Act == meaning.Read && !shells[unprefixed(m.Tool)] {
+	if m.Act == meaning.Read && !tool.IsShell(unprefixed(m.Tool)) {
 		return nil
 	}
 	c.memory.files = nil
-	if shells[unprefixed(m.Tool)] {
+	if tool.IsShell(unprefixed(m.Tool)) {
 		c.ran(m, values)
 	} else {
 		for _, made := range madeBy(m, values) {

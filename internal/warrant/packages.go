@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // maxNeeded bounds how many packages of manifests are remembered.
@@ -48,7 +49,7 @@ func (c *Context) saidPackage(name string) bool {
 // needs keeps the packages that a manifest of the workspace names: the file that says what the
 // work needs, read by one of the host's own tools as it was before the agent changed it.
 func (c *Context) needs(m *meaning.Meaning, values []leaves.Leaf, r *Result) {
-	if !c.workspace(m) || r.Tainted || r.Failed || shells[m.Tool] {
+	if !c.workspace(m) || r.Tainted || r.Failed || tool.IsShell(m.Tool) {
 		return
 	}
 	for i := range values {

@@ -1,0 +1,130 @@
+// Package commands finds the command lines in the arguments of a call, and reads them: for the
+// policy's rules, for judgement and for whoever notes what a call wrote. There is one reading of a
+// call, and everybody sees all of it.
+//
+// Invariants:
+//   - a value that may be a command is read in every way in which a host could run it (leaves);
+//   - what stands where a command is expected and is none, or is too much to be read, is said to be
+//     unreadable, and never left out.
+//
+// It is pure.
+package commands
+
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/shell"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// names are what hosts call a parameter that holds a command, without signs between the words.
+var names = set("command commands cmd cmds script scripts commandline cmdline shellcommand bashcommand")
+
+func set(text string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(text) {
+		out[w] = true
+	}
+	return out
+}
+
+// named reports whether a parameter holds a command by its name, or stands in one that does.
+func named(path string) (here, within bool) {
+	for rest, more := path, true; more; {
+		var part string
+		part, rest, more = strings.Cut(rest, ".")
+		part = strings.TrimSuffix(part, "[]")
+		if !named1(part) {
+			continue
+		}
+		if !more {
+			return true, within
+		}
+		within = true
+	}
+	return false, within
+}
+
+func named1(part string) bool {
+	if n := len(part); n < 3 || n > 20 {
+		return false
+	}
+	words := leaves.NameWords(part)
+	return len(words) > 0 && (names[words[len(words)-1]] || names[strings.Join(words, "")])
+}
+
+// beside are the parameters of shells that tell people about a command, or say how it runs, by their
+// last words. What is not here may be one.
+var beside = set(`description justification title reason explanation purpose summary name label note comment intent id session
+	language shell user host timezone mode status background priority workdir cwd dir directory folder`)
+
+// Is reports whether a value is a command: by the name of its parameter, or because the tool is a
+// shell and the value does not only say how or where.
+func Is(m *meaning.Meaning, l *leaves.Leaf) bool {
+	if !l.Quoted || l.Later {
+		return false
+	}
+	if here, _ := named(l.Path); here {
+		return true
+	}
+	if !tool.IsShell(m.Tool) {
+		return false
+	}
+	words := leaves.NameWords(l.Path)
+	p := m.Resolve(l.Path, l.Text)
+	return p.Role != meaning.Control && p.Kind != meaning.Path && (len(words) == 0 || !beside[words[len(words)-1]])
+}
+
+// Of reads the command lines of a call. It is false where something in the place of a command cannot
+// be read.
+func Of(r *shell.Reader, m *meaning.Meaning, fields map[string]any) (lines []*shell.Line, ok bool) {
+	if !tool.IsShell(m.Tool) && !mentions(fields) {
+		return nil, true
+	}
+	values := leaves.Of(fields)
+	if len(values) > leaves.Most {
+		return nil, false
+	}
+	ok = true
+	for i := range values {
+		l := &values[i]
+		if here, within := named(l.Path); within || here && !l.Quoted {
+			ok = false // none that anybody knows how to run
+			continue
+		}
+		if !Is(m, l) {
+			continue
+		}
+		readings := l.Commands()
+		if len(lines)+len(readings) > leaves.MostCommands {
+			return lines, false
+		}
+		for k := range readings {
+			lines = append(lines, Line(r, m, &readings[k]))
+		}
+	}
+	return lines, ok
+}
+
+// mentions reports whether some argument may hold a command, so that nobody pays for none.
+func mentions(fields map[string]any) bool {
+	for k, v := range fields {
+		if _, nested := v.(map[string]any); nested || named1(k) {
+			return true
+		}
+	}
+	return false
+}
+
+// Line reads a command of a tool, in the language of its shell.
+func Line(r *shell.Reader, m *meaning.Meaning, l *leaves.Leaf) *shell.Line {
+	switch {
+	case strings.Contains(m.Tool, "powershell") || strings.Contains(m.Tool, "pwsh"):
+		return r.ReadPowerShell(l.Command())
+	case l.Argv != nil:
+		return r.ReadArgv(l.Argv)
+	}
+	return r.Read(l.Text)
+}
