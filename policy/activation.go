@@ -41,9 +41,7 @@ var _ cel.Activation = (*activation)(nil)
 func (a *activation) openArgs() error {
 	if !a.open {
 		a.open = true
-		if len(a.in.Args.Raw()) > maxArgs {
-			a.err = errTooLarge
-		} else if err := a.in.Args.Check(); err != nil {
+		if err := a.in.Args.Check(); err != nil {
 			a.err = fmt.Errorf("read arguments: %w", err)
 		}
 	}

@@ -17,6 +17,9 @@ type arguments tool.Args
 
 var _ traits.Mapper = (*arguments)(nil)
 
+// large reports whether there is more in it than a condition may look through.
+func (a *arguments) large() bool { return len((*tool.Args)(a).Raw()) > maxArgs }
+
 // whole is the object as an ordinary map.
 func (a *arguments) whole() traits.Mapper {
 	fields, err := (*tool.Args)(a).Fields()
@@ -33,11 +36,20 @@ func (a *arguments) Find(key ref.Val) (ref.Val, bool) {
 		return nil, false
 	}
 	if s, ok := (*tool.Args)(a).FieldText(string(name)); ok {
+		if len(s) > maxArgs {
+			return types.WrapErr(errTooLarge), true
+		}
 		return types.String(s), true // by far the most
 	}
 	v, ok := (*tool.Args)(a).Field(string(name))
 	if !ok {
 		return nil, false
+	}
+	switch v.(type) {
+	case map[string]any, []any:
+		if a.large() {
+			return types.WrapErr(errTooLarge), true // most of it is in there, for all anybody knows
+		}
 	}
 	return types.DefaultTypeAdapter.NativeToValue(v), true
 }
@@ -57,16 +69,24 @@ func (a *arguments) Contains(key ref.Val) ref.Val {
 }
 
 // Size is how many fields there are.
-func (a *arguments) Size() ref.Val { return a.whole().Size() }
+func (a *arguments) Size() ref.Val { return a.whole().Size() } // however large they are
 
 // Iterator lists the names.
 func (a *arguments) Iterator() traits.Iterator { return a.whole().Iterator() }
 
 // Equal compares whole objects.
-func (a *arguments) Equal(other ref.Val) ref.Val { return a.whole().Equal(other) }
+func (a *arguments) Equal(other ref.Val) ref.Val {
+	if a.large() {
+		return types.WrapErr(errTooLarge)
+	}
+	return a.whole().Equal(other)
+}
 
 // ConvertToNative converts the whole object.
 func (a *arguments) ConvertToNative(t reflect.Type) (any, error) {
+	if a.large() {
+		return nil, errTooLarge
+	}
 	v, err := a.whole().ConvertToNative(t)
 	if err != nil {
 		return nil, fmt.Errorf("convert arguments: %w", err)
@@ -75,7 +95,12 @@ func (a *arguments) ConvertToNative(t reflect.Type) (any, error) {
 }
 
 // ConvertToType knows maps.
-func (a *arguments) ConvertToType(t ref.Type) ref.Val { return a.whole().ConvertToType(t) }
+func (a *arguments) ConvertToType(t ref.Type) ref.Val {
+	if a.large() {
+		return types.WrapErr(errTooLarge)
+	}
+	return a.whole().ConvertToType(t)
+}
 
 // Type is map.
 func (a *arguments) Type() ref.Type { return types.MapType }

@@ -82,8 +82,9 @@ func needsOf(e ast.Expr) []need {
 // errNotBool is a condition that gave something else than true or false.
 var errNotBool = errors.New("the condition gave neither true nor false")
 
-// errTooLarge is a call whose arguments are too large to look into.
-var errTooLarge = fmt.Errorf("the arguments are larger than %d KiB", maxArgs>>10)
+// errTooLarge is an argument that is too large to look into. A condition that looks at others is
+// evaluated all the same.
+var errTooLarge = fmt.Errorf("the argument it looks at is larger than %d KiB", maxArgs>>10)
 
 // holds evaluates the condition.
 func (c *condition) holds(a *activation) (bool, error) {

@@ -160,6 +160,7 @@ func TestARuleThatErrsDenies(t *testing.T) {
 		{"a hostile key", `args.x == 1`, `{"` + "\u001b[31m" + strings.Repeat("y", 1000) + `":1,"` + "\u001b[31m" + strings.Repeat("y", 1000) + `":1}`, "read arguments"},
 		{"a key given twice", `args.x == 1`, `{"x":1,"x":2}`, "duplicate"},
 		{"arguments too large to look into", `args.x == "y"`, big, "larger than 256 KiB"},
+		{"a list too large to look into", `args.x.exists(a, a == "y")`, `{"x":["` + strings.Repeat("a", 300<<10) + `"]}`, "larger than 256 KiB"},
 		{"work without end", `args.l.all(a, args.l.all(b, args.l.all(c, a + b + c >= 0)))`, `{"l":[` + strings.Repeat("1,", 400) + `1]}`, "cost limit exceeded"},
 		{"counts that would be listed", `dyn(calls).exists(t, t == "x")`, `{}`, "cannot be listed"},
 		{"counts that would be sized", `size(calls) == 0`, `{}`, "cannot be listed"},
@@ -182,6 +183,17 @@ func TestARuleThatErrsDenies(t *testing.T) {
 					t.Errorf("got %q, want it to say %q", d.Reasons[0].Text, tt.want)
 				}
 			})
+		}
+	}
+}
+
+// A large argument hides nothing of the others.
+func TestALargeArgumentLeavesTheOthersReadable(t *testing.T) {
+	s := mustParse(t, "rules: [{name: r, effect: deny, when: 'args.path == \"a\"'}]")
+	for path, want := range map[string]policy.Effect{"a": policy.Deny, "b": policy.Allow} {
+		d := s.Judge(call("write", `{"path":"`+path+`","content":"`+strings.Repeat("a", 300<<10)+`"}`))
+		if d.Effect != want || len(d.Reasons) > 0 && d.Reasons[0].Error {
+			t.Errorf("%s: got %s by %s, want %s", path, d.Effect, d.Rule, want)
 		}
 	}
 }

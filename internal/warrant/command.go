@@ -202,7 +202,7 @@ func (c *Context) brings(m *meaning.Meaning, values []leaves.Leaf) bool {
 	}
 	for i := range values {
 		l := &values[i]
-		if !l.Quoted || l.Later {
+		if !commands.Is(m, l) {
 			continue
 		}
 		readings := l.Commands()

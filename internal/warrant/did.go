@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
@@ -48,9 +49,10 @@ func (c *Context) Did(name string, args *tool.Args) []byte {
 // ran notes what command lines do to files.
 func (c *Context) ran(m *meaning.Meaning, values []leaves.Leaf) {
 	for i := range values {
-		if l := &values[i]; l.Quoted && !l.Later {
-			for _, reading := range l.Commands()[:min(len(l.Commands()), leaves.MostCommands)] {
-				c.lined(c.line(m, &reading))
+		if l := &values[i]; commands.Is(m, l) {
+			readings := l.Commands()
+			for k := range readings[:min(len(readings), leaves.MostCommands)] {
+				c.lined(c.line(m, &readings[k]))
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func (c *Context) repeats(line *shell.Line) (why, value string) {
 			return why, value
 		}
 	}
-	if line.Builds {
+	if line.Builds && len(line.Packages) == 0 {
 		return c.build()
 	}
 	return "", ""
