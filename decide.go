@@ -141,15 +141,12 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 		if err := m.quarantine(x, v); err != nil {
 			return err
 		}
-	} else if taint.Mark.Level <= trust.Shared && !gated {
-		if err := m.labelWrites(ctx, x, v); err != nil {
+	} else if !gated {
+		if err := m.noteWrites(ctx, x, v); err != nil {
 			return err
 		}
 	}
 
-	if v.Effect == policy.Allow && !gated {
-		x.noteFiles()
-	}
 	// 7 record: no record, no permit
 	x.conclude(v, gated)
 	if err := m.append(ctx, s, x.list[:]...); err != nil {
@@ -213,6 +210,15 @@ func (x *step) describe(v *Verdict, t *policy.Traits) {
 	d.Warrant = x.live.facts.words(x.live.input.Facts)
 	v.Warrant = d.Warrant
 	d.Digest = tool.Digest{}
+}
+
+// noteWrites remembers what an allowed call writes: by labels, and for judgement.
+func (m *Monitor) noteWrites(ctx context.Context, x *step, v *Verdict) error {
+	x.noteFiles()
+	if x.taint.Mark.Level > trust.Shared {
+		return nil
+	}
+	return m.labelWrites(ctx, x, v)
 }
 
 // noRoom is a trace that cannot be read: then judgement knows that something is lost.

@@ -14,7 +14,9 @@ import (
 	"github.com/tidemark/tidemark/event"
 	cut "github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -212,7 +214,7 @@ func resources(m *meaning.Meaning, args map[string]any) []string {
 		p := m.Resolve(k, text)
 		switch {
 		case p.Kind == meaning.Path || pathNames[k]:
-			out = append(out, "file:"+shortKey(strings.TrimPrefix(path.Clean(strings.ReplaceAll(text, "\\", "/")), "./")))
+			out = append(out, fileKey(text))
 		case len(text) > session.MaxName:
 		case p.Role == meaning.Selector && (p.Object || p.Kind == meaning.ID):
 			out = append(out, "record:"+text)
@@ -285,7 +287,7 @@ func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, name stri
 func (m *Monitor) labelWrites(ctx context.Context, x *step, v *Verdict) error {
 	s, mark := x.live, &x.taint.Mark
 	mean := s.meaningOf(v.Tool)
-	if !writes(mean.Act) {
+	if !writes(mean.Act) && !commands.Shell(mean.Tool) {
 		return nil
 	}
 	fields, err := x.args.Fields()
@@ -293,7 +295,7 @@ func (m *Monitor) labelWrites(ctx context.Context, x *step, v *Verdict) error {
 		return nil //nolint:nilerr // nobody can say what it writes
 	}
 	var list []event.Resource
-	for _, key := range resources(mean, fields) {
+	for _, key := range leavesBehind(mean, fields) {
 		list = append(list, event.Resource{
 			Key: key, Label: trust.Label{Level: mark.Level, Sensitivity: mark.Sensitivity, Sources: tainting(*mark)},
 			Hash: written(fields), Session: s.name, Tool: v.Tool, Step: v.Step,
@@ -303,6 +305,40 @@ func (m *Monitor) labelWrites(ctx context.Context, x *step, v *Verdict) error {
 		return nil
 	}
 	return m.label(ctx, list)
+}
+
+// maxLabelled bounds how many files one call labels.
+const maxLabelled = 64
+
+// leavesBehind are the things that a call writes: those it names or, of a command or a patch, the files
+// that it would write.
+func leavesBehind(m *meaning.Meaning, fields map[string]any) []string {
+	var out []string
+	if !commands.Shell(m.Tool) {
+		out = resources(m, fields)
+		for _, v := range fields {
+			if text, ok := v.(string); ok {
+				for _, f := range shell.Patched(text) {
+					out = append(out, fileKey(f.File))
+				}
+			}
+		}
+	} else {
+		lines, _ := commands.Of(shell.NewReader(), m, fields) // of what cannot be read nobody knows what it writes
+		for _, l := range lines {
+			for _, f := range l.Writes {
+				out = append(out, fileKey(f))
+			}
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return out[:min(len(out), maxLabelled)]
+}
+
+// fileKey is what a file is labelled by.
+func fileKey(file string) string {
+	return "file:" + shortKey(strings.TrimPrefix(path.Clean(strings.ReplaceAll(file, "\\", "/")), "./"))
 }
 
 // written is the hash of the content a call writes, if it shows it.

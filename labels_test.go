@@ -59,6 +59,25 @@ func TestWhatWasWrittenWhileTaintedComesBackTainted(t *testing.T) {
 	}
 }
 
+// BEY-02 WAR-05: labels see what a command or a patch writes.
+func TestWhatACommandOrAPatchWroteWhileTaintedComesBackTainted(t *testing.T) {
+	for name, c := range map[string]tool.Call{
+		"a command":  call("exec", `{"command":"echo x > work/notes.txt"}`),
+		"code in it": call("exec", `{"command":"python3 -c \"open('work/notes.txt','w').write('x')\""}`),
+		"a patch":    call("apply_patch", `{"patch":"*** Begin Patch\n*** Add File: work/notes.txt\n+x\n*** End Patch\n"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "toolOverrides: {exec: {\"*\": allow}, apply_patch: {\"*\": allow}}")
+			w.ownerSays("a", "go")
+			w.taints("a")
+			w.runs(main("a"), c, "ok")
+			w = w.again()
+			w.reads("b", "work/notes.txt", "anything")
+			w.wantLevel("b", trust.Untrusted)
+		})
+	}
+}
+
 // BEY-02
 func TestALabelCountsThoughNobodyReportsTheResult(t *testing.T) {
 	w := writesWhileTainted(t)

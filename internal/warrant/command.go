@@ -178,7 +178,7 @@ var (
 func asks(r *shell.Run) bool {
 	for _, a := range r.Args {
 		flag := strings.HasPrefix(a.Text, "-")
-		if !a.Known || flag && (strings.HasPrefix(a.Text, "--") && !asking[a.Text] || strings.Trim(a.Text, "-sSfLqgoOn46") != "" && !asking[a.Text]) {
+		if !a.Known || flag && !asking[a.Text] && (strings.HasPrefix(a.Text, "--") || strings.Trim(a.Text, "-sSfLqgoOn46") != "") {
 			return false
 		}
 	}

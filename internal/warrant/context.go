@@ -67,7 +67,8 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{},
-		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{}, mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
+		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{},
+		mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
 	}
 }
 

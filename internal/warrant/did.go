@@ -156,8 +156,8 @@ func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
 		if !l.Quoted {
 			continue
 		}
-		if p := shell.Patched(l.Text); p != nil && (anyOf(leaves.NameWords(m.Tool), patching) || anyOf(leaves.NameWords(l.Path), patching)) {
-			out = append(out, p...)
+		if patches(m, l) {
+			out = append(out, shell.Patched(l.Text)...)
 		}
 		words := leaves.NameWords(l.Path)
 		switch p := m.Resolve(l.Path, l.Text); {

@@ -111,7 +111,7 @@ func TestFilesWrittenThroughALinkAreJudgedByWhereItLeads(t *testing.T) {
 	}
 }
 
-// WAR-06: a restart forgets texts, and nothing of what they do.
+// WAR-02: a restart forgets texts, and nothing of what they do.
 func TestFilesAreRememberedOverARestart(t *testing.T) {
 	first := kept("Fix the boats")
 	var traces [][]byte

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 )
 
@@ -32,9 +33,15 @@ func (j *judging) writes(param, name, with string) {
 	}
 }
 
+// patches reports whether a value changes files as a patch says, by the name of the tool or of the
+// parameter.
+func patches(m *meaning.Meaning, l *leaves.Leaf) bool {
+	return anyOf(leaves.NameWords(m.Tool), patching) || anyOf(leaves.NameWords(l.Path), patching)
+}
+
 // patch judges the files of a patch that a tool is given.
 func (j *judging) patch(l *leaves.Leaf) {
-	if !anyOf(leaves.NameWords(j.m.Tool), patching) && !anyOf(leaves.NameWords(l.Path), patching) {
+	if !patches(j.m, l) {
 		return // a text like any other
 	}
 	for _, m := range shell.Patched(l.Text) {
@@ -78,7 +85,8 @@ func (c *Context) saidFile(name string) bool {
 			return true
 		}
 	}
-	return len(parts) > 1 && slices.ContainsFunc(c.said, func(s string) bool { return endsPath(s, strings.ToLower(strings.Join(parts, "/"))) })
+	all := strings.ToLower(strings.Join(parts, "/"))
+	return len(parts) > 1 && slices.ContainsFunc(c.said, func(s string) bool { return endsPath(s, all) })
 }
 
 // endsPath reports whether a path in a text ends with a shorter one.

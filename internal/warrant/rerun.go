@@ -99,7 +99,7 @@ func (c *Context) build() (why, value string) {
 	}
 	for _, what := range c.past.sums {
 		if e := shell.Effects(what & 0xffff); e.Has(shell.RunsFetched) || e.Has(shell.ReadsSecret) && e.Has(shell.Network) {
-			return "it builds or tests with a file that an earlier call wrote, and with that it carries a secret away or runs what it fetches", ""
+			return "it builds or tests with a file that an earlier call wrote, and that carries a secret away or runs what it fetches", ""
 		}
 	}
 	return "", ""

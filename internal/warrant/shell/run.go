@@ -46,9 +46,6 @@ func (w *walker) run(words []Word, in flow) flow {
 	i := len(w.line.Runs)
 	w.line.Runs = append(w.line.Runs, Run{Name: name, Path: first.Text, Args: words[1:]})
 	c := w.newCall(name, words[1:], in)
-	if first.Known && strings.Contains(first.Text, "/") {
-		w.ran(first.Text, false)
-	}
 	if c.stranger(first.Text) {
 		c.does |= RunsFetched
 	}
@@ -85,10 +82,13 @@ func (w *walker) newCall(name string, args []Word, in flow) *call {
 	return c
 }
 
-// stranger reports whether the program itself came from elsewhere, or may have: where
+// stranger notes a program that is a file here, and reports whether it came from elsewhere, or may have: where
 // programs are looked for was changed, and whoever did so put it there.
 func (c *call) stranger(file string) bool {
 	local := strings.Contains(file, "/")
+	if local && !strings.Contains(file, "$") {
+		c.ran(file, false)
+	}
 	switch {
 	case c.isFetched(file) && (c.paths || local):
 		return true

@@ -32,7 +32,9 @@ func (c *call) unpacks() {
 }
 
 // archives are the endings of what is taken apart.
-var archives = []string{".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst", ".tgz", ".txz", ".tbz2", ".tar", ".zip", ".7z", ".cpio", ".jar", ".whl"}
+var archives = []string{
+	".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst", ".tgz", ".txz", ".tbz2", ".tar", ".zip", ".7z", ".cpio", ".jar", ".whl",
+}
 
 // unpacksStrange remembers where an archive from elsewhere is taken apart: in a folder that is
 // named, or here, most likely in a folder of the archive's own name.
