@@ -287,7 +287,7 @@ func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, name stri
 func (m *Monitor) labelWrites(ctx context.Context, x *step, v *Verdict) error {
 	s, mark := x.live, &x.taint.Mark
 	mean := s.meaningOf(v.Tool)
-	if !writes(mean.Act) && !commands.Shell(mean.Tool) {
+	if !writes(mean.Act) && !tool.IsShell(mean.Tool) {
 		return nil
 	}
 	fields, err := x.args.Fields()
@@ -314,7 +314,7 @@ const maxLabelled = 64
 // that it would write.
 func leavesBehind(m *meaning.Meaning, fields map[string]any) []string {
 	var out []string
-	if !commands.Shell(m.Tool) {
+	if !tool.IsShell(m.Tool) {
 		out = resources(m, fields)
 		for _, v := range fields {
 			if text, ok := v.(string); ok {
