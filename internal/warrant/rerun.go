@@ -36,7 +36,7 @@ func (c *Context) repeats(line *shell.Line) (why, value string) {
 			return why, value
 		}
 	}
-	if line.Builds && len(line.Packages) == 0 {
+	if c.outside && line.Builds && len(line.Packages) == 0 {
 		return c.build()
 	}
 	return "", ""
@@ -77,8 +77,8 @@ func (c *Context) excerpt(f *file, name, value string) string {
 	return name + ": " + text.Head(strings.TrimSpace(f.held.Text), 300)
 }
 
-// build is what speaks against a build or test by the files that earlier calls wrote. Whatever else
-// they do is work on the code.
+// build is what speaks against a build or test by the files that earlier calls wrote: that they run
+// what they fetch, or carry a secret away. Whatever else they do is work on the code.
 func (c *Context) build() (why, value string) {
 	for _, f := range c.past.came {
 		if base := path.Base(f); running[base] || builtBy[base] {
@@ -90,7 +90,7 @@ func (c *Context) build() (why, value string) {
 		if shell.Data(f.name) {
 			continue
 		}
-		if gravely(e) {
+		if e.Has(shell.RunsFetched|shell.Oversight) || e.Has(shell.ReadsSecret) && e.Has(shell.Network) {
 			line := c.reader().ReadScript(f.name, f.held)
 			if why, value = c.fault(line); why != "" || f.held.Deaf {
 				return "it builds or tests with a file that an earlier call wrote, and with that " + why, c.excerpt(f, f.name, value)
