@@ -1,0 +1,64 @@
+package format
+
+import (
+	"slices"
+
+	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
+)
+
+// An answer is read by the schema of its format, and no list of suspicious words is asked.
+//
+//   - Calls stand in the places that the schema names: tool_calls of a message, output items,
+//     content blocks, parts. Those are judged.
+//   - An item, a block or a part of a type that nobody here knows is judged as well, as a call
+//     of a tool of that name: its client may act on it.
+//   - A member that nobody here knows, of an object that is known, passes: providers add them.
+//     But where an object stands in it, or in an event of an unknown type, that has a member
+//     of which the format makes its calls (a name, arguments; in Responses also the type of a
+//     call's item), a client could take it for a call, and the answer is refused. The operator
+//     may vouch for a member or a type (llm.upstreams.<name>.passNames).
+//   - What only counts (usage) carries no call to any client, whatever it holds.
+
+// vouch notes what the operator says carries no calls, in the spelling that counts.
+func (a *Answer) vouch(names []string) {
+	for _, n := range names {
+		if a.vouched == nil {
+			a.vouched = map[string]bool{}
+		}
+		a.vouched[folded(n)] = true
+	}
+}
+
+// strays reports whether a member that the schema does not know could be taken for a call.
+func (a *Answer) strays(d *doc, i int) bool {
+	return d.Nested(i) && !(d.Keyed(i) && a.vouched[d.fold(i)]) && a.builds(d, i)
+}
+
+// straysBeside is strays for the members of an envelope that are not the answer itself.
+func (a *Answer) straysBeside(d *doc, at int, known ...string) bool {
+	for i := range d.Each(at) {
+		if d.Nested(i) && !slices.Contains(known, d.fold(i)) && a.strays(d, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// straysIn is strays for an event of an unknown type: the event itself may be the call.
+func (a *Answer) straysIn(d *doc, kind string) bool {
+	return !a.vouched[folded(kind)] && a.builds(d, 0)
+}
+
+// builds reports whether an object stands in a value, or is it, that has a member of which
+// the format makes calls.
+func (a *Answer) builds(d *doc, at int) bool {
+	if at == jsonspan.None {
+		return false
+	}
+	for i := at + 1; i < d.Next(at); i++ {
+		if d.Keyed(i) && d.Kind(i) != 0 && slices.Contains(a.parts, d.fold(i)) {
+			return true
+		}
+	}
+	return false
+}
