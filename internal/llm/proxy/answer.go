@@ -25,9 +25,10 @@ type result struct {
 	reason  string
 }
 
-// setHeaders makes the header that of a request we write ourselves.
+// setHeaders makes the header that of a request we write ourselves: unpacked.
 func setHeaders(h http.Header) {
 	h.Set("Accept-Encoding", "identity")
+	h.Del("Content-Encoding")
 	h.Del("Content-Length")
 }
 
