@@ -239,7 +239,7 @@ func (ch *choice) decide(a *Answer) error {
 		}
 	}
 	ch.decided = true
-	ch.odd = ch.odd || ch.unnumbered && len(ch.calls) > 1
+	ch.odd = ch.odd || ch.unnumbered
 	if ch.refused > 0 {
 		a.sayPlain(ch.index, ch.refusalText())
 	}
