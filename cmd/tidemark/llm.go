@@ -37,7 +37,8 @@ the usual environment variables set and ends with its exit code.
 	}
 	cmd.Flags().StringVar(&listen, "listen", "",
 		"address to listen on where no server runs yet (default 127.0.0.1:8417; port 0 picks a free one)")
-	cmd.Flags().StringArrayVar(&upstreams, "upstream", nil, "ask the models of an upstream somewhere else, or add one: NAME=URL or NAME:API=URL")
+	cmd.Flags().StringArrayVar(&upstreams, "upstream", nil,
+		"ask the models of an upstream somewhere else, or add one: NAME=URL or NAME:API=URL")
 	return cmd
 }
 

@@ -234,7 +234,8 @@ func (d *decoder) passNames(n *configfile.Node) []string {
 			continue
 		}
 		if text == "" || strings.ContainsAny(text, " *") {
-			d.Hintf(item.Pos, "write one as it stands in the answer, such as reasoning_details", "%s is no name of a member or a type", item.Path)
+			d.Hintf(item.Pos, "write one as it stands in the answer, such as reasoning_details",
+				"%s is no name of a member or a type", item.Path)
 			continue
 		}
 		out = append(out, text)

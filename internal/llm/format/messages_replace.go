@@ -67,7 +67,9 @@ func inToolset(set, name string, args []byte) (string, []byte) {
 	if d.get(0, "action") != jsonspan.None {
 		return "", nil
 	}
-	return set, splice(args, []edit{{span{Start: d.Span(0).Start + 1, End: d.Span(0).Start + 1}, append(append([]byte(`"action":`), quote(nil, name)...), separator(&d)...)}})
+	at := d.Span(0).Start + 1
+	action := append(quote([]byte(`"action":`), name), separator(&d)...)
+	return set, splice(args, []edit{{span{Start: at, End: at}, action}})
 }
 
 // complete puts a call's arguments together. Clients take what was streamed where there is

@@ -35,7 +35,7 @@ func (x *exchange) through() *problem {
 		x.out.Header.Del("Content-Length")
 	}
 	x.r.Body = &guarded{ReadCloser: x.r.Body, from: body, callers: x.p.callers}
-	if x.rt.texts {
+	if x.rt.texts != format.None {
 		x.out.Header.Set("Accept-Encoding", "identity")
 	}
 	proxy := &httputil.ReverseProxy{
@@ -98,7 +98,7 @@ func (x *exchange) passes(resp *http.Response) error {
 		return nil
 	case streams && !x.rt.events:
 		return newProblem(http.StatusBadGateway, "the answer is a stream, on a path that is not known for one"+x.vouching())
-	case x.rt.texts:
+	case x.rt.texts != format.None:
 		return x.onlyTexts(resp, kind, streams)
 	}
 	return nil
@@ -114,7 +114,7 @@ func (x *exchange) onlyTexts(resp *http.Response, kind string, streams bool) err
 		return newProblem(http.StatusBadGateway, "the upstream's answer is packed in a way that cannot be read")
 	}
 	options := x.options()
-	options.API = format.Chat // older texts have the same envelope
+	options.API = x.rt.texts
 	resp.Header.Del("Content-Length")
 	resp.ContentLength = -1
 	if streams {

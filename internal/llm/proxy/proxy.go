@@ -195,23 +195,6 @@ func (p *Proxy) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// lost is the format of a request for a model that names no upstream there is.
-func lost(path string) format.API {
-	parts := strings.Split(strings.Trim(strings.ToLower(path), "/"), "/")
-	model, verb, _ := geminiVerb(path)
-	switch {
-	case model != "" && geminiVerbs[verb] == judged:
-		return format.Gemini
-	case ends(parts, "v1", "messages"):
-		return format.Messages
-	case ends(parts, "v1", "responses"):
-		return format.Responses
-	case ends(parts, "chat", "completions"), parts[0] == "llm":
-		return format.Chat
-	}
-	return format.None
-}
-
 // nowhere answers it, and says what there is.
 func (p *Proxy) nowhere(w http.ResponseWriter, r *http.Request, api format.API) {
 	if refused := p.guard.Check(r); refused != nil {

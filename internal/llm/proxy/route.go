@@ -39,17 +39,17 @@ var providers = map[string]provider{
 type route struct {
 	way     way
 	api     format.API
-	inPath  bool     // the model and whether to stream are said by the path, not by the body
-	model   string   // then
-	stream  bool     // likewise
-	array   bool     // and the stream is to be a JSON array
-	list    bool     // asks for the list of models
-	plain   bool     // asks for nothing but that, a count or an embedding
-	events  bool     // its answer may be a stream, where nothing is judged
-	texts   bool     // its answer is a model's, and may hold nothing but text
-	members []string // all that the request may have, where another API has the same path
-	why     string   // of a refusal
-	locked  bool     // nobody can vouch for it
+	inPath  bool       // the model and whether to stream are said by the path, not by the body
+	model   string     // then
+	stream  bool       // likewise
+	array   bool       // and the stream is to be a JSON array
+	list    bool       // asks for the list of models
+	plain   bool       // asks for nothing but that, a count or an embedding
+	events  bool       // its answer may be a stream, where nothing is judged
+	texts   format.API // its answer is a model's in this envelope, and may hold nothing but text
+	members []string   // all that the request may have, where another API has the same path
+	why     string     // of a refusal
+	locked  bool       // nobody can vouch for it
 }
 
 const (
@@ -119,7 +119,7 @@ func passRoute(method string, parts []string) route {
 	about := resource(parts)
 	switch {
 	case method == http.MethodPost && len(about) == 1 && (about[0] == "completions" || about[0] == "complete"):
-		return route{way: through, texts: true, events: true}
+		return route{way: through, texts: format.Chat, events: true} // older texts have the same envelope
 	case method == http.MethodPost && about[0] == "conversations" && len(about) <= 2: // another provider runs a model there
 		return route{way: through, members: []string{"items", "metadata"}, why: whyAgents}
 	}
@@ -205,7 +205,7 @@ func geminiRoute(r *http.Request, parts []string, model, verb string) route {
 	case verb == "predict" && slices.Contains(parts, "endpoints"):
 		out.way = refuse // a model of one's own may speak any format there
 	case out.way == through:
-		out.plain = method == http.MethodPost && (strings.HasPrefix(verb, "count") || strings.HasPrefix(verb, "compute") || strings.Contains(verb, "embed"))
+		out.plain = method == http.MethodPost && (strings.HasSuffix(verb, "tokens") || strings.Contains(verb, "embed"))
 	}
 	return out
 }
@@ -244,4 +244,21 @@ func upgrades(r *http.Request) bool {
 	}
 	asks := strings.Contains(strings.ToLower(strings.Join(r.Header["Connection"], ",")), "upgrade")
 	return asks && len(r.Header["Upgrade"]) == 0
+}
+
+// lost is the format of a request for a model that names no upstream there is.
+func lost(path string) format.API {
+	parts := strings.Split(strings.Trim(strings.ToLower(path), "/"), "/")
+	model, verb, _ := geminiVerb(path)
+	switch {
+	case model != "" && geminiVerbs[verb] == judged:
+		return format.Gemini
+	case ends(parts, "v1", "messages"):
+		return format.Messages
+	case ends(parts, "v1", "responses"):
+		return format.Responses
+	case ends(parts, "chat", "completions"), parts[0] == "llm":
+		return format.Chat
+	}
+	return format.None
 }

@@ -96,7 +96,8 @@ func (x *exchange) vouching() string {
 	if path = strings.TrimPrefix(path, x.u.prefix); len(path) > 100 {
 		path = path[:100]
 	}
-	return fmt.Sprintf(`. If you know that it carries none, add "%s %s" to llm.upstreams.%s.passPaths in the policy file`, x.r.Method, path, x.u.Name)
+	const how = `. If you know that it carries none, add "%s %s" to llm.upstreams.%s.passPaths in the policy file`
+	return fmt.Sprintf(how, x.r.Method, path, x.u.Name)
 }
 
 const whyToken = "this needs the agent token, as API key or in " + tokenHeader

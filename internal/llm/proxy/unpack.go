@@ -34,7 +34,8 @@ func unpack(r io.Reader, h http.Header) (io.Reader, *problem) {
 		d, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
 		out = d // with one worker it starts nothing that would have to be ended
 	default:
-		return nil, newProblem(http.StatusUnsupportedMediaType, "this Content-Encoding cannot be read; send gzip, deflate, br, zstd or none")
+		return nil, newProblem(http.StatusUnsupportedMediaType,
+			"this Content-Encoding cannot be read; send gzip, deflate, br, zstd or none")
 	}
 	if err != nil {
 		return nil, newProblem(http.StatusBadRequest, "the body is not what its Content-Encoding says")
