@@ -168,6 +168,9 @@ func (r *responses) output(a *Answer, d *doc, at int, last bool) ([]edit, error)
 		position++
 		kind := a.itemKind(d, i)
 		if kind != Call {
+			if (kind == Text || kind == Thinking) && a.strays(d, d.get(i, "content")) {
+				return nil, errUnknown
+			}
 			if err := r.unseen(a, d, i, index, kind); err != nil {
 				return nil, err
 			}

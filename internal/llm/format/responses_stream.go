@@ -241,6 +241,9 @@ func (r *responses) done(a *Answer, ev *Event, d *doc) error {
 			return err
 		}
 	case Text, Thinking:
+		if a.strays(d, d.get(at, "content")) {
+			return errUnknown
+		}
 		r.texts(a, d, at, it)
 	}
 	return r.passOrHold(a, ev, nil)

@@ -201,6 +201,10 @@ func (p *Proxy) nowhere(w http.ResponseWriter, r *http.Request, api format.API) 
 		newProblem(refused.Status, refused.Text).write(w, api)
 		return
 	}
+	if who, no := p.callers.find(r); no != nil || p.o.RequireToken && !who.trusted {
+		newProblem(http.StatusUnauthorized, whyToken).write(w, api) // strangers are not told what there is
+		return
+	}
 	var names []string
 	for prefix := range p.upstreams {
 		names = append(names, "/"+prefix)

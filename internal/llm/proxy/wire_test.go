@@ -208,6 +208,10 @@ func TestAnUpstreamThatIsNotThereIsAnsweredWithThoseThatAre(t *testing.T) {
 	if g := w.do("POST", "/llm/mien/v1/chat/completions", "{}", "Origin", "https://evil.example"); strings.Contains(g.body, "/llm/mine") {
 		t.Errorf("a page: got %s", g.body)
 	}
+	w = open(t, func(o *proxy.Options) { o.RequireToken = true })
+	if g := w.post("/llm/mien/v1/chat/completions", "{}"); g.status != http.StatusUnauthorized || strings.Contains(g.body, "/llm/mine") {
+		t.Errorf("a stranger: got %d %s", g.status, g.body)
+	}
 }
 
 func TestAVersionStandsOnceInAnAddress(t *testing.T) {

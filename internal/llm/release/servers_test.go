@@ -146,6 +146,7 @@ func TestPiecesOfACallThatAreNotItsOwn(t *testing.T) {
 		"an item in an event of a search":            {search, `{"type":"response.web_search_call.searching","output_index":0,"item_id":"ws","item":{"type":"function_call","call_id":"c","name":"` + bad + `","arguments":"{}"}}`},
 		"arguments by id alone":                      {search, `{"type":"response.function_call_arguments.delta","item_id":"ws","delta":"` + bad + `"}`},
 		"an unknown event with a name and arguments": {`{"type":"function.call.delta","id":"f","name":"` + bad + `","arguments":"{}"}`},
+		"a call among the parts of a message":        {`{"type":"response.completed","response":{"output":[{"type":"message","content":[{"type":"tool_use","name":"` + bad + `","arguments":"{}"}]}]}}`},
 		"a shell call in a member that nobody knows": {`{"type":"response.completed","response":{"output":[],"more":[{"type":"shell_call","action":{"commands":["` + bad + `"]}}]}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
