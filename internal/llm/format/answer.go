@@ -10,7 +10,7 @@ import (
 
 // ErrRefused is in every error that says the upstream's answer could not be let through:
 // it can be read in more than one way, ends in the middle of a call, or is too large. What
-// the rest of the error says holds nothing of the answer.
+// the rest of the error says holds nothing of the answer but the plain name of a member.
 var ErrRefused = errors.New("refuse the model's answer")
 
 // Refused is an error that ends the answer. Why never quotes the answer.
@@ -20,7 +20,7 @@ func Refused(why string) error { return fmt.Errorf("%w: %s", ErrRefused, why) }
 var (
 	errOpen      = Refused("it ends in the middle of a tool call")
 	errOrder     = Refused("events of a tool call are out of order")
-	errUnknown   = Refused("an event of unknown type looks like a tool call")
+	errUnknown   = Refused("something in it is not known here and could be a tool call")
 	errCallShape = Refused("a tool call has an unknown shape")
 	errTooLarge  = Refused("a tool call is too large to be held")
 	errNotJSON   = Refused("an event is not strict JSON")
@@ -94,6 +94,7 @@ type Answer struct {
 	textsBy map[textID]int // the piece a text goes on in
 	parts   []string       // the members of which the format makes its calls, folded
 	vouched map[string]bool
+	odd     string // what was not known and could be a call
 }
 
 // NewAnswer begins to read an answer. The queue is for streams alone. Vouched are the members
@@ -109,7 +110,12 @@ func NewAnswer(api API, j Judge, q Queue, vouched ...string) (*Answer, error) {
 }
 
 // Event takes one event of a stream.
-func (a *Answer) Event(ev *Event) error { return a.reader.event(a, ev) }
+func (a *Answer) Event(ev *Event) error {
+	if err := a.reader.event(a, ev); err != nil {
+		return a.named(err)
+	}
+	return nil
+}
 
 // End says that the stream is over.
 func (a *Answer) End() error { return a.reader.end(a) }
@@ -129,7 +135,7 @@ func (a *Answer) Whole(body []byte) ([]byte, error) {
 		err = ErrAmbiguous
 	}
 	if err != nil {
-		return nil, err
+		return nil, a.named(err)
 	}
 	a.result.Complete = true
 	if len(edits) == 0 {

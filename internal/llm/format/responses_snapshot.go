@@ -61,7 +61,7 @@ func itemInside(a *Answer, d *doc, at int) bool {
 	if !d.Nested(at) || d.Keyed(at) && a.vouched[d.fold(at)] {
 		return false
 	}
-	if a.builds(d, at) {
+	if a.strays(d, at) {
 		return true
 	}
 	for i := at; i < d.Next(at); i++ {

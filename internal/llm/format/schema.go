@@ -1,7 +1,10 @@
 package format
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
@@ -31,8 +34,25 @@ func (a *Answer) vouch(names []string) {
 
 // strays reports whether a member that the schema does not know could be taken for a call.
 func (a *Answer) strays(d *doc, i int) bool {
-	return d.Nested(i) && !(d.Keyed(i) && a.vouched[d.fold(i)]) && a.builds(d, i)
+	if !d.Nested(i) || d.Keyed(i) && a.vouched[d.fold(i)] || !a.builds(d, i) {
+		return false
+	}
+	if d.Keyed(i) {
+		a.odd = string(d.Key(i))
+	}
+	return true
 }
+
+// named is an error about a member or a type that is not known, with its name where that is
+// nothing but one: an operator must know what to vouch for.
+func (a *Answer) named(err error) error {
+	if !errors.Is(err, errUnknown) || a.odd == "" || len(a.odd) > 48 || strings.Trim(a.odd, letters) != "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s (llm.upstreams.<name>.passNames vouches for one)", err, a.odd)
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
 // straysBeside is strays for the members of an envelope that are not the answer itself.
 func (a *Answer) straysBeside(d *doc, at int, known ...string) bool {

@@ -136,7 +136,7 @@ func TestWhatTheOperatorVouchesForPasses(t *testing.T) {
 	}
 	w = open(t)
 	w.provider.only(answerJSON(odd))
-	if g := w.post("/openai/v1/chat/completions", chatRequest(false, user("Hi"))); g.status != http.StatusBadGateway {
+	if g := w.post("/openai/v1/chat/completions", chatRequest(false, user("Hi"))); g.status != http.StatusBadGateway || !strings.Contains(g.body, "odd_things") || !strings.Contains(g.body, "passNames") {
 		t.Errorf("a member nobody vouches for: got %d %s", g.status, g.body)
 	}
 }
