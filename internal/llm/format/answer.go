@@ -95,6 +95,7 @@ type Answer struct {
 	parts   []string       // the members of which the format makes its calls, folded
 	vouched map[string]bool
 	odd     string // what was not known and could be a call
+	strict  bool   // a name is enough to be taken for one
 }
 
 // NewAnswer begins to read an answer. The queue is for streams alone. Vouched are the members

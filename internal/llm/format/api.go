@@ -42,7 +42,7 @@ type dialect struct {
 
 	// Of answers.
 	reader    func() answerReader
-	callParts []string // the members that calls are made of, folded
+	callParts []string // the members that calls are made of, folded, a tool's name first
 	array     bool     // a stream may be a JSON array
 	keepAlive string   // a sign of life that clients pass over; "": they know none
 	failure   func(out []byte, text []byte, array bool) []byte

@@ -22,7 +22,7 @@ var chatDialect = &dialect{
 	choices:   (*editor).chatChoices,
 
 	reader:    func() answerReader { return &chat{} },
-	callParts: []string{"name", "arguments", "toolcalls", "functioncall", "custom"},
+	callParts: []string{"name", "arguments", "toolcalls", "functioncall", "function", "custom"},
 	keepAlive: commentAlive,
 	failure:   chatFailure,
 	problem:   openProblem,

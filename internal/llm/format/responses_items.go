@@ -18,6 +18,11 @@ var hostedItems = map[string]bool{
 	"local_shell_call_output": true, "shell_call_output": true, "apply_patch_call_output": true,
 }
 
+// callItem reports whether a type is that of a call that the client runs.
+func callItem(t string) bool {
+	return clientTool(t) != "" || t == "function_call" || t == "custom_tool_call" || t == approvalItem
+}
+
 // itemKind says what an output item of Responses is. One of a type that is not known is a
 // call: whoever knows it may act on it, unless the operator vouches for it.
 func (a *Answer) itemKind(d *doc, at int) Kind {
@@ -38,7 +43,7 @@ func (a *Answer) itemKind(d *doc, at int) Kind {
 	switch {
 	case hostedItems[t]:
 		return Hosted
-	case t != "" && a.vouched[folded(t)] && clientTool(t) == "" && t != "function_call" && t != "custom_tool_call" && t != approvalItem:
+	case t != "" && a.vouched[folded(t)] && !callItem(t):
 		return Other
 	}
 	return Call

@@ -35,7 +35,7 @@ func (r *responses) other(a *Answer, ev *Event, d *doc, t string) error {
 	case d.Kind(d.get(0, "item")) != 0 || d.Kind(d.get(0, "response")) != 0:
 		return errUnknown
 	case spoken(t):
-		if itemInside(a, d, d.get(0, "part")) {
+		if itemInside(a, d, d.get(0, "part"), a.parts) {
 			return errUnknown
 		}
 	case it != nil && it.kind == Hosted && it.owns(t):
@@ -57,19 +57,18 @@ func spoken(t string) bool {
 
 // itemInside reports whether something in a place that the schema does not know could be
 // taken for an item that is a call.
-func itemInside(a *Answer, d *doc, at int) bool {
+func itemInside(a *Answer, d *doc, at int, parts []string) bool {
 	if !d.Nested(at) || d.Keyed(at) && a.vouched[d.fold(at)] {
 		return false
 	}
-	if a.strays(d, at) {
-		return true
+	found := holds(d, at, parts)
+	for i := at; i < d.Next(at) && !found; i++ {
+		found = d.Kind(i) == '{' && callItem(d.str(i, "type"))
 	}
-	for i := at; i < d.Next(at); i++ {
-		if t := d.str(i, "type"); d.Kind(i) == '{' && clientTool(t) != "" {
-			return true
-		}
+	if found && d.Keyed(at) {
+		a.odd = string(d.Key(at))
 	}
-	return false
+	return found
 }
 
 // callPiece takes an event of an open call.
@@ -201,7 +200,7 @@ func strayCall(a *Answer, d *doc, at int) bool {
 			"error", "incompletedetails", "conversation", "promptfilterresults", "contentfilters", "contextmanagement":
 			continue
 		}
-		if itemInside(a, d, i) {
+		if itemInside(a, d, i, a.parts[1:]) {
 			return true
 		}
 	}

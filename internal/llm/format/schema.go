@@ -17,9 +17,10 @@ import (
 //     of a tool of that name: its client may act on it.
 //   - A member that nobody here knows, of an object that is known, passes: providers add them.
 //     But where an object stands in it, or in an event of an unknown type, that has a member
-//     of which the format makes its calls (a name, arguments; in Responses also the type of a
-//     call's item), a client could take it for a call, and the answer is refused. The operator
-//     may vouch for a member or a type (llm.upstreams.<name>.passNames).
+//     of which the format makes its calls (a name, arguments; beside the answer itself a name
+//     is not enough; in Responses also the type of a call's item), a client could take it for
+//     a call, and the answer is refused. The operator may vouch for a member or a type
+//     (llm.upstreams.<name>.passNames).
 //   - What only counts (usage) carries no call to any client, whatever it holds.
 
 // vouch notes what the operator says carries no calls, in the spelling that counts.
@@ -54,10 +55,28 @@ func (a *Answer) named(err error) error {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
-// straysBeside is strays for the members of an envelope that are not the answer itself.
+// Strictly reads an answer of which nobody says that calls are judged: beside the text in it
+// nothing may have as much as a name.
+func (a *Answer) Strictly() { a.strict = true }
+
+// straysBeside is strays for the members of an envelope that are not the answer itself. Much
+// that providers put there has a name (of an agent, of a server), so that alone says
+// nothing.
 func (a *Answer) straysBeside(d *doc, at int, known ...string) bool {
+	parts := a.parts[1:]
+	if a.strict {
+		parts = a.parts
+	}
 	for i := range d.Each(at) {
-		if d.Nested(i) && !slices.Contains(known, d.fold(i)) && a.strays(d, i) {
+		if !d.Nested(i) {
+			continue
+		}
+		name := d.fold(i)
+		if slices.Contains(known, name) || a.vouched[name] {
+			continue
+		}
+		if slices.Contains(parts, name) || holds(d, i, parts) {
+			a.odd = string(d.Key(i))
 			return true
 		}
 	}
@@ -71,12 +90,15 @@ func (a *Answer) straysIn(d *doc, kind string) bool {
 
 // builds reports whether an object stands in a value, or is it, that has a member of which
 // the format makes calls.
-func (a *Answer) builds(d *doc, at int) bool {
+func (a *Answer) builds(d *doc, at int) bool { return holds(d, at, a.parts) }
+
+// holds reports whether a member of one of these names stands in a value, at any depth.
+func holds(d *doc, at int, names []string) bool {
 	if at == jsonspan.None {
 		return false
 	}
 	for i := at + 1; i < d.Next(at); i++ {
-		if d.Keyed(i) && d.Kind(i) != 0 && slices.Contains(a.parts, d.fold(i)) {
+		if d.Keyed(i) && d.Kind(i) != 0 && slices.Contains(names, d.fold(i)) {
 			return true
 		}
 	}

@@ -114,7 +114,7 @@ func (x *exchange) onlyTexts(resp *http.Response, kind string, streams bool) err
 		return newProblem(http.StatusBadGateway, "the upstream's answer is packed in a way that cannot be read")
 	}
 	options := x.options()
-	options.API = x.rt.texts
+	options.API, options.Strict = x.rt.texts, true
 	resp.Header.Del("Content-Length")
 	resp.ContentLength = -1
 	if streams {

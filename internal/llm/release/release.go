@@ -55,6 +55,7 @@ type Options struct {
 	MaxHeld   int           // bytes held per stream; 0 for 8 MiB
 	MaxEvent  int           // bytes of one event; 0 for 32 MiB
 	Vouched   []string      // members and types that carry no calls, as the operator says
+	Strict    bool          // the answer should hold no calls at all
 
 	// Ended is told once what the client got of a stream, before it can see the end of it.
 	// Where it fails the end does not go out. A stream that has no end of its own, or breaks
@@ -110,7 +111,9 @@ func Stream(ctx context.Context, o Options, w io.Writer, r io.Reader, j Judge) (
 	if err != nil {
 		return format.Outcome{}, err
 	}
-	s.answer = answer
+	if s.answer = answer; o.Strict {
+		answer.Strictly()
+	}
 	split := &splitter{limit: o.MaxEvent, array: o.API.MayBeArray()}
 	err = s.run(split, answer, r)
 	if flushed := s.flush(); err == nil {
@@ -128,6 +131,9 @@ func Whole(ctx context.Context, o Options, body []byte, j Judge) ([]byte, format
 	answer, err := format.NewAnswer(o.API, &asking{ctx: ctx, judge: j}, nil, o.Vouched...)
 	if err != nil {
 		return nil, format.Outcome{}, err
+	}
+	if o.Strict {
+		answer.Strictly()
 	}
 	out, err := answer.Whole(body)
 	return out, answer.Outcome(), err
