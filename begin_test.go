@@ -224,7 +224,7 @@ func TestTheTurnOfASubAgentsResultSaysSo(t *testing.T) {
 	w.runs(main("child"), call("vestige_search", `{}`), "x")
 	group := trust.Sender{Provider: "slack", ID: "1", IsOwner: true, Group: "eng"}
 	open := w.begin(tidemark.Turn{Ref: main("s"), Sender: group, From: "child"})
-	if got := tidemark.Evidence(open.Taint); !strings.Contains(got, "sub agent (slack eng 1) [shared]") || !strings.Contains(got, "vestige_search") {
+	if got := tidemark.Evidence(open.Taint); !strings.Contains(got, "sub agent (“slack eng 1”) [shared]") || !strings.Contains(got, "vestige_search") {
 		t.Errorf("got %q, want the sub-agent and what it read", got)
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -141,26 +143,26 @@ func (v Verdict) ForOwner() string {
 
 // explain says what was decided and why.
 func (v Verdict) explain(b *strings.Builder) {
-	fmt.Fprintf(b, "Tool '%s' is blocked by security policy.", v.Tool)
+	fmt.Fprintf(b, "Tool '%s' is blocked by security policy.", shown(v.Tool))
 	if v.Late {
 		b.WriteString(" Nobody answered the question about it in time; nobody denied it either.")
 	}
 	beside := v.Effect == policy.Deny || v.Kind == policy.KindDanger // taint is not why, and may still be there
-	if v.Kind == policy.KindTaintEscalation || beside && v.Taint.Level <= trust.Shared {
+	if v.Taint.Level <= trust.Shared && (v.Kind == policy.KindTaintEscalation || beside) {
 		b.WriteString(" Context contains tainted content.")
 	}
 	fmt.Fprintf(b, "\nRule: %s", v.Rule)
 	if len(v.Reasons) > 0 && v.Reasons[0].Text != "" {
-		fmt.Fprintf(b, " (%s)", v.Reasons[0].Text)
+		fmt.Fprintf(b, " (%s)", oneLine(v.Reasons[0].Text))
 	}
 	if v.Held != nil {
 		for _, s := range v.Held.Values {
 			if s.Lacks && s.Path != "" { // of the act the rule says enough
-				value := strings.Join(strings.Fields(s.Value), " ")
+				value := text.Shown(strings.Join(strings.Fields(s.Value), " "))
 				if s.Slot == "key" {
 					value = redactedValue // a refusal is read by many
 				}
-				fmt.Fprintf(b, "\nNothing stands behind: %s (%s)", value, s.Why)
+				fmt.Fprintf(b, "\nNothing stands behind: %s (%s)", value, oneLine(s.Why))
 			}
 		}
 	}
@@ -170,6 +172,32 @@ func (v Verdict) explain(b *strings.Builder) {
 	if v.Write != "" {
 		b.WriteString("\nThe content is kept for the owner's review; nothing is lost.")
 	}
+}
+
+// What others wrote, the model that was misled among them, stands in our words only as a
+// quotation, or as a word that says nothing by itself: whoever reads a refusal takes it for
+// ours, and the next model call does too.
+
+// shown is a tool's name. The empty one is that of the zero verdict.
+func shown(name string) string {
+	if name == "" {
+		return ""
+	}
+	return text.Shown(name)
+}
+
+// oneLine shows line ends and control characters of a text that is ours but for what it
+// quotes.
+func oneLine(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r == '\n' || unicode.Is(unicode.Cc, r) || r == '\u2028' || r == '\u2029' {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 func (v Verdict) wayOut(b *strings.Builder) {
@@ -210,15 +238,15 @@ func describe(s trust.Source) string {
 	var b strings.Builder
 	switch {
 	case s.Tool != "":
-		fmt.Fprintf(&b, "%s at step %d", s.Tool, s.Step)
+		fmt.Fprintf(&b, "%s at step %d", shown(s.Tool), s.Step)
 	default:
 		fmt.Fprintf(&b, "%s", strings.ReplaceAll(s.Kind, "_", " "))
 	}
 	if s.Detail != "" {
-		fmt.Fprintf(&b, " (%s)", s.Detail)
+		fmt.Fprintf(&b, " (%s)", text.Shown(s.Detail))
 	}
 	if s.Excerpt != "" {
-		fmt.Fprintf(&b, " “%s”", s.Excerpt)
+		fmt.Fprintf(&b, " %s", text.Quote(s.Excerpt))
 	}
 	fmt.Fprintf(&b, " [%s]", s.Level)
 	return b.String()

@@ -25,7 +25,8 @@ folder, or starts one, and says how to point clients at it. With a command, runs
 the usual environment variables set and ends with its exit code.
 
   tidemark llm -- claude
-  tidemark llm --upstream openai=http://127.0.0.1:8080 -- python agent.py`,
+  tidemark llm --upstream openai=http://127.0.0.1:8080 -- python agent.py
+  tidemark llm --upstream mine:anthropic=https://models.example    # adds /llm/mine; without :API it speaks openai`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			overrides, err := readUpstreams(upstreams)
 			if err != nil {
@@ -36,7 +37,8 @@ the usual environment variables set and ends with its exit code.
 	}
 	cmd.Flags().StringVar(&listen, "listen", "",
 		"address to listen on where no server runs yet (default 127.0.0.1:8417; port 0 picks a free one)")
-	cmd.Flags().StringArrayVar(&upstreams, "upstream", nil, "ask the models of an upstream somewhere else: NAME=URL")
+	cmd.Flags().StringArrayVar(&upstreams, "upstream", nil,
+		"ask the models of an upstream somewhere else, or add one: NAME=URL or NAME:API=URL")
 	return cmd
 }
 
@@ -46,7 +48,7 @@ func readUpstreams(list []string) (map[string]string, error) {
 	for _, item := range list {
 		name, url, ok := strings.Cut(item, "=")
 		if !ok || name == "" || url == "" {
-			return nil, fmt.Errorf("--upstream %q is not NAME=URL", item)
+			return nil, fmt.Errorf("--upstream %q is not NAME=URL or NAME:API=URL", item)
 		}
 		out[name] = strings.TrimRight(url, "/")
 	}

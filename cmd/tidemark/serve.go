@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/app"
 )
@@ -26,8 +27,8 @@ func (e *env) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run the monitor",
 		Long: `Run the monitor and its HTTP hook API. The first start makes the data folder, the
-log and bearer tokens (agent, owner, approver, admin), and prints them once: of those of
-people only hashes are kept, and tidemark approvals watch asks for one.
+log and bearer tokens (agent, owner, approver, admin), and shows them once, on a terminal:
+of those of people only hashes are kept, and tidemark approvals watch asks for one.
 SIGHUP reads the policy file again; a file with faults changes nothing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context(), listen, level) },
@@ -89,7 +90,7 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string) er
 			Tokens *app.Tokens `json:"tokens,omitempty"`
 		}
 		f := first{URL: url, Data: p.Data, Config: p.Config, Policy: a.Monitor.Policy().Version(), Parts: a.Status(ctx)}
-		if a.NewTokens && !e.intoFile() {
+		if a.NewTokens && e.seen() {
 			f.Tokens = &a.Tokens
 		}
 		return e.printJSON(f)
@@ -103,8 +104,8 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string) er
 	}
 	e.printParts(a.Status(ctx))
 	if a.NewTokens {
-		if e.intoFile() {
-			e.printf("\nnew tokens were made; this goes into a file, so they are not shown (on a terminal: tidemark token new)\n")
+		if !e.seen() {
+			e.printf("\nnew tokens were made; this is no terminal, so they are not shown (on one: tidemark token new)\n")
 			return nil
 		}
 		e.printf("\nnew tokens, shown this once (people's are kept as hashes, in %s):\n", p.Tokens())
@@ -113,14 +114,11 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string) er
 	return nil
 }
 
-// intoFile reports whether the output stays on the disk, where an agent could read it.
-func (e *env) intoFile() bool {
+// seen reports whether a person reads the output. What goes into a file, a pipe or a journal
+// stays there, where an agent could read it; a writer of a caller's own is the caller's affair.
+func (e *env) seen() bool {
 	f, ok := e.out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode().IsRegular()
+	return !ok || term.IsTerminal(int(f.Fd()))
 }
 
 func (e *env) logger(level string) (*slog.Logger, error) {

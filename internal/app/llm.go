@@ -2,10 +2,10 @@ package app
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,14 +31,17 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 			return nil, fmt.Errorf("open LLM proxy: with llm.require: none and %s anybody could use the key of upstream %s; "+
 				"require a token, or listen on this machine alone", a.address(), u.Name)
 		}
-		ups = append(ups, proxy.Upstream{Name: u.Name, API: u.API, BaseURL: u.BaseURL, Key: string(u.Key), Handshake: u.Handshake})
+		ups = append(ups, proxy.Upstream{
+			Name: u.Name, API: u.API, BaseURL: u.BaseURL, Key: string(u.Key), KeyHeader: u.KeyHeader, Handshake: u.Handshake,
+			PassPaths: u.PassPaths, PassNames: u.PassNames,
+		})
 	}
+	var err error
 	for name, base := range a.opts.Upstreams {
-		if err := redirect(ups, name, base); err != nil {
+		if ups, err = redirect(ups, name, base); err != nil {
 			return nil, err
 		}
 	}
-	var err error
 	if a.greeting, err = proxy.NewHandshake(rand.Reader); err != nil {
 		return nil, err
 	}
@@ -76,22 +79,28 @@ func markers(from []config.Marker) []conversation.Marker {
 	return out
 }
 
-// redirect points an upstream somewhere else, for one start. The key of the file is for the
-// server the file names: another does not get it.
-func redirect(ups []proxy.Upstream, name, base string) error {
-	for i := range ups {
-		if ups[i].Name == name {
-			if fault := config.CheckUpstream(base); fault != "" {
-				return fmt.Errorf("upstream %s: %s", name, fault)
-			}
-			if !sameServer(ups[i].BaseURL, base) {
-				ups[i].Key = ""
-			}
-			ups[i].BaseURL = base
-			return nil
-		}
+// redirect points an upstream somewhere else, or adds one (NAME or NAME:API), for one start.
+// The key of the file is for the server the file names, and so is what the file vouches for:
+// another gets neither.
+func redirect(ups []proxy.Upstream, named, base string) ([]proxy.Upstream, error) {
+	name, api, fault := config.NameUpstream(named)
+	if fault == "" {
+		fault = config.CheckUpstream(base)
 	}
-	return errors.New("there is no upstream named " + name + "; add it to llm.upstreams in the policy file")
+	if fault != "" {
+		return nil, fmt.Errorf("upstream %s: %s", named, fault)
+	}
+	i := slices.IndexFunc(ups, func(u proxy.Upstream) bool { return u.Name == name })
+	switch {
+	case i < 0:
+		return append(ups, proxy.Upstream{Name: name, API: api, BaseURL: base}), nil
+	case strings.Contains(named, ":") && ups[i].API != api:
+		return nil, fmt.Errorf("upstream %s: it speaks %s; give one that speaks %s another name", name, ups[i].API, api)
+	case !sameServer(ups[i].BaseURL, base):
+		ups[i].Key, ups[i].PassPaths, ups[i].PassNames = "", nil, nil
+	}
+	ups[i].BaseURL = base
+	return ups, nil
 }
 
 // sameServer reports whether two addresses lead to one server, equally well protected.

@@ -37,8 +37,16 @@ type Upstream struct {
 	API       string          // openai, anthropic or gemini
 	BaseURL   string          // without a slash at the end
 	Key       endpoint.Secret // put in place of the client's; "" passes the client's own on
+	KeyHeader string          // where it goes; "" is as the API has it
 	Handshake bool            // a request must carry a line that our plugin was given
+
+	// What the operator says carries no tool calls.
+	PassPaths []endpoint.Pattern
+	PassNames []string
 }
+
+// keyHeaders are where a provider may want its key.
+var keyHeaders = []string{"authorization", "api-key", "x-api-key", "x-goog-api-key"}
 
 // apis are what an upstream can speak; those names are also the public upstreams.
 var apis = []string{"openai", "anthropic", "gemini"}
@@ -176,6 +184,13 @@ func (d *decoder) upstream(k configfile.Key, u *Upstream) {
 		},
 		"baseUrl":   func(n *configfile.Node) { address = n },
 		"keyEnv":    func(n *configfile.Node) { u.Key = d.key(n) },
+		"keyHeader": func(n *configfile.Node) {
+			if i, ok := d.Choice(n, keyHeaders...); ok {
+				u.KeyHeader = keyHeaders[i]
+			}
+		},
+		"passPaths": func(n *configfile.Node) { u.PassPaths = d.passPaths(n) },
+		"passNames": func(n *configfile.Node) { u.PassNames = d.passNames(n) },
 		"plainHTTP": func(n *configfile.Node) { plain, _ = d.Bool(n) },
 		"handshake": func(n *configfile.Node) {
 			i, ok := d.Choice(n, "off", "required")
@@ -190,6 +205,58 @@ func (d *decoder) upstream(k configfile.Key, u *Upstream) {
 	if u.API == "" && n.Get("api") == nil {
 		d.Hintf(k.Pos, "add api: openai, anthropic or gemini", "%s needs api", n.Path)
 	}
+}
+
+// passPaths reads the paths that the operator vouches for.
+func (d *decoder) passPaths(n *configfile.Node) []endpoint.Pattern {
+	var out []endpoint.Pattern
+	for _, item := range d.Items(n) {
+		text, ok := d.Text(item)
+		if !ok {
+			continue
+		}
+		p, err := endpoint.ParsePattern(text)
+		if err != nil {
+			d.Hintf(item.Pos, err.Error(), "%s does not name a path", item.Path)
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// passNames reads the members and types of answers that the operator vouches for.
+func (d *decoder) passNames(n *configfile.Node) []string {
+	var out []string
+	for _, item := range d.Items(n) {
+		text, ok := d.Text(item)
+		if !ok {
+			continue
+		}
+		if text == "" || strings.ContainsAny(text, " *") {
+			d.Hintf(item.Pos, "write one as it stands in the answer, such as reasoning_details",
+				"%s is no name of a member or a type", item.Path)
+			continue
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// NameUpstream reads NAME or NAME:API of an upstream that did not come from the file; fault
+// says what is wrong with it. Without a word it speaks as OpenAI does.
+func NameUpstream(text string) (name, api, fault string) {
+	name, api, found := strings.Cut(text, ":")
+	if !found {
+		api = apis[0]
+	}
+	switch {
+	case !plainName(name) || name == "canary":
+		return "", "", "the name must be small letters, digits and dashes"
+	case !slices.Contains(apis, api):
+		return "", "", "the API must be openai, anthropic or gemini"
+	}
+	return name, api, ""
 }
 
 // upstreamURL reads where an upstream is. Keys and whole conversations go there, so an

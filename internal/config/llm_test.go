@@ -102,3 +102,38 @@ func TestAnAddressFromTheCommandLineIsChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatTheOperatorVouchesForIsRead(t *testing.T) {
+	c, faults := config.Parse("tidemark.yaml", []byte(`
+llm:
+  upstreams:
+    azure: {api: openai, baseUrl: "https://a.example", keyHeader: api-key, passPaths: ["POST /v1/rank"], passNames: [trace_steps]}
+`), llmEnv)
+	if c == nil {
+		t.Fatal(faults)
+	}
+	got := c.LLM.Upstreams[3]
+	if got.KeyHeader != "api-key" || len(got.PassPaths) != 1 || !got.PassPaths[0].Match("POST", "/v1/rank") || !cmp.Equal(got.PassNames, []string{"trace_steps"}) {
+		t.Errorf("got %+v", got)
+	}
+	for text, want := range map[string]string{
+		`passPaths: ["/**"]`:  "passPaths[0] does not name a path",
+		`passPaths: ["v1/x"]`: "passPaths[0] does not name a path",
+		`passNames: ["a b"]`:  "passNames[0] is no name",
+		`keyHeader: x-other`:  "keyHeader",
+	} {
+		c, faults := config.Parse("tidemark.yaml", []byte("llm: {upstreams: {openai: {"+text+"}}}"), llmEnv)
+		if c != nil || !strings.Contains(faults.Error(), want) {
+			t.Errorf("%s: got %v, want %q", text, faults, want)
+		}
+	}
+}
+
+func TestAnUpstreamCanBeNamedOutsideTheFile(t *testing.T) {
+	for text, want := range map[string]string{"mine": "mine openai ", "mine:gemini": "mine gemini ", "canary": "  the name", "A": "  the name", "x:y": "  the API"} {
+		name, api, fault := config.NameUpstream(text)
+		if got := name + " " + api + " " + fault; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 )
@@ -71,7 +72,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 func (c *Context) field(v string, f *origin.Finding, target, exact bool) (Evidence, string) {
 	switch {
 	case f.Authored && strings.ContainsAny(v, "@."), c.contested(v, target):
-		return Nothing, "somebody else speaks for it: " + f.Excerpt
+		return Nothing, "somebody else speaks for it: " + text.Quote(f.Excerpt)
 	case f.Beside && exact:
 		return Nothing, "of a record beside the one you named"
 	case c.recordContested(v), c.index.Spoken(v):
@@ -243,7 +244,7 @@ func where(f *origin.Finding) string {
 	case origin.Unseen:
 		return "it stands nowhere in what was said or read"
 	case origin.Text:
-		return "it stands in the text of " + from + ": " + f.Excerpt
+		return "it stands in the text of " + from + ": " + text.Quote(f.Excerpt)
 	}
 	return fmt.Sprintf("field `%s` of %s", f.Path, from)
 }

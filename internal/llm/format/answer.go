@@ -10,7 +10,7 @@ import (
 
 // ErrRefused is in every error that says the upstream's answer could not be let through:
 // it can be read in more than one way, ends in the middle of a call, or is too large. What
-// the rest of the error says holds nothing of the answer.
+// the rest of the error says holds nothing of the answer but the plain name of a member.
 var ErrRefused = errors.New("refuse the model's answer")
 
 // Refused is an error that ends the answer. Why never quotes the answer.
@@ -18,9 +18,9 @@ func Refused(why string) error { return fmt.Errorf("%w: %s", ErrRefused, why) }
 
 // The reasons that formats share.
 var (
-	errOpen      = Refused("a tool call is not complete")
+	errOpen      = Refused("it ends in the middle of a tool call")
 	errOrder     = Refused("events of a tool call are out of order")
-	errUnknown   = Refused("an event of unknown type looks like a tool call")
+	errUnknown   = Refused("something in it is not known here and could be a tool call")
 	errCallShape = Refused("a tool call has an unknown shape")
 	errTooLarge  = Refused("a tool call is too large to be held")
 	errNotJSON   = Refused("an event is not strict JSON")
@@ -63,6 +63,8 @@ type answerReader interface {
 	event(a *Answer, ev *Event) error
 	// end is told that nothing more comes; a call that is still open is an error.
 	end(a *Answer) error
+	// ended reports whether a client has seen the end of a stream in what was passed.
+	ended() bool
 	// whole reads an answer that is one body, and returns what is to be changed in it.
 	whole(a *Answer, d *doc) ([]edit, error)
 }
@@ -90,22 +92,38 @@ type Answer struct {
 	result  Outcome
 	pieces  []piece
 	textsBy map[textID]int // the piece a text goes on in
+	parts   []string       // the members of which the format makes its calls, folded
+	vouched map[string]bool
+	odd     string // what was not known and could be a call
+	strict  bool   // a name is enough to be taken for one
 }
 
-// NewAnswer begins to read an answer. The queue is for streams alone.
-func NewAnswer(api API, j Judge, q Queue) (*Answer, error) {
+// NewAnswer begins to read an answer. The queue is for streams alone. Vouched are the members
+// and types of which the operator says that they carry no calls.
+func NewAnswer(api API, j Judge, q Queue, vouched ...string) (*Answer, error) {
 	d := dialectOf(api)
 	if d == nil {
 		return nil, fmt.Errorf("read answer: %w: %d", ErrFormat, api)
 	}
-	return &Answer{reader: d.reader(), judge: j, queue: q, textsBy: map[textID]int{}}, nil
+	a := &Answer{reader: d.reader(), judge: j, queue: q, textsBy: map[textID]int{}, parts: d.callParts}
+	a.vouch(vouched)
+	return a, nil
 }
 
 // Event takes one event of a stream.
-func (a *Answer) Event(ev *Event) error { return a.reader.event(a, ev) }
+func (a *Answer) Event(ev *Event) error {
+	if err := a.reader.event(a, ev); err != nil {
+		return a.named(err)
+	}
+	return nil
+}
 
 // End says that the stream is over.
 func (a *Answer) End() error { return a.reader.end(a) }
+
+// Ended reports whether what was let through of a stream has its end in it: a client that
+// sees it may act on the answer, and send it back.
+func (a *Answer) Ended() bool { return a.reader.ended() }
 
 // Whole takes an answer that is one body. It returns the same slice when nothing is changed.
 func (a *Answer) Whole(body []byte) ([]byte, error) {
@@ -118,7 +136,7 @@ func (a *Answer) Whole(body []byte) ([]byte, error) {
 		err = ErrAmbiguous
 	}
 	if err != nil {
-		return nil, err
+		return nil, a.named(err)
 	}
 	a.result.Complete = true
 	if len(edits) == 0 {

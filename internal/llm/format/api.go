@@ -42,9 +42,8 @@ type dialect struct {
 
 	// Of answers.
 	reader    func() answerReader
-	callMarks [][]byte // strings that JSON has where it carries a call
+	callParts []string // the members that calls are made of, folded, a tool's name first
 	array     bool     // a stream may be a JSON array
-	ends      []string // what an event has that ends an answer in the eyes of a client
 	keepAlive string   // a sign of life that clients pass over; "": they know none
 	failure   func(out []byte, text []byte, array bool) []byte
 	problem   func(status int, text string) any

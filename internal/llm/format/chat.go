@@ -22,8 +22,7 @@ var chatDialect = &dialect{
 	choices:   (*editor).chatChoices,
 
 	reader:    func() answerReader { return &chat{} },
-	callMarks: [][]byte{[]byte(`"tool_calls"`), []byte(`"function_call"`)},
-	ends:      []string{"[DONE]"},
+	callParts: []string{"name", "arguments", "toolcalls", "functioncall", "function", "custom"},
 	keepAlive: commentAlive,
 	failure:   chatFailure,
 	problem:   openProblem,

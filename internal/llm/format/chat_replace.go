@@ -34,16 +34,8 @@ func (ch *choice) left() int {
 	return n
 }
 
-func (ch *choice) call(index int) *chatCall {
-	for _, tc := range ch.calls {
-		if tc.at == index {
-			return tc
-		}
-	}
-	return nil
-}
-
-// rewrite writes a chunk without the refused calls. Before the one that says why the
+// rewrite writes a chunk without the refused calls, and with numbers that tell the others
+// apart. Before the one that says why the
 // choice stopped, a chunk with our words goes out.
 func (c *chat) rewrite(a *Answer, ev *Event) {
 	d := &a.doc
@@ -54,14 +46,14 @@ func (c *chat) rewrite(a *Answer, ev *Event) {
 	for at := range d.Each(d.get(0, "choices")) {
 		n, _ := d.Integer(d.get(at, "index"))
 		ch := c.find(int(n))
-		if ch.refused == 0 || !ch.decided {
+		if ch.refused == 0 && !ch.odd || !ch.decided {
 			continue
 		}
 		if delta := d.get(at, "delta"); d.Kind(delta) == '{' {
-			edits = append(edits, ch.without(d, delta)...)
+			edits = append(edits, ch.without(d, delta, &ev.pieces)...)
 		}
 		reason := d.get(at, "finish_reason")
-		if d.Kind(reason) == 0 {
+		if ch.refused == 0 || !d.ended(reason) {
 			continue
 		}
 		if !ch.calls[0].shown {
@@ -97,8 +89,8 @@ func (ch *choice) chunk(d *doc) []byte {
 }
 
 // without takes the refused calls out of a message or a piece of one. What is left of
-// them is counted without gaps.
-func (ch *choice) without(d *doc, delta int) []edit {
+// them is counted without gaps. Pieces are those of the event, in the order of its entries.
+func (ch *choice) without(d *doc, delta int, pieces *[]chatPiece) []edit {
 	list, old := d.get(delta, "tool_calls"), d.get(delta, "function_call")
 	if d.Kind(list) != '[' {
 		list = jsonspan.None
@@ -106,26 +98,16 @@ func (ch *choice) without(d *doc, delta int) []edit {
 	kept := 0
 	entries := []byte(nil)
 	if list != jsonspan.None {
-		position := 0
 		entries = d.rebuilt(list, func(i int) []byte {
-			at := d.get(i, "index")
-			n, ok := d.Integer(at)
-			if ch.whole {
-				n = int64(position)
-			}
-			position++
-			tc := ch.call(int(n))
-			if tc == nil || !tc.allowed {
+			p := ch.next(pieces)
+			if p.call == nil || !p.call.allowed {
 				return nil
 			}
 			kept++
-			if ch.whole || !ok {
-				return d.Raw(i)
-			}
-			return splice(d.Raw(i), []edit{{d.Span(at).Moved(-d.Span(i).Start), fmt.Append(nil, tc.place)}})
+			return ch.numbered(d, i, p)
 		})
 	}
-	tc := ch.call(legacyIndex)
+	tc := ch.call(legacyIndex, "")
 	dropOld := d.Kind(old) != 0 && (tc == nil || !tc.allowed)
 	if list != jsonspan.None && kept > 0 && !dropOld {
 		return []edit{{d.Span(list), entries}}
@@ -142,6 +124,46 @@ func (ch *choice) without(d *doc, delta int) []edit {
 		}
 		return d.entry(i)
 	})}}
+}
+
+// next takes the next piece of the choice.
+func (ch *choice) next(pieces *[]chatPiece) chatPiece {
+	for i, p := range *pieces {
+		if p.ch == ch {
+			*pieces = slices.Delete(slices.Clone(*pieces), i, i+1)
+			return p
+		}
+	}
+	return chatPiece{}
+}
+
+// numbered is an entry of tool_calls with the number its call has now, and with its name
+// said once.
+func (ch *choice) numbered(d *doc, i int, p chatPiece) []byte {
+	if ch.whole {
+		return d.Raw(i)
+	}
+	var edits []edit
+	from := d.Span(i).Start
+	if at := d.get(i, "index"); d.Kind(at) == '0' {
+		edits = append(edits, edit{d.Span(at).Moved(-from), fmt.Append(nil, p.call.place)})
+	} else if at != jsonspan.None && ch.odd { // null
+		edits = append(edits, edit{d.Span(at).Moved(-from), fmt.Append(nil, p.call.place)})
+	} else if ch.odd && d.Next(i) > i+1 {
+		edits = append(edits, edit{span{Start: 1, End: 1}, fmt.Appendf(nil, `"index":%d,`, p.call.place)})
+	}
+	for _, field := range []string{"function", "custom"} {
+		if at := d.get(i, field); p.again && d.Kind(at) == '{' {
+			name := d.get(at, "name")
+			edits = append(edits, edit{d.Span(at).Moved(-from), d.rebuilt(at, func(m int) []byte {
+				if m == name {
+					return nil
+				}
+				return d.entry(m)
+			})})
+		}
+	}
+	return splice(d.Raw(i), edits)
 }
 
 // whole reads a completed chat answer. It takes the same way as a stream's chunk: the
@@ -180,14 +202,14 @@ func (c *chat) wholeChoice(a *Answer, d *doc, at int) ([]edit, error) {
 		return nil, errOrder
 	}
 	for i := range d.Each(at) {
-		switch name := d.fold(i); name {
+		switch d.fold(i) {
 		case "message":
 			if err := e.message(ch, i); err != nil {
 				return nil, err
 			}
 		case "index", "finishreason", "logprobs":
 		default:
-			if d.Nested(i) && (callKey(name) || d.looksLikeCall(i)) {
+			if e.a.strays(d, i) {
 				return nil, errUnknown
 			}
 		}
@@ -202,7 +224,7 @@ func (c *chat) wholeChoice(a *Answer, d *doc, at int) ([]edit, error) {
 	if err := ch.decide(a); err != nil || ch.refused == 0 {
 		return nil, err
 	}
-	edits := []edit{{d.Span(d.get(at, "message")), ch.withRefusal(d, d.get(at, "message"))}}
+	edits := []edit{{d.Span(d.get(at, "message")), ch.withRefusal(d, d.get(at, "message"), e.pieces)}}
 	return append(edits, ch.stopped(a, d, reason)...), nil
 }
 
@@ -235,10 +257,10 @@ func (e *chatEvent) message(ch *choice, at int) error {
 }
 
 // withRefusal is a message without the refused calls and with our words.
-func (ch *choice) withRefusal(d *doc, at int) []byte {
+func (ch *choice) withRefusal(d *doc, at int, pieces []chatPiece) []byte {
 	message := d.Raw(at)
 	from := d.Span(at).Start
-	for _, e := range ch.without(d, at) {
+	for _, e := range ch.without(d, at, &pieces) {
 		message = splice(message, []edit{{e.at.Moved(-from), e.with}})
 	}
 	var again doc

@@ -13,10 +13,13 @@ type choice struct {
 	allowed, refused int
 	said             bool // there is text
 	whole            bool // not a stream: a call's index is its place in the list
+	unnumbered       bool // a call came without an index
+	odd              bool // clients would tell its calls apart in different ways
 }
 
 const (
 	legacyIndex = -1
+	unnumbered  = -2
 	maxChoices  = 128 // as many as the API gives
 )
 
@@ -64,10 +67,8 @@ func (c *chat) event(a *Answer, ev *Event) error {
 
 // envelope reads what stands around the choices.
 func (c *chat) envelope(a *Answer, d *doc) error {
-	for i := range d.Each(0) {
-		if name := d.fold(i); d.Nested(i) && name != "choices" && name != "error" && (callKey(name) || d.looksLikeCall(i)) {
-			return errUnknown
-		}
+	if a.straysBeside(d, 0, "choices", "usage", "error") {
+		return errUnknown
 	}
 	if a.result.ID == "" {
 		a.result.ID, a.result.Model = d.str(0, "id"), d.str(0, "model")
@@ -93,6 +94,8 @@ func (c *chat) find(index int) *choice {
 	return ch
 }
 
+func (c *chat) ended() bool { return c.over }
+
 func (c *chat) end(*Answer) error {
 	for _, ch := range c.choices {
 		if len(ch.calls) > 0 && !ch.decided {
@@ -110,6 +113,7 @@ type chatEvent struct {
 	carries []*choice // whose calls are in it
 	ends    []*choice // with calls, that stop here
 	fixes   bool      // it says why a choice stopped whose calls are gone
+	pieces  []chatPiece
 }
 
 func (e *chatEvent) choice(at int) error {
@@ -126,18 +130,18 @@ func (e *chatEvent) choice(at int) error {
 	}
 	ch := e.c.find(int(n))
 	for i := range d.Each(at) {
-		switch name := d.fold(i); name {
+		switch d.fold(i) {
 		case "delta":
 			if err := e.delta(ch, i); err != nil {
 				return err
 			}
 		case "index", "finishreason", "logprobs":
 		case "message": // of no use in a stream, but clients exist that would read it
-			if d.Kind(i) != 0 && (d.Kind(d.get(i, "tool_calls")) != 0 || d.Kind(d.get(i, "function_call")) != 0) {
+			if e.a.builds(d, i) {
 				return errUnknown
 			}
 		default:
-			if d.Nested(i) && (callKey(name) || d.looksLikeCall(i)) {
+			if e.a.strays(d, i) {
 				return errUnknown
 			}
 		}
@@ -145,9 +149,14 @@ func (e *chatEvent) choice(at int) error {
 	return e.finish(ch, d.get(at, "finish_reason"))
 }
 
+// ended reports whether a finish reason is one: some servers write "" until there is.
+func (d *doc) ended(reason int) bool {
+	return d.Kind(reason) != 0 && !d.Is(reason, "")
+}
+
 func (e *chatEvent) finish(ch *choice, reason int) error {
 	d := e.d
-	if d.Kind(reason) == 0 {
+	if !d.ended(reason) {
 		return nil
 	}
 	if d.Kind(reason) != '"' {
@@ -187,7 +196,7 @@ func (e *chatEvent) delta(ch *choice, at int) error {
 // member reads one member of a message or of a piece of one.
 func (e *chatEvent) member(ch *choice, i int) error {
 	d := e.d
-	switch name := d.fold(i); name {
+	switch d.fold(i) {
 	case "content":
 		return e.content(ch, i)
 	case "reasoningcontent", "reasoning":
@@ -198,9 +207,22 @@ func (e *chatEvent) member(ch *choice, i int) error {
 		return e.calls(ch, i)
 	case "functioncall":
 		return e.legacy(ch, i)
+	case "executedtools":
+		return e.executed(i)
+	case "annotations", "audio", "images", "citations", "searchresults", "reasoningdetails", "context": // they name files and voices
 	default:
-		if d.Nested(i) && (callKey(name) || d.looksLikeCall(i)) {
+		if e.a.strays(d, i) {
 			return errUnknown
+		}
+	}
+	return nil
+}
+
+// executed tells of tools that the provider ran by itself, as Groq does.
+func (e *chatEvent) executed(list int) error {
+	for i := range e.d.Each(list) {
+		if err := e.a.observe(e.d.str(i, "type"), "", e.d.Raw(i)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -212,7 +234,7 @@ func (e *chatEvent) content(ch *choice, i int) error {
 		ch.said = ch.said || len(d.Raw(i)) > 2
 		e.a.say(Text, ch.index, d.Raw(i))
 	case '[', '{':
-		if d.looksLikeCall(i) {
+		if e.a.strays(d, i) {
 			return errUnknown
 		}
 	}
@@ -229,7 +251,7 @@ func (e *chatEvent) settle(ev *Event) error {
 		e.a.pass(ev)
 		return nil
 	}
-	ev.choices = slices.Concat(e.carries, e.ends)
+	ev.choices, ev.pieces = slices.Concat(e.carries, e.ends), e.pieces
 	if err := e.a.queue.Hold(ev); err != nil {
 		return err
 	}
@@ -248,7 +270,7 @@ func (c *chat) writeHeld(a *Answer, ev *Event) bool {
 	if slices.ContainsFunc(ev.choices, func(ch *choice) bool { return !ch.decided }) {
 		return false
 	}
-	if slices.ContainsFunc(ev.choices, func(ch *choice) bool { return ch.refused > 0 }) {
+	if slices.ContainsFunc(ev.choices, func(ch *choice) bool { return ch.refused > 0 || ch.odd }) {
 		c.rewrite(a, ev)
 	} else {
 		a.pass(ev)

@@ -15,9 +15,15 @@ type Event struct {
 	Gone bool // it was held, and nothing of it was let through
 
 	call    *call     // the call it is part of, while held
+	repeats int       // bytes of a call in it that are held already
 	seq     span      // Responses: where its sequence number stands in Data
 	choices []*choice // Chat: the choices whose calls are in it, while held
+	pieces  []chatPiece
 }
+
+// Cost is what it adds to what is held: arguments that are said twice or three times count
+// once.
+func (ev *Event) Cost() int { return max(0, len(ev.Raw)-ev.repeats) }
 
 // Blank reports whether a client sees no event in it.
 func (ev *Event) Blank() bool { return len(bytes.TrimSpace(ev.Data)) == 0 }

@@ -32,7 +32,7 @@ var geminiDialect = &dialect{
 
 	// Clients wait for the end of the body, and take every line that is no data for an error.
 	reader:    func() answerReader { return &gemini{} },
-	callMarks: [][]byte{[]byte(`"functionCall"`)},
+	callParts: []string{"name", "args", "partialargs", "functioncall"},
 	array:     true,
 	failure:   geminiFailure,
 	problem:   geminiProblem,

@@ -108,7 +108,7 @@ func stripped(d *doc, text string) []edit {
 		}
 		list := d.rebuilt(parts, func(p int) []byte {
 			for i := range d.Each(p) {
-				if strings.HasSuffix(d.fold(i), "call") && d.Kind(i) != 0 {
+				if name := d.fold(i); d.Nested(i) && !plainPart[name] {
 					return nil
 				}
 			}

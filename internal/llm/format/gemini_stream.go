@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
@@ -29,6 +28,9 @@ type geminiCall struct {
 	part int
 	call *call
 }
+
+// ended is never known before the body ends: more may follow a finish reason.
+func (m *gemini) ended() bool { return false }
 
 func (m *gemini) end(*Answer) error {
 	if len(m.open) > 0 {
@@ -78,10 +80,8 @@ func (m *gemini) read(a *Answer, d *doc, root int) (found []geminiCall, streamed
 	}
 	m.envelope(a, d, root)
 	m.ends = m.ends[:0]
-	for i := range d.Each(root) {
-		if name := d.fold(i); d.Nested(i) && name != "candidates" && name != "error" && (callKey(name) || d.looksLikeCall(i)) {
-			return nil, false, errUnknown
-		}
+	if a.straysBeside(d, root, "candidates", "error", "usagemetadata") {
+		return nil, false, errUnknown
 	}
 	list := d.get(root, "candidates")
 	if k := d.Kind(list); k != 0 && k != '[' {
@@ -137,14 +137,14 @@ func (m *gemini) candidate(a *Answer, d *doc, c, index int) (found []geminiCall,
 			if err := a.observe(string(d.Key(i)), "", d.Raw(i)); err != nil {
 				return nil, false, err
 			}
-		case callKey(name) || d.looksLikeCall(i):
+		case a.strays(d, i):
 			return nil, false, errUnknown
 		}
 	}
 	content := d.get(c, "content")
 	parts := d.get(content, "parts")
 	for i := range d.Each(content) {
-		if i != parts && d.Nested(i) && d.looksLikeCall(i) {
+		if i != parts && a.strays(d, i) {
 			return nil, false, errUnknown
 		}
 	}
@@ -162,6 +162,11 @@ func (m *gemini) candidate(a *Answer, d *doc, c, index int) (found []geminiCall,
 		streamed = streamed || more
 	}
 	return found, streamed, nil
+}
+
+// plainPart are the members of a part that hold more than a text and are no calls.
+var plainPart = map[string]bool{
+	"inlinedata": true, "filedata": true, "functionresponse": true, "videometadata": true, "partmetadata": true, "mediaresolution": true,
 }
 
 // part reads one part. A call comes back when it is complete; streamed says that a piece
@@ -186,13 +191,11 @@ func (m *gemini) part(a *Answer, d *doc, p, index int) (found *call, streamed bo
 				tool = "codeExecution"
 			}
 			err = a.observe(tool, d.str(i, "id"), d.Raw(i))
-		case strings.HasSuffix(name, "call"):
-			calls++
-			found = &call{name: string(d.Key(i)), args: bytes.Clone(d.Raw(i))}
 		case name == "text":
 			m.text(a, d, p, i, index)
-		case name != "functionresponse" && d.Nested(i) && d.looksLikeCall(i):
-			err = errUnknown
+		case d.Nested(i) && !plainPart[name] && !a.vouched[name]: // whoever knows it may act on it
+			calls++
+			found = &call{name: string(d.Key(i)), args: bytes.Clone(d.Raw(i))}
 		}
 		if err != nil {
 			return nil, false, err

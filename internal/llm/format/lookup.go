@@ -1,7 +1,6 @@
 package format
 
 import (
-	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -126,38 +125,4 @@ func (d *doc) exact(at int, name string) (string, error) {
 		return "", Refused("a tool call has something other than text where text belongs")
 	}
 	return d.Text(i), nil
-}
-
-// looksLikeCall reports whether a value of a shape nobody here knows looks as if a call were in
-// it, anywhere.
-func (d *doc) looksLikeCall(at int) bool {
-	if at == jsonspan.None {
-		return false
-	}
-	for i := at; i < d.Next(at); i++ {
-		if d.Keyed(i) && i > at && d.Kind(i) != 0 && callKey(d.fold(i)) {
-			return true
-		}
-		if d.Kind(i) == '"' && len(d.Raw(i)) < 256 && callType(jsonspan.Text(d.Raw(i))) {
-			return true
-		}
-	}
-	return false
-}
-
-func callKey(key string) bool {
-	switch key {
-	case "tooluse", "callid", "partialjson", "arguments", "args", "partialargs", "contentblock":
-		return true
-	}
-	return strings.HasSuffix(key, "call") || strings.HasSuffix(key, "calls")
-}
-
-// callType reports whether a text is what a call says it is.
-func callType(s []byte) bool {
-	switch string(s) {
-	case "function", "input_json_delta":
-		return true
-	}
-	return bytes.HasSuffix(s, []byte("_call")) || bytes.HasSuffix(s, []byte("tool_use"))
 }

@@ -24,8 +24,7 @@ var messagesDialect = &dialect{
 	choices:    (*editor).messagesChoices,
 
 	reader:    func() answerReader { return &messages{blocks: map[int]*block{}} },
-	callMarks: [][]byte{[]byte(`"tool_use"`)},
-	ends:      []string{"message_stop"},
+	callParts: []string{"name", "input", "partialjson", "tooluse"},
 	keepAlive: "event: ping\ndata: {\"type\":\"ping\"}\n\n",
 	failure:   messagesFailure,
 	problem:   messagesProblem,
@@ -61,6 +60,9 @@ func (p *parser) block(at int) Part {
 		part := Part{Kind: Call, CallID: o.str("id"), Name: o.str("name"), Args: o.bytes("input")}
 		if len(part.Args) > 0 && part.Args[0] != '{' {
 			p.fail(at, "the input of a tool_use is not an object")
+		}
+		if set := o.str("toolset_name"); set != "" && part.Args != nil {
+			part.Name, part.Args = inToolset(set, part.Name, part.Args)
 		}
 		return part
 	case "tool_result":
@@ -101,6 +103,9 @@ func (o object) messagesTool() Tool {
 	}
 	if t.Name == "" {
 		t.Name = o.str("mcp_server_name")
+	}
+	if set, _, found := strings.Cut(kind, "_toolset_"); t.Name == "" && found {
+		t.Name = set // its calls are judged as calls of it
 	}
 	if t.Name == "" {
 		t.Name = kind

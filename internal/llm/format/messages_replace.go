@@ -8,11 +8,12 @@ import (
 )
 
 func (m *messages) startCall(a *Answer, ev *Event, d *doc, at int, b *block) error {
-	var err, err2 error
+	var err, err2, err3 error
 	b.call = &call{}
 	b.call.id, err = d.exact(at, "id")
 	b.call.name, err2 = d.exact(at, "name")
-	if err != nil || err2 != nil {
+	b.toolset, err3 = d.exact(at, "toolset_name")
+	if err != nil || err2 != nil || err3 != nil {
 		return errCallShape
 	}
 	if t := d.str(at, "type"); t != "tool_use" {
@@ -45,10 +46,30 @@ func (m *messages) more(a *Answer, d *doc, b *block, at, partial int) error {
 	raw := d.Raw(partial)
 	before := len(b.input)
 	b.input = jsonspan.AppendText(b.input, raw[1:len(raw)-1])
-	if !a.queue.Reserve(len(b.input) - before) {
+	if b.kind == Hosted && !a.queue.Reserve(len(b.input)-before) { // events of a call are held, and count there
 		return errTooLarge
 	}
 	return nil
+}
+
+// inToolset is a call of a tool in a set of Anthropic's (a computer, a browser), in the form
+// that such calls had before there were sets: the set is the tool, and what it is to do its
+// action. So one rule on `computer` covers both. It has no name where the input has an
+// action of its own, which nobody could tell apart.
+func inToolset(set, name string, args []byte) (string, []byte) {
+	if set == "" {
+		return name, args
+	}
+	var d doc
+	if d.read(args) != nil || d.Kind(0) != '{' {
+		return set, args // for the judge to distrust
+	}
+	if d.get(0, "action") != jsonspan.None {
+		return "", nil
+	}
+	at := d.Span(0).Start + 1
+	action := append(quote([]byte(`"action":`), name), separator(&d)...)
+	return set, splice(args, []edit{{span{Start: at, End: at}, action}})
 }
 
 // complete puts a call's arguments together. Clients take what was streamed where there is
@@ -125,7 +146,7 @@ func (m *messages) whole(a *Answer, d *doc) ([]edit, error) {
 	a.result.ID, a.result.Model, a.result.Stop = d.str(0, "id"), d.str(0, "model"), d.str(0, "stop_reason")
 	m.usage(a, d, d.get(0, "usage"))
 	content := d.get(0, "content")
-	if k := d.Kind(content); k != 0 && k != '[' && k != '"' || content == jsonspan.None && d.looksLikeCall(0) || d.ambiguous {
+	if k := d.Kind(content); k != 0 && k != '[' && k != '"' || content == jsonspan.None && a.builds(d, 0) || d.ambiguous {
 		return nil, ErrAmbiguous
 	}
 	var edits []edit
@@ -134,7 +155,7 @@ func (m *messages) whole(a *Answer, d *doc) ([]edit, error) {
 		if d.Kind(at) != '{' {
 			return nil, ErrAmbiguous
 		}
-		b := &block{kind: blockKind(d, at), key: key}
+		b := &block{kind: a.blockKind(d, at), key: key}
 		key++
 		e, err := m.wholeBlock(a, d, at, b)
 		if err != nil {
@@ -170,12 +191,16 @@ func (m *messages) wholeCall(a *Answer, d *doc, at int) ([]edit, error) {
 	var err, err2 error
 	c.id, err = d.exact(at, "id")
 	c.name, err2 = d.exact(at, "name")
+	set, err3 := d.exact(at, "toolset_name")
 	if t := d.str(at, "type"); t != "tool_use" {
 		c.name, c.args = t, bytes.Clone(d.Raw(at))
 	} else if in := d.get(at, "input"); d.Kind(in) != 0 {
 		c.args = bytes.Clone(d.Raw(in))
 	}
-	if err != nil || err2 != nil || c.name == "" {
+	if c.name != "" {
+		c.name, c.args = inToolset(set, c.name, c.args)
+	}
+	if err != nil || err2 != nil || err3 != nil || c.name == "" {
 		return nil, errCallShape
 	}
 	if d.ambiguous {

@@ -16,6 +16,8 @@ type block struct {
 	input  []byte // what came of its input since
 	closed bool
 	key    int
+
+	toolset string // the set of tools its call is one of
 }
 
 // messages reads Anthropic's stream. Blocks begin in the order of their index; once a call
@@ -70,7 +72,7 @@ func (m *messages) dispatch(a *Answer, ev *Event, d *doc, kind int) error {
 		a.result.Complete = true
 	case d.Is(kind, "ping"), d.Is(kind, "error"):
 	default:
-		if d.looksLikeCall(0) {
+		if a.straysIn(d, d.Text(kind)) {
 			return errUnknown
 		}
 	}
@@ -80,6 +82,8 @@ func (m *messages) dispatch(a *Answer, ev *Event, d *doc, kind int) error {
 	a.pass(ev)
 	return nil
 }
+
+func (m *messages) ended() bool { return m.over }
 
 func (m *messages) end(*Answer) error {
 	if m.open > 0 {
@@ -95,7 +99,7 @@ func (m *messages) message(a *Answer, ev *Event, d *doc) error {
 	}
 	m.begun = true
 	for b := range d.Each(d.get(msg, "content")) {
-		if shown := blockKind(d, b); shown == Call || shown == Hosted {
+		if shown := a.blockKind(d, b); shown == Call || shown == Hosted {
 			return errOrder
 		}
 		m.miscounted = true // some clients count these, some do not
@@ -118,28 +122,31 @@ func (m *messages) usage(a *Answer, d *doc, u int) {
 	}
 }
 
-// blockKind says what a content block is. What looks like a call is one.
-func blockKind(d *doc, b int) Kind {
+// blockKind says what a content block is. One of a type that is not known is a call:
+// whoever knows it may act on it, unless the operator vouches for it.
+func (a *Answer) blockKind(d *doc, b int) Kind {
 	t := d.str(b, "type")
 	switch t {
 	case "text":
 		return Text
 	case "thinking", "redacted_thinking":
 		return Thinking
-	case "server_tool_use", "mcp_tool_use":
+	case "server_tool_use", "mcp_tool_use", "mcp_tool_listing":
 		return Hosted
 	case "image", "document", "container_upload":
 		return Media
+	case "compaction", "fallback":
+		return Other
 	case "tool_use":
 		return Call
 	}
 	switch {
 	case strings.HasSuffix(t, "_tool_result"):
 		return Hosted
-	case strings.HasSuffix(t, "tool_use"), d.Kind(d.get(b, "input")) != 0, t == "", d.looksLikeCall(b):
-		return Call
+	case t != "" && a.vouched[folded(t)]:
+		return Other
 	}
-	return Other
+	return Call
 }
 
 func (m *messages) start(a *Answer, ev *Event, d *doc) error {
@@ -150,7 +157,7 @@ func (m *messages) start(a *Answer, ev *Event, d *doc) error {
 		return errOrder
 	}
 	m.miscounted = m.miscounted || index != len(m.blocks)
-	b := &block{kind: blockKind(d, at), key: len(m.blocks)}
+	b := &block{kind: a.blockKind(d, at), key: len(m.blocks)}
 	m.blocks[index] = b
 	switch b.kind {
 	case Call:
@@ -230,7 +237,7 @@ func (m *messages) delta(a *Answer, ev *Event, d *doc) error {
 	case Thinking:
 		m.text(a, d, b, d.get(at, "thinking"))
 	default:
-		if d.looksLikeCall(at) {
+		if a.strays(d, at) {
 			return errUnknown
 		}
 	}
@@ -263,7 +270,9 @@ func (m *messages) stop(a *Answer, ev *Event, d *doc) error {
 	if err := b.complete(); err != nil {
 		return err
 	}
-	a.queue.Reserve(-len(b.input))
+	if b.call.name, b.call.args = inToolset(b.toolset, b.call.name, b.call.args); b.call.name == "" {
+		return errCallShape
+	}
 	a.note(b.call)
 	if err := a.decide(b.call); err != nil {
 		return err

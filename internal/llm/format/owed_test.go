@@ -11,14 +11,15 @@ import (
 
 func TestOwedCallsAreSettledInTheirOwnForm(t *testing.T) {
 	for kind, want := range map[string]string{
-		"function_call":    `{"type":"function_call_output","call_id":"c\"1","output":"no\n<way>"}`,
-		"custom_tool_call": `{"type":"custom_tool_call_output","call_id":"c\"1","output":"no\n<way>"}`,
-		"local_shell_call": `{"type":"local_shell_call_output","call_id":"c\"1","output":"no\n<way>"}`,
-		"shell_call":       `{"type":"shell_call_output","call_id":"c\"1","output":[{"stdout":"","stderr":"no\n<way>","outcome":{"type":"exit","exit_code":126}}]}`,
-		"apply_patch_call": `{"type":"apply_patch_call_output","call_id":"c\"1","status":"failed","output":"no\n<way>"}`,
-		"computer_call":    "",
-		`x","a":"`:         "",
-		"":                 "",
+		"function_call":        `{"type":"function_call_output","call_id":"c\"1","output":"no\n<way>"}`,
+		"custom_tool_call":     `{"type":"custom_tool_call_output","call_id":"c\"1","output":"no\n<way>"}`,
+		"local_shell_call":     `{"type":"local_shell_call_output","call_id":"c\"1","output":"no\n<way>"}`,
+		"shell_call":           `{"type":"shell_call_output","call_id":"c\"1","output":[{"stdout":"","stderr":"no\n<way>","outcome":{"type":"exit","exit_code":126}}]}`,
+		"apply_patch_call":     `{"type":"apply_patch_call_output","call_id":"c\"1","status":"failed","output":"no\n<way>"}`,
+		"computer_call":        "",
+		"mcp_approval_request": `{"type":"mcp_approval_response","approval_request_id":"c\"1","approve":false,"reason":"no\n<way>"}`,
+		`x","a":"`:             "",
+		"":                     "",
 	} {
 		got := format.Owed{Kind: kind, CallID: `c"1`, Text: "no\n<way>"}.Output()
 		if diff := cmp.Diff(want, string(got)); diff != "" {

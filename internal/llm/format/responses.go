@@ -26,12 +26,8 @@ var responsesDialect = &dialect{
 	choices:   (*editor).openChoice,
 	settle:    (*editor).settleOwed,
 
-	reader: func() answerReader { return &responses{items: map[int]*item{}} },
-	callMarks: [][]byte{
-		[]byte(`"function_call"`), []byte(`"custom_tool_call"`), []byte(`"local_shell_call"`),
-		[]byte(`"shell_call"`), []byte(`"apply_patch_call"`), []byte(`"computer_call"`),
-	},
-	ends:      []string{"response.completed", "response.incomplete", "response.failed"},
+	reader:    func() answerReader { return &responses{items: map[int]*item{}} },
+	callParts: []string{"name", "arguments", "callid"},
 	keepAlive: commentAlive,
 	failure:   responsesFailure,
 	problem:   openProblem,
@@ -112,6 +108,10 @@ func (o object) responsesCall(kind string) (Part, bool) {
 		part = Part{Kind: Hosted, CallID: part.CallID, Name: strings.TrimSuffix(kind, "_call"), Text: string(o.p.raw(o.at))}
 	case "mcp_call", "mcp_list_tools":
 		part = Part{Kind: Hosted, CallID: part.CallID, Name: o.str("name"), Text: string(o.p.raw(o.at))}
+	case "program", "program_output":
+		part = Part{Kind: Hosted, CallID: part.CallID, Name: "program", Text: string(o.p.raw(o.at))}
+	case approvalItem:
+		part.Name, part.Args = Spaced(o.str("server_label"), o.str("name")), o.args("arguments")
 	default:
 		return Part{}, false
 	}
@@ -203,6 +203,9 @@ func (o Owed) Output() strictjson.Value {
 		return strictjson.Value(head + `,"output":` + text + `}`)
 	case o.Kind == "shell_call":
 		return strictjson.Value(head + `,"output":[{"stdout":"","stderr":` + text + `,"outcome":{"type":"exit","exit_code":126}}]}`)
+	case o.Kind == approvalItem:
+		return strictjson.Value(`{"type":"mcp_approval_response","approval_request_id":` + string(quoted(o.CallID)) +
+			`,"approve":false,"reason":` + text + `}`)
 	case o.Kind == "apply_patch_call":
 		return strictjson.Value(head + `,"status":"failed","output":` + text + `}`)
 	}

@@ -10,36 +10,43 @@ import (
 	"github.com/tidemark/tidemark/tool"
 )
 
-// itemKind says what an output item of Responses is. What looks like a call is one.
-func itemKind(d *doc, at int) Kind {
+// hostedItems are the items of tools that the provider runs itself, by their type.
+var hostedItems = map[string]bool{
+	"web_search_call": true, "file_search_call": true, "code_interpreter_call": true, "image_generation_call": true,
+	"mcp_call": true, "mcp_list_tools": true, "program": true, "program_output": true, "tool_search_output": true,
+	"function_call_output": true, "custom_tool_call_output": true, "computer_call_output": true,
+	"local_shell_call_output": true, "shell_call_output": true, "apply_patch_call_output": true,
+}
+
+// callItem reports whether a type is that of a call that the client runs.
+func callItem(t string) bool {
+	return clientTool(t) != "" || t == "function_call" || t == "custom_tool_call" || t == approvalItem
+}
+
+// itemKind says what an output item of Responses is. One of a type that is not known is a
+// call: whoever knows it may act on it, unless the operator vouches for it.
+func (a *Answer) itemKind(d *doc, at int) Kind {
 	t := d.str(at, "type")
 	switch t {
 	case "message":
 		return Text
 	case "reasoning":
 		return Thinking
-	case "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call", "mcp_list_tools":
-		return Hosted
 	case "tool_search_call":
 		if d.Is(d.get(at, "execution"), "server") {
 			return Hosted
 		}
 		return Call
-	case "compaction", "compaction_summary":
+	case "compaction", "compaction_summary", "additional_tools", "mcp_approval_response":
 		return Other
 	}
-	if strings.HasSuffix(t, "_output") {
+	switch {
+	case hostedItems[t]:
 		return Hosted
+	case t != "" && a.vouched[folded(t)] && !callItem(t):
+		return Other
 	}
-	if t == "" || strings.HasSuffix(t, "_call") || d.looksLikeCall(at) {
-		return Call
-	}
-	for _, name := range []string{"call_id", "arguments", "action", "actions", "input", "operation"} {
-		if d.Kind(d.get(at, name)) != 0 {
-			return Call
-		}
-	}
-	return Other
+	return Call
 }
 
 // itemCall reads a call item. The arguments of one whose shape is known are exactly what
@@ -55,7 +62,7 @@ func itemCall(d *doc, at int) (*call, error) {
 	if c.id, c.kind = id, t; id == "" {
 		c.id = own
 	}
-	if t == "function_call" || t == "custom_tool_call" {
+	if t == "function_call" || t == "custom_tool_call" || t == approvalItem {
 		return c, itemText(d, at, t, c)
 	}
 	if args := knownArgs(d, at, t); args != nil {
@@ -96,8 +103,14 @@ func hostedName(d *doc, at int) string {
 	if n := d.str(at, "name"); n != "" && strings.HasPrefix(t, "mcp_") {
 		return n
 	}
+	if t == "program" || t == "program_output" {
+		return "program"
+	}
 	return strings.TrimSuffix(strings.TrimSuffix(t, "_output"), "_call")
 }
+
+// approvalItem asks whether a tool of an MCP server may run: to approve is to call it.
+const approvalItem = "mcp_approval_request"
 
 // itemText reads a call whose arguments are text.
 func itemText(d *doc, at int, t string, c *call) error {
@@ -113,7 +126,11 @@ func itemText(d *doc, at int, t string, c *call) error {
 	if err != nil {
 		return err
 	}
-	space, err := d.exact(at, "namespace")
+	scope := "namespace"
+	if t == approvalItem {
+		scope = "server_label"
+	}
+	space, err := d.exact(at, scope)
 	if err != nil || c.name == "" {
 		return errCallShape
 	}

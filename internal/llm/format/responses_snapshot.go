@@ -7,30 +7,68 @@ import (
 	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
-// callPieces are what the types of events have that bring pieces of calls.
-var callPieces = []string{"_call_", "_call.", "arguments", "_input"}
+// Which events an item may have besides its beginning and its end: those whose type begins
+// with its own. An event that brings pieces of a call has no business with any other item.
+func (it *item) owns(t string) bool {
+	kind := strings.TrimSuffix(it.kindOf, "_output")
+	return strings.HasPrefix(strings.TrimPrefix(t, "response."), kind)
+}
+
+// piecesOfCalls begin the types of events that bring a call, or a piece of one.
+var piecesOfCalls = []string{
+	"function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call",
+	"tool_search_call", "mcp_call", "mcp_approval",
+}
 
 // other takes every event that has no method of its own.
 func (r *responses) other(a *Answer, ev *Event, d *doc, t string) error {
-	it, _ := r.at(d)
-	piece := slices.ContainsFunc(callPieces, func(mark string) bool { return strings.Contains(t, mark) })
+	it, err := r.at(d)
+	if err != nil {
+		return err
+	}
+	piece := slices.ContainsFunc(piecesOfCalls, func(of string) bool { return strings.HasPrefix(t, "response."+of) })
 	switch {
 	case it != nil && it.kind == Call:
 		return r.callPiece(a, ev, d, it, t)
-	case piece && (it == nil || it.kind != Hosted):
+	case piece && (it == nil || it.kind != Hosted || !it.owns(t)):
 		return errOrder
-	case it != nil && it.kind == Hosted:
-	case strings.HasPrefix(t, "response.reasoning"), strings.HasPrefix(t, "response.content_part."),
-		strings.HasPrefix(t, "response.output_text."), strings.HasPrefix(t, "response.refusal."), t == "error":
-		if d.Kind(d.get(0, "item")) != 0 || d.Kind(d.get(0, "response")) != 0 || d.looksLikeCall(d.get(0, "part")) {
+	case d.Kind(d.get(0, "item")) != 0 || d.Kind(d.get(0, "response")) != 0:
+		return errUnknown
+	case spoken(t):
+		if itemInside(a, d, d.get(0, "part"), a.parts) {
 			return errUnknown
 		}
-	default:
-		if d.looksLikeCall(0) || d.Kind(d.get(0, "item")) != 0 || d.Kind(d.get(0, "response")) != 0 {
-			return errUnknown
-		}
+	case it != nil && it.kind == Hosted && it.owns(t):
+	case a.straysIn(d, t):
+		return errUnknown
 	}
 	return r.passOrHold(a, ev, nil)
+}
+
+// spoken reports whether an event is about what the model says or thinks, or is an error.
+func spoken(t string) bool {
+	for _, begin := range []string{"reasoning", "content_part.", "output_text.", "refusal.", "audio."} {
+		if strings.HasPrefix(t, "response."+begin) {
+			return true
+		}
+	}
+	return t == "error"
+}
+
+// itemInside reports whether something in a place that the schema does not know could be
+// taken for an item that is a call.
+func itemInside(a *Answer, d *doc, at int, parts []string) bool {
+	if !d.Nested(at) || d.Keyed(at) && a.vouched[d.fold(at)] {
+		return false
+	}
+	found := holds(d, at, parts)
+	for i := at; i < d.Next(at) && !found; i++ {
+		found = d.Kind(i) == '{' && callItem(d.str(i, "type"))
+	}
+	if found && d.Keyed(at) {
+		a.odd = string(d.Key(at))
+	}
+	return found
 }
 
 // callPiece takes an event of an open call.
@@ -45,11 +83,8 @@ func (r *responses) callPiece(a *Answer, ev *Event, d *doc, it *item, t string) 
 		if d.Half(i) {
 			return errCallShape
 		}
-		raw, before := d.Raw(i), len(it.deltas)
-		it.deltas = jsonspan.AppendText(it.deltas, raw[1:len(raw)-1])
-		if !a.queue.Reserve(len(it.deltas) - before) {
-			return errTooLarge
-		}
+		raw := d.Raw(i)
+		it.deltas = jsonspan.AppendText(it.deltas, raw[1:len(raw)-1]) // no more than the events that hold it
 	}
 	for _, name := range []string{"arguments", "input"} {
 		if i := d.get(0, name); strings.HasSuffix(t, ".done") && d.Kind(i) != 0 {
@@ -57,9 +92,8 @@ func (r *responses) callPiece(a *Answer, ev *Event, d *doc, it *item, t string) 
 			if err != nil || len(it.deltas) > 0 && text != string(it.deltas) {
 				return errOrder
 			}
-			if len(it.deltas) == 0 {
+			if ev.repeats = len(it.deltas); ev.repeats == 0 {
 				it.deltas = []byte(text)
-				a.queue.Reserve(len(text))
 			}
 		}
 	}
@@ -120,7 +154,7 @@ func (r *responses) output(a *Answer, d *doc, at int, last bool) ([]edit, error)
 	if k := d.Kind(list); k != 0 && k != '[' {
 		return nil, ErrAmbiguous
 	}
-	if strayCall(d, at) {
+	if strayCall(a, d, at) {
 		return nil, errUnknown
 	}
 	var edits []edit
@@ -131,8 +165,11 @@ func (r *responses) output(a *Answer, d *doc, at int, last bool) ([]edit, error)
 		}
 		index := position
 		position++
-		kind := itemKind(d, i)
+		kind := a.itemKind(d, i)
 		if kind != Call {
+			if (kind == Text || kind == Thinking) && a.strays(d, d.get(i, "content")) {
+				return nil, errUnknown
+			}
 			if err := r.unseen(a, d, i, index, kind); err != nil {
 				return nil, err
 			}
@@ -150,19 +187,20 @@ func (r *responses) output(a *Answer, d *doc, at int, last bool) ([]edit, error)
 	return edits, nil
 }
 
-// strayCall reports whether a response holds what looks like a call in a member that nobody
-// here knows. In some members it is no call: what the client had asked for is repeated there.
-func strayCall(d *doc, at int) bool {
+// strayCall reports whether a response holds what a client could take for a call in a member
+// that nobody here knows. In some members it is no call: what the client had asked for is
+// repeated there.
+func strayCall(a *Answer, d *doc, at int) bool {
 	for i := range d.Each(at) {
 		if !d.Nested(i) {
 			continue
 		}
 		switch d.fold(i) {
 		case "output", "tools", "toolchoice", "instructions", "prompt", "text", "metadata", "reasoning", "usage",
-			"error", "incompletedetails", "conversation":
+			"error", "incompletedetails", "conversation", "promptfilterresults", "contentfilters", "contextmanagement":
 			continue
 		}
-		if d.looksLikeCall(i) {
+		if itemInside(a, d, i, a.parts[1:]) {
 			return true
 		}
 	}
@@ -207,7 +245,7 @@ func (r *responses) whole(a *Answer, d *doc) ([]edit, error) {
 		return nil, ErrAmbiguous
 	}
 	r.envelope(a, d, 0)
-	if a.result.Stop = d.str(0, "status"); a.result.Stop == "" && d.get(0, "output") == jsonspan.None && d.looksLikeCall(0) {
+	if a.result.Stop = d.str(0, "status"); a.result.Stop == "" && d.get(0, "output") == jsonspan.None && a.builds(d, 0) {
 		return nil, errUnknown
 	}
 	return r.wholeOutput(a, d)
@@ -217,7 +255,7 @@ func (r *responses) whole(a *Answer, d *doc) ([]edit, error) {
 func (r *responses) wholeOutput(a *Answer, d *doc) ([]edit, error) {
 	list := d.get(0, "output")
 	for i := range d.Each(list) {
-		if d.Kind(i) == '{' && itemKind(d, i) == Hosted {
+		if d.Kind(i) == '{' && a.itemKind(d, i) == Hosted {
 			if err := a.observe(hostedName(d, i), d.str(i, "id"), d.Raw(i)); err != nil {
 				return nil, err
 			}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
 
 // item is one output item of OpenAI's Responses.
@@ -17,6 +19,7 @@ type item struct {
 	deltas []byte // what came of its arguments
 	done   bool
 	index  int
+	kindOf string // its type
 }
 
 // responses reads the Responses stream. Once a call is open everything waits behind it, so
@@ -26,10 +29,13 @@ type responses struct {
 	open       int
 	over       bool
 	miscounted bool
-	replaced   bool  // events were put in: numbers may have to move
-	last       int64 // the highest number that went out
-	seen       bool  // the provider's tools were observed already
+	replaced   bool           // events were put in: numbers may have to move
+	last       int64          // the highest number that went out
+	seen       bool           // the provider's tools were observed already
+	ids        map[string]int // the output index that an item's id belongs to
 }
+
+func (r *responses) ended() bool { return r.over }
 
 func (r *responses) end(*Answer) error {
 	if r.open > 0 {
@@ -50,7 +56,7 @@ func (r *responses) event(a *Answer, ev *Event) error {
 	if d.Kind(0) != '{' {
 		return ErrAmbiguous
 	}
-	if d.Kind(kind) == 0 && len(ev.Name) == 0 && d.Kind(d.get(0, "error")) != 0 && !d.looksLikeCall(0) {
+	if d.Kind(kind) == 0 && len(ev.Name) == 0 && d.Kind(d.get(0, "error")) != 0 && !a.builds(d, 0) {
 		return r.passOrHold(a, ev, nil) // an error without a type
 	}
 	if d.Kind(kind) != '"' || len(ev.Name) > 0 && !d.Is(kind, string(ev.Name)) {
@@ -120,8 +126,8 @@ func number(b []byte) int64 {
 
 // delta is the fast way of text.
 func (r *responses) delta(a *Answer, ev *Event, d *doc) error {
-	it, _ := r.at(d)
-	if it != nil && it.kind == Call {
+	it, err := r.at(d)
+	if err != nil || it != nil && it.kind == Call {
 		return errOrder
 	}
 	n, _ := d.Integer(d.get(0, "output_index"))
@@ -132,13 +138,50 @@ func (r *responses) delta(a *Answer, ev *Event, d *doc) error {
 	return r.passOrHold(a, ev, nil)
 }
 
-// at is the item an event is about, if any.
-func (r *responses) at(d *doc) (*item, bool) {
-	n, ok := d.Integer(d.get(0, "output_index"))
-	if !ok {
-		return nil, false
+// at is the item an event is about, if any. Some clients go by its number, some by its id:
+// the two must agree.
+func (r *responses) at(d *doc) (*item, error) {
+	n, numbered := d.Integer(d.get(0, "output_index"))
+	var id []byte // no string of its own: text has one with every event
+	switch i := d.get(0, "item_id"); {
+	case d.Kind(i) == '"' && !d.Half(i):
+		id = jsonspan.Text(d.Raw(i))
+	case d.Kind(i) != 0:
+		return nil, errOrder
 	}
-	return r.items[int(n)], true
+	known, ok := r.ids[string(id)]
+	switch {
+	case ok && numbered && known != int(n):
+		return nil, errOrder
+	case ok:
+		return r.items[known], nil
+	case !numbered:
+		return nil, nil
+	}
+	it := r.items[int(n)]
+	if len(id) > 0 && it != nil && it.kind != Text && it.kind != Thinking {
+		return it, r.bind(string(id), int(n))
+	}
+	return it, nil
+}
+
+// maxIDs bounds how many ids the items of one answer have. Some servers give an item
+// another one in every event.
+const maxIDs = 1 << 16
+
+// bind notes whose id it is. No other item may have it.
+func (r *responses) bind(id string, index int) error {
+	if known, ok := r.ids[id]; ok && known != index || len(r.ids) >= maxIDs {
+		return errOrder
+	}
+	if id == "" {
+		return nil
+	}
+	if r.ids == nil {
+		r.ids = map[string]int{}
+	}
+	r.ids[id] = index
+	return nil
 }
 
 func (r *responses) added(a *Answer, ev *Event, d *doc) error {
@@ -148,8 +191,11 @@ func (r *responses) added(a *Answer, ev *Event, d *doc) error {
 		return errOrder
 	}
 	r.miscounted = r.miscounted || int(n) != len(r.items)
-	it := &item{kind: itemKind(d, at), index: int(n)}
+	it := &item{kind: a.itemKind(d, at), index: int(n), kindOf: d.str(at, "type")}
 	r.items[it.index] = it
+	if err := r.bind(d.str(at, "id"), it.index); err != nil {
+		return err
+	}
 	if it.kind != Call {
 		return r.passOrHold(a, ev, nil)
 	}
@@ -177,13 +223,13 @@ func (r *responses) done(a *Answer, ev *Event, d *doc) error {
 	if !ok || r.over || d.Kind(at) != '{' {
 		return errOrder
 	}
-	it, kind := r.items[int(n)], itemKind(d, at)
+	it, kind := r.items[int(n)], a.itemKind(d, at)
 	if it == nil {
 		r.miscounted = r.miscounted || int(n) != len(r.items)
-		it = &item{kind: kind, index: int(n)}
+		it = &item{kind: kind, index: int(n), kindOf: d.str(at, "type")}
 		r.items[it.index] = it
 	}
-	if it.done || it.kind != kind {
+	if it.done || it.kind != kind || r.bind(d.str(at, "id"), it.index) != nil {
 		return errOrder
 	}
 	it.done = true
@@ -195,6 +241,9 @@ func (r *responses) done(a *Answer, ev *Event, d *doc) error {
 			return err
 		}
 	case Text, Thinking:
+		if a.strays(d, d.get(at, "content")) {
+			return errUnknown
+		}
 		r.texts(a, d, at, it)
 	}
 	return r.passOrHold(a, ev, nil)
@@ -229,6 +278,7 @@ func (r *responses) doneCall(a *Answer, ev *Event, d *doc, at int, it *item) err
 		it.waits = &call{}
 		r.open++
 	}
+	ev.repeats = len(it.deltas)
 	if err := r.passOrHold(a, ev, it.waits); err != nil {
 		return err
 	}
@@ -238,7 +288,6 @@ func (r *responses) doneCall(a *Answer, ev *Event, d *doc, at int, it *item) err
 	if err := a.decide(it.call); err != nil {
 		return err
 	}
-	a.queue.Reserve(-len(it.deltas))
 	it.deltas = nil
 	if r.open--; r.open == 0 {
 		a.queue.Release(func(ev *Event) bool { return r.writeHeld(a, ev) })

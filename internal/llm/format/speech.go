@@ -59,14 +59,6 @@ func encode(v any) []byte {
 	return raw
 }
 
-// EndMarks are what an event has that ends an answer in the eyes of a client.
-func (api API) EndMarks() []string {
-	if d := dialectOf(api); d != nil {
-		return d.ends
-	}
-	return nil
-}
-
 // KeepAlive is a sign of life that the format's own clients pass over; "" where they would
 // not.
 func (api API) KeepAlive() string {

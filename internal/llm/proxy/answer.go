@@ -25,9 +25,10 @@ type result struct {
 	reason  string
 }
 
-// setHeaders makes the header that of a request we write ourselves.
+// setHeaders makes the header that of a request we write ourselves: unpacked.
 func setHeaders(h http.Header) {
 	h.Set("Accept-Encoding", "identity")
+	h.Del("Content-Encoding")
 	h.Del("Content-Length")
 }
 
@@ -132,28 +133,40 @@ func (x *exchange) pass(resp *http.Response, body io.Reader) {
 
 func (x *exchange) options() release.Options {
 	l := x.p.o.Limits
-	return release.Options{API: x.rt.api, KeepAlive: l.KeepAlive, MaxHeld: l.Held, MaxEvent: l.Event}
+	return release.Options{API: x.rt.api, KeepAlive: l.KeepAlive, MaxHeld: l.Held, MaxEvent: l.Event, Vouched: x.u.PassNames}
 }
 
-// stream lets an event stream through while it comes. Its end waits until the answer is
-// noted: a client that has seen it may send it back at once.
+// stream lets an event stream through while it comes. The answer is noted when its end is
+// decided, and before it goes out: a client that has seen it may send it back at once. When
+// the upstream closes its connection matters to nobody.
 func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
 	ctx := x.r.Context()
 	x.head(resp, -1)
 	control := http.NewResponseController(x.w)
 	_ = control.Flush() // a client that is gone is noticed at the first write
-	w := &endWriter{flushWriter: flushWriter{w: x.w, control: control}, marks: x.rt.api.EndMarks()}
+	w := &flushWriter{w: x.w, control: control}
 	j := &judge{x: x}
-	o, err := release.Stream(ctx, x.options(), w, body, j)
+	noted := false
+	note := func(o format.Outcome) error {
+		noted = true
+		x.notify(ctx, j.notices)
+		return x.finish(ctx, result{Outcome: o})
+	}
+	options := x.options()
+	options.Ended = note
+	o, err := release.Stream(ctx, options, w, body, j)
 	if err != nil {
 		x.broke(ctx, err)
 	}
-	x.notify(ctx, j.notices)
-	if err := x.finish(ctx, result{Outcome: o}); err != nil {
-		_ = x.p.explain(ctx, err) // for the log; the client sees that the stream broke off
-		panic(http.ErrAbortHandler)
+	if !noted {
+		err = note(o)
+	} else if errors.Is(err, format.ErrRefused) || errors.Is(err, release.ErrCut) {
+		err = nil // after the end, when the client had all it waits for
 	}
-	if err := w.release(); err != nil || ctx.Err() != nil {
+	if err != nil {
+		_ = x.p.explain(ctx, err) // for the log; the client sees that the stream broke off
+	}
+	if err != nil || ctx.Err() != nil {
 		panic(http.ErrAbortHandler)
 	}
 	return nil
@@ -162,8 +175,11 @@ func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
 // broke logs why an answer ended early. Errors of package release quote nothing of it.
 func (x *exchange) broke(ctx context.Context, err error) {
 	cause := "the connection broke"
-	if errors.Is(err, format.ErrRefused) || errors.Is(err, tidemark.ErrUnavailable) {
+	switch {
+	case errors.Is(err, format.ErrRefused), errors.Is(err, tidemark.ErrUnavailable):
 		cause = err.Error()
+	case errors.Is(err, release.ErrCut):
+		cause = release.ErrCut.Error()
 	}
 	x.p.o.Logger.LogAttrs(ctx, slog.LevelWarn, "model answer broken off", slog.String("upstream", x.u.Name), slog.String("cause", cause))
 }
@@ -250,6 +266,9 @@ func (x *exchange) recall() *problem {
 			return no
 		}
 		defer lent.done()
+		if x.p.callers.inBody(lent.buf) {
+			return newProblem(http.StatusForbidden, whyStray)
+		}
 		return x.send(lent, lent.buf)
 	}
 	return x.send(nil, nil)

@@ -23,6 +23,8 @@ type exchange struct {
 	r   *http.Request
 	out *http.Request // for the provider
 
+	vouches bool // the operator vouches for the path
+
 	req         *format.Request     // nil where an old answer is fetched
 	visit       *conversation.Visit // likewise
 	ref         tidemark.Ref
@@ -82,7 +84,11 @@ func (x *exchange) ask() *problem {
 // anybody reads it, on every upstream. Where one is wanted, the session it names is the
 // greeting.
 func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
-	body, found := handshakeMarks().Cut(lent.buf, x.u.sent.known(x.who.tenant, lent.sums.Blocks()))
+	clean := x.u.sent.known(x.who.tenant, lent.sums.Blocks())
+	if x.p.callers.inBody(lent.buf[max(0, clean-longToken):]) {
+		return "", newProblem(http.StatusForbidden, whyStray)
+	}
+	body, found := handshakeMarks().Cut(lent.buf, clean)
 	sums := lent.sums
 	if found != nil {
 		if _, more := handshakeMarks().Cut(body, 0); more != nil {

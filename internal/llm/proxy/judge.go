@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/llm/release"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -78,18 +79,18 @@ func (j *judge) leaves(call tool.Call) bool {
 // its agent could send it back. Where the operator lets chat commands count all the same,
 // there is no other place to say how to approve.
 func (p *Proxy) refusalOf(v tidemark.Verdict) string {
-	text := v.Message()
+	said := v.Message()
 	if how := v.ForOwner(); p.o.Commands && how != "" {
-		text += "\n" + how
+		said += "\n" + how
 	}
-	return text
+	return said
 }
 
 func pluginRefusal(name, why string) string {
 	if why == "" {
 		why = "a plugin does not allow it"
 	}
-	return "Tool '" + name + "' is blocked by security policy.\nRule: plugin (" + why + ")\n" +
+	return "Tool '" + text.Shown(name) + "' is blocked by security policy.\nRule: plugin (" + why + ")\n" +
 		"No approval is possible for this call. Answer with what you have, or use a tool that is still allowed."
 }
 

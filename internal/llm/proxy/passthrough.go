@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -8,18 +10,32 @@ import (
 	"mime"
 	"net/http"
 	"net/http/httputil"
+	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/llm/format"
+	"github.com/tidemark/tidemark/internal/llm/release"
+	"github.com/tidemark/tidemark/tool"
 )
 
-// through passes everything else on, byte for byte. The answer to something that was
-// posted is looked at on its way: one with a tool call in it came from a path that asks a
-// model, under a name nobody told us.
+// through passes on what carries no tool calls, byte for byte. Only a stream is refused
+// where none is known to come, and a token of ours in the request.
 func (x *exchange) through() *problem {
-	var no *problem
-	posted := x.r.Method == http.MethodPost
-	if posted {
+	if no := x.checkMembers(); no != nil {
+		return no
+	}
+	body, no := unpack(x.r.Body, x.r.Header)
+	if no != nil {
+		return no
+	}
+	if _, packed := x.out.Header["Content-Encoding"]; packed && len(x.r.Header["Content-Encoding"]) == 0 {
+		x.out.Header.Del("Content-Encoding") // it goes on unpacked, as it was looked at
+		x.r.ContentLength = -1
+		x.out.Header.Del("Content-Length")
+	}
+	x.r.Body = &guarded{ReadCloser: x.r.Body, from: body, callers: x.p.callers}
+	if x.rt.texts != format.None {
 		x.out.Header.Set("Accept-Encoding", "identity")
 	}
 	proxy := &httputil.ReverseProxy{
@@ -29,15 +45,12 @@ func (x *exchange) through() *problem {
 		},
 		ModifyResponse: func(resp *http.Response) error {
 			maps.DeleteFunc(resp.Header, func(name string, _ []string) bool { return strings.HasPrefix(name, ownHeaders) })
-			if !posted {
-				return nil
-			}
-			return watch(resp)
+			return x.passes(resp)
 		},
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {
-			if no = x.unreached(err); errors.Is(err, errHoldsCall) {
-				no = newProblem(http.StatusBadGateway, "the answer holds a tool call on a path that is not judged; "+whyInstead)
+			if !errors.As(err, &no) {
+				no = x.unreached(err)
 			}
 		},
 	}
@@ -45,62 +58,95 @@ func (x *exchange) through() *problem {
 	return no
 }
 
-var errHoldsCall = errors.New("a tool call on a path that is not judged")
-
-// lookSize is how much of an answer in one piece is looked at before any of it goes out.
-const lookSize = 64 << 10
-
-// watch looks at an answer that may hold tool calls: JSON and event streams. One that comes
-// in one piece is looked at before its header goes out, a stream as it comes.
-func watch(resp *http.Response) error {
-	if resp.StatusCode < 200 || resp.StatusCode >= 300 {
+// checkMembers refuses a request that has more than the one it is taken for: two providers
+// mean different things by one path.
+func (x *exchange) checkMembers() *problem {
+	if x.rt.members == nil || x.vouches {
 		return nil
 	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	piece := kind == "application/json" || strings.HasSuffix(kind, "+json")
-	if !piece && kind != "text/event-stream" && kind != "application/x-ndjson" && kind != "application/jsonl" {
-		return nil
+	lent, no := x.readBody()
+	if no != nil {
+		return no
 	}
-	if packed := resp.Header.Get("Content-Encoding"); packed != "" && packed != "identity" {
-		return errHoldsCall // nobody asked for that, and it cannot be looked at
-	}
-	w := &watched{ReadCloser: resp.Body}
-	if piece {
-		first, err := io.ReadAll(io.LimitReader(w, lookSize))
-		if errors.Is(err, errHoldsCall) {
-			return err
+	defer lent.done()
+	var given map[string]strictjson.Value
+	if len(bytes.TrimSpace(lent.buf)) > 0 {
+		if err := strictjson.Unmarshal(lent.buf, &given); err != nil {
+			return newProblem(http.StatusBadRequest, "the request cannot be read in one way only, so it was not sent")
 		}
-		w.first, w.failed = first, err
 	}
-	resp.Body = w
+	for name := range given {
+		if !slices.Contains(x.rt.members, name) {
+			return x.refusal(x.rt.why)
+		}
+	}
+	x.r.Body, x.r.ContentLength = io.NopCloser(bytes.NewReader(bytes.Clone(lent.buf))), int64(len(lent.buf))
+	x.out.Header.Del("Content-Encoding")
 	return nil
 }
 
-// watched ends an answer in the middle of the event, or of the piece, that holds a call:
-// what is cut off there can be read by nobody.
-type watched struct {
-	io.ReadCloser
-	first  []byte // looked at and not given out yet
-	failed error  // what came after it
-	tail   []byte // the end of what was looked at: a call may begin in it
+// passes looks at the header of an answer that is not judged. A stream passes only on a path
+// that is known for one; the texts of a model are read by the schema of their format.
+func (x *exchange) passes(resp *http.Response) error {
+	if resp.StatusCode < 200 || resp.StatusCode >= 300 || x.r.Method == http.MethodHead {
+		return nil
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	streams := kind == "text/event-stream"
+	switch {
+	case x.vouches:
+		return nil
+	case streams && !x.rt.events:
+		return newProblem(http.StatusBadGateway, "the answer is a stream, on a path that is not known for one"+x.vouching())
+	case x.rt.texts != format.None:
+		return x.onlyTexts(resp, kind, streams)
+	}
+	return nil
 }
 
-// Read implements io.Reader.
-func (w *watched) Read(b []byte) (int, error) {
-	if len(w.first) > 0 {
-		n := copy(b, w.first)
-		w.first = w.first[n:]
-		return n, nil
+// onlyTexts lets an answer of a model through that may hold no calls.
+func (x *exchange) onlyTexts(resp *http.Response, kind string, streams bool) error {
+	if !streams && kind != "application/json" {
+		return newProblem(http.StatusBadGateway, "the upstream's answer is neither JSON nor an event stream, so it cannot be looked at")
 	}
-	if w.failed != nil {
-		return 0, w.failed
+	body, no := unpack(resp.Body, resp.Header)
+	if no != nil {
+		return newProblem(http.StatusBadGateway, "the upstream's answer is packed in a way that cannot be read")
 	}
-	n, err := w.ReadCloser.Read(b)
-	seen := append(w.tail, b[:n]...)
-	if format.HoldsCall(seen) {
-		w.failed = errHoldsCall
-		return 0, errHoldsCall
+	options := x.options()
+	options.API, options.Strict = x.rt.texts, true
+	resp.Header.Del("Content-Length")
+	resp.ContentLength = -1
+	if streams {
+		out, in := io.Pipe()
+		go func() {
+			_, err := release.Stream(x.r.Context(), options, in, body, noCalls{})
+			_ = in.CloseWithError(errors.Join(err, resp.Body.Close())) // the reader is told; a client that is gone is not
+		}()
+		resp.Body = out
+		return nil
 	}
-	w.tail = append([]byte(nil), seen[max(0, len(seen)-format.LongestCallMark):]...)
-	return n, err
+	raw, err := io.ReadAll(io.LimitReader(body, int64(x.p.o.Limits.Answer)+1))
+	if err != nil || len(raw) > x.p.o.Limits.Answer {
+		return newProblem(http.StatusBadGateway, "the upstream's answer could not be read to its end")
+	}
+	if _, _, err := release.Whole(x.r.Context(), options, raw, noCalls{}); err != nil {
+		return newProblem(http.StatusBadGateway, "the answer holds what may be a tool call, on a path that is not judged; "+whyInstead)
+	}
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{bytes.NewReader(raw), resp.Body}
+	return nil
 }
+
+// noCalls refuses an answer with a call in it.
+type noCalls struct{}
+
+// Decide implements release.Judge.
+func (noCalls) Decide(context.Context, tool.Call) (release.Ruling, error) {
+	return release.Ruling{}, format.Refused("a tool call on a path that is not judged")
+}
+
+// Observe implements release.Judge.
+func (noCalls) Observe(context.Context, string, string, []byte) error { return nil }

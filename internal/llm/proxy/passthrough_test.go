@@ -71,7 +71,7 @@ func TestACallInAnAnswerThatIsNotJudgedDoesNotPass(t *testing.T) {
 			answerJSON("c-never")(rw, r)
 		}, false},
 		"a text about calls": {answerJSON(`{"text":"say \"tool_calls\": [c-never]"}`), true},
-		"another type":       {func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `c-never "tool_calls"`) }, true},
+		"another type":       {func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `c-never "tool_calls"`) }, false},
 		"much of nothing":    {answerJSON(`{"pad":"` + pad + `","name":"c-never"}`), true},
 	} {
 		for range 2 {

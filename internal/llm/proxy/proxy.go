@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -94,7 +95,7 @@ func (l *Limits) complete() {
 		}
 	}
 	number(&l.Answer, 64<<20)
-	number(&l.Held, 16<<20)
+	number(&l.Held, 64<<20)
 	number(&l.Event, 16<<20)
 	number(&l.Prefixes, 4096)
 	span(&l.Dial, 15*time.Second)
@@ -186,8 +187,31 @@ func (p *Proxy) Handler(next http.Handler) http.Handler {
 			p.serve(w, r, u, rest)
 			return
 		}
+		if api := lost(r.URL.Path); api != format.None {
+			p.nowhere(w, r, api)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// nowhere answers it, and says what there is.
+func (p *Proxy) nowhere(w http.ResponseWriter, r *http.Request, api format.API) {
+	if refused := p.guard.Check(r); refused != nil {
+		newProblem(refused.Status, refused.Text).write(w, api)
+		return
+	}
+	if who, no := p.callers.find(r); no != nil || p.o.RequireToken && !who.trusted {
+		newProblem(http.StatusUnauthorized, whyToken).write(w, api) // strangers are not told what there is
+		return
+	}
+	var names []string
+	for prefix := range p.upstreams {
+		names = append(names, "/"+prefix)
+	}
+	slices.Sort(names)
+	newProblem(http.StatusNotFound, "there is no upstream of that name; there are "+strings.Join(names, ", ")+
+		" (llm.upstreams in the policy file adds others)").write(w, api)
 }
 
 // Close lets go of idle connections.

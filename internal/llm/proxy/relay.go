@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -20,36 +19,6 @@ func (f *flushWriter) Write(b []byte) (int, error) {
 		err = f.control.Flush()
 	}
 	return n, err
-}
-
-// endWriter keeps a piece back that may be the end of the answer, until something follows
-// it or release is called.
-type endWriter struct {
-	flushWriter
-	marks []string
-	held  []byte
-}
-
-func (e *endWriter) Write(b []byte) (int, error) {
-	if err := e.release(); err != nil {
-		return 0, err
-	}
-	for _, mark := range e.marks {
-		if bytes.Contains(b, []byte(mark)) {
-			e.held = bytes.Clone(b)
-			return len(b), nil
-		}
-	}
-	return e.flushWriter.Write(b)
-}
-
-func (e *endWriter) release() error {
-	if len(e.held) == 0 {
-		return nil
-	}
-	_, err := e.flushWriter.Write(e.held)
-	e.held = nil
-	return err
 }
 
 // idleReader gives up on an upstream that stands still. The time between reads, while a

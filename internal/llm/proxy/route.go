@@ -37,25 +37,32 @@ var providers = map[string]provider{
 
 // route is what a path means.
 type route struct {
-	way    way
-	api    format.API
-	inPath bool   // the model and whether to stream are said by the path, not by the body
-	model  string // then
-	stream bool   // likewise
-	array  bool   // and the stream is to be a JSON array
-	list   bool   // asks for the list of models
-	plain  bool   // asks for nothing but that, a count or an embedding
-	why    string // of a refusal
+	way     way
+	api     format.API
+	inPath  bool       // the model and whether to stream are said by the path, not by the body
+	model   string     // then
+	stream  bool       // likewise
+	array   bool       // and the stream is to be a JSON array
+	list    bool       // asks for the list of models
+	plain   bool       // asks for nothing but that, a count or an embedding
+	events  bool       // its answer may be a stream, where nothing is judged
+	texts   format.API // its answer is a model's in this envelope, and may hold nothing but text
+	members []string   // all that the request may have, where another API has the same path
+	why     string     // of a refusal
+	locked  bool       // nobody can vouch for it
 }
 
 const (
-	whyLive    = "connections that stay open (realtime, live, websocket) are not served: their tool calls cannot be judged here"
-	whyStored  = "runs, assistants, threads, batches and stored prompts are not served: their tool calls cannot be judged here"
+	whyLive   = "connections that stay open (realtime, live, websocket) are not served: their tool calls cannot be judged here"
+	whyStored = "runs, assistants, threads, batches and stored prompts are not served: their tool calls cannot be judged here"
+	whyAgents = "agents that run at the provider (sessions, environments, deployments, conversations that run a model) are not served: " +
+		"their tool calls cannot be judged here"
 	whyDialect = "this API can carry tool calls and is not one that can be judged here; " + whyInstead
 	whyInstead = "use chat completions, responses, messages or generateContent"
 	whyItems   = "lists of what was said are not served: they hold tool calls in a form that is not judged here"
 	whyPath    = "the path is not written plainly"
 	whyMethod  = "this method is not served here"
+	whyUnknown = "it is not known here that this path carries no tool calls; " + whyInstead
 )
 
 // plainPath reports whether every reader understands the path alike. What one server takes
@@ -74,15 +81,16 @@ func plainPath(u *url.URL) bool {
 	return u.Path == clean || u.Path == clean+"/"
 }
 
-// routeOf reads a path below an upstream. It goes by how paths end, because compatible
-// servers put them below prefixes of their own; case and a slash at the end change nothing.
+// routeOf reads a path below an upstream. What is judged goes by how the path ends, because
+// compatible servers put it below prefixes of their own; what passes is named. Case and a
+// slash at the end change nothing.
 func routeOf(r *http.Request, rest string) route {
 	if upgrades(r) {
-		return route{why: whyLive}
+		return route{why: whyLive, locked: true}
 	}
 	parts := strings.Split(strings.Trim(strings.ToLower(rest), "/"), "/")
-	if model, verb, ok := geminiVerb(rest); ok {
-		return geminiRoute(r, model, verb)
+	if model, verb, ok := geminiVerb(rest); ok && (r.Method != http.MethodGet || geminiVerbs[verb] != 0) {
+		return geminiRoute(r, parts, model, verb)
 	}
 	last := parts[len(parts)-1]
 	post := r.Method == http.MethodPost
@@ -100,17 +108,25 @@ func routeOf(r *http.Request, rest string) route {
 	if len(parts) > 2 && parts[len(parts)-2] == "deferred-completion" && r.Method == http.MethodGet {
 		return route{way: recalled, api: format.Chat}
 	}
-	if why := unjudged(parts, r.Method); why != "" {
-		return route{why: why}
-	}
-	list := lists(r.Method, parts)
-	return route{way: through, list: list, plain: list || post && last == "embeddings"}
+	return passRoute(r.Method, parts)
 }
 
-// lists reports whether a path is that of the models there are, or of one of them.
-func lists(method string, parts []string) bool {
-	n := len(parts)
-	return method == http.MethodGet && (parts[n-1] == "models" || n > 1 && parts[n-2] == "models")
+// passRoute is the way of what is not judged: it passes where it is known, and else not.
+func passRoute(method string, parts []string) route {
+	if method == http.MethodHead { // its answer has no body
+		return route{way: through}
+	}
+	about := resource(parts)
+	switch {
+	case method == http.MethodPost && len(about) == 1 && (about[0] == "completions" || about[0] == "complete"):
+		return route{way: through, texts: format.Chat, events: true} // older texts have the same envelope
+	case method == http.MethodPost && about[0] == "conversations" && len(about) <= 2: // another provider runs a model there
+		return route{way: through, members: []string{"items", "metadata"}, why: whyAgents}
+	}
+	if p, ok := passing(method, parts); ok {
+		return route{way: through, events: p.events, plain: p.plain, list: p.plain && method == http.MethodGet}
+	}
+	return route{why: unjudged(parts)}
 }
 
 func asked(post bool, api format.API) route {
@@ -146,10 +162,12 @@ func belowRoute(method string, api format.API, tail []string) route {
 	switch {
 	case slices.Contains(tail, "batches"):
 		return route{api: api, why: whyStored}
-	case last == "count_tokens" || last == "input_tokens":
-		return route{way: through, api: api, plain: method == http.MethodPost}
-	case method == http.MethodDelete:
+	case len(tail) == 1 && (last == "count_tokens" || last == "input_tokens") && method == http.MethodPost:
+		return route{way: through, api: api, plain: true}
+	case method == http.MethodDelete && len(tail) == 1 && api != format.Messages:
 		return route{way: through, api: api}
+	case method != http.MethodGet && method != http.MethodPost:
+		return route{api: api, why: whyMethod}
 	case api == format.Messages:
 		return route{api: api, why: whyDialect}
 	case last == "input_items" || last == "messages":
@@ -167,62 +185,80 @@ func geminiVerb(rest string) (model, verb string, ok bool) {
 	return model, strings.ToLower(strings.TrimSuffix(verb, "/")), ok
 }
 
-func geminiRoute(r *http.Request, model, verb string) route {
-	method, out := r.Method, route{api: format.Gemini, inPath: true, model: model}
-	switch verb {
-	case "generatecontent", "streamgeneratecontent":
-		if method != http.MethodPost {
-			out.why = whyMethod
-			return out
-		}
-		out.way, out.stream = judged, verb == "streamgeneratecontent"
+// geminiVerbs are what may stand behind the colon, and whether something else than POST may
+// ask for it.
+var geminiVerbs = map[string]way{
+	"generatecontent": judged, "streamgeneratecontent": judged,
+	"counttokens": through, "computetokens": through, "embedcontent": through, "batchembedcontents": through, "embedtext": through,
+	"predict": through, "predictlongrunning": through, "fetchpredictoperation": through,
+	"download": through, "cancel": through, "importfile": through, "uploadtofilesearchstore": through,
+}
+
+func geminiRoute(r *http.Request, parts []string, model, verb string) route {
+	method, out := r.Method, route{api: format.Gemini, inPath: true, model: model, why: whyDialect}
+	switch out.way = geminiVerbs[verb]; {
+	case out.way == judged && method != http.MethodPost:
+		out.way, out.why = refuse, whyMethod
+	case out.way == judged:
+		out.stream = verb == "streamgeneratecontent"
 		out.array = out.stream && r.URL.Query().Get("alt") != "sse"
-	case "counttokens", "embedcontent", "batchembedcontents", "embedtext", "computetokens":
-		out.way, out.plain = through, method == http.MethodPost
-	case "predict", "predictlongrunning", "download", "cancel":
-		out.way = through
-	default:
-		out.why = whyDialect
+	case verb == "predict" && slices.Contains(parts, "endpoints"):
+		out.way = refuse // a model of one's own may speak any format there
+	case out.way == through:
+		out.plain = method == http.MethodPost && (strings.HasSuffix(verb, "tokens") || strings.Contains(verb, "embed"))
 	}
 	return out
 }
 
-// unjudged are the words in a path that lead to tool calls in a form we do not read.
-func unjudged(parts []string, method string) string {
-	changes := method != http.MethodGet && method != http.MethodHead && method != http.MethodDelete
-	for i, p := range parts {
+// unjudged says why a path is refused that is not known to carry no calls.
+func unjudged(parts []string) string {
+	for _, p := range parts {
 		switch p {
 		case "realtime", "live", "ws":
 			return whyLive
-		case "runs", "threads", "assistants", "batches", "batch", "batchjobs":
+		case "runs", "threads", "assistants", "batches", "batch", "batchjobs", "cachedcontents", "prompts":
 			return whyStored
-		case "cachedcontents", "prompts":
-			if changes {
-				return whyStored // a context nobody here would see
-			}
-		case "conversations":
-			if slices.Contains(parts[i:], "items") && method != http.MethodDelete {
-				return whyItems
-			}
-		case "deferred-completion", "chatcompletion_v2", "chatcompletion_pro":
+		case "items":
+			return whyItems
+		case "sessions", "environments", "deployments", "agents", "conversations", "interactions":
+			return whyAgents
+		case "deferred-completion", "chatcompletion_v2", "chatcompletion_pro", "converse", "converse-stream", "invoke",
+			"invoke-with-response-stream", "rawpredict", "chat", "generate":
 			return whyDialect
-		case "interactions", "converse", "converse-stream", "invoke", "invoke-with-response-stream", "agents", "rawpredict":
-			return whyDialect
-		case "chat", "generate":
-			if i == len(parts)-1 && changes {
-				return whyDialect
-			}
-		case "complete", "completions":
-			if i == len(parts)-1 && i > 0 && parts[i-1] == "chat" {
-				return whyDialect
-			}
 		}
 	}
-	return ""
+	return whyUnknown
 }
 
-// upgrades reports whether the client wants to leave HTTP.
+// upgrades reports whether the client wants to leave HTTP. One that would also speak
+// HTTP/2, as some do with every request in the clear, may as well go on with what it has.
 func upgrades(r *http.Request) bool {
-	return r.Header.Get("Upgrade") != "" || r.Method == http.MethodConnect ||
-		strings.Contains(strings.ToLower(strings.Join(r.Header["Connection"], ",")), "upgrade")
+	if r.Method == http.MethodConnect {
+		return true
+	}
+	wanted := strings.Split(strings.ToLower(strings.Join(r.Header["Upgrade"], ",")), ",")
+	for _, to := range wanted {
+		if to = strings.TrimSpace(to); to != "" && to != "h2c" {
+			return true
+		}
+	}
+	asks := strings.Contains(strings.ToLower(strings.Join(r.Header["Connection"], ",")), "upgrade")
+	return asks && len(r.Header["Upgrade"]) == 0
+}
+
+// lost is the format of a request for a model that names no upstream there is.
+func lost(path string) format.API {
+	parts := strings.Split(strings.Trim(strings.ToLower(path), "/"), "/")
+	model, verb, _ := geminiVerb(path)
+	switch {
+	case model != "" && geminiVerbs[verb] == judged:
+		return format.Gemini
+	case ends(parts, "v1", "messages"):
+		return format.Messages
+	case ends(parts, "v1", "responses"):
+		return format.Responses
+	case ends(parts, "chat", "completions"), parts[0] == "llm":
+		return format.Chat
+	}
+	return format.None
 }

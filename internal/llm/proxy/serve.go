@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"compress/gzip"
-	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
@@ -43,14 +41,23 @@ func (p *Proxy) serve(rw http.ResponseWriter, r *http.Request, u *upstream, rest
 
 // take admits a request and goes its way.
 func (p *Proxy) take(w *response, r *http.Request, u *upstream, rest string, rt route) *problem {
-	if rt.way == refuse {
-		return newProblem(http.StatusForbidden, rt.why)
-	}
 	who, no := p.callers.find(r)
 	if no != nil {
 		return no
 	}
-	if no := p.admits(u, rt, who); no != nil {
+	if p.o.RequireToken && !who.trusted {
+		return newProblem(http.StatusUnauthorized, whyToken)
+	}
+	x := &exchange{p: p, u: u, rt: rt, who: who, w: w, r: r}
+	if rt.members != nil || rt.way == refuse && !rt.locked {
+		if x.vouches = u.vouched(r, rest); x.vouches {
+			x.rt.way = through
+		}
+	}
+	if x.rt.way == refuse {
+		return x.refusal(rt.why)
+	}
+	if no := p.admits(u, x.rt, who); no != nil {
 		return no
 	}
 	select {
@@ -65,14 +72,32 @@ func (p *Proxy) take(w *response, r *http.Request, u *upstream, rest string, rt 
 	if no != nil {
 		return no
 	}
-	x := &exchange{p: p, u: u, rt: rt, who: who, w: w, r: r, out: out}
-	switch rt.way {
+	x.out = out
+	switch x.rt.way {
 	case judged:
 		return x.ask()
 	case recalled:
 		return x.recall()
 	}
 	return x.through()
+}
+
+// refusal is the answer to a request that is not served, with what would change that.
+func (x *exchange) refusal(why string) *problem {
+	if x.rt.locked {
+		return newProblem(http.StatusForbidden, why)
+	}
+	return newProblem(http.StatusForbidden, why+x.vouching())
+}
+
+// vouching says how an operator lets a path pass. What is named is the client's own words.
+func (x *exchange) vouching() string {
+	path := x.r.URL.Path[1:]
+	if path = strings.TrimPrefix(path, x.u.prefix); len(path) > 100 {
+		path = path[:100]
+	}
+	const how = `. If you know that it carries none, add "%s %s" to llm.upstreams.%s.passPaths in the policy file`
+	return fmt.Sprintf(how, x.r.Method, path, x.u.Name)
 }
 
 const whyToken = "this needs the agent token, as API key or in " + tokenHeader
@@ -83,8 +108,6 @@ const whyToken = "this needs the agent token, as API key or in " + tokenHeader
 // show it is served, and the list of models, which says nothing.
 func (p *Proxy) admits(u *upstream, rt route, who visitor) *problem {
 	switch {
-	case p.o.RequireToken && !who.trusted:
-		return newProblem(http.StatusUnauthorized, whyToken)
 	case u.Key != "" && !who.trusted && rt.way != judged && !rt.plain:
 		return newProblem(http.StatusUnauthorized,
 			whyToken+": the key of this upstream is ours, and without the token it is lent for asking models only")
@@ -212,25 +235,3 @@ func (r *pacedReader) Read(b []byte) (int, error) {
 
 // rest takes the deadline away: the connection is now watched for the client leaving.
 func (r *pacedReader) rest() { _ = r.control.SetReadDeadline(time.Time{}) }
-
-// unpack undoes a Content-Encoding, and removes it from the header.
-func unpack(r io.Reader, h http.Header) (io.Reader, *problem) {
-	kind := strings.ToLower(strings.TrimSpace(strings.Join(h["Content-Encoding"], ",")))
-	var out io.Reader
-	var err error
-	switch kind {
-	case "", "identity":
-		return r, nil
-	case "gzip", "x-gzip":
-		out, err = gzip.NewReader(r)
-	case "deflate":
-		out, err = zlib.NewReader(r)
-	default:
-		return nil, newProblem(http.StatusUnsupportedMediaType, "this Content-Encoding cannot be read; send gzip, deflate or none")
-	}
-	if err != nil {
-		return nil, newProblem(http.StatusBadRequest, "the body is not what its Content-Encoding says")
-	}
-	h.Del("Content-Encoding")
-	return out, nil
-}

@@ -23,11 +23,13 @@ type callers struct {
 	others [][sha256.Size]byte // our other tokens, which open nothing here
 	secret [sha256.Size]byte   // keeps names of tenants from being guessed back to keys
 	plain  []string            // all our tokens, to be found where they have no business
+	bare   [][]byte            // those that are known as they are, and not of the form we make
 }
 
 func newCallers(t Tokens) *callers {
 	c := &callers{agent: sha256.Sum256([]byte(t.Agent)), secret: sha256.Sum256([]byte("tidemark llm tenant " + t.Agent))}
 	c.plain = append([]string{t.Agent}, marks...)
+	c.know(t.Agent)
 	for _, other := range t.Others {
 		digits, hashed := strings.CutPrefix(other, "sha256:")
 		raw, err := hex.DecodeString(digits)
@@ -37,10 +39,18 @@ func newCallers(t Tokens) *callers {
 			c.others = append(c.others, [sha256.Size]byte(raw))
 		default:
 			c.plain = append(c.plain, other)
+			c.know(other)
 			c.others = append(c.others, sha256.Sum256([]byte(other)))
 		}
 	}
 	return c
+}
+
+// know notes a token as it is, unless its form gives it away.
+func (c *callers) know(token string) {
+	if !strings.HasPrefix(token, tokenBegin) || tokenEnd([]byte(token)) != len(token) {
+		c.bare = append(c.bare, []byte(token))
+	}
 }
 
 // marks begin tokens of people, of which only hashes are known here.

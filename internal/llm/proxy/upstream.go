@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/base/endpoint"
 )
 
 // Upstream is a provider, or a program that speaks like one.
@@ -16,7 +18,12 @@ type Upstream struct {
 	API       string // openai, anthropic or gemini: where its key goes and how its errors look
 	BaseURL   string
 	Key       string // put in place of the client's; "" passes the client's own on
+	KeyHeader string // where the key goes; "" is as the API has it
 	Handshake bool   // a request must carry a line of our plugin
+
+	// What the operator vouches for: it carries no tool calls, and passes unjudged.
+	PassPaths []endpoint.Pattern
+	PassNames []string // members and types of answers
 }
 
 // upstream is an Upstream with its connections.
@@ -43,7 +50,47 @@ func newUpstream(u Upstream, l Limits) (*upstream, error) {
 	if u.Name == u.API {
 		out.prefix = u.Name
 	}
+	if u.KeyHeader != "" {
+		if out.provider, known = out.provider.keyedBy(u.KeyHeader); !known {
+			return nil, fmt.Errorf("upstream %s: no key goes into the header %q", u.Name, u.KeyHeader)
+		}
+	}
 	return out, nil
+}
+
+// keyedBy is a provider whose key goes into another header than usual.
+func (p provider) keyedBy(header string) (provider, bool) {
+	p.header, p.scheme = http.CanonicalHeaderKey(header), ""
+	if p.header == "Authorization" {
+		p.scheme = "Bearer "
+	}
+	return p, slices.Contains(keyHeaders, p.header)
+}
+
+// publicOpenAI is where every path begins with a version. Servers that speak like it need
+// not have one.
+const publicOpenAI = "api.openai.com"
+
+// path is where something of the upstream's stands. Clients differ in whether the address
+// they are given has the version in it, and so do people who write one into a file: it
+// stands there once.
+func (u *upstream) path(rest string) string {
+	first, after, more := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
+	if more && version.MatchString(first) {
+		if second, _, _ := strings.Cut(after, "/"); second == first {
+			rest = "/" + after
+		}
+		if strings.HasSuffix(u.base.Path, "/"+first) {
+			rest = strings.TrimPrefix(rest, "/"+first)
+		}
+		return u.base.Path + rest
+	}
+	at := u.base.Path[strings.LastIndexByte(u.base.Path, '/')+1:]
+	begins := u.API == "anthropic" || u.base.Host == publicOpenAI && u.base.Path == ""
+	if begins && !version.MatchString(at) && first != "" && !slices.Contains(before, first) {
+		return u.base.Path + "/v1" + rest
+	}
+	return u.base.Path + rest
 }
 
 // newTransport keeps connections for many streams at once. Answers are never unpacked
@@ -84,7 +131,7 @@ func copyHeaders(to, from http.Header) {
 // outgoing makes the request for the provider, without its body. Nothing of ours is in it.
 func (u *upstream) outgoing(r *http.Request, rest string, v visitor) (*http.Request, *problem) {
 	target := *u.base
-	target.Path += rest
+	target.Path = u.path(rest)
 	target.RawQuery = r.URL.RawQuery
 	h := make(http.Header, len(r.Header)+2)
 	copyHeaders(h, r.Header)

@@ -54,6 +54,13 @@ type Options struct {
 	KeepAlive time.Duration // between signs of life while a call is being decided; 0 for none
 	MaxHeld   int           // bytes held per stream; 0 for 8 MiB
 	MaxEvent  int           // bytes of one event; 0 for 32 MiB
+	Vouched   []string      // members and types that carry no calls, as the operator says
+	Strict    bool          // the answer should hold no calls at all
+
+	// Ended is told once what the client got of a stream, before it can see the end of it.
+	// Where it fails the end does not go out. A stream that has no end of its own, or breaks
+	// off before, is not told of.
+	Ended func(format.Outcome) error
 }
 
 const (
@@ -79,6 +86,8 @@ type stream struct {
 	held    []*format.Event
 	size    int           // bytes held
 	last    *format.Event // the event before, if it was held: a line feed may still belong to it
+	answer  *format.Answer
+	told    bool // Ended was
 }
 
 var _ format.Queue = (*stream)(nil)
@@ -98,9 +107,12 @@ func (o *Options) complete() {
 func Stream(ctx context.Context, o Options, w io.Writer, r io.Reader, j Judge) (format.Outcome, error) {
 	o.complete()
 	s := &stream{ctx: ctx, options: o, w: w}
-	answer, err := format.NewAnswer(o.API, &asking{ctx: ctx, judge: j, client: s}, s)
+	answer, err := format.NewAnswer(o.API, &asking{ctx: ctx, judge: j, client: s}, s, o.Vouched...)
 	if err != nil {
 		return format.Outcome{}, err
+	}
+	if s.answer = answer; o.Strict {
+		answer.Strictly()
 	}
 	split := &splitter{limit: o.MaxEvent, array: o.API.MayBeArray()}
 	err = s.run(split, answer, r)
@@ -116,9 +128,12 @@ func Stream(ctx context.Context, o Options, w io.Writer, r io.Reader, j Judge) (
 // body that cannot be read strictly is an error: the caller answers that the upstream is
 // broken.
 func Whole(ctx context.Context, o Options, body []byte, j Judge) ([]byte, format.Outcome, error) {
-	answer, err := format.NewAnswer(o.API, &asking{ctx: ctx, judge: j}, nil)
+	answer, err := format.NewAnswer(o.API, &asking{ctx: ctx, judge: j}, nil, o.Vouched...)
 	if err != nil {
 		return nil, format.Outcome{}, err
+	}
+	if o.Strict {
+		answer.Strictly()
 	}
 	out, err := answer.Whole(body)
 	return out, answer.Outcome(), err
@@ -127,8 +142,11 @@ func Whole(ctx context.Context, o Options, body []byte, j Judge) ([]byte, format
 // fail ends the stream the way its format ends one that failed.
 func (s *stream) fail(err error, array bool) {
 	why := "the answer could not be let through"
-	if errors.Is(err, format.ErrRefused) {
+	switch {
+	case errors.Is(err, format.ErrRefused):
 		why = err.Error()
+	case errors.Is(err, ErrCut):
+		why = ErrCut.Error()
 	}
 	s.out = s.options.API.AppendFailure(s.out, "tidemark: "+why, array)
 	_ = s.flush() // the error at hand says more
@@ -152,7 +170,7 @@ func (s *stream) run(split *splitter, f reader, r io.Reader) error {
 			return f.End()
 		}
 		if err != nil {
-			return fmt.Errorf("read answer: %w", err)
+			return fmt.Errorf("%w: %w", ErrCut, err)
 		}
 		if err := s.flush(); err != nil {
 			return err
@@ -202,7 +220,7 @@ func (s *stream) Write(b []byte) { s.out = append(s.out, b...) }
 
 // Hold implements format.Queue.
 func (s *stream) Hold(ev *format.Event) error {
-	if !s.Reserve(len(ev.Raw)) {
+	if !s.Reserve(ev.Cost()) {
 		return format.Refused("a tool call is too large to be held")
 	}
 	s.last = ev.Clone()
@@ -223,15 +241,24 @@ func (s *stream) Release(write func(ev *format.Event) bool) {
 		if !write(ev) {
 			break
 		}
-		s.size -= len(ev.Raw)
+		s.size -= ev.Cost()
 		n++
 	}
 	s.held = append(s.held[:0], s.held[n:]...)
 }
 
+// flush lets go of what was written. With the end of the answer in it, whoever wants to know
+// is told first.
 func (s *stream) flush() error {
 	if len(s.out) == 0 {
 		return nil
+	}
+	if s.options.Ended != nil && !s.told && s.answer.Ended() {
+		s.told = true
+		if err := s.options.Ended(s.answer.Outcome()); err != nil {
+			s.out = nil
+			return fmt.Errorf("end answer: %w", err)
+		}
 	}
 	_, err := s.w.Write(s.out)
 	if cap(s.out) > 64<<10 {
@@ -243,5 +270,8 @@ func (s *stream) flush() error {
 	}
 	return nil
 }
+
+// ErrCut says that the upstream broke off in the middle of its answer.
+var ErrCut = errors.New("the upstream broke off in the middle of its answer")
 
 var errEventSize = format.Refused("an event is too large")

@@ -2,11 +2,15 @@ package sdkcompat_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
 )
 
 // expected is what a client must make of an act.
@@ -43,6 +47,14 @@ func streamTricks() []trick {
 		{"gzip", "streamed", complete, func(a *answer) {
 			a.head(http.StatusOK, asStream, "Content-Encoding: gzip")
 			a.write(gzipped(a.usual().String()))
+		}},
+		{"brotli", "streamed", complete, func(a *answer) {
+			a.head(http.StatusOK, asStream, "Content-Encoding: br")
+			a.write(squeezed(a.usual().String(), func(w io.Writer) io.WriteCloser { return brotli.NewWriter(w) }))
+		}},
+		{"zstandard", "streamed", complete, func(a *answer) {
+			a.head(http.StatusOK, asStream, "Content-Encoding: zstd")
+			a.write(squeezed(a.usual().String(), func(w io.Writer) io.WriteCloser { z, _ := zstd.NewWriter(w); return z }))
 		}},
 		{"gzip-cut", "streamed", broken, func(a *answer) {
 			a.head(http.StatusOK, asStream, "Content-Encoding: gzip")
@@ -87,6 +99,23 @@ func callTricks() []trick {
 		{"data-in-two-lines", "streamed", safe, func(a *answer) {
 			a.chunked(true, strings.ReplaceAll(a.usual().String(), `,"`, ",\ndata: \""))
 		}},
+	}
+}
+
+// serverTricks are what servers do that speak like the providers: clients get their calls.
+func serverTricks() []trick {
+	swapped := func(name string, pairs ...string) trick {
+		return trick{name, "streamed", complete, func(a *answer) {
+			out := strings.NewReplacer(pairs...).Replace(a.usual().String())
+			a.chunked(true, strings.ReplaceAll(out, "THE-TOOL", a.tool))
+		}}
+	}
+	return []trick{
+		swapped("finish-reason-empty", `"finish_reason":null`, `"finish_reason":""`),
+		swapped("calls-without-index", `"id":"call_0","index":0`, `"id":"call_0"`, `"},"index":0}]}`, `"}}]}`),
+		swapped("name-in-every-piece", `"},"index":0}]}`, `","name":"THE-TOOL"},"index":0}]}`),
+		swapped("usage-that-counts-calls", `"created":1,`, `"created":1,"usage":{"num_tool_calls":{"name":1}},`),
+		swapped("members-nobody-knows", `"model":"m",`, `"model":"m","new_member":{"kind":"x","list":[1,{"y":"z"}]},`),
 	}
 }
 
@@ -139,7 +168,7 @@ func aliveForEver(a *answer) {
 }
 
 func tricks() []trick {
-	return slices.Concat(streamTricks(), callTricks(), wholeTricks(), typeTricks(), waitTricks())
+	return slices.Concat(streamTricks(), callTricks(), serverTricks(), wholeTricks(), typeTricks(), waitTricks())
 }
 
 // wholeTricks are ways to send an answer that is not a stream.

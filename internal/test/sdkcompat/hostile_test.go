@@ -203,8 +203,13 @@ func (a *answer) withoutEnd() string {
 }
 
 func gzipped(s string) string {
+	return squeezed(s, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+}
+
+// squeezed is a text as something packs it.
+func squeezed(s string, packer func(io.Writer) io.WriteCloser) string {
 	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
+	w := packer(&b)
 	_, _ = io.WriteString(w, s) // into memory
 	_ = w.Close()
 	return b.String()

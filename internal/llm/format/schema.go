@@ -1,0 +1,106 @@
+package format
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
+)
+
+// An answer is read by the schema of its format, and no list of suspicious words is asked.
+//
+//   - Calls stand in the places that the schema names: tool_calls of a message, output items,
+//     content blocks, parts. Those are judged.
+//   - An item, a block or a part of a type that nobody here knows is judged as well, as a call
+//     of a tool of that name: its client may act on it.
+//   - A member that nobody here knows, of an object that is known, passes: providers add them.
+//     But where an object stands in it, or in an event of an unknown type, that has a member
+//     of which the format makes its calls (a name, arguments; beside the answer itself a name
+//     is not enough; in Responses also the type of a call's item), a client could take it for
+//     a call, and the answer is refused. The operator may vouch for a member or a type
+//     (llm.upstreams.<name>.passNames).
+//   - What only counts (usage) carries no call to any client, whatever it holds.
+
+// vouch notes what the operator says carries no calls, in the spelling that counts.
+func (a *Answer) vouch(names []string) {
+	for _, n := range names {
+		if a.vouched == nil {
+			a.vouched = map[string]bool{}
+		}
+		a.vouched[folded(n)] = true
+	}
+}
+
+// strays reports whether a member that the schema does not know could be taken for a call.
+func (a *Answer) strays(d *doc, i int) bool {
+	if !d.Nested(i) || d.Keyed(i) && a.vouched[d.fold(i)] || !a.builds(d, i) {
+		return false
+	}
+	if d.Keyed(i) {
+		a.odd = string(d.Key(i))
+	}
+	return true
+}
+
+// named is an error about a member or a type that is not known, with its name where that is
+// nothing but one: an operator must know what to vouch for.
+func (a *Answer) named(err error) error {
+	if !errors.Is(err, errUnknown) || a.odd == "" || len(a.odd) > 48 || strings.Trim(a.odd, letters) != "" {
+		return err
+	}
+	return fmt.Errorf("%w: %s (llm.upstreams.<name>.passNames vouches for one)", err, a.odd)
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+
+// Strictly reads an answer of which nobody says that calls are judged: beside the text in it
+// nothing may have as much as a name.
+func (a *Answer) Strictly() { a.strict = true }
+
+// straysBeside is strays for the members of an envelope that are not the answer itself. Much
+// that providers put there has a name (of an agent, of a server), so that alone says
+// nothing.
+func (a *Answer) straysBeside(d *doc, at int, known ...string) bool {
+	parts := a.parts[1:]
+	if a.strict {
+		parts = a.parts
+	}
+	for i := range d.Each(at) {
+		if !d.Nested(i) {
+			continue
+		}
+		name := d.fold(i)
+		if slices.Contains(known, name) || a.vouched[name] {
+			continue
+		}
+		if slices.Contains(parts, name) || holds(d, i, parts) {
+			a.odd = string(d.Key(i))
+			return true
+		}
+	}
+	return false
+}
+
+// straysIn is strays for an event of an unknown type: the event itself may be the call.
+func (a *Answer) straysIn(d *doc, kind string) bool {
+	return !a.vouched[folded(kind)] && a.builds(d, 0)
+}
+
+// builds reports whether an object stands in a value, or is it, that has a member of which
+// the format makes calls.
+func (a *Answer) builds(d *doc, at int) bool { return holds(d, at, a.parts) }
+
+// holds reports whether a member of one of these names stands in a value, at any depth.
+func holds(d *doc, at int, names []string) bool {
+	if at == jsonspan.None {
+		return false
+	}
+	for i := at + 1; i < d.Next(at); i++ {
+		if d.Keyed(i) && d.Kind(i) != 0 && slices.Contains(names, d.fold(i)) {
+			return true
+		}
+	}
+	return false
+}
