@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/tidemark/tidemark"
@@ -182,6 +183,10 @@ func (e *entry) cover(ctx context.Context) error {
 		t.Items = []event.Item{{Kind: "compacted_history", Trust: e.label.Level}}
 	}
 	_, err = e.begin(ctx, t)
+	if errors.Is(err, tidemark.ErrSealed) { // that turn is over, and nobody said a word in this one
+		t.Ref.Turn = ""
+		_, err = e.begin(ctx, t)
+	}
 	return err
 }
 
