@@ -97,6 +97,9 @@ func (c *chat) enter(extra message) *conversation.Visit {
 	if err != nil {
 		c.Fatal(err)
 	}
+	if c.visit != nil { // a client has one request at a time
+		c.visit.Leave()
+	}
 	v, err := c.follower.Enter(c.Context(), c.who, r)
 	if err != nil {
 		c.Fatal(err)
@@ -117,7 +120,7 @@ func (c *chat) answers(text string) {
 
 func (c *chat) left(parts ...format.Part) {
 	c.Helper()
-	if err := c.visit.Answered(c.Context(), "", parts); err != nil {
+	if err := c.visit.Answered(c.Context(), conversation.Reply{}, parts); err != nil {
 		c.Fatal(err)
 	}
 	_, err := c.monitor.Replied(c.Context(), tidemark.ModelReply{Ref: c.visit.Ref, Output: c.visit.Output(parts)})

@@ -25,6 +25,16 @@ const (
 type chat struct {
 	choices []*choice
 	over    bool
+	looked  bool // it was told that the provider looked something up
+}
+
+// found tells of what the provider looked up, once: sources are repeated with every piece.
+func (c *chat) found(a *Answer, d *doc, list int) error {
+	if c.looked || d.Kind(list) != '[' || d.Next(list) == list+1 {
+		return nil
+	}
+	c.looked = true
+	return a.observe("web_search", "", d.Raw(list))
 }
 
 func (c *chat) event(a *Answer, ev *Event) error {
@@ -65,8 +75,14 @@ func (c *chat) event(a *Answer, ev *Event) error {
 // envelope reads what stands around the choices.
 func (c *chat) envelope(a *Answer, d *doc) error {
 	for i := range d.Each(0) {
-		if name := d.fold(i); d.Nested(i) && name != "choices" && name != "error" && (callKey(name) || d.looksLikeCall(i)) {
+		name := d.fold(i)
+		if d.Nested(i) && name != "choices" && name != "error" && (callKey(name) || d.looksLikeCall(i)) {
 			return errUnknown
+		}
+		if name == "citations" || name == "searchresults" {
+			if err := c.found(a, d, i); err != nil {
+				return err
+			}
 		}
 	}
 	if a.result.ID == "" {
@@ -190,9 +206,15 @@ func (e *chatEvent) member(ch *choice, i int) error {
 	switch name := d.fold(i); name {
 	case "content":
 		return e.content(ch, i)
-	case "reasoningcontent", "reasoning":
+	case "reasoningcontent", "reasoning": // some servers send both, and clients send both back
 		if d.Kind(i) == '"' {
-			e.a.say(Thinking, ch.index, d.Raw(i))
+			e.a.say(Thinking, ch.index+len(name)*maxChoices, d.Raw(i))
+		}
+	case "annotations", "citations", "searchresults": // it has looked something up
+		return e.c.found(e.a, d, i)
+	case "refusal":
+		if d.Kind(i) == '"' {
+			e.a.say(Text, ch.index+maxChoices, d.Raw(i))
 		}
 	case "toolcalls":
 		return e.calls(ch, i)
@@ -215,8 +237,29 @@ func (e *chatEvent) content(ch *choice, i int) error {
 		if d.looksLikeCall(i) {
 			return errUnknown
 		}
+		e.contentParts(ch, i)
 	}
 	return nil
+}
+
+// contentParts notes the texts of a content that is a list of parts.
+func (e *chatEvent) contentParts(ch *choice, list int) {
+	d := e.d
+	for part := range d.Each(list) {
+		if text := d.get(part, "text"); d.Kind(text) == '"' {
+			ch.said = ch.said || len(d.Raw(text)) > 2
+			e.a.say(Text, ch.index, d.Raw(text))
+		}
+		thought := d.get(part, "thinking")
+		if d.Kind(thought) == '"' {
+			e.a.say(Thinking, ch.index, d.Raw(thought))
+		}
+		for piece := range d.Each(thought) {
+			if text := d.get(piece, "text"); d.Kind(text) == '"' {
+				e.a.say(Thinking, ch.index, d.Raw(text))
+			}
+		}
+	}
 }
 
 // settle decides what is complete and writes what can go.

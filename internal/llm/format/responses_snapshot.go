@@ -132,6 +132,7 @@ func (r *responses) output(a *Answer, d *doc, at int, last bool) ([]edit, error)
 		index := position
 		position++
 		kind := itemKind(d, i)
+		a.kept(d.str(i, "id"))
 		if kind != Call {
 			if err := r.unseen(a, d, i, index, kind); err != nil {
 				return nil, err

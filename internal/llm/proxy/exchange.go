@@ -60,6 +60,7 @@ func (x *exchange) ask() *problem {
 	if no := x.enter(ctx, caller); no != nil {
 		return no
 	}
+	defer x.visit.Leave()
 	refusal, err := x.prepare(ctx, caller)
 	if err != nil {
 		return x.p.explain(ctx, err)
@@ -162,7 +163,7 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 	if x.visit == nil {
 		return nil
 	}
-	if err := x.visit.Answered(ctx, o.ID, o.Parts); err != nil {
+	if err := x.visit.Answered(ctx, x.reply(o), o.Parts); err != nil {
 		return err
 	}
 	if x.asksAgain {

@@ -18,7 +18,7 @@ import (
 // model, under a name nobody told us.
 func (x *exchange) through() *problem {
 	var no *problem
-	posted := x.r.Method == http.MethodPost
+	posted, opens := x.r.Method == http.MethodPost, x.opening()
 	if posted {
 		x.out.Header.Set("Accept-Encoding", "identity")
 	}
@@ -32,7 +32,10 @@ func (x *exchange) through() *problem {
 			if !posted {
 				return nil
 			}
-			return watch(resp)
+			if err := watch(resp); err != nil || !opens {
+				return err
+			}
+			return x.opened(resp)
 		},
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {
