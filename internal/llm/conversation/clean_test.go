@@ -31,11 +31,15 @@ func (w *world) enterAs(api format.API, body string) (*conversation.Visit, trust
 func TestAnAnswerIsKnownInTheFormsThatClientsSendBack(t *testing.T) {
 	text := func(s string) format.Part { return format.Part{Kind: format.Text, Text: s} }
 	thought := func(s string) format.Part { return format.Part{Kind: format.Thinking, Text: s} }
-	chat := func(s string) string { return `{"messages":[{"role":"user","content":"hello"},` + s + `,{"role":"user","content":"go on"}]}` }
+	chat := func(s string) string {
+		return `{"messages":[{"role":"user","content":"hello"},` + s + `,{"role":"user","content":"go on"}]}`
+	}
 	gemini := func(s string) string {
 		return `{"contents":[{"role":"user","parts":[{"text":"hello"}]},` + s + `,{"role":"user","parts":[{"text":"go on"}]}]}`
 	}
-	input := func(s string) string { return `{"input":[{"role":"user","content":"hello"},` + s + `,{"role":"user","content":"go on"}]}` }
+	input := func(s string) string {
+		return `{"input":[{"role":"user","content":"hello"},` + s + `,{"role":"user","content":"go on"}]}`
+	}
 	for name, c := range map[string]struct {
 		api   format.API
 		first string

@@ -25,6 +25,7 @@ type world struct {
 	follower *conversation.Follower
 	cache    *format.Cache
 	calls    int
+	notes    *notebook // what outlives a restart besides the log
 }
 
 func newWorld(t testing.TB) *world {
@@ -40,7 +41,11 @@ func (w *world) restart() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.monitor, w.follower, w.cache = m, conversation.New(m, conversation.Options{Commands: true}), format.NewCache(64)
+	o := conversation.Options{Commands: true}
+	if w.notes != nil {
+		o.Key, o.Keeper = []byte("a key of this installation"), w.notes
+	}
+	w.monitor, w.follower, w.cache = m, conversation.New(m, o), format.NewCache(64)
 }
 
 // message is one entry of a Chat conversation.

@@ -20,7 +20,6 @@ func (w *world) noted(path, body, answer string) bool {
 	return strings.Contains(g.body, "call-n")
 }
 
-
 func noteResponse(id string) string {
 	return `{"id":"` + id + `","object":"response","status":"completed","model":"m","output":[` +
 		callItem("function_call", "call-n", `"name":"send_note","arguments":"{\"to\":\"petra@lund.example\"}"`) + `]}`
