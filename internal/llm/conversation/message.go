@@ -64,6 +64,7 @@ func (e *entry) user(ctx context.Context, m *format.Message, now bool) (trust.La
 	l := nothing()
 	results := false
 	var words []string
+	texts := reader{agent: e.who.Agent, markers: e.f.markers, parts: m.Parts}
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		switch p.Kind {
@@ -74,7 +75,7 @@ func (e *entry) user(ctx context.Context, m *format.Message, now bool) (trust.La
 			}
 			results, l = true, l.Join(r)
 		case format.Text:
-			own, brought := e.divide(p.Text)
+			own, brought := e.divided(texts.next(i))
 			l = l.Join(brought)
 			if own != "" {
 				words = append(words, own)
@@ -97,10 +98,9 @@ func (e *entry) user(ctx context.Context, m *format.Message, now bool) (trust.La
 
 func local() trust.Label { return trust.Label{Level: trust.Local, Sensitivity: trust.Internal} }
 
-// divide tells the user's own words in a text from the rest, and says what the rest is
-// worth.
-func (e *entry) divide(text string) (string, trust.Label) {
-	d := divide(text, e.who.Agent, e.f.markers)
+// divided tells the user's own words in a text from what models and tools wrote, and says what
+// the rest is worth.
+func (e *entry) divided(d split) (string, trust.Label) {
 	l := nothing()
 	if d.harness {
 		l = local()
