@@ -51,7 +51,7 @@ type App struct {
 	outside  *outside
 	server   *http.Server
 	proxy    *proxy.Proxy
-	written  *written         // what models and tools wrote, for the proxy
+	written  *Written         // what models and tools wrote, for the proxy
 	greeting *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener net.Listener
 	running  Running

@@ -42,7 +42,7 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	if a.greeting, err = proxy.NewHandshake(rand.Reader); err != nil {
 		return nil, err
 	}
-	if a.written, err = openWritten(a.opts.Paths.Written(), key, a.opts.Logger); err != nil {
+	if a.written, err = OpenWritten(a.opts.Paths.Written(), key, a.opts.Logger); err != nil {
 		return nil, err
 	}
 	follower := conversation.New(a.Monitor, conversation.Options{

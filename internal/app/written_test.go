@@ -1,4 +1,4 @@
-package app
+package app_test
 
 import (
 	"bytes"
@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/tidemark/tidemark/internal/app"
 )
 
 // reopen reads what the file holds, as another process would.
-func reopen(t *testing.T, path, key string) (w *written, records []string, whole bool) {
+func reopen(t *testing.T, path, key string) (w *app.Written, records []string, whole bool) {
 	t.Helper()
-	w, err := openWritten(path, []byte(key), slog.New(slog.DiscardHandler))
+	w, err := app.OpenWritten(path, []byte(key), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

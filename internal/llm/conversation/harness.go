@@ -62,9 +62,10 @@ var blockLists = []blockList{
 		"message-files-missing", "message-files-moved", "staged-files-missing", "total_tokens",
 	}},
 	{"claude", Others, []string{
-		"channel", "event", "agent-message", "slack-ping", "slack-tag-message", "remote-review", "remote-review-progress", "voice-call-talk",
-		"coordinator-relay", "coordinator-task", "fork-boilerplate", "untrusted-widget-state", "artifact-file-content", "subagent_hand_back",
-		"terminal", "browser", "mcp-server-note", "wake", "relay", "persisted-output", "interrupted-output", "previous-conversation",
+		"channel", "event", "agent-message", "slack-ping", "slack-tag-message", "remote-review", "remote-review-progress",
+		"voice-call-talk", "coordinator-relay", "coordinator-task", "fork-boilerplate", "untrusted-widget-state",
+		"artifact-file-content", "subagent_hand_back", "terminal", "browser", "mcp-server-note", "wake", "relay",
+		"persisted-output", "interrupted-output", "previous-conversation",
 	}},
 	{"claude", Words, []string{"command-args", "bash-input", "user-memory-input"}},
 
@@ -80,12 +81,16 @@ var blockLists = []blockList{
 	{"gemini", Words, []string{"user_input"}},
 
 	{"opencode", Own, []string{"system-update", "file", "path", "content", "skill_content", "skill_files", "env"}},
-	{"opencode", Others, []string{"shell_metadata", "issue", "pull_request", "issue_comments", "pull_request_comments", "pull_request_reviews"}},
+	{"opencode", Others, []string{
+		"shell_metadata", "issue", "pull_request", "issue_comments", "pull_request_comments", "pull_request_reviews",
+	}},
 
 	{"droid", Own, []string{"attached-file", "runtime-context", "turn_context", "spec_mode_guidelines", "coding_guidelines"}},
 	{"droid", Others, []string{"system-notification", "remote-delegation-instructions", "existing-visual", "previous_report"}},
 
-	{"cline", Own, []string{"mode_notice", "file_content", "command-name", "command-instructions", "skill-root", "discord_message_context"}},
+	{"cline", Own, []string{
+		"mode_notice", "file_content", "command-name", "command-instructions", "skill-root", "discord_message_context",
+	}},
 	{"cline", Words, []string{"user_input", "user_command", "command-args", "task", "feedback"}},
 
 	{"copilot", Own, []string{"current_datetime", "reminder", "sql_tables", "available_skills", "environment_info"}},
@@ -114,7 +119,9 @@ func known() []Marker {
 	}
 	for _, b := range Blocks() {
 		if b.Sort != Words {
-			out = append(out, Marker{Agent: b.Agent, tag: b.Tag, Begin: "<" + b.Tag, End: "</" + b.Tag + ">", Summary: b.Sort == Summary, Result: b.Sort == Others})
+			m := tagged(b.Tag)
+			m.Agent, m.Summary, m.Result = b.Agent, b.Sort == Summary, b.Sort == Others
+			out = append(out, m)
 		}
 	}
 	return out

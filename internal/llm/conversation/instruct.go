@@ -112,7 +112,8 @@ func (p *past) instructed(text string, begins bool) trust.Label {
 // word have none.
 func (k *keyed) line(text string) (uint64, bool) {
 	hash, some := k.start, false
-	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), between) {
 		if counts(word) {
 			word = "0"
 		}

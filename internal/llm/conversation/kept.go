@@ -175,7 +175,8 @@ func (p *past) records(yield func([]byte) bool) bool {
 	}
 	for _, known := range []map[contentKey]memory{p.known.old, p.known.young} {
 		for key, m := range known {
-			if !yield(kept{tenant: p.tenant, kind: tidemark.RecalledOutput, level: m.label.Level, sensitivity: m.label.Sensitivity, key: key, rate: 1}.record()) {
+			k := kept{tenant: p.tenant, kind: tidemark.RecalledOutput, level: m.label.Level, sensitivity: m.label.Sensitivity}
+			if k.key, k.rate = key, 1; !yield(k.record()) {
 				return false
 			}
 		}

@@ -28,6 +28,9 @@ type Marker struct {
 	tag string // Begin is a tag, with or without attributes
 }
 
+// tagged is the marker of a tag.
+func tagged(tag string) Marker { return Marker{tag: tag, Begin: "<" + tag, End: "</" + tag + ">"} }
+
 // at is where the marker begins in a text, from a place on; -1: nowhere.
 func (m *Marker) at(text string, from int) int {
 	for {
@@ -121,7 +124,9 @@ func (r *reader) divide(text string) split {
 		if tag == "" || !harness(r.agent) {
 			return d
 		}
-		markers = append(slices.Clip(markers), Marker{tag: tag, Begin: "<" + tag, End: "</" + tag + ">", Result: true})
+		m := tagged(tag)
+		m.Result = true
+		markers = append(slices.Clip(markers), m)
 	}
 	return split{result: true}
 }
@@ -177,7 +182,7 @@ func divide(text, agent string, markers []Marker) split {
 // the one that closes it.
 func unwrapped(text string, tags []string) string {
 	for _, tag := range tags {
-		m := Marker{tag: tag, Begin: "<" + tag}
+		m := tagged(tag)
 		at := m.at(text, 0)
 		if at < 0 {
 			continue
@@ -212,9 +217,9 @@ func component(name string) bool {
 // written are the elements that people write about and no harness was seen to use.
 var written = func() map[string]bool {
 	out := map[string]bool{}
-	for name := range strings.FieldsSeq(`html head body title meta link script style div span p a ul ol li dl dt dd table thead tbody tr td th
-		h1 h2 h3 h4 h5 h6 br hr pre code b i em strong u small sub sup img svg g path video audio canvas iframe nav header footer main
-		section article aside figure form input button select option textarea label fieldset template slot`) {
+	for name := range strings.FieldsSeq(`html head body title meta link script style div span p a ul ol li dl dt dd
+		table thead tbody tr td th h1 h2 h3 h4 h5 h6 br hr pre code b i em strong u small sub sup
+		img svg g path video audio canvas iframe nav header footer main section article aside figure form input button select option textarea label fieldset template slot`) {
 		out[name] = true
 	}
 	return out

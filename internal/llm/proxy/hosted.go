@@ -11,7 +11,6 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
-	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -55,7 +54,7 @@ func (x *exchange) reply(o result) conversation.Reply {
 		r.Conversation = x.req.Hints.Previous
 	}
 	unfinished := !o.Complete || o.Stop == "queued" || o.Stop == "in_progress"
-	r.Unread = unfinished && x.rt.api == format.Responses && len(x.hosted()) > 0
+	r.Unread = unfinished && len(x.hosted()) > 0
 	return r
 }
 
@@ -66,7 +65,7 @@ const maxOpening = 64 << 10
 // in it. It leaves the request as it is.
 func (x *exchange) opening() bool {
 	path := strings.Trim(x.r.URL.Path, "/")
-	if x.r.Method != http.MethodPost || x.u.provider.api != format.Chat || !strings.HasSuffix(path, "/conversations") {
+	if x.r.Method != http.MethodPost || !strings.HasSuffix(path, "/conversations") {
 		return false
 	}
 	head, err := io.ReadAll(io.LimitReader(x.r.Body, maxOpening))
