@@ -113,7 +113,7 @@ func New(m Monitor, o Options) *Follower {
 		o.Limit = defaultLimit
 	}
 	f := &Follower{
-		monitor: m, limit: o.Limit, markers: append(known(), o.Markers...), names: o.Names, plain: !o.Commands,
+		monitor: m, limit: o.Limit, markers: append(Known(), o.Markers...), names: o.Names, plain: !o.Commands,
 		keys: newKeyed(o.Key), keeper: o.Keeper, recalled: map[uint64]*past{}, pasts: generations[string, *past]{limit: maxTenants},
 		sessions: generations[sessionKey, *session]{limit: 1 + o.Limit/16},
 		places:   generations[placeKey, *session]{limit: o.Limit},

@@ -99,8 +99,8 @@ var blockLists = []blockList{
 	{"openclaw", Others, []string{"active_memory_plugin", "shared_session_history"}},
 }
 
-// known are the other marks of the harnesses we know.
-func known() []Marker {
+// Known are the marks of the harnesses we know.
+func Known() []Marker {
 	out := []Marker{
 		{Begin: "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", End: "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"},
 		{Begin: "<<<BEGIN_UNTRUSTED_CHILD_RESULT>>>", End: "<<<END_UNTRUSTED_CHILD_RESULT>>>", Result: true},

@@ -219,7 +219,8 @@ var written = func() map[string]bool {
 	out := map[string]bool{}
 	for name := range strings.FieldsSeq(`html head body title meta link script style div span p a ul ol li dl dt dd
 		table thead tbody tr td th h1 h2 h3 h4 h5 h6 br hr pre code b i em strong u small sub sup
-		img svg g path video audio canvas iframe nav header footer main section article aside figure form input button select option textarea label fieldset template slot`) {
+		img svg g path video audio canvas iframe nav header footer main
+		section article aside figure form input button select option textarea label fieldset template slot`) {
 		out[name] = true
 	}
 	return out
