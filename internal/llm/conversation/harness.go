@@ -45,7 +45,7 @@ type blockList struct {
 var blockLists = []blockList{
 	{"", Own, []string{
 		"system-reminder", "local-command-caveat", "command-message", "environment_context", "user_instructions", "INSTRUCTIONS",
-		"session_context", "environment_details", "new-diagnostics", "user_project_memory",
+		"session_context", "environment_details", "new-diagnostics", "user_project_memory", "turn-context",
 	}},
 	{"", Others, []string{
 		"local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr", "task-notification", "teammate-message",
@@ -103,6 +103,7 @@ var blockLists = []blockList{
 func Known() []Marker {
 	out := []Marker{
 		{Begin: "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", End: "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"},
+		{Begin: "\nRuntime: agent="}, // OpenClaw's, below what was said
 		{Begin: "<<<BEGIN_UNTRUSTED_CHILD_RESULT>>>", End: "<<<END_UNTRUSTED_CHILD_RESULT>>>", Result: true},
 		{Begin: "<<<EXTERNAL_UNTRUSTED_CONTENT", End: "<<<END_EXTERNAL_UNTRUSTED_CONTENT", Result: true},
 		{Begin: "This session is being continued from a previous conversation", Summary: true},
