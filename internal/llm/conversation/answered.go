@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/llm/format"
@@ -16,6 +17,9 @@ type Reply struct {
 	// Unread says that the provider may have run tools of its own for it whose results nobody
 	// here has seen: it was not complete, and such tools were offered.
 	Unread bool
+	// Refused says that calls of it were refused: whoever asks the same again, once somebody has
+	// approved of them, goes on with it.
+	Refused bool
 }
 
 // Answered notes what the client got for this request, in the form it will send back, and the
@@ -31,7 +35,8 @@ func (v *Visit) Answered(ctx context.Context, reply Reply, parts []format.Part) 
 		texts([]byte(text), func(s string) { v.wrote(s, tidemark.RecalledOutput, m) }) // an answer in JSON is handed on by its fields
 	}
 	v.session.mu.Lock()
-	v.at.answered = true
+	released := slices.ContainsFunc(parts, func(p format.Part) bool { return p.Kind == format.Call })
+	v.at.acted = v.at.acted || released
 	v.session.forgetUnnamed(parts)
 	for i := range parts {
 		if p := &parts[i]; p.Kind == format.Call {
@@ -41,7 +46,9 @@ func (v *Visit) Answered(ctx context.Context, reply Reply, parts []format.Part) 
 		}
 	}
 	v.session.mu.Unlock()
-	v.noteStart(parts, reply.Items)
+	if released || !reply.Refused {
+		v.noteStart(parts, reply.Items)
+	}
 	v.keep(reply, m)
 	v.f.makeRoom()
 	v.f.compact()

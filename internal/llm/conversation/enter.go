@@ -33,6 +33,7 @@ func (e *entry) run(ctx context.Context) error {
 	}
 	e.label = e.label.Join(e.outside()).Join(e.instructions(!k.spoken && e.r.Hints.Previous == "" && !speaks(list[known:])))
 	e.begun = begun(list)
+	e.prefills = e.begun != "" && e.known(e.begun) == nil
 	if err := e.read(ctx, list, sums, known); err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (e *entry) run(ctx context.Context) error {
 		return err
 	}
 	e.branch.at, e.branch.mark = e.at, mark.Level
-	if e.begun != "" && e.before != nil { // the answer comes back as one with what was begun
+	if e.prefills && e.before != nil { // the answer comes back as one with what was begun
 		e.branch.at = e.before
 	}
 	e.at.open++
@@ -138,7 +139,7 @@ func (e *entry) recall(ctx context.Context) error {
 func (e *entry) read(ctx context.Context, list []*format.Message, sums []tool.Digest, known int) error {
 	last := -1
 	for i, m := range list {
-		if m.Role == format.Assistant && (e.begun == "" || i < len(list)-1) {
+		if m.Role == format.Assistant && (!e.prefills || i < len(list)-1) {
 			last = i
 		}
 	}

@@ -28,20 +28,21 @@ type entry struct {
 	start        start
 	carried      trust.Label // what an answer stands on that the request goes on from
 
-	ref     tidemark.Ref
-	branch  *branch
-	at      *node
-	before  *node // the node before the last message
-	label   trust.Label
-	first   bool   // no model has answered before the message at hand
-	final   bool   // it is the last
-	begun   string // what the client has begun of the answer itself
-	speech  speech // what the messages of a model around it are together
-	root    bool   // it is the first of the conversation
-	vouched bool   // somebody has reset the branch's trust since its latest request
-	parent  string // the session whose model wrote what it begins with
-	opening tidemark.Opening
-	taken   map[string]int // results without an id so far, by tool
+	ref      tidemark.Ref
+	branch   *branch
+	at       *node
+	before   *node // the node before the last message
+	label    trust.Label
+	first    bool   // no model has answered before the message at hand
+	final    bool   // it is the last
+	begun    string // what the client has begun of the answer itself
+	prefills bool   // and nobody has got that as an answer before
+	speech   speech // what the messages of a model around it are together
+	root     bool   // it is the first of the conversation
+	vouched  bool   // somebody has reset the branch's trust since its latest request
+	parent   string // the session whose model wrote what it begins with
+	opening  tidemark.Opening
+	taken    map[string]int // results without an id so far, by tool
 }
 
 var errNoTenant = errors.New("enter conversation: nobody is named whose it is")

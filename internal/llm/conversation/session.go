@@ -35,14 +35,14 @@ type session struct {
 
 // node is a beginning of a conversation: everything up to one message.
 type node struct {
-	session  *session
-	branch   *branch
-	sum      tool.Digest // of the message
-	label    trust.Label // of everything up to it
-	spoken   bool        // a model has answered on the way to it
-	answered bool        // a client got an answer to it
-	open     int         // requests that end here and are not over
-	next     map[tool.Digest]*node
+	session *session
+	branch  *branch
+	sum     tool.Digest // of the message
+	label   trust.Label // of everything up to it
+	spoken  bool        // a model has answered on the way to it
+	acted   bool        // calls of an answer to it were let through
+	open    int         // requests that end here and are not over
+	next    map[tool.Digest]*node
 }
 
 // branch is a context of its own within the session.
@@ -106,7 +106,7 @@ func (n *node) add(m *format.Message, sum tool.Digest, label trust.Label, b *bra
 // with rest. It goes on where a branch stands; a harness that has pruned its history still
 // has the latest message of the branch in it. Anything else is a new branch.
 func (r *session) choose(k *node, rest []tool.Digest) (*branch, error) {
-	other := len(rest) == 0 && (k.answered || k.open > 0) // somebody has asked this before and gone on
+	other := len(rest) == 0 && (k.acted || k.open > 0) // somebody has asked this before and goes on with it
 	if b := k.branch; b != nil && b.at == k && !other {
 		return b, nil
 	}

@@ -68,7 +68,7 @@ func (e *entry) written(p *format.Part) trust.Label {
 	switch {
 	case whole != nil:
 		return *whole
-	case e.final && e.begun != "":
+	case e.final && e.prefills:
 		return e.prefilled(p.Text)
 	}
 	return unseen("history")

@@ -57,10 +57,13 @@ func (x *exchange) ask() *problem {
 	if x.u.Handshake {
 		caller.Session, caller.Trusted, caller.HostReports = greeting, true, true
 	}
-	if no := x.enter(ctx, caller); no != nil {
+	no = x.enter(ctx, caller)
+	if x.visit != nil {
+		defer x.visit.Leave()
+	}
+	if no != nil {
 		return no
 	}
-	defer x.visit.Leave()
 	refusal, err := x.prepare(ctx, caller)
 	if err != nil {
 		return x.p.explain(ctx, err)

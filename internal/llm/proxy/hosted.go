@@ -49,7 +49,7 @@ func (x *exchange) looked(ctx context.Context) error {
 // reply is how the client may refer to the answer. One that goes on in the background may
 // still read anything that the provider's tools find.
 func (x *exchange) reply(o result) conversation.Reply {
-	r := conversation.Reply{ID: o.ID, Items: o.Items}
+	r := conversation.Reply{ID: o.ID, Items: o.Items, Refused: o.Refused > 0}
 	if x.req.Hints.Lasting {
 		r.Conversation = x.req.Hints.Previous
 	}
