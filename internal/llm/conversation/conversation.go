@@ -11,12 +11,15 @@
 //     but for what stands before the owner's own word that resets trust;
 //   - only text of a user's message that no harness, no tool and no model wrote is the
 //     user's words;
+//   - instructions are the operator's as far as a conversation began with them, and what
+//     tools and models wrote is theirs there too;
+//   - what is forgotten counts as anybody's, for the tenant that forgot it alone;
 //   - text of a model or a tool that nobody saw being made is untrusted;
 //   - a picture or a file that the provider fetches is a third party's;
 //   - conversations of different tenants never meet.
 //
 // It keeps bounded memory, does no I/O of its own and starts nothing; the log it reads
-// back after a restart is the monitor's.
+// back after a restart is the monitor's, and what models and tools wrote its keeper's.
 package conversation
 
 import (
