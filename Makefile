@@ -5,7 +5,7 @@ BENCH    ?= .
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e race lint fuzz bench ratios judges cover parity clean
+.PHONY: help build test e2e race lint fuzz bench ratios judges harnesses cover parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -40,6 +40,9 @@ ratios: ## how we compare with the bare minimum, as ratios (under two minutes)
 
 judges: ## the providers' own clients judge the LLM proxy (installs them on first use)
 	@scripts/judges
+
+harnesses: ## what the LLM proxy knows of harnesses against their npm packages (HARNESSES_LATEST=1: the latest)
+	@scripts/harnesses
 
 cover: ## coverage per package
 	go test -coverprofile=coverage.out ./...

@@ -51,6 +51,7 @@ type App struct {
 	outside  *outside
 	server   *http.Server
 	proxy    *proxy.Proxy
+	written  *Written         // what models and tools wrote, for the proxy
 	greeting *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener net.Listener
 	running  Running
@@ -110,7 +111,7 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	metrics := prometheus.NewRegistry()
-	if a.proxy, err = a.openLLM(f, bus, metrics); err != nil {
+	if a.proxy, err = a.openLLM(f, bus, metrics, key); err != nil {
 		return err
 	}
 	api, err := httpapi.New(httpapi.Options{
@@ -277,6 +278,9 @@ func (a *App) Stop(ctx context.Context) error {
 		}
 		if a.proxy != nil {
 			a.proxy.Close()
+		}
+		if a.written != nil {
+			errs = append(errs, a.written.Close())
 		}
 		if a.outside != nil {
 			errs = append(errs, a.outside.close(ctx))

@@ -21,7 +21,7 @@ import (
 )
 
 // openLLM makes the proxy to models. Nothing is contacted yet.
-func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*proxy.Proxy, error) {
+func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry, key []byte) (*proxy.Proxy, error) {
 	c := a.config.LLM
 	near := loopbackOnly(a.address())
 	open := c.Require == "none" || c.Require == "" && near
@@ -45,8 +45,11 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	if a.greeting, err = proxy.NewHandshake(rand.Reader); err != nil {
 		return nil, err
 	}
+	if a.written, err = OpenWritten(a.opts.Paths.Written(), key, a.opts.Logger); err != nil {
+		return nil, err
+	}
 	follower := conversation.New(a.Monitor, conversation.Options{
-		Names: catalogue.Canonical, Markers: markers(c.Markers), Commands: c.ChatCommands,
+		Names: catalogue.Canonical, Markers: markers(c.Markers), Commands: c.ChatCommands, Key: key, Keeper: a.written,
 	})
 	return proxy.New(proxy.Options{
 		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: follower, Tokens: a.Tokens.forProxy(),

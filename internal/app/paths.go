@@ -47,6 +47,9 @@ func (p Paths) Tokens() string { return filepath.Join(p.Data, "tokens.json") }
 // Key is the file of the key for hashes in the log.
 func (p Paths) Key() string { return filepath.Join(p.Data, "words.key") }
 
+// Written is the file of what models and tools wrote, in hashes, for the LLM proxy.
+func (p Paths) Written() string { return filepath.Join(p.Data, "written.bin") }
+
 // Readings is the file of what a model read in definitions of tools.
 func (p Paths) Readings() string { return filepath.Join(p.Data, "definitions.jsonl") }
 

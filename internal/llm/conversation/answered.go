@@ -2,26 +2,41 @@ package conversation
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 )
 
+// Reply is how a client may refer to an answer that the provider keeps.
+type Reply struct {
+	ID           string
+	Items        []string // ids of its pieces
+	Conversation string   // the one the provider added it to
+	// Unread says that the provider may have run tools of its own for it whose results nobody
+	// here has seen: it was not complete, and such tools were offered.
+	Unread bool
+	// Refused says that calls of it were refused: whoever asks the same again, once somebody has
+	// approved of them, goes on with it.
+	Refused bool
+}
+
 // Answered notes what the client got for this request, in the form it will send back, and the
-// id by which it may refer to it. A part that is not noted is a stranger's when it returns.
-func (v *Visit) Answered(ctx context.Context, id string, parts []format.Part) error {
+// ids by which it may refer to it. A part that is not noted is a stranger's when it returns.
+func (v *Visit) Answered(ctx context.Context, reply Reply, parts []format.Part) error {
 	mark, err := v.f.monitor.Taint(ctx, v.Ref)
 	if err != nil {
 		return err
 	}
 	m := memory{mark.Join(v.at.label), v.Ref.Session}
-	for _, text := range outputs(parts) {
+	for _, text := range outputs(parts, v.begun) {
 		v.wrote(text, tidemark.RecalledOutput, m)
 		texts([]byte(text), func(s string) { v.wrote(s, tidemark.RecalledOutput, m) }) // an answer in JSON is handed on by its fields
 	}
 	v.session.mu.Lock()
+	released := slices.ContainsFunc(parts, func(p format.Part) bool { return p.Kind == format.Call })
+	v.at.acted = v.at.acted || released
 	v.session.forgetUnnamed(parts)
 	for i := range parts {
 		if p := &parts[i]; p.Kind == format.Call {
@@ -31,20 +46,69 @@ func (v *Visit) Answered(ctx context.Context, id string, parts []format.Part) er
 		}
 	}
 	v.session.mu.Unlock()
-	if id != "" {
-		v.f.mu.Lock()
-		v.f.answers.put(answerKey{v.tenant, id}, v.at)
-		v.f.mu.Unlock()
+	if released || !reply.Refused {
+		v.noteStart(parts, reply.Items)
 	}
+	v.keep(reply, m)
+	v.f.makeRoom()
+	v.f.compact()
 	return nil
+}
+
+// keep notes the ids by which the client may refer to the answer.
+func (v *Visit) keep(reply Reply, m memory) {
+	if reply.Unread {
+		m.label = m.label.Join(unseen("unread_answer"))
+	}
+	for _, id := range reply.Items {
+		v.past.remember(recalledItem, tool.DigestOf([]byte(id)), m)
+	}
+	v.f.mu.Lock()
+	defer v.f.mu.Unlock()
+	if reply.ID != "" {
+		v.f.answers.put(answerKey{v.tenant, reply.ID}, answer{v.at, m.label})
+	}
+	if key := (answerKey{v.tenant, reply.Conversation}); reply.Conversation != "" {
+		if old, ok := v.f.answers.get(key); ok { // what was said in it once stays
+			m.label = m.label.Join(old.label)
+		}
+		v.f.answers.put(key, answer{v.at, m.label})
+	}
+}
+
+// Opened notes a conversation that the provider has just made for a client, with nothing in
+// it. One that nobody saw being made may hold anything.
+func (f *Follower) Opened(tenant, id string) {
+	if id == "" {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.answers.put(answerKey{tenant, id}, answer{nil, nothing()})
+}
+
+// Filled notes that somebody put something into a conversation that the provider keeps, which
+// nobody here has read.
+func (f *Follower) Filled(tenant, id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key := answerKey{tenant, id}
+	if old, ok := f.answers.get(key); ok {
+		old.label = old.label.Join(unseen("stored_context"))
+		f.answers.put(key, old)
+	}
 }
 
 // wrote remembers a text of a model's.
 func (v *Visit) wrote(text string, kind tidemark.RecalledKind, m memory) {
-	if text = trimmed(text); text != "" {
-		v.f.remember(v.tenant, kind, digest(text), m)
-		v.f.note(v.tenant, text, m)
+	if text = trimmed(text); text == "" {
+		return
 	}
+	d := digest(text)
+	if kind == tidemark.RecalledOutput {
+		d = answerDigest(text)
+	}
+	v.past.note(kind, d, text, m)
 }
 
 // note remembers a call that was let through.
@@ -72,30 +136,8 @@ func (r *session) forgetUnnamed(parts []format.Part) {
 // Output is what the parts are known by, for the log.
 func (v *Visit) Output(parts []format.Part) []tool.Digest {
 	var out []tool.Digest
-	for _, text := range outputs(parts) {
-		out = append(out, digest(text))
-	}
-	return out
-}
-
-// outputs are the texts of an answer, each and all in one: some clients join them.
-func outputs(parts []format.Part) []string {
-	var out []string
-	var all strings.Builder
-	texts := 0
-	for i := range parts {
-		p := &parts[i]
-		if p.Kind != format.Text && p.Kind != format.Thinking || trimmed(p.Text) == "" {
-			continue
-		}
-		out = append(out, p.Text)
-		if p.Kind == format.Text {
-			texts++
-			all.WriteString(p.Text)
-		}
-	}
-	if texts > 1 {
-		out = append(out, all.String())
+	for _, text := range outputs(parts, v.begun) {
+		out = append(out, answerDigest(text))
 	}
 	return out
 }

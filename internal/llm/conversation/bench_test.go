@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 )
 
@@ -33,7 +34,7 @@ func BenchmarkRound(b *testing.B) {
 		if _, err := w.monitor.Tools(w.Context(), tidemark.ModelCall{Ref: v.Ref, Iteration: -1, Loose: true}); err != nil {
 			b.Fatal(err)
 		}
-		if err := v.Answered(w.Context(), "", answer); err != nil {
+		if err := v.Answered(w.Context(), conversation.Reply{}, answer); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := w.monitor.Replied(w.Context(), tidemark.ModelReply{Ref: v.Ref, Output: v.Output(answer)}); err != nil {

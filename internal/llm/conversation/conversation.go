@@ -11,18 +11,21 @@
 //     but for what stands before the owner's own word that resets trust;
 //   - only text of a user's message that no harness, no tool and no model wrote is the
 //     user's words;
+//   - instructions are the operator's as far as a conversation began with them, and what
+//     tools and models wrote is theirs there too;
+//   - what is forgotten counts as anybody's, for the tenant that forgot it alone;
 //   - text of a model or a tool that nobody saw being made is untrusted;
 //   - a picture or a file that the provider fetches is a third party's;
 //   - conversations of different tenants never meet.
 //
 // It keeps bounded memory, does no I/O of its own and starts nothing; the log it reads
-// back after a restart is the monitor's.
+// back after a restart is the monitor's, and what models and tools wrote its keeper's.
 package conversation
 
 import (
 	"context"
-	"hash/maphash"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/llm/format"
@@ -60,6 +63,11 @@ type Options struct {
 	// Commands says that chat commands in user messages are carried out. Whoever can reach
 	// the proxy with the client's key can then speak as the owner, the agent's own shell too.
 	Commands bool
+	// Key is what hashes are made under. Without one nothing that was kept is known again.
+	Key []byte
+	// Keeper holds what models and tools wrote, in hashes, beyond the life of the process; nil:
+	// it is forgotten with it.
+	Keeper Keeper
 	// Names turns a harness's name of a tool and its arguments into ours; nil: they are.
 	Names func(agent, name string, args []byte) (string, []byte)
 }
@@ -72,26 +80,33 @@ type Follower struct {
 	limit   int
 	markers []Marker
 	names   func(agent, name string, args []byte) (string, []byte)
-	plain   bool         // no commands
-	seed    maphash.Seed // of runs
+	plain   bool // no commands
+	keys    *keyed
+	keeper  Keeper       // nil: none
+	total   atomic.Int64 // runs of all tenants
+	lost    bool         // not all of what was kept is there
 
 	mu       sync.Mutex
 	sessions generations[sessionKey, *session]     // guarded by mu
-	places   generations[contentKey, *session]     // guarded by mu; where a message was seen
-	known    generations[contentKey, memory]       // guarded by mu; what a content is
-	answers  generations[answerKey, *node]         // guarded by mu; requests by the id of their answer
+	places   generations[placeKey, *session]       // guarded by mu; where a message was seen
+	pasts    generations[string, *past]            // guarded by mu; what tenants' models and tools wrote
+	recalled map[uint64]*past                      // guarded by mu; likewise, of tenants that have not come yet
+	answers  generations[answerKey, answer]        // guarded by mu; answers by their id, or their conversation's
 	owed     generations[answerKey, []format.Owed] // guarded by mu; refused calls by the id of their answer, or the conversation's
-	written  generations[runKey, *memory]          // guarded by mu; runs of words that models and tools wrote
 	nodes    int                                   // guarded by mu; in all sessions, about
 }
 
 type (
 	sessionKey struct{ tenant, name string }
 	answerKey  struct{ tenant, id string }
-	contentKey struct {
-		tenant string
-		kind   tidemark.RecalledKind // what it was seen as; the zero kind for places
+	placeKey   struct {
+		place  string
 		digest tool.Digest
+	}
+	// answer is what a client can go on from by its id.
+	answer struct {
+		node  *node       // the request
+		label trust.Label // of everything the model had, tools of the provider's included
 	}
 )
 
@@ -100,15 +115,16 @@ func New(m Monitor, o Options) *Follower {
 	if o.Limit <= 0 {
 		o.Limit = defaultLimit
 	}
-	return &Follower{
-		monitor: m, limit: o.Limit, markers: append(known(), o.Markers...), names: o.Names, plain: !o.Commands,
+	f := &Follower{
+		monitor: m, limit: o.Limit, markers: append(Known(), o.Markers...), names: o.Names, plain: !o.Commands,
+		keys: newKeyed(o.Key), keeper: o.Keeper, recalled: map[uint64]*past{}, pasts: generations[string, *past]{limit: maxTenants},
 		sessions: generations[sessionKey, *session]{limit: 1 + o.Limit/16},
-		places:   generations[contentKey, *session]{limit: o.Limit},
-		known:    generations[contentKey, memory]{limit: o.Limit},
-		answers:  generations[answerKey, *node]{limit: 1 + o.Limit/16},
+		places:   generations[placeKey, *session]{limit: o.Limit},
+		answers:  generations[answerKey, answer]{limit: 1 + o.Limit/16},
 		owed:     generations[answerKey, []format.Owed]{limit: 1 + o.Limit/64},
-		written:  generations[runKey, *memory]{limit: o.Limit}, seed: maphash.MakeSeed(),
 	}
+	f.recallAll()
+	return f
 }
 
 // Visit is one request on its way through.
@@ -120,9 +136,12 @@ type Visit struct {
 	Owed    []format.Owed // refused calls that the provider waits for and the client sends nothing for
 
 	f       *Follower
+	past    *past
 	tenant  string
 	session *session
 	at      *node
+	start   start
+	begun   string // what the client has begun of the answer itself
 }
 
 // CallName is what the monitor calls the tool, and its arguments as policy knows them.
@@ -140,17 +159,20 @@ func (f *Follower) callName(agent, name string, args []byte) (string, []byte) {
 // Enter finds the place of a request: its session, branch and turn, with everything new in
 // it reported to the monitor. Only then may the model be asked.
 func (f *Follower) Enter(ctx context.Context, who Caller, r *format.Request) (*Visit, error) {
-	e := &entry{f: f, who: who, r: r, messages: r.New, offset: r.Known}
+	e := &entry{f: f, who: who, r: r, messages: r.New, offset: r.Known, past: f.pastOf(who.Tenant)}
 	if err := e.find(); err != nil {
 		return nil, err
 	}
 	e.session.mu.Lock()
 	defer e.session.mu.Unlock()
 	if err := e.run(ctx); err != nil {
+		f.mu.Lock()
+		e.session.visits--
+		f.mu.Unlock()
 		return nil, err
 	}
 	return &Visit{
 		Ref: e.ref, Agent: who.Agent, Notice: e.opening.Notice, Command: e.opening.Command,
-		Owed: e.owes(), f: f, tenant: who.Tenant, session: e.session, at: e.at,
+		Owed: e.owes(), f: f, past: e.past, tenant: who.Tenant, session: e.session, at: e.at, start: e.start, begun: e.begun,
 	}, nil
 }

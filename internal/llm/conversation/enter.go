@@ -2,7 +2,9 @@ package conversation
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
@@ -29,8 +31,10 @@ func (e *entry) run(ctx context.Context) error {
 	if err := e.trusted(ctx); err != nil {
 		return err
 	}
-	e.label = e.label.Join(e.outside())
-	if err := e.read(ctx, list[known:], rest); err != nil {
+	e.label = e.label.Join(e.outside()).Join(e.instructions(!k.spoken && e.r.Hints.Previous == "" && !speaks(list[known:])))
+	e.begun = begun(list)
+	e.prefills = e.begun != "" && e.known(e.begun) == nil
+	if err := e.read(ctx, list, sums, known); err != nil {
 		return err
 	}
 	if err := e.cover(ctx); err != nil {
@@ -41,35 +45,34 @@ func (e *entry) run(ctx context.Context) error {
 		return err
 	}
 	e.branch.at, e.branch.mark = e.at, mark.Level
+	if e.prefills && e.before != nil { // the answer comes back as one with what was begun
+		e.branch.at = e.before
+	}
+	e.at.open++
 	e.keep()
 	return nil
 }
 
-// outside is what stands in the request besides the conversation: what the provider keeps
-// and nobody here has seen, and what a harness says in the client's name on the way.
+// outside is what stands before the conversation: what the provider keeps.
 func (e *entry) outside() trust.Label {
 	l := nothing()
 	if e.unseenBefore {
 		l = unseen("history")
 	}
-	for i := range e.r.Head {
-		l = l.Join(remotes(&e.r.Head[i]))
-		if e.r.Head[i].Role != format.System {
-			l = l.Join(unseen("stored_context"))
-		}
+	if !e.vouched {
+		l = l.Join(e.carried)
 	}
-	begun := e.from != e.session.top
-	for i := range e.messages {
-		if m := &e.messages[i]; m.Role != format.System {
-			begun = true
-		} else {
-			l = l.Join(remotes(m))
-			if begun {
-				l = l.Join(local())
-			}
+	for i := range e.r.Head {
+		if e.r.Head[i].Role != format.System {
+			l = l.Join(remotes(&e.r.Head[i])).Join(unseen("stored_context"))
 		}
 	}
 	return l
+}
+
+// speaks reports whether a model has spoken in messages.
+func speaks(list []*format.Message) bool {
+	return slices.ContainsFunc(list, func(m *format.Message) bool { return m.Role == format.Assistant })
 }
 
 // trusted looks whether somebody has reset the branch's trust since its latest request: a
@@ -122,7 +125,7 @@ func (e *entry) recall(ctx context.Context) error {
 	err := e.f.monitor.Recall(ctx, e.session.name, func(r tidemark.Recalled) {
 		e.session.begun[""] = true
 		if r.Kind != tidemark.RecalledCall {
-			e.f.remember(e.who.Tenant, r.Kind, r.Digest, memory{r.Label, e.session.name})
+			e.past.remember(r.Kind, r.Digest, memory{r.Label, e.session.name})
 		} else if r.CallID != "" {
 			e.session.calls[r.CallID] = &called{name: r.Tool}
 		}
@@ -133,15 +136,19 @@ func (e *entry) recall(ctx context.Context) error {
 
 // read goes through what is new. What stands before the last answer of a model is history;
 // what stands after it has just happened.
-func (e *entry) read(ctx context.Context, list []*format.Message, sums []tool.Digest) error {
+func (e *entry) read(ctx context.Context, list []*format.Message, sums []tool.Digest, known int) error {
 	last := -1
 	for i, m := range list {
-		if m.Role == format.Assistant {
+		if m.Role == format.Assistant && (!e.prefills || i < len(list)-1) {
 			last = i
 		}
 	}
-	for i, m := range list {
-		e.first = !e.at.spoken
+	for i := known; i < len(list); i++ {
+		m := list[i]
+		e.first, e.final = !e.at.spoken, i == len(list)-1
+		if m.Role == format.Assistant && (i == known || list[i-1].Role != format.Assistant) {
+			e.speech = e.together(list, i)
+		}
 		l, err := e.message(ctx, m, i > last)
 		if err != nil {
 			return err
@@ -158,7 +165,7 @@ func (e *entry) seen(sum tool.Digest) {
 	f := e.f
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.places.put(contentKey{e.place(), 0, sum}, e.session)
+	f.places.put(placeKey{e.place(), sum}, e.session)
 	if f.nodes++; f.nodes > f.limit { // sessions nobody entered of late go
 		f.sessions.turn()
 		f.sessions.put(e.sessionKey(e.session.name), e.session)
@@ -182,6 +189,10 @@ func (e *entry) cover(ctx context.Context) error {
 		t.Items = []event.Item{{Kind: "compacted_history", Trust: e.label.Level}}
 	}
 	_, err = e.begin(ctx, t)
+	if errors.Is(err, tidemark.ErrSealed) { // that turn is over, and nobody said a word in this one
+		t.Ref.Turn = ""
+		_, err = e.begin(ctx, t)
+	}
 	return err
 }
 

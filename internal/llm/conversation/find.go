@@ -16,6 +16,7 @@ import (
 // entry is one request while its place is looked for.
 type entry struct {
 	f        *Follower
+	past     *past
 	who      Caller
 	r        *format.Request
 	messages []format.Message // without those that from stands for
@@ -24,18 +25,24 @@ type entry struct {
 	session      *session
 	from         *node // what is known before messages
 	unseenBefore bool  // something stands before them that nobody saw
+	start        start
+	carried      trust.Label // what an answer stands on that the request goes on from
 
-	ref     tidemark.Ref
-	branch  *branch
-	at      *node
-	before  *node // the node before the last message
-	label   trust.Label
-	first   bool   // no model has answered before the message at hand
-	root    bool   // it is the first of the conversation
-	vouched bool   // somebody has reset the branch's trust since its latest request
-	parent  string // the session whose model wrote what it begins with
-	opening tidemark.Opening
-	taken   map[string]int // results without an id so far, by tool
+	ref      tidemark.Ref
+	branch   *branch
+	at       *node
+	before   *node // the node before the last message
+	label    trust.Label
+	first    bool   // no model has answered before the message at hand
+	final    bool   // it is the last
+	begun    string // what the client has begun of the answer itself
+	prefills bool   // and nobody has got that as an answer before
+	speech   speech // what the messages of a model around it are together
+	root     bool   // it is the first of the conversation
+	vouched  bool   // somebody has reset the branch's trust since its latest request
+	parent   string // the session whose model wrote what it begins with
+	opening  tidemark.Opening
+	taken    map[string]int // results without an id so far, by tool
 }
 
 var errNoTenant = errors.New("enter conversation: nobody is named whose it is")
@@ -48,7 +55,9 @@ func (e *entry) find() error {
 	}
 	name := e.named()
 	memo, ok := e.r.Memo.(*node)
-	known := ok && e.r.Hints.Previous == "" && (name == "" || memo.session.name == name)
+	// Of those that begin with the same message the answer tells which one it is.
+	known := ok && e.r.Hints.Previous == "" && (memo.session.name == name || name == "" && memo.spoken)
+	e.carried = nothing()
 	if !known {
 		if err := e.reread(); err != nil { // before the lock: it may take a while
 			return err
@@ -58,6 +67,7 @@ func (e *entry) find() error {
 	defer e.f.mu.Unlock()
 	if known {
 		e.session, e.from = memo.session, memo
+		e.session.visits++
 		e.f.sessions.put(e.sessionKey(memo.session.name), memo.session) // it may have been forgotten
 		return nil
 	}
@@ -65,21 +75,25 @@ func (e *entry) find() error {
 		e.findAnswer()
 		return nil
 	}
-	if name == "" {
-		name = e.inferred()
+	if name != "" {
+		e.enter(name)
+		return nil
 	}
-	e.enter(name)
-	return nil
+	return e.infer()
 }
 
 // findAnswer goes on from an answer that the provider keeps.
 // Preconditions: f.mu is held.
 func (e *entry) findAnswer() {
-	if n, ok := e.f.answers.get(answerKey{e.who.Tenant, e.r.Hints.Previous}); ok && (e.named() == "" || n.session.name == e.named()) {
-		e.session, e.from = n.session, n
+	a, ok := e.f.answers.get(answerKey{e.who.Tenant, e.r.Hints.Previous})
+	if n := a.node; ok && n != nil && (e.named() == "" || n.session.name == e.named()) {
+		e.session, e.from, e.carried = n.session, n, a.label
+		e.session.visits++
 		return
 	}
-	e.unseenBefore = true
+	if e.unseenBefore = !ok || a.node != nil; !e.unseenBefore {
+		e.carried = a.label // a conversation that nobody has spoken in yet
+	}
 	name := e.named()
 	if name == "" {
 		d := tool.DigestOf([]byte(e.r.Hints.Previous))
@@ -109,6 +123,7 @@ func (e *entry) enter(name string) {
 		e.f.sessions.put(key, s)
 	}
 	e.session, e.from = s, s.top
+	s.visits++
 }
 
 func (e *entry) sessionKey(name string) sessionKey {
@@ -168,28 +183,6 @@ func sessionOf(user string) string {
 		return parts.Session
 	}
 	return ""
-}
-
-// inferred names the session after how the conversation begins, or finds the one that a
-// message of it was seen in: clients cut off the beginning of long ones.
-// Preconditions: f.mu is held.
-func (e *entry) inferred() string {
-	for i := range e.messages {
-		if e.messages[i].Role == format.System {
-			continue
-		}
-		sum := sumOf(&e.messages[i])
-		begin := tool.DigestOf(append(sum[:], e.r.Hints.User...))
-		name := e.scoped(hex.EncodeToString(begin[:8]))
-		if _, ok := e.f.sessions.get(e.sessionKey(name)); ok {
-			return name
-		}
-		if s, ok := e.f.places.get(contentKey{e.place(), 0, sum}); ok {
-			return s.name
-		}
-		return name
-	}
-	return e.scoped("empty")
 }
 
 // place keeps apart what different users of one client say.

@@ -23,6 +23,18 @@ func (e *entry) message(ctx context.Context, m *format.Message, now bool) (trust
 	return unseen("message"), nil
 }
 
+// stored is what a piece of an answer brings of which only the id is here.
+func (e *entry) stored(id string) trust.Label {
+	m, ok := e.past.recognise(recalledItem, tool.DigestOf([]byte(id)))
+	switch {
+	case !ok:
+		return unseen("history")
+	case e.vouched && m.session == e.session.name:
+		m.label.Level, m.label.Sources = trust.System, nil
+	}
+	return m.label
+}
+
 // assistant is what a model's message brings: what it had before it when it wrote it.
 func (e *entry) assistant(m *format.Message) trust.Label {
 	l := nothing()
@@ -30,8 +42,10 @@ func (e *entry) assistant(m *format.Message) trust.Label {
 		switch p := &m.Parts[i]; p.Kind {
 		case format.Text, format.Thinking:
 			if trimmed(p.Text) != "" {
-				l = l.Join(e.written(p.Text))
+				l = l.Join(e.written(p))
 			}
+		case format.Stored:
+			l = l.Join(e.stored(p.CallID))
 		case format.Call:
 			name, args := e.f.callName(e.who.Agent, p.Name, p.Args)
 			if !e.session.knows(p, name, args) {
@@ -44,24 +58,13 @@ func (e *entry) assistant(m *format.Message) trust.Label {
 	return l
 }
 
-// written is what a text is worth that a model is said to have written.
-func (e *entry) written(text string) trust.Label {
-	m, ok := e.f.recognise(e.who.Tenant, tidemark.RecalledOutput, digest(text))
-	switch {
-	case !ok:
-		return unseen("history")
-	case e.vouched && m.session == e.session.name:
-		m.label.Level, m.label.Sources = trust.System, nil
-	}
-	return m.label
-}
-
 // user is what a message in the user's place brings: results, what a harness adds, what a
 // model wrote, and the user's own words.
 func (e *entry) user(ctx context.Context, m *format.Message, now bool) (trust.Label, error) {
 	l := nothing()
 	results := false
 	var words []string
+	texts := reader{agent: e.who.Agent, markers: e.f.markers, parts: m.Parts}
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		switch p.Kind {
@@ -72,7 +75,7 @@ func (e *entry) user(ctx context.Context, m *format.Message, now bool) (trust.La
 			}
 			results, l = true, l.Join(r)
 		case format.Text:
-			own, brought := e.divide(p.Text)
+			own, brought := e.divided(texts.next(i))
 			l = l.Join(brought)
 			if own != "" {
 				words = append(words, own)
@@ -95,10 +98,9 @@ func (e *entry) user(ctx context.Context, m *format.Message, now bool) (trust.La
 
 func local() trust.Label { return trust.Label{Level: trust.Local, Sensitivity: trust.Internal} }
 
-// divide tells the user's own words in a text from the rest, and says what the rest is
-// worth.
-func (e *entry) divide(text string) (string, trust.Label) {
-	d := divide(text, e.who.Agent, e.f.markers)
+// divided tells the user's own words in a text from what models and tools wrote, and says what
+// the rest is worth.
+func (e *entry) divided(d split) (string, trust.Label) {
 	l := nothing()
 	if d.harness {
 		l = local()
@@ -107,8 +109,8 @@ func (e *entry) divide(text string) (string, trust.Label) {
 		l = l.Join(unseen("tool_result"))
 	}
 	if d.summary != "" {
-		if m, ok := e.f.wrote(e.who.Tenant, d.summary, true); ok {
-			l = l.Join(m.label)
+		if a := e.past.authors(d.summary, true); a.some {
+			l = l.Join(a.label)
 		} else {
 			l = l.Join(unseen("compacted_history"))
 		}
@@ -116,16 +118,20 @@ func (e *entry) divide(text string) (string, trust.Label) {
 	if d.words == "" {
 		return "", l
 	}
-	if m, ok := e.f.wrote(e.who.Tenant, d.words, e.first || e.who.Child); ok {
-		if e.first && e.parent == "" {
-			e.parent = m.session
-		}
-		return "", l.Join(m.label)
+	a := e.past.authors(d.words, e.first || e.who.Child)
+	if a.some {
+		l = l.Join(a.label)
 	}
-	if e.who.Child {
+	switch {
+	case a.most:
+		if e.first && e.parent == "" {
+			e.parent = a.session
+		}
+		return "", l
+	case e.who.Child:
 		return "", l.Join(unseen("sub_agent"))
 	}
-	return d.words, l
+	return a.words, l
 }
 
 // resetCommand is what the monitor calls the command that resets trust.
@@ -136,7 +142,7 @@ const resetCommand = "reset-trust"
 func (e *entry) say(ctx context.Context, words string, now bool) (trust.Label, error) {
 	d := digest(words)
 	if !now {
-		if m, ok := e.f.recognise(e.who.Tenant, tidemark.RecalledWords, d); ok && m.session == e.session.name {
+		if m, ok := e.past.recognise(tidemark.RecalledWords, d); ok && m.session == e.session.name {
 			return m.label, nil
 		}
 	}
@@ -154,7 +160,7 @@ func (e *entry) say(ctx context.Context, words string, now bool) (trust.Label, e
 		e.label.Level, e.label.Sources = trust.System, nil
 	}
 	l := trust.Label{Level: opening.Level, Sensitivity: trust.Internal}
-	e.f.remember(e.who.Tenant, tidemark.RecalledWords, d, memory{l, e.session.name})
+	e.past.remember(tidemark.RecalledWords, d, memory{l, e.session.name})
 	return l, nil
 }
 
@@ -170,9 +176,9 @@ func (e *entry) speaker() trust.Label {
 func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Label, error) {
 	text := trimmed(p.Text)
 	d := digest(text)
-	other, handed := e.f.recognise(e.who.Tenant, tidemark.RecalledOutput, d)
+	other, handed := e.past.recognise(tidemark.RecalledOutput, answerDigest(text))
 	if !now {
-		m, ok := e.f.recognise(e.who.Tenant, tidemark.RecalledResult, d)
+		m, ok := e.past.recognise(tidemark.RecalledResult, d)
 		switch {
 		case ok:
 			return m.label, nil
@@ -192,7 +198,7 @@ func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Lab
 		worst := trust.Untrusted // nobody let such a call through
 		o.Declared = &worst
 	}
-	if handed && other.session != e.session.name {
+	if handed && other.session != "" && other.session != e.session.name {
 		o.From = other.session
 	} else if handed && (o.Declared == nil || other.label.Level < *o.Declared) {
 		o.Declared = &other.label.Level
@@ -201,9 +207,10 @@ func (e *entry) result(ctx context.Context, p *format.Part, now bool) (trust.Lab
 	if err != nil && !errors.Is(err, tidemark.ErrSealed) { // too late for the turn's picture, not for the label
 		return trust.Label{}, fmt.Errorf("enter conversation: %w", err)
 	}
-	e.f.remember(e.who.Tenant, tidemark.RecalledResult, d, memory{l, e.session.name})
 	if l.Level <= trust.External {
-		e.f.note(e.who.Tenant, text, memory{l, e.session.name})
+		e.past.note(tidemark.RecalledResult, d, text, memory{l, e.session.name})
+	} else {
+		e.past.remember(tidemark.RecalledResult, d, memory{l, e.session.name})
 	}
 	return l, nil
 }

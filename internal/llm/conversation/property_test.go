@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -77,7 +78,7 @@ func TestABranchHoldsExactlyWhatItsContextHolds(t *testing.T) {
 				rt.Fatal(err)
 			}
 			if mark.Level > c.level() || !restarted && mark.Level != c.level() {
-				rt.Fatalf("the branch is %s, its context is %s (restarted: %t)", mark.Level, c.level(), restarted)
+				rt.Fatalf("the branch %v is %+v, its context is %s (restarted: %t)", c.visit.Ref, mark, c.level(), restarted)
 			}
 		}
 	})
@@ -91,7 +92,7 @@ func (a *tale) tool(id, name, back string, level trust.Level) {
 		return
 	}
 	part := format.Part{Kind: format.Call, CallID: id, Name: name, Args: []byte(args)}
-	if err := a.visit.Answered(a.Context(), "", []format.Part{part}); err != nil {
+	if err := a.visit.Answered(a.Context(), conversation.Reply{}, []format.Part{part}); err != nil {
 		a.Fatal(err)
 	}
 	if _, err := a.monitor.Replied(a.Context(), tidemark.ModelReply{Ref: a.visit.Ref, Calls: []string{name}}); err != nil {

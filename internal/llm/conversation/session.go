@@ -17,17 +17,20 @@ import (
 
 // session is one of the monitor's: the conversations that belong together and what is known of them.
 type session struct {
-	name string // of the session
+	name   string // of the session
+	visits int    // guarded by the follower's mu; requests that are not over
 
 	mu       sync.Mutex
-	recalled bool                 // guarded by mu; the log was read back
-	begun    map[string]bool      // guarded by mu; branches the monitor knows
-	top      *node                // guarded by mu; before any message
-	count    int                  // guarded by mu; messages
-	branches []*branch            // guarded by mu; the latest last
-	calls    map[string]*called   // guarded by mu; by id
-	unnamed  map[string][]*called // guarded by mu; of the latest answer, by name, where a format gives calls no id
-	made     map[tool.Digest]bool // guarded by mu; sums of calls without an id
+	recalled bool                        // guarded by mu; the log was read back
+	begun    map[string]bool             // guarded by mu; branches the monitor knows
+	prompted bool                        // guarded by mu; instructions were looked at
+	prompts  map[tool.Digest]trust.Label // guarded by mu; what texts of instructions bring
+	top      *node                       // guarded by mu; before any message
+	count    int                         // guarded by mu; messages
+	branches []*branch                   // guarded by mu; the latest last
+	calls    map[string]*called          // guarded by mu; by id
+	unnamed  map[string][]*called        // guarded by mu; of the latest answer, by name, where a format gives calls no id
+	made     map[tool.Digest]bool        // guarded by mu; sums of calls without an id
 }
 
 // node is a beginning of a conversation: everything up to one message.
@@ -37,6 +40,8 @@ type node struct {
 	sum     tool.Digest // of the message
 	label   trust.Label // of everything up to it
 	spoken  bool        // a model has answered on the way to it
+	acted   bool        // calls of an answer to it were let through
+	open    int         // requests that end here and are not over
 	next    map[tool.Digest]*node
 }
 
@@ -65,7 +70,7 @@ const (
 func newSession(name string) *session {
 	r := &session{
 		name: name, begun: map[string]bool{}, calls: map[string]*called{},
-		unnamed: map[string][]*called{}, made: map[tool.Digest]bool{},
+		unnamed: map[string][]*called{}, made: map[tool.Digest]bool{}, prompts: map[tool.Digest]trust.Label{},
 	}
 	r.top = &node{session: r, label: nothing()}
 	return r
@@ -101,7 +106,8 @@ func (n *node) add(m *format.Message, sum tool.Digest, label trust.Label, b *bra
 // with rest. It goes on where a branch stands; a harness that has pruned its history still
 // has the latest message of the branch in it. Anything else is a new branch.
 func (r *session) choose(k *node, rest []tool.Digest) (*branch, error) {
-	if b := k.branch; b != nil && b.at == k {
+	other := len(rest) == 0 && (k.acted || k.open > 0) // somebody has asked this before and goes on with it
+	if b := k.branch; b != nil && b.at == k && !other {
 		return b, nil
 	}
 	for _, b := range slices.Backward(r.branches) {

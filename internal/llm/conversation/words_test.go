@@ -153,7 +153,7 @@ func TestResultsWithoutAnIDComeInTheOrderOfTheirCalls(t *testing.T) {
 		return format.Part{Kind: format.Call, Name: "read", Args: []byte(`{"path":"` + path + `"}`)}
 	}
 	asked := `{"role":"user","parts":[{"text":"go"}]}`
-	if err := enter(`{"contents":[`+asked+`]}`).Answered(t.Context(), "", []format.Part{call("a.txt"), call("b.txt")}); err != nil {
+	if err := enter(`{"contents":[`+asked+`]}`).Answered(t.Context(), conversation.Reply{}, []format.Part{call("a.txt"), call("b.txt")}); err != nil {
 		t.Fatal(err)
 	}
 	v := enter(`{"contents":[` + asked + `,{"role":"model","parts":[{"functionCall":{"name":"read","args":{"path":"a.txt"}}},{"functionCall":{"name":"read","args":{"path":"b.txt"}}}]},` +

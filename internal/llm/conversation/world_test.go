@@ -25,6 +25,7 @@ type world struct {
 	follower *conversation.Follower
 	cache    *format.Cache
 	calls    int
+	notes    *notebook // what outlives a restart besides the log
 }
 
 func newWorld(t testing.TB) *world {
@@ -40,7 +41,11 @@ func (w *world) restart() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.monitor, w.follower, w.cache = m, conversation.New(m, conversation.Options{Commands: true}), format.NewCache(64)
+	o := conversation.Options{Commands: true}
+	if w.notes != nil {
+		o.Key, o.Keeper = []byte("a key of this installation"), w.notes
+	}
+	w.monitor, w.follower, w.cache = m, conversation.New(m, o), format.NewCache(64)
 }
 
 // message is one entry of a Chat conversation.
@@ -97,6 +102,9 @@ func (c *chat) enter(extra message) *conversation.Visit {
 	if err != nil {
 		c.Fatal(err)
 	}
+	if c.visit != nil { // a client has one request at a time
+		c.visit.Leave()
+	}
 	v, err := c.follower.Enter(c.Context(), c.who, r)
 	if err != nil {
 		c.Fatal(err)
@@ -117,7 +125,7 @@ func (c *chat) answers(text string) {
 
 func (c *chat) left(parts ...format.Part) {
 	c.Helper()
-	if err := c.visit.Answered(c.Context(), "", parts); err != nil {
+	if err := c.visit.Answered(c.Context(), conversation.Reply{}, parts); err != nil {
 		c.Fatal(err)
 	}
 	_, err := c.monitor.Replied(c.Context(), tidemark.ModelReply{Ref: c.visit.Ref, Output: c.visit.Output(parts)})

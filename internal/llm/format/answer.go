@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tidemark/tidemark/internal/llm/format/jsonspan"
 )
@@ -74,6 +75,8 @@ type Outcome struct {
 	// Parts are in the form in which the client will send them back: texts, thinking,
 	// released calls, our words in place of refused ones.
 	Parts []Part
+	// Items are the ids under which a provider keeps the pieces of the answer.
+	Items []string
 	// Owed are the refused calls that a provider keeps and waits for.
 	Owed                []Owed
 	Calls, Refused      int  // calls decided, and how many of them were refused
@@ -185,6 +188,13 @@ func (a *Answer) observe(name, id string, content []byte) error {
 	}
 	a.pieces = append(a.pieces, piece{part: Part{Kind: Hosted, Name: name, CallID: id, Text: string(content)}})
 	return nil
+}
+
+// kept notes the id of an item that the provider keeps.
+func (a *Answer) kept(id string) {
+	if id != "" && !slices.Contains(a.result.Items, id) {
+		a.result.Items = append(a.result.Items, id)
+	}
 }
 
 // piece is a part that may still grow.

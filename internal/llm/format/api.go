@@ -27,6 +27,7 @@ type dialect struct {
 	prompt      func(p *parser, at int) []Part          // reads the value of system
 	offers      []string                                // the members that offer tools
 	tools       func(p *parser, s *toolset, key string) // reads one of them, which is the parser's doc
+	hidesHosted bool                                    // answers do not say that the provider ran a tool
 	fetchesData bool                                    // some servers fetch data that is an address
 	uploaded    func(address string) bool               // an address is a file that lies with the provider; nil: none is
 
@@ -62,6 +63,10 @@ func dialectOf(api API) *dialect {
 	}
 	return nil
 }
+
+// HidesHosted reports whether an answer may stand on what tools of the provider's brought
+// without a word about it.
+func (api API) HidesHosted() bool { d := dialectOf(api); return d != nil && d.hidesHosted }
 
 // String names the format; "other" is none.
 func (api API) String() string {

@@ -15,7 +15,8 @@ var chatDialect = &dialect{
 	list:        "messages",
 	entry:       (*parser).chatMessage,
 	fetchesData: true,
-	offers:      []string{"tools", "functions", "web_search_options"},
+	offers:      []string{"tools", "functions", "web_search_options", "plugins", "search_parameters", "enable_search"},
+	hidesHosted: true,
 	tools:       (*parser).chatTools,
 
 	setSystem: (*editor).chatSystem,
@@ -87,11 +88,37 @@ func (p *parser) chatCall(at int) Part {
 func (p *parser) chatTools(s *toolset, key string) {
 	switch key {
 	case "web_search_options": // the member itself is the tool
-		s.add(p.doc.Span(0), Tool{Name: "web_search", Hosted: true})
+		s.add(p.doc.Span(0), webSearch)
+	case "search_parameters":
+		if !p.is(0, '{') || p.object(0, key).str("mode") != "off" {
+			s.add(p.doc.Span(0), webSearch)
+		}
+	case "enable_search":
+		if !p.is(0, 'f') {
+			s.add(p.doc.Span(0), webSearch)
+		}
+	case "plugins":
+		p.eachTool(s, key, object.chatPlugin)
 	case "functions":
 		p.eachTool(s, key, func(o object) Tool { return o.function("parameters") })
 	default:
 		p.eachTool(s, key, object.chatTool)
+	}
+}
+
+// webSearch is a search that the provider makes before the model answers, or while it does.
+var webSearch = Tool{Name: "web_search", Hosted: true}
+
+// chatPlugin reads what some providers run around the model. What they do to files and
+// answers of the conversation brings nothing from outside.
+func (o object) chatPlugin() Tool {
+	switch id := o.str("id"); id {
+	case "web":
+		return webSearch
+	case "file-parser", "response-healing":
+		return Tool{Name: id}
+	default:
+		return Tool{Name: id, Hosted: true}
 	}
 }
 

@@ -28,6 +28,16 @@ const (
 type chat struct {
 	choices []*choice
 	over    bool
+	looked  bool // it was told that the provider looked something up
+}
+
+// found tells of what the provider looked up, once: sources are repeated with every piece.
+func (c *chat) found(a *Answer, d *doc, list int) error {
+	if c.looked || d.Kind(list) != '[' || d.Next(list) == list+1 {
+		return nil
+	}
+	c.looked = true
+	return a.observe("web_search", "", d.Raw(list))
 }
 
 func (c *chat) event(a *Answer, ev *Event) error {
@@ -69,6 +79,13 @@ func (c *chat) event(a *Answer, ev *Event) error {
 func (c *chat) envelope(a *Answer, d *doc) error {
 	if a.straysBeside(d, 0, "choices", "usage", "error") {
 		return errUnknown
+	}
+	for i := range d.Each(0) {
+		if name := d.fold(i); name == "citations" || name == "searchresults" {
+			if err := c.found(a, d, i); err != nil {
+				return err
+			}
+		}
 	}
 	if a.result.ID == "" {
 		a.result.ID, a.result.Model = d.str(0, "id"), d.str(0, "model")
@@ -196,12 +213,18 @@ func (e *chatEvent) delta(ch *choice, at int) error {
 // member reads one member of a message or of a piece of one.
 func (e *chatEvent) member(ch *choice, i int) error {
 	d := e.d
-	switch d.fold(i) {
+	switch name := d.fold(i); name {
 	case "content":
 		return e.content(ch, i)
-	case "reasoningcontent", "reasoning":
+	case "reasoningcontent", "reasoning": // some servers send both, and clients send both back
 		if d.Kind(i) == '"' {
-			e.a.say(Thinking, ch.index, d.Raw(i))
+			e.a.say(Thinking, ch.index+len(name)*maxChoices, d.Raw(i))
+		}
+	case "annotations", "citations", "searchresults": // it has looked something up
+		return e.c.found(e.a, d, i)
+	case "refusal":
+		if d.Kind(i) == '"' {
+			e.a.say(Text, ch.index+maxChoices, d.Raw(i))
 		}
 	case "toolcalls":
 		return e.calls(ch, i)
@@ -209,7 +232,7 @@ func (e *chatEvent) member(ch *choice, i int) error {
 		return e.legacy(ch, i)
 	case "executedtools":
 		return e.executed(i)
-	case "annotations", "audio", "images", "citations", "searchresults", "reasoningdetails", "context": // they name files and voices
+	case "audio", "images", "reasoningdetails", "context": // they name files and voices
 	default:
 		if e.a.strays(d, i) {
 			return errUnknown
@@ -237,8 +260,29 @@ func (e *chatEvent) content(ch *choice, i int) error {
 		if e.a.strays(d, i) {
 			return errUnknown
 		}
+		e.contentParts(ch, i)
 	}
 	return nil
+}
+
+// contentParts notes the texts of a content that is a list of parts.
+func (e *chatEvent) contentParts(ch *choice, list int) {
+	d := e.d
+	for part := range d.Each(list) {
+		if text := d.get(part, "text"); d.Kind(text) == '"' {
+			ch.said = ch.said || len(d.Raw(text)) > 2
+			e.a.say(Text, ch.index, d.Raw(text))
+		}
+		thought := d.get(part, "thinking")
+		if d.Kind(thought) == '"' {
+			e.a.say(Thinking, ch.index, d.Raw(thought))
+		}
+		for piece := range d.Each(thought) {
+			if text := d.get(piece, "text"); d.Kind(text) == '"' {
+				e.a.say(Thinking, ch.index, d.Raw(text))
+			}
+		}
+	}
 }
 
 // settle decides what is complete and writes what can go.

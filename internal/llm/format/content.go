@@ -32,6 +32,10 @@ func (p *parser) openPart(at int) Part {
 		return Part{Kind: Text, Text: o.str("text")}
 	case "refusal":
 		return Part{Kind: Text, Text: o.str("refusal")}
+	case "thinking":
+		if at, ok := o.get("thinking"); ok {
+			return Part{Kind: Thinking, Text: p.flat(at)}
+		}
 	case "image_url", "input_image", "input_audio", "input_file", "file", "computer_screenshot":
 		return Part{Kind: Media, URL: p.remote(o, 0)}
 	}

@@ -56,13 +56,14 @@ const (
 	Result        // what came back from one
 	Hosted        // a tool that the provider ran, or its result: content from outside
 	Media         // an image, a file, audio
+	Stored        // something that the provider keeps; CallID names it
 )
 
 // Part is one piece of a message, decoded.
 type Part struct {
 	Kind   Kind
 	Text   string // of Text, Thinking, Hosted and Media as far as they have one; of Result all text in it, joined by line feeds
-	CallID string // of Call and Result
+	CallID string // of Call, Result and Stored
 	Name   string // of Call, of Hosted, and of Result where the format repeats it
 	// Args of a Call are the exact bytes of the JSON object, or of whatever a model wrote in
 	// its place; of a call with free text {"input":…}.

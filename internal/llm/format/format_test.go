@@ -117,7 +117,7 @@ func TestResponsesAreRead(t *testing.T) {
 	}
 	want := []format.Message{
 		message(format.User, text("hello")), message(format.Assistant, text("hi")),
-		message(format.Assistant, format.Part{Kind: format.Thinking, Text: "a\nb"}), message(format.Assistant, format.Part{Kind: format.Thinking, Text: "gAAA"}),
+		message(format.Assistant, format.Part{Kind: format.Thinking, Text: "a"}, format.Part{Kind: format.Thinking, Text: "b"}), message(format.Assistant, format.Part{Kind: format.Thinking, Text: "gAAA"}),
 		message(format.Assistant, call("c1", "f", `{"x":1}`)), message(format.ToolRole, format.Part{Kind: format.Result, CallID: "c1", Text: "ok"}),
 		message(format.Assistant, call("c2", "g", `{"input":"free \"text\""}`)), message(format.ToolRole, format.Part{Kind: format.Result, CallID: "c2", Text: "1\n2"}),
 		message(format.Assistant, call("c3", "local_shell", `{"type":"exec","command":["ls"]}`)),
@@ -127,7 +127,7 @@ func TestResponsesAreRead(t *testing.T) {
 		message(format.Assistant, format.Part{Kind: format.Hosted, CallID: "ws_1", Name: "web_search", Text: `{"type":"web_search_call","id":"ws_1","status":"completed"}`}),
 		message(format.Assistant, format.Part{Kind: format.Hosted, CallID: "m1", Name: "look", Text: `{"type":"mcp_call","id":"m1","name":"look","output":"x"}`}),
 		message(format.Assistant, call("c7", "crm__find", "{}")),
-		message(format.Unknown, format.Part{Text: `{"type":"item_reference","id":"i1"}`}),
+		message(format.Assistant, format.Part{Kind: format.Stored, CallID: "i1"}),
 	}
 	if d := cmp.Diff(want, r.New, withoutPlaces); d != "" {
 		t.Errorf("items (-want +got):\n%s", d)

@@ -1,6 +1,9 @@
 package format
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // members reads what stands outside the list.
 func (r *Request) members(p *parser) error {
@@ -20,13 +23,18 @@ func (r *Request) members(p *parser) error {
 		}
 	}
 	for i, set := range r.sets {
-		if i == 0 {
+		if i == 0 && len(r.Tools) == 0 {
 			r.Tools = slices.Clip(set.tools)
 			continue
 		}
 		r.Tools = append(r.Tools, set.tools...)
 	}
 	return p.err
+}
+
+// searches reports whether a model's name says that it looks things up by itself.
+func searches(model string) bool {
+	return strings.HasSuffix(model, ":online") || strings.Contains(model, "-search-preview") || strings.Contains(model, "-search-api")
 }
 
 func (r *Request) member(p *parser, f field) error {
@@ -50,6 +58,9 @@ func (r *Request) hint(p *parser, f field) {
 	switch f.key {
 	case "model":
 		r.Model = p.str(p.load(f.span), f.key)
+		if r.dialect.hidesHosted && searches(r.Model) {
+			r.Tools = append(r.Tools, webSearch)
+		}
 	case "stream":
 		value := p.load(f.span)
 		if r.Stream = p.is(value, 't'); !r.Stream && !p.is(value, 'f') {

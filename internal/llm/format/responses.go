@@ -59,7 +59,10 @@ func (p *parser) responsesItem(at int) Message {
 		}
 		return m
 	case "reasoning":
-		m.Role, m.Parts = Assistant, []Part{{Kind: Thinking, Text: o.reasoning()}}
+		m.Role, m.Parts = Assistant, o.reasoning()
+		return m
+	case "item_reference":
+		m.Role, m.Parts = Assistant, []Part{{Kind: Stored, CallID: o.str("id")}}
 		return m
 	}
 	if part, ok := o.responsesCall(kind); ok {
@@ -143,19 +146,24 @@ func (o object) responsesResult(name string) Part {
 	return part
 }
 
-// reasoning is the model's own words, or their sealed form.
-func (o object) reasoning() string {
+// reasoning is the model's own words, each as it came, and their sealed form.
+func (o object) reasoning() []Part {
 	var lines []string
 	for _, key := range []string{"summary", "content"} {
 		if at, ok := o.get(key); ok {
 			o.p.gather(&lines, "", at, 0)
 		}
 	}
-	if len(lines) == 0 {
-		return o.str("encrypted_content")
+	if sealed := o.str("encrypted_content"); sealed != "" {
+		lines = append(lines, sealed)
 	}
-	return strings.Join(lines, "\n")
+	var out []Part
+	for _, line := range lines {
+		out = append(out, Part{Kind: Thinking, Text: line})
+	}
+	return out
 }
+
 func (o object) responsesTool() Tool {
 	kind := o.str("type")
 	switch kind {

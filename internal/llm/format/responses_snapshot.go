@@ -166,6 +166,7 @@ func (r *responses) output(a *Answer, d *doc, at int, last bool) ([]edit, error)
 		index := position
 		position++
 		kind := a.itemKind(d, i)
+		a.kept(d.str(i, "id"))
 		if kind != Call {
 			if (kind == Text || kind == Thinking) && a.strays(d, d.get(i, "content")) {
 				return nil, errUnknown

@@ -233,6 +233,7 @@ func (r *responses) done(a *Answer, ev *Event, d *doc) error {
 		return errOrder
 	}
 	it.done = true
+	a.kept(d.str(at, "id"))
 	switch kind {
 	case Call:
 		return r.doneCall(a, ev, d, at, it)
@@ -260,7 +261,13 @@ func (r *responses) texts(a *Answer, d *doc, at int, it *item) {
 			}
 		}
 	}
+	if sealed := d.get(at, "encrypted_content"); d.Kind(sealed) == '"' && !a.said(it.kind, textKey(it.index, sealedPart)) {
+		a.say(it.kind, textKey(it.index, sealedPart), d.Raw(sealed)) // it comes back instead of the words, or beside them
+	}
 }
+
+// sealedPart is where the sealed form of a model's reasoning goes.
+const sealedPart = 1023
 
 // textKey is where the text of one part of one item goes.
 func textKey(item, part int) int { return item*1024 + part%1024 }

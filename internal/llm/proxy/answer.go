@@ -106,6 +106,9 @@ func (x *exchange) receive(resp *http.Response, body io.Reader) *problem {
 	if no != nil {
 		return newProblem(http.StatusBadGateway, "the upstream's answer is packed in a way that cannot be read")
 	}
+	if err := x.looked(x.r.Context()); err != nil {
+		return x.p.explain(x.r.Context(), err)
+	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	events := kind == "text/event-stream"
 	if !events && kind != "application/json" {

@@ -30,6 +30,7 @@ var harnesses = []harness{
 	{"gemini", []string{"geminicli"}},
 	{"openclaw", []string{"openclaw"}},
 	{"droid", []string{"factory-cli/"}},
+	{"cline", []string{"cline/"}},
 }
 
 // sessionHeaders are where harnesses name their conversation, parentHeaders the one they

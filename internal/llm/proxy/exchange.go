@@ -59,7 +59,11 @@ func (x *exchange) ask() *problem {
 	if x.u.Handshake {
 		caller.Session, caller.Trusted, caller.HostReports = greeting, true, true
 	}
-	if no := x.enter(ctx, caller); no != nil {
+	no = x.enter(ctx, caller)
+	if x.visit != nil {
+		defer x.visit.Leave()
+	}
+	if no != nil {
 		return no
 	}
 	refusal, err := x.prepare(ctx, caller)
@@ -168,7 +172,7 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 	if x.visit == nil {
 		return nil
 	}
-	if err := x.visit.Answered(ctx, o.ID, o.Parts); err != nil {
+	if err := x.visit.Answered(ctx, x.reply(o), o.Parts); err != nil {
 		return err
 	}
 	if x.asksAgain {

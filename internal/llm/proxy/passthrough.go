@@ -22,6 +22,7 @@ import (
 // through passes on what carries no tool calls, byte for byte. Only a stream is refused
 // where none is known to come, and a token of ours in the request.
 func (x *exchange) through() *problem {
+	opens := x.opening()
 	if no := x.checkMembers(); no != nil {
 		return no
 	}
@@ -35,7 +36,7 @@ func (x *exchange) through() *problem {
 		x.out.Header.Del("Content-Length")
 	}
 	x.r.Body = &guarded{ReadCloser: x.r.Body, from: body, callers: x.p.callers}
-	if x.rt.texts != format.None {
+	if x.rt.texts != format.None || opens {
 		x.out.Header.Set("Accept-Encoding", "identity")
 	}
 	proxy := &httputil.ReverseProxy{
@@ -45,7 +46,10 @@ func (x *exchange) through() *problem {
 		},
 		ModifyResponse: func(resp *http.Response) error {
 			maps.DeleteFunc(resp.Header, func(name string, _ []string) bool { return strings.HasPrefix(name, ownHeaders) })
-			return x.passes(resp)
+			if err := x.passes(resp); err != nil || !opens {
+				return err
+			}
+			return x.opened(resp)
 		},
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {

@@ -5,8 +5,9 @@ import { chat } from "./chat.mjs";
 import { responses } from "./responses.mjs";
 import { messages } from "./messages.mjs";
 import { gemini } from "./gemini.mjs";
+import { geminiChat, mistral, sealed, vercel } from "./turns.mjs";
 
-const talks = { chat, responses, messages, gemini };
+const talks = { chat, responses, messages, gemini, "gemini-chat": geminiChat, mistral, sealed, vercel };
 const mostRounds = 8; // a conversation that goes on for longer is a fault
 
 async function run(job) {

@@ -1,0 +1,109 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/llm/conversation"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// hosted are the tools that the provider itself may run for this request.
+func (x *exchange) hosted() []string {
+	if x.req == nil || x.edit.NoTools {
+		return nil
+	}
+	var out []string
+	for _, t := range x.req.Tools {
+		if t.Hosted && !slices.Contains(x.edit.Hide, t.Name) && !slices.Contains(out, t.Name) {
+			out = append(out, t.Name)
+		}
+	}
+	return out
+}
+
+// looked reports what the provider's own tools bring where the format never says that they
+// ran: whatever was offered may have been used, and the calls of this very answer stand on it.
+func (x *exchange) looked(ctx context.Context) error {
+	if x.visit == nil || !x.rt.api.HidesHosted() {
+		return nil
+	}
+	for _, name := range x.hosted() {
+		known, _ := x.visit.CallName(name, nil)
+		worst := trust.Untrusted // nobody here sees it
+		o := tidemark.Observation{Ref: x.ref, Result: tool.Result{Name: known}, Declared: &worst}
+		if _, err := x.p.o.Monitor.Observe(ctx, o); unlessSealed(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reply is how the client may refer to the answer. One that goes on in the background may
+// still read anything that the provider's tools find.
+func (x *exchange) reply(o result) conversation.Reply {
+	r := conversation.Reply{ID: o.ID, Items: o.Items, Refused: o.Refused > 0}
+	if x.req.Hints.Lasting {
+		r.Conversation = x.req.Hints.Previous
+	}
+	unfinished := !o.Complete || o.Stop == "queued" || o.Stop == "in_progress"
+	r.Unread = unfinished && len(x.hosted()) > 0
+	return r
+}
+
+// maxOpening is how long a request may be that makes a conversation.
+const maxOpening = 64 << 10
+
+// opening looks whether a request makes a conversation that the provider keeps, with nothing
+// in it. It leaves the request as it is.
+func (x *exchange) opening() bool {
+	path := strings.Trim(x.r.URL.Path, "/")
+	if x.r.Method != http.MethodPost || !strings.HasSuffix(path, "/conversations") {
+		return false
+	}
+	head, err := io.ReadAll(io.LimitReader(x.r.Body, maxOpening))
+	x.r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(head), x.r.Body), x.r.Body}
+	if err != nil || len(head) == maxOpening {
+		return false
+	}
+	var body map[string]strictjson.Value
+	if len(bytes.TrimSpace(head)) > 0 && strictjson.Unmarshal(head, &body) != nil {
+		return false
+	}
+	for key, value := range body {
+		text := string(bytes.TrimSpace(value))
+		if key != "metadata" && (key != "items" || text != "[]" && text != "null") {
+			return false
+		}
+	}
+	return true
+}
+
+// opened notes the conversation that the answer to an opening names.
+func (x *exchange) opened(resp *http.Response) error {
+	if resp.StatusCode != http.StatusOK {
+		return nil
+	}
+	head, err := io.ReadAll(io.LimitReader(resp.Body, maxOpening))
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(head), resp.Body), resp.Body}
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err == nil && strictjson.Unmarshal(head, &made) == nil {
+		x.p.o.Follower.Opened(x.who.tenant, made.ID)
+	}
+	return nil
+}
