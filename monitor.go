@@ -153,6 +153,7 @@ type live struct {
 	facts    callFacts                   // guarded by mu; scratch, of the call being judged
 	standing map[string]*warrant.Warrant // guarded by mu; what stands behind the calls of open questions
 	input    policy.Input                // guarded by mu; scratch, so that a decision does not allocate one
+	asked    *Question                   // guarded by mu; the open question that was read last
 	work     *step                       // guarded by mu; what the next decision works on
 	prepared uint64                      // guarded by mu; the message whose contract was asked for in advance
 	used     atomic.Int64                // when it was last used, in sessions made since
@@ -223,7 +224,7 @@ func (m *Monitor) evict() {
 	slices.SortFunc(all, func(a, b *live) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
 	for _, s := range all[:max(1, len(all)/8)] {
 		if s.mu.TryLock() { // one in use stays
-			s.loaded, s.state, s.work, s.heard, s.spoken = false, nil, nil, nil, nil
+			s.loaded, s.state, s.work, s.heard, s.spoken, s.asked = false, nil, nil, nil, nil, nil
 			s.mu.Unlock()
 			delete(m.sessions, s.name)
 		}
@@ -233,7 +234,7 @@ func (m *Monitor) evict() {
 // load folds the session's log, or what is new of it.
 // Preconditions: s.mu is held and s is not loaded.
 func (m *Monitor) load(ctx context.Context, s *live) error {
-	s.heard = nil // what others did meanwhile was not heard here
+	s.heard, s.asked = nil, nil // what others did meanwhile was not heard here
 	if st := s.state; st != nil {
 		known := st.Version
 		if err := m.read(ctx, s.name, st); err != nil {

@@ -43,6 +43,10 @@ func (a *Args) Fields() (map[string]any, error) {
 	if len(a.raw) == 0 {
 		return nil, nil
 	}
+	if a.plain = a.plain || a.split(); a.plain {
+		a.fields = a.gather()
+		return a.fields, nil
+	}
 	var v any // decoding without a type is twice as fast as into a map
 	if a.err = strictjson.Unmarshal(a.raw, &v); a.err != nil {
 		return nil, a.err

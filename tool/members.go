@@ -1,9 +1,5 @@
 package tool
 
-import (
-	"github.com/tidemark/tidemark/internal/base/strictjson"
-)
-
 // maxMembers is how many fields of an object are looked up without building a map.
 const maxMembers = 8
 
@@ -56,12 +52,38 @@ func (a *Args) FieldText(name string) (string, bool) {
 
 // scalar decodes a value that split has passed.
 func scalar(value []byte) any {
-	if value[0] == '"' {
+	switch value[0] {
+	case '"':
 		return string(value[1 : len(value)-1])
+	case 't':
+		return true
+	case 'f':
+		return false
+	case 'n':
+		return nil
 	}
-	var v any
-	_ = strictjson.Unmarshal(value, &v)
-	return v
+	n := 0 // at most 15 digits, which a float64 holds exactly
+	for _, c := range value {
+		n = 10*n + int(c-'0')
+	}
+	return float64(n)
+}
+
+// gather makes the object of what split found. All texts are parts of one string.
+func (a *Args) gather() map[string]any {
+	out, all := make(map[string]any, a.count), string(a.raw)
+	part := func(b []byte) string { // both end where the raw bytes do, so what is left tells where they begin
+		at := cap(a.raw) - cap(b)
+		return all[at : at+len(b)]
+	}
+	for _, m := range a.members[:a.count] {
+		if m.value[0] == '"' {
+			out[part(m.name)] = part(m.value[1 : len(m.value)-1])
+		} else {
+			out[part(m.name)] = scalar(m.value)
+		}
+	}
+	return out
 }
 
 // split notes where the fields of an object are. It takes only what every parser reads

@@ -43,7 +43,7 @@ func (j *judging) listen(values []leaves.Leaf) {
 		l := &values[i]
 		p := j.m.Resolve(l.Path, l.Text)
 		name := l.Path[strings.LastIndexByte(l.Path, '.')+1:]
-		if !idNames[last(leaves.NameWords(name))] && len(name) < 40 {
+		if !idNames[leaves.LastWord(name)] && len(name) < 40 {
 			j.said.nouns = append(j.said.nouns, c.wordsOf(name)...)
 		}
 		if !l.Quoted || len(l.Text) > choiceLength || strings.ContainsAny(l.Text, " @/.") {

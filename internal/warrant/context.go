@@ -24,6 +24,8 @@ type Context struct {
 	names   map[string]string // tools as their owners spell them
 	namings map[string]*naming
 	spelt   map[string][]vocabulary.Word // names of parameters and choices, read
+	called  map[string][]string          // words of the tools' names without what most share
+	worded  map[string][]string          // words of their canonical names
 	offered map[string]bool              // tools the host has told of
 	host    host                         // which tools are the host's own
 	others  strings.Builder              // what definitions of tools say that the host does not own
@@ -63,7 +65,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 	return &Context{
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
-		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{},
+		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, called: map[string][]string{}, worded: map[string][]string{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
 	}
 }
@@ -199,6 +201,7 @@ func (c *Context) Is(name, toolName string) (value, known bool) {
 // Tools tells what the host offers. What others say of their tools is kept: it may argue
 // like any content.
 func (c *Context) Tools(list []tool.Definition) {
+	clear(c.called) // what most of them share may be something else now
 	for _, d := range list {
 		if len(c.tools) >= maxTools {
 			return // more than any agent is offered

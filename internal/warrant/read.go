@@ -2,7 +2,6 @@ package warrant
 
 import (
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
@@ -30,6 +29,7 @@ type judging struct {
 // Of is the warrant of a call.
 func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	c.listen()
+	defer c.index.Release()
 	m := c.meaning(name)
 	w := &Warrant{Tool: m.Tool, Deed: deedOf(m)}
 	fields, err := args.Fields()
@@ -71,8 +71,11 @@ type inner struct {
 
 // unwrap finds the tool that a wrapper names, and what it is given.
 func (c *Context) unwrap(fields map[string]any) (in inner, ok bool) {
+	if !wraps(fields) {
+		return in, false // nearly every call
+	}
 	rest, given := maps.Clone(fields), any(nil)
-	keys := slices.Sorted(maps.Keys(fields))
+	keys := leaves.Keys(nil, fields)
 	for _, k := range keys {
 		if given == nil && wrapped[strings.ToLower(k)] && fields[k] != nil {
 			given = fields[k]
@@ -90,6 +93,16 @@ func (c *Context) unwrap(fields map[string]any) (in inner, ok bool) {
 		}
 	}
 	return in, false
+}
+
+// wraps reports whether something among the arguments may be those of another call.
+func wraps(fields map[string]any) bool {
+	for k, v := range fields {
+		if v != nil && wrapped[strings.ToLower(k)] {
+			return true
+		}
+	}
+	return false
 }
 
 // read finds the slots of a call, and what stands behind each.
@@ -192,7 +205,7 @@ func (j *judging) doubt(values []leaves.Leaf) {
 }
 
 func (s *signs) note(l *leaves.Leaf, p meaning.Param) {
-	switch last(leaves.NameWords(l.Path)) {
+	switch leaves.LastWord(l.Path) {
 	case "to", "cc", "bcc", "recipient":
 		s.aim = s.aim || strings.Contains(l.Text, "@")
 	case "body", "message", "text", "subject":
@@ -208,7 +221,7 @@ func (s *signs) note(l *leaves.Leaf, p meaning.Param) {
 	}
 	s.payee = s.payee || p.Kind == meaning.IBAN
 	s.place = s.place || p.Kind == meaning.Path && saves(l.Path)
-	s.aim = s.aim || split(l.Text)[0] != l.Text || mailbox(l.Text) ||
+	s.aim = s.aim || strings.Contains(l.Text, "@") && (split(l.Text)[0] != l.Text || mailbox(l.Text)) ||
 		p.Role == meaning.Target && (p.Kind == meaning.Person || p.Kind == meaning.Email)
 }
 

@@ -30,7 +30,7 @@ func (j *judging) overseen(l *leaves.Leaf) bool {
 	case shell.Typed(j.m.Tool, l.Path):
 		j.command(l)
 		return true
-	case j.c.reader().Touches(l.Text, shell.TakesAll(leaves.NameWords(j.m.Tool))) && !j.c.index.Said(l.Text):
+	case j.c.reader().Touches(l.Text, shell.TakesAll(j.c.wordsIn(j.m.Tool))) && !j.c.index.Said(l.Text):
 		j.bad(true, "it touches what watches the agent", l.Path, l.Text)
 		return true
 	}

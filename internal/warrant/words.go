@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 )
 
 var (
@@ -61,6 +63,16 @@ func setOf(words []string) map[string]bool {
 
 func anyOf(words []string, set map[string]bool) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return set[w] })
+}
+
+// wordIn reports whether a word of a name is one of a set.
+func wordIn(name string, set map[string]bool) bool {
+	for w := range leaves.Words(name) {
+		if set[w] {
+			return true
+		}
+	}
+	return false
 }
 
 func last(words []string) string {

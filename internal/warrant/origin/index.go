@@ -32,6 +32,9 @@ type Index struct {
 	steps  int             // left for the answer at hand
 	lex    lexer           // no answer of it is kept over another use
 	q, sub query
+	value  string // that q was read of
+	raw    []byte // its bytes
+	found  bool   // what reading it said
 	trees  forest
 	tracer *tracer    // takes traces of results; nil: nobody does
 	kept   *Index     // of which only hashes are known; nil: nothing

@@ -19,7 +19,7 @@ func (x *Index) learn(text []byte) {
 // or to a host they wrote.
 func (x *Index) SaidHost(value string) bool {
 	q := &x.q
-	if !q.read(&x.lex, x.seed, []byte(value)) || len(q.toks) != 1 || q.toks[0].kind != URL && q.toks[0].kind != Host {
+	if !x.look(value) || len(q.toks) != 1 || q.toks[0].kind != URL && q.toks[0].kind != Host {
 		return false
 	}
 	h := hostOf(q.text(0))
