@@ -232,6 +232,12 @@ func (f *callFacts) words(asked policy.Facts) string {
 // Act implements policy.Facts.
 func (f *callFacts) Act() string { return f.get().Deed.String() }
 
+// Deed is Act before it has a name.
+func (f *callFacts) Deed() warrant.Deed { return f.get().Deed }
+
+// Least is Warrant for a kind of slot.
+func (f *callFacts) Least(slot warrant.Kind) (warrant.Evidence, bool) { return f.get().Least(slot) }
+
 // Is implements policy.Facts. Most rules end at what needs no look at the values.
 func (f *callFacts) Is(name string) bool {
 	if v, ok := f.of.Is(name, f.name); ok {

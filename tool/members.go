@@ -69,21 +69,44 @@ func scalar(value []byte) any {
 	return float64(n)
 }
 
-// gather makes the object of what split found. All texts are parts of one string.
+// gather makes the object of what split found.
 func (a *Args) gather() map[string]any {
-	out, all := make(map[string]any, a.count), string(a.raw)
-	part := func(b []byte) string { // both end where the raw bytes do, so what is left tells where they begin
-		at := cap(a.raw) - cap(b)
-		return all[at : at+len(b)]
-	}
+	out := make(map[string]any, a.count)
 	for _, m := range a.members[:a.count] {
 		if m.value[0] == '"' {
-			out[part(m.name)] = part(m.value[1 : len(m.value)-1])
+			out[a.part(m.name)] = a.part(m.value[1 : len(m.value)-1])
 		} else {
-			out[part(m.name)] = scalar(m.value)
+			out[a.part(m.name)] = scalar(m.value)
 		}
 	}
 	return out
+}
+
+// part is a part of the raw bytes as text. All of them are parts of one string.
+func (a *Args) part(b []byte) string {
+	if a.text == "" {
+		a.text = string(a.raw)
+	}
+	at := cap(a.raw) - cap(b) // both end where the raw bytes do, so what is left tells where they begin
+	return a.text[at : at+len(b)]
+}
+
+// Plain visits the fields of a small, plain object as they stand there, a text without its
+// quotes, until visit is false. It is false for any other arguments: of those Fields tells.
+func (a *Args) Plain(visit func(name, value string, quoted bool) bool) bool {
+	if a.Check() != nil || !a.plain {
+		return false
+	}
+	for _, m := range a.members[:a.count] {
+		value, quoted := m.value, m.value[0] == '"'
+		if quoted {
+			value = value[1 : len(value)-1]
+		}
+		if !visit(a.part(m.name), a.part(value), quoted) {
+			break
+		}
+	}
+	return true
 }
 
 // split notes where the fields of an object are. It takes only what every parser reads

@@ -111,7 +111,7 @@ func (c *Context) chosen(addresses []string) bool {
 
 // isHost reports whether a value is an address or a host and nothing else.
 func isHost(s string) bool {
-	if !strings.ContainsAny(s, ".:") || strings.Contains(s, " ") {
+	if strings.Contains(s, " ") || !strings.Contains(s, ".") && !strings.Contains(s, ":") {
 		return false // most values
 	}
 	p := origin.Targets(s)

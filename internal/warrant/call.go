@@ -23,6 +23,7 @@ type said struct {
 func (c *Context) wordsOf(name string) []vocabulary.Word {
 	w, ok := c.spelt[name]
 	if !ok {
+		name = strings.Clone(name) // it is part of what was called with
 		w = c.vocabulary.Name(name)
 		if len(c.spelt) < 4096 {
 			c.spelt[name] = w
@@ -41,7 +42,7 @@ func (j *judging) listen(values []leaves.Leaf) {
 	c := j.c
 	for i := range values {
 		l := &values[i]
-		p := j.m.Resolve(l.Path, l.Text)
+		p := j.resolve(l)
 		name := l.Path[strings.LastIndexByte(l.Path, '.')+1:]
 		if !idNames[leaves.LastWord(name)] && len(name) < 40 {
 			j.said.nouns = append(j.said.nouns, c.wordsOf(name)...)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
@@ -20,15 +21,15 @@ type Context struct {
 	shell      *shell.Reader  // made when the first command comes
 	station    *shell.Station // where what watches the agent stands; nil: where it usually does
 
-	tools   map[string]*meaning.Meaning
-	names   map[string]string // tools as their owners spell them
-	namings map[string]*naming
-	spelt   map[string][]vocabulary.Word // names of parameters and choices, read
-	called  map[string][]string          // words of the tools' names without what most share
-	worded  map[string][]string          // words of their canonical names
-	offered map[string]bool              // tools the host has told of
-	host    host                         // which tools are the host's own
-	others  strings.Builder              // what definitions of tools say that the host does not own
+	tools     map[string]*meaning.Meaning
+	names     map[string]string // tools as their owners spell them
+	namings   map[string]*naming
+	spelt     map[string][]vocabulary.Word // names of parameters and choices, read
+	room      []leaves.Leaf                // where values are read into
+	callables map[string]*callable         // what is known of tools by their names
+	offered   map[string]bool              // tools the host has told of
+	host      host                         // which tools are the host's own
+	others    strings.Builder              // what definitions of tools say that the host does not own
 
 	argued  bool            // anybody but the user has said something
 	outside bool            // something from outside this machine came in
@@ -65,7 +66,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 	return &Context{
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
-		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, called: map[string][]string{}, worded: map[string][]string{},
+		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
 	}
 }
@@ -201,7 +202,7 @@ func (c *Context) Is(name, toolName string) (value, known bool) {
 // Tools tells what the host offers. What others say of their tools is kept: it may argue
 // like any content.
 func (c *Context) Tools(list []tool.Definition) {
-	clear(c.called) // what most of them share may be something else now
+	clear(c.callables) // what most of them share may be something else now
 	for _, d := range list {
 		if len(c.tools) >= maxTools {
 			return // more than any agent is offered

@@ -69,26 +69,7 @@ func (c *Context) named(m *meaning.Meaning) *naming {
 
 // nameOf are the words of a tool's name without what most tools share.
 func (c *Context) nameOf(m *meaning.Meaning) []string {
-	words, known := c.called[m.Tool]
-	if !known {
-		words = c.unshared(m)
-		if len(c.called) < maxTools {
-			c.called[m.Tool] = words
-		}
-	}
-	return words
-}
-
-// wordsIn are the words of a tool's canonical name.
-func (c *Context) wordsIn(name string) []string {
-	words, known := c.worded[name]
-	if !known {
-		words = leaves.NameWords(name)
-		if len(c.worded) < maxTools {
-			c.worded[name] = words
-		}
-	}
-	return words
+	return c.callable(m).words
 }
 
 func (c *Context) unshared(m *meaning.Meaning) []string {

@@ -17,7 +17,7 @@ func (j *judging) value(l *leaves.Leaf) {
 		j.flag(l)
 		return
 	}
-	p := j.m.Resolve(l.Path, l.Text)
+	p := *j.resolve(l)
 	j.param = l.Path
 	if j.overseen(l) {
 		return
@@ -36,7 +36,7 @@ func (j *judging) value(l *leaves.Leaf) {
 // looked judges what a read is given: an address, or words beside what is read. It reports
 // whether that is all the value is.
 func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
-	if p.Kind == meaning.URL || addressed(l.Path) || startsURL(l.Text) || isHost(l.Text) {
+	if p.Kind == meaning.URL || j.tool().param(l.Path).address || startsURL(l.Text) || isHost(l.Text) {
 		e, why := j.c.address(l.Text)
 		if !j.c.argued {
 			e = Said // nothing was read that could leave
@@ -44,7 +44,7 @@ func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
 		j.w.add(Cargo, l.Path, l.Text, e, why)
 		return true
 	}
-	if asides[leaves.LastWord(l.Path)] {
+	if asides[j.tool().param(l.Path).last] {
 		j.aside(l)
 	}
 	j.disclosed(l)

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // Leaf is one plain value among arguments.
@@ -43,6 +44,26 @@ func Of(args any) []Leaf {
 		out = make([]Leaf, 0, len(fields))
 	}
 	return under(out, "", args)
+}
+
+// Plain adds to a list the values of arguments that are a few texts, numbers and flags, none of which
+// says how a command is run; false for any others, which Of takes apart.
+func Plain(to []Leaf, args *tool.Args) ([]Leaf, bool) {
+	found, alone := to, true
+	plain := args.Plain(func(name, value string, quoted bool) bool {
+		switch {
+		case isWords(name) || isFolder(name) || strings.Contains(name, "@") || strings.Contains(name, "://"):
+			alone = false
+		case value != "null" || quoted:
+			found = append(found, Leaf{Path: name, Text: value, Quoted: quoted, Flag: !quoted && (value == "true" || value == "false")})
+		}
+		return alone
+	})
+	if !plain || !alone {
+		return nil, false
+	}
+	slices.SortFunc(found[len(to):], func(a, b Leaf) int { return strings.Compare(a.Path, b.Path) })
+	return found, true
 }
 
 // under adds the plain values of v, which stands at a path.

@@ -68,7 +68,10 @@ func (r *Reader) relation(file string) relation {
 		return apart
 	}
 	var room [12]string // most paths have fewer folders
-	have, out := r.parts(room[:0], file), apart
+	have, out := room[:1], apart
+	if have[0] = file; !single(file) {
+		have = r.parts(room[:0], file)
+	}
 	for _, want := range r.guarded {
 		out = max(out, related(have, want))
 	}
@@ -78,7 +81,30 @@ func (r *Reader) relation(file string) relation {
 // webby reports whether a value is plainly an address of the web, and no file in any reading.
 func webby(value string) bool {
 	return (strings.HasPrefix(value, "https://") || strings.HasPrefix(value, "http://")) &&
-		!strings.ContainsAny(value, "*?[\\$~\"'") && !strings.Contains(value, "..")
+		!strings.Contains(value, "..") && !signed(value)
+}
+
+// signed reports whether a value has a sign by which it may be read as something else than it
+// seems.
+func signed(value string) bool {
+	for _, b := range []byte(value) {
+		switch b {
+		case '*', '?', '[', '\\', '$', '~', '"', '\'':
+			return true
+		}
+	}
+	return false
+}
+
+// single reports whether a value is one name of small letters, digits and dashes, and so by
+// itself the only part of a path.
+func single(value string) bool {
+	for _, b := range []byte(value) {
+		if (b < 'a' || b > 'z') && (b < '0' || b > '9') && b != '_' && b != '-' {
+			return false
+		}
+	}
+	return true
 }
 
 // parts adds a path by its folders to an empty list, with every home as "~".
@@ -197,13 +223,23 @@ func part(have, want string) bool {
 // Touches reports whether a value that a tool is given is a file of the station's, or its
 // address. With deep, a folder around its files counts too.
 func (r *Reader) Touches(value string, deep bool) bool {
-	if value == "" || len(value) > maxFolderName || strings.ContainsAny(value, " \n\t") {
+	if value == "" || len(value) > maxFolderName || spaced(value) {
 		return false
 	}
 	if r.Reaches(value) && isAddress.MatchString(value) { // nearly all values name no such port
 		return true
 	}
 	return r.Guards(value) || deep && r.Around(value)
+}
+
+// spaced reports whether a value has a blank in it: it is no name of anything then.
+func spaced(value string) bool {
+	for _, b := range []byte(value) {
+		if b == ' ' || b == '\n' || b == '\t' {
+			return true
+		}
+	}
+	return false
 }
 
 // isAddress is a value that names a host and a port.
