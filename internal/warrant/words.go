@@ -113,11 +113,11 @@ func distinctive(w string) bool {
 }
 
 // kin reports whether a set has a word of the same family: reservation and reserve.
-func kin(set map[string]bool, s string) bool {
+func kin(set *few[string], s string) bool {
 	if len(s) < 6 {
 		return false
 	}
-	for w := range set {
+	for _, w := range set.list {
 		if len(w) >= 6 && w[:6] == s[:6] && shared(w, s)*2 >= max(len(w), len(s)) {
 			return true
 		}

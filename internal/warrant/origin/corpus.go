@@ -30,7 +30,8 @@ type corpus struct {
 	whole  table    // newest structured segment of each such hash
 	recs   []record
 	docs   []doc
-	tap    *tracer // takes a trace of what is added; nil: nobody does
+	hosts  map[string]bool // takes the hosts of what is added; nil: nobody does
+	tap    *tracer         // takes a trace of what is added; nil: nobody does
 }
 
 // segment is one text without structure of its own: a scalar of a result, or all of it.
@@ -98,6 +99,9 @@ func (c *corpus) add(l *lexer, s segment, text []byte) bool {
 		c.toks = append(c.toks, h)
 		c.prev = append(c.prev, c.heads.put(id, c.toks))
 		whole = mixWhole(whole, h)
+		if c.hosts != nil && (l.tok.kind == URL || l.tok.kind == Host) {
+			c.learn(l.tok.text)
+		}
 		if c.tap != nil {
 			c.tap.token(&l.tok, h)
 		}

@@ -47,10 +47,10 @@ func New(limit int) *Index {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	seed := maphash.MakeSeed()
+	seed, hosts := maphash.MakeSeed(), map[string]bool{}
 	return &Index{
-		limit: limit, seed: seed, user: &corpus{seed: seed}, system: &corpus{seed: seed},
-		seen: map[docKey]bool{}, leaves: []leaf{{}}, hosts: map[string]bool{}, old: faded{limit: limit / fadedShare},
+		limit: limit, seed: seed, user: &corpus{seed: seed, hosts: hosts}, system: &corpus{seed: seed},
+		seen: map[docKey]bool{}, leaves: []leaf{{}}, hosts: hosts, old: faded{limit: limit / fadedShare},
 	}
 }
 
@@ -58,7 +58,6 @@ func New(limit int) *Index {
 func (x *Index) User(text string) {
 	from := len(x.user.toks)
 	if x.plain(x.user, text) {
-		x.learn([]byte(text))
 		x.call(from)
 		if x.kept != nil {
 			x.kept.hear(&x.lex, x.tracer.key, []byte(text))

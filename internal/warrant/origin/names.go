@@ -3,15 +3,9 @@ package origin
 import "bytes"
 
 // learn takes in the hosts that a text of the user names.
-func (x *Index) learn(text []byte) {
-	l := &x.lex
-	l.src, l.pos = text, 0
-	for l.next() {
-		if t := l.tok; t.kind == URL || t.kind == Host {
-			if h := hostOf(t.text); h != nil {
-				x.hosts[string(h)] = true
-			}
-		}
+func (c *corpus) learn(link []byte) {
+	if h := hostOf(link); h != nil {
+		c.hosts[string(h)] = true
 	}
 }
 
