@@ -153,6 +153,7 @@ type live struct {
 	facts    callFacts                   // guarded by mu; scratch, of the call being judged
 	standing map[string]*warrant.Warrant // guarded by mu; what stands behind the calls of open questions
 	input    policy.Input                // guarded by mu; scratch, so that a decision does not allocate one
+	waiting  []*event.Event              // guarded by mu; folded, and written with the next record: see Later
 	asked    *Question                   // guarded by mu; the open question that was read last
 	work     *step                       // guarded by mu; what the next decision works on
 	prepared uint64                      // guarded by mu; the message whose contract was asked for in advance
@@ -224,6 +225,10 @@ func (m *Monitor) evict() {
 	slices.SortFunc(all, func(a, b *live) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
 	for _, s := range all[:max(1, len(all)/8)] {
 		if s.mu.TryLock() { // one in use stays
+			if len(s.waiting) > 0 {
+				s.mu.Unlock()
+				continue
+			}
 			s.loaded, s.state, s.work, s.heard, s.spoken, s.asked = false, nil, nil, nil, nil, nil
 			s.mu.Unlock()
 			delete(m.sessions, s.name)
@@ -235,7 +240,7 @@ func (m *Monitor) evict() {
 // Preconditions: s.mu is held and s is not loaded.
 func (m *Monitor) load(ctx context.Context, s *live) error {
 	s.heard, s.asked = nil, nil // what others did meanwhile was not heard here
-	if st := s.state; st != nil {
+	if st := s.state; st != nil && len(s.waiting) == 0 {
 		known := st.Version
 		if err := m.read(ctx, s.name, st); err != nil {
 			return err
@@ -248,6 +253,12 @@ func (m *Monitor) load(ctx context.Context, s *live) error {
 	st := session.New()
 	if err := m.read(ctx, s.name, st); err != nil {
 		return err
+	}
+	if len(s.waiting) > 0 { // it comes after what is new, and nothing that was said has its old place
+		s.spoken = nil
+		for _, e := range s.waiting {
+			st.Apply(e)
+		}
 	}
 	s.state, s.loaded = st, true
 	m.indexAll(s)
@@ -283,15 +294,77 @@ func (m *Monitor) append(ctx context.Context, s *live, events ...*event.Event) e
 			m.index(s, e.Decided.Ask) // before anybody is told: who looks then waits for the lock, and finds it
 		}
 	}
-	if err := m.store.Append(ctx, s.name, s.state.Version, events); err != nil {
+	if canWait(ctx, s, events) {
+		s.waiting = append(s.waiting, events...)
+	} else if err := m.write(ctx, s, events); err != nil {
+		return err
+	}
+	for _, e := range events {
+		s.state.Apply(e)
+	}
+	return nil
+}
+
+// write makes what waits and some events durable, in one piece. What waits is kept where that
+// fails: it is folded again over what the log holds by then, so that it is not forgotten, and
+// at worst recorded twice.
+// Preconditions: s.mu is held and s is loaded; events are not folded yet.
+func (m *Monitor) write(ctx context.Context, s *live, events []*event.Event) error {
+	at := s.state.Version - uint64(len(s.waiting))
+	if len(s.waiting) > 0 {
+		events = append(s.waiting[:len(s.waiting):len(s.waiting)], events...)
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	if err := m.store.Append(ctx, s.name, at, events); err != nil {
 		s.loaded, s.heard = false, nil
 		if errors.Is(err, ErrConflict) {
 			return err
 		}
 		return fmt.Errorf("record %s: %w", events[0].Kind, unavailable(err))
 	}
-	for _, e := range events {
-		s.state.Apply(e)
+	s.waiting = nil
+	return nil
+}
+
+type laterKey struct{}
+
+// Later is for a door that is told everything again with each request, so that what a crash
+// forgets comes back as something nobody saw. What is recorded with the context counts at
+// once, and may be written together with the next record of its session: at the latest with
+// that of a decision, before there is a permit, or with Flush.
+func Later(ctx context.Context) context.Context { return context.WithValue(ctx, laterKey{}, true) }
+
+// maxWaiting bounds how many events of a session wait.
+const maxWaiting = 64
+
+// canWait reports whether events may be written with the next record. Nothing is let through
+// on them, and nothing that people decide is among them.
+func canWait(ctx context.Context, s *live, events []*event.Event) bool {
+	if later, _ := ctx.Value(laterKey{}).(bool); !later || len(s.waiting)+len(events) > maxWaiting {
+		return false
+	}
+	return !slices.ContainsFunc(events, func(e *event.Event) bool {
+		switch e.Kind {
+		case event.TurnBegan, event.ContextSeen, event.ResultSeen, event.ModelCalled, event.ModelAnswered, event.TurnSealed:
+			return false
+		}
+		return true
+	})
+}
+
+// Flush writes what waits of a session. A session nobody knows has nothing.
+func (m *Monitor) Flush(ctx context.Context, name string) error {
+	m.mu.RLock()
+	s := m.sessions[name]
+	m.mu.RUnlock()
+	if s == nil {
+		return nil
+	}
+	err := m.with(ctx, Ref{Session: name}, func(s *live) error { return m.write(ctx, s, nil) })
+	if err != nil {
+		return fmt.Errorf("flush session: %w", err)
 	}
 	return nil
 }

@@ -121,6 +121,9 @@ func (m *Monitor) readWords(ctx context.Context, s *live, at []session.Word) ([]
 	for _, w := range at {
 		u, known := s.spoken[w.Seq]
 		if !known {
+			if err := m.write(ctx, s, nil); err != nil { // it may wait itself
+				return nil, err
+			}
 			c, err := m.wordText(ctx, s.name, w.Seq)
 			if err != nil {
 				return nil, fmt.Errorf("read what the user said: %w", err)
@@ -263,6 +266,9 @@ func (f *callFacts) Warrant(what string) string { return f.get().Weakest(what) }
 func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, error) {
 	if s.heard != nil {
 		return s.heard, nil
+	}
+	if err := m.write(ctx, s, nil); err != nil { // it is told again from the log
+		return nil, err
 	}
 	c := warrant.New(vocabulary.Shipped())
 	c.Keep(m.key, s.name)

@@ -38,7 +38,7 @@ type exchange struct {
 // ask is the way of a request to a model: read, entered, judged, sent, and its answer
 // judged in turn.
 func (x *exchange) ask() *problem {
-	ctx := x.r.Context()
+	ctx := tidemark.Later(x.r.Context())
 	lent, no := x.readBody()
 	defer func() { x.early.breakOff() }()
 	if no != nil {
@@ -60,6 +60,7 @@ func (x *exchange) ask() *problem {
 	if no := x.enter(ctx, caller); no != nil {
 		return no
 	}
+	defer x.flushLater(ctx)()
 	refusal, err := x.prepare(ctx, caller)
 	if err != nil {
 		return x.p.explain(ctx, err)
@@ -157,11 +158,19 @@ func (x *exchange) rename() {
 // finish records the answer before the client can act on its end. What it got is noted
 // even where the answer broke off.
 func (x *exchange) finish(ctx context.Context, o result) error {
-	ctx = context.WithoutCancel(ctx)
+	ctx = tidemark.Later(context.WithoutCancel(ctx))
 	x.owe(o)
 	if x.visit == nil {
 		return nil
 	}
+	if err := x.noted(ctx, o); err != nil {
+		return err
+	}
+	return x.p.o.Monitor.Flush(ctx, x.ref.Session)
+}
+
+// noted tells of the answer.
+func (x *exchange) noted(ctx context.Context, o result) error {
 	if err := x.visit.Answered(ctx, o.ID, o.Parts); err != nil {
 		return err
 	}
