@@ -153,6 +153,7 @@ type live struct {
 	facts    callFacts                   // guarded by mu; scratch, of the call being judged
 	standing map[string]*warrant.Warrant // guarded by mu; what stands behind the calls of open questions
 	input    policy.Input                // guarded by mu; scratch, so that a decision does not allocate one
+	overdue  bool                        // guarded by mu; what waits could not be written, so nothing more may wait
 	waiting  []*event.Event              // guarded by mu; folded, and written with the next record: see Later
 	asked    *Question                   // guarded by mu; the open question that was read last
 	work     *step                       // guarded by mu; what the next decision works on
@@ -322,9 +323,10 @@ func (m *Monitor) write(ctx context.Context, s *live, events []*event.Event) err
 		if errors.Is(err, ErrConflict) {
 			return err
 		}
+		s.overdue = len(s.waiting) > 0
 		return fmt.Errorf("record %s: %w", events[0].Kind, unavailable(err))
 	}
-	s.waiting = nil
+	s.waiting, s.overdue = nil, false
 	return nil
 }
 
@@ -342,7 +344,7 @@ const maxWaiting = 64
 // canWait reports whether events may be written with the next record. Nothing is let through
 // on them, and nothing that people decide is among them.
 func canWait(ctx context.Context, s *live, events []*event.Event) bool {
-	if later, _ := ctx.Value(laterKey{}).(bool); !later || len(s.waiting)+len(events) > maxWaiting {
+	if later, _ := ctx.Value(laterKey{}).(bool); !later || s.overdue || len(s.waiting)+len(events) > maxWaiting {
 		return false
 	}
 	return !slices.ContainsFunc(events, func(e *event.Event) bool {

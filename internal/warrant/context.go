@@ -39,7 +39,7 @@ type Context struct {
 
 	gaveMail bool // the user gave an address themselves
 
-	unheard  []string        // messages of the user's that were not needed yet, oldest first
+	unheard  []message       // what was said and not needed yet, oldest first
 	proposed string          // what the agent has just said to the user
 	assented *proposal       // what the user has just agreed to; nil: nothing
 	foreign  bool            // somebody who does not speak for the user has spoken last
@@ -77,14 +77,24 @@ var gluedStop = regexp.MustCompile(`(\.[a-z]{2,6})\.([A-Z])`)
 
 // User adds a message of the user's own. It is heard when something else comes, or is asked:
 // most messages are followed by no call at all.
-func (c *Context) User(text string) { c.unheard = append(c.unheard, text) }
+func (c *Context) User(text string) { c.unheard = append(c.unheard, message{text: text}) }
+
+// message is something that was said: by the user, or by the agent to them.
+type message struct {
+	text  string
+	agent bool
+}
 
 // listen hears the messages that nobody needed yet.
 func (c *Context) listen() {
 	later := c.unheard
 	c.unheard = nil
-	for _, text := range later {
-		c.hear(text)
+	for _, m := range later {
+		if m.agent {
+			c.proposed = m.text
+		} else {
+			c.hear(m.text)
+		}
 	}
 }
 
@@ -133,9 +143,9 @@ func (c *Context) Heard(text string) []byte {
 // Content adds a text that somebody else wrote and no call brought back, and returns its
 // trace.
 func (c *Context) Content(text string) []byte {
-	c.listen()
 	var t trace
 	if strings.TrimSpace(text) != "" {
+		c.listen()
 		c.argued = true
 		t.index = c.index.Result(origin.Result{Content: []byte(text), External: true, Free: true})
 	}

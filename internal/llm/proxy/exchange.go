@@ -60,7 +60,8 @@ func (x *exchange) ask() *problem {
 	if no := x.enter(ctx, caller); no != nil {
 		return no
 	}
-	defer x.flushLater(ctx)()
+	x.p.later(x.ref.Session)
+	defer x.p.later(x.ref.Session) // what the answer brings comes after that
 	refusal, err := x.prepare(ctx, caller)
 	if err != nil {
 		return x.p.explain(ctx, err)
@@ -163,14 +164,15 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 	if x.visit == nil {
 		return nil
 	}
-	if err := x.noted(ctx, o); err != nil {
+	released := x.released(o.Parts)
+	if err := x.noted(ctx, o, released); err != nil || len(released) == 0 {
 		return err
 	}
-	return x.p.o.Monitor.Flush(ctx, x.ref.Session)
+	return x.p.o.Monitor.Flush(ctx, x.ref.Session) // who gets calls may act on them
 }
 
 // noted tells of the answer.
-func (x *exchange) noted(ctx context.Context, o result) error {
+func (x *exchange) noted(ctx context.Context, o result, released []string) error {
 	if err := x.visit.Answered(ctx, o.ID, o.Parts); err != nil {
 		return err
 	}
@@ -181,7 +183,6 @@ func (x *exchange) noted(ctx context.Context, o result) error {
 	if model == "" {
 		model = x.req.Model
 	}
-	released := x.released(o.Parts)
 	_, err := x.p.o.Monitor.Replied(ctx, tidemark.ModelReply{
 		Ref: x.ref, Iteration: x.iteration, Model: model, Calls: released, Output: x.visit.Output(o.Parts),
 		LatencyMs: x.p.o.Now().Sub(x.sent).Milliseconds(), TokensIn: o.TokensIn, TokensOut: o.TokensOut,
