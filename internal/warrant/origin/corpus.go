@@ -23,7 +23,8 @@ type corpus struct {
 	text   []byte
 	toks   []uint32 // hash of each token, in order
 	prev   []uint32 // the token before it with the same hash, plus one
-	marks  []uint32 // where every markEvery-th token stands in the text
+	marks  []uint32 // where every so many-th token stands in the text
+	every  uint32   // how many that is; the user's words are few and looked up most, so there it is one
 	heads  table    // newest token of each hash
 	segs   []segment
 	wholes []uint32 // hash of each segment's tokens together
@@ -92,7 +93,7 @@ func (c *corpus) add(l *lexer, s segment, text []byte) bool {
 	}
 	for l.next() {
 		id := uint32(len(c.toks))
-		if id%markEvery == 0 {
+		if id%c.every == 0 {
 			c.marks = append(c.marks, s.pos+uint32(l.tok.start))
 		}
 		h := hashOf(c.seed, l.tok.text)
@@ -194,9 +195,9 @@ func (c *corpus) verify(l *lexer, q *query, s, tok uint32) (hit, bool) {
 	seg := c.segs[s]
 	_, end := c.segEnd(s)
 	l.src = c.text[seg.pos:end]
-	at, pos := tok-tok%markEvery, uint32(0)
+	at, pos := tok-tok%c.every, uint32(0)
 	if at > seg.tok {
-		pos = c.marks[at/markEvery] - seg.pos
+		pos = c.marks[at/c.every] - seg.pos
 	} else {
 		at = seg.tok
 	}

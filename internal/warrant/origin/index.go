@@ -49,7 +49,7 @@ func New(limit int) *Index {
 	}
 	seed, hosts := maphash.MakeSeed(), map[string]bool{}
 	return &Index{
-		limit: limit, seed: seed, user: &corpus{seed: seed, hosts: hosts}, system: &corpus{seed: seed},
+		limit: limit, seed: seed, user: &corpus{seed: seed, every: 1, hosts: hosts}, system: &corpus{seed: seed, every: markEvery},
 		seen: map[docKey]bool{}, leaves: []leaf{{}}, hosts: hosts, old: faded{limit: limit / fadedShare},
 	}
 }
@@ -139,7 +139,7 @@ func (x *Index) shard() *corpus {
 	if n := len(x.shards); n > 0 && x.shards[n-1].cost() < x.limit/shardCount {
 		return x.shards[n-1]
 	}
-	c := &corpus{seed: x.seed, recs: []record{{}}}
+	c := &corpus{seed: x.seed, every: markEvery, recs: []record{{}}}
 	x.shards = append(x.shards, c)
 	return c
 }
