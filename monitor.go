@@ -10,7 +10,8 @@
 // Invariants:
 //   - Decide is the only place that decides; only an allowed, recorded call has a [Permit];
 //   - a denial is a value, an error means "could not decide" and the caller must not act;
-//   - a session's state is a fold over its log, so replaying the log gives the same state;
+//   - a session's state is a fold over its log, so replaying the log gives the same state
+//     (with Later, over its log and what is about to be written there);
 //   - the package does no I/O of its own: the log, the clock and randomness are handed in.
 package tidemark
 
@@ -286,8 +287,9 @@ func (m *Monitor) read(ctx context.Context, name string, st *session.State) erro
 	return nil
 }
 
-// append writes events to the log and only then folds them. After an error nobody knows
-// what was written, so the session is read again before it decides anything.
+// append writes events to the log and only then folds them, but for those that may wait.
+// After an error nobody knows what was written, so the session is read again before it
+// decides anything.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) append(ctx context.Context, s *live, events ...*event.Event) error {
 	for _, e := range events {
@@ -344,16 +346,15 @@ const maxWaiting = 64
 // canWait reports whether events may be written with the next record. Nothing is let through
 // on them, and nothing that people decide is among them.
 func canWait(ctx context.Context, s *live, events []*event.Event) bool {
-	if later, _ := ctx.Value(laterKey{}).(bool); !later || s.overdue || len(s.waiting)+len(events) > maxWaiting {
-		return false
-	}
-	return !slices.ContainsFunc(events, func(e *event.Event) bool {
+	for _, e := range events {
 		switch e.Kind {
 		case event.TurnBegan, event.ContextSeen, event.ResultSeen, event.ModelCalled, event.ModelAnswered, event.TurnSealed:
+		default:
 			return false
 		}
-		return true
-	})
+	}
+	later, _ := ctx.Value(laterKey{}).(bool)
+	return later && !s.overdue && len(s.waiting)+len(events) <= maxWaiting
 }
 
 // Flush writes what waits of a session. A session nobody knows has nothing.
