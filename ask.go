@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
@@ -80,10 +81,21 @@ func (m *Monitor) askStill(ctx context.Context, x *step, v *Verdict, open approv
 	if !ok || x.now >= open.CodeLives() {
 		return m.ask(ctx, x, v, replacing{open, ok})
 	}
-	q := s.question(open, x.now)
-	q.Code = code
-	v.Held = &q
+	v.Held = s.stillAsked(open, x.now)
+	v.Held.Code, v.Held.Opinion = code, v.Opinion
 	return nil
+}
+
+// stillAsked is an open question once more: doors that wait and agents that try again read it
+// many times over, and but for the time that is left it stays as it was.
+func (s *live) stillAsked(r approval.Request, now int64) *Question {
+	if s.asked == nil || s.asked.ID != r.ID {
+		q := s.question(r, now)
+		s.asked = &q
+	}
+	q := *s.asked
+	q.timeLeft = time.Duration(max(0, r.Expires-now))
+	return &q
 }
 
 // denial is a person's no to the very question that the call waited for: it was waiting

@@ -10,7 +10,8 @@
 // Invariants:
 //   - Decide is the only place that decides; only an allowed, recorded call has a [Permit];
 //   - a denial is a value, an error means "could not decide" and the caller must not act;
-//   - a session's state is a fold over its log, so replaying the log gives the same state;
+//   - a session's state is a fold over its log, so replaying the log gives the same state
+//     (with Later, over its log and what is about to be written there);
 //   - the package does no I/O of its own: the log, the clock and randomness are handed in.
 package tidemark
 
@@ -153,6 +154,9 @@ type live struct {
 	facts    callFacts                   // guarded by mu; scratch, of the call being judged
 	standing map[string]*warrant.Warrant // guarded by mu; what stands behind the calls of open questions
 	input    policy.Input                // guarded by mu; scratch, so that a decision does not allocate one
+	overdue  bool                        // guarded by mu; what waits could not be written, so nothing more may wait
+	waiting  []*event.Event              // guarded by mu; folded, and written with the next record: see Later
+	asked    *Question                   // guarded by mu; the open question that was read last
 	work     *step                       // guarded by mu; what the next decision works on
 	prepared uint64                      // guarded by mu; the message whose contract was asked for in advance
 	used     atomic.Int64                // when it was last used, in sessions made since
@@ -223,7 +227,11 @@ func (m *Monitor) evict() {
 	slices.SortFunc(all, func(a, b *live) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
 	for _, s := range all[:max(1, len(all)/8)] {
 		if s.mu.TryLock() { // one in use stays
-			s.loaded, s.state, s.work, s.heard, s.spoken = false, nil, nil, nil, nil
+			if len(s.waiting) > 0 {
+				s.mu.Unlock()
+				continue
+			}
+			s.loaded, s.state, s.work, s.heard, s.spoken, s.asked = false, nil, nil, nil, nil, nil
 			s.mu.Unlock()
 			delete(m.sessions, s.name)
 		}
@@ -233,8 +241,8 @@ func (m *Monitor) evict() {
 // load folds the session's log, or what is new of it.
 // Preconditions: s.mu is held and s is not loaded.
 func (m *Monitor) load(ctx context.Context, s *live) error {
-	s.heard = nil // what others did meanwhile was not heard here
-	if st := s.state; st != nil {
+	s.heard, s.asked = nil, nil // what others did meanwhile was not heard here
+	if st := s.state; st != nil && len(s.waiting) == 0 {
 		known := st.Version
 		if err := m.read(ctx, s.name, st); err != nil {
 			return err
@@ -247,6 +255,12 @@ func (m *Monitor) load(ctx context.Context, s *live) error {
 	st := session.New()
 	if err := m.read(ctx, s.name, st); err != nil {
 		return err
+	}
+	if len(s.waiting) > 0 { // it comes after what is new, and nothing that was said has its old place
+		s.spoken = nil
+		for _, e := range s.waiting {
+			st.Apply(e)
+		}
 	}
 	s.state, s.loaded = st, true
 	m.indexAll(s)
@@ -273,8 +287,9 @@ func (m *Monitor) read(ctx context.Context, name string, st *session.State) erro
 	return nil
 }
 
-// append writes events to the log and only then folds them. After an error nobody knows
-// what was written, so the session is read again before it decides anything.
+// append writes events to the log and only then folds them, but for those that may wait.
+// After an error nobody knows what was written, so the session is read again before it
+// decides anything.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) append(ctx context.Context, s *live, events ...*event.Event) error {
 	for _, e := range events {
@@ -282,15 +297,77 @@ func (m *Monitor) append(ctx context.Context, s *live, events ...*event.Event) e
 			m.index(s, e.Decided.Ask) // before anybody is told: who looks then waits for the lock, and finds it
 		}
 	}
-	if err := m.store.Append(ctx, s.name, s.state.Version, events); err != nil {
+	if canWait(ctx, s, events) {
+		s.waiting = append(s.waiting, events...)
+	} else if err := m.write(ctx, s, events); err != nil {
+		return err
+	}
+	for _, e := range events {
+		s.state.Apply(e)
+	}
+	return nil
+}
+
+// write makes what waits and some events durable, in one piece. What waits is kept where that
+// fails: it is folded again over what the log holds by then, so that it is not forgotten, and
+// at worst recorded twice.
+// Preconditions: s.mu is held and s is loaded; events are not folded yet.
+func (m *Monitor) write(ctx context.Context, s *live, events []*event.Event) error {
+	at := s.state.Version - uint64(len(s.waiting))
+	if len(s.waiting) > 0 {
+		events = append(s.waiting[:len(s.waiting):len(s.waiting)], events...)
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	if err := m.store.Append(ctx, s.name, at, events); err != nil {
 		s.loaded, s.heard = false, nil
 		if errors.Is(err, ErrConflict) {
 			return err
 		}
+		s.overdue = len(s.waiting) > 0
 		return fmt.Errorf("record %s: %w", events[0].Kind, unavailable(err))
 	}
+	s.waiting, s.overdue = nil, false
+	return nil
+}
+
+type laterKey struct{}
+
+// Later is for a door that is told everything again with each request, so that what a crash
+// forgets comes back as something nobody saw. What is recorded with the context counts at
+// once, and may be written together with the next record of its session: at the latest with
+// that of a decision, before there is a permit, or with Flush.
+func Later(ctx context.Context) context.Context { return context.WithValue(ctx, laterKey{}, true) }
+
+// maxWaiting bounds how many events of a session wait.
+const maxWaiting = 64
+
+// canWait reports whether events may be written with the next record. Nothing is let through
+// on them, and nothing that people decide is among them.
+func canWait(ctx context.Context, s *live, events []*event.Event) bool {
 	for _, e := range events {
-		s.state.Apply(e)
+		switch e.Kind {
+		case event.TurnBegan, event.ContextSeen, event.ResultSeen, event.ModelCalled, event.ModelAnswered, event.TurnSealed:
+		default:
+			return false
+		}
+	}
+	later, _ := ctx.Value(laterKey{}).(bool)
+	return later && !s.overdue && len(s.waiting)+len(events) <= maxWaiting
+}
+
+// Flush writes what waits of a session. A session nobody knows has nothing.
+func (m *Monitor) Flush(ctx context.Context, name string) error {
+	m.mu.RLock()
+	s := m.sessions[name]
+	m.mu.RUnlock()
+	if s == nil {
+		return nil
+	}
+	err := m.with(ctx, Ref{Session: name}, func(s *live) error { return m.write(ctx, s, nil) })
+	if err != nil {
+		return fmt.Errorf("flush session: %w", err)
 	}
 	return nil
 }

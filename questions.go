@@ -33,9 +33,10 @@ func (s *live) question(r approval.Request, now int64) Question {
 	if r.Kind != policy.KindDanger {
 		q.Opens = fmt.Sprintf("%s %s, in this context", r.Tool, r.Keeps.String())
 	}
-	q.Prompt = q.prompt()
 	if ask, opinion := s.state.Evidence(r.ID); ask != nil {
 		q.show(ask, opinion)
+	} else {
+		q.Prompt = q.prompt()
 	}
 	return q
 }

@@ -254,6 +254,10 @@ func (m *Monitor) Graph(ctx context.Context, name, turn string) (*graph.Graph, e
 // Events reads a session's log from the start.
 func (m *Monitor) Events(ctx context.Context, name string) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
+		if err := m.Flush(ctx, name); err != nil {
+			yield(event.Event{}, err)
+			return
+		}
 		for rec, err := range m.store.Load(ctx, name, 0) {
 			if err != nil {
 				yield(event.Event{}, unavailable(err))
@@ -290,6 +294,9 @@ const (
 // Recall reads a session's log back for a door that lost its memory: content it names
 // again was in the context with that label. A session nobody knows recalls nothing.
 func (m *Monitor) Recall(ctx context.Context, name string, visit func(Recalled)) error {
+	if err := m.Flush(ctx, name); err != nil {
+		return err
+	}
 	st := session.New()
 	for rec, err := range m.store.Load(ctx, name, 0) {
 		if err != nil {

@@ -121,6 +121,9 @@ func (m *Monitor) readWords(ctx context.Context, s *live, at []session.Word) ([]
 	for _, w := range at {
 		u, known := s.spoken[w.Seq]
 		if !known {
+			if err := m.write(ctx, s, nil); err != nil { // it may wait itself
+				return nil, err
+			}
 			c, err := m.wordText(ctx, s.name, w.Seq)
 			if err != nil {
 				return nil, fmt.Errorf("read what the user said: %w", err)
@@ -232,6 +235,12 @@ func (f *callFacts) words(asked policy.Facts) string {
 // Act implements policy.Facts.
 func (f *callFacts) Act() string { return f.get().Deed.String() }
 
+// Deed is Act before it has a name.
+func (f *callFacts) Deed() warrant.Deed { return f.get().Deed }
+
+// Least is Warrant for a kind of slot.
+func (f *callFacts) Least(slot warrant.Kind) (warrant.Evidence, bool) { return f.get().Least(slot) }
+
 // Is implements policy.Facts. Most rules end at what needs no look at the values.
 func (f *callFacts) Is(name string) bool {
 	if v, ok := f.of.Is(name, f.name); ok {
@@ -260,6 +269,9 @@ func (f *callFacts) Fault(what string) string { return f.get().Fault(what) }
 func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, error) {
 	if s.heard != nil {
 		return s.heard, nil
+	}
+	if err := m.write(ctx, s, nil); err != nil { // it is told again from the log
+		return nil, err
 	}
 	c := warrant.New(vocabulary.Shipped())
 	c.Keep(m.key, s.name)

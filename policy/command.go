@@ -78,6 +78,10 @@ func (s *Set) lines(name string, fields map[string]any) ([]*shell.Line, bool) {
 // commandWritesMemory reports whether a command among the arguments writes a memory file. What it
 // writes there is not known, so nothing is kept for review.
 func (s *Set) commandWritesMemory(in *Input) bool {
+	named := false
+	if in.Args.Plain(func(name, _ string, _ bool) bool { named = isCommand(name); return !named }) && !named {
+		return false // it is plain that there is none
+	}
 	fields, err := in.Args.Fields()
 	if err != nil {
 		return true

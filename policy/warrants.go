@@ -92,17 +92,19 @@ func (t *table) stricter(other *table) *table {
 
 // lacks adds what the slots of a call lack.
 func (t *table) lacks(a *activation, s *answers) {
-	deed, row := warrant.Unknown, &t[warrant.Unknown]
-	if a.in.Facts != nil {
+	deed := warrant.Unknown
+	if f, ok := a.in.Facts.(weighed); ok {
+		deed = f.Deed()
+	} else if a.in.Facts != nil {
 		deed = warrant.DeedNamed(a.in.Facts.Act())
-		row = &t[deed]
 	}
+	row := &t[deed]
 	for k := range row {
 		need := &row[k]
 		if need.least == warrant.Nothing && !need.always {
 			continue
 		}
-		if a.evidence(warrant.Kind(k).String(), need) {
+		if a.evidence(warrant.Kind(k), need) {
 			continue
 		}
 		rank := rankTaint
@@ -127,12 +129,23 @@ func (a *activation) because(r Reason, k warrant.Kind) Reason {
 	return r
 }
 
+// weighed are facts that tell evidence by its kind: the table asks about every slot of every
+// call, and names would be compared each time.
+type weighed interface {
+	Deed() warrant.Deed
+	Least(slot warrant.Kind) (least warrant.Evidence, found bool)
+}
+
 // evidence reports whether the slots of a kind have what is needed.
-func (a *activation) evidence(slot string, need *cellNeed) bool {
+func (a *activation) evidence(slot warrant.Kind, need *cellNeed) bool {
 	if a.in.Facts == nil {
 		return false
 	}
-	has := a.in.Facts.Warrant(slot)
+	if f, ok := a.in.Facts.(weighed); ok {
+		has, found := f.Least(slot)
+		return !found || !need.always && has >= need.least
+	}
+	has := a.in.Facts.Warrant(slot.String())
 	if has == warrant.Free {
 		return true
 	}

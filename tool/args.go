@@ -16,7 +16,8 @@ type Args struct {
 	fields map[string]any
 	err    error
 
-	plain   bool // members hold every field
+	text    string // the raw bytes, once somebody needs parts of them as text
+	plain   bool   // members hold every field
 	count   int
 	members [maxMembers]member
 }
@@ -27,7 +28,7 @@ func NewArgs(raw []byte) Args { return Args{raw: raw} }
 // Reset makes a be about other bytes. It leaves alone what is not looked at before it is
 // written: a decision should not pay for it.
 func (a *Args) Reset(raw []byte) {
-	a.raw, a.parsed, a.fields, a.err, a.plain, a.count = raw, false, nil, nil, false, 0
+	a.raw, a.parsed, a.fields, a.err, a.text, a.plain, a.count = raw, false, nil, nil, "", false, 0
 }
 
 // Raw is the exact bytes.
@@ -42,6 +43,10 @@ func (a *Args) Fields() (map[string]any, error) {
 	a.parsed = true
 	if len(a.raw) == 0 {
 		return nil, nil
+	}
+	if a.plain = a.plain || a.split(); a.plain {
+		a.fields = a.gather()
+		return a.fields, nil
 	}
 	var v any // decoding without a type is twice as fast as into a map
 	if a.err = strictjson.Unmarshal(a.raw, &v); a.err != nil {

@@ -1,9 +1,5 @@
 package tool
 
-import (
-	"github.com/tidemark/tidemark/internal/base/strictjson"
-)
-
 // maxMembers is how many fields of an object are looked up without building a map.
 const maxMembers = 8
 
@@ -56,12 +52,61 @@ func (a *Args) FieldText(name string) (string, bool) {
 
 // scalar decodes a value that split has passed.
 func scalar(value []byte) any {
-	if value[0] == '"' {
+	switch value[0] {
+	case '"':
 		return string(value[1 : len(value)-1])
+	case 't':
+		return true
+	case 'f':
+		return false
+	case 'n':
+		return nil
 	}
-	var v any
-	_ = strictjson.Unmarshal(value, &v)
-	return v
+	n := 0 // at most 15 digits, which a float64 holds exactly
+	for _, c := range value {
+		n = 10*n + int(c-'0')
+	}
+	return float64(n)
+}
+
+// gather makes the object of what split found.
+func (a *Args) gather() map[string]any {
+	out := make(map[string]any, a.count)
+	for _, m := range a.members[:a.count] {
+		if m.value[0] == '"' {
+			out[a.part(m.name)] = a.part(m.value[1 : len(m.value)-1])
+		} else {
+			out[a.part(m.name)] = scalar(m.value)
+		}
+	}
+	return out
+}
+
+// part is a part of the raw bytes as text. All of them are parts of one string.
+func (a *Args) part(b []byte) string {
+	if a.text == "" {
+		a.text = string(a.raw)
+	}
+	at := cap(a.raw) - cap(b) // both end where the raw bytes do, so what is left tells where they begin
+	return a.text[at : at+len(b)]
+}
+
+// Plain visits the fields of a small, plain object as they stand there, a text without its
+// quotes, until visit is false. It is false for any other arguments: of those Fields tells.
+func (a *Args) Plain(visit func(name, value string, quoted bool) bool) bool {
+	if a.Check() != nil || !a.plain {
+		return false
+	}
+	for _, m := range a.members[:a.count] {
+		value, quoted := m.value, m.value[0] == '"'
+		if quoted {
+			value = value[1 : len(value)-1]
+		}
+		if !visit(a.part(m.name), a.part(value), quoted) {
+			break
+		}
+	}
+	return true
 }
 
 // split notes where the fields of an object are. It takes only what every parser reads

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -33,6 +34,12 @@ func FuzzField(f *testing.F) {
 			if got, ok := part.Field(n); ok != there || !cmp.Equal(got, want) {
 				t.Fatalf("field %q: got %v, %v; want %v, %v", n, got, ok, want, there)
 			}
+		}
+		var strict any
+		if err := strictjson.Unmarshal(raw, &strict); err == nil && fields != nil && !cmp.Equal(any(fields), strict) {
+			t.Fatalf("Fields: got %v, the decoder reads %v", fields, strict)
+		} else if err != nil && fields != nil {
+			t.Fatalf("Fields: got %v of what the decoder refuses: %v", fields, err)
 		}
 		if again, err2 := part.Fields(); (err2 == nil) != (err == nil) || !cmp.Equal(again, fields) {
 			t.Fatalf("Fields after Field: got %v, %v; want %v, %v", again, err2, fields, err)

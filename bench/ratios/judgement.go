@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidemark/tidemark/bench/question"
 	"github.com/tidemark/tidemark/internal/reports/replay"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
@@ -112,4 +113,29 @@ func recorded(n int) string {
 			"\n", i, i, page(30))
 	}
 	return b.String()
+}
+
+// hear is what one message of the user's costs, about 2 kB of requests.
+func hear(context.Context) (result, error) {
+	text := strings.Repeat("Please look at the parcels of Ilse Brandt, rename the oldest to Birch and mail her what you found. ", 20)
+	program, err := question.NewProgram()
+	if err != nil {
+		return result{}, err
+	}
+	values := question.Values()
+	r, err := compare(run(func(b *testing.B) {
+		for b.Loop() {
+			c := warrant.New(vocabulary.Shipped())
+			c.User(text)
+			c.Is("spoken", "") // it is heard when something is asked
+		}
+	}), run(func(b *testing.B) {
+		for b.Loop() {
+			if _, _, err := program.Eval(values); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}))
+	r.ratio = r.ours / 1000
+	return r, err
 }

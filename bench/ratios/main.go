@@ -49,11 +49,18 @@ func comparisons() []comparison {
 		{"origin_vs_scan", "where a 200-byte value came from, 10 MB in the session / a plain scan of the 10 MB", originVsScan},
 		{"replay_runs_per_s", "not a quotient: recorded runs replayed per second, two calls and a page each", replayRuns},
 		{
+			"hear_2kb_us",
+			"not a quotient: microseconds to hear a message of the user's of 2 kB / (one bare evaluation)",
+			hear,
+		},
+		{
 			"proxy_1mb",
-			"a request of 1 MB through the LLM proxy, one exchange longer than the last / through a reverse proxy that does nothing",
+			"a request of 1 MB through tidemark serve, one exchange longer than the last / through a reverse proxy that does nothing",
 			proxy1MB,
 		},
 		{"proxy_5mb", "the same with 5 MB", proxy5MB},
+		{"proxy_10kb", "the same with 10 kB", proxy10kB},
+		{"proxy_cpu", "CPU time of tidemark serve for a request of 1 MB / of the reverse proxy", proxyCPU},
 		{
 			"proxy_first_delta_us",
 			"not a quotient: microseconds by which a stream's first text comes later than through that reverse proxy",
@@ -70,7 +77,16 @@ func main() {
 	benchtime := flag.String("benchtime", "150ms", "how long each measurement runs")
 	explain := flag.Bool("explain", false, "say what each ratio compares, with the times themselves")
 	only := flag.String("only", "", "measure only what begins so")
+	if len(os.Args) == 3 && os.Args[1] == bareFlag {
+		if err := serveBare(os.Args[2]); err != nil {
+			fail(err)
+		}
+		return
+	}
 	flag.Parse()
+	if os.Getenv("TIDEMARK") == "" {
+		defer func() { _ = os.Remove(builtProgram()) }()
+	}
 	if err := flag.Set("test.benchtime", *benchtime); err != nil {
 		fail(err)
 	}

@@ -4,48 +4,38 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
+	"os"
 	"strings"
 	"time"
-
-	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/hook"
-	"github.com/tidemark/tidemark/internal/llm/conversation"
-	"github.com/tidemark/tidemark/internal/llm/proxy"
-	"github.com/tidemark/tidemark/policy"
-	"github.com/tidemark/tidemark/store/memory"
-	"github.com/tidemark/tidemark/store/notify"
 )
 
-// The LLM proxy against httputil.ReverseProxy, which understands nothing, before the same
+// `tidemark serve` against httputil.ReverseProxy, which understands nothing, before the same
 // upstream: a conversation that grows by one exchange with every request.
 
-func proxy1MB(ctx context.Context) (result, error) { return proxied(ctx, 1<<20) }
-func proxy5MB(ctx context.Context) (result, error) { return proxied(ctx, 5<<20) }
+func proxy10kB(ctx context.Context) (result, error) { return proxied(ctx, 10<<10, 40) }
+func proxy1MB(ctx context.Context) (result, error)  { return proxied(ctx, 1<<20, 12) }
+func proxy5MB(ctx context.Context) (result, error)  { return proxied(ctx, 5<<20, 8) }
 
 // proxied sends conversations that grow through both proxies in turn, request by request,
 // and compares the medians. The first request of each conversation, which is new as a
 // whole, is not measured.
-func proxied(ctx context.Context, size int) (_ result, err error) {
+func proxied(ctx context.Context, size, conversations int) (_ result, err error) {
 	p, err := openProxies(ctx)
 	if err != nil {
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
 	var times [2][]float64
-	for range 12 {
+	for range conversations {
 		for i, body := range p.bodies(size, cycle+1) {
-			for side, base := range []string{p.ours, p.theirs} {
+			for side, proxy := range []*process{p.ours, p.theirs} {
 				start := time.Now()
-				if err := p.send(ctx, base, body); err != nil {
+				if err := p.send(ctx, proxy.url, body); err != nil {
 					return result{}, err
 				}
 				if i > 0 {
@@ -58,56 +48,72 @@ func proxied(ctx context.Context, size int) (_ result, err error) {
 	return result{ours, theirs, ours / theirs}, nil
 }
 
+// proxyCPU compares the CPU time of both processes for conversations of 1 MB that grow, first
+// requests included in neither.
+func proxyCPU(ctx context.Context) (_ result, err error) {
+	p, err := openProxies(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	var spent [2]float64
+	n := 0
+	for range 10 {
+		bodies := p.bodies(1<<20, 2*cycle+1)
+		for side, proxy := range []*process{p.ours, p.theirs} {
+			if err := p.send(ctx, proxy.url, bodies[0]); err != nil {
+				return result{}, err
+			}
+			before, err := proxy.cpu()
+			if err != nil {
+				return result{}, err
+			}
+			for _, body := range bodies[1:] {
+				if err := p.send(ctx, proxy.url, body); err != nil {
+					return result{}, err
+				}
+			}
+			after, err := proxy.cpu()
+			if err != nil {
+				return result{}, err
+			}
+			spent[side] += after - before
+		}
+		n += len(bodies) - 1
+	}
+	return result{spent[0] / float64(n), spent[1] / float64(n), spent[0] / spent[1]}, nil
+}
+
 // proxies are both proxies and their upstream.
 type proxies struct {
-	ours, theirs string
+	ours, theirs *process
+	dir          string
 	client       *http.Client
 	servers      []*http.Server
-	proxy        *proxy.Proxy
 	said         int // makes every message a new one
 }
 
-func openProxies(ctx context.Context) (*proxies, error) {
-	p := &proxies{client: &http.Client{Transport: &http.Transport{WriteBufferSize: 64 << 10}}}
+func openProxies(ctx context.Context) (p *proxies, err error) {
+	p = &proxies{client: &http.Client{Transport: &http.Transport{WriteBufferSize: 64 << 10}}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.close())
+		}
+	}()
 	upstream, err := p.listen(ctx, http.HandlerFunc(answer))
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	target, err := url.Parse(upstream)
-	if err != nil {
-		return nil, err
+	if p.dir, err = os.MkdirTemp("", "tidemark-ratios-"); err != nil {
+		return p, err
 	}
-	bare := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(target)
-		r.Out.URL.Path = strings.TrimPrefix(r.Out.URL.Path, "/openai")
-	}}
-	if p.theirs, err = p.listen(ctx, bare); err != nil {
-		return nil, err
+	if p.theirs, err = startBare(ctx, upstream); err != nil {
+		return p, err
 	}
-	if p.proxy, err = newProxy(upstream); err != nil {
-		return nil, err
+	if p.ours, err = startOurs(ctx, p.dir, upstream); err != nil {
+		return p, err
 	}
-	p.ours, err = p.listen(ctx, p.proxy.Handler(http.NotFoundHandler()))
-	return p, err
-}
-
-func newProxy(upstream string) (*proxy.Proxy, error) {
-	set, faults := policy.Parse("bench.yaml", []byte("maxIterations: 1000000"))
-	if err := faults.Err(); err != nil {
-		return nil, err
-	}
-	f := notify.New(memory.New())
-	m, err := tidemark.New(tidemark.Options{Policy: set, Store: f, Now: time.Now, Rand: rand.Reader})
-	if err != nil {
-		return nil, err
-	}
-	quiet := slog.New(slog.DiscardHandler)
-	return proxy.New(proxy.Options{
-		Monitor: m, Feed: f, Logger: quiet,
-		Bus: hook.New(hook.Options{Logger: quiet}), Follower: conversation.New(m, conversation.Options{}),
-		Tokens: proxy.Tokens{Agent: token}, Upstreams: []proxy.Upstream{{Name: "openai", API: "openai", BaseURL: upstream}},
-		Owner: true, MaxContext: 32 << 20, MaxConcurrent: 512,
-	})
+	return p, errors.Join(ready(ctx, p.client, p.theirs.url), ready(ctx, p.client, p.ours.url))
 }
 
 func (p *proxies) listen(ctx context.Context, h http.Handler) (string, error) {
@@ -124,9 +130,16 @@ func (p *proxies) listen(ctx context.Context, h http.Handler) (string, error) {
 func (p *proxies) close() error {
 	var errs []error
 	p.client.CloseIdleConnections()
-	p.proxy.Close()
+	for _, side := range []*process{p.ours, p.theirs} {
+		if side != nil {
+			errs = append(errs, side.stop())
+		}
+	}
 	for _, s := range p.servers {
 		errs = append(errs, s.Close())
+	}
+	if p.dir != "" {
+		errs = append(errs, os.RemoveAll(p.dir))
 	}
 	return errors.Join(errs...)
 }
@@ -214,10 +227,13 @@ func proxyFirstDelta(ctx context.Context) (_ result, err error) {
 	defer func() { err = errors.Join(err, p.close()) }()
 	var times [2][]float64
 	for range 20 {
-		for side, base := range []string{p.ours, p.theirs} {
+		for side, proxy := range []*process{p.ours, p.theirs} {
 			bodies := p.bodies(10<<10, cycle)
 			for i, body := range bodies {
-				took, err := p.firstDelta(ctx, base, body)
+				took, err := p.firstDelta(ctx, proxy.url, body)
+				if err != nil && side == 1 { // a reverse proxy loses a connection now and then
+					continue
+				}
 				if err != nil {
 					return result{}, err
 				}

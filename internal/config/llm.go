@@ -182,8 +182,8 @@ func (d *decoder) upstream(k configfile.Key, u *Upstream) {
 				u.API = apis[i]
 			}
 		},
-		"baseUrl":   func(n *configfile.Node) { address = n },
-		"keyEnv":    func(n *configfile.Node) { u.Key = d.key(n) },
+		"baseUrl": func(n *configfile.Node) { address = n },
+		"keyEnv":  func(n *configfile.Node) { u.Key = d.key(n) },
 		"keyHeader": func(n *configfile.Node) {
 			if i, ok := d.Choice(n, keyHeaders...); ok {
 				u.KeyHeader = keyHeaders[i]

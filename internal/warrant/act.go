@@ -69,7 +69,7 @@ func (j *judging) request() request {
 			continue
 		}
 		r.acts = r.acts || cl.classes.Any(acting)
-		if strange && len(cl.things) > 0 && !j.allSaid {
+		if strange && len(cl.things.list) > 0 && !j.allSaid {
 			continue // it asks to book something, but nobody spoke of this kind of thing
 		}
 		if j.fits(all[i]) {

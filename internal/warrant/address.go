@@ -111,6 +111,9 @@ func (c *Context) chosen(addresses []string) bool {
 
 // isHost reports whether a value is an address or a host and nothing else.
 func isHost(s string) bool {
+	if strings.Contains(s, " ") || !strings.Contains(s, ".") && !strings.Contains(s, ":") {
+		return false // most values
+	}
 	p := origin.Targets(s)
 	return len(p) == 1 && (p[0].Kind == origin.Host || p[0].Kind == origin.URL) && p[0].Start == 0 && p[0].End == len(s)
 }

@@ -25,11 +25,14 @@ type proposal struct {
 // Answered notes what the agent said to the user at the end of a turn. It counts only if the
 // user agrees right after it.
 func (c *Context) Answered(text string) {
-	c.listen()
-	c.proposed = ""
-	if len(text) <= maxProposal { // of a longer one nobody knows what was read
-		c.proposed = text
+	if len(text) > maxProposal { // of a longer one nobody knows what was read
+		text = ""
 	}
+	if n := len(c.unheard); n > 0 && c.unheard[n-1].agent {
+		c.unheard[n-1].text = text
+		return
+	}
+	c.unheard = append(c.unheard, message{text: text, agent: true})
 }
 
 // agree takes the agent's last words for agreed to if the user's message says yes to them and

@@ -15,7 +15,7 @@ var (
 // browses judges what is done to an element of a page by what the element says, and by what
 // is typed; it reports whether the call is such a one.
 func (j *judging) browses(values []leaves.Leaf) bool {
-	if !pointing[j.m.Verb] && !anyOf(j.c.nameOf(j.m), pointing) {
+	if !j.tool().points {
 		return false
 	}
 	at := false

@@ -23,6 +23,7 @@ type said struct {
 func (c *Context) wordsOf(name string) []vocabulary.Word {
 	w, ok := c.spelt[name]
 	if !ok {
+		name = strings.Clone(name) // it is part of what was called with
 		w = c.vocabulary.Name(name)
 		if len(c.spelt) < 4096 {
 			c.spelt[name] = w
@@ -41,9 +42,9 @@ func (j *judging) listen(values []leaves.Leaf) {
 	c := j.c
 	for i := range values {
 		l := &values[i]
-		p := j.m.Resolve(l.Path, l.Text)
+		p := j.resolve(l)
 		name := l.Path[strings.LastIndexByte(l.Path, '.')+1:]
-		if !idNames[last(leaves.NameWords(name))] && len(name) < 40 {
+		if !idNames[leaves.LastWord(name)] && len(name) < 40 {
 			j.said.nouns = append(j.said.nouns, c.wordsOf(name)...)
 		}
 		if !l.Quoted || len(l.Text) > choiceLength || strings.ContainsAny(l.Text, " @/.") {
@@ -69,10 +70,10 @@ func (j *judging) asks(cl *clause) match {
 	for i := range j.said.choices {
 		w := &j.said.choices[i]
 		for _, id := range w.Acts {
-			out.chosen = out.chosen || cl.acts[id]
-			out.refused = out.refused || cl.refused[id]
+			out.chosen = out.chosen || cl.acts.has(id)
+			out.refused = out.refused || cl.refused.has(id)
 		}
-		out.chosen = out.chosen || w.Stem != "" && cl.doing[w.Stem]
+		out.chosen = out.chosen || w.Stem != "" && cl.doing.has(w.Stem)
 		if len(w.Stem) > 2 && cl.names(*w) {
 			out.soft++
 		}

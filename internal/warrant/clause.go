@@ -13,23 +13,43 @@ type clause struct {
 	turn     int
 	words    int
 	question bool // it asks for an answer
-	stems    map[string]bool
-	things   map[vocabulary.ThingID]bool
-	doing    map[string]bool           // stems of words that may be verbs
-	acts     map[vocabulary.ActID]bool // that it asks for
-	refused  map[vocabulary.ActID]bool // that it forbids
+	stems    few[string]
+	things   few[vocabulary.ThingID]
+	doing    few[string]           // stems of words that may be verbs
+	acts     few[vocabulary.ActID] // that it asks for
+	refused  few[vocabulary.ActID] // that it forbids
 	classes  vocabulary.Classes
 	forbids  vocabulary.Classes
 }
 
 var (
 	following = list("following")
-	forgets   = list("forgets")
-	lights    = list("lights")
 	states    = list("states")
 	articles  = list("articles")
-	answers   = list("answers")
 )
+
+// mark is what a word does to the words around it. A word is looked up once for all of them.
+type mark uint8
+
+const (
+	forgets mark = 1 << iota
+	lightly
+	article
+	answers
+	courtesy
+)
+
+var marks = func() map[string]mark {
+	out := map[string]mark{}
+	for name, m := range map[string]mark{
+		"forgets": forgets, "lights": lightly, "articles": article, "answers": answers, "courtesies": courtesy,
+	} {
+		for w := range list(name) {
+			out[w] |= m
+		}
+	}
+	return out
+}()
 
 // forward reports whether a word negates what comes after it, and nothing before.
 func forward(w *vocabulary.Word) bool {
@@ -41,57 +61,69 @@ func forward(w *vocabulary.Word) bool {
 func (h *heard) add(text string, words []vocabulary.Word, question, negated bool) bool {
 	c := clause{
 		text: strings.TrimSpace(text[words[0].Start:words[len(words)-1].End]), turn: h.turn, words: len(words), question: question,
-		stems: map[string]bool{}, things: map[vocabulary.ThingID]bool{}, doing: map[string]bool{},
-		acts: map[vocabulary.ActID]bool{}, refused: map[vocabulary.ActID]bool{},
 	}
+	c.stems.list, c.doing.list = make([]string, 0, len(words)+2), make([]string, 0, len(words))
 	whole := slices.ContainsFunc(words, func(w vocabulary.Word) bool { // lösche sie nicht, ne supprime pas
 		return w.Gram.Has(vocabulary.Negation) && !forward(&w)
 	})
-	prev, light := "", false // the word before; what governs the words to come
-	conditional := false     // it tells when, and what is not so then forbids nothing
+	prev, behind, light := "", false, false // the word before, whether it is an article; what governs the words to come
+	conditional := false                    // it tells when, and what is not so then forbids nothing
 	for i := range words {
 		w := &words[i]
-		c.mentions(w)
+		c.mentions(h, w)
 		conditional = conditional || w.Gram.Has(vocabulary.Condition)
 		if forward(w) {
-			negated, prev = !states[prev] && !conditional, w.Text
+			negated, prev, behind = !states[prev] && !conditional, w.Text, articles[w.Text]
 			continue
 		}
+		text, stem := marksOf(w)
 		next := ""
 		if i+1 < len(words) {
 			next = words[i+1].Text
 		}
 		object := i > 0 && len(words[i-1].Acts) > 0 && len(w.Things) > 0 // look at invoice 7
-		noun := (articles[prev] || object) && !light
-		answer := courteous(w, next)
-		prev = w.Text
+		noun := (behind || object) && !light
+		answer := courteous(w, text, stem, next)
+		prev, behind = w.Text, text&article != 0
 		if !noun && !answer && !w.Gram.Has(vocabulary.Done) {
-			if forgets[w.Stem] {
+			if stem&forgets != 0 {
 				negated = false
 				continue
 			}
 			c.wants(h.vocabulary, w, negated || whole)
 		}
-		light = lights[w.Text] || lights[w.Stem] || light && articles[w.Text]
+		light = (text|stem)&lightly != 0 || light && behind
 	}
 	h.clauses = append(h.clauses, c)
 	return negated
 }
 
-var courtesies = list("courtesies")
-
 // courteous reports whether a word asks the agent for an answer or thanks it, and for nothing to
 // be done: "send me the figures", "thank you", where "thank Ilse" wants something.
-func courteous(w *vocabulary.Word, next string) bool {
-	return answers[w.Stem] && (next == "me" || next == "us") || courtesies[w.Text] || w.Text == "thank" && next == "you"
+func courteous(w *vocabulary.Word, text, stem mark, next string) bool {
+	return stem&answers != 0 && (next == "me" || next == "us") || text&courtesy != 0 || w.Text == "thank" && next == "you"
 }
 
-// mentions notes what a word names.
-func (c *clause) mentions(w *vocabulary.Word) {
-	c.stems[w.Stem] = true
-	pieces(w, func(s string) { c.stems[s] = true })
+// marksOf are the marks of a word as it stands, and of its stem.
+func marksOf(w *vocabulary.Word) (text, stem mark) {
+	text = marks[w.Text]
+	if stem = text; w.Stem != w.Text {
+		stem = marks[w.Stem]
+	}
+	return text, stem
+}
+
+// mentions notes what a word names, for its clause and for all that was said.
+func (c *clause) mentions(h *heard, w *vocabulary.Word) {
+	name := func(s string) {
+		if c.stems.add(s) {
+			h.stems[s] = true
+		}
+	}
+	name(w.Stem)
+	pieces(w, name)
 	for _, id := range w.Things {
-		c.things[id] = true
+		c.things.add(id)
 	}
 }
 
@@ -110,18 +142,18 @@ func pieces(w *vocabulary.Word, each func(string)) {
 // wants notes the acts that a word asks for, or forbids.
 func (c *clause) wants(t *vocabulary.Table, w *vocabulary.Word, negated bool) {
 	if !negated {
-		c.doing[w.Stem] = true
+		c.doing.add(w.Stem)
 	}
 	for _, id := range w.Acts {
 		if negated {
-			c.refused[id] = true
+			c.refused.add(id)
 			c.forbids |= t.Act(id).Classes
 			continue
 		}
-		c.acts[id] = true
+		c.acts.add(id)
 		c.classes |= t.Act(id).Classes
 	}
 }
 
 // has reports whether a clause has a word, or one of the same family.
-func (c *clause) has(s string) bool { return c.stems[s] || kin(c.stems, s) }
+func (c *clause) has(s string) bool { return c.stems.has(s) || kin(&c.stems, s) }

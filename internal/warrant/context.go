@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
@@ -20,13 +21,15 @@ type Context struct {
 	shell      *shell.Reader  // made when the first command comes
 	station    *shell.Station // where what watches the agent stands; nil: where it usually does
 
-	tools   map[string]*meaning.Meaning
-	names   map[string]string // tools as their owners spell them
-	namings map[string]*naming
-	spelt   map[string][]vocabulary.Word // names of parameters and choices, read
-	offered map[string]bool              // tools the host has told of
-	host    host                         // which tools are the host's own
-	others  strings.Builder              // what definitions of tools say that the host does not own
+	tools     map[string]*meaning.Meaning
+	names     map[string]string // tools as their owners spell them
+	namings   map[string]*naming
+	spelt     map[string][]vocabulary.Word // names of parameters and choices, read
+	room      []leaves.Leaf                // where values are read into
+	callables map[string]*callable         // what is known of tools by their names
+	offered   map[string]bool              // tools the host has told of
+	host      host                         // which tools are the host's own
+	others    strings.Builder              // what definitions of tools say that the host does not own
 
 	argued  bool            // anybody but the user has said something
 	outside bool            // something from outside this machine came in
@@ -38,7 +41,7 @@ type Context struct {
 
 	gaveMail bool // the user gave an address themselves
 
-	unheard  []string        // messages of the user's that were not needed yet, oldest first
+	unheard  []message       // what was said and not needed yet, oldest first
 	proposed string          // what the agent has just said to the user
 	assented *proposal       // what the user has just agreed to; nil: nothing
 	foreign  bool            // somebody who does not speak for the user has spoken last
@@ -66,7 +69,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 	return &Context{
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
-		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{},
+		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{},
 		mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
 	}
@@ -78,14 +81,24 @@ var gluedStop = regexp.MustCompile(`(\.[a-z]{2,6})\.([A-Z])`)
 
 // User adds a message of the user's own. It is heard when something else comes, or is asked:
 // most messages are followed by no call at all.
-func (c *Context) User(text string) { c.unheard = append(c.unheard, text) }
+func (c *Context) User(text string) { c.unheard = append(c.unheard, message{text: text}) }
+
+// message is something that was said: by the user, or by the agent to them.
+type message struct {
+	text  string
+	agent bool
+}
 
 // listen hears the messages that nobody needed yet.
 func (c *Context) listen() {
 	later := c.unheard
 	c.unheard = nil
-	for _, text := range later {
-		c.hear(text)
+	for _, m := range later {
+		if m.agent {
+			c.proposed = m.text
+		} else {
+			c.hear(m.text)
+		}
 	}
 }
 
@@ -134,9 +147,9 @@ func (c *Context) Heard(text string) []byte {
 // Content adds a text that somebody else wrote and no call brought back, and returns its
 // trace.
 func (c *Context) Content(text string) []byte {
-	c.listen()
 	var t trace
 	if strings.TrimSpace(text) != "" {
+		c.listen()
 		c.argued = true
 		t.index = c.index.Result(origin.Result{Content: []byte(text), External: true, Free: true})
 	}
@@ -203,6 +216,7 @@ func (c *Context) Is(name, toolName string) (value, known bool) {
 // Tools tells what the host offers. What others say of their tools is kept: it may argue
 // like any content.
 func (c *Context) Tools(list []tool.Definition) {
+	clear(c.callables) // what most of them share may be something else now
 	for _, d := range list {
 		if len(c.tools) >= maxTools {
 			return // more than any agent is offered

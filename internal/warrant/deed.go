@@ -75,14 +75,17 @@ func deedBy(act meaning.Act, gravity meaning.Gravity) Deed {
 	return Unknown
 }
 
-// deedOfCall is what one call of a tool does. A tool that does one of several things is as
+// deed is what one call of a tool does. A tool that does one of several things is as
 // grave as the worst of them, a call only as what it chooses; milder than its tool only where
 // the tool's own schema has the choice.
-func deedOfCall(m *meaning.Meaning, values []leaves.Leaf) Deed {
-	deed, chosen := deedOf(m), Read
+func (t *callable) deed(values []leaves.Leaf) Deed {
+	m, deed, chosen := t.m, deedOf(t.m), Read
 	known, listed := false, true
 	for i := range values {
 		l := &values[i]
+		if !t.param(l.Path).unseen.Chooses {
+			continue
+		}
 		act, ok := m.Choice(l.Path, l.Text)
 		if !ok || !l.Quoted {
 			continue

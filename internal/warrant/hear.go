@@ -40,12 +40,21 @@ var delegation = regexp.MustCompile(`(?i)\b(?:(?:do(?:\s+(?:the|all|these|those|
 // looking and delegating are pieces without which the two patterns find nothing: most messages
 // have none, and patterns cost more than all the rest of hearing.
 var (
-	looking    = lists["looking"]
-	delegating = lists["delegating"]
+	looking    = spaced(lists["looking"])
+	delegating = spaced(lists["delegating"])
 )
 
+// spaced are words of a list with their blanks.
+func spaced(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = strings.ReplaceAll(w, "_", " ")
+	}
+	return out
+}
+
 func hints(low string, pieces []string) bool {
-	return slices.ContainsFunc(pieces, func(p string) bool { return strings.Contains(low, strings.ReplaceAll(p, "_", " ")) })
+	return slices.ContainsFunc(pieces, func(p string) bool { return strings.Contains(low, p) })
 }
 
 // money is a sum with its currency, or with cents.
@@ -78,8 +87,6 @@ func (h *heard) hear(u *utterance) {
 		if w.Gram.Has(vocabulary.Delegation) {
 			h.delegates = h.turn
 		}
-		pieces(w, func(s string) { h.stems[s] = true })
-		h.stems[w.Stem] = true
 	}
 	if u.words != u.asks {
 		for _, w := range tokens(u.words) {
@@ -103,7 +110,7 @@ func (h *heard) sentence(text string, words []vocabulary.Word) {
 	question, from, carried := h.asks(text, words), 0, false // do not delete or send anything
 	for i := 1; i < len(words); i++ {
 		gap := text[words[i-1].End:words[i].Start]
-		if strings.ContainsAny(gap, ",;，；、") || words[i].Gram.Has(vocabulary.Joining) {
+		if gap != " " && strings.ContainsAny(gap, ",;，；、") || words[i].Gram.Has(vocabulary.Joining) {
 			open := h.add(text, words[from:i], question, carried)
 			carried, from = open && ors[words[i].Text], i
 		}

@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/origin"
@@ -94,11 +95,12 @@ func (c *Context) traced(t trace) []byte {
 	if !c.memory.on {
 		return nil
 	}
+	foreign := c.foreign && !slices.ContainsFunc(c.unheard, func(m message) bool { return !m.agent }) // the user has spoken since
 	for _, f := range []struct {
 		on  bool
 		bit uint64
 	}{
-		{c.argued, keptArgued}, {c.outside, keptOutside}, {c.foreign, keptForeign}, {c.lost, keptLost},
+		{c.argued, keptArgued}, {c.outside, keptOutside}, {foreign, keptForeign}, {c.lost, keptLost},
 		{c.host.shell, keptHost}, {c.host.declared, keptDeclared},
 		{c.wasOffered(), keptOffered}, {t.index != nil, keptIndex}, {len(t.files) > 0, keptFiles},
 	} {

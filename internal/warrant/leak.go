@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
@@ -14,7 +15,7 @@ func (c *Context) Secrets(find func(text string) []string) { c.secret = find }
 // it. Those the user gave, or asked for by their name, may go where the call goes.
 func (j *judging) disclosed(l *leaves.Leaf) {
 	c := j.c
-	if !c.argued || !l.Quoted || len(l.Text) < 8 || c.index.Said(l.Text) {
+	if !c.argued || !l.Quoted || len(l.Text) < 8 || harmlessWord(l.Text) || c.index.Said(l.Text) {
 		return
 	}
 	if c.secret != nil {
@@ -30,6 +31,22 @@ func (j *judging) disclosed(l *leaves.Leaf) {
 		}
 	}
 }
+
+// harmlessWord reports whether a text is too short to be a secret, without any digit: no piece of it
+// is secretive or packed, so nobody needs to look for one.
+func harmlessWord(text string) bool {
+	if len(text) >= secretLength {
+		return false
+	}
+	for i := range len(text) {
+		if b := text[i]; b >= '0' && b <= '9' || b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+const secretLength = 20 // of the shortest secret without a digit
 
 // unsaid is the first of some pieces of secrets that the user neither said nor speaks of nor
 // wants passed on.
@@ -62,7 +79,7 @@ func kindOf(s string) string {
 // secretive reports whether what stands where a secret would is one, and no blank for it and
 // no plain word.
 func secretive(s string) bool {
-	return !strings.ContainsAny(s, "${}<>()") && (len(s) >= 20 || strings.ContainsAny(s, "0123456789"))
+	return !strings.ContainsAny(s, "${}<>()") && (len(s) >= secretLength || strings.ContainsAny(s, "0123456789"))
 }
 
 // speaksOf reports whether what the user asks for is about one of some things.

@@ -69,6 +69,10 @@ func (c *Context) named(m *meaning.Meaning) *naming {
 
 // nameOf are the words of a tool's name without what most tools share.
 func (c *Context) nameOf(m *meaning.Meaning) []string {
+	return c.callable(m).words
+}
+
+func (c *Context) unshared(m *meaning.Meaning) []string {
 	words := leaves.NameWords(unprefixed(c.names[m.Tool]))
 	if len(c.offered) < 4 || len(words) < 2 {
 		return words
@@ -121,10 +125,10 @@ func (c *Context) matches(cl *clause, m *meaning.Meaning) match {
 	var out match
 	n := c.named(m)
 	for _, id := range n.verbs {
-		out.verb = out.verb || cl.acts[id]
-		out.refused = out.refused || cl.refused[id]
+		out.verb = out.verb || cl.acts.has(id)
+		out.refused = out.refused || cl.refused.has(id)
 	}
-	out.verb = out.verb || n.verb != "" && (cl.doing[n.verb] || kin(cl.doing, n.verb))
+	out.verb = out.verb || n.verb != "" && (cl.doing.has(n.verb) || kin(&cl.doing, n.verb))
 	out.class = n.asked(cl, m)
 	out.refused = out.refused || n.generic && cl.forbids.Any(classesOf(m.Act)) && !out.verb
 	for _, w := range n.nouns {
@@ -132,7 +136,7 @@ func (c *Context) matches(cl *clause, m *meaning.Meaning) match {
 			out.nouns++
 		}
 	}
-	if out.nouns == 0 && n.thing && len(cl.things) > 0 {
+	if out.nouns == 0 && n.thing && len(cl.things.list) > 0 {
 		out.refused = false // it forbids the act, of something else
 	}
 	covered := out.nouns
@@ -147,10 +151,10 @@ func (c *Context) matches(cl *clause, m *meaning.Meaning) match {
 func (c *clause) names(w vocabulary.Word) bool {
 	hit := c.has(w.Stem)
 	for _, id := range w.Things {
-		hit = hit || c.things[id]
+		hit = hit || c.things.has(id)
 	}
 	for _, id := range w.Acts {
-		hit = hit || c.acts[id]
+		hit = hit || c.acts.has(id)
 	}
 	return hit
 }

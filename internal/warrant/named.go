@@ -65,7 +65,8 @@ func KindNamed(name string) (Kind, bool) {
 // evidence. It holds no value, and no name of a parameter that is more than a name.
 func (w *Warrant) String() string {
 	const most = 16 // slots; a list of many is one line all the same
-	out := []byte(w.Deed.String())
+	var room [128]byte
+	out := append(room[:0], w.Deed.String()...)
 	for i := range w.Slots {
 		if i == most {
 			return string(append(out, " …"...))
@@ -86,7 +87,7 @@ func plainName(path string) bool {
 		return false
 	}
 	for _, r := range path {
-		if !strings.ContainsRune("_.[]-", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && !strings.ContainsRune("_.[]-", r) {
 			return false
 		}
 	}

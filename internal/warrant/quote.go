@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -36,6 +37,9 @@ func OwnWords(message string) string {
 	return u.words
 }
 
+// openings are the marks that quotations begin with.
+var openings = []string{`"`, "“", "„", "«", "「"}
+
 // utter takes a message apart.
 func utter(text string) utterance {
 	u := utterance{words: text}
@@ -44,7 +48,7 @@ func utter(text string) utterance {
 		u.words = blank(u.words, at[0], at[1])
 	}
 	u.asks = u.words
-	if !strings.ContainsAny(u.words, `"“„«「`) {
+	if !slices.ContainsFunc(openings, func(mark string) bool { return strings.Contains(u.words, mark) }) {
 		return u
 	}
 	for _, at := range quoting.FindAllStringIndex(u.words, -1) {
@@ -62,7 +66,7 @@ func blank(s string, from, to int) string { return s[:from] + strings.Repeat(" "
 
 // pastedIn finds the lines of a message that others wrote.
 func pastedIn(text string) [][2]int {
-	if !strings.ContainsAny(text, "\n>") {
+	if !strings.Contains(text, "\n") && !strings.Contains(text, ">") {
 		return nil
 	}
 	var out [][2]int

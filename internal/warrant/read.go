@@ -24,6 +24,9 @@ type judging struct {
 	allSaid   bool              // all of them are
 	textual   bool              // a measure or a text of it stands in what others wrote
 	looks     bool              // its command only looks, builds and tests
+	known     *callable         // what is known of the tool; nil: nobody asked
+	seen      [4]seen           // what its values are for, as far as that was asked of late
+	next      int               // of them is overwritten
 	said      said              // what its arguments say of the act
 	terminal  bool              // what it runs is given a terminal
 }
@@ -31,10 +34,24 @@ type judging struct {
 // Of is the warrant of a call.
 func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	c.listen()
+	defer c.release()
 	m := c.meaning(name)
-	w := &Warrant{Tool: m.Tool, Deed: deedOf(m)}
-	fields, err := args.Fields()
-	values := leaves.Of(fields)
+	made := &struct { // most calls need no more
+		Warrant
+		room [3]Slot
+	}{Warrant: Warrant{Tool: m.Tool, Deed: deedOf(m)}}
+	w := &made.Warrant
+	w.Slots = made.room[:0]
+	values, plain := leaves.Plain(c.room[:0], args)
+	if plain {
+		c.room = values
+	}
+	var fields map[string]any
+	var err error
+	if !plain || slices.ContainsFunc(values, wrapping) {
+		fields, err = args.Fields()
+		values = leaves.Of(fields)
+	}
 	if err != nil || len(values) > leaves.Most {
 		w.Deed, w.Danger = Unknown, true
 		w.add(Order, "", string(args.Raw()), Nothing, "it cannot be read")
@@ -42,7 +59,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	}
 	j := &judging{c: c, w: w, m: m, allSaid: true, workspace: c.workspace(m)}
 	if in, ok := c.unwrap(fields); ok {
-		if d := deedOfCall(in.tool, in.values); d.graverThan(w.Deed) || w.Deed == Execute || w.Deed == Unknown {
+		if d := c.callable(in.tool).deed(in.values); d.graverThan(w.Deed) || w.Deed == Execute || w.Deed == Unknown {
 			w.Deed = d
 		}
 		for i := range in.beside { // it is the wrapper's own, and the wrapper may do something with it
@@ -50,13 +67,19 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		}
 		j.m, j.workspace, values = in.tool, c.workspace(in.tool), in.values
 	} else {
-		w.Deed = deedOfCall(m, values)
+		w.Deed = j.tool().deed(values)
 	}
 	if len(c.contracts) > 0 {
 		j.promises = c.sources(j.m)
 	}
 	j.read(values)
 	return w
+}
+
+// release lets go of what was called with.
+func (c *Context) release() {
+	c.index.Release()
+	clear(c.room)
 }
 
 var (
@@ -74,8 +97,11 @@ type inner struct {
 
 // unwrap finds the tool that a wrapper names, and what it is given.
 func (c *Context) unwrap(fields map[string]any) (in inner, ok bool) {
+	if !wraps(fields) {
+		return in, false // nearly every call
+	}
 	rest, given := maps.Clone(fields), any(nil)
-	keys := slices.Sorted(maps.Keys(fields))
+	keys := leaves.Keys(nil, fields)
 	for _, k := range keys {
 		if given == nil && wrapped[strings.ToLower(k)] && fields[k] != nil {
 			given = fields[k]
@@ -93,6 +119,19 @@ func (c *Context) unwrap(fields map[string]any) (in inner, ok bool) {
 		}
 	}
 	return in, false
+}
+
+// wrapping reports whether a value may be the arguments of another call.
+func wrapping(l leaves.Leaf) bool { return wrapped[strings.ToLower(l.Path)] }
+
+// wraps reports whether something among the arguments may be those of another call.
+func wraps(fields map[string]any) bool {
+	for k, v := range fields {
+		if v != nil && wrapped[strings.ToLower(k)] {
+			return true
+		}
+	}
+	return false
 }
 
 // read finds the slots of a call, and what stands behind each.
@@ -125,7 +164,7 @@ func (j *judging) read(values []leaves.Leaf) {
 		j.listen(values)
 		e, why := j.act()
 		j.w.add(Act, "", j.m.Tool, e, why)
-	case anyOf(c.nameOf(j.m), secrets):
+	case j.tool().reveals:
 		j.discloses()
 	default:
 		j.w.add(Act, "", j.m.Tool, Said, "it only looks")
@@ -181,7 +220,7 @@ type signs struct {
 func (j *judging) doubt(values []leaves.Leaf) {
 	var s signs
 	for i := range values {
-		s.note(&values[i], j.m.Resolve(values[i].Path, values[i].Text))
+		s.note(&values[i], *j.resolve(&values[i]), j.tool().param(values[i].Path).last)
 	}
 	switch {
 	case s.aim && s.body:
@@ -192,13 +231,13 @@ func (j *judging) doubt(values []leaves.Leaf) {
 		j.w.Deed = Grant
 	case s.place:
 		j.w.Deed = Create
-	case anyOf(j.c.nameOf(j.m), binding), doubtful[j.m.Verb] && len(values) > 0:
+	case j.tool().binds, doubtful[j.m.Verb] && len(values) > 0:
 		j.w.Deed = Change
 	}
 }
 
-func (s *signs) note(l *leaves.Leaf, p meaning.Param) {
-	switch last(leaves.NameWords(l.Path)) {
+func (s *signs) note(l *leaves.Leaf, p meaning.Param, last string) {
+	switch last {
 	case "to", "cc", "bcc", "recipient":
 		s.aim = s.aim || strings.Contains(l.Text, "@")
 	case "body", "message", "text", "subject":
@@ -214,7 +253,7 @@ func (s *signs) note(l *leaves.Leaf, p meaning.Param) {
 	}
 	s.payee = s.payee || p.Kind == meaning.IBAN
 	s.place = s.place || p.Kind == meaning.Path && saves(l.Path)
-	s.aim = s.aim || split(l.Text)[0] != l.Text || mailbox(l.Text) ||
+	s.aim = s.aim || strings.Contains(l.Text, "@") && (split(l.Text)[0] != l.Text || mailbox(l.Text)) ||
 		p.Role == meaning.Target && (p.Kind == meaning.Person || p.Kind == meaning.Email)
 }
 

@@ -161,7 +161,7 @@ func (c *Context) rememberIn(v *origin.Value, depth int) {
 	for i := range v.Kids {
 		k := &v.Kids[i]
 		switch {
-		case k.Shape == origin.Scalar && returned[last(leaves.NameWords(k.Key))]:
+		case k.Shape == origin.Scalar && returned[leaves.LastWord(k.Key)]:
 			c.keepOwn(k.Text, 1)
 		case k.Shape != origin.Scalar && depth < 2:
 			c.rememberIn(k, depth+1)
@@ -230,5 +230,10 @@ func (c *Context) document(m *meaning.Meaning, args map[string]any) bool {
 
 // addressed reports whether a parameter holds an address by its name.
 func addressed(path string) bool {
-	return slices.ContainsFunc(leaves.NameWords(path), func(w string) bool { return addresses[stem(w)] })
+	for w := range leaves.Words(path) {
+		if addresses[stem(w)] {
+			return true
+		}
+	}
+	return false
 }

@@ -17,7 +17,7 @@ func (j *judging) value(l *leaves.Leaf) {
 		j.flag(l)
 		return
 	}
-	p := j.m.Resolve(l.Path, l.Text)
+	p := *j.resolve(l)
 	j.param = l.Path
 	if j.overseen(l) {
 		return
@@ -39,7 +39,7 @@ func (j *judging) value(l *leaves.Leaf) {
 // looked judges what a read is given: an address, or words beside what is read. It reports
 // whether that is all the value is.
 func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
-	if p.Kind == meaning.URL || addressed(l.Path) || startsURL(l.Text) || isHost(l.Text) {
+	if p.Kind == meaning.URL || j.tool().param(l.Path).address || startsURL(l.Text) || isHost(l.Text) {
 		e, why := j.c.address(l.Text)
 		if !j.c.argued {
 			e = Said // nothing was read that could leave
@@ -47,7 +47,7 @@ func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
 		j.w.add(Cargo, l.Path, l.Text, e, why)
 		return true
 	}
-	if asides[last(leaves.NameWords(l.Path))] {
+	if asides[j.tool().param(l.Path).last] {
 		j.aside(l)
 	}
 	j.disclosed(l)
@@ -88,7 +88,7 @@ func (j *judging) amount(l *leaves.Leaf) {
 
 // flag judges a yes: what is made public goes to everybody.
 func (j *judging) flag(l *leaves.Leaf) {
-	if l.Text == "true" && last(leaves.NameWords(l.Path)) == "public" && j.w.Deed != Read {
+	if l.Text == "true" && leaves.LastWord(l.Path) == "public" && j.w.Deed != Read {
 		j.target(&leaves.Leaf{Path: l.Path, Text: "public"}, meaning.Person)
 	}
 }
@@ -123,6 +123,9 @@ var (
 
 // mailbox reports whether a value is a mail address and nothing else.
 func mailbox(text string) bool {
+	if !strings.Contains(text, "@") {
+		return false
+	}
 	p := origin.Targets(text)
 	return len(p) == 1 && p[0].Kind == origin.Email && p[0].Start == 0 && p[0].End == len(text)
 }
@@ -154,7 +157,7 @@ func (j *judging) target(l *leaves.Leaf, kind meaning.Kind) {
 		}
 		k := Aim
 		person := kind == meaning.Email || kind == meaning.Person || strings.Contains(part, "@")
-		if j.w.Deed == Grant && !person && anyOf(leaves.NameWords(l.Path), rooms) {
+		if j.w.Deed == Grant && !person && wordIn(l.Path, rooms) {
 			k = Object // where somebody is let in
 		}
 		if e == Followed && j.c.sole(part) && !j.c.told(part) {
@@ -166,6 +169,9 @@ func (j *judging) target(l *leaves.Leaf, kind meaning.Kind) {
 
 // split takes a text with several addresses apart.
 func split(text string) []string {
+	if !strings.Contains(text, "@") {
+		return []string{text}
+	}
 	var out []string
 	for _, p := range origin.Targets(text) {
 		if p.Kind == origin.Email {
@@ -265,7 +271,7 @@ var (
 // identifier reports whether a value names one thing among many, by its parameter or by its
 // look.
 func identifier(l *leaves.Leaf) bool {
-	if idNames[last(leaves.NameWords(l.Path))] {
+	if idNames[leaves.LastWord(l.Path)] {
 		return true
 	}
 	return l.Quoted && idLike.MatchString(l.Text) && strings.ContainsAny(l.Text, "0123456789") && !datish.MatchString(l.Text)
@@ -276,5 +282,5 @@ var fileNames = list("filenames")
 // pathish reports whether a value is a file.
 func pathish(l *leaves.Leaf, k meaning.Kind) bool {
 	return k == meaning.Path || strings.HasPrefix(l.Text, "~/") || strings.HasPrefix(l.Text, "../") ||
-		anyOf(leaves.NameWords(l.Path), fileNames)
+		wordIn(l.Path, fileNames)
 }

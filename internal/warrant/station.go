@@ -29,10 +29,10 @@ func (c *Context) reader() *shell.Reader {
 func (j *judging) overseen(l *leaves.Leaf) bool {
 	switch {
 	case !l.Quoted || l.Later:
-	case shell.Typed(j.m.Tool, l.Path):
+	case j.tool().param(l.Path).typed:
 		j.command(l)
 		return true
-	case j.c.reader().Touches(l.Text, shell.TakesAll(leaves.NameWords(j.m.Tool))) && !j.c.index.Said(l.Text):
+	case j.c.reader().Touches(l.Text, j.tool().takesAll) && !j.c.index.Said(l.Text):
 		j.bad(true, "it touches what watches the agent", l.Path, l.Text)
 		return true
 	}

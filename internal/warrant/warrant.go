@@ -104,17 +104,17 @@ type Warrant struct {
 // Weakest is the least evidence among the slots of a kind, or of one argument, by its name;
 // Free where there is none.
 func (w *Warrant) Weakest(what string) string {
-	kind, known := KindNamed(what)
 	least, found := Said, false
-	for i := range w.Slots {
-		if s := &w.Slots[i]; known && s.Kind == kind || !known && s.Path == what {
-			least, found = min(least, s.Has), true
+	if kind, known := KindNamed(what); known {
+		least, found = w.Least(kind)
+	} else {
+		for i := range w.Slots {
+			if s := &w.Slots[i]; s.Path == what {
+				least, found = min(least, s.Has), true
+			}
 		}
 	}
-	switch {
-	case !found && known && kind == Act:
-		return Nothing.String() // an act that nobody judged lacks everything
-	case !found:
+	if !found {
 		return Free
 	}
 	return least.String()
@@ -134,6 +134,21 @@ func (w *Warrant) Fault(what string) string {
 		}
 	}
 	return ""
+}
+
+// Least is the least evidence among the slots of a kind, if there are any. An act that nobody
+// judged lacks everything.
+func (w *Warrant) Least(kind Kind) (Evidence, bool) {
+	least, found := Said, false
+	for i := range w.Slots {
+		if s := &w.Slots[i]; s.Kind == kind {
+			least, found = min(least, s.Has), true
+		}
+	}
+	if !found && kind == Act {
+		return Nothing, true
+	}
+	return least, found
 }
 
 func (w *Warrant) add(k Kind, path, value string, e Evidence, why string) {

@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 )
 
 var (
@@ -63,6 +65,16 @@ func anyOf(words []string, set map[string]bool) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return set[w] })
 }
 
+// wordIn reports whether a word of a name is one of a set.
+func wordIn(name string, set map[string]bool) bool {
+	for w := range leaves.Words(name) {
+		if set[w] {
+			return true
+		}
+	}
+	return false
+}
+
 func last(words []string) string {
 	if len(words) == 0 {
 		return ""
@@ -101,11 +113,11 @@ func distinctive(w string) bool {
 }
 
 // kin reports whether a set has a word of the same family: reservation and reserve.
-func kin(set map[string]bool, s string) bool {
+func kin(set *few[string], s string) bool {
 	if len(s) < 6 {
 		return false
 	}
-	for w := range set {
+	for _, w := range set.list {
 		if len(w) >= 6 && w[:6] == s[:6] && shared(w, s)*2 >= max(len(w), len(s)) {
 			return true
 		}

@@ -29,9 +29,16 @@ func (a *tale) say(l trust.Level, m ...message) {
 }
 
 // BEY-03
-func TestABranchHoldsExactlyWhatItsContextHolds(t *testing.T) {
+func TestABranchHoldsExactlyWhatItsContextHolds(t *testing.T) { holdsItsContext(t, false) }
+
+// What waited to be written and was lost in a crash never makes a branch better than what it
+// holds.
+func TestABranchHoldsItsContextWhenACrashTakesWhatWaits(t *testing.T) { holdsItsContext(t, true) }
+
+func holdsItsContext(t *testing.T, later bool) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
+		w.later = later
 		var tales []*tale
 		n, restarted := 0, false
 		text := func(what string) string { n++; return fmt.Sprintf("%s number %d", what, n) }

@@ -26,6 +26,7 @@ type world struct {
 	cache    *format.Cache
 	calls    int
 	notes    *notebook // what outlives a restart besides the log
+	later    bool      // what is recorded waits, as through the proxy, and a restart forgets it
 }
 
 func newWorld(t testing.TB) *world {
@@ -149,7 +150,12 @@ func (c *chat) runs(name, args, back string) *conversation.Visit {
 // World is the world itself, past the chat.
 func (w *world) World() *world { return w }
 
-func (w *world) Context() context.Context { return w.TB.Context() }
+func (w *world) Context() context.Context {
+	if w.later {
+		return tidemark.Later(w.TB.Context())
+	}
+	return w.TB.Context()
+}
 
 func (c *chat) decide(id, name, args string) tidemark.Verdict {
 	c.Helper()

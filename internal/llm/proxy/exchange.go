@@ -40,7 +40,7 @@ type exchange struct {
 // ask is the way of a request to a model: read, entered, judged, sent, and its answer
 // judged in turn.
 func (x *exchange) ask() *problem {
-	ctx := x.r.Context()
+	ctx := tidemark.Later(x.r.Context())
 	lent, no := x.readBody()
 	defer func() { x.early.breakOff() }()
 	if no != nil {
@@ -66,6 +66,8 @@ func (x *exchange) ask() *problem {
 	if no != nil {
 		return no
 	}
+	x.p.later(x.ref.Session)
+	defer x.p.later(x.ref.Session) // what the answer brings comes after that
 	refusal, err := x.prepare(ctx, caller)
 	if err != nil {
 		return x.p.explain(ctx, err)
@@ -167,11 +169,20 @@ func (x *exchange) rename() {
 // finish records the answer before the client can act on its end. What it got is noted
 // even where the answer broke off.
 func (x *exchange) finish(ctx context.Context, o result) error {
-	ctx = context.WithoutCancel(ctx)
+	ctx = tidemark.Later(context.WithoutCancel(ctx))
 	x.owe(o)
 	if x.visit == nil {
 		return nil
 	}
+	released := x.released(o.Parts)
+	if err := x.noted(ctx, o, released); err != nil || len(released) == 0 {
+		return err
+	}
+	return x.p.o.Monitor.Flush(ctx, x.ref.Session) // who gets calls may act on them
+}
+
+// noted tells of the answer.
+func (x *exchange) noted(ctx context.Context, o result, released []string) error {
 	if err := x.visit.Answered(ctx, x.reply(o), o.Parts); err != nil {
 		return err
 	}
@@ -182,7 +193,6 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 	if model == "" {
 		model = x.req.Model
 	}
-	released := x.released(o.Parts)
 	_, err := x.p.o.Monitor.Replied(ctx, tidemark.ModelReply{
 		Ref: x.ref, Iteration: x.iteration, Model: model, Calls: released, Output: x.visit.Output(o.Parts),
 		LatencyMs: x.p.o.Now().Sub(x.sent).Milliseconds(), TokensIn: o.TokensIn, TokensOut: o.TokensOut,

@@ -142,6 +142,7 @@ type Proxy struct {
 	metrics   *metrics
 	counts    counter
 	hosts     hosts
+	flushes   flusher
 	buffers   sync.Pool     // of *[]byte, for requests
 	slots     chan struct{} // one place for each request at once
 }
@@ -214,8 +215,9 @@ func (p *Proxy) nowhere(w http.ResponseWriter, r *http.Request, api format.API) 
 		" (llm.upstreams in the policy file adds others)").write(w, api)
 }
 
-// Close lets go of idle connections.
+// Close writes what waits to be recorded, and lets go of idle connections.
 func (p *Proxy) Close() {
+	p.drain()
 	for _, u := range p.upstreams {
 		if t, ok := u.transport.(*http.Transport); ok {
 			t.CloseIdleConnections()

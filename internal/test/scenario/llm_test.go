@@ -220,8 +220,12 @@ func (d *llmDoor) send(ctx context.Context, c *thread) ([]event.Event, error) {
 	return events, err
 }
 
-// events are the records of the conversation's session since the last look.
+// events are the records of the conversation's session since the last look. Through the proxy
+// they are written a moment after they count.
 func (d *llmDoor) events(ctx context.Context, c *thread) ([]event.Event, error) {
+	if err := d.world.Monitor.Flush(ctx, c.place.session); err != nil {
+		return nil, err
+	}
 	out, err := recorded(ctx, d.world.Store, c.place.session, c.seen)
 	c.seen += uint64(len(out))
 	return out, err

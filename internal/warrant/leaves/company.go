@@ -1,9 +1,7 @@
 package leaves
 
 import (
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -22,10 +20,10 @@ type company struct {
 }
 
 // beside gives the texts of an object their company: whichever of them is a command has it.
-func beside(out []Leaf, path string, fields map[string]any) []Leaf {
-	c := companyOf(fields)
+func beside(out []Leaf, path string, keys []string, fields map[string]any) {
+	c := companyOf(keys, fields)
 	if c == nil {
-		return out
+		return
 	}
 	for i := range out {
 		name := strings.TrimPrefix(strings.TrimPrefix(out[i].Path, path), ".")
@@ -33,12 +31,11 @@ func beside(out []Leaf, path string, fields map[string]any) []Leaf {
 			out[i].with = c
 		}
 	}
-	return out
 }
 
-func companyOf(fields map[string]any) *company {
+func companyOf(keys []string, fields map[string]any) *company {
 	var c company
-	for _, k := range slices.Sorted(maps.Keys(fields)) {
+	for _, k := range keys {
 		switch v := fields[k].(type) {
 		case string:
 			switch {
@@ -63,7 +60,8 @@ func companyOf(fields map[string]any) *company {
 	if c.words == nil && c.folder == "" && c.env == "" {
 		return nil
 	}
-	return &c
+	found := c // one that is found lives on, and only that one
+	return &found
 }
 
 // add takes words that are one text; it may be a list, written down.
@@ -82,7 +80,7 @@ func (c *company) add(text string) {
 var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (c *company) settings(env map[string]any) {
-	for _, k := range slices.Sorted(maps.Keys(env)) {
+	for _, k := range Keys(nil, env) {
 		if v, ok := env[k].(string); ok && settingName.MatchString(k) {
 			c.env += "export " + k + "=" + quoted(v) + "; "
 		}
@@ -166,7 +164,7 @@ func (l *Leaf) Commands() []Leaf {
 		}
 	}
 	if list, ok := listIn(l.Text); ok && l.Quoted {
-		for _, in := range under(l.Path, list) {
+		for _, in := range under(nil, l.Path, list) {
 			in.Later = false // of several commands, each runs
 			out = append(out, in.Commands()...)
 		}

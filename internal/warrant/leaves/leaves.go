@@ -12,13 +12,14 @@
 package leaves
 
 import (
-	"maps"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // Leaf is one plain value among arguments.
@@ -37,45 +38,90 @@ type Leaf struct {
 const Most = 2000
 
 // Of are the plain values of arguments, in a fixed order.
-func Of(args any) []Leaf { return under("", args) }
+func Of(args any) []Leaf {
+	var out []Leaf
+	if fields, ok := args.(map[string]any); ok {
+		out = make([]Leaf, 0, len(fields))
+	}
+	return under(out, "", args)
+}
 
-func under(path string, v any) []Leaf {
+// Plain adds to a list the values of arguments that are a few texts, numbers and flags, none of which
+// says how a command is run; false for any others, which Of takes apart.
+func Plain(to []Leaf, args *tool.Args) ([]Leaf, bool) {
+	found, alone := to, true
+	plain := args.Plain(func(name, value string, quoted bool) bool {
+		switch {
+		case isWords(name) || isFolder(name) || strings.Contains(name, "@") || strings.Contains(name, "://"):
+			alone = false
+		case value != "null" || quoted:
+			found = append(found, Leaf{Path: name, Text: value, Quoted: quoted, Flag: !quoted && (value == "true" || value == "false")})
+		}
+		return alone
+	})
+	if !plain || !alone {
+		return nil, false
+	}
+	slices.SortFunc(found[len(to):], func(a, b Leaf) int { return strings.Compare(a.Path, b.Path) })
+	return found, true
+}
+
+// under adds the plain values of v, which stands at a path.
+func under(out []Leaf, path string, v any) []Leaf {
 	switch v := v.(type) {
 	case map[string]any:
-		var out []Leaf
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			p := k
-			if path != "" {
-				p = path + "." + k
-			}
-			if strings.Contains(k, "@") || strings.Contains(k, "://") { // what is called by an address is one
-				out = append(out, Leaf{Path: path, Text: k, Quoted: true})
-			}
-			out = append(out, under(p, v[k])...)
-		}
-		return beside(out, path, v)
+		return within(out, path, v)
 	case []any:
-		var out []Leaf
+		from := len(out)
 		for _, e := range v {
 			if _, nested := e.(map[string]any); nested {
-				out = append(out, under(path+"[]", e)...)
+				out = under(out, path+"[]", e)
 			} else {
-				out = append(out, under(path, e)...)
+				out = under(out, path, e)
 			}
 		}
-		return listed(out, v)
+		listed(out[from:], v)
+		return out
 	case string:
-		return []Leaf{{Path: path, Text: v, Quoted: true}}
+		return append(out, Leaf{Path: path, Text: v, Quoted: true})
 	case bool:
-		return []Leaf{{Path: path, Text: formatted(v), Flag: true}}
+		return append(out, Leaf{Path: path, Text: formatted(v), Flag: true})
 	case nil:
-		return nil
+		return out
 	}
-	return []Leaf{{Path: path, Text: formatted(v)}}
+	return append(out, Leaf{Path: path, Text: formatted(v)})
+}
+
+// within adds the plain values of an object.
+func within(out []Leaf, path string, fields map[string]any) []Leaf {
+	var room [16]string // most objects need no more
+	keys, from := Keys(room[:0], fields), len(out)
+	for _, k := range keys {
+		p := k
+		if path != "" {
+			p = path + "." + k
+		}
+		if strings.Contains(k, "@") || strings.Contains(k, "://") { // what is called by an address is one
+			out = append(out, Leaf{Path: path, Text: k, Quoted: true})
+		}
+		out = under(out, p, fields[k])
+	}
+	beside(out[from:], path, keys, fields)
+	return out
+}
+
+// Keys adds the keys of an object to a list, in order.
+func Keys(to []string, fields map[string]any) []string {
+	from := len(to)
+	for k := range fields {
+		to = append(to, k)
+	}
+	slices.Sort(to[from:])
+	return to
 }
 
 // listed marks a list of nothing but texts, which may be one command in words.
-func listed(out []Leaf, list []any) []Leaf {
+func listed(out []Leaf, list []any) {
 	argv, ok := texts(nil, list)
 	if ok && len(argv) > 1 {
 		for i := range out {
@@ -83,7 +129,6 @@ func listed(out []Leaf, list []any) []Leaf {
 		}
 		out[0].Argv = argv
 	}
-	return out
 }
 
 // texts are the texts of a list, those of lists in it among them.
@@ -124,27 +169,42 @@ func formatted(v any) string {
 
 // NameWords are the words of a field's or tool's name: letters and digits of ASCII, taken
 // apart where a capital follows a small letter or a digit.
-func NameWords(name string) []string {
-	var out []string
-	lower := strings.ToLower(name)
-	if len(lower) != len(name) {
-		name = lower // letters whose small form is longer: nothing to be told from capitals
-	}
-	start, before := -1, byte(0)
-	for i := range len(name) {
-		b := name[i]
-		word := b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9'
-		begins := b >= 'A' && b <= 'Z' && (before >= 'a' && before <= 'z' || before >= '0' && before <= '9')
-		if start >= 0 && (!word || begins) {
-			out, start = append(out, lower[start:i]), -1
-		}
-		if word && start < 0 {
-			start = i
-		}
-		before = b
-	}
-	if start >= 0 {
-		out = append(out, lower[start:])
+func NameWords(name string) []string { return slices.Collect(Words(name)) }
+
+// LastWord is the last of them; empty where there is none.
+func LastWord(name string) string {
+	out := ""
+	for w := range Words(name) {
+		out = w
 	}
 	return out
+}
+
+// Words are the words of a name, one after another.
+func Words(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		lower := strings.ToLower(name)
+		if len(lower) != len(name) {
+			name = lower // letters whose small form is longer: nothing to be told from capitals
+		}
+		start, before := -1, byte(0)
+		for i := range len(name) {
+			b := name[i]
+			word := b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9'
+			begins := b >= 'A' && b <= 'Z' && (before >= 'a' && before <= 'z' || before >= '0' && before <= '9')
+			if start >= 0 && (!word || begins) {
+				if !yield(lower[start:i]) {
+					return
+				}
+				start = -1
+			}
+			if word && start < 0 {
+				start = i
+			}
+			before = b
+		}
+		if start >= 0 {
+			yield(lower[start:])
+		}
+	}
 }

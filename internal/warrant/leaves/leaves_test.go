@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/tool"
 )
 
 func of(t testing.TB, args string) []leaves.Leaf {
@@ -94,4 +95,44 @@ func TestPropertyNoTextIsLost(t *testing.T) {
 			t.Fatalf("%q is not among the values", text)
 		}
 	})
+}
+
+// What is read the short way is what is read the long way, or it is left to that.
+func TestPlainArgumentsAreReadAlikeBothWays(t *testing.T) {
+	for name, test := range map[string]struct {
+		args  string
+		plain bool
+	}{
+		"texts, in any order":           {`{"url":"https://a.example/x","format":"markdown"}`, true},
+		"numbers, flags and nothing":    {`{"n":7,"big":123456789012345,"zero":0,"yes":true,"no":false,"none":null}`, true},
+		"an empty text":                 {`{"a":""}`, true},
+		"no field":                      {`{}`, true},
+		"a text that says null":         {`{"a":"null","b":"true"}`, true},
+		"words beside a command":        {`{"command":"rm","args":"-rf x"}`, false},
+		"a folder that matters":         {`{"command":"ls","cwd":"/etc"}`, false},
+		"an address for a name":         {`{"ann@a.example":1}`, false},
+		"a list":                        {`{"a":["x"]}`, false},
+		"an object":                     {`{"a":{"b":1}}`, false},
+		"capitals in a name":            {`{"filePath":"x"}`, false},
+		"an escape":                     {`{"a":"x\ny"}`, false},
+		"more fields than a few":        {`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1}`, false},
+		"a number that is not whole":    {`{"a":1.5}`, false},
+		"what cannot be read as object": {`[1]`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := tool.NewArgs([]byte(test.args))
+			got, plain := leaves.Plain(nil, &args)
+			if plain != test.plain {
+				t.Fatalf("got plain %v, want %v", plain, test.plain)
+			}
+			fields, err := args.Fields()
+			if want := leaves.Of(fields); plain && (err != nil || !slices.EqualFunc(got, want, same)) {
+				t.Errorf("got %+v, want %+v, %v", got, want, err)
+			}
+		})
+	}
+}
+
+func same(a, b leaves.Leaf) bool {
+	return a.Path == b.Path && a.Text == b.Text && a.Quoted == b.Quoted && a.Flag == b.Flag && a.Worded() == b.Worded()
 }

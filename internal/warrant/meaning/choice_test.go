@@ -124,7 +124,11 @@ func TestIdentifiersDecisionsAndAudiencesAreReadAsSuch(t *testing.T) {
 		{"edit_sheet", "path", "/tmp/x", "selector path!", false, true},
 		{"edit_sheet", "cwd", "/tmp", "selector path!", false, false},
 	} {
-		p := meaning.Of(tool.Definition{Name: c.tool}).Resolve(c.path, c.value)
+		m := meaning.Of(tool.Definition{Name: c.tool})
+		p := m.Resolve(c.path, c.value)
+		if text, ok := c.value.(string); ok && m.Seen(m.Unseen(c.path), text) != p {
+			t.Errorf("%s %s = %s: in two steps it is for something else", c.tool, c.path, text)
+		}
 		if brief(p) != c.want || p.Decides != c.decides || p.Writes != c.writes {
 			t.Errorf("%s %s = %v: got %s, decides %t, writes %t, want %s, %t, %t", c.tool, c.path, c.value,
 				brief(p), p.Decides, p.Writes, c.want, c.decides, c.writes)

@@ -1,6 +1,9 @@
 package meaning
 
-import "sync"
+import (
+	"strings"
+	"sync"
+)
 
 // maxGuesses bounds how many unlisted parameters of a tool are remembered: whoever calls it
 // chooses their names.
@@ -25,6 +28,7 @@ func (m *Meaning) guess(path string) Param {
 	if known {
 		return p
 	}
+	path = strings.Clone(path) // it may be part of something long
 	p = m.param(&field{path: path, types: ofText})
 	g.mu.Lock()
 	defer g.mu.Unlock()

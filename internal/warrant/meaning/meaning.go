@@ -196,6 +196,18 @@ func (m *Meaning) Resolve(path string, value any) Param {
 	return m.refine(p, value)
 }
 
+// Unseen is what the argument at a path is for before anybody has looked at the text it
+// holds, Seen what it is for once that is known: together they are Resolve.
+func (m *Meaning) Unseen(path string) Param {
+	if p, ok := m.Param(path); ok {
+		return p
+	}
+	return m.guess(path)
+}
+
+// Seen is what an argument is for, given its text.
+func (m *Meaning) Seen(p Param, text string) Param { return m.refine(p, text) }
+
 // samePath compares a path of the schema with one of a call, without allocating.
 func samePath(schema, path string) bool {
 	i, j := 0, 0

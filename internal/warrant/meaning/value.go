@@ -114,10 +114,12 @@ func look(s string) Kind {
 }
 
 func looksURL(s string) bool {
-	if strings.ContainsAny(s, " \n\t") {
+	i := strings.Index(s, "://")
+	if i <= 0 && !strings.EqualFold(s[:min(4, len(s))], "www.") && !strings.EqualFold(s[:min(7, len(s))], "mailto:") ||
+		strings.ContainsAny(s, " \n\t") {
 		return false
 	}
-	if i := strings.Index(s, "://"); i > 0 {
+	if i > 0 {
 		for _, c := range []byte(s[:i]) {
 			if !isAlpha(c) && !isDigit(c) && c != '+' && c != '-' && c != '.' {
 				return false

@@ -105,7 +105,7 @@ func (l *lexer) mail() Kind {
 func (l *lexer) slashed(c chunk) Kind {
 	first := bytes.IndexByte(l.buf, '/')
 	if first > 0 && bytes.IndexByte(l.buf, '\\') < 0 && tld(l.buf[:portless(l.buf[:first])]) {
-		l.site(c, 0)
+		l.site(c, 0, authority(l.buf))
 		return URL
 	}
 	for i, b := range l.buf {

@@ -23,14 +23,16 @@ type corpus struct {
 	text   []byte
 	toks   []uint32 // hash of each token, in order
 	prev   []uint32 // the token before it with the same hash, plus one
-	marks  []uint32 // where every markEvery-th token stands in the text
+	marks  []uint32 // where every so many-th token stands in the text
+	every  uint32   // how many that is; the user's words are few and looked up most, so there it is one
 	heads  table    // newest token of each hash
 	segs   []segment
 	wholes []uint32 // hash of each segment's tokens together
 	whole  table    // newest structured segment of each such hash
 	recs   []record
 	docs   []doc
-	tap    *tracer // takes a trace of what is added; nil: nobody does
+	hosts  map[string]bool // takes the hosts of what is added; nil: nobody does
+	tap    *tracer         // takes a trace of what is added; nil: nobody does
 }
 
 // segment is one text without structure of its own: a scalar of a result, or all of it.
@@ -91,13 +93,16 @@ func (c *corpus) add(l *lexer, s segment, text []byte) bool {
 	}
 	for l.next() {
 		id := uint32(len(c.toks))
-		if id%markEvery == 0 {
+		if id%c.every == 0 {
 			c.marks = append(c.marks, s.pos+uint32(l.tok.start))
 		}
 		h := hashOf(c.seed, l.tok.text)
 		c.toks = append(c.toks, h)
 		c.prev = append(c.prev, c.heads.put(id, c.toks))
 		whole = mixWhole(whole, h)
+		if c.hosts != nil && (l.tok.kind == URL || l.tok.kind == Host) {
+			c.learn(l.tok.text)
+		}
 		if c.tap != nil {
 			c.tap.token(&l.tok, h)
 		}
@@ -190,9 +195,9 @@ func (c *corpus) verify(l *lexer, q *query, s, tok uint32) (hit, bool) {
 	seg := c.segs[s]
 	_, end := c.segEnd(s)
 	l.src = c.text[seg.pos:end]
-	at, pos := tok-tok%markEvery, uint32(0)
+	at, pos := tok-tok%c.every, uint32(0)
 	if at > seg.tok {
-		pos = c.marks[at/markEvery] - seg.pos
+		pos = c.marks[at/c.every] - seg.pos
 	} else {
 		at = seg.tok
 	}

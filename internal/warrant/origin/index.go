@@ -32,6 +32,9 @@ type Index struct {
 	steps  int             // left for the answer at hand
 	lex    lexer           // no answer of it is kept over another use
 	q, sub query
+	value  string // that q was read of
+	raw    []byte // its bytes
+	found  bool   // what reading it said
 	trees  forest
 	tracer *tracer    // takes traces of results; nil: nobody does
 	kept   *Index     // of which only hashes are known; nil: nothing
@@ -44,10 +47,10 @@ func New(limit int) *Index {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	seed := maphash.MakeSeed()
+	seed, hosts := maphash.MakeSeed(), map[string]bool{}
 	return &Index{
-		limit: limit, seed: seed, user: &corpus{seed: seed}, system: &corpus{seed: seed},
-		seen: map[docKey]bool{}, leaves: []leaf{{}}, hosts: map[string]bool{}, old: faded{limit: limit / fadedShare},
+		limit: limit, seed: seed, user: &corpus{seed: seed, every: 1, hosts: hosts}, system: &corpus{seed: seed, every: markEvery},
+		seen: map[docKey]bool{}, leaves: []leaf{{}}, hosts: hosts, old: faded{limit: limit / fadedShare},
 	}
 }
 
@@ -55,7 +58,6 @@ func New(limit int) *Index {
 func (x *Index) User(text string) {
 	from := len(x.user.toks)
 	if x.plain(x.user, text) {
-		x.learn([]byte(text))
 		x.call(from)
 		if x.kept != nil {
 			x.kept.hear(&x.lex, x.tracer.key, []byte(text))
@@ -137,7 +139,7 @@ func (x *Index) shard() *corpus {
 	if n := len(x.shards); n > 0 && x.shards[n-1].cost() < x.limit/shardCount {
 		return x.shards[n-1]
 	}
-	c := &corpus{seed: x.seed, recs: []record{{}}}
+	c := &corpus{seed: x.seed, every: markEvery, recs: []record{{}}}
 	x.shards = append(x.shards, c)
 	return c
 }

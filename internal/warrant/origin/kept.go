@@ -189,7 +189,7 @@ func (c *corpus) more(h hit, toks int) bool {
 // Spoken reports whether free text may speak for the record of a value by another of its
 // fields, of records whose fields are known by hashes alone.
 func (x *Index) Spoken(value string) bool {
-	if x.kept == nil || !x.q.read(&x.lex, x.seed, []byte(value)) {
+	if x.kept == nil || !x.look(value) {
 		return false
 	}
 	k := x.ask()

@@ -1,5 +1,7 @@
 package origin
 
+import "strings"
+
 // Kind says what a token of text is: a plain word, or one of the forms that have
 // several spellings or that an act can be aimed at.
 type Kind uint8
@@ -45,6 +47,9 @@ type Part struct {
 // handles, account and phone numbers in it, in order. A value that is one target as a
 // whole gives one part.
 func Targets(value string) []Part {
+	if !strings.ContainsFunc(value, aiming) {
+		return nil // words and nothing else
+	}
 	var out []Part
 	l := lexer{src: []byte(value)}
 	for l.next() {
@@ -54,4 +59,10 @@ func Targets(value string) []Part {
 		}
 	}
 	return out
+}
+
+// aiming reports whether a rune may be part of what a target is known by: every kind has a
+// sign or a digit. What is beyond ASCII is read the long way.
+func aiming(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 0x80 || strings.ContainsRune("@./\\:+", r)
 }

@@ -23,23 +23,25 @@ func (l *lexer) link(c chunk) bool {
 	l.buf = append(l.buf[:0], l.buf[rest:]...)
 	end := authority(l.buf)
 	if p := portless(l.buf[:end]); string(l.buf[p:end]) == port {
-		l.buf = append(l.buf[:p], l.buf[end:]...)
+		l.buf, end = append(l.buf[:p], l.buf[end:]...), p
 	}
-	l.site(c, bytes.LastIndexByte(l.buf[:authority(l.buf)], '@')+1)
+	l.site(c, bytes.LastIndexByte(l.buf[:end], '@')+1, end)
 	return l.set(URL)
 }
 
 // authority is where the host, its port and its user end.
 func authority(s []byte) int {
-	if i := bytes.IndexAny(s, "/?#\\"); i >= 0 {
-		return i
+	for i, b := range s {
+		if b == '/' || b == '?' || b == '#' || b == '\\' {
+			return i
+		}
 	}
 	return len(s)
 }
 
-// site cleans host and path of a link without its scheme; the host starts at from.
-func (l *lexer) site(c chunk, from int) {
-	l.buf = plainHost(l.buf, from, authority(l.buf))
+// site cleans host and path of a link without its scheme; the host stands between from and to.
+func (l *lexer) site(c chunk, from, to int) {
+	l.buf = plainHost(l.buf, from, to)
 	if c.shape&hasQuery != 0 || bytes.IndexByte(l.buf, '?') >= 0 {
 		l.buf = untracked(l.buf)
 	}

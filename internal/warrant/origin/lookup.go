@@ -31,15 +31,31 @@ func (x *Index) moment() bool {
 	return len(q.toks) == 2 && q.toks[0].kind == Date && q.toks[1].kind == Time
 }
 
+// look takes a value apart. Whoever judges asks about the same one several times over.
+func (x *Index) look(value string) bool {
+	if value != x.value {
+		x.raw = append(x.raw[:0], value...)
+		x.value, x.found = value, x.q.read(&x.lex, x.seed, x.raw)
+	}
+	return x.found
+}
+
+// Release lets go of the value that was asked about last: what is asked about next is another,
+// and it may be long.
+func (x *Index) Release() {
+	if x.value, x.found = "", false; cap(x.raw) > maxScalar {
+		x.raw, x.q.arena, x.q.toks = nil, nil, nil
+	}
+}
+
 func (x *Index) one(value string) Finding {
-	q := &x.q
-	if !q.read(&x.lex, x.seed, []byte(value)) {
+	if !x.look(value) {
 		return Finding{}
 	}
 	if f, ok := x.words(); ok {
 		return f
 	}
-	f := x.search(q)
+	f := x.search(&x.q)
 	if x.kept != nil {
 		return x.recalled(f)
 	}
@@ -88,35 +104,46 @@ func (x *Index) finish(best *candidate) {
 
 // Said reports whether the user's words hold the value.
 func (x *Index) Said(value string) bool {
-	if !x.q.read(&x.lex, x.seed, []byte(value)) {
+	if !x.look(value) {
 		return false
 	}
-	f, ok := x.words()
-	return ok && f.Class == User
+	class, _, _ := x.spokenBy()
+	return class == User
 }
 
 // words looks in the user's words and the operator's.
 func (x *Index) words() (Finding, bool) {
-	if f, ok := x.said(&x.q); ok {
-		return f, true
-	}
-	if !x.sub.yearless(&x.q, x.seed) {
+	class, in, h := x.spokenBy()
+	switch {
+	case class == Unseen:
 		return Finding{}, false
+	case in == nil:
+		return Finding{Class: class, Excerpt: "[REDACTED]"}, true
 	}
-	return x.said(&x.sub)
+	return Finding{Class: class, Excerpt: in.excerpt(h)}, true
 }
 
-func (x *Index) said(q *query) (Finding, bool) {
+// spokenBy is whose words hold the value, and where; nowhere that can be shown where only its
+// hash is known.
+func (x *Index) spokenBy() (Class, *corpus, hit) {
+	class, in, h := x.said(&x.q)
+	if class == Unseen && x.sub.yearless(&x.q, x.seed) {
+		return x.said(&x.sub)
+	}
+	return class, in, h
+}
+
+func (x *Index) said(q *query) (Class, *corpus, hit) {
 	if h, ok := x.user.has(&x.lex, q); ok {
-		return Finding{Class: User, Excerpt: x.user.excerpt(h)}, true
+		return User, x.user, h
 	}
 	if x.sealed.has(q) {
-		return Finding{Class: User, Excerpt: "[REDACTED]"}, true
+		return User, nil, hit{}
 	}
 	if h, ok := x.system.has(&x.lex, q); ok {
-		return Finding{Class: System, Excerpt: x.system.excerpt(h)}, true
+		return System, x.system, h
 	}
-	return Finding{}, false
+	return Unseen, nil, hit{}
 }
 
 // fields looks for structured fields that are the value as a whole.

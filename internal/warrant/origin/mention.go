@@ -21,7 +21,7 @@ type Mention struct {
 // was let go nobody knows the sentences.
 func (x *Index) Mentions(value string, visit func(Mention) bool) bool {
 	q := &x.q
-	if !q.read(&x.lex, x.seed, []byte(value)) {
+	if !x.look(value) {
 		return true
 	}
 	all, done, left := true, false, mentionLimit
@@ -39,7 +39,7 @@ func (x *Index) Mentions(value string, visit func(Mention) bool) bool {
 	if done || !all || x.old.has(x.seed, q) {
 		return done
 	}
-	if x.kept == nil || !q.read(&x.lex, x.seed, []byte(value)) { // visit may have asked for something else
+	if x.kept == nil || !x.look(value) { // visit may have asked for something else
 		return true
 	}
 	k := x.ask()

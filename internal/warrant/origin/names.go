@@ -3,15 +3,9 @@ package origin
 import "bytes"
 
 // learn takes in the hosts that a text of the user names.
-func (x *Index) learn(text []byte) {
-	l := &x.lex
-	l.src, l.pos = text, 0
-	for l.next() {
-		if t := l.tok; t.kind == URL || t.kind == Host {
-			if h := hostOf(t.text); h != nil {
-				x.hosts[string(h)] = true
-			}
-		}
+func (c *corpus) learn(link []byte) {
+	if h := hostOf(link); h != nil {
+		c.hosts[string(h)] = true
 	}
 }
 
@@ -19,7 +13,7 @@ func (x *Index) learn(text []byte) {
 // or to a host they wrote.
 func (x *Index) SaidHost(value string) bool {
 	q := &x.q
-	if !q.read(&x.lex, x.seed, []byte(value)) || len(q.toks) != 1 || q.toks[0].kind != URL && q.toks[0].kind != Host {
+	if !x.look(value) || len(q.toks) != 1 || q.toks[0].kind != URL && q.toks[0].kind != Host {
 		return false
 	}
 	h := hostOf(q.text(0))

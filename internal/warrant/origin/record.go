@@ -11,15 +11,14 @@ const (
 // field, the latest results first: what free text may call such a record by. It ends when
 // visit says so.
 func (x *Index) Siblings(value string, visit func(text string) bool) {
-	q := &x.q
 	for i := len(x.shards) - 1; i >= 0; i-- {
 		// visit may ask the index something else: the query is read anew for each shard, and
 		// what it finds is kept before anybody is told
-		if !q.read(&x.lex, x.seed, []byte(value)) {
+		if !x.look(value) {
 			return
 		}
 		var at []uint32
-		x.shards[i].eachWhole(&x.lex, q, fieldLimit, func(h hit) bool {
+		x.shards[i].eachWhole(&x.lex, &x.q, fieldLimit, func(h hit) bool {
 			at = append(at, h.seg)
 			return len(at) < siblingPlaces
 		})

@@ -30,7 +30,7 @@ func (r *Reader) Watch(s Station) {
 	r.guarded = nil
 	for _, f := range s.Data {
 		if f != "" {
-			r.guarded = append(r.guarded, r.parts(f))
+			r.guarded = append(r.guarded, r.parts(nil, f))
 		}
 	}
 	r.guarded = append(r.guarded, usualParts()...)
@@ -64,15 +64,51 @@ func (r *Reader) relation(file string) relation {
 	if file == "" || len(file) > maxFolderName {
 		return apart
 	}
-	have, out := r.parts(file), apart
+	if webby(file) {
+		return apart
+	}
+	var room [12]string // most paths have fewer folders
+	have, out := room[:1], apart
+	if have[0] = file; !single(file) {
+		have = r.parts(room[:0], file)
+	}
 	for _, want := range r.guarded {
 		out = max(out, related(have, want))
 	}
 	return out
 }
 
-// parts is a path by its folders, with every home as "~".
-func (r *Reader) parts(file string) []string {
+// webby reports whether a value is plainly an address of the web, and no file in any reading.
+func webby(value string) bool {
+	return (strings.HasPrefix(value, "https://") || strings.HasPrefix(value, "http://")) &&
+		!strings.Contains(value, "..") && !signed(value)
+}
+
+// signed reports whether a value has a sign by which it may be read as something else than it
+// seems.
+func signed(value string) bool {
+	for _, b := range []byte(value) {
+		switch b {
+		case '*', '?', '[', '\\', '$', '~', '"', '\'':
+			return true
+		}
+	}
+	return false
+}
+
+// single reports whether a value is one name of small letters, digits and dashes, and so by
+// itself the only part of a path.
+func single(value string) bool {
+	for _, b := range []byte(value) {
+		if (b < 'a' || b > 'z') && (b < '0' || b > '9') && b != '_' && b != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// parts adds a path by its folders to an empty list, with every home as "~".
+func (r *Reader) parts(to []string, file string) []string {
 	file = strings.ToLower(cleaned(file))
 	if rest, ok := strings.CutPrefix(file, "/proc/"); ok {
 		if _, in, ok := strings.Cut(rest, "/root/"); ok {
@@ -80,20 +116,33 @@ func (r *Reader) parts(file string) []string {
 		}
 	}
 	if home := strings.ToLower(strings.TrimRight(r.station.Home, "/")); home != "" && under(file, home) {
-		return strings.Split("~"+file[len(home):], "/")
+		return slashed(to, "~"+file[len(home):])
 	}
-	all := strings.Split(file, "/")
+	all := slashed(to, file)
 	switch {
 	case len(all) > 2 && all[0] == "" && (all[1] == "home" || all[1] == "users"):
-		return append([]string{"~"}, all[3:]...)
+		all[2] = "~"
+		return all[2:]
 	case len(all) > 1 && all[0] == "" && all[1] == "root":
-		return append([]string{"~"}, all[2:]...)
+		all[1] = "~"
+		return all[1:]
 	case strings.HasPrefix(file, "~"):
 		all[0] = "~"
 	case file == "/":
-		return []string{""}
+		return all[:1]
 	}
 	return all
+}
+
+// slashed adds the parts of a path between its slashes.
+func slashed(to []string, file string) []string {
+	for {
+		part, rest, more := strings.Cut(file, "/")
+		if to = append(to, part); !more {
+			return to
+		}
+		file = rest
+	}
 }
 
 // related compares a path, which may be a pattern, with one that is guarded.
@@ -139,12 +188,13 @@ func anywhere(have, want []string, least int) relation {
 		if len(tail) < least || len(have) < len(tail) {
 			continue
 		}
-		plainly := false
-		for i := range tail {
-			plainly = plainly || !strings.ContainsAny(have[i], "*?[$")
+		if along(have, tail) != inside {
+			continue
 		}
-		if plainly && along(have, tail) == inside {
-			return inside
+		for _, h := range have[:len(tail)] {
+			if !strings.ContainsAny(h, "*?[$") {
+				return inside
+			}
 		}
 	}
 	return apart
@@ -159,6 +209,9 @@ func part(have, want string) bool {
 		ok, err := path.Match(want, have)
 		return ok && err == nil
 	}
+	if !strings.ContainsAny(have, `*?[\$`) {
+		return false // it is a name, and another one
+	}
 	have = strings.ReplaceAll(have, "$", "*")
 	if have == "" || want != "" && want[0] == '.' && strings.ContainsAny(have[:1], "*?") {
 		return false // a pattern leaves hidden files out
@@ -170,13 +223,23 @@ func part(have, want string) bool {
 // Touches reports whether a value that a tool is given is a file of the station's, or its
 // address. With deep, a folder around its files counts too.
 func (r *Reader) Touches(value string, deep bool) bool {
-	if value == "" || len(value) > maxFolderName || strings.ContainsAny(value, " \n\t") {
+	if value == "" || len(value) > maxFolderName || spaced(value) {
 		return false
 	}
-	if isAddress.MatchString(value) && r.Reaches(value) {
+	if r.Reaches(value) && isAddress.MatchString(value) { // nearly all values name no such port
 		return true
 	}
 	return r.Guards(value) || deep && r.Around(value)
+}
+
+// spaced reports whether a value has a blank in it: it is no name of anything then.
+func spaced(value string) bool {
+	for _, b := range []byte(value) {
+		if b == ' ' || b == '\n' || b == '\t' {
+			return true
+		}
+	}
+	return false
 }
 
 // isAddress is a value that names a host and a port.

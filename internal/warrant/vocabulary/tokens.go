@@ -142,7 +142,7 @@ func (r *reader) chunk(i int) int {
 	for end < len(r.text) {
 		c := r.text[end]
 		if c < utf8.RuneSelf {
-			if c <= ' ' || strings.IndexByte("\"<>()[]{}|`*,;!", c) >= 0 {
+			if breaks[c] {
 				break
 			}
 			plain = plain && c|0x20 >= 'a' && c|0x20 <= 'z'
@@ -167,6 +167,14 @@ func (r *reader) chunk(i int) int {
 	}
 	return max(end, i+1)
 }
+
+// breaks are the bytes that end a chunk.
+var breaks = func() (t [utf8.RuneSelf]bool) {
+	for c := range t {
+		t[c] = c <= ' ' || strings.IndexByte("\"<>()[]{}|`*,;!", byte(c)) >= 0
+	}
+	return t
+}()
 
 func isQuote(c rune) bool { return c == '’' || c == 'ʼ' || c == '＇' }
 
