@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/test/prooftest"
 )
 
 // clinic is a home folder without agents, and a hook program that is this binary.
@@ -135,7 +136,7 @@ func TestDoctorFindsAServerThatIsDown(t *testing.T) {
 	if d.code != exitFault {
 		t.Errorf("a server that was killed: exit %d", d.code)
 	}
-	wantLine(t, d, "server", "running", "broken: cannot be reached")
+	wantLine(t, d, "server", "running", "broken: no server runs on this data folder")
 	wantLine(t, d, "doors", "HTTP hook API", "broken: could not be tried")
 	wantLine(t, d, "doors", "hook program", "good: no server is running")
 
@@ -171,7 +172,7 @@ func TestDoctorFindsTokensThatAreOpenToOthersOrNotTheServers(t *testing.T) {
 	}
 	d := c.examine(s.data)
 	for _, role := range []string{"agent", "reader"} {
-		wantLine(t, d, "tokens", role, "broken: nobody has this token")
+		wantLine(t, d, "tokens", role, "broken: or one with other tokens")
 	}
 	wantLine(t, d, "doors", "HTTP hook API", "broken: could not be tried")
 }
@@ -207,13 +208,14 @@ func TestDoctorFindsABrokenStore(t *testing.T) {
 func TestDoctorFindsACanaryThatIsNotBlocked(t *testing.T) {
 	c := newClinic(t)
 	data := t.TempDir()
-	if _, _, err := app.LoadTokens(filepath.Join(data, "tokens.json")); err != nil {
+	tokens, _, err := app.LoadTokens(filepath.Join(data, "tokens.json"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	loose := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	loose := httptest.NewServer(prooftest.Handler(tokens.Agent, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"status":"ok","version":"`+app.Version()+`","parts":[],"hosts":[],"tidemark":{"taint":"owner","verdict":"allow"}}`)
-	}))
+	})))
 	t.Cleanup(loose.Close)
 	if err := os.WriteFile(filepath.Join(data, "server.json"), []byte(`{"url":"`+loose.URL+`","pid":1}`), 0o600); err != nil {
 		t.Fatal(err)

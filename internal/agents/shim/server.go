@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -46,7 +47,7 @@ func DataFolder() (string, error) {
 func findServer(data string) (*server, error) {
 	var running struct {
 		URL string `json:"url"`
-		PID int    `json:"pid"`
+		proof.Life
 	}
 	err := readPrivate(filepath.Join(data, "server.json"), 0o022, &running)
 	if errors.Is(err, os.ErrNotExist) {
@@ -54,6 +55,9 @@ func findServer(data string) (*server, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find server: %w", err)
+	}
+	if running.Over() {
+		return nil, errNotRunning
 	}
 	if err := checkLocal(running.URL); err != nil {
 		return nil, fmt.Errorf("find server: %w", err)
@@ -70,8 +74,9 @@ func findServer(data string) (*server, error) {
 		return nil, errors.New("read token: there is none for agents")
 	}
 	return &server{base: running.URL, token: tokens.Agent, http: &http.Client{
-		// No proxy: the token and what the agent does stay on this machine.
-		Transport:     &http.Transport{DisableKeepAlives: true, DisableCompression: true},
+		// No proxy: the token and what the agent does stay on this machine. Each connection is
+		// proven to lead to the server before anything is said on it.
+		Transport:     &http.Transport{DialContext: proof.Dialer(tokens.Agent, running.URL), DisableCompression: true, MaxConnsPerHost: 1},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
