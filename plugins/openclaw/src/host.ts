@@ -6,10 +6,23 @@ export type Json = Record<string, unknown>;
 export interface InputProvenance {
   kind: string;
   sourceSessionKey?: string;
+  sourceTool?: string;
+}
+
+/** A job of the host's schedule, as far as it is looked at. */
+export interface CronJob {
+  id: string;
+  schedule?: { kind?: string };
+  owner?: { sessionKey?: string } | null;
+}
+
+export interface CronService {
+  list(options: { includeDisabled: boolean }): Promise<CronJob[]>;
 }
 
 export interface AgentContext {
   runId?: string;
+  jobId?: string;
   agentId?: string;
   sessionKey?: string;
   sessionId?: string;
