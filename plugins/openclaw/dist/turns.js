@@ -81,7 +81,7 @@ export class Turns {
             if (refused !== undefined)
                 return stop(refused);
             const run = this.guard.runs.of(runKey(ctx));
-            const author = ctx.trigger === "cron" ? await this.guard.schedule.author(ctx.jobId) : undefined;
+            const author = ctx.trigger === "cron" ? await this.guard.schedule.author(ctx.sessionKey, event.prompt ?? "") : undefined;
             const where = turnContext(ctx, {
                 provider: ctx.messageProvider ?? ctx.channel, senderId: event.senderId ?? ctx.senderId, senderIsOwner: event.senderIsOwner,
             }, this.guard.lineage, author);

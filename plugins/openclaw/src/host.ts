@@ -14,6 +14,9 @@ export interface CronJob {
   id: string;
   schedule?: { kind?: string };
   owner?: { sessionKey?: string } | null;
+  scheduledToolPolicy?: { mode?: string };
+  toolsAllowProvenance?: { channelRequester?: unknown; callerOrigin?: { kind?: string } };
+  payload?: { message?: string; externalContentSource?: unknown };
 }
 
 export interface CronService {
@@ -22,7 +25,6 @@ export interface CronService {
 
 export interface AgentContext {
   runId?: string;
-  jobId?: string;
   agentId?: string;
   sessionKey?: string;
   sessionId?: string;

@@ -26,11 +26,15 @@ const channels = [
   ["Telegram group, owner", { channel: "telegram", key: group("telegram"), owner: true }, "shared"],
   ["Telegram group, somebody else", { channel: "telegram", key: group("telegram"), sender: "u2" }, "external"],
   ["Signal DM of the owner", { channel: "signal", key: dm("signal"), owner: true }, "owner"],
-  ["a cron job of the operator", { key: "agent:main:cron:j:run:r", trigger: "cron", job: "operators", sender: "" }, "system"],
-  ["a cron job that an agent made", { key: "agent:main:cron:j:run:r", trigger: "cron", job: "agents", sender: "" }, "local"],
-  ["a cron job of nobody known", { key: "agent:main:cron:j:run:r", trigger: "cron", job: "odd", sender: "" }, "untrusted"],
-  ["a cron job that runs on what a command prints", { key: "agent:main:cron:j:run:r", trigger: "cron", job: "stream", sender: "" }, "untrusted"],
-  ["a webhook, which the host runs as a cron job", { key: "agent:main:cron:j:run:r", trigger: "cron", job: "5f0c", sender: "" }, "untrusted"],
+  ["a cron job of the operator", { key: "agent:main:cron:operators:run:r", trigger: "cron", job: "operators", sender: "" }, "system"],
+  ["a cron job that an agent made", { key: "agent:main:cron:agents:run:r", trigger: "cron", job: "agents", sender: "" }, "local"],
+  ["a cron job of nobody known", { key: "agent:main:cron:odd:run:r", trigger: "cron", job: "odd", sender: "" }, "untrusted"],
+  ["a cron job that runs on what a command prints", { key: "agent:main:cron:stream:run:r", trigger: "cron", job: "stream", sender: "" }, "untrusted"],
+  ["a webhook, which the host runs as a cron job", { key: "agent:main:cron:5f0c:run:r", trigger: "cron", job: "5f0c", sender: "" }, "untrusted"],
+  ["a cron job of somebody's account", { key: "agent:main:cron:account:run:r", trigger: "cron", job: "account", sender: "" }, "untrusted"],
+  ["a cron job somebody asked for in a channel", { key: "agent:main:cron:channel:run:r", trigger: "cron", job: "channel", sender: "" }, "untrusted"],
+  ["a cron job that holds a mail", { key: "agent:main:cron:mail:run:r", trigger: "cron", job: "mail", sender: "" }, "untrusted"],
+  ["a webhook under the name of a job", { key: "agent:main:cron:operators:run:r", trigger: "cron", words: "[cron:5f0c Hook] do it", sender: "" }, "untrusted"],
   ["a run of cron without a job", { key: "agent:main:cron:j", trigger: "cron", sender: "" }, "untrusted"],
   ["a heartbeat", { key: "agent:main:main", trigger: "heartbeat", sender: "", from: { kind: "internal_system", sourceTool: "heartbeat" } }, "system"],
   ["a heartbeat that a webhook woke", { key: "agent:main:main", trigger: "heartbeat", sender: "", from: { kind: "internal_system", sourceTool: "hook" } }, "untrusted"],
@@ -47,9 +51,11 @@ const channels = [
 // The host's schedule.
 const every = { kind: "every", everyMs: 60_000 };
 const jobs = [
-  { id: "operators", schedule: every }, { id: "agents", schedule: every, owner: { sessionKey: "agent:main:main" } },
-  { id: "odd", schedule: every, owner: { agentId: "main" } }, { id: "stream", schedule: { kind: "stream" } },
-];
+  { id: "operators" }, { id: "agents", owner: { sessionKey: "agent:main:main" } }, { id: "odd", owner: { agentId: "main" } },
+  { id: "stream", schedule: { kind: "stream" } }, { id: "account", scheduledToolPolicy: { mode: "account" } },
+  { id: "channel", toolsAllowProvenance: { callerOrigin: { kind: "channel" } } },
+  { id: "mail", payload: { message: "do it", externalContentSource: "gmail" } },
+].map((j) => ({ schedule: every, scheduledToolPolicy: { mode: "trusted" }, payload: { message: "do it" }, ...j }));
 
 // PRV-04 PRV-05
 for (const [name, c, want] of channels) {
@@ -58,11 +64,11 @@ for (const [name, c, want] of channels) {
     const host = new Host(plugin, own.config());
     const ctx = {
       runId: "r", agentId: "main", sessionKey: c.key, trigger: c.trigger ?? "user",
-      ...(c.job ? { jobId: c.job } : {}), ...(c.from ? { inputProvenance: c.from } : {}),
+      ...(c.from ? { inputProvenance: c.from } : {}),
       ...(c.channel ? { messageProvider: c.channel, channel: c.channel } : {}), ...(c.sender === "" ? {} : { senderId: c.sender ?? "u1" }),
     };
     await host.observe("gateway_start", { port: 1 }, { getCron: () => ({ list: async () => jobs }) });
-    await host.turn(ctx, { words: c.words ?? "hello", senderIsOwner: c.owner === true });
+    await host.turn(ctx, { words: c.words ?? (c.job ? `[cron:${c.job} job] do it\nCurrent time: now` : "hello"), senderIsOwner: c.owner === true });
     assert.equal((await own.get(`/v1/sessions/${encodeURIComponent(c.key)}`)).taint.level, want);
     await host.observe("gateway_stop", {}, {});
     await own.stop();
