@@ -149,7 +149,7 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 			out.Grant = a.Grant.ID
 		}
 	}
-	out.Notice = v.notice(tools, a.Grant)
+	out.Notice = v.notice(tools, a.Grant, m.awaited(v.IDs))
 	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.state.Branch(worst.Branch).Turn.ID, Answer: a}
 	if !v.Approve {
 		var err error
@@ -237,13 +237,15 @@ func (m *Monitor) refuse(ctx context.Context, s *live, ids []string) (string, er
 }
 
 // notice says to whoever voted what their vote does.
-func (v *Vote) notice(tools []string, g *event.Grant) string {
+func (v *Vote) notice(tools []string, g *event.Grant, waits bool) string {
 	names := strings.Join(tools, ", ")
 	switch {
 	case !v.Approve:
 		return fmt.Sprintf("Denied: %s.", names)
 	case g == nil && v.For > 0:
 		return fmt.Sprintf("Approved: %s, for the call that was asked about and no other: it is dangerous by itself.", names)
+	case g == nil && waits:
+		return fmt.Sprintf("Approved: %s, for the call that was asked about. It waits for you, and goes on by itself.", names)
 	case g == nil:
 		const then = "It goes on by itself where it waits; else tell the agent to go on."
 		return fmt.Sprintf("Approved: %s, for the call that was asked about, once. %s", names, then)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -315,12 +316,47 @@ func TestDoctorSaysTheSameUserLimitOnce(t *testing.T) {
 		}
 		n := 0
 		for _, p := range state.FailsOpen {
-			if strings.HasPrefix(p, "somebody with the rights of this user") {
+			if strings.HasPrefix(p.Text, "somebody with the rights of this user") {
 				n++
 			}
 		}
 		if n != 1 {
 			t.Errorf("%s: got %q, want the one line about the same user that doctor leaves out", name, state.FailsOpen)
+		}
+	}
+}
+
+// Whatever an agent's entry lists as a way past our hooks is a row of doctor's, and none is
+// called closed that nothing rules out.
+func TestDoctorSaysEveryWayPastTheHooks(t *testing.T) {
+	c := newClinic(t)
+	s := startServer(t, t.TempDir())
+	project := t.TempDir()
+	for _, a := range catalogue.Setups() {
+		if a.Inside() {
+			continue // its holes are rows of their own
+		}
+		if len(a.Bypasses) == 0 {
+			t.Errorf("%s: no way past its hooks is listed; say at least what was not tried", a.Name)
+		}
+		w := install.World{Home: c.home, Data: s.data, Hook: c.hook, Getenv: os.Getenv}
+		args := []string{a.Name}
+		if a.Place.User == (catalogue.Place{}) {
+			w.Project, args = project, append(args, "--project", project)
+		}
+		plan, err := install.Prepare(t.Context(), w, a.Name, install.Options{})
+		if err == nil {
+			err = plan.Apply(time.Now())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := c.examine(s.data, args...)
+		for _, b := range a.Bypasses {
+			wantLine(t, d, a.Name, b.Name, "open: "+b.Text)
+		}
+		if got := d.line(a.Name, "fails closed"); got != "" {
+			t.Errorf("%s: got %q beside what is open", a.Name, got)
 		}
 	}
 }

@@ -36,11 +36,19 @@ func claude() *Agent {
 	return &Agent{
 		Name: "claude",
 		Read: claudeRead,
-		Pass: added, Refuse: byExit,
+		Pass: added, Refuse: byExit, Hold: shown, Warn: warned,
 		Change: "ConfigChange",
 		Tools:  &Tools{Agent: "claude", Names: claudeTools, Server: doubled}, Proxied: true,
 		Switches: []settings.Switch{{Path: []string{"disableAllHooks"}, Value: "true"}},
-		Watched:  []string{".claude/settings.json", ".claude/settings.local.json"},
+		Reopens: []settings.Switch{{
+			Path: []string{"disableSkillShellExecution"}, Value: "false", Does: "lets skills and slash commands run commands unasked",
+		}},
+		Starts: []Starter{
+			{".mcp.json", []string{"mcpServers"}, "servers"},
+			{".claude/settings.json", []string{"hooks"}, "hooks"}, {".claude/settings.local.json", []string{"hooks"}, "hooks"},
+		},
+		Root:    "CLAUDE_PROJECT_DIR",
+		Watched: []string{".claude/settings.json", ".claude/settings.local.json"},
 	}
 }
 
@@ -91,6 +99,7 @@ func claudeSetup() *Setup {
 				"than the agent's limit, the tool runs",
 			Note: "onFailure is known from 2.1.295 on; this version ignores it, so a missing or killed hook lets tools run: update",
 		},
+		Bypasses:    claudeBypasses(),
 		NoteManaged: "allowManagedHooksOnly turns off the hooks of users and projects",
 		Probe:       nestedProbe("PreToolUse", "Bash"), Refused: exitRefused,
 		Trial: func(s Stage) Launch {
@@ -117,8 +126,12 @@ func claudePlan(path string, c Command) []File {
 		if slices.Contains(gates, event) {
 			h.OnFailure = "block"
 		}
+		if event == "PreToolUse" {
+			h.Status = c.Status()
+		}
 		return group(among(event, "*", tools...), h)
 	})
+	edits = append(edits, Edit{Path: []string{"disableSkillShellExecution"}, Value: value(true)})
 	if c.Managed {
 		edits = append(edits, Edit{Path: []string{"allowManagedHooksOnly"}, Value: value(true)})
 	}

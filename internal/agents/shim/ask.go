@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -14,6 +15,7 @@ import (
 type verdict struct {
 	reason string // "" passes
 	notice string // for the person
+	person string // of a refusal: what the person is shown and the model is not
 }
 
 // key is the session's name at the server.
@@ -33,14 +35,17 @@ func (a adapter) ask(ctx context.Context, s *server, o Options, e *catalogue.Eve
 	c := a.context(o, e)
 	switch e.Kind {
 	case catalogue.Start:
-		return verdict{}, errors.Join(a.started(ctx, s, e, c), a.watched(ctx, s, o, e, c))
+		return verdict{notice: a.starting(o, e)}, errors.Join(a.started(ctx, s, e, c), a.watched(ctx, s, o, e, c))
 	case catalogue.Prompt:
+		if why := a.reopened(o, e); why != "" {
+			return verdict{reason: why}, nil
+		}
 		return a.prompted(ctx, s, e, c)
 	case catalogue.Call:
 		if e.Never != "" {
 			return verdict{reason: "Tidemark: " + e.Never}, nil
 		}
-		if why := a.unhooks(o, e); why != "" {
+		if why := cmp.Or(a.unhooks(o, e), a.reopened(o, e)); why != "" {
 			return verdict{reason: why}, nil
 		}
 		return a.called(ctx, s, o, e, c)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/proof"
@@ -119,6 +120,34 @@ type note struct {
 	Taint   string `json:"taint"`
 	Verdict string `json:"verdict"`
 	Notice  string `json:"notice"`
+
+	Approval *asked `json:"approval"`
+	TimedOut bool   `json:"timedOut"`
+}
+
+// asked is the open question of a held call, as far as the agent's side may know it.
+type asked struct {
+	Expires  time.Time `json:"expiresAt"`
+	Question string    `json:"question"`
+}
+
+// forPerson is what the person in front of the agent is shown of a held call: what it is about,
+// where it is answered, how long that can be done, and what happens then.
+func (n *note) forPerson(waited int) string {
+	if n.Verdict != "confirm" {
+		return ""
+	}
+	if n.Approval == nil {
+		if !n.TimedOut {
+			return ""
+		}
+		return fmt.Sprintf("Tidemark held this call for %ds, and nobody answered. Ask the agent to try again to be asked once more.", waited)
+	}
+	text := "Tidemark holds this call and asks you.\n" + n.Approval.Question + "\nAnswer in another terminal: tidemark approvals watch"
+	if left := time.Until(n.Approval.Expires).Round(time.Second); left > 0 {
+		text += fmt.Sprintf(" (within %s)", left)
+	}
+	return text + ". Then tell the agent to go on."
 }
 
 type answered struct {
@@ -160,7 +189,11 @@ func (s *server) decide(ctx context.Context, event *hook.BeforeToolCall, c hook.
 	case err != nil:
 		return verdict{}, err
 	case a.Block:
-		return verdict{reason: clean(a.Reason)}, nil
+		v := verdict{reason: clean(a.Reason)}
+		if person := a.Tidemark.forPerson(c.Wait); person != "" {
+			v.person = clean(person)
+		}
+		return v, nil
 	case a.Tidemark.Verdict != "allow":
 		return verdict{}, errors.New("the server's answer is neither yes nor no")
 	case a.Params != nil:

@@ -32,6 +32,7 @@ type Options struct {
 	// Installed names the record of the installation that this hook is part of; "" where it
 	// was put there by hand.
 	Installed string
+	Root      string // the folder of the project, where the agent says it besides the working folder
 	In        io.Reader
 }
 
@@ -120,7 +121,7 @@ func (a adapter) run(ctx context.Context, o Options, known *atomic.Pointer[catal
 	}
 	known.Store(e)
 	if e.Kind == catalogue.Ignored {
-		return a.answer(e, "", "")
+		return a.answer(e, verdict{})
 	}
 	unnoted := a.relate(o, e)
 	if unnoted != nil && e.Kind != catalogue.Start { // of a start the server is told all the same
@@ -138,7 +139,7 @@ func (a adapter) run(ctx context.Context, o Options, known *atomic.Pointer[catal
 	if err := errors.Join(unnoted, err); err != nil {
 		return a.owe(o, e, err)
 	}
-	return a.answer(e, v.reason, v.notice)
+	return a.answer(e, v)
 }
 
 // owe answers a fault. A result that was not reported is noted, so that the session's

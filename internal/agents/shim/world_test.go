@@ -154,6 +154,8 @@ func refuses(name string, p printed) bool {
 		return p.code == 2 && p.err != "" || strings.Contains(p.out, `"permission":"deny"`) || strings.Contains(p.out, `"continue":false`)
 	case "cline":
 		return strings.HasPrefix(p.out, `{"cancel":true`)
+	case "claude":
+		return p.code == 2 && p.err != "" || p.code == 0 && strings.Contains(p.out, `"permissionDecision":"deny"`)
 	case "opencode":
 		return p.code != 0 || !strings.HasPrefix(p.out, `{"allow":true`)
 	}

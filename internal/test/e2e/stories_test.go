@@ -44,6 +44,8 @@ var stories = []story{
 	{name: "proxy approval", run: proxyApproval},
 	{name: "proxy down", run: proxyDown},
 	{name: "no plugin", run: noPlugin, only: "openclaw"},
+	{name: "switched off", run: switched, only: "claude codex gemini copilot opencode"},
+	{name: "inline", run: inline, only: "claude"},
 	{name: "webhook", run: webhook, only: "openclaw"},
 	{name: "project", run: inProject, only: "claude codex gemini copilot opencode"},
 	{name: "failed fetch", run: failedFetch, only: "goose droid cline"},
