@@ -39,15 +39,18 @@ func claudeBypasses() []Bypass {
 	return []Bypass{
 		{
 			Name: "project settings", Managed: true,
-			Text: "a repository turns hooks off: disableAllHooks in its .claude/settings.json, once its folder is trusted, without a terminal at once",
+			Text: "a repository turns hooks off: disableAllHooks in its .claude/settings.json, once its folder is trusted, " +
+				"without a terminal at once",
 		},
 		{
 			Name: "flags", Managed: true,
-			Text: "it is started with --bare, --safe-mode, --setting-sources without user, --settings that turn hooks off, or another CLAUDE_CONFIG_DIR",
+			Text: "it is started with --bare, --safe-mode, --setting-sources without user, --settings that turn hooks off, " +
+				"or another CLAUDE_CONFIG_DIR",
 		},
 		{
 			Name: "project hooks", Managed: true,
-			Text: "hooks in a repository's own .claude/settings.json run commands unasked, once its folder is trusted, without a terminal at once",
+			Text: "hooks in a repository's own .claude/settings.json run commands unasked, once its folder is trusted, " +
+				"without a terminal at once",
 		},
 		servers("mcpServers in .mcp.json"),
 	}
@@ -65,7 +68,8 @@ func codexBypasses() []Bypass {
 		},
 		{Name: "flags", Pin: pin, Text: "it is started with --disable hooks, or -c features.hooks=false"},
 		{
-			Name: "user settings", Text: "it is started with --ignore-user-config or another CODEX_HOME: our hooks stand in the user's settings",
+			Name: "user settings",
+			Text: "it is started with --ignore-user-config or another CODEX_HOME: our hooks stand in the user's settings",
 		},
 		servers("mcp_servers in .codex/config.toml"),
 	}
@@ -79,7 +83,13 @@ func geminiBypasses() []Bypass {
 				File: geminiManaged(), Path: []string{"hooksConfig", "enabled"}, Value: "true",
 				Line: "tidemark install gemini --managed",
 			},
-			Text: "a repository turns hooks off: hooksConfig.enabled = false or hooksConfig.disabled in its .gemini/settings.json, in a folder that Gemini trusts",
+			Text: "a repository turns hooks off: hooksConfig.enabled = false in its .gemini/settings.json, in a folder that Gemini trusts",
+		},
+		{
+			Name: "one hook",
+			Text: "a repository names ours among hooksConfig.disabled in its .gemini/settings.json, in a folder that Gemini trusts: " +
+				"the administrator's hooks too are off then",
+			Fix: "look into the file before you trust somebody's folder",
 		},
 		servers("mcpServers in .gemini/settings.json"),
 	}
@@ -97,7 +107,8 @@ func opencodeBypasses() []Bypass {
 		{Name: "flags", Text: "it is started with --pure, which loads no plugin, or with another XDG_CONFIG_HOME"},
 		{
 			Name: "project plugins",
-			Text: "a repository's .opencode/plugins run inside OpenCode as soon as it starts there: they can do anything, to our plugin too",
+			Text: "a repository's .opencode/plugins run inside OpenCode as soon as it starts there: they can do anything, " +
+				"to our plugin too",
 			Fix:  "look into the folder before you start OpenCode in somebody's repository",
 		},
 		servers("mcp in opencode.json"),

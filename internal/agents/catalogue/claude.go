@@ -36,7 +36,7 @@ func claude() *Agent {
 	return &Agent{
 		Name: "claude",
 		Read: claudeRead,
-		Pass: added, Refuse: byExit, Hold: shown, Warn: warned,
+		Pass: added, Refuse: byExit, Hold: shown, Warn: warned, Dialog: claudeDialog, Ask: claudeAsk, Alone: claudeAlone,
 		Change: "ConfigChange",
 		Tools:  &Tools{Agent: "claude", Names: claudeTools, Server: doubled}, Proxied: true,
 		Switches: []settings.Switch{{Path: []string{"disableAllHooks"}, Value: "true"}},
@@ -80,6 +80,26 @@ func claudeSpeaker(source string) Speaker {
 		return Itself
 	}
 	return Nobody // poll_event, and what later versions add
+}
+
+// claudeDialog: a hook's "ask" opens a dialog that no rule of permissions answers, but a hook of
+// a project or a plugin for PermissionRequest does. With our hooks in the administrator's
+// settings there are no others. Without a terminal, and for what works in the background,
+// nobody is there; and who skips permissions does not expect to be asked.
+func claudeDialog(e *Event, s Setting) bool {
+	return s.Alone && e.Branch == "" && s.Env("CLAUDE_CODE_ENTRYPOINT") == "cli" && s.Env("CLAUDE_CODE_SESSION_ATTENDED") == "1" &&
+		slices.Contains([]string{"default", "acceptEdits", "plan"}, e.Mode) // in "auto" a model may answer
+}
+
+func claudeAlone() (string, settings.Switch) {
+	return claudeManaged(), settings.Switch{Path: []string{"allowManagedHooksOnly"}, Value: "true"}
+}
+
+// claudeAsk shows the question in the dialog; the model reads nothing of it.
+func claudeAsk(e *Event, question string) Reply {
+	return Reply{Stdout: object(map[string]any{"hookSpecificOutput": map[string]any{
+		"hookEventName": e.Name, "permissionDecision": "ask", "permissionDecisionReason": question,
+	}})}
 }
 
 func claudeSetup() *Setup {

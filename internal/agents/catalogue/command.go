@@ -58,7 +58,7 @@ func (c Command) Status() string {
 	if c.Wait <= 0 {
 		return ""
 	}
-	return "Tidemark: if this call is held it waits up to " + c.Wait.String() + " for you (tidemark approvals watch), then goes on by itself"
+	return "Tidemark: a held call waits up to " + c.Wait.String() + " for your answer (tidemark approvals watch), then goes on by itself"
 }
 
 // Seconds is the agent's own limit. When it passes most agents run the tool, so it must

@@ -131,7 +131,8 @@ func cursorHold(e *Event, h Held) Reply {
 	if e.Kind != Call || h.Person == "" {
 		return cursorRefuse(e, h.Reason)
 	}
-	return Reply{Stdout: object(map[string]any{"permission": "deny", "user_message": h.Person, "agent_message": h.Reason}), Stderr: h.Reason}
+	reply := object(map[string]any{"permission": "deny", "user_message": h.Person, "agent_message": h.Reason})
+	return Reply{Stdout: reply, Stderr: h.Reason}
 }
 
 func cursorSetup() *Setup {

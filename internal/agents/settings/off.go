@@ -55,6 +55,16 @@ func (r Reader) Off(all []Switch, files ...string) []string {
 	return out
 }
 
+// Set reports whether a file certainly sets a switch: one that cannot be read does not.
+func (r Reader) Set(path string, s Switch) bool {
+	d, err := r.Open(path)
+	if err != nil {
+		return false
+	}
+	n := d.Find(s.Path...)
+	return n != nil && s.set(d.Raw(n))
+}
+
 // off says which switches are set.
 func (d *Doc) off(path string, all []Switch) []string {
 	var out []string

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
+	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -16,6 +18,20 @@ type verdict struct {
 	reason string // "" passes
 	notice string // for the person
 	person string // of a refusal: what the person is shown and the model is not
+	asks   string // the question, where the agent's own dialog is to ask it
+}
+
+// dialog reports whether the agent itself asks its person about a held call.
+func (a adapter) dialog(o Options, e *catalogue.Event) bool {
+	if a.Dialog == nil || a.Ask == nil || o.Env == nil || o.Sender != "owner" {
+		return false
+	}
+	alone := false
+	if a.Alone != nil && o.Installed == a.Name+"@managed" {
+		file, only := a.Alone()
+		alone = settings.Reader{}.Set(filepath.Join(o.Etc, file), only)
+	}
+	return a.Dialog(e, catalogue.Setting{Alone: alone, Env: o.Env})
 }
 
 // key is the session's name at the server.
@@ -129,6 +145,9 @@ func (a adapter) called(ctx context.Context, s *server, o Options, e *catalogue.
 	}
 	held := c
 	held.Wait = int(o.Wait / time.Second)
+	if a.dialog(o, e) { // the person is here: nobody waits for one elsewhere
+		held.Wait, held.Dialog = 0, a.Name
+	}
 	v, err := s.decide(ctx, &hook.BeforeToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID}, held)
 	if err != nil || v.reason != "" || !a.Limits.Forgets {
 		return v, err
@@ -167,6 +186,9 @@ func (a adapter) settled(ctx context.Context, s *server, o Options, e *catalogue
 
 // reported passes a result on. That of a sub-agent is then no longer waited for.
 func (a adapter) reported(ctx context.Context, s *server, o Options, e *catalogue.Event, c hook.Context) error {
+	if a.dialog(o, e) {
+		c.Dialog = a.Name
+	}
 	if err := a.returned(ctx, s, e, c); err != nil || !a.Limits.Forgets || !spawns(e.Tool) {
 		return err
 	}

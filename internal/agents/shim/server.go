@@ -141,7 +141,7 @@ func (n *note) forPerson(waited int) string {
 		if !n.TimedOut {
 			return ""
 		}
-		return fmt.Sprintf("Tidemark held this call for %ds, and nobody answered. Ask the agent to try again to be asked once more.", waited)
+		return fmt.Sprintf("Tidemark held this call for %ds, and nobody answered. If the agent tries again you are asked again.", waited)
 	}
 	text := "Tidemark holds this call and asks you.\n" + n.Approval.Question + "\nAnswer in another terminal: tidemark approvals watch"
 	if left := time.Until(n.Approval.Expires).Round(time.Second); left > 0 {
@@ -192,6 +192,9 @@ func (s *server) decide(ctx context.Context, event *hook.BeforeToolCall, c hook.
 		v := verdict{reason: clean(a.Reason)}
 		if person := a.Tidemark.forPerson(c.Wait); person != "" {
 			v.person = clean(person)
+		}
+		if q := a.Tidemark.Approval; c.Dialog != "" && q != nil && q.Question != "" && a.Tidemark.Verdict == "confirm" {
+			v.asks = clean("Tidemark asks: " + q.Question)
 		}
 		return v, nil
 	case a.Tidemark.Verdict != "allow":

@@ -32,7 +32,9 @@ type Options struct {
 	// Installed names the record of the installation that this hook is part of; "" where it
 	// was put there by hand.
 	Installed string
-	Root      string // the folder of the project, where the agent says it besides the working folder
+	Env       func(string) string // of this process; nil: there is none
+	Etc       string              // what comes before the administrator's files; "" outside tests
+	Root      string              // the folder of the project, where the agent says it besides the working folder
 	In        io.Reader
 }
 

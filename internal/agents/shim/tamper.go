@@ -83,7 +83,8 @@ func (a adapter) starting(o Options, e *catalogue.Event) string {
 			if n == nil || len(n.Names) == 0 || a.recorded(o, path) {
 				continue
 			}
-			if line := fmt.Sprintf("%s of %s (%s)", s.What, path, strings.Join(n.Names[:min(5, len(n.Names))], ", ")); !slices.Contains(found, line) {
+			line := fmt.Sprintf("%s of %s (%s)", s.What, path, strings.Join(n.Names[:min(5, len(n.Names))], ", "))
+			if !slices.Contains(found, line) {
 				found = append(found, line)
 			}
 		}

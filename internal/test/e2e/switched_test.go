@@ -34,7 +34,7 @@ var switchings = []switching{
 	{agent: "codex", name: "disable", flags: []string{"--disable", "hooks"}, open: "flags"},
 	{agent: "codex", name: "a value", flags: []string{"-c", "features.hooks=false"}, open: "flags"},
 	{agent: "gemini", name: "project settings", files: map[string]string{".gemini/settings.json": `{"hooksConfig":{"enabled":false}}`}, open: "project settings"},
-	{agent: "gemini", name: "one hook", files: map[string]string{".gemini/settings.json": `{"hooksConfig":{"disabled":["tidemark"]}}`}, open: "project settings"},
+	{agent: "gemini", name: "one hook", files: map[string]string{".gemini/settings.json": `{"hooksConfig":{"disabled":["tidemark"]}}`}, open: "one hook", always: true},
 	{agent: "copilot", name: "project settings", files: map[string]string{
 		".github/copilot/settings.json": off, ".copilot/settings.json": off, ".claude/settings.json": off, ".github/copilot/settings.local.json": off,
 	}},
