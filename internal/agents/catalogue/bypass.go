@@ -109,7 +109,7 @@ func opencodeBypasses() []Bypass {
 			Name: "project plugins",
 			Text: "a repository's .opencode/plugins run inside OpenCode as soon as it starts there: they can do anything, " +
 				"to our plugin too",
-			Fix:  "look into the folder before you start OpenCode in somebody's repository",
+			Fix: "look into the folder before you start OpenCode in somebody's repository",
 		},
 		servers("mcp in opencode.json"),
 	}
