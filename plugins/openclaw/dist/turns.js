@@ -124,11 +124,15 @@ export class Turns {
         const run = this.guard.runs.of(runKey(ctx));
         if (n < 2 || !run.begun)
             return; // the first was announced by begin
-        await report(run, this.model(ctx, n - 1).then((r) => { if (r.outcome === "block")
-            run.blocked = r.message; }, (err) => {
-            const reason = this.guard.failed("announce model call", err);
-            if (reason !== undefined)
-                run.blocked = reason;
+        const tell = async () => {
+            const r = await this.model(ctx, n - 1);
+            if (r.outcome === "block")
+                run.blocked = r.message;
+        };
+        await report(run, tell().then(() => { run.owed = undefined; }, (err) => {
+            // A server that restarts is told before the next call is decided.
+            if (this.guard.failed("announce model call", err) !== undefined)
+                run.owed = tell;
         }));
     }
     async model(ctx, iteration) {

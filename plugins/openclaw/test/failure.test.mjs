@@ -83,16 +83,24 @@ test("a server that goes away in the middle of a run stops it, and one that come
   await again.stop();
 });
 
-test("a run whose report was lost runs no more tools", async () => {
+test("a report that was lost is made up before a tool runs, and none runs while it cannot be", async () => {
   let up = true;
-  const s = await listen((req, res) => (up ? answer(200, '{"tidemark":{"taint":"owner","verdict":"allow"}}')(req, res) : req.socket.destroy()));
+  const heard = [];
+  const s = await listen((req, res) => {
+    if (!up) return req.socket.destroy();
+    heard.push(req.url.split("/").pop());
+    return answer(200, '{"tidemark":{"taint":"owner","verdict":"allow"}}')(req, res);
+  });
   const host = new Host(plugin, { url: s.url, token, timeoutMs: 500 });
   const ctx = owner();
   await host.turn(ctx, { senderIsOwner: true });
   up = false;
   await host.observe("model_call_started", { callId: `${ctx.runId}:model:2` }, ctx);
-  up = true;
   assert.match((await host.call(ctx, "c1", "read", {})).blocked, /Tidemark could not be asked/);
+  up = true;
+  heard.length = 0;
+  assert.equal((await host.call(ctx, "c2", "read", {})).text, "done");
+  assert.deepEqual(heard.filter((h) => h.startsWith("before_")), ["before_llm_call", "before_tool_call"]);
   s.stop();
 });
 
