@@ -80,6 +80,33 @@ func (m *Monitor) Answer(ctx context.Context, v Vote) (Outcome, error) {
 	return out, err
 }
 
+// Ran records that a host ran a call about which a question is open: its person said yes in the
+// host's own dialog, of which its running is all that is ever told. It opens nothing, for this
+// call or another. Where no question about the call is open there is nothing to record.
+func (m *Monitor) Ran(ctx context.Context, ref Ref, call tool.Call, host string) error {
+	name, digest := tool.Name(call.Name), call.Digest()
+	return m.with(ctx, ref, func(s *live) error {
+		for _, r := range s.state.Book.Requests() {
+			if r.State != approval.Pending || r.Branch != ref.Branch || r.Tool != name || r.Digest != digest {
+				continue
+			}
+			a := &event.Answer{
+				By: "the person at " + host, Via: "dialog", IDs: []string{r.ID}, Verdict: "approve",
+				Reason: "answered in the dialog of " + host + ", and told by the call's running",
+			}
+			turn := s.state.Branch(r.Branch).Turn.ID
+			e := &event.Event{Kind: event.Answered, Time: m.now().UnixNano(), Branch: r.Branch, Turn: turn, Answer: a}
+			if err := m.append(ctx, s, e); err != nil {
+				return err
+			}
+			delete(s.codes, r.ID)
+			delete(s.standing, r.ID)
+			return nil
+		}
+		return nil
+	})
+}
+
 // similar checks the constraints of a vote for similar calls.
 func (v *Vote) similar() error {
 	if len(v.Where) == 0 {
@@ -149,7 +176,7 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 			out.Grant = a.Grant.ID
 		}
 	}
-	out.Notice = v.notice(tools, a.Grant)
+	out.Notice = v.notice(tools, a.Grant, m.awaited(v.IDs))
 	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.state.Branch(worst.Branch).Turn.ID, Answer: a}
 	if !v.Approve {
 		var err error
@@ -237,13 +264,15 @@ func (m *Monitor) refuse(ctx context.Context, s *live, ids []string) (string, er
 }
 
 // notice says to whoever voted what their vote does.
-func (v *Vote) notice(tools []string, g *event.Grant) string {
+func (v *Vote) notice(tools []string, g *event.Grant, waits bool) string {
 	names := strings.Join(tools, ", ")
 	switch {
 	case !v.Approve:
 		return fmt.Sprintf("Denied: %s.", names)
 	case g == nil && v.For > 0:
 		return fmt.Sprintf("Approved: %s, for the call that was asked about and no other: it is dangerous by itself.", names)
+	case g == nil && waits:
+		return fmt.Sprintf("Approved: %s, for the call that was asked about. It waits for you, and goes on by itself.", names)
 	case g == nil:
 		const then = "It goes on by itself where it waits; else tell the agent to go on."
 		return fmt.Sprintf("Approved: %s, for the call that was asked about, once. %s", names, then)

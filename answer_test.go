@@ -569,3 +569,46 @@ func TestACodeThatIsOverIsReplaced(t *testing.T) {
 	w.ownerSays("s", ".approve deploy "+v.Held.Code)
 	w.want(policy.Allow, main("s"), c)
 }
+
+// Nobody is told to try again what goes on by itself.
+func TestWhoeverApprovesIsToldWhetherTheCallWaits(t *testing.T) {
+	for name, waits := range map[string]bool{"somebody waits": true, "nobody waits any more": false} {
+		t.Run(name, func(t *testing.T) {
+			w, c, _ := held(t, byLevels)
+			id := w.want(policy.Confirm, main("s"), c).Held.ID
+			done := w.Await(id)
+			if !waits {
+				done()
+			} else {
+				defer done()
+			}
+			out, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{id}, Approve: true, By: "alice", Via: "http"})
+			if err != nil || strings.Contains(out.Notice, "It waits for you, and goes on by itself") != waits {
+				t.Errorf("got %q, %v", out.Notice, err)
+			}
+		})
+	}
+}
+
+// A call that its host ran after its own dialog closes its question, and opens nothing.
+func TestACallThatRanAfterTheHostsDialogSpendsItsQuestion(t *testing.T) {
+	w, c, _ := held(t, byLevels)
+	id := w.want(policy.Confirm, main("s"), c).Held.ID
+	other := call("deploy", `{"stage":"two"}`)
+	if err := w.Ran(t.Context(), main("s"), other, "claude"); err != nil { // about which nothing was asked
+		t.Fatal(err)
+	}
+	if q, err := w.Question(t.Context(), "s", id); err != nil || !q.Pending() {
+		t.Fatalf("another call: got %+v, %v; want the question open", q, err)
+	}
+	if err := w.Ran(t.Context(), main("s"), c, "claude"); err != nil {
+		t.Fatal(err)
+	}
+	q, err := w.Question(t.Context(), "s", id)
+	if err != nil || q.State != "spent" || q.By != "the person at claude" {
+		t.Errorf("got %+v, %v; want it spent by the dialog", q, err)
+	}
+	if again := w.want(policy.Confirm, main("s"), c); again.Held.ID == id {
+		t.Error("the same call again has the old question")
+	}
+}

@@ -58,6 +58,7 @@ type Monitor struct {
 	sessions map[string]*live    // guarded by mu
 	children map[string][]string // guarded by mu; sub-agents of a session
 	asking   map[string]string   // guarded by mu; sessions by the questions they asked
+	waiting  map[string]int      // guarded by mu; how many wait for the answer to a question
 	kept     int                 // guarded by mu; how many of asking were open when it was last cleared
 
 	clock atomic.Int64 // counts the sessions made, to tell which others are idle since
@@ -78,7 +79,7 @@ func New(o Options) (*Monitor, error) {
 	m := &Monitor{
 		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, key: o.Key,
 		auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader,
-		sessions: map[string]*live{}, children: map[string][]string{}, asking: map[string]string{},
+		sessions: map[string]*live{}, children: map[string][]string{}, asking: map[string]string{}, waiting: map[string]int{},
 	}
 	if m.max <= 0 {
 		m.max = 20_000

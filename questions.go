@@ -105,6 +105,28 @@ func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
 	return out, errors.Join(failed...)
 }
 
+// Await says that a caller is held until a question has its answer, and goes on by itself then.
+// Whoever answers is told so. The caller calls done when it no longer waits.
+func (m *Monitor) Await(id string) (done func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.waiting[id]++
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.waiting[id]--; m.waiting[id] <= 0 {
+			delete(m.waiting, id)
+		}
+	}
+}
+
+// awaited reports whether somebody waits for the answer to each of the questions.
+func (m *Monitor) awaited(ids []string) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return !slices.ContainsFunc(ids, func(id string) bool { return m.waiting[id] == 0 })
+}
+
 // maxAsking is how many questions are found by their id alone before those that are
 // closed are forgotten.
 const maxAsking = 4096

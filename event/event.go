@@ -303,7 +303,7 @@ type Write struct {
 // Answer is what a person said.
 type Answer struct {
 	By      string      `json:"by"`               // owner, or the approver's name
-	Via     string      `json:"via,omitzero"`     // chat, http, cli
+	Via     string      `json:"via,omitzero"`     // chat, http, cli, dialog
 	IDs     []string    `json:"ids,omitzero"`     // questions, writes or grants it is about
 	Verdict string      `json:"verdict,omitzero"` // approve, deny; release, discard
 	Grant   *Grant      `json:"grant,omitzero"`

@@ -82,6 +82,7 @@ type Context struct {
 	InputProvenance *InputProvenance `json:"inputProvenance,omitzero"`
 	WorkspaceDir    string           `json:"workspaceDir,omitzero"`
 	Trigger         string           `json:"trigger,omitzero"` // user, cron, heartbeat, …
+	Dialog          string           `json:"dialog,omitzero"`  // the host whose own dialog asks about held calls; around tool calls
 	Wait            int              `json:"wait,omitzero"`    // before_tool_call: seconds the host is ready to wait for the owner's answer
 }
 

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -46,13 +47,19 @@ func (e *env) findServer(ctx context.Context) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &client{base: r.URL, token: tokens.Reader, secret: e.secret, http: &http.Client{Timeout: 30 * time.Second}}
+	c := &client{base: r.URL, token: tokens.Reader, secret: e.secret, http: straight(tokens.Agent, r.URL)}
 	if err := c.call(ctx, http.MethodGet, "/healthz", nil, nil); errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, nil // the announcement is stale: the server was killed
 	} else if err != nil {
 		return nil, fmt.Errorf("reach server at %s: %w", r.URL, err)
 	}
 	return c, nil
+}
+
+// straight is a client that goes to the server and to nobody else: a person's token must not
+// end up with a program that took its port.
+func straight(secret, url string) *http.Client {
+	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DialContext: proof.Dialer(secret, url)}}
 }
 
 // call sends one request and decodes the answer into out, if given. What the token of this

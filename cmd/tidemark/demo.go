@@ -63,7 +63,7 @@ func (e *env) demo(ctx context.Context, listen string, once bool) (err error) {
 	if err != nil {
 		return err
 	}
-	d := &demo{env: e, app: a, client: &client{base: base, token: a.Tokens.Admin, http: &http.Client{Timeout: 30 * time.Second}}}
+	d := &demo{env: e, app: a, client: &client{base: base, token: a.Tokens.Admin, http: straight(a.Tokens.Agent, base)}}
 	if err := d.play(ctx); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}

@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/test/prooftest"
 )
 
 // clinic is a home folder without agents, and a hook program that is this binary.
@@ -135,7 +137,7 @@ func TestDoctorFindsAServerThatIsDown(t *testing.T) {
 	if d.code != exitFault {
 		t.Errorf("a server that was killed: exit %d", d.code)
 	}
-	wantLine(t, d, "server", "running", "broken: cannot be reached")
+	wantLine(t, d, "server", "running", "broken: no server runs on this data folder")
 	wantLine(t, d, "doors", "HTTP hook API", "broken: could not be tried")
 	wantLine(t, d, "doors", "hook program", "good: no server is running")
 
@@ -171,7 +173,7 @@ func TestDoctorFindsTokensThatAreOpenToOthersOrNotTheServers(t *testing.T) {
 	}
 	d := c.examine(s.data)
 	for _, role := range []string{"agent", "reader"} {
-		wantLine(t, d, "tokens", role, "broken: nobody has this token")
+		wantLine(t, d, "tokens", role, "broken: or one with other tokens")
 	}
 	wantLine(t, d, "doors", "HTTP hook API", "broken: could not be tried")
 }
@@ -207,13 +209,14 @@ func TestDoctorFindsABrokenStore(t *testing.T) {
 func TestDoctorFindsACanaryThatIsNotBlocked(t *testing.T) {
 	c := newClinic(t)
 	data := t.TempDir()
-	if _, _, err := app.LoadTokens(filepath.Join(data, "tokens.json")); err != nil {
+	tokens, _, err := app.LoadTokens(filepath.Join(data, "tokens.json"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	loose := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	loose := httptest.NewServer(prooftest.Handler(tokens.Agent, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"status":"ok","version":"`+app.Version()+`","parts":[],"hosts":[],"tidemark":{"taint":"owner","verdict":"allow"}}`)
-	}))
+	})))
 	t.Cleanup(loose.Close)
 	if err := os.WriteFile(filepath.Join(data, "server.json"), []byte(`{"url":"`+loose.URL+`","pid":1}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -313,12 +316,47 @@ func TestDoctorSaysTheSameUserLimitOnce(t *testing.T) {
 		}
 		n := 0
 		for _, p := range state.FailsOpen {
-			if strings.HasPrefix(p, "somebody with the rights of this user") {
+			if strings.HasPrefix(p.Text, "somebody with the rights of this user") {
 				n++
 			}
 		}
 		if n != 1 {
 			t.Errorf("%s: got %q, want the one line about the same user that doctor leaves out", name, state.FailsOpen)
+		}
+	}
+}
+
+// Whatever an agent's entry lists as a way past our hooks is a row of doctor's, and none is
+// called closed that nothing rules out.
+func TestDoctorSaysEveryWayPastTheHooks(t *testing.T) {
+	c := newClinic(t)
+	s := startServer(t, t.TempDir())
+	project := t.TempDir()
+	for _, a := range catalogue.Setups() {
+		if a.Inside() {
+			continue // its holes are rows of their own
+		}
+		if len(a.Bypasses) == 0 {
+			t.Errorf("%s: no way past its hooks is listed; say at least what was not tried", a.Name)
+		}
+		w := install.World{Home: c.home, Data: s.data, Hook: c.hook, Getenv: os.Getenv}
+		args := []string{a.Name}
+		if a.Place.User == (catalogue.Place{}) {
+			w.Project, args = project, append(args, "--project", project)
+		}
+		plan, err := install.Prepare(t.Context(), w, a.Name, install.Options{})
+		if err == nil {
+			err = plan.Apply(time.Now())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := c.examine(s.data, args...)
+		for _, b := range a.Bypasses {
+			wantLine(t, d, a.Name, b.Name, "open: "+b.Text)
+		}
+		if got := d.line(a.Name, "fails closed"); got != "" {
+			t.Errorf("%s: got %q beside what is open", a.Name, got)
 		}
 	}
 }

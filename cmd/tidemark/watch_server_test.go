@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/test/prooftest"
 )
 
 // limit ends a test that waits for what never comes.
@@ -50,7 +51,7 @@ func startScripted(t *testing.T, data string) *scripted {
 	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /v1/approvals/stream", s.approver(s.stream))
 	mux.HandleFunc("POST /v1/approvals/{id}", s.approver(s.answer))
-	s.Server = httptest.NewServer(mux)
+	s.Server = httptest.NewServer(prooftest.Handler(s.tokens.Agent, mux))
 	t.Cleanup(s.stop)
 	s.announce()
 	return s

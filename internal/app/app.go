@@ -14,12 +14,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
@@ -45,19 +47,20 @@ type App struct {
 	NewTokens bool // made by this start
 	Monitor   *tidemark.Monitor
 
-	opts     Options
-	config   *config.Config
-	log      *sqlite.Store
-	outside  *outside
-	server   *http.Server
-	proxy    *proxy.Proxy
-	written  *Written         // what models and tools wrote, for the proxy
-	greeting *proxy.Handshake // signs the lines that plugins show upstreams which want one
-	listener net.Listener
-	running  Running
-	stopped  sync.Once
-	stopErr  error
-	cancel   context.CancelFunc
+	opts      Options
+	config    *config.Config
+	log       *sqlite.Store
+	outside   *outside
+	server    *http.Server
+	proxy     *proxy.Proxy
+	written   *Written         // what models and tools wrote, for the proxy
+	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
+	listener  net.Listener
+	running   Running
+	announced atomic.Pointer[string] // where it listens; requests come while it starts
+	stopped   sync.Once
+	stopErr   error
+	cancel    context.CancelFunc
 }
 
 // New reads the policy and opens the log.
@@ -118,7 +121,7 @@ func (a *App) open(ctx context.Context) error {
 		Monitor: a.Monitor, Log: a.log, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
 		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
-		Metrics: metrics, Greet: a.greet(),
+		Metrics: metrics, Greet: a.greet(), At: a.at,
 	})
 	if err != nil {
 		return fmt.Errorf("open door: %w", err)
@@ -207,7 +210,8 @@ func (a *App) Start(ctx context.Context) (string, error) {
 		a.opts.Logger.Warn("listening beyond this machine; tokens travel unencrypted unless a TLS proxy stands before it",
 			"address", tcp.String())
 	}
-	a.running = Running{URL: "http://" + a.listener.Addr().String(), PID: os.Getpid()}
+	a.running = Running{URL: "http://" + a.listener.Addr().String(), Life: proof.Own()}
+	a.announced.Store(&a.running.URL)
 	a.Monitor.SetStation(a.station())
 	if err := announce(a.opts.Paths, a.running); err != nil {
 		return "", errors.Join(err, a.listener.Close())
@@ -221,6 +225,14 @@ func (a *App) Start(ctx context.Context) (string, error) {
 		}
 	}()
 	return a.running.URL, nil
+}
+
+// at is the address as it was announced, by which clients know that nobody stands between.
+func (a *App) at() string {
+	if url := a.announced.Load(); url != nil {
+		return *url
+	}
+	return ""
 }
 
 // station is where the monitor stands, for those who must not reach it.

@@ -192,10 +192,15 @@ func (o DoctorOptions) agent(name, server string) doctor.Agent {
 // stateOf leaves out the one case that is true of every agent of a person with a shell: it
 // is among the limits, once.
 func stateOf(s install.State) doctor.State {
-	open := slices.DeleteFunc(slices.Clone(s.FailsOpen), func(p string) bool { return p == install.SameUser })
-	return doctor.State{
-		Version: s.Version, Found: s.Found, Hooked: s.Hooked, Intact: s.Intact, Files: s.Files, Problems: s.Problems, FailsOpen: open,
+	out := doctor.State{
+		Version: s.Version, Found: s.Found, Hooked: s.Hooked, Intact: s.Intact, Files: s.Files, Problems: s.Problems,
 	}
+	for _, c := range s.FailsOpen {
+		if c.Text != install.SameUser {
+			out.FailsOpen = append(out.FailsOpen, doctor.Case(c))
+		}
+	}
+	return out
 }
 
 // modelsOf reads where a host gets its models from: OpenClaw, the one there is. A file that

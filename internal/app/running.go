@@ -6,20 +6,21 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // Running says where a server of this data folder listens.
 type Running struct {
 	URL string `json:"url"`
-	PID int    `json:"pid"`
+	proof.Life
 }
 
 // ErrNotRunning is returned when no server has announced itself in the data folder.
 var ErrNotRunning = errors.New("no server is running on this data folder")
 
-// FindRunning reads the announcement of a running server. The announcement may be stale
-// after a crash: the caller finds out when it connects.
+// FindRunning reads the announcement of a running server. One of a process that is gone
+// counts for nothing; where that cannot be told the caller finds out when it connects.
 func FindRunning(p Paths) (Running, error) {
 	raw, err := os.ReadFile(p.Server())
 	if errors.Is(err, os.ErrNotExist) {
@@ -31,6 +32,9 @@ func FindRunning(p Paths) (Running, error) {
 	var r Running
 	if err := strictjson.UnmarshalKnown(raw, &r); err != nil {
 		return Running{}, fmt.Errorf("find server: %s: %w", p.Server(), err)
+	}
+	if r.Over() {
+		return Running{}, ErrNotRunning
 	}
 	return r, nil
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
@@ -75,6 +76,7 @@ type Options struct {
 	Now     func() time.Time     // nil is time.Now
 	Metrics *prometheus.Registry // nil is one of its own
 	MaxBody int64                // bytes; 0 is DefaultMaxBody
+	At      func() string        // the address that was announced; nil: none was
 	Hosts   []string             // names besides the loopback ones that clients may use
 	Version string               // of the program, for the API document
 }
@@ -103,6 +105,9 @@ func (o *Options) check() error {
 	if o.MaxBody == 0 {
 		o.MaxBody = DefaultMaxBody
 	}
+	if o.At == nil {
+		o.At = func() string { return "" }
+	}
 	if o.Version == "" {
 		o.Version = "0"
 	}
@@ -128,6 +133,8 @@ type API struct {
 	hosts   hosts
 
 	keys    keyring
+	key     *proof.Key // nil: agents have no token
+	at      func() string
 	guard   *guard.Guard
 	routes  *routes
 	hooks   map[hook.Name]handler
@@ -154,7 +161,7 @@ func New(o Options) (*API, error) {
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
 		reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
-		version: o.Version, started: o.Now(),
+		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
 	}
 	a.hooks = a.handlers()
 	if a.metrics, err = newMetrics(o.Metrics, o.Monitor, o.Feed); err != nil {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/proof"
 )
 
 // role is what the bearer of a token may do. The zero value may do nothing.
@@ -128,6 +130,16 @@ func newKeyring(t Tokens) (keyring, error) {
 		return nil, errors.New("no tokens: nobody could use the API")
 	}
 	return out, nil
+}
+
+// proof is the key by which clients know the server: what is kept of the agents' token.
+func (k keyring) proof() *proof.Key {
+	for i := range k {
+		if k[i].role == agent {
+			return (*proof.Key)(&k[i].hash)
+		}
+	}
+	return nil
 }
 
 // find compares with every token, so that the time says nothing about which one it was.

@@ -2,11 +2,15 @@ package httpapi
 
 import (
 	"context"
+	"net"
 	"net/http"
+
+	"github.com/tidemark/tidemark/internal/base/proof"
 )
 
 func (m *management) healthRoutes() {
 	route(m, operation{http.MethodGet, "/healthz", "healthz", "Is the process alive?"}, m.healthz)
+	route(m, operation{http.MethodGet, proof.Path, "proof", "Show that this is the server, before a client tells it anything"}, m.proof)
 	route(m, operation{http.MethodGet, "/readyz", "readyz", "Can calls be decided now?"}, m.readyz)
 }
 
@@ -29,4 +33,26 @@ func (m *management) readyz(ctx context.Context, _ *struct{}) (health, error) {
 		return health{}, m.logged(ctx, err, unavailable("the log cannot be written"))
 	}
 	return health{Status: "ready", Policy: set.Version()}, nil
+}
+
+type proofInput struct {
+	Nonce string `header:"X-Tidemark-Nonce" doc:"32 random bytes in hexadecimal digits"`
+}
+
+// proof answers a client that wants to know whom it speaks to before it shows its token.
+func (m *management) proof(ctx context.Context, in *proofInput) (proof.Answer, error) {
+	if m.key == nil {
+		return proof.Answer{}, notFound("there is no agent token to prove anything with")
+	}
+	at := m.at()
+	if at == "" { // nobody announced it: where the client has reached it
+		if local, ok := ctx.Value(http.LocalAddrContextKey).(net.Addr); ok {
+			at = "http://" + local.String()
+		}
+	}
+	answer, err := m.key.Show(in.Nonce, at)
+	if err != nil {
+		return proof.Answer{}, badRequest(err.Error())
+	}
+	return answer, nil
 }

@@ -103,6 +103,12 @@ func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *h
 	}}
 	o.From, o.Declared = resultSource(event.Result, c)
 	o.Caution = declaresCaution(event.Result)
+	if c.Dialog != "" {
+		ran := tool.Call{ID: event.ToolCallID, Name: event.ToolName, Args: event.Params}
+		if err := a.monitor.Ran(ctx, o.Ref, ran, c.Dialog); err != nil {
+			return nil, err
+		}
+	}
 	label, err := a.observe(ctx, o)
 	if err != nil {
 		return nil, err

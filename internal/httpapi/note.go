@@ -49,6 +49,7 @@ type note struct {
 type approvalNote struct {
 	ExpiresAt time.Time `json:"expiresAt"`
 	Prompt    string    `json:"prompt" doc:"the question in words, for the owner"`
+	Question  string    `json:"question" doc:"all of the question in words, for the owner; it holds nothing that answers it"`
 
 	ID      string `json:"id,omitzero" doc:"only with the owner's token"`
 	Code    string `json:"code,omitzero" doc:"only with the owner's token"`
@@ -80,7 +81,7 @@ func verdictNote(ctx context.Context, v tidemark.Verdict) *note {
 	n.Tool, n.Step, n.Spent, n.Write = v.Tool, v.Step, v.Spent, v.Write
 	n.TimedOut, n.Opinion, n.Ruling, n.Notice = v.Late, v.Opinion, v.Ruling, v.Notice
 	if q := v.Held; q != nil {
-		n.Approval = &approvalNote{ExpiresAt: q.Expires, Prompt: q.Prompt}
+		n.Approval = &approvalNote{ExpiresAt: q.Expires, Prompt: q.Prompt, Question: q.Text()}
 		if vouched(ctx) {
 			n.Approval.ID, n.Approval.Code, n.Approval.Approve, n.Approval.Text = q.ID, q.Code, ".approve "+q.Tool+" "+q.Code, v.ForOwner()
 		}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/proof"
 )
 
 // access says which roles each route admits. A route that is not here admits
@@ -14,6 +15,7 @@ func access() map[string]need {
 		"GET /healthz":      needNothing,
 		"GET /readyz":       needNothing,
 		"GET /openapi.json": needNothing,
+		"GET " + proof.Path: needNothing,
 		"GET /metrics":      needAny,
 
 		"GET /v1/policy":         needAny,

@@ -10,8 +10,8 @@
 // imports next to nothing, and the little that needs more (TOML, plugin files) is in install.
 //
 // Agents fail open in different ways, and the same reply means different things to them. So
-// the agent is named, never guessed, and an agent's own "ask" is never used: a project's
-// settings can answer it. Nothing here touches the world.
+// the agent is named, never guessed, and an agent's own "ask" is used only where it is known that
+// a person answers it: in most places a project's settings can. Nothing here touches the world.
 //
 // Invariants:
 //   - the zero Kind, and an event nobody knows, are errors;
@@ -36,6 +36,10 @@ type Agent struct {
 	Read   func(in Input, t *Tools) (*Event, error)
 	Pass   func(e *Event, notice string) []byte
 	Refuse func(e *Event, reason string) Reply
+	Hold   func(e *Event, h Held) Reply                // a refusal that shows the person more; nil: like any other
+	Alone  func() (file string, s settings.Switch)     // where the administrator says that there are no other hooks; nil: nowhere
+	Dialog func(e *Event, s Setting) bool              // its dialog would ask about e, and only the person can answer; nil: never
+	Ask    func(e *Event, question string) Reply       // makes that dialog ask
 	Warn   func(e *Event, reason string) (Reply, bool) // its own form of a warning; nil, or false: exit code 1
 	Change string                                      // its event before changed settings take effect; "": it has none
 	Limits Limits
@@ -44,7 +48,18 @@ type Agent struct {
 	Proxied bool   // its calls come by the LLM proxy too, under the same names
 
 	Switches []settings.Switch // the settings that turn its hooks off
-	Watched  []string          // the files besides ours where they can stand, at home and in projects
+	// Reopens are settings by which a project gives texts of its own a shell that ours took from
+	// them. Where one is set no prompt is taken, and no text loaded.
+	Reopens []settings.Switch
+	Starts  []Starter // what a project starts by itself when a session does
+	Root    string    // the variable that names the project's folder; "": the working folder is all there is
+	Watched []string  // the files besides ours where they can stand, at home and in projects
+}
+
+// Setting is where a hook runs, besides what the agent says of the event.
+type Setting struct {
+	Alone bool // there are no hooks but the administrator's, and ours are among them
+	Env   func(string) string
 }
 
 // Limits are what an agent's contract cannot do. The zero Limits are those of one that tells
@@ -55,6 +70,13 @@ type Limits struct {
 	Forgets bool
 	Apart   bool // its sub-agents are sessions of their own, and not parts of one
 	Kin     bool // whose sub-agent a session is is said only when it starts
+}
+
+// Starter is a place where a project names programs that run unasked.
+type Starter struct {
+	File string   // below the project's folder
+	Path []string // of an object that names them
+	What string
 }
 
 // agents are all that are known. They are made once: the LLM proxy asks for names at every call.

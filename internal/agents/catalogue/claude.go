@@ -36,11 +36,19 @@ func claude() *Agent {
 	return &Agent{
 		Name: "claude",
 		Read: claudeRead,
-		Pass: added, Refuse: byExit,
+		Pass: added, Refuse: byExit, Hold: shown, Warn: warned, Dialog: claudeDialog, Ask: claudeAsk, Alone: claudeAlone,
 		Change: "ConfigChange",
 		Tools:  &Tools{Agent: "claude", Names: claudeTools, Server: doubled}, Proxied: true,
 		Switches: []settings.Switch{{Path: []string{"disableAllHooks"}, Value: "true"}},
-		Watched:  []string{".claude/settings.json", ".claude/settings.local.json"},
+		Reopens: []settings.Switch{{
+			Path: []string{"disableSkillShellExecution"}, Value: "false", Does: "lets skills and slash commands run commands unasked",
+		}},
+		Starts: []Starter{
+			{".mcp.json", []string{"mcpServers"}, "servers"},
+			{".claude/settings.json", []string{"hooks"}, "hooks"}, {".claude/settings.local.json", []string{"hooks"}, "hooks"},
+		},
+		Root:    "CLAUDE_PROJECT_DIR",
+		Watched: []string{".claude/settings.json", ".claude/settings.local.json"},
 	}
 }
 
@@ -74,6 +82,26 @@ func claudeSpeaker(source string) Speaker {
 	return Nobody // poll_event, and what later versions add
 }
 
+// claudeDialog: a hook's "ask" opens a dialog that no rule of permissions answers, but a hook of
+// a project or a plugin for PermissionRequest does. With our hooks in the administrator's
+// settings there are no others. Without a terminal, and for what works in the background,
+// nobody is there; and who skips permissions does not expect to be asked.
+func claudeDialog(e *Event, s Setting) bool {
+	return s.Alone && e.Branch == "" && s.Env("CLAUDE_CODE_ENTRYPOINT") == "cli" && s.Env("CLAUDE_CODE_SESSION_ATTENDED") == "1" &&
+		slices.Contains([]string{"default", "acceptEdits", "plan"}, e.Mode) // in "auto" a model may answer
+}
+
+func claudeAlone() (string, settings.Switch) {
+	return claudeManaged(), settings.Switch{Path: []string{"allowManagedHooksOnly"}, Value: "true"}
+}
+
+// claudeAsk shows the question in the dialog; the model reads nothing of it.
+func claudeAsk(e *Event, question string) Reply {
+	return Reply{Stdout: object(map[string]any{"hookSpecificOutput": map[string]any{
+		"hookEventName": e.Name, "permissionDecision": "ask", "permissionDecisionReason": question,
+	}})}
+}
+
 func claudeSetup() *Setup {
 	return &Setup{
 		Agent: Lookup("claude"), Title: "Claude Code", Programs: []string{"claude"},
@@ -91,6 +119,7 @@ func claudeSetup() *Setup {
 				"than the agent's limit, the tool runs",
 			Note: "onFailure is known from 2.1.295 on; this version ignores it, so a missing or killed hook lets tools run: update",
 		},
+		Bypasses:    claudeBypasses(),
 		NoteManaged: "allowManagedHooksOnly turns off the hooks of users and projects",
 		Probe:       nestedProbe("PreToolUse", "Bash"), Refused: exitRefused,
 		Trial: func(s Stage) Launch {
@@ -117,8 +146,12 @@ func claudePlan(path string, c Command) []File {
 		if slices.Contains(gates, event) {
 			h.OnFailure = "block"
 		}
+		if event == "PreToolUse" {
+			h.Status = c.Status()
+		}
 		return group(among(event, "*", tools...), h)
 	})
+	edits = append(edits, Edit{Path: []string{"disableSkillShellExecution"}, Value: value(true)})
 	if c.Managed {
 		edits = append(edits, Edit{Path: []string{"allowManagedHooksOnly"}, Value: value(true)})
 	}

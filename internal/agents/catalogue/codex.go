@@ -33,7 +33,7 @@ func codex() *Agent {
 	return &Agent{
 		Name: "codex",
 		Read: codexRead,
-		Pass: added, Refuse: byExit, Warn: codexWarn,
+		Pass: added, Refuse: byExit, Warn: warned,
 		Tools: &Tools{Agent: "codex", Names: codexTools, Server: doubled}, Proxied: true,
 	}
 }
@@ -48,13 +48,6 @@ func codexRead(in Input, names *Tools) (*Event, error) {
 		return nil, err
 	}
 	return e, p.complete(e, names)
-}
-
-func codexWarn(e *Event, reason string) (Reply, bool) {
-	if e.Kind != Start {
-		return Reply{}, false
-	}
-	return Reply{Stdout: object(map[string]any{"systemMessage": reason}), Stderr: reason, Code: CodePass}, true
 }
 
 // CodexHook is an event at which Codex starts our hook, and the name it has in the entries
@@ -86,6 +79,7 @@ func codexSetup() *Setup {
 				"doctor compares it",
 			"what is typed into a shell that already runs (write_stdin), and web searches of the provider, never reach a hook",
 		},
+		Bypasses: codexBypasses(),
 		Notes: []string{
 			"the hooks are marked as trusted in Codex's config.toml, as its /hooks command would do; look at them there",
 		},

@@ -52,6 +52,15 @@ func (c Command) Argv() []string { return append([]string{c.Hook}, c.Args("")...
 // Line is the same for agents that hand it to a shell.
 func (c Command) Line() string { return settings.Join(c.Argv()) }
 
+// Status is what the person reads while a call is held; "" where none is: the hook is then over
+// before it could be read.
+func (c Command) Status() string {
+	if c.Wait <= 0 {
+		return ""
+	}
+	return "Tidemark: a held call waits up to " + c.Wait.String() + " for your answer (tidemark approvals watch), then goes on by itself"
+}
+
 // Seconds is the agent's own limit. When it passes most agents run the tool, so it must
 // lie well beyond the moment at which the hook answers by itself.
 func (c Command) Seconds() int {

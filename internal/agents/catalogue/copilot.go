@@ -103,6 +103,7 @@ func copilotSetup() *Setup {
 			"the hook is killed by, or takes longer than, the agent's own limit: Copilot then runs the tool, " +
 				"even for an administrator's hook",
 		},
+		Bypasses: copilotBypasses(),
 		Probe: func(session, cwd, command string) any {
 			return map[string]any{
 				"sessionId": session, "timestamp": 1, "cwd": cwd, "toolName": "bash", "toolArgs": map[string]any{"command": command},

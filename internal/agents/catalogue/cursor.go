@@ -39,7 +39,7 @@ func cursor() *Agent {
 	return &Agent{
 		Name: "cursor",
 		Read: cursorRead,
-		Pass: cursorPass, Refuse: cursorRefuse,
+		Pass: cursorPass, Refuse: cursorRefuse, Hold: cursorHold,
 		Tools: &Tools{Agent: "cursor", Names: cursorTools, Server: func(name string) (string, string, bool) {
 			tool, ok := strings.CutPrefix(name, "MCP:")
 			return "", tool, ok
@@ -127,6 +127,14 @@ func cursorRefuse(e *Event, reason string) Reply {
 	return byExit(e, reason) // exit code 2 takes all that was printed for the reason
 }
 
+func cursorHold(e *Event, h Held) Reply {
+	if e.Kind != Call || h.Person == "" {
+		return cursorRefuse(e, h.Reason)
+	}
+	reply := object(map[string]any{"permission": "deny", "user_message": h.Person, "agent_message": h.Reason})
+	return Reply{Stdout: reply, Stderr: h.Reason}
+}
+
 func cursorSetup() *Setup {
 	return &Setup{
 		Agent: Lookup("cursor"), Title: "Cursor", Programs: []string{"cursor-agent", "cursor"},
@@ -136,9 +144,10 @@ func cursorSetup() *Setup {
 		Open: []string{
 			"hooks that Cursor imports from Claude's settings never fail closed; install into Cursor itself, as done here",
 		},
-		Notes:   []string{"Cursor's hooks were tried with the executor of its SDK, not with the whole program"},
-		Probe:   nestedProbe("preToolUse", "Shell"),
-		Refused: func(p Printed) bool { return exitRefused(p) || answers(p.Out, "permission", `"deny"`) },
+		Bypasses: []Bypass{untried("a repository's .cursor folder, or flags,"), servers(".cursor/mcp.json")},
+		Notes:    []string{"Cursor's hooks were tried with the executor of its SDK, not with the whole program"},
+		Probe:    nestedProbe("preToolUse", "Shell"),
+		Refused:  func(p Printed) bool { return exitRefused(p) || answers(p.Out, "permission", `"deny"`) },
 	}
 }
 

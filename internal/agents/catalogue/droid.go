@@ -68,7 +68,8 @@ func droidSetup() *Setup {
 		Open: []string{
 			crash, slow, "droid exec runs no hook at prompts: an approval code in one is not seen; use tidemark approvals there",
 		},
-		Probe: nestedProbe("PreToolUse", "Execute"), Refused: exitRefused,
+		Bypasses: droidBypasses(),
+		Probe:    nestedProbe("PreToolUse", "Execute"), Refused: exitRefused,
 		Trial: func(s Stage) Launch {
 			return Launch{
 				User: map[string]any{"customModels": []any{map[string]any{

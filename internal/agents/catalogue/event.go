@@ -42,8 +42,9 @@ type Event struct {
 	Branch  string // sub-agent inside the session
 	Parent  string // session that spawned this one
 	Cwd     string
-	Resumed bool // of Start: the context holds an earlier conversation
-	Fresh   bool // of Start: the agent says that nothing was before
+	Mode    string // in which the agent asks its person, or does not
+	Resumed bool   // of Start: the context holds an earlier conversation
+	Fresh   bool   // of Start: the agent says that nothing was before
 
 	Speaker Speaker
 	Words   string

@@ -27,7 +27,7 @@ func gemini() *Agent {
 	return &Agent{
 		Name: "gemini",
 		Read: geminiRead,
-		Pass: added, Refuse: geminiRefuse,
+		Pass: added, Refuse: geminiRefuse, Hold: geminiHold, Warn: warned,
 		Tools: &Tools{Agent: "gemini", Names: geminiTools}, Proxied: true,
 		Switches: []settings.Switch{
 			{Path: []string{"hooksConfig", "enabled"}, Value: "false"},
@@ -77,16 +77,26 @@ func geminiRefuse(_ *Event, reason string) Reply {
 	return Reply{Stdout: object(map[string]any{"decision": "deny", "reason": reason}), Stderr: reason, Code: CodeRefuse}
 }
 
+func geminiHold(e *Event, h Held) Reply {
+	r := geminiRefuse(e, h.Reason)
+	if h.Person != "" {
+		r.Stdout = object(map[string]any{"decision": "deny", "reason": h.Reason, "systemMessage": h.Person})
+	}
+	return r
+}
+
 func geminiSetup() *Setup {
 	return &Setup{
 		Agent: Lookup("gemini"), Title: "Gemini CLI", Programs: []string{"gemini"},
-		Place: Places{User: Place{Home: ".gemini", File: "settings.json"}, Project: ".gemini/settings.json"},
+		Place: Places{User: Place{Home: ".gemini", File: "settings.json"}, Project: ".gemini/settings.json", Managed: geminiManaged()},
 		Plan:  geminiPlan,
 		Gate:  Gate{Path: []string{"hooks", "BeforeTool"}},
 		Open: []string{
 			"the hook is killed, or takes longer than the agent's own limit",
 			"the hook exits with code 1 and prints no verdict (Tidemark's hook does not)",
 		},
+		Locks:    []settings.Switch{}, // nothing there locks a user's hooks out, but it can turn all off
+		Bypasses: geminiBypasses(),
 		OpenInProject: []string{
 			"Gemini is started with --skip-trust in a folder that is not trusted: it then skips the project's hooks",
 		},
@@ -110,8 +120,12 @@ func geminiSetup() *Setup {
 // geminiPlan names the hook: among those that are off it would be found by its name.
 func geminiPlan(path string, c Command) []File {
 	events := []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "SessionEnd"}
-	return []File{{Path: path, Comments: true, Edits: hooks(events, func(event string) any {
+	edits := hooks(events, func(event string) any {
 		h := settings.Handler{Name: "tidemark", Type: "command", Command: c.Line(), Timeout: c.Seconds() * 1000}
 		return group(among(event, "*", "BeforeTool", "AfterTool"), h)
-	})}}
+	})
+	if c.Managed { // what stands there a project cannot change
+		edits = append(edits, Edit{Path: []string{"hooksConfig", "enabled"}, Value: value(true)})
+	}
+	return []File{{Path: path, Comments: true, Edits: edits}}
 }

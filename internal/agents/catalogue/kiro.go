@@ -58,8 +58,9 @@ func kiroSetup() *Setup {
 			crash, slow, "a version before CLI 3 or IDE 1, which keeps hooks elsewhere",
 			"Kiro is started in another folder: its hooks belong to the project",
 		},
-		Notes: []string{"Kiro's contract is known from its documentation; it was not tried on the real program"},
-		Probe: nestedProbe("PreToolUse", "execute_bash"), Refused: exitRefused,
+		Notes:    []string{"Kiro's contract is known from its documentation; it was not tried on the real program"},
+		Bypasses: []Bypass{untried("other settings or flags")},
+		Probe:    nestedProbe("PreToolUse", "execute_bash"), Refused: exitRefused,
 	}
 }
 

@@ -42,7 +42,7 @@ func opencode() *Agent {
 	return &Agent{
 		Name: "opencode",
 		Read: opencodeRead,
-		Pass: opencodePass, Refuse: opencodeRefuse,
+		Pass: opencodePass, Refuse: opencodeRefuse, Hold: opencodeHold,
 		Limits: Limits{Apart: true},
 		Tools:  &Tools{Agent: "opencode", Names: opencodeTools}, Proxied: true,
 	}
@@ -165,6 +165,14 @@ func opencodeRefuse(_ *Event, reason string) Reply {
 	return Reply{Stdout: object(map[string]any{"allow": false, "reason": reason}), Stderr: reason, Code: CodeRefuse}
 }
 
+func opencodeHold(e *Event, h Held) Reply {
+	r := opencodeRefuse(e, h.Reason)
+	if h.Person != "" {
+		r.Stdout = object(map[string]any{"allow": false, "reason": h.Reason, "person": h.Person})
+	}
+	return r
+}
+
 // opencodeSetup says nothing of the plugin that is written: see install.
 func opencodeSetup() *Setup {
 	return &Setup{
@@ -175,8 +183,8 @@ func opencodeSetup() *Setup {
 		},
 		Open: []string{
 			"the plugin file is removed or does not load: OpenCode then runs without it",
-			"OpenCode is started with plugins turned off (--pure)",
 		},
+		Bypasses: opencodeBypasses(),
 		Probe: func(session, _, command string) any {
 			return map[string]any{
 				"k": "tool.execute.before", "i": map[string]any{"tool": "bash", "sessionID": session, "callID": "canary"},

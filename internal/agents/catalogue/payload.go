@@ -16,6 +16,7 @@ type payload struct {
 	Prompt  string `json:"prompt_id"`
 	Turn    string `json:"turn_id"`
 	Cwd     string `json:"cwd"`
+	Mode    string `json:"permission_mode"`
 	Agent   string `json:"agent_id"`
 
 	Words  string `json:"prompt"`
@@ -63,7 +64,7 @@ func (p *payload) event(kinds map[string]Kind) (*Event, error) {
 		return nil, fmt.Errorf("unknown event %q", cut(p.Event))
 	}
 	return &Event{
-		Kind: kind, Name: p.Event, Session: p.Session, Turn: cmp.Or(p.Prompt, p.Turn), Branch: p.Agent, Cwd: p.Cwd,
+		Kind: kind, Name: p.Event, Session: p.Session, Turn: cmp.Or(p.Prompt, p.Turn), Branch: p.Agent, Cwd: p.Cwd, Mode: p.Mode,
 		Speaker: Owner, Words: p.Words, Path: p.File,
 		Resumed: kind == Start && p.Source != "" && p.Source != "startup" && p.Source != "new" &&
 			p.Source != "clear" && p.Source != "compact",

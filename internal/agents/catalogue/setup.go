@@ -25,6 +25,7 @@ type Setup struct {
 
 	Open          []string          // when it would run a tool without asking us, in words
 	OpenInProject []string          // the same, of a project's hooks alone
+	Bypasses      []Bypass          // ways past our hooks, with what rules them out
 	Since         *Since            // a version before which it is laxer
 	Locks         []settings.Switch // in the administrator's settings: they lock out a user's hooks
 	Trusts        []string          // the list in Config of the folders whose hooks it takes; nil: it takes all

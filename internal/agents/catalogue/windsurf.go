@@ -93,7 +93,8 @@ func windsurfSetup() *Setup {
 		Open: []string{
 			crash, slow, "it reports that a command ran, but not what it printed: what a command fetches is not seen",
 		},
-		Notes: []string{"Windsurf's contract is known from its documentation; it was not tried on the real program"},
+		Notes:    []string{"Windsurf's contract is known from its documentation; it was not tried on the real program"},
+		Bypasses: []Bypass{untried("a workspace's own hooks.json or settings")},
 		Probe: func(session, cwd, command string) any {
 			return map[string]any{
 				"agent_action_name": "pre_run_command", "trajectory_id": session, "execution_id": "canary",

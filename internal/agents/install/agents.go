@@ -119,17 +119,23 @@ func (a *agent) files(w World, o Options) ([]file, error) {
 const SameUser = "somebody with the rights of this user edits the settings: that is noticed, not prevented"
 
 // failsOpen adds what is true of all agents whose settings their user can write.
-func (a *agent) failsOpen(w World, version string) []string {
-	var out []string
+func (a *agent) failsOpen(w World, version string) []Case {
+	var out []Case
+	add := func(texts ...string) {
+		for _, t := range texts {
+			out = append(out, Case{Name: "fails open", Text: t})
+		}
+	}
 	if a.Since != nil && !atLeast(version, a.Since.Version) {
-		out = append(out, a.Since.Open)
+		add(a.Since.Open)
 	}
-	out = append(out, a.Open...)
+	add(a.Open...)
 	if w.Project != "" {
-		out = append(out, a.OpenInProject...)
+		add(a.OpenInProject...)
 	}
+	out = append(out, a.bypasses(w)...)
 	if !w.Managed {
-		out = append(out, SameUser)
+		add(SameUser)
 	}
 	return out
 }

@@ -55,7 +55,7 @@ type State struct {
 	Intact    bool     `json:"intact"` // the settings are as we wrote them, and nothing turns them off
 	Files     []string `json:"files"`
 	Problems  []string `json:"problems"`
-	FailsOpen []string `json:"failsOpen"` // when this agent would run a tool without asking us
+	FailsOpen []Case   `json:"failsOpen"` // when this agent would run a tool without asking us
 }
 
 // Inspect looks at an agent and its settings. It starts the agent only to ask its version.

@@ -35,6 +35,7 @@ function ask(message) {
         answer = JSON.parse(out);
       } catch {}
       if (code === 0 && answer && answer.allow === true) return resolve({ allow: true });
+      if (answer && answer.person) return resolve({ allow: false, reason: answer.reason, person: answer.person });
       no((answer && answer.reason) || err.trim() || "Tidemark: the hook gave no answer, so this may not go on");
     });
     child.stdin.on("error", () => {}); // its end is seen above
@@ -76,7 +77,9 @@ export const Tidemark = async ({ client, directory }) => {
 
   async function must(k, i, o) {
     const answer = await ask({ k, i, o, dir: directory, parent: await parentOf(i.sessionID) });
-    if (answer.allow !== true) throw new Error(answer.reason);
+    if (answer.allow === true) return;
+    if (answer.person) tell(answer.person); // a held call: what only the person is shown
+    throw new Error(answer.reason);
   }
 
   return {

@@ -115,6 +115,11 @@ func (p *Plan) advise(a *agent) {
 	if a.Since != nil && p.Program != "" && !atLeast(p.Version, a.Since.Version) {
 		p.note(a.Since.Note)
 	}
+	if !p.w.Managed {
+		if offer := a.offer(p.w); offer != "" {
+			p.note(offer)
+		}
+	}
 	if p.w.Managed && a.NoteManaged != "" {
 		p.note(a.NoteManaged)
 	}

@@ -69,7 +69,7 @@ func TestOtherSettingsStayByteForByte(t *testing.T) {
 	write(t, path, before, 0o640)
 	put(t, w, "claude", install.Options{})
 	got := read(t, path)
-	for _, want := range []string{"\t\"model\": \"x\",\n", "{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"mine\"}]},", "\t\"z\": [1,  2]\n}"} {
+	for _, want := range []string{"\t\"model\": \"x\",\n", "{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"mine\"}]},", "\t\"z\": [1,  2]"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("settings\n%s\ndo not hold %q", got, want)
 		}
@@ -173,7 +173,7 @@ func TestProjectAndManagedSettingsHavePlacesOfTheirOwn(t *testing.T) {
 	if s, err := install.Inspect(t.Context(), w, "claude"); err != nil || !s.Hooked || !s.Intact {
 		t.Errorf("the user's settings after the project's are gone: %+v, %v; want them untouched", s, err)
 	}
-	for name, bad := range map[string]install.World{"gemini": managed, "openclaw": project, "kiro": w} {
+	for name, bad := range map[string]install.World{"opencode": managed, "openclaw": project, "kiro": w} {
 		if _, err := install.Prepare(t.Context(), bad, name, install.Options{}); err == nil {
 			t.Errorf("%s: got no error for a place it does not have", name)
 		}

@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -139,7 +140,7 @@ func TestAnOldClaudeIsSaidToFailOpen(t *testing.T) {
 		if err != nil || !s.Found {
 			t.Fatalf("got %+v, %v; want it found", s, err)
 		}
-		if got := strings.Contains(strings.Join(s.FailsOpen, " "), "onFailure"); got != open {
+		if got := strings.Contains(fmt.Sprint(s.FailsOpen), "onFailure"); got != open {
 			t.Errorf("%s: said to fail open %v, want %v (%q)", version, got, open, s.FailsOpen)
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/test/prooftest"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/store/notify"
@@ -169,7 +170,7 @@ func serve(t testing.TB, w install.World) {
 
 func announce(t testing.TB, w install.World, h http.Handler) {
 	t.Helper()
-	srv := httptest.NewServer(h)
+	srv := httptest.NewServer(prooftest.Handler("agent-token-0123456789", h))
 	t.Cleanup(func() {
 		srv.CloseClientConnections()
 		srv.Close()

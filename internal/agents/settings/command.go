@@ -20,6 +20,7 @@ type Handler struct {
 	OnFail    string   `json:"on_failure,omitzero"`
 	Closed    bool     `json:"failClosed,omitzero"`
 	Show      bool     `json:"show_output,omitzero"`
+	Status    string   `json:"statusMessage,omitzero"`
 }
 
 // Group is a matcher and its hooks.

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 type Switch struct {
 	Path  []string
 	Value string // JSON; a list is a list that holds its element
+	Does  string // what it does, where that is not to turn the hooks off
 	Lacks bool   // off where the list does not hold the element; one that is empty or not there says nothing
 }
 
@@ -53,6 +55,16 @@ func (r Reader) Off(all []Switch, files ...string) []string {
 	return out
 }
 
+// Set reports whether a file certainly sets a switch: one that cannot be read does not.
+func (r Reader) Set(path string, s Switch) bool {
+	d, err := r.Open(path)
+	if err != nil {
+		return false
+	}
+	n := d.Find(s.Path...)
+	return n != nil && s.set(d.Raw(n))
+}
+
 // off says which switches are set.
 func (d *Doc) off(path string, all []Switch) []string {
 	var out []string
@@ -65,7 +77,7 @@ func (d *Doc) off(path string, all []Switch) []string {
 		if s.Lacks {
 			out = append(out, fmt.Sprintf("%s: %s is there and lacks %s, which turns the hooks off", path, name, s.Value))
 		} else {
-			out = append(out, fmt.Sprintf("%s: %s is %s, which turns the hooks off", path, name, d.Raw(n)))
+			out = append(out, fmt.Sprintf("%s: %s is %s, which %s", path, name, d.Raw(n), cmp.Or(s.Does, "turns the hooks off")))
 		}
 	}
 	return out

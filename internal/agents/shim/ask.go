@@ -1,12 +1,15 @@
 package shim
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
+	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -14,6 +17,21 @@ import (
 type verdict struct {
 	reason string // "" passes
 	notice string // for the person
+	person string // of a refusal: what the person is shown and the model is not
+	asks   string // the question, where the agent's own dialog is to ask it
+}
+
+// dialog reports whether the agent itself asks its person about a held call.
+func (a adapter) dialog(o Options, e *catalogue.Event) bool {
+	if a.Dialog == nil || a.Ask == nil || o.Env == nil || o.Sender != "owner" {
+		return false
+	}
+	alone := false
+	if a.Alone != nil && o.Installed == a.Name+"@managed" {
+		file, only := a.Alone()
+		alone = settings.Reader{}.Set(filepath.Join(o.Etc, file), only)
+	}
+	return a.Dialog(e, catalogue.Setting{Alone: alone, Env: o.Env})
 }
 
 // key is the session's name at the server.
@@ -33,14 +51,17 @@ func (a adapter) ask(ctx context.Context, s *server, o Options, e *catalogue.Eve
 	c := a.context(o, e)
 	switch e.Kind {
 	case catalogue.Start:
-		return verdict{}, errors.Join(a.started(ctx, s, e, c), a.watched(ctx, s, o, e, c))
+		return verdict{notice: a.starting(o, e)}, errors.Join(a.started(ctx, s, e, c), a.watched(ctx, s, o, e, c))
 	case catalogue.Prompt:
+		if why := a.reopened(o, e); why != "" {
+			return verdict{reason: why}, nil
+		}
 		return a.prompted(ctx, s, e, c)
 	case catalogue.Call:
 		if e.Never != "" {
 			return verdict{reason: "Tidemark: " + e.Never}, nil
 		}
-		if why := a.unhooks(o, e); why != "" {
+		if why := cmp.Or(a.unhooks(o, e), a.reopened(o, e)); why != "" {
 			return verdict{reason: why}, nil
 		}
 		return a.called(ctx, s, o, e, c)
@@ -124,6 +145,9 @@ func (a adapter) called(ctx context.Context, s *server, o Options, e *catalogue.
 	}
 	held := c
 	held.Wait = int(o.Wait / time.Second)
+	if a.dialog(o, e) { // the person is here: nobody waits for one elsewhere
+		held.Wait, held.Dialog = 0, a.Name
+	}
 	v, err := s.decide(ctx, &hook.BeforeToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID}, held)
 	if err != nil || v.reason != "" || !a.Limits.Forgets {
 		return v, err
@@ -162,6 +186,9 @@ func (a adapter) settled(ctx context.Context, s *server, o Options, e *catalogue
 
 // reported passes a result on. That of a sub-agent is then no longer waited for.
 func (a adapter) reported(ctx context.Context, s *server, o Options, e *catalogue.Event, c hook.Context) error {
+	if a.dialog(o, e) {
+		c.Dialog = a.Name
+	}
 	if err := a.returned(ctx, s, e, c); err != nil || !a.Limits.Forgets || !spawns(e.Tool) {
 		return err
 	}

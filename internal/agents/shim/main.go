@@ -42,6 +42,10 @@ func (o *Options) Complete(getenv func(string) string) error {
 	if o.Sender == "" {
 		o.Sender = SpeakerHere(getenv)
 	}
+	o.Env = getenv
+	if a := catalogue.Lookup(o.Agent); a != nil && a.Root != "" {
+		o.Root = getenv(a.Root)
+	}
 	if o.Wait%time.Second != 0 {
 		return errors.New("--wait takes whole seconds")
 	}

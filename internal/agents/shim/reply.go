@@ -8,11 +8,16 @@ import (
 )
 
 // answer makes the agent's form of a verdict complete.
-func (a adapter) answer(e *catalogue.Event, reason, notice string) Outcome {
-	if reason == "" {
-		return passed(catalogue.Reply{Stdout: a.Pass(e, notice), Stderr: a.unsaid(e, notice), Code: catalogue.CodePass})
+func (a adapter) answer(e *catalogue.Event, v verdict) Outcome {
+	switch {
+	case v.reason == "":
+		return passed(catalogue.Reply{Stdout: a.Pass(e, v.notice), Stderr: a.unsaid(e, v.notice), Code: catalogue.CodePass})
+	case v.asks != "" && a.Ask != nil:
+		return refused(a.Ask(e, v.asks)) // not ours to pass: the person's
+	case v.person != "" && a.Hold != nil:
+		return refused(a.Hold(e, catalogue.Held{Reason: clean(v.reason), Person: v.person}))
 	}
-	return refused(a.Refuse(e, clean(reason)))
+	return refused(a.Refuse(e, clean(v.reason)))
 }
 
 // fault is the answer where nothing could be asked or understood.

@@ -13,8 +13,10 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -46,7 +48,7 @@ func DataFolder() (string, error) {
 func findServer(data string) (*server, error) {
 	var running struct {
 		URL string `json:"url"`
-		PID int    `json:"pid"`
+		proof.Life
 	}
 	err := readPrivate(filepath.Join(data, "server.json"), 0o022, &running)
 	if errors.Is(err, os.ErrNotExist) {
@@ -54,6 +56,9 @@ func findServer(data string) (*server, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find server: %w", err)
+	}
+	if running.Over() {
+		return nil, errNotRunning
 	}
 	if err := checkLocal(running.URL); err != nil {
 		return nil, fmt.Errorf("find server: %w", err)
@@ -70,8 +75,9 @@ func findServer(data string) (*server, error) {
 		return nil, errors.New("read token: there is none for agents")
 	}
 	return &server{base: running.URL, token: tokens.Agent, http: &http.Client{
-		// No proxy: the token and what the agent does stay on this machine.
-		Transport:     &http.Transport{DisableKeepAlives: true, DisableCompression: true},
+		// No proxy: the token and what the agent does stay on this machine. Each connection is
+		// proven to lead to the server before anything is said on it.
+		Transport:     &http.Transport{DialContext: proof.Dialer(tokens.Agent, running.URL), DisableCompression: true, MaxConnsPerHost: 1},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
@@ -114,6 +120,34 @@ type note struct {
 	Taint   string `json:"taint"`
 	Verdict string `json:"verdict"`
 	Notice  string `json:"notice"`
+
+	Approval *asked `json:"approval"`
+	TimedOut bool   `json:"timedOut"`
+}
+
+// asked is the open question of a held call, as far as the agent's side may know it.
+type asked struct {
+	Expires  time.Time `json:"expiresAt"`
+	Question string    `json:"question"`
+}
+
+// forPerson is what the person in front of the agent is shown of a held call: what it is about,
+// where it is answered, how long that can be done, and what happens then.
+func (n *note) forPerson(waited int) string {
+	if n.Verdict != "confirm" {
+		return ""
+	}
+	if n.Approval == nil {
+		if !n.TimedOut {
+			return ""
+		}
+		return fmt.Sprintf("Tidemark held this call for %ds, and nobody answered. If the agent tries again you are asked again.", waited)
+	}
+	text := "Tidemark holds this call and asks you.\n" + n.Approval.Question + "\nAnswer in another terminal: tidemark approvals watch"
+	if left := time.Until(n.Approval.Expires).Round(time.Second); left > 0 {
+		text += fmt.Sprintf(" (within %s)", left)
+	}
+	return text + ". Then tell the agent to go on."
 }
 
 type answered struct {
@@ -155,7 +189,14 @@ func (s *server) decide(ctx context.Context, event *hook.BeforeToolCall, c hook.
 	case err != nil:
 		return verdict{}, err
 	case a.Block:
-		return verdict{reason: clean(a.Reason)}, nil
+		v := verdict{reason: clean(a.Reason)}
+		if person := a.Tidemark.forPerson(c.Wait); person != "" {
+			v.person = clean(person)
+		}
+		if q := a.Tidemark.Approval; c.Dialog != "" && q != nil && q.Question != "" && a.Tidemark.Verdict == "confirm" {
+			v.asks = clean("Tidemark asks: " + q.Question)
+		}
+		return v, nil
 	case a.Tidemark.Verdict != "allow":
 		return verdict{}, errors.New("the server's answer is neither yes nor no")
 	case a.Params != nil:

@@ -32,6 +32,9 @@ type Options struct {
 	// Installed names the record of the installation that this hook is part of; "" where it
 	// was put there by hand.
 	Installed string
+	Env       func(string) string // of this process; nil: there is none
+	Etc       string              // what comes before the administrator's files; "" outside tests
+	Root      string              // the folder of the project, where the agent says it besides the working folder
 	In        io.Reader
 }
 
@@ -120,7 +123,7 @@ func (a adapter) run(ctx context.Context, o Options, known *atomic.Pointer[catal
 	}
 	known.Store(e)
 	if e.Kind == catalogue.Ignored {
-		return a.answer(e, "", "")
+		return a.answer(e, verdict{})
 	}
 	unnoted := a.relate(o, e)
 	if unnoted != nil && e.Kind != catalogue.Start { // of a start the server is told all the same
@@ -130,6 +133,7 @@ func (a adapter) run(ctx context.Context, o Options, known *atomic.Pointer[catal
 	if err != nil {
 		return a.owe(o, e, errors.Join(unnoted, err))
 	}
+	defer s.http.CloseIdleConnections()
 	v, err := a.ask(ctx, s, o, e)
 	if ctx.Err() != nil {
 		err = late(ctx, o)
@@ -137,7 +141,7 @@ func (a adapter) run(ctx context.Context, o Options, known *atomic.Pointer[catal
 	if err := errors.Join(unnoted, err); err != nil {
 		return a.owe(o, e, err)
 	}
-	return a.answer(e, v.reason, v.notice)
+	return a.answer(e, v)
 }
 
 // owe answers a fault. A result that was not reported is noted, so that the session's

@@ -64,8 +64,8 @@ func TestEveryAgentHoldsACommandAfterAPageAndResumesAfterApproval(t *testing.T) 
 			if !refuses(name, held) {
 				t.Fatalf("a command after a page: got %+v, want it refused", held)
 			}
-			if !strings.Contains(held.err, "Tool 'exec' is blocked") || !strings.Contains(held.err, "tidemark approvals watch") {
-				t.Fatalf("reason %q, want the tool and how the owner answers", held.err)
+			if said := held.err + held.out; !strings.Contains(said, "Tool 'exec' is blocked") || !strings.Contains(said, "tidemark approvals watch") {
+				t.Fatalf("reason %q, want the tool and how the owner answers", said)
 			}
 			approve := bytes.ReplaceAll(story[4].Body, []byte("CODE"), []byte(w.code(held.err+held.out)))
 			p := w.run(name, story[4].Event, approve)

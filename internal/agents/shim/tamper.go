@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/hook"
@@ -48,7 +49,65 @@ func (a adapter) tampered(o Options, e *catalogue.Event, changed ...string) stri
 	case len(names) == 0:
 		return "" // nothing was installed; the hook was put there by hand
 	}
-	return first(settings.Reader{}.Off(a.Switches, append(changed, settings.Below(e.Cwd, a.Watched)...)...))
+	return first(settings.Reader{}.Off(a.Switches, append(changed, a.around(o, e)...)...))
+}
+
+// around are the files of the project in which a switch can stand.
+func (a adapter) around(o Options, e *catalogue.Event) []string {
+	return append(settings.Below(e.Cwd, a.Watched), settings.Below(o.Root, a.Watched)...)
+}
+
+// reopened says why nothing may be loaded here: what a project's own texts would run never
+// comes to us.
+func (a adapter) reopened(o Options, e *catalogue.Event) string {
+	if len(a.Reopens) == 0 || o.Installed == "" {
+		return ""
+	}
+	why := first(settings.Reader{}.Off(a.Reopens, a.around(o, e)...))
+	if why == "" {
+		return ""
+	}
+	return "Tidemark: " + why + ", past Tidemark; nothing goes on in this folder until it is taken out"
+}
+
+// starting tells what a project starts by itself: it runs before anybody is asked.
+func (a adapter) starting(o Options, e *catalogue.Event) string {
+	var found []string
+	for _, s := range a.Starts {
+		for _, path := range append(settings.Below(e.Cwd, []string{s.File}), settings.Below(o.Root, []string{s.File})...) {
+			d, err := settings.Reader{}.Open(path)
+			if err != nil {
+				continue // not there, or said by the switches
+			}
+			n := d.Find(s.Path...)
+			if n == nil || len(n.Names) == 0 || a.recorded(o, path) {
+				continue
+			}
+			line := fmt.Sprintf("%s of %s (%s)", s.What, path, strings.Join(n.Names[:min(5, len(n.Names))], ", "))
+			if !slices.Contains(found, line) {
+				found = append(found, line)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return "this folder starts programs by itself: " + strings.Join(found, "; ") + ". What they do is not seen by Tidemark"
+}
+
+// recorded reports whether a file is one that an installation of ours wrote into.
+func (a adapter) recorded(o Options, path string) bool {
+	names, err := records(o.Data, a.Name)
+	if err != nil {
+		return false
+	}
+	for _, name := range names {
+		r, err := settings.ReadRecord(settings.RecordFile(o.Data, name))
+		if err == nil && slices.ContainsFunc(r.Files, func(f settings.Entry) bool { return f.Path == path }) {
+			return true
+		}
+	}
+	return false
 }
 
 // records are the names of the agent's records.

@@ -118,7 +118,7 @@ func TestChangedSettingsAreNoticed(t *testing.T) {
 			cwd := filepath.Join(w.data, "project")
 			for range 2 {
 				start := w.run("claude", "", body("SessionStart", cwd, ""), "--installed", "claude")
-				if got := start.code == 1 && strings.Contains(start.err, tt.want) && strings.Contains(start.err, "tidemark doctor claude"); got != (tt.want != "") {
+				if got := start.code == 0 && strings.Contains(start.out, `"systemMessage"`) && strings.Contains(start.err, tt.want) && strings.Contains(start.err, "tidemark doctor claude"); got != (tt.want != "") {
 					t.Errorf("start: got %+v, want it told: %q", start, tt.want)
 				}
 				change := w.run("claude", "", body("ConfigChange", cwd, settings), "--installed", "claude")
@@ -154,7 +154,7 @@ func TestTheRecordIsAskedForOnlyOfAnInstalledHook(t *testing.T) {
 	if p := w.run("claude", "", body("SessionStart", "/home/user/work", "")); p.code != 0 || p.err != "" {
 		t.Errorf("put there by hand: got %+v, want silence", p)
 	}
-	if p := w.run("claude", "", body("SessionStart", "/home/user/work", ""), "--installed", "claude@managed"); p.code != 1 || !strings.Contains(p.err, "is gone") {
+	if p := w.run("claude", "", body("SessionStart", "/home/user/work", ""), "--installed", "claude@managed"); !strings.Contains(p.out, `"systemMessage"`) || !strings.Contains(p.err, "is gone") {
 		t.Errorf("installed: got %+v, want the lost record told", p)
 	}
 	for _, name := range []string{"codex", "claude@../x", "../claude"} {
@@ -179,7 +179,7 @@ func TestRecordsAreFoundInAnyFolder(t *testing.T) {
 	w.data = odd
 	w.installed("claude")
 	w.write("settings.json", "{}")
-	if p := w.run("claude", "", body("SessionStart", "/home/user/work", "")); p.code != 1 || !strings.Contains(p.err, "was removed") {
+	if p := w.run("claude", "", body("SessionStart", "/home/user/work", "")); !strings.Contains(p.out, `"systemMessage"`) || !strings.Contains(p.err, "was removed") {
 		t.Errorf("got %+v, want it told", p)
 	}
 }

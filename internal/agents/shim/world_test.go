@@ -21,6 +21,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/test/prooftest"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/store/notify"
@@ -67,8 +68,14 @@ func openWith(t *testing.T, text string) *world {
 	return w
 }
 
-// behind is a data folder whose server is h.
+// behind is a data folder whose server is h, which knows the secret of the folder.
 func behind(t *testing.T, h http.Handler) *world {
+	t.Helper()
+	return at(t, prooftest.Handler(agentToken, h))
+}
+
+// at is a data folder that says that h is its server.
+func at(t *testing.T, h http.Handler) *world {
 	t.Helper()
 	w := folder(t)
 	srv := httptest.NewServer(h)
@@ -147,6 +154,8 @@ func refuses(name string, p printed) bool {
 		return p.code == 2 && p.err != "" || strings.Contains(p.out, `"permission":"deny"`) || strings.Contains(p.out, `"continue":false`)
 	case "cline":
 		return strings.HasPrefix(p.out, `{"cancel":true`)
+	case "claude":
+		return p.code == 2 && p.err != "" || p.code == 0 && strings.Contains(p.out, `"permissionDecision":"deny"`)
 	case "opencode":
 		return p.code != 0 || !strings.HasPrefix(p.out, `{"allow":true`)
 	}

@@ -46,7 +46,9 @@ func (w *Waiter) Decide(ctx context.Context, ref tidemark.Ref, call tool.Call, p
 		if err != nil || v.Held == nil {
 			return v, err
 		}
+		done := w.monitor.Await(v.Held.ID)
 		q, again := w.wait(ctx, l, *v.Held, news, time.Until(deadline))
+		done()
 		switch {
 		case again:
 			waited = v.Held.ID

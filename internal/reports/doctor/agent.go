@@ -13,8 +13,11 @@ type State struct {
 	Intact    bool // the settings are as they were written
 	Files     []string
 	Problems  []string
-	FailsOpen []string // when it would run a tool without asking, in words
+	FailsOpen []Case // when it would run a tool without asking
 }
+
+// Case is when an agent would run a tool without asking, and what rules it out.
+type Case struct{ Name, Text, Fix string }
 
 // Agent is one agent and how to examine it.
 type Agent struct {
@@ -71,6 +74,15 @@ func (f *found) unhooked(a Agent, s State) {
 	}
 }
 
+// mend is what helps against a problem. A setting that somebody else wrote into a file of
+// theirs is nothing that install would touch.
+func mend(agent, problem string) string {
+	if strings.Contains(problem, "turns the hooks off") {
+		return "take it out of that file; sudo tidemark install " + agent + " --managed rules it out where the agent has such settings"
+	}
+	return "tidemark install " + agent
+}
+
 func (f *found) hooked(a Agent, s State) {
 	switch {
 	case s.Version != "":
@@ -84,7 +96,7 @@ func (f *found) hooked(a Agent, s State) {
 		f.add(Good, "hooks", "active, as installed: "+strings.Join(s.Files, ", "), "")
 	}
 	for _, p := range s.Problems {
-		f.add(Broken, "settings", p, "tidemark install "+a.Name)
+		f.add(Broken, "settings", p, mend(a.Name, p))
 	}
 	if !s.Intact && len(s.Problems) == 0 {
 		f.add(Broken, "settings", "not as installed", "tidemark install "+a.Name)
@@ -93,11 +105,11 @@ func (f *found) hooked(a Agent, s State) {
 		f.addHoles(a)
 		return
 	}
-	for _, p := range s.FailsOpen {
-		f.add(Open, "fails open", p, "")
+	for _, c := range s.FailsOpen {
+		f.add(Open, c.Name, c.Text, c.Fix)
 	}
 	if len(s.FailsOpen) == 0 {
-		f.add(Good, "fails closed", "no case is known in which it runs a tool unasked", "")
+		f.add(Good, "fails closed", "the ways past its hooks that docs/agents.md lists are ruled out here", "")
 	}
 }
 

@@ -37,7 +37,7 @@ func TestAgents(t *testing.T) {
 			map[string]string{"a/program": "good", "a/settings": "broken", "a/fails closed": "good", "a/hook": "good"}, false},
 		"tampered with, nobody knows how": {with(func(s *doctor.State) { s.Intact = false }), nil, false, blocked, nil,
 			map[string]string{"a/program": "good", "a/settings": "broken", "a/fails closed": "good", "a/hook": "good"}, false},
-		"fails open": {with(func(s *doctor.State) { s.FailsOpen = []string{"the hook crashes"} }), nil, false, blocked, nil,
+		"fails open": {with(func(s *doctor.State) { s.FailsOpen = []doctor.Case{{Name: "fails open", Text: "the hook crashes"}} }), nil, false, blocked, nil,
 			map[string]string{"a/program": "good", "a/hooks": "good", "a/fails open": "open", "a/hook": "good"}, false},
 		"not there":                 {doctor.State{}, nil, false, blocked, nil, map[string]string{"a/program": "off"}, true},
 		"not there but asked for":   {doctor.State{}, nil, true, blocked, nil, map[string]string{"a/program": "broken"}, false},

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -18,12 +19,17 @@ type client struct {
 	http        *http.Client
 }
 
-// newClient goes straight to the server: no proxy sees a token, and no redirect carries
-// one elsewhere.
-func newClient(base, token string) *client {
+// newClient goes straight to the server: no proxy sees a token, no redirect carries one
+// elsewhere, and a program that took its port gets none. secret is what the server proves
+// itself with.
+func newClient(base, token, secret string) *client {
+	way := &http.Transport{DisableKeepAlives: true, DialContext: proof.Dialer(secret, base)}
+	if secret == "" && token == "" { // nothing to lose, and nothing to prove it with
+		way.DialContext = nil
+	}
 	return &client{base: base, token: token, http: &http.Client{
 		Timeout:       15 * time.Second,
-		Transport:     &http.Transport{DisableKeepAlives: true},
+		Transport:     way,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }

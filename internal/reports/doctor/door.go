@@ -77,7 +77,7 @@ func HTTPDoor(url, agentToken string) Door {
 			"event": map[string]any{"toolName": "exec", "params": map[string]any{"command": "echo " + tool.Canary}, "toolCallId": "canary"},
 			"ctx":   map[string]any{"sessionKey": session},
 		}
-		c := newClient(url, agentToken)
+		c := newClient(url, agentToken, agentToken)
 		if err := c.call(ctx, http.MethodPost, "/v1/hooks/before_tool_call", body, &got); err != nil {
 			return Trial{}, err
 		}

@@ -29,7 +29,7 @@ func LLMDoor(url, agentToken string) Door {
 			"messages": []any{map[string]any{"role": "user", "content": "run the canary"}},
 			"tools":    []any{map[string]any{"type": "function", "function": exec}},
 		}
-		c := newClient(url, agentToken)
+		c := newClient(url, agentToken, agentToken)
 		if err := c.call(ctx, http.MethodPost, "/llm/canary/v1/chat/completions", body, &got); err != nil {
 			return Trial{}, err
 		}

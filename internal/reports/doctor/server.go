@@ -54,7 +54,7 @@ func (s Server) Ask(ctx context.Context) *Status {
 		return nil
 	}
 	var v Status
-	if err := newClient(s.URL, s.Tokens.Reader).call(ctx, http.MethodGet, "/v1/status", nil, &v); err != nil {
+	if err := newClient(s.URL, s.Tokens.Reader, s.Tokens.Agent).call(ctx, http.MethodGet, "/v1/status", nil, &v); err != nil {
 		return nil
 	}
 	return &v
@@ -74,7 +74,7 @@ func CheckServer(s Server) Check {
 			f.add(Broken, "running", "no server runs on this data folder; hooked agents are blocked until one does", startServer)
 			return f.list
 		}
-		c := newClient(s.URL, "")
+		c := newClient(s.URL, "", s.Tokens.Agent)
 		if err := c.call(ctx, http.MethodGet, "/healthz", nil, nil); err != nil {
 			f.add(Broken, "running", fmt.Sprintf("%s cannot be reached: %v; hooked agents are blocked", s.URL, err), startServer)
 			return f.list
@@ -120,7 +120,7 @@ func CheckTokens(s Server, file string) Check {
 			{"agent", s.Tokens.Agent, "/v1/policy"},
 			{"reader", s.Tokens.Reader, "/v1/status"},
 		} {
-			if err := newClient(s.URL, r.token).call(ctx, http.MethodGet, r.path, nil, nil); err != nil {
+			if err := newClient(s.URL, r.token, s.Tokens.Agent).call(ctx, http.MethodGet, r.path, nil, nil); err != nil {
 				f.add(Broken, r.role, "the server does not take this token: "+err.Error(),
 					"restart the server, or give --data of the one that runs")
 			} else {
@@ -134,10 +134,13 @@ func CheckTokens(s Server, file string) Check {
 			}
 		}
 		var no *refusedError
-		err := newClient(s.URL, nobody).call(ctx, http.MethodGet, "/v1/policy", nil, nil)
-		if !errors.As(err, &no) || no.status != http.StatusUnauthorized {
+		err := newClient(s.URL, nobody, s.Tokens.Agent).call(ctx, http.MethodGet, "/v1/policy", nil, nil)
+		switch {
+		case err != nil && !errors.As(err, &no):
+			f.add(Broken, "others", "it could not be asked what it does with a token that is nobody's: "+err.Error(), startServer)
+		case no == nil || no.status != http.StatusUnauthorized:
 			f.add(Broken, "others", "the server does not refuse a token that is nobody's", "something else answers at "+s.URL)
-		} else {
+		default:
 			f.add(Good, "others", "a token that is nobody's is refused", "")
 		}
 		return f.list

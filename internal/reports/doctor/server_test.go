@@ -32,7 +32,8 @@ func TestServerAndTokens(t *testing.T) {
 		"tokens of another server": {func(_ *pretender, s *doctor.Server) {
 			s.Tokens = doctor.Tokens{Agent: "a", Reader: "b!"}
 		}, map[string]string{
-			"server/version": "broken", "tokens/reader": "broken",
+			"server/running": "broken", "server/ready": "", "server/version": "",
+			"tokens/agent": "broken", "tokens/reader": "broken", "tokens/others": "broken",
 		}},
 		"tokens of people that anybody can use who reads them": {func(_ *pretender, s *doctor.Server) {
 			s.Tokens.Approver, s.Tokens.Admin = approverToken, adminToken

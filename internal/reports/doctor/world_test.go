@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidemark/tidemark/internal/reports/doctor"
+	"github.com/tidemark/tidemark/internal/test/prooftest"
 )
 
 const (
@@ -57,7 +58,7 @@ func healthy() map[string]string {
 
 func serve(t *testing.T, p *pretender) doctor.Server {
 	t.Helper()
-	s := httptest.NewServer(p)
+	s := httptest.NewServer(prooftest.Handler(agentToken, p))
 	t.Cleanup(s.Close)
 	return doctor.Server{URL: s.URL, Tokens: tokens, Version: "1"}
 }

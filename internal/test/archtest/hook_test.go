@@ -13,7 +13,7 @@ import (
 // installer, no engine, no store.
 var hookLinks = []string{
 	"cmd/tidemark-hook", "hook", "internal/agents/catalogue", "internal/agents/settings", "internal/agents/shim",
-	"internal/base/strictjson", "internal/base/text", "tool", "trust",
+	"internal/base/proof", "internal/base/strictjson", "internal/base/text", "tool", "trust",
 	"github.com/go-json-experiment/json", "github.com/go-json-experiment/json/jsontext",
 }
 

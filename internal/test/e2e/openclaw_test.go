@@ -81,6 +81,7 @@ func settleOpenclaw(w *world) error {
 		}}},
 		"tools":     obj{"web": obj{"fetch": obj{"ssrfPolicy": obj{"dangerouslyAllowPrivateNetwork": true}}}},
 		"gateway":   obj{"mode": "local", "port": w.port, "bind": "loopback", "auth": obj{"mode": "token", "token": gatewayToken}, "controlUi": obj{"enabled": false}},
+		"hooks":     obj{"enabled": true, "token": hookToken},
 		"discovery": obj{"mdns": obj{"mode": "off"}},
 	})
 	if err == nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/test/prooftest"
 )
 
 // spoiler is a way for the answer about a call to go wrong.
@@ -30,6 +31,22 @@ var spoilers = []spoiler{
 		http.Error(w, `{"tidemark":{"verdict":"allow"}}`, http.StatusInternalServerError)
 	}},
 	{"no answer at all", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
+}
+
+// agentToken is the secret of the data folder.
+func (w *world) agentToken() string {
+	w.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(w.data, "tokens.json"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var tokens struct {
+		Agent string `json:"agent"`
+	}
+	if err := strictjson.Unmarshal(raw, &tokens); err != nil {
+		w.t.Fatal(err)
+	}
+	return tokens.Agent
 }
 
 // between puts a proxy before the server that answers questions about calls as the
@@ -53,14 +70,15 @@ func (w *world) between() {
 		w.t.Fatal(err)
 	}
 	pass := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
-	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	// It stands between with the folder's secret, as nobody else could.
+	srv := httptest.NewServer(prooftest.Handler(w.agentToken(), http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if s := w.spoiler.Load(); s != nil && strings.HasSuffix(r.URL.Path, "/before_tool_call") {
 			_, _ = io.Copy(io.Discard, r.Body) // so that the caller's leaving is noticed
 			s.answer(rw, r)
 			return
 		}
 		pass.ServeHTTP(rw, r)
-	}))
+	})))
 	w.t.Cleanup(func() {
 		srv.CloseClientConnections()
 		srv.Close()

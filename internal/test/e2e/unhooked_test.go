@@ -77,15 +77,19 @@ func theirs(t *testing.T, file, command string, alone bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all map[string]map[string][]any
+	var all map[string]any
 	if err := strictjson.Unmarshal(raw, &all); err != nil {
 		t.Fatal(err)
 	}
-	hooks := all["hooks"]
-	if alone {
-		hooks["ConfigChange"] = nil
+	hooks, ok := all["hooks"].(map[string]any)
+	if !ok {
+		t.Fatalf("there are no hooks in %s", raw)
 	}
-	hooks["ConfigChange"] = append(hooks["ConfigChange"], obj{"hooks": []any{obj{"type": "command", "command": command}}})
+	have, _ := hooks["ConfigChange"].([]any)
+	if alone {
+		have = nil
+	}
+	hooks["ConfigChange"] = append(have, obj{"hooks": []any{obj{"type": "command", "command": command}}})
 	if raw, err = strictjson.Marshal(all); err == nil {
 		err = os.WriteFile(file, raw, 0o600)
 	}

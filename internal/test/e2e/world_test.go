@@ -38,6 +38,7 @@ type world struct {
 	port    int // of the agent's own server, where it has one
 	spoiler atomic.Pointer[spoiler]
 	turns   int           // so far
+	extra   []string      // flags with which the agent is started besides
 	enough  time.Duration // a turn that takes longer is ended, and that is no failure
 }
 
@@ -188,6 +189,7 @@ func (w *world) by(run runner, prompt string) string {
 	ctx, cancel := context.WithTimeout(w.t.Context(), cmp.Or(w.enough, patience))
 	defer cancel()
 	cmd := run(ctx, w, prompt, w.turns > 0)
+	cmd.Args = append(cmd.Args, w.extra...)
 	w.turns++
 	cmd.Dir, cmd.Env = w.work, w.environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // agents leave children behind

@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { isOver } from "./proven.js";
 export const levels = ["system", "owner", "local", "shared", "external", "untrusted"];
 // From loose to strict.
 export const modes = ["allow", "confirm", "restrict"];
@@ -114,21 +115,27 @@ export function urlFault(url) {
     }
     return u.username !== "" || u.search !== "" || u.hash !== "" ? "want an address alone" : undefined;
 }
-/** serverUrl is read anew for each request: a server that restarts may listen elsewhere. */
-export function serverUrl(c) {
-    const url = c.url ?? process.env.TIDEMARK_URL ?? announced() ?? "http://127.0.0.1:8417";
+/**
+ * server is found anew for each request: one that restarts may listen elsewhere. Where none has
+ * announced itself there is no address to fall back to: a token goes to nobody by guess.
+ */
+export function server(c) {
+    const given = c.url ?? process.env.TIDEMARK_URL;
+    const url = given ?? announced();
+    if (url === undefined)
+        return undefined;
     const fault = urlFault(url);
     if (fault !== undefined)
         throw new Error(`server address: ${fault}`);
-    return url.replace(/\/+$/, "");
+    return { url: url.replace(/\/+$/, ""), exact: given === undefined };
 }
 function announced() {
     try {
         const at = JSON.parse(readFileSync(join(dataFolder(), "server.json"), "utf8"));
-        return isObject(at) && typeof at.url === "string" ? at.url : undefined;
+        return isObject(at) && typeof at.url === "string" && !isOver(at) ? at.url : undefined;
     }
     catch {
-        return undefined; // no server has announced itself: the default address
+        return undefined;
     }
 }
 /** readSecret finds a token where the configuration says, else where Tidemark keeps it. */

@@ -1,7 +1,8 @@
 // Who speaks and in which session, in the words the server classifies by. Where the host
 // leaves something open the less trusted reading is taken.
 import { drop } from "./config.js";
-// Runs that the host starts by itself; nobody's words are in them.
+// Runs that the host starts by itself. What they begin with is the system's only where the
+// host says that the operator wrote it, or where it is the host's own text.
 const machine = ["cron", "heartbeat", "memory"];
 const maxParents = 4096;
 /** Lineage knows which session spawned which. */
@@ -41,8 +42,8 @@ export function refOf(ctx) {
         throw new Error("the host names no session");
     return { sessionKey, ...drop({ sessionId: ctx.sessionId, runId: ctx.runId, agentId: ctx.agentId }) };
 }
-/** turnContext describes a turn that starts. */
-export function turnContext(ctx, who, lineage) {
+/** turnContext describes a turn that starts; author is whose job it is, where it is one. */
+export function turnContext(ctx, who, lineage, author) {
     const out = { ...refOf(ctx), ...drop({ workspaceDir: ctx.workspaceDir, trigger: ctx.trigger }) };
     const from = ctx.inputProvenance;
     if (from !== undefined)
@@ -55,13 +56,27 @@ export function turnContext(ctx, who, lineage) {
     if (/^hook:/.test(rest))
         return { ...out, messageProvider: "webhook" };
     if (machine.includes(ctx.trigger ?? "") && from?.kind !== "external_user")
-        return out;
+        return { ...out, ...started(ctx, author) };
     const provider = who.provider || "openclaw";
     const group = groupOf(rest, provider);
     return {
         ...out, messageProvider: provider, ...drop({ senderId: who.senderId, groupId: group }),
         ...(who.senderIsOwner === true ? { senderIsOwner: true } : {}),
     };
+}
+// started says by whom a run without a speaker was started. A channel without a sender is
+// somebody unknown.
+function started(ctx, author) {
+    const from = ctx.inputProvenance;
+    switch (ctx.trigger) {
+        case "memory": // the host's own text, in a session that keeps its mark
+            return {};
+        case "heartbeat":
+            return from?.kind === "internal_system" && from.sourceTool === "heartbeat" ? {} : { messageProvider: from?.sourceTool || "heartbeat" };
+    }
+    if (author === undefined)
+        return { messageProvider: "webhook" };
+    return "session" in author ? { spawnedBy: author.session } : {};
 }
 /**
  * callContext describes the turn of a call that was never announced: only its requester is

@@ -70,6 +70,10 @@ export class Gate {
         if (refused !== undefined)
             return blocked(refused);
         await settled(run);
+        if (run.owed !== undefined) {
+            await run.owed(); // throws while the server cannot be asked, which blocks
+            run.owed = undefined;
+        }
         if (run.blocked !== undefined)
             return blocked(run.blocked);
         const inner = deferred(event.toolName, event.params);

@@ -5,10 +5,12 @@ import { Client, Failure } from "./client.js";
 import { isObject } from "./config.js";
 import { Lineage } from "./context.js";
 import { Runs } from "./runs.js";
+import { Schedule } from "./schedule.js";
 export class Guard {
     config;
     client;
     lineage;
+    schedule = new Schedule();
     runs = new Runs();
     log;
     id = "tidemark"; // as the host knows this plugin

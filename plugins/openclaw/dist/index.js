@@ -57,7 +57,10 @@ export function register(api) {
     on("subagent_spawned", (e, c) => guard.lineage.spawned(e?.childSessionKey ?? c?.childSessionKey, c?.requesterSessionKey), { priority: first });
     on("message_sending", (e, c) => outbound.sending(e, c), { priority: last, timeoutMs });
     on("reply_payload_sending", (e, c) => outbound.payload(e, c), { priority: last, timeoutMs });
-    on("gateway_start", () => heartbeat.start());
+    on("gateway_start", (_, c) => {
+        guard.schedule.use(c?.getCron);
+        return heartbeat.start();
+    });
     on("gateway_stop", () => heartbeat.stop());
 }
 const description = "A reference monitor for the agent: decides, outside the model, which tool calls may run.";

@@ -1,7 +1,8 @@
 // The way to the server. Whatever is not a whole, well-formed answer within the deadline
 // is a Failure; nobody downstream has to know how it came about.
 
-import { type Config, isObject, ownerSecret, readSecret, serverUrl } from "./config.js";
+import { type Config, isObject, ownerSecret, readSecret, server } from "./config.js";
+import { type Message, type Where, post } from "./proven.js";
 
 /** Failure says that the server could not be asked, in words for the person. */
 export class Failure extends Error {
@@ -90,34 +91,50 @@ export class Client {
     }
   }
 
+  // A server elsewhere is known by its certificate, one on this machine by what it can show.
+  private async exchange(where: Where, path: string, m: Message, signal: AbortSignal): Promise<{ status: number; text: string }> {
+    if (where.url.startsWith("https:")) {
+      const res = await fetch(where.url + path, { ...m, signal, redirect: "error" });
+      return { status: res.status, text: await readText(res.body ?? none()) };
+    }
+    try {
+      const res = await post(where, readSecret(this.config.token, "agent"), path, m, signal);
+      return { status: res.statusCode ?? 0, text: await readText(res) };
+    } catch (err) {
+      throw isRefused(err) ? new Failure(notRunning) : err;
+    }
+  }
+
   private async send(path: string, r: Request, signal: AbortSignal): Promise<Record<string, unknown>> {
+    const where = server(this.config);
+    if (where === undefined) throw new Failure(notRunning);
     const role = r.role ?? "agent";
     const token = readSecret(role === "agent" ? this.config.token : this.config.approver, role);
     const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: "application/json" };
     if (r.body !== undefined) headers["content-type"] = "application/json";
     const owner = role === "agent" ? ownerSecret(this.config) : undefined;
     if (owner !== undefined) headers["x-tidemark-owner"] = owner;
-    const res = await fetch(serverUrl(this.config) + path, {
-      method: r.method ?? "GET", headers, signal, redirect: "error",
-      ...(r.body === undefined ? {} : { body: JSON.stringify(r.body) }),
-    });
-    const text = await readText(res);
+    const message = { method: r.method ?? "GET", headers, ...(r.body === undefined ? {} : { body: JSON.stringify(r.body) }) };
+    const { status, text } = await this.exchange(where, path, message, signal);
     const got = parse(text);
-    if (!res.ok) {
-      const detail = typeof got?.detail === "string" ? got.detail : res.statusText;
+    if (status < 200 || status > 299) {
+      const detail = typeof got?.detail === "string" ? got.detail : "";
       const kind = typeof got?.type === "string" ? got.type : "";
-      throw new Failure(`it answered ${res.status}: ${detail.slice(0, 300)}`, res.status, kind);
+      throw new Failure(`it answered ${status}: ${detail.slice(0, 300)}`, status, kind);
     }
     if (got === undefined) throw new Failure("its answer is not a JSON object");
     return got;
   }
 }
 
-async function readText(res: Response): Promise<string> {
+/** notRunning is for the person: a guess at an address would only hide it. */
+const notRunning = "no server is running; start it: tidemark serve";
+
+async function readText(chunks: AsyncIterable<unknown>): Promise<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text = "";
   let size = 0;
-  for await (const chunk of res.body ?? []) {
+  for await (const chunk of chunks) {
     const bytes = chunk as Uint8Array;
     size += bytes.byteLength;
     if (size > maxAnswer) throw new Failure("its answer is too large");
@@ -155,6 +172,14 @@ function isQuestion(v: unknown): boolean {
     isObject(v) && ["expiresAt", "prompt"].every((k) => typeof v[k] === "string") &&
     ["id", "code", "text"].every((k) => v[k] === undefined || typeof v[k] === "string")
   );
+}
+
+async function* none(): AsyncIterable<unknown> {}
+
+/** isRefused reports whether nobody listens at all. */
+function isRefused(err: unknown): boolean {
+  const all = err instanceof AggregateError ? err.errors : [err];
+  return all.length > 0 && all.every((e) => isObject(e) && e.code === "ECONNREFUSED");
 }
 
 /** reasonOf digs out what fetch hides in its causes. */

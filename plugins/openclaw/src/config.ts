@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { type Where, isOver } from "./proven.js";
 
 export const levels = ["system", "owner", "local", "shared", "external", "untrusted"] as const;
 export type Level = (typeof levels)[number];
@@ -145,20 +146,25 @@ export function urlFault(url: string): string | undefined {
   return u.username !== "" || u.search !== "" || u.hash !== "" ? "want an address alone" : undefined;
 }
 
-/** serverUrl is read anew for each request: a server that restarts may listen elsewhere. */
-export function serverUrl(c: Config): string {
-  const url = c.url ?? process.env.TIDEMARK_URL ?? announced() ?? "http://127.0.0.1:8417";
+/**
+ * server is found anew for each request: one that restarts may listen elsewhere. Where none has
+ * announced itself there is no address to fall back to: a token goes to nobody by guess.
+ */
+export function server(c: Config): Where | undefined {
+  const given = c.url ?? process.env.TIDEMARK_URL;
+  const url = given ?? announced();
+  if (url === undefined) return undefined;
   const fault = urlFault(url);
   if (fault !== undefined) throw new Error(`server address: ${fault}`);
-  return url.replace(/\/+$/, "");
+  return { url: url.replace(/\/+$/, ""), exact: given === undefined };
 }
 
 function announced(): string | undefined {
   try {
     const at: unknown = JSON.parse(readFileSync(join(dataFolder(), "server.json"), "utf8"));
-    return isObject(at) && typeof at.url === "string" ? at.url : undefined;
+    return isObject(at) && typeof at.url === "string" && !isOver(at) ? at.url : undefined;
   } catch {
-    return undefined; // no server has announced itself: the default address
+    return undefined;
   }
 }
 

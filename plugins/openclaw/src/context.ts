@@ -4,8 +4,10 @@
 import { drop } from "./config.js";
 import type { HookContext } from "./client.js";
 import type { AgentContext, Json, PluginApi, ToolContext } from "./host.js";
+import type { Author } from "./schedule.js";
 
-// Runs that the host starts by itself; nobody's words are in them.
+// Runs that the host starts by itself. What they begin with is the system's only where the
+// host says that the operator wrote it, or where it is the host's own text.
 const machine = ["cron", "heartbeat", "memory"];
 
 const maxParents = 4096;
@@ -53,8 +55,8 @@ export interface Speaker {
   senderIsOwner?: boolean | undefined;
 }
 
-/** turnContext describes a turn that starts. */
-export function turnContext(ctx: AgentContext, who: Speaker, lineage: Lineage): HookContext {
+/** turnContext describes a turn that starts; author is whose job it is, where it is one. */
+export function turnContext(ctx: AgentContext, who: Speaker, lineage: Lineage, author?: Author): HookContext {
   const out: HookContext = { ...refOf(ctx), ...drop({ workspaceDir: ctx.workspaceDir, trigger: ctx.trigger }) };
   const from = ctx.inputProvenance;
   if (from !== undefined) out.inputProvenance = { kind: String(from.kind), ...drop({ sourceSessionKey: from.sourceSessionKey }) };
@@ -64,13 +66,27 @@ export function turnContext(ctx: AgentContext, who: Speaker, lineage: Lineage): 
     return parent === undefined ? { ...out, senderMetadata: false } : { ...out, spawnedBy: parent };
   }
   if (/^hook:/.test(rest)) return { ...out, messageProvider: "webhook" };
-  if (machine.includes(ctx.trigger ?? "") && from?.kind !== "external_user") return out;
+  if (machine.includes(ctx.trigger ?? "") && from?.kind !== "external_user") return { ...out, ...started(ctx, author) };
   const provider = who.provider || "openclaw";
   const group = groupOf(rest, provider);
   return {
     ...out, messageProvider: provider, ...drop({ senderId: who.senderId, groupId: group }),
     ...(who.senderIsOwner === true ? { senderIsOwner: true } : {}),
   };
+}
+
+// started says by whom a run without a speaker was started. A channel without a sender is
+// somebody unknown.
+function started(ctx: AgentContext, author: Author | undefined): Partial<HookContext> {
+  const from = ctx.inputProvenance;
+  switch (ctx.trigger) {
+    case "memory": // the host's own text, in a session that keeps its mark
+      return {};
+    case "heartbeat":
+      return from?.kind === "internal_system" && from.sourceTool === "heartbeat" ? {} : { messageProvider: from?.sourceTool || "heartbeat" };
+  }
+  if (author === undefined) return { messageProvider: "webhook" };
+  return "session" in author ? { spawnedBy: author.session } : {};
 }
 
 /**

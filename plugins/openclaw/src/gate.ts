@@ -73,6 +73,10 @@ export class Gate {
     const refused = await this.guard.refusal(ctx.agentId);
     if (refused !== undefined) return blocked(refused);
     await settled(run);
+    if (run.owed !== undefined) {
+      await run.owed(); // throws while the server cannot be asked, which blocks
+      run.owed = undefined;
+    }
     if (run.blocked !== undefined) return blocked(run.blocked);
     const inner = deferred(event.toolName, event.params);
     const call = { toolName: inner?.name ?? event.toolName, params: inner?.params ?? event.params, ...(event.toolCallId ? { toolCallId: event.toolCallId } : {}) };

@@ -7,11 +7,13 @@ import { type Checked, type Config, isObject } from "./config.js";
 import { Lineage } from "./context.js";
 import type { Logger, PluginApi } from "./host.js";
 import { Runs } from "./runs.js";
+import { Schedule } from "./schedule.js";
 
 export class Guard {
   readonly config: Config;
   readonly client: Client;
   readonly lineage: Lineage;
+  readonly schedule = new Schedule();
   readonly runs = new Runs();
   log: Logger;
   id = "tidemark"; // as the host knows this plugin

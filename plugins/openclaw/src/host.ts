@@ -6,6 +6,21 @@ export type Json = Record<string, unknown>;
 export interface InputProvenance {
   kind: string;
   sourceSessionKey?: string;
+  sourceTool?: string;
+}
+
+/** A job of the host's schedule, as far as it is looked at. */
+export interface CronJob {
+  id: string;
+  schedule?: { kind?: string };
+  owner?: { sessionKey?: string } | null;
+  scheduledToolPolicy?: { mode?: string };
+  toolsAllowProvenance?: { channelRequester?: unknown; callerOrigin?: { kind?: string } };
+  payload?: { message?: string; externalContentSource?: unknown };
+}
+
+export interface CronService {
+  list(options: { includeDisabled: boolean }): Promise<CronJob[]>;
 }
 
 export interface AgentContext {

@@ -78,7 +78,10 @@ export function register(api: PluginApi): void {
   on("message_sending", (e, c) => outbound.sending(e, c), { priority: last, timeoutMs });
   on("reply_payload_sending", (e, c) => outbound.payload(e, c), { priority: last, timeoutMs });
 
-  on("gateway_start", () => heartbeat.start());
+  on("gateway_start", (_, c) => {
+    guard.schedule.use(c?.getCron);
+    return heartbeat.start();
+  });
   on("gateway_stop", () => heartbeat.stop());
 }
 

@@ -15,6 +15,7 @@ export interface Run {
   begun: boolean; // the server knows who speaks
   words?: string; // the user's own
   blocked?: string; // why no tool may run any more
+  owed?: (() => Promise<void>) | undefined; // tells the server of the latest model call, of which it could not be told; no tool runs before
   reports: Set<Promise<void>>; // on their way to the server
   allowed: Map<string, Allowed>;
   wrappers: Set<string>; // calls whose result the middleware opens

@@ -22,7 +22,12 @@ interface MessageEvent {
   sessionKey?: string;
 }
 
+// The lines in which the host hands on what was left for a session since its last turn: a
+// webhook's wake-up, what a command printed, what happened in a channel. It does not say whose.
+const events = /^System: /m;
+
 interface RunEvent {
+  prompt?: string;
   senderId?: string;
   senderIsOwner?: boolean;
 }
@@ -102,15 +107,23 @@ export class Turns {
       const refused = await this.guard.refusal(ctx.agentId);
       if (refused !== undefined) return stop(refused);
       const run = this.guard.runs.of(runKey(ctx));
+      const author = ctx.trigger === "cron" ? await this.guard.schedule.author(ctx.sessionKey, event.prompt ?? "") : undefined;
       const where = turnContext(ctx, {
         provider: ctx.messageProvider ?? ctx.channel, senderId: event.senderId ?? ctx.senderId, senderIsOwner: event.senderIsOwner,
-      }, this.guard.lineage);
+      }, this.guard.lineage, author);
       await this.open(run, where);
+      if (events.test(event.prompt ?? "")) await this.slipped(where);
       return await this.model(ctx, 0);
     } catch (err) {
       const reason = this.guard.failed("begin turn", err);
       return reason === undefined ? { outcome: "pass" } : stop(reason);
     }
+  }
+
+  // slipped reports what the host put before the words of whoever speaks.
+  private async slipped(where: HookContext): Promise<void> {
+    const sources = [{ kind: "system_event", trust: "untrusted" }];
+    await this.guard.client.hook("context_assembled", { sources, messages: [] }, where);
   }
 
   /** open tells the server who speaks and what they said. */
@@ -135,11 +148,15 @@ export class Turns {
     const n = Number(/:model:(\d+)$/.exec(event.callId ?? "")?.[1] ?? "1");
     const run = this.guard.runs.of(runKey(ctx));
     if (n < 2 || !run.begun) return; // the first was announced by begin
-    await report(run, this.model(ctx, n - 1).then(
-      (r) => { if (r.outcome === "block") run.blocked = r.message; },
+    const tell = async (): Promise<void> => {
+      const r = await this.model(ctx, n - 1);
+      if (r.outcome === "block") run.blocked = r.message;
+    };
+    await report(run, tell().then(
+      () => { run.owed = undefined; },
       (err: unknown) => {
-        const reason = this.guard.failed("announce model call", err);
-        if (reason !== undefined) run.blocked = reason;
+        // A server that restarts is told before the next call is decided.
+        if (this.guard.failed("announce model call", err) !== undefined) run.owed = tell;
       },
     ));
   }

@@ -1,15 +1,23 @@
 // Whatever goes wrong on the way to the server, nothing runs, and the person learns why.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import plugin from "../dist/index.js";
 import { Host, owner } from "./support/host.mjs";
-import { startServer } from "./support/server.mjs";
+import { prove, startServer } from "./support/server.mjs";
 
 const token = "tm-agent-0123456789abcdef";
 
-async function listen(handler) {
+// A server that knows the secret, and then does what the handler does.
+const knows = (handler) => (req, res) => (req.url === "/v1/proof" ? prove(token, req, res) : handler(req, res));
+
+const listen = (handler) => listenAs(knows(handler));
+
+async function listenAs(handler) {
   const s = http.createServer(handler);
   s.listen(0, "127.0.0.1");
   await once(s, "listening");
@@ -75,16 +83,24 @@ test("a server that goes away in the middle of a run stops it, and one that come
   await again.stop();
 });
 
-test("a run whose report was lost runs no more tools", async () => {
+test("a report that was lost is made up before a tool runs, and none runs while it cannot be", async () => {
   let up = true;
-  const s = await listen((req, res) => (up ? answer(200, '{"tidemark":{"taint":"owner","verdict":"allow"}}')(req, res) : req.socket.destroy()));
+  const heard = [];
+  const s = await listen((req, res) => {
+    if (!up) return req.socket.destroy();
+    heard.push(req.url.split("/").pop());
+    return answer(200, '{"tidemark":{"taint":"owner","verdict":"allow"}}')(req, res);
+  });
   const host = new Host(plugin, { url: s.url, token, timeoutMs: 500 });
   const ctx = owner();
   await host.turn(ctx, { senderIsOwner: true });
   up = false;
   await host.observe("model_call_started", { callId: `${ctx.runId}:model:2` }, ctx);
-  up = true;
   assert.match((await host.call(ctx, "c1", "read", {})).blocked, /Tidemark could not be asked/);
+  up = true;
+  heard.length = 0;
+  assert.equal((await host.call(ctx, "c2", "read", {})).text, "done");
+  assert.deepEqual(heard.filter((h) => h.startsWith("before_")), ["before_llm_call", "before_tool_call"]);
   s.stop();
 });
 
@@ -104,4 +120,50 @@ test("a cancelled run stops waiting", async () => {
   stop.abort();
   assert.match((await waiting).blocked, /cancelled/);
   s.stop();
+});
+
+test("a program on the server's port is neither believed nor told", async () => {
+  const told = [];
+  const s = await listenAs((req, res) => {
+    told.push(req.headers.authorization, req.headers["x-tidemark-owner"]);
+    req.on("data", (d) => told.push(String(d)));
+    answer(200, '{"tidemark":{"taint":"owner","verdict":"allow"}}')(req, res);
+  });
+  const host = new Host(plugin, { url: s.url, token, ownerToken: "tm-owner-0123456789abcdef", timeoutMs: 500 });
+  assert.match((await host.call(owner(), "c", "read", { path: "x" })).blocked, /could not show that it is the Tidemark server/);
+  assert.deepEqual([host.ran, told.filter((t) => t !== undefined)], [[], []]);
+  s.stop();
+});
+
+test("a program that hands on the proof of the server elsewhere is told nothing", async () => {
+  const real = await startServer();
+  const told = [];
+  const s = await listenAs((req, res) => {
+    told.push(req.url);
+    http.get(real.url + req.url, { headers: req.headers }, (from) => { res.writeHead(from.statusCode, from.headers); from.pipe(res); });
+  });
+  const host = new Host(plugin, { ...real.config(), url: s.url });
+  assert.match((await host.call(owner(), "c", "read", { path: "x" })).blocked, /somebody stands between/);
+  assert.deepEqual([...new Set(told)], ["/v1/proof"]);
+  s.stop();
+  await real.stop();
+});
+
+test("where no server has announced itself none is guessed at", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  const before = process.env.TIDEMARK_DATA;
+  t.after(() => {
+    if (before === undefined) delete process.env.TIDEMARK_DATA;
+    else process.env.TIDEMARK_DATA = before;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  process.env.TIDEMARK_DATA = folder;
+  const host = new Host(plugin, { token, timeoutMs: 500 });
+  const says = async () => (await host.call(owner(), "c", "read", { path: "x" })).blocked;
+  assert.match(await says(), /no server is running; start it: tidemark serve/);
+  const space = readlinkSync("/proc/self/ns/pid");
+  writeFileSync(join(folder, "server.json"), JSON.stringify({ url: "http://127.0.0.1:9", pid: process.pid, since: "1", space }));
+  assert.match(await says(), /no server is running/); // its number belongs to another process now
+  writeFileSync(join(folder, "server.json"), JSON.stringify({ url: "http://127.0.0.1:9", pid: 1 }));
+  assert.match(await says(), /no server is running/); // nobody listens
 });

@@ -1,5 +1,6 @@
 // A real Tidemark server on a folder of its own.
 import { spawn } from "node:child_process";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,6 +36,17 @@ export async function startServer(policy = seedPolicy, { data, listen = "127.0.0
       if (!keep) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** prove answers for a scripted server as the real one does. */
+export function prove(token, req, res) {
+  const own = randomBytes(32).toString("hex");
+  const at = `http://${req.headers.host}`;
+  const key = createHash("sha256").update(token).digest();
+  const proof = createHmac("sha256", key).update(`tidemark server proof 1\n${req.headers["x-tidemark-nonce"]}${own}${at}`).digest("hex");
+  const body = JSON.stringify({ nonce: own, at, proof });
+  res.writeHead(200, { "content-type": "application/json", "content-length": body.length });
+  res.end(body);
 }
 
 const shown = new Map();

@@ -1,0 +1,131 @@
+package catalogue
+
+import "runtime"
+
+// Bypass is a way by which an agent runs something past our hooks, or starts without them.
+// Doctor names each that nothing rules out.
+type Bypass struct {
+	Name    string // in a word or two
+	Text    string
+	Managed bool   // hooks in the administrator's settings rule it out
+	Pin     *Pin   // so does this setting of the administrator; nil: none is known
+	Fix     string // what to do besides
+}
+
+// Pin is a setting of the machine's administrator that a project and flags cannot change.
+type Pin struct {
+	File  string   // in full
+	Path  []string // of the value
+	Value string   // what it must be, as JSON
+	Line  string   // the command that writes it, as root
+}
+
+// untried is said of agents of which nobody has looked.
+func untried(what string) Bypass {
+	return Bypass{Name: "switches", Text: "it was not tried whether " + what + " start it without our hooks"}
+}
+
+// servers is what agents have in common that start the servers a repository names.
+func servers(where string) Bypass {
+	return Bypass{
+		Name: "project servers",
+		Text: "a repository starts programs by itself (" + where + "), once its folder is trusted or where nobody is there to be asked: " +
+			"what they do is not seen",
+		Fix: "look into the file before you start the agent in somebody's folder",
+	}
+}
+
+func claudeBypasses() []Bypass {
+	return []Bypass{
+		{
+			Name: "project settings", Managed: true,
+			Text: "a repository turns hooks off: disableAllHooks in its .claude/settings.json, once its folder is trusted, " +
+				"without a terminal at once",
+		},
+		{
+			Name: "flags", Managed: true,
+			Text: "it is started with --bare, --safe-mode, --setting-sources without user, --settings that turn hooks off, " +
+				"or another CLAUDE_CONFIG_DIR",
+		},
+		{
+			Name: "project hooks", Managed: true,
+			Text: "hooks in a repository's own .claude/settings.json run commands unasked, once its folder is trusted, " +
+				"without a terminal at once",
+		},
+		servers("mcpServers in .mcp.json"),
+	}
+}
+
+func codexBypasses() []Bypass {
+	pin := &Pin{
+		File: "/etc/codex/requirements.toml", Path: []string{"features", "hooks"}, Value: "true",
+		Line: `printf '[features]\nhooks = true\n' >> /etc/codex/requirements.toml`,
+	}
+	return []Bypass{
+		{
+			Name: "project settings", Pin: pin,
+			Text: "a repository turns hooks off: features.hooks = false in its .codex/config.toml, in a folder that Codex trusts",
+		},
+		{Name: "flags", Pin: pin, Text: "it is started with --disable hooks, or -c features.hooks=false"},
+		{
+			Name: "user settings",
+			Text: "it is started with --ignore-user-config or another CODEX_HOME: our hooks stand in the user's settings",
+		},
+		servers("mcp_servers in .codex/config.toml"),
+	}
+}
+
+func geminiBypasses() []Bypass {
+	return []Bypass{
+		{
+			Name: "project settings", Managed: true,
+			Pin: &Pin{
+				File: geminiManaged(), Path: []string{"hooksConfig", "enabled"}, Value: "true",
+				Line: "tidemark install gemini --managed",
+			},
+			Text: "a repository turns hooks off: hooksConfig.enabled = false in its .gemini/settings.json, in a folder that Gemini trusts",
+		},
+		{
+			Name: "one hook",
+			Text: "a repository names ours among hooksConfig.disabled in its .gemini/settings.json, in a folder that Gemini trusts: " +
+				"the administrator's hooks too are off then",
+			Fix: "look into the file before you trust somebody's folder",
+		},
+		servers("mcpServers in .gemini/settings.json"),
+	}
+}
+
+func copilotBypasses() []Bypass {
+	return []Bypass{
+		{Name: "user settings", Managed: true, Text: "it is started with another COPILOT_HOME: our hooks stand in the user's settings"},
+		servers("its MCP settings"),
+	}
+}
+
+func opencodeBypasses() []Bypass {
+	return []Bypass{
+		{Name: "flags", Text: "it is started with --pure, which loads no plugin, or with another XDG_CONFIG_HOME"},
+		{
+			Name: "project plugins",
+			Text: "a repository's .opencode/plugins run inside OpenCode as soon as it starts there: they can do anything, " +
+				"to our plugin too",
+			Fix: "look into the folder before you start OpenCode in somebody's repository",
+		},
+		servers("mcp in opencode.json"),
+	}
+}
+
+func droidBypasses() []Bypass {
+	return []Bypass{{
+		Name: "project settings",
+		Text: "a repository may turn hooks off (disableAllHooks, hooksDisabled or enableHooks in its .factory/settings.json); " +
+			"it was not tried whether Droid heeds that, nor which flags do",
+	}, servers(".factory/mcp.json")}
+}
+
+func geminiManaged() string {
+	if runtime.GOOS == "darwin" {
+		return "/Library/Application Support/GeminiCli/settings.json"
+	}
+	return "/etc/gemini-cli/settings.json"
+}
