@@ -347,13 +347,10 @@ func (a *auditor) spends(record int, e event.Event, d *event.Decided) {
 
 // turnsOf is how many ends of a turn what the answer gave survives.
 func turnsOf(e event.Event) int {
-	switch {
-	case e.Kind == event.WriteReviewed, e.Answer.Grant != nil && !e.Answer.Grant.Turn:
-		return 1 << 30 // its time alone ends it
-	case e.Answer.Grant == nil && e.Answer.Via != "chat":
-		return 1 // given beside the conversation, for the turn after
+	if g := e.Answer.Grant; g != nil && g.Turn {
+		return 0
 	}
-	return 0
+	return 1 << 30 // its time alone ends it
 }
 
 // approved are the ids an answer makes spendable.
