@@ -248,7 +248,33 @@ func (*hooksDoor) Model(context.Context, tidemark.ModelCall) (scenario.Outcome, 
 	return scenario.Outcome{}, scenario.ErrUnseen
 }
 
-// Call is a tool that is about to run: exit code 2 with a reason holds it, silence lets it run.
+// denied takes a refusal that is said in JSON, so that the person is shown more than the model,
+// for what the agent takes it for: the same as exit code 2 with that reason.
+func (p printed) denied() (printed, error) {
+	if p.code != 0 || p.out == "" {
+		return p, nil
+	}
+	var said struct {
+		Person string `json:"systemMessage"`
+		Own    struct {
+			Decision string `json:"permissionDecision"`
+			Reason   string `json:"permissionDecisionReason"`
+		} `json:"hookSpecificOutput"`
+	}
+	if err := strictjson.Unmarshal([]byte(p.out), &said); err != nil {
+		return p, err
+	}
+	if said.Own.Decision != "deny" {
+		return p, nil
+	}
+	if said.Person == "" {
+		return p, fmt.Errorf("a held call shows the person nothing: %s", p.out)
+	}
+	return printed{code: 2, err: said.Own.Reason}, nil
+}
+
+// Call is a tool that is about to run: exit code 2 with a reason holds it, and so does a denial in
+// JSON; silence lets it run.
 func (d *hooksDoor) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) (scenario.Outcome, error) {
 	c, err := d.talk(ref)
 	if err != nil {
@@ -278,6 +304,10 @@ func (d *hooksDoor) Call(ctx context.Context, ref tidemark.Ref, call tool.Call) 
 		return scenario.Outcome{}, fmt.Errorf("nothing was decided about %s, and the agent got %+v", call.Name, s)
 	}
 	v := events[at].Decided
+	s, err = s.denied()
+	if err != nil {
+		return scenario.Outcome{}, err
+	}
 	held := s.code == 2 && s.err != ""
 	if held != (v.Effect != "allow") || !held && (s.code != 0 || s.out != "") {
 		return scenario.Outcome{}, fmt.Errorf("the agent got %+v, the verdict is %s", s, v.Effect)
