@@ -40,8 +40,8 @@ func TestHookAsksTheServerThatRunsOnTheDataFolder(t *testing.T) {
 		}
 	}
 	code, out, errOut := runHook(t, s.data, danger, "--agent", "claude")
-	if code != exitUsage || out != "" || !strings.Contains(errOut, "Tool 'exec' is blocked") {
-		t.Errorf("a command after a page: got %d, %q, %q, want exit code 2 and the reason alone", code, out, errOut)
+	if code != exitOK || errOut != "" || !strings.Contains(out, `"permissionDecision":"deny"`) || !strings.Contains(out, "Tool 'exec' is blocked") {
+		t.Errorf("a command after a page: got %d, %q, %q, want a denial with its reason", code, out, errOut)
 	}
 	s.kill()
 	code, out, errOut = runHook(t, s.data, act, "--agent", "claude")
