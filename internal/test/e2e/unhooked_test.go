@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/tool"
@@ -52,14 +53,24 @@ func canaryAfter(t *testing.T, r *rig, u unhooking, alone bool) string {
 	theirs(t, file, "touch "+seen, alone)
 	w.write(w.work, ".claude/settings.local.json", `{}`) // so that it is watched
 	// Somebody else's hook tells that the change was noticed; a moment later it has effect.
-	change := r.run(w, "for i in $(seq 150); do [ -e seen ] && break; sleep 0.1; done; sleep 2")
+	change := r.read(w, "notes.txt")
 	change.before = func() {
 		if err := u.do(w, file); err != nil {
 			t.Error(err)
 		}
 	}
-	w.model.script(change, r.run(w, "echo "+tool.Canary+" > ran.txt"), step{say: done})
-	w.turn("Wait for the file, then run the command that makes ran.txt.")
+	canary := r.run(w, "echo "+tool.Canary+" > ran.txt")
+	canary.before = func() {
+		for range 150 {
+			if _, err := os.Stat(seen); err == nil {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(2 * time.Second)
+	}
+	w.model.script(change, canary, step{say: done})
+	w.turn("Read notes.txt, then run the command that makes ran.txt.")
 	if _, err := os.Stat(seen); err != nil {
 		t.Errorf("the change was never noticed: %v", err)
 	}
