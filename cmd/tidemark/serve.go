@@ -23,6 +23,7 @@ const gcPercent = 400
 
 func (e *env) serveCommand() *cobra.Command {
 	var listen, level string
+	var show bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the monitor",
@@ -31,14 +32,15 @@ log and bearer tokens (agent, owner, approver, admin), and shows them once, on a
 of those of people only hashes are kept, and tidemark approvals watch asks for one.
 SIGHUP reads the policy file again; a file with faults changes nothing.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context(), listen, level) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context(), listen, level, show) },
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on (default 127.0.0.1:8417; port 0 picks a free one)")
 	cmd.Flags().StringVar(&level, "log-level", "info", "debug, info, warn or error")
+	cmd.Flags().BoolVar(&show, "show-tokens", false, "print new tokens also where this is no terminal: whoever reads the output has them")
 	return cmd
 }
 
-func (e *env) serve(ctx context.Context, listen, level string) error {
+func (e *env) serve(ctx context.Context, listen, level string, show bool) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
@@ -58,7 +60,7 @@ func (e *env) serve(ctx context.Context, listen, level string) error {
 	if err != nil {
 		return errors.Join(err, a.Stop(ctx))
 	}
-	if err := e.greet(ctx, p, a, url); err != nil {
+	if err := e.greet(ctx, p, a, url, show || e.seen()); err != nil {
 		return errors.Join(err, a.Stop(ctx))
 	}
 	reload := make(chan os.Signal, 1)
@@ -79,7 +81,7 @@ func (e *env) serve(ctx context.Context, listen, level string) error {
 }
 
 // greet says where the server is, and the tokens the first time.
-func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string) error {
+func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string, show bool) error {
 	if e.json {
 		type first struct {
 			URL    string      `json:"url"`
@@ -90,7 +92,7 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string) er
 			Tokens *app.Tokens `json:"tokens,omitempty"`
 		}
 		f := first{URL: url, Data: p.Data, Config: p.Config, Policy: a.Monitor.Policy().Version(), Parts: a.Status(ctx)}
-		if a.NewTokens && e.seen() {
+		if a.NewTokens && show {
 			f.Tokens = &a.Tokens
 		}
 		return e.printJSON(f)
@@ -104,8 +106,8 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string) er
 	}
 	e.printParts(a.Status(ctx))
 	if a.NewTokens {
-		if !e.seen() {
-			e.printf("\nnew tokens were made; this is no terminal, so they are not shown (on one: tidemark token new)\n")
+		if !show {
+			e.printf("\nnew tokens were made; this is no terminal, so they are not shown (tidemark token new makes others; serve --show-tokens)\n")
 			return nil
 		}
 		e.printf("\nnew tokens, shown this once (people's are kept as hashes, in %s):\n", p.Tokens())

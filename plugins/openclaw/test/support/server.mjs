@@ -15,7 +15,7 @@ export async function startServer(policy = seedPolicy, { data, listen = "127.0.0
   const folder = data ?? mkdtempSync(join(tmpdir(), "tidemark-"));
   const config = join(folder, "policy.json");
   writeFileSync(config, JSON.stringify(policy));
-  const child = spawn(binary, ["serve", "--json", "--data", folder, "--config", config, "--listen", listen, "--log-level", "error"], {
+  const child = spawn(binary, ["serve", "--json", "--show-tokens", "--data", folder, "--config", config, "--listen", listen, "--log-level", "error"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const first = await firstAnswer(child);
