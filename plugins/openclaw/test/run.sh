@@ -14,7 +14,7 @@ if [ -z "${TIDEMARK:-}" ]; then
   export TIDEMARK=$work/tidemark
 fi
 
-node --test --test-reporter dot test/*.test.mjs
+node --test --test-timeout 120000 --test-reporter dot test/*.test.mjs
 
 if [ -z "${OPENCLAW:-}" ] && [ "${INSTALL:-}" = 1 ]; then
   OPENCLAW=$work/openclaw
