@@ -5,7 +5,7 @@ BENCH    ?= .
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e race lint fuzz bench ratios judges harnesses cover parity clean
+.PHONY: help build test e2e console race lint fuzz bench ratios judges harnesses cover parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -18,6 +18,9 @@ test: ## all checks and tests; what CI runs
 
 e2e: ## real agents against a scripted model (installs them on first use, 4 GB; minutes)
 	@scripts/e2e
+
+console: ## the console in a real browser, all of it (installs chromium and axe-core on first use; minutes)
+	@scripts/console
 
 race: ## only the tests, under the race detector
 	go test -race ./...

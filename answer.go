@@ -30,6 +30,9 @@ type Vote struct {
 	By     string // who answered
 	Via    string // http, cli
 	Reason string
+
+	Proof  *event.Proof // that a person says it, where a Prover wants one
+	Secret string       // what they typed to prove it; never recorded
 }
 
 // Outcome is what an answer did.
@@ -165,6 +168,10 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 	a := &event.Answer{By: v.By, Via: v.Via, IDs: slices.Clone(v.IDs), Verdict: "deny", Reason: m.preview(v.Reason, 200)}
 	out := Outcome{IDs: a.IDs}
 	if v.Approve {
+		var err error
+		if a.Proof, err = m.prove(s, &v); err != nil {
+			return Outcome{}, err
+		}
 		a.Verdict, a.Until = "approve", now+unspentFor
 		if set := m.policy.Load().For(s.state.Agent); v.For > 0 || set.Settings().ApprovalScope == "turn" {
 			var err error

@@ -2,6 +2,7 @@ package tidemark
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -282,4 +284,68 @@ func (x *step) request(v *Verdict) approval.Request {
 func (x *step) dangerous(v *Verdict) bool {
 	s := x.live
 	return v.Kind == policy.KindDanger || s.input.Facts != nil && s.facts.found != nil && s.facts.found.Danger
+}
+
+// Prover tells a person who approves from a program that has their token. A denial is never
+// put to it.
+type Prover interface {
+	// Prove checks the proof of a vote that approves. said is all that the vote agrees to
+	// (Said). What it returns is recorded with the answer; with an error nothing is approved.
+	Prove(v *Vote, said string) (*event.Proof, error)
+}
+
+// ErrProof is returned for an approval that lacks the proof it needs.
+var ErrProof = errors.New("approving takes a proof that a person does it")
+
+// Asked is a question as a proof names it: by its id, and by the call's exact bytes.
+type Asked struct {
+	ID     string `json:"id"`
+	Digest string `json:"digest"`
+}
+
+// Said is what a vote agrees to, in one form for whoever signs it and whoever checks: the
+// session, the questions with the digests of their calls, for how long and with which
+// arguments freed, and the hash of the note.
+func (v *Vote) Said(asked []Asked) (string, error) {
+	raw, err := strictjson.Marshal(struct {
+		Decision  string         `json:"decision"`
+		Session   string         `json:"session"`
+		Questions []Asked        `json:"questions"`
+		Minutes   int64          `json:"minutes"`
+		Where     approval.Where `json:"where,omitzero"`
+		Note      string         `json:"note,omitzero"`
+	}{map[bool]string{true: "approve", false: "deny"}[v.Approve], v.Session, asked, int64(v.For.Minutes()), v.Where, noteHash(v.Reason)})
+	if err != nil {
+		return "", fmt.Errorf("write what is approved: %w", err)
+	}
+	return string(raw), nil
+}
+
+func noteHash(note string) string {
+	if note == "" {
+		return ""
+	}
+	return tool.DigestOf([]byte(note)).String()
+}
+
+// prove asks for the proof of a vote that approves.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) prove(s *live, v *Vote) (*event.Proof, error) {
+	if m.prover == nil {
+		return nil, nil
+	}
+	asked := make([]Asked, 0, len(v.IDs))
+	for _, id := range v.IDs {
+		r, _ := s.state.Book.Request(id)
+		asked = append(asked, Asked{id, r.Digest.String()})
+	}
+	said, err := v.Said(asked)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.prover.Prove(v, said)
+	if err != nil {
+		return nil, &AnswerError{Err: err, TriesLeft: -1}
+	}
+	return p, nil
 }

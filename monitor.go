@@ -52,6 +52,7 @@ type Monitor struct {
 	auditor  Auditor
 	verifier Verifier
 	reader   Reader
+	prover   Prover
 	labels   labels
 
 	mu       sync.RWMutex
@@ -78,7 +79,7 @@ func New(o Options) (*Monitor, error) {
 	}
 	m := &Monitor{
 		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, key: o.Key,
-		auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader,
+		auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader, prover: o.Prover,
 		sessions: map[string]*live{}, children: map[string][]string{}, asking: map[string]string{}, waiting: map[string]int{},
 	}
 	if m.max <= 0 {
@@ -403,6 +404,9 @@ type Options struct {
 	// Reader understands requests and tools, where the policy asks what calls do; nil:
 	// nobody does, and the words alone count.
 	Reader Reader
+
+	// Prover says whether an approval is a person's; nil: whoever may answer is believed.
+	Prover Prover
 
 	// Key keeps what the user said knowable after a restart where the log must not hold it: a
 	// password stands there as a hash under this key. Empty: no such hashes are kept.

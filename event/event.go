@@ -35,6 +35,7 @@ const (
 	Labelled      Kind = "resource.labelled" // something was written while tainted; Resource is set
 	LabelCleared  Kind = "resource.cleared"  // somebody vouches for it; Resource and Answer are set
 	TurnSealed    Kind = "turn.sealed"       // the response went out; Seen is the output
+	PersonActed   Kind = "person.acted"      // somebody signed in, or a key came or went; Person is set
 )
 
 // Event is one entry of a session's log. Exactly the payload its Kind names is set.
@@ -55,6 +56,7 @@ type Event struct {
 
 	Contract *Contract `json:"contract,omitzero"`
 	Resource *Resource `json:"resource,omitzero"`
+	Person   *Person   `json:"person,omitzero"`
 }
 
 // Resource is something that outlives a session and can be read back in another: a
@@ -312,6 +314,7 @@ type Answer struct {
 	Policy  string      `json:"policy,omitzero"` // version under which a write was released
 	Level   trust.Level `json:"level,omitzero"`  // TrustReset: the level the context goes back to
 	Trace   string      `json:"trace,omitzero"`  // of the values that were turned down, as in Seen
+	Proof   *Proof      `json:"proof,omitzero"`  // that a person said it
 }
 
 // Grant lets further calls through.
@@ -379,6 +382,8 @@ func (e *Event) Check() error {
 		ok = e.Resource != nil
 	case LabelCleared:
 		ok = e.Resource != nil && e.Answer != nil
+	case PersonActed:
+		ok = e.Person != nil
 	default:
 		return fmt.Errorf("unknown event kind %q", e.Kind)
 	}

@@ -106,6 +106,9 @@ func (e *env) verify(cmd *cobra.Command, log *app.Log, head string) error {
 		if report.OK() {
 			e.printf("%s %d records in %d sessions, unbroken\nhead %d:%s\n",
 				e.ui.word("good", "ok"), report.Records, report.Sessions, report.Head.Batch, report.Head.Hash)
+			if log.Proofs > 0 {
+				e.printf("proofs of %d approvals good\n", log.Proofs)
+			}
 		}
 	}
 	if !report.OK() {

@@ -75,7 +75,12 @@ func (e *env) clearLabel(ctx context.Context, key string) error {
 			err = tidemark.ErrNotFound
 		}
 	} else {
-		err = e.withWritableLog(ctx, func(log *app.Log) error { return log.Monitor.ClearLabel(ctx, key, whoami(), "cli") })
+		err = e.withWritableLog(ctx, func(log *app.Log) error {
+			if err := log.Unproven(); err != nil {
+				return err
+			}
+			return log.Monitor.ClearLabel(ctx, key, whoami(), "cli")
+		})
 	}
 	if errors.Is(err, tidemark.ErrNotFound) {
 		return fmt.Errorf("clear label: nothing is labelled %q (tidemark labels lists what is)", key)

@@ -105,6 +105,7 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string, sh
 		e.printf("policy %s as shipped (version %s)\n", a.Monitor.Policy().Settings().Preset, a.Monitor.Policy().Version())
 	}
 	e.printParts(a.Status(ctx))
+	e.printf("console: tidemark console opens it in your browser\n")
 	if a.NewTokens {
 		if !show {
 			e.printf("\nnew tokens were made; this is no terminal, so they are not shown (tidemark token new makes others; serve --show-tokens)\n")

@@ -150,6 +150,9 @@ func (e *env) resetCommand() *cobra.Command {
 				err = c.call(cmd.Context(), http.MethodPost, path, map[string]any{"branch": branch}, nil)
 			} else {
 				err = e.withWritableLog(cmd.Context(), func(log *app.Log) error {
+					if err := log.Unproven(); err != nil {
+						return err
+					}
 					return log.Monitor.Reset(cmd.Context(), tidemark.Ref{Session: args[0], Branch: branch}, whoami(), "cli")
 				})
 			}

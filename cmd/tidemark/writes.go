@@ -219,6 +219,9 @@ func (e *env) reviewOne(ctx context.Context, w writeRow, action string) error {
 		args = out.Args
 	} else {
 		err := e.withWritableLog(ctx, func(log *app.Log) error {
+			if err := log.Unproven(); err != nil && action == "release" {
+				return err
+			}
 			call, err := log.Monitor.Review(ctx, w.Session, w.ID, action == "release", whoami(), "cli")
 			args = call.Args
 			return err

@@ -26,6 +26,8 @@ import (
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/outside/remotehook"
+	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/store/sqlite"
@@ -53,6 +55,8 @@ type App struct {
 	outside   *outside
 	server    *http.Server
 	proxy     *proxy.Proxy
+	keys      *consent.Keeper
+	desk      *signin.Desk
 	written   *Written         // what models and tools wrote, for the proxy
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
@@ -101,7 +105,10 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.Monitor, err = newMonitor(a.config, f, a.outside, key); err != nil {
+	if a.keys, err = openKeys(ctx, a.config, f); err != nil {
+		return err
+	}
+	if a.Monitor, err = newMonitor(a.config, f, a.outside, key, a.keys); err != nil {
 		return err
 	}
 	candidate, err := ReadShadow(a.opts.Paths.Config, a.config)
@@ -117,17 +124,16 @@ func (a *App) open(ctx context.Context) error {
 	if a.proxy, err = a.openLLM(f, bus, metrics, key); err != nil {
 		return err
 	}
-	api, err := httpapi.New(httpapi.Options{
-		Monitor: a.Monitor, Log: a.log, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
-		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Status: a.status, Verified: a.verified,
-		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
-		Metrics: metrics, Greet: a.greet(), At: a.at,
-	})
+	people, err := a.openConsole(f)
 	if err != nil {
-		return fmt.Errorf("open door: %w", err)
+		return err
+	}
+	api, err := a.openAPI(f, bus, metrics)
+	if err != nil {
+		return err
 	}
 	a.server = &http.Server{
-		Handler:           a.proxy.Handler(api.Handler()),
+		Handler:           split(people, a.proxy.Handler(api.Handler())),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}
@@ -137,8 +143,23 @@ func (a *App) open(ctx context.Context) error {
 	return a.outside.start(a.Monitor, f, a.opts.Logger)
 }
 
-func newMonitor(cfg *config.Config, s tidemark.Store, o *outside, key []byte) (*tidemark.Monitor, error) {
-	opts := tidemark.Options{Policy: cfg.Policy, Store: s, Now: time.Now, Rand: rand.Reader, Key: key}
+// openAPI makes the HTTP door and the management API.
+func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*httpapi.API, error) {
+	api, err := httpapi.New(httpapi.Options{
+		Monitor: a.Monitor, Log: provenLog{a.log}, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
+		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Status: a.status, Verified: a.verified,
+		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
+		Metrics: metrics, Greet: a.greet(), At: a.at, SignIn: a.desk, Console: a.consoleURL,
+		Proofs: func() bool { return a.keys.Required() != consent.None },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open door: %w", err)
+	}
+	return api, nil
+}
+
+func newMonitor(cfg *config.Config, s tidemark.Store, o *outside, key []byte, keys *consent.Keeper) (*tidemark.Monitor, error) {
+	opts := tidemark.Options{Policy: cfg.Policy, Store: s, Now: time.Now, Rand: rand.Reader, Key: key, Prover: keys}
 	if o != nil {
 		o.advise(&opts)
 	}
@@ -213,6 +234,7 @@ func (a *App) Start(ctx context.Context) (string, error) {
 	a.running = Running{URL: "http://" + a.listener.Addr().String(), Life: proof.Own()}
 	a.announced.Store(&a.running.URL)
 	a.Monitor.SetStation(a.station())
+	a.keys.SetOrigins(a.origins())
 	if err := announce(a.opts.Paths, a.running); err != nil {
 		return "", errors.Join(err, a.listener.Close())
 	}

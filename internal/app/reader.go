@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
 
@@ -16,6 +17,8 @@ import (
 type Log struct {
 	*sqlite.Reader
 	Monitor *tidemark.Monitor
+	Proofs  int // good proofs that the last Verify found
+	keys    *consent.Keeper
 	close   func() error
 }
 
@@ -38,7 +41,7 @@ func OpenLog(ctx context.Context, p Paths) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	return newLog(p, r, readOnly{r}, r.Close)
+	return newLog(ctx, p, r, readOnly{r}, r.Close)
 }
 
 // OpenLogForAnswers opens the log for writing, for answers given while no server runs.
@@ -50,7 +53,7 @@ func OpenLogForAnswers(ctx context.Context, p Paths) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	return newLog(p, s.Reader, s, s.Close)
+	return newLog(ctx, p, s.Reader, s, s.Close)
 }
 
 func exists(p Paths) error {
@@ -60,14 +63,18 @@ func exists(p Paths) error {
 	return nil
 }
 
-func newLog(p Paths, r *sqlite.Reader, s tidemark.Store, done func() error) (*Log, error) {
+func newLog(ctx context.Context, p Paths, r *sqlite.Reader, s tidemark.Store, done func() error) (*Log, error) {
 	cfg, _, err := ReadConfig(p.Config)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	m, err := newMonitor(cfg, s, nil, nil)
+	keys, err := openKeys(ctx, cfg, s)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	return &Log{Reader: r, Monitor: m, close: done}, nil
+	m, err := newMonitor(cfg, s, nil, nil, keys)
+	if err != nil {
+		return nil, errors.Join(err, done())
+	}
+	return &Log{Reader: r, Monitor: m, keys: keys, close: done}, nil
 }

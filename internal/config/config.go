@@ -30,6 +30,7 @@ type Config struct {
 	Hooks  []Plugin
 	LLM    LLM
 
+	Approvals      Approvals
 	Auditor        Auditor
 	Verifier       *verifier.Config
 	VerifierAgents map[string]verifier.Override
@@ -74,6 +75,7 @@ func Parse(file string, src []byte, env Lookup) (*Config, configfile.Faults) {
 	c.Hooks = d.plugins(root.Get("hooks"))
 	c.LLM = d.llm(root.Get("llm"))
 	d.asking(root, c)
+	c.Approvals = d.approvals(root.Get("approvals"))
 	if n := root.Get("shadow"); n != nil {
 		c.Shadow, _ = d.Text(n)
 	}
@@ -182,7 +184,7 @@ func (d *decoder) url(n *configfile.Node) (*url.URL, bool) {
 // outside identifies what asks others, without its secrets.
 func outside(root *configfile.Node) string {
 	var b strings.Builder
-	for _, key := range []string{"server", "hooks", "llm", "auditor", "contracts", "verifier", "telegram"} {
+	for _, key := range []string{"server", "hooks", "llm", "auditor", "contracts", "verifier", "telegram", "approvals"} {
 		fmt.Fprintf(&b, "%s:", key)
 		write(&b, root.Get(key))
 	}

@@ -44,9 +44,16 @@ func (s Style) paint(role Role, text string) string {
 
 // clean makes foreign text safe to print on one line: blanks for white space, U+FFFD
 // for everything that is not printable (control and escape characters, bidirectional
-// overrides, zero-width tricks, broken UTF-8).
+// overrides, zero-width tricks, broken UTF-8). Of marks on one letter two stay: without end
+// they climb over what stands above.
 func clean(s string) string {
+	marks := 0
 	return strings.Map(func(r rune) rune {
+		if !unicode.Is(unicode.M, r) {
+			marks = 0
+		} else if marks++; marks > 2 {
+			return -1
+		}
 		switch {
 		case unicode.IsSpace(r):
 			return ' '

@@ -25,6 +25,9 @@ type svg struct {
 	bytes.Buffer
 	p  *plan
 	id string // makes ids unique on a page with several pictures
+
+	inPage bool                     // the page has the style, and the boxes are links
+	link   func(*graph.Node) string // where a box leads; "" is nowhere
 }
 
 // SVG writes the graph as a picture that stands alone: no script, no outside font or
@@ -32,8 +35,27 @@ type svg struct {
 // lane, calls, decisions and results stand beside it; the gauge on the left is the
 // high-water mark. Colours follow the reader's light or dark scheme where style
 // sheets are allowed; without them the picture keeps its own light ground.
-func SVG(w io.Writer, g *graph.Graph) error {
-	s := &svg{p: layOut(g), id: "tm-" + tool.DigestOf([]byte(g.SessionKey + "\x00" + g.TurnID)).String()[:8]}
+func SVG(w io.Writer, g *graph.Graph) error { return paint(w, g, &svg{}) }
+
+// InPage writes the same picture for a page of ours whose style sheet has PageStyle: it holds no
+// style of its own, and each box leads where link says.
+func InPage(w io.Writer, g *graph.Graph, link func(*graph.Node) string) error {
+	return paint(w, g, &svg{inPage: true, link: link})
+}
+
+// PageStyle is what the style sheet of a page needs for pictures that are InPage.
+func PageStyle() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "@media (prefers-color-scheme:dark){%s", svgDark)
+	for _, c := range append(append([]colour{}, levelColours[:]...), outcomeColours...) {
+		fmt.Fprintf(&b, ".tm-%s{color:%s}", c.name, c.dark)
+	}
+	b.WriteString("}\n")
+	return b.Bytes()
+}
+
+func paint(w io.Writer, g *graph.Graph, s *svg) error {
+	s.p, s.id = layOut(g), "tm-"+tool.DigestOf([]byte(g.SessionKey + "\x00" + g.TurnID)).String()[:8]
 	width, height := max(s.p.right+gutter+12, legendWidth), s.p.bottom+48
 	s.open(g, width, height)
 	s.header(g, width)
@@ -55,14 +77,17 @@ func (s *svg) printf(format string, args ...any) { fmt.Fprintf(s, format, args..
 
 func (s *svg) open(g *graph.Graph, width, height int) {
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d"`, width, height, width, height)
-	s.printf(` role="img" aria-labelledby="%s-t %s-d">`+"\n", s.id, s.id)
+	role := "img"
+	if s.link != nil { // a picture hides the links in it from whoever does not see it
+		role = "group"
+	}
+	s.printf(` role="%s" aria-labelledby="%s-t %s-d">`+"\n", role, s.id, s.id)
 	s.printf("<title id=\"%s-t\">Provenance of turn %s</title>\n", s.id, escape(g.TurnID))
 	s.printf("<desc id=\"%s-d\">%s</desc>\n", s.id, escape(describe(g)))
-	s.printf("<style>@media (prefers-color-scheme:dark){%s", svgDark)
-	for _, c := range append(append([]colour{}, levelColours[:]...), outcomeColours...) {
-		s.printf(".tm-%s{color:%s}", c.name, c.dark)
+	if !s.inPage {
+		s.printf("<style>%s</style>\n", bytes.TrimSpace(PageStyle()))
 	}
-	s.WriteString("}</style>\n<defs>\n")
+	s.WriteString("<defs>\n")
 	for _, c := range append(append([]colour{}, levelColours[:]...), outcomeColours...) {
 		s.printf(`<marker id="%s-%s" %s`, s.id, c.name, c.attributes())
 		s.WriteString(` viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse"` +

@@ -19,6 +19,12 @@ func (s *svg) box(b *box) {
 	if n.Blocked {
 		dash = ` stroke-dasharray="6 4"`
 	}
+	if s.link != nil {
+		if to := s.link(n); to != "" {
+			s.printf("<a href=\"%s\">", escape(to))
+			defer s.WriteString("</a>\n")
+		}
+	}
 	s.printf("<g %s><title>%s</title>\n", tone.attributes(), escape(tooltip(n)))
 	shape := outline(b)
 	s.printf(`<path class="tm-p" d="%s" fill="#ffffff"/>`, shape)

@@ -27,6 +27,7 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
@@ -71,7 +72,13 @@ type Options struct {
 	Verified func(agent, tool string) any
 	// Greet signs the line by which a host's plugin shows the LLM proxy that it is alive in
 	// a session; nil: nobody wants one.
-	Greet   func(session string) string
+	Greet func(session string) string
+	// SignIn lets people in at the console; nil: there is none.
+	SignIn *signin.Desk
+	// Console is the address of the console, once it is known.
+	Console func() string
+	// Proofs says whether approving takes a proof; nil: it never does.
+	Proofs  func() bool
 	Logger  *slog.Logger
 	Now     func() time.Time     // nil is time.Now
 	Metrics *prometheus.Registry // nil is one of its own
@@ -125,6 +132,9 @@ type API struct {
 	status  func(ctx context.Context) any
 	covered func(agent, tool string) any
 	greet   func(session string) string
+	desk    *signin.Desk
+	console func() string
+	proofs  func() bool
 	logger  *slog.Logger
 	now     func() time.Time
 	maxBody int64
@@ -159,7 +169,7 @@ func New(o Options) (*API, error) {
 	}
 	a := &API{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
-		reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet,
+		reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console, proofs: o.Proofs,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
 	}

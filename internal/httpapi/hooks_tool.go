@@ -81,7 +81,11 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 	}
 	a.metrics.decided(v.Effect.String(), v.Kind)
 	if !v.Allowed() {
-		return toolCallAnswer{reason: v.Message(), note: verdictNote(ctx, v)}.wire(), nil
+		n := verdictNote(ctx, v)
+		if n.Approval != nil {
+			n.Approval.Dialog = c.Dialog != "" && (a.proofs == nil || !a.proofs())
+		}
+		return toolCallAnswer{reason: v.Message(), note: n}.wire(), nil
 	}
 	answer, err := release(v.Permit, call, result.Params, verdictNote(ctx, v))
 	if err != nil {

@@ -51,6 +51,9 @@ type clearDone struct {
 func (m *management) clearLabel(ctx context.Context, in *struct {
 	Key string `query:"key" required:"true" minLength:"1" doc:"the label's key, percent-encoded, e.g. file:work/notes.txt"`
 }) (clearDone, error) {
+	if err := m.proven(); err != nil {
+		return clearDone{}, err
+	}
 	err := m.monitor.ClearLabel(ctx, in.Key, by(ctx), via)
 	if errors.Is(err, tidemark.ErrNotFound) {
 		return clearDone{}, notFound("nothing with this key is labelled")

@@ -41,6 +41,8 @@ func (a *API) newRoutes(o Options) (*routes, error) {
 	m.auditRoutes()
 	m.policyRoutes()
 	m.hostRoutes()
+	m.consoleRoutes()
+	m.lookBackRoutes()
 	for _, n := range hook.Names() {
 		t.HandleFunc("POST "+hookPath+string(n), a.serveHook)
 	}

@@ -87,6 +87,8 @@ func (a *API) explain(ctx context.Context, err error) *Problem {
 		return newProblem(http.StatusConflict, "conflict", "the session was changed by somebody else at the same time; try again")
 	case errors.Is(err, tidemark.ErrRef):
 		return badRequest("sessionKey, branch and runId: a session must be named, and no name may be longer than 512 bytes")
+	case errors.Is(err, tidemark.ErrProof):
+		return newProblem(http.StatusForbidden, "proof-required", err.Error())
 	case errors.Is(err, approval.ErrUsage):
 		return badRequest(err.Error())
 	case errors.As(err, &answer):

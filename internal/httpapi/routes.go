@@ -32,6 +32,7 @@ func access() map[string]need {
 		"GET /v1/sessions/{key}/handshake":          needAgent,
 		"GET /v1/sessions/{key}/turns":              needReader,
 		"GET /v1/sessions/{key}/turns/{turn}/graph": needReader,
+		"GET /v1/sessions/{key}/steps":              needReader,
 		"POST /v1/sessions/{key}/reset-trust":       needAdmin,
 
 		"GET /v1/approvals":        needReader,
@@ -46,6 +47,11 @@ func access() map[string]need {
 		"GET /v1/labels":           needReader,
 		"DELETE /v1/labels":        needAdmin,
 
+		"POST /v1/console/links":      needReader,
+		"GET /v1/console/links/{id}":  needReader,
+		"POST /v1/console/links/{id}": needReader,
+
+		"GET /v1/report":       needReader,
 		"GET /v1/audit":        needReader,
 		"GET /v1/audit/head":   needReader,
 		"GET /v1/audit/verify": needReader,

@@ -250,6 +250,9 @@ func (m *management) resetTrust(ctx context.Context, in *struct {
 	if err := checkPath(in.Key); err != nil {
 		return resetDone{}, err
 	}
+	if err := m.proven(); err != nil {
+		return resetDone{}, err
+	}
 	out := resetDone{Session: in.Key, Reset: true}
 	if in.Body != nil {
 		out.Branch = in.Body.Branch

@@ -90,6 +90,11 @@ func (m *management) reviewWrite(ctx context.Context, in *struct {
 		Session string `json:"session,omitempty" doc:"looked up among the newest sessions if absent"`
 	}
 }) (reviewDone, error) {
+	if in.Body.Action == "release" {
+		if err := m.proven(); err != nil {
+			return reviewDone{}, err
+		}
+	}
 	row, err := m.findWrite(ctx, in.Body.Session, in.ID)
 	if err != nil {
 		return reviewDone{}, err

@@ -118,3 +118,16 @@ func TestAResultWithoutADialogAnswersNothing(t *testing.T) {
 		t.Errorf("got %+v, %v; want the question open", open, err)
 	}
 }
+
+// WAR-10: where approving takes a proof, a dialog that cannot bring one asks nothing.
+func TestTheDialogDoesNotAskWhereAProofIsWanted(t *testing.T) {
+	w := open(t)
+	w.proofs.Store(true)
+	story := lines(t, "claude-story.jsonl")
+	for _, l := range story[:3] {
+		w.play(attended, sole, inMode(l.Body, "default"))
+	}
+	if p := w.play(attended, sole, inMode(story[3].Body, "default")); !refuses("claude", p) || strings.Contains(p.out, `"ask"`) {
+		t.Errorf("got %+v, want it refused", p)
+	}
+}

@@ -128,6 +128,7 @@ type note struct {
 // asked is the open question of a held call, as far as the agent's side may know it.
 type asked struct {
 	Expires  time.Time `json:"expiresAt"`
+	Dialog   bool      `json:"dialog"`
 	Question string    `json:"question"`
 }
 
@@ -193,7 +194,7 @@ func (s *server) decide(ctx context.Context, event *hook.BeforeToolCall, c hook.
 		if person := a.Tidemark.forPerson(c.Wait); person != "" {
 			v.person = clean(person)
 		}
-		if q := a.Tidemark.Approval; c.Dialog != "" && q != nil && q.Question != "" && a.Tidemark.Verdict == "confirm" {
+		if q := a.Tidemark.Approval; c.Dialog != "" && q != nil && q.Dialog && q.Question != "" && a.Tidemark.Verdict == "confirm" {
 			v.asks = clean("Tidemark asks: " + q.Question)
 		}
 		return v, nil

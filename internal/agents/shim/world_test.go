@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ type world struct {
 	data    string
 	monitor *tidemark.Monitor
 	api     http.Handler
+	proofs  *atomic.Bool // approving takes a proof
 }
 
 // open starts the real API on a socket. It judges by levels: a command after a page is to be
@@ -55,16 +57,17 @@ func openWith(t *testing.T, text string) *world {
 	if err != nil {
 		t.Fatalf("monitor: %v", err)
 	}
-	quiet := slog.New(slog.DiscardHandler)
+	quiet, proofs := slog.New(slog.DiscardHandler), &atomic.Bool{}
 	api, err := httpapi.New(httpapi.Options{
 		Monitor: monitor, Log: store, Feed: f, Bus: hook.New(hook.Options{Logger: quiet}), Logger: quiet, Now: time.Now,
 		Tokens: httpapi.Tokens{Agent: agentToken, Approver: "approver-token-0123456789", Admin: "admin-token-0123456789"},
+		Proofs: proofs.Load,
 	})
 	if err != nil {
 		t.Fatalf("door: %v", err)
 	}
 	w := behind(t, api.Handler())
-	w.monitor, w.api = monitor, api.Handler()
+	w.monitor, w.api, w.proofs = monitor, api.Handler(), proofs
 	return w
 }
 

@@ -19,6 +19,10 @@ type Guard struct {
 	cross *http.CrossOriginProtection
 }
 
+// ConsoleName is the name of this machine under which people see the console. Browsers take
+// it for loopback without asking anybody; cookies of it do not go to localhost.
+const ConsoleName = "tidemark.localhost"
+
 // Refusal is why a request may not go on.
 type Refusal struct {
 	Status int
@@ -64,7 +68,7 @@ func (g *Guard) Check(r *http.Request) *Refusal {
 
 // ours reports whether a name can only have come from somebody who meant this server.
 func (g *Guard) ours(name string) bool {
-	return g.hosts[name] || outbound.Local(name)
+	return g.hosts[name] || name == ConsoleName || outbound.Local(name)
 }
 
 // sameOrigin accepts the origin the request was addressed to, and allowed hosts. Another

@@ -16,8 +16,10 @@ import (
 // time limits.
 var pure = []string{
 	"internal/base/glob", "internal/base/columns", "internal/base/text",
-	"internal/base/strictjson", "internal/base/configfile", "internal/base/redact", "trust", "tool", "audit", "approval", "intent", "event",
-	"internal/warrant/...", "policy", "internal/session", "graph", ".", "store", "internal/draw", "internal/reports/report", "internal/llm/format/...",
+	"internal/base/strictjson", "internal/base/configfile", "internal/base/redact", "trust", "tool", "audit", "approval",
+	"intent", "event",
+	"internal/warrant/...", "policy", "internal/session", "graph", ".", "store", "internal/draw", "internal/reports/report",
+	"internal/reports/timeline", "internal/llm/format/...",
 }
 
 // A package that claims to be pure is held to it, wherever it stands.

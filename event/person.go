@@ -1,0 +1,36 @@
+package event
+
+// Person is what happened at the doors that people use: a sign-in, a key, a secret.
+type Person struct {
+	Act    string `json:"act"` // signed-in, refused, signed-out, enrolled, removed, secret, forgotten
+	By     string `json:"by,omitzero"`
+	Via    string `json:"via,omitzero"`
+	Detail string `json:"detail,omitzero"`
+
+	Key    *Key   `json:"key,omitzero"`    // enrolled: the key; removed: its ID
+	Secret string `json:"secret,omitzero"` // secret: salt and hash of it
+	Proof  *Proof `json:"proof,omitzero"`  // by which it was allowed
+}
+
+// Key is a passkey of a person: with it they prove that it is they who approve.
+type Key struct {
+	ID     string `json:"id"` // the credential's, base64url
+	Name   string `json:"name,omitzero"`
+	Role   string `json:"role,omitzero"`   // of the person who enrolled it
+	Site   string `json:"site,omitzero"`   // host name it is bound to
+	Public string `json:"public,omitzero"` // COSE key, base64url
+}
+
+// Proof shows that a person said yes to exactly this: what they signed, and the signature.
+type Proof struct {
+	Kind   string `json:"kind"`            // passkey, typed, or the channel that counts as one
+	Key    string `json:"key,omitzero"`    // ID of the key
+	Public string `json:"public,omitzero"` // the key itself, so that it can be checked when the key is gone
+	Site   string `json:"site,omitzero"`
+	Said   string `json:"said,omitzero"`  // what the person agreed to, as JSON
+	Nonce  string `json:"nonce,omitzero"` // base64url; the challenge is it and the hash of Said
+
+	Client        string `json:"client,omitzero"`        // client data, base64url
+	Authenticator string `json:"authenticator,omitzero"` // authenticator data, base64url
+	Signature     string `json:"signature,omitzero"`     // base64url
+}

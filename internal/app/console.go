@@ -1,0 +1,130 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/console"
+	"github.com/tidemark/tidemark/internal/people/signin"
+	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/store/sqlite"
+)
+
+// openKeys reads the keys of people, by which approvals are proven.
+func openKeys(ctx context.Context, cfg *config.Config, s tidemark.Store) (*consent.Keeper, error) {
+	return consent.Open(ctx, consent.Options{
+		Store: s, Now: time.Now, Rand: rand.Reader, Want: cfg.Approvals.Proof, Also: cfg.Approvals.Also,
+	})
+}
+
+// openConsole makes the door for people with a browser.
+func (a *App) openConsole(f *notify.Store) (http.Handler, error) {
+	var err error
+	if a.desk, err = signin.New(signin.Options{Now: time.Now, Rand: rand.Reader, Record: a.keys.Record}); err != nil {
+		return nil, err
+	}
+	c, err := console.New(console.Options{
+		Monitor: a.Monitor, Log: a.log, Feed: f, Desk: a.desk, Keys: a.keys, Logger: a.opts.Logger, Now: time.Now,
+		Hosts: a.config.Server.AllowedHosts, Version: Version(), Offices: a.offices(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open console: %w", err)
+	}
+	return c.Handler(), nil
+}
+
+// split hands what is the console's to it, and everything else to the other doors.
+func split(people, others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == console.Path || strings.HasPrefix(r.URL.Path, console.Path+"/") {
+			people.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+}
+
+// consoleURL is where people see the console; empty before the server listens.
+func (a *App) consoleURL() string {
+	at := a.announced.Load()
+	if at == nil {
+		return ""
+	}
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(*at, "http://"))
+	if err != nil {
+		return ""
+	}
+	return "http://" + net.JoinHostPort(guard.ConsoleName, port)
+}
+
+// origins are the addresses at which a browser may show the console.
+func (a *App) origins() []string {
+	out := []string{a.consoleURL()}
+	if _, port, err := net.SplitHostPort(a.listener.Addr().String()); err == nil {
+		out = append(out, "http://"+net.JoinHostPort("localhost", port))
+	}
+	for _, h := range a.config.Server.AllowedHosts {
+		out = append(out, "https://"+h)
+	}
+	return out
+}
+
+// verifyAll checks the chains and the ledger, and then the proof of every approval.
+func verifyAll(ctx context.Context, log *sqlite.Reader, progress func(done, total int64)) (store.Report, int, error) {
+	report, err := log.Verify(ctx, progress)
+	if err != nil {
+		return report, 0, err
+	}
+	breaks, good, err := consent.Audit(ctx, log)
+	report.Breaks = append(report.Breaks, breaks...)
+	return report, good, err
+}
+
+// provenLog is the log whose check covers the proofs too.
+type provenLog struct{ *sqlite.Store }
+
+func (l provenLog) Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error) {
+	report, _, err := verifyAll(ctx, l.Reader, progress)
+	return report, err
+}
+
+// Verify checks the log, and the proof of every approval in it.
+func (l *Log) Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error) {
+	report, good, err := verifyAll(ctx, l.Reader, progress)
+	l.Proofs = good
+	return report, err
+}
+
+// Unproven is the error for what takes a proof where one is required: without a server there
+// is nobody who could be asked for it.
+func (l *Log) Unproven() error {
+	if l.keys.Required() == consent.None {
+		return nil
+	}
+	return fmt.Errorf("%w: start the server and do it in the console (tidemark console)", tidemark.ErrProof)
+}
+
+// ForgetKeys drops every key and the typed secret of an installation whose server does not
+// run. It is recorded, and the console says so for a month.
+func ForgetKeys(ctx context.Context, p Paths, by string) (n int, err error) {
+	log, err := OpenLogForAnswers(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	n = len(log.keys.State().Keys)
+	if err := log.keys.Forget(ctx, by); err != nil {
+		_ = log.Close() // the first error says more
+		return 0, err
+	}
+	return n, log.Close()
+}

@@ -1,0 +1,258 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/people/console"
+	"github.com/tidemark/tidemark/internal/reports/replay"
+	"github.com/tidemark/tidemark/internal/reports/tighten"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// offices are what the console's pages ask of the rest of the program.
+func (a *App) offices() console.Offices {
+	return console.Offices{
+		Verify: a.verifyLog, Try: a.try, Doctor: a.examine, Status: a.reached,
+		Policy: console.PolicyFile{Read: a.readPolicyText, Check: a.checkPolicyText, Compare: a.comparePolicy, Save: a.savePolicy},
+	}
+}
+
+func (a *App) verifyLog(ctx context.Context) (console.Verified, error) {
+	report, good, err := verifyAll(ctx, a.log.Reader, nil)
+	if err != nil {
+		return console.Verified{}, err
+	}
+	out := console.Verified{
+		Records: report.Records, Sessions: report.Sessions, Proofs: good,
+		Head: fmt.Sprintf("%d:%s", report.Head.Batch, report.Head.Hash),
+	}
+	for _, b := range report.Breaks {
+		out.Breaks = append(out.Breaks, b.String())
+	}
+	return out, nil
+}
+
+// try decides one call in a conversation of its own, which is forgotten: the same path as
+// tidemark try.
+func (a *App) try(ctx context.Context, t console.Trial) (console.Tried, error) {
+	args := tool.NewArgs([]byte(t.Args))
+	if _, err := args.Fields(); err != nil {
+		return console.Tried{}, fmt.Errorf("the arguments are no JSON object: %w", err)
+	}
+	run := replay.Run{ID: "try", Events: []replay.Event{{Said: &replay.Said{Sender: replay.Owner()}}}}
+	if t.Said != "" {
+		run.Events[0].Said.Text = &t.Said
+	}
+	if t.Read != "" {
+		from := t.From
+		if from == "" {
+			from = "web_fetch"
+		}
+		c := &replay.Call{Tool: from, Args: []byte("{}"), Answer: replay.Yes}
+		run.Events = append(run.Events, replay.Event{Call: c}, replay.Event{Result: &replay.Result{Of: c, Content: []byte(t.Read)}})
+	}
+	run.Events = append(run.Events, replay.Event{Call: &replay.Call{Tool: t.Tool, Args: []byte(t.Args)}})
+	decisions, err := replay.Play(ctx, a.Monitor.Policy(), replay.Person{Agent: t.Agent}, &run)
+	if err != nil {
+		return console.Tried{}, err
+	}
+	if len(decisions) == 0 {
+		return console.Tried{}, errors.New("nothing was decided")
+	}
+	d := decisions[len(decisions)-1]
+	return console.Tried{Decision: d.Decision, Rule: d.Rule, Reason: d.Reason, Warrant: d.Warrant, Shown: d.Shown, Taint: d.Taint}, nil
+}
+
+// examine is the doctor, without trying real agents.
+func (a *App) examine(ctx context.Context) ([]console.Finding, error) {
+	w, err := HomeWorld(a.opts.Paths, "", "")
+	if err != nil {
+		return nil, err
+	}
+	d, err := Doctor(ctx, DoctorOptions{Paths: a.opts.Paths, World: w})
+	out := make([]console.Finding, 0, len(d.Findings))
+	for _, f := range d.Findings {
+		out = append(out, console.Finding{Grade: f.Grade.String(), Name: strings.TrimSpace(f.About + " " + f.Name),
+			Text: f.Text, Fix: f.Fix})
+	}
+	return out, err
+}
+
+// reached says of everybody the monitor asks whether they can be reached.
+func (a *App) reached(ctx context.Context) []console.Finding {
+	var out []console.Finding
+	for _, p := range a.Status(ctx) {
+		f := console.Finding{Grade: "good", Name: p.Name, Text: p.Detail}
+		if !p.OK {
+			f.Grade, f.Text = "broken", strings.TrimSpace(p.Detail+" "+p.Fault)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func (a *App) readPolicyText() (file, text string, err error) {
+	file, src, err := policyFile(a.opts.Paths)
+	return file, string(src), err
+}
+
+func (a *App) checkPolicyText(text string) string {
+	if _, faults := config.Parse(a.opts.Paths.Config, []byte(text), os.LookupEnv); faults.Err() != nil {
+		return faults.Render([]byte(text))
+	}
+	return ""
+}
+
+// maxCompared bounds how many recorded sessions a policy is held against, and for how long.
+const (
+	maxCompared  = 500
+	compareLimit = 20 * time.Second
+)
+
+// comparePolicy replays what is recorded under the policy in force and under another.
+func (a *App) comparePolicy(ctx context.Context, text string) (console.Comparison, error) {
+	cfg, faults := config.Parse(a.opts.Paths.Config, []byte(text), os.LookupEnv)
+	if faults.Err() != nil {
+		return console.Comparison{}, faults.Err()
+	}
+	c := comparison{before: a.Monitor.Policy(), after: cfg.Policy}
+	c.Looser = looser(c.before, c.after)
+	limited, cancel := context.WithTimeout(ctx, compareLimit)
+	defer cancel()
+	query := store.SessionQuery{Limit: 100}
+	for c.Sessions < maxCompared {
+		page, err := a.log.Sessions(ctx, query)
+		if err != nil {
+			return console.Comparison{}, fmt.Errorf("read sessions: %w", err)
+		}
+		for _, s := range page {
+			query.After = s.Name
+			if limited.Err() != nil {
+				c.Partial = true
+				return c.Comparison, ctx.Err()
+			}
+			c.session(ctx, a, s.Name)
+		}
+		if len(page) < query.Limit {
+			return c.Comparison, nil
+		}
+	}
+	c.Partial = true
+	return c.Comparison, nil
+}
+
+// looser are the places where a policy says less strictly what happens to a tool.
+func looser(before, after *policy.Set) []string {
+	tools := append(before.Tools(), after.Tools()...)
+	slices.Sort(tools)
+	var out []string
+	for _, name := range append([]string{""}, slices.Compact(tools)...) {
+		grid := tighten.Grid{}
+		if name != "" {
+			grid.Tools = []string{name}
+		}
+		if _, err := grid.Compare(before, after); err != nil && !slices.Contains(out, err.Error()) {
+			out = append(out, err.Error())
+		}
+	}
+	return out
+}
+
+// comparison counts what differs.
+type comparison struct {
+	console.Comparison
+	before, after *policy.Set
+}
+
+// session replays one session under both.
+func (c *comparison) session(ctx context.Context, a *App, name string) {
+	c.Sessions++
+	run, err := replay.FromLog(name, a.log.Load(ctx, name, 0))
+	if err != nil {
+		c.Failed++
+		return
+	}
+	was, err := replay.Play(ctx, c.before, replay.Person{}, &run)
+	if err != nil {
+		c.Failed++
+		return
+	}
+	now, err := replay.Play(ctx, c.after, replay.Person{}, &run)
+	if err != nil || len(now) != len(was) {
+		c.Failed++
+		return
+	}
+	for i := range was {
+		c.Calls++
+		if string(was[i].Args) == "{}" {
+			c.Unjudged++
+		}
+		c.call(name, &was[i], &now[i])
+	}
+}
+
+func (c *comparison) call(session string, was, now *replay.Decision) {
+	if was.Decision == now.Decision {
+		return
+	}
+	text := fmt.Sprintf("%s, call %d: %s was %s and would be %s (%s)", session, was.Step+1, was.Tool, was.Decision,
+		now.Decision, now.Rule)
+	switch {
+	case now.Decision == replay.Ask:
+		c.More++
+	case was.Decision == replay.Ask:
+		c.Fewer++
+	}
+	if now.Decision == replay.Deny {
+		c.Denied++
+	}
+	if now.Decision == replay.Allow {
+		c.Runs = append(c.Runs, text)
+		return
+	}
+	c.Rest = append(c.Rest, text)
+}
+
+// savePolicy writes the file where it still says what the person saw, keeps it as it was, and
+// puts it in force. One that cannot be put in force is taken back.
+func (a *App) savePolicy(ctx context.Context, before, text string) (string, error) {
+	file, src, err := policyFile(a.opts.Paths)
+	if err != nil {
+		return "", err
+	}
+	if tool.DigestOf(src).String() != before {
+		return "", errors.New("somebody saved it since you opened it; load the page again")
+	}
+	if a.opts.Paths.Config == "" {
+		return "", fmt.Errorf("this server was started without a policy file; write %s and start it again", file)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", fmt.Errorf("read policy: %w", err)
+	}
+	backup := file + "." + time.Now().UTC().Format("20060102T150405.000000000Z") + ".bak"
+	if err := writeNew(backup, src, info.Mode().Perm()); err != nil {
+		return "", fmt.Errorf("keep the file as it was: %w", err)
+	}
+	if err := replace(file, []byte(text), info.Mode().Perm()); err != nil {
+		return "", fmt.Errorf("write policy: %w", err)
+	}
+	warnings, err := a.Reload(ctx)
+	if err != nil {
+		return "", errors.Join(err, replace(file, src, info.Mode().Perm()))
+	}
+	notice := "Saved and in force. The file as it was is beside it: " + backup
+	if len(warnings) > 0 {
+		notice += ". " + strings.Join(warnings, "; ")
+	}
+	return notice, nil
+}

@@ -1,0 +1,39 @@
+package config
+
+import (
+	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/people/consent"
+)
+
+// Approvals is the `approvals` section: what an approval needs besides a token.
+type Approvals struct {
+	Proof consent.Want
+	Also  []string // channels whose answers count as a person's: telegram
+}
+
+// approvals reads the section. Nothing in it takes away what an enrolled key asks for.
+func (d *decoder) approvals(n *configfile.Node) Approvals {
+	var a Approvals
+	if n == nil {
+		return a
+	}
+	wants := []consent.Want{consent.None, consent.Typed, consent.Passkey}
+	d.Fields(n, map[string]func(*configfile.Node){
+		"proof": func(n *configfile.Node) {
+			if i, ok := d.Choice(n, "none", string(consent.Typed), string(consent.Passkey)); ok {
+				a.Proof = wants[i]
+			}
+		},
+		"also": func(n *configfile.Node) {
+			for _, item := range d.Texts(n) {
+				if item.Text != "telegram" {
+					d.Hintf(item.Pos, "telegram is the one there is",
+						"approvals.also: %q is no channel that tells people apart", item.Text)
+					continue
+				}
+				a.Also = append(a.Also, item.Text)
+			}
+		},
+	})
+	return a
+}

@@ -1,0 +1,86 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/people/signin"
+)
+
+func (m *management) consoleRoutes() {
+	route(m, operation{
+		http.MethodPost, "/v1/console/links", "consoleLink",
+		"A way into the console that works once, for a minute, with the role of the token",
+	}, m.consoleLink)
+	route(m, operation{http.MethodGet, "/v1/console/links/{id}", "viewConsoleLink", "What became of a way into the console"},
+		m.viewConsoleLink)
+	route(m, operation{
+		http.MethodPost, "/v1/console/links/{id}", "confirmConsoleLink",
+		"Say whether the page shows the digits that the link does; only then is anybody signed in",
+	}, m.confirmConsoleLink)
+}
+
+type consoleLink struct {
+	ID      string    `json:"id" doc:"of the link, for whoever asked for it"`
+	URL     string    `json:"url" doc:"where the code is typed; the code is not in it"`
+	Code    string    `json:"code" doc:"goes behind a # of the address, in a private file"`
+	Short   string    `json:"short" doc:"the code for typing"`
+	Expires time.Time `json:"expires"`
+}
+
+func (m *management) consoleLink(ctx context.Context, _ *struct{}) (consoleLink, error) {
+	if m.desk == nil || m.console == nil {
+		return consoleLink{}, notFound("this server has no console")
+	}
+	l, err := m.desk.Mint(by(ctx))
+	if errors.Is(err, signin.ErrBusy) {
+		return consoleLink{}, newProblem(http.StatusTooManyRequests, "busy", err.Error())
+	}
+	return consoleLink{ID: l.ID, URL: m.console() + "/console/login", Code: l.Code, Short: l.Short, Expires: l.Expires}, err
+}
+
+type linkState struct {
+	State  string `json:"state" enum:"waiting,opened,confirmed,refused,expired"`
+	Digits string `json:"digits,omitzero" doc:"what the page shows that opened it"`
+}
+
+func (m *management) viewConsoleLink(_ context.Context, in *struct {
+	ID string `path:"id"`
+}) (linkState, error) {
+	if m.desk == nil {
+		return linkState{}, notFound("this server has no console")
+	}
+	s, err := m.desk.Look(in.ID)
+	return stateOf(s, err)
+}
+
+func (m *management) confirmConsoleLink(ctx context.Context, in *struct {
+	ID   string `path:"id"`
+	Body struct {
+		Match bool `json:"match" doc:"whether the page shows the same digits"`
+	}
+}) (linkState, error) {
+	if m.desk == nil {
+		return linkState{}, notFound("this server has no console")
+	}
+	s, err := m.desk.Confirm(ctx, in.ID, in.Body.Match)
+	return stateOf(s, err)
+}
+
+func stateOf(s signin.State, err error) (linkState, error) {
+	if errors.Is(err, signin.ErrNoLink) {
+		return linkState{}, notFound("no link has this id, or it is long over")
+	}
+	return linkState{State: s.State, Digits: s.Digits}, err
+}
+
+// proven refuses what takes a proof that this door has no way to bring.
+func (m *management) proven() error {
+	if m.proofs == nil || !m.proofs() {
+		return nil
+	}
+	return newProblem(http.StatusForbidden, "proof-required", tidemark.ErrProof.Error()+": do it in the console (tidemark console)")
+}

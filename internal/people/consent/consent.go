@@ -1,0 +1,263 @@
+// Package consent tells a person who approves from a program that has their token: by a
+// passkey that signs what is approved, or by a secret that is on no disk.
+//
+// It reads and writes a log of its own, in which every key that came or went and every
+// sign-in at the console is a record, and does no other I/O.
+//
+// Invariants:
+//   - once a passkey is enrolled nothing else approves, whatever the configuration says;
+//   - a proof is over what is approved, to the byte, and counts once;
+//   - the first key is for whoever may approve already, every other needs a key that is there;
+//   - a denial needs no proof.
+package consent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/store"
+)
+
+// LogName is the log in which keys and sign-ins are recorded.
+const LogName = store.Own + "people"
+
+// Want is what proves an approval. The zero Want is what the keys say: a passkey where one
+// is enrolled, else nothing.
+type Want string
+
+// The wants.
+const (
+	None    Want = ""
+	Typed   Want = "typed"
+	Passkey Want = "passkey"
+)
+
+// Options are what a Keeper needs.
+type Options struct {
+	Store tidemark.Store
+	Now   func() time.Time
+	Rand  io.Reader
+	Want  Want
+	// Also are the channels (telegram) whose answers count as proof of the person.
+	Also []string
+}
+
+// Keeper knows the keys of people and checks proofs. It is safe for concurrent use.
+type Keeper struct {
+	store tidemark.Store
+	now   func() time.Time
+	rand  io.Reader
+	want  Want
+	also  []string
+
+	mu      sync.Mutex
+	state   State                // guarded by mu
+	nonces  map[string]time.Time // guarded by mu; handed out, until when they are good
+	origins []string             // guarded by mu; where browsers reach us
+	tries   []time.Time          // guarded by mu; when wrong secrets were typed
+}
+
+// Open reads the log of people.
+func Open(ctx context.Context, o Options) (*Keeper, error) {
+	if o.Store == nil || o.Now == nil || o.Rand == nil {
+		return nil, errors.New("open keys: store, clock and randomness are needed")
+	}
+	k := &Keeper{store: o.Store, now: o.Now, rand: o.Rand, want: o.Want, also: o.Also, nonces: map[string]time.Time{}}
+	return k, k.load(ctx)
+}
+
+// load reads what is new in the log.
+// Preconditions: mu is held, or nobody else has the Keeper yet.
+func (k *Keeper) load(ctx context.Context) error {
+	for rec, err := range k.store.Load(ctx, LogName, k.state.Version) {
+		if err != nil {
+			return fmt.Errorf("read keys: %w", err)
+		}
+		e, err := event.FromRecord(rec)
+		if err != nil {
+			return fmt.Errorf("read keys: %w", err)
+		}
+		k.state.Apply(&e)
+	}
+	return nil
+}
+
+// Record writes what a person did.
+func (k *Keeper) Record(ctx context.Context, p event.Person) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.append(ctx, p)
+}
+
+// append writes a record, after whatever another process wrote meanwhile.
+// Preconditions: mu is held.
+func (k *Keeper) append(ctx context.Context, p event.Person) error {
+	const attempts = 4
+	var err error
+	for range attempts {
+		e := &event.Event{Kind: event.PersonActed, Time: k.now().UnixNano(), Person: &p}
+		if err = k.store.Append(ctx, LogName, k.state.Version, []*event.Event{e}); err == nil {
+			k.state.Apply(e)
+			return nil
+		}
+		if !errors.Is(err, tidemark.ErrConflict) {
+			break
+		}
+		if err := k.load(ctx); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("record %s: %w", p.Act, err)
+}
+
+// SetOrigins says at which addresses browsers reach the console.
+func (k *Keeper) SetOrigins(origins []string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.origins = slices.Clone(origins)
+}
+
+// Required is what an approval needs now.
+func (k *Keeper) Required() Want {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.required()
+}
+
+func (k *Keeper) required() Want {
+	if len(k.state.Keys) > 0 || k.want == Passkey {
+		return Passkey
+	}
+	if k.want == Typed || k.state.Secret != "" {
+		return Typed
+	}
+	return None
+}
+
+// State is what the log says now.
+func (k *Keeper) State() State {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s := k.state
+	s.Keys = slices.Clone(s.Keys)
+	return s
+}
+
+// needs says in words what is missing and where to get it.
+func needs(w Want) error {
+	if w == Typed {
+		return fmt.Errorf("%w: type the secret in the console (tidemark console)", tidemark.ErrProof)
+	}
+	return fmt.Errorf("%w: answer in the console with the passkey (tidemark console); denying works here too", tidemark.ErrProof)
+}
+
+// Prove implements tidemark.Prover.
+func (k *Keeper) Prove(v *tidemark.Vote, said string) (*event.Proof, error) {
+	if w := k.Required(); w != None && slices.Contains(k.also, v.Via) {
+		return &event.Proof{Kind: v.Via, Said: said}, nil
+	}
+	return k.Check(said, v.Proof, v.Secret)
+}
+
+// Check looks at a proof that somebody wants what said says. Where none is required it is
+// nil. What it returns is what the log keeps.
+func (k *Keeper) Check(said string, p *event.Proof, secret string) (*event.Proof, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch w := k.required(); {
+	case w == None:
+		return nil, nil
+	case w == Typed && secret != "":
+		return k.typed(said, secret)
+	case w == Passkey && p != nil && p.Kind == string(Passkey):
+		return k.signed(said, p)
+	default:
+		return nil, needs(w)
+	}
+}
+
+// RoleOf is the role of whoever enrolled a key; empty for one nobody has.
+func (k *Keeper) RoleOf(id string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if key := k.state.key(id); key != nil {
+		return key.Role
+	}
+	return ""
+}
+
+// nonceLife is how long a person may take to touch their key.
+const nonceLife = 5 * time.Minute
+
+const maxNonces = 4096
+
+// Challenge draws what a key is to sign for said, and says which keys will do at a site.
+func (k *Keeper) Challenge(said, site string) (Ceremony, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	nonce, err := k.draw()
+	if err != nil {
+		return Ceremony{}, err
+	}
+	c := Ceremony{Nonce: nonce, Site: site, Challenge: challengeOf(nonce, said)}
+	for i := range k.state.Keys {
+		if key := &k.state.Keys[i]; key.Site == site {
+			c.Keys = append(c.Keys, key.ID)
+		}
+	}
+	return c, nil
+}
+
+// Ceremony is what the browser is told before it asks for a key.
+type Ceremony struct {
+	Nonce     string   `json:"nonce"`
+	Challenge string   `json:"challenge"`
+	Site      string   `json:"site"`
+	Keys      []string `json:"keys"`
+	User      string   `json:"user,omitzero"`
+}
+
+// draw makes a nonce that counts once.
+// Preconditions: mu is held.
+func (k *Keeper) draw() (string, error) {
+	now := k.now()
+	for n, until := range k.nonces {
+		if now.After(until) {
+			delete(k.nonces, n)
+		}
+	}
+	if len(k.nonces) >= maxNonces {
+		return "", errors.New("too many proofs are asked for at once; try again in a minute")
+	}
+	var raw [32]byte
+	if _, err := io.ReadFull(k.rand, raw[:]); err != nil {
+		return "", fmt.Errorf("draw challenge: %w", err)
+	}
+	nonce := base64.RawURLEncoding.EncodeToString(raw[:])
+	k.nonces[nonce] = now.Add(nonceLife)
+	return nonce, nil
+}
+
+// spend takes a nonce that was handed out and is not too old.
+// Preconditions: mu is held.
+func (k *Keeper) spend(nonce string) bool {
+	until, ok := k.nonces[nonce]
+	delete(k.nonces, nonce)
+	return ok && k.now().Before(until)
+}
+
+// challengeOf is what is signed: the nonce, and the hash of what it is for.
+func challengeOf(nonce, said string) string {
+	raw, _ := base64.RawURLEncoding.DecodeString(nonce) // one we drew; any other finds no nonce
+	sum := sha256.Sum256([]byte(said))
+	return base64.RawURLEncoding.EncodeToString(append(raw, sum[:]...))
+}

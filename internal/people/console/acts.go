@@ -1,0 +1,103 @@
+package console
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"github.com/tidemark/tidemark/event"
+	h "github.com/tidemark/tidemark/internal/base/markup"
+	"github.com/tidemark/tidemark/internal/people/consent"
+)
+
+const actChallenge = Path + "/act/challenge"
+
+// actSaid is what a person agrees to with a form other than an answer: the act, what it is
+// about, and the hash of a text that goes with it.
+func actSaid(r *http.Request) string {
+	what := r.PostForm.Get("what")
+	if text := strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n"); text != "" {
+		sum := sha256.Sum256([]byte(text))
+		what += " " + hex.EncodeToString(sum[:])
+	}
+	return consent.SaidEnrol(r.PostForm.Get("do"), what)
+}
+
+func (c *Console) actChallenge(v *visit) { c.ceremony(v, actSaid(v.r)) }
+
+// proven lets an act through that takes a role, or where keys are enrolled a key of such a
+// role; the proof is recorded.
+func (c *Console) proven(v *visit, role string) error {
+	want := c.keys.Required()
+	if want == consent.None {
+		if v.mayRule() || role == "approver" && v.mayApprove() {
+			return nil
+		}
+		return say(http.StatusForbidden,
+			"Nothing was changed: this takes the role %s. Sign in with tidemark console --role %s.", role, role)
+	}
+	given, err := readProof(v.r.PostForm.Get("proof"))
+	if err != nil {
+		return err
+	}
+	said := actSaid(v.r)
+	kept, err := c.keys.Check(said, given, v.r.PostForm.Get("secret"))
+	if err != nil {
+		return err
+	}
+	if is := c.keys.RoleOf(kept.Key); want == consent.Passkey && role == "admin" && is != "admin" && !v.mayRule() {
+		return say(http.StatusForbidden, "Nothing was changed: the key is of an %s; this takes the role admin.", is)
+	}
+	return c.keys.Record(v.r.Context(), event.Person{Act: "proved", By: v.Role, Via: "console", Detail: said, Proof: kept})
+}
+
+// actForm is a form whose act takes a proof where one is required.
+func (c *Console) actForm(v *visit, path, what string, parts ...h.Part) h.HTML {
+	want := c.keys.Required()
+	all := h.List{
+		h.A("method", "post"), h.A("action", path), h.A("data-form", "prove"), h.A("data-proof", string(want)),
+		h.A("data-url", actChallenge), h.A("data-token", v.Token(actChallenge)), c.token(v, path), hidden("what", what),
+	}
+	if want == consent.Typed {
+		all = append(all, h.El("label", h.Class("note"), h.T("Secret "),
+			h.El("input", h.A("type", "password"), h.A("name", "secret"), h.A("autocomplete", "off"))))
+	}
+	return h.El("form", append(append(all, parts...), h.El("p", h.Class("problem"), h.A("role", "alert")))...)
+}
+
+// act is the button of such a form.
+func act(do, text string) h.HTML {
+	return h.El("button", h.A("name", "do"), h.A("value", do), h.T(text))
+}
+
+// field is a labelled input.
+func field(label, name, value string, attrs ...h.Part) h.HTML {
+	return h.El("label", h.T(label+" "), h.El("input", append(h.List{h.A("name", name), h.A("value", value), h.A("autocomplete",
+		"off")}, attrs...)...))
+}
+
+// choice is a labelled list to choose from.
+func choice(label, name, now string, options ...string) h.HTML {
+	list := h.List{h.A("name", name)}
+	for _, o := range options {
+		text := o
+		if o == "" {
+			text = "any"
+		}
+		list = append(list, h.El("option", h.A("value", o), h.Flag("selected", o == now), h.T(text)))
+	}
+	return h.El("label", h.T(label+" "), h.El("select", list...))
+}
+
+// effectWord is a verdict as a word with its colour.
+func effectWord(effect string) h.HTML {
+	word := map[string]string{"allow": "allowed", "confirm": "held", "deny": "denied", "ask": "held", "restrict": "denied"}[effect]
+	if word == "" {
+		return h.El("span", h.T(effect))
+	}
+	class := map[string]string{"allowed": "allow-word", "held": "confirm-word", "denied": "deny-word"}[word]
+	return h.El("strong", h.Class(class), h.T(word))
+}
+
+func levelWord(level string) h.HTML { return h.El("b", h.Class("level "+level), h.T(level)) }

@@ -1,0 +1,178 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/people/consent"
+)
+
+// voteOf reads the form of an answer. It is the same form when a key is asked to sign it.
+func voteOf(v *visit, q *tidemark.Question) (tidemark.Vote, error) {
+	f := v.r.PostForm
+	vote := tidemark.Vote{
+		Session: q.Session, IDs: []string{q.ID}, By: v.Role, Via: "console", Reason: strings.TrimSpace(f.Get("note")),
+		Secret: f.Get("secret"),
+	}
+	switch f.Get("do") {
+	case "approve":
+		vote.Approve = true
+	case "deny":
+		return vote, nil
+	default:
+		return vote, say(http.StatusBadRequest, "Say approve or deny.")
+	}
+	minutes, err := strconv.Atoi(f.Get("minutes"))
+	if f.Get("minutes") != "" && (err != nil || minutes < 0 || minutes > 1440) {
+		return vote, say(http.StatusBadRequest, "The minutes must be a number from 0 to 1440.")
+	}
+	vote.For = time.Duration(minutes) * time.Minute
+	for name, values := range f {
+		if path, ok := strings.CutPrefix(name, "where."); ok && len(values) == 1 && strings.TrimSpace(values[0]) != "" {
+			if vote.Where == nil {
+				vote.Where = approval.Where{}
+			}
+			vote.Where[path] = values[0]
+		}
+	}
+	return vote, nil
+}
+
+// answer takes a person's vote. It counts for what the page showed; if the question is
+// another by now, nothing is approved.
+func (c *Console) answer(v *visit) {
+	ctx := v.r.Context()
+	q, err := c.find(ctx, v.r.PathValue("id"))
+	if err != nil {
+		c.wrong(v, err)
+		return
+	}
+	notice, err := c.vote(ctx, v, &q)
+	status := http.StatusOK
+	if err != nil {
+		status, notice = c.explain(ctx, err)
+	}
+	if again, failed := c.find(ctx, q.ID); failed == nil {
+		q = again
+	}
+	if v.r.Header.Get("Sec-Fetch-Dest") == "empty" {
+		c.answered(v, &q, status, notice)
+		return
+	}
+	c.showQuestion(v, &q, status, notice)
+}
+
+func (c *Console) vote(ctx context.Context, v *visit, q *tidemark.Question) (notice string, err error) {
+	vote, err := voteOf(v, q)
+	if err != nil {
+		return "", err
+	}
+	if !q.Pending() {
+		return "", say(http.StatusConflict, "Nothing was changed: it is %s already%s.", q.State, outcome(q))
+	}
+	if v.r.PostForm.Get("seen") != seen(q) {
+		return "", say(http.StatusConflict, "Nothing was changed: the question is another than the one you saw. Read it again.")
+	}
+	if vote.Approve {
+		if vote.Proof, err = readProof(v.r.PostForm.Get("proof")); err != nil {
+			return "", err
+		}
+		if err := c.mayApprove(v, vote.Proof); err != nil {
+			return "", err
+		}
+	}
+	out, err := c.monitor.Answer(ctx, vote)
+	if err == nil && vote.Approve {
+		c.hurry.note(c.now())
+	}
+	return out.Notice, err
+}
+
+// mayApprove asks for the role where nothing else proves the person. A proof speaks for
+// itself: the monitor has it checked.
+func (c *Console) mayApprove(v *visit, p *event.Proof) error {
+	if c.keys.Required() != consent.None || v.mayApprove() {
+		return nil
+	}
+	if v.Idle {
+		return say(http.StatusForbidden,
+			"Nothing was approved: nothing was done here for half an hour. Sign in again with tidemark console.")
+	}
+	return say(http.StatusForbidden,
+		"Nothing was approved: this session reads and denies. Sign in with the approver's token, or enrol a passkey.")
+}
+
+// readProof is what a key signed, as the page sends it; nil: nothing was sent.
+func readProof(text string) (*event.Proof, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var p struct {
+		Key           string `json:"key"`
+		Nonce         string `json:"nonce"`
+		Client        string `json:"client"`
+		Authenticator string `json:"authenticator"`
+		Signature     string `json:"signature"`
+	}
+	if err := strictjson.UnmarshalKnown([]byte(text), &p); err != nil {
+		return nil, say(http.StatusBadRequest, "Nothing was approved: the answer of the key cannot be read.")
+	}
+	return &event.Proof{
+		Kind: string(consent.Passkey), Key: p.Key, Nonce: p.Nonce, Client: p.Client, Authenticator: p.Authenticator, Signature: p.Signature,
+	}, nil
+}
+
+// challenge hands out what a key is to sign for exactly this answer.
+func (c *Console) challenge(v *visit) {
+	q, err := c.find(v.r.Context(), v.r.PathValue("id"))
+	if err != nil {
+		c.wrong(v, err)
+		return
+	}
+	vote, err := voteOf(v, &q)
+	if err == nil && v.r.PostForm.Get("seen") != seen(&q) {
+		err = say(http.StatusConflict, "The question is another than the one you saw. Read it again.")
+	}
+	if err != nil {
+		c.wrong(v, err)
+		return
+	}
+	said, err := vote.Said([]tidemark.Asked{{ID: q.ID, Digest: q.Digest}})
+	if err != nil {
+		c.wrong(v, err)
+		return
+	}
+	c.ceremony(v, said)
+}
+
+func (c *Console) ceremony(v *visit, said string) {
+	out, err := c.keys.Challenge(said, hostName(v.r.Host))
+	if err != nil {
+		c.wrong(v, err)
+		return
+	}
+	c.json(v, http.StatusOK, out)
+}
+
+func (c *Console) json(v *visit, status int, out any) {
+	raw, err := strictjson.Marshal(out)
+	if err != nil {
+		c.wrong(v, err)
+		return
+	}
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.WriteHeader(status)
+	_, _ = v.w.Write(raw) // a browser that is gone cannot be told
+}
+
+// answered is what a script gets: the card as it is now, and the sentence.
+func (c *Console) answered(v *visit, q *tidemark.Question, status int, notice string) {
+	c.json(v, status, map[string]any{"id": q.ID, "state": q.State, "notice": notice, "html": c.card(v, q, false).String()})
+}

@@ -1,0 +1,170 @@
+// Package console is the door for people with a browser: questions with their evidence,
+// sessions, the log, the policy, and the keys by which a person proves that it is they who
+// approve.
+//
+// It does I/O (it serves HTTP) and starts no goroutine. Only the app may import it.
+//
+// Invariants:
+//   - it decides nothing: it shows what the monitor says and hands answers to it;
+//   - every page, fragment, error and asset has the same headers, which let nothing but our
+//     own scripts and styles run;
+//   - text that others wrote is cleaned, escaped and kept apart from ours;
+//   - a post counts only from our own page, with its session's token for that path, and for
+//     what the page showed;
+//   - a session of a reader reads and denies; approving takes the role or the proof.
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/signin"
+	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/store/notify"
+)
+
+// Log is what the pages read.
+type Log interface {
+	Sessions(ctx context.Context, q store.SessionQuery) ([]store.Session, error)
+	Turns(ctx context.Context, session string) ([]store.Turn, error)
+	Since(ctx context.Context, q store.EntryQuery) ([]store.Entry, error)
+	Head(ctx context.Context) (store.Head, error)
+}
+
+// Options are what the console needs. Monitor, Log, Feed, Desk, Keys and Logger are required.
+type Options struct {
+	Monitor *tidemark.Monitor
+	Log     Log
+	Feed    *notify.Store
+	Desk    *signin.Desk
+	Keys    *consent.Keeper
+	Logger  *slog.Logger
+	Now     func() time.Time
+	Hosts   []string // names besides the loopback ones, behind a TLS proxy
+	Version string
+	Offices Offices
+}
+
+// Console serves the pages. It is safe for concurrent use.
+type Console struct {
+	monitor *tidemark.Monitor
+	log     Log
+	feed    *notify.Store
+	desk    *signin.Desk
+	keys    *consent.Keeper
+	logger  *slog.Logger
+	now     func() time.Time
+	guard   *guard.Guard
+	version string
+	offices Offices
+	assets  assets
+	mux     *http.ServeMux
+	queue   queue
+	hurry   hurry
+
+	keepAlive time.Duration // between two signs of life on an idle stream
+}
+
+// New checks the options and makes a Console.
+func New(o Options) (*Console, error) {
+	if o.Monitor == nil || o.Log == nil || o.Feed == nil || o.Desk == nil || o.Keys == nil || o.Logger == nil {
+		return nil, errors.New("new console: monitor, log, feed, desk, keys and logger are needed")
+	}
+	g, err := guard.New(o.Hosts)
+	if err != nil {
+		return nil, fmt.Errorf("new console: %w", err)
+	}
+	files, err := loadAssets()
+	if err != nil {
+		return nil, fmt.Errorf("new console: %w", err)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	c := &Console{
+		monitor: o.Monitor, log: o.Log, feed: o.Feed, desk: o.Desk, keys: o.Keys, logger: o.Logger, now: o.Now,
+		guard: g, version: o.Version, offices: o.Offices, assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second,
+	}
+	c.routes()
+	return c, nil
+}
+
+// Path is where the console stands; everything below it is its own.
+const Path = "/console"
+
+// Handler is what to serve below Path. Streams end with their request's context.
+func (c *Console) Handler() http.Handler { return http.HandlerFunc(c.serve) }
+
+// visit is one request of somebody signed in.
+type visit struct {
+	w http.ResponseWriter
+	r *http.Request
+	signin.Standing
+}
+
+func (c *Console) routes() {
+	c.mux.HandleFunc("GET /console/a/{name}", c.asset)
+	c.mux.HandleFunc("GET /console/login", c.loginPage)
+	c.mux.HandleFunc("POST /console/login", c.login)
+	c.mux.HandleFunc("GET /console/wait", c.waitPage)
+	c.get("/console/{$}", c.questionsPage)
+	c.get("/console/q/{id}", c.questionPage)
+	c.get("/console/q/{id}/card", c.cardFragment)
+	c.post("/console/q/{id}", c.answer)
+	c.post("/console/q/{id}/challenge", c.challenge)
+	c.get("/console/stream", c.stream)
+	c.get("/console/snapshot", c.snapshotFragment)
+	c.get("/console/keys", c.keysPage)
+	c.post("/console/keys", c.changeKeys)
+	c.post("/console/keys/challenge", c.keyChallenge)
+	c.post("/console/logout", c.logout)
+	c.more()
+}
+
+// get serves a page to whoever is signed in.
+func (c *Console) get(path string, serve func(*visit)) {
+	c.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+		if v, ok := c.admit(w, r); ok {
+			serve(v)
+		}
+	})
+}
+
+// post takes a form of ours from whoever is signed in.
+func (c *Console) post(path string, serve func(*visit)) {
+	c.mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+		v, ok := c.admit(w, r)
+		if !ok {
+			return
+		}
+		if !c.readForm(w, r) {
+			return
+		}
+		if !v.Bears(r.URL.Path, r.PostForm.Get("token")) {
+			c.fail(w, r, http.StatusForbidden, "This form is not of this session. Load the page again; nothing was changed.")
+			return
+		}
+		serve(v)
+	})
+}
+
+const maxForm = 1 << 20
+
+// readForm reads a form of bounded size.
+func (c *Console) readForm(w http.ResponseWriter, r *http.Request) bool {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		c.fail(w, r, http.StatusBadRequest, "The form cannot be read. Load the page again; nothing was changed.")
+		return false
+	}
+	_, _ = io.Copy(io.Discard, r.Body) // what is left is of no use
+	return true
+}

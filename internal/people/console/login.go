@@ -1,0 +1,106 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+
+	h "github.com/tidemark/tidemark/internal/base/markup"
+	"github.com/tidemark/tidemark/internal/people/signin"
+)
+
+// signedOut shows the way in.
+func (c *Console) signedOut(w http.ResponseWriter, r *http.Request) {
+	if isPage(r) {
+		http.Redirect(w, r, Path+"/login", http.StatusSeeOther)
+		return
+	}
+	c.fail(w, r, http.StatusUnauthorized, "Signed out. Run: tidemark console")
+}
+
+// loginPage takes the code, typed or, by script, from behind the # of the address, which no
+// server and no log ever sees.
+func (c *Console) loginPage(w http.ResponseWriter, _ *http.Request) {
+	c.showLogin(w, http.StatusOK, "")
+}
+
+func (c *Console) showLogin(w http.ResponseWriter, status int, problem string) {
+	note := h.Part(h.List(nil))
+	if problem != "" {
+		note = h.El("p", h.Class("bad"), h.A("role", "alert"), h.T(problem))
+	}
+	c.bare(w, status, h.Head{Title: "Sign in"},
+		h.El("h1", h.T("Sign in to Tidemark")), note,
+		h.El("p", h.T("Run "), h.El("code", h.T("tidemark console")),
+			h.T(" on the machine of the server. It opens this page, or shows a code to type here.")),
+		h.El("form", h.A("method", "post"), h.A("action", Path+"/login"), h.A("id", "login"), h.A("autocomplete", "off"),
+			h.El("label", h.A("for", "code"), h.T("Code")),
+			h.El("input", h.A("id", "code"), h.A("name", "code"), h.Flag("required", true), h.A("autocomplete", "off"),
+				h.A("autocapitalize", "characters"), h.A("spellcheck", "false"), h.A("maxlength", "64")),
+			h.El("button", h.Class("main"), h.T("Sign in"))))
+}
+
+func (c *Console) login(w http.ResponseWriter, r *http.Request) {
+	if !c.readForm(w, r) {
+		return
+	}
+	value, err := c.desk.Enter(r.Context(), r.PostForm.Get("code"))
+	switch {
+	case errors.Is(err, signin.ErrNoLink):
+		c.showLogin(w, http.StatusForbidden, signin.ErrNoLink.Error())
+		return
+	case errors.Is(err, signin.ErrBusy):
+		c.showLogin(w, http.StatusTooManyRequests, err.Error())
+		return
+	case err != nil:
+		status, text := c.explain(r.Context(), err)
+		c.showLogin(w, status, text)
+		return
+	}
+	http.SetCookie(w, cookie(r, value))
+	http.Redirect(w, r, Path+"/wait", http.StatusSeeOther)
+}
+
+// waitPage shows the digits until whoever asked for the link has compared them.
+func (c *Console) waitPage(w http.ResponseWriter, r *http.Request) {
+	given, err := r.Cookie(cookie(r, "").Name)
+	if err != nil {
+		c.signedOut(w, r)
+		return
+	}
+	s, ok := c.desk.Session(given.Value)
+	switch {
+	case !ok:
+		c.showLogin(w, http.StatusForbidden, "Not signed in: the digits did not match, or nobody compared them in time.")
+	case s.Confirmed:
+		http.Redirect(w, r, Path+"/", http.StatusSeeOther)
+	default:
+		c.bare(w, http.StatusOK, h.Head{Title: "Compare the digits", Again: "1"},
+			h.El("h1", h.T("Compare the digits")),
+			h.El("p", h.Class("digits"), h.A("id", "digits"), h.T(s.Digits)),
+			h.El("p", h.T("The terminal asks whether this page shows these digits. "+
+				"If it shows others, say no: somebody else used your link.")))
+	}
+}
+
+// logout ends a session: this one, or another of the list.
+func (c *Console) logout(v *visit) {
+	id := v.r.PostForm.Get("session")
+	if id == "" {
+		id = v.ID
+	}
+	if id != v.ID && !v.mayApprove() {
+		c.wrong(v, say(http.StatusForbidden, "Ending the session of somebody else takes the role approver or admin."))
+		return
+	}
+	if err := c.desk.End(v.r.Context(), id, v.Role); err != nil {
+		c.wrong(v, err)
+		return
+	}
+	if id == v.ID {
+		gone := cookie(v.r, "")
+		gone.MaxAge = -1
+		http.SetCookie(v.w, gone)
+		v.w.Header().Set("Clear-Site-Data", `"cache"`)
+	}
+	http.Redirect(v.w, v.r, Path+"/", http.StatusSeeOther)
+}

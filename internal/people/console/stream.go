@@ -1,0 +1,181 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+// shownCard is a question as the stream tells it: the fragment is that of the page.
+type shownCard struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
+	HTML  string `json:"html"`
+}
+
+// news is one event of the stream.
+type news struct {
+	Now     int64       `json:"now"` // the server's clock, Unix milliseconds
+	Waiting int         `json:"waiting"`
+	Cards   []shownCard `json:"cards"`
+	Empty   string      `json:"empty,omitzero"` // what stands in the place of no cards
+}
+
+func (c *Console) newsOf(v *visit, list []tidemark.Question) news {
+	n := news{Now: c.now().UnixMilli(), Cards: []shownCard{}}
+	for i := range list {
+		q := &list[i]
+		if q.Pending() {
+			n.Waiting++
+			n.Cards = append(n.Cards, shownCard{q.ID, q.State, c.card(v, q, false).String()})
+		}
+	}
+	if n.Waiting == 0 {
+		n.Empty = c.nothingHeld(v).String()
+	}
+	return n
+}
+
+// snapshotFragment is the queue as it is now, for a tab that comes back.
+func (c *Console) snapshotFragment(v *visit) {
+	list, err := c.questions(v.r.Context())
+	if err != nil {
+		c.wrong(v, err)
+		return
+	}
+	c.json(v, http.StatusOK, c.newsOf(v, list))
+}
+
+// cardFragment is one card as it is now, for a tab that missed what became of it.
+func (c *Console) cardFragment(v *visit) {
+	q, err := c.find(v.r.Context(), v.r.PathValue("id"))
+	if err != nil {
+		c.wrong(v, err)
+		return
+	}
+	c.answered(v, &q, http.StatusOK, "")
+}
+
+// stream sends the queue as it is, and then every question that is new or has changed. It
+// ends with the session: then the browser is told to sign in again.
+func (c *Console) stream(v *visit) {
+	ctx := v.r.Context()
+	asked := c.feed.QuestionsChanged() // before reading, or a question could slip in between
+	list, err := c.questions(ctx)
+	if err != nil {
+		c.wrong(v, err)
+		return
+	}
+	s := &feed{c: c, v: v, known: map[string]string{}, control: http.NewResponseController(v.w)}
+	v.w.Header().Set("Content-Type", "text/event-stream")
+	v.w.Header().Set("X-Accel-Buffering", "no")
+	if s.send("snapshot", c.newsOf(v, list)) != nil {
+		return
+	}
+	s.know(list)
+	ticker := time.NewTicker(c.keepAlive)
+	defer ticker.Stop()
+	for {
+		expiry := time.NewTimer(untilNext(list))
+		select {
+		case <-asked:
+		case <-expiry.C:
+		case <-ticker.C:
+			if s.send("alive", map[string]int64{"now": c.now().UnixMilli()}) != nil {
+				return
+			}
+		case <-v.Ended():
+			_ = s.send("signedout", map[string]bool{}) // it ends either way
+			return
+		case <-ctx.Done():
+			return
+		}
+		expiry.Stop()
+		asked = c.feed.QuestionsChanged()
+		if list, err = c.questions(ctx); err != nil || s.changes(ctx, list) != nil {
+			return // the browser reconnects
+		}
+	}
+}
+
+// untilNext is when the next question expires, which nothing records.
+func untilNext(list []tidemark.Question) time.Duration {
+	next := time.Hour
+	for i := range list {
+		if list[i].Pending() {
+			next = min(next, list[i].TimeLeft()+time.Millisecond)
+		}
+	}
+	return next
+}
+
+// feed is one browser and what it was shown.
+type feed struct {
+	c       *Console
+	v       *visit
+	known   map[string]string // question to the session that asked
+	control *http.ResponseController
+}
+
+func (f *feed) know(list []tidemark.Question) {
+	for i := range list {
+		if list[i].Pending() {
+			f.known[list[i].ID] = list[i].Session
+		}
+	}
+}
+
+// changes sends what differs from what the browser knows.
+func (f *feed) changes(ctx context.Context, list []tidemark.Question) error {
+	n := news{Now: f.c.now().UnixMilli(), Cards: []shownCard{}}
+	pending := map[string]bool{}
+	for i := range list {
+		q := &list[i]
+		if !q.Pending() {
+			continue
+		}
+		pending[q.ID] = true
+		if _, known := f.known[q.ID]; !known {
+			n.Cards = append(n.Cards, shownCard{q.ID, q.State, f.c.card(f.v, q, false).String()})
+		}
+	}
+	n.Waiting = len(pending)
+	for id, session := range f.known {
+		if pending[id] {
+			continue
+		}
+		delete(f.known, id)
+		q, err := f.c.monitor.Question(ctx, session, id)
+		if err != nil {
+			q = tidemark.Question{ID: id, Session: session, State: "expired"}
+		}
+		n.Cards = append(n.Cards, shownCard{q.ID, q.State, f.c.closedCard(&q).String()})
+	}
+	f.know(list)
+	if len(n.Cards) == 0 {
+		return nil
+	}
+	if n.Waiting == 0 {
+		n.Empty = f.c.nothingHeld(f.v).String()
+	}
+	return f.send("questions", n)
+}
+
+// sendLimit is how long a browser may take to read an event before it is given up.
+const sendLimit = 10 * time.Second
+
+func (f *feed) send(name string, out any) error {
+	body, err := strictjson.Marshal(out)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", name, err)
+	}
+	_ = f.control.SetWriteDeadline(time.Now().Add(sendLimit)) // where it cannot be set there is none
+	if _, err := fmt.Fprintf(f.v.w, "event: %s\ndata: %s\n\n", name, body); err != nil {
+		return err
+	}
+	return f.control.Flush()
+}

@@ -1,0 +1,143 @@
+package signin
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark/event"
+)
+
+// Session is a browser that somebody signed in with. Desk.mu guards what changes.
+type Session struct {
+	ID     string // for lists; nothing can be done with it but end it
+	Role   string // of the token the link was made with
+	Digits string
+	Began  time.Time
+
+	seen      time.Time
+	waits     time.Time // until when it may be confirmed
+	confirmed bool
+	over      bool
+	key       []byte // of its form tokens
+	ended     chan struct{}
+}
+
+// Ended is closed when the session is over.
+func (s *Session) Ended() <-chan struct{} { return s.ended }
+
+// Token is what a form of this session for this path must bring back.
+func (s *Session) Token(path string) string {
+	h := hmac.New(sha256.New, s.key)
+	h.Write([]byte(path))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:18])
+}
+
+// Bears reports whether a form's token is the one for the path.
+func (s *Session) Bears(path, token string) bool {
+	return hmac.Equal([]byte(token), []byte(s.Token(path)))
+}
+
+func (s *Session) alive(now time.Time) bool {
+	return !s.over && now.Before(s.Began.Add(SessionLife)) && (s.confirmed || now.Before(s.waits))
+}
+
+// end closes it. Preconditions: Desk.mu is held.
+func (s *Session) end() {
+	if !s.over {
+		s.over = true
+		close(s.ended)
+	}
+}
+
+// Standing is how far a session counts right now.
+type Standing struct {
+	*Session
+	Confirmed bool
+	Idle      bool // nothing was done for so long that it only reads and denies
+}
+
+// Session is who a cookie belongs to. An idle session stays idle: only signing in again
+// makes it more.
+func (d *Desk) Session(cookie string) (Standing, bool) {
+	hash := sha256.Sum256([]byte(cookie))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.now()
+	s := d.sessions[hash]
+	if s == nil || !s.alive(now) {
+		return Standing{}, false
+	}
+	idle := now.Sub(s.seen) > IdleLife
+	if !idle {
+		s.seen = now
+	}
+	return Standing{Session: s, Confirmed: s.confirmed, Idle: idle}, true
+}
+
+// Row is a session in the list of those that are open.
+type Row struct {
+	ID, Role    string
+	Began, Seen time.Time
+}
+
+// Sessions are those that are signed in, the newest first.
+func (d *Desk) Sessions() []Row {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []Row
+	for _, s := range d.sessions {
+		if s.confirmed && s.alive(d.now()) {
+			out = append(out, Row{s.ID, s.Role, s.Began, s.seen})
+		}
+	}
+	slices.SortFunc(out, func(a, b Row) int { return cmp.Or(b.Began.Compare(a.Began), cmp.Compare(a.ID, b.ID)) })
+	return out
+}
+
+// End signs a session out, wherever it is used.
+func (d *Desk) End(ctx context.Context, id, by string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for hash, s := range d.sessions {
+		if s.ID == id {
+			s.end()
+			delete(d.sessions, hash)
+			return d.record(ctx, event.Person{Act: "signed-out", By: by, Via: via, Detail: "session " + id})
+		}
+	}
+	return nil
+}
+
+// letters of the short form: none that are taken for another.
+const letters = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+
+const shortLength = 8
+
+// shortOf is a code for typing. The last letters are a little likelier than the first; with
+// five tries in a minute that is nobody's advantage.
+func shortOf(raw []byte) string {
+	out := make([]byte, 0, shortLength+1)
+	for i, b := range raw[:shortLength] {
+		if i == shortLength/2 {
+			out = append(out, '-')
+		}
+		out = append(out, letters[int(b)%len(letters)])
+	}
+	return string(out)
+}
+
+// plain is a short code as it is compared: people type it with and without the dash.
+func plain(code string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == ' ' {
+			return -1
+		}
+		return r
+	}, strings.ToUpper(code))
+}

@@ -1,0 +1,245 @@
+// Package signin lets people in at the console: links that work once, and the sessions that
+// come of them. It keeps all of it in memory; a restart signs everybody out.
+//
+// It does no I/O and starts no goroutine: the clock and randomness are handed in, and what
+// has to be recorded is handed out.
+//
+// Invariants:
+//   - a link works once, for a minute, and only its hash is kept;
+//   - a session opens nothing until whoever asked for the link said that the digits match;
+//   - what a cookie holds is not kept, only its hash;
+//   - every sign-in, and every one that was refused, is recorded before it counts.
+package signin
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/tidemark/tidemark/event"
+)
+
+// The bounds of links and sessions.
+const (
+	LinkLife    = 60 * time.Second
+	SessionLife = 12 * time.Hour
+	IdleLife    = 30 * time.Minute // after which a session reads and denies, and does nothing else
+	MaxTries    = 5                // of the short form
+	maxLinks    = 32
+	maxSessions = 1024
+)
+
+// The states of a link.
+const (
+	Waiting   = "waiting"   // nobody has opened it
+	Opened    = "opened"    // somebody has, and sees the digits
+	Confirmed = "confirmed" // the digits match: they are signed in
+	Refused   = "refused"   // they do not, or it was tried too often
+	Expired   = "expired"
+)
+
+// Link is a way in, for the person who asked for it. Code and Short are known here once.
+type Link struct {
+	ID      string
+	Code    string // for the private file
+	Short   string // for typing
+	Expires time.Time
+}
+
+// State is what became of a link.
+type State struct {
+	State  string
+	Digits string // which the page shows; where State is Opened
+}
+
+// Options are what a Desk needs.
+type Options struct {
+	Now    func() time.Time
+	Rand   io.Reader // a CSPRNG
+	Record func(ctx context.Context, p event.Person) error
+}
+
+// Desk hands out links and knows who is signed in. It is safe for concurrent use.
+type Desk struct {
+	now    func() time.Time
+	rand   io.Reader
+	record func(ctx context.Context, p event.Person) error
+
+	mu       sync.Mutex
+	links    map[string]*link      // guarded by mu; by ID
+	sessions map[[32]byte]*Session // guarded by mu; by the hash of their cookie
+}
+
+type link struct {
+	role        string
+	code, short [sha256.Size]byte
+	expires     time.Time
+	tries       int
+	state       string
+	session     *Session
+}
+
+// New makes a Desk.
+func New(o Options) (*Desk, error) {
+	if o.Now == nil || o.Rand == nil || o.Record == nil {
+		return nil, errors.New("new sign-in desk: clock, randomness and a record are needed")
+	}
+	return &Desk{
+		now: o.Now, rand: o.Rand, record: o.Record,
+		links: map[string]*link{}, sessions: map[[32]byte]*Session{},
+	}, nil
+}
+
+// ErrNoLink is returned for a code nobody has, or no longer.
+var ErrNoLink = errors.New("this code does not work: " +
+	"it was used, it is older than a minute, or it was mistyped; run tidemark console again")
+
+// ErrBusy is returned while too many links wait.
+var ErrBusy = errors.New("too many links wait to be opened; try again in a minute")
+
+// Mint makes a link for a role.
+func (d *Desk) Mint(role string) (Link, error) {
+	var raw [16 + 16 + shortLength]byte
+	if _, err := io.ReadFull(d.rand, raw[:]); err != nil {
+		return Link{}, fmt.Errorf("draw link: %w", err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.forget()
+	if len(d.links) >= maxLinks {
+		return Link{}, ErrBusy
+	}
+	l := Link{
+		ID: hex.EncodeToString(raw[:16]), Code: base64.RawURLEncoding.EncodeToString(raw[16:32]),
+		Short: shortOf(raw[32:]), Expires: d.now().Add(LinkLife),
+	}
+	d.links[l.ID] = &link{
+		role: role, code: sha256.Sum256([]byte(l.Code)), short: sha256.Sum256([]byte(plain(l.Short))),
+		expires: l.Expires, state: Waiting,
+	}
+	return l, nil
+}
+
+// forget drops links that are over. What became of one is told for a while.
+// Preconditions: mu is held.
+func (d *Desk) forget() {
+	now := d.now()
+	for id, l := range d.links {
+		if now.After(l.expires.Add(LinkLife)) {
+			delete(d.links, id)
+		}
+	}
+	for hash, s := range d.sessions {
+		if !s.alive(now) {
+			delete(d.sessions, hash)
+		}
+	}
+}
+
+// Look says what became of a link.
+func (d *Desk) Look(id string) (State, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l := d.links[id]
+	if l == nil {
+		return State{}, ErrNoLink
+	}
+	s := State{State: l.state}
+	if l.state == Opened {
+		s.Digits = l.session.Digits
+	}
+	if l.state == Waiting && !d.now().Before(l.expires) {
+		s.State = Expired
+	}
+	return s, nil
+}
+
+// Enter takes a code, long or short, and begins a session that waits for its digits to be
+// confirmed. The cookie is known here once.
+func (d *Desk) Enter(ctx context.Context, code string) (cookie string, err error) {
+	var raw [32 + 32 + 1]byte
+	if _, err := io.ReadFull(d.rand, raw[:]); err != nil {
+		return "", fmt.Errorf("draw session: %w", err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.forget()
+	l := d.match(code)
+	if l == nil {
+		err := d.record(ctx, event.Person{Act: "refused", Via: via, Detail: "a code that does not work"})
+		return "", errors.Join(ErrNoLink, err)
+	}
+	if len(d.sessions) >= maxSessions {
+		return "", ErrBusy
+	}
+	cookie = base64.RawURLEncoding.EncodeToString(raw[:32])
+	hash := sha256.Sum256([]byte(cookie))
+	now := d.now()
+	s := &Session{
+		ID: hex.EncodeToString(hash[:6]), Role: l.role, Began: now, Digits: fmt.Sprintf("%02d", int(raw[64])%100),
+		seen: now, key: raw[32:64], ended: make(chan struct{}), waits: l.expires.Add(LinkLife),
+	}
+	l.state, l.session = Opened, s
+	d.sessions[hash] = s
+	return cookie, nil
+}
+
+const via = "console"
+
+// match finds the link a code belongs to, and counts a wrong one against all that wait.
+// Preconditions: mu is held.
+func (d *Desk) match(code string) *link {
+	long, short := sha256.Sum256([]byte(code)), sha256.Sum256([]byte(plain(code)))
+	var found *link
+	for _, l := range d.links {
+		open := l.state == Waiting && d.now().Before(l.expires)
+		if is := hmac.Equal(l.code[:], long[:]) || hmac.Equal(l.short[:], short[:]); is && open {
+			found = l
+		}
+	}
+	if found != nil {
+		return found
+	}
+	for _, l := range d.links {
+		if l.tries++; l.tries >= MaxTries && l.state == Waiting {
+			l.state = Refused
+		}
+	}
+	return nil
+}
+
+// Confirm takes the word of whoever asked for the link: do the digits match? Only then is
+// the session worth anything; a no ends it, and is recorded.
+func (d *Desk) Confirm(ctx context.Context, id string, matches bool) (State, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l := d.links[id]
+	if l == nil {
+		return State{}, ErrNoLink
+	}
+	if l.state != Opened {
+		return State{State: l.state}, nil
+	}
+	p := event.Person{Act: "signed-in", By: l.role, Via: via, Detail: "session " + l.session.ID}
+	if !matches {
+		p.Act, p.Detail = "refused", "the digits did not match: somebody else opened the link"
+	}
+	if err := d.record(ctx, p); err != nil {
+		return State{}, fmt.Errorf("record sign-in: %w", err)
+	}
+	l.state = Refused
+	if matches {
+		l.state = Confirmed
+		l.session.confirmed = true
+	} else {
+		l.session.end()
+	}
+	return State{State: l.state}, nil
+}

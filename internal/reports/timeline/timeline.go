@@ -1,0 +1,173 @@
+// Package timeline tells a session step by step, for people: who spoke, what was called and
+// judged, what came back, and how far trust had fallen. It is pure: a fold over the events.
+//
+// Invariants:
+//   - every event is one step, in the order of the log;
+//   - the mark of a step is what the context held after it;
+//   - what recording left out is said to be left out.
+package timeline
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/session"
+)
+
+// Step is one thing that happened.
+type Step struct {
+	Seq      uint64        `json:"seq"`
+	Time     time.Time     `json:"time"`
+	Kind     string        `json:"kind"`
+	Turn     string        `json:"turnId,omitzero"`
+	Branch   string        `json:"branch,omitzero"`
+	Mark     string        `json:"mark"`          // level of the context after it
+	Fell     bool          `json:"fell,omitzero"` // it lowered the mark
+	Title    string        `json:"title"`
+	Text     string        `json:"text,omitzero"`   // what was said or came back, as far as it was kept
+	Effect   string        `json:"effect,omitzero"` // of a call: allow, confirm, deny
+	Rule     string        `json:"rule,omitzero"`
+	Reason   string        `json:"reason,omitzero"`
+	Tool     string        `json:"tool,omitzero"`
+	Step     uint64        `json:"step,omitzero"`
+	Warrant  string        `json:"warrant,omitzero"` // what stood behind it, in one line
+	Values   []event.Shown `json:"values,omitzero"`  // its slots, where a person was asked
+	Question string        `json:"question,omitzero"`
+	Spent    string        `json:"spent,omitzero"` // approval or grant that let it through
+	Proof    string        `json:"proof,omitzero"` // of an approval: passkey, typed, or the channel
+}
+
+// Stops reports whether a call was held or denied there.
+func (s *Step) Stops() bool { return s.Effect == "confirm" || s.Effect == "deny" }
+
+// Of tells the session whose events these are.
+func Of(events iter.Seq2[event.Event, error]) iter.Seq2[Step, error] {
+	return func(yield func(Step, error) bool) {
+		state := session.New()
+		marks := map[string]int{}
+		var seq uint64
+		for e, err := range events {
+			if err != nil {
+				yield(Step{}, err)
+				return
+			}
+			seq++
+			state.Apply(&e)
+			s := step(&e)
+			mark := state.Branch(e.Branch).Mark.Level
+			before, known := marks[e.Branch]
+			marks[e.Branch] = int(mark)
+			s.Seq, s.Mark, s.Fell = seq, mark.String(), known && int(mark) < before
+			if !yield(s, nil) {
+				return
+			}
+		}
+	}
+}
+
+func step(e *event.Event) Step {
+	s := Step{Time: time.Unix(0, e.Time).UTC(), Kind: string(e.Kind), Turn: e.Turn, Branch: e.Branch, Title: string(e.Kind)}
+	switch {
+	case e.Began != nil:
+		s.Title, s.Text, s.Rule = speaker(e.Began), kept(e.Began.Message), e.Began.Rule
+	case e.Decided != nil:
+		s.decided(e.Decided)
+	case e.Seen != nil:
+		s.seen(e)
+	case e.Model != nil:
+		s.model(e)
+	case e.Answer != nil:
+		s.answer(e.Answer)
+	case e.Task != nil:
+		s.Title, s.Text = "constraints for the task", e.Task.Failed
+	case e.Contract != nil:
+		s.Title, s.Text = "what the message asks for", strings.TrimSpace(e.Contract.Why+" "+e.Contract.Failed)
+	}
+	return s
+}
+
+// speaker says whose turn it is.
+func speaker(b *event.Began) string {
+	who := "somebody"
+	switch {
+	case b.Sender.SpawnedBy != "":
+		who = "another session"
+	case b.Sender.IsOwner:
+		who = "the owner"
+	case b.Sender.ID != "":
+		who = b.Sender.ID
+	}
+	if b.Sender.Provider != "" {
+		who += " (" + b.Sender.Provider + ")"
+	}
+	return who + ", " + b.Level.String()
+}
+
+// kept is what recording left of a text.
+func kept(c *event.Content) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Text != "":
+		return c.Text
+	case c.Preview != "":
+		return c.Preview
+	}
+	return fmt.Sprintf("(%d bytes; recording left the words out)", c.Bytes)
+}
+
+func (s *Step) decided(d *event.Decided) {
+	s.Title, s.Tool, s.Effect, s.Rule, s.Reason, s.Step = d.Tool, d.Tool, d.Effect, d.Rule, d.Reason, d.Step
+	s.Warrant, s.Spent = d.Warrant, d.Spent
+	if d.Ask != nil {
+		s.Question, s.Values, s.Text = d.Ask.ID, d.Ask.Values, d.Ask.Args
+	}
+}
+
+func (s *Step) seen(e *event.Event) {
+	s.Tool, s.Step, s.Text, s.Reason = e.Seen.Tool, e.Seen.Step, kept(e.Seen.Content), e.Seen.Reason
+	switch e.Kind {
+	case event.ResultSeen:
+		s.Title = e.Seen.Tool + " came back, " + e.Seen.Label.Level.String()
+	case event.ContextSeen:
+		s.Title = "the host listed the context, " + e.Seen.Label.Level.String()
+	case event.TurnSealed:
+		s.Title = "answered"
+		if e.Seen.Blocked {
+			s.Title, s.Effect = "the answer was blocked", "deny"
+		}
+	}
+}
+
+func (s *Step) model(e *event.Event) {
+	s.Title = "the model was asked"
+	if e.Kind == event.ModelAnswered {
+		s.Title = "the model answered"
+	}
+	if len(e.Model.Calls) > 0 {
+		s.Text = "wants " + strings.Join(e.Model.Calls, ", ")
+	}
+	if len(e.Model.Removed) > 0 {
+		s.Text = strings.TrimSpace(s.Text + " hidden from it: " + strings.Join(e.Model.Removed, ", "))
+	}
+	if e.Model.Blocked {
+		s.Effect, s.Rule, s.Reason = "deny", e.Model.Rule, e.Model.Reason
+	}
+}
+
+func (s *Step) answer(a *event.Answer) {
+	what := map[string]string{"approve": "approved", "deny": "denied", "release": "released", "discard": "discarded"}[a.Verdict]
+	if what == "" {
+		what = strings.ReplaceAll(s.Kind, ".", " ")
+	}
+	s.Title, s.Reason = strings.TrimSpace(what+" by "+a.By+" ("+a.Via+")"), a.Reason
+	if len(a.IDs) > 0 {
+		s.Question = a.IDs[0]
+	}
+	if a.Proof != nil {
+		s.Proof = a.Proof.Kind
+	}
+}
