@@ -49,7 +49,7 @@ type note struct {
 type approvalNote struct {
 	ExpiresAt time.Time `json:"expiresAt"`
 	Prompt    string    `json:"prompt" doc:"the question in words, for the owner"`
-	Dialog    bool      `json:"dialog,omitzero" doc:"the host's own dialog may answer it: the host says it has one, and no proof is wanted that it could not give"`
+	Dialog    bool      `json:"dialog,omitzero" doc:"the host's own dialog may answer it: no proof is wanted"`
 	Question  string    `json:"question" doc:"all of the question in words, for the owner; it holds nothing that answers it"`
 
 	ID      string `json:"id,omitzero" doc:"only with the owner's token"`
