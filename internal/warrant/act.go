@@ -19,7 +19,7 @@ func (j *judging) act() (Evidence, string) {
 		return Nothing, "you said not to: " + r.refused
 	case r.said == "" && offer != "":
 		return Assented, "you agreed to: " + offer
-	case c.agreed != nil && !j.mild():
+	case c.agreed != nil && !c.agreed.Delegates && !j.mild():
 		return Nothing, "your message does not ask for it"
 	case r.said != "":
 		return Said, "you asked: " + r.said
@@ -37,7 +37,7 @@ func (j *judging) step(r *request) (Evidence, string) {
 		return Entailed, "a step of what you asked for"
 	case (r.acts || c.user.pointed()) && !j.textual && j.entailed():
 		return Entailed, "a step that what you asked for takes"
-	case c.user.delegated():
+	case c.user.delegated(), c.agreed != nil && c.agreed.Delegates:
 		return Delegated, "you told it to do what it reads"
 	}
 	return Nothing, "nothing you said asks for it"
