@@ -48,7 +48,7 @@ func TestCardShowsTheValueThatHasNoWarrantFirst(t *testing.T) {
 	b.picture("questions-1280-light")
 }
 
-// CON-02
+// CON-02 WAR-11
 func TestCardSaysWhatEverySurfaceSays(t *testing.T) {
 	w := serve(t, "")
 	q := w.ask("s")

@@ -42,6 +42,7 @@ func TestEveryPageHasItsEmptyState(t *testing.T) {
 	p.get("/console/q/none").want(t, http.StatusNotFound, "No question has this id")
 }
 
+// CAU-12 WAR-12
 func TestEveryPageIsServed(t *testing.T) {
 	w := serve(t, "")
 	q := w.ask("laptop/claude/42")
