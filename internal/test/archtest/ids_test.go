@@ -126,6 +126,8 @@ func doorOf(dir string) []string {
 		return []string{strings.Split(dir, "/")[1]}
 	case dir == "internal/app": // its tests drive a whole server over its sockets
 		return []string{"HTTP"}
+	case dir == "internal/test/console": // they drive the pages of a whole server
+		return []string{"console"}
 	case first == "cmd":
 		return []string{"CLI"}
 	case first == "internal" || first == "scripts":
