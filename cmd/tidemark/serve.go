@@ -108,7 +108,7 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string, sh
 	e.printf("console: tidemark console opens it in your browser\n")
 	if a.NewTokens {
 		if !show {
-			e.printf("\nnew tokens were made; this is no terminal, so they are not shown (see serve --show-tokens, token new)\n")
+			e.printf("\nnew tokens were made; this is no terminal, so they are not shown (tidemark token new, serve --show-tokens)\n")
 			return nil
 		}
 		e.printf("\nnew tokens, shown this once (people's are kept as hashes, in %s):\n", p.Tokens())
