@@ -1,6 +1,7 @@
 package tidemark_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -132,5 +133,25 @@ func TestAResetMakesAQuestionPointless(t *testing.T) {
 	var refused *tidemark.AnswerError
 	if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{id}, Approve: true}); !errors.As(err, &refused) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// WAR-08: a secret that must not leave does not leave by way of the log or the refusal either.
+func TestASecretIsShownToWhoeverAnswersAlone(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("s", "Read the page and mail ana@example.com a summary")
+	w.taints("s")
+	v := w.want(policy.Confirm, main("s"), call("send_email", `{"to":"ana@example.com","body":"db_password: hunter22"}`))
+	if v.Rule != "balanced.send.cargo" || strings.Contains(v.Message(), "hunter22") {
+		t.Errorf("%s says\n%s", v.Rule, v.Message())
+	}
+	if v.Held == nil || !strings.Contains(v.Held.Text(), "hunter22") {
+		t.Errorf("whoever answers reads\n%v", v.Held)
+	}
+	for e, err := range w.Events(t.Context(), "s") {
+		raw, merr := json.Marshal(e)
+		if err != nil || merr != nil || strings.Contains(string(raw), "hunter22") {
+			t.Errorf("the log holds %s (%v, %v)", raw, err, merr)
+		}
 	}
 }

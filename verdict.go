@@ -159,7 +159,7 @@ func (v Verdict) explain(b *strings.Builder) {
 		for _, s := range v.Held.Values {
 			if s.Lacks && s.Path != "" { // of the act the rule says enough
 				value := text.Shown(strings.Join(strings.Fields(s.Value), " "))
-				if s.Slot == "key" {
+				if s.Secret {
 					value = redactedValue // a refusal is read by many
 				}
 				fmt.Fprintf(b, "\nNothing stands behind: %s (%s)", value, oneLine(s.Why))

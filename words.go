@@ -467,9 +467,10 @@ func shownValues(w *warrant.Warrant, set *policy.Set, redact func(path, value st
 			v := event.Shown{
 				Path: text.Cover(redact("", s.Path), 100), Slot: s.Kind.String(), Value: text.Cover(s.Value, 500),
 				Has: s.Has.String(), Why: redact("", s.Why), Lacks: lacking,
+				Secret: s.Secret || s.Kind == warrant.Key,
 			}
 			k := v
-			if k.Value = redact(s.Path, v.Value); s.Kind == warrant.Key {
+			if k.Value = redact(s.Path, v.Value); v.Secret {
 				k.Value = redactedValue
 			}
 			if s.Has >= warrant.Own {

@@ -285,6 +285,8 @@ type Shown struct {
 	Has   string `json:"has"`            // the evidence: none, agent, delegated, entailed, followed, picked, own, assented, said
 	Why   string `json:"why,omitzero"`   // in words: why it has that and no more
 	Lacks bool   `json:"lacks,omitzero"` // the policy wants more
+
+	Secret bool `json:"secret,omitzero"` // its value is for the eyes of whoever answers: in the log it is redacted
 }
 
 // Said is one of the user's own messages.

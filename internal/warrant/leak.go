@@ -20,7 +20,7 @@ func (j *judging) disclosed(l *leaves.Leaf) {
 	}
 	if c.secret != nil {
 		if found := c.unsaid(c.secret(l.Text)); found != "" {
-			j.w.add(Cargo, l.Path, found, Nothing, "a secret that you did not give")
+			j.w.Slots = append(j.w.Slots, Slot{Kind: Cargo, Path: l.Path, Value: found, Why: "a secret that you did not give", Secret: true})
 			return
 		}
 	}

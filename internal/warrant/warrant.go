@@ -90,6 +90,8 @@ type Slot struct {
 	Has   Evidence
 	Why   string // why it has that and no more, in words for people
 	Fault bool   // Why is what speaks against it, and holds nothing of what was read
+
+	Secret bool // Value is for the eyes of whoever answers
 }
 
 // Warrant is the reading of one call with the evidence for each slot.
