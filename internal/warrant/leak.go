@@ -20,7 +20,8 @@ func (j *judging) disclosed(l *leaves.Leaf) {
 	}
 	if c.secret != nil {
 		if found := c.unsaid(c.secret(l.Text)); found != "" {
-			j.w.Slots = append(j.w.Slots, Slot{Kind: Cargo, Path: l.Path, Value: found, Why: "a secret that you did not give", Secret: true})
+			leak := Slot{Kind: Cargo, Path: l.Path, Value: found, Why: "a secret that you did not give", Secret: true}
+			j.w.Slots = append(j.w.Slots, leak)
 			return
 		}
 	}
