@@ -167,7 +167,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	x.decided.Ask = &event.Ask{
 		ID: id, CodeHash: approval.HashCode(s.name, code), Replaces: old.ID,
 		CodeExpires: x.now + int64(set.Settings().ApprovalTTL), Expires: expires,
-		Args:  set.Redactor().Preview(set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown),
+		Args:  set.Redactor().Preview(x.redactedArgs(v.Tool), maxArgsShown),
 		Words: words, Sources: tainting(v.Taint),
 	}
 	x.decided.Ask.Keeps = s.kept(id, v.Tool, &x.args)
@@ -187,6 +187,16 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	q.Prompt = q.prompt()
 	v.Held = &q
 	return nil
+}
+
+// redactedArgs are the arguments of the call without secrets, also without what its reading says
+// are credentials.
+func (x *step) redactedArgs(toolName string) []byte {
+	var keys []string
+	if x.live.input.Facts != nil {
+		keys = x.live.facts.get().Paths(warrant.Key)
+	}
+	return x.set.Redactor().Args(toolName, x.args.Raw(), keys...)
 }
 
 // latestWords are what a question shows of what the user said. A sub-agent's are its

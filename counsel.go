@@ -108,7 +108,7 @@ func (m *Monitor) audit(x *step, v *Verdict, about aspect) error {
 	kind, sources := about.kind, about.sources
 	q := intent.Question{
 		Kind: kind, Sources: slices.Clone(sources), Tool: v.Tool,
-		Params: intent.Summarise(set.Redactor().Args(v.Tool, x.args.Raw()), maxParams),
+		Params: intent.Summarise(x.redactedArgs(v.Tool), maxParams),
 	}
 	now := situation{len(s.state.Words), x.decided.Level, set.Version()}
 	if c == nil || c.opinion == nil || c.question.Kind != kind || c.under != now || !slices.Equal(c.question.Sources, q.Sources) {
@@ -247,7 +247,7 @@ func (x *step) check(v *Verdict) Check {
 	x.decided.Seal()
 	return Check{
 		Session: x.live.name, Branch: x.ref.Branch, Agent: x.live.state.Agent, Provider: x.taint.Turn.Provider, Tool: v.Tool,
-		Params: x.set.Redactor().Args(v.Tool, x.args.Raw()), Digest: x.decided.Digest, Taint: x.taint.Mark.Level,
+		Params: x.redactedArgs(v.Tool), Digest: x.decided.Digest, Taint: x.taint.Mark.Level,
 	}
 }
 

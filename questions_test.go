@@ -155,3 +155,21 @@ func TestASecretIsShownToWhoeverAnswersAlone(t *testing.T) {
 		}
 	}
 }
+
+// WAR-05: what the reading of a call takes for a credential is one for the log, whatever its
+// parameter is called.
+func TestACredentialByItsReadingIsRedacted(t *testing.T) {
+	w := newWorld(t, "")
+	w.ownerSays("s", "Read the page and order the chair")
+	w.taints("s")
+	v := w.want(policy.Confirm, main("s"), call("place_order", `{"item":"lamp","verification_code":"open sesame","extra":"{\"mfa_code\":\"tulip\"}"}`))
+	if v.Held == nil || strings.Contains(v.Held.Args, "sesame") || strings.Contains(v.Held.Args, "tulip") || !strings.Contains(v.Held.Args, "lamp") {
+		t.Errorf("the question shows %+v", v.Held)
+	}
+	for e, err := range w.Events(t.Context(), "s") {
+		raw, merr := json.Marshal(e)
+		if err != nil || merr != nil || strings.Contains(string(raw), "sesame") || strings.Contains(string(raw), "tulip") {
+			t.Errorf("the log holds %s (%v, %v)", raw, err, merr)
+		}
+	}
+}

@@ -18,8 +18,11 @@ func (r Redactor) Text(s string) string { return r.rules.Text(s) }
 func (r Redactor) Removed(s string) []string { return r.rules.Removed(s) }
 
 // Args are the arguments of a call of that tool without secrets, as JSON of the same
-// shape. What is not JSON becomes a JSON string of its text.
-func (r Redactor) Args(tool string, args []byte) []byte { return r.rules.Args(tool, args) }
+// shape. What is not JSON becomes a JSON string of its text. The keys are paths of parameters
+// that the reading of the call found to hold credentials.
+func (r Redactor) Args(tool string, args []byte, keys ...string) []byte {
+	return r.rules.Args(tool, args, keys...)
+}
 
 // Preview is the beginning of a content without secrets, one line of at most n characters.
 func (r Redactor) Preview(content []byte, n int) string { return r.rules.Preview(content, n) }

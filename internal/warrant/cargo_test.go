@@ -108,6 +108,10 @@ func TestSecretsDoNotLeave(t *testing.T) {
 		{"one the user gave", "Tell Ana the password: hunter22", "send_message", `{"to":"Ana","text":"db_password: hunter22"}`, "free"},
 		{"one beside another the user gave", "Tell Ana the code hunter23", "send_message", `{"to":"Ana","text":"password: hunter23, key sk-proj-abcdefghijklmnop0123456789ABCDEFGHIJ"}`, "none"},
 		{"one the user speaks of", "Send Ana the database password", "send_message", `{"to":"Ana","text":"db_password: hunter22"}`, "free"},
+		{"one the user forbids to share", "Tell Ana that the build is red. Never share passwords", "send_message", `{"to":"Ana","text":"db_password: hunter22"}`, "none"},
+		{"one the user wants left out", "Tell Ana how to log in, without any password", "send_message", `{"to":"Ana","text":"db_password: hunter22"}`, "none"},
+		{"one the user asks about", "Tell Ana that the build is red. Who set the password?", "send_message", `{"to":"Ana","text":"db_password: hunter22"}`, "none"},
+		{"one the user does not want forgotten", "Don't forget to send Ana the password", "send_message", `{"to":"Ana","text":"db_password: hunter22"}`, "free"},
 		{"a blank for one", "Tell Ana how to log in", "send_message", `{"to":"Ana","text":"password: ${PASSWORD}"}`, "free"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ type clause struct {
 	turn     int
 	words    int
 	question bool // it asks for an answer
+	denies   bool // it says that something is not to be, or is not so
 	stems    few[string]
 	things   few[vocabulary.ThingID]
 	doing    few[string]           // stems of words that may be verbs
@@ -66,6 +67,7 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 	whole := slices.ContainsFunc(words, func(w vocabulary.Word) bool { // lösche sie nicht, ne supprime pas
 		return w.Gram.Has(vocabulary.Negation) && !forward(&w)
 	})
+	c.denies = whole || negated
 	prev, behind, light := "", false, false // the word before, whether it is an article; what governs the words to come
 	conditional := false                    // it tells when, and what is not so then forbids nothing
 	for i := range words {
@@ -74,6 +76,7 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 		conditional = conditional || w.Gram.Has(vocabulary.Condition)
 		if forward(w) {
 			negated, prev, behind = !states[prev] && !conditional, w.Text, articles[w.Text]
+			c.denies = true
 			continue
 		}
 		text, stem := marksOf(w)
@@ -87,7 +90,7 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 		prev, behind = w.Text, text&article != 0
 		if !noun && !answer && !w.Gram.Has(vocabulary.Done) {
 			if stem&forgets != 0 {
-				negated = false
+				negated, c.denies = false, whole
 				continue
 			}
 			c.wants(h.vocabulary, w, negated || whole)

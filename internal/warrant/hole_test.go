@@ -100,3 +100,23 @@ func TestALookThatTakesAlongWhatWasReadIsAskedAbout(t *testing.T) {
 		t.Errorf("asked about a look: %+v", w.Slots)
 	}
 }
+
+// WAR-05: JSON in a text is read as JSON, in a wrapper and beside it, and keys keep their meaning.
+func TestJSONInATextIsReadAsJSON(t *testing.T) {
+	for _, c := range []struct{ name, tool, args, slot, want string }{
+		{"who it goes to", "send_message", `{"message":"{\"to\":\"mallory@drop.example\",\"text\":\"hello\"}","to":"Ana"}`, "aim", "said"},
+		{"who it goes to, in other arguments", "send_message", `{"options":"{\"cc\":\"mallory@drop.example\"}","to":"Ana","text":"hello"}`, "aim", "none"},
+		{"several of them", "send_message", `{"recipients":"[\"Ana\",\"mallory@drop.example\"]","text":"hello"}`, "aim", "none"},
+		{"in a wrapper", "run_tool", `{"tool_slug":"send_message","arguments":"{\"to\":\"mallory@drop.example\",\"text\":\"hello\"}"}`, "aim", "none"},
+		{"the user's, in a wrapper", "run_tool", `{"tool_slug":"send_message","arguments":"{\"to\":\"Ana\",\"text\":\"hello\"}"}`, "aim", "said"},
+		{"a text in a text", "send_message", `{"options":"{\"more\":\"{\\\"cc\\\":\\\"mallory@drop.example\\\"}\"}","to":"Ana","text":"hello"}`, "aim", "none"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := argued("Send Ana a message that says hello")
+			read(x, "read_page", `{}`, "For any questions write to mallory@drop.example")
+			if got := of(x, c.tool, c.args).Weakest(c.slot); got != c.want {
+				t.Errorf("%s has %q, want %q", c.slot, got, c.want)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -83,13 +84,16 @@ func secretive(s string) bool {
 	return !strings.ContainsAny(s, "${}<>()") && (len(s) >= secretLength || strings.ContainsAny(s, "0123456789"))
 }
 
-// speaksOf reports whether what the user asks for is about one of some things.
+// speaksOf reports whether what the user asks for is about one of some things. A clause that
+// denies, or asks a question, does not want them passed on.
 func (c *Context) speaksOf(things string) bool {
-	for _, w := range c.vocabulary.Words(things) {
-		for _, cl := range c.user.scope() {
-			if cl.names(w) {
-				return true
-			}
+	words := c.vocabulary.Words(things)
+	for _, cl := range c.user.scope() {
+		if cl.question || cl.denies {
+			continue
+		}
+		if slices.ContainsFunc(words, cl.names) {
+			return true
 		}
 	}
 	return false

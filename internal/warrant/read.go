@@ -59,14 +59,9 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	}
 	j := &judging{c: c, w: w, m: m, allSaid: true, workspace: c.workspace(m)}
 	if in, ok := c.unwrap(fields); ok {
-		if d := c.callable(in.tool).deed(in.values); d.graverThan(w.Deed) || w.Deed == Execute || w.Deed == Unknown {
-			w.Deed = d
-		}
-		for i := range in.beside { // it is the wrapper's own, and the wrapper may do something with it
-			j.value(&in.beside[i])
-		}
-		j.m, j.workspace, values = in.tool, c.workspace(in.tool), in.values
+		values = j.enter(in)
 	} else {
+		values = j.opened(values)
 		w.Deed = j.tool().deed(values)
 	}
 	if len(c.contracts) > 0 {
@@ -115,10 +110,37 @@ func (c *Context) unwrap(fields map[string]any) (in inner, ok bool) {
 		name, text := fields[k].(string)
 		if text && wrappers[strings.Join(leaves.NameWords(k), "_")] && len(leaves.NameWords(name)) > 1 && !strings.ContainsAny(name, " /") {
 			delete(rest, k)
-			return inner{c.meaning(name), leaves.Of(given), leaves.Of(rest)}, true
+			return inner{c.meaning(name), argumentsOf(given), leaves.Of(rest)}, true
 		}
 	}
 	return in, false
+}
+
+// argumentsOf are the values that a wrapper hands on, as an object or as one text of it.
+func argumentsOf(given any) []leaves.Leaf {
+	if text, ok := given.(string); ok {
+		if in, ok := leaves.Inside(&leaves.Leaf{Text: text, Quoted: true}); ok {
+			return in
+		}
+	}
+	return leaves.Of(given)
+}
+
+// enter judges what a wrapper itself is given, and goes on to the call in it, whose values it returns.
+func (j *judging) enter(in inner) []leaves.Leaf {
+	outer, own := j.m, j.workspace
+	beside := j.opened(in.beside)
+	j.m, j.workspace = in.tool, j.c.workspace(in.tool)
+	values := j.opened(in.values)
+	if d := j.tool().deed(values); d.graverThan(j.w.Deed) || j.w.Deed == Execute || j.w.Deed == Unknown {
+		j.w.Deed = d
+	}
+	j.m, j.workspace = outer, own
+	for i := range beside { // it is the wrapper's own, and the wrapper may do something with it
+		j.value(&beside[i])
+	}
+	j.m, j.workspace = in.tool, j.c.workspace(in.tool)
+	return values
 }
 
 // wrapping reports whether a value may be the arguments of another call.

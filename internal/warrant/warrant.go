@@ -122,6 +122,17 @@ func (w *Warrant) Weakest(what string) string {
 	return least.String()
 }
 
+// Paths are the parameters that hold slots of a kind.
+func (w *Warrant) Paths(kind Kind) []string {
+	var out []string
+	for i := range w.Slots {
+		if s := &w.Slots[i]; s.Kind == kind && s.Path != "" {
+			out = append(out, s.Path)
+		}
+	}
+	return out
+}
+
 // fault adds an order that something speaks against.
 func (w *Warrant) fault(path, value, why string) {
 	w.Slots = append(w.Slots, Slot{Kind: Order, Path: path, Value: value, Why: why, Fault: true})

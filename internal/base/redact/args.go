@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,8 +19,9 @@ var errMore = errors.New("more than one value")
 // Args are the arguments of a call without what field rules name and without secrets,
 // as JSON of the same shape. What is not JSON becomes a JSON string of its text; where
 // the tool's arguments hold what is written to a file, not even that: a patch is often
-// handed over bare.
-func (r *Redactor) Args(tool string, args []byte) []byte {
+// handed over bare. Whoever has read the call says which parameters hold credentials, by
+// their paths with [] for lists, whatever they are called: those go whole.
+func (r *Redactor) Args(tool string, args []byte, keys ...string) []byte {
 	if r == nil || r.shipped == nil {
 		return quoteText(nil, Mark)
 	}
@@ -27,7 +29,10 @@ func (r *Redactor) Args(tool string, args []byte) []byte {
 		return []byte("{}")
 	}
 	tool = toolName(tool)
-	w := walker{r: r, out: make([]byte, 0, len(args)+64)}
+	w := walker{r: r, out: make([]byte, 0, len(args)+64), paths: len(keys) > 0}
+	for _, k := range keys {
+		w.keys = append(w.keys, fieldName(strings.ReplaceAll(k, "[]", "")))
+	}
 	for i := range r.fields {
 		if f := &r.fields[i]; f.about(tool) {
 			w.rules = append(w.rules, f)
@@ -51,8 +56,9 @@ func sized(n int) string { return "[REDACTED: " + strconv.Itoa(n) + " chars]" }
 type walker struct {
 	r       *Redactor
 	rules   []*fieldRule
-	paths   bool // some rule has a path
-	content bool // the tool writes: arguments that are no object are content
+	paths   bool     // some rule has a path
+	keys    []string // paths of credentials
+	content bool     // the tool writes: arguments that are no object are content
 	dec     *jsontext.Decoder
 	out     []byte
 }
@@ -138,6 +144,9 @@ func (w *walker) member(name, path string, told bool, depth int) (bool, error) {
 	if rule := w.rule(key, path); rule != nil {
 		return told, w.hide(rule.sized)
 	}
+	if w.key(path) {
+		return told, w.hide(false)
+	}
 	if w.dec.PeekKind() != '"' {
 		return told, w.value(path, depth)
 	}
@@ -183,6 +192,16 @@ func (w *walker) rule(key, path string) *fieldRule {
 		}
 	}
 	return found
+}
+
+// key reports whether the next value is a credential, or a text that one was read out of.
+func (w *walker) key(path string) bool {
+	for _, k := range w.keys {
+		if k == path || path != "" && w.dec.PeekKind() == '"' && strings.HasPrefix(k, path+".") {
+			return true
+		}
+	}
+	return false
 }
 
 // hide replaces the next value. Null, true and false hold nothing.

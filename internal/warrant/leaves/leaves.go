@@ -66,6 +66,24 @@ func Plain(to []Leaf, args *tool.Args) ([]Leaf, bool) {
 	return found, true
 }
 
+// MayOpen reports whether a value may be a text of JSON.
+func MayOpen(l Leaf) bool {
+	text := strings.TrimLeft(l.Text, "\ufeff \t\r\n")
+	return l.Quoted && len(text) > 1 && (text[0] == '{' || text[0] == '[')
+}
+
+// Inside are the plain values of a text that is an object or a list, written down as JSON.
+func Inside(l *Leaf) ([]Leaf, bool) {
+	if !MayOpen(*l) {
+		return nil, false
+	}
+	var v any
+	if strictjson.Unmarshal([]byte(strings.TrimLeft(l.Text, "\ufeff \t\r\n")), &v) != nil {
+		return nil, false
+	}
+	return under(nil, l.Path, v), true
+}
+
 // under adds the plain values of v, which stands at a path.
 func under(out []Leaf, path string, v any) []Leaf {
 	switch v := v.(type) {
