@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -26,6 +27,9 @@ func (j *judging) disclosed(l *leaves.Leaf) {
 			return
 		}
 	}
+	if j.w.Deed == Read {
+		j.coded(l)
+	}
 	for word := range strings.FieldsSeq(l.Text) {
 		if packed(word) && !c.index.Said(word) && !c.isOwn(word) && c.index.Of(word).Class == origin.Unseen {
 			j.w.add(Cargo, l.Path, word, Nothing, "a long code that nobody gave the agent: anything may be packed into it")
@@ -33,6 +37,29 @@ func (j *judging) disclosed(l *leaves.Leaf) {
 		}
 	}
 }
+
+const codeLength = 4 // of the shortest number worth keeping: a PIN
+
+// coded judges the numbers among the words that a look is given: what is looked for by words needs none
+// that the user did not say, and a code goes a long way in one. A number alone is what is
+// looked up, and a year is a year.
+func (j *judging) coded(l *leaves.Leaf) {
+	c := j.c
+	if !strings.ContainsAny(strings.TrimSpace(l.Text), " \t\n") || datish.MatchString(l.Text) {
+		return
+	}
+	for _, t := range tokens(l.Text) {
+		if len(t) < codeLength || !strings.ContainsAny(t, "0123456789") || year.MatchString(t) || c.user.stems[stem(t)] || c.isOwn(t) {
+			continue
+		}
+		if e, _ := j.evidence(t, false); e < Followed {
+			j.w.add(Cargo, l.Path, t, Nothing, "a number you did not say, among words that are looked for")
+			return
+		}
+	}
+}
+
+var year = regexp.MustCompile(`^(?:19|20)\d\d$`)
 
 // harmlessWord reports whether a text is too short to be a secret, without any digit: no piece of it
 // is secretive or packed, so nobody needs to look for one.
