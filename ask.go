@@ -194,7 +194,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 func (x *step) redactedArgs(toolName string) []byte {
 	var keys []string
 	if x.live.input.Facts != nil {
-		keys = x.live.facts.get().Paths(warrant.Key)
+		keys = x.live.facts.keys()
 	}
 	return x.set.Redactor().Args(toolName, x.args.Raw(), keys...)
 }

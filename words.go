@@ -219,9 +219,22 @@ var _ policy.Facts = (*callFacts)(nil)
 
 func (f *callFacts) get() *warrant.Warrant {
 	if f.found == nil {
-		f.of.Within(!f.unargued, !f.inside, func() { f.found = f.of.Of(f.name, f.args) })
+		f.found = f.read()
 	}
 	return f.found
+}
+
+func (f *callFacts) read() (w *warrant.Warrant) {
+	f.of.Within(!f.unargued, !f.inside, func() { w = f.of.Of(f.name, f.args) })
+	return w
+}
+
+// keys are the parameters that hold credentials. Asking for them is no question about the call.
+func (f *callFacts) keys() []string {
+	if f.found != nil {
+		return f.found.Paths(warrant.Key)
+	}
+	return f.read().Paths(warrant.Key)
 }
 
 // words are the warrant in one line, for the log; empty where no rule asked for it.

@@ -66,13 +66,15 @@ func New(table *vocabulary.Table) *Context { return NewSized(table, 0) }
 // NewSized is one of which about limit bytes are known exactly; 0 means 16 MiB. Of what is
 // older only the words are known, and those as free text.
 func NewSized(table *vocabulary.Table, limit int) *Context {
-	return &Context{
+	c := &Context{
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{},
 		mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
 	}
+	c.past.sum = c.index.Sum
+	return c
 }
 
 // gluedStop is the full stop after an address that a new sentence was written on to:

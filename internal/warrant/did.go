@@ -25,25 +25,28 @@ func (c *Context) Did(name string, args *tool.Args) []byte {
 	if len(values) > leaves.Most {
 		return nil
 	}
-	if in, ok := c.unwrap(fields); ok {
-		m, values = in.tool, in.values
-	}
-	if m.Act == meaning.Read && !tool.IsShell(unprefixed(m.Tool)) {
-		return nil
-	}
 	c.memory.files = nil
-	if tool.IsShell(unprefixed(m.Tool)) {
-		c.ran(m, values)
-	} else {
-		for _, made := range madeBy(m, values) {
-			c.wrote(&made)
-		}
+	c.does(m, values)
+	if in, ok := c.unwrap(m, fields); ok { // nobody knows which of the two runs
+		c.does(in.tool, in.values)
 	}
 	c.past.bound()
 	if len(c.memory.files) == 0 || !c.memory.on {
 		return nil
 	}
 	return c.traced(trace{files: c.memory.files})
+}
+
+// does notes what one tool does to files.
+func (c *Context) does(m *meaning.Meaning, values []leaves.Leaf) {
+	switch {
+	case tool.IsShell(unprefixed(m.Tool)):
+		c.ran(m, values)
+	case m.Act != meaning.Read:
+		for _, made := range madeBy(m, values) {
+			c.wrote(&made)
+		}
+	}
 }
 
 // ran notes what command lines do to files.
@@ -66,11 +69,14 @@ func (c *Context) lined(line *shell.Line) {
 		}
 		if line.Spills {
 			c.past.spill = true
-			c.memory.files = append(c.memory.files, keptFile{spillSum, cameBit})
+			c.keepMark(keptFile{spillSum, cameBit})
 		}
 	}
 	if line.Ended != "" {
-		c.past.went(line.Ended)
+		was := c.past.Inside()
+		if c.past.went(line.Ended); c.past.in != was {
+			c.keepInside()
+		}
 	}
 	for i := range line.Made {
 		c.wrote(&line.Made[i])
@@ -81,10 +87,30 @@ func (c *Context) lined(line *shell.Line) {
 	}
 }
 
+// keepInside puts into the trace of the call at hand whether the work is in a folder from elsewhere.
+func (c *Context) keepInside() {
+	what := uint64(0)
+	if c.past.in {
+		what = cameBit
+	}
+	c.keepMark(keptFile{insideSum, what})
+}
+
 // keepFile puts a file into the trace of the call at hand.
 func (c *Context) keepFile(name string, what uint64) {
-	if c.memory.on && len(c.memory.files) < maxTraced {
-		c.memory.files = append(c.memory.files, keptFile{c.index.Sum(path.Base(cleanPath(name))), what})
+	if c.memory.on {
+		c.keepMark(keptFile{c.index.Sum(path.Base(cleanPath(name))), what})
+	}
+}
+
+// keepMark puts what is known of a file into the trace of the call at hand. The last place is for
+// the word that there were more.
+func (c *Context) keepMark(f keptFile) {
+	switch n := len(c.memory.files); {
+	case n < maxTraced-1:
+		c.memory.files = append(c.memory.files, f)
+	case n == maxTraced-1:
+		c.memory.files = append(c.memory.files, keptFile{fullSum, cameBit})
 	}
 }
 
@@ -100,7 +126,11 @@ func (c *Context) wrote(m *shell.Made) {
 	if f == nil || f.held.Deaf && f.held.Text == "" {
 		return
 	}
-	f.held.Does = c.reader().ReadScript(f.name, f.held).Found
+	does := c.reader().ReadScript(f.name, shell.Held{Text: f.held.Text, Part: f.held.Part}).Found
+	if f.held.Deaf {
+		does |= f.held.Does // of the text that was not kept
+	}
+	f.held.Does = does
 	if c.outside {
 		f.opaque = f.opaque || m.Known && !shell.Legible(f.name, m.Text)
 		f.theirs = f.theirs || c.holdsTheirs(m.Text)
@@ -109,7 +139,10 @@ func (c *Context) wrote(m *shell.Made) {
 	if f.theirs {
 		what |= theirsBit
 	}
-	if f.held.Does&^shell.FileWrite != 0 || f.theirs {
+	if f.opaque {
+		what |= opaqueBit
+	}
+	if f.held.Does&^shell.FileWrite != 0 || f.theirs || f.opaque {
 		c.keepFile(f.name, what)
 	}
 }
@@ -120,11 +153,12 @@ func (c *Context) moved(m *shell.Made) bool {
 		c.past.bring(m.File)
 		c.keepFile(m.File, cameBit)
 	}
-	f := c.past.find(m.From)
-	if f == nil {
+	list := c.past.fit(m.From)
+	if len(list) == 0 {
 		return false
 	}
-	m.Text, m.Known, m.Part = f.held.Text, !f.held.Part, f.held.Part
+	held := together(list)
+	m.Text, m.Known, m.Part = held.Text, !held.Part, held.Part
 	return true
 }
 

@@ -169,6 +169,10 @@ func (c *Context) Replay(toolName string, b []byte) {
 		if c.past.sums == nil {
 			c.past.sums = map[uint64]uint64{}
 		}
+		if f.sum == insideSum {
+			c.past.sums[f.sum] = f.what // the work may have left it again
+			continue
+		}
 		c.past.sums[f.sum] |= f.what
 	}
 	if has(keptBeyond) {

@@ -2,7 +2,6 @@ package warrant
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
@@ -13,10 +12,20 @@ import (
 // maxNeeded bounds how many packages of manifests are remembered.
 const maxNeeded = 8192
 
-var manifests = list("manifests")
+var (
+	manifests = list("manifests")
+	vendored  = list("vendored")
+)
 
-// packageName is a name of a package in a manifest, in any of the usual forms.
-var packageName = regexp.MustCompile(`@?[A-Za-z0-9][A-Za-z0-9_.-]*(?:/[A-Za-z0-9][A-Za-z0-9_.-]*)*`)
+// wordInPath reports whether a folder of a path, or one that is hidden, is among some.
+func wordInPath(file string, names map[string]bool) bool {
+	for part := range strings.SplitSeq(strings.ToLower(path.Dir(strings.ReplaceAll(file, `\`, "/"))), "/") {
+		if names[part] || len(part) > 2 && part[0] == '.' && part != ".." {
+			return true
+		}
+	}
+	return false
+}
 
 // onePackage is the one spelling of a package's name: managers take no notice of case and of
 // which sign stands between its words.
@@ -56,12 +65,12 @@ func (c *Context) needs(m *meaning.Meaning, values []leaves.Leaf, r *Result) {
 		l := &values[i]
 		base := strings.ToLower(path.Base(l.Text))
 		named := manifests[base] || strings.HasPrefix(base, "requirements") && strings.HasSuffix(base, ".txt")
-		if !l.Quoted || !named || c.past.find(l.Text) != nil || c.past.Came(l.Text) {
+		if !l.Quoted || !named || wordInPath(l.Text, vendored) || len(c.past.fit(l.Text)) > 0 || c.past.Came(l.Text) {
 			continue
 		}
-		for _, p := range packageName.FindAllString(r.Content, maxNeeded) {
-			if len(c.needed) < maxNeeded && len(p) > 1 {
-				c.needed[onePackage(strings.TrimRight(p, ".-"))] = true
+		for _, p := range dependencies(base, r.Content) {
+			if len(c.needed) < maxNeeded {
+				c.needed[onePackage(p)] = true
 			}
 		}
 	}

@@ -30,10 +30,15 @@ const (
 	theirsBit
 	deafBit
 	leadBit
+	opaqueBit
 )
 
-// spillSum stands for the place of the work in traces; it is the hash of no name.
-const spillSum = 0
+// What stands for no file in traces; it is the hash of no name.
+const (
+	spillSum  = iota // the place of the work, where an archive was taken apart
+	insideSum        // whether the work was left in a folder from elsewhere
+	fullSum          // that there was more than could be kept
+)
 
 // file is what is known of one file.
 type file struct {
@@ -51,6 +56,7 @@ type past struct {
 	size  int
 	full  bool              // something was forgotten
 	in    bool              // the work was left in a folder from elsewhere
+	stray bool              // second names were forgotten
 	spill bool              // an archive from elsewhere was taken apart here
 	sums  map[uint64]uint64 // of earlier processes, by the hash of the last name
 	sum   func(string) uint64
@@ -75,15 +81,32 @@ func same(a, b string) bool {
 	return a == b || a != "" && strings.HasSuffix(b, a) && (a[0] == '/' || b[len(b)-len(a)-1] == '/')
 }
 
-// find is the latest file of a name; nil: none is known.
-func (p *past) find(name string) *file {
+// fit are the files that a name may mean, the latest first: nobody knows in which folder it is
+// said, and the harmless one must not hide another.
+func (p *past) fit(name string) []*file {
+	var out []*file
 	name = cleanPath(name)
 	for _, f := range slices.Backward(p.files) {
-		if same(f.name, name) {
-			return f
+		if same(f.name, name) || matching(name, f.name) {
+			out = append(out, f)
 		}
 	}
-	return nil
+	return out
+}
+
+// matching reports whether a pattern of a shell's may mean a file.
+func matching(pattern, name string) bool {
+	if !strings.ContainsAny(pattern, "*?[") {
+		return false
+	}
+	want, have := strings.Split(pattern, "/"), strings.Split(name, "/")
+	for i := range min(len(want), len(have)) {
+		ok, err := path.Match(want[len(want)-1-i], have[len(have)-1-i])
+		if err == nil && !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // kept is what an earlier process knew of a name.
@@ -110,30 +133,47 @@ func (p *past) Came(name string) bool {
 	return false
 }
 
-// Held is what was written into a file.
+// Held is what was written into a file, or into each that the name may mean.
 func (p *past) Held(name string) (shell.Held, bool) {
-	if f := p.find(name); f != nil {
-		return f.held, true
+	if list := p.fit(name); len(list) > 0 {
+		return together(list), true
 	}
-	if k := p.kept(name); k&^(cameBit|leadBit) != 0 {
+	k := p.kept(name)
+	if strings.ContainsAny(name, "*?[") {
+		for _, what := range p.sums { // any of them may be meant
+			k |= what
+		}
+	}
+	if k&^(cameBit|leadBit) != 0 {
 		return shell.Held{Deaf: true, Does: shell.Effects(k & 0xffff)}, true
 	}
-	if p.full {
+	if p.full || p.sums[fullSum] != 0 {
 		return shell.Held{Deaf: true, Does: shell.Unparsed}, true
 	}
 	return shell.Held{}, false
+}
+
+// together is what some files hold, as one.
+func together(list []*file) shell.Held {
+	out := list[0].held
+	for _, f := range list[1:] {
+		out.Text, out.Part = out.Text+"\n"+f.held.Text, true
+		out.Does, out.Deaf = out.Does|f.held.Does, out.Deaf || f.held.Deaf
+	}
+	return out
 }
 
 // Leads are the links that were made.
 func (p *past) Leads() [][2]string { return p.leads }
 
 // Inside reports whether the work was left in a folder that came from elsewhere.
-func (p *past) Inside() bool { return p.in }
+func (p *past) Inside() bool { return p.in || p.sums[insideSum]&cameBit != 0 }
 
 // went notes the folder that a command stays in: some hosts begin the next one there.
 func (p *past) went(folder string) {
 	inner := !strings.HasPrefix(folder, "/") && !strings.HasPrefix(folder, "~") && !strings.HasPrefix(folder, "..")
-	p.in = p.Came(folder) || p.in && inner
+	p.in = p.Came(folder) || p.Inside() && inner
+	delete(p.sums, insideSum)
 }
 
 // Spilled reports whether an archive from elsewhere was taken apart where the work is.
@@ -158,9 +198,10 @@ func (p *past) reach(name string) []string {
 	return out
 }
 
-// led reports whether a name leads somewhere by a link that only an earlier process knew.
+// led reports whether a name may lead somewhere by a link that only an earlier process knew, or
+// that was forgotten.
 func (p *past) led(name string) bool {
-	return slices.ContainsFunc(strings.Split(cleanPath(name), "/"), func(part string) bool { return p.kept(part)&leadBit != 0 })
+	return p.stray || slices.ContainsFunc(strings.Split(cleanPath(name), "/"), func(part string) bool { return p.kept(part)&leadBit != 0 })
 }
 
 // put remembers what is put into a file.
@@ -179,7 +220,8 @@ func (p *past) put(m *shell.Made) *file {
 		p.size -= len(p.files[i].held.Text)
 		p.files = slices.Delete(p.files, i, i+1)
 	} else if k := p.kept(name); m.Part && k != 0 {
-		f.held = shell.Held{Deaf: true, Does: shell.Effects(k & 0xffff)}
+		f.held = shell.Held{Text: m.Text, Part: true, Deaf: true, Does: shell.Effects(k & 0xffff)}
+		f.theirs, f.opaque = k&theirsBit != 0, k&opaqueBit != 0
 	}
 	p.files = append(p.files, f)
 	p.size += len(f.held.Text)
@@ -215,6 +257,6 @@ func (p *past) link(l [2]string) {
 		return
 	}
 	if p.leads = append(p.leads, l); len(p.leads) > maxLeads {
-		p.leads, p.full = p.leads[1:], true
+		p.leads, p.full, p.stray = p.leads[1:], true, true
 	}
 }

@@ -1,7 +1,6 @@
 package warrant
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -29,6 +28,7 @@ type judging struct {
 	next      int               // of them is overwritten
 	said      said              // what its arguments say of the act
 	terminal  bool              // what it runs is given a terminal
+	outer     *meaning.Meaning  // the tool that the call at hand stands in, where that does something itself
 }
 
 // Of is the warrant of a call.
@@ -58,7 +58,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		return w
 	}
 	j := &judging{c: c, w: w, m: m, allSaid: true, workspace: c.workspace(m)}
-	if in, ok := c.unwrap(fields); ok {
+	if in, ok := c.unwrap(m, fields); ok {
 		values = j.enter(in)
 	} else {
 		values = j.opened(values)
@@ -77,84 +77,7 @@ func (c *Context) release() {
 	clear(c.room)
 }
 
-var (
-	wrappers = list("wrappers")
-	wrapped  = list("wrapped")
-
-	terminals = list("terminals")
-)
-
-// inner is a call that another one holds.
-type inner struct {
-	tool           *meaning.Meaning
-	values, beside []leaves.Leaf // what it is given, and what the wrapper itself is given
-}
-
-// unwrap finds the tool that a wrapper names, and what it is given.
-func (c *Context) unwrap(fields map[string]any) (in inner, ok bool) {
-	if !wraps(fields) {
-		return in, false // nearly every call
-	}
-	rest, given := maps.Clone(fields), any(nil)
-	keys := leaves.Keys(nil, fields)
-	for _, k := range keys {
-		if given == nil && wrapped[strings.ToLower(k)] && fields[k] != nil {
-			given = fields[k]
-			delete(rest, k)
-		}
-	}
-	if given == nil {
-		return in, false
-	}
-	for _, k := range keys {
-		name, text := fields[k].(string)
-		if text && wrappers[strings.Join(leaves.NameWords(k), "_")] && len(leaves.NameWords(name)) > 1 && !strings.ContainsAny(name, " /") {
-			delete(rest, k)
-			return inner{c.meaning(name), argumentsOf(given), leaves.Of(rest)}, true
-		}
-	}
-	return in, false
-}
-
-// argumentsOf are the values that a wrapper hands on, as an object or as one text of it.
-func argumentsOf(given any) []leaves.Leaf {
-	if text, ok := given.(string); ok {
-		if in, ok := leaves.Inside(&leaves.Leaf{Text: text, Quoted: true}); ok {
-			return in
-		}
-	}
-	return leaves.Of(given)
-}
-
-// enter judges what a wrapper itself is given, and goes on to the call in it, whose values it returns.
-func (j *judging) enter(in inner) []leaves.Leaf {
-	outer, own := j.m, j.workspace
-	beside := j.opened(in.beside)
-	j.m, j.workspace = in.tool, j.c.workspace(in.tool)
-	values := j.opened(in.values)
-	if d := j.tool().deed(values); d.graverThan(j.w.Deed) || j.w.Deed == Execute || j.w.Deed == Unknown {
-		j.w.Deed = d
-	}
-	j.m, j.workspace = outer, own
-	for i := range beside { // it is the wrapper's own, and the wrapper may do something with it
-		j.value(&beside[i])
-	}
-	j.m, j.workspace = in.tool, j.c.workspace(in.tool)
-	return values
-}
-
-// wrapping reports whether a value may be the arguments of another call.
-func wrapping(l leaves.Leaf) bool { return wrapped[strings.ToLower(l.Path)] }
-
-// wraps reports whether something among the arguments may be those of another call.
-func wraps(fields map[string]any) bool {
-	for k, v := range fields {
-		if v != nil && wrapped[strings.ToLower(k)] {
-			return true
-		}
-	}
-	return false
-}
+var terminals = list("terminals")
 
 // read finds the slots of a call, and what stands behind each.
 func (j *judging) read(values []leaves.Leaf) {
@@ -184,12 +107,22 @@ func (j *judging) read(values []leaves.Leaf) {
 		j.w.add(Act, "", j.m.Tool, Said, "the host's own tool, on this machine")
 	case j.w.Deed != Read:
 		j.listen(values)
-		e, why := j.act()
-		j.w.add(Act, "", j.m.Tool, e, why)
+		j.acts()
 	case j.tool().reveals:
 		j.discloses()
 	default:
 		j.w.add(Act, "", j.m.Tool, Said, "it only looks")
+	}
+}
+
+// acts judges the act, and that of the tool it stands in.
+func (j *judging) acts() {
+	e, why := j.act()
+	j.w.add(Act, "", j.m.Tool, e, why)
+	if j.outer != nil {
+		j.m, j.said = j.outer, said{}
+		e, why = j.act()
+		j.w.add(Act, "", j.m.Tool, e, why)
 	}
 }
 

@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/text"
@@ -44,13 +45,21 @@ func (c *Context) repeats(line *shell.Line) (why, value string) {
 
 // script is what speaks against running a file that an earlier call wrote.
 func (c *Context) script(s *shell.Script) (why, value string) {
-	f := c.past.find(s.File)
-	theirs, opaque := c.past.kept(s.File)&theirsBit != 0, false
-	if !c.outside && (f == nil || shell.IsCode(f.name, f.held.Text)) && !gravely(s.Line.Found) {
+	list := c.past.fit(s.File)
+	code := !slices.ContainsFunc(list, func(f *file) bool { return !shell.IsCode(f.name, f.held.Text) })
+	if !c.outside && code && !gravely(s.Line.Found) {
 		return "", "" // code that talks to somebody is the work of many
 	}
-	if f != nil {
-		theirs, opaque = f.theirs && (shell.IsCode(f.name, f.held.Text) || f.held.Deaf || f.held.Part), f.opaque
+	var f *file
+	theirs, opaque := false, false
+	if k := c.past.kept(s.File); len(list) == 0 {
+		theirs, opaque = k&theirsBit != 0, k&opaqueBit != 0
+	}
+	for _, o := range list {
+		theirs = theirs || o.theirs && (shell.IsCode(o.name, o.held.Text) || o.held.Deaf || o.held.Part)
+		if opaque = opaque || o.opaque; f == nil || o.theirs {
+			f = o
+		}
 	}
 	why, value = c.fault(s.Line)
 	switch {

@@ -18,7 +18,6 @@ func (c *Context) Watch(s *shell.Station) {
 func (c *Context) reader() *shell.Reader {
 	if c.shell == nil {
 		c.shell = shell.NewReader()
-		c.past.sum = c.index.Sum
 		c.shell.Remember(&c.past)
 	}
 	return c.shell

@@ -58,14 +58,44 @@ func codeFile(file string) bool {
 }
 
 // runners run the file they are given.
-var runners = set(`java tsx ts-node jshell dotnet mono wine npx bunx pipx rscript qemu-x86_64 guile elixir escript groovy
+var runners = set(`coverage java tsx ts-node jshell dotnet mono wine npx bunx pipx rscript qemu-x86_64 guile elixir escript groovy
 	kotlin scala swift julia racket sbcl`)
 
 // compilers make a file that runs out of the ones they are given.
 var compilers = set("gcc cc g++ clang clang++ rustc c++ tcc")
 
+// programOptions are those whose next word is a program that is run.
+var programOptions = set("--pre --compress-program --use-compress-program -vettool --vettool -toolexec --toolexec -exec --exec --config --runner --require -r --import --loader")
+
+// runsOptions reads the files that options name, of this work or from elsewhere: one may be a program.
+func (c *call) runsOptions() {
+	for i, a := range c.args {
+		if !strings.HasPrefix(a.Text, "-") {
+			continue
+		}
+		file := a.Text[strings.LastIndexByte(a.Text, '=')+1:]
+		if file == a.Text {
+			if !programOptions[file] || i+1 >= len(c.args) {
+				continue
+			}
+			next := c.args[i+1].Text
+			file = next[strings.LastIndexByte(next, '=')+1:]
+		}
+		if file = strings.Trim(file, `"'[]`); file == "" || dataFiles[strings.ToLower(path.Ext(file))] {
+			continue
+		}
+		if c.isFetched(file) {
+			c.does |= RunsFetched
+		}
+		if _, ok := c.wrote(file); ok {
+			c.ran(file, false)
+		}
+	}
+}
+
 // runsFile reads programs that run a file, or make one that runs.
 func (c *call) runsFile() {
+	c.runsOptions()
 	fetched := slices.ContainsFunc(c.args, func(a Word) bool { return c.isFetched(a.Text) })
 	if runners[c.name] || compilers[c.name] {
 		for _, a := range c.args {

@@ -22,6 +22,7 @@ var (
 		"okhttp", "webclient", "system.net",
 		"urlsession", "curl_easy",
 		"getprint", "getstore", "uri.open", "pycurl", "urllib3", "tls.connect", "dgram",
+		"net.dial", "tls.dial", "net.listen", "websocket", "grpc.", "tcpsocket", "udpsocket", "unixsocket", "http.post", "http.do",
 		"require('http", "require(\"http", "require('net'", "require(\"net\"", "telnetlib", "xmlrpc", "nntplib", "do shell script \"curl",
 	}
 	codeMail    = []string{"smtplib", "nodemailer", "net/smtp", "net::smtp", "imaplib", "poplib", "mail("}
@@ -30,11 +31,15 @@ var (
 		"system(", "system ", "exec(", "exec ", "shell_exec",
 		"processbuilder", "getruntime", "command::new", "process.start",
 		"passthru", "proc_open", "qx", "open3", "kernel.", "deno.command", "bun.spawn", "do shell script", "`", "getline",
+		"exec.command", "os/exec", "startprocess", "syscall.exec", "execl", "execv", "posix_spawn", "fork(", "spawn(", "spawn ", "%x", "pty.",
+		"createprocess", "wordexp(", "io.popen", "os.execute", "process.run", "process(\"", "runtime.exec", "execute_process", "go:generate",
+		"node_options",
 		"'system'", "\"system\"", "'popen'", "\"popen\"", "__import__(", "getattr(",
 	}
-	codeStarts = []string{"os.system(", "os.popen(", "subprocess.", "system(", "execsync(", "shell_exec(", "passthru(", "exec("}
-	codeBlind  = []string{"system('$", "system(\"$", "popen('$", "popen(\"$"}
-	codeWrite  = []string{
+	codeStarts = []string{"os.system(", "os.popen(", "subprocess.", "system(", "execsync(", "shell_exec(", "passthru(", "exec(",
+		"exec.command(", "os.startprocess(", "syscall.exec(", "posix_spawn", "execl", "execv", "spawn(", "os.execute(", "io.popen(", "pty.spawn("}
+	codeBlind = []string{"system('$", "system(\"$", "popen('$", "popen(\"$"}
+	codeWrite = []string{
 		"'w'", "\"w\"", "'a'", "\"a\"", "'wb'", "\"wb\"", "'ab'", "\"ab\"", "'x'", "'r+'", "\"r+\"", "write_text",
 		"write_bytes", "writefile", "appendfile", "createwritestream",
 		"mode='a", "mode=\"a", "mode='w", "mode=\"w", "'a+'", "'w+'", "symlink",
@@ -213,8 +218,14 @@ func quoted(code string) []string {
 		out = append(out, code[i+1:end])
 		i = end
 	}
+	for _, m := range rubyQuoted.FindAllStringSubmatch(code, maxNamed) {
+		out = append(out, m[1])
+	}
 	return out
 }
+
+// rubyQuoted is a command in Ruby's other kind of quotes.
+var rubyQuoted = regexp.MustCompile(`(?s)%x[(\[{<|!](.*?)[)\]}>|!]`)
 
 // hints are what a line must mention to be worth reading as a command.
 var hints = []string{"curl", "wget", "base64", "fetch", "http", "nc ", "/dev/tcp", "iex", "xxd"}

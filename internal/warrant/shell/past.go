@@ -72,13 +72,18 @@ func (w *walker) ran(file string, code bool) {
 		return
 	}
 	note(&w.line.Ran, w.at(file))
-	if _, here := w.made[path.Base(file)]; here || w.reader.past == nil || len(w.line.Scripts) >= maxScripts {
+	if _, here := w.made[path.Base(file)]; here || w.reader.past == nil {
 		return
 	}
 	for _, f := range w.everywhere(file) {
-		if h, ok := w.reader.past.Held(f); ok {
-			w.line.Scripts = append(w.line.Scripts, Script{f, w.recalled(f, h, code)})
+		h, ok := w.reader.past.Held(f)
+		switch {
+		case !ok:
+		case len(w.line.Scripts) >= maxScripts:
+			w.unread()
 			return
+		default:
+			w.line.Scripts = append(w.line.Scripts, Script{f, w.recalled(f, h, code)})
 		}
 	}
 }

@@ -83,6 +83,9 @@ func (c *call) unknownScript(a Word) {
 	if a.flow.fetched || a.flow.decoded || c.isFetched(a.Text) {
 		c.does |= RunsFetched
 	}
+	if strings.ContainsAny(a.Text, "*?[") {
+		c.ran(a.Text, !shells[c.name] && c.name != "source" && c.name != ".")
+	}
 	if a.loose || !strings.Contains(a.Text, "/") || strings.HasSuffix(a.Text, "$") {
 		c.unread()
 	}
