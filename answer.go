@@ -97,6 +97,9 @@ func (m *Monitor) Ran(ctx context.Context, ref Ref, call tool.Call, host string)
 				By: "the person at " + host, Via: "dialog", IDs: []string{r.ID}, Verdict: "approve",
 				Reason: "answered in the dialog of " + host + ", and told by the call's running",
 			}
+			if err := m.noteRun(ctx, s, &r, call, a); err != nil {
+				return err
+			}
 			turn := s.state.Branch(r.Branch).Turn.ID
 			e := &event.Event{Kind: event.Answered, Time: m.now().UnixNano(), Branch: r.Branch, Turn: turn, Answer: a}
 			if err := m.append(ctx, s, e); err != nil {
@@ -108,6 +111,20 @@ func (m *Monitor) Ran(ctx context.Context, ref Ref, call tool.Call, host string)
 		}
 		return nil
 	})
+}
+
+// noteRun remembers what a call that a host ran has written, as if it had been allowed here.
+func (m *Monitor) noteRun(ctx context.Context, s *live, r *approval.Request, call tool.Call, a *event.Answer) error {
+	if _, err := m.judgement(ctx, s); err != nil {
+		return err
+	}
+	args := tool.NewArgs(call.Args)
+	a.Trace = s.did(r.Tool, &args)
+	mark := &s.state.Branch(r.Branch).Mark
+	if mark.Level > trust.Shared {
+		return nil
+	}
+	return m.labelWrites(ctx, s, mark, &writing{r.Tool, r.Step, &args})
 }
 
 // similar checks the constraints of a vote for similar calls.

@@ -218,7 +218,7 @@ func (m *Monitor) noteWrites(ctx context.Context, x *step, v *Verdict) error {
 	if x.taint.Mark.Level > trust.Shared {
 		return nil
 	}
-	return m.labelWrites(ctx, x, v)
+	return m.labelWrites(ctx, x.live, &x.taint.Mark, &writing{v.Tool, v.Step, &x.args})
 }
 
 // noRoom is a trace that cannot be read: then judgement knows that something is lost.
@@ -228,12 +228,20 @@ const noRoom = "lost"
 // counts before the call runs, because another may be judged before its result is told.
 func (x *step) noteFiles() {
 	if s := x.live; s.heard != nil && s.input.Facts != nil {
-		if trace := s.heard.Did(x.decided.Tool, &x.args); trace != nil {
-			if x.decided.Trace = s.traced(trace); x.decided.Trace == "" {
-				x.decided.Trace = noRoom
-			}
-		}
+		x.decided.Trace = s.did(x.decided.Tool, &x.args)
 	}
+}
+
+// did tells judgement what a call does to files, and is the trace of that for the log.
+func (s *live) did(name string, args *tool.Args) string {
+	trace := s.heard.Did(name, args)
+	if trace == nil {
+		return ""
+	}
+	if kept := s.traced(trace); kept != "" {
+		return kept
+	}
+	return noRoom
 }
 
 // conclude makes the event of the verdict. A call of a sealed turn is late.

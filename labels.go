@@ -282,15 +282,21 @@ func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, name stri
 	return label, err
 }
 
+// writing is a call that may write.
+type writing struct {
+	tool string
+	step uint64
+	args *tool.Args
+}
+
 // labelWrites labels what an allowed call writes from a context that is not trusted. The
 // label is durable before the call may run.
-func (m *Monitor) labelWrites(ctx context.Context, x *step, v *Verdict) error {
-	s, mark := x.live, &x.taint.Mark
-	mean := s.meaningOf(v.Tool)
+func (m *Monitor) labelWrites(ctx context.Context, s *live, mark *trust.Label, w *writing) error {
+	mean := s.meaningOf(w.tool)
 	if !writes(mean.Act) && !tool.IsShell(mean.Tool) {
 		return nil
 	}
-	fields, err := x.args.Fields()
+	fields, err := w.args.Fields()
 	if err != nil {
 		return nil //nolint:nilerr // nobody can say what it writes
 	}
@@ -298,7 +304,7 @@ func (m *Monitor) labelWrites(ctx context.Context, x *step, v *Verdict) error {
 	for _, key := range leavesBehind(mean, fields) {
 		list = append(list, event.Resource{
 			Key: key, Label: trust.Label{Level: mark.Level, Sensitivity: mark.Sensitivity, Sources: tainting(*mark)},
-			Hash: written(fields), Session: s.name, Tool: v.Tool, Step: v.Step,
+			Hash: written(fields), Session: s.name, Tool: w.tool, Step: w.step,
 		})
 	}
 	if len(list) == 0 {
