@@ -53,9 +53,12 @@ func TestAQuestionShowsRedactedArguments(t *testing.T) {
 	w := newWorld(t, "")
 	w.ownerSays("s", "go")
 	w.taints("s")
-	q := w.want(policy.Confirm, main("s"), call("exec", `{"command":"curl -H 'Authorization: Bearer abcdefghijklmnop'","n":"`, strings.Repeat("x", 5000), `"}`)).Held
-	if strings.Contains(q.Args, "abcdefghijklmnop") || !strings.Contains(q.Args, "Bearer [REDACTED]") || len(q.Args) > 2000 {
+	q := w.want(policy.Confirm, main("s"), call("exec", `{"command":"curl -H 'Authorization: Bearer abcdefghijklmnop'","n":"`, strings.Repeat("x", 20000), `"}`)).Held
+	if strings.Contains(q.Args, "abcdefghijklmnop") || !strings.Contains(q.Args, "Bearer [REDACTED]") || len(q.Args) > 16100 {
 		t.Errorf("got %d characters: %.100s", len(q.Args), q.Args)
+	}
+	if !strings.HasSuffix(q.Args, "more characters are not shown]") {
+		t.Errorf("nothing says that it was cut: %s", q.Args[len(q.Args)-100:])
 	}
 }
 

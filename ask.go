@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"unicode/utf8"
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
@@ -142,8 +143,9 @@ func (v *Verdict) same(r approval.Request) {
 	v.Reasons = append([]policy.Reason{{Rule: r.Rule, Effect: policy.Confirm, Text: r.Reason}}, v.Reasons...)
 }
 
-// maxArgsShown bounds how much of a call's arguments a question shows.
-const maxArgsShown = 2000
+// maxArgsShown bounds how many characters of a call's arguments a question shows. Where there are
+// more, it says so: nobody approves what they do not know they have not seen.
+const maxArgsShown = 16000
 
 // ask opens a question, with its evidence. The code is kept in memory only; after a
 // restart the same question gets a new one.
@@ -167,7 +169,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	x.decided.Ask = &event.Ask{
 		ID: id, CodeHash: approval.HashCode(s.name, code), Replaces: old.ID,
 		CodeExpires: x.now + int64(set.Settings().ApprovalTTL), Expires: expires,
-		Args:  set.Redactor().Preview(x.redactedArgs(v.Tool), maxArgsShown),
+		Args:  shownArgs(set, x.redactedArgs(v.Tool)),
 		Words: words, Sources: tainting(v.Taint),
 	}
 	x.decided.Ask.Keeps = s.kept(id, v.Tool, &x.args)
@@ -187,6 +189,15 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	q.Prompt = q.prompt()
 	v.Held = &q
 	return nil
+}
+
+// shownArgs are arguments as a question shows them.
+func shownArgs(set *policy.Set, args []byte) string {
+	out := set.Redactor().Preview(args, maxArgsShown)
+	if n := utf8.RuneCount(args) - maxArgsShown; n > 0 {
+		out += fmt.Sprintf(" … [%d more characters are not shown]", n)
+	}
+	return out
 }
 
 // redactedArgs are the arguments of the call without secrets, also without what its reading says
@@ -336,6 +347,15 @@ func noteHash(note string) string {
 		return ""
 	}
 	return tool.DigestOf([]byte(note)).String()
+}
+
+// provenByChat asks whether the owner's chat is proof enough for what loosens as much as an approval.
+func (m *Monitor) provenByChat(s *live) error {
+	if m.prover == nil {
+		return nil
+	}
+	_, err := m.prover.Prove(&Vote{Session: s.name, Approve: true, By: "owner", Via: "chat"}, "reset trust in "+s.name)
+	return err
 }
 
 // prove asks for the proof of a vote that approves.

@@ -345,6 +345,10 @@ func (m *Monitor) command(ctx context.Context, s *live, set *policy.Set, t Turn,
 		return nil
 	case cmd.Verb == approval.Reset:
 		open.Command = "reset-trust"
+		if err := m.provenByChat(s); err != nil {
+			open.Notice = "Trust was not reset: " + err.Error()
+			return nil
+		}
 		open.Notice = "Trust was reset; what was read stays in the conversation."
 		return m.reset(ctx, s, t.Ref, "owner", "chat", open.Level)
 	}

@@ -35,6 +35,10 @@ func TestEveryApprovalIsProven(t *testing.T) {
 		t.Errorf("a chat code alone: %q", open.Notice)
 	}
 	w.want(policy.Confirm, main("s"), c)
+	if open := w.ownerSays("s", ".reset-trust"); !strings.Contains(open.Notice, "Trust was not reset") {
+		t.Errorf("a word in the chat: %q", open.Notice)
+	}
+	w.want(policy.Confirm, main("s"), c)
 	vote := tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true, By: "approver", Via: "http", For: 15 * time.Minute}
 	if _, err := w.Answer(t.Context(), vote); !errors.Is(err, tidemark.ErrProof) {
 		t.Errorf("a vote alone: %v", err)

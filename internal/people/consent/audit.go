@@ -108,6 +108,8 @@ func (c *check) answer(ctx context.Context, e *entry) (problem string, signed bo
 		return "", false, nil
 	case p == nil && len(c.state.Keys) > 0:
 		return "approved without the proof that was required then", false, nil
+	case p != nil && p.Kind == string(Typed) && len(c.state.Keys) > 0:
+		return "approved by a typed secret where a key was required", false, nil
 	case p == nil, p.Kind != string(Passkey):
 		return "", false, nil
 	}
@@ -119,7 +121,7 @@ func (c *check) answer(ctx context.Context, e *entry) (problem string, signed bo
 	if err != nil {
 		return "", false, err
 	}
-	if said, err := saidBy(e, digests); err != nil || !covers(a, said, a.Proof.Said) {
+	if !covers(a, saidBy(e, digests), a.Proof.Said) {
 		return "its proof is over something else than what was approved", false, nil
 	}
 	if err := verify(a.Proof, origin(a.Proof)); err != nil {
@@ -139,7 +141,7 @@ type said struct {
 }
 
 // saidBy is what the answer in the log did.
-func saidBy(e *entry, digests map[string]string) (said, error) {
+func saidBy(e *entry, digests map[string]string) said {
 	out := said{Decision: e.Answer.Verdict, Session: e.session}
 	for _, id := range e.Answer.IDs {
 		out.Questions = append(out.Questions, tidemark.Asked{ID: id, Digest: digests[id]})
@@ -150,7 +152,7 @@ func saidBy(e *entry, digests map[string]string) (said, error) {
 			out.Minutes = (g.Until - e.Time) / int64(60e9)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // covers compares what was done with what was signed. Minutes that opened nothing, because

@@ -46,8 +46,8 @@ func (c *Console) proven(v *visit, role string) error {
 	if err != nil {
 		return err
 	}
-	if is := c.keys.RoleOf(kept.Key); want == consent.Passkey && role == "admin" && is != "admin" && !v.mayRule() {
-		return say(http.StatusForbidden, "Nothing was changed: the key is of an %s; this takes the role admin.", is)
+	if role == "admin" && !v.mayRule() && (want != consent.Passkey || c.keys.RoleOf(kept.Key) != "admin") {
+		return say(http.StatusForbidden, "Nothing was changed: this takes the role admin, of the session or of the key.")
 	}
 	return c.keys.Record(v.r.Context(), event.Person{Act: "proved", By: v.Role, Via: "console", Detail: said, Proof: kept})
 }

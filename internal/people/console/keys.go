@@ -164,6 +164,10 @@ func (c *Console) changeKeys(v *visit) {
 		err = c.keys.Remove(ctx, what, v.Role, given)
 		note = "The key is removed."
 	case "secret":
+		if !v.mayApprove() {
+			err = say(http.StatusForbidden, "Nothing was changed: a session that was not used for a while sets no secret. Sign in again.")
+			break
+		}
 		err = c.keys.SetSecret(ctx, v.Role, v.Role, f.Get("before"), f.Get("secret"))
 		note = "The secret is set. From now on approving takes it."
 	default:

@@ -19,6 +19,10 @@ import (
 func (c *Console) sessionPage(v *visit) {
 	q := v.r.URL.Query()
 	key := q.Get("key")
+	if key == "" {
+		c.wrong(v, say(http.StatusBadRequest, "The address names no session: it needs ?key=, as the list of sessions has it."))
+		return
+	}
 	view, err := c.monitor.View(v.r.Context(), key)
 	if err != nil {
 		c.wrong(v, err)

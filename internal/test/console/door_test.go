@@ -39,6 +39,10 @@ func TestNoScriptCanDenyAndApprove(t *testing.T) {
 		p.votes(q, "approve", url.Values{"secret": {"another long secret"}}).want(t, http.StatusForbidden, "not the secret")
 		reader := w.signIn("reader") // the secret is the proof, whoever brings it
 		reader.votes(q, "approve", url.Values{"secret": {"a long enough secret"}}).want(t, http.StatusOK, "Approved")
+		reset := reader.form("/console/session?key=s", "/console/session/act") // it makes nobody an administrator
+		reset.Set("do", "reset-trust")
+		reset.Set("secret", "a long enough secret")
+		reader.post("/console/session/act", reset).want(t, http.StatusForbidden, "takes the role admin")
 	})
 }
 
