@@ -105,6 +105,7 @@ func TestSecretsDoNotLeave(t *testing.T) {
 		{"a key in what is searched for", "Find out why the build is red", "search_web", `{"query":"sk-proj-abcdefghijklmnop0123456789ABCDEFGHIJ"}`, "none"},
 		{"a card in a message", "Tell Ana that the build is red", "send_message", `{"to":"Ana","text":"4111 1111 1111 1111"}`, "none"},
 		{"something packed into a look", "Find out why the build is red", "search_web", `{"query":"` + packed + `"}`, "none"},
+		{"something packed in pieces", "Find out why the build is red", "search_web", `{"query":"` + packed[:20] + `, ` + packed[20:40] + ` ` + packed[40:] + `"}`, "none"},
 		{"one the user gave", "Tell Ana the password: hunter22", "send_message", `{"to":"Ana","text":"db_password: hunter22"}`, "free"},
 		{"one beside another the user gave", "Tell Ana the code hunter23", "send_message", `{"to":"Ana","text":"password: hunter23, key sk-proj-abcdefghijklmnop0123456789ABCDEFGHIJ"}`, "none"},
 		{"one the user speaks of", "Send Ana the database password", "send_message", `{"to":"Ana","text":"db_password: hunter22"}`, "free"},

@@ -30,12 +30,49 @@ func (j *judging) disclosed(l *leaves.Leaf) {
 	if j.w.Deed == Read {
 		j.coded(l)
 	}
-	for word := range strings.FieldsSeq(l.Text) {
-		if packed(word) && !c.index.Said(word) && !c.isOwn(word) && c.index.Of(word).Class == origin.Unseen {
-			j.w.add(Cargo, l.Path, word, Nothing, "a long code that nobody gave the agent: anything may be packed into it")
-			return
+	if code := c.packedIn(l.Text); code != "" {
+		j.w.add(Cargo, l.Path, code, Nothing, "a long code that nobody gave the agent: anything may be packed into it")
+	}
+}
+
+// packedIn is a code in a text that nobody gave the agent, in one piece or in several that follow one
+// another; empty: none.
+func (c *Context) packedIn(text string) string {
+	var whole strings.Builder
+	for piece := range strings.FieldsFuncSeq(text, func(r rune) bool { return !codeSign(r) }) {
+		if !mixed(piece) || c.index.Said(piece) || c.isOwn(piece) || c.index.Of(piece).Class != origin.Unseen {
+			whole.Reset()
+			continue
+		}
+		if whole.WriteString(piece); packed(whole.String()) {
+			return piece
 		}
 	}
+	return ""
+}
+
+// codeSign reports whether codes are written with a character.
+func codeSign(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("+/=_-", r)
+}
+
+// mixed reports whether a word is none that people write: it has letters and digits, or capitals among
+// small letters.
+func mixed(word string) bool {
+	digits, letters, turns := 0, 0, 0
+	for i := range len(word) {
+		switch b := word[i]; {
+		case b >= '0' && b <= '9':
+			digits++
+		case b >= 'A' && b <= 'Z':
+			if letters++; i > 0 && word[i-1] >= 'a' && word[i-1] <= 'z' {
+				turns++
+			}
+		default:
+			letters++
+		}
+	}
+	return len(word) >= 6 && letters > 0 && (digits > 1 || turns > 1)
 }
 
 const codeLength = 4 // of the shortest number worth keeping: a PIN
