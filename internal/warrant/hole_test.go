@@ -109,6 +109,8 @@ func TestJSONInATextIsReadAsJSON(t *testing.T) {
 		{"several of them", "send_message", `{"recipients":"[\"Ana\",\"mallory@drop.example\"]","text":"hello"}`, "aim", "none"},
 		{"in a wrapper", "run_tool", `{"tool_slug":"send_message","arguments":"{\"to\":\"mallory@drop.example\",\"text\":\"hello\"}"}`, "aim", "none"},
 		{"the user's, in a wrapper", "run_tool", `{"tool_slug":"send_message","arguments":"{\"to\":\"Ana\",\"text\":\"hello\"}"}`, "aim", "said"},
+		{"who it goes to, as a key", "send_message", `{"to":"Ana","text":"hello","copies":{"mallory@drop.example":true}}`, "aim", "none"},
+		{"what it is done to, as a key", "update_boxes", `{"boxes":{"bx-7731":{"state":"open"}}}`, "object", "none"},
 		{"a text in a text", "send_message", `{"options":"{\"more\":\"{\\\"cc\\\":\\\"mallory@drop.example\\\"}\"}","to":"Ana","text":"hello"}`, "aim", "none"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -119,7 +119,8 @@ func within(out []Leaf, path string, fields map[string]any) []Leaf {
 		if path != "" {
 			p = path + "." + k
 		}
-		if strings.Contains(k, "@") || strings.Contains(k, "://") { // what is called by an address is one
+		if path != "" && strings.ContainsAny(k, "0123456789") || strings.Contains(k, "@") || strings.Contains(k, "://") {
+			// what is called by an address, or by what may be a number of something, is one
 			out = append(out, Leaf{Path: path, Text: k, Quoted: true})
 		}
 		out = under(out, p, fields[k])
