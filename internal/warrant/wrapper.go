@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // Some tools call others: they are told which, and what with. Such a call is judged as the one
@@ -110,6 +111,16 @@ func (j *judging) enter(in inner) []leaves.Leaf {
 
 // wrapping reports whether a value may be the arguments of another call.
 func wrapping(l leaves.Leaf) bool { return wrapped[strings.ToLower(l.Path)] }
+
+// mayWrap reports whether arguments may hold those of another call.
+func mayWrap(args *tool.Args) bool {
+	found := false
+	plain := args.Plain(func(name, _ string, _ bool) bool {
+		found = wrapped[strings.ToLower(name)]
+		return !found
+	})
+	return found || !plain
+}
 
 // wraps reports whether something among the arguments may be those of another call.
 func wraps(fields map[string]any) bool {
