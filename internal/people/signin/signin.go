@@ -171,10 +171,13 @@ func (d *Desk) Enter(ctx context.Context, code string) (cookie string, err error
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.forget()
-	l := d.match(code)
-	if l == nil {
+	l, guessed := d.match(code)
+	if l == nil && guessed {
 		err := d.record(ctx, event.Person{Act: "refused", Via: via, Detail: "a code that does not work"})
 		return "", errors.Join(ErrNoLink, err)
+	}
+	if l == nil {
+		return "", ErrNoLink // nothing is there to be guessed, and the log is not for everybody to fill
 	}
 	if len(d.sessions) >= maxSessions {
 		return "", ErrBusy
@@ -193,26 +196,29 @@ func (d *Desk) Enter(ctx context.Context, code string) (cookie string, err error
 
 const via = "console"
 
-// match finds the link a code belongs to, and counts a wrong one against all that wait.
+// match finds the link a code belongs to, and counts a wrong one against all that wait: after some of
+// them the short codes are worth nothing. The long ones cannot be guessed, and nobody who
+// types nonsense keeps a person out by it. It reports whether there was something to guess.
 // Preconditions: mu is held.
-func (d *Desk) match(code string) *link {
+func (d *Desk) match(code string) (found *link, guessed bool) {
 	long, short := sha256.Sum256([]byte(code)), sha256.Sum256([]byte(plain(code)))
-	var found *link
 	for _, l := range d.links {
 		open := l.state == Waiting && d.now().Before(l.expires)
-		if is := hmac.Equal(l.code[:], long[:]) || hmac.Equal(l.short[:], short[:]); is && open {
+		if is := hmac.Equal(l.code[:], long[:]) || l.tries < MaxTries && hmac.Equal(l.short[:], short[:]); is && open {
 			found = l
 		}
 	}
 	if found != nil {
-		return found
+		return found, false
 	}
 	for _, l := range d.links {
-		if l.tries++; l.tries >= MaxTries && l.state == Waiting {
-			l.state = Refused
+		was := l.state != Waiting && hmac.Equal(l.code[:], long[:]) // it was used, and comes again
+		if (l.state == Waiting || was) && l.tries < MaxTries {
+			l.tries++
+			guessed = true
 		}
 	}
-	return nil
+	return nil, guessed
 }
 
 // Confirm takes the word of whoever asked for the link: do the digits match? Only then is

@@ -82,7 +82,7 @@ func TestLinkWorksOnceForAMinute(t *testing.T) {
 }
 
 // CON-27
-func TestFiveWrongCodesEndALink(t *testing.T) {
+func TestFiveWrongCodesEndTheShortCode(t *testing.T) {
 	d := newDesk(t)
 	l := d.mint(t)
 	for range signin.MaxTries {
@@ -92,6 +92,17 @@ func TestFiveWrongCodesEndALink(t *testing.T) {
 	}
 	if _, err := d.Enter(t.Context(), l.Short); !errors.Is(err, signin.ErrNoLink) {
 		t.Errorf("the right code after five wrong ones: %v", err)
+	}
+	for range 20 {
+		if _, err := d.Enter(t.Context(), "WRNG-CDES"); !errors.Is(err, signin.ErrNoLink) {
+			t.Fatal(err)
+		}
+	}
+	if len(d.notes) > 2*signin.MaxTries {
+		t.Errorf("whoever types nonsense writes %d records", len(d.notes))
+	}
+	if _, err := d.Enter(t.Context(), l.Code); err != nil {
+		t.Errorf("nobody can guess the link itself, and it does not work: %v", err)
 	}
 }
 
