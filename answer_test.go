@@ -589,26 +589,3 @@ func TestWhoeverApprovesIsToldWhetherTheCallWaits(t *testing.T) {
 		})
 	}
 }
-
-// A call that its host ran after its own dialog closes its question, and opens nothing.
-func TestACallThatRanAfterTheHostsDialogSpendsItsQuestion(t *testing.T) {
-	w, c, _ := held(t, byLevels)
-	id := w.want(policy.Confirm, main("s"), c).Held.ID
-	other := call("deploy", `{"stage":"two"}`)
-	if err := w.Ran(t.Context(), main("s"), other, "claude"); err != nil { // about which nothing was asked
-		t.Fatal(err)
-	}
-	if q, err := w.Question(t.Context(), "s", id); err != nil || !q.Pending() {
-		t.Fatalf("another call: got %+v, %v; want the question open", q, err)
-	}
-	if err := w.Ran(t.Context(), main("s"), c, "claude"); err != nil {
-		t.Fatal(err)
-	}
-	q, err := w.Question(t.Context(), "s", id)
-	if err != nil || q.State != "spent" || q.By != "the person at claude" {
-		t.Errorf("got %+v, %v; want it spent by the dialog", q, err)
-	}
-	if again := w.want(policy.Confirm, main("s"), c); again.Held.ID == id {
-		t.Error("the same call again has the old question")
-	}
-}
