@@ -46,6 +46,8 @@ var stories = []story{
 	{name: "no plugin", run: noPlugin, only: "openclaw"},
 	{name: "switched off", run: switched, only: "claude codex gemini copilot opencode"},
 	{name: "inline", run: inline, only: "claude"},
+	{name: "paths", run: paths, only: "claude codex gemini copilot opencode openclaw"},
+	{name: "deeds", run: deeds, only: "claude codex gemini copilot opencode openclaw"},
 	{name: "long turn", run: longTurn, only: "claude codex gemini copilot opencode openclaw"},
 	{name: "webhook", run: webhook, only: "openclaw"},
 	{name: "project", run: inProject, only: "claude codex gemini copilot opencode"},
