@@ -43,6 +43,7 @@ var stories = []story{
 	{name: "proxy injected", run: proxyInjected},
 	{name: "proxy approval", run: proxyApproval},
 	{name: "proxy down", run: proxyDown},
+	{name: "hooks wanted", run: hooksWanted, only: "claude codex opencode"},
 	{name: "no plugin", run: noPlugin, only: "openclaw"},
 	{name: "switched off", run: switched, only: "claude codex gemini copilot opencode"},
 	{name: "inline", run: inline, only: "claude"},
