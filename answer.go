@@ -83,19 +83,27 @@ func (m *Monitor) Answer(ctx context.Context, v Vote) (Outcome, error) {
 	return out, err
 }
 
-// Ran records that a host ran a call about which a question is open: its person said yes in the
-// host's own dialog, of which its running is all that is ever told. It opens nothing, for this
-// call or another. Where no question about the call is open there is nothing to record.
+// Ran records that a host says it ran a call about which its own dialog was to ask: that a person
+// said yes there is the host's claim, and its running all that is ever told. It opens nothing, for
+// this call or another. It closes no question that was not handed to that host's dialog
+// (DecideInDialog), and none where approving takes a proof: a claim is none.
 func (m *Monitor) Ran(ctx context.Context, ref Ref, call tool.Call, host string) error {
+	if !isHost(host) { // what was handed to nobody has no name either
+		return nil
+	}
 	name, digest := tool.Name(call.Name), call.Digest()
 	return m.with(ctx, ref, func(s *live) error {
 		for _, r := range s.state.Book.Requests() {
-			if r.State != approval.Pending || r.Branch != ref.Branch || r.Tool != name || r.Digest != digest {
+			if r.State != approval.Pending || r.Branch != ref.Branch || r.Tool != name || r.Digest != digest || r.Dialog != host {
 				continue
 			}
+			v := Vote{Session: s.name, IDs: []string{r.ID}, Approve: true, By: host + ", by its own account", Via: "dialog"}
+			if _, err := m.prove(s, &v); err != nil {
+				return unproven(err)
+			}
 			a := &event.Answer{
-				By: "the person at " + host, Via: "dialog", IDs: []string{r.ID}, Verdict: "approve",
-				Reason: "answered in the dialog of " + host + ", and told by the call's running",
+				By: v.By, Via: v.Via, IDs: v.IDs, Verdict: "approve",
+				Reason: host + " ran the call; that its person said yes in its dialog is its claim",
 			}
 			if err := m.noteRun(ctx, s, &r, call, a); err != nil {
 				return err
@@ -125,6 +133,14 @@ func (m *Monitor) noteRun(ctx context.Context, s *live, r *approval.Request, cal
 		return nil
 	}
 	return m.labelWrites(ctx, s, mark, &writing{r.Tool, r.Step, &args})
+}
+
+// unproven is nil where all that is wrong is that a proof is wanted.
+func unproven(err error) error {
+	if errors.Is(err, ErrProof) {
+		return nil
+	}
+	return err
 }
 
 // similar checks the constraints of a vote for similar calls.

@@ -36,6 +36,7 @@ type proposal struct {
 	call   tool.Call
 	gated  bool   // the host asks about it again before it runs it
 	waited string // the question that it waited for; "": none
+	dialog string // the host whose own dialog asks about it, should it be held; "": none
 }
 
 // Decide says whether this exact call may run now. Its order is fixed: label the
@@ -61,6 +62,26 @@ func (m *Monitor) DecideGated(ctx context.Context, ref Ref, call tool.Call) (v V
 func (m *Monitor) DecideAgain(ctx context.Context, ref Ref, call tool.Call, question string) (v Verdict, err error) {
 	err = m.verdict(ctx, &proposal{ref: ref, call: call, waited: question}, &v)
 	return v, err
+}
+
+// DecideInDialog is Decide for a call about which, should it be held, the host asks its person
+// in a dialog of its own. The record of the question says so; without that, Ran closes none.
+func (m *Monitor) DecideInDialog(ctx context.Context, ref Ref, call tool.Call, host string) (v Verdict, err error) {
+	if !isHost(host) {
+		return Verdict{}, fmt.Errorf("decide in the dialog of %.80q: %w", host, ErrHost)
+	}
+	err = m.verdict(ctx, &proposal{ref: ref, call: call, dialog: host}, &v)
+	return v, err
+}
+
+// ErrHost is returned for a host with a dialog that has no plain name.
+var ErrHost = errors.New("a host is named by at most 32 lower-case letters, digits and dashes")
+
+// isHost reports whether a name is one that people read as a program's: it stands where their
+// own names stand in the log.
+func isHost(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
+	return name != "" && len(name) <= 32 && strings.Trim(name, letters) == "" && name != "owner"
 }
 
 // verdict is the one way to a decision.
@@ -250,6 +271,9 @@ func (x *step) conclude(v *Verdict, gated bool) {
 	d.Effect, d.Kind, d.Rule, d.Gated = v.Effect.String(), v.Kind, v.Rule, gated
 	if v.Effect != policy.Allow && len(v.Reasons) > 0 {
 		d.Reason = v.Reasons[0].Text
+	}
+	if d.Dialog = ""; v.Held != nil {
+		d.Dialog = x.dialog
 	}
 	e.Kind, e.Time, e.Branch, e.Turn, e.Iteration, e.Decided = event.CallDecided, x.now, x.ref.Branch, turn.ID, turn.Iteration, d
 	if e.Late = !turn.Has(x.ref.Turn); e.Late {

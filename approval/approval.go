@@ -76,6 +76,7 @@ type Request struct {
 	Keeps    Kept   // what a grant made from it leaves as it is
 	Until    int64  // when an approval lapses unspent
 	By       string // who approved it
+	Dialog   string // the host whose own dialog asks about it; "": none
 }
 
 // CodeLives is until when the code of a question answers it.

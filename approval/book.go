@@ -209,6 +209,15 @@ func lapsed(r *Request, now int64) bool {
 	return now >= r.Expires+keepExpired
 }
 
+// Hand notes that a host's own dialog asks about an open question.
+func (b *Book) Hand(branch string, digest tool.Digest, host string) {
+	for _, r := range b.requests {
+		if r.State == Pending && r.Branch == branch && r.Digest == digest {
+			r.Dialog = host
+		}
+	}
+}
+
 // Release adds an approval for one exact call that a person has looked at in full: it
 // holds whatever the context's level.
 func (b *Book) Release(r Request) {

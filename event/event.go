@@ -175,6 +175,7 @@ type Decided struct {
 	Shadow  *Shadow           `json:"shadow,omitzero"`  // what a candidate policy would have said
 	Warrant string            `json:"warrant,omitzero"` // what stood behind it: the act, and each slot with its evidence (WAR-12)
 	Gated   bool              `json:"gated,omitzero"`   // the host asks again before it runs: that answer counts
+	Dialog  string            `json:"dialog,omitzero"`  // of a held call: the host whose own dialog is to ask about it
 	Trace   string            `json:"trace,omitzero"`   // of the files it writes, as in Seen; empty: nothing need be known
 }
 

@@ -32,8 +32,8 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 				"require a token, or listen on this machine alone", a.address(), u.Name)
 		}
 		ups = append(ups, proxy.Upstream{
-			Name: u.Name, API: u.API, BaseURL: u.BaseURL, Key: string(u.Key), KeyHeader: u.KeyHeader, Handshake: u.Handshake,
-			PassPaths: u.PassPaths, PassNames: u.PassNames,
+			Name: u.Name, API: u.API, BaseURL: u.BaseURL, Key: string(u.Key), KeyHeader: u.KeyHeader,
+			Handshake: u.Handshake, Hooks: u.Hooks, PassPaths: u.PassPaths, PassNames: u.PassNames,
 		})
 	}
 	var err error

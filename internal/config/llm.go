@@ -39,6 +39,7 @@ type Upstream struct {
 	Key       endpoint.Secret // put in place of the client's; "" passes the client's own on
 	KeyHeader string          // where it goes; "" is as the API has it
 	Handshake bool            // a request must carry a line that our plugin was given
+	Hooks     bool            // a request must belong to a session that the agent's own hooks report
 
 	// What the operator says carries no tool calls.
 	PassPaths []endpoint.Pattern
@@ -192,10 +193,8 @@ func (d *decoder) upstream(k configfile.Key, u *Upstream) {
 		"passPaths": func(n *configfile.Node) { u.PassPaths = d.passPaths(n) },
 		"passNames": func(n *configfile.Node) { u.PassNames = d.passNames(n) },
 		"plainHTTP": func(n *configfile.Node) { plain, _ = d.Bool(n) },
-		"handshake": func(n *configfile.Node) {
-			i, ok := d.Choice(n, "off", "required")
-			u.Handshake = ok && i == 1
-		},
+		"handshake": func(n *configfile.Node) { u.Handshake = d.required(n) },
+		"hooks":     func(n *configfile.Node) { u.Hooks = d.required(n) },
 	})
 	if address != nil {
 		u.BaseURL = d.upstreamURL(address, plain)
@@ -205,6 +204,12 @@ func (d *decoder) upstream(k configfile.Key, u *Upstream) {
 	if u.API == "" && n.Get("api") == nil {
 		d.Hintf(k.Pos, "add api: openai, anthropic or gemini", "%s needs api", n.Path)
 	}
+}
+
+// required reads off or required.
+func (d *decoder) required(n *configfile.Node) bool {
+	i, ok := d.Choice(n, "off", "required")
+	return ok && i == 1
 }
 
 // passPaths reads the paths that the operator vouches for.

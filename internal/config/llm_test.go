@@ -34,7 +34,7 @@ func TestTheLLMSectionIsReadWhole(t *testing.T) {
 	c, faults := config.Parse("tidemark.yaml", []byte(`
 llm:
   upstreams:
-    openai: {keyEnv: OPENAI_API_KEY, handshake: required}
+    openai: {keyEnv: OPENAI_API_KEY, handshake: required, hooks: required}
     mine: {api: anthropic, baseUrl: "http://127.0.0.1:8080/x/"}
     far: {api: gemini, baseUrl: "http://models.example", plainHTTP: true}
   sender: unknown
@@ -54,7 +54,7 @@ llm:
 		Sender: "unknown", Require: "token", MaxContext: 4096, MaxConcurrent: 3, MaxIterations: 7, Wait: 90 * time.Second,
 		Markers: []config.Marker{{Agent: "odd", Begin: "[tool said]", End: "[end]", What: "result"}, {Begin: "Note:", What: "reminder"}},
 		Upstreams: []config.Upstream{
-			{Name: "openai", API: "openai", BaseURL: "https://api.openai.com", Key: "sk-from-the-environment", Handshake: true},
+			{Name: "openai", API: "openai", BaseURL: "https://api.openai.com", Key: "sk-from-the-environment", Handshake: true, Hooks: true},
 			{Name: "anthropic", API: "anthropic", BaseURL: "https://api.anthropic.com"},
 			{Name: "gemini", API: "gemini", BaseURL: "https://generativelanguage.googleapis.com"},
 			{Name: "mine", API: "anthropic", BaseURL: "http://127.0.0.1:8080/x"},

@@ -75,7 +75,7 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 	if result.Params != nil {
 		call.Args = result.Params
 	}
-	v, err := a.waiter.Decide(ctx, refOf(c), call, time.Duration(max(0, c.Wait))*time.Second)
+	v, inDialog, err := a.decide(ctx, call, c)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 	if !v.Allowed() {
 		n := verdictNote(ctx, v)
 		if n.Approval != nil {
-			n.Approval.Dialog = c.Dialog != "" && (a.proofs == nil || !a.proofs())
+			n.Approval.Dialog = inDialog
 		}
 		return toolCallAnswer{reason: v.Message(), note: n}.wire(), nil
 	}
@@ -92,6 +92,17 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 		return nil, err
 	}
 	return answer.wire(), nil
+}
+
+// decide asks the monitor. A held call is handed to the host's own dialog where there is one
+// and no proof is wanted, which a dialog cannot bring; else it may wait.
+func (a *API) decide(ctx context.Context, call tool.Call, c *hook.Context) (v tidemark.Verdict, inDialog bool, err error) {
+	if c.Dialog != "" && (a.proofs == nil || !a.proofs()) {
+		v, err = a.monitor.DecideInDialog(ctx, refOf(c), call, c.Dialog)
+		return v, err == nil, err
+	}
+	v, err = a.waiter.Decide(ctx, refOf(c), call, time.Duration(max(0, c.Wait))*time.Second)
+	return v, false, err
 }
 
 // identified reports whether the host said who speaks, so that a turn can be begun from

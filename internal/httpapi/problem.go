@@ -85,6 +85,8 @@ func (a *API) explain(ctx context.Context, err error) *Problem {
 		return newProblem(http.StatusConflict, "sealed", "the turn is sealed: its answer has already gone out")
 	case errors.Is(err, tidemark.ErrConflict):
 		return newProblem(http.StatusConflict, "conflict", "the session was changed by somebody else at the same time; try again")
+	case errors.Is(err, tidemark.ErrHost):
+		return badRequest("ctx.dialog: " + tidemark.ErrHost.Error())
 	case errors.Is(err, tidemark.ErrRef):
 		return badRequest("sessionKey, branch and runId: a session must be named, and no name may be longer than 512 bytes")
 	case errors.Is(err, tidemark.ErrProof):

@@ -94,6 +94,9 @@ func (s *State) decided(e *event.Event) {
 	if d.Ask != nil {
 		s.asked(e)
 	}
+	if d.Dialog != "" {
+		s.Book.Hand(e.Branch, d.Digest, d.Dialog)
+	}
 	if d.Write != nil {
 		if s.writes == nil {
 			s.writes = map[string]*Write{}

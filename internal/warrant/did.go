@@ -197,7 +197,10 @@ func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
 			out = append(out, shell.Patched(l.Text)...)
 		}
 		words := leaves.NameWords(l.Path)
+		puts := written[last(words)] || strings.Contains(l.Text, "\n") // as in file_text
 		switch p := m.Resolve(l.Path, l.Text); {
+		case puts && !anyOf(words, former):
+			text += l.Text + "\n"
 		case p.Kind == meaning.Path || anyOf(words, fileNames) || anyOf(words, movedBy) && !strings.ContainsAny(l.Text, " \n"):
 			files = append(files, l.Text)
 		case anyOf(words, former):
@@ -220,6 +223,8 @@ func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
 var (
 	edits  = list("edits")
 	former = list("former")
+
+	written = list("written")
 
 	movedBy = list("movedby")
 )

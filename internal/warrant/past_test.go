@@ -164,3 +164,33 @@ func TestAFloodOfFilesHidesNone(t *testing.T) {
 		t.Error("what was forgotten is not trusted")
 	}
 }
+
+// WAR-05: what a file tool writes is known whatever its parameters are called.
+func TestWhatIsWrittenCountsUnderAnyName(t *testing.T) {
+	text := quote(reports)
+	for name, call := range map[string][2]string{
+		"content":              {"write_file", `{"file_path":"run.sh","content":` + text + `}`},
+		"file_text":            {"write", `{"path":"run.sh","file_text":` + text + `}`},
+		"file_text, one line":  {"write", `{"path":"run.sh","file_text":` + quote(strings.TrimSpace(reports)) + `}`},
+		"fileContents":         {"create_file", `{"filePath":"run.sh","fileContents":` + text + `}`},
+		"file_blob":            {"create_file", `{"path":"run.sh","file_blob":` + text + `}`},
+		"a command of its own": {"text_editor", `{"command":"create","path":"run.sh","file_text":` + text + `}`},
+		"new_str":              {"edit", `{"path":"run.sh","old_str":"true","new_str":` + text + `}`},
+		"new_string":           {"edit", `{"file_path":"run.sh","old_string":"true","new_string":` + text + `}`},
+		"insert_text":          {"insert", `{"path":"run.sh","insert_line":1,"insert_text":` + text + `}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := desk("Fix the boats")
+			did(c, call[0], call[1])
+			if !asked(runs(c, "sh run.sh")) {
+				t.Errorf("%s %s, and then it runs unasked", call[0], call[1])
+			}
+		})
+	}
+	c := desk("Fix the boats")
+	put(c, "a.txt", reports)
+	did(c, "move_file", `{"source_file":"a.txt","target_file":"run.sh"}`)
+	if !asked(runs(c, "sh run.sh")) {
+		t.Error("moved by a tool, and then it runs unasked")
+	}
+}

@@ -1,6 +1,12 @@
 package catalogue
 
-import "github.com/tidemark/tidemark/internal/agents/settings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/agents/settings"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
 
 // Codex: anything on standard output that it does not expect lets the tool run, and so
 // does a refusal without a reason. Exit code 2 with a reason is the only safe answer. A
@@ -47,7 +53,29 @@ func codexRead(in Input, names *Tools) (*Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e, p.complete(e, names)
+	if err := p.complete(e, names); err != nil {
+		return e, err
+	}
+	if e.Tool == "exec" && pages(e.Params) {
+		e.Params = append([]byte(`{"tty":true,`), e.Params[1:]...)
+	}
+	return e, nil
+}
+
+// pages reports whether a command names a program that, at a terminal, runs what is typed into it.
+// Codex does not say whether there is one, and what is typed (write_stdin) reaches no hook, so for
+// these there is.
+func pages(params strictjson.Value) bool {
+	var p struct {
+		Command string           `json:"command"`
+		TTY     strictjson.Value `json:"tty"`
+	}
+	if params.Kind() != '{' || strictjson.Unmarshal(params, &p) != nil || p.TTY != nil {
+		return false
+	}
+	return slices.ContainsFunc(strings.FieldsFunc(p.Command, func(r rune) bool {
+		return r < 'a' || r > 'z'
+	}), func(word string) bool { return strings.Contains(" less more most man view pg ", " "+word+" ") })
 }
 
 // CodexHook is an event at which Codex starts our hook, and the name it has in the entries

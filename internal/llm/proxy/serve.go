@@ -60,6 +60,11 @@ func (p *Proxy) take(w *response, r *http.Request, u *upstream, rest string, rt 
 	if no := p.admits(u, x.rt, who); no != nil {
 		return no
 	}
+	if u.Hooks && !x.rt.list {
+		if no := p.hooked(r, u); no != nil {
+			return no
+		}
+	}
 	select {
 	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()

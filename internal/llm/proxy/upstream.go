@@ -20,6 +20,7 @@ type Upstream struct {
 	Key       string // put in place of the client's; "" passes the client's own on
 	KeyHeader string // where the key goes; "" is as the API has it
 	Handshake bool   // a request must carry a line of our plugin
+	Hooks     bool   // a request must belong to a session that the agent's hooks report
 
 	// What the operator vouches for: it carries no tool calls, and passes unjudged.
 	PassPaths []endpoint.Pattern

@@ -38,7 +38,7 @@ func checkPermit(t *tree) []string {
 			checkForged(out, f)
 			eachCall(f, func(fn *ast.FuncDecl, call *ast.CallExpr, method string) {
 				switch method {
-				case "Decide", "DecideGated", "DecideAgain":
+				case "Decide", "DecideGated", "DecideAgain", "DecideInDialog":
 					decides = append(decides, call)
 				case "Redeem":
 					redeems = true

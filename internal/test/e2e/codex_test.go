@@ -32,11 +32,15 @@ func codex() *rig {
 			return run(w, fmt.Sprintf("printf '%%s' '%s' > %s", content, name))
 		},
 		run: run, fetch: byCurl(run), page: newsPage,
+		patch: func(patch string) step { return step{tool: "apply_patch", text: patch} },
+		terminal: func(command string) step {
+			return step{tool: "exec_command", args: obj{"cmd": command, "tty": true, "yield_time_ms": 500}}
+		},
 	}
 }
 
 func settleCodex(w *world) error {
-	w.write(w.home, ".codex/config.toml", `model = "gpt-5.2-codex"
+	w.write(w.home, ".codex/config.toml", `model = "gpt-5.5"
 model_provider = "scripted"
 check_for_update_on_startup = false
 

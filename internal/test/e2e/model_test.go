@@ -20,6 +20,7 @@ type step struct {
 	say    string
 	tool   string
 	args   map[string]any
+	text   string // what a tool takes that takes a text, in place of args
 	before func() // runs when the answer is asked for
 }
 
@@ -76,6 +77,16 @@ func (m *model) saw() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return strings.Join(m.bodies, "\n")
+}
+
+// latest is the last request: the whole conversation as the agent has it.
+func (m *model) latest() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.bodies) == 0 {
+		return ""
+	}
+	return m.bodies[len(m.bodies)-1]
 }
 
 // asks is how often the agent asked, retries too.
@@ -158,8 +169,8 @@ func (m *model) next(a asked, body string) (step, int) {
 	return s, m.issued
 }
 
-// args as the text some formats want.
-func (s step) text() string {
+// arguments are args as the text some formats want.
+func (s step) arguments() string {
 	raw, err := strictjson.Marshal(s.args)
 	if err != nil {
 		panic(err) // a script's own values

@@ -3,6 +3,8 @@
 package e2e_test
 
 import (
+	"archive/tar"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -61,12 +63,28 @@ func (o *outside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o.reads++
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, page)
+	case "/setup":
+		fmt.Fprintln(w, attack)
+	case "/kit.tar":
+		if err := writeKit(w); err != nil {
+			panic(http.ErrAbortHandler)
+		}
 	case "/in":
 		o.arrived = append(o.arrived, string(body))
 		fmt.Fprintln(w, "thank you")
 	default:
 		http.NotFound(w, r)
 	}
+}
+
+// writeKit writes an archive with a script in it.
+func writeKit(w io.Writer) error {
+	out := tar.NewWriter(w)
+	err := out.WriteHeader(&tar.Header{Name: "kit/install", Mode: 0o755, Size: int64(len(attack))})
+	if err == nil {
+		_, err = io.WriteString(out, attack)
+	}
+	return errors.Join(err, out.Close())
 }
 
 // got is what arrived so far, and how often the page was read.

@@ -12,14 +12,22 @@ import (
 	"time"
 )
 
-// greeted is the upstream that answers only to a host with a live plugin.
-const greeted = "claw"
+// greeted is the upstream that answers only to a host with a live plugin. Those whose names begin
+// with hooked answer only where an agent's own hooks report.
+const (
+	greeted = "claw"
+	hooked  = "hooked-"
+)
 
 // proxied is the server's file: every upstream is the scripted model.
 func proxied(w *world) string {
 	at := w.model.url
+	wants := ""
+	for _, api := range []string{"openai", "anthropic"} {
+		wants += fmt.Sprintf("    %s%s: {api: %s, baseUrl: %q, hooks: required}\n", hooked, api, api, at)
+	}
 	return fmt.Sprintf("llm:\n  wait: %s\n  upstreams:\n    openai: {baseUrl: %q}\n    anthropic: {baseUrl: %q}\n    gemini: {baseUrl: %q}\n    %s: {api: openai, baseUrl: %q, handshake: required}\n",
-		w.wait, at, at, at, greeted, at)
+		w.wait, at, at, at, greeted, at) + wants
 }
 
 // behind is how the sessions' names begin that the proxy found.
@@ -163,4 +171,25 @@ func noPlugin(t *testing.T, r *rig) {
 			}
 		})
 	}
+}
+
+// hooksWanted: behind an upstream that wants hooks an agent with them works, and nobody is asked; one
+// that was started without them is not answered, nothing runs, and it is said why (WAR-10).
+func hooksWanted(t *testing.T, r *rig) {
+	t.Run("with hooks", func(t *testing.T) {
+		w := open(t, r, with{proxy: true, both: true})
+		doBenign(t, w)
+		nothingAsked(t, w)
+	})
+	t.Run("without", func(t *testing.T) {
+		w := open(t, r, with{proxy: true, both: true, bare: true})
+		w.model.script(r.run(w, "echo ran > ran.txt"), step{say: done})
+		out := w.turn("Run the command that makes ran.txt.")
+		if got := w.file("ran.txt"); got != "" || w.model.asks() > 0 {
+			t.Errorf("ran.txt is %q, the model was asked %d times; want neither", got, w.model.asks())
+		}
+		if !strings.Contains(out, "the hooks of "+r.name+" have reported nothing") {
+			t.Errorf("nobody was told; it printed:\n%s", tail([]byte(out)))
+		}
+	})
 }

@@ -38,6 +38,9 @@ type rig struct {
 	run   func(w *world, command string) step
 	fetch func(w *world) step   // reads the page
 	page  func(w *world) string // the address the user gives for it
+
+	patch    func(patch string) step   // where it has a tool for patches; nil: none
+	terminal func(command string) step // where it can run a command that is typed into later; nil: it cannot
 }
 
 // runner makes the command of one turn.

@@ -82,7 +82,7 @@ func writeMessages(w io.Writer, s step, n int, stream bool) error {
 	if s.tool != "" {
 		id := fmt.Sprintf("toolu_%d", n)
 		block, stop = obj{"type": "tool_use", "id": id, "name": s.tool, "input": s.args}, "tool_use"
-		empty, delta = obj{"type": "tool_use", "id": id, "name": s.tool, "input": obj{}}, obj{"type": "input_json_delta", "partial_json": s.text()}
+		empty, delta = obj{"type": "tool_use", "id": id, "name": s.tool, "input": obj{}}, obj{"type": "input_json_delta", "partial_json": s.arguments()}
 	}
 	message := obj{
 		"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant", "model": "scripted", "content": []any{},
@@ -131,7 +131,10 @@ func writeResponses(w io.Writer, s step, n int, _ bool) error {
 	id := fmt.Sprintf("resp_%d", n)
 	item := obj{"type": "message", "role": "assistant", "id": "m_" + id, "content": []any{obj{"type": "output_text", "text": s.say}}}
 	if s.tool != "" {
-		item = obj{"type": "function_call", "id": "fc_" + id, "call_id": fmt.Sprintf("call_%d", n), "name": s.tool, "arguments": s.text()}
+		item = obj{"type": "function_call", "id": "fc_" + id, "call_id": fmt.Sprintf("call_%d", n), "name": s.tool, "arguments": s.arguments()}
+	}
+	if s.text != "" {
+		item = obj{"type": "custom_tool_call", "id": "ct_" + id, "call_id": fmt.Sprintf("call_%d", n), "name": s.tool, "input": s.text}
 	}
 	usage := obj{
 		"input_tokens": 1, "output_tokens": 1, "total_tokens": 2,
@@ -177,7 +180,7 @@ func writeChat(w io.Writer, s step, n int, stream bool) error {
 	usage := obj{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 	message, finish := obj{"role": "assistant", "content": s.say}, "stop"
 	if s.tool != "" {
-		call := obj{"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function", "function": obj{"name": s.tool, "arguments": s.text()}}
+		call := obj{"index": 0, "id": fmt.Sprintf("call_%d", n), "type": "function", "function": obj{"name": s.tool, "arguments": s.arguments()}}
 		message, finish = obj{"role": "assistant", "content": nil, "tool_calls": []any{call}}, "tool_calls"
 	}
 	if !stream {

@@ -48,6 +48,7 @@ type with struct {
 	spoil bool                    // the server's answers about calls can be spoiled
 	bare  bool                    // without our hooks
 	proxy bool                    // the model is behind our proxy, which takes the place of hooks
+	both  bool                    // with proxy: it answers only where hooks report, and they are installed
 	last  func(w *world)          // runs before the agent starts
 	place func(w *world) []string // of the hooks, as flags; nil is the user's own settings
 }
@@ -76,6 +77,9 @@ func open(t *testing.T, r *rig, o with) *world {
 	if o.proxy {
 		w.api = w.address() + r.api
 	}
+	if o.both {
+		w.api = w.address() + "/llm/" + hooked + strings.TrimPrefix(r.api, "/")
+	}
 	if err := w.prepare(o); err != nil {
 		t.Fatalf("set up %s: %v", r.name, err)
 	}
@@ -89,7 +93,7 @@ func (w *world) prepare(o with) error {
 			return err
 		}
 	}
-	if !o.bare && (!o.proxy || w.rig.greets) {
+	if !o.bare && (!o.proxy || o.both || w.rig.greets) {
 		w.install(o)
 	}
 	if o.spoil {
