@@ -5,7 +5,7 @@ BENCH    ?= .
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e console race lint fuzz bench ratios judges harnesses cover parity clean
+.PHONY: help build test e2e console race lint fuzz bench ratios memory gateways judges harnesses cover parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -40,6 +40,9 @@ bench: ## benchmarks, ours and the same decision in other engines
 
 ratios: ## how we compare with the bare minimum, as ratios (under two minutes)
 	cd bench && go run ./ratios
+
+memory: ## what tidemark serve takes of memory with 1,000 conversations of 1 MB (some minutes)
+	cd bench && go run ./memory
 
 judges: ## the providers' own clients judge the LLM proxy (installs them on first use)
 	@scripts/judges

@@ -95,11 +95,13 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 			return err
 		}
 		open.Taint = s.state.Branch(t.Ref.Branch).Mark
+		m.weigh(s)
 		return nil
 	})
 	if err != nil {
 		return Opening{}, fmt.Errorf("begin turn: %w", err)
 	}
+	m.lighten()
 	m.adopt(t.Sender.SpawnedBy, t.Ref.Session)
 	return open, nil
 }

@@ -21,11 +21,16 @@ const (
 func errand(t *testing.T, policyFile string) *world {
 	t.Helper()
 	w := newWorld(t, policyFile)
+	w.runErrand()
+	return w
+}
+
+func (w *world) runErrand() {
+	w.Helper()
 	w.ownerSays("s", "Read https://news.example, create a ticket about the kiln, mail Petra Lund that I am late, then close the ticket")
 	w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), injected)
 	w.runs(main("s"), call("contacts_search", `{"query":"Petra Lund"}`), book)
 	w.runs(main("s"), call("create_ticket", `{"title":"kiln"}`), ticketMade)
-	return w
 }
 
 func (w *world) wantErrand() {
@@ -70,11 +75,7 @@ func TestWhereNothingWasKeptItIsLost(t *testing.T) {
 			return w.again()
 		},
 		"a result was larger than what is kept": func(w *world) *world {
-			var b strings.Builder
-			for i := range 40_000 {
-				b.WriteString(" w" + strings.Repeat("x", i%7) + asJSON(w, i))
-			}
-			w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), b.String())
+			w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), large(w))
 			w.wantErrand() // as long as it is remembered
 			return w.again()
 		},
@@ -94,6 +95,44 @@ func TestWhereNothingWasKeptItIsLost(t *testing.T) {
 			w.TB = t
 			w = after(w)
 			w.want(policy.Confirm, main("s"), call("send_email", toPetra))
+			w.want(policy.Confirm, main("s"), call("send_email", toStranger))
+		})
+	}
+}
+
+// large is a page of which the log does not keep all.
+func large(t testing.TB) string {
+	var b strings.Builder
+	for i := range 40_000 {
+		b.WriteString(" w" + strings.Repeat("x", i%7) + asJSON(t, i))
+	}
+	return b.String()
+}
+
+// WAR-02: where memory is short, those that spoke least lately are judged as after a restart:
+// the same as before, or stricter. Whoever spoke last keeps everything.
+func TestWhatIsLetGoForOthersIsToldAgainFromTheLog(t *testing.T) {
+	for name, c := range map[string]struct {
+		most  int64
+		page  bool // the session has read more than the log keeps
+		petra policy.Effect
+	}{
+		"there is room for all":                       {0, true, policy.Allow},
+		"there is room for one":                       {1, false, policy.Allow},
+		"there is room for one, and the log has less": {1, true, policy.Confirm},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "preset: balanced")
+			w.Monitor = newMonitor(t, tidemark.Options{
+				Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice, Key: []byte("a key of this installation"), MaxHeard: c.most,
+			})
+			w.runErrand()
+			if c.page {
+				w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), large(t))
+			}
+			w.want(policy.Allow, main("s"), call("send_email", toPetra))
+			w.ownerSays("other", "Good morning")
+			w.want(c.petra, main("s"), call("send_email", toPetra))
 			w.want(policy.Confirm, main("s"), call("send_email", toStranger))
 		})
 	}

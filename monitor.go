@@ -63,6 +63,9 @@ type Monitor struct {
 	kept     int                 // guarded by mu; how many of asking were open when it was last cleared
 
 	clock atomic.Int64 // counts the sessions made, to tell which others are idle since
+	most  int64        // bytes of what was said and read that are held for judgement
+	held  atomic.Int64 // about how many are
+	heard atomic.Int64 // counts what was said and read, to tell which sessions spoke last
 }
 
 // New checks the options and makes a Monitor. There are no defaults for what decides.
@@ -78,12 +81,15 @@ func New(o Options) (*Monitor, error) {
 		return nil, errors.New("new monitor: no source of randomness")
 	}
 	m := &Monitor{
-		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, key: o.Key,
+		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, most: o.MaxHeard, key: o.Key,
 		auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader, prover: o.Prover,
 		sessions: map[string]*live{}, children: map[string][]string{}, asking: map[string]string{}, waiting: map[string]int{},
 	}
 	if m.max <= 0 {
 		m.max = 20_000
+	}
+	if m.most <= 0 {
+		m.most = 32 << 20
 	}
 	m.policy.Store(o.Policy)
 	m.SetStation(o.Station)
@@ -162,6 +168,8 @@ type live struct {
 	work     *step                       // guarded by mu; what the next decision works on
 	prepared uint64                      // guarded by mu; the message whose contract was asked for in advance
 	used     atomic.Int64                // when it was last used, in sessions made since
+	weight   int64                       // guarded by mu; of heard and spoken, as the monitor counts it
+	spoke    atomic.Int64                // when something was last said or read in it
 }
 
 // with runs act on the session under its lock, with the state read from the log. The
@@ -233,7 +241,8 @@ func (m *Monitor) evict() {
 				s.mu.Unlock()
 				continue
 			}
-			s.loaded, s.state, s.work, s.heard, s.spoken, s.asked = false, nil, nil, nil, nil, nil
+			s.loaded, s.state, s.asked = false, nil, nil
+			m.letGo(s)
 			s.mu.Unlock()
 			delete(m.sessions, s.name)
 		}
@@ -419,6 +428,11 @@ type Options struct {
 	// MaxSessions bounds how many sessions are kept in memory; the least recently used
 	// ones are read back from the log when they speak again. 0 means 20,000.
 	MaxSessions int
+
+	// MaxHeard bounds about how many bytes of memory what was said and read takes, in all sessions
+	// together. Those that spoke least lately are then judged by what the log has of it, as
+	// after a restart. 0 means 32 MiB.
+	MaxHeard int64
 }
 
 // Station is where the monitor itself stands: what the agent it watches must not reach.

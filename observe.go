@@ -1,9 +1,11 @@
 package tidemark
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/tidemark/tidemark/event"
@@ -81,11 +83,13 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		tainted := back.Level <= trust.External || child.Level <= trust.External || o.From != "" ||
 			o.Declared != nil && *o.Declared <= trust.External
 		event.Seen.Trace = s.noteResult(&o, name, event.Seen.Step, set, label, tainted)
+		m.weigh(s)
 		return m.append(ctx, s, event)
 	})
 	if err != nil {
 		return trust.Label{}, fmt.Errorf("observe result: %w", err)
 	}
+	m.lighten()
 	if sealed {
 		return label, ErrSealed
 	}
@@ -298,4 +302,48 @@ func (m *Monitor) childrenOf(parent string) []string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return slices.Clone(m.children[parent])
+}
+
+// weigh counts what is held of a session's words and results.
+// Preconditions: s.mu is held.
+func (m *Monitor) weigh(s *live) {
+	n := int64(0)
+	if s.heard != nil {
+		n = int64(s.heard.Size())
+	}
+	for _, u := range s.spoken {
+		n += int64(len(u.text))
+	}
+	m.held.Add(n - s.weight)
+	s.weight = n
+	s.spoke.Store(m.heard.Add(1))
+}
+
+// lighten lets go of what was said and read in sessions that spoke least lately, until the rest
+// is well within the bound. The one that spoke last keeps all of it.
+func (m *Monitor) lighten() {
+	if m.held.Load() <= m.most {
+		return
+	}
+	m.mu.RLock()
+	all := slices.Collect(maps.Values(m.sessions))
+	m.mu.RUnlock()
+	slices.SortFunc(all, func(a, b *live) int { return cmp.Compare(a.spoke.Load(), b.spoke.Load()) })
+	for _, s := range all[:len(all)-1] {
+		if m.held.Load() <= m.most/4*3 {
+			return
+		}
+		if s.mu.TryLock() { // one in use stays
+			m.letGo(s)
+			s.mu.Unlock()
+		}
+	}
+}
+
+// letGo forgets what was said and read; the log tells it again.
+// Preconditions: s.mu is held.
+func (m *Monitor) letGo(s *live) {
+	s.heard, s.spoken, s.work, s.facts, s.input = nil, nil, nil, callFacts{}, policy.Input{}
+	m.held.Add(-s.weight)
+	s.weight = 0
 }

@@ -175,7 +175,7 @@ func TestAnApprovalSpentAtOnceInTwoReplicasIsSpentOnce(t *testing.T) {
 
 func TestManySessionsAtOnceWithLittleMemory(t *testing.T) {
 	w := newWorld(t, "")
-	w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice, MaxSessions: 2})
+	w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice, MaxSessions: 2, MaxHeard: 1})
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {

@@ -324,6 +324,7 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 		c.Lost()
 	}
 	s.heard = c
+	m.weigh(s)
 	return c, nil
 }
 

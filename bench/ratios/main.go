@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tidemark/tidemark/bench/rig"
 )
 
 // comparison is one line of the output.
@@ -84,9 +86,7 @@ func main() {
 		return
 	}
 	flag.Parse()
-	if os.Getenv("TIDEMARK") == "" {
-		defer func() { _ = os.Remove(builtProgram()) }()
-	}
+	defer rig.Clean()
 	if err := flag.Set("test.benchtime", *benchtime); err != nil {
 		fail(err)
 	}

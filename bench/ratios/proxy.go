@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/tidemark/tidemark/bench/rig"
 )
 
 // `tidemark serve` against httputil.ReverseProxy, which understands nothing, before the same
@@ -33,9 +34,9 @@ func proxied(ctx context.Context, size, conversations int) (_ result, err error)
 	var times [2][]float64
 	for range conversations {
 		for i, body := range p.bodies(size, cycle+1) {
-			for side, proxy := range []*process{p.ours, p.theirs} {
+			for side, proxy := range []*rig.Process{p.ours, p.theirs} {
 				start := time.Now()
-				if err := p.send(ctx, proxy.url, body); err != nil {
+				if err := p.send(ctx, proxy.URL, body); err != nil {
 					return result{}, err
 				}
 				if i > 0 {
@@ -60,20 +61,20 @@ func proxyCPU(ctx context.Context) (_ result, err error) {
 	n := 0
 	for range 10 {
 		bodies := p.bodies(1<<20, 2*cycle+1)
-		for side, proxy := range []*process{p.ours, p.theirs} {
-			if err := p.send(ctx, proxy.url, bodies[0]); err != nil {
+		for side, proxy := range []*rig.Process{p.ours, p.theirs} {
+			if err := p.send(ctx, proxy.URL, bodies[0]); err != nil {
 				return result{}, err
 			}
-			before, err := proxy.cpu()
+			before, err := proxy.CPU()
 			if err != nil {
 				return result{}, err
 			}
 			for _, body := range bodies[1:] {
-				if err := p.send(ctx, proxy.url, body); err != nil {
+				if err := p.send(ctx, proxy.URL, body); err != nil {
 					return result{}, err
 				}
 			}
-			after, err := proxy.cpu()
+			after, err := proxy.CPU()
 			if err != nil {
 				return result{}, err
 			}
@@ -86,10 +87,10 @@ func proxyCPU(ctx context.Context) (_ result, err error) {
 
 // proxies are both proxies and their upstream.
 type proxies struct {
-	ours, theirs *process
+	ours, theirs *rig.Process
 	dir          string
 	client       *http.Client
-	servers      []*http.Server
+	upstream     *http.Server
 	said         int // makes every message a new one
 }
 
@@ -100,43 +101,33 @@ func openProxies(ctx context.Context) (p *proxies, err error) {
 			err = errors.Join(err, p.close())
 		}
 	}()
-	upstream, err := p.listen(ctx, http.HandlerFunc(answer))
+	upstream, server, err := rig.Listen(ctx, http.HandlerFunc(answer))
 	if err != nil {
 		return p, err
 	}
+	p.upstream = server
 	if p.dir, err = os.MkdirTemp("", "tidemark-ratios-"); err != nil {
 		return p, err
 	}
 	if p.theirs, err = startBare(ctx, upstream); err != nil {
 		return p, err
 	}
-	if p.ours, err = startOurs(ctx, p.dir, upstream); err != nil {
+	if p.ours, err = rig.Serve(ctx, p.dir, upstream); err != nil {
 		return p, err
 	}
-	return p, errors.Join(ready(ctx, p.client, p.theirs.url), ready(ctx, p.client, p.ours.url))
-}
-
-func (p *proxies) listen(ctx context.Context, h http.Handler) (string, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("listen: %w", err)
-	}
-	s := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	p.servers = append(p.servers, s)
-	go func() { _ = s.Serve(listener) }() // ends with close
-	return "http://" + listener.Addr().String(), nil
+	return p, errors.Join(rig.Ready(ctx, p.client, p.theirs.URL+"/healthz"), rig.Ready(ctx, p.client, p.ours.URL+"/healthz"))
 }
 
 func (p *proxies) close() error {
 	var errs []error
 	p.client.CloseIdleConnections()
-	for _, side := range []*process{p.ours, p.theirs} {
+	for _, side := range []*rig.Process{p.ours, p.theirs} {
 		if side != nil {
-			errs = append(errs, side.stop())
+			side.Stop()
 		}
 	}
-	for _, s := range p.servers {
-		errs = append(errs, s.Close())
+	if p.upstream != nil {
+		errs = append(errs, p.upstream.Close())
 	}
 	if p.dir != "" {
 		errs = append(errs, os.RemoveAll(p.dir))
@@ -227,10 +218,10 @@ func proxyFirstDelta(ctx context.Context) (_ result, err error) {
 	defer func() { err = errors.Join(err, p.close()) }()
 	var times [2][]float64
 	for range 20 {
-		for side, proxy := range []*process{p.ours, p.theirs} {
+		for side, proxy := range []*rig.Process{p.ours, p.theirs} {
 			bodies := p.bodies(10<<10, cycle)
 			for i, body := range bodies {
-				took, err := p.firstDelta(ctx, proxy.url, body)
+				took, err := p.firstDelta(ctx, proxy.URL, body)
 				if err != nil && side == 1 { // a reverse proxy loses a connection now and then
 					continue
 				}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -15,11 +14,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/base/heap"
 )
-
-// gcPercent lets the heap of a server, which is small, grow before it is collected: at
-// Go's default a busy one collects dozens of times a second, and each time slows what runs.
-const gcPercent = 400
 
 func (e *env) serveCommand() *cobra.Command {
 	var listen, level string
@@ -41,8 +37,8 @@ SIGHUP reads the policy file again; a file with faults changes nothing.`,
 }
 
 func (e *env) serve(ctx context.Context, listen, level string, show bool) error {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		heap.Keep(ctx)
 	}
 	logger, err := e.logger(level)
 	if err != nil {

@@ -49,7 +49,8 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		return nil, err
 	}
 	follower := conversation.New(a.Monitor, conversation.Options{
-		Names: catalogue.Canonical, Markers: markers(c.Markers), Commands: c.ChatCommands, Key: key, Keeper: a.written,
+		Names: catalogue.Canonical, Markers: markers(c.Markers), Instructions: c.Instructions, Commands: c.ChatCommands,
+		Key: key, Keeper: a.written,
 	})
 	return proxy.New(proxy.Options{
 		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: follower, Tokens: a.Tokens.forProxy(),

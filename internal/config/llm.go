@@ -21,7 +21,8 @@ type LLM struct {
 	MaxIterations int        // model calls of one turn; 0 is without end
 	Wait          time.Duration
 	Markers       []Marker
-	ChatCommands  bool // .approve and the others in user messages count
+	Instructions  []string // system and developer text that is the operator's whenever it comes
+	ChatCommands  bool     // .approve and the others in user messages count
 }
 
 // Marker encloses what a harness writes into user messages.
@@ -98,6 +99,7 @@ func (d *decoder) llm(n *configfile.Node) LLM {
 		"maxIterations":   number(0, 1_000_000, func(v int64) { l.MaxIterations = int(v) }),
 		"wait":            func(n *configfile.Node) { l.Wait = d.span(n, maxWait) },
 		"markers":         func(n *configfile.Node) { l.Markers = d.markers(n) },
+		"instructions":    func(n *configfile.Node) { l.Instructions = d.instructions(n) },
 		"chatCommands":    func(n *configfile.Node) { l.ChatCommands, _ = d.Bool(n) },
 	})
 	return l
@@ -124,6 +126,17 @@ func (d *decoder) markers(n *configfile.Node) []Marker {
 			continue
 		}
 		out = append(out, m)
+	}
+	return out
+}
+
+// instructions reads texts that clients send later and that are the operator's all the same.
+func (d *decoder) instructions(n *configfile.Node) []string {
+	var out []string
+	for _, item := range d.Items(n) {
+		if text, ok := d.Text(item); ok {
+			out = append(out, text)
+		}
 	}
 	return out
 }

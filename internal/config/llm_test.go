@@ -46,13 +46,19 @@ llm:
   markers:
     - {begin: "[tool said]", end: "[end]", what: result, agent: odd}
     - {begin: "Note:"}
+  instructions:
+    - |
+      You are in plan mode.
+      Change nothing.
+    - Answer in Danish.
 `), llmEnv)
 	if c == nil {
 		t.Fatal(faults)
 	}
 	want := config.LLM{
 		Sender: "unknown", Require: "token", MaxContext: 4096, MaxConcurrent: 3, MaxIterations: 7, Wait: 90 * time.Second,
-		Markers: []config.Marker{{Agent: "odd", Begin: "[tool said]", End: "[end]", What: "result"}, {Begin: "Note:", What: "reminder"}},
+		Markers:      []config.Marker{{Agent: "odd", Begin: "[tool said]", End: "[end]", What: "result"}, {Begin: "Note:", What: "reminder"}},
+		Instructions: []string{"You are in plan mode.\nChange nothing.\n", "Answer in Danish."},
 		Upstreams: []config.Upstream{
 			{Name: "openai", API: "openai", BaseURL: "https://api.openai.com", Key: "sk-from-the-environment", Handshake: true, Hooks: true},
 			{Name: "anthropic", API: "anthropic", BaseURL: "https://api.anthropic.com"},
@@ -70,6 +76,8 @@ func TestFaultsOfTheLLMSectionPoint(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"a marker that begins with nothing": {"llm: {markers: [{end: x}]}", "begins with nothing"},
 		"a marker of no kind":               {"llm: {markers: [{begin: x, what: rumour}]}", "rumour"},
+		"instructions that say nothing":     {"llm: {instructions: [\" \"]}", "must not be empty"},
+		"instructions that are no list":     {"llm: {instructions: x}", "tidemark.yaml:1:21"},
 		"an upstream of ours":               {"llm: {upstreams: {canary: {api: openai, baseUrl: \"http://127.0.0.1:1\"}}}", "is ours"},
 		"an unknown key":                    {"llm: {upstream: 1}", "tidemark.yaml:1:7"},
 		"plain HTTP beyond here":            {"llm: {upstreams: {openai: {baseUrl: 'http://models.example'}}}", "not encrypted"},

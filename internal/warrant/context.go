@@ -77,6 +77,18 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 	return c
 }
 
+// Size is about how many bytes of memory the conversation takes.
+func (c *Context) Size() int {
+	n := c.index.Size() + c.others.Cap()
+	for i := range c.unheard {
+		n += len(c.unheard[i].text)
+	}
+	for _, s := range c.said {
+		n += len(s)
+	}
+	return n
+}
+
 // gluedStop is the full stop after an address that a new sentence was written on to:
 // "mail x@y.example.Then …".
 var gluedStop = regexp.MustCompile(`(\.[a-z]{2,6})\.([A-Z])`)

@@ -11,8 +11,8 @@
 //     but for what stands before the owner's own word that resets trust;
 //   - only text of a user's message that no harness, no tool and no model wrote is the
 //     user's words;
-//   - instructions are the operator's as far as a conversation began with them, and what
-//     tools and models wrote is theirs there too;
+//   - instructions are the operator's as far as a conversation began with them or the operator
+//     vouches for them, and what tools and models wrote is theirs there too;
 //   - what is forgotten counts as anybody's, for the tenant that forgot it alone;
 //   - text of a model or a tool that nobody saw being made is untrusted;
 //   - a picture or a file that the provider fetches is a third party's;
@@ -60,6 +60,8 @@ type Options struct {
 	Limit int
 	// Markers enclose what harnesses write into user messages, besides those we know.
 	Markers []Marker
+	// Instructions are the operator's whenever they come, line by line.
+	Instructions []string
 	// Commands says that chat commands in user messages are carried out. Whoever can reach
 	// the proxy with the client's key can then speak as the owner, the agent's own shell too.
 	Commands bool
@@ -82,9 +84,10 @@ type Follower struct {
 	names   func(agent, name string, args []byte) (string, []byte)
 	plain   bool // no commands
 	keys    *keyed
-	keeper  Keeper       // nil: none
-	total   atomic.Int64 // runs of all tenants
-	lost    bool         // not all of what was kept is there
+	given   map[uint64]bool // lines of instructions that the operator vouches for
+	keeper  Keeper          // nil: none
+	total   atomic.Int64    // runs of all tenants
+	lost    bool            // not all of what was kept is there
 
 	mu       sync.Mutex
 	sessions generations[sessionKey, *session]     // guarded by mu
@@ -123,6 +126,7 @@ func New(m Monitor, o Options) *Follower {
 		answers:  generations[answerKey, answer]{limit: 1 + o.Limit/16},
 		owed:     generations[answerKey, []format.Owed]{limit: 1 + o.Limit/64},
 	}
+	f.given = f.keys.vouched(o.Instructions)
 	f.recallAll()
 	return f
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
-// The client's own instructions are the operator's as far as a conversation began with them.
+// The client's own instructions are the operator's as far as a conversation began with them, or
+// as they stand in the operator's file.
 // What comes later may be anything that a harness was given, and what models and tools wrote
 // stays theirs: clients put memories, search results, summaries and tasks there.
 
@@ -37,11 +38,45 @@ func (e *entry) instructions(begins bool) trust.Label {
 			late = true
 			continue
 		}
-		if l = l.Join(e.instruction(m, begins && !late)); late {
+		if l = l.Join(e.instruction(m, begins && !late)); late && !e.given(m) {
 			l = l.Join(local())
 		}
 	}
 	return l
+}
+
+// given reports whether the operator vouches for all that a message says.
+func (e *entry) given(m *format.Message) bool {
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind != format.Text || len(e.f.unvouched(p.Text)) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// unvouched are the lines of a text that say something and that no operator vouches for.
+func (f *Follower) unvouched(text string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		if h, ok := f.keys.line(line); ok && !f.given[h] {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// vouched are the lines of the operator's own texts.
+func (k *keyed) vouched(texts []string) map[uint64]bool {
+	out := map[uint64]bool{}
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			if h, ok := k.line(line); ok {
+				out[h] = true
+			}
+		}
+	}
+	return out
 }
 
 // instruction is what one message of instructions brings.
@@ -61,7 +96,7 @@ func (e *entry) instructed(text string, begins bool) trust.Label {
 	if l, ok := e.session.prompts[d]; ok {
 		return l
 	}
-	l := e.past.instructed(text, begins)
+	l := e.past.instructed(strings.Join(e.f.unvouched(text), ""), begins)
 	if len(e.session.prompts) >= maxPrompts {
 		clear(e.session.prompts)
 	}

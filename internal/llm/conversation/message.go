@@ -82,6 +82,12 @@ func (e *entry) user(ctx context.Context, m *format.Message, now bool) (trust.La
 			}
 		case format.Media:
 			l = l.Join(media(p))
+		case format.Approval:
+			given, err := e.approval(p, now)
+			if err != nil {
+				return trust.Label{}, err
+			}
+			l = l.Join(given)
 		default:
 			l = l.Join(unseen("message"))
 		}

@@ -52,7 +52,7 @@ func (e *entry) owes() []format.Owed {
 	sent := map[string]bool{}
 	for i := range e.messages {
 		for j := range e.messages[i].Parts {
-			if p := &e.messages[i].Parts[j]; p.Kind == format.Result {
+			if p := &e.messages[i].Parts[j]; p.Kind == format.Result || p.Kind == format.Approval {
 				sent[p.CallID] = true
 			}
 		}

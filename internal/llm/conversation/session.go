@@ -37,12 +37,34 @@ type session struct {
 type node struct {
 	session *session
 	branch  *branch
-	sum     tool.Digest // of the message
-	label   trust.Label // of everything up to it
-	spoken  bool        // a model has answered on the way to it
-	acted   bool        // calls of an answer to it were let through
-	open    int         // requests that end here and are not over
-	next    map[tool.Digest]*node
+	sum     tool.Digest           // of the message
+	label   trust.Label           // of everything up to it
+	spoken  bool                  // a model has answered on the way to it
+	acted   bool                  // calls of an answer to it were let through
+	open    int                   // requests that end here and are not over
+	only    *node                 // what follows it, as long as that is one
+	next    map[tool.Digest]*node // all that do, once there are two
+}
+
+// after is what follows with a message; nil: nothing that is known.
+func (n *node) after(sum tool.Digest) *node {
+	if n.only != nil && n.only.sum == sum {
+		return n.only
+	}
+	return n.next[sum]
+}
+
+// follow notes what follows. Nearly every message is followed by one other.
+func (n *node) follow(child *node) {
+	if n.only == nil && n.next == nil {
+		n.only = child
+		return
+	}
+	if n.next == nil {
+		n.next = map[tool.Digest]*node{n.only.sum: n.only}
+		n.only = nil
+	}
+	n.next[child.sum] = child
 }
 
 // branch is a context of its own within the session.
@@ -82,7 +104,7 @@ func nothing() trust.Label { return trust.Label{Level: trust.System, Sensitivity
 // walk follows messages from a node as far as they are known.
 func walk(from *node, sums []tool.Digest) (*node, int) {
 	for i, s := range sums {
-		n := from.next[s]
+		n := from.after(s)
 		if n == nil {
 			return from, i
 		}
@@ -94,10 +116,7 @@ func walk(from *node, sums []tool.Digest) (*node, int) {
 // add makes the node of a message.
 func (n *node) add(m *format.Message, sum tool.Digest, label trust.Label, b *branch) *node {
 	child := &node{session: n.session, branch: b, sum: sum, label: label, spoken: n.spoken || m.Role == format.Assistant}
-	if n.next == nil {
-		n.next = map[tool.Digest]*node{}
-	}
-	n.next[sum] = child
+	n.follow(child)
 	n.session.count++
 	return child
 }

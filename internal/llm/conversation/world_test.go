@@ -26,6 +26,7 @@ type world struct {
 	cache    *format.Cache
 	calls    int
 	notes    *notebook // what outlives a restart besides the log
+	vouched  []string  // instructions of the operator's
 	later    bool      // what is recorded waits, as through the proxy, and a restart forgets it
 }
 
@@ -42,7 +43,7 @@ func (w *world) restart() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	o := conversation.Options{Commands: true}
+	o := conversation.Options{Commands: true, Instructions: w.vouched}
 	if w.notes != nil {
 		o.Key, o.Keeper = []byte("a key of this installation"), w.notes
 	}

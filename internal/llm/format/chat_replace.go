@@ -268,19 +268,29 @@ func (ch *choice) withRefusal(d *doc, at int, pieces []chatPiece) []byte {
 		return []byte("{}") // it was read before; nothing is the safe thing to say
 	}
 	content := again.get(0, "content")
-	switch again.Kind(content) {
-	case '"':
-		raw := again.Raw(content)
-		joined := append(append([]byte(nil), raw[:len(raw)-1]...), quote(nil, ch.refusalText())[1:]...)
-		return splice(message, []edit{{again.Span(content), joined}})
-	case 0:
-		words := quote(nil, ch.refusalText())
-		if content != jsonspan.None {
-			return splice(message, []edit{{again.Span(content), words}})
-		}
-		return splice(message, []edit{{span{Start: 1, End: 1}, append(append([]byte(`"content":`), words...), separator(&again)...)}})
+	if content == jsonspan.None {
+		words := quote([]byte(`"content":`), ch.refusalText())
+		return splice(message, []edit{{span{Start: 1, End: 1}, append(words, separator(&again)...)}})
 	}
-	return message
+	return splice(message, []edit{{again.Span(content), ch.saidBeside(&again, content)}})
+}
+
+// saidBeside is a content with our words after it, whatever shape it has.
+func (ch *choice) saidBeside(d *doc, content int) []byte {
+	raw, text := d.Raw(content), ch.refusalText()
+	part := append(quote([]byte(`{"type":"text","text":`), text), '}')
+	switch d.Kind(content) {
+	case '"':
+		return slices.Concat(raw[:len(raw)-1], quote(nil, text)[1:])
+	case '[':
+		if d.Next(content) > content+1 {
+			part = append([]byte(","), part...)
+		}
+		return slices.Concat(raw[:len(raw)-1], part, []byte("]"))
+	case '{': // some servers have one part where a list belongs
+		return slices.Concat([]byte("["), raw, []byte(","), part, []byte("]"))
+	}
+	return quote(nil, text) // nothing that says anything
 }
 
 // separator is what stands after a member put in first.

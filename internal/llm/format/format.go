@@ -57,13 +57,14 @@ const (
 	Hosted        // a tool that the provider ran, or its result: content from outside
 	Media         // an image, a file, audio
 	Stored        // something that the provider keeps; CallID names it
+	Approval      // the client's answer to a call that the provider runs: Args is true or false, Text is why
 )
 
 // Part is one piece of a message, decoded.
 type Part struct {
 	Kind   Kind
 	Text   string // of Text, Thinking, Hosted and Media as far as they have one; of Result all text in it, joined by line feeds
-	CallID string // of Call, Result and Stored
+	CallID string // of Call, Result, Stored and Approval
 	Name   string // of Call, of Hosted, and of Result where the format repeats it
 	// Args of a Call are the exact bytes of the JSON object, or of whatever a model wrote in
 	// its place; of a call with free text {"input":…}.

@@ -105,6 +105,7 @@ const responsesBody = `{"model":"gpt-5.2","instructions":"Help.","prompt":{"id":
  {"type":"web_search_call","id":"ws_1","status":"completed"},
  {"type":"mcp_call","id":"m1","name":"look","output":"x"},
  {"type":"function_call","call_id":"c7","namespace":"crm","name":"find","arguments":"{}"},
+ {"type":"mcp_approval_response","approval_request_id":"mcpr_1","approve":true,"reason":"why not"},
  {"type":"item_reference","id":"i1"}],
  "tools":[{"type":"function","name":"f","parameters":null,"strict":true},{"type":"custom","name":"g"},{"type":"local_shell"},{"type":"computer_use_preview"},
   {"type":"shell","environment":{"type":"container_auto"}},{"type":"web_search"},{"type":"mcp","server_label":"srv"},
@@ -127,6 +128,7 @@ func TestResponsesAreRead(t *testing.T) {
 		message(format.Assistant, format.Part{Kind: format.Hosted, CallID: "ws_1", Name: "web_search", Text: `{"type":"web_search_call","id":"ws_1","status":"completed"}`}),
 		message(format.Assistant, format.Part{Kind: format.Hosted, CallID: "m1", Name: "look", Text: `{"type":"mcp_call","id":"m1","name":"look","output":"x"}`}),
 		message(format.Assistant, call("c7", "crm__find", "{}")),
+		message(format.ToolRole, format.Part{Kind: format.Approval, CallID: "mcpr_1", Text: "why not", Args: []byte("true")}),
 		message(format.Assistant, format.Part{Kind: format.Stored, CallID: "i1"}),
 	}
 	if d := cmp.Diff(want, r.New, withoutPlaces); d != "" {

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -63,6 +64,9 @@ func (p *parser) responsesItem(at int) Message {
 		return m
 	case "item_reference":
 		m.Role, m.Parts = Assistant, []Part{{Kind: Stored, CallID: o.str("id")}}
+		return m
+	case approvalAnswer:
+		m.Role, m.Parts = ToolRole, []Part{o.approval()}
 		return m
 	}
 	if part, ok := o.responsesCall(kind); ok {
@@ -146,6 +150,18 @@ func (o object) responsesResult(name string) Part {
 	return part
 }
 
+// approval reads what the client answers to a call that the provider would run.
+func (o object) approval() Part {
+	part := Part{Kind: Approval, CallID: o.str("approval_request_id"), Text: o.str("reason")}
+	at, ok := o.get("approve")
+	if !ok || !o.p.is(at, 't') && !o.p.is(at, 'f') {
+		o.p.fail(o.at, "approve is neither true nor false")
+		return part
+	}
+	part.Args = bytes.Clone(o.p.raw(at))
+	return part
+}
+
 // reasoning is the model's own words, each as it came, and their sealed form.
 func (o object) reasoning() []Part {
 	var lines []string
@@ -212,7 +228,7 @@ func (o Owed) Output() strictjson.Value {
 	case o.Kind == "shell_call":
 		return strictjson.Value(head + `,"output":[{"stdout":"","stderr":` + text + `,"outcome":{"type":"exit","exit_code":126}}]}`)
 	case o.Kind == approvalItem:
-		return strictjson.Value(`{"type":"mcp_approval_response","approval_request_id":` + string(quoted(o.CallID)) +
+		return strictjson.Value(`{"type":"` + approvalAnswer + `","approval_request_id":` + string(quoted(o.CallID)) +
 			`,"approve":false,"reason":` + text + `}`)
 	case o.Kind == "apply_patch_call":
 		return strictjson.Value(head + `,"status":"failed","output":` + text + `}`)

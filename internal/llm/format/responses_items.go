@@ -37,7 +37,7 @@ func (a *Answer) itemKind(d *doc, at int) Kind {
 			return Hosted
 		}
 		return Call
-	case "compaction", "compaction_summary", "additional_tools", "mcp_approval_response":
+	case "compaction", "compaction_summary", "additional_tools", approvalAnswer:
 		return Other
 	}
 	switch {
@@ -110,7 +110,10 @@ func hostedName(d *doc, at int) string {
 }
 
 // approvalItem asks whether a tool of an MCP server may run: to approve is to call it.
-const approvalItem = "mcp_approval_request"
+const (
+	approvalItem   = "mcp_approval_request"
+	approvalAnswer = "mcp_approval_response"
+)
 
 // itemText reads a call whose arguments are text.
 func itemText(d *doc, at int, t string, c *call) error {

@@ -172,6 +172,7 @@ func (x *exchange) finish(ctx context.Context, o result) error {
 	ctx = tidemark.Later(context.WithoutCancel(ctx))
 	x.owe(o)
 	if x.visit == nil {
+		x.p.o.Follower.Fetched(x.who.tenant, o.Parts)
 		return nil
 	}
 	released := x.released(o.Parts)

@@ -3,7 +3,9 @@ package proxy_test
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
+	"github.com/tidemark/tidemark/policy"
 )
 
 func smallContext(o *proxy.Options) { o.MaxContext = 2048 }
@@ -199,5 +202,30 @@ func TestWhereNoCommandsCountNoCodeIsShown(t *testing.T) {
 	}
 	if !strings.Contains(g.body, "tidemark approvals watch") || strings.Contains(g.body, ".approve") || strings.Contains(g.body, "Approval code") {
 		t.Errorf("got %s, want words without a code", g.body)
+	}
+}
+
+// What a model writes may be long. While nothing distrusted was read, the shipped policy lets
+// it be written, whole and streamed.
+func TestALongArgumentIsNoReasonToRefuse(t *testing.T) {
+	w := open(t, func(o *proxy.Options) {
+		shipped, err := tidemark.New(tidemark.Options{Policy: policy.Default(), Store: o.Feed, Now: time.Now, Rand: rand.Reader})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Monitor, o.Follower = shipped, conversation.New(shipped, conversation.Options{})
+	})
+	for _, size := range []int{257 << 10, 1 << 20} {
+		args := fmt.Sprintf(`{"path":"notes.txt","content":%q}`, strings.Repeat("a line of a long text\n", size/22+1))
+		for _, stream := range []bool{false, true} {
+			w.provider.only(answerJSON(chatCall("call-w", "write", args)))
+			if stream {
+				w.provider.only(answerEvents(chatCallEvents("call-w", "write", args)...))
+			}
+			g := w.post("/openai/v1/chat/completions", chatRequest(stream, user(fmt.Sprint("Write the long text into notes.txt, ", size, stream))))
+			if g.status != http.StatusOK || !strings.Contains(g.body, "call-w") || len(g.body) < len(args) {
+				t.Errorf("%d bytes, stream %v: got %d, %d bytes, %.300s, want the call", size, stream, g.status, len(g.body), g.body)
+			}
+		}
 	}
 }

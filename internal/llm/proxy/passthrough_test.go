@@ -60,12 +60,13 @@ func TestACallInAnAnswerThatIsNotJudgedDoesNotPass(t *testing.T) {
 		answer http.HandlerFunc
 		passes bool
 	}{
-		"a call in Chat's form":     {answerJSON(chatCall("c-never", "wipe", "{}")), false},
-		"one in Gemini's":           {answerJSON(`{"x":{"functionCall":{"name":"c-never"}}}`), false},
-		"one in Anthropic's":        {answerJSON(`{"content":[{"type":"tool_use","name":"c-never"}]}`), false},
-		"after much else":           {answerJSON(`{"pad":"` + pad + `","tool_calls":[{"name":"c-never"}]}`), false},
-		"in an event":               {answerEvents("data: {\"a\":1}\n\n", "data: {\"tool_calls\":[{\"name\":\"c-never\"}]}\n\n"), false},
-		"in an event in two pieces": {answerEvents("data: {\"a\":1}\n\n", "data: {\"tool_", "calls\":[{\"name\":\"c-never\"}]}\n\n"), false},
+		"a call in Chat's form":       {answerJSON(chatCall("c-never", "wipe", "{}")), false},
+		"one in Gemini's":             {answerJSON(`{"x":{"functionCall":{"name":"c-never"}}}`), false},
+		"one in Anthropic's":          {answerJSON(`{"content":[{"type":"tool_use","name":"c-never"}]}`), false},
+		"one that is spelt otherwise": {answerJSON(`{"\u0074ool_calls":[{"\u0066unction":{"name":"c-never"}}]}`), false},
+		"after much else":             {answerJSON(`{"pad":"` + pad + `","tool_calls":[{"name":"c-never"}]}`), false},
+		"in an event":                 {answerEvents("data: {\"a\":1}\n\n", "data: {\"tool_calls\":[{\"name\":\"c-never\"}]}\n\n"), false},
+		"in an event in two pieces":   {answerEvents("data: {\"a\":1}\n\n", "data: {\"tool_", "calls\":[{\"name\":\"c-never\"}]}\n\n"), false},
 		"packed though nobody asked": {func(rw http.ResponseWriter, r *http.Request) {
 			rw.Header().Set("Content-Encoding", "gzip")
 			answerJSON("c-never")(rw, r)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 )
 
@@ -149,6 +150,8 @@ func (p *Proxy) explain(ctx context.Context, err error) *problem {
 		return unavailable("the request was given up before it was decided")
 	case errors.Is(err, tidemark.ErrConflict):
 		return unavailable("the conversation was changed by somebody else at the same time")
+	case errors.Is(err, conversation.ErrApproval):
+		return newProblem(http.StatusForbidden, err.Error()+"; let the model ask for it again")
 	case errors.Is(err, tidemark.ErrRef):
 		return newProblem(http.StatusBadRequest, "a session's name is missing or too long")
 	}

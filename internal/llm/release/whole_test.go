@@ -187,3 +187,32 @@ func TestWholeBodiesThatCanBeReadInTwoWaysAreErrors(t *testing.T) {
 		})
 	}
 }
+
+// Mistral's answers have their content in a list of parts, and so has the message that says why
+// a call is gone.
+func TestARefusalStandsInContentOfAnyShape(t *testing.T) {
+	part := `{"type":"text","text":"Look."}`
+	ours := `{"type":"text","text":` + q("\n\n"+refusal) + `}`
+	for name, c := range map[string]struct{ content, want string }{
+		"a list":             {`[` + part + `]`, `[` + part + `,` + ours + `]`},
+		"a list with blanks": {`[ ` + part + ` ]`, `[ ` + part + ` ,` + ours + `]`},
+		"an empty list":      {`[]`, `[{"type":"text","text":` + q(refusal) + `}]`},
+		"an object":          {part, `[` + part + `,{"type":"text","text":` + q(refusal) + `}]`},
+		"a number":           {`7`, q(refusal)},
+		"a text":             {`"Look."`, q("Look.\n\n" + refusal)},
+		"null":               {`null`, q(refusal)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := `{"id":"c1","type":"function","function":{"name":"` + bad + `","arguments":"{}"}}`
+			body := `{"choices":[{"message":{"role":"assistant","content":%s%s},"finish_reason":"%s"}]}`
+			out, o, err := release.Whole(t.Context(), release.Options{API: format.Chat},
+				fmt.Appendf(nil, body, c.content, `,"tool_calls":[`+call+`]`, "tool_calls"), newJudge(t))
+			if err != nil || o.Refused != 1 {
+				t.Fatalf("got %v, %+v", err, o)
+			}
+			if d := gocmp.Diff(fmt.Sprintf(body, c.want, "", "stop"), string(out)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}

@@ -111,9 +111,13 @@ func responseTurn(n int64) []streamed {
 	return append(s.events, streamed{data: encoded(whole)})
 }
 
-// worst is the lowest level that the log says any context had.
+// worst is the lowest level that the log says any context had. A server that has stopped has
+// written everything.
 func (w *world) worst(t *testing.T) (trust.Level, int) {
 	t.Helper()
+	if err := w.app.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	log, err := app.OpenLog(t.Context(), w.paths)
 	if err != nil {
 		t.Fatal(err)

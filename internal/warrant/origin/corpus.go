@@ -125,6 +125,12 @@ func (c *corpus) cost() int {
 	return max(len(c.text), (9*len(c.toks)+32*len(c.segs)+16*len(c.recs)+len(c.text))/4)
 }
 
+// size is about how many bytes of memory the corpus takes.
+func (c *corpus) size() int {
+	numbers := cap(c.toks) + cap(c.prev) + cap(c.marks) + cap(c.wholes) + len(c.heads.slots) + len(c.whole.slots)
+	return cap(c.text) + 4*numbers + 28*cap(c.segs) + 20*cap(c.recs) + 96*cap(c.docs)
+}
+
 // hit is one place where a value was found.
 type hit struct {
 	seg    uint32

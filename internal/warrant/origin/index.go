@@ -134,6 +134,24 @@ func (x *Index) Result(r Result) *Trace {
 	return t
 }
 
+// Size is about how many bytes of memory the index takes.
+func (x *Index) Size() int {
+	n := x.user.size() + x.system.size() + hashSize*len(x.old.set)
+	for _, c := range x.shards {
+		n += c.size()
+	}
+	for i := range x.prose {
+		n += 8 * (len(x.prose[i].words) + len(x.prose[i].pairs))
+	}
+	if x.kept != nil {
+		n += x.kept.Size()
+	}
+	return n
+}
+
+// hashSize is about what a hash takes in a set.
+const hashSize = 20
+
 // shard is the corpus that takes the next result.
 func (x *Index) shard() *corpus {
 	if n := len(x.shards); n > 0 && x.shards[n-1].cost() < x.limit/shardCount {

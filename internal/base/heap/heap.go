@@ -1,0 +1,92 @@
+// Package heap keeps the memory of a server within what it needs: a small heap may grow before
+// it is collected, a large one may not grow by as much again, and what a busy hour took goes
+// back to the system when nobody speaks.
+//
+// It reads the runtime's own figures and sets its collector; it does no other I/O. What it starts
+// ends with its context.
+package heap
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync/atomic"
+	"time"
+)
+
+// At Go's default a busy server whose heap is small collects dozens of times a second, and each
+// time slows what runs; where the same share is let to a heap that is large, most of the memory
+// is waste.
+const (
+	percent = 400      // of what is in use, by which a small heap may grow
+	room    = 32 << 20 // bytes by which a larger one may
+	share   = 4        // and the part of it by which a very large one may
+	other   = 12 << 20 // bytes of stacks and of the runtime's own
+)
+
+// Limit is how many bytes may be resident while so many of the heap are in use.
+func Limit(live uint64) int64 {
+	return int64(live + max(room, live/share) + other) //nolint:gosec // no machine has so much
+}
+
+const (
+	look  = 5 * time.Second // between two looks at whether anybody speaks
+	quiet = 2 << 20         // bytes that are made between two looks where nobody does
+	worth = 16 << 20        // and that must have been made since the last time
+)
+
+// Keep does so until the context ends.
+func Keep(ctx context.Context) {
+	debug.SetGCPercent(percent)
+	p := &pace{}
+	p.set()
+	go func() {
+		defer p.over.Store(true)
+		tick := time.NewTicker(look)
+		defer tick.Stop()
+		made := read(allocated)
+		since := made
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			now := read(allocated)
+			if now-made < quiet && now-since > worth {
+				debug.FreeOSMemory()
+				now = read(allocated)
+				since = now
+			}
+			made = now
+		}
+	}()
+}
+
+// pace sets the limit anew each time the collector has run. Near it the runtime collects more
+// often and gives back what it has spare.
+type pace struct{ over atomic.Bool }
+
+func (p *pace) set() {
+	if p.over.Load() {
+		return
+	}
+	debug.SetMemoryLimit(Limit(read(live)))
+	type mark struct{ p *pace }
+	runtime.AddCleanup(&mark{p}, func(p *pace) { p.set() }, p) // nobody holds the mark: it goes with the next collection
+}
+
+const (
+	allocated = "/gc/heap/allocs:bytes"
+	live      = "/gc/heap/live:bytes"
+)
+
+func read(name string) uint64 {
+	s := []metrics.Sample{{Name: name}}
+	metrics.Read(s)
+	if s[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return s[0].Value.Uint64()
+}
