@@ -39,6 +39,8 @@ type ask struct {
 	By      string        `json:"by"` // who answered, and in which words
 	Note    string        `json:"note"`
 
+	Abandoned bool `json:"abandoned"` // whoever waited has gone
+
 	raw strictjson.Value // as it came: two that differ are to be looked at anew
 }
 

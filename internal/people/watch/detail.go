@@ -7,7 +7,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/tidemark/tidemark"
-
 	"github.com/tidemark/tidemark/internal/base/text"
 )
 
@@ -46,6 +45,9 @@ func (m *screen) question(a ask, width int) []string {
 	if o := a.Opinion; o != nil {
 		out = append(out, m.ui.word("title", "The auditor says"))
 		out = append(out, wrap(text.Clean(o.said()), "  ", width)...)
+	}
+	if a.Abandoned {
+		out = append(out, wrap(m.ui.word("warn", "Nobody waits")+": "+tidemark.NobodyWaits, "", width)...)
 	}
 	if a.Allows != "" {
 		out = append(out, wrap("Approving allows: "+text.Clean(a.Allows), "", width)...)

@@ -54,6 +54,22 @@ func TestQuestionsLeave(t *testing.T) {
 	w.shows("2 held calls")
 }
 
+// BEY-10: a question that nobody waits for any more says so, and must be looked at again.
+func TestAQuestionNobodyWaitsForSaysSo(t *testing.T) {
+	w := newWatched(t, 100, 40, watchtest.Held(t, "ask-1", watchtest.Noon, nil))
+	w.tell(askMsg{readAll(t, watchtest.Held(t, "ask-1", watchtest.Noon, map[string]any{"abandoned": true}))[0]})
+	w.shows("Nobody waits: whoever asked has stopped waiting")
+	w.press("d")
+	if len(w.sent) != 0 {
+		t.Error("answered what had just changed")
+	}
+	w.settle()
+	w.press("d")
+	if len(w.sent) != 1 {
+		t.Errorf("sent %d answers, want one", len(w.sent))
+	}
+}
+
 // The cursor stays on its question whatever comes and goes around it.
 func TestTheSelectionIsKept(t *testing.T) {
 	w := newWatched(t, 80, 24, threeHeld(t)...)
