@@ -157,7 +157,8 @@ func (f *found) proof(want string) {
 		f.add(Limit, "proof", "approving takes a secret that is typed: a program that sees it typed can approve",
 			"enrol a passkey: tidemark console --role approver, page Keys")
 	default:
-		f.add(Limit, "proof", "approvals can be given by any program of this user that comes by the approver's token: no passkey is enrolled",
+		f.add(Limit, "proof",
+			"approvals can be given by any program of this user that comes by the approver's token: no passkey is enrolled",
 			"enrol a passkey: tidemark console --role approver, page Keys")
 	}
 }
