@@ -55,6 +55,7 @@ func (m *Monitor) Question(ctx context.Context, name, id string) (Question, erro
 		now := m.now().UnixNano()
 		if r, ok := s.state.Book.Request(id); ok {
 			q = s.question(r, now)
+			q.Abandoned = m.abandoned(&q)
 			return nil
 		}
 		c, ok := s.state.Book.Outcome(id)
@@ -93,7 +94,9 @@ func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
 		err := m.with(ctx, Ref{Session: name}, func(s *live) error {
 			now := m.now().UnixNano()
 			for _, r := range s.state.Book.Requests() {
-				out = append(out, s.question(r, now))
+				q := s.question(r, now)
+				q.Abandoned = m.abandoned(&q)
+				out = append(out, q)
 			}
 			return nil
 		})
@@ -106,7 +109,8 @@ func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
 }
 
 // Await says that a caller is held until a question has its answer, and goes on by itself then.
-// Whoever answers is told so. The caller calls done when it no longer waits.
+// Whoever answers is told so. The caller calls done when it no longer waits; a question whose
+// last caller has gone is Abandoned while it is open.
 func (m *Monitor) Await(id string) (done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -114,10 +118,18 @@ func (m *Monitor) Await(id string) (done func()) {
 	return func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if m.waiting[id]--; m.waiting[id] <= 0 {
-			delete(m.waiting, id)
+		if m.waiting[id]--; m.asking[id] == "" && m.waiting[id] <= 0 {
+			delete(m.waiting, id) // nobody will ask about it any more
 		}
 	}
+}
+
+// abandoned reports whether callers waited for the answer to a question, and none does now.
+func (m *Monitor) abandoned(q *Question) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	n, waited := m.waiting[q.ID]
+	return q.Pending() && waited && n <= 0
 }
 
 // awaited reports whether somebody waits for the answer to each of the questions.
@@ -173,6 +185,7 @@ func (m *Monitor) forget() {
 		}
 		return ids != nil && !ids[id]
 	})
+	maps.DeleteFunc(m.waiting, func(id string, n int) bool { return n <= 0 && m.asking[id] == "" })
 }
 
 // openIDs are a session's open questions; nil if it is busy or not in memory.
@@ -202,6 +215,9 @@ const (
 	maxLineSources = 4
 )
 
+// NobodyWaits is said of a question that is Abandoned.
+const NobodyWaits = "whoever asked has stopped waiting for the answer. Approving it lets the call run only if the agent tries it again"
+
 // Lines are the question as every surface shows it: what would happen and what nothing stands
 // behind, the call with each value as it is (secrets apart), what does stand behind it, what
 // the user said, what was read, and what approving allows.
@@ -229,6 +245,9 @@ func (q *Question) Lines() []Line {
 		add("Auditor", []string{strings.Trim(o.Answer+": "+o.Reason, ": ")})
 	}
 	add("Approving allows", []string{q.Allows})
+	if q.Abandoned {
+		add("Nobody waits", []string{NobodyWaits})
+	}
 	return out
 }
 

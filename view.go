@@ -102,7 +102,9 @@ func (m *Monitor) view(s *live) View {
 		v.Branches = append(v.Branches, branchView(name, st.Branch(name)))
 	}
 	for _, r := range st.Book.Requests() {
-		v.Questions = append(v.Questions, s.question(r, now))
+		q := s.question(r, now)
+		q.Abandoned = m.abandoned(&q)
+		v.Questions = append(v.Questions, q)
 	}
 	for _, g := range st.Book.Grants(now) {
 		gv := GrantView{ID: g.ID, Branch: g.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Turn: g.Turn, Where: g.Where}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -89,7 +90,7 @@ func (e *env) listApprovals(ctx context.Context) error {
 		e.printf("%s  %s in %s (step %d, %s)\n",
 			e.ui.word("title", q.ID), e.ui.word("confirm", q.Tool), q.Session, q.Step, e.ui.as(q.Level))
 		for _, l := range strings.Split(q.Text(), "\n") {
-			e.printf("    %s\n", line(l))
+			e.printf("    %s\n", text.OneLine(l))
 		}
 		e.printf("    %s\n", e.ui.word("dim", q.Rule))
 		e.printf("    expires in %s   tidemark approvals approve %s\n", time.Until(q.Expires).Round(time.Second), q.ID)

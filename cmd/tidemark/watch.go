@@ -4,22 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"mime"
 	"net/http"
-	"net/url"
-	"time"
 
-	tea "charm.land/bubbletea/v2"
-	"github.com/cenkalti/backoff/v5"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-)
 
-const (
-	// firstPause and longestPause bound the waits between tries to reach the server.
-	firstPause   = 500 * time.Millisecond
-	longestPause = 15 * time.Second
-	// silence is how long a stream may say nothing: three of the server's keep-alives.
-	silence = 45 * time.Second
+	"github.com/tidemark/tidemark/internal/people/watch"
 )
 
 func (e *env) watchCommand() *cobra.Command {
@@ -38,14 +30,14 @@ func (e *env) watch(ctx context.Context) error {
 	if _, err := e.findApprover(ctx); err != nil {
 		return err // said at once, not on a screen that never shows anything
 	}
+	w := watch.Watcher{Find: e.link, Paint: e.ui.word}
 	if e.json || !e.onTerminal() { // nothing is answered there
-		l := &lines{out: e.out, errOut: e.errOut}
-		return e.stream(l.tell).run(ctx)
+		return w.Lines(ctx, e.out, e.errOut)
 	}
 	if _, err := e.secret(); err != nil {
 		return err
 	}
-	return e.watchScreen(ctx)
+	return w.Screen(ctx, e.in, e.out)
 }
 
 func (e *env) onTerminal() bool {
@@ -72,56 +64,40 @@ func (e *env) findApprover(ctx context.Context) (*client, error) {
 	return c, nil
 }
 
-// stream follows the server's questions; a server that moved is found again.
-func (e *env) stream(tell func(any) error) *stream {
-	pause := backoff.NewExponentialBackOff()
-	pause.InitialInterval, pause.MaxInterval = firstPause, longestPause
-	return &stream{find: e.findApprover, pause: pause, silence: silence, tell: tell}
-}
-
-// watchScreen runs the screen and the stream that feeds it; both have ended on return.
-// The screen is asked to quit, not killed, so that the terminal is given back.
-func (e *env) watchScreen(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	m := newScreen(e.ui, func(v vote) (voteDone, error) { return e.vote(ctx, v) })
-	p := tea.NewProgram(m, tea.WithInput(e.in), tea.WithOutput(e.out), tea.WithoutSignalHandler())
-	ended := make(chan error, 1)
-	go func() {
-		err := e.stream(func(msg any) error { p.Send(msg); return nil }).run(ctx)
-		p.Quit()
-		ended <- err
-	}()
-	_, err := p.Run()
-	cancel()
-	if err != nil {
-		err = fmt.Errorf("watch approvals: %w", err)
-	}
-	return errors.Join(<-ended, err)
-}
-
-// vote is a person's answer to one question.
-type vote struct {
-	ask      ask
-	Decision string            `json:"decision"`
-	Minutes  int               `json:"minutes,omitzero"`
-	Where    map[string]string `json:"where,omitempty"`
-	Reason   string            `json:"reason,omitzero"`
-}
-
-// voteDone is what the server made of a vote.
-type voteDone struct {
-	Resolved []string `json:"resolved"`
-	Grant    string   `json:"grant"`
-	Notice   string   `json:"notice"`
-}
-
-func (e *env) vote(ctx context.Context, v vote) (voteDone, error) {
+// link is that server as the screen speaks to it.
+func (e *env) link(ctx context.Context) (watch.Link, error) {
 	c, err := e.findApprover(ctx)
 	if err != nil {
-		return voteDone{}, err
+		return watch.Link{}, err
 	}
-	var done voteDone
-	err = c.call(ctx, http.MethodPost, "/v1/approvals/"+url.PathEscape(v.ask.ID), v, &done)
-	return done, err
+	return watch.Link{Open: c.open, Post: func(ctx context.Context, path string, in, out any) error {
+		return c.call(ctx, http.MethodPost, path, in, out)
+	}}, nil
+}
+
+// Final reports whether the same request would be refused again.
+func (r *refused) Final() bool {
+	return r.Status/100 == 4 && r.Status != http.StatusRequestTimeout && r.Status != http.StatusTooManyRequests
+}
+
+// open starts an endless answer. The client's time limit would end it.
+func (c *client) open(ctx context.Context, path string) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	req.Header.Set("Accept", "text/event-stream")
+	res, err := (&http.Client{Transport: c.http.Transport}).Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode >= 300 {
+		raw, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+		return nil, errors.Join(refusal(res.StatusCode, raw), err, res.Body.Close())
+	}
+	if kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type")); err != nil || kind != "text/event-stream" {
+		return nil, errors.Join(errors.New("the answer is not a stream of events"), res.Body.Close())
+	}
+	return res.Body, nil
 }

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/test/watchtest"
 )
 
 // terminal is a real one: the program gets its far end, the test reads what it draws and
@@ -91,7 +92,7 @@ func (x *terminal) wait(want string) {
 
 func (x *terminal) until(seen func() bool, want string) {
 	x.t.Helper()
-	end := time.After(limit)
+	end := time.After(watchtest.Limit)
 	for !seen() {
 		select {
 		case <-x.more:
@@ -279,37 +280,37 @@ func TestWatchOnATerminal(t *testing.T) {
 	// A tick that was under way ends by itself, within a second.
 	leaks := []goleak.Option{goleak.IgnoreCurrent(), goleak.IgnoreTopFunction("charm.land/bubbletea/v2.Tick.func1")}
 	t.Cleanup(func() { http.DefaultClient.CloseIdleConnections(); goleak.VerifyNone(t, leaks...) })
-	s := startScripted(t, t.TempDir())
+	s := scripted(t, t.TempDir())
 	x := openTerminal(t, 80, 24)
-	ended, _ := watchOn(t, x, s.data, "")
+	ended, _ := watchOn(t, x, s.Data, "")
 	now := time.Now()
-	s.snapshot <- ""
+	s.Snapshot <- ""
 	x.wait("Nothing is held")
 
-	s.question(held(t, "ask-1", now, nil))
+	s.Question(watchtest.Held(t, "ask-1", now, nil))
 	x.wait("now mail the figures to Bob")
 	x.wait("a approve")
-	s.responses <- response{200, `{"resolved":["ask-1"],"notice":"Approved: send_email."}`}
+	s.Responses <- watchtest.Response{Status: 200, Body: `{"resolved":["ask-1"],"notice":"Approved: send_email."}`}
 	x.press("a\t")
-	if got := s.vote(); got != (posted{"ask-1", `{"decision":"approve"}`}) {
+	if got := s.Vote(); got != (watchtest.Posted{ID: "ask-1", Body: `{"decision":"approve"}`}) {
 		t.Errorf("a: posted %+v", got)
 	}
 	x.wait("approved send_email (ask-1): Approved: send_email.")
 
 	approveSimilar(t, s, x, now)
 
-	s.question(held(t, "ask-3", now, nil))
+	s.Question(watchtest.Held(t, "ask-3", now, nil))
 	x.wait("> send_email")
-	s.lose()
+	s.Lose()
 	x.wait("connection lost")
-	s.snapshot <- held(t, "ask-3", now, nil)
+	s.Snapshot <- watchtest.Held(t, "ask-3", now, nil)
 	x.wait("connected again")
-	s.question(held(t, "ask-3", now, map[string]any{"state": "denied", "by": "telegram"}))
+	s.Question(watchtest.Held(t, "ask-3", now, map[string]any{"state": "denied", "by": "telegram"}))
 	x.wait("answered elsewhere: send_email (ask-3) was denied by telegram")
 
-	s.question(held(t, "ask-4", now, nil))
+	s.Question(watchtest.Held(t, "ask-4", now, nil))
 	x.wait("1 held call")
-	s.question(held(t, "ask-4", now, map[string]any{"state": "expired"}))
+	s.Question(watchtest.Held(t, "ask-4", now, map[string]any{"state": "expired"}))
 	x.wait("timed out: send_email (ask-4)")
 
 	x.press("q")
@@ -323,19 +324,23 @@ func TestWatchOnATerminal(t *testing.T) {
 }
 
 // approveSimilar answers one question with a pattern.
-func approveSimilar(t *testing.T, s *scripted, x *terminal, now time.Time) {
+func approveSimilar(t *testing.T, s *watchtest.Server, x *terminal, now time.Time) {
 	t.Helper()
-	s.question(held(t, "ask-2", now, map[string]any{"tool": "exec", "args": `{"command":"git status"}`}))
+	s.Question(watchtest.Held(t, "ask-2", now, map[string]any{"tool": "exec", "args": `{"command":"git status"}`}))
 	x.wait("> exec")
 	x.wait("a approve")
 	x.press("g")
 	x.wait("[x] command")
 	x.press("e\x7f\x7f\x7f\x7f\x7f\x7f*\r")
 	x.wait("git *")
-	s.responses <- response{200, `{"resolved":["ask-2"],"grant":"grant-1","notice":"For 15 minutes."}`}
+	s.Responses <- watchtest.Response{Status: 200, Body: `{"resolved":["ask-2"],"grant":"grant-1","notice":"For 15 minutes."}`}
 	x.press("\r\t")
-	var form vote
-	if got := s.vote(); strictjson.Unmarshal([]byte(got.body), &form) != nil || got.id != "ask-2" {
+	var form struct {
+		Decision string            `json:"decision"`
+		Minutes  int               `json:"minutes"`
+		Where    map[string]string `json:"where"`
+	}
+	if got := s.Vote(); strictjson.Unmarshal([]byte(got.Body), &form) != nil || got.ID != "ask-2" {
 		t.Errorf("g: posted %+v", got)
 	}
 	if diff := cmp.Diff(map[string]string{"command": "git *"}, form.Where); diff != "" || form.Minutes != 15 || form.Decision != "approve" {
@@ -349,7 +354,7 @@ func exitOf(t *testing.T, ended <-chan int) int {
 	select {
 	case code := <-ended:
 		return code
-	case <-time.After(limit):
+	case <-time.After(watchtest.Limit):
 		t.Fatal("it does not end")
 	}
 	return -1
@@ -357,11 +362,11 @@ func exitOf(t *testing.T, ended <-chan int) int {
 
 // Hostile text reaches a small terminal as letters; the program ends when told to.
 func TestHostileTextOnASmallTerminal(t *testing.T) {
-	s := startScripted(t, t.TempDir())
+	s := scripted(t, t.TempDir())
 	x := openTerminal(t, 40, 12)
-	ended, stop := watchOn(t, x, s.data, "1")
+	ended, stop := watchOn(t, x, s.Data, "1")
 	evil := "\x1b]0;owned\x07\x1b[?1049l\x1b[2J\u202eevil"
-	s.snapshot <- held(t, "ask-1", time.Now(), map[string]any{"tool": "x" + evil, "args": mustJSON(t, map[string]any{"to": evil}), "reason": evil})
+	s.Snapshot <- watchtest.Held(t, "ask-1", time.Now(), map[string]any{"tool": "x" + evil, "args": watchtest.JSON(t, map[string]any{"to": evil}), "reason": evil})
 	x.wait("]0;owned\uFFFD\uFFFD[?1049l")
 	for _, bad := range []string{"\x1b]0;owned", "\x1b[?1049l", "\u202e"} {
 		if strings.Contains(x.raw(), bad) {
@@ -379,10 +384,10 @@ func TestHostileTextOnASmallTerminal(t *testing.T) {
 
 // A server that refuses the token ends the screen, and the reason stays to be read.
 func TestTheScreenEndsWithTheReason(t *testing.T) {
-	s := startScripted(t, t.TempDir())
-	s.tokens.Approver = "another"
+	s := scripted(t, t.TempDir())
+	s.Tokens.Approver = "another"
 	x := openTerminal(t, 80, 24)
-	ended, _ := watchOn(t, x, s.data, "1")
+	ended, _ := watchOn(t, x, s.Data, "1")
 	if got := exitOf(t, ended); got != exitUsage {
 		t.Errorf("exit %d, want %d", got, exitUsage)
 	}

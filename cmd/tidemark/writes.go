@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/store"
 )
@@ -143,10 +144,10 @@ func (e *env) showWrite(ctx context.Context, id string) error {
 	e.printf("%s: %s to %s, %s, of %s\n",
 		report.Line(id), report.Line(row.Tool), report.Line(row.Path), row.Status, report.Line(row.Session))
 	if diff == "" {
-		e.printf("%s\n", clean(string(args)))
+		e.printf("%s\n", text.Clean(string(args)))
 	}
 	for l := range strings.Lines(diff) {
-		l = strings.TrimSuffix(clean(l), "\n")
+		l = strings.TrimSuffix(text.Clean(l), "\n")
 		switch {
 		case strings.HasPrefix(l, "+"):
 			l = e.ui.word("allow", l)

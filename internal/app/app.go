@@ -150,7 +150,7 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
 		Metrics: metrics, Greet: a.greet(), At: a.at, SignIn: a.desk, Console: a.consoleURL,
-		Proofs: func() bool { return a.keys.Required() != consent.None },
+		Proof: func() string { return string(a.keys.Required()) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open door: %w", err)
@@ -278,8 +278,26 @@ func (a *App) station() tidemark.Station {
 	return s
 }
 
-// Reload reads the policy file again. A file with faults changes nothing.
-func (a *App) Reload(context.Context) ([]string, error) {
+// Reload reads the policy file again. A file with faults changes nothing. Where approving takes
+// a proof, so does another policy: whoever can write the file and ask for a reload could allow
+// what they cannot approve. Only what is in force already is read without one.
+func (a *App) Reload(ctx context.Context) ([]string, error) {
+	if a.keys.Required() == consent.None {
+		return a.reload(ctx)
+	}
+	cfg, _, err := ReadConfig(a.opts.Paths.Config)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Policy.Version() != a.Monitor.Policy().Version() {
+		return nil, fmt.Errorf("reload policy: %w, and so does another policy: save it on the page Policy of the console "+
+			"(tidemark console), or restart the server", tidemark.ErrProof)
+	}
+	return a.reload(ctx)
+}
+
+// reload reads the policy file again for whoever has proven to be a person.
+func (a *App) reload(context.Context) ([]string, error) {
 	cfg, warnings, err := ReadConfig(a.opts.Paths.Config)
 	if err != nil {
 		return nil, err

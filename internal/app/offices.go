@@ -246,7 +246,7 @@ func (a *App) savePolicy(ctx context.Context, before, text string) (string, erro
 	if err := replace(file, []byte(text), info.Mode().Perm()); err != nil {
 		return "", fmt.Errorf("write policy: %w", err)
 	}
-	warnings, err := a.Reload(ctx)
+	warnings, err := a.reload(ctx)
 	if err != nil {
 		return "", errors.Join(err, replace(file, src, info.Mode().Perm()))
 	}

@@ -77,8 +77,8 @@ type Options struct {
 	SignIn *signin.Desk
 	// Console is the address of the console, once it is known.
 	Console func() string
-	// Proofs says whether approving takes a proof; nil: it never does.
-	Proofs  func() bool
+	// Proof says what approving takes besides a token: passkey, typed, or nothing. nil: nothing, ever.
+	Proof   func() string
 	Logger  *slog.Logger
 	Now     func() time.Time     // nil is time.Now
 	Metrics *prometheus.Registry // nil is one of its own
@@ -134,7 +134,7 @@ type API struct {
 	greet   func(session string) string
 	desk    *signin.Desk
 	console func() string
-	proofs  func() bool
+	wants   func() string // what approving takes besides a token
 	logger  *slog.Logger
 	now     func() time.Time
 	maxBody int64
@@ -169,7 +169,8 @@ func New(o Options) (*API, error) {
 	}
 	a := &API{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
-		reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console, proofs: o.Proofs,
+		reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
+		wants:  wantsOf(o.Proof),
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
 	}

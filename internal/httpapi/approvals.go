@@ -70,7 +70,7 @@ func (m *management) questions(ctx context.Context, session, state string) (appr
 	list = slices.DeleteFunc(list, func(q tidemark.Question) bool { return state != "" && q.State != state })
 	h := sha256.New()
 	for _, q := range list {
-		fmt.Fprintf(h, "%s %s\n", q.ID, q.State)
+		fmt.Fprintf(h, "%s %s %v\n", q.ID, q.State, q.Abandoned)
 	}
 	return approvalList{Approvals: list, Seen: hex.EncodeToString(h.Sum(nil)[:8])}, nil
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -14,7 +15,7 @@ func (m *management) policyRoutes() {
 	route(m, operation{http.MethodGet, "/v1/policy", "viewPolicy", "The policy in force"}, m.viewPolicy)
 	route(m, operation{
 		http.MethodPost, "/v1/policy/reload", "reloadPolicy",
-		"Read the policy again; one with faults changes nothing",
+		"Read the policy again; one with faults changes nothing, and where approving takes a proof another policy is saved in the console",
 	}, m.reloadPolicy)
 	route(m, operation{
 		http.MethodGet, "/v1/status", "status",
@@ -71,6 +72,9 @@ func (m *management) reloadPolicy(ctx context.Context, _ *struct{}) (reloaded, e
 		return reloaded{}, newProblem(http.StatusConflict, "policy-rejected", "this server's policy cannot be reloaded")
 	}
 	warnings, err := m.reload(ctx)
+	if errors.Is(err, tidemark.ErrProof) {
+		return reloaded{}, newProblem(http.StatusForbidden, "proof-required", err.Error())
+	}
 	if err != nil {
 		return reloaded{}, newProblem(http.StatusConflict, "policy-rejected", err.Error())
 	}
@@ -85,12 +89,14 @@ type statusView struct {
 	Started time.Time `json:"started"`
 	Parts   any       `json:"parts" doc:"everybody the monitor asks, and whether they can be reached"`
 	Waiting int64     `json:"waiting" doc:"callers that wait for an answer"`
+	Proof   string    `json:"proof,omitzero" enum:"passkey,typed" doc:"what approving takes besides a token; absent: nothing"`
 	Hosts   []hostRow `json:"hosts" doc:"plugins that gave a sign of life since the server started"`
 }
 
 func (m *management) viewStatus(ctx context.Context, _ *struct{}) (statusView, error) {
 	v := statusView{
 		Version: m.version, Started: m.started.UTC(), Parts: []string{}, Waiting: m.feed.Watching(), Hosts: m.hosts.rows(m.now()),
+		Proof: m.wants(),
 	}
 	if m.status != nil {
 		v.Parts = m.status(ctx)

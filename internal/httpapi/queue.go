@@ -25,7 +25,7 @@ func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	for i := range list {
-		s.known[list[i].ID] = shown{list[i].Session, list[i].State}
+		s.known[list[i].ID] = shownAs(&list[i])
 	}
 	if s.event("snapshot", approvalList{Approvals: list}) != nil {
 		return
@@ -59,7 +59,13 @@ type queueStream struct {
 	known map[string]shown
 }
 
-type shown struct{ session, state string }
+// shown is what a client knows of a question.
+type shown struct {
+	session, state string
+	abandoned      bool
+}
+
+func shownAs(q *tidemark.Question) shown { return shown{q.Session, q.State, q.Abandoned} }
 
 // changes sends what differs from what the client knows.
 func (s *queueStream) changes(ctx context.Context, list []tidemark.Question) error {
@@ -67,10 +73,10 @@ func (s *queueStream) changes(ctx context.Context, list []tidemark.Question) err
 	for i := range list {
 		q := &list[i]
 		open[q.ID] = true
-		if s.known[q.ID].state == q.State {
+		if s.known[q.ID] == shownAs(q) {
 			continue
 		}
-		s.known[q.ID] = shown{q.Session, q.State}
+		s.known[q.ID] = shownAs(q)
 		if err := s.event("question", q); err != nil {
 			return err
 		}

@@ -136,6 +136,35 @@ func TestTheQueueIsStreamed(t *testing.T) {
 	}
 }
 
+// A question that nobody waits for any more is told as such, to streams and to long polls.
+//
+// BEY-10
+func TestTheStreamTellsThatNobodyWaits(t *testing.T) {
+	w := open(t, "")
+	id := held(w, "s").text("tidemark.approval.id")
+	c := w.watch(t)
+	c.snapshot()
+	seen := w.get("/v1/approvals").text("seen")
+	for _, call := range []string{command, `{"command":"make 7"}`} {
+		<-w.waits("s", call, 1)
+		want(t, c.wants(id, "pending"), "abandoned", true)
+		want(t, w.get("/v1/approvals/"+id), "abandoned", true)
+		if a := w.get("/v1/approvals?wait=60&seen=" + seen); !strings.Contains(string(a.raw), `"abandoned":true`) {
+			t.Errorf("a long poll says %s", a.raw)
+		}
+		again := w.waits("s", call, 2)
+		want(t, c.wants(id, "pending"), "abandoned", nil)
+		<-again
+		want(t, c.wants(id, "pending"), "abandoned", true)
+		w.post(approverToken, "/v1/approvals/"+id, `{"decision":"deny"}`)
+		c.wants(id, "denied")
+		w.say("s", "again, please")
+		id = w.asks("s", 7)
+		want(t, c.wants(id, "pending"), "abandoned", nil)
+		seen = w.get("/v1/approvals").text("seen")
+	}
+}
+
 // A call that runs without an answer makes its question pointless, and that is told too.
 //
 // BEY-10

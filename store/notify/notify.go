@@ -77,6 +77,14 @@ func (s *Store) Grown() <-chan struct{} { return s.next(&s.grown) }
 // recorded: it was asked, answered, or made pointless. Ask for it before listing them.
 func (s *Store) QuestionsChanged() <-chan struct{} { return s.next(&s.questions) }
 
+// QuestionsMoved wakes those who wait for QuestionsChanged for what no log tells: somebody began
+// or ceased to wait for an answer.
+func (s *Store) QuestionsMoved() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	wake(&s.questions)
+}
+
 func (s *Store) next(c *chan struct{}) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

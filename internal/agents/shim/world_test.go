@@ -61,7 +61,12 @@ func openWith(t *testing.T, text string) *world {
 	api, err := httpapi.New(httpapi.Options{
 		Monitor: monitor, Log: store, Feed: f, Bus: hook.New(hook.Options{Logger: quiet}), Logger: quiet, Now: time.Now,
 		Tokens: httpapi.Tokens{Agent: agentToken, Approver: "approver-token-0123456789", Admin: "admin-token-0123456789"},
-		Proofs: proofs.Load,
+		Proof: func() string {
+			if proofs.Load() {
+				return "passkey"
+			}
+			return ""
+		},
 	})
 	if err != nil {
 		t.Fatalf("door: %v", err)

@@ -68,7 +68,7 @@ var attributes = names(false, `class id title lang dir hidden tabindex role for 
 	checked selected disabled readonly required multiple open content charset media rel wrap width height accesskey
 	autocapitalize aria-label aria-labelledby aria-describedby aria-live aria-current aria-hidden aria-busy aria-keyshortcuts
 	data-id data-seen data-expires data-now data-state data-session data-keys data-token data-act data-count
-	data-proof data-rp data-url data-after data-form data-page data-step data-value data-key`, `href action src formaction`)
+	data-proof data-rp data-url data-after data-form data-page data-step data-value data-key data-abandoned`, `href action src formaction`)
 
 func names(addresses bool, plain, located string) map[string]bool {
 	out := map[string]bool{}

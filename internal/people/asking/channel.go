@@ -43,23 +43,37 @@ type Wake interface {
 	QuestionsChanged() <-chan struct{}
 }
 
-// Field is one named value of a question. It is an alias, as Button is: who shows it imports
-// nothing of this package.
+// Field is one named value of a question.
 type Field = struct{ Name, Value string }
 
 // Button is one choice; Data is what comes back.
 type Button = struct{ Text, Data string }
 
+// Post is a question as it is shown to people.
+type Post struct {
+	ID      string // of the question
+	Title   string
+	Fields  []Field
+	Buttons []Button
+	Link    string // where it can be answered in a browser; empty where nowhere
+	Expires time.Time
+
+	// Shown is called when people can see it.
+	Shown func()
+	// Settle is called once at the end: with the choice, who made it (to record, and as people
+	// call them), or with an empty choice if nobody did. What it returns is shown in the
+	// buttons' place.
+	Settle func(choice, by, name string) string
+	// Notes are what is to stand below the question from now on, each in the place of the one
+	// before; an empty one takes it away.
+	Notes <-chan string
+}
+
 // Asker shows a question to people.
 type Asker interface {
-	// Ask shows a title, fields and buttons until a button is
-	// pressed or ctx ends. It calls shown when people can see it, and settle once at the
-	// end: with the choice, who made it (to record, and as people call them), or with an
-	// empty choice if nobody did. What settle returns is shown in the buttons' place. An
-	// error means that nothing was shown; then settle is not called.
-	Ask(
-		ctx context.Context, title string, fields []Field, buttons []Button, shown func(), settle func(choice, by, name string) string,
-	) error
+	// Ask shows a post until a button is pressed or ctx ends. An error means that nothing was
+	// shown; then Settle is not called.
+	Ask(ctx context.Context, p Post) error
 }
 
 // Options describe a channel. Name, Monitor, Wake and Asker are required.
@@ -70,8 +84,13 @@ type Options struct {
 	Asker   Asker
 	// Grant is how long "Allow N min" lets calls of the tool through, in whole minutes: 0
 	// means 15 minutes, less than 0 that it is not offered.
-	Grant  time.Duration
-	Limit  int          // questions shown at once; 0 means 64
+	Grant time.Duration
+	Limit int // questions shown at once; 0 means 64
+	// Approves reports whether an answer given here can approve now; nil: it can. Where it
+	// cannot, people are offered to deny, and the link.
+	Approves func() bool
+	// Link is where a question can be answered in a browser; nil: nowhere.
+	Link   func(id string) string
 	Logger *slog.Logger // nil discards
 	Now    func() time.Time
 	// Sleep waits for d or the end of ctx, whose error it returns. nil is a timer.
@@ -94,7 +113,30 @@ type Channel struct {
 type delivery struct {
 	question tidemark.Question
 	cancel   context.CancelCauseFunc
-	ended    bool // guarded by Channel.mu; it stays known while the question is open
+	notes    chan string // holds the latest that was not shown yet
+	noted    string      // owned by look; the latest
+	ended    bool        // guarded by Channel.mu; it stays known while the question is open
+}
+
+// note has something stand below the question. Only look calls it.
+func (d *delivery) note(text string) {
+	if d.noted == text {
+		return
+	}
+	d.noted = text
+	select {
+	case <-d.notes: // it is old news
+	default:
+	}
+	d.notes <- text
+}
+
+// noteOf is what is to be said of a question that is open.
+func noteOf(q *tidemark.Question) string {
+	if q.Abandoned {
+		return "Nobody waits: " + tidemark.NobodyWaits + "."
+	}
+	return ""
 }
 
 // New checks the options.
@@ -170,16 +212,22 @@ func (c *Channel) look(ctx context.Context) error {
 func (c *Channel) begin(ctx context.Context, q tidemark.Question) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open[q.ID] != nil || c.active >= c.o.Limit {
+	if d := c.open[q.ID]; d != nil {
+		d.note(noteOf(&q))
+		return
+	}
+	if c.active >= c.o.Limit {
 		return
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	d := &delivery{question: q, cancel: cancel}
+	d := &delivery{question: q, cancel: cancel, notes: make(chan string, 1)}
+	d.note(noteOf(&q))
+	q.Abandoned = false // it is a note, which can be taken away again
 	c.open[q.ID] = d
 	c.active++
 	c.wg.Go(func() {
 		defer cancel(nil)
-		c.deliver(ctx, q)
+		c.deliver(ctx, q, d.notes)
 		c.mu.Lock()
 		d.ended = true
 		c.active--

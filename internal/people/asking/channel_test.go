@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,6 +105,72 @@ func TestAnAnswerElsewhereTakesTheQuestionBack(t *testing.T) {
 			t.Errorf("the message is %q, want %q at its end", m.Text, want)
 		}
 	}
+}
+
+// BEY-10: a message says when nobody waits for the answer any more, and its buttons stay.
+func TestAMessageSaysThatNobodyWaits(t *testing.T) {
+	w := newWorld(t, nil)
+	q := w.ask("s")
+	before := w.telegram.Message(1)
+	for range 2 {
+		done := w.Await(q.ID)
+		w.ring()
+		w.telegram.Until("the mark to go", func() bool { return !strings.Contains(w.telegram.Message(1).Text, "Nobody waits") })
+		done()
+		w.ring()
+		w.telegram.Until("the mark", func() bool {
+			return strings.HasSuffix(w.telegram.Message(1).Text, "\n\nNobody waits: "+tidemark.NobodyWaits+".")
+		})
+	}
+	now := w.telegram.Message(1)
+	if len(now.Buttons) != len(before.Buttons) {
+		t.Errorf("the buttons are %v, want them kept", now.Buttons)
+	}
+	w.telegram.Tap(alice, now, "Deny")
+	w.telegram.Until("the end", func() bool { return strings.HasSuffix(w.telegram.Message(1).Text, "\n\nDeny by @alice. Denied: exec.") })
+}
+
+// Where approving takes a proof that a chat cannot bring, people are offered to deny, and told
+// where to approve. A button of before approves nothing, and the question is asked again.
+func TestAChatThatCannotApproveOffersTheConsole(t *testing.T) {
+	var proofs atomic.Bool
+	w := newWorld(t, func(o *asking.Options) {
+		o.Approves = func() bool { return !proofs.Load() }
+		o.Link = func(id string) string { return "http://console.example/q/" + id }
+		o.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+		o.Monitor = &proving{Monitor: o.Monitor, on: &proofs}
+	})
+	q := w.ask("s")
+	m := w.telegram.Message(1)
+	proofs.Store(true)
+	w.telegram.Tap(alice, m, "Allow once")
+	if end := w.telegram.Edited(1); !strings.Contains(end.Text, "Not approved: ") {
+		t.Errorf("the message ends %q", end.Text)
+	}
+	again := w.telegram.Message(2)
+	if len(again.Buttons) != 1 || !strings.Contains(again.Text, "To approve: an approval takes a proof") ||
+		!strings.Contains(again.Text, "http://console.example/q/"+q.ID) {
+		t.Errorf("asked again with %v in %q, want to deny and the link", again.Buttons, again.Text)
+	}
+	w.telegram.Tap(alice, again, "Deny")
+	w.says(2, "Deny by @alice. Denied: exec.")
+	if got := w.answers("s"); len(got) != 1 || got[0].Verdict != "deny" {
+		t.Errorf("recorded %+v, want one denial", got)
+	}
+}
+
+// proving is a queue that wants a proof of who approves.
+type proving struct {
+	asking.Monitor
+	on *atomic.Bool
+}
+
+// Answer refuses approvals.
+func (p *proving) Answer(ctx context.Context, v tidemark.Vote) (tidemark.Outcome, error) {
+	if v.Approve && p.on.Load() {
+		return tidemark.Outcome{}, &tidemark.AnswerError{Err: tidemark.ErrProof, TriesLeft: -1}
+	}
+	return p.Monitor.Answer(ctx, v)
 }
 
 // BEY-10

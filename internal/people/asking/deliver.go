@@ -23,21 +23,23 @@ func (o *over) Error() string { return o.text }
 const expired = "Expired: nobody answered in time. Nothing was approved."
 
 // deliver shows a question until it is settled, again and again if it must.
-func (c *Channel) deliver(ctx context.Context, q tidemark.Question) {
+func (c *Channel) deliver(ctx context.Context, q tidemark.Question, notes <-chan string) {
 	ctx, cancel := context.WithTimeoutCause(ctx, q.Expires.Sub(c.o.Now()), &over{expired})
 	defer cancel()
 	wait := newBackOff()
 	for ctx.Err() == nil {
 		var lost error // why the answer could not be taken
-		fields, buttons := c.show(q)
-		err := c.o.Asker.Ask(ctx, title(q), fields, buttons, c.delivered, func(choice, by, name string) (text string) {
+		p := c.show(q)
+		p.Shown, p.Notes = c.delivered, notes
+		p.Settle = func(choice, by, name string) (text string) {
 			if choice == "" {
 				text, lost = ended(ctx)
 				return text
 			}
 			text, lost = c.vote(ctx, q, choice, by, name)
 			return text
-		})
+		}
+		err := c.o.Asker.Ask(ctx, p)
 		switch {
 		case err == nil && lost == nil, ctx.Err() != nil:
 			return
@@ -97,6 +99,8 @@ func (c *Channel) vote(ctx context.Context, q tidemark.Question, choice, by, nam
 	case err == nil:
 		c.answered()
 		return fmt.Sprintf("%s by %s. %s", c.label(choice), name, out.Notice), nil
+	case errors.Is(err, tidemark.ErrProof):
+		return "Not approved: " + err.Error() + ". It is asked again.", err
 	case errors.As(err, &late):
 		return c.late(ctx, q, late), nil
 	}

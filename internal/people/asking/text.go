@@ -23,10 +23,14 @@ func (c *Channel) label(choice string) string {
 
 // show is a question as people see it: its lines, as everywhere, and what the buttons do.
 // Whoever shows it cuts long values.
-func (c *Channel) show(q tidemark.Question) (fields []Field, buttons []Button) {
+func (c *Channel) show(q tidemark.Question) Post {
+	p := Post{ID: q.ID, Title: title(q), Expires: q.Expires}
+	if c.o.Link != nil {
+		p.Link = c.o.Link(q.ID)
+	}
 	add := func(name, value string) {
 		if value != "" {
-			fields = append(fields, Field{name, value})
+			p.Fields = append(p.Fields, Field{name, value})
 		}
 	}
 	for _, l := range q.Lines() {
@@ -38,7 +42,15 @@ func (c *Channel) show(q tidemark.Question) (fields []Field, buttons []Button) {
 	add("Context trust", q.Level)
 	add("Rule", q.Rule)
 	choices := []string{once, deny}
-	if c.o.Grant > 0 {
+	switch {
+	case c.o.Approves != nil && !c.o.Approves():
+		choices = []string{deny}
+		where := "the console (tidemark console)"
+		if p.Link != "" {
+			where = "the console: " + p.Link
+		}
+		add("To approve", "an approval takes a proof that only a person has. Give it in "+where)
+	case c.o.Grant > 0:
 		add(c.label(grant)+" lets through",
 			fmt.Sprintf("for %d minutes %s, while it is no less trusted", int(c.o.Grant/time.Minute), q.Opens))
 		choices = []string{once, grant, deny}
@@ -46,7 +58,7 @@ func (c *Channel) show(q tidemark.Question) (fields []Field, buttons []Button) {
 	add("Session", strings.TrimSuffix(q.Session+" / "+q.Branch, " / "))
 	add("Expires", fmt.Sprintf("%s UTC (in %s)", q.Expires.UTC().Format("15:04:05"), q.Expires.Sub(c.o.Now()).Round(time.Second)))
 	for _, choice := range choices {
-		buttons = append(buttons, Button{c.label(choice), choice})
+		p.Buttons = append(p.Buttons, Button{c.label(choice), choice})
 	}
-	return fields, buttons
+	return p
 }

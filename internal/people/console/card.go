@@ -19,7 +19,7 @@ import (
 // seen is the hash of what a card shows: an answer counts for that and nothing else.
 func seen(q *tidemark.Question) string {
 	shown := *q
-	shown.Code, shown.State, shown.By, shown.Note, shown.Answered = "", "", "", "", time.Time{}
+	shown.Code, shown.State, shown.By, shown.Note, shown.Answered, shown.Abandoned = "", "", "", "", time.Time{}, false
 	raw, err := strictjson.Marshal(&shown)
 	if err != nil {
 		return "" // nothing that is posted fits
@@ -57,16 +57,31 @@ func (c *Console) card(v *visit, q *tidemark.Question, whole bool) h.HTML {
 	if whole {
 		class += " whole"
 	}
+	var gone h.Attr
+	if q.Abandoned {
+		gone = h.A("data-abandoned", "gone")
+	}
 	return h.El("article", h.Class(class), h.A("id", id), h.A("aria-labelledby", id+"-t"), h.A("tabindex", "-1"),
 		h.A("data-id", q.ID), h.A("data-seen", seen(q)), h.A("data-state", q.State), h.A("data-keys", keysOf(q)),
-		h.A("data-expires", strconv.FormatInt(q.Expires.UnixMilli(), 10)),
+		h.A("data-expires", strconv.FormatInt(q.Expires.UnixMilli(), 10)), gone,
 		h.El("header",
 			h.El(level, h.A("id", id+"-t"), title),
 			h.El("p", h.Class("meta"), sessionLink(q.Session), h.T(" · step "+strconv.FormatUint(q.Step, 10)+" · "),
-				h.El("span", h.Class("left"), h.T(left(q.TimeLeft()))), h.T(" left"))),
+				h.El("span", h.Class("left"), h.T(left(q.TimeLeft()))), h.T(" left"),
+				h.El("span", h.Class("waits"), h.T(" · nobody waits")))),
+		abandoned(q, whole),
 		h.El("dl", h.Class("evidence"), evidence(q)),
 		h.El("details", h.El("summary", h.T("The whole call")), h.El("dl", h.Class("evidence"), callLines(q, whole))),
 		c.answerForm(v, q, whole))
+}
+
+// abandoned says on the page of a question what it means that nobody waits for it any more. In
+// the list a word has to do: nothing there may grow under the pointer.
+func abandoned(q *tidemark.Question, whole bool) h.Part {
+	if !q.Abandoned || !whole {
+		return h.List(nil)
+	}
+	return h.El("p", h.Class("quiet"), h.El("strong", h.T("Nobody waits: ")), h.T(tidemark.NobodyWaits+"."))
 }
 
 // keysOf says which answers a single key may give: what is dangerous, or was blocked by the
@@ -190,6 +205,9 @@ func (c *Console) closedCard(q *tidemark.Question) h.HTML {
 
 // outcome says who answered, when and with which words.
 func outcome(q *tidemark.Question) string {
+	if q.State == "expired" {
+		return ": nobody answered in time. It was not denied, and did not run"
+	}
 	out := ""
 	if q.By != "" {
 		out += " by " + clean(q.By)

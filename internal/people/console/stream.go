@@ -15,6 +15,8 @@ type shownCard struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
 	HTML  string `json:"html"`
+
+	Abandoned bool `json:"abandoned,omitzero"` // nobody waits for the answer any more
 }
 
 // news is one event of the stream.
@@ -31,7 +33,7 @@ func (c *Console) newsOf(v *visit, list []tidemark.Question) news {
 		q := &list[i]
 		if q.Pending() {
 			n.Waiting++
-			n.Cards = append(n.Cards, shownCard{q.ID, q.State, c.card(v, q, false).String()})
+			n.Cards = append(n.Cards, shownCard{q.ID, q.State, c.card(v, q, false).String(), q.Abandoned})
 		}
 	}
 	if n.Waiting == 0 {
@@ -70,7 +72,7 @@ func (c *Console) stream(v *visit) {
 		c.wrong(v, err)
 		return
 	}
-	s := &feed{c: c, v: v, known: map[string]string{}, control: http.NewResponseController(v.w)}
+	s := &feed{c: c, v: v, known: map[string]tidemark.Question{}, control: http.NewResponseController(v.w)}
 	v.w.Header().Set("Content-Type", "text/event-stream")
 	v.w.Header().Set("X-Accel-Buffering", "no")
 	if s.send("snapshot", c.newsOf(v, list)) != nil {
@@ -117,14 +119,14 @@ func untilNext(list []tidemark.Question) time.Duration {
 type feed struct {
 	c       *Console
 	v       *visit
-	known   map[string]string // question to the session that asked
+	known   map[string]tidemark.Question // as it was shown
 	control *http.ResponseController
 }
 
 func (f *feed) know(list []tidemark.Question) {
 	for i := range list {
 		if list[i].Pending() {
-			f.known[list[i].ID] = list[i].Session
+			f.known[list[i].ID] = list[i]
 		}
 	}
 }
@@ -139,21 +141,21 @@ func (f *feed) changes(ctx context.Context, list []tidemark.Question) error {
 			continue
 		}
 		pending[q.ID] = true
-		if _, known := f.known[q.ID]; !known {
-			n.Cards = append(n.Cards, shownCard{q.ID, q.State, f.c.card(f.v, q, false).String()})
+		if was, known := f.known[q.ID]; !known || was.Abandoned != q.Abandoned {
+			n.Cards = append(n.Cards, shownCard{q.ID, q.State, f.c.card(f.v, q, false).String(), q.Abandoned})
 		}
 	}
 	n.Waiting = len(pending)
-	for id, session := range f.known {
+	for id, was := range f.known {
 		if pending[id] {
 			continue
 		}
 		delete(f.known, id)
-		q, err := f.c.monitor.Question(ctx, session, id)
+		q, err := f.c.monitor.Question(ctx, was.Session, id)
 		if err != nil {
-			q = tidemark.Question{ID: id, Session: session, State: "expired"}
+			q = tidemark.Question{ID: id, Session: was.Session, State: "expired"}
 		}
-		n.Cards = append(n.Cards, shownCard{q.ID, q.State, f.c.closedCard(&q).String()})
+		n.Cards = append(n.Cards, shownCard{ID: q.ID, State: q.State, HTML: f.c.closedCard(&q).String()})
 	}
 	f.know(list)
 	if len(n.Cards) == 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	tg "github.com/go-telegram/bot"
@@ -19,6 +20,9 @@ type Message struct {
 	Buttons []Button  // 1 to 8
 	Expires time.Time // by the bot's clock; zero leaves it to the context
 
+	// Notes are lines to stand at the end while it is open, each in the place of the one
+	// before; nil is fine.
+	Notes <-chan string
 	// Sent is called when the message is in the chat; nil is fine.
 	Sent func()
 	// Closed gives the line that takes the buttons' place. It is called once, with what
@@ -45,9 +49,10 @@ type Answer struct {
 type request struct {
 	token   string
 	message Message
-	taps    chan tap      // takes the one that counts
-	sent    chan struct{} // closed when the sending has ended, well or not
-	failed  error         // why it was not sent; set before sent is closed
+	taps    chan tap       // takes the one that counts
+	sent    chan struct{}  // closed when the sending has ended, well or not
+	failed  error          // why it was not sent; set before sent is closed
+	edited  sync.WaitGroup // edits under way while it is open
 
 	// Guarded by Bot.mu.
 	id    int   // of the message; 0 until Telegram has confirmed it
@@ -105,14 +110,22 @@ func (b *Bot) limit(ctx context.Context, m Message) (context.Context, context.Ca
 
 // await waits for a tap or the end. Afterwards no tap can count any more.
 func (b *Bot) await(ctx context.Context, r *request) (tap, Answer, error) {
-	sent := r.sent
+	sent, notes, edited := r.sent, (<-chan string)(nil), make(chan struct{}, 1)
 	for {
 		var err error
 		select {
 		case t := <-r.taps:
 			return t, t.answer(r), nil
+		case note := <-notes:
+			notes = nil // one edit after the other
+			r.edited.Go(func() { b.amend(ctx, r, note); edited <- struct{}{} })
+			continue
+		case <-edited:
+			notes = r.message.Notes
+			continue
 		case <-sent:
 			if sent = nil; r.failed == nil {
+				notes = r.message.Notes // there is something to add them to
 				continue
 			}
 			err = errNotSent
@@ -173,7 +186,7 @@ func (b *Bot) finish(ctx context.Context, r *request, t tap, last string) {
 		b.answerTap(ctx, reply{to: t.id, text: last})
 	}
 	<-r.sent
-	if r.failed != nil {
+	if r.edited.Wait(); r.failed != nil {
 		return
 	}
 	b.mu.Lock()
@@ -187,6 +200,25 @@ func (b *Bot) finish(ctx context.Context, r *request, t tap, last string) {
 		})
 	})
 	if err != nil {
+		b.log.Warn("edit telegram message", "error", err)
+	}
+}
+
+// amend shows a note below a message that is open. What became of it is not worth a failure:
+// the buttons count as before.
+func (b *Bot) amend(ctx context.Context, r *request, note string) {
+	ctx, cancel := context.WithTimeout(ctx, finishLimit)
+	defer cancel()
+	b.mu.Lock()
+	params := &tg.EditMessageTextParams{
+		ChatID: r.chat, MessageID: r.id, Text: render(r.message, note), ReplyMarkup: keyboard(r), LinkPreviewOptions: noPreview(),
+	}
+	b.mu.Unlock()
+	err := b.call(ctx, "editMessageText", func(ctx context.Context) error {
+		_, err := b.api.EditMessageText(ctx, params)
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
 		b.log.Warn("edit telegram message", "error", err)
 	}
 }

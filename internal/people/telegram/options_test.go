@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/people/asking"
 	"github.com/tidemark/tidemark/internal/people/telegram"
 	"github.com/tidemark/tidemark/internal/test/telegramtest"
 )
@@ -136,11 +137,14 @@ func TestAChannelSettlesOnce(t *testing.T) {
 	w := start(t, nil)
 	var shown atomic.Int32
 	ask := func(out chan<- []string) error {
-		return w.bot.Channel().Ask(deadline(t), "Approval", []telegram.Field{{"Tool", "exec"}}, []telegram.Button{{"Allow once", "once"}}, func() { shown.Add(1) },
-			func(choice, by, name string) string {
+		return w.bot.Channel().Ask(deadline(t), asking.Post{
+			Title: "Approval", Fields: []telegram.Field{{"Tool", "exec"}}, Buttons: []telegram.Button{{"Allow once", "once"}},
+			Shown: func() { shown.Add(1) },
+			Settle: func(choice, by, name string) string {
 				out <- []string{choice, by, name}
 				return "Noted"
-			})
+			},
+		})
 	}
 	w.Script("sendMessage", telegramtest.Reply{Status: 403})
 	if err := ask(nil); err == nil {

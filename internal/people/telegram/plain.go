@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/people/asking"
 )
 
 // Verifier asks yes or no in the terms of an external verifier.
@@ -34,22 +36,16 @@ type Channel struct{ bot *Bot }
 // Channel is the bot as an approval channel asks it.
 func (b *Bot) Channel() Channel { return Channel{b} }
 
-// Ask shows a question until a button is pressed or ctx ends. It calls shown when the
-// question is in the chat, and settle once at the end: with the pressed button's data and
-// who pressed it (telegram:<user id>, and as people call them), or with an empty choice if
-// nobody did. What settle returns takes the buttons' place. An error means that nothing
-// was shown; then settle is not called.
-func (c Channel) Ask(
-	ctx context.Context, title string, fields []Field, buttons []Button, shown func(), settle func(choice, by, name string) string,
-) error {
-	m := Message{Title: title, Fields: fields, Buttons: buttons, Sent: shown}
+// Ask implements asking.Asker. Who pressed is recorded as telegram:<user id>.
+func (c Channel) Ask(ctx context.Context, p asking.Post) error {
+	m := Message{Title: p.Title, Fields: p.Fields, Buttons: p.Buttons, Sent: p.Shown, Notes: p.Notes}
 	settled := false
 	m.Closed = func(a Answer, err error) string {
 		settled = true
 		if err != nil {
-			return settle("", "", "")
+			return p.Settle("", "", "")
 		}
-		return settle(a.Data, a.by(), a.User)
+		return p.Settle(a.Data, a.by(), a.User)
 	}
 	if _, err := c.bot.Ask(ctx, m); !settled {
 		return err

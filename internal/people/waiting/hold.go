@@ -40,21 +40,29 @@ func (w *Waiter) Decide(ctx context.Context, ref tidemark.Ref, call tool.Call, p
 	l := w.log.Listen(ref.Session)
 	defer l.Close()
 	waited := "" // the question that was waited for
+	leave := func() {}
+	defer func() { leave() }()
 	for {
 		news := l.News()
 		v, err := w.monitor.DecideAgain(ctx, ref, call, waited)
 		if err != nil || v.Held == nil {
 			return v, err
 		}
-		done := w.monitor.Await(v.Held.ID)
+		before := leave
+		leave = w.monitor.Await(v.Held.ID)
+		before() // now, so that nobody is told in between that nobody waits
+		if waited == "" {
+			w.log.QuestionsMoved() // it may have been marked as abandoned
+		}
 		q, again := w.wait(ctx, l, *v.Held, news, time.Until(deadline))
-		done()
 		switch {
 		case again:
 			waited = v.Held.ID
 		case q.State == "expired":
 			return timedOut(v), nil
 		default:
+			leave()
+			leave = w.log.QuestionsMoved
 			return v, nil // the question stays open; the code still works
 		}
 	}

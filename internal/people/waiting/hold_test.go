@@ -285,6 +285,55 @@ func TestACallerThatDisconnectsLeavesTheQuestionOpen(t *testing.T) {
 	})
 }
 
+// BEY-10: a question is marked when the last who waited for it has gone, and no longer when
+// somebody waits again; whoever shows it is woken each time.
+func TestAQuestionNobodyWaitsForIsMarked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "")
+		w.taint(main("s"))
+		q := w.held(main("s"), exec(1))
+		marked := func(want bool) {
+			t.Helper()
+			now, err := w.Question(t.Context(), "s", q.ID)
+			list, _ := w.Questions(t.Context())
+			v, _ := w.View(t.Context(), "s")
+			if err != nil || now.Abandoned != want || list[0].Abandoned != want || v.Questions[0].Abandoned != want {
+				t.Errorf("marked %t, %t and %t, %v; want %t", now.Abandoned, list[0].Abandoned, v.Questions[0].Abandoned, err, want)
+			}
+			if said := strings.Contains(now.Text(), "Nobody waits: "+tidemark.NobodyWaits); said != want {
+				t.Errorf("its text is %q", now.Text())
+			}
+		}
+		marked(false) // nobody ever waited: the agent was given a code, and comes back with it
+		for range 2 {
+			first, leaves := context.WithCancel(t.Context())
+			second, ends := context.WithCancel(t.Context())
+			one := w.waits(first, main("s"), exec(1), time.Minute)
+			two := w.waits(second, main("s"), exec(1), time.Minute)
+			synctest.Wait()
+			marked(false)
+			leaves()
+			<-one
+			marked(false)
+			woken := w.feed.QuestionsChanged()
+			ends()
+			<-two
+			<-woken
+			marked(true)
+		}
+		late := w.waits(t.Context(), main("s"), exec(1), time.Minute)
+		synctest.Wait()
+		marked(false)
+		if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{q.ID}, By: "alice", Via: "http"}); err != nil {
+			t.Fatal(err)
+		}
+		<-late
+		if now, err := w.Question(t.Context(), "s", q.ID); err != nil || now.Abandoned {
+			t.Errorf("a question that is answered is marked %t, %v", now.Abandoned, err)
+		}
+	})
+}
+
 // Whoever is gone when the answer comes does not use it up.
 func TestAnAnswerIsNotSpentOnACallerThatIsGone(t *testing.T) {
 	for name, act := range map[string]func(w *world, q tidemark.Question){

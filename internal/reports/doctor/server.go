@@ -46,6 +46,7 @@ type Status struct {
 	Started time.Time `json:"started"`
 	Parts   []Part    `json:"parts"`
 	Hosts   []Host    `json:"hosts"`
+	Proof   string    `json:"proof"` // what approving takes besides a token; "": nothing
 }
 
 // Ask gets the server's status; nil where there is none to be had.
@@ -147,6 +148,21 @@ func CheckTokens(s Server, file string) Check {
 	}}
 }
 
+// proof says who can approve.
+func (f *found) proof(want string) {
+	switch want {
+	case "passkey":
+		f.add(Good, "proof", "approving takes a passkey, at every door", "")
+	case "typed":
+		f.add(Limit, "proof", "approving takes a secret that is typed: a program that sees it typed can approve",
+			"enrol a passkey: tidemark console --role approver, page Keys")
+	default:
+		f.add(Limit, "proof",
+			"approvals can be given by any program of this user that comes by the approver's token: no passkey is enrolled",
+			"enrol a passkey: tidemark console --role approver, page Keys")
+	}
+}
+
 // CheckApprovals looks whether questions reach somebody. Without a server, parts checks
 // from here.
 func CheckApprovals(s Server, parts func(ctx context.Context) ([]Part, error)) Check {
@@ -155,6 +171,7 @@ func CheckApprovals(s Server, parts func(ctx context.Context) ([]Part, error)) C
 		var list []Part
 		if v := s.Ask(ctx); v != nil {
 			list = v.Parts
+			f.proof(v.Proof)
 		} else {
 			var err error
 			if list, err = parts(ctx); err != nil {

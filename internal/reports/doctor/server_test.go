@@ -77,7 +77,12 @@ func TestApprovalsAreCheckedWithAndWithoutAServer(t *testing.T) {
 	here := func(context.Context) ([]doctor.Part, error) {
 		return []doctor.Part{{Name: "approvals: telegram", Fault: "no route"}, {Name: "approvals: chat", OK: true, Detail: "codes"}}, nil
 	}
-	wantGrades(t, examine(t, doctor.CheckApprovals(serve(t, &pretender{answers: healthy()}), here)), map[string]string{"approvals/approvals: http": "good"})
+	wantGrades(t, examine(t, doctor.CheckApprovals(serve(t, &pretender{answers: healthy()}), here)), map[string]string{"approvals/approvals: http": "good", "approvals/proof": "limit"})
+	for proof, grade := range map[string]string{"passkey": "good", "typed": "limit"} {
+		p := &pretender{answers: healthy()}
+		p.answers["/v1/status"] = `{"version":"1","started":"2026-03-01T09:00:00Z","parts":[],"hosts":[],"proof":"` + proof + `"}`
+		wantGrades(t, examine(t, doctor.CheckApprovals(serve(t, p), here)), map[string]string{"approvals/proof": grade})
+	}
 	r := examine(t, doctor.CheckApprovals(doctor.Server{}, here))
 	wantGrades(t, r, map[string]string{"approvals/approvals: telegram": "broken", "approvals/approvals: chat": "good"})
 	broken := func(context.Context) ([]doctor.Part, error) { return nil, errTest }

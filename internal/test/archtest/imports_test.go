@@ -41,8 +41,9 @@ var adapters = []string{
 	"internal/outside/...", "internal/reports/...", "store/...",
 }
 
-// reached are the adapters a program may use without the wiring: they need none.
-var reached = []string{"internal/reports/replay", "internal/agents/..."}
+// reached are the adapters a program may use without the wiring: they need none, or are
+// clients of a server that runs.
+var reached = []string{"internal/reports/replay", "internal/agents/...", "internal/people/watch"}
 
 func floorOf(dir string) int {
 	return slices.IndexFunc(layers, func(l layer) bool { return within(dir, l.dirs) })

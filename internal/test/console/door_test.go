@@ -338,3 +338,25 @@ func TestWhoApprovesOneAfterTheOtherIsTold(t *testing.T) {
 	w.ask("next")
 	p.get("/console/").want(t, http.StatusOK, "6 calls were approved here in the last ten minutes")
 }
+
+// CON-02: a question that nobody waits for any more says so, in the list and on its page, and can
+// still be answered as it was shown; one that nobody answered says that it timed out.
+func TestAQuestionNobodyWaitsForIsMarked(t *testing.T) {
+	w := serve(t, "")
+	p := w.signIn("approver")
+	q := w.ask("s")
+	if page := p.get("/console/"); strings.Contains(page.body, "data-abandoned") {
+		t.Error("marked although nobody ever waited")
+	}
+	before := p.form("/console/q/"+q.ID, "/console/q/"+q.ID)
+	body := map[string]any{"ctx": map[string]any{"sessionKey": "s", "agentId": "claude", "wait": 1}, "event": map[string]any{
+		"toolName": "send_email", "params": map[string]any{"to": evil, "subject": "Bread", "body": "Good bread"}, "toolCallId": "c2",
+	}}
+	if status, text := w.api(http.MethodPost, "/v1/hooks/before_tool_call", w.app.Tokens.Agent, body, nil); status != http.StatusOK {
+		t.Fatalf("got %d %s", status, text)
+	}
+	p.get("/console/").want(t, http.StatusOK, "data-abandoned", "nobody waits")
+	p.get("/console/q/"+q.ID).want(t, http.StatusOK, "stopped waiting for the answer")
+	before.Set("do", "deny") // the form of the page as it was
+	p.post("/console/q/"+q.ID, before).want(t, http.StatusOK, "Denied")
+}

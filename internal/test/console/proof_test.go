@@ -1,13 +1,16 @@
 package console_test
 
 import (
+	"errors"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 
+	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
 )
 
@@ -227,5 +230,31 @@ func TestWithoutAServerAnApprovalNeedsTheProofToo(t *testing.T) {
 	}
 	if _, err := log.Monitor.Answer(t.Context(), voteFor(q, false)); err != nil {
 		t.Errorf("denied offline: %v", err)
+	}
+}
+
+// CON-24: a policy that allows what cannot be approved is not let in by a reload, through which
+// door ever; one that is in force already is.
+func TestAnotherPolicyTakesTheProofToo(t *testing.T) {
+	const proven = "approvals:\n  proof: passkey\n"
+	w := serve(t, proven)
+	file := w.data + "/tidemark.yaml"
+	was := w.app.Monitor.Policy().Version()
+	for text, status := range map[string]int{
+		proven + "# only a comment\n": http.StatusOK,
+		proven + "preset: quiet\n":    http.StatusForbidden,
+		"preset: quiet\n":             http.StatusForbidden,
+	} {
+		do(t, os.WriteFile(file, []byte(text), 0o600))
+		if got, body := w.api(http.MethodPost, "/v1/policy/reload", w.app.Tokens.Admin, nil, nil); got != status {
+			t.Errorf("%s: got %d, want %d: %s", text, got, status, body)
+		}
+		_, err := w.app.Reload(t.Context()) // as a signal does
+		if errors.Is(err, tidemark.ErrProof) != (status == http.StatusForbidden) {
+			t.Errorf("%s: by a signal: %v", text, err)
+		}
+		if now := w.app.Monitor.Policy().Version(); now != was {
+			t.Fatalf("%s: another policy is in force", text)
+		}
 	}
 }

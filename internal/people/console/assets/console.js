@@ -78,7 +78,7 @@ function setWaiting(n) {
 function put(c) {
   const here = list && document.getElementById(`q-${c.id}`);
   if (here) {
-    if (here.dataset.state === c.state) return;
+    if (here.dataset.state === c.state) { here.dataset.soon = c.abandoned ? 'gone' : 'waits'; return; }
     const whole = here.classList.contains('whole');
     if (whole && c.state !== 'pending') { location.reload(); return; }
     const next = fragment(c.html), height = here.getBoundingClientRect().height;
@@ -97,7 +97,12 @@ function put(c) {
 
 // settle lets cards move again: none are hovered or focused.
 function settle() {
-  if (!list || busy() || list.dataset.page !== 'questions') return;
+  if (!list || busy()) return;
+  for (const c of all('.card[data-soon]', list)) {
+    c.toggleAttribute('data-abandoned', c.dataset.soon === 'gone');
+    delete c.dataset.soon;
+  }
+  if (list.dataset.page !== 'questions') return;
   all('.card.keep', list).forEach(c => { c.style.minHeight = ''; c.classList.remove('keep'); });
   all('.card.old', list).forEach(c => c.remove());
   if (!$('.card', list) && waitingNews.empty && !$('#empty')) list.append(fragment(waitingNews.empty));

@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"fmt"
@@ -9,11 +9,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidemark/tidemark/internal/test/watchtest"
 )
 
 // A form is about the question it was opened for.
 func TestAFormIsOverWithItsQuestion(t *testing.T) {
-	gone := askMsg{readAll(t, held(t, "ask-1", noon, map[string]any{"state": "spent"}))[0]}
+	gone := askMsg{readAll(t, watchtest.Held(t, "ask-1", watchtest.Noon, map[string]any{"state": "spent"}))[0]}
 	for _, key := range []string{"g", "r"} {
 		w := newWatched(t, 80, 24, threeHeld(t)...)
 		w.press(key)
@@ -26,7 +28,7 @@ func TestAFormIsOverWithItsQuestion(t *testing.T) {
 	}
 	w := newWatched(t, 80, 24, threeHeld(t)...)
 	w.press("g")
-	w.tell(askMsg{readAll(t, held(t, "ask-0", noon.Add(-time.Second), nil))[0]})
+	w.tell(askMsg{readAll(t, watchtest.Held(t, "ask-0", watchtest.Noon.Add(-time.Second), nil))[0]})
 	w.press("enter", "tab")
 	if len(w.sent) != 1 || w.sent[0].ask.ID != "ask-1" {
 		t.Errorf("a question came while the form was open: sent %v, want the form's", w.sent)
@@ -59,7 +61,7 @@ func TestWhatAGrantLeavesOpen(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWatched(t, 100, 24, held(t, "ask-1", noon, map[string]any{"args": tt.args}))
+			w := newWatched(t, 100, 24, watchtest.Held(t, "ask-1", watchtest.Noon, map[string]any{"args": tt.args}))
 			w.press("g")
 			if w.form == nil {
 				t.Fatalf("no form for %s", tt.args)
@@ -71,7 +73,7 @@ func TestWhatAGrantLeavesOpen(t *testing.T) {
 		})
 	}
 	for _, args := range []string{`not json`, `["x"]`, `{`, `{"a":1,"a":2}`[:3]} {
-		w := newWatched(t, 100, 24, held(t, "ask-1", noon, map[string]any{"args": args}))
+		w := newWatched(t, 100, 24, watchtest.Held(t, "ask-1", watchtest.Noon, map[string]any{"args": args}))
 		w.press("g")
 		if w.form != nil {
 			t.Errorf("%q: a form for arguments that cannot be read", args)
@@ -89,7 +91,7 @@ func TestTheFormRefuses(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf(`"k%02d":1`, i)
 	}
-	w := newWatched(t, 100, 60, held(t, "ask-1", noon, map[string]any{"args": "{" + strings.Join(many, ",") + `,"list":[1],"command":"` + strings.Repeat("x", 1100) + `"}`}))
+	w := newWatched(t, 100, 60, watchtest.Held(t, "ask-1", watchtest.Noon, map[string]any{"args": "{" + strings.Join(many, ",") + `,"list":[1],"command":"` + strings.Repeat("x", 1100) + `"}`}))
 	w.press("g", "enter")
 	w.shows("at most 32 arguments can be fixed")
 	w.press("up")
@@ -109,7 +111,7 @@ func TestTheFormRefuses(t *testing.T) {
 }
 
 func TestTyping(t *testing.T) {
-	w := newWatched(t, 80, 24, held(t, "ask-1", noon, nil))
+	w := newWatched(t, 80, 24, watchtest.Held(t, "ask-1", watchtest.Noon, nil))
 	w.tell(tea.PasteMsg{Content: "aaaa"}) // pasted letters are not keys
 	w.press("r", "b", "c", "home", "a", "end", "d", "left", "delete", "x", "right", "left", "backspace", "ctrl+a", "ctrl+e")
 	w.tell(tea.PasteMsg{Content: "\x1b[31m y\nz\n"})
@@ -117,7 +119,7 @@ func TestTyping(t *testing.T) {
 	if len(w.sent) != 1 || w.sent[0].Reason != "abx\uFFFD[31m y z" {
 		t.Fatalf("sent %d answers, the first with %q; want one denial with what was typed", len(w.sent), w.sent[0].Reason)
 	}
-	w = newWatched(t, 80, 24, held(t, "ask-1", noon, nil))
+	w = newWatched(t, 80, 24, watchtest.Held(t, "ask-1", watchtest.Noon, nil))
 	w.press("g", "e")
 	w.tell(tea.PasteMsg{Content: strings.Repeat("x", 3000)})
 	w.press("enter", "enter", "tab")

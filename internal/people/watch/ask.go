@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"cmp"
@@ -38,6 +38,8 @@ type ask struct {
 	Opinion *askOpinion   `json:"opinion"`
 	By      string        `json:"by"` // who answered, and in which words
 	Note    string        `json:"note"`
+
+	Abandoned bool `json:"abandoned"` // whoever waited has gone
 
 	raw strictjson.Value // as it came: two that differ are to be looked at anew
 }

@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"bufio"
@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
-	"net/http"
 	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 )
 
 // What the stream tells.
@@ -43,7 +42,7 @@ var (
 // stream follows the questions of a server until its context ends. It survives the
 // server: each new connection begins with a snapshot.
 type stream struct {
-	find    func(context.Context) (*client, error)
+	find    func(context.Context) (Link, error)
 	pause   *backoff.ExponentialBackOff
 	silence time.Duration
 	tell    func(any) error // an error ends the stream
@@ -86,13 +85,13 @@ func final(err error) bool {
 	if errors.As(err, &told) {
 		return true
 	}
-	var r *refused
-	return errors.As(err, &r) && r.Status/100 == 4 && r.Status != http.StatusRequestTimeout && r.Status != http.StatusTooManyRequests
+	var refused interface{ Final() bool }
+	return errors.As(err, &refused) && refused.Final()
 }
 
 // follow reads one connection to its end.
 func (s *stream) follow(ctx context.Context) error {
-	c, err := s.find(ctx)
+	link, err := s.find(ctx)
 	if err != nil {
 		return err
 	}
@@ -100,7 +99,7 @@ func (s *stream) follow(ctx context.Context) error {
 	defer cancel(nil)
 	quiet := time.AfterFunc(s.silence, func() { cancel(errSilent) })
 	defer quiet.Stop()
-	body, err := c.open(ctx, "/v1/approvals/stream")
+	body, err := link.Open(ctx, "/v1/approvals/stream")
 	if err == nil {
 		err = readEvents(body, func() { quiet.Reset(s.silence) }, s.event)
 		err = errors.Join(err, body.Close())
@@ -134,28 +133,6 @@ func (s *stream) event(name, data string) error {
 		return &toldError{err}
 	}
 	return nil
-}
-
-// open starts an endless answer. The client's time limit would end it.
-func (c *client) open(ctx context.Context, path string) (io.ReadCloser, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
-	if err != nil {
-		return nil, fmt.Errorf("make request: %w", err)
-	}
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	req.Header.Set("Accept", "text/event-stream")
-	res, err := (&http.Client{Transport: c.http.Transport}).Do(req)
-	if err != nil {
-		return nil, err
-	}
-	if res.StatusCode >= 300 {
-		raw, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
-		return nil, errors.Join(refusal(res.StatusCode, raw), err, res.Body.Close())
-	}
-	if kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type")); err != nil || kind != "text/event-stream" {
-		return nil, errors.Join(errors.New("the answer is not a stream of events"), res.Body.Close())
-	}
-	return res.Body, nil
 }
 
 // readEvents splits server-sent events. It calls alive for every line, comments too, and
@@ -229,15 +206,15 @@ func (l *lines) print(a ask) error {
 	if err != nil {
 		return fmt.Errorf("print question: %w", err)
 	}
-	text := inert(string(raw))
-	if l.seen[a.ID] == text {
+	printed := text.Inert(string(raw))
+	if l.seen[a.ID] == printed {
 		return nil
 	}
 	if l.seen == nil {
 		l.seen = map[string]string{}
 	}
-	l.seen[a.ID] = text
-	if _, err := fmt.Fprintln(l.out, text); err != nil {
+	l.seen[a.ID] = printed
+	if _, err := fmt.Fprintln(l.out, printed); err != nil {
 		return fmt.Errorf("print question: %w", err)
 	}
 	return nil

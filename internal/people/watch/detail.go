@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/text"
 )
 
 // detail is the question under the cursor, scrolled.
@@ -33,20 +34,23 @@ func (m *screen) question(a ask, width int) []string {
 	kind := m.ui.word(kindColour(a.Kind), line(a.Tool)) + "  " + line(a.ID) + "  " + line(a.Kind)
 	out := append([]string{kind + m.ui.word("dim", fmt.Sprintf("  step %d of %s", a.Step, line(a.Session)))}, m.call(a, width)...)
 	if a.Prompt != "" {
-		out = append(out, wrap(clean(a.Prompt), "", width)...)
+		out = append(out, wrap(text.Clean(a.Prompt), "", width)...)
 	}
 	out = append(out, m.behind(a, true, width)...)
 	out = append(out, m.behind(a, false, width)...)
 	out = append(out, m.asked(a, width)...)
 	out = append(out, m.context(a, width)...)
 	out = append(out, m.ui.word("title", "Held because"))
-	out = append(out, wrap(clean(a.Rule)+": "+clean(a.Reason), "  ", width)...)
+	out = append(out, wrap(text.Clean(a.Rule)+": "+text.Clean(a.Reason), "  ", width)...)
 	if o := a.Opinion; o != nil {
 		out = append(out, m.ui.word("title", "The auditor says"))
-		out = append(out, wrap(clean(o.said()), "  ", width)...)
+		out = append(out, wrap(text.Clean(o.said()), "  ", width)...)
+	}
+	if a.Abandoned {
+		out = append(out, wrap(m.ui.word("warn", "Nobody waits")+": "+tidemark.NobodyWaits, "", width)...)
 	}
 	if a.Allows != "" {
-		out = append(out, wrap("Approving allows: "+clean(a.Allows), "", width)...)
+		out = append(out, wrap("Approving allows: "+text.Clean(a.Allows), "", width)...)
 	}
 	return out
 }
@@ -123,7 +127,7 @@ func (m *screen) call(a ask, width int) []string {
 			out = append(out, name+shorten(arg.text, room))
 			continue
 		}
-		for i, l := range wrap(clean(arg.text), "", room) {
+		for i, l := range wrap(text.Clean(arg.text), "", room) {
 			if i > 0 {
 				name = strings.Repeat(" ", column+4)
 			}
@@ -131,7 +135,7 @@ func (m *screen) call(a ask, width int) []string {
 		}
 	}
 	if rest != "" {
-		out = append(out, wrap(clean(rest), "  ", width)...)
+		out = append(out, wrap(text.Clean(rest), "  ", width)...)
 		if len(args) > 0 {
 			out = append(out, m.ui.word("warn", "  (the arguments are cut here)"))
 		}
@@ -147,7 +151,7 @@ func (m *screen) asked(a ask, width int) []string {
 	out := []string{m.ui.word("title", "You asked")}
 	for _, w := range a.Words {
 		turn := fmt.Sprintf("  %d  ", w.Turn)
-		for i, l := range wrap(clean(w.Text), "", width-len(turn)) {
+		for i, l := range wrap(text.Clean(w.Text), "", width-len(turn)) {
 			if i > 0 {
 				turn = strings.Repeat(" ", len(turn))
 			}

@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"slices"
@@ -7,6 +7,8 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+
+	"github.com/tidemark/tidemark/internal/base/text"
 )
 
 // longestReason bounds the reason of a denial, in characters.
@@ -62,14 +64,14 @@ func (e *editor) view(width int) string {
 	var b strings.Builder
 	under := " "
 	if e.at < len(e.text) {
-		under = string(drawable(e.text[e.at]))
+		under = string(text.Drawable(e.text[e.at]))
 	}
 	for _, c := range e.text[from:e.at] {
-		b.WriteRune(drawable(c))
+		b.WriteRune(text.Drawable(c))
 	}
 	b.WriteString(lipgloss.NewStyle().Reverse(true).Render(under))
 	for _, c := range e.text[min(e.at+1, len(e.text)):] {
-		b.WriteRune(drawable(c))
+		b.WriteRune(text.Drawable(c))
 	}
 	return cut(b.String(), width)
 }
