@@ -62,6 +62,9 @@ type App struct {
 	listener  net.Listener
 	running   Running
 	announced atomic.Pointer[string] // where it listens; requests come while it starts
+	reading   sync.Mutex             // guards judges, and the policy file in opts, while it is read
+	judges    InForce
+	seen      look // how the policy file looked when it was last read; the watcher's own
 	stopped   sync.Once
 	stopErr   error
 	cancel    context.CancelFunc
@@ -72,6 +75,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if o.Logger == nil {
 		return nil, errors.New("new app: no logger")
 	}
+	seen := lookAt(o.Paths.Config) // before it is read: a change in between is noticed
 	cfg, warnings, err := ReadConfig(o.Paths.Config)
 	if err != nil {
 		return nil, err
@@ -82,7 +86,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := o.Paths.Create(); err != nil {
 		return nil, err
 	}
-	a := &App{opts: o, config: cfg}
+	a := &App{opts: o, config: cfg, judges: inForce(absolute(o.Paths.Config), cfg), seen: seen}
 	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(err, a.Stop(ctx))
 	}
@@ -147,7 +151,7 @@ func (a *App) open(ctx context.Context) error {
 func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*httpapi.API, error) {
 	api, err := httpapi.New(httpapi.Options{
 		Monitor: a.Monitor, Log: provenLog{a.log}, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
-		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Status: a.status, Verified: a.verified,
+		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Judges: func() any { return a.Judges() }, Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
 		Metrics: metrics, Greet: a.greet(), At: a.at, SignIn: a.desk, Console: a.consoleURL,
 		Proofs: func() bool { return a.keys.Required() != consent.None },
@@ -241,6 +245,8 @@ func (a *App) Start(ctx context.Context) (string, error) {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.cancel = cancel
 	a.server.BaseContext = func(net.Listener) context.Context { return base }
+	go a.watch(base, time.Tick(watchEvery))
+	a.opts.Logger.Info("policy in force", "version", a.judges.Version, "from", from(a.judges.File))
 	go func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 			a.opts.Logger.Error("serve", "error", err)
@@ -276,29 +282,6 @@ func (a *App) station() tidemark.Station {
 		s.Port = strconv.Itoa(tcp.Port)
 	}
 	return s
-}
-
-// Reload reads the policy file again. A file with faults changes nothing.
-func (a *App) Reload(context.Context) ([]string, error) {
-	cfg, warnings, err := ReadConfig(a.opts.Paths.Config)
-	if err != nil {
-		return nil, err
-	}
-	candidate, err := ReadShadow(a.opts.Paths.Config, cfg)
-	if err != nil {
-		return nil, err
-	}
-	a.Monitor.SetPolicy(cfg.Policy)
-	a.Monitor.SetShadow(candidate)
-	out := make([]string, 0, len(warnings)+1)
-	for _, w := range warnings {
-		out = append(out, w.Error())
-	}
-	if cfg.Outside != a.config.Outside {
-		out = append(out, "server, hooks, llm, auditor, verifier and telegram have changed: that part takes effect at the next start")
-	}
-	a.opts.Logger.Info("policy in force", "version", cfg.Policy.Version(), "warnings", len(out))
-	return out, nil
 }
 
 // Stop ends the server and closes the log. Calls under way may finish first.

@@ -83,6 +83,7 @@ func (m *management) reloadPolicy(ctx context.Context, _ *struct{}) (reloaded, e
 type statusView struct {
 	Version string    `json:"version" doc:"of this server"`
 	Started time.Time `json:"started"`
+	Policy  any       `json:"policy,omitempty" doc:"version of the policy in force, and the file it came from"`
 	Parts   any       `json:"parts" doc:"everybody the monitor asks, and whether they can be reached"`
 	Waiting int64     `json:"waiting" doc:"callers that wait for an answer"`
 	Hosts   []hostRow `json:"hosts" doc:"plugins that gave a sign of life since the server started"`
@@ -91,6 +92,9 @@ type statusView struct {
 func (m *management) viewStatus(ctx context.Context, _ *struct{}) (statusView, error) {
 	v := statusView{
 		Version: m.version, Started: m.started.UTC(), Parts: []string{}, Waiting: m.feed.Watching(), Hosts: m.hosts.rows(m.now()),
+	}
+	if m.judges != nil {
+		v.Policy = m.judges()
 	}
 	if m.status != nil {
 		v.Parts = m.status(ctx)
