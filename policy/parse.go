@@ -39,6 +39,7 @@ func parseTree(root *configfile.Node) (*Set, Faults) {
 	r := newReader(root)
 	r.Fields(root, r.fields())
 	r.finish()
+	r.warnReplaced()
 	r.Faults.Sort()
 	if r.Faults.Err() != nil {
 		return nil, public(r.Faults)
@@ -68,6 +69,7 @@ type reader struct {
 	agents      map[string]*scope
 	named       map[string]bool // tools the file or the shipped tables name
 	root        *configfile.Node
+	replaced    bool // taintPolicy took the place of the preset's own table
 	later       struct{ strictness, agents *configfile.Node }
 }
 
@@ -98,7 +100,7 @@ func newReader(root *configfile.Node) *reader {
 	r.base = shippedScope(preset)
 	if rules, needs := r.presetRules(r.settings.Preset); !root.Get("taintPolicy").Empty() && needs != nil {
 		// A file that judges by levels does so at every level, as it always did.
-		r.base = shippedScope(byLevels)
+		r.base, r.replaced = shippedScope(byLevels), true
 	} else {
 		r.base.preset, r.base.needs = rules, needs
 	}
@@ -182,6 +184,21 @@ func (r *reader) finish() {
 		if n := len(s.bounds()); n > maxBounds {
 			r.Errorf(r.root.Pos, "iteration_gte has %d different values, more than the %d allowed", n, maxBounds)
 			return
+		}
+	}
+}
+
+// warnReplaced says what a taintPolicy does to a preset that looks at calls: who wrote one
+// line of it meant one line. A file that names a preset of modes has said so itself.
+func (r *reader) warnReplaced() {
+	if !r.replaced || r.Faults.Err() != nil {
+		return
+	}
+	for _, k := range r.root.Keys {
+		if k.Name == "taintPolicy" {
+			r.Warnf(k.Pos, "taintPolicy switches the table of %[1]s off: every call is judged by the level of its context alone, as with %[2]s "+
+				"(for a few calls use toolOverrides, warrants or rules; if this is meant, add preset: %[2]s)",
+				r.settings.Preset, presets[byLevels].name)
 		}
 	}
 }

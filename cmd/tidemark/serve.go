@@ -101,9 +101,12 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string, sh
 	e.printf("listening on %s\n", url)
 	e.printf("data in %s\n", p.Data)
 	if p.Config != "" {
-		e.printf("policy %s (version %s)\n", p.Config, a.Monitor.Policy().Version())
+		e.printf("policy %s (preset %s, version %s)\n", p.Config, a.Monitor.Policy().Settings().Preset, a.Monitor.Policy().Version())
 	} else {
 		e.printf("policy %s as shipped (version %s)\n", a.Monitor.Policy().Settings().Preset, a.Monitor.Policy().Version())
+	}
+	for _, w := range a.Monitor.Policy().Warnings() {
+		e.printf("  %s %s\n", e.ui.word("confirm", "warning"), w.Error())
 	}
 	e.printParts(a.Status(ctx))
 	e.printf("console: tidemark console opens it in your browser\n")
