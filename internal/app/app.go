@@ -51,6 +51,7 @@ type App struct {
 
 	opts      Options
 	config    *config.Config
+	held      *os.File // the data folder is ours while it is open
 	log       *sqlite.Store
 	outside   *outside
 	server    *http.Server
@@ -95,6 +96,9 @@ func New(ctx context.Context, o Options) (*App, error) {
 
 func (a *App) open(ctx context.Context) error {
 	var err error
+	if a.held, err = hold(a.opts.Paths); err != nil {
+		return err
+	}
 	if a.Tokens, a.NewTokens, err = OpenTokens(a.opts.Paths.Tokens()); err != nil {
 		return err
 	}
@@ -304,6 +308,9 @@ func (a *App) Stop(ctx context.Context) error {
 		}
 		if a.log != nil {
 			errs = append(errs, a.log.Close())
+		}
+		if a.held != nil {
+			errs = append(errs, a.held.Close()) // last: who comes next finds everything closed
 		}
 		a.stopErr = errors.Join(errs...)
 	})
