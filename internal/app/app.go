@@ -62,6 +62,7 @@ type App struct {
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
 	running   Running
+	unshown   bool                   // this start made the token file, and nobody has seen what is in it
 	announced atomic.Pointer[string] // where it listens; requests come while it starts
 	reading   sync.Mutex             // guards judges, and the policy file in opts, while it is read
 	judges    InForce
@@ -99,7 +100,7 @@ func (a *App) open(ctx context.Context) error {
 	if a.held, err = hold(a.opts.Paths); err != nil {
 		return err
 	}
-	if a.Tokens, a.NewTokens, err = OpenTokens(a.opts.Paths.Tokens()); err != nil {
+	if err := a.openTokens(); err != nil {
 		return err
 	}
 	if a.log, err = sqlite.Open(ctx, a.opts.Paths.DB(), sqlite.Options{}); err != nil {
@@ -249,6 +250,7 @@ func (a *App) Start(ctx context.Context) (string, error) {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.cancel = cancel
 	a.server.BaseContext = func(net.Listener) context.Context { return base }
+	a.unshown = false // the caller shows them
 	go a.watch(base, time.Tick(watchEvery))
 	a.opts.Logger.Info("policy in force", "version", a.judges.Version, "from", from(a.judges.File))
 	go func() {
@@ -308,6 +310,9 @@ func (a *App) Stop(ctx context.Context) error {
 		}
 		if a.log != nil {
 			errs = append(errs, a.log.Close())
+		}
+		if a.unshown { // a start that failed: the next one makes tokens and shows them
+			errs = append(errs, os.Remove(a.opts.Paths.Tokens()))
 		}
 		if a.held != nil {
 			errs = append(errs, a.held.Close()) // last: who comes next finds everything closed
