@@ -47,6 +47,7 @@ func TestAServerSaysWhatAPolicyFileGivesUp(t *testing.T) {
 	data := t.TempDir()
 	writeFile(t, data+"/tidemark.yaml", "taintPolicy: {shared: allow}\n")
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	out, in := io.Pipe()
 	done := make(chan int, 1)
 	go func() {
