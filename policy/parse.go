@@ -68,6 +68,8 @@ type reader struct {
 	redaction   redact.Rules
 	agents      map[string]*scope
 	named       map[string]bool // tools the file or the shipped tables name
+	keyed       map[string]bool // those among them that say something of a tool, and so know it
+	slips       []func()        // tools in conditions, looked at once all that the file names are known
 	root        *configfile.Node
 	replaced    bool // taintPolicy took the place of the preset's own table
 	later       struct{ strictness, agents *configfile.Node }
@@ -86,6 +88,7 @@ func newReader(root *configfile.Node) *reader {
 		trifecta:    Confirm,
 		agents:      map[string]*scope{},
 		named:       map[string]bool{},
+		keyed:       map[string]bool{},
 	}
 	preset := 0
 	if n := root.Get("preset"); !n.Empty() {
@@ -106,7 +109,12 @@ func newReader(root *configfile.Node) *reader {
 	}
 	r.memory, r.writers = shippedMemoryPatterns(), tools(strings.Fields(shippedWriters)...)
 	for name := range r.base.outputs {
-		r.named[name] = true
+		r.named[name], r.keyed[name] = true, true
+	}
+	for _, names := range []string{shippedSafe, shippedCommandTools, shippedWriters, shippedCautioned, shippedUncautioned} {
+		for name := range strings.FieldsSeq(names) {
+			r.keyed[name] = true
+		}
 	}
 	return r
 }
@@ -180,6 +188,9 @@ func (r *reader) finish() {
 	r.readStrictness(r.later.strictness)
 	r.readAgents(r.later.agents)
 	r.trustRules = append(r.trustRules, shippedTrustRules()...)
+	for _, look := range r.slips {
+		look()
+	}
 	for _, s := range append(slices.Collect(maps.Values(r.agents)), r.base) {
 		if n := len(s.bounds()); n > maxBounds {
 			r.Errorf(r.root.Pos, "iteration_gte has %d different values, more than the %d allowed", n, maxBounds)
@@ -231,7 +242,7 @@ func (r *reader) tool(k configfile.Key, seen map[string]string) (string, bool) {
 		return "", false
 	}
 	seen[name] = k.Name
-	r.named[name] = true
+	r.named[name], r.keyed[name] = true, true
 	return name, true
 }
 
@@ -248,6 +259,7 @@ func (r *reader) toolset(n *configfile.Node) toolset {
 		}
 		t.names[name] = true
 		r.named[name] = true
+		r.slips = append(r.slips, func() { r.slip(item.Pos, item.Path, name) })
 	}
 	return t
 }
