@@ -141,6 +141,8 @@ type Settings struct {
 	Footer         bool          // HOOK-16
 	Previews       bool          // keep redacted previews of content
 	RecordMessages bool          // keep the user's own words, redacted
+
+	RecordArguments bool // keep the arguments of every call, redacted
 	Asking
 }
 

@@ -114,6 +114,11 @@ func (r *reader) readRecord(n *configfile.Node) {
 	r.Fields(n, map[string]func(*configfile.Node){
 		"previews": r.flag(&r.settings.Previews),
 		"messages": r.flag(&r.settings.RecordMessages),
+		"arguments": func(v *configfile.Node) {
+			if i, ok := r.Choice(v, "none", "redacted"); ok {
+				r.settings.RecordArguments = i == 1
+			}
+		},
 	})
 }
 

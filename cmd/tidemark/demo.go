@@ -28,8 +28,8 @@ func (e *env) demoCommand() *cobra.Command {
 		Long: `Play the stories Tidemark was built for through the real API of a server of its own, with
 the shipped policy (or that of --config), and print each question as its owner would read it.
 On a terminal the server stays up until Ctrl-C; in a pipe, and with --once, it ends.`,
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return e.demo(cmd.Context(), listen, once) },
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.demo(cmd.Context(), listen, once) },
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "end after the stories instead of staying up")
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address to listen on")
