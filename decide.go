@@ -230,7 +230,10 @@ func (x *step) describe(v *Verdict, t *policy.Traits) {
 	d.Reason, d.Spent, d.Trace, d.Ask, d.Write, d.Opinion, d.Ruling = "", "", "", nil, nil, nil, nil
 	d.Warrant = x.live.facts.words(x.live.input.Facts)
 	v.Warrant = d.Warrant
-	d.Digest = tool.Digest{}
+	d.Digest, d.Args = tool.Digest{}, ""
+	if x.set.Settings().RecordArguments {
+		d.Args = x.set.Redactor().Preview(x.set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown)
+	}
 }
 
 // noteWrites remembers what an allowed call writes: by labels, and for judgement.

@@ -38,6 +38,14 @@ const (
 	PersonActed   Kind = "person.acted"      // somebody signed in, or a key came or went; Person is set
 )
 
+// Kinds are all of them, in the order of a turn.
+func Kinds() []Kind {
+	return []Kind{
+		TurnBegan, ContextSeen, ModelCalled, ModelAnswered, CallDecided, ResultSeen, Answered, TryFailed, TrustReset, WriteReviewed,
+		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed,
+	}
+}
+
 // Event is one entry of a session's log. Exactly the payload its Kind names is set.
 type Event struct {
 	Kind      Kind   `json:"-"` // stored as the record's kind
@@ -154,7 +162,8 @@ type Decided struct {
 	CallID  string            `json:"callId,omitzero"`
 	Tool    string            `json:"tool"` // normalised
 	Digest  tool.Digest       `json:"digest"`
-	Call    *tool.Call        `json:"-"` // the call itself, where Digest is still to be taken
+	Call    *tool.Call        `json:"-"`             // the call itself, where Digest is still to be taken
+	Args    string            `json:"args,omitzero"` // redacted, where the policy has them kept
 	Step    uint64            `json:"step"`
 	Effect  string            `json:"effect"`        // allow, confirm, deny
 	Kind    string            `json:"kind,omitzero"` // escalate, danger, taint-escalation, intent-block

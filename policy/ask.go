@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"errors"
+
 	"cel.dev/cel-go/common/types"
 
 	"github.com/tidemark/tidemark/tool"
@@ -75,7 +77,8 @@ func (s *answers) hear(r *row, a *activation, at moment) {
 	}
 }
 
-// add takes a condition that holds, or one that erred: that denies.
+// add takes a condition that holds, or one that erred: that denies, and asks where an argument
+// is larger than a condition may look through.
 func (s *answers) add(k *cond, i int, err error) {
 	switch {
 	case k.preset:
@@ -90,7 +93,12 @@ func (s *answers) add(k *cond, i int, err error) {
 	s.parts, s.only = append(s.parts, k.part), i
 	if err != nil {
 		p := &s.parts[len(s.parts)-1]
-		p.Effect, p.Text, p.Error = Deny, errorText(err), true
+		if errors.Is(err, errTooLarge) { // no fault of the rule's: a person can look where it cannot
+			p.Text, p.Rule = largeText(p.Rule), RuleTooLarge
+			p.Effect, p.Error = Confirm, true
+		} else {
+			p.Effect, p.Text, p.Error = Deny, errorText(err), true
+		}
 		s.only = -1
 	}
 }

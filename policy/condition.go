@@ -148,7 +148,7 @@ func (c *compiler) open() (*cel.Env, error) {
 
 // condition compiles the text of a node. What is wrong is reported at its place
 // inside the expression.
-func (c *compiler) condition(d *configfile.Decoder, n *configfile.Node) *condition {
+func (c *compiler) condition(d *configfile.Decoder, n *configfile.Node, words func(*configfile.Node, *cel.Ast)) *condition {
 	text, ok := d.Text(n)
 	if !ok {
 		return nil
@@ -169,6 +169,7 @@ func (c *compiler) condition(d *configfile.Decoder, n *configfile.Node) *conditi
 		d.Errorf(n.Pos, "%s must be true or false, but gives %s", n.Path, t)
 		return nil
 	}
+	words(n, checked)
 	out, costly, err := survey(checked)
 	if err != nil {
 		d.Errorf(n.Pos, "%s: %v", n.Path, err)

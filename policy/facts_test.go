@@ -42,7 +42,7 @@ func judged(t *testing.T, file string, facts policy.Facts) policy.Decision {
 // BEY-01 WAR-05
 func TestARuleAsksWhatStandsBehindAnArgument(t *testing.T) {
 	file := "preset: permissive\ntaintPolicy: {untrusted: allow}\nrules:\n  - name: own\n" +
-		"    when: args.to.warrant in [\"none\", \"agent\"] && args.note.about.warrant != \"args.to.warrant\"\n    effect: escalate\n"
+		"    when: args.to.warrant in [\"none\", \"agent\"] && args.note.about.warrant != \"said\" && args.note.about != \"args.to.warrant\"\n    effect: escalate\n"
 	for has, want := range map[string]policy.Effect{"none": policy.Confirm, "agent": policy.Confirm, "said": policy.Allow, "picked": policy.Allow} {
 		if got := judged(t, file, known{has: map[string]string{"to": has}}); got.Effect != want {
 			t.Errorf("%s: got %s by %s, want %s", has, got.Effect, got.Rule, want)

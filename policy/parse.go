@@ -39,6 +39,7 @@ func parseTree(root *configfile.Node) (*Set, Faults) {
 	r := newReader(root)
 	r.Fields(root, r.fields())
 	r.finish()
+	r.warnReplaced()
 	r.Faults.Sort()
 	if r.Faults.Err() != nil {
 		return nil, public(r.Faults)
@@ -67,7 +68,10 @@ type reader struct {
 	redaction   redact.Rules
 	agents      map[string]*scope
 	named       map[string]bool // tools the file or the shipped tables name
+	keyed       map[string]bool // those among them that say something of a tool, and so know it
+	slips       []func()        // tools in conditions, looked at once all that the file names are known
 	root        *configfile.Node
+	replaced    bool // taintPolicy took the place of the preset's own table
 	later       struct{ strictness, agents *configfile.Node }
 }
 
@@ -84,6 +88,7 @@ func newReader(root *configfile.Node) *reader {
 		trifecta:    Confirm,
 		agents:      map[string]*scope{},
 		named:       map[string]bool{},
+		keyed:       map[string]bool{},
 	}
 	preset := 0
 	if n := root.Get("preset"); !n.Empty() {
@@ -98,13 +103,18 @@ func newReader(root *configfile.Node) *reader {
 	r.base = shippedScope(preset)
 	if rules, needs := r.presetRules(r.settings.Preset); !root.Get("taintPolicy").Empty() && needs != nil {
 		// A file that judges by levels does so at every level, as it always did.
-		r.base = shippedScope(byLevels)
+		r.base, r.replaced = shippedScope(byLevels), true
 	} else {
 		r.base.preset, r.base.needs = rules, needs
 	}
 	r.memory, r.writers = shippedMemoryPatterns(), tools(strings.Fields(shippedWriters)...)
 	for name := range r.base.outputs {
-		r.named[name] = true
+		r.named[name], r.keyed[name] = true, true
+	}
+	for _, names := range []string{shippedSafe, shippedCommandTools, shippedWriters, shippedCautioned, shippedUncautioned} {
+		for name := range strings.FieldsSeq(names) {
+			r.keyed[name] = true
+		}
 	}
 	return r
 }
@@ -178,10 +188,28 @@ func (r *reader) finish() {
 	r.readStrictness(r.later.strictness)
 	r.readAgents(r.later.agents)
 	r.trustRules = append(r.trustRules, shippedTrustRules()...)
+	for _, look := range r.slips {
+		look()
+	}
 	for _, s := range append(slices.Collect(maps.Values(r.agents)), r.base) {
 		if n := len(s.bounds()); n > maxBounds {
 			r.Errorf(r.root.Pos, "iteration_gte has %d different values, more than the %d allowed", n, maxBounds)
 			return
+		}
+	}
+}
+
+// warnReplaced says what a taintPolicy does to a preset that looks at calls: who wrote one
+// line of it meant one line. A file that names a preset of modes has said so itself.
+func (r *reader) warnReplaced() {
+	if !r.replaced || r.Faults.Err() != nil {
+		return
+	}
+	for _, k := range r.root.Keys {
+		if k.Name == "taintPolicy" {
+			r.Warnf(k.Pos, "taintPolicy switches the table of %[1]s off: every call is judged by the level of its context alone, as with %[2]s "+
+				"(for a few calls use toolOverrides, warrants or rules; if this is meant, add preset: %[2]s)",
+				r.settings.Preset, presets[byLevels].name)
 		}
 	}
 }
@@ -214,7 +242,7 @@ func (r *reader) tool(k configfile.Key, seen map[string]string) (string, bool) {
 		return "", false
 	}
 	seen[name] = k.Name
-	r.named[name] = true
+	r.named[name], r.keyed[name] = true, true
 	return name, true
 }
 
@@ -231,6 +259,7 @@ func (r *reader) toolset(n *configfile.Node) toolset {
 		}
 		t.names[name] = true
 		r.named[name] = true
+		r.slips = append(r.slips, func() { r.slip(item.Pos, item.Path, name) })
 	}
 	return t
 }

@@ -4,7 +4,7 @@
 //
 // Invariants:
 //   - the zero Effect is Deny, the zero Decision denies;
-//   - a rule that errs denies; arguments that cannot be read are the worst;
+//   - a rule that errs denies, one whose argument is too large asks; arguments that cannot be read are the worst;
 //   - the strictest answer wins, except that a tool override replaces the level's default;
 //   - the same Set, asked the same Input, gives the same Decision.
 package policy
@@ -49,6 +49,9 @@ func (e Effect) Stricter(f Effect) Effect { return min(e, f) }
 
 // MarshalText writes the name.
 func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// RuleTooLarge is the rule of a question that comes of an argument too large for a condition.
+const RuleTooLarge = "argument-too-large"
 
 // The kinds of a Confirm.
 const (
@@ -138,6 +141,8 @@ type Settings struct {
 	Footer         bool          // HOOK-16
 	Previews       bool          // keep redacted previews of content
 	RecordMessages bool          // keep the user's own words, redacted
+
+	RecordArguments bool // keep the arguments of every call, redacted
 	Asking
 }
 

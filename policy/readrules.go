@@ -54,7 +54,7 @@ func (r *reader) readRules(n *configfile.Node, prefix string) []*rule {
 		r.Fields(item, map[string]func(*configfile.Node){
 			"name":   func(*configfile.Node) {},
 			"tools":  func(v *configfile.Node) { u.tools = r.someTools(v) },
-			"when":   func(v *configfile.Node) { u.when = r.cel.condition(&r.Decoder, v) },
+			"when":   func(v *configfile.Node) { u.when = r.condition(v) },
 			"effect": func(v *configfile.Node) { u.reason.Effect, _ = r.effect(v) },
 			"reason": func(v *configfile.Node) { u.reason.Text, _ = r.Text(v) },
 		})
@@ -97,7 +97,7 @@ func (r *reader) readPolicies(n *configfile.Node, prefix string) []*declared {
 // readWhen reads conditions that must all hold; a text is an expression alone.
 func (r *reader) readWhen(n *configfile.Node, p *declared) {
 	if n.Kind == configfile.String {
-		p.when = r.cel.condition(&r.Decoder, n)
+		p.when = r.condition(n)
 		return
 	}
 	r.Fields(n, map[string]func(*configfile.Node){
@@ -117,7 +117,7 @@ func (r *reader) readWhen(n *configfile.Node, p *declared) {
 				p.from = int(i)
 			}
 		},
-		"expression": func(v *configfile.Node) { p.when = r.cel.condition(&r.Decoder, v) },
+		"expression": func(v *configfile.Node) { p.when = r.condition(v) },
 	})
 }
 

@@ -61,7 +61,7 @@ func (r *reader) readTrustRules(n *configfile.Node) {
 // trustCondition is a condition on the call alone: what a response is trusted as
 // must not depend on when it came.
 func (r *reader) trustCondition(n *configfile.Node) *condition {
-	c := r.cel.condition(&r.Decoder, n)
+	c := r.condition(n)
 	if c != nil && c.rest {
 		r.Errorf(n.Pos, "%s can look at tool and args only", n.Path)
 	}
@@ -114,6 +114,11 @@ func (r *reader) readRecord(n *configfile.Node) {
 	r.Fields(n, map[string]func(*configfile.Node){
 		"previews": r.flag(&r.settings.Previews),
 		"messages": r.flag(&r.settings.RecordMessages),
+		"arguments": func(v *configfile.Node) {
+			if i, ok := r.Choice(v, "none", "redacted"); ok {
+				r.settings.RecordArguments = i == 1
+			}
+		},
 	})
 }
 

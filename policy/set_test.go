@@ -67,12 +67,37 @@ annotations: {gamma: {}}
 }
 
 func TestWarningsStayWithTheSet(t *testing.T) {
-	s, faults := policy.Parse("p.yaml", []byte("taintPolicy: {shared: restrict}\n"))
+	s, faults := policy.Parse("p.yaml", []byte("preset: classic\ntaintPolicy: {shared: restrict}\n"))
 	if len(s.Warnings()) != 2 || len(faults) != 2 || !s.Warnings()[0].Warning {
 		t.Errorf("got %v, want the two corrected levels", s.Warnings())
 	}
 	if len(policy.Default().Warnings()) != 0 {
 		t.Errorf("the default set has warnings")
+	}
+}
+
+// A line of levels takes the place of a whole table; who wrote it is told, once, and not where
+// they said so themselves.
+func TestATaintPolicyOverATableIsWarnedAbout(t *testing.T) {
+	for text, want := range map[string]int{
+		"taintPolicy: {shared: allow}\n":                           1,
+		"preset: strict\ntaintPolicy: {untrusted: restrict}\n":     1,
+		"preset: classic\ntaintPolicy: {shared: confirm}\n":        0,
+		"preset: permissive\ntaintPolicy: {untrusted: restrict}\n": 0,
+		"taintPolicy: {}\n": 1, // no level is named, and the table is gone all the same
+		"agents: {helper: {taintPolicy: {shared: restrict}}}\n":              0,
+		"toolOverrides: {exec: {external: restrict, untrusted: restrict}}\n": 0,
+	} {
+		got := 0
+		s, _ := policy.Parse("p.yaml", []byte(text))
+		for _, w := range s.Warnings() {
+			if strings.Contains(w.Text, "switches the table of") {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %d warnings that the table is off, want %d: %v", text, got, want, s.Warnings())
+		}
 	}
 }
 

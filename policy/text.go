@@ -90,3 +90,7 @@ func trifectaText(name string) string {
 func errorText(err error) string {
 	return "the condition of this rule could not be evaluated: " + short(plainMessage(err.Error()))
 }
+
+func largeText(rule string) string {
+	return fmt.Sprintf("%s looks at an argument of more than %d KiB, too large for a condition: whether it applies is for a person to see", rule, maxArgs>>10)
+}

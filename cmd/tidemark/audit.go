@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,31 +12,72 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/reports/report"
+	"github.com/tidemark/tidemark/internal/reports/timeline"
 	"github.com/tidemark/tidemark/store"
 )
 
+// auditFlags say which records to print.
+type auditFlags struct {
+	store.EntryQuery
+	follow bool
+}
+
+// maxRecords bounds what is printed at once.
+const maxRecords = 100_000
+
+func (f *auditFlags) check() error {
+	if f.Limit < 1 || f.Limit > maxRecords {
+		return fmt.Errorf("audit: --limit %d: want 1 to %d", f.Limit, maxRecords)
+	}
+	if f.After < 0 {
+		return fmt.Errorf("audit: --after %d: want the id of a record", f.After)
+	}
+	kinds := kindNames()
+	if f.Kind != "" && !slices.Contains(kinds, f.Kind) {
+		return fmt.Errorf("audit: --kind: there is no kind %q (there are %s)", f.Kind, strings.Join(kinds, ", "))
+	}
+	return nil
+}
+
+func kindNames() []string {
+	var out []string
+	for _, k := range event.Kinds() {
+		out = append(out, string(k))
+	}
+	return out
+}
+
 func (e *env) auditCommand() *cobra.Command {
-	var q store.EntryQuery
+	var f auditFlags
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Read the audit log, or verify that nobody changed it",
-		Args:  cobra.NoArgs,
+		Long: `Print the audit log, one line per event, newest first; --json has the whole records. With
+--follow new ones are printed as they come, until Ctrl-C; with --after they come oldest first,
+from there on, for programs that read in pages.
+
+What a call's arguments were is kept where the policy says record: {arguments: redacted}.`,
+		Example: `  tidemark audit --kind call.decided
+  tidemark audit --follow --session agent:main:main`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return e.withLog(cmd.Context(), func(log *app.Log) error {
-				rows, err := log.Since(cmd.Context(), q)
-				if err != nil {
-					return fmt.Errorf("read log: %w", err)
-				}
-				return e.printRecords(rows)
-			})
+			if err := f.check(); err != nil {
+				return err
+			}
+			return e.withLog(cmd.Context(), func(log *app.Log) error { return e.audit(cmd.Context(), log, &f) })
 		},
 	}
-	cmd.Flags().StringVar(&q.Session, "session", "", "only this session")
-	cmd.Flags().StringVar(&q.Kind, "kind", "", "only this kind of record, e.g. call.decided")
-	cmd.Flags().Int64Var(&q.After, "after", 0, "only records after this id")
-	cmd.Flags().IntVar(&q.Limit, "limit", 100, "how many at most")
+	cmd.Flags().StringVar(&f.Session, "session", "", "only this session")
+	cmd.Flags().StringVar(&f.Kind, "kind", "", "only this kind of record, e.g. call.decided")
+	cmd.Flags().Int64Var(&f.After, "after", 0, "only records after this id, oldest first")
+	cmd.Flags().IntVar(&f.Limit, "limit", 100, "how many at most")
+	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with new records as they come, oldest first")
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))
 	var head string
 	verify := &cobra.Command{
 		Use:   "verify",
@@ -62,19 +104,111 @@ type recordJSON struct {
 	Hash    string           `json:"hash"`
 }
 
-func (e *env) printRecords(rows []store.Entry) error {
-	out := make([]recordJSON, len(rows))
-	for i, r := range rows {
-		out[i] = recordJSON{r.ID, r.Session, r.Seq, time.Unix(0, r.Time).UTC(), r.Kind, r.Body, r.Hash.String()}
+func (e *env) audit(ctx context.Context, log *app.Log, f *auditFlags) error {
+	if f.follow {
+		return e.follow(ctx, log, f)
+	}
+	read := log.Newest
+	if f.After > 0 {
+		read = log.Oldest
+	}
+	rows, err := read(ctx, f.EntryQuery)
+	if err != nil {
+		return fmt.Errorf("read log: %w", err)
 	}
 	if e.json {
+		out := make([]recordJSON, len(rows))
+		for i := range rows {
+			out[i] = recordOf(&rows[i])
+		}
 		return e.printJSON(map[string]any{"records": out})
 	}
-	for _, r := range out {
-		e.printf("%6d %s %s#%d %s %s\n",
-			r.ID, e.ui.word("dim", r.Time.Local().Format(time.DateTime)), r.Session, r.Seq, e.ui.word("title", r.Kind), r.Body)
+	for i := range rows {
+		e.printRecord(&rows[i])
 	}
 	return nil
+}
+
+func recordOf(r *store.Entry) recordJSON {
+	return recordJSON{r.ID, r.Session, r.Seq, time.Unix(0, r.Time).UTC(), r.Kind, r.Body, r.Hash.String()}
+}
+
+// followEvery is how often the log is looked at for new records.
+const followEvery = 300 * time.Millisecond
+
+// follow prints the last records and those that come, until somebody stops it.
+func (e *env) follow(ctx context.Context, log *app.Log, f *auditFlags) error {
+	rows, err := log.Newest(ctx, f.EntryQuery)
+	if f.After > 0 {
+		rows, err = nil, nil
+	}
+	slices.Reverse(rows)
+	q := f.EntryQuery
+	head, headErr := log.Head(ctx)
+	if err := errors.Join(err, headErr); err != nil {
+		return fmt.Errorf("read log: %w", err)
+	}
+	if q.Limit = store.MaxLimit; q.After == 0 {
+		q.After = head.Records
+	}
+	if len(rows) > 0 {
+		q.After = max(q.After, rows[len(rows)-1].ID)
+	}
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		for i := range rows {
+			q.After = max(q.After, rows[i].ID)
+			if e.json {
+				if err := writeLine(e.out, recordOf(&rows[i])); err != nil {
+					return err
+				}
+				continue
+			}
+			e.printRecord(&rows[i])
+		}
+		if rows, err = log.Since(ctx, q); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			return fmt.Errorf("read log: %w", err)
+		}
+		if len(rows) > 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// printRecord tells a record in one line: when, where, what came of it, and what it was.
+func (e *env) printRecord(r *store.Entry) {
+	ev, err := event.FromRecord(r.Record)
+	s := timeline.One(&ev)
+	if err != nil {
+		s = timeline.Step{Title: r.Kind, Reason: "cannot be read: " + err.Error()}
+	}
+	word, ok := map[string]string{"allow": "allowed", "confirm": "held", "deny": "refused"}[s.Effect]
+	if !ok {
+		word = r.Kind
+	}
+	line := fmt.Sprintf("%6d %s %s %s %s", r.ID, e.ui.word("dim", time.Unix(0, r.Time).Local().Format(time.DateTime)),
+		report.Line(r.Session), e.ui.word(s.Effect, word), report.Line(s.Title))
+	if s.Text != "" {
+		line += " " + text.Mark(report.Line(strings.Join(strings.Fields(s.Text), " ")), 120)
+	}
+	if s.Effect == "confirm" || s.Effect == "deny" {
+		line += "  (" + report.Line(s.Rule)
+		if s.Reason != "" {
+			line += ": " + report.Line(s.Reason)
+		}
+		line += ")"
+	} else if s.Reason != "" {
+		line += "  (" + report.Line(s.Reason) + ")"
+	}
+	e.printf("%s\n", line)
 }
 
 func (e *env) verify(cmd *cobra.Command, log *app.Log, head string) error {

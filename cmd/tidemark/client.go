@@ -184,10 +184,14 @@ func (e *env) askSecret() (string, error) {
 
 func (e *env) tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "token",
-		Short: "Make new tokens for people",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "token [agent|reader]",
+		Short: "Show the tokens that may be shown, or make new ones for people",
+		Long: `Show the tokens of this data folder. Those of agent and reader lie there as they are; of
+owner, approver and admin there are hashes alone, shown once when they were made: make new ones
+with tidemark token new. With a role, that token alone is printed, for scripts.`,
+		Example: `  curl -H "Authorization: Bearer $(tidemark token agent)" http://127.0.0.1:8417/v1/policy`,
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    func(_ *cobra.Command, roles []string) error { return e.showTokens(roles) },
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "new",
@@ -198,6 +202,38 @@ The agent's stays. A running server takes the new ones at its next start.`,
 		RunE: func(*cobra.Command, []string) error { return e.renewTokens() },
 	})
 	return cmd
+}
+
+func (e *env) showTokens(roles []string) error {
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(p.Tokens()); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("token: %s has none yet (the first start makes them: tidemark serve)", p.Data)
+	}
+	t, _, err := app.LoadTokens(p.Tokens())
+	if err != nil {
+		return err
+	}
+	known := map[string]string{"agent": t.Agent, "reader": t.Reader, "owner": t.Owner, "approver": t.Approver, "admin": t.Admin}
+	if len(roles) == 1 {
+		token, ok := known[roles[0]]
+		switch {
+		case !ok:
+			return fmt.Errorf("token: nobody has the role %q (want agent or reader)", roles[0])
+		case token == "" || app.Hashed(token):
+			return fmt.Errorf("token: of the %s's there is a hash alone, so it cannot be shown again (new ones: tidemark token new)", roles[0])
+		}
+		e.printf("%s\n", token)
+		return nil
+	}
+	if e.json {
+		return e.printJSON(map[string]string{"agent": t.Agent, "reader": t.Reader})
+	}
+	e.printTokens(t)
+	e.printf("owner, approver and admin: kept as hashes, shown once when they were made (new ones: tidemark token new)\n")
+	return nil
 }
 
 func (e *env) renewTokens() error {
@@ -224,11 +260,12 @@ func (e *env) renewTokens() error {
 func (e *env) printTokens(t app.Tokens) {
 	for _, k := range []struct{ role, token, what string }{
 		{"agent", t.Agent, "hosts and hooks"},
+		{"reader", t.Reader, "reads everything, answers nothing"},
 		{"owner", t.Owner, "beside the agent's, for a host that knows the owner's messages"},
 		{"approver", t.Approver, "answers questions: tidemark approvals watch asks for it"},
 		{"admin", t.Admin, "everything"},
 	} {
-		if !app.Hashed(k.token) {
+		if k.token != "" && !app.Hashed(k.token) {
 			e.printf("  %-9s %s  %s\n", k.role, k.token, k.what)
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -10,18 +9,15 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
-
-//go:embed demo.yaml
-var demoPolicy []byte
 
 func (e *env) demoCommand() *cobra.Command {
 	var once bool
@@ -29,8 +25,11 @@ func (e *env) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "See it work: real server, temporary log, the stories it was built for",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return e.demo(cmd.Context(), listen, once) },
+		Long: `Play the stories Tidemark was built for through the real API of a server of its own, with
+the shipped policy (or that of --config), and print each question as its owner would read it.
+On a terminal the server stays up until Ctrl-C; in a pipe, and with --once, it ends.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.demo(cmd.Context(), listen, once) },
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "end after the stories instead of staying up")
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address to listen on")
@@ -43,13 +42,7 @@ func (e *env) demo(ctx context.Context, listen string, once bool) (err error) {
 		return fmt.Errorf("demo: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	p := app.Paths{Data: dir, Config: e.config}
-	if p.Config == "" {
-		p.Config = filepath.Join(dir, "tidemark.yaml")
-		if err := os.WriteFile(p.Config, demoPolicy, 0o600); err != nil {
-			return fmt.Errorf("demo: %w", err)
-		}
-	}
+	p := app.Paths{Data: dir, Config: e.config} // without a file: the shipped policy
 	a, err := app.New(ctx, app.Options{Paths: p, Listen: listen, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
 		return err
@@ -67,7 +60,7 @@ func (e *env) demo(ctx context.Context, listen string, once bool) (err error) {
 	if err := d.play(ctx); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
-	if once {
+	if f, ok := isTerminal(e.out); once || !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
 	if !e.json {
@@ -113,6 +106,7 @@ type answered struct {
 		Taint    string `json:"taint"`
 		Notice   string `json:"notice"`
 		Approval *struct {
+			ID   string `json:"id"`
 			Code string `json:"code"`
 		} `json:"approval"`
 		Reasons []struct {
@@ -161,6 +155,9 @@ func (d *demo) step(ctx context.Context, s story, st step) error {
 		return err
 	}
 	d.show(s, st, a)
+	if err := d.question(ctx, st, a); err != nil {
+		return err
+	}
 	if a.Block && st.after == "approve" && a.Tidemark.Approval != nil {
 		if err := d.message(ctx, s, fmt.Sprintf(".approve %s %s", st.tool, a.Tidemark.Approval.Code)); err != nil {
 			return err
@@ -214,10 +211,7 @@ func (d *demo) message(ctx context.Context, s story, text string) error {
 
 func (d *demo) show(s story, st step, a answered) {
 	t := a.Tidemark
-	outcome := t.Verdict
-	if t.Kind != "" && a.Block {
-		outcome = t.Kind
-	}
+	outcome := map[string]string{"allow": "allowed", "confirm": "held", "deny": "refused"}[t.Verdict]
 	d.say("  %-16s %-62s %s\n", st.tool, st.args, d.ui.word(t.Verdict, outcome))
 	if a.Block {
 		d.say("%s rule %s", strings.Repeat(" ", 12), t.Rule)
@@ -230,6 +224,25 @@ func (d *demo) show(s story, st step, a answered) {
 		Session: d.session, Story: s.title, Tool: st.tool,
 		Verdict: t.Verdict, Kind: t.Kind, Rule: t.Rule, Taint: t.Taint,
 	})
+}
+
+// question prints what the owner reads about a held call, on every surface alike.
+func (d *demo) question(ctx context.Context, st step, a answered) error {
+	if !a.Block || a.Tidemark.Approval == nil {
+		return nil
+	}
+	open, err := d.app.Monitor.Questions(ctx)
+	if err != nil {
+		return err
+	}
+	for i := len(open) - 1; i >= 0; i-- {
+		if q := &open[i]; q.ID == a.Tidemark.Approval.ID {
+			for line := range strings.Lines(q.Text()) {
+				d.say("    | %s\n", strings.TrimRight(line, "\n"))
+			}
+		}
+	}
+	return nil
 }
 
 func (d *demo) finish(ctx context.Context) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -76,7 +77,8 @@ func (e *env) policy(agent string) (*policy.Set, error) {
 type explained struct {
 	tidemark.Explanation
 	Levels   map[string]string `json:"levels"`
-	Verifier any               `json:"verifier,omitempty"` // whether the external verifier is asked too, and why
+	cells    [trust.NumLevels]string
+	Verifier any `json:"verifier,omitempty"` // whether the external verifier is asked too, and why
 }
 
 func (e *env) explain(set *policy.Set, name, taint, args, agent string, example tidemark.Example) error {
@@ -97,7 +99,8 @@ func (e *env) explain(set *policy.Set, name, taint, args, agent string, example 
 	}
 	x := explained{Explanation: tidemark.ExplainCall(set, name, level, raw, example), Levels: map[string]string{}}
 	for _, l := range trust.Levels() {
-		x.Levels[l.String()] = tidemark.ExplainCall(set, name, l, raw, example).Mode
+		at := tidemark.ExplainCall(set, name, l, raw, example)
+		x.Levels[l.String()], x.cells[l] = at.Mode, modeWord(&at)
 	}
 	p, err := e.paths()
 	if err != nil {
@@ -124,15 +127,33 @@ func (e *env) explain(set *policy.Set, name, taint, args, agent string, example 
 	return nil
 }
 
+// asksIf is the cell of a tool that no level decides about: each call is looked at.
+const asksIf = "asks if"
+
+// modeWord is what a level does with a tool, in a word. A tool that runs unless there is something
+// about the call is not simply allowed.
+func modeWord(x *tidemark.Explanation) string {
+	if x.Mode == "allow" && x.Act == "" && len(x.May) > 0 {
+		return asksIf
+	}
+	return x.Mode
+}
+
 func (e *env) printExplained(x explained) {
-	e.printf("%s at %s: %s", e.ui.word("title", x.Tool), e.ui.as(x.Taint.String()), e.ui.as(x.Mode))
+	mode := modeWord(&x.Explanation)
+	if mode == asksIf {
+		mode = "asks if there is something about the call (try one: tidemark try " + x.Tool + " JSON)"
+	}
+	e.printf("%s at %s: %s", e.ui.word("title", x.Tool), e.ui.as(x.Taint.String()), e.ui.word(x.Mode, mode))
 	if x.Kind != "" {
 		e.printf(" (%s)", e.ui.as(x.Kind))
 	}
 	e.printf("\n")
 	for i, r := range x.Reasons {
 		mark := "  because"
-		if i > 0 {
+		if modeWord(&x.Explanation) == asksIf {
+			mark = "  else   "
+		} else if i > 0 {
 			mark = "  also   "
 		}
 		e.printf("%s %s: %s\n", mark, r.Rule, r.Text)
@@ -152,7 +173,7 @@ func (e *env) printExplained(x explained) {
 	}
 	e.printf("  levels:")
 	for _, l := range trust.Levels() {
-		e.printf(" %s=%s", l, e.ui.as(x.Levels[l.String()]))
+		e.printf(" %s=%s", l, e.ui.word(x.Levels[l.String()], x.cells[l]))
 	}
 	e.printf("\n")
 }
@@ -181,6 +202,8 @@ func (e *env) matrix(set *policy.Set) error {
 		Tool     string            `json:"tool"`
 		Response string            `json:"response"`
 		Modes    map[string]string `json:"modes"`
+		Asks     bool              `json:"asks,omitzero"` // where it is allowed, each call is looked at and may be asked about
+		cells    []string
 	}
 	rows := []row{}
 	for _, name := range append(set.Tools(), "(any other)") {
@@ -188,6 +211,8 @@ func (e *env) matrix(set *policy.Set) error {
 		for _, l := range trust.Levels() {
 			x := tidemark.Explain(set, name, l, nil)
 			r.Modes[l.String()], r.Response = x.Mode, x.Response.String()
+			r.cells = append(r.cells, modeWord(&x))
+			r.Asks = r.Asks || modeWord(&x) == asksIf
 		}
 		rows = append(rows, r)
 	}
@@ -197,11 +222,13 @@ func (e *env) matrix(set *policy.Set) error {
 	columns := append(levelNames(), "response")
 	table := make([]draw.Row, len(rows))
 	for i, r := range rows {
-		cells := make([]string, 0, len(columns))
-		for _, l := range levelNames() {
-			cells = append(cells, r.Modes[l])
-		}
-		table[i] = draw.Row{Name: r.Tool, Cells: append(cells, r.Response)}
+		table[i] = draw.Row{Name: r.Tool, Cells: append(r.cells, r.Response)}
 	}
-	return draw.Matrix(e.out, columns, table, e.drawStyle())
+	if err := draw.Matrix(e.out, columns, table, e.drawStyle()); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(rows, func(r row) bool { return r.Asks }) {
+		e.printf("\n%s: each call is looked at; it runs, or asks if nothing stands behind it (tidemark explain TOOL, tidemark try TOOL JSON)\n", asksIf)
+	}
+	return nil
 }

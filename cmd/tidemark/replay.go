@@ -8,9 +8,11 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/reports/replay"
@@ -110,6 +112,7 @@ func (e *env) replay(ctx context.Context, f *replayFlags, files []string) error 
 	if err := r.openPage(); err != nil {
 		return errors.Join(err, in.close())
 	}
+	opts.Beat = func(bytes int) { r.bar.step(max(r.played.Add(int64(bytes)), r.read.Load()), r.total) }
 	err = replay.Each(ctx, in.units, opts, r.add)
 	r.bar.done()
 	if err = errors.Join(err, in.close(), r.closePage(err == nil), r.out.Flush()); err != nil {
@@ -119,7 +122,7 @@ func (e *env) replay(ctx context.Context, f *replayFlags, files []string) error 
 }
 
 func (e *env) replayOptions(f *replayFlags) (replay.Options, error) {
-	o := replay.Options{Person: replay.Person{Agent: f.agent, Approves: f.approve}}
+	o := replay.Options{Person: replay.Person{Agent: f.agent, Approves: f.approve}, Names: hostNames()}
 	path := f.policy
 	if path == "" {
 		p, err := e.paths()
@@ -134,6 +137,14 @@ func (e *env) replayOptions(f *replayFlags) (replay.Options, error) {
 	}
 	o.Other, err = readPolicy(f.diff)
 	return o, err
+}
+
+// hostNames are the names of tools by the host whose session files are read, as its hook has
+// them: what is replayed is what would have been decided.
+func hostNames() map[replay.Format]func(string, []byte) (string, []byte) {
+	return map[replay.Format]func(string, []byte) (string, []byte){
+		replay.ClaudeCode: func(name string, args []byte) (string, []byte) { return catalogue.Canonical("claude", name, args) },
+	}
 }
 
 func readPolicy(path string) (*policy.Set, error) {
@@ -168,7 +179,8 @@ type replaying struct {
 	targets *replay.Targets
 	bar     *progress
 	total   int64
-	read    int64
+	read    atomic.Int64 // bytes of recordings that are done
+	played  atomic.Int64 // bytes of those that were read while they came in, as far as they are played
 	out     *bufio.Writer
 
 	page     *replay.Page
@@ -181,8 +193,7 @@ type replaying struct {
 
 // add takes one run's outcome: it is printed whole or not at all.
 func (r *replaying) add(o replay.Outcome) error {
-	r.read += int64(o.Bytes)
-	r.bar.step(r.read, r.total)
+	r.bar.step(max(r.read.Add(int64(o.Bytes)), r.played.Load()), r.total)
 	r.sum.Add(&o)
 	if r.page != nil {
 		r.page.Add(&o)

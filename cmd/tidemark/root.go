@@ -98,7 +98,7 @@ agent's context came from and decides, outside the model, what the agent may sti
 	f.BoolVar(&e.tokenStdin, "token-stdin", false, "read the approver or admin token from standard input, where one is needed")
 	root.AddCommand(
 		e.serveCommand(), e.demoCommand(), e.checkCommand(), e.explainCommand(), e.tryCommand(), e.sessionsCommand(), e.graphCommand(),
-		e.approvalsCommand(), e.writesCommand(), e.auditCommand(), e.reportCommand(), e.statusCommand(), e.verifierCommand(),
+		e.approvalsCommand(), e.writesCommand(), e.auditCommand(), e.reportCommand(), e.statusCommand(), e.reloadCommand(), e.verifierCommand(),
 		e.resetCommand(), e.versionCommand(),
 		e.replayCommand(), e.labelsCommand(), e.annotateCommand(), e.learnCommand(),
 		e.consoleCommand(), e.tokenCommand(), e.hookCommand(), e.llmCommand(), e.doctorCommand(), e.installCommand(),

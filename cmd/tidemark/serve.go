@@ -26,7 +26,8 @@ func (e *env) serveCommand() *cobra.Command {
 		Long: `Run the monitor and its HTTP hook API. The first start makes the data folder, the
 log and bearer tokens (agent, owner, approver, admin), and shows them once, on a terminal:
 of those of people only hashes are kept, and tidemark approvals watch asks for one.
-SIGHUP reads the policy file again; a file with faults changes nothing.`,
+A policy file that changes, or comes, is read by itself; SIGHUP and tidemark reload do it
+at once. A file with faults changes nothing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context(), listen, level, show) },
 	}
@@ -96,9 +97,12 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string, sh
 	e.printf("listening on %s\n", url)
 	e.printf("data in %s\n", p.Data)
 	if p.Config != "" {
-		e.printf("policy %s (version %s)\n", p.Config, a.Monitor.Policy().Version())
+		e.printf("policy %s (preset %s, version %s)\n", p.Config, a.Monitor.Policy().Settings().Preset, a.Monitor.Policy().Version())
 	} else {
 		e.printf("policy %s as shipped (version %s)\n", a.Monitor.Policy().Settings().Preset, a.Monitor.Policy().Version())
+	}
+	for _, w := range a.Monitor.Policy().Warnings() {
+		e.printf("  %s %s\n", e.ui.word("confirm", "warning"), w.Error())
 	}
 	e.printParts(a.Status(ctx))
 	e.printf("console: tidemark console opens it in your browser\n")

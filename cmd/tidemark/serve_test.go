@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -37,5 +39,29 @@ func TestAServerPrintsNoTokensIntoAPipe(t *testing.T) {
 				t.Errorf("it printed %s", said)
 			}
 		})
+	}
+}
+
+// A server says on its first lines which preset a file stands on, and what the file gives up.
+func TestAServerSaysWhatAPolicyFileGivesUp(t *testing.T) {
+	data := t.TempDir()
+	writeFile(t, data+"/tidemark.yaml", "taintPolicy: {shared: allow}\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, in := io.Pipe()
+	done := make(chan int, 1)
+	go func() {
+		done <- run(ctx, []string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, strings.NewReader(""), in, io.Discard)
+		_ = in.Close()
+	}()
+	said := ""
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		said += lines.Text() + "\n"
+		if strings.HasPrefix(lines.Text(), "console:") {
+			cancel()
+		}
+	}
+	if code := <-done; code != exitOK || !strings.Contains(said, "preset balanced") || !strings.Contains(said, "warning") || !strings.Contains(said, "switches the table of balanced off") {
+		t.Errorf("exit %d, it printed\n%s", code, said)
 	}
 }

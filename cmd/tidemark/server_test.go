@@ -294,6 +294,7 @@ func TestTokensAreShownOnce(t *testing.T) {
 	if strings.Contains(second.first, second.tokens.Admin) {
 		t.Error("the second start printed the tokens again")
 	}
+	second.kill() // a folder has one server
 	if err := os.Chmod(filepath.Join(data, "tokens.json"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -31,7 +32,7 @@ func (e *env) status(ctx context.Context) error {
 	if e.json {
 		out := map[string]any{"server": running, "parts": s.Parts}
 		if running {
-			out["version"], out["started"], out["hosts"] = s.Version, s.Started, s.Hosts
+			out["version"], out["started"], out["hosts"], out["policy"] = s.Version, s.Started, s.Hosts, s.Policy
 		}
 		err = e.printJSON(out)
 	} else {
@@ -40,6 +41,7 @@ func (e *env) status(ctx context.Context) error {
 		}
 		e.printParts(s.Parts)
 		if running {
+			e.printPolicy(s.Policy)
 			e.printHosts(s)
 		}
 	}
@@ -89,6 +91,56 @@ func (e *env) printParts(parts []app.Part) {
 			e.printf("  %s\n", p.Fault)
 		}
 	}
+}
+
+// printPolicy says which policy is in force and where it came from.
+func (e *env) printPolicy(p app.InForce) {
+	if p.File == "" {
+		e.printf("policy: version %s, as shipped\n", p.Version)
+		return
+	}
+	e.printf("policy: version %s of %s\n", p.Version, p.File)
+}
+
+func (e *env) reloadCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "reload",
+		Short: "Have the running server read its policy file now",
+		Long: `Have the running server read its policy file again, or for the first time if there was
+none at its start. It does so by itself when the file changes. A file with faults changes
+nothing and is reported. Takes the admin token.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.reload(cmd.Context()) },
+	}
+}
+
+func (e *env) reload(ctx context.Context) error {
+	c, err := e.findServer(ctx)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return errors.New("reload: no server runs on this data folder (tidemark serve reads the file at its start)")
+	}
+	var done struct {
+		Version  string   `json:"version"`
+		Warnings []string `json:"warnings"`
+	}
+	if err := c.call(ctx, http.MethodPost, "/v1/policy/reload", map[string]any{}, &done); err != nil {
+		return fmt.Errorf("reload: %w", err)
+	}
+	s, _, err := e.serverStatus(ctx)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"policy": s.Policy, "warnings": done.Warnings})
+	}
+	for _, w := range done.Warnings {
+		e.printf("%s %s\n", e.ui.word("confirm", "warning"), w)
+	}
+	e.printPolicy(s.Policy)
+	return nil
 }
 
 // printHosts prints one line for each host that was heard. A server that has just

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"charm.land/lipgloss/v2"
 	"golang.org/x/term"
@@ -94,6 +95,7 @@ func (e *env) drawStyle() draw.Style {
 
 // progress draws a bar on a terminal and stays silent elsewhere.
 type progress struct {
+	mu    sync.Mutex // several workers may tell
 	w     io.Writer
 	what  string
 	shown int64
@@ -109,7 +111,9 @@ func (p *progress) step(done, total int64) {
 	if !p.on || total <= 0 {
 		return
 	}
-	percent := done * 100 / total
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	percent := min(done*100/total, 100)
 	if percent == p.shown {
 		return
 	}
@@ -119,6 +123,8 @@ func (p *progress) step(done, total int64) {
 }
 
 func (p *progress) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.on && p.shown >= 0 {
 		fmt.Fprint(p.w, "\r\033[K")
 	}

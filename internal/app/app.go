@@ -51,6 +51,7 @@ type App struct {
 
 	opts      Options
 	config    *config.Config
+	held      *os.File // the data folder is ours while it is open
 	log       *sqlite.Store
 	outside   *outside
 	server    *http.Server
@@ -61,7 +62,11 @@ type App struct {
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
 	running   Running
+	unshown   bool                   // this start made the token file, and nobody has seen what is in it
 	announced atomic.Pointer[string] // where it listens; requests come while it starts
+	reading   sync.Mutex             // guards judges, and the policy file in opts, while it is read
+	judges    InForce
+	seen      look // how the policy file looked when it was last read; the watcher's own
 	stopped   sync.Once
 	stopErr   error
 	cancel    context.CancelFunc
@@ -72,6 +77,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if o.Logger == nil {
 		return nil, errors.New("new app: no logger")
 	}
+	seen := lookAt(o.Paths.Config) // before it is read: a change in between is noticed
 	cfg, warnings, err := ReadConfig(o.Paths.Config)
 	if err != nil {
 		return nil, err
@@ -82,7 +88,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := o.Paths.Create(); err != nil {
 		return nil, err
 	}
-	a := &App{opts: o, config: cfg}
+	a := &App{opts: o, config: cfg, judges: inForce(absolute(o.Paths.Config), cfg), seen: seen}
 	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(err, a.Stop(ctx))
 	}
@@ -91,7 +97,10 @@ func New(ctx context.Context, o Options) (*App, error) {
 
 func (a *App) open(ctx context.Context) error {
 	var err error
-	if a.Tokens, a.NewTokens, err = OpenTokens(a.opts.Paths.Tokens()); err != nil {
+	if a.held, err = hold(a.opts.Paths); err != nil {
+		return err
+	}
+	if err := a.openTokens(); err != nil {
 		return err
 	}
 	if a.log, err = sqlite.Open(ctx, a.opts.Paths.DB(), sqlite.Options{}); err != nil {
@@ -147,7 +156,7 @@ func (a *App) open(ctx context.Context) error {
 func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*httpapi.API, error) {
 	api, err := httpapi.New(httpapi.Options{
 		Monitor: a.Monitor, Log: provenLog{a.log}, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
-		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Status: a.status, Verified: a.verified,
+		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Judges: func() any { return a.Judges() }, Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
 		Metrics: metrics, Greet: a.greet(), At: a.at, SignIn: a.desk, Console: a.consoleURL,
 		Proof: func() string { return string(a.keys.Required()) },
@@ -241,6 +250,9 @@ func (a *App) Start(ctx context.Context) (string, error) {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.cancel = cancel
 	a.server.BaseContext = func(net.Listener) context.Context { return base }
+	a.unshown = false // the caller shows them
+	go a.watch(base, time.Tick(watchEvery))
+	a.opts.Logger.Info("policy in force", "version", a.judges.Version, "from", from(a.judges.File))
 	go func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 			a.opts.Logger.Error("serve", "error", err)
@@ -278,47 +290,6 @@ func (a *App) station() tidemark.Station {
 	return s
 }
 
-// Reload reads the policy file again. A file with faults changes nothing. Where approving takes
-// a proof, so does another policy: whoever can write the file and ask for a reload could allow
-// what they cannot approve. Only what is in force already is read without one.
-func (a *App) Reload(ctx context.Context) ([]string, error) {
-	if a.keys.Required() == consent.None {
-		return a.reload(ctx)
-	}
-	cfg, _, err := ReadConfig(a.opts.Paths.Config)
-	if err != nil {
-		return nil, err
-	}
-	if cfg.Policy.Version() != a.Monitor.Policy().Version() {
-		return nil, fmt.Errorf("reload policy: %w, and so does another policy: save it on the page Policy of the console "+
-			"(tidemark console), or restart the server", tidemark.ErrProof)
-	}
-	return a.reload(ctx)
-}
-
-// reload reads the policy file again for whoever has proven to be a person.
-func (a *App) reload(context.Context) ([]string, error) {
-	cfg, warnings, err := ReadConfig(a.opts.Paths.Config)
-	if err != nil {
-		return nil, err
-	}
-	candidate, err := ReadShadow(a.opts.Paths.Config, cfg)
-	if err != nil {
-		return nil, err
-	}
-	a.Monitor.SetPolicy(cfg.Policy)
-	a.Monitor.SetShadow(candidate)
-	out := make([]string, 0, len(warnings)+1)
-	for _, w := range warnings {
-		out = append(out, w.Error())
-	}
-	if cfg.Outside != a.config.Outside {
-		out = append(out, "server, hooks, llm, auditor, verifier and telegram have changed: that part takes effect at the next start")
-	}
-	a.opts.Logger.Info("policy in force", "version", cfg.Policy.Version(), "warnings", len(out))
-	return out, nil
-}
-
 // Stop ends the server and closes the log. Calls under way may finish first.
 func (a *App) Stop(ctx context.Context) error {
 	a.stopped.Do(func() {
@@ -339,6 +310,12 @@ func (a *App) Stop(ctx context.Context) error {
 		}
 		if a.log != nil {
 			errs = append(errs, a.log.Close())
+		}
+		if a.unshown { // a start that failed: the next one makes tokens and shows them
+			errs = append(errs, os.Remove(a.opts.Paths.Tokens()))
+		}
+		if a.held != nil {
+			errs = append(errs, a.held.Close()) // last: who comes next finds everything closed
 		}
 		a.stopErr = errors.Join(errs...)
 	})

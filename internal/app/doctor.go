@@ -93,7 +93,10 @@ func Doctor(ctx context.Context, o DoctorOptions) (Diagnosis, error) {
 
 // examined is the server that has announced itself, if any.
 func examined(p Paths) doctor.Server {
-	s := doctor.Server{Version: Version()}
+	s := doctor.Server{Version: Version(), OnDisk: func() (doctor.Policy, error) {
+		now, err := OnDisk(p)
+		return doctor.Policy(now), err
+	}}
 	r, err := FindRunning(p)
 	if err != nil && !errors.Is(err, ErrNotRunning) {
 		s.Fault = err

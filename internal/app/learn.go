@@ -96,7 +96,7 @@ func Apply(p Paths, lesson *Lesson, list []Proposal, now time.Time) (Applied, er
 // policyFile is where the policy is, or would be, and what it says.
 func policyFile(p Paths) (file string, src []byte, err error) {
 	if p.Config == "" {
-		return filepath.Join(p.Data, "tidemark.yaml"), nil, nil
+		return filepath.Join(p.Data, policyName), nil, nil
 	}
 	if file, err = filepath.EvalSymlinks(p.Config); err != nil {
 		return "", nil, fmt.Errorf("read policy: %w", err)

@@ -74,11 +74,11 @@ func (a *App) try(ctx context.Context, t console.Trial) (console.Tried, error) {
 
 // examine is the doctor, without trying real agents.
 func (a *App) examine(ctx context.Context) ([]console.Finding, error) {
-	w, err := HomeWorld(a.opts.Paths, "", "")
+	w, err := HomeWorld(a.paths(), "", "")
 	if err != nil {
 		return nil, err
 	}
-	d, err := Doctor(ctx, DoctorOptions{Paths: a.opts.Paths, World: w})
+	d, err := Doctor(ctx, DoctorOptions{Paths: a.paths(), World: w})
 	out := make([]console.Finding, 0, len(d.Findings))
 	for _, f := range d.Findings {
 		out = append(out, console.Finding{Grade: f.Grade.String(), Name: strings.TrimSpace(f.About + " " + f.Name),
@@ -101,12 +101,12 @@ func (a *App) reached(ctx context.Context) []console.Finding {
 }
 
 func (a *App) readPolicyText() (file, text string, err error) {
-	file, src, err := policyFile(a.opts.Paths)
+	file, src, err := policyFile(a.paths())
 	return file, string(src), err
 }
 
 func (a *App) checkPolicyText(text string) string {
-	if _, faults := config.Parse(a.opts.Paths.Config, []byte(text), os.LookupEnv); faults.Err() != nil {
+	if _, faults := config.Parse(a.paths().Config, []byte(text), os.LookupEnv); faults.Err() != nil {
 		return faults.Render([]byte(text))
 	}
 	return ""
@@ -120,7 +120,7 @@ const (
 
 // comparePolicy replays what is recorded under the policy in force and under another.
 func (a *App) comparePolicy(ctx context.Context, text string) (console.Comparison, error) {
-	cfg, faults := config.Parse(a.opts.Paths.Config, []byte(text), os.LookupEnv)
+	cfg, faults := config.Parse(a.paths().Config, []byte(text), os.LookupEnv)
 	if faults.Err() != nil {
 		return console.Comparison{}, faults.Err()
 	}
@@ -225,34 +225,47 @@ func (c *comparison) call(session string, was, now *replay.Decision) {
 // savePolicy writes the file where it still says what the person saw, keeps it as it was, and
 // puts it in force. One that cannot be put in force is taken back.
 func (a *App) savePolicy(ctx context.Context, before, text string) (string, error) {
-	file, src, err := policyFile(a.opts.Paths)
+	file, src, err := policyFile(a.paths())
 	if err != nil {
 		return "", err
 	}
 	if tool.DigestOf(src).String() != before {
 		return "", errors.New("somebody saved it since you opened it; load the page again")
 	}
-	if a.opts.Paths.Config == "" {
-		return "", fmt.Errorf("this server was started without a policy file; write %s and start it again", file)
-	}
-	info, err := os.Stat(file)
+	undo, kept, err := a.swapPolicy(file, src, []byte(text))
 	if err != nil {
-		return "", fmt.Errorf("read policy: %w", err)
-	}
-	backup := file + "." + time.Now().UTC().Format("20060102T150405.000000000Z") + ".bak"
-	if err := writeNew(backup, src, info.Mode().Perm()); err != nil {
-		return "", fmt.Errorf("keep the file as it was: %w", err)
-	}
-	if err := replace(file, []byte(text), info.Mode().Perm()); err != nil {
-		return "", fmt.Errorf("write policy: %w", err)
+		return "", err
 	}
 	warnings, err := a.reload(ctx)
 	if err != nil {
-		return "", errors.Join(err, replace(file, src, info.Mode().Perm()))
+		return "", errors.Join(err, undo())
 	}
-	notice := "Saved and in force. The file as it was is beside it: " + backup
+	notice := "Saved and in force. " + kept
 	if len(warnings) > 0 {
 		notice += ". " + strings.Join(warnings, "; ")
 	}
 	return notice, nil
+}
+
+// swapPolicy puts a text in the place of the policy file, or makes the first one.
+func (a *App) swapPolicy(file string, src, text []byte) (undo func() error, kept string, err error) {
+	if a.paths().Config == "" {
+		if err := writeNew(file, text, 0o600); err != nil {
+			return nil, "", fmt.Errorf("write policy: %w", err)
+		}
+		return func() error { return os.Remove(file) }, "It is the first policy file here: " + file, nil
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, "", fmt.Errorf("read policy: %w", err)
+	}
+	mode := info.Mode().Perm()
+	backup := file + "." + time.Now().UTC().Format("20060102T150405.000000000Z") + ".bak"
+	if err := writeNew(backup, src, mode); err != nil {
+		return nil, "", fmt.Errorf("keep the file as it was: %w", err)
+	}
+	if err := replace(file, text, mode); err != nil {
+		return nil, "", fmt.Errorf("write policy: %w", err)
+	}
+	return func() error { return replace(file, src, mode) }, "The file as it was is beside it: " + backup, nil
 }

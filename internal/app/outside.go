@@ -246,6 +246,7 @@ type Host struct {
 
 // ServerStatus is what a running server says about itself and those around it.
 type ServerStatus struct {
+	Policy  InForce   `json:"policy"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
 	Parts   []Part    `json:"parts"`

@@ -9,6 +9,9 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/shim"
 )
 
+// policyName is the policy file of a data folder.
+const policyName = "tidemark.yaml"
+
 // Paths are the files of one installation. Everything lives in the data folder.
 type Paths struct {
 	Data   string // folder, 0700
@@ -29,7 +32,7 @@ func FindPaths(data, config string) (Paths, error) {
 	if config != "" {
 		return p, nil
 	}
-	inData := filepath.Join(data, "tidemark.yaml")
+	inData := filepath.Join(data, policyName)
 	if _, err := os.Stat(inData); err == nil {
 		p.Config = inData
 	} else if !errors.Is(err, os.ErrNotExist) {

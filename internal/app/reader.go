@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
 
@@ -77,4 +78,46 @@ func newLog(ctx context.Context, p Paths, r *sqlite.Reader, s tidemark.Store, do
 		return nil, errors.Join(err, done())
 	}
 	return &Log{Reader: r, Monitor: m, keys: keys, close: done}, nil
+}
+
+// Oldest are the records after some id, in the order of the log, as many as are asked for.
+func (l *Log) Oldest(ctx context.Context, q store.EntryQuery) ([]store.Entry, error) {
+	var out []store.Entry
+	for most := q.Limit; len(out) < most; {
+		q.Limit = min(most-len(out), store.MaxLimit)
+		page, err := l.Since(ctx, q)
+		if err != nil || len(page) == 0 {
+			return out, err
+		}
+		out = append(out, page...)
+		q.After = page[len(page)-1].ID
+	}
+	return out, nil
+}
+
+// Newest are the last records that fit, newest first. It reads backwards: ids have no gaps.
+func (l *Log) Newest(ctx context.Context, q store.EntryQuery) ([]store.Entry, error) {
+	head, err := l.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []store.Entry
+	for end := head.Records + 1; end > 1; {
+		from := max(0, end-1-store.MaxLimit)
+		page, err := l.Since(ctx, store.EntryQuery{After: from, Limit: int(end - 1 - from)})
+		if err != nil {
+			return nil, err
+		}
+		for i := len(page) - 1; i >= 0; i-- {
+			e := &page[i]
+			if q.Session != "" && e.Session != q.Session || q.Kind != "" && e.Kind != q.Kind {
+				continue
+			}
+			if out = append(out, *e); len(out) == q.Limit {
+				return out, nil
+			}
+		}
+		end = from + 1
+	}
+	return out, nil
 }

@@ -117,6 +117,15 @@ func OpenTokens(path string) (t Tokens, made bool, err error) {
 	return t, lacking, writeTokens(path, t)
 }
 
+// openTokens reads or makes the tokens. Those a failed start made would never be seen by
+// anybody, so it is remembered whether there was a file.
+func (a *App) openTokens() (err error) {
+	_, missing := os.Stat(a.opts.Paths.Tokens())
+	a.Tokens, a.NewTokens, err = OpenTokens(a.opts.Paths.Tokens())
+	a.unshown = err == nil && a.NewTokens && errors.Is(missing, os.ErrNotExist)
+	return err
+}
+
 // RenewTokens makes new tokens for people; the agent's and the reader's stay, so that
 // nothing has to be installed again. A running server goes on with those it has.
 func RenewTokens(path string) (Tokens, error) {

@@ -66,6 +66,8 @@ type Options struct {
 	// Reload reads the policy again and puts it in force; on an error the old one must
 	// stay. The error's text is shown to the administrator. Nil: it cannot be reloaded.
 	Reload func(ctx context.Context) (warnings []string, err error)
+	// Judges says which policy is in force and where it came from; nil: nobody knows.
+	Judges func() any
 	// Status tells whether those outside can be reached; nil: there are none.
 	Status func(ctx context.Context) any
 	// Verified tells what an external verifier would do about a tool; nil: there is none.
@@ -129,6 +131,7 @@ type API struct {
 	waiter  *waiting.Waiter
 	bus     *hook.Bus
 	reload  func(ctx context.Context) ([]string, error)
+	judges  func() any
 	status  func(ctx context.Context) any
 	covered func(agent, tool string) any
 	greet   func(session string) string
@@ -169,7 +172,7 @@ func New(o Options) (*API, error) {
 	}
 	a := &API{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
-		reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
+		reload: o.Reload, judges: o.Judges, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
 		wants:  wantsOf(o.Proof),
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/tidemark/tidemark/hook"
@@ -33,9 +32,11 @@ func TestOnlyAQuestionThatWasHandedToADialogIsClosedByAResult(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			var proofs atomic.Bool
-			proofs.Store(tt.proofs)
-			w := open(t, "", func(o *httpapi.Options) { o.Proofs = proofs.Load })
+			proof := ""
+			if tt.proofs {
+				proof = "passkey"
+			}
+			w := open(t, "", func(o *httpapi.Options) { o.Proof = func() string { return proof } })
 			held(w, "s")
 			w.alone = true
 			ctx := owner("s")

@@ -87,6 +87,7 @@ func (m *management) reloadPolicy(ctx context.Context, _ *struct{}) (reloaded, e
 type statusView struct {
 	Version string    `json:"version" doc:"of this server"`
 	Started time.Time `json:"started"`
+	Policy  any       `json:"policy,omitempty" doc:"version of the policy in force, and the file it came from"`
 	Parts   any       `json:"parts" doc:"everybody the monitor asks, and whether they can be reached"`
 	Waiting int64     `json:"waiting" doc:"callers that wait for an answer"`
 	Proof   string    `json:"proof,omitzero" enum:"passkey,typed" doc:"what approving takes besides a token; absent: nothing"`
@@ -97,6 +98,9 @@ func (m *management) viewStatus(ctx context.Context, _ *struct{}) (statusView, e
 	v := statusView{
 		Version: m.version, Started: m.started.UTC(), Parts: []string{}, Waiting: m.feed.Watching(), Hosts: m.hosts.rows(m.now()),
 		Proof: m.wants(),
+	}
+	if m.judges != nil {
+		v.Policy = m.judges()
 	}
 	if m.status != nil {
 		v.Parts = m.status(ctx)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/base/filelock"
 )
 
 // lockPause is how long to wait before another try.
@@ -31,7 +33,7 @@ func Lock(ctx context.Context, w World) (unlock func() error, err error) {
 		return nil, errors.Join(fmt.Errorf("lock data folder: %w", err), f.Close())
 	}
 	for {
-		ok, err := tryLock(f)
+		ok, err := filelock.Try(f)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("lock data folder: %w", err), f.Close())
 		}

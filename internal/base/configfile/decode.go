@@ -34,7 +34,7 @@ func (d *Decoder) Fields(n *Node, fields map[string]func(*Node)) {
 			f(k.Value)
 			continue
 		}
-		d.Hintf(k.Pos, didYouMean(k.Name, known), "unknown key %q%s", k.Name, within(n.Path))
+		d.Hintf(k.Pos, Suggest(k.Name, known), "unknown key %q%s", k.Name, within(n.Path))
 	}
 }
 
@@ -131,7 +131,7 @@ func (d *Decoder) Choice(n *Node, names ...string) (int, bool) {
 			return i, true
 		}
 	}
-	d.Hintf(n.Pos, didYouMean(n.Text, names), "%s must be %s, not %q", n.Path, orList(names), n.Text)
+	d.Hintf(n.Pos, Suggest(n.Text, names), "%s must be %s, not %q", n.Path, orList(names), n.Text)
 	return 0, false
 }
 

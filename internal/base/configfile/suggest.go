@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// didYouMean is a hint naming the known word closest to the one given, or "".
-func didYouMean(word string, known []string) string {
+// Suggest is a hint naming the known word closest to the one given, or "".
+func Suggest(word string, known []string) string {
 	if best := closest(word, known); best != "" {
 		return "did you mean " + best + "?"
 	}

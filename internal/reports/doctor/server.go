@@ -19,6 +19,15 @@ type Server struct {
 	Tokens   Tokens
 	TokenErr error  // why the tokens could not be read
 	Version  string // of this program
+	// OnDisk is the policy a server would have that started now.
+	OnDisk func() (Policy, error)
+}
+
+// Policy is what a server judges by, and where it came from.
+type Policy struct {
+	Version  string `json:"version"`
+	File     string `json:"file"`     // "": the shipped one
+	Sections string `json:"sections"` // identifies what takes effect only at a start
 }
 
 // Part is one of those the monitor asks.
@@ -44,6 +53,7 @@ type Host struct {
 type Status struct {
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
+	Policy  *Policy   `json:"policy"` // nil: a server that does not say
 	Parts   []Part    `json:"parts"`
 	Hosts   []Host    `json:"hosts"`
 	Proof   string    `json:"proof"` // what approving takes besides a token; "": nothing
@@ -87,8 +97,42 @@ func CheckServer(s Server) Check {
 			f.add(Good, "ready", "it has a policy and can write its log", "")
 		}
 		s.version(ctx, &f)
+		s.policy(ctx, &f)
 		return f.list
 	}}
+}
+
+// policy holds what is in force against the file.
+func (s Server) policy(ctx context.Context, f *found) {
+	v := s.Ask(ctx)
+	if v == nil || v.Policy == nil || s.OnDisk == nil {
+		return
+	}
+	there, now := v.Policy, Policy{}
+	var err error
+	if now, err = s.OnDisk(); err != nil {
+		f.add(Broken, "policy", fmt.Sprintf("the file cannot be used; the server goes on with version %s: %s", there.Version, line(err.Error())),
+			"tidemark check")
+		return
+	}
+	switch {
+	case there.Version != now.Version:
+		f.add(Broken, "policy", fmt.Sprintf("version %s of %s is in force, and %s says %s",
+			there.Version, named(there.File), named(now.File), now.Version), "tidemark reload")
+	case there.Sections != now.Sections:
+		f.add(Broken, "policy", fmt.Sprintf("sections of %s that take effect at a start (server, hooks, llm, auditor, verifier, telegram, approvals) "+
+			"have changed since", named(now.File)), "restart the server")
+	default:
+		f.add(Good, "policy", fmt.Sprintf("version %s of %s is in force", there.Version, named(there.File)), "")
+	}
+}
+
+// named is a policy file for people.
+func named(file string) string {
+	if file == "" {
+		return "the shipped policy"
+	}
+	return file
 }
 
 func (s Server) version(ctx context.Context, f *found) {

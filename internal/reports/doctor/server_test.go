@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -108,4 +109,37 @@ func TestHostsThatAreSilentAreFound(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	wantGrades(t, examine(t, doctor.CheckHosts(doctor.Server{}, expects("openclaw"))), map[string]string{})
+}
+
+// What is in force is held against the file: a server that reads another one, or none, is
+// not what the person who wrote it thinks.
+func TestThePolicyInForceIsThatOfTheFile(t *testing.T) {
+	said := `{"version":"1","policy":{"version":"aa","file":"/d/tidemark.yaml","sections":"s"},"parts":[],"hosts":[]}`
+	for name, tc := range map[string]struct {
+		now   doctor.Policy
+		err   error
+		grade string
+		words string
+	}{
+		"the same":                     {now: doctor.Policy{Version: "aa", File: "/d/tidemark.yaml", Sections: "s"}, grade: "good", words: "/d/tidemark.yaml"},
+		"the file says something else": {now: doctor.Policy{Version: "bb", File: "/d/tidemark.yaml", Sections: "s"}, grade: "broken", words: "bb"},
+		"a section needs a restart":    {now: doctor.Policy{Version: "aa", File: "/d/tidemark.yaml", Sections: "x"}, grade: "broken", words: "take effect at a start"},
+		"the file has faults":          {err: errors.New("tidemark.yaml:1:1: unknown key"), grade: "broken", words: "unknown key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &pretender{answers: healthy()}
+			p.answers["/v1/status"] = said
+			s := serve(t, p)
+			s.OnDisk = func() (doctor.Policy, error) { return tc.now, tc.err }
+			for _, f := range examine(t, doctor.CheckServer(s)).Findings {
+				if f.Name == "policy" {
+					if f.Grade.String() != tc.grade || !strings.Contains(f.Text, tc.words) {
+						t.Errorf("got %v %q, want %s with %q", f.Grade, f.Text, tc.grade, tc.words)
+					}
+					return
+				}
+			}
+			t.Error("the policy was not examined")
+		})
+	}
 }

@@ -18,6 +18,12 @@ type Options struct {
 	Other   *policy.Set // a second policy, to compare with; nil: none
 	Person  Person
 	Workers int // 0: one for each core
+	// Names says what policy calls a tool of a host and its arguments, by the format of the
+	// host's session files: the same names its hook gives them live.
+	Names map[Format]func(name string, args []byte) (string, []byte)
+	// Beat is told how many bytes of a recording have been played, while a long one is; several
+	// workers call it. Nil: nobody wants to know.
+	Beat func(bytes int)
 }
 
 // Outcome is one run replayed.
@@ -122,7 +128,7 @@ func send(ctx context.Context, to chan<- job, j job) bool {
 func (o *Options) unit(ctx context.Context, u *Unit, known *catalogue) []Outcome {
 	runs, err := u.runs(known)
 	if err != nil {
-		return []Outcome{{Err: err, Bytes: len(u.Data)}}
+		return []Outcome{{Err: err, Bytes: u.Size}}
 	}
 	out := make([]Outcome, 0, len(runs))
 	for i := range runs {
@@ -133,7 +139,7 @@ func (o *Options) unit(ctx context.Context, u *Unit, known *catalogue) []Outcome
 		out = append(out, one)
 	}
 	if len(out) > 0 {
-		out[0].Bytes = len(u.Data)
+		out[0].Bytes = u.Size
 	}
 	return out
 }
@@ -141,8 +147,13 @@ func (o *Options) unit(ctx context.Context, u *Unit, known *catalogue) []Outcome
 // Run replays one run, under both policies where there are two.
 func (o *Options) Run(ctx context.Context, run *Run) Outcome {
 	out := Outcome{ID: run.ID}
+	if name := o.Names[run.Format]; name != nil {
+		run.rename(name)
+	}
+	person := o.Person
+	person.beat = o.Beat
 	var err error
-	out.Calls, err = Play(ctx, o.Policy, o.Person, run)
+	out.Calls, err = Play(ctx, o.Policy, person, run)
 	if err == nil && o.Other != nil {
 		out.Other, err = Play(ctx, o.Other, o.Person, run)
 	}
@@ -150,6 +161,19 @@ func (o *Options) Run(ctx context.Context, run *Run) Outcome {
 		return Outcome{ID: run.ID, Err: fmt.Errorf("run %q: %w", run.ID, err)}
 	}
 	return out
+}
+
+// rename gives calls and results the names policy knows.
+func (run *Run) rename(name func(string, []byte) (string, []byte)) {
+	run.Format = "" // done
+	for i := range run.Events {
+		switch e := &run.Events[i]; {
+		case e.Call != nil:
+			e.Call.Tool, e.Call.Args = name(e.Call.Tool, e.Call.Args)
+		case e.Result != nil && e.Result.Of == nil && e.Result.Tool != "":
+			e.Result.Tool, _ = name(e.Result.Tool, []byte("{}"))
+		}
+	}
 }
 
 // Speed replays runs, several at a time, and says how many a second.

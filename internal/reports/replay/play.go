@@ -24,6 +24,7 @@ var errNotLetThrough = errors.New("the call was approved and still not let throu
 type Person struct {
 	Agent    string // whose overrides of the policy apply
 	Approves bool   // says yes when asked
+	beat     func(bytes int)
 }
 
 // Play takes one run through a monitor of its own and returns what it said to each call.
@@ -43,6 +44,9 @@ func Play(ctx context.Context, set *policy.Set, o Person, run *Run) ([]Decision,
 		}
 		if err := p.event(ctx, &run.Events[i]); err != nil {
 			return nil, fmt.Errorf("replay event %d: %w", i+1, err)
+		}
+		if o.beat != nil && run.Events[i].size > 0 {
+			o.beat(run.Events[i].size)
 		}
 	}
 	return p.out, nil

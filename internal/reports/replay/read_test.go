@@ -194,3 +194,39 @@ func TestATraceMayHoldContracts(t *testing.T) {
 		}
 	}
 }
+
+// A session file is read as it comes in; lines that say nothing of the format may stand
+// before, and a line that is no good has its place.
+func TestASessionFileIsReadAsItComesIn(t *testing.T) {
+	const (
+		nothing = `{"type":"summary","summary":"s"}` + "\n"
+		says    = `{"type":"user","sessionId":"s1","message":{"role":"user","content":"hello"}}` + "\n"
+		calls   = `{"type":"assistant","sessionId":"s1","message":{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"Bash","input":{"command":"ls"}}]}}` + "\n"
+	)
+	read := func(text string) ([]replay.Unit, error) {
+		var out []replay.Unit
+		for u, err := range replay.Units("f.jsonl", strings.NewReader(text), "") {
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, u)
+		}
+		return out, nil
+	}
+	text := nothing + nothing + says + "\n" + calls
+	units, err := read(text)
+	if err != nil || len(units) != 1 || units[0].Data != nil || units[0].Size != len(text)-1 {
+		t.Fatalf("got %+v, %v; want one unit that does not hold the file", units, err)
+	}
+	runs, err := units[0].Runs()
+	if err != nil || len(runs) != 1 || runs[0].ID != "s1" || len(runs[0].Events) != 3 || runs[0].Events[1].Call.Tool != "Bash" {
+		t.Errorf("got %+v, %v", runs, err)
+	}
+	units, err = read(says + calls + "{broken\n" + says)
+	if err != nil || len(units) != 1 {
+		t.Fatalf("got %+v, %v; want a unit that is no good", units, err)
+	}
+	if _, err := units[0].Runs(); err == nil || !strings.HasPrefix(err.Error(), "f.jsonl:3: ") {
+		t.Errorf("got %v, want the place of the broken line", err)
+	}
+}

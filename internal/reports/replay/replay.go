@@ -27,6 +27,7 @@ type Run struct {
 	ID     string
 	Tools  []Definition
 	Events []Event
+	Format Format // of a session file: its host's names are not ours; "" else
 }
 
 // Definition is a tool as the model was told of it.
@@ -44,6 +45,7 @@ type Event struct {
 	Call   *Call
 	Result *Result
 	Reset  bool // the owner cleared the mark
+	size   int  // bytes of the recording that it was read from
 }
 
 // Said is the start of a turn.

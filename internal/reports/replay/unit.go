@@ -20,9 +20,11 @@ type Unit struct {
 	Line   int    // where it begins, from 1
 	Whole  bool   // the whole file
 	Format Format // "" where it is to be found out
-	Data   []byte
+	Data   []byte // nil where it was read while it came in
+	Size   int    // bytes of the recording
 
 	ready []Run
+	bad   error
 }
 
 // Ready is a unit of a run that has been read already.
@@ -54,20 +56,24 @@ func Units(name string, r io.Reader, f Format) iter.Seq2[Unit, error] {
 			return
 		}
 		if whole(first.Data, &f) {
-			rest, err := io.ReadAll(io.LimitReader(in.r, maxUnit+1))
-			if len(rest) > maxUnit {
-				err = fmt.Errorf("more than %d bytes", maxUnit)
-			}
-			if err != nil {
-				yield(Unit{}, &PlaceError{first.place(0), err})
+			head, err := in.decide(first, &f)
+			if err == nil && f.session() != nil {
+				yield(in.stream(head, f))
 				return
 			}
-			first.Data, first.Whole, first.Format = append(first.Data, rest...), true, f
+			if err == nil {
+				first, err = in.rest(head)
+			}
+			if err != nil {
+				yield(Unit{}, err)
+				return
+			}
+			first.Format = f
 			yield(first, nil)
 			return
 		}
 		for u := first; err == nil; u, err = in.next() {
-			if u.Format = f; !yield(u, nil) {
+			if u.Format, u.Size = f, len(u.Data); !yield(u, nil) {
 				return
 			}
 		}
@@ -149,8 +155,8 @@ func (l *lines) next() (Unit, error) {
 func (u *Unit) Runs() ([]Run, error) { return u.runs(nil) }
 
 func (u *Unit) runs(known *catalogue) ([]Run, error) {
-	if u.ready != nil {
-		return u.ready, nil
+	if u.ready != nil || u.bad != nil {
+		return u.ready, u.bad
 	}
 	f := u.Format
 	if f == "" {
@@ -166,10 +172,8 @@ func (u *Unit) runs(known *catalogue) ([]Run, error) {
 			return nil, &PlaceError{u.place(0), err}
 		}
 		return []Run{run}, nil
-	case ClaudeCode:
-		return u.session(readClaudeCode)
-	case OpenClaw:
-		return u.session(readOpenClaw)
+	case ClaudeCode, OpenClaw:
+		return u.session(f)
 	}
 	runs, err := readChats(u.Data, fmt.Sprintf("%s#%d", u.Name, u.Line), known)
 	if err != nil {
@@ -190,29 +194,4 @@ func (u *Unit) detect() (Format, error) {
 		}
 	}
 	return "", err
-}
-
-// session reads a file of entries, one per line, as one run.
-func (u *Unit) session(read func(e *entry, t *transcript) error) ([]Run, error) {
-	t := &transcript{}
-	n := -1
-	for line := range bytes.Lines(u.Data) {
-		n++
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		var e entry
-		err := strictjson.Unmarshal(line, &e)
-		if err == nil {
-			err = read(&e, t)
-		}
-		if err != nil {
-			return nil, &PlaceError{u.place(n), err}
-		}
-	}
-	run := t.run()
-	if run.ID == "" {
-		run.ID = u.Name
-	}
-	return []Run{run}, nil
 }

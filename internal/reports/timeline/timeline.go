@@ -68,6 +68,9 @@ func Of(events iter.Seq2[event.Event, error]) iter.Seq2[Step, error] {
 	}
 }
 
+// One tells one event without what came before it: its mark is not known.
+func One(e *event.Event) Step { return step(e) }
+
 func step(e *event.Event) Step {
 	s := Step{Time: time.Unix(0, e.Time).UTC(), Kind: string(e.Kind), Turn: e.Turn, Branch: e.Branch, Title: string(e.Kind)}
 	switch {
@@ -83,6 +86,8 @@ func step(e *event.Event) Step {
 		s.answer(e.Answer)
 	case e.Task != nil:
 		s.Title, s.Text = "constraints for the task", e.Task.Failed
+	case e.Resource != nil && e.Answer == nil:
+		s.Title, s.Text = "labelled "+e.Resource.Key, "written by "+e.Resource.Tool+" while the context was "+e.Resource.Label.Level.String()
 	case e.Contract != nil:
 		s.Title, s.Text = "what the message asks for", strings.TrimSpace(e.Contract.Why+" "+e.Contract.Failed)
 	}
@@ -121,7 +126,7 @@ func kept(c *event.Content) string {
 
 func (s *Step) decided(d *event.Decided) {
 	s.Title, s.Tool, s.Effect, s.Rule, s.Reason, s.Step = d.Tool, d.Tool, d.Effect, d.Rule, d.Reason, d.Step
-	s.Warrant, s.Spent = d.Warrant, d.Spent
+	s.Warrant, s.Spent, s.Text = d.Warrant, d.Spent, d.Args
 	if d.Ask != nil {
 		s.Question, s.Values, s.Text = d.Ask.ID, d.Ask.Values, d.Ask.Args
 	}

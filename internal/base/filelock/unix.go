@@ -1,6 +1,6 @@
 //go:build unix
 
-package install
+package filelock
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryLock reports whether the file is ours alone now.
-func tryLock(f *os.File) (bool, error) {
+// Try reports whether the file is ours alone now.
+func Try(f *os.File) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
 		return false, nil
