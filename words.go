@@ -402,6 +402,11 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 	if s.state.Forked() && b.Mark.Level > s.state.Mark().Level { // what another branch read did not come in here
 		s.facts.unargued, s.facts.inside = b.Mark.Level >= trust.Owner, b.Mark.Level > trust.Shared
 	}
+	if s.state.WordsUnknown() && b.Mark.Level >= trust.Local && !b.Tainted {
+		// Who configured the door works here, and nothing that others wrote has come in: there is nobody
+		// but them who could have asked. From the first such text on, what nobody heard counts for nothing.
+		s.facts.unargued, s.facts.inside = true, true
+	}
 	in.Facts = &s.facts
 	return nil
 }

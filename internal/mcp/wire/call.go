@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -23,7 +24,6 @@ type Asked struct {
 // Ask reads the params of a request. Arguments, where there are some, are an object.
 func (m *Message) Ask() (*Asked, error) {
 	a := &Asked{}
-	rest := []byte{'{'}
 	err := Members(orEmpty(m.Params), func(key string, value []byte) error {
 		var ok bool
 		switch key {
@@ -54,14 +54,11 @@ func (m *Message) Ask() (*Asked, error) {
 		if !ok {
 			return &Fault{Code: CodeParams, Text: "params." + key + " is not of its kind", ID: m.ID}
 		}
-		if len(rest) > 1 {
-			rest = append(rest, ',')
-		}
-		rest, _ = jsontext.AppendQuote(rest, key) // a key that was read can be written
-		rest = append(append(rest, ':'), value...)
 		return nil
 	})
-	a.Rest = append(rest, '}')
+	if err == nil {
+		a.Rest, err = Cut(orEmpty(m.Params), "_meta", "requestState", "inputResponses")
+	}
 	if err != nil {
 		if fault, ok := err.(*Fault); ok { //nolint:errorlint // it is ours, unwrapped
 			return nil, fault
@@ -137,4 +134,24 @@ func Put(object []byte, key string, value []byte) ([]byte, error) {
 		out = append(out, ',')
 	}
 	return append(out, object[open:]...), nil
+}
+
+// Cut is an object without some of its keys; everything else keeps its bytes.
+func Cut(object []byte, keys ...string) ([]byte, error) {
+	out := []byte{'{'}
+	err := Members(object, func(key string, value []byte) error {
+		if slices.Contains(keys, key) {
+			return nil
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		var err error
+		if out, err = jsontext.AppendQuote(out, key); err != nil {
+			return err
+		}
+		out = append(append(out, ':'), value...)
+		return nil
+	})
+	return append(out, '}'), err
 }
