@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark/tidemark/tool"
 )
 
-// Admission lets in whoever shows the agents' token, in the Authorization header alone.
+// Admission lets in whoever shows the agents' token, in a header and nowhere else.
 type Admission struct {
 	Guard *guard.Guard
 	hash  [sha256.Size]byte
@@ -33,16 +33,41 @@ func (a *Admission) Check(r *http.Request) (int, string) {
 	if refused := a.Guard.Check(r); refused != nil {
 		return refused.Status, refused.Text
 	}
+	if a.Apart(r) {
+		return 0, ""
+	}
 	values := r.Header["Authorization"]
 	if len(values) != 1 {
 		return http.StatusUnauthorized, "this needs the agent token as bearer token in the Authorization header"
 	}
 	scheme, secret, _ := strings.Cut(values[0], " ")
-	given := sha256.Sum256([]byte(strings.TrimSpace(secret)))
-	if !a.some || !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(given[:], a.hash[:]) != 1 {
+	if !strings.EqualFold(scheme, "Bearer") || !a.is(secret) {
 		return http.StatusUnauthorized, "nobody has this token"
 	}
 	return 0, ""
+}
+
+// TokenHeader is where a client puts the token whose Authorization header is for somebody else.
+const TokenHeader = "X-Tidemark-Token"
+
+// Apart reports whether the token came in a header of its own, so that the Authorization header, which
+// does not hold it, is the client's.
+func (a *Admission) Apart(r *http.Request) bool {
+	values := r.Header[TokenHeader]
+	if len(values) != 1 || !a.is(values[0]) {
+		return false
+	}
+	for _, v := range r.Header["Authorization"] {
+		if _, secret, _ := strings.Cut(v, " "); a.is(secret) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *Admission) is(secret string) bool {
+	given := sha256.Sum256([]byte(strings.TrimSpace(secret)))
+	return a.some && subtle.ConstantTimeCompare(given[:], a.hash[:]) == 1
 }
 
 // PortHandler serves the port to relays that agents start.
