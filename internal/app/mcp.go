@@ -34,8 +34,13 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 	for _, s := range c.Servers {
 		upstreams = append(upstreams, upstreamOf(s))
 	}
+	visitors := gate.NewAdmission(g, a.Tokens.Agent)
+	if visitors.Open = c.Require == "none"; visitors.Open && !loopbackOnly(a.address()) {
+		return nil, fmt.Errorf("open MCP gateway: with mcp.require: none and %s anybody could use the servers; "+
+			"require a token, or listen on this machine alone", a.address())
+	}
 	r, err := relay.New(relay.Options{
-		Upstreams: upstreams, Port: engine, Pins: gate.AcceptAll{}, Transports: relay.Direct{}, Admission: admission,
+		Upstreams: upstreams, Port: engine, Pins: gate.AcceptAll{}, Transports: relay.Direct{}, Admission: visitors,
 		Owner: c.Sender == "owner", Elicit: c.Elicit == "always", Patience: c.Wait, MaxMessage: c.MaxMessage, Logger: a.opts.Logger,
 	})
 	if err != nil {

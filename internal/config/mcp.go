@@ -15,6 +15,7 @@ type MCP struct {
 	Pin        string      // first-use, review, off
 	Elicit     string      // auto: in clients that agents start; always: over HTTP too; never
 	Sender     string      // owner, unknown: who speaks through the door
+	Require    string      // token, none: what /mcp/NAME wants to see
 	Wait       time.Duration
 	Env        []string // what every stdio server gets besides the usual variables
 	MaxMessage int64    // bytes
@@ -30,7 +31,7 @@ type MCPServer struct {
 
 // defaultMCP is what counts without a word in the file.
 func defaultMCP() MCP {
-	return MCP{Pin: "first-use", Elicit: "auto", Sender: "owner", Wait: 10 * time.Minute, MaxMessage: 32 << 20}
+	return MCP{Pin: "first-use", Elicit: "auto", Sender: "owner", Require: "token", Wait: 10 * time.Minute, MaxMessage: 32 << 20}
 }
 
 // mcp reads the section.
@@ -54,10 +55,11 @@ func (d *decoder) mcp(n *configfile.Node) MCP {
 				}
 			}
 		},
-		"pin":    word(&m.Pin, "first-use", "review", "off"),
-		"elicit": word(&m.Elicit, "auto", "always", "never"),
-		"sender": word(&m.Sender, "owner", "unknown"),
-		"wait":   func(n *configfile.Node) { m.Wait = d.span(n, maxWait) },
+		"pin":     word(&m.Pin, "first-use", "review", "off"),
+		"elicit":  word(&m.Elicit, "auto", "always", "never"),
+		"sender":  word(&m.Sender, "owner", "unknown"),
+		"require": word(&m.Require, "token", "none"),
+		"wait":    func(n *configfile.Node) { m.Wait = d.span(n, maxWait) },
 		"env": func(n *configfile.Node) {
 			for _, v := range d.Texts(n) {
 				m.Env = append(m.Env, v.Text)

@@ -22,12 +22,13 @@ func (x *exchange) stream(body io.Reader) {
 	for {
 		ev, err := events.Next()
 		if err != nil {
-			if !resumable || errors.Is(err, wire.ErrSize) {
+			over := errors.Is(err, io.EOF) && x.r.Header.Get(sessionID) != "" // a session may close a stream and be polled
+			if !resumable && !over || errors.Is(err, wire.ErrSize) {
 				x.fail(0, "The server's answer broke off or is too long, so it is not shown; the call may have run.")
 			}
 			return
 		}
-		resumable = resumable || ev.HasID && ev.ID != ""
+		resumable = resumable || ev.HasID && ev.ID != "" || ev.Retry != ""
 		if len(ev.Data) == 0 {
 			if err := x.w.event(ev); err != nil {
 				return
