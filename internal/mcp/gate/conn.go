@@ -48,6 +48,7 @@ type Options struct {
 	Elicit bool
 	// Memory is shared by the connections of one server; nil: it is the connection's own.
 	Memory *Memory
+	Now    func() time.Time // nil is time.Now
 	Logger *slog.Logger
 }
 
@@ -112,6 +113,9 @@ func New(o Options) (*Conn, error) {
 	}
 	if o.Patience <= 0 {
 		o.Patience = defaultPatience
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	var b [8]byte
 	if _, err := rand.Read(b[:]); err != nil {

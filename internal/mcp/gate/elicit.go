@@ -92,7 +92,7 @@ func (c *Conn) elicit(ctx context.Context, r *request, h *Held, say Say) []byte 
 	c.mu.Lock()
 	c.ours[key] = got
 	c.mu.Unlock()
-	asked := time.Now()
+	asked := c.o.Now()
 	message := append([]byte(`{"jsonrpc":"2.0","id":`+id+`,"method":"elicitation/create","params":`), form(h, true)...)
 	if err := say(append(message, '}')); err != nil {
 		return nil
@@ -105,7 +105,7 @@ func (c *Conn) elicit(ctx context.Context, r *request, h *Held, say Say) []byte 
 		}()
 		select {
 		case a := <-got:
-			_ = c.vote(ctx, h.ID, h.Session, a.result, time.Since(asked)) // the wait ends by what is recorded, not by this
+			_ = c.vote(ctx, h.ID, h.Session, a.result, c.o.Now().Sub(asked)) // the wait ends by what is recorded, not by this
 		case <-ctx.Done(): // decided elsewhere, or given up
 			_ = say([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`))
 		}
@@ -140,7 +140,7 @@ func (c *Conn) vote(ctx context.Context, id, session string, result []byte, took
 
 // inputRequired answers a call of the newer revisions with the question.
 func (c *Conn) inputRequired(r *request, h *Held) []byte {
-	now := time.Now()
+	now := c.o.Now()
 	signed, err := c.o.Memory.sign(state{
 		Question: h.ID, Session: r.place.Session, Branch: r.place.Branch, Digest: r.call.Digest(), Asked: now, Until: now.Add(dialogs),
 	})
@@ -158,13 +158,13 @@ var errState = errors.New("the answer does not belong to this call, comes too la
 // retried takes the answer out of a call that comes again, and gives it to the monitor. What leaves
 // is the call without it.
 func (c *Conn) retried(ctx context.Context, m *wire.Message, r *request, a *wire.Asked) ([]byte, error) {
-	s, ok := c.o.Memory.open(a.State, r, time.Now())
+	s, ok := c.o.Memory.open(a.State, r, c.o.Now())
 	if !ok {
 		return nil, errState
 	}
 	r.elicited = true
 	result := wire.Get(a.Answers, inputKey)
-	if err := c.vote(ctx, s.Question, s.Session, result, time.Since(s.Asked)); err != nil && !errors.Is(err, ErrNotHere) {
+	if err := c.vote(ctx, s.Question, s.Session, result, c.o.Now().Sub(s.Asked)); err != nil && !errors.Is(err, ErrNotHere) {
 		return nil, err
 	}
 	params, err := wire.Cut(m.Params, "requestState", "inputResponses")
