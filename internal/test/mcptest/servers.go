@@ -127,6 +127,7 @@ func raw(args []string) error {
 			if err := exec.Command("sleep", "300").Start(); err != nil {
 				return err
 			}
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n", m.ID)
 		default:
 			for part := range strings.SplitSeq(line, "␤") {
 				fmt.Println(strings.ReplaceAll(part, "ID", string(m.ID)))
