@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net/http"
 	"strings"
 	"time"
 
@@ -102,7 +101,8 @@ func (d *decoder) mcpServer(k configfile.Key) (MCPServer, bool) {
 		"headers": func(n *configfile.Node) { s.Headers = d.headers(n) },
 	})
 	if address == nil {
-		d.Hintf(k.Pos, "a server that the agent starts itself needs no entry: tidemark mcp --name NAME -- COMMAND", "%s needs url", k.Value.Path)
+		const hint = "a server that the agent starts itself needs no entry: tidemark mcp --name NAME -- COMMAND"
+		d.Hintf(k.Pos, hint, "%s needs url", k.Value.Path)
 		return s, false
 	}
 	s.URL = d.upstreamURL(address, plain)
@@ -114,8 +114,9 @@ func (d *decoder) headers(n *configfile.Node) map[string]endpoint.Secret {
 	r := &endpoint.Reader{Decoder: &d.Decoder, Env: d.env}
 	out := map[string]endpoint.Secret{}
 	for _, k := range d.Entries(n) {
-		name := http.CanonicalHeaderKey(k.Name)
-		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != "" || name == "Host" || name == "" {
+		name := k.Name
+		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != "" ||
+			strings.EqualFold(name, "host") || name == "" {
 			d.Errorf(k.Pos, "%s is no header that can be set", k.Value.Path)
 			continue
 		}

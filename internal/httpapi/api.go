@@ -173,7 +173,8 @@ func New(o Options) (*API, error) {
 	}
 	a := &API{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
-		reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console, proofs: o.Proofs, claims: o.Claims,
+		reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
+		proofs: o.Proofs, claims: o.Claims,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
 	}

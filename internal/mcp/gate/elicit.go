@@ -46,8 +46,10 @@ func (c *Conn) canElicit(r *request) bool {
 func form(h *Held, legacy bool) []byte {
 	lines := []string{"Tidemark holds " + text.Cover(h.Lines[0], 300)}
 	for _, l := range h.Lines[1:] {
-		if strings.HasPrefix(l, "Nothing stands behind: ") || strings.HasPrefix(l, "Context holds: ") || strings.HasPrefix(l, "You said: ") {
-			lines = append(lines, text.Cover(l, 300))
+		for _, part := range []string{"Nothing stands behind: ", "Context holds: ", "You said: "} {
+			if strings.HasPrefix(l, part) {
+				lines = append(lines, text.Cover(l, 300))
+			}
 		}
 	}
 	lines = lines[:min(2, len(lines))]

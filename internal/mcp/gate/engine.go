@@ -155,8 +155,10 @@ func (e *Engine) blocked(ctx context.Context, a Ask) string {
 	if e.Bus == nil || !e.Bus.Handles(hook.NameBeforeToolCall) {
 		return ""
 	}
-	r := e.Bus.BeforeToolCall(ctx, &hook.BeforeToolCall{ToolName: a.Call.Name, Params: a.Call.Args, ToolCallID: a.Call.ID},
-		&hook.Context{SessionKey: a.Place.Session, Branch: a.Place.Branch, RunID: a.Place.Turn, AgentID: a.Place.Agent, MessageProvider: "mcp"})
+	host := &hook.Context{
+		SessionKey: a.Place.Session, Branch: a.Place.Branch, RunID: a.Place.Turn, AgentID: a.Place.Agent, MessageProvider: "mcp",
+	}
+	r := e.Bus.BeforeToolCall(ctx, &hook.BeforeToolCall{ToolName: a.Call.Name, Params: a.Call.Args, ToolCallID: a.Call.ID}, host)
 	why := r.BlockReason
 	switch {
 	case r.Block && why == "":
@@ -167,6 +169,7 @@ func (e *Engine) blocked(ctx context.Context, a Ask) string {
 	default:
 		return ""
 	}
-	return fmt.Sprintf("Tool '%s' is blocked by security policy.\nRule: plugin (%s)\n"+
-		"No approval is possible for this call. Answer with what you have, or use a tool that is still allowed.", text.Shown(a.Call.Name), why)
+	const refusal = "Tool '%s' is blocked by security policy.\nRule: plugin (%s)\n" +
+		"No approval is possible for this call. Answer with what you have, or use a tool that is still allowed."
+	return fmt.Sprintf(refusal, text.Shown(a.Call.Name), why)
 }

@@ -268,7 +268,8 @@ func (r *relay) fromServer(ctx context.Context, out *os.File) {
 func (r *relay) strange(line []byte, err error) {
 	var f *wire.Fault
 	if errors.As(err, &f) && f.ID != nil {
-		if reply := r.o.Gate.Fail((&wire.Message{ID: f.ID}).Key(), "The server's answer could not be read ("+f.Text+"), so it is not shown."); reply != nil {
+		why := "The server's answer could not be read (" + f.Text + "), so it is not shown; the call may have run."
+		if reply := r.o.Gate.Fail((&wire.Message{ID: f.ID}).Key(), why); reply != nil {
 			_ = r.tell(reply) // a client that is gone cannot be told
 			return
 		}

@@ -210,7 +210,8 @@ func (x *exchange) forward(body []byte) {
 	if err != nil {
 		x.relay.o.Logger.LogAttrs(x.r.Context(), slog.LevelWarn, "mcp: upstream not reached",
 			slog.String("server", x.u.Name), slog.String("error", err.Error()))
-		x.fail(http.StatusBadGateway, "The server "+x.u.Name+" could not be reached; if the connection broke, whether the call ran is not known.")
+		const why = "The server %s could not be reached; if the connection broke, nobody knows whether the call ran."
+		x.fail(http.StatusBadGateway, fmt.Sprintf(why, x.u.Name))
 		return
 	}
 	defer func() { _ = res.Body.Close() }() // it was read as far as it is needed

@@ -258,7 +258,9 @@ func TestAClientsOwnAuthorisationGoesOnlyWhereTheFileSaysSo(t *testing.T) {
 func TestADoubtReachesNoUpstream(t *testing.T) {
 	u := newUpstream(t, asJSON(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`))
 	g := newGateway(t, "rules:\n  - {name: never, tools: [up__never], effect: deny}\n", map[string]string{"up": u.URL})
-	call := func(params string) string { return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}` }
+	call := func(params string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`
+	}
 	tests := []struct {
 		name, body string
 		header     []string
@@ -371,7 +373,9 @@ func TestTaintCrossesServersOverHTTP(t *testing.T) {
 
 // MCP-8
 func TestASessionThatIsGoneIsToldAsSuch(t *testing.T) {
-	u := newUpstream(t, func(w http.ResponseWriter, _ *http.Request, _ string) { http.Error(w, "session not found", http.StatusNotFound) })
+	u := newUpstream(t, func(w http.ResponseWriter, _ *http.Request, _ string) {
+		http.Error(w, "session not found", http.StatusNotFound)
+	})
 	g := newGateway(t, "", map[string]string{"up": u.URL})
 	for range 2 {
 		if status, _ := g.post("up", look, "Mcp-Session-Id", "old"); status != http.StatusNotFound {

@@ -75,7 +75,9 @@ func serve(name string, args []string) error {
 func pages() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "pages", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "read_page", Description: "Reads a web page", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
-		func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) { return say(Page), nil, nil })
+		func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) {
+			return say(Page), nil, nil
+		})
 	return s
 }
 
