@@ -157,6 +157,8 @@ func (r *Remote) post(ctx context.Context, path string, in, out any) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, new(*Unreachable)):
+		return err
 	case err != nil:
 		return &Unreachable{"the server cannot be reached, so nothing may run (start it: tidemark serve): " + err.Error()}
 	case status != http.StatusOK:
