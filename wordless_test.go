@@ -43,7 +43,8 @@ func TestWordsThatNobodyHeardCountWhileNobodyElseSpoke(t *testing.T) {
 		asked bool
 	}{
 		{"nothing came in", func(*world) {}, false},
-		{"a file of the owner's came in", read("files__read"), false},
+		{"a file of the owner's came in that names nobody", func(w *world) { w.observe(main("s"), "files__read", "figures: 1 2 3") }, false},
+		{"a file of the owner's came in that names the address", read("files__read"), true},
 		{"what nobody vouches for came in", read("pages__read"), true},
 		{"both", func(w *world) { read("files__read")(w); read("pages__read")(w) }, true},
 	}
