@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/config"
@@ -15,6 +16,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // openMCP makes the gateway: the port for relays that agents start, and the servers that are reached
@@ -27,7 +29,13 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 	c := a.config.MCP
 	engine := &gate.Engine{
 		Monitor: a.Monitor, Waiter: waiting.New(a.Monitor, f), Claims: a.claims, Bus: bus,
-		Proofs: func() bool { return a.keys.Required() != consent.None },
+		Proofs: func() bool { return a.keys.Required() != consent.None }, Kept: map[string]bool{},
+	}
+	for _, s := range c.Servers {
+		engine.Kept[tool.Name(s.Name)] = true
+	}
+	for _, name := range catalogue.Names() {
+		engine.Kept[tool.Name(name)] = true
 	}
 	admission := gate.NewAdmission(g, a.Tokens.Agent)
 	var upstreams []relay.Upstream

@@ -44,8 +44,9 @@ type Options struct {
 	// Patience is how long a held call waits where progress keeps its client waiting; without it
 	// a client gives up after a minute, so it waits less.
 	Patience time.Duration
-	// Elicit says that questions may be put to the client itself.
+	// Elicit says that questions may be put to the client itself; Local that this is the server's own word.
 	Elicit bool
+	Local  bool
 	// Memory is shared by the connections of one server; nil: it is the connection's own.
 	Memory *Memory
 	Now    func() time.Time // nil is time.Now

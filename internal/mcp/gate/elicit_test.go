@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark/internal/mcp/gate"
 	"github.com/tidemark/tidemark/internal/mcp/wire"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // clock moves when a test says so.
@@ -190,5 +191,24 @@ func TestASecondRoundIsTheSameCall(t *testing.T) {
 	other := modernCall(4, `{"to":"x@y.example","body":""}`, fmt.Sprintf(answer, "Bob"))
 	if forward, _ := tb.up(other); forward != "" {
 		t.Errorf("other arguments under the same state: %q", forward)
+	}
+}
+
+// Whoever has the agents' token can speak as a relay does: about what the relay of an agent cannot be, no answer
+// of theirs counts. WAR-10, MCP-32
+func TestWhoAsksCannotAnswerForOthers(t *testing.T) {
+	w := mcptest.New(t, "rules:\n  - {name: ask, tools: ['*'], effect: escalate}\n")
+	w.Engine.Kept = map[string]bool{"crm": true, "claude": true}
+	port := w.Remote()
+	for name, mine := range map[string]bool{"crm__send": false, "CRM__send": false, "exec": false, "claude__read": false, "mail__send": true} {
+		r, err := port.Decide(t.Context(), gate.Ask{
+			Place: gate.Place{Session: session, Owner: true}, Call: tool.Call{ID: name, Name: name, Args: []byte(`{}`)}, Elicits: true, Local: true,
+		})
+		if err != nil || r.Held == nil || r.Held.Dialog != mine {
+			t.Fatalf("%s: got %+v, %v", name, r, err)
+		}
+		if err := port.Answer(t.Context(), gate.Said{Question: r.Held.ID, Session: session, Approve: true}); (err == nil) != mine {
+			t.Errorf("%s: answered %v", name, err)
+		}
 	}
 }

@@ -28,6 +28,11 @@ type Engine struct {
 	// Proofs says whether approving takes a proof, which no client can give; nil: it never does.
 	Proofs func() bool
 
+	// Kept names what no relay that an agent starts can be: servers whose credentials are ours, and the agents
+	// themselves. Whoever has the agents' token can pretend to be such a relay, and must not be able to answer
+	// questions about these: who asks cannot answer (WAR-10).
+	Kept map[string]bool
+
 	mu     sync.Mutex
 	dialog map[string]bool // guarded by mu; questions that may be answered inside a client
 }
@@ -66,20 +71,22 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 	}
 	r := Ruling{Place: a.Place, Refusal: v.Message()}
 	if v.Held != nil && v.Held.Pending() {
-		r.Held = e.held(v.Held, a.Elicits)
+		r.Held = e.held(v.Held, &a)
 	}
 	return r, nil
 }
 
 // held is a question for the person in front of the client. Where approving takes a proof, or the
 // client is not one that the agent runs itself, the answer is given elsewhere.
-func (e *Engine) held(q *tidemark.Question, elicits bool) *Held {
+func (e *Engine) held(q *tidemark.Question, a *Ask) *Held {
 	h := &Held{ID: q.ID, Session: q.Session, Lines: []string{text.Shown(q.Tool) + ": " + strings.Join(strings.Fields(q.Prompt), " ")}}
 	for _, l := range q.Lines()[1:] {
 		h.Lines = append(h.Lines, l.Name+": "+strings.Join(strings.Fields(l.Text), " "))
 	}
 	grave := q.Kind == policy.KindDanger || q.Act == "pay" || q.Act == "grant" // a host may be set up to say yes by itself
-	if h.Dialog = elicits && !grave && (e.Proofs == nil || !e.Proofs()); h.Dialog {
+	server, _, some := strings.Cut(q.Tool, "__")
+	mine := a.Local || some && server != "" && !e.Kept[server]
+	if h.Dialog = a.Elicits && !grave && mine && (e.Proofs == nil || !e.Proofs()); h.Dialog {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if e.dialog == nil || len(e.dialog) > maxDialogs {

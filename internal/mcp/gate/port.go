@@ -40,8 +40,10 @@ type Ask struct {
 	Call  tool.Call
 	// Patience is how long a held call waits for its answer.
 	Patience time.Duration
-	// Elicits says that the client can be asked itself, by a relay that its agent started.
+	// Elicits says that the client can be asked itself.
 	Elicits bool
+	// Local says that the question comes from the server itself, which knows that its owner wants clients asked.
+	Local bool
 }
 
 // Ruling is what was decided. The zero Ruling refuses; only release makes one that does not,

@@ -225,7 +225,7 @@ func (c *Conn) decide(ctx context.Context, r *request, say Say) (reply, bool) {
 		patience = min(patience, blindPatience)
 	}
 	elicits := c.o.Elicit && !r.elicited && c.canElicit(r)
-	ask := Ask{Place: r.place, Call: r.call, Patience: patience, Elicits: elicits}
+	ask := Ask{Place: r.place, Call: r.call, Patience: patience, Elicits: elicits, Local: c.o.Local}
 	if elicits {
 		ask.Patience = 0
 	}

@@ -29,8 +29,9 @@ type agent struct {
 	testing.TB
 	port gate.Port
 	env  map[string]string
-	// Patience is how long a held call waits.
+	// patience is how long a held call waits.
 	patience time.Duration
+	now      func() time.Time // nil: the time it is
 }
 
 // text is written by one side and read by the test.
@@ -63,7 +64,7 @@ type running struct {
 func (a *agent) start(name string, command []string) *running {
 	a.Helper()
 	conn, err := gate.New(gate.Options{
-		Server: gate.Server{Name: name, Command: command}, Port: a.port, Pins: gate.AcceptAll{}, Elicit: true, Patience: a.patience,
+		Server: gate.Server{Name: name, Command: command}, Port: a.port, Pins: gate.AcceptAll{}, Elicit: true, Patience: a.patience, Now: a.now,
 		Origin: gate.Origin{Env: func(n string) string { return a.env[n] }, Parent: "1-" + a.Name(), Owner: true},
 		Logger: slog.New(slog.DiscardHandler),
 	})

@@ -162,7 +162,8 @@ func (r *Relay) newConn(u *upstream, named string) (*gate.Conn, error) {
 		named = "http"
 	}
 	return gate.New(gate.Options{
-		Server: u.Server, Port: r.o.Port, Pins: r.o.Pins, Memory: u.memory, Patience: r.o.Patience, Elicit: r.o.Elicit, Logger: r.o.Logger,
+		Server: u.Server, Port: r.o.Port, Pins: r.o.Pins, Memory: u.memory, Patience: r.o.Patience, Elicit: r.o.Elicit, Local: true,
+		Logger: r.o.Logger,
 		Origin: gate.Origin{Session: named, Owner: r.o.Owner},
 	})
 }
