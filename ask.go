@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"unicode/utf8"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"

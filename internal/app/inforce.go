@@ -63,7 +63,9 @@ func (a *App) paths() Paths {
 //
 // Where approving takes a proof, so does another policy: whoever can write the file and ask for a reload
 // could allow what they cannot approve. Only what is in force already is read without one.
-func (a *App) Reload(context.Context) ([]string, error) { return a.takeUp(a.keys.Required() == consent.None) }
+func (a *App) Reload(context.Context) ([]string, error) {
+	return a.takeUp(a.keys.Required() == consent.None)
+}
 
 // reload is Reload for whoever has proven to be a person.
 func (a *App) reload(context.Context) ([]string, error) { return a.takeUp(true) }

@@ -27,6 +27,7 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
@@ -80,7 +81,9 @@ type Options struct {
 	// Console is the address of the console, once it is known.
 	Console func() string
 	// Proof says what approving takes besides a token: passkey, typed, or nothing. nil: nothing, ever.
-	Proof   func() string
+	Proof func() string
+	// Claims is told of the calls that hosts were let run, for the MCP gateway; nil: nobody is.
+	Claims  *claims.Book
 	Logger  *slog.Logger
 	Now     func() time.Time     // nil is time.Now
 	Metrics *prometheus.Registry // nil is one of its own
@@ -138,6 +141,7 @@ type API struct {
 	desk    *signin.Desk
 	console func() string
 	wants   func() string // what approving takes besides a token
+	claims  *claims.Book
 	logger  *slog.Logger
 	now     func() time.Time
 	maxBody int64
@@ -173,7 +177,7 @@ func New(o Options) (*API, error) {
 	a := &API{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
 		reload: o.Reload, judges: o.Judges, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
-		wants:  wantsOf(o.Proof),
+		wants: wantsOf(o.Proof), claims: o.Claims,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
 	}

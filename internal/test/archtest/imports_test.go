@@ -25,8 +25,9 @@ var layers = []layer{
 	{[]string{"graph"}, "a graph is derived from events"},
 	{[]string{"."}, "the engine reaches the world only through its ports"},
 	{[]string{"store", "store/notify", "internal/draw", "internal/reports/report", "internal/reports/timeline",
-		"internal/llm/format/..."}, "what adapters share knows no adapter"},
-	{[]string{"internal/people/waiting", "internal/people/signin", "internal/people/consent"}, "what doors share knows no door"},
+		"internal/llm/format/...", "internal/mcp/wire"}, "what adapters share knows no adapter"},
+	{[]string{"internal/people/waiting", "internal/people/signin", "internal/people/consent", "internal/mcp/claims"},
+		"what doors share knows no door"},
 	{adapters, "an adapter knows the engine, never an adapter of another folder"},
 	{[]string{"internal/config"}, "a file is read in one go, each section by the adapter it is about"},
 	{[]string{"internal/app"}, "the wiring knows everything but the programs"},
@@ -38,12 +39,12 @@ var layers = []layer{
 // adapters touch the world; each folder is one of them.
 var adapters = []string{
 	"internal/httpapi", "internal/llm/...", "internal/agents/...", "internal/people/...",
-	"internal/outside/...", "internal/reports/...", "store/...",
+	"internal/outside/...", "internal/reports/...", "internal/mcp/...", "store/...",
 }
 
 // reached are the adapters a program may use without the wiring: they need none, or are
 // clients of a server that runs.
-var reached = []string{"internal/reports/replay", "internal/agents/...", "internal/people/watch"}
+var reached = []string{"internal/reports/replay", "internal/agents/...", "internal/people/watch", "internal/mcp/..."}
 
 func floorOf(dir string) int {
 	return slices.IndexFunc(layers, func(l layer) bool { return within(dir, l.dirs) })
