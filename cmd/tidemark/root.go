@@ -102,7 +102,7 @@ agent's context came from and decides, outside the model, what the agent may sti
 		e.resetCommand(), e.versionCommand(),
 		e.replayCommand(), e.labelsCommand(), e.annotateCommand(), e.learnCommand(),
 		e.consoleCommand(), e.tokenCommand(), e.hookCommand(), e.llmCommand(), e.doctorCommand(), e.installCommand(),
-		e.uninstallCommand(),
+		e.uninstallCommand(), e.mcpCommand(),
 	)
 	return root
 }

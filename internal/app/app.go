@@ -25,6 +25,7 @@ import (
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/outside/remotehook"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/signin"
@@ -57,6 +58,7 @@ type App struct {
 	proxy     *proxy.Proxy
 	keys      *consent.Keeper
 	desk      *signin.Desk
+	pins      *pins.Keeper     // what MCP servers looked like when they were accepted
 	written   *Written         // what models and tools wrote, for the proxy
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
@@ -108,6 +110,9 @@ func (a *App) open(ctx context.Context) error {
 	if a.keys, err = openKeys(ctx, a.config, f); err != nil {
 		return err
 	}
+	if a.pins, err = openPins(ctx, f, pins.First); err != nil {
+		return err
+	}
 	if a.Monitor, err = newMonitor(a.config, f, a.outside, key, a.keys); err != nil {
 		return err
 	}
@@ -149,7 +154,7 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Monitor: a.Monitor, Log: provenLog{a.log}, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
 		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
-		Metrics: metrics, Greet: a.greet(), At: a.at, SignIn: a.desk, Console: a.consoleURL,
+		Metrics: metrics, Greet: a.greet(), At: a.at, SignIn: a.desk, Console: a.consoleURL, Pins: a.pins,
 		Proofs: func() bool { return a.keys.Required() != consent.None },
 	})
 	if err != nil {

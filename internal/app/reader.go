@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
@@ -18,6 +19,7 @@ type Log struct {
 	*sqlite.Reader
 	Monitor *tidemark.Monitor
 	Proofs  int // good proofs that the last Verify found
+	Pins    *pins.Keeper
 	keys    *consent.Keeper
 	close   func() error
 }
@@ -72,9 +74,13 @@ func newLog(ctx context.Context, p Paths, r *sqlite.Reader, s tidemark.Store, do
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
+	known, err := openPins(ctx, s, pins.First)
+	if err != nil {
+		return nil, errors.Join(err, done())
+	}
 	m, err := newMonitor(cfg, s, nil, nil, keys)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	return &Log{Reader: r, Monitor: m, keys: keys, close: done}, nil
+	return &Log{Reader: r, Monitor: m, Pins: known, keys: keys, close: done}, nil
 }

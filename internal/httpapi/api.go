@@ -27,6 +27,7 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
@@ -77,6 +78,8 @@ type Options struct {
 	SignIn *signin.Desk
 	// Console is the address of the console, once it is known.
 	Console func() string
+	// Pins knows the definitions of MCP servers; nil: nobody keeps them.
+	Pins *pins.Keeper
 	// Proofs says whether approving takes a proof; nil: it never does.
 	Proofs  func() bool
 	Logger  *slog.Logger
@@ -135,6 +138,7 @@ type API struct {
 	desk    *signin.Desk
 	console func() string
 	proofs  func() bool
+	pins    *pins.Keeper
 	logger  *slog.Logger
 	now     func() time.Time
 	maxBody int64
@@ -170,6 +174,7 @@ func New(o Options) (*API, error) {
 	a := &API{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
 		reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console, proofs: o.Proofs,
+		pins:   o.Pins,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
 	}
