@@ -22,6 +22,7 @@ func (e *env) mcpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(e.mcpPinCommands()...)
+	cmd.AddCommand(e.mcpWrapCommands()...)
 	return cmd
 }
 
