@@ -23,6 +23,7 @@ func (e *env) mcpCommand() *cobra.Command {
 	}
 	cmd.AddCommand(e.mcpPinCommands()...)
 	cmd.AddCommand(e.mcpWrapCommands()...)
+	cmd.AddCommand(e.mcpVisitCommands()...)
 	return cmd
 }
 

@@ -26,7 +26,8 @@ var layers = []layer{
 	{[]string{"."}, "the engine reaches the world only through its ports"},
 	{[]string{"store", "store/notify", "internal/draw", "internal/reports/report", "internal/reports/timeline",
 		"internal/llm/format/..."}, "what adapters share knows no adapter"},
-	{[]string{"internal/people/waiting", "internal/people/signin", "internal/people/consent", "internal/mcp/pins"},
+	{[]string{"internal/people/waiting", "internal/people/signin", "internal/people/consent", "internal/mcp/pins",
+		"internal/mcp/upstreams"},
 		"what doors share knows no door"},
 	{adapters, "an adapter knows the engine, never an adapter of another folder"},
 	{[]string{"internal/config"}, "a file is read in one go, each section by the adapter it is about"},
@@ -39,7 +40,7 @@ var layers = []layer{
 // adapters touch the world; each folder is one of them.
 var adapters = []string{
 	"internal/httpapi", "internal/llm/...", "internal/agents/...", "internal/people/...",
-	"internal/outside/...", "internal/reports/...", "store/...",
+	"internal/outside/...", "internal/reports/...", "internal/mcp/...", "store/...",
 }
 
 // reached are the adapters a program may use without the wiring: they need none.

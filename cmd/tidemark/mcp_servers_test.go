@@ -61,3 +61,21 @@ func TestServersAreWrappedFromTheCommandLine(t *testing.T) {
 		t.Errorf("an unknown agent: exit %d, %q", code, errOut)
 	}
 }
+
+func TestLoginAndProbeSayWhatIsWrong(t *testing.T) {
+	data := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"mcp", "login", "hub"}, `no MCP server that is reached over HTTP is called "hub" (none is known)`},
+		{[]string{"mcp", "probe", "http://hub.example/mcp"}, "plain http to hub.example: use https"},
+		{[]string{"mcp", "probe", "file:///etc/passwd"}, "url is not http or https"},
+		{[]string{"mcp", "login", "hub", "--url", "https://me:secret@hub.example"}, "url holds credentials"},
+		{[]string{"mcp", "probe", "http://127.0.0.1:1/mcp", "--no-browser"}, "connection refused"},
+	} {
+		if _, errOut, code := command(t, append(c.args, "--data", data)...); code == exitOK || !strings.Contains(errOut, c.want) || strings.Contains(errOut, "secret") {
+			t.Errorf("%v: exit %d, %q, want %q", c.args, code, errOut, c.want)
+		}
+	}
+}

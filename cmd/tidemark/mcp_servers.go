@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -172,4 +174,97 @@ func (e *env) offerWrap(w install.World, agent string) string {
 	}
 	return fmt.Sprintf("its MCP servers (%s) are judged by the hooks; to pin what they say of their tools and to be asked inside the agent: "+
 		"tidemark mcp wrap %s", strings.Join(names, ", "), agent)
+}
+
+// visitFlags are those of login and probe.
+type visitFlags struct {
+	url, client   string
+	call          string
+	quiet, secret bool
+}
+
+// mcpVisitCommands are those that ask servers over HTTP.
+func (e *env) mcpVisitCommands() []*cobra.Command {
+	in, look := &visitFlags{}, &visitFlags{}
+	login := &cobra.Command{
+		Use:   "login NAME",
+		Short: "Sign in to an MCP server that is reached over HTTP",
+		Long: `Sign in to an MCP server that is reached over HTTP. The browser is opened at the server's
+authorization server, and what it gives is kept in the data folder, for this server alone; the
+gateway renews it. Agents never see it.`,
+		Example: `  tidemark mcp login hub
+  tidemark mcp login hub --url https://hub.example/mcp`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.visit(cmd.Context(), in, args[0], true) },
+	}
+	probe := &cobra.Command{
+		Use:   "probe NAME|URL",
+		Short: "Ask an MCP server what it is, and which tools it has",
+		Long: `Ask an MCP server that is reached over HTTP what it is, which revision it speaks and which tools
+it has. Nothing that is kept is used, and nothing is kept. With --no-browser an authorization server
+is asked by this program, which works only where it asks nobody.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.visit(cmd.Context(), look, args[0], false) },
+	}
+	for cmd, f := range map[*cobra.Command]*visitFlags{login: in, probe: look} {
+		fl := cmd.Flags()
+		fl.StringVar(&f.client, "client-id", "", "who Tidemark is there, where it cannot register: an id, or the https address of a document")
+		fl.BoolVar(&f.secret, "client-secret-stdin", false, "read the secret of --client-id from standard input")
+	}
+	login.Flags().StringVar(&in.url, "url", "", "address of the server (default: the one NAME has in the settings)")
+	probe.Flags().StringVar(&look.call, "call", "", "call this tool, without arguments, with what was given for this visit alone")
+	probe.Flags().BoolVar(&look.quiet, "no-browser", false, "open no browser")
+	return []*cobra.Command{login, probe}
+}
+
+func (e *env) visit(ctx context.Context, f *visitFlags, what string, keep bool) error {
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	address := f.url
+	if address == "" && strings.Contains(what, "://") {
+		address = what
+	}
+	if address == "" {
+		if address, err = app.MCPServerURL(p, what); err != nil {
+			return err
+		}
+	}
+	v := app.Visit{Server: address, ClientID: f.client, Keep: keep, Call: f.call}
+	if f.secret {
+		line, err := bufio.NewReader(io.LimitReader(e.in, maxSecret)).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read secret: %w", err)
+		}
+		v.ClientSecret = strings.TrimSpace(line)
+	}
+	if !f.quiet {
+		v.Show = e.showLogin
+	}
+	found, err := app.VisitMCP(ctx, p, v)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(found)
+	}
+	e.printf("%s speaks %s and has %d tools: %s\n", report.Line(found.Server), report.Line(found.Version), len(found.Tools),
+		report.Line(strings.Join(found.Tools, ", ")))
+	switch {
+	case keep && found.SignedIn:
+		e.printf("signed in; what it gave is kept for this server alone\n")
+	case keep:
+		e.printf("it lets everybody in: there is nothing to sign in to\n")
+	}
+	return nil
+}
+
+// showLogin opens the page where a person signs in, and says where it is.
+func (e *env) showLogin(address string) error {
+	fmt.Fprintf(e.errOut, "sign in at:\n  %s\n", report.Line(address))
+	if err := browser(address).Start(); err != nil {
+		fmt.Fprintf(e.errOut, "no browser could be opened (%v): open it yourself\n", err)
+	}
+	return nil
 }
