@@ -172,8 +172,8 @@ func (e *env) offerWrap(w install.World, agent string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("its MCP servers (%s) are judged by the hooks; to pin what they say of their tools and to be asked inside the agent: "+
-		"tidemark mcp wrap %s", strings.Join(names, ", "), agent)
+	return fmt.Sprintf("its MCP servers (%s) are judged by the hooks; to pin what they say of their tools, too: tidemark mcp wrap %s",
+		strings.Join(names, ", "), agent)
 }
 
 // visitFlags are those of login and probe.
@@ -208,7 +208,7 @@ is asked by this program, which works only where it asks nobody.`,
 	}
 	for cmd, f := range map[*cobra.Command]*visitFlags{login: in, probe: look} {
 		fl := cmd.Flags()
-		fl.StringVar(&f.client, "client-id", "", "who Tidemark is there, where it cannot register: an id, or the https address of a document")
+		fl.StringVar(&f.client, "client-id", "", "who Tidemark is there, where it cannot register: an id, or https://…")
 		fl.BoolVar(&f.secret, "client-secret-stdin", false, "read the secret of --client-id from standard input")
 	}
 	login.Flags().StringVar(&in.url, "url", "", "address of the server (default: the one NAME has in the settings)")

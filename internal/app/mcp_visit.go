@@ -51,6 +51,8 @@ func VisitMCP(ctx context.Context, p Paths, v Visit) (Visited, error) {
 	ctx, cancel := context.WithTimeout(ctx, loginLimit)
 	defer cancel()
 	k := oauth.Open(oauth.Path(p.Data), time.Now, nil)
-	found, signedIn, err := k.Visit(ctx, v.Server, oauth.Person{Show: v.Show, ClientID: v.ClientID, ClientSecret: v.ClientSecret, Keep: v.Keep, Call: v.Call})
+	found, signedIn, err := k.Visit(ctx, v.Server, oauth.Person{
+		Show: v.Show, ClientID: v.ClientID, ClientSecret: v.ClientSecret, Keep: v.Keep, Call: v.Call,
+	})
 	return Visited{found, signedIn}, err
 }

@@ -65,20 +65,20 @@ func clients() []client {
 	codex.headers, codex.foreign = "http_headers", []string{"bearer_token_env_var", "env_http_headers", "http_headers_helper"}
 	return []client{
 		{"claude", "Claude Code", claudeFiles, plain},
-		{"codex", "Codex", both(catalogue.Place{Variable: "CODEX_HOME", Home: ".codex", File: "config.toml"}, ".codex/config.toml", "mcp_servers *"), codex},
-		{"cursor", "Cursor", both(catalogue.Place{Home: ".cursor", File: "mcp.json"}, ".cursor/mcp.json", "mcpServers *"), plain},
+		{"codex", "Codex", both(catalogue.Place{Variable: "CODEX_HOME", Home: ".codex", File: "config.toml"}, "mcp_servers *"), codex},
+		{"cursor", "Cursor", both(catalogue.Place{Home: ".cursor", File: "mcp.json"}, "mcpServers *"), plain},
 		{"vscode", "VS Code", codeFiles, plain},
-		{"gemini", "Gemini CLI", both(catalogue.Place{Home: ".gemini", File: "settings.json"}, ".gemini/settings.json", "mcpServers *"), gemini},
+		{"gemini", "Gemini CLI", both(catalogue.Place{Home: ".gemini", File: "settings.json"}, "mcpServers *"), gemini},
 		{"opencode", "OpenCode", opencodeFiles, opencode},
 		{"copilot", "Copilot CLI", copilotFiles, plain},
 	}
 }
 
-// both are the user's file, or that of a project.
-func both(user catalogue.Place, project, in string) func(install.World) []place {
+// both are the user's file, or the one of the same name in a project.
+func both(user catalogue.Place, in string) func(install.World) []place {
 	return func(w install.World) []place {
 		if w.Project != "" {
-			return []place{at(filepath.Join(w.Project, filepath.FromSlash(project)), in)}
+			return []place{at(filepath.Join(w.Project, user.Home, user.File), in)}
 		}
 		return []place{at(w.File(user), in)}
 	}
@@ -90,12 +90,15 @@ func claudeFiles(w install.World) []place {
 	if w.Project != "" {
 		return []place{at(filepath.Join(w.Project, ".mcp.json"), "mcpServers *")}
 	}
-	return []place{at(w.File(catalogue.Place{Variable: "CLAUDE_CONFIG_DIR", File: ".claude.json"}), "mcpServers *", "projects * mcpServers *")}
+	own := w.File(catalogue.Place{Variable: "CLAUDE_CONFIG_DIR", File: ".claude.json"})
+	return []place{at(own, "mcpServers *", "projects * mcpServers *")}
 }
 
 func copilotFiles(w install.World) []place {
 	if w.Project != "" {
-		return []place{at(filepath.Join(w.Project, ".mcp.json"), "mcpServers *"), at(filepath.Join(w.Project, ".github", "mcp.json"), "mcpServers *")}
+		return []place{
+			at(filepath.Join(w.Project, ".mcp.json"), "mcpServers *"), at(filepath.Join(w.Project, ".github", "mcp.json"), "mcpServers *"),
+		}
 	}
 	return []place{at(w.File(catalogue.Place{Variable: "COPILOT_HOME", Home: ".copilot", File: "mcp-config.json"}), "mcpServers *")}
 }
@@ -104,7 +107,8 @@ func copilotFiles(w install.World) []place {
 func codeFiles(w install.World) []place {
 	if w.Project != "" {
 		return []place{
-			at(filepath.Join(w.Project, ".vscode", "mcp.json"), "servers *"), at(filepath.Join(w.Project, ".vscode", "settings.json"), "mcp servers *"),
+			at(filepath.Join(w.Project, ".vscode", "mcp.json"), "servers *"),
+			at(filepath.Join(w.Project, ".vscode", "settings.json"), "mcp servers *"),
 		}
 	}
 	folder := w.InHome(".config", "Code", "User")

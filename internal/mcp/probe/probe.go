@@ -51,7 +51,9 @@ func Server(ctx context.Context, client *http.Client, url, call string) (Found, 
 	var said *Refused
 	if errors.As(err, &said) { // an older server, which knows no such question
 		c.version = ""
-		err = c.ask(ctx, "initialize", map[string]any{"protocolVersion": legacy, "capabilities": map[string]any{}, "clientInfo": self}, &hello)
+		err = c.ask(ctx, "initialize", map[string]any{
+			"protocolVersion": legacy, "capabilities": map[string]any{}, "clientInfo": self,
+		}, &hello)
 		if err == nil {
 			c.version, c.old = hello.Version, true
 			err = c.tell(ctx, "notifications/initialized")
