@@ -36,6 +36,7 @@ const (
 	LabelCleared  Kind = "resource.cleared"  // somebody vouches for it; Resource and Answer are set
 	TurnSealed    Kind = "turn.sealed"       // the response went out; Seen is the output
 	PersonActed   Kind = "person.acted"      // somebody signed in, or a key came or went; Person is set
+	PinsChanged   Kind = "pins.changed"      // definitions of an MCP server were seen or accepted; Pins is set
 )
 
 // Kinds are all of them, in the order of a turn.
@@ -65,6 +66,7 @@ type Event struct {
 	Contract *Contract `json:"contract,omitzero"`
 	Resource *Resource `json:"resource,omitzero"`
 	Person   *Person   `json:"person,omitzero"`
+	Pins     *Pins     `json:"pins,omitzero"`
 }
 
 // Resource is something that outlives a session and can be read back in another: a
@@ -398,6 +400,8 @@ func (e *Event) Check() error {
 		ok = e.Resource != nil && e.Answer != nil
 	case PersonActed:
 		ok = e.Person != nil
+	case PinsChanged:
+		ok = e.Pins != nil
 	default:
 		return fmt.Errorf("unknown event kind %q", e.Kind)
 	}

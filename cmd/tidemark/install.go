@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -173,7 +174,11 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 		return err
 	}
 	out, err := e.settle(ctx, w, f.dry, names, func(name string) (*install.Plan, error) {
-		return install.Prepare(ctx, w, name, f.Options)
+		p, err := install.Prepare(ctx, w, name, f.Options)
+		if offer := e.offerWrap(w, name); err == nil && offer != "" {
+			p.Notes = append(slices.Clone(p.Notes), offer)
+		}
+		return p, err
 	})
 	if err != nil {
 		return err

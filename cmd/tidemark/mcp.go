@@ -21,7 +21,7 @@ func (e *env) mcpCommand() *cobra.Command {
 	var variables []string
 	cmd := &cobra.Command{
 		Use:   "mcp --name NAME [--env VARIABLE] -- COMMAND [ARGS...]",
-		Short: "Put the monitor between an agent and an MCP server",
+		Short: "Put the monitor between an agent and its MCP servers",
 		Long: `Put the monitor between an agent and an MCP server that it starts itself. The agent is configured to
 run this in place of the server; it runs the server, judges what passes between them, and ends with
 the server's exit code. The server gets the usual variables (HOME, PATH, LANG and the like) and
@@ -43,6 +43,9 @@ under /mcp/NAME of the server.`,
 	}
 	cmd.Flags().StringVar(&name, "name", "", "what the server is called in policies: its tools are NAME__tool")
 	cmd.Flags().StringArrayVar(&variables, "env", nil, "a variable of the environment that the server gets too")
+	cmd.AddCommand(e.mcpPinCommands()...)
+	cmd.AddCommand(e.mcpWrapCommands()...)
+	cmd.AddCommand(e.mcpVisitCommands()...)
 	return cmd
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/outside/remotehook"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/signin"
@@ -60,6 +61,7 @@ type App struct {
 	keys      *consent.Keeper
 	desk      *signin.Desk
 	claims    *claims.Book     // what other doors let through, for the MCP gateway
+	pins      *pins.Keeper     // what MCP servers looked like when they were accepted
 	written   *Written         // what models and tools wrote, for the proxy
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
@@ -119,6 +121,9 @@ func (a *App) open(ctx context.Context) error {
 	if a.keys, err = openKeys(ctx, a.config, f); err != nil {
 		return err
 	}
+	if a.pins, err = openPins(ctx, f, pins.First); err != nil {
+		return err
+	}
 	if a.Monitor, err = newMonitor(a.config, f, a.outside, key, a.keys); err != nil {
 		return err
 	}
@@ -165,7 +170,7 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Monitor: a.Monitor, Log: provenLog{a.log}, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
 		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Judges: func() any { return a.Judges() }, Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
-		Metrics: metrics, Claims: a.claims, Greet: a.greet(), At: a.at, SignIn: a.desk, Console: a.consoleURL,
+		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at, SignIn: a.desk, Console: a.consoleURL,
 		Proof: func() string { return string(a.keys.Required()) },
 	})
 	if err != nil {

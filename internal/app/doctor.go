@@ -88,6 +88,7 @@ func Doctor(ctx context.Context, o DoctorOptions) (Diagnosis, error) {
 	for _, name := range names {
 		checks = append(checks, doctor.CheckAgent(o.agent(name, s.URL)))
 	}
+	checks = append(checks, doctor.CheckServers(func() ([]doctor.MCPServer, error) { return serversOf(o.World, o.Agents) }))
 	return doctor.Examine(ctx, append(checks, doctor.Limits()), o.Progress), nil
 }
 

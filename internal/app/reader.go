@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/sqlite"
@@ -19,6 +20,7 @@ type Log struct {
 	*sqlite.Reader
 	Monitor *tidemark.Monitor
 	Proofs  int // good proofs that the last Verify found
+	Pins    *pins.Keeper
 	keys    *consent.Keeper
 	close   func() error
 }
@@ -73,11 +75,15 @@ func newLog(ctx context.Context, p Paths, r *sqlite.Reader, s tidemark.Store, do
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
+	known, err := openPins(ctx, s, pins.First)
+	if err != nil {
+		return nil, errors.Join(err, done())
+	}
 	m, err := newMonitor(cfg, s, nil, nil, keys)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	return &Log{Reader: r, Monitor: m, keys: keys, close: done}, nil
+	return &Log{Reader: r, Monitor: m, Pins: known, keys: keys, close: done}, nil
 }
 
 // Oldest are the records after some id, in the order of the log, as many as are asked for.

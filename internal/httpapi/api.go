@@ -28,6 +28,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
@@ -83,7 +84,9 @@ type Options struct {
 	// Proof says what approving takes besides a token: passkey, typed, or nothing. nil: nothing, ever.
 	Proof func() string
 	// Claims is told of the calls that hosts were let run, for the MCP gateway; nil: nobody is.
-	Claims  *claims.Book
+	Claims *claims.Book
+	// Pins knows the definitions of MCP servers; nil: nobody keeps them.
+	Pins    *pins.Keeper
 	Logger  *slog.Logger
 	Now     func() time.Time     // nil is time.Now
 	Metrics *prometheus.Registry // nil is one of its own
@@ -142,6 +145,7 @@ type API struct {
 	console func() string
 	wants   func() string // what approving takes besides a token
 	claims  *claims.Book
+	pins    *pins.Keeper
 	logger  *slog.Logger
 	now     func() time.Time
 	maxBody int64
@@ -177,7 +181,7 @@ func New(o Options) (*API, error) {
 	a := &API{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
 		reload: o.Reload, judges: o.Judges, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
-		wants: wantsOf(o.Proof), claims: o.Claims,
+		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -43,12 +44,14 @@ func (a *API) newRoutes(o Options) (*routes, error) {
 	m.hostRoutes()
 	m.consoleRoutes()
 	m.lookBackRoutes()
+	m.mcpRoutes()
 	for _, n := range hook.Names() {
 		t.HandleFunc("POST "+hookPath+string(n), a.serveHook)
 	}
 	t.HandleFunc("POST "+hookPath+"{hook}", a.serveHook)
 	t.HandleFunc("GET /v1/events", a.streamEvents)
 	t.HandleFunc("GET /v1/approvals/stream", a.streamApprovals)
+	t.HandleFunc("POST "+pins.Path, a.servePins)
 	t.HandleFunc("GET /metrics", a.metrics.handler().ServeHTTP)
 	describe(m.huma.OpenAPI())
 	spec, err := json.Marshal(m.huma.OpenAPI())

@@ -37,6 +37,7 @@ func describeBody(doc *huma.OpenAPI, about, contentType string, t reflect.Type) 
 // describe adds the routes that huma does not serve to the document.
 func describe(doc *huma.OpenAPI) {
 	describeHooks(doc)
+	describePins(doc)
 	text := func(path, id, summary, contentType string, params ...*huma.Param) {
 		op := &huma.Operation{
 			Method: http.MethodGet, Path: path, OperationID: id, Summary: summary, Parameters: params,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 )
 
 // access says which roles each route admits. A route that is not here admits
@@ -46,6 +47,11 @@ func access() map[string]need {
 		"POST /v1/writes/{id}":     needApprover,
 		"GET /v1/labels":           needReader,
 		"DELETE /v1/labels":        needAdmin,
+
+		"GET /v1/servers":                needReader,
+		"GET /v1/servers/{name}":         needReader,
+		"POST /v1/servers/{name}/accept": needApprover,
+		"POST " + pins.Path:              needAgent,
 
 		"POST /v1/console/links":      needReader,
 		"GET /v1/console/links/{id}":  needReader,

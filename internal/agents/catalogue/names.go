@@ -15,6 +15,9 @@ const canonical = "exec process read write edit apply_patch web_fetch web_search
 	"session_status sessions_spawn sessions_send sessions_list sessions_history sessions_yield subagents agents_list " +
 	"memory_search memory_get vestige_search vestige_smart_ingest vestige_ingest vestige_promote vestige_demote"
 
+// Reserved are the names of those tools, for whoever names tools of others.
+func Reserved() []string { return strings.Fields(canonical) }
+
 // Tools are an agent's own tools, those that come with it, and how it names the others.
 type Tools struct {
 	Agent  string

@@ -59,6 +59,9 @@ func (p *Plan) keepAll(record string, now time.Time) error {
 			p.record.Folders = append(p.record.Folders, missing(filepath.Dir(c.Path))...)
 		}
 	}
+	if p.memory != nil {
+		return p.restore(record, *p.memory)
+	}
 	if p.record == nil {
 		return p.restore(record, nil)
 	}

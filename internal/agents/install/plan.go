@@ -35,6 +35,7 @@ type Plan struct {
 	before []byte           // the record at the time of planning; nil: there was none
 	known  bool             // a record is there
 	made   []string         // folders that go too, if nothing is in them by then
+	memory *[]byte          // of a Rewrite: the record, in the caller's form
 }
 
 // Prepare plans an installation.

@@ -33,6 +33,7 @@ type scanner struct {
 	src      []byte
 	at       int
 	comments bool
+	loose    bool // a comma may stand behind the last value
 }
 
 // Fault is where and why a file cannot be used.
@@ -169,7 +170,7 @@ func (s *scanner) contents(n *Node, depth int) error {
 		if err := s.space(); err != nil {
 			return err
 		}
-		if s.peek() == closing {
+		if s.peek() == closing && !s.loose {
 			return s.bad("a value must follow the comma")
 		}
 	}

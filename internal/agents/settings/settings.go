@@ -125,6 +125,17 @@ func Parse(src []byte, comments bool) (*Doc, error) {
 	return &Doc{Src: src, Root: root}, nil
 }
 
+// ParseLoose is Parse for editors' settings: with comments, and with a comma behind the last
+// value.
+func ParseLoose(src []byte) (*Doc, error) {
+	s := &scanner{src: src, comments: true, loose: true}
+	root, err := s.scan()
+	if err != nil {
+		return nil, err
+	}
+	return &Doc{Src: src, Root: root}, nil
+}
+
 // IsBlank reports whether a file holds nothing but white space of JSON.
 func IsBlank(src []byte) bool { return len(bytes.Trim(src, " \t\r\n")) == 0 }
 

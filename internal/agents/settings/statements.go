@@ -27,6 +27,7 @@ type statement struct {
 	start, end int
 	table      []string // that a key stands in
 	path       []string // of the header, or of the key in its table
+	value      int      // where the value of a key begins
 }
 
 // head reports whether a table begins here.
@@ -52,6 +53,7 @@ func statements(text string) []statement {
 	for start := 0; start < len(text); start = r.at {
 		s := statement{start: start}
 		s.kind, s.path = r.statement()
+		s.value = r.began
 		switch {
 		case s.kind == isBad: // on from here: to go back for it would take too long
 			r.line()
@@ -68,8 +70,9 @@ func statements(text string) []statement {
 
 // tomlReader goes through a text. Its methods report whether they found what they read.
 type tomlReader struct {
-	text string
-	at   int
+	text  string
+	at    int
+	began int // where the last value did
 }
 
 func (r *tomlReader) rest() string { return r.text[r.at:] }
@@ -119,6 +122,10 @@ func (r *tomlReader) statement() (kind, []string) {
 	path := r.keys()
 	if path == nil || !r.take(end) {
 		return isBad, nil
+	}
+	if k == isKey {
+		r.blanks()
+		r.began = r.at
 	}
 	if k == isKey && !r.value() || !r.over() {
 		return isBad, nil

@@ -25,6 +25,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/store"
@@ -51,6 +52,7 @@ type Options struct {
 	Hosts   []string // names besides the loopback ones, behind a TLS proxy
 	Version string
 	Offices Offices
+	Pins    *pins.Keeper // what MCP servers looked like when they were accepted; nil: nobody keeps it
 }
 
 // Console serves the pages. It is safe for concurrent use.
@@ -65,6 +67,7 @@ type Console struct {
 	guard   *guard.Guard
 	version string
 	offices Offices
+	pins    *pins.Keeper
 	assets  assets
 	mux     *http.ServeMux
 	queue   queue
@@ -91,7 +94,7 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, desk: o.Desk, keys: o.Keys, logger: o.Logger, now: o.Now,
-		guard: g, version: o.Version, offices: o.Offices, assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second,
+		guard: g, version: o.Version, offices: o.Offices, pins: o.Pins, assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second,
 	}
 	c.routes()
 	return c, nil

@@ -95,4 +95,6 @@ func (c *Console) more() {
 	c.post("/console/labels", c.clearLabel)
 	c.get("/console/writes", c.writesPage)
 	c.post("/console/writes", c.reviewWrite)
+	c.get("/console/servers", c.serversPage)
+	c.post("/console/servers", c.acceptDefinition)
 }

@@ -20,7 +20,7 @@ type tab struct{ path, name string }
 var tabs = []tab{
 	{"/console/", "Questions"}, {"/console/sessions", "Sessions"}, {"/console/policy", "Policy"}, {"/console/tools", "Tools"},
 	{"/console/health", "Health"}, {"/console/audit", "Audit"}, {"/console/reports", "Reports"}, {"/console/labels", "Labels"},
-	{"/console/writes", "Held writes"}, {"/console/keys", "Keys"},
+	{"/console/writes", "Held writes"}, {"/console/servers", "MCP servers"}, {"/console/keys", "Keys"},
 }
 
 // page shows a whole page with the navigation around it.

@@ -22,7 +22,8 @@ func everyPage(session, question string) []string {
 		"/console/policy?show=try",
 		"/console/policy?show=edit", "/console/tools", "/console/health", "/console/audit",
 		"/console/audit?kind=call.decided&effect=confirm",
-		"/console/audit/verify", "/console/reports", "/console/labels", "/console/writes", "/console/keys",
+		"/console/audit/verify", "/console/reports", "/console/labels", "/console/writes", "/console/servers",
+		"/console/keys",
 	}
 }
 
@@ -33,7 +34,7 @@ func TestEveryPageHasItsEmptyState(t *testing.T) {
 	for path, want := range map[string]string{
 		"/console/": "Nothing is held", "/console/sessions": "No session fits", "/console/audit?tool=none": "No record fits",
 		"/console/labels": "Nothing was written from a tainted context",
-		"/console/writes": "No write is held", "/console/reports": "too few to say anything",
+		"/console/writes": "No write is held", "/console/servers": "No MCP server was used", "/console/reports": "too few to say anything",
 		"/console/keys": "No passkey is enrolled", "/console/tools?find=zzz": "No tool has this",
 	} {
 		p.get(path).want(t, http.StatusOK, want)

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// MCP-40
+func TestServersAreWrappedFromTheCommandLine(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	file := filepath.Join(home, ".claude.json")
+	const before = "{\n  \"mcpServers\": {\n    \"files\": {\"command\": \"npx\", \"args\": [\"x\"]},\n    \"hub\": {\"type\": \"http\", \"url\": \"https://hub.example/mcp\"}\n  }\n}"
+	if err := os.WriteFile(file, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := func() string {
+		t.Helper()
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	s := startServer(t, filepath.Join(home, "data"))
+	out := s.says(t, "mcp", "wrap", "claude", "--dry-run")
+	for _, want := range []string{"-    \"files\": {\"command\": \"npx\"", `"mcp", "--name", "files", "--data", "` + s.data + `", "--", "npx", "x"]`, s.client.base + "/mcp/hub"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("dry run: got %s\nwant %q in it", out, want)
+		}
+	}
+	if read() != before {
+		t.Error("a dry run changed the file")
+	}
+	if out := s.says(t, "mcp", "wrap", "claude"); !strings.Contains(out, "wrote "+file) {
+		t.Errorf("wrap: %s", out)
+	}
+	if got := read(); !strings.Contains(got, s.tokens.Agent) || strings.Contains(got, "hub.example") {
+		t.Errorf("wrapped: %s", got)
+	}
+	if out, _, _ := command(t, "doctor", "claude", "--data", s.data); !strings.Contains(out, "behind Tidemark: files, hub") {
+		t.Errorf("doctor: %s", out)
+	}
+	if out := s.says(t, "mcp", "wrap", "claude", "--json"); !strings.Contains(out, `"changed": []`) || !strings.Contains(out, `"agent": "claude"`) {
+		t.Errorf("wrapped twice: %s", out)
+	}
+	s.says(t, "mcp", "unwrap", "claude")
+	if got := read(); got != before {
+		t.Errorf("got back %s", got)
+	}
+	if out, _, _ := command(t, "doctor", "claude", "--data", s.data); !strings.Contains(out, "tidemark mcp wrap claude") {
+		t.Errorf("doctor: %s", out)
+	}
+	if out := s.says(t, "install", "claude", "--dry-run", "--hook", os.Args[0]); !strings.Contains(out, "tidemark mcp wrap claude") {
+		t.Errorf("install does not offer it: %s", out)
+	}
+	if _, errOut, code := command(t, "mcp", "wrap", "nobody", "--data", s.data); code == exitOK || !strings.Contains(errOut, "claude, codex, cursor, vscode") {
+		t.Errorf("an unknown agent: exit %d, %q", code, errOut)
+	}
+}
+
+func TestLoginAndProbeSayWhatIsWrong(t *testing.T) {
+	data := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"mcp", "login", "hub"}, `no MCP server that is reached over HTTP is called "hub" (none is known)`},
+		{[]string{"mcp", "probe", "http://hub.example/mcp"}, "plain http to hub.example: use https"},
+		{[]string{"mcp", "probe", "file:///etc/passwd"}, "url is not http or https"},
+		{[]string{"mcp", "login", "hub", "--url", "https://me:secret@hub.example"}, "url holds credentials"},
+		{[]string{"mcp", "probe", "http://127.0.0.1:1/mcp", "--no-browser"}, "connection refused"},
+	} {
+		if _, errOut, code := command(t, append(c.args, "--data", data)...); code == exitOK || !strings.Contains(errOut, c.want) || strings.Contains(errOut, "secret") {
+			t.Errorf("%v: exit %d, %q, want %q", c.args, code, errOut, c.want)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
+	"github.com/tidemark/tidemark/internal/agents/install"
+	"github.com/tidemark/tidemark/internal/agents/wrap"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/reports/doctor"
+)
+
+// openPins reads what MCP servers looked like when they were accepted. A tool of a server must
+// not have a name that policies know by itself.
+func openPins(ctx context.Context, s tidemark.Store, mode pins.Mode) (*pins.Keeper, error) {
+	return pins.Open(ctx, pins.Options{Store: s, Now: time.Now, Mode: mode, Reserved: catalogue.Reserved()})
+}
+
+// serversOf are the MCP servers in the settings of agents: of those that are named, or of all.
+func serversOf(w install.World, agents []string) ([]doctor.MCPServer, error) {
+	var out []doctor.MCPServer
+	var errs []error
+	for _, name := range wrap.Names() {
+		if len(agents) > 0 && !slices.Contains(agents, name) {
+			continue
+		}
+		seen, err := wrap.Look(w, name)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+			continue
+		}
+		for _, s := range seen {
+			out = append(out, doctor.MCPServer{Agent: name, Name: s.Name, File: s.File, Why: s.Why, Behind: s.Behind, Lost: s.Lost})
+		}
+	}
+	return out, errors.Join(errs...)
+}

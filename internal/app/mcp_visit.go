@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/mcp/oauth"
+	"github.com/tidemark/tidemark/internal/mcp/probe"
+	"github.com/tidemark/tidemark/internal/mcp/upstreams"
+)
+
+// MCPServerURL is the address of an MCP server that the gateway reaches over HTTP.
+func MCPServerURL(p Paths, name string) (string, error) {
+	f, err := upstreams.Read(p.Data)
+	if err != nil {
+		return "", err
+	}
+	if s, ok := f.Servers[name]; ok {
+		return s.URL, nil
+	}
+	known := "none is known"
+	if names := f.Names(); len(names) > 0 {
+		known = "known are " + strings.Join(names, ", ")
+	}
+	return "", fmt.Errorf("no MCP server that is reached over HTTP is called %q (%s)", name, known)
+}
+
+// Visit is how an MCP server is asked.
+type Visit struct {
+	Server       string // its address
+	Show         func(address string) error
+	ClientID     string
+	ClientSecret string
+	Keep         bool   // what it gives is kept
+	Call         string // a tool to call without arguments; "": none
+}
+
+// Visited is what an MCP server says of itself.
+type Visited struct {
+	probe.Found
+	SignedIn bool `json:"signedIn"`
+}
+
+// loginLimit is how long a person may take to sign in.
+const loginLimit = 10 * time.Minute
+
+// VisitMCP asks an MCP server what it is, and signs in where it wants that.
+func VisitMCP(ctx context.Context, p Paths, v Visit) (Visited, error) {
+	ctx, cancel := context.WithTimeout(ctx, loginLimit)
+	defer cancel()
+	k := oauth.Open(oauth.Path(p.Data), time.Now, nil)
+	found, signedIn, err := k.Visit(ctx, v.Server, oauth.Person{
+		Show: v.Show, ClientID: v.ClientID, ClientSecret: v.ClientSecret, Keep: v.Keep, Call: v.Call,
+	})
+	return Visited{found, signedIn}, err
+}

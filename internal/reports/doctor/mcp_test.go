@@ -1,0 +1,38 @@
+package doctor_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidemark/tidemark/internal/reports/doctor"
+)
+
+// MCP-40
+func TestServersThatAreNotBehindTidemarkAreNamed(t *testing.T) {
+	look := func() ([]doctor.MCPServer, error) {
+		return []doctor.MCPServer{
+			{Agent: "claude", Name: "files", Behind: true}, {Agent: "claude", Name: "mail"}, {Agent: "claude", Name: "hub", Why: "it is odd"},
+			{Agent: "codex", Name: "git", File: "config.toml", Lost: true}, {Agent: "codex", Name: "time"},
+		}, errors.New("cursor: no")
+	}
+	got := map[string]string{}
+	for _, f := range doctor.CheckServers(look).Run(t.Context()) {
+		got[f.Name+" "+f.Grade.String()+" "+f.Fix] += f.Text
+	}
+	want := map[string]string{
+		"settings limit ":                       "not looked at: cursor: no",
+		"claude good ":                          "behind Tidemark: files",
+		"claude limit tidemark mcp wrap claude": "not behind Tidemark, so that nobody notices when their tools become others: mail",
+		"claude limit ":                         "hub is not behind Tidemark: it is odd",
+		"codex broken tidemark mcp wrap codex":  "git was behind Tidemark, and config.toml was changed: it no longer is",
+		"codex limit tidemark mcp wrap codex":   "not behind Tidemark, so that nobody notices when their tools become others: time",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if none := doctor.CheckServers(func() ([]doctor.MCPServer, error) { return nil, nil }).Run(t.Context()); len(none) > 0 {
+		t.Errorf("without servers: %v", none)
+	}
+}
