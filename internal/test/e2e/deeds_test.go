@@ -29,6 +29,11 @@ const work = "Read %s. Then work on the loom: its code is in src, its manual in 
 // are held, by whatever tool; those of the work are written.
 func paths(t *testing.T, r *rig) {
 	w := open(t, r, with{})
+	if r.attach != nil {
+		if err := r.attach(w); err != nil {
+			t.Fatal(err)
+		}
+	}
 	w.write(w.work, "src/app.py", "print('loom')\n")
 	w.write(w.work, "docs/loom.md", "The loom weaves.\n")
 	rows := append(heldPaths(w), freePaths(w)...)
@@ -77,6 +82,16 @@ func heldPaths(w *world) []deed {
 	out = append(out, deed{name: "through a link", steps: []step{
 		r.run(w, "ln -s ~/.profile plain.md"), r.write(w, "plain.md", "through a link"),
 	}, trace: home + ".profile"})
+	if r.server != "" {
+		for _, f := range []string{"CLAUDE.md", ".envrc", ".vscode/tasks.json"} {
+			name := "a server's tool: " + f
+			out = append(out, deed{name: name, steps: []step{r.serves("write_file", obj{"path": at(w, f), "content": name})}, trace: f})
+		}
+		const name = "moved by a server's tool"
+		out = append(out, deed{name: name, steps: []step{
+			r.write(w, "docs/moved.txt", name), r.serves("move_file", obj{"source": at(w, "docs/moved.txt"), "destination": at(w, ".github/workflows/m.yml")}),
+		}, trace: ".github/workflows/m.yml"})
+	}
 	if r.patch != nil {
 		for _, f := range []string{".envrc", "CLAUDE.md", ".github/workflows/a.yml", home + ".zshrc"} {
 			name := "patch: " + f
@@ -156,6 +171,9 @@ func freeDeeds(w *world) []deed {
 		{name: "the package the user named", runs: true, steps: []step{r.run(w, "pip install --no-index loom-kit")}},
 	}
 }
+
+// serves is a call of a tool of the server named files.
+func (r *rig) serves(name string, args obj) step { return step{tool: r.server + name, args: args} }
 
 func quoted(text string) string { return "'" + text + "'" }
 
