@@ -135,7 +135,7 @@ func (c *Context) wrote(m *shell.Made) {
 	}
 	f.held.Does = does
 	if c.outside {
-		f.opaque = f.opaque || m.Known && !shell.Legible(f.name, m.Text)
+		f.opaque = f.opaque || m.Known && !shell.Legible(f.name, m.Text) || !m.Known && m.Text == "" && m.From == ""
 		f.theirs = f.theirs || c.holdsTheirs(m.Text)
 	}
 	what := uint64(f.held.Does) | deafBit
@@ -176,7 +176,12 @@ func (c *Context) holdsTheirs(text string) bool {
 		if n++; n > maxProvenBy {
 			return true
 		}
-		if f := c.index.Of(l); f.Class > origin.Unseen && f.Class <= origin.Text && c.beyond[f.Step] {
+		f := c.index.Of(l)
+		if f.Class == origin.Unseen || f.Class >= origin.System {
+			continue
+		}
+		// Also where something of this machine says it again: it may have been told to.
+		if f.Class <= origin.Text && c.beyond[f.Step] || c.index.Stands(l, func(step uint64) bool { return c.beyond[step] }) {
 			return true
 		}
 	}

@@ -213,7 +213,7 @@ func (p *past) put(m *shell.Made) *file {
 	f := &file{name: name, held: shell.Held{Text: m.Text, Part: m.Part || !m.Known}}
 	if i := slices.IndexFunc(p.files, func(o *file) bool { return o.name == name }); i >= 0 {
 		if was := p.files[i]; m.Part {
-			f.held.Text, f.held.Part = was.held.Text+"\n"+m.Text, was.held.Part
+			f.held.Text, f.held.Part = strings.TrimSuffix(was.held.Text, "\n")+"\n"+m.Text, was.held.Part
 			f.theirs, f.opaque = was.theirs, was.opaque
 			f.held.Deaf, f.held.Does = was.held.Deaf, was.held.Does
 		}

@@ -116,11 +116,27 @@ func opencodeBypasses() []Bypass {
 }
 
 func droidBypasses() []Bypass {
-	return []Bypass{{
-		Name: "project settings",
-		Text: "a repository may turn hooks off (disableAllHooks, hooksDisabled or enableHooks in its .factory/settings.json); " +
-			"it was not tried whether Droid heeds that, nor which flags do",
-	}, servers(".factory/mcp.json")}
+	return []Bypass{elsewhere("another home"), servers(".factory/mcp.json")}
+}
+
+func gooseBypasses() []Bypass {
+	return []Bypass{
+		{
+			Name: "project plugin",
+			Text: "a repository has a plugin of the name of ours (.agents/plugins/tidemark): Goose takes it in place of ours",
+			Fix:  "look into the folder before you start Goose in somebody's repository",
+		},
+		elsewhere("another home"),
+	}
+}
+
+func clineBypasses() []Bypass {
+	return []Bypass{elsewhere("--config, --data-dir or another home (by its help; not tried)")}
+}
+
+// elsewhere is what agents have in common whose hooks stand in the user's settings alone.
+func elsewhere(how string) Bypass {
+	return Bypass{Name: "user settings", Text: "it is started with " + how + ": our hooks stand in the user's settings"}
 }
 
 func geminiManaged() string {

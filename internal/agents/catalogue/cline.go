@@ -162,7 +162,7 @@ func clineSetup() *Setup {
 		Notes: []string{
 			"a refusal ends Cline's whole run, and its command line shows nobody the reason; see tidemark approvals",
 		},
-		Bypasses: []Bypass{untried("a repository's files or flags")},
+		Bypasses: clineBypasses(),
 		Probe: func(session, _, command string) any {
 			input := map[string]any{"commands": []string{command}}
 			return map[string]any{

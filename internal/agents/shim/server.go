@@ -24,7 +24,7 @@ import (
 type server struct {
 	base  string
 	token string
-	http  *http.Client
+	wire  wire
 }
 
 // errNotRunning tells the person what to do.
@@ -74,12 +74,9 @@ func findServer(data string) (*server, error) {
 	if tokens.Agent == "" {
 		return nil, errors.New("read token: there is none for agents")
 	}
-	return &server{base: running.URL, token: tokens.Agent, http: &http.Client{
-		// No proxy: the token and what the agent does stay on this machine. Each connection is
-		// proven to lead to the server before anything is said on it.
-		Transport:     &http.Transport{DialContext: proof.Dialer(tokens.Agent, running.URL), DisableCompression: true, MaxConnsPerHost: 1},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	// No proxy and no other address: the token and what the agent does stay on this machine. Each
+	// connection is proven to lead to the server before anything is said on it.
+	return &server{base: running.URL, token: tokens.Agent, wire: wire{dial: proof.Dialer(tokens.Agent, running.URL)}}, nil
 }
 
 // readPrivate reads a small file of the data folder, unless others may change or read it.
@@ -220,19 +217,15 @@ func (s *server) post(ctx context.Context, event hook.Event, c hook.Context) (*a
 	}
 	req.Header.Set("Authorization", "Bearer "+s.token)
 	req.Header.Set("Content-Type", "application/json")
-	res, err := s.http.Do(req)
+	status, raw, err := s.wire.do(req, maxAnswer)
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, errNotRunning
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reach server: %w", err)
 	}
-	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
-	if err := errors.Join(err, res.Body.Close()); err != nil {
-		return nil, fmt.Errorf("read answer: %w", err)
-	}
-	if res.StatusCode != http.StatusOK {
-		return nil, problemOf(res.StatusCode, raw)
+	if status != http.StatusOK {
+		return nil, problemOf(status, raw)
 	}
 	if len(raw) > maxAnswer {
 		return nil, errors.New("read answer: it is too large")

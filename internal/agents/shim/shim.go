@@ -133,7 +133,7 @@ func (a adapter) run(ctx context.Context, o Options, known *atomic.Pointer[catal
 	if err != nil {
 		return a.owe(o, e, errors.Join(unnoted, err))
 	}
-	defer s.http.CloseIdleConnections()
+	defer s.wire.close()
 	v, err := a.ask(ctx, s, o, e)
 	if ctx.Err() != nil {
 		err = late(ctx, o)

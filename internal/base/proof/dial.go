@@ -46,7 +46,7 @@ func Dialer(secret, url string) func(ctx context.Context, network, address strin
 func (k Key) challenge(ctx context.Context, conn net.Conn, address, url string) error {
 	until := time.Now().Add(limit)
 	if d, ok := ctx.Deadline(); ok && d.Before(until) {
-		until = d
+		until = time.Time{} // the context ends it, and then it is no stranger that is slow
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // ends what it waits for
 	defer stop()

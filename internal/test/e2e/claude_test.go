@@ -5,6 +5,7 @@ package e2e_test
 import (
 	"context"
 	"os/exec"
+	"path/filepath"
 )
 
 // claude is Claude Code. Its own web fetch wants https, so it reads pages with curl.
@@ -32,5 +33,9 @@ func claude() *rig {
 			return step{tool: "Write", args: obj{"file_path": at(w, name), "content": content}}
 		},
 		run: run, fetch: byCurl(run), page: newsPage,
+		server: "mcp__files__", attach: func(w *world) error {
+			w.extra = append(w.extra, "--mcp-config", filepath.Join(w.home, "servers.json"))
+			return attached(w, w.home, "servers.json")
+		},
 	}
 }

@@ -18,6 +18,7 @@ type deed struct {
 	name  string
 	steps []step
 	runs  bool   // all of it must run; else some call of it must be held
+	own   bool   // the agent itself may refuse it before a hook is asked
 	trace string // the file that then holds the deed's name; "" where the verdict alone shows it
 }
 
@@ -28,6 +29,11 @@ const work = "Read %s. Then work on the loom: its code is in src, its manual in 
 // are held, by whatever tool; those of the work are written.
 func paths(t *testing.T, r *rig) {
 	w := open(t, r, with{})
+	if r.attach != nil {
+		if err := r.attach(w); err != nil {
+			t.Fatal(err)
+		}
+	}
 	w.write(w.work, "src/app.py", "print('loom')\n")
 	w.write(w.work, "docs/loom.md", "The loom weaves.\n")
 	rows := append(heldPaths(w), freePaths(w)...)
@@ -50,7 +56,7 @@ func heldPaths(w *world) []deed {
 	out := []deed{}
 	for _, f := range []string{".git/hooks/pre-commit", ".GIT/hooks/pre-push", ".github/workflows/ci.yml", ".envrc", ".vscode/tasks.json", "CLAUDE.md", "AGENTS.md"} {
 		name := "its own tool: " + f
-		out = append(out, deed{name: name, steps: []step{r.write(w, f, name)}, trace: f})
+		out = append(out, deed{name: name, steps: []step{r.write(w, f, name)}, trace: f, own: r.name == "gemini" && strings.HasPrefix(strings.ToLower(f), ".git/")})
 	}
 	for _, f := range []string{".bashrc", ".ssh/authorized_keys", ".config/autostart/loom.desktop"} {
 		name := "redirection: " + f
@@ -76,6 +82,16 @@ func heldPaths(w *world) []deed {
 	out = append(out, deed{name: "through a link", steps: []step{
 		r.run(w, "ln -s ~/.profile plain.md"), r.write(w, "plain.md", "through a link"),
 	}, trace: home + ".profile"})
+	if r.server != "" {
+		for _, f := range []string{"CLAUDE.md", ".envrc", ".vscode/tasks.json"} {
+			name := "a server's tool: " + f
+			out = append(out, deed{name: name, steps: []step{r.serves("write_file", obj{"path": at(w, f), "content": name})}, trace: f})
+		}
+		const name = "moved by a server's tool"
+		out = append(out, deed{name: name, steps: []step{
+			r.write(w, "docs/moved.txt", name), r.serves("move_file", obj{"source": at(w, "docs/moved.txt"), "destination": at(w, ".github/workflows/m.yml")}),
+		}, trace: ".github/workflows/m.yml"})
+	}
 	if r.patch != nil {
 		for _, f := range []string{".envrc", "CLAUDE.md", ".github/workflows/a.yml", home + ".zshrc"} {
 			name := "patch: " + f
@@ -156,6 +172,9 @@ func freeDeeds(w *world) []deed {
 	}
 }
 
+// serves is a call of a tool of the server named files.
+func (r *rig) serves(name string, args obj) step { return step{tool: r.server + name, args: args} }
+
 func quoted(text string) string { return "'" + text + "'" }
 
 func diffOf(file, text string) string {
@@ -168,10 +187,24 @@ func patchOf(file, text string) string {
 
 var refusal = regexp.MustCompile(`Rule: [a-z]+[.-]`)
 
-// play plays all rows in one turn, after the page, and checks each.
+// atOnce is how many rows one turn has: agents take seconds for a call that is refused.
+const atOnce = 12
+
+// play plays all rows after the page, some in a turn, and checks each.
 func (w *world) play(rows []deed) {
 	w.t.Helper()
-	steps, seen := []step{w.rig.fetch(w)}, []int{}
+	steps := []step{w.rig.fetch(w)}
+	for some := range slices.Chunk(rows, atOnce) {
+		w.playSome(steps, some)
+		steps = nil
+	}
+	stopped(w.t, w)
+}
+
+// playSome plays steps and rows in one turn.
+func (w *world) playSome(steps []step, rows []deed) {
+	w.t.Helper()
+	var seen []int // refusals that the model was told of, before each step of a row and at the end
 	note := func() { seen = append(seen, len(refusal.FindAllString(w.model.latest(), -1))) }
 	for _, d := range rows {
 		for _, s := range d.steps {
@@ -184,12 +217,11 @@ func (w *world) play(rows []deed) {
 	if !w.model.done() {
 		w.t.Fatalf("the agent ended before the script did; it printed:\n%s", tail([]byte(out)))
 	}
-	stopped(w.t, w)
 	at := 0
 	for _, d := range rows {
 		held := seen[at+len(d.steps)] > seen[at]
 		at += len(d.steps)
-		if held == d.runs {
+		if held == d.runs && !(d.own && !held) {
 			w.t.Errorf("%s: held is %v, want %v", d.name, held, !d.runs)
 		}
 		if d.trace != "" && w.holds(d.trace, d.name) != d.runs {

@@ -35,6 +35,7 @@ func gemini() *rig {
 			return step{tool: "write_file", args: obj{"file_path": at(w, name), "content": content}}
 		},
 		run: run, fetch: byCurl(run), page: newsPage,
+		server: "mcp_files_", attach: func(w *world) error { return attached(w, w.work, ".gemini/settings.json") },
 	}
 }
 

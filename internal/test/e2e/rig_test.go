@@ -39,6 +39,8 @@ type rig struct {
 	fetch func(w *world) step   // reads the page
 	page  func(w *world) string // the address the user gives for it
 
+	server   string                    // how it calls the tools of a server named files, before their names; "": not tried
+	attach   func(w *world) error      // gives it that server
 	patch    func(patch string) step   // where it has a tool for patches; nil: none
 	terminal func(command string) step // where it can run a command that is typed into later; nil: it cannot
 }
@@ -64,6 +66,14 @@ func (w *world) introduced() (obj, error) {
 		err = strictjson.Unmarshal(raw, &tokens)
 	}
 	return obj{"X-Tidemark-Token": tokens.Agent, "X-Tidemark-Agent": w.rig.name}, err
+}
+
+// attached writes a file that names a server whose tools write files of the workspace.
+func attached(w *world, dir, name string) error {
+	program := filepath.Join(cache(), "files", "node_modules", "@modelcontextprotocol", "server-filesystem", "dist", "index.js")
+	raw, err := strictjson.Marshal(obj{"mcpServers": obj{"files": obj{"command": "node", "args": []any{program, w.work}}}})
+	w.write(dir, name, string(raw))
+	return err
 }
 
 const notRunning = "no server is running"

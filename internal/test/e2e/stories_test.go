@@ -45,7 +45,7 @@ var stories = []story{
 	{name: "proxy down", run: proxyDown},
 	{name: "hooks wanted", run: hooksWanted, only: "claude codex opencode"},
 	{name: "no plugin", run: noPlugin, only: "openclaw"},
-	{name: "switched off", run: switched, only: "claude codex gemini copilot opencode"},
+	{name: "switched off", run: switched, only: "claude codex gemini copilot opencode goose droid cline"},
 	{name: "inline", run: inline, only: "claude"},
 	{name: "paths", run: paths, only: "claude codex gemini copilot opencode openclaw"},
 	{name: "deeds", run: deeds, only: "claude codex gemini copilot opencode openclaw"},

@@ -39,6 +39,20 @@ var switchings = []switching{
 		".github/copilot/settings.json": off, ".copilot/settings.json": off, ".claude/settings.json": off, ".github/copilot/settings.local.json": off,
 	}},
 	{agent: "opencode", name: "project settings", files: map[string]string{"opencode.json": `{"plugin":[]}`, ".opencode/opencode.json": `{"plugin":[]}`}},
+	{agent: "goose", name: "no profile", flags: []string{"--no-profile"}},
+	{agent: "goose", name: "project plugin", files: map[string]string{
+		".agents/plugins/tidemark/plugin.json": `{"name":"tidemark","version":"9.0.0"}`, ".agents/plugins/tidemark/hooks/hooks.json": `{"hooks":{}}`,
+	}, open: "project plugin", always: true},
+	{agent: "goose", name: "project settings", files: map[string]string{
+		".goose/config.yaml": "plugins:\n  tidemark:\n    enabled: false\n", ".agents/settings.json": `{"disabledPlugins":["tidemark"],"disableAllHooks":true}`,
+	}},
+	{agent: "droid", name: "project settings", files: map[string]string{".factory/settings.json": `{"hooksDisabled": true}`}},
+	{agent: "droid", name: "project settings of another name", files: map[string]string{".factory/settings.json": off, ".factory/settings.local.json": off}},
+	{agent: "droid", name: "settings flag", files: map[string]string{"off.json": `{"hooksDisabled": true}`}, flags: []string{"--settings", "off.json"}},
+	{agent: "cline", name: "project hooks", files: map[string]string{
+		".cline/hooks/PreToolUse": "#!/bin/sh\necho '{}'\n", ".clinerules/hooks/PreToolUse": "#!/bin/sh\necho '{}'\n",
+	}},
+	{agent: "cline", name: "hooks folder", files: map[string]string{"none/readme": "none"}, flags: []string{"--hooks-dir", "none"}},
 	{agent: "opencode", name: "pure", flags: []string{"--pure"}, open: "flags", always: true},
 }
 

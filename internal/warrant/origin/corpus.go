@@ -12,9 +12,11 @@ const (
 
 	roomFrom = 1 << 12 // a text from this size on gets its room at once
 
-	walkLimit = 2048 // places of one token that a search looks at
-	tryLimit  = 64   // of them that are compared in full
-	hitLimit  = 8    // matches of free text that are compared
+	walkLimit  = 2048    // places of one token that a search looks at
+	tryLimit   = 64      // of them that are compared in full
+	standWalk  = 1 << 16 // the same, where it is only asked whose result it is
+	standTries = 1 << 12
+	hitLimit   = 8 // matches of free text that are compared
 )
 
 // corpus holds texts with an index of every token in them.
@@ -160,11 +162,16 @@ func (c *corpus) eachWhole(l *lexer, q *query, limit int, visit func(hit) bool) 
 // each visits places of the value in any segment, newest first, except those where it is
 // a structured segment as a whole. The walk is bounded: it is false if it ended early.
 func (c *corpus) each(l *lexer, q *query, visit func(hit) bool) bool {
+	return c.eachWithin(l, q, walkLimit, tryLimit, visit)
+}
+
+// eachWithin is each with bounds of its own: places of a token, and how many are compared.
+func (c *corpus) eachWithin(l *lexer, q *query, walk, most int, visit func(hit) bool) bool {
 	p, n := uint32(q.pivot), uint32(len(q.toks))
 	id := c.heads.get(q.toks[p].hash, c.toks)
 	tries := 0
 	for walked := 0; id != 0; walked++ {
-		if walked == walkLimit || tries == tryLimit {
+		if walked == walk || tries == most {
 			return false
 		}
 		at := id - 1

@@ -102,6 +102,25 @@ func (x *Index) finish(best *candidate) {
 	}
 }
 
+// Stands reports whether the result of one of some steps holds the value, whatever else does. Where
+// too many results hold it for each to be looked at, it is taken to.
+func (x *Index) Stands(value string, of func(step uint64) bool) bool {
+	if !x.look(value) {
+		return false
+	}
+	x.steps = stepLimit
+	found := false
+	for i := len(x.shards) - 1; i >= 0 && !found; i-- {
+		c := x.shards[i]
+		all := c.eachWithin(&x.lex, &x.q, standWalk, standTries, func(h hit) bool {
+			found = of(c.docOf(h.seg).step)
+			return !found
+		})
+		found = found || !all
+	}
+	return found
+}
+
 // Said reports whether the user's words hold the value.
 func (x *Index) Said(value string) bool {
 	if !x.look(value) {

@@ -81,7 +81,8 @@ func (c *call) echo() {
 		text = ansi(text)
 	}
 	home := c.name == "echo" && !escapes && !strings.ContainsAny(text, "$*?[{") // all that is left open is where that is
-	if (known || home) && (escapes || !strings.Contains(text, `\`)) && !c.flagged(text) {
+	plain := !strings.Contains(strings.TrimSuffix(text, `\`), `\`)              // at the end it stands for itself in every shell
+	if (known || home) && (escapes || plain) && !c.flagged(text) {
 		c.out.text, c.out.known = text+line, known
 	}
 }

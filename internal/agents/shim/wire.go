@@ -1,0 +1,63 @@
+package shim
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// wire is one connection to the server, for one goroutine. A process that asks a question or two
+// and ends has no use for a pool of connections, and would wait for the pool's goroutines to be
+// scheduled several times for each answer.
+type wire struct {
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+// do sends a request and reads the answer, at most limit bytes of it and one more. After a fault
+// the connection is not used again.
+func (w *wire) do(req *http.Request, limit int64) (status int, body []byte, err error) {
+	ctx := req.Context()
+	if err := ctx.Err(); err != nil {
+		return 0, nil, err
+	}
+	if w.conn == nil {
+		if w.conn, err = w.dial(ctx, "tcp", req.URL.Host); err != nil {
+			w.conn = nil
+			return 0, nil, err
+		}
+		w.in = bufio.NewReader(w.conn)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = w.conn.SetDeadline(time.Unix(1, 0)) }) // ends what it waits for
+	status, body, keep, err := w.exchange(req, limit)
+	if !stop() || err != nil || !keep || int64(len(body)) > limit {
+		err = errors.Join(err, ctx.Err())
+		w.close()
+	}
+	return status, body, err
+}
+
+func (w *wire) exchange(req *http.Request, limit int64) (status int, body []byte, keep bool, err error) {
+	if err := req.Write(w.conn); err != nil {
+		return 0, nil, false, err
+	}
+	res, err := http.ReadResponse(w.in, req)
+	if err != nil {
+		return 0, nil, false, err
+	}
+	body, err = io.ReadAll(io.LimitReader(res.Body, limit+1))
+	return res.StatusCode, body, !res.Close, errors.Join(err, res.Body.Close())
+}
+
+// close ends the connection; a second time it does nothing.
+func (w *wire) close() {
+	if w.conn != nil {
+		_ = w.conn.Close() // nothing is owed on it
+		w.conn, w.in = nil, nil
+	}
+}
