@@ -41,6 +41,9 @@ bench: ## benchmarks, ours and the same decision in other engines
 ratios: ## how we compare with the bare minimum, as ratios (under two minutes)
 	cd bench && go run ./ratios
 
+gateways: ## the LLM proxy beside LiteLLM and Portkey (installs them on first use)
+	@scripts/gateways
+
 memory: ## what tidemark serve takes of memory with 1,000 conversations of 1 MB (some minutes)
 	cd bench && go run ./memory
 

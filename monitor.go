@@ -89,7 +89,7 @@ func New(o Options) (*Monitor, error) {
 		m.max = 20_000
 	}
 	if m.most <= 0 {
-		m.most = 32 << 20
+		m.most = 24 << 20
 	}
 	m.policy.Store(o.Policy)
 	m.SetStation(o.Station)
@@ -432,7 +432,7 @@ type Options struct {
 
 	// MaxHeard bounds about how many bytes of memory what was said and read takes, in all sessions
 	// together. Those that spoke least lately are then judged by what the log has of it, as
-	// after a restart. 0 means 32 MiB.
+	// after a restart. 0 means 24 MiB.
 	MaxHeard int64
 }
 

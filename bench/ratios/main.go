@@ -72,6 +72,7 @@ func comparisons() []comparison {
 }
 
 func main() {
+	rig.BareMain()
 	testing.Init() // testing.Benchmark reads its flags
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400) // for both sides, as tidemark serve does: else a heap this small measures the collector
@@ -79,12 +80,6 @@ func main() {
 	benchtime := flag.String("benchtime", "150ms", "how long each measurement runs")
 	explain := flag.Bool("explain", false, "say what each ratio compares, with the times themselves")
 	only := flag.String("only", "", "measure only what begins so")
-	if len(os.Args) == 3 && os.Args[1] == bareFlag {
-		if err := serveBare(os.Args[2]); err != nil {
-			fail(err)
-		}
-		return
-	}
 	flag.Parse()
 	defer rig.Clean()
 	if err := flag.Set("test.benchtime", *benchtime); err != nil {

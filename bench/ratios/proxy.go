@@ -109,7 +109,7 @@ func openProxies(ctx context.Context) (p *proxies, err error) {
 	if p.dir, err = os.MkdirTemp("", "tidemark-ratios-"); err != nil {
 		return p, err
 	}
-	if p.theirs, err = startBare(ctx, upstream); err != nil {
+	if p.theirs, err = rig.Bare(ctx, upstream); err != nil {
 		return p, err
 	}
 	if p.ours, err = rig.Serve(ctx, p.dir, upstream); err != nil {

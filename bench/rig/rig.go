@@ -4,6 +4,7 @@
 package rig
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -88,6 +91,28 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
+// Run starts a program that listens where it was told to, and keeps what it says out of the way.
+func Run(cmd *exec.Cmd, address string) (*Process, error) {
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &Process{URL: address, cmd: cmd}, nil
+}
+
+// Port is a port of this machine that nobody listens on.
+func Port(ctx context.Context) (int, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = listener.Close() }() // it has served its purpose
+	address, ok := listener.Addr().(*net.TCPAddr)
+	if !ok {
+		return 0, errors.New("find a port: no TCP address")
+	}
+	return address.Port, nil
+}
+
 // Stop ends the program, and waits for it.
 func (p *Process) Stop() {
 	if p.input != nil {
@@ -158,6 +183,52 @@ func Ready(ctx context.Context, client *http.Client, address string) error {
 		time.Sleep(50 * time.Millisecond)
 	}
 	return fmt.Errorf("%s does not answer", address)
+}
+
+// bareFlag makes the program that measures the reverse proxy before the upstream that follows.
+const bareFlag = "-bare-proxy"
+
+// Bare starts the least that could stand between: a reverse proxy that understands nothing, this
+// program in a process of its own. Programs that use it call BareMain first.
+func Bare(ctx context.Context, upstream string) (*Process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return Start(exec.CommandContext(ctx, self, bareFlag, upstream))
+}
+
+// BareMain is that proxy, where this process was started as it: it ends when its input does, and
+// the program with it.
+func BareMain() {
+	if len(os.Args) != 3 || os.Args[1] != bareFlag {
+		return
+	}
+	if err := serveBare(os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func serveBare(upstream string) error {
+	target, err := url.Parse(upstream)
+	if err != nil {
+		return err
+	}
+	bare := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.URL.Path = strings.TrimPrefix(r.Out.URL.Path, "/openai")
+	}}
+	address, server, err := Listen(context.Background(), bare)
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(map[string]string{"url": address}); err != nil {
+		return err
+	}
+	_, _ = bufio.NewReader(os.Stdin).ReadByte()
+	return server.Close()
 }
 
 // Listen serves on a port of this machine until the server is closed.

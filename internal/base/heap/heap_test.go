@@ -12,7 +12,7 @@ import (
 )
 
 func TestALargeHeapGrowsByASmallerShare(t *testing.T) {
-	for live, want := range map[uint64]int64{0: 44, 16: 60, 100: 144, 128: 172, 400: 512} {
+	for live, want := range map[uint64]int64{0: 32, 16: 48, 96: 128, 100: 133, 400: 508} {
 		if got := heap.Limit(live << 20); got != want<<20 {
 			t.Errorf("%d MiB in use: got %d MiB, want %d", live, got>>20, want)
 		}

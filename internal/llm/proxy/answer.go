@@ -128,7 +128,8 @@ func (x *exchange) receive(resp *http.Response, body io.Reader) *problem {
 func (x *exchange) pass(resp *http.Response, body io.Reader) {
 	copyHeaders(x.w.Header(), resp.Header)
 	x.w.WriteHeader(resp.StatusCode)
-	w := &flushWriter{w: x.w, control: http.NewResponseController(x.w)}
+	w := newFlushWriter(x.w)
+	defer w.close()
 	if _, err := io.Copy(w, body); err != nil {
 		panic(http.ErrAbortHandler) // half an answer must not look whole
 	}
@@ -145,9 +146,8 @@ func (x *exchange) options() release.Options {
 func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
 	ctx := x.r.Context()
 	x.head(resp, -1)
-	control := http.NewResponseController(x.w)
-	_ = control.Flush() // a client that is gone is noticed at the first write
-	w := &flushWriter{w: x.w, control: control}
+	w := newFlushWriter(x.w)
+	defer w.close()
 	j := &judge{x: x}
 	noted := false
 	note := func(o format.Outcome) error {

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -251,6 +252,31 @@ func TestAKeyGoesWhereTheProviderWantsIt(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: got %q, want %q", header, got, want)
+		}
+	}
+}
+
+// A provider says that it answers before it does; the client hears so too.
+func TestTheHeaderOfAStreamDoesNotWaitForItsFirstText(t *testing.T) {
+	w := open(t)
+	for _, status := range []int{http.StatusOK, http.StatusTooManyRequests} {
+		heard := make(chan struct{})
+		w.provider.only(func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("Content-Type", "text/event-stream")
+			rw.WriteHeader(status)
+			_ = http.NewResponseController(rw).Flush()
+			<-heard
+			answerEvents(chatEvents("Hello there.")...)(rw, nil)
+		})
+		body := strings.NewReader(chatRequest(true, user(fmt.Sprint("Hi ", status))))
+		resp, err := w.client.Post(w.url+"/openai/v1/chat/completions", "application/json", body)
+		close(heard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		if err = errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != status || !strings.Contains(string(got), "there.") {
+			t.Errorf("got %d %s, %v, want the whole answer", resp.StatusCode, got, err)
 		}
 	}
 }
