@@ -133,14 +133,14 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	a.server = &http.Server{
-		Handler:           split(people, a.proxy.Handler(api.Handler())),
+		Handler:           split(people, a.outside.answers(a.proxy.Handler(api.Handler()))),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}
 	if err := a.recall(ctx); err != nil {
 		return err
 	}
-	return a.outside.start(a.Monitor, f, a.opts.Logger)
+	return a.outside.start(a.Monitor, f, reach{keys: a.keys, link: a.questionURL}, a.opts.Logger)
 }
 
 // openAPI makes the HTTP door and the management API.
@@ -313,7 +313,8 @@ func (a *App) reload(context.Context) ([]string, error) {
 		out = append(out, w.Error())
 	}
 	if cfg.Outside != a.config.Outside {
-		out = append(out, "server, hooks, llm, auditor, verifier and telegram have changed: that part takes effect at the next start")
+		out = append(out,
+			"server, hooks, llm, auditor, verifier, telegram, approvals or channels have changed: that part takes effect at the next start")
 	}
 	a.opts.Logger.Info("policy in force", "version", cfg.Policy.Version(), "warnings", len(out))
 	return out, nil
