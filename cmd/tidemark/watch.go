@@ -15,18 +15,22 @@ import (
 )
 
 func (e *env) watchCommand() *cobra.Command {
-	return &cobra.Command{
+	var quiet bool
+	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "See held calls as they come and answer them with keys",
 		Long: `Watch the questions of the running server and answer them with keys; ? lists the keys.
 With --json, or when the output is not a terminal, every question is printed as one
-line of JSON when it comes and when it changes.`,
+line of JSON when it comes and when it changes. A question that is new is a notification
+of the desktop too, where notify-send or osascript is there.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.watch(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.watch(cmd.Context(), quiet) },
 	}
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "no notifications of the desktop")
+	return cmd
 }
 
-func (e *env) watch(ctx context.Context) error {
+func (e *env) watch(ctx context.Context, quiet bool) error {
 	if _, err := e.findApprover(ctx); err != nil {
 		return err // said at once, not on a screen that never shows anything
 	}
@@ -36,6 +40,9 @@ func (e *env) watch(ctx context.Context) error {
 	}
 	if _, err := e.secret(); err != nil {
 		return err
+	}
+	if !quiet {
+		w.Notify = watch.Desktop()
 	}
 	return w.Screen(ctx, e.in, e.out)
 }

@@ -154,14 +154,14 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	a.server = &http.Server{
-		Handler:           split(people, a.proxy.Handler(agents)),
+		Handler:           split(people, a.outside.answers(a.proxy.Handler(agents))),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}
 	if err := a.recall(ctx); err != nil {
 		return err
 	}
-	return a.outside.start(a.Monitor, f, a.opts.Logger)
+	return a.outside.start(a.Monitor, f, reach{keys: a.keys, link: a.questionURL}, a.opts.Logger)
 }
 
 // openAPI makes the HTTP door and the management API.

@@ -67,6 +67,17 @@ func (a *App) consoleURL() string {
 	return "http://" + net.JoinHostPort(guard.ConsoleName, port)
 }
 
+// questionURL is where a question is answered in a browser.
+func (a *App) questionURL(id string) string {
+	if hosts := a.config.Server.AllowedHosts; len(hosts) > 0 {
+		return "https://" + hosts[0] + console.Path + "/q/" + id
+	}
+	if at := a.consoleURL(); at != "" {
+		return at + console.Path + "/q/" + id
+	}
+	return ""
+}
+
 // origins are the addresses at which a browser may show the console.
 func (a *App) origins() []string {
 	out := []string{a.consoleURL()}

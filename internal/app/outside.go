@@ -15,9 +15,8 @@ import (
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/outside/auditor"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
-	"github.com/tidemark/tidemark/internal/people/asking"
 	"github.com/tidemark/tidemark/internal/people/telegram"
-	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/internal/people/webhook"
 )
 
 // outside is everybody the monitor can ask: the auditor, the verifier, and the channels
@@ -27,12 +26,12 @@ type outside struct {
 	reads    bool // it reads requests and definitions too
 	verifier *verifier.Verifier
 	bots     map[string]*telegram.Bot // by token: a bot has one queue of answers
-	chat     *telegram.Bot            // where approval questions go
-	channel  *asking.Channel
+	channels []*channel               // where approval questions go
+	webhook  *webhook.Webhook         // the one of them that answers come to; nil: none
 	files    []io.Closer
 
-	stop    context.CancelFunc // ends the channel
-	running sync.WaitGroup
+	stop, deafen       context.CancelFunc // end what asks, and what listens for answers
+	running, listening sync.WaitGroup
 }
 
 // openOutside makes them; readings is the file of what was read in definitions, "" for none.
@@ -40,8 +39,8 @@ type outside struct {
 func openOutside(cfg *config.Config, readings string, logger *slog.Logger) (*outside, error) {
 	o := &outside{bots: map[string]*telegram.Bot{}, reads: cfg.Auditor.Contracts}
 	err := errors.Join(o.openAuditor(cfg.Auditor, readings, logger), o.openVerifier(cfg, logger))
-	if t := cfg.Telegram; err == nil && t != nil && t.Enabled {
-		o.chat, err = o.bot(t, logger)
+	if err == nil {
+		err = o.openChannels(cfg, logger)
 	}
 	if err != nil {
 		return nil, errors.Join(err, o.close(context.Background()))
@@ -140,28 +139,9 @@ func (o *outside) advise(opts *tidemark.Options) {
 	}
 }
 
-// start brings questions to people until stop is called.
-func (o *outside) start(m *tidemark.Monitor, f *notify.Store, logger *slog.Logger) error {
-	if o.chat == nil {
-		return nil
-	}
-	c, err := asking.New(asking.Options{Name: "telegram", Monitor: m, Wake: f, Asker: o.chat.Channel(), Logger: logger})
-	if err != nil {
-		return err
-	}
-	o.channel = c
-	ctx, cancel := context.WithCancel(context.Background())
-	o.stop = cancel
-	o.running.Go(func() { c.Run(ctx) })
-	return nil
-}
-
 func (o *outside) close(ctx context.Context) error {
 	var errs []error
-	if o.stop != nil {
-		o.stop()
-		o.running.Wait()
-	}
+	o.hush()
 	if o.verifier != nil {
 		errs = append(errs, o.verifier.Close(ctx))
 	}
@@ -193,13 +173,7 @@ func (o *outside) status(ctx context.Context) []Part {
 		parts = append(parts, p)
 		checks = append(checks, check)
 	}
-	if o.chat != nil {
-		p := Part{Name: "approvals: telegram", Detail: "questions with buttons"}
-		if o.channel != nil {
-			p.Figures = o.channel.Status()
-		}
-		add(p, o.chat.Check)
-	}
+	o.parts(add)
 	if o.auditor != nil {
 		add(Part{Name: "auditor", Detail: o.auditor.Name(), Figures: o.auditor.Status()}, o.auditor.Check)
 	}

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"slices"
+
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/people/consent"
 )
@@ -8,8 +10,11 @@ import (
 // Approvals is the `approvals` section: what an approval needs besides a token.
 type Approvals struct {
 	Proof consent.Want
-	Also  []string // channels whose answers count as a person's: telegram
+	Also  []string // channels whose answers count as a person's: telegram, slack, discord
 }
+
+// apart are the channels that say who answered, each by an account of their own.
+var apart = []string{"telegram", "slack", "discord"}
 
 // approvals reads the section. Nothing in it takes away what an enrolled key asks for.
 func (d *decoder) approvals(n *configfile.Node) Approvals {
@@ -26,8 +31,8 @@ func (d *decoder) approvals(n *configfile.Node) Approvals {
 		},
 		"also": func(n *configfile.Node) {
 			for _, item := range d.Texts(n) {
-				if item.Text != "telegram" {
-					d.Hintf(item.Pos, "telegram is the one there is",
+				if !slices.Contains(apart, item.Text) {
+					d.Hintf(item.Pos, "there are telegram, slack and discord",
 						"approvals.also: %q is no channel that tells people apart", item.Text)
 					continue
 				}

@@ -37,6 +37,7 @@ type Config struct {
 	VerifierAgents map[string]verifier.Override
 	VerifierChat   *telegram.Settings // the chat the verifier asks in; nil: none
 	Telegram       *telegram.Settings // where approval questions are asked too; nil: nowhere
+	Channels       Channels           // where else they are asked
 	Shadow         string             // file of a candidate policy that runs beside this one; "": none
 	Production     bool               // the environment says so
 	Outside        string             // identifies the sections that take effect only at a start
@@ -77,6 +78,7 @@ func Parse(file string, src []byte, env Lookup) (*Config, configfile.Faults) {
 	c.LLM = d.llm(root.Get("llm"))
 	c.MCP = d.mcp(root.Get("mcp"))
 	d.asking(root, c)
+	c.Channels = d.channels(root.Get("channels"))
 	c.Approvals = d.approvals(root.Get("approvals"))
 	if n := root.Get("shadow"); n != nil {
 		c.Shadow, _ = d.Text(n)
@@ -186,7 +188,7 @@ func (d *decoder) url(n *configfile.Node) (*url.URL, bool) {
 // outside identifies what asks others, without its secrets.
 func outside(root *configfile.Node) string {
 	var b strings.Builder
-	for _, key := range []string{"server", "hooks", "llm", "mcp", "auditor", "contracts", "verifier", "telegram", "approvals"} {
+	for _, key := range []string{"server", "hooks", "llm", "mcp", "auditor", "contracts", "verifier", "telegram", "channels", "approvals"} {
 		fmt.Fprintf(&b, "%s:", key)
 		write(&b, root.Get(key))
 	}

@@ -115,3 +115,44 @@ func TestContractsComeWithTheAuditor(t *testing.T) {
 		})
 	}
 }
+
+// The section of channels says what is missing and what is wrong, each at its place.
+func TestChannelsAreRead(t *testing.T) {
+	env := func(name string) (string, bool) {
+		v, ok := map[string]string{"APP": "xapp-1", "BOT": "xoxb-1", "DISCORD": "d", "SECRET": "0123456789abcdef", "SHORT": "short"}[name]
+		return v, ok
+	}
+	good := `channels:
+  slack: {appToken: "${APP}", botToken: "${BOT}", channel: C0123, users: [U0123]}
+  discord: {botToken: "${DISCORD}", channel: 123456789012345678, users: ["42", 43]}
+  webhook: {url: "https://pager.example/x", secret: "${SECRET}"}
+  ntfy: {topic: approvals-x, answers: answers-x}
+approvals: {also: [slack, discord]}
+`
+	c, faults := config.Parse("f", []byte(good), env)
+	if faults.Err() != nil || c.Channels.Slack.Users[0] != "U0123" || c.Channels.Discord.Channel != "123456789012345678" ||
+		c.Channels.Discord.Users[1] != "43" || c.Channels.Ntfy.Answers != "answers-x" || c.Channels.Ntfy.Approve {
+		t.Fatalf("got %+v, %v", c, faults)
+	}
+	if text := fmt.Sprintf("%+v %#v", c.Channels.Slack, c.Channels.Webhook); strings.Contains(text, "xoxb-1") || strings.Contains(text, "0123456789abcdef") {
+		t.Errorf("a secret prints: %s", text)
+	}
+	for bad, want := range map[string]string{
+		`channels: {slack: {}}`:                          "channels.slack needs appToken",
+		`channels: {slack: {botToken: "${APP}"}}`:        "those begin with xoxb-",
+		`channels: {slack: {channel: "#general"}}`:       "must be the id of a channel, not its name",
+		`channels: {slack: {users: [alice@x]}}`:          "must be the id of a user",
+		`channels: {discord: {channel: general}}`:        "must be an id of Discord's",
+		`channels: {discord: {botToken: "${NONE}"}}`:     "environment variable NONE is not set",
+		`channels: {webhook: {url: "http://a.example"}}`: "want https, or http to this machine",
+		`channels: {webhook: {secret: "${SHORT}"}}`:      "needs 16 characters",
+		`channels: {ntfy: {topic: "a b"}}`:               "a topic has letters",
+		`channels: {ntfy: {topic: a, answers: a}}`:       "must be another topic",
+		`channels: {teams: {}}`:                          "teams",
+		`approvals: {also: [webhook]}`:                   "no channel that tells people apart",
+	} {
+		if _, faults := config.Parse("f", []byte(bad), env); !strings.Contains(faults.Error(), want) {
+			t.Errorf("%s: got %v, want %q", bad, faults, want)
+		}
+	}
+}

@@ -79,3 +79,15 @@ func (r *Reader) Unused(n *configfile.Node) Secret {
 	}
 	return Secret(v)
 }
+
+// Needs reports the keys that a section lacks.
+func (r *Reader) Needs(n *configfile.Node, keys ...string) {
+	if !n.Empty() && n.Kind != configfile.Map {
+		return // that was said
+	}
+	for _, key := range keys {
+		if n.Get(key) == nil {
+			r.Errorf(n.Pos, "%s needs %s", n.Path, key)
+		}
+	}
+}

@@ -11,7 +11,12 @@ import (
 
 	tg "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
+
+	"github.com/tidemark/tidemark/internal/people/asking"
 )
+
+// maxText is the longest message, in the UTF-16 units that Telegram counts in.
+const maxText = 4096
 
 // Message is what a person is asked.
 type Message struct {
@@ -30,6 +35,9 @@ type Message struct {
 	// it in plain words.
 	Closed func(Answer, error) string
 }
+
+// text is the message with the end it has, if any.
+func (m *Message) text(last string) string { return asking.Text(m.Title, m.Fields, last, maxText) }
 
 // Field is one named value of a message. A hostile value can neither add a field nor
 // hide one. It is the type of whoever asks, who knows nothing of this package.
@@ -153,7 +161,7 @@ func reason(ctx context.Context) error {
 // answer.
 func (b *Bot) send(ctx context.Context, r *request) {
 	defer close(r.sent)
-	params := &tg.SendMessageParams{ChatID: b.chat, Text: render(r.message, ""), ReplyMarkup: keyboard(r), LinkPreviewOptions: noPreview()}
+	params := &tg.SendMessageParams{ChatID: b.chat, Text: r.message.text(""), ReplyMarkup: keyboard(r), LinkPreviewOptions: noPreview()}
 	var m *models.Message
 	err := b.call(ctx, "sendMessage", func(ctx context.Context) (err error) {
 		m, err = b.api.SendMessage(ctx, params)
@@ -192,7 +200,7 @@ func (b *Bot) finish(ctx context.Context, r *request, t tap, last string) {
 	b.mu.Lock()
 	id, chat := r.id, r.chat
 	b.mu.Unlock()
-	params := &tg.EditMessageTextParams{ChatID: chat, MessageID: id, Text: render(r.message, last), LinkPreviewOptions: noPreview()}
+	params := &tg.EditMessageTextParams{ChatID: chat, MessageID: id, Text: r.message.text(last), LinkPreviewOptions: noPreview()}
 	err := b.persist(ctx, func() error {
 		return b.call(ctx, "editMessageText", func(ctx context.Context) error {
 			_, err := b.api.EditMessageText(ctx, params)
@@ -211,7 +219,7 @@ func (b *Bot) amend(ctx context.Context, r *request, note string) {
 	defer cancel()
 	b.mu.Lock()
 	params := &tg.EditMessageTextParams{
-		ChatID: r.chat, MessageID: r.id, Text: render(r.message, note), ReplyMarkup: keyboard(r), LinkPreviewOptions: noPreview(),
+		ChatID: r.chat, MessageID: r.id, Text: r.message.text(note), ReplyMarkup: keyboard(r), LinkPreviewOptions: noPreview(),
 	}
 	b.mu.Unlock()
 	err := b.call(ctx, "editMessageText", func(ctx context.Context) error {

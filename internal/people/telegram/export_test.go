@@ -1,7 +1,7 @@
 package telegram
 
 // Render is a message as text.
-var Render = render
+func Render(m Message, last string) string { return m.text(last) }
 
 // MaxText is the longest text, in UTF-16 units.
 const MaxText = maxText

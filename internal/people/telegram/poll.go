@@ -13,6 +13,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/people/asking"
 )
 
 // The bounds of polling.
@@ -219,7 +220,7 @@ func parseUpdates(answer []byte) ([]update, error) {
 	}
 	if !r.OK {
 		return nil, &Error{
-			Method: "getUpdates", Code: r.Code, Text: cut(oneLine(r.Description), 300),
+			Method: "getUpdates", Code: r.Code, Text: asking.Cut(asking.OneLine(r.Description), 300),
 			RetryAfter: time.Duration(min(max(r.Parameters.RetryAfter, 0), 3600)) * time.Second,
 		}
 	}

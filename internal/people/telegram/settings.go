@@ -66,11 +66,7 @@ func (s *Settings) whole(r *endpoint.Reader, n *configfile.Node) {
 	if !s.Enabled || !n.Empty() && n.Kind != configfile.Map {
 		return
 	}
-	for _, key := range []string{"botToken", "chatId"} {
-		if n.Get(key) == nil {
-			r.Errorf(n.Pos, "%s needs %s", n.Path, key)
-		}
-	}
+	r.Needs(n, "botToken", "chatId")
 	if s.ChatID != "" && len(s.AllowedUserIDs) == 0 && n.Get("allowedUserIds") == nil {
 		r.Warnf(n.Pos, "%s has no allowedUserIds: everybody in its chat can decide", n.Path)
 	}

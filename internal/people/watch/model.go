@@ -40,6 +40,8 @@ type screen struct {
 	post  func(vote) (voteDone, error)
 	clock func() time.Time
 
+	notify func(title, body string) // of a question that is new; nil: nobody
+
 	width, height int
 	now           time.Time
 	asks          []ask  // open, oldest first
@@ -141,11 +143,17 @@ func (m *screen) snapshot(asks []ask) {
 	if m.lost != "" && m.heard {
 		m.note("connected again")
 	}
+	was := m.heard
 	m.lost, m.heard = "", true
 	before := m.asks
 	place := indexOf(m.asks, m.selected)
 	m.asks = slices.DeleteFunc(slices.Clone(asks), func(a ask) bool { return !a.open(m.now) || slices.Contains(m.mine, a.ID) })
 	slices.SortFunc(m.asks, older)
+	for _, a := range m.asks {
+		if was && indexOf(before, a.ID) < 0 { // it came while nobody was listening
+			m.told(a)
+		}
+	}
 	for _, a := range before {
 		if indexOf(m.asks, a.ID) >= 0 {
 			continue
@@ -173,6 +181,7 @@ func (m *screen) change(a ask) {
 		m.asks[i] = a
 	default:
 		m.asks = append(m.asks, a)
+		m.told(a)
 	}
 	slices.SortFunc(m.asks, older)
 	m.keepPlace(0)

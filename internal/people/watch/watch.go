@@ -38,6 +38,8 @@ type Watcher struct {
 	Find func(context.Context) (Link, error)
 	// Paint colours words by what they mean; nil leaves them plain.
 	Paint func(meaning, text string) string
+	// Notify tells the person of a question that is new while they look elsewhere; nil: nobody.
+	Notify func(title, body string)
 }
 
 // ui paints words.
@@ -67,6 +69,7 @@ func (w Watcher) Screen(ctx context.Context, in io.Reader, out io.Writer) error 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := newScreen(ui{w.Paint}, func(v vote) (voteDone, error) { return w.vote(ctx, v) })
+	m.notify = w.Notify
 	p := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler())
 	ended := make(chan error, 1)
 	go func() {

@@ -1,4 +1,4 @@
-package telegram
+package asking
 
 import (
 	"fmt"
@@ -7,9 +7,8 @@ import (
 	"unicode/utf16"
 )
 
-// The bounds of what Telegram shows, in the UTF-16 units it counts in.
+// The bounds of what a message shows, in UTF-16 units, in which those who carry them count.
 const (
-	maxText   = 4096
 	maxLabel  = 40
 	maxName   = 64
 	maxTitle  = 200
@@ -17,22 +16,22 @@ const (
 	maxFields = 24
 )
 
-// render is a message as text; last is its end, if it has one. It is plain text: nothing
-// in it can be markup. Where it is too long, the longest values are cut, and say so.
-func render(m Message, last string) string {
-	if last = cut(oneLine(last), maxLast); last != "" {
+// Text is a question in plain text of at most most units: its title, its fields and how it
+// ended, if it did. Nothing in a field can pass for another, or for the end. Where it is too
+// long, the longest values are cut, and say so.
+func Text(title string, fields []Field, last string, most int) string {
+	if last = cut(OneLine(last), maxLast); last != "" {
 		last = "\n\n" + last
 	}
-	fields := m.Fields
 	dropped := ""
 	if len(fields) > maxFields {
 		dropped = fmt.Sprintf("\n… %d more fields", len(fields)-maxFields)
 		fields = fields[:maxFields]
 	}
 	var text string
-	for limit := maxText; ; limit /= 2 {
-		text = cut(oneLine(m.Title), maxTitle) + "\n" + lines(fields, limit) + dropped + last
-		if length(text) <= maxText {
+	for limit := most; ; limit /= 2 {
+		text = cut(OneLine(title), maxTitle) + "\n" + lines(fields, limit) + dropped + last
+		if length(text) <= most || limit == 0 {
 			return text
 		}
 	}
@@ -43,7 +42,7 @@ func render(m Message, last string) string {
 func lines(fields []Field, limit int) string {
 	var b strings.Builder
 	for _, f := range fields {
-		fmt.Fprintf(&b, "\n%s:", cut(oneLine(f.Name), min(maxName, limit)))
+		fmt.Fprintf(&b, "\n%s:", cut(OneLine(f.Name), min(maxName, limit)))
 		value := strings.Trim(clean(f.Value), "\n")
 		if !strings.Contains(value, "\n") {
 			b.WriteString(" " + cut(value, limit))
@@ -78,17 +77,18 @@ func clean(s string) string {
 	}, s)
 }
 
-func oneLine(s string) string { return strings.ReplaceAll(clean(s), "\n", " ") }
+// OneLine is foreign text, safe to show on one line.
+func OneLine(s string) string { return strings.ReplaceAll(clean(s), "\n", " ") }
 
-// label is the text of a button.
-func label(s string) string {
-	if s = cut(oneLine(s), maxLabel); s == "" {
+// Label is the text of a button.
+func Label(s string) string {
+	if s = cut(OneLine(s), maxLabel); s == "" {
 		return "?"
 	}
 	return s
 }
 
-// length counts as Telegram does.
+// length counts UTF-16 units.
 func length(s string) int {
 	n := 0
 	for _, r := range s {
@@ -96,6 +96,9 @@ func length(s string) int {
 	}
 	return n
 }
+
+// Cut shortens foreign text to limit units.
+func Cut(s string, limit int) string { return cut(clean(s), limit) }
 
 // cut shortens valid text to limit, and shows by how much.
 func cut(s string, limit int) string {

@@ -1,0 +1,147 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/people/asking"
+	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/discord"
+	"github.com/tidemark/tidemark/internal/people/ntfy"
+	"github.com/tidemark/tidemark/internal/people/slack"
+	"github.com/tidemark/tidemark/internal/people/webhook"
+	"github.com/tidemark/tidemark/store/notify"
+)
+
+// channel is one way in which questions reach people.
+type channel struct {
+	name   string
+	detail string
+	asker  asking.Asker
+	run    func(context.Context) // what it does besides; nil: nothing
+	check  func(context.Context) error
+	denies bool // nothing is approved there, whatever else is said
+	asking *asking.Channel
+}
+
+// openChannels makes the channels of a file. Nothing is contacted yet.
+func (o *outside) openChannels(cfg *config.Config, logger *slog.Logger) error {
+	if t := cfg.Telegram; t != nil && t.Enabled {
+		bot, err := o.bot(t, logger)
+		if err != nil {
+			return err
+		}
+		o.add(&channel{name: "telegram", detail: "questions with buttons", asker: bot.Channel(), check: bot.Check})
+	}
+	if c := cfg.Channels.Slack; c != nil {
+		c.Logger = logger
+		s, err := slack.New(*c)
+		if err != nil {
+			return err
+		}
+		o.add(&channel{name: "slack", detail: "questions with buttons", asker: s, run: s.Run, check: s.Check})
+	}
+	if c := cfg.Channels.Discord; c != nil {
+		c.Logger = logger
+		d, err := discord.New(*c)
+		if err != nil {
+			return err
+		}
+		o.add(&channel{name: "discord", detail: "questions with buttons", asker: d, run: d.Run, check: d.Check})
+	}
+	if c := cfg.Channels.Webhook; c != nil {
+		w, err := webhook.New(*c)
+		if err != nil {
+			return err
+		}
+		o.webhook = w
+		o.add(&channel{name: "webhook", detail: w.Detail(), asker: w, run: w.Run, check: w.Check})
+	}
+	return o.openNtfy(cfg.Channels.Ntfy, logger)
+}
+
+func (o *outside) openNtfy(c *ntfy.Options, logger *slog.Logger) error {
+	if c == nil {
+		return nil
+	}
+	c.Logger = logger
+	n, err := ntfy.New(*c)
+	if err != nil {
+		return err
+	}
+	o.add(&channel{name: "ntfy", detail: "questions on phones", asker: n, run: n.Run, check: n.Check, denies: !c.Approve})
+	return nil
+}
+
+func (o *outside) add(c *channel) { o.channels = append(o.channels, c) }
+
+// reach is what channels need to know of the server around them.
+type reach struct {
+	keys *consent.Keeper
+	link func(id string) string // where a question is answered in a browser
+}
+
+// start brings questions to people until stop is called.
+func (o *outside) start(m *tidemark.Monitor, f *notify.Store, r reach, logger *slog.Logger) error {
+	ctx, stop := context.WithCancel(context.Background())
+	ears, deafen := context.WithCancel(context.Background())
+	o.stop, o.deafen = stop, deafen
+	for _, c := range o.channels {
+		var err error
+		c.asking, err = asking.New(asking.Options{
+			Name: c.name, Monitor: m, Wake: f, Asker: c.asker, Logger: logger, Link: r.link,
+			Approves: func() bool { return !c.denies && r.keys.Takes(c.name) },
+		})
+		if err != nil {
+			return err
+		}
+		o.running.Go(func() { c.asking.Run(ctx) })
+		if c.run != nil {
+			o.listening.Go(func() { c.run(ears) })
+		}
+	}
+	return nil
+}
+
+// answers is where programs outside bring answers; everything else goes on to next.
+func (o *outside) answers(next http.Handler) http.Handler {
+	if o.webhook == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == webhook.Path {
+			o.webhook.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// parts are the channels as the status shows them, and how to look whether each can be reached.
+func (o *outside) parts(add func(Part, func(context.Context) error)) {
+	for _, c := range o.channels {
+		p := Part{Name: "approvals: " + c.name, Detail: c.detail}
+		if c.asking != nil {
+			p.Figures = c.asking.Status()
+		}
+		if c.denies {
+			p.Detail += "; they can deny"
+		}
+		add(p, c.check)
+	}
+}
+
+// hush ends the channels: first what asks, so that every message can still be edited, and
+// then what listens.
+func (o *outside) hush() {
+	if o.stop == nil {
+		return
+	}
+	o.stop()
+	o.running.Wait()
+	o.deafen()
+	o.listening.Wait()
+}

@@ -1,0 +1,46 @@
+package config
+
+import (
+	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/people/discord"
+	"github.com/tidemark/tidemark/internal/people/ntfy"
+	"github.com/tidemark/tidemark/internal/people/slack"
+	"github.com/tidemark/tidemark/internal/people/webhook"
+)
+
+// Channels is the `channels` section: where questions are asked besides here. nil: not there.
+type Channels struct {
+	Slack   *slack.Options
+	Discord *discord.Options
+	Webhook *webhook.Options
+	Ntfy    *ntfy.Options
+}
+
+// names are the channels that the file has, telegram among them.
+func (c *Config) names() []string {
+	var out []string
+	for name, is := range map[string]bool{
+		"telegram": c.Telegram != nil && c.Telegram.Enabled, "slack": c.Channels.Slack != nil, "discord": c.Channels.Discord != nil,
+		"webhook": c.Channels.Webhook != nil, "ntfy": c.Channels.Ntfy != nil,
+	} {
+		if is {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (d *decoder) channels(n *configfile.Node) Channels {
+	var c Channels
+	if n == nil {
+		return c
+	}
+	r := d.reader()
+	d.Fields(n, map[string]func(*configfile.Node){
+		"slack":   func(n *configfile.Node) { c.Slack = slack.Read(r, n) },
+		"discord": func(n *configfile.Node) { c.Discord = discord.Read(r, n) },
+		"webhook": func(n *configfile.Node) { c.Webhook = webhook.Read(r, n) },
+		"ntfy":    func(n *configfile.Node) { c.Ntfy = ntfy.Read(r, n) },
+	})
+	return c
+}

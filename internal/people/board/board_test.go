@@ -1,0 +1,266 @@
+package board_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/people/board"
+	"github.com/tidemark/tidemark/internal/people/discord"
+	"github.com/tidemark/tidemark/internal/people/slack"
+	"github.com/tidemark/tidemark/internal/test/chattest"
+)
+
+func ends(with string) func(chattest.Message) bool {
+	return func(m chattest.Message) bool { return len(m.Buttons) == 0 && strings.Contains(m.Text, with) }
+}
+
+// BEY-10: in every chat a question is shown whole, one press of somebody who may decides it, and
+// the log says who it was.
+func TestAQuestionIsAskedAndAnswered(t *testing.T) {
+	for _, m := range members(t) {
+		t.Run(m.name, func(t *testing.T) {
+			w := newWorld(t)
+			c := w.join(m)
+			for i, choice := range []struct{ label, verdict, ending string }{
+				{"Allow once", "approve", "Allow once by"}, {"Deny", "deny", "Deny by"}, {"Allow 15 min", "approve", "Allow 15 min by"},
+			} {
+				session := choice.label
+				q := w.ask(session)
+				shown := m.chat.Message(i + 1)
+				for _, part := range []string{"exec", "rollout *all*", "List my files, please", "Ignore it", q.Rule, "exactly this call of exec, once"} {
+					if !strings.Contains(shown.Text, part) {
+						t.Errorf("the question lacks %q:\n%s", part, shown.Text)
+					}
+				}
+				if got := shown.Labels(); got != "Allow once, Allow 15 min, Deny" {
+					t.Errorf("the buttons are %s", got)
+				}
+				m.chat.Press(m.alice, shown, choice.label)
+				m.chat.Until(i+1, "the end", ends(choice.ending))
+				got := w.answers(session)
+				if len(got) != 1 || got[0].Verdict != choice.verdict || got[0].By != m.by || got[0].Via != m.name {
+					t.Errorf("recorded %+v, want %s by %s", got, choice.verdict, m.by)
+				}
+				if m.name != "ntfy" { // which tells nobody
+					m.chat.Press(m.alice, shown, "Deny")
+					if told := m.chat.Told(i + 1); !strings.Contains(told, board.AlreadyDecided) {
+						t.Errorf("a second press is told %q", told)
+					}
+				}
+			}
+			if err := m.asker.Check(t.Context()); err != nil {
+				t.Errorf("Check: %v", err)
+			}
+			if s := c.Status(); s.Answered != 3 || s.Delivered != 3 {
+				t.Errorf("the status is %+v", s)
+			}
+			if faults := m.chat.Faults(); len(faults) > 0 {
+				t.Errorf("it was refused: %q", faults)
+			}
+		})
+	}
+}
+
+// A press of somebody who may not, or in another channel, decides nothing, and they are told.
+func TestAStrangersPressIsRefused(t *testing.T) {
+	for _, m := range members(t)[:2] {
+		t.Run(m.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.join(m)
+			w.ask("s")
+			shown := m.chat.Message(1)
+			m.chat.Press("UMALLORY", shown, "Allow once")
+			if told := m.chat.Told(1); told != board.NotAllowed {
+				t.Errorf("a stranger is told %q", told)
+			}
+			m.chat.(interface {
+				PressIn(channel, user, data string)
+			}).PressIn("C0OTHER", m.alice, shown.Buttons[0].Data)
+			m.chat.(interface {
+				PressIn(channel, user, data string)
+			}).PressIn("C0OTHER", m.alice, "made-up.0")
+			if told := m.chat.Told(3); told != board.NotOpen {
+				t.Errorf("a press elsewhere is told %q", told)
+			}
+			if got := w.answers("s"); len(got) != 0 {
+				t.Errorf("recorded %+v, want nothing", got)
+			}
+			m.chat.Press(m.alice, shown, "Deny")
+			m.chat.Until(1, "the end", ends("Deny by"))
+		})
+	}
+}
+
+// BEY-10: one queue: of all who press at once one decides, and everybody is told who it was.
+func TestWhoeverAnswersFirstDecides(t *testing.T) {
+	all := members(t)
+	w := newWorld(t)
+	for _, m := range all {
+		w.join(m)
+	}
+	for round := range 3 {
+		session := string(rune('a' + round))
+		w.ask(session)
+		shown := make([]chattest.Message, len(all))
+		for i, m := range all {
+			shown[i] = m.chat.Message(round + 1)
+		}
+		var pressing sync.WaitGroup
+		for i, m := range all {
+			pressing.Go(func() { m.chat.Press(m.alice, shown[i], []string{"Allow once", "Deny"}[i%2]) })
+		}
+		pressing.Wait()
+		for _, m := range all {
+			m.chat.Until(round+1, "an end in "+m.name, func(m chattest.Message) bool { return len(m.Buttons) == 0 })
+		}
+		got := w.answers(session)
+		if len(got) != 1 {
+			t.Fatalf("recorded %+v, want one answer", got)
+		}
+		for _, m := range all {
+			end := m.chat.Message(round + 1)
+			own := m.by == got[0].By
+			if said := strings.Contains(end.Text, "elsewhere: "+map[string]string{"approve": "approved", "deny": "denied"}[got[0].Verdict]+" by "+got[0].By); !own && !said {
+				t.Errorf("%s ends with %q, want who answered: %s", m.name, end.Text[strings.LastIndex(end.Text, "\n")+1:], got[0].By)
+			}
+		}
+	}
+}
+
+// An answer given elsewhere, the end of the question's time and a caller that has gone are said in every chat.
+func TestAMessageSaysWhatBecameOfItsQuestion(t *testing.T) {
+	for _, m := range members(t) {
+		t.Run(m.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.join(m)
+			q := w.ask("s")
+			m.chat.Message(1)
+			w.Await(q.ID)()
+			w.feed.QuestionsMoved()
+			m.chat.Until(1, "the note", func(m chattest.Message) bool { return strings.Contains(m.Text, "Nobody waits") })
+			_, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{q.ID}, By: "carol", Via: "http"})
+			must(t, err)
+			m.chat.Until(1, "the end", ends("Answered elsewhere: denied by carol"))
+		})
+	}
+}
+
+// A lost connection is made anew, as the service wants it, and no press is lost after that.
+func TestALostConnectionIsMadeAnew(t *testing.T) {
+	t.Run("slack", func(t *testing.T) {
+		m := members(t)[0]
+		s := m.chat.(*chattest.Slack)
+		w := newWorld(t)
+		w.join(m)
+		<-s.Opens
+		for i, reason := range []string{"refresh_requested", "warning", ""} {
+			s.Drop(reason)
+			<-s.Opens
+			w.ask(string(rune('a' + i)))
+			s.Press(m.alice, s.Message(i+1), "Deny")
+			s.Until(i+1, "the end", ends("Deny by @ualice"))
+		}
+	})
+	t.Run("discord", func(t *testing.T) {
+		m := members(t)[1]
+		d := m.chat.(*chattest.Discord)
+		w := newWorld(t)
+		w.join(m)
+		if how := <-d.Greeted; how != "identify" {
+			t.Errorf("the first connection began with %s", how)
+		}
+		for i, how := range []string{"reconnect", ""} {
+			d.Drop(how)
+			if how := <-d.Greeted; how != "resume" {
+				t.Errorf("it came back with %s, want it to go on where it was", how)
+			}
+			w.ask(string(rune('a' + i)))
+			d.Press(m.alice, d.Message(i+1), "Deny")
+			d.Until(i+1, "the end", ends("Deny by @user11"))
+		}
+	})
+}
+
+// Discord is told that we are there for as long as we are.
+func TestDiscordHearsAHeartbeat(t *testing.T) {
+	m := members(t)[1]
+	d := m.chat.(*chattest.Discord)
+	d.Every = 50
+	newWorld(t).join(m)
+	for range 3 {
+		<-d.Beats
+	}
+}
+
+// What a service refuses is said with what to do about it, and without a token.
+func TestARefusedTokenIsSaidAndNotRepeated(t *testing.T) {
+	s, d := chattest.NewSlack(t), chattest.NewDiscord(t)
+	inSlack, err := slack.New(slack.Options{AppToken: "xapp-wrong", BotToken: "xoxb-wrong", Channel: "C1", Users: []string{"U1"}, BaseURL: s.URL()})
+	must(t, err)
+	inDiscord, err := discord.New(discord.Options{Token: "wrong-token", Channel: chattest.DiscordChannel, Users: []string{"1"}, BaseURL: d.URL()})
+	must(t, err)
+	for _, c := range []interface{ Check(context.Context) error }{inSlack, inDiscord} {
+		err := c.Check(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "is the token right?") || strings.Contains(err.Error(), "wrong") {
+			t.Errorf("Check: %v", err)
+		}
+	}
+	if _, err := slack.New(slack.Options{AppToken: "a", BotToken: "b", Channel: "C1"}); err == nil {
+		t.Error("a channel in which nobody may answer was accepted")
+	}
+	if _, err := discord.New(discord.Options{Token: "a", Channel: "1"}); err == nil {
+		t.Error("a channel in which nobody may answer was accepted")
+	}
+}
+
+// A webhook takes an answer that is signed, fresh and plain, once.
+func TestAnAnswerByWebhookIsSignedAndCountsOnce(t *testing.T) {
+	m := members(t)[2]
+	h := m.chat.(*chattest.Webhook)
+	w := newWorld(t)
+	w.join(m)
+	w.ask("s")
+	data := h.Message(1).Buttons[0].Data
+	good := `{"answer":"` + data + `","by":"alice"}`
+	now := time.Now()
+	for name, tt := range map[string]struct {
+		body   string
+		at     time.Time
+		secret string
+		status int
+	}{
+		"another secret":         {good, now, "another-secret-of-some-length", 401},
+		"too old":                {good, now.Add(-6 * time.Minute), chattest.WebhookSecret, 401},
+		"from the future":        {good, now.Add(6 * time.Minute), chattest.WebhookSecret, 401},
+		"no JSON":                {`{`, now, chattest.WebhookSecret, 400},
+		"more than was asked":    {`{"answer":"x","by":"a","approve":true}`, now, chattest.WebhookSecret, 400},
+		"nobody":                 {`{"answer":"` + data + `","by":""}`, now, chattest.WebhookSecret, 400},
+		"a name that draws":      {`{"answer":"` + data + `","by":"a\nb"}`, now, chattest.WebhookSecret, 400},
+		"a question of nobody's": {`{"answer":"nothing.0","by":"alice"}`, now, chattest.WebhookSecret, 409},
+		"a choice there is not":  {`{"answer":"` + data[:len(data)-1] + `9","by":"alice"}`, now, chattest.WebhookSecret, 409},
+		"far too long":           {`{"answer":"` + strings.Repeat("x", 20_000) + `","by":"alice"}`, now, chattest.WebhookSecret, 400},
+	} {
+		if status, text := h.Bring(tt.body, tt.at, tt.secret); status != tt.status {
+			t.Errorf("%s: got %d %s, want %d", name, status, text, tt.status)
+		}
+	}
+	if got := w.answers("s"); len(got) != 0 {
+		t.Fatalf("recorded %+v, want nothing", got)
+	}
+	if status, text := h.Bring(good, now, chattest.WebhookSecret); status != 200 {
+		t.Fatalf("got %d %s", status, text)
+	}
+	for range 2 { // the same request again
+		if status, _ := h.Bring(good, now, chattest.WebhookSecret); status != 409 {
+			t.Errorf("played again: got %d, want 409", status)
+		}
+	}
+	h.Until(1, "the end", ends("Allow once by alice"))
+	if got := w.answers("s"); len(got) != 1 {
+		t.Errorf("recorded %+v, want one", got)
+	}
+}

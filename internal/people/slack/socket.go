@@ -1,0 +1,147 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/people/asking"
+	"github.com/tidemark/tidemark/internal/people/board"
+)
+
+const (
+	maxFrame  = 1 << 20
+	pingEvery = 30 * time.Second
+)
+
+// Run listens for presses until ctx ends.
+func (s *Slack) Run(ctx context.Context) {
+	defer s.http.CloseIdleConnections()
+	s.socket.Keep(ctx, s.o.Logger, s.listen)
+}
+
+// envelope is what comes over the socket.
+type envelope struct {
+	Type    string  `json:"type"` // hello, interactive, disconnect
+	ID      string  `json:"envelope_id"`
+	Reason  string  `json:"reason"`
+	Payload payload `json:"payload"`
+}
+
+// payload is a press, as far as it is used.
+type payload struct {
+	Type string `json:"type"` // block_actions
+	User struct {
+		ID       string `json:"id"`
+		Name     string `json:"name"`
+		Username string `json:"username"`
+	} `json:"user"`
+	Container struct {
+		Channel string `json:"channel_id"`
+	} `json:"container"`
+	Actions []struct {
+		Value string `json:"value"`
+	} `json:"actions"`
+}
+
+// listen holds one connection. nil means that Slack wants another one.
+func (s *Slack) listen(ctx context.Context, well func()) error {
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.CloseNow() }() // it is over either way
+	conn.SetReadLimit(maxFrame)
+	ctx, cancel := context.WithCancelCause(ctx)
+	var asks sync.WaitGroup
+	asks.Go(func() { alive(ctx, conn, cancel) })
+	defer asks.Wait()
+	defer cancel(nil)
+	for {
+		_, raw, err := conn.Read(ctx)
+		if err != nil {
+			return fmt.Errorf("slack socket: %w", errors.Join(context.Cause(ctx), errors.New("the connection ended")))
+		}
+		var e envelope
+		if err := strictjson.Unmarshal(raw, &e); err != nil {
+			return errors.New("slack socket: a message cannot be read")
+		}
+		switch e.Type {
+		case "hello":
+			well()
+		case "disconnect":
+			return nil
+		}
+		if e.ID != "" {
+			ack, _ := strictjson.Marshal(map[string]string{"envelope_id": e.ID}) // a map of texts
+			if err := conn.Write(ctx, websocket.MessageText, ack); err != nil {
+				return errors.New("slack socket: a press could not be acknowledged")
+			}
+		}
+		if e.Type == "interactive" {
+			s.pressed(ctx, &e.Payload)
+		}
+	}
+}
+
+// alive asks a connection now and then whether it is there, and gives one up that does not answer.
+func alive(ctx context.Context, conn *websocket.Conn, end context.CancelCauseFunc) {
+	tick := time.NewTicker(pingEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		ask, cancel := context.WithTimeout(ctx, board.CallLimit)
+		err := conn.Ping(ask)
+		cancel()
+		if err != nil {
+			end(errors.New("the socket is silent"))
+			return
+		}
+	}
+}
+
+// connect asks Slack where to listen.
+func (s *Slack) connect(ctx context.Context) (*websocket.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, board.CallLimit)
+	defer cancel()
+	var address string
+	if err := s.call(ctx, s.app, "apps.connections.open", map[string]string{}, &address); err != nil {
+		return nil, err
+	}
+	return board.Dial(ctx, s.http, address)
+}
+
+// pressed takes a press, and tells whoever pressed in vain.
+func (s *Slack) pressed(ctx context.Context, p *payload) {
+	if p.Type != "block_actions" || len(p.Actions) != 1 {
+		return
+	}
+	name := asking.Cut(asking.OneLine(p.User.Name), 40)
+	if name == "" {
+		name = asking.Cut(asking.OneLine(p.User.Username), 40)
+	}
+	refusal := board.NotOpen
+	if p.Container.Channel == s.o.Channel {
+		refusal = s.board.Press(board.Press{Data: p.Actions[0].Value, By: by(p.User.ID), Name: "@" + name})
+	}
+	if refusal == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, board.CallLimit)
+	defer cancel()
+	err := s.call(ctx, s.bot, "chat.postEphemeral", map[string]string{
+		"channel": p.Container.Channel, "user": p.User.ID, "text": refusal,
+	}, nil)
+	if err != nil {
+		s.o.Logger.Info("answer a press in slack", "error", err)
+	}
+}
