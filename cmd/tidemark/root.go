@@ -136,7 +136,7 @@ func (e *env) groups() []group {
 		{"Answer", []*cobra.Command{e.approvalsCommand(), e.consoleCommand(), e.writesCommand(), e.resetCommand(), e.labelsCommand()}},
 		{"Inspect", []*cobra.Command{e.sessionsCommand(), e.graphCommand(), e.auditCommand(), e.reportCommand()}},
 		{"Policy", []*cobra.Command{
-			e.checkCommand(), e.reloadCommand(), e.tryCommand(), e.explainCommand(), e.replayCommand(), e.learnCommand(),
+			e.checkCommand(), e.policyCommand(), e.reloadCommand(), e.tryCommand(), e.explainCommand(), e.replayCommand(), e.learnCommand(),
 			e.annotateCommand(), e.verifierCommand(),
 		}},
 	}
