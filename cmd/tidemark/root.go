@@ -131,7 +131,8 @@ func (e *env) groups() []group {
 	return []group{
 		{"Start", []*cobra.Command{
 			e.demoCommand(), e.serveCommand(), e.installCommand(), e.uninstallCommand(), e.llmCommand(), e.hookCommand(),
-			e.doctorCommand(), e.statusCommand(), e.tokenCommand(), e.backupCommand(), e.restoreCommand(),
+			e.doctorCommand(), e.statusCommand(), e.tokenCommand(),
+			e.serviceCommand(), e.backupCommand(), e.restoreCommand(),
 		}},
 		{"Answer", []*cobra.Command{e.approvalsCommand(), e.consoleCommand(), e.writesCommand(), e.resetCommand(), e.labelsCommand()}},
 		{"Inspect", []*cobra.Command{e.sessionsCommand(), e.graphCommand(), e.auditCommand(), e.reportCommand()}},
