@@ -95,7 +95,8 @@ func (e *env) installService(ctx context.Context, dry bool) error {
 	if err != nil {
 		return err
 	}
-	e.printf("wrote %s; the server runs, and will at every login\ntidemark status says how it is, tidemark token new makes tokens for people\n", path)
+	e.printf("wrote %s; the server runs, and will at every login\n", path)
+	e.printf("tidemark status says how it is, tidemark token new makes tokens for people\n")
 	return nil
 }
 

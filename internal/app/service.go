@@ -113,7 +113,11 @@ func (s *Service) Install(ctx context.Context) (string, error) {
 	if err := replace(path, text, 0o600); err != nil {
 		return "", fmt.Errorf("install service: %w", err)
 	}
-	steps := [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", ServiceName}, {"systemctl", "--user", "restart", ServiceName}}
+	steps := [][]string{
+		{"systemctl", "--user", "daemon-reload"},
+		{"systemctl", "--user", "enable", ServiceName},
+		{"systemctl", "--user", "restart", ServiceName},
+	}
 	if s.System == "darwin" {
 		_ = call(ctx, "launchctl", "bootout", s.target()) // an older one, if any
 		steps = [][]string{{"launchctl", "bootstrap", fmt.Sprintf("gui/%d", s.UID), path}}

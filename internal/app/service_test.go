@@ -137,6 +137,7 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 	if err := os.WriteFile(file, unit, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	if out, err := osexec.CommandContext(t.Context(), analyze, "verify", "--user", file).CombinedOutput(); err != nil || strings.Contains(string(out), "tidemark.service:") {
 		t.Errorf("%v\n%s", err, out)
 	}
