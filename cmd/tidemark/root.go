@@ -130,7 +130,7 @@ type group struct {
 func (e *env) groups() []group {
 	return []group{
 		{"Start", []*cobra.Command{
-			e.demoCommand(), e.serveCommand(), e.installCommand(), e.uninstallCommand(), e.llmCommand(), e.hookCommand(),
+			e.demoCommand(), e.initCommand(), e.serveCommand(), e.installCommand(), e.uninstallCommand(), e.llmCommand(), e.hookCommand(),
 			e.doctorCommand(), e.statusCommand(), e.tokenCommand(),
 			e.serviceCommand(), e.backupCommand(), e.restoreCommand(),
 		}},
