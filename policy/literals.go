@@ -128,7 +128,8 @@ func wordIn(e ast.Expr) (string, bool) {
 
 func (l *literals) word(at ast.Expr, text string, known []string, none string) {
 	if !slices.Contains(known, text) {
-		l.Hintf(l.at(at), configfile.Suggest(text, known), "%s: %s %q (there are %s)", l.node.Path, none, short(plainMessage(text)), strings.Join(known, ", "))
+		l.Hintf(l.at(at), configfile.Suggest(text, known), "%s: %s %q (there are %s)",
+			l.node.Path, none, short(plainMessage(text)), strings.Join(known, ", "))
 	}
 }
 

@@ -207,8 +207,8 @@ func (r *reader) warnReplaced() {
 	}
 	for _, k := range r.root.Keys {
 		if k.Name == "taintPolicy" {
-			r.Warnf(k.Pos, "taintPolicy switches the table of %[1]s off: every call is judged by the level of its context alone, as with %[2]s "+
-				"(for a few calls use toolOverrides, warrants or rules; if this is meant, add preset: %[2]s)",
+			r.Warnf(k.Pos, "taintPolicy switches the table of %[1]s off: every call is judged by the level of its context alone, "+
+				"as with %[2]s (for a few calls use toolOverrides, warrants or rules; if this is meant, add preset: %[2]s)",
 				r.settings.Preset, presets[byLevels].name)
 		}
 	}

@@ -92,5 +92,6 @@ func errorText(err error) string {
 }
 
 func largeText(rule string) string {
-	return fmt.Sprintf("%s looks at an argument of more than %d KiB, too large for a condition: whether it applies is for a person to see", rule, maxArgs>>10)
+	return fmt.Sprintf("%s looks at an argument of more than %d KiB, too large for a condition: whether it applies is for a person to see",
+		rule, maxArgs>>10)
 }

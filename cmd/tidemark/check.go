@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/policy"
 )
 
 func (e *env) checkCommand() *cobra.Command {
@@ -68,5 +70,43 @@ func (e *env) check() error {
 		e.printf("%s %s: policy version %s, %d warning(s)\n",
 			e.ui.word("good", "ok"), name, cfg.Policy.Version(), len(faults.Only(configfile.Warning)))
 	}
+	return nil
+}
+
+func (e *env) policyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "policy",
+		Short: "See the policies that are shipped",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:   "show [PRESET]",
+		Short: "Print a shipped preset, in the language of any policy file",
+		Long: `Print a shipped preset: ` + strings.Join(policy.Presets(), ", ") + `. Without a name, the one that
+the policy file here stands on. Reasons that name preset:NAME:LINE point into this text.`,
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: policy.Presets(),
+		RunE:      func(_ *cobra.Command, names []string) error { return e.showPreset(names) },
+	})
+	return cmd
+}
+
+func (e *env) showPreset(names []string) error {
+	if len(names) == 0 {
+		set, err := e.policy("")
+		if err != nil {
+			return err
+		}
+		names = []string{set.Settings().Preset}
+	}
+	text, err := policy.PresetText(names[0])
+	if err != nil {
+		return fmt.Errorf("policy show: %w", err)
+	}
+	if e.json {
+		return e.printJSON(map[string]string{"preset": names[0], "text": text})
+	}
+	e.printf("%s", text)
 	return nil
 }

@@ -223,7 +223,7 @@ func (e *env) showTokens(roles []string) error {
 		case !ok:
 			return fmt.Errorf("token: nobody has the role %q (want agent or reader)", roles[0])
 		case token == "" || app.Hashed(token):
-			return fmt.Errorf("token: of the %s's there is a hash alone, so it cannot be shown again (new ones: tidemark token new)", roles[0])
+			return fmt.Errorf("token: of the %s's there is a hash alone: it cannot be shown again (new ones: tidemark token new)", roles[0])
 		}
 		e.printf("%s\n", token)
 		return nil

@@ -228,7 +228,8 @@ func (e *env) matrix(set *policy.Set) error {
 		return err
 	}
 	if slices.ContainsFunc(rows, func(r row) bool { return r.Asks }) {
-		e.printf("\n%s: each call is looked at; it runs, or asks if nothing stands behind it (tidemark explain TOOL, tidemark try TOOL JSON)\n", asksIf)
+		e.printf("\n%s: each call is looked at; it runs, or asks if nothing stands behind it (tidemark explain TOOL, "+
+			"tidemark try TOOL JSON)\n", asksIf)
 	}
 	return nil
 }

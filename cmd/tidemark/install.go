@@ -183,6 +183,16 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 	if err != nil {
 		return err
 	}
+	if above := checkoutAbove(w.Hook); above != "" {
+		note := fmt.Sprintf("%s lies in the checkout %s: after a clean, a move or a checkout of another version agents refuse everything; "+
+			"copy tidemark and tidemark-hook to a folder that stays (~/.local/bin) and install from there", w.Hook, above)
+		for i := range out {
+			out[i].Notes = append(out[i].Notes, note)
+		}
+		if !e.json {
+			e.printf("%s %s\n", e.ui.word("confirm", "warning"), note)
+		}
+	}
 	ran := false
 	for i := range out {
 		if f.dry || f.trial == "none" {
@@ -207,6 +217,18 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 		return errFault
 	}
 	return nil
+}
+
+// checkoutAbove is the git checkout that a file lies in; "": none.
+func checkoutAbove(file string) string {
+	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
 }
 
 func failed(t *install.Trial) bool { return t != nil && t.Ran && !t.Blocked }

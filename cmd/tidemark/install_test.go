@@ -28,6 +28,23 @@ func installHere(t *testing.T, home string, args ...string) (code int, out, errO
 	return code, o.String(), e.String()
 }
 
+// A hook that points into a checkout is gone after the next clean: who installs is told.
+func TestInstallWarnsOfAHookInACheckout(t *testing.T) {
+	home := t.TempDir()
+	if _, out, _ := installHere(t, home, "install", "claude", "--trial", "none"); strings.Contains(out, "checkout") {
+		t.Errorf("outside of one: %q", out)
+	}
+	if err := os.Mkdir(filepath.Join(home, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := installHere(t, home, "install", "claude", "--trial", "none"); code != exitOK || !strings.Contains(out, "lies in the checkout "+home) {
+		t.Errorf("below one: code %d, %q; want a warning that names it", code, out)
+	}
+	if _, out, _ := installHere(t, home, "install", "claude", "--trial", "none", "--json"); !strings.Contains(out, "lies in the checkout") {
+		t.Errorf("as JSON: %q; want a note", out)
+	}
+}
+
 func TestInstallShowsChangesAndUndoesThem(t *testing.T) {
 	home := t.TempDir()
 	settings := filepath.Join(home, ".claude", "settings.json")

@@ -49,7 +49,7 @@ policy is never proposed here: see tidemark report.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.since, "since", "", "only sessions that began in the last so long, e.g. 720h (default: the whole log)")
+	fl.StringVar(&f.since, "since", "", "only sessions that began in the last so long, e.g. 30d or 720h (default: the whole log)")
 	fl.IntVar(&f.opts.MinSessions, "min-sessions", 20, "clean sessions that must have been seen of an agent, and of a tool")
 	fl.IntVar(&f.opts.MinDays, "min-days", 7, "days on which they must have begun")
 	fl.BoolVar(&f.yaml, "yaml", false, "print the proposals as a part of a policy file")
@@ -68,9 +68,9 @@ func (f *learnFlags) check() error {
 	if f.since == "" {
 		return nil
 	}
-	d, err := time.ParseDuration(f.since)
+	d, err := span(f.since)
 	if err != nil || d <= 0 {
-		return fmt.Errorf("--since: %q is no time span (write 24h, 90m)", f.since)
+		return fmt.Errorf("--since: %q is no time span (write 7d, 24h, 90m)", f.since)
 	}
 	f.opts.Since = time.Now().Add(-d)
 	return nil

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,20 +22,20 @@ func (e *env) reportCommand() *cobra.Command {
 		Long: `Read the log and count, per rule and tool, how often people were asked, what they
 answered and how long it took; what the auditor and the verifier said; and which
 defaults may be worth another look. Nothing is changed.`,
-		Example: `  tidemark report --since 168h`,
+		Example: `  tidemark report --since 7d`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if since != "" {
-				d, err := time.ParseDuration(since)
+				d, err := span(since)
 				if err != nil || d <= 0 {
-					return fmt.Errorf("report: --since: %q is no time span (write 24h, 90m)", since)
+					return fmt.Errorf("report: --since: %q is no time span (write 7d, 24h, 90m)", since)
 				}
 				opts.Since = time.Now().Add(-d)
 			}
 			return e.withLog(cmd.Context(), func(log *app.Log) error { return e.showReport(cmd, log, opts) })
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "only the last so long, e.g. 168h (default: the whole log)")
+	cmd.Flags().StringVar(&since, "since", "", "only the last so long, e.g. 7d or 168h (default: the whole log)")
 	cmd.Flags().IntVar(&opts.MinAsked, "min-asked", 10, "how often something must have happened to be suggested about")
 	return cmd
 }
@@ -55,4 +57,28 @@ func (e *env) showReport(cmd *cobra.Command, log *app.Log, opts report.Options) 
 		}
 	}
 	return r.Render(e.out, width, e.ui.colour)
+}
+
+// span reads a time span; besides what Go knows there are days and weeks: 7d, 2w, 1d12h.
+func span(text string) (time.Duration, error) {
+	var total time.Duration
+	for _, unit := range []struct {
+		mark string
+		is   time.Duration
+	}{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}} {
+		before, after, found := strings.Cut(text, unit.mark)
+		if !found {
+			continue
+		}
+		n, err := strconv.ParseUint(before, 10, 16)
+		if err != nil {
+			return 0, fmt.Errorf("no time span: %q", text)
+		}
+		total, text = total+time.Duration(n)*unit.is, after
+	}
+	if text == "" && total > 0 {
+		return total, nil
+	}
+	rest, err := time.ParseDuration(text)
+	return total + rest, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,8 @@ const (
 	exitOK    = 0
 	exitFault = 1 // the answer is no: a fault was found, a chain is broken
 	exitUsage = 2 // the command could not be carried out
+
+	exitStopped = 130 // somebody stopped it, as shells have it
 )
 
 // errFault ends a command with exitFault after it has printed its own report.
@@ -56,6 +59,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		return int(ended)
 	case errors.Is(err, errFault):
 		return exitFault
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		e.report(errors.New("stopped"))
+		return exitStopped
 	}
 	e.report(err)
 	return exitUsage
@@ -63,6 +69,12 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 
 // report prints an error the way the reader asked for output.
 func (e *env) report(err error) {
+	if e.json {
+		if raw, bad := strictjson.MarshalIndent(map[string]any{"ok": false, "error": err.Error()}); bad == nil {
+			fmt.Fprintf(e.errOut, "%s\n", raw)
+			return
+		}
+	}
 	var bad *app.ConfigError
 	if errors.As(err, &bad) {
 		fmt.Fprint(e.errOut, newUI(e.errOut).faults(bad.Rendered))
@@ -86,9 +98,11 @@ agent's context came from and decides, outside the model, what the agent may sti
   tidemark demo            see it work on a temporary log
   tidemark serve           run the monitor for your agents
   tidemark explain exec    ask what the policy says about a tool`,
+		SuggestionsMinimumDistance: 2,
+
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          known,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := root.PersistentFlags()
@@ -96,15 +110,49 @@ agent's context came from and decides, outside the model, what the agent may sti
 	f.StringVar(&e.config, "config", "", "policy file (default tidemark.yaml in the data folder, if there is one)")
 	f.BoolVar(&e.json, "json", false, "print JSON")
 	f.BoolVar(&e.tokenStdin, "token-stdin", false, "read the approver or admin token from standard input, where one is needed")
-	root.AddCommand(
-		e.serveCommand(), e.demoCommand(), e.checkCommand(), e.explainCommand(), e.tryCommand(), e.sessionsCommand(), e.graphCommand(),
-		e.approvalsCommand(), e.writesCommand(), e.auditCommand(), e.reportCommand(), e.statusCommand(), e.reloadCommand(), e.verifierCommand(),
-		e.resetCommand(), e.versionCommand(),
-		e.replayCommand(), e.labelsCommand(), e.annotateCommand(), e.learnCommand(),
-		e.consoleCommand(), e.tokenCommand(), e.hookCommand(), e.llmCommand(), e.mcpCommand(), e.doctorCommand(), e.installCommand(),
-		e.uninstallCommand(),
-	)
+	for _, g := range e.groups() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(e.versionCommand())
 	return root
+}
+
+// group is commands that help lists together.
+type group struct {
+	title    string
+	commands []*cobra.Command
+}
+
+func (e *env) groups() []group {
+	return []group{
+		{"Start", []*cobra.Command{
+			e.demoCommand(), e.initCommand(), e.serveCommand(), e.installCommand(), e.uninstallCommand(), e.llmCommand(), e.mcpCommand(), e.hookCommand(),
+			e.doctorCommand(), e.statusCommand(), e.tokenCommand(),
+			e.serviceCommand(), e.backupCommand(), e.restoreCommand(),
+		}},
+		{"Answer", []*cobra.Command{e.approvalsCommand(), e.consoleCommand(), e.writesCommand(), e.resetCommand(), e.labelsCommand()}},
+		{"Inspect", []*cobra.Command{e.sessionsCommand(), e.graphCommand(), e.auditCommand(), e.reportCommand()}},
+		{"Policy", []*cobra.Command{
+			e.checkCommand(), e.policyCommand(), e.reloadCommand(), e.tryCommand(), e.explainCommand(), e.replayCommand(), e.learnCommand(),
+			e.annotateCommand(), e.verifierCommand(),
+		}},
+	}
+}
+
+// known refuses a command nobody has, and says which one may have been meant.
+func known(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "tidemark --help lists them"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return fmt.Errorf("unknown command %q: %s", args[0], hint)
 }
 
 func (e *env) paths() (app.Paths, error) { return app.FindPaths(e.data, e.config) }

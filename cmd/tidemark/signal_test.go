@@ -39,3 +39,33 @@ func TestASecondSignalEndsTheProgram(t *testing.T) {
 		t.Errorf("got %v and %q, want exit code %d and a reason", err, said.String(), exitUsage)
 	}
 }
+
+// Ctrl-C is no failure: it is said in a word, with the code shells know.
+func TestAStoppedCommandSaysSo(t *testing.T) {
+	data := t.TempDir()
+	startServer(t, data).kill() // makes a log
+	cmd := exec.Command(os.Args[0], "audit", "--follow", "--data", data)
+	cmd.Env = append(os.Environ(), "TIDEMARK_TEST_MAIN=1")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	log := startServer(t, data)
+	if err := log.hook(t.Context(), "s", "message_received", map[string]any{"content": "hi"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil { // it has begun to print
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitStopped || said.String() != "tidemark: stopped\n" {
+		t.Errorf("got %v and %q, want exit code %d and one word", err, said.String(), exitStopped)
+	}
+}

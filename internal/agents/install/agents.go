@@ -118,15 +118,16 @@ func (a *agent) files(w World, o Options) ([]file, error) {
 // SameUser is the one case that is true of every agent whose settings its user can write.
 const SameUser = "somebody with the rights of this user edits the settings: that is noticed, not prevented"
 
-// failsOpen adds what is true of all agents whose settings their user can write.
-func (a *agent) failsOpen(w World, version string) []Case {
+// failsOpen adds what is true of all agents whose settings their user can write. Of a program that
+// is not there nobody knows the version.
+func (a *agent) failsOpen(w World, found bool, version string) []Case {
 	var out []Case
 	add := func(texts ...string) {
 		for _, t := range texts {
 			out = append(out, Case{Name: "fails open", Text: t})
 		}
 	}
-	if a.Since != nil && !atLeast(version, a.Since.Version) {
+	if a.Since != nil && found && !atLeast(version, a.Since.Version) {
 		add(a.Since.Open)
 	}
 	add(a.Open...)

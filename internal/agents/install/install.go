@@ -67,7 +67,7 @@ func Inspect(ctx context.Context, w World, agent string) (State, error) {
 	s := State{Agent: a.Name}
 	s.Program, s.Version = a.locate(ctx, w)
 	s.Found = s.Program != ""
-	s.FailsOpen = a.failsOpen(w, s.Version)
+	s.FailsOpen = a.failsOpen(w, s.Found, s.Version)
 	m, problems := verify(w, a)
 	s.Problems = problems
 	s.Hooked = a.hooked(w.since(m))

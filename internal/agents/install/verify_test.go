@@ -145,3 +145,11 @@ func TestAnOldClaudeIsSaidToFailOpen(t *testing.T) {
 		}
 	}
 }
+
+// Of a program that is not there nobody knows the version: nothing is said of an old one.
+func TestNoVersionIsBlamedOnAnAbsentProgram(t *testing.T) {
+	s, err := install.Inspect(t.Context(), newWorld(t), "claude")
+	if err != nil || s.Found || strings.Contains(fmt.Sprint(s.FailsOpen), "onFailure") {
+		t.Errorf("got %+v, %v; want nothing about a version", s, err)
+	}
+}

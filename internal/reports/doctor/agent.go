@@ -90,7 +90,8 @@ func (f *found) hooked(a Agent, s State) {
 	case s.Found:
 		f.add(Limit, "program", "it does not tell its version; the settings are for the newest one known", "")
 	default:
-		f.add(Limit, "program", "not on this machine's PATH; hooks are in its settings all the same", "")
+		f.add(Limit, "program", "not on this machine's PATH; hooks are in its settings all the same, and what its version does "+
+			"with them is not known until it is there", "")
 	}
 	if s.Intact {
 		f.add(Good, "hooks", "active, as installed: "+strings.Join(s.Files, ", "), "")

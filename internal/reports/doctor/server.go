@@ -111,8 +111,8 @@ func (s Server) policy(ctx context.Context, f *found) {
 	there, now := v.Policy, Policy{}
 	var err error
 	if now, err = s.OnDisk(); err != nil {
-		f.add(Broken, "policy", fmt.Sprintf("the file cannot be used; the server goes on with version %s: %s", there.Version, line(err.Error())),
-			"tidemark check")
+		f.add(Broken, "policy", fmt.Sprintf("the file cannot be used; the server goes on with version %s: %s",
+			there.Version, line(err.Error())), "tidemark check")
 		return
 	}
 	switch {
@@ -120,8 +120,8 @@ func (s Server) policy(ctx context.Context, f *found) {
 		f.add(Broken, "policy", fmt.Sprintf("version %s of %s is in force, and %s says %s",
 			there.Version, named(there.File), named(now.File), now.Version), "tidemark reload")
 	case there.Sections != now.Sections:
-		f.add(Broken, "policy", fmt.Sprintf("sections of %s that take effect at a start (server, hooks, llm, auditor, verifier, telegram, approvals) "+
-			"have changed since", named(now.File)), "restart the server")
+		f.add(Broken, "policy", fmt.Sprintf("sections of %s that take effect at a start (server, hooks, llm, auditor, verifier, "+
+			"telegram, approvals) have changed since", named(now.File)), "restart the server")
 	default:
 		f.add(Good, "policy", fmt.Sprintf("version %s of %s is in force", there.Version, named(there.File)), "")
 	}

@@ -87,7 +87,8 @@ func step(e *event.Event) Step {
 	case e.Task != nil:
 		s.Title, s.Text = "constraints for the task", e.Task.Failed
 	case e.Resource != nil && e.Answer == nil:
-		s.Title, s.Text = "labelled "+e.Resource.Key, "written by "+e.Resource.Tool+" while the context was "+e.Resource.Label.Level.String()
+		s.Title = "labelled " + e.Resource.Key
+		s.Text = "written by " + e.Resource.Tool + " while the context was " + e.Resource.Label.Level.String()
 	case e.Contract != nil:
 		s.Title, s.Text = "what the message asks for", strings.TrimSpace(e.Contract.Why+" "+e.Contract.Failed)
 	}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark/tidemark/internal/app"
+)
+
+func (e *env) backupCommand() *cobra.Command {
+	var secrets bool
+	cmd := &cobra.Command{
+		Use:   "backup FOLDER",
+		Short: "Copy the log and the policy into a new folder, beside a running server or without one",
+		Long: `Copy the log as it is at one moment, the policy file and what was read in definitions into a
+new folder, and check every hash chain of the copy. A server may run and write meanwhile.
+
+With --secrets the tokens and words.key are copied too: keep such a backup as you keep the data
+folder. Without words.key the copy's hashes tell nothing, and a folder restored from it asks once
+more about values of before.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := e.paths()
+			if err != nil {
+				return err
+			}
+			c, err := app.Backup(cmd.Context(), p, args[0], secrets)
+			return e.printCopied("backed up to", c, err)
+		},
+	}
+	cmd.Flags().BoolVar(&secrets, "secrets", false, "copy the tokens and the key of the log's hashes too")
+	return cmd
+}
+
+func (e *env) restoreCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore FOLDER",
+		Short: "Put a backup in the place of what the data folder holds",
+		Long: `Check a backup, and put it in the place of what the data folder holds. No server may run on
+it. The log that is there is moved aside into a folder of its own, never removed.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.restore(cmd.Context(), args[0]) },
+	}
+}
+
+func (e *env) restore(ctx context.Context, folder string) error {
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	c, err := app.Restore(ctx, p, folder, time.Now())
+	return e.printCopied("restored from", c, err)
+}
+
+func (e *env) printCopied(what string, c app.Copied, err error) error {
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(c)
+	}
+	e.printf("%s %s: %s\n%d records in %d sessions, unbroken; head %d:%s\n", what, c.Folder, strings.Join(c.Files, ", "),
+		c.Report.Records, c.Report.Sessions, c.Report.Head.Batch, c.Report.Head.Hash)
+	if c.Kept != "" {
+		e.printf("what was there before is in %s\n", c.Kept)
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark/tidemark/internal/agents/install"
+	"github.com/tidemark/tidemark/internal/app"
+)
+
+type initFlags struct {
+	installFlags
+	undo, background bool
+}
+
+func (e *env) initCommand() *cobra.Command {
+	f := &initFlags{}
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Guard the agents of this machine: server, hooks, and a proof that they hold",
+		Long: `Find the agents on this machine, start the server (as a service where there is systemd or
+launchd, else in the background), put hooks into each agent's settings, and try on each a call that
+must be blocked. Exits 1 if one was not. Doing it again changes nothing.
+
+--undo takes the hooks out of every agent and stops the server. The log, the policy and the tokens stay.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.undo {
+				return e.undoInit(cmd.Context(), f)
+			}
+			return e.init(cmd.Context(), f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.undo, "undo", false, "take everything out again but the data folder")
+	fl.BoolVar(&f.background, "background", false, "start the server in the background until the next restart of the machine; no service")
+	fl.StringVar(&f.hook, "hook", "", "path of tidemark-hook (default: beside this program)")
+	fl.StringVar(&f.trial, "trial", "hook", "what to try: full (the real agent too, with a scripted model) or hook")
+	return cmd
+}
+
+func (e *env) init(ctx context.Context, f *initFlags) error {
+	if e.json {
+		return errors.New("init: it speaks to people; programs use install, service and doctor with --json")
+	}
+	w, err := e.installWorld(&f.installFlags)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(w.Hook); err != nil {
+		return fmt.Errorf("init: the hook program: %w (it comes with tidemark; --hook names another place)", err)
+	}
+	names, err := agentsHere(ctx, w, func(s *install.State) bool { return s.Found })
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("init: no agent was found on PATH (known are %s)", strings.Join(install.Names(), ", "))
+	}
+	e.printf("%s %s\n", e.ui.word("title", "found"), strings.Join(names, ", "))
+	if err := e.initServer(ctx, f); err != nil {
+		return err
+	}
+	err = e.install(ctx, &f.installFlags, names)
+	if err == nil {
+		e.printf("\nheld calls wait for you: tidemark approvals watch in a terminal, or tidemark console in your browser\n" +
+			"see what it does: tidemark demo; is it on: tidemark doctor; take it out again: tidemark init --undo\n")
+	}
+	return err
+}
+
+// agentsHere are the agents of which something is so.
+func agentsHere(ctx context.Context, w install.World, is func(*install.State) bool) ([]string, error) {
+	var out []string
+	for _, name := range install.Names() {
+		s, err := install.Inspect(ctx, w, name)
+		if err != nil {
+			return nil, err
+		}
+		if is(&s) {
+			out = append(out, name)
+		}
+	}
+	return out, nil
+}
+
+// initServer makes sure that a server runs. The tokens of people are made here, where somebody
+// sees them.
+func (e *env) initServer(ctx context.Context, f *initFlags) error {
+	c, err := e.findServer(ctx)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		e.printf("%s at %s already\n", e.ui.word("title", "a server runs"), c.base)
+		return nil
+	}
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	if err := p.Create(); err != nil {
+		return err
+	}
+	tokens, made, err := app.LoadTokens(p.Tokens())
+	if err != nil {
+		return err
+	}
+	s, err := e.service()
+	if err != nil {
+		return err
+	}
+	if err := e.startServer(ctx, p, s, f.background); err != nil {
+		return err
+	}
+	if made && e.seen() {
+		e.printf("\nnew tokens, shown this once (people's are kept as hashes, in %s):\n", p.Tokens())
+		e.printTokens(tokens)
+	}
+	return nil
+}
+
+// startServer has the system run it, or does so itself where the system cannot.
+func (e *env) startServer(ctx context.Context, p app.Paths, s *app.Service, background bool) error {
+	if !background {
+		path, err := s.Install(ctx)
+		if err == nil {
+			e.printf("%s %s\n", e.ui.word("title", "installed a service:"), path)
+			_, err = app.WaitRunning(ctx, p, nil)
+			return err
+		}
+		if path != "" {
+			_ = os.Remove(path) // nobody would start it
+		}
+		e.printf("%s no service: %v\n", e.ui.word("warn", "note:"), err)
+	}
+	var args []string
+	if s.Config != "" {
+		args = []string{"--config", s.Config}
+	}
+	r, err := app.Background(ctx, p, s.Program, args...)
+	if err != nil {
+		return err
+	}
+	e.printf("%s at %s, until this machine restarts\n", e.ui.word("title", "started a server"), r.URL)
+	return nil
+}
+
+// undoInit takes the hooks out first: without a server they refuse everything.
+func (e *env) undoInit(ctx context.Context, f *initFlags) error {
+	w, err := e.installWorld(&f.installFlags)
+	if err != nil {
+		return err
+	}
+	names, err := agentsHere(ctx, w, func(s *install.State) bool { return s.Hooked || len(s.Files) > 0 })
+	if err != nil {
+		return err
+	}
+	if len(names) > 0 {
+		if err := e.uninstall(ctx, &f.installFlags, names); err != nil {
+			return err
+		}
+	}
+	s, err := e.service()
+	if err != nil {
+		return err
+	}
+	if installed, _, err := s.Active(ctx); err == nil && installed {
+		path, err := s.Remove(ctx)
+		if err != nil {
+			return err
+		}
+		e.printf("removed %s\n", path)
+	}
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	switch err := app.StopRunning(ctx, p); {
+	case err == nil:
+		e.printf("stopped the server\n")
+	case !errors.Is(err, app.ErrNotRunning):
+		return err
+	}
+	e.printf("the log, the policy and the tokens stay in %s\n", p.Data)
+	return nil
+}

@@ -1,0 +1,159 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/store/sqlite"
+)
+
+// Copied is what a backup holds, or what was taken from one.
+type Copied struct {
+	Folder string       `json:"folder"`
+	Files  []string     `json:"files"`
+	Report store.Report `json:"report"` // of the copy's log: every chain was checked
+	Kept   string       `json:"kept,omitzero"`
+}
+
+// besides are the files of a data folder that belong into a backup beside the log; the second
+// list holds secrets.
+var (
+	besides = []string{policyName, "definitions.jsonl"}
+	secrets = []string{"tokens.json", "words.key"}
+)
+
+// Backup copies the log, whole and at one moment, and what belongs to it into a new folder, and
+// checks the copy. A server may run meanwhile. Tokens and the key of the log's hashes are
+// secrets: they are copied where somebody asks for them.
+func Backup(ctx context.Context, p Paths, folder string, withSecrets bool) (c Copied, err error) {
+	if err := exists(p); err != nil {
+		return c, err
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return c, fmt.Errorf("backup: %w (give a folder that does not exist yet)", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(folder))
+		}
+	}()
+	r, err := sqlite.OpenReadOnly(ctx, p.DB())
+	if err != nil {
+		return c, fmt.Errorf("backup: %w", err)
+	}
+	to := Paths{Data: folder}
+	if err := errors.Join(r.Copy(ctx, to.DB()), r.Close()); err != nil {
+		return c, fmt.Errorf("backup: %w", err)
+	}
+	files := besides
+	if withSecrets {
+		files = append(files[:len(files):len(files)], secrets...)
+	}
+	if c.Files, err = copyFiles(p.Data, folder, files); err != nil {
+		return c, fmt.Errorf("backup: %w", err)
+	}
+	if c.Report, err = checkCopy(ctx, to); err != nil {
+		return c, fmt.Errorf("backup: %w", err)
+	}
+	c.Folder, c.Files = folder, append([]string{filepath.Base(to.DB())}, c.Files...)
+	return c, nil
+}
+
+// errBrokenCopy is a log whose chains do not hold together.
+var errBrokenCopy = errors.New("the log in it does not hold together")
+
+func checkCopy(ctx context.Context, p Paths) (store.Report, error) {
+	r, err := sqlite.OpenReadOnly(ctx, p.DB())
+	if err != nil {
+		return store.Report{}, err
+	}
+	report, err := r.Verify(ctx, nil)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return report, err
+	}
+	if !report.OK() {
+		return report, fmt.Errorf("%w: %s", errBrokenCopy, report.Breaks[0])
+	}
+	return report, nil
+}
+
+// copyFiles copies those of the files that are there.
+func copyFiles(from, to string, names []string) ([]string, error) {
+	var out []string
+	for _, name := range names {
+		raw, err := os.ReadFile(filepath.Join(from, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := replace(filepath.Join(to, name), raw, 0o600); err != nil {
+			return nil, err
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// Restore puts a backup in the place of what a data folder holds. The backup is checked first, no
+// server may run, and a log that is there is moved aside, never removed.
+func Restore(ctx context.Context, p Paths, folder string, now time.Time) (c Copied, err error) {
+	from := Paths{Data: folder}
+	if err := exists(from); err != nil {
+		return c, fmt.Errorf("restore: %w", err)
+	}
+	if c.Report, err = checkCopy(ctx, from); err != nil {
+		return c, fmt.Errorf("restore: %w", err)
+	}
+	if err := p.Create(); err != nil {
+		return c, err
+	}
+	lock, err := hold(p)
+	if err != nil {
+		return c, fmt.Errorf("restore: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	next := p.DB() + ".restored"
+	r, err := sqlite.OpenReadOnly(ctx, from.DB())
+	if err != nil {
+		return c, fmt.Errorf("restore: %w", err)
+	}
+	if err := errors.Join(ignoreMissing(os.Remove(next)), r.Copy(ctx, next), r.Close()); err != nil {
+		return c, fmt.Errorf("restore: %w", err)
+	}
+	if c.Kept, err = setAside(p, now); err != nil {
+		return c, fmt.Errorf("restore: %w", err)
+	}
+	if err := os.Rename(next, p.DB()); err != nil {
+		return c, fmt.Errorf("restore: %w", err)
+	}
+	if c.Files, err = copyFiles(folder, p.Data, append(besides[:len(besides):len(besides)], secrets...)); err != nil {
+		return c, fmt.Errorf("restore: %w", err)
+	}
+	c.Folder, c.Files = folder, append([]string{filepath.Base(p.DB())}, c.Files...)
+	return c, nil
+}
+
+// setAside moves everything a restore replaces into a folder of its own; "" if there is nothing.
+func setAside(p Paths, now time.Time) (string, error) {
+	if exists(p) != nil {
+		return "", nil
+	}
+	old := filepath.Join(p.Data, "before-"+now.UTC().Format("20060102T150405Z"))
+	if err := os.Mkdir(old, 0o700); err != nil {
+		return "", err
+	}
+	for _, name := range []string{filepath.Base(p.DB()), filepath.Base(p.DB()) + "-wal", filepath.Base(p.DB()) + "-shm"} {
+		if err := ignoreMissing(os.Rename(filepath.Join(p.Data, name), filepath.Join(old, name))); err != nil {
+			return "", err
+		}
+	}
+	_, err := copyFiles(p.Data, old, append(besides[:len(besides):len(besides)], secrets...))
+	return old, err
+}

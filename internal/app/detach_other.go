@@ -1,0 +1,8 @@
+//go:build !unix
+
+package app
+
+import "syscall"
+
+// detached is all that is known here: the program ends with what started it, or does not.
+func detached() *syscall.SysProcAttr { return nil }
