@@ -72,7 +72,7 @@ func comparisons() []comparison {
 			mcpHTTP,
 		},
 		{"mcp_garbage_kb", "not a quotient: kilobytes of garbage that the gateway adds to such a call / (the reverse proxy's)", mcpGarbage},
-		{"mcp_durable_vs_direct", "a call through the gateway, on a durable log / without it", mcpDurable},
+		{"mcp_durable_vs_direct", "a call of a server of the Go SDK through the gateway, on a durable log / without it", mcpDurable},
 		{"mcp_stdio_added_us", "not a quotient: microseconds that the relay adds to a call over standard input and output", mcpStdio},
 	}
 }

@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/mcp/gate"
@@ -64,12 +66,31 @@ type mcpSides struct {
 	n                    int
 }
 
-func openMCP(store tidemark.Store) (*mcpSides, error) {
-	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // it was sent
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"saved"}]}}`)
-	}))
+// quick is an upstream that understands nothing.
+func quick(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // it was sent
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"saved"}]}}`)
+}
+
+// note is what the tool of a real server takes.
+type note struct {
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
+// realServer is one of the Go SDK.
+func realServer() http.Handler {
+	s := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "set_note", Description: "Saves a note"},
+		func(context.Context, *mcp.CallToolRequest, note) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "saved"}}}, nil, nil
+		})
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+}
+
+func openMCP(store tidemark.Store, server http.Handler) (*mcpSides, error) {
+	upstream := httptest.NewServer(server)
 	at, err := url.Parse(upstream.URL)
 	if err != nil {
 		return nil, err
@@ -174,7 +195,7 @@ func allocated() float64 {
 }
 
 func mcpHTTP(ctx context.Context) (result, error) {
-	s, err := openMCP(memory.New())
+	s, err := openMCP(memory.New(), http.HandlerFunc(quick))
 	if err != nil {
 		return result{}, err
 	}
@@ -184,7 +205,7 @@ func mcpHTTP(ctx context.Context) (result, error) {
 
 // mcpGarbage is not a quotient: kilobytes of garbage for a call.
 func mcpGarbage(ctx context.Context) (result, error) {
-	s, err := openMCP(memory.New())
+	s, err := openMCP(memory.New(), http.HandlerFunc(quick))
 	if err != nil {
 		return result{}, err
 	}
@@ -194,7 +215,7 @@ func mcpGarbage(ctx context.Context) (result, error) {
 	return r, err
 }
 
-// mcpDurable compares the time of a call through the gateway, on a durable log, with that of one without it.
+// mcpDurable compares the time of a call of a real server through the gateway, on a durable log, with that without it.
 func mcpDurable(ctx context.Context) (_ result, err error) {
 	dir, err := os.MkdirTemp("", "tidemark-ratios-")
 	if err != nil {
@@ -206,7 +227,7 @@ func mcpDurable(ctx context.Context) (_ result, err error) {
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	s, err := openMCP(store)
+	s, err := openMCP(store, realServer())
 	if err != nil {
 		return result{}, err
 	}
