@@ -242,6 +242,7 @@ func (c *Conn) decide(ctx context.Context, r *request, say Say) (reply, bool) {
 	}
 	switch {
 	case err != nil:
+		c.o.Memory.forget(r.place.Session) // a monitor that started anew knows nothing of the server's tools
 		return reply{text: c.fault(ctx, "decide", err)}, false
 	case !ruling.Allowed():
 		return reply{text: ruling.Refusal}, false
