@@ -153,8 +153,9 @@ type live struct {
 	loaded bool              // guarded by mu; false: the log must be read before anything is decided
 	state  *session.State    // guarded by mu
 	codes  map[string]string // guarded by mu; plain codes of open questions, never stored
-	tools  []tool.Definition // guarded by mu; what the host offers the model, as far as it said since we started
-	offers []tool.Definition // guarded by mu; what servers offer beside, as far as their doors said since we started
+	tools  []tool.Definition // guarded by mu; what the model is offered, as far as anybody said since we started
+	told   []tool.Definition // guarded by mu; of these, what the host describes itself
+	offers []tool.Definition // guarded by mu; of these, what servers offer beside
 
 	heard    *warrant.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
 	meant    map[string]*meaning.Meaning // guarded by mu; tools that were understood

@@ -100,6 +100,7 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 	event.Model.Removed = slices.Clone(out.Hidden)
 	event.Model.Cautious = s.state.NewlyCautious(call.Cautious)
 	if len(call.Definitions) > 0 {
+		s.told = slices.Clone(call.Definitions)
 		s.offered(m.readTools(withOffers(call.Definitions, s.offers), set))
 	}
 	m.prepare(ctx, s, set)
@@ -148,10 +149,9 @@ func (m *Monitor) Offer(ctx context.Context, ref Ref, server string, defs []tool
 	}
 	err := m.with(ctx, ref, func(s *live) error {
 		set := m.policy.Load().For(s.state.Agent)
-		host := slices.DeleteFunc(slices.Clone(s.tools), of)
 		s.offers = append(slices.DeleteFunc(slices.Clone(s.offers), of), defs...)
 		s.offers = s.offers[:min(len(s.offers), maxOffers)]
-		s.offered(m.readTools(withOffers(host, s.offers), set))
+		s.offered(m.readTools(withOffers(s.told, s.offers), set))
 		return nil
 	})
 	if err != nil {

@@ -33,13 +33,9 @@ type Process struct {
 // Serve builds tidemark, unless that was done, and serves from a folder of its own before an
 // upstream that speaks like OpenAI's.
 func Serve(ctx context.Context, dir, upstream string) (*Process, error) {
-	program := Program()
-	if _, err := os.Stat(program); err != nil {
-		build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/tidemark")
-		build.Dir = ".."
-		if out, err := build.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build tidemark: %w: %s", err, out)
-		}
+	program, err := Built(ctx)
+	if err != nil {
+		return nil, err
 	}
 	config := filepath.Join(dir, "tidemark.yaml")
 	text := "maxIterations: 1000000\nllm:\n  upstreams:\n    openai: {api: openai, baseUrl: " + strconv.Quote(upstream) + "}\n"
@@ -48,6 +44,20 @@ func Serve(ctx context.Context, dir, upstream string) (*Process, error) {
 	}
 	return Start(exec.CommandContext(ctx, program, "serve", "--json", "--log-level", "error",
 		"--listen", "127.0.0.1:0", "--config", config, "--data", filepath.Join(dir, "data")))
+}
+
+// Built is tidemark, built if it is not there.
+func Built(ctx context.Context) (string, error) {
+	program := Program()
+	if _, err := os.Stat(program); err == nil {
+		return program, nil
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/tidemark")
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build tidemark: %w: %s", err, out)
+	}
+	return program, nil
 }
 
 // Program is where tidemark is built, once for a run; TIDEMARK names another build to measure.

@@ -196,7 +196,18 @@ func (r *relay) fromClient(ctx context.Context) {
 			r.carry(finish())
 			continue
 		}
-		r.slot <- struct{}{}
+		select {
+		case r.slot <- struct{}{}:
+		default: // whoever is told no can still cancel what waits
+			if m.Kind() == wire.Response {
+				r.carry(finish())
+				continue
+			}
+			if reply := r.o.Gate.Fail(m.Key(), "Too many calls wait at once, so this one did not run."); reply != nil {
+				_ = r.tell(reply) // a client that is gone is noticed elsewhere
+			}
+			continue
+		}
 		r.work.Add(1)
 		go func() {
 			defer func() {
