@@ -5,7 +5,7 @@ BENCH    ?= .
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e console race lint fuzz bench ratios judges harnesses cover parity clean
+.PHONY: help build test e2e console race lint fuzz bench ratios judges harnesses mcp cover parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -46,6 +46,9 @@ judges: ## the providers' own clients judge the LLM proxy (installs them on firs
 
 harnesses: ## what the LLM proxy knows of harnesses against their npm packages (HARNESSES_LATEST=1: the latest)
 	@scripts/harnesses
+
+mcp: ## the MCP gateway against the conformance suite of the specification (installs it on first use)
+	@scripts/mcp
 
 cover: ## coverage per package
 	go test -coverprofile=coverage.out ./...

@@ -30,6 +30,9 @@ type Turn struct {
 	// Found says that the message did not just arrive but was found at the end of the
 	// context: it counts only if the turn has no message yet.
 	Found bool
+	// Wordless says that the door cannot hear what the user says, here or earlier: no message does not
+	// mean that nothing was asked for. It counts while no message of theirs is known.
+	Wordless bool
 	// Parent is the branch this one was forked from; a new branch starts from its taint.
 	Parent string
 	// Forked says that Parent is known, so that an empty one means the main branch. A new
@@ -263,7 +266,7 @@ func (m *Monitor) beganEvent(s *live, set *policy.Set, t Turn, open Opening, lab
 	cfg := set.Settings()
 	began := &event.Began{
 		Agent: t.Agent, Sender: t.Sender, Level: open.Level, Rule: open.Rule, Label: label,
-		Parent: t.Parent, Carry: cfg.TaintScope != "turn", Auto: auto,
+		Parent: t.Parent, Carry: cfg.TaintScope != "turn", Auto: auto, Wordless: t.Wordless && t.Message == nil,
 	}
 	if t.Message != nil {
 		began.Message = m.content([]byte(*t.Message), set, false, true)

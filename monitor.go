@@ -148,6 +148,7 @@ type live struct {
 	state  *session.State    // guarded by mu
 	codes  map[string]string // guarded by mu; plain codes of open questions, never stored
 	tools  []tool.Definition // guarded by mu; what the host offers the model, as far as it said since we started
+	offers []tool.Definition // guarded by mu; what servers offer beside, as far as their doors said since we started
 
 	heard    *warrant.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
 	meant    map[string]*meaning.Meaning // guarded by mu; tools that were understood

@@ -23,7 +23,7 @@ func (s *live) question(r approval.Request, now int64) Question {
 		Expires: time.Unix(0, r.Expires).UTC(), State: r.State.String(), timeLeft: time.Duration(max(0, r.Expires-now)),
 		codeLeft: time.Duration(max(0, r.CodeLives()-now)),
 	}
-	q.By = r.By
+	q.By, q.Wordless = r.By, s.state.WordsUnknown()
 	if r.State == approval.Pending && now >= r.Expires {
 		q.State = "expired"
 	}
@@ -224,6 +224,9 @@ func (q *Question) Lines() []Line {
 	add("Nothing stands behind", q.lacks())
 	add("Behind the rest", rest)
 	add("You said", q.said())
+	if q.Wordless {
+		add("You said", []string{wordsUnknown})
+	}
 	add("Context holds", q.holds())
 	if o := q.Opinion; o != nil {
 		add("Auditor", []string{strings.Trim(o.Answer+": "+o.Reason, ": ")})
@@ -231,6 +234,9 @@ func (q *Question) Lines() []Line {
 	add("Approving allows", []string{q.Allows})
 	return out
 }
+
+// wordsUnknown stands for the user's words where a door cannot hear them.
+const wordsUnknown = "your words are not known here; tidemark install, or tidemark llm, makes this quieter"
 
 // lacks are the slots that nothing, or too little, stands behind, a line each.
 func (q *Question) lacks() []string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
@@ -98,11 +99,8 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 	}
 	event.Model.Removed = slices.Clone(out.Hidden)
 	event.Model.Cautious = s.state.NewlyCautious(call.Cautious)
-	if defs := m.readTools(call.Definitions, set); len(defs) > 0 && !slices.EqualFunc(s.tools, defs, sameTool) {
-		s.tools, s.meant, s.latest, s.prepared = defs, nil, nil, 0
-		if s.heard != nil {
-			s.heard.Tools(defs)
-		}
+	if len(call.Definitions) > 0 {
+		s.offered(m.readTools(withOffers(call.Definitions, s.offers), set))
 	}
 	m.prepare(ctx, s, set)
 	if why.LogContext && len(call.Context) > 0 {
@@ -110,6 +108,56 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 	}
 	out.Notice = set.Settings().TaintNotice && next.Mark.Level < trust.Local
 	return out, m.append(ctx, s, event)
+}
+
+// offered notes what the model is offered, where that is something new.
+// Preconditions: s.mu is held.
+func (s *live) offered(defs []tool.Definition) {
+	if slices.EqualFunc(s.tools, defs, sameTool) {
+		return
+	}
+	s.tools, s.meant, s.latest, s.prepared = defs, nil, nil, 0
+	if s.heard != nil {
+		s.heard.Tools(defs)
+	}
+}
+
+// withOffers adds what servers offer to what the host describes: of a tool in both, the host's is
+// what its model reads.
+func withOffers(defs, offers []tool.Definition) []tool.Definition {
+	out := slices.Clip(defs)
+	for _, o := range offers {
+		if !slices.ContainsFunc(defs, func(d tool.Definition) bool { return tool.Name(d.Name) == tool.Name(o.Name) }) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// maxOffers bounds how many tools of servers a session knows.
+const maxOffers = 4096
+
+// Offer tells what a server offers in a session beside the host's own tools, where the host does not
+// describe them itself. All its names begin with the server's and "__"; what the server offered
+// before is replaced.
+func (m *Monitor) Offer(ctx context.Context, ref Ref, server string, defs []tool.Definition) error {
+	prefix := tool.Name(server) + "__"
+	of := func(d tool.Definition) bool { return strings.HasPrefix(tool.Name(d.Name), prefix) }
+	if slices.ContainsFunc(defs, func(d tool.Definition) bool { return !of(d) }) {
+		return fmt.Errorf("offer tools: one is not named after its server %q", server)
+	}
+	err := m.with(ctx, ref, func(s *live) error {
+		set := m.policy.Load().For(s.state.Agent)
+		host := slices.DeleteFunc(slices.Clone(s.tools), of)
+		s.offers = append(slices.DeleteFunc(slices.Clone(s.offers), of), defs...)
+		s.offers = s.offers[:min(len(s.offers), maxOffers)]
+		s.offered(m.readTools(withOffers(host, s.offers), set))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("offer tools: %w", err)
+	}
+	return nil
 }
 
 // sameTool reports whether two definitions say the same: hosts repeat them with every

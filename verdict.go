@@ -65,6 +65,8 @@ type Question struct {
 	Allows  string         `json:"allows"`            // what approving will let through
 	Opens   string         `json:"opens"`             // what approving for some minutes opens besides
 	Opinion *event.Opinion `json:"opinion,omitempty"` // the auditor's
+	// Wordless says that what the user said is not known here, so that nothing can stand behind a call by it.
+	Wordless bool `json:"wordless,omitzero"`
 
 	// Outcome.
 	By       string    `json:"by,omitzero"`
@@ -165,6 +167,9 @@ func (v Verdict) explain(b *strings.Builder) {
 				fmt.Fprintf(b, "\nNothing stands behind: %s (%s)", value, oneLine(s.Why))
 			}
 		}
+	}
+	if v.Held != nil && v.Held.Wordless {
+		b.WriteString("\nWhat the user said is not known here, so nothing they asked for could be found behind it.")
 	}
 	if ev := Evidence(v.Taint); ev != "" {
 		fmt.Fprintf(b, "\nContext trust: %s, because of %s", v.Taint.Level, ev)

@@ -213,12 +213,17 @@ type callFacts struct {
 	found *warrant.Warrant
 
 	unargued, inside bool // the branch has seen less than the rest of the session
+	wordless         bool // nobody can hear the user, and nothing came in from outside this machine
 }
 
 var _ policy.Facts = (*callFacts)(nil)
 
 func (f *callFacts) get() *warrant.Warrant {
-	if f.found == nil {
+	switch {
+	case f.found != nil:
+	case f.wordless:
+		f.of.Wordless(func() { f.found = f.of.Of(f.name, f.args) })
+	default:
 		f.of.Within(!f.unargued, !f.inside, func() { f.found = f.of.Of(f.name, f.args) })
 	}
 	return f.found
@@ -401,6 +406,11 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 	s.facts = callFacts{of: c, name: in.Tool, args: in.Args}
 	if s.state.Forked() && b.Mark.Level > s.state.Mark().Level { // what another branch read did not come in here
 		s.facts.unargued, s.facts.inside = b.Mark.Level >= trust.Owner, b.Mark.Level > trust.Shared
+	}
+	if s.state.WordsUnknown() && b.Mark.Level >= trust.Local && !b.Tainted {
+		// Who configured the door works here, and nothing came in that they do not vouch for: what nobody
+		// else can have named is theirs. From the first such text on, what nobody heard counts for nothing.
+		s.facts.unargued, s.facts.inside, s.facts.wordless = true, true, true
 	}
 	in.Facts = &s.facts
 	return nil

@@ -98,6 +98,8 @@ type Began struct {
 	Command bool         `json:"command,omitzero"` // its message is a chat command: what was approved before it still holds
 	Words   bool         `json:"words,omitzero"`   // its message is the user's own words, and says what they want
 	Caution []string     `json:"caution,omitzero"` // cautioned tools whose output the context began with
+	// Wordless says that the door could not hear what the user said.
+	Wordless bool `json:"wordless,omitzero"`
 
 	Contract *Contract `json:"contract,omitzero"` // of its message, where the host handed one in
 	Trace    string    `json:"trace,omitzero"`    // of what others brought in with it, as in Seen

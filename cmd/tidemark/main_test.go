@@ -6,9 +6,12 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
 
 func TestMain(m *testing.M) {
+	mcptest.Main() // this binary, started as an MCP server
 	if os.Getenv("TIDEMARK_TEST_MAIN") == "1" { // this binary, started as the program itself
 		main()
 		return

@@ -15,18 +15,6 @@ import (
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
-// mcpCommand holds what there is for MCP servers.
-func (e *env) mcpCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "mcp", Short: "Guard MCP servers, and look at what they say of their tools", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(e.mcpPinCommands()...)
-	cmd.AddCommand(e.mcpWrapCommands()...)
-	cmd.AddCommand(e.mcpVisitCommands()...)
-	return cmd
-}
-
 // mcpPinCommands are those about what MCP servers say of their tools.
 func (e *env) mcpPinCommands() []*cobra.Command {
 	return []*cobra.Command{

@@ -101,8 +101,8 @@ agent's context came from and decides, outside the model, what the agent may sti
 		e.approvalsCommand(), e.writesCommand(), e.auditCommand(), e.reportCommand(), e.statusCommand(), e.verifierCommand(),
 		e.resetCommand(), e.versionCommand(),
 		e.replayCommand(), e.labelsCommand(), e.annotateCommand(), e.learnCommand(),
-		e.consoleCommand(), e.tokenCommand(), e.hookCommand(), e.llmCommand(), e.doctorCommand(), e.installCommand(),
-		e.uninstallCommand(), e.mcpCommand(),
+		e.consoleCommand(), e.tokenCommand(), e.hookCommand(), e.llmCommand(), e.mcpCommand(), e.doctorCommand(), e.installCommand(),
+		e.uninstallCommand(),
 	)
 	return root
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
+	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/outside/remotehook"
 	"github.com/tidemark/tidemark/internal/people/consent"
@@ -58,6 +59,7 @@ type App struct {
 	proxy     *proxy.Proxy
 	keys      *consent.Keeper
 	desk      *signin.Desk
+	claims    *claims.Book     // what other doors let through, for the MCP gateway
 	pins      *pins.Keeper     // what MCP servers looked like when they were accepted
 	written   *Written         // what models and tools wrote, for the proxy
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
@@ -126,6 +128,7 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	metrics := prometheus.NewRegistry()
+	a.claims = claims.New(time.Now)
 	if a.proxy, err = a.openLLM(f, bus, metrics, key); err != nil {
 		return err
 	}
@@ -137,8 +140,12 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	agents, err := a.openMCP(f, bus, api.Handler())
+	if err != nil {
+		return err
+	}
 	a.server = &http.Server{
-		Handler:           split(people, a.proxy.Handler(api.Handler())),
+		Handler:           split(people, a.proxy.Handler(agents)),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}
@@ -154,7 +161,8 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Monitor: a.Monitor, Log: provenLog{a.log}, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
 		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
-		Metrics: metrics, Greet: a.greet(), At: a.at, SignIn: a.desk, Console: a.consoleURL, Pins: a.pins,
+		Metrics: metrics, Claims: a.claims, Greet: a.greet(), At: a.at, SignIn: a.desk, Console: a.consoleURL,
+		Pins:   a.pins,
 		Proofs: func() bool { return a.keys.Required() != consent.None },
 	})
 	if err != nil {

@@ -29,6 +29,7 @@ type Config struct {
 	Server Server
 	Hooks  []Plugin
 	LLM    LLM
+	MCP    MCP
 
 	Approvals      Approvals
 	Auditor        Auditor
@@ -74,6 +75,7 @@ func Parse(file string, src []byte, env Lookup) (*Config, configfile.Faults) {
 	d.server(root.Get("server"), &c.Server)
 	c.Hooks = d.plugins(root.Get("hooks"))
 	c.LLM = d.llm(root.Get("llm"))
+	c.MCP = d.mcp(root.Get("mcp"))
 	d.asking(root, c)
 	c.Approvals = d.approvals(root.Get("approvals"))
 	if n := root.Get("shadow"); n != nil {
@@ -184,7 +186,7 @@ func (d *decoder) url(n *configfile.Node) (*url.URL, bool) {
 // outside identifies what asks others, without its secrets.
 func outside(root *configfile.Node) string {
 	var b strings.Builder
-	for _, key := range []string{"server", "hooks", "llm", "auditor", "contracts", "verifier", "telegram", "approvals"} {
+	for _, key := range []string{"server", "hooks", "llm", "mcp", "auditor", "contracts", "verifier", "telegram", "approvals"} {
 		fmt.Fprintf(&b, "%s:", key)
 		write(&b, root.Get(key))
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
@@ -81,7 +82,9 @@ type Options struct {
 	// Pins knows the definitions of MCP servers; nil: nobody keeps them.
 	Pins *pins.Keeper
 	// Proofs says whether approving takes a proof; nil: it never does.
-	Proofs  func() bool
+	Proofs func() bool
+	// Claims is told of the calls that hosts were let run, for the MCP gateway; nil: nobody is.
+	Claims  *claims.Book
 	Logger  *slog.Logger
 	Now     func() time.Time     // nil is time.Now
 	Metrics *prometheus.Registry // nil is one of its own
@@ -138,6 +141,7 @@ type API struct {
 	desk    *signin.Desk
 	console func() string
 	proofs  func() bool
+	claims  *claims.Book
 	pins    *pins.Keeper
 	logger  *slog.Logger
 	now     func() time.Time
@@ -173,8 +177,8 @@ func New(o Options) (*API, error) {
 	}
 	a := &API{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
-		reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console, proofs: o.Proofs,
-		pins:   o.Pins,
+		reload: o.Reload, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
+		proofs: o.Proofs, claims: o.Claims, pins: o.Pins,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
 	}

@@ -91,6 +91,7 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 	if err != nil {
 		return nil, err
 	}
+	a.claims.Note(refOf(c), call)
 	return answer.wire(), nil
 }
 

@@ -37,6 +37,7 @@ type State struct {
 	writes    map[string]*Write
 	questions map[string]*evidence
 	cautious  map[string]bool // tools that declare themselves cautioned
+	wordless  bool            // a door that cannot hear the user began a turn
 }
 
 var _ policy.History = (*State)(nil)
@@ -105,8 +106,13 @@ func (s *State) began(b *event.Began) {
 	if b.Sender.SpawnedBy != "" {
 		s.Parent = b.Sender.SpawnedBy
 	}
+	s.wordless = s.wordless || b.Wordless
 	s.said(b.Words, b.Contract)
 }
+
+// WordsUnknown reports whether the user may have said what nobody here has heard: a door that
+// cannot hear them began the session, and no message of theirs is known.
+func (s *State) WordsUnknown() bool { return s.wordless && len(s.Words) == 0 }
 
 // NextTurn is the name of the turn that begins now: the one the host gives it, or ours.
 func (s *State) NextTurn(given string) (id string, auto bool) {

@@ -31,13 +31,16 @@ type Context struct {
 	host      host                         // which tools are the host's own
 	others    strings.Builder              // what definitions of tools say that the host does not own
 
-	argued  bool            // anybody but the user has said something
-	outside bool            // something from outside this machine came in
-	papers  map[uint64]bool // steps whose result is a text somebody wrote as a whole
-	lists   map[uint64]bool // steps whose result is a text that lists things and says nothing
-	needed  map[string]bool // packages that manifests of the workspace name
-	beyond  map[uint64]bool // steps whose result came from beyond this machine
-	mails   map[string]int  // addresses in what the user pointed at: how many stand with it
+	argued  bool // anybody but the user has said something
+	outside bool // something from outside this machine came in
+
+	wordless bool // the call at hand is judged where nobody can hear the user
+
+	papers map[uint64]bool // steps whose result is a text somebody wrote as a whole
+	lists  map[uint64]bool // steps whose result is a text that lists things and says nothing
+	needed map[string]bool // packages that manifests of the workspace name
+	beyond map[uint64]bool // steps whose result came from beyond this machine
+	mails  map[string]int  // addresses in what the user pointed at: how many stand with it
 
 	gaveMail bool // the user gave an address themselves
 
@@ -193,6 +196,14 @@ func (c *Context) Within(argued, outside bool, judge func()) {
 	c.argued, c.outside = was && argued, beyond && outside
 	judge()
 	c.argued, c.outside = was, beyond
+}
+
+// Wordless judges a call where nobody can hear the user, and where nothing came in but from this machine:
+// what nobody else can have named counts as theirs.
+func (c *Context) Wordless(judge func()) {
+	c.wordless = true
+	c.Within(false, false, judge)
+	c.wordless = false
 }
 
 // Is answers what can be said of any call of a tool without looking at its values.

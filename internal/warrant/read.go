@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -192,6 +193,9 @@ func (j *judging) free() {
 		if j.w.Danger || s.Has < Own && len(s.Value) > 5 && strings.Contains(tight, squeezed(s.Value)) {
 			continue
 		}
+		if j.c.wordless && s.Has < Own && j.named(s) {
+			continue
+		}
 		s.Has = Said
 	}
 	if others != "" && !Send.graverThan(j.w.Deed) && !j.looks && j.c.user.onlyAsks() {
@@ -199,6 +203,21 @@ func (j *judging) free() {
 		return
 	}
 	j.w.add(Act, "", j.m.Tool, Said, "nobody but you has said anything")
+}
+
+// named reports whether what was read may have named a slot that leaves this machine or runs on it. Files
+// of the work are what work is about.
+func (j *judging) named(s *Slot) bool {
+	switch s.Kind {
+	case Aim, Order, Key:
+	default:
+		return false
+	}
+	local := strings.HasPrefix(s.Value, "/") || strings.HasPrefix(s.Value, "./") || strings.HasPrefix(s.Value, "~/")
+	if local && s.Kind == Aim && !strings.ContainsAny(s.Value, ":@") {
+		return false
+	}
+	return j.c.lost || j.c.index.Of(s.Value).Class > origin.Unseen
 }
 
 // squeezed is a text without what numbers are grouped by.

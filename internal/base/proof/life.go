@@ -16,8 +16,13 @@ type Life struct {
 }
 
 // Own is this process. Where the system does not say more, the number is all there is.
-func Own() Life {
-	l := Life{PID: os.Getpid()}
+func Own() Life { return life(os.Getpid()) }
+
+// Parent is the process that started this one.
+func Parent() Life { return life(os.Getppid()) }
+
+func life(pid int) Life {
+	l := Life{PID: pid}
 	if since, err := started(l.PID); err == nil {
 		l.Since, l.Space = since, space()
 	}

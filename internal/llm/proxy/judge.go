@@ -50,6 +50,9 @@ func (j *judge) Decide(ctx context.Context, call tool.Call) (release.Ruling, err
 	if !v.Allowed() {
 		return release.Ruling{Refusal: x.p.refusalOf(v)}, nil
 	}
+	if !x.asksAgain { // otherwise the host's own question lets it through
+		x.p.o.Claims.Note(x.ref, known)
+	}
 	return release.Ruling{Permit: v.Permit, Call: &known}, nil
 }
 

@@ -33,6 +33,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
+	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store/notify"
 )
@@ -60,6 +61,7 @@ type Options struct {
 	Logger  *slog.Logger
 	Now     func() time.Time     // nil is time.Now
 	Metrics *prometheus.Registry // nil is one of its own
+	Claims  *claims.Book         // is told of calls that were let through, for the MCP gateway; nil: nobody is
 	Limits  Limits
 }
 

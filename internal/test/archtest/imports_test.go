@@ -25,8 +25,8 @@ var layers = []layer{
 	{[]string{"graph"}, "a graph is derived from events"},
 	{[]string{"."}, "the engine reaches the world only through its ports"},
 	{[]string{"store", "store/notify", "internal/draw", "internal/reports/report", "internal/reports/timeline",
-		"internal/llm/format/..."}, "what adapters share knows no adapter"},
-	{[]string{"internal/people/waiting", "internal/people/signin", "internal/people/consent", "internal/mcp/pins",
+		"internal/llm/format/...", "internal/mcp/wire"}, "what adapters share knows no adapter"},
+	{[]string{"internal/people/waiting", "internal/people/signin", "internal/people/consent", "internal/mcp/claims", "internal/mcp/pins",
 		"internal/mcp/upstreams"},
 		"what doors share knows no door"},
 	{adapters, "an adapter knows the engine, never an adapter of another folder"},
@@ -44,7 +44,7 @@ var adapters = []string{
 }
 
 // reached are the adapters a program may use without the wiring: they need none.
-var reached = []string{"internal/reports/replay", "internal/agents/..."}
+var reached = []string{"internal/reports/replay", "internal/agents/...", "internal/mcp/..."}
 
 func floorOf(dir string) int {
 	return slices.IndexFunc(layers, func(l layer) bool { return within(dir, l.dirs) })

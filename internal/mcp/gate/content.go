@@ -1,0 +1,88 @@
+package gate
+
+import (
+	"bytes"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/mcp/wire"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// contentOf is what a result brings in. Hosts differ in what of it they show their model, so all of it
+// counts: plain text where it is nothing else, otherwise the whole as it came.
+func contentOf(result []byte) []byte {
+	plain, alone := []byte(nil), true
+	err := wire.Members(result, func(key string, value []byte) error {
+		switch key {
+		case "content":
+			texts, only := textsOf(value)
+			plain, alone = texts, alone && only
+		case "isError", "resultType":
+		case "_meta":
+			alone = alone && len(bytes.Trim(value, "{} \t\r\n")) == 0
+		default:
+			alone = false
+		}
+		return nil
+	})
+	if err != nil || !alone || plain == nil {
+		return result
+	}
+	return plain
+}
+
+// textsOf joins the parts of a content that is text and nothing else.
+func textsOf(content []byte) (texts []byte, only bool) {
+	var parts []map[string]strictjson.Value
+	if strictjson.Unmarshal(content, &parts) != nil {
+		return nil, false
+	}
+	texts = []byte{}
+	for i, p := range parts {
+		var text string
+		if string(p["type"]) != `"text"` || strictjson.Unmarshal(p["text"], &text) != nil || len(p) > 2 {
+			return nil, false
+		}
+		if i > 0 {
+			texts = append(texts, '\n')
+		}
+		texts = append(texts, text...)
+	}
+	return texts, true
+}
+
+// failed reports whether a result says that its call went wrong.
+func failed(m *wire.Message) bool {
+	return m.Error != nil || string(wire.Get(m.Result, "isError")) == "true"
+}
+
+// definitions are the tools of a listing, named as policy names them. What cannot be read of one is
+// left out of it: then nothing is understood of it, which is the strict answer.
+func definitions(server string, result []byte) []tool.Definition {
+	var page struct {
+		Tools []struct {
+			Name        string           `json:"name"`
+			Description string           `json:"description"`
+			Schema      strictjson.Value `json:"inputSchema"`
+			Annotations struct {
+				ReadOnly    *bool `json:"readOnlyHint"`
+				Destructive *bool `json:"destructiveHint"`
+				OpenWorld   *bool `json:"openWorldHint"`
+			} `json:"annotations"`
+		} `json:"tools"`
+	}
+	if strictjson.Unmarshal(result, &page) != nil {
+		return nil
+	}
+	out := make([]tool.Definition, 0, len(page.Tools))
+	for _, t := range page.Tools {
+		out = append(out, tool.Definition{
+			Name: ToolName(server, t.Name), Description: t.Description, Schema: t.Schema,
+			ReadOnly: t.Annotations.ReadOnly, Destructive: t.Annotations.Destructive, OpenWorld: t.Annotations.OpenWorld,
+		})
+	}
+	return out
+}
+
+// ToolName is the name by which policy knows a tool of a server.
+func ToolName(server, name string) string { return server + "__" + name }

@@ -1,0 +1,248 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/mcp/wire"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// withheld stands where something came back that could not be recorded: the call did run.
+const withheld = "The call ran, but what came back could not be recorded, so it is not shown. " +
+	"Tidemark's log says more; do not repeat a call that changes something without asking."
+
+// Down judges a message of the server's: what reaches a model is recorded first. Forward goes to the
+// client, Reply back to the server.
+func (c *Conn) Down(ctx context.Context, m *wire.Message) Passage {
+	switch m.Kind() {
+	case wire.Response:
+		return c.response(ctx, m)
+	case wire.Request:
+		return c.serverAsks(ctx, m)
+	case wire.Notification:
+		return c.notified(ctx, m)
+	}
+	return Passage{}
+}
+
+// response takes the answer to a request of the client's. One that nobody waits for goes nowhere.
+func (c *Conn) response(ctx context.Context, m *wire.Message) Passage {
+	key := m.Key()
+	c.mu.Lock()
+	r := c.open[key]
+	if r != nil && r.sent {
+		delete(c.open, key)
+	} else {
+		r = nil
+	}
+	c.mu.Unlock()
+	if r == nil {
+		return Passage{}
+	}
+	forward, err := c.came(ctx, m, r)
+	if err != nil {
+		c.o.Logger.LogAttrs(ctx, slog.LevelWarn, "mcp: an answer is withheld", slog.String("server", c.o.Server.Name),
+			slog.String("method", r.method), slog.String("error", err.Error()))
+		return Passage{Forward: r.refusal(withheld)}
+	}
+	return Passage{Forward: forward}
+}
+
+// came records what an answer brings, and says what of it is passed on.
+func (c *Conn) came(ctx context.Context, m *wire.Message, r *request) ([]byte, error) {
+	switch r.method {
+	case listMethod:
+		return c.listed(ctx, m, r)
+	case "initialize", "server/discover":
+		if m.Result == nil {
+			return m.Raw, nil
+		}
+		shown, err := c.o.Pins.Hello(ctx, c.o.Server, m.Result)
+		return c.edited(m, shown, err)
+	case "ping", "logging/setLevel":
+		return m.Raw, nil
+	}
+	content := m.Error
+	if m.Result != nil {
+		c.later(m, r)
+		content = contentOf(m.Result)
+	}
+	if len(content) == 0 || string(content) == "{}" {
+		return m.Raw, nil
+	}
+	res := tool.Result{CallID: r.call.ID, Name: r.call.Name, Args: r.call.Args, Content: slices.Clone(content), Error: failed(m)}
+	place := r.place
+	if origin := c.o.Memory.task(r.task); r.task != "" && origin != nil {
+		res.CallID, res.Name, res.Args, place = origin.call.ID, origin.call.Name, origin.call.Args, origin.place
+	} else if res.Name == "" {
+		res.Name = c.name(spelt(r.method))
+	}
+	places := []Place{place}
+	if r.call.Name == "" && r.task == "" {
+		places = c.places()
+	}
+	return m.Raw, c.observe(ctx, places, res)
+}
+
+// spelt is a method as the name of a tool.
+func spelt(method string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, method)
+}
+
+// later remembers a call whose result, or whose second round, is still to come.
+func (c *Conn) later(m *wire.Message, r *request) {
+	if r.call.Name == "" {
+		return
+	}
+	kind := wire.Text(m.Result, "resultType")
+	id := wire.Text(wire.Get(m.Result, "task"), "taskId")
+	if kind == "task" && id == "" {
+		id = wire.Text(m.Result, "taskId")
+	}
+	if id != "" {
+		c.o.Memory.keepTask(id, r)
+	}
+	if kind == "input_required" {
+		c.o.Memory.keepRound(r, slices.Clone(wire.Get(m.Result, "requestState")))
+	}
+}
+
+// listed shows a page of tools to the pins, and passes on what they leave.
+func (c *Conn) listed(ctx context.Context, m *wire.Message, r *request) ([]byte, error) {
+	if m.Result == nil {
+		return m.Raw, nil
+	}
+	err := wire.Members(m.Result, func(key string, _ []byte) error {
+		if key != "tools" && strings.EqualFold(key, "tools") {
+			return errors.New("a key of the listing could be taken for tools")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	shown, err := c.o.Pins.List(ctx, c.o.Server, r.cursor, m.Result)
+	if err != nil {
+		return nil, err
+	}
+	c.o.Memory.list(r.cursor, definitions(c.o.Server.Name, shown))
+	if string(shown) != string(m.Result) && wire.Text(shown, "cacheScope") == "public" {
+		if shown, err = wire.Put(shown, "cacheScope", []byte(`"private"`)); err != nil { // it was made for one reader
+			return nil, err
+		}
+	}
+	return c.edited(m, shown, nil)
+}
+
+// edited is a response with another result, byte for byte the same where it is the same.
+func (c *Conn) edited(m *wire.Message, result []byte, err error) ([]byte, error) {
+	if err != nil || string(result) == string(m.Result) {
+		return m.Raw, err
+	}
+	return withResult(m, result)
+}
+
+// serverAsks takes a request of the server's: what it says may reach a model or a person.
+func (c *Conn) serverAsks(ctx context.Context, m *wire.Message) Passage {
+	key, places := m.Key(), c.places()
+	c.mu.Lock()
+	taken := c.asked[key] != nil || c.ours[key] != nil || len(c.asked) >= maxOpen
+	if !taken {
+		c.asked[key] = &question{method: m.Method, places: places}
+	}
+	c.mu.Unlock()
+	if taken {
+		return Passage{Reply: Failure(m.ID, wire.CodeRequest, "a request with this id is open already")}
+	}
+	if m.Method == rootsMethod || m.Method == "ping" || len(m.Params) == 0 {
+		return Passage{Forward: m.Raw}
+	}
+	err := c.observe(ctx, places, tool.Result{Name: c.name(spelt(m.Method)), Content: slices.Clone(m.Params)})
+	if err != nil {
+		c.mu.Lock()
+		delete(c.asked, key)
+		c.mu.Unlock()
+		return Passage{Reply: Failure(m.ID, wire.CodeInternal, c.fault(ctx, "record what the server asks", err))}
+	}
+	return Passage{Forward: m.Raw}
+}
+
+// silent are the notifications that say nothing a model could read.
+var silent = map[string]bool{
+	"notifications/tools/list_changed": true, "notifications/prompts/list_changed": true, "notifications/resources/list_changed": true,
+	"notifications/roots/list_changed": true, "notifications/resources/updated": true, cancelMethod: true,
+	"notifications/elicitation/complete": true, "notifications/subscriptions/acknowledged": true,
+}
+
+// notified takes a notification of the server's. What cannot be recorded is not passed on.
+func (c *Conn) notified(ctx context.Context, m *wire.Message) Passage {
+	said := m.Params
+	places := []Place(nil)
+	switch {
+	case silent[m.Method]:
+		return Passage{Forward: m.Raw}
+	case m.Method == progressMethod:
+		token := wire.Get(m.Params, "progressToken")
+		said = []byte(wire.Text(m.Params, "message"))
+		places = c.placeOf(token)
+	}
+	if len(said) == 0 || string(said) == "{}" {
+		return Passage{Forward: m.Raw}
+	}
+	if places == nil {
+		places = c.places()
+	}
+	if err := c.observe(ctx, places, tool.Result{Name: c.name(spelt(m.Method)), Content: slices.Clone(said)}); err != nil {
+		_ = c.fault(ctx, "record a notification", err)
+		return Passage{}
+	}
+	return Passage{Forward: m.Raw}
+}
+
+// placeOf is where the request with a token of progress is judged; nil: there is none.
+func (c *Conn) placeOf(token []byte) []Place {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.open {
+		if r.token != nil && string(r.token) == string(token) {
+			return []Place{r.place}
+		}
+	}
+	return nil
+}
+
+// Lost answers every request that was on its way when the server went away.
+func (c *Conn) Lost(why string) [][]byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out [][]byte
+	for key, r := range c.open {
+		if r.sent {
+			out = append(out, r.refusal(why))
+			delete(c.open, key)
+		}
+	}
+	clear(c.asked)
+	return out
+}
+
+// Fail answers one request that could not be brought to the server, or whose answer cannot be read.
+func (c *Conn) Fail(key, why string) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.open[key]
+	if r == nil {
+		return nil
+	}
+	delete(c.open, key)
+	return r.refusal(why)
+}

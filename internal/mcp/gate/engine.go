@@ -1,0 +1,182 @@
+package gate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/mcp/claims"
+	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Engine is the Port to a monitor in this process. Monitor and Waiter are required.
+type Engine struct {
+	Monitor *tidemark.Monitor
+	Waiter  *waiting.Waiter
+	Claims  *claims.Book // what other doors have let through; nil: nothing
+	Bus     *hook.Bus    // nil: no plugins
+	// Proofs says whether approving takes a proof, which no client can give; nil: it never does.
+	Proofs func() bool
+
+	// Kept names what no relay that an agent starts can be: servers whose credentials are ours, and the agents
+	// themselves. Whoever has the agents' token can pretend to be such a relay, and must not be able to answer
+	// questions about these: who asks cannot answer (WAR-10).
+	Kept map[string]bool
+
+	mu     sync.Mutex
+	dialog map[string]bool // guarded by mu; questions that may be answered inside a client
+}
+
+var _ Port = (*Engine)(nil)
+
+// release is the only way to a ruling that lets a call leave: it uses up the permit for exactly
+// this call.
+func release(permit *tidemark.Permit, call tool.Call, at Place) (Ruling, error) {
+	if err := permit.Redeem(call); err != nil {
+		return Ruling{}, err
+	}
+	return Ruling{released: true, Place: at}, nil
+}
+
+// Decide implements Port. A call that the agent's hook or the LLM proxy has let through is not
+// decided again: it is claimed, once.
+func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
+	if ref, ok := e.Claims.Claim(a.Call); ok {
+		at := a.Place
+		at.Session, at.Branch, at.Turn = ref.Session, ref.Branch, ref.Turn
+		return Ruling{released: true, Place: at}, nil
+	}
+	if err := e.ensure(ctx, a.Place); err != nil {
+		return Ruling{}, err
+	}
+	if why := e.blocked(ctx, a); why != "" {
+		return Ruling{Place: a.Place, Refusal: why}, nil
+	}
+	v, err := e.Waiter.Decide(ctx, a.Place.ref(), a.Call, a.Patience)
+	if err != nil {
+		return Ruling{}, err
+	}
+	if v.Allowed() {
+		return release(v.Permit, a.Call, a.Place)
+	}
+	r := Ruling{Place: a.Place, Refusal: v.Message()}
+	if v.Held != nil && v.Held.Pending() {
+		r.Held = e.held(v.Held, &a)
+	}
+	return r, nil
+}
+
+// held is a question for the person in front of the client. Where approving takes a proof, or the
+// client is not one that the agent runs itself, the answer is given elsewhere.
+func (e *Engine) held(q *tidemark.Question, a *Ask) *Held {
+	h := &Held{ID: q.ID, Session: q.Session, Lines: []string{text.Shown(q.Tool) + ": " + strings.Join(strings.Fields(q.Prompt), " ")}}
+	for _, l := range q.Lines()[1:] {
+		h.Lines = append(h.Lines, l.Name+": "+strings.Join(strings.Fields(l.Text), " "))
+	}
+	grave := q.Kind == policy.KindDanger || q.Act == "pay" || q.Act == "grant" // a host may be set up to say yes by itself
+	server, _, some := strings.Cut(q.Tool, "__")
+	mine := a.Local || some && server != "" && !e.Kept[server]
+	if h.Dialog = a.Elicits && !grave && mine && (e.Proofs == nil || !e.Proofs()); h.Dialog {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if e.dialog == nil || len(e.dialog) > maxDialogs {
+			e.dialog = map[string]bool{} // what is forgotten is answered elsewhere
+		}
+		e.dialog[q.ID] = true
+	}
+	return h
+}
+
+const maxDialogs = 4096
+
+// maxFor bounds what a person can open inside their client.
+const maxFor = 10 * time.Minute
+
+// ErrNotHere is returned for an answer to a question that cannot be answered inside a client.
+var ErrNotHere = errors.New("this question is answered elsewhere: tidemark approvals watch")
+
+// Answer implements Port. Only a question that was put to a client is answered by one, once.
+func (e *Engine) Answer(ctx context.Context, a Said) error {
+	e.mu.Lock()
+	mine := e.dialog[a.Question]
+	delete(e.dialog, a.Question)
+	e.mu.Unlock()
+	if !mine || a.For < 0 || a.For > maxFor {
+		return ErrNotHere
+	}
+	_, err := e.Monitor.Answer(ctx, tidemark.Vote{
+		Session: a.Session, IDs: []string{a.Question}, Approve: a.Approve, For: a.For, By: "the person at the client", Via: "elicitation",
+	})
+	return err
+}
+
+// Observe implements Port.
+func (e *Engine) Observe(ctx context.Context, c Came) error {
+	if err := e.ensure(ctx, c.Place); err != nil {
+		return err
+	}
+	_, err := e.Monitor.Observe(ctx, tidemark.Observation{Ref: c.Place.ref(), Result: c.Result})
+	if errors.Is(err, tidemark.ErrSealed) {
+		return nil // what had to be recorded was
+	}
+	return err
+}
+
+// Offer implements Port.
+func (e *Engine) Offer(ctx context.Context, p Place, server string, defs []tool.Definition) error {
+	return e.Monitor.Offer(ctx, p.ref(), server, defs)
+}
+
+// ensure begins a turn where none is open. What the user says cannot be heard here, and that is
+// recorded; where another door hears it, that door has begun the turn.
+func (e *Engine) ensure(ctx context.Context, p Place) error {
+	open, err := e.Monitor.Open(ctx, p.ref())
+	if err != nil || open {
+		return err
+	}
+	t := tidemark.Turn{Ref: p.ref(), Agent: p.Agent, Plain: true, Wordless: true, Sender: trust.Sender{
+		Provider: "mcp", IsOwner: p.Owner, Unknown: !p.Owner,
+	}}
+	if p.Branch != "" && p.Owner {
+		t.Sender.SpawnedBy = p.Session // a sub-agent is worth what the session is that it works for
+	}
+	if _, err := e.Monitor.Begin(ctx, t); err != nil && !errors.Is(err, tidemark.ErrSealed) {
+		return err
+	}
+	return nil
+}
+
+// blocked asks the plugins. One that wants other arguments cannot have them: calls pass as they
+// came, or not at all.
+func (e *Engine) blocked(ctx context.Context, a Ask) string {
+	if e.Bus == nil || !e.Bus.Handles(hook.NameBeforeToolCall) {
+		return ""
+	}
+	host := &hook.Context{
+		SessionKey: a.Place.Session, Branch: a.Place.Branch, RunID: a.Place.Turn, AgentID: a.Place.Agent, MessageProvider: "mcp",
+	}
+	r := e.Bus.BeforeToolCall(ctx, &hook.BeforeToolCall{ToolName: a.Call.Name, Params: a.Call.Args, ToolCallID: a.Call.ID}, host)
+	why := r.BlockReason
+	switch {
+	case r.Block && why == "":
+		why = "a plugin does not allow it"
+	case r.Block:
+	case r.Params != nil && !bytes.Equal(r.Params, a.Call.Args):
+		why = "a plugin wants other arguments than the model gave"
+	default:
+		return ""
+	}
+	const refusal = "Tool '%s' is blocked by security policy.\nRule: plugin (%s)\n" +
+		"No approval is possible for this call. Answer with what you have, or use a tool that is still allowed."
+	return fmt.Sprintf(refusal, text.Shown(a.Call.Name), why)
+}

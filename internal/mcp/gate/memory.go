@@ -1,0 +1,182 @@
+package gate
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// Memory is what the gate of one server keeps from one request to the next: results that come later,
+// calls that the server asked something about, questions that were put to clients. It is safe for
+// concurrent use.
+type Memory struct {
+	key []byte // of the states we sign
+
+	mu     sync.Mutex
+	tasks  map[string]*request          // guarded by mu; calls whose result comes later, by the task
+	rounds map[string]*request          // guarded by mu; calls the server has asked something about, by its state
+	used   map[string]bool              // guarded by mu; states that were answered
+	pages  map[string][]tool.Definition // guarded by mu; what the server offers, by cursor
+	told   map[string]bool              // guarded by mu; sessions that know of it
+}
+
+// NewMemory is an empty one.
+func NewMemory() (*Memory, error) {
+	m := &Memory{key: make([]byte, sha256.Size)}
+	if _, err := rand.Read(m.key); err != nil {
+		return nil, err
+	}
+	m.tasks, m.rounds, m.used = map[string]*request{}, map[string]*request{}, map[string]bool{}
+	m.pages, m.told = map[string][]tool.Definition{}, map[string]bool{}
+	return m, nil
+}
+
+// bounded makes space in a table that would grow without end: what is forgotten is judged anew.
+func bounded[V any](table map[string]V) {
+	if len(table) < maxOpen {
+		return
+	}
+	for key := range table {
+		delete(table, key)
+		if len(table) <= maxOpen/2 {
+			return
+		}
+	}
+}
+
+func (m *Memory) keepTask(id string, r *request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	bounded(m.tasks)
+	m.tasks[id] = r
+}
+
+func (m *Memory) task(id string) *request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tasks[id]
+}
+
+// keepRound remembers a call that left and was answered with a question: it is repeated with the
+// answer, under the permit it had.
+func (m *Memory) keepRound(r *request, state []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	bounded(m.rounds)
+	m.rounds[roundKey(r, state)] = r
+}
+
+// takeRound is the earlier round of the same call, once.
+func (m *Memory) takeRound(r *request, state []byte) *request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := roundKey(r, state)
+	earlier := m.rounds[key]
+	delete(m.rounds, key)
+	return earlier
+}
+
+func roundKey(r *request, state []byte) string {
+	digest := r.call.Digest()
+	return string(digest[:]) + r.place.Session + "\x00" + r.place.Branch + "\x00" + string(state)
+}
+
+// list notes one page of what the server offers; the first one begins anew.
+func (m *Memory) list(cursor string, defs []tool.Definition) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if cursor == "" {
+		clear(m.pages)
+	}
+	bounded(m.pages)
+	m.pages[cursor] = defs
+	clear(m.told)
+}
+
+// untold is what the server offers, where a session does not know of it yet.
+func (m *Memory) untold(session string) []tool.Definition {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.told[session] || len(m.pages) == 0 {
+		return nil
+	}
+	bounded(m.told)
+	m.told[session] = true
+	var out []tool.Definition
+	for _, page := range m.pages {
+		out = append(out, page...)
+	}
+	return out
+}
+
+// forget lets a session be told again.
+func (m *Memory) forget(session string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.told, session)
+}
+
+// state is what we hand a client with a question, and get back with the answer. It comes back from
+// anybody, so that it is signed, and good once.
+type state struct {
+	Question string      `json:"q"`
+	Session  string      `json:"s"`
+	Branch   string      `json:"b,omitzero"`
+	Digest   tool.Digest `json:"d"`
+	Asked    time.Time   `json:"t"`
+	Until    time.Time   `json:"u"`
+}
+
+// stateMark begins what is ours.
+const stateMark = "tidemark."
+
+// sign is a state as a JSON string.
+func (m *Memory) sign(s state) ([]byte, error) {
+	body, err := strictjson.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	text := base64.RawURLEncoding.EncodeToString(body)
+	return []byte(`"` + stateMark + text + "." + base64.RawURLEncoding.EncodeToString(m.mac(text)) + `"`), nil
+}
+
+func (m *Memory) mac(text string) []byte {
+	h := hmac.New(sha256.New, m.key)
+	h.Write([]byte(text))
+	return h.Sum(nil)
+}
+
+// isOurs reports whether a state claims to be one of ours.
+func isOurs(raw []byte) bool { return strings.HasPrefix(string(raw), `"`+stateMark) }
+
+// open takes a state back: it must be ours, of this very call, in time and for the first time.
+func (m *Memory) open(raw []byte, r *request, now time.Time) (state, bool) {
+	text, mac, ok := strings.Cut(strings.Trim(strings.TrimPrefix(string(raw), `"`+stateMark), `"`), ".")
+	given, err := base64.RawURLEncoding.DecodeString(mac)
+	if !ok || err != nil || !hmac.Equal(given, m.mac(text)) {
+		return state{}, false
+	}
+	body, err := base64.RawURLEncoding.DecodeString(text)
+	var s state
+	if err != nil || strictjson.UnmarshalKnown(body, &s) != nil {
+		return state{}, false
+	}
+	if s.Digest != r.call.Digest() || s.Session != r.place.Session || s.Branch != r.place.Branch || now.After(s.Until) {
+		return state{}, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.used[mac] {
+		return state{}, false
+	}
+	bounded(m.used)
+	m.used[mac] = true
+	return s, true
+}

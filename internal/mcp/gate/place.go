@@ -1,0 +1,87 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/mcp/wire"
+)
+
+// Origin is what a relay knows of whose messages it carries. Of what it knows, what a call says of
+// itself comes first: environments are inherited by other agents, and outlive a conversation.
+type Origin struct {
+	Env     func(name string) string // of the process; nil: there is none
+	Parent  string                   // the process that started the relay, so that all servers of one agent share a session
+	Session string                   // what else tells conversations apart; never empty where Parent is
+	Owner   bool                     // whoever speaks is the owner
+}
+
+// variables name an agent's conversation in its environment, and the agent as its hooks spell it.
+var variables = []struct{ name, agent string }{
+	{"CLAUDE_CODE_SESSION_ID", "claude"}, {"COPILOT_AGENT_SESSION_ID", "copilot"}, {"QWEN_CODE_SESSION_ID", "qwen"},
+}
+
+// SessionVariable names the session for whatever an agent starts.
+const SessionVariable = "TIDEMARK_SESSION"
+
+// place finds the session of a message by its metadata, which may be missing.
+func (o *Origin) place(meta []byte) Place {
+	p := Place{Agent: "mcp", Owner: o.Owner}
+	if session, thread := wire.Text(meta, "sessionId"), wire.Text(meta, "threadId"); session != "" && thread != "" {
+		p.Session, p.Agent = named("codex", session), "codex"
+		if thread != session {
+			p.Branch = named("", thread)
+		}
+		return p
+	}
+	for key, agent := range map[string]string{"vscode.conversationId": "vscode", "sessionID": "opencode"} {
+		if id := wire.Text(meta, key); id != "" {
+			p.Session, p.Agent = named(agent, id), agent
+			return p
+		}
+	}
+	if o.Env != nil {
+		if name := o.Env(SessionVariable); name != "" {
+			p.Session = named("", name)
+			return p
+		}
+		for _, v := range variables {
+			if id := o.Env(v.name); id != "" {
+				p.Session, p.Agent = named(v.agent, id), v.agent
+				return p
+			}
+		}
+	}
+	if o.Parent != "" {
+		p.Session = named("mcp", o.Parent)
+		return p
+	}
+	p.Session = named("mcp", o.Session)
+	return p
+}
+
+// callID is the id that the agent's hook, or its model, knows a call by; "" where it is not told.
+func callID(meta []byte) string {
+	for _, key := range []string{"claudecode/toolUseId", "callId"} {
+		if id := wire.Text(meta, key); id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// maxNamed is the longest name that is kept as it is.
+const maxNamed = 200
+
+// named spells a session as the hooks of an agent do. A name that cannot be kept is told by its hash.
+func named(agent, id string) string {
+	if agent != "" {
+		id = agent + ":" + id
+	}
+	if len(id) > maxNamed || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		sum := sha256.Sum256([]byte(id))
+		id = agent + ":" + hex.EncodeToString(sum[:16])
+	}
+	return id
+}

@@ -1,0 +1,81 @@
+package gate
+
+import (
+	"context"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// Port is the monitor as the gate sees it: the engine itself in the server, or an HTTP client of it
+// in a relay that the agent started.
+type Port interface {
+	// Decide asks about one call, and waits for a person as long as the question says.
+	Decide(ctx context.Context, a Ask) (Ruling, error)
+	// Observe records what came in.
+	Observe(ctx context.Context, c Came) error
+	// Offer tells what tools a server has.
+	Offer(ctx context.Context, p Place, server string, defs []tool.Definition) error
+	// Answer carries what the person said to a question inside their client.
+	Answer(ctx context.Context, a Said) error
+}
+
+// Place is where something happens: a session as the other doors spell it, and who speaks there.
+type Place struct {
+	Session string `json:"session"`
+	Branch  string `json:"branch,omitzero"`
+	Turn    string `json:"turn,omitzero"`
+	Agent   string `json:"agent,omitzero"`
+	Owner   bool   `json:"owner,omitzero"` // the owner speaks; otherwise nobody knows who
+}
+
+func (p Place) ref() tidemark.Ref {
+	return tidemark.Ref{Session: p.Session, Branch: p.Branch, Turn: p.Turn}
+}
+
+// Ask is a call that would leave.
+type Ask struct {
+	Place Place
+	Call  tool.Call
+	// Patience is how long a held call waits for its answer.
+	Patience time.Duration
+	// Elicits says that the client can be asked itself.
+	Elicits bool
+	// Local says that the question comes from the server itself, which knows that its owner wants clients asked.
+	Local bool
+}
+
+// Ruling is what was decided. The zero Ruling refuses; only release makes one that does not,
+// and what the server of a proven connection says of one.
+type Ruling struct {
+	released bool
+	Place    Place  // where the call was judged: what it brings is recorded there
+	Refusal  string // for the model and its user
+	Held     *Held  // the question that is open about it; nil: none
+}
+
+// Allowed reports whether the call may leave.
+func (r Ruling) Allowed() bool { return r.released }
+
+// Held is an open question, as far as the person in front of the client may see it.
+type Held struct {
+	ID      string   `json:"id"`
+	Session string   `json:"session"`
+	Lines   []string `json:"lines"` // the shortest form of the question first
+	Dialog  bool     `json:"dialog,omitzero"`
+}
+
+// Came is something that came in: the answer to a call, or what a server says of its own accord.
+type Came struct {
+	Place  Place
+	Result tool.Result
+}
+
+// Said is an answer that a person gave inside their client.
+type Said struct {
+	Question string
+	Session  string
+	Approve  bool
+	For      time.Duration // 0: this call alone
+}

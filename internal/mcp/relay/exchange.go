@@ -1,0 +1,307 @@
+package relay
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/wire"
+)
+
+// keepAlive is between two signs of life on a silent stream.
+const keepAlive = 15 * time.Second
+
+// exchange is one request on its way.
+type exchange struct {
+	relay *Relay
+	u     *upstream
+	r     *http.Request
+	w     *client
+	conn  *gate.Conn
+	m     *wire.Message // what the client sent; nil for GET and DELETE
+}
+
+// post takes one message of the client's.
+func (x *exchange) post() {
+	defer x.w.end()
+	if kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		gate.WriteProblem(x.w.w, http.StatusUnsupportedMediaType, "a message is application/json")
+		return
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(x.w.w, x.r.Body, x.relay.o.MaxMessage))
+	if err != nil {
+		x.refuse(http.StatusRequestEntityTooLarge, &wire.Fault{
+			Code: wire.CodeRequest, Text: fmt.Sprintf("the message could not be read, or is longer than %d bytes", x.relay.o.MaxMessage),
+		})
+		return
+	}
+	m, err := wire.Read(raw)
+	if err != nil {
+		x.refuse(http.StatusBadRequest, err)
+		return
+	}
+	x.m = m
+	if fault := headersFit(x.r.Header, m); fault != nil {
+		x.refuse(http.StatusBadRequest, fault)
+		return
+	}
+	if err := x.enter(); err != nil {
+		x.refuse(http.StatusInternalServerError, &wire.Fault{Code: wire.CodeInternal, Text: "something went wrong inside", ID: m.ID})
+		return
+	}
+	var say gate.Say
+	if x.w.streams {
+		say = x.w.say
+	}
+	ctx, cancel := context.WithCancel(x.r.Context())
+	defer cancel()
+	p := x.conn.Up(ctx, m, say)
+	switch {
+	case p.Forward != nil:
+		x.forward(p.Forward)
+	case p.Reply != nil:
+		x.w.answer(x.status(p.Reply), p.Reply)
+	default:
+		x.w.answer(http.StatusAccepted, nil)
+	}
+}
+
+// status is that of an answer of ours: refusals are answers, messages that are none are not.
+func (x *exchange) status(reply []byte) int {
+	if m, err := wire.Read(reply); err == nil && m.Error != nil {
+		switch string(wire.Get(m.Error, "code")) {
+		case "-32600", "-32602", "-32700":
+			return http.StatusBadRequest
+		}
+	}
+	return http.StatusOK
+}
+
+func (x *exchange) refuse(status int, err error) {
+	var f *wire.Fault
+	if !errors.As(err, &f) {
+		f = &wire.Fault{Code: wire.CodeInternal, Text: "something went wrong inside"}
+	}
+	x.w.answer(status, gate.FaultReply(f))
+}
+
+const sessionID = "Mcp-Session-Id"
+
+// enter finds the gate of the message. The newer revisions have no sessions: each request has a gate
+// of its own, which shares the server's memory.
+func (x *exchange) enter() error {
+	named := x.r.Header.Get(SessionHeader)
+	fresh := func() (*gate.Conn, error) { return x.relay.newConn(x.u, named) }
+	var err error
+	if id := x.r.Header.Get(sessionID); id != "" && len(id) <= 1024 {
+		x.conn, err = x.u.find(named+"\x00"+id, fresh)
+		return err
+	}
+	x.conn, err = fresh()
+	return err
+}
+
+// headersFit looks whether what a header says is what the body says: whoever routes by the header
+// must not see another call than was judged.
+func headersFit(h http.Header, m *wire.Message) *wire.Fault {
+	wrong := func(name string) *wire.Fault {
+		return &wire.Fault{Code: wire.CodeHeader, Text: "the header " + name + " does not say what the body says", ID: m.ID}
+	}
+	meta := wire.Get(m.Params, "_meta")
+	body := map[string]string{
+		"Mcp-Method": m.Method, "Mcp-Protocol-Version": wire.Text(meta, "io.modelcontextprotocol/protocolVersion"), "Mcp-Name": "",
+	}
+	if body["Mcp-Name"] = wire.Text(m.Params, "name"); m.Method == "resources/read" {
+		body["Mcp-Name"] = wire.Text(m.Params, "uri")
+	}
+	for name, want := range body {
+		values := h[name]
+		if len(values) == 0 {
+			continue
+		}
+		got, ok := plainHeader(values[0])
+		if len(values) > 1 || !ok {
+			return wrong(name)
+		}
+		if name == "Mcp-Protocol-Version" && want == "" {
+			continue // the older revisions say it in the header alone
+		}
+		if got != want {
+			return wrong(name)
+		}
+	}
+	return nil
+}
+
+// plainHeader undoes the form in which a header carries any text.
+func plainHeader(v string) (string, bool) {
+	packed, ok := strings.CutPrefix(v, "=?base64?")
+	if !ok {
+		return v, true
+	}
+	packed, ok = strings.CutSuffix(packed, "?=")
+	raw, err := base64.StdEncoding.DecodeString(packed)
+	return string(raw), ok && err == nil
+}
+
+// passes are the headers that go on to an upstream, besides those that begin with Mcp-.
+var passes = []string{"Accept", "Content-Type", "Last-Event-Id", "Traceparent", "Tracestate", "User-Agent"}
+
+// request is what goes to the upstream. Nothing of ours and nothing of the client's own credentials
+// is in it, unless the file says that they are for it.
+func (x *exchange) request(body []byte) (*http.Request, error) {
+	var reader io.Reader
+	if body != nil {
+		reader = bytes.NewReader(body)
+	}
+	out, err := http.NewRequestWithContext(x.r.Context(), x.r.Method, x.u.base.String(), reader)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range x.r.Header {
+		if strings.HasPrefix(name, "Mcp-") {
+			out.Header[name] = values
+		}
+	}
+	for _, name := range passes {
+		if values := x.r.Header[name]; len(values) > 0 {
+			out.Header[name] = values
+		}
+	}
+	if _, named := out.Header["User-Agent"]; !named {
+		out.Header["User-Agent"] = []string{""} // none came, none goes
+	}
+	if x.u.Passthrough && x.relay.o.Admission.Apart(x.r) {
+		out.Header["Authorization"] = x.r.Header["Authorization"]
+	}
+	for name, value := range x.u.Headers {
+		out.Header.Set(name, value)
+	}
+	return out, nil
+}
+
+// pass takes GET and DELETE of the older revisions on.
+func (x *exchange) pass() {
+	defer x.w.end()
+	if err := x.enter(); err != nil {
+		gate.WriteProblem(x.w.w, http.StatusInternalServerError, "something went wrong inside")
+		return
+	}
+	x.forward(nil)
+}
+
+// forward asks the upstream and passes its answer back.
+func (x *exchange) forward(body []byte) {
+	req, err := x.request(body)
+	if err != nil {
+		x.fail(http.StatusBadGateway, "the upstream's address is not usable")
+		return
+	}
+	res, err := x.u.transport.RoundTrip(req)
+	if err != nil {
+		x.relay.o.Logger.LogAttrs(x.r.Context(), slog.LevelWarn, "mcp: upstream not reached",
+			slog.String("server", x.u.Name), slog.String("error", err.Error()))
+		const why = "The server %s could not be reached; if the connection broke, nobody knows whether the call ran."
+		x.fail(http.StatusBadGateway, fmt.Sprintf(why, x.u.Name))
+		return
+	}
+	defer func() { _ = res.Body.Close() }() // it was read as far as it is needed
+	x.answered(res)
+}
+
+// answered passes the upstream's answer back.
+func (x *exchange) answered(res *http.Response) {
+	if id := res.Header.Get(sessionID); id != "" && res.StatusCode < 300 {
+		x.u.begin(x.r.Header.Get(SessionHeader)+"\x00"+id, x.conn)
+		x.w.header(sessionID, id)
+	}
+	gone := x.r.Header.Get(sessionID)
+	if gone != "" && (res.StatusCode == http.StatusNotFound || x.r.Method == http.MethodDelete && res.StatusCode < 300) {
+		x.u.end(x.r.Header.Get(SessionHeader) + "\x00" + gone)
+	}
+	for _, name := range []string{"Allow", "Retry-After"} {
+		if v := res.Header.Get(name); v != "" {
+			x.w.header(name, v)
+		}
+	}
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")) // what cannot be read is no kind we know
+	switch {
+	case res.StatusCode >= 300 && res.StatusCode < 400:
+		x.fail(http.StatusBadGateway, "The server "+x.u.Name+" sends elsewhere, and redirects are not followed.")
+	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
+		x.fail(http.StatusBadGateway, fmt.Sprintf("The server %s wants another authorisation (%d): tidemark mcp login %s.",
+			x.u.Name, res.StatusCode, x.u.Name))
+	case kind == "text/event-stream" && res.StatusCode == http.StatusOK:
+		x.stream(res.Body)
+	case x.m == nil || x.m.Kind() != wire.Request:
+		x.bare(res.StatusCode)
+	default:
+		x.whole(res)
+	}
+}
+
+// bare passes a status on, without the words that came with it.
+func (x *exchange) bare(status int) {
+	if status >= 400 {
+		x.fail(status, fmt.Sprintf("the server %s answered %d %s", x.u.Name, status, http.StatusText(status)))
+		return
+	}
+	x.w.answer(status, nil)
+}
+
+// fail answers where the upstream did not, in the form that the request wants.
+func (x *exchange) fail(status int, text string) {
+	if x.m != nil && x.m.Kind() == wire.Request {
+		if reply := x.conn.Fail(x.m.Key(), text); reply != nil {
+			if status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusBadRequest {
+				x.w.answer(status, reply)
+				return
+			}
+			x.w.answer(http.StatusOK, reply)
+			return
+		}
+	}
+	x.w.mu.Lock()
+	begun := x.w.begun || x.w.ended
+	x.w.mu.Unlock()
+	if begun {
+		x.w.end()
+		return
+	}
+	x.w.end()
+	gate.WriteProblem(x.w.w, status, text)
+}
+
+// whole takes an answer that is one JSON text.
+func (x *exchange) whole(res *http.Response) {
+	raw, err := io.ReadAll(io.LimitReader(res.Body, x.relay.o.MaxMessage+1))
+	if err != nil || int64(len(raw)) > x.relay.o.MaxMessage {
+		x.fail(http.StatusBadGateway, "The server's answer broke off or is too long, so it is not shown; the call may have run.")
+		return
+	}
+	m, err := wire.Read(raw)
+	if err != nil && res.StatusCode >= 400 { // some answer without the id of the request
+		if named, putErr := wire.Put(raw, "id", x.m.ID); putErr == nil {
+			m, err = wire.Read(named)
+		}
+	}
+	if err != nil || m.Kind() != wire.Response || m.Key() != x.m.Key() {
+		if res.StatusCode >= 400 {
+			x.bare(res.StatusCode)
+			return
+		}
+		x.fail(http.StatusBadGateway, "The server's answer could not be read, so it is not shown; the call may have run.")
+		return
+	}
+	p := x.conn.Down(x.r.Context(), m)
+	x.w.answer(res.StatusCode, p.Forward)
+}

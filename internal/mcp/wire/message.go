@@ -1,0 +1,274 @@
+// Package wire reads what MCP clients and servers write: JSON-RPC messages, one per line or
+// one per event of a stream. It reads strictly, because what it accepts is passed on byte
+// for byte to programs that may read leniently: a message that two parsers could take
+// differently is none. It does no I/O of its own beyond the readers it is given.
+//
+// Invariants:
+//   - a Message that was read is one JSON object in UTF-8, in which no key of the envelope, of
+//     params or of result stands twice, in whatever case;
+//   - Raw is what was read, and nothing else is ever made of it.
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Kind is what a message is.
+type Kind uint8
+
+// The kinds of messages; the zero one is no message at all.
+const (
+	Nothing Kind = iota
+	Request
+	Notification
+	Response
+)
+
+// Message is one JSON-RPC message. The slices point into Raw.
+type Message struct {
+	Raw    []byte
+	ID     []byte // a string or an integer as JSON; nil in a notification
+	Method string // "" in a response
+	Params []byte // an object as JSON; nil: none
+	Result []byte // JSON of a response; nil in one that is an error
+	Error  []byte // an object as JSON; nil: none
+}
+
+// Codes of JSON-RPC errors.
+const (
+	CodeParse    = -32700
+	CodeRequest  = -32600
+	CodeMethod   = -32601
+	CodeParams   = -32602
+	CodeInternal = -32603
+	// CodeHeader is that of a header which says something else than the body.
+	CodeHeader = -32020
+)
+
+// Fault is why a message is not taken, with what its sender is answered.
+type Fault struct {
+	Code int
+	Text string
+	ID   []byte // of the request, where it could be read; nil: it could not
+}
+
+func (f *Fault) Error() string { return f.Text }
+
+// Kind tells a request from a notification and a response.
+func (m *Message) Kind() Kind {
+	switch {
+	case m.Method != "" && m.ID != nil:
+		return Request
+	case m.Method != "":
+		return Notification
+	case m.ID != nil && (m.Result != nil || m.Error != nil):
+		return Response
+	}
+	return Nothing
+}
+
+// Key is the id as a key of a table: 0 and "0" differ, and spellings of one string do not.
+func (m *Message) Key() string { return idKey(m.ID) }
+
+func idKey(id []byte) string {
+	if len(id) > 0 && id[0] == '"' {
+		if text, err := jsontext.AppendUnquote(nil, id); err == nil {
+			return `"` + string(text)
+		}
+	}
+	return string(id)
+}
+
+// maxID bounds the id of a request: it is kept while the request is open.
+const maxID = 1024
+
+// Read reads one message. The error is a *Fault.
+func Read(raw []byte) (*Message, error) {
+	m := &Message{Raw: raw}
+	body := bytes.TrimSpace(raw)
+	if len(body) == 0 || body[0] != '{' {
+		text := "a message is one JSON object"
+		if len(body) > 0 && body[0] == '[' {
+			text = "batches are not taken: send one message at a time"
+		}
+		return nil, &Fault{Code: CodeRequest, Text: text}
+	}
+	version := false
+	var late error // the first fault that leaves the id readable
+	err := Members(body, func(key string, value []byte) error {
+		err := m.member(key, value, &version)
+		if late == nil {
+			late = err
+		}
+		return nil
+	})
+	var fault *Fault
+	switch {
+	case err != nil:
+		return nil, &Fault{Code: CodeParse, Text: "the message cannot be read: " + err.Error()}
+	case errors.As(late, &fault):
+	case !version:
+		fault = &Fault{Code: CodeRequest, Text: `jsonrpc is not "2.0"`}
+	default:
+		fault = m.whole()
+	}
+	if fault != nil {
+		fault.ID = m.ID
+		return nil, fault
+	}
+	return m, nil
+}
+
+// member takes one key of the envelope. Those nobody knows are somebody's own.
+func (m *Message) member(key string, value []byte, version *bool) error {
+	switch key {
+	case "jsonrpc":
+		*version = string(value) == `"2.0"`
+	case "id":
+		if !goodID(value) {
+			return &Fault{Code: CodeRequest, Text: "the id is neither a string nor an integer"}
+		}
+		m.ID = value
+	case "method":
+		text, err := jsontext.AppendUnquote(nil, value)
+		if err != nil || len(text) == 0 || len(text) > maxID {
+			return &Fault{Code: CodeRequest, Text: "the method is no name"}
+		}
+		m.Method = string(text)
+	case "params":
+		if value[0] != '{' {
+			return &Fault{Code: CodeParams, Text: "params is no object"}
+		}
+		m.Params = value
+	case "result":
+		m.Result = value
+	case "error":
+		if value[0] != '{' {
+			return &Fault{Code: CodeRequest, Text: "error is no object"}
+		}
+		m.Error = value
+	default:
+		if near := nearly(key, "jsonrpc", "id", "method", "params", "result", "error"); near != "" {
+			return &Fault{Code: CodeRequest, Text: fmt.Sprintf("the key %q could be taken for %q", key, near)}
+		}
+	}
+	return nil
+}
+
+// nearly is the name that a lenient reader could take a key for; "" if there is none.
+func nearly(key string, names ...string) string {
+	for _, name := range names {
+		if key != name && strings.EqualFold(key, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// whole looks whether the parts make one message.
+func (m *Message) whole() *Fault {
+	answers := m.Result != nil || m.Error != nil
+	switch {
+	case m.Method == "" && !answers:
+		return &Fault{Code: CodeRequest, Text: "there is no method"}
+	case m.Method != "" && answers, m.Result != nil && m.Error != nil:
+		return &Fault{Code: CodeRequest, Text: "the message asks and answers at once"}
+	case answers && m.ID == nil:
+		return &Fault{Code: CodeRequest, Text: "an answer without an id"}
+	}
+	for _, part := range [][]byte{m.Params, m.Result, m.Error} {
+		if len(part) > 0 && part[0] == '{' {
+			if err := Members(part, func(string, []byte) error { return nil }); err != nil {
+				return &Fault{Code: CodeRequest, Text: "the message cannot be read: " + err.Error()}
+			}
+		}
+	}
+	return nil
+}
+
+// goodID takes strings and integers, as MCP has it: never null, never a fraction.
+func goodID(value []byte) bool {
+	if len(value) == 0 || len(value) > maxID {
+		return false
+	}
+	if value[0] == '"' {
+		return true
+	}
+	digits := strings.TrimPrefix(string(value), "-")
+	return digits != "" && strings.Trim(digits, "0123456789") == "" && string(value) != "-0"
+}
+
+// Members visits the keys of one JSON object, in order. Two keys that differ only in case
+// are an error, and so is anything after the object.
+func Members(object []byte, visit func(key string, value []byte) error) error {
+	return walk(object, func(key string, from, to int) error { return visit(key, object[from:to:to]) })
+}
+
+// walk is Members by where values stand.
+func walk(object []byte, visit func(key string, from, to int) error) error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(object))
+	if d.PeekKind() != '{' {
+		return errors.New("it is no object")
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return plain(err)
+	}
+	var keys []string
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return plain(err)
+		}
+		key := name.String()
+		if twin := twinOf(keys, key); twin != "" {
+			return fmt.Errorf("keys %q and %q differ only in case", twin, key)
+		}
+		keys = append(keys, key)
+		value, err := d.ReadValue()
+		if err != nil {
+			return plain(err)
+		}
+		to := int(d.InputOffset())
+		if err := visit(key, to-len(value), to); err != nil {
+			return err
+		}
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return plain(err)
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the object")
+	}
+	return nil
+}
+
+// manyKeys is from where on twins are looked for in an object with more work than it is worth:
+// such an object is not one of the protocol's, and what stands in it is judged elsewhere.
+const manyKeys = 64
+
+func twinOf(keys []string, key string) string {
+	if len(keys) > manyKeys {
+		return ""
+	}
+	for _, k := range keys {
+		if nearly(key, k) != "" {
+			return k
+		}
+	}
+	return ""
+}
+
+// plain says where the text is no JSON, in few words.
+func plain(err error) error {
+	var s *jsontext.SyntacticError
+	if errors.As(err, &s) {
+		return fmt.Errorf("byte %d: %w", s.ByteOffset, s.Err)
+	}
+	return err
+}

@@ -1,0 +1,108 @@
+// Package mcptest has what tests of the MCP door share: a monitor with the shipped policy, and real MCP
+// servers, each a process of its own.
+package mcptest
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/mcp/claims"
+	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
+)
+
+// World is a monitor over a log in memory, and its engine for the gate.
+type World struct {
+	testing.TB
+	Monitor *tidemark.Monitor
+	Claims  *claims.Book
+	Engine  *gate.Engine
+}
+
+// New makes a World. An empty policy file is the shipped one.
+func New(t testing.TB, policyFile string) *World {
+	t.Helper()
+	return On(t, policyFile, memory.New())
+}
+
+// On is New over a store of the test's.
+func On(t testing.TB, policyFile string, store tidemark.Store) *World {
+	t.Helper()
+	set, faults := policy.Parse("policy.yaml", []byte(policyFile))
+	if err := faults.Err(); err != nil {
+		t.Fatal(err)
+	}
+	feed := notify.New(store)
+	m, err := tidemark.New(tidemark.Options{
+		Policy: set, Store: feed, Now: time.Now, Rand: rand.Reader, Key: []byte("0123456789abcdef0123456789abcdef"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	book := claims.New(time.Now)
+	return &World{t, m, book, &gate.Engine{Monitor: m, Waiter: waiting.New(m, feed), Claims: book}}
+}
+
+// Token is the agents'.
+const Token = "agent-token-of-a-test-0123456789"
+
+// Admission lets in whoever has Token.
+func (w *World) Admission() *gate.Admission {
+	w.Helper()
+	g, err := guard.New(nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return gate.NewAdmission(g, Token)
+}
+
+// Remote is the port of the world over HTTP, as a relay in another process has it.
+func (w *World) Remote() *gate.Remote {
+	w.Helper()
+	srv := httptest.NewServer(&gate.PortHandler{
+		Port: w.Engine, Admission: w.Admission(), Logger: slog.New(slog.DiscardHandler), MaxBody: 64 << 20,
+	})
+	w.Cleanup(srv.Close)
+	return gate.NewRemote(func() (*gate.Line, error) {
+		return &gate.Line{Base: srv.URL, Token: Token, HTTP: http.DefaultClient}, nil
+	})
+}
+
+// Decisions are the decided calls of a session, in order.
+func (w *World) Decisions(session string) []*event.Decided {
+	w.Helper()
+	var out []*event.Decided
+	for e, err := range w.Monitor.Events(w.Context(), session) {
+		if err != nil {
+			w.Fatal(err)
+		}
+		if e.Decided != nil {
+			d := *e.Decided
+			out = append(out, &d)
+		}
+	}
+	return out
+}
+
+// Approve answers the one question that is open.
+func (w *World) Approve(yes bool) {
+	w.Helper()
+	list, err := w.Monitor.Questions(w.Context())
+	if err != nil || len(list) != 1 {
+		w.Fatalf("got %d questions, %v; want one", len(list), err)
+	}
+	vote := tidemark.Vote{Session: list[0].Session, IDs: []string{list[0].ID}, Approve: yes, By: "test", Via: "http"}
+	if _, err := w.Monitor.Answer(w.Context(), vote); err != nil {
+		w.Fatal(err)
+	}
+}
