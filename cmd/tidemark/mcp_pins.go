@@ -81,7 +81,7 @@ func (e *env) listServers(ctx context.Context) error {
 func (e *env) hiddenOf(ctx context.Context, c *client, what string) (v pins.ReviewView, err error) {
 	server, tool, _ := strings.Cut(what, "/")
 	if c != nil {
-		path := "/v1/mcp/servers/" + url.PathEscape(server)
+		path := "/v1/servers/" + url.PathEscape(server)
 		if tool != "" {
 			path += "?tool=" + url.QueryEscape(tool)
 		}
@@ -162,7 +162,7 @@ func (e *env) acceptServer(ctx context.Context, what string) error {
 	if tool != "" {
 		in["tool"] = tool
 	}
-	if err := c.call(ctx, http.MethodPost, "/v1/mcp/servers/"+url.PathEscape(server)+"/accept", in, &done); err != nil {
+	if err := c.call(ctx, http.MethodPost, "/v1/servers/"+url.PathEscape(server)+"/accept", in, &done); err != nil {
 		return err
 	}
 	if e.json {

@@ -51,7 +51,7 @@ func TestDefinitionsAreReviewedAndAcceptedFromTheCommandLine(t *testing.T) {
 	}
 	asAgent := *s.client
 	asAgent.token = s.tokens.Agent
-	if err := asAgent.call(t.Context(), "POST", "/v1/mcp/servers/mail/accept", map[string]any{"seen": "x"}, nil); err == nil {
+	if err := asAgent.call(t.Context(), "POST", "/v1/servers/mail/accept", map[string]any{"seen": "x"}, nil); err == nil {
 		t.Error("an agent's token accepts definitions")
 	}
 	if _, errOut, code := command(t, "mcp", "accept", "mail/other", "--data", s.data); code == exitOK || !strings.Contains(errOut, "nothing of the server mail") {

@@ -17,14 +17,14 @@ import (
 // processes ask.
 
 func (m *management) mcpRoutes() {
-	route(m, operation{http.MethodGet, "/v1/mcp/servers", "listServers", "MCP servers that were seen, and what is hidden of them"},
+	route(m, operation{http.MethodGet, "/v1/servers", "listServers", "MCP servers that were seen, and what is hidden of them"},
 		m.listServers)
 	route(m, operation{
-		http.MethodGet, "/v1/mcp/servers/{name}", "reviewServer",
+		http.MethodGet, "/v1/servers/{name}", "reviewServer",
 		"What is hidden of an MCP server, and how it differs from what was accepted",
 	}, m.reviewServer)
 	route(m, operation{
-		http.MethodPost, "/v1/mcp/servers/{name}/accept", "acceptDefinitions",
+		http.MethodPost, "/v1/servers/{name}/accept", "acceptDefinitions",
 		"Accept definitions of an MCP server that a person has looked at",
 	}, m.acceptDefinitions)
 }

@@ -48,10 +48,10 @@ func access() map[string]need {
 		"GET /v1/labels":           needReader,
 		"DELETE /v1/labels":        needAdmin,
 
-		"GET /v1/mcp/servers":                needReader,
-		"GET /v1/mcp/servers/{name}":         needReader,
-		"POST /v1/mcp/servers/{name}/accept": needApprover,
-		"POST " + pins.Path:                  needAgent,
+		"GET /v1/servers":                needReader,
+		"GET /v1/servers/{name}":         needReader,
+		"POST /v1/servers/{name}/accept": needApprover,
+		"POST " + pins.Path:              needAgent,
 
 		"POST /v1/console/links":      needReader,
 		"GET /v1/console/links/{id}":  needReader,

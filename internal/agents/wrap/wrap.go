@@ -213,23 +213,11 @@ func (e *entry) view(f opened) Server {
 // Prepare plans putting every server of an agent behind Tidemark, and says of each what becomes
 // of it.
 func Prepare(w install.World, client string, o Options, now time.Time) (*install.Plan, []Server, error) {
-	c, err := find(client)
+	j, files, err := begin(w, client)
 	if err != nil {
 		return nil, nil, err
 	}
-	known, err := upstreams.Read(w.Data)
-	if err != nil {
-		return nil, nil, err
-	}
-	rec, err := recall(w, client)
-	if err != nil {
-		return nil, nil, err
-	}
-	files, err := c.open(w, rec)
-	if err != nil {
-		return nil, nil, err
-	}
-	j := &job{client: c, opts: o, known: known, rec: rec, project: w.Project != ""}
+	j.opts, j.project = o, w.Project != ""
 	var changed []install.Rewritten
 	for _, f := range files {
 		if next := j.file(f); next != nil {
@@ -237,7 +225,7 @@ func Prepare(w install.World, client string, o Options, now time.Time) (*install
 		}
 	}
 	if len(changed) > 0 {
-		rec.Time = now.UTC()
+		j.rec.Time = now.UTC()
 	}
 	p, err := j.plan(w, changed)
 	return p, j.seen, err
@@ -271,6 +259,23 @@ type job struct {
 	rec     *record
 	project bool
 	seen    []Server
+}
+
+// begin reads everything there is of an agent.
+func begin(w install.World, client string) (*job, []opened, error) {
+	c, err := find(client)
+	if err != nil {
+		return nil, nil, err
+	}
+	j := &job{client: c}
+	if j.known, err = upstreams.Read(w.Data); err != nil {
+		return nil, nil, err
+	}
+	if j.rec, err = recall(w, client); err != nil {
+		return nil, nil, err
+	}
+	files, err := c.open(w, j.rec)
+	return j, files, err
 }
 
 // file is the new text of a file; nil where nothing in it changes.
@@ -341,31 +346,19 @@ func (j *job) rewrite(e *entry, f opened) (next, upstream, why string) {
 
 // Removal plans giving every entry back as it was.
 func Removal(w install.World, client string) (*install.Plan, []Server, error) {
-	c, err := find(client)
+	j, files, err := begin(w, client)
 	if err != nil {
 		return nil, nil, err
 	}
-	known, err := upstreams.Read(w.Data)
-	if err != nil {
-		return nil, nil, err
-	}
-	rec, err := recall(w, client)
-	if err != nil {
-		return nil, nil, err
-	}
-	files, err := c.open(w, rec)
-	if err != nil {
-		return nil, nil, err
-	}
-	j := &job{client: c, known: known, rec: rec}
 	var changed []install.Rewritten
 	for _, f := range files {
 		if next := j.back(f); next != nil {
 			changed = append(changed, install.Rewritten{Path: f.path, Old: f.src, New: next})
 		}
 	}
+	was := j.rec
 	j.rec = &record{Client: client}
-	if err := j.forget(w, rec); err != nil {
+	if err := j.forget(w, was); err != nil {
 		return nil, nil, err
 	}
 	p, err := j.plan(w, changed)

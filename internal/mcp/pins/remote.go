@@ -8,7 +8,7 @@ import (
 )
 
 // Path is where a server's door answers questions of relays about definitions.
-const Path = "/v1/mcp/pins"
+const Path = "/v1/pins"
 
 // Question is what a relay in another process asks about a server.
 type Question struct {

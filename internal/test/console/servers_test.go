@@ -19,7 +19,7 @@ func (w *world) offers(name, description string) bool {
 	var out struct {
 		Same bool `json:"same"`
 	}
-	status, body := w.api(http.MethodPost, "/v1/mcp/pins", w.app.Tokens.Agent,
+	status, body := w.api(http.MethodPost, "/v1/pins", w.app.Tokens.Agent,
 		map[string]any{"ask": "tools", "server": map[string]any{"name": "mail", "command": []string{"mail"}}, "result": list}, &out)
 	if status != http.StatusOK {
 		w.t.Fatalf("%d %s", status, body)
@@ -66,9 +66,9 @@ func TestWithAPasskeyNoTokenAcceptsDefinitions(t *testing.T) {
 	var review struct {
 		Seen string `json:"seen"`
 	}
-	w.api(http.MethodGet, "/v1/mcp/servers/mail", w.app.Tokens.Admin, nil, &review)
+	w.api(http.MethodGet, "/v1/servers/mail", w.app.Tokens.Admin, nil, &review)
 	for _, token := range []string{w.app.Tokens.Approver, w.app.Tokens.Admin} {
-		status, body := w.api(http.MethodPost, "/v1/mcp/servers/mail/accept", token, map[string]any{"seen": review.Seen}, nil)
+		status, body := w.api(http.MethodPost, "/v1/servers/mail/accept", token, map[string]any{"seen": review.Seen}, nil)
 		if status != http.StatusForbidden || !strings.Contains(body, "proof-required") {
 			t.Errorf("a token alone: %d %s", status, body)
 		}
