@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	mcptest.Main() // this binary, started as an MCP server
+	mcptest.Main()                              // this binary, started as an MCP server
 	if os.Getenv("TIDEMARK_TEST_MAIN") == "1" { // this binary, started as the program itself
 		main()
 		return

@@ -112,7 +112,7 @@ func (a *App) open(ctx context.Context) error {
 	if a.keys, err = openKeys(ctx, a.config, f); err != nil {
 		return err
 	}
-	if a.pins, err = openPins(ctx, f, pins.First); err != nil {
+	if a.pins, err = openPins(ctx, f, pinMode(a.config)); err != nil {
 		return err
 	}
 	if a.Monitor, err = newMonitor(a.config, f, a.outside, key, a.keys); err != nil {
