@@ -15,7 +15,7 @@ import (
 
 // difference is a unified diff of two definitions as people read them: texts with their own
 // lines, schemas indented, and nothing in them that steers a terminal or is not seen.
-func difference(was event.Pin, known bool, is event.Pin) string {
+func difference(was event.Pin, known bool, is, other event.Pin) string {
 	if is.Text == "" {
 		return "(too large to be shown)\n"
 	}
@@ -25,11 +25,18 @@ func difference(was event.Pin, known bool, is event.Pin) string {
 	}
 	out := diff.Diff(from, old, "offered", readable(is))
 	if out == nil {
-		return "(it is again as it was accepted)\n"
+		between := ""
+		if other.Text != "" {
+			between = difference(was, known, other, event.Pin{})
+		}
+		return again + "\n" + between
 	}
 	_, out, _ = bytes.Cut(out, []byte("\n")) // a line with the command, which nobody ran
 	return string(out)
 }
+
+// again stands before what a definition was meanwhile.
+const again = "(it is again as it was accepted; meanwhile it was:)"
 
 // readable is a definition in lines.
 func readable(p event.Pin) []byte {

@@ -148,7 +148,8 @@ func (k *Keeper) known(s Server) *Known {
 	}
 	return &Known{
 		ID: s.ID(), Server: s.Name, At: s.at(),
-		Accepted: map[string]event.Pin{}, Held: map[string]event.Pin{}, Versions: map[string]int{},
+		Accepted: map[string]event.Pin{}, Held: map[string]event.Pin{},
+		Other: map[string]event.Pin{}, Versions: map[string]int{},
 	}
 }
 
@@ -165,7 +166,8 @@ type viewing struct {
 	server Server
 	known  *Known
 	fresh  bool
-	twins  map[string]int // names of the page, folded, to how many different ones there are
+	twins  map[string]int  // names of the page, folded, to how many different ones there are
+	double map[string]bool // names that the page has with several definitions
 	news   []event.Pins
 }
 
@@ -183,24 +185,27 @@ func (v *viewing) note(act string, items []event.Pin, whole bool) {
 func (v *viewing) page(page []event.Pin, whole bool) {
 	v.count(page)
 	var taken, kept []event.Pin
-	seen := map[string]event.Pin{} // of this page
+	seen := map[string]bool{} // of this page
 	for _, p := range page {
-		if p.Why != "" {
+		if p.Why != "" || seen[p.Name+" "+p.Hash+p.Rest] {
 			continue
 		}
-		why := v.why(p)
-		if other, twice := seen[p.Name]; twice && (other.Hash != p.Hash || other.Rest != p.Rest) {
-			why = "the server lists it twice, each time with another definition"
-		} else if twice {
-			continue
-		}
-		seen[p.Name] = p
-		switch _, known := v.known.Accepted[p.Name]; {
-		case why == "" && !known:
+		seen[p.Name+" "+p.Hash+p.Rest] = true
+		was, known := v.known.Accepted[p.Name]
+		_, waits := v.known.Held[p.Name]
+		same := known && was.Hash == p.Hash && loosened(was, p) == ""
+		p.Why = v.why(p)
+		switch {
+		case p.Why == "" && !known:
 			taken = append(taken, p)
-		case why != "" && v.keeps(p):
-			p.Why = why
-			kept = append(kept, p)
+		case same && v.double[p.Name]: // the other one is held
+		case same && waits:
+			p.Why = "it was seen otherwise, and is again as it was accepted"
+			fallthrough
+		case p.Why != "":
+			if v.keeps(p) {
+				kept = append(kept, p)
+			}
 		}
 	}
 	if v.k.opts.Mode == Off {
@@ -210,15 +215,18 @@ func (v *viewing) page(page []event.Pin, whole bool) {
 	v.note(held, kept, false)
 }
 
-// count finds names of the page that could be taken for one another.
+// count finds names of the page that could be taken for one another, and those that are there
+// with several definitions.
 func (v *viewing) count(page []event.Pin) {
-	v.twins = map[string]int{}
-	names := map[string]bool{}
+	v.twins, v.double = map[string]int{}, map[string]bool{}
+	names := map[string]event.Pin{}
 	for _, p := range page {
-		if !names[p.Name] {
-			names[p.Name] = true
+		first, twice := names[p.Name]
+		if !twice {
+			names[p.Name] = p
 			v.twins[fold(p.Name)]++
 		}
+		v.double[p.Name] = v.double[p.Name] || twice && (first.Hash != p.Hash || first.Rest != p.Rest)
 	}
 }
 
@@ -240,10 +248,14 @@ func (v *viewing) why(p event.Pin) string {
 	}
 	was, known := v.known.Accepted[p.Name]
 	switch {
+	case v.double[p.Name]:
+		return "the server lists it twice, each time with another definition"
 	case known && was.Hash != p.Hash:
 		return "it is not as it was accepted"
 	case known:
 		return loosened(was, p)
+	case v.k.opts.Mode != Off && v.known.Held[p.Name].Why != "": // it waits already, and nothing but a person ends that
+		return v.known.Held[p.Name].Why
 	case v.twin(p.Name) != "":
 		return v.twin(p.Name)
 	case v.k.reserved[fold(p.Name)]:
@@ -307,6 +319,9 @@ func (k *Keeper) greeted(ctx context.Context, s Server, p event.Pin, none bool) 
 			ok = true
 		case known && was.Hash == p.Hash:
 			ok = !waits
+			if p.Why = "the instructions were others, and are again as they were accepted"; waits && v.keeps(p) {
+				v.note(held, []event.Pin{p}, false)
+			}
 		case !known && p.Text != "" && (none || k.opts.Mode == First):
 			v.note(first, []event.Pin{p}, false)
 			ok = true

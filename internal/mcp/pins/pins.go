@@ -189,8 +189,9 @@ type Known struct {
 	Whole          bool  // its tools were listed to the end
 	Accepted       map[string]event.Pin
 	Held           map[string]event.Pin
-	Versions       map[string]int // of what is held: in how many it was seen
-	Times          int            // how often a person accepted something of it
+	Other          map[string]event.Pin // of what is held: how it was last that was not accepted
+	Versions       map[string]int       // of what is held: in how many it was seen
+	Times          int                  // how often a person accepted something of it
 }
 
 // State is what the log says: a fold over its records.
@@ -220,7 +221,8 @@ func (s *State) Apply(e *event.Event) {
 	if k == nil {
 		k = &Known{
 			ID: p.ID, Server: p.Server, At: p.At,
-			Accepted: map[string]event.Pin{}, Held: map[string]event.Pin{}, Versions: map[string]int{},
+			Accepted: map[string]event.Pin{}, Held: map[string]event.Pin{},
+			Other: map[string]event.Pin{}, Versions: map[string]int{},
 		}
 		s.Servers[p.ID] = k
 	}
@@ -242,9 +244,13 @@ func (k *Known) apply(p *event.Pins) {
 			if p.Act == accepted {
 				delete(k.Held, pin.Name)
 				delete(k.Versions, pin.Name)
+				delete(k.Other, pin.Name)
 			}
 		case held:
 			k.Held[pin.Name] = pin
+			if pin.Hash != k.Accepted[pin.Name].Hash {
+				k.Other[pin.Name] = pin
+			}
 			k.Versions[pin.Name]++
 		}
 	}
@@ -253,6 +259,6 @@ func (k *Known) apply(p *event.Pins) {
 // clone is a copy that can be changed.
 func (k *Known) clone() *Known {
 	c := *k
-	c.Accepted, c.Held, c.Versions = maps.Clone(k.Accepted), maps.Clone(k.Held), maps.Clone(k.Versions)
+	c.Accepted, c.Held, c.Other, c.Versions = maps.Clone(k.Accepted), maps.Clone(k.Held), maps.Clone(k.Other), maps.Clone(k.Versions)
 	return &c
 }

@@ -201,11 +201,15 @@ func TestChangesThatTryToSlipThrough(t *testing.T) {
 		r.want("back", r.lists(read))
 		r.again()
 		r.want("back, after a restart", r.lists(read))
+		v, err := r.Review(t.Context(), "files", "")
+		if err != nil || len(v.Items) != 1 || !strings.Contains(v.Items[0].Diff, "again as it was accepted") || !strings.Contains(v.Items[0].Diff, "+description: Steals") {
+			t.Errorf("review: got %+v, %v; want what it was meanwhile", v.Items, err)
+		}
 		if err := r.accepts("read_file"); err != nil {
 			t.Fatal(err)
 		}
-		r.want("what was accepted is what was shown", r.lists(evil), "read_file")
-		r.want("and not what was before", r.lists(read))
+		r.want("what is accepted is what it is now", r.lists(read), "read_file")
+		r.want("and not what it was meanwhile", r.lists(evil))
 	})
 	t.Run("a change on the second page", func(t *testing.T) {
 		r := open(t, pins.First)
@@ -291,7 +295,7 @@ func TestInstructionsArePinned(t *testing.T) {
 	if err := r.accepts(pins.Instructions); err != nil {
 		t.Fatal(err)
 	}
-	if got := hello("Be evil."); got != "Be evil." {
+	if got := hello("Be brief."); got != "Be brief." {
 		t.Errorf("after the acceptance: got %q", got)
 	}
 	r = open(t, pins.First)

@@ -121,6 +121,9 @@ func (m *model) accept(t *rapid.T, k *pins.Keeper) {
 // take remembers what was read: the text that is in the difference, or is as it was.
 func (m *model) take(t *rapid.T, item pins.HeldView) {
 	delete(m.spoiled, item.Name)
+	if strings.HasPrefix(item.Diff, "(it is again") {
+		return // what was fine is
+	}
 	for line := range strings.Lines(item.Diff) {
 		if words, ok := strings.CutPrefix(line, "+description: "); ok {
 			m.fine[item.Name] = strings.TrimSuffix(words, "\n")

@@ -121,7 +121,7 @@ func (k *Keeper) review(s *Known, tool string) (ReviewView, error) {
 		if s.Versions[p.Name] > 2 {
 			h.Warnings = append(h.Warnings, fmt.Sprintf("it was seen in %d versions since", s.Versions[p.Name]))
 		}
-		h.Diff = difference(was, known, p)
+		h.Diff = difference(was, known, p, s.Other[p.Name])
 		v.Items = append(v.Items, h)
 	}
 	if tool != "" && len(v.Items) == 0 {
