@@ -67,35 +67,47 @@ func (k *Keeper) List(ctx context.Context, s Server, _ string, result []byte) ([
 
 // Hello is shown the result of an initialize or a server/discover, and answers like List.
 func (k *Keeper) Hello(ctx context.Context, s Server, result []byte) ([]byte, error) {
-	var d jsonspan.Doc
-	if err := d.Read(result); err != nil {
-		return nil, fmt.Errorf("%w: the greeting: %w", ErrResult, err)
-	}
-	if d.Kind(0) != '{' {
-		return nil, fmt.Errorf("%w: the greeting is no object", ErrResult)
-	}
-	var spans []jsonspan.Span
-	shown := []bool{}
-	raw := strictjson.Value(`""`)
-	for m := range d.Each(0) {
-		words := string(d.Key(m)) == "instructions"
-		if words && d.Kind(m) != 0 {
-			raw = strictjson.Value(d.Raw(m))
-		}
-		spans, shown = append(spans, d.Member(m)), append(shown, !words)
-	}
-	p, err := instructionsOf(raw)
+	words, bare, err := greeting(result)
 	if err != nil {
 		return nil, err
 	}
-	ok, err := k.greeted(ctx, s, p, string(raw) == `""`)
+	p, err := instructionsOf(words)
 	if err != nil {
 		return nil, err
 	}
-	if ok {
+	ok, err := k.greeted(ctx, s, p, string(words) == noWords)
+	switch {
+	case err != nil:
+		return nil, err
+	case ok:
 		return result, nil
 	}
-	return without(result, spans, shown), nil
+	return bare, nil
+}
+
+// noWords are the instructions of a server that has none.
+const noWords = `""`
+
+// greeting takes the instructions out of a greeting, and says what they are.
+func greeting(result []byte) (words strictjson.Value, bare []byte, err error) {
+	var d jsonspan.Doc
+	if err := d.Read(result); err != nil {
+		return nil, nil, fmt.Errorf("%w: the greeting: %w", ErrResult, err)
+	}
+	if d.Kind(0) != '{' {
+		return nil, nil, fmt.Errorf("%w: the greeting is no object", ErrResult)
+	}
+	var spans []jsonspan.Span
+	var shown []bool
+	words = strictjson.Value(noWords)
+	for m := range d.Each(0) {
+		these := string(d.Key(m)) == "instructions"
+		if these && d.Kind(m) != 0 {
+			words = strictjson.Value(d.Raw(m))
+		}
+		spans, shown = append(spans, d.Member(m)), append(shown, !these)
+	}
+	return words, without(result, spans, shown), nil
 }
 
 // without is the text without those of its members that are not shown, and one comma for each.

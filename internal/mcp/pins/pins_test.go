@@ -532,3 +532,24 @@ func TestReviewShowsWhatIsNotSeen(t *testing.T) {
 		t.Errorf("got warnings %q, want two", v.Items[0].Warnings)
 	}
 }
+
+func TestWhereNobodyCanBeAskedNothingIsShown(t *testing.T) {
+	r := pins.Remote{Send: func(context.Context, string, string, any, any) error { return errors.New("no server") }}
+	if out, err := r.List(t.Context(), files, "", []byte(`{"tools":[]}`)); err == nil {
+		t.Errorf("a list: got %s", out)
+	}
+	if why, err := r.Call(t.Context(), files, "read_file"); err == nil {
+		t.Errorf("a call: got %q", why)
+	}
+	out, err := r.Hello(t.Context(), files, []byte(`{"a":1,"instructions":"obey"}`))
+	if err != nil || string(out) != `{"a":1}` {
+		t.Errorf("a greeting: got %s, %v; want it without instructions", out, err)
+	}
+	if out, err := r.Hello(t.Context(), files, []byte(`[`)); err == nil {
+		t.Errorf("no greeting: got %s", out)
+	}
+	empty := pins.Remote{Send: func(context.Context, string, string, any, any) error { return nil }}
+	if out, err := empty.List(t.Context(), files, "", []byte(`{"tools":[]}`)); err == nil {
+		t.Errorf("an empty answer: got %s", out)
+	}
+}

@@ -111,9 +111,15 @@ func (r Remote) List(ctx context.Context, s Server, cursor string, result []byte
 	return r.shown(ctx, Question{Ask: "tools", Server: s, Cursor: cursor, Result: string(result)})
 }
 
-// Hello is like Keeper.Hello.
+// Hello is like Keeper.Hello. Where nobody can be asked the greeting passes without instructions:
+// then an agent is told at its first call what is wrong, and not that there is no server.
 func (r Remote) Hello(ctx context.Context, s Server, result []byte) ([]byte, error) {
-	return r.shown(ctx, Question{Ask: "hello", Server: s, Result: string(result)})
+	out, err := r.shown(ctx, Question{Ask: "hello", Server: s, Result: string(result)})
+	if err == nil {
+		return out, nil
+	}
+	_, bare, err := greeting(result)
+	return bare, err
 }
 
 // Call is like Keeper.Call.
