@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -332,3 +333,14 @@ func Whence(v event.Shown) string {
 	}
 	return fmt.Sprintf("%s = %s: %s", v.Path, v.Value, v.Why)
 }
+
+// lacks reports whether a slot has less behind it than the policy wants.
+func lacks(d warrant.Deed, s *warrant.Slot, set *policy.Set) bool {
+	need := set.Needs(d.String(), s.Kind.String())
+	return need == "ask" || s.Has < warrant.EvidenceNamed(need)
+}
+
+const maxValuesShown = 12
+
+// redactedValue stands for a secret.
+const redactedValue = "[REDACTED]"

@@ -491,14 +491,3 @@ func shownValues(w *warrant.Warrant, set *policy.Set, redact func(path, value st
 	}
 	return live, kept
 }
-
-// lacks reports whether a slot has less behind it than the policy wants.
-func lacks(d warrant.Deed, s *warrant.Slot, set *policy.Set) bool {
-	need := set.Needs(d.String(), s.Kind.String())
-	return need == "ask" || s.Has < warrant.EvidenceNamed(need)
-}
-
-const maxValuesShown = 12
-
-// redactedValue stands for a secret.
-const redactedValue = "[REDACTED]"

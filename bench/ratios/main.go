@@ -66,6 +66,14 @@ func comparisons() []comparison {
 			"not a quotient: microseconds by which a stream's first text comes later than through that reverse proxy",
 			proxyFirstDelta,
 		},
+		{
+			"mcp_http_vs_reverseproxy",
+			"CPU time that the MCP gateway adds to a call of 200 bytes, log in memory / that a reverse proxy adds",
+			mcpHTTP,
+		},
+		{"mcp_garbage_kb", "not a quotient: kilobytes of garbage that the gateway adds to such a call / (the reverse proxy's)", mcpGarbage},
+		{"mcp_durable_vs_direct", "a call of a server of the Go SDK through the gateway, on a durable log / without it", mcpDurable},
+		{"mcp_stdio_added_us", "not a quotient: microseconds that the relay adds to a call over standard input and output", mcpStdio},
 	}
 }
 

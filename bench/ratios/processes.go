@@ -64,13 +64,9 @@ func startBare(ctx context.Context, upstream string) (*process, error) {
 
 // startOurs builds the program and serves from a folder of its own.
 func startOurs(ctx context.Context, dir, upstream string) (*process, error) {
-	program := builtProgram()
-	if _, err := os.Stat(program); err != nil {
-		build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/tidemark")
-		build.Dir = ".."
-		if out, err := build.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build tidemark: %w: %s", err, out)
-		}
+	program, err := program(ctx)
+	if err != nil {
+		return nil, err
 	}
 	config := filepath.Join(dir, "tidemark.yaml")
 	text := "maxIterations: 1000000\nllm:\n  upstreams:\n    openai: {api: openai, baseUrl: " + strconv.Quote(upstream) + "}\n"
@@ -79,6 +75,19 @@ func startOurs(ctx context.Context, dir, upstream string) (*process, error) {
 	}
 	return start(exec.CommandContext(ctx, program, "serve", "--json", "--log-level", "error",
 		"--listen", "127.0.0.1:0", "--config", config, "--data", filepath.Join(dir, "data")))
+}
+
+// program is tidemark, built if it is not there.
+func program(ctx context.Context) (string, error) {
+	program := builtProgram()
+	if _, err := os.Stat(program); err != nil {
+		build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/tidemark")
+		build.Dir = ".."
+		if out, err := build.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build tidemark: %w: %s", err, out)
+		}
+	}
+	return program, nil
 }
 
 // builtProgram is where tidemark is built, once for all comparisons.

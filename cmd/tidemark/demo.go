@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/sample"
 )
 
 //go:embed demo.yaml
@@ -34,6 +37,10 @@ func (e *env) demoCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "end after the stories instead of staying up")
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address to listen on")
+	cmd.AddCommand(&cobra.Command{
+		Use: "server NAME", Short: "One of the MCP servers of the last story: pages or mail", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return sample.Serve(args[0], e.in, e.out) },
+	})
 	return cmd
 }
 
@@ -63,7 +70,7 @@ func (e *env) demo(ctx context.Context, listen string, once bool) (err error) {
 	if err != nil {
 		return err
 	}
-	d := &demo{env: e, app: a, client: &client{base: base, token: a.Tokens.Admin, http: straight(a.Tokens.Agent, base)}}
+	d := &demo{env: e, app: a, paths: p, client: &client{base: base, token: a.Tokens.Admin, http: straight(a.Tokens.Agent, base)}}
 	if err := d.play(ctx); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
@@ -83,6 +90,7 @@ func (e *env) demo(ctx context.Context, listen string, once bool) (err error) {
 type demo struct {
 	*env
 	app     *app.App
+	paths   app.Paths
 	client  *client
 	session string
 	taint   string
@@ -133,6 +141,9 @@ func (d *demo) play(ctx context.Context) error {
 		if err := d.finish(ctx); err != nil {
 			return err
 		}
+	}
+	if err := d.servers(ctx, len(stories())+1); err != nil {
+		return err
 	}
 	if d.json {
 		return d.printJSON(map[string]any{"url": d.client.base, "steps": d.out})
@@ -230,6 +241,82 @@ func (d *demo) show(s story, st step, a answered) {
 		Session: d.session, Story: s.title, Tool: st.tool,
 		Verdict: t.Verdict, Kind: t.Kind, Rule: t.Rule, Taint: t.Taint,
 	})
+}
+
+// servers is the last story: two MCP servers, each a process behind a relay of its own, as an agent starts them.
+func (d *demo) servers(ctx context.Context, n int) (err error) {
+	s := story{title: "A page read through one MCP server, a mail through another"}
+	d.session, d.taint = fmt.Sprintf("demo-%d", n), "owner"
+	const tells = "   Both are processes of their own behind the gateway, which hears no words of yours: what was read counts in both."
+	d.say("\n%s\n%s\n", d.ui.word("title", fmt.Sprintf("%d. %s", n, s.title)), d.ui.word("dim", tells))
+	clients := map[string]*sample.Client{}
+	for _, name := range []string{"mail", "pages"} {
+		client, stop, err := d.relay(ctx, name)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		clients[name] = client
+	}
+	for _, st := range []step{
+		{tool: "mail__send_mail", args: `{"to":"bob@work.example","body":"On my way."}`},
+		{tool: "pages__read_page", args: `{"url":"https://shop.example"}`},
+		{tool: "mail__send_mail", args: `{"to":"sales@rival.example","body":"The customer list."}`},
+	} {
+		server, name, _ := strings.Cut(st.tool, "__")
+		text, failed, err := clients[server].Call(name, st.args)
+		if err != nil {
+			return err
+		}
+		a := answered{Block: failed}
+		if a.Tidemark.Verdict = "allow"; failed {
+			a.Tidemark.Verdict = "confirm"
+			_, rule, _ := strings.Cut(text, "\nRule: ")
+			a.Tidemark.Rule, _, _ = strings.Cut(rule, " ")
+		}
+		view, err := d.app.Monitor.View(ctx, d.session)
+		if err != nil {
+			return err
+		}
+		a.Tidemark.Taint = view.Taint.Level.String()
+		d.show(s, st, a)
+		if now := a.Tidemark.Taint; now != d.taint {
+			d.say("%s context %s -> %s\n", strings.Repeat(" ", 12), d.ui.as(d.taint), d.ui.as(now))
+			d.taint = now
+		}
+	}
+	return nil
+}
+
+// relay starts this program as the relay before one of its own servers.
+func (d *demo) relay(ctx context.Context, name string) (*sample.Client, func(), error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	args := []string{"mcp", "--data", d.paths.Data, "--config", d.paths.Config, "--name", name, "--", self, "demo", "server", name}
+	cmd := exec.CommandContext(ctx, self, args...) //nolint:gosec // it is this program
+	cmd.Env = append(os.Environ(), gate.SessionVariable+"="+d.session)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	stop := func() {
+		_ = in.Close() // it ends then
+		_ = cmd.Wait()
+	}
+	client, err := sample.Connect(out, in)
+	if err != nil {
+		stop()
+	}
+	return client, stop, err
 }
 
 func (d *demo) finish(ctx context.Context) error {

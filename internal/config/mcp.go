@@ -58,7 +58,7 @@ func (d *decoder) mcp(n *configfile.Node) MCP {
 		"elicit":  word(&m.Elicit, "auto", "always", "never"),
 		"sender":  word(&m.Sender, "owner", "unknown"),
 		"require": word(&m.Require, "token", "none"),
-		"wait":    func(n *configfile.Node) { m.Wait = d.span(n, maxWait) },
+		"wait":    func(n *configfile.Node) { m.Wait = max(d.span(n, maxWait), time.Nanosecond) }, // none is not unset
 		"env": func(n *configfile.Node) {
 			for _, v := range d.Texts(n) {
 				m.Env = append(m.Env, v.Text)

@@ -221,7 +221,9 @@ func (j *judging) named(s *Slot) bool {
 }
 
 // squeezed is a text without what numbers are grouped by.
-func squeezed(s string) string { return strings.NewReplacer(" ", "", "-", "").Replace(s) }
+func squeezed(s string) string { return groups.Replace(s) }
+
+var groups = strings.NewReplacer(" ", "", "-", "")
 
 var (
 	computes = list("computes")

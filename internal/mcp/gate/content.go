@@ -2,33 +2,61 @@ package gate
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/mcp/wire"
 	"github.com/tidemark/tidemark/tool"
 )
 
-// contentOf is what a result brings in. Hosts differ in what of it they show their model, so all of it
-// counts: plain text where it is nothing else, otherwise the whole as it came.
-func contentOf(result []byte) []byte {
-	plain, alone := []byte(nil), true
+// outcome is a result as far as the gate looks at it.
+type outcome struct {
+	content []byte // what it brings in
+	kind    string // resultType
+	task    string // the task whose result comes later
+	state   []byte // requestState, of a question
+	failed  bool
+}
+
+// outcomeOf reads a result. Hosts differ in what of it they show their model, so all of it counts: plain text
+// where it is nothing else, otherwise the whole as it came.
+func outcomeOf(result []byte) outcome {
+	o := outcome{content: result}
+	if len(result) == 0 || result[0] != '{' {
+		return o
+	}
+	var plain []byte
+	alone, direct := true, ""
 	err := wire.Members(result, func(key string, value []byte) error {
 		switch key {
 		case "content":
 			texts, only := textsOf(value)
 			plain, alone = texts, alone && only
-		case "isError", "resultType":
+		case "isError":
+			o.failed = string(value) == "true"
+		case "resultType":
+			o.kind, alone = strings.Trim(string(value), `"`), alone && string(value) == `"complete"`
 		case "_meta":
 			alone = alone && len(bytes.Trim(value, "{} \t\r\n")) == 0
+		case "task":
+			o.task, alone = wire.Text(value, "taskId"), false
+		case "taskId":
+			direct, alone = strings.Trim(string(value), `"`), false
+		case "requestState":
+			o.state, alone = slices.Clone(value), false
 		default:
 			alone = false
 		}
 		return nil
 	})
-	if err != nil || !alone || plain == nil {
-		return result
+	if o.kind == "task" && o.task == "" {
+		o.task = direct
 	}
-	return plain
+	if err == nil && alone && plain != nil {
+		o.content = plain
+	}
+	return o
 }
 
 // textsOf joins the parts of a content that is text and nothing else.
@@ -49,11 +77,6 @@ func textsOf(content []byte) (texts []byte, only bool) {
 		texts = append(texts, text...)
 	}
 	return texts, true
-}
-
-// failed reports whether a result says that its call went wrong.
-func failed(m *wire.Message) bool {
-	return m.Error != nil || string(wire.Get(m.Result, "isError")) == "true"
 }
 
 // definitions are the tools of a listing, named as policy names them. What cannot be read of one is

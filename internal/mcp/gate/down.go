@@ -66,15 +66,15 @@ func (c *Conn) came(ctx context.Context, m *wire.Message, r *request) ([]byte, e
 	case "ping", "logging/setLevel":
 		return m.Raw, nil
 	}
-	content := m.Error
+	got := outcome{content: m.Error, failed: true}
 	if m.Result != nil {
-		c.later(m, r)
-		content = contentOf(m.Result)
+		got = outcomeOf(m.Result)
+		c.later(&got, r)
 	}
-	if len(content) == 0 || string(content) == "{}" {
+	if len(got.content) == 0 || string(got.content) == "{}" {
 		return m.Raw, nil
 	}
-	res := tool.Result{CallID: r.call.ID, Name: r.call.Name, Args: r.call.Args, Content: slices.Clone(content), Error: failed(m)}
+	res := tool.Result{CallID: r.call.ID, Name: r.call.Name, Args: r.call.Args, Content: slices.Clone(got.content), Error: got.failed}
 	place := r.place
 	if origin := c.o.Memory.task(r.task); r.task != "" && origin != nil {
 		res.CallID, res.Name, res.Args, place = origin.call.ID, origin.call.Name, origin.call.Args, origin.place
@@ -99,20 +99,15 @@ func spelt(method string) string {
 }
 
 // later remembers a call whose result, or whose second round, is still to come.
-func (c *Conn) later(m *wire.Message, r *request) {
+func (c *Conn) later(got *outcome, r *request) {
 	if r.call.Name == "" {
 		return
 	}
-	kind := wire.Text(m.Result, "resultType")
-	id := wire.Text(wire.Get(m.Result, "task"), "taskId")
-	if kind == "task" && id == "" {
-		id = wire.Text(m.Result, "taskId")
+	if got.task != "" {
+		c.o.Memory.keepTask(got.task, r)
 	}
-	if id != "" {
-		c.o.Memory.keepTask(id, r)
-	}
-	if kind == "input_required" {
-		c.o.Memory.keepRound(r, slices.Clone(wire.Get(m.Result, "requestState")))
+	if got.kind == "input_required" {
+		c.o.Memory.keepRound(r, got.state)
 	}
 }
 

@@ -102,7 +102,8 @@ func (c *Conn) understand(m *wire.Message, r *request, a *wire.Asked) {
 			r.call.Args = []byte("{}")
 		}
 	case pseudo[m.Method] != "":
-		r.call = tool.Call{Name: c.name(pseudo[m.Method]), Args: a.Rest}
+		rest, _ := m.Rest() // params that were read once
+		r.call = tool.Call{Name: c.name(pseudo[m.Method]), Args: rest}
 	case m.Method == "initialize":
 		c.mu.Lock()
 		c.declared = slices.Clone(wire.Get(m.Params, "capabilities"))

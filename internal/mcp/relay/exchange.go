@@ -116,18 +116,12 @@ func headersFit(h http.Header, m *wire.Message) *wire.Fault {
 	wrong := func(name string) *wire.Fault {
 		return &wire.Fault{Code: wire.CodeHeader, Text: "the header " + name + " does not say what the body says", ID: m.ID}
 	}
-	meta := wire.Get(m.Params, "_meta")
-	body := map[string]string{
-		"Mcp-Method": m.Method, "Mcp-Protocol-Version": wire.Text(meta, "io.modelcontextprotocol/protocolVersion"), "Mcp-Name": "",
-	}
-	if body["Mcp-Name"] = wire.Text(m.Params, "name"); m.Method == "resources/read" {
-		body["Mcp-Name"] = wire.Text(m.Params, "uri")
-	}
-	for name, want := range body {
+	for _, name := range []string{"Mcp-Method", "Mcp-Protocol-Version", "Mcp-Name"} {
 		values := h[name]
 		if len(values) == 0 {
 			continue
 		}
+		want := saidInBody(m, name)
 		got, ok := plainHeader(values[0])
 		if len(values) > 1 || !ok {
 			return wrong(name)
@@ -140,6 +134,19 @@ func headersFit(h http.Header, m *wire.Message) *wire.Fault {
 		}
 	}
 	return nil
+}
+
+// saidInBody is what a message says where a header repeats it.
+func saidInBody(m *wire.Message, header string) string {
+	switch {
+	case header == "Mcp-Method":
+		return m.Method
+	case header == "Mcp-Protocol-Version":
+		return wire.Text(wire.Get(m.Params, "_meta"), "io.modelcontextprotocol/protocolVersion")
+	case m.Method == "resources/read":
+		return wire.Text(m.Params, "uri")
+	}
+	return wire.Text(m.Params, "name")
 }
 
 // plainHeader undoes the form in which a header carries any text.

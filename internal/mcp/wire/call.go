@@ -18,7 +18,11 @@ type Asked struct {
 	State     []byte // params.requestState: of a request that is repeated with answers
 	Answers   []byte // params.inputResponses
 	Meta      []byte // params._meta
-	Rest      []byte // params without _meta, requestState and inputResponses: what leaves
+}
+
+// Rest is what leaves with a request: its params without _meta, requestState and inputResponses.
+func (m *Message) Rest() ([]byte, error) {
+	return Cut(orEmpty(m.Params), "_meta", "requestState", "inputResponses")
 }
 
 // Ask reads the params of a request. Arguments, where there are some, are an object.
@@ -56,9 +60,6 @@ func (m *Message) Ask() (*Asked, error) {
 		}
 		return nil
 	})
-	if err == nil {
-		a.Rest, err = Cut(orEmpty(m.Params), "_meta", "requestState", "inputResponses")
-	}
 	if err != nil {
 		if fault, ok := err.(*Fault); ok { //nolint:errorlint // it is ours, unwrapped
 			return nil, fault

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -212,14 +213,18 @@ func Members(object []byte, visit func(key string, value []byte) error) error {
 
 // walk is Members by where values stand.
 func walk(object []byte, visit func(key string, from, to int) error) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(object))
+	d := readers.Get().(*reader) //nolint:forcetypeassert // nothing else is in the pool
+	defer d.release()
+	d.buffer = *bytes.NewBuffer(object)
+	d.Reset(&d.buffer)
 	if d.PeekKind() != '{' {
 		return errors.New("it is no object")
 	}
 	if _, err := d.ReadToken(); err != nil {
 		return plain(err)
 	}
-	var keys []string
+	var room [16]string
+	keys := room[:0]
 	for d.PeekKind() == '"' {
 		name, err := d.ReadToken()
 		if err != nil {
@@ -247,6 +252,21 @@ func walk(object []byte, visit func(key string, from, to int) error) error {
 	}
 	return nil
 }
+
+// reader is a decoder that is used again: every message is read several times.
+type reader struct {
+	jsontext.Decoder
+	buffer bytes.Buffer
+}
+
+// release gives the reader back, without the message it has read.
+func (r *reader) release() {
+	r.buffer = bytes.Buffer{}
+	r.Reset(&r.buffer)
+	readers.Put(r)
+}
+
+var readers = sync.Pool{New: func() any { return new(reader) }}
 
 // manyKeys is from where on twins are looked for in an object with more work than it is worth:
 // such an object is not one of the protocol's, and what stands in it is judged elsewhere.
