@@ -53,8 +53,9 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 			"require a token, or listen on this machine alone", a.address())
 	}
 	r, err := relay.New(relay.Options{
-		Upstreams: upstreams, Port: engine, Pins: pins.For[gate.Server]{Port: a.pins}, Transports: a.transports(servers), Admission: visitors,
-		Owner: c.Sender == "owner", Elicit: c.Elicit == "always", Patience: c.Wait, MaxMessage: c.MaxMessage, Logger: a.opts.Logger,
+		Upstreams: upstreams, Port: engine, Pins: pins.For[gate.Server]{Port: a.pins}, Transports: a.transports(servers),
+		Admission: visitors,
+		Owner:     c.Sender == "owner", Elicit: c.Elicit == "always", Patience: c.Wait, MaxMessage: c.MaxMessage, Logger: a.opts.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open MCP gateway: %w", err)

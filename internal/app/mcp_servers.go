@@ -42,8 +42,9 @@ func mcpServers(cfg *config.Config, p Paths) ([]config.MCPServer, error) {
 		if slices.ContainsFunc(out, func(s config.MCPServer) bool { return s.Name == name }) {
 			continue // the owner's own word counts
 		}
-		s := config.MCPServer{Name: name, URL: moved.Servers[name].URL, Auth: moved.Servers[name].Auth, Headers: map[string]endpoint.Secret{}}
-		for k, v := range moved.Servers[name].Headers {
+		from := moved.Servers[name]
+		s := config.MCPServer{Name: name, URL: from.URL, Auth: from.Auth, Headers: map[string]endpoint.Secret{}}
+		for k, v := range from.Headers {
 			s.Headers[k] = endpoint.Secret(v)
 		}
 		out = append(out, s)
