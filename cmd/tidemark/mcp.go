@@ -62,9 +62,10 @@ func (e *env) relayMCP(ctx context.Context, name string, variables, command []st
 	if err != nil {
 		return err
 	}
+	port := app.MCPPort(p)
 	parent := proof.Parent()
 	conn, err := gate.New(gate.Options{
-		Server: gate.Server{Name: name, Command: command}, Port: app.MCPPort(p), Pins: gate.AcceptAll{},
+		Server: gate.Server{Name: name, Command: command}, Port: port, Pins: app.MCPPins(port),
 		Origin:   gate.Origin{Env: os.Getenv, Parent: fmt.Sprintf("%d-%s", parent.PID, parent.Since), Owner: cfg.MCP.Sender == "owner"},
 		Patience: cfg.MCP.Wait, Elicit: cfg.MCP.Elicit != "never",
 		Logger: slog.New(slog.NewTextHandler(e.errOut, &slog.HandlerOptions{Level: slog.LevelWarn})),

@@ -118,10 +118,7 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.keys, err = openKeys(ctx, a.config, f); err != nil {
-		return err
-	}
-	if a.pins, err = openPins(ctx, f, pins.First); err != nil {
+	if err := a.openPeople(ctx, f); err != nil {
 		return err
 	}
 	if a.Monitor, err = newMonitor(a.config, f, a.outside, key, a.keys); err != nil {
@@ -162,6 +159,15 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	return a.outside.start(a.Monitor, f, reach{keys: a.keys, link: a.questionURL}, a.opts.Logger)
+}
+
+// openPeople reads what people have settled: their keys, and which definitions they accepted.
+func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
+	if a.keys, err = openKeys(ctx, a.config, f); err != nil {
+		return err
+	}
+	a.pins, err = openPins(ctx, f, pinMode(a.config))
+	return err
 }
 
 // openAPI makes the HTTP door and the management API.

@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/waiting"
@@ -31,7 +32,11 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 		Monitor: a.Monitor, Waiter: waiting.New(a.Monitor, f), Claims: a.claims, Bus: bus,
 		Proofs: func() bool { return a.keys.Required() != consent.None }, Kept: map[string]bool{},
 	}
-	for _, s := range c.Servers {
+	servers, err := mcpServers(a.config, a.opts.Paths)
+	if err != nil {
+		return nil, fmt.Errorf("open MCP gateway: %w", err)
+	}
+	for _, s := range servers {
 		engine.Kept[tool.Name(s.Name)] = true
 	}
 	for _, name := range catalogue.Names() {
@@ -39,7 +44,7 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 	}
 	admission := gate.NewAdmission(g, a.Tokens.Agent)
 	var upstreams []relay.Upstream
-	for _, s := range c.Servers {
+	for _, s := range servers {
 		upstreams = append(upstreams, upstreamOf(s))
 	}
 	visitors := gate.NewAdmission(g, a.Tokens.Agent)
@@ -48,8 +53,9 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 			"require a token, or listen on this machine alone", a.address())
 	}
 	r, err := relay.New(relay.Options{
-		Upstreams: upstreams, Port: engine, Pins: gate.AcceptAll{}, Transports: relay.Direct{}, Admission: visitors,
-		Owner: c.Sender == "owner", Elicit: c.Elicit == "always", Patience: c.Wait, MaxMessage: c.MaxMessage, Logger: a.opts.Logger,
+		Upstreams: upstreams, Port: engine, Pins: pins.For[gate.Server]{Port: a.pins}, Transports: a.transports(servers),
+		Admission: visitors,
+		Owner:     c.Sender == "owner", Elicit: c.Elicit == "always", Patience: c.Wait, MaxMessage: c.MaxMessage, Logger: a.opts.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open MCP gateway: %w", err)
@@ -75,7 +81,7 @@ func upstreamOf(s config.MCPServer) relay.Upstream {
 
 // MCPPort is the monitor of the server that runs on a data folder, for a relay that an agent started. It
 // is found when it is first asked, and again when it started anew.
-func MCPPort(p Paths) gate.Port {
+func MCPPort(p Paths) *gate.Remote {
 	return gate.NewRemote(func() (*gate.Line, error) {
 		r, err := FindRunning(p)
 		if errors.Is(err, ErrNotRunning) {

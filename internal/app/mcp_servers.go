@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -11,9 +12,78 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/wrap"
+	"github.com/tidemark/tidemark/internal/base/endpoint"
+	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/oauth"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/mcp/relay"
+	"github.com/tidemark/tidemark/internal/mcp/upstreams"
 	"github.com/tidemark/tidemark/internal/reports/doctor"
 )
+
+// pinMode is what of servers counts as accepted without a person.
+func pinMode(cfg *config.Config) pins.Mode {
+	if cfg.MCP.Pin == "first-use" {
+		return pins.First
+	}
+	return pins.Mode(cfg.MCP.Pin)
+}
+
+// mcpServers are the servers that are reached over HTTP: those of the file, and those that were moved
+// here out of the settings of agents.
+func mcpServers(cfg *config.Config, p Paths) ([]config.MCPServer, error) {
+	out := slices.Clone(cfg.MCP.Servers)
+	moved, err := upstreams.Read(p.Data)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range moved.Names() {
+		if slices.ContainsFunc(out, func(s config.MCPServer) bool { return s.Name == name }) {
+			continue // the owner's own word counts
+		}
+		from := moved.Servers[name]
+		s := config.MCPServer{Name: name, URL: from.URL, Auth: from.Auth, Headers: map[string]endpoint.Secret{}}
+		for k, v := range from.Headers {
+			s.Headers[k] = endpoint.Secret(v)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// MCPPins asks the server that runs about definitions, for a relay that an agent started.
+func MCPPins(port *gate.Remote) gate.Pins {
+	return pins.For[gate.Server]{Port: pins.Remote{Send: func(ctx context.Context, _, path string, in, out any) error {
+		return port.Post(ctx, path, in, out)
+	}}}
+}
+
+// signing are the Transports of servers that a person signs in to; the others are dialled as they
+// are.
+type signing struct {
+	keeper *oauth.Keeper
+	in     map[string]bool // by name
+}
+
+var _ gate.Transports = signing{}
+
+func (a *App) transports(servers []config.MCPServer) gate.Transports {
+	t := signing{keeper: oauth.Open(oauth.Path(a.opts.Paths.Data), time.Now, nil), in: map[string]bool{}}
+	for _, s := range servers {
+		t.in[s.Name] = s.Auth == "oauth"
+	}
+	return t
+}
+
+// Transport implements gate.Transports.
+func (t signing) Transport(s gate.Server) (http.RoundTripper, error) {
+	next, err := relay.Direct{}.Transport(s)
+	if err != nil || !t.in[s.Name] {
+		return next, err
+	}
+	return t.keeper.Transport(s.URL, next)
+}
 
 // openPins reads what MCP servers looked like when they were accepted. A tool of a server must
 // not have a name that policies know by itself.

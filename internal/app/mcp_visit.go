@@ -3,26 +3,30 @@ package app
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/internal/mcp/oauth"
 	"github.com/tidemark/tidemark/internal/mcp/probe"
-	"github.com/tidemark/tidemark/internal/mcp/upstreams"
 )
 
 // MCPServerURL is the address of an MCP server that the gateway reaches over HTTP.
 func MCPServerURL(p Paths, name string) (string, error) {
-	f, err := upstreams.Read(p.Data)
+	cfg, _, err := ReadConfig(p.Config)
 	if err != nil {
 		return "", err
 	}
-	if s, ok := f.Servers[name]; ok {
-		return s.URL, nil
+	servers, err := mcpServers(cfg, p)
+	if err != nil {
+		return "", err
 	}
 	known := "none is known"
-	if names := f.Names(); len(names) > 0 {
-		known = "known are " + strings.Join(names, ", ")
+	for i, s := range servers {
+		if s.Name == name {
+			return s.URL, nil
+		}
+		if known += ", " + s.Name; i == 0 {
+			known = "known are " + s.Name
+		}
 	}
 	return "", fmt.Errorf("no MCP server that is reached over HTTP is called %q (%s)", name, known)
 }

@@ -75,7 +75,7 @@ func newLog(ctx context.Context, p Paths, r *sqlite.Reader, s tidemark.Store, do
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	known, err := openPins(ctx, s, pins.First)
+	known, err := openPins(ctx, s, pinMode(cfg))
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
