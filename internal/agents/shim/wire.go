@@ -33,7 +33,8 @@ func (w *wire) do(req *http.Request, limit int64) (status int, body []byte, err 
 		}
 		w.in = bufio.NewReader(w.conn)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = w.conn.SetDeadline(time.Unix(1, 0)) }) // ends what it waits for
+	conn := w.conn                                                                   // which may be gone when the context ends
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // ends what it waits for
 	status, body, keep, err := w.exchange(req, limit)
 	if !stop() || err != nil || !keep || int64(len(body)) > limit {
 		err = errors.Join(err, ctx.Err())
