@@ -65,6 +65,7 @@ type Monitor struct {
 	clock atomic.Int64 // counts the sessions made, to tell which others are idle since
 	most  int64        // bytes of what was said and read that are held for judgement
 	held  atomic.Int64 // about how many are
+	left  atomic.Int64 // how many were when some were last let go, or since
 	heard atomic.Int64 // counts what was said and read, to tell which sessions spoke last
 }
 

@@ -322,9 +322,14 @@ func (m *Monitor) weigh(s *live) {
 // lighten lets go of what was said and read in sessions that spoke least lately, until the rest
 // is well within the bound. The one that spoke last keeps all of it.
 func (m *Monitor) lighten() {
-	if m.held.Load() <= m.most {
+	held, left := m.held.Load(), m.left.Load()
+	if held < left {
+		m.left.Store(held)
+	}
+	if held <= m.most || held <= left+m.most/8 { // what could not be let go a moment ago cannot be now
 		return
 	}
+	defer func() { m.left.Store(m.held.Load()) }()
 	m.mu.RLock()
 	all := slices.Collect(maps.Values(m.sessions))
 	m.mu.RUnlock()

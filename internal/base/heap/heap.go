@@ -22,7 +22,7 @@ const (
 	percent = 400      // of what is in use, by which a small heap may grow
 	room    = 24 << 20 // bytes by which a larger one may
 	share   = 4        // and the part of it by which a very large one may
-	other   = 8 << 20 // bytes of stacks and of the runtime's own
+	other   = 8 << 20  // bytes of stacks and of the runtime's own
 )
 
 // Limit is how many bytes may be resident while so many of the heap are in use.
