@@ -73,9 +73,10 @@ type Request struct {
 	CodeEnds int64 // when the code is over; 0: with the question
 	State    State
 	Tries    int
-	Keeps    Kept   // what a grant made from it leaves as it is
-	Until    int64  // when an approval lapses unspent
-	By       string // who approved it
+	Keeps    Kept     // what a grant made from it leaves as it is
+	Until    int64    // when an approval lapses unspent
+	By       string   // who approved it
+	Agreed   []string // who approves, where it takes several people and they are not enough yet
 }
 
 // CodeLives is until when the code of a question answers it.

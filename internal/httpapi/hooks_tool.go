@@ -83,7 +83,7 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 	if !v.Allowed() {
 		n := verdictNote(ctx, v)
 		if n.Approval != nil {
-			n.Approval.Dialog = c.Dialog != "" && a.wants() == ""
+			n.Approval.Dialog = c.Dialog != "" && a.wants() == "" && !a.ruled
 		}
 		return toolCallAnswer{reason: v.Message(), note: n}.wire(), nil
 	}
