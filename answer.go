@@ -205,8 +205,16 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 		if a.Proof, err = m.prove(s, &v); err != nil {
 			return Outcome{}, err
 		}
+		enough, err := m.elect(s, &v, now)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if !enough {
+			return m.noteAgreed(ctx, s, a, worst, now)
+		}
 		a.Verdict, a.Until = "approve", now+unspentFor
-		if set := m.policy.Load().For(s.state.Agent); v.For > 0 || set.Settings().ApprovalScope == "turn" {
+		set := m.policy.Load().For(s.state.Agent)
+		if v.For > 0 || set.Settings().ApprovalScope == "turn" && len(worst.Agreed) == 0 {
 			var err error
 			if a.Grant, err = m.grant(s, v, set.Version(), worst.Level, now); err != nil {
 				return Outcome{}, err
@@ -232,6 +240,17 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 		delete(s.standing, id)
 	}
 	return out, nil
+}
+
+// noteAgreed records an approval that needs another person's: the question stays open.
+func (m *Monitor) noteAgreed(ctx context.Context, s *live, a *event.Answer, r approval.Request, now int64) (Outcome, error) {
+	a.Verdict = event.Agree
+	e := &event.Event{Kind: event.Answered, Time: now, Branch: r.Branch, Turn: s.state.Branch(r.Branch).Turn.ID, Answer: a}
+	if err := m.append(ctx, s, e); err != nil {
+		return Outcome{}, err
+	}
+	const noted = "Noted: %s approves %s. It takes another person; until then it waits."
+	return Outcome{IDs: a.IDs, Notice: fmt.Sprintf(noted, a.By, r.Tool)}, nil
 }
 
 // grant is what a vote opens beyond the calls that were asked about: calls that differ from

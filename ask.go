@@ -307,6 +307,51 @@ func (x *step) dangerous(v *Verdict) bool {
 	return v.Kind == policy.KindDanger || s.input.Facts != nil && s.facts.found != nil && s.facts.found.Danger
 }
 
+// Electors say whose approvals a question takes, and of how many people. A denial is never put
+// to them.
+type Electors interface {
+	// Elect says whether an approval by somebody counts, with an error if not, and whether it is
+	// enough with those of before.
+	Elect(c Case, by string, agreed []string) (enough bool, err error)
+}
+
+// Case is what a question is about, for those who say whom it is put to.
+type Case struct {
+	Agent, Tool, Act, Kind string
+	Asked, Now             time.Time
+}
+
+// Case is what the question is about.
+func (q *Question) Case(now time.Time) Case {
+	return Case{Agent: q.Agent, Tool: q.Tool, Act: q.Act, Kind: q.Kind, Asked: q.Asked, Now: now}
+}
+
+// ErrElector is returned for an approval by somebody whose approval does not count.
+var ErrElector = errors.New("this approval does not count")
+
+// elect asks whether a vote that approves counts, and is enough.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) elect(s *live, v *Vote, now int64) (enough bool, err error) {
+	if m.electors == nil {
+		return true, nil
+	}
+	enough = true
+	for _, id := range v.IDs {
+		r, _ := s.state.Book.Request(id)
+		q := s.question(r, now)
+		ok, err := m.electors.Elect(q.Case(time.Unix(0, now)), v.By, r.Agreed)
+		if err != nil {
+			return false, &AnswerError{Err: err, TriesLeft: -1}
+		}
+		enough = enough && ok
+		if few := !ok || len(r.Agreed) > 0; few && (len(v.IDs) > 1 || v.For > 0) {
+			err := fmt.Errorf("%w: it takes several people, who approve one call, once", ErrElector)
+			return false, &AnswerError{Err: err, TriesLeft: -1}
+		}
+	}
+	return enough, nil
+}
+
 // Prover tells a person who approves from a program that has their token. A denial is never
 // put to it.
 type Prover interface {

@@ -53,6 +53,7 @@ type Monitor struct {
 	verifier Verifier
 	reader   Reader
 	prover   Prover
+	electors Electors
 	labels   labels
 
 	mu       sync.RWMutex
@@ -83,7 +84,7 @@ func New(o Options) (*Monitor, error) {
 	}
 	m := &Monitor{
 		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, most: o.MaxHeard, key: o.Key,
-		auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader, prover: o.Prover,
+		auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader, prover: o.Prover, electors: o.Electors,
 		sessions: map[string]*live{}, children: map[string][]string{}, asking: map[string]string{}, waiting: map[string]int{},
 	}
 	if m.max <= 0 {
@@ -419,6 +420,8 @@ type Options struct {
 
 	// Prover says whether an approval is a person's; nil: whoever may answer is believed.
 	Prover Prover
+	// Electors say whose approval counts; nil: whoever may answer decides alone.
+	Electors Electors
 
 	// Key keeps what the user said knowable after a restart where the log must not hold it: a
 	// password stands there as a hash under this key. Empty: no such hashes are kept.

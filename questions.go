@@ -24,7 +24,7 @@ func (s *live) question(r approval.Request, now int64) Question {
 		Expires: time.Unix(0, r.Expires).UTC(), State: r.State.String(), timeLeft: time.Duration(max(0, r.Expires-now)),
 		codeLeft: time.Duration(max(0, r.CodeLives()-now)),
 	}
-	q.By, q.Wordless = r.By, s.state.WordsUnknown()
+	q.By, q.Agent, q.Agreed, q.Wordless = r.By, s.state.Agent, r.Agreed, s.state.WordsUnknown()
 	if r.State == approval.Pending && now >= r.Expires {
 		q.State = "expired"
 	}
@@ -249,6 +249,9 @@ func (q *Question) Lines() []Line {
 		add("Auditor", []string{strings.Trim(o.Answer+": "+o.Reason, ": ")})
 	}
 	add("Approving allows", []string{q.Allows})
+	if len(q.Agreed) > 0 {
+		add("Approved so far by", []string{strings.Join(q.Agreed, ", ") + ". It takes another person"})
+	}
 	if q.Abandoned {
 		add("Nobody waits", []string{NobodyWaits})
 	}

@@ -56,7 +56,9 @@ type Question struct {
 	State   string    `json:"state"`         // pending, approved, denied, expired, spent, dead, moot, lost
 	Code    string    `json:"code,omitzero"` // only in the answer to the call itself
 
-	Abandoned bool `json:"abandoned,omitzero"` // whoever waited for the answer has gone; it can still be given
+	Agent     string   `json:"agentId,omitzero"`   // whose call it is
+	Agreed    []string `json:"agreed,omitzero"`    // who approves, where it takes another person besides
+	Abandoned bool     `json:"abandoned,omitzero"` // whoever waited for the answer has gone; it can still be given
 
 	// Evidence.
 	Prompt  string         `json:"prompt"`            // what the person is asked, in words

@@ -73,10 +73,11 @@ type Request struct {
 	CodeEnds int64 // when the code is over; 0: with the question
 	State    State
 	Tries    int
-	Keeps    Kept   // what a grant made from it leaves as it is
-	Until    int64  // when an approval lapses unspent
-	By       string // who approved it
-	Dialog   string // the host whose own dialog asks about it; "": none
+	Keeps    Kept     // what a grant made from it leaves as it is
+	Until    int64    // when an approval lapses unspent
+	By       string   // who approved it
+	Agreed   []string // who approves, where it takes several people and they are not enough yet
+	Dialog   string   // the host whose own dialog asks about it; "": none
 }
 
 // CodeLives is until when the code of a question answers it.

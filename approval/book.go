@@ -168,6 +168,9 @@ func (b *Book) Open(ids []string, now int64) error {
 // asks without end pushes its own oldest questions out.
 func (b *Book) Ask(r Request, replaces string) {
 	b.requests = slices.DeleteFunc(b.requests, func(o *Request) bool {
+		if o.ID == replaces && o.ID == r.ID {
+			r.Agreed = o.Agreed // only its code is new
+		}
 		return o.ID == replaces || lapsed(o, r.Asked)
 	})
 	if len(b.requests) >= MaxOpen {
@@ -231,6 +234,15 @@ func (b *Book) Approve(ids []string, by string, until int64) {
 	for _, r := range b.requests {
 		if r.State == Pending && slices.Contains(ids, r.ID) {
 			r.State, r.By, r.Until = Approved, by, until
+		}
+	}
+}
+
+// Agree notes an approval that needs another person's.
+func (b *Book) Agree(ids []string, by string) {
+	for _, r := range b.requests {
+		if r.State == Pending && slices.Contains(ids, r.ID) {
+			r.Agreed = append(slices.Clip(r.Agreed), by)
 		}
 	}
 }

@@ -323,7 +323,7 @@ type Answer struct {
 	By      string      `json:"by"`               // owner, or the approver's name
 	Via     string      `json:"via,omitzero"`     // chat, http, cli, dialog
 	IDs     []string    `json:"ids,omitzero"`     // questions, writes or grants it is about
-	Verdict string      `json:"verdict,omitzero"` // approve, deny; release, discard
+	Verdict string      `json:"verdict,omitzero"` // approve, deny, agree; release, discard
 	Grant   *Grant      `json:"grant,omitzero"`
 	Until   int64       `json:"until,omitzero"` // when an approval lapses unspent, Unix nanoseconds
 	Reason  string      `json:"reason,omitzero"`
@@ -332,6 +332,9 @@ type Answer struct {
 	Trace   string      `json:"trace,omitzero"`  // of the values that were turned down, as in Seen
 	Proof   *Proof      `json:"proof,omitzero"`  // that a person said it
 }
+
+// Agree is the verdict of an approval that needs another person's.
+const Agree = "agree"
 
 // Grant lets further calls through.
 type Grant struct {

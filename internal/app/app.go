@@ -158,7 +158,7 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.recall(ctx); err != nil {
 		return err
 	}
-	return a.outside.start(a.Monitor, f, reach{keys: a.keys, link: a.questionURL}, a.opts.Logger)
+	return a.outside.start(a.Monitor, f, reach{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who}, a.opts.Logger)
 }
 
 // openPeople reads what people have settled: their keys, and which definitions they accepted.
@@ -178,6 +178,7 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
 		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at, SignIn: a.desk, Console: a.consoleURL,
+		Ruled: len(a.config.Approvals.Who.List) > 0,
 		Proof: func() string { return string(a.keys.Required()) },
 	})
 	if err != nil {
@@ -187,7 +188,9 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 }
 
 func newMonitor(cfg *config.Config, s tidemark.Store, o *outside, key []byte, keys *consent.Keeper) (*tidemark.Monitor, error) {
-	opts := tidemark.Options{Policy: cfg.Policy, Store: s, Now: time.Now, Rand: rand.Reader, Key: key, Prover: keys}
+	opts := tidemark.Options{
+		Policy: cfg.Policy, Store: s, Now: time.Now, Rand: rand.Reader, Key: key, Prover: keys, Electors: &cfg.Approvals.Who,
+	}
 	if o != nil {
 		o.advise(&opts)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/config"
@@ -11,6 +12,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/discord"
 	"github.com/tidemark/tidemark/internal/people/ntfy"
+	"github.com/tidemark/tidemark/internal/people/quorum"
 	"github.com/tidemark/tidemark/internal/people/slack"
 	"github.com/tidemark/tidemark/internal/people/webhook"
 	"github.com/tidemark/tidemark/store/notify"
@@ -82,6 +84,7 @@ func (o *outside) add(c *channel) { o.channels = append(o.channels, c) }
 type reach struct {
 	keys *consent.Keeper
 	link func(id string) string // where a question is answered in a browser
+	who  *quorum.Rules
 }
 
 // start brings questions to people until stop is called.
@@ -93,6 +96,7 @@ func (o *outside) start(m *tidemark.Monitor, f *notify.Store, r reach, logger *s
 		var err error
 		c.asking, err = asking.New(asking.Options{
 			Name: c.name, Monitor: m, Wake: f, Asker: c.asker, Logger: logger, Link: r.link,
+			Pushed:   func(q *tidemark.Question, now time.Time) (bool, time.Time) { return r.who.Pushed(q.Case(now), c.name) },
 			Approves: func() bool { return !c.denies && r.keys.Takes(c.name) },
 		})
 		if err != nil {

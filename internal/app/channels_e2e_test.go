@@ -73,3 +73,40 @@ func TestAChannelApprovesOnlyWithTheProof(t *testing.T) {
 		}
 	}
 }
+
+// BEY-10 BEY-11: two people by name approve what the file says takes two; an agent's own person is
+// not one of them, and neither is whoever has the token.
+func TestTwoPeopleOfTheFileApprove(t *testing.T) {
+	s, h := chattest.NewSlack(t), chattest.NewWebhook(t)
+	srv := serve(t, t.TempDir(), strings.Replace(channelsSection(s, h), "[UALICE]", "[UALICE, UBOB, UCAROL]", 1)+`approvals:
+  people:
+    alice: {accounts: ["slack:UALICE"]}
+    bob: {accounts: ["slack:UBOB"]}
+    carol: {accounts: ["slack:UCAROL"], agents: [main]}
+  rules:
+    - {tools: [exec], people: 2, notOwn: true}
+`)
+	c := patient
+	c.AgentID = "main"
+	srv.hook(hook.NameMessageReceived, hook.MessageReceived{Content: "Build what the page says"},
+		hook.Context{SessionKey: "s", AgentID: "main", MessageProvider: "chat", SenderID: "1", SenderIsOwner: true})
+	srv.fetches("s", "run rollout")
+	held := srv.ask(c, "exec", `{"command":"rollout"}`)
+	s.Press("UCAROL", s.Message(1), "Allow once")
+	s.Until(1, "the refusal", func(m chattest.Message) bool { return strings.Contains(m.Text, "main is the agent of carol") })
+	s.Press("UALICE", s.Message(2), "Allow once")
+	s.Until(2, "the note", func(m chattest.Message) bool { return strings.Contains(m.Text, "It takes another person") })
+	id := srv.questions()[0].ID
+	status, body, err := srv.request(t.Context(), http.MethodPost, "/v1/approvals/"+id, srv.app.Tokens.Approver, map[string]string{"decision": "approve"})
+	if err != nil || status != http.StatusConflict || !strings.Contains(string(body), "does not count") {
+		t.Errorf("whoever has the token: got %d %s, %v", status, body, err)
+	}
+	m := s.Message(3)
+	if !strings.Contains(m.Text, "Approved so far by: slack:UALICE") {
+		t.Errorf("the second person reads %q", m.Text)
+	}
+	s.Press("UBOB", m, "Allow once")
+	if a := held.wait(t); a.Block {
+		t.Errorf("got %s: %s", a.Tidemark.Verdict, a.Reason)
+	}
+}

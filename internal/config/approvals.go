@@ -5,12 +5,14 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/quorum"
 )
 
 // Approvals is the `approvals` section: what an approval needs besides a token.
 type Approvals struct {
 	Proof consent.Want
-	Also  []string // channels whose answers count as a person's: telegram, slack, discord
+	Who   quorum.Rules // whose approval counts
+	Also  []string     // channels whose answers count as a person's: telegram, slack, discord
 }
 
 // apart are the channels that say who answered, each by an account of their own.
@@ -22,6 +24,7 @@ func (d *decoder) approvals(n *configfile.Node) Approvals {
 	if n == nil {
 		return a
 	}
+	a.Who.People = d.people(n.Get("people"))
 	wants := []consent.Want{consent.None, consent.Typed, consent.Passkey}
 	d.Fields(n, map[string]func(*configfile.Node){
 		"proof": func(n *configfile.Node) {
@@ -29,6 +32,8 @@ func (d *decoder) approvals(n *configfile.Node) Approvals {
 				a.Proof = wants[i]
 			}
 		},
+		"people": func(*configfile.Node) {}, // read before the rules, which name them
+		"rules":  func(n *configfile.Node) { a.Who.List = d.rules(n, a.Who.People) },
 		"also": func(n *configfile.Node) {
 			for _, item := range d.Texts(n) {
 				if !slices.Contains(apart, item.Text) {

@@ -16,20 +16,6 @@ type Channels struct {
 	Ntfy    *ntfy.Options
 }
 
-// names are the channels that the file has, telegram among them.
-func (c *Config) names() []string {
-	var out []string
-	for name, is := range map[string]bool{
-		"telegram": c.Telegram != nil && c.Telegram.Enabled, "slack": c.Channels.Slack != nil, "discord": c.Channels.Discord != nil,
-		"webhook": c.Channels.Webhook != nil, "ntfy": c.Channels.Ntfy != nil,
-	} {
-		if is {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
 func (d *decoder) channels(n *configfile.Node) Channels {
 	var c Channels
 	if n == nil {

@@ -138,18 +138,25 @@ approvals: {also: [slack, discord]}
 		t.Errorf("a secret prints: %s", text)
 	}
 	for bad, want := range map[string]string{
-		`channels: {slack: {}}`:                          "channels.slack needs appToken",
-		`channels: {slack: {botToken: "${APP}"}}`:        "those begin with xoxb-",
-		`channels: {slack: {channel: "#general"}}`:       "must be the id of a channel, not its name",
-		`channels: {slack: {users: [alice@x]}}`:          "must be the id of a user",
-		`channels: {discord: {channel: general}}`:        "must be an id of Discord's",
-		`channels: {discord: {botToken: "${NONE}"}}`:     "environment variable NONE is not set",
-		`channels: {webhook: {url: "http://a.example"}}`: "want https, or http to this machine",
-		`channels: {webhook: {secret: "${SHORT}"}}`:      "needs 16 characters",
-		`channels: {ntfy: {topic: "a b"}}`:               "a topic has letters",
-		`channels: {ntfy: {topic: a, answers: a}}`:       "must be another topic",
-		`channels: {teams: {}}`:                          "teams",
-		`approvals: {also: [webhook]}`:                   "no channel that tells people apart",
+		`channels: {slack: {}}`:                                                        "channels.slack needs appToken",
+		`channels: {slack: {botToken: "${APP}"}}`:                                      "those begin with xoxb-",
+		`channels: {slack: {channel: "#general"}}`:                                     "must be the id of a channel, not its name",
+		`channels: {slack: {users: [alice@x]}}`:                                        "must be the id of a user",
+		`channels: {discord: {channel: general}}`:                                      "must be an id of Discord's",
+		`channels: {discord: {botToken: "${NONE}"}}`:                                   "environment variable NONE is not set",
+		`channels: {webhook: {url: "http://a.example"}}`:                               "want https, or http to this machine",
+		`channels: {webhook: {secret: "${SHORT}"}}`:                                    "needs 16 characters",
+		`channels: {ntfy: {topic: "a b"}}`:                                             "a topic has letters",
+		`channels: {ntfy: {topic: a, answers: a}}`:                                     "must be another topic",
+		`channels: {teams: {}}`:                                                        "teams",
+		"approvals: {people: {ada: {}}}":                                               "approvals.people.ada needs accounts",
+		"approvals: {people: {ada: {accounts: [x]}, bob: {accounts: [x]}}}":            "x is the account of ada too",
+		"approvals: {people: {ada: {accounts: [x], quiet: late}}}":                     "is no span of the day",
+		"approvals: {rules: [{ask: [ada]}]}":                                           `"ada" is none of the people`,
+		"approvals: {rules: [{people: 2}]}":                                            "takes 2 people, and there are 0",
+		"approvals: {rules: [{acts: [steal]}]}":                                        "steal",
+		"approvals: {people: {ada: {accounts: [x]}}, rules: [{then: [{ask: [ada]}]}]}": "then without ask",
+		`approvals: {also: [webhook]}`:                                                 "no channel that tells people apart",
 	} {
 		if _, faults := config.Parse("f", []byte(bad), env); !strings.Contains(faults.Error(), want) {
 			t.Errorf("%s: got %v, want %q", bad, faults, want)

@@ -81,6 +81,9 @@ type Options struct {
 	SignIn *signin.Desk
 	// Console is the address of the console, once it is known.
 	Console func() string
+	// Ruled says that the file names whose approval counts: then a host's own dialog, which does
+	// not know who answers, is none.
+	Ruled bool
 	// Proof says what approving takes besides a token: passkey, typed, or nothing. nil: nothing, ever.
 	Proof func() string
 	// Claims is told of the calls that hosts were let run, for the MCP gateway; nil: nobody is.
@@ -143,6 +146,7 @@ type API struct {
 	greet   func(session string) string
 	desk    *signin.Desk
 	console func() string
+	ruled   bool
 	wants   func() string // what approving takes besides a token
 	claims  *claims.Book
 	pins    *pins.Keeper
@@ -181,7 +185,7 @@ func New(o Options) (*API, error) {
 	a := &API{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
 		reload: o.Reload, judges: o.Judges, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
-		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins,
+		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins, ruled: o.Ruled,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -41,7 +42,7 @@ func (m *management) listApprovals(ctx context.Context, in *struct {
 		if err != nil || in.Wait == 0 || list.Seen != in.Seen {
 			return list, err
 		}
-		expiry := time.NewTimer(untilNext(list.Approvals))
+		expiry := time.NewTimer(waiting.UntilNext(list.Approvals))
 		select {
 		case <-asked:
 		case <-expiry.C:
@@ -73,17 +74,6 @@ func (m *management) questions(ctx context.Context, session, state string) (appr
 		fmt.Fprintf(h, "%s %s %v\n", q.ID, q.State, q.Abandoned)
 	}
 	return approvalList{Approvals: list, Seen: hex.EncodeToString(h.Sum(nil)[:8])}, nil
-}
-
-// untilNext is when the next of the questions expires, which nothing records.
-func untilNext(list []tidemark.Question) time.Duration {
-	next := time.Hour
-	for i := range list {
-		if list[i].Pending() {
-			next = min(next, list[i].TimeLeft()+time.Millisecond)
-		}
-	}
-	return next
 }
 
 // questionOf finds a question by its id.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/people/waiting"
 )
 
 // streamApprovals sends the queue as it is, and then every question that is new or has
@@ -33,7 +34,7 @@ func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
 	ticker := time.NewTicker(a.keepAlive)
 	defer ticker.Stop()
 	for {
-		expiry := time.NewTimer(untilNext(list))
+		expiry := time.NewTimer(waiting.UntilNext(list))
 		select {
 		case <-asked:
 		case <-expiry.C:

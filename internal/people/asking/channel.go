@@ -89,6 +89,9 @@ type Options struct {
 	// Approves reports whether an answer given here can approve now; nil: it can. Where it
 	// cannot, people are offered to deny, and the link.
 	Approves func() bool
+	// Pushed reports whether a question is shown here now, and when that may change (zero:
+	// never); nil: all are. One that is shown stays.
+	Pushed func(q *tidemark.Question, now time.Time) (bool, time.Time)
 	// Link is where a question can be answered in a browser; nil: nowhere.
 	Link   func(id string) string
 	Logger *slog.Logger // nil discards
@@ -101,6 +104,7 @@ type Options struct {
 type Channel struct {
 	o     Options
 	freed chan struct{} // there is room for another question
+	next  time.Time     // owned by Run; when a question becomes due; zero: none will
 	wg    sync.WaitGroup
 
 	mu     sync.Mutex
@@ -180,11 +184,14 @@ func (c *Channel) Run(ctx context.Context) {
 			continue
 		}
 		wait.Reset()
+		soon, cancel := context.WithCancel(ctx)
 		select {
 		case <-ctx.Done():
 		case <-changed:
 		case <-c.freed:
+		case <-c.later(soon):
 		}
+		cancel()
 	}
 }
 
@@ -192,12 +199,15 @@ func (c *Channel) Run(ctx context.Context) {
 // that cannot be read does not hold up the others, and none of its questions is taken
 // back.
 func (c *Channel) look(ctx context.Context) error {
+	c.next = time.Time{}
 	list, err := c.o.Monitor.Questions(ctx)
 	pending := map[string]bool{}
 	for _, q := range list {
 		if q.State == "pending" && q.Kind != policy.KindIntentBlock {
 			pending[q.ID] = true
-			c.begin(ctx, q)
+			if c.due(&q) {
+				c.begin(ctx, q)
+			}
 		}
 	}
 	for _, d := range c.deliveries() {
@@ -206,6 +216,35 @@ func (c *Channel) look(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// due reports whether a question is to be shown here now, and notes when to look again.
+func (c *Channel) due(q *tidemark.Question) bool {
+	c.mu.Lock()
+	shown := c.open[q.ID] != nil
+	c.mu.Unlock()
+	if c.o.Pushed == nil || shown {
+		return true
+	}
+	now, next := c.o.Pushed(q, c.o.Now())
+	if !now && !next.IsZero() && (c.next.IsZero() || next.Before(c.next)) {
+		c.next = next
+	}
+	return now
+}
+
+// later is closed when a question becomes due that is not yet; nil: none will.
+func (c *Channel) later(ctx context.Context) <-chan struct{} {
+	if c.next.IsZero() {
+		return nil
+	}
+	due := make(chan struct{})
+	wait := max(c.next.Sub(c.o.Now()), time.Millisecond)
+	c.wg.Go(func() {
+		defer close(due)
+		_ = c.o.Sleep(ctx, wait) // its end is a reason to look too
+	})
+	return due
 }
 
 // begin starts to deliver a question that is new, if there is room.

@@ -45,6 +45,10 @@ func (c *Channel) deliver(ctx context.Context, q tidemark.Question, notes <-chan
 			return
 		case err != nil:
 			c.failed("deliver question", err)
+		case errors.Is(lost, errAnother):
+			if now, err := c.o.Monitor.Question(ctx, q.Session, q.ID); err == nil {
+				q = now
+			}
 		default:
 			c.failed("take answer", lost)
 		}
@@ -59,6 +63,9 @@ func (c *Channel) pending(ctx context.Context, q tidemark.Question) bool {
 	now, err := c.o.Monitor.Question(ctx, q.Session, q.ID)
 	return err == nil && now.State == "pending" || err != nil && !errors.Is(err, tidemark.ErrNotFound)
 }
+
+// errAnother has a question shown again that takes another person.
+var errAnother = errors.New("it takes another person")
 
 var errTakenBack = errors.New("the question was taken back while it is open")
 
@@ -96,10 +103,12 @@ func (c *Channel) vote(ctx context.Context, q tidemark.Question, choice, by, nam
 	out, err := c.o.Monitor.Answer(ctx, v)
 	var late *tidemark.AnswerError
 	switch {
+	case err == nil && c.pending(ctx, q):
+		return fmt.Sprintf("%s by %s. %s", c.label(choice), name, out.Notice), errAnother
 	case err == nil:
 		c.answered()
 		return fmt.Sprintf("%s by %s. %s", c.label(choice), name, out.Notice), nil
-	case errors.Is(err, tidemark.ErrProof):
+	case errors.Is(err, tidemark.ErrProof), errors.Is(err, tidemark.ErrElector):
 		return "Not approved: " + err.Error() + ". It is asked again.", err
 	case errors.As(err, &late):
 		return c.late(ctx, q, late), nil

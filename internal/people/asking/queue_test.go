@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -177,4 +178,40 @@ func TestTheQuestionShowsItsEvidence(t *testing.T) {
 	if strings.Count(text, "\nRule:") != 1 {
 		t.Errorf("the message has a forged rule:\n%s", text)
 	}
+}
+
+// BEY-10: a question is shown when it is due here, and not before; one that is shown stays.
+func TestAQuestionIsShownWhenItIsDue(t *testing.T) {
+	var due atomic.Bool
+	slept := make(chan time.Duration, 8)
+	wake := make(chan struct{})
+	w := newWorld(t, func(o *asking.Options) {
+		now := o.Now
+		o.Pushed = func(q *tidemark.Question, at time.Time) (bool, time.Time) {
+			return due.Load() && q.Tool == "exec", now().Add(10 * time.Minute)
+		}
+		o.Sleep = func(ctx context.Context, d time.Duration) error {
+			slept <- d
+			select {
+			case <-wake:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	w.ask("s")
+	if got := <-slept; got != 10*time.Minute {
+		t.Errorf("it looks again after %s", got)
+	}
+	if n := len(w.telegram.Requests("sendMessage")); n != 0 {
+		t.Fatalf("%d messages before it is due", n)
+	}
+	due.Store(true)
+	close(wake)
+	w.telegram.Message(1)
+	due.Store(false)
+	w.ring()
+	w.telegram.Tap(alice, w.telegram.Message(1), "Deny")
+	w.says(1, "Deny by @alice. Denied: exec.")
 }

@@ -104,7 +104,7 @@ type check struct {
 func (c *check) answer(ctx context.Context, e *entry) (problem string, signed bool, err error) {
 	a := e.Answer
 	switch p := a.Proof; {
-	case a.Verdict != "approve":
+	case a.Verdict != "approve" && a.Verdict != event.Agree:
 		return "", false, nil
 	case p == nil && len(c.state.Keys) > 0:
 		return "approved without the proof that was required then", false, nil
@@ -143,6 +143,9 @@ type said struct {
 // saidBy is what the answer in the log did.
 func saidBy(e *entry, digests map[string]string) said {
 	out := said{Decision: e.Answer.Verdict, Session: e.session}
+	if out.Decision == event.Agree { // one of several people said yes
+		out.Decision = "approve"
+	}
 	for _, id := range e.Answer.IDs {
 		out.Questions = append(out.Questions, tidemark.Asked{ID: id, Digest: digests[id]})
 	}

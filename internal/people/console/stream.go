@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/people/waiting"
 )
 
 // shownCard is a question as the stream tells it: the fragment is that of the page.
@@ -82,7 +83,7 @@ func (c *Console) stream(v *visit) {
 	ticker := time.NewTicker(c.keepAlive)
 	defer ticker.Stop()
 	for {
-		expiry := time.NewTimer(untilNext(list))
+		expiry := time.NewTimer(waiting.UntilNext(list))
 		select {
 		case <-asked:
 		case <-expiry.C:
@@ -102,17 +103,6 @@ func (c *Console) stream(v *visit) {
 			return // the browser reconnects
 		}
 	}
-}
-
-// untilNext is when the next question expires, which nothing records.
-func untilNext(list []tidemark.Question) time.Duration {
-	next := time.Hour
-	for i := range list {
-		if list[i].Pending() {
-			next = min(next, list[i].TimeLeft()+time.Millisecond)
-		}
-	}
-	return next
 }
 
 // feed is one browser and what it was shown.

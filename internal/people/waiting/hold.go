@@ -133,3 +133,14 @@ func worthwhile(q *tidemark.Question, err error) bool {
 	}
 	return !q.Pending() && q.State != "expired"
 }
+
+// UntilNext is when the next of the questions expires, which nothing records.
+func UntilNext(list []tidemark.Question) time.Duration {
+	next := time.Hour
+	for i := range list {
+		if list[i].Pending() {
+			next = min(next, list[i].TimeLeft()+time.Millisecond)
+		}
+	}
+	return next
+}

@@ -34,6 +34,9 @@ func (b *Builder) answered(session string, now int64, a *event.Answer) {
 	if a.Grant != nil {
 		b.totals.Grants++
 	}
+	if a.Verdict == event.Agree {
+		return // it is still open
+	}
 	for _, id := range a.IDs {
 		q := b.open[session][id]
 		if q == nil || q.approved {

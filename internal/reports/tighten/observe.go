@@ -119,7 +119,7 @@ func (b *Builder) fold(s *session, e *event.Event) {
 		s.end(e.Branch)
 		s.refused = s.refused || e.Seen.Blocked
 	case event.Answered:
-		s.refused = s.refused || e.Answer.Verdict != "approve"
+		s.refused = s.refused || e.Answer.Verdict != "approve" && e.Answer.Verdict != event.Agree
 	case event.CallDecided:
 		b.decided(s, e.Decided)
 	}

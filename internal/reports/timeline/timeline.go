@@ -165,7 +165,10 @@ func (s *Step) model(e *event.Event) {
 }
 
 func (s *Step) answer(a *event.Answer) {
-	what := map[string]string{"approve": "approved", "deny": "denied", "release": "released", "discard": "discarded"}[a.Verdict]
+	what := map[string]string{
+		"approve": "approved", event.Agree: "approved, with another person to come,", "deny": "denied",
+		"release": "released", "discard": "discarded",
+	}[a.Verdict]
 	if what == "" {
 		what = strings.ReplaceAll(s.Kind, ".", " ")
 	}

@@ -1,0 +1,189 @@
+// Package quorum says which people a question is put to, whose approval counts, and how many of
+// them it takes. It is pure: the clock is handed in, and nothing is remembered.
+//
+// Invariants:
+//   - without rules everybody who may answer decides alone;
+//   - the first rule that fits a question decides; one that names people lets nobody else approve;
+//   - several people are several names, whichever accounts they use;
+//   - denying is never put to it.
+package quorum
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/glob"
+)
+
+// Person is somebody who answers.
+type Person struct {
+	Name     string
+	Accounts []string // as answers are recorded: slack:U1, telegram:7, approver
+	Agents   []string // their own agents, by id
+	Quiet    Hours    // when no message is sent to them
+}
+
+// Hours are a span of the day, in minutes since midnight; the zero Hours are never. One whose
+// end is before its begin goes over midnight.
+type Hours struct {
+	From, To int
+	Zone     *time.Location
+}
+
+// Hold reports whether a time lies within, and until when.
+func (h Hours) Hold(now time.Time) (until time.Time, ok bool) {
+	if h.From == h.To || h.Zone == nil {
+		return time.Time{}, false
+	}
+	local := now.In(h.Zone)
+	at := local.Hour()*60 + local.Minute()
+	within := at >= h.From && at < h.To
+	if h.From > h.To {
+		within = at >= h.From || at < h.To
+	}
+	if !within {
+		return time.Time{}, false
+	}
+	left := h.To - at
+	if left <= 0 {
+		left += 24 * 60
+	}
+	return now.Truncate(time.Minute).Add(time.Duration(left) * time.Minute), true
+}
+
+// Rule says of some questions whom they are put to. Empty lists fit everything.
+type Rule struct {
+	Agents, Tools, Acts, Kinds []string // patterns of agents and tools; names of acts and kinds
+	Ask                        []string // names of people; empty: everybody
+	Then                       []Step   // who is asked besides, later
+	People                     int      // how many must approve; 0 and 1: one
+	NotOwn                     bool     // nobody approves for an agent of their own
+}
+
+// Step asks further people when nobody has answered for a while.
+type Step struct {
+	After time.Duration
+	Ask   []string
+}
+
+// Rules are all of them.
+type Rules struct {
+	People []Person
+	List   []Rule
+}
+
+var _ tidemark.Electors = (*Rules)(nil)
+
+// fits reports whether the rule is about a question.
+func (r *Rule) fits(c tidemark.Case) bool {
+	named := func(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }
+	like := func(list []string, value string) bool {
+		return len(list) == 0 || slices.ContainsFunc(list, func(p string) bool { return glob.Match(p, value) })
+	}
+	return like(r.Agents, c.Agent) && like(r.Tools, c.Tool) && named(r.Acts, c.Act) && named(r.Kinds, c.Kind)
+}
+
+// rule is the first that fits; the zero Rule asks everybody for one approval.
+func (r *Rules) rule(c tidemark.Case) Rule {
+	for i := range r.List {
+		if r.List[i].fits(c) {
+			return r.List[i]
+		}
+	}
+	return Rule{}
+}
+
+// asked are those a question is put to by now, and when that changes. Nobody means everybody.
+func (r *Rule) asked(c tidemark.Case) (names []string, next time.Time) {
+	if len(r.Ask) == 0 {
+		return nil, time.Time{}
+	}
+	names = slices.Clone(r.Ask)
+	for _, s := range r.Then {
+		switch at := c.Asked.Add(s.After); {
+		case !c.Now.Before(at):
+			names = append(names, s.Ask...)
+		case next.IsZero() || at.Before(next):
+			next = at
+		}
+	}
+	return names, next
+}
+
+// person is whose account it is; nil: nobody's that the file names.
+func (r *Rules) person(account string) *Person {
+	for i := range r.People {
+		if slices.Contains(r.People[i].Accounts, account) {
+			return &r.People[i]
+		}
+	}
+	return nil
+}
+
+// nameOf is a person's name, or the account of somebody the file does not name.
+func (r *Rules) nameOf(account string) string {
+	if p := r.person(account); p != nil {
+		return p.Name
+	}
+	return account
+}
+
+// Elect implements tidemark.Electors.
+func (r *Rules) Elect(c tidemark.Case, by string, agreed []string) (enough bool, err error) {
+	rule, who := r.rule(c), r.person(by)
+	names, _ := rule.asked(c)
+	switch {
+	case len(names) > 0 && (who == nil || !slices.Contains(names, who.Name)):
+		asked := strings.Join(names, ", ")
+		return false, fmt.Errorf("%w: %s is not among those who are asked: %s", tidemark.ErrElector, r.nameOf(by), asked)
+	case rule.NotOwn && who == nil:
+		return false, fmt.Errorf("%w: nobody knows whose agent it is if %s is none of the people in the file", tidemark.ErrElector, by)
+	case rule.NotOwn && slices.Contains(who.Agents, c.Agent):
+		return false, fmt.Errorf("%w: %s is the agent of %s, and another person must approve", tidemark.ErrElector, c.Agent, who.Name)
+	case rule.People > 1 && who == nil:
+		return false, fmt.Errorf("%w: it takes %d people, and %s is none of those in the file", tidemark.ErrElector, rule.People, by)
+	}
+	if rule.People <= 1 {
+		return true, nil
+	}
+	var before []string
+	for _, a := range agreed {
+		if p := r.person(a); p != nil && !slices.Contains(before, p.Name) {
+			before = append(before, p.Name)
+		}
+	}
+	if slices.Contains(before, who.Name) {
+		return false, fmt.Errorf("%w: %s has approved already, and another person must", tidemark.ErrElector, who.Name)
+	}
+	return len(before)+1 >= rule.People, nil
+}
+
+// Pushed reports whether a question is sent to a channel now: whether somebody is asked who
+// has an account there, and whose hours are not quiet. next is when to look again; zero: never.
+func (r *Rules) Pushed(c tidemark.Case, channel string) (now bool, next time.Time) {
+	rule := r.rule(c)
+	names, next := rule.asked(c)
+	known := false // the file says who reads the channel
+	for i := range r.People {
+		p := &r.People[i]
+		here := slices.ContainsFunc(p.Accounts, func(a string) bool { return strings.HasPrefix(a, channel+":") })
+		if !here {
+			continue
+		}
+		known = true
+		if len(names) > 0 && !slices.Contains(names, p.Name) {
+			continue
+		}
+		until, quiet := p.Quiet.Hold(c.Now)
+		switch {
+		case !quiet:
+			return true, next
+		case next.IsZero() || until.Before(next):
+			next = until
+		}
+	}
+	return !known && len(names) == 0, next
+}
