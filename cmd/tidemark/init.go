@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,7 +119,10 @@ func (e *env) initServer(ctx context.Context, f *initFlags) error {
 	if err := e.startServer(ctx, p, s, f.background); err != nil {
 		return err
 	}
-	if made && e.seen() {
+	switch {
+	case made && !e.seen():
+		e.printf("new tokens were made; this is no terminal, so they are not shown (tidemark token new makes others)\n")
+	case made:
 		e.printf("\nnew tokens, shown this once (people's are kept as hashes, in %s):\n", p.Tokens())
 		e.printTokens(tokens)
 	}
@@ -137,7 +141,7 @@ func (e *env) startServer(ctx context.Context, p app.Paths, s *app.Service, back
 		if path != "" {
 			_ = os.Remove(path) // nobody would start it
 		}
-		e.printf("%s no service: %v\n", e.ui.word("warn", "note:"), err)
+		e.printf("%s no service could be started here: %v\n", e.ui.word("warn", "note:"), cmp.Or(errors.Unwrap(err), err))
 	}
 	var args []string
 	if s.Config != "" {

@@ -273,8 +273,9 @@ func (a *App) Start(ctx context.Context) (string, error) {
 	a.cancel = cancel
 	a.server.BaseContext = func(net.Listener) context.Context { return base }
 	a.unshown = false // the caller shows them
+	now := a.Judges()
+	a.opts.Logger.Info("policy in force", "version", now.Version, "from", from(now.File))
 	go a.watch(base, time.Tick(watchEvery))
-	a.opts.Logger.Info("policy in force", "version", a.judges.Version, "from", from(a.judges.File))
 	go func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 			a.opts.Logger.Error("serve", "error", err)
@@ -317,7 +318,7 @@ func (a *App) Stop(ctx context.Context) error {
 	a.stopped.Do(func() {
 		var errs []error
 		if a.listener != nil {
-			withdraw(a.opts.Paths, a.running)
+			withdraw(a.paths(), a.running)
 			a.cancel() // event streams end; they would hold the shutdown up
 			errs = append(errs, a.server.Shutdown(ctx))
 		}
@@ -334,7 +335,7 @@ func (a *App) Stop(ctx context.Context) error {
 			errs = append(errs, a.log.Close())
 		}
 		if a.unshown { // a start that failed: the next one makes tokens and shows them
-			errs = append(errs, os.Remove(a.opts.Paths.Tokens()))
+			errs = append(errs, os.Remove(a.paths().Tokens()))
 		}
 		if a.held != nil {
 			errs = append(errs, a.held.Close()) // last: who comes next finds everything closed

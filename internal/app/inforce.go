@@ -146,9 +146,10 @@ const watchEvery = time.Second
 // watch puts a changed policy file in force. It waits until the file has looked the same twice:
 // a file that is being written may be a good one already, and mean less than it will.
 func (a *App) watch(ctx context.Context, tick <-chan time.Time) {
-	file := a.opts.Paths.Config
+	p := a.paths()
+	file := p.Config
 	if file == "" {
-		file = filepath.Join(a.opts.Paths.Data, policyName)
+		file = filepath.Join(p.Data, policyName)
 	}
 	for last := a.seen; ; {
 		select {
