@@ -11,7 +11,6 @@ import (
 // MCP is the `mcp` section: the gateway before MCP servers.
 type MCP struct {
 	Servers    []MCPServer // those reached over HTTP, in the order of the file
-	Pin        string      // first-use, review, off
 	Elicit     string      // auto: in clients that agents start; always: over HTTP too; never
 	Sender     string      // owner, unknown: who speaks through the door
 	Require    string      // token, none: what /mcp/NAME wants to see
@@ -24,13 +23,13 @@ type MCP struct {
 type MCPServer struct {
 	Name    string
 	URL     string
-	Auth    string // none, oauth, passthrough: what goes to it as credential
+	Auth    string // none, passthrough: what goes to it as credential
 	Headers map[string]endpoint.Secret
 }
 
 // defaultMCP is what counts without a word in the file.
 func defaultMCP() MCP {
-	return MCP{Pin: "first-use", Elicit: "auto", Sender: "owner", Require: "token", Wait: 10 * time.Minute, MaxMessage: 32 << 20}
+	return MCP{Elicit: "auto", Sender: "owner", Require: "token", Wait: 10 * time.Minute, MaxMessage: 32 << 20}
 }
 
 // mcp reads the section.
@@ -54,7 +53,6 @@ func (d *decoder) mcp(n *configfile.Node) MCP {
 				}
 			}
 		},
-		"pin":     word(&m.Pin, "first-use", "review", "off"),
 		"elicit":  word(&m.Elicit, "auto", "always", "never"),
 		"sender":  word(&m.Sender, "owner", "unknown"),
 		"require": word(&m.Require, "token", "none"),
@@ -93,7 +91,7 @@ func (d *decoder) mcpServer(k configfile.Key) (MCPServer, bool) {
 		"url":       func(n *configfile.Node) { address = n },
 		"plainHTTP": func(n *configfile.Node) { plain, _ = d.Bool(n) },
 		"auth": func(n *configfile.Node) {
-			words := []string{"none", "oauth", "passthrough"}
+			words := []string{"none", "passthrough"}
 			if i, ok := d.Choice(n, words...); ok {
 				s.Auth = words[i]
 			}
