@@ -9,7 +9,9 @@ import (
 )
 
 func TestTheMCPSection(t *testing.T) {
-	env := func(name string) (string, bool) { return map[string]string{"CRM_TOKEN": "t0ken"}[name], name == "CRM_TOKEN" }
+	env := func(name string) (string, bool) {
+		return map[string]string{"CRM_TOKEN": "t0ken"}[name], name == "CRM_TOKEN"
+	}
 	file := `
 mcp:
   servers:
