@@ -51,7 +51,7 @@ type Transports interface {
 	Transport(s Server) (http.RoundTripper, error)
 }
 
-// AcceptAll are the Pins of a gateway that keeps none (mcp.pin: off).
+// AcceptAll are the Pins of a gateway that keeps none.
 type AcceptAll struct{}
 
 var _ Pins = AcceptAll{}

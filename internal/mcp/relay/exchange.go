@@ -245,7 +245,7 @@ func (x *exchange) answered(res *http.Response) {
 	case res.StatusCode >= 300 && res.StatusCode < 400:
 		x.fail(http.StatusBadGateway, "The server "+x.u.Name+" sends elsewhere, and redirects are not followed.")
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
-		x.fail(http.StatusBadGateway, fmt.Sprintf("The server %s wants another authorisation (%d): tidemark mcp login %s.",
+		x.fail(http.StatusBadGateway, fmt.Sprintf("The server %s wants another authorisation (%d): give it in mcp.servers.%s.headers.",
 			x.u.Name, res.StatusCode, x.u.Name))
 	case kind == "text/event-stream" && res.StatusCode == http.StatusOK:
 		x.stream(res.Body)
