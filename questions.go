@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 )
@@ -366,3 +367,35 @@ const maxValuesShown = 12
 
 // redactedValue stands for a secret.
 const redactedValue = "[REDACTED]"
+
+
+// shownValues are what a question shows of the slots of a call: those that lack evidence
+// first, then the others. Those the user or the operator never said are nobody's secret: they
+// are shown as they are, in memory only.
+func shownValues(w *warrant.Warrant, set *policy.Set, redact func(path, value string) string) (live, kept []event.Shown) {
+	if w == nil {
+		return nil, nil
+	}
+	for _, lacking := range []bool{true, false} {
+		for i := range w.Slots {
+			s := &w.Slots[i]
+			if lacks(w.Deed, s, set) != lacking || len(live) == maxValuesShown {
+				continue
+			}
+			v := event.Shown{
+				Path: text.Cover(redact("", s.Path), 100), Slot: s.Kind.String(), Value: text.Cover(s.Value, 500),
+				Has: s.Has.String(), Why: redact("", s.Why), Lacks: lacking,
+				Secret: s.Secret || s.Kind == warrant.Key,
+			}
+			k := v
+			if k.Value = redact(s.Path, v.Value); v.Secret {
+				k.Value = redactedValue
+			}
+			if s.Has >= warrant.Own {
+				v = k
+			}
+			live, kept = append(live, v), append(kept, k)
+		}
+	}
+	return live, kept
+}

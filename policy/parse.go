@@ -15,7 +15,9 @@ import (
 
 // Reserved are the top-level keys of the file that other packages read.
 func Reserved() []string {
-	return []string{"server", "hooks", "store", "auditor", "contracts", "verifier", "telegram", "channels", "shadow", "llm", "mcp", "approvals"}
+	return []string{
+		"server", "hooks", "store", "auditor", "contracts", "verifier", "telegram", "channels", "shadow", "llm", "mcp", "approvals",
+	}
 }
 
 // Default is the Set of an empty file: the balanced preset.

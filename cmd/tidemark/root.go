@@ -130,8 +130,8 @@ type group struct {
 func (e *env) groups() []group {
 	return []group{
 		{"Start", []*cobra.Command{
-			e.demoCommand(), e.initCommand(), e.serveCommand(), e.installCommand(), e.uninstallCommand(), e.llmCommand(), e.mcpCommand(), e.hookCommand(),
-			e.doctorCommand(), e.statusCommand(), e.tokenCommand(),
+			e.demoCommand(), e.initCommand(), e.serveCommand(), e.installCommand(), e.uninstallCommand(), e.llmCommand(), e.mcpCommand(),
+			e.hookCommand(), e.doctorCommand(), e.statusCommand(), e.tokenCommand(),
 			e.serviceCommand(), e.backupCommand(), e.restoreCommand(),
 		}},
 		{"Answer", []*cobra.Command{e.approvalsCommand(), e.consoleCommand(), e.writesCommand(), e.resetCommand(), e.labelsCommand()}},

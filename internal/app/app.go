@@ -121,14 +121,9 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openPeople(ctx, f); err != nil {
 		return err
 	}
-	if a.Monitor, err = newMonitor(a.config, f, a.outside, key, a.keys); err != nil {
+	if err := a.openMonitor(f, key); err != nil {
 		return err
 	}
-	candidate, err := ReadShadow(a.opts.Paths.Config, a.config)
-	if err != nil {
-		return err
-	}
-	a.Monitor.SetShadow(candidate)
 	bus, err := newBus(a.config, a.opts.Logger)
 	if err != nil {
 		return err
@@ -159,6 +154,16 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	return a.outside.start(a.Monitor, f, reach{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who}, a.opts.Logger)
+}
+
+// openMonitor makes the engine, with the policy that only looks on beside the one in force.
+func (a *App) openMonitor(f *notify.Store, key []byte) (err error) {
+	if a.Monitor, err = newMonitor(a.config, f, a.outside, key, a.keys); err != nil {
+		return err
+	}
+	candidate, err := ReadShadow(a.opts.Paths.Config, a.config)
+	a.Monitor.SetShadow(candidate)
+	return err
 }
 
 // openPeople reads what people have settled: their keys, and which definitions they accepted.

@@ -165,16 +165,7 @@ func (c *Context) Replay(toolName string, b []byte) {
 	for _, s := range t.sums {
 		set[s] = true
 	}
-	for _, f := range t.files {
-		if c.past.sums == nil {
-			c.past.sums = map[uint64]uint64{}
-		}
-		if f.sum == insideSum {
-			c.past.sums[f.sum] = f.what // the work may have left it again
-			continue
-		}
-		c.past.sums[f.sum] |= f.what
-	}
+	c.past.recall(t.files)
 	if has(keptBeyond) {
 		c.beyond[t.step] = true
 	}

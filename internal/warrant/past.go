@@ -109,6 +109,20 @@ func matching(pattern, name string) bool {
 	return true
 }
 
+// recall adds what an earlier process knew of files.
+func (p *past) recall(files []keptFile) {
+	if len(files) > 0 && p.sums == nil {
+		p.sums = map[uint64]uint64{}
+	}
+	for _, f := range files {
+		if f.sum == insideSum {
+			p.sums[f.sum] = f.what // the work may have left it again
+			continue
+		}
+		p.sums[f.sum] |= f.what
+	}
+}
+
 // kept is what an earlier process knew of a name.
 func (p *past) kept(name string) uint64 {
 	if len(p.sums) == 0 {

@@ -65,7 +65,8 @@ var runners = set(`coverage java tsx ts-node jshell dotnet mono wine npx bunx pi
 var compilers = set("gcc cc g++ clang clang++ rustc c++ tcc")
 
 // programOptions are those whose next word is a program that is run.
-var programOptions = set("--pre --compress-program --use-compress-program -vettool --vettool -toolexec --toolexec -exec --exec --config --runner --require -r --import --loader")
+var programOptions = set(`--pre --compress-program --use-compress-program -vettool --vettool -toolexec --toolexec -exec --exec --config
+	--runner --require -r --import --loader`)
 
 // runsOptions reads the files that options name, of this work or from elsewhere: one may be a program.
 func (c *call) runsOptions() {

@@ -31,13 +31,15 @@ var (
 		"system(", "system ", "exec(", "exec ", "shell_exec",
 		"processbuilder", "getruntime", "command::new", "process.start",
 		"passthru", "proc_open", "qx", "open3", "kernel.", "deno.command", "bun.spawn", "do shell script", "`", "getline",
-		"exec.command", "os/exec", "startprocess", "syscall.exec", "execl", "execv", "posix_spawn", "fork(", "spawn(", "spawn ", "%x", "pty.",
-		"createprocess", "wordexp(", "io.popen", "os.execute", "process.run", "process(\"", "runtime.exec", "execute_process", "go:generate",
-		"node_options",
+		"exec.command", "os/exec", "startprocess", "syscall.exec", "execl", "execv", "posix_spawn", "fork(", "spawn(", "spawn ", "%x",
+		"pty.",
+		"createprocess", "wordexp(", "io.popen", "os.execute", "process.run", "process(\"", "runtime.exec", "execute_process",
+		"go:generate", "node_options",
 		"'system'", "\"system\"", "'popen'", "\"popen\"", "__import__(", "getattr(",
 	}
 	codeStarts = []string{"os.system(", "os.popen(", "subprocess.", "system(", "execsync(", "shell_exec(", "passthru(", "exec(",
-		"exec.command(", "os.startprocess(", "syscall.exec(", "posix_spawn", "execl", "execv", "spawn(", "os.execute(", "io.popen(", "pty.spawn("}
+		"exec.command(", "os.startprocess(", "syscall.exec(", "posix_spawn", "execl", "execv", "spawn(", "os.execute(", "io.popen(",
+		"pty.spawn("}
 	codeBlind = []string{"system('$", "system(\"$", "popen('$", "popen(\"$"}
 	codeWrite = []string{
 		"'w'", "\"w\"", "'a'", "\"a\"", "'wb'", "\"wb\"", "'ab'", "\"ab\"", "'x'", "'r+'", "\"r+\"", "write_text",
