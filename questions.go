@@ -368,7 +368,6 @@ const maxValuesShown = 12
 // redactedValue stands for a secret.
 const redactedValue = "[REDACTED]"
 
-
 // shownValues are what a question shows of the slots of a call: those that lack evidence
 // first, then the others. Those the user or the operator never said are nobody's secret: they
 // are shown as they are, in memory only.

@@ -98,7 +98,9 @@ func NewRemote(find func() (*Line, error)) *Remote {
 }
 
 // Post asks the server something that is not of the Port, such as about pins.
-func (r *Remote) Post(ctx context.Context, path string, in, out any) error { return r.post(ctx, path, in, out) }
+func (r *Remote) Post(ctx context.Context, path string, in, out any) error {
+	return r.post(ctx, path, in, out)
+}
 
 // Decide implements Port. Only an answer that says so in every part lets a call leave.
 func (r *Remote) Decide(ctx context.Context, a Ask) (Ruling, error) {

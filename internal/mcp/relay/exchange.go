@@ -245,7 +245,8 @@ func (x *exchange) answered(res *http.Response) {
 	case res.StatusCode >= 300 && res.StatusCode < 400:
 		x.fail(http.StatusBadGateway, "The server "+x.u.Name+" sends elsewhere, and redirects are not followed.")
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
-		x.fail(http.StatusBadGateway, fmt.Sprintf("The server %s wants another authorisation (%d): sign in (tidemark mcp login %[1]s), or give it in mcp.servers.%[1]s.headers.",
+		x.fail(http.StatusBadGateway, fmt.Sprintf("The server %s wants another authorisation (%d): "+
+			"sign in (tidemark mcp login %[1]s), or give it in mcp.servers.%[1]s.headers.",
 			x.u.Name, res.StatusCode))
 	case kind == "text/event-stream" && res.StatusCode == http.StatusOK:
 		x.stream(res.Body)
