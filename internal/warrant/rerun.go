@@ -11,10 +11,49 @@ import (
 
 var sets = list("sets")
 
-// ordered reports whether the user named every one of some addresses, there are any, and what
-// they asked for is to run something.
+// ordered reports whether the user named every one of some addresses, there are any, and asked for
+// each of them to be run: in the clause that names it, or in a word or two right after it.
 func (c *Context) ordered(addresses []string) bool {
-	return c.chosen(addresses) && c.says(sets)
+	return c.chosen(addresses) && !slices.ContainsFunc(addresses, func(a string) bool { return !c.user.runs(a) })
+}
+
+// maxRunIt is how many words "and run it" has at most.
+const maxRunIt = 3
+
+// runs reports whether the user wants an address run.
+func (h *heard) runs(address string) bool {
+	bare := strings.ToLower(strings.TrimRight(afterScheme(address), "/"))
+	for i := range h.clauses {
+		cl := &h.clauses[i]
+		if cl.denies || cl.question || !strings.Contains(strings.ToLower(cl.text), bare) {
+			continue
+		}
+		if cl.does(sets) {
+			return true
+		}
+		if i+1 < len(h.clauses) {
+			next := &h.clauses[i+1]
+			if next.turn == cl.turn && next.words <= maxRunIt && !next.denies && !next.question && next.does(sets) && next.namesNothing() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// namesNothing reports whether a clause has nothing but what is to be done to "it".
+func (c *clause) namesNothing() bool {
+	return !slices.ContainsFunc(c.stems.list, func(s string) bool { return !sets[s] && distinctive(s) })
+}
+
+// does reports whether a clause asks for something by one of some words.
+func (c *clause) does(words map[string]bool) bool {
+	for _, s := range c.doing.list {
+		if words[s] {
+			return true
+		}
+	}
+	return false
 }
 
 // repeats is what speaks against a command by what it runs: a file that an earlier call wrote is

@@ -1,6 +1,9 @@
 package conversation
 
-import "iter"
+import (
+	"iter"
+	"maps"
+)
 
 // generations is a map that forgets what nobody asked for in a long while: two generations, of
 // which the older is dropped whole when the younger is full.
@@ -36,6 +39,14 @@ func (s *generations[K, V]) put(k K, v V) {
 func (s *generations[K, V]) turn() {
 	s.lost = s.lost || len(s.old) > 0
 	s.young, s.old = nil, s.young
+}
+
+// dropping are the values that go if another key comes now, in no order.
+func (s *generations[K, V]) dropping() iter.Seq[V] {
+	if len(s.young) < s.limit {
+		return func(func(V) bool) {}
+	}
+	return maps.Values(s.old)
 }
 
 func (s *generations[K, V]) len() int { return len(s.young) + len(s.old) }

@@ -23,7 +23,9 @@ const maxPrompts = 64
 // instructions is what the instructions in the request bring. Begins says that no model has
 // answered in it.
 func (e *entry) instructions(begins bool) trust.Label {
-	begins = begins || !e.session.prompted // of what stood there before the last start nothing is known
+	// A conversation that came from elsewhere has its instructions; those of one that went on over a start
+	// of ours are known by their lines.
+	begins = begins || !e.session.prompted && e.past.unprompted()
 	e.session.prompted = true
 	l := nothing()
 	for i := range e.r.Head {

@@ -156,6 +156,13 @@ const (
 	maxPromptLines = 1 << 16
 )
 
+// unprompted reports whether a tenant's instructions were never seen, before the last start either.
+func (p *past) unprompted() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.prompts.len() == 0
+}
+
 // pastOf is what is remembered of a tenant.
 func (f *Follower) pastOf(tenant string) *past {
 	f.mu.Lock()
@@ -170,6 +177,9 @@ func (f *Follower) pastOf(tenant string) *past {
 	}
 	delete(f.recalled, id)
 	p.lost = p.lost || f.pasts.lost // it may have been among those that were dropped
+	for dropped := range f.pasts.dropping() {
+		f.total.Add(-dropped.size.Swap(0)) // what nobody holds takes no room
+	}
 	f.pasts.put(tenant, p)
 	return p
 }

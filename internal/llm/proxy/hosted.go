@@ -89,6 +89,15 @@ func (x *exchange) opening() bool {
 	return true
 }
 
+// filled notes that the request may put something into a conversation that the provider keeps: its path
+// names one, and an operator lets it pass unread.
+func (x *exchange) filled() {
+	parts := strings.Split(strings.Trim(x.r.URL.Path, "/"), "/")
+	if i := slices.Index(parts, "conversations"); i >= 0 && i+2 < len(parts) {
+		x.p.o.Follower.Filled(x.who.tenant, parts[i+1])
+	}
+}
+
 // opened notes the conversation that the answer to an opening names.
 func (x *exchange) opened(resp *http.Response) error {
 	if resp.StatusCode != http.StatusOK {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -23,6 +24,9 @@ import (
 // where none is known to come, and a token of ours in the request.
 func (x *exchange) through() *problem {
 	opens := x.opening()
+	if x.vouches && x.r.Method != http.MethodGet {
+		x.filled()
+	}
 	if no := x.checkMembers(); no != nil {
 		return no
 	}
@@ -124,6 +128,12 @@ func (x *exchange) onlyTexts(resp *http.Response, kind string, streams bool) err
 	if streams {
 		out, in := io.Pipe()
 		go func() {
+			defer func() {
+				if v := recover(); v != nil {
+					x.p.o.Logger.Error("llm proxy: a stream could not be read", "fault", fmt.Sprint(v))
+					_ = in.CloseWithError(errors.New("the answer could not be read"))
+				}
+			}()
 			_, err := release.Stream(x.r.Context(), options, in, body, noCalls{})
 			_ = in.CloseWithError(errors.Join(err, resp.Body.Close())) // the reader is told; a client that is gone is not
 		}()
