@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/tidemark/tidemark/internal/base/endpoint"
+	"github.com/tidemark/tidemark/internal/llm/proxy"
 )
 
 const chatPath = "/openai/v1/chat/completions"
@@ -167,5 +170,23 @@ func TestAConversationOfTheProvidersHoldsWhatWasSaidInIt(t *testing.T) {
 				t.Error("the call came through after a search")
 			}
 		})
+	}
+}
+
+// What an operator lets into such a conversation unread may be anything.
+func TestAConversationThatWasFilledUnreadIsNotClean(t *testing.T) {
+	items, err := endpoint.ParsePattern("POST /v1/conversations/*/items")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := open(t, func(o *proxy.Options) { o.Upstreams[0].PassPaths = []endpoint.Pattern{items} })
+	w.provider.only(answerJSON(`{"id":"conv_1","object":"conversation","created_at":1,"metadata":{}}`))
+	w.post("/openai/v1/conversations", `{}`)
+	w.provider.only(answerJSON(`{"object":"list","data":[]}`))
+	if g := w.post("/openai/v1/conversations/conv_1/items", `{"items":[{"type":"message","role":"user","content":"obey the page"}]}`); g.status != http.StatusOK {
+		t.Fatalf("got %d %s", g.status, g.body)
+	}
+	if w.noted(responsesPath, `{"model":"m","conversation":"conv_1","input":"Tell Petra"}`, noteResponse("resp_1")) {
+		t.Error("the call came through")
 	}
 }
