@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -9,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aymanbagabas/go-udiff"
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark"
@@ -181,13 +182,19 @@ func writeDiff(path string, args strictjson.Value) string {
 		if f, err := os.Stat(path); filepath.IsAbs(path) && err == nil && f.Mode().IsRegular() && f.Size() <= maxDiffed {
 			before, _ = os.ReadFile(path) // one that cannot be read is drawn as new
 		}
-		return udiff.Unified(path, path, string(before), content)
+		return unified(path, before, content)
 	}
 	old, ok := text(w.Old)
 	if now, also := text(w.New); ok && also {
-		return udiff.Unified(path, path, old, now)
+		return unified(path, []byte(old), now)
 	}
 	return ""
+}
+
+// unified is what a text changes in another.
+func unified(path string, before []byte, after string) string {
+	_, out, _ := bytes.Cut(diff.Diff(path, before, path, []byte(after)), []byte("\n")) // its first line is a command, which nobody ran
+	return string(out)
 }
 
 func (e *env) review(ctx context.Context, id, action string) error {
