@@ -70,7 +70,8 @@ func TestDefinitionsAreReviewedAndAcceptedFromTheCommandLine(t *testing.T) {
 	if out := lists(evil); !strings.Contains(out, "send_mail") {
 		t.Errorf("once accepted: %s", out)
 	}
-	if out := s.says(t, "audit", "--session", "tidemark:pins"); strings.Count(out, "pins.changed") != 3 {
+	if out := s.says(t, "audit", "--session", "tidemark:pins"); strings.Count(out, "pins.changed") != 3 ||
+		!strings.Contains(out, "accepted of mail send_mail  (by approver)") && !strings.Contains(out, "accepted of mail send_mail  (by admin)") {
 		t.Errorf("the log: %q", out)
 	}
 	if out := s.says(t, "mcp", "list", "--json"); !strings.Contains(out, `"held": []`) {

@@ -89,10 +89,30 @@ func step(e *event.Event) Step {
 	case e.Resource != nil && e.Answer == nil:
 		s.Title = "labelled " + e.Resource.Key
 		s.Text = "written by " + e.Resource.Tool + " while the context was " + e.Resource.Label.Level.String()
+	case e.Pins != nil:
+		s.pins(e.Pins)
+	case e.Person != nil:
+		s.Title, s.Text = strings.TrimSpace(e.Person.By+" "+e.Person.Act), e.Person.Detail
 	case e.Contract != nil:
 		s.Title, s.Text = "what the message asks for", strings.TrimSpace(e.Contract.Why+" "+e.Contract.Failed)
 	}
 	return s
+}
+
+// pins tells what became of definitions of an MCP server.
+func (s *Step) pins(p *event.Pins) {
+	s.Title = map[string]string{"first": "first seen of ", "held": "hidden of ", "accepted": "accepted of "}[p.Act] + p.Server
+	var names []string
+	for _, i := range p.Items {
+		name := i.Name
+		if name == "" {
+			name = "its instructions"
+		}
+		names = append(names, name)
+	}
+	if s.Text = strings.Join(names, ", "); p.By != "" {
+		s.Reason = "by " + p.By
+	}
 }
 
 // speaker says whose turn it is.
