@@ -23,6 +23,7 @@ func turnOf(ctx context.Context, c *hook.Context) tidemark.Turn {
 		Provider: provider(c), ID: c.SenderID, IsOwner: c.SenderIsOwner && !unknown, Group: c.GroupID,
 		SpawnedBy: c.SpawnedBy, Unknown: unknown,
 	}}
+	t.Wordless = c.Wordless && t.Sender.IsOwner
 	if c.ParentBranch != nil {
 		t.Forked, t.Parent = true, *c.ParentBranch
 	}

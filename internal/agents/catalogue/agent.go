@@ -70,6 +70,7 @@ type Limits struct {
 	Forgets bool
 	Apart   bool // its sub-agents are sessions of their own, and not parts of one
 	Kin     bool // whose sub-agent a session is is said only when it starts
+	Deaf    bool // started in some ways it runs no hook that hears what its user says
 }
 
 // Starter is a place where a project names programs that run unasked.

@@ -23,7 +23,7 @@ func droid() *Agent {
 		Name: "droid",
 		Read: droidRead,
 		Pass: added, Refuse: byExit,
-		Limits: Limits{Forgets: true, Apart: true, Kin: true},
+		Limits: Limits{Forgets: true, Apart: true, Kin: true, Deaf: true},
 		Tools:  &Tools{Agent: "droid", Names: droidTools, Server: doubled}, Proxied: true,
 		Switches: []settings.Switch{
 			{Path: []string{"disableAllHooks"}, Value: "true"},

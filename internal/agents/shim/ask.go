@@ -96,7 +96,7 @@ func (a adapter) context(o Options, e *catalogue.Event) hook.Context {
 	case e.Branch != "" || e.Speaker == catalogue.Itself:
 		c.SpawnedBy = c.SessionKey
 	default:
-		c.SenderIsOwner = true
+		c.SenderIsOwner, c.Wordless = true, a.Limits.Deaf
 	}
 	return c
 }
