@@ -82,7 +82,7 @@ type Context struct {
 	InputProvenance *InputProvenance `json:"inputProvenance,omitzero"`
 	WorkspaceDir    string           `json:"workspaceDir,omitzero"`
 	Trigger         string           `json:"trigger,omitzero"`  // user, cron, heartbeat, …
-	Wordless        bool             `json:"wordless,omitzero"` // nobody hears what the user says to this host, so that silence means nothing
+	Wordless        bool             `json:"wordless,omitzero"` // nobody hears what the user says to this host: silence means nothing
 	Dialog          string           `json:"dialog,omitzero"`   // the host whose own dialog asks about held calls; around tool calls
 	Wait            int              `json:"wait,omitzero"`     // before_tool_call: seconds the host is ready to wait for the owner's answer
 }
