@@ -53,8 +53,10 @@ judges: ## the providers' own clients judge the LLM proxy (installs them on firs
 harnesses: ## what the LLM proxy knows of harnesses against their npm packages (HARNESSES_LATEST=1: the latest)
 	@scripts/harnesses
 
-mcp: ## the MCP gateway against the conformance suite of the specification (installs it on first use)
+mcp: ## the MCP gateway against the conformance suite and real agents (installs the suite; agents of make e2e)
 	@scripts/mcp
+	@scripts/mcp-auth 5
+	MCP_REAL=1 go test -count=1 -run TestRealAgentsUnderstandWrappedEntries ./internal/agents/wrap
 
 cover: ## coverage per package
 	go test -coverprofile=coverage.out ./...

@@ -84,7 +84,7 @@ type Context struct {
 	Trigger         string           `json:"trigger,omitzero"`  // user, cron, heartbeat, …
 	Wordless        bool             `json:"wordless,omitzero"` // nobody hears what the user says to this host: silence means nothing
 	Dialog          string           `json:"dialog,omitzero"`   // the host whose own dialog asks about held calls; around tool calls
-	Wait            int              `json:"wait,omitzero"`     // the host whose own dialog asks about held calls
+	Wait            int              `json:"wait,omitzero"`     // before_tool_call: seconds the host waits for the owner to answer
 }
 
 // InputProvenance says where the words that started a turn came from.
