@@ -70,7 +70,8 @@ func cline() *Agent {
 		Name: "cline",
 		Read: clineRead,
 		Pass: clinePass, Refuse: clineRefuse,
-		Tools: &Tools{Agent: "cline", Names: clineTools, Server: doubled, Unfold: clineParams}, Proxied: true,
+		Limits: Limits{Deaf: true},
+		Tools:  &Tools{Agent: "cline", Names: clineTools, Server: doubled, Unfold: clineParams}, Proxied: true,
 	}
 }
 
