@@ -33,6 +33,7 @@ const (
 // pseudo are the tools that requests besides tools/call are judged as.
 var pseudo = map[string]string{
 	readMethod: "resources_read", promptMethod: "prompts_get", completeMethod: "completion_complete",
+	"tasks/update": "tasks_update",
 }
 
 // Options are what the gate of one connection needs. Server, Port, Pins and Logger are required.

@@ -31,8 +31,11 @@ func (c *Conn) Enter(ctx context.Context, m *wire.Message, say Say) func() Passa
 	case wire.Request:
 		return c.request(ctx, m, say)
 	case wire.Notification:
-		if m.Method == cancelMethod {
+		switch {
+		case m.Method == cancelMethod:
 			return done(c.cancelled(m))
+		case !strings.HasPrefix(m.Method, "notifications/"): // a request that wants no answer is one all the same
+			return done(Passage{Reply: Failure(nil, wire.CodeRequest, m.Method+" without an id is not passed on")})
 		}
 		return done(Passage{Forward: m.Raw})
 	case wire.Response:

@@ -75,18 +75,20 @@ const ok = `{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}`
 func TestWhatIsNoMessageNeverReachesTheServer(t *testing.T) {
 	p := scripted(t, ok, ok)
 	for name, line := range map[string]string{
-		"a batch":             "[" + ask(1, "look") + "]",
-		"no JSON":             "hello",
-		"cut off":             `{"jsonrpc":"2.0","id":1,"method":"tools/call"`,
-		"trailing garbage":    ask(1, "look") + " x",
-		"a key twice":         `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","name":"drop"}}`,
-		"Name beside name":    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","Name":"drop"}}`,
-		"a lone surrogate":    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":{"a":"\ud800"}}}`,
-		"an id of null":       `{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"look"}}`,
-		"an id of 1.5":        `{"jsonrpc":"2.0","id":1.5,"method":"tools/call","params":{"name":"look"}}`,
-		"arguments in a list": `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":[]}}`,
-		"arguments of null":   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":null}}`,
-		"too long":            `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"` + strings.Repeat("y", 1<<20) + `"}}`,
+		"a batch":              "[" + ask(1, "look") + "]",
+		"no JSON":              "hello",
+		"a call without an id": `{"jsonrpc":"2.0","method":"tools/call","params":{"name":"drop"}}`,
+		"a carriage return":    "{\"jsonrpc\":\"2.0\",\r\"id\":1,\"method\":\"ping\"}",
+		"cut off":              `{"jsonrpc":"2.0","id":1,"method":"tools/call"`,
+		"trailing garbage":     ask(1, "look") + " x",
+		"a key twice":          `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","name":"drop"}}`,
+		"Name beside name":     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","Name":"drop"}}`,
+		"a lone surrogate":     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":{"a":"\ud800"}}}`,
+		"an id of null":        `{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"look"}}`,
+		"an id of 1.5":         `{"jsonrpc":"2.0","id":1.5,"method":"tools/call","params":{"name":"look"}}`,
+		"arguments in a list":  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":[]}}`,
+		"arguments of null":    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":null}}`,
+		"too long":             `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"` + strings.Repeat("y", 1<<20) + `"}}`,
 	} {
 		for range 2 {
 			p.send(line)

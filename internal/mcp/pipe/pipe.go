@@ -186,7 +186,7 @@ func (r *relay) fromClient(ctx context.Context) {
 		case err != nil:
 			return
 		}
-		m, err := wire.Read(bytes.Clone(line))
+		m, err := oneLine(bytes.Clone(line))
 		if err != nil {
 			r.faulty(err)
 			continue
@@ -260,7 +260,7 @@ func (r *relay) fromServer(ctx context.Context, out *os.File) {
 		case err != nil:
 			return
 		}
-		m, err := wire.Read(line)
+		m, err := oneLine(line)
 		if err != nil {
 			r.strange(line, err)
 			continue
@@ -333,4 +333,14 @@ func Env(all, names []string) []string {
 		}
 	}
 	return out
+}
+
+// oneLine reads a message that is one line for every reader: some take a carriage return for the end of one, and
+// would read other messages in it.
+func oneLine(line []byte) (*wire.Message, error) {
+	m, err := wire.Read(line)
+	if err == nil && bytes.IndexByte(line, '\r') >= 0 {
+		return nil, &wire.Fault{Code: wire.CodeRequest, Text: "a message has no carriage return in it", ID: m.ID}
+	}
+	return m, err
 }

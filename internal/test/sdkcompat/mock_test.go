@@ -121,6 +121,9 @@ func TestClientsGetHalvesOfCharactersAsSent(t *testing.T) {
 		if diff := cmp.Diff(plain(direct).Rounds[0], plain(proxied).Rounds[0]); diff != "" {
 			t.Errorf("%s: without the proxy (-), through it (+):\n%s", c.name(), diff)
 		}
+		if alike := direct.Error != nil && proxied.Error != nil && direct.Error.Kind == proxied.Error.Kind; alike {
+			return true // some clients cannot say them again themselves
+		}
 		if proxied.Error != nil && proxied.Error.Status != http.StatusBadRequest {
 			t.Errorf("%s: got %+v, want an answer or status 400", c.name(), *proxied.Error)
 		}

@@ -136,7 +136,34 @@ func (e *elsewhere) open() error {
 		e.judges = append(e.judges, judge{"js-" + kind, kind, js.run})
 	}
 	e.judges = append(e.judges, judge{"go-gemini", "gemini", gemini.run})
+	if err := e.openPython(); err != nil {
+		return err
+	}
 	return e.openMock(node)
+}
+
+// openPython starts the clients of PyPI, and the frameworks that stand on them, where they are installed.
+func (e *elsewhere) openPython() error {
+	script := cache("py", "judge.py")
+	if _, err := os.Stat(script); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	py, err := startProgram(cache("py", "bin", "python"), script)
+	if err != nil {
+		return fmt.Errorf("start the clients of PyPI: %w", err)
+	}
+	e.stops = append(e.stops, py.stop)
+	for _, kind := range []string{"chat", "responses", "messages", "gemini"} {
+		e.judges = append(e.judges, judge{"py-" + kind, kind, py.run})
+	}
+	for _, name := range []string{"langchain-chat", "langchain-messages", "pydantic-chat", "pydantic-messages"} {
+		_, kind, _ := strings.Cut(name, "-")
+		e.judges = append(e.judges, judge{name, kind, func(j job) result {
+			j.Kind = name
+			return py.run(j)
+		}})
+	}
+	return nil
 }
 
 func (e *elsewhere) openMock(node string) error {
