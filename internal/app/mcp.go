@@ -30,18 +30,13 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 	c := a.config.MCP
 	engine := &gate.Engine{
 		Monitor: a.Monitor, Waiter: waiting.New(a.Monitor, f), Claims: a.claims, Bus: bus,
-		Proofs: func() bool { return a.keys.Required() != consent.None }, Kept: map[string]bool{},
+		Proofs: func() bool { return a.keys.Required() != consent.None },
 	}
 	servers, err := mcpServers(a.config, a.opts.Paths)
 	if err != nil {
 		return nil, fmt.Errorf("open MCP gateway: %w", err)
 	}
-	for _, s := range servers {
-		engine.Kept[tool.Name(s.Name)] = true
-	}
-	for _, name := range catalogue.Names() {
-		engine.Kept[tool.Name(name)] = true
-	}
+	engine.Relayed = a.relayed(servers)
 	admission := gate.NewAdmission(g, a.Tokens.Agent)
 	var upstreams []relay.Upstream
 	for _, s := range servers {
@@ -69,6 +64,19 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 		}
 		others.ServeHTTP(w, req)
 	}), nil
+}
+
+// relayed tells the servers that agents start behind a relay: a program whose definitions are known, under the name of
+// no server whose credentials are ours and of no agent.
+func (a *App) relayed(servers []config.MCPServer) func(string) bool {
+	kept := map[string]bool{}
+	for _, s := range servers {
+		kept[tool.Name(s.Name)] = true
+	}
+	for _, name := range catalogue.Names() {
+		kept[tool.Name(name)] = true
+	}
+	return func(name string) bool { return !kept[name] && a.pins.Starts(name) }
 }
 
 func upstreamOf(s config.MCPServer) relay.Upstream {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,17 @@ var pseudo = map[string]string{
 	readMethod: "resources_read", promptMethod: "prompts_get", completeMethod: "completion_complete",
 	"tasks/update": "tasks_update",
 }
+
+// OwnNames are what policies call the ways into a server that are no tools. No tool of a server has
+// such a name: what it says of itself would count for them.
+func OwnNames() []string {
+	return []string{
+		"resources_read", "prompts_get", "completion_complete", "tasks_update", "input_answers", "sampling_answer", "elicitation_answer",
+	}
+}
+
+// isOwn reports whether a tool is named like one of those.
+func isOwn(name string) bool { return slices.Contains(OwnNames(), tool.Name(name)) }
 
 // Options are what the gate of one connection needs. Server, Port, Pins and Logger are required.
 type Options struct {

@@ -99,6 +99,9 @@ func definitions(server string, result []byte) []tool.Definition {
 	}
 	out := make([]tool.Definition, 0, len(page.Tools))
 	for _, t := range page.Tools {
+		if isOwn(t.Name) {
+			continue
+		}
 		out = append(out, tool.Definition{
 			Name: ToolName(server, t.Name), Description: t.Description, Schema: t.Schema,
 			ReadOnly: t.Annotations.ReadOnly, Destructive: t.Annotations.Destructive, OpenWorld: t.Annotations.OpenWorld,

@@ -82,6 +82,9 @@ func (c *Conn) came(ctx context.Context, m *wire.Message, r *request) ([]byte, e
 		res.Name = c.name(spelt(r.method))
 	}
 	places := []Place{place}
+	if place != r.place { // who asks for it reads it, whoever began it
+		places = append(places, r.place)
+	}
 	if r.call.Name == "" && r.task == "" {
 		places = c.places()
 	}

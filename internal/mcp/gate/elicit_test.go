@@ -198,7 +198,7 @@ func TestASecondRoundIsTheSameCall(t *testing.T) {
 // of theirs counts. WAR-10, MCP-32
 func TestWhoAsksCannotAnswerForOthers(t *testing.T) {
 	w := mcptest.New(t, "rules:\n  - {name: ask, tools: ['*'], effect: escalate}\n")
-	w.Engine.Kept = map[string]bool{"crm": true, "claude": true}
+	w.Engine.Relayed = func(server string) bool { return server == "mail" }
 	port := w.Remote()
 	for name, mine := range map[string]bool{"crm__send": false, "CRM__send": false, "exec": false, "claude__read": false, "mail__send": true} {
 		r, err := port.Decide(t.Context(), gate.Ask{

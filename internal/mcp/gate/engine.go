@@ -28,10 +28,12 @@ type Engine struct {
 	// Proofs says whether approving takes a proof, which no client can give; nil: it never does.
 	Proofs func() bool
 
-	// Kept names what no relay that an agent starts can be: servers whose credentials are ours, and the agents
-	// themselves. Whoever has the agents' token can pretend to be such a relay, and must not be able to answer
-	// questions about these: who asks cannot answer (WAR-10).
-	Kept map[string]bool
+	// Relayed reports whether a server, by its canonical name, is one that agents start behind a relay and nothing
+	// else: whoever has the agents' token can pretend to be such a relay, and must not be able to answer
+	// questions about anything else, because who asks cannot answer (WAR-10). A server that an agent can start,
+	// it can start without us. Questions of a session that another door hears are answered where that door says.
+	// nil: none is.
+	Relayed func(server string) bool
 
 	mu     sync.Mutex
 	dialog map[string]bool // guarded by mu; questions that may be answered inside a client
@@ -85,7 +87,7 @@ func (e *Engine) held(q *tidemark.Question, a *Ask) *Held {
 	}
 	grave := q.Kind == policy.KindDanger || q.Act == "pay" || q.Act == "grant" // a host may be set up to say yes by itself
 	server, _, some := strings.Cut(q.Tool, "__")
-	mine := a.Local || some && server != "" && !e.Kept[server]
+	mine := a.Local || q.Wordless && some && e.Relayed != nil && e.Relayed(server)
 	if h.Dialog = a.Elicits && !grave && mine && (e.Proofs == nil || !e.Proofs()); h.Dialog {
 		e.mu.Lock()
 		defer e.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/event"
@@ -101,7 +102,7 @@ func greeting(result []byte) (words strictjson.Value, bare []byte, err error) {
 	var shown []bool
 	words = strictjson.Value(noWords)
 	for m := range d.Each(0) {
-		these := string(d.Key(m)) == "instructions"
+		these := strings.EqualFold(string(d.Key(m)), "instructions") // some readers take any case
 		if these && d.Kind(m) != 0 {
 			words = strictjson.Value(d.Raw(m))
 		}
@@ -249,7 +250,8 @@ func (v *viewing) keeps(p event.Pin) bool {
 	if waits && was.Hash == p.Hash && was.Rest == p.Rest {
 		return false
 	}
-	return v.known.Versions[p.Name] < maxVersions && (waits || len(v.known.Held) < maxHeld) && len(p.Name) <= 2*maxName
+	_, accepted := v.known.Accepted[p.Name] // what was accepted always has room to be held
+	return v.known.Versions[p.Name] < maxVersions && (waits || accepted || len(v.known.Held) < maxHeld) && len(p.Name) <= 2*maxName
 }
 
 // why says for what reason a definition is not shown; "" where it is, or is taken for the

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/tool"
+
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
 )
@@ -27,6 +29,18 @@ type ServerView struct {
 	At       string   `json:"at" doc:"its command or address, without secrets"`
 	Accepted int      `json:"accepted" doc:"how many tools are accepted"`
 	Held     []string `json:"held" doc:"what is hidden until a person accepts it"`
+}
+
+// Starts reports whether a server of a name, as policies spell it, was seen that is a program and no address.
+func (k *Keeper) Starts(name string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, s := range k.state.Servers {
+		if tool.Name(s.Server) == name && !strings.Contains(s.At, "://") {
+			return true
+		}
+	}
+	return false
 }
 
 // Servers are all that were ever seen.

@@ -116,6 +116,9 @@ func (c *client) answer(status int, body []byte) {
 		c.w.Header().Set("Content-Type", "application/json")
 		c.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}
+	if status < 200 || status > 599 {
+		status = http.StatusBadGateway // no client knows what it means
+	}
 	c.w.WriteHeader(status)
 	_, _ = c.w.Write(body) // a client that is gone cannot be told
 }

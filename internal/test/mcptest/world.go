@@ -50,7 +50,9 @@ func On(t testing.TB, policyFile string, store tidemark.Store) *World {
 		t.Fatal(err)
 	}
 	book := claims.New(time.Now)
-	return &World{t, m, book, &gate.Engine{Monitor: m, Waiter: waiting.New(m, feed), Claims: book}}
+	return &World{t, m, book, &gate.Engine{
+		Monitor: m, Waiter: waiting.New(m, feed), Claims: book, Relayed: func(string) bool { return true },
+	}}
 }
 
 // Token is the agents'.

@@ -153,7 +153,7 @@ func (e *elsewhere) openPython() error {
 		return fmt.Errorf("start the clients of PyPI: %w", err)
 	}
 	e.stops = append(e.stops, py.stop)
-	for _, kind := range []string{"chat", "responses", "messages", "gemini"} {
+	for _, kind := range []string{"chat", "responses", "messages"} {
 		e.judges = append(e.judges, judge{"py-" + kind, kind, py.run})
 	}
 	for _, name := range []string{"langchain-chat", "langchain-messages", "pydantic-chat", "pydantic-messages"} {
