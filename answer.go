@@ -427,6 +427,9 @@ func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bo
 		a := &event.Answer{By: by, Via: via, IDs: []string{id}, Verdict: "discard"}
 		now := m.now().UnixNano()
 		if release {
+			if err := m.electAlone(s, &w, by, now); err != nil {
+				return err
+			}
 			a.Verdict, a.Until, a.Policy = "release", now+unspentFor, m.policy.Load().For(s.state.Agent).Version()
 		}
 		return m.append(ctx, s, &event.Event{Kind: event.WriteReviewed, Time: now, Branch: w.Branch, Answer: a})
@@ -435,6 +438,25 @@ func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bo
 		return tool.Call{}, fmt.Errorf("review write: %w", err)
 	}
 	return call, nil
+}
+
+// electAlone asks whether somebody may release a write by themselves. Several people approve the call's
+// own question.
+func (m *Monitor) electAlone(s *live, w *session.Write, by string, now int64) error {
+	if m.electors == nil {
+		return nil
+	}
+	c := Case{Agent: s.state.Agent, Tool: w.Tool, Kind: policy.KindEscalate, Asked: time.Unix(0, w.Time), Now: time.Unix(0, now)}
+	for _, c.Act = range []string{"create", "change", "tidy"} { // what a write can be
+		enough, err := m.electors.Elect(c, by, nil)
+		if err == nil && !enough {
+			err = fmt.Errorf("%w: it takes several people, who approve the call's own question", ErrElector)
+		}
+		if err != nil {
+			return &AnswerError{Err: err, TriesLeft: -1}
+		}
+	}
+	return nil
 }
 
 // heldCall reads a quarantined write back from the log.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -304,6 +305,9 @@ func (x *step) request(v *Verdict) approval.Request {
 // dangerous reports whether a preset finds the call dangerous by itself, whatever else holds it.
 func (x *step) dangerous(v *Verdict) bool {
 	s := x.live
+	if slices.ContainsFunc(v.Reasons, func(r policy.Reason) bool { return r.Rule == policy.RuleTooLarge }) {
+		return true // a rule could not look at all of it, and neither did whoever agreed to another
+	}
 	return v.Kind == policy.KindDanger || s.input.Facts != nil && s.facts.found != nil && s.facts.found.Danger
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // both takes two different people, neither of whom is called mallory.
@@ -97,4 +98,34 @@ func TestADenialIsNeverPutToElectors(t *testing.T) {
 		}
 	}
 	w.want(policy.Deny, main("s"), c)
+}
+
+// The rules for people hold for releasing a held write too.
+//
+// BEY-08 BEY-10
+func TestOneOfTwoReleasesNoWrite(t *testing.T) {
+	w, id := quarantined(t, "")
+	w.Monitor = newMonitor(t, tidemark.Options{Policy: parse(t, ""), Store: w.store, Now: w.clock.Now, Rand: newDice(), Electors: &both{}})
+	for _, by := range []string{"ada", "mallory"} {
+		if _, err := w.Review(t.Context(), "s", id, true, by, "http"); !errors.Is(err, tidemark.ErrElector) {
+			t.Errorf("%s alone: %v", by, err)
+		}
+	}
+	if _, err := w.Review(t.Context(), "s", id, false, "ada", "http"); err != nil {
+		t.Errorf("a denial is put to nobody: %v", err)
+	}
+}
+
+// What a rule could not look through is agreed to once, and for nothing like it.
+func TestAGrantCoversNothingThatWasTooLargeToBeLookedAt(t *testing.T) {
+	w := newWorld(t, "rules:\n  - {name: no-evil, tools: [write_file], when: 'args.content.contains(\"evil\")', effect: deny}\n")
+	w.ownerSays("s", "write the report")
+	large := func(end string) tool.Call {
+		return call("write_file", `{"path":"out.txt","content":"`, strings.Repeat("x", 300<<10), end, `"}`)
+	}
+	q := w.want(policy.Confirm, main("s"), large("")).Held
+	if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{q.ID}, Approve: true, By: "desk", Via: "http", For: 10 * time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	w.want(policy.Confirm, main("s"), large("evil"))
 }

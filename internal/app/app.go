@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -299,15 +300,9 @@ func (a *App) at() string {
 
 // station is where the monitor stands, for those who must not reach it.
 func (a *App) station() tidemark.Station {
-	s := tidemark.Station{Data: []string{a.opts.Paths.Data}, PID: strconv.Itoa(os.Getpid())}
-	if full, err := filepath.Abs(a.opts.Paths.Data); err == nil {
-		s.Data = []string{full}
-		if real, err := filepath.EvalSymlinks(full); err == nil && real != full {
-			s.Data = append(s.Data, real)
-		}
-	}
-	if a.opts.Paths.Config != "" {
-		s.Data = append(s.Data, a.opts.Paths.Config)
+	s := tidemark.Station{PID: strconv.Itoa(os.Getpid())}
+	for _, path := range []string{a.opts.Paths.Data, a.opts.Paths.Config} {
+		s.Data = append(s.Data, spellings(path)...)
 	}
 	if home, err := os.UserHomeDir(); err == nil {
 		s.Home = home
@@ -316,6 +311,21 @@ func (a *App) station() tidemark.Station {
 		s.Port = strconv.Itoa(tcp.Port)
 	}
 	return s
+}
+
+// spellings are a path as it was given, in full, and where its links lead.
+func spellings(path string) []string {
+	if path == "" {
+		return nil
+	}
+	out := []string{path}
+	if full, err := filepath.Abs(path); err == nil {
+		out = append(out, full)
+	}
+	if real, err := filepath.EvalSymlinks(out[len(out)-1]); err == nil {
+		out = append(out, real)
+	}
+	return slices.Compact(out)
 }
 
 // Stop ends the server and closes the log. Calls under way may finish first.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tidemark/tidemark/store"
@@ -142,18 +143,23 @@ func Restore(ctx context.Context, p Paths, folder string, now time.Time) (c Copi
 
 // setAside moves everything a restore replaces into a folder of its own; "" if there is nothing.
 func setAside(p Paths, now time.Time) (string, error) {
-	if exists(p) != nil {
+	names := append(besides[:len(besides):len(besides)], secrets...)
+	db := []string{filepath.Base(p.DB()), filepath.Base(p.DB()) + "-wal", filepath.Base(p.DB()) + "-shm"}
+	if !slices.ContainsFunc(append(db, names...), func(name string) bool {
+		_, err := os.Lstat(filepath.Join(p.Data, name))
+		return err == nil
+	}) {
 		return "", nil
 	}
 	old := filepath.Join(p.Data, "before-"+now.UTC().Format("20060102T150405Z"))
 	if err := os.Mkdir(old, 0o700); err != nil {
 		return "", err
 	}
-	for _, name := range []string{filepath.Base(p.DB()), filepath.Base(p.DB()) + "-wal", filepath.Base(p.DB()) + "-shm"} {
+	for _, name := range db { // what is left of a log that is gone would be taken for the end of the next
 		if err := ignoreMissing(os.Rename(filepath.Join(p.Data, name), filepath.Join(old, name))); err != nil {
 			return "", err
 		}
 	}
-	_, err := copyFiles(p.Data, old, append(besides[:len(besides):len(besides)], secrets...))
+	_, err := copyFiles(p.Data, old, names)
 	return old, err
 }

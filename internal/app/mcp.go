@@ -30,7 +30,7 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 	c := a.config.MCP
 	engine := &gate.Engine{
 		Monitor: a.Monitor, Waiter: waiting.New(a.Monitor, f), Claims: a.claims, Bus: bus,
-		Proofs: func() bool { return a.keys.Required() != consent.None },
+		Proofs: func() bool { return a.keys.Required() != consent.None || len(a.config.Approvals.Who.List) > 0 },
 	}
 	servers, err := mcpServers(a.config, a.opts.Paths)
 	if err != nil {

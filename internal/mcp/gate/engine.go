@@ -25,7 +25,7 @@ type Engine struct {
 	Waiter  *waiting.Waiter
 	Claims  *claims.Book // what other doors have let through; nil: nothing
 	Bus     *hook.Bus    // nil: no plugins
-	// Proofs says whether approving takes a proof, which no client can give; nil: it never does.
+	// Proofs says whether approving takes what no client can give, a proof or a certain person; nil: it never does.
 	Proofs func() bool
 
 	// Relayed reports whether a server, by its canonical name, is one that agents start behind a relay and nothing

@@ -104,6 +104,9 @@ type line struct {
 	beats sync.WaitGroup
 }
 
+// maxInterval is the longest time between beats, in milliseconds, that a gateway can want.
+const maxInterval = 10 * 60 * 1000
+
 // take carries out one message. It reports whether the connection is over.
 func (l *line) take(ctx context.Context, f *frame) (over bool, err error) {
 	switch f.Op {
@@ -111,7 +114,7 @@ func (l *line) take(ctx context.Context, f *frame) (over bool, err error) {
 		var hello struct {
 			Interval int64 `json:"heartbeat_interval"`
 		}
-		if err := strictjson.Unmarshal(f.Data, &hello); err != nil || hello.Interval <= 0 {
+		if err := strictjson.Unmarshal(f.Data, &hello); err != nil || hello.Interval <= 0 || hello.Interval > maxInterval {
 			return true, errors.New("discord gateway: a greeting without an interval")
 		}
 		l.beats.Go(func() { l.beat(ctx, time.Duration(hello.Interval)*time.Millisecond) })

@@ -141,7 +141,9 @@ func (r *Rules) Elect(c tidemark.Case, by string, agreed []string) (enough bool,
 		return false, fmt.Errorf("%w: %s is not among those who are asked: %s", tidemark.ErrElector, r.nameOf(by), asked)
 	case rule.NotOwn && who == nil:
 		return false, fmt.Errorf("%w: nobody knows whose agent it is if %s is none of the people in the file", tidemark.ErrElector, by)
-	case rule.NotOwn && slices.Contains(who.Agents, c.Agent):
+	case rule.NotOwn && c.Agent == "":
+		return false, fmt.Errorf("%w: nobody knows whose agent it is, and %s may not approve their own", tidemark.ErrElector, who.Name)
+	case rule.NotOwn && slices.ContainsFunc(who.Agents, func(a string) bool { return glob.Stars(strings.ToLower(a), strings.ToLower(c.Agent)) }):
 		return false, fmt.Errorf("%w: %s is the agent of %s, and another person must approve", tidemark.ErrElector, c.Agent, who.Name)
 	case rule.People > 1 && who == nil:
 		return false, fmt.Errorf("%w: it takes %d people, and %s is none of those in the file", tidemark.ErrElector, rule.People, by)

@@ -46,6 +46,8 @@ func TestWhoseApprovalCounts(t *testing.T) {
 		"the same person by another account":         {rules(two), about("claude", "pay"), "telegram:7", []string{"slack:UADA"}, false, true},
 		"a second whom nobody knows":                 {rules(two), about("claude", "pay"), "owner", []string{"slack:UADA"}, false, true},
 		"one's own agent":                            {rules(own), about("claude", "send"), "telegram:7", nil, false, true},
+		"one's own agent, spelled otherwise":         {rules(own), about("Claude", "send"), "telegram:7", nil, false, true},
+		"an agent without a name":                    {rules(own), about("", "send"), "telegram:7", nil, false, true},
 		"another's agent":                            {rules(own), about("codex", "send"), "telegram:7", nil, true, false},
 		"an account of nobody's":                     {rules(own), about("codex", "send"), "admin", nil, false, true},
 		"somebody who is asked":                      {rules(ask), about("claude", "pay"), "slack:UBOB", nil, true, false},
