@@ -131,6 +131,11 @@ func (r *Rules) nameOf(account string) string {
 	return account
 }
 
+// owns reports whether an agent is a person's own, by names that may be patterns.
+func (p *Person) owns(agent string) bool {
+	return slices.ContainsFunc(p.Agents, func(a string) bool { return glob.Stars(strings.ToLower(a), strings.ToLower(agent)) })
+}
+
 // Elect implements tidemark.Electors.
 func (r *Rules) Elect(c tidemark.Case, by string, agreed []string) (enough bool, err error) {
 	rule, who := r.rule(c), r.person(by)
@@ -143,7 +148,7 @@ func (r *Rules) Elect(c tidemark.Case, by string, agreed []string) (enough bool,
 		return false, fmt.Errorf("%w: nobody knows whose agent it is if %s is none of the people in the file", tidemark.ErrElector, by)
 	case rule.NotOwn && c.Agent == "":
 		return false, fmt.Errorf("%w: nobody knows whose agent it is, and %s may not approve their own", tidemark.ErrElector, who.Name)
-	case rule.NotOwn && slices.ContainsFunc(who.Agents, func(a string) bool { return glob.Stars(strings.ToLower(a), strings.ToLower(c.Agent)) }):
+	case rule.NotOwn && who.owns(c.Agent):
 		return false, fmt.Errorf("%w: %s is the agent of %s, and another person must approve", tidemark.ErrElector, c.Agent, who.Name)
 	case rule.People > 1 && who == nil:
 		return false, fmt.Errorf("%w: it takes %d people, and %s is none of those in the file", tidemark.ErrElector, rule.People, by)
