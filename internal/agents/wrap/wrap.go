@@ -259,6 +259,7 @@ type job struct {
 	rec     *record
 	project bool
 	seen    []Server
+	stays   []written // entries that were changed by hand, and are left as they are
 }
 
 // begin reads everything there is of an agent.
@@ -325,6 +326,8 @@ func (j *job) rewrite(e *entry, f opened) (next, upstream, why string) {
 		return e.launch(f.src, j.opts.Program, argv), "", ""
 	}
 	switch {
+	case strings.HasPrefix(e.url, j.opts.Gateway+"/mcp/"):
+		return "", "", "it leads to Tidemark already, but is not on record: write the server's own address back by hand"
 	case j.project:
 		return "", "", "it is reached over HTTP and stands in a file that others read, which must not hold a token: " +
 			"move it to your own settings, and wrap those"
@@ -357,7 +360,7 @@ func Removal(w install.World, client string) (*install.Plan, []Server, error) {
 		}
 	}
 	was := j.rec
-	j.rec = &record{Client: client}
+	j.rec = &record{Client: client, Entries: j.stays} // what it was is not lost with it
 	if err := j.forget(w, was); err != nil {
 		return nil, nil, err
 	}
@@ -379,6 +382,7 @@ func (j *job) back(f opened) []byte {
 			v.Why = "it is not on record; write the command behind -- back by hand"
 		case !j.rec.Entries[i].still(f.src[e.start:e.end]):
 			v.Why = "somebody changed it since, so it stays; write it back by hand"
+			j.stays = append(j.stays, j.rec.Entries[i])
 		default:
 			v.Behind = false
 			out = append(append(out, f.src[at:e.start]...), j.rec.Entries[i].Old...)
@@ -409,6 +413,9 @@ func (j *job) forget(w install.World, was *record) error {
 	}
 	for _, s := range j.seen { // what stays behind Tidemark is still needed
 		used[s.As] = used[s.As] || s.Behind
+	}
+	for _, e := range j.stays {
+		used[e.Upstream] = true
 	}
 	for _, e := range was.Entries {
 		if e.Upstream != "" && !used[e.Upstream] {

@@ -318,3 +318,24 @@ func TestLookNamesServersThatAreNotBehindTidemark(t *testing.T) {
 		r.wrap("claude")
 	}
 }
+
+// An entry that somebody changed stays behind Tidemark, and so does what it leads to, with its credential.
+func TestWhatStaysKeepsItsServer(t *testing.T) {
+	r := open(t)
+	r.write(".claude.json", `{"mcpServers":{"hub":{"type":"http","url":"https://other.example/mcp"}}}`)
+	r.wrap("claude")
+	r.write(".gemini/settings.json", `{"mcpServers":{"hub":{"httpUrl":"https://hub.example/mcp","headers":{"Authorization":"Bearer secret"}}}}`)
+	r.wrap("gemini")
+	changed := strings.Replace(r.read(".gemini/settings.json"), `"headers"`, `"timeout":5,"headers"`, 1)
+	r.write(".gemini/settings.json", changed)
+	for range 2 {
+		r.unwrap("gemini")
+		if got := r.read(".gemini/settings.json"); got != changed {
+			t.Errorf("it was changed: %s", got)
+		}
+		f, err := upstreams.Read(r.Data)
+		if err != nil || f.Servers["hub-gemini"].Headers["Authorization"] != "Bearer secret" {
+			t.Errorf("the gateway knows %+v, %v", f, err)
+		}
+	}
+}
