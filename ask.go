@@ -40,6 +40,9 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 	h := approval.Held{
 		Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Args: &x.args, Danger: x.dangerous(v),
 	}
+	if m.electors != nil {
+		h.Counts = func(by string) bool { return m.counts(x, v, by) }
+	}
 	if id, ok := book.Covers(h, x.now); ok {
 		v.Effect, v.Kind, v.Spent, d.Spent = policy.Allow, "", id, id
 		return nil
@@ -332,6 +335,17 @@ func (q *Question) Case(now time.Time) Case {
 
 // ErrElector is returned for an approval by somebody whose approval does not count.
 var ErrElector = errors.New("this approval does not count")
+
+// counts reports whether somebody who opened more than one call would be enough for this one.
+func (m *Monitor) counts(x *step, v *Verdict, by string) bool {
+	now := time.Unix(0, x.now)
+	c := Case{Agent: x.live.state.Agent, Tool: v.Tool, Kind: v.Kind, Asked: now, Now: now}
+	if x.live.input.Facts != nil && x.live.facts.found != nil {
+		c.Act = x.live.facts.found.Deed.String()
+	}
+	enough, err := m.electors.Elect(c, by, nil)
+	return err == nil && enough
+}
 
 // elect asks whether a vote that approves counts, and is enough.
 // Preconditions: s.mu is held and s is loaded.

@@ -129,3 +129,15 @@ func TestAGrantCoversNothingThatWasTooLargeToBeLookedAt(t *testing.T) {
 	}
 	w.want(policy.Confirm, main("s"), large("evil"))
 }
+
+// What one person opened for a while does not open what takes two.
+func TestAGrantOfOneCoversNothingThatTakesTwo(t *testing.T) {
+	w, c, _ := held(t, byLevels)
+	id := w.want(policy.Confirm, main("s"), c).Held.ID
+	if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{id}, Approve: true, By: "ada", Via: "http", For: 10 * time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	w.want(policy.Allow, main("s"), c)
+	w.Monitor = newMonitor(t, tidemark.Options{Policy: parse(t, byLevels), Store: w.store, Now: w.clock.Now, Rand: newDice(), Electors: &both{}})
+	w.want(policy.Confirm, main("s"), c)
+}

@@ -102,10 +102,14 @@ type Grant struct {
 	Turn    bool  // ends with the turn
 	Where   Where // what arguments may be that the person freed; all of them must fit
 	Keeps   []Kept
+	By      string // who gave it
 }
 
 func (g *Grant) covers(c Held, now int64) bool {
 	if c.Danger || g.Branch != c.Branch || g.Policy != c.Policy || c.Level < g.Ceiling || !g.Turn && now >= g.Until {
+		return false
+	}
+	if c.Counts != nil && !c.Counts(g.By) {
 		return false
 	}
 	similar := func(k Kept) bool { return k.Fits(c.Tool, c.Args, g.Where) }
@@ -114,6 +118,7 @@ func (g *Grant) covers(c Held, now int64) bool {
 
 // Held is a call that needs an approval.
 type Held struct {
+	Counts func(by string) bool // whether somebody's approval would be enough for it; nil: anybody's
 	Branch string
 	Tool   string
 	Digest tool.Digest

@@ -153,6 +153,7 @@ func (s *State) answered(e *event.Event) {
 			s.Book.Close(approval.Granted, a.By, a.Reason, e.Time, a.IDs...)
 		}
 		grant := approval.Grant{
+			By: e.Answer.By,
 			ID: g.ID, Branch: e.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Policy: g.Policy, Until: g.Until, Turn: g.Turn, Where: g.Where,
 		}
 		for i := range g.Keeps {
