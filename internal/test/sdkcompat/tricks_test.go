@@ -24,6 +24,9 @@ func attempts() []attempt {
 				continue
 			}
 			for _, j := range panel.judges {
+				if j.spared(k.name) {
+					continue
+				}
 				out = append(out, attempt{j, m.stream, k, "wire"})
 				if k.want != expires { // the tool makes no difference there
 					out = append(out, attempt{j, m.stream, k, "look"})
@@ -32,6 +35,15 @@ func attempts() []attempt {
 		}
 	}
 	return out
+}
+
+// spared reports whether a trick says nothing about the proxy with a client: those of Python share one interpreter, whose own
+// work for ten thousand events takes longer than anybody waits, and LangChain completes the arguments of a call
+// that broke off, so that what it hands on is not what was judged as unreadable.
+func (j judge) spared(trick string) bool {
+	chain := strings.HasPrefix(j.name, "langchain-")
+	python := chain || strings.HasPrefix(j.name, "py-") || strings.HasPrefix(j.name, "pydantic-")
+	return trick == "tiny-events" && python || trick == "call-never-ends" && chain
 }
 
 func (a attempt) run(base string) result {
