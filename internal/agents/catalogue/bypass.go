@@ -7,8 +7,8 @@ import "runtime"
 type Bypass struct {
 	Name    string // in a word or two
 	Text    string
-	Managed bool   // hooks in the administrator's settings rule it out
-	Pin     *Pin   // so does this setting of the administrator; nil: none is known
+	Managed bool   // an installation into the administrator's settings rules it out
+	Pin     *Pin   // by this setting there, which is enough by itself; nil: by the hooks
 	Fix     string // what to do besides
 }
 
@@ -17,7 +17,6 @@ type Pin struct {
 	File  string   // in full
 	Path  []string // of the value
 	Value string   // what it must be, as JSON
-	Line  string   // the command that writes it, as root
 }
 
 // untried is said of agents of which nobody has looked.
@@ -57,18 +56,14 @@ func claudeBypasses() []Bypass {
 }
 
 func codexBypasses() []Bypass {
-	pin := &Pin{
-		File: "/etc/codex/requirements.toml", Path: []string{"features", "hooks"}, Value: "true",
-		Line: `printf '[features]\nhooks = true\n' >> /etc/codex/requirements.toml`,
-	}
 	return []Bypass{
 		{
-			Name: "project settings", Pin: pin,
+			Name: "project settings", Managed: true, Pin: CodexPin(),
 			Text: "a repository turns hooks off: features.hooks = false in its .codex/config.toml, in a folder that Codex trusts",
 		},
-		{Name: "flags", Pin: pin, Text: "it is started with --disable hooks, or -c features.hooks=false"},
+		{Name: "flags", Managed: true, Pin: CodexPin(), Text: "it is started with --disable hooks, or -c features.hooks=false"},
 		{
-			Name: "user settings",
+			Name: "user settings", Managed: true,
 			Text: "it is started with --ignore-user-config or another CODEX_HOME: our hooks stand in the user's settings",
 		},
 		servers("mcp_servers in .codex/config.toml"),
@@ -79,10 +74,7 @@ func geminiBypasses() []Bypass {
 	return []Bypass{
 		{
 			Name: "project settings", Managed: true,
-			Pin: &Pin{
-				File: geminiManaged(), Path: []string{"hooksConfig", "enabled"}, Value: "true",
-				Line: "tidemark install gemini --managed",
-			},
+			Pin:  &Pin{File: geminiManaged(), Path: []string{"hooksConfig", "enabled"}, Value: "true"},
 			Text: "a repository turns hooks off: hooksConfig.enabled = false in its .gemini/settings.json, in a folder that Gemini trusts",
 		},
 		{

@@ -121,8 +121,11 @@ func (p *Plan) advise(a *agent) {
 			p.note(offer)
 		}
 	}
-	if p.w.Managed && a.NoteManaged != "" {
+	switch {
+	case p.w.Managed && a.NoteManaged != "":
 		p.note(a.NoteManaged)
+	case !p.w.Managed && a.NoteUnmanaged != "":
+		p.note(a.NoteUnmanaged)
 	}
 }
 

@@ -32,6 +32,10 @@ func (r *rig) prepare() (catalogue.Launch, error) {
 		if err := r.place(l); err != nil {
 			return l, err
 		}
+	case r.agent.stage != nil:
+		if err := r.agent.stage(r, nil); err != nil {
+			return l, err
+		}
 	}
 	for _, f := range l.Files {
 		if err := writeJSON(f.Path, f.Value); err != nil {

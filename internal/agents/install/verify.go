@@ -119,7 +119,7 @@ func (a *agent) trusted(w World, m *settings.Record) []string {
 		if err != nil {
 			continue // said by Compare
 		}
-		if !holdsBlock(src, want) {
+		if !holdsBlock(src, want) && !w.Managed { // of the administrator's, see codexUnpinned
 			return []string{fmt.Sprintf(
 				"%s: the hooks are not at the place that is trusted, so %s skips them; install again", f.Path, a.Title)}
 		}
