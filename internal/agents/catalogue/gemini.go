@@ -28,7 +28,7 @@ func gemini() *Agent {
 		Name: "gemini",
 		Read: geminiRead,
 		Pass: added, Refuse: geminiRefuse, Hold: geminiHold, Warn: warned,
-		Tools: &Tools{Agent: "gemini", Names: geminiTools}, Proxied: true,
+		Tools: &Tools{Agent: "gemini", Names: geminiTools, Unfold: geminiFetch}, Proxied: true,
 		Switches: []settings.Switch{
 			{Path: []string{"hooksConfig", "enabled"}, Value: "false"},
 			{Path: []string{"hooks", "enabled"}, Value: "false"},
