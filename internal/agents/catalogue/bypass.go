@@ -131,6 +131,29 @@ func elsewhere(how string) Bypass {
 	return Bypass{Name: "user settings", Text: "it is started with " + how + ": our hooks stand in the user's settings"}
 }
 
+// cursorBypasses: of what a repository can write, nothing turned our hooks off in the executor of its SDK.
+func cursorBypasses() []Bypass {
+	home := elsewhere("another home")
+	home.Managed = true
+	return []Bypass{
+		home,
+		{
+			Name: "SDK",
+			Text: "a program that uses Cursor's SDK says which settings count (settingSources): where it does not name the user's " +
+				"or the administrator's, there are no hooks",
+			Fix: "name user and mdm among settingSources in programs of your own",
+		},
+		untried("flags and settings of the whole program"), servers(".cursor/mcp.json"),
+	}
+}
+
+func cursorManaged() string {
+	if runtime.GOOS == "darwin" {
+		return "/Library/Application Support/Cursor/hooks.json"
+	}
+	return "/etc/cursor/hooks.json"
+}
+
 func geminiManaged() string {
 	if runtime.GOOS == "darwin" {
 		return "/Library/Application Support/GeminiCli/settings.json"

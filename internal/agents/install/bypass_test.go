@@ -93,3 +93,30 @@ func TestInstallOffersTheAdministratorsSettings(t *testing.T) {
 		}
 	}
 }
+
+// Goose takes a plugin of a repository in place of ours: that is said of any, and of one that is there.
+func TestAPluginOfARepositoryThatTakesOurPlaceIsNoticed(t *testing.T) {
+	w := newWorld(t)
+	put(t, w, "goose", install.Options{})
+	if open := named(t, w, "goose"); !slices.Contains(open, "project plugin") {
+		t.Errorf("got %v open, want the project's plugin among them", open)
+	}
+	repo := filepath.Join(w.Home, "repo")
+	path := w.Getenv("PATH")
+	w.Getenv = func(name string) string { return map[string]string{"PATH": path, "PWD": repo}[name] }
+	write(t, filepath.Join(repo, "README.md"), "a repository", 0o600)
+	if s, err := install.Inspect(t.Context(), w, "goose"); err != nil || !s.Intact {
+		t.Errorf("in a folder without one: got %+v, %v; want it intact", s, err)
+	}
+	ours := w
+	ours.Project = repo
+	put(t, ours, "goose", install.Options{})
+	if s, err := install.Inspect(t.Context(), w, "goose"); err != nil || !s.Intact {
+		t.Errorf("in a folder with our own: got %+v, %v; want it intact", s, err)
+	}
+	write(t, filepath.Join(repo, ".agents/plugins/tidemark/hooks/hooks.json"), `{"hooks":{}}`, 0o600)
+	s, err := install.Inspect(t.Context(), w, "goose")
+	if err != nil || s.Intact || !strings.Contains(strings.Join(s.Problems, "\n"), "takes it in place of our hooks") {
+		t.Errorf("in a folder with somebody's: got %+v, %v; want it noticed", s, err)
+	}
+}
