@@ -108,7 +108,9 @@ func opencodeBypasses() []Bypass {
 }
 
 func droidBypasses() []Bypass {
-	return []Bypass{elsewhere("another home"), servers(".factory/mcp.json")}
+	home := elsewhere("another home")
+	home.Managed = true
+	return []Bypass{home, servers(".factory/mcp.json")}
 }
 
 func gooseBypasses() []Bypass {
@@ -152,6 +154,13 @@ func cursorManaged() string {
 		return "/Library/Application Support/Cursor/hooks.json"
 	}
 	return "/etc/cursor/hooks.json"
+}
+
+func droidManaged() string {
+	if runtime.GOOS == "darwin" {
+		return "/Library/Application Support/Factory/settings.json"
+	}
+	return "/etc/factory/settings.json"
 }
 
 func geminiManaged() string {

@@ -8,7 +8,7 @@ import (
 
 // Gemini CLI: the decision is flat JSON, honoured whatever the exit code; with exit code 2
 // the text refuses even where the JSON cannot be read. It has no ids for calls. Its "ask"
-// hangs without a terminal.
+// hangs without a terminal, and whether there is one it does not say.
 
 var geminiEvents = map[string]Kind{
 	"SessionStart": Start, "SessionEnd": End, "AfterAgent": Ignored, "BeforeAgent": Prompt,

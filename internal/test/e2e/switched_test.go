@@ -107,7 +107,7 @@ func openAnywhere(t *testing.T, r *rig) (w *world, done func()) {
 		return w, done
 	}
 	switch r.name {
-	case "opencode", "goose", "droid", "cline": // they have no place for them
+	case "opencode", "goose", "cline": // they have no place for them
 	default:
 		w.tidemark("install", r.name, "--managed", "--trial", "none")
 		done = func() { w.tidemark("uninstall", r.name, "--managed") }
