@@ -91,6 +91,9 @@ func TestInstallOffersTheAdministratorsSettings(t *testing.T) {
 		if p, err = install.Prepare(t.Context(), w, name, install.Options{}); err != nil || strings.Contains(strings.Join(p.Notes, "\n"), want) {
 			t.Errorf("%s, managed: got notes %q, %v; want no offer", name, p.Notes, err)
 		}
+		if twice := strings.Contains(strings.Join(p.Notes, "\n"), "asked about twice"); twice == (name == "claude") { // it locks others out
+			t.Errorf("%s, managed: got notes %q; said that calls are asked about twice: %v", name, p.Notes, twice)
+		}
 	}
 }
 
