@@ -7,7 +7,8 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
-// Cursor: its "ask" is not heeded at preToolUse, where our hook is, so held calls are refused. With failClosed even silence blocks, so passing must be said. A tool call is
+// Cursor: its "ask" is not heeded at preToolUse, where our hook is, so held calls are refused.
+// With failClosed even silence blocks, so passing must be said. A tool call is
 // announced by a general event and by one of its kind; install one of the two.
 
 var cursorEvents = map[string]Kind{

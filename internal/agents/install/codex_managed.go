@@ -36,7 +36,8 @@ func codexManaged(w World, plan []file) ([]file, error) {
 		File: catalogue.File{Path: path}, heads: header(codexRequired),
 		block: func(map[string][]byte) (string, error) {
 			if others, err := codexFeatures(src, marked); err == nil && others {
-				return "", refuseFile(path, "it has features already, to which Tidemark does not add: write hooks = true among them, and install again")
+				return "", refuseFile(path,
+					"it has features already, to which Tidemark does not add: write hooks = true among them, and install again")
 			}
 			return codexRequired, nil
 		},

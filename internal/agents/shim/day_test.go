@@ -63,7 +63,7 @@ func day() []deed {
 	return out
 }
 
-// WAR-04: after reading the web, sixty steps of ordinary work bring at most one question, whoever the agent is.
+// WAR-09: after reading the web, sixty steps of ordinary work bring at most one question, whoever the agent is.
 func TestAnOrdinaryDayOfCodingBringsAtMostOneQuestion(t *testing.T) {
 	for _, name := range catalogue.Names() {
 		t.Run(name, func(t *testing.T) {
