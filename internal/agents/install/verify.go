@@ -165,7 +165,7 @@ func (a *agent) shadowed(w World) []string {
 		if _, err := os.Lstat(path); os.IsNotExist(err) || a.hooked(here) {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s: in this folder %s takes it in place of our hooks; look at it, and remove it", path, a.Title))
+		out = append(out, fmt.Sprintf("%s: in this folder %s takes it in place of our hooks", path, a.Title))
 	}
 	return out
 }
