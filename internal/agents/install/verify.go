@@ -29,11 +29,14 @@ func verify(w World, a *agent) (*settings.Record, []string) {
 		problems = append(problems, program(m)...)
 	}
 	problems = append(problems, a.turnedOff(w, m)...)
+	if m == nil && !a.hooked(w) {
+		return m, problems
+	}
 	problems = append(problems, a.shadowed(w)...)
-	if why := a.skips(w); why != "" && (m != nil || a.hooked(w)) {
+	if why := a.skips(w); why != "" {
 		problems = append(problems, why)
 	}
-	if a.above != nil && (m != nil || a.hooked(w)) {
+	if a.above != nil {
 		problems = append(problems, a.above(w, a)...)
 	}
 	return m, problems
