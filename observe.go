@@ -309,7 +309,7 @@ func (m *Monitor) childrenOf(parent string) []string {
 func (m *Monitor) weigh(s *live) {
 	n := int64(s.state.Size())
 	if s.heard != nil {
-		n = int64(s.heard.Size())
+		n += int64(s.heard.Size())
 	}
 	for _, u := range s.spoken {
 		n += int64(len(u.text))
