@@ -29,6 +29,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
@@ -77,6 +78,8 @@ type Options struct {
 	// Greet signs the line by which a host's plugin shows the LLM proxy that it is alive in
 	// a session; nil: nobody wants one.
 	Greet func(session string) string
+	// People are those with a token of their own; nil: there are none, and none can be added.
+	People *roster.Roster
 	// SignIn lets people in at the console; nil: there is none.
 	SignIn *signin.Desk
 	// Console is the address of the console, once it is known.
@@ -174,7 +177,7 @@ func New(o Options) (*API, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}
-	keys, err := newKeyring(o.Tokens)
+	keys, err := newKeyring(o.Tokens, o.People)
 	if err != nil {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}

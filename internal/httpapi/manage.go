@@ -43,6 +43,7 @@ func (a *API) newRoutes(o Options) (*routes, error) {
 	m.policyRoutes()
 	m.hostRoutes()
 	m.consoleRoutes()
+	m.peopleRoutes()
 	m.lookBackRoutes()
 	m.mcpRoutes()
 	for _, n := range hook.Names() {

@@ -53,6 +53,10 @@ func access() map[string]need {
 		"POST /v1/servers/{name}/accept": needApprover,
 		"POST " + pins.Path:              needAgent,
 
+		"GET /v1/people":           needReader,
+		"POST /v1/people":          needAdmin,
+		"DELETE /v1/people/{name}": needAdmin,
+
 		"POST /v1/console/links":      needReader,
 		"GET /v1/console/links/{id}":  needReader,
 		"POST /v1/console/links/{id}": needReader,
@@ -93,7 +97,7 @@ func (t *routes) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Re
 			t.api.writeProblem(w, hookOf(r), p)
 			return
 		}
-		h(w, withRole(r, who))
+		h(w, withCaller(r, who))
 	})
 }
 

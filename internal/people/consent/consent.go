@@ -200,6 +200,16 @@ func (k *Keeper) RoleOf(id string) string {
 	return ""
 }
 
+// OwnerOf is who enrolled a key, as the log names them; empty for one nobody has.
+func (k *Keeper) OwnerOf(id string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.state.key(id) == nil {
+		return ""
+	}
+	return k.state.owners[id]
+}
+
 // nonceLife is how long a person may take to touch their key.
 const nonceLife = 5 * time.Minute
 

@@ -95,7 +95,7 @@ func (c *Console) acceptDefinition(v *visit) {
 	case c.pins == nil || v.r.PostForm.Get("do") != "accept":
 		err = say(http.StatusBadRequest, "Nothing was changed: say which definition is accepted.")
 	default:
-		_, err = c.pins.Accept(v.r.Context(), pins.Acceptance{Server: server, Tool: name, Seen: seen, By: v.Role, Via: "console"})
+		_, err = c.pins.Accept(v.r.Context(), pins.Acceptance{Server: server, Tool: name, Seen: seen, By: v.by(), Via: "console"})
 		if errors.Is(err, pins.ErrSeen) || errors.Is(err, pins.ErrUnfit) {
 			err = say(http.StatusConflict, "Nothing was changed: %v.", err)
 		}

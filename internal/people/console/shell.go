@@ -7,11 +7,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tidemark/tidemark"
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/roster"
 )
 
 // tab is one place in the navigation.
@@ -68,7 +71,7 @@ func countText(n int) string {
 // bar says who is signed in, and ends it.
 func (c *Console) bar(v *visit) h.HTML {
 	const out = Path + "/logout"
-	who := v.Role
+	who := shownBy(v.By)
 	if v.Idle {
 		who += ", idle: sign in again to do more than read and deny"
 	}
@@ -76,6 +79,15 @@ func (c *Console) bar(v *visit) h.HTML {
 		h.El("p", h.A("id", "live"), h.A("role", "status"), h.Class("live"), h.A("data-now", strconv.FormatInt(c.now().UnixMilli(), 10))),
 		h.El("p", h.Class("who"), h.T("Signed in as "+who)),
 		h.El("form", h.A("method", "post"), h.A("action", out), c.token(v, out), h.El("button", h.Class("quiet"), h.T("Sign out"))))
+}
+
+// shownBy is somebody as people read it: the name, and the role they came in.
+func shownBy(by string) string {
+	role, name, named := strings.Cut(by, ":")
+	if !named || !slices.Contains(roster.Roles, role) {
+		return by
+	}
+	return name + ", " + role
 }
 
 // banners are what everybody must see until it is no longer so.

@@ -82,6 +82,8 @@ func (c *Console) stream(v *visit) {
 	s.know(list)
 	ticker := time.NewTicker(c.keepAlive)
 	defer ticker.Stop()
+	over := time.NewTimer(v.Ends().Sub(c.now()))
+	defer over.Stop()
 	for {
 		expiry := time.NewTimer(waiting.UntilNext(list))
 		select {
@@ -91,6 +93,9 @@ func (c *Console) stream(v *visit) {
 			if s.send("alive", map[string]int64{"now": c.now().UnixMilli()}) != nil {
 				return
 			}
+		case <-over.C:
+			_ = s.send("signedout", map[string]bool{}) // it ends either way
+			return
 		case <-v.Ended():
 			_ = s.send("signedout", map[string]bool{}) // it ends either way
 			return

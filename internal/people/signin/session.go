@@ -6,6 +6,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +19,8 @@ import (
 // Session is a browser that somebody signed in with. Desk.mu guards what changes.
 type Session struct {
 	ID     string // for lists; nothing can be done with it but end it
-	Role   string // of the token the link was made with
+	By     string // who it is, as the log names them
+	Role   string // of the token they came with
 	Digits string
 	Began  time.Time
 
@@ -28,7 +32,10 @@ type Session struct {
 	ended     chan struct{}
 }
 
-// Ended is closed when the session is over.
+// Ends is when the session is over, whatever is done in it.
+func (s *Session) Ends() time.Time { return s.Began.Add(SessionLife) }
+
+// Ended is closed when the session is ended before that.
 func (s *Session) Ended() <-chan struct{} { return s.ended }
 
 // Token is what a form of this session for this path must bring back.
@@ -44,7 +51,7 @@ func (s *Session) Bears(path, token string) bool {
 }
 
 func (s *Session) alive(now time.Time) bool {
-	return !s.over && now.Before(s.Began.Add(SessionLife)) && (s.confirmed || now.Before(s.waits))
+	return !s.over && now.Before(s.Ends()) && (s.confirmed || now.Before(s.waits))
 }
 
 // end closes it. Preconditions: Desk.mu is held.
@@ -82,8 +89,8 @@ func (d *Desk) Session(cookie string) (Standing, bool) {
 
 // Row is a session in the list of those that are open.
 type Row struct {
-	ID, Role    string
-	Began, Seen time.Time
+	ID, By, Role string
+	Began, Seen  time.Time
 }
 
 // Sessions are those that are signed in, the newest first.
@@ -93,7 +100,7 @@ func (d *Desk) Sessions() []Row {
 	var out []Row
 	for _, s := range d.sessions {
 		if s.confirmed && s.alive(d.now()) {
-			out = append(out, Row{s.ID, s.Role, s.Began, s.seen})
+			out = append(out, Row{s.ID, s.By, s.Role, s.Began, s.seen})
 		}
 	}
 	slices.SortFunc(out, func(a, b Row) int { return cmp.Or(b.Began.Compare(a.Began), cmp.Compare(a.ID, b.ID)) })
@@ -112,6 +119,57 @@ func (d *Desk) End(ctx context.Context, id, by string) error {
 		}
 	}
 	return nil
+}
+
+// EndOf signs somebody out wherever they are signed in.
+func (d *Desk) EndOf(ctx context.Context, whose, by string) error {
+	for _, s := range d.Sessions() {
+		if s.By != whose {
+			continue
+		}
+		if err := d.End(ctx, s.ID, by); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Admit signs somebody in who has shown already who they are: by a token of their own, or at
+// a provider. The cookie is known here once.
+func (d *Desk) Admit(ctx context.Context, by, role, how string) (cookie string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.forget()
+	if len(d.sessions) >= maxSessions {
+		return "", ErrBusy
+	}
+	cookie, s, err := d.begin(by, role)
+	if err != nil {
+		return "", err
+	}
+	p := event.Person{Act: "signed-in", By: by, Via: via, Detail: "session " + s.ID + " as " + role + ", " + how}
+	if err := d.record(ctx, p); err != nil {
+		return "", fmt.Errorf("record sign-in: %w", err)
+	}
+	s.confirmed = true
+	d.sessions[sha256.Sum256([]byte(cookie))] = s
+	return cookie, nil
+}
+
+// begin draws a session. It counts once it is in the list.
+// Preconditions: mu is held.
+func (d *Desk) begin(by, role string) (cookie string, s *Session, err error) {
+	var raw [32 + 32 + 1]byte
+	if _, err := io.ReadFull(d.rand, raw[:]); err != nil {
+		return "", nil, fmt.Errorf("draw session: %w", err)
+	}
+	cookie = base64.RawURLEncoding.EncodeToString(raw[:32])
+	hash := sha256.Sum256([]byte(cookie))
+	now := d.now()
+	return cookie, &Session{
+		ID: hex.EncodeToString(hash[:6]), By: by, Role: role, Began: now, Digits: fmt.Sprintf("%02d", int(raw[64])%100),
+		seen: now, key: raw[32:64], ended: make(chan struct{}),
+	}, nil
 }
 
 // letters of the short form: none that are taken for another.
