@@ -34,7 +34,8 @@ or enrol a passkey once.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.console(cmd.Context(), role, !stay) },
 	}
-	cmd.Flags().StringVar(&role, "role", "reader", "sign in as reader, approver or admin; the last two take the token, and so does a reader with --token-stdin")
+	cmd.Flags().StringVar(&role, "role", "reader",
+		"sign in as reader, approver or admin; the last two take the token, and so does a reader with --token-stdin")
 	cmd.Flags().BoolVar(&stay, "no-browser", false, "open no browser; show the code only")
 	cmd.AddCommand(&cobra.Command{
 		Use:   "forget-keys",

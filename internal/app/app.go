@@ -71,6 +71,7 @@ type App struct {
 	running   Running
 	unshown   bool                   // this start made the token file, and nobody has seen what is in it
 	announced atomic.Pointer[string] // where it listens; requests come while it starts
+	comparing chan struct{}          // held while a policy is tried on what was recorded
 	reading   sync.Mutex             // guards judges, and the policy file in opts, while it is read
 	judges    InForce
 	seen      look // how the policy file looked when it was last read; the watcher's own
@@ -95,7 +96,9 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := o.Paths.Create(); err != nil {
 		return nil, err
 	}
-	a := &App{opts: o, config: cfg, judges: inForce(absolute(o.Paths.Config), cfg), seen: seen}
+	a := &App{
+		opts: o, config: cfg, judges: inForce(absolute(o.Paths.Config), cfg), seen: seen, comparing: make(chan struct{}, 1),
+	}
 	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(err, a.Stop(ctx))
 	}
@@ -188,7 +191,9 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Judges: func() any { return a.Judges() },
 		Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
-		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at, People: a.people, SignIn: a.desk, Console: a.consoleURL,
+		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at,
+		People: a.people, SignIn: a.desk, Console: a.consoleURL,
+		Try: a.try, Policy: a.policyFile(), Prove: a.prove,
 		Ruled: len(a.config.Approvals.Who.List) > 0,
 		Proof: func() string { return string(a.keys.Required()) },
 	})

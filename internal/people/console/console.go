@@ -97,7 +97,8 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, desk: o.Desk, keys: o.Keys, logger: o.Logger, now: o.Now,
-		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins, assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second,
+		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins,
+		assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second,
 	}
 	c.routes()
 	return c, nil

@@ -65,7 +65,8 @@ func (c *Console) changedPeople(v *visit) (note string, err error) {
 		return "The token of " + f.Get("text") + ", shown once: " + token, nil
 	case do == "revoke":
 		if !v.mayRule() {
-			return "", say(http.StatusForbidden, "Nothing was changed: this takes the role admin. Sign in with tidemark console --role admin.")
+			return "", say(http.StatusForbidden,
+				"Nothing was changed: this takes the role admin. Sign in with tidemark console --role admin.")
 		}
 		p, err := c.people.Revoke(ctx, roster.Actor{By: v.by(), Via: "console"}, f.Get("what"))
 		if err == nil {
