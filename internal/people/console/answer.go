@@ -172,8 +172,7 @@ func (c *Console) json(v *visit, status int, out any) {
 		return
 	}
 	v.w.Header().Set("Content-Type", "application/json")
-	v.w.WriteHeader(status)
-	_, _ = v.w.Write(raw) // a browser that is gone cannot be told
+	pack(v.w, v.r, status, raw)
 }
 
 // answered is what a script gets: the card as it is now, and the sentence.

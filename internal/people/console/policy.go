@@ -220,7 +220,7 @@ func (c *Console) policyEdit(v *visit) {
 
 func (c *Console) maySave(v *visit, d *draft) error {
 	f := v.r.PostForm
-	if f.Get("tried") != v.Token("tried "+hashOf(d.text)) {
+	if !v.Bears("tried "+hashOf(d.text), f.Get("tried")) {
 		return say(http.StatusConflict, "Not saved: try this very text on what was recorded first, and read what it would change.")
 	}
 	if d.found.Agreed(f["looser"]) != nil {

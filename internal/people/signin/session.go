@@ -5,12 +5,15 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemark/tidemark/event"
@@ -28,7 +31,8 @@ type Session struct {
 	waits     time.Time // until when it may be confirmed
 	confirmed bool
 	over      bool
-	key       []byte // of its form tokens
+	key       []byte        // of its form tokens
+	pads      atomic.Uint64 // that were used for them
 	ended     chan struct{}
 }
 
@@ -38,16 +42,35 @@ func (s *Session) Ends() time.Time { return s.Began.Add(SessionLife) }
 // Ended is closed when the session is ended before that.
 func (s *Session) Ended() <-chan struct{} { return s.ended }
 
-// Token is what a form of this session for this path must bring back.
+// Token is what a form of this session for this path must bring back. It is another each time, under a
+// pad that stands before it: a page is sent packed, and the size of one that holds both a secret and
+// words of somebody else's would give the secret away, letter by letter.
 func (s *Session) Token(path string) string {
-	h := hmac.New(sha256.New, s.key)
-	h.Write([]byte(path))
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:18])
+	pad := s.mac("pad", strconv.FormatUint(s.pads.Add(1), 10))
+	return base64.RawURLEncoding.EncodeToString(append(pad, masked(s.mac("path", path), pad)...))
 }
 
-// Bears reports whether a form's token is the one for the path.
+// Bears reports whether a form's token is one for the path.
 func (s *Session) Bears(path, token string) bool {
-	return hmac.Equal([]byte(token), []byte(s.Token(path)))
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || len(raw) != 2*tokenSize {
+		return false
+	}
+	return hmac.Equal(masked(raw[tokenSize:], raw[:tokenSize]), s.mac("path", path))
+}
+
+const tokenSize = 18
+
+func (s *Session) mac(kind, what string) []byte {
+	h := hmac.New(sha256.New, s.key)
+	h.Write([]byte(kind + " " + what))
+	return h.Sum(nil)[:tokenSize]
+}
+
+func masked(text, pad []byte) []byte {
+	out := make([]byte, tokenSize)
+	subtle.XORBytes(out, text, pad)
+	return out
 }
 
 func (s *Session) alive(now time.Time) bool {
