@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // add makes a token for somebody.
@@ -169,4 +171,28 @@ func TestTokensOfPeopleAreMadeInTheConsole(t *testing.T) {
 	if len(list.People) != 1 || list.People[0].Name != "ada" || list.People[0].Role != "approver" {
 		t.Errorf("the list is %v", list)
 	}
+}
+
+// CON-25: what a passkey approves is recorded under whoever enrolled it, whoever opened the page.
+func TestAKeySaysWhoItWas(t *testing.T) {
+	w := serve(t, "")
+	ada := w.add("ada", "approver")
+	q := w.ask("s")
+	b := w.browser()
+	b.authenticator(true)
+	b.open("/console/login")
+	b.run(chromedp.SendKeys(chromedp.CSS(`#code`), ada))
+	b.click(`#login button`)
+	b.until(`document.body.innerText.includes('Signed in as ada, approver')`)
+	b.enrol("phone")
+	b.click(`form[action="/console/logout"] button`)
+	b.until(`document.querySelector('#login')`)
+	b.signIn("reader")
+	b.open("/console/q/" + q.ID)
+	b.click(`button[value=approve]`)
+	b.until(`document.body.innerText.includes('APPROVED') || document.querySelector('.problem')?.textContent`)
+	if by := w.lastAnswer(); by != "approver:ada" {
+		t.Errorf("the log says %q\n%s", by, b.text())
+	}
+	w.verified(t, 1)
 }
