@@ -31,6 +31,9 @@ type Options struct {
 	Data    string // its data folder, where it is not the usual one; "": it is
 	Gateway string // address of the server: http://127.0.0.1:8417
 	Token   string // of agents; "": nothing that is reached over HTTP is wrapped
+	// Taken are the names of the servers in tidemark.yaml: what the owner wrote there counts, so that no other server gets
+	// such a name, and its agent another server than it had.
+	Taken []string
 }
 
 // Server is one entry of an agent's settings.
@@ -343,7 +346,7 @@ func (j *job) rewrite(e *entry, f opened) (next, upstream, why string) {
 	if _, err := (upstreams.File{Servers: map[string]upstreams.Server{name: s}}).Checked(); err != nil {
 		return "", "", err.Error()
 	}
-	upstream = j.known.Add(name, j.client.name, s)
+	upstream = j.known.Add(name, j.client.name, s, j.opts.Taken)
 	return e.reach(f.src, j.opts.Gateway+"/mcp/"+upstream, "Bearer "+j.opts.Token), upstream, ""
 }
 

@@ -25,6 +25,7 @@ const (
 	samplingMethod = "sampling/createMessage"
 	elicitMethod   = "elicitation/create"
 	rootsMethod    = "roots/list"
+	updateMethod   = "tasks/update"
 	cancelMethod   = "notifications/cancelled"
 	progressMethod = "notifications/progress"
 	versionKey     = "io.modelcontextprotocol/protocolVersion"
@@ -34,7 +35,7 @@ const (
 // pseudo are the tools that requests besides tools/call are judged as.
 var pseudo = map[string]string{
 	readMethod: "resources_read", promptMethod: "prompts_get", completeMethod: "completion_complete",
-	"tasks/update": "tasks_update",
+	updateMethod: "tasks_update",
 }
 
 // OwnNames are what policies call the ways into a server that are no tools. No tool of a server has

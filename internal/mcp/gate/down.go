@@ -242,5 +242,6 @@ func (c *Conn) Fail(key, why string) []byte {
 		return nil
 	}
 	delete(c.open, key)
+	r.cancel() // it may not have been judged yet
 	return r.refusal(why)
 }

@@ -50,24 +50,3 @@ type Pins interface {
 type Transports interface {
 	Transport(s Server) (http.RoundTripper, error)
 }
-
-// AcceptAll are the Pins of a gateway that keeps none.
-type AcceptAll struct{}
-
-var _ Pins = AcceptAll{}
-
-// List implements Pins.
-func (AcceptAll) List(_ context.Context, _ Server, _ string, result []byte) ([]byte, error) {
-	return result, nil
-}
-
-// Hello implements Pins.
-func (AcceptAll) Hello(_ context.Context, _ Server, result []byte) ([]byte, error) {
-	return result, nil
-}
-
-// Call implements Pins.
-func (AcceptAll) Call(context.Context, Server, string) (string, error) { return "", nil }
-
-// Changed implements Pins.
-func (AcceptAll) Changed(Server) <-chan struct{} { return nil }

@@ -191,6 +191,10 @@ func (c *Conn) judge(ctx context.Context, m *wire.Message, r *request, a *wire.A
 		if reply, ok := c.decide(ctx, cargo, say); !ok {
 			return Passage{}, &reply.text
 		}
+		if r.place = cargo.place; m.Method == updateMethod && namesOnlyTask(r.call.Args) {
+			c.left(r) // nothing else leaves with it: nobody is asked twice
+			return Passage{Forward: forward}, nil
+		}
 	}
 	if a.State != nil || a.Answers != nil {
 		if earlier := c.o.Memory.takeRound(r, a.State); earlier != nil {
@@ -209,6 +213,16 @@ func (c *Conn) judge(ctx context.Context, m *wire.Message, r *request, a *wire.A
 	}
 	c.left(r)
 	return Passage{Forward: forward}, nil
+}
+
+// namesOnlyTask reports whether a request says nothing but which task it is about.
+func namesOnlyTask(args []byte) bool {
+	only := true
+	err := wire.Members(args, func(key string, _ []byte) error {
+		only = only && key == "taskId"
+		return nil
+	})
+	return err == nil && only
 }
 
 // reply is what goes back for a request that does not leave: a refusal in words, or a whole message.

@@ -58,7 +58,6 @@ type relay struct {
 
 	down sync.Mutex // held while something is written to the client
 	up   sync.Mutex // held while something is written to the server
-	work sync.WaitGroup
 	slot chan struct{}
 
 	noise sync.Mutex
@@ -208,12 +207,8 @@ func (r *relay) fromClient(ctx context.Context) {
 			}
 			continue
 		}
-		r.work.Add(1)
 		go func() {
-			defer func() {
-				<-r.slot
-				r.work.Done()
-			}()
+			defer func() { <-r.slot }()
 			r.carry(finish())
 		}()
 	}

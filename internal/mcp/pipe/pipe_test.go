@@ -64,7 +64,7 @@ type running struct {
 func (a *agent) start(name string, command []string) *running {
 	a.Helper()
 	conn, err := gate.New(gate.Options{
-		Server: gate.Server{Name: name, Command: command}, Port: a.port, Pins: gate.AcceptAll{}, Elicit: true, Patience: a.patience, Now: a.now,
+		Server: gate.Server{Name: name, Command: command}, Port: a.port, Pins: mcptest.AcceptAll{}, Elicit: true, Patience: a.patience, Now: a.now,
 		Origin: gate.Origin{Env: func(n string) string { return a.env[n] }, Parent: "1-" + a.Name(), Owner: true},
 		Logger: slog.New(slog.DiscardHandler),
 	})
