@@ -131,11 +131,11 @@ func saidInBody(m *wire.Message, header string) string {
 
 // plainHeader undoes the form in which a header carries any text.
 func plainHeader(v string) (string, bool) {
-	packed, ok := strings.CutPrefix(v, "=?base64?")
-	if !ok {
-		return v, true
+	packed, begun := strings.CutPrefix(v, "=?base64?")
+	packed, ended := strings.CutSuffix(packed, "?=")
+	if !begun || !ended {
+		return v, true // half of the form is text
 	}
-	packed, ok = strings.CutSuffix(packed, "?=")
 	raw, err := base64.StdEncoding.DecodeString(packed)
-	return string(raw), ok && err == nil
+	return string(raw), err == nil
 }
