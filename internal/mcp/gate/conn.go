@@ -91,6 +91,9 @@ type Conn struct {
 	ours     map[string]chan answer // guarded by mu; what the gate itself asks the client
 	declared []byte                 // guarded by mu; the client's capabilities, where it said them once
 	last     *Place                 // guarded by mu; where the latest call was judged
+	tells    bool                   // guarded by mu; the server tells of changes of its tools
+	ready    bool                   // guarded by mu; the client has been greeted, or listens
+	begun    chan struct{}          // closed once ready
 }
 
 // request is one of the client's that is under way.
@@ -108,6 +111,7 @@ type request struct {
 	cancel   context.CancelFunc
 	declared []byte // the client's capabilities, where each request says them
 	elicited bool   // its question was put to the client before
+	news     []byte // how it is told of changes, where it listens for them
 	gone     bool   // the client does not want the answer any more
 	sent     bool   // it has left
 }
@@ -144,6 +148,7 @@ func New(o Options) (*Conn, error) {
 	}
 	return &Conn{
 		o: o, id: hex.EncodeToString(b[:]), open: map[string]*request{}, asked: map[string]*question{}, ours: map[string]chan answer{},
+		begun: make(chan struct{}),
 	}, nil
 }
 

@@ -37,6 +37,9 @@ func (c *Conn) Enter(ctx context.Context, m *wire.Message, say Say) func() Passa
 		case !strings.HasPrefix(m.Method, "notifications/"): // a request that wants no answer is one all the same
 			return done(Passage{Reply: Failure(nil, wire.CodeRequest, m.Method+" without an id is not passed on")})
 		}
+		if m.Method == "notifications/initialized" {
+			c.isReady()
+		}
 		return done(Passage{Forward: m.Raw})
 	case wire.Response:
 		return c.answered(ctx, m)
@@ -63,6 +66,10 @@ func (c *Conn) request(ctx context.Context, m *wire.Message, say Say) func() Pas
 	}
 	if r.modern {
 		r.declared = slices.Clone(wire.Get(a.Meta, capabilityKey))
+	}
+	if news, ok := Listener(m); ok {
+		r.news = news
+		c.isReady()
 	}
 	c.understand(m, r, a)
 	if why := c.enter(r); why != "" {

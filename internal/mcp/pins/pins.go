@@ -171,8 +171,8 @@ func (k *Keeper) record(ctx context.Context, step func() ([]event.Pins, error)) 
 	return fmt.Errorf("record pins: %w", err)
 }
 
-// Changed is closed when a person next accepts definitions of a server.
-func (k *Keeper) Changed(s Server) <-chan struct{} {
+// next is closed when a person next accepts definitions of a server.
+func (k *Keeper) next(s Server) <-chan struct{} {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	id := s.ID()

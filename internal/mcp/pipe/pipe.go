@@ -81,6 +81,7 @@ func Run(ctx context.Context, o Options) (int, error) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- r.cmd.Wait() }()
+	go r.o.Gate.News(ctx, r.tell)
 	clientGone := make(chan struct{})
 	go func() {
 		defer close(clientGone)

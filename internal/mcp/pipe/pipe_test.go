@@ -31,6 +31,7 @@ type agent struct {
 	env  map[string]string
 	// patience is how long a held call waits.
 	patience time.Duration
+	pins     gate.Pins        // nil: everything is accepted
 	now      func() time.Time // nil: the time it is
 }
 
@@ -63,8 +64,11 @@ type running struct {
 // start runs a relay before a server.
 func (a *agent) start(name string, command []string) *running {
 	a.Helper()
+	if a.pins == nil {
+		a.pins = mcptest.AcceptAll{}
+	}
 	conn, err := gate.New(gate.Options{
-		Server: gate.Server{Name: name, Command: command}, Port: a.port, Pins: mcptest.AcceptAll{}, Elicit: true, Patience: a.patience, Now: a.now,
+		Server: gate.Server{Name: name, Command: command}, Port: a.port, Pins: a.pins, Elicit: true, Patience: a.patience, Now: a.now,
 		Origin: gate.Origin{Env: func(n string) string { return a.env[n] }, Parent: "1-" + a.Name(), Owner: true},
 		Logger: slog.New(slog.DiscardHandler),
 	})
