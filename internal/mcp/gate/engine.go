@@ -72,6 +72,9 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 		return release(v.Permit, a.Call, a.Place)
 	}
 	r := Ruling{Place: a.Place, Refusal: v.Message()}
+	if v.Held != nil && ctx.Err() != nil { // nobody is there for the answer
+		return r, e.Monitor.Withdraw(context.WithoutCancel(ctx), v.Held.Session, v.Held.ID, "the client")
+	}
 	if v.Held != nil && v.Held.Pending() {
 		r.Held = e.held(v.Held, &a)
 	}
