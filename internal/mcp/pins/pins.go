@@ -93,6 +93,7 @@ type Keeper struct {
 	mu      sync.Mutex
 	state   State                    // guarded by mu
 	changed map[string]chan struct{} // guarded by mu; by server, closed when something was accepted
+	ids     map[address]string       // guarded by mu; of servers over HTTP
 }
 
 // Open reads the log of definitions.

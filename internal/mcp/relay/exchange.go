@@ -32,7 +32,7 @@ type exchange struct {
 // post takes one message of the client's.
 func (x *exchange) post() {
 	defer x.w.end()
-	if kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	if mediaType(x.r.Header) != jsonType {
 		gate.WriteProblem(x.w.w, http.StatusUnsupportedMediaType, "a message is application/json")
 		return
 	}
@@ -72,6 +72,21 @@ func (x *exchange) post() {
 	default:
 		x.w.answer(http.StatusAccepted, nil)
 	}
+}
+
+const jsonType = "application/json"
+
+// mediaType is what a body says it is, without parameters; what cannot be read is no kind we know.
+func mediaType(h http.Header) string {
+	said := h.Get("Content-Type")
+	if said == jsonType {
+		return said
+	}
+	kind, _, err := mime.ParseMediaType(said)
+	if err != nil {
+		return ""
+	}
+	return kind
 }
 
 // status is that of an answer of ours: refusals are answers, messages that are none are not.
@@ -189,7 +204,7 @@ func (x *exchange) answered(res *http.Response) {
 			x.w.header(name, v)
 		}
 	}
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")) // what cannot be read is no kind we know
+	kind := mediaType(res.Header)
 	switch {
 	case res.StatusCode >= 300 && res.StatusCode < 400:
 		x.fail(http.StatusBadGateway, "The server "+x.u.Name+" sends elsewhere, and redirects are not followed.")
