@@ -31,8 +31,10 @@ type agent struct {
 	env  map[string]string
 	// patience is how long a held call waits.
 	patience time.Duration
-	pins     gate.Pins        // nil: everything is accepted
-	now      func() time.Time // nil: the time it is
+	pins     gate.Pins // nil: everything is accepted
+	// serverEnv is what servers get; nil: the usual.
+	serverEnv []string
+	now       func() time.Time // nil: the time it is
 }
 
 // text is written by one side and read by the test.
@@ -75,13 +77,17 @@ func (a *agent) start(name string, command []string) *running {
 	if err != nil {
 		a.Fatal(err)
 	}
+	env := a.serverEnv
+	if env == nil {
+		env = pipe.Env(os.Environ(), nil)
+	}
 	fromClient, in := io.Pipe()
 	out, toClient := io.Pipe()
 	r := &running{in: in, out: out, errOut: &text{}, ended: make(chan int, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		code, err := pipe.Run(ctx, pipe.Options{
-			Command: command, Env: pipe.Env(os.Environ(), nil), Gate: conn, In: fromClient, Out: toClient, ErrOut: r.errOut, MaxMessage: 1 << 20,
+			Command: command, Env: env, Gate: conn, In: fromClient, Out: toClient, ErrOut: r.errOut, MaxMessage: 1 << 20,
 		})
 		if err != nil {
 			code = -1
