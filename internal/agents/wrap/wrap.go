@@ -46,6 +46,8 @@ type Server struct {
 	As      string `json:"as"`             // what Tidemark calls it
 	Why     string `json:"why,omitzero"`
 	Command string `json:"command,omitzero"` // its command or address, for people
+	// Relay is how the agent starts what stands before the server, up to the server's own command; nil: it does not.
+	Relay []string `json:"-"`
 }
 
 // record is what was rewritten, kept in the data folder.
@@ -209,6 +211,9 @@ func (e *entry) view(f opened) Server {
 	s.As = nameOf(s.Name)
 	if s.Command = e.url; e.url == "" && len(e.argv) > 0 {
 		s.Command = e.argv[0]
+	}
+	if i := slices.Index(e.argv, "--"); e.behind && i > 0 {
+		s.Relay = slices.Clone(e.argv[:i+1])
 	}
 	return s
 }
