@@ -34,7 +34,7 @@ var servings = map[string]serving{
 	"claude": {".claude.json", plainServers, called("mcp__", "__")},
 	"gemini": {".gemini/settings.json", plainServers, called("mcp_", "_")},
 	"codex": {".codex/config.toml", nil, func(server, name string) step {
-		return step{space: "mcp__" + server, tool: name}
+		return step{space: "mcp__" + server + "__", tool: name}
 	}},
 	"copilot": {".copilot/mcp-config.json", func(servers obj) obj {
 		for _, s := range servers {
@@ -59,11 +59,15 @@ func serverProgram(folder, name string) string {
 	return filepath.Join(cache(), folder, "node_modules", "@modelcontextprotocol", name, "dist", "index.js")
 }
 
-// serve gives the agent two servers, and puts them behind Tidemark. Calls of a client that takes progress are held for
-// as long as wait says.
-func (s serving) serve(w *world, wait string) {
+// own is the file of an owner whose memory is their own. Without a word what servers list is untrusted, and agents list
+// resources when they start. Calls of a client that takes progress are held for as long as wait says.
+func own(wait string) string {
+	return "mcp: {wait: " + wait + "}\ntrustRules:\n  - {name: my-memory, tools: [\"memory__*\"], trust: local}\n"
+}
+
+// serve gives the agent two servers, and puts them behind Tidemark.
+func (s serving) serve(w *world) {
 	w.t.Helper()
-	w.write(w.data, "tidemark.yaml", "mcp: {wait: "+wait+"}\n")
 	servers := obj{
 		"files":  obj{"command": "node", "args": []any{serverProgram("files", "server-filesystem"), w.work}},
 		"memory": obj{"command": "node", "args": []any{serverProgram("memory", "server-memory")}, "env": obj{"MEMORY_FILE_PATH": filepath.Join(w.work, "memory.jsonl")}},
@@ -122,7 +126,7 @@ func (s serving) reads(w *world) step {
 // another server is asked to do then is refused, the model reads why, and the server never hears of it.
 func behindGateway(t *testing.T, r *rig) {
 	s := servings[r.name]
-	w := open(t, r, with{bare: true, last: func(w *world) { s.serve(w, "1ms") }})
+	w := open(t, r, with{bare: true, file: own("1ms"), last: s.serve})
 	w.model.script(s.remembers("before"), s.reads(w), s.remembers("after"), step{say: done})
 	out := w.turn("Remember before, read notes.txt with the server, and remember after.")
 	memory := w.file("memory.jsonl")
@@ -145,7 +149,7 @@ const heldLong = 75 * time.Second
 // gets its result.
 func heldByGateway(t *testing.T, r *rig) {
 	s := servings[r.name]
-	w := open(t, r, with{bare: true, last: func(w *world) { s.serve(w, "10m") }})
+	w := open(t, r, with{bare: true, file: own("10m"), last: s.serve})
 	w.model.script(s.reads(w), s.remembers("after"), step{say: done})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
