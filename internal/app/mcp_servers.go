@@ -110,7 +110,9 @@ func serversOf(w install.World, agents []string) ([]doctor.MCPServer, error) {
 			continue
 		}
 		for _, s := range seen {
-			out = append(out, doctor.MCPServer{Agent: name, Name: s.Name, File: s.File, Why: s.Why, Behind: s.Behind, Lost: s.Lost, Relay: s.Relay})
+			out = append(out, doctor.MCPServer{
+				Agent: name, Name: s.Name, File: s.File, Why: s.Why, Behind: s.Behind, Lost: s.Lost, Relay: s.Relay,
+			})
 		}
 	}
 	return out, errors.Join(errs...)

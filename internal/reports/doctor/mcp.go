@@ -77,7 +77,8 @@ const keeper = `IFS= read -r line && printf '%s\n' "$line" >"$0" && echo reached
 // relayLimit is how long a relay may take to refuse.
 const relayLimit = 30 * time.Second
 
-const canaryCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"canary","arguments":{"text":"` + tool.Canary + `"}}}` + "\n"
+const canaryCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"canary","arguments":{"text":"` + tool.Canary +
+	`"}}}` + "\n"
 
 // tryRelay sends a call with the canary through a relay, as its agent would. In the server's place stands a program that
 // keeps what reaches it.
@@ -94,7 +95,8 @@ func tryRelay(ctx context.Context, relay []string) (t Trial, err error) {
 	reached := filepath.Join(dir, "reached")
 	ctx, cancel := context.WithTimeout(ctx, relayLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, relay[0], append(slices.Clone(relay[1:]), shell, "-c", keeper, reached)...) //nolint:gosec // the agent runs it
+	args := append(slices.Clone(relay[1:]), shell, "-c", keeper, reached)
+	cmd := exec.CommandContext(ctx, relay[0], args...) //nolint:gosec // the agent runs it
 	cmd.Env = append(os.Environ(), "TIDEMARK_SESSION="+session)
 	var errOut bytes.Buffer
 	cmd.Stderr = &errOut

@@ -163,7 +163,8 @@ func shuffle(args []string) error {
 		if err := in.Decode(&m); err != nil {
 			return err
 		}
-		answers = append(answers, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, m.ID, m.Params.Arguments.Say))
+		const answer = `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`
+		answers = append(answers, fmt.Sprintf(answer, m.ID, m.Params.Arguments.Say))
 		if len(answers) < n {
 			continue
 		}
