@@ -62,7 +62,8 @@ func (e *env) wrapOptions() (mcpwrap.Options, error) {
 	if o.Program, err = os.Executable(); err != nil {
 		return o, fmt.Errorf("find this program: %w", err)
 	}
-	if usual, err := app.FindPaths("", ""); err != nil || usual.Data != p.Data {
+	// Some agents pass few variables on, so that a folder that is named by one is written down too.
+	if usual, err := app.FindPaths("", ""); err != nil || usual.Data != p.Data || os.Getenv("TIDEMARK_DATA") != "" {
 		if o.Data, err = filepath.Abs(p.Data); err != nil {
 			return o, fmt.Errorf("find data folder: %w", err)
 		}

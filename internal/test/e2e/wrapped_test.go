@@ -34,7 +34,7 @@ var servings = map[string]serving{
 	"claude": {".claude.json", plainServers, called("mcp__", "__")},
 	"gemini": {".gemini/settings.json", plainServers, called("mcp_", "_")},
 	"codex": {".codex/config.toml", nil, func(server, name string) step {
-		return step{space: "mcp__" + server + "__", tool: name}
+		return step{space: "mcp__" + server, tool: name}
 	}},
 	"copilot": {".copilot/mcp-config.json", func(servers obj) obj {
 		for _, s := range servers {
@@ -48,7 +48,11 @@ var servings = map[string]serving{
 		for name, s := range servers {
 			one, _ := s.(obj)
 			args, _ := one["args"].([]any)
-			out[name] = obj{"type": "local", "command": append([]any{one["command"]}, args...), "environment": one["env"], "enabled": true}
+			entry := obj{"type": "local", "command": append([]any{one["command"]}, args...), "enabled": true}
+			if env, ok := one["env"]; ok {
+				entry["environment"] = env
+			}
+			out[name] = entry
 		}
 		return obj{"mcp": out}
 	}, called("", "_")},
@@ -82,7 +86,7 @@ func (s serving) serve(w *world) {
 		for name, v := range servers {
 			one, _ := v.(obj)
 			args, _ := strictjson.Marshal(one["args"])
-			text += fmt.Sprintf("\n[mcp_servers.%s]\ncommand = \"node\"\nargs = %s\n", name, args)
+			text += fmt.Sprintf("\n[mcp_servers.%s]\ncommand = \"node\"\nstartup_timeout_sec = 120\nargs = %s\n", name, args)
 			if env, ok := one["env"].(obj); ok {
 				text += fmt.Sprintf("env = { MEMORY_FILE_PATH = %q }\n", env["MEMORY_FILE_PATH"])
 			}
