@@ -86,7 +86,7 @@ func (s serving) serve(w *world) {
 		for name, v := range servers {
 			one, _ := v.(obj)
 			args, _ := strictjson.Marshal(one["args"])
-			text += fmt.Sprintf("\n[mcp_servers.%s]\ncommand = \"node\"\nstartup_timeout_sec = 120\nargs = %s\n", name, args)
+			text += fmt.Sprintf("\n[mcp_servers.%s]\ncommand = \"node\"\nstartup_timeout_sec = 120\nrequired = true\nargs = %s\n", name, args)
 			if env, ok := one["env"].(obj); ok {
 				text += fmt.Sprintf("env = { MEMORY_FILE_PATH = %q }\n", env["MEMORY_FILE_PATH"])
 			}
