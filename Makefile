@@ -59,7 +59,7 @@ harnesses: ## what the LLM proxy knows of harnesses against their npm packages (
 mcp: ## the MCP gateway against the conformance suite and real agents (installs the suite; agents of make e2e)
 	@scripts/mcp
 	@scripts/mcp-auth 5
-	MCP_REAL=1 go test -count=1 -run TestRealAgentsUnderstandWrappedEntries ./internal/agents/wrap
+	MCP_REAL=1 go test -count=1 -run 'TestReal|TestManySessions' ./internal/agents/wrap ./internal/mcp/pipe ./internal/mcp/relay
 
 cover: ## coverage per package
 	go test -coverprofile=coverage.out ./...

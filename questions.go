@@ -134,6 +134,30 @@ func (m *Monitor) abandoned(q *Question) bool {
 	return q.Pending() && waited && n <= 0
 }
 
+// Withdraw closes a question about a call that its host has given up, where nobody else waits for the answer. It
+// opens nothing: the same call asks anew.
+func (m *Monitor) Withdraw(ctx context.Context, session, id, by string) error {
+	err := m.with(ctx, Ref{Session: session}, func(s *live) error {
+		now := m.now().UnixNano()
+		r, ok := s.state.Book.Request(id)
+		if q := s.question(r, now); !ok || !m.abandoned(&q) {
+			return nil
+		}
+		a := &event.Answer{By: by, IDs: []string{id}, Verdict: event.Withdraw, Reason: "the call was given up before anybody answered"}
+		turn := s.state.Branch(r.Branch).Turn.ID
+		if err := m.append(ctx, s, &event.Event{Kind: event.Answered, Time: now, Branch: r.Branch, Turn: turn, Answer: a}); err != nil {
+			return err
+		}
+		delete(s.codes, id)
+		delete(s.standing, id)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("withdraw question: %w", err)
+	}
+	return nil
+}
+
 // awaited reports whether somebody waits for the answer to each of the questions.
 func (m *Monitor) awaited(ids []string) bool {
 	m.mu.RLock()

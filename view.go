@@ -145,6 +145,25 @@ func (m *Monitor) Open(ctx context.Context, ref Ref) (bool, error) {
 	return open, err
 }
 
+// Standing is how a context stands. The zero Standing is that of one nobody has begun.
+type Standing struct {
+	Taint        trust.Label
+	Begun        bool // a turn was begun there
+	Open         bool // the turn that was asked about is
+	WordsUnknown bool // a door that cannot hear the user began the session, and no message of theirs is known
+}
+
+// Standing says how a context stands.
+func (m *Monitor) Standing(ctx context.Context, ref Ref) (Standing, error) {
+	var out Standing
+	err := m.with(ctx, ref, func(s *live) error {
+		b := s.state.Branch(ref.Branch)
+		out = Standing{Taint: b.Mark, Begun: b.Begun(), Open: b.Turn.Has(ref.Turn), WordsUnknown: s.state.WordsUnknown()}
+		return nil
+	})
+	return out, err
+}
+
 // Explanation says what would happen to a call, without deciding anything.
 type Explanation struct {
 	Tool     string          `json:"tool"`

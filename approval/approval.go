@@ -40,7 +40,7 @@ const (
 	Denied  // a person said no
 	Spent   // its approval has let the call through
 	Granted // answered with a grant
-	Moot    // the call was let through, or its content reviewed, without an answer
+	Moot    // the call was let through or given up, or its content reviewed, without an answer
 	Lost    // pushed out by newer questions
 )
 

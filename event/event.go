@@ -327,7 +327,7 @@ type Answer struct {
 	By      string      `json:"by"`               // owner, or the approver's name
 	Via     string      `json:"via,omitzero"`     // chat, http, cli, dialog
 	IDs     []string    `json:"ids,omitzero"`     // questions, writes or grants it is about
-	Verdict string      `json:"verdict,omitzero"` // approve, deny, agree; release, discard
+	Verdict string      `json:"verdict,omitzero"` // approve, deny, agree, withdraw; release, discard
 	Grant   *Grant      `json:"grant,omitzero"`
 	Until   int64       `json:"until,omitzero"` // when an approval lapses unspent, Unix nanoseconds
 	Reason  string      `json:"reason,omitzero"`
@@ -339,6 +339,9 @@ type Answer struct {
 
 // Agree is the verdict of an approval that needs another person's.
 const Agree = "agree"
+
+// Withdraw closes a question without an answer: whoever wanted the call has given it up.
+const Withdraw = "withdraw"
 
 // Grant lets further calls through.
 type Grant struct {

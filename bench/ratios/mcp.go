@@ -26,6 +26,7 @@ import (
 	"github.com/tidemark/tidemark/bench/rig"
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/mcp/pipe"
 	"github.com/tidemark/tidemark/internal/mcp/relay"
 	"github.com/tidemark/tidemark/internal/people/waiting"
@@ -100,12 +101,16 @@ func openMCP(store tidemark.Store, server http.Handler) (*mcpSides, error) {
 	if err != nil {
 		return nil, err
 	}
+	pinned, err := mcpPins()
+	if err != nil {
+		return nil, err
+	}
 	g, err := guard.New(nil)
 	if err != nil {
 		return nil, err
 	}
 	r, err := relay.New(relay.Options{
-		Upstreams: []relay.Upstream{{Server: gate.Server{Name: "up", URL: upstream.URL}}}, Port: engine, Pins: gate.AcceptAll{},
+		Upstreams: []relay.Upstream{{Server: gate.Server{Name: "up", URL: upstream.URL}}}, Port: engine, Pins: pinned,
 		Transports: relay.Direct{}, Admission: gate.NewAdmission(g, mcpToken), Owner: true, MaxMessage: 1 << 20, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -116,6 +121,12 @@ func openMCP(store tidemark.Store, server http.Handler) (*mcpSides, error) {
 		ours:   httptest.NewServer(r.Handler(http.NotFoundHandler())),
 		theirs: httptest.NewServer(proxy), direct: upstream,
 	}, nil
+}
+
+// mcpPins are real pins that hold nothing back.
+func mcpPins() (gate.Pins, error) {
+	k, err := pins.Open(context.Background(), pins.Options{Store: memory.New(), Now: time.Now, Mode: pins.Off})
+	return pins.For[gate.Server]{Port: k}, err
 }
 
 func (s *mcpSides) close() {
@@ -271,8 +282,12 @@ func mcpStdio(ctx context.Context) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
+	pinned, err := mcpPins()
+	if err != nil {
+		return result{}, err
+	}
 	conn, err := gate.New(gate.Options{
-		Server: gate.Server{Name: "up"}, Port: engine, Pins: gate.AcceptAll{}, Origin: gate.Origin{Parent: "ratios", Owner: true},
+		Server: gate.Server{Name: "up"}, Port: engine, Pins: pinned, Origin: gate.Origin{Parent: "ratios", Owner: true},
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

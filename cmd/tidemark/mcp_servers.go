@@ -62,7 +62,8 @@ func (e *env) wrapOptions() (mcpwrap.Options, error) {
 	if o.Program, err = os.Executable(); err != nil {
 		return o, fmt.Errorf("find this program: %w", err)
 	}
-	if usual, err := app.FindPaths("", ""); err != nil || usual.Data != p.Data {
+	// Some agents pass few variables on, so that a folder that is named by one is written down too.
+	if usual, err := app.FindPaths("", ""); err != nil || usual.Data != p.Data || os.Getenv("TIDEMARK_DATA") != "" {
 		if o.Data, err = filepath.Abs(p.Data); err != nil {
 			return o, fmt.Errorf("find data folder: %w", err)
 		}
@@ -78,7 +79,8 @@ func (e *env) wrapOptions() (mcpwrap.Options, error) {
 		}
 		o.Token = tokens.Agent
 	}
-	return o, nil
+	o.Taken, err = app.MCPNames(p)
+	return o, err
 }
 
 // gatewayAt is where the server listens, or would.
@@ -123,14 +125,41 @@ func (e *env) unwrap(ctx context.Context, f *installFlags, names []string) error
 	return e.rewrap(ctx, f, names, mcpwrap.Removal)
 }
 
-// rewrap plans everything before the first file is written.
+// rewrap plans everything before the first file is written. Agents share the file of the gateway's servers, so that each
+// is planned again after the one before it was written.
 func (e *env) rewrap(ctx context.Context, f *installFlags, names []string, plan wrapPlan) error {
 	w, err := e.installWorld(f)
 	if err != nil {
 		return err
 	}
 	servers := map[string][]mcpwrap.Server{}
-	out, err := e.settle(ctx, w, f.dry, names, func(name string) (*install.Plan, error) {
+	for _, name := range names {
+		if _, _, err := plan(w, name); err != nil {
+			return err
+		}
+	}
+	var out []installed
+	for _, name := range names {
+		more, err := e.settle(ctx, w, f.dry, []string{name}, noted(w, plan, servers))
+		if err != nil {
+			return err
+		}
+		out = append(out, more...)
+	}
+	if !e.json {
+		return nil
+	}
+	all := make([]wrapped, len(out))
+	for i, r := range out {
+		all[i] = wrapped{installed: r, Servers: servers[r.Agent]}
+		all[i].Agent = strings.TrimPrefix(r.Agent, "mcp-")
+	}
+	return e.printJSON(all)
+}
+
+// noted is a plan that says which servers are left as they are.
+func noted(w install.World, plan wrapPlan, servers map[string][]mcpwrap.Server) func(string) (*install.Plan, error) {
+	return func(name string) (*install.Plan, error) {
 		p, seen, err := plan(w, name)
 		if err != nil {
 			return nil, err
@@ -145,16 +174,7 @@ func (e *env) rewrap(ctx context.Context, f *installFlags, names []string, plan 
 			p.Notes = append(p.Notes, "no MCP server is in its settings")
 		}
 		return p, nil
-	})
-	if err != nil || !e.json {
-		return err
 	}
-	all := make([]wrapped, len(out))
-	for i, r := range out {
-		all[i] = wrapped{installed: r, Servers: servers[r.Agent]}
-		all[i].Agent = strings.TrimPrefix(r.Agent, "mcp-")
-	}
-	return e.printJSON(all)
 }
 
 // offerWrap tells whoever installs hooks of servers that are not behind Tidemark.
@@ -185,7 +205,7 @@ type visitFlags struct {
 
 // mcpVisitCommands are those that ask servers over HTTP.
 func (e *env) mcpVisitCommands() []*cobra.Command {
-	in, look := &visitFlags{}, &visitFlags{}
+	in, look, out := &visitFlags{}, &visitFlags{}, &visitFlags{}
 	login := &cobra.Command{
 		Use:   "login NAME",
 		Short: "Sign in to an MCP server that is reached over HTTP",
@@ -206,6 +226,11 @@ is asked by this program, which works only where it asks nobody.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return e.visit(cmd.Context(), look, args[0], false) },
 	}
+	logout := &cobra.Command{
+		Use: "logout NAME", Short: "Forget what an MCP server gave at tidemark mcp login", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.logout(cmd.Context(), out, args[0]) },
+	}
+	logout.Flags().StringVar(&out.url, "url", "", "address of the server (default: the one NAME has in the settings)")
 	for cmd, f := range map[*cobra.Command]*visitFlags{login: in, probe: look} {
 		fl := cmd.Flags()
 		fl.StringVar(&f.client, "client-id", "", "who Tidemark is there, where it cannot register: an id, or https://…")
@@ -214,7 +239,42 @@ is asked by this program, which works only where it asks nobody.`,
 	login.Flags().StringVar(&in.url, "url", "", "address of the server (default: the one NAME has in the settings)")
 	probe.Flags().StringVar(&look.call, "call", "", "call this tool, without arguments, with what was given for this visit alone")
 	probe.Flags().BoolVar(&look.quiet, "no-browser", false, "open no browser")
-	return []*cobra.Command{login, probe}
+	return []*cobra.Command{login, logout, probe}
+}
+
+// serverAt is the address that is meant by a flag, or by what was named.
+func (f *visitFlags) serverAt(p app.Paths, what string) (string, error) {
+	switch {
+	case f.url != "":
+		return f.url, nil
+	case strings.Contains(what, "://"):
+		return what, nil
+	}
+	return app.MCPServerURL(p, what)
+}
+
+func (e *env) logout(ctx context.Context, f *visitFlags, what string) error {
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	address, err := f.serverAt(p, what)
+	if err != nil {
+		return err
+	}
+	had, err := app.ForgetMCP(ctx, p, address)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(map[string]bool{"forgotten": had})
+	}
+	if !had {
+		e.printf("nothing is kept for %s\n", report.Line(what))
+		return nil
+	}
+	e.printf("what %s gave is forgotten here; the server may still take it: end it there, too\n", report.Line(what))
+	return nil
 }
 
 func (e *env) visit(ctx context.Context, f *visitFlags, what string, keep bool) error {
@@ -222,14 +282,9 @@ func (e *env) visit(ctx context.Context, f *visitFlags, what string, keep bool) 
 	if err != nil {
 		return err
 	}
-	address := f.url
-	if address == "" && strings.Contains(what, "://") {
-		address = what
-	}
-	if address == "" {
-		if address, err = app.MCPServerURL(p, what); err != nil {
-			return err
-		}
+	address, err := f.serverAt(p, what)
+	if err != nil {
+		return err
 	}
 	v := app.Visit{Server: address, ClientID: f.client, Keep: keep, Call: f.call}
 	if f.secret {

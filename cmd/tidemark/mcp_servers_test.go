@@ -41,7 +41,9 @@ func TestServersAreWrappedFromTheCommandLine(t *testing.T) {
 	if got := read(); !strings.Contains(got, s.tokens.Agent) || strings.Contains(got, "hub.example") {
 		t.Errorf("wrapped: %s", got)
 	}
-	if out, _, _ := command(t, "doctor", "claude", "--data", s.data); !strings.Contains(out, "behind Tidemark: files, hub") {
+	t.Setenv("TIDEMARK_TEST_MAIN", "1") // what the agent would start is this program
+	if out, _, _ := command(t, "doctor", "claude", "--data", s.data); !strings.Contains(out, "behind Tidemark: files, hub") ||
+		!strings.Contains(out, "claude, files") || !strings.Contains(out, "the canary was blocked: ") {
 		t.Errorf("doctor: %s", out)
 	}
 	if out := s.says(t, "mcp", "wrap", "claude", "--json"); !strings.Contains(out, `"changed": []`) || !strings.Contains(out, `"agent": "claude"`) {
@@ -59,6 +61,42 @@ func TestServersAreWrappedFromTheCommandLine(t *testing.T) {
 	}
 	if _, errOut, code := command(t, "mcp", "wrap", "nobody", "--data", s.data); code == exitOK || !strings.Contains(errOut, "claude, codex, cursor, vscode") {
 		t.Errorf("an unknown agent: exit %d, %q", code, errOut)
+	}
+}
+
+// Agents share the file of the gateway's servers.
+// MCP-40
+func TestTwoAgentsAreWrappedAtOnce(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	files := map[string]string{
+		".claude.json":          `{"mcpServers":{"hub":{"type":"http","url":"https://hub.example/mcp","headers":{"Authorization":"Bearer secret"}}}}`,
+		".gemini/settings.json": `{"mcpServers":{"hub":{"httpUrl":"https://hub.example/mcp","headers":{"Authorization":"Bearer secret"}}}}`,
+	}
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := startServer(t, filepath.Join(home, "data"))
+	s.says(t, "mcp", "wrap", "claude", "gemini")
+	for name := range files {
+		if raw, err := os.ReadFile(filepath.Join(home, name)); err != nil || !strings.Contains(string(raw), "/mcp/hub\"") {
+			t.Errorf("%s: %s, %v", name, raw, err)
+		}
+	}
+	s.says(t, "mcp", "unwrap", "claude", "gemini")
+	for name, want := range files {
+		if raw, err := os.ReadFile(filepath.Join(home, name)); err != nil || string(raw) != want {
+			t.Errorf("%s came back as %s, %v", name, raw, err)
+		}
+	}
+	if raw, err := os.ReadFile(filepath.Join(home, "data", "mcp-servers.json")); err == nil && strings.Contains(string(raw), "secret") {
+		t.Errorf("the gateway keeps what nobody leads to: %s", raw)
 	}
 }
 

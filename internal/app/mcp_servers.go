@@ -31,7 +31,8 @@ func pinMode(cfg *config.Config) pins.Mode {
 }
 
 // mcpServers are the servers that are reached over HTTP: those of the file, and those that were moved
-// here out of the settings of agents.
+// here out of the settings of agents. A name that both have is the file's; that an agent had another
+// server under it is an error, because it would be given one that it never asked for.
 func mcpServers(cfg *config.Config, p Paths) ([]config.MCPServer, error) {
 	out := slices.Clone(cfg.MCP.Servers)
 	moved, err := upstreams.Read(p.Data)
@@ -39,10 +40,14 @@ func mcpServers(cfg *config.Config, p Paths) ([]config.MCPServer, error) {
 		return nil, err
 	}
 	for _, name := range moved.Names() {
-		if slices.ContainsFunc(out, func(s config.MCPServer) bool { return s.Name == name }) {
+		from := moved.Servers[name]
+		if i := slices.IndexFunc(out, func(s config.MCPServer) bool { return s.Name == name }); i >= 0 {
+			if out[i].URL != from.URL {
+				return nil, fmt.Errorf("mcp.servers.%s: an agent's server of this name, at another address, was put behind Tidemark (%s): "+
+					"give yours another name, or tidemark mcp unwrap that agent and wrap it again", name, upstreams.Path(p.Data))
+			}
 			continue // the owner's own word counts
 		}
-		from := moved.Servers[name]
 		s := config.MCPServer{Name: name, URL: from.URL, Auth: from.Auth, Headers: map[string]endpoint.Secret{}}
 		for k, v := range from.Headers {
 			s.Headers[k] = endpoint.Secret(v)
@@ -105,7 +110,9 @@ func serversOf(w install.World, agents []string) ([]doctor.MCPServer, error) {
 			continue
 		}
 		for _, s := range seen {
-			out = append(out, doctor.MCPServer{Agent: name, Name: s.Name, File: s.File, Why: s.Why, Behind: s.Behind, Lost: s.Lost})
+			out = append(out, doctor.MCPServer{
+				Agent: name, Name: s.Name, File: s.File, Why: s.Why, Behind: s.Behind, Lost: s.Lost, Relay: s.Relay,
+			})
 		}
 	}
 	return out, errors.Join(errs...)

@@ -60,3 +60,21 @@ func VisitMCP(ctx context.Context, p Paths, v Visit) (Visited, error) {
 	})
 	return Visited{found, signedIn}, err
 }
+
+// ForgetMCP drops what an MCP server gave, and says whether anything was kept.
+func ForgetMCP(ctx context.Context, p Paths, server string) (bool, error) {
+	return oauth.Open(oauth.Path(p.Data), time.Now, nil).Forget(ctx, server)
+}
+
+// MCPNames are the names of the MCP servers in tidemark.yaml.
+func MCPNames(p Paths) ([]string, error) {
+	cfg, _, err := ReadConfig(p.Config)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, s := range cfg.MCP.Servers {
+		out = append(out, s.Name)
+	}
+	return out, nil
+}

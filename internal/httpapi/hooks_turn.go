@@ -97,11 +97,13 @@ func (a *API) loopIterationEnd(ctx context.Context, event *hook.LoopIterationEnd
 }
 
 func (a *API) plain(ctx context.Context, c *hook.Context) (any, error) {
-	mark, err := a.monitor.Taint(ctx, refOf(c))
+	at, err := a.monitor.Standing(ctx, refOf(c))
 	if err != nil {
 		return nil, err
 	}
-	return plainAnswer{contextNote(mark)}, nil
+	n := contextNote(at.Taint)
+	n.WordsUnknown = at.WordsUnknown
+	return plainAnswer{n}, nil
 }
 
 // beforeResponseEmit seals the turn with what really goes out.

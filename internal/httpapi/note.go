@@ -22,6 +22,8 @@ type note struct {
 	Level   string `json:"level,omitzero" doc:"classification of this turn's sender; after a tool call, the level of its result"`
 	Command string `json:"command,omitzero" doc:"chat command that was carried out: approve, deny or reset-trust"`
 	Notice  string `json:"notice,omitzero" doc:"outcome of a chat command, for the user; before a model call, the system prompt's notice"`
+	// WordsUnknown is told at the start and the end of an iteration.
+	WordsUnknown bool `json:"wordsUnknown,omitzero" doc:"nobody here has heard the user in this session, which a door began that cannot"`
 
 	// Of a decision.
 	Verdict  string          `json:"verdict,omitzero" enum:"allow,confirm,deny"`

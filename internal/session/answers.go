@@ -164,6 +164,8 @@ func (s *State) answered(e *event.Event) {
 	switch {
 	case a.Via == "dialog": // told by its running: there is nothing left to spend
 		s.Book.Close(approval.Spent, a.By, a.Reason, e.Time, a.IDs...)
+	case a.Verdict == event.Withdraw:
+		s.Book.Close(approval.Moot, a.By, a.Reason, e.Time, a.IDs...)
 	case a.Verdict == event.Agree:
 		s.Book.Agree(a.IDs, a.By)
 	case a.Verdict != "approve":

@@ -102,7 +102,8 @@ func (a adapter) context(o Options, e *catalogue.Event) hook.Context {
 }
 
 // started looks whether a conversation that goes on is one the server knows. What another
-// one read cannot be known, so it is taken for the worst.
+// one read cannot be known, so it is taken for the worst. A relay of the agent's MCP servers may have begun
+// the session a moment before: then the server knows its name, and none of what was said.
 func (a adapter) started(ctx context.Context, s *server, e *catalogue.Event, c hook.Context) error {
 	if a.Limits.Kin && e.Parent != "" { // from here on the server knows, even if our note is lost
 		if _, err := s.tell(ctx, &hook.BeforeAgentStart{}, c); err != nil {
@@ -110,7 +111,7 @@ func (a adapter) started(ctx context.Context, s *server, e *catalogue.Event, c h
 		}
 	}
 	n, err := s.tell(ctx, &hook.LoopIterationStart{}, c)
-	if err != nil || !e.Resumed || n.Taint != trust.Untrusted.String() {
+	if err != nil || !e.Resumed || n.Taint != trust.Untrusted.String() && (!n.WordsUnknown || a.Limits.Deaf) {
 		return err
 	}
 	return census(ctx, s, c, hook.Source{Kind: "compacted_history", Trust: trust.Untrusted})

@@ -117,6 +117,8 @@ type note struct {
 	Taint   string `json:"taint"`
 	Verdict string `json:"verdict"`
 	Notice  string `json:"notice"`
+	// WordsUnknown says that somebody who cannot hear the user began the session, and nobody has heard them since.
+	WordsUnknown bool `json:"wordsUnknown"`
 
 	Approval *asked `json:"approval"`
 	TimedOut bool   `json:"timedOut"`

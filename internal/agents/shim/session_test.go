@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/trust"
 )
 
 // claudeEvent is one payload of a session.
@@ -90,6 +92,23 @@ func TestAResumedConversationNobodyKnowsIsUntrusted(t *testing.T) {
 	open(t).says(true, claudeEvent("s", "SessionStart", `,"source":"resume"`), began, call)
 	open(t).says(false, claudeEvent("s", "SessionStart", `,"source":"startup"`), began, call)
 	open(t).says(false, claudeEvent("s", "SessionStart", `,"source":"startup"`), began, claudeEvent("s", "SessionStart", `,"source":"resume"`), call)
+}
+
+// The relay of an MCP server is started before the hook runs, and may have begun the session by then.
+func TestAResumedConversationThatARelayBeganIsUntrusted(t *testing.T) {
+	began := claudeEvent("s", "UserPromptSubmit", `,"prompt":"tidy up"`)
+	call := claudeEvent("s", "PreToolUse", runs)
+	for source, asked := range map[string]bool{"resume": true, "fork": true, "startup": false} {
+		w := open(t)
+		_, err := w.monitor.Begin(t.Context(), tidemark.Turn{
+			Ref: tidemark.Ref{Session: "claude:s"}, Agent: "claude", Plain: true, Wordless: true,
+			Sender: trust.Sender{Provider: "mcp", IsOwner: true},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.says(asked, claudeEvent("s", "SessionStart", `,"source":"`+source+`"`), began, call)
+	}
 }
 
 func TestAChangedSettingsFileIsHeldInATaintedSession(t *testing.T) {

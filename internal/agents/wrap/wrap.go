@@ -31,6 +31,9 @@ type Options struct {
 	Data    string // its data folder, where it is not the usual one; "": it is
 	Gateway string // address of the server: http://127.0.0.1:8417
 	Token   string // of agents; "": nothing that is reached over HTTP is wrapped
+	// Taken are the names of the servers in tidemark.yaml: what the owner wrote there counts, so that no other server gets
+	// such a name, and its agent another server than it had.
+	Taken []string
 }
 
 // Server is one entry of an agent's settings.
@@ -43,6 +46,8 @@ type Server struct {
 	As      string `json:"as"`             // what Tidemark calls it
 	Why     string `json:"why,omitzero"`
 	Command string `json:"command,omitzero"` // its command or address, for people
+	// Relay is how the agent starts what stands before the server, up to the server's own command; nil: it does not.
+	Relay []string `json:"-"`
 }
 
 // record is what was rewritten, kept in the data folder.
@@ -207,6 +212,9 @@ func (e *entry) view(f opened) Server {
 	if s.Command = e.url; e.url == "" && len(e.argv) > 0 {
 		s.Command = e.argv[0]
 	}
+	if i := slices.Index(e.argv, "--"); e.behind && i > 0 {
+		s.Relay = slices.Clone(e.argv[:i+1])
+	}
 	return s
 }
 
@@ -343,7 +351,7 @@ func (j *job) rewrite(e *entry, f opened) (next, upstream, why string) {
 	if _, err := (upstreams.File{Servers: map[string]upstreams.Server{name: s}}).Checked(); err != nil {
 		return "", "", err.Error()
 	}
-	upstream = j.known.Add(name, j.client.name, s)
+	upstream = j.known.Add(name, j.client.name, s, j.opts.Taken)
 	return e.reach(f.src, j.opts.Gateway+"/mcp/"+upstream, "Bearer "+j.opts.Token), upstream, ""
 }
 

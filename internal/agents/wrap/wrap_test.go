@@ -222,6 +222,20 @@ func TestTwoAgentsShareOneServerOfTheGateway(t *testing.T) {
 	}
 }
 
+// What tidemark.yaml calls hub is the owner's, and may be another server.
+func TestAServerGetsNoNameOfTheFile(t *testing.T) {
+	r := open(t)
+	r.opts.Taken = []string{"hub"}
+	r.write(".claude.json", `{"mcpServers":{"hub":{"type":"http","url":"https://hub.example/mcp"}}}`)
+	r.wrap("claude")
+	if got := r.read(".claude.json"); !strings.Contains(got, "/mcp/hub-claude") {
+		t.Errorf("got %s", got)
+	}
+	if f, err := upstreams.Read(r.Data); err != nil || strings.Join(f.Names(), " ") != "hub-claude" {
+		t.Errorf("the gateway knows %+v, %v", f, err)
+	}
+}
+
 func TestWhatIsNotUnderstoodStaysAndIsNamed(t *testing.T) {
 	for name, c := range map[string]struct{ client, file, text, why string }{
 		"the older protocol": {"claude", ".claude.json", `{"mcpServers":{"x":{"type":"sse","url":"https://x.example/sse"}}}`, "older protocol"},

@@ -25,6 +25,7 @@ const (
 	samplingMethod = "sampling/createMessage"
 	elicitMethod   = "elicitation/create"
 	rootsMethod    = "roots/list"
+	updateMethod   = "tasks/update"
 	cancelMethod   = "notifications/cancelled"
 	progressMethod = "notifications/progress"
 	versionKey     = "io.modelcontextprotocol/protocolVersion"
@@ -34,7 +35,7 @@ const (
 // pseudo are the tools that requests besides tools/call are judged as.
 var pseudo = map[string]string{
 	readMethod: "resources_read", promptMethod: "prompts_get", completeMethod: "completion_complete",
-	"tasks/update": "tasks_update",
+	updateMethod: "tasks_update",
 }
 
 // OwnNames are what policies call the ways into a server that are no tools. No tool of a server has
@@ -90,6 +91,9 @@ type Conn struct {
 	ours     map[string]chan answer // guarded by mu; what the gate itself asks the client
 	declared []byte                 // guarded by mu; the client's capabilities, where it said them once
 	last     *Place                 // guarded by mu; where the latest call was judged
+	tells    bool                   // guarded by mu; the server tells of changes of its tools
+	ready    bool                   // guarded by mu; the client has been greeted, or listens
+	begun    chan struct{}          // closed once ready
 }
 
 // request is one of the client's that is under way.
@@ -107,6 +111,7 @@ type request struct {
 	cancel   context.CancelFunc
 	declared []byte // the client's capabilities, where each request says them
 	elicited bool   // its question was put to the client before
+	news     []byte // how it is told of changes, where it listens for them
 	gone     bool   // the client does not want the answer any more
 	sent     bool   // it has left
 }
@@ -143,6 +148,7 @@ func New(o Options) (*Conn, error) {
 	}
 	return &Conn{
 		o: o, id: hex.EncodeToString(b[:]), open: map[string]*request{}, asked: map[string]*question{}, ours: map[string]chan answer{},
+		begun: make(chan struct{}),
 	}, nil
 }
 

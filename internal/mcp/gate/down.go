@@ -61,6 +61,7 @@ func (c *Conn) came(ctx context.Context, m *wire.Message, r *request) ([]byte, e
 		if m.Result == nil {
 			return m.Raw, nil
 		}
+		c.hears(r.method, m.Result)
 		shown, err := c.o.Pins.Hello(ctx, c.o.Server, m.Result)
 		return c.edited(m, shown, err)
 	case "ping", "logging/setLevel":
@@ -242,5 +243,6 @@ func (c *Conn) Fail(key, why string) []byte {
 		return nil
 	}
 	delete(c.open, key)
+	r.cancel() // it may not have been judged yet
 	return r.refusal(why)
 }

@@ -72,6 +72,9 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 		return release(v.Permit, a.Call, a.Place)
 	}
 	r := Ruling{Place: a.Place, Refusal: v.Message()}
+	if v.Held != nil && ctx.Err() != nil { // nobody is there for the answer
+		return r, e.Monitor.Withdraw(context.WithoutCancel(ctx), v.Held.Session, v.Held.ID, "the client")
+	}
 	if v.Held != nil && v.Held.Pending() {
 		r.Held = e.held(v.Held, &a)
 	}
@@ -139,11 +142,11 @@ func (e *Engine) Offer(ctx context.Context, p Place, server string, defs []tool.
 	return e.Monitor.Offer(ctx, p.ref(), server, defs)
 }
 
-// ensure begins a turn where none is open. What the user says cannot be heard here, and that is
-// recorded; where another door hears it, that door has begun the turn.
+// ensure begins a turn where nobody has begun one. What the user says cannot be heard here, and that is
+// recorded; where another door hears it, that door begins the turns, and between them the session goes on as it is.
 func (e *Engine) ensure(ctx context.Context, p Place) error {
-	open, err := e.Monitor.Open(ctx, p.ref())
-	if err != nil || open {
+	at, err := e.Monitor.Standing(ctx, p.ref())
+	if err != nil || at.Begun {
 		return err
 	}
 	t := tidemark.Turn{Ref: p.ref(), Agent: p.Agent, Plain: true, Wordless: true, Sender: trust.Sender{

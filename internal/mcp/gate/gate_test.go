@@ -35,7 +35,7 @@ const session = "mcp:test"
 
 func options(port gate.Port, server string) gate.Options {
 	return gate.Options{
-		Server: gate.Server{Name: server}, Port: port, Pins: gate.AcceptAll{}, Patience: time.Nanosecond, Elicit: true,
+		Server: gate.Server{Name: server}, Port: port, Pins: mcptest.AcceptAll{}, Patience: time.Nanosecond, Elicit: true,
 		Origin: gate.Origin{Session: "test", Owner: true}, Logger: slog.New(slog.DiscardHandler),
 	}
 }
@@ -269,7 +269,7 @@ func TestADoubtLetsNothingLeave(t *testing.T) {
 }
 
 // noPins cannot be read.
-type noPins struct{ gate.AcceptAll }
+type noPins struct{ mcptest.AcceptAll }
 
 func (noPins) Call(context.Context, gate.Server, string) (string, error) {
 	return "", errors.New("broken")

@@ -20,8 +20,8 @@ type Memory struct {
 	key []byte // of the states we sign
 
 	mu     sync.Mutex
-	tasks  map[string]*request          // guarded by mu; calls whose result comes later, by the task
-	rounds map[string]*request          // guarded by mu; calls the server has asked something about, by its state
+	tasks  calls                        // guarded by mu; whose result comes later, by the task
+	rounds calls                        // guarded by mu; that the server has asked something about, by its state
 	used   map[string]bool              // guarded by mu; states that were answered
 	pages  map[string][]tool.Definition // guarded by mu; what the server offers, by cursor
 	told   map[string]bool              // guarded by mu; sessions that know of it
@@ -33,7 +33,7 @@ func NewMemory() (*Memory, error) {
 	if _, err := rand.Read(m.key); err != nil {
 		return nil, err
 	}
-	m.tasks, m.rounds, m.used = map[string]*request{}, map[string]*request{}, map[string]bool{}
+	m.tasks, m.rounds, m.used = calls{by: map[string]*request{}}, calls{by: map[string]*request{}}, map[string]bool{}
 	m.pages, m.told = map[string][]tool.Definition{}, map[string]bool{}
 	return m, nil
 }
@@ -51,17 +51,45 @@ func bounded[V any](table map[string]V) {
 	}
 }
 
+// calls are requests that something is still to come of. There are at most maxOpen, with arguments of at most
+// maxKept bytes together, or a single larger one: what is forgotten is judged anew.
+type calls struct {
+	by    map[string]*request
+	bytes int
+}
+
+const maxKept = 64 << 20
+
+func (c *calls) put(key string, r *request) {
+	c.drop(key)
+	size := len(r.call.Args)
+	for other := range c.by {
+		if len(c.by) < maxOpen && c.bytes+size <= maxKept {
+			break
+		}
+		c.drop(other)
+	}
+	c.by[key] = r
+	c.bytes += size
+}
+
+func (c *calls) drop(key string) {
+	if r := c.by[key]; r != nil {
+		c.bytes -= len(r.call.Args)
+		delete(c.by, key)
+	}
+}
+
 func (m *Memory) keepTask(id string, r *request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	bounded(m.tasks)
-	m.tasks[id] = r
+	m.tasks.put(id, r)
 }
 
 func (m *Memory) task(id string) *request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.tasks[id]
+	return m.tasks.by[id]
 }
 
 // keepRound remembers a call that left and was answered with a question: it is repeated with the
@@ -69,8 +97,7 @@ func (m *Memory) task(id string) *request {
 func (m *Memory) keepRound(r *request, state []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	bounded(m.rounds)
-	m.rounds[roundKey(r, state)] = r
+	m.rounds.put(roundKey(r, state), r)
 }
 
 // takeRound is the earlier round of the same call, once.
@@ -78,8 +105,8 @@ func (m *Memory) takeRound(r *request, state []byte) *request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := roundKey(r, state)
-	earlier := m.rounds[key]
-	delete(m.rounds, key)
+	earlier := m.rounds.by[key]
+	m.rounds.drop(key)
 	return earlier
 }
 
@@ -114,6 +141,21 @@ func (m *Memory) untold(session string) []tool.Definition {
 		out = append(out, page...)
 	}
 	return out
+}
+
+// Schema is what the server says of the arguments of a tool, by the server's own name for it; nil where it has not been
+// listed here.
+func (m *Memory) Schema(server, name string) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, page := range m.pages {
+		for i := range page {
+			if page[i].Name == ToolName(server, name) {
+				return page[i].Schema
+			}
+		}
+	}
+	return nil
 }
 
 // forget lets a session be told again.

@@ -38,9 +38,10 @@ type Pins interface {
 	// Call says why a tool may not be called, for the model and its user: "" where it may. The
 	// name is the one the server uses.
 	Call(ctx context.Context, s Server, tool string) (refusal string, err error)
-	// Changed is closed when the accepted definitions of a server are others than they were when it
-	// was called, so that clients can be told to list again; nil: that is never told.
-	Changed(s Server) <-chan struct{}
+	// Await waits a while for a person to accept definitions of a server, so that clients can be told to list
+	// again. It says how often that happened by now: seen is what it said before, and another number is news.
+	// With a seen of less than 0 it does not wait.
+	Await(ctx context.Context, s Server, seen int) (int, error)
 }
 
 // Transports dials HTTP upstreams. The RoundTripper puts the server's own credentials on
@@ -50,24 +51,3 @@ type Pins interface {
 type Transports interface {
 	Transport(s Server) (http.RoundTripper, error)
 }
-
-// AcceptAll are the Pins of a gateway that keeps none.
-type AcceptAll struct{}
-
-var _ Pins = AcceptAll{}
-
-// List implements Pins.
-func (AcceptAll) List(_ context.Context, _ Server, _ string, result []byte) ([]byte, error) {
-	return result, nil
-}
-
-// Hello implements Pins.
-func (AcceptAll) Hello(_ context.Context, _ Server, result []byte) ([]byte, error) {
-	return result, nil
-}
-
-// Call implements Pins.
-func (AcceptAll) Call(context.Context, Server, string) (string, error) { return "", nil }
-
-// Changed implements Pins.
-func (AcceptAll) Changed(Server) <-chan struct{} { return nil }

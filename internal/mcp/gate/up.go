@@ -37,6 +37,9 @@ func (c *Conn) Enter(ctx context.Context, m *wire.Message, say Say) func() Passa
 		case !strings.HasPrefix(m.Method, "notifications/"): // a request that wants no answer is one all the same
 			return done(Passage{Reply: Failure(nil, wire.CodeRequest, m.Method+" without an id is not passed on")})
 		}
+		if m.Method == "notifications/initialized" {
+			c.isReady()
+		}
 		return done(Passage{Forward: m.Raw})
 	case wire.Response:
 		return c.answered(ctx, m)
@@ -63,6 +66,10 @@ func (c *Conn) request(ctx context.Context, m *wire.Message, say Say) func() Pas
 	}
 	if r.modern {
 		r.declared = slices.Clone(wire.Get(a.Meta, capabilityKey))
+	}
+	if news, ok := Listener(m); ok {
+		r.news = news
+		c.isReady()
 	}
 	c.understand(m, r, a)
 	if why := c.enter(r); why != "" {
@@ -191,6 +198,10 @@ func (c *Conn) judge(ctx context.Context, m *wire.Message, r *request, a *wire.A
 		if reply, ok := c.decide(ctx, cargo, say); !ok {
 			return Passage{}, &reply.text
 		}
+		if r.place = cargo.place; m.Method == updateMethod && namesOnlyTask(r.call.Args) {
+			c.left(r) // nothing else leaves with it: nobody is asked twice
+			return Passage{Forward: forward}, nil
+		}
 	}
 	if a.State != nil || a.Answers != nil {
 		if earlier := c.o.Memory.takeRound(r, a.State); earlier != nil {
@@ -209,6 +220,16 @@ func (c *Conn) judge(ctx context.Context, m *wire.Message, r *request, a *wire.A
 	}
 	c.left(r)
 	return Passage{Forward: forward}, nil
+}
+
+// namesOnlyTask reports whether a request says nothing but which task it is about.
+func namesOnlyTask(args []byte) bool {
+	only := true
+	err := wire.Members(args, func(key string, _ []byte) error {
+		only = only && key == "taskId"
+		return nil
+	})
+	return err == nil && only
 }
 
 // reply is what goes back for a request that does not leave: a refusal in words, or a whole message.

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/tidemark/tidemark/internal/base/filelock"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -46,6 +48,14 @@ func (g *grant) take(t *oauth2.Token) {
 	if t.RefreshToken != "" {
 		g.Refresh = t.RefreshToken
 	}
+}
+
+// access is the token; where nothing is kept, that is said.
+func (g *grant) access() (string, error) {
+	if g == nil {
+		return "", ErrLogin
+	}
+	return g.Access, nil
 }
 
 // find is what is kept for a server. It is under one issuer: put sees to that.
@@ -127,16 +137,57 @@ func (k *Keeper) write(f *file) error {
 }
 
 // Forget drops what is kept for a server, and says whether there was anything.
-func (k *Keeper) Forget(server string) (bool, error) {
+func (k *Keeper) Forget(ctx context.Context, server string) (had bool, err error) {
+	err = k.alone(ctx, func() error {
+		f, err := k.read()
+		if err != nil {
+			return err
+		}
+		if _, g := f.find(server); g == nil {
+			return nil
+		}
+		had = true
+		f.drop(server)
+		return k.write(f)
+	})
+	return had, err
+}
+
+// How long another process may have the file, and how often we look.
+const (
+	lockWait  = 30 * time.Second
+	lockEvery = 20 * time.Millisecond
+)
+
+// alone does something with the file while no other process changes it: a renewal that another
+// one writes over is lost with its refresh token.
+func (k *Keeper) alone(ctx context.Context, do func() error) (err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	f, err := k.read()
+	if err := os.MkdirAll(filepath.Dir(k.path), 0o700); err != nil {
+		return fmt.Errorf("lock tokens: %w", err)
+	}
+	lock, err := os.OpenFile(k.path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return false, err
+		return fmt.Errorf("lock tokens: %w", err)
 	}
-	if _, g := f.find(server); g == nil {
-		return false, nil
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	over := time.NewTimer(lockWait)
+	defer over.Stop()
+	for {
+		ok, err := filelock.Try(lock)
+		if err != nil {
+			return fmt.Errorf("lock tokens: %w", err)
+		}
+		if ok {
+			return do()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-over.C:
+			return fmt.Errorf("lock tokens: another process has held %s for %s: end it, or try again", k.path+".lock", lockWait)
+		case <-time.After(lockEvery):
+		}
 	}
-	f.drop(server)
-	return true, k.write(f)
 }

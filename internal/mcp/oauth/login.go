@@ -198,14 +198,15 @@ func (v *visit) keep(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oa
 			Client: c.ClientID, Secret: c.ClientSecret, TokenURL: c.Endpoint.TokenURL, Style: int(c.Endpoint.AuthStyle), Scopes: c.Scopes,
 		}
 		g.take(t)
-		v.keeper.mu.Lock()
-		defer v.keeper.mu.Unlock()
-		f, err := v.keeper.read()
+		err := v.keeper.alone(ctx, func() error {
+			f, err := v.keeper.read()
+			if err != nil {
+				return err
+			}
+			f.put(issuer, v.server, g)
+			return v.keeper.write(f)
+		})
 		if err != nil {
-			return nil, err
-		}
-		f.put(issuer, v.server, g)
-		if err := v.keeper.write(f); err != nil {
 			return nil, err
 		}
 	}

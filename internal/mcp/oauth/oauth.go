@@ -63,18 +63,37 @@ const early = time.Minute
 // Token is a good token for a server: the kept one, or one that it is renewed by. With stale, the
 // kept one was refused although it looks good.
 func (k *Keeper) Token(ctx context.Context, server, stale string) (string, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	f, err := k.read()
+	if err != nil {
+		return "", err
+	}
+	if _, g := f.find(server); g == nil || k.good(g, stale) {
+		return g.access()
+	}
+	var token string
+	err = k.alone(ctx, func() error {
+		token, err = k.renewed(ctx, server, stale)
+		return err
+	})
+	return token, err
+}
+
+// good reports whether a token need not be renewed.
+func (k *Keeper) good(g *grant, stale string) bool {
+	return g.Access != stale && (g.Expiry.IsZero() || k.now().Add(early).Before(g.Expiry))
+}
+
+// renewed is a good token in place of one that is not: one that another process has got meanwhile, or a new one.
+// Preconditions: the file is ours alone.
+func (k *Keeper) renewed(ctx context.Context, server, stale string) (string, error) {
 	f, err := k.read()
 	if err != nil {
 		return "", err
 	}
 	issuer, g := f.find(server)
 	switch {
-	case g == nil:
-		return "", ErrLogin
-	case g.Access != stale && (g.Expiry.IsZero() || k.now().Add(early).Before(g.Expiry)):
-		return g.Access, nil
+	case g == nil || k.good(g, stale):
+		return g.access()
 	case g.Refresh == "":
 		return "", fmt.Errorf("its token is no longer good, and cannot be renewed: %w", ErrLogin)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,11 +72,47 @@ func TestAPersonSignsInAndTheGatewayRenews(t *testing.T) {
 	if _, err := r.Token(t.Context(), a.URL+"/mcp", "access-3"); err == nil || strings.Contains(err.Error(), "SECRET") || strings.Contains(err.Error(), "access-") {
 		t.Errorf("got %v, want an error without what the other side wrote", err)
 	}
-	if had, err := r.Forget(a.URL + "/mcp"); err != nil || !had {
+	if had, err := r.Forget(t.Context(), a.URL+"/mcp"); err != nil || !had {
 		t.Errorf("forget: %v, %v", had, err)
 	}
 	if _, err := r.Token(t.Context(), a.URL+"/mcp", ""); !errors.Is(err, oauth.ErrLogin) {
 		t.Errorf("got %v, want to be told to sign in", err)
+	}
+}
+
+// The gateway, and whoever signs in beside it, are processes of their own. A refresh token is good once: who comes second
+// finds what the first got.
+func TestOneOfManyProcessesRenews(t *testing.T) {
+	a := serve(t)
+	r := open(t, a)
+	var shown []string
+	if _, _, err := r.Visit(t.Context(), a.URL+"/mcp", oauth.Person{Show: a.browser(&shown), Keep: true}); err != nil {
+		t.Fatal(err)
+	}
+	stale, err := r.Token(t.Context(), a.URL+"/mcp", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.mu.Lock()
+	before := a.asked["/token"]
+	a.mu.Unlock()
+	got := make([]string, 8)
+	var all sync.WaitGroup
+	for i := range got {
+		all.Go(func() {
+			k := oauth.Open(r.file, time.Now, a.pool())
+			token, err := k.Token(t.Context(), a.URL+"/mcp", stale)
+			if err != nil {
+				t.Errorf("process %d: %v", i, err)
+			}
+			got[i] = token
+		})
+	}
+	all.Wait()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n := a.asked["/token"] - before; n != 1 || len(slices.Compact(got)) != 1 || got[0] == stale {
+		t.Errorf("%d renewals, tokens %v", n, slices.Compact(got))
 	}
 }
 

@@ -162,10 +162,11 @@ func named(name string) string {
 	return ""
 }
 
+// folds is made once: it is asked before every call.
+var folds = strings.NewReplacer("_", "", ".", "")
+
 // fold makes names equal that policies, or people, would take for one another.
-func fold(name string) string {
-	return strings.NewReplacer("_", "", ".", "").Replace(tool.Name(name))
-}
+func fold(name string) string { return folds.Replace(tool.Name(name)) }
 
 // warnings are what a person should know of a text before they accept it.
 func warnings(written string) []string {

@@ -156,15 +156,37 @@ func (k *Keeper) see(ctx context.Context, s Server, page []event.Pin, whole bool
 // known is what is known of a server; of a new one nothing.
 // Preconditions: mu is held.
 func (k *Keeper) known(s Server) *Known {
-	if known := k.state.Servers[s.ID()]; known != nil {
+	id := k.id(s)
+	if known := k.state.Servers[id]; known != nil {
 		return known
 	}
 	return &Known{
-		ID: s.ID(), Server: s.Name, At: s.at(),
+		ID: id, Server: s.Name, At: s.at(),
 		Accepted: map[string]event.Pin{}, Held: map[string]event.Pin{},
 		Other: map[string]event.Pin{}, Versions: map[string]int{},
 	}
 }
+
+// id is s.ID, remembered for servers that are reached over HTTP: it is asked before every call.
+// Preconditions: mu is held.
+func (k *Keeper) id(s Server) string {
+	if len(s.Command) > 0 {
+		return s.ID()
+	}
+	at := address{s.Name, s.URL}
+	if k.ids[at] == "" {
+		if k.ids == nil || len(k.ids) > maxIDs {
+			k.ids = map[address]string{}
+		}
+		k.ids[at] = s.ID()
+	}
+	return k.ids[at]
+}
+
+// address is a server over HTTP.
+type address struct{ name, url string }
+
+const maxIDs = 1024
 
 // fresh reports whether a server's first listing is still going on, so that what it offers is
 // what its owner configured.

@@ -93,6 +93,7 @@ type Keeper struct {
 	mu      sync.Mutex
 	state   State                    // guarded by mu
 	changed map[string]chan struct{} // guarded by mu; by server, closed when something was accepted
+	ids     map[address]string       // guarded by mu; of servers over HTTP
 }
 
 // Open reads the log of definitions.
@@ -171,8 +172,8 @@ func (k *Keeper) record(ctx context.Context, step func() ([]event.Pins, error)) 
 	return fmt.Errorf("record pins: %w", err)
 }
 
-// Changed is closed when a person next accepts definitions of a server.
-func (k *Keeper) Changed(s Server) <-chan struct{} {
+// next is closed when a person next accepts definitions of a server.
+func (k *Keeper) next(s Server) <-chan struct{} {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	id := s.ID()

@@ -168,13 +168,19 @@ func TestWhatChangedIsHiddenUntilAPersonAcceptsIt(t *testing.T) {
 			if err != nil || len(v.Items) != 1 || !strings.Contains(v.Items[0].Diff, c.diff) {
 				t.Fatalf("review: got %+v, %v; want one difference with %q", v.Items, err, c.diff)
 			}
-			changed := r.Changed(files)
+			seen, err := r.Await(t.Context(), files, -1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := make(chan int, 1)
+			go func() {
+				n, _ := r.Await(t.Context(), files, seen)
+				told <- n
+			}()
 			if err := r.accepts(c.hidden); err != nil {
 				t.Fatal(err)
 			}
-			select {
-			case <-changed:
-			default:
+			if n := <-told; n == seen {
 				t.Error("nobody is told that the list is another")
 			}
 			if got := r.lists(c.tools...); len(got) != len(c.tools) {

@@ -49,26 +49,32 @@ func (k *Keeper) Answer(ctx context.Context, q Question) (Reply, error) {
 		refusal, err := k.Call(ctx, q.Server, q.Tool)
 		return Reply{Refusal: refusal}, err
 	case "changed":
-		return k.await(ctx, q)
+		n, err := k.await(ctx, q.Server, q.Seen, min(time.Duration(q.Wait)*time.Second, maxWait))
+		return Reply{Seen: n}, err
 	}
 	return Reply{}, ErrQuestion
 }
 
-// await waits until more was accepted of a server than the relay knows.
-func (k *Keeper) await(ctx context.Context, q Question) (Reply, error) {
-	over := time.NewTimer(min(time.Duration(q.Wait)*time.Second, maxWait))
+// Await implements Port.
+func (k *Keeper) Await(ctx context.Context, s Server, seen int) (int, error) {
+	return k.await(ctx, s, seen, maxWait)
+}
+
+// await waits until more was accepted of a server than somebody knows.
+func (k *Keeper) await(ctx context.Context, s Server, seen int, wait time.Duration) (int, error) {
+	over := time.NewTimer(wait)
 	defer over.Stop()
-	changed := k.Changed(q.Server)
-	if n := k.times(q.Server); n != q.Seen {
-		return Reply{Seen: n}, nil
+	changed := k.next(s)
+	if n := k.times(s); n != seen {
+		return n, nil
 	}
 	select {
 	case <-changed:
 	case <-over.C:
 	case <-ctx.Done():
-		return Reply{}, ctx.Err()
+		return seen, ctx.Err()
 	}
-	return Reply{Seen: k.times(q.Server)}, nil
+	return k.times(s), nil
 }
 
 // times is how often something of a server was accepted.
@@ -128,11 +134,7 @@ func (r Remote) Call(ctx context.Context, s Server, tool string) (string, error)
 	return a.Refusal, err
 }
 
-// Changed is nil: who wants to be told waits with Await.
-func (Remote) Changed(Server) <-chan struct{} { return nil }
-
-// Await waits a while for a person to accept definitions of a server. It says how often that
-// happened by now; seen is what it said before, and another number is news.
+// Await is like Keeper.Await.
 func (r Remote) Await(ctx context.Context, s Server, seen int) (int, error) {
 	const wait = 20 // seconds: shorter than clients wait for an answer
 	a, err := r.ask(ctx, Question{Ask: "changed", Server: s, Wait: wait, Seen: seen})
@@ -144,7 +146,7 @@ type Port interface {
 	List(ctx context.Context, s Server, cursor string, result []byte) ([]byte, error)
 	Hello(ctx context.Context, s Server, result []byte) ([]byte, error)
 	Call(ctx context.Context, s Server, tool string) (refusal string, err error)
-	Changed(s Server) <-chan struct{}
+	Await(ctx context.Context, s Server, seen int) (int, error)
 }
 
 // For is a Port for callers that have a type of their own for servers.
@@ -169,5 +171,7 @@ func (f For[S]) Call(ctx context.Context, s S, tool string) (refusal string, err
 	return f.Port.Call(ctx, Server(s), tool)
 }
 
-// Changed asks the Port.
-func (f For[S]) Changed(s S) <-chan struct{} { return f.Port.Changed(Server(s)) }
+// Await asks the Port.
+func (f For[S]) Await(ctx context.Context, s S, seen int) (int, error) {
+	return f.Port.Await(ctx, Server(s), seen)
+}

@@ -58,7 +58,6 @@ type relay struct {
 
 	down sync.Mutex // held while something is written to the client
 	up   sync.Mutex // held while something is written to the server
-	work sync.WaitGroup
 	slot chan struct{}
 
 	noise sync.Mutex
@@ -82,6 +81,7 @@ func Run(ctx context.Context, o Options) (int, error) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- r.cmd.Wait() }()
+	go r.o.Gate.News(ctx, r.tell)
 	clientGone := make(chan struct{})
 	go func() {
 		defer close(clientGone)
@@ -208,12 +208,8 @@ func (r *relay) fromClient(ctx context.Context) {
 			}
 			continue
 		}
-		r.work.Add(1)
 		go func() {
-			defer func() {
-				<-r.slot
-				r.work.Done()
-			}()
+			defer func() { <-r.slot }()
 			r.carry(finish())
 		}()
 	}

@@ -31,7 +31,10 @@ type agent struct {
 	env  map[string]string
 	// patience is how long a held call waits.
 	patience time.Duration
-	now      func() time.Time // nil: the time it is
+	pins     gate.Pins // nil: everything is accepted
+	// serverEnv is what servers get; nil: the usual.
+	serverEnv []string
+	now       func() time.Time // nil: the time it is
 }
 
 // text is written by one side and read by the test.
@@ -63,13 +66,20 @@ type running struct {
 // start runs a relay before a server.
 func (a *agent) start(name string, command []string) *running {
 	a.Helper()
+	if a.pins == nil {
+		a.pins = mcptest.AcceptAll{}
+	}
 	conn, err := gate.New(gate.Options{
-		Server: gate.Server{Name: name, Command: command}, Port: a.port, Pins: gate.AcceptAll{}, Elicit: true, Patience: a.patience, Now: a.now,
+		Server: gate.Server{Name: name, Command: command}, Port: a.port, Pins: a.pins, Elicit: true, Patience: a.patience, Now: a.now,
 		Origin: gate.Origin{Env: func(n string) string { return a.env[n] }, Parent: "1-" + a.Name(), Owner: true},
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		a.Fatal(err)
+	}
+	env := a.serverEnv
+	if env == nil {
+		env = pipe.Env(os.Environ(), nil)
 	}
 	fromClient, in := io.Pipe()
 	out, toClient := io.Pipe()
@@ -77,7 +87,7 @@ func (a *agent) start(name string, command []string) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		code, err := pipe.Run(ctx, pipe.Options{
-			Command: command, Env: pipe.Env(os.Environ(), nil), Gate: conn, In: fromClient, Out: toClient, ErrOut: r.errOut, MaxMessage: 1 << 20,
+			Command: command, Env: env, Gate: conn, In: fromClient, Out: toClient, ErrOut: r.errOut, MaxMessage: 1 << 20,
 		})
 		if err != nil {
 			code = -1

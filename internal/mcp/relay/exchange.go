@@ -3,7 +3,6 @@ package relay
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +32,7 @@ type exchange struct {
 // post takes one message of the client's.
 func (x *exchange) post() {
 	defer x.w.end()
-	if kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	if mediaType(x.r.Header) != jsonType {
 		gate.WriteProblem(x.w.w, http.StatusUnsupportedMediaType, "a message is application/json")
 		return
 	}
@@ -50,7 +49,7 @@ func (x *exchange) post() {
 		return
 	}
 	x.m = m
-	if fault := headersFit(x.r.Header, m); fault != nil {
+	if fault := x.headersFit(m); fault != nil {
 		x.refuse(http.StatusBadRequest, fault)
 		return
 	}
@@ -73,6 +72,21 @@ func (x *exchange) post() {
 	default:
 		x.w.answer(http.StatusAccepted, nil)
 	}
+}
+
+const jsonType = "application/json"
+
+// mediaType is what a body says it is, without parameters; what cannot be read is no kind we know.
+func mediaType(h http.Header) string {
+	said := h.Get("Content-Type")
+	if said == jsonType {
+		return said
+	}
+	kind, _, err := mime.ParseMediaType(said)
+	if err != nil {
+		return ""
+	}
+	return kind
 }
 
 // status is that of an answer of ours: refusals are answers, messages that are none are not.
@@ -108,56 +122,6 @@ func (x *exchange) enter() error {
 	}
 	x.conn, err = fresh()
 	return err
-}
-
-// headersFit looks whether what a header says is what the body says: whoever routes by the header
-// must not see another call than was judged.
-func headersFit(h http.Header, m *wire.Message) *wire.Fault {
-	wrong := func(name string) *wire.Fault {
-		return &wire.Fault{Code: wire.CodeHeader, Text: "the header " + name + " does not say what the body says", ID: m.ID}
-	}
-	for _, name := range []string{"Mcp-Method", "Mcp-Protocol-Version", "Mcp-Name"} {
-		values := h[name]
-		if len(values) == 0 {
-			continue
-		}
-		want := saidInBody(m, name)
-		got, ok := plainHeader(values[0])
-		if len(values) > 1 || !ok {
-			return wrong(name)
-		}
-		if name == "Mcp-Protocol-Version" && want == "" {
-			continue // the older revisions say it in the header alone
-		}
-		if got != want {
-			return wrong(name)
-		}
-	}
-	return nil
-}
-
-// saidInBody is what a message says where a header repeats it.
-func saidInBody(m *wire.Message, header string) string {
-	switch {
-	case header == "Mcp-Method":
-		return m.Method
-	case header == "Mcp-Protocol-Version":
-		return wire.Text(wire.Get(m.Params, "_meta"), "io.modelcontextprotocol/protocolVersion")
-	case m.Method == "resources/read":
-		return wire.Text(m.Params, "uri")
-	}
-	return wire.Text(m.Params, "name")
-}
-
-// plainHeader undoes the form in which a header carries any text.
-func plainHeader(v string) (string, bool) {
-	packed, ok := strings.CutPrefix(v, "=?base64?")
-	if !ok {
-		return v, true
-	}
-	packed, ok = strings.CutSuffix(packed, "?=")
-	raw, err := base64.StdEncoding.DecodeString(packed)
-	return string(raw), ok && err == nil
 }
 
 // passes are the headers that go on to an upstream, besides those that begin with Mcp-.
@@ -240,7 +204,7 @@ func (x *exchange) answered(res *http.Response) {
 			x.w.header(name, v)
 		}
 	}
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")) // what cannot be read is no kind we know
+	kind := mediaType(res.Header)
 	switch {
 	case res.StatusCode >= 300 && res.StatusCode < 400:
 		x.fail(http.StatusBadGateway, "The server "+x.u.Name+" sends elsewhere, and redirects are not followed.")

@@ -35,7 +35,7 @@ func newGateway(t testing.TB, policy string, upstreams map[string]string, change
 	t.Helper()
 	w := mcptest.New(t, policy)
 	o := relay.Options{
-		Port: w.Engine, Pins: gate.AcceptAll{}, Transports: relay.Direct{}, Admission: w.Admission(), Owner: true,
+		Port: w.Engine, Pins: mcptest.AcceptAll{}, Transports: relay.Direct{}, Admission: w.Admission(), Owner: true,
 		Patience: time.Nanosecond, MaxMessage: 1 << 20, Logger: slog.New(slog.DiscardHandler),
 	}
 	for name, url := range upstreams {
@@ -278,6 +278,9 @@ func TestADoubtReachesNoUpstream(t *testing.T) {
 		{"a header with another name", look, []string{"Mcp-Name", "never"}, 400, "-32020"},
 		{"a header with another method", look, []string{"Mcp-Method", "ping"}, 400, "-32020"},
 		{"a header with another name, packed", look, []string{"Mcp-Name", "=?base64?bmV2ZXI=?="}, 400, "-32020"},
+		{"a header with an argument that there is none of", look, []string{"Mcp-Param-Region", "secret"}, 400, "-32020"},
+		{"a header with another argument", call(`{"name":"look","arguments":{"region":"eu","n":42}}`), []string{"Mcp-Param-Region", "us"}, 400, "-32020"},
+		{"a header of a method without arguments", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"region":"eu"}}`, []string{"Mcp-Param-Region", "eu"}, 400, "-32020"},
 		{"too long", call(`{"name":"look","arguments":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`), nil, 413, "-32600"},
 		{"a denied call", call(`{"name":"never"}`), nil, 200, `"isError":true`},
 	}
@@ -295,6 +298,44 @@ func TestADoubtReachesNoUpstream(t *testing.T) {
 	}
 	if status, body := g.post("up", look, "Mcp-Name", "=?base64?bG9vaw==?=", "Mcp-Method", "tools/call"); status != 200 || u.count() != 1 {
 		t.Errorf("afterwards: got %d %s", status, body)
+	}
+}
+
+// Whoever routes by a header must not see another call than was judged.
+// MCP-11
+func TestHeadersRepeatTheArgumentThatTheDefinitionNames(t *testing.T) {
+	const tools = `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"look","inputSchema":{"type":"object","properties":{` +
+		`"region":{"type":"string","x-mcp-header":"Region"},"to":{"type":"string"},` +
+		`"at":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"Number"}}}}}}]}}`
+	u := newUpstream(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		answer := `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`
+		if strings.Contains(body, "tools/list") {
+			answer = tools
+		}
+		asJSON(answer)(w, r, body)
+	})
+	g := newGateway(t, "", map[string]string{"up": u.URL})
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":{"region":"eu","to":"us","at":{"n":42}}}}`
+	for i, listed := range []bool{false, true} {
+		if listed {
+			g.post("up", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		}
+		for header, want := range map[[2]string]int{
+			{"Mcp-Param-Region", "eu"}:              200,
+			{"Mcp-Param-Region", "=?base64?ZXU=?="}: 200,
+			{"mcp-param-region", "elsewhere"}:       400,
+			{"Mcp-Param-Region", "=?base64?ZXU="}:   400, // half of the form is text, and not this one
+			{"Mcp-Param-Number", "42"}:              200,
+			{"Mcp-Param-Number", "43"}:              400,
+			{"Mcp-Param-Region", ""}:                400,
+			{"Mcp-Param-Region", "=?base64?#?="}:    400,
+			{"Mcp-Param-Region", "us"}:              []int{200, 400}[i], // of another argument: only the definition can tell
+			{"Mcp-Param-Unknown", "eu"}:             200,
+		} {
+			if status, answer := g.post("up", body, header[0], header[1]); status != want {
+				t.Errorf("listed %v, %v: got %d %s, want %d", listed, header, status, answer, want)
+			}
+		}
 	}
 }
 

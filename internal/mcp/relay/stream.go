@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/tidemark/tidemark/internal/mcp/gate"
 	"github.com/tidemark/tidemark/internal/mcp/wire"
 )
 
@@ -17,6 +18,7 @@ func (x *exchange) stream(body io.Reader) {
 	ctx, cancel := context.WithCancel(x.r.Context())
 	defer cancel()
 	go x.beat(ctx)
+	go x.news(ctx)
 	events := wire.NewEvents(body, int(x.relay.o.MaxMessage))
 	resumable := false
 	for {
@@ -74,6 +76,21 @@ func (x *exchange) back(reply []byte) {
 	if res, err := x.u.transport.RoundTrip(req); err == nil {
 		_ = res.Body.Close() // it holds nothing
 	}
+}
+
+// news tells a client of what was accepted, on the stream on which it listens for that.
+func (x *exchange) news(ctx context.Context) {
+	if message, ok := gate.Listener(x.m); ok {
+		x.conn.Watch(ctx, func() { _ = x.w.say(message) }) // a client that is gone is noticed elsewhere
+	}
+	if x.m != nil {
+		return
+	}
+	x.conn.Watch(ctx, func() { // the open stream of a session, which may be there before the client is ready
+		if x.conn.Listens() {
+			_ = x.w.say(gate.Changed()) // as above
+		}
+	})
 }
 
 // beat keeps a silent stream alive.

@@ -101,9 +101,9 @@ func (f File) Bytes() ([]byte, error) {
 // Names are those of all servers.
 func (f File) Names() []string { return slices.Sorted(maps.Keys(f.Servers)) }
 
-// Add puts a server in under its name, or under another where a different one has it, and says
-// which.
-func (f File) Add(name, client string, s Server) string {
+// Add puts a server in under its name, or under another where a different one has it or it is one of those taken, and
+// says which.
+func (f File) Add(name, client string, s Server, taken []string) string {
 	for n := 0; ; n++ {
 		try := name
 		switch {
@@ -112,7 +112,10 @@ func (f File) Add(name, client string, s Server) string {
 		case n > 1:
 			try = fmt.Sprintf("%s-%s-%d", name, client, n)
 		}
-		if is, taken := f.Servers[try]; !taken || is.Same(s) {
+		if slices.Contains(taken, try) {
+			continue
+		}
+		if is, there := f.Servers[try]; !there || is.Same(s) {
 			f.Servers[try] = s
 			return try
 		}

@@ -27,7 +27,7 @@ func TestTheFileIsReadBackAsItWasWritten(t *testing.T) {
 		case 3:
 			s = upstreams.Server{URL: "https://third.example"}
 		}
-		if got := f.Add("hub", "claude", s); got != want {
+		if got := f.Add("hub", "claude", s, nil); got != want {
 			t.Errorf("add %d: got %s, want %s", i, got, want)
 		}
 	}

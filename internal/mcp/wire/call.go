@@ -11,7 +11,6 @@ import (
 // where they are missing.
 type Asked struct {
 	Name      string // params.name
-	URI       string // params.uri
 	TaskID    string // params.taskId
 	Cursor    string // params.cursor
 	Arguments []byte // params.arguments
@@ -34,7 +33,7 @@ func (m *Message) Ask() (*Asked, error) {
 		case "name":
 			a.Name, ok = text(value)
 		case "uri":
-			a.URI, ok = text(value)
+			_, ok = text(value)
 		case "taskId":
 			a.TaskID, ok = text(value)
 		case "cursor":

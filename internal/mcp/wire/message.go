@@ -45,7 +45,6 @@ type Message struct {
 const (
 	CodeParse    = -32700
 	CodeRequest  = -32600
-	CodeMethod   = -32601
 	CodeParams   = -32602
 	CodeInternal = -32603
 	// CodeHeader is that of a header which says something else than the body.

@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,5 +35,35 @@ func TestServersThatAreNotBehindTidemarkAreNamed(t *testing.T) {
 	}
 	if none := doctor.CheckServers(func() ([]doctor.MCPServer, error) { return nil, nil }).Run(t.Context()); len(none) > 0 {
 		t.Errorf("without servers: %v", none)
+	}
+}
+
+// MCP-40
+func TestAWrappedServerIsProvedByACanary(t *testing.T) {
+	const refuses = `read -r line; printf '%s\n' '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Blocked.\nRule: canary"}],"isError":true}}'; cat >/dev/null`
+	for name, c := range map[string]struct {
+		relay []string
+		want  string
+		grade doctor.Grade
+	}{
+		"it refuses":             {[]string{"sh", "-c", refuses, "x", "--"}, "the canary was blocked: Rule: canary", doctor.Good},
+		"it passes everything":   {[]string{"sh", "-c", `shift; exec "$@"`, "x", "--"}, "THE CANARY WAS NOT BLOCKED: the server got the call", doctor.Broken},
+		"it ends without a word": {[]string{"sh", "-c", "echo why >&2", "x", "--"}, "could not be tried: what the agent starts gave no answer: why", doctor.Broken},
+		"it is not there":        {[]string{"/no/such/tidemark", "mcp", "--"}, "could not be tried", doctor.Broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			look := func() ([]doctor.MCPServer, error) {
+				return []doctor.MCPServer{{Agent: "claude", Name: "files", Behind: true, Relay: c.relay}}, nil
+			}
+			for _, f := range doctor.CheckServers(look).Run(t.Context()) {
+				if f.Name == "claude, files" {
+					if f.Grade != c.grade || !strings.Contains(f.Text, c.want) {
+						t.Errorf("got %v %q, want %v %q", f.Grade, f.Text, c.grade, c.want)
+					}
+					return
+				}
+			}
+			t.Error("it was not tried")
+		})
 	}
 }

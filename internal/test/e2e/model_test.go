@@ -19,6 +19,7 @@ import (
 type step struct {
 	say    string
 	tool   string
+	space  string // in which the tool stands, where the format has that
 	args   map[string]any
 	text   string // what a tool takes that takes a text, in place of args
 	before func() // runs when the answer is asked for

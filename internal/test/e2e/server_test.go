@@ -117,6 +117,15 @@ func (w *world) ask(ctx context.Context, path string, into any) error {
 
 // approveNext waits for a held call and lets it through, as a person at another terminal.
 func (w *world) approveNext(ctx context.Context) error {
+	id, err := w.asked(ctx)
+	if err == nil {
+		w.tidemark("approvals", "approve", id)
+	}
+	return err
+}
+
+// asked waits until a question is open.
+func (w *world) asked(ctx context.Context) (id string, err error) {
 	seen := ""
 	for {
 		var page struct {
@@ -126,11 +135,10 @@ func (w *world) approveNext(ctx context.Context) error {
 			} `json:"approvals"`
 		}
 		if err := w.ask(ctx, "/v1/approvals?state=pending&wait=20&seen="+seen, &page); err != nil {
-			return err
+			return "", err
 		}
 		if len(page.Approvals) > 0 {
-			w.tidemark("approvals", "approve", page.Approvals[0].ID)
-			return nil
+			return page.Approvals[0].ID, nil
 		}
 		seen = strings.Trim(string(page.Seen), `"`)
 	}

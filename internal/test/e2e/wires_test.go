@@ -132,6 +132,9 @@ func writeResponses(w io.Writer, s step, n int, _ bool) error {
 	item := obj{"type": "message", "role": "assistant", "id": "m_" + id, "content": []any{obj{"type": "output_text", "text": s.say}}}
 	if s.tool != "" {
 		item = obj{"type": "function_call", "id": "fc_" + id, "call_id": fmt.Sprintf("call_%d", n), "name": s.tool, "arguments": s.arguments()}
+		if s.space != "" {
+			item["namespace"] = s.space
+		}
 	}
 	if s.text != "" {
 		item = obj{"type": "custom_tool_call", "id": "ct_" + id, "call_id": fmt.Sprintf("call_%d", n), "name": s.tool, "input": s.text}

@@ -49,6 +49,7 @@ type with struct {
 	bare  bool                    // without our hooks
 	proxy bool                    // the model is behind our proxy, which takes the place of hooks
 	both  bool                    // with proxy: it answers only where hooks report, and they are installed
+	file  string                  // what tidemark.yaml says; "": there is none
 	last  func(w *world)          // runs before the agent starts
 	place func(w *world) []string // of the hooks, as flags; nil is the user's own settings
 }
@@ -72,6 +73,9 @@ func open(t *testing.T, r *rig, o with) *world {
 	w.write(w.work, "notes.txt", notes)
 	if w.api = w.model.url; o.proxy {
 		w.write(w.data, "tidemark.yaml", proxied(w))
+	}
+	if o.file != "" {
+		w.write(w.data, "tidemark.yaml", o.file)
 	}
 	w.serve()
 	if o.proxy {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -68,6 +70,8 @@ func serve(name string, args []string) error {
 		return s.Run(context.Background(), &mcp.StdioTransport{})
 	case "raw":
 		return raw(args)
+	case "shuffle":
+		return shuffle(args)
 	}
 	return fmt.Errorf("there is no server %q", name)
 }
@@ -138,4 +142,40 @@ func raw(args []string) error {
 	}
 	_, err = io.Copy(log, os.Stdin)
 	return err
+}
+
+// shuffle waits for as many calls as its first argument says and answers them in any order with what each asks it to say,
+// some twice and some that nobody made; after that it answers each as it comes.
+func shuffle(args []string) error {
+	n, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	var answers []string
+	in := json.NewDecoder(os.Stdin)
+	for {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Params struct {
+				Arguments struct{ Say string } `json:"arguments"`
+			} `json:"params"`
+		}
+		if err := in.Decode(&m); err != nil {
+			return err
+		}
+		const answer = `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`
+		answers = append(answers, fmt.Sprintf(answer, m.ID, m.Params.Arguments.Say))
+		if len(answers) < n {
+			continue
+		}
+		rand.Shuffle(len(answers), func(i, j int) { answers[i], answers[j] = answers[j], answers[i] })
+		for i, a := range answers {
+			fmt.Println(a)
+			if i%3 == 0 {
+				fmt.Println(a)
+				fmt.Printf(`{"jsonrpc":"2.0","id":"stray-%d","result":{"content":[]}}`+"\n", i)
+			}
+		}
+		answers, n = nil, 1
+	}
 }

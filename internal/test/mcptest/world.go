@@ -108,3 +108,26 @@ func (w *World) Approve(yes bool) {
 		w.Fatal(err)
 	}
 }
+
+// Eventually waits until something has become true, and fails where it does not within a minute.
+func (w *World) Eventually(what string, is func() bool) {
+	w.Helper()
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			w.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
+// Asked waits until one question is open.
+func (w *World) Asked() (id string) {
+	w.Helper()
+	w.Eventually("a question is open", func() bool {
+		list, err := w.Monitor.Questions(w.Context())
+		if err == nil && len(list) == 1 {
+			id = list[0].ID
+		}
+		return id != ""
+	})
+	return id
+}

@@ -1,0 +1,69 @@
+package gate_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tidemark/tidemark/internal/test/mcptest"
+)
+
+// MCP-13
+func TestAnswersToATaskAreJudgedOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		params string
+		want   []string
+	}{
+		"answers alone":          {`{"taskId":"t","inputResponses":{"k":{"action":"accept","content":{"x":"y"}}}}`, []string{"pages__input_answers"}},
+		"answers and more":       {`{"taskId":"t","note":"z","inputResponses":{"k":{"action":"accept"}}}`, []string{"pages__input_answers", "pages__tasks_update"}},
+		"no answers":             {`{"taskId":"t"}`, []string{"pages__tasks_update"}},
+		"no answers and a state": {`{"taskId":"t","requestState":"s"}`, []string{"pages__tasks_update"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := mcptest.New(t, "")
+			tb := newTable(t, options(w.Engine, "pages"))
+			update := `{"jsonrpc":"2.0","id":1,"method":"tasks/update","params":` + c.params + `}`
+			if forward, reply := tb.up(update); forward != update {
+				t.Fatalf("got %q, %q", forward, reply)
+			}
+			var got []string
+			for _, d := range w.Decisions(session) {
+				got = append(got, d.Tool)
+			}
+			if strings.Join(got, " ") != strings.Join(c.want, " ") {
+				t.Errorf("judged as %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// A server that answers every call with a task must not fill the memory with what they were called with: what is
+// forgotten counts under the name of the request.
+func TestCallsWhoseResultComesLaterAreBounded(t *testing.T) {
+	w := mcptest.New(t, "preset: permissive\n")
+	tb := newTable(t, options(w.Engine, "pages"))
+	const calls, bound = 24, 16
+	large := `{"text":"` + strings.Repeat("x", 4<<20) + `"}`
+	for i := range calls {
+		tb.up(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"look","arguments":%s}}`, i, large))
+		tb.down(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"task":{"taskId":"t%d"}}}`, i, i))
+	}
+
+	for i := range calls {
+		tb.up(fmt.Sprintf(`{"jsonrpc":"2.0","id":"r%d","method":"tasks/result","params":{"taskId":"t%d"}}`, i, i))
+		tb.down(fmt.Sprintf(`{"jsonrpc":"2.0","id":"r%d","result":{"content":[{"type":"text","text":"late %d"}]}}`, i, i))
+	}
+	results := map[string]int{}
+	for e, err := range w.Monitor.Events(t.Context(), session) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Seen != nil {
+			results[e.Seen.Tool]++
+		}
+	}
+	known := results["pages__look"] - calls // each was answered with its task first
+	if known == 0 || known > bound || results["pages__tasks_result"] < calls-bound {
+		t.Errorf("%d of %d calls are remembered, want at most %d and some: %v", known, calls, bound, results)
+	}
+}

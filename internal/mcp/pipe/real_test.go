@@ -1,0 +1,180 @@
+package pipe_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/mcp/pipe"
+	"github.com/tidemark/tidemark/internal/test/mcptest"
+)
+
+// realServer is a server of npm, as make mcp installs it.
+func realServer(t *testing.T, name string, args ...string) []string {
+	t.Helper()
+	if os.Getenv("MCP_REAL") == "" {
+		t.Skip("it starts real servers: make mcp sets MCP_REAL")
+	}
+	cache := os.Getenv("MCP_CACHE")
+	if cache == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			t.Skip("no home")
+		}
+		cache = filepath.Join(home, ".cache", "tidemark-mcp")
+	}
+	modules := filepath.Join(cache, "node_modules")
+	program := filepath.Join(modules, "@modelcontextprotocol", name, "dist", "index.js")
+	if _, err := os.Stat(program); err != nil {
+		t.Skipf("%s is not installed (make mcp does that)", name)
+	}
+	return append([]string{filepath.Join(modules, "node", "bin", "node"), program}, args...)
+}
+
+// exchange is a client that says one thing after another, and keeps each answer as it came.
+type exchange struct {
+	t       *testing.T
+	in      io.Writer
+	out     *bufio.Scanner
+	n       int
+	answers []string
+}
+
+// ask sends a request with a spelling that a reader who writes it anew would change, and waits for its answer.
+func (x *exchange) ask(method, params string) string {
+	x.t.Helper()
+	x.n++
+	id := []string{fmt.Sprint(x.n), fmt.Sprintf(`"r-%d"`, x.n)}[x.n%2]
+	if _, err := fmt.Fprintf(x.in, `{"id":%s, "params":%s,"jsonrpc":"2.0","method":%q}`+"\n", id, params, method); err != nil {
+		x.t.Fatal(err)
+	}
+	for x.out.Scan() {
+		line := x.out.Text()
+		var m struct {
+			ID     strictjson.Value `json:"id"`
+			Method string           `json:"method"`
+		}
+		if strictjson.Unmarshal([]byte(line), &m) == nil && string(m.ID) == id && m.Method == "" {
+			x.answers = append(x.answers, method+" "+line)
+			return line
+		}
+	}
+	x.t.Fatalf("%s %s is not answered", method, params)
+	return ""
+}
+
+// odd are tools that wait, ask back, or never answer the same twice.
+var odd = []string{"long", "sampl", "elicit", "roots", "toggle", "simulate", "subscri", "gzip", "research", "env", "task", "info"}
+
+// all is a whole conversation: every list, every tool without arguments, and one tool with many.
+func (x *exchange) all(tool, args string, times int) {
+	x.t.Helper()
+	x.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"version":"1","name":"t"},"_meta":{"x/y":9007199254740993}}`)
+	if _, err := fmt.Fprintln(x.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); err != nil {
+		x.t.Fatal(err)
+	}
+	listed := x.ask("tools/list", `{}`)
+	for _, method := range []string{"ping", "prompts/list", "resources/list", "resources/templates/list", "acme/unknown", "completion/complete"} {
+		x.ask(method, `{ "n":1.50e2}`)
+	}
+	var list struct {
+		Result struct {
+			Tools []struct {
+				Name string `json:"name"`
+			} `json:"tools"`
+		} `json:"result"`
+	}
+	if err := strictjson.Unmarshal([]byte(listed), &list); err != nil || len(list.Result.Tools) == 0 {
+		x.t.Fatalf("tools: %s, %v", listed, err)
+	}
+	for _, one := range list.Result.Tools {
+		if !slices.ContainsFunc(odd, func(s string) bool { return strings.Contains(one.Name, s) }) {
+			x.ask("tools/call", fmt.Sprintf(`{"arguments":{},"name":%q,"_meta":{"own":[1.0]}}`, one.Name))
+		}
+	}
+	for i := range times {
+		x.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, strings.ReplaceAll(args, "N", fmt.Sprintf("%d é \\u00e9 \\\"/\\n", i))))
+	}
+}
+
+// The same conversation with real servers, twice without us and once through the relay: whatever is the same without us
+// is the same through it, byte for byte.
+// MCP-5, MCP-7
+func TestRealServersAnswerByteForByte(t *testing.T) {
+	for name, c := range map[string]struct{ tool, args string }{
+		"server-everything": {"echo", `{"message":"N", "big":9007199254740993}`},
+		"server-filesystem": {"write_file", `{"path":"DIR/a.txt","content":"N"}`},
+		"server-memory":     {"create_entities", `{"entities":[{"name":"N","entityType":"t","observations":["N"]}]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "files")
+			where := dir
+			if name == "server-everything" { // it takes how it is spoken to
+				where = "stdio"
+			}
+			line := realServer(t, name, where)
+			again := func() {
+				if err := os.RemoveAll(dir); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Mkdir(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				t.Setenv("MEMORY_FILE_PATH", filepath.Join(dir, "memory.jsonl"))
+			}
+			env := func() []string { return pipe.Env(os.Environ(), []string{"MEMORY_FILE_PATH"}) }
+			const times = 80
+			direct := func() []string {
+				again()
+				cmd := exec.Command(line[0], line[1:]...)
+				cmd.Env = env()
+				in, err := cmd.StdinPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, err := cmd.StdoutPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _, _ = in.Close(), cmd.Wait() }() // it ends with its input
+				return talk(t, in, out, c.tool, strings.ReplaceAll(c.args, "DIR", dir), times)
+			}
+			first, second := direct(), direct()
+			again()
+			w := mcptest.New(t, "preset: permissive\ntaintPolicy: {untrusted: allow}\n")
+			r := (&agent{TB: t, port: w.Engine, serverEnv: env()}).start("real", line)
+			through := talk(t, r.in, r.out, c.tool, strings.ReplaceAll(c.args, "DIR", dir), times)
+			same := 0
+			for i := range first {
+				if first[i] != second[i] {
+					continue // it says the time, or the like
+				}
+				if same++; through[i] != first[i] {
+					t.Errorf("exchange %d differs:\ndirect  %.400s\nthrough %.400s", i, first[i], through[i])
+				}
+			}
+			if t.Logf("%d exchanges, %d the same without us", len(first), same); same < times || len(through) != len(first) {
+				t.Errorf("only %d of %d exchanges could be compared", same, len(first))
+			}
+		})
+	}
+}
+
+func talk(t *testing.T, in io.Writer, out io.Reader, tool, args string, times int) []string {
+	t.Helper()
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 8<<20)
+	x := &exchange{t: t, in: in, out: lines}
+	x.all(tool, args, times)
+	return x.answers
+}

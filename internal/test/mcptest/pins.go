@@ -1,0 +1,60 @@
+package mcptest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/mcp/gate"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/store/memory"
+)
+
+// AcceptAll are Pins that keep nothing.
+type AcceptAll struct{}
+
+var _ gate.Pins = AcceptAll{}
+
+// List implements gate.Pins.
+func (AcceptAll) List(_ context.Context, _ gate.Server, _ string, result []byte) ([]byte, error) {
+	return result, nil
+}
+
+// Hello implements gate.Pins.
+func (AcceptAll) Hello(_ context.Context, _ gate.Server, result []byte) ([]byte, error) {
+	return result, nil
+}
+
+// Call implements gate.Pins.
+func (AcceptAll) Call(context.Context, gate.Server, string) (string, error) { return "", nil }
+
+// Await implements gate.Pins. Nobody ever accepts anything.
+func (AcceptAll) Await(ctx context.Context, _ gate.Server, seen int) (int, error) {
+	if seen < 0 {
+		return 0, nil
+	}
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+// Review opens pins that accept nothing without a person.
+func Review(t testing.TB) *pins.Keeper {
+	t.Helper()
+	k, err := pins.Open(t.Context(), pins.Options{Store: memory.New(), Now: time.Now, Mode: pins.Review})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// Accept is a person who looks at everything that a server holds back, and accepts it.
+func Accept(t testing.TB, k *pins.Keeper, server string) {
+	t.Helper()
+	v, err := k.Review(t.Context(), server, "")
+	if err != nil || len(v.Items) == 0 {
+		t.Fatalf("review: %+v, %v", v, err)
+	}
+	if _, err := k.Accept(t.Context(), pins.Acceptance{Server: server, Seen: v.Seen, By: "test", Via: "http"}); err != nil {
+		t.Fatal(err)
+	}
+}
