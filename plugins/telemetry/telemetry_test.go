@@ -158,15 +158,20 @@ func startAfter(t *testing.T, every time.Duration, after int64) *station {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	s.run(x)
+	return s
+}
+
+// run starts the exporter; stop ends it.
+func (s *station) run(x *telemetry.Exporter) {
+	ctx, cancel := context.WithCancel(s.t.Context())
 	done := make(chan struct{})
 	go func() {
 		x.Run(ctx)
 		close(done)
 	}()
 	s.stop = sync.OnceFunc(func() { cancel(); <-done })
-	t.Cleanup(s.stop)
-	return s
+	s.t.Cleanup(s.stop)
 }
 
 var moment = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
