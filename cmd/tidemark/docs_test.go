@@ -97,3 +97,59 @@ func tryLine(t *testing.T, line, file string) {
 		}
 	}
 }
+
+// commandLines are the lines of a document that run our program: in blocks and in the text.
+func commandLines(doc string) []string {
+	var out []string
+	for _, m := range regexp.MustCompile("(?m)^(?:    |)(?:\\$ )?(tidemark [a-z].*)$|`(tidemark [a-z][^`]*)`").FindAllStringSubmatch(doc, -1) {
+		line, _, _ := strings.Cut(m[1]+m[2], "  #")
+		out = append(out, strings.TrimSpace(line))
+	}
+	return out
+}
+
+// Every command that the documentation has exists, with its flags.
+func TestEveryCommandOfTheDocumentationExists(t *testing.T) {
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range append(files, "../../README.md", "../../SECURITY.md", "../../CONTRIBUTING.md") {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range commandLines(string(data)) {
+			plain := strings.NewReplacer("[", " ", "]", " ", "|", " ", "…", "", "(", " ", ")", " ", "<", " ", ">", " ", "&", " ", ";", " ").Replace(line)
+			words, err := shell.Fields(plain, func(string) string { return "" })
+			if err != nil {
+				words = strings.Fields(plain)
+			}
+			seen++
+			root := (&env{}).command()
+			root.InitDefaultCompletionCmd()
+			cmd, rest, err := root.Find(words[1:])
+			if err != nil || !cmd.HasParent() {
+				t.Errorf("%s: %q: there is no such command", filepath.Base(file), line)
+				continue
+			}
+			for _, w := range rest {
+				if w == "--" {
+					break
+				}
+				name, isFlag := strings.CutPrefix(strings.TrimRight(w, ",.`"), "--")
+				name, _, _ = strings.Cut(name, "=")
+				if isFlag && cmd.Flag(name) == nil && cmd.InheritedFlags().Lookup(name) == nil && name != "help" {
+					t.Errorf("%s: %q: %s has no --%s", filepath.Base(file), line, cmd.CommandPath(), name)
+				}
+			}
+			if len(rest) > 0 && cmd.HasSubCommands() && !strings.HasPrefix(rest[0], "-") && cmd.Args != nil && cmd.ValidateArgs(rest[:1]) != nil {
+				t.Errorf("%s: %q: %s has no %s", filepath.Base(file), line, cmd.CommandPath(), rest[0])
+			}
+		}
+	}
+	if seen < 100 {
+		t.Errorf("only %d commands were found", seen)
+	}
+}
