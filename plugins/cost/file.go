@@ -23,21 +23,7 @@ type Entry struct {
 }
 
 // Entries reads the books of a folder from a day (2026-03-01) on, oldest first.
-func Entries(folder, from string) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		for l, err := range daybook.Lines(folder, from) {
-			var e Entry
-			if err == nil {
-				if err = strictjson.Unmarshal(l.Data, &e); err != nil {
-					err = fmt.Errorf("%s: %w", l.Place, err)
-				}
-			}
-			if !yield(e, err) || err != nil {
-				return
-			}
-		}
-	}
-}
+func Entries(folder, from string) iter.Seq2[Entry, error] { return daybook.Read[Entry](folder, from) }
 
 // write adds an entry to the books.
 func (g *Guard) write(e *Entry) error {

@@ -19,6 +19,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 const suffix = ".jsonl"
@@ -128,6 +130,24 @@ func Lines(folder, from string) iter.Seq2[Line, error] {
 		}
 		for _, day := range days {
 			if day >= from && !eachLine(filepath.Join(folder, day+suffix), day, yield) {
+				return
+			}
+		}
+	}
+}
+
+// Read decodes the lines of a folder from a day on, oldest first. A line that cannot be read is an
+// error that names its place, and the last that is told.
+func Read[T any](folder, from string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for l, err := range Lines(folder, from) {
+			var v T
+			if err == nil {
+				if err = strictjson.Unmarshal(l.Data, &v); err != nil {
+					err = fmt.Errorf("%s: %w", l.Place, err)
+				}
+			}
+			if !yield(v, err) || err != nil {
 				return
 			}
 		}
