@@ -5,7 +5,7 @@ BENCH    ?= .
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp cover parity clean
+.PHONY: help build test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp otel cover parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -60,6 +60,9 @@ mcp: ## the MCP gateway against the conformance suite and real agents (installs 
 	@scripts/mcp
 	@scripts/mcp-auth 5
 	MCP_REAL=1 go test -count=1 -run 'TestReal|TestManySessions' ./internal/agents/wrap ./internal/mcp/pipe ./internal/mcp/relay
+
+otel: ## the telemetry plugin with a real OpenTelemetry collector (builds it on first use)
+	@scripts/otel
 
 cover: ## coverage per package
 	go test -coverprofile=coverage.out ./...

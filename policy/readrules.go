@@ -96,6 +96,7 @@ func (r *reader) readPolicies(n *configfile.Node, prefix string) []*declared {
 
 // readWhen reads conditions that must all hold; a text is an expression alone.
 func (r *reader) readWhen(n *configfile.Node, p *declared) {
+	r.Accepts(n, configfile.String, configfile.Map)
 	if n.Kind == configfile.String {
 		p.when = r.condition(n)
 		return

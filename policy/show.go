@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/base/configfile"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -34,4 +36,15 @@ func PresetText(name string) (string, error) {
 	}
 	fmt.Fprintf(&b, "maxIterations: %d\n", presets[i].cap)
 	return b.String(), nil
+}
+
+// Schema is the keys of a policy file as JSON Schema. It is taken from what Parse asks for, so
+// that no key is missing; the Reserved ones are described by whoever reads them.
+func Schema() ([]byte, error) {
+	shape := configfile.Take(func(root *configfile.Node) {
+		r := newReader(root)
+		r.Fields(root, r.fields())
+		r.finish()
+	})
+	return strictjson.Marshal(shape.Schema())
 }

@@ -76,7 +76,7 @@ func (e *env) check() error {
 func (e *env) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "See the policies that are shipped; read, compare and save the one in force",
+		Short: "See the policies that are shipped and what a file may say; read, compare and save the one in force",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -88,6 +88,20 @@ the policy file here stands on. Reasons that name preset:NAME:LINE point into th
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: policy.Presets(),
 		RunE:      func(_ *cobra.Command, names []string) error { return e.showPreset(names) },
+	}, &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of the policy file, for editors",
+		Long: `Print the JSON Schema of tidemark.yaml. Editors complete and check by it: write it beside the
+file, and begin the file with
+
+  # yaml-language-server: $schema=tidemark.schema.json
+
+tidemark check says more: it reads conditions too.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			e.printf("%s", app.Schema())
+			return nil
+		},
 	})
 	cmd.AddCommand(e.policyTexts()...)
 	return cmd

@@ -135,7 +135,9 @@ func (e *env) groups() []group {
 			e.serviceCommand(), e.backupCommand(), e.restoreCommand(),
 		}},
 		{"Answer", []*cobra.Command{e.approvalsCommand(), e.consoleCommand(), e.writesCommand(), e.resetCommand(), e.labelsCommand()}},
-		{"Inspect", []*cobra.Command{e.sessionsCommand(), e.graphCommand(), e.auditCommand(), e.reportCommand(), e.toolsCommand()}},
+		{"Inspect", []*cobra.Command{
+			e.sessionsCommand(), e.graphCommand(), e.auditCommand(), e.reportCommand(), e.toolsCommand(), e.pluginsCommand(),
+		}},
 		{"Policy", []*cobra.Command{
 			e.checkCommand(), e.policyCommand(), e.reloadCommand(), e.tryCommand(), e.explainCommand(), e.replayCommand(), e.learnCommand(),
 			e.annotateCommand(), e.verifierCommand(),

@@ -58,6 +58,7 @@ type App struct {
 	held      *os.File // the data folder is ours while it is open
 	log       *sqlite.Store
 	outside   *outside
+	plugins   plugins // those that ship and are switched on
 	server    *http.Server
 	proxy     *proxy.Proxy
 	keys      *consent.Keeper
@@ -132,6 +133,9 @@ func (a *App) open(ctx context.Context) error {
 	}
 	bus, err := newBus(a.config, a.opts.Logger)
 	if err != nil {
+		return err
+	}
+	if err := a.openPlugins(ctx, bus, f); err != nil {
 		return err
 	}
 	metrics := prometheus.NewRegistry()
@@ -356,6 +360,7 @@ func (a *App) Stop(ctx context.Context) error {
 		if a.outside != nil {
 			errs = append(errs, a.outside.close(ctx))
 		}
+		errs = append(errs, a.plugins.close())
 		if a.log != nil {
 			errs = append(errs, a.log.Close())
 		}

@@ -70,3 +70,6 @@ func ReadShadow(path string, cfg *config.Config) (*policy.Set, error) {
 	}
 	return set, nil
 }
+
+// Schema is the JSON Schema of a policy file, for editors.
+func Schema() []byte { return config.SchemaFile }

@@ -116,7 +116,7 @@ func (a *App) put(p Paths, cfg *config.Config, warnings configfile.Faults) ([]st
 		out = append(out, w.Error())
 	}
 	if cfg.Outside != a.config.Outside {
-		out = append(out, "server, hooks, llm, mcp, auditor, verifier, telegram, approvals or channels have changed: "+
+		out = append(out, "server, hooks, plugins, llm, mcp, auditor, verifier, telegram, approvals or channels have changed: "+
 			"that part takes effect at the next start")
 	}
 	a.opts.Logger.Info("policy in force", "version", now.Version, "from", from(now.File), "warnings", len(out))

@@ -28,6 +28,7 @@ type Config struct {
 	Policy *policy.Set
 	Server Server
 	Hooks  []Plugin
+	Own    Plugins // those that ship
 	LLM    LLM
 	MCP    MCP
 
@@ -73,8 +74,21 @@ func Parse(file string, src []byte, env Lookup) (*Config, configfile.Faults) {
 		return nil, faults
 	}
 	c := &Config{Policy: set, Server: Server{Listen: DefaultListen, MaxBody: 8 << 20}}
+	d.sections(root, c)
+	c.Outside = outside(root)
+	faults = append(faults, d.Faults...)
+	faults.Sort()
+	if faults.Err() != nil || set == nil {
+		return nil, faults
+	}
+	return c, faults
+}
+
+// sections reads everything beside the policy.
+func (d *decoder) sections(root *configfile.Node, c *Config) {
 	d.server(root.Get("server"), &c.Server)
 	c.Hooks = d.plugins(root.Get("hooks"))
+	c.Own = d.shipped(root.Get("plugins"))
 	c.LLM = d.llm(root.Get("llm"))
 	c.MCP = d.mcp(root.Get("mcp"))
 	d.asking(root, c)
@@ -83,13 +97,6 @@ func Parse(file string, src []byte, env Lookup) (*Config, configfile.Faults) {
 	if n := root.Get("shadow"); n != nil {
 		c.Shadow, _ = d.Text(n)
 	}
-	c.Outside = outside(root)
-	faults = append(faults, d.Faults...)
-	faults.Sort()
-	if faults.Err() != nil || set == nil {
-		return nil, faults
-	}
-	return c, faults
 }
 
 type decoder struct {
@@ -188,7 +195,8 @@ func (d *decoder) url(n *configfile.Node) (*url.URL, bool) {
 // outside identifies what asks others, without its secrets.
 func outside(root *configfile.Node) string {
 	var b strings.Builder
-	for _, key := range []string{"server", "hooks", "llm", "mcp", "auditor", "contracts", "verifier", "telegram", "channels", "approvals"} {
+	for _, key := range []string{"server", "hooks", "llm", "mcp", "auditor", "contracts", "verifier", "telegram", "channels", "approvals",
+		"plugins"} {
 		fmt.Fprintf(&b, "%s:", key)
 		write(&b, root.Get(key))
 	}

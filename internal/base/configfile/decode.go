@@ -2,6 +2,7 @@ package configfile
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -25,6 +26,10 @@ func (d *Decoder) Warnf(at Pos, format string, args ...any) {
 // Fields hands each entry of a map to the function of its key, in the order of
 // the file, and reports keys that have none. An empty node has no entries.
 func (d *Decoder) Fields(n *Node, fields map[string]func(*Node)) {
+	if n != nil && n.blank != nil {
+		n.blankFields(fields)
+		return
+	}
 	known := make([]string, 0, len(fields))
 	for name := range fields {
 		known = append(known, name)
@@ -50,6 +55,9 @@ func (d *Decoder) Entries(n *Node) []Key {
 	if n.Empty() || !d.want(n, Map) {
 		return nil
 	}
+	if n.blank != nil {
+		return n.blankEntries()
+	}
 	return n.Keys
 }
 
@@ -58,11 +66,18 @@ func (d *Decoder) Items(n *Node) []*Node {
 	if n.Empty() || !d.want(n, List) {
 		return nil
 	}
+	if n.blank != nil {
+		return n.blankItems()
+	}
 	return n.List
 }
 
 // want reports a node of another kind.
 func (d *Decoder) want(n *Node, k Kind) bool {
+	if n.blank != nil {
+		n.blank.note(k)
+		return true
+	}
 	if n.Kind == k {
 		return true
 	}
@@ -88,6 +103,9 @@ func (d *Decoder) Text(n *Node) (string, bool) {
 
 // Texts are the strings of a list that are not empty; a single string is a list of one.
 func (d *Decoder) Texts(n *Node) []*Node {
+	if !n.Empty() && n.blank != nil {
+		n.blank.note(String)
+	}
 	items := []*Node{n}
 	if n.Empty() || n.Kind != String {
 		items = d.Items(n)
@@ -114,6 +132,10 @@ func (d *Decoder) Int(n *Node, low, high int64) (int64, bool) {
 	if !d.want(n, Int) {
 		return 0, false
 	}
+	if n.blank != nil {
+		n.blank.bounds(float64(low), float64(high))
+		return low, true
+	}
 	if n.Int < low || n.Int > high {
 		d.Errorf(n.Pos, "%s must be from %d to %d, not %s", n.Path, low, high, n.Text)
 		return 0, false
@@ -121,10 +143,31 @@ func (d *Decoder) Int(n *Node, low, high int64) (int64, bool) {
 	return n.Int, true
 }
 
+// Number is a number, whole or not, within bounds.
+func (d *Decoder) Number(n *Node, low, high float64) (float64, bool) {
+	if n.Kind != Int && !d.want(n, Float) {
+		return 0, false
+	}
+	if n.blank != nil {
+		n.blank.bounds(low, high)
+		return low, true
+	}
+	v, err := strconv.ParseFloat(strings.ReplaceAll(n.Text, "_", ""), 64)
+	if err != nil || !(v >= low && v <= high) {
+		d.Errorf(n.Pos, "%s must be from %v to %v, not %s", n.Path, low, high, n.Text)
+		return 0, false
+	}
+	return v, true
+}
+
 // Choice is the index of the one of the names the node holds.
 func (d *Decoder) Choice(n *Node, names ...string) (int, bool) {
 	if !d.want(n, String) {
 		return 0, false
+	}
+	if n.blank != nil {
+		n.blank.words = names
+		return 0, len(names) > 0
 	}
 	for i, name := range names {
 		if n.Text == name {

@@ -109,6 +109,29 @@ f.yaml:10:1: unknown key "` + strings.Repeat("x", 70) + `"
 	}
 }
 
+func TestDecoderReadsNumbers(t *testing.T) {
+	root, faults := configfile.Parse("f.yaml", []byte("whole: 3\npart: 0.25\nlarge: 101.5\nnone: .nan\ntext: many\n"))
+	if faults != nil {
+		t.Fatal(faults)
+	}
+	var d configfile.Decoder
+	for key, want := range map[string]float64{"whole": 3, "part": 0.25} {
+		if got, ok := d.Number(root.Get(key), 0, 100); !ok || got != want {
+			t.Errorf("%s: got %v, %v", key, got, d.Faults)
+		}
+	}
+	for _, key := range []string{"large", "none", "text"} {
+		if got, ok := d.Number(root.Get(key), 0, 100); ok {
+			t.Errorf("%s: got %v, want a fault", key, got)
+		}
+	}
+	d.Faults.Sort()
+	want := "f.yaml:3:8: large must be from 0 to 100, not 101.5\nf.yaml:4:7: none must be from 0 to 100, not .nan\nf.yaml:5:7: text must be a number, not text"
+	if got := d.Faults.Error(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestDecoderReportsTheKindsItWants(t *testing.T) {
 	src := "count: many\npick: 1\nlist: {a: b}\n"
 	_, faults := decode(t, src)

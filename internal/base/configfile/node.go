@@ -39,6 +39,7 @@ type Node struct {
 
 	style style
 	lines []string // of the file; shared by all its nodes
+	blank *Shape   // of a node that stands for any: what is asked of it is noted here
 }
 
 // Key is one entry of a Map.
@@ -52,6 +53,9 @@ type Key struct {
 func (n *Node) Get(name string) *Node {
 	if n == nil {
 		return nil
+	}
+	if n.blank != nil {
+		return n.field(name)
 	}
 	for _, k := range n.Keys {
 		if k.Name == name {

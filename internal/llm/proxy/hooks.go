@@ -103,7 +103,10 @@ func (x *exchange) census(ctx context.Context) (*hook.ContextAssembled, error) {
 	if err != nil {
 		return nil, err
 	}
-	event := &hook.ContextAssembled{SystemPrompt: x.system(), Messages: messages, SessionKey: x.ref.Session, AgentID: x.visit.Agent}
+	event := &hook.ContextAssembled{Messages: messages, SessionKey: x.ref.Session, AgentID: x.visit.Agent}
+	if event.SystemPrompt, err = x.req.Prompt(); err != nil {
+		return nil, err
+	}
 	for _, s := range mark.Sources {
 		event.Sources = append(event.Sources, hook.Source{Kind: s.Kind, Tool: s.Tool, Trust: s.Level, MessageIndex: -1})
 	}
@@ -138,10 +141,13 @@ func (x *exchange) plugins(ctx context.Context) (refusal string, err error) {
 		return "", nil
 	}
 	event := &hook.BeforeLLMCall{
-		SystemPrompt: x.system(), Model: x.req.Model, Iteration: max(0, x.iteration), Tools: hookTools(x.req.Tools),
+		Model: x.req.Model, Iteration: max(0, x.iteration), Tools: hookTools(x.req.Tools),
 		SessionKey: x.ref.Session, AgentID: x.visit.Agent,
 	}
 	if event.Messages, err = x.req.All(); err != nil {
+		return "", err
+	}
+	if event.SystemPrompt, err = x.req.Prompt(); err != nil {
 		return "", err
 	}
 	r := x.p.o.Bus.BeforeLLMCall(ctx, event, x.hooks)
@@ -176,17 +182,6 @@ func hookTools(tools []format.Tool) []hook.Tool {
 		out = append(out, made)
 	}
 	return out
-}
-
-// system is the client's instructions.
-func (x *exchange) system() string {
-	var texts []string
-	for i := range x.req.Head {
-		for j := range x.req.Head[i].Parts {
-			texts = append(texts, x.req.Head[i].Parts[j].Text)
-		}
-	}
-	return strings.Join(texts, "\n\n")
 }
 
 // layer asks the monitor which tools the model may see, and hides the others.

@@ -74,6 +74,7 @@ func (s *Settings) whole(r *endpoint.Reader, n *configfile.Node) {
 
 // readChat is a number, in quotes or not, or the @name of a channel.
 func readChat(r *endpoint.Reader, n *configfile.Node) string {
+	r.Accepts(n, configfile.Int)
 	if n.Kind == configfile.Int {
 		return strconv.FormatInt(n.Int, 10)
 	}

@@ -110,7 +110,11 @@ func (f *found) hooked(a Agent, s State) {
 		return
 	}
 	for _, c := range s.FailsOpen {
-		f.add(Open, c.Name, c.Text, c.Fix)
+		if s.Found || a.Asked {
+			f.add(Open, c.Name, c.Text, c.Fix)
+		} else { // no program, no call: nothing runs past us today
+			f.add(Limit, c.Name, "once its program is here: "+c.Text, c.Fix)
+		}
 	}
 	if len(s.FailsOpen) == 0 {
 		f.add(Good, "fails closed", "the ways past its hooks that docs/agents.md lists are ruled out here", "")

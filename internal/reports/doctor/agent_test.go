@@ -12,6 +12,7 @@ import (
 func TestAgents(t *testing.T) {
 	blocked, ran := doctor.Trial{Ran: true, Blocked: true}, doctor.Trial{Ran: true}
 	guarded := doctor.State{Version: "2.1", Found: true, Hooked: true, Intact: true, Files: []string{"settings.json"}}
+	crashes := []doctor.Case{{Name: "fails open", Text: "the hook crashes"}}
 	with := func(change func(*doctor.State)) doctor.State {
 		s := guarded
 		change(&s)
@@ -38,7 +39,7 @@ func TestAgents(t *testing.T) {
 			map[string]string{"a/program": "good", "a/settings": "broken", "a/fails closed": "good", "a/hook": "good"}, false},
 		"tampered with, nobody knows how": {with(func(s *doctor.State) { s.Intact = false }), nil, false, blocked, nil,
 			map[string]string{"a/program": "good", "a/settings": "broken", "a/fails closed": "good", "a/hook": "good"}, false},
-		"fails open": {with(func(s *doctor.State) { s.FailsOpen = []doctor.Case{{Name: "fails open", Text: "the hook crashes"}} }), nil, false, blocked, nil,
+		"fails open": {with(func(s *doctor.State) { s.FailsOpen = crashes }), nil, false, blocked, nil,
 			map[string]string{"a/program": "good", "a/hooks": "good", "a/fails open": "open", "a/hook": "good"}, false},
 		"not there":                 {doctor.State{}, nil, false, blocked, nil, map[string]string{"a/program": "off"}, true},
 		"not there but asked for":   {doctor.State{}, nil, true, blocked, nil, map[string]string{"a/program": "broken"}, false},
@@ -47,7 +48,11 @@ func TestAgents(t *testing.T) {
 		"hooks were removed":        {doctor.State{Found: true, Problems: []string{"hooks removed"}}, nil, false, blocked, nil, map[string]string{"a/hooks": "broken", "a/settings": "broken"}, false},
 		"settings nobody can read":  {doctor.State{}, errTest, false, blocked, nil, map[string]string{"a/settings": "broken"}, false},
 		"hooked, program elsewhere": {with(func(s *doctor.State) { s.Found, s.Version = false, "" }), nil, false, blocked, nil, map[string]string{"a/program": "limit", "a/hooks": "good", "a/fails closed": "good", "a/hook": "good"}, true},
-		"hooked, version unknown":   {with(func(s *doctor.State) { s.Version = "" }), nil, false, blocked, nil, map[string]string{"a/program": "limit", "a/hooks": "good", "a/fails closed": "good", "a/hook": "good"}, true},
+		"hooked, program elsewhere, and it would fail open": {with(func(s *doctor.State) { s.Found, s.Version, s.FailsOpen = false, "", crashes }), nil, false, blocked, nil,
+			map[string]string{"a/program": "limit", "a/hooks": "good", "a/fails open": "limit", "a/hook": "good"}, true},
+		"the same, and somebody asked for it": {with(func(s *doctor.State) { s.Found, s.Version, s.FailsOpen = false, "", crashes }), nil, true, blocked, nil,
+			map[string]string{"a/program": "limit", "a/hooks": "good", "a/fails open": "open", "a/hook": "good"}, false},
+		"hooked, version unknown": {with(func(s *doctor.State) { s.Version = "" }), nil, false, blocked, nil, map[string]string{"a/program": "limit", "a/hooks": "good", "a/fails closed": "good", "a/hook": "good"}, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

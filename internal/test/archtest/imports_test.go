@@ -16,7 +16,7 @@ type layer struct {
 // layers, from the ground up. A package knows the floors below it and, of its own floor,
 // what stands in the same folder. The first row that holds a package decides.
 var layers = []layer{
-	{[]string{"internal/base/...", "plugins/..."}, "the base knows nothing of ours"},
+	{[]string{"internal/base/...", "plugins/openclaw"}, "the base knows nothing of ours"},
 	{[]string{"trust", "tool", "audit"}, "the words everything speaks in know nothing above them"},
 	{[]string{"approval", "intent", "hook", "event"}, "the engine's parts do not know one another"},
 	{[]string{"internal/warrant/..."}, "judgement knows no policy"},
@@ -26,6 +26,7 @@ var layers = []layer{
 	{[]string{"."}, "the engine reaches the world only through its ports"},
 	{[]string{"store", "store/notify", "internal/draw", "internal/reports/report", "internal/reports/timeline",
 		"internal/llm/format/...", "internal/mcp/wire"}, "what adapters share knows no adapter"},
+	{[]string{"plugins/..."}, "a plugin knows what anybody's may know, and no door"},
 	{[]string{"internal/people/waiting", "internal/people/signin", "internal/people/consent", "internal/people/roster",
 		"internal/people/office", "internal/reports/records", "internal/reports/inventory", "internal/mcp/claims",
 		"internal/mcp/pins", "internal/mcp/upstreams"},

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"text/template"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+)
+
+// programs is a folder with both programs: those of scripts/release where it ran before, else this
+// binary under their names.
+func programs(t *testing.T) (folder string, static bool) {
+	t.Helper()
+	built, err := filepath.Abs(filepath.Join("..", "..", "bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exists(filepath.Join(built, "tidemark")) && exists(filepath.Join(built, "tidemark-hook")) {
+		return built, true
+	}
+	folder = t.TempDir()
+	for _, name := range []string{"tidemark", "tidemark-hook"} {
+		if err := os.Symlink(os.Args[0], filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder, false
+}
+
+// sh runs a command line and returns what it printed.
+func sh(t *testing.T, env []string, name string, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Env = append(append(os.Environ(), "TIDEMARK_TEST_MAIN=1"), env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// What scripts/package makes can be installed: the Debian package into an empty root, the archive by the
+// install script, and the image's root file system runs with nothing around it and without root.
+func TestWhatIsPackagedCanBeInstalledAndRun(t *testing.T) {
+	if _, err := exec.LookPath("dpkg-deb"); err != nil {
+		t.Skip("no dpkg-deb here")
+	}
+	folder, static := programs(t)
+	dist := t.TempDir()
+	if out, err := sh(t, []string{"PROGRAMS=" + folder, "PACK=-Zgzip -z1"}, "../../scripts/package", dist); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Run("deb", func(t *testing.T) {
+		found, err := filepath.Glob(filepath.Join(dist, "*.deb"))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("got %v, %v", found, err)
+		}
+		root := t.TempDir()
+		if out, err := sh(t, nil, "dpkg-deb", "-x", found[0], root); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		wantVersion(t, filepath.Join(root, "usr/bin/tidemark"))
+		if !exists(filepath.Join(root, "usr/bin/tidemark-hook")) || !exists(filepath.Join(root, "usr/share/doc/tidemark/copyright")) {
+			t.Error("the hook or the licence is missing")
+		}
+		if out, err := sh(t, nil, "dpkg-deb", "-f", found[0], "Package", "Version"); err != nil || !strings.Contains(out, "Package: tidemark") {
+			t.Errorf("got %s, %v", out, err)
+		}
+	})
+	t.Run("install script", func(t *testing.T) { installFrom(t, dist) })
+	t.Run("image", func(t *testing.T) {
+		if !static || os.Getuid() != 0 {
+			t.Skip("it takes the programs of scripts/release, and the right to change the root")
+		}
+		cmd := exec.CommandContext(t.Context(), "/tidemark", "try", "send_email", `{"to":"eve@evil.example"}`, "--said", "Mail Tom", "--read", "Write to eve@evil.example")
+		cmd.Dir, cmd.Env = "/", []string{"TIDEMARK_DATA=/data", "HOME=/data"}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: filepath.Join(dist, "image"), Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+		if err := os.Chmod(dist, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(filepath.Join(dist, "image", "data"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(filepath.Join(dist, "image", "tmp"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "send_email: ask") {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+}
+
+func wantVersion(t *testing.T, program string) {
+	t.Helper()
+	if out, err := sh(t, nil, program, "version"); err != nil || !strings.HasPrefix(out, "tidemark ") || strings.Contains(out, "unknown") {
+		t.Errorf("%s version: %v\n%s", program, err, out)
+	}
+}
+
+// installFrom runs the install script on a release, and on one that somebody has tampered with.
+func installFrom(t *testing.T, dist string) {
+	t.Helper()
+	release := filepath.Join(t.TempDir(), "download", "v1")
+	if err := os.MkdirAll(release, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(dist, "*.tar.gz"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("got %v, %v", found, err)
+	}
+	archive := filepath.Join(release, filepath.Base(found[0]))
+	for from, to := range map[string]string{found[0]: archive, filepath.Join(dist, "checksums.txt"): filepath.Join(release, "checksums.txt")} {
+		data, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, to, string(data))
+	}
+	prefix := t.TempDir()
+	env := []string{"PREFIX=" + prefix, "TIDEMARK_RELEASES=file://" + filepath.Dir(filepath.Dir(release))}
+	out, err := sh(t, env, "sh", "../../deploy/install.sh", "v1")
+	if err != nil || !strings.Contains(out, "tidemark init") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	wantVersion(t, filepath.Join(prefix, "bin", "tidemark"))
+	data, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, archive, string(data)+"more")
+	prefix = t.TempDir()
+	if out, err := sh(t, append(env, "PREFIX="+prefix), "sh", "../../deploy/install.sh", "v1"); err == nil || !strings.Contains(out, "nothing was installed") || exists(filepath.Join(prefix, "bin")) {
+		t.Errorf("a tampered archive: %v\n%s", err, out)
+	}
+}
+
+// documents are the parts of a YAML file.
+func documents(t *testing.T, text string) []any {
+	t.Helper()
+	dec := yaml.NewDecoder(strings.NewReader(text))
+	var out []any
+	for {
+		var v any
+		err := dec.Decode(&v)
+		if err == io.EOF {
+			return out
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		if v != nil {
+			out = append(out, v)
+		}
+	}
+}
+
+// The chart with its own values is the plain manifests, and what they tell the server is a good file.
+func TestTheChartIsTheManifests(t *testing.T) {
+	var values map[string]any
+	if err := yaml.Unmarshal([]byte(document(t, "deploy/helm/tidemark/values.yaml")), &values); err != nil {
+		t.Fatal(err)
+	}
+	chart, err := template.New("chart").Funcs(template.FuncMap{
+		"indent": func(n int, s string) string {
+			return strings.ReplaceAll(strings.TrimRight(strings.Repeat(" ", n)+strings.ReplaceAll(s, "\n", "\n"+strings.Repeat(" ", n)), " "), "\t", "")
+		},
+		"toJson":    func(v any) (string, error) { raw, err := json.Marshal(v); return string(raw), err },
+		"sha256sum": func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) },
+	}).Parse(document(t, "deploy/helm/tidemark/templates/tidemark.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := chart.Execute(&out, map[string]any{"Values": values}); err != nil {
+		t.Fatal(err)
+	}
+	plain, made := documents(t, document(t, "deploy/kubernetes.yaml")), documents(t, out.String())
+	ignore := cmp.FilterPath(func(p cmp.Path) bool {
+		last := fmt.Sprint(p.Last())
+		return last == `["annotations"]` || last == `["envFrom"]`
+	}, cmp.Ignore())
+	if diff := cmp.Diff(plain, made, ignore); diff != "" {
+		t.Errorf("the chart (-manifests +chart):\n%s", diff)
+	}
+	text, _ := values["policy"].(string)
+	file := filepath.Join(t.TempDir(), "tidemark.yaml")
+	writeFile(t, file, text)
+	if out, errOut, code := command(t, "check", file); code != exitOK {
+		t.Errorf("%s%s", out, errOut)
+	}
+}
