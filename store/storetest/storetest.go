@@ -79,6 +79,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"turns are listed and loaded one by one", turns},
 		{"a log as written verifies", verifies},
 		{"an anchor can be looked up later", anchor},
+		{"questions are found by their session and by their id", asks},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
 	}
