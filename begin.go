@@ -75,6 +75,12 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 		}
 		t.Contract = &kept
 	}
+	if err := t.Ref.check(); err != nil {
+		return Opening{}, fmt.Errorf("begin turn: %w", err)
+	}
+	if err := m.spawned(ctx, t.Sender.SpawnedBy, t.Ref.Session); err != nil {
+		return Opening{}, fmt.Errorf("begin turn: %w", err)
+	}
 	inherited, err := m.inherit(ctx, t)
 	if err != nil {
 		return Opening{}, err

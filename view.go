@@ -91,6 +91,29 @@ func (m *Monitor) View(ctx context.Context, name string) (View, error) {
 	return v, nil
 }
 
+// refresh folds what another monitor wrote since. What waits is told again over it.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) refresh(ctx context.Context, s *live) error {
+	known := s.state.Version - uint64(len(s.waiting))
+	if len(s.waiting) == 0 {
+		err := m.read(ctx, s.name, s.state)
+		if s.state.Version > known {
+			s.heard, s.asked = nil, nil // what others did was not heard here
+			m.indexAll(s)
+			m.adopt(s.state.Parent, s.name)
+		}
+		return err
+	}
+	for _, err := range m.store.Load(ctx, s.name, known) {
+		if err != nil {
+			return fmt.Errorf("read session %q: %w", s.name, unavailable(err))
+		}
+		s.loaded = false
+		return m.load(ctx, s)
+	}
+	return nil
+}
+
 func (m *Monitor) view(s *live) View {
 	st, now := s.state, m.now().UnixNano()
 	v := View{
