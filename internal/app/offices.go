@@ -27,7 +27,7 @@ func (a *App) offices() console.Offices {
 }
 
 func (a *App) verifyLog(ctx context.Context) (console.Verified, error) {
-	report, good, err := verifyAll(ctx, a.log.Reader, nil)
+	report, good, err := verifyAll(ctx, a.log, nil)
 	if err != nil {
 		return console.Verified{}, err
 	}

@@ -63,14 +63,15 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, db); err != nil {
+	from, err := migrate(ctx, db)
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	reader, err := openReader(ctx, path, o)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &Store{Reader: reader, db: db, writer: group.New(newWriter(path, db))}
+	s := &Store{Reader: reader, from: from, db: db, writer: group.New(newWriter(path, db))}
 	go s.writer.Run()
 	if err := s.Ping(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -32,6 +32,7 @@ var _ tidemark.Store = (*Store)(nil)
 // concurrent use.
 type Store struct {
 	*Reader
+	from   int64   // version of the schema before it was opened
 	db     *sql.DB // the writer's
 	writer *group.Writer
 	once   sync.Once
@@ -49,6 +50,10 @@ func (s *Store) Close() error {
 	})
 	return s.err
 }
+
+// Upgraded reports whether the log was one of an older program, which kept less of its sessions apart
+// from their records, until it was opened.
+func (s *Store) Upgraded() bool { return s.from > 0 && s.from < 2 }
 
 // Append links the events to the session's chain after its first at records and
 // returns when they are durable. See tidemark.Store for its errors. A caller whose

@@ -152,3 +152,11 @@ func (c *Cluster) New(t testing.TB) string {
 	query := url.Values{"host": {c.dir}, "search_path": {schema}, "sslmode": {"disable"}}
 	return "postgres://postgres@/postgres?" + query.Encode()
 }
+
+// Start is a cluster for one test.
+func Start(t testing.TB) *Cluster {
+	c := &Cluster{}
+	c.fault = c.start()
+	t.Cleanup(c.stop)
+	return c
+}
