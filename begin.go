@@ -133,7 +133,7 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	var event *event.Event
 	if t.joins(b) {
 		open.Continued, open.Turn = true, b.Turn.ID
-		event = m.joinEvent(b, *t, label, open.Level)
+		event = m.joinEvent(s, b, *t, label, open.Level)
 	} else {
 		event = m.beganEvent(s, set, *t, open, label)
 		open.Turn = event.Turn
@@ -254,12 +254,12 @@ func (t *Turn) joins(b *session.Taint) bool {
 }
 
 // joinEvent records what the later hook adds; nil when it adds nothing.
-func (m *Monitor) joinEvent(b *session.Taint, t Turn, label trust.Label, level trust.Level) *event.Event {
+func (m *Monitor) joinEvent(s *live, b *session.Taint, t Turn, label trust.Label, level trust.Level) *event.Event {
 	if len(t.Items) == 0 && b.Mark.Covers(label) && t.Message == nil {
 		return nil
 	}
 	seen := &event.Seen{Label: label, Census: t.Items, From: t.From}
-	e := &event.Event{Kind: event.ContextSeen, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
+	e := &event.Event{Kind: event.ContextSeen, Time: m.at(s), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
 	if t.Message != nil {
 		seen.Content = m.content([]byte(*t.Message), m.policy.Load(), false, true)
 		if seen.Words = t.speaksForUser(level); seen.Words && t.Contract != nil {
@@ -287,7 +287,7 @@ func (m *Monitor) beganEvent(s *live, set *policy.Set, t Turn, open Opening, lab
 	if t.Sender.SpawnedBy != "" || t.Ref.Branch != "" && !s.state.Branch(t.Ref.Branch).Begun() {
 		began.Caution = cautioned(set, label)
 	}
-	return &event.Event{Kind: event.TurnBegan, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: id, Began: began}
+	return &event.Event{Kind: event.TurnBegan, Time: m.at(s), Branch: t.Ref.Branch, Turn: id, Began: began}
 }
 
 // cautioned are the tools behind a label whose output is followed by audits: a context
@@ -317,7 +317,7 @@ func (m *Monitor) reopen(ctx context.Context, s *live, ref Ref) error {
 	var id string
 	id, began.Auto = s.state.NextTurn(ref.Turn)
 	return m.append(ctx, s, &event.Event{
-		Kind: event.TurnBegan, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: id, Began: began,
+		Kind: event.TurnBegan, Time: m.at(s), Branch: ref.Branch, Turn: id, Began: began,
 	})
 }
 

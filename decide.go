@@ -134,7 +134,7 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 	if err != nil {
 		return err
 	}
-	x.live, x.taint, x.now, x.set = s, taint, m.now().UnixNano(), m.policy.Load().For(s.state.Agent)
+	x.live, x.taint, x.now, x.set = s, taint, m.at(s), m.policy.Load().For(s.state.Agent)
 	x.args.Reset(x.call.Args)
 
 	// 1 label · 2 static policy · 3 taint policy

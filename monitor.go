@@ -171,6 +171,7 @@ type live struct {
 	overdue  bool                        // guarded by mu; what waits could not be written, so nothing more may wait
 	waiting  []*event.Event              // guarded by mu; folded, and written with the next record: see Later
 	asked    *Question                   // guarded by mu; the open question that was read last
+	ahead    int64                       // guarded by mu; how far its time is before the clock, which once went back
 	work     *step                       // guarded by mu; what the next decision works on
 	prepared uint64                      // guarded by mu; the message whose contract was asked for in advance
 	used     atomic.Int64                // when it was last used, in sessions made since

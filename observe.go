@@ -145,7 +145,7 @@ func (m *Monitor) seenEvent(s *live, b *session.Taint, o *Observation, came *arr
 		seen.Digest = &d
 	}
 	return &event.Event{
-		Kind: event.ResultSeen, Time: m.now().UnixNano(), Branch: o.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Seen: seen,
+		Kind: event.ResultSeen, Time: m.at(s), Branch: o.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Seen: seen,
 	}
 }
 
@@ -205,7 +205,7 @@ func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 			s.heard.Answered(string(e.Content)) // the user may agree to it
 		}
 		return m.append(ctx, s, &event.Event{
-			Kind: event.TurnSealed, Time: m.now().UnixNano(), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
+			Kind: event.TurnSealed, Time: m.at(s), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
 			Seen: &event.Seen{Label: label, Content: m.content(e.Content, set, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason},
 		})
 	})

@@ -54,7 +54,7 @@ func (s *live) outcome(c approval.Closed, now int64) Question {
 func (m *Monitor) Question(ctx context.Context, name, id string) (Question, error) {
 	var q Question
 	err := m.with(ctx, Ref{Session: name}, func(s *live) error {
-		now := m.now().UnixNano()
+		now := m.at(s)
 		if r, ok := s.state.Book.Request(id); ok {
 			q = s.question(r, now)
 			q.Abandoned = m.abandoned(&q)
@@ -118,7 +118,7 @@ func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
 	}
 	for name := range names {
 		err := m.with(ctx, Ref{Session: name}, func(s *live) error {
-			now := m.now().UnixNano()
+			now := m.at(s)
 			for _, r := range s.state.Book.Requests() {
 				q := s.question(r, now)
 				q.Abandoned = m.abandoned(&q)

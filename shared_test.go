@@ -173,7 +173,10 @@ func TestAServerThatCannotLookAnswersNothing(t *testing.T) {
 	for verb, do := range map[string]func() error{
 		"taint": func() error { _, err := w.Taint(t.Context(), main("s")); return err },
 		"view":  func() error { _, err := w.View(t.Context(), "s"); return err },
-		"begin": func() error { _, err := w.Begin(t.Context(), tidemark.Turn{Ref: main("s"), Sender: owner()}); return err },
+		"begin": func() error {
+			_, err := w.Begin(t.Context(), tidemark.Turn{Ref: main("s"), Sender: owner()})
+			return err
+		},
 		"observe": func() error {
 			_, err := w.Observe(t.Context(), tidemark.Observation{Ref: main("s"), Result: tool.Result{Name: "read"}})
 			return err

@@ -114,8 +114,19 @@ func (m *Monitor) refresh(ctx context.Context, s *live) error {
 	return nil
 }
 
+// at is the time in a session. It never goes back: a clock that does revives no question, approval or
+// grant, and time runs on from the latest record.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) at(s *live) int64 {
+	now := m.now().UnixNano() + s.ahead
+	if late := s.state.Last - now; late > 0 {
+		s.ahead, now = s.ahead+late, s.state.Last
+	}
+	return now
+}
+
 func (m *Monitor) view(s *live) View {
-	st, now := s.state, m.now().UnixNano()
+	st, now := s.state, m.at(s)
 	v := View{
 		Session: s.name, Agent: st.Agent, Taint: st.Mark(), Records: st.Version, Steps: st.Steps(), Denied: st.Denied(),
 		Turns: st.Turns, First: time.Unix(0, st.First).UTC(), Last: time.Unix(0, st.Last).UTC(),

@@ -102,10 +102,34 @@ const selectRecords = `SELECT r.id, ? AS name, r.seq, r.time, r.kind, r.hash, r.
 	WHERE r.session = (SELECT id FROM sessions WHERE name = ?) AND r.seq > ?`
 
 // Load streams the session's records after the first after ones, in order. A session
-// nobody knows has none.
+// nobody knows has none. Each must fit the one before it: of a chain that was changed nothing is
+// given from there on.
 func (r *Reader) Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
 	doing := fmt.Sprintf("load session %q", session)
-	return r.records(ctx, doing, selectRecords+` ORDER BY r.seq LIMIT ?`, session, after)
+	from := after
+	if after > 0 {
+		from-- // the hash that the first one is linked to
+	}
+	records := r.records(ctx, doing, selectRecords+` ORDER BY r.seq LIMIT ?`, session, from)
+	return func(yield func(audit.Record, error) bool) {
+		var head audit.Head
+		for rec, err := range records {
+			switch {
+			case err == nil && rec.Seq == after:
+				head = audit.Head{Seq: rec.Seq, Hash: rec.Hash}
+				continue
+			case err == nil:
+				want := rec
+				if head = audit.Next(head, &want); want.Seq != rec.Seq || want.Hash != rec.Hash {
+					err = r.as.Unavailable(doing, fmt.Errorf("%w: record %d does not fit the one before it (tidemark audit verify says more)",
+						audit.ErrBroken, rec.Seq))
+				}
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // records streams one session with a query that takes its name twice, the sequence

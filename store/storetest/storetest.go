@@ -84,6 +84,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
 	}
 	t.Run("every way of tampering is found", func(t *testing.T) { tampering(t, open) })
+	t.Run("nothing is loaded past a record that was changed", func(t *testing.T) { broken(t, open) })
 }
 
 // Event is an event like the ones a server writes most, of the usual size. The number
