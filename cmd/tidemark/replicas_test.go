@@ -170,6 +170,39 @@ func TestTwoServersOnOneDatabaseAreOneMonitor(t *testing.T) {
 	})
 }
 
+// SEQ-09 BEY-12: a log goes into a database as it is, and the server goes on there.
+func TestALogIsMigrated(t *testing.T) {
+	cluster := pgtest.Start(t)
+	address, data := cluster.New(t), t.TempDir()
+	f := &fleet{T: t, address: address}
+	s := startServer(t, data)
+	f.tainted(s, "s")
+	held, err := f.deploy(t.Context(), s, "s", 1, 0)
+	f.must(err)
+	migrate := func() (string, string, int) { return command(t, "migrate", "--data", data, "--store", address) }
+	if _, errOut, code := migrate(); code == exitOK || !strings.Contains(errOut, "a server runs on") {
+		t.Errorf("beside a server: exit %d, %q", code, errOut)
+	}
+	s.kill()
+	verified, _, _ := command(t, "audit", "verify", "--data", data)
+	_, head, _ := strings.Cut(strings.TrimSpace(verified), "\n")
+	out, errOut, code := migrate()
+	if code != exitOK || head == "" || !strings.Contains(out, head) {
+		t.Fatalf("exit %d, %q, %q; want %q", code, out, errOut, head)
+	}
+	if _, errOut, code := migrate(); code == exitOK || !strings.Contains(errOut, "has a log already") {
+		t.Errorf("a second time: exit %d, %q", code, errOut)
+	}
+	s = startServer(t, data, "--store", address)
+	f.approve(s, held.Tidemark.Approval.ID)
+	if again, err := f.deploy(t.Context(), s, "s", 1, 0); err != nil || again.Block || again.Tidemark.Taint != "untrusted" {
+		t.Errorf("after the move: %+v, %v", again, err)
+	}
+	if out, _, code := command(t, "audit", "verify", "--data", data, "--store", address); code != exitOK || !strings.Contains(out, "unbroken") {
+		t.Errorf("audit verify: exit %d, %q", code, out)
+	}
+}
+
 func TestStoresThatAreNone(t *testing.T) {
 	for address, want := range map[string]string{
 		"mysql://root@host/db": "want postgres://",

@@ -233,7 +233,8 @@ func newMonitor(
 	cfg *config.Config, s tidemark.Store, o *outside, key []byte, keys *consent.Keeper, shared tidemark.Shared,
 ) (*tidemark.Monitor, error) {
 	opts := tidemark.Options{
-		Policy: cfg.Policy, Store: s, Shared: shared, Now: time.Now, Rand: rand.Reader, Key: key, Prover: keys, Electors: &cfg.Approvals.Who,
+		Policy: cfg.Policy, Store: s, Shared: shared, Now: time.Now, Rand: rand.Reader, Key: key,
+		Prover: keys, Electors: &cfg.Approvals.Who,
 	}
 	if o != nil {
 		o.advise(&opts)

@@ -121,8 +121,8 @@ func (r *Reader) Load(ctx context.Context, session string, after uint64) iter.Se
 			case err == nil:
 				want := rec
 				if head = audit.Next(head, &want); want.Seq != rec.Seq || want.Hash != rec.Hash {
-					err = r.as.Unavailable(doing, fmt.Errorf("%w: record %d does not fit the one before it (tidemark audit verify says more)",
-						audit.ErrBroken, rec.Seq))
+					err = fmt.Errorf("%w: record %d does not fit the one before it (see tidemark audit verify)", audit.ErrBroken, rec.Seq)
+					err = r.as.Unavailable(doing, err)
 				}
 			}
 			if !yield(rec, err) || err != nil {

@@ -64,6 +64,11 @@ func (l *snapshot) ByID() iter.Seq2[store.Entry, error] {
 	})
 }
 
+// Batches streams the ledger, by number.
+func (r *Reader) Batches(ctx context.Context) iter.Seq2[store.Batch, error] {
+	return (&snapshot{Reader: r, ctx: ctx, lastBatch: math.MaxInt64}).Batches()
+}
+
 func (l *snapshot) Batches() iter.Seq2[store.Batch, error] {
 	return pages(func(page []store.Batch, last *store.Batch) ([]store.Batch, bool, error) {
 		after := int64(math.MinInt64)
