@@ -45,11 +45,11 @@ func Migrate(ctx context.Context, p Paths, progress func(done, total int64)) (re
 		return report, err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	if err := to.Copy(ctx, from.Reader); err != nil {
-		return report, fmt.Errorf("migrate: %w", err)
-	}
 	if err := (&App{opts: Options{Paths: p}, shared: to}).checkAlike(ctx, key); err != nil {
 		return report, err
+	}
+	if err := to.Copy(ctx, from.Reader); err != nil {
+		return report, fmt.Errorf("migrate: %w", err)
 	}
 	if report, err = to.Verify(ctx, progress); err != nil {
 		return report, fmt.Errorf("migrate: %w", err)
