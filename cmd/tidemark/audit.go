@@ -16,6 +16,7 @@ import (
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/reports/records"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/reports/timeline"
 	"github.com/tidemark/tidemark/store"
@@ -25,12 +26,34 @@ import (
 type auditFlags struct {
 	store.EntryQuery
 	follow bool
+	more   records.Filter // than session and kind
+	from   string
+	to     string
+}
+
+// filter is all that was asked for.
+func (f *auditFlags) filter() records.Filter {
+	out := f.more
+	out.Session, out.Kind = f.Session, f.Kind
+	return out
 }
 
 // maxRecords bounds what is printed at once.
 const maxRecords = 100_000
 
-func (f *auditFlags) check() error {
+func (f *auditFlags) check() (err error) {
+	if f.more.From, err = records.Time(f.from, false); err != nil {
+		return fmt.Errorf("audit: --from: %w", err)
+	}
+	if f.more.To, err = records.Time(f.to, true); err != nil {
+		return fmt.Errorf("audit: --to: %w", err)
+	}
+	if f.more != (records.Filter{}) && (f.follow || f.After > 0) {
+		return errors.New("audit: --follow and --after know --session and --kind alone")
+	}
+	if !slices.Contains([]string{"", "allow", "confirm", "deny"}, f.more.Effect) {
+		return fmt.Errorf("audit: --effect %q: want allow, confirm or deny", f.more.Effect)
+	}
 	if f.Limit < 1 || f.Limit > maxRecords {
 		return fmt.Errorf("audit: --limit %d: want 1 to %d", f.Limit, maxRecords)
 	}
@@ -63,7 +86,9 @@ from there on, for programs that read in pages.
 
 What a call's arguments were is kept where the policy says record: {arguments: redacted}.`,
 		Example: `  tidemark audit --kind call.decided
-  tidemark audit --follow --session agent:main:main`,
+  tidemark audit --follow --session agent:main:main
+  tidemark audit --person ada --from 2026-03-01
+  tidemark audit --effect deny --tool exec --text example.com`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
@@ -76,6 +101,14 @@ What a call's arguments were is kept where the policy says record: {arguments: r
 	cmd.Flags().StringVar(&f.Kind, "kind", "", "only this kind of record, e.g. call.decided")
 	cmd.Flags().Int64Var(&f.After, "after", 0, "only records after this id, oldest first")
 	cmd.Flags().IntVar(&f.Limit, "limit", 100, "how many at most")
+	cmd.Flags().StringVar(&f.more.Tool, "tool", "", "decisions about this tool")
+	cmd.Flags().StringVar(&f.more.Effect, "effect", "", "decisions that came out so: allow, confirm or deny")
+	cmd.Flags().StringVar(&f.more.Rule, "rule", "", "decisions by rules whose name begins so")
+	cmd.Flags().StringVar(&f.more.Person, "person", "", "what this person answered or did: approver:ada, or ada")
+	cmd.Flags().StringVar(&f.more.Via, "via", "", "what was answered or done through this door, e.g. console")
+	cmd.Flags().StringVar(&f.more.Text, "text", "", "records with this text in them, in any case")
+	cmd.Flags().StringVar(&f.from, "from", "", "from this day or time on, e.g. 2026-03-01")
+	cmd.Flags().StringVar(&f.to, "to", "", "up to this day or time")
 	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with new records as they come, oldest first")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))
 	var head string
@@ -108,11 +141,12 @@ func (e *env) audit(ctx context.Context, log *app.Log, f *auditFlags) error {
 	if f.follow {
 		return e.follow(ctx, log, f)
 	}
-	read := log.Newest
+	rows, err := []store.Entry(nil), error(nil)
 	if f.After > 0 {
-		read = log.Oldest
+		rows, err = log.Oldest(ctx, f.EntryQuery)
+	} else {
+		rows, err = log.Newest(ctx, f.filter(), f.Limit)
 	}
-	rows, err := read(ctx, f.EntryQuery)
 	if err != nil {
 		return fmt.Errorf("read log: %w", err)
 	}
@@ -138,7 +172,7 @@ const followEvery = 300 * time.Millisecond
 
 // follow prints the last records and those that come, until somebody stops it.
 func (e *env) follow(ctx context.Context, log *app.Log, f *auditFlags) error {
-	rows, err := log.Newest(ctx, f.EntryQuery)
+	rows, err := log.Newest(ctx, f.filter(), f.Limit)
 	if f.After > 0 {
 		rows, err = nil, nil
 	}

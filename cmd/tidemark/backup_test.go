@@ -91,3 +91,15 @@ func TestABackupThatIsNoneIsRefused(t *testing.T) {
 		t.Errorf("a refused restore changed the log (%v)", err)
 	}
 }
+
+func TestABackupHasAPolicyThatIsElsewhere(t *testing.T) {
+	data, backup, policy := t.TempDir(), filepath.Join(t.TempDir(), "copy"), filepath.Join(t.TempDir(), "our.yaml")
+	writeFile(t, policy, "preset: strict\n")
+	startServer(t, data, "--config", policy).kill()
+	if out, errOut, code := command(t, "backup", backup, "--data", data, "--config", policy); code != exitOK || !strings.Contains(out, "tidemark.yaml") {
+		t.Fatalf("backup: exit %d, %q, %q", code, out, errOut)
+	}
+	if raw, err := os.ReadFile(filepath.Join(backup, "tidemark.yaml")); err != nil || string(raw) != "preset: strict\n" {
+		t.Errorf("the backup has %q, %v", raw, err)
+	}
+}

@@ -76,7 +76,7 @@ func (e *env) check() error {
 func (e *env) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "See the policies that are shipped",
+		Short: "See the policies that are shipped; read, compare and save the one in force",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -89,6 +89,7 @@ the policy file here stands on. Reasons that name preset:NAME:LINE point into th
 		ValidArgs: policy.Presets(),
 		RunE:      func(_ *cobra.Command, names []string) error { return e.showPreset(names) },
 	})
+	cmd.AddCommand(e.policyTexts()...)
 	return cmd
 }
 

@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/app"
@@ -180,94 +179,4 @@ func (e *env) askSecret() (string, error) {
 		return "", fmt.Errorf("read token: %w", err)
 	}
 	return string(raw), nil
-}
-
-func (e *env) tokenCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "token [agent|reader]",
-		Short: "Show the tokens that may be shown, or make new ones for people",
-		Long: `Show the tokens of this data folder. Those of agent and reader lie there as they are; of
-owner, approver and admin there are hashes alone, shown once when they were made: make new ones
-with tidemark token new. With a role, that token alone is printed, for scripts.`,
-		Example: `  curl -H "Authorization: Bearer $(tidemark token agent)" http://127.0.0.1:8417/v1/policy`,
-		Args:    cobra.MaximumNArgs(1),
-		RunE:    func(_ *cobra.Command, roles []string) error { return e.showTokens(roles) },
-	}
-	cmd.AddCommand(&cobra.Command{
-		Use:   "new",
-		Short: "Make new owner, approver and admin tokens, and show them once",
-		Long: `Make new owner, approver and admin tokens and show them once; only their hashes are kept.
-The agent's stays. A running server takes the new ones at its next start.`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return e.renewTokens() },
-	})
-	return cmd
-}
-
-func (e *env) showTokens(roles []string) error {
-	p, err := e.paths()
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(p.Tokens()); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("token: %s has none yet (the first start makes them: tidemark serve)", p.Data)
-	}
-	t, _, err := app.LoadTokens(p.Tokens())
-	if err != nil {
-		return err
-	}
-	known := map[string]string{"agent": t.Agent, "reader": t.Reader, "owner": t.Owner, "approver": t.Approver, "admin": t.Admin}
-	if len(roles) == 1 {
-		token, ok := known[roles[0]]
-		switch {
-		case !ok:
-			return fmt.Errorf("token: nobody has the role %q (want agent or reader)", roles[0])
-		case token == "" || app.Hashed(token):
-			return fmt.Errorf("token: of the %s's there is a hash alone: it cannot be shown again (new ones: tidemark token new)", roles[0])
-		}
-		e.printf("%s\n", token)
-		return nil
-	}
-	if e.json {
-		return e.printJSON(map[string]string{"agent": t.Agent, "reader": t.Reader})
-	}
-	e.printTokens(t)
-	e.printf("owner, approver and admin: kept as hashes, shown once when they were made (new ones: tidemark token new)\n")
-	return nil
-}
-
-func (e *env) renewTokens() error {
-	p, err := e.paths()
-	if err != nil {
-		return err
-	}
-	if err := p.Create(); err != nil {
-		return err
-	}
-	t, err := app.RenewTokens(p.Tokens())
-	if err != nil {
-		return err
-	}
-	if e.json {
-		return e.printJSON(t)
-	}
-	e.printTokens(t)
-	e.printf("restart the server: until then it takes the old ones\n")
-	return nil
-}
-
-// printTokens shows those that are known, which is once.
-func (e *env) printTokens(t app.Tokens) {
-	for _, k := range []struct{ role, token, what string }{
-		{"agent", t.Agent, "hosts and hooks"},
-		{"reader", t.Reader, "reads everything, answers nothing"},
-		{"owner", t.Owner, "beside the agent's, for a host that knows the owner's messages"},
-		{"approver", t.Approver, "answers questions: tidemark approvals watch asks for it"},
-		{"admin", t.Admin, "everything"},
-	} {
-		if k.token != "" && !app.Hashed(k.token) {
-			e.printf("  %-9s %s  %s\n", k.role, k.token, k.what)
-		}
-	}
-	e.printf("\n")
 }

@@ -34,7 +34,8 @@ or enrol a passkey once.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.console(cmd.Context(), role, !stay) },
 	}
-	cmd.Flags().StringVar(&role, "role", "reader", "sign in as reader, approver or admin; the last two take the token")
+	cmd.Flags().StringVar(&role, "role", "reader",
+		"sign in as reader, approver or admin; the last two take the token, and so does a reader with --token-stdin")
 	cmd.Flags().BoolVar(&stay, "no-browser", false, "open no browser; show the code only")
 	cmd.AddCommand(&cobra.Command{
 		Use:   "forget-keys",
@@ -65,7 +66,12 @@ func (e *env) console(ctx context.Context, role string, browse bool) error {
 		return errors.New("open console: no server is running on this data folder (run: tidemark serve)")
 	}
 	switch role {
-	case "reader":
+	case "reader", "viewer":
+		if e.tokenStdin { // of somebody who has one of their own
+			if c.token, err = e.secret(); err != nil {
+				return err
+			}
+		}
 		c.secret = nil
 	case "approver", "admin":
 		if c.token, err = e.secret(); err != nil {

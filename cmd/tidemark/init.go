@@ -112,21 +112,18 @@ func (e *env) initServer(ctx context.Context, f *initFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := e.service()
-	if err != nil {
-		return err
-	}
-	if err := e.startServer(ctx, p, s, f.background); err != nil {
-		return err
-	}
-	switch {
+	switch { // before anything can go wrong: they are made once
 	case made && !e.seen():
 		e.printf("new tokens were made; this is no terminal, so they are not shown (tidemark token new makes others)\n")
 	case made:
 		e.printf("\nnew tokens, shown this once (people's are kept as hashes, in %s):\n", p.Tokens())
 		e.printTokens(tokens)
 	}
-	return nil
+	s, err := e.service()
+	if err != nil {
+		return err
+	}
+	return e.startServer(ctx, p, s, f.background)
 }
 
 // startServer has the system run it, or does so itself where the system cannot.
@@ -135,13 +132,14 @@ func (e *env) startServer(ctx context.Context, p app.Paths, s *app.Service, back
 		path, err := s.Install(ctx)
 		if err == nil {
 			e.printf("%s %s\n", e.ui.word("title", "installed a service:"), path)
+			e.printKept(s)
 			_, err = app.WaitRunning(ctx, p, nil)
 			return err
 		}
-		if path != "" {
-			_ = os.Remove(path) // nobody would start it
-		}
 		e.printf("%s no service could be started here: %v\n", e.ui.word("warn", "note:"), cmp.Or(errors.Unwrap(err), err))
+		if err := s.Undo(); err != nil { // nobody would start it
+			e.printf("%s its definition could not be taken back: %v\n", e.ui.word("warn", "note:"), err)
+		}
 	}
 	var args []string
 	if s.Config != "" {

@@ -137,7 +137,7 @@ func (e *env) groups() []group {
 			e.serviceCommand(), e.backupCommand(), e.restoreCommand(), e.migrateCommand(),
 		}},
 		{"Answer", []*cobra.Command{e.approvalsCommand(), e.consoleCommand(), e.writesCommand(), e.resetCommand(), e.labelsCommand()}},
-		{"Inspect", []*cobra.Command{e.sessionsCommand(), e.graphCommand(), e.auditCommand(), e.reportCommand()}},
+		{"Inspect", []*cobra.Command{e.sessionsCommand(), e.graphCommand(), e.auditCommand(), e.reportCommand(), e.toolsCommand()}},
 		{"Policy", []*cobra.Command{
 			e.checkCommand(), e.policyCommand(), e.reloadCommand(), e.tryCommand(), e.explainCommand(), e.replayCommand(), e.learnCommand(),
 			e.annotateCommand(), e.verifierCommand(),

@@ -75,6 +75,13 @@ func (e *env) service() (*app.Service, error) {
 	return s, nil
 }
 
+// printKept says where a definition is that somebody had changed.
+func (e *env) printKept(s *app.Service) {
+	if s.Kept != "" {
+		e.printf("%s the definition that was there was another one, and is kept: %s\n", e.ui.word("warn", "note:"), s.Kept)
+	}
+}
+
 func (e *env) installService(ctx context.Context, dry bool) error {
 	s, err := e.service()
 	if err != nil {
@@ -96,6 +103,7 @@ func (e *env) installService(ctx context.Context, dry bool) error {
 		return err
 	}
 	e.printf("wrote %s; the server runs, and will at every login\n", path)
+	e.printKept(s)
 	e.printf("tidemark status says how it is, tidemark token new makes tokens for people\n")
 	return nil
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/outside/remotehook"
 	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
@@ -63,6 +64,7 @@ type App struct {
 	proxy     *proxy.Proxy
 	keys      *consent.Keeper
 	desk      *signin.Desk
+	people    *roster.Roster   // those with a token of their own
 	claims    *claims.Book     // what other doors let through, for the MCP gateway
 	pins      *pins.Keeper     // what MCP servers looked like when they were accepted
 	written   *Written         // what models and tools wrote, for the proxy
@@ -71,6 +73,7 @@ type App struct {
 	running   Running
 	unshown   bool                   // this start made the token file, and nobody has seen what is in it
 	announced atomic.Pointer[string] // where it listens; requests come while it starts
+	comparing chan struct{}          // held while a policy is tried on what was recorded
 	reading   sync.Mutex             // guards judges, and the policy file in opts, while it is read
 	judges    InForce
 	seen      look // how the policy file looked when it was last read; the watcher's own
@@ -97,7 +100,9 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err := o.Paths.Create(); err != nil {
 		return nil, err
 	}
-	a := &App{opts: o, config: cfg, judges: inForce(absolute(o.Paths.Config), cfg), seen: seen}
+	a := &App{
+		opts: o, config: cfg, judges: inForce(absolute(o.Paths.Config), cfg), seen: seen, comparing: make(chan struct{}, 1),
+	}
 	if err := a.open(ctx); err != nil {
 		return nil, errors.Join(err, a.Stop(ctx))
 	}
@@ -203,9 +208,12 @@ func (a *App) openMonitor(f *notify.Store, key []byte) (err error) {
 	return err
 }
 
-// openPeople reads what people have settled: their keys, and which definitions they accepted.
+// openPeople reads what people have settled: their keys and tokens, and which definitions they accepted.
 func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
 	if a.keys, err = openKeys(ctx, a.config, f, a.shared != nil); err != nil {
+		return err
+	}
+	if a.people, err = openRoster(a.opts.Paths, a.keys); err != nil {
 		return err
 	}
 	a.pins, err = openPins(ctx, f, pinMode(a.config))
@@ -219,7 +227,9 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Judges: func() any { return a.Judges() },
 		Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
-		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at, SignIn: a.desk, Console: a.consoleURL,
+		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at,
+		People: a.people, SignIn: a.desk, Console: a.consoleURL,
+		Try: a.try, Policy: a.policyFile(), Prove: a.prove,
 		Ruled: len(a.config.Approvals.Who.List) > 0,
 		Proof: func() string { return string(a.keys.Required()) },
 	})

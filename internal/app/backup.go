@@ -25,7 +25,7 @@ type Copied struct {
 // list holds secrets.
 var (
 	besides = []string{policyName, "definitions.jsonl"}
-	secrets = []string{"tokens.json", "words.key"}
+	secrets = []string{"tokens.json", "people.json", "words.key"}
 )
 
 // Backup copies the log, whole and at one moment, and what belongs to it into a new folder, and
@@ -61,11 +61,32 @@ func Backup(ctx context.Context, p Paths, folder string, withSecrets bool) (c Co
 	if c.Files, err = copyFiles(p.Data, folder, files); err != nil {
 		return c, fmt.Errorf("backup: %w", err)
 	}
+	if c.Files, err = copyPolicy(p, folder, c.Files); err != nil {
+		return c, fmt.Errorf("backup: %w", err)
+	}
 	if c.Report, err = checkCopy(ctx, to); err != nil {
 		return c, fmt.Errorf("backup: %w", err)
 	}
 	c.Folder, c.Files = folder, append([]string{filepath.Base(to.DB())}, c.Files...)
 	return c, nil
+}
+
+// copyPolicy copies a policy file that is not in the data folder, under the name it would have there.
+func copyPolicy(p Paths, folder string, files []string) ([]string, error) {
+	if p.Config == "" || absolute(p.Config) == absolute(filepath.Join(p.Data, policyName)) {
+		return files, nil
+	}
+	raw, err := os.ReadFile(p.Config)
+	if err != nil {
+		return nil, err
+	}
+	if err := replace(filepath.Join(folder, policyName), raw, 0o600); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(files, policyName) {
+		files = append(files, policyName)
+	}
+	return files, nil
 }
 
 // errBrokenCopy is a log whose chains do not hold together.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/people/consent"
 )
@@ -75,15 +76,6 @@ func (a *App) Reload(ctx context.Context) ([]string, error) {
 	return warnings, err
 }
 
-// reload is Reload for whoever has proven to be a person.
-func (a *App) reload(ctx context.Context) ([]string, error) {
-	warnings, err := a.takeUp(true)
-	if err == nil {
-		a.tellPolicy(ctx)
-	}
-	return warnings, err
-}
-
 // takeUp puts what the policy file says now in force; another policy only for whoever is proven.
 func (a *App) takeUp(proven bool) ([]string, error) {
 	a.reading.Lock()
@@ -100,6 +92,23 @@ func (a *App) takeUp(proven bool) ([]string, error) {
 		return nil, fmt.Errorf("reload policy: %w, and so does another policy: save it on the page Policy of the console "+
 			"(tidemark console), or restart the server", tidemark.ErrProof)
 	}
+	return a.put(p, cfg, warnings)
+}
+
+// enforce puts a configuration in force that a person has read and saved.
+func (a *App) enforce(cfg *config.Config, warnings configfile.Faults) ([]string, error) {
+	a.reading.Lock()
+	defer a.reading.Unlock()
+	p, err := a.opts.Paths.again()
+	if err != nil {
+		return nil, err
+	}
+	return a.put(p, cfg, warnings)
+}
+
+// put makes a configuration the one that is judged by.
+// Preconditions: reading is held.
+func (a *App) put(p Paths, cfg *config.Config, warnings configfile.Faults) ([]string, error) {
 	candidate, err := ReadShadow(p.Config, cfg)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/console"
+	"github.com/tidemark/tidemark/internal/people/office"
 	"github.com/tidemark/tidemark/internal/reports/replay"
 	"github.com/tidemark/tidemark/internal/reports/tighten"
 	"github.com/tidemark/tidemark/policy"
@@ -22,8 +26,26 @@ import (
 func (a *App) offices() console.Offices {
 	return console.Offices{
 		Verify: a.verifyLog, Try: a.try, Doctor: a.examine, Status: a.reached,
-		Policy: console.PolicyFile{Read: a.readPolicyText, Check: a.checkPolicyText, Compare: a.comparePolicy, Save: a.savePolicy},
+		Policy: a.policyFile(),
 	}
+}
+
+// policyFile is the policy as a text, for the console and the API.
+func (a *App) policyFile() office.PolicyFile {
+	return office.PolicyFile{Read: a.readPolicyText, Check: a.checkPolicyText, Compare: a.comparePolicy, Save: a.savePolicy}
+}
+
+// prove checks that somebody who wants what said says has typed the secret, where one is required,
+// and records it. A passkey cannot be touched from here: that is for the console.
+func (a *App) prove(ctx context.Context, by, said, secret string) error {
+	if a.keys.Required() == consent.None {
+		return nil
+	}
+	kept, err := a.keys.Check(said, nil, secret)
+	if err != nil {
+		return err
+	}
+	return a.keys.Record(ctx, event.Person{Act: "proved", By: by, Via: "http", Detail: said, Proof: kept})
 }
 
 func (a *App) verifyLog(ctx context.Context) (console.Verified, error) {
@@ -41,35 +63,48 @@ func (a *App) verifyLog(ctx context.Context) (console.Verified, error) {
 	return out, nil
 }
 
-// try decides one call in a conversation of its own, which is forgotten: the same path as
-// tidemark try.
-func (a *App) try(ctx context.Context, t console.Trial) (console.Tried, error) {
-	args := tool.NewArgs([]byte(t.Args))
+// try decides one call by the policy in force.
+func (a *App) try(ctx context.Context, t office.Trial) (office.Tried, error) {
+	return Try(ctx, a.Monitor.Policy(), t)
+}
+
+// Try decides one call in a conversation of its own, which is forgotten: the same path as every
+// other decision.
+func Try(ctx context.Context, set *policy.Set, t office.Trial) (office.Tried, error) {
+	args := tool.NewArgs(t.Args)
 	if _, err := args.Fields(); err != nil {
-		return console.Tried{}, fmt.Errorf("the arguments are no JSON object: %w", err)
+		return office.Tried{}, fmt.Errorf("%w: the arguments are no JSON object: %w", office.ErrTrial, err)
 	}
-	run := replay.Run{ID: "try", Events: []replay.Event{{Said: &replay.Said{Sender: replay.Owner()}}}}
-	if t.Said != "" {
-		run.Events[0].Said.Text = &t.Said
-	}
-	if t.Read != "" {
-		from := t.From
-		if from == "" {
-			from = "web_fetch"
+	run := replay.Run{ID: "try"}
+	if len(t.Tools) > 0 {
+		var err error
+		if run.Tools, err = replay.Definitions(t.Tools); err != nil {
+			return office.Tried{}, fmt.Errorf("%w: the definitions of tools: %w", office.ErrTrial, err)
 		}
-		c := &replay.Call{Tool: from, Args: []byte("{}"), Answer: replay.Yes}
-		run.Events = append(run.Events, replay.Event{Call: c}, replay.Event{Result: &replay.Result{Of: c, Content: []byte(t.Read)}})
 	}
-	run.Events = append(run.Events, replay.Event{Call: &replay.Call{Tool: t.Tool, Args: []byte(t.Args)}})
-	decisions, err := replay.Play(ctx, a.Monitor.Policy(), replay.Person{Agent: t.Agent}, &run)
+	for i := range t.Said {
+		run.Events = append(run.Events, replay.Event{Said: &replay.Said{Text: &t.Said[i], Sender: replay.Owner()}})
+	}
+	if len(t.Said) == 0 {
+		run.Events = append(run.Events, replay.Event{Said: &replay.Said{Sender: replay.Owner()}})
+	}
+	from := cmp.Or(t.From, "web_fetch")
+	for _, text := range t.Read {
+		c := &replay.Call{Tool: from, Args: []byte("{}"), Answer: replay.Yes}
+		run.Events = append(run.Events, replay.Event{Call: c}, replay.Event{Result: &replay.Result{Of: c, Content: []byte(text)}})
+	}
+	run.Events = append(run.Events, replay.Event{Call: &replay.Call{Tool: t.Tool, Args: t.Args}})
+	decisions, err := replay.Play(ctx, set, replay.Person{Agent: t.Agent}, &run)
 	if err != nil {
-		return console.Tried{}, err
+		return office.Tried{}, err
 	}
 	if len(decisions) == 0 {
-		return console.Tried{}, errors.New("nothing was decided")
+		return office.Tried{}, errors.New("nothing was decided")
 	}
 	d := decisions[len(decisions)-1]
-	return console.Tried{Decision: d.Decision, Rule: d.Rule, Reason: d.Reason, Warrant: d.Warrant, Shown: d.Shown, Taint: d.Taint}, nil
+	return office.Tried{
+		Tool: d.Tool, Decision: d.Decision, Rule: d.Rule, Reason: d.Reason, Warrant: d.Warrant, Shown: d.Shown, Taint: d.Taint,
+	}, nil
 }
 
 // examine is the doctor, without trying real agents.
@@ -105,11 +140,26 @@ func (a *App) readPolicyText() (file, text string, err error) {
 	return file, string(src), err
 }
 
-func (a *App) checkPolicyText(text string) string {
-	if _, faults := config.Parse(a.paths().Config, []byte(text), os.LookupEnv); faults.Err() != nil {
-		return faults.Render([]byte(text))
+func (a *App) checkPolicyText(text string) office.Checked {
+	return CheckText(a.paths().Config, []byte(text))
+}
+
+// CheckText finds every fault of a policy text; file is what it is called in them.
+func CheckText(file string, text []byte) office.Checked {
+	cfg, faults := config.Parse(file, text, os.LookupEnv)
+	out := office.Checked{OK: faults.Err() == nil, Faults: []office.Fault{}}
+	if len(faults) > 0 {
+		out.Rendered = faults.Render(text)
 	}
-	return ""
+	for _, f := range faults {
+		out.Faults = append(out.Faults, office.Fault{
+			Line: f.Pos.Line, Col: f.Pos.Col, Severity: f.Severity.String(), Message: f.Message, Hint: f.Hint,
+		})
+	}
+	if out.OK {
+		out.Version = cfg.Policy.Version()
+	}
+	return out
 }
 
 // maxCompared bounds how many recorded sessions a policy is held against, and for how long.
@@ -119,20 +169,26 @@ const (
 )
 
 // comparePolicy replays what is recorded under the policy in force and under another.
-func (a *App) comparePolicy(ctx context.Context, text string) (console.Comparison, error) {
+func (a *App) comparePolicy(ctx context.Context, text string) (office.Comparison, error) {
 	cfg, faults := config.Parse(a.paths().Config, []byte(text), os.LookupEnv)
 	if faults.Err() != nil {
-		return console.Comparison{}, faults.Err()
+		return office.Comparison{}, faults.Err()
+	}
+	select { // one at a time: it takes a whole processor
+	case a.comparing <- struct{}{}:
+		defer func() { <-a.comparing }()
+	case <-ctx.Done():
+		return office.Comparison{}, ctx.Err()
 	}
 	c := comparison{before: a.Monitor.Policy(), after: cfg.Policy}
-	c.Looser = looser(c.before, c.after)
+	c.Runs, c.Rest, c.Looser = []string{}, []string{}, looser(c.before, c.after)
 	limited, cancel := context.WithTimeout(ctx, compareLimit)
 	defer cancel()
 	query := store.SessionQuery{Limit: 100}
 	for c.Sessions < maxCompared {
 		page, err := a.log.Sessions(ctx, query)
 		if err != nil {
-			return console.Comparison{}, fmt.Errorf("read sessions: %w", err)
+			return office.Comparison{}, fmt.Errorf("read sessions: %w", err)
 		}
 		for _, s := range page {
 			query.After = s.Name
@@ -154,7 +210,7 @@ func (a *App) comparePolicy(ctx context.Context, text string) (console.Compariso
 func looser(before, after *policy.Set) []string {
 	tools := append(before.Tools(), after.Tools()...)
 	slices.Sort(tools)
-	var out []string
+	out := []string{}
 	for _, name := range append([]string{""}, slices.Compact(tools)...) {
 		grid := tighten.Grid{}
 		if name != "" {
@@ -169,7 +225,7 @@ func looser(before, after *policy.Set) []string {
 
 // comparison counts what differs.
 type comparison struct {
-	console.Comparison
+	office.Comparison
 	before, after *policy.Set
 }
 
@@ -223,23 +279,28 @@ func (c *comparison) call(session string, was, now *replay.Decision) {
 }
 
 // savePolicy writes the file where it still says what the person saw, keeps it as it was, and
-// puts it in force. One that cannot be put in force is taken back.
+// puts the very text in force that was given: whoever writes the file meanwhile puts nothing in force.
 func (a *App) savePolicy(ctx context.Context, before, text string) (string, error) {
 	file, src, err := policyFile(a.paths())
 	if err != nil {
 		return "", err
 	}
 	if tool.DigestOf(src).String() != before {
-		return "", errors.New("somebody saved it since you opened it; load the page again")
+		return "", office.ErrStale
+	}
+	cfg, faults := config.Parse(file, []byte(text), os.LookupEnv)
+	if faults.Err() != nil {
+		return "", faults.Err()
 	}
 	undo, kept, err := a.swapPolicy(file, src, []byte(text))
 	if err != nil {
 		return "", err
 	}
-	warnings, err := a.reload(ctx)
+	warnings, err := a.enforce(cfg, faults)
 	if err != nil {
 		return "", errors.Join(err, undo())
 	}
+	a.tellPolicy(ctx)
 	notice := "Saved and in force. " + kept
 	if len(warnings) > 0 {
 		notice += ". " + strings.Join(warnings, "; ")

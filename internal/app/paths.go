@@ -60,6 +60,9 @@ func (p Paths) DB() string { return filepath.Join(p.Data, "tidemark.db") }
 // Tokens is the file of the bearer tokens.
 func (p Paths) Tokens() string { return filepath.Join(p.Data, "tokens.json") }
 
+// People is the file of those who have a token of their own.
+func (p Paths) People() string { return filepath.Join(p.Data, "people.json") }
+
 // Key is the file of the key for hashes in the log.
 func (p Paths) Key() string { return filepath.Join(p.Data, "words.key") }
 

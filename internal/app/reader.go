@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/reports/records"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/rows"
 )
@@ -104,29 +105,19 @@ func (l *Log) Oldest(ctx context.Context, q store.EntryQuery) ([]store.Entry, er
 	return out, nil
 }
 
-// Newest are the last records that fit, newest first. It reads backwards: ids have no gaps.
-func (l *Log) Newest(ctx context.Context, q store.EntryQuery) ([]store.Entry, error) {
-	head, err := l.Head(ctx)
-	if err != nil {
-		return nil, err
-	}
+// Newest are the last records that fit, newest first, as many as are asked for.
+func (l *Log) Newest(ctx context.Context, f records.Filter, most int) ([]store.Entry, error) {
 	var out []store.Entry
-	for end := head.Records + 1; end > 1; {
-		from := max(0, end-1-store.MaxLimit)
-		page, err := l.Since(ctx, store.EntryQuery{After: from, Limit: int(end - 1 - from)})
+	for {
+		rows, next, err := records.Newest(ctx, l.Reader, &f, most-len(out))
 		if err != nil {
 			return nil, err
 		}
-		for i := len(page) - 1; i >= 0; i-- {
-			e := &page[i]
-			if q.Session != "" && e.Session != q.Session || q.Kind != "" && e.Kind != q.Kind {
-				continue
-			}
-			if out = append(out, *e); len(out) == q.Limit {
-				return out, nil
-			}
+		for i := range rows {
+			out = append(out, rows[i].Entry)
 		}
-		end = from + 1
+		if f.Before = next; next == 0 || len(out) >= most {
+			return out, nil
+		}
 	}
-	return out, nil
 }

@@ -20,6 +20,10 @@ type Service struct {
 	Program string // path of tidemark
 	Data    string
 	Config  string // policy file; "": the one in the data folder, if there is one
+
+	Kept string // where Install put a definition that somebody had changed; "": there was none
+
+	undo func() error // takes back what Install wrote
 }
 
 // errNoService is a system that nothing is known about.
@@ -110,7 +114,7 @@ func (s *Service) Install(ctx context.Context) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", fmt.Errorf("install service: %w", err)
 	}
-	if err := replace(path, text, 0o600); err != nil {
+	if err := s.write(path, text); err != nil {
 		return "", fmt.Errorf("install service: %w", err)
 	}
 	steps := [][]string{
@@ -128,6 +132,36 @@ func (s *Service) Install(ctx context.Context) (string, error) {
 		}
 	}
 	return path, nil
+}
+
+// write puts the definition in its place. One that somebody changed is kept beside it: secrets of
+// channels are often in it, as settings of the environment.
+func (s *Service) write(path string, text []byte) error {
+	was, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		s.undo = func() error { return os.Remove(path) }
+	case err != nil:
+		return err
+	case bytes.Equal(was, text):
+		s.undo = func() error { return nil }
+		return nil
+	default:
+		s.Kept = path + ".bak"
+		if err := replace(s.Kept, was, 0o600); err != nil {
+			return fmt.Errorf("keep the definition as it was: %w", err)
+		}
+		s.undo = func() error { return replace(path, was, 0o600) }
+	}
+	return replace(path, text, 0o600)
+}
+
+// Undo takes back what Install wrote, and no more than that.
+func (s *Service) Undo() error {
+	if s.undo == nil {
+		return nil
+	}
+	return s.undo()
 }
 
 func (s *Service) target() string { return fmt.Sprintf("gui/%d/%s", s.UID, label) }

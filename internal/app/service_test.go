@@ -69,6 +69,45 @@ func TestAServiceIsInstalledAndRemoved(t *testing.T) {
 	}
 }
 
+// What somebody wrote into the definition is kept, and what a failed start wrote is taken back.
+func TestADefinitionThatSomebodyChangedIsKept(t *testing.T) {
+	fakeSystem(t, "0")
+	s := app.Service{System: "linux", Home: t.TempDir(), Program: "/opt/tidemark", Data: "/data"}
+	first := s
+	path, err := first.Install(t.Context())
+	if err != nil || first.Kept != "" {
+		t.Fatalf("the first: kept %q, %v", first.Kept, err)
+	}
+	again := s
+	if _, err := again.Install(t.Context()); err != nil || again.Kept != "" {
+		t.Errorf("the same once more: kept %q, %v", again.Kept, err)
+	}
+	if err := again.Undo(); err != nil {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("undoing an installation that changed nothing removed it: %v", err)
+	}
+	edited := string(text) + "Environment=SLACK_BOT_TOKEN=x\n"
+	if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	last := s
+	if _, err := last.Install(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := os.ReadFile(last.Kept); err != nil || string(kept) != edited {
+		t.Errorf("kept in %q: %s, %v", last.Kept, kept, err)
+	}
+	if err := last.Undo(); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != edited {
+		t.Errorf("after undoing: %s, %v", now, err)
+	}
+}
+
 func TestAServiceThatCannotBeStartedIsSaid(t *testing.T) {
 	fakeSystem(t, "4")
 	s := &app.Service{System: "linux", Home: t.TempDir(), Program: "/opt/tidemark", Data: "/data"}

@@ -29,6 +29,8 @@ import (
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/people/office"
+	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
@@ -77,6 +79,8 @@ type Options struct {
 	// Greet signs the line by which a host's plugin shows the LLM proxy that it is alive in
 	// a session; nil: nobody wants one.
 	Greet func(session string) string
+	// People are those with a token of their own; nil: there are none, and none can be added.
+	People *roster.Roster
 	// SignIn lets people in at the console; nil: there is none.
 	SignIn *signin.Desk
 	// Console is the address of the console, once it is known.
@@ -86,6 +90,13 @@ type Options struct {
 	Ruled bool
 	// Proof says what approving takes besides a token: passkey, typed, or nothing. nil: nothing, ever.
 	Proof func() string
+	// Try decides one call and records nothing; nil: this server tries none.
+	Try func(ctx context.Context, t office.Trial) (office.Tried, error)
+	// Policy is the policy as a text; without all of it the policy is managed elsewhere.
+	Policy office.PolicyFile
+	// Prove checks what somebody typed who wants what said says, where a proof is required, and records
+	// it; nil: what takes a proof cannot be done here.
+	Prove func(ctx context.Context, by, said, secret string) error
 	// Claims is told of the calls that hosts were let run, for the MCP gateway; nil: nobody is.
 	Claims *claims.Book
 	// Pins knows the definitions of MCP servers; nil: nobody keeps them.
@@ -148,6 +159,9 @@ type API struct {
 	console func() string
 	ruled   bool
 	wants   func() string // what approving takes besides a token
+	try     func(ctx context.Context, t office.Trial) (office.Tried, error)
+	text    office.PolicyFile // the policy as a text
+	prove   func(ctx context.Context, by, said, secret string) error
 	claims  *claims.Book
 	pins    *pins.Keeper
 	logger  *slog.Logger
@@ -174,7 +188,7 @@ func New(o Options) (*API, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}
-	keys, err := newKeyring(o.Tokens)
+	keys, err := newKeyring(o.Tokens, o.People)
 	if err != nil {
 		return nil, fmt.Errorf("new HTTP API: %w", err)
 	}
@@ -185,7 +199,7 @@ func New(o Options) (*API, error) {
 	a := &API{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
 		reload: o.Reload, judges: o.Judges, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
-		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins, ruled: o.Ruled,
+		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins, ruled: o.Ruled, try: o.Try, text: o.Policy, prove: o.Prove,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
 	}

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/reports/records"
 	"github.com/tidemark/tidemark/store"
 )
 
 func (m *management) auditRoutes() {
-	route(m, operation{http.MethodGet, "/v1/audit", "listRecords", "Records of the log, in the order they were committed"}, m.listRecords)
+	route(m, operation{http.MethodGet, "/v1/audit", "listRecords",
+		"Records of the log: in the order they were committed, or with any filter but session and kind the newest first"}, m.listRecords)
 	route(m, operation{http.MethodGet, "/v1/audit/head", "auditHead", "Where the log stands, to be written down elsewhere"}, m.auditHead)
 	route(m, operation{http.MethodGet, "/v1/audit/verify", "verifyAudit", "Find any edit, removal or reorder of the log"}, m.verifyAudit)
 }
@@ -41,16 +43,61 @@ func recordOf(e store.Entry) record {
 
 type recordPage struct {
 	Records []record `json:"records"`
-	Next    int64    `json:"next,omitzero" doc:"the after of the next page; absent on the last"`
+	Next    int64    `json:"next,omitzero" doc:"the after of the next page, newest first its before; absent on the last"`
 }
 
-func (m *management) listRecords(ctx context.Context, in *struct {
-	After   int64  `query:"after" minimum:"0" doc:"id of the last record already seen"`
+// auditQuery is which records are wanted.
+type auditQuery struct {
+	After   int64  `query:"after" minimum:"0" doc:"id of the last record already seen, oldest first"`
 	Limit   int    `query:"limit" default:"100" minimum:"1" maximum:"1000"`
 	Session string `query:"session" doc:"only this session"`
 	Kind    string `query:"kind" doc:"only this kind of record"`
-}) (recordPage, error) {
+	Order   string `query:"order" enum:"oldest,newest" doc:"newest wherever a filter below is given; else oldest if absent"`
+	Before  int64  `query:"before" minimum:"0" doc:"only records before this id, newest first"`
+	Tool    string `query:"tool" doc:"decisions about this tool"`
+	Effect  string `query:"effect" enum:"allow,confirm,deny" doc:"decisions that came out so"`
+	Rule    string `query:"rule" doc:"decisions by rules whose name begins so"`
+	Person  string `query:"person" doc:"what this person answered or did: approver:ada, or ada"`
+	Via     string `query:"via" doc:"what was answered or done through this door"`
+	Text    string `query:"text" doc:"records with this text in them, in any case"`
+	From    string `query:"from" doc:"from this time on: 2026-03-01, or with the time of day as RFC 3339 has it"`
+	To      string `query:"to" doc:"up to this time; a day is all of it"`
+}
+
+// backwards is the query where it reads from the newest on; false: it does not.
+func (q *auditQuery) backwards() (f records.Filter, ok bool, err error) {
+	f = records.Filter{
+		Kind: q.Kind, Session: q.Session, Tool: q.Tool, Effect: q.Effect, Rule: q.Rule, Person: q.Person, Via: q.Via, Text: q.Text,
+		Before: q.Before,
+	}
+	if f.From, err = records.Time(q.From, false); err != nil {
+		return f, true, badRequest("query.from: " + err.Error())
+	}
+	if f.To, err = records.Time(q.To, true); err != nil {
+		return f, true, badRequest("query.to: " + err.Error())
+	}
+	plain := records.Filter{Kind: q.Kind, Session: q.Session}
+	ok = q.Order == "newest" || f != plain
+	if ok && (q.Order == "oldest" || q.After > 0) {
+		return f, true, badRequest("query: these filters read the newest first; leave order and after out, and page with before")
+	}
+	return f, ok, nil
+}
+
+func (m *management) listRecords(ctx context.Context, in *auditQuery) (recordPage, error) {
 	page := recordPage{Records: []record{}}
+	f, newest, err := in.backwards()
+	if err != nil {
+		return page, err
+	}
+	if newest {
+		rows, next, err := records.Newest(ctx, m.log, &f, in.Limit)
+		for i := range rows {
+			page.Records = append(page.Records, recordOf(rows[i].Entry))
+		}
+		page.Next = next
+		return page, err
+	}
 	entries, err := m.log.Since(ctx, store.EntryQuery{After: in.After, Limit: in.Limit, Session: in.Session, Kind: in.Kind})
 	if err != nil {
 		return page, err

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/people/roster"
 )
 
 // role is what the bearer of a token may do. The zero value may do nothing.
@@ -105,74 +106,95 @@ type key struct {
 	hash [sha256.Size]byte
 }
 
-// keyring knows the hashes of all tokens.
-type keyring []key
+// keyring knows the hashes of all tokens, and the people who have one of their own.
+type keyring struct {
+	keys   []key
+	people *roster.Roster
+}
 
-func newKeyring(t Tokens) (keyring, error) {
-	var out keyring
+// caller is who a token belongs to. A name comes with a token of their own; the zero caller is nobody.
+type caller struct {
+	role role
+	name string
+}
+
+// String is how the log names them.
+func (c caller) String() string {
+	if c.name == "" {
+		return c.role.String()
+	}
+	return roster.By(c.role.String(), c.name)
+}
+
+func newKeyring(t Tokens, people *roster.Roster) (keyring, error) {
+	var out []key
 	for r, token := range map[role]string{agent: t.Agent, reader: t.Reader, owner: t.Owner, approver: t.Approver, admin: t.Admin} {
 		if token == "" {
 			continue
 		}
 		hash, err := hashOf(token)
 		if err != nil {
-			return nil, fmt.Errorf("the token of the role %s %w", r, err)
+			return keyring{}, fmt.Errorf("the token of the role %s %w", r, err)
 		}
 		k := key{role: r, hash: hash}
 		for _, o := range out {
 			if o.hash == k.hash {
-				return nil, errors.New("two roles share a token")
+				return keyring{}, errors.New("two roles share a token")
 			}
 		}
 		out = append(out, k)
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no tokens: nobody could use the API")
+		return keyring{}, errors.New("no tokens: nobody could use the API")
 	}
-	return out, nil
+	return keyring{keys: out, people: people}, nil
 }
 
 // proof is the key by which clients know the server: what is kept of the agents' token.
 func (k keyring) proof() *proof.Key {
-	for i := range k {
-		if k[i].role == agent {
-			return (*proof.Key)(&k[i].hash)
+	for i := range k.keys {
+		if k.keys[i].role == agent {
+			return (*proof.Key)(&k.keys[i].hash)
 		}
 	}
 	return nil
 }
 
 // find compares with every token, so that the time says nothing about which one it was.
-func (k keyring) find(secret string) role {
+func (k keyring) find(secret string) caller {
 	hash := sha256.Sum256([]byte(secret))
-	var found role
-	for i := range k {
-		if subtle.ConstantTimeCompare(hash[:], k[i].hash[:]) == 1 {
-			found = k[i].role
+	var found caller
+	for i := range k.keys {
+		if subtle.ConstantTimeCompare(hash[:], k.keys[i].hash[:]) == 1 {
+			found.role = k.keys[i].role
 		}
+	}
+	if p, ok := k.people.Find(secret); ok && found.role == 0 {
+		found = caller{map[string]role{"reader": reader, "approver": approver, "admin": admin}[p.Role], p.Name}
 	}
 	return found
 }
 
-// admit says in which role the caller comes, or why they may not.
-func (k keyring) admit(r *http.Request, n need) (role, *Problem) {
+// admit says who comes in which role, or why they may not.
+func (k keyring) admit(r *http.Request, n need) (caller, *Problem) {
+	var nobody caller
 	if n == needNothing {
-		return 0, nil
+		return nobody, nil
 	}
 	values := r.Header["Authorization"]
 	if len(values) != 1 {
-		return 0, unauthorized("this needs a bearer token in the Authorization header")
+		return nobody, unauthorized("this needs a bearer token in the Authorization header")
 	}
 	scheme, secret, _ := strings.Cut(values[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
-		return 0, unauthorized("the Authorization header is not a bearer token")
+		return nobody, unauthorized("the Authorization header is not a bearer token")
 	}
 	who := k.find(strings.TrimSpace(secret))
-	if who == 0 {
-		return 0, unauthorized("nobody has this token").with("WWW-Authenticate", `Bearer realm="tidemark", error="invalid_token"`)
+	if who.role == 0 {
+		return nobody, unauthorized("nobody has this token").with("WWW-Authenticate", `Bearer realm="tidemark", error="invalid_token"`)
 	}
-	if !n.admits(who) {
-		return 0, newProblem(http.StatusForbidden, "role", fmt.Sprintf("this needs the role %s; the token has %s", n, who)).
+	if !n.admits(who.role) {
+		return nobody, newProblem(http.StatusForbidden, "role", fmt.Sprintf("this needs the role %s; the token has %s", n, who.role)).
 			with("WWW-Authenticate", `Bearer realm="tidemark", error="insufficient_scope"`)
 	}
 	return who, nil
@@ -182,14 +204,16 @@ func (k keyring) admit(r *http.Request, n need) (role, *Problem) {
 const ownerHeader = "X-Tidemark-Owner"
 
 // vouched reports whether a request of a host comes with a credential that the agent does
-// not have: only then do chat commands count, and only then are codes told.
-func (k keyring) vouched(r *http.Request, who role) (bool, *Problem) {
+// not have: only then do chat commands count, and only then are codes told. A token of
+// somebody's own says who they are, and not that an agent's messages are its owner's.
+func (k keyring) vouched(r *http.Request, who caller) (bool, *Problem) {
 	values := r.Header[ownerHeader]
 	if len(values) == 0 {
-		return who == admin, nil
+		return who == caller{role: admin}, nil
 	}
 	if len(values) == 1 {
-		if found := k.find(values[0]); found == owner || found == approver || found == admin {
+		switch k.find(values[0]) {
+		case caller{role: owner}, caller{role: approver}, caller{role: admin}:
 			return true, nil
 		}
 	}
@@ -212,17 +236,20 @@ func unauthorized(detail string) *Problem {
 	return newProblem(http.StatusUnauthorized, "unauthorized", detail).with("WWW-Authenticate", `Bearer realm="tidemark"`)
 }
 
-type roleKey struct{}
+type callerKey struct{}
 
-func withRole(r *http.Request, who role) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), roleKey{}, who))
+func withCaller(r *http.Request, who caller) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), callerKey{}, who))
+}
+
+// callerOf is who a route admitted.
+func callerOf(ctx context.Context) caller {
+	who, _ := ctx.Value(callerKey{}).(caller)
+	return who
 }
 
 // by is who a route admitted, as the log names them.
-func by(ctx context.Context) string {
-	who, _ := ctx.Value(roleKey{}).(role)
-	return who.String()
-}
+func by(ctx context.Context) string { return callerOf(ctx).String() }
 
 // via is how the log says that something came through this door.
 const via = "http"

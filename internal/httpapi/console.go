@@ -35,7 +35,7 @@ func (m *management) consoleLink(ctx context.Context, _ *struct{}) (consoleLink,
 	if m.desk == nil || m.console == nil {
 		return consoleLink{}, notFound("this server has no console")
 	}
-	l, err := m.desk.Mint(by(ctx))
+	l, err := m.desk.Mint(by(ctx), callerOf(ctx).role.String())
 	if errors.Is(err, signin.ErrBusy) {
 		return consoleLink{}, newProblem(http.StatusTooManyRequests, "busy", err.Error())
 	}

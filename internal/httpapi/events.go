@@ -40,6 +40,9 @@ func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
 	defer ticker.Stop()
 	for {
 		grown := a.feed.Grown() // before reading, or a record could slip in between
+		if a.turnedAway(r) {
+			return
+		}
 		entries, err := a.log.Since(r.Context(), q)
 		if err != nil {
 			_ = a.explain(r.Context(), err) // into our log; the client reconnects
@@ -62,6 +65,12 @@ func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// turnedAway reports that whoever reads a stream may no longer: their token was taken away.
+func (a *API) turnedAway(r *http.Request) bool {
+	_, p := a.keys.admit(r, needReader)
+	return p != nil
 }
 
 // streamQuery is where the client wants to start: after the record it saw last, or now.

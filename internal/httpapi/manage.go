@@ -19,8 +19,20 @@ import (
 	"github.com/tidemark/tidemark/policy"
 )
 
-// maxManage bounds the bodies of the management API, which are a few words.
-const maxManage = 64 << 10
+// maxManage bounds the bodies of the management API, which are a few words; maxText those with
+// a policy or a conversation.
+const (
+	maxManage = 64 << 10
+	maxText   = 1 << 20
+)
+
+// limitOf is how large a body of a route may be.
+func limitOf(path string) int64 {
+	if path == "/v1/try" || strings.HasPrefix(path, "/v1/policy/") {
+		return maxText
+	}
+	return maxManage
+}
 
 // management is the management API: huma makes the handlers and the document from the
 // same types.
@@ -41,8 +53,10 @@ func (a *API) newRoutes(o Options) (*routes, error) {
 	m.labelRoutes()
 	m.auditRoutes()
 	m.policyRoutes()
+	m.draftRoutes()
 	m.hostRoutes()
 	m.consoleRoutes()
+	m.peopleRoutes()
 	m.lookBackRoutes()
 	m.mcpRoutes()
 	for _, n := range hook.Names() {
@@ -113,7 +127,7 @@ type operation struct{ method, path, id, summary string }
 // route adds a route whose input and output are described by their types.
 func route[I, T any](m *management, o operation, serve func(ctx context.Context, in *I) (T, error)) {
 	op := huma.Operation{
-		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, MaxBodyBytes: maxManage,
+		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary, MaxBodyBytes: limitOf(o.path),
 	}
 	describeOperation(m.huma.OpenAPI(), &op)
 	huma.Register(m.huma, op, func(ctx context.Context, in *I) (*reply[T], error) {
@@ -131,8 +145,8 @@ type bodyChecks struct{ *routes }
 // HandleFunc adds a route that refuses bodies by their headers first.
 func (b bodyChecks) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
 	b.routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost && r.ContentLength != 0 {
-			if p := checkBody(r, maxManage); p != nil {
+		if (r.Method == http.MethodPost || r.Method == http.MethodPut) && r.ContentLength != 0 {
+			if p := checkBody(r, limitOf(r.URL.Path)); p != nil {
 				b.api.writeProblem(w, "", p)
 				return
 			}

@@ -140,7 +140,7 @@ func (m *management) explainTool(ctx context.Context, in *struct {
 		x.Verifier = m.covered(in.Agent, in.Tool)
 	}
 	if in.Session != "" {
-		if by(ctx) == agent.String() {
+		if callerOf(ctx).role == agent {
 			return explained{}, newProblem(http.StatusForbidden, "forbidden", "query.session: only an approver may look into a session")
 		}
 		v, err := m.monitor.View(ctx, in.Session)

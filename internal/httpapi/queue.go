@@ -46,6 +46,9 @@ func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		expiry.Stop()
+		if a.turnedAway(r) {
+			return
+		}
 		asked = a.feed.QuestionsChanged()
 		if list, err = a.monitor.Questions(r.Context()); err != nil || s.changes(r.Context(), list) != nil {
 			return // the client reconnects

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 
 	"github.com/tidemark/tidemark/hook"
@@ -25,6 +26,13 @@ func access() map[string]need {
 		"GET /v1/explain/matrix": needAny,
 		"POST /v1/policy/reload": needAdmin,
 
+		"POST /v1/try":            needReader,
+		"GET /v1/tools":           needReader,
+		"GET /v1/policy/text":     needReader,
+		"PUT /v1/policy/text":     needAdmin,
+		"POST /v1/policy/check":   needReader,
+		"POST /v1/policy/compare": needReader,
+
 		"POST /v1/hosts/{id}/beat": needAgent,
 
 		"GET /v1/sessions":                          needReader,
@@ -47,11 +55,25 @@ func access() map[string]need {
 		"POST /v1/writes/{id}":     needApprover,
 		"GET /v1/labels":           needReader,
 		"DELETE /v1/labels":        needAdmin,
+	}
+	maps.Copy(t, accessOfPeople())
+	for _, n := range hook.Names() {
+		t["POST "+hookPath+string(n)] = needAgent
+	}
+	return t
+}
 
+// accessOfPeople is access for what people look at and settle.
+func accessOfPeople() map[string]need {
+	return map[string]need{
 		"GET /v1/servers":                needReader,
 		"GET /v1/servers/{name}":         needReader,
 		"POST /v1/servers/{name}/accept": needApprover,
 		"POST " + pins.Path:              needAgent,
+
+		"GET /v1/people":           needReader,
+		"POST /v1/people":          needAdmin,
+		"DELETE /v1/people/{name}": needAdmin,
 
 		"POST /v1/console/links":      needReader,
 		"GET /v1/console/links/{id}":  needReader,
@@ -65,10 +87,6 @@ func access() map[string]need {
 
 		"POST " + hookPath + "{hook}": needAgent,
 	}
-	for _, n := range hook.Names() {
-		t["POST "+hookPath+string(n)] = needAgent
-	}
-	return t
 }
 
 // routes is the router: every handler behind the check of its roles.
@@ -93,7 +111,7 @@ func (t *routes) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Re
 			t.api.writeProblem(w, hookOf(r), p)
 			return
 		}
-		h(w, withRole(r, who))
+		h(w, withCaller(r, who))
 	})
 }
 

@@ -47,6 +47,13 @@ var _ policy.History = (*State)(nil)
 // New is the state before the first event.
 func New() *State { return &State{counts: map[string]*count{}} }
 
+// Size is about how many bytes of memory the state takes: what is kept of an event, for the latest
+// of them. What is kept of earlier ones is bounded.
+func (s *State) Size() int {
+	const least, perEvent, latest = 2 << 10, 512, 128
+	return least + perEvent*int(min(s.Version, latest)) //nolint:gosec // a small number
+}
+
 // Apply folds one event. It must not fail and must not look at anything but the event.
 func (s *State) Apply(e *event.Event) {
 	s.Version++

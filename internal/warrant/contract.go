@@ -65,7 +65,7 @@ func (c *Context) sources(m *meaning.Meaning) map[string]string {
 // spent reports whether the contract of the latest message asks for an act that cannot be
 // taken back, and it was done as often as that by now.
 func (c *Context) spent(m *meaning.Meaning) bool {
-	if c.agreed == nil || c.agreed.Delegates || !deedOf(m).final() {
+	if d := deedOf(m); c.agreed == nil || c.agreed.Delegates || d != Pay && d != Grant {
 		return false
 	}
 	most := 0

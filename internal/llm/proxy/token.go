@@ -54,7 +54,7 @@ func (c *callers) know(token string) {
 }
 
 // marks begin tokens of people, of which only hashes are known here.
-var marks = []string{"tm-owner-", "tm-approver-", "tm-admin-"}
+var marks = []string{"tm-reader-", "tm-owner-", "tm-approver-", "tm-admin-"}
 
 // visitor is who sends a request, and whether the credential in it was ours.
 type visitor struct {

@@ -16,6 +16,9 @@ const (
 	maxFields = 24
 )
 
+// Continued stands before every line of a value that goes on: no label begins with it.
+const Continued = "│ "
+
 // Text is a question in plain text of at most most units: its title, its fields and how it
 // ended, if it did. Nothing in a field can pass for another, or for the end. Where it is too
 // long, the longest values are cut, and say so.
@@ -48,9 +51,9 @@ func lines(fields []Field, limit int) string {
 			b.WriteString(" " + cut(value, limit))
 			continue
 		}
-		for line := range strings.SplitSeq(cut(strings.ReplaceAll(value, "\n", "\n│ "), limit), "\n") {
-			if !strings.HasPrefix(line, "│ ") {
-				line = "│ " + line
+		for line := range strings.SplitSeq(cut(strings.ReplaceAll(value, "\n", "\n"+Continued), limit), "\n") {
+			if !strings.HasPrefix(line, Continued) {
+				line = Continued + line
 			}
 			b.WriteString("\n" + line)
 		}

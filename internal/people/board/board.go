@@ -105,7 +105,7 @@ func (b *Board) Ask(ctx context.Context, w Wall, p asking.Post) error {
 		case press := <-o.presses:
 			return b.end(ctx, w, place, m, p.Settle(o.choice(press), press.By, press.Name))
 		case m.Last = <-p.Notes:
-			_ = w.Edit(ctx, place, m) // the buttons count as before
+			note(ctx, w, place, m)
 		case <-ctx.Done():
 			if press, ok := b.shut(o); ok {
 				return b.end(ctx, w, place, m, p.Settle(o.choice(press), press.By, press.Name))
@@ -113,6 +113,14 @@ func (b *Board) Ask(ctx context.Context, w Wall, p asking.Post) error {
 			return b.end(ctx, w, place, m, p.Settle("", "", ""))
 		}
 	}
+}
+
+// note changes what stands below a question; the buttons count as before. A service that hangs must
+// not keep a press from being heard.
+func note(ctx context.Context, w Wall, place string, m Message) {
+	ctx, cancel := context.WithTimeout(ctx, CallLimit)
+	defer cancel()
+	_ = w.Edit(ctx, place, m)
 }
 
 // send shows a message. A question that ends meanwhile does not stop it: what was shown for

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/people/asking"
 	"github.com/tidemark/tidemark/internal/people/board"
 	"github.com/tidemark/tidemark/internal/people/discord"
 	"github.com/tidemark/tidemark/internal/people/slack"
 	"github.com/tidemark/tidemark/internal/test/chattest"
+	"github.com/tidemark/tidemark/tool"
 )
 
 func ends(with string) func(chattest.Message) bool {
@@ -262,5 +264,26 @@ func TestAnAnswerByWebhookIsSignedAndCountsOnce(t *testing.T) {
 	h.Until(1, "the end", ends("Allow once by alice"))
 	if got := w.answers("s"); len(got) != 1 {
 		t.Errorf("recorded %+v, want one", got)
+	}
+}
+
+// A value that is longer than a block of Slack's goes on in the next, and cannot pass for a field there.
+func TestALongValueBeginsNoFieldOfItsOwn(t *testing.T) {
+	m := members(t)[0]
+	w := newWorld(t)
+	w.join(m)
+	const lie = "Approving allows: nothing, this is a test. "
+	w.asks("s", tool.Call{Name: "exec", Args: []byte(`{"command":"rollout all; # ` + strings.Repeat(lie, 300) + `"}`)})
+	shown, lines := m.chat.Message(1), 0
+	for line := range strings.SplitSeq(shown.Text, "\n") {
+		if !strings.Contains(line, "this is a test") || strings.Contains(line, "rollout all") {
+			continue // or where the value begins, behind its label
+		}
+		if lines++; !strings.HasPrefix(line, asking.Continued) {
+			t.Errorf("a block begins with %.60q", line)
+		}
+	}
+	if lines == 0 {
+		t.Fatalf("the value is in %d further blocks; the test needs one:\n%s", lines, shown.Text)
 	}
 }

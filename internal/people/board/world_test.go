@@ -111,7 +111,10 @@ func (w *world) join(m member) *asking.Channel {
 var exec = tool.Call{Name: "exec", Args: []byte(`{"command":"rollout *all* <!channel> @everyone ` + "```" + ` [x](https://evil.example)"}`)}
 
 // ask has a call held in a session.
-func (w *world) ask(session string) tidemark.Question {
+func (w *world) ask(session string) tidemark.Question { w.Helper(); return w.asks(session, exec) }
+
+// asks is ask about another call.
+func (w *world) asks(session string, call tool.Call) tidemark.Question {
 	w.Helper()
 	ref, message := tidemark.Ref{Session: session}, "List my files, please"
 	_, err := w.Begin(w.Context(), tidemark.Turn{Ref: ref, Sender: trust.Sender{Provider: "chat", ID: "1", IsOwner: true}, Message: &message})
@@ -121,7 +124,7 @@ func (w *world) ask(session string) tidemark.Question {
 	must(w.T, err)
 	_, err = w.Observe(w.Context(), tidemark.Observation{Ref: ref, Result: tool.Result{Name: "web_fetch", Args: fetch.Args, Content: []byte("Ignore it")}})
 	must(w.T, err)
-	v, err := w.Decide(w.Context(), ref, exec)
+	v, err := w.Decide(w.Context(), ref, call)
 	if err != nil || v.Held == nil {
 		w.Fatalf("got %s, %v; want it held", v.Effect, err)
 	}

@@ -95,6 +95,18 @@ func (k *Keeper) load(ctx context.Context) error {
 	return nil
 }
 
+// again reads what another process wrote since: a key that was enrolled there is asked for here too.
+func (k *Keeper) again() error {
+	ctx, cancel := context.WithTimeout(context.Background(), readLimit)
+	defer cancel()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.load(ctx)
+}
+
+// readLimit bounds how long the log of people may take; without it nothing is proven.
+const readLimit = 10 * time.Second
+
 // Record writes what a person did.
 func (k *Keeper) Record(ctx context.Context, p event.Person) error {
 	k.mu.Lock()
@@ -189,6 +201,9 @@ func needs(w Want) error {
 
 // Prove implements tidemark.Prover.
 func (k *Keeper) Prove(v *tidemark.Vote, said string) (*event.Proof, error) {
+	if err := k.again(); err != nil {
+		return nil, err
+	}
 	if k.Required() != None && k.Takes(v.Via) {
 		return &event.Proof{Kind: v.Via, Said: said}, nil
 	}
@@ -198,6 +213,9 @@ func (k *Keeper) Prove(v *tidemark.Vote, said string) (*event.Proof, error) {
 // Check looks at a proof that somebody wants what said says. Where none is required it is
 // nil. What it returns is what the log keeps.
 func (k *Keeper) Check(said string, p *event.Proof, secret string) (*event.Proof, error) {
+	if err := k.again(); err != nil {
+		return nil, err
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.look(); err != nil {
@@ -226,6 +244,16 @@ func (k *Keeper) RoleOf(id string) string {
 		return key.Role
 	}
 	return ""
+}
+
+// OwnerOf is who enrolled a key, as the log names them; empty for one nobody has.
+func (k *Keeper) OwnerOf(id string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.state.key(id) == nil {
+		return ""
+	}
+	return k.state.owners[id]
 }
 
 // nonceLife is how long a person may take to touch their key.

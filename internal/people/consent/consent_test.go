@@ -117,7 +117,11 @@ type keeper struct {
 
 func open(t *testing.T, o consent.Options) *keeper {
 	t.Helper()
-	k := &keeper{log: memory.New(), now: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
+	log, _ := o.Store.(*memory.Store)
+	if log == nil {
+		log = memory.New()
+	}
+	k := &keeper{log: log, now: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)}
 	o.Store, o.Rand, o.Now = k.log, rand.Reader, func() time.Time { return k.now }
 	var err error
 	if k.Keeper, err = consent.Open(t.Context(), o); err != nil {
@@ -386,5 +390,21 @@ func TestAnAuditFindsWhatWasNotSigned(t *testing.T) {
 				t.Errorf("%d are good", good)
 			}
 		})
+	}
+}
+
+// A keeper that was opened before a key was enrolled elsewhere asks for it all the same.
+func TestAKeyOfAnotherProcessIsAskedForToo(t *testing.T) {
+	store := memory.New()
+	early, late := open(t, consent.Options{Store: store}), open(t, consent.Options{Store: store})
+	if p, err := early.Check("said", nil, ""); p != nil || err != nil {
+		t.Fatalf("before there is a key: %v, %v", p, err)
+	}
+	late.enrol(t)
+	if _, err := early.Check("said", nil, ""); !errors.Is(err, tidemark.ErrProof) {
+		t.Errorf("Check: %v", err)
+	}
+	if _, err := early.Prove(&tidemark.Vote{Via: "http"}, "said"); !errors.Is(err, tidemark.ErrProof) {
+		t.Errorf("Prove: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/tidemark/tidemark/event"
@@ -13,6 +14,8 @@ type State struct {
 	Secret    string // salt and hash of the typed one; empty: none is set
 	Forgotten int64  // when all keys were last forgotten by force, Unix nanoseconds; 0: never
 	Refused   int    // sign-ins that were refused so far
+
+	owners map[string]string // who enrolled a key, by its ID; replaced, never changed
 }
 
 // Apply folds one record.
@@ -26,6 +29,11 @@ func (s *State) Apply(e *event.Event) {
 	case "enrolled":
 		if p.Key != nil {
 			s.Keys = append(s.Keys, *p.Key)
+			owners := maps.Clone(s.owners)
+			if owners == nil {
+				owners = map[string]string{}
+			}
+			owners[p.Key.ID], s.owners = p.By, owners
 		}
 	case "removed":
 		if p.Key != nil {

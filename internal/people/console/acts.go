@@ -49,7 +49,8 @@ func (c *Console) proven(v *visit, role string) error {
 	if role == "admin" && !v.mayRule() && (want != consent.Passkey || c.keys.RoleOf(kept.Key) != "admin") {
 		return say(http.StatusForbidden, "Nothing was changed: this takes the role admin, of the session or of the key.")
 	}
-	return c.keys.Record(v.r.Context(), event.Person{Act: "proved", By: v.Role, Via: "console", Detail: said, Proof: kept})
+	v.key = c.keys.OwnerOf(kept.Key)
+	return c.keys.Record(v.r.Context(), event.Person{Act: "proved", By: v.by(), Via: "console", Detail: said, Proof: kept})
 }
 
 // actForm is a form whose act takes a proof where one is required.

@@ -18,7 +18,7 @@ import (
 func voteOf(v *visit, q *tidemark.Question) (tidemark.Vote, error) {
 	f := v.r.PostForm
 	vote := tidemark.Vote{
-		Session: q.Session, IDs: []string{q.ID}, By: v.Role, Via: "console", Reason: strings.TrimSpace(f.Get("note")),
+		Session: q.Session, IDs: []string{q.ID}, By: v.by(), Via: "console", Reason: strings.TrimSpace(f.Get("note")),
 		Secret: f.Get("secret"),
 	}
 	switch f.Get("do") {
@@ -86,6 +86,10 @@ func (c *Console) vote(ctx context.Context, v *visit, q *tidemark.Question) (not
 		}
 		if err := c.mayApprove(v, vote.Proof); err != nil {
 			return "", err
+		}
+		if vote.Proof != nil { // which the monitor has checked: another's key proves nothing
+			v.key = c.keys.OwnerOf(vote.Proof.Key)
+			vote.By = v.by()
 		}
 	}
 	out, err := c.monitor.Answer(ctx, vote)
@@ -168,8 +172,7 @@ func (c *Console) json(v *visit, status int, out any) {
 		return
 	}
 	v.w.Header().Set("Content-Type", "application/json")
-	v.w.WriteHeader(status)
-	_, _ = v.w.Write(raw) // a browser that is gone cannot be told
+	pack(v.w, v.r, status, raw)
 }
 
 // answered is what a script gets: the card as it is now, and the sentence.

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"context"
 	"encoding/csv"
 	"fmt"
 	"net/http"
@@ -13,114 +12,24 @@ import (
 	"github.com/tidemark/tidemark/event"
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/reports/records"
 	"github.com/tidemark/tidemark/store"
 )
-
-// auditFilter is which records a person wants to see. It stands in the address, so that it
-// can be sent on.
-type auditFilter struct {
-	kind, session, tool, effect, rule, person, via, text string
-
-	from, to time.Time
-	before   int64
-}
 
 // auditFields are the names of the filter in the address.
 var auditFields = []string{"kind", "session", "tool", "effect", "rule", "person", "via", "text", "from", "to"}
 
-func auditFilterOf(q url.Values) auditFilter {
-	f := auditFilter{
-		kind: q.Get("kind"), session: q.Get("session"), tool: q.Get("tool"), effect: q.Get("effect"), rule: q.Get("rule"),
-		person: q.Get("person"), via: q.Get("via"), text: q.Get("text"),
+// auditFilterOf is which records a person wants to see. It stands in the address, so that it
+// can be sent on.
+func auditFilterOf(q url.Values) records.Filter {
+	f := records.Filter{
+		Kind: q.Get("kind"), Prefix: q.Get("session"), Tool: q.Get("tool"), Effect: q.Get("effect"), Rule: q.Get("rule"),
+		Person: q.Get("person"), Via: q.Get("via"), Text: q.Get("text"),
 	}
-	f.from, _ = time.Parse("2006-01-02", q.Get("from"))
-	if to, err := time.Parse("2006-01-02", q.Get("to")); err == nil {
-		f.to = to.Add(24 * time.Hour)
-	}
-	f.before, _ = strconv.ParseInt(q.Get("before"), 10, 64)
+	f.From, _ = records.Time(q.Get("from"), false) // the form's own; anything else is none
+	f.To, _ = records.Time(q.Get("to"), true)
+	f.Before, _ = strconv.ParseInt(q.Get("before"), 10, 64)
 	return f
-}
-
-// fits looks at what is cheap first.
-func (f *auditFilter) fits(e *store.Entry, ev *event.Event) bool {
-	at := time.Unix(0, e.Time)
-	switch {
-	case f.kind != "" && e.Kind != f.kind, f.session != "" && !strings.HasPrefix(e.Session, f.session):
-		return false
-	case !f.from.IsZero() && at.Before(f.from), !f.to.IsZero() && !at.Before(f.to):
-		return false
-	case f.text != "" && !strings.Contains(strings.ToLower(string(e.Body)), strings.ToLower(f.text)):
-		return false
-	}
-	if f.tool+f.effect+f.rule != "" {
-		d := ev.Decided
-		if d == nil || f.tool != "" && d.Tool != f.tool || f.effect != "" && d.Effect != f.effect || f.rule != "" &&
-			!strings.HasPrefix(d.Rule, f.rule) {
-			return false
-		}
-	}
-	return f.person+f.via == "" || f.by(ev)
-}
-
-func (f *auditFilter) by(ev *event.Event) bool {
-	by, via := "", ""
-	switch {
-	case ev.Answer != nil:
-		by, via = ev.Answer.By, ev.Answer.Via
-	case ev.Person != nil:
-		by, via = ev.Person.By, ev.Person.Via
-	default:
-		return false
-	}
-	return (f.person == "" || by == f.person) && (f.via == "" || via == f.via)
-}
-
-// maxScan bounds how many records one page of a filter looks at.
-const maxScan = 50_000
-
-// auditRow is a record and what it says.
-type auditRow struct {
-	store.Entry
-	event.Event
-	broken bool
-}
-
-// records reads backwards from where the filter says, newest first. next is where the page
-// after it begins; 0: there is none.
-func (c *Console) records(ctx context.Context, f *auditFilter, most int) (rows []auditRow, next int64, err error) {
-	head, err := c.log.Head(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	end := head.Records + 1 // ids have no gaps
-	if f.before > 0 {
-		end = min(end, f.before)
-	}
-	for scanned := int64(0); end > 1 && scanned < maxScan; {
-		from := max(0, end-1-store.MaxLimit)
-		page, err := c.log.Since(ctx, store.EntryQuery{After: from, Limit: int(end - 1 - from)})
-		if err != nil {
-			return nil, 0, err
-		}
-		for i := len(page) - 1; i >= 0; i-- {
-			r := auditRow{Entry: page[i]}
-			var bad error
-			if r.Event, bad = event.FromRecord(page[i].Record); bad != nil {
-				r.broken = true
-			}
-			if f.fits(&r.Entry, &r.Event) {
-				if rows = append(rows, r); len(rows) == most {
-					return rows, page[i].ID, nil
-				}
-			}
-		}
-		scanned += end - 1 - from
-		end = from + 1
-	}
-	if end <= 1 {
-		end = 0
-	}
-	return rows, end, nil
 }
 
 func (c *Console) auditPage(v *visit) { c.showAudit(v, nil) }
@@ -141,7 +50,7 @@ func (c *Console) auditVerify(v *visit) {
 func (c *Console) showAudit(v *visit, check *Verified) {
 	q := v.r.URL.Query()
 	f := auditFilterOf(q)
-	rows, next, err := c.records(v.r.Context(), &f, pageRows)
+	rows, next, err := records.Newest(v.r.Context(), c.log, &f, pageRows)
 	if err != nil {
 		c.wrong(v, err)
 		return
@@ -208,7 +117,7 @@ func auditForm(q url.Values) h.HTML {
 		h.El("button", h.T("Filter")))...)
 }
 
-func (c *Console) recordTable(rows []auditRow) h.HTML {
+func (c *Console) recordTable(rows []records.Row) h.HTML {
 	if len(rows) == 0 {
 		return h.El("p", h.Class("empty"), h.T("No record fits. Drop a filter: the text and the dates are the narrowest."))
 	}
@@ -216,7 +125,7 @@ func (c *Console) recordTable(rows []auditRow) h.HTML {
 	for i := range rows {
 		r := &rows[i]
 		said := h.Part(h.El("strong", h.Class("bad"), h.T("cannot be read: verify the log")))
-		if !r.broken {
+		if !r.Broken {
 			said = recordText(&r.Event)
 		}
 		lines = append(lines, h.El("tr", h.El("th", h.A("scope", "row"), h.Class("n"), h.T(strconv.FormatInt(r.ID, 10))),
@@ -300,7 +209,7 @@ func (c *Console) auditExport(v *visit) {
 	out := exporter{v: v, csv: csv.NewWriter(v.w), asCSV: asCSV}
 	out.first(used)
 	for sent := 0; sent < maxExport; {
-		rows, next, err := c.records(ctx, &f, store.MaxLimit)
+		rows, next, err := records.Newest(ctx, c.log, &f, store.MaxLimit)
 		if err != nil {
 			return // half a file: its last line is missing
 		}
@@ -308,7 +217,7 @@ func (c *Console) auditExport(v *visit) {
 			out.row(&rows[i])
 		}
 		sent += len(rows)
-		if f.before = next; next == 0 {
+		if f.Before = next; next == 0 {
 			break
 		}
 	}
@@ -334,7 +243,7 @@ func (x *exporter) first(used map[string]string) {
 	_, _ = fmt.Fprintf(x.v.w, "%s\n", raw) // a browser that is gone cannot be told
 }
 
-func (x *exporter) row(r *auditRow) {
+func (x *exporter) row(r *records.Row) {
 	at := time.Unix(0, r.Entry.Time).UTC().Format(time.RFC3339Nano)
 	if x.asCSV {
 		_ = x.csv.Write([]string{

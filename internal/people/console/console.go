@@ -27,6 +27,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
@@ -52,7 +53,8 @@ type Options struct {
 	Hosts   []string // names besides the loopback ones, behind a TLS proxy
 	Version string
 	Offices Offices
-	Pins    *pins.Keeper // what MCP servers looked like when they were accepted; nil: nobody keeps it
+	People  *roster.Roster // those with a token of their own; nil: nobody
+	Pins    *pins.Keeper   // what MCP servers looked like when they were accepted; nil: nobody keeps it
 }
 
 // Console serves the pages. It is safe for concurrent use.
@@ -67,6 +69,7 @@ type Console struct {
 	guard   *guard.Guard
 	version string
 	offices Offices
+	people  *roster.Roster
 	pins    *pins.Keeper
 	assets  assets
 	mux     *http.ServeMux
@@ -94,7 +97,8 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, desk: o.Desk, keys: o.Keys, logger: o.Logger, now: o.Now,
-		guard: g, version: o.Version, offices: o.Offices, pins: o.Pins, assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second,
+		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins,
+		assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second,
 	}
 	c.routes()
 	return c, nil
@@ -111,6 +115,17 @@ type visit struct {
 	w http.ResponseWriter
 	r *http.Request
 	signin.Standing
+
+	key string // whose passkey proved what they do; empty: none did
+}
+
+// by is who does something, as the log names them: whoever has the key that proved it, or else
+// whoever signed in.
+func (v *visit) by() string {
+	if v.key != "" {
+		return v.key
+	}
+	return v.By
 }
 
 func (c *Console) routes() {
@@ -128,6 +143,7 @@ func (c *Console) routes() {
 	c.get("/console/keys", c.keysPage)
 	c.post("/console/keys", c.changeKeys)
 	c.post("/console/keys/challenge", c.keyChallenge)
+	c.post(peoplePath, c.changePeople)
 	c.post("/console/logout", c.logout)
 	c.more()
 }

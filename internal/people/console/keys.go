@@ -24,7 +24,7 @@ func (c *Console) showKeys(v *visit, status int, note string) {
 	if len(state.Keys) == 0 {
 		body = append(body, c.secretForm(v, state))
 	}
-	c.page(v, status, "Keys", append(body, c.signInTable(v))...)
+	c.page(v, status, "Keys", append(body, c.peopleSection(v), c.signInTable(v))...)
 }
 
 func wantText(w consent.Want) string {
@@ -120,13 +120,13 @@ func (c *Console) signInTable(v *visit) h.HTML {
 		if s.ID == v.ID {
 			name += " (this one)"
 		}
-		rows = append(rows, h.El("tr", h.El("th", h.A("scope", "row"), h.T(name)), h.El("td", h.T(s.Role)), h.El("td",
+		rows = append(rows, h.El("tr", h.El("th", h.A("scope", "row"), h.T(name)), h.El("td", h.T(shownBy(s.By))), h.El("td",
 			c.ago(s.Began)), h.El("td", c.ago(s.Seen)),
 			h.El("td", h.El("form", h.A("method", "post"), h.A("action", out), c.token(v, out), hidden("session", s.ID),
 				h.El("button", h.T("End"))))))
 	}
 	return scroll("Signed in", h.El("table", h.El("caption", h.T("Signed in")),
-		h.El("thead", h.El("tr", heads("Session", "Role", "Since", "Last seen", "")...)), h.El("tbody", rows)))
+		h.El("thead", h.El("tr", heads("Session", "Who", "Since", "Last seen", "")...)), h.El("tbody", rows)))
 }
 
 // keyChallenge is what a key signs: for a new one nothing but that it is new, for a change of
@@ -156,19 +156,19 @@ func (c *Console) changeKeys(v *visit) {
 			role = "reader"
 		}
 		err = c.keys.Enrol(ctx, consent.New{
-			Nonce: f.Get("nonce"), Raw: []byte(f.Get("credential")), Name: what, Role: role, By: v.Role, Proof: given,
+			Nonce: f.Get("nonce"), Raw: []byte(f.Get("credential")), Name: what, Role: role, By: v.By, Proof: given,
 			Secret: f.Get("secret"),
 		}, hostName(v.r.Host))
 		note = "The key is enrolled. From now on approving takes a key."
 	case "remove":
-		err = c.keys.Remove(ctx, what, v.Role, given)
+		err = c.keys.Remove(ctx, what, v.by(), given)
 		note = "The key is removed."
 	case "secret":
 		if !v.mayApprove() {
 			err = say(http.StatusForbidden, "Nothing was changed: a session that was not used for a while sets no secret. Sign in again.")
 			break
 		}
-		err = c.keys.SetSecret(ctx, v.Role, v.Role, f.Get("before"), f.Get("secret"))
+		err = c.keys.SetSecret(ctx, v.Role, v.By, f.Get("before"), f.Get("secret"))
 		note = "The secret is set. From now on approving takes it."
 	default:
 		err = say(http.StatusBadRequest, "Nothing was changed: say what to do.")

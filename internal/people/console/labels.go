@@ -58,7 +58,7 @@ func (c *Console) labelsPage(v *visit) {
 func (c *Console) clearLabel(v *visit) {
 	err := c.proven(v, "admin")
 	if err == nil {
-		err = c.monitor.ClearLabel(v.r.Context(), v.r.PostForm.Get("what"), v.Role, "console")
+		err = c.monitor.ClearLabel(v.r.Context(), v.r.PostForm.Get("what"), v.by(), "console")
 	}
 	if err != nil {
 		c.wrong(v, err)
@@ -142,7 +142,7 @@ func (c *Console) reviewWrite(v *visit) {
 		err = say(http.StatusBadRequest, "Nothing was changed: say release or discard.")
 	}
 	if err == nil {
-		_, err = c.monitor.Review(v.r.Context(), f.Get("session"), f.Get("what"), release, v.Role, "console")
+		_, err = c.monitor.Review(v.r.Context(), f.Get("session"), f.Get("what"), release, v.by(), "console")
 	}
 	if err != nil {
 		c.wrong(v, err)

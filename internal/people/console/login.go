@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/people/signin"
@@ -31,11 +32,12 @@ func (c *Console) showLogin(w http.ResponseWriter, status int, problem string) {
 	c.bare(w, status, h.Head{Title: "Sign in"},
 		h.El("h1", h.T("Sign in to Tidemark")), note,
 		h.El("p", h.T("Run "), h.El("code", h.T("tidemark console")),
-			h.T(" on the machine of the server. It opens this page, or shows a code to type here.")),
+			h.T(" on the machine of the server. It opens this page, or shows a code to type here. "+
+				"Who has a token of their own can type that.")),
 		h.El("form", h.A("method", "post"), h.A("action", Path+"/login"), h.A("id", "login"), h.A("autocomplete", "off"),
-			h.El("label", h.A("for", "code"), h.T("Code")),
+			h.El("label", h.A("for", "code"), h.T("Code, or your token")),
 			h.El("input", h.A("id", "code"), h.A("name", "code"), h.Flag("required", true), h.A("autocomplete", "off"),
-				h.A("autocapitalize", "characters"), h.A("spellcheck", "false"), h.A("maxlength", "64")),
+				h.A("autocapitalize", "characters"), h.A("spellcheck", "false"), h.A("maxlength", "80")),
 			h.El("button", h.Class("main"), h.T("Sign in"))))
 }
 
@@ -43,7 +45,12 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	if !c.readForm(w, r) {
 		return
 	}
-	value, err := c.desk.Enter(r.Context(), r.PostForm.Get("code"))
+	code := strings.TrimSpace(r.PostForm.Get("code"))
+	if p, ok := c.people.Find(code); ok {
+		c.signedIn(w, r, p.By(), p.Role, "with their token")
+		return
+	}
+	value, err := c.desk.Enter(r.Context(), code)
 	switch {
 	case errors.Is(err, signin.ErrNoLink):
 		c.showLogin(w, http.StatusForbidden, signin.ErrNoLink.Error())
@@ -58,6 +65,21 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, cookie(r, value))
 	http.Redirect(w, r, Path+"/wait", http.StatusSeeOther)
+}
+
+// signedIn begins the session of somebody who has shown who they are.
+func (c *Console) signedIn(w http.ResponseWriter, r *http.Request, by, role, how string) {
+	value, err := c.desk.Admit(r.Context(), by, role, how)
+	if err != nil {
+		status, text := http.StatusTooManyRequests, err.Error()
+		if !errors.Is(err, signin.ErrBusy) {
+			status, text = c.explain(r.Context(), err)
+		}
+		c.showLogin(w, status, text)
+		return
+	}
+	http.SetCookie(w, cookie(r, value))
+	http.Redirect(w, r, Path+"/", http.StatusSeeOther)
 }
 
 // waitPage shows the digits until whoever asked for the link has compared them.
@@ -92,7 +114,7 @@ func (c *Console) logout(v *visit) {
 		c.wrong(v, say(http.StatusForbidden, "Ending the session of somebody else takes the role approver or admin."))
 		return
 	}
-	if err := c.desk.End(v.r.Context(), id, v.Role); err != nil {
+	if err := c.desk.End(v.r.Context(), id, v.by()); err != nil {
 		c.wrong(v, err)
 		return
 	}

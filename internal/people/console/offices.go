@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/office"
 )
 
 // Offices are what the console asks others to do for its pages; nil: the page says that this
@@ -14,9 +15,9 @@ type Offices struct {
 	// Verify checks the whole log and every proof in it.
 	Verify func(ctx context.Context) (Verified, error)
 	// Try decides one call in a conversation; nothing is recorded.
-	Try func(ctx context.Context, t Trial) (Tried, error)
+	Try func(ctx context.Context, t office.Trial) (office.Tried, error)
 	// Policy is the file of the policy; its zero functions mean that it is not ours to change.
-	Policy PolicyFile
+	Policy office.PolicyFile
 	// Doctor examines server, doors and agents.
 	Doctor func(ctx context.Context) ([]Finding, error)
 	// Status says of everybody the monitor asks whether they can be reached.
@@ -29,36 +30,6 @@ type Verified struct {
 	Head              string
 	Proofs            int // signatures that are good
 	Breaks            []string
-}
-
-// Trial is a call to try, and the conversation it is tried in.
-type Trial struct{ Tool, Args, Said, Read, From, Agent string }
-
-// Tried is what would become of it.
-type Tried struct{ Decision, Rule, Reason, Warrant, Shown, Taint string }
-
-// PolicyFile is the policy as a text.
-type PolicyFile struct {
-	Read func() (file, text string, err error)
-	// Check finds faults in a text; faults is empty for a good one, and else the whole report.
-	Check func(text string) (faults string)
-	// Compare holds a text against what is recorded and against what is in force.
-	Compare func(ctx context.Context, text string) (Comparison, error)
-	// Save writes the text where the file still says before, keeps the old one, and reloads.
-	Save func(ctx context.Context, before, text string) (notice string, err error)
-}
-
-// Comparison is what a policy would have changed.
-type Comparison struct {
-	Sessions, Calls int
-	Unjudged        int      // calls whose values were not kept: nobody can say
-	Failed          int      // sessions that cannot be replayed
-	More, Fewer     int      // questions
-	Denied          int      // calls that would be denied and were not
-	Runs            []string // calls that were stopped and would run
-	Looser          []string // what the policy itself says less strictly
-	Rest            []string // other calls that differ
-	Partial         bool     // there was no time for all of them
 }
 
 // Finding is something that was looked at.

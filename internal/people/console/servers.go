@@ -71,10 +71,14 @@ func (c *Console) serverCard(v *visit, s pins.ServerView) (h.HTML, error) {
 // definitionDiff is a unified diff with its lines marked.
 func definitionDiff(text string) h.HTML {
 	out := h.List{h.Class("diff"), h.A("tabindex", "0"), h.A("aria-label", "What is different")}
+	head := strings.HasPrefix(text, "--- ") // two lines with names; further ones that look so are text
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
-		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "@@"):
+		case head && strings.HasPrefix(line, "--- "):
+		case head && strings.HasPrefix(line, "+++ "):
+			head = false
+		case strings.HasPrefix(line, "@@"):
 		case strings.HasPrefix(line, "+"):
 			out = append(out, h.El("ins", h.T(clean(line))))
 		case strings.HasPrefix(line, "-"):
@@ -95,7 +99,7 @@ func (c *Console) acceptDefinition(v *visit) {
 	case c.pins == nil || v.r.PostForm.Get("do") != "accept":
 		err = say(http.StatusBadRequest, "Nothing was changed: say which definition is accepted.")
 	default:
-		_, err = c.pins.Accept(v.r.Context(), pins.Acceptance{Server: server, Tool: name, Seen: seen, By: v.Role, Via: "console"})
+		_, err = c.pins.Accept(v.r.Context(), pins.Acceptance{Server: server, Tool: name, Seen: seen, By: v.by(), Via: "console"})
 		if errors.Is(err, pins.ErrSeen) || errors.Is(err, pins.ErrUnfit) {
 			err = say(http.StatusConflict, "Nothing was changed: %v.", err)
 		}

@@ -197,10 +197,10 @@ func (c *Console) sessionAct(v *visit) {
 	var err error
 	switch f.Get("do") {
 	case "revoke": // it narrows: like a denial it takes no proof
-		err = c.monitor.Revoke(ctx, key, f.Get("grant"), v.Role, "console")
+		err = c.monitor.Revoke(ctx, key, f.Get("grant"), v.by(), "console")
 	case "reset-trust":
 		if err = c.proven(v, "admin"); err == nil {
-			err = c.monitor.Reset(ctx, tidemark.Ref{Session: key}, v.Role, "console")
+			err = c.monitor.Reset(ctx, tidemark.Ref{Session: key}, v.by(), "console")
 		}
 	default:
 		err = say(http.StatusBadRequest, "Nothing was changed: say what to do.")

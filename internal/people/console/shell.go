@@ -1,17 +1,23 @@
 package console
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/tidemark/tidemark"
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/roster"
 )
 
 // tab is one place in the navigation.
@@ -34,7 +40,7 @@ func (c *Console) page(v *visit, status int, title string, body ...h.Part) {
 		Title: heading + " · Tidemark", Styles: []string{c.assets.named["console.css"]}, Modules: []string{c.assets.named["console.js"]},
 	}
 	main := h.El("main", append(h.List{h.A("id", "main"), h.A("tabindex", "-1")}, body...)...)
-	write(v.w, status, h.Page(head,
+	writePacked(v.w, v.r, status, h.Page(head,
 		h.El("a", h.Class("skip"), h.A("href", "#main"), h.T("Skip to the page")),
 		h.El("div", h.Class("frame"), c.rail(v, n), h.El("div", h.Class("room"), c.bar(v), c.banners(v), main)),
 	))
@@ -68,7 +74,7 @@ func countText(n int) string {
 // bar says who is signed in, and ends it.
 func (c *Console) bar(v *visit) h.HTML {
 	const out = Path + "/logout"
-	who := v.Role
+	who := shownBy(v.By)
 	if v.Idle {
 		who += ", idle: sign in again to do more than read and deny"
 	}
@@ -76,6 +82,15 @@ func (c *Console) bar(v *visit) h.HTML {
 		h.El("p", h.A("id", "live"), h.A("role", "status"), h.Class("live"), h.A("data-now", strconv.FormatInt(c.now().UnixMilli(), 10))),
 		h.El("p", h.Class("who"), h.T("Signed in as "+who)),
 		h.El("form", h.A("method", "post"), h.A("action", out), c.token(v, out), h.El("button", h.Class("quiet"), h.T("Sign out"))))
+}
+
+// shownBy is somebody as people read it: the name, and the role they came in.
+func shownBy(by string) string {
+	role, name, named := strings.Cut(by, ":")
+	if !named || !slices.Contains(roster.Roles, role) {
+		return by
+	}
+	return name + ", " + role
 }
 
 // banners are what everybody must see until it is no longer so.
@@ -124,6 +139,35 @@ func write(w http.ResponseWriter, status int, page h.HTML) {
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(page.String())) // a browser that is gone cannot be told
 }
+
+// writePacked is write for a page that may be long.
+func writePacked(w http.ResponseWriter, r *http.Request, status int, page h.HTML) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	pack(w, r, status, []byte(page.String()))
+}
+
+// pack sends a body packed to whoever takes it so. What is secret in it is masked: see signin.Session.Token.
+func pack(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	w.Header().Set("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.WriteHeader(status)
+		_, _ = w.Write(body) // a browser that is gone cannot be told
+		return
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	w.WriteHeader(status)
+	z, _ := packers.Get().(*gzip.Writer)
+	defer packers.Put(z)
+	z.Reset(w)
+	_, _ = z.Write(body) // a browser that is gone cannot be told
+	_ = z.Close()
+}
+
+// packers are large, and used for a moment.
+var packers = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is a good one
+	return z
+}}
 
 // bare is a page without navigation, for whoever is not signed in.
 func (c *Console) bare(w http.ResponseWriter, status int, head h.Head, body ...h.Part) {

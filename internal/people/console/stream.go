@@ -15,7 +15,7 @@ import (
 type shownCard struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
-	HTML  string `json:"html"`
+	HTML  string `json:"html,omitzero"` // absent in a snapshot of the stream: the page has it, or asks
 
 	Abandoned bool `json:"abandoned,omitzero"` // nobody waits for the answer any more
 }
@@ -39,6 +39,14 @@ func (c *Console) newsOf(v *visit, list []tidemark.Question) news {
 	}
 	if n.Waiting == 0 {
 		n.Empty = c.nothingHeld(v).String()
+	}
+	return n
+}
+
+// bareNews is the queue without what it looks like: whoever opens a stream has a page with it already.
+func bareNews(n news) news {
+	for i := range n.Cards {
+		n.Cards[i].HTML = ""
 	}
 	return n
 }
@@ -76,12 +84,14 @@ func (c *Console) stream(v *visit) {
 	s := &feed{c: c, v: v, known: map[string]tidemark.Question{}, control: http.NewResponseController(v.w)}
 	v.w.Header().Set("Content-Type", "text/event-stream")
 	v.w.Header().Set("X-Accel-Buffering", "no")
-	if s.send("snapshot", c.newsOf(v, list)) != nil {
+	if s.send("snapshot", bareNews(c.newsOf(v, list))) != nil {
 		return
 	}
 	s.know(list)
 	ticker := time.NewTicker(c.keepAlive)
 	defer ticker.Stop()
+	over := time.NewTimer(v.Ends().Sub(c.now()))
+	defer over.Stop()
 	for {
 		expiry := time.NewTimer(waiting.UntilNext(list))
 		select {
@@ -91,6 +101,9 @@ func (c *Console) stream(v *visit) {
 			if s.send("alive", map[string]int64{"now": c.now().UnixMilli()}) != nil {
 				return
 			}
+		case <-over.C:
+			_ = s.send("signedout", map[string]bool{}) // it ends either way
+			return
 		case <-v.Ended():
 			_ = s.send("signedout", map[string]bool{}) // it ends either way
 			return

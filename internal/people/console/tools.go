@@ -5,38 +5,24 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark"
 	h "github.com/tidemark/tidemark/internal/base/markup"
-	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/trust"
+	"github.com/tidemark/tidemark/internal/reports/inventory"
 )
-
-// toolFigures are what the log says of a tool.
-type toolFigures struct{ calls, held, denied int64 }
 
 // toolsPage shows what the monitor takes each tool for, and what became of its calls.
 func (c *Console) toolsPage(v *visit) {
-	figures, err := c.toolCalls(v)
+	all, err := inventory.Of(v.r.Context(), c.monitor.Policy(), c.log)
 	if err != nil {
 		c.wrong(v, err)
 		return
 	}
-	set := c.monitor.Policy()
-	names := set.Tools()
-	for name := range figures {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
 	find := strings.ToLower(v.r.URL.Query().Get("find"))
 	var rows h.List
-	for _, name := range names {
-		if find != "" && !strings.Contains(strings.ToLower(name), find) || len(rows) == 500 {
+	for i := range all {
+		x := &all[i]
+		if find != "" && !strings.Contains(strings.ToLower(x.Name), find) || len(rows) == 500 {
 			continue
 		}
-		x := tidemark.Explain(set, name, trust.Untrusted, []byte("{}"))
-		f := figures[name]
 		kinds := []string{}
 		for is, text := range map[*bool]string{&x.Source: "source", &x.Sink: "sink", &x.Caution: "cautioned"} {
 			if *is {
@@ -48,11 +34,11 @@ func (c *Console) toolsPage(v *visit) {
 		if act == "" {
 			act = "–"
 		}
-		rows = append(rows, h.El("tr", h.El("th", h.A("scope", "row"), foreign(name)), h.El("td", h.T(act)), h.El("td",
-			levelWord(x.Response.String()), h.T(" "+strings.Join(kinds, ", "))),
-			h.El("td", h.El("code", h.T(x.Why))), number(f.calls), number(f.held), number(f.denied),
+		rows = append(rows, h.El("tr", h.El("th", h.A("scope", "row"), foreign(x.Name)), h.El("td", h.T(act)), h.El("td",
+			levelWord(x.Response), h.T(" "+strings.Join(kinds, ", "))),
+			h.El("td", h.El("code", h.T(x.Because))), number(x.Calls), number(x.Held), number(x.Denied),
 			h.El("td", h.El("a", h.A("href", query("/console/audit", map[string][]string{"kind": {"call.decided"}}, "tool",
-				name)), h.T("calls")))))
+				x.Name)), h.T("calls")))))
 	}
 	body := h.List{
 		h.El("h1", h.T("Tools")),
@@ -70,35 +56,4 @@ func (c *Console) toolsPage(v *visit) {
 				h.El("tbody", rows))))
 	}
 	c.page(v, http.StatusOK, "Tools", body...)
-}
-
-// toolCalls counts the latest calls by tool.
-func (c *Console) toolCalls(v *visit) (map[string]toolFigures, error) {
-	out := map[string]toolFigures{}
-	f := auditFilter{kind: "call.decided"}
-	for range 10 {
-		rows, next, err := c.records(v.r.Context(), &f, store.MaxLimit)
-		if err != nil {
-			return nil, err
-		}
-		for i := range rows {
-			d := rows[i].Decided
-			if d == nil {
-				continue
-			}
-			t := out[d.Tool]
-			t.calls++
-			switch d.Effect {
-			case "confirm":
-				t.held++
-			case "deny":
-				t.denied++
-			}
-			out[d.Tool] = t
-		}
-		if f.before = next; next == 0 {
-			break
-		}
-	}
-	return out, nil
 }

@@ -113,10 +113,13 @@ func (r *Rule) asked(c tidemark.Case) (names []string, next time.Time) {
 	return names, next
 }
 
-// person is whose account it is; nil: nobody's that the file names.
+// person is whose account it is; nil: nobody's that the file names. A token of somebody's own
+// (approver:ada) is that of the person of this name.
 func (r *Rules) person(account string) *Person {
+	role, name, _ := strings.Cut(account, ":")
+	named := role == "approver" || role == "admin"
 	for i := range r.People {
-		if slices.Contains(r.People[i].Accounts, account) {
+		if slices.Contains(r.People[i].Accounts, account) || named && r.People[i].Name == name {
 			return &r.People[i]
 		}
 	}
@@ -157,10 +160,13 @@ func (r *Rules) Elect(c tidemark.Case, by string, agreed []string) (enough bool,
 		return true, nil
 	}
 	var before []string
-	for _, a := range agreed {
-		if p := r.person(a); p != nil && !slices.Contains(before, p.Name) {
-			before = append(before, p.Name)
+	for _, a := range agreed { // by the rules of now: who was asked then may be no longer
+		p := r.person(a)
+		if p == nil || slices.Contains(before, p.Name) || len(names) > 0 && !slices.Contains(names, p.Name) ||
+			rule.NotOwn && p.owns(c.Agent) {
+			continue
 		}
+		before = append(before, p.Name)
 	}
 	if slices.Contains(before, who.Name) {
 		return false, fmt.Errorf("%w: %s has approved already, and another person must", tidemark.ErrElector, who.Name)

@@ -27,6 +27,8 @@ func about(agent, act string) tidemark.Case {
 func TestWhoseApprovalCounts(t *testing.T) {
 	two := quorum.Rule{Acts: []string{"pay"}, People: 2}
 	own := quorum.Rule{NotOwn: true}
+	both := quorum.Rule{People: 2, Ask: []string{"bob", "eve"}}
+	mine := quorum.Rule{People: 2, NotOwn: true}
 	ask := quorum.Rule{Agents: []string{"cla*"}, Ask: []string{"bob"}, Then: []quorum.Step{{After: 10 * time.Minute, Ask: []string{"eve"}}}}
 	late := about("claude", "pay")
 	late.Now = noon.Add(10 * time.Minute)
@@ -56,6 +58,11 @@ func TestWhoseApprovalCounts(t *testing.T) {
 		"the same, later":                            {rules(ask), late, "discord:9", nil, true, false},
 		"the first rule that fits decides":           {rules(ask, two), about("claude", "pay"), "slack:UBOB", nil, true, false},
 		"another agent falls through to the next":    {rules(ask, two), about("codex", "pay"), "slack:UBOB", nil, false, false},
+		"a token of one's own is the person":         {rules(two), about("claude", "pay"), "approver:bob", []string{"slack:UADA"}, true, false},
+		"and the same person by it":                  {rules(two), about("claude", "pay"), "admin:ada", []string{"slack:UADA"}, false, true},
+		"a reader's name approves for nobody":        {rules(two), about("claude", "pay"), "reader:bob", []string{"slack:UADA"}, false, true},
+		"an earlier yes of one no longer asked":      {rules(both), about("claude", "pay"), "slack:UBOB", []string{"slack:UADA"}, false, false},
+		"an earlier yes for what is now one's own":   {rules(mine), about("claude", "pay"), "slack:UBOB", []string{"slack:UADA"}, false, false},
 		"an earlier yes of a stranger counts for no": {rules(two), about("claude", "pay"), "slack:UADA", []string{"nobody"}, false, false},
 	}
 	for name, tt := range tests {

@@ -5,9 +5,15 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemark/tidemark/event"
@@ -16,7 +22,8 @@ import (
 // Session is a browser that somebody signed in with. Desk.mu guards what changes.
 type Session struct {
 	ID     string // for lists; nothing can be done with it but end it
-	Role   string // of the token the link was made with
+	By     string // who it is, as the log names them
+	Role   string // of the token they came with
 	Digits string
 	Began  time.Time
 
@@ -24,27 +31,50 @@ type Session struct {
 	waits     time.Time // until when it may be confirmed
 	confirmed bool
 	over      bool
-	key       []byte // of its form tokens
+	key       []byte        // of its form tokens
+	pads      atomic.Uint64 // that were used for them
 	ended     chan struct{}
 }
 
-// Ended is closed when the session is over.
+// Ends is when the session is over, whatever is done in it.
+func (s *Session) Ends() time.Time { return s.Began.Add(SessionLife) }
+
+// Ended is closed when the session is ended before that.
 func (s *Session) Ended() <-chan struct{} { return s.ended }
 
-// Token is what a form of this session for this path must bring back.
+// Token is what a form of this session for this path must bring back. It is another each time, under a
+// pad that stands before it: a page is sent packed, and the size of one that holds both a secret and
+// words of somebody else's would give the secret away, letter by letter.
 func (s *Session) Token(path string) string {
-	h := hmac.New(sha256.New, s.key)
-	h.Write([]byte(path))
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:18])
+	pad := s.mac("pad", strconv.FormatUint(s.pads.Add(1), 10))
+	return base64.RawURLEncoding.EncodeToString(append(pad, masked(s.mac("path", path), pad)...))
 }
 
-// Bears reports whether a form's token is the one for the path.
+// Bears reports whether a form's token is one for the path.
 func (s *Session) Bears(path, token string) bool {
-	return hmac.Equal([]byte(token), []byte(s.Token(path)))
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || len(raw) != 2*tokenSize {
+		return false
+	}
+	return hmac.Equal(masked(raw[tokenSize:], raw[:tokenSize]), s.mac("path", path))
+}
+
+const tokenSize = 18
+
+func (s *Session) mac(kind, what string) []byte {
+	h := hmac.New(sha256.New, s.key)
+	h.Write([]byte(kind + " " + what))
+	return h.Sum(nil)[:tokenSize]
+}
+
+func masked(text, pad []byte) []byte {
+	out := make([]byte, tokenSize)
+	subtle.XORBytes(out, text, pad)
+	return out
 }
 
 func (s *Session) alive(now time.Time) bool {
-	return !s.over && now.Before(s.Began.Add(SessionLife)) && (s.confirmed || now.Before(s.waits))
+	return !s.over && now.Before(s.Ends()) && (s.confirmed || now.Before(s.waits))
 }
 
 // end closes it. Preconditions: Desk.mu is held.
@@ -82,8 +112,8 @@ func (d *Desk) Session(cookie string) (Standing, bool) {
 
 // Row is a session in the list of those that are open.
 type Row struct {
-	ID, Role    string
-	Began, Seen time.Time
+	ID, By, Role string
+	Began, Seen  time.Time
 }
 
 // Sessions are those that are signed in, the newest first.
@@ -93,7 +123,7 @@ func (d *Desk) Sessions() []Row {
 	var out []Row
 	for _, s := range d.sessions {
 		if s.confirmed && s.alive(d.now()) {
-			out = append(out, Row{s.ID, s.Role, s.Began, s.seen})
+			out = append(out, Row{s.ID, s.By, s.Role, s.Began, s.seen})
 		}
 	}
 	slices.SortFunc(out, func(a, b Row) int { return cmp.Or(b.Began.Compare(a.Began), cmp.Compare(a.ID, b.ID)) })
@@ -112,6 +142,57 @@ func (d *Desk) End(ctx context.Context, id, by string) error {
 		}
 	}
 	return nil
+}
+
+// EndOf signs somebody out wherever they are signed in.
+func (d *Desk) EndOf(ctx context.Context, whose, by string) error {
+	for _, s := range d.Sessions() {
+		if s.By != whose {
+			continue
+		}
+		if err := d.End(ctx, s.ID, by); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Admit signs somebody in who has shown already who they are: by a token of their own, or at
+// a provider. The cookie is known here once.
+func (d *Desk) Admit(ctx context.Context, by, role, how string) (cookie string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.forget()
+	if len(d.sessions) >= maxSessions {
+		return "", ErrBusy
+	}
+	cookie, s, err := d.begin(by, role)
+	if err != nil {
+		return "", err
+	}
+	p := event.Person{Act: "signed-in", By: by, Via: via, Detail: "session " + s.ID + " as " + role + ", " + how}
+	if err := d.record(ctx, p); err != nil {
+		return "", fmt.Errorf("record sign-in: %w", err)
+	}
+	s.confirmed = true
+	d.sessions[sha256.Sum256([]byte(cookie))] = s
+	return cookie, nil
+}
+
+// begin draws a session. It counts once it is in the list.
+// Preconditions: mu is held.
+func (d *Desk) begin(by, role string) (cookie string, s *Session, err error) {
+	var raw [32 + 32 + 1]byte
+	if _, err := io.ReadFull(d.rand, raw[:]); err != nil {
+		return "", nil, fmt.Errorf("draw session: %w", err)
+	}
+	cookie = base64.RawURLEncoding.EncodeToString(raw[:32])
+	hash := sha256.Sum256([]byte(cookie))
+	now := d.now()
+	return cookie, &Session{
+		ID: hex.EncodeToString(hash[:6]), By: by, Role: role, Began: now, Digits: fmt.Sprintf("%02d", int(raw[64])%100),
+		seen: now, key: raw[32:64], ended: make(chan struct{}),
+	}, nil
 }
 
 // letters of the short form: none that are taken for another.

@@ -78,7 +78,7 @@ type Desk struct {
 }
 
 type link struct {
-	role        string
+	by, role    string
 	code, short [sha256.Size]byte
 	expires     time.Time
 	tries       int
@@ -104,8 +104,8 @@ var ErrNoLink = errors.New("this code does not work: " +
 // ErrBusy is returned while too many links wait.
 var ErrBusy = errors.New("too many links wait to be opened; try again in a minute")
 
-// Mint makes a link for a role.
-func (d *Desk) Mint(role string) (Link, error) {
+// Mint makes a link for somebody in a role.
+func (d *Desk) Mint(by, role string) (Link, error) {
 	var raw [16 + 16 + shortLength]byte
 	if _, err := io.ReadFull(d.rand, raw[:]); err != nil {
 		return Link{}, fmt.Errorf("draw link: %w", err)
@@ -121,7 +121,7 @@ func (d *Desk) Mint(role string) (Link, error) {
 		Short: shortOf(raw[32:]), Expires: d.now().Add(LinkLife),
 	}
 	d.links[l.ID] = &link{
-		role: role, code: sha256.Sum256([]byte(l.Code)), short: sha256.Sum256([]byte(plain(l.Short))),
+		by: by, role: role, code: sha256.Sum256([]byte(l.Code)), short: sha256.Sum256([]byte(plain(l.Short))),
 		expires: l.Expires, state: Waiting,
 	}
 	return l, nil
@@ -164,10 +164,6 @@ func (d *Desk) Look(id string) (State, error) {
 // Enter takes a code, long or short, and begins a session that waits for its digits to be
 // confirmed. The cookie is known here once.
 func (d *Desk) Enter(ctx context.Context, code string) (cookie string, err error) {
-	var raw [32 + 32 + 1]byte
-	if _, err := io.ReadFull(d.rand, raw[:]); err != nil {
-		return "", fmt.Errorf("draw session: %w", err)
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.forget()
@@ -182,15 +178,13 @@ func (d *Desk) Enter(ctx context.Context, code string) (cookie string, err error
 	if len(d.sessions) >= maxSessions {
 		return "", ErrBusy
 	}
-	cookie = base64.RawURLEncoding.EncodeToString(raw[:32])
-	hash := sha256.Sum256([]byte(cookie))
-	now := d.now()
-	s := &Session{
-		ID: hex.EncodeToString(hash[:6]), Role: l.role, Began: now, Digits: fmt.Sprintf("%02d", int(raw[64])%100),
-		seen: now, key: raw[32:64], ended: make(chan struct{}), waits: l.expires.Add(LinkLife),
+	cookie, s, err := d.begin(l.by, l.role)
+	if err != nil {
+		return "", err
 	}
+	s.waits = l.expires.Add(LinkLife)
 	l.state, l.session = Opened, s
-	d.sessions[hash] = s
+	d.sessions[sha256.Sum256([]byte(cookie))] = s
 	return cookie, nil
 }
 
@@ -233,7 +227,7 @@ func (d *Desk) Confirm(ctx context.Context, id string, matches bool) (State, err
 	if l.state != Opened {
 		return State{State: l.state}, nil
 	}
-	p := event.Person{Act: "signed-in", By: l.role, Via: via, Detail: "session " + l.session.ID}
+	p := event.Person{Act: "signed-in", By: l.by, Via: via, Detail: "session " + l.session.ID + " as " + l.role}
 	if !matches {
 		p.Act, p.Detail = "refused", "the digits did not match: somebody else opened the link"
 	}

@@ -34,7 +34,7 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) mint(t *testing.T) signin.Link {
 	t.Helper()
-	l, err := d.Mint("approver")
+	l, err := d.Mint("approver", "approver")
 	if err != nil {
 		t.Fatal(err)
 	}

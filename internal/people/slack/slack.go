@@ -171,6 +171,9 @@ func (s *Slack) message(m board.Message, ts string) map[string]any {
 			}
 		}
 		rest = rest[len(part):]
+		if rest != "" && !strings.HasSuffix(part, "\n") {
+			rest = asking.Continued + rest // a value goes on: it must not look like the beginning of a field
+		}
 		blocks = append(blocks, map[string]any{"type": "section", "text": plainText(strings.TrimRight(part, "\n"))})
 	}
 	var buttons []any

@@ -126,7 +126,11 @@ func (p *pair) restart() {
 
 func (p *pair) say(text string, by trust.Sender) {
 	p.Helper()
-	if _, err := p.m.Begin(p.Context(), tidemark.Turn{Ref: p.ref, Sender: by, Message: &text, HostTools: tool.Usual(nil)}); err != nil {
+	names := make([]string, len(p.tools))
+	for i, d := range p.tools {
+		names[i] = d.Name
+	}
+	if _, err := p.m.Begin(p.Context(), tidemark.Turn{Ref: p.ref, Sender: by, Message: &text, HostTools: tool.Usual(names)}); err != nil {
 		p.Fatal(err)
 	}
 	p.offer()

@@ -116,6 +116,7 @@ var (
 	codingWorld = []replay.Definition{
 		def("view_file", "Read a file.", "path"),
 		def("write_file", "Write a file.", "path content"),
+		def("apply_patch", "Change files by a patch.", "patch"),
 		def("grep", "Search files.", "pattern path"),
 		def("run_command", "Run a command in the shell.", "command"),
 		def("fetch_page", "Fetch a web page.", "url"),

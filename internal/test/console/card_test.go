@@ -362,12 +362,18 @@ func TestFirstPaint(t *testing.T) {
 	b.signIn("reader")
 	b.open("/console/")
 	b.until(`document.querySelectorAll('.card').length === 20`)
-	bytes := js[float64](b,
-		`[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')].filter(e => !e.name.includes('/stream')).reduce((n, e) => n + (e.encodedBodySize || 0), 0)`)
+	size := func(only string) float64 {
+		return js[float64](b, `[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')].filter(e => `+
+			`!e.name.includes('/stream') && e.name.includes('`+only+`')).reduce((n, e) => n + (e.encodedBodySize || 0), 0)`)
+	}
+	bytes, first := size(""), len(w.signIn("reader").firstEvent())
 	paint := js[float64](b, `performance.getEntriesByName('first-paint')[0]?.startTime ?? 0`)
-	t.Logf("%.0f bytes, first paint after %.0f ms", bytes, paint)
-	if bytes > 75_000 {
-		t.Errorf("%.0f bytes", bytes)
+	t.Logf("%.0f bytes and %d of the stream, first paint after %.0f ms", bytes, first, paint)
+	if bytes+float64(first) > 60_000 {
+		t.Errorf("%.0f bytes and %d of the stream", bytes, first)
+	}
+	if script := size(".js"); script == 0 || script > 25_000 {
+		t.Errorf("%.0f bytes of script", script)
 	}
 }
 

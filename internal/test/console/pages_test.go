@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"bufio"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -293,4 +294,71 @@ func TestManySessions(t *testing.T) {
 	}
 	p.get("/console/sessions?find=s0022").want(t, http.StatusOK, "10 sessions")
 	p.get("/console/sessions?asking=1").want(t, http.StatusOK, "No session fits")
+}
+
+// firstEvent is what a stream sends at once.
+func (p *person) firstEvent() string {
+	p.w.t.Helper()
+	req, err := http.NewRequestWithContext(p.w.t.Context(), http.MethodGet, p.w.base+"/console/stream", nil)
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	res, err := p.http.Do(req)
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var out strings.Builder
+	for lines := bufio.NewScanner(res.Body); lines.Scan() && lines.Text() != ""; {
+		out.WriteString(lines.Text() + "\n")
+	}
+	return out.String()
+}
+
+// CON-30: what is sent for twenty cards, to a browser that has nothing yet.
+func TestTwentyCardsFitInSixtyKilobytes(t *testing.T) {
+	w := serve(t, "")
+	for i := range 20 {
+		w.ask(sessionName(i))
+	}
+	p := w.signIn("reader")
+	packed := func(r *http.Request) { r.Header.Set("Accept-Encoding", "gzip") }
+	sent := map[string]int{}
+	for _, path := range append([]string{"/console/", "/console/snapshot"}, regexp.MustCompile(`/console/a/[^"]+`).FindAllString(p.get("/console/").body, -1)...) {
+		a := p.do(http.MethodGet, path, nil, packed)
+		if a.status != http.StatusOK || a.header.Get("Content-Encoding") != "gzip" {
+			t.Errorf("%s: %d, packed as %q", path, a.status, a.header.Get("Content-Encoding"))
+		}
+		sent[path] = len(a.body)
+	}
+	sent["/console/stream"] = len(p.firstEvent())
+	total := 0
+	for path, n := range sent {
+		t.Logf("%6d %s", n, path)
+		total += n
+	}
+	t.Logf("%6d bytes", total)
+	if len(sent) < 5 || total > 60_000 {
+		t.Errorf("%d bytes in %v", total, sent)
+	}
+}
+
+// A page that is packed holds no secret whose letters its size would tell: a form's token is another each time, and counts each time.
+func TestAFormsTokenIsAnotherEachTime(t *testing.T) {
+	w := serve(t, "")
+	q := w.ask("s")
+	p := w.signIn("approver")
+	path := "/console/q/" + q.ID
+	one, other := p.form(path, path).Get("token"), p.form(path, path).Get("token")
+	if one == other || one == "" {
+		t.Errorf("got %q and %q", one, other)
+	}
+	f := p.form(path, path)
+	f.Set("do", "deny")
+	f.Set("token", other[:len(other)-4]+"AAAA")
+	if a := p.post(path, f); a.status != http.StatusForbidden {
+		t.Errorf("a token that is changed: %d", a.status)
+	}
+	f.Set("token", one)
+	p.post(path, f).want(t, http.StatusOK, "denied")
 }

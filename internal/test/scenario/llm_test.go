@@ -68,7 +68,7 @@ func openLLM(w *scenario.World, a *agent) (*llmDoor, error) {
 	quiet := slog.New(slog.DiscardHandler)
 	o := proxy.Options{
 		Monitor: w.Monitor, Feed: store.Store, Bus: hook.New(hook.Options{Logger: quiet}),
-		Follower: conversation.New(w.Monitor, conversation.Options{Commands: true}), Commands: true,
+		Follower: conversation.New(w.Monitor, conversation.Options{Commands: true, HostTools: func(string) []string { return tool.Usual(nil) }}), Commands: true,
 		Tokens: proxy.Tokens{Agent: llmToken}, MaxContext: 1 << 20, MaxConcurrent: 64, Logger: quiet, Now: w.Now,
 	}
 	for _, name := range []string{"openai", "anthropic", "gemini"} {

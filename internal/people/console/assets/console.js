@@ -79,6 +79,7 @@ function put(c) {
   const here = list && document.getElementById(`q-${c.id}`);
   if (here) {
     if (here.dataset.state === c.state) { here.dataset.soon = c.abandoned ? 'gone' : 'waits'; return; }
+    if (!c.html) { refresh(c.id); return; }
     const whole = here.classList.contains('whole');
     if (whole && c.state !== 'pending') { location.reload(); return; }
     const next = fragment(c.html), height = here.getBoundingClientRect().height;
@@ -115,6 +116,8 @@ function apply(kind, n) {
   if ('waiting' in n) setWaiting(n.waiting);
   waitingNews = n;
   if (!list) return;
+  // The stream's own snapshot says which cards there are; one that is not here yet is asked for.
+  if (n.cards.some(c => !c.html && list.dataset.page === 'questions' && !document.getElementById(`q-${c.id}`))) return snapshot();
   if (kind === 'snapshot') {
     const ids = new Set(n.cards.map(c => c.id));
     for (const card of all('.card[data-state=pending]', list)) {
@@ -172,7 +175,9 @@ let pulse = 0;
 function beat() { clearTimeout(pulse); pulse = setTimeout(() => lost(new Date()), 45000); }
 
 if (live) {
-  if (navigator.locks) navigator.locks.request('tidemark-stream', () => new Promise(listen));
+  // A tab that finds the stream taken may have missed what came since its page was made: it asks once.
+  const lead = () => navigator.locks.request('tidemark-stream', () => new Promise(listen));
+  if (navigator.locks) navigator.locks.request('tidemark-stream', {ifAvailable: true}, lock => lock ? new Promise(listen) : void (snapshot(), lead()));
   else listen();
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) snapshot();

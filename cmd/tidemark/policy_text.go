@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark/tidemark/internal/people/office"
+	"github.com/tidemark/tidemark/internal/reports/report"
+)
+
+// policyTexts are the commands about the policy of a running server.
+func (e *env) policyTexts() []*cobra.Command {
+	var agree bool
+	save := &cobra.Command{
+		Use:   "save FILE",
+		Short: "Save a policy file in the running server and put it in force",
+		Long: `Check a policy file, hold it against what is recorded, and put it in the place of the one in
+force; the old one is kept beside it. Whatever would be looser is listed, and saved only with
+--agree. It asks for the admin token; where approving takes a passkey, save it in the console.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.savePolicy(cmd.Context(), args[0], agree) },
+	}
+	save.Flags().BoolVar(&agree, "agree", false, "save it although it is looser: you have read every entry of tidemark policy compare")
+	return []*cobra.Command{
+		{
+			Use: "text", Short: "Print the text of the policy in force in the running server", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return e.policyText(cmd.Context()) },
+		},
+		{
+			Use:   "compare FILE",
+			Short: "What a policy file would have changed in recorded sessions",
+			Long: `Replay recorded sessions under the policy in force and under the file: how many questions would
+be more or fewer, which calls that were stopped would run, and where the file is looser.`,
+			Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return e.comparePolicy(cmd.Context(), args[0]) },
+		},
+		save,
+	}
+}
+
+// policyServer is the server whose policy it is.
+func (e *env) policyServer(ctx context.Context) (*client, error) {
+	c, err := e.findServer(ctx)
+	if err == nil && c == nil {
+		err = errors.New("no server runs on this data folder: start it (tidemark serve), or edit the file and tidemark check it")
+	}
+	return c, err
+}
+
+type policyText struct {
+	File string `json:"file"`
+	Text string `json:"text"`
+	Seen string `json:"seen"`
+}
+
+func (e *env) policyText(ctx context.Context) error {
+	c, err := e.policyServer(ctx)
+	if err != nil {
+		return fmt.Errorf("policy text: %w", err)
+	}
+	var out policyText
+	if err := c.call(ctx, http.MethodGet, "/v1/policy/text", nil, &out); err != nil {
+		return fmt.Errorf("policy text: %w", err)
+	}
+	if e.json {
+		return e.printJSON(out)
+	}
+	e.printf("%s", out.Text)
+	return nil
+}
+
+// compared checks a file and holds it against what is recorded.
+func (e *env) compared(ctx context.Context, c *client, file string) (text string, found office.Comparison, err error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return "", found, err
+	}
+	in := map[string]string{"text": string(raw)}
+	var checked office.Checked
+	if err := c.call(ctx, http.MethodPost, "/v1/policy/check", in, &checked); err != nil {
+		return "", found, err
+	}
+	if !checked.OK {
+		fmt.Fprint(e.errOut, newUI(e.errOut).faults(checked.Rendered))
+		return "", found, errFault
+	}
+	return string(raw), found, c.call(ctx, http.MethodPost, "/v1/policy/compare", in, &found)
+}
+
+func (e *env) comparePolicy(ctx context.Context, file string) error {
+	c, err := e.policyServer(ctx)
+	if err != nil {
+		return fmt.Errorf("policy compare: %w", err)
+	}
+	_, found, err := e.compared(ctx, c, file)
+	if err != nil {
+		return fmt.Errorf("policy compare: %w", err)
+	}
+	if e.json {
+		return e.printJSON(found)
+	}
+	e.printComparison(&found)
+	return nil
+}
+
+func (e *env) printComparison(x *office.Comparison) {
+	e.printf("against %d recorded sessions, %d calls: %d questions more, %d fewer, %d calls denied that were not\n",
+		x.Sessions, x.Calls, x.More, x.Fewer, x.Denied)
+	if x.Unjudged+x.Failed > 0 {
+		e.printf("%d calls could not be judged by their values: the log does not keep them; %d sessions could not be replayed\n",
+			x.Unjudged, x.Failed)
+	}
+	if x.Partial {
+		e.printf("there was no time for all sessions: the newest were tried\n")
+	}
+	for _, line := range x.Loosens() {
+		e.printf("%s %s\n", e.ui.word("bad", "looser"), report.Line(line))
+	}
+	for _, line := range x.Rest {
+		e.printf("       %s\n", report.Line(line))
+	}
+}
+
+func (e *env) savePolicy(ctx context.Context, file string, agree bool) error {
+	c, err := e.policyServer(ctx)
+	if err != nil {
+		return fmt.Errorf("policy save: %w", err)
+	}
+	var now policyText
+	if err := c.call(ctx, http.MethodGet, "/v1/policy/text", nil, &now); err != nil {
+		return fmt.Errorf("policy save: %w", err)
+	}
+	text, found, err := e.compared(ctx, c, file)
+	if err != nil {
+		return fmt.Errorf("policy save: %w", err)
+	}
+	if !e.json {
+		e.printComparison(&found)
+	}
+	in := map[string]any{"text": text, "seen": now.Seen, "agreed": []string{}}
+	if agree {
+		in["agreed"] = found.Loosens()
+	} else if len(found.Loosens()) > 0 {
+		return errors.New("policy save: not saved: it is looser; read the entries above, and say --agree if you mean them")
+	}
+	var out struct {
+		Version string `json:"version"`
+		Notice  string `json:"notice"`
+	}
+	if err := c.call(ctx, http.MethodPut, "/v1/policy/text", in, &out); err != nil {
+		return fmt.Errorf("policy save: %w", err)
+	}
+	if e.json {
+		return e.printJSON(out)
+	}
+	e.printf("%s version %s\n", out.Notice, out.Version)
+	return nil
+}

@@ -1,0 +1,68 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/roster"
+)
+
+// openRoster reads who has a token of their own; changes are recorded with the keys.
+func openRoster(p Paths, keys *consent.Keeper) (*roster.Roster, error) {
+	return roster.Open(roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: keys.Record})
+}
+
+// People are those who have a token of their own.
+func People(p Paths) ([]roster.Person, error) {
+	nothing := func(context.Context, event.Person) error { return nil } // nothing is changed
+	r, err := roster.Open(roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: nothing})
+	if err != nil {
+		return nil, err
+	}
+	return r.List(), nil
+}
+
+// AddPerson makes a token for somebody while no server runs, and RevokePerson takes it away.
+func AddPerson(ctx context.Context, p Paths, by, name, role string) (token string, who roster.Person, err error) {
+	err = withRoster(ctx, p, func(log *Log, r *roster.Roster) error {
+		if err := log.Unproven(); err != nil {
+			return err
+		}
+		if token, err = r.Add(ctx, roster.Actor{By: by, Via: "cli"}, name, role); err == nil {
+			who, _ = r.Find(token) // it was just added
+		}
+		return err
+	})
+	return token, who, err
+}
+
+// RevokePerson takes somebody's token away while no server runs.
+func RevokePerson(ctx context.Context, p Paths, by, name string) error {
+	return withRoster(ctx, p, func(_ *Log, r *roster.Roster) error {
+		_, err := r.Revoke(ctx, roster.Actor{By: by, Via: "cli"}, name)
+		return err
+	})
+}
+
+// withRoster opens the log and the list for as long as step runs; no server may.
+func withRoster(ctx context.Context, p Paths, step func(*Log, *roster.Roster) error) (err error) {
+	lock, err := hold(p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	log, err := OpenLogForAnswers(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	r, err := openRoster(p, log.keys)
+	if err != nil {
+		return err
+	}
+	return step(log, r)
+}

@@ -1,0 +1,249 @@
+// Package roster knows the people who have a token of their own, so that the log says who did
+// something and not only in which role.
+//
+// It reads and writes one file, and does no other I/O: the clock and randomness are handed in,
+// and what has to be recorded is handed out.
+//
+// Invariants:
+//   - a token is shown once, when it is made; the file holds its hash alone;
+//   - a name is one person's, and cannot be taken for a role or for an account elsewhere;
+//   - a token counts only after it is recorded that it was made, and no longer than its entry stands;
+//   - a file that cannot be read, or that others can read, names nobody and is an error.
+package roster
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+// Roles are what a named token may be good for.
+var Roles = []string{"reader", "approver", "admin"}
+
+// maxPeople bounds the file: every request with an unknown token is compared with all of it.
+const maxPeople = 1000
+
+// Person is somebody with a token.
+type Person struct {
+	Name string    `json:"name"`
+	Role string    `json:"role"`
+	Hash string    `json:"hash"` // SHA-256 of the token, hex
+	Made time.Time `json:"made"`
+}
+
+// By is how the log names them: the role they came in, and who they are.
+func (p *Person) By() string { return By(p.Role, p.Name) }
+
+// By is a name in a role as the log has it.
+func By(role, name string) string { return role + ":" + name }
+
+// Options are what a Roster needs.
+type Options struct {
+	Path   string
+	Now    func() time.Time
+	Rand   io.Reader // a CSPRNG
+	Record func(ctx context.Context, p event.Person) error
+}
+
+// Roster is the list. It is safe for concurrent use; nil is one without anybody.
+type Roster struct {
+	o Options
+
+	mu   sync.Mutex
+	list []Person // guarded by mu
+}
+
+// Open reads the file; without one there is nobody.
+func Open(o Options) (*Roster, error) {
+	if o.Path == "" || o.Now == nil || o.Rand == nil || o.Record == nil {
+		return nil, errors.New("open roster: path, clock, randomness and a record are needed")
+	}
+	r := &Roster{o: o}
+	raw, err := os.ReadFile(o.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read people: %w", err)
+	}
+	info, err := os.Stat(o.Path)
+	if err != nil {
+		return nil, fmt.Errorf("read people: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("read people: %s is readable by others (run: chmod 600 %s)", o.Path, o.Path)
+	}
+	var file struct {
+		People []Person `json:"people"`
+	}
+	if err := strictjson.UnmarshalKnown(raw, &file); err != nil {
+		return nil, fmt.Errorf("read people %s: %w", o.Path, err)
+	}
+	for i := range file.People {
+		if err := r.check(&file.People[i]); err != nil {
+			return nil, fmt.Errorf("read people %s: %w", o.Path, err)
+		}
+		r.list = append(r.list, file.People[i])
+	}
+	return r, nil
+}
+
+// check looks at an entry of the file before it counts.
+func (r *Roster) check(p *Person) error {
+	if err := checkName(p.Name); err != nil {
+		return err
+	}
+	if hash, err := hex.DecodeString(p.Hash); err != nil || len(hash) != sha256.Size {
+		return fmt.Errorf("the token of %s is no hash", p.Name)
+	}
+	if !slices.Contains(Roles, p.Role) {
+		return fmt.Errorf("%s has the role %q (there are %s)", p.Name, p.Role, strings.Join(Roles, ", "))
+	}
+	for _, o := range r.list {
+		if o.Name == p.Name || o.Hash == p.Hash {
+			return fmt.Errorf("%s stands there twice, or shares a token", p.Name)
+		}
+	}
+	return nil
+}
+
+// name is what a person may be called: one word that reads the same in a log, a file and an address.
+var name = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,31}$`)
+
+// taken are words that mean a role or nobody.
+var taken = []string{"agent", "reader", "viewer", "owner", "approver", "admin", "none"}
+
+func checkName(n string) error {
+	if !name.MatchString(n) {
+		return fmt.Errorf("the name %q: want up to 32 small letters, digits, dots, dashes and underscores", n)
+	}
+	if slices.Contains(taken, n) {
+		return fmt.Errorf("the name %q is that of a role", n)
+	}
+	return nil
+}
+
+// ErrTaken is returned for a name that somebody has.
+var ErrTaken = errors.New("somebody has this name already; revoke their token first")
+
+// ErrNobody is returned for a name that nobody has.
+var ErrNobody = errors.New("nobody has a token of this name")
+
+// ErrBad is returned for a name or a role that cannot be.
+var ErrBad = errors.New("cannot be added")
+
+// Actor is who changes the list, and through which door.
+type Actor struct{ By, Via string }
+
+// Add makes a token for somebody. It is known here once.
+func (r *Roster) Add(ctx context.Context, who Actor, name, role string) (token string, err error) {
+	if err := checkName(name); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrBad, err)
+	}
+	if role == "viewer" {
+		role = "reader" // the same, in the word that some look for
+	}
+	if !slices.Contains(Roles, role) {
+		return "", fmt.Errorf("%w: there is no role %q for people: %s", ErrBad, role, strings.Join(Roles, ", "))
+	}
+	var b [24]byte
+	if _, err := io.ReadFull(r.o.Rand, b[:]); err != nil {
+		return "", fmt.Errorf("make token: %w", err)
+	}
+	token = "tm-" + role + "-" + hex.EncodeToString(b[:])
+	p := Person{Name: name, Role: role, Hash: hashOf(token), Made: r.o.Now().UTC().Truncate(time.Second)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if slices.ContainsFunc(r.list, func(o Person) bool { return o.Name == name }) {
+		return "", ErrTaken
+	}
+	if len(r.list) >= maxPeople {
+		return "", fmt.Errorf("%w: there are %d people, and no more fit", ErrBad, maxPeople)
+	}
+	next := append(slices.Clone(r.list), p)
+	return token, r.change(ctx, event.Person{Act: "token-added", By: who.By, Via: who.Via, Detail: p.By()}, next)
+}
+
+// Revoke takes somebody's token away, at once.
+func (r *Roster) Revoke(ctx context.Context, who Actor, name string) (Person, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.list, func(o Person) bool { return o.Name == name })
+	if i < 0 {
+		return Person{}, ErrNobody
+	}
+	p := r.list[i]
+	next := slices.Delete(slices.Clone(r.list), i, i+1)
+	return p, r.change(ctx, event.Person{Act: "token-revoked", By: who.By, Via: who.Via, Detail: p.By()}, next)
+}
+
+// change records what was done, writes the file, and only then counts it.
+// Preconditions: mu is held.
+func (r *Roster) change(ctx context.Context, what event.Person, next []Person) error {
+	if err := r.o.Record(ctx, what); err != nil {
+		return fmt.Errorf("record %s: %w", what.Act, err)
+	}
+	raw, err := strictjson.MarshalIndent(map[string][]Person{"people": next})
+	if err != nil {
+		return fmt.Errorf("write people: %w", err)
+	}
+	file := r.o.Path + ".new"
+	if err := os.WriteFile(file, append(raw, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write people: %w", err)
+	}
+	if err := os.Rename(file, r.o.Path); err != nil {
+		return fmt.Errorf("write people: %w", err)
+	}
+	r.list = next
+	return nil
+}
+
+// Find is whose token it is. It compares with every one, so that the time says nothing.
+func (r *Roster) Find(token string) (Person, bool) {
+	if r == nil {
+		return Person{}, false
+	}
+	hash := []byte(hashOf(token))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := -1
+	for i := range r.list {
+		if subtle.ConstantTimeCompare(hash, []byte(r.list[i].Hash)) == 1 {
+			found = i
+		}
+	}
+	if found < 0 {
+		return Person{}, false
+	}
+	return r.list[found], true
+}
+
+// List is everybody, by name.
+func (r *Roster) List() []Person {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := slices.Clone(r.list)
+	slices.SortFunc(out, func(a, b Person) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+func hashOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
