@@ -78,7 +78,7 @@ func (m *management) questions(ctx context.Context, session, state string) (appr
 
 // questionOf finds a question by its id.
 func (m *management) questionOf(ctx context.Context, id string) (tidemark.Question, error) {
-	if session, ok := m.monitor.Find(id); ok {
+	if session, ok := m.monitor.Find(ctx, id); ok {
 		q, err := m.monitor.Question(ctx, session, id)
 		if !errors.Is(err, tidemark.ErrNotFound) {
 			return q, err
