@@ -218,11 +218,13 @@ func withRole(r *http.Request, who role) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), roleKey{}, who))
 }
 
-// by is who a route admitted, as the log names them.
-func by(ctx context.Context) string {
+func roleOf(ctx context.Context) role {
 	who, _ := ctx.Value(roleKey{}).(role)
-	return who.String()
+	return who
 }
+
+// by is who a route admitted, as the log names them.
+func by(ctx context.Context) string { return roleOf(ctx).String() }
 
 // via is how the log says that something came through this door.
 const via = "http"
