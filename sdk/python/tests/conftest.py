@@ -64,7 +64,7 @@ class Server:
         """The open questions of a session, once there are so many."""
         seen = ""
         while True:
-            got = self.call("GET", f"/v1/approvals?session={session}&wait=60&seen={seen}") if seen else self.call("GET", "/v1/approvals")
+            got = self.call("GET", f"/v1/approvals?wait=30&seen={seen}")
             mine = [q for q in got["approvals"] if q["session"] == session and q["state"] == "pending"]
             if len(mine) >= count:
                 return mine

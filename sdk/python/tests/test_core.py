@@ -64,7 +64,7 @@ def test_an_error_taints_as_a_result_does(session: Session) -> None:
 # SDK-9
 @pytest.mark.parametrize("decision", ["approve", "deny"])
 def test_a_held_call_waits_for_its_answer(server: Server, key: str, decision: str) -> None:
-    session = server.monitor(wait=300).session(key, ANNA)
+    session = server.monitor(wait=60).session(key, ANNA)
     tainted(session)
     answering = server.answers(key, decision)
     d = session.decide("send_email", MAIL, "c1")
@@ -270,7 +270,7 @@ def test_a_lost_report_blocks_the_next_call_until_it_is_made_up(own_server: Serv
 # SDK-25
 def test_cancelling_a_waiting_call_leaves_nothing_behind(server: Server, key: str) -> None:
     async def go() -> None:
-        m = server.monitor(wait=600)
+        m = server.monitor(wait=60)
         session = m.session(key, ANNA)
         await asyncio.to_thread(tainted, session)
         task = asyncio.create_task(session.adecide("send_email", MAIL, "c1"))
@@ -287,7 +287,7 @@ def test_cancelling_a_waiting_call_leaves_nothing_behind(server: Server, key: st
 # SDK-26
 def test_sixty_held_calls_delay_nobody(server: Server, key: str) -> None:
     async def go() -> None:
-        m = server.monitor(wait=600)
+        m = server.monitor(wait=60)
         session, other = m.session(key, ANNA), m.session(key + "-other", ANNA)
         await asyncio.to_thread(tainted, session)
         held = [asyncio.create_task(session.adecide("send_email", {"to": f"eve{i}@drop.example"}, f"c{i}")) for i in range(60)]

@@ -24,6 +24,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
+from pydantic import Field
 
 from tidemark_sdk import TidemarkError, UndecidedError
 from tidemark_sdk.langchain import Tidemark
@@ -35,10 +36,9 @@ class Scripted(BaseChatModel):
     """Says what it was told to say: a text, or calls."""
 
     steps: list[Any]
-    seen: list[list[str]] = []
-    heard: list[Any] = []
+    seen: list[Any] = Field(default_factory=list)
     at: int = 0
-    shown: list[str] = []
+    shown: list[str] = Field(default_factory=list)
 
     @property
     def _llm_type(self) -> str:
@@ -49,7 +49,7 @@ class Scripted(BaseChatModel):
         return self
 
     def _next(self, messages: Any) -> AIMessage:
-        self.heard, step = list(messages), self.steps[self.at]
+        step = self.steps[self.at]
         self.seen.append(self.shown)
         self.at += 1
         if isinstance(step, str):
@@ -185,7 +185,7 @@ def test_the_mark_is_there_in_the_next_turn(server: Server, world: World, key: s
 @WAYS
 @pytest.mark.parametrize("decision", ["approve", "deny"])
 def test_a_held_call_waits_and_runs_once_if_it_is_approved(server: Server, world: World, key: str, way: Way, decision: str) -> None:
-    agent = guarded(server, world, [[FETCH], [MAIL], "done"], wait=300)
+    agent = guarded(server, world, [[FETCH], [MAIL], "done"], wait=60)
     answering = server.answers(key, decision)
     out = way(agent, said(ASK), named(key))
     answering.join()
@@ -289,9 +289,8 @@ def test_a_guarded_sub_agent_shares_the_mark(server: Server, world: World, key: 
         """Have a sub-agent read something."""
         return str(inner.invoke(said(what))["messages"][-1].content)
 
-    agent = create_agent(
-        Scripted(steps=[[("read", {"what": "the page"})], [MAIL], "done"]), [read, *world.tools], middleware=[tm], checkpointer=InMemorySaver()
-    )
+    steps = [[("read", {"what": "the page"})], [MAIL], "done"]
+    agent = create_agent(Scripted(steps=steps), [read, *world.tools], middleware=[tm], checkpointer=InMemorySaver())
     out = way(agent, said(ASK), named(key))
     assert [n for n, _ in world.ran] == ["web_fetch"]
     assert out["messages"][-2].status == "error"
@@ -323,8 +322,8 @@ def test_sub_agents_of_deepagents_are_noticed_and_can_be_guarded(server: Server,
     def run(middleware: list[Any], steps: list[Any], name: str) -> Any:
         tm = Tidemark(ANNA, server.monitor(wait=0))
         spec = {
-            "name": "reader", "description": "reads", "system_prompt": "read", "tools": world.tools, "model": Scripted(steps=[[FETCH], "ok"]),
-            "middleware": [tm] if middleware else [],
+            "name": "reader", "description": "reads", "system_prompt": "read", "tools": world.tools,
+            "model": Scripted(steps=[[FETCH], "ok"]), "middleware": [tm] if middleware else [],
         }  # fmt: skip
         agent = deepagents.create_deep_agent(
             model=Scripted(steps=steps), tools=world.tools, subagents=[spec], middleware=[tm], checkpointer=InMemorySaver()
@@ -378,7 +377,7 @@ def test_each_try_of_a_retried_tool_is_decided(server: Server, world: World, key
     retry = ToolRetryMiddleware(max_retries=2, initial_delay=0, jitter=False)
     guarded(server, world, [[("note", {"text": "boom"})], "done"], before=[retry]).invoke(said("Note boom"), named(key))
     assert len(world.ran) == 3
-    decided = [r for r in server.steps(key) if r["kind"] == "decided"]
+    decided = [r for r in server.steps(key) if r["kind"] == "call.decided"]
     assert len(decided) == 3
 
 
@@ -388,25 +387,25 @@ def test_two_conversations_on_one_agent_share_nothing(server: Server, world: Wor
         def _next(self, messages: Any) -> AIMessage:
             texts = [m.content for m in messages if isinstance(m, HumanMessage)]
             if isinstance(messages[-1], HumanMessage):
-                n, a = FETCH if texts[0] == ASK else ("note", {"text": "x"})
-                return AIMessage("", tool_calls=[{"name": n, "args": a, "id": "one"}])
+                calls = [{"name": FETCH[0], "args": FETCH[1], "id": "one"}] if texts[0] == ASK else []
+                return AIMessage("", tool_calls=calls)
             return AIMessage("done")
 
     tm = Tidemark(ANNA, server.monitor(wait=0))
     agent = create_agent(Calls(steps=[]), world.tools, middleware=[tm], checkpointer=InMemorySaver())
 
     async def go() -> None:
-        await asyncio.gather(*(agent.ainvoke(said(ASK if i % 2 else "Note x"), named(f"{key}-{i}")) for i in range(20)))
+        await asyncio.gather(*(agent.ainvoke(said(ASK if i % 2 else "Hello"), named(f"{key}-{i}")) for i in range(50)))
 
     asyncio.run(go())
-    marks = [server.call("GET", f"/v1/sessions/{key}-{i}")["taint"]["level"] for i in range(20)]
+    marks = [server.call("GET", f"/v1/sessions/{key}-{i}")["taint"]["level"] for i in range(50)]
     assert len(set(marks[::2])) == 1 and marks[0] != "untrusted" and set(marks[1::2]) == {"untrusted"}
 
 
 # SDK-25
 def test_a_cancelled_run_leaves_the_waiting_tool_unrun(server: Server, world: World, key: str) -> None:
     async def go() -> None:
-        run = asyncio.create_task(guarded(server, world, [[FETCH], [MAIL], "done"], wait=600).ainvoke(said(ASK), named(key)))
+        run = asyncio.create_task(guarded(server, world, [[FETCH], [MAIL], "done"], wait=60).ainvoke(said(ASK), named(key)))
         await asyncio.to_thread(server.questions, key)
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -451,7 +450,7 @@ def test_a_plain_graph_is_guarded_by_its_tool_node(server: Server, world: World,
 
 
 def test_threads_of_one_agent_may_wait_while_others_go_on(server: Server, world: World, key: str) -> None:
-    agent = guarded(server, world, [[FETCH], [MAIL], "done"], wait=300)
+    agent = guarded(server, world, [[FETCH], [MAIL], "done"], wait=60)
     waiting = threading.Thread(target=lambda: agent.invoke(said(ASK), named(key)))
     waiting.start()
     server.questions(key)

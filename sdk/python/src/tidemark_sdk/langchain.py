@@ -112,7 +112,7 @@ class Tidemark(AgentMiddleware[Any, Any, Any]):
             if isinstance(t, dict) and "function" not in t:
                 if name not in self._told:
                     self._told.add(name)
-                    warnings.warn(f"the provider runs {name} itself: Tidemark can hide it and label what it brings, not decide", stacklevel=2)
+                    warnings.warn(f"the provider runs {name}: Tidemark can hide it and label what it brings, not decide", stacklevel=2)
                 yield Tool(name)
             else:
                 about = convert_to_openai_tool(t)["function"]
