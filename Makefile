@@ -5,7 +5,7 @@ BENCH    ?= .
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e console race lint fuzz bench ratios memory gateways judges harnesses mcp cover parity clean
+.PHONY: help build test e2e console race lint fuzz bench ratios memory gateways judges harnesses mcp sdk cover parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -57,6 +57,9 @@ mcp: ## the MCP gateway against the conformance suite and real agents (installs 
 	@scripts/mcp
 	@scripts/mcp-auth 5
 	MCP_REAL=1 go test -count=1 -run TestRealAgentsUnderstandWrappedEntries ./internal/agents/wrap
+
+sdk: ## the SDKs for Python and TypeScript with the real frameworks (installs them on first use, 2 GB; minutes)
+	@scripts/sdk
 
 cover: ## coverage per package
 	go test -coverprofile=coverage.out ./...
