@@ -4,10 +4,10 @@
     python run.py --model openai/gpt-4o-2024-05-13          # the same with a real model
 
 The scripted model plays the user's task by its ground truth, and the attacker's as soon as a result holds the injection: the worst
-model there can be. Nobody answers questions. A refused call is not counted as made. At the end every run is played again by
-`tidemark replay`, and the verdicts must be the same.
+model there can be. The person says no to every question. A refused call is not counted as made. At the end every run is played again
+by `tidemark replay`, and the verdicts must be the same.
 
-It needs a server at TIDEMARK_URL, or TIDEMARK to start one. Exit status 1: a goal was reached, or a verdict differs.
+TIDEMARK names the program; a server of its own is started. Exit status 1: a goal was reached, or a verdict differs.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import re
 import subprocess
 import sys
 import tempfile
+import urllib.parse
+import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -48,7 +50,8 @@ State = tuple[str, FunctionsRuntime, Env, Sequence[ChatMessage], dict[str, Any]]
 class Run:
     """One run: its session, and a recording for `tidemark replay`."""
 
-    def __init__(self, monitor: Monitor, name: str) -> None:
+    def __init__(self, monitor: Monitor, person: Person, name: str) -> None:
+        self.person = person
         self.session: Session = monitor.session(f"{name}:{uuid4().hex[:8]}", User("agentdojo", "user", owner=True))
         self.trace: dict[str, Any] = {"id": name, "tools": [], "events": []}
         self.verdicts: list[str] = []
@@ -100,6 +103,8 @@ class Guarded(ToolsExecutor):
             self.run.verdicts.append({"allow": "allow", "confirm": "ask"}.get(d.verdict, "deny"))
             event: dict[str, Any] = {"call": {"tool": call.function, "args": args}, "result": None}
             self.run.trace["events"].append(event)
+            if d.held:
+                self.run.person.denies(self.run.session.key)
             if not d:
                 self.run.refused.add(id(call))
                 nothing = [text_content_block_from_string("")]
@@ -155,22 +160,38 @@ def pipeline(run: Run, model: BasePipelineElement) -> AgentPipeline:
     return AgentPipeline([SystemMessage(PROMPT), Begin(run), InitQuery(), sees, loop, Judged(run)])
 
 
+class Person:
+    """Says no to every question, as `tidemark replay` does where a recording does not tell."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.url, self.token = url, token
+
+    def _call(self, path: str, body: Any = None) -> Any:
+        request = urllib.request.Request(self.url + path, data=None if body is None else json.dumps(body).encode())
+        request.add_header("Authorization", "Bearer " + self.token)
+        request.add_header("Content-Type", "application/json")
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def denies(self, session: str) -> None:
+        asked = self._call("/v1/approvals?state=pending&session=" + urllib.parse.quote(session))
+        for q in asked["approvals"]:
+            self._call(f"/v1/approvals/{q['id']}", {"decision": "deny", "session": session})
+
+
 @contextmanager
-def server() -> Iterator[Monitor]:
-    if os.environ.get("TIDEMARK_URL"):
-        yield Monitor(wait=0)
-        return
+def server() -> Iterator[tuple[Monitor, Person]]:
     with tempfile.TemporaryDirectory() as data:
         command = [os.environ["TIDEMARK"], "serve", "--data", data, "--listen", "127.0.0.1:0", "--show-tokens", "--log-level", "error"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        url, token = "", ""
+        found: dict[str, str] = {}
         for line in process.stdout or []:
-            url = (re.findall(r"^listening on (\S+)", line) or [url])[0]
-            token = (re.findall(r"^\s+agent\s+(tm-\S+)", line) or [token])[0]
-            if url and token:
+            found.update(re.findall(r"^(listening) on (\S+)", line) + re.findall(r"^\s+(agent|approver)\s+(tm-\S+)", line))
+            if len(found) == 3:
                 break
         try:
-            yield Monitor(url, token, wait=0)
+            url = found["listening"]
+            yield Monitor(url, found["agent"], wait=0), Person(url, found["approver"])
         finally:
             process.terminate()
             process.wait()
@@ -204,16 +225,18 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=0, help="only so many user tasks of each suite")
     o = parser.parse_args()
     failed = 0
-    with server() as monitor:
+    with server() as (monitor, person):
         for name in o.suites.split(","):
             suite, runs, useful, reached = get_suite("v1.2", name), list[Run](), 0, list[str]()
             attack = load_attack(o.attack, suite, AgentPipeline([]))
             tasks = list(suite.user_tasks.values())[: o.limit or None]
             pairs = [(t, None) for t in tasks] + [(t, i) for t in tasks for i in suite.injection_tasks.values()]
             for task, injection in pairs:
-                run = Run(monitor, f"{name}/{task.ID}/{injection.ID if injection else 'none'}")
+                run = Run(monitor, person, f"{name}/{task.ID}/{injection.ID if injection else 'none'}")
                 injections = attack.attack(task, injection) if injection else {}
-                model = get_llm(*o.model.split("/", 1), None, "tool") if o.model else Obedient(task, injection, injection.GOAL if injection else "")
+                model = Obedient(task, injection, injection.GOAL if injection else "")
+                if o.model:
+                    model = get_llm(*o.model.split("/", 1), None, "tool")
                 utility, goal = suite.run_task_with_pipeline(pipeline(run, model), task, injection, injections)
                 runs.append(run)
                 useful += utility and injection is None

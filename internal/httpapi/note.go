@@ -51,7 +51,7 @@ type approvalNote struct {
 	Prompt    string    `json:"prompt" doc:"the question in words, for the owner"`
 	Dialog    bool      `json:"dialog,omitzero" doc:"the host's own dialog may answer it: no proof is wanted"`
 	Question  string    `json:"question" doc:"all of the question in words, for the owner; it holds nothing that answers it"`
-	Ticket    string    `json:"ticket" doc:"with it the host may ask what became of the question: GET /v1/approvals/{ticket}; it answers nothing"`
+	Ticket    string    `json:"ticket" doc:"GET /v1/approvals/{ticket} tells what became of the question; it answers nothing"`
 
 	ID      string `json:"id,omitzero" doc:"only with the owner's token"`
 	Code    string `json:"code,omitzero" doc:"only with the owner's token"`

@@ -105,9 +105,9 @@ func describeHooks(doc *huma.OpenAPI) {
 func describeHook[E, A, F any](doc *huma.OpenAPI, name hook.Name, summary string) {
 	about := "A status other than 2xx means that nothing could be decided: the host must not go on."
 	if name == hook.NameBeforeToolCall {
-		about += "\n\nAn approval is for the bytes of params as they came, and so is asking again: the same object with its keys in another " +
-			"order, or its numbers in another spelling, is another call. A client writes them one way everywhere: sorted keys, no blanks " +
-			"(RFC 8785)."
+		about += "\n\nAn approval is for the bytes of params as they came, and so is asking again: the same object with its keys " +
+			"in another order, or its numbers in another spelling, is another call. A client writes them one way everywhere: " +
+			"sorted keys, no blanks (RFC 8785)."
 	}
 	op := &huma.Operation{
 		Method: http.MethodPost, Path: hookPath + string(name), OperationID: string(name), Summary: summary, Description: about,

@@ -92,6 +92,7 @@ class World:
         env = {
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{model.server.server_address[1]}", "ANTHROPIC_API_KEY": "sk-ant-test", "HOME": str(self.home),
             "CLAUDE_CONFIG_DIR": str(self.home), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1",
+            "ENABLE_TOOL_SEARCH": "false",
         }  # fmt: skip
         options = ClaudeAgentOptions(
             mcp_servers={"w": self.mcp}, permission_mode="default", allowed_tools=["mcp__w__web_fetch", "mcp__w__send_email"],
