@@ -1,5 +1,5 @@
-// Agents written in TypeScript, guarded by the Tidemark monitor. The adapter of the AI SDK is an entry of its own:
-// @tidemark/sdk/ai.
+// Agents written in TypeScript, guarded by the Tidemark monitor. Adapters of frameworks are entries of their own:
+// @tidemark/sdk/ai and @tidemark/sdk/langchain.
 
 import { randomUUID } from "node:crypto";
 import { RefusedError } from "./errors.js";
