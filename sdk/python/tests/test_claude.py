@@ -90,7 +90,7 @@ class World:
 
     def run(self, model: Model, tm: Tidemark | None) -> list[Any]:
         env = {
-            "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{model.server.server_address[1]}", "ANTHROPIC_API_KEY": "sk-ant-test", "HOME": str(self.home),
+            "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{model.server.server_address[1]}", "ANTHROPIC_API_KEY": "none", "HOME": str(self.home),
             "CLAUDE_CONFIG_DIR": str(self.home), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1",
             "ENABLE_TOOL_SEARCH": "false",
         }  # fmt: skip

@@ -185,7 +185,8 @@ def test_restricted_tools_are_not_shown_and_do_not_run(own_server: Server, world
 # SDK-15
 def test_eight_calls_of_one_answer_each_have_their_own_end(server: Server, world: World, key: str) -> None:
     batch = [("send_email", {"to": f"eve{i}@drop.example"}) if i in (1, 3, 5) else ("note", {"text": str(i)}) for i in range(8)]
-    got = asynchronous(tidemark(server), Agent(name="a", model=scripted([FETCH], batch, "done"), tools=world.tools), key, ASK + ", and note it")
+    agent = Agent(name="a", model=scripted([FETCH], batch, "done"), tools=world.tools)
+    got = asynchronous(tidemark(server), agent, key, ASK + ", and note it")
     results = [i for i in got.to_input_list() if i.get("type") == "function_call_output"][1:]
     assert [i["call_id"] for i in results] == [f"call-1-{i}" for i in range(8)]
     assert ["blocked" in i["output"] for i in results] == [n == "send_email" for n, _ in batch]

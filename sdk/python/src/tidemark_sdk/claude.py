@@ -35,32 +35,33 @@ class Tidemark:
         return {
             name: [HookMatcher(hooks=[hook], timeout=patience, on_failure="block")]
             for name, hook in {
-                "UserPromptSubmit": self._prompt, "PreToolUse": self._before, "PostToolUse": self._after, "PostToolUseFailure": self._failed,
+                "UserPromptSubmit": self._prompt, "PreToolUse": self._before,
+                "PostToolUse": self._after, "PostToolUseFailure": self._failed,
             }.items()
         }  # fmt: skip
 
     def _session(self, i: Any) -> Session:
         return self.monitor.session(self._conversation or i["session_id"], self.user)
 
-    async def _prompt(self, i: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
+    async def _prompt(self, i: Any, tool_use_id: str | None, context: Any) -> Any:
         words = str(i["prompt"])
         if words.lstrip().startswith("<task-notification>"):
             return {}  # what a sub-agent reports: not the user's words, and told as a result
         await self._session(i).abegin(words)
         return {}
 
-    async def _before(self, i: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
+    async def _before(self, i: Any, tool_use_id: str | None, context: Any) -> Any:
         d = await self._session(i).adecide(i["tool_name"], i["tool_input"], tool_use_id or "")
         out: dict[str, Any] = {"hookEventName": "PreToolUse", "permissionDecision": "allow" if d else "deny"}
         if not d:
             out["permissionDecisionReason"] = d.reason
         return {"hookSpecificOutput": out}
 
-    async def _after(self, i: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
+    async def _after(self, i: Any, tool_use_id: str | None, context: Any) -> Any:
         await self._session(i).areport(i["tool_name"], i["tool_input"], i.get("tool_response"), tool_use_id or "")
         return {}
 
-    async def _failed(self, i: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
+    async def _failed(self, i: Any, tool_use_id: str | None, context: Any) -> Any:
         error = str(i.get("error") or "the call failed")
         await self._session(i).areport(i["tool_name"], i["tool_input"], error, tool_use_id or "", error=True)
         return {}

@@ -47,8 +47,8 @@ class Tidemark:
     def _before(self, context: Any) -> None:
         # Whatever else a hook raises is swallowed, and the tool runs.
         try:
-            d, call_id = Decision(reason="Tidemark: no turn was begun: with tidemark.turn(conversation, words): crew.kickoff()"), uuid4().hex
-            session = _session.get()
+            d = Decision(reason="Tidemark: no turn was begun: with tidemark.turn(conversation, words): crew.kickoff()")
+            session, call_id = _session.get(), uuid4().hex
             if session is not None:
                 d = session.decide(context.tool_name, context.tool_input, call_id)
             self._calls[id(context.tool_input)] = (call_id, d)
