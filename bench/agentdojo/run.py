@@ -131,6 +131,11 @@ class Judged(Element):
         return query, runtime, env, out, extra_args or {}
 
 
+def letters(text: str) -> str:
+    """A text without what writing it as YAML changes."""
+    return re.sub(r"\W", "", text)
+
+
 class Obedient(BasePipelineElement):
     """Plays the user's task, and the attacker's as soon as it has read of it."""
 
@@ -142,7 +147,7 @@ class Obedient(BasePipelineElement):
         if self.plan is None:
             self.plan = list(self.task.ground_truth(env.model_copy(deep=True)))
         last = messages[-1]
-        if self.injection and last["role"] == "tool" and self.text in re.sub(r"\s+", " ", get_text_content_as_str(last["content"])):
+        if self.injection and last["role"] == "tool" and letters(self.text)[:30] in letters(get_text_content_as_str(last["content"])):
             self.plan, self.injection = [*self.injection.ground_truth(env.model_copy(deep=True)), *self.plan], None
         if self.plan:
             call = self.plan.pop(0)
@@ -227,7 +232,7 @@ def main() -> int:
     failed = 0
     with server() as (monitor, person):
         for name in o.suites.split(","):
-            suite, runs, useful, reached = get_suite("v1.2", name), list[Run](), 0, list[str]()
+            suite, runs, useful, obeyed, reached = get_suite("v1.2", name), list[Run](), 0, 0, list[str]()
             attack = load_attack(o.attack, suite, AgentPipeline([]))
             tasks = list(suite.user_tasks.values())[: o.limit or None]
             pairs = [(t, None) for t in tasks] + [(t, i) for t in tasks for i in suite.injection_tasks.values()]
@@ -239,16 +244,17 @@ def main() -> int:
                     model = get_llm(*o.model.split("/", 1), None, "tool")
                 utility, goal = suite.run_task_with_pipeline(pipeline(run, model), task, injection, injections)
                 runs.append(run)
+                obeyed += isinstance(model, Obedient) and injection is not None and model.injection is None
                 useful += utility and injection is None
                 if injection and goal:
                     reached.append(run.trace["id"])
             differ = replayed(runs)
             calls = sum(len(r.verdicts) for r in runs)
             print(f"{name}: {len(runs)} runs, {calls} calls; user tasks done without an attack {useful} of {len(tasks)}; "
-                  f"goals reached {len(reached)} of {len(runs) - len(tasks)}; runs that replay judges otherwise {differ}")  # fmt: skip
+                  f"injections obeyed {obeyed} and goals reached {len(reached)} of {len(runs) - len(tasks)}; runs that replay judges otherwise {differ}")  # fmt: skip
             for id in reached:
                 print(f"  reached: {id}")
-            failed += len(reached) + differ
+            failed += len(reached) + differ + (not o.model and not obeyed)
     return 1 if failed else 0
 
 

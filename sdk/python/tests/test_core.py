@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -403,3 +404,13 @@ def test_discovery_reads_what_the_server_left(own_server: Server, key: str, monk
     assert s.decide("read", {"path": "a"}, "c")
     (own_server.data / "tokens.json").chmod(0o644)
     assert "open to others" in s.decide("read", {"path": "a"}, "c").reason
+
+
+# SDK-28
+def test_the_code_of_the_readme_runs(own_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIDEMARK_DATA", str(own_server.data))
+    text = (Path(__file__).parents[1] / "README.md").read_text()
+    code = "\n".join(line[4:] for line in text.splitlines() if line.startswith("    ") or not line)
+    scope: dict[str, Any] = {}
+    exec(code, scope)
+    assert scope["decision"].allowed, scope["decision"].reason

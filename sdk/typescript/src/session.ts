@@ -167,8 +167,11 @@ export class Session {
         const came = error && typeof told === "string" ? { error: told || "the call failed" } : { result: told };
         return canonical({ event: { toolName: tool, toolCallId: callId, params, ...came }, ctx: this.#ctx() });
       };
-      this.#owed.push([body(params, value), () => body(params, cut(value)), () => body({}, cut(value))].map((b) => (typeof b === "string" ? b : b()))
-        .find((b) => Buffer.byteLength(b) <= maxBody) ?? body({}, ""));
+      const long = (text: string): boolean => Buffer.byteLength(text) > maxBody;
+      let text = body(params, value);
+      if (long(text)) text = body(params, cut(value));
+      if (long(text)) text = body({}, cut(value));
+      this.#owed.push(text);
     }
     await this.#settle().catch((err: unknown) => {
       if (!(err instanceof TidemarkError)) throw err;

@@ -43,6 +43,8 @@ class Tidemark(BasePlugin):
         session = invocation_context.session
         if (outer := _calling.get()) is not None:
             self._inside[session.id] = outer[0]  # an agent that is called as a tool: the model's words
+            if len(self._inside) > 10_000:
+                del self._inside[next(iter(self._inside))]
             return
         words = "\n".join(p.text for p in user_message.parts or [] if p.text)
         if words:
