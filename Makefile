@@ -5,7 +5,7 @@ BENCH    ?= .
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e console race lint fuzz bench ratios memory gateways judges harnesses mcp sdk cover parity clean
+.PHONY: help build test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp cover parity clean sdk
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -46,6 +46,9 @@ gateways: ## the LLM proxy beside LiteLLM and Portkey (installs them on first us
 
 memory: ## what tidemark serve takes of memory with 1,000 conversations of 1 MB (some minutes)
 	cd bench && go run ./memory
+
+hooks: ## what an agent waits for at its hook, as p50 and p99 (under a minute on a quiet machine)
+	cd bench && go run ./hooks
 
 judges: ## the providers' own clients judge the LLM proxy (installs them on first use)
 	@scripts/judges

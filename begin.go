@@ -33,6 +33,9 @@ type Turn struct {
 	// Wordless says that the door cannot hear what the user says, here or earlier: no message does not
 	// mean that nothing was asked for. It counts while no message of theirs is known.
 	Wordless bool
+	// HostTools are the tools that came with the host itself and work where it runs, by the names
+	// calls have here. Nil: the door does not say, and what was said before holds.
+	HostTools []string
 	// Parent is the branch this one was forked from; a new branch starts from its taint.
 	Parent string
 	// Forked says that Parent is known, so that an empty one means the main branch. A new
@@ -127,7 +130,7 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	var event *event.Event
 	if t.joins(b) {
 		open.Continued, open.Turn = true, b.Turn.ID
-		event = m.joinEvent(b, *t, label, open.Level)
+		event = m.joinEvent(s, b, *t, label, open.Level)
 	} else {
 		event = m.beganEvent(s, set, *t, open, label)
 		open.Turn = event.Turn
@@ -144,6 +147,9 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	if err := m.append(ctx, s, event); err != nil {
 		return open, err
 	}
+	if s.heard != nil && t.HostTools != nil {
+		s.heard.Host(t.HostTools)
+	}
 	if words {
 		s.keepWord(s.state.Version, utterance{text: cut.Cover(*t.Message, maxMessage), cut: len(*t.Message) > maxMessage})
 	}
@@ -152,6 +158,14 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	}
 	m.prepare(ctx, s, set)
 	return open, nil
+}
+
+// newHost are the host's own tools where a turn tells something new of them.
+func (s *live) newHost(t Turn) []string {
+	if t.HostTools == nil || s.state.HostTools != nil && slices.Equal(t.HostTools, s.state.HostTools) {
+		return nil
+	}
+	return t.HostTools
 }
 
 func agentOf(given, known string) string {
@@ -248,11 +262,12 @@ func (t *Turn) joins(b *session.Taint) bool {
 }
 
 // joinEvent records what the later hook adds; nil when it adds nothing.
-func (m *Monitor) joinEvent(b *session.Taint, t Turn, label trust.Label, level trust.Level) *event.Event {
-	if len(t.Items) == 0 && b.Mark.Covers(label) && t.Message == nil {
+func (m *Monitor) joinEvent(s *live, b *session.Taint, t Turn, label trust.Label, level trust.Level) *event.Event {
+	host := s.newHost(t)
+	if len(t.Items) == 0 && b.Mark.Covers(label) && t.Message == nil && host == nil {
 		return nil
 	}
-	seen := &event.Seen{Label: label, Census: t.Items, From: t.From}
+	seen := &event.Seen{Label: label, Census: t.Items, From: t.From, HostTools: host}
 	e := &event.Event{Kind: event.ContextSeen, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
 	if t.Message != nil {
 		seen.Content = m.content([]byte(*t.Message), m.policy.Load(), false, true)
@@ -268,7 +283,7 @@ func (m *Monitor) beganEvent(s *live, set *policy.Set, t Turn, open Opening, lab
 	cfg := set.Settings()
 	began := &event.Began{
 		Agent: t.Agent, Sender: t.Sender, Level: open.Level, Rule: open.Rule, Label: label,
-		Parent: t.Parent, Carry: cfg.TaintScope != "turn", Auto: auto, Wordless: t.Wordless && t.Message == nil,
+		Parent: t.Parent, Carry: cfg.TaintScope != "turn", Auto: auto, Wordless: t.Wordless && t.Message == nil, HostTools: s.newHost(t),
 	}
 	if t.Message != nil {
 		began.Message = m.content([]byte(*t.Message), set, false, true)

@@ -37,7 +37,7 @@ var ErrLate = errors.New("no answer in time")
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) request(ctx context.Context, s *live) (intent.Request, error) {
 	said, err := m.readWords(ctx, s, latest(s.state.Words, maxWords))
-	return intent.Request{Words: m.redacted(said), Tools: signatures(s.tools)}, err
+	return intent.Request{Words: m.redacted(said), Tools: signatures(s.state.HostTools, s.tools)}, err
 }
 
 // unread is the latest message, where nobody has understood it yet: nobody has asked, or
@@ -201,8 +201,8 @@ func (m *Monitor) reread(x *step) {
 
 // signatures are tools as a contract is drawn from them. Only the host's own describe
 // themselves: what others say of their tools may argue.
-func signatures(tools []tool.Definition) []intent.Signature {
-	own := warrant.Hosted(tools)
+func signatures(host []string, tools []tool.Definition) []intent.Signature {
+	own := warrant.Hosted(host, tools)
 	out := make([]intent.Signature, len(tools))
 	for i, d := range tools {
 		out[i] = intent.Signature{Name: d.Name, Params: parameters(d.Schema)}

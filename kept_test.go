@@ -138,6 +138,32 @@ func TestWhatIsLetGoForOthersIsToldAgainFromTheLog(t *testing.T) {
 	}
 }
 
+// WAR-02: a session that is let go keeps its open question, its taint and what was answered.
+func TestASessionThatIsLetGoIsTheSameFromItsLog(t *testing.T) {
+	w := newWorld(t, "preset: balanced")
+	w.Monitor = newMonitor(t, tidemark.Options{
+		Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice, Key: []byte("a key of this installation"), MaxHeard: 1,
+	})
+	w.runErrand()
+	q := w.want(policy.Confirm, main("s"), call("send_email", toStranger)).Held
+	before := asJSON(t, w.view("s"))
+	w.ownerSays("other", "Good morning")
+	if got := asJSON(t, w.view("s")); got != before {
+		t.Errorf("let go: got\n%s\nwant\n%s", got, before)
+	}
+	w.ownerSays("another", "Good morning")
+	if name, ok := w.Find(q.ID); !ok || name != "s" {
+		t.Errorf("the question is of session %q, found: %v", name, ok)
+	}
+	if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{q.ID}, By: "desk", Approve: true}); err != nil {
+		t.Fatal(err)
+	}
+	w.ownerSays("other", "Good evening")
+	w.want(policy.Allow, main("s"), call("send_email", toStranger))
+	w.ownerSays("another", "Good evening")
+	w.want(policy.Confirm, main("s"), call("send_email", toStranger))
+}
+
 // WAR-02: a value that the owner turned down is not picked after a restart.
 func TestATurnedDownValueStaysSoAfterARestart(t *testing.T) {
 	w := errand(t, "preset: strict")

@@ -64,7 +64,7 @@ type Monitor struct {
 	kept     int                 // guarded by mu; how many of asking were open when it was last cleared
 
 	clock atomic.Int64 // counts the sessions made, to tell which others are idle since
-	most  int64        // bytes of what was said and read that are held for judgement
+	most  int64        // bytes of sessions that are held for judgement
 	held  atomic.Int64 // about how many are
 	left  atomic.Int64 // how many were when some were last let go, or since
 	heard atomic.Int64 // counts what was said and read, to tell which sessions spoke last
@@ -245,7 +245,6 @@ func (m *Monitor) evict() {
 				s.mu.Unlock()
 				continue
 			}
-			s.loaded, s.state, s.asked = false, nil, nil
 			m.letGo(s)
 			s.mu.Unlock()
 			delete(m.sessions, s.name)
@@ -435,9 +434,9 @@ type Options struct {
 	// ones are read back from the log when they speak again. 0 means 20,000.
 	MaxSessions int
 
-	// MaxHeard bounds about how many bytes of memory what was said and read takes, in all sessions
-	// together. Those that spoke least lately are then judged by what the log has of it, as
-	// after a restart. 0 means 24 MiB.
+	// MaxHeard bounds about how many bytes of memory sessions take, all together: what was said and
+	// read in them, and their states. Those that spoke least lately are then judged by what the log
+	// has of them, as after a restart. 0 means 24 MiB.
 	MaxHeard int64
 }
 

@@ -304,12 +304,12 @@ func (m *Monitor) childrenOf(parent string) []string {
 	return slices.Clone(m.children[parent])
 }
 
-// weigh counts what is held of a session's words and results.
-// Preconditions: s.mu is held.
+// weigh counts what is held of a session: its words and results, and its state.
+// Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) weigh(s *live) {
-	n := int64(0)
+	n := int64(s.state.Size())
 	if s.heard != nil {
-		n = int64(s.heard.Size())
+		n += int64(s.heard.Size())
 	}
 	for _, u := range s.spoken {
 		n += int64(len(u.text))
@@ -319,8 +319,8 @@ func (m *Monitor) weigh(s *live) {
 	s.spoke.Store(m.heard.Add(1))
 }
 
-// lighten lets go of what was said and read in sessions that spoke least lately, until the rest
-// is well within the bound. The one that spoke last keeps all of it.
+// lighten lets go of what is held of sessions that spoke least lately, until the rest is well
+// within the bound. The one that spoke last keeps all of it.
 func (m *Monitor) lighten() {
 	held, left := m.held.Load(), m.left.Load()
 	if held < left {
@@ -339,15 +339,20 @@ func (m *Monitor) lighten() {
 			return
 		}
 		if s.mu.TryLock() { // one in use stays
+			m.forgetClosed(s)
 			m.letGo(s)
 			s.mu.Unlock()
 		}
 	}
 }
 
-// letGo forgets what was said and read; the log tells it again.
+// letGo forgets what was said and read, and the state, unless something of it waits to be written;
+// the log tells it again.
 // Preconditions: s.mu is held.
 func (m *Monitor) letGo(s *live) {
+	if len(s.waiting) == 0 {
+		s.loaded, s.state, s.asked = false, nil, nil
+	}
 	s.heard, s.spoken, s.work, s.facts, s.input = nil, nil, nil, callFacts{}, policy.Input{}
 	m.held.Add(-s.weight)
 	s.weight = 0

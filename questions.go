@@ -202,6 +202,20 @@ func (m *Monitor) forget() {
 	maps.DeleteFunc(m.waiting, func(id string, n int) bool { return n <= 0 && m.asking[id] == "" })
 }
 
+// forgetClosed drops those of one session, before nobody can say any more which they are.
+// Preconditions: s.mu is held.
+func (m *Monitor) forgetClosed(s *live) {
+	if !s.loaded {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	open := s.state.Book.Requests()
+	maps.DeleteFunc(m.asking, func(id, name string) bool {
+		return name == s.name && !slices.ContainsFunc(open, func(r approval.Request) bool { return r.ID == id })
+	})
+}
+
 // openIDs are a session's open questions; nil if it is busy or not in memory.
 func (m *Monitor) openIDs(name string) map[string]bool {
 	s := m.sessions[name]

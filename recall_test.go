@@ -69,3 +69,31 @@ func TestADoorThatLostItsMemoryReadsItBack(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// WAR-09: whose tools are the host's own is known after a restart, whoever began the turn.
+func TestWhoseToolsTheyAreOutlivesARestart(t *testing.T) {
+	said := "What is on the page?"
+	for name, turns := range map[string][]tidemark.Turn{
+		"said with the turn":   {{Message: &said, HostTools: []string{"write"}}},
+		"said later in it":     {{}, {Message: &said, HostTools: []string{"write"}}},
+		"said, and no more":    {{Message: &said, HostTools: []string{"write"}}, {}},
+		"said, then of others": {{Message: &said, HostTools: []string{"write"}}, {HostTools: []string{}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "preset: balanced")
+			for _, turn := range turns {
+				turn.Ref, turn.Sender = main("s"), owner()
+				w.begin(turn)
+			}
+			w.runs(main("s"), call("web_fetch", `{"url":"https://x.example"}`), "page")
+			want := policy.Allow
+			if last := turns[len(turns)-1]; last.HostTools != nil && len(last.HostTools) == 0 {
+				want = policy.Confirm
+			}
+			c := call("write", `{"path":"notes/a.md","content":"a summary"}`)
+			w.want(want, main("s"), c)
+			w = w.again()
+			w.want(want, main("s"), c)
+		})
+	}
+}

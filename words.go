@@ -297,6 +297,7 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 	if len(traces) > 0 {
 		c.Recall()
 	}
+	c.Host(s.state.HostTools)
 	c.Tools(s.tools)
 	at := latest(s.state.Words, maxWords)
 	words, err := m.readWords(ctx, s, at)

@@ -108,6 +108,8 @@ type Began struct {
 	Caution []string     `json:"caution,omitzero"` // cautioned tools whose output the context began with
 	// Wordless says that the door could not hear what the user said.
 	Wordless bool `json:"wordless,omitzero"`
+	// HostTools are the tools that are the host's own; nil: as before.
+	HostTools []string `json:"hostTools,omitzero"`
 
 	Contract *Contract `json:"contract,omitzero"` // of its message, where the host handed one in
 	Trace    string    `json:"trace,omitzero"`    // of what others brought in with it, as in Seen
@@ -142,6 +144,8 @@ type Seen struct {
 	// Trace is what judgement needs of the content after a restart: hashes under a key of the
 	// installation, in base64. Empty: nothing was kept.
 	Trace string `json:"trace,omitzero"`
+	// HostTools are the tools that are the host's own, said later in a turn; nil: as before.
+	HostTools []string `json:"hostTools,omitzero"`
 }
 
 // Model is one call of the model.

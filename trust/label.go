@@ -61,8 +61,12 @@ func joinSources(a, b []Source) []Source {
 	out = append(append(out, a...), b...)
 	slices.SortFunc(out, Source.compare)
 	out = slices.Compact(out)
-	if slices.Equal(out, a) {
+	out = out[:min(len(out), MaxSources)]
+	switch {
+	case slices.Equal(out, a):
 		return a
+	case slices.Equal(out, b):
+		return b
 	}
-	return slices.Clip(out[:min(len(out), MaxSources)])
+	return slices.Clone(out) // labels are kept for long, and half of out may be empty
 }

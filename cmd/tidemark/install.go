@@ -66,7 +66,8 @@ func (e *env) uninstallCommand() *cobra.Command {
 func (f *installFlags) shared(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.project, "project", "", "a project's settings in place of the user's")
-	fl.BoolVar(&f.managed, "managed", false, "the administrator's settings, which users cannot change (claude, copilot)")
+	fl.BoolVar(&f.managed, "managed", false,
+		"the administrator's settings, which users cannot change ("+strings.Join(install.ManagedNames(), ", ")+")")
 	fl.BoolVar(&f.dry, "dry-run", false, "print what would change, as a diff, and change nothing")
 	fl.StringVar(&f.hook, "hook", "", "path of tidemark-hook (default: beside this program)")
 }

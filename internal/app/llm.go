@@ -50,7 +50,12 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	}
 	follower := conversation.New(a.Monitor, conversation.Options{
 		Names: catalogue.Canonical, Markers: markers(c.Markers), Instructions: c.Instructions, Commands: c.ChatCommands,
-		Key: key, Keeper: a.written,
+		Key: key, Keeper: a.written, HostTools: func(agent string) []string {
+			if own := catalogue.HostTools(agent); own != nil {
+				return own
+			}
+			return c.HostTools
+		},
 	})
 	return proxy.New(proxy.Options{
 		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: follower, Tokens: a.Tokens.forProxy(),

@@ -93,7 +93,7 @@ func TestWAR10WhoAsksCannotAnswer(t *testing.T) {
 // readsAPage is a session of an agent with a shell that has read a page with an order in it.
 func (s *server) readsAPage(session string) hook.Context {
 	s.t.Helper()
-	c := hook.Context{SessionKey: session, MessageProvider: "chat", SenderID: "u1", SenderIsOwner: true}
+	c := hook.Context{SessionKey: session, MessageProvider: "chat", SenderID: "u1", SenderIsOwner: true, HostTools: []string{"exec", "read"}}
 	tools := []map[string]any{{"name": "exec"}, {"name": "read"}, {"name": "grep"}, {"name": "process"}, {"name": "web_fetch"}, {"name": "send_email"}}
 	s.alone(hook.NameMessageReceived, map[string]any{"from": "u1", "content": "Summarise https://news.example/today for me"}, c)
 	s.alone(hook.NameBeforeLLMCall, map[string]any{"messages": []any{}, "systemPrompt": "", "model": "m", "iteration": 0, "tools": tools}, c)

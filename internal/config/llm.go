@@ -22,6 +22,7 @@ type LLM struct {
 	Wait          time.Duration
 	Markers       []Marker
 	Instructions  []string // system and developer text that is the operator's whenever it comes
+	HostTools     []string // tools that are the client's own and work where it runs, of a client nobody knows
 	ChatCommands  bool     // .approve and the others in user messages count
 }
 
@@ -99,7 +100,8 @@ func (d *decoder) llm(n *configfile.Node) LLM {
 		"maxIterations":   number(0, 1_000_000, func(v int64) { l.MaxIterations = int(v) }),
 		"wait":            func(n *configfile.Node) { l.Wait = d.span(n, maxWait) },
 		"markers":         func(n *configfile.Node) { l.Markers = d.markers(n) },
-		"instructions":    func(n *configfile.Node) { l.Instructions = d.instructions(n) },
+		"instructions":    func(n *configfile.Node) { l.Instructions = d.lines(n) },
+		"hostTools":       func(n *configfile.Node) { l.HostTools = d.lines(n) },
 		"chatCommands":    func(n *configfile.Node) { l.ChatCommands, _ = d.Bool(n) },
 	})
 	return l
@@ -130,8 +132,8 @@ func (d *decoder) markers(n *configfile.Node) []Marker {
 	return out
 }
 
-// instructions reads texts that clients send later and that are the operator's all the same.
-func (d *decoder) instructions(n *configfile.Node) []string {
+// lines reads a list of texts.
+func (d *decoder) lines(n *configfile.Node) []string {
 	var out []string
 	for _, item := range d.Items(n) {
 		if text, ok := d.Text(item); ok {

@@ -23,7 +23,7 @@ func turnOf(ctx context.Context, c *hook.Context) tidemark.Turn {
 		Provider: provider(c), ID: c.SenderID, IsOwner: c.SenderIsOwner && !unknown, Group: c.GroupID,
 		SpawnedBy: c.SpawnedBy, Unknown: unknown,
 	}}
-	t.Wordless = c.Wordless && t.Sender.IsOwner
+	t.Wordless, t.HostTools = c.Wordless && t.Sender.IsOwner, c.HostTools
 	if c.ParentBranch != nil {
 		t.Forked, t.Parent = true, *c.ParentBranch
 	}

@@ -28,6 +28,8 @@ type State struct {
 	Words   []Word // the user's own messages, oldest first
 	Traces  Traces
 	Task    Task
+	// HostTools are the tools that are the host's own; nil: nobody said.
+	HostTools []string
 
 	main      Taint
 	branches  map[string]*Taint
@@ -44,6 +46,13 @@ var _ policy.History = (*State)(nil)
 
 // New is the state before the first event.
 func New() *State { return &State{counts: map[string]*count{}} }
+
+// Size is about how many bytes of memory the state takes: what is kept of an event, for the latest
+// of them. What is kept of earlier ones is bounded.
+func (s *State) Size() int {
+	const least, perEvent, latest = 2 << 10, 512, 128
+	return least + perEvent*int(min(s.Version, latest)) //nolint:gosec // a small number
+}
 
 // Apply folds one event. It must not fail and must not look at anything but the event.
 func (s *State) Apply(e *event.Event) {
@@ -63,6 +72,7 @@ func (s *State) Apply(e *event.Event) {
 		s.began(e.Began)
 	case event.ContextSeen:
 		s.said(e.Seen.Words, e.Seen.Contract)
+		s.host(e.Seen.HostTools)
 	case event.ModelCalled:
 		s.declared(e.Model.Cautious)
 	case event.TaskPlanned:
@@ -107,7 +117,15 @@ func (s *State) began(b *event.Began) {
 		s.Parent = b.Sender.SpawnedBy
 	}
 	s.wordless = s.wordless || b.Wordless
+	s.host(b.HostTools)
 	s.said(b.Words, b.Contract)
+}
+
+// host notes which tools are the host's own, where somebody said it.
+func (s *State) host(tools []string) {
+	if tools != nil {
+		s.HostTools = tools
+	}
 }
 
 // WordsUnknown reports whether the user may have said what nobody here has heard: a door that

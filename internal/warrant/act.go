@@ -6,6 +6,9 @@ func (j *judging) act() (Evidence, string) {
 	if c.user.lookOnly() {
 		return Nothing, "you said to change nothing"
 	}
+	if c.spent(j.m) {
+		return Nothing, "it was done as often as your message asks for"
+	}
 	if j.promises != nil {
 		return Said, "it is what your message asks for"
 	}

@@ -53,6 +53,7 @@ type Context struct {
 	own      map[string]bool // what our own acts gave back, or were given to call things by
 	things   map[string]bool // what our own acts were done to
 	actedAt  uint64          // the step of our last act
+	done     map[string]int  // how often our acts were done since the user spoke, by tool
 
 	memory memory // of earlier steps, by hashes
 	past   past   // what calls did to files
@@ -74,7 +75,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{},
-		mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{},
+		mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{}, done: map[string]int{},
 	}
 	c.past.sum = c.index.Sum
 	return c
@@ -121,6 +122,7 @@ func (c *Context) listen() {
 
 func (c *Context) hear(text string) {
 	c.agreed, c.foreign = nil, false
+	clear(c.done)
 	c.agree(text)
 	for v := range c.refused {
 		if strings.Contains(origin.Normal(text), v) {
@@ -248,7 +250,7 @@ func (c *Context) Tools(list []tool.Definition) {
 		}
 		m := meaning.Of(d)
 		c.tools[m.Tool], c.names[m.Tool], c.offered[m.Tool] = m, d.Name, true
-		if c.owns(m.Tool, d.Host); !c.hosted(m.Tool) {
+		if c.host.declare(m.Tool, d.Host); !c.host.owns(m.Tool) {
 			c.others.WriteString(d.Description + "\n")
 			c.others.Write(d.Schema)
 			c.others.WriteByte('\n')

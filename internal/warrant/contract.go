@@ -22,7 +22,7 @@ type Contract struct {
 type Promise struct {
 	Tool string
 	Args map[string]string // by parameter: user:<literal>, lookup, delegated, agent
-	Most int               // how often it may be done; 0: nobody counted
+	Most int               // how often it is to be done; 0: nobody counted
 }
 
 // Contract adds the contract of the latest message.
@@ -60,6 +60,24 @@ func (c *Context) sources(m *meaning.Meaning) map[string]string {
 		}
 	}
 	return nil
+}
+
+// spent reports whether the contract of the latest message asks for an act that cannot be
+// taken back, and it was done as often as that by now.
+func (c *Context) spent(m *meaning.Meaning) bool {
+	if c.agreed == nil || c.agreed.Delegates || !deedOf(m).final() {
+		return false
+	}
+	most := 0
+	for _, a := range c.agreed.Acts {
+		if tool.Name(a.Tool) == m.Tool {
+			if a.Most == 0 {
+				return false
+			}
+			most += a.Most
+		}
+	}
+	return most > 0 && c.done[m.Tool] >= most
 }
 
 // source is what the contract says of a parameter.

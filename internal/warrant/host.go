@@ -5,61 +5,57 @@ import (
 	"github.com/tidemark/tidemark/tool"
 )
 
-// The workspace is what the host's own tools work on. Which those are is the door's to say: it
-// declares them, or gives the tools of servers names that are never the host's. Where nobody
-// says, they are the usual names of a host that has a shell.
+// The workspace is what the host's own tools work on. Which those are is the door's to say, and
+// nobody else's: a tool of somebody's server may be called anything. Where no door says it,
+// there is no workspace.
 
-// host is what is known of the host's own tools.
+// host is what doors have said of whose tools are the host's own.
 type host struct {
-	shell    bool            // one of them runs command lines
-	declared bool            // a door has said which they are: then names tell nothing
-	own      map[string]bool // those that were declared
+	named    map[string]bool // by their names
+	declared map[string]bool // with a definition, which goes before
 }
 
-// owns notes a tool that the host offers, and what the door says of whose it is.
-func (c *Context) owns(name string, declared *bool) {
-	if declared == nil {
-		c.host.shell = c.host.shell || !c.host.declared && tool.IsShell(name)
+func (h *host) owns(name string) bool {
+	if own, said := h.declared[name]; said {
+		return own
+	}
+	return h.named[name]
+}
+
+// declare notes what stands beside a definition; nil: nothing.
+func (h *host) declare(name string, own *bool) {
+	if own == nil {
 		return
 	}
-	if !c.host.declared {
-		c.host = host{declared: true} // what names made of it does not count
+	if h.declared == nil {
+		h.declared = map[string]bool{}
 	}
-	if c.host.own == nil {
-		c.host.own = map[string]bool{}
-	}
-	if delete(c.host.own, name); *declared {
-		c.host.own[name] = true
-		c.host.shell = c.host.shell || tool.IsShell(name)
+	h.declared[name] = *own
+}
+
+func (h *host) names(list []string) {
+	h.named = make(map[string]bool, len(list))
+	for _, n := range list {
+		h.named[tool.Name(n)] = true
 	}
 }
 
-// hosted reports whether a tool is one of the host's own, as far as its name tells.
-func (c *Context) hosted(name string) bool {
-	if c.host.declared {
-		return c.host.own[name]
-	}
-	return tool.IsHost(name)
-}
+// Host tells which tools are the host's own, by the names they are called with.
+func (c *Context) Host(names []string) { c.host.names(names) }
 
-// workspace reports whether a tool is the host's own and works on this machine. The name of
-// a host's tool is one only if the host has a shell, or said nothing of its tools.
+// workspace reports whether a tool is the host's own and works on this machine.
 func (c *Context) workspace(m *meaning.Meaning) bool {
-	return c.hosted(m.Tool) && tool.IsHost(m.Tool) && (c.host.shell || c.host.declared || !c.wasOffered())
+	return c.host.owns(m.Tool) && tool.IsHost(m.Tool)
 }
 
-// wasOffered reports whether the host has told of its tools.
-func (c *Context) wasOffered() bool { return len(c.offered) > 0 || c.memory.offered }
-
-// Hosted are the tools among some that are the host's own.
-func Hosted(list []tool.Definition) map[string]bool {
-	var c Context
-	for _, d := range list {
-		c.owns(tool.Name(d.Name), d.Host)
-	}
+// Hosted are the tools of a list that are the host's own, where some are so by their names.
+func Hosted(names []string, list []tool.Definition) map[string]bool {
+	var h host
+	h.names(names)
 	own := map[string]bool{}
 	for _, d := range list {
-		if name := tool.Name(d.Name); c.hosted(name) && (c.host.shell || c.host.declared) {
+		name := tool.Name(d.Name)
+		if h.declare(name, d.Host); h.owns(name) {
 			own[name] = true
 		}
 	}

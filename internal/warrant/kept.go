@@ -31,16 +31,16 @@ const (
 	keptOutside
 	keptForeign
 	keptLost
-	keptHost
+	_ // the host has a shell: its tools are told again
 	keptPaper
 	keptList
 	keptActed
-	keptIndex    // what the index keeps follows
-	keptRefused  // the hashes are of values that the owner turned down
-	keptOffered  // the host had told of its tools
-	keptDeclared // and which of them are its own
-	keptFiles    // what is known of files follows
-	keptBeyond   // it came from beyond this machine
+	keptIndex   // what the index keeps follows
+	keptRefused // the hashes are of values that the owner turned down
+	_           // the host had told of its tools
+	_           // and which of them are its own
+	keptFiles   // what is known of files follows
+	keptBeyond  // it came from beyond this machine
 
 	keptAll = keptBeyond<<1 - 1
 )
@@ -63,7 +63,6 @@ type keptFile struct{ sum, what uint64 }
 type memory struct {
 	on           bool // traces are made
 	recalled     bool // some were replayed, or may be
-	offered      bool // the host had told of its tools
 	own, refused map[uint64]bool
 	fresh        []uint64   // our own values of the result at hand
 	files        []keptFile // of the call at hand
@@ -101,8 +100,7 @@ func (c *Context) traced(t trace) []byte {
 		bit uint64
 	}{
 		{c.argued, keptArgued}, {c.outside, keptOutside}, {foreign, keptForeign}, {c.lost, keptLost},
-		{c.host.shell, keptHost}, {c.host.declared, keptDeclared},
-		{c.wasOffered(), keptOffered}, {t.index != nil, keptIndex}, {len(t.files) > 0, keptFiles},
+		{t.index != nil, keptIndex}, {len(t.files) > 0, keptFiles},
 	} {
 		if f.on {
 			t.flags |= f.bit
@@ -144,8 +142,6 @@ func (c *Context) Replay(toolName string, b []byte) {
 	}
 	has := func(bit uint64) bool { return t.flags&bit != 0 }
 	c.argued, c.outside, c.foreign = c.argued || has(keptArgued), c.outside || has(keptOutside), has(keptForeign)
-	c.host.shell, c.memory.offered = c.host.shell || has(keptHost), c.memory.offered || has(keptOffered)
-	c.host.declared = c.host.declared || has(keptDeclared) // which they are is known when they are offered again
 	if has(keptPaper) {
 		c.papers[t.step] = true
 	}
@@ -154,6 +150,7 @@ func (c *Context) Replay(toolName string, b []byte) {
 	}
 	if toolName != "" && has(keptActed) {
 		c.actedAt = t.step
+		c.done[c.meaning(toolName).Tool]++
 		if m := c.meaning(toolName); m.Thing != "" && c.index.Sum(m.Thing) == t.thing {
 			c.things[m.Thing] = true
 		}

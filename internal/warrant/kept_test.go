@@ -26,7 +26,7 @@ type restarted struct {
 }
 
 func newRestarted() *restarted {
-	r := &restarted{live: warrant.New(words)}
+	r := &restarted{live: world()}
 	r.live.Keep(keptKey, "s")
 	return r
 }
@@ -53,7 +53,7 @@ func (r *restarted) tell(s told) {
 }
 
 func (r *restarted) restart() {
-	c := warrant.New(words)
+	c := world()
 	c.Keep(keptKey, "s")
 	c.Recall()
 	for i, s := range r.past {
@@ -226,7 +226,7 @@ func FuzzATraceIsReadOrLost(f *testing.F) {
 	}
 	f.Add([]byte{2})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c := warrant.New(words)
+		c := world()
 		c.Keep(keptKey, "s")
 		c.Recall()
 		c.User("Remove the parcel of Ilse Brandt")

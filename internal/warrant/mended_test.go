@@ -20,6 +20,7 @@ func TestAServersToolIsNeverTheWorkspace(t *testing.T) {
 		{"delete_project_file", []string{"bash", "delete_project_file"}, false}, {"read", []string{"read", "send_letter"}, false},
 	} {
 		c := world("Look at the depot")
+		c.Host(tool.Usual(tt.offered))
 		for _, o := range tt.offered {
 			c.Tools([]tool.Definition{{Name: o, Description: "Works on files of this workspace, in the local folder."}})
 		}

@@ -126,7 +126,7 @@ func TestFilesAreRememberedOverARestart(t *testing.T) {
 	if len(traces) != 2 {
 		t.Fatalf("%d traces, want those of the script and of the command", len(traces))
 	}
-	again := warrant.New(words)
+	again := world()
 	again.Keep(traceKey, "main")
 	again.Recall()
 	again.User("Fix the boats")
@@ -144,7 +144,7 @@ func TestFilesAreRememberedOverARestart(t *testing.T) {
 
 // kept is a conversation that leaves traces, into which content of others has come.
 func kept(said string) *warrant.Context {
-	c := warrant.New(words)
+	c := world()
 	c.Keep(traceKey, "main")
 	c.User(said)
 	read(c, "bash", `{"command":"ls"}`, "boats.go")

@@ -35,9 +35,6 @@ func (c *Context) Result(r Result) []byte {
 
 func (c *Context) result(r Result, t *trace) {
 	m := c.meaning(r.Tool)
-	if !c.wasOffered() && tool.IsShell(m.Tool) && !r.Failed {
-		c.host.shell = true
-	}
 	if strings.TrimSpace(r.Content) == "" || r.Content == "null" {
 		return
 	}
@@ -98,7 +95,7 @@ func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result)
 	if r.Told && !tool.IsShell(m.Tool) {
 		return false
 	}
-	return !c.host.shell || !c.hosted(m.Tool) || c.brings(m, values)
+	return !c.host.owns(m.Tool) || c.brings(m, values)
 }
 
 // files keeps the names of files that a call was about: who read a/b.txt may speak of b.txt.
@@ -127,6 +124,7 @@ func (c *Context) addresses(content string) {
 // acted keeps what an act of our own was done to and what it returned.
 func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result) {
 	c.actedAt = r.Step
+	c.done[m.Tool]++
 	if m.Thing != "" {
 		c.things[m.Thing] = true
 	}

@@ -22,13 +22,14 @@ func TestOnlyAHostWithAShellHasToolsOfItsOwn(t *testing.T) {
 		for name := range strings.FieldsSeq(names) {
 			list = append(list, tool.Definition{Name: name})
 		}
-		if got := strings.Join(slices.Sorted(maps.Keys(warrant.Hosted(list))), " "); got != want {
+		own := tool.Usual(strings.Fields(names))
+		if got := strings.Join(slices.Sorted(maps.Keys(warrant.Hosted(own, list))), " "); got != want {
 			t.Errorf("%s: got %q, want %q", names, got, want)
 		}
 	}
 }
 
-// WAR-09: where a door says which tools are the host's own, a name makes none of them.
+// WAR-09: the door says which tools are the host's own, and a name makes none of them.
 func TestWhatTheDoorDeclaresIsTheHostsOwn(t *testing.T) {
 	yes, no := true, false
 	for _, c := range []struct {
@@ -37,8 +38,10 @@ func TestWhatTheDoorDeclaresIsTheHostsOwn(t *testing.T) {
 		tool  string
 		want  bool
 	}{
-		{"nobody says, and there is a shell", []tool.Definition{{Name: "bash"}, {Name: "write_file"}}, "write_file", true},
-		{"nobody says, and there is none", []tool.Definition{{Name: "write_file"}, {Name: "post"}}, "write_file", false},
+		{"nobody says", []tool.Definition{{Name: "bash"}, {Name: "write_file"}}, "write_file", false},
+		{"nobody says, of a shell", []tool.Definition{{Name: "bash"}, {Name: "write_file"}}, "bash", false},
+		{"it is named", []tool.Definition{{Name: "Edit"}}, "edit", true},
+		{"it is named and declared another's", []tool.Definition{{Name: "edit", Host: &no}}, "edit", false},
 		{"it is declared", []tool.Definition{{Name: "bash", Host: &yes}, {Name: "write_file", Host: &yes}}, "write_file", true},
 		{"it is declared another's", []tool.Definition{{Name: "bash", Host: &yes}, {Name: "write_file", Host: &no}}, "write_file", false},
 		{"another is declared", []tool.Definition{{Name: "bash", Host: &yes}, {Name: "write_file"}}, "write_file", false},
@@ -47,7 +50,9 @@ func TestWhatTheDoorDeclaresIsTheHostsOwn(t *testing.T) {
 		{"first declared, then another's", []tool.Definition{{Name: "bash", Host: &yes}, {Name: "bash", Host: &no}}, "bash", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			x := world("Look after the boats")
+			x := warrant.New(words)
+			x.User("Look after the boats")
+			x.Host([]string{"edit"})
 			x.Tools(c.tools)
 			if got, _ := x.Is("workspace", c.tool); got != c.want {
 				t.Errorf("%s is of the workspace: %v, want %v", c.tool, got, c.want)

@@ -25,9 +25,11 @@ func (j *judging) value(l *leaves.Leaf) {
 	if j.m.Act == meaning.Read && l.Quoted && pathish(l, p.Kind) {
 		j.opens(l)
 	}
+	if j.workspace || tool.IsHost(unprefixed(j.m.Tool)) { // what a tool of that name is feared for, whosever it is
+		j.local(l, p)
+	}
 	switch {
 	case j.workspace:
-		j.local(l, p)
 	case j.w.Deed == Read && l.Quoted && j.looked(l, p):
 	case l.Quoted && sqlActs(l.Text):
 		j.order(l)

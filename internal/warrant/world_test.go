@@ -16,6 +16,7 @@ var words = vocabulary.Load()
 // world is a conversation in which the user said some things and nobody else anything.
 func world(said ...string) *warrant.Context {
 	c := warrant.New(words)
+	c.Host(tool.Usual(nil))
 	for _, s := range said {
 		c.User(s)
 	}

@@ -74,7 +74,7 @@ func TestWaysAroundWhatWasWritten(t *testing.T) {
 	want("a stranger's manifest", runs(c, "npm install left-pad-evil"))
 
 	again := func(traces ...[]byte) *warrant.Context {
-		a := warrant.New(words)
+		a := world()
 		a.Keep(traceKey, "main")
 		a.Recall()
 		a.User("Fix the boats")
@@ -114,7 +114,7 @@ func TestWaysAroundWhatWasWritten(t *testing.T) {
 				t.Errorf("a result after a restart: panic: %v", r)
 			}
 		}()
-		a := warrant.New(words)
+		a := world()
 		a.Keep(traceKey, "main")
 		a.Recall()
 		a.User("Fix the boats")

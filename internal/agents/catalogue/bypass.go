@@ -7,8 +7,8 @@ import "runtime"
 type Bypass struct {
 	Name    string // in a word or two
 	Text    string
-	Managed bool   // hooks in the administrator's settings rule it out
-	Pin     *Pin   // so does this setting of the administrator; nil: none is known
+	Managed bool   // an installation into the administrator's settings rules it out
+	Pin     *Pin   // by this setting there, which is enough by itself; nil: by the hooks
 	Fix     string // what to do besides
 }
 
@@ -17,7 +17,6 @@ type Pin struct {
 	File  string   // in full
 	Path  []string // of the value
 	Value string   // what it must be, as JSON
-	Line  string   // the command that writes it, as root
 }
 
 // untried is said of agents of which nobody has looked.
@@ -57,18 +56,14 @@ func claudeBypasses() []Bypass {
 }
 
 func codexBypasses() []Bypass {
-	pin := &Pin{
-		File: "/etc/codex/requirements.toml", Path: []string{"features", "hooks"}, Value: "true",
-		Line: `printf '[features]\nhooks = true\n' >> /etc/codex/requirements.toml`,
-	}
 	return []Bypass{
 		{
-			Name: "project settings", Pin: pin,
+			Name: "project settings", Managed: true, Pin: CodexPin(),
 			Text: "a repository turns hooks off: features.hooks = false in its .codex/config.toml, in a folder that Codex trusts",
 		},
-		{Name: "flags", Pin: pin, Text: "it is started with --disable hooks, or -c features.hooks=false"},
+		{Name: "flags", Managed: true, Pin: CodexPin(), Text: "it is started with --disable hooks, or -c features.hooks=false"},
 		{
-			Name: "user settings",
+			Name: "user settings", Managed: true,
 			Text: "it is started with --ignore-user-config or another CODEX_HOME: our hooks stand in the user's settings",
 		},
 		servers("mcp_servers in .codex/config.toml"),
@@ -79,10 +74,7 @@ func geminiBypasses() []Bypass {
 	return []Bypass{
 		{
 			Name: "project settings", Managed: true,
-			Pin: &Pin{
-				File: geminiManaged(), Path: []string{"hooksConfig", "enabled"}, Value: "true",
-				Line: "tidemark install gemini --managed",
-			},
+			Pin:  &Pin{File: geminiManaged(), Path: []string{"hooksConfig", "enabled"}, Value: "true"},
 			Text: "a repository turns hooks off: hooksConfig.enabled = false in its .gemini/settings.json, in a folder that Gemini trusts",
 		},
 		{
@@ -116,7 +108,9 @@ func opencodeBypasses() []Bypass {
 }
 
 func droidBypasses() []Bypass {
-	return []Bypass{elsewhere("another home"), servers(".factory/mcp.json")}
+	home := elsewhere("another home")
+	home.Managed = true
+	return []Bypass{home, servers(".factory/mcp.json")}
 }
 
 func gooseBypasses() []Bypass {
@@ -137,6 +131,36 @@ func clineBypasses() []Bypass {
 // elsewhere is what agents have in common whose hooks stand in the user's settings alone.
 func elsewhere(how string) Bypass {
 	return Bypass{Name: "user settings", Text: "it is started with " + how + ": our hooks stand in the user's settings"}
+}
+
+// cursorBypasses: of what a repository can write, nothing turned our hooks off in the executor of its SDK.
+func cursorBypasses() []Bypass {
+	home := elsewhere("another home")
+	home.Managed = true
+	return []Bypass{
+		home,
+		{
+			Name: "SDK",
+			Text: "a program that uses Cursor's SDK says which settings count (settingSources): where it does not name the user's " +
+				"or the administrator's, there are no hooks",
+			Fix: "name user and mdm among settingSources in programs of your own",
+		},
+		untried("flags and settings of the whole program"), servers(".cursor/mcp.json"),
+	}
+}
+
+func cursorManaged() string {
+	if runtime.GOOS == "darwin" {
+		return "/Library/Application Support/Cursor/hooks.json"
+	}
+	return "/etc/cursor/hooks.json"
+}
+
+func droidManaged() string {
+	if runtime.GOOS == "darwin" {
+		return "/Library/Application Support/Factory/settings.json"
+	}
+	return "/etc/factory/settings.json"
 }
 
 func geminiManaged() string {

@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
@@ -34,3 +35,17 @@ const (
 	ambiguous  = "named in two ways: "
 	unreadable = "not understood: "
 )
+
+// HostTools are an agent's own tools that work where it runs, by the names policy knows them
+// by; no tool of a server has such a name (see Tools.canonical). It is nil for an agent that
+// nobody knows.
+func HostTools(agent string) []string {
+	a := Lookup(agent)
+	if a == nil {
+		return nil
+	}
+	return slices.Clone(workspace)
+}
+
+// workspace are the canonical tools that work on the machine the agent runs on.
+var workspace = []string{"exec", "read", "write", "edit", "apply_patch"}

@@ -90,6 +90,11 @@ func CodexHooks() []CodexHook {
 	}
 }
 
+// CodexPin keeps hooks on whatever a user, a project or a flag says.
+func CodexPin() *Pin {
+	return &Pin{File: "/etc/codex/requirements.toml", Path: []string{"features", "hooks"}, Value: "true"}
+}
+
 // codexSetup says nothing of the entries by which Codex trusts hooks: see install.
 func codexSetup() *Setup {
 	return &Setup{
@@ -97,20 +102,23 @@ func codexSetup() *Setup {
 		Place: Places{
 			User:    Place{Variable: "CODEX_HOME", Home: ".codex", File: "hooks.json"},
 			Project: ".codex/hooks.json",
+			Managed: "/etc/codex/hooks.json",
 		},
 		Config: Place{Variable: "CODEX_HOME", Home: ".codex", File: "config.toml"},
 		Plan:   codexPlan,
 		Gate:   Gate{Path: []string{"hooks", "PreToolUse"}},
 		Open: []string{
 			crash, slow,
-			"the hook's trust entry does not fit (a changed hook, another place in the list): Codex skips it without a word; " +
-				"doctor compares it",
 			"what is typed into a shell that already runs (write_stdin), and web searches of the provider, never reach a hook",
 		},
-		Bypasses: codexBypasses(),
-		Notes: []string{
-			"the hooks are marked as trusted in Codex's config.toml, as its /hooks command would do; look at them there",
+		OpenUnmanaged: []string{
+			"the hook's trust entry does not fit (a changed hook, another place in the list): Codex skips it without a word; " +
+				"doctor compares it",
 		},
+		Bypasses:      codexBypasses(),
+		NoteUnmanaged: "the hooks are marked as trusted in Codex's config.toml, as its /hooks command would do; look at them there",
+		NoteManaged: "Codex takes these hooks without trust entries, beside a user's own; features.hooks = true in " +
+			CodexPin().File + " keeps them on",
 		Probe: nestedProbe("PreToolUse", "Bash"), Refused: exitRefused,
 		Trial: func(s Stage) Launch {
 			return Launch{

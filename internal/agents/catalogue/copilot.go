@@ -8,7 +8,8 @@ import (
 // Copilot CLI: events in camel case do not carry their name, which the command line must
 // give; those in Pascal case do. A call has no id. Exit code 2 refuses; the reason reaches
 // the model only from standard output. A result can be replaced, and is where it could
-// not be recorded.
+// not be recorded. Its "ask" opens a dialog, but with assisted approval a model answers it, an
+// extension of the repository can, and the hook is told of neither.
 
 var copilotEvents = map[string]Kind{
 	"sessionStart": Start, "SessionStart": Start, "sessionEnd": End, "SessionEnd": End, "agentStop": Ignored, "Stop": Ignored,

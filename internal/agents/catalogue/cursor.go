@@ -7,7 +7,8 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
-// Cursor: with failClosed even silence blocks, so passing must be said. A tool call is
+// Cursor: its "ask" is not heeded at preToolUse, where our hook is, so held calls are refused.
+// With failClosed even silence blocks, so passing must be said. A tool call is
 // announced by a general event and by one of its kind; install one of the two.
 
 var cursorEvents = map[string]Kind{
@@ -138,13 +139,13 @@ func cursorHold(e *Event, h Held) Reply {
 func cursorSetup() *Setup {
 	return &Setup{
 		Agent: Lookup("cursor"), Title: "Cursor", Programs: []string{"cursor-agent", "cursor"},
-		Place: Places{User: Place{Home: ".cursor", File: "hooks.json"}, Project: ".cursor/hooks.json"},
+		Place: Places{User: Place{Home: ".cursor", File: "hooks.json"}, Project: ".cursor/hooks.json", Managed: cursorManaged()},
 		Plan:  cursorPlan,
 		Gate:  Gate{Path: []string{"hooks", "preToolUse"}},
 		Open: []string{
 			"hooks that Cursor imports from Claude's settings never fail closed; install into Cursor itself, as done here",
 		},
-		Bypasses: []Bypass{untried("a repository's .cursor folder, or flags,"), servers(".cursor/mcp.json")},
+		Bypasses: cursorBypasses(),
 		Notes:    []string{"Cursor's hooks were tried with the executor of its SDK, not with the whole program"},
 		Probe:    nestedProbe("preToolUse", "Shell"),
 		Refused:  func(p Printed) bool { return exitRefused(p) || answers(p.Out, "permission", `"deny"`) },

@@ -62,9 +62,11 @@ func droidRead(in Input, names *Tools) (*Event, error) {
 func droidSetup() *Setup {
 	return &Setup{
 		Agent: Lookup("droid"), Title: "Factory Droid", Programs: []string{"droid"},
-		Place: Places{User: Place{Home: ".factory", File: "settings.json"}, Project: ".factory/settings.local.json"},
-		Plan:  droidPlan,
-		Gate:  Gate{Path: []string{"hooks", "PreToolUse"}},
+		Place: Places{
+			User: Place{Home: ".factory", File: "settings.json"}, Project: ".factory/settings.local.json", Managed: droidManaged(),
+		},
+		Plan: droidPlan,
+		Gate: Gate{Path: []string{"hooks", "PreToolUse"}},
 		Open: []string{
 			crash, slow, "droid exec runs no hook at prompts: an approval code in one is not seen; use tidemark approvals there",
 		},

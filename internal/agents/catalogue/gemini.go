@@ -8,7 +8,7 @@ import (
 
 // Gemini CLI: the decision is flat JSON, honoured whatever the exit code; with exit code 2
 // the text refuses even where the JSON cannot be read. It has no ids for calls. Its "ask"
-// hangs without a terminal.
+// hangs without a terminal, and whether there is one it does not say.
 
 var geminiEvents = map[string]Kind{
 	"SessionStart": Start, "SessionEnd": End, "AfterAgent": Ignored, "BeforeAgent": Prompt,
@@ -28,7 +28,7 @@ func gemini() *Agent {
 		Name: "gemini",
 		Read: geminiRead,
 		Pass: added, Refuse: geminiRefuse, Hold: geminiHold, Warn: warned,
-		Tools: &Tools{Agent: "gemini", Names: geminiTools}, Proxied: true,
+		Tools: &Tools{Agent: "gemini", Names: geminiTools, Unfold: geminiFetch}, Proxied: true,
 		Switches: []settings.Switch{
 			{Path: []string{"hooksConfig", "enabled"}, Value: "false"},
 			{Path: []string{"hooks", "enabled"}, Value: "false"},

@@ -103,7 +103,7 @@ func gooseSetup() *Setup {
 			"the plugin is turned off in Goose", "a version before 1.38, which has no hooks",
 			"it reports that a tool ran, but not what came of it: what counts is what the call can bring",
 		},
-		Bypasses: gooseBypasses(),
+		Bypasses: gooseBypasses(), Shadow: ".agents/plugins/tidemark",
 		Probe: func(session, cwd, command string) any {
 			return map[string]any{
 				"event": "PreToolUse", "session_id": session, "tool_name": "shell", "tool_call_id": "canary",

@@ -25,13 +25,16 @@ type Setup struct {
 
 	Open          []string          // when it would run a tool without asking us, in words
 	OpenInProject []string          // the same, of a project's hooks alone
+	OpenUnmanaged []string          // the same, of all but the administrator's
 	Bypasses      []Bypass          // ways past our hooks, with what rules them out
 	Since         *Since            // a version before which it is laxer
 	Locks         []settings.Switch // in the administrator's settings: they lock out a user's hooks
+	Shadow        string            // of a project: what it takes in place of our hooks; "": nothing that is known
 	Trusts        []string          // the list in Config of the folders whose hooks it takes; nil: it takes all
 	Holes         []Hole            // what only a proxy before its models closes
 	Notes         []string          // for the person who installs
 	NoteManaged   string            // the same, of the administrator's settings
+	NoteUnmanaged string            // the same, of all others
 
 	// Probe is the agent's own question about a command, and Refused how it takes the answer.
 	// Both are written from the agents' contracts, not from our side of them.

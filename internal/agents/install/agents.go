@@ -38,6 +38,17 @@ type file struct {
 // Names lists the agents that can be installed into.
 func Names() []string { return catalogue.SetupNames() }
 
+// ManagedNames lists those that have administrator's settings.
+func ManagedNames() []string {
+	var out []string
+	for _, s := range catalogue.Setups() {
+		if s.Place.Managed != "" {
+			out = append(out, s.Name)
+		}
+	}
+	return out
+}
+
 func find(name string) (*agent, error) {
 	s, err := catalogue.FindSetup(name)
 	if err != nil {
@@ -133,6 +144,9 @@ func (a *agent) failsOpen(w World, found bool, version string) []Case {
 	add(a.Open...)
 	if w.Project != "" {
 		add(a.OpenInProject...)
+	}
+	if !w.Managed {
+		add(a.OpenUnmanaged...)
 	}
 	out = append(out, a.bypasses(w)...)
 	if !w.Managed {

@@ -23,7 +23,7 @@ func (a *agent) bypasses(w World) []Case {
 	var out []Case
 	managed := a.managedToo(w)
 	for _, b := range a.Bypasses {
-		if b.Managed && managed || b.Pin != nil && pinned(w, b.Pin) {
+		if b.Pin != nil && pinned(w, b.Pin) || b.Pin == nil && b.Managed && managed {
 			continue
 		}
 		out = append(out, Case{Name: b.Name, Text: b.Text, Fix: a.remedy(b)})
@@ -43,11 +43,8 @@ func (a *agent) managedToo(w World) bool {
 
 // remedy is what a person can do about it.
 func (a *agent) remedy(b catalogue.Bypass) string {
-	switch {
-	case b.Managed:
+	if b.Managed {
 		return "sudo tidemark install " + a.Name + " --managed"
-	case b.Pin != nil:
-		return "as root: " + b.Pin.Line
 	}
 	return b.Fix
 }

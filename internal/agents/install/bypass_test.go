@@ -80,19 +80,46 @@ func TestAPinOfTheAdministratorRulesAWayOut(t *testing.T) {
 func TestInstallOffersTheAdministratorsSettings(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude": "sudo tidemark install claude --managed", "gemini": "sudo tidemark install gemini --managed",
-		"codex": "/etc/codex/requirements.toml",
+		"codex": "sudo tidemark install codex --managed", "copilot": "sudo tidemark install copilot --managed",
 	} {
 		w := newWorld(t)
 		p, err := install.Prepare(t.Context(), w, name, install.Options{})
 		if err != nil || !strings.Contains(strings.Join(p.Notes, "\n"), want) {
 			t.Errorf("%s: got notes %q, %v; want %q among them", name, p.Notes, err, want)
 		}
-		if name == "codex" {
-			continue
-		}
 		w.Managed = true
 		if p, err = install.Prepare(t.Context(), w, name, install.Options{}); err != nil || strings.Contains(strings.Join(p.Notes, "\n"), want) {
 			t.Errorf("%s, managed: got notes %q, %v; want no offer", name, p.Notes, err)
 		}
+		if twice := strings.Contains(strings.Join(p.Notes, "\n"), "asked about twice"); twice == (name == "claude") { // it locks others out
+			t.Errorf("%s, managed: got notes %q; said that calls are asked about twice: %v", name, p.Notes, twice)
+		}
+	}
+}
+
+// Goose takes a plugin of a repository in place of ours: that is said of any, and of one that is there.
+func TestAPluginOfARepositoryThatTakesOurPlaceIsNoticed(t *testing.T) {
+	w := newWorld(t)
+	put(t, w, "goose", install.Options{})
+	if open := named(t, w, "goose"); !slices.Contains(open, "project plugin") {
+		t.Errorf("got %v open, want the project's plugin among them", open)
+	}
+	repo := filepath.Join(w.Home, "repo")
+	path := w.Getenv("PATH")
+	w.Getenv = func(name string) string { return map[string]string{"PATH": path, "PWD": repo}[name] }
+	write(t, filepath.Join(repo, "README.md"), "a repository", 0o600)
+	if s, err := install.Inspect(t.Context(), w, "goose"); err != nil || !s.Intact {
+		t.Errorf("in a folder without one: got %+v, %v; want it intact", s, err)
+	}
+	ours := w
+	ours.Project = repo
+	put(t, ours, "goose", install.Options{})
+	if s, err := install.Inspect(t.Context(), w, "goose"); err != nil || !s.Intact {
+		t.Errorf("in a folder with our own: got %+v, %v; want it intact", s, err)
+	}
+	write(t, filepath.Join(repo, ".agents/plugins/tidemark/hooks/hooks.json"), `{"hooks":{}}`, 0o600)
+	s, err := install.Inspect(t.Context(), w, "goose")
+	if err != nil || s.Intact || !strings.Contains(strings.Join(s.Problems, "\n"), "takes it in place of our hooks") {
+		t.Errorf("in a folder with somebody's: got %+v, %v; want it noticed", s, err)
 	}
 }

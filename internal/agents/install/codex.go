@@ -20,6 +20,9 @@ import (
 func codexExtra(s *catalogue.Setup) extra {
 	return extra{
 		files: func(w World, plan []file, _ catalogue.Command) ([]file, error) {
+			if w.Managed {
+				return codexManaged(w, plan)
+			}
 			path := plan[0].Path
 			return append(plan, file{
 				File:  catalogue.File{Path: w.file(s.Config)},

@@ -68,6 +68,10 @@ func readCodex(w World, path string) (codexConfig, error) {
 
 // codexAbove says which files turn the hooks off, or lock a user's hooks out.
 func codexAbove(w World, a *agent) []string {
+	if w.Managed { // out of reach of all that follows
+		return codexUnpinned(w)
+	}
+	managed := a.managedToo(w) // then locking others out is what it is for
 	config := w.file(a.Config)
 	profiles, err := codexProfiles(filepath.Dir(config))
 	out := codexOverlaid(w, a, profiles)
@@ -80,7 +84,7 @@ func codexAbove(w World, a *agent) []string {
 			out = append(out, err.Error())
 			continue
 		}
-		if only, there := c["allow_managed_hooks_only"]; there && only != false {
+		if only, there := c["allow_managed_hooks_only"]; there && only != false && !managed {
 			out = append(out, fmt.Sprintf("%s: allow_managed_hooks_only is %v, which turns the hooks off", path, only))
 		}
 		profiles, err := c.table("profiles")
@@ -148,7 +152,7 @@ func trusts(src []byte, block string) bool {
 		return false
 	}
 	entries, err := codexConfig(want).table("hooks", "state")
-	if err != nil {
+	if err != nil || !requires(have, want) {
 		return false
 	}
 	for name := range entries {
@@ -159,6 +163,18 @@ func trusts(src []byte, block string) bool {
 		}
 	}
 	return true
+}
+
+// requires reports whether the features of a block are in the file.
+func requires(have, want codexConfig) bool {
+	h, err := have.table("features")
+	w, bad := want.table("features")
+	for name, value := range w {
+		if h[name] != value {
+			return false
+		}
+	}
+	return err == nil && bad == nil
 }
 
 // holdsBlock reports whether our tables are in the file, by their text and as it is read:

@@ -24,6 +24,10 @@ func codexStage(r *rig, hooks []byte) error {
 		return err
 	}
 	config += carried + r.project()
+	path := filepath.Join(r.home, r.agent.Config.Home, r.agent.Config.File)
+	if r.w.Managed { // these need no entries
+		return writeNew(path, []byte(config))
+	}
 	trusted, err := codexTrusted(r.w, r.agent)
 	if err != nil {
 		return err
@@ -35,7 +39,7 @@ func codexStage(r *rig, hooks []byte) error {
 		}
 		config += block
 	}
-	return writeNew(filepath.Join(r.home, r.agent.Config.Home, r.agent.Config.File), []byte(config))
+	return writeNew(path, []byte(config))
 }
 
 // project is how Codex looks at the folder of the trial: as at the real one. Left to itself it

@@ -121,8 +121,16 @@ func (p *Plan) advise(a *agent) {
 			p.note(offer)
 		}
 	}
-	if p.w.Managed && a.NoteManaged != "" {
-		p.note(a.NoteManaged)
+	note := a.NoteUnmanaged
+	if p.w.Managed {
+		note = a.NoteManaged
+		if len(a.Locks) == 0 {
+			p.note("hooks of Tidemark in a user's settings run beside these: each call is asked about twice, and an approval counts " +
+				"for one of the two; take them out there: tidemark uninstall " + a.Name)
+		}
+	}
+	if note != "" {
+		p.note(note)
 	}
 }
 

@@ -32,6 +32,10 @@ func (r *rig) prepare() (catalogue.Launch, error) {
 		if err := r.place(l); err != nil {
 			return l, err
 		}
+	default:
+		if err := r.aside(l); err != nil {
+			return l, err
+		}
 	}
 	for _, f := range l.Files {
 		if err := writeJSON(f.Path, f.Value); err != nil {
@@ -39,6 +43,25 @@ func (r *rig) prepare() (catalogue.Launch, error) {
 		}
 	}
 	return l, nil
+}
+
+// aside writes what the agent needs besides the administrator's hooks to run at all.
+func (r *rig) aside(l catalogue.Launch) error {
+	if l.User != nil {
+		if err := r.user(l); err != nil {
+			return err
+		}
+	}
+	if r.agent.stage == nil {
+		return nil
+	}
+	return r.agent.stage(r, nil)
+}
+
+// user writes the user's settings of the trial, where our hooks are not in them.
+func (r *rig) user(l catalogue.Launch) error {
+	p := r.agent.Place.User
+	return writeJSON(filepath.Join(r.home, p.Home, p.File), l.User)
 }
 
 // place puts our hooks where the agent of the trial looks for them.
@@ -63,8 +86,7 @@ func (r *rig) place(l catalogue.Launch) error {
 		return err
 	}
 	if l.User != nil && r.w.Project != "" {
-		p := r.agent.Place.User
-		if err := writeJSON(filepath.Join(r.home, p.Home, p.File), l.User); err != nil {
+		if err := r.user(l); err != nil {
 			return err
 		}
 	}

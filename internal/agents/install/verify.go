@@ -29,10 +29,14 @@ func verify(w World, a *agent) (*settings.Record, []string) {
 		problems = append(problems, program(m)...)
 	}
 	problems = append(problems, a.turnedOff(w, m)...)
-	if why := a.skips(w); why != "" && (m != nil || a.hooked(w)) {
+	if m == nil && !a.hooked(w) {
+		return m, problems
+	}
+	problems = append(problems, a.shadowed(w)...)
+	if why := a.skips(w); why != "" {
 		problems = append(problems, why)
 	}
-	if a.above != nil && (m != nil || a.hooked(w)) {
+	if a.above != nil {
 		problems = append(problems, a.above(w, a)...)
 	}
 	return m, problems
@@ -119,7 +123,7 @@ func (a *agent) trusted(w World, m *settings.Record) []string {
 		if err != nil {
 			continue // said by Compare
 		}
-		if !holdsBlock(src, want) {
+		if !holdsBlock(src, want) && !w.Managed { // of the administrator's, see codexUnpinned
 			return []string{fmt.Sprintf(
 				"%s: the hooks are not at the place that is trusted, so %s skips them; install again", f.Path, a.Title)}
 		}
@@ -146,6 +150,27 @@ func (a *agent) turnedOff(w World, m *settings.Record) []string {
 		}
 	}
 	return a.reader(w).Off(a.Switches, files...)
+}
+
+// shadowed looks whether a project has what the agent takes in place of our hooks.
+func (a *agent) shadowed(w World) []string {
+	if a.Shadow == "" || w.Managed {
+		return nil
+	}
+	var out []string
+	for _, folder := range w.folders() {
+		path := filepath.Join(folder, filepath.FromSlash(a.Shadow))
+		if folder == w.Home || slices.ContainsFunc(out, func(s string) bool { return strings.HasPrefix(s, path) }) {
+			continue
+		}
+		here := w
+		here.Project = folder
+		if _, err := os.Lstat(path); os.IsNotExist(err) || a.hooked(here) {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s: in this folder %s takes it in place of our hooks", path, a.Title))
+	}
+	return out
 }
 
 // folders are where other settings can stand: at home, and in the project worked on.

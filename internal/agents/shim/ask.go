@@ -85,7 +85,7 @@ func (a adapter) ask(ctx context.Context, s *server, o Options, e *catalogue.Eve
 func (a adapter) context(o Options, e *catalogue.Event) hook.Context {
 	c := hook.Context{
 		SessionKey: a.key(e.Session), SessionID: e.Session, RunID: e.Turn, Branch: e.Branch,
-		AgentID: a.Name, MessageProvider: a.Name, WorkspaceDir: e.Cwd,
+		AgentID: a.Name, MessageProvider: a.Name, WorkspaceDir: e.Cwd, HostTools: catalogue.HostTools(a.Name),
 	}
 	switch {
 	case o.Sender != "owner" || e.Speaker == catalogue.Nobody:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 )
 
@@ -129,5 +130,33 @@ func TestTheDialogDoesNotAskWhereAProofIsWanted(t *testing.T) {
 	}
 	if p := w.play(attended, sole, inMode(story[3].Body, "default")); !refuses("claude", p) || strings.Contains(p.out, `"ask"`) {
 		t.Errorf("got %+v, want it refused", p)
+	}
+}
+
+// The dialogs of other agents can be answered by somebody else than the person, or hang where there is none, and
+// their hooks are not told which: nobody is made to ask by them.
+func TestNoOtherAgentIsMadeToAsk(t *testing.T) {
+	for _, name := range catalogue.Names() {
+		if name == "claude" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			w, story := open(t), lines(t, name+"-story.jsonl")
+			if name == "droid" { // a session whose start was not seen is nobody's
+				told(t, w, name, droidOwn("s-1"), false)
+			}
+			for _, l := range story[:3] {
+				w.say(name, l)
+			}
+			var out, errOut bytes.Buffer
+			code := shim.Run(t.Context(), shim.Options{
+				Agent: name, Event: story[3].Event, Data: w.data, Sender: "owner", Installed: name + "@managed", In: bytes.NewReader(story[3].Body),
+				Etc: t.TempDir(), Env: func(string) string { return "1" },
+			}).Write(&out, &errOut)
+			p := printed{code, out.String(), errOut.String()}
+			if !refuses(name, p) || strings.Contains(p.out, `"ask"`) || strings.Contains(p.out, `"review"`) {
+				t.Errorf("got %+v, want it refused and nobody asked there", p)
+			}
+		})
 	}
 }

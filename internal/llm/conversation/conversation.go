@@ -72,6 +72,9 @@ type Options struct {
 	Keeper Keeper
 	// Names turns a harness's name of a tool and its arguments into ours; nil: they are.
 	Names func(agent, name string, args []byte) (string, []byte)
+	// HostTools are a harness's own tools that work where it runs, by our names; nil: of no
+	// harness is it known.
+	HostTools func(agent string) []string
 }
 
 const defaultLimit = 200_000
@@ -82,6 +85,7 @@ type Follower struct {
 	limit   int
 	markers []Marker
 	names   func(agent, name string, args []byte) (string, []byte)
+	hosts   func(agent string) []string
 	plain   bool // no commands
 	keys    *keyed
 	given   map[uint64]bool // lines of instructions that the operator vouches for
@@ -119,7 +123,7 @@ func New(m Monitor, o Options) *Follower {
 		o.Limit = defaultLimit
 	}
 	f := &Follower{
-		monitor: m, limit: o.Limit, markers: append(Known(), o.Markers...), names: o.Names, plain: !o.Commands,
+		monitor: m, limit: o.Limit, markers: append(Known(), o.Markers...), names: o.Names, hosts: o.HostTools, plain: !o.Commands,
 		keys: newKeyed(o.Key), keeper: o.Keeper, recalled: map[uint64]*past{}, pasts: generations[string, *past]{limit: maxTenants},
 		sessions: generations[sessionKey, *session]{limit: 1 + o.Limit/16},
 		places:   generations[placeKey, *session]{limit: o.Limit},

@@ -201,6 +201,9 @@ func (e *entry) cover(ctx context.Context) error {
 func (e *entry) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, error) {
 	t.Ref.Session, t.Ref.Branch = e.ref.Session, e.ref.Branch
 	t.Agent, t.Plain = e.who.Agent, e.f.plain
+	if e.f.hosts != nil {
+		t.HostTools = e.f.hosts(e.who.Agent)
+	}
 	t.Sender.Provider = "llm"
 	if e.who.Agent != "" {
 		t.Sender.Provider = e.who.Agent

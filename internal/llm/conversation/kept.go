@@ -162,16 +162,11 @@ func (p *past) records(yield func([]byte) bool) bool {
 	if len(lines) > 0 && !yield(kept{tenant: p.tenant, kind: promptKind, rate: 1, sums: lines}.record()) {
 		return false
 	}
-	by := map[*writing][]uint64{}
-	for _, runs := range []map[uint64]*writing{p.runs.old, p.runs.young} {
-		for s, w := range runs {
-			by[w] = append(by[w], s)
-		}
-	}
-	for w, sums := range by {
-		if !yield(kept{p.tenant, w.kind, w.label.Level, w.label.Sensitivity, w.key, w.rate, sums}.record()) {
-			return false
-		}
+	told := p.runs.each(func(w *writing, sums []uint64) bool {
+		return yield(kept{p.tenant, w.kind, w.label.Level, w.label.Sensitivity, w.key, w.rate, sums}.record())
+	})
+	if !told {
+		return false
 	}
 	for _, known := range []map[contentKey]memory{p.known.old, p.known.young} {
 		for key, m := range known {

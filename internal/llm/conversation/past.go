@@ -32,6 +32,8 @@ type writing struct {
 	total int // runs that were kept of it
 	own   int // of those, the ones that lead here and to nobody less trusted
 	rate  int // one run of so many was kept
+
+	generation, number uint32 // where leads has it
 }
 
 // past is what is remembered of one tenant. What one forgets, only that one does.
@@ -43,7 +45,7 @@ type past struct {
 
 	mu      sync.Mutex
 	known   generations[contentKey, memory] // guarded by mu
-	runs    generations[uint64, *writing]   // guarded by mu
+	runs    leads                           // guarded by mu
 	prompts generations[uint64, struct{}]   // guarded by mu; lines of instructions that began a conversation
 	starts  generations[contentKey, uint64] // guarded by mu; how sessions began that nobody named
 	lost    bool                            // guarded by mu; something was forgotten before it came here
@@ -106,11 +108,14 @@ func (p *past) write(w *writing, sums []uint64) {
 		if ok && old.label.Covers(w.label) {
 			continue
 		}
-		if ok {
-			old.own--
-		}
 		w.own++
 		p.runs.put(s, w)
+		if !ok {
+			continue
+		}
+		if old.own--; old.own == 0 {
+			p.runs.release(old)
+		}
 	}
 	p.sized()
 }
@@ -188,7 +193,7 @@ func (f *Follower) newPast(id uint64) *past {
 	return &past{
 		keys: f.keys, tenant: id, total: &f.total, keeper: f.keeper, lost: f.lost,
 		known:   generations[contentKey, memory]{limit: f.limit},
-		runs:    generations[uint64, *writing]{limit: runsPerMessage * f.limit},
+		runs:    leads{limit: runsPerMessage * f.limit},
 		prompts: generations[uint64, struct{}]{limit: maxPromptLines},
 		starts:  generations[contentKey, uint64]{limit: f.limit},
 	}

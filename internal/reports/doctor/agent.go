@@ -80,6 +80,9 @@ func mend(agent, problem string) string {
 	if strings.Contains(problem, "turns the hooks off") {
 		return "take it out of that file; sudo tidemark install " + agent + " --managed rules it out where the agent has such settings"
 	}
+	if strings.Contains(problem, "in place of our hooks") {
+		return "look at it, and remove it"
+	}
 	return "tidemark install " + agent
 }
 

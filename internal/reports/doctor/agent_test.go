@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,5 +114,22 @@ func TestTheLimitsAreSaidPlainly(t *testing.T) {
 	r := examine(t, doctor.Limits())
 	if !r.OK() || !strings.Contains(text(r, "limits", "same user"), "same user can edit its own settings") {
 		t.Errorf("got %+v", r.Findings)
+	}
+}
+
+// What installing again does not mend is not said to be mended by it.
+func TestTheFixOfAProblemMendsIt(t *testing.T) {
+	for problem, want := range map[string]string{
+		"settings.json is gone": "tidemark install a",
+		"/p/.claude/settings.json: disableAllHooks is true, which turns the hooks off":     "take it out of that file",
+		"/p/.agents/plugins/tidemark: in this folder Goose takes it in place of our hooks": "look at it, and remove it",
+	} {
+		r := examine(t, doctor.CheckAgent(doctor.Agent{Name: "a", Inspect: func(context.Context) (doctor.State, error) {
+			return doctor.State{Found: true, Version: "1", Hooked: true, Problems: []string{problem}}, nil
+		}}))
+		i := slices.IndexFunc(r.Findings, func(f doctor.Finding) bool { return f.Text == problem })
+		if i < 0 || !strings.HasPrefix(r.Findings[i].Fix, want) {
+			t.Errorf("%s: got %+v, want the fix %q", problem, r.Findings, want)
+		}
 	}
 }

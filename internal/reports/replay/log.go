@@ -69,6 +69,9 @@ func (l *logReader) add(e *event.Event) {
 // for the sessions it came from are not replayed beside it.
 func (l *logReader) said(b *event.Began) {
 	l.sender = b.Sender
+	if b.HostTools != nil {
+		l.run.HostTools = b.HostTools
+	}
 	s := &Said{Sender: b.Sender, Brings: &b.Label.Level}
 	if b.Message != nil && b.Words {
 		s.Text, s.Contract = kept(b.Message), contractOf(b.Contract)

@@ -19,6 +19,7 @@ package replay
 import (
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -28,6 +29,20 @@ type Run struct {
 	Tools  []Definition
 	Events []Event
 	Format Format // of a session file: its host's names are not ours; "" else
+	// HostTools are the tools that were the host's own; nil: the recording does not say, and
+	// those of the usual names are taken for it.
+	HostTools []string
+}
+
+func (r *Run) host() []string {
+	if r.HostTools != nil {
+		return r.HostTools
+	}
+	var offered []string
+	for i := range r.Tools {
+		offered = append(offered, r.Tools[i].Name)
+	}
+	return tool.Usual(offered)
 }
 
 // Definition is a tool as the model was told of it.

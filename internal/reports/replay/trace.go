@@ -15,6 +15,8 @@ type traceRun struct {
 	ID     string           `json:"id"`
 	Tools  strictjson.Value `json:"tools"`
 	Events []traceEvent     `json:"events"`
+	// HostTools are the tools that are the host's own.
+	HostTools []string `json:"hostTools"`
 }
 
 type traceEvent struct {
@@ -42,7 +44,7 @@ func readTrace(data []byte, known *catalogue) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	run := Run{ID: in.ID, Tools: tools, Events: make([]Event, 0, 2*len(in.Events))}
+	run := Run{ID: in.ID, Tools: tools, HostTools: in.HostTools, Events: make([]Event, 0, 2*len(in.Events))}
 	for i, e := range in.Events {
 		if err := e.add(&run); err != nil {
 			return Run{}, fmt.Errorf("event %d: %w", i+1, err)

@@ -126,7 +126,7 @@ func (p *pair) restart() {
 
 func (p *pair) say(text string, by trust.Sender) {
 	p.Helper()
-	if _, err := p.m.Begin(p.Context(), tidemark.Turn{Ref: p.ref, Sender: by, Message: &text}); err != nil {
+	if _, err := p.m.Begin(p.Context(), tidemark.Turn{Ref: p.ref, Sender: by, Message: &text, HostTools: tool.Usual(nil)}); err != nil {
 		p.Fatal(err)
 	}
 	p.offer()

@@ -80,3 +80,38 @@ func (w *world) executor(sdk string, events ...string) []string {
 	}
 	return lines
 }
+
+// What a repository can write does not turn our hooks off; with E2E_MANAGED=1 the administrator's hold without the
+// user's.
+func TestCursorsOwnExecutorIsNotSwitchedOffByARepository(t *testing.T) {
+	sdk := filepath.Join(cache(), "cursor", "node_modules", "@cursor", "sdk")
+	if _, err := os.Stat(sdk); err != nil {
+		t.Skip("Cursor's SDK is not installed")
+	}
+	const yes = `{"version":1,"hooks":{"preToolUse":[{"command":"echo '{\"permission\":\"allow\"}'"}]}}`
+	for name, files := range map[string]map[string]string{
+		"no hooks":            {".cursor/hooks.json": `{"version":1,"hooks":{}}`},
+		"hooks that say yes":  {".cursor/hooks.json": yes},
+		"no JSON":             {".cursor/hooks.json": `{"version":`},
+		"a version of nobody": {".cursor/hooks.json": `{"version":99,"hooks":{"preToolUse":[]},"disableAllHooks":true}`},
+		"Claude's switch":     {".claude/settings.json": off, ".claude/settings.local.json": off},
+		"other settings":      {".cursor/settings.json": off, ".cursor/cli.json": `{"hooks":{"enabled":false}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := open(t, &rig{name: "cursor", shell: "Shell", env: func(*world) []string { return nil }}, with{bare: managed()})
+			if managed() {
+				w.tidemark("install", "cursor", "--managed", "--trial", "none")
+				defer w.tidemark("uninstall", "cursor", "--managed")
+			}
+			for file, content := range files {
+				w.write(w.work, file, content)
+			}
+			if got := w.executor(sdk, "preToolUse", "echo "+tool.Canary)[0]; !strings.Contains(got, `"permission":"deny"`) || !strings.Contains(got, "canary") {
+				t.Errorf("the canary: got %s, want it refused by us", got)
+			}
+			if got := w.open(); !strings.Contains(got, "SDK") || strings.Contains(got, "user settings") == managed() {
+				t.Errorf("doctor calls open:\n%s", got)
+			}
+		})
+	}
+}

@@ -4,7 +4,9 @@ package e2e_test
 
 import (
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -41,6 +43,16 @@ func byAdministrator(t *testing.T, r *rig) {
 	}
 	for _, file := range []string{".claude/settings.json", ".copilot/settings.json"} {
 		w.write(w.home, file, `{"disableAllHooks": true}`)
+	}
+	if r.name == "codex" {
+		file := filepath.Join(w.home, ".codex", "config.toml")
+		raw, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, append(raw, "\n[features]\nhooks = false\n"...), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	holds(t, w)
 }

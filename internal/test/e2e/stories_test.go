@@ -57,7 +57,7 @@ var stories = []story{
 	{name: "copied", run: copied, only: "droid"},
 	{name: "told", run: told, only: "codex opencode"},
 	{name: "unhooked", run: unhooked, only: "claude"},
-	{name: "managed", run: byAdministrator, only: "claude copilot", may: "E2E_MANAGED"},
+	{name: "managed", run: byAdministrator, only: "claude codex copilot droid gemini", may: "E2E_MANAGED"},
 }
 
 // concerns reports whether the story is about this agent, and may be played here.

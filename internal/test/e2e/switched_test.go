@@ -33,6 +33,7 @@ var switchings = []switching{
 	{agent: "codex", name: "project settings", files: map[string]string{".codex/config.toml": "[features]\nhooks = false\n"}, open: "project settings"},
 	{agent: "codex", name: "disable", flags: []string{"--disable", "hooks"}, open: "flags"},
 	{agent: "codex", name: "a value", flags: []string{"-c", "features.hooks=false"}, open: "flags"},
+	{agent: "codex", name: "without the user's settings", flags: codexBare(), open: "user settings"},
 	{agent: "gemini", name: "project settings", files: map[string]string{".gemini/settings.json": `{"hooksConfig":{"enabled":false}}`}, open: "project settings"},
 	{agent: "gemini", name: "one hook", files: map[string]string{".gemini/settings.json": `{"hooksConfig":{"disabled":["tidemark"]}}`}, open: "one hook", always: true},
 	{agent: "copilot", name: "project settings", files: map[string]string{
@@ -56,6 +57,14 @@ var switchings = []switching{
 	{agent: "opencode", name: "pure", flags: []string{"--pure"}, open: "flags", always: true},
 }
 
+// codexBare starts Codex without the user's settings, and so without the model in them.
+func codexBare() []string {
+	return []string{
+		"--ignore-user-config", "-c", `model="gpt-5.5"`, "-c", `model_provider="scripted"`,
+		"-c", `model_providers.scripted={name="scripted",base_url="MODEL/v1",env_key="MODEL_KEY",wire_api="responses"}`,
+	}
+}
+
 // switched: whatever starts an agent without our hooks is ruled out by the administrator's
 // settings, and named by doctor where it is not. With E2E_MANAGED=1 these are written.
 func switched(t *testing.T, r *rig) {
@@ -70,7 +79,10 @@ func switched(t *testing.T, r *rig) {
 			for name, content := range s.files {
 				w.write(w.work, name, content)
 			}
-			w.extra = s.flags
+			w.extra = nil
+			for _, f := range s.flags {
+				w.extra = append(w.extra, strings.ReplaceAll(f, "MODEL/", w.api+"/"))
+			}
 			w.model.script(r.run(w, "echo "+tool.Canary+" > ran.txt"), step{say: done})
 			out := w.turn("Run the command that makes ran.txt.")
 			ran, want := w.file("ran.txt") != "", s.open != "" && (s.always || !managed())
@@ -87,7 +99,7 @@ func switched(t *testing.T, r *rig) {
 func managed() bool { return os.Getenv("E2E_MANAGED") == "1" }
 
 // openAnywhere puts the hooks into the administrator's settings too where the machine may be
-// changed, or pins them there where the agent has no place for hooks that we write.
+// changed, and the agent has a place for them.
 func openAnywhere(t *testing.T, r *rig) (w *world, done func()) {
 	t.Helper()
 	w, done = open(t, r, with{}), func() {}
@@ -95,10 +107,7 @@ func openAnywhere(t *testing.T, r *rig) (w *world, done func()) {
 		return w, done
 	}
 	switch r.name {
-	case "codex":
-		w.write("/etc/codex", "requirements.toml", "[features]\nhooks = true\n")
-		done = func() { _ = os.Remove("/etc/codex/requirements.toml") }
-	case "opencode":
+	case "opencode", "goose", "cline": // they have no place for them
 	default:
 		w.tidemark("install", r.name, "--managed", "--trial", "none")
 		done = func() { w.tidemark("uninstall", r.name, "--managed") }

@@ -197,6 +197,7 @@ func hookContext(ref tidemark.Ref) hook.Context {
 func (d *httpDoor) Begin(ctx context.Context, t tidemark.Turn) (scenario.Outcome, error) {
 	c := hookContext(t.Ref)
 	c.AgentID, c.MessageProvider, c.SenderID = t.Agent, t.Sender.Provider, t.Sender.ID
+	c.HostTools = t.HostTools
 	c.SenderIsOwner, c.GroupID, c.SpawnedBy = t.Sender.IsOwner, t.Sender.Group, t.Sender.SpawnedBy
 	if t.Sender.Unknown {
 		no := false

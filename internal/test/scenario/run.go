@@ -187,6 +187,7 @@ func (r *run) begin(ctx context.Context, st *Step) (Outcome, error) {
 	t.Ref = st.Ref
 	r.inherit(st, &t)
 	r.senders[t.Ref.Session] = t.Sender
+	t.HostTools = tool.Usual(nil) // the names of tools in scenarios are ours
 	if t.Message != nil {
 		text, err := r.expand(*t.Message)
 		if err != nil {

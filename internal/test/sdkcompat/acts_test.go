@@ -31,6 +31,12 @@ type trick struct {
 	act  act
 }
 
+// tiny is the trick of many tiny events.
+const tiny = "tiny-events"
+
+// heavy reports whether a trick is most of all work for the client.
+func (k trick) heavy() bool { return k.name == tiny }
+
 // streamTricks are ways to send a stream.
 func streamTricks() []trick {
 	return []trick{
@@ -43,7 +49,7 @@ func streamTricks() []trick {
 			a.chunked(true, strings.ReplaceAll(a.usual().String(), "\n\n", "\n\n: still here\n\n"))
 		}},
 		{"signs-of-life", "streamed", complete, signsOfLife},
-		{"tiny-events", "streamed", complete, tinyEvents},
+		{tiny, "streamed", complete, tinyEvents},
 		{"gzip", "streamed", complete, func(a *answer) {
 			a.head(http.StatusOK, asStream, "Content-Encoding: gzip")
 			a.write(gzipped(a.usual().String()))

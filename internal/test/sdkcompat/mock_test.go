@@ -32,16 +32,17 @@ func (c trial) name() string {
 func (c trial) run(base, key string) result {
 	return c.judge.run(job{
 		ID: key + "/" + c.name(), Kind: c.judge.kind, Base: base, Key: keys + strings.ReplaceAll(key+"-"+c.name(), "/", "-"),
-		Stream: c.stream, Prompts: []string{c.prompt, "go-on"}, Tools: tools, DeadlineMs: deadline,
+		Stream: c.stream, Prompts: []string{c.prompt, "go-on"}, Tools: tools, DeadlineMs: inNoHurry(deadline),
 	})
 }
 
-// trials are all clients with all prompts, streamed and not.
+// trials are all clients with all prompts, streamed and not. Clients take turns: those of one language
+// share a process, and it would be given all the work at once.
 func trials(prompts ...string) []trial {
 	var out []trial
-	for _, j := range panel.judges {
+	for _, p := range prompts {
 		for _, m := range modes {
-			for _, p := range prompts {
+			for _, j := range panel.judges {
 				out = append(out, trial{j, m.stream, p})
 			}
 		}

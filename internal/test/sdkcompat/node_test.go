@@ -139,7 +139,27 @@ func (e *elsewhere) open() error {
 	if err := e.openPython(); err != nil {
 		return err
 	}
+	if err := e.openJava(); err != nil {
+		return err
+	}
 	return e.openMock(node)
+}
+
+// openJava starts the HTTP client of the JDK, where there is one.
+func (e *elsewhere) openJava() error {
+	source := cache("java", "Judge.java")
+	if _, err := os.Stat(source); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	java, err := startProgram(cache("java", "java"), source)
+	if err != nil {
+		return fmt.Errorf("start the client of the JDK: %w", err)
+	}
+	e.stops = append(e.stops, java.stop)
+	for _, kind := range []string{"chat", "responses", "messages", "gemini"} {
+		e.judges = append(e.judges, judge{"jdk-" + kind, kind, java.run})
+	}
+	return nil
 }
 
 // openPython starts the clients of PyPI, and the frameworks that stand on them, where they are installed.

@@ -15,3 +15,6 @@ type elsewhere struct{ judges []judge }
 func openElsewhere() (*elsewhere, error) { return &elsewhere{}, nil }
 
 func (*elsewhere) close() error { return nil }
+
+// busy is 1: the clients of this module do not mind a busy machine.
+func busy() float64 { return 1 }

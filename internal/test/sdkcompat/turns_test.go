@@ -153,7 +153,7 @@ func TestASecondTurnIsCleanWithTheClientsThatPeopleUse(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, stream %v", kind, stream), func(t *testing.T) {
 				w := newWorld(t, talker(t))
 				base := w.base(strings.TrimSuffix(kind, "-chat"))
-				r := run(job{ID: t.Name(), Kind: kind, Base: base, Key: keys + kind, Stream: stream, Prompts: []string{"hello", "go-on", "go-on again"}, DeadlineMs: 30_000})
+				r := run(job{ID: t.Name(), Kind: kind, Base: base, Key: keys + kind, Stream: stream, Prompts: []string{"hello", "go-on", "go-on again"}, DeadlineMs: inNoHurry(deadline)})
 				if r.Error != nil || len(r.Rounds) != 3 {
 					t.Fatalf("got %+v, %+v", r.Rounds, r.Error)
 				}

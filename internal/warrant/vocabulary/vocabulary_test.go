@@ -293,39 +293,3 @@ func TestStemsAreDictionaryForms(t *testing.T) {
 		}
 	}
 }
-
-func TestWordsThatMeanTheSameAreNear(t *testing.T) {
-	near := func(a, b string) float64 {
-		c, ok := load().Near(a, b)
-		if !ok {
-			t.Errorf("%s or %s is not known", a, b)
-		}
-		return c
-	}
-	for _, p := range [][2]string{
-		{"delete", "remove"}, {"buy", "purchase"}, {"lamp", "light"}, {"mail", "email"}, {"photo", "picture"}, {"refund", "reimburse"},
-	} {
-		if c := near(p[0], p[1]); c < 0.5 || c != near(p[1], p[0]) {
-			t.Errorf("%s and %s: %.2f", p[0], p[1], c)
-		}
-	}
-	for _, p := range [][2]string{{"pay", "banana"}, {"lamp", "invoice"}, {"open", "close"}, {"enable", "disable"}, {"lock", "unlock"}} {
-		if c := near(p[0], p[1]); c > 0.3 {
-			t.Errorf("%s and %s: %.2f", p[0], p[1], c)
-		}
-	}
-	if c := near("Purchases", "purchases"); c < 0.999 || c > 1.001 {
-		t.Errorf("a word and itself: %v", c)
-	}
-}
-
-func TestAWordNobodyKnowsIsNearNothing(t *testing.T) {
-	for _, w := range []string{"", "qzxv", "发票", "\x00", "zzzzzz", "a"} {
-		if c, ok := load().Near(w, "mail"); c != 0 || ok {
-			t.Errorf("%q: %v %v", w, c, ok)
-		}
-		if c, ok := load().Near("mail", w); c != 0 || ok {
-			t.Errorf("%q: %v %v", w, c, ok)
-		}
-	}
-}

@@ -35,6 +35,8 @@ export class Lineage {
         }
     }
 }
+/** hostTools are the gateway's own tools that work where it runs. It puts a server's name before its tools. */
+const hostTools = ["exec", "read", "write", "edit", "apply_patch"];
 /** refOf is the session and run of any hook. */
 export function refOf(ctx) {
     const sessionKey = ctx.sessionKey || (ctx.sessionId ? `openclaw:session:${ctx.sessionId}` : "");
@@ -44,7 +46,7 @@ export function refOf(ctx) {
 }
 /** turnContext describes a turn that starts; author is whose job it is, where it is one. */
 export function turnContext(ctx, who, lineage, author) {
-    const out = { ...refOf(ctx), ...drop({ workspaceDir: ctx.workspaceDir, trigger: ctx.trigger }) };
+    const out = { ...refOf(ctx), hostTools, ...drop({ workspaceDir: ctx.workspaceDir, trigger: ctx.trigger }) };
     const from = ctx.inputProvenance;
     if (from !== undefined)
         out.inputProvenance = { kind: String(from.kind), ...drop({ sourceSessionKey: from.sourceSessionKey }) };

@@ -49,6 +49,7 @@ export interface HookContext {
   messageProvider?: string;
   senderId?: string;
   senderIsOwner?: boolean;
+  hostTools?: string[];
   groupId?: string;
   spawnedBy?: string;
   senderMetadata?: boolean;

@@ -42,6 +42,9 @@ export class Lineage {
   }
 }
 
+/** hostTools are the gateway's own tools that work where it runs. It puts a server's name before its tools. */
+const hostTools = ["exec", "read", "write", "edit", "apply_patch"];
+
 /** refOf is the session and run of any hook. */
 export function refOf(ctx: { sessionKey?: string; sessionId?: string; runId?: string; agentId?: string }): HookContext {
   const sessionKey = ctx.sessionKey || (ctx.sessionId ? `openclaw:session:${ctx.sessionId}` : "");
@@ -57,7 +60,7 @@ export interface Speaker {
 
 /** turnContext describes a turn that starts; author is whose job it is, where it is one. */
 export function turnContext(ctx: AgentContext, who: Speaker, lineage: Lineage, author?: Author): HookContext {
-  const out: HookContext = { ...refOf(ctx), ...drop({ workspaceDir: ctx.workspaceDir, trigger: ctx.trigger }) };
+  const out: HookContext = { ...refOf(ctx), hostTools, ...drop({ workspaceDir: ctx.workspaceDir, trigger: ctx.trigger }) };
   const from = ctx.inputProvenance;
   if (from !== undefined) out.inputProvenance = { kind: String(from.kind), ...drop({ sourceSessionKey: from.sourceSessionKey }) };
   const rest = conversation(out.sessionKey);

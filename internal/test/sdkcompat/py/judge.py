@@ -11,9 +11,24 @@ import time
 
 import anthropic
 import openai
+from langchain_anthropic import ChatAnthropic
+from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_openai import ChatOpenAI
+from pydantic_ai import direct, messages
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.tools import ToolDefinition
 
 MOST_ROUNDS = 8  # a conversation that goes on for longer is a fault
 SCHEMA = {"type": "object", "properties": {"v": {"type": "string"}}}
+
+
+def patience(job):
+    """How long a client waits, for a connection too: longer than the job lasts, and not five seconds on a machine that is busy."""
+    return job["deadlineMs"] / 1000 + 60
 
 
 def new_round():
@@ -29,7 +44,7 @@ class Chat:
 
     def __init__(self, job):
         self.stream = job["stream"]
-        self.client = openai.AsyncOpenAI(api_key=job["key"], base_url=job["base"] + "/v1", max_retries=0)
+        self.client = openai.AsyncOpenAI(api_key=job["key"], base_url=job["base"] + "/v1", max_retries=0, timeout=patience(job))
         self.list = []
         self.more = {}
         if job["tools"]:
@@ -84,7 +99,7 @@ class Responses:
 
     def __init__(self, job):
         self.stream = job["stream"]
-        self.client = openai.AsyncOpenAI(api_key=job["key"], base_url=job["base"] + "/v1", max_retries=0)
+        self.client = openai.AsyncOpenAI(api_key=job["key"], base_url=job["base"] + "/v1", max_retries=0, timeout=patience(job))
         self.list = []
         self.more = {}
         if job["tools"]:
@@ -129,7 +144,7 @@ class Messages:
 
     def __init__(self, job):
         self.stream = job["stream"]
-        self.client = anthropic.AsyncAnthropic(api_key=job["key"], base_url=job["base"], max_retries=0)
+        self.client = anthropic.AsyncAnthropic(api_key=job["key"], base_url=job["base"], max_retries=0, timeout=patience(job))
         self.list = []
         self.more = {}
         if job["tools"]:
@@ -170,19 +185,16 @@ class LangChain:
     """LangChain's chat models, over the clients of OpenAI and Anthropic."""
 
     def __init__(self, job, model):
-        from langchain_core.messages import AIMessageChunk, HumanMessage, ToolMessage
-
-        self.human, self.tool, self.chunk = HumanMessage, ToolMessage, AIMessageChunk
         self.stream = job["stream"]
         tools = [{"type": "function", "function": {"name": n, "description": "does " + n, "parameters": SCHEMA}} for n in job["tools"]]
         self.model = model.bind_tools(tools) if tools else model
         self.list = []
 
     def say(self, text):
-        self.list.append(self.human(text))
+        self.list.append(HumanMessage(text))
 
     def results(self, calls):
-        self.list += [self.tool("done", tool_call_id=c["id"]) for c in calls]
+        self.list += [ToolMessage("done", tool_call_id=c["id"]) for c in calls]
 
     async def ask(self, r):
         if self.stream:
@@ -201,70 +213,56 @@ class LangChain:
 
 
 def langchain_chat(job):
-    from langchain_openai import ChatOpenAI
-
-    return LangChain(job, ChatOpenAI(model="gpt-judge", api_key=job["key"], base_url=job["base"] + "/v1", max_retries=0, use_responses_api=False))
+    return LangChain(job, ChatOpenAI(model="gpt-judge", api_key=job["key"], base_url=job["base"] + "/v1", max_retries=0, timeout=patience(job), use_responses_api=False))
 
 
 def langchain_messages(job):
-    from langchain_anthropic import ChatAnthropic
-
-    return LangChain(job, ChatAnthropic(model="claude-judge", api_key=job["key"], base_url=job["base"], max_retries=0, max_tokens=1024))
+    return LangChain(job, ChatAnthropic(model="claude-judge", api_key=job["key"], base_url=job["base"], max_retries=0, timeout=patience(job), max_tokens=1024))
 
 
 class PydanticAI:
     """Pydantic AI's models, asked directly."""
 
     def __init__(self, job, model):
-        from pydantic_ai import direct, messages
-        from pydantic_ai.models import ModelRequestParameters
-        from pydantic_ai.tools import ToolDefinition
-
-        self.direct, self.messages, self.model, self.stream = direct, messages, model, job["stream"]
+        self.model, self.stream = model, job["stream"]
         tools = [ToolDefinition(name=n, description="does " + n, parameters_json_schema=SCHEMA) for n in job["tools"]]
         self.parameters = ModelRequestParameters(function_tools=tools, allow_text_output=True)
         self.list = []
 
     def say(self, text):
-        self.list.append(self.messages.ModelRequest(parts=[self.messages.UserPromptPart(text)]))
+        self.list.append(messages.ModelRequest(parts=[messages.UserPromptPart(text)]))
 
     def results(self, calls):
-        parts = [self.messages.ToolReturnPart(tool_name=c["name"], content="done", tool_call_id=c["id"]) for c in calls]
-        self.list.append(self.messages.ModelRequest(parts=parts))
+        parts = [messages.ToolReturnPart(tool_name=c["name"], content="done", tool_call_id=c["id"]) for c in calls]
+        self.list.append(messages.ModelRequest(parts=parts))
 
     async def ask(self, r):
         ask = {"model": self.model, "messages": self.list, "model_request_parameters": self.parameters}
         if self.stream:
-            async with self.direct.model_request_stream(**ask) as stream:
+            async with direct.model_request_stream(**ask) as stream:
                 async for event in stream:
-                    if isinstance(event, self.messages.PartStartEvent) and isinstance(event.part, self.messages.TextPart):
+                    if isinstance(event, messages.PartStartEvent) and isinstance(event.part, messages.TextPart):
                         r["text"] += event.part.content
-                    if isinstance(event, self.messages.PartDeltaEvent) and isinstance(event.delta, self.messages.TextPartDelta):
+                    if isinstance(event, messages.PartDeltaEvent) and isinstance(event.delta, messages.TextPartDelta):
                         r["text"] += event.delta.content_delta
                 answer = stream.get() if not asyncio.iscoroutinefunction(stream.get) else await stream.get()
         else:
-            answer = await self.direct.model_request(**ask)
-        r["final"] = "".join(p.content for p in answer.parts if isinstance(p, self.messages.TextPart))
+            answer = await direct.model_request(**ask)
+        r["final"] = "".join(p.content for p in answer.parts if isinstance(p, messages.TextPart))
         r["stop"] = str((answer.provider_details or {}).get("finish_reason") or "")
-        r["calls"] = [call(p.tool_call_id, p.tool_name, p.args) for p in answer.parts if isinstance(p, self.messages.ToolCallPart)]
+        r["calls"] = [call(p.tool_call_id, p.tool_name, p.args) for p in answer.parts if isinstance(p, messages.ToolCallPart)]
         if not self.stream:
             r["text"] = r["final"]
         self.list.append(answer)
 
 
 def pydantic_chat(job):
-    from pydantic_ai.models.openai import OpenAIChatModel
-    from pydantic_ai.providers.openai import OpenAIProvider
-
-    client = openai.AsyncOpenAI(api_key=job["key"], base_url=job["base"] + "/v1", max_retries=0)
+    client = openai.AsyncOpenAI(api_key=job["key"], base_url=job["base"] + "/v1", max_retries=0, timeout=patience(job))
     return PydanticAI(job, OpenAIChatModel("gpt-judge", provider=OpenAIProvider(openai_client=client)))
 
 
 def pydantic_messages(job):
-    from pydantic_ai.models.anthropic import AnthropicModel
-    from pydantic_ai.providers.anthropic import AnthropicProvider
-
-    client = anthropic.AsyncAnthropic(api_key=job["key"], base_url=job["base"], max_retries=0)
+    client = anthropic.AsyncAnthropic(api_key=job["key"], base_url=job["base"], max_retries=0, timeout=patience(job))
     return PydanticAI(job, AnthropicModel("claude-judge", provider=AnthropicProvider(anthropic_client=client)))
 
 
@@ -281,7 +279,7 @@ def describe(err):
     return {
         "kind": type(err).__name__, "status": status if isinstance(status, int) else 0,
         "retryAfter": header.get("retry-after") or "", "limit": header.get("x-ratelimit-limit-requests") or "",
-        "message": str(err)[:400],
+        "message": (str(err) if status else f"{err} {err.__cause__ or ''}")[:400],
     }
 
 
