@@ -100,8 +100,9 @@ for (const [version, mock, usage] of versions) {
         const g = await start(steps);
         const got = await g.go();
         assert.equal(got.text, want.text);
-        assert.deepEqual(results(got.steps).map((r) => [r.toolCallId, r.output]), results(want.steps).map((r) => [r.toolCallId, r.output]));
-        assert.deepEqual(g.ran, bare.ran);
+        const plain = (r) => results(r.steps).map((p) => [p.toolCallId, p.output]).sort(); // calls of one step end in any order
+        assert.deepEqual(plain(got), plain(want));
+        assert.deepEqual([...g.ran].sort(), [...bare.ran].sort());
         await g.run.end(got.text);
         g.m.close();
       }
