@@ -96,6 +96,18 @@ func (m *Monitor) Find(ctx context.Context, id string) (session string, ok bool)
 	return session, ok
 }
 
+// FindBy names a question that is open, or was of late, by something else that its id tells.
+func (m *Monitor) FindBy(is func(id string) bool) (id string, ok bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for id := range m.asking {
+		if is(id) {
+			return id, true
+		}
+	}
+	return "", false
+}
+
 // Questions lists what is open in the sessions known since the start, oldest first: the
 // queue. With a Shared store, in all of them. It reads sessions with open questions only.
 func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
