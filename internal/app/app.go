@@ -145,8 +145,20 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openPlugins(ctx, bus, f); err != nil {
 		return err
 	}
+	if err := a.openDoors(f, bus, key); err != nil {
+		return err
+	}
+	if err := a.recall(ctx); err != nil {
+		return err
+	}
+	return a.startPeople(f)
+}
+
+// openDoors makes what agents and people speak to.
+func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 	metrics := prometheus.NewRegistry()
 	a.claims = claims.New(time.Now)
+	var err error
 	if a.proxy, err = a.openLLM(f, bus, metrics, key); err != nil {
 		return err
 	}
@@ -167,10 +179,7 @@ func (a *App) open(ctx context.Context) error {
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}
-	if err := a.recall(ctx); err != nil {
-		return err
-	}
-	return a.startPeople(f)
+	return nil
 }
 
 // startPeople begins to bring questions to people. Of several servers of one log one does: each
