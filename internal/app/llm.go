@@ -50,7 +50,7 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	follower := conversation.New(a.Monitor, conversation.Options{
 		Names: catalogue.Canonical, Markers: markers(c.Markers), Instructions: c.Instructions, Commands: c.ChatCommands,
 		Key: key, Keeper: a.written, HostTools: func(agent string) []string {
-			if own := catalogue.HostTools(agent); own != nil {
+			if own := catalogue.HostTools(agent); own != nil && catalogue.Named(agent) {
 				return own
 			}
 			return c.HostTools

@@ -66,7 +66,7 @@ func (m *management) confirmConsoleLink(ctx context.Context, in *struct {
 	if m.desk == nil {
 		return linkState{}, notFound("this server has no console")
 	}
-	s, err := m.desk.Confirm(ctx, in.ID, in.Body.Match)
+	s, err := m.desk.Confirm(ctx, in.ID, by(ctx), in.Body.Match)
 	return stateOf(s, err)
 }
 

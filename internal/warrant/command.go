@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/commands"
@@ -51,6 +52,20 @@ func (j *judging) command(l *leaves.Leaf) {
 	}
 	if why != "" {
 		j.bad(j.c.dangerous(line), why, "command", value)
+	}
+}
+
+// wrecks judges a command line of any tool by what is dangerous whatever was read.
+func (j *judging) wrecks(l *leaves.Leaf) {
+	if l.Later || j.c.saidCommand(l) {
+		return
+	}
+	readings := l.Commands()
+	for i := range readings[:min(len(readings), leaves.MostCommands)] {
+		if line := j.c.line(j.m, &readings[i]); j.c.dangerous(line) {
+			why, value := j.c.fault(line)
+			j.bad(true, why, "command", cmp.Or(value, l.Command()))
+		}
 	}
 }
 

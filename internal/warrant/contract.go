@@ -1,8 +1,11 @@
 package warrant
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/tool"
@@ -68,24 +71,39 @@ type tally struct {
 	calls map[string]bool // their arguments, as far as they are known
 }
 
-// did counts an act; nil: its arguments are not known.
+// did counts an act that may run; nil: its arguments are not known.
 func (c *Context) did(name string, args *tool.Args) {
 	t := c.done[name]
 	if t == nil {
+		if len(c.done) >= maxTools {
+			return // more than any agent has
+		}
 		t = &tally{calls: map[string]bool{}}
-		c.done[name] = t
+		c.done[strings.Clone(name)] = t
 	}
 	if t.times++; args != nil && len(t.calls) < maxTools && len(args.Raw()) < 4096 {
 		t.calls[string(args.Raw())] = true
 	}
 }
 
+// again reports whether a call is one that was made before and does nothing more: what has a
+// name or a number of its own is deleted, or given, once. To pay once more does more, and the
+// first of a list is another one each time.
+func (t *tally) again(d Deed, args *tool.Args) bool {
+	if d == Pay || !t.calls[string(args.Raw())] {
+		return false
+	}
+	fields, err := args.Fields()
+	return err == nil && slices.ContainsFunc(leaves.Of(fields), func(l leaves.Leaf) bool {
+		return leaves.LastWord(l.Path) == "id" || l.Quoted && strings.ContainsFunc(l.Text, unicode.IsLetter)
+	})
+}
+
 // spent reports whether the contract of the latest message asks for an act that cannot be
-// taken back, and it was done as often as that by now. To delete once more what is deleted
-// does nothing; to pay once more does.
+// taken back, and it was done as often as that by now.
 func (c *Context) spent(m *meaning.Meaning, args *tool.Args) bool {
 	t := c.done[m.Tool]
-	if t == nil || deedOf(m) != Pay && t.calls[string(args.Raw())] {
+	if t == nil || t.again(deedOf(m), args) {
 		return false
 	}
 	if c.agreed == nil || c.agreed.Delegates || !deedOf(m).final() {

@@ -20,6 +20,7 @@ func (c *Context) Did(name string, args *tool.Args) []byte {
 	if m.Act == meaning.Read && !tool.IsShell(unprefixed(m.Tool)) && !mayWrap(args) {
 		return nil // most calls
 	}
+	c.did(m.Tool, args)
 	fields, err := args.Fields()
 	if err != nil {
 		return nil
@@ -31,6 +32,7 @@ func (c *Context) Did(name string, args *tool.Args) []byte {
 	c.memory.files = nil
 	c.does(m, values)
 	if in, ok := c.unwrap(m, fields); ok { // nobody knows which of the two runs
+		c.did(in.tool.Tool, nil)
 		c.does(in.tool, in.values)
 	}
 	c.past.bound()

@@ -78,8 +78,8 @@ func TestAContractCounts(t *testing.T) {
 			x := argued("See to the parcel of Ilse Brandt")
 			x.Contract(&warrant.Contract{Acts: []warrant.Promise{{Tool: c.tool, Args: map[string]string{"parcel_id": "lookup"}, Most: c.most}}})
 			read(x, "find_parcels", `{"owner":"Ilse Brandt"}`, `[{"owner":"Ilse Brandt","parcel_id":"prc-5512"}]`)
-			for range c.done {
-				read(x, c.tool, `{"parcel_id":"prc-5512"}`, `{"ok":true}`)
+			for range c.done { // it counts when it may run, whatever comes back
+				did(x, c.tool, `{"parcel_id":"prc-5512"}`)
 			}
 			if w := of(x, c.tool, `{"parcel_id":"prc-5512"}`); asked(w) != c.want {
 				t.Errorf("asked is %v: %+v", asked(w), w.Slots)
@@ -94,7 +94,7 @@ func TestAContractCounts(t *testing.T) {
 
 // WAR-09: what a shell or a writer of files is feared for does not depend on whose it is.
 func TestADangerousCommandIsOneInAnybodysShell(t *testing.T) {
-	for _, name := range []string{"bash", "mcp__depot__bash", "exec"} {
+	for _, name := range []string{"bash", "mcp__depot__bash", "exec", "depot_bash", "mcp__depot.exec", "terminal_run"} {
 		for _, own := range [][]string{nil, {"bash", "exec"}} {
 			x := world("Run the tests")
 			x.Host(own)

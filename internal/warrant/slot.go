@@ -25,8 +25,11 @@ func (j *judging) value(l *leaves.Leaf) {
 	if j.m.Act == meaning.Read && l.Quoted && pathish(l, p.Kind) {
 		j.opens(l)
 	}
-	if j.workspace || tool.IsHost(unprefixed(j.m.Tool)) { // what a tool of that name is feared for, whosever it is
+	switch { // what a shell or a writer of files is feared for, whosever it is and whatever it is called
+	case j.workspace, tool.IsHost(unprefixed(j.m.Tool)):
 		j.local(l, p)
+	case p.Role == meaning.Command:
+		j.wrecks(l)
 	}
 	switch {
 	case j.workspace:

@@ -195,10 +195,9 @@ func (k *Keeper) write(e *Entry, name hook.Name, c *hook.Context, content []byte
 	if len(content) > 0 {
 		sum := sha256.Sum256(content)
 		e.Hash, e.Bytes = hex.EncodeToString(sum[:]), len(content)
-		var text string
-		text, e.Found = k.find.in(string(content))
+		_, e.Found = k.find.in(string(content))
 		if k.o.Prompts && k.o.Redact != nil {
-			e.Content = k.o.Redact(text)
+			e.Content, _ = k.find.in(k.o.Redact(string(content))) // secrets first: what is replaced in one hides it
 		}
 	}
 	line, err := strictjson.Marshal(e)

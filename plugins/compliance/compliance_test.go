@@ -174,15 +174,16 @@ func TestAnswersAndResultsAreRedactedOnTheirWay(t *testing.T) {
 func TestWhatIsPersonal(t *testing.T) {
 	o := open(t, func(*compliance.Options) {})
 	tests := map[string]string{
-		"mail ada.l+x@mail.example.co.uk now": "mail [email] now",
-		"card 4242 4242 4242 4242":            "card [card]",
-		"order 4242 4242 4242 4243":           "order 4242 4242 4242 4243",
-		"GB82WEST12345698765432":              "[iban]",
-		"GB82WEST12345698765433":              "GB82WEST12345698765433",
-		"ssn 078-05-1120":                     "ssn [ssn]",
-		"(0)30 is not, +1 415-555-2671 is":    "(0)30 is not, [phone] is",
-		"version 1.2.3 of 2026-03-01":         "version 1.2.3 of 2026-03-01",
-		"commit 0123456789abcdef":             "commit 0123456789abcdef",
+		"mail ada.l+x@mail.example.co.uk now":                         "mail [email] now",
+		"card 4242 4242 4242 4242":                                    "card [REDACTED]", // a secret as well, and secrets are removed first
+		"xoxb-" + "2025550123-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx": "[REDACTED]",
+		"order 4242 4242 4242 4243":                                   "order 4242 4242 4242 4243",
+		"GB82WEST12345698765432":                                      "[iban]",
+		"GB82WEST12345698765433":                                      "GB82WEST12345698765433",
+		"ssn 078-05-1120":                                             "ssn [ssn]",
+		"(0)30 is not, +1 415-555-2671 is":                            "(0)30 is not, [phone] is",
+		"version 1.2.3 of 2026-03-01":                                 "version 1.2.3 of 2026-03-01",
+		"commit 0123456789abcdef":                                     "commit 0123456789abcdef",
 	}
 	for text, want := range tests {
 		before := len(o.entries())

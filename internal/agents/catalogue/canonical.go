@@ -36,12 +36,18 @@ const (
 	unreadable = "not understood: "
 )
 
+// Named reports whether the tools of an agent have our names where Canonical names them, so that
+// no tool of a server has one of those.
+func Named(agent string) bool {
+	a := Lookup(agent)
+	return a != nil && (a.Proxied || a.Tools == nil)
+}
+
 // HostTools are an agent's own tools that work where it runs, by the names policy knows them
 // by; no tool of a server has such a name (see Tools.canonical). It is nil for an agent that
 // nobody knows.
 func HostTools(agent string) []string {
-	a := Lookup(agent)
-	if a == nil {
+	if Lookup(agent) == nil {
 		return nil
 	}
 	return slices.Clone(workspace)

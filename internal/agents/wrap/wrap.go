@@ -46,7 +46,8 @@ type Server struct {
 	As      string `json:"as"`             // what Tidemark calls it
 	Why     string `json:"why,omitzero"`
 	Command string `json:"command,omitzero"` // its command or address, for people
-	// Relay is how the agent starts what stands before the server, up to the server's own command; nil: it does not.
+	// Relay is how the agent starts what stands before the server, up to the server's own command; nil: it does not, or
+	// it was not put there by Wrap: what calls itself tidemark in a repository's file may be anything.
 	Relay []string `json:"-"`
 }
 
@@ -131,6 +132,7 @@ type entry struct {
 	where      []string
 	start, end int
 	behind     bool // it leads through Tidemark already
+	ours       bool // by what is on our record
 }
 
 // open reads every file of an agent that is there.
@@ -158,7 +160,8 @@ func (c *client) open(w install.World, rec *record) ([]opened, error) {
 		}
 		for i := range f.entries {
 			e := &f.entries[i]
-			e.behind = e.started() || rec.knows(f.path, e, src[e.start:e.end])
+			e.ours = rec.knows(f.path, e, src[e.start:e.end])
+			e.behind = e.ours || e.started()
 		}
 		out = append(out, f)
 	}
@@ -212,7 +215,7 @@ func (e *entry) view(f opened) Server {
 	if s.Command = e.url; e.url == "" && len(e.argv) > 0 {
 		s.Command = e.argv[0]
 	}
-	if i := slices.Index(e.argv, "--"); e.behind && i > 0 {
+	if i := slices.Index(e.argv, "--"); e.ours && i > 0 {
 		s.Relay = slices.Clone(e.argv[:i+1])
 	}
 	return s

@@ -333,6 +333,17 @@ func TestLookNamesServersThatAreNotBehindTidemark(t *testing.T) {
 	}
 }
 
+// What calls itself tidemark in a file may be anything: only what was put there by us is started by others.
+func TestOnlyWhatWeWroteIsStarted(t *testing.T) {
+	r := open(t)
+	r.write(".claude.json", `{"mcpServers":{"a":{"command":"/repo/tools/tidemark","args":["mcp","--name","a","--","true"]},"b":{"command":"y"}}}`)
+	r.wrap("claude")
+	seen, err := wrap.Look(r.World, "claude")
+	if err != nil || len(seen) != 2 || seen[0].Relay != nil || seen[1].Relay == nil {
+		t.Errorf("got %+v, %v; want a relay of b alone", seen, err)
+	}
+}
+
 // An entry that somebody changed stays behind Tidemark, and so does what it leads to, with its credential.
 func TestWhatStaysKeepsItsServer(t *testing.T) {
 	r := open(t)

@@ -116,6 +116,11 @@ func (m *messages) message(a *Answer, ev *Event, d *doc) error {
 func (m *messages) usage(a *Answer, d *doc, u int) {
 	if n, ok := d.Integer(d.get(u, "input_tokens")); ok {
 		a.result.TokensIn = n
+		for _, name := range [...]string{"cache_creation_input_tokens", "cache_read_input_tokens"} { // are not among them
+			if n, ok := d.Integer(d.get(u, name)); ok && n > 0 {
+				a.result.TokensIn += n
+			}
+		}
 	}
 	if n, ok := d.Integer(d.get(u, "output_tokens")); ok {
 		a.result.TokensOut = n

@@ -144,8 +144,18 @@ func (d *Desk) End(ctx context.Context, id, by string) error {
 	return nil
 }
 
-// EndOf signs somebody out wherever they are signed in.
+// EndOf signs somebody out wherever they are signed in, and takes back the links they asked for.
 func (d *Desk) EndOf(ctx context.Context, whose, by string) error {
+	d.mu.Lock()
+	for _, l := range d.links {
+		if l.by != whose || l.state != Waiting && l.state != Opened {
+			continue
+		}
+		if l.state = Refused; l.session != nil {
+			l.session.end()
+		}
+	}
+	d.mu.Unlock()
 	for _, s := range d.Sessions() {
 		if s.By != whose {
 			continue

@@ -217,11 +217,11 @@ func (d *Desk) match(code string) (found *link, guessed bool) {
 
 // Confirm takes the word of whoever asked for the link: do the digits match? Only then is
 // the session worth anything; a no ends it, and is recorded.
-func (d *Desk) Confirm(ctx context.Context, id string, matches bool) (State, error) {
+func (d *Desk) Confirm(ctx context.Context, id, by string, matches bool) (State, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l := d.links[id]
-	if l == nil {
+	if l == nil || l.by != by {
 		return State{}, ErrNoLink
 	}
 	if l.state != Opened {

@@ -122,7 +122,7 @@ func TestASessionWaitsForItsDigits(t *testing.T) {
 			if st, err := d.Look(l.ID); err != nil || st.State != signin.Opened || st.Digits != s.Digits {
 				t.Fatalf("the terminal sees %+v, %v", st, err)
 			}
-			if _, err := d.Confirm(t.Context(), l.ID, matches); err != nil {
+			if _, err := d.Confirm(t.Context(), l.ID, "approver", matches); err != nil {
 				t.Fatal(err)
 			}
 			s, ok = d.Session(cookie)
@@ -145,7 +145,7 @@ func TestSessionsEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Confirm(t.Context(), l.ID, true); err != nil {
+		if _, err := d.Confirm(t.Context(), l.ID, "approver", true); err != nil {
 			t.Fatal(err)
 		}
 		s, _ := d.Session(cookie)
@@ -184,5 +184,40 @@ func TestAFormsTokenIsForItsPathAndSession(t *testing.T) {
 	s, _ := d.Session(cookie)
 	if !s.Bears("/a", s.Token("/a")) || s.Bears("/b", s.Token("/a")) || s.Bears("/a", "") {
 		t.Error("a token is good for its own path, and for nothing else")
+	}
+}
+
+// Whoever is signed out everywhere has no link left to come back by, and nobody else confirms theirs.
+func TestWhoIsSignedOutHasNoLinkLeft(t *testing.T) {
+	for _, opened := range []bool{false, true} {
+		d := newDesk(t)
+		l, err := d.Mint("admin:mallory", "admin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cookie := ""
+		if opened {
+			if cookie, err = d.Enter(t.Context(), l.Code); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := d.Confirm(t.Context(), l.ID, "reader", true); err == nil {
+				t.Error("somebody else confirmed it")
+			}
+		}
+		if err := d.EndOf(t.Context(), "admin:mallory", "admin"); err != nil {
+			t.Fatal(err)
+		}
+		if !opened {
+			if _, err := d.Enter(t.Context(), l.Code); err == nil {
+				t.Error("the code still works")
+			}
+			continue
+		}
+		if s, err := d.Confirm(t.Context(), l.ID, "admin:mallory", true); err == nil && s.State == signin.Confirmed {
+			t.Error("the link is confirmed after the sign-out")
+		}
+		if who, ok := d.Session(cookie); ok && who.Confirmed {
+			t.Errorf("the cookie is good for %v", who)
+		}
 	}
 }

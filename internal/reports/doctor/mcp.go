@@ -24,7 +24,7 @@ type MCPServer struct {
 	Why               string   // it cannot be put behind Tidemark
 	Behind            bool     // the agent reaches it through Tidemark
 	Lost              bool     // it did, until somebody changed the settings
-	Relay             []string // how the agent starts what stands before it, without the server's own command; nil: it does not
+	Relay             []string // how the agent starts what we put before it, without the server's own command; nil: we did not
 }
 
 // CheckServers names the MCP servers of agents that are not behind Tidemark, and proves of each agent that one which is is

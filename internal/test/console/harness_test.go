@@ -196,6 +196,7 @@ func (w *world) token(role string) string {
 
 // link is a way in.
 type link struct {
+	by    string // the token it was asked for with
 	ID    string `json:"id"`
 	URL   string `json:"url"`
 	Code  string `json:"code"`
@@ -208,13 +209,14 @@ func (w *world) link(role string) link {
 	if status, text := w.api(http.MethodPost, "/v1/console/links", w.token(role), nil, &l); status != http.StatusOK {
 		w.t.Fatalf("link: %d %s", status, text)
 	}
+	l.by = w.token(role)
 	return l
 }
 
 func (w *world) confirm(l link, match bool) {
 	w.t.Helper()
 	in := map[string]bool{"match": match}
-	if status, text := w.api(http.MethodPost, "/v1/console/links/"+l.ID, w.app.Tokens.Reader, in, nil); status != http.StatusOK {
+	if status, text := w.api(http.MethodPost, "/v1/console/links/"+l.ID, l.by, in, nil); status != http.StatusOK {
 		w.t.Fatalf("confirm: %d %s", status, text)
 	}
 }

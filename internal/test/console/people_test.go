@@ -76,6 +76,22 @@ func TestTheLogSaysWhoItWas(t *testing.T) {
 	}
 }
 
+// The text of the file may hold tokens of channels, which answer questions: it is for admins.
+func TestTheTextOfTheFileIsForAdmins(t *testing.T) {
+	w := serve(t, "preset: balanced\n")
+	for role, want := range map[string]int{"viewer": http.StatusForbidden, "approver": http.StatusForbidden, "admin": http.StatusOK} {
+		token := w.add("a-"+role, role)
+		if status, text := w.api(http.MethodGet, "/v1/policy/text", token, nil, nil); status != want {
+			t.Errorf("a %s at the API: %d %s", role, status, text)
+		}
+		p := w.stranger()
+		p.post("/console/login", url.Values{"code": {token}}).want(t, http.StatusOK, "Questions")
+		if page := p.get("/console/policy?show=edit"); page.status != want || strings.Contains(page.body, "preset: balanced") != (want == http.StatusOK) {
+			t.Errorf("a %s in the console: %d", role, page.status)
+		}
+	}
+}
+
 // follow reads the stream of records with a token.
 func (w *world) follow(token string) io.ReadCloser {
 	w.t.Helper()
