@@ -8,15 +8,7 @@ import (
 // Read reads the section that describes a provider.
 func Read(r *endpoint.Reader, n *configfile.Node) *Options {
 	o := &Options{}
-	text := func(to *string) func(*configfile.Node) {
-		return func(n *configfile.Node) {
-			if v, ok := r.Text(n); ok && v == "" {
-				r.Errorf(n.Pos, "%s is empty", n.Path)
-			} else {
-				*to = v
-			}
-		}
-	}
+	text := func(to *string) func(*configfile.Node) { return func(n *configfile.Node) { *to, _ = r.Text(n) } }
 	r.Fields(n, map[string]func(*configfile.Node){
 		"issuer": func(n *configfile.Node) {
 			v, ok := r.Text(n)
@@ -46,10 +38,6 @@ func readRoles(r *endpoint.Reader, n *configfile.Node) []Role {
 	field := func(role string) func(*configfile.Node) {
 		return func(n *configfile.Node) {
 			for _, item := range r.Texts(n) {
-				if item.Text == "" {
-					r.Errorf(item.Pos, "%s is empty", item.Path)
-					continue
-				}
 				values[role] = append(values[role], item.Text)
 			}
 		}
