@@ -88,9 +88,9 @@ type reach struct {
 }
 
 // start brings questions to people until stop is called.
-func (o *outside) start(m *tidemark.Monitor, f *notify.Store, r reach, logger *slog.Logger) error {
-	ctx, stop := context.WithCancel(context.Background())
-	ears, deafen := context.WithCancel(context.Background())
+func (o *outside) start(ctx context.Context, m *tidemark.Monitor, f *notify.Store, r reach, logger *slog.Logger) error {
+	ctx, stop := context.WithCancel(ctx)
+	ears, deafen := context.WithCancel(context.WithoutCancel(ctx))
 	o.stop, o.deafen = stop, deafen
 	for _, c := range o.channels {
 		var err error
@@ -148,4 +148,5 @@ func (o *outside) hush() {
 	o.running.Wait()
 	o.deafen()
 	o.listening.Wait()
+	o.stop = nil
 }
