@@ -19,7 +19,7 @@ test: ## all checks and tests; what CI runs
 e2e: ## real agents against a scripted model (installs them on first use, 4 GB; minutes)
 	@scripts/e2e
 
-console: ## the console in a real browser, all of it (installs chromium and axe-core on first use; minutes)
+console: ## the console in a real browser, all of it (installs chromium, axe-core and a provider on first use; minutes)
 	@scripts/console
 
 race: ## only the tests, under the race detector

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -15,12 +16,13 @@ import (
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/outside/auditor"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
+	"github.com/tidemark/tidemark/internal/people/oidc"
 	"github.com/tidemark/tidemark/internal/people/telegram"
 	"github.com/tidemark/tidemark/internal/people/webhook"
 )
 
 // outside is everybody the monitor can ask: the auditor, the verifier, and the channels
-// that bring questions to people. Any of them may be nil.
+// that bring questions to people; and who vouches for people. Any of them may be nil.
 type outside struct {
 	auditor  *auditor.Client
 	reads    bool // it reads requests and definitions too
@@ -28,6 +30,7 @@ type outside struct {
 	bots     map[string]*telegram.Bot // by token: a bot has one queue of answers
 	channels []*channel               // where approval questions go
 	webhook  *webhook.Webhook         // the one of them that answers come to; nil: none
+	provider *oidc.Provider           // where people sign in to the console; nil: nowhere
 	files    []io.Closer
 
 	stop, deafen       context.CancelFunc // end what asks, and what listens for answers
@@ -41,6 +44,10 @@ func openOutside(cfg *config.Config, readings string, logger *slog.Logger) (*out
 	err := errors.Join(o.openAuditor(cfg.Auditor, readings, logger), o.openVerifier(cfg, logger))
 	if err == nil {
 		err = o.openChannels(cfg, logger)
+	}
+	if c := cfg.Console.OIDC; c != nil && err == nil {
+		c.Now, c.Rand = time.Now, rand.Reader
+		o.provider, err = oidc.New(*c)
 	}
 	if err != nil {
 		return nil, errors.Join(err, o.close(context.Background()))
@@ -174,6 +181,9 @@ func (o *outside) status(ctx context.Context) []Part {
 		checks = append(checks, check)
 	}
 	o.parts(add)
+	if o.provider != nil {
+		add(Part{Name: "console: oidc", Detail: "people sign in at " + o.provider.Name()}, o.provider.Check)
+	}
 	if o.auditor != nil {
 		add(Part{Name: "auditor", Detail: o.auditor.Name(), Figures: o.auditor.Status()}, o.auditor.Check)
 	}

@@ -39,9 +39,10 @@ type Config struct {
 	VerifierChat   *telegram.Settings // the chat the verifier asks in; nil: none
 	Telegram       *telegram.Settings // where approval questions are asked too; nil: nowhere
 	Channels       Channels           // where else they are asked
-	Shadow         string             // file of a candidate policy that runs beside this one; "": none
-	Production     bool               // the environment says so
-	Outside        string             // identifies the sections that take effect only at a start
+	Console        Console
+	Shadow         string // file of a candidate policy that runs beside this one; "": none
+	Production     bool   // the environment says so
+	Outside        string // identifies the sections that take effect only at a start
 }
 
 // Server is the `server` section.
@@ -93,6 +94,7 @@ func (d *decoder) sections(root *configfile.Node, c *Config) {
 	c.MCP = d.mcp(root.Get("mcp"))
 	d.asking(root, c)
 	c.Channels = d.channels(root.Get("channels"))
+	c.Console = d.console(root.Get("console"))
 	c.Approvals = d.approvals(root.Get("approvals"))
 	if n := root.Get("shadow"); n != nil {
 		c.Shadow, _ = d.Text(n)
@@ -196,7 +198,7 @@ func (d *decoder) url(n *configfile.Node) (*url.URL, bool) {
 func outside(root *configfile.Node) string {
 	var b strings.Builder
 	for _, key := range []string{"server", "hooks", "llm", "mcp", "auditor", "contracts", "verifier", "telegram", "channels", "approvals",
-		"plugins"} {
+		"plugins", "console"} {
 		fmt.Fprintf(&b, "%s:", key)
 		write(&b, root.Get(key))
 	}

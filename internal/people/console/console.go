@@ -27,6 +27,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/internal/people/oidc"
 	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/store"
@@ -55,6 +56,8 @@ type Options struct {
 	Offices Offices
 	People  *roster.Roster // those with a token of their own; nil: nobody
 	Pins    *pins.Keeper   // what MCP servers looked like when they were accepted; nil: nobody keeps it
+
+	Provider *oidc.Provider // where people can sign in too; nil: nowhere
 }
 
 // Console serves the pages. It is safe for concurrent use.
@@ -71,6 +74,7 @@ type Console struct {
 	offices Offices
 	people  *roster.Roster
 	pins    *pins.Keeper
+	oidc    *oidc.Provider
 	assets  assets
 	mux     *http.ServeMux
 	queue   queue
@@ -97,7 +101,7 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, desk: o.Desk, keys: o.Keys, logger: o.Logger, now: o.Now,
-		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins,
+		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins, oidc: o.Provider,
 		assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second,
 	}
 	c.routes()
@@ -133,6 +137,10 @@ func (c *Console) routes() {
 	c.mux.HandleFunc("GET /console/login", c.loginPage)
 	c.mux.HandleFunc("POST /console/login", c.login)
 	c.mux.HandleFunc("GET /console/wait", c.waitPage)
+	if c.oidc != nil {
+		c.mux.HandleFunc("GET "+providerPath, c.toProvider)
+		c.mux.HandleFunc("GET "+callbackPath, c.fromProvider)
+	}
 	c.get("/console/{$}", c.questionsPage)
 	c.get("/console/q/{id}", c.questionPage)
 	c.get("/console/q/{id}/card", c.cardFragment)

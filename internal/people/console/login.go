@@ -38,7 +38,8 @@ func (c *Console) showLogin(w http.ResponseWriter, status int, problem string) {
 			h.El("label", h.A("for", "code"), h.T("Code, or your token")),
 			h.El("input", h.A("id", "code"), h.A("name", "code"), h.Flag("required", true), h.A("autocomplete", "off"),
 				h.A("autocapitalize", "characters"), h.A("spellcheck", "false"), h.A("maxlength", "80")),
-			h.El("button", h.Class("main"), h.T("Sign in"))))
+			h.El("button", h.Class("main"), h.T("Sign in"))),
+		c.otherWay())
 }
 
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +48,9 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	}
 	code := strings.TrimSpace(r.PostForm.Get("code"))
 	if p, ok := c.people.Find(code); ok {
-		c.signedIn(w, r, p.By(), p.Role, "with their token")
+		if c.signedIn(w, r, p.By(), p.Role, "with their token") {
+			http.Redirect(w, r, Path+"/", http.StatusSeeOther)
+		}
 		return
 	}
 	value, err := c.desk.Enter(r.Context(), code)
@@ -67,8 +70,8 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, Path+"/wait", http.StatusSeeOther)
 }
 
-// signedIn begins the session of somebody who has shown who they are.
-func (c *Console) signedIn(w http.ResponseWriter, r *http.Request, by, role, how string) {
+// signedIn begins the session of somebody who has shown who they are, or says why not.
+func (c *Console) signedIn(w http.ResponseWriter, r *http.Request, by, role, how string) bool {
 	value, err := c.desk.Admit(r.Context(), by, role, how)
 	if err != nil {
 		status, text := http.StatusTooManyRequests, err.Error()
@@ -76,10 +79,10 @@ func (c *Console) signedIn(w http.ResponseWriter, r *http.Request, by, role, how
 			status, text = c.explain(r.Context(), err)
 		}
 		c.showLogin(w, status, text)
-		return
+		return false
 	}
 	http.SetCookie(w, cookie(r, value))
-	http.Redirect(w, r, Path+"/", http.StatusSeeOther)
+	return true
 }
 
 // waitPage shows the digits until whoever asked for the link has compared them.

@@ -231,6 +231,11 @@ func (r *Roster) Find(token string) (Person, bool) {
 	return r.list[found], true
 }
 
+// Named reports whether somebody has a token under a name.
+func (r *Roster) Named(name string) bool {
+	return slices.ContainsFunc(r.List(), func(p Person) bool { return p.Name == name })
+}
+
 // List is everybody, by name.
 func (r *Roster) List() []Person {
 	if r == nil {

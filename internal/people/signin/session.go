@@ -189,6 +189,11 @@ func (d *Desk) Admit(ctx context.Context, by, role, how string) (cookie string, 
 	return cookie, nil
 }
 
+// Refuse records that somebody showed who they are, elsewhere, and was not let in.
+func (d *Desk) Refuse(ctx context.Context, why string) error {
+	return d.record(ctx, event.Person{Act: "refused", Via: via, Detail: why})
+}
+
 // begin draws a session. It counts once it is in the list.
 // Preconditions: mu is held.
 func (d *Desk) begin(by, role string) (cookie string, s *Session, err error) {

@@ -60,6 +60,11 @@ func serve(t *testing.T, policy string) *world {
 
 func serveOn(t *testing.T, data, policy string) *world {
 	t.Helper()
+	return serveAt(t, data, "0", policy)
+}
+
+func serveAt(t *testing.T, data, port, policy string) *world {
+	t.Helper()
 	w := &world{t: t, data: data, log: &logged{}}
 	p := app.Paths{Data: data, Config: filepath.Join(data, "tidemark.yaml")}
 	if err := os.WriteFile(p.Config, []byte(policy), 0o600); err != nil {
@@ -67,7 +72,7 @@ func serveOn(t *testing.T, data, policy string) *world {
 	}
 	var err error
 	logger := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	if w.app, err = app.New(t.Context(), app.Options{Paths: p, Listen: "127.0.0.1:0", Logger: logger}); err != nil {
+	if w.app, err = app.New(t.Context(), app.Options{Paths: p, Listen: "127.0.0.1:" + port, Logger: logger}); err != nil {
 		t.Fatal(err)
 	}
 	if w.url, err = w.app.Start(t.Context()); err != nil {
