@@ -5,7 +5,7 @@ BENCH    ?= .
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp otel sdk cover parity clean
+.PHONY: help build test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp otel sdk cover parity site clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -73,6 +73,9 @@ cover: ## coverage per package
 
 parity: ## rewrite docs/parity.md from the ids the tests name
 	go test ./internal/test/archtest -run '^TestParity' -update
+
+site: ## the documentation as a site, in dist/site (needs mkdocs, from PyPI)
+	@scripts/site
 
 clean: ## remove what was built
 	rm -rf bin dist coverage.*

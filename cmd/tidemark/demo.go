@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -307,7 +308,12 @@ func (d *demo) relay(ctx context.Context, name string) (*sample.Client, func(), 
 	if err != nil {
 		return nil, nil, err
 	}
-	args := []string{"mcp", "--data", d.paths.Data, "--config", d.paths.Config, "--name", name, "--", self, "demo", "server", name}
+	// Nobody is there to answer: what is held is said to be so at once. The policy is the server's.
+	file := filepath.Join(d.paths.Data, "relay.yaml")
+	if err := os.WriteFile(file, []byte("mcp: {wait: 0s}\n"), 0o600); err != nil {
+		return nil, nil, err
+	}
+	args := []string{"mcp", "--data", d.paths.Data, "--config", file, "--name", name, "--", self, "demo", "server", name}
 	cmd := exec.CommandContext(ctx, self, args...) //nolint:gosec // it is this program
 	cmd.Env = append(os.Environ(), gate.SessionVariable+"="+d.session)
 	in, err := cmd.StdinPipe()

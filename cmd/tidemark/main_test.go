@@ -1,8 +1,8 @@
 package main
 
 import (
-	"context"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -11,16 +11,16 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	mcptest.Main()                              // this binary, started as an MCP server
+	mcptest.Main() // this binary, started as an MCP server
+	if play := guises[filepath.Base(os.Args[0])]; play != nil {
+		play()
+		return
+	}
 	if os.Getenv("TIDEMARK_TEST_MAIN") == "1" { // this binary, started as the program itself
 		main()
 		return
 	}
-	testscript.Main(m, map[string]func(){
-		"tidemark": func() {
-			os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-		},
-	})
+	testscript.Main(m, map[string]func(){"tidemark": main})
 }
 
 func TestScripts(t *testing.T) {

@@ -197,3 +197,24 @@ func TestTheChartIsTheManifests(t *testing.T) {
 		t.Errorf("%s%s", out, errOut)
 	}
 }
+
+// What runs before a release is built leaves goreleaser's folder alone: it refuses one that is not empty. The manual
+// that the archives and packages hold is the one made there.
+func TestAReleaseFindsItsFolderEmpty(t *testing.T) {
+	var release struct {
+		Before struct {
+			Hooks []string `yaml:"hooks"`
+		} `yaml:"before"`
+	}
+	text := document(t, ".goreleaser.yaml")
+	if err := yaml.Unmarshal([]byte(text), &release); err != nil || len(release.Before.Hooks) != 1 {
+		t.Fatalf("got %v, %v, want one hook", release.Before.Hooks, err)
+	}
+	program, folder, _ := strings.Cut(release.Before.Hooks[0], " ")
+	if !exists(filepath.Join("..", "..", program)) || strings.HasPrefix(folder, "dist") {
+		t.Errorf("the hook is %q", release.Before.Hooks[0])
+	}
+	if n := strings.Count(text, `"`+folder+`/*`); n != 2 {
+		t.Errorf("%s is packed %d times, want it in archives and packages", folder, n)
+	}
+}

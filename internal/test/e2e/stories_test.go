@@ -32,6 +32,7 @@ type story struct {
 var stories = []story{
 	{name: "unguarded", run: unguarded},
 	{name: "install", run: installs},
+	{name: "first", run: firstMinutes, only: "claude"},
 	{name: "benign", run: benign},
 	{name: "injected", run: injected},
 	{name: "server down", run: serverDown},

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// In a home with nothing in it, with the programs and one agent: three commands to a blocked attack on the
+// screen. (scripts/e2e does the same with a real agent.) How long it took is printed, and not judged.
+func TestThreeCommandsToABlockedAttack(t *testing.T) {
+	first, err := filepath.Abs("../../scripts/first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse(t)
+	prompt := []string{"claude", "-p", "Read https://news.example/ and tell me when the harbour opens"}
+	unguarded, err := h.command(t, filepath.Join(h.bin, prompt[0]), prompt[1:]...).CombinedOutput()
+	if err != nil || !strings.Contains(string(unguarded), "SENT") {
+		t.Fatalf("without hooks the attack must work, or nothing is shown: %v\n%s", err, unguarded)
+	}
+	cmd := h.command(t, first, prompt...)
+	cmd.Env = append(cmd.Env, "FIRST_HOME="+h.home)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"$ tidemark init\n", "blocked: refused by the server, rule canary", "not done: ", "$ tidemark audit\n", "a blocked attack after three commands and "} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	if strings.Contains(string(out), "SENT") || strings.Count(string(out), "\n$ ") != 3 {
+		t.Errorf("want three commands and nothing sent:\n%s", out)
+	}
+	if exists(filepath.Join(h.data(), "server.json")) || exists(filepath.Join(h.home, ".claude", "settings.json")) {
+		t.Error("what it put in is still there")
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	t.Log(lines[len(lines)-1])
+}
+
+// Where nothing was blocked the script says so.
+func TestTheFirstMinutesFailWhereNothingIsBlocked(t *testing.T) {
+	first, err := filepath.Abs("../../scripts/first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse(t)
+	cmd := h.command(t, first, "true")
+	cmd.Env = append(cmd.Env, "FIRST_HOME="+h.home)
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "no call was blocked") {
+		t.Errorf("got %v\n%s", err, out)
+	}
+}
