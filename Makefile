@@ -64,7 +64,7 @@ mcp: ## the MCP gateway against the conformance suite and real agents (installs 
 otel: ## the telemetry plugin with a real OpenTelemetry collector (builds it on first use)
 	@scripts/otel
 
-sdk: ## the SDKs for Python and TypeScript with the real frameworks (installs them on first use, 2 GB; minutes)
+sdk: ## the SDKs for Python and TypeScript and the Go examples with the real frameworks (installs them on first use, 2 GB; minutes)
 	@scripts/sdk
 
 cover: ## coverage per package

@@ -390,6 +390,27 @@ def test_the_server_must_speak_our_api(monkeypatch: pytest.MonkeyPatch) -> None:
             assert not d and words in d.reason and "update" in d.reason
 
 
+@pytest.mark.parametrize(("own", "verdict"), [([], "confirm"), (["write_file"], "allow")])
+def test_which_tools_are_the_hosts_own_is_the_applications_word(server: Server, key: str, own: list[str], verdict: str) -> None:
+    s = server.monitor(wait=0, host_tools=own).session(key, ANNA)
+    tainted(s)
+    assert s.decide("write_file", {"path": "notes.txt", "content": "lunch at noon"}, "c1").verdict == verdict
+
+
+def test_every_hook_says_which_tools_are_the_hosts_own() -> None:
+    for own in ([], ["exec", "read"]):
+        with StubMonitor() as stub:
+            s = stub.monitor(host_tools=own).session("s", ANNA)
+            s.begin("Go")
+            s.decide("exec", {"command": "ls"}, "c1")
+            s.report("exec", {"command": "ls"}, "a", "c1")
+            s.child().begin("look")
+            heard = [*stub.begun, *stub.asked, *stub.told]
+            assert [h["ctx"]["hostTools"] for h in heard] == [own] * 4
+    with pytest.raises(TypeError, match="list of names"):
+        Monitor(host_tools="exec")
+
+
 # SDK-28
 def test_importing_brings_neither_frameworks_nor_the_network() -> None:
     code = "import sys, tidemark_sdk; print(' '.join(sorted({m.partition('.')[0] for m in sys.modules})))"

@@ -6,7 +6,7 @@ import { find } from "./find.js";
 import { inner, object, Session, type User } from "./session.js";
 import { type Answer, type Ask, Wire } from "./wire.js";
 
-const api = [1, 1] as const; // what this package speaks; a server may know more of the same first number
+export const api = [1, 1] as const; // what this package speaks; a server may know more of the same first number
 const maxSessions = 10_000;
 
 export interface MonitorOptions {
@@ -15,7 +15,9 @@ export interface MonitorOptions {
   wait?: number; // seconds a held call waits for a person; 120 if absent
   limit?: number; // milliseconds an answer of the server itself may take; 10,000 if absent
   agent?: string;
-  hostTools?: readonly string[]; // the tools that work where this program runs (a shell, its files)
+  /** hostTools are the tools that work where this program runs (a shell, its files), as calls name them. Those are the workspace; a
+   * tool that is not named here is anybody's, whatever it is called. */
+  hostTools?: readonly string[];
 }
 
 /** Monitor speaks to a Tidemark server: the one at url, else TIDEMARK_URL, else the one that runs on this machine. */
@@ -23,7 +25,7 @@ export class Monitor {
   readonly wait: number;
   readonly limit: number;
   readonly agent: string;
-  readonly hostTools: readonly string[] | undefined;
+  readonly hostTools: readonly string[];
   readonly #wire: Wire;
   readonly #sessions = new Map<string, Session>();
   #agreed: Promise<void> | undefined;
@@ -32,7 +34,7 @@ export class Monitor {
     this.wait = o.wait ?? 120;
     this.limit = o.limit ?? 10_000;
     this.agent = o.agent ?? "";
-    this.hostTools = o.hostTools;
+    this.hostTools = [...(o.hostTools ?? [])];
     this.#wire = new Wire(() => find(o.url, o.token));
   }
 

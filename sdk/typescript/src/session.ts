@@ -122,7 +122,7 @@ export class Session {
       name: t.name, description: whole(t.description ?? ""), ...(t.parameters === undefined ? {} : { parameters: sendable(t.parameters) }),
     }));
     const event: Record<string, unknown> = { messages: [], systemPrompt: "", model, iteration: 0, sessionKey: this.key, tools: list };
-    if (this.monitor.hostTools !== undefined) event["hostTools"] = this.monitor.hostTools;
+    event["hostTools"] = this.monitor.hostTools;
     const answer = object(await this.#hook("before_llm_call", event, this.#ctx(), 0, signal));
     const note = member(answer);
     if (answer["block"] === true) return { hidden: new Set(), blocked: String(answer["blockReason"] ?? "Tidemark has ended this turn."), notice: "" };
@@ -241,7 +241,8 @@ export class Session {
   }
 
   #ctx(): Record<string, unknown> {
-    return { sessionKey: this.key, ...(this.monitor.agent === "" ? {} : { agentId: this.monitor.agent }) };
+    // Any hook may be the first that a server hears of a turn, so each says whose tools they are.
+    return { sessionKey: this.key, hostTools: this.monitor.hostTools, ...(this.monitor.agent === "" ? {} : { agentId: this.monitor.agent }) };
   }
 
   #hook(name: string, event: unknown, ctx: unknown, wait = 0, signal?: AbortSignal): Promise<Answer> {

@@ -217,6 +217,16 @@ test("a child brings its mark back", async () => {
   m.close();
 });
 
+for (const [own, verdict] of [[[], "confirm"], [["write_file"], "allow"]]) {
+  test(`which tools are the host's own is the application's word: ${verdict}`, async () => {
+    const m = server.monitor({ hostTools: own });
+    const s = m.session(name(), anna);
+    await tainted(s);
+    assert.equal((await s.decide("write_file", { path: "notes.txt", content: "lunch at noon" }, "c1")).verdict, verdict);
+    m.close();
+  });
+}
+
 test("who the user is must be said, and guarded functions ask", async () => {
   const m = server.monitor();
   await assert.rejects(m.session(name(), undefined).begin("hi"), TidemarkError);

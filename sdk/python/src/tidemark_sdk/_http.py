@@ -6,11 +6,9 @@ of the network are imported where they are first used.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
+import os
 import re
-import secrets
 import threading
 import time
 import weakref
@@ -97,7 +95,7 @@ def _chunks() -> Talk:
 
 def _prove(place: Place) -> Talk:
     """Before anything is told, the server shows that it has the same token: a port that it left can be anybody's."""
-    nonce = secrets.token_hex(32)
+    nonce = os.urandom(32).hex()
     answer = yield from _ask(place, Request("GET", "/v1/proof"), f"X-Tidemark-Nonce: {nonce}\r\n")
     if not _proven(place, nonce, answer):
         raise TidemarkError(
@@ -113,6 +111,9 @@ def _proven(place: Place, nonce: str, answer: Answer) -> bool:
         fits = at == place.url if place.exact else (urlsplit(at).port or 80) == place.port
     except (ValueError, KeyError, TypeError):
         return False
+    import hashlib  # these bring OpenSSL, which is slow to import
+    import hmac
+
     key = hashlib.sha256(place.token.encode()).digest()
     want = hmac.new(key, f"tidemark server proof 1\n{nonce}{own}{at}".encode(), "sha256").hexdigest()
     return answer.status == 200 and fits and len(own) == 64 and hmac.compare_digest(want, proof)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any, cast
 
 MAX_DEPTH = 190  # the server takes 200, of which the envelope needs some
@@ -75,6 +74,8 @@ def _number(x: float, at: str) -> str:
         raise UnsendableError(f"{at or 'the value'}: {x} is no JSON")
     if x == 0:
         return "0"
+    from decimal import Decimal  # slow to import, and few numbers need it
+
     sign, digits, exponent = Decimal(repr(x)).normalize().as_tuple()
     text, point = "".join(map(str, digits)), len(digits) + int(exponent)
     if 0 < point <= 21:

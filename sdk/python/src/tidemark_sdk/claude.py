@@ -45,8 +45,8 @@ class Tidemark:
 
     async def _prompt(self, i: Any, tool_use_id: str | None, context: Any) -> Any:
         words = str(i["prompt"])
-        if words.lstrip().startswith("<task-notification>"):
-            return {}  # what a sub-agent reports: not the user's words, and told as a result
+        if words.lstrip().startswith("<task-notification>") or i.get("source") not in (None, "user", "sdk"):
+            return {}  # what a sub-agent reports, what a timer wakes up with: not the user's words
         await self._session(i).abegin(words)
         return {}
 

@@ -23,14 +23,17 @@ class Monitor:
     """Speaks to a Tidemark server: the one at url, else TIDEMARK_URL, else the one that runs on this machine.
 
     wait is how many seconds a held call waits for a person to answer, limit how many an answer of the server itself may take.
-    host_tools names the tools that work where this program runs (a shell, its files); None leaves it open.
+    host_tools names the tools that work where this program runs (a shell, its files), as calls name them. Those are the workspace;
+    a tool that is not named here is anybody's, whatever it is called.
     """
 
     def __init__(
         self, url: str | None = None, token: str | None = None, *, wait: float = 120, limit: float = 10, agent: str = "",
-        host_tools: Sequence[str] | None = None,
+        host_tools: Sequence[str] = (),
     ) -> None:  # fmt: skip
-        self.wait, self.limit, self.agent, self.host_tools = wait, limit, agent, host_tools
+        if isinstance(host_tools, str):
+            raise TypeError(f"host_tools is a list of names: host_tools=[{host_tools!r}]")
+        self.wait, self.limit, self.agent, self.host_tools = wait, limit, agent, tuple(host_tools)
         self._url, self._token = url, token
         self._wire, self._async = Wire(self._find), AsyncWire(self._find)
         self._lock = threading.Lock()

@@ -186,8 +186,7 @@ class Session:
         yield from self._settle()
         event: dict[str, Any] = {"messages": [], "systemPrompt": "", "model": model, "iteration": 0, "sessionKey": self.key}
         event["tools"] = [t._wire() for t in tools]  # pyright: ignore[reportPrivateUsage]
-        if self.monitor.host_tools is not None:
-            event["hostTools"] = list(self.monitor.host_tools)
+        event["hostTools"] = list(self.monitor.host_tools)
         answer = _object((yield self._hook("before_llm_call", event, self._ctx())))
         note = _member(answer)
         if answer.get("block"):
@@ -369,7 +368,8 @@ class Session:
     # The wire.
 
     def _ctx(self) -> dict[str, Any]:
-        ctx: dict[str, Any] = {"sessionKey": self.key}
+        # Any hook may be the first that a server hears of a turn, so each says whose tools they are.
+        ctx: dict[str, Any] = {"sessionKey": self.key, "hostTools": list(self.monitor.host_tools)}
         if self.monitor.agent:
             ctx["agentId"] = self.monitor.agent
         return ctx
