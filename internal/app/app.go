@@ -163,7 +163,8 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.recall(ctx); err != nil {
 		return err
 	}
-	return a.outside.start(a.Monitor, f, reach{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who}, a.opts.Logger)
+	around := reach{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who, pins: a.pins}
+	return a.outside.start(a.Monitor, f, around, a.opts.Logger)
 }
 
 // openMonitor makes the engine, with the policy that only looks on beside the one in force.
