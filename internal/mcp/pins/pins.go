@@ -194,6 +194,7 @@ type Known struct {
 	Versions       map[string]int       // of what is held: in how many it was seen
 	Asked          map[string]int64     // of what is held: since when, Unix nanoseconds
 	Denied         map[string]bool      // of what is held: a person wants it to stay so
+	Lists          map[string]*listing  // besides tools, by method
 	Times          int                  // how often a person accepted something of it
 }
 
@@ -201,6 +202,7 @@ func newKnown(id, server, at string) *Known {
 	return &Known{
 		ID: id, Server: server, At: at, Accepted: map[string]event.Pin{}, Held: map[string]event.Pin{}, Other: map[string]event.Pin{},
 		Versions: map[string]int{}, Asked: map[string]int64{}, Denied: map[string]bool{},
+		Lists: map[string]*listing{},
 	}
 }
 
@@ -216,6 +218,7 @@ const (
 	held     = "held"
 	accepted = "accepted"
 	denied   = "denied"
+	listed   = "listed"
 )
 
 // Apply folds one record.
@@ -232,6 +235,10 @@ func (s *State) Apply(e *event.Event) {
 	if k == nil {
 		k = newKnown(p.ID, p.Server, p.At)
 		s.Servers[p.ID] = k
+	}
+	if p.Act == listed {
+		k.take(p)
+		return
 	}
 	if k.Listed == 0 && (p.Whole || slices.ContainsFunc(p.Items, func(i event.Pin) bool { return i.Name != "" })) {
 		k.Listed = e.Time

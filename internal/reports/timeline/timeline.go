@@ -101,7 +101,8 @@ func step(e *event.Event) Step {
 
 // pins tells what became of definitions of an MCP server.
 func (s *Step) pins(p *event.Pins) {
-	acts := map[string]string{"first": "first seen of ", "held": "hidden of ", "accepted": "accepted of ", "denied": "kept hidden of "}
+	acts := map[string]string{"first": "first seen of ", "held": "hidden of ", "accepted": "accepted of ", "denied": "kept hidden of ",
+		"listed": "first listed (" + p.List + ") of "}
 	s.Title = acts[p.Act] + p.Server
 	var names []string
 	for _, i := range p.Items {
