@@ -12,7 +12,7 @@ const Path = "/v1/pins"
 
 // Question is what a relay in another process asks about a server.
 type Question struct {
-	Ask    string `json:"ask" doc:"tools: a page of tools/list; hello: a greeting; list: a page of another listing; call: a call of a tool; changed: wait for an acceptance"`
+	Ask    string `json:"ask" doc:"tools: a page of tools/list; list: of another listing; hello: a greeting; call: of a tool; changed: wait"`
 	Server Server `json:"server"`
 	Cursor string `json:"cursor,omitzero"`
 	Method string `json:"method,omitzero" doc:"list: of which"`
