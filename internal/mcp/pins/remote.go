@@ -12,7 +12,7 @@ const Path = "/v1/pins"
 
 // Question is what a relay in another process asks about a server.
 type Question struct {
-	Ask    string `json:"ask" doc:"tools: a page of tools/list; list: of another listing; hello: a greeting; call: of a tool; changed: wait"`
+	Ask    string `json:"ask" doc:"tools: a page of tools/list; list: of another listing; hello: a greeting; call: of a tool; changed"`
 	Server Server `json:"server"`
 	Cursor string `json:"cursor,omitzero"`
 	Method string `json:"method,omitzero" doc:"list: of which"`
