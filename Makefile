@@ -5,7 +5,7 @@ BENCH    ?= .
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp otel cover parity clean
+.PHONY: help build test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp otel sdk cover parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -63,6 +63,9 @@ mcp: ## the MCP gateway against the conformance suite and real agents (installs 
 
 otel: ## the telemetry plugin with a real OpenTelemetry collector (builds it on first use)
 	@scripts/otel
+
+sdk: ## the SDKs for Python and TypeScript with the real frameworks (installs them on first use, 2 GB; minutes)
+	@scripts/sdk
 
 cover: ## coverage per package
 	go test -coverprofile=coverage.out ./...

@@ -72,7 +72,7 @@ func (m *Monitor) Answer(ctx context.Context, v Vote) (Outcome, error) {
 	}
 	var out Outcome
 	err := m.with(ctx, Ref{Session: v.Session}, func(s *live) error {
-		now := m.now().UnixNano()
+		now := m.at(s)
 		if err := s.state.Book.Open(v.IDs, now); err != nil {
 			return &AnswerError{Err: err, TriesLeft: -1}
 		}
@@ -109,7 +109,7 @@ func (m *Monitor) Ran(ctx context.Context, ref Ref, call tool.Call, host string)
 				return err
 			}
 			turn := s.state.Branch(r.Branch).Turn.ID
-			e := &event.Event{Kind: event.Answered, Time: m.now().UnixNano(), Branch: r.Branch, Turn: turn, Answer: a}
+			e := &event.Event{Kind: event.Answered, Time: m.at(s), Branch: r.Branch, Turn: turn, Answer: a}
 			if err := m.append(ctx, s, e); err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ func (v *Vote) similar() error {
 
 // vote carries out a chat command of the owner.
 func (m *Monitor) vote(ctx context.Context, s *live, set *policy.Set, ref Ref, cmd approval.Command) (Outcome, error) {
-	now := m.now().UnixNano()
+	now := m.at(s)
 	hash := approval.HashCode(s.name, cmd.Code)
 	name := cmd.Tool
 	if cmd.Verb == approval.Refuse {
@@ -382,7 +382,7 @@ func (m *Monitor) Reset(ctx context.Context, ref Ref, by, via string) error {
 func (m *Monitor) reset(ctx context.Context, s *live, ref Ref, by, via string, level trust.Level) error {
 	b := s.state.Branch(ref.Branch)
 	return m.append(ctx, s, &event.Event{
-		Kind: event.TrustReset, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
+		Kind: event.TrustReset, Time: m.at(s), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
 		Answer: &event.Answer{By: by, Via: via, Level: level, Reason: fmt.Sprintf("was %s", b.Mark.Level)},
 	})
 }
@@ -390,7 +390,7 @@ func (m *Monitor) reset(ctx context.Context, s *live, ref Ref, by, via string, l
 // Revoke ends a grant before its time.
 func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string) error {
 	err := m.with(ctx, Ref{Session: sessionName}, func(s *live) error {
-		now := m.now().UnixNano()
+		now := m.at(s)
 		if !slices.ContainsFunc(s.state.Book.Grants(now), func(g approval.Grant) bool { return g.ID == grant }) {
 			return ErrNotFound
 		}
@@ -425,7 +425,7 @@ func (m *Monitor) Review(ctx context.Context, sessionName, id string, release bo
 			return err
 		}
 		a := &event.Answer{By: by, Via: via, IDs: []string{id}, Verdict: "discard"}
-		now := m.now().UnixNano()
+		now := m.at(s)
 		if release {
 			if err := m.electAlone(s, &w, by, now); err != nil {
 				return err

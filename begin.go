@@ -78,6 +78,12 @@ func (m *Monitor) Begin(ctx context.Context, t Turn) (Opening, error) {
 		}
 		t.Contract = &kept
 	}
+	if err := t.Ref.check(); err != nil {
+		return Opening{}, fmt.Errorf("begin turn: %w", err)
+	}
+	if err := m.spawned(ctx, t.Sender.SpawnedBy, t.Ref.Session); err != nil {
+		return Opening{}, fmt.Errorf("begin turn: %w", err)
+	}
 	inherited, err := m.inherit(ctx, t)
 	if err != nil {
 		return Opening{}, err
@@ -268,7 +274,7 @@ func (m *Monitor) joinEvent(s *live, b *session.Taint, t Turn, label trust.Label
 		return nil
 	}
 	seen := &event.Seen{Label: label, Census: t.Items, From: t.From, HostTools: host}
-	e := &event.Event{Kind: event.ContextSeen, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
+	e := &event.Event{Kind: event.ContextSeen, Time: m.at(s), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
 	if t.Message != nil {
 		seen.Content = m.content([]byte(*t.Message), m.policy.Load(), false, true)
 		if seen.Words = t.speaksForUser(level); seen.Words && t.Contract != nil {
@@ -296,7 +302,7 @@ func (m *Monitor) beganEvent(s *live, set *policy.Set, t Turn, open Opening, lab
 	if t.Sender.SpawnedBy != "" || t.Ref.Branch != "" && !s.state.Branch(t.Ref.Branch).Begun() {
 		began.Caution = cautioned(set, label)
 	}
-	return &event.Event{Kind: event.TurnBegan, Time: m.now().UnixNano(), Branch: t.Ref.Branch, Turn: id, Began: began}
+	return &event.Event{Kind: event.TurnBegan, Time: m.at(s), Branch: t.Ref.Branch, Turn: id, Began: began}
 }
 
 // cautioned are the tools behind a label whose output is followed by audits: a context
@@ -326,7 +332,7 @@ func (m *Monitor) reopen(ctx context.Context, s *live, ref Ref) error {
 	var id string
 	id, began.Auto = s.state.NextTurn(ref.Turn)
 	return m.append(ctx, s, &event.Event{
-		Kind: event.TurnBegan, Time: m.now().UnixNano(), Branch: ref.Branch, Turn: id, Began: began,
+		Kind: event.TurnBegan, Time: m.at(s), Branch: ref.Branch, Turn: id, Began: began,
 	})
 }
 

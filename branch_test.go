@@ -252,7 +252,7 @@ func TestABranchOfUnknownParentStartsFromTheWholeSession(t *testing.T) {
 }
 
 // BEY-06
-func TestAParentOfManyRemembersTheLatest(t *testing.T) {
+func TestAParentOfManyForgetsNone(t *testing.T) {
 	store := newFakeStore()
 	w := newWorldOn(t, "", store)
 	w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: store, Now: w.clock.Now, Rand: w.dice, MaxSessions: 8})
@@ -261,9 +261,9 @@ func TestAParentOfManyRemembersTheLatest(t *testing.T) {
 		w.spawned(fmt.Sprintf("child-%d", i), "parent")
 	}
 	w.spawned("child-299", "parent") // again: it is one child still
-	w.taints("child-299")
+	w.taints("child-0")
 	store.load = func(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
-		if session == "child-299" || session == "parent" {
+		if session == "child-0" || session == "parent" {
 			return store.Store.Load(ctx, session, after)
 		}
 		return unreadable(errors.New("disk gone"))(ctx, session, after)
@@ -274,5 +274,11 @@ func TestAParentOfManyRemembersTheLatest(t *testing.T) {
 	store.load = nil
 	if got := w.readsBack("parent", `{}`); got != trust.Untrusted {
 		t.Errorf("got %s, want untrusted", got)
+	}
+	w.ownerSays("other", "go")
+	w.spawned("other-child", "other")
+	w.taints("other-child")
+	if got := w.again().readsBack("other", `{}`); got != trust.Untrusted {
+		t.Errorf("after a restart: got %s, want untrusted", got)
 	}
 }

@@ -97,7 +97,7 @@ func (m *Monitor) agree(ctx context.Context, x *step) error {
 	}
 	turn := &s.state.Branch(x.ref.Branch).Turn
 	err := m.append(ctx, s, &event.Event{
-		Kind: event.ContractDrawn, Time: m.now().UnixNano(), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration,
+		Kind: event.ContractDrawn, Time: m.at(x.live), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration,
 		Contract: drawn,
 	})
 	if err == nil {
@@ -277,7 +277,7 @@ func (m *Monitor) plan(ctx context.Context, x *step, words int) error {
 	}
 	turn := &s.state.Branch(x.ref.Branch).Turn
 	return m.append(ctx, s, &event.Event{
-		Kind: event.TaskPlanned, Time: m.now().UnixNano(), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Task: c.task,
+		Kind: event.TaskPlanned, Time: m.at(x.live), Branch: x.ref.Branch, Turn: turn.ID, Iteration: turn.Iteration, Task: c.task,
 	})
 }
 

@@ -86,7 +86,7 @@ func isHost(name string) bool {
 
 // verdict is the one way to a decision.
 func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
-	err := m.with(ctx, p.ref, func(s *live) error {
+	err := m.do(ctx, p.ref, false, func(s *live) error {
 		if s.work == nil {
 			s.work = new(step)
 		}
@@ -134,7 +134,7 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 	if err != nil {
 		return err
 	}
-	x.live, x.taint, x.now, x.set = s, taint, m.now().UnixNano(), m.policy.Load().For(s.state.Agent)
+	x.live, x.taint, x.now, x.set = s, taint, m.at(s), m.policy.Load().For(s.state.Agent)
 	x.args.Reset(x.call.Args)
 
 	// 1 label · 2 static policy · 3 taint policy
@@ -213,10 +213,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 	v.Tool, v.Taint, v.Step = name, x.taint.Mark, uint64(s.state.Steps())+1
 	x.describe(v, traits)
 	x.decided.Caution = traits.Caution || !traits.CautionFixed && s.state.Cautious(name)
-	if m.labels.any.Load() {
-		return m.expectLabels(ctx, x, name)
-	}
-	return nil
+	return m.expectLabels(ctx, x, name)
 }
 
 // describe fills in what the log will say. Fields are set one by one, here and in the

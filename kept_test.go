@@ -152,7 +152,7 @@ func TestASessionThatIsLetGoIsTheSameFromItsLog(t *testing.T) {
 		t.Errorf("let go: got\n%s\nwant\n%s", got, before)
 	}
 	w.ownerSays("another", "Good morning")
-	if name, ok := w.Find(q.ID); !ok || name != "s" {
+	if name, ok := w.Find(t.Context(), q.ID); !ok || name != "s" {
 		t.Errorf("the question is of session %q, found: %v", name, ok)
 	}
 	if _, err := w.Answer(t.Context(), tidemark.Vote{Session: "s", IDs: []string{q.ID}, By: "desk", Approve: true}); err != nil {

@@ -54,11 +54,12 @@ type Monitor struct {
 	reader   Reader
 	prover   Prover
 	electors Electors
+	shared   Shared // nil: nobody else writes to the store
 	labels   labels
 
 	mu       sync.RWMutex
 	sessions map[string]*live    // guarded by mu
-	children map[string][]string // guarded by mu; sub-agents of a session
+	children map[string]children // guarded by mu; sub-agents of a session
 	asking   map[string]string   // guarded by mu; sessions by the questions they asked
 	waiting  map[string]int      // guarded by mu; how many wait for the answer to a question
 	kept     int                 // guarded by mu; how many of asking were open when it was last cleared
@@ -85,7 +86,8 @@ func New(o Options) (*Monitor, error) {
 	m := &Monitor{
 		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, most: o.MaxHeard, key: o.Key,
 		auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader, prover: o.Prover, electors: o.Electors,
-		sessions: map[string]*live{}, children: map[string][]string{}, asking: map[string]string{}, waiting: map[string]int{},
+		shared: o.Shared, labels: labels{shared: o.Shared != nil},
+		sessions: map[string]*live{}, children: map[string]children{}, asking: map[string]string{}, waiting: map[string]int{},
 	}
 	if m.max <= 0 {
 		m.max = 20_000
@@ -169,6 +171,7 @@ type live struct {
 	overdue  bool                        // guarded by mu; what waits could not be written, so nothing more may wait
 	waiting  []*event.Event              // guarded by mu; folded, and written with the next record: see Later
 	asked    *Question                   // guarded by mu; the open question that was read last
+	ahead    int64                       // guarded by mu; how far its time is before the clock, which once went back
 	work     *step                       // guarded by mu; what the next decision works on
 	prepared uint64                      // guarded by mu; the message whose contract was asked for in advance
 	used     atomic.Int64                // when it was last used, in sessions made since
@@ -180,6 +183,12 @@ type live struct {
 // lock is the session's own and is held while a record is written: a session speaks in
 // order, and sessions do not wait for one another.
 func (m *Monitor) with(ctx context.Context, ref Ref, act func(*live) error) error {
+	return m.do(ctx, ref, m.shared != nil, act)
+}
+
+// do is with; unless it is told to look, what is new in the log is found only by writing. That is
+// enough for an act that always writes before it answers.
+func (m *Monitor) do(ctx context.Context, ref Ref, look bool, act func(*live) error) error {
 	if err := ref.check(); err != nil {
 		return err
 	}
@@ -191,6 +200,10 @@ func (m *Monitor) with(ctx context.Context, ref Ref, act func(*live) error) erro
 	for range attempts {
 		if !s.loaded {
 			if err = m.load(ctx, s); err != nil {
+				return err
+			}
+		} else if look {
+			if err = m.refresh(ctx, s); err != nil {
 				return err
 			}
 		}
@@ -421,6 +434,9 @@ type Options struct {
 	Prover Prover
 	// Electors say whose approval counts; nil: whoever may answer decides alone.
 	Electors Electors
+
+	// Shared is for a store that other monitors write to as well; nil: this one alone does.
+	Shared Shared
 
 	// Key keeps what the user said knowable after a restart where the log must not hold it: a
 	// password stands there as a hash under this key. Empty: no such hashes are kept.

@@ -145,7 +145,7 @@ func (m *Monitor) seenEvent(s *live, b *session.Taint, o *Observation, came *arr
 		seen.Digest = &d
 	}
 	return &event.Event{
-		Kind: event.ResultSeen, Time: m.now().UnixNano(), Branch: o.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Seen: seen,
+		Kind: event.ResultSeen, Time: m.at(s), Branch: o.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration, Seen: seen,
 	}
 }
 
@@ -205,7 +205,7 @@ func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 			s.heard.Answered(string(e.Content)) // the user may agree to it
 		}
 		return m.append(ctx, s, &event.Event{
-			Kind: event.TurnSealed, Time: m.now().UnixNano(), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
+			Kind: event.TurnSealed, Time: m.at(s), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
 			Seen: &event.Seen{Label: label, Content: m.content(e.Content, set, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason},
 		})
 	})
@@ -215,8 +215,85 @@ func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 	return out, nil
 }
 
-// maxChildren bounds how many sub-agents of one session are remembered one by one.
-const maxChildren = 256
+// childrenLog begins the names of the logs of who was spawned by whom, one for each parent: they
+// belong to two sessions.
+const childrenLog = reserved + "children:"
+
+// children are the sub-agents of a session, as far as their log was read.
+type children struct {
+	names   []string
+	version uint64 // how many of its records were folded
+	durable int    // how many of the names are in it; they come first
+}
+
+// spawned records that a session was spawned by another, before it begins: what the parent reads
+// back of its sub-agents carries their taint on every server, and after a restart.
+func (m *Monitor) spawned(ctx context.Context, parent, child string) error {
+	if parent == "" || parent == child {
+		return nil
+	}
+	log, known := childrenLogOf(parent), m.family(parent)
+	const attempts = 8
+	var err error
+	for i := 0; !slices.Contains(known.names[:known.durable], child); i++ {
+		if i == attempts {
+			return fmt.Errorf("record sub-agent: %w", ErrConflict)
+		}
+		e := &event.Event{Kind: event.SessionSpawned, Time: m.now().UnixNano(), Spawned: &event.Spawned{Parent: parent, Child: child}}
+		err = m.store.Append(ctx, log, known.version, []*event.Event{e})
+		if err != nil && !errors.Is(err, ErrConflict) {
+			return fmt.Errorf("record sub-agent: %w", unavailable(err))
+		}
+		if known, err = m.readChildren(ctx, parent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// childrenLogOf names the log of a session's sub-agents; its own name may be as long as a log's.
+func childrenLogOf(parent string) string {
+	return childrenLog + tool.DigestOf([]byte(parent)).String()
+}
+
+// family is what is known of a session's sub-agents without a look into their log.
+func (m *Monitor) family(parent string) children {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.children[parent]
+}
+
+// readChildren reads what is new in the log of a session's sub-agents.
+func (m *Monitor) readChildren(ctx context.Context, parent string) (children, error) {
+	c := m.family(parent)
+	var names []string
+	for rec, err := range m.store.Load(ctx, childrenLogOf(parent), c.version) {
+		if err != nil {
+			return c, fmt.Errorf("read sub-agents: %w", unavailable(err))
+		}
+		e, err := event.FromRecord(rec)
+		if err != nil {
+			return c, fmt.Errorf("read sub-agents: %w", unavailable(err))
+		}
+		if rec.Seq != c.version+1 {
+			return c, fmt.Errorf("read sub-agents: %w: record %d follows %d", ErrUnavailable, rec.Seq, c.version)
+		}
+		if c.version = rec.Seq; e.Spawned != nil {
+			names = append(names, e.Spawned.Child)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.children[parent]
+	if now.version >= c.version {
+		return now, nil // somebody else has read it too
+	}
+	others := slices.DeleteFunc(slices.Clone(now.names[now.durable:]), func(n string) bool { return slices.Contains(names, n) })
+	all := append(append(slices.Clone(c.names[:c.durable]), names...), others...)
+	now = children{names: all, version: c.version, durable: len(all) - len(others)}
+	m.children[parent] = now
+	return now, nil
+}
 
 // adopt notes that a session was spawned by another, so that what the parent reads back
 // of its sub-agents carries their taint even where the host does not say whose it is.
@@ -227,13 +304,10 @@ func (m *Monitor) adopt(parent, child string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.children[parent]
-	if slices.Contains(known, child) {
-		return
+	if !slices.Contains(known.names, child) {
+		known.names = append(slices.Clip(known.names), child)
+		m.children[parent] = known
 	}
-	if len(known) >= maxChildren {
-		known = known[1:]
-	}
-	m.children[parent] = append(known, child)
 }
 
 // brought is what other sessions put into a result: the one the host names, the one the
@@ -252,7 +326,11 @@ func (m *Monitor) brought(ctx context.Context, o Observation) (trust.Label, erro
 		}
 	}
 	out := session.Neutral()
-	for _, name := range m.childrenOf(o.Ref.Session) {
+	known, err := m.readChildren(ctx, o.Ref.Session)
+	if err != nil {
+		return trust.Label{}, err
+	}
+	for _, name := range known.names {
 		l, err := m.child(ctx, o.Ref, name)
 		if err != nil {
 			return trust.Label{}, err
@@ -296,12 +374,6 @@ func namedSession(o Observation) string {
 		}
 	}
 	return ""
-}
-
-func (m *Monitor) childrenOf(parent string) []string {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return slices.Clone(m.children[parent])
 }
 
 // weigh counts what is held of a session: its words and results, and its state.

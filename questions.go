@@ -54,7 +54,7 @@ func (s *live) outcome(c approval.Closed, now int64) Question {
 func (m *Monitor) Question(ctx context.Context, name, id string) (Question, error) {
 	var q Question
 	err := m.with(ctx, Ref{Session: name}, func(s *live) error {
-		now := m.now().UnixNano()
+		now := m.at(s)
 		if r, ok := s.state.Book.Request(id); ok {
 			q = s.question(r, now)
 			q.Abandoned = m.abandoned(&q)
@@ -73,16 +73,43 @@ func (m *Monitor) Question(ctx context.Context, name, id string) (Question, erro
 	return q, nil
 }
 
+// Shared is what a monitor asks of a store that others write to as well: where they asked
+// something. Everything else it reads from the log, each time before it answers.
+type Shared interface {
+	// Asking names the sessions that asked something which had not expired by then (Unix
+	// nanoseconds). They are looked at before anybody is shown a question.
+	Asking(ctx context.Context, now int64) ([]string, error)
+	// Asked names the session of a question; ErrNotFound: nobody knows it.
+	Asked(ctx context.Context, id string) (session string, err error)
+}
+
 // Find names the session a question belongs to.
-func (m *Monitor) Find(id string) (session string, ok bool) {
+func (m *Monitor) Find(ctx context.Context, id string) (session string, ok bool) {
 	m.mu.RLock()
-	defer m.mu.RUnlock()
 	session, ok = m.asking[id]
+	m.mu.RUnlock()
+	if !ok && m.shared != nil {
+		var err error
+		session, err = m.shared.Asked(ctx, id)
+		ok = err == nil
+	}
 	return session, ok
 }
 
+// FindBy names a question that is open, or was of late, by something else that its id tells.
+func (m *Monitor) FindBy(is func(id string) bool) (id string, ok bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for id := range m.asking {
+		if is(id) {
+			return id, true
+		}
+	}
+	return "", false
+}
+
 // Questions lists what is open in the sessions known since the start, oldest first: the
-// queue. It reads sessions with open questions only.
+// queue. With a Shared store, in all of them. It reads sessions with open questions only.
 func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
 	m.mu.RLock()
 	names := map[string]bool{}
@@ -92,9 +119,18 @@ func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
 	m.mu.RUnlock()
 	out := []Question{}
 	var failed []error
+	if m.shared != nil {
+		elsewhere, err := m.shared.Asking(ctx, m.now().UnixNano())
+		if err != nil {
+			failed = append(failed, err)
+		}
+		for _, name := range elsewhere {
+			names[name] = true
+		}
+	}
 	for name := range names {
 		err := m.with(ctx, Ref{Session: name}, func(s *live) error {
-			now := m.now().UnixNano()
+			now := m.at(s)
 			for _, r := range s.state.Book.Requests() {
 				q := s.question(r, now)
 				q.Abandoned = m.abandoned(&q)

@@ -115,7 +115,7 @@ func TestAQuestionHasOneOutcomeAndKeepsIt(t *testing.T) {
 	state("approved")
 	w.want(policy.Allow, main("s"), c)
 	state("spent")
-	if name, ok := w.Find(id); !ok || name != "s" {
+	if name, ok := w.Find(t.Context(), id); !ok || name != "s" {
 		t.Errorf("the question is in %q, %v", name, ok)
 	}
 }

@@ -75,7 +75,7 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 	// model is about to see those results.
 	next := b.Clone()
 	event := &event.Event{
-		Kind: event.ModelCalled, Time: m.now().UnixNano(), Branch: call.Ref.Branch, Turn: b.Turn.ID,
+		Kind: event.ModelCalled, Time: m.at(s), Branch: call.Ref.Branch, Turn: b.Turn.ID,
 		Iteration: iteration, Model: &event.Model{Name: call.Model},
 	}
 	next.Apply(event)
@@ -230,7 +230,7 @@ func (m *Monitor) Replied(ctx context.Context, a ModelReply) (Layer, error) {
 			}
 		}
 		return m.append(ctx, s, &event.Event{
-			Kind: event.ModelAnswered, Time: m.now().UnixNano(), Branch: a.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
+			Kind: event.ModelAnswered, Time: m.at(s), Branch: a.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
 			Model: &event.Model{
 				Name: a.Model, Calls: slices.Clone(a.Calls), Removed: slices.Clone(out.Hidden),
 				LatencyMs: a.LatencyMs, TokensIn: a.TokensIn, TokensOut: a.TokensOut, Output: slices.Clone(a.Output),

@@ -91,8 +91,42 @@ func (m *Monitor) View(ctx context.Context, name string) (View, error) {
 	return v, nil
 }
 
+// refresh folds what another monitor wrote since. What waits is told again over it.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) refresh(ctx context.Context, s *live) error {
+	known := s.state.Version - uint64(len(s.waiting))
+	if len(s.waiting) == 0 {
+		err := m.read(ctx, s.name, s.state)
+		if s.state.Version > known {
+			s.heard, s.asked = nil, nil // what others did was not heard here
+			m.indexAll(s)
+			m.adopt(s.state.Parent, s.name)
+		}
+		return err
+	}
+	for _, err := range m.store.Load(ctx, s.name, known) {
+		if err != nil {
+			return fmt.Errorf("read session %q: %w", s.name, unavailable(err))
+		}
+		s.loaded = false
+		return m.load(ctx, s)
+	}
+	return nil
+}
+
+// at is the time in a session. It never goes back: a clock that does revives no question, approval or
+// grant, and time runs on from the latest record.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) at(s *live) int64 {
+	now := m.now().UnixNano() + s.ahead
+	if late := s.state.Last - now; late > 0 {
+		s.ahead, now = s.ahead+late, s.state.Last
+	}
+	return now
+}
+
 func (m *Monitor) view(s *live) View {
-	st, now := s.state, m.now().UnixNano()
+	st, now := s.state, m.at(s)
 	v := View{
 		Session: s.name, Agent: st.Agent, Taint: st.Mark(), Records: st.Version, Steps: st.Steps(), Denied: st.Denied(),
 		Turns: st.Turns, First: time.Unix(0, st.First).UTC(), Last: time.Unix(0, st.Last).UTC(),

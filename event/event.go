@@ -37,13 +37,15 @@ const (
 	TurnSealed    Kind = "turn.sealed"       // the response went out; Seen is the output
 	PersonActed   Kind = "person.acted"      // somebody signed in, or a key came or went; Person is set
 	PinsChanged   Kind = "pins.changed"      // definitions of an MCP server were seen or accepted; Pins is set
+
+	SessionSpawned Kind = "session.spawned" // a sub-agent was started; Spawned is set
 )
 
 // Kinds are all of them, in the order of a turn.
 func Kinds() []Kind {
 	return []Kind{
 		TurnBegan, ContextSeen, ModelCalled, ModelAnswered, CallDecided, ResultSeen, Answered, TryFailed, TrustReset, WriteReviewed,
-		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed,
+		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed, SessionSpawned,
 	}
 }
 
@@ -67,6 +69,13 @@ type Event struct {
 	Resource *Resource `json:"resource,omitzero"`
 	Person   *Person   `json:"person,omitzero"`
 	Pins     *Pins     `json:"pins,omitzero"`
+	Spawned  *Spawned  `json:"spawned,omitzero"`
+}
+
+// Spawned is that one session was started by another.
+type Spawned struct {
+	Parent string `json:"parent"`
+	Child  string `json:"child"`
 }
 
 // Resource is something that outlives a session and can be read back in another: a
@@ -412,6 +421,8 @@ func (e *Event) Check() error {
 		ok = e.Person != nil
 	case PinsChanged:
 		ok = e.Pins != nil
+	case SessionSpawned:
+		ok = e.Spawned != nil
 	default:
 		return fmt.Errorf("unknown event kind %q", e.Kind)
 	}

@@ -39,10 +39,30 @@ func checkName(name string) error {
 		return errors.New("session has no name")
 	case len(name) > MaxName:
 		return fmt.Errorf("session name is longer than %d bytes", MaxName)
-	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
+	case !IsText(name):
 		return fmt.Errorf("session name %q is not plain text", name)
 	}
 	return nil
+}
+
+// IsText reports whether every database can keep a string as it is.
+func IsText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+// Ask is that a question was asked, and until when it can be answered.
+type Ask struct {
+	ID      string
+	Expires int64 // Unix nanoseconds
+}
+
+// AsksOf are the questions that events ask.
+func AsksOf(events []*event.Event) []Ask {
+	var out []Ask
+	for _, e := range events {
+		if e.Decided != nil && e.Decided.Ask != nil && IsText(e.Decided.Ask.ID) {
+			out = append(out, Ask{e.Decided.Ask.ID, e.Decided.Ask.Expires})
+		}
+	}
+	return out
 }
 
 // Place is where in its session a record belongs.

@@ -36,6 +36,7 @@ type env struct {
 
 	data   string
 	config string
+	store  string
 	json   bool
 
 	tokenStdin bool
@@ -108,6 +109,7 @@ agent's context came from and decides, outside the model, what the agent may sti
 	f := root.PersistentFlags()
 	f.StringVar(&e.data, "data", "", "data folder (default $TIDEMARK_DATA, else ~/.local/share/tidemark)")
 	f.StringVar(&e.config, "config", "", "policy file (default tidemark.yaml in the data folder, if there is one)")
+	f.StringVar(&e.store, "store", "", "database with the log, postgres://... (default $TIDEMARK_STORE, else a file in the data folder)")
 	f.BoolVar(&e.json, "json", false, "print JSON")
 	f.BoolVar(&e.tokenStdin, "token-stdin", false, "read the approver or admin token from standard input, where one is needed")
 	for _, g := range e.groups() {
@@ -132,7 +134,7 @@ func (e *env) groups() []group {
 		{"Start", []*cobra.Command{
 			e.demoCommand(), e.initCommand(), e.serveCommand(), e.installCommand(), e.uninstallCommand(), e.llmCommand(), e.mcpCommand(),
 			e.hookCommand(), e.doctorCommand(), e.statusCommand(), e.tokenCommand(),
-			e.serviceCommand(), e.backupCommand(), e.restoreCommand(),
+			e.serviceCommand(), e.backupCommand(), e.restoreCommand(), e.migrateCommand(),
 		}},
 		{"Answer", []*cobra.Command{e.approvalsCommand(), e.consoleCommand(), e.writesCommand(), e.resetCommand(), e.labelsCommand()}},
 		{"Inspect", []*cobra.Command{
@@ -157,7 +159,14 @@ func known(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q: %s", args[0], hint)
 }
 
-func (e *env) paths() (app.Paths, error) { return app.FindPaths(e.data, e.config) }
+func (e *env) paths() (app.Paths, error) {
+	p, err := app.FindPaths(e.data, e.config)
+	if err != nil {
+		return p, err
+	}
+	p.Store, err = app.FindStore(e.store)
+	return p, err
+}
 
 // printJSON is what --json prints.
 func (e *env) printJSON(v any) error {

@@ -96,6 +96,9 @@ func (e *env) greet(ctx context.Context, p app.Paths, a *app.App, url string, sh
 	}
 	e.printf("listening on %s\n", url)
 	e.printf("data in %s\n", p.Data)
+	if p.Store != "" {
+		e.printf("log in %s, which other servers may share\n", app.StoreName(p.Store))
+	}
 	if p.Config != "" {
 		e.printf("policy %s (preset %s, version %s)\n", p.Config, a.Monitor.Policy().Settings().Preset, a.Monitor.Policy().Version())
 	} else {

@@ -34,6 +34,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/store/postgres"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
 
@@ -56,7 +57,8 @@ type App struct {
 	opts      Options
 	config    *config.Config
 	held      *os.File // the data folder is ours while it is open
-	log       *sqlite.Store
+	log       keptLog
+	shared    *postgres.Store // the log again, where other servers write it too; nil: none does
 	outside   *outside
 	plugins   plugins // those that ship and are switched on
 	server    *http.Server
@@ -79,6 +81,8 @@ type App struct {
 	stopped   sync.Once
 	stopErr   error
 	cancel    context.CancelFunc
+	alone     context.CancelFunc // ends what goes on beside other servers; nil: nothing does
+	sharing   sync.WaitGroup
 }
 
 // New reads the policy and opens the log.
@@ -114,8 +118,8 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openTokens(); err != nil {
 		return err
 	}
-	if a.log, err = sqlite.Open(ctx, a.opts.Paths.DB(), sqlite.Options{}); err != nil {
-		return fmt.Errorf("open log: %w", err)
+	if err := a.openStore(ctx); err != nil {
+		return err
 	}
 	if a.outside, err = openOutside(a.config, a.opts.Paths.Readings(), a.opts.Logger); err != nil {
 		return err
@@ -123,6 +127,9 @@ func (a *App) open(ctx context.Context) error {
 	f := notify.New(a.log)
 	key, err := LoadKey(a.opts.Paths.Key())
 	if err != nil {
+		return err
+	}
+	if err := a.checkAlike(ctx, key); err != nil {
 		return err
 	}
 	if err := a.openPeople(ctx, f); err != nil {
@@ -138,8 +145,20 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.openPlugins(ctx, bus, f); err != nil {
 		return err
 	}
+	if err := a.openDoors(f, bus, key); err != nil {
+		return err
+	}
+	if err := a.recall(ctx); err != nil {
+		return err
+	}
+	return a.startPeople(f)
+}
+
+// openDoors makes what agents and people speak to.
+func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 	metrics := prometheus.NewRegistry()
 	a.claims = claims.New(time.Now)
+	var err error
 	if a.proxy, err = a.openLLM(f, bus, metrics, key); err != nil {
 		return err
 	}
@@ -160,16 +179,41 @@ func (a *App) open(ctx context.Context) error {
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}
-	if err := a.recall(ctx); err != nil {
-		return err
+	return nil
+}
+
+// startPeople begins to bring questions to people. Of several servers of one log one does: each
+// person is asked once.
+func (a *App) startPeople(f *notify.Store) error {
+	r := reach{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who, pins: a.pins}
+	if a.shared == nil {
+		return a.outside.start(context.Background(), a.Monitor, f, r, a.opts.Logger)
 	}
-	around := reach{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who, pins: a.pins}
-	return a.outside.start(a.Monitor, f, around, a.opts.Logger)
+	ctx, cancel := context.WithCancel(context.Background())
+	a.alone = cancel
+	a.sharing.Go(func() { a.listen(ctx, f) })
+	if len(a.outside.channels) == 0 {
+		return nil
+	}
+	a.sharing.Go(func() {
+		a.shared.Lease(ctx, "channels", func(held context.Context) {
+			if err := a.outside.start(held, a.Monitor, f, r, a.opts.Logger); err != nil {
+				a.opts.Logger.Error("questions do not reach people", "error", err)
+			}
+			<-held.Done()
+			a.outside.hush()
+		}, func(err error) { a.opts.Logger.Warn("channels wait for the database", "error", err) })
+	})
+	return nil
 }
 
 // openMonitor makes the engine, with the policy that only looks on beside the one in force.
 func (a *App) openMonitor(f *notify.Store, key []byte) (err error) {
-	if a.Monitor, err = newMonitor(a.config, f, a.outside, key, a.keys); err != nil {
+	var shared tidemark.Shared
+	if a.shared != nil {
+		shared = a.shared
+	}
+	if a.Monitor, err = newMonitor(a.config, f, a.outside, key, a.keys, shared); err != nil {
 		return err
 	}
 	candidate, err := ReadShadow(a.opts.Paths.Config, a.config)
@@ -179,7 +223,7 @@ func (a *App) openMonitor(f *notify.Store, key []byte) (err error) {
 
 // openPeople reads what people have settled: their keys and tokens, and which definitions they accepted.
 func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
-	if a.keys, err = openKeys(ctx, a.config, f); err != nil {
+	if a.keys, err = openKeys(ctx, a.config, f, a.shared != nil); err != nil {
 		return err
 	}
 	if a.people, err = openRoster(a.opts.Paths, a.keys); err != nil {
@@ -208,9 +252,12 @@ func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	return api, nil
 }
 
-func newMonitor(cfg *config.Config, s tidemark.Store, o *outside, key []byte, keys *consent.Keeper) (*tidemark.Monitor, error) {
+func newMonitor(
+	cfg *config.Config, s tidemark.Store, o *outside, key []byte, keys *consent.Keeper, shared tidemark.Shared,
+) (*tidemark.Monitor, error) {
 	opts := tidemark.Options{
-		Policy: cfg.Policy, Store: s, Now: time.Now, Rand: rand.Reader, Key: key, Prover: keys, Electors: &cfg.Approvals.Who,
+		Policy: cfg.Policy, Store: s, Shared: shared, Now: time.Now, Rand: rand.Reader, Key: key,
+		Prover: keys, Electors: &cfg.Approvals.Who,
 	}
 	if o != nil {
 		o.advise(&opts)
@@ -249,26 +296,37 @@ func newBus(cfg *config.Config, logger *slog.Logger) (*hook.Bus, error) {
 }
 
 // recall reads the sessions back that may still have open questions, so that the queue
-// is complete after a restart.
+// is complete after a restart. Others are read when they speak.
 func (a *App) recall(ctx context.Context) error {
-	since := time.Now().Add(-24 * time.Hour).UnixNano() // the longest a question can live
+	names, err := a.log.Asking(ctx, time.Now().UnixNano())
+	if log, ok := a.log.(*sqlite.Store); ok && log.Upgraded() {
+		names, err = recent(ctx, log)
+	}
+	if err != nil {
+		return fmt.Errorf("recall sessions: %w", err)
+	}
+	for _, name := range names {
+		if _, err := a.Monitor.View(ctx, name); err != nil {
+			a.opts.Logger.Error("session cannot be read; its calls will be refused", "session", name, "error", err)
+		}
+	}
+	return nil
+}
+
+// recent names the sessions of the last day. In a log of before this version only they themselves say
+// who spawned them: once, they are all read.
+func recent(ctx context.Context, log *sqlite.Store) (names []string, err error) {
+	since := time.Now().Add(-24 * time.Hour).UnixNano()
 	query := store.SessionQuery{Limit: store.MaxLimit}
 	for {
-		page, err := a.log.Sessions(ctx, query)
-		if err != nil {
-			return fmt.Errorf("recall sessions: %w", err)
+		page, err := log.Sessions(ctx, query)
+		if err != nil || len(page) == 0 {
+			return names, err
 		}
 		for _, s := range page {
-			query.After = s.Name
-			if s.LastTime < since {
-				continue
+			if query.After = s.Name; s.LastTime >= since {
+				names = append(names, s.Name)
 			}
-			if _, err := a.Monitor.View(ctx, s.Name); err != nil {
-				a.opts.Logger.Error("session cannot be read; its calls will be refused", "session", s.Name, "error", err)
-			}
-		}
-		if len(page) < store.MaxLimit {
-			return nil
 		}
 	}
 }
@@ -357,6 +415,10 @@ func (a *App) Stop(ctx context.Context) error {
 		}
 		if a.written != nil {
 			errs = append(errs, a.written.Close())
+		}
+		if a.alone != nil {
+			a.alone()
+			a.sharing.Wait()
 		}
 		if a.outside != nil {
 			errs = append(errs, a.outside.close(ctx))

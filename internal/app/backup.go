@@ -32,6 +32,9 @@ var (
 // checks the copy. A server may run meanwhile. Tokens and the key of the log's hashes are
 // secrets: they are copied where somebody asks for them.
 func Backup(ctx context.Context, p Paths, folder string, withSecrets bool) (c Copied, err error) {
+	if p.Store != "" {
+		return c, errors.New("backup: the log is in PostgreSQL, use its own tools (pg_dump, or copies of the cluster)")
+	}
 	if err := exists(p); err != nil {
 		return c, err
 	}

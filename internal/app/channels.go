@@ -90,9 +90,9 @@ type reach struct {
 }
 
 // start brings questions to people until stop is called.
-func (o *outside) start(m *tidemark.Monitor, f *notify.Store, r reach, logger *slog.Logger) error {
-	ctx, stop := context.WithCancel(context.Background())
-	ears, deafen := context.WithCancel(context.Background())
+func (o *outside) start(ctx context.Context, m *tidemark.Monitor, f *notify.Store, r reach, logger *slog.Logger) error {
+	ctx, stop := context.WithCancel(ctx)
+	ears, deafen := context.WithCancel(context.WithoutCancel(ctx))
 	o.stop, o.deafen = stop, deafen
 	queue := &asked{Monitor: m, pins: r.pins, keys: r.keys, who: r.who, now: time.Now}
 	for _, c := range o.channels {
@@ -151,4 +151,5 @@ func (o *outside) hush() {
 	o.running.Wait()
 	o.deafen()
 	o.listening.Wait()
+	o.stop = nil
 }

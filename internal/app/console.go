@@ -17,13 +17,12 @@ import (
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
-	"github.com/tidemark/tidemark/store/sqlite"
 )
 
 // openKeys reads the keys of people, by which approvals are proven.
-func openKeys(ctx context.Context, cfg *config.Config, s tidemark.Store) (*consent.Keeper, error) {
+func openKeys(ctx context.Context, cfg *config.Config, s tidemark.Store, shared bool) (*consent.Keeper, error) {
 	return consent.Open(ctx, consent.Options{
-		Store: s, Now: time.Now, Rand: rand.Reader, Want: cfg.Approvals.Proof, Also: cfg.Approvals.Also,
+		Store: s, Shared: shared, Now: time.Now, Rand: rand.Reader, Want: cfg.Approvals.Proof, Also: cfg.Approvals.Also,
 	})
 }
 
@@ -91,7 +90,7 @@ func (a *App) origins() []string {
 }
 
 // verifyAll checks the chains and the ledger, and then the proof of every approval.
-func verifyAll(ctx context.Context, log *sqlite.Reader, progress func(done, total int64)) (store.Report, int, error) {
+func verifyAll(ctx context.Context, log proofs, progress func(done, total int64)) (store.Report, int, error) {
 	report, err := log.Verify(ctx, progress)
 	if err != nil {
 		return report, 0, err
@@ -102,10 +101,10 @@ func verifyAll(ctx context.Context, log *sqlite.Reader, progress func(done, tota
 }
 
 // provenLog is the log whose check covers the proofs too.
-type provenLog struct{ *sqlite.Store }
+type provenLog struct{ keptLog }
 
 func (l provenLog) Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error) {
-	report, _, err := verifyAll(ctx, l.Reader, progress)
+	report, _, err := verifyAll(ctx, l.keptLog, progress)
 	return report, err
 }
 

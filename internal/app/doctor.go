@@ -15,7 +15,6 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/settings"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/reports/doctor"
-	"github.com/tidemark/tidemark/store/sqlite"
 )
 
 // DoctorOptions say what to examine.
@@ -115,17 +114,17 @@ func examined(p Paths) doctor.Server {
 func examinedStore(p Paths, running bool) doctor.Store {
 	s := doctor.Store{Folder: p.Data, Exists: exists(p) == nil}
 	s.Read = func(ctx context.Context) (doctor.Log, func() error, error) {
-		r, err := sqlite.OpenReadOnly(ctx, p.DB())
+		r, err := readLog(ctx, p)
 		if err != nil {
-			return nil, nil, fmt.Errorf("open log: %w", err)
+			return nil, nil, err
 		}
 		return r, r.Close, nil
 	}
 	if !running {
 		s.Write = func(ctx context.Context) error {
-			w, err := sqlite.Open(ctx, p.DB(), sqlite.Options{})
+			w, _, err := writeLog(ctx, p)
 			if err != nil {
-				return fmt.Errorf("open log: %w", err)
+				return err
 			}
 			return errors.Join(w.Ping(ctx), w.Close())
 		}

@@ -50,7 +50,11 @@ func OnDisk(p Paths) (InForce, error) {
 }
 
 // again looks for the policy file once more: one may have come since.
-func (p Paths) again() (Paths, error) { return FindPaths(p.Data, p.Config) }
+func (p Paths) again() (Paths, error) {
+	now, err := FindPaths(p.Data, p.Config)
+	now.Store = p.Store
+	return now, err
+}
 
 // paths are those of this server, with the policy file that is there by now.
 func (a *App) paths() Paths {
@@ -64,8 +68,12 @@ func (a *App) paths() Paths {
 //
 // Where approving takes a proof, so does another policy: whoever can write the file and ask for a reload
 // could allow what they cannot approve. Only what is in force already is read without one.
-func (a *App) Reload(context.Context) ([]string, error) {
-	return a.takeUp(a.keys.Required() == consent.None)
+func (a *App) Reload(ctx context.Context) ([]string, error) {
+	warnings, err := a.takeUp(a.keys.Required() == consent.None)
+	if err == nil {
+		a.tellPolicy(ctx)
+	}
+	return warnings, err
 }
 
 // takeUp puts what the policy file says now in force; another policy only for whoever is proven.

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"crypto/rand"
 	"fmt"
 	"net"
 	"net/url"
@@ -42,7 +41,7 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 			return nil, err
 		}
 	}
-	if a.greeting, err = proxy.NewHandshake(rand.Reader); err != nil {
+	if a.greeting, err = proxy.NewHandshake(a.handshakeSecret(key)); err != nil {
 		return nil, err
 	}
 	if a.written, err = OpenWritten(a.opts.Paths.Written(), key, a.opts.Logger); err != nil {

@@ -49,7 +49,7 @@ func (a *App) prove(ctx context.Context, by, said, secret string) error {
 }
 
 func (a *App) verifyLog(ctx context.Context) (console.Verified, error) {
-	report, good, err := verifyAll(ctx, a.log.Reader, nil)
+	report, good, err := verifyAll(ctx, a.log, nil)
 	if err != nil {
 		return console.Verified{}, err
 	}
@@ -280,7 +280,7 @@ func (c *comparison) call(session string, was, now *replay.Decision) {
 
 // savePolicy writes the file where it still says what the person saw, keeps it as it was, and
 // puts the very text in force that was given: whoever writes the file meanwhile puts nothing in force.
-func (a *App) savePolicy(_ context.Context, before, text string) (string, error) {
+func (a *App) savePolicy(ctx context.Context, before, text string) (string, error) {
 	file, src, err := policyFile(a.paths())
 	if err != nil {
 		return "", err
@@ -300,6 +300,7 @@ func (a *App) savePolicy(_ context.Context, before, text string) (string, error)
 	if err != nil {
 		return "", errors.Join(err, undo())
 	}
+	a.tellPolicy(ctx)
 	notice := "Saved and in force. " + kept
 	if len(warnings) > 0 {
 		notice += ". " + strings.Join(warnings, "; ")

@@ -16,6 +16,19 @@ const policyName = "tidemark.yaml"
 type Paths struct {
 	Data   string // folder, 0700
 	Config string // policy file; "" when there is none
+	Store  string // address of the database with the log; "": a file in the data folder
+}
+
+// storeVariable names the database with the log where no flag does.
+const storeVariable = "TIDEMARK_STORE"
+
+// FindStore is the address of the database with the log: as given, or from the environment. It may
+// hold a password, so that a variable is the better place.
+func FindStore(given string) (string, error) {
+	if given == "" {
+		given = os.Getenv(storeVariable)
+	}
+	return given, CheckStore(given)
 }
 
 // FindPaths resolves the data folder and the policy file. An explicit policy file must

@@ -12,13 +12,13 @@ import (
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/reports/records"
 	"github.com/tidemark/tidemark/store"
-	"github.com/tidemark/tidemark/store/sqlite"
+	"github.com/tidemark/tidemark/store/rows"
 )
 
 // Log is an installation's log opened for looking at, beside a running server or
 // without one.
 type Log struct {
-	*sqlite.Reader
+	*rows.Reader
 	Monitor *tidemark.Monitor
 	Proofs  int // good proofs that the last Verify found
 	Pins    *pins.Keeper
@@ -30,7 +30,7 @@ type Log struct {
 func (l *Log) Close() error { return l.close() }
 
 // readOnly is a log nobody may write to: the monitor on it can look and explain only.
-type readOnly struct{ *sqlite.Reader }
+type readOnly struct{ *rows.Reader }
 
 func (readOnly) Append(context.Context, string, uint64, []*event.Event) error {
 	return fmt.Errorf("%w: it is open for reading only", tidemark.ErrUnavailable)
@@ -41,9 +41,9 @@ func OpenLog(ctx context.Context, p Paths) (*Log, error) {
 	if err := exists(p); err != nil {
 		return nil, err
 	}
-	r, err := sqlite.OpenReadOnly(ctx, p.DB())
+	r, err := readLog(ctx, p)
 	if err != nil {
-		return nil, fmt.Errorf("open log: %w", err)
+		return nil, err
 	}
 	return newLog(ctx, p, r, readOnly{r}, r.Close)
 }
@@ -53,26 +53,29 @@ func OpenLogForAnswers(ctx context.Context, p Paths) (*Log, error) {
 	if err := exists(p); err != nil {
 		return nil, err
 	}
-	s, err := sqlite.Open(ctx, p.DB(), sqlite.Options{})
+	s, r, err := writeLog(ctx, p)
 	if err != nil {
-		return nil, fmt.Errorf("open log: %w", err)
+		return nil, err
 	}
-	return newLog(ctx, p, s.Reader, s, s.Close)
+	return newLog(ctx, p, r, s, s.Close)
 }
 
 func exists(p Paths) error {
+	if p.Store != "" {
+		return nil // opening it says so
+	}
 	if _, err := os.Stat(p.DB()); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("open log: there is none in %s (start the server once, or give --data)", p.Data)
 	}
 	return nil
 }
 
-func newLog(ctx context.Context, p Paths, r *sqlite.Reader, s tidemark.Store, done func() error) (*Log, error) {
+func newLog(ctx context.Context, p Paths, r *rows.Reader, s tidemark.Store, done func() error) (*Log, error) {
 	cfg, _, err := ReadConfig(p.Config)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	keys, err := openKeys(ctx, cfg, s)
+	keys, err := openKeys(ctx, cfg, s, p.Store != "")
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
@@ -80,7 +83,7 @@ func newLog(ctx context.Context, p Paths, r *sqlite.Reader, s tidemark.Store, do
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	m, err := newMonitor(cfg, s, nil, nil, keys)
+	m, err := newMonitor(cfg, s, nil, nil, keys, r)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}

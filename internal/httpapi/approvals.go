@@ -93,9 +93,16 @@ func (m *management) questions(ctx context.Context, session, state string) (appr
 	return out, nil
 }
 
+// ticketOf is by what an agent may look at the question about its own call. The id cannot be told
+// from it: whoever asks is not told what an answer is given with (decision 19).
+func ticketOf(id string) string {
+	sum := sha256.Sum256([]byte("ticket\x00" + id))
+	return "t-" + hex.EncodeToString(sum[:16])
+}
+
 // questionOf finds a question by its id.
 func (m *management) questionOf(ctx context.Context, id string) (tidemark.Question, error) {
-	if session, ok := m.monitor.Find(id); ok {
+	if session, ok := m.monitor.Find(ctx, id); ok {
 		q, err := m.monitor.Question(ctx, session, id)
 		if !errors.Is(err, tidemark.ErrNotFound) {
 			return q, err
@@ -105,14 +112,37 @@ func (m *management) questionOf(ctx context.Context, id string) (tidemark.Questi
 }
 
 func (m *management) viewApproval(ctx context.Context, in *struct {
-	ID   string `path:"id"`
+	ID   string `path:"id" doc:"for an agent, the ticket that came with the answer to its call"`
 	Wait int    `query:"wait" minimum:"0" maximum:"3600" doc:"seconds to wait for its outcome"`
 }) (tidemark.Question, error) {
+	patience := time.Duration(in.Wait) * time.Second
+	if roleOf(ctx) == agent {
+		return m.viewOwn(ctx, in.ID, patience)
+	}
 	q, err := m.questionOf(ctx, in.ID)
 	if err != nil {
 		return q, err
 	}
-	return m.waiter.Outcome(ctx, q, time.Duration(in.Wait)*time.Second)
+	return m.waiter.Outcome(ctx, q, patience)
+}
+
+// viewOwn shows an agent the question about a call of its own, which it alone has the ticket of.
+// While it waits somebody waits for the answer. Who answers is not told.
+func (m *management) viewOwn(ctx context.Context, ticket string, patience time.Duration) (tidemark.Question, error) {
+	id, _ := m.monitor.FindBy(func(id string) bool { return ticketOf(id) == ticket })
+	q, err := m.questionOf(ctx, id)
+	if err != nil {
+		return q, err
+	}
+	if patience > 0 {
+		done := m.monitor.Await(id)
+		m.feed.QuestionsMoved()
+		defer m.feed.QuestionsMoved()
+		defer done()
+	}
+	q, err = m.waiter.Outcome(ctx, q, patience)
+	q.ID, q.By, q.Agreed = ticket, "", nil
+	return q, err
 }
 
 type answerDone struct {

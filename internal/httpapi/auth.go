@@ -251,5 +251,7 @@ func callerOf(ctx context.Context) caller {
 // by is who a route admitted, as the log names them.
 func by(ctx context.Context) string { return callerOf(ctx).String() }
 
+func roleOf(ctx context.Context) role { return callerOf(ctx).role }
+
 // via is how the log says that something came through this door.
 const via = "http"

@@ -20,6 +20,7 @@ func TestRolesByRoute(t *testing.T) {
 		{"POST /v1/hooks/before_tool_call", in, out, in},
 		{"POST /v1/hooks/message_received", in, out, in},
 		{"POST /v1/hooks/nonsense", in, out, in},
+		{"GET /v1/version", in, in, in},
 		{"GET /v1/policy", in, in, in},
 		{"GET /v1/explain?tool=exec", in, in, in},
 		{"GET /v1/explain/matrix", in, in, in},
@@ -29,7 +30,7 @@ func TestRolesByRoute(t *testing.T) {
 		{"GET /v1/sessions/x/turns", out, in, in},
 		{"GET /v1/sessions/x/turns/latest/graph", out, in, in},
 		{"GET /v1/approvals", out, in, in},
-		{"GET /v1/approvals/x", out, in, in},
+		{"GET /v1/approvals/x", in, in, in}, // an agent by its ticket alone
 		{"POST /v1/approvals/x", out, in, in},
 		{"GET /v1/grants", out, in, in},
 		{"DELETE /v1/grants/x", out, in, in},

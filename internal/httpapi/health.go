@@ -12,11 +12,25 @@ func (m *management) healthRoutes() {
 	route(m, operation{http.MethodGet, "/healthz", "healthz", "Is the process alive?"}, m.healthz)
 	route(m, operation{http.MethodGet, proof.Path, "proof", "Show that this is the server, before a client tells it anything"}, m.proof)
 	route(m, operation{http.MethodGet, "/readyz", "readyz", "Can calls be decided now?"}, m.readyz)
+	route(m, operation{http.MethodGet, "/v1/version", "version", "Which API does this server speak?"}, m.speaks)
 }
 
 type health struct {
 	Status string `json:"status"`
 	Policy string `json:"policy,omitzero" doc:"version of the policy in force"`
+}
+
+// apiVersion is of the hooks and of what agents read. The first number changes where a client
+// that knows the old one would misunderstand; the second where something was added.
+const apiVersion = "1.1"
+
+type speaks struct {
+	API     string `json:"api" doc:"version of the API: a client understands every second number of the first one it knows"`
+	Version string `json:"version" doc:"of the program"`
+}
+
+func (m *management) speaks(context.Context, *struct{}) (speaks, error) {
+	return speaks{API: apiVersion, Version: m.version}, nil
 }
 
 func (m *management) healthz(context.Context, *struct{}) (health, error) {

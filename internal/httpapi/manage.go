@@ -91,7 +91,7 @@ func document(version string) huma.Config {
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
-				Title: "Tidemark", Version: version,
+				Title: "Tidemark", Version: apiVersion, Extensions: map[string]any{"x-program-version": version},
 				Description: "A reference monitor for AI agents: hooks of the agent loop, and what people need to watch and answer it.",
 			},
 			Components: &huma.Components{

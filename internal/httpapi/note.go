@@ -53,6 +53,7 @@ type approvalNote struct {
 	Prompt    string    `json:"prompt" doc:"the question in words, for the owner"`
 	Dialog    bool      `json:"dialog,omitzero" doc:"the host's own dialog may answer it: no proof is wanted"`
 	Question  string    `json:"question" doc:"all of the question in words, for the owner; it holds nothing that answers it"`
+	Ticket    string    `json:"ticket" doc:"GET /v1/approvals/{ticket} tells what became of the question; it answers nothing"`
 
 	ID      string `json:"id,omitzero" doc:"only with the owner's token"`
 	Code    string `json:"code,omitzero" doc:"only with the owner's token"`
@@ -84,7 +85,7 @@ func verdictNote(ctx context.Context, v tidemark.Verdict) *note {
 	n.Tool, n.Step, n.Spent, n.Write = v.Tool, v.Step, v.Spent, v.Write
 	n.TimedOut, n.Opinion, n.Ruling, n.Notice = v.Late, v.Opinion, v.Ruling, v.Notice
 	if q := v.Held; q != nil {
-		n.Approval = &approvalNote{ExpiresAt: q.Expires, Prompt: q.Prompt, Question: q.Text()}
+		n.Approval = &approvalNote{ExpiresAt: q.Expires, Prompt: q.Prompt, Question: q.Text(), Ticket: ticketOf(q.ID)}
 		if vouched(ctx) {
 			n.Approval.ID, n.Approval.Code, n.Approval.Approve, n.Approval.Text = q.ID, q.Code, ".approve "+q.Tool+" "+q.Code, v.ForOwner()
 		}

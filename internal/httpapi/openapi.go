@@ -103,9 +103,14 @@ func describeHooks(doc *huma.OpenAPI) {
 
 // describeHook adds the hook whose event is E, answered with A or failing with F.
 func describeHook[E, A, F any](doc *huma.OpenAPI, name hook.Name, summary string) {
+	about := "A status other than 2xx means that nothing could be decided: the host must not go on."
+	if name == hook.NameBeforeToolCall {
+		about += "\n\nAn approval is for the bytes of params as they came, and so is asking again: the same object with its keys " +
+			"in another order, or its numbers in another spelling, is another call. A client writes them one way everywhere: " +
+			"sorted keys, no blanks (RFC 8785)."
+	}
 	op := &huma.Operation{
-		Method: http.MethodPost, Path: hookPath + string(name), OperationID: string(name), Summary: summary,
-		Description: "A status other than 2xx means that nothing could be decided: the host must not go on.",
+		Method: http.MethodPost, Path: hookPath + string(name), OperationID: string(name), Summary: summary, Description: about,
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 			"application/json": {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[envelope[E]](), true, "")},
 		}},

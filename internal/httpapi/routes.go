@@ -20,6 +20,7 @@ func access() map[string]need {
 		"GET " + proof.Path: needNothing,
 		"GET /metrics":      needAny,
 
+		"GET /v1/version":        needAny,
 		"GET /v1/policy":         needAny,
 		"GET /v1/status":         needReader,
 		"GET /v1/explain":        needAny,
@@ -45,7 +46,7 @@ func access() map[string]need {
 		"POST /v1/sessions/{key}/reset-trust":       needAdmin,
 
 		"GET /v1/approvals":        needReader,
-		"GET /v1/approvals/{id}":   needReader,
+		"GET /v1/approvals/{id}":   needAny, // an agent by its ticket: see viewApproval
 		"GET /v1/approvals/stream": needReader,
 		"POST /v1/approvals/{id}":  needApprover,
 		"GET /v1/grants":           needReader,

@@ -6,7 +6,7 @@ func (j *judging) act() (Evidence, string) {
 	if c.user.lookOnly() {
 		return Nothing, "you said to change nothing"
 	}
-	if c.spent(j.m) {
+	if c.spent(j.m, j.args) {
 		return Nothing, "it was done as often as your message asks for"
 	}
 	if j.promises != nil {

@@ -44,16 +44,16 @@ type Context struct {
 
 	gaveMail bool // the user gave an address themselves
 
-	unheard  []message       // what was said and not needed yet, oldest first
-	proposed string          // what the agent has just said to the user
-	assented *proposal       // what the user has just agreed to; nil: nothing
-	foreign  bool            // somebody who does not speak for the user has spoken last
-	lost     bool            // something came in that nobody remembers: anything may stand there
-	refused  map[string]bool // values of calls the owner turned down
-	own      map[string]bool // what our own acts gave back, or were given to call things by
-	things   map[string]bool // what our own acts were done to
-	actedAt  uint64          // the step of our last act
-	done     map[string]int  // how often our acts were done since the user spoke, by tool
+	unheard  []message         // what was said and not needed yet, oldest first
+	proposed string            // what the agent has just said to the user
+	assented *proposal         // what the user has just agreed to; nil: nothing
+	foreign  bool              // somebody who does not speak for the user has spoken last
+	lost     bool              // something came in that nobody remembers: anything may stand there
+	refused  map[string]bool   // values of calls the owner turned down
+	own      map[string]bool   // what our own acts gave back, or were given to call things by
+	things   map[string]bool   // what our own acts were done to
+	actedAt  uint64            // the step of our last act
+	done     map[string]*tally // our acts since the user spoke, by tool
 
 	memory memory // of earlier steps, by hashes
 	past   past   // what calls did to files
@@ -75,7 +75,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{},
-		mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{}, done: map[string]int{},
+		mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{}, done: map[string]*tally{},
 	}
 	c.past.sum = c.index.Sum
 	return c

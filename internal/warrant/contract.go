@@ -62,10 +62,33 @@ func (c *Context) sources(m *meaning.Meaning) map[string]string {
 	return nil
 }
 
+// tally is what our acts with a tool were, since the user spoke.
+type tally struct {
+	times int
+	calls map[string]bool // their arguments, as far as they are known
+}
+
+// did counts an act; nil: its arguments are not known.
+func (c *Context) did(name string, args *tool.Args) {
+	t := c.done[name]
+	if t == nil {
+		t = &tally{calls: map[string]bool{}}
+		c.done[name] = t
+	}
+	if t.times++; args != nil && len(t.calls) < maxTools && len(args.Raw()) < 4096 {
+		t.calls[string(args.Raw())] = true
+	}
+}
+
 // spent reports whether the contract of the latest message asks for an act that cannot be
-// taken back, and it was done as often as that by now.
-func (c *Context) spent(m *meaning.Meaning) bool {
-	if d := deedOf(m); c.agreed == nil || c.agreed.Delegates || d != Pay && d != Grant {
+// taken back, and it was done as often as that by now. To delete once more what is deleted
+// does nothing; to pay once more does.
+func (c *Context) spent(m *meaning.Meaning, args *tool.Args) bool {
+	t := c.done[m.Tool]
+	if t == nil || deedOf(m) != Pay && t.calls[string(args.Raw())] {
+		return false
+	}
+	if c.agreed == nil || c.agreed.Delegates || !deedOf(m).final() {
 		return false
 	}
 	most := 0
@@ -77,7 +100,7 @@ func (c *Context) spent(m *meaning.Meaning) bool {
 			most += a.Most
 		}
 	}
-	return most > 0 && c.done[m.Tool] >= most
+	return most > 0 && t.times >= most
 }
 
 // source is what the contract says of a parameter.

@@ -150,7 +150,7 @@ func (c *Context) Replay(toolName string, b []byte) {
 	}
 	if toolName != "" && has(keptActed) {
 		c.actedAt = t.step
-		c.done[c.meaning(toolName).Tool]++
+		c.did(c.meaning(toolName).Tool, nil)
 		if m := c.meaning(toolName); m.Thing != "" && c.index.Sum(m.Thing) == t.thing {
 			c.things[m.Thing] = true
 		}

@@ -15,6 +15,7 @@ type judging struct {
 	c         *Context
 	w         *Warrant
 	m         *meaning.Meaning
+	args      *tool.Args
 	workspace bool              // it is done with the host's own tools
 	promises  map[string]string // argument sources by the contract; nil: the tool is not in it
 	param     string            // the parameter that is looked at
@@ -58,7 +59,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		w.add(Order, "", string(args.Raw()), Nothing, "it cannot be read")
 		return w
 	}
-	j := &judging{c: c, w: w, m: m, allSaid: true, workspace: c.workspace(m)}
+	j := &judging{c: c, w: w, m: m, args: args, allSaid: true, workspace: c.workspace(m)}
 	if in, ok := c.unwrap(m, fields); ok {
 		values = j.enter(in)
 	} else {

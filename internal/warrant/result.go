@@ -124,7 +124,7 @@ func (c *Context) addresses(content string) {
 // acted keeps what an act of our own was done to and what it returned.
 func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result) {
 	c.actedAt = r.Step
-	c.done[m.Tool]++
+	c.did(m.Tool, r.Args)
 	if m.Thing != "" {
 		c.things[m.Thing] = true
 	}

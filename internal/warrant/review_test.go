@@ -69,8 +69,9 @@ func TestAContractCounts(t *testing.T) {
 		most, done int
 		want       bool // asked about
 	}{
-		{"the first of one", "remove_parcel", 1, 0, false}, {"the second of one", "remove_parcel", 1, 1, true},
-		{"the second of two", "remove_parcel", 2, 1, false}, {"nobody counted", "remove_parcel", 0, 3, false},
+		{"the first of one", "remove_parcel", 1, 0, false}, {"the same again", "remove_parcel", 1, 1, false},
+		{"the second of one", "pay_parcel", 1, 1, true},
+		{"the second of two", "pay_parcel", 2, 1, false}, {"nobody counted", "pay_parcel", 0, 3, false},
 		{"what can be taken back", "update_parcel", 1, 1, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -192,3 +192,49 @@ func all[T any](ctx context.Context, rows []T) iter.Seq2[T, error] {
 		}
 	}
 }
+
+// Asking names the sessions that asked something which had not expired by then.
+func (s *Store) Asking(ctx context.Context, now int64) ([]string, error) {
+	var names []string
+	err := s.eachAsk(ctx, func(session string, ask *event.Ask) {
+		if ask.Expires > now && !slices.Contains(names, session) {
+			names = append(names, session)
+		}
+	})
+	return names, err
+}
+
+// Asked names the session of a question. It returns tidemark.ErrNotFound for one nobody knows.
+func (s *Store) Asked(ctx context.Context, id string) (session string, err error) {
+	err = s.eachAsk(ctx, func(name string, ask *event.Ask) {
+		if ask.ID == id {
+			session = name
+		}
+	})
+	if err == nil && session == "" {
+		err = fmt.Errorf("find a question: %w", tidemark.ErrNotFound)
+	}
+	return session, err
+}
+
+func (s *Store) eachAsk(ctx context.Context, visit func(session string, ask *event.Ask)) error {
+	s.mu.RLock()
+	entries, err := s.entries, s.usable(ctx)
+	s.mu.RUnlock()
+	if err != nil {
+		return fmt.Errorf("look for questions: %w", err)
+	}
+	for i := range entries {
+		if entries[i].Kind != string(event.CallDecided) {
+			continue
+		}
+		e, err := event.FromRecord(entries[i].Record)
+		if err != nil {
+			return fmt.Errorf("look for questions: %w", err)
+		}
+		if e.Decided.Ask != nil {
+			visit(entries[i].Session, e.Decided.Ask)
+		}
+	}
+	return nil
+}

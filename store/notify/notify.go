@@ -111,6 +111,51 @@ func (s *Store) publish(session string, events []*event.Event, concerns bool) {
 	}
 }
 
+// Reach says whom something that was recorded may concern.
+type Reach string
+
+// The reaches, each wider than the one before it.
+const (
+	Grown     Reach = ""          // readers of the log
+	Questions Reach = "questions" // whoever waits for an answer in the session, too
+	All       Reach = "all"       // every call that is held in the session: its verdict may be another
+)
+
+// ReachOf is the reach of events that are about to be recorded together.
+func ReachOf(events []*event.Event) Reach {
+	reach := Grown
+	for _, e := range events {
+		switch {
+		case e.Kind == event.TrustReset || e.Kind == event.WriteReviewed || e.Kind == event.Answered && e.Answer.Grant != nil:
+			return All
+		case concernsQuestions(e):
+			reach = Questions
+		}
+	}
+	return reach
+}
+
+// Elsewhere tells that another server recorded something in a session; "" is any of them. Whoever
+// is woken looks, so that too much costs little and too little a wait.
+func (s *Store) Elsewhere(session string, r Reach) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	wake(&s.grown)
+	if r == Grown {
+		return
+	}
+	wake(&s.questions)
+	if session != "" {
+		if a := s.audiences[session]; a != nil {
+			a.tellAll(r == All)
+		}
+		return
+	}
+	for _, a := range s.audiences {
+		a.tellAll(r == All)
+	}
+}
+
 func wake(c *chan struct{}) {
 	if *c != nil {
 		close(*c)

@@ -25,7 +25,7 @@ func (r *Reader) Copy(ctx context.Context, path string) error {
 }
 
 func (r *Reader) copyTo(ctx context.Context, path string) error {
-	c, err := r.db.Conn(ctx)
+	c, err := r.DB().Conn(ctx)
 	if err != nil {
 		return err
 	}

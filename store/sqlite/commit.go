@@ -5,12 +5,13 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"strings"
+	"time"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/store/internal/group"
+	"github.com/tidemark/tidemark/store/rows"
 )
 
 // wide is the number of records one statement inserts where there are that many. OR FAIL
@@ -23,12 +24,15 @@ const (
 	recordColumns = `(?, ?, ?, ?, ?, ?, ?)`
 	insertSession = `INSERT INTO sessions (id, name) VALUES (?, ?)`
 	insertBatch   = `INSERT INTO ledger (batch, first, count, hash) VALUES (?, ?, ?, ?)`
-	selectHead    = `SELECT s.id, r.seq, r.hash FROM sessions s LEFT JOIN records r ON r.session = s.id
+	selectHead    = `SELECT s.id, r.seq, r.hash FROM sessions s LEFT JOIN records r ON r.Session = s.id
 		WHERE s.name = ? ORDER BY r.seq DESC LIMIT 1`
 	selectTip = `SELECT (SELECT coalesce(max(id), 0) FROM records), (SELECT coalesce(max(id), 0) FROM sessions)`
 	probeFill = `INSERT INTO probe (body) VALUES (zeroblob(65536))`
 	probeFree = `DELETE FROM probe`
 )
+
+// keepAsks is how long a question that has expired is still found by its id.
+const keepAsks = 24 * time.Hour
 
 // tip is where the whole log stands.
 type tip struct {
@@ -47,6 +51,7 @@ type connection struct {
 	begin, commitTx, rollbackTx, dataVersion *sql.Stmt
 	insert, insertWide                       *sql.Stmt
 	insertSession, insertBatch, selectHead   *sql.Stmt
+	insertAsk, deleteAsks                    *sql.Stmt
 
 	version int64 // 0: nothing is known
 	tip     tip
@@ -85,6 +90,8 @@ func (c *connection) statements() map[**sql.Stmt]string {
 		&c.insertSession: insertSession,
 		&c.insertBatch:   insertBatch,
 		&c.selectHead:    selectHead,
+		&c.insertAsk:     `INSERT OR REPLACE INTO asks (id, session, expires) VALUES (?, ?, ?)`,
+		&c.deleteAsks:    `DELETE FROM asks WHERE expires < ?`,
 	}
 }
 
@@ -107,7 +114,7 @@ func (c *connection) rollback() error {
 
 // commit writes a batch in one transaction. A request that does not fit its session gets
 // ErrConflict and the others go on; on an error nothing is written and the caller rolls back.
-func (c *connection) commit(batch []*request) error {
+func (c *connection) commit(batch []*group.Request) error {
 	if err := c.start(); err != nil {
 		c.version = 0
 		return err
@@ -147,7 +154,7 @@ func (c *connection) start() error {
 func (c *connection) refresh() error {
 	c.heads.forget()
 	ctx := context.Background()
-	last, err := lastBatch(ctx, c.conn)
+	last, err := rows.LastBatch(ctx, c.conn)
 	if err != nil {
 		return err
 	}
@@ -160,10 +167,10 @@ func (c *connection) refresh() error {
 	return nil
 }
 
-func (c *connection) write(batch []*request) error {
+func (c *connection) write(batch []*group.Request) error {
 	probe := false
 	for _, r := range batch {
-		if r.probe() {
+		if r.Probe() {
 			probe = true
 		} else if err := c.add(r); err != nil {
 			return err
@@ -188,31 +195,45 @@ func (c *connection) write(batch []*request) error {
 }
 
 // add links the request's records to their session, or marks it as a conflict.
-func (c *connection) add(r *request) error {
-	at, err := c.head(r.session)
+func (c *connection) add(r *group.Request) error {
+	at, err := c.head(r.Session)
 	if err != nil {
 		return err
 	}
-	if at.Seq != r.at {
-		r.err = fmt.Errorf("%w: it has %d records", tidemark.ErrConflict, at.Seq)
+	if at.Seq != r.At {
+		r.Conflict(at.Seq)
 		return nil
 	}
 	if at.row == 0 {
 		c.next.session++
 		at.row = c.next.session
-		if _, err := c.insertSession.Exec(at.row, r.session); err != nil {
+		if _, err := c.insertSession.Exec(at.row, r.Session); err != nil {
 			return err
 		}
 	}
-	for i := range r.records {
-		rec := &r.records[i]
+	for i := range r.Records {
+		rec := &r.Records[i]
 		at.Head = audit.Next(at.Head, rec)
 		c.next.record++
 		c.hashes = append(c.hashes, rec.Hash)
 		c.args = append(c.args, c.next.record, at.row, int64(rec.Seq), rec.Time, rec.Kind, rec.Hash[:], rec.Body)
 	}
-	c.staged[r.session] = at
-	return nil
+	c.staged[r.Session] = at
+	return c.ask(at.row, r)
+}
+
+// ask notes where questions were asked, and forgets those that nobody can answer any more.
+func (c *connection) ask(session int64, r *group.Request) error {
+	for _, a := range r.Asks {
+		if _, err := c.insertAsk.Exec(a.ID, session, a.Expires); err != nil {
+			return err
+		}
+	}
+	if len(r.Asks) == 0 {
+		return nil
+	}
+	_, err := c.deleteAsks.Exec(r.Records[0].Time - int64(keepAsks))
+	return err
 }
 
 // head is where the session stands within this transaction.
@@ -235,7 +256,7 @@ func (c *connection) head(session string) (head, error) {
 	}
 	at.Seq = uint64(seq.V)
 	if seq.Valid {
-		at.Hash, err = toHash(hash)
+		at.Hash, err = rows.Hash(hash)
 	}
 	return at, err
 }

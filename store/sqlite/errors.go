@@ -9,11 +9,8 @@ import (
 	codes "modernc.org/sqlite/lib"
 )
 
-var (
-	errClosed = errors.New("the log is closed")
-	errMoved  = errors.New("the log's file was moved, removed or replaced while in use, " +
-		"put it back or restart to go on with what is there now")
-)
+var errMoved = errors.New("the log's file was moved, removed or replaced while in use, " +
+	"put it back or restart to go on with what is there now")
 
 // unavailable is the error for everything the database refuses. It keeps the cause
 // and says what to do about it where we know.

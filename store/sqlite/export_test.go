@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/store/internal/group"
 )
 
 // Step is one Append of a batch.
@@ -25,24 +26,19 @@ func Together(path string, steps []Step) ([]error, error) {
 	defer db.Close()
 	w := newWriter(path, db)
 	defer w.disconnect()
-	batch := make([]*request, len(steps))
+	batch := make([]*group.Request, len(steps))
 	for i, step := range steps {
 		records, err := store.Encode(step.Session, step.Events)
 		if err != nil {
 			return nil, err
 		}
-		batch[i] = &request{ctx: context.Background(), session: step.Session, at: step.At, records: records, done: make(chan error, 1)}
+		batch[i] = &group.Request{Session: step.Session, At: step.At, Records: records}
 	}
-	w.serve(batch)
-	outcomes := make([]error, len(batch))
-	for i, r := range batch {
-		outcomes[i] = <-r.done
-	}
-	return outcomes, nil
+	return group.New(w).Together(context.Background(), batch), nil
 }
 
 // MaxBatch is the bound of a commit.
-const MaxBatch = maxBatch
+const MaxBatch = group.MaxBatch
 
 // MaxHeads is the size of one generation of the cache of heads.
 const MaxHeads = maxHeads

@@ -22,35 +22,35 @@ const versionTable = "schema_version"
 
 // migrate marks a new database as ours and brings the schema up to date. Two processes
 // may do this at once; the one that loses finds the work done when it tries again.
-func migrate(ctx context.Context, db *sql.DB) error {
-	var err error
+func migrate(ctx context.Context, db *sql.DB) (from int64, err error) {
 	for range 3 {
-		if err = up(ctx, db); err == nil || ctx.Err() != nil {
-			return err
+		if from, err = up(ctx, db); err == nil || ctx.Err() != nil {
+			return from, err
 		}
 	}
-	return err
+	return from, err
 }
 
-func up(ctx context.Context, db *sql.DB) error {
+// up returns the version that the schema had before; 0: there was none.
+func up(ctx context.Context, db *sql.DB) (from int64, err error) {
 	if err := claim(ctx, db); err != nil {
-		return err
+		return 0, err
 	}
 	p, err := provider(db)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	current, target, err := p.GetVersions(ctx)
+	from, target, err := p.GetVersions(ctx)
 	if err != nil {
-		return fmt.Errorf("read the schema's version: %w", err)
+		return 0, fmt.Errorf("read the schema's version: %w", err)
 	}
-	if err := notNewer(current, target); err != nil {
-		return err
+	if err := notNewer(from, target); err != nil {
+		return 0, err
 	}
 	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("migrate the schema: %w", err)
+		return 0, fmt.Errorf("migrate the schema: %w", err)
 	}
-	return nil
+	return from, nil
 }
 
 func provider(db *sql.DB) (*goose.Provider, error) {

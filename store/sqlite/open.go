@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/store/internal/group"
+	"github.com/tidemark/tidemark/store/rows"
 	"modernc.org/sqlite"
 )
 
@@ -60,15 +63,16 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, db); err != nil {
+	from, err := migrate(ctx, db)
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	reader, err := openReader(ctx, path, o)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &Store{Reader: reader, writer: newWriter(path, db)}
-	go s.writer.run()
+	s := &Store{Reader: reader, from: from, db: db, writer: group.New(newWriter(path, db))}
+	go s.writer.Run()
 	if err := s.Ping(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -131,6 +135,31 @@ func explained(err error) error {
 	return err
 }
 
+// Reader reads a log, beside a writer in this or another process. It is safe for concurrent
+// use.
+type Reader struct {
+	*rows.Reader
+	path string
+}
+
+var dialect = rows.Dialect{
+	Bind: func(query string) string { return query }, Zeros: `zeroblob(32)`, Empty: `x''`, Unavailable: unavailable,
+}
+
+// Stats is the size of the log, read in constant time.
+func (r *Reader) Stats(ctx context.Context) (store.Stats, error) {
+	var s store.Stats
+	if err := r.DB().QueryRowContext(ctx, selectTip).Scan(&s.Records, &s.Sessions); err != nil {
+		return store.Stats{}, unavailable("read statistics", err)
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if info, err := os.Stat(r.path + suffix); err == nil {
+			s.Bytes += info.Size()
+		}
+	}
+	return s, nil
+}
+
 func openReader(ctx context.Context, path string, o Options) (*Reader, error) {
 	db, err := pool(path, o.Readers, reading(o.LockWait))
 	if err != nil {
@@ -139,7 +168,7 @@ func openReader(ctx context.Context, path string, o Options) (*Reader, error) {
 	if err := checkSchema(ctx, db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Reader{path: path, db: db}, nil
+	return &Reader{rows.New(db, dialect), path}, nil
 }
 
 // create makes the file readable by its owner alone, before SQLite would make one for

@@ -15,14 +15,15 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/tidemark/tidemark"
-	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/store/internal/group"
 )
 
 var _ tidemark.Store = (*Store)(nil)
@@ -31,7 +32,9 @@ var _ tidemark.Store = (*Store)(nil)
 // concurrent use.
 type Store struct {
 	*Reader
-	writer *writer
+	from   int64   // version of the schema before it was opened
+	db     *sql.DB // the writer's
+	writer *group.Writer
 	once   sync.Once
 	err    error // of Close
 }
@@ -40,9 +43,17 @@ type Store struct {
 // calls return what the first one did.
 func (s *Store) Close() error {
 	// The writer's connection goes last: it folds the write-ahead log into the file.
-	s.once.Do(func() { s.err = errors.Join(s.Reader.Close(), s.writer.close()) })
+	s.once.Do(func() {
+		s.err = s.Reader.Close()
+		s.writer.Close()
+		s.err = errors.Join(s.err, s.db.Close())
+	})
 	return s.err
 }
+
+// Upgraded reports whether the log was one of an older program, which kept less of its sessions apart
+// from their records, until it was opened.
+func (s *Store) Upgraded() bool { return s.from > 0 && s.from < 2 }
 
 // Append links the events to the session's chain after its first at records and
 // returns when they are durable. See tidemark.Store for its errors. A caller whose
@@ -56,7 +67,7 @@ func (s *Store) Append(ctx context.Context, session string, at uint64, events []
 	if len(records) == 0 {
 		return nil
 	}
-	err = s.writer.do(ctx, &request{session: session, at: at, records: records})
+	err = s.writer.Do(ctx, &group.Request{Session: session, At: at, Records: records, Asks: store.AsksOf(events)})
 	switch {
 	case err == nil:
 		return nil
@@ -69,20 +80,8 @@ func (s *Store) Append(ctx context.Context, session string, at uint64, events []
 // Ping proves that the log can be written, by a commit that leaves no record behind:
 // it takes fresh pages, gives them back and waits for the disk.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := s.writer.do(ctx, &request{}); err != nil {
+	if err := s.writer.Do(ctx, &group.Request{}); err != nil {
 		return unavailable("write a probe", err)
 	}
 	return nil
 }
-
-// request is one caller waiting for the writer. One without records is a probe.
-type request struct {
-	ctx     context.Context // the caller's: ended means nobody waits
-	session string
-	at      uint64
-	records []audit.Record
-	err     error      // the writer's, until it answers
-	done    chan error // holds one, so that the writer never waits for a caller
-}
-
-func (r *request) probe() bool { return len(r.records) == 0 }

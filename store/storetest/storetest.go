@@ -79,10 +79,12 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		{"turns are listed and loaded one by one", turns},
 		{"a log as written verifies", verifies},
 		{"an anchor can be looked up later", anchor},
+		{"questions are found by their session and by their id", asks},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
 	}
 	t.Run("every way of tampering is found", func(t *testing.T) { tampering(t, open) })
+	t.Run("nothing is loaded past a record that was changed", func(t *testing.T) { broken(t, open) })
 }
 
 // Event is an event like the ones a server writes most, of the usual size. The number

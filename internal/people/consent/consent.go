@@ -47,6 +47,8 @@ type Options struct {
 	Now   func() time.Time
 	Rand  io.Reader
 	Want  Want
+	// Shared says that other servers write the log too: it is read each time before an answer.
+	Shared bool
 	// Also are the channels (telegram) whose answers count as proof of the person.
 	Also []string
 }
@@ -58,6 +60,8 @@ type Keeper struct {
 	rand  io.Reader
 	want  Want
 	also  []string
+
+	shared bool
 
 	mu      sync.Mutex
 	state   State                // guarded by mu
@@ -71,7 +75,7 @@ func Open(ctx context.Context, o Options) (*Keeper, error) {
 	if o.Store == nil || o.Now == nil || o.Rand == nil {
 		return nil, errors.New("open keys: store, clock and randomness are needed")
 	}
-	k := &Keeper{store: o.Store, now: o.Now, rand: o.Rand, want: o.Want, also: o.Also, nonces: map[string]time.Time{}}
+	k := &Keeper{store: o.Store, now: o.Now, rand: o.Rand, want: o.Want, also: o.Also, shared: o.Shared, nonces: map[string]time.Time{}}
 	return k, k.load(ctx)
 }
 
@@ -138,11 +142,28 @@ func (k *Keeper) SetOrigins(origins []string) {
 	k.origins = slices.Clone(origins)
 }
 
-// Required is what an approval needs now.
+// Required is what an approval needs now. Where that cannot be found out, the most.
 func (k *Keeper) Required() Want {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.look() != nil {
+		return Passkey
+	}
 	return k.required()
+}
+
+// lookLimit is how long a look at what other servers wrote may take.
+const lookLimit = 5 * time.Second
+
+// look reads what other servers wrote, where there are others.
+// Preconditions: mu is held.
+func (k *Keeper) look() error {
+	if !k.shared {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookLimit)
+	defer cancel()
+	return k.load(ctx)
 }
 
 func (k *Keeper) required() Want {
@@ -164,6 +185,7 @@ func (k *Keeper) Takes(channel string) bool {
 func (k *Keeper) State() State {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	_ = k.look() // what is known already is shown then
 	s := k.state
 	s.Keys = slices.Clone(s.Keys)
 	return s
@@ -196,6 +218,9 @@ func (k *Keeper) Check(said string, p *event.Proof, secret string) (*event.Proof
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if err := k.look(); err != nil {
+		return nil, err
+	}
 	switch w := k.required(); {
 	case w == None:
 		return nil, nil
@@ -212,6 +237,9 @@ func (k *Keeper) Check(said string, p *event.Proof, secret string) (*event.Proof
 func (k *Keeper) RoleOf(id string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.look() != nil {
+		return ""
+	}
 	if key := k.state.key(id); key != nil {
 		return key.Role
 	}

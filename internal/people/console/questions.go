@@ -73,7 +73,7 @@ func (c *Console) nothingHeld(v *visit) h.HTML {
 
 // find is a question by its id, open or closed of late.
 func (c *Console) find(ctx context.Context, id string) (tidemark.Question, error) {
-	if session, ok := c.monitor.Find(id); ok {
+	if session, ok := c.monitor.Find(ctx, id); ok {
 		q, err := c.monitor.Question(ctx, session, id)
 		if !errors.Is(err, tidemark.ErrNotFound) {
 			return q, err

@@ -1,4 +1,11 @@
-package sqlite
+// Package rows reads a log that is kept in SQL tables: sessions, records, the ledger and where
+// questions were asked. Stores that keep one share it, each with its own words for what SQL says
+// differently.
+//
+// It does I/O and starts no goroutine. Invariants:
+//   - between the pages of a streaming read no transaction is open;
+//   - what is read was committed, in the order of ids.
+package rows
 
 import (
 	"context"
@@ -6,7 +13,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"os"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
@@ -14,15 +20,50 @@ import (
 	"github.com/tidemark/tidemark/store"
 )
 
+// Dialect is what databases say differently.
+type Dialect struct {
+	// Bind writes the places of values, which queries here show as question marks.
+	Bind func(query string) string
+	// Zeros is a hash of nothing but zeros, and Empty a body of no bytes.
+	Zeros, Empty string
+	// Unavailable is the error for everything the database refuses.
+	Unavailable func(doing string, err error) error
+}
+
 // Reader reads a log. It is safe for concurrent use, and beside a writer in this or
 // another process.
 type Reader struct {
-	path string
-	db   *sql.DB
+	db *sql.DB
+	as Dialect
 }
+
+// New makes a Reader of a database that it closes.
+func New(db *sql.DB, as Dialect) *Reader { return &Reader{db, as} }
 
 // Close ends reading. It may be called more than once.
 func (r *Reader) Close() error { return r.db.Close() }
+
+// DB is what it reads from.
+func (r *Reader) DB() *sql.DB { return r.db }
+
+func (r *Reader) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return r.db.QueryContext(ctx, r.as.Bind(query), matching(args)...)
+}
+
+func (r *Reader) row(ctx context.Context, query string, args ...any) *sql.Row {
+	return r.db.QueryRowContext(ctx, r.as.Bind(query), matching(args)...)
+}
+
+// matching replaces what is not text, which one database refuses and another does not find, by
+// a name that nothing has.
+func matching(args []any) []any {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok && !store.IsText(text) {
+			args[i] = ""
+		}
+	}
+	return args
+}
 
 // A page of a streaming read ends at either bound. Between pages no transaction is
 // open, so that a slow consumer does not keep the write-ahead log from being folded.
@@ -61,10 +102,34 @@ const selectRecords = `SELECT r.id, ? AS name, r.seq, r.time, r.kind, r.hash, r.
 	WHERE r.session = (SELECT id FROM sessions WHERE name = ?) AND r.seq > ?`
 
 // Load streams the session's records after the first after ones, in order. A session
-// nobody knows has none.
+// nobody knows has none. Each must fit the one before it: of a chain that was changed nothing is
+// given from there on.
 func (r *Reader) Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
 	doing := fmt.Sprintf("load session %q", session)
-	return r.records(ctx, doing, selectRecords+` ORDER BY r.seq LIMIT ?`, session, after)
+	from := after
+	if after > 0 {
+		from-- // the hash that the first one is linked to
+	}
+	records := r.records(ctx, doing, selectRecords+` ORDER BY r.seq LIMIT ?`, session, from)
+	return func(yield func(audit.Record, error) bool) {
+		var head audit.Head
+		for rec, err := range records {
+			switch {
+			case err == nil && rec.Seq == after:
+				head = audit.Head{Seq: rec.Seq, Hash: rec.Hash}
+				continue
+			case err == nil:
+				want := rec
+				if head = audit.Next(head, &want); want.Seq != rec.Seq || want.Hash != rec.Hash {
+					err = fmt.Errorf("%w: record %d does not fit the one before it (see tidemark audit verify)", audit.ErrBroken, rec.Seq)
+					err = r.as.Unavailable(doing, err)
+				}
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // records streams one session with a query that takes its name twice, the sequence
@@ -89,22 +154,22 @@ func (r *Reader) records(ctx context.Context, doing, query, session string, afte
 // entries runs a query for ID, session, seq, time, kind, hash and body, and reads a page
 // of it. It says whether there may be more rows.
 func (r *Reader) entries(ctx context.Context, doing string, page []store.Entry, query string, args ...any) ([]store.Entry, bool, error) {
-	rows, err := r.db.QueryContext(ctx, query, args...)
+	rows, err := r.query(ctx, query, args...)
 	if err != nil {
-		return nil, false, unavailable(doing, err)
+		return nil, false, r.as.Unavailable(doing, err)
 	}
 	defer rows.Close()
 	size := 0
 	for size < pageBytes && rows.Next() {
 		e, err := scanEntry(rows)
 		if err != nil {
-			return nil, false, unavailable(doing, err)
+			return nil, false, r.as.Unavailable(doing, err)
 		}
 		size += len(e.Body)
 		page = append(page, e)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, false, unavailable(doing, err)
+		return nil, false, r.as.Unavailable(doing, err)
 	}
 	return page, len(page) >= pageRecords || size >= pageBytes, nil
 }
@@ -119,11 +184,12 @@ func scanEntry(rows *sql.Rows) (store.Entry, error) {
 	}
 	e.Session, e.Seq = name.String, uint64(seq)
 	var err error
-	e.Hash, err = toHash(hash)
+	e.Hash, err = Hash(hash)
 	return e, err
 }
 
-func toHash(b []byte) (h audit.Hash, err error) {
+// Hash is a hash as a column holds it.
+func Hash(b []byte) (h audit.Hash, err error) {
 	if len(b) != len(h) {
 		return h, fmt.Errorf("a hash has %d bytes", len(b))
 	}
@@ -155,7 +221,7 @@ func (r *Reader) turns(ctx context.Context, doing, session string) iter.Seq2[sto
 			var t store.Turn
 			if err == nil {
 				if t, err = store.TurnOf(rec); err != nil {
-					err = unavailable(doing, err)
+					err = r.as.Unavailable(doing, err)
 				}
 			}
 			if !yield(t, err) || err != nil {
@@ -168,9 +234,9 @@ func (r *Reader) turns(ctx context.Context, doing, session string) iter.Seq2[sto
 // known returns tidemark.ErrNotFound for a session nobody knows.
 func (r *Reader) known(ctx context.Context, doing, session string) error {
 	var found bool
-	err := r.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions WHERE name = ?)`, session).Scan(&found)
+	err := r.row(ctx, `SELECT EXISTS (SELECT 1 FROM sessions WHERE name = ?)`, session).Scan(&found)
 	if err != nil {
-		return unavailable(doing, err)
+		return r.as.Unavailable(doing, err)
 	}
 	if !found {
 		return fmt.Errorf("%s: %w", doing, tidemark.ErrNotFound)
@@ -195,18 +261,4 @@ func (r *Reader) LoadTurn(ctx context.Context, session, turn string) iter.Seq2[a
 		}
 		yield(audit.Record{}, fmt.Errorf("%s: %w", doing, tidemark.ErrNotFound))
 	}
-}
-
-// Stats is the size of the log, read in constant time.
-func (r *Reader) Stats(ctx context.Context) (store.Stats, error) {
-	var s store.Stats
-	if err := r.db.QueryRowContext(ctx, selectTip).Scan(&s.Records, &s.Sessions); err != nil {
-		return store.Stats{}, unavailable("read statistics", err)
-	}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if info, err := os.Stat(r.path + suffix); err == nil {
-			s.Bytes += info.Size()
-		}
-	}
-	return s, nil
 }

@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import (
 	"context"
@@ -13,20 +13,19 @@ import (
 func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error) {
 	l := &snapshot{Reader: r, ctx: ctx}
 	const query = `SELECT (SELECT coalesce(max(id), 0) FROM records), (SELECT coalesce(max(batch), 0) FROM ledger)`
-	if err := r.db.QueryRowContext(ctx, query).Scan(&l.lastID, &l.lastBatch); err != nil {
-		return store.Report{}, unavailable(verifying, err)
+	if err := r.row(ctx, query).Scan(&l.lastID, &l.lastBatch); err != nil {
+		return store.Report{}, r.as.Unavailable(verifying, err)
 	}
 	return store.Check(l, progress)
 }
 
 const verifying = "verify the log"
 
-// A hash of the wrong length is a break like any other wrong hash, so that the walk
-// reads it as one that cannot be right.
-const (
-	recordHash = `iif(length(r.hash) = 32, r.hash, zeroblob(32))`
-	batchHash  = `iif(length(hash) = 32, hash, zeroblob(32))`
-)
+// hash is a column with a hash. One of the wrong length is a break like any other wrong hash, so
+// that the walk reads it as one that cannot be right.
+func (l *snapshot) hash(column string) string {
+	return `CASE WHEN length(` + column + `) = 32 THEN ` + column + ` ELSE ` + l.as.Zeros + ` END`
+}
 
 // snapshot is the log up to a moment: what only grows needs no transaction for that.
 type snapshot struct {
@@ -38,15 +37,15 @@ type snapshot struct {
 func (l *snapshot) Size() int64 { return l.lastID }
 
 func (l *snapshot) BySession() iter.Seq2[store.Entry, error] {
-	const query = `SELECT r.id, s.name, r.seq, r.time, r.kind, ` + recordHash + `, r.body ` + fromRecords + `
+	query := `SELECT r.id, s.name, r.seq, r.time, r.kind, ` + l.hash("r.hash") + `, r.body ` + fromRecords + `
 		WHERE (r.session, r.seq) > (?, ?) AND r.id <= ? ORDER BY r.session, r.seq LIMIT ?`
 	session, seq := int64(math.MinInt64), int64(math.MinInt64)
 	return pages(func(page []store.Entry, last *store.Entry) ([]store.Entry, bool, error) {
 		if last != nil {
 			// The entry does not carry its session's row, so the row is looked up.
-			err := l.db.QueryRowContext(l.ctx, `SELECT session, seq FROM records WHERE id = ?`, last.ID).Scan(&session, &seq)
+			err := l.row(l.ctx, `SELECT session, seq FROM records WHERE id = ?`, last.ID).Scan(&session, &seq)
 			if err != nil {
-				return nil, false, unavailable(verifying, err)
+				return nil, false, l.as.Unavailable(verifying, err)
 			}
 		}
 		return l.entries(l.ctx, verifying, page, query, session, seq, l.lastID, pageRecords)
@@ -54,7 +53,7 @@ func (l *snapshot) BySession() iter.Seq2[store.Entry, error] {
 }
 
 func (l *snapshot) ByID() iter.Seq2[store.Entry, error] {
-	const query = `SELECT r.id, s.name, r.seq, r.time, r.kind, ` + recordHash + `, x'' ` + fromRecords + `
+	query := `SELECT r.id, s.name, r.seq, r.time, r.kind, ` + l.hash("r.hash") + `, ` + l.as.Empty + ` ` + fromRecords + `
 		WHERE r.id > ? AND r.id <= ? ORDER BY r.id LIMIT ?`
 	return pages(func(page []store.Entry, last *store.Entry) ([]store.Entry, bool, error) {
 		after := int64(math.MinInt64)
@@ -63,6 +62,11 @@ func (l *snapshot) ByID() iter.Seq2[store.Entry, error] {
 		}
 		return l.entries(l.ctx, verifying, page, query, after, l.lastID, pageRecords)
 	})
+}
+
+// Batches streams the ledger, by number.
+func (r *Reader) Batches(ctx context.Context) iter.Seq2[store.Batch, error] {
+	return (&snapshot{Reader: r, ctx: ctx, lastBatch: math.MaxInt64}).Batches()
 }
 
 func (l *snapshot) Batches() iter.Seq2[store.Batch, error] {
@@ -76,21 +80,21 @@ func (l *snapshot) Batches() iter.Seq2[store.Batch, error] {
 }
 
 func (l *snapshot) batches(page []store.Batch, after int64) ([]store.Batch, bool, error) {
-	const query = `SELECT batch, first, count, ` + batchHash + ` FROM ledger WHERE batch > ? AND batch <= ? ORDER BY batch LIMIT ?`
-	rows, err := l.db.QueryContext(l.ctx, query, after, l.lastBatch, pageRecords)
+	query := `SELECT batch, first, count, ` + l.hash("hash") + ` FROM ledger WHERE batch > ? AND batch <= ? ORDER BY batch LIMIT ?`
+	rows, err := l.query(l.ctx, query, after, l.lastBatch, pageRecords)
 	if err != nil {
-		return nil, false, unavailable(verifying, err)
+		return nil, false, l.as.Unavailable(verifying, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		b, err := scanBatch(rows)
 		if err != nil {
-			return nil, false, unavailable(verifying, err)
+			return nil, false, l.as.Unavailable(verifying, err)
 		}
 		page = append(page, b)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, false, unavailable(verifying, err)
+		return nil, false, l.as.Unavailable(verifying, err)
 	}
 	return page, len(page) == pageRecords, nil
 }
@@ -99,16 +103,16 @@ func (l *snapshot) batches(page []store.Batch, after int64) ([]store.Batch, bool
 func (l *snapshot) Empty() iter.Seq2[string, error] {
 	const query = `SELECT s.name FROM sessions s WHERE NOT EXISTS (SELECT 1 FROM records WHERE session = s.id) ORDER BY s.id`
 	return func(yield func(string, error) bool) {
-		rows, err := l.db.QueryContext(l.ctx, query)
+		rows, err := l.query(l.ctx, query)
 		if err != nil {
-			yield("", unavailable(verifying, err))
+			yield("", l.as.Unavailable(verifying, err))
 			return
 		}
 		defer rows.Close()
 		for rows.Next() {
 			var name string
 			if err := rows.Scan(&name); err != nil {
-				yield("", unavailable(verifying, err))
+				yield("", l.as.Unavailable(verifying, err))
 				return
 			}
 			if !yield(name, nil) {
@@ -116,7 +120,7 @@ func (l *snapshot) Empty() iter.Seq2[string, error] {
 			}
 		}
 		if err := rows.Err(); err != nil {
-			yield("", unavailable(verifying, err))
+			yield("", l.as.Unavailable(verifying, err))
 		}
 	}
 }

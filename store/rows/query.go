@@ -1,4 +1,4 @@
-package sqlite
+package rows
 
 import (
 	"context"
@@ -7,46 +7,52 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/store"
 )
 
+// last comes after everything that a name can go on with.
+var last = strings.Repeat("\U0010ffff", store.MaxName/utf8.UTFMax+1)
+
 // Sessions lists a page of sessions, newest first. It returns tidemark.ErrNotFound if
 // the session to start after is unknown.
 func (r *Reader) Sessions(ctx context.Context, q store.SessionQuery) ([]store.Session, error) {
 	const doing = "list sessions"
+	if !store.IsText(q.Prefix) {
+		return []store.Session{}, nil
+	}
 	before := int64(math.MaxInt64)
 	if q.After != "" {
-		err := r.db.QueryRowContext(ctx, `SELECT id FROM sessions WHERE name = ?`, q.After).Scan(&before)
+		err := r.row(ctx, `SELECT id FROM sessions WHERE name = ?`, q.After).Scan(&before)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, fmt.Errorf("%s after %q: %w", doing, q.After, tidemark.ErrNotFound)
 		}
 		if err != nil {
-			return nil, unavailable(doing, err)
+			return nil, r.as.Unavailable(doing, err)
 		}
 	}
-	// No name holds the byte 0xff, so that this is the end of all names with the prefix.
 	const query = `SELECT s.name, f.time, l.time, l.seq FROM sessions s
 		JOIN records f ON f.session = s.id AND f.seq = (SELECT min(seq) FROM records WHERE session = s.id)
 		JOIN records l ON l.session = s.id AND l.seq = (SELECT max(seq) FROM records WHERE session = s.id)
-		WHERE s.id < ?1 AND (?2 = '' OR s.name >= ?2 AND s.name < ?3) AND NOT (s.name >= ?5 AND s.name < ?6)
-		ORDER BY s.id DESC LIMIT ?4`
-	rows, err := r.db.QueryContext(ctx, query, before, q.Prefix, q.Prefix+"\xff", store.Page(q.Limit), store.Own, store.Own+"\xff")
+		WHERE s.id < ? AND (? = '' OR s.name >= ? AND s.name < ?) AND NOT (s.name >= ? AND s.name < ?)
+		ORDER BY s.id DESC LIMIT ?`
+	rows, err := r.query(ctx, query, before, q.Prefix, q.Prefix, q.Prefix+last, store.Own, store.Own+last, store.Page(q.Limit))
 	if err != nil {
-		return nil, unavailable(doing, err)
+		return nil, r.as.Unavailable(doing, err)
 	}
 	defer rows.Close()
 	sessions := []store.Session{}
 	for rows.Next() {
 		var s store.Session
 		if err := rows.Scan(&s.Name, &s.FirstTime, &s.LastTime, &s.Records); err != nil {
-			return nil, unavailable(doing, err)
+			return nil, r.as.Unavailable(doing, err)
 		}
 		sessions = append(sessions, s)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, unavailable(doing, err)
+		return nil, r.as.Unavailable(doing, err)
 	}
 	return sessions, nil
 }
@@ -79,9 +85,9 @@ const (
 
 // Head is where the log stands; the zero Head for an empty one.
 func (r *Reader) Head(ctx context.Context) (store.Head, error) {
-	b, err := lastBatch(ctx, r.db)
+	b, err := LastBatch(ctx, r.db)
 	if err != nil {
-		return store.Head{}, unavailable("read the ledger", err)
+		return store.Head{}, r.as.Unavailable("read the ledger", err)
 	}
 	return b.Head(), nil
 }
@@ -90,24 +96,23 @@ func (r *Reader) Head(ctx context.Context) (store.Head, error) {
 // down then. It returns tidemark.ErrNotFound if the ledger has no such batch.
 func (r *Reader) HeadAt(ctx context.Context, batch uint64) (store.Head, error) {
 	doing := fmt.Sprintf("read batch %d of the ledger", batch)
-	b, err := scanBatch(r.db.QueryRowContext(ctx, selectBatches+` WHERE batch = ?`, int64(batch)))
+	b, err := scanBatch(r.row(ctx, selectBatches+` WHERE batch = ?`, int64(batch)))
 	if errors.Is(err, sql.ErrNoRows) {
 		return store.Head{}, fmt.Errorf("%s: %w", doing, tidemark.ErrNotFound)
 	}
 	if err != nil {
-		return store.Head{}, unavailable(doing, err)
+		return store.Head{}, r.as.Unavailable(doing, err)
 	}
 	return b.Head(), nil
 }
 
 const selectBatches = `SELECT batch, first, count, hash FROM ledger`
 
-type querier interface {
+// LastBatch is the end of the ledger. For an empty log it is the batch before the first.
+func LastBatch(ctx context.Context, db interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// lastBatch is the end of the ledger. For an empty log it is the batch before the first.
-func lastBatch(ctx context.Context, db querier) (store.Batch, error) {
+},
+) (store.Batch, error) {
 	b, err := scanBatch(db.QueryRowContext(ctx, selectBatches+` ORDER BY batch DESC LIMIT 1`))
 	if errors.Is(err, sql.ErrNoRows) {
 		return store.Batch{First: 1}, nil
@@ -124,6 +129,43 @@ func scanBatch(row interface{ Scan(...any) error }) (store.Batch, error) {
 	}
 	b.Number = uint64(number)
 	var err error
-	b.Hash, err = toHash(hash)
+	b.Hash, err = Hash(hash)
 	return b, err
+}
+
+// Asking names the sessions that asked something which had not expired by then, without a look
+// at whether it was answered.
+func (r *Reader) Asking(ctx context.Context, now int64) ([]string, error) {
+	const doing = "list sessions with questions"
+	rows, err := r.query(ctx, `SELECT DISTINCT s.name FROM asks a JOIN sessions s ON s.id = a.session WHERE a.expires > ?`, now)
+	if err != nil {
+		return nil, r.as.Unavailable(doing, err)
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, r.as.Unavailable(doing, err)
+		}
+		names = append(names, name)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, r.as.Unavailable(doing, err)
+	}
+	return names, nil
+}
+
+// Asked names the session of a question that was asked of late. It returns tidemark.ErrNotFound
+// for one nobody knows.
+func (r *Reader) Asked(ctx context.Context, id string) (session string, err error) {
+	const doing = "find a question"
+	err = r.row(ctx, `SELECT s.name FROM asks a JOIN sessions s ON s.id = a.session WHERE a.id = ?`, id).Scan(&session)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", fmt.Errorf("%s: %w", doing, tidemark.ErrNotFound)
+	case err != nil:
+		return "", r.as.Unavailable(doing, err)
+	}
+	return session, nil
 }

@@ -1,0 +1,179 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/httpapi"
+	"github.com/tidemark/tidemark/internal/people/consent"
+	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/store/postgres"
+	"github.com/tidemark/tidemark/store/rows"
+	"github.com/tidemark/tidemark/store/sqlite"
+)
+
+// keptLog is a log that a server writes and reads.
+type keptLog interface {
+	tidemark.Store
+	tidemark.Shared
+	httpapi.Log
+	Close() error
+}
+
+// openStore opens the log: in the data folder, or in the database that the paths name.
+func (a *App) openStore(ctx context.Context) error {
+	if a.opts.Paths.Store == "" {
+		log, err := sqlite.Open(ctx, a.opts.Paths.DB(), sqlite.Options{})
+		if err != nil {
+			return fmt.Errorf("open log: %w", err)
+		}
+		a.log = log
+		return nil
+	}
+	log, err := postgres.Open(ctx, a.opts.Paths.Store, postgres.Options{})
+	if err != nil {
+		return err
+	}
+	a.log, a.shared = log, log
+	return nil
+}
+
+// checkAlike refuses a server whose key is another than that of the first server of the log: it could not
+// know again what others kept, and would find everything lost.
+func (a *App) checkAlike(ctx context.Context, key []byte) error {
+	if a.shared == nil {
+		return nil
+	}
+	alike, err := a.shared.Alike(ctx, "words.key", keyed(key, "which key this is"))
+	if err != nil {
+		return err
+	}
+	if !alike {
+		return fmt.Errorf("open log: %s is another key than that of the other servers of this log "+
+			"(copy words.key and tokens.json from the data folder of one of them)", a.opts.Paths.Key())
+	}
+	return nil
+}
+
+// keyed is a value that whoever has the key can make, and that tells nothing of it.
+func keyed(key []byte, what string) []byte {
+	h := hmac.New(sha256.New, key)
+	_, _ = h.Write([]byte(what)) // a hash never fails
+	return h.Sum(nil)
+}
+
+// handshakeSecret is what lines of plugins are signed with: drawn at each start, unless other servers must
+// know them too.
+func (a *App) handshakeSecret(key []byte) io.Reader {
+	if a.shared == nil {
+		return rand.Reader
+	}
+	return bytes.NewReader(keyed(key, "lines of plugins"))
+}
+
+// policyWord begins what servers tell each other when one has taken up a policy.
+const policyWord = "policy "
+
+// listen wakes whoever waits here for what other servers record, and takes up the policy that
+// they do, until the server stops.
+func (a *App) listen(ctx context.Context, f *notify.Store) {
+	lost := func(err error) { a.opts.Logger.Warn("other servers of the log are not heard", "error", err) }
+	a.shared.Listen(ctx, func(n postgres.News) {
+		if version, ok := strings.CutPrefix(n.Word, policyWord); ok {
+			a.follow(version)
+			return
+		}
+		f.Elsewhere(n.Session, n.Reach)
+	}, lost)
+}
+
+// follow takes up the policy that another server has, if this one's file says the same. It was proven
+// there.
+func (a *App) follow(version string) {
+	if a.Monitor.Policy().Version() == version {
+		return
+	}
+	if now, err := OnDisk(a.paths()); err != nil || now.Version != version {
+		a.opts.Logger.Error("another server of the log judges by a policy that this one does not have; give both the same file",
+			"theirs", version, "file", from(now.File), "version", now.Version, "error", err)
+		return
+	}
+	if _, err := a.takeUp(true); err != nil {
+		a.opts.Logger.Error("policy not reloaded; the old one stays in force", "error", err)
+	}
+}
+
+// tellPolicy tells other servers which policy is in force here.
+func (a *App) tellPolicy(ctx context.Context) {
+	if a.shared == nil {
+		return
+	}
+	if err := a.shared.Tell(ctx, policyWord+a.Judges().Version); err != nil {
+		a.opts.Logger.Warn("other servers were not told of the policy", "error", err)
+	}
+}
+
+// readLog opens the log for looking at.
+func readLog(ctx context.Context, p Paths) (*rows.Reader, error) {
+	if p.Store != "" {
+		r, err := postgres.OpenReadOnly(ctx, p.Store)
+		if err != nil {
+			return nil, err
+		}
+		return r.Reader, nil
+	}
+	r, err := sqlite.OpenReadOnly(ctx, p.DB())
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	return r.Reader, nil
+}
+
+// writeLog opens the log for writing, beside servers where there may be any.
+func writeLog(ctx context.Context, p Paths) (keptLog, *rows.Reader, error) {
+	if p.Store != "" {
+		s, err := postgres.Open(ctx, p.Store, postgres.Options{})
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, s.Reader.Reader, nil
+	}
+	s, err := sqlite.Open(ctx, p.DB(), sqlite.Options{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("open log: %w", err)
+	}
+	return s, s.Reader.Reader, nil
+}
+
+// CheckStore says what is wrong with an address of a log; nil for none.
+func CheckStore(address string) error {
+	if address == "" || postgres.Is(address) {
+		return nil
+	}
+	return errors.New("--store: want postgres://user@host/database, or nothing for the file in the data folder")
+}
+
+// StoreName is an address of a log for people: without what could be a secret.
+func StoreName(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "PostgreSQL"
+	}
+	return u.Scheme + "://" + u.Host + u.Path
+}
+
+// proofs is what a check of the whole log reads.
+type proofs interface {
+	Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error)
+	consent.Log
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package pgtest
+
+import "os/exec"
+
+func drop(*exec.Cmd, *attributes) {}

@@ -1,0 +1,106 @@
+"""Google's Agent Development Kit.
+
+    from tidemark_sdk.adk import Tidemark
+    runner = Runner(agent=root, app_name="app", session_service=..., plugins=[..., Tidemark(User("web", "anna", owner=True))])
+
+It goes last among the plugins. What an agent's own before_tool_callback changes afterwards is noticed when the tool has run: the
+run stops, and no further tool runs in it.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any
+
+try:
+    from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.tools.transfer_to_agent_tool import TransferToAgentTool
+except ImportError as e:  # pragma: no cover
+    raise ImportError(f"{e}. Install it with: pip install 'tidemark-sdk[adk]'") from e
+
+from ._errors import RefusedError, UndecidedError
+from ._json import UnsendableError, canonical, text_of
+from .monitor import Monitor
+from .session import Decision, Session, Tool, User
+
+_calling: ContextVar[tuple[Session, str] | None] = ContextVar("tidemark_adk_calling", default=None)
+
+
+class Tidemark(BasePlugin):
+    """Guards every agent of a runner, also after a transfer and inside AgentTool. All of them share the session."""
+
+    def __init__(self, user: User, monitor: Monitor | None = None) -> None:
+        super().__init__(name="tidemark")
+        self.monitor, self.user = monitor or Monitor(), user
+        self._decided: dict[str, bytes] = {}
+        self._inside: dict[str, Session] = {}  # sessions of AgentTool, by their own id
+
+    def _session(self, context: Any) -> Session:
+        session = getattr(context, "session", None) or context._invocation_context.session
+        return self._inside.get(session.id) or self.monitor.known(f"{session.app_name}/{session.user_id}/{session.id}")
+
+    async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> None:
+        session = invocation_context.session
+        if (outer := _calling.get()) is not None:
+            self._inside[session.id] = outer[0]  # an agent that is called as a tool: the model's words
+            if len(self._inside) > 10_000:
+                del self._inside[next(iter(self._inside))]
+            return
+        words = "\n".join(p.text for p in user_message.parts or [] if p.text)
+        if words:
+            await self.monitor.session(f"{session.app_name}/{session.user_id}/{session.id}", self.user).abegin(words)
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        view = await self._session(callback_context).avisible(map(_tool, llm_request.tools_dict.values()))
+        if view.blocked:
+            raise RefusedError(Decision(reason=view.blocked))
+        for name in view.hidden:
+            llm_request.tools_dict.pop(name, None)
+            for t in llm_request.config.tools or []:
+                if getattr(t, "function_declarations", None):
+                    t.function_declarations = [d for d in t.function_declarations if d.name != name]
+
+    async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> dict[str, Any] | None:
+        session, call_id = self._session(tool_context), tool_context.function_call_id or ""
+        if isinstance(tool, TransferToAgentTool):
+            return None  # ADK's own: it does nothing but name who goes on, in the same session
+        d = await session.adecide(tool.name, tool_args, call_id)
+        if not d:
+            return {"error": d.reason}
+        self._decided[call_id] = canonical(tool_args)
+        _calling.set((session, call_id))
+        return None
+
+    async def after_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any) -> None:
+        call_id = tool_context.function_call_id or ""
+        decided = self._decided.pop(call_id, None)
+        _calling.set(None)
+        if decided is None:
+            return  # it was refused, and did not run
+        await self._session(tool_context).areport(tool.name, tool_args, result, call_id)
+        try:
+            same = canonical(tool_args) == decided
+        except UnsendableError:
+            same = False
+        if not same:
+            raise UndecidedError(
+                f"the arguments of {tool.name} were changed after Tidemark decided about them: let it be the last plugin, and change "
+                "arguments before it and not in an agent's before_tool_callback"
+            )
+
+    async def on_tool_error_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, error: Exception) -> None:
+        call_id = tool_context.function_call_id or ""
+        if self._decided.pop(call_id, None) is not None:
+            _calling.set(None)
+            text = f"{type(error).__name__}: {text_of(error)}"
+            await self._session(tool_context).areport(tool.name, tool_args, text, call_id, error=True)
+
+
+def _tool(tool: Any) -> Tool:
+    declaration = tool._get_declaration()
+    if declaration is None:
+        return Tool(tool.name, tool.description or "")
+    schema = getattr(declaration, "parameters_json_schema", None)
+    if schema is None and declaration.parameters is not None:
+        schema = declaration.parameters.model_dump(mode="json", exclude_none=True)
+    return Tool(tool.name, declaration.description or "", schema)

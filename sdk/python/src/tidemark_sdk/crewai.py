@@ -1,0 +1,83 @@
+"""CrewAI.
+
+    from tidemark_sdk.crewai import Tidemark
+    tidemark = Tidemark(User("web", "anna", owner=True))
+    with tidemark.turn("thread-1", words):
+        crew.kickoff(inputs=...)
+
+Hooks of CrewAI are of the whole process, agents that work is delegated to included. They are synchronous: a call that waits for a
+person holds up its thread, also under akickoff. No hook sees the list of tools; a restricted tool is refused when it is called.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar, Token
+from typing import Any, cast
+from uuid import uuid4
+
+try:
+    from crewai.hooks.dispatch import HookAborted, InterceptionPoint, register, unregister
+except ImportError as e:  # pragma: no cover
+    raise ImportError(f"{e}. Install it with: pip install 'tidemark-sdk[crewai]'") from e
+
+from ._json import text_of
+from .monitor import Monitor
+from .session import Decision, Session, User
+
+_session: ContextVar[Session | None] = ContextVar("tidemark_crewai_session", default=None)
+
+
+class Tidemark:
+    """Guards every crew of the process while it is registered; a tool outside of a turn is refused."""
+
+    def __init__(self, user: User, monitor: Monitor | None = None) -> None:
+        self.monitor, self.user = monitor or Monitor(), user
+        self._calls: dict[int, tuple[str, Decision]] = {}  # by the identity of their arguments, which the context keeps
+        register(InterceptionPoint.PRE_TOOL_CALL, self._before)
+        register(InterceptionPoint.POST_TOOL_CALL, self._after)
+
+    def close(self) -> None:
+        """Guard no longer."""
+        unregister(InterceptionPoint.PRE_TOOL_CALL, self._before)
+        unregister(InterceptionPoint.POST_TOOL_CALL, self._after)
+
+    def turn(self, conversation: str | None, words: str) -> Turn:
+        return Turn(self.monitor.session(conversation, self.user), words)
+
+    def _before(self, context: Any) -> None:
+        # Whatever else a hook raises is swallowed, and the tool runs.
+        try:
+            d = Decision(reason="Tidemark: no turn was begun: with tidemark.turn(conversation, words): crew.kickoff()")
+            session, call_id = _session.get(), uuid4().hex
+            if session is not None:
+                d = session.decide(context.tool_name, context.tool_input, call_id)
+            self._calls[id(context.tool_input)] = (call_id, d)
+        except BaseException as e:
+            raise HookAborted(reason=f"Tidemark could not decide, so nothing may run: {text_of(e)}", source="tidemark") from None
+        if not d:
+            raise HookAborted(reason=d.reason, source="tidemark")
+
+    def _after(self, context: Any) -> Any:
+        call_id, d = self._calls.pop(id(context.tool_input), ("", Decision()))
+        if not d:
+            return d.reason  # else the model would read only that a hook blocked it
+        session = _session.get()
+        if session is not None:
+            session.report(context.tool_name, context.tool_input, context.tool_result, call_id)
+        return None
+
+
+class Turn:
+    """The session that runs inside belong to."""
+
+    def __init__(self, session: Session, words: str) -> None:
+        self.session, self._words, self._token = session, words, cast("Token[Session | None] | None", None)
+
+    def __enter__(self) -> Session:
+        self.session.begin(self._words)
+        self._token = _session.set(self.session)
+        return self.session
+
+    def __exit__(self, *_: object) -> None:
+        if self._token is not None:
+            _session.reset(self._token)

@@ -1,0 +1,49 @@
+"""Plain functions, guarded."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, ParamSpec, TypeVar, cast
+from uuid import uuid4
+
+from .session import Session
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def guard(function: Callable[P, R], session: Session | Callable[[], Session], *, name: str = "") -> Callable[P, R]:
+    """A function that asks before it runs and tells what came back. It raises RefusedError where it may not run.
+
+    session may be a function that returns it, for functions that are made before the conversation is known.
+    """
+    signature = inspect.signature(function)
+    tool = name or function.__name__
+
+    def bound(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        return dict(given.arguments)
+
+    def found() -> Session:
+        return session if isinstance(session, Session) else session()
+
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def later(*args: P.args, **kwargs: P.kwargs) -> Any:
+            s, asked, call = found(), bound(*args, **kwargs), uuid4().hex
+            (await s.adecide(tool, asked, call)).check()
+            return await s.aexecute(tool, asked, call, lambda: cast("Awaitable[Any]", function(*args, **kwargs)))
+
+        return cast("Callable[P, R]", later)
+
+    @functools.wraps(function)
+    def now(*args: P.args, **kwargs: P.kwargs) -> R:
+        s, asked, call = found(), bound(*args, **kwargs), uuid4().hex
+        s.decide(tool, asked, call).check()
+        return s.execute(tool, asked, call, lambda: function(*args, **kwargs))
+
+    return now

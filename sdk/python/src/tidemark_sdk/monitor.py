@@ -1,0 +1,134 @@
+"""The monitor as a program reaches it."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Sequence
+from typing import TypeVar
+from uuid import uuid4
+
+from ._errors import TidemarkError
+from ._find import Place, find
+from ._http import Answer, AsyncWire, Request, Wire
+from .session import Session, Steps, User, _object, current  # pyright: ignore[reportPrivateUsage]
+
+T = TypeVar("T")
+
+API = (1, 1)  # what this package speaks; a server may know more of the same first number
+MAX_SESSIONS = 10_000
+
+
+class Monitor:
+    """Speaks to a Tidemark server: the one at url, else TIDEMARK_URL, else the one that runs on this machine.
+
+    wait is how many seconds a held call waits for a person to answer, limit how many an answer of the server itself may take.
+    host_tools names the tools that work where this program runs (a shell, its files); None leaves it open.
+    """
+
+    def __init__(
+        self, url: str | None = None, token: str | None = None, *, wait: float = 120, limit: float = 10, agent: str = "",
+        host_tools: Sequence[str] | None = None,
+    ) -> None:  # fmt: skip
+        self.wait, self.limit, self.agent, self.host_tools = wait, limit, agent, host_tools
+        self._url, self._token = url, token
+        self._wire, self._async = Wire(self._find), AsyncWire(self._find)
+        self._lock = threading.Lock()
+        self._sessions: dict[str, Session] = {}
+        self._agreed = False
+
+    def _find(self) -> Place:
+        return find(self._url, self._token)
+
+    def session(self, key: str | None, user: User | None) -> Session:
+        """The conversation of this name. The application says who the user is.
+
+        Inside a call that runs it is a new session, a child of the caller's: what it is asked is not the user's word.
+        """
+        inner = current()
+        if inner is not None:
+            return inner
+        if key is None:
+            warnings.warn(
+                "this conversation has no name (thread id), so every run is a new session for Tidemark, and forgets what the "
+                "last one read: give it one",
+                stacklevel=3,
+            )
+            key = f"run-{uuid4().hex}"
+        with self._lock:
+            known = self._sessions.get(key)
+        if known is not None:
+            if user is not None:
+                known.user = user
+            return known
+        return self.adopt(Session(self, key, user))
+
+    def adopt(self, session: Session) -> Session:
+        """Remember a session: what it owes must be asked for at its next call."""
+        with self._lock:
+            known = self._sessions.setdefault(session.key, session)
+            if len(self._sessions) > MAX_SESSIONS:
+                for key in [k for k, s in self._sessions.items() if not s.owes and s is not known][: MAX_SESSIONS // 2]:
+                    del self._sessions[key]
+        return known
+
+    def known(self, key: str) -> Session:
+        """The conversation of this name as a hook in the middle of a run meets it: also one that another process began."""
+        with self._lock:
+            known = self._sessions.get(key)
+        return known if known is not None else self.adopt(Session(self, key, None))
+
+    # The two ways to carry out steps.
+
+    def run(self, steps: Steps[T]) -> T:
+        try:
+            request = next(steps)
+            while True:
+                try:
+                    if not self._agreed:
+                        self._agree(self._wire.send(Request("GET", "/v1/version", limit=self.limit)))
+                    answer = self._wire.send(request)
+                except TidemarkError as e:
+                    request = steps.throw(e)
+                else:
+                    request = steps.send(answer)
+        except StopIteration as e:
+            return e.value
+
+    async def arun(self, steps: Steps[T]) -> T:
+        try:
+            request = next(steps)
+            while True:
+                try:
+                    if not self._agreed:
+                        self._agree(await self._async.send(Request("GET", "/v1/version", limit=self.limit)))
+                    answer = await self._async.send(request)
+                except TidemarkError as e:
+                    request = steps.throw(e)
+                else:
+                    request = steps.send(answer)
+        except StopIteration as e:
+            return e.value
+
+    def _agree(self, answer: Answer) -> None:
+        """The server must speak what this package does."""
+        ours = f"{API[0]}.{API[1]}"
+        if answer.status == 404:
+            raise TidemarkError(f"the Tidemark server is too old for this package (API {ours}): update the server")
+        said = str(_object(answer).get("api"))
+        try:
+            major, minor = (int(n) for n in said.split("."))
+        except ValueError:
+            raise TidemarkError("the server does not say which API it speaks") from None
+        if major > API[0]:
+            raise TidemarkError(f"the Tidemark server is too new (API {said}) for this package (API {ours}): update tidemark-sdk")
+        if (major, minor) < API:
+            raise TidemarkError(f"the Tidemark server is too old (API {said}) for this package (API {ours}): update the server")
+        self._agreed = True
+
+    def close(self) -> None:
+        self._wire.close()
+
+    async def aclose(self) -> None:
+        await self._async.close()
+        self._wire.close()

@@ -1,0 +1,440 @@
+"""A conversation with the monitor: who speaks, what the model may see, which calls may run, what came back.
+
+Every verb has two forms: `decide` for threads and `adecide` for tasks. Both run the same steps, which are written once as
+generators that yield requests.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from uuid import uuid4
+
+from ._errors import RefusedError, TidemarkError
+from ._http import Answer, Request
+from ._json import MAX_BODY, UnsendableError, canonical, cut, sendable, text_of, whole
+
+if TYPE_CHECKING:
+    from .monitor import Monitor
+
+T = TypeVar("T")
+R = TypeVar("R")
+Came = Callable[[R], tuple[Any, bool]]
+Steps = Generator[Request, Answer, T]
+
+PIECE = 30  # seconds of one request that waits: a server that is gone is noticed, and the question is the same
+
+
+@dataclass(frozen=True)
+class User:
+    """Who speaks to the agent. The application says it, because nothing else can know: there is no default.
+
+    owner is whether this person's words are what the agent is to do. `User.unknown()` is for text whose author nobody knows.
+    """
+
+    channel: str
+    id: str
+    owner: bool
+
+    @staticmethod
+    def unknown() -> User:
+        return User("", "", False)
+
+    def _context(self) -> dict[str, Any]:
+        if not self.channel:
+            return {"senderMetadata": False}
+        return {"messageProvider": self.channel, "senderId": self.id, "senderIsOwner": self.owner}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool as the model is told of it: what it does is worked out from this."""
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] | None = None
+
+    def _wire(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"name": self.name, "description": whole(self.description)}
+        if self.parameters is not None:
+            out["parameters"] = sendable(self.parameters)
+        return out
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of one call. It is a yes only where the monitor said yes."""
+
+    allowed: bool = False
+    reason: str = "Tidemark was not asked, so nothing may run."
+    verdict: str = "deny"
+    rule: str = ""
+    taint: str = ""
+    ticket: str = ""  # of a call that is held: Session.question asks what became of it
+    question: str = ""  # the same in words, for the owner and not for the model
+    timed_out: bool = False
+    args: Mapping[str, Any] | None = None  # what to run instead, where a plugin of the server changed it
+
+    def __bool__(self) -> bool:
+        return self.allowed
+
+    @property
+    def held(self) -> bool:
+        return bool(self.ticket)
+
+    def check(self) -> None:
+        """Raise RefusedError unless the call may run."""
+        if not self.allowed:
+            raise RefusedError(self)
+
+
+@dataclass(frozen=True)
+class View:
+    """What the model may see now."""
+
+    hidden: frozenset[str] = frozenset()
+    blocked: str = ""  # why the turn must not go on; "" where it may
+    notice: str = ""  # for the system prompt, where the policy wants the model told
+
+
+@dataclass(frozen=True)
+class Question:
+    state: str  # pending, approved, denied, expired, spent, dead, moot, lost
+    note: str = ""
+    abandoned: bool = False
+
+
+@dataclass
+class _Running:
+    """A call that runs, and the sessions that were begun inside it."""
+
+    session: Session
+    call_id: str
+    args: Any = None
+    children: list[str] = field(default_factory=list[str])
+    started: bool = False
+
+
+_running: ContextVar[_Running | None] = ContextVar("tidemark_running", default=None)
+
+
+def undecided(call_id: str, args: Any) -> str:
+    """For a net below the tools of a framework: why a tool that is about to run here must not, "" where it may.
+
+    Only the call that was decided may start here, once, with the arguments that were decided. Outside of guarded calls the net
+    knows nothing.
+    """
+    r = _running.get()
+    if r is None:
+        return ""
+    if r.call_id != call_id or r.started:
+        return "nobody asked Tidemark about it"
+    r.started = True
+    try:
+        same = canonical(args) == canonical(r.args)
+    except UnsendableError:
+        same = False
+    return "" if same else "its arguments are not those Tidemark was asked about"
+
+
+class Session:
+    """One conversation. Made by `Monitor.session`."""
+
+    def __init__(self, monitor: Monitor, key: str, user: User | None, parent: str = "") -> None:
+        self.monitor, self.key, self.user, self.parent = monitor, key, user, parent
+        self._lock = threading.Lock()
+        self._owed: list[bytes] = []
+        self._children: dict[str, list[str]] = {}
+
+    # The user speaks.
+
+    def begin(self, words: str) -> str:
+        """Begin a turn with the user's own words. Returns what the user is to be told, if anything."""
+        return self.monitor.run(self._begin(words))
+
+    async def abegin(self, words: str) -> str:
+        return await self.monitor.arun(self._begin(words))
+
+    def _begin(self, words: str) -> Steps[str]:
+        yield from self._settle()
+        ctx = self._ctx()
+        if self.parent:
+            ctx["spawnedBy"] = self.parent
+        elif self.user is not None:
+            ctx.update(self.user._context())  # pyright: ignore[reportPrivateUsage]
+        else:
+            raise TidemarkError("nobody said who the user is: give User(channel, id, owner)")
+        event = {"content": whole(words), "from": ctx.get("senderId", ""), "senderId": ctx.get("senderId", "")}
+        note = _note((yield self._hook("message_received", event, ctx)))
+        return str(note.get("notice") or "")
+
+    # The model is about to be asked.
+
+    def visible(self, tools: Iterable[Tool], model: str = "") -> View:
+        """Which tools the model may not see now, and whether the turn may go on."""
+        return self.monitor.run(self._visible(tools, model))
+
+    async def avisible(self, tools: Iterable[Tool], model: str = "") -> View:
+        return await self.monitor.arun(self._visible(tools, model))
+
+    def _visible(self, tools: Iterable[Tool], model: str) -> Steps[View]:
+        yield from self._settle()
+        event: dict[str, Any] = {"messages": [], "systemPrompt": "", "model": model, "iteration": 0, "sessionKey": self.key}
+        event["tools"] = [t._wire() for t in tools]  # pyright: ignore[reportPrivateUsage]
+        if self.monitor.host_tools is not None:
+            event["hostTools"] = list(self.monitor.host_tools)
+        answer = _object((yield self._hook("before_llm_call", event, self._ctx())))
+        note = _member(answer)
+        if answer.get("block"):
+            return View(blocked=str(answer.get("blockReason") or "Tidemark has ended this turn."))
+        hidden = cast("list[Any]", note.get("hidden") or [])
+        return View(frozenset(map(str, hidden)), "", str(note.get("notice") or ""))
+
+    # A tool is about to run.
+
+    def decide(self, tool: str, args: Any, call_id: str = "", *, wait: float | None = None, changeable: bool = False) -> Decision:
+        """May this exact call run? Never raises: what cannot be decided is a no, with its cause.
+
+        wait is how many seconds a held call waits for a person; changeable says that the caller runs `Decision.args` where there
+        are any.
+        """
+        try:
+            return self.monitor.run(self._decide(tool, args, call_id, wait, changeable))
+        except Exception as e:
+            return _undecided(e)
+
+    async def adecide(self, tool: str, args: Any, call_id: str = "", *, wait: float | None = None, changeable: bool = False) -> Decision:
+        try:
+            return await self.monitor.arun(self._decide(tool, args, call_id, wait, changeable))
+        except Exception as e:
+            return _undecided(e)
+
+    def _decide(self, tool: str, args: Any, call_id: str, wait: float | None, changeable: bool) -> Steps[Decision]:
+        if not isinstance(args, Mapping):
+            raise UnsendableError(f"the arguments are {type(args).__name__} and no object")
+        yield from self._settle()
+        left = int(self.monitor.wait if wait is None else wait)
+        event: dict[str, Any] = {"toolName": tool, "params": args, "toolCallId": call_id}
+        while True:
+            piece = max(0, min(left, PIECE))
+            ctx = self._ctx() | ({"wait": piece} if piece else {})
+            d = _decision(_object((yield self._hook("before_tool_call", event, ctx, piece))))
+            left -= piece
+            if d.held and left > 0:
+                continue
+            if d.args is not None and not changeable:
+                return Decision(reason="Tidemark: a plugin changed the parameters of this call, which cannot be carried out here.")
+            return d
+
+    # A tool has answered.
+
+    def report(self, tool: str, args: Any, result: Any, call_id: str = "", *, error: bool = False) -> None:
+        """Tell what came back, an error too. What cannot be told now is owed: no call is let through before it is."""
+        self._owe(tool, args, result, call_id, error)
+        try:
+            self.monitor.run(self._settle())
+        except TidemarkError:
+            return
+
+    async def areport(self, tool: str, args: Any, result: Any, call_id: str = "", *, error: bool = False) -> None:
+        self._owe(tool, args, result, call_id, error)
+        try:
+            await self.monitor.arun(self._settle())
+        except TidemarkError:
+            return
+
+    def _owe(self, tool: str, args: Any, result: Any, call_id: str, error: bool) -> None:
+        children = self._children.pop(call_id, [])
+        for child in children or [""]:
+            event: dict[str, Any] = {"toolName": tool, "toolCallId": call_id}
+            event["params"] = args if isinstance(args, Mapping) and sendable(args) is args else {}
+            value = sendable(result)
+            body = self._body(event, value, error, child)
+            if len(body) > MAX_BODY:
+                body = self._body(event, cut(value), error, child)
+            if len(body) > MAX_BODY:
+                body = self._body(event | {"params": {}}, cut(value), error, child)
+            with self._lock:
+                self._owed.append(body)
+
+    def _body(self, event: dict[str, Any], value: Any, error: bool, child: str) -> bytes:
+        if child:
+            value = {"content": value, "childSessionKey": child}
+        came = {"error": value or "the call failed"} if error and isinstance(value, str) else {"result": value}
+        return canonical({"event": event | came, "ctx": self._ctx()})
+
+    @property
+    def owes(self) -> bool:
+        """Whether a result was not told yet."""
+        return bool(self._owed)
+
+    def _settle(self) -> Steps[None]:
+        while True:
+            with self._lock:
+                if not self._owed:
+                    return
+                body = self._owed[0]
+            answer = yield Request("POST", "/v1/hooks/after_tool_call", body, self.monitor.limit)
+            if answer.status != 409:  # the turn is sealed: the result was recorded all the same
+                try:
+                    _note(answer)
+                except TidemarkError as e:
+                    raise TidemarkError(f"the result of an earlier call could not be reported: {e}") from None
+            with self._lock:
+                if body in self._owed:
+                    self._owed.remove(body)
+
+    # The turn is over.
+
+    def end(self, content: str = "") -> None:
+        """Seal the turn with the agent's answer. Raises RefusedError where a plugin of the server holds the answer back."""
+        self.monitor.run(self._end(content))
+
+    async def aend(self, content: str = "") -> None:
+        await self.monitor.arun(self._end(content))
+
+    def _end(self, content: str) -> Steps[None]:
+        yield from self._settle()
+        event = {"content": whole(content), "sessionKey": self.key}
+        answer = _object((yield self._hook("before_response_emit", event, self._ctx())))
+        _member(answer)
+        if answer.get("block"):
+            raise RefusedError(Decision(reason=str(answer.get("blockReason") or "Tidemark holds this answer back.")))
+
+    # Questions of held calls.
+
+    def question(self, ticket: str, wait: float = 0) -> Question:
+        """What became of the question about a call of one's own."""
+        return self.monitor.run(self._question(ticket, wait))
+
+    async def aquestion(self, ticket: str, wait: float = 0) -> Question:
+        return await self.monitor.arun(self._question(ticket, wait))
+
+    def _question(self, ticket: str, wait: float) -> Steps[Question]:
+        left = int(wait)
+        while True:
+            piece = max(0, min(left, PIECE))
+            q = _object((yield Request("GET", f"/v1/approvals/{ticket}?wait={piece}", limit=self.monitor.limit + piece)))
+            left -= piece
+            if q.get("state") != "pending" or left <= 0:
+                return Question(str(q.get("state")), str(q.get("note") or ""), bool(q.get("abandoned")))
+
+    # A call that was let through runs.
+
+    def execute(self, tool: str, args: Any, call_id: str, run: Callable[[], R], came: Came[R] | None = None) -> R:
+        """Run what was decided, and tell what came back; came takes a result apart into what to tell and whether it is an error."""
+        try:
+            with self.inside(call_id, args):
+                out = run()
+        except BaseException as e:
+            self.report(tool, args, f"{type(e).__name__}: {text_of(e)}", call_id, error=True)
+            raise
+        result, error = (out, False) if came is None else came(out)
+        self.report(tool, args, result, call_id, error=error)
+        return out
+
+    async def aexecute(self, tool: str, args: Any, call_id: str, run: Callable[[], Awaitable[R]], came: Came[R] | None = None) -> R:
+        try:
+            with self.inside(call_id, args):
+                out = await run()
+        except BaseException as e:
+            await self.areport(tool, args, f"{type(e).__name__}: {text_of(e)}", call_id, error=True)
+            raise
+        result, error = (out, False) if came is None else came(out)
+        await self.areport(tool, args, result, call_id, error=error)
+        return out
+
+    @contextmanager
+    def inside(self, call_id: str, args: Any = None) -> Generator[None]:
+        """Round the execution of a call: an agent that is started inside is a child of this session."""
+        r = _Running(self, call_id, args)
+        token = _running.set(r)
+        try:
+            yield
+        finally:
+            _running.reset(token)
+            if r.children:
+                self._children.setdefault(call_id, []).extend(r.children)
+
+    def child(self, name: str = "agent") -> Session:
+        """The session of an agent that this one starts: it begins with this one's mark, and brings its own back."""
+        key = f"{self.key}/{name}-{uuid4().hex[:12]}"
+        return self.monitor.adopt(Session(self.monitor, key, None, self.key))
+
+    # The wire.
+
+    def _ctx(self) -> dict[str, Any]:
+        ctx: dict[str, Any] = {"sessionKey": self.key}
+        if self.monitor.agent:
+            ctx["agentId"] = self.monitor.agent
+        return ctx
+
+    def _hook(self, name: str, event: Mapping[str, Any], ctx: Mapping[str, Any], wait: int = 0) -> Request:
+        body = canonical({"event": event, "ctx": ctx})
+        if len(body) > MAX_BODY:
+            raise UnsendableError(f"{len(body)} bytes are more than the server takes ({MAX_BODY})")
+        return Request("POST", f"/v1/hooks/{name}", body, self.monitor.limit + wait)
+
+
+def current(name: str = "agent") -> Session | None:
+    """A session for an agent that is started inside a call, as its child; None outside."""
+    r = _running.get()
+    if r is None:
+        return None
+    child = r.session.child(name)
+    r.children.append(child.key)
+    return child
+
+
+def _undecided(e: Exception) -> Decision:
+    if isinstance(e, RecursionError):
+        e = UnsendableError("the arguments are nested too deeply, or inside themselves")
+    return Decision(reason=f"Tidemark could not decide about this call, so it may not run: {e}")
+
+
+def _fields(value: Any) -> dict[str, Any] | None:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _object(answer: Answer) -> dict[str, Any]:
+    try:
+        body = _fields(json.loads(answer.body))
+    except ValueError:
+        body = None
+    if answer.status != 200:
+        detail = str((body or {}).get("detail") or "")
+        raise TidemarkError(f"the server answered {answer.status}" + (f": {detail[:300]}" if detail else ""))
+    if body is None:
+        raise TidemarkError("the server's answer is no JSON object")
+    return body
+
+
+def _member(answer: Mapping[str, Any]) -> dict[str, Any]:
+    note = _fields(answer.get("tidemark"))
+    if note is None:
+        raise TidemarkError("the answer is not Tidemark's")
+    return note
+
+
+def _note(answer: Answer) -> dict[str, Any]:
+    return _member(_object(answer))
+
+
+def _decision(answer: Mapping[str, Any]) -> Decision:
+    """Only an answer that says yes in every part is one."""
+    note = _member(answer)
+    verdict, taint, rule = str(note.get("verdict") or ""), str(note.get("taint") or ""), str(note.get("rule") or "")
+    block, params = answer.get("block", False), answer.get("params")
+    if block is True:
+        asked = _fields(note.get("approval")) or {}
+        reason = str(answer.get("blockReason") or "Blocked by security policy.")
+        ticket, question = str(asked.get("ticket") or ""), str(asked.get("question") or "")
+        return Decision(False, reason, verdict or "deny", rule, taint, ticket, question, note.get("timedOut") is True)
+    if block is not False or verdict != "allow" or (params is not None and _fields(params) is None):
+        raise TidemarkError("the server's answer is neither yes nor no")
+    return Decision(True, "", verdict, rule, taint, args=_fields(params))

@@ -1,0 +1,93 @@
+// LangChain.js.
+//
+//   import * as langchain from "langchain";
+//   const tidemark = new Tidemark(new Monitor(), { channel: "web", id: "anna", owner: true });
+//   const agent = createAgent({ model, tools, middleware: [..., tidemark.middleware(langchain)] });
+//   await tidemark.turn("thread-1", words, () => agent.invoke({ messages: [...] }));
+//
+// The middleware goes last: the last one sees the arguments that run. All agents of a turn share its session.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { RefusedError, TidemarkError } from "./errors.js";
+import type { Monitor } from "./monitor.js";
+import type { Session, Tool, User } from "./session.js";
+
+interface ToolCall {
+  name: string;
+  args: Record<string, unknown>;
+  id?: string;
+}
+
+interface ToolRequest {
+  toolCall: ToolCall;
+  runtime?: { signal?: AbortSignal };
+}
+
+interface ModelRequest {
+  tools: { name?: string; type?: string; description?: string; schema?: unknown; function?: { name?: string } }[];
+}
+
+/** LangChain is the part of the package "langchain" that is used here. */
+export interface LangChain<M> {
+  createMiddleware(options: any): M;
+  ToolMessage: new (fields: any) => any;
+}
+
+const sessions = new AsyncLocalStorage<Session>();
+
+function session(): Session {
+  const s = sessions.getStore();
+  if (s === undefined) throw new TidemarkError("no turn was begun: tidemark.turn(conversation, words, () => agent.invoke(...))");
+  return s;
+}
+
+/** Tidemark guards agents of LangChain.js. */
+export class Tidemark {
+  readonly monitor: Monitor;
+  readonly user: User;
+
+  constructor(monitor: Monitor, user: User) {
+    this.monitor = monitor;
+    this.user = user;
+  }
+
+  /** turn runs one turn; words are the user's, undefined where a run goes on that was begun before. */
+  async turn<R>(conversation: string, words: string | undefined, run: () => R | PromiseLike<R>): Promise<R> {
+    const s = words === undefined ? this.monitor.known(conversation) : this.monitor.session(conversation, this.user);
+    if (words !== undefined) await s.begin(words);
+    return sessions.run(s, async () => run());
+  }
+
+  /** middleware is for createAgent, as the last one. */
+  middleware<M>(langchain: LangChain<M>): M {
+    return langchain.createMiddleware({
+      name: "Tidemark",
+      wrapModelCall: async (request: ModelRequest, next: (r: ModelRequest) => unknown): Promise<unknown> => {
+        const view = await session().visible(request.tools.map(described));
+        if (view.blocked !== "") throw new RefusedError(view.blocked);
+        return next({ ...request, tools: request.tools.filter((t) => !view.hidden.has(nameOf(t))) });
+      },
+      wrapToolCall: async (request: ToolRequest, next: (r: ToolRequest) => unknown): Promise<unknown> => {
+        const { name, id = "" } = request.toolCall;
+        const d = await session().decide(name, request.toolCall.args, id, { signal: request.runtime?.signal, changeable: true });
+        if (!d.allowed) return new langchain.ToolMessage({ content: d.reason, tool_call_id: id, name, status: "error" });
+        const args = d.args ?? request.toolCall.args;
+        return session().execute(name, args, id, () => next({ ...request, toolCall: { ...request.toolCall, args } }), came);
+      },
+    });
+  }
+}
+
+function nameOf(t: ModelRequest["tools"][number]): string {
+  return t.function?.name ?? t.name ?? t.type ?? "";
+}
+
+function described(t: ModelRequest["tools"][number]): Tool {
+  return { name: nameOf(t), description: t.description ?? "" };
+}
+
+// What a tool brought: a message, or a command that changes the state.
+function came(out: unknown): [unknown, boolean] {
+  const { content, status, update } = out as { content?: unknown; status?: string; update?: unknown };
+  return content === undefined ? [update ?? out, false] : [content, status === "error"];
+}

@@ -1,0 +1,98 @@
+// The monitor as a program reaches it.
+
+import { randomUUID } from "node:crypto";
+import { TidemarkError } from "./errors.js";
+import { find } from "./find.js";
+import { inner, object, Session, type User } from "./session.js";
+import { type Answer, type Ask, Wire } from "./wire.js";
+
+const api = [1, 1] as const; // what this package speaks; a server may know more of the same first number
+const maxSessions = 10_000;
+
+export interface MonitorOptions {
+  url?: string;
+  token?: string;
+  wait?: number; // seconds a held call waits for a person; 120 if absent
+  limit?: number; // milliseconds an answer of the server itself may take; 10,000 if absent
+  agent?: string;
+  hostTools?: readonly string[]; // the tools that work where this program runs (a shell, its files)
+}
+
+/** Monitor speaks to a Tidemark server: the one at url, else TIDEMARK_URL, else the one that runs on this machine. */
+export class Monitor {
+  readonly wait: number;
+  readonly limit: number;
+  readonly agent: string;
+  readonly hostTools: readonly string[] | undefined;
+  readonly #wire: Wire;
+  readonly #sessions = new Map<string, Session>();
+  #agreed: Promise<void> | undefined;
+
+  constructor(o: MonitorOptions = {}) {
+    this.wait = o.wait ?? 120;
+    this.limit = o.limit ?? 10_000;
+    this.agent = o.agent ?? "";
+    this.hostTools = o.hostTools;
+    this.#wire = new Wire(() => find(o.url, o.token));
+  }
+
+  /** session is the conversation of this name; the application says who the user is. Inside a call that runs it is a new session, a
+   * child of the caller's: what it is asked is not the user's word. */
+  session(key: string | undefined, user: User | undefined): Session {
+    const child = inner();
+    if (child !== undefined) return child;
+    if (key === undefined) {
+      process.emitWarning(
+        "this conversation has no name (thread id), so every run is a new session for Tidemark, and forgets what the last one read: give it one",
+        "TidemarkWarning",
+      );
+      key = `run-${randomUUID()}`;
+    }
+    const known = this.known(key);
+    known.user = user ?? known.user;
+    return known;
+  }
+
+  /** known is the conversation of this name as a hook in the middle of a run meets it: also one that another process began. */
+  known(key: string): Session {
+    return this.#sessions.get(key) ?? this.adopt(new Session(this, key, undefined));
+  }
+
+  /** adopt remembers a session: what it owes must be asked for at its next call. */
+  adopt(session: Session): Session {
+    this.#sessions.set(session.key, session);
+    if (this.#sessions.size > maxSessions) {
+      for (const [key, s] of this.#sessions) {
+        if (this.#sessions.size <= maxSessions / 2) break;
+        if (!s.owes && s !== session) this.#sessions.delete(key);
+      }
+    }
+    return session;
+  }
+
+  async send(ask: Ask, signal?: AbortSignal): Promise<Answer> {
+    this.#agreed ??= this.#agree().catch((err: unknown) => {
+      this.#agreed = undefined;
+      throw err;
+    });
+    await this.#agreed;
+    return this.#wire.send(ask, signal);
+  }
+
+  async #agree(): Promise<void> {
+    const answer = await this.#wire.send({ method: "GET", target: "/v1/version", limit: this.limit });
+    const ours = api.join(".");
+    if (answer.status === 404) throw new TidemarkError(`the Tidemark server is too old for this package (API ${ours}): update the server`);
+    const said = String(object(answer)["api"]);
+    const [major, minor] = said.split(".").map(Number);
+    if (!/^\d+\.\d+$/.test(said) || major === undefined || minor === undefined) throw new TidemarkError("the server does not say which API it speaks");
+    if (major > api[0]) throw new TidemarkError(`the Tidemark server is too new (API ${said}) for this package (API ${ours}): update @tidemark/sdk`);
+    if (major < api[0] || minor < api[1]) {
+      throw new TidemarkError(`the Tidemark server is too old (API ${said}) for this package (API ${ours}): update the server`);
+    }
+  }
+
+  close(): void {
+    this.#wire.close();
+  }
+}
