@@ -1,16 +1,18 @@
 package event
 
 // Pins is what happened to the definitions of an MCP server: they were seen for the first
-// time, or are others than those a person accepted, or a person accepted them.
+// time, or are others than those a person accepted, or a person accepted them or wants them to stay hidden.
 type Pins struct {
-	Act    string `json:"act"`            // first, held, accepted
+	Act    string `json:"act"`            // first, held, accepted, denied, listed
 	ID     string `json:"id"`             // of the server: its name and what it is
 	Server string `json:"server"`         // its name
 	At     string `json:"at,omitzero"`    // its command or address, for people
+	List   string `json:"list,omitzero"`  // listed: which listing besides tools
 	Items  []Pin  `json:"items,omitzero"` // what it is about
-	Whole  bool   `json:"whole,omitzero"` // first: with it the list of tools was complete
-	By     string `json:"by,omitzero"`    // accepted: the person
+	Whole  bool   `json:"whole,omitzero"` // first, listed: with it the list was complete
+	By     string `json:"by,omitzero"`    // accepted, denied: the person
 	Via    string `json:"via,omitzero"`   // and how they came
+	Note   string `json:"note,omitzero"`  // and their words
 }
 
 // Pin is one definition: a tool's, or the instructions of the server, which have no name.

@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -26,34 +27,37 @@ func (e *env) approvalsCommand() *cobra.Command {
 	}
 	var minutes int
 	approve := &cobra.Command{
-		Use: "approve ID", Short: "Let the held call through", Args: cobra.ExactArgs(1),
+		Use: "approve ID", Short: "Let the held call through, or accept the hidden definition", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return e.answer(cmd.Context(), args[0], true, minutes)
 		},
 	}
 	approve.Flags().IntVar(&minutes, "minutes", 0, "let every call of this tool through for so long (0: only this call)")
 	deny := &cobra.Command{
-		Use: "deny ID", Short: "Refuse the held call", Args: cobra.ExactArgs(1),
+		Use: "deny ID", Short: "Refuse the held call, or keep the definition hidden", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return e.answer(cmd.Context(), args[0], false, 0) },
 	}
 	cmd.AddCommand(approve, deny, e.watchCommand())
 	return cmd
 }
 
+// queue is what people are asked: held calls, and hidden definitions of MCP servers.
+type queue struct {
+	Approvals   []tidemark.Question `json:"approvals"`
+	Definitions []pins.Notice       `json:"definitions"`
+}
+
 // questions asks the running server, or reads the log when there is none.
-func (e *env) questions(ctx context.Context) ([]tidemark.Question, error) {
+func (e *env) questions(ctx context.Context) (queue, error) {
+	out := queue{[]tidemark.Question{}, []pins.Notice{}}
 	c, err := e.findServer(ctx)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if c != nil {
-		var page struct {
-			Approvals []tidemark.Question `json:"approvals"`
-		}
-		err := c.call(ctx, http.MethodGet, "/v1/approvals", nil, &page)
-		return page.Approvals, err
+		err := c.call(ctx, http.MethodGet, "/v1/approvals", nil, &out)
+		return out, err
 	}
-	var out []tidemark.Question
 	err = e.withLog(ctx, func(log *app.Log) error {
 		rows, err := log.Sessions(ctx, store.SessionQuery{Limit: store.MaxLimit})
 		if err != nil {
@@ -64,7 +68,10 @@ func (e *env) questions(ctx context.Context) ([]tidemark.Question, error) {
 				return err
 			}
 		}
-		out, err = log.Monitor.Questions(ctx)
+		if out.Approvals, err = log.Monitor.Questions(ctx); err != nil {
+			return err
+		}
+		out.Definitions, err = log.Pins.Notices(ctx)
 		return err
 	})
 	return out, err
@@ -76,13 +83,10 @@ func (e *env) listApprovals(ctx context.Context) error {
 		return err
 	}
 	if e.json {
-		if all == nil {
-			all = []tidemark.Question{}
-		}
-		return e.printJSON(map[string]any{"approvals": all})
+		return e.printJSON(all)
 	}
-	open := 0
-	for _, q := range all {
+	open := len(all.Definitions)
+	for _, q := range all.Approvals {
 		if q.State != "pending" {
 			continue
 		}
@@ -95,10 +99,26 @@ func (e *env) listApprovals(ctx context.Context) error {
 		e.printf("    %s\n", e.ui.word("dim", q.Rule))
 		e.printf("    expires in %s   tidemark approvals approve %s\n", time.Until(q.Expires).Round(time.Second), q.ID)
 	}
+	for _, n := range all.Definitions {
+		e.printNotice(&n)
+	}
 	if open == 0 {
 		e.printf("no open questions\n")
 	}
 	return nil
+}
+
+// printNotice shows a question about a definition; what others wrote in it was made harmless where it was made.
+func (e *env) printNotice(n *pins.Notice) {
+	e.printf("%s  %s\n", e.ui.word("title", n.ID), e.ui.word("confirm", text.OneLine(n.Server+": "+n.Name)))
+	e.printf("    %s\n", text.OneLine(n.Prompt()))
+	for _, w := range n.Warnings {
+		e.printf("    %s %s\n", e.ui.word("warn", "look closely:"), text.OneLine(w))
+	}
+	for l := range strings.Lines(e.diff(n.Diff)) {
+		e.printf("    %s", l)
+	}
+	e.printf("    tidemark approvals approve %s   (deny: it stays hidden)\n", n.ID)
 }
 
 func (e *env) answer(ctx context.Context, id string, approve bool, minutes int) error {
@@ -127,11 +147,14 @@ func (e *env) answer(ctx context.Context, id string, approve bool, minutes int) 
 
 // answerOffline writes the answer into the log itself: no server is running.
 func (e *env) answerOffline(ctx context.Context, id string, approve bool, minutes int) error {
+	if pins.IsNotice(id) {
+		return fmt.Errorf("answer %s: no server is running; start it: tidemark serve", id)
+	}
 	all, err := e.questions(ctx)
 	if err != nil {
 		return err
 	}
-	for _, q := range all {
+	for _, q := range all.Approvals {
 		if q.ID == id {
 			return e.withWritableLog(ctx, func(log *app.Log) error {
 				out, err := log.Monitor.Answer(ctx, tidemark.Vote{

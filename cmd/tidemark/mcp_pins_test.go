@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -101,5 +102,61 @@ func TestBadQuestionsAboutDefinitionsChangeNothing(t *testing.T) {
 	}
 	if out := s.says(t, "mcp", "list"); !strings.Contains(out, "no MCP server") {
 		t.Errorf("something was recorded: %q", out)
+	}
+}
+
+// MCP-25
+func TestHiddenDefinitionsAreListedAndAnsweredWithTheApprovals(t *testing.T) {
+	s := startServer(t, t.TempDir())
+	relay, mail := s.relay(), pins.Server{Name: "mail", Command: []string{"mail-server"}}
+	lists := func(description string) bool {
+		t.Helper()
+		out, err := relay.List(t.Context(), mail, "", []byte(`{"tools":[{"name":"send_mail","description":"`+description+`"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(out), "send_mail")
+	}
+	id := regexp.MustCompile(`def-[0-9a-f]{16}`)
+	lists("Sends.")
+	lists("Sends twice.")
+	out := s.says(t, "approvals")
+	for _, want := range []string{"mail: send_mail", "-description: Sends.", "+description: Sends twice.", "not as it was accepted"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("approvals: got %q, want %q", out, want)
+		}
+	}
+	first := id.FindString(out)
+	if out := s.says(t, "approvals", "--json"); !strings.Contains(out, `"id": "`+first+`"`) {
+		t.Errorf("as JSON: %q", out)
+	}
+	if out := s.says(t, "approvals", "deny", first); !strings.Contains(out, "stays hidden") {
+		t.Errorf("deny: %q", out)
+	}
+	if out := s.says(t, "approvals"); !strings.Contains(out, "no open questions") || lists("Sends twice.") {
+		t.Errorf("after a no: %q", out)
+	}
+	lists("Sends thrice.")
+	if out := s.says(t, "approvals", "approve", id.FindString(s.says(t, "approvals"))); !strings.Contains(out, "is accepted") {
+		t.Errorf("approve: %q", out)
+	}
+	if !lists("Sends thrice.") {
+		t.Error("what was approved is hidden")
+	}
+	lists("Sends four times.")
+	if out := s.says(t, "mcp", "accept", "mail"); !strings.Contains(out, "accepted: send_mail") {
+		t.Errorf("accept: %q", out)
+	}
+	if out := s.says(t, "approvals"); !strings.Contains(out, "no open questions") {
+		t.Errorf("accepted by the other command, and still asked: %q", out)
+	}
+	lists("Sends again.")
+	last := id.FindString(s.says(t, "approvals"))
+	s.kill()
+	if out := s.says(t, "approvals"); !strings.Contains(out, last) {
+		t.Errorf("without a server: %q", out)
+	}
+	if _, errOut, code := command(t, "approvals", "approve", last, "--data", s.data); code == exitOK || !strings.Contains(errOut, "no server is running") {
+		t.Errorf("approving without a server: exit %d, %q", code, errOut)
 	}
 }

@@ -117,3 +117,73 @@ func TestLoginAndProbeSayWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+// MCP-31
+func TestLogoutForgetsWhatOneServerGave(t *testing.T) {
+	data := t.TempDir()
+	file := filepath.Join(data, "mcp-tokens.json")
+	const kept = `{"issuers":{"https://login.example":{` +
+		`"https://hub.example/mcp":{"client":"c","tokenUrl":"https://login.example/token","access":"hub-access","refresh":"hub-refresh"},` +
+		`"https://crm.example/mcp":{"client":"c","tokenUrl":"https://login.example/token","access":"crm-access"}}}}`
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(file, kept)
+	write(filepath.Join(data, "tidemark.yaml"), "mcp: {servers: {hub: {url: \"https://hub.example/mcp\", auth: oauth}}}\n")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"nobody"}, exitUsage, `is called "nobody"`},
+		{[]string{"other", "--url", "https://other.example/mcp"}, exitOK, "nothing is kept for other"},
+		{[]string{"hub"}, exitOK, "what hub gave is forgotten here; the server may still take it"},
+		{[]string{"hub", "--json"}, exitOK, `"forgotten": false`},
+	} {
+		out, errOut, code := command(t, append([]string{"mcp", "logout", "--data", data}, c.args...)...)
+		if code != c.code || !strings.Contains(out+errOut, c.want) {
+			t.Errorf("%v: exit %d, %q, %q, want %q", c.args, code, out, errOut, c.want)
+		}
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil || strings.Contains(string(raw), "hub") || !strings.Contains(string(raw), "crm-access") {
+		t.Errorf("kept: %s, %v; want what the other server gave and no more", raw, err)
+	}
+}
+
+// Agents pass few variables on to the servers they start: a folder that one names is written into the entries.
+// MCP-40
+func TestWrapWritesTheDataFolderThatAVariableNames(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_DATA_HOME", "")
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	usual := filepath.Join(home, ".local", "share", "tidemark")
+	for name, tt := range map[string]struct{ variable, want string }{
+		"another folder":   {filepath.Join(home, "data"), filepath.Join(home, "data")},
+		"the usual folder": {usual, usual},
+		"no folder":        {"", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("TIDEMARK_DATA", tt.variable)
+			entry := `{"mcpServers":{"files":{"command":"npx","args":["x"]}}}`
+			if err := os.WriteFile(filepath.Join(home, ".claude.json"), []byte(entry), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, errOut, code := command(t, "mcp", "wrap", "claude", "--dry-run")
+			if code != exitOK {
+				t.Fatalf("exit %d, %s", code, errOut)
+			}
+			want := `"--name","files","--`
+			if tt.want != "" {
+				want = `"--data","` + tt.want + `"`
+			}
+			if got := strings.ReplaceAll(out, ", ", ","); !strings.Contains(got, want) || tt.want == "" && strings.Contains(got, "--data") {
+				t.Errorf("got %s\nwant %s in it", out, want)
+			}
+		})
+	}
+}

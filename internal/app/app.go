@@ -185,7 +185,7 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 // startPeople begins to bring questions to people. Of several servers of one log one does: each
 // person is asked once.
 func (a *App) startPeople(f *notify.Store) error {
-	r := reach{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who}
+	r := reach{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who, pins: a.pins}
 	if a.shared == nil {
 		return a.outside.start(context.Background(), a.Monitor, f, r, a.opts.Logger)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/config"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/asking"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/discord"
@@ -85,6 +86,7 @@ type reach struct {
 	keys *consent.Keeper
 	link func(id string) string // where a question is answered in a browser
 	who  *quorum.Rules
+	pins *pins.Keeper
 }
 
 // start brings questions to people until stop is called.
@@ -92,10 +94,11 @@ func (o *outside) start(ctx context.Context, m *tidemark.Monitor, f *notify.Stor
 	ctx, stop := context.WithCancel(ctx)
 	ears, deafen := context.WithCancel(context.WithoutCancel(ctx))
 	o.stop, o.deafen = stop, deafen
+	queue := &asked{Monitor: m, pins: r.pins, keys: r.keys, who: r.who, now: time.Now}
 	for _, c := range o.channels {
 		var err error
 		c.asking, err = asking.New(asking.Options{
-			Name: c.name, Monitor: m, Wake: f, Asker: c.asker, Logger: logger, Link: r.link,
+			Name: c.name, Monitor: queue, Wake: f, Asker: c.asker, Logger: logger, Link: r.link,
 			Pushed:   func(q *tidemark.Question, now time.Time) (bool, time.Time) { return r.who.Pushed(q.Case(now), c.name) },
 			Approves: func() bool { return !c.denies && r.keys.Takes(c.name) },
 		})

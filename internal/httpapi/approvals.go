@@ -11,21 +11,28 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/store"
 )
 
 func (m *management) approvalRoutes() {
-	route(m, operation{http.MethodGet, "/v1/approvals", "listApprovals", "Held calls, oldest first"}, m.listApprovals)
+	route(m, operation{
+		http.MethodGet, "/v1/approvals", "listApprovals", "Held calls, oldest first, and hidden definitions of MCP servers",
+	}, m.listApprovals)
 	route(m, operation{http.MethodGet, "/v1/approvals/{id}", "viewApproval", "One held call"}, m.viewApproval)
-	route(m, operation{http.MethodPost, "/v1/approvals/{id}", "answerApproval", "Approve or deny a held call"}, m.answerApproval)
+	route(m, operation{
+		http.MethodPost, "/v1/approvals/{id}", "answerApproval", "Approve or deny a held call, or a hidden definition of an MCP server",
+	}, m.answerApproval)
 	route(m, operation{http.MethodGet, "/v1/grants", "listGrants", "Grants in force, by session, newest session first"}, m.listGrants)
 	route(m, operation{http.MethodDelete, "/v1/grants/{id}", "revokeGrant", "End a grant before its time"}, m.revokeGrant)
 }
 
 type approvalList struct {
 	Approvals []tidemark.Question `json:"approvals"`
-	Seen      string              `json:"seen" doc:"give it back as seen, with wait, to be told of the next change"`
+	// Definitions are no calls: nobody waits for them, and they do not expire.
+	Definitions []pins.Notice `json:"definitions,omitzero" doc:"of MCP servers, hidden until a person accepts them"`
+	Seen        string        `json:"seen" doc:"give it back as seen, with wait, to be told of the next change"`
 }
 
 func (m *management) listApprovals(ctx context.Context, in *struct {
@@ -73,7 +80,17 @@ func (m *management) questions(ctx context.Context, session, state string) (appr
 	for _, q := range list {
 		fmt.Fprintf(h, "%s %s %v\n", q.ID, q.State, q.Abandoned)
 	}
-	return approvalList{Approvals: list, Seen: hex.EncodeToString(h.Sum(nil)[:8])}, nil
+	out := approvalList{Approvals: list}
+	if session == "" && (state == "" || state == "pending") {
+		if out.Definitions, err = m.notices(ctx); err != nil {
+			return approvalList{}, err
+		}
+	}
+	for _, n := range out.Definitions {
+		fmt.Fprintln(h, n.ID)
+	}
+	out.Seen = hex.EncodeToString(h.Sum(nil)[:8])
+	return out, nil
 }
 
 // ticketOf is by what an agent may look at the question about its own call. The id cannot be told
@@ -150,6 +167,12 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 		Where patterns `json:"where,omitempty" doc:"with minutes: only calls whose arguments fit, path to exact value or pattern with *"`
 	}
 }) (answerDone, error) {
+	if pins.IsNotice(in.ID) {
+		if in.Body.Minutes > 0 || len(in.Body.Where) > 0 {
+			return answerDone{}, badRequest("a definition is accepted as it is, or not at all: leave minutes and where out")
+		}
+		return m.answerNotice(ctx, in.ID, in.Body.Decision == "approve", in.Body.Reason)
+	}
 	session := in.Body.Session
 	if session == "" {
 		q, err := m.questionOf(ctx, in.ID)

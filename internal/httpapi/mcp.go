@@ -90,6 +90,31 @@ func (m *management) acceptDefinitions(ctx context.Context, in *struct {
 	return acceptDone{names}, pinned(err)
 }
 
+// notices are the open questions about definitions.
+func (a *API) notices(ctx context.Context) ([]pins.Notice, error) {
+	if a.pins == nil {
+		return nil, nil
+	}
+	return a.pins.Notices(ctx)
+}
+
+// answerNotice takes an answer about a definition. Accepting takes the same proof as by any other route.
+func (m *management) answerNotice(ctx context.Context, id string, accept bool, note string) (answerDone, error) {
+	if m.pins == nil {
+		return answerDone{}, errNoPins
+	}
+	if accept {
+		if err := m.proven(); err != nil {
+			return answerDone{}, err
+		}
+	}
+	name, err := m.pins.Say(ctx, pins.Said{ID: id, Accept: accept, By: by(ctx), Via: via, Note: note})
+	if err != nil {
+		return answerDone{}, pinned(err)
+	}
+	return answerDone{Resolved: []string{id}, Notice: pins.Outcome(name, accept)}, nil
+}
+
 // servePins answers relays. Lists of tools are larger than anything people send, and come as
 // they are; so it is no route of the management API.
 func (a *API) servePins(w http.ResponseWriter, r *http.Request) {

@@ -2,12 +2,15 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 )
 
@@ -18,7 +21,8 @@ func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
 	s := queueStream{api: a, known: map[string]shown{}, stream: stream{w: w, control: http.NewResponseController(w)}}
 	asked := a.feed.QuestionsChanged() // before reading, or a question could slip in between
 	list, err := a.monitor.Questions(r.Context())
-	if err != nil {
+	definitions, failed := a.notices(r.Context())
+	if err := errors.Join(err, failed); err != nil {
 		a.writeProblem(w, "", a.explain(r.Context(), err))
 		return
 	}
@@ -28,7 +32,8 @@ func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
 	for i := range list {
 		s.known[list[i].ID] = shownAs(&list[i])
 	}
-	if s.event("snapshot", approvalList{Approvals: list}) != nil {
+	s.isNew(definitions)
+	if s.event("snapshot", approvalList{Approvals: list, Definitions: definitions}) != nil {
 		return
 	}
 	ticker := time.NewTicker(a.keepAlive)
@@ -56,11 +61,18 @@ func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// definitionList is what of MCP servers waits for a person.
+type definitionList struct {
+	Definitions []pins.Notice `json:"definitions"`
+}
+
 // queueStream is one client and what it has been shown.
 type queueStream struct {
 	stream
 	api   *API
 	known map[string]shown
+	// waiting are the definitions it knows of.
+	waiting []string
 }
 
 // shown is what a client knows of a question.
@@ -85,6 +97,11 @@ func (s *queueStream) changes(ctx context.Context, list []tidemark.Question) err
 			return err
 		}
 	}
+	return errors.Join(s.gone(ctx, open), s.definitions(ctx))
+}
+
+// gone tells what became of questions that are no longer open.
+func (s *queueStream) gone(ctx context.Context, open map[string]bool) error {
 	for id, was := range s.known {
 		if open[id] {
 			continue
@@ -99,6 +116,28 @@ func (s *queueStream) changes(ctx context.Context, list []tidemark.Question) err
 		}
 	}
 	return nil
+}
+
+// definitions sends those that wait for a person, all of them, where they are others than before.
+func (s *queueStream) definitions(ctx context.Context) error {
+	list, err := s.api.notices(ctx)
+	if err != nil || !s.isNew(list) {
+		return err
+	}
+	return s.event("definitions", definitionList{list})
+}
+
+// isNew reports whether the client knows of other definitions, and notes these.
+func (s *queueStream) isNew(list []pins.Notice) bool {
+	ids := make([]string, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	if slices.Equal(ids, s.waiting) {
+		return false
+	}
+	s.waiting = ids
+	return true
 }
 
 func (s *queueStream) event(name string, v any) error {

@@ -171,7 +171,8 @@ func concernsQuestions(e *event.Event) bool {
 	case event.CallDecided:
 		d := e.Decided
 		return d.Ask != nil || d.Spent != "" || d.Effect == "allow" && d.Call == nil
-	case event.Answered, event.TryFailed, event.WriteReviewed, event.TrustReset, event.GrantRevoked, event.TurnSealed:
+	case event.Answered, event.TryFailed, event.WriteReviewed, event.TrustReset, event.GrantRevoked, event.TurnSealed,
+		event.PinsChanged:
 		return true
 	}
 	return false

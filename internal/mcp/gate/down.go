@@ -66,6 +66,10 @@ func (c *Conn) came(ctx context.Context, m *wire.Message, r *request) ([]byte, e
 		return c.edited(m, shown, err)
 	case "ping", "logging/setLevel":
 		return m.Raw, nil
+	case "resources/list", "resources/templates/list", "prompts/list":
+		if m.Result != nil && c.familiar(ctx, m, r) {
+			return m.Raw, nil
+		}
 	}
 	got := outcome{content: m.Error, failed: true}
 	if m.Result != nil {
@@ -140,6 +144,38 @@ func (c *Conn) listed(ctx context.Context, m *wire.Message, r *request) ([]byte,
 		}
 	}
 	return c.edited(m, shown, nil)
+}
+
+// familiar reports whether a listing is what it was when the server was first used. Then it is no content: it says what
+// definitions say, and is kept as what they are, which may argue for values and stands behind none.
+func (c *Conn) familiar(ctx context.Context, m *wire.Message, r *request) bool {
+	same, err := c.o.Pins.Same(ctx, c.o.Server, r.method, m.Result)
+	if err != nil {
+		_ = c.fault(ctx, "compare a listing", err)
+		return false
+	}
+	if !same || !c.o.Memory.keepList(c.o.Server.Name, r.method, m.Result) {
+		return false
+	}
+	for _, p := range c.places() { // at once: the next call may be one of another server's
+		if c.offer(ctx, p) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// offer tells a session what the server offers, where it does not know.
+func (c *Conn) offer(ctx context.Context, p Place) error {
+	defs := c.o.Memory.untold(p.Session)
+	if defs == nil {
+		return nil
+	}
+	err := c.o.Port.Offer(ctx, p, c.o.Server.Name, defs)
+	if err != nil {
+		c.o.Memory.forget(p.Session)
+	}
+	return err
 }
 
 // edited is a response with another result, byte for byte the same where it is the same.

@@ -5,6 +5,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +27,7 @@ type Memory struct {
 	rounds calls                        // guarded by mu; that the server has asked something about, by its state
 	used   map[string]bool              // guarded by mu; states that were answered
 	pages  map[string][]tool.Definition // guarded by mu; what the server offers, by cursor
+	lists  map[string]tool.Definition   // guarded by mu; what it lists besides, by what it says
 	told   map[string]bool              // guarded by mu; sessions that know of it
 }
 
@@ -34,7 +38,7 @@ func NewMemory() (*Memory, error) {
 		return nil, err
 	}
 	m.tasks, m.rounds, m.used = calls{by: map[string]*request{}}, calls{by: map[string]*request{}}, map[string]bool{}
-	m.pages, m.told = map[string][]tool.Definition{}, map[string]bool{}
+	m.pages, m.lists, m.told = map[string][]tool.Definition{}, map[string]tool.Definition{}, map[string]bool{}
 	return m, nil
 }
 
@@ -131,17 +135,44 @@ func (m *Memory) list(cursor string, defs []tool.Definition) {
 func (m *Memory) untold(session string) []tool.Definition {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.told[session] || len(m.pages) == 0 {
+	if m.told[session] || len(m.pages)+len(m.lists) == 0 {
 		return nil
 	}
 	bounded(m.told)
 	m.told[session] = true
-	var out []tool.Definition
+	out := slices.Collect(maps.Values(m.lists)) // first: of too many tools the last are left out
 	for _, page := range m.pages {
 		out = append(out, page...)
 	}
 	return out
 }
+
+// maxLists bounds how many pages of other listings are kept.
+const maxLists = 64
+
+// keepList remembers a page of a listing of resources or prompts as if it were a definition: of a tool with a name that
+// none can have. It reports whether there was room; a page that is not kept must be taken for content.
+func (m *Memory) keepList(server, method string, result []byte) bool {
+	var words strings.Builder
+	for _, leaf := range strictjson.Flat(string(result)) { // as values stand in arguments, not as JSON spells them
+		words.WriteString(leaf.Path + " " + leaf.Text + "\n")
+	}
+	text := words.String()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.lists[text]; known {
+		return true
+	}
+	if len(m.lists) >= maxLists || len(text) > maxListed {
+		return false
+	}
+	m.lists[text] = tool.Definition{Name: fmt.Sprintf("%s(%s %d)", ToolName(server, ""), method, len(m.lists)), Description: text}
+	clear(m.told)
+	return true
+}
+
+// maxListed bounds one page.
+const maxListed = 256 << 10
 
 // Schema is what the server says of the arguments of a tool, by the server's own name for it; nil where it has not been
 // listed here.

@@ -35,6 +35,9 @@ type Pins interface {
 	// Hello is shown the result of an initialize or a server/discover, for its instructions, and
 	// answers like List.
 	Hello(ctx context.Context, s Server, result []byte) ([]byte, error)
+	// Same reports whether one page of another listing (resources, prompts) says nothing but what the server listed when
+	// it was first used. Any doubt is a no: then it is content.
+	Same(ctx context.Context, s Server, method string, result []byte) (bool, error)
 	// Call says why a tool may not be called, for the model and its user: "" where it may. The
 	// name is the one the server uses.
 	Call(ctx context.Context, s Server, tool string) (refusal string, err error)

@@ -240,11 +240,7 @@ type reply struct {
 
 // decide asks the monitor about a call, and waits where it is held.
 func (c *Conn) decide(ctx context.Context, r *request, say Say) (reply, bool) {
-	if defs := c.o.Memory.untold(r.place.Session); defs != nil {
-		if err := c.o.Port.Offer(ctx, r.place, c.o.Server.Name, defs); err != nil {
-			c.o.Memory.forget(r.place.Session) // without them less is understood, which is the strict side
-		}
-	}
+	_ = c.offer(ctx, r.place) // without it less is understood, which is the strict side
 	patience := c.o.Patience
 	if r.token == nil || say == nil {
 		patience = min(patience, blindPatience)

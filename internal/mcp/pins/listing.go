@@ -160,11 +160,7 @@ func (k *Keeper) known(s Server) *Known {
 	if known := k.state.Servers[id]; known != nil {
 		return known
 	}
-	return &Known{
-		ID: id, Server: s.Name, At: s.at(),
-		Accepted: map[string]event.Pin{}, Held: map[string]event.Pin{},
-		Other: map[string]event.Pin{}, Versions: map[string]int{},
-	}
+	return newKnown(id, s.Name, s.at())
 }
 
 // id is s.ID, remembered for servers that are reached over HTTP: it is asked before every call.

@@ -192,7 +192,18 @@ type Known struct {
 	Held           map[string]event.Pin
 	Other          map[string]event.Pin // of what is held: how it was last that was not accepted
 	Versions       map[string]int       // of what is held: in how many it was seen
+	Asked          map[string]int64     // of what is held: since when, Unix nanoseconds
+	Denied         map[string]bool      // of what is held: a person wants it to stay so
+	Lists          map[string]*listing  // besides tools, by method
 	Times          int                  // how often a person accepted something of it
+}
+
+func newKnown(id, server, at string) *Known {
+	return &Known{
+		ID: id, Server: server, At: at, Accepted: map[string]event.Pin{}, Held: map[string]event.Pin{}, Other: map[string]event.Pin{},
+		Versions: map[string]int{}, Asked: map[string]int64{}, Denied: map[string]bool{},
+		Lists: map[string]*listing{},
+	}
 }
 
 // State is what the log says: a fold over its records.
@@ -206,6 +217,8 @@ const (
 	first    = "first"
 	held     = "held"
 	accepted = "accepted"
+	denied   = "denied"
+	listed   = "listed"
 )
 
 // Apply folds one record.
@@ -220,17 +233,22 @@ func (s *State) Apply(e *event.Event) {
 	}
 	k := s.Servers[p.ID]
 	if k == nil {
-		k = &Known{
-			ID: p.ID, Server: p.Server, At: p.At,
-			Accepted: map[string]event.Pin{}, Held: map[string]event.Pin{},
-			Other: map[string]event.Pin{}, Versions: map[string]int{},
-		}
+		k = newKnown(p.ID, p.Server, p.At)
 		s.Servers[p.ID] = k
+	}
+	if p.Act == listed {
+		k.take(p)
+		return
 	}
 	if k.Listed == 0 && (p.Whole || slices.ContainsFunc(p.Items, func(i event.Pin) bool { return i.Name != "" })) {
 		k.Listed = e.Time
 	}
 	k.apply(p)
+	if p.Act == held {
+		for _, pin := range p.Items {
+			k.Asked[pin.Name] = e.Time
+		}
+	}
 }
 
 func (k *Known) apply(p *event.Pins) {
@@ -246,8 +264,13 @@ func (k *Known) apply(p *event.Pins) {
 				delete(k.Held, pin.Name)
 				delete(k.Versions, pin.Name)
 				delete(k.Other, pin.Name)
+				delete(k.Asked, pin.Name)
+				delete(k.Denied, pin.Name)
 			}
+		case denied:
+			k.Denied[pin.Name] = true
 		case held:
+			delete(k.Denied, pin.Name) // of this one nobody has said anything
 			k.Held[pin.Name] = pin
 			if pin.Hash != k.Accepted[pin.Name].Hash {
 				k.Other[pin.Name] = pin
@@ -261,5 +284,6 @@ func (k *Known) apply(p *event.Pins) {
 func (k *Known) clone() *Known {
 	c := *k
 	c.Accepted, c.Held, c.Other, c.Versions = maps.Clone(k.Accepted), maps.Clone(k.Held), maps.Clone(k.Other), maps.Clone(k.Versions)
+	c.Asked, c.Denied = maps.Clone(k.Asked), maps.Clone(k.Denied)
 	return &c
 }

@@ -32,7 +32,7 @@ func TestNothingButAPersonAcceptsWhatChanged(t *testing.T) {
 		name := rapid.SampledFrom([]string{"a", "b", "send", "Send", "exec", "r\u0435ad", ""})
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			k := both[rapid.IntRange(0, 1).Draw(t, "process")]
-			switch rapid.SampledFrom([]string{"list", "list", "list", "accept", "restart", "wait"}).Draw(t, "step") {
+			switch rapid.SampledFrom([]string{"list", "list", "list", "accept", "answer", "restart", "wait"}).Draw(t, "step") {
 			case "list":
 				tools := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [2]string {
 					return [2]string{name.Draw(t, "name"), fmt.Sprint("does ", rapid.IntRange(0, 2).Draw(t, "version"))}
@@ -40,6 +40,8 @@ func TestNothingButAPersonAcceptsWhatChanged(t *testing.T) {
 				m.list(t, k, tools, rapid.Bool().Draw(t, "whole"))
 			case "accept":
 				m.accept(t, k)
+			case "answer":
+				m.answer(t, k, rapid.Bool().Draw(t, "yes"))
 			case "restart":
 				both[0] = start()
 			case "wait":
@@ -115,6 +117,17 @@ func (m *model) accept(t *rapid.T, k *pins.Keeper) {
 				m.take(t, item)
 			}
 		}
+	}
+}
+
+// answer is a person who reads one question and answers it. A no makes nothing fine.
+func (m *model) answer(t *rapid.T, k *pins.Keeper, yes bool) {
+	list, err := k.Notices(t.Context())
+	if err != nil || len(list) == 0 {
+		return
+	}
+	if _, err := k.Say(t.Context(), pins.Said{ID: list[0].ID, Accept: yes, By: "approver", Via: "http"}); err == nil && yes {
+		m.take(t, list[0].HeldView)
 	}
 }
 

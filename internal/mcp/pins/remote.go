@@ -12,9 +12,10 @@ const Path = "/v1/pins"
 
 // Question is what a relay in another process asks about a server.
 type Question struct {
-	Ask    string `json:"ask" doc:"tools: a page of tools/list; hello: a greeting; call: a call of a tool; changed: wait for an acceptance"`
+	Ask    string `json:"ask" doc:"tools: a page of tools/list; list: of another listing; hello: a greeting; call: of a tool; changed"`
 	Server Server `json:"server"`
 	Cursor string `json:"cursor,omitzero"`
+	Method string `json:"method,omitzero" doc:"list: of which"`
 	Result string `json:"result,omitzero" doc:"the JSON of the result, as it came"`
 	Tool   string `json:"tool,omitzero"`
 	Wait   int    `json:"wait,omitzero" doc:"changed: seconds, at most 60"`
@@ -45,6 +46,9 @@ func (k *Keeper) Answer(ctx context.Context, q Question) (Reply, error) {
 		return shown(k.List(ctx, q.Server, q.Cursor, []byte(q.Result)))
 	case "hello":
 		return shown(k.Hello(ctx, q.Server, []byte(q.Result)))
+	case "list":
+		same, err := k.Same(ctx, q.Server, q.Method, []byte(q.Result))
+		return Reply{Same: same}, err
 	case "call":
 		refusal, err := k.Call(ctx, q.Server, q.Tool)
 		return Reply{Refusal: refusal}, err
@@ -85,7 +89,7 @@ func (k *Keeper) times(s Server) int {
 }
 
 // ErrQuestion is returned for a question nobody knows.
-var ErrQuestion = errors.New("ask must be tools, hello, call or changed")
+var ErrQuestion = errors.New("ask must be tools, hello, list, call or changed")
 
 // Remote asks the Keeper of a running server. It is safe for concurrent use.
 type Remote struct {
@@ -128,6 +132,12 @@ func (r Remote) Hello(ctx context.Context, s Server, result []byte) ([]byte, err
 	return bare, err
 }
 
+// Same is like Keeper.Same.
+func (r Remote) Same(ctx context.Context, s Server, method string, result []byte) (bool, error) {
+	a, err := r.ask(ctx, Question{Ask: "list", Server: s, Method: method, Result: string(result)})
+	return a.Same && err == nil, err
+}
+
 // Call is like Keeper.Call.
 func (r Remote) Call(ctx context.Context, s Server, tool string) (string, error) {
 	a, err := r.ask(ctx, Question{Ask: "call", Server: s, Tool: tool})
@@ -145,6 +155,7 @@ func (r Remote) Await(ctx context.Context, s Server, seen int) (int, error) {
 type Port interface {
 	List(ctx context.Context, s Server, cursor string, result []byte) ([]byte, error)
 	Hello(ctx context.Context, s Server, result []byte) ([]byte, error)
+	Same(ctx context.Context, s Server, method string, result []byte) (bool, error)
 	Call(ctx context.Context, s Server, tool string) (refusal string, err error)
 	Await(ctx context.Context, s Server, seen int) (int, error)
 }
@@ -164,6 +175,11 @@ func (f For[S]) List(ctx context.Context, s S, cursor string, result []byte) ([]
 // Hello asks the Port.
 func (f For[S]) Hello(ctx context.Context, s S, result []byte) ([]byte, error) {
 	return f.Port.Hello(ctx, Server(s), result)
+}
+
+// Same asks the Port.
+func (f For[S]) Same(ctx context.Context, s S, method string, result []byte) (bool, error) {
+	return f.Port.Same(ctx, Server(s), method, result)
 }
 
 // Call asks the Port.

@@ -3,7 +3,10 @@ package pipe_test
 import (
 	"bufio"
 	"fmt"
+	"html"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +22,17 @@ import (
 // realServer is a server of npm, as make mcp installs it.
 func realServer(t *testing.T, name string, args ...string) []string {
 	t.Helper()
+	modules := filepath.Join(realCache(t), "node_modules")
+	program := filepath.Join(modules, "@modelcontextprotocol", name, "dist", "index.js")
+	if _, err := os.Stat(program); err != nil {
+		t.Skipf("%s is not installed (make mcp does that)", name)
+	}
+	return append([]string{filepath.Join(modules, "node", "bin", "node"), program}, args...)
+}
+
+// realCache is where make mcp installs servers.
+func realCache(t *testing.T) string {
+	t.Helper()
 	if os.Getenv("MCP_REAL") == "" {
 		t.Skip("it starts real servers: make mcp sets MCP_REAL")
 	}
@@ -30,12 +44,17 @@ func realServer(t *testing.T, name string, args ...string) []string {
 		}
 		cache = filepath.Join(home, ".cache", "tidemark-mcp")
 	}
-	modules := filepath.Join(cache, "node_modules")
-	program := filepath.Join(modules, "@modelcontextprotocol", name, "dist", "index.js")
+	return cache
+}
+
+// pythonServer is a server of PyPI, as make mcp installs it.
+func pythonServer(t *testing.T, name string, args ...string) []string {
+	t.Helper()
+	program := filepath.Join(realCache(t), "python", "bin", name)
 	if _, err := os.Stat(program); err != nil {
-		t.Skipf("%s is not installed (make mcp does that)", name)
+		t.Skipf("%s is not installed (make mcp does that where python3 is)", name)
 	}
-	return append([]string{filepath.Join(modules, "node", "bin", "node"), program}, args...)
+	return append([]string{program}, args...)
 }
 
 // exchange is a client that says one thing after another, and keeps each answer as it came.
@@ -108,24 +127,42 @@ func (x *exchange) all(tool, args string, times int) {
 // is the same through it, byte for byte.
 // MCP-5, MCP-7
 func TestRealServersAnswerByteForByte(t *testing.T) {
-	for name, c := range map[string]struct{ tool, args string }{
-		"server-everything": {"echo", `{"message":"N", "big":9007199254740993}`},
-		"server-filesystem": {"write_file", `{"path":"DIR/a.txt","content":"N"}`},
-		"server-memory":     {"create_entities", `{"entities":[{"name":"N","entityType":"t","observations":["N"]}]}`},
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, "<html><body><h1>%s</h1><p>\u2028 \u00e9 &lt;</p></body></html>", html.EscapeString(r.URL.Path)) // to a client that waits
+	}))
+	defer page.Close()
+	for name, c := range map[string]struct {
+		start      func(t *testing.T, name string, args ...string) []string
+		with       []string
+		tool, args string
+	}{
+		"server-everything": {realServer, []string{"stdio"}, "echo", `{"message":"N", "big":9007199254740993}`},
+		"server-filesystem": {realServer, []string{"DIR"}, "write_file", `{"path":"DIR/a.txt","content":"N"}`},
+		"server-memory":     {realServer, nil, "create_entities", `{"entities":[{"name":"N","entityType":"t","observations":["N"]}]}`},
+		"mcp-server-git":    {pythonServer, []string{"--repository", "DIR"}, "git_create_branch", `{"repo_path":"DIR","branch_name":"N"}`},
+		"mcp-server-fetch":  {pythonServer, []string{"--ignore-robots-txt"}, "fetch", `{"url":"` + page.URL + `/N"}`},
+		"mcp-server-time": {
+			pythonServer, []string{"--local-timezone", "UTC"}, "convert_time", `{"source_timezone":"UTC","time":"1N","target_timezone":"Asia/Tokyo"}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "files")
-			where := dir
-			if name == "server-everything" { // it takes how it is spoken to
-				where = "stdio"
+			with := slices.Clone(c.with)
+			for i := range with {
+				with[i] = strings.ReplaceAll(with[i], "DIR", dir)
 			}
-			line := realServer(t, name, where)
+			line := c.start(t, name, with...)
 			again := func() {
 				if err := os.RemoveAll(dir); err != nil {
 					t.Fatal(err)
 				}
 				if err := os.Mkdir(dir, 0o700); err != nil {
 					t.Fatal(err)
+				}
+				if name == "mcp-server-git" {
+					if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+						t.Fatalf("%s: %v", out, err)
+					}
 				}
 				t.Setenv("MEMORY_FILE_PATH", filepath.Join(dir, "memory.jsonl"))
 			}

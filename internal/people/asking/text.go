@@ -8,6 +8,19 @@ import (
 	"github.com/tidemark/tidemark"
 )
 
+// KindDefinition is the kind of a question that is about no call: a definition of an MCP server, which is
+// accepted or stays hidden.
+const KindDefinition = "definition"
+
+// maxWhole is how long a definition may be to be shown whole in a message everywhere, in UTF-16 units.
+const maxWhole = 1000
+
+// ShownWhole reports whether a message can show all of what approving a question would accept. What nobody could
+// read is not accepted there.
+func ShownWhole(q *tidemark.Question) bool {
+	return q.Kind != KindDefinition || length(q.Prompt) <= maxWhole
+}
+
 func title(q tidemark.Question) string { return "Approval needed: " + q.Tool }
 
 // label is the text of a choice.
@@ -42,14 +55,18 @@ func (c *Channel) show(q tidemark.Question) Post {
 	add("Context trust", q.Level)
 	add("Rule", q.Rule)
 	choices := []string{once, deny}
+	where := "the console (tidemark console)"
+	if p.Link != "" {
+		where = "the console: " + p.Link
+	}
 	switch {
+	case !ShownWhole(&q):
+		choices = []string{deny}
+		add("To accept", "it is too long to be shown whole here. Read it in "+where)
 	case c.o.Approves != nil && !c.o.Approves():
 		choices = []string{deny}
-		where := "the console (tidemark console)"
-		if p.Link != "" {
-			where = "the console: " + p.Link
-		}
 		add("To approve", "an approval takes a proof that only a person has. Give it in "+where)
+	case q.Kind == KindDefinition: // for some minutes means nothing here
 	case c.o.Grant > 0:
 		add(c.label(grant)+" lets through",
 			fmt.Sprintf("for %d minutes %s, while it is no less trusted", int(c.o.Grant/time.Minute), q.Opens))

@@ -68,4 +68,5 @@ func (c *Console) more() {
 	c.post("/console/writes", c.reviewWrite)
 	c.get("/console/servers", c.serversPage)
 	c.post("/console/servers", c.acceptDefinition)
+	c.post(noticesPath, c.answerNotice)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	h "github.com/tidemark/tidemark/internal/base/markup"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
 )
 
 // questionsPage is what waits, oldest first.
@@ -17,12 +18,18 @@ func (c *Console) questionsPage(v *visit) {
 		c.wrong(v, err)
 		return
 	}
+	definitions, err := c.notices(v)
+	if err != nil {
+		c.wrong(v, err)
+		return
+	}
 	c.page(v, http.StatusOK, "Questions",
 		h.El("h1", h.T("Questions")),
 		h.El("p", h.Class("quiet"), h.A("id", "keys-help"),
 			h.T("Keys in the list: j and k move, d denies, a approves, o opens. "),
 			h.El("label", h.El("input", h.A("type", "checkbox"), h.A("id", "keys"), h.Flag("checked", true)), h.T(" use keys"))),
-		h.El("div", h.A("id", "list"), h.Class("list"), h.A("data-page", "questions"), h.A("aria-live", "off"), c.cards(v, list)))
+		h.El("div", h.A("id", "list"), h.Class("list"), h.A("data-page", "questions"), h.A("aria-live", "off"), c.cards(v, list)),
+		definitions)
 }
 
 // open are the questions that wait.
@@ -77,6 +84,10 @@ func (c *Console) find(ctx context.Context, id string) (tidemark.Question, error
 }
 
 func (c *Console) questionPage(v *visit) {
+	if id := v.r.PathValue("id"); pins.IsNotice(id) { // they stand with the others
+		http.Redirect(v.w, v.r, Path+"/#definitions", http.StatusSeeOther)
+		return
+	}
 	q, err := c.find(v.r.Context(), v.r.PathValue("id"))
 	if err != nil {
 		c.wrong(v, err)

@@ -6,11 +6,15 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/tidemark/tidemark"
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 )
 
-const serversPath = Path + "/servers"
+const (
+	serversPath = Path + "/servers"
+	noticesPath = Path + "/definitions"
+)
 
 // serversPage is what is hidden of MCP servers, with how it differs from what was accepted.
 func (c *Console) serversPage(v *visit) {
@@ -53,11 +57,7 @@ func (c *Console) serverCard(v *visit, s pins.ServerView) (h.HTML, error) {
 		return h.HTML{}, err
 	}
 	for _, i := range review.Items {
-		parts = append(parts, h.El("h3", foreign(i.Name)), h.El("p", h.T("Hidden because "), foreign(i.Why)))
-		for _, w := range i.Warnings {
-			parts = append(parts, h.El("p", h.Class("problem"), h.T("Look closely: "), foreign(w)))
-		}
-		parts = append(parts, definitionDiff(i.Diff))
+		parts = append(append(parts, h.El("h3", foreign(i.Name))), hiddenDefinition(&i)...)
 		if i.Usable {
 			what := i.Seen + " " + i.Name + " " + s.Name + "@" + s.ID
 			parts = append(parts, c.actForm(v, serversPath, what, h.El("div", h.Class("buttons"), act("accept", "Accept this definition"))))
@@ -66,6 +66,64 @@ func (c *Console) serverCard(v *visit, s pins.ServerView) (h.HTML, error) {
 		}
 	}
 	return h.El("article", parts...), nil
+}
+
+// hiddenDefinition is why a definition is hidden, and how it differs from what was accepted.
+func hiddenDefinition(i *pins.HeldView) h.List {
+	out := h.List{h.El("p", h.T("Hidden because "), foreign(i.Why))}
+	for _, w := range i.Warnings {
+		out = append(out, h.El("p", h.Class("problem"), h.T("Look closely: "), foreign(w)))
+	}
+	return append(out, definitionDiff(i.Diff))
+}
+
+// notices are the open questions about definitions, for the page with the others. They stand below those
+// about calls, for which somebody waits.
+func (c *Console) notices(v *visit) (h.Part, error) {
+	if c.pins == nil {
+		return h.List(nil), nil
+	}
+	list, err := c.pins.Notices(v.r.Context())
+	if err != nil || len(list) == 0 {
+		return h.List(nil), err
+	}
+	cards := h.List{h.Class("list")}
+	for i := range list {
+		n := &list[i]
+		title := h.El("h3", h.A("id", "q-"+n.ID), foreign(n.Server), h.T(": "), foreign(n.Name))
+		parts := append(h.List{h.Class("card"), h.A("aria-labelledby", "q-"+n.ID), title}, hiddenDefinition(&n.HeldView)...)
+		cards = append(cards, h.El("article", append(parts,
+			c.actForm(v, noticesPath, n.ID, h.El("div", h.Class("buttons"), act("accept", "Accept this definition"))),
+			h.El("form", h.A("method", "post"), h.A("action", noticesPath), c.token(v, noticesPath), hidden("what", n.ID),
+				h.El("div", h.Class("buttons"), act("deny", "Keep it hidden"))))...))
+	}
+	return h.El("section", h.A("aria-labelledby", "definitions"),
+		h.El("h2", h.A("id", "definitions"), h.T("Definitions of MCP servers")),
+		h.El("p", h.T("Agents do not see these until a person has accepted them.")), h.El("div", cards...)), nil
+}
+
+// answerNotice takes an answer about a definition. Accepting takes the role and the proof that any other approval
+// takes; keeping it hidden takes neither, as denying a call does not.
+func (c *Console) answerNotice(v *visit) {
+	do, err := v.r.PostForm.Get("do"), error(nil)
+	switch {
+	case c.pins == nil || do != "accept" && do != "deny":
+		err = say(http.StatusBadRequest, "Nothing was changed: say accept or deny.")
+	case do == "accept":
+		err = c.proven(v, "approver")
+	}
+	if err == nil {
+		_, err = c.pins.Say(v.r.Context(), pins.Said{ID: v.r.PostForm.Get("what"), Accept: do == "accept", By: v.by(), Via: "console"})
+	}
+	switch {
+	case errors.Is(err, tidemark.ErrNotFound), errors.Is(err, pins.ErrUnfit):
+		err = say(http.StatusConflict, "Nothing was changed: %v.", err)
+		fallthrough
+	case err != nil:
+		c.wrong(v, err)
+	default:
+		http.Redirect(v.w, v.r, Path+"/", http.StatusSeeOther)
+	}
 }
 
 // definitionDiff is a unified diff with its lines marked.

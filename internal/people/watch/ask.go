@@ -41,6 +41,8 @@ type ask struct {
 
 	Abandoned bool `json:"abandoned"` // whoever waited has gone
 
+	diff string // of a definition: how it differs from what was accepted
+
 	raw strictjson.Value // as it came: two that differ are to be looked at anew
 }
 
@@ -96,7 +98,8 @@ func readSnapshot(raw []byte) ([]ask, error) {
 		}
 		asks = append(asks, a)
 	}
-	return asks, nil
+	definitions, err := readDefinitions(raw)
+	return append(asks, definitions...), err
 }
 
 // name is the question in a sentence.

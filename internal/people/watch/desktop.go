@@ -43,6 +43,9 @@ func (m *screen) told(a ask) {
 	}
 	args, _ := arguments(a.Args)
 	body := line(a.Session)
+	if a.Kind == kindDefinition {
+		body = "hidden: " + shorten(a.Reason, 120)
+	}
 	if arg, ok := mainArgument(args); ok {
 		body = fmt.Sprintf("%s: %s", arg.path, shorten(arg.text, 120))
 	}

@@ -31,6 +31,9 @@ func (m *screen) page(by int) { m.scroll += by * max(m.pane-2, 1) }
 
 // question is everything there is to know before answering.
 func (m *screen) question(a ask, width int) []string {
+	if a.Kind == kindDefinition {
+		return m.definition(a, width)
+	}
 	kind := m.ui.word(kindColour(a.Kind), line(a.Tool)) + "  " + line(a.ID) + "  " + line(a.Kind)
 	out := append([]string{kind + m.ui.word("dim", fmt.Sprintf("  step %d of %s", a.Step, line(a.Session)))}, m.call(a, width)...)
 	if a.Prompt != "" {

@@ -111,6 +111,8 @@ func (m *screen) pressAnswer(k tea.KeyPressMsg) tea.Cmd {
 		m.askSure(vote{ask: a, Decision: "approve"})
 	case key.Matches(k, m.keys.deny):
 		return m.answer(vote{ask: a, Decision: "deny"})
+	case key.Matches(k, m.keys.similar) && a.Kind == kindDefinition:
+		m.note("a definition is accepted as it is, or not at all")
 	case key.Matches(k, m.keys.similar):
 		m.openForm(a)
 	case key.Matches(k, m.keys.why):

@@ -102,6 +102,8 @@ func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.snapshot(msg.asks)
 	case askMsg:
 		m.change(msg.ask)
+	case definitionsMsg:
+		m.definitions(msg.asks)
 	case lostMsg:
 		m.lost = fmt.Sprintf("connection lost (%s); trying again in %s", line(msg.err.Error()), msg.pause())
 	case votedMsg:

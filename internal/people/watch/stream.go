@@ -21,6 +21,8 @@ type (
 	snapshotMsg struct{ asks []ask }
 	// askMsg is a question that is new or has changed.
 	askMsg struct{ ask ask }
+	// definitionsMsg is every definition that waits; the calls are as they were.
+	definitionsMsg struct{ asks []ask }
 	// lostMsg says that the server cannot be heard, and when that is tried again.
 	lostMsg struct {
 		err  error
@@ -126,6 +128,12 @@ func (s *stream) event(name, data string) error {
 			return err
 		}
 		msg = askMsg{a}
+	case "definitions":
+		asks, err := readDefinitions([]byte(data))
+		if err != nil {
+			return err
+		}
+		msg = definitionsMsg{asks}
 	default:
 		return nil // of a newer server
 	}
@@ -195,6 +203,12 @@ func (l *lines) tell(msg any) error {
 		}
 	case askMsg:
 		return l.print(msg.ask)
+	case definitionsMsg:
+		for _, a := range msg.asks {
+			if err := l.print(a); err != nil {
+				return err
+			}
+		}
 	case lostMsg:
 		fmt.Fprintf(l.errOut, "tidemark: connection lost: %s; trying again in %s\n", line(msg.err.Error()), msg.pause())
 	}

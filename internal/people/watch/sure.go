@@ -39,6 +39,9 @@ func (s *sure) prompt() string {
 	if s.vote.Minutes > 0 {
 		what = "Approve such calls"
 	}
+	if s.vote.ask.Kind == kindDefinition {
+		what = "Accept it as it is shown"
+	}
 	if s.word == "" {
 		return what + ": press tab. esc leaves it"
 	}

@@ -53,11 +53,7 @@ func block(lines []string, height int) []string {
 }
 
 func (m *screen) header() string {
-	what := fmt.Sprintf("%d held calls", len(m.asks))
-	if len(m.asks) == 1 {
-		what = "1 held call"
-	}
-	head := m.ui.word("title", "tidemark") + "  " + what
+	head := m.ui.word("title", "tidemark") + "  " + m.count()
 	switch {
 	case m.lost != "":
 		return head + "  " + m.ui.word("bad", m.lost)
@@ -158,6 +154,9 @@ func (m *screen) row(a ask, selected bool, width int) string {
 	}
 	args, rest := arguments(a.Args)
 	text := line(rest)
+	if a.Kind == kindDefinition {
+		text = line(a.Reason)
+	}
 	if arg, ok := mainArgument(args); ok {
 		text = line(arg.text)
 	}

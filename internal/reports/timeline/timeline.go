@@ -101,7 +101,9 @@ func step(e *event.Event) Step {
 
 // pins tells what became of definitions of an MCP server.
 func (s *Step) pins(p *event.Pins) {
-	s.Title = map[string]string{"first": "first seen of ", "held": "hidden of ", "accepted": "accepted of "}[p.Act] + p.Server
+	acts := map[string]string{"first": "first seen of ", "held": "hidden of ", "accepted": "accepted of ", "denied": "kept hidden of ",
+		"listed": "first listed (" + p.List + ") of "}
+	s.Title = acts[p.Act] + p.Server
 	var names []string
 	for _, i := range p.Items {
 		name := i.Name
@@ -111,7 +113,7 @@ func (s *Step) pins(p *event.Pins) {
 		names = append(names, name)
 	}
 	if s.Text = strings.Join(names, ", "); p.By != "" {
-		s.Reason = "by " + p.By
+		s.Reason = strings.TrimSuffix("by "+p.By+": "+p.Note, ": ")
 	}
 }
 

@@ -85,3 +85,38 @@ func strictList(name, description string) (string, error) {
 	raw, err := strictjson.Marshal(map[string]any{"tools": []any{map[string]any{"name": name, "description": description}}})
 	return string(raw), err
 }
+
+// MCP-25
+func TestHiddenDefinitionsAreAskedAboutWithTheOtherQuestions(t *testing.T) {
+	w := serve(t, "")
+	const page, path = "/console/", "/console/definitions"
+	w.offers("send_mail", "Sends.")
+	w.offers("send_mail", "Sends, and "+hostile["H1"])
+	p := w.signIn("approver")
+	p.get(page).want(t, http.StatusOK, "Definitions of MCP servers", "Sends, and &lt;script&gt;", "Keep it hidden")
+	f := p.form(page, path)
+	f.Set("do", "maybe")
+	p.post(path, f).want(t, http.StatusBadRequest, "say accept or deny")
+	f.Set("do", "deny")
+	p.post(path, f).want(t, http.StatusOK, "Nothing is held")
+	if body := p.get(page).body; strings.Contains(body, "send_mail") {
+		t.Error("what a person denied is asked again")
+	}
+	f.Set("do", "accept")
+	p.post(path, f).want(t, http.StatusConflict, "nobody asks this any more")
+
+	w.offers("send_mail", "Sends twice.")
+	reader := w.signIn("reader")
+	g := reader.form(page, path)
+	g.Set("do", "accept")
+	reader.post(path, g).want(t, http.StatusForbidden, "takes the role approver")
+	if w.offers("send_mail", "Sends twice.") {
+		t.Fatal("a reader accepts")
+	}
+	f = p.form(page, path)
+	f.Set("do", "accept")
+	p.post(path, f).want(t, http.StatusOK, "Nothing is held")
+	if !w.offers("send_mail", "Sends twice.") {
+		t.Error("what was accepted is hidden")
+	}
+}

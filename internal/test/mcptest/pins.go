@@ -25,6 +25,9 @@ func (AcceptAll) Hello(_ context.Context, _ gate.Server, result []byte) ([]byte,
 	return result, nil
 }
 
+// Same implements gate.Pins.
+func (AcceptAll) Same(context.Context, gate.Server, string, []byte) (bool, error) { return false, nil }
+
 // Call implements gate.Pins.
 func (AcceptAll) Call(context.Context, gate.Server, string) (string, error) { return "", nil }
 

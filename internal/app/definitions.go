@@ -1,0 +1,96 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/people/asking"
+	"github.com/tidemark/tidemark/internal/people/consent"
+)
+
+// asked is the queue as channels see it: the monitor's questions about calls, and those about definitions of MCP
+// servers. The latter are none of the monitor's: no call waits for them, and they let none through.
+type asked struct {
+	*tidemark.Monitor
+	pins *pins.Keeper
+	keys *consent.Keeper
+	who  tidemark.Electors
+	now  func() time.Time
+}
+
+var _ asking.Monitor = (*asked)(nil)
+
+// shownFor is how long a message about a definition keeps its buttons; the question itself does not expire.
+const shownFor = 24 * time.Hour
+
+// Questions implements asking.Monitor.
+func (a *asked) Questions(ctx context.Context) ([]tidemark.Question, error) {
+	list, err := a.Monitor.Questions(ctx)
+	notices, failed := a.pins.Notices(ctx)
+	for i := range notices {
+		list = append(list, a.question(&notices[i]))
+	}
+	return list, errors.Join(err, failed)
+}
+
+// question is a question about a definition in the words of the others.
+func (a *asked) question(n *pins.Notice) tidemark.Question {
+	return tidemark.Question{
+		ID: n.ID, Session: pins.LogName, Tool: n.Server + "__" + n.Name, Kind: asking.KindDefinition, Rule: "pins", Reason: n.Why,
+		Prompt: n.Prompt() + "\n" + n.Text(), Asked: n.Asked, Expires: a.now().Add(shownFor), State: "pending",
+		Allows: "every agent to see it as it is shown here",
+	}
+}
+
+// Question implements asking.Monitor.
+func (a *asked) Question(ctx context.Context, session, id string) (tidemark.Question, error) {
+	if !pins.IsNotice(id) {
+		return a.Monitor.Question(ctx, session, id)
+	}
+	notices, err := a.pins.Notices(ctx)
+	if err != nil {
+		return tidemark.Question{}, err
+	}
+	for i := range notices {
+		if notices[i].ID == id {
+			return a.question(&notices[i]), nil
+		}
+	}
+	return tidemark.Question{}, fmt.Errorf("read question: %w", tidemark.ErrNotFound)
+}
+
+// Answer implements asking.Monitor. Accepting takes what approving a call takes: a channel that counts as a proof
+// where one is wanted, and somebody whose approval is enough alone.
+func (a *asked) Answer(ctx context.Context, v tidemark.Vote) (tidemark.Outcome, error) {
+	if len(v.IDs) != 1 || !pins.IsNotice(v.IDs[0]) {
+		return a.Monitor.Answer(ctx, v)
+	}
+	q, err := a.Question(ctx, v.Session, v.IDs[0])
+	switch {
+	case errors.Is(err, tidemark.ErrNotFound):
+		return tidemark.Outcome{}, &tidemark.AnswerError{Err: err, TriesLeft: -1}
+	case err != nil:
+		return tidemark.Outcome{}, err
+	case v.Approve && v.For != 0:
+		return tidemark.Outcome{}, errors.New("answer: a definition is accepted as it is, or not at all")
+	case v.Approve && !asking.ShownWhole(&q):
+		return tidemark.Outcome{}, fmt.Errorf("%w: it was not shown whole; read it in the console (tidemark console)", tidemark.ErrProof)
+	case v.Approve && !a.keys.Takes(v.Via):
+		return tidemark.Outcome{}, fmt.Errorf("%w: accept it in the console (tidemark console)", tidemark.ErrProof)
+	case v.Approve:
+		if enough, err := a.who.Elect(q.Case(a.now()), v.By, nil); err != nil || !enough {
+			alone := fmt.Errorf("%w: one person is not enough here; accept it in the console", tidemark.ErrElector)
+			return tidemark.Outcome{}, cmp.Or(err, alone)
+		}
+	}
+	name, err := a.pins.Say(ctx, pins.Said{ID: q.ID, Accept: v.Approve, By: v.By, Via: v.Via, Note: v.Reason})
+	if err != nil {
+		return tidemark.Outcome{}, &tidemark.AnswerError{Err: err, TriesLeft: -1}
+	}
+	return tidemark.Outcome{IDs: v.IDs, Notice: pins.Outcome(name, v.Approve)}, nil
+}
