@@ -71,6 +71,9 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	if err := reader.whole(ctx); err != nil {
+		return nil, errors.Join(err, reader.Close(), db.Close())
+	}
 	s := &Store{Reader: reader, from: from, db: db, writer: group.New(newWriter(path, db))}
 	go s.writer.Run()
 	if err := s.Ping(ctx); err != nil {
