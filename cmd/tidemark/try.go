@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/people/office"
+	"github.com/tidemark/tidemark/internal/reports/replay"
 )
 
 // tryFlags are the conversation a call is tried in.
@@ -56,6 +57,9 @@ func (e *env) try(ctx context.Context, f *tryFlags, name string, args []byte) er
 		var err error
 		if t.Tools, err = os.ReadFile(f.tools); err != nil {
 			return fmt.Errorf("try: %w", err)
+		}
+		if _, err := replay.Definitions(t.Tools); err != nil {
+			return fmt.Errorf("try: %s: %w", f.tools, err)
 		}
 	}
 	d, err := e.tried(ctx, t)
