@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/store"
 )
@@ -95,44 +94,13 @@ func readWatermark(path string) (head store.Head, ok bool, err error) {
 	return head, true, nil
 }
 
-// cut is the break of a log that does not hold the commit it stood at; nil where it does.
-func (r *Reader) cut(ctx context.Context, stood store.Head) (*store.Break, error) {
-	found, err := r.HeadAt(ctx, stood.Batch)
-	switch {
-	case errors.Is(err, tidemark.ErrNotFound):
-		return &store.Break{Batch: stood.Batch, Problem: "acknowledged, and not there: the end of the log was cut off"}, nil
-	case err != nil:
-		return nil, err
-	case found.Hash != stood.Hash:
-		return &store.Break{Batch: stood.Batch, Problem: "not the one that was acknowledged: the log was put back and went on"}, nil
-	}
-	return nil, nil //nolint:nilnil // whole
-}
-
-// Verify is that of rows, and looks whether the log still holds the last commit that was acknowledged.
-func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error) {
-	stood, told, err := readWatermark(r.path) // first: the log only grows
-	if err != nil {
-		return store.Report{}, err
-	}
-	report, err := r.Reader.Verify(ctx, progress)
-	if err != nil || !told {
-		return report, err
-	}
-	b, err := r.cut(ctx, stood)
-	if b != nil {
-		report.Breaks = append(report.Breaks, *b)
-	}
-	return report, err
-}
-
 // whole refuses a log whose end is gone: sessions would be less tainted than they were.
 func (r *Reader) whole(ctx context.Context) error {
 	stood, told, err := readWatermark(r.path)
 	if err != nil || !told {
 		return err
 	}
-	b, err := r.cut(ctx, stood)
+	b, err := r.Cut(ctx, stood)
 	if b != nil {
 		return fmt.Errorf("%w: %v (its -wal file was lost or damaged, or an older copy put back): "+
 			"restore a backup with tidemark restore, or remove %s to go on with what is there", audit.ErrBroken, b, r.path+watermarkSuffix)
