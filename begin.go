@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark/tidemark/intent"
 	cut "github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -147,6 +148,9 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	words := t.speaksForUser(open.Level)
 	if trace := s.noteMessage(t, words, label, family.argued); event.Began != nil {
 		event.Began.Trace = trace
+		if s.state.Version == 0 {
+			event.Began.Kin = family.kin
+		}
 	} else {
 		event.Seen.Trace = trace
 	}
@@ -390,4 +394,81 @@ func (m *Monitor) command(ctx context.Context, s *live, set *policy.Set, t Turn,
 	}
 	open.Notice = out.Notice
 	return nil
+}
+
+// family is what a new sub-agent takes from the session it works for: the user speaks there,
+// and whoever argued there may have argued for what it is told to do.
+type family struct {
+	said   []utterance
+	kin    []event.Kin // where it was said
+	argued bool
+}
+
+func (m *Monitor) familyOf(ctx context.Context, t Turn) (f family, err error) {
+	name := t.Sender.SpawnedBy
+	if name == "" || name == t.Ref.Session || !m.policy.Load().Facts() {
+		f.argued = t.From != ""
+		return f, nil
+	}
+	if f.said, f.kin, err = m.utterancesOf(ctx, name, 0); err != nil {
+		return f, fmt.Errorf("begin turn: %w", err)
+	}
+	err = m.with(ctx, Ref{Session: name}, func(s *live) error {
+		f.argued = s.state.Tainted() || s.heard == nil && s.state.Steps() > 0
+		if s.heard != nil {
+			argued, _ := s.heard.Is("argued", "")
+			f.argued = f.argued || argued
+		}
+		return nil
+	})
+	return f, err
+}
+
+// listen makes the judgement of a session before its message is noted, and tells a new one
+// what the user said to its parent.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) listen(ctx context.Context, s *live, f *family) error {
+	fresh := s.heard == nil && s.state.Version == 0
+	c, err := m.judgement(ctx, s)
+	if err != nil || !fresh {
+		return err
+	}
+	tell(c, m.key, f.said)
+	return nil
+}
+
+// tell tells a conversation what the user said elsewhere.
+func tell(c *warrant.Context, key []byte, said []utterance) {
+	for _, u := range said {
+		c.User(u.text)
+		c.Sealed(key, u.sealed)
+	}
+}
+
+// kinWords is what the user had said, when a sub-agent began, to those it works for, as their logs
+// hold it; it is all that was said or not known. They are read without their locks: whoever asks
+// holds another session's.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) kinWords(ctx context.Context, s *live) (out []utterance, known bool, err error) {
+	for _, k := range s.state.Kin {
+		st := session.New()
+		if err := m.readTo(ctx, k.Session, st, k.At); err != nil {
+			return nil, false, fmt.Errorf("read what the user said to its parent: %w", err)
+		}
+		at := latest(st.Words, maxWords)
+		if st.Version != k.At || len(at) < len(st.Words) {
+			return nil, false, nil
+		}
+		for _, w := range at {
+			c, err := m.wordText(ctx, k.Session, w.Seq)
+			if err != nil {
+				return nil, false, fmt.Errorf("read what the user said to its parent: %w", err)
+			}
+			if c.Text == "" || c.Bytes > maxMessage {
+				return nil, false, nil
+			}
+			out = append(out, utterance{text: c.Text, sealed: c.Sealed})
+		}
+	}
+	return out, s.state.Parent == "" || len(s.state.Kin) > 0, nil
 }

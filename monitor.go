@@ -56,6 +56,7 @@ type Monitor struct {
 	electors Electors
 	shared   Shared // nil: nobody else writes to the store
 	labels   labels
+	offered  offered
 
 	mu       sync.RWMutex
 	sessions map[string]*live    // guarded by mu
@@ -160,6 +161,7 @@ type live struct {
 	tools  []tool.Definition // guarded by mu; what the model is offered, as far as anybody said since we started
 	told   []tool.Definition // guarded by mu; of these, what the host describes itself
 	offers []tool.Definition // guarded by mu; of these, what servers offer beside
+	toldAt tool.Digest       // guarded by mu; the log that holds told; zero: none
 
 	heard    *warrant.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
 	meant    map[string]*meaning.Meaning // guarded by mu; tools that were understood
@@ -206,6 +208,9 @@ func (m *Monitor) do(ctx context.Context, ref Ref, look bool, act func(*live) er
 			if err = m.refresh(ctx, s); err != nil {
 				return err
 			}
+		}
+		if err = m.recallTools(ctx, s); err != nil {
+			return err
 		}
 		if err = act(s); err == nil || !errors.Is(err, ErrConflict) {
 			return err
@@ -292,25 +297,6 @@ func (m *Monitor) load(ctx context.Context, s *live) error {
 	s.state, s.loaded = st, true
 	m.indexAll(s)
 	m.adopt(st.Parent, s.name)
-	return nil
-}
-
-// read folds what the log holds beyond st. If it fails half-way, st is still the fold of
-// a beginning of the log.
-func (m *Monitor) read(ctx context.Context, name string, st *session.State) error {
-	for rec, err := range m.store.Load(ctx, name, st.Version) {
-		if err != nil {
-			return fmt.Errorf("read session %q: %w", name, unavailable(err))
-		}
-		if rec.Seq != st.Version+1 {
-			return fmt.Errorf("read session %q: %w: record %d follows %d", name, ErrUnavailable, rec.Seq, st.Version)
-		}
-		e, err := event.FromRecord(rec)
-		if err != nil {
-			return fmt.Errorf("read session: %w", unavailable(err))
-		}
-		st.Apply(&e)
-	}
 	return nil
 }
 

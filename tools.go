@@ -3,9 +3,14 @@ package tidemark
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
@@ -68,7 +73,7 @@ func (m *Monitor) Tools(ctx context.Context, call ModelCall) (Layer, error) {
 	return out, nil
 }
 
-func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call ModelCall) (Layer, error) {
+func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call ModelCall) (_ Layer, err error) {
 	set := m.policy.Load().For(s.state.Agent)
 	iteration := max(call.Iteration, b.Turn.Models)
 	// The event settles what earlier calls brought, so it is folded on a copy first: the
@@ -100,6 +105,9 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 	event.Model.Removed = slices.Clone(out.Hidden)
 	event.Model.Cautious = s.state.NewlyCautious(call.Cautious)
 	if len(call.Definitions) > 0 {
+		if event.Model.Tools, err = m.keepTools(ctx, s, call.Definitions); err != nil {
+			return Layer{}, err
+		}
 		s.told = slices.Clone(call.Definitions)
 		s.offered(m.readTools(withOffers(call.Definitions, s.offers), set))
 	}
@@ -108,7 +116,108 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 		event.Model.Content = m.whole(call.Context)
 	}
 	out.Notice = set.Settings().TaintNotice && next.Mark.Level < trust.Local
-	return out, m.append(ctx, s, event)
+	if err := m.append(ctx, s, event); err != nil {
+		s.toldAt = tool.Digest{} // what was told just now is in no log
+		return Layer{}, err
+	}
+	s.toldAt = s.state.Tools
+	return out, nil
+}
+
+// maxKeptTools bounds the bytes of definitions that are kept of one list.
+const maxKeptTools = 512 << 10
+
+// toolsLog begins the names of the logs that hold definitions: one for each list that differs, since
+// most sessions are offered the same.
+const toolsLog = reserved + "tools:"
+
+// offered knows the lists that are in the log already.
+type offered struct {
+	mu    sync.Mutex
+	lists map[tool.Digest]bool // guarded by mu
+}
+
+// keepTools has the log hold what a host describes, so that whoever judges the session next knows it
+// too. It names the list where that is another than before, and nothing where it is the same.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) keepTools(ctx context.Context, s *live, defs []tool.Definition) (*tool.Digest, error) {
+	same := func(a, b tool.Definition) bool { return sameTool(a, b) && sameHint(a.Host, b.Host) }
+	if !m.Reads() || s.state.Tools != (tool.Digest{}) && s.toldAt == s.state.Tools && slices.EqualFunc(s.told, defs, same) {
+		return nil, nil //nolint:nilnil // nothing new
+	}
+	e := &event.Event{Kind: event.ToolsOffered, Time: m.at(s)}
+	h, size, text := sha256.New(), 0, true
+	for _, d := range defs {
+		o := event.Offered{
+			Name: d.Name, Description: d.Description, Schema: string(d.Schema),
+			ReadOnly: d.ReadOnly, Destructive: d.Destructive, OpenWorld: d.OpenWorld, Host: d.Host,
+		}
+		line, err := json.Marshal(o)
+		if err != nil {
+			return nil, fmt.Errorf("keep definitions: %w", err)
+		}
+		size += len(line)
+		text = text && utf8.ValidString(o.Name+o.Description+o.Schema)
+		h.Write(append(line, 0))
+		e.Offered = append(e.Offered, o)
+	}
+	sum := tool.Digest(h.Sum(nil))
+	if size > maxKeptTools || !text {
+		sum = tool.Digest{}
+	} else if err := m.offered.keep(ctx, m.store, sum, e); err != nil {
+		return nil, err
+	}
+	if sum == s.state.Tools {
+		return nil, nil //nolint:nilnil // another server was told the same
+	}
+	return &sum, nil
+}
+
+// keep writes a list, where nobody has: its log has one record.
+func (o *offered) keep(ctx context.Context, log Store, list tool.Digest, e *event.Event) error {
+	o.mu.Lock()
+	known := o.lists[list]
+	o.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := log.Append(ctx, toolsLog+list.String(), 0, []*event.Event{e}); err != nil && !errors.Is(err, ErrConflict) {
+		return fmt.Errorf("keep definitions: %w", unavailable(err))
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.lists) >= maxOffers || o.lists == nil {
+		o.lists = map[tool.Digest]bool{}
+	}
+	o.lists[list] = true
+	return nil
+}
+
+// recallTools reads what the host described, where another monitor was told, or this one before a
+// restart. Without it tools are understood by their names.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) recallTools(ctx context.Context, s *live) error {
+	at := s.state.Tools
+	if at == s.toldAt || !m.Reads() {
+		return nil
+	}
+	var e event.Event // of a list that was not kept, nothing is known
+	if at != (tool.Digest{}) {
+		var err error
+		if e, err = m.eventAt(ctx, toolsLog+at.String(), 1); err != nil {
+			return fmt.Errorf("read definitions: %w", err)
+		}
+	}
+	s.told = nil
+	for _, o := range e.Offered {
+		s.told = append(s.told, tool.Definition{
+			Name: o.Name, Description: o.Description, Schema: []byte(o.Schema),
+			ReadOnly: o.ReadOnly, Destructive: o.Destructive, OpenWorld: o.OpenWorld, Host: o.Host,
+		})
+	}
+	s.toldAt = at
+	s.offered(m.readTools(withOffers(s.told, s.offers), m.policy.Load().For(s.state.Agent)))
+	return nil
 }
 
 // offered notes what the model is offered, where that is something new.
@@ -163,11 +272,12 @@ func (m *Monitor) Offer(ctx context.Context, ref Ref, server string, defs []tool
 // sameTool reports whether two definitions say the same: hosts repeat them with every
 // model call, and understanding them costs more than comparing.
 func sameTool(a, b tool.Definition) bool {
-	hint := func(p, q *bool) bool { return p == q || p != nil && q != nil && *p == *q }
 	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema) &&
 		(a.Reading == nil) == (b.Reading == nil) &&
-		hint(a.ReadOnly, b.ReadOnly) && hint(a.Destructive, b.Destructive) && hint(a.OpenWorld, b.OpenWorld)
+		sameHint(a.ReadOnly, b.ReadOnly) && sameHint(a.Destructive, b.Destructive) && sameHint(a.OpenWorld, b.OpenWorld)
 }
+
+func sameHint(p, q *bool) bool { return p == q || p != nil && q != nil && *p == *q }
 
 // described is definitions as a planner sees them.
 func described(tools []tool.Definition) []intent.Definition {

@@ -2,6 +2,7 @@ package tidemark_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -9,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -122,4 +124,46 @@ func TestOpenSaysWhetherATurnIsOpen(t *testing.T) {
 	is(tidemark.Ref{Session: "s", Turn: "run-2"}, false)
 	w.end(ref)
 	is(ref, false)
+}
+
+// SEQ-09 WAR-02: what a host described is known to whoever judges the session next, and is in the log once.
+func TestDefinitionsAreKeptForWhoeverJudgesNext(t *testing.T) {
+	a := newWorld(t, "preset: balanced")
+	b := a.again()
+	offer := func(w *world, session, description string) {
+		t.Helper()
+		defs := []tool.Definition{{Name: "zorp", Description: description, Schema: []byte(`{"type":"object"}`)}}
+		if _, err := w.Tools(t.Context(), tidemark.ModelCall{Ref: main(session), Tools: []string{"zorp"}, Definitions: defs}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	named := func(session string) (out []tool.Digest) {
+		for _, e := range a.events(session) {
+			if e.Model != nil && e.Model.Tools != nil {
+				out = append(out, *e.Model.Tools)
+			}
+		}
+		return out
+	}
+	a.ownerSays("s", "go")
+	a.ownerSays("other", "go")
+	offer(a, "s", "Reads one note.")
+	offer(a, "s", "Reads one note.")
+	offer(b, "s", "Reads one note.")
+	offer(b, "other", "Reads one note.")
+	list := named("s")
+	if len(list) != 1 || len(named("other")) != 1 || named("other")[0] != list[0] {
+		t.Fatalf("got %v and %v, want the same list, once in each", list, named("other"))
+	}
+	if e := a.events("tidemark:tools:" + list[0].String()); len(e) != 1 || len(e[0].Offered) != 1 || e[0].Offered[0].Name != "zorp" {
+		t.Errorf("got %v, want the list once", e)
+	}
+	offer(a, "s", strings.Repeat("Deletes all notes. ", 40_000))
+	if list = named("s"); len(list) != 2 || list[1] != (tool.Digest{}) {
+		t.Errorf("got %v, want a list that is not kept to be known as such", list)
+	}
+	offer(b, "s", "Reads one note.")
+	if list = named("s"); len(list) != 3 || list[2] != list[0] {
+		t.Errorf("got %v, want the first list again", list)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"strings"
 	"time"
 
@@ -110,6 +111,35 @@ func (m *Monitor) refresh(ctx context.Context, s *live) error {
 		}
 		s.loaded = false
 		return m.load(ctx, s)
+	}
+	return nil
+}
+
+// read folds what the log holds beyond st. If it fails half-way, st is still the fold of
+// a beginning of the log.
+func (m *Monitor) read(ctx context.Context, name string, st *session.State) error {
+	return m.readTo(ctx, name, st, math.MaxUint64)
+}
+
+// readTo is read, up to a record.
+func (m *Monitor) readTo(ctx context.Context, name string, st *session.State, last uint64) error {
+	if st.Version >= last {
+		return nil
+	}
+	for rec, err := range m.store.Load(ctx, name, st.Version) {
+		if err != nil {
+			return fmt.Errorf("read session %q: %w", name, unavailable(err))
+		}
+		if rec.Seq != st.Version+1 {
+			return fmt.Errorf("read session %q: %w: record %d follows %d", name, ErrUnavailable, rec.Seq, st.Version)
+		}
+		e, err := event.FromRecord(rec)
+		if err != nil {
+			return fmt.Errorf("read session: %w", unavailable(err))
+		}
+		if st.Apply(&e); st.Version == last {
+			return nil
+		}
 	}
 	return nil
 }

@@ -93,23 +93,31 @@ func (m *Monitor) redacted(said []utterance) []intent.Word {
 // utterances are the user's own messages, in order, as far as they are known: for
 // judgement alone.
 func (m *Monitor) utterances(ctx context.Context, name string, depth int) ([]utterance, error) {
+	out, _, err := m.utterancesOf(ctx, name, depth)
+	return out, err
+}
+
+// utterancesOf is utterances, with the sessions in which they were said, the eldest first.
+func (m *Monitor) utterancesOf(ctx context.Context, name string, depth int) ([]utterance, []event.Kin, error) {
 	var own []utterance
 	var parent string
+	var at uint64
 	err := m.with(ctx, Ref{Session: name}, func(s *live) (err error) {
-		parent = s.state.Parent
+		parent, at = s.state.Parent, s.state.Version
 		own, err = m.readWords(ctx, s, latest(s.state.Words, maxWords))
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var out []utterance
+	var kin []event.Kin
 	if parent != "" && parent != name && depth < maxFamily {
-		if out, err = m.utterances(ctx, parent, depth+1); err != nil {
-			return nil, err
+		if out, kin, err = m.utterancesOf(ctx, parent, depth+1); err != nil {
+			return nil, nil, err
 		}
 	}
-	return append(out, own...), nil
+	return append(out, own...), append(kin, event.Kin{Session: name, At: at}), nil
 }
 
 // readWords reads messages back: those heard since the start from memory, as they were
@@ -304,6 +312,11 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 	if err != nil {
 		return nil, err
 	}
+	kin, known, err := m.kinWords(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	tell(c, m.key, kin)
 	for i := 0; i < len(words) || len(traces) > 0; {
 		if len(traces) == 0 || i < len(words) && words[i].seq <= traces[0] {
 			c.User(words[i].text)
@@ -325,7 +338,7 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 		c.Outside()
 	}
 	whole := len(at) == len(s.state.Words) && len(words) == len(at) && !slices.ContainsFunc(words, func(u utterance) bool { return u.cut })
-	if acted := s.state.Tainted() || s.state.Steps() > 0; s.state.Traces.Lost || acted && (!whole || s.state.Parent != "") {
+	if acted := s.state.Tainted() || s.state.Steps() > 0; s.state.Traces.Lost || acted && (!whole || !known) {
 		c.Lost()
 	}
 	s.heard = c
@@ -363,49 +376,6 @@ func (s *live) traced(trace []byte) string {
 		return ""
 	}
 	return base64.RawStdEncoding.EncodeToString(trace)
-}
-
-// family is what a new sub-agent takes from the session it works for: the user speaks there,
-// and whoever argued there may have argued for what it is told to do.
-type family struct {
-	said   []utterance
-	argued bool
-}
-
-func (m *Monitor) familyOf(ctx context.Context, t Turn) (f family, err error) {
-	name := t.Sender.SpawnedBy
-	if name == "" || name == t.Ref.Session || !m.policy.Load().Facts() {
-		f.argued = t.From != ""
-		return f, nil
-	}
-	if f.said, err = m.utterances(ctx, name, 0); err != nil {
-		return f, fmt.Errorf("begin turn: %w", err)
-	}
-	err = m.with(ctx, Ref{Session: name}, func(s *live) error {
-		f.argued = s.state.Tainted() || s.heard == nil && s.state.Steps() > 0
-		if s.heard != nil {
-			argued, _ := s.heard.Is("argued", "")
-			f.argued = f.argued || argued
-		}
-		return nil
-	})
-	return f, err
-}
-
-// listen makes the judgement of a session before its message is noted, and tells a new one
-// what the user said to its parent.
-// Preconditions: s.mu is held and s is loaded.
-func (m *Monitor) listen(ctx context.Context, s *live, f *family) error {
-	fresh := s.heard == nil && s.state.Version == 0
-	c, err := m.judgement(ctx, s)
-	if err != nil || !fresh {
-		return err
-	}
-	for _, u := range f.said {
-		c.User(u.text)
-		c.Sealed(m.key, u.sealed)
-	}
-	return nil
 }
 
 // know makes the facts of a call askable.

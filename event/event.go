@@ -39,13 +39,14 @@ const (
 	PinsChanged   Kind = "pins.changed"      // definitions of an MCP server were seen or accepted; Pins is set
 
 	SessionSpawned Kind = "session.spawned" // a sub-agent was started; Spawned is set
+	ToolsOffered   Kind = "tools.offered"   // what models are offered, in a log of its own; Offered is set
 )
 
 // Kinds are all of them, in the order of a turn.
 func Kinds() []Kind {
 	return []Kind{
 		TurnBegan, ContextSeen, ModelCalled, ModelAnswered, CallDecided, ResultSeen, Answered, TryFailed, TrustReset, WriteReviewed,
-		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed, SessionSpawned,
+		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed, SessionSpawned, ToolsOffered,
 	}
 }
 
@@ -70,12 +71,31 @@ type Event struct {
 	Person   *Person   `json:"person,omitzero"`
 	Pins     *Pins     `json:"pins,omitzero"`
 	Spawned  *Spawned  `json:"spawned,omitzero"`
+	Offered  []Offered `json:"offered,omitzero"`
 }
 
 // Spawned is that one session was started by another.
 type Spawned struct {
 	Parent string `json:"parent"`
 	Child  string `json:"child"`
+}
+
+// Kin is a session that a sub-agent works for, and how many records of it there were when it began:
+// what the user had said there by then, they said to it.
+type Kin struct {
+	Session string `json:"session"`
+	At      uint64 `json:"at"`
+}
+
+// Offered is the definition of a tool, as a host gave it.
+type Offered struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitzero"`
+	Schema      string `json:"schema,omitzero"`
+	ReadOnly    *bool  `json:"readOnly,omitzero"`
+	Destructive *bool  `json:"destructive,omitzero"`
+	OpenWorld   *bool  `json:"openWorld,omitzero"`
+	Host        *bool  `json:"host,omitzero"`
 }
 
 // Resource is something that outlives a session and can be read back in another: a
@@ -122,6 +142,7 @@ type Began struct {
 
 	Contract *Contract `json:"contract,omitzero"` // of its message, where the host handed one in
 	Trace    string    `json:"trace,omitzero"`    // of what others brought in with it, as in Seen
+	Kin      []Kin     `json:"kin,omitzero"`      // of a sub-agent that begins: whom it works for, the eldest first
 }
 
 // Item is one source in a census of the context.
@@ -172,6 +193,10 @@ type Model struct {
 	Cautious  []string `json:"cautious,omitzero"` // tools that ask for caution in their own definition, new ones only (CAU-08)
 
 	Output []tool.Digest `json:"output,omitzero"` // what the client got, part by part
+
+	// Tools names the log that holds the definitions it was offered; nil: those of before. Zero: none
+	// are kept.
+	Tools *tool.Digest `json:"tools,omitzero"`
 }
 
 // Decided is a verdict.
@@ -423,6 +448,8 @@ func (e *Event) Check() error {
 		ok = e.Pins != nil
 	case SessionSpawned:
 		ok = e.Spawned != nil
+	case ToolsOffered:
+		ok = e.Offered != nil
 	default:
 		return fmt.Errorf("unknown event kind %q", e.Kind)
 	}

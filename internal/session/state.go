@@ -8,6 +8,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -28,6 +29,10 @@ type State struct {
 	Words   []Word // the user's own messages, oldest first
 	Traces  Traces
 	Task    Task
+	// Kin are the sessions it works for, the eldest first; nil: nobody noted them.
+	Kin []event.Kin
+	// Tools names the log with the definitions the model was offered last; zero: none is kept.
+	Tools tool.Digest
 	// HostTools are the tools that are the host's own; nil: nobody said.
 	HostTools []string
 
@@ -75,6 +80,9 @@ func (s *State) Apply(e *event.Event) {
 		s.host(e.Seen.HostTools)
 	case event.ModelCalled:
 		s.declared(e.Model.Cautious)
+		if e.Model.Tools != nil {
+			s.Tools = *e.Model.Tools
+		}
 	case event.TaskPlanned:
 		s.Task = readTask(e.Task)
 	case event.ContractDrawn:
@@ -115,6 +123,9 @@ func (s *State) began(b *event.Began) {
 	}
 	if b.Sender.SpawnedBy != "" {
 		s.Parent = b.Sender.SpawnedBy
+	}
+	if s.Version == 1 {
+		s.Kin = b.Kin
 	}
 	s.wordless = s.wordless || b.Wordless
 	s.host(b.HostTools)

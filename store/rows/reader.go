@@ -26,6 +26,8 @@ type Dialect struct {
 	Bind func(query string) string
 	// Zeros is a hash of nothing but zeros, and Empty a body of no bytes.
 	Zeros, Empty string
+	// Stood is the last commit that was acknowledged, as something beside the log tells; nil: nothing does.
+	Stood func() (head store.Head, told bool, err error)
 	// Unavailable is the error for everything the database refuses.
 	Unavailable func(doing string, err error) error
 }

@@ -2,21 +2,53 @@ package rows
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"math"
 
+	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/store"
 )
 
 // Verify checks every session's chain and the ledger, as the log stands when it starts,
 // and reports every break. Progress may be nil. It does not hold up the writer.
 func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error) {
+	var stood store.Head
+	told := false
+	if r.as.Stood != nil { // first: the log only grows
+		var err error
+		if stood, told, err = r.as.Stood(); err != nil {
+			return store.Report{}, err
+		}
+	}
 	l := &snapshot{Reader: r, ctx: ctx}
 	const query = `SELECT (SELECT coalesce(max(id), 0) FROM records), (SELECT coalesce(max(batch), 0) FROM ledger)`
 	if err := r.row(ctx, query).Scan(&l.lastID, &l.lastBatch); err != nil {
 		return store.Report{}, r.as.Unavailable(verifying, err)
 	}
-	return store.Check(l, progress)
+	report, err := store.Check(l, progress)
+	if err != nil || !told {
+		return report, err
+	}
+	b, err := r.Cut(ctx, stood)
+	if b != nil {
+		report.Breaks = append(report.Breaks, *b)
+	}
+	return report, err
+}
+
+// Cut is the break of a log that does not hold the commit it stood at; nil where it does.
+func (r *Reader) Cut(ctx context.Context, stood store.Head) (*store.Break, error) {
+	found, err := r.HeadAt(ctx, stood.Batch)
+	switch {
+	case errors.Is(err, tidemark.ErrNotFound):
+		return &store.Break{Batch: stood.Batch, Problem: "acknowledged, and not there: the end of the log was cut off"}, nil
+	case err != nil:
+		return nil, err
+	case found.Hash != stood.Hash:
+		return &store.Break{Batch: stood.Batch, Problem: "not the one that was acknowledged: the log was put back and went on"}, nil
+	}
+	return nil, nil //nolint:nilnil // whole
 }
 
 const verifying = "verify the log"

@@ -71,6 +71,9 @@ func open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	if err := reader.whole(ctx); err != nil {
+		return nil, errors.Join(err, reader.Close(), db.Close())
+	}
 	s := &Store{Reader: reader, from: from, db: db, writer: group.New(newWriter(path, db))}
 	go s.writer.Run()
 	if err := s.Ping(ctx); err != nil {
@@ -168,7 +171,9 @@ func openReader(ctx context.Context, path string, o Options) (*Reader, error) {
 	if err := checkSchema(ctx, db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Reader{rows.New(db, dialect), path}, nil
+	as := dialect
+	as.Stood = func() (store.Head, bool, error) { return readWatermark(path) }
+	return &Reader{rows.New(db, as), path}, nil
 }
 
 // create makes the file readable by its owner alone, before SQLite would make one for

@@ -10,7 +10,8 @@
 //     processes on one file cannot fork a chain;
 //   - a request that fails changes nothing and takes no other request with it;
 //   - the file is never created anew while the store is open: a log that is gone is
-//     an error, not an empty log.
+//     an error, not an empty log;
+//   - a log that has lost commits it acknowledged is not opened for writing.
 package sqlite
 
 import (
@@ -46,7 +47,7 @@ func (s *Store) Close() error {
 	s.once.Do(func() {
 		s.err = s.Reader.Close()
 		s.writer.Close()
-		s.err = errors.Join(s.err, s.db.Close())
+		s.err = errors.Join(s.err, s.db.Close(), dropWatermark(s.path))
 	})
 	return s.err
 }

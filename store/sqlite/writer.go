@@ -11,11 +11,14 @@ type writer struct {
 	db    *sql.DB
 	files files
 	conn  *connection // nil until needed, and after trouble
+	mark  watermark
 }
 
 var _ group.Committer = (*writer)(nil)
 
-func newWriter(path string, db *sql.DB) *writer { return &writer{db: db, files: files{path: path}} }
+func newWriter(path string, db *sql.DB) *writer {
+	return &writer{db: db, files: files{path: path}, mark: watermark{path: path + watermarkSuffix}}
+}
 
 // Alone implements group.Committer.
 func (w *writer) Alone(err error) bool { return alone(err) }
@@ -29,6 +32,7 @@ func (w *writer) End() {
 		_ = w.connect()
 	}
 	w.disconnect()
+	w.mark.close()
 }
 
 // Commit implements group.Committer.
@@ -44,6 +48,7 @@ func (w *writer) Commit(batch []*group.Request) error {
 	err := w.conn.commit(batch)
 	if err == nil {
 		w.files.see()
+		w.mark.note(w.conn.tip)
 		return nil
 	}
 	if rollback := w.conn.rollback(); rollback != nil || !alone(err) {

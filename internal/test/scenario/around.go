@@ -45,7 +45,7 @@ func (r *run) around(ctx context.Context, st *Step) (Outcome, error) {
 
 // people are the desk and the window of the door, or the monitor's own.
 func (r *run) people() (Desk, Window) {
-	engine := &Engine{monitor: r.world.Monitor}
+	engine := EngineOf(r.world.Monitor)
 	desk, isDesk := r.door.(Desk)
 	if !isDesk {
 		desk = engine

@@ -17,7 +17,10 @@ import (
 type Engine struct{ monitor *tidemark.Monitor }
 
 // OpenEngine opens the engine of a world.
-func OpenEngine(w *World) (Door, error) { return &Engine{monitor: w.Monitor}, nil }
+func OpenEngine(w *World) (Door, error) { return EngineOf(w.Monitor), nil }
+
+// EngineOf is the engine of one monitor.
+func EngineOf(m *tidemark.Monitor) *Engine { return &Engine{monitor: m} }
 
 var (
 	_ Door   = (*Engine)(nil)

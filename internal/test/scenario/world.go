@@ -49,18 +49,22 @@ func newWorld(s *Scenario, store tidemark.Store, set *policy.Set, preset string)
 }
 
 // boot builds the monitor, at the start and after a restart; all it knows is the log.
-func (w *World) boot() error {
-	o := tidemark.Options{Policy: w.set, Store: w.Store, Now: w.Now, Rand: w.random, Key: []byte("the key of all stories, 32 bytes")}
+func (w *World) boot() (err error) {
+	w.Monitor, err = w.Server(nil)
+	return err
+}
+
+// Server makes a monitor over the world's log, as a server that starts there has one. One that is to
+// run beside others is told what they share.
+func (w *World) Server(shared tidemark.Shared) (*tidemark.Monitor, error) {
+	o := tidemark.Options{
+		Policy: w.set, Store: w.Store, Now: w.Now, Rand: w.random, Key: []byte("the key of all stories, 32 bytes"), Shared: shared,
+	}
 	if w.audits {
 		o.Auditor = auditor{w.counsel}
 	}
 	if w.checks {
 		o.Verifier = authority{w.counsel}
 	}
-	m, err := tidemark.New(o)
-	if err != nil {
-		return err
-	}
-	w.Monitor = m
-	return nil
+	return tidemark.New(o)
 }
