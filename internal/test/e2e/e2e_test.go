@@ -27,7 +27,9 @@ func (b *table) set(agent, story, what string) {
 	if b.rows[agent] == nil {
 		b.rows[agent] = map[string]string{}
 	}
-	b.rows[agent][story] = what
+	if b.rows[agent][story] = what; what != "FAILED" { // or not done yet
+		fmt.Fprintf(os.Stderr, "%s %s: %s\n", agent, story, what)
+	}
 }
 
 // print shows the table, and why rows are missing.
