@@ -114,7 +114,10 @@ func tryRelay(ctx context.Context, relay []string) (t Trial, err error) {
 	_, _ = io.WriteString(in, canaryCall)                        // where it is gone there is no answer
 	answer, _ := bufio.NewReaderSize(out, 1<<16).ReadSlice('\n') // as above
 	answer = slices.Clone(answer)
-	_, _ = in.Close(), cmd.Wait() // it ends with its input, and what it says then changes nothing
+	_ = in.Close()
+	over := time.AfterFunc(2*time.Second, cancel) // it ends with its input, or soon after
+	_ = cmd.Wait()                                // what it says then changes nothing
+	over.Stop()
 	if got, err := os.ReadFile(reached); err == nil && bytes.Contains(got, []byte(tool.Canary)) {
 		return Trial{Ran: true, How: "the server got the call with " + tool.Canary}, nil
 	}
