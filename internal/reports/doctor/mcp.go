@@ -71,8 +71,14 @@ func CheckServers(look func() ([]MCPServer, error)) Check {
 	}}
 }
 
-// keeper is the program in a server's place: it writes what reaches it to a file, and says so.
-const keeper = `IFS= read -r line && printf '%s\n' "$line" >"$0" && echo reached; exec cat >/dev/null`
+// keeper is the program in a server's place: it writes what reaches it to a file, and says so. To what the relay asks for
+// itself it answers that it knows nothing: definitions of its own would be taken for the server's.
+const keeper = `while IFS= read -r line; do
+case $line in
+*` + tool.Canary + `*) printf '%s\n' "$line" >"$0"; echo reached ;;
+*'"id":'*) id=${line#*'"id":'}; printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}\n' "${id%%[,\}]*}" ;;
+esac
+done`
 
 // relayLimit is how long a relay may take to refuse.
 const relayLimit = 30 * time.Second
