@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -43,7 +44,7 @@ func TestServersAreWrappedFromTheCommandLine(t *testing.T) {
 	}
 	t.Setenv("TIDEMARK_TEST_MAIN", "1") // what the agent would start is this program
 	if out, _, _ := command(t, "doctor", "claude", "--data", s.data); !strings.Contains(out, "behind Tidemark: files, hub") ||
-		!strings.Contains(out, "claude, files") || !strings.Contains(out, "the canary was blocked: ") {
+		!regexp.MustCompile(`good +claude, files +the canary was blocked: `).MatchString(out) {
 		t.Errorf("doctor: %s", out)
 	}
 	if out := s.says(t, "mcp", "wrap", "claude", "--json"); !strings.Contains(out, `"changed": []`) || !strings.Contains(out, `"agent": "claude"`) {

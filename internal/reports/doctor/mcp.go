@@ -83,7 +83,7 @@ done`
 // relayLimit is how long a relay may take to refuse.
 const relayLimit = 30 * time.Second
 
-const canaryCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"canary","arguments":{"text":"` + tool.Canary +
+const canaryCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"canary","arguments":{"canary":"` + tool.Canary +
 	`"}}}` + "\n"
 
 // tryRelay sends a call with the canary through a relay, as its agent would. In the server's place stands a program that
