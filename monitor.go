@@ -162,6 +162,7 @@ type live struct {
 	told   []tool.Definition // guarded by mu; of these, what the host describes itself
 	offers []tool.Definition // guarded by mu; of these, what servers offer beside
 	toldAt tool.Digest       // guarded by mu; the log that holds told; zero: none
+	lists  int               // guarded by mu; how many lists of definitions were kept of it
 
 	heard    *warrant.Context            // guarded by mu; what was said and read, where a rule may ask; nil: nobody has
 	meant    map[string]*meaning.Meaning // guarded by mu; tools that were understood

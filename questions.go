@@ -174,7 +174,7 @@ func (m *Monitor) abandoned(q *Question) bool {
 // opens nothing: the same call asks anew.
 func (m *Monitor) Withdraw(ctx context.Context, session, id, by string) error {
 	err := m.with(ctx, Ref{Session: session}, func(s *live) error {
-		now := m.now().UnixNano()
+		now := m.at(s)
 		r, ok := s.state.Book.Request(id)
 		if q := s.question(r, now); !ok || !m.abandoned(&q) {
 			return nil

@@ -127,6 +127,10 @@ func (m *Monitor) layer(ctx context.Context, s *live, b *session.Taint, call Mod
 // maxKeptTools bounds the bytes of definitions that are kept of one list.
 const maxKeptTools = 512 << 10
 
+// maxLists bounds how many lists are kept of one session: a host that writes the time into a
+// description has another one with each call.
+const maxLists = 64
+
 // toolsLog begins the names of the logs that hold definitions: one for each list that differs, since
 // most sessions are offered the same.
 const toolsLog = reserved + "tools:"
@@ -162,7 +166,7 @@ func (m *Monitor) keepTools(ctx context.Context, s *live, defs []tool.Definition
 		e.Offered = append(e.Offered, o)
 	}
 	sum := tool.Digest(h.Sum(nil))
-	if size > maxKeptTools || !text {
+	if s.lists++; size > maxKeptTools || !text || s.lists > maxLists {
 		sum = tool.Digest{}
 	} else if err := m.offered.keep(ctx, m.store, sum, e); err != nil {
 		return nil, err

@@ -86,16 +86,17 @@ func (c *Context) did(name string, args *tool.Args) {
 	}
 }
 
-// again reports whether a call is one that was made before and does nothing more: what has a
-// name or a number of its own is deleted, or given, once. To pay once more does more, and the
-// first of a list is another one each time.
+// again reports whether a call is one that was made before and does nothing more: what has an
+// id, a path or an address of its own is deleted, or given, once. To pay once more does more, and
+// the first of a list, or the oldest, is another one each time.
 func (t *tally) again(d Deed, args *tool.Args) bool {
 	if d == Pay || !t.calls[string(args.Raw())] {
 		return false
 	}
 	fields, err := args.Fields()
 	return err == nil && slices.ContainsFunc(leaves.Of(fields), func(l leaves.Leaf) bool {
-		return leaves.LastWord(l.Path) == "id" || l.Quoted && strings.ContainsFunc(l.Text, unicode.IsLetter)
+		own := strings.ContainsAny(l.Text, "@/") || strings.ContainsFunc(l.Text, unicode.IsDigit) && strings.ContainsFunc(l.Text, unicode.IsLetter)
+		return leaves.LastWord(l.Path) == "id" || l.Quoted && own
 	})
 }
 

@@ -107,3 +107,17 @@ func TestADangerousCommandIsOneInAnybodysShell(t *testing.T) {
 		}
 	}
 }
+
+// WAR-07: the oldest is another one each time, and so is the first.
+func TestARepetitionOfWhatHasNoNameCounts(t *testing.T) {
+	for args, want := range map[string]bool{
+		`{"which":"oldest"}`: true, `{"index":0}`: true, `{"parcel_id":"7"}`: false, `{"parcel":"prc-5512"}`: false, `{"path":"/srv/a"}`: false,
+	} {
+		x := argued("See to the parcels: prc-5512, 7, /srv/a, the oldest, 0")
+		x.Contract(&warrant.Contract{Acts: []warrant.Promise{{Tool: "remove_parcel", Most: 1}}})
+		did(x, "remove_parcel", args)
+		if w := of(x, "remove_parcel", args); (w.Weakest("act") == "none") != want {
+			t.Errorf("%s once more: %+v", args, w.Slots)
+		}
+	}
+}
