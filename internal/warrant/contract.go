@@ -95,8 +95,8 @@ func (t *tally) again(d Deed, args *tool.Args) bool {
 	}
 	fields, err := args.Fields()
 	return err == nil && slices.ContainsFunc(leaves.Of(fields), func(l leaves.Leaf) bool {
-		own := strings.ContainsAny(l.Text, "@/") || strings.ContainsFunc(l.Text, unicode.IsDigit) && strings.ContainsFunc(l.Text, unicode.IsLetter)
-		return leaves.LastWord(l.Path) == "id" || l.Quoted && own
+		coded := strings.ContainsFunc(l.Text, unicode.IsDigit) && strings.ContainsFunc(l.Text, unicode.IsLetter)
+		return leaves.LastWord(l.Path) == "id" || l.Quoted && (coded || strings.ContainsAny(l.Text, "@/"))
 	})
 }
 
