@@ -82,7 +82,8 @@ func (e *env) auditCommand() *cobra.Command {
 		Short: "Read the audit log, or verify that nobody changed it",
 		Long: `Print the audit log, one line per event, newest first; --json has the whole records. With
 --follow new ones are printed as they come, until Ctrl-C; with --after they come oldest first,
-from there on, for programs that read in pages.
+from there on, for programs that read in pages. Where a server runs it is asked; without one,
+or with --store, the log itself is read.
 
 What a call's arguments were is kept where the policy says record: {arguments: redacted}.`,
 		Example: `  tidemark audit --kind call.decided
@@ -94,7 +95,7 @@ What a call's arguments were is kept where the policy says record: {arguments: r
 			if err := f.check(); err != nil {
 				return err
 			}
-			return e.withLog(cmd.Context(), func(log *app.Log) error { return e.audit(cmd.Context(), log, &f) })
+			return e.withAudit(cmd.Context(), func(log auditLog) error { return e.audit(cmd.Context(), log, &f) })
 		},
 	}
 	cmd.Flags().StringVar(&f.Session, "session", "", "only this session")
@@ -137,7 +138,7 @@ type recordJSON struct {
 	Hash    string           `json:"hash"`
 }
 
-func (e *env) audit(ctx context.Context, log *app.Log, f *auditFlags) error {
+func (e *env) audit(ctx context.Context, log auditLog, f *auditFlags) error {
 	if f.follow {
 		return e.follow(ctx, log, f)
 	}
@@ -171,7 +172,7 @@ func recordOf(r *store.Entry) recordJSON {
 const followEvery = 300 * time.Millisecond
 
 // follow prints the last records and those that come, until somebody stops it.
-func (e *env) follow(ctx context.Context, log *app.Log, f *auditFlags) error {
+func (e *env) follow(ctx context.Context, log auditLog, f *auditFlags) error {
 	rows, err := log.Newest(ctx, f.filter(), f.Limit)
 	if f.After > 0 {
 		rows, err = nil, nil
@@ -188,25 +189,28 @@ func (e *env) follow(ctx context.Context, log *app.Log, f *auditFlags) error {
 	if len(rows) > 0 {
 		q.After = max(q.After, rows[len(rows)-1].ID)
 	}
+	return e.goOn(ctx, log, q, rows)
+}
+
+// goOn prints records and then those that come after. A server that is gone is looked for again, or its log is read.
+func (e *env) goOn(ctx context.Context, log auditLog, q store.EntryQuery, rows []store.Entry) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for {
 		for i := range rows {
 			q.After = max(q.After, rows[i].ID)
-			if e.json {
-				if err := writeLine(e.out, recordOf(&rows[i])); err != nil {
-					return err
-				}
-				continue
+			if err := e.tellRecord(&rows[i]); err != nil {
+				return err
 			}
-			e.printRecord(&rows[i])
 		}
-		if rows, err = log.Since(ctx, q); ctx.Err() != nil {
+		var err error
+		rows, err = log.Since(ctx, q)
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err()
-		} else if err != nil {
+		case err != nil && !lost(log, err):
 			return fmt.Errorf("read log: %w", err)
-		}
-		if len(rows) > 0 {
+		case len(rows) > 0:
 			continue
 		}
 		select {
@@ -214,7 +218,19 @@ func (e *env) follow(ctx context.Context, log *app.Log, f *auditFlags) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
+		if lost(log, err) {
+			return e.withAudit(ctx, func(log auditLog) error { return e.goOn(ctx, log, q, nil) })
+		}
 	}
+}
+
+// tellRecord prints one record of a log that is followed.
+func (e *env) tellRecord(r *store.Entry) error {
+	if e.json {
+		return writeLine(e.out, recordOf(r))
+	}
+	e.printRecord(r)
+	return nil
 }
 
 // printRecord tells a record in one line: when, where, what came of it, and what it was.
