@@ -75,8 +75,10 @@ func (c *Console) pushSection(v *visit) h.Part {
 			button = h.El("form", h.A("method", "post"), h.A("action", pushPath), h.A("data-form", "untell"), h.A("data-id", b.ID),
 				c.token(v, pushPath), hidden("do", "off"), hidden("what", b.ID), h.El("button", h.T("Remove")))
 		}
-		rows = append(rows, h.El("tr", h.A("data-id", b.ID), h.El("th", h.A("scope", "row"), h.T(b.ID)), h.El("td", h.T(shownBy(b.By))),
-			h.El("td", h.T(b.Service)), h.El("td", c.ago(b.Made)), h.El("td", h.T(b.Ends.UTC().Format("2 January 2006"))), h.El("td", button)))
+		rows = append(rows, h.El("tr", h.A("data-id", b.ID),
+			h.El("th", h.A("scope", "row"), h.T(b.ID)), h.El("td", h.T(shownBy(b.By))),
+			h.El("td", h.T(b.Service)), h.El("td", c.ago(b.Made)), h.El("td", h.T(b.Ends.UTC().Format("2 January 2006"))),
+			h.El("td", button)))
 	}
 	list := h.Part(h.El("p", h.Class("empty"), h.T("No browser is told.")))
 	if len(rows) > 0 {
@@ -103,7 +105,8 @@ func (c *Console) changePush(v *visit) {
 		err = say(http.StatusForbidden, "Nothing was changed: a session that was not used for a while adds no browser. Sign in again.")
 	case do == "on":
 		note = "This browser is told from now on."
-		if err = c.push.Add(ctx, v.By, webpush.Subscription{Endpoint: f.Get("endpoint"), P256dh: f.Get("p256dh"), Auth: f.Get("auth")}); err == nil {
+		sub := webpush.Subscription{Endpoint: f.Get("endpoint"), P256dh: f.Get("p256dh"), Auth: f.Get("auth")}
+		if err = c.push.Add(ctx, v.By, sub); err == nil {
 			c.feed.QuestionsMoved() // what waits already is told too
 		}
 	case do == "off":

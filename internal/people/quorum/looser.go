@@ -35,7 +35,8 @@ func Looser(before, after *Rules) []string {
 
 // sameCases reports whether two rules are about the same questions.
 func (r *Rule) sameCases(o *Rule) bool {
-	return slices.Equal(r.Agents, o.Agents) && slices.Equal(r.Tools, o.Tools) && slices.Equal(r.Acts, o.Acts) && slices.Equal(r.Kinds, o.Kinds)
+	return slices.Equal(r.Agents, o.Agents) && slices.Equal(r.Tools, o.Tools) &&
+		slices.Equal(r.Acts, o.Acts) && slices.Equal(r.Kinds, o.Kinds)
 }
 
 // looser is what another rule about the same questions asks less.

@@ -125,7 +125,7 @@ func TestWhereAQuestionIsSent(t *testing.T) {
 	}
 }
 
-// BEY-11: whether one person is told now: by who is asked, by their quiet hours, and by how long nobody answered.
+// BEY-10: whether one person is told now: by who is asked, by their quiet hours, and by how long nobody answered.
 func TestWhoIsTold(t *testing.T) {
 	ask := quorum.Rule{Ask: []string{"bob"}, Then: []quorum.Step{{After: 10 * time.Minute, Ask: []string{"eve"}}}}
 	day := about("claude", "pay")

@@ -99,8 +99,14 @@ func place(endpoint string, named []string) (u *url.URL, own bool, err error) {
 		return nil, false, fmt.Errorf("%w: it names no browser", ErrBad)
 	case slices.Contains(named, strings.ToLower(u.Host)):
 		return u, true, nil
-	case u.Port() != "" || numeric == nil || !slices.ContainsFunc(known, func(k string) bool { return host == k || k[0] == '.' && strings.HasSuffix(host, k) }):
-		return nil, false, fmt.Errorf("%w: %s is none of the known services; an operator can name it in channels.push.services", ErrBad, u.Host)
+	case u.Port() != "" || numeric == nil || !slices.ContainsFunc(known, func(k string) bool { return isService(host, k) }):
+		return nil, false, fmt.Errorf("%w: %s is none of the known services; an operator can name it in channels.push.services",
+			ErrBad, u.Host)
 	}
 	return u, false, nil
+}
+
+// isService reports whether a host is one of known, or below it.
+func isService(host, service string) bool {
+	return host == service || service[0] == '.' && strings.HasSuffix(host, service)
 }

@@ -146,7 +146,7 @@ func TestAQuestionNobodyCouldBeToldOf(t *testing.T) {
 	}
 }
 
-// BEY-11: who is asked, who is asked later and whose hours are quiet holds for each person.
+// BEY-10: who is asked, who is asked later and whose hours are quiet holds for each person.
 func TestEachPersonIsToldWhenTheyAreAsked(t *testing.T) {
 	quiet := quorum.Hours{From: 11 * 60, To: 13 * 60, Zone: time.UTC}
 	rules := team(quorum.Person{Name: "ada"}, quorum.Person{Name: "bob", Quiet: quiet}, quorum.Person{Name: "eve"}, quorum.Person{Name: "joe"})

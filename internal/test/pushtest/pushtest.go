@@ -243,7 +243,8 @@ func (b *Browser) vouched(header, origin string) error {
 	}
 	claims := jwt.MapClaims{}
 	now := b.service.Now
-	parser := jwt.NewParser(jwt.WithValidMethods([]string{"ES256"}), jwt.WithAudience(origin), jwt.WithExpirationRequired(), jwt.WithTimeFunc(now))
+	parser := jwt.NewParser(jwt.WithValidMethods([]string{"ES256"}), jwt.WithAudience(origin), jwt.WithExpirationRequired(),
+		jwt.WithTimeFunc(now))
 	if _, err = parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return public, nil }); err != nil {
 		return err
 	}
