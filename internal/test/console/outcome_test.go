@@ -83,13 +83,13 @@ func TestOneOutcomeEverywhere(t *testing.T) {
 // CON-07: what is answered after its time is refused in words, whatever the page still shows.
 func TestALateAnswerIsRefusedInWords(t *testing.T) {
 	full(t) // a question lives ten seconds at least
-	w := serve(t, "approvalTtlSeconds: 10\n")
+	w := serve(t, "approvalTtlSeconds: 10\nquestionTtlSeconds: 10\n")
 	q := w.ask("s")
 	p := w.signIn("approver")
 	path := "/console/q/" + q.ID
 	f := p.form(path, path)
 	f.Set("do", "approve")
-	for w.question(q.ID).State == "pending" {
+	for deadline := time.Now().Add(patience); w.question(q.ID).State == "pending" && time.Now().Before(deadline); {
 		time.Sleep(200 * time.Millisecond)
 	}
 	p.post(path, f).want(t, http.StatusConflict, "expired")
