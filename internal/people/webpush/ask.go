@@ -86,8 +86,10 @@ func (s *Sender) end(ctx context.Context, p asking.Post, told map[string]entry, 
 		m.Title, m.Body = asking.Cut(asking.OneLine(p.Title), 120), asking.Cut(asking.OneLine(how), 200)
 	}
 	var list []entry
-	for _, e := range told {
-		list = append(list, e)
+	for _, e := range s.book.live(s.o.Now()) { // whoever left meanwhile is told nothing
+		if _, was := told[e.Endpoint]; was {
+			list = append(list, e)
+		}
 	}
 	_, _ = s.tell(ctx, list, m, p.Expires.Sub(s.o.Now())) // Check says what could not be said
 }

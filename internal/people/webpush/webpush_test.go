@@ -194,6 +194,19 @@ func TestWhoIsNotToldAnyMore(t *testing.T) {
 	if got := w.names(); !slices.Equal(got, []string{"approver:bob"}) {
 		t.Errorf("told are %q", got)
 	}
+	q := w.ask("ask-1")
+	bob.Next()
+	if err := w.Left(t.Context(), "approver:bob", "admin"); err != nil {
+		t.Fatal(err)
+	}
+	q.over(t)
+	if bob.Told() {
+		t.Errorf("somebody who left is told %+v", bob.Next())
+	}
+	if err := w.Add(t.Context(), "approver:bob", sub(bob)); err != nil {
+		t.Fatal(err)
+	}
+	bob.Next()
 	if err := webpush.Forget(w.path, "approver:bob"); err != nil {
 		t.Fatal(err)
 	}

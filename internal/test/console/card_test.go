@@ -242,7 +242,7 @@ func TestHostileTextRunsNothing(t *testing.T) {
 // CON-15 CON-16
 func TestPhoneHasNoSidewaysScroll(t *testing.T) {
 	full(t)
-	w := serve(t, "")
+	w := noticed(t)
 	long := hostile["H17"]
 	id := w.asksHostile("H17", long)
 	b := w.browser()

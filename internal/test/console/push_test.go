@@ -47,6 +47,16 @@ func pushing(t *testing.T, more string) (*world, *pushtest.Service) {
 	return serve(t, `channels: {push: {contact: "mailto:ops@example.com", services: ["`+s.Host()+`"]}}`+"\n"+more), s
 }
 
+// noticed is a server whose page Keys has a browser in its list.
+func noticed(t *testing.T) *world {
+	t.Helper()
+	w, s := pushing(t, "")
+	p := w.arrives("carol", "approver")
+	_, f := p.subscribes(s)
+	p.post("/console/push", f).want(t, http.StatusOK, "This browser is told")
+	return w
+}
+
 // arrives signs somebody in with a token of their own.
 func (w *world) arrives(name, role string) *person {
 	w.t.Helper()

@@ -117,7 +117,7 @@ func TestABrowserStaysSmall(t *testing.T) {
 // CON-13: on every page every control can be reached with the tab key alone, is seen to have the focus, and lets it go again.
 func TestEveryControlIsReachedByTab(t *testing.T) {
 	full(t)
-	w := serve(t, "")
+	w := noticed(t)
 	q := w.ask("laptop/claude/42")
 	b := w.browser()
 	b.signIn("admin")
