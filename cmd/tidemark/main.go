@@ -18,7 +18,9 @@ func main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go heed(signals, cancel)
-	code, was := app.RunService(os.Args[1:], func(ctx context.Context, out io.Writer) int { return run(ctx, os.Args[1:], os.Stdin, out, out) })
+	code, was := app.RunService(os.Args[1:], func(ctx context.Context, out io.Writer) int {
+		return run(ctx, os.Args[1:], os.Stdin, out, out)
+	})
 	if !was {
 		code = run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	}

@@ -38,7 +38,7 @@ at once. A file with faults changes nothing.`,
 	cmd.Flags().StringVar(&f.listen, "listen", "", "address to listen on (default 127.0.0.1:8417; port 0 picks a free one)")
 	cmd.Flags().StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
 	cmd.Flags().BoolVar(&f.show, "show-tokens", false, "print new tokens also where this is no terminal: whoever reads the output has them")
-	cmd.Flags().BoolVar(&f.unless, "unless-running", false, "where another server has the data folder, end at once and say so, with exit code 0")
+	cmd.Flags().BoolVar(&f.unless, "unless-running", false, "end at once, with exit code 0, where another server has the data folder")
 	return cmd
 }
 

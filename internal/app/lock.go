@@ -48,5 +48,6 @@ func inUse(p Paths, f *os.File) error {
 	}
 	var pid [32]byte
 	n, _ := f.ReadAt(pid[:], 0)
-	return fmt.Errorf("%w: a server is starting or stopping on %s already: process %s (%s)", ErrInUse, p.Data, strings.TrimSpace(string(pid[:n])), todo)
+	return fmt.Errorf("%w: a server is starting or stopping on %s already: process %s (%s)",
+		ErrInUse, p.Data, strings.TrimSpace(string(pid[:n])), todo)
 }

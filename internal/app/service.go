@@ -32,7 +32,8 @@ type Service struct {
 }
 
 // errNoService is a system that nothing is known about.
-var errNoService = errors.New("services are known on Linux (systemd), macOS (launchd) and Windows; elsewhere have tidemark serve started at logon")
+var errNoService = errors.New("services are known on Linux (systemd), macOS (launchd) and Windows; " +
+	"elsewhere have tidemark serve started at logon")
 
 // ServiceName is what the service is called.
 const ServiceName = "tidemark"

@@ -22,8 +22,8 @@ var kept = []string{
 func AllowStart(p Paths, program string, getenv func(string) string) error {
 	const what = "allow hooks to start the server: %w"
 	if p.Store != "" {
-		return fmt.Errorf(what, errors.New("the log is in a database that servers share, and hooks start one with a log in the data folder; "+
-			"have a service run it"))
+		return fmt.Errorf(what, errors.New("the log is in a database that servers share, and hooks start one with a log in the "+
+			"data folder; have a service run it"))
 	}
 	s := shim.Starter{Program: program, Args: []string{"serve", "--unless-running", "--data", p.Data}, Env: []string{}}
 	if p.Config != "" && p.Config != filepath.Join(p.Data, policyName) {

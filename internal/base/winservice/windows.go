@@ -41,7 +41,8 @@ func (d Definition) Install() error {
 // make is the service with this definition; one that runs is stopped first.
 func (d Definition) make(m *mgr.Mgr) (*mgr.Service, error) {
 	config := mgr.Config{
-		StartType: mgr.StartAutomatic, DisplayName: d.Title, Description: d.About, ServiceStartName: d.Account, ServiceType: windows.SERVICE_WIN32_OWN_PROCESS,
+		ServiceType: windows.SERVICE_WIN32_OWN_PROCESS, StartType: mgr.StartAutomatic,
+		DisplayName: d.Title, Description: d.About, ServiceStartName: d.Account,
 	}
 	s, err := m.OpenService(d.Name)
 	if errors.Is(err, windows.ERROR_SERVICE_DOES_NOT_EXIST) {

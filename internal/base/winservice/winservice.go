@@ -19,7 +19,8 @@ func (d Definition) String() string {
 	for _, a := range d.Args {
 		line += " " + quote(a)
 	}
-	return `sc.exe create ` + d.Name + ` binPath= ` + quote(line) + ` start= auto obj= ` + quote(d.Account) + ` DisplayName= ` + quote(d.Title) + "\n" +
+	return `sc.exe create ` + d.Name + ` binPath= ` + quote(line) + ` start= auto obj= ` + quote(d.Account) +
+		` DisplayName= ` + quote(d.Title) + "\n" +
 		`sc.exe description ` + d.Name + ` ` + quote(d.About) + "\n" +
 		`sc.exe failure ` + d.Name + ` reset= 3600 actions= restart/1000` + "\n" +
 		`sc.exe start ` + d.Name + "\n"
