@@ -144,7 +144,7 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.openPlugins(ctx, bus, f); err != nil {
+	if err := a.openPlugins(ctx, bus, f, key); err != nil {
 		return err
 	}
 	if err := a.openDoors(f, bus, key); err != nil {

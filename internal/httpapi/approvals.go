@@ -155,7 +155,7 @@ type answerDone struct {
 type patterns = map[string]string
 
 func (m *management) answerApproval(ctx context.Context, in *struct {
-	ID   string `path:"id"`
+	ID   string `path:"id" doc:"the question's id"`
 	Body struct {
 		Decision string `json:"decision" enum:"approve,deny"`
 
@@ -247,7 +247,7 @@ type revokeDone struct {
 }
 
 func (m *management) revokeGrant(ctx context.Context, in *struct {
-	ID      string `path:"id"`
+	ID      string `path:"id" doc:"the grant's id"`
 	Session string `query:"session" doc:"looked up among the newest sessions if absent"`
 }) (revokeDone, error) {
 	v, err := m.findSession(ctx, in.Session, func(v *tidemark.View) bool {

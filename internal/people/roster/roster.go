@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/private"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -84,7 +85,7 @@ func Open(o Options) (*Roster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read people: %w", err)
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if private.Open(info, 0o077) {
 		return nil, fmt.Errorf("read people: %s is readable by others (run: chmod 600 %s)", o.Path, o.Path)
 	}
 	var file struct {
