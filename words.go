@@ -391,7 +391,7 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 	if s.state.Forked() && b.Mark.Level > s.state.Mark().Level { // what another branch read did not come in here
 		s.facts.unargued, s.facts.inside = b.Mark.Level >= trust.Owner, b.Mark.Level > trust.Shared
 	}
-	if s.state.WordsUnknown() && b.Mark.Level >= trust.Local && !b.Tainted {
+	if s.state.WordsUnknown() && b.Mark.Level >= trust.Local && !b.Tainted && !b.Unheard {
 		// Who configured the door works here, and nothing came in that they do not vouch for: what nobody
 		// else can have named is theirs. From the first such text on, what nobody heard counts for nothing.
 		s.facts.unargued, s.facts.inside, s.facts.wordless = true, true, true

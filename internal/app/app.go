@@ -23,6 +23,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/soon"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
@@ -68,6 +69,7 @@ type App struct {
 	people    *roster.Roster   // those with a token of their own
 	claims    *claims.Book     // what other doors let through, for the MCP gateway
 	pins      *pins.Keeper     // what MCP servers looked like when they were accepted
+	shown     *soon.Group      // writes what sessions were shown through the MCP gateway
 	written   *Written         // what models and tools wrote, for the proxy
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
@@ -229,7 +231,7 @@ func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
 	if a.people, err = openRoster(a.opts.Paths, a.keys); err != nil {
 		return err
 	}
-	a.pins, err = openPins(ctx, f, pinMode(a.config))
+	a.pins, err = openPins(ctx, f, pinMode(a.config), a.shared != nil)
 	return err
 }
 
@@ -412,6 +414,9 @@ func (a *App) Stop(ctx context.Context) error {
 		}
 		if a.proxy != nil {
 			a.proxy.Close()
+		}
+		if a.shown != nil {
+			a.shown.Close()
 		}
 		if a.written != nil {
 			errs = append(errs, a.written.Close())

@@ -82,6 +82,8 @@ type Options struct {
 	Mode  Mode
 	// Reserved are names of tools that mean something to policies by themselves.
 	Reserved []string
+	// Shared says that other servers write the log too: it is read each time before an answer.
+	Shared bool
 }
 
 // Keeper knows the accepted definitions. It is safe for concurrent use, also beside others on
@@ -125,6 +127,15 @@ func (k *Keeper) load(ctx context.Context) error {
 		k.apply(&e)
 	}
 	return nil
+}
+
+// look reads what other servers may have written since.
+// Preconditions: mu is held.
+func (k *Keeper) look(ctx context.Context) error {
+	if !k.opts.Shared {
+		return nil
+	}
+	return k.load(ctx)
 }
 
 // apply folds one record, and tells who waits for it.
