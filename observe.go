@@ -60,11 +60,11 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 			label = b.Mark
 			return nil
 		}
-		came := arrival{name: name}
+		came := arrival{name: name, args: tool.NewArgs(o.Result.Args)}
 		if found {
 			came.call = &known
 		}
-		back, err := m.brings(ctx, s, &o, name)
+		back, err := m.brings(ctx, s, &o, &came)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		label = event.Seen.Label
 		tainted := back.Level <= trust.External || child.Level <= trust.External || o.From != "" ||
 			o.Declared != nil && *o.Declared <= trust.External
-		event.Seen.Trace = s.noteResult(&o, name, event.Seen.Step, set, label, tainted)
+		event.Seen.Trace = s.noteResult(&o, &came, event.Seen, set, tainted)
 		m.weigh(s)
 		return m.append(m.mayWait(ctx, &came, event), s, event)
 	})
@@ -137,6 +137,7 @@ func (m *Monitor) outlive(st *session.State) error {
 // arrival is what is known of a result beside what the host reports.
 type arrival struct {
 	name  string        // of its tool, normalised
+	args  tool.Args     // of the call, where the host repeats them
 	call  *session.Call // it answers; nil: none that is known
 	other trust.Label   // what other sessions and labelled resources put into it
 }
@@ -146,8 +147,7 @@ type arrival struct {
 func (m *Monitor) seenEvent(s *live, b *session.Taint, o *Observation, came *arrival) *event.Event {
 	name, call, other := came.name, came.call, came.other
 	set := m.policy.Load().For(s.state.Agent)
-	args := tool.NewArgs(o.Result.Args)
-	traits := set.Traits(name, &args)
+	traits := set.Traits(name, &came.args)
 	step := uint64(s.state.Steps())
 	if call != nil {
 		step = call.Step

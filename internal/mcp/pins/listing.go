@@ -378,7 +378,10 @@ func (k *Keeper) Call(ctx context.Context, s Server, name string) (string, error
 	if err := k.look(ctx); err != nil {
 		return "", err
 	}
-	known := k.known(s)
+	known := k.state.Servers[k.id(s)]
+	if known == nil {
+		known = k.nobody
+	}
 	v := &viewing{k: k, known: known}
 	_, accepted := known.Accepted[name]
 	waits, isHeld := known.Held[name]

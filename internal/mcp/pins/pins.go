@@ -91,6 +91,7 @@ type Options struct {
 type Keeper struct {
 	opts     Options
 	reserved map[string]bool
+	nobody   *Known // what is known of a server that was never seen; never changed
 
 	mu      sync.Mutex
 	state   State                    // guarded by mu
@@ -106,7 +107,7 @@ func Open(ctx context.Context, o Options) (*Keeper, error) {
 	case !slices.Contains([]Mode{First, Review, Off}, o.Mode):
 		return nil, fmt.Errorf("open pins: unknown mode %q", o.Mode)
 	}
-	k := &Keeper{opts: o, reserved: map[string]bool{}, changed: map[string]chan struct{}{}}
+	k := &Keeper{opts: o, reserved: map[string]bool{}, changed: map[string]chan struct{}{}, nobody: newKnown("", "", "")}
 	for _, name := range o.Reserved {
 		k.reserved[fold(name)] = true
 	}
