@@ -123,6 +123,7 @@ func (x *Terminal) Until(seen func() bool, want string) {
 	for !seen() {
 		select {
 		case <-x.more:
+		case <-time.After(time.Second): // what is to be seen may depend on the time
 		case <-end:
 			x.t.Fatalf("the terminal shows\n%s\nwant %q", x.Shows(), want)
 		}
