@@ -46,7 +46,7 @@ var servings = map[string]serving{
 	"codex": {".codex/config.toml", nil, func(server, name string) step {
 		return step{space: "mcp__" + server, tool: name}
 	}, func(url, bearer string) obj {
-		const entry = "\n[mcp_servers.hub]\nurl = %q\nstartup_timeout_sec = 120\nrequired = true\nhttp_headers = { Authorization = %q }\n"
+		const entry = "\n[mcp_servers.hub]\nurl = %q\nstartup_timeout_sec = 120\ntool_timeout_sec = 660\nrequired = true\nhttp_headers = { Authorization = %q }\n"
 		return obj{"": fmt.Sprintf(entry, url, bearer)}
 	}},
 	"copilot": {".copilot/mcp-config.json", func(servers obj) obj {

@@ -51,7 +51,8 @@ func Open(t *testing.T, width, height uint16) *Terminal {
 		t.Fatal(err)
 	}
 	x := &Terminal{
-		Far: far, Patience: time.Minute, t: t, near: os.NewFile(uintptr(fd), "ptmx"), width: int(width), height: int(height), more: make(chan struct{}, 1),
+		Far: far, Patience: time.Minute, t: t, near: os.NewFile(uintptr(fd), "ptmx"), width: int(width), height: int(height),
+		more: make(chan struct{}, 1),
 	}
 	done := make(chan struct{})
 	go func() { defer close(done); x.read() }()
