@@ -252,9 +252,24 @@ func mcpDurable(ctx context.Context) (_ result, err error) {
 		return result{}, err
 	}
 	defer s.close() // and with it what waits to be written, before the log
+	return s.took(ctx, s.ours.URL+"/mcp/up")
+}
+
+// mcpHop is what a second hop alone costs in time: the same call through a reverse proxy that reads and records nothing.
+func mcpHop(ctx context.Context) (result, error) {
+	s, err := openMCP(memory.New(), realServer())
+	if err != nil {
+		return result{}, err
+	}
+	defer s.close()
+	return s.took(ctx, s.theirs.URL)
+}
+
+// took compares the time of a call by some way with that of one without any middle, in turns.
+func (s *mcpSides) took(ctx context.Context, by string) (result, error) {
 	var times [2][]float64
 	for range 4 * mcpBatch {
-		for side, at := range []string{s.ours.URL + "/mcp/up", s.direct.URL} {
+		for side, at := range []string{by, s.direct.URL} {
 			start := time.Now()
 			if err := s.send(ctx, at); err != nil {
 				return result{}, err
