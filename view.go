@@ -119,7 +119,10 @@ func (m *Monitor) refresh(ctx context.Context, s *live) error {
 // read folds what the log holds beyond st. If it fails half-way, st is still the fold of
 // a beginning of the log.
 func (m *Monitor) read(ctx context.Context, name string, st *session.State) error {
-	return m.readTo(ctx, name, st, math.MaxUint64)
+	if err := m.readTo(ctx, name, st, math.MaxUint64); err != nil {
+		return err
+	}
+	return m.outlive(st)
 }
 
 // readTo is read, up to a record.

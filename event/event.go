@@ -46,7 +46,8 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		TurnBegan, ContextSeen, ModelCalled, ModelAnswered, CallDecided, ResultSeen, Answered, TryFailed, TrustReset, WriteReviewed,
-		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed, SessionSpawned, ToolsOffered,
+		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed, PinsChanged, SessionSpawned,
+		ToolsOffered,
 	}
 }
 
@@ -228,6 +229,9 @@ type Decided struct {
 	Gated   bool              `json:"gated,omitzero"`   // the host asks again before it runs: that answer counts
 	Dialog  string            `json:"dialog,omitzero"`  // of a held call: the host whose own dialog is to ask about it
 	Trace   string            `json:"trace,omitzero"`   // of the files it writes, as in Seen; empty: nothing need be known
+	// Run is the start of the server that may show its result before that is in the log; empty: nobody does. A
+	// result that another start has not recorded is lost, and what it was expected to bring counts.
+	Run string `json:"run,omitzero"`
 }
 
 // Shadow is the answer of a policy that runs beside the one in force and never acts

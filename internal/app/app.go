@@ -23,6 +23,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/soon"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
@@ -70,6 +71,7 @@ type App struct {
 	push      *webpush.Sender  // tells browsers; nil: none are told
 	claims    *claims.Book     // what other doors let through, for the MCP gateway
 	pins      *pins.Keeper     // what MCP servers looked like when they were accepted
+	shown     *soon.Group      // writes what sessions were shown through the MCP gateway
 	written   *Written         // what models and tools wrote, for the proxy
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
@@ -237,7 +239,7 @@ func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
 	if a.people, err = openRoster(a.opts.Paths, a.keys, a.left); err != nil {
 		return err
 	}
-	a.pins, err = openPins(ctx, f, pinMode(a.config))
+	a.pins, err = openPins(ctx, f, pinMode(a.config), a.shared != nil)
 	return err
 }
 
@@ -420,6 +422,9 @@ func (a *App) Stop(ctx context.Context) error {
 		}
 		if a.proxy != nil {
 			a.proxy.Close()
+		}
+		if a.shown != nil {
+			a.shown.Close()
 		}
 		if a.written != nil {
 			errs = append(errs, a.written.Close())

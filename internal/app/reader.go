@@ -79,7 +79,7 @@ func newLog(ctx context.Context, p Paths, r *rows.Reader, s tidemark.Store, done
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	known, err := openPins(ctx, s, pinMode(cfg))
+	known, err := openPins(ctx, s, pinMode(cfg), false)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
