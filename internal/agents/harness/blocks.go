@@ -17,6 +17,7 @@ const (
 	Own                 // the harness's own words, or a file of the workspace
 	Summary             // what a model wrote: an earlier conversation in short
 	File                // a file that the user referred to, as if the model had read it
+	Report              // what a task of the session's own reports: untrusted, but where the task was followed
 	Words               // the user's own words, in a wrapper of the harness's
 )
 
@@ -51,11 +52,12 @@ var blockLists = []blockList{
 		"session_context", "environment_details", "new-diagnostics", "user_project_memory", "turn-context",
 	}},
 	{"", Others, []string{
-		"local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr", "task-notification", "teammate-message",
+		"local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr", "teammate-message",
 		"cross-session-message", "webhook-payload", "mcp-resource", "mcp-resource-update", "mcp-polling-update", "fetched-web-content",
-		"user-prompt-submit-hook", "post-tool-use-hook", "user_shell_command", "subagent_notification", "agent_message_board_notification",
+		"user-prompt-submit-hook", "post-tool-use-hook", "user_shell_command", "agent_message_board_notification",
 		"hook_context", "untrusted_context", "background_output", "github_action_context",
 	}},
+	{"", Report, []string{"task-notification", "subagent_notification"}},
 	{"", Summary, []string{
 		"conversation_summary", "compaction_summary", "prompt-data", "conversation-checkpoint", "state_snapshot", "SYSTEM_NOTICE",
 	}},
@@ -122,7 +124,7 @@ func Known() []Marker {
 		{Agent: "gemini", Begin: "I ran the following shell command:", Result: true},
 		{Agent: "gemini", Begin: "--- Content from referenced files ---", Rest: true, File: true},
 		{Agent: "gemini", Begin: "--- Content from referenced context ---", Rest: true, File: true},
-		{Agent: "claude", Begin: "Called the Read tool with the following input:", End: "</system-reminder>", File: true},
+		{Agent: "claude", Begin: "Result of calling the Read tool:", End: "</system-reminder>", File: true},
 		{Agent: "opencode", Begin: "Called the Read tool with the following input:", Rest: true, File: true},
 		{Agent: "opencode", Begin: "Shell command: ", Result: true},
 		{Agent: "opencode", Begin: "The following tool was executed by the user"},
@@ -130,7 +132,7 @@ func Known() []Marker {
 	for _, b := range Blocks() {
 		if b.Sort != Words {
 			m := tagged(b.Tag)
-			m.Agent, m.Summary, m.Result, m.File = b.Agent, b.Sort == Summary, b.Sort == Others, b.Sort == File
+			m.Agent, m.Summary, m.Result, m.File, m.Report = b.Agent, b.Sort == Summary, b.Sort == Others, b.Sort == File, b.Sort == Report
 			out = append(out, m)
 		}
 	}

@@ -19,6 +19,8 @@ type Marker struct {
 	Result bool
 	// File says that it is a file the user referred to: the model has read it, and no call says so.
 	File bool
+	// Report says that a task of the session's own reports its end, if nothing else is in it.
+	Report bool
 	// Line says that it begins with the line that Begin stands in.
 	Line bool
 	// Rest says that the parts of the message after it belong to it too.
@@ -67,6 +69,7 @@ type Split struct {
 	Words   string // the user's own
 	Added   bool   // a harness added something
 	Result  bool   // and something that a tool or somebody else brought
+	Report  bool   // and how a task of the session's own ended
 	Summary string // and something that a model wrote, with what stands around it
 	File    string // and files that the user referred to, likewise
 
@@ -110,7 +113,7 @@ func (r *Reader) Next(i int) Split {
 
 // inside is a text that belongs to what a part before it began.
 func (r *Reader) inside(text string) Split {
-	out := Split{Added: true, Result: r.open.Result || fetched(text)}
+	out := Split{Added: true, Result: r.open.Result || r.open.Report || fetched(text)}
 	if r.open.Summary {
 		out.Summary = text
 	}
@@ -180,7 +183,8 @@ func divide(text, agent string, markers []Marker) Split {
 			}
 		}
 		last = max(last, end+len(m.End))
-		out.Added = out.Added || !m.Summary && !m.Result
+		out.Added = out.Added || !m.Summary && !m.Result && !m.Report
+		out.Report = out.Report || m.Report
 		out.Result = out.Result || m.Result
 		if m.Summary {
 			out.Summary = "from here"
@@ -193,7 +197,7 @@ func divide(text, agent string, markers []Marker) Split {
 		return Split{Words: strings.TrimSpace(text)}
 	}
 	last = max(first, last)
-	out.Result = out.Result || fetched(text[first:last])
+	out.Result = out.Result || fetched(text[first:last]) || out.Report && (out.open != nil || !reports(text[first:last]))
 	if out.Summary != "" {
 		out.Summary = text[first:last]
 	}
@@ -203,6 +207,35 @@ func divide(text, agent string, markers []Marker) Split {
 	out.Words = strings.TrimSpace(text[:first] + "\n" + text[last:])
 	return out
 }
+
+// reports reports whether a text has no other tags than those in which tasks tell how they ended. Programs whose
+// lines come in one by one have others.
+func reports(text string) bool {
+	for i := range len(text) {
+		if text[i] != '<' {
+			continue
+		}
+		rest := strings.TrimPrefix(text[i+1:], "/")
+		n := 0
+		for n < len(rest) && (letter(rest[n]) || strings.IndexByte("0123456789_-", rest[n]) >= 0) {
+			n++
+		}
+		if n > 0 && tagEnds(rest[n:]) && !ending[rest[:n]] {
+			return false
+		}
+	}
+	return true
+}
+
+// ending are those tags.
+var ending = func() map[string]bool {
+	out := map[string]bool{}
+	for name := range strings.FieldsSeq(`task-notification subagent_notification task-id tool-use-id output-file status summary result usage
+		total_tokens tool_uses duration_ms`) {
+		out[name] = true
+	}
+	return out
+}()
 
 // unwrapped is a text without the tags around the user's own words: the first that opens and
 // the one that closes it.

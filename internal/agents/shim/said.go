@@ -40,7 +40,7 @@ func (a adapter) said(e *catalogue.Event, c *hook.Context) spoken {
 	switch {
 	case d.Result || d.Summary != "":
 		out.beside = &hook.Source{Kind: "prompt_content", Trust: trust.Untrusted}
-	case d.Added:
+	case d.Added, d.Report: // what a task of this session has read is known
 		out.beside = &hook.Source{Kind: "prompt_content", Trust: trust.Local}
 	case e.Ran:
 		out.beside = &hook.Source{Kind: "prompt_content", Trust: trust.Untrusted}

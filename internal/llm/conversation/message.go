@@ -123,7 +123,7 @@ func (e *entry) divided(d harness.Split) (string, trust.Label) {
 	if d.Added {
 		l = local()
 	}
-	if d.Result {
+	if d.Result || d.Report {
 		l = l.Join(unseen("tool_result"))
 	}
 	if d.Summary != "" {

@@ -50,6 +50,7 @@ var stories = []story{
 	{name: "inline", run: inline, only: "claude"},
 	{name: "paths", run: paths, only: "claude codex gemini copilot opencode openclaw"},
 	{name: "deeds", run: deeds, only: "claude codex gemini copilot opencode openclaw"},
+	{name: "referred", run: referred, only: "claude codex gemini copilot opencode"},
 	{name: "long turn", run: longTurn, only: "claude codex gemini copilot opencode openclaw"},
 	{name: "wrapped", run: behindGateway, only: "claude codex gemini copilot opencode"},
 	{name: "wrapped waits", run: heldByGateway, only: "claude codex gemini copilot opencode"},
