@@ -47,7 +47,7 @@ var stories = []story{
 	{name: "hooks wanted", run: hooksWanted, only: "claude codex opencode"},
 	{name: "no plugin", run: noPlugin, only: "openclaw"},
 	{name: "switched off", run: switched, only: "claude codex gemini copilot opencode goose droid cline"},
-	{name: "inline", run: inline, only: "claude"},
+	{name: "inline", run: inline, only: "claude gemini opencode"},
 	{name: "paths", run: paths, only: "claude codex gemini copilot opencode openclaw"},
 	{name: "deeds", run: deeds, only: "claude codex gemini copilot opencode openclaw"},
 	{name: "referred", run: referred, only: "claude codex gemini copilot opencode"},
