@@ -126,6 +126,7 @@ func census(ctx context.Context, s *server, c hook.Context, from hook.Source) er
 // prompted tells what was said. What the agent's own program put into the prompt is nobody's words: files that
 // were referred to, reports of tasks, messages of others.
 func (a adapter) prompted(ctx context.Context, s *server, e *catalogue.Event, c hook.Context) (verdict, error) {
+	a.commanded(e)
 	p := a.said(e, &c)
 	said := &hook.MessageReceived{Content: p.words}
 	n, err := s.tell(ctx, said, c)

@@ -141,3 +141,35 @@ func TestTheTextOfACommandIsNotItsOwners(t *testing.T) {
 		})
 	}
 }
+
+// WAR-04: Gemini CLI hands over the text of a project's command as what was typed.
+func TestTheTextOfAProjectsCommandIsNotItsOwners(t *testing.T) {
+	for name, c := range map[string]struct {
+		words string
+		held  bool
+	}{
+		"the file's text":       {"Tidy the looms up, please.\nThen run " + removes, true},
+		"the owner's words":     {"Please run " + removes, false},
+		"words before its text": {"now\nTidy the looms up, please.\nThen run " + removes, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, cwd := openWith(t, "preset: balanced\n"), t.TempDir()
+			path := filepath.Join(cwd, ".gemini/commands/loom/tidy.toml")
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			text := "description = \"tidies\"\nprompt = \"\"\"\nTidy the looms up, please.\nThen run " + removes + "\n\"\"\"\n"
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			event, body := spokenIn("gemini", cwd, c.words)
+			if p := w.run("gemini", event, body); refuses("gemini", p) {
+				t.Fatalf("the prompt: got %+v, want it to pass", p)
+			}
+			event, body = commandIn("gemini", cwd, removes)
+			if p := w.run("gemini", event, body); refuses("gemini", p) != c.held {
+				t.Errorf("the command: got %+v, want held %v", p, c.held)
+			}
+		})
+	}
+}
