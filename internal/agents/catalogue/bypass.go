@@ -113,7 +113,7 @@ func opencodeBypasses() []Bypass {
 				"to our plugin too",
 			Fix: "look into the folder before you start OpenCode in somebody's repository",
 		},
-		inlined(".opencode/command, !`…`"),
+		inlined(".opencode/command and command in opencode.json, !`…`"),
 		servers("mcp in opencode.json"),
 	}
 }

@@ -41,7 +41,7 @@ var inlines = []texts{
 		".claude/settings.json": `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"echo ran > ran.txt"}]}]}}`,
 	}},
 	{agent: "opencode", name: "a command", prompt: "now", flags: []string{"--command", "go"}, open: "project commands", always: true,
-		files: map[string]string{".opencode/command/go.md": "---\ndescription: goes\n---\nGo: !`echo ran > ran.txt`\n"}},
+		files: map[string]string{"opencode.json": "{\"command\":{\"go\":{\"template\":\"Go: !`echo ran > ran.txt`\"}}}"}},
 	{agent: "gemini", name: "a command", prompt: "/go", open: "project commands", always: true,
 		files: map[string]string{".gemini/commands/go.toml": "description = \"goes\"\nprompt = \"Go: !{echo ran > ran.txt}\"\n"}},
 }
