@@ -11,7 +11,6 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/session"
-	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -114,7 +113,6 @@ func (m *Monitor) Ran(ctx context.Context, ref Ref, call tool.Call, host string)
 				return err
 			}
 			delete(s.codes, r.ID)
-			delete(s.standing, r.ID)
 			return nil
 		}
 		return nil
@@ -237,7 +235,6 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 	}
 	for _, id := range v.IDs {
 		delete(s.codes, id)
-		delete(s.standing, id)
 	}
 	return out, nil
 }
@@ -307,16 +304,13 @@ func (m *Monitor) refuse(ctx context.Context, s *live, ids []string) (string, er
 	if err != nil {
 		return "", err
 	}
-	var calls []*warrant.Warrant
 	known := true
 	for _, id := range ids {
-		if g := s.standing[id]; g != nil {
-			calls = append(calls, g)
-		} else if ask, _ := s.state.Evidence(id); ask == nil || ask.Act != "" || len(ask.Values) > 0 {
+		if ask, _ := s.state.Evidence(id); !c.Knows(id) && (ask == nil || ask.Act != "" || len(ask.Values) > 0) {
 			known = false
 		}
 	}
-	if trace := c.Refuse(calls...); known {
+	if trace := c.Refuse(ids...); known {
 		return s.traced(trace), nil
 	}
 	return "", nil
