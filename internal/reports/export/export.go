@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -26,26 +24,25 @@ func Formats() []string { return []string{"jsonl", "parquet"} }
 
 // Row is one record of an export. What a record does not have is empty.
 type Row struct {
-	ID      int64     `json:"id" parquet:"id"`
-	Session string    `json:"session" parquet:"session,dict"`
-	Seq     int64     `json:"seq" parquet:"seq"`
-	Time    time.Time `json:"time" parquet:"time,timestamp(microsecond)"`
-	Kind    string    `json:"kind" parquet:"kind,dict"`
-	Branch  string    `json:"branch,omitzero" parquet:"branch,dict"`
-	Turn    string    `json:"turn,omitzero" parquet:"turn,dict"`
-	Tool    string    `json:"tool,omitzero" parquet:"tool,dict"`
-	Effect  string    `json:"effect,omitzero" parquet:"effect,dict"`
-	Rule    string    `json:"rule,omitzero" parquet:"rule,dict"`
-	Reason  string    `json:"reason,omitzero" parquet:"reason"`
-	Level   string    `json:"level,omitzero" parquet:"level,dict"`   // of trust: of the context a call was judged in, or of what came in
-	Person  string    `json:"person,omitzero" parquet:"person,dict"` // who spoke, answered or acted
-	Via     string    `json:"via,omitzero" parquet:"via,dict"`       // and through which door
-	Bytes   int64     `json:"bytes,omitzero" parquet:"bytes"`        // of the content
-	Pruned  string    `json:"pruned,omitzero" parquet:"pruned,dict"` // what was taken out of the record, with commas
-	Hash    string    `json:"hash" parquet:"hash"`
-	Body    string    `json:"-" parquet:"body"` // JSON
+	ID      int64     `json:"id"`
+	Session string    `json:"session"`
+	Seq     int64     `json:"seq"`
+	Time    time.Time `json:"time"`
+	Kind    string    `json:"kind"`
+	Branch  string    `json:"branch,omitzero"`
+	Turn    string    `json:"turn,omitzero"`
+	Tool    string    `json:"tool,omitzero"`
+	Effect  string    `json:"effect,omitzero"`
+	Rule    string    `json:"rule,omitzero"`
+	Reason  string    `json:"reason,omitzero"`
+	Level   string    `json:"level,omitzero"`  // of trust: of the context a call was judged in, or of what came in
+	Person  string    `json:"person,omitzero"` // who spoke, answered or acted
+	Via     string    `json:"via,omitzero"`    // and through which door
+	Bytes   int64     `json:"bytes,omitzero"`  // of the content
+	Pruned  string    `json:"pruned,omitzero"` // what was taken out of the record, with commas
+	Hash    string    `json:"hash"`
 
-	Object strictjson.Value `json:"body" parquet:"-"` // the same
+	Body strictjson.Value `json:"body"`
 }
 
 // Write writes the records that fit, oldest first, and returns how many there were.
@@ -72,7 +69,7 @@ func open(format string, to io.Writer) (writer, error) {
 	case "jsonl":
 		return lines{bufio.NewWriterSize(to, 1<<16)}, nil
 	case "parquet":
-		return &columns{w: parquet.NewGenericWriter[Row](to, parquet.Compression(&parquet.Snappy))}, nil
+		return tableOf(to), nil
 	}
 	return nil, fmt.Errorf("export: there is no format %q (there are %s)", format, strings.Join(Formats(), ", "))
 }
@@ -89,49 +86,57 @@ func (l lines) write(row Row) error {
 
 func (l lines) close() error { return l.w.Flush() }
 
-// columns writes in groups of rows: readers skip those they do not need.
+// columns writes a table, in groups of rows: readers skip those they do not need.
 type columns struct {
-	w    *parquet.GenericWriter[Row]
-	rows []Row
-	n    int
+	table
+	bytes int
 }
 
+// The bounds of a group: it is held until it is written.
 const (
-	atOnce = 256
-	group  = 50_000
+	maxGroupRows  = 20_000
+	maxGroupBytes = 64 << 20
 )
 
-func (c *columns) write(row Row) error {
-	if c.rows = append(c.rows, row); len(c.rows) < atOnce {
-		return nil
-	}
-	return c.flush()
-}
-
-func (c *columns) flush() error {
-	if _, err := c.w.Write(c.rows); err != nil {
-		return err
-	}
-	before := c.n / group
-	if c.n += len(c.rows); c.n/group > before {
-		if err := c.w.Flush(); err != nil {
-			return err
+// tableOf is a table with the columns of a Row.
+func tableOf(to io.Writer) *columns {
+	c := &columns{table: table{to: to}}
+	add := func(kind, converted int32, names ...string) {
+		for _, name := range names {
+			c.columns = append(c.columns, &column{name: name, kind: kind, converted: converted})
 		}
 	}
-	c.rows = c.rows[:0]
-	return nil
+	add(kindInt64, -1, "id", "seq", "bytes")
+	add(kindInt64, isMicros, "time")
+	add(kindBytes, isText, "session", "kind", "branch", "turn", "tool", "effect", "rule", "reason", "level", "person", "via", "pruned", "hash", "body")
+	return c
 }
 
-func (c *columns) close() error { return errors.Join(c.flush(), c.w.Close()) }
+func (c *columns) write(row Row) error {
+	for i, v := range []int64{row.ID, row.Seq, row.Bytes, row.Time.UnixMicro()} {
+		c.columns[i].number(v)
+	}
+	for i, v := range []string{
+		row.Session, row.Kind, row.Branch, row.Turn, row.Tool, row.Effect, row.Rule, row.Reason, row.Level, row.Person, row.Via, row.Pruned, row.Hash,
+		string(row.Body),
+	} {
+		c.columns[4+i].text(v)
+		c.bytes += len(v)
+	}
+	if c.rows++; c.rows < maxGroupRows && c.bytes < maxGroupBytes {
+		return nil
+	}
+	c.bytes = 0
+	return c.flush()
+}
 
 func rowOf(r *records.Row) Row {
 	row := Row{
 		ID: r.ID, Session: r.Session, Seq: int64(r.Seq), Time: time.Unix(0, r.Entry.Time).UTC(), Kind: r.Entry.Kind, Hash: r.Hash.String(),
-		Body: "{}",
+		Body: strictjson.Value("{}"),
 	}
 	if r.Broken {
 		row.Reason = "it cannot be read"
-		row.Object = strictjson.Value(row.Body)
 		return row
 	}
 	e := &r.Event
@@ -142,9 +147,8 @@ func rowOf(r *records.Row) Row {
 	fill(&row, e)
 	e.Unseal()
 	if body, err := e.Body(); err == nil {
-		row.Body = string(body)
+		row.Body = body
 	}
-	row.Object = strictjson.Value(row.Body)
 	return row
 }
 
