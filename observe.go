@@ -211,7 +211,9 @@ func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 		}
 		return m.append(ctx, s, &event.Event{
 			Kind: event.TurnSealed, Time: m.at(s), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
-			Seen: &event.Seen{Label: label, Content: m.content(e.Content, set, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason, Trace: trace},
+			Seen: &event.Seen{
+				Label: label, Content: m.content(e.Content, set, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason, Trace: trace,
+			},
 		})
 	})
 	if err != nil {

@@ -68,9 +68,11 @@ func (c *checker) pruned() {
 		c.report.Pruned.Records += left.records
 		switch {
 		case told == nil:
-			c.found(Break{Session: name, Problem: fmt.Sprintf("something was taken out of %d records, and no record says so", left.records)})
+			problem := fmt.Sprintf("something was taken out of %d records, and no record says so", left.records)
+			c.found(Break{Session: name, Problem: problem})
 		case told.All != left.records || told.Left != hex.EncodeToString(left.hash[:]):
-			c.found(Break{Session: name, Problem: fmt.Sprintf("of %d records that were pruned not that is left which was recorded", left.records)})
+			problem := fmt.Sprintf("of %d records that were pruned not that is left which was recorded", left.records)
+			c.found(Break{Session: name, Problem: problem})
 		}
 		delete(c.told, name)
 	}

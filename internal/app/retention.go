@@ -92,17 +92,20 @@ func (a *App) startRetention() {
 			again(ctx)
 			return
 		}
-		a.shared.Lease(ctx, "retention", again, func(err error) { a.opts.Logger.Warn("pruning waits for the database", "error", err) })
+		waits := func(err error) { a.opts.Logger.Warn("pruning waits for the database", "error", err) }
+		a.shared.Lease(ctx, "retention", again, waits)
 	})
 }
 
 func (a *App) prune(ctx context.Context) {
-	request := retention.Request{Limits: a.config.Retention.Limits, Now: time.Now(), By: "tidemark serve", Why: "retention of the policy file"}
-	out, err := retention.Prune(ctx, a.log, request)
+	out, err := retention.Prune(ctx, a.log, retention.Request{
+		Limits: a.config.Retention.Limits, Now: time.Now(), By: "tidemark serve", Why: "retention of the policy file",
+	})
 	if err != nil && ctx.Err() == nil {
 		a.opts.Logger.Error("the log was not pruned", "error", err)
 	}
 	if out.Records > 0 || len(out.Held) > 0 {
-		a.opts.Logger.Info("pruned", "records", out.Records, "sessions", out.Sessions, "bytes", out.Bytes, "what", fmt.Sprint(out.What), "held", len(out.Held))
+		a.opts.Logger.Info("pruned", "records", out.Records, "sessions", out.Sessions, "bytes", out.Bytes,
+			"what", fmt.Sprint(out.What), "held", len(out.Held))
 	}
 }

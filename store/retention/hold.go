@@ -94,7 +94,7 @@ func SetHold(ctx context.Context, log Log, h event.Hold, now time.Time) error {
 // heldBy is the hold that keeps a session as it is.
 func (i *info) heldBy(session string, holds []Hold) (Hold, bool) {
 	for _, h := range holds {
-		if h.Session == session && h.Session != "" || h.Person != "" && slices.ContainsFunc(i.people, func(p person) bool { return p.is(h.Person) }) {
+		if h.Session == session || slices.ContainsFunc(i.people, func(p person) bool { return p.is(h.Person) }) {
 			return h, true
 		}
 	}

@@ -259,10 +259,10 @@ func TestWhoeverComesSecondLooksAgain(t *testing.T) {
 func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 	s := memory.New()
 	for name, r := range map[string]retention.Request{
-		"nobody":         {Limits: retention.Limits{event.PruneContent: days(1)}},
-		"nothing to do":  {By: "ops"},
-		"no such kind":   {By: "ops", Limits: retention.Limits{"everything": days(1)}},
-		"below zero":     {By: "ops", Limits: retention.Limits{event.PruneContent: days(-1)}},
+		"nobody":          {Limits: retention.Limits{event.PruneContent: days(1)}},
+		"nothing to do":   {By: "ops"},
+		"no such kind":    {By: "ops", Limits: retention.Limits{"everything": days(1)}},
+		"below zero":      {By: "ops", Limits: retention.Limits{event.PruneContent: days(-1)}},
 		"size below zero": {By: "ops", Limits: retention.Limits{event.PruneContent: {Bytes: -1}}},
 	} {
 		if _, err := retention.Prune(t.Context(), s, r); err == nil {

@@ -100,7 +100,8 @@ func pages[T any](fetch func(page []T, last *T) ([]T, bool, error)) iter.Seq2[T,
 	}
 }
 
-const selectRecords = `SELECT r.id, ? AS name, r.seq, r.time, r.kind, r.hash, r.body, p.hash FROM records r LEFT JOIN pruned p ON p.id = r.id
+const selectRecords = `SELECT r.id, ? AS name, r.seq, r.time, r.kind, r.hash, r.body, p.hash
+	FROM records r LEFT JOIN pruned p ON p.id = r.id
 	WHERE r.session = (SELECT id FROM sessions WHERE name = ?) AND r.seq > ?`
 
 // Load streams the session's records after the first after ones, in order. A session

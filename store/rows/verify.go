@@ -118,7 +118,8 @@ func (l *snapshot) BySession() iter.Seq2[store.Entry, error] {
 }
 
 func (l *snapshot) ByID() iter.Seq2[store.Entry, error] {
-	query := `SELECT r.id, s.name, r.seq, r.time, r.kind, ` + l.hash("r.hash") + `, ` + l.as.Empty + `, ` + l.prunedHash() + ` ` + fromRecords + `
+	query := `SELECT r.id, s.name, r.seq, r.time, r.kind, ` + l.hash("r.hash") + `, ` + l.as.Empty + `, ` + l.prunedHash() + `
+		` + fromRecords + `
 		WHERE r.id > ? AND r.id <= ? ORDER BY r.id LIMIT ?`
 	return pages(func(page []store.Entry, last *store.Entry) ([]store.Entry, bool, error) {
 		after := int64(math.MinInt64)

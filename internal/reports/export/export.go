@@ -46,7 +46,9 @@ type Row struct {
 }
 
 // Write writes the records that fit, oldest first, and returns how many there were.
-func Write(ctx context.Context, log records.Log, f *records.Filter, format string, to io.Writer, progress func(done, total int64)) (int64, error) {
+func Write(
+	ctx context.Context, log records.Log, f *records.Filter, format string, to io.Writer, progress func(done, total int64),
+) (int64, error) {
 	out, err := open(format, to)
 	if err != nil {
 		return 0, err
@@ -108,7 +110,8 @@ func tableOf(to io.Writer) *columns {
 	}
 	add(kindInt64, -1, "id", "seq", "bytes")
 	add(kindInt64, isMicros, "time")
-	add(kindBytes, isText, "session", "kind", "branch", "turn", "tool", "effect", "rule", "reason", "level", "person", "via", "pruned", "hash", "body")
+	add(kindBytes, isText, "session", "kind", "branch", "turn", "tool", "effect", "rule", "reason", "level", "person", "via", "pruned",
+		"hash", "body")
 	return c
 }
 
@@ -117,8 +120,8 @@ func (c *columns) write(row Row) error {
 		c.columns[i].number(v)
 	}
 	for i, v := range []string{
-		row.Session, row.Kind, row.Branch, row.Turn, row.Tool, row.Effect, row.Rule, row.Reason, row.Level, row.Person, row.Via, row.Pruned, row.Hash,
-		string(row.Body),
+		row.Session, row.Kind, row.Branch, row.Turn, row.Tool, row.Effect, row.Rule, row.Reason, row.Level, row.Person, row.Via, row.Pruned,
+		row.Hash, string(row.Body),
 	} {
 		c.columns[4+i].text(v)
 		c.bytes += len(v)

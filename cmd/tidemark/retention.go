@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os/user"
 	"strconv"
@@ -56,7 +57,8 @@ sealed there: their id, or provider:id.`,
 	fl := cmd.Flags()
 	for what, of := range map[string]string{
 		event.PruneContent: "what was read, which judgement needs of sessions that go on", event.PruneArguments: "arguments of calls",
-		event.PrunePreviews: "texts of messages and results", event.PruneEvents: "of sessions that ended so long ago, everything but a skeleton",
+		event.PrunePreviews: "texts of messages and results",
+		event.PruneEvents:   "of sessions that ended so long ago, everything but a skeleton",
 	} {
 		limits[what] = fl.String(what, "", "how old or how much may be: "+of)
 	}
@@ -147,8 +149,8 @@ func (e *env) printPruned(out retention.Result, err error, person string) error 
 			}
 		}
 		for _, h := range out.Held {
-			e.printf("%s session %s: %s is held by %s %s\n", e.ui.word("warn", "left"), report.Line(h.Session), report.Line(h.Hold.String()),
-				report.Line(h.Hold.By), report.Line(reason(h.Hold.Why)))
+			e.printf("%s session %s: %s is held by %s\n", e.ui.word("warn", "left"), report.Line(h.Session), report.Line(h.Hold.String()),
+				report.Line(said(h.Hold)))
 		}
 	}
 	if person != "" && len(out.Held) > 0 {
@@ -157,11 +159,12 @@ func (e *env) printPruned(out retention.Result, err error, person string) error 
 	return nil
 }
 
-func reason(why string) string {
-	if why == "" {
-		return ""
+// said is who holds something, and why.
+func said(h retention.Hold) string {
+	if h.Why == "" {
+		return h.By
 	}
-	return "(" + why + ")"
+	return h.By + " (" + h.Why + ")"
 }
 
 func (e *env) holdCommand() *cobra.Command {
@@ -187,7 +190,7 @@ server, until it is released. Each is a record of the log.`,
 				return e.printJSON(map[string]any{"holds": append([]retention.Hold{}, holds...)})
 			}
 			for _, h := range holds {
-				e.printf("%s since %s by %s %s\n", report.Line(h.String()), h.Since.Local().Format(time.DateTime), report.Line(h.By), report.Line(reason(h.Why)))
+				e.printf("%s since %s by %s\n", report.Line(h.String()), h.Since.Local().Format(time.DateTime), report.Line(said(h)))
 			}
 			if len(holds) == 0 {
 				e.printf("nothing is held\n")
@@ -228,5 +231,51 @@ func (e *env) holdChange(name, short string, ended bool) *cobra.Command {
 	cmd.Flags().StringVar(&h.Person, "person", "", "the person: their id, or provider:id")
 	cmd.Flags().StringVar(&h.Why, "why", "", "the reason, for the record")
 	cmd.Flags().StringVar(&h.By, "by", "", "who you are, for the record (default: your user name)")
+	return cmd
+}
+
+func (e *env) exportCommand() *cobra.Command {
+	f := auditFlags{}
+	f.Limit = maxRecords
+	var format, file string
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write records of the log as JSON lines or Parquet, for analysis elsewhere",
+		Long: `Write the records that fit, oldest first, as lines of JSON (jsonl) or as a Parquet file, with a column for session, time,
+kind, tool, effect, rule, trust level and person, and the whole record as JSON in body. What is sealed in the log
+is not exported, nor are keys and codes. A server may run beside it.`,
+		Example: `  tidemark export --out records.jsonl --from 2026-03-01
+  tidemark export --format parquet --out decisions.parquet --kind call.decided`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			if file == "" && format == "parquet" {
+				return errors.New("export: a Parquet file needs a name (--out)")
+			}
+			return e.withLog(cmd.Context(), func(log *app.Log) error {
+				filter := f.filter()
+				progress := newProgress(e.errOut, "exporting")
+				to := app.ExportTo{Format: format, File: file, Out: e.out, Progress: progress.step}
+				n, err := app.Export(cmd.Context(), log, &filter, to)
+				progress.done()
+				if err != nil || file == "" {
+					return err
+				}
+				if e.json {
+					return e.printJSON(map[string]any{"ok": true, "file": file, "records": n})
+				}
+				e.printf("wrote %d records to %s\n", n, file)
+				return nil
+			})
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&format, "format", "jsonl", "how it is written: "+strings.Join(app.ExportFormats(), " or "))
+	fl.StringVarP(&file, "out", "o", "", "file to write, which must not exist (default: standard output)")
+	f.flags(fl)
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(app.ExportFormats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
