@@ -460,8 +460,8 @@ func (m *Monitor) heldCall(ctx context.Context, s *live, w session.Write) (tool.
 			return tool.Call{}, unavailable(err)
 		}
 		e, err := event.FromRecord(rec)
-		if err != nil || e.Decided == nil || e.Decided.Write == nil {
-			return tool.Call{}, fmt.Errorf("%w: record %d does not hold the write", ErrUnavailable, w.Seq)
+		if err != nil || e.Decided == nil || e.Decided.Write == nil || e.Decided.Write.Args == "" {
+			return tool.Call{}, fmt.Errorf("%w: record %d does not hold the write, or not any more", ErrUnavailable, w.Seq)
 		}
 		return tool.Call{Name: e.Decided.Tool, Args: []byte(e.Decided.Write.Args)}, nil
 	}
