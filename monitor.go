@@ -99,7 +99,6 @@ func New(o Options) (*Monitor, error) {
 	}
 	m.policy.Store(o.Policy)
 	m.SetStation(o.Station)
-	m.labels.any.Store(true) // nobody has looked yet
 	return m, nil
 }
 
