@@ -88,7 +88,7 @@ func TestWithoutItsKeyASessionHasForgotten(t *testing.T) {
 	if len(edits) != 1 {
 		t.Fatalf("%d records have a key, want one", len(edits))
 	}
-	p := &event.Pruning{Session: "s", What: []string{event.PruneContent}, Records: 1, By: "ops"}
+	p := &event.Pruning{Session: "s", Content: 1, Records: 1, By: "ops"}
 	p.All, p.Left = store.Left(all)
 	if err := log.Prune(t.Context(), 0, []*event.Event{{Kind: event.LogPruned, Time: 1, Pruning: p}}, edits); err != nil {
 		t.Fatal(err)

@@ -2,19 +2,31 @@ package event
 
 // Pruning is that something was taken out of records of a session, and what is left of them.
 type Pruning struct {
-	Session string   `json:"session"`
-	What    []string `json:"what"`            // content, arguments, previews, events
-	Records int64    `json:"records"`         // that it took something out of
-	Bytes   int64    `json:"bytes,omitzero"`  // that it took out
-	Before  int64    `json:"before,omitzero"` // records older than this, Unix nanoseconds; 0: whatever their age
-	Person  string   `json:"person,omitzero"` // because this person is to be forgotten
-	By      string   `json:"by"`              // who did it
-	Why     string   `json:"why,omitzero"`
+	Session string `json:"session"`
+	Records int64  `json:"records"`         // that it took something out of
+	Bytes   int64  `json:"bytes,omitzero"`  // that it took out
+	Before  int64  `json:"before,omitzero"` // records older than this, Unix nanoseconds; 0: whatever their age
+	Person  string `json:"person,omitzero"` // because this person is to be forgotten
+	By      string `json:"by"`              // who did it
+	Why     string `json:"why,omitzero"`
+
+	// How many of the records lost what.
+	Content   int64 `json:"content,omitzero"`
+	Arguments int64 `json:"arguments,omitzero"`
+	Previews  int64 `json:"previews,omitzero"`
+	Events    int64 `json:"events,omitzero"`
 
 	// All is how many records of the session something was taken out of by then, and Left covers what is left
 	// of them (audit.Remainder), in hex.
 	All  int64  `json:"all"`
 	Left string `json:"left"`
+}
+
+// Of is how many records lost one kind of what can be pruned; nil: there is no such kind.
+func (p *Pruning) Of(what string) *int64 {
+	return map[string]*int64{
+		PruneContent: &p.Content, PruneArguments: &p.Arguments, PrunePreviews: &p.Previews, PruneEvents: &p.Events,
+	}[what]
 }
 
 // Hold is that a session, or whatever a person took part in, must not be pruned, or may be again.

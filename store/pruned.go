@@ -54,8 +54,10 @@ func (c *checker) taken(rec *audit.Record) {
 	if c.report.Pruned.What == nil {
 		c.report.Pruned.What = map[string]int64{}
 	}
-	for _, what := range p.What {
-		c.report.Pruned.What[what] += p.Records
+	for _, what := range event.PruneKinds() {
+		if n := *p.Of(what); n > 0 {
+			c.report.Pruned.What[what] += n
+		}
 	}
 	c.report.Pruned.Bytes += p.Bytes
 }

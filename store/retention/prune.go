@@ -296,8 +296,8 @@ func (c *piece) commit(ctx context.Context) error {
 			Session: c.session, Records: int64(len(c.edits)), Bytes: c.bytes, Person: r.Person, By: r.By, Why: r.Why,
 		}
 		for _, w := range event.PruneKinds() {
-			if c.what[w] > 0 {
-				told.What, told.Before = append(told.What, w), max(told.Before, c.before(w))
+			if *told.Of(w) = c.what[w]; c.what[w] > 0 {
+				told.Before = max(told.Before, c.before(w))
 			}
 		}
 		told.All, told.Left = store.Left(c.records)

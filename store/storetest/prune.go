@@ -59,7 +59,7 @@ func pruned(t *testing.T, s Store, session string, seqs ...uint64) (*event.Event
 		audit.Prune(rec, body)
 		edits = append(edits, *rec)
 	}
-	p := &event.Pruning{Session: session, What: []string{event.PruneEvents}, Records: int64(len(edits)), By: "a test"}
+	p := &event.Pruning{Session: session, Events: int64(len(edits)), Records: int64(len(edits)), By: "a test"}
 	p.All, p.Left = store.Left(all)
 	return &event.Event{Kind: event.LogPruned, Time: 1, Pruning: p}, edits
 }

@@ -94,7 +94,7 @@ func step(e *event.Event) Step {
 	case e.Person != nil:
 		s.Title, s.Text = strings.TrimSpace(e.Person.By+" "+e.Person.Act), e.Person.Detail
 	case e.Pruning != nil:
-		s.Title = strings.Join(e.Pruning.What, ", ") + " taken out of " + e.Pruning.Session
+		s.Title = "pruned " + e.Pruning.Session
 		s.Text, s.Reason = fmt.Sprintf("%d records", e.Pruning.Records), strings.TrimSuffix("by "+e.Pruning.By+": "+e.Pruning.Why, ": ")
 	case e.Hold != nil:
 		s.hold(e.Hold)
