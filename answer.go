@@ -11,7 +11,6 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/session"
-	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -115,7 +114,6 @@ func (m *Monitor) Ran(ctx context.Context, ref Ref, call tool.Call, host string)
 				return err
 			}
 			delete(s.codes, r.ID)
-			delete(s.standing, r.ID)
 			return nil
 		}
 		return nil
@@ -241,7 +239,6 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 	}
 	for _, id := range v.IDs {
 		delete(s.codes, id)
-		delete(s.standing, id)
 	}
 	return out, nil
 }
@@ -311,16 +308,13 @@ func (m *Monitor) refuse(ctx context.Context, s *live, ids []string) (string, er
 	if err != nil {
 		return "", err
 	}
-	var calls []*warrant.Warrant
 	known := true
 	for _, id := range ids {
-		if g := s.standing[id]; g != nil {
-			calls = append(calls, g)
-		} else if ask, _ := s.state.Evidence(id); ask == nil || ask.Act != "" || len(ask.Values) > 0 {
+		if ask, _ := s.state.Evidence(id); !c.Knows(id) && (ask == nil || ask.Act != "" || len(ask.Values) > 0) {
 			known = false
 		}
 	}
-	if trace := c.Refuse(calls...); known {
+	if trace := c.Refuse(ids...); known {
 		return s.traced(trace), nil
 	}
 	return "", nil
@@ -473,8 +467,8 @@ func (m *Monitor) heldCall(ctx context.Context, s *live, w session.Write) (tool.
 			return tool.Call{}, unavailable(err)
 		}
 		e, err := event.FromRecord(rec)
-		if err != nil || e.Decided == nil || e.Decided.Write == nil {
-			return tool.Call{}, fmt.Errorf("%w: record %d does not hold the write", ErrUnavailable, w.Seq)
+		if err != nil || e.Decided == nil || e.Decided.Write == nil || e.Decided.Write.Args == "" {
+			return tool.Call{}, fmt.Errorf("%w: record %d does not hold the write, or not any more", ErrUnavailable, w.Seq)
 		}
 		return tool.Call{Name: e.Decided.Tool, Args: []byte(e.Decided.Write.Args)}, nil
 	}

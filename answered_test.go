@@ -19,12 +19,23 @@ func TestACodeWorksAfterARestart(t *testing.T) {
 	restarted.want(policy.Allow, main("s"), c)
 }
 
-func TestAfterARestartAQuestionGetsANewCode(t *testing.T) {
+// SEQ-09: whoever has the key of the log shows the code that was shown before.
+func TestAfterARestartAQuestionHasItsCode(t *testing.T) {
 	w, c, code := held(t, "")
 	restarted := w.again()
+	if v := restarted.want(policy.Confirm, main("s"), c); v.Held.Code != code {
+		t.Errorf("got the code %q, want %q", v.Held.Code, code)
+	}
+	restarted.ownerSays("s", ".approve deploy "+code)
+	restarted.want(policy.Allow, main("s"), c)
+}
+
+func TestWithoutTheKeyOfTheLogAQuestionGetsANewCode(t *testing.T) {
+	w, c, code := held(t, "")
+	restarted := w.keyless()
 	v := restarted.want(policy.Confirm, main("s"), c)
 	if v.Held.Code == code || v.Held.Code == "" {
-		t.Fatalf("got the code %q; the log must not hold codes", v.Held.Code)
+		t.Fatalf("got the code %q; the log alone must not hold codes", v.Held.Code)
 	}
 	if n := len(restarted.view("s").Questions); n != 1 {
 		t.Errorf("got %d questions, want the new one in place of the old", n)

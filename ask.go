@@ -84,7 +84,7 @@ func (m *Monitor) askStill(ctx context.Context, x *step, v *Verdict, open approv
 	v.same(open)
 	_, x.decided.Opinion = s.state.Evidence(open.ID)
 	v.Opinion = x.decided.Opinion
-	code, ok := s.codes[open.ID]
+	code, ok := s.code(open.ID)
 	if !ok || x.now >= open.CodeLives() {
 		return m.ask(ctx, x, v, replacing{open, ok})
 	}
@@ -151,8 +151,8 @@ func (v *Verdict) same(r approval.Request) {
 // more, it says so: nobody approves what they do not know they have not seen.
 const maxArgsShown = 16000
 
-// ask opens a question, with its evidence. The code is kept in memory only; after a
-// restart the same question gets a new one.
+// ask opens a question, with its evidence. The code is sealed in the log; whoever cannot open it there
+// asks the same question with a new one.
 func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) error {
 	s, set := x.live, x.set
 	words, err := m.latestWords(ctx, x)
@@ -186,7 +186,10 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		x.decided.Ask.Act = found.Deed.String()
 	}
 	s.keepCode(id, code)
-	s.keepWarrant(id, found)
+	x.decided.Ask.Code = s.keys.Seal(s.state.Keys, []byte(code))
+	if found != nil && s.heard != nil {
+		x.decided.Trace = s.traced(s.heard.Asked(id, found))
+	}
 	q := s.question(x.request(v), x.now)
 	q.show(x.decided.Ask, v.Opinion)
 	q.Code, q.Values = code, live
@@ -263,21 +266,16 @@ func redactValue(set *policy.Set, toolName, path, value string) string {
 	return set.Redactor().Preview([]byte(value), maxShownText)
 }
 
-// keepWarrant remembers what stood behind the call of a question, until it is answered.
-func (s *live) keepWarrant(id string, g *warrant.Warrant) {
-	if g == nil {
-		return
+// code is that of an open question, where it is known or can be opened.
+func (s *live) code(id string) (string, bool) {
+	code, ok := s.codes[id]
+	if ask, _ := s.state.Evidence(id); !ok && ask != nil && ask.Code != "" {
+		if code = string(s.keys.Open(s.state.Keys, ask.Code)); code != "" {
+			s.keepCode(id, code)
+			return code, true
+		}
 	}
-	if s.standing == nil {
-		s.standing = map[string]*warrant.Warrant{}
-	}
-	if len(s.standing) > approval.MaxOpen/4 { // some belong to questions long gone
-		maps.DeleteFunc(s.standing, func(id string, _ *warrant.Warrant) bool {
-			r, open := s.state.Book.Request(id)
-			return !open || r.State != approval.Pending
-		})
-	}
-	s.standing[id] = g
+	return code, ok
 }
 
 // keepCode remembers the code of an open question.

@@ -414,11 +414,12 @@ func (m *Monitor) familyOf(ctx context.Context, t Turn) (f family, err error) {
 		return f, fmt.Errorf("begin turn: %w", err)
 	}
 	err = m.with(ctx, Ref{Session: name}, func(s *live) error {
-		f.argued = s.state.Tainted() || s.heard == nil && s.state.Steps() > 0
-		if s.heard != nil {
-			argued, _ := s.heard.Is("argued", "")
-			f.argued = f.argued || argued
+		c, err := m.judgement(ctx, s)
+		if err != nil {
+			return err
 		}
+		argued, _ := c.Is("argued", "")
+		f.argued = argued || s.state.Tainted()
 		return nil
 	})
 	return f, err

@@ -317,6 +317,15 @@ func refuse(rule, text string) policy.Decision {
 	return policy.Decision{Rule: rule, Reasons: []policy.Reason{{Rule: rule, Text: text}}}
 }
 
+// The bounds on what is kept for review of writes that were not let through: a model that writes without end
+// must not fill the disk.
+const (
+	maxWrite  = 1 << 20
+	maxWrites = 8 << 20 // of a session
+)
+
+const notKept = "what it would have written is too much to be kept for review, and cannot be released later"
+
 // quarantine keeps the content of a blocked write to a memory file (BEY-08).
 func (m *Monitor) quarantine(x *step, v *Verdict) error {
 	path := x.set.Memory(&x.live.input)
@@ -326,6 +335,10 @@ func (m *Monitor) quarantine(x *step, v *Verdict) error {
 	x.decided.Seal()
 	if v.Write = x.live.state.HeldWrite(x.decided.Digest); v.Write != "" {
 		return nil // the agent tried again; the content is already kept
+	}
+	if n := int64(len(x.args.Raw())); n > maxWrite || x.live.state.WriteSize()+n > maxWrites {
+		v.Reasons = append(v.Reasons, policy.Reason{Rule: v.Rule, Effect: v.Effect, Text: notKept})
+		return nil
 	}
 	id, err := m.newID("write")
 	if err != nil {

@@ -1,6 +1,8 @@
 package tidemark_test
 
 import (
+	"encoding/base64"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -64,28 +66,20 @@ func TestAReplicaJudgesByWhatAnotherHasRead(t *testing.T) {
 
 // WAR-02
 func TestWhereNothingWasKeptItIsLost(t *testing.T) {
-	keyless := func(w *world) *world {
-		m := newMonitor(w, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice})
-		return &world{TB: w.TB, Monitor: m, store: w.store, clock: w.clock, dice: w.dice}
-	}
 	for name, after := range map[string]func(*world) *world{
-		"whoever reads it has no key": keyless,
+		"whoever reads it has no key": (*world).keyless,
 		"a result came in without a key": func(w *world) *world {
-			keyless(w).runs(main("s"), call("contacts_search", `{"query":"Tor"}`), book)
+			w.keyless().runs(main("s"), call("contacts_search", `{"query":"Tor"}`), book)
 			return w.again()
 		},
 		"a result was larger than what is kept": func(w *world) *world {
-			w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), large(w))
+			w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), large())
 			w.wantErrand() // as long as it is remembered
 			return w.again()
 		},
 		"more came in than is kept of a session": func(w *world) *world {
-			for i := range 60 {
-				text := strings.Repeat("a b c ", 10)
-				for j := range 3000 {
-					text += " q" + asJSON(w, i*3000+j)
-				}
-				w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), text)
+			for i := range 8 {
+				w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), chance(byte(i), 650<<10))
 			}
 			return w.again()
 		},
@@ -100,11 +94,25 @@ func TestWhereNothingWasKeptItIsLost(t *testing.T) {
 	}
 }
 
+// keyless is another monitor on the same log that has not its key.
+func (w *world) keyless() *world {
+	w.Helper()
+	m := newMonitor(w, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice})
+	return &world{TB: w.TB, Monitor: m, store: w.store, clock: w.clock, dice: w.dice}
+}
+
 // large is a page of which the log does not keep all.
-func large(t testing.TB) string {
+func large() string { return chance(99, 2<<20) }
+
+// chance is a text of which hardly anything can be left out.
+func chance(seed byte, size int) string {
+	raw := make([]byte, size*3/4)
+	_, _ = rand.NewChaCha8([32]byte{seed}).Read(raw) // it never fails
+	words := base64.RawURLEncoding.EncodeToString(raw)
 	var b strings.Builder
-	for i := range 40_000 {
-		b.WriteString(" w" + strings.Repeat("x", i%7) + asJSON(t, i))
+	for len(words) > 12 {
+		b.WriteString(words[:11] + " ")
+		words = words[11:]
 	}
 	return b.String()
 }
@@ -128,7 +136,7 @@ func TestWhatIsLetGoForOthersIsToldAgainFromTheLog(t *testing.T) {
 			})
 			w.runErrand()
 			if c.page {
-				w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), large(t))
+				w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), large())
 			}
 			w.want(policy.Allow, main("s"), call("send_email", toPetra))
 			w.ownerSays("other", "Good morning")
@@ -179,9 +187,16 @@ func TestATurnedDownValueStaysSoAfterARestart(t *testing.T) {
 	w.again().want(policy.Confirm, main("s"), call("send_email", `{"to":"tor@vik.example","body":"sorry"}`))
 }
 
-// WAR-02 VER-09: the log holds no word of what was read.
+// WAR-02 VER-09: the log holds no word of what was read that can be read without the key.
 func TestTheLogHoldsNoWordOfWhatWasRead(t *testing.T) {
-	w := newWorld(t, "preset: balanced\nrecord: {previews: false}")
+	for form, want := range map[string]int{"sealed": 4, "hashes": 3} { // of a call that creates something there are no hashes
+		t.Run(form, func(t *testing.T) { wantNoWord(t, form, want) })
+	}
+}
+
+func wantNoWord(t *testing.T, form string, want int) {
+	t.Helper()
+	w := newWorld(t, "preset: balanced\nrecord: {previews: false, content: "+form+"}")
 	w.ownerSays("s", "Look it up and create a ticket")
 	w.runs(main("s"), call("web_fetch", `{"url":"https://news.example"}`), injected)
 	w.runs(main("s"), call("contacts_search", `{}`), book)
@@ -200,16 +215,16 @@ func TestTheLogHoldsNoWordOfWhatWasRead(t *testing.T) {
 			traces++
 		}
 	}
-	if traces != 3 {
-		t.Errorf("%d records hold a trace, want 3", traces)
+	if traces != want {
+		t.Errorf("%d records hold a trace, want %d", traces, want)
 	}
-	for _, other := range []string{"s2", "s"} { // in another session the same content has other hashes
+	for _, other := range []string{"s2", "s"} { // in another session the same content looks otherwise
 		w.ownerSays(other, "Look it up")
 		w.runs(main(other), call("contacts_search", `{}`), book+" ")
 	}
 	one, two := w.traces("s"), w.traces("s2")
-	if one[1] == two[0] || len(one[1]) != len(two[0]) {
-		t.Errorf("two sessions hold the same hashes: %s, %s", one[1], two[0])
+	if one[1] == two[0] || form == "hashes" && len(one[1]) != len(two[0]) {
+		t.Errorf("two sessions hold the same: %s, %s", one[1], two[0])
 	}
 }
 

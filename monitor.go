@@ -29,6 +29,7 @@ import (
 
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/seal"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
@@ -170,7 +171,6 @@ type live struct {
 	spoken   map[uint64]utterance        // guarded by mu; the user's messages by their place in the log, as far as they were read
 	latest   *meaning.Meaning            // guarded by mu; the one of them looked at last
 	facts    callFacts                   // guarded by mu; scratch, of the call being judged
-	standing map[string]*warrant.Warrant // guarded by mu; what stands behind the calls of open questions
 	input    policy.Input                // guarded by mu; scratch, so that a decision does not allocate one
 	overdue  bool                        // guarded by mu; what waits could not be written, so nothing more may wait
 	waiting  []*event.Event              // guarded by mu; folded, and written with the next record: see Later
@@ -180,6 +180,7 @@ type live struct {
 	prepared uint64                      // guarded by mu; the message whose contract was asked for in advance
 	used     atomic.Int64                // when it was last used, in sessions made since
 	weight   int64                       // guarded by mu; of heard and spoken, as the monitor counts it
+	keys     seal.Ring                   // guarded by mu; of what is sealed in its log
 	spoke    atomic.Int64                // when something was last said or read in it
 }
 
@@ -242,7 +243,7 @@ func (m *Monitor) newSession(name string) *live {
 	if s == nil {
 		m.clock.Add(1)
 		m.evict()
-		s = &live{name: name}
+		s = &live{name: name, keys: seal.Ring{Use: name, Operator: m.key, Random: m.rand}}
 		m.sessions[name] = s
 	}
 	return s
@@ -312,13 +313,18 @@ func (m *Monitor) append(ctx context.Context, s *live, events ...*event.Event) e
 			m.index(s, e.Decided.Ask) // before anybody is told: who looks then waits for the lock, and finds it
 		}
 	}
-	if canWait(ctx, s, events) {
+	events[0].Key = s.keys.Fresh() // what it seals is in them, or in others after them
+	wait := canWait(ctx, s, events)
+	if wait {
 		s.waiting = append(s.waiting, events...)
 	} else if err := m.write(ctx, s, events); err != nil {
 		return err
 	}
 	for _, e := range events {
 		s.state.Apply(e)
+	}
+	if s.keys.Kept(); !wait {
+		events[0].Key = "" // it may be written again as another one
 	}
 	return nil
 }

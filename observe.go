@@ -239,12 +239,19 @@ func (m *Monitor) End(ctx context.Context, e Ending) (Ended, error) {
 		out = Ended{Turn: b.Turn.ID, Taint: b.Settled()}
 		out.Footer = set.Settings().Footer && out.Taint.Level < trust.Local
 		label := trust.Label{Level: out.Taint.Level, Sensitivity: out.Taint.Sensitivity}
-		if s.heard != nil && !e.Blocked && e.Ref.Branch == "" {
-			s.heard.Answered(string(e.Content)) // the user may agree to it
+		trace := ""
+		if set.Facts() && !e.Blocked && e.Ref.Branch == "" { // the user may agree to it
+			c, err := m.judgement(ctx, s)
+			if err != nil {
+				return err
+			}
+			trace = s.traced(c.Answered(string(e.Content)))
 		}
 		return m.append(ctx, s, &event.Event{
 			Kind: event.TurnSealed, Time: m.at(s), Branch: e.Ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
-			Seen: &event.Seen{Label: label, Content: m.content(e.Content, set, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason},
+			Seen: &event.Seen{
+				Label: label, Content: m.content(e.Content, set, b.Sensitive, false), Blocked: e.Blocked, Reason: e.Reason, Trace: trace,
+			},
 		})
 	})
 	if err != nil {

@@ -185,7 +185,6 @@ func (m *Monitor) Withdraw(ctx context.Context, session, id, by string) error {
 			return err
 		}
 		delete(s.codes, id)
-		delete(s.standing, id)
 		return nil
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/base/seal"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
@@ -298,15 +299,11 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 	if err := m.write(ctx, s, nil); err != nil { // it is told again from the log
 		return nil, err
 	}
-	c := warrant.New(vocabulary.Shipped())
-	c.Keep(m.key, s.name)
-	c.Secrets(m.Policy().Redactor().Removed)
-	traces := s.state.Traces.At
-	if len(traces) > 0 {
-		c.Recall()
+	steps, hashed, err := m.keptSteps(ctx, s)
+	if err != nil {
+		return nil, fmt.Errorf("read what was read: %w", err)
 	}
-	c.Host(s.state.HostTools)
-	c.Tools(s.tools)
+	c, seals := m.conversation(s, hashed)
 	at := latest(s.state.Words, maxWords)
 	words, err := m.readWords(ctx, s, at)
 	if err != nil {
@@ -317,24 +314,8 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 		return nil, err
 	}
 	tell(c, m.key, kin)
-	for i := 0; i < len(words) || len(traces) > 0; {
-		if len(traces) == 0 || i < len(words) && words[i].seq <= traces[0] {
-			c.User(words[i].text)
-			c.Sealed(m.key, words[i].sealed)
-			if words[i].contract != nil {
-				c.Contract(words[i].contract)
-			}
-			i++
-			continue
-		}
-		name, trace, err := m.traceAt(ctx, s.name, traces[0])
-		if err != nil {
-			return nil, fmt.Errorf("read what was read: %w", err)
-		}
-		c.Replay(name, trace)
-		traces = traces[1:]
-	}
-	if s.state.Tainted() {
+	retell(c, m.key, words, steps)
+	if t := &s.state.Traces; s.state.Tainted() && (hashed || !seals || t.Bare || t.Lost) { // what came in may not be known
 		c.Outside()
 	}
 	whole := len(at) == len(s.state.Words) && len(words) == len(at) && !slices.ContainsFunc(words, func(u utterance) bool { return u.cut })
@@ -346,36 +327,102 @@ func (m *Monitor) judgement(ctx context.Context, s *live) (*warrant.Context, err
 	return c, nil
 }
 
-// traceAt is what the log kept of what came in with a record, and the tool that brought it.
-func (m *Monitor) traceAt(ctx context.Context, session string, seq uint64) (name string, trace []byte, err error) {
-	e, err := m.eventAt(ctx, session, seq)
-	if err != nil {
-		return "", nil, err
+// conversation is one in which nothing was said yet. Its steps are kept as they are, sealed, or as hashes; where hashes
+// were kept before, it can be told them.
+func (m *Monitor) conversation(s *live, hashed bool) (c *warrant.Context, seals bool) {
+	c = warrant.New(vocabulary.Shipped())
+	seals = len(m.key) > 0 && !m.Policy().For(s.state.Agent).Settings().RecordHashes
+	if hashed || !seals {
+		c.Keep(m.key, s.name)
 	}
-	var text string
-	switch {
-	case e.Began != nil:
-		text = e.Began.Trace
-	case e.Seen != nil:
-		name, text = e.Seen.Tool, e.Seen.Trace
-	case e.Decided != nil:
-		text = e.Decided.Trace
-	case e.Answer != nil:
-		text = e.Answer.Trace
+	if hashed {
+		c.Recall()
 	}
-	trace, err = base64.RawStdEncoding.DecodeString(text)
-	if err != nil {
-		return name, nil, nil //nolint:nilerr // it cannot be read: then it is lost
+	if seals {
+		c.Exact()
 	}
-	return name, trace, nil
+	c.Secrets(m.Policy().Redactor().Removed)
+	c.Host(s.state.HostTools)
+	c.Tools(s.tools)
+	return c, seals
+}
+
+// retell tells a conversation what was said and read, in the order of the log.
+func retell(c *warrant.Context, key []byte, words []utterance, steps []keptStep) {
+	for i := 0; i < len(words) || len(steps) > 0; {
+		if len(steps) == 0 || i < len(words) && words[i].seq <= steps[0].seq {
+			c.User(words[i].text)
+			c.Sealed(key, words[i].sealed)
+			if words[i].contract != nil {
+				c.Contract(words[i].contract)
+			}
+			i++
+			continue
+		}
+		c.Replay(steps[0].tool, steps[0].told)
+		steps = steps[1:]
+	}
+}
+
+// keptStep is what the log kept of what came in with a record, and the tool that brought it.
+type keptStep struct {
+	seq  uint64
+	tool string
+	told []byte // nil: it cannot be read, and is lost
+}
+
+// keptSteps are what the log kept for judgement, in order. Some of it may be hashes, or cannot be read; the rest was
+// sealed, and is known as it was.
+// Preconditions: s.mu is held, s is loaded and nothing of it waits.
+func (m *Monitor) keptSteps(ctx context.Context, s *live) (out []keptStep, hashed bool, err error) {
+	at := s.state.Traces.At
+	if len(at) == 0 {
+		return nil, false, nil
+	}
+	for rec, err := range m.store.Load(ctx, s.name, at[0]-1) {
+		if err != nil {
+			return nil, false, unavailable(err)
+		}
+		if rec.Seq != at[0] {
+			continue
+		}
+		e, err := event.FromRecord(rec)
+		if err != nil {
+			return nil, false, unavailable(err)
+		}
+		step := keptStep{seq: rec.Seq}
+		text := ""
+		if step.tool, text = e.Trace(); seal.IsSealed(text) {
+			step.told = s.keys.Open(s.state.Keys, text)
+			hashed = hashed || step.told == nil
+		} else if raw, err := base64.RawStdEncoding.DecodeString(text); err == nil && !warrant.IsExact(raw) {
+			step.told, hashed = raw, true
+		} else {
+			hashed = true
+		}
+		out = append(out, step)
+		if at = at[1:]; len(at) == 0 {
+			return out, hashed, nil
+		}
+	}
+	return append(out, keptStep{seq: at[0]}), true, nil // the log is shorter than it was
 }
 
 // traced is a trace as the log holds it; empty where there is none, or no room for it.
 func (s *live) traced(trace []byte) string {
-	if n := base64.RawStdEncoding.EncodedLen(len(trace)); n == 0 || !s.state.Traces.Room(n) {
+	text := ""
+	switch {
+	case len(trace) == 0:
+		return ""
+	case warrant.IsExact(trace):
+		text = s.keys.Seal(s.state.Keys, trace)
+	default:
+		text = base64.RawStdEncoding.EncodeToString(trace)
+	}
+	if text == "" || !s.state.Traces.Room(len(text)) {
 		return ""
 	}
-	return base64.RawStdEncoding.EncodeToString(trace)
+	return text
 }
 
 // know makes the facts of a call askable.

@@ -4,7 +4,7 @@
 // Invariants:
 //   - each record's hash covers the hash before it and every field, length-prefixed;
 //   - sequence numbers of a session start at 1 and have no gap;
-//   - Verify accepts a chain if and only if Next could have made it.
+//   - Verify accepts a chain if and only if Next could have made it, and Prune have taken from it.
 package audit
 
 import (
@@ -36,6 +36,10 @@ type Record struct {
 	Kind    string `json:"kind"`
 	Body    []byte `json:"body"` // JSON
 	Hash    Hash   `json:"hash"`
+
+	// Pruned is set where the body is not the one that was written: it covers what was left of it. Hash is
+	// still that of the whole record, so that the chain goes on.
+	Pruned Hash `json:"pruned,omitzero"`
 }
 
 // Head is where a chain stands.
@@ -81,7 +85,7 @@ func Verify(head Head, records iter.Seq2[Record, error]) (Head, error) {
 		if rec.Seq != head.Seq+1 {
 			return head, fmt.Errorf("%w: session %q: record %d follows %d", ErrBroken, rec.Session, rec.Seq, head.Seq)
 		}
-		if link(head.Hash, &rec) != rec.Hash {
+		if !Fits(head, &rec) {
 			return head, fmt.Errorf("%w: session %q: record %d was changed", ErrBroken, rec.Session, rec.Seq)
 		}
 		head = Head{Seq: rec.Seq, Hash: rec.Hash}
@@ -102,4 +106,35 @@ func Ledger(prev Hash, batch uint64, records []Hash) Hash {
 		h.Write(r[:])
 	}
 	return Hash(h.Sum(nil))
+}
+
+// Prune leaves only body of a linked record. Its hash stays, and the chain with it; that what is left is what
+// somebody meant to leave is shown by Pruned, and that they did by whoever recorded it.
+func Prune(rec *Record, body []byte) {
+	rec.Body = body
+	rec.Pruned = left(rec)
+}
+
+// left covers what is left of a pruned record.
+func left(rec *Record) Hash {
+	b := append([]byte("pruned"), rec.Hash[:]...)
+	return link(Hash(sha256.Sum256(b)), rec)
+}
+
+// Fits reports whether a record is the one after head, as it was written or as it was pruned.
+func Fits(head Head, rec *Record) bool {
+	switch {
+	case rec.Seq != head.Seq+1:
+		return false
+	case rec.Pruned != (Hash{}):
+		return left(rec) == rec.Pruned
+	}
+	return link(head.Hash, rec) == rec.Hash
+}
+
+// Remainder covers all pruned records of a session, in their order: the Remainder before and the next of them.
+func Remainder(before Hash, rec *Record) Hash {
+	b := append(before[:len(before):len(before)], rec.Pruned[:]...)
+	b = binary.AppendUvarint(b, rec.Seq)
+	return sha256.Sum256(b)
 }

@@ -40,6 +40,8 @@ const (
 
 	SessionSpawned Kind = "session.spawned" // a sub-agent was started; Spawned is set
 	ToolsOffered   Kind = "tools.offered"   // what models are offered, in a log of its own; Offered is set
+	LogPruned      Kind = "log.pruned"      // something was taken out of records; Pruning is set
+	HoldChanged    Kind = "hold.changed"    // something must not be pruned, or may be again; Hold is set
 )
 
 // Kinds are all of them, in the order of a turn.
@@ -47,7 +49,7 @@ func Kinds() []Kind {
 	return []Kind{
 		TurnBegan, ContextSeen, ModelCalled, ModelAnswered, CallDecided, ResultSeen, Answered, TryFailed, TrustReset, WriteReviewed,
 		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed, PinsChanged, SessionSpawned,
-		ToolsOffered,
+		ToolsOffered, LogPruned, HoldChanged,
 	}
 }
 
@@ -59,6 +61,9 @@ type Event struct {
 	Turn      string `json:"turn,omitzero"`
 	Iteration int    `json:"iteration,omitzero"`
 	Late      bool   `json:"late,omitzero"` // arrived after its turn was sealed: taints, but is not in the graph
+
+	Key    string   `json:"key,omitzero"`    // of what is sealed in the session from here on, itself sealed by the operator's; base64
+	Pruned []string `json:"pruned,omitzero"` // what was taken out of it since
 
 	Began   *Began   `json:"began,omitzero"`
 	Seen    *Seen    `json:"seen,omitzero"`
@@ -73,6 +78,8 @@ type Event struct {
 	Pins     *Pins     `json:"pins,omitzero"`
 	Spawned  *Spawned  `json:"spawned,omitzero"`
 	Offered  []Offered `json:"offered,omitzero"`
+	Pruning  *Pruning  `json:"pruning,omitzero"`
+	Hold     *Hold     `json:"hold,omitzero"`
 }
 
 // Spawned is that one session was started by another.
@@ -172,8 +179,8 @@ type Seen struct {
 	Caution   bool         `json:"caution,omitzero"`  // what follows it is audited (CAU-02)
 	Words     bool         `json:"words,omitzero"`    // ContextSeen: the content is the user's own words
 	Contract  *Contract    `json:"contract,omitzero"` // of those words, where the host handed one in
-	// Trace is what judgement needs of the content after a restart: hashes under a key of the
-	// installation, in base64. Empty: nothing was kept.
+	// Trace is what judgement needs of the content after a restart, in base64: the content itself, sealed under
+	// the session's key, or hashes under a key of the installation. Empty: nothing was kept.
 	Trace string `json:"trace,omitzero"`
 	// HostTools are the tools that are the host's own, said later in a turn; nil: as before.
 	HostTools []string `json:"hostTools,omitzero"`
@@ -309,7 +316,8 @@ func (d *Decided) Seal() {
 // Ask is a question put to the owner.
 type Ask struct {
 	ID       string      `json:"id"`
-	CodeHash tool.Digest `json:"codeHash"`      // SHA-256 of the code: the log never holds one
+	CodeHash tool.Digest `json:"codeHash"`      // SHA-256 of the code
+	Code     string      `json:"code,omitzero"` // itself, sealed under the session's key; base64
 	Expires  int64       `json:"expires"`       // Unix nanoseconds
 	Args     string      `json:"args,omitzero"` // redacted summary, what the person sees
 	Replaces string      `json:"replaces,omitzero"`
@@ -455,6 +463,10 @@ func (e *Event) Check() error {
 		ok = e.Spawned != nil
 	case ToolsOffered:
 		ok = e.Offered != nil
+	case LogPruned:
+		ok = e.Pruning != nil
+	case HoldChanged:
+		ok = e.Hold != nil
 	default:
 		return fmt.Errorf("unknown event kind %q", e.Kind)
 	}

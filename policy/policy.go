@@ -143,6 +143,7 @@ type Settings struct {
 	RecordMessages bool          // keep the user's own words, redacted
 
 	RecordArguments bool // keep the arguments of every call, redacted
+	RecordHashes    bool // keep hashes of what was read, and not itself, sealed
 	Asking
 }
 

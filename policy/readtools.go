@@ -119,6 +119,11 @@ func (r *reader) readRecord(n *configfile.Node) {
 				r.settings.RecordArguments = i == 1
 			}
 		},
+		"content": func(v *configfile.Node) {
+			if i, ok := r.Choice(v, "sealed", "hashes"); ok {
+				r.settings.RecordHashes = i == 1
+			}
+		},
 	})
 }
 

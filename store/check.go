@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/event"
 )
 
 // Log is a log to be checked, as it stood at one moment. An entry whose session has
@@ -20,7 +21,7 @@ type Log interface {
 // Check walks the whole log and reports every break. The error is for a log that
 // could not be read, not for one that is broken. Progress may be nil.
 func Check(log Log, progress func(done, total int64)) (Report, error) {
-	c := checker{progress: progress, total: 2 * log.Size()}
+	c := checker{progress: progress, total: 2 * log.Size(), left: map[string]*remainder{}, told: map[string]*event.Pruning{}}
 	for _, step := range []func(Log) error{c.chains, c.empty, c.ledger} {
 		if err := step(log); err != nil {
 			return Report{}, err
@@ -34,6 +35,9 @@ type checker struct {
 	report      Report
 	progress    func(done, total int64)
 	done, total int64
+
+	left map[string]*remainder     // of sessions that something was taken out of
+	told map[string]*event.Pruning // what was recorded of that last
 }
 
 // stride is the number of records between two calls of progress.
@@ -74,7 +78,9 @@ func (c *checker) chains(log Log) error {
 			c.link(head, e.Record)
 		}
 		head = audit.Head{Seq: e.Seq, Hash: e.Hash}
+		c.taken(&e.Record)
 	}
+	c.pruned()
 	return nil
 }
 
@@ -92,7 +98,9 @@ func (c *checker) link(head audit.Head, rec audit.Record) {
 		}
 	case rec.Seq < want.Seq:
 		b.Problem = fmt.Sprintf("out of place after record %d", head.Seq)
-	case rec.Hash != want.Hash:
+	case rec.Pruned != (audit.Hash{}) && !audit.Fits(head, &rec):
+		b.Problem = "changed after it was pruned"
+	case rec.Pruned == (audit.Hash{}) && rec.Hash != want.Hash:
 		b.Problem = "changed, or the record before it was"
 	default:
 		return

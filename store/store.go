@@ -37,6 +37,9 @@ type Session struct {
 // sessions and are not listed as such; they are chained, read and verified like any.
 const Own = "tidemark:"
 
+// RetentionLog is the log that says what was pruned of others, and what must not be.
+const RetentionLog = Own + "retention"
+
 // SessionQuery asks for a page of sessions. The order is by creation, newest first:
 // it is stable while sessions go on, so that no page repeats or skips one.
 type SessionQuery struct {
@@ -120,8 +123,20 @@ type Report struct {
 	Sessions int64   `json:"sessions"`
 	Records  int64   `json:"records"`
 	Head     Head    `json:"head"` // to be written down as an anchor
+	Pruned   Pruned  `json:"pruned,omitzero"`
 	Breaks   []Break `json:"breaks"`
 }
+
+// Pruned is what is no longer in a log, as the log itself says.
+type Pruned struct {
+	Sessions int64            `json:"sessions"` // something was taken out of
+	Records  int64            `json:"records"`  // of them
+	Bytes    int64            `json:"bytes"`    // that were taken out
+	What     map[string]int64 `json:"what"`     // how many records lost what: content, arguments, previews, events
+}
+
+// IsZero reports whether nothing was taken out.
+func (p Pruned) IsZero() bool { return p.Records == 0 && len(p.What) == 0 }
 
 // OK says that nothing is wrong.
 func (r Report) OK() bool { return len(r.Breaks) == 0 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
@@ -79,6 +80,20 @@ func kindNames() []string {
 	return out
 }
 
+// flags are those of what is looked for.
+func (f *auditFlags) flags(fl *pflag.FlagSet) {
+	fl.StringVar(&f.Session, "session", "", "only this session")
+	fl.StringVar(&f.Kind, "kind", "", "only this kind of record, e.g. call.decided")
+	fl.StringVar(&f.more.Tool, "tool", "", "decisions about this tool")
+	fl.StringVar(&f.more.Effect, "effect", "", "decisions that came out so: allow, confirm or deny")
+	fl.StringVar(&f.more.Rule, "rule", "", "decisions by rules whose name begins so")
+	fl.StringVar(&f.more.Person, "person", "", "what this person answered or did: approver:ada, or ada")
+	fl.StringVar(&f.more.Via, "via", "", "what was answered or done through this door, e.g. console")
+	fl.StringVar(&f.more.Text, "text", "", "records with this text in them, in any case")
+	fl.StringVar(&f.from, "from", "", "from this day or time on, e.g. 2026-03-01")
+	fl.StringVar(&f.to, "to", "", "up to this day or time")
+}
+
 func (e *env) auditCommand() *cobra.Command {
 	var f auditFlags
 	cmd := &cobra.Command{
@@ -102,18 +117,9 @@ What a call's arguments were is kept where the policy says record: {arguments: r
 			return e.withAudit(cmd.Context(), func(log auditLog) error { return e.audit(cmd.Context(), log, &f) })
 		},
 	}
-	cmd.Flags().StringVar(&f.Session, "session", "", "only this session")
-	cmd.Flags().StringVar(&f.Kind, "kind", "", "only this kind of record, e.g. call.decided")
+	f.flags(cmd.Flags())
 	cmd.Flags().Int64Var(&f.After, "after", 0, "only records after this id, oldest first")
 	cmd.Flags().IntVar(&f.Limit, "limit", 100, "how many at most")
-	cmd.Flags().StringVar(&f.more.Tool, "tool", "", "decisions about this tool")
-	cmd.Flags().StringVar(&f.more.Effect, "effect", "", "decisions that came out so: allow, confirm or deny")
-	cmd.Flags().StringVar(&f.more.Rule, "rule", "", "decisions by rules whose name begins so")
-	cmd.Flags().StringVar(&f.more.Person, "person", "", "what this person answered or did: approver:ada, or ada")
-	cmd.Flags().StringVar(&f.more.Via, "via", "", "what was answered or done through this door, e.g. console")
-	cmd.Flags().StringVar(&f.more.Text, "text", "", "records with this text in them, in any case")
-	cmd.Flags().StringVar(&f.from, "from", "", "from this day or time on, e.g. 2026-03-01")
-	cmd.Flags().StringVar(&f.to, "to", "", "up to this day or time")
 	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with new records as they come, oldest first")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))
 	var head string
@@ -294,6 +300,9 @@ func (e *env) verify(cmd *cobra.Command, log *app.Log, head string) error {
 		if report.OK() {
 			e.printf("%s %d records in %d sessions, unbroken\nhead %d:%s\n",
 				e.ui.word("good", "ok"), report.Records, report.Sessions, report.Head.Batch, report.Head.Hash)
+			if p := report.Pruned; !p.IsZero() {
+				e.printf("pruned %d records in %d sessions, %d bytes: %s\n", p.Records, p.Sessions, p.Bytes, prunedOf(p))
+			}
 			if log.Proofs > 0 {
 				e.printf("proofs of %d approvals good\n", log.Proofs)
 			}
@@ -437,4 +446,15 @@ func lost(log auditLog, err error) bool {
 	var no *refused
 	_, remote := log.(serverLog)
 	return remote && err != nil && !errors.As(err, &no)
+}
+
+// prunedOf is how many records lost what.
+func prunedOf(p store.Pruned) string {
+	var out []string
+	for _, what := range event.PruneKinds() {
+		if n := p.What[what]; n > 0 {
+			out = append(out, fmt.Sprintf("%s of %d", what, n))
+		}
+	}
+	return strings.Join(out, ", ")
 }

@@ -54,6 +54,11 @@ var pages = map[string]map[string]tried{
 		"tidemark backup /backups/2026-03-01":                               {before: "tidemark init; mkdir ~/backups", want: "records"},
 		"tidemark restore /backups/2026-03-01":                              {before: "tidemark init --undo"},
 	},
+	"docs/retention.md": {
+		"tidemark prune --dry-run --content 30d --previews 90d --events 400d":    {before: "tidemark init && tidemark init --undo", want: "would take"},
+		"tidemark prune --person telegram:4711 --why \"asked for it\" --dry-run": {want: "would take 0 bytes"},
+		"tidemark export --out all.jsonl":                                        {want: "records to all.jsonl"},
+	},
 	"docs/people.md": {
 		"tidemark token add ada --role approver": {before: "tidemark init && tidemark init --undo", want: "tm-approver-"},
 		"tidemark token list":                    {want: "ada"},

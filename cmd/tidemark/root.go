@@ -135,6 +135,7 @@ func (e *env) groups() []group {
 			e.demoCommand(), e.initCommand(), e.serveCommand(), e.installCommand(), e.uninstallCommand(), e.llmCommand(), e.mcpCommand(),
 			e.hookCommand(), e.doctorCommand(), e.statusCommand(), e.tokenCommand(),
 			e.serviceCommand(), e.backupCommand(), e.restoreCommand(), e.migrateCommand(),
+			e.pruneCommand(), e.holdCommand(), e.exportCommand(),
 		}},
 		{"Answer", []*cobra.Command{e.approvalsCommand(), e.consoleCommand(), e.writesCommand(), e.resetCommand(), e.labelsCommand()}},
 		{"Inspect", []*cobra.Command{

@@ -86,6 +86,7 @@ type App struct {
 	stopErr   error
 	cancel    context.CancelFunc
 	alone     context.CancelFunc // ends what goes on beside other servers; nil: nothing does
+	pruned    context.CancelFunc // ends the pruning of the log; nil: it is not pruned
 	sharing   sync.WaitGroup
 }
 
@@ -155,6 +156,7 @@ func (a *App) open(ctx context.Context) error {
 	if err := a.recall(ctx); err != nil {
 		return err
 	}
+	a.startRetention()
 	return a.startPeople(f)
 }
 
@@ -429,10 +431,12 @@ func (a *App) Stop(ctx context.Context) error {
 		if a.written != nil {
 			errs = append(errs, a.written.Close())
 		}
-		if a.alone != nil {
-			a.alone()
-			a.sharing.Wait()
+		for _, end := range []context.CancelFunc{a.alone, a.pruned} {
+			if end != nil {
+				end()
+			}
 		}
+		a.sharing.Wait()
 		if a.outside != nil {
 			errs = append(errs, a.outside.close(ctx))
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/store/postgres"
+	"github.com/tidemark/tidemark/store/retention"
 	"github.com/tidemark/tidemark/store/rows"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
@@ -27,6 +28,7 @@ type keptLog interface {
 	tidemark.Store
 	tidemark.Shared
 	httpapi.Log
+	retention.Log
 	Close() error
 }
 

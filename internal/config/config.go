@@ -40,6 +40,7 @@ type Config struct {
 	Telegram       *telegram.Settings // where approval questions are asked too; nil: nowhere
 	Channels       Channels           // where else they are asked
 	Console        Console
+	Retention      Retention
 	Shadow         string // file of a candidate policy that runs beside this one; "": none
 	Production     bool   // the environment says so
 	Outside        string // identifies the sections that take effect only at a start
@@ -98,6 +99,7 @@ func (d *decoder) sections(root *configfile.Node, c *Config) {
 	d.asking(root, c)
 	c.Channels = d.channels(root.Get("channels"))
 	c.Console = d.console(root.Get("console"))
+	c.Retention = d.retention(root.Get("retention"))
 	c.Approvals = d.approvals(root.Get("approvals"))
 	if n := root.Get("shadow"); n != nil {
 		c.Shadow, _ = d.Text(n)
@@ -200,6 +202,7 @@ func (d *decoder) url(n *configfile.Node) (*url.URL, bool) {
 // started are the sections that take effect only at a start.
 var started = []string{
 	"server", "hooks", "llm", "mcp", "auditor", "contracts", "verifier", "telegram", "channels", "approvals", "plugins", "console",
+	"retention",
 }
 
 // outside identifies what asks others, without its secrets.

@@ -62,6 +62,9 @@ func (s *State) Writes() []Write {
 	return out
 }
 
+// WriteSize is how many bytes the log holds of writes that were not let through.
+func (s *State) WriteSize() int64 { return s.writeSize }
+
 // HeldWrite is the id of the held write of these very bytes; "" if there is none.
 func (s *State) HeldWrite(digest tool.Digest) string {
 	for _, w := range s.writes {
@@ -102,6 +105,7 @@ func (s *State) decided(e *event.Event) {
 		if s.writes == nil {
 			s.writes = map[string]*Write{}
 		}
+		s.writeSize += int64(len(d.Write.Args))
 		s.writes[d.Write.ID] = &Write{
 			ID: d.Write.ID, Tool: d.Tool, Path: d.Write.Path, Branch: e.Branch, Digest: d.Digest,
 			Seq: s.Version, Time: e.Time, Status: WriteHeld,

@@ -28,6 +28,7 @@ type State struct {
 	Book    approval.Book
 	Words   []Word // the user's own messages, oldest first
 	Traces  Traces
+	Keys    []string // of what is sealed in the log, the latest last, each sealed by the operator's
 	Task    Task
 	// Kin are the sessions it works for, the eldest first; nil: nobody noted them.
 	Kin []event.Kin
@@ -42,6 +43,7 @@ type State struct {
 	steps     int64
 	denied    int64
 	writes    map[string]*Write
+	writeSize int64 // of all of them
 	questions map[string]*evidence
 	cautious  map[string]bool // tools that declare themselves cautioned
 	wordless  bool            // a door that cannot hear the user began a turn

@@ -21,7 +21,7 @@ func TestTracesAreAllThereOrLost(t *testing.T) {
 	answer := func(verdict, trace string) *event.Event {
 		return &event.Event{Kind: event.Answered, Answer: &event.Answer{Verdict: verdict, Trace: trace}}
 	}
-	large := strings.Repeat("x", 100<<10)
+	large := strings.Repeat("x", 1<<20)
 	for name, tt := range map[string]struct {
 		events []*event.Event
 		at     int
@@ -36,7 +36,11 @@ func TestTracesAreAllThereOrLost(t *testing.T) {
 		"an approval":                  {[]*event.Event{answer("approve", "")}, 0, false},
 		"a refusal":                    {[]*event.Event{answer("deny", "AQ")}, 1, false},
 		"a refusal nobody remembers":   {[]*event.Event{answer("deny", "")}, 0, true},
-		"more than a session keeps":    {[]*event.Event{result(large), result(large), result(large)}, 0, true},
+		"as much as a session keeps":   {[]*event.Event{result(large), result(large), result(large), result(large)}, 4, false},
+		"more than a session keeps":    {[]*event.Event{result(large), result(large), result(large), result(large), result("AQ")}, 0, true},
+		"more than a record keeps":     {[]*event.Event{result(large + "x")}, 0, true},
+		"a call whose trace is pruned": {[]*event.Event{result("AQ"), {Kind: event.CallDecided, Decided: &event.Decided{}, Pruned: []string{event.PruneContent}}}, 0, true},
+		"a call whose text is pruned":  {[]*event.Event{result("AQ"), {Kind: event.CallDecided, Decided: &event.Decided{}, Pruned: []string{event.PrunePreviews}}}, 1, false},
 	} {
 		s := session.New()
 		for _, e := range tt.events {

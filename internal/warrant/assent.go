@@ -23,16 +23,18 @@ type proposal struct {
 }
 
 // Answered notes what the agent said to the user at the end of a turn. It counts only if the
-// user agrees right after it.
-func (c *Context) Answered(text string) {
+// user agrees right after it. It returns its trace; nil where only hashes are kept, which could not tell what
+// was said.
+func (c *Context) Answered(text string) []byte {
 	if len(text) > maxProposal { // of a longer one nobody knows what was read
 		text = ""
 	}
 	if n := len(c.unheard); n > 0 && c.unheard[n-1].agent {
 		c.unheard[n-1].text = text
-		return
+	} else {
+		c.unheard = append(c.unheard, message{text: text, agent: true})
 	}
-	c.unheard = append(c.unheard, message{text: text, agent: true})
+	return c.journal(toldAnswered, 0, 0, text)
 }
 
 // agree takes the agent's last words for agreed to if the user's message says yes to them and

@@ -50,6 +50,7 @@ type Context struct {
 	foreign  bool              // somebody who does not speak for the user has spoken last
 	lost     bool              // something came in that nobody remembers: anything may stand there
 	refused  map[string]bool   // values of calls the owner turned down
+	asked    []asked           // calls of questions, the latest last
 	own      map[string]bool   // what our own acts gave back, or were given to call things by
 	things   map[string]bool   // what our own acts were done to
 	actedAt  uint64            // the step of our last act
@@ -160,12 +161,24 @@ func (c *Context) Heard(text string) []byte {
 	c.listen()
 	c.foreign, c.proposed, c.assented = true, "", nil
 	c.Outside()
-	return c.Content(text)
+	trace := c.content(text)
+	if c.memory.exact {
+		return c.journal(toldHeard, 0, 0, text)
+	}
+	return trace
 }
 
 // Content adds a text that somebody else wrote and no call brought back, and returns its
 // trace.
 func (c *Context) Content(text string) []byte {
+	trace := c.content(text)
+	if c.memory.exact {
+		return c.journal(toldContent, 0, 0, text)
+	}
+	return trace
+}
+
+func (c *Context) content(text string) []byte {
 	var t trace
 	if strings.TrimSpace(text) != "" {
 		c.listen()
@@ -181,28 +194,6 @@ func (c *Context) Outside() { c.argued, c.outside = true, true }
 // Lost notes that something came in that nobody remembers. Then a value that is neither the
 // user's nor our own has nothing behind it.
 func (c *Context) Lost() { c.argued, c.lost = true, true }
-
-// Refuse remembers the values of calls that the owner turned down, those that had least
-// behind them, and returns their trace.
-func (c *Context) Refuse(calls ...*Warrant) []byte {
-	c.listen()
-	t := trace{flags: keptRefused}
-	for _, w := range calls {
-		for _, s := range w.Slots {
-			if s.Kind == Act || s.Has >= Own {
-				continue
-			}
-			keep(c.refused, s.Value, 4)
-			if c.memory.on && c.refused[origin.Normal(s.Value)] {
-				t.sums = append(t.sums, c.index.Sum(s.Value))
-			}
-		}
-	}
-	if len(t.sums) > maxOwnKept {
-		return nil // one is missing: then nothing is known
-	}
-	return c.traced(t)
-}
 
 // Within judges a call for a part of the conversation that has seen less than the whole: one
 // that nobody has argued in, or that nothing came into from outside.

@@ -20,6 +20,14 @@ func (c *Context) Did(name string, args *tool.Args) []byte {
 	if m.Act == meaning.Read && !tool.IsShell(unprefixed(m.Tool)) && !mayWrap(args) {
 		return nil // most calls
 	}
+	trace := c.doing(m, args)
+	if c.memory.exact {
+		return c.journal(toldCall, 0, 0, name, string(args.Raw()))
+	}
+	return trace
+}
+
+func (c *Context) doing(m *meaning.Meaning, args *tool.Args) []byte {
 	c.did(m.Tool, args)
 	fields, err := args.Fields()
 	if err != nil {

@@ -62,6 +62,8 @@ type keptFile struct{ sum, what uint64 }
 // memory is what is kept of earlier steps, by hashes.
 type memory struct {
 	on           bool // traces are made
+	exact        bool // steps give back what they were told
+	again        bool // a step of before is being told
 	recalled     bool // some were replayed, or may be
 	own, refused map[uint64]bool
 	fresh        []uint64   // our own values of the result at hand
@@ -91,7 +93,7 @@ func (c *Context) traced(t trace) []byte {
 	if t.index.Over() && c.memory.recalled {
 		c.Lost() // what was kept and what is read now can no longer be compared
 	}
-	if !c.memory.on {
+	if !c.memory.on || c.memory.exact {
 		return nil
 	}
 	foreign := c.foreign && !slices.ContainsFunc(c.unheard, func(m message) bool { return !m.agent }) // the user has spoken since
@@ -134,6 +136,10 @@ func appendSum(b []byte, sum uint64) []byte {
 // Replay adds what a trace says of an earlier step, of a tool or, without one, of a message.
 // What cannot be read makes the conversation one of which something is lost.
 func (c *Context) Replay(toolName string, b []byte) {
+	if IsExact(b) {
+		c.again(b)
+		return
+	}
 	c.listen()
 	t, ok := readTrace(b)
 	if !ok || !c.memory.recalled || t.index.Over() || t.flags&keptLost != 0 {

@@ -197,13 +197,19 @@ func TestOrdinaryEvidenceSurvivesARestart(t *testing.T) {
 	}
 }
 
+// refuse turns a call down.
+func (r *restarted) refuse(w *warrant.Warrant) []byte {
+	r.live.Asked("question", w)
+	return r.live.Refuse("question")
+}
+
 // WAR-02: what the owner turned down stays turned down.
 func TestWhatWasTurnedDownStaysSoAfterARestart(t *testing.T) {
 	r := newRestarted()
 	r.tell(told{user: "Remove the parcel of Ilse Brandt"})
 	r.tell(told{tool: "find_parcels", args: `{}`, content: `[{"owner":"Ilse Brandt","parcel_id":"prc-5512"}]`})
 	args := `{"parcel_id":"prc-5512"}`
-	r.past, r.traces = append(r.past, told{}), append(r.traces, r.live.Refuse(of(r.live, "remove_parcel", args)))
+	r.past, r.traces = append(r.past, told{}), append(r.traces, r.refuse(of(r.live, "remove_parcel", args)))
 	r.restart()
 	if s := slot(t, of(r.rebuilt, "remove_parcel", args), warrant.Object); s.Has != warrant.Nothing {
 		t.Errorf("it has %s (%s)", s.Has, s.Why)

@@ -30,7 +30,10 @@ func (c *Context) Result(r Result) []byte {
 	c.memory.fresh = nil
 	c.result(r, &t)
 	t.sums = c.memory.fresh
-	return c.traced(t)
+	if trace := c.traced(t); !c.memory.exact {
+		return trace
+	}
+	return r.told(c)
 }
 
 func (c *Context) result(r Result, t *trace) {

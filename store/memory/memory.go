@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/tidemark/tidemark"
@@ -24,9 +25,10 @@ var _ tidemark.Store = (*Store)(nil)
 
 // Store is a log in memory. The zero Store is empty and ready; it is safe for concurrent use.
 type Store struct {
+	pruning  sync.Mutex // held while records are put in the place of others
 	mu       sync.RWMutex
 	closed   bool              // guarded by mu
-	entries  []store.Entry     // guarded by mu; the entry with ID n is at n-1; never changed
+	entries  []store.Entry     // guarded by mu; the entry with ID n is at n-1; never changed, but for a copy
 	sessions map[string]*chain // guarded by mu
 	names    []string          // guarded by mu; sessions in the order of creation
 	ledger   []store.Batch     // guarded by mu; batch n is at n-1
@@ -79,6 +81,33 @@ func (s *Store) Append(ctx context.Context, session string, at uint64, events []
 		s.begin(session, c)
 	}
 	s.commit(c, records)
+	return nil
+}
+
+// Prune puts pruned records (audit.Prune) in the place of whole ones, and appends to store.RetentionLog, after its first
+// at records, what says so. It does both or neither; see Append for its errors.
+func (s *Store) Prune(ctx context.Context, at uint64, events []*event.Event, pruned []audit.Record) error {
+	s.pruning.Lock()
+	defer s.pruning.Unlock()
+	s.mu.RLock()
+	entries := slices.Clone(s.entries)
+	for i := range pruned {
+		rec := &pruned[i]
+		c := s.sessions[rec.Session]
+		if c == nil || rec.Seq == 0 || rec.Seq > uint64(len(c.ids)) || entries[c.ids[rec.Seq-1]-1].Hash != rec.Hash {
+			s.mu.RUnlock()
+			return fmt.Errorf("prune session %q: %w: record %d is not there", rec.Session, tidemark.ErrUnavailable, rec.Seq)
+		}
+		e := &entries[c.ids[rec.Seq-1]-1]
+		e.Body, e.Pruned = bytes.Clone(rec.Body), rec.Pruned
+	}
+	s.mu.RUnlock()
+	if err := s.Append(ctx, store.RetentionLog, at, events); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entries = append(entries, s.entries[len(entries):]...)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/store"
@@ -99,6 +100,11 @@ const (
 	insertAsks  = `INSERT INTO asks (id, session, expires) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
 		ON CONFLICT (id) DO UPDATE SET session = excluded.session, expires = excluded.expires`
 	deleteAsks = `DELETE FROM asks WHERE expires < $1`
+
+	updateRecord = `UPDATE records SET body = $1 WHERE session = (SELECT id FROM sessions WHERE name = $2) AND seq = $3 AND hash = $4`
+	insertPruned = `INSERT INTO pruned (id, hash)
+		SELECT id, $1 FROM records WHERE session = (SELECT id FROM sessions WHERE name = $2) AND seq = $3
+		ON CONFLICT (id) DO UPDATE SET hash = excluded.hash`
 )
 
 // head is where a session's chain stands; a session without records has no row.
@@ -155,11 +161,40 @@ func (w *writer) commit(ctx context.Context, batch []*group.Request) error {
 		b.Queue(`DELETE FROM probe`)
 	}
 	x.queue(b)
+	if err := w.edit(ctx, batch); err != nil {
+		return err
+	}
 	if text := x.news.text(w.server); len(x.hashes) > 0 {
 		b.Queue(`SELECT pg_notify($1, $2)`, w.schema, text)
 	}
 	b.Queue(`COMMIT`)
 	return w.conn.SendBatch(ctx, b).Close()
+}
+
+// edit puts pruned records in the place of whole ones, those of requests that fit.
+func (w *writer) edit(ctx context.Context, batch []*group.Request) error {
+	for _, r := range batch {
+		if r.Err != nil || len(r.Edits) == 0 {
+			continue
+		}
+		b := &pgx.Batch{}
+		gone := false
+		for i := range r.Edits {
+			e := &r.Edits[i]
+			b.Queue(updateRecord, e.Body, e.Session, int64(e.Seq), e.Hash[:]).Exec(func(done pgconn.CommandTag) error {
+				gone = gone || done.RowsAffected() != 1
+				return nil
+			})
+			b.Queue(insertPruned, e.Pruned[:], e.Session, int64(e.Seq))
+		}
+		if err := w.conn.SendBatch(ctx, b).Close(); err != nil {
+			return err
+		}
+		if gone {
+			return group.ErrGone
+		}
+	}
+	return nil
 }
 
 // begin takes the lock and reads where the log and the sessions of the batch stand.

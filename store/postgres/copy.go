@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
 )
@@ -84,7 +85,7 @@ func (c *copying) run(ctx context.Context, schema string, from Source) error {
 
 // page copies records, and the sessions that begin among them: they have their numbers in that order.
 func (c *copying) page(ctx context.Context, page []store.Entry) error {
-	var names, records, asks [][]any
+	var names, records, asks, pruned [][]any
 	for i := range page {
 		e := &page[i]
 		row, known := c.rows[e.Session]
@@ -94,6 +95,9 @@ func (c *copying) page(ctx context.Context, page []store.Entry) error {
 			names = append(names, []any{row, e.Session})
 		}
 		records = append(records, []any{e.ID, row, int64(e.Seq), e.Time, e.Kind, e.Hash[:], e.Body})
+		if e.Pruned != (audit.Hash{}) {
+			pruned = append(pruned, []any{e.ID, e.Pruned[:]})
+		}
 		if e.Kind != string(event.CallDecided) {
 			continue
 		}
@@ -111,6 +115,7 @@ func (c *copying) page(ctx context.Context, page []store.Entry) error {
 		{"sessions", []string{"id", "name"}, names},
 		{"records", []string{"id", "session", "seq", "time", "kind", "hash", "body"}, records},
 		{"asks", []string{"id", "session", "expires"}, asks},
+		{"pruned", []string{"id", "hash"}, pruned},
 	} {
 		if _, err := c.tx.CopyFrom(ctx, pgx.Identifier{t.table}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
 			return err

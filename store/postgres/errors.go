@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/store/internal/group"
 )
 
 // unavailable is the error for everything the database refuses. It keeps the cause
@@ -64,6 +65,9 @@ func hint(err error) string {
 // alone says whether a request of a failed batch may succeed by itself: where another request can
 // be to blame. Not where the database itself is in trouble.
 func alone(err error) bool {
+	if errors.Is(err, group.ErrGone) {
+		return true
+	}
 	c := code(err)
 	if len(c) != 5 {
 		return false

@@ -23,6 +23,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/internal/group"
@@ -68,14 +69,28 @@ func (s *Store) Append(ctx context.Context, session string, at uint64, events []
 	if len(records) == 0 {
 		return nil
 	}
-	err = s.writer.Do(ctx, &group.Request{Session: session, At: at, Records: records, Asks: store.AsksOf(events), Note: string(reach)})
+	return s.request(ctx, &group.Request{Session: session, At: at, Records: records, Asks: store.AsksOf(events), Note: string(reach)})
+}
+
+// Prune puts pruned records (audit.Prune) in the place of whole ones, and appends to store.RetentionLog, after its first
+// at records, what says so. It does both or neither; see Append for its errors.
+func (s *Store) Prune(ctx context.Context, at uint64, events []*event.Event, pruned []audit.Record) error {
+	records, err := store.Encode(store.RetentionLog, events)
+	if err != nil {
+		return fmt.Errorf("prune: %w", err)
+	}
+	return s.request(ctx, &group.Request{Session: store.RetentionLog, At: at, Records: records, Edits: pruned})
+}
+
+func (s *Store) request(ctx context.Context, r *group.Request) error {
+	err := s.writer.Do(ctx, r)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, tidemark.ErrConflict):
-		return fmt.Errorf("append to session %q at %d: %w", session, at, err)
+		return fmt.Errorf("append to session %q at %d: %w", r.Session, r.At, err)
 	}
-	return unavailable(fmt.Sprintf("append to session %q", session), err)
+	return unavailable(fmt.Sprintf("append to session %q", r.Session), err)
 }
 
 // Ping proves that the log can be written, by a commit that leaves no record behind.

@@ -79,8 +79,8 @@ func (r *Reader) Since(ctx context.Context, q store.EntryQuery) ([]store.Entry, 
 
 // A record whose session was removed is still listed, under no name.
 const (
-	fromRecords   = `FROM records r LEFT JOIN sessions s ON s.id = r.session`
-	selectEntries = `SELECT r.id, s.name, r.seq, r.time, r.kind, r.hash, r.body ` + fromRecords
+	fromRecords   = `FROM records r LEFT JOIN sessions s ON s.id = r.session LEFT JOIN pruned p ON p.id = r.id`
+	selectEntries = `SELECT r.id, s.name, r.seq, r.time, r.kind, r.hash, r.body, p.hash ` + fromRecords
 )
 
 // Head is where the log stands; the zero Head for an empty one.

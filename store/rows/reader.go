@@ -100,7 +100,8 @@ func pages[T any](fetch func(page []T, last *T) ([]T, bool, error)) iter.Seq2[T,
 	}
 }
 
-const selectRecords = `SELECT r.id, ? AS name, r.seq, r.time, r.kind, r.hash, r.body FROM records r
+const selectRecords = `SELECT r.id, ? AS name, r.seq, r.time, r.kind, r.hash, r.body, p.hash
+	FROM records r LEFT JOIN pruned p ON p.id = r.id
 	WHERE r.session = (SELECT id FROM sessions WHERE name = ?) AND r.seq > ?`
 
 // Load streams the session's records after the first after ones, in order. A session
@@ -121,8 +122,8 @@ func (r *Reader) Load(ctx context.Context, session string, after uint64) iter.Se
 				head = audit.Head{Seq: rec.Seq, Hash: rec.Hash}
 				continue
 			case err == nil:
-				want := rec
-				if head = audit.Next(head, &want); want.Seq != rec.Seq || want.Hash != rec.Hash {
+				fits := audit.Fits(head, &rec)
+				if head = (audit.Head{Seq: rec.Seq, Hash: rec.Hash}); !fits {
 					err = fmt.Errorf("%w: record %d does not fit the one before it (see tidemark audit verify)", audit.ErrBroken, rec.Seq)
 					err = r.as.Unavailable(doing, err)
 				}
@@ -153,7 +154,7 @@ func (r *Reader) records(ctx context.Context, doing, query, session string, afte
 	}
 }
 
-// entries runs a query for ID, session, seq, time, kind, hash and body, and reads a page
+// entries runs a query for ID, session, seq, time, kind, hash, body and what pruning left, and reads a page
 // of it. It says whether there may be more rows.
 func (r *Reader) entries(ctx context.Context, doing string, page []store.Entry, query string, args ...any) ([]store.Entry, bool, error) {
 	rows, err := r.query(ctx, query, args...)
@@ -180,12 +181,17 @@ func scanEntry(rows *sql.Rows) (store.Entry, error) {
 	var e store.Entry
 	var name sql.NullString
 	var seq int64
-	var hash []byte
-	if err := rows.Scan(&e.ID, &name, &seq, &e.Time, &e.Kind, &hash, &e.Body); err != nil {
+	var hash, pruned []byte
+	if err := rows.Scan(&e.ID, &name, &seq, &e.Time, &e.Kind, &hash, &e.Body, &pruned); err != nil {
 		return store.Entry{}, err
 	}
 	e.Session, e.Seq = name.String, uint64(seq)
 	var err error
+	if pruned != nil {
+		if e.Pruned, err = Hash(pruned); err != nil {
+			return e, err
+		}
+	}
 	e.Hash, err = Hash(hash)
 	return e, err
 }

@@ -21,12 +21,7 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (
 			return store.Report{}, err
 		}
 	}
-	l := &snapshot{Reader: r, ctx: ctx}
-	const query = `SELECT (SELECT coalesce(max(id), 0) FROM records), (SELECT coalesce(max(batch), 0) FROM ledger)`
-	if err := r.row(ctx, query).Scan(&l.lastID, &l.lastBatch); err != nil {
-		return store.Report{}, r.as.Unavailable(verifying, err)
-	}
-	report, err := store.Check(l, progress)
+	report, err := r.check(ctx, progress)
 	if err != nil || !told {
 		return report, err
 	}
@@ -35,6 +30,39 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) (
 		report.Breaks = append(report.Breaks, *b)
 	}
 	return report, err
+}
+
+// check checks the log as it stands. What is pruned meanwhile is seen in a record and not yet in what tells of it:
+// then it is looked at once more.
+func (r *Reader) check(ctx context.Context, progress func(done, total int64)) (report store.Report, err error) {
+	const tries = 3
+	for range tries {
+		var before, after int64
+		if before, err = r.pruned(ctx); err != nil {
+			return report, err
+		}
+		l := &snapshot{Reader: r, ctx: ctx}
+		const query = `SELECT (SELECT coalesce(max(id), 0) FROM records), (SELECT coalesce(max(batch), 0) FROM ledger)`
+		if err := r.row(ctx, query).Scan(&l.lastID, &l.lastBatch); err != nil {
+			return report, r.as.Unavailable(verifying, err)
+		}
+		if report, err = store.Check(l, progress); err != nil || report.OK() {
+			return report, err
+		}
+		if after, err = r.pruned(ctx); err != nil || after == before {
+			return report, err
+		}
+	}
+	return report, nil
+}
+
+// pruned is how often something was pruned.
+func (r *Reader) pruned(ctx context.Context) (n int64, err error) {
+	const query = `SELECT count(*) FROM records r JOIN sessions s ON s.id = r.session WHERE s.name = ?`
+	if err := r.row(ctx, query, store.RetentionLog).Scan(&n); err != nil {
+		return 0, r.as.Unavailable(verifying, err)
+	}
+	return n, nil
 }
 
 // Cut is the break of a log that does not hold the commit it stood at; nil where it does.
@@ -59,6 +87,11 @@ func (l *snapshot) hash(column string) string {
 	return `CASE WHEN length(` + column + `) = 32 THEN ` + column + ` ELSE ` + l.as.Zeros + ` END`
 }
 
+// prunedHash is the column with the hash of what pruning left, which most records have not.
+func (l *snapshot) prunedHash() string {
+	return `CASE WHEN p.hash IS NULL THEN NULL ELSE ` + l.hash("p.hash") + ` END`
+}
+
 // snapshot is the log up to a moment: what only grows needs no transaction for that.
 type snapshot struct {
 	*Reader
@@ -69,7 +102,7 @@ type snapshot struct {
 func (l *snapshot) Size() int64 { return l.lastID }
 
 func (l *snapshot) BySession() iter.Seq2[store.Entry, error] {
-	query := `SELECT r.id, s.name, r.seq, r.time, r.kind, ` + l.hash("r.hash") + `, r.body ` + fromRecords + `
+	query := `SELECT r.id, s.name, r.seq, r.time, r.kind, ` + l.hash("r.hash") + `, r.body, ` + l.prunedHash() + ` ` + fromRecords + `
 		WHERE (r.session, r.seq) > (?, ?) AND r.id <= ? ORDER BY r.session, r.seq LIMIT ?`
 	session, seq := int64(math.MinInt64), int64(math.MinInt64)
 	return pages(func(page []store.Entry, last *store.Entry) ([]store.Entry, bool, error) {
@@ -85,7 +118,8 @@ func (l *snapshot) BySession() iter.Seq2[store.Entry, error] {
 }
 
 func (l *snapshot) ByID() iter.Seq2[store.Entry, error] {
-	query := `SELECT r.id, s.name, r.seq, r.time, r.kind, ` + l.hash("r.hash") + `, ` + l.as.Empty + ` ` + fromRecords + `
+	query := `SELECT r.id, s.name, r.seq, r.time, r.kind, ` + l.hash("r.hash") + `, ` + l.as.Empty + `, ` + l.prunedHash() + `
+		` + fromRecords + `
 		WHERE r.id > ? AND r.id <= ? ORDER BY r.id LIMIT ?`
 	return pages(func(page []store.Entry, last *store.Entry) ([]store.Entry, bool, error) {
 		after := int64(math.MinInt64)

@@ -29,6 +29,10 @@ const (
 	selectTip = `SELECT (SELECT coalesce(max(id), 0) FROM records), (SELECT coalesce(max(id), 0) FROM sessions)`
 	probeFill = `INSERT INTO probe (body) VALUES (zeroblob(65536))`
 	probeFree = `DELETE FROM probe`
+
+	updateRecord = `UPDATE records SET body = ? WHERE session = (SELECT id FROM sessions WHERE name = ?) AND seq = ? AND hash = ?`
+	insertPruned = `INSERT OR REPLACE INTO pruned (id, hash)
+		SELECT id, ? FROM records WHERE session = (SELECT id FROM sessions WHERE name = ?) AND seq = ?`
 )
 
 // keepAsks is how long a question that has expired is still found by its id.
@@ -219,7 +223,29 @@ func (c *connection) add(r *group.Request) error {
 		c.args = append(c.args, c.next.record, at.row, int64(rec.Seq), rec.Time, rec.Kind, rec.Hash[:], rec.Body)
 	}
 	c.staged[r.Session] = at
+	if err := c.edit(r); err != nil {
+		return err
+	}
 	return c.ask(at.row, r)
+}
+
+// edit puts pruned records in the place of whole ones.
+func (c *connection) edit(r *group.Request) error {
+	ctx := context.Background() // a commit is not interrupted
+	for i := range r.Edits {
+		e := &r.Edits[i]
+		done, err := c.conn.ExecContext(ctx, updateRecord, e.Body, e.Session, int64(e.Seq), e.Hash[:])
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n != 1 {
+			return errors.Join(group.ErrGone, err)
+		}
+		if _, err := c.conn.ExecContext(ctx, insertPruned, e.Pruned[:], e.Session, int64(e.Seq)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ask notes where questions were asked, and forgets those that nobody can answer any more.

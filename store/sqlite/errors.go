@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/store/internal/group"
 	"modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 )
@@ -54,6 +55,9 @@ func hint(err error) string {
 // another request can be to blame, or where it may need less space. It may not where
 // the whole store is in trouble: trying again would only add to the wait.
 func alone(err error) bool {
+	if errors.Is(err, group.ErrGone) {
+		return true
+	}
 	switch code(err) {
 	case codes.SQLITE_FULL, codes.SQLITE_CONSTRAINT, codes.SQLITE_TOOBIG, codes.SQLITE_MISMATCH:
 		return true

@@ -224,7 +224,7 @@ func writing(wait time.Duration) url.Values {
 		"mode":    {"rw"},        // never create: an empty log would be a session without taint
 		"_txlock": {"immediate"}, // take the write lock before reading what we build on
 		"_pragma": {
-			busy(wait), "journal_mode(WAL)", "synchronous(FULL)", "cache_size(-16000)",
+			busy(wait), "journal_mode(WAL)", "synchronous(FULL)", "cache_size(-16000)", "secure_delete(1)", // what was pruned is gone
 			fmt.Sprintf("wal_autocheckpoint(%d)", checkpoint), "journal_size_limit(67108864)",
 		},
 		"_dqs": {"0"}, "_error_rc": {"1"},

@@ -65,7 +65,7 @@ func RunLog(t *testing.T, open func(t *testing.T) tidemark.Store) {
 }
 
 // Run runs the whole suite. open gives an empty store that is closed at the end of the test
-// it is opened for. A store that is also a Tamperer is tampered with.
+// it is opened for. A store that is also a Pruner is pruned, and one that is a Tamperer tampered with.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	RunLog(t, func(t *testing.T) tidemark.Store { return open(t) })
 	for _, test := range []struct {
@@ -83,6 +83,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
 	}
+	t.Run("pruning", func(t *testing.T) { prunings(t, open) })
 	t.Run("every way of tampering is found", func(t *testing.T) { tampering(t, open) })
 	t.Run("nothing is loaded past a record that was changed", func(t *testing.T) { broken(t, open) })
 }

@@ -139,3 +139,37 @@ func Newest(ctx context.Context, log Log, f *Filter, most int) (rows []Row, next
 	}
 	return rows, end, nil
 }
+
+// Each visits the records that fit, oldest first, however many there are.
+func Each(ctx context.Context, log Log, f *Filter, progress func(done, total int64), visit func(*Row) error) error {
+	head, err := log.Head(ctx)
+	if err != nil {
+		return err
+	}
+	q := store.EntryQuery{Session: f.Session, Kind: f.Kind, Limit: store.MaxLimit}
+	for {
+		page, err := log.Since(ctx, q)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for i := range page {
+			if page[i].ID > head.Records {
+				return nil // it came after the beginning
+			}
+			r := Row{Entry: page[i]}
+			var bad error
+			if r.Event, bad = event.FromRecord(page[i].Record); bad != nil {
+				r.Broken = true
+			}
+			if !f.fits(&r.Entry, &r.Event) {
+				continue
+			}
+			if err := visit(&r); err != nil {
+				return err
+			}
+		}
+		if q.After = page[len(page)-1].ID; progress != nil {
+			progress(q.After, head.Records)
+		}
+	}
+}

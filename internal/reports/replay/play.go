@@ -24,22 +24,19 @@ var errNotLetThrough = errors.New("the call was approved and still not let throu
 type Person struct {
 	Agent    string // whose overrides of the policy apply
 	Approves bool   // says yes when asked
+	// Restarts has every event answered by a monitor that was just started, and knows what the log has of the run.
+	Restarts bool
 	beat     func(bytes int)
 }
 
 // Play takes one run through a monitor of its own and returns what it said to each call.
 func Play(ctx context.Context, set *policy.Set, o Person, run *Run) ([]Decision, error) {
-	p := &player{run: run, person: o, now: time.Unix(1_700_000_000, 0), ran: map[*Call]string{}}
-	var err error
-	p.monitor, err = tidemark.New(tidemark.Options{
-		Policy: set, Store: &p.log, Now: p.tick, MaxSessions: 2,
-		Rand: rand.NewChaCha8(sha256.Sum256([]byte(run.ID))), // codes nobody will be asked for
-	})
-	if err != nil {
-		return nil, err
+	p := &player{
+		run: run, person: o, set: set, now: time.Unix(1_700_000_000, 0), ran: map[*Call]string{},
+		dice: rand.NewChaCha8(sha256.Sum256([]byte(run.ID))), // codes nobody will be asked for
 	}
 	for i := range run.Events {
-		if err := ctx.Err(); err != nil {
+		if err := errors.Join(ctx.Err(), p.start()); err != nil {
 			return nil, err
 		}
 		if err := p.event(ctx, &run.Events[i]); err != nil {
@@ -56,12 +53,27 @@ func Play(ctx context.Context, set *policy.Set, o Person, run *Run) ([]Decision,
 type player struct {
 	run     *Run
 	person  Person
-	monitor *tidemark.Monitor
+	set     *policy.Set
+	dice    *rand.ChaCha8
+	monitor *tidemark.Monitor // nil until the first event
 	log     runLog
 	now     time.Time
 	ran     map[*Call]string // calls that were let through, with their ids
 	out     []Decision
 	tools   bool // the open turn has been told its tools
+}
+
+// start makes the monitor, once or for each event.
+func (p *player) start() (err error) {
+	if p.monitor != nil && !p.person.Restarts {
+		return nil
+	}
+	o := tidemark.Options{Policy: p.set, Store: &p.log, Now: p.tick, MaxSessions: 2, Rand: p.dice}
+	if p.person.Restarts {
+		o.Key = []byte("the key of a run, which nobody keeps")
+	}
+	p.monitor, err = tidemark.New(o)
+	return err
 }
 
 // tick is a clock that stands nearly still: a recording says nothing about how long a
@@ -155,6 +167,9 @@ func (p *player) answer(ctx context.Context, exact tool.Call, held *tidemark.Ver
 	}
 	if !yes {
 		return *held, nil
+	}
+	if err := p.start(); err != nil {
+		return tidemark.Verdict{}, err
 	}
 	v, err := p.monitor.Decide(ctx, p.ref(), exact)
 	if err == nil && !v.Allowed() {

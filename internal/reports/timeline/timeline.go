@@ -93,10 +93,24 @@ func step(e *event.Event) Step {
 		s.pins(e.Pins)
 	case e.Person != nil:
 		s.Title, s.Text = strings.TrimSpace(e.Person.By+" "+e.Person.Act), e.Person.Detail
+	case e.Pruning != nil:
+		s.Title = "pruned " + e.Pruning.Session
+		s.Text, s.Reason = fmt.Sprintf("%d records", e.Pruning.Records), strings.TrimSuffix("by "+e.Pruning.By+": "+e.Pruning.Why, ": ")
+	case e.Hold != nil:
+		s.hold(e.Hold)
 	case e.Contract != nil:
 		s.Title, s.Text = "what the message asks for", strings.TrimSpace(e.Contract.Why+" "+e.Contract.Failed)
 	}
 	return s
+}
+
+// hold tells what must not be pruned, or may be again.
+func (s *Step) hold(h *event.Hold) {
+	s.Title = "held " + h.Session + h.Person
+	if h.Ended {
+		s.Title = "released " + h.Session + h.Person
+	}
+	s.Reason = strings.TrimSuffix("by "+h.By+": "+h.Why, ": ")
 }
 
 // pins tells what became of definitions of an MCP server.

@@ -24,7 +24,7 @@ var layers = []layer{
 	{[]string{"internal/session"}, "state is a fold over events"},
 	{[]string{"graph"}, "a graph is derived from events"},
 	{[]string{"."}, "the engine reaches the world only through its ports"},
-	{[]string{"store", "store/notify", "internal/draw", "internal/reports/report", "internal/reports/timeline",
+	{[]string{"store", "store/notify", "store/retention", "internal/draw", "internal/reports/report", "internal/reports/timeline",
 		"internal/llm/format/...", "internal/mcp/wire"}, "what adapters share knows no adapter"},
 	{[]string{"plugins/..."}, "a plugin knows what anybody's may know, and no door"},
 	{[]string{"internal/people/waiting", "internal/people/signin", "internal/people/consent", "internal/people/roster",

@@ -29,9 +29,10 @@ type Request struct {
 	Session string
 	At      uint64 // records that the session must have
 	Records []audit.Record
-	Asks    []store.Ask // questions among them
-	Note    string      // what a store tells others about it; "": nothing
-	Err     error       // the request's own outcome; the committer's until it returns
+	Asks    []store.Ask    // questions among them
+	Edits   []audit.Record // records of before that were pruned, to be put in the place of what is there
+	Note    string         // what a store tells others about it; "": nothing
+	Err     error          // the request's own outcome; the committer's until it returns
 
 	ctx  context.Context // the caller's: ended means nobody waits
 	done chan error      // holds one, so that the writer never waits for a caller
@@ -44,6 +45,9 @@ func (r *Request) Probe() bool { return len(r.Records) == 0 }
 func (r *Request) Conflict(records uint64) {
 	r.Err = fmt.Errorf("%w: it has %d records", tidemark.ErrConflict, records)
 }
+
+// ErrGone is the error of an edit of a record that is not there, or is another one.
+var ErrGone = errors.New("a record that was to be pruned is not there any more")
 
 // Committer writes batches. Only the writer calls it, one call at a time.
 type Committer interface {
@@ -153,7 +157,7 @@ func (w *Writer) gather(r *Request) []*Request {
 			r.done <- err
 		} else {
 			w.batch = append(w.batch, r)
-			n += max(1, len(r.Records))
+			n += max(1, len(r.Records)+len(r.Edits))
 		}
 		if n >= MaxBatch {
 			return w.batch

@@ -1,0 +1,111 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/store/retention"
+)
+
+// Prune takes out of an installation's log what the request says, beside a running server or without one. Limits that
+// the request does not name are those of the policy file.
+func Prune(ctx context.Context, p Paths, r retention.Request) (out retention.Result, err error) {
+	if len(r.Limits) == 0 && r.Person == "" {
+		cfg, _, err := ReadConfig(p.Config)
+		if err != nil {
+			return out, err
+		}
+		if r.Limits = cfg.Retention.Limits; len(r.Limits) == 0 {
+			return out, errors.New("prune: how much is to be kept? (--content 30d and the like, or a section retention in the policy file)")
+		}
+	}
+	if err := exists(p); err != nil {
+		return out, err
+	}
+	if r.Dry {
+		log, err := readLog(ctx, p)
+		if err != nil {
+			return out, err
+		}
+		out, err = retention.Look(ctx, log, r)
+		return out, errors.Join(err, log.Close())
+	}
+	log, _, err := writeLog(ctx, p)
+	if err != nil {
+		return out, err
+	}
+	out, err = retention.Prune(ctx, log, r)
+	return out, errors.Join(err, log.Close())
+}
+
+// Holds are what must not be pruned of an installation's log.
+func Holds(ctx context.Context, p Paths) ([]retention.Hold, error) {
+	if err := exists(p); err != nil {
+		return nil, err
+	}
+	log, err := readLog(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	holds, _, err := retention.Holds(ctx, log)
+	return holds, errors.Join(err, log.Close())
+}
+
+// SetHold begins or ends a hold.
+func SetHold(ctx context.Context, p Paths, h event.Hold) error {
+	if err := exists(p); err != nil {
+		return err
+	}
+	log, _, err := writeLog(ctx, p)
+	if err != nil {
+		return err
+	}
+	return errors.Join(retention.SetHold(ctx, log, h, time.Now()), log.Close())
+}
+
+// startRetention prunes the log as its configuration says, again and again until the server stops. Of several servers
+// of one log one does.
+func (a *App) startRetention() {
+	r := a.config.Retention
+	if len(r.Limits) == 0 {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	a.pruned = cancel
+	again := func(ctx context.Context) {
+		tick := time.NewTicker(r.Every)
+		defer tick.Stop()
+		for {
+			a.prune(ctx)
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	}
+	a.sharing.Go(func() {
+		if a.shared == nil {
+			again(ctx)
+			return
+		}
+		waits := func(err error) { a.opts.Logger.Warn("pruning waits for the database", "error", err) }
+		a.shared.Lease(ctx, "retention", again, waits)
+	})
+}
+
+func (a *App) prune(ctx context.Context) {
+	out, err := retention.Prune(ctx, a.log, retention.Request{
+		Limits: a.config.Retention.Limits, Now: time.Now(), By: "tidemark serve", Why: "retention of the policy file",
+	})
+	if err != nil && ctx.Err() == nil {
+		a.opts.Logger.Error("the log was not pruned", "error", err)
+	}
+	if out.Records > 0 || len(out.Held) > 0 {
+		a.opts.Logger.Info("pruned", "records", out.Records, "sessions", out.Sessions, "bytes", out.Bytes,
+			"what", fmt.Sprint(out.What), "held", len(out.Held))
+	}
+}

@@ -1,0 +1,75 @@
+package seal
+
+import (
+	"io"
+	"slices"
+	"strings"
+)
+
+// mark begins what a Ring sealed; base64 has no such sign.
+const mark = "~"
+
+// IsSealed reports whether a text is one that a Ring sealed.
+func IsSealed(text string) bool { return strings.HasPrefix(text, mark) }
+
+// Ring is the keys of one use, as far as they were needed. It is not safe for concurrent use.
+type Ring struct {
+	Use      string
+	Operator []byte // empty: nothing is sealed, and nothing opened
+	Random   io.Reader
+
+	keys  map[string]*Key // by the form in which they are kept; nil: it cannot be opened
+	fresh string
+}
+
+// Fresh is a key that was made and that nobody has kept yet, in the form in which it is to be; "" is none.
+func (r *Ring) Fresh() string { return r.fresh }
+
+// Kept says that the fresh key is kept.
+func (r *Ring) Kept() { r.fresh = "" }
+
+// Seal seals a text under the latest of the keys that are kept, or under one that is made now; "" where that cannot
+// be done.
+func (r *Ring) Seal(kept []string, text []byte) string {
+	if len(r.Operator) == 0 {
+		return ""
+	}
+	latest := r.fresh
+	if n := len(kept); latest == "" && n > 0 {
+		latest = kept[n-1]
+	}
+	k := r.key(latest)
+	if k == nil {
+		var err error
+		if k, latest, err = Make(r.Random, r.Operator, r.Use); err != nil {
+			return ""
+		}
+		r.fresh, r.keys[latest] = latest, k
+	}
+	return mark + k.Text(text)
+}
+
+// Open opens a text under whichever of the keys it is sealed; nil where none opens it.
+func (r *Ring) Open(kept []string, text string) []byte {
+	text = strings.TrimPrefix(text, mark)
+	for _, one := range slices.Backward(append(slices.Clip(kept), r.fresh)) {
+		if k := r.key(one); k != nil {
+			if out, err := k.OpenText(text); err == nil {
+				return out
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Ring) key(kept string) *Key {
+	if r.keys == nil {
+		r.keys = map[string]*Key{}
+	}
+	k, known := r.keys[kept]
+	if !known && kept != "" && len(r.Operator) > 0 {
+		k, _ = Open(r.Operator, r.Use, kept) // of another operator's: what it sealed is lost
+		r.keys[kept] = k
+	}
+	return k
+}

@@ -1,0 +1,175 @@
+// Package seal keeps texts so that whoever has a key can read them and nobody else: deflated, and encrypted with
+// AES-256-GCM. Each use has a key of its own, drawn by chance and itself sealed by the operator's: who deletes
+// that has deleted everything that was sealed with it. It is pure: randomness is handed in.
+//
+// Invariant: what one key has sealed for a use is opened by no other key and for no other use.
+package seal
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// MaxText bounds the bytes of a text that is opened.
+const MaxText = 64 << 20
+
+const keySize = 32
+
+// The first byte of what is sealed.
+const (
+	plain    = 0
+	deflated = 1
+)
+
+// shortest is the length from which deflating a text makes it smaller.
+const shortest = 96
+
+// ErrSealed is returned for what cannot be opened: it is damaged, or of another key.
+var ErrSealed = errors.New("it cannot be opened with this key")
+
+// Key seals and opens the texts of one use. It is safe for concurrent use.
+type Key struct {
+	aead cipher.AEAD
+	mac  []byte
+	use  []byte
+}
+
+// Make draws a key for a use, and gives it as well in the form in which it is kept: sealed by the operator's key.
+func Make(random io.Reader, operator []byte, use string) (k *Key, kept string, err error) {
+	raw := make([]byte, keySize)
+	if _, err := io.ReadFull(random, raw); err != nil {
+		return nil, "", fmt.Errorf("draw a key: %w", err)
+	}
+	wrap, err := newKey(derive(operator, "keys of sessions"), use)
+	if err != nil {
+		return nil, "", err
+	}
+	if k, err = newKey(raw, use); err != nil {
+		return nil, "", err
+	}
+	return k, base64.RawStdEncoding.EncodeToString(wrap.seal(raw)), nil
+}
+
+// Open is the key of a use in the form in which it is kept.
+func Open(operator []byte, use, kept string) (*Key, error) {
+	sealed, err := base64.RawStdEncoding.DecodeString(kept)
+	if err != nil {
+		return nil, fmt.Errorf("open a key: %w", ErrSealed)
+	}
+	wrap, err := newKey(derive(operator, "keys of sessions"), use)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := wrap.open(sealed)
+	if err != nil || len(raw) != keySize {
+		return nil, fmt.Errorf("open a key: %w", ErrSealed)
+	}
+	return newKey(raw, use)
+}
+
+func derive(key []byte, what string) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(what))
+	return h.Sum(nil)
+}
+
+func newKey(raw []byte, use string) (*Key, error) {
+	block, err := aes.NewCipher(derive(raw, "text"))
+	if err != nil {
+		return nil, err
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		return nil, err
+	}
+	return &Key{aead: aead, mac: derive(raw, "place"), use: []byte(use)}, nil
+}
+
+// Text seals a text, in base64.
+func (k *Key) Text(text []byte) string {
+	return base64.RawStdEncoding.EncodeToString(k.seal(deflate(text)))
+}
+
+// OpenText opens what Text sealed.
+func (k *Key) OpenText(sealed string) ([]byte, error) {
+	raw, err := base64.RawStdEncoding.DecodeString(sealed)
+	if err != nil {
+		return nil, ErrSealed
+	}
+	if raw, err = k.open(raw); err != nil {
+		return nil, err
+	}
+	return inflate(raw)
+}
+
+// seal encrypts. The nonce is made of the text itself: the same text twice is the same twice, which tells no more than
+// that, and no two others ever share one.
+func (k *Key) seal(text []byte) []byte {
+	h := hmac.New(sha256.New, k.mac)
+	h.Write(text)
+	nonce := h.Sum(nil)[:k.aead.NonceSize()]
+	return k.aead.Seal(nonce, nonce, text, k.use)
+}
+
+func (k *Key) open(sealed []byte) ([]byte, error) {
+	n := k.aead.NonceSize()
+	if len(sealed) < n {
+		return nil, ErrSealed
+	}
+	text, err := k.aead.Open(nil, sealed[:n], sealed[n:], k.use)
+	if err != nil {
+		return nil, ErrSealed
+	}
+	return text, nil
+}
+
+// writers deflate; each holds as much memory as some sessions.
+var writers = sync.Pool{New: func() any {
+	w, err := flate.NewWriter(io.Discard, flate.BestSpeed)
+	if err != nil {
+		return nil // the level is known
+	}
+	return w
+}}
+
+func deflate(text []byte) []byte {
+	if len(text) < shortest {
+		return append([]byte{plain}, text...)
+	}
+	out := bytes.NewBuffer(make([]byte, 0, len(text)/2+64))
+	out.WriteByte(deflated)
+	w := writers.Get().(*flate.Writer)
+	defer writers.Put(w)
+	w.Reset(out)
+	_, err := w.Write(text)
+	if err = errors.Join(err, w.Close()); err != nil || out.Len() > len(text) {
+		return append([]byte{plain}, text...)
+	}
+	return out.Bytes()
+}
+
+func inflate(raw []byte) ([]byte, error) {
+	switch {
+	case len(raw) == 0:
+		return nil, ErrSealed
+	case raw[0] == plain:
+		return raw[1:], nil
+	case raw[0] != deflated:
+		return nil, ErrSealed
+	}
+	r := flate.NewReader(bytes.NewReader(raw[1:]))
+	text, err := io.ReadAll(io.LimitReader(r, MaxText+1))
+	if err != nil || len(text) > MaxText {
+		return nil, ErrSealed
+	}
+	return text, nil
+}
