@@ -67,7 +67,8 @@ func (w *world) open(change ...func(*webpush.Options)) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { w.Sender.Run(ctx) })
+	sender := w.Sender
+	running.Go(func() { sender.Run(ctx) })
 	w.Cleanup(func() {
 		stop()
 		running.Wait()
