@@ -279,16 +279,15 @@ func (m *Monitor) expectLabels(ctx context.Context, x *step, name string) error 
 
 // brings is what the labels say about a result: by what the call named, and by its
 // content.
-func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, name string) (trust.Label, error) {
+func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, came *arrival) (trust.Label, error) {
 	if some, err := m.labels.maybe(ctx, m.store); err != nil || !some {
 		return session.Neutral(), err
 	}
-	mean := s.meaningOf(name)
+	mean := s.meaningOf(came.name)
 	if !readsBack(mean.Act) {
 		return session.Neutral(), nil
 	}
-	args := tool.NewArgs(o.Result.Args)
-	fields, _ := args.Fields() // unreadable ones name nothing; the content is still looked at
+	fields, _ := came.args.Fields() // unreadable ones name nothing; the content is still looked at
 	hash := tool.DigestOf(o.Result.Content)
 	label, _, err := m.labels.find(ctx, m.store, resources(mean, fields), &hash)
 	return label, err
