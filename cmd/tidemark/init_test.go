@@ -11,10 +11,11 @@ import (
 
 const anyPort = "server: {listen: \"127.0.0.1:0\"}\n"
 
-// On a machine with one agent: one command guards it and proves it, an attack is held, and one
-// command takes everything out again.
-func TestInitGuardsWhatItFindsAndUndoesIt(t *testing.T) {
-	home, data := t.TempDir(), filepath.Join(t.TempDir(), "data")
+// emptyHome is a home with nothing in it but programs, which are on PATH, and a data folder. What is started there
+// is this program.
+func emptyHome(t *testing.T, programs map[string]string) (home, hook, data string) {
+	t.Helper()
+	home, data = t.TempDir(), filepath.Join(t.TempDir(), "data")
 	for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME"} {
 		t.Setenv(name, "")
 	}
@@ -22,12 +23,9 @@ func TestInitGuardsWhatItFindsAndUndoesIt(t *testing.T) {
 	if err := os.MkdirAll(bin, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	hook := filepath.Join(bin, "tidemark-hook")
-	for file, script := range map[string]string{
-		hook:                         "TIDEMARK_TEST_MAIN=1 exec " + os.Args[0] + ` hook "$@"`,
-		filepath.Join(bin, "claude"): "echo '2.1.400 (Claude Code)'",
-	} {
-		if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+	programs["tidemark-hook"] = "TIDEMARK_TEST_MAIN=1 exec " + os.Args[0] + ` hook "$@"`
+	for name, script := range programs {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -35,6 +33,13 @@ func TestInitGuardsWhatItFindsAndUndoesIt(t *testing.T) {
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	t.Setenv("TIDEMARK_TEST_MAIN", "1") // of the server that init starts
 	writePolicy(t, data, anyPort)
+	return home, filepath.Join(bin, "tidemark-hook"), data
+}
+
+// On a machine with one agent: one command guards it and proves it, an attack is held, and one
+// command takes everything out again.
+func TestInitGuardsWhatItFindsAndUndoesIt(t *testing.T) {
+	home, hook, data := emptyHome(t, map[string]string{"claude": "echo '2.1.400 (Claude Code)'"})
 	paths := app.Paths{Data: data}
 	t.Cleanup(func() { _ = app.StopRunning(t.Context(), paths) })
 
@@ -69,7 +74,7 @@ func TestInitGuardsWhatItFindsAndUndoesIt(t *testing.T) {
 	if _, err := app.FindRunning(paths); err == nil || app.MayStart(paths) {
 		t.Error("the server still runs, or hooks may start it")
 	}
-	if err := os.Remove(filepath.Join(bin, "claude")); err != nil {
+	if err := os.Remove(filepath.Join(home, "bin", "claude")); err != nil {
 		t.Fatal(err)
 	}
 	if _, errOut, code := command(t, "init", "--background", "--hook", hook, "--data", data); code != exitUsage || !strings.Contains(errOut, "no agent was found") {
@@ -79,33 +84,16 @@ func TestInitGuardsWhatItFindsAndUndoesIt(t *testing.T) {
 
 // Agents are slow to say their version: all are asked at once. Here each one answers when all have been asked.
 func TestInitAsksAgentsAtOnce(t *testing.T) {
-	home, data := t.TempDir(), filepath.Join(t.TempDir(), "data")
-	for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME"} {
-		t.Setenv(name, "")
-	}
-	bin := filepath.Join(home, "bin")
-	if err := os.MkdirAll(bin, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("HOME", home)
-	t.Setenv("PATH", bin+":/usr/bin:/bin")
-	t.Setenv("TIDEMARK_TEST_MAIN", "1")
-	hook := filepath.Join(bin, "tidemark-hook")
-	scripts := map[string]string{hook: "TIDEMARK_TEST_MAIN=1 exec " + os.Args[0] + ` hook "$@"`}
 	all := []string{"claude", "gemini", "droid", "goose"}
+	asked, programs := t.TempDir(), map[string]string{}
 	for _, name := range all {
-		wait := ": > " + home + "/asked-" + name + "\n"
+		wait := ": > " + asked + "/" + name + "\n"
 		for _, other := range all {
-			wait += "until [ -e " + home + "/asked-" + other + " ]; do sleep 0.1; done\n"
+			wait += "until [ -e " + asked + "/" + other + " ]; do sleep 0.1; done\n"
 		}
-		scripts[filepath.Join(bin, name)] = wait + "echo 9.8.7"
+		programs[name] = wait + "echo 9.8.7"
 	}
-	for file, script := range scripts {
-		if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	writePolicy(t, data, anyPort)
+	_, hook, data := emptyHome(t, programs)
 	t.Cleanup(func() { _ = app.StopRunning(t.Context(), app.Paths{Data: data}) })
 	out, errOut, code := command(t, "init", "--background", "--hook", hook, "--data", data)
 	if code != exitOK || strings.Count(out, " 9.8.7\n") != len(all) || strings.Count(out, "the hook alone: blocked") != len(all) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // programs is a folder with both programs: those of scripts/release where it ran before, else this
@@ -55,7 +56,7 @@ func TestWhatIsPackagedCanBeInstalledAndRun(t *testing.T) {
 	}
 	folder, static := programs(t)
 	dist := t.TempDir()
-	if out, err := sh(t, []string{"PROGRAMS=" + folder, "PACK=-Zgzip -z1"}, "../../scripts/package", dist); err != nil {
+	if out, err := sh(t, []string{"PROGRAMS=" + folder, "PACK=-Zgzip -z1", "RPM_PACK=w1.gzdio"}, "../../scripts/package", dist); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Run("deb", func(t *testing.T) {
@@ -75,6 +76,7 @@ func TestWhatIsPackagedCanBeInstalledAndRun(t *testing.T) {
 			t.Errorf("got %s, %v", out, err)
 		}
 	})
+	t.Run("rpm", func(t *testing.T) { wantRPM(t, dist) })
 	t.Run("install script", func(t *testing.T) { installFrom(t, dist) })
 	t.Run("image", func(t *testing.T) {
 		if !static || os.Getuid() != 0 {
@@ -96,6 +98,34 @@ func TestWhatIsPackagedCanBeInstalledAndRun(t *testing.T) {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
+}
+
+// wantRPM looks at the RPM as those who get it would, and installs it into an empty root.
+func wantRPM(t *testing.T, dist string) {
+	t.Helper()
+	if _, err := exec.LookPath("rpmbuild"); err != nil {
+		t.Skip("no rpmbuild here")
+	}
+	found, err := filepath.Glob(filepath.Join(dist, "*.rpm"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("got %v, %v", found, err)
+	}
+	out, err := sh(t, nil, "rpm", "-qp", "--qf", "%{NAME} %{LICENSE} %{ARCH}\n[%{FILENAMES} %{FILEUSERNAME}\n]", found[0])
+	for _, want := range []string{"tidemark Apache-2.0 ", "/usr/bin/tidemark root\n", "/usr/bin/tidemark-hook root\n", "/usr/share/doc/tidemark/copyright root\n"} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s (%v)", want, out, err)
+		}
+	}
+	if os.Getuid() != 0 {
+		t.Skip("to install it takes root")
+	}
+	root := t.TempDir()
+	for _, args := range [][]string{{"--initdb"}, {"--nodeps", "--nosignature", "-i", found[0]}} {
+		if out, err := sh(t, nil, "rpm", append([]string{"--root", root}, args...)...); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	wantVersion(t, filepath.Join(root, "usr/bin/tidemark"))
 }
 
 func wantVersion(t *testing.T, program string) {
@@ -216,5 +246,43 @@ func TestAReleaseFindsItsFolderEmpty(t *testing.T) {
 	}
 	if n := strings.Count(text, `"`+folder+`/*`); n != 2 {
 		t.Errorf("%s is packed %d times, want it in archives and packages", folder, n)
+	}
+}
+
+// goreleaser says in a schema of its own what may stand in its file. It is part of its source, which the Go command keeps where it
+// was fetched before.
+func TestTheReleaseFitsGoreleasersSchema(t *testing.T) {
+	const module = "github.com/goreleaser/goreleaser/v2@v2.14.3"
+	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod")
+	out, err := cmd.Output()
+	var fetched struct{ Dir string }
+	if err != nil || json.Unmarshal(out, &fetched) != nil || fetched.Dir == "" {
+		t.Skip("its schema is not here (go mod download " + module + ")")
+	}
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(fetched.Dir, "www/docs/static/schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var release any
+	if err := yaml.Unmarshal([]byte(document(t, ".goreleaser.yaml")), &release); err != nil {
+		t.Fatal(err)
+	}
+	valid := func(v any) error {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return schema.Validate(plain)
+	}
+	if err := valid(release); err != nil {
+		t.Errorf("%v", err)
+	}
+	if valid(map[string]any{"version": 2, "bulids": []any{}}) == nil {
+		t.Error("the schema takes anything")
 	}
 }

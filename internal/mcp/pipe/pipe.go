@@ -99,7 +99,7 @@ func Run(ctx context.Context, o Options) (int, error) {
 	case <-ctx.Done():
 		err = r.stop(ended)
 	}
-	r.kill(syscall.SIGKILL) // whatever it left behind
+	signal(r.cmd, syscall.SIGKILL) // whatever it left behind
 	select {
 	case <-serverSilent:
 	case <-time.After(drainGrace):
@@ -116,7 +116,7 @@ func Run(ctx context.Context, o Options) (int, error) {
 func (r *relay) start() (*os.File, error) {
 	r.cmd = exec.Command(r.o.Command[0], r.o.Command[1:]...) //nolint:gosec // running it is what was asked for
 	r.cmd.Env, r.cmd.Stderr = r.o.Env, r.o.ErrOut
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	alone(r.cmd)
 	r.cmd.WaitDelay = drainGrace // for its standard error, which others may hold
 	in, err := r.cmd.StdinPipe()
 	if err != nil {
@@ -148,15 +148,10 @@ func (r *relay) stop(ended <-chan error) error {
 		case err := <-ended:
 			return err
 		case <-time.After(step.after):
-			r.kill(step.signal)
+			signal(r.cmd, step.signal)
 		}
 	}
 	return <-ended
-}
-
-// kill signals the server and everything it started.
-func (r *relay) kill(s syscall.Signal) {
-	_ = syscall.Kill(-r.cmd.Process.Pid, s) // none may be left
 }
 
 // code is the exit code of the relay: the server's own, or as shells have it for a signal.
