@@ -389,6 +389,7 @@ type Grant struct {
 	Until   int64       `json:"until,omitzero"` // Unix nanoseconds; 0 with Turn set
 	Turn    bool        `json:"turn,omitzero"`  // ends with the turn
 	Policy  string      `json:"policy"`         // dies when the policy changes
+	Calls   int         `json:"calls,omitzero"` // how many it lets through; 0: as many as come
 	// Where are the arguments that the person freed: path to pattern. All must fit.
 	Where map[string]string `json:"where,omitzero"`
 	Keeps []Kept            `json:"keeps,omitzero"` // the calls it was given for

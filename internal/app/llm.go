@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
+	"github.com/tidemark/tidemark/internal/agents/harness"
 	"github.com/tidemark/tidemark/internal/base/outbound"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
@@ -79,10 +80,10 @@ func (a *App) greet() func(session string) string {
 	return nil
 }
 
-func markers(from []config.Marker) []conversation.Marker {
-	out := make([]conversation.Marker, len(from))
+func markers(from []config.Marker) []harness.Marker {
+	out := make([]harness.Marker, len(from))
 	for i, m := range from {
-		out[i] = conversation.Marker{Agent: m.Agent, Begin: m.Begin, End: m.End, Summary: m.What == "summary", Result: m.What == "result"}
+		out[i] = harness.Marker{Agent: m.Agent, Begin: m.Begin, End: m.End, Summary: m.What == "summary", Result: m.What == "result"}
 	}
 	return out
 }

@@ -130,7 +130,7 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 	if why, value = c.strange(line); why != "" {
 		return why, value
 	}
-	return c.lands(line.Writes, addresses)
+	return c.lands(line, addresses)
 }
 
 // razes is the folder far from the workspace, or all of the workspace, that a command removes

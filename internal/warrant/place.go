@@ -117,11 +117,16 @@ func (c *Context) settles(line *shell.Line) bool {
 }
 
 // lands is what speaks against the files that a command writes and the addresses it asks.
-func (c *Context) lands(files, addresses []string) (why, value string) {
-	for _, name := range files {
+func (c *Context) lands(line *shell.Line, addresses []string) (why, value string) {
+	for _, f := range line.Touches {
+		if c.outside && sensitive(f) && !c.saidFile(f) {
+			return deciding, f
+		}
+	}
+	for _, name := range line.Writes {
 		for _, f := range c.past.reach(name) {
 			base := strings.ToLower(path.Base(f))
-			obeyed := c.outside && steers(f) && (dotFile(base) || running[base] || builtBy[base] || blindly(f))
+			obeyed := c.outside && steers(f) && (dotFile(base) || running[base] || builtBy[base] || blindly(f) || placed(f) || manifests[base] || settings[path.Ext(base)] && !strings.HasPrefix(f, "/tmp/"))
 			if (sensitive(f) || obeyed) && !c.saidFile(f) {
 				return deciding, f
 			}
@@ -154,4 +159,5 @@ var (
 	builtBy  = list("builtby")
 	patching = list("patching")
 	triggers = list("triggers")
+	settings = list("settings")
 )

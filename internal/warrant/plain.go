@@ -59,10 +59,12 @@ func plainGit(sub string, r *shell.Run) bool {
 }
 
 var (
-	contents = list("contents")
-	running  = list("running")
-	obeyed   = list("obeyed")
-	idle     = list("idle")
+	contents  = list("contents")
+	running   = list("running")
+	obeyed    = list("obeyed")
+	idle      = list("idle")
+	leftovers = list("leftovers")
+	frontEnd  = list("frontend")
 )
 
 // steers reports whether a file decides what a machine or an agent does next: everything
@@ -76,11 +78,20 @@ func steers(file string) bool {
 	if running[base] || !contents[path.Ext(base)] {
 		return true
 	}
+	return placed(f)
+}
+
+// placed reports whether a file is in a folder whose files something runs or obeys: one that is hidden, but for
+// those in which tools leave what they found, one of programs, one of the works of others.
+func placed(file string) bool {
+	f := strings.ToLower(strings.ReplaceAll(file, "\\", "/"))
+	far := strings.HasPrefix(f, "/") || strings.HasPrefix(f, "~")
 	for seg := range strings.SplitSeq(f, "/") {
 		switch {
-		case strings.HasPrefix(seg, ".") && seg != "." && seg != "..":
+		case strings.HasPrefix(seg, ".") && seg != "." && seg != ".." && !leftovers[seg]:
 			return true
-		case obeyed[seg] || seg == "bin" && strings.HasPrefix(f, "/"):
+		case seg == "hooks" && frontEnd[path.Ext(f)]: // what code for browsers calls by that name
+		case obeyed[seg] || seg == "bin" && far:
 			return true
 		}
 	}

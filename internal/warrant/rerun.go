@@ -76,10 +76,17 @@ func (c *Context) repeats(line *shell.Line) (why, value string) {
 			return why, value
 		}
 	}
-	if c.outside && line.Builds && len(line.Packages) == 0 {
+	if c.outside && (line.Builds || c.made(line)) && len(line.Packages) == 0 {
 		return c.build()
 	}
 	return "", ""
+}
+
+// made reports whether a line runs a program of this work that nobody has written as it is: it was built.
+func (c *Context) made(line *shell.Line) bool {
+	return slices.ContainsFunc(line.Ran, func(f string) bool {
+		return path.Ext(f) == "" && !strings.HasPrefix(f, "/") && len(c.past.fit(f)) == 0 && !c.past.Came(f)
+	})
 }
 
 // script is what speaks against running a file that an earlier call wrote.
@@ -128,8 +135,11 @@ func (c *Context) excerpt(f *file, name, value string) string {
 // build is what speaks against a build or test by the files that earlier calls wrote: that they run
 // what they fetch, or carry a secret away. Whatever else they do is work on the code.
 func (c *Context) build() (why, value string) {
+	if c.past.Spilled() {
+		return "it builds or tests where the work of others was put", ""
+	}
 	for _, f := range c.past.came {
-		if base := path.Base(f); running[base] || builtBy[base] {
+		if base := path.Base(f); running[base] || builtBy[base] || manifests[base] || shell.IsCode(base, "") {
 			return "it builds or tests with a file that was fetched", f
 		}
 	}

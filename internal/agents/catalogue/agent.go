@@ -51,9 +51,11 @@ type Agent struct {
 	// Reopens are settings by which a project gives texts of its own a shell that ours took from
 	// them. Where one is set no prompt is taken, and no text loaded.
 	Reopens []settings.Switch
-	Starts  []Starter // what a project starts by itself when a session does
-	Root    string    // the variable that names the project's folder; "": the working folder is all there is
-	Watched []string  // the files besides ours where they can stand, at home and in projects
+	// Commands is a project's folder of texts that stand for a command's name in prompts; "": prompts hold the name.
+	Commands string
+	Starts   []Starter // what a project starts by itself when a session does
+	Root     string    // the variable that names the project's folder; "": the working folder is all there is
+	Watched  []string  // the files besides ours where they can stand, at home and in projects
 }
 
 // Setting is where a hook runs, besides what the agent says of the event.

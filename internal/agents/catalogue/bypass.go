@@ -34,6 +34,15 @@ func servers(where string) Bypass {
 	}
 }
 
+// inlined is what agents have in common that run commands in texts of a repository's.
+func inlined(where string) Bypass {
+	return Bypass{
+		Name: "project commands",
+		Text: "a command of a repository's runs programs in its text (" + where + ") once somebody types its name: no hook is asked",
+		Fix:  "look into the file before you use a command of somebody's folder",
+	}
+}
+
 func claudeBypasses() []Bypass {
 	return []Bypass{
 		{
@@ -83,6 +92,7 @@ func geminiBypasses() []Bypass {
 				"the administrator's hooks too are off then",
 			Fix: "look into the file before you trust somebody's folder",
 		},
+		inlined(".gemini/commands, !{…}; with --yolo, or where it is allowed, without a question"),
 		servers("mcpServers in .gemini/settings.json"),
 	}
 }
@@ -103,6 +113,7 @@ func opencodeBypasses() []Bypass {
 				"to our plugin too",
 			Fix: "look into the folder before you start OpenCode in somebody's repository",
 		},
+		inlined(".opencode/command and command in opencode.json, !`…`"),
 		servers("mcp in opencode.json"),
 	}
 }

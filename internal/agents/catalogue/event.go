@@ -48,6 +48,8 @@ type Event struct {
 
 	Speaker Speaker
 	Words   string
+	Given   string // what a command of somebody's put beside the words
+	Ran     bool   // and programs in it may have printed some of that
 
 	Tool   string // canonical
 	CallID string

@@ -36,7 +36,7 @@ func gemini() *Agent {
 			{Path: []string{"hooksConfig", "disabled"}, Value: `["tidemark"]`},
 			{Path: []string{"hooks", "disabled"}, Value: `["tidemark"]`},
 		},
-		Watched: []string{".gemini/settings.json"},
+		Watched: []string{".gemini/settings.json"}, Commands: ".gemini/commands",
 	}
 }
 

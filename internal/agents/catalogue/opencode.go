@@ -20,6 +20,7 @@ var opencodeTools = map[string]string{
 
 type opencodePayload struct {
 	Hook   string `json:"k"`
+	Dir    string `json:"dir"`
 	Parent string `json:"parent"`
 	In     struct {
 		Type       string           `json:"type"`
@@ -56,7 +57,7 @@ func opencodeRead(in Input, names *Tools) (*Event, error) {
 	if err := same("event", &p.Hook, in.Event); err != nil {
 		return nil, err
 	}
-	e := &Event{Name: p.Hook, Session: p.In.Session, Parent: p.Parent, CallID: p.In.CallID, Speaker: Owner}
+	e := &Event{Name: p.Hook, Session: p.In.Session, Parent: p.Parent, Cwd: p.Dir, CallID: p.In.CallID, Speaker: Owner}
 	switch p.Hook {
 	case "init":
 		e.Kind = Ignored
@@ -107,6 +108,10 @@ func (p *opencodePayload) said(e *Event) error {
 			Text      string `json:"text"`
 			Synthetic bool   `json:"synthetic"`
 		} `json:"parts"`
+		Command *struct {
+			Typed string `json:"typed"`
+			Ran   bool   `json:"ran"`
+		} `json:"command"`
 	}
 	if err := unmarshal(p.Out, &out); err != nil {
 		return err
@@ -115,6 +120,9 @@ func (p *opencodePayload) said(e *Event) error {
 		if part.Type == "text" && !part.Synthetic {
 			e.Words += part.Text
 		}
+	}
+	if c := out.Command; c != nil { // the rest is what a file says, and programs in it
+		e.Given, e.Ran, e.Words = e.Words, c.Ran, c.Typed
 	}
 	e.Words = unquoted(e.Words)
 	return nil

@@ -75,6 +75,19 @@ export const Tidemark = async ({ client, directory }) => {
     setTimeout(show, 700);
   }
 
+  // given finds out what a command of somebody's put into a prompt: the person typed what stands behind it alone,
+  // and the text may hold what programs in it printed.
+  const commands = new Map();
+  async function given(input) {
+    let ran = true;
+    try {
+      const found = await client.command.list();
+      const known = found.data.find((c) => c.name === input.command);
+      if (known && typeof known.template === "string") ran = known.template.includes("!`");
+    } catch {}
+    return { typed: `/${input.command} ${input.arguments || ""}`.trim(), ran };
+  }
+
   async function must(k, i, o) {
     const answer = await ask({ k, i, o, dir: directory, parent: await parentOf(i.sessionID) });
     if (answer.allow === true) return;
@@ -89,9 +102,14 @@ export const Tidemark = async ({ client, directory }) => {
       if (event.type === "session.created" && info.id) parents.set(info.id, info.parentID || "");
       await ask({ k: "event", i: event, dir: directory });
     },
+    "command.execute.before": async (input) => {
+      commands.set(input.sessionID, await given(input));
+    },
     "chat.message": async (input, output) => {
+      const command = commands.get(input.sessionID);
+      commands.delete(input.sessionID);
       try {
-        await must("chat.message", input, { parts: output.parts });
+        await must("chat.message", input, { parts: output.parts, command });
       } catch (e) {
         tell(e.message);
         throw e;

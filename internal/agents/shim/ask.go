@@ -123,12 +123,22 @@ func census(ctx context.Context, s *server, c hook.Context, from hook.Source) er
 	return err
 }
 
+// prompted tells what was said. What the agent's own program put into the prompt is nobody's words: files that
+// were referred to, reports of tasks, messages of others.
 func (a adapter) prompted(ctx context.Context, s *server, e *catalogue.Event, c hook.Context) (verdict, error) {
-	said := &hook.MessageReceived{Content: e.Words}
+	a.commanded(e)
+	p := a.said(e, &c)
+	said := &hook.MessageReceived{Content: p.words}
 	n, err := s.tell(ctx, said, c)
 	if isSealed(err) { // the agent uses the name of a turn again that has ended
 		c.RunID = ""
 		n, err = s.tell(ctx, said, c)
+	}
+	if err == nil && p.beside != nil {
+		err = census(ctx, s, c, *p.beside)
+	}
+	if err == nil {
+		err = a.referred(ctx, s, e, c, p.files)
 	}
 	if err != nil {
 		return verdict{}, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/agents/harness"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -41,7 +42,7 @@ func (e *entry) approval(p *format.Part, now bool) (trust.Label, error) {
 	if trimmed(p.Text) == "" {
 		return l, nil
 	}
-	_, brought := e.divided(split{words: p.Text})
+	_, brought := e.divided(harness.Split{Words: p.Text})
 	return l.Join(brought).Join(local()), nil
 }
 

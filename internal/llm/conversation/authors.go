@@ -15,7 +15,7 @@ const (
 	leastExact = 4
 	// leastAnswer is the same for answers of models, anywhere.
 	leastAnswer = 8
-	// leastLine is the shortest line that is known inside another text, if it has a space.
+	// leastLine is the shortest line that is known inside another text, if it has more than one word.
 	leastLine = 12
 	// maxLines is how many lines of a text are looked at one by one.
 	maxLines = 4096
@@ -109,7 +109,7 @@ func (p *past) lines(text string, a *author) {
 		line, _, more := strings.Cut(text[at:], "\n")
 		for _, piece := range []string{line, afterColon(line)} {
 			piece = trimmed(piece)
-			if len(piece) < leastLine || !strings.Contains(piece, " ") || len(piece) > leastLong {
+			if len(piece) < leastLine || len(piece) > leastLong || !strings.Contains(piece, " ") && !strings.ContainsFunc(piece, unspaced) {
 				continue
 			}
 			for kind, d := range map[tidemark.RecalledKind]tool.Digest{

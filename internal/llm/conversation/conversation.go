@@ -28,6 +28,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/agents/harness"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -59,7 +60,7 @@ type Options struct {
 	// Limit is how many messages are remembered; 0 is 200,000.
 	Limit int
 	// Markers enclose what harnesses write into user messages, besides those we know.
-	Markers []Marker
+	Markers []harness.Marker
 	// Instructions are the operator's whenever they come, line by line.
 	Instructions []string
 	// Commands says that chat commands in user messages are carried out. Whoever can reach
@@ -83,7 +84,7 @@ const defaultLimit = 200_000
 type Follower struct {
 	monitor Monitor
 	limit   int
-	markers []Marker
+	markers []harness.Marker
 	names   func(agent, name string, args []byte) (string, []byte)
 	hosts   func(agent string) []string
 	plain   bool // no commands
@@ -123,7 +124,7 @@ func New(m Monitor, o Options) *Follower {
 		o.Limit = defaultLimit
 	}
 	f := &Follower{
-		monitor: m, limit: o.Limit, markers: append(Known(), o.Markers...), names: o.Names, hosts: o.HostTools, plain: !o.Commands,
+		monitor: m, limit: o.Limit, markers: append(harness.Known(), o.Markers...), names: o.Names, hosts: o.HostTools, plain: !o.Commands,
 		keys: newKeyed(o.Key), keeper: o.Keeper, recalled: map[uint64]*past{}, pasts: generations[string, *past]{limit: maxTenants},
 		sessions: generations[sessionKey, *session]{limit: 1 + o.Limit/16},
 		places:   generations[placeKey, *session]{limit: o.Limit},

@@ -74,3 +74,5 @@ func outputs(parts []format.Part, begun string) []string {
 	}
 	return out
 }
+
+func trimmed(s string) string { return strings.TrimSpace(s) }

@@ -3,7 +3,6 @@ package conversation_test
 import (
 	"testing"
 
-	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -88,17 +87,5 @@ func TestWhatHarnessesPutIntoUserMessagesIsNotTheUsers(t *testing.T) {
 				t.Errorf("the user's words are %q, want %q", got, c.words)
 			}
 		})
-	}
-}
-
-func TestEveryBlockIsNamedOnce(t *testing.T) {
-	seen := map[conversation.Block]bool{}
-	for _, b := range conversation.Blocks() {
-		key := conversation.Block{Agent: b.Agent, Tag: b.Tag}
-		everywhere := conversation.Block{Tag: b.Tag}
-		if seen[key] || seen[everywhere] {
-			t.Errorf("%s of %q is named twice", b.Tag, b.Agent)
-		}
-		seen[key] = true
 	}
 }

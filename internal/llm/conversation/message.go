@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/agents/harness"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -63,8 +64,8 @@ func (e *entry) assistant(m *format.Message) trust.Label {
 func (e *entry) user(ctx context.Context, m *format.Message, now bool) (trust.Label, error) {
 	l := nothing()
 	results := false
-	var words []string
-	texts := reader{agent: e.who.Agent, markers: e.f.markers, parts: m.Parts}
+	var words, files []string
+	texts := harness.Reader{Agent: e.who.Agent, Markers: e.f.markers, Texts: textsOf(m.Parts)}
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		switch p.Kind {
@@ -75,10 +76,14 @@ func (e *entry) user(ctx context.Context, m *format.Message, now bool) (trust.La
 			}
 			results, l = true, l.Join(r)
 		case format.Text:
-			own, brought := e.divided(texts.next(i))
+			d := texts.Next(i)
+			own, brought := e.divided(d)
 			l = l.Join(brought)
 			if own != "" {
 				words = append(words, own)
+			}
+			if d.File != "" {
+				files = append(files, d.File)
 			}
 		case format.Media:
 			l = l.Join(media(p))
@@ -92,39 +97,46 @@ func (e *entry) user(ctx context.Context, m *format.Message, now bool) (trust.La
 			l = l.Join(unseen("message"))
 		}
 	}
-	if len(words) == 0 {
+	switch {
+	case len(words) == 0:
+	case results || m.Role != format.User: // a harness speaks beside what tools brought
+		l = l.Join(local())
+	default:
+		said, err := e.say(ctx, strings.Join(words, "\n"), now)
+		if l = l.Join(said); err != nil {
+			return l, err
+		}
+	}
+	if !now {
 		return l, nil
 	}
-	if results || m.Role != format.User { // a harness speaks beside what tools brought
-		return l.Join(local()), nil
-	}
-	said, err := e.say(ctx, strings.Join(words, "\n"), now)
-	return l.Join(said), err
+	read, err := e.referred(ctx, files)
+	return l.Join(read), err
 }
 
 func local() trust.Label { return trust.Label{Level: trust.Local, Sensitivity: trust.Internal} }
 
 // divided tells the user's own words in a text from what models and tools wrote, and says what
 // the rest is worth.
-func (e *entry) divided(d split) (string, trust.Label) {
+func (e *entry) divided(d harness.Split) (string, trust.Label) {
 	l := nothing()
-	if d.harness {
+	if d.Added {
 		l = local()
 	}
-	if d.result {
+	if d.Result || d.Report {
 		l = l.Join(unseen("tool_result"))
 	}
-	if d.summary != "" {
-		if a := e.past.authors(d.summary, true); a.some {
+	if d.Summary != "" {
+		if a := e.past.authors(d.Summary, true); a.some {
 			l = l.Join(a.label)
 		} else {
 			l = l.Join(unseen("compacted_history"))
 		}
 	}
-	if d.words == "" {
+	if d.Words == "" {
 		return "", l
 	}
-	a := e.past.authors(d.words, e.first || e.who.Child)
+	a := e.past.authors(d.Words, e.first || e.who.Child)
 	if a.some {
 		l = l.Join(a.label)
 	}
@@ -255,4 +267,13 @@ func (e *entry) opened(ctx context.Context) error {
 	}
 	_, err := e.begin(ctx, tidemark.Turn{})
 	return err
+}
+
+// textsOf are the texts of some parts, in their order.
+func textsOf(parts []format.Part) []string {
+	out := make([]string, len(parts))
+	for i := range parts {
+		out[i] = parts[i].Text
+	}
+	return out
 }

@@ -130,6 +130,16 @@ func (k *keyed) words(text string, tell func(run)) {
 			add(byte(r))
 		case 'A' <= r && r <= 'Z':
 			add(byte(r) + 'a' - 'A')
+		case unspaced(r): // a word by itself: its script puts no blank between words
+			if size > 0 {
+				tell(run{mix(hash), begin, i})
+				hash, begin = k.start, i
+			}
+			for _, b := range utf8.AppendRune(nil, r) {
+				add(b)
+			}
+			tell(run{mix(hash), begin, i + width})
+			hash, size = k.start, 0
 		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)):
 			for _, b := range utf8.AppendRune(nil, unicode.ToLower(r)) {
 				add(b)
@@ -140,6 +150,12 @@ func (k *keyed) words(text string, tell func(run)) {
 		}
 		i += width
 	}
+}
+
+// unspaced reports whether a letter is of a script that is written without blanks between words.
+func unspaced(r rune) bool {
+	return r >= 0xe00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) &&
+		unicode.IsLetter(r)
 }
 
 // sampled are the runs of a text that are kept, chosen by their own hash so that both sides

@@ -28,6 +28,7 @@ type dialect struct {
 	offers      []string                                // the members that offer tools
 	tools       func(p *parser, s *toolset, key string) // reads one of them, which is the parser's doc
 	hidesHosted bool                                    // answers do not say that the provider ran a tool
+	plain       map[string]string                       // the members that bring nothing in, where answers do not say so; nil: they do
 	fetchesData bool                                    // some servers fetch data that is an address
 	uploaded    func(address string) bool               // an address is a file that lies with the provider; nil: none is
 

@@ -17,6 +17,7 @@ var chatDialect = &dialect{
 	fetchesData: true,
 	offers:      []string{"tools", "functions", "web_search_options", "plugins", "search_parameters", "enable_search"},
 	hidesHosted: true,
+	plain:       chatMembers,
 	tools:       (*parser).chatTools,
 
 	setSystem: (*editor).chatSystem,

@@ -232,7 +232,9 @@ func (e *chatEvent) member(ch *choice, i int) error {
 		return e.legacy(ch, i)
 	case "executedtools":
 		return e.executed(i)
-	case "audio", "images", "reasoningdetails", "context": // they name files and voices
+	case "context": // what was put before the model out of data of the provider's
+		return e.c.found(e.a, d, d.get(i, "citations"))
+	case "audio", "images", "reasoningdetails": // they name files and voices
 	default:
 		if e.a.strays(d, i) {
 			return errUnknown

@@ -34,7 +34,9 @@ func (r *Request) members(p *parser) error {
 
 // searches reports whether a model's name says that it looks things up by itself.
 func searches(model string) bool {
-	return strings.HasSuffix(model, ":online") || strings.Contains(model, "-search-preview") || strings.Contains(model, "-search-api")
+	name := model[strings.LastIndexByte(model, '/')+1:]
+	return strings.HasSuffix(model, ":online") || strings.Contains(model, "-search-preview") || strings.Contains(model, "-search-api") ||
+		strings.HasPrefix(name, "sonar") || strings.HasPrefix(name, "compound")
 }
 
 func (r *Request) member(p *parser, f field) error {
@@ -49,8 +51,24 @@ func (r *Request) member(p *parser, f field) error {
 		r.Head = append(r.Head, Message{Role: Unknown, Parts: []Part{held}, Start: f.Start, End: f.End})
 		return nil
 	}
+	if _, ok := d.plain[f.key]; d.plain != nil && !ok && p.wants(f.span) && len(r.Odd) < maxOdd {
+		r.Odd = append(r.Odd, f.key)
+	}
 	r.hint(p, f)
 	return p.err
+}
+
+// maxOdd is how many members that are not known are kept: one is enough to ask.
+const maxOdd = 16
+
+// wants reports whether a value turns something on: a number, a no and an empty list turn on nothing.
+func (p *parser) wants(at span) bool {
+	switch text := string(p.b[at.Start:at.End]); text {
+	case "false", "\"\"", "[]", "{}", `"none"`, `"off"`, `"disabled"`:
+		return false
+	default:
+		return strings.IndexByte(`"[{t`, text[0]) >= 0
+	}
 }
 
 // hint reads what a request says of itself.

@@ -33,6 +33,9 @@ type Request struct {
 	New []Message
 	// Tools is what the model is offered, in order.
 	Tools []Tool
+	// Odd are members of which nobody here knows that they bring nothing into the answer, where an answer
+	// would not say so.
+	Odd   []string
 	Hints Hints
 
 	dialect *dialect

@@ -15,15 +15,23 @@ import (
 	"github.com/tidemark/tidemark/trust"
 )
 
-// hosted are the tools that the provider itself may run for this request.
+// hosted are the tools that the provider itself may run for this request, and the members of it that may make
+// it look something up.
 func (x *exchange) hosted() []string {
-	if x.req == nil || x.edit.NoTools {
+	if x.req == nil {
 		return nil
 	}
 	var out []string
 	for _, t := range x.req.Tools {
-		if t.Hosted && !slices.Contains(x.edit.Hide, t.Name) && !slices.Contains(out, t.Name) {
+		if t.Hosted && !x.edit.NoTools && !slices.Contains(x.edit.Hide, t.Name) && !slices.Contains(out, t.Name) {
 			out = append(out, t.Name)
+		}
+	}
+	if x.rt.api.HidesHosted() {
+		for _, name := range x.req.Odd {
+			if !slices.Contains(x.u.PassNames, name) && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
 		}
 	}
 	return out

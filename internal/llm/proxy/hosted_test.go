@@ -39,6 +39,11 @@ func TestASearchOfTheProvidersTaintsChatToo(t *testing.T) {
 		"a switch":               `"enable_search":true`,
 		"the name of the model":  `"model":"m:online"`,
 		"a tool of the provider": `"tools":[{"type":"web_search"}]`,
+		"data of the operator's": `"data_sources":[{"type":"azure_search","parameters":{"endpoint":"https://s.example"}}]`,
+		"documents":              `"documents":[{"text":"x"}]`,
+		"a switch nobody knows":  `"live_lookup":true`,
+		"a mode nobody knows":    `"lookup_mode":"always"`,
+		"a model that searches":  `"model":"perplexity/sonar-pro"`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := open(t)
@@ -58,9 +63,12 @@ func TestASearchOfTheProvidersTaintsChatToo(t *testing.T) {
 		})
 	}
 	for name, option := range map[string]string{
-		"no search":              `"search_parameters":{"mode":"off"}`,
-		"a switch that is off":   `"enable_search":false`,
-		"a plugin for its files": `"plugins":[{"id":"file-parser"}]`,
+		"no search":                    `"search_parameters":{"mode":"off"}`,
+		"a switch that is off":         `"enable_search":false`,
+		"a plugin for its files":       `"plugins":[{"id":"file-parser"}]`,
+		"a switch nobody knows, off":   `"live_lookup":false`,
+		"a number nobody knows":        `"sampler_k":7`,
+		"what other servers sample by": `"top_k":40,"min_p":0.1,"chat_template_kwargs":{"enable_thinking":false},"reasoning":{"effort":"high"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := fmt.Sprintf(`{"model":"m",%s,"messages":[%s]}`, option, user("Tell Petra"))

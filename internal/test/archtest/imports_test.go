@@ -29,7 +29,7 @@ var layers = []layer{
 	{[]string{"plugins/..."}, "a plugin knows what anybody's may know, and no door"},
 	{[]string{"internal/people/waiting", "internal/people/signin", "internal/people/consent", "internal/people/roster",
 		"internal/people/office", "internal/reports/records", "internal/reports/inventory", "internal/mcp/claims",
-		"internal/mcp/pins", "internal/mcp/upstreams"},
+		"internal/mcp/pins", "internal/mcp/upstreams", "internal/agents/harness"},
 		"what doors share knows no door"},
 	{adapters, "an adapter knows the engine, never an adapter of another folder"},
 	{[]string{"internal/config"}, "a file is read in one go, each section by the adapter it is about"},

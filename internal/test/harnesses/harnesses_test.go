@@ -19,7 +19,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"github.com/tidemark/tidemark/internal/llm/conversation"
+	"github.com/tidemark/tidemark/internal/agents/harness"
 )
 
 var update = flag.Bool("update", false, "take down the tags that are there now")
@@ -108,14 +108,14 @@ func TestNoHarnessWritesATagThatNobodyHasLookedAt(t *testing.T) {
 				t.Fatal(err)
 			}
 			looked := strings.Fields(string(raw))
-			for _, b := range conversation.Blocks() {
+			for _, b := range harness.Blocks() {
 				if b.Agent == "" || b.Agent == agent {
 					looked = append(looked, b.Tag)
 				}
 			}
 			for _, tag := range p.tags() {
 				if !slices.Contains(looked, tag) {
-					t.Errorf("%s is new: is it put into user messages, and whose is it? Name it in internal/llm/conversation/harness.go, "+
+					t.Errorf("%s is new: is it put into user messages, and whose is it? Name it in internal/agents/harness/blocks.go, "+
 						"or take it down here with -update", tag)
 				}
 			}
@@ -128,12 +128,12 @@ func TestTheMarksWeKnowAreStillThere(t *testing.T) {
 	for _, agent := range agents {
 		t.Run(agent, func(t *testing.T) {
 			p := open(t, agent)
-			for _, b := range conversation.Blocks() {
+			for _, b := range harness.Blocks() {
 				if b.Agent == agent && !p.holds(b.Tag) {
 					t.Errorf("the tag %s is gone", b.Tag)
 				}
 			}
-			for _, m := range conversation.Known() {
+			for _, m := range harness.Known() {
 				if m.Agent == agent && !strings.HasPrefix(m.Begin, "<") && !p.holds(m.Begin) {
 					t.Errorf("%q is gone", m.Begin)
 				}
@@ -152,7 +152,7 @@ func TestTheMarksThatHarnessesShareAreSomebodys(t *testing.T) {
 		all = append(all, open(t, agent))
 	}
 	held := func(s string) bool { return slices.ContainsFunc(all, func(p *pack) bool { return p.holds(s) }) }
-	for _, b := range conversation.Blocks() {
+	for _, b := range harness.Blocks() {
 		if b.Agent == "" && !held(b.Tag) && !old[b.Tag] {
 			t.Error(fmt.Sprintf("the tag %s is nobody's any more", b.Tag))
 		}

@@ -110,13 +110,14 @@ func (w *walker) source(code string) Effects {
 	for _, m := range importing.FindAllStringSubmatch(code, maxNamed) {
 		does |= w.loads(m[1] + m[2])
 	}
+	w.codeTouches(code)
 	does |= w.codeOversees(code, does)
 	return does | w.quotes(code, does, mentions(low, codeProcess))
 }
 
 // importing is where code takes in a module.
 var importing = regexp.MustCompile(`(?m)\b(?:import|from)\s+([A-Za-z_][\w.]*)` +
-	`|\b(?:require|import|from)\s*\(?\s*['"](\.{0,2}/?[\w./-]+)['"]`)
+	`|\b(?:require|import|from|__import__|import_module)\s*\(?\s*['"](\.{0,2}/?[\w./-]+)['"]`)
 
 // joined is where code puts two quoted texts together.
 var joined = regexp.MustCompile(`"\s*[+.]\s*"|'\s*[+.]\s*'`)
@@ -141,13 +142,18 @@ func unusedImports(low string) string {
 // programs, their commands.
 func (w *walker) quotes(code string, does Effects, starts bool) Effects {
 	low := strings.ToLower(code)
-	for _, q := range quoted(code) {
+	list := quoted(code)
+	brings := does.Has(NetworkRead) || slices.ContainsFunc(list, w.isFetched)
+	for _, q := range list {
 		switch {
 		case strings.Contains(q, "://"):
 			if !strings.ContainsAny(q, " \n") {
 				w.address(q)
 			}
 		case !strings.ContainsAny(q, " \n") && (strings.ContainsAny(q, "./") || w.where.now != "" && q != ""):
+			if brings && fileLike(q) {
+				w.bring(q) // what came from elsewhere may be put there
+			}
 			if w.isFetched(q) && mentions(low, codeExecute) {
 				does |= RunsFetched
 			}
@@ -166,6 +172,11 @@ func (w *walker) quotes(code string, does Effects, starts bool) Effects {
 		}
 		if starts && len(q) > 2 {
 			does |= w.started(q)
+		}
+	}
+	for _, l := range listed(code) {
+		if starts || does.Has(Network) || mentions(l, hints) {
+			does |= w.started(l)
 		}
 	}
 	return does

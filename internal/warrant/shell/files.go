@@ -76,6 +76,11 @@ func (c *call) copies() {
 	}
 	for i, a := range rest {
 		c.stands(a, held[i], dest)
+		if c.isFetched(a.Text) {
+			for _, d := range dest {
+				c.bring(d + "/" + path.Base(a.Text))
+			}
+		}
 	}
 }
 
@@ -221,6 +226,9 @@ func (c *call) edits(name string) {
 	scripts := slices.Concat(flags["-e"], flags["--expression"])
 	if name == "sed" {
 		c.sedScripts(scripts, rest)
+		for _, f := range valuesOf(flags, "-f", "--file") {
+			c.file(Word{Text: f, Known: true})
+		}
 	} else {
 		scripts = append(scripts, flags["-E"]...)
 	}

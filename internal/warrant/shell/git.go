@@ -147,8 +147,18 @@ func (c *call) gitLocal(sub string, flags map[string][]string, rest []Word) {
 	case "apply", "am":
 		c.does |= FileWrite
 		c.patches(rest)
-	case "add", "commit", "merge", "rebase", "cherry-pick", "mv", "rm", "init", "revert", "tag", "branch":
+	case "mv", "worktree":
 		c.does |= FileWrite
+		c.gitTouches(rest)
+	case "add", "commit", "merge", "rebase", "cherry-pick", "rm", "init", "revert", "tag", "branch":
+		c.does |= FileWrite
+	}
+}
+
+// gitTouches notes the files that git puts something else into.
+func (c *call) gitTouches(rest []Word) {
+	for _, a := range rest {
+		c.mayWrite(a.Text)
 	}
 }
 
@@ -162,6 +172,9 @@ func (c *call) patched() {
 func (c *call) gitUndo(sub string, flags map[string][]string, rest []Word) {
 	words := texts(rest)
 	c.does |= FileWrite
+	if sub != "reset" {
+		c.gitTouches(rest)
+	}
 	switch {
 	case sub == "reset" && flags["--hard"] != nil, sub == "stash" && (slices.Contains(words, "drop") || slices.Contains(words, "clear")),
 		sub == "checkout" && (slices.Contains(words, ".") || flags["-f"] != nil), sub == "restore" && flags["--staged"] == nil:
@@ -178,13 +191,19 @@ func (c *call) gitFetch(sub string, rest []Word) {
 			}
 		}
 		if len(rest) > 1 && (rest[0].Text == "add" || rest[0].Text == "set-url") {
-			c.remotes(rest[2:])
+			c.remotes(rest[1:])
+		}
+		if sub == "submodule" && len(rest) > 1 && rest[0].Text == "add" {
+			c.bring(strings.TrimSuffix(rest[len(rest)-1].Text, ".git"))
 		}
 		return
 	}
 	c.does |= NetworkRead
 	c.synced = true
 	c.remotes(rest)
+	if sub == "pull" && len(rest) > 0 && strings.Contains(rest[0].Text, ":") {
+		c.line.Spills = true // the work of somebody who is named here for the first time
+	}
 	if sub == "clone" && len(rest) > 0 {
 		c.does |= FileWrite
 		c.bring(strings.TrimSuffix(rest[len(rest)-1].Text, ".git"))

@@ -79,6 +79,7 @@ type Line struct {
 	Addresses []string // it talks to; "$" stands for what is decided when it runs
 	Secrets   []string // files with secrets it reads
 	Writes    []string // files it writes
+	Touches   []string // files that last and that it may write
 	Packages  []string // it installs
 	Parts     []string // the simple commands, as written
 	// Ran are the files it runs or loads, Scripts those of them that were written before, Came

@@ -50,6 +50,7 @@ func (w *walker) run(words []Word, in flow) flow {
 		c.does |= RunsFetched
 	}
 	c.look()
+	c.given()
 	c.pages()
 	c.handles()
 	c.codeReads()

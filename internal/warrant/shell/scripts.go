@@ -170,6 +170,9 @@ func (c *call) interpret() {
 // codeIn reads code in a file.
 func (c *call) codeIn(a Word) {
 	c.file(a)
+	if strings.HasPrefix(c.name, "py") {
+		c.ran(a.Text+"/__main__.py", true)
+	}
 	if f, ok := c.made[path.Base(a.Text)]; ok && f.text != "" {
 		c.inline(f.text)
 	}
@@ -181,6 +184,9 @@ var awkValues = set("-F -v -f")
 func (c *call) awk() {
 	for i := 0; i < len(c.args); i++ {
 		switch a := c.args[i]; {
+		case a.Text == "-f" && i+1 < len(c.args):
+			c.file(c.args[i+1])
+			return
 		case awkValues[a.Text]:
 			i++
 		case a.Text == "-" && a.Known:

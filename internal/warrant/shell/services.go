@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -27,6 +28,7 @@ func (c *call) service() {
 		}
 	}
 	c.serviceGrows(words)
+	c.serviceBrings(words)
 }
 
 var (
@@ -99,5 +101,20 @@ func (c *call) infrastructure() {
 		c.does |= NetworkWrite | NetworkRead
 	case bringingIn[v]:
 		c.does |= NetworkRead
+	}
+}
+
+// serviceBrings reads what a client of a service puts here: the work of others.
+func (c *call) serviceBrings(words []string) {
+	if len(words) < 2 || c.name != "gh" && c.name != "glab" && c.name != "hub" {
+		return
+	}
+	switch words[0] + " " + words[1] {
+	case "repo clone":
+		c.does |= FileWrite
+		c.bring(path.Base(strings.TrimSuffix(words[len(words)-1], ".git")))
+	case "release download", "run download", "gist clone":
+		c.does |= FileWrite
+		c.line.Spills = true
 	}
 }

@@ -101,6 +101,9 @@ func (w *walker) declared(c *syntax.DeclClause) {
 // setting looks at what a variable is set to: some tell a program to run something.
 func (w *walker) setting(name string, v Word) {
 	w.loosely(v.Text)
+	if w.settingGiven(v.Text) {
+		w.line.Effects |= RunsFetched
+	}
 	if indexRuns.MatchString(v.Text) && v.Known {
 		w.unread()
 	}

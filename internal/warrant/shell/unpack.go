@@ -26,6 +26,11 @@ func (c *call) unpacks() {
 		}
 	}
 	c.inside = c.inside || fetched
+	if fetched && c.name == "gunzip" {
+		for _, a := range c.args {
+			c.bring(strings.TrimSuffix(a.Text, ".gz"))
+		}
+	}
 	if fetched && c.takesApart() {
 		c.unpacksStrange()
 	}

@@ -1,12 +1,9 @@
-package conversation
+package harness
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/tidemark/tidemark/internal/llm/format"
 )
 
 // Marker encloses what a harness writes into a user's message. Without End it reaches to
@@ -20,6 +17,10 @@ type Marker struct {
 	// Result says that a tool brought what is enclosed; nobody knows which, so it is
 	// untrusted. Anything else is the harness's own, or a file of the workspace.
 	Result bool
+	// File says that it is a file the user referred to: the model has read it, and no call says so.
+	File bool
+	// Report says that a task of the session's own reports its end, if nothing else is in it.
+	Report bool
 	// Line says that it begins with the line that Begin stands in.
 	Line bool
 	// Rest says that the parts of the message after it belong to it too.
@@ -63,36 +64,45 @@ func tagEnds(rest string) bool {
 	return rest != "" && (rest[0] == '>' || rest[0] == '/' || unicode.IsSpace(rune(rest[0])))
 }
 
-// split takes apart what a user's text holds.
-type split struct {
-	words   string  // the user's own
-	harness bool    // a harness added something
-	result  bool    // and something that a tool brought
-	summary string  // and something that a model wrote, with what stands around it
-	open    *Marker // what is not closed
+// Split is what a user's text holds, taken apart.
+type Split struct {
+	Words   string // the user's own
+	Added   bool   // a harness added something
+	Result  bool   // and something that a tool or somebody else brought
+	Report  bool   // and how a task of the session's own ended
+	Summary string // and something that a model wrote, with what stands around it
+	File    string // and files that the user referred to, likewise
+
+	open *Marker // what is not closed
 }
 
-// reader tells the user's words in a message from what a harness put beside them, part by part.
-type reader struct {
-	agent   string
-	markers []Marker
-	parts   []format.Part
-	open    *Marker // what the parts up to until belong to
-	until   int
+// Divide takes apart one text in the messages of a harness.
+func Divide(agent, text string) Split {
+	r := Reader{Agent: agent, Markers: Known(), Texts: []string{text}}
+	return r.Next(0)
 }
 
-// next takes apart the text of part i.
-func (r *reader) next(i int) split {
-	text := r.parts[i].Text
+// Reader tells the user's words in a message from what a harness put beside them, part by part.
+type Reader struct {
+	Agent   string
+	Markers []Marker
+	Texts   []string // of the message's parts
+
+	open  *Marker // what the parts up to until belong to
+	until int
+}
+
+// Next takes apart the text of part i. Parts are read in their order.
+func (r *Reader) Next(i int) Split {
 	if r.open != nil && i <= r.until {
-		return r.inside(text)
+		return r.inside(r.Texts[i])
 	}
 	r.open = nil
-	d := r.divide(text)
+	d := r.divide(r.Texts[i])
 	if m := d.open; m != nil {
-		r.open, r.until = m, len(r.parts)
-		for j := len(r.parts) - 1; j > i && m.End != "" && !m.Rest; j-- {
-			if strings.Contains(r.parts[j].Text, m.End) { // what is enclosed may hold the end too
+		r.open, r.until = m, len(r.Texts)
+		for j := len(r.Texts) - 1; j > i && m.End != "" && !m.Rest; j-- {
+			if strings.Contains(r.Texts[j], m.End) { // what is enclosed may hold the end too
 				r.until = j
 				break
 			}
@@ -101,34 +111,46 @@ func (r *reader) next(i int) split {
 	return d
 }
 
-// remote is how a harness announces what it fetched from somewhere in place of a file.
-var remote = regexp.MustCompile(`(?m)^Content from @[^\n]*:[^\n]*:[ \t]*$`)
-
 // inside is a text that belongs to what a part before it began.
-func (r *reader) inside(text string) split {
-	out := split{harness: true, result: r.open.Result || remote.MatchString(text)}
+func (r *Reader) inside(text string) Split {
+	out := Split{Added: true, Result: r.open.Result || r.open.Report || fetched(text)}
 	if r.open.Summary {
-		out.summary = text
+		out.Summary = text
+	}
+	if r.open.File {
+		out.File = text
 	}
 	return out
 }
 
+// fetched reports whether a harness announces something that it fetched from a server in place of a
+// file: "Content from @server:uri:".
+func fetched(text string) bool {
+	for line := range strings.Lines(text) {
+		name, ok := strings.CutPrefix(line, "Content from @")
+		if name = strings.TrimPrefix(strings.TrimSpace(name), "file:"); ok && strings.HasSuffix(name, ":") && strings.Count(name, ":") > 1 {
+			return true
+		}
+	}
+	return false
+}
+
 // divide takes apart one text. Tags around the user's own words are taken off; a leading tag
 // that a known harness was never seen to write is a stranger's.
-func (r *reader) divide(text string) split {
-	text = unwrapped(text, wrappers(r.agent))
-	markers := r.markers
+func (r *Reader) divide(text string) Split {
+	text = unwrapped(text, wrappers(r.Agent))
+	markers := r.Markers
 	for range maxUnknown {
-		d := divide(text, r.agent, markers)
-		tag := leading(d.words)
-		if tag == "" || !harness(r.agent) {
+		d := divide(text, r.Agent, markers)
+		tag := leading(d.Words)
+		if tag == "" || !known(r.Agent) {
 			return d
 		}
 		m := tagged(tag)
 		m.Result = true
 		markers = append(slices.Clip(markers), m)
 	}
-	return split{result: true}
+	return Split{Result: true}
 }
 
 // maxUnknown is how many tags nobody knows are taken out of one text.
@@ -137,9 +159,9 @@ const maxUnknown = 16
 // divide tells the user's words from what a harness put beside them. What is enclosed may
 // hold marks of its own, written by anybody: so the words are what stands before the first
 // mark and after the last.
-func divide(text, agent string, markers []Marker) split {
+func divide(text, agent string, markers []Marker) Split {
 	first, last := len(text), 0
-	var out split
+	var out Split
 	for i := range markers {
 		m := &markers[i]
 		if m.Agent != "" && m.Agent != agent {
@@ -161,22 +183,59 @@ func divide(text, agent string, markers []Marker) split {
 			}
 		}
 		last = max(last, end+len(m.End))
-		out.harness = out.harness || !m.Summary && !m.Result
-		out.result = out.result || m.Result
+		out.Added = out.Added || !m.Summary && !m.Result && !m.Report
+		out.Report = out.Report || m.Report
+		out.Result = out.Result || m.Result
 		if m.Summary {
-			out.summary = "from here"
+			out.Summary = "from here"
+		}
+		if m.File {
+			out.File = "from here"
 		}
 	}
 	if first == len(text) {
-		return split{words: trimmed(text)}
+		return Split{Words: strings.TrimSpace(text)}
 	}
 	last = max(first, last)
-	if out.summary != "" {
-		out.summary = text[first:last]
+	out.Result = out.Result || fetched(text[first:last]) || out.Report && (out.open != nil || !reports(text[first:last]))
+	if out.Summary != "" {
+		out.Summary = text[first:last]
 	}
-	out.words = trimmed(text[:first] + "\n" + text[last:])
+	if out.File != "" {
+		out.File = text[first:last]
+	}
+	out.Words = strings.TrimSpace(text[:first] + "\n" + text[last:])
 	return out
 }
+
+// reports reports whether a text has no other tags than those in which tasks tell how they ended. Programs whose
+// lines come in one by one have others.
+func reports(text string) bool {
+	for i := range len(text) {
+		if text[i] != '<' {
+			continue
+		}
+		rest := strings.TrimPrefix(text[i+1:], "/")
+		n := 0
+		for n < len(rest) && (letter(rest[n]) || strings.IndexByte("0123456789_-", rest[n]) >= 0) {
+			n++
+		}
+		if n > 0 && tagEnds(rest[n:]) && !ending[rest[:n]] {
+			return false
+		}
+	}
+	return true
+}
+
+// ending are those tags.
+var ending = func() map[string]bool {
+	out := map[string]bool{}
+	for name := range strings.FieldsSeq(`task-notification subagent_notification task-id tool-use-id output-file status summary result usage
+		total_tokens tool_uses duration_ms`) {
+		out[name] = true
+	}
+	return out
+}()
 
 // unwrapped is a text without the tags around the user's own words: the first that opens and
 // the one that closes it.
@@ -196,18 +255,36 @@ func unwrapped(text string, tags []string) string {
 	return text
 }
 
-// tagName is a tag at the beginning of a text.
-var tagName = regexp.MustCompile(`^<([A-Za-z][A-Za-z0-9_:.-]*)(?:[\s/][^<]*)?>`)
-
 // leading is the tag that a text begins with, where it is none that people write: elements of
 // web pages and components of programs are the user's own.
 func leading(text string) string {
-	m := tagName.FindStringSubmatch(text)
-	if m == nil || written[m[1]] || component(m[1]) {
+	tag := tagAt(text)
+	if tag == "" || written[tag] || component(tag) {
 		return ""
 	}
-	return m[1]
+	return tag
 }
+
+// tagAt is the name of the tag that a text begins with.
+func tagAt(text string) string {
+	if !strings.HasPrefix(text, "<") {
+		return ""
+	}
+	n := 1
+	for n < len(text) && (letter(text[n]) || n > 1 && strings.IndexByte("0123456789_:.-", text[n]) >= 0) {
+		n++
+	}
+	if n == 1 || !tagEnds(text[n:]) {
+		return ""
+	}
+	inside, _, closed := strings.Cut(text[n:], ">")
+	if !closed || strings.Contains(inside, "<") {
+		return ""
+	}
+	return text[1:n]
+}
+
+func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
 // component reports whether a name is one of a program's: TitleCase.
 func component(name string) bool {
@@ -225,5 +302,3 @@ var written = func() map[string]bool {
 	}
 	return out
 }()
-
-func trimmed(s string) string { return strings.TrimSpace(s) }

@@ -1,4 +1,6 @@
-package conversation
+// Package harness knows what agents' programs write into the messages of their users: which words of a
+// message or of a prompt somebody typed, and which a tool, another person or a model brought.
+package harness
 
 import "slices"
 
@@ -14,6 +16,8 @@ const (
 	Others  Sort = iota // what tools, hooks, other sessions and people brought: untrusted
 	Own                 // the harness's own words, or a file of the workspace
 	Summary             // what a model wrote: an earlier conversation in short
+	File                // a file that the user referred to, as if the model had read it
+	Report              // what a task of the session's own reports: untrusted, but where the task was followed
 	Words               // the user's own words, in a wrapper of the harness's
 )
 
@@ -48,17 +52,18 @@ var blockLists = []blockList{
 		"session_context", "environment_details", "new-diagnostics", "user_project_memory", "turn-context",
 	}},
 	{"", Others, []string{
-		"local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr", "task-notification", "teammate-message",
+		"local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr", "teammate-message",
 		"cross-session-message", "webhook-payload", "mcp-resource", "mcp-resource-update", "mcp-polling-update", "fetched-web-content",
-		"user-prompt-submit-hook", "post-tool-use-hook", "user_shell_command", "subagent_notification", "agent_message_board_notification",
+		"user-prompt-submit-hook", "post-tool-use-hook", "user_shell_command", "agent_message_board_notification",
 		"hook_context", "untrusted_context", "background_output", "github_action_context",
 	}},
+	{"", Report, []string{"task-notification", "subagent_notification"}},
 	{"", Summary, []string{
 		"conversation_summary", "compaction_summary", "prompt-data", "conversation-checkpoint", "state_snapshot", "SYSTEM_NOTICE",
 	}},
 
 	{"claude", Own, []string{
-		"command-name", "system_reminder", "bash-exit-code", "tick", "ide_selection", "ide_opened_file", "command-contents", "skill-format",
+		"command-name", "system_reminder", "bash-exit-code", "tick", "ide_opened_file", "command-contents", "skill-format",
 		"message-files-missing", "message-files-moved", "staged-files-missing", "total_tokens",
 	}},
 	{"claude", Others, []string{
@@ -67,6 +72,7 @@ var blockLists = []blockList{
 		"artifact-file-content", "subagent_hand_back", "terminal", "browser", "mcp-server-note", "wake", "relay",
 		"persisted-output", "interrupted-output", "previous-conversation",
 	}},
+	{"claude", File, []string{"ide_selection"}},
 	{"claude", Words, []string{"command-args", "bash-input", "user-memory-input"}},
 
 	{"codex", Own, []string{
@@ -80,17 +86,20 @@ var blockLists = []blockList{
 	{"gemini", Others, []string{"tool_output_masked"}},
 	{"gemini", Words, []string{"user_input"}},
 
-	{"opencode", Own, []string{"system-update", "file", "path", "content", "skill_content", "skill_files", "env"}},
+	{"opencode", Own, []string{"system-update", "path", "skill_content", "skill_files", "env"}},
+	{"opencode", File, []string{"file", "content"}},
 	{"opencode", Others, []string{
 		"shell_metadata", "issue", "pull_request", "issue_comments", "pull_request_comments", "pull_request_reviews",
 	}},
 
-	{"droid", Own, []string{"attached-file", "runtime-context", "turn_context", "spec_mode_guidelines", "coding_guidelines"}},
+	{"droid", File, []string{"attached-file"}},
+	{"droid", Own, []string{"runtime-context", "turn_context", "spec_mode_guidelines", "coding_guidelines"}},
 	{"droid", Others, []string{"system-notification", "remote-delegation-instructions", "existing-visual", "previous_report"}},
 
 	{"cline", Own, []string{
-		"mode_notice", "file_content", "command-name", "command-instructions", "skill-root", "discord_message_context",
+		"mode_notice", "command-name", "command-instructions", "skill-root", "discord_message_context",
 	}},
+	{"cline", File, []string{"file_content"}},
 	{"cline", Words, []string{"user_input", "user_command", "command-args", "task", "feedback"}},
 
 	{"copilot", Own, []string{"current_datetime", "reminder", "sql_tables", "available_skills", "environment_info"}},
@@ -113,15 +122,17 @@ func Known() []Marker {
 		{Agent: "claude", Begin: "Base directory for this skill: "},
 		{Agent: "codex", Begin: "# AGENTS.md instructions"},
 		{Agent: "gemini", Begin: "I ran the following shell command:", Result: true},
-		{Agent: "gemini", Begin: "--- Content from referenced files ---", End: "--- End of content ---"},
-		{Agent: "opencode", Begin: "Called the Read tool with the following input:", Rest: true},
+		{Agent: "gemini", Begin: "--- Content from referenced files ---", Rest: true, File: true},
+		{Agent: "gemini", Begin: "--- Content from referenced context ---", Rest: true, File: true},
+		{Agent: "claude", Begin: "Result of calling the Read tool:", End: "</system-reminder>", File: true},
+		{Agent: "opencode", Begin: "Called the Read tool with the following input:", Rest: true, File: true},
 		{Agent: "opencode", Begin: "Shell command: ", Result: true},
 		{Agent: "opencode", Begin: "The following tool was executed by the user"},
 	}
 	for _, b := range Blocks() {
 		if b.Sort != Words {
 			m := tagged(b.Tag)
-			m.Agent, m.Summary, m.Result = b.Agent, b.Sort == Summary, b.Sort == Others
+			m.Agent, m.Summary, m.Result, m.File, m.Report = b.Agent, b.Sort == Summary, b.Sort == Others, b.Sort == File, b.Sort == Report
 			out = append(out, m)
 		}
 	}
@@ -139,7 +150,7 @@ func wrappers(agent string) []string {
 	return out
 }
 
-// harness reports whether an agent is one whose blocks are known.
-func harness(agent string) bool {
+// known reports whether an agent is one whose blocks are known.
+func known(agent string) bool {
 	return agent != "" && slices.ContainsFunc(blockLists, func(l blockList) bool { return l.agent == agent })
 }
