@@ -354,7 +354,8 @@ func plainEnding(name string) bool {
 // reading is where code only looks at a file: a call of this name with nothing else in it but its name, or the
 // mode for reading.
 var reading = regexp.MustCompile(`(?i)(?:\bopen|readfile(?:sync)?|read_text|file_get_contents|file\.read|file\.open` +
-	`|exists(?:sync)?|isfile|stat(?:sync)?|load|path|getsize|fopen)\s*\(\s*[rb]?['"]([^'"\n]*)['"]\s*(?:,\s*['"](?:r|rb|rt|utf-?8)['"]\s*)?\)`)
+	`|exists(?:sync)?|isfile|stat(?:sync)?|load|path|getsize|fopen)` +
+	`\s*\(\s*[rb]?['"]([^'"\n]*)['"]\s*(?:,\s*['"](?:r|rb|rt|utf-?8)['"]\s*)?\)`)
 
 // codeTouches notes the files that last among the texts of code, but for those that it only looks at.
 func (w *walker) codeTouches(code string) {
