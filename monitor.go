@@ -57,6 +57,7 @@ type Monitor struct {
 	shared   Shared // nil: nobody else writes to the store
 	labels   labels
 	offered  offered
+	run      func() (string, error) // what this start of the monitor is called; drawn when it is first needed
 
 	mu       sync.RWMutex
 	sessions map[string]*live    // guarded by mu
@@ -90,6 +91,7 @@ func New(o Options) (*Monitor, error) {
 		shared: o.Shared, labels: labels{shared: o.Shared != nil},
 		sessions: map[string]*live{}, children: map[string]children{}, asking: map[string]string{}, waiting: map[string]int{},
 	}
+	m.run = sync.OnceValues(func() (string, error) { return m.newID("run") })
 	if m.max <= 0 {
 		m.max = 20_000
 	}
@@ -98,7 +100,6 @@ func New(o Options) (*Monitor, error) {
 	}
 	m.policy.Store(o.Policy)
 	m.SetStation(o.Station)
-	m.labels.any.Store(true) // nobody has looked yet
 	return m, nil
 }
 

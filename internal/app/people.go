@@ -9,11 +9,20 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/people/webpush"
 )
 
 // openRoster reads who has a token of their own; changes are recorded with the keys.
-func openRoster(p Paths, keys *consent.Keeper) (*roster.Roster, error) {
-	return roster.Open(roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: keys.Record})
+func openRoster(p Paths, keys *consent.Keeper, left func(ctx context.Context, whose, by string) error) (*roster.Roster, error) {
+	return roster.Open(roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: keys.Record, Left: left})
+}
+
+// left takes away what somebody has whose token was revoked.
+func (a *App) left(ctx context.Context, whose, by string) error {
+	if a.push == nil {
+		return webpush.Forget(a.opts.Paths.Push(), whose) // it may be switched on again
+	}
+	return a.push.Left(ctx, whose, by)
 }
 
 // People are those who have a token of their own.
@@ -60,7 +69,7 @@ func withRoster(ctx context.Context, p Paths, step func(*Log, *roster.Roster) er
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	r, err := openRoster(p, log.keys)
+	r, err := openRoster(p, log.keys, func(_ context.Context, whose, _ string) error { return webpush.Forget(p.Push(), whose) })
 	if err != nil {
 		return err
 	}

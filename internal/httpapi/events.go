@@ -40,12 +40,12 @@ func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
 	defer ticker.Stop()
 	for {
 		grown := a.feed.Grown() // before reading, or a record could slip in between
-		if a.turnedAway(r) {
-			return
-		}
 		entries, err := a.log.Since(r.Context(), q)
 		if err != nil {
 			_ = a.explain(r.Context(), err) // into our log; the client reconnects
+			return
+		}
+		if a.turnedAway(r) { // after reading, or what took the token away is sent to its owner
 			return
 		}
 		if len(entries) > 0 {

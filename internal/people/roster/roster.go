@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/private"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -56,6 +57,7 @@ type Options struct {
 	Now    func() time.Time
 	Rand   io.Reader // a CSPRNG
 	Record func(ctx context.Context, p event.Person) error
+	Left   func(ctx context.Context, whose, by string) error // somebody's token was taken away; nil: nobody else wants to know
 }
 
 // Roster is the list. It is safe for concurrent use; nil is one without anybody.
@@ -83,7 +85,7 @@ func Open(o Options) (*Roster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read people: %w", err)
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if private.Open(info, 0o077) {
 		return nil, fmt.Errorf("read people: %s is readable by others (run: chmod 600 %s)", o.Path, o.Path)
 	}
 	var file struct {
@@ -179,6 +181,14 @@ func (r *Roster) Add(ctx context.Context, who Actor, name, role string) (token s
 
 // Revoke takes somebody's token away, at once.
 func (r *Roster) Revoke(ctx context.Context, who Actor, name string) (Person, error) {
+	p, err := r.revoke(ctx, who, name)
+	if err == nil && r.o.Left != nil {
+		err = r.o.Left(ctx, p.By(), who.By)
+	}
+	return p, err
+}
+
+func (r *Roster) revoke(ctx context.Context, who Actor, name string) (Person, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i := slices.IndexFunc(r.list, func(o Person) bool { return o.Name == name })
