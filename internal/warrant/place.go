@@ -125,9 +125,7 @@ func (c *Context) lands(line *shell.Line, addresses []string) (why, value string
 	}
 	for _, name := range line.Writes {
 		for _, f := range c.past.reach(name) {
-			base := strings.ToLower(path.Base(f))
-			obeyed := c.outside && steers(f) && (dotFile(base) || running[base] || builtBy[base] || blindly(f) || placed(f) || manifests[base] || settings[path.Ext(base)] && !strings.HasPrefix(f, "/tmp/"))
-			if (sensitive(f) || obeyed) && !c.saidFile(f) {
+			if (sensitive(f) || c.outside && heeded(f)) && !c.saidFile(f) {
 				return deciding, f
 			}
 		}
@@ -144,6 +142,19 @@ func (c *Context) lands(line *shell.Line, addresses []string) (why, value string
 		}
 	}
 	return "", ""
+}
+
+// heeded reports whether something runs or obeys a file that a command writes. Of what programs put out, files of
+// other endings are mostly results.
+func heeded(f string) bool {
+	base := strings.ToLower(path.Base(f))
+	switch {
+	case !steers(f):
+		return false
+	case dotFile(base), running[base], builtBy[base], manifests[base], blindly(f), placed(f):
+		return true
+	}
+	return settings[path.Ext(base)] && !strings.HasPrefix(f, "/tmp/")
 }
 
 // blindly reports whether a path that is decided when it runs ends in a folder of files that run

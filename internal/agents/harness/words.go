@@ -183,15 +183,7 @@ func divide(text, agent string, markers []Marker) Split {
 			}
 		}
 		last = max(last, end+len(m.End))
-		out.Added = out.Added || !m.Summary && !m.Result && !m.Report
-		out.Report = out.Report || m.Report
-		out.Result = out.Result || m.Result
-		if m.Summary {
-			out.Summary = "from here"
-		}
-		if m.File {
-			out.File = "from here"
-		}
+		out.note(m)
 	}
 	if first == len(text) {
 		return Split{Words: strings.TrimSpace(text)}
@@ -206,6 +198,19 @@ func divide(text, agent string, markers []Marker) Split {
 	}
 	out.Words = strings.TrimSpace(text[:first] + "\n" + text[last:])
 	return out
+}
+
+// note adds what a marker says of what it encloses.
+func (s *Split) note(m *Marker) {
+	s.Added = s.Added || !m.Summary && !m.Result && !m.Report
+	s.Report = s.Report || m.Report
+	s.Result = s.Result || m.Result
+	if m.Summary {
+		s.Summary = "from here"
+	}
+	if m.File {
+		s.File = "from here"
+	}
 }
 
 // reports reports whether a text has no other tags than those in which tasks tell how they ended. Programs whose

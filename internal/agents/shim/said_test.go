@@ -33,7 +33,7 @@ func commandIn(agent, cwd, line string) (event string, body []byte) {
 		`{"hook_event_name":"PreToolUse","session_id":"s","cwd":%q,"tool_name":"Bash","tool_use_id":"c","tool_input":{"command":%q}}`, cwd, line)
 }
 
-// BEY-08, WAR-04: what an agent's program puts into a prompt is not what its owner typed.
+// WAR-04: what an agent's program puts into a prompt is not what its owner typed.
 func TestWhatAnAgentPutsIntoAPromptIsNotItsOwners(t *testing.T) {
 	for name, c := range map[string]struct {
 		agent, words string

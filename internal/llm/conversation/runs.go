@@ -154,8 +154,8 @@ func (k *keyed) words(text string, tell func(run)) {
 
 // unspaced reports whether a letter is of a script that is written without blanks between words.
 func unspaced(r rune) bool {
-	return r >= 0xe00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) &&
-		unicode.IsLetter(r)
+	return r >= 0xe00 && unicode.IsLetter(r) &&
+		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // sampled are the runs of a text that are kept, chosen by their own hash so that both sides

@@ -154,21 +154,7 @@ func (w *walker) quotes(code string, does Effects, starts bool) Effects {
 			if brings && fileLike(q) {
 				w.bring(q) // what came from elsewhere may be put there
 			}
-			if w.isFetched(q) && mentions(low, codeExecute) {
-				does |= RunsFetched
-			}
-			if Secret(q) || w.where.now != "" && Secret(w.at(q)) && strings.Contains(low, "open") {
-				w.reads(q)
-			}
-			if does.Has(FileWrite) {
-				does |= w.stays(w.at(q))
-				if overseenFolder(q) {
-					does |= Persist | Oversight // code puts paths together
-				}
-			}
-			if does.Has(Destructive) && slices.ContainsFunc(w.everywhere(q), everything) {
-				does |= Wrecks
-			}
+			does |= w.named(q, low, does)
 		}
 		if starts && len(q) > 2 {
 			does |= w.started(q)
@@ -178,6 +164,26 @@ func (w *walker) quotes(code string, does Effects, starts bool) Effects {
 		if starts || does.Has(Network) || mentions(l, hints) {
 			does |= w.started(l)
 		}
+	}
+	return does
+}
+
+// named is what code does to a file that it names.
+func (w *walker) named(q, low string, does Effects) Effects {
+	if w.isFetched(q) && mentions(low, codeExecute) {
+		does |= RunsFetched
+	}
+	if Secret(q) || w.where.now != "" && Secret(w.at(q)) && strings.Contains(low, "open") {
+		w.reads(q)
+	}
+	if does.Has(FileWrite) {
+		does |= w.stays(w.at(q))
+		if overseenFolder(q) {
+			does |= Persist | Oversight // code puts paths together
+		}
+	}
+	if does.Has(Destructive) && slices.ContainsFunc(w.everywhere(q), everything) {
+		does |= Wrecks
 	}
 	return does
 }
@@ -344,3 +350,41 @@ func plainEnding(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
 	return dataFiles[ext] || codeEndings[ext] || shellEndings[ext] && ext != ".envrc"
 }
+
+// reading is where code only looks at a file: a call of this name with nothing else in it but its name, or the
+// mode for reading.
+var reading = regexp.MustCompile(`(?i)(?:\bopen|readfile(?:sync)?|read_text|file_get_contents|file\.read|file\.open` +
+	`|exists(?:sync)?|isfile|stat(?:sync)?|load|path|getsize|fopen)` +
+	`\s*\(\s*[rb]?['"]([^'"\n]*)['"]\s*(?:,\s*['"](?:r|rb|rt|utf-?8)['"]\s*)?\)`)
+
+// codeTouches notes the files that last among the texts of code, but for those that it only looks at.
+func (w *walker) codeTouches(code string) {
+	looked := map[string]int{}
+	for _, m := range reading.FindAllStringSubmatch(code, maxNamed) {
+		looked[m[1]]++
+	}
+	for _, q := range quoted(code) {
+		if looked[q]--; looked[q] < 0 && fileLike(q) {
+			w.mayWrite(q)
+		}
+	}
+}
+
+// listed are the commands that code gives word by word: ["curl", "-d", "@notes", address].
+func listed(code string) []string {
+	var out []string
+	for _, m := range wordList.FindAllString(code, maxNamed) {
+		var words []string
+		for _, q := range quoted(m) {
+			words = append(words, "'"+strings.ReplaceAll(q, "'", `'\''`)+"'")
+		}
+		if len(words) > 1 {
+			out = append(out, strings.Join(words, " "))
+		}
+	}
+	return out
+}
+
+// wordList is a row of quoted texts, as a list or as the arguments of a call, also of one for each.
+var wordList = regexp.MustCompile(`(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')` +
+	`(?:\s*[,)]\s*(?:\.\s*args?\(\s*)?[\[&{]*\s*(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'))+`)
