@@ -292,7 +292,27 @@ func (m *Monitor) readChildren(ctx context.Context, parent string) (children, er
 	all := append(append(slices.Clone(c.names[:c.durable]), names...), others...)
 	now = children{names: all, version: c.version, durable: len(all) - len(others)}
 	m.children[parent] = now
+	m.forgetFamilies(parent)
 	return now, nil
+}
+
+// maxFamilies is of how many sessions the sub-agents are known without a look into the log.
+const maxFamilies = 4096
+
+// forgetFamilies forgets half of them where there are more: the log has them.
+// Preconditions: mu is held.
+func (m *Monitor) forgetFamilies(but string) {
+	if len(m.children) <= maxFamilies {
+		return
+	}
+	for parent, c := range m.children {
+		if len(m.children) <= maxFamilies/2 {
+			return
+		}
+		if parent != but && len(c.names) == c.durable {
+			delete(m.children, parent)
+		}
+	}
 }
 
 // adopt notes that a session was spawned by another, so that what the parent reads back
@@ -376,9 +396,17 @@ func namedSession(o Observation) string {
 	return ""
 }
 
-// weigh counts what is held of a session: its words and results, and its state.
+// weigh counts what is held of a session that speaks.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) weigh(s *live) {
+	m.count(s)
+	s.spoke.Store(m.heard.Add(1))
+}
+
+// count is how much is held of a session: its words and results, and its state. One that was only
+// looked at counts too, and is the first to go.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) count(s *live) {
 	n := int64(s.state.Size())
 	if s.heard != nil {
 		n += int64(s.heard.Size())
@@ -388,7 +416,6 @@ func (m *Monitor) weigh(s *live) {
 	}
 	m.held.Add(n - s.weight)
 	s.weight = n
-	s.spoke.Store(m.heard.Add(1))
 }
 
 // lighten lets go of what is held of sessions that spoke least lately, until the rest is well
@@ -411,7 +438,6 @@ func (m *Monitor) lighten() {
 			return
 		}
 		if s.mu.TryLock() { // one in use stays
-			m.forgetClosed(s)
 			m.letGo(s)
 			s.mu.Unlock()
 		}

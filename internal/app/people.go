@@ -11,13 +11,36 @@ import (
 	"github.com/tidemark/tidemark/internal/people/roster"
 )
 
-// openRoster reads who has a token of their own; changes are recorded with the keys.
+// openRoster reads who has a token of their own; changes are recorded with the keys. Where several servers have the log, it
+// is there that they stand.
 func openRoster(p Paths, keys *consent.Keeper) (*roster.Roster, error) {
-	return roster.Open(roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: keys.Record})
+	o := roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: keys.Record}
+	if p.Store != "" {
+		o.Kept = func() ([]roster.Person, error) { return kept(keys) }
+	}
+	return roster.Open(o)
+}
+
+// kept is everybody whose token the log has.
+func kept(keys *consent.Keeper) ([]roster.Person, error) {
+	tokens, err := keys.Tokens()
+	out := make([]roster.Person, len(tokens))
+	for i, t := range tokens {
+		out[i] = roster.Person{Name: t.Name, Role: t.Role, Hash: t.Hash, Made: time.Unix(0, t.Made).UTC()}
+	}
+	return out, err
 }
 
 // People are those who have a token of their own.
-func People(p Paths) ([]roster.Person, error) {
+func People(ctx context.Context, p Paths) (list []roster.Person, err error) {
+	if p.Store != "" {
+		log, err := OpenLog(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, log.Close()) }()
+		return kept(log.keys)
+	}
 	nothing := func(context.Context, event.Person) error { return nil } // nothing is changed
 	r, err := roster.Open(roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: nothing})
 	if err != nil {

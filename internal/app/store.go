@@ -27,6 +27,7 @@ type keptLog interface {
 	tidemark.Store
 	tidemark.Shared
 	httpapi.Log
+	Asks(ctx context.Context, now int64) ([]store.Asked, error)
 	Close() error
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/base/outbound"
+	"github.com/tidemark/tidemark/internal/outside/anchors"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
 	"github.com/tidemark/tidemark/internal/people/telegram"
 	"github.com/tidemark/tidemark/policy"
@@ -40,9 +41,10 @@ type Config struct {
 	Telegram       *telegram.Settings // where approval questions are asked too; nil: nowhere
 	Channels       Channels           // where else they are asked
 	Console        Console
-	Shadow         string // file of a candidate policy that runs beside this one; "": none
-	Production     bool   // the environment says so
-	Outside        string // identifies the sections that take effect only at a start
+	Anchors        *anchors.Options // where the head of the log is written down; nil: nowhere
+	Shadow         string           // file of a candidate policy that runs beside this one; "": none
+	Production     bool             // the environment says so
+	Outside        string           // identifies the sections that take effect only at a start
 }
 
 // Server is the `server` section.
@@ -50,6 +52,7 @@ type Server struct {
 	Listen       string
 	AllowedHosts []string // further names clients may use in the Host header
 	MaxBody      int64    // bytes of a request body
+	Memory       int64    // bytes that sessions may take in memory, about; 0: as the monitor has it
 }
 
 // Plugin is one entry of the `hooks` section: an HTTP endpoint that takes part in hooks.
@@ -96,6 +99,7 @@ func (d *decoder) sections(root *configfile.Node, c *Config) {
 	c.Channels = d.channels(root.Get("channels"))
 	c.Console = d.console(root.Get("console"))
 	c.Approvals = d.approvals(root.Get("approvals"))
+	c.Anchors = d.anchors(root.Get("anchors"))
 	if n := root.Get("shadow"); n != nil {
 		c.Shadow, _ = d.Text(n)
 	}
@@ -130,6 +134,11 @@ func (d *decoder) server(n *configfile.Node, s *Server) {
 		"maxBodyBytes": func(n *configfile.Node) {
 			if v, ok := d.Int(n, 1<<10, 1<<30); ok {
 				s.MaxBody = v
+			}
+		},
+		"sessionMemoryMB": func(n *configfile.Node) {
+			if v, ok := d.Int(n, 1, 1<<20); ok {
+				s.Memory = v << 20
 			}
 		},
 	})
@@ -198,7 +207,7 @@ func (d *decoder) url(n *configfile.Node) (*url.URL, bool) {
 func outside(root *configfile.Node) string {
 	var b strings.Builder
 	for _, key := range []string{"server", "hooks", "llm", "mcp", "auditor", "contracts", "verifier", "telegram", "channels", "approvals",
-		"plugins", "console"} {
+		"plugins", "console", "anchors"} {
 		fmt.Fprintf(&b, "%s:", key)
 		write(&b, root.Get(key))
 	}
