@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
 	"github.com/tidemark/tidemark/trust"
@@ -160,4 +161,40 @@ func TestLabelsAreWrittenTogether(t *testing.T) {
 		t.Errorf("%d labels, %v; want %d", len(labels), err, calls)
 	}
 	t.Logf("%d commits for %d labels", commits, calls)
+}
+
+// budgeted is an auditor that counts with what the log tells it.
+type budgeted struct {
+	*oracle
+	most int
+	told []int
+}
+
+func (b *budgeted) Audit(ctx context.Context, session string, q intent.Question) (intent.Opinion, error) {
+	b.told = append(b.told, tidemark.Audits(ctx))
+	if tidemark.Audits(ctx) >= b.most {
+		return intent.Opinion{}, errors.New("the session has used up its audits")
+	}
+	return b.oracle.Audit(ctx, session, q)
+}
+
+// How often a session was audited is in its log: it counts for every server, and over a restart.
+func TestAuditsAreCountedForAllServers(t *testing.T) {
+	o := says(intent.Consistent, "it is what was asked for")
+	w := cautious(t, o, "")
+	first, second := &budgeted{oracle: o, most: 3}, &budgeted{oracle: o, most: 3}
+	servers := []*world{
+		{TB: t, Monitor: w.with(first, nil).Monitor, store: w.store, clock: w.clock, dice: w.dice},
+		{TB: t, Monitor: w.with(second, nil).Monitor, store: w.store, clock: w.clock, dice: w.dice},
+	}
+	for i := range 4 {
+		want := policy.Allow
+		if i == 3 {
+			want = policy.Confirm // the budget is used up: as if the auditor could not be asked
+		}
+		servers[i%2].want(want, main("s"), call("exec", fmt.Sprintf(`{"command":"make %d"}`, i)))
+	}
+	if got := fmt.Sprint(first.told, second.told); got != "[0 2] [1 3]" {
+		t.Errorf("they were told of %s audits before", got)
+	}
 }

@@ -89,7 +89,8 @@ func New(o Options) (*Monitor, error) {
 		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, most: o.MaxHeard, key: o.Key,
 		auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader, prover: o.Prover, electors: o.Electors,
 		shared: o.Shared, labels: labels{shared: o.Shared != nil},
-		sessions: map[string]*live{}, children: map[string]children{}, asking: map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
+		sessions: map[string]*live{}, children: map[string]children{},
+		asking: map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
 	}
 	if m.max <= 0 {
 		m.max = 20_000

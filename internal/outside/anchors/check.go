@@ -23,16 +23,17 @@ func Check(ctx context.Context, ledger Ledger, list []Checkpoint) ([]store.Break
 		at, err := ledger.HeadAt(ctx, c.Head.Batch)
 		switch {
 		case errors.Is(err, tidemark.ErrNotFound):
-			out = append(out, store.Break{Problem: fmt.Sprintf("%s: the log had %d commits then and has no such commit now: its end was removed",
-				c.when(), c.Head.Batch)})
+			out = append(out, c.broken("the log had %d commits then and has no such commit now: its end was removed", c.Head.Batch))
 		case err != nil:
 			return nil, err
 		case at.Hash != c.Head.Hash:
-			out = append(out, store.Break{Problem: fmt.Sprintf("%s: commit %d was %s and is %s: records up to it were removed or rewritten",
-				c.when(), c.Head.Batch, c.Head.Hash, at.Hash)})
+			out = append(out, c.broken("commit %d was %s and is %s: records up to it were removed or rewritten",
+				c.Head.Batch, c.Head.Hash, at.Hash))
 		}
 	}
 	return out, nil
 }
 
-func (c *Checkpoint) when() string { return "the anchor of " + c.Time.Format(time.RFC3339) }
+func (c *Checkpoint) broken(format string, args ...any) store.Break {
+	return store.Break{Problem: "the anchor of " + c.Time.Format(time.RFC3339) + ": " + fmt.Sprintf(format, args...)}
+}

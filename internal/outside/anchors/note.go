@@ -1,9 +1,9 @@
 // Package anchors writes down outside where the log stands, so that whoever can write the log, and the key beside it, cannot take
 // back what it held at that time: as lines in a file elsewhere, and as requests to a program of somebody else's.
 //
-// What is written down is a checkpoint as transparency logs have it: a signed note (c2sp.org/signed-note, c2sp.org/tlog-checkpoint) with the
-// name of the log, how many commits it has, the hash of its ledger, and when that was. Any program that reads such notes can
-// check the signature; the hash is that of our ledger, a chain and not a tree.
+// What is written down is a checkpoint as transparency logs have it: a signed note (c2sp.org/signed-note,
+// c2sp.org/tlog-checkpoint) with the name of the log, how many commits it has, the hash of its ledger, and when that was. Any
+// program that reads such notes can check the signature; the hash is that of our ledger, a chain and not a tree.
 //
 // It does I/O and starts no goroutine. Invariants:
 //   - a note is believed only with a good signature of a key that the reader was given;
@@ -148,8 +148,8 @@ func (k Key) open(text string, signatures []string) (Checkpoint, error) {
 	return Checkpoint{}, fmt.Errorf("it has no good signature of %s", k.name)
 }
 
-// ReadNotes reads notes that stand one after the other, with or without blank lines between them. Of each it gives the checkpoint, or an error where it
-// is not signed by the key or cannot be read.
+// ReadNotes reads notes that stand one after the other, with or without blank lines between them. Of each it gives the
+// checkpoint, or an error where it is not signed by the key or cannot be read.
 func ReadNotes(raw []byte, k Key) (good []Checkpoint, bad []error) {
 	var text strings.Builder
 	var signatures []string

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // processes are the server and what it started.
@@ -43,8 +45,22 @@ func (c *Cluster) signal(s syscall.Signal) {
 // Crash is kill -9 of all of the server. Start brings it back.
 func (c *Cluster) Crash() {
 	c.signal(syscall.SIGSTOP) // so that none of them ends in a way of its own, or starts another
+	all := c.processes()
 	c.signal(syscall.SIGKILL)
 	_ = c.server.Wait()
+	for range 1000 { // while one of them is left the memory they share is in use
+		if !slices.ContainsFunc(all, alive) {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// alive reports whether a process is there, and has not ended.
+func alive(pid int) bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, rest, _ := strings.Cut(string(raw), ") ")
+	return err == nil && !strings.HasPrefix(rest, "Z")
 }
 
 // Pause stops the server where it is, with its connections open; Resume lets it go on.
@@ -77,7 +93,8 @@ func (c *Cluster) follow(first *Cluster) (err error) {
 			return err
 		}
 	}
-	backup := first.command("pg_basebackup", "-h", first.dir, "-U", "postgres", "-D", c.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	backup := first.command("pg_basebackup", "-h", first.dir, "-U", "postgres", "-D", c.data(), "-R", "-X", "stream",
+		"-c", "fast", "--no-sync")
 	if out, err := backup.CombinedOutput(); err != nil {
 		return fmt.Errorf("pg_basebackup: %w: %s", err, out)
 	}

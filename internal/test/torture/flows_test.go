@@ -210,8 +210,9 @@ func (l *life) leave() flow {
 func (l *life) vouch(ctx context.Context, s *server, key string) error {
 	delete(l.labels, key)
 	err := s.call(ctx, http.MethodDelete, "/v1/labels?key="+url.QueryEscape(key), nil, nil)
-	if refusedBy(err) {
-		err = nil // it was cleared before, and the answer lost
+	if refusedBy(err) { // the answer of an earlier try would have ended this
+		l.violated("the label %s was acknowledged and cannot be cleared: %v", key, err)
+		return nil
 	}
 	if err == nil {
 		l.labels[key] = false
