@@ -159,10 +159,11 @@ type refused struct {
 
 func (r *refused) Error() string { return fmt.Sprintf("status %d: %s", r.status, r.text) }
 
-// refusedBy reports whether the server was asked, knew the answer, and it is no.
+// refusedBy reports whether the server was asked, knew the answer, and it is no. One that cannot read the keys of people, because the
+// database is gone, asks for a proof that nobody has (403): it does not know.
 func refusedBy(err error) bool {
 	var r *refused
-	return errors.As(err, &r) && r.status >= 400 && r.status < 500
+	return errors.As(err, &r) && r.status >= 400 && r.status < 500 && r.status != http.StatusForbidden
 }
 
 // call sends one request as the administrator.
