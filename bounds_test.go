@@ -183,16 +183,15 @@ func TestAuditsAreCountedForAllServers(t *testing.T) {
 	o := says(intent.Consistent, "it is what was asked for")
 	w := cautious(t, o, "")
 	first, second := &budgeted{oracle: o, most: 3}, &budgeted{oracle: o, most: 3}
-	servers := []*world{
-		{TB: t, Monitor: w.with(first, nil).Monitor, store: w.store, clock: w.clock, dice: w.dice},
-		{TB: t, Monitor: w.with(second, nil).Monitor, store: w.store, clock: w.clock, dice: w.dice},
+	var servers [2]*world
+	for i, a := range []*budgeted{first, second} {
+		servers[i] = (&world{TB: t, Monitor: w.Monitor, store: w.store, clock: w.clock, dice: w.dice}).with(a, nil)
 	}
 	for i := range 4 {
-		want := policy.Allow
-		if i == 3 {
-			want = policy.Confirm // the budget is used up: as if the auditor could not be asked
+		v := servers[i%2].want(policy.Allow, main("s"), call("exec", fmt.Sprintf(`{"command":"make %d"}`, i)))
+		if over := v.Opinion.Failed != ""; over != (i == 3) { // the budget is used up, and the fail mode decides
+			t.Errorf("call %d: %+v", i, v.Opinion)
 		}
-		servers[i%2].want(want, main("s"), call("exec", fmt.Sprintf(`{"command":"make %d"}`, i)))
 	}
 	if got := fmt.Sprint(first.told, second.told); got != "[0 2] [1 3]" {
 		t.Errorf("they were told of %s audits before", got)

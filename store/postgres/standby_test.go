@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/test/pgtest"
 	"github.com/tidemark/tidemark/store/storetest"
@@ -17,12 +19,31 @@ func TestACommitThatTheStandbyDoesNotHaveIsNotAcknowledged(t *testing.T) {
 	first := pgtest.Start(t)
 	address := first.New(t)
 	second := first.Standby(t)
-	s := open(t, address+"&statement_timeout=300")
+	s := open(t, address)
 	if err := s.Append(t.Context(), "s", 0, storetest.Events("turn", 0, 1)); err != nil {
 		t.Fatal(err)
 	}
+	person, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer person.Close(t.Context())
 	second.Pause()
-	err := s.Append(t.Context(), "s", 1, storetest.Events("turn", 1, 1))
+	done := make(chan error, 1)
+	go func() { done <- s.Append(t.Context(), "s", 1, storetest.Events("turn", 1, 1)) }()
+	for err = nil; err == nil; { // somebody loses patience, until it has an end
+		const cancel = `SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
+		if _, err := person.Exec(t.Context(), cancel); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err = <-done:
+			if err == nil {
+				t.Fatal("it was acknowledged")
+			}
+		default:
+		}
+	}
 	second.Resume()
 	if !errors.Is(err, tidemark.ErrUnavailable) || !strings.Contains(err.Error(), "synchronous replication") {
 		t.Errorf("got %v; want it refused, because the standby does not have it", err)

@@ -67,7 +67,7 @@ func pause(ctx context.Context, d time.Duration) {
 func (g *siege) look(ctx context.Context, s *server) error {
 	for _, l := range g.lives {
 		if err := l.check(ctx, s); err != nil {
-			return fmt.Errorf("look at %s: %w", l.name, err)
+			return fmt.Errorf("look at %s: %w: %s", l.name, err, s.said.String())
 		}
 	}
 	return nil
