@@ -91,7 +91,9 @@ func (g *siege) examine(ctx context.Context, whole bool) error {
 		return err
 	}
 	head, err := log.Head(ctx)
-	g.heads = append(g.heads, head)
+	if head.Batch > 0 {
+		g.heads = append(g.heads, head)
+	}
 	return err
 }
 

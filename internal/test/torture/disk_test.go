@@ -85,6 +85,7 @@ func TestFullDisk(t *testing.T) {
 	g.house.data = data
 	s := g.house.must(t)
 	for round := range many("TORTURE_ROUNDS", 1, 5) {
+		pressFor(t, g, s, time.Second/2)
 		fill(t, filepath.Join(disk, "filling"))
 		pressFor(t, g, s, time.Second)
 		if err := s.call(t.Context(), http.MethodGet, "/readyz", nil, nil); err == nil {
