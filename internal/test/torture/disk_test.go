@@ -14,14 +14,17 @@ import (
 )
 
 // injected are errors that the kernel gives to the server's own calls, by strace. Those of the whole process are hit: the log, its write-ahead
-// log and the file beside it.
-var injected = []struct{ name, rule string }{
-	{"every 4th fsync fails (EIO)", "fsync,fdatasync:error=EIO:when=10+4"},
-	{"every 9th write fails (EIO)", "pwrite64:error=EIO:when=40+9"},
-	{"every 11th write finds the disk full (ENOSPC)", "pwrite64:error=ENOSPC:when=40+11"},
-	{"writes fail for a while (ENOSPC)", "pwrite64:error=ENOSPC:when=200..400"},
-	{"the disk turns read-only for a while (EROFS)", "pwrite64,fsync,fdatasync:error=EROFS:when=200..400"},
-	{"every fsync takes 50 ms longer", "fsync,fdatasync:delay_enter=50000"},
+// log and the file beside it. strace counts calls of each thread by itself, and the server has several.
+var injected = []struct {
+	name, calls, rule string
+	fails             bool // something must be refused
+}{
+	{"every 4th fsync fails (EIO)", "fsync,fdatasync", "error=EIO:when=3+4", true},
+	{"every 9th write fails (EIO)", "pwrite64", "error=EIO:when=80+9", true},
+	{"every 11th write finds the disk full (ENOSPC)", "pwrite64", "error=ENOSPC:when=80+11", true},
+	{"writes fail for a while (ENOSPC)", "pwrite64", "error=ENOSPC:when=80..200", true},
+	{"the disk turns read-only for a while (EROFS)", "pwrite64", "error=EROFS:when=80..200", true},
+	{"every fsync takes 50 ms longer", "fsync,fdatasync", "delay_enter=50000", false},
 }
 
 // SEQ-09 BEY-12: a disk that fails, is full, slow or read-only has calls refused and loses nothing that was acknowledged, and neither does
@@ -42,7 +45,9 @@ func TestDisk(t *testing.T) {
 		g := newSiege(newHouse(t, ""), f, dice.Uint64N(1e6))
 		g.house.must(t).kill() // the log is there before anything fails
 		for range cycles {
-			g.house.under = []string{strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace=none", "-e", "inject=" + fault.rule}
+			g.house.under = []string{
+				strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + fault.calls, "-e", "inject=" + fault.calls + ":" + fault.rule,
+			}
 			if err := g.cycle(t, dice); err != nil && !long() {
 				t.Logf("%s: %v", fault.name, err) // a start may fail, and says why
 			}
@@ -55,6 +60,9 @@ func TestDisk(t *testing.T) {
 			if err := g.examine(t.Context(), true); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if least := int64(crowd * cycles); fault.fails && g.fails.Load() <= least { // so many the crashes alone cost
+			t.Errorf("%s: only %d acts failed, so nothing was tried", fault.name, g.fails.Load())
 		}
 		say("%s: %d acknowledged, %d not", fault.name, g.acked.Load(), g.fails.Load())
 		rows = append(rows, []string{
@@ -69,7 +77,7 @@ func TestDisk(t *testing.T) {
 // SEQ-09 BEY-12: a disk that is full refuses everything, says so, and goes on when there is room again.
 func TestFullDisk(t *testing.T) {
 	disk := t.TempDir()
-	if err := syscall.Mount("none", disk, "tmpfs", 0, "size=4m"); err != nil {
+	if err := syscall.Mount("none", disk, "tmpfs", 0, "size=64m"); err != nil {
 		t.Skipf("a small disk cannot be mounted here: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
