@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/store"
@@ -39,8 +40,8 @@ type piece struct {
 	text []byte // everybody's
 }
 
-// maxQueue bounds what is kept for a client that does not read.
-const maxQueue = 256
+// maxQueue bounds what is kept for a client that does not read: places, since the records are everybody's.
+const maxQueue = 4096
 
 func newTail(log Log, feed *notify.Store) *tail {
 	return &tail{log: log, feed: feed, idle: make(chan struct{}, 1), watchers: map[*watcher]bool{}}
@@ -94,15 +95,35 @@ func (t *tail) run() {
 		for t.read() {
 		}
 		t.mu.Lock()
-		if t.running = len(t.watchers) > 0; !t.running {
-			t.mu.Unlock()
+		n := len(t.watchers)
+		t.running = n > 0
+		t.mu.Unlock()
+		if n == 0 {
 			return
 		}
-		t.mu.Unlock()
 		select {
 		case <-grown:
 		case <-t.idle:
 		}
+		if n > fewWatchers {
+			t.gather()
+		}
+	}
+}
+
+// Many watchers are told of what came in a moment together: a write to each of them for each commit would take the time of those
+// who wait for the commit.
+const (
+	fewWatchers = 16
+	moment      = 50 * time.Millisecond
+)
+
+func (t *tail) gather() {
+	timer := time.NewTimer(moment)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-t.idle:
 	}
 }
 

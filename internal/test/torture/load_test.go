@@ -46,9 +46,9 @@ func TestLoad(t *testing.T) {
 		watchers = 1000
 	}
 	leave := watch(t, s, watchers)
-	measure(fmt.Sprintf("a session of its own, %d watchers, 16 busy beside", watchers), 1, beside(t, s, many))
+	measure(fmt.Sprintf("a session of its own, %d watchers, 4 busy beside", watchers), 1, beside(t, s, many))
 	leave()
-	measure("a session of its own, no watchers, 16 busy beside", 1, beside(t, s, many))
+	measure("a session of its own, no watchers, 4 busy beside", 1, beside(t, s, many))
 	table(t, "load, SQLite, shipped policy", []string{"what", "clients", "calls/s", "p50 ms", "p99 ms", "max ms", "failed"}, rows)
 }
 
@@ -65,11 +65,11 @@ func beside(t testing.TB, s *server, busy func(context.Context, int) error) func
 	begin(t, s, "apart")
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
-	for i := range 16 {
+	for i := range 4 {
 		go func() {
 			for ctx.Err() == nil {
 				_ = busy(ctx, i) // it only makes noise
-				pause(ctx, 20*time.Millisecond)
+				pause(ctx, 50*time.Millisecond)
 			}
 		}()
 	}
