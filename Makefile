@@ -56,10 +56,11 @@ judges: ## the providers' own clients judge the LLM proxy (installs them on firs
 harnesses: ## what the LLM proxy knows of harnesses against their npm packages (HARNESSES_LATEST=1: the latest)
 	@scripts/harnesses
 
-mcp: ## the MCP gateway against the conformance suite and real agents (installs the suite; agents of make e2e)
+mcp: ## the MCP gateway against the conformance suite, real servers and real agents (installs what it needs; about half an hour)
 	@scripts/mcp
 	@scripts/mcp-auth 5
-	MCP_REAL=1 go test -count=1 -run 'TestReal|TestManySessions' ./internal/agents/wrap ./internal/mcp/pipe ./internal/mcp/relay
+	MCP_REAL=1 go test -count=1 -v -run 'TestReal|TestManySessions|TestALargeResult' ./internal/agents/wrap ./internal/mcp/pipe ./internal/mcp/relay
+	@E2E_HELD=5m scripts/e2e -test.run 'TestDialogs|TestHeld' -test.parallel 10
 
 otel: ## the telemetry plugin with a real OpenTelemetry collector (builds it on first use)
 	@scripts/otel

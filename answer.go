@@ -27,6 +27,7 @@ type Vote struct {
 	// Where narrows what For lets through: argument path to pattern (approval.Where). The
 	// call that was asked about is let through once whatever it says.
 	Where  approval.Where
+	Calls  int    // with For: how many calls that covers; 0: as many as come
 	By     string // who answered
 	Via    string // http, cli
 	Reason string
@@ -145,11 +146,14 @@ func unproven(err error) error {
 
 // similar checks the constraints of a vote for similar calls.
 func (v *Vote) similar() error {
-	if len(v.Where) == 0 {
+	if len(v.Where) == 0 && v.Calls == 0 {
 		return nil
 	}
 	if v.For == 0 || !v.Approve {
 		return fmt.Errorf("%w: constraints go with an approval for some minutes", approval.ErrUsage)
+	}
+	if v.Calls < 0 || v.Calls > approval.MaxCalls {
+		return fmt.Errorf("%w: at most %d calls", approval.ErrUsage, approval.MaxCalls)
 	}
 	return v.Where.Check()
 }
@@ -264,7 +268,7 @@ func (m *Monitor) grant(s *live, v Vote, version string, ceiling trust.Level, no
 	if err != nil {
 		return nil, err
 	}
-	g := &event.Grant{ID: id, Ceiling: ceiling, Policy: version, Turn: v.For == 0, Where: v.Where}
+	g := &event.Grant{ID: id, Ceiling: ceiling, Policy: version, Turn: v.For == 0, Where: v.Where, Calls: v.Calls}
 	if v.For > 0 {
 		g.Until = now + int64(v.For)
 	}
@@ -347,6 +351,9 @@ func (v *Vote) notice(tools []string, g *event.Grant, waits bool) string {
 	}
 	if v.For == 0 {
 		return fmt.Sprintf("Approved: %s, until this turn ends.", text)
+	}
+	if v.Calls > 0 {
+		text += fmt.Sprintf(", %d calls at most", v.Calls)
 	}
 	return fmt.Sprintf("Approved: this call, and for %d minutes %s.", int(v.For.Minutes()), text)
 }

@@ -389,7 +389,7 @@ type Asked struct {
 
 // Said is what a vote agrees to, in one form for whoever signs it and whoever checks: the
 // session, the questions with the digests of their calls, for how long and with which
-// arguments freed, and the hash of the note.
+// arguments freed, for how many calls, and the hash of the note.
 func (v *Vote) Said(asked []Asked) (string, error) {
 	raw, err := strictjson.Marshal(struct {
 		Decision  string         `json:"decision"`
@@ -397,8 +397,12 @@ func (v *Vote) Said(asked []Asked) (string, error) {
 		Questions []Asked        `json:"questions"`
 		Minutes   int64          `json:"minutes"`
 		Where     approval.Where `json:"where,omitzero"`
+		Calls     int            `json:"calls,omitzero"`
 		Note      string         `json:"note,omitzero"`
-	}{map[bool]string{true: "approve", false: "deny"}[v.Approve], v.Session, asked, int64(v.For.Minutes()), v.Where, noteHash(v.Reason)})
+	}{
+		map[bool]string{true: "approve", false: "deny"}[v.Approve], v.Session, asked, int64(v.For.Minutes()), v.Where, v.Calls,
+		noteHash(v.Reason),
+	})
 	if err != nil {
 		return "", fmt.Errorf("write what is approved: %w", err)
 	}

@@ -37,6 +37,7 @@ type proposal struct {
 	gated  bool   // the host asks about it again before it runs it
 	waited string // the question that it waited for; "": none
 	dialog string // the host whose own dialog asks about it, should it be held; "": none
+	run    string // of a call whose result may be shown before it is written; "": of others
 }
 
 // Decide says whether this exact call may run now. Its order is fixed: label the
@@ -86,7 +87,11 @@ func isHost(name string) bool {
 
 // verdict is the one way to a decision.
 func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
-	err := m.do(ctx, p.ref, false, func(s *live) error {
+	var err error
+	if p.run, err = m.owes(ctx); err != nil {
+		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
+	}
+	err = m.do(ctx, p.ref, false, func(s *live) error {
 		if s.work == nil {
 			s.work = new(step)
 		}
@@ -227,7 +232,7 @@ func (x *step) describe(v *Verdict, t *policy.Traits) {
 	d.Reason, d.Spent, d.Trace, d.Ask, d.Write, d.Opinion, d.Ruling = "", "", "", nil, nil, nil, nil
 	d.Warrant = x.live.facts.words(x.live.input.Facts)
 	v.Warrant = d.Warrant
-	d.Digest, d.Args = tool.Digest{}, ""
+	d.Digest, d.Args, d.Run = tool.Digest{}, "", x.run
 	if x.set.Settings().RecordArguments {
 		d.Args = x.set.Redactor().Preview(x.set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -31,7 +30,7 @@ const labelsLog = reserved + "labels"
 // was read.
 type labels struct {
 	shared bool        // others write them too: they are looked for each time
-	any    atomic.Bool // there are some, or nobody has looked yet
+	none   atomic.Bool // the log was read, and there are none
 
 	writing sync.Mutex // held while labels are written: whoever has it writes for all who wait
 
@@ -61,12 +60,35 @@ func (l *labels) load(ctx context.Context, store Store) error {
 		l.state.Apply(&e)
 	}
 	l.loaded = true
-	l.any.Store(l.state.Len() > 0)
+	l.none.Store(l.state.Len() == 0)
 	return nil
 }
 
-// maybe reports whether there can be labels at all, so that nobody pays for none.
-func (l *labels) maybe() bool { return l.shared || l.any.Load() }
+// forget makes the next who asks read on: nobody knows what the log holds now.
+// Preconditions: mu is held.
+func (l *labels) forget() {
+	l.loaded = false
+	l.none.Store(false)
+}
+
+// maybe reports whether there can be labels at all, so that nobody pays for none. The first
+// who asks reads the log.
+func (l *labels) maybe(ctx context.Context, store Store) (bool, error) {
+	if l.shared {
+		return true, nil
+	}
+	if l.none.Load() {
+		return false, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.loaded {
+		if err := l.load(ctx, store); err != nil {
+			return true, err
+		}
+	}
+	return !l.none.Load(), nil
+}
 
 // find joins the labels of everything the keys may name, and of the content.
 func (l *labels) find(ctx context.Context, store Store, keys []string, content *tool.Digest) (trust.Label, bool, error) {
@@ -133,7 +155,7 @@ func (m *Monitor) writeLabels(ctx context.Context, batch []*labelling) error {
 			return l.take(ctx, m.store, at, events)
 		}
 		l.mu.Lock()
-		l.loaded = false
+		l.forget()
 		l.mu.Unlock()
 		if !errors.Is(err, ErrConflict) {
 			return fmt.Errorf("record label: %w", unavailable(err))
@@ -173,7 +195,7 @@ func (l *labels) take(ctx context.Context, store Store, at uint64, events []*eve
 	for _, e := range events {
 		l.state.Apply(e)
 	}
-	l.any.Store(true)
+	l.none.Store(false)
 	return nil
 }
 
@@ -222,11 +244,11 @@ func (m *Monitor) ClearLabel(ctx context.Context, key, by, via string) error {
 		Answer: &event.Answer{By: by, Via: via, Verdict: "clear"},
 	}
 	if err := m.store.Append(ctx, labelsLog, l.state.Version, []*event.Event{e}); err != nil {
-		l.loaded = false
+		l.forget()
 		return fmt.Errorf("clear label: %w", unavailable(err))
 	}
 	l.state.Apply(e)
-	l.any.Store(l.state.Len() > 0)
+	l.none.Store(l.state.Len() == 0)
 	return nil
 }
 
@@ -263,8 +285,8 @@ func (s *live) meaningOf(name string) *meaning.Meaning {
 // records and memories by their id or key.
 func resources(m *meaning.Meaning, args map[string]any) []string {
 	var out []string
-	for _, k := range slices.Sorted(maps.Keys(args)) {
-		text, ok := args[k].(string)
+	for k, v := range args {
+		text, ok := v.(string)
 		if !ok || text == "" {
 			continue
 		}
@@ -277,6 +299,7 @@ func resources(m *meaning.Meaning, args map[string]any) []string {
 			out = append(out, "record:"+text)
 		}
 	}
+	slices.Sort(out)
 	return out
 }
 
@@ -297,8 +320,8 @@ func readsBack(a meaning.Act) bool { return a == meaning.Read || a == meaning.Un
 // expectLabels makes a call that reads something labelled expect it: what was written
 // while tainted comes back as tainted, whoever reads it (BEY-02).
 func (m *Monitor) expectLabels(ctx context.Context, x *step, name string) error {
-	if !m.labels.maybe() {
-		return nil
+	if some, err := m.labels.maybe(ctx, m.store); err != nil || !some {
+		return err
 	}
 	mean := x.live.meaningOf(name)
 	if !readsBack(mean.Act) {
@@ -324,16 +347,15 @@ func (m *Monitor) expectLabels(ctx context.Context, x *step, name string) error 
 
 // brings is what the labels say about a result: by what the call named, and by its
 // content.
-func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, name string) (trust.Label, error) {
-	if !m.labels.maybe() {
-		return session.Neutral(), nil
+func (m *Monitor) brings(ctx context.Context, s *live, o *Observation, came *arrival) (trust.Label, error) {
+	if some, err := m.labels.maybe(ctx, m.store); err != nil || !some {
+		return session.Neutral(), err
 	}
-	mean := s.meaningOf(name)
+	mean := s.meaningOf(came.name)
 	if !readsBack(mean.Act) {
 		return session.Neutral(), nil
 	}
-	args := tool.NewArgs(o.Result.Args)
-	fields, _ := args.Fields() // unreadable ones name nothing; the content is still looked at
+	fields, _ := came.args.Fields() // unreadable ones name nothing; the content is still looked at
 	hash := tool.DigestOf(o.Result.Content)
 	label, _, err := m.labels.find(ctx, m.store, resources(mean, fields), &hash)
 	return label, err

@@ -57,6 +57,7 @@ type Monitor struct {
 	shared   Shared // nil: nobody else writes to the store
 	labels   labels
 	offered  offered
+	run      func() (string, error) // what this start of the monitor is called; drawn when it is first needed
 
 	mu       sync.RWMutex
 	sessions map[string]*live    // guarded by mu
@@ -92,6 +93,7 @@ func New(o Options) (*Monitor, error) {
 		sessions: map[string]*live{}, children: map[string]children{},
 		asking: map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
 	}
+	m.run = sync.OnceValues(func() (string, error) { return m.newID("run") })
 	if m.max <= 0 {
 		m.max = 20_000
 	}
@@ -100,7 +102,6 @@ func New(o Options) (*Monitor, error) {
 	}
 	m.policy.Store(o.Policy)
 	m.SetStation(o.Station)
-	m.labels.any.Store(true) // nobody has looked yet
 	return m, nil
 }
 

@@ -60,11 +60,11 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 			label = b.Mark
 			return nil
 		}
-		came := arrival{name: name}
+		came := arrival{name: name, args: tool.NewArgs(o.Result.Args)}
 		if found {
 			came.call = &known
 		}
-		back, err := m.brings(ctx, s, &o, name)
+		back, err := m.brings(ctx, s, &o, &came)
 		if err != nil {
 			return err
 		}
@@ -82,9 +82,9 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 		label = event.Seen.Label
 		tainted := back.Level <= trust.External || child.Level <= trust.External || o.From != "" ||
 			o.Declared != nil && *o.Declared <= trust.External
-		event.Seen.Trace = s.noteResult(&o, name, event.Seen.Step, set, label, tainted)
+		event.Seen.Trace = s.noteResult(&o, &came, event.Seen, set, tainted)
 		m.weigh(s)
-		return m.append(ctx, s, event)
+		return m.append(m.mayWait(ctx, &came, event), s, event)
 	})
 	if err != nil {
 		return trust.Label{}, fmt.Errorf("observe result: %w", err)
@@ -96,9 +96,48 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 	return label, nil
 }
 
+type owingKey struct{}
+
+// Owing is for a door that decides about a call, brings it to its server and shows the result itself. With the context of
+// Decide it says that the result may be shown before it is in the log: the record of the decision then says
+// what it is expected to bring, and a start that finds the result missing counts that, and something that nobody
+// remembers. What is worse than expected is written before Observe returns. The door flushes soon after.
+func Owing(ctx context.Context) context.Context { return context.WithValue(ctx, owingKey{}, true) }
+
+// owes is this start of the monitor, where a decision is asked for by a door that is Owing. Where other servers write
+// the same log, they must find what was shown.
+func (m *Monitor) owes(ctx context.Context) (string, error) {
+	if owing, _ := ctx.Value(owingKey{}).(bool); !owing || m.shared != nil {
+		return "", nil
+	}
+	return m.run()
+}
+
+// mayWait lets a result be written with the next record, where the record of its call says as much as it does.
+func (m *Monitor) mayWait(ctx context.Context, came *arrival, e *event.Event) context.Context {
+	if came.call == nil || came.call.Run == "" || e.Late || m.shared != nil || !came.call.Covers(e.Seen) {
+		return ctx
+	}
+	return Later(ctx)
+}
+
+// outlive counts what an earlier start has shown and could not record.
+func (m *Monitor) outlive(st *session.State) error {
+	if !st.Due("") {
+		return nil
+	}
+	run, err := m.run()
+	if err != nil {
+		return err
+	}
+	st.Outlive(run)
+	return nil
+}
+
 // arrival is what is known of a result beside what the host reports.
 type arrival struct {
 	name  string        // of its tool, normalised
+	args  tool.Args     // of the call, where the host repeats them
 	call  *session.Call // it answers; nil: none that is known
 	other trust.Label   // what other sessions and labelled resources put into it
 }
@@ -108,8 +147,7 @@ type arrival struct {
 func (m *Monitor) seenEvent(s *live, b *session.Taint, o *Observation, came *arrival) *event.Event {
 	name, call, other := came.name, came.call, came.other
 	set := m.policy.Load().For(s.state.Agent)
-	args := tool.NewArgs(o.Result.Args)
-	traits := set.Traits(name, &args)
+	traits := set.Traits(name, &came.args)
 	step := uint64(s.state.Steps())
 	if call != nil {
 		step = call.Step

@@ -62,6 +62,7 @@ type GrantView struct {
 	Ceiling trust.Level `json:"ceiling"`
 	Until   time.Time   `json:"until,omitzero"`
 	Turn    bool        `json:"turn,omitzero"`
+	Calls   int         `json:"calls,omitzero"` // how many it lets through yet; 0: as many as come
 	// Where are constraints on the arguments: path to pattern.
 	Where map[string]string `json:"where,omitzero"`
 }
@@ -118,7 +119,10 @@ func (m *Monitor) refresh(ctx context.Context, s *live) error {
 // read folds what the log holds beyond st. If it fails half-way, st is still the fold of
 // a beginning of the log.
 func (m *Monitor) read(ctx context.Context, name string, st *session.State) error {
-	return m.readTo(ctx, name, st, math.MaxUint64)
+	if err := m.readTo(ctx, name, st, math.MaxUint64); err != nil {
+		return err
+	}
+	return m.outlive(st)
 }
 
 // readTo is read, up to a record.
@@ -171,7 +175,7 @@ func (m *Monitor) view(s *live) View {
 		v.Questions = append(v.Questions, q)
 	}
 	for _, g := range st.Book.Grants(now) {
-		gv := GrantView{ID: g.ID, Branch: g.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Turn: g.Turn, Where: g.Where}
+		gv := GrantView{ID: g.ID, Branch: g.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Turn: g.Turn, Where: g.Where, Calls: g.Calls}
 		if g.Until > 0 {
 			gv.Until = time.Unix(0, g.Until).UTC()
 		}

@@ -391,7 +391,7 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 	if s.state.Forked() && b.Mark.Level > s.state.Mark().Level { // what another branch read did not come in here
 		s.facts.unargued, s.facts.inside = b.Mark.Level >= trust.Owner, b.Mark.Level > trust.Shared
 	}
-	if s.state.WordsUnknown() && b.Mark.Level >= trust.Local && !b.Tainted {
+	if s.state.WordsUnknown() && b.Mark.Level >= trust.Local && !b.Tainted && !b.Unheard {
 		// Who configured the door works here, and nothing came in that they do not vouch for: what nobody
 		// else can have named is theirs. From the first such text on, what nobody heard counts for nothing.
 		s.facts.unargued, s.facts.inside, s.facts.wordless = true, true, true
@@ -433,14 +433,13 @@ func (s *live) noteMessage(t *Turn, words bool, label trust.Label, argued bool) 
 
 // noteResult adds a result to what was read, and returns what the log keeps of it. It is
 // called before the record is written: if that fails, all of it is read back.
-func (s *live) noteResult(o *Observation, name string, step uint64, set *policy.Set, label trust.Label, tainted bool) string {
+func (s *live) noteResult(o *Observation, came *arrival, seen *event.Seen, set *policy.Set, tainted bool) string {
 	if s.heard == nil {
 		return ""
 	}
-	args := tool.NewArgs(o.Result.Args)
-	traits := set.Traits(name, nil)
+	traits, label := set.Traits(came.name, nil), &seen.Label
 	return s.traced(s.heard.Result(warrant.Result{
-		Tool: name, Step: step, Args: &args, Content: string(o.Result.Content), Failed: o.Result.Error, Tainted: tainted,
+		Tool: came.name, Step: seen.Step, Args: &came.args, Content: string(o.Result.Content), Failed: o.Result.Error, Tainted: tainted,
 		Told: traits.Rule != "unknown-tool", Local: label.Level >= trust.Local, Ours: label.Level >= trust.Owner,
 	}))
 }

@@ -103,6 +103,7 @@ type Grant struct {
 	Where   Where // what arguments may be that the person freed; all of them must fit
 	Keeps   []Kept
 	By      string // who gave it
+	Calls   int    // how many calls it lets through yet; 0: as many as come
 }
 
 func (g *Grant) covers(c Held, now int64) bool {

@@ -268,6 +268,16 @@ func (b *Book) Fail(now int64) {
 // Grant adds a grant.
 func (b *Book) Grant(g Grant) { b.grants = append(b.grants, g) }
 
+// Use counts a call that a grant let through; with its last one the grant is over. Whatever else the id names stays as it is.
+func (b *Book) Use(id string) {
+	b.grants = slices.DeleteFunc(b.grants, func(g Grant) bool { return g.ID == id && g.Calls == 1 })
+	for i := range b.grants {
+		if g := &b.grants[i]; g.ID == id && g.Calls > 1 {
+			g.Calls--
+		}
+	}
+}
+
 // Revoke ends a grant; it reports whether there was one.
 func (b *Book) Revoke(id string) bool {
 	n := len(b.grants)

@@ -13,6 +13,9 @@ import (
 // MaxGrant is the longest a chat command can let a tool through.
 const MaxGrant = 24 * time.Hour
 
+// MaxCalls is the most calls a grant can be limited to.
+const MaxCalls = 1000
+
 // Verb is what a chat command asks for.
 type Verb uint8
 

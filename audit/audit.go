@@ -22,6 +22,9 @@ type Hash [sha256.Size]byte
 // String is the hash in hex.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
+// AppendText writes hex behind b.
+func (h Hash) AppendText(b []byte) ([]byte, error) { return hex.AppendEncode(b, h[:]), nil }
+
 // MarshalText writes hex.
 func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 

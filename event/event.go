@@ -46,7 +46,8 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		TurnBegan, ContextSeen, ModelCalled, ModelAnswered, CallDecided, ResultSeen, Answered, TryFailed, TrustReset, WriteReviewed,
-		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed, SessionSpawned, ToolsOffered,
+		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed, PinsChanged, SessionSpawned,
+		ToolsOffered,
 	}
 }
 
@@ -228,6 +229,9 @@ type Decided struct {
 	Gated   bool              `json:"gated,omitzero"`   // the host asks again before it runs: that answer counts
 	Dialog  string            `json:"dialog,omitzero"`  // of a held call: the host whose own dialog is to ask about it
 	Trace   string            `json:"trace,omitzero"`   // of the files it writes, as in Seen; empty: nothing need be known
+	// Run is the start of the server that may show its result before that is in the log; empty: nobody does. A
+	// result that another start has not recorded is lost, and what it was expected to bring counts.
+	Run string `json:"run,omitzero"`
 }
 
 // Shadow is the answer of a policy that runs beside the one in force and never acts
@@ -385,6 +389,7 @@ type Grant struct {
 	Until   int64       `json:"until,omitzero"` // Unix nanoseconds; 0 with Turn set
 	Turn    bool        `json:"turn,omitzero"`  // ends with the turn
 	Policy  string      `json:"policy"`         // dies when the policy changes
+	Calls   int         `json:"calls,omitzero"` // how many it lets through; 0: as many as come
 	// Where are the arguments that the person freed: path to pattern. All must fit.
 	Where map[string]string `json:"where,omitzero"`
 	Keeps []Kept            `json:"keeps,omitzero"` // the calls it was given for

@@ -2,7 +2,9 @@ package event
 
 // Person is what happened at the doors that people use: a sign-in, a key, a secret.
 type Person struct {
-	Act    string `json:"act"` // signed-in, refused, signed-out, enrolled, removed, secret, forgotten, proved, token-added, token-revoked
+	// Act is signed-in, refused, signed-out, enrolled, removed, secret, forgotten, proved, token-added, token-revoked,
+	// notices-on or notices-off.
+	Act    string `json:"act"`
 	By     string `json:"by,omitzero"`
 	Via    string `json:"via,omitzero"`
 	Detail string `json:"detail,omitzero"`

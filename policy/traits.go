@@ -48,14 +48,7 @@ func (s *Set) Traits(name string, args *tool.Args) Traits {
 	if args == nil {
 		return r.traits
 	}
-	fields, err := args.Fields()
-	if err != nil {
-		return r.finish(output{level: trust.Untrusted, rule: "arguments-unreadable"}, trust.Internal)
-	}
-	t := r.traits
-	if len(r.trust) > 0 {
-		t = r.finish(r.weigh(name, args, fields))
-	}
+	t, fields := r.expect(name, args)
 	if len(fields) > 0 {
 		t.Detail = detail(fields)
 		if r.memory {
@@ -63,6 +56,18 @@ func (s *Set) Traits(name string, args *tool.Args) Traits {
 		}
 	}
 	return t
+}
+
+// expect is what the arguments say of the response, and the arguments; none where they cannot be read.
+func (r *row) expect(name string, args *tool.Args) (Traits, map[string]any) {
+	fields, err := args.Fields()
+	if err != nil {
+		return r.finish(output{level: trust.Untrusted, rule: "arguments-unreadable"}, trust.Internal), nil
+	}
+	if len(r.trust) == 0 {
+		return r.traits, fields
+	}
+	return r.finish(r.weigh(name, args, fields)), fields
 }
 
 // Expect is what Traits says of the response of the call just judged, without Detail and
@@ -73,7 +78,10 @@ func (s *Set) Expect(in *Input) *Traits {
 	if len(r.trust) == 0 {
 		return &r.traits
 	}
-	t := s.Traits(in.Tool, in.Args)
+	if in.Args == nil {
+		return &r.traits
+	}
+	t, _ := r.expect(in.Tool, in.Args)
 	return &t
 }
 

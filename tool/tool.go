@@ -55,6 +55,9 @@ type Digest [sha256.Size]byte
 // String is the digest in hex.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
+// AppendText writes hex behind b.
+func (d Digest) AppendText(b []byte) ([]byte, error) { return hex.AppendEncode(b, d[:]), nil }
+
 // MarshalText writes hex.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 

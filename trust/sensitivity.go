@@ -40,6 +40,9 @@ func (s Sensitivity) String() string { return sensitivityNames[s.known()-Public]
 // Join is the more sensitive of both.
 func (s Sensitivity) Join(t Sensitivity) Sensitivity { return max(s.known(), t.known()) }
 
+// AppendText writes the name behind b.
+func (s Sensitivity) AppendText(b []byte) ([]byte, error) { return append(b, s.String()...), nil }
+
 // MarshalText writes the name.
 func (s Sensitivity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 

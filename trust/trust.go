@@ -59,6 +59,9 @@ func (l Level) Join(m Level) Level { return min(l.known(), m.known()) }
 // Distrust ranks the level for conditions people write: 0 is system, 5 is untrusted.
 func (l Level) Distrust() int { return int(System - l.known()) }
 
+// AppendText writes the name behind b.
+func (l Level) AppendText(b []byte) ([]byte, error) { return append(b, l.String()...), nil }
+
 // MarshalText writes the name.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 

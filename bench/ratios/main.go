@@ -80,6 +80,7 @@ func comparisons() []comparison {
 		},
 		{"mcp_garbage_kb", "not a quotient: kilobytes of garbage that the gateway adds to such a call / (the reverse proxy's)", mcpGarbage},
 		{"mcp_durable_vs_direct", "a call of a server of the Go SDK through the gateway, on a durable log / without it", mcpDurable},
+		{"mcp_hop_vs_direct", "the same call through a reverse proxy that records nothing / without it: what any second hop costs", mcpHop},
 		{"mcp_stdio_added_us", "not a quotient: microseconds that the relay adds to a call over standard input and output", mcpStdio},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
@@ -25,17 +26,20 @@ func (e *env) approvalsCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return e.listApprovals(cmd.Context()) },
 	}
-	var minutes int
+	var open opened
 	approve := &cobra.Command{
 		Use: "approve ID", Short: "Let the held call through, or accept the hidden definition", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.answer(cmd.Context(), args[0], true, minutes)
+			return e.answer(cmd.Context(), args[0], true, open)
 		},
 	}
-	approve.Flags().IntVar(&minutes, "minutes", 0, "let every call of this tool through for so long (0: only this call)")
+	approve.Flags().IntVar(&open.minutes, "minutes", 0, "let every call of this tool through for so long (0: only this call)")
+	approve.Flags().IntVar(&open.calls, "calls", 0, "with --minutes: how many calls at most (0: as many as come)")
 	deny := &cobra.Command{
 		Use: "deny ID", Short: "Refuse the held call, or keep the definition hidden", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return e.answer(cmd.Context(), args[0], false, 0) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.answer(cmd.Context(), args[0], false, opened{})
+		},
 	}
 	cmd.AddCommand(approve, deny, e.watchCommand())
 	return cmd
@@ -121,9 +125,24 @@ func (e *env) printNotice(n *pins.Notice) {
 	e.printf("    tidemark approvals approve %s   (deny: it stays hidden)\n", n.ID)
 }
 
-func (e *env) answer(ctx context.Context, id string, approve bool, minutes int) error {
-	if minutes < 0 || minutes > 24*60 {
+// opened is what an approval lets through besides the call it is about.
+type opened struct{ minutes, calls int }
+
+func (o opened) check() error {
+	switch {
+	case o.minutes < 0 || o.minutes > 24*60:
 		return errors.New("answer: minutes must be 0 to 1440")
+	case o.calls < 0 || o.calls > approval.MaxCalls:
+		return fmt.Errorf("answer: calls must be 0 to %d", approval.MaxCalls)
+	case o.calls > 0 && o.minutes == 0:
+		return errors.New("answer: --calls goes with --minutes")
+	}
+	return nil
+}
+
+func (e *env) answer(ctx context.Context, id string, approve bool, open opened) error {
+	if err := open.check(); err != nil {
+		return err
 	}
 	c, err := e.findServer(ctx)
 	if err != nil {
@@ -132,7 +151,7 @@ func (e *env) answer(ctx context.Context, id string, approve bool, minutes int) 
 	decision := map[bool]string{true: "approve", false: "deny"}[approve]
 	if c != nil {
 		var out map[string]any
-		body := map[string]any{"decision": decision, "minutes": minutes}
+		body := map[string]any{"decision": decision, "minutes": open.minutes, "calls": open.calls}
 		if err := c.call(ctx, http.MethodPost, "/v1/approvals/"+id, body, &out); err != nil {
 			return fmt.Errorf("%s %s: %w", decision, id, err)
 		}
@@ -142,11 +161,11 @@ func (e *env) answer(ctx context.Context, id string, approve bool, minutes int) 
 		e.printf("%v\n", out["notice"])
 		return nil
 	}
-	return e.answerOffline(ctx, id, approve, minutes)
+	return e.answerOffline(ctx, id, approve, open)
 }
 
 // answerOffline writes the answer into the log itself: no server is running.
-func (e *env) answerOffline(ctx context.Context, id string, approve bool, minutes int) error {
+func (e *env) answerOffline(ctx context.Context, id string, approve bool, open opened) error {
 	if pins.IsNotice(id) {
 		return fmt.Errorf("answer %s: no server is running; start it: tidemark serve", id)
 	}
@@ -159,7 +178,7 @@ func (e *env) answerOffline(ctx context.Context, id string, approve bool, minute
 			return e.withWritableLog(ctx, func(log *app.Log) error {
 				out, err := log.Monitor.Answer(ctx, tidemark.Vote{
 					Session: q.Session, IDs: []string{id}, Approve: approve,
-					For: time.Duration(minutes) * time.Minute, By: whoami(), Via: "cli",
+					For: time.Duration(open.minutes) * time.Minute, Calls: open.calls, By: whoami(), Via: "cli",
 				})
 				if err != nil {
 					return err

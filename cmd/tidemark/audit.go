@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -82,7 +86,8 @@ func (e *env) auditCommand() *cobra.Command {
 		Short: "Read the audit log, or verify that nobody changed it",
 		Long: `Print the audit log, one line per event, newest first; --json has the whole records. With
 --follow new ones are printed as they come, until Ctrl-C; with --after they come oldest first,
-from there on, for programs that read in pages.
+from there on, for programs that read in pages. Where a server runs it is asked; without one,
+or with --store, the log itself is read.
 
 What a call's arguments were is kept where the policy says record: {arguments: redacted}.`,
 		Example: `  tidemark audit --kind call.decided
@@ -94,7 +99,7 @@ What a call's arguments were is kept where the policy says record: {arguments: r
 			if err := f.check(); err != nil {
 				return err
 			}
-			return e.withLog(cmd.Context(), func(log *app.Log) error { return e.audit(cmd.Context(), log, &f) })
+			return e.withAudit(cmd.Context(), func(log auditLog) error { return e.audit(cmd.Context(), log, &f) })
 		},
 	}
 	cmd.Flags().StringVar(&f.Session, "session", "", "only this session")
@@ -125,7 +130,7 @@ type recordJSON struct {
 	Hash    string           `json:"hash"`
 }
 
-func (e *env) audit(ctx context.Context, log *app.Log, f *auditFlags) error {
+func (e *env) audit(ctx context.Context, log auditLog, f *auditFlags) error {
 	if f.follow {
 		return e.follow(ctx, log, f)
 	}
@@ -159,7 +164,7 @@ func recordOf(r *store.Entry) recordJSON {
 const followEvery = 300 * time.Millisecond
 
 // follow prints the last records and those that come, until somebody stops it.
-func (e *env) follow(ctx context.Context, log *app.Log, f *auditFlags) error {
+func (e *env) follow(ctx context.Context, log auditLog, f *auditFlags) error {
 	rows, err := log.Newest(ctx, f.filter(), f.Limit)
 	if f.After > 0 {
 		rows, err = nil, nil
@@ -176,25 +181,28 @@ func (e *env) follow(ctx context.Context, log *app.Log, f *auditFlags) error {
 	if len(rows) > 0 {
 		q.After = max(q.After, rows[len(rows)-1].ID)
 	}
+	return e.goOn(ctx, log, q, rows)
+}
+
+// goOn prints records and then those that come after. A server that is gone is looked for again, or its log is read.
+func (e *env) goOn(ctx context.Context, log auditLog, q store.EntryQuery, rows []store.Entry) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for {
 		for i := range rows {
 			q.After = max(q.After, rows[i].ID)
-			if e.json {
-				if err := writeLine(e.out, recordOf(&rows[i])); err != nil {
-					return err
-				}
-				continue
+			if err := e.tellRecord(&rows[i]); err != nil {
+				return err
 			}
-			e.printRecord(&rows[i])
 		}
-		if rows, err = log.Since(ctx, q); ctx.Err() != nil {
+		var err error
+		rows, err = log.Since(ctx, q)
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err()
-		} else if err != nil {
+		case err != nil && !lost(log, err):
 			return fmt.Errorf("read log: %w", err)
-		}
-		if len(rows) > 0 {
+		case len(rows) > 0:
 			continue
 		}
 		select {
@@ -202,7 +210,19 @@ func (e *env) follow(ctx context.Context, log *app.Log, f *auditFlags) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
+		if lost(log, err) {
+			return e.withAudit(ctx, func(log auditLog) error { return e.goOn(ctx, log, q, nil) })
+		}
 	}
+}
+
+// tellRecord prints one record of a log that is followed.
+func (e *env) tellRecord(r *store.Entry) error {
+	if e.json {
+		return writeLine(e.out, recordOf(r))
+	}
+	e.printRecord(r)
+	return nil
 }
 
 // printRecord tells a record in one line: when, where, what came of it, and what it was.
@@ -367,4 +387,124 @@ func hasHead(ctx context.Context, log *app.Log, noted string) (bool, error) {
 		return false, nil
 	}
 	return h.Hash.String() == hash, err
+}
+
+// auditLog is where records are read: at a running server, or in the file.
+type auditLog interface {
+	Newest(ctx context.Context, f records.Filter, most int) ([]store.Entry, error)
+	Oldest(ctx context.Context, q store.EntryQuery) ([]store.Entry, error)
+	Since(ctx context.Context, q store.EntryQuery) ([]store.Entry, error)
+	Head(ctx context.Context) (store.Head, error)
+}
+
+var (
+	_ auditLog = (*app.Log)(nil)
+	_ auditLog = serverLog{}
+)
+
+// withAudit reads at the server that runs on the data folder, or where none does, or a database is named, in the
+// log itself.
+func (e *env) withAudit(ctx context.Context, step func(auditLog) error) error {
+	if e.store == "" {
+		c, err := e.findServer(ctx)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			return step(serverLog{c})
+		}
+	}
+	return e.withLog(ctx, func(log *app.Log) error { return step(log) })
+}
+
+// serverLog reads the log through the route of a running server.
+type serverLog struct{ c *client }
+
+// pageOfRecords is what the route answers.
+type pageOfRecords struct {
+	Records []recordJSON `json:"records"`
+	Next    int64        `json:"next"`
+}
+
+// page asks for one page.
+func (s serverLog) page(ctx context.Context, q url.Values) ([]store.Entry, int64, error) {
+	var p pageOfRecords
+	if err := s.c.call(ctx, http.MethodGet, "/v1/audit?"+q.Encode(), nil, &p); err != nil {
+		return nil, 0, err
+	}
+	out := make([]store.Entry, len(p.Records))
+	for i, r := range p.Records {
+		hash, err := hex.DecodeString(r.Hash)
+		if err != nil || len(hash) != len(audit.Hash{}) {
+			return nil, 0, fmt.Errorf("read answer: record %d has no hash", r.ID)
+		}
+		out[i] = store.Entry{ID: r.ID, Record: audit.Record{
+			Session: r.Session, Seq: r.Seq, Time: r.Time.UnixNano(), Kind: r.Kind, Body: r.Body, Hash: audit.Hash(hash),
+		}}
+	}
+	return out, p.Next, nil
+}
+
+// Newest implements auditLog.
+func (s serverLog) Newest(ctx context.Context, f records.Filter, most int) (out []store.Entry, err error) {
+	q := url.Values{"order": {"newest"}}
+	for name, value := range map[string]string{
+		"session": f.Session, "kind": f.Kind, "tool": f.Tool, "effect": f.Effect, "rule": f.Rule, "person": f.Person, "via": f.Via,
+		"text": f.Text,
+	} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	for name, at := range map[string]time.Time{"from": f.From, "to": f.To} {
+		if !at.IsZero() {
+			q.Set(name, at.Format(time.RFC3339Nano))
+		}
+	}
+	for {
+		q.Set("limit", strconv.Itoa(min(most-len(out), store.MaxLimit)))
+		page, next, err := s.page(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, page...); next == 0 || len(out) >= most {
+			return out, nil
+		}
+		q.Set("before", strconv.FormatInt(next, 10))
+	}
+}
+
+// Since implements auditLog.
+func (s serverLog) Since(ctx context.Context, q store.EntryQuery) ([]store.Entry, error) {
+	in := url.Values{"after": {strconv.FormatInt(q.After, 10)}, "limit": {strconv.Itoa(store.Page(q.Limit))}}
+	if q.Session != "" {
+		in.Set("session", q.Session)
+	}
+	if q.Kind != "" {
+		in.Set("kind", q.Kind)
+	}
+	page, _, err := s.page(ctx, in)
+	return page, err
+}
+
+// Oldest implements auditLog.
+func (s serverLog) Oldest(ctx context.Context, q store.EntryQuery) ([]store.Entry, error) {
+	return app.Oldest(ctx, s, q)
+}
+
+// Head implements auditLog. Of it only how many records there are is told.
+func (s serverLog) Head(ctx context.Context) (store.Head, error) {
+	var h struct {
+		Batch   uint64 `json:"batch"`
+		Records int64  `json:"records"`
+	}
+	err := s.c.call(ctx, http.MethodGet, "/v1/audit/head", nil, &h)
+	return store.Head{Batch: h.Batch, Records: h.Records}, err
+}
+
+// lost reports whether a server that was read from is not there any more.
+func lost(log auditLog, err error) bool {
+	var no *refused
+	_, remote := log.(serverLog)
+	return remote && err != nil && !errors.As(err, &no)
 }

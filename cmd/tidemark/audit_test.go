@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,5 +91,91 @@ func TestAuditRefusesWhatDoesNotExist(t *testing.T) {
 		if _, errOut, code := command(t, append([]string{"audit", "--data", t.TempDir()}, args...)...); code != exitUsage || !strings.Contains(errOut, args[0]) {
 			t.Errorf("%q: exit %d, %q; want a refusal that names the flag", args, code, errOut)
 		}
+	}
+}
+
+// Where a server runs the log is read at its route, and else in the file; both print the same.
+func TestTheLogIsReadAtTheServer(t *testing.T) {
+	data := t.TempDir()
+	writeFile(t, filepath.Join(data, "tidemark.yaml"), "record: {arguments: redacted}\n")
+	s := startServer(t, data)
+	for i := range 3 {
+		session := string(rune('a' + i))
+		if err := s.hook(t.Context(), session, "message_received", map[string]any{"content": "<b>\"look\"</b> \u00e9\u2028 " + session}, nil); err != nil {
+			t.Fatal(err)
+		}
+		call := map[string]any{"toolName": "exec", "params": map[string]any{"command": "ls -la /work && echo <" + session + ">"}}
+		if err := s.hook(t.Context(), session, "before_tool_call", call, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked := [][]string{
+		{}, {"--json"}, {"--limit", "2"}, {"--session", "b"}, {"--kind", "call.decided", "--json"}, {"--after", "2"}, {"--after", "2", "--limit", "1", "--json"},
+		{"--tool", "exec"}, {"--effect", "allow", "--from", "2020-01-01", "--to", "2100-01-01"}, {"--to", "2020-01-01"}, {"--text", "LOOK"}, {"--person", "nobody"},
+	}
+	read := func() (out []string) {
+		t.Helper()
+		for _, args := range asked {
+			text, errOut, code := command(t, append([]string{"audit", "--data", data}, args...)...)
+			if code != exitOK {
+				t.Fatalf("%q: exit %d, %s", args, code, errOut)
+			}
+			out = append(out, text)
+		}
+		return out
+	}
+	both := read()
+	aside := t.TempDir()
+	move := func(from, to string) {
+		t.Helper()
+		for _, name := range []string{"tidemark.db", "tidemark.db-wal", "tidemark.db-shm"} {
+			if err := os.Rename(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	move(data, aside) // the server has it open, and nobody else can
+	route := read()
+	move(aside, data)
+	s.end(t)
+	for i, file := range read() {
+		if route[i] != file || both[i] != file {
+			t.Errorf("%q: the server's route says\n%s, the file\n%s", asked[i], route[i], file)
+		}
+	}
+}
+
+// A log that is followed at a server goes on when the server ends: in the file, and with what another server writes.
+func TestFollowingOutlivesTheServer(t *testing.T) {
+	data := t.TempDir()
+	s := startServer(t, data)
+	say := func(s *server, session string) {
+		t.Helper()
+		if err := s.hook(t.Context(), session, "message_received", map[string]any{"content": "one"}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(s, "before")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, in := io.Pipe()
+	done := make(chan int, 1)
+	go func() {
+		done <- run(ctx, []string{"audit", "--follow", "--data", data}, strings.NewReader(""), in, io.Discard)
+		_ = in.Close()
+	}()
+	var said []string
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		switch said = append(said, lines.Text()); {
+		case strings.Contains(lines.Text(), " before "):
+			s.end(t)
+			s = startServer(t, data)
+			say(s, "after")
+		case strings.Contains(lines.Text(), " after "):
+			cancel()
+		}
+	}
+	if <-done; len(said) < 2 || !strings.Contains(said[len(said)-1], " after ") {
+		t.Errorf("it printed %q", said)
 	}
 }

@@ -38,6 +38,7 @@ Agents: ` + strings.Join(catalogue.Names(), ", "),
 	f.DurationVar(&o.Timeout, "timeout", shim.DefaultTimeout, "answer within this time, whatever happens")
 	f.StringVar(&o.Installed, "installed", "", "name of the record that tidemark install made of this hook")
 	f.DurationVar(&o.Wait, "wait", 0, "wait this long besides for the owner to answer a held call")
+	f.BoolVar(&o.Start, "start", false, "where no server runs, start the one that tidemark install named in the data folder")
 	return cmd
 }
 

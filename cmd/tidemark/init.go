@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/app"
@@ -25,8 +26,9 @@ func (e *env) initCommand() *cobra.Command {
 		Use:   "init",
 		Short: "Guard the agents of this machine: server, hooks, and a proof that they hold",
 		Long: `Find the agents on this machine, start the server (as a service where there is systemd or
-launchd, else in the background), put hooks into each agent's settings, and try on each a call that
-must be blocked. Exits 1 if one was not. Doing it again changes nothing.
+launchd; else in the background, and the hooks start it again where it does not run), put hooks into
+each agent's settings, and try on each a call that must be blocked. Exits 1 if one was not. Doing it
+again changes nothing.
 
 --undo takes the hooks out of every agent and stops the server. The log, the policy and the tokens stay.`,
 		Args: cobra.NoArgs,
@@ -39,7 +41,7 @@ must be blocked. Exits 1 if one was not. Doing it again changes nothing.
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.undo, "undo", false, "take everything out again but the data folder")
-	fl.BoolVar(&f.background, "background", false, "start the server in the background until the next restart of the machine; no service")
+	fl.BoolVar(&f.background, "background", false, "start the server in the background, and have hooks start it again; no service")
 	fl.StringVar(&f.hook, "hook", "", "path of tidemark-hook (default: beside this program)")
 	fl.StringVar(&f.trial, "trial", "hook", "what to try: full (the real agent too, with a scripted model) or hook")
 	return cmd
@@ -56,6 +58,7 @@ func (e *env) init(ctx context.Context, f *initFlags) error {
 	if _, err := os.Stat(w.Hook); err != nil {
 		return fmt.Errorf("init: the hook program: %w (it comes with tidemark; --hook names another place)", err)
 	}
+	e.printf("%s %d agents are known\n", e.ui.word("title", "looking for agents:"), len(install.Names()))
 	names, err := agentsHere(ctx, w, func(s *install.State) bool { return s.Found })
 	if err != nil {
 		return err
@@ -64,7 +67,7 @@ func (e *env) init(ctx context.Context, f *initFlags) error {
 		return fmt.Errorf("init: no agent was found on PATH (known are %s)", strings.Join(install.Names(), ", "))
 	}
 	e.printf("%s %s\n", e.ui.word("title", "found"), strings.Join(names, ", "))
-	if err := e.initServer(ctx, f); err != nil {
+	if f.Start, err = e.initServer(ctx, f); err != nil {
 		return err
 	}
 	err = e.install(ctx, &f.installFlags, names)
@@ -77,34 +80,59 @@ func (e *env) init(ctx context.Context, f *initFlags) error {
 
 // agentsHere are the agents of which something is so.
 func agentsHere(ctx context.Context, w install.World, is func(*install.State) bool) ([]string, error) {
+	names := install.Names()
+	states, err := each(len(names), func(i int) (install.State, error) { return install.Inspect(ctx, w, names[i]) })
 	var out []string
-	for _, name := range install.Names() {
-		s, err := install.Inspect(ctx, w, name)
-		if err != nil {
-			return nil, err
-		}
-		if is(&s) {
-			out = append(out, name)
+	for i := range states {
+		if err == nil && is(&states[i]) {
+			out = append(out, states[i].Agent)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
-// initServer makes sure that a server runs. The tokens of people are made here, where somebody
-// sees them.
-func (e *env) initServer(ctx context.Context, f *initFlags) error {
+// each does something for each of n agents, several at a time: most of it is waiting for programs that are slow to start.
+func each[T any](n int, do func(i int) (T, error)) ([]T, error) {
+	const most = 8
+	out := make([]T, n)
+	var group errgroup.Group
+	group.SetLimit(most)
+	for i := range n {
+		group.Go(func() (err error) {
+			out[i], err = do(i)
+			return err
+		})
+	}
+	return out, group.Wait()
+}
+
+// initServer makes sure that a server runs, and reports whether hooks are to start it from now on: where no
+// service does.
+func (e *env) initServer(ctx context.Context, f *initFlags) (bool, error) {
+	p, err := e.paths()
+	if err != nil {
+		return false, err
+	}
 	c, err := e.findServer(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if c != nil {
 		e.printf("%s at %s already\n", e.ui.word("title", "a server runs"), c.base)
-		return nil
+		return app.MayStart(p), nil // as it was: whoever started it may not want that
 	}
-	p, err := e.paths()
+	if err := e.firstTokens(p); err != nil {
+		return false, err
+	}
+	s, err := e.service()
 	if err != nil {
-		return err
+		return false, err
 	}
+	return e.startServer(ctx, p, s, f.background)
+}
+
+// firstTokens makes the tokens of people where somebody sees them, if there are none.
+func (e *env) firstTokens(p app.Paths) error {
 	if err := p.Create(); err != nil {
 		return err
 	}
@@ -119,22 +147,18 @@ func (e *env) initServer(ctx context.Context, f *initFlags) error {
 		e.printf("\nnew tokens, shown this once (people's are kept as hashes, in %s):\n", p.Tokens())
 		e.printTokens(tokens)
 	}
-	s, err := e.service()
-	if err != nil {
-		return err
-	}
-	return e.startServer(ctx, p, s, f.background)
+	return nil
 }
 
-// startServer has the system run it, or does so itself where the system cannot.
-func (e *env) startServer(ctx context.Context, p app.Paths, s *app.Service, background bool) error {
+// startServer has the system run it, or does so itself where the system cannot: then it reports true.
+func (e *env) startServer(ctx context.Context, p app.Paths, s *app.Service, background bool) (bool, error) {
 	if !background {
 		path, err := s.Install(ctx)
 		if err == nil {
 			e.printf("%s %s\n", e.ui.word("title", "installed a service:"), path)
 			e.printKept(s)
 			_, err = app.WaitRunning(ctx, p, nil)
-			return err
+			return false, errors.Join(err, app.ForbidStart(p))
 		}
 		e.printf("%s no service could be started here: %v\n", e.ui.word("warn", "note:"), cmp.Or(errors.Unwrap(err), err))
 		if err := s.Undo(); err != nil { // nobody would start it
@@ -147,10 +171,16 @@ func (e *env) startServer(ctx context.Context, p app.Paths, s *app.Service, back
 	}
 	r, err := app.Background(ctx, p, s.Program, args...)
 	if err != nil {
-		return err
+		return false, err
 	}
-	e.printf("%s at %s, until this machine restarts\n", e.ui.word("title", "started a server"), r.URL)
-	return nil
+	p.Data, p.Config = s.Data, s.Config
+	if err := app.AllowStart(p, s.Program, os.Getenv); err != nil {
+		e.printf("%s at %s, until this machine restarts\n", e.ui.word("title", "started a server"), r.URL)
+		e.printf("%s hooks will not start it again: %v\n", e.ui.word("warn", "note:"), err)
+		return false, nil
+	}
+	e.printf("%s at %s; hooks start it again where it does not run\n", e.ui.word("title", "started a server"), r.URL)
+	return true, nil
 }
 
 // undoInit takes the hooks out first: without a server they refuse everything.
@@ -181,6 +211,9 @@ func (e *env) undoInit(ctx context.Context, f *initFlags) error {
 	}
 	p, err := e.paths()
 	if err != nil {
+		return err
+	}
+	if err := app.ForbidStart(p); err != nil { // agents that run have their hooks until they end
 		return err
 	}
 	switch err := app.StopRunning(ctx, p); {

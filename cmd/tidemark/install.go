@@ -8,11 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/agents/install"
+	"github.com/tidemark/tidemark/internal/agents/settings"
+	"github.com/tidemark/tidemark/internal/app"
 )
 
 // installFlags are those of install and uninstall.
@@ -46,6 +49,7 @@ Agents: ` + strings.Join(install.Names(), ", "),
 	fl.DurationVar(&f.Timeout, "timeout", 0, "the hook answers within this time (default 5s)")
 	fl.DurationVar(&f.Wait, "wait", 0, "the hook waits this long besides for the owner's answer")
 	fl.StringVar(&f.Sender, "sender", "", "who speaks in prompts: owner or unknown (default: found out by the hook)")
+	fl.BoolVar(&f.Start, "start", false, "the hook starts the server where none runs: this program, on this data folder, as you")
 	fl.StringVar(&f.trial, "trial", "full", "what to try afterwards: full, hook (not the agent itself) or none")
 	return cmd
 }
@@ -87,7 +91,7 @@ func (e *env) installWorld(f *installFlags) (install.World, error) {
 		if err != nil {
 			return w, fmt.Errorf("find the hook program: %w", err)
 		}
-		w.Hook = filepath.Join(filepath.Dir(self), "tidemark-hook")
+		w.Hook = settings.HookFile(filepath.Dir(self))
 	}
 	w.Data, w.Project = p.Data, f.project
 	for _, path := range []*string{&w.Data, &w.Project, &w.Hook} {
@@ -147,13 +151,9 @@ func (e *env) settle(
 		}
 		defer func() { err = errors.Join(err, unlock()) }()
 	}
-	var plans []*install.Plan
-	for _, name := range names {
-		p, err := plan(name)
-		if err != nil {
-			return nil, err
-		}
-		plans = append(plans, p)
+	plans, err := each(len(names), func(i int) (*install.Plan, error) { return plan(names[i]) })
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range plans {
 		r, err := e.carryOut(p, dry)
@@ -173,6 +173,11 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 	w, err := e.installWorld(f)
 	if err != nil {
 		return err
+	}
+	if f.Start && !f.dry {
+		if err := e.allowStart(w); err != nil {
+			return err
+		}
 	}
 	out, err := e.settle(ctx, w, f.dry, names, func(name string) (*install.Plan, error) {
 		p, err := install.Prepare(ctx, w, name, f.Options)
@@ -195,17 +200,10 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 		}
 	}
 	ran := false
-	for i := range out {
-		if f.dry || f.trial == "none" {
-			break
-		}
-		if !e.json {
-			e.printf("%s\n", e.ui.word("title", "trying "+out[i].Agent))
-		}
-		if err := e.trials(ctx, w, f.trial == "full", &out[i]); err != nil {
+	if !f.dry && f.trial != "none" {
+		if ran, err = e.tryAll(ctx, w, f.trial == "full", out); err != nil {
 			return err
 		}
-		ran = ran || failed(out[i].Hook) || failed(out[i].Real)
 	}
 	if e.json {
 		if err := e.printJSON(out); err != nil {
@@ -241,6 +239,27 @@ func (e *env) adviseServer(ctx context.Context, dry bool) error {
 	}
 	e.printf("no server is running, so the hooks refuse everything; start it: tidemark serve\n")
 	return nil
+}
+
+// allowStart lets the hooks of this data folder start this program. The tokens of people are made before: a
+// server that a hook starts shows nobody anything.
+func (e *env) allowStart(w install.World) error {
+	if w.Managed || w.Project != "" {
+		return errors.New("--start is for a user's own settings: those of a project or an administrator are for several people")
+	}
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	if err := e.firstTokens(p); err != nil {
+		return err
+	}
+	s, err := e.service()
+	if err != nil {
+		return err
+	}
+	p.Data, p.Config = s.Data, s.Config
+	return app.AllowStart(p, s.Program, os.Getenv)
 }
 
 // carryOut writes the files, or shows what it would write.
@@ -307,30 +326,47 @@ func (e *env) diff(text string) string {
 	return strings.Join(lines, "")
 }
 
-// trials runs the canaries and says what really happened.
-func (e *env) trials(ctx context.Context, w install.World, full bool, r *installed) error {
+// tryAll runs the canaries of all agents, each of which is told of when it is done, and reports whether one was let through.
+func (e *env) tryAll(ctx context.Context, w install.World, full bool, out []installed) (ran bool, err error) {
+	if !e.json {
+		e.printf("%s\n", e.ui.word("title", "trying a call that must be blocked"))
+	}
+	var told sync.Mutex
+	_, err = each(len(out), func(i int) (bool, error) {
+		r := &out[i]
+		err := trials(ctx, w, full, r)
+		told.Lock()
+		defer told.Unlock()
+		e.printTrial(r.Agent, "the hook alone", r.Hook)
+		e.printTrial(r.Agent, "the real agent", r.Real)
+		ran = ran || failed(r.Hook) || failed(r.Real)
+		return true, err
+	})
+	return ran, err
+}
+
+// trials runs the canaries of one agent.
+func trials(ctx context.Context, w install.World, full bool, r *installed) error {
 	hook, err := install.TryHook(ctx, w, r.Agent)
 	if err != nil {
 		return err
 	}
 	r.Hook = &hook
-	e.printTrial("the hook alone", hook)
 	if !full {
 		return nil
 	}
 	real, err := install.TryAgent(ctx, w, r.Agent)
-	if err != nil {
-		return err
+	if err == nil {
+		r.Real = &real
 	}
-	r.Real = &real
-	e.printTrial("the real agent", real)
-	return nil
+	return err
 }
 
-func (e *env) printTrial(what string, t install.Trial) {
-	if e.json {
+func (e *env) printTrial(agent, what string, t *install.Trial) {
+	if e.json || t == nil {
 		return
 	}
+	what = agent + ", " + what
 	switch {
 	case !t.Ran:
 		e.printf("  %s: %s: %s\n", what, e.ui.word("warn", "could not be tried"), t.How)

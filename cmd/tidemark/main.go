@@ -5,9 +5,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/tidemark/tidemark/internal/app"
 )
 
 func main() {
@@ -15,7 +18,12 @@ func main() {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go heed(signals, cancel)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	code, was := app.RunService(os.Args[1:], func(ctx context.Context, out io.Writer) int {
+		return run(ctx, os.Args[1:], os.Stdin, out, out)
+	})
+	if !was {
+		code = run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	}
 	cancel()
 	os.Exit(code)
 }

@@ -17,9 +17,13 @@ import (
 	"github.com/tidemark/tidemark/internal/base/heap"
 )
 
+type serveFlags struct {
+	listen, level string
+	show, unless  bool
+}
+
 func (e *env) serveCommand() *cobra.Command {
-	var listen, level string
-	var show bool
+	f := &serveFlags{}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the monitor",
@@ -29,19 +33,20 @@ of those of people only hashes are kept, and tidemark approvals watch asks for o
 A policy file that changes, or comes, is read by itself; SIGHUP and tidemark reload do it
 at once. A file with faults changes nothing.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context(), listen, level, show) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.serve(cmd.Context(), f) },
 	}
-	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on (default 127.0.0.1:8417; port 0 picks a free one)")
-	cmd.Flags().StringVar(&level, "log-level", "info", "debug, info, warn or error")
-	cmd.Flags().BoolVar(&show, "show-tokens", false, "print new tokens also where this is no terminal: whoever reads the output has them")
+	cmd.Flags().StringVar(&f.listen, "listen", "", "address to listen on (default 127.0.0.1:8417; port 0 picks a free one)")
+	cmd.Flags().StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
+	cmd.Flags().BoolVar(&f.show, "show-tokens", false, "print new tokens also where this is no terminal: whoever reads the output has them")
+	cmd.Flags().BoolVar(&f.unless, "unless-running", false, "end at once, with exit code 0, where another server has the data folder")
 	return cmd
 }
 
-func (e *env) serve(ctx context.Context, listen, level string, show bool) error {
+func (e *env) serve(ctx context.Context, f *serveFlags) error {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		heap.Keep(ctx)
 	}
-	logger, err := e.logger(level)
+	logger, err := e.logger(f.level)
 	if err != nil {
 		return err
 	}
@@ -49,7 +54,11 @@ func (e *env) serve(ctx context.Context, listen, level string, show bool) error 
 	if err != nil {
 		return err
 	}
-	a, err := app.New(ctx, app.Options{Paths: p, Listen: listen, Logger: logger})
+	a, err := app.New(ctx, app.Options{Paths: p, Listen: f.listen, Logger: logger})
+	if f.unless && errors.Is(err, app.ErrInUse) {
+		e.printf("%v\n", err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -57,7 +66,7 @@ func (e *env) serve(ctx context.Context, listen, level string, show bool) error 
 	if err != nil {
 		return errors.Join(err, a.Stop(ctx))
 	}
-	if err := e.greet(ctx, p, a, url, show || e.seen()); err != nil {
+	if err := e.greet(ctx, p, a, url, f.show || e.seen()); err != nil {
 		return errors.Join(err, a.Stop(ctx))
 	}
 	reload := make(chan os.Signal, 1)

@@ -100,6 +100,9 @@ func (e *env) showSession(v tidemark.View) error {
 			until = g.Until.Local().Format(time.TimeOnly)
 		}
 		e.printf("  grant %s: %v until %s, not below %s", g.ID, g.Tools, until, g.Ceiling)
+		if g.Calls > 0 {
+			e.printf(", %d calls more", g.Calls)
+		}
 		if len(g.Where) > 0 {
 			e.printf(", where %s", approval.Where(g.Where))
 		}

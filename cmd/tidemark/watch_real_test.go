@@ -4,6 +4,8 @@ package main
 
 import (
 	"testing"
+
+	"github.com/tidemark/tidemark/internal/test/terminal"
 )
 
 // BEY-10: against the server itself, a held call is shown with its evidence, approved with
@@ -19,9 +21,9 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 		}
 		return a
 	}
-	x := openTerminal(t, 80, 30)
+	x := terminal.Open(t, 80, 30)
 	ended, _ := watchOn(t, x, data, "")
-	x.wait("Nothing is held")
+	x.Wait("Nothing is held")
 
 	hook("message_received", map[string]any{"content": "list the files after reading the page"})
 	hook("after_tool_call", map[string]any{"toolName": "web_fetch", "params": map[string]any{"url": "https://x.example/page"}, "result": "a page"})
@@ -29,27 +31,27 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 	if a := hook("before_tool_call", call); !a.Block {
 		t.Fatalf("exec after web_fetch: got %+v, want it held", a)
 	}
-	x.wait("command  rollout -l")
-	x.wait("list the files after reading the page")
-	x.wait("web_fetch https://x.example/page")
-	x.wait("a approve")
-	x.press("a\t")
-	x.wait("approved exec (ask-")
-	x.wait("Nothing is held")
+	x.Wait("command  rollout -l")
+	x.Wait("list the files after reading the page")
+	x.Wait("web_fetch https://x.example/page")
+	x.Wait("a approve")
+	x.Press("a\t")
+	x.Wait("approved exec (ask-")
+	x.Wait("Nothing is held")
 	if a := hook("before_tool_call", call); a.Block {
 		t.Errorf("after the approval: got %+v, want it let through", a)
 	}
 
 	call["params"] = map[string]any{"command": "rollout /tmp"}
 	hook("before_tool_call", call)
-	x.wait("command  rollout /tmp")
-	x.wait("a approve")
-	x.press("g")
-	x.wait("[x] command")
-	x.press("e\x7f\x7f\x7f\x7f*\r")
-	x.wait("rollout *")
-	x.press("\r\t")
-	x.wait("Nothing is held")
+	x.Wait("command  rollout /tmp")
+	x.Wait("a approve")
+	x.Press("g")
+	x.Wait("[x] command")
+	x.Press("e\x7f\x7f\x7f\x7f*\r")
+	x.Wait("rollout *")
+	x.Press("\r\t")
+	x.Wait("Nothing is held")
 	for command, blocked := range map[string]bool{"rollout /home": false, "rollout /home; wipe x": true, "wipe x": true} {
 		call["params"] = map[string]any{"command": command}
 		if a := hook("before_tool_call", call); a.Block != blocked {
@@ -57,11 +59,11 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 		}
 	}
 
-	x.wait("2 held calls")
-	x.wait("a approve")
-	x.press("rnot that\r")
-	x.wait("denied exec (ask-")
-	x.press("q")
+	x.Wait("2 held calls")
+	x.Wait("a approve")
+	x.Press("rnot that\r")
+	x.Wait("denied exec (ask-")
+	x.Press("q")
 	if got := exitOf(t, ended); got != exitOK {
 		t.Errorf("q: exit %d, want %d", got, exitOK)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/soon"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
@@ -33,6 +34,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/internal/people/signin"
+	"github.com/tidemark/tidemark/internal/people/webpush"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/store/postgres"
@@ -67,8 +69,10 @@ type App struct {
 	keys      *consent.Keeper
 	desk      *signin.Desk
 	people    *roster.Roster   // those with a token of their own
+	push      *webpush.Sender  // tells browsers; nil: none are told
 	claims    *claims.Book     // what other doors let through, for the MCP gateway
 	pins      *pins.Keeper     // what MCP servers looked like when they were accepted
+	shown     *soon.Group      // writes what sessions were shown through the MCP gateway
 	written   *Written         // what models and tools wrote, for the proxy
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
@@ -149,7 +153,7 @@ func (a *App) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.openPlugins(ctx, bus, f); err != nil {
+	if err := a.openPlugins(ctx, bus, f, key); err != nil {
 		return err
 	}
 	if err := a.openDoors(f, bus, key); err != nil {
@@ -196,22 +200,25 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 // person is asked once.
 func (a *App) startPeople(f *notify.Store) error {
 	r := reach{keys: a.keys, link: a.questionURL, who: &a.config.Approvals.Who, pins: a.pins}
+	if err := a.outside.own.start(context.Background(), a.Monitor, f, r, a.opts.Logger); err != nil {
+		return err
+	}
 	if a.shared == nil {
-		return a.outside.start(context.Background(), a.Monitor, f, r, a.opts.Logger)
+		return a.outside.channels.start(context.Background(), a.Monitor, f, r, a.opts.Logger)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	a.alone = cancel
 	a.sharing.Go(func() { a.listen(ctx, f) })
-	if len(a.outside.channels) == 0 {
+	if len(a.outside.channels.list) == 0 {
 		return nil
 	}
 	a.sharing.Go(func() {
 		a.shared.Lease(ctx, "channels", func(held context.Context) {
-			if err := a.outside.start(held, a.Monitor, f, r, a.opts.Logger); err != nil {
+			if err := a.outside.channels.start(held, a.Monitor, f, r, a.opts.Logger); err != nil {
 				a.opts.Logger.Error("questions do not reach people", "error", err)
 			}
 			<-held.Done()
-			a.outside.hush()
+			a.outside.channels.hush()
 		}, func(err error) { a.opts.Logger.Warn("channels wait for the database", "error", err) })
 	})
 	return nil
@@ -236,10 +243,13 @@ func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
 	if a.keys, err = openKeys(ctx, a.config, f, a.shared != nil); err != nil {
 		return err
 	}
-	if a.people, err = openRoster(a.opts.Paths, a.keys); err != nil {
+	if err := a.openPush(); err != nil {
 		return err
 	}
-	a.pins, err = openPins(ctx, f, pinMode(a.config))
+	if a.people, err = openRoster(a.opts.Paths, a.keys, a.left); err != nil {
+		return err
+	}
+	a.pins, err = openPins(ctx, f, pinMode(a.config), a.shared != nil)
 	return err
 }
 
@@ -432,6 +442,9 @@ func (a *App) Stop(ctx context.Context) error {
 		}
 		if a.proxy != nil {
 			a.proxy.Close()
+		}
+		if a.shown != nil {
+			a.shown.Close()
 		}
 		if a.written != nil {
 			errs = append(errs, a.written.Close())

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"runtime"
 	"time"
+
+	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/base/launch"
 )
 
 // startWait is how long a server may take to say where it listens.
@@ -19,22 +21,14 @@ func Background(ctx context.Context, p Paths, program string, args ...string) (R
 	if err := p.Create(); err != nil {
 		return Running{}, err
 	}
-	name := filepath.Join(p.Data, "serve.log")
-	log, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	server := launch.Program{Path: program, Args: append([]string{"serve", "--data", p.Data}, args...), Log: shim.ServerLog(p.Data)}
+	ended, err := server.Start() // not of ctx: it stays
 	if err != nil {
 		return Running{}, fmt.Errorf("start server: %w", err)
 	}
-	defer log.Close()
-	cmd := exec.Command(program, append([]string{"serve", "--data", p.Data}, args...)...) // not of ctx: it stays
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, detached()
-	if err := cmd.Start(); err != nil {
-		return Running{}, fmt.Errorf("start server: %w", err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
 	r, err := WaitRunning(ctx, p, ended)
 	if err != nil {
-		return Running{}, fmt.Errorf("%w (see %s)", err, name)
+		return Running{}, fmt.Errorf("%w (see %s)", err, server.Log)
 	}
 	return r, nil
 }
@@ -68,7 +62,12 @@ func StopRunning(ctx context.Context, p Paths) error {
 	if err != nil {
 		return fmt.Errorf("stop server: %w", err)
 	}
-	if err := process.Signal(os.Interrupt); err != nil {
+	if runtime.GOOS == "windows" { // which has no way to ask; the log is whole at any moment
+		err = process.Kill()
+	} else {
+		err = process.Signal(os.Interrupt)
+	}
+	if err != nil {
 		return fmt.Errorf("stop server: process %d: %w", r.PID, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, startWait)

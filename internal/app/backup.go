@@ -25,7 +25,7 @@ type Copied struct {
 // list holds secrets.
 var (
 	besides = []string{policyName, "definitions.jsonl"}
-	secrets = []string{"tokens.json", "people.json", "words.key"}
+	secrets = []string{"tokens.json", "people.json", "push.json", "words.key"}
 )
 
 // Backup copies the log, whole and at one moment, and what belongs to it into a new folder, and

@@ -26,6 +26,10 @@ func (e *ConfigError) Error() string {
 
 // ReadConfig reads and checks a policy file; "" is the shipped defaults.
 func ReadConfig(path string) (*config.Config, configfile.Faults, error) {
+	return readConfig(path, os.LookupEnv)
+}
+
+func readConfig(path string, env func(string) (string, bool)) (*config.Config, configfile.Faults, error) {
 	var src []byte
 	if path != "" {
 		var err error
@@ -33,7 +37,7 @@ func ReadConfig(path string) (*config.Config, configfile.Faults, error) {
 			return nil, nil, err
 		}
 	}
-	cfg, faults := config.Parse(path, src, os.LookupEnv)
+	cfg, faults := config.Parse(path, src, env)
 	if faults.Err() != nil {
 		return nil, faults, &ConfigError{File: path, Faults: faults, Rendered: faults.Render(src)}
 	}

@@ -44,7 +44,7 @@ func HomeWorld(p Paths, hook, project string) (install.World, error) {
 		if err != nil {
 			return install.World{}, fmt.Errorf("find hook program: %w", err)
 		}
-		hook = filepath.Join(filepath.Dir(self), "tidemark-hook")
+		hook = settings.HookFile(filepath.Dir(self))
 	}
 	w := install.World{Home: home, Data: p.Data, Hook: hook, Project: project, Getenv: os.Getenv}
 	for _, path := range []*string{&w.Data, &w.Hook, &w.Project} { // records and settings name them in full

@@ -10,6 +10,9 @@ import (
 	"github.com/tidemark/tidemark/internal/base/filelock"
 )
 
+// ErrInUse is returned where another server holds the data folder.
+var ErrInUse = errors.New("the data folder is in use")
+
 // hold makes the data folder this server's alone, for as long as the file is open. Two servers
 // on one folder would each believe that the announcement is theirs, and hooks would be cut off when
 // the second one ended.
@@ -41,9 +44,10 @@ func writeAt(f *os.File, text string) error {
 func inUse(p Paths, f *os.File) error {
 	const todo = "stop it, or give this one a folder of its own with --data"
 	if r, err := FindRunning(p); err == nil {
-		return fmt.Errorf("a server runs on %s already: process %d at %s (%s)", p.Data, r.PID, r.URL, todo)
+		return fmt.Errorf("%w: a server runs on %s already: process %d at %s (%s)", ErrInUse, p.Data, r.PID, r.URL, todo)
 	}
 	var pid [32]byte
 	n, _ := f.ReadAt(pid[:], 0)
-	return fmt.Errorf("a server is starting or stopping on %s already: process %s (%s)", p.Data, strings.TrimSpace(string(pid[:n])), todo)
+	return fmt.Errorf("%w: a server is starting or stopping on %s already: process %s (%s)",
+		ErrInUse, p.Data, strings.TrimSpace(string(pid[:n])), todo)
 }

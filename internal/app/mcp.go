@@ -1,15 +1,19 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/base/proof"
+	"github.com/tidemark/tidemark/internal/base/soon"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/mcp/gate"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
@@ -32,6 +36,8 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 		Monitor: a.Monitor, Waiter: waiting.New(a.Monitor, f), Claims: a.claims, Bus: bus,
 		Proofs: func() bool { return a.keys.Required() != consent.None || len(a.config.Approvals.Who.List) > 0 },
 	}
+	a.shown = soon.New(shownWithin, a.writeShown)
+	engine.Soon = a.shown
 	servers, err := mcpServers(a.config, a.opts.Paths)
 	if err != nil {
 		return nil, fmt.Errorf("open MCP gateway: %w", err)
@@ -64,6 +70,17 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 		}
 		others.ServeHTTP(w, req)
 	}), nil
+}
+
+// shownWithin is how long what a session was shown may wait to be written.
+const shownWithin = 20 * time.Millisecond
+
+// writeShown writes what a session was shown through the gateway.
+func (a *App) writeShown(session string) {
+	ctx := context.Background()
+	if err := a.Monitor.Flush(ctx, session); err != nil { // it still waits, and nothing more may before it is written
+		a.opts.Logger.LogAttrs(ctx, slog.LevelError, "mcp: results not recorded yet", slog.String("error", err.Error()))
+	}
 }
 
 // relayed tells the servers that agents start behind a relay: a program whose definitions are known, under the name of

@@ -92,8 +92,10 @@ func (t signing) Transport(s gate.Server) (http.RoundTripper, error) {
 
 // openPins reads what MCP servers looked like when they were accepted. A tool of a server must
 // not have a name that policies know by itself.
-func openPins(ctx context.Context, s tidemark.Store, mode pins.Mode) (*pins.Keeper, error) {
-	return pins.Open(ctx, pins.Options{Store: s, Now: time.Now, Mode: mode, Reserved: append(catalogue.Reserved(), gate.OwnNames()...)})
+func openPins(ctx context.Context, s tidemark.Store, mode pins.Mode, shared bool) (*pins.Keeper, error) {
+	return pins.Open(ctx, pins.Options{
+		Store: s, Now: time.Now, Mode: mode, Reserved: append(catalogue.Reserved(), gate.OwnNames()...), Shared: shared,
+	})
 }
 
 // serversOf are the MCP servers in the settings of agents: of those that are named, or of all.

@@ -181,7 +181,7 @@ func (a *App) comparePolicy(ctx context.Context, text string) (office.Comparison
 		return office.Comparison{}, ctx.Err()
 	}
 	c := comparison{before: a.Monitor.Policy(), after: cfg.Policy}
-	c.Runs, c.Rest, c.Looser = []string{}, []string{}, looser(c.before, c.after)
+	c.Runs, c.Rest, c.Looser = []string{}, []string{}, append(looser(c.before, c.after), looserSections(a.config, cfg)...)
 	limited, cancel := context.WithTimeout(ctx, compareLimit)
 	defer cancel()
 	query := store.SessionQuery{Limit: 100}

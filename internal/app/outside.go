@@ -28,13 +28,11 @@ type outside struct {
 	reads    bool // it reads requests and definitions too
 	verifier *verifier.Verifier
 	bots     map[string]*telegram.Bot // by token: a bot has one queue of answers
-	channels []*channel               // where approval questions go
+	channels channels                 // where approval questions go; of several servers one asks there
+	own      channels                 // the same, of this server alone
 	webhook  *webhook.Webhook         // the one of them that answers come to; nil: none
 	provider *oidc.Provider           // where people sign in to the console; nil: nowhere
 	files    []io.Closer
-
-	stop, deafen       context.CancelFunc // end what asks, and what listens for answers
-	running, listening sync.WaitGroup
 }
 
 // openOutside makes them; readings is the file of what was read in definitions, "" for none.
@@ -148,7 +146,8 @@ func (o *outside) advise(opts *tidemark.Options) {
 
 func (o *outside) close(ctx context.Context) error {
 	var errs []error
-	o.hush()
+	o.channels.hush()
+	o.own.hush()
 	if o.verifier != nil {
 		errs = append(errs, o.verifier.Close(ctx))
 	}
@@ -180,7 +179,8 @@ func (o *outside) status(ctx context.Context) []Part {
 		parts = append(parts, p)
 		checks = append(checks, check)
 	}
-	o.parts(add)
+	o.channels.parts(add)
+	o.own.parts(add)
 	if o.provider != nil {
 		add(Part{Name: "console: oidc", Detail: "people sign in at " + o.provider.Name()}, o.provider.Check)
 	}

@@ -63,6 +63,9 @@ func (p Paths) Tokens() string { return filepath.Join(p.Data, "tokens.json") }
 // People is the file of those who have a token of their own.
 func (p Paths) People() string { return filepath.Join(p.Data, "people.json") }
 
+// Push is the file of the browsers that are told of questions, and of the key by which their services know us.
+func (p Paths) Push() string { return filepath.Join(p.Data, "push.json") }
+
 // Key is the file of the key for hashes in the log.
 func (p Paths) Key() string { return filepath.Join(p.Data, "words.key") }
 

@@ -9,26 +9,35 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/roster"
+	"github.com/tidemark/tidemark/internal/people/webpush"
 )
 
 // openRoster reads who has a token of their own; changes are recorded with the keys. Where several servers have the log, it
 // is there that they stand.
-func openRoster(p Paths, keys *consent.Keeper) (*roster.Roster, error) {
-	o := roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: keys.Record}
+func openRoster(p Paths, keys *consent.Keeper, left func(ctx context.Context, whose, by string) error) (*roster.Roster, error) {
+	o := roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: keys.Record, Left: left}
 	if p.Store != "" {
-		o.Kept = func() ([]roster.Person, error) { return kept(keys) }
+		o.Kept = func() ([]roster.Person, error) { return named(keys) }
 	}
 	return roster.Open(o)
 }
 
-// kept is everybody whose token the log has.
-func kept(keys *consent.Keeper) ([]roster.Person, error) {
+// named is everybody whose token the log has.
+func named(keys *consent.Keeper) ([]roster.Person, error) {
 	tokens, err := keys.Tokens()
 	out := make([]roster.Person, len(tokens))
 	for i, t := range tokens {
 		out[i] = roster.Person{Name: t.Name, Role: t.Role, Hash: t.Hash, Made: time.Unix(0, t.Made).UTC()}
 	}
 	return out, err
+}
+
+// left takes away what somebody has whose token was revoked.
+func (a *App) left(ctx context.Context, whose, by string) error {
+	if a.push == nil {
+		return webpush.Forget(a.opts.Paths.Push(), whose) // it may be switched on again
+	}
+	return a.push.Left(ctx, whose, by)
 }
 
 // People are those who have a token of their own.
@@ -39,7 +48,7 @@ func People(ctx context.Context, p Paths) (list []roster.Person, err error) {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, log.Close()) }()
-		return kept(log.keys)
+		return named(log.keys)
 	}
 	nothing := func(context.Context, event.Person) error { return nil } // nothing is changed
 	r, err := roster.Open(roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: nothing})
@@ -83,7 +92,7 @@ func withRoster(ctx context.Context, p Paths, step func(*Log, *roster.Roster) er
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	r, err := openRoster(p, log.keys)
+	r, err := openRoster(p, log.keys, func(_ context.Context, whose, _ string) error { return webpush.Forget(p.Push(), whose) })
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -36,7 +38,7 @@ func (p *plugins) close() error {
 }
 
 // openPlugins registers those that the file switches on.
-func (a *App) openPlugins(ctx context.Context, bus *hook.Bus, f *notify.Store) error {
+func (a *App) openPlugins(ctx context.Context, bus *hook.Bus, f *notify.Store, key []byte) error {
 	own := a.config.Own
 	if o := own.Experiment; o != nil {
 		x, err := experiment.New(*o)
@@ -48,7 +50,7 @@ func (a *App) openPlugins(ctx context.Context, bus *hook.Bus, f *notify.Store) e
 		}
 	}
 	if own.Compliance != nil {
-		if err := a.openCompliance(bus); err != nil {
+		if err := a.openCompliance(bus, key); err != nil {
 			return fmt.Errorf("plugin compliance: %w", err)
 		}
 	}
@@ -73,10 +75,12 @@ func (a *App) openPlugins(ctx context.Context, bus *hook.Bus, f *notify.Store) e
 }
 
 // openCompliance redacts by the policy that is in force when something is written down.
-func (a *App) openCompliance(bus *hook.Bus) error {
+func (a *App) openCompliance(bus *hook.Bus, key []byte) error {
 	c := a.config.Own.Compliance
+	own := hmac.New(sha256.New, key) // so that a hash of one record says nothing about those of another
+	own.Write([]byte("compliance record"))
 	keeper, err := compliance.Open(compliance.Options{
-		Folder: a.opts.Paths.Compliance(), Now: time.Now,
+		Folder: a.opts.Paths.Compliance(), Now: time.Now, Key: own.Sum(nil),
 		KeepDays: c.KeepDays, Prompts: c.Prompts, Personal: c.Personal, Answers: c.Answers,
 		Redact: func(text string) string { return a.Monitor.Policy().Redactor().Text(text) },
 		Args:   func(tool string, args []byte) []byte { return a.Monitor.Policy().Redactor().Args(tool, args) },

@@ -79,7 +79,7 @@ func newLog(ctx context.Context, p Paths, r *rows.Reader, s tidemark.Store, done
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
-	known, err := openPins(ctx, s, pinMode(cfg))
+	known, err := openPins(ctx, s, pinMode(cfg), false)
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
@@ -92,10 +92,17 @@ func newLog(ctx context.Context, p Paths, r *rows.Reader, s tidemark.Store, done
 
 // Oldest are the records after some id, in the order of the log, as many as are asked for.
 func (l *Log) Oldest(ctx context.Context, q store.EntryQuery) ([]store.Entry, error) {
+	return Oldest(ctx, l, q)
+}
+
+// Oldest reads page after page of a log, as many records as are asked for.
+func Oldest(ctx context.Context, log interface {
+	Since(ctx context.Context, q store.EntryQuery) ([]store.Entry, error)
+}, q store.EntryQuery) ([]store.Entry, error) {
 	var out []store.Entry
 	for most := q.Limit; len(out) < most; {
 		q.Limit = min(most-len(out), store.MaxLimit)
-		page, err := l.Since(ctx, q)
+		page, err := log.Since(ctx, q)
 		if err != nil || len(page) == 0 {
 			return out, err
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/base/private"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/httpapi"
 	"github.com/tidemark/tidemark/internal/llm/proxy"
@@ -149,7 +150,7 @@ func checkPrivate(path string) error {
 	if err != nil {
 		return fmt.Errorf("read secrets: %w", err)
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if private.Open(info, 0o077) {
 		return fmt.Errorf("read secrets: %s is readable by others (run: chmod 600 %s)", path, path)
 	}
 	return nil

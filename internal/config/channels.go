@@ -6,6 +6,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/ntfy"
 	"github.com/tidemark/tidemark/internal/people/slack"
 	"github.com/tidemark/tidemark/internal/people/webhook"
+	"github.com/tidemark/tidemark/internal/people/webpush"
 )
 
 // Channels is the `channels` section: where questions are asked besides here. nil: not there.
@@ -14,6 +15,7 @@ type Channels struct {
 	Discord *discord.Options
 	Webhook *webhook.Options
 	Ntfy    *ntfy.Options
+	Push    *webpush.Options // of it what the file can say
 }
 
 func (d *decoder) channels(n *configfile.Node) Channels {
@@ -27,6 +29,7 @@ func (d *decoder) channels(n *configfile.Node) Channels {
 		"discord": func(n *configfile.Node) { c.Discord = discord.Read(r, n) },
 		"webhook": func(n *configfile.Node) { c.Webhook = webhook.Read(r, n) },
 		"ntfy":    func(n *configfile.Node) { c.Ntfy = ntfy.Read(r, n) },
+		"push":    func(n *configfile.Node) { c.Push = webpush.Read(r, n) },
 	})
 	return c
 }

@@ -45,6 +45,9 @@ type Config struct {
 	Shadow         string           // file of a candidate policy that runs beside this one; "": none
 	Production     bool             // the environment says so
 	Outside        string           // identifies the sections that take effect only at a start
+	// Sections is each of them in one form, without the values of its secrets; of channels and plugins each entry
+	// (channels.slack). What the file does not have is not there.
+	Sections map[string]string
 }
 
 // Server is the `server` section.
@@ -79,7 +82,7 @@ func Parse(file string, src []byte, env Lookup) (*Config, configfile.Faults) {
 	}
 	c := &Config{Policy: set, Server: Server{Listen: DefaultListen, MaxBody: 8 << 20}}
 	d.sections(root, c)
-	c.Outside = outside(root)
+	c.Outside, c.Sections = outside(root), apiece(root)
 	faults = append(faults, d.Faults...)
 	faults.Sort()
 	if faults.Err() != nil || set == nil {
@@ -203,15 +206,42 @@ func (d *decoder) url(n *configfile.Node) (*url.URL, bool) {
 	return u, true
 }
 
+// started are the sections that take effect only at a start.
+var started = []string{
+	"server", "hooks", "llm", "mcp", "auditor", "contracts", "verifier", "telegram", "channels", "approvals", "plugins", "console",
+	"anchors",
+}
+
 // outside identifies what asks others, without its secrets.
 func outside(root *configfile.Node) string {
 	var b strings.Builder
-	for _, key := range []string{"server", "hooks", "llm", "mcp", "auditor", "contracts", "verifier", "telegram", "channels", "approvals",
-		"plugins", "console", "anchors"} {
+	for _, key := range started {
 		fmt.Fprintf(&b, "%s:", key)
 		write(&b, root.Get(key))
 	}
 	return b.String()
+}
+
+// apiece is the same, section by section.
+func apiece(root *configfile.Node) map[string]string {
+	out := map[string]string{}
+	put := func(name string, n *configfile.Node) {
+		var b strings.Builder
+		write(&b, n)
+		out[name] = b.String()
+	}
+	for _, key := range started {
+		switch n := root.Get(key); {
+		case n == nil:
+		case key == "channels" || key == "plugins":
+			for _, k := range n.Keys {
+				put(key+"."+k.Name, k.Value)
+			}
+		default:
+			put(key, n)
+		}
+	}
+	return out
 }
 
 func write(b *strings.Builder, n *configfile.Node) {

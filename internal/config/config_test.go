@@ -127,36 +127,46 @@ func TestChannelsAreRead(t *testing.T) {
   discord: {botToken: "${DISCORD}", channel: 123456789012345678, users: ["42", 43]}
   webhook: {url: "https://pager.example/x", secret: "${SECRET}"}
   ntfy: {topic: approvals-x, answers: answers-x}
+  push: {contact: "mailto:ops@example.com", show: tool, services: ["Push.Example:8443"]}
 approvals: {also: [slack, discord]}
 `
 	c, faults := config.Parse("f", []byte(good), env)
 	if faults.Err() != nil || c.Channels.Slack.Users[0] != "U0123" || c.Channels.Discord.Channel != "123456789012345678" ||
-		c.Channels.Discord.Users[1] != "43" || c.Channels.Ntfy.Answers != "answers-x" || c.Channels.Ntfy.Approve {
+		c.Channels.Discord.Users[1] != "43" || c.Channels.Ntfy.Answers != "answers-x" || c.Channels.Ntfy.Approve ||
+		!c.Channels.Push.ShowTool || c.Channels.Push.Services[0] != "push.example:8443" {
 		t.Fatalf("got %+v, %v", c, faults)
 	}
 	if text := fmt.Sprintf("%+v %#v", c.Channels.Slack, c.Channels.Webhook); strings.Contains(text, "xoxb-1") || strings.Contains(text, "0123456789abcdef") {
 		t.Errorf("a secret prints: %s", text)
 	}
 	for bad, want := range map[string]string{
-		`channels: {slack: {}}`:                                                        "channels.slack needs appToken",
-		`channels: {slack: {botToken: "${APP}"}}`:                                      "those begin with xoxb-",
-		`channels: {slack: {channel: "#general"}}`:                                     "must be the id of a channel, not its name",
-		`channels: {slack: {users: [alice@x]}}`:                                        "must be the id of a user",
-		`channels: {discord: {channel: general}}`:                                      "must be an id of Discord's",
-		`channels: {discord: {botToken: "${NONE}"}}`:                                   "environment variable NONE is not set",
-		`channels: {webhook: {url: "http://a.example"}}`:                               "want https, or http to this machine",
-		`channels: {webhook: {secret: "${SHORT}"}}`:                                    "needs 16 characters",
-		`channels: {ntfy: {topic: "a b"}}`:                                             "a topic has letters",
-		`channels: {ntfy: {topic: a, answers: a}}`:                                     "must be another topic",
-		`channels: {teams: {}}`:                                                        "teams",
-		"approvals: {people: {ada: {}}}":                                               "approvals.people.ada needs accounts",
-		"approvals: {people: {ada: {accounts: [x]}, bob: {accounts: [x]}}}":            "x is the account of ada too",
-		"approvals: {people: {ada: {accounts: [x], quiet: late}}}":                     "is no span of the day",
-		"approvals: {rules: [{ask: [ada]}]}":                                           `"ada" is none of the people`,
-		"approvals: {rules: [{people: 2}]}":                                            "takes 2 people, and there are 0",
-		"approvals: {rules: [{acts: [steal]}]}":                                        "steal",
-		"approvals: {people: {ada: {accounts: [x]}}, rules: [{then: [{ask: [ada]}]}]}": "then without ask",
-		`approvals: {also: [webhook]}`:                                                 "no channel that tells people apart",
+		`channels: {slack: {}}`:                                                                            "channels.slack needs appToken",
+		`channels: {slack: {botToken: "${APP}"}}`:                                                          "those begin with xoxb-",
+		`channels: {slack: {channel: "#general"}}`:                                                         "must be the id of a channel, not its name",
+		`channels: {slack: {users: [alice@x]}}`:                                                            "must be the id of a user",
+		`channels: {discord: {channel: general}}`:                                                          "must be an id of Discord's",
+		`channels: {discord: {botToken: "${NONE}"}}`:                                                       "environment variable NONE is not set",
+		`channels: {webhook: {url: "http://a.example"}}`:                                                   "want https, or http to this machine",
+		`channels: {webhook: {secret: "${SHORT}"}}`:                                                        "needs 16 characters",
+		`channels: {ntfy: {topic: "a b"}}`:                                                                 "a topic has letters",
+		`channels: {ntfy: {topic: a, answers: a}}`:                                                         "must be another topic",
+		`channels: {push: {}}`:                                                                             "channels.push needs contact",
+		`channels: {push: {contact: ops@example.com}}`:                                                     "must be an address at which",
+		`channels: {push: {contact: "mailto:root@localhost"}}`:                                             "must be an address at which",
+		`channels: {push: {contact: "https://tidemark.local/"}}`:                                           "must be an address at which",
+		`channels: {push: {contact: "mailto:a@b.example", show: all}}`:                                     "show",
+		`channels: {push: {contact: "mailto:a@b.example", services: ["https://x/"]}}`:                      "must be the host of a push service",
+		`channels: {teams: {}}`:                                                                            "teams",
+		"approvals: {people: {ada: {}}}":                                                                   "approvals.people.ada needs accounts",
+		"approvals: {people: {ada: {accounts: [x]}, bob: {accounts: [x]}}}":                                "x is the account of ada too",
+		"approvals: {people: {ada: {accounts: [x], quiet: late}}}":                                         "is no span of the day",
+		"approvals: {rules: [{ask: [ada]}]}":                                                               `"ada" is none of the people`,
+		"approvals: {rules: [{people: 2}]}":                                                                "takes 2 people, and there are 0",
+		"approvals: {rules: [{acts: [steal]}]}":                                                            "steal",
+		"approvals: {people: {ada: {accounts: [x]}}, rules: [{then: [{ask: [ada]}]}]}":                     "then without ask",
+		"approvals: {people: {a: {accounts: [x]}, b: {accounts: [y]}}, rules: [{people: 2, apart: true}]}": "takes 2 people apart, and 0 of them",
+		"approvals: {people: {a: {accounts: [x]}}, rules: [{apart: true}]}":                                "has apart, which says how several",
+		`approvals: {also: [webhook]}`:                                                                     "no channel that tells people apart",
 	} {
 		if _, faults := config.Parse("f", []byte(bad), env); !strings.Contains(faults.Error(), want) {
 			t.Errorf("%s: got %v, want %q", bad, faults, want)

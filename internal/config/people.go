@@ -100,6 +100,7 @@ func (d *decoder) rules(n *configfile.Node, people []quorum.Person) []quorum.Rul
 				r.People = int(v)
 			},
 			"notOwn": func(n *configfile.Node) { r.NotOwn, _ = d.Bool(n) },
+			"apart":  func(n *configfile.Node) { r.Apart, _ = d.Bool(n) },
 		})
 		d.enough(item, &r, people)
 		out = append(out, r)
@@ -122,8 +123,25 @@ func (d *decoder) enough(n *configfile.Node, r *quorum.Rule, people []quorum.Per
 		}
 	}
 	slices.Sort(all)
-	if most := len(slices.Compact(all)); r.People > most {
+	all = slices.Compact(all)
+	if most := len(all); r.People > most {
 		d.Errorf(n.Pos, "%s takes %d people, and there are %d", n.Path, r.People, most)
+	}
+	if !r.Apart {
+		return
+	}
+	if r.People < 2 {
+		d.Errorf(n.Get("apart").Pos, "%s has apart, which says how several people must differ, and takes one", n.Path)
+	}
+	vouched := 0
+	for _, p := range people {
+		if slices.Contains(all, p.Name) && slices.ContainsFunc(p.Accounts, quorum.Vouched) {
+			vouched++
+		}
+	}
+	if vouched < r.People-1 {
+		d.Hintf(n.Pos, "slack:…, discord:…, telegram:…, or approver:NAME@DOMAIN of a provider",
+			"%s takes %d people apart, and %d of them have an account that is not this server's own", n.Path, r.People, vouched)
 	}
 }
 

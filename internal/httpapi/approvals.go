@@ -155,7 +155,7 @@ type answerDone struct {
 type patterns = map[string]string
 
 func (m *management) answerApproval(ctx context.Context, in *struct {
-	ID   string `path:"id"`
+	ID   string `path:"id" doc:"the question's id"`
 	Body struct {
 		Decision string `json:"decision" enum:"approve,deny"`
 
@@ -164,12 +164,14 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 		Reason  string `json:"reason,omitempty" maxLength:"2000"`
 		Session string `json:"session,omitempty" doc:"looked up if absent"`
 
+		Calls int `json:"calls,omitempty" minimum:"0" maximum:"1000" doc:"with minutes: how many calls it covers; 0: as many as come"`
+
 		Where patterns `json:"where,omitempty" doc:"with minutes: only calls whose arguments fit, path to exact value or pattern with *"`
 	}
 }) (answerDone, error) {
 	if pins.IsNotice(in.ID) {
-		if in.Body.Minutes > 0 || len(in.Body.Where) > 0 {
-			return answerDone{}, badRequest("a definition is accepted as it is, or not at all: leave minutes and where out")
+		if in.Body.Minutes > 0 || in.Body.Calls > 0 || len(in.Body.Where) > 0 {
+			return answerDone{}, badRequest("a definition is accepted as it is, or not at all: leave minutes, calls and where out")
 		}
 		return m.answerNotice(ctx, in.ID, in.Body.Decision == "approve", in.Body.Reason)
 	}
@@ -184,7 +186,7 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 	out, err := m.monitor.Answer(ctx, tidemark.Vote{
 		Session: session, IDs: []string{in.ID}, Approve: in.Body.Decision == "approve",
 		For: time.Duration(in.Body.Minutes) * time.Minute, By: by(ctx), Via: via, Reason: in.Body.Reason,
-		Where: in.Body.Where,
+		Where: in.Body.Where, Calls: in.Body.Calls,
 	})
 	if err != nil {
 		return answerDone{}, err
@@ -245,7 +247,7 @@ type revokeDone struct {
 }
 
 func (m *management) revokeGrant(ctx context.Context, in *struct {
-	ID      string `path:"id"`
+	ID      string `path:"id" doc:"the grant's id"`
 	Session string `query:"session" doc:"looked up among the newest sessions if absent"`
 }) (revokeDone, error) {
 	v, err := m.findSession(ctx, in.Session, func(v *tidemark.View) bool {

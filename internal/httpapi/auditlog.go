@@ -49,7 +49,7 @@ type recordPage struct {
 // auditQuery is which records are wanted.
 type auditQuery struct {
 	After   int64  `query:"after" minimum:"0" doc:"id of the last record already seen, oldest first"`
-	Limit   int    `query:"limit" default:"100" minimum:"1" maximum:"1000"`
+	Limit   int    `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"how many records at most"`
 	Session string `query:"session" doc:"only this session"`
 	Kind    string `query:"kind" doc:"only this kind of record"`
 	Order   string `query:"order" enum:"oldest,newest" doc:"newest wherever a filter below is given; else oldest if absent"`

@@ -48,7 +48,7 @@ type linkState struct {
 }
 
 func (m *management) viewConsoleLink(_ context.Context, in *struct {
-	ID string `path:"id"`
+	ID string `path:"id" doc:"the link's id"`
 }) (linkState, error) {
 	if m.desk == nil {
 		return linkState{}, notFound("this server has no console")
@@ -58,7 +58,7 @@ func (m *management) viewConsoleLink(_ context.Context, in *struct {
 }
 
 func (m *management) confirmConsoleLink(ctx context.Context, in *struct {
-	ID   string `path:"id"`
+	ID   string `path:"id" doc:"the link's id"`
 	Body struct {
 		Match bool `json:"match" doc:"whether the page shows the same digits"`
 	}

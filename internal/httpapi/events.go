@@ -71,9 +71,6 @@ var errLeft = errors.New("the reader of a stream is gone")
 // catchUp sends what the log holds, and returns when the client is told of what is new.
 func (a *API) catchUp(r *http.Request, s *stream, q *store.EntryQuery, me *watcher) error {
 	for {
-		if a.turnedAway(r) || r.Context().Err() != nil {
-			return errLeft
-		}
 		head, err := a.log.Head(r.Context()) // before reading: what comes later is not among what was read
 		if err != nil {
 			return err
@@ -81,6 +78,9 @@ func (a *API) catchUp(r *http.Request, s *stream, q *store.EntryQuery, me *watch
 		entries, err := a.log.Since(r.Context(), *q)
 		if err != nil {
 			return err
+		}
+		if a.turnedAway(r) || r.Context().Err() != nil { // after reading, or what took the token away is sent to its owner
+			return errLeft
 		}
 		if len(entries) > 0 {
 			q.After = entries[len(entries)-1].ID

@@ -19,3 +19,6 @@ func Blocks(p *tidemark.Permit, call tool.Call) (bool, error) {
 	answer, err := release(p, call, nil, nil)
 	return answer.wire().Block, err
 }
+
+// FieldsText is what describes the fields of the document.
+func FieldsText() string { return fieldsText }

@@ -30,7 +30,7 @@ type picture struct {
 type graphInput struct {
 	Key    string `path:"key" doc:"the session's key, percent-encoded"`
 	Turn   string `path:"turn" doc:"the turn's id, percent-encoded, or latest"`
-	Format string `query:"format" default:"json" enum:"json,prov,dot,svg,text"`
+	Format string `query:"format" default:"json" enum:"json,prov,dot,svg,text" doc:"how it is written; prov is PROV-JSON"`
 }
 
 // graphRoute is apart from the others because its answer is not always JSON.

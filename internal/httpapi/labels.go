@@ -21,7 +21,7 @@ type labelPage struct {
 }
 
 func (m *management) listLabels(ctx context.Context, in *struct {
-	Limit  int    `query:"limit" default:"200" minimum:"1" maximum:"1000"`
+	Limit  int    `query:"limit" default:"200" minimum:"1" maximum:"1000" doc:"how many labels at most"`
 	After  string `query:"after" doc:"key of the last label of the page before"`
 	Prefix string `query:"prefix" doc:"only keys that start with this, e.g. file:work/"`
 }) (labelPage, error) {

@@ -28,7 +28,7 @@ type stepPage struct {
 func (m *management) listSteps(ctx context.Context, in *struct {
 	Key   string `path:"key" doc:"the session's key, percent-encoded"`
 	After uint64 `query:"after" doc:"seq of the last step already seen"`
-	Limit int    `query:"limit" default:"100" minimum:"1" maximum:"1000"`
+	Limit int    `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"how many steps at most"`
 	Stops bool   `query:"stops" doc:"only calls that were held or denied"`
 	Turn  string `query:"turn" doc:"only this turn"`
 }) (stepPage, error) {

@@ -69,6 +69,7 @@ func describe(doc *huma.OpenAPI) {
 	for _, name := range []string{"HumaErrorModel", "HumaErrorDetail"} {
 		delete(doc.Components.Schemas.Map(), name) // huma's own, which never go out
 	}
+	describeFields(doc)
 }
 
 // envelope is the body of a hook request.

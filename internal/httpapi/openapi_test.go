@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidemark/tidemark/internal/httpapi"
 )
 
 // operations visits every operation of the document.
@@ -119,6 +121,55 @@ func TestHookRequestsFitTheDocument(t *testing.T) {
 		}
 		if a := w.call(agentToken, http.MethodPost, "/v1/hooks/"+name, body); a.status != http.StatusOK {
 			t.Errorf("%s: got status %d: %s", name, a.status, a.raw)
+		}
+	}
+}
+
+// fields visits every property of a schema, and of those that stand inside it.
+func fields(name string, schema any, visit func(at string, field map[string]any)) {
+	for field, v := range object(schema, "properties") {
+		at := name + "." + field
+		visit(at, v.(map[string]any))
+		fields(at, v, visit)
+	}
+	for _, inner := range []string{"items", "additionalProperties"} {
+		if s := object(schema, inner); s != nil {
+			fields(name, s, visit)
+		}
+	}
+}
+
+// Whoever writes a client reads the document: every field and parameter says what it is.
+func TestEveryFieldOfTheDocumentIsDescribed(t *testing.T) {
+	w := open(t, "")
+	known := map[string]bool{}
+	var missing []string
+	say := func(at string, of map[string]any) {
+		if text, _ := of["description"].(string); strings.TrimSpace(text) == "" {
+			missing = append(missing, at)
+		}
+	}
+	for name, schema := range object(object(w.doc.raw, "components"), "schemas") {
+		fields(name, schema, func(at string, field map[string]any) {
+			known[at], known["*"+at[strings.LastIndex(at, "."):]] = true, true
+			say(at, field)
+		})
+	}
+	w.doc.operations(func(method, path string, op map[string]any) {
+		params, _ := op["parameters"].([]any)
+		for _, p := range params {
+			param := p.(map[string]any)
+			say(method+" "+path+" "+param["name"].(string), param)
+		}
+	})
+	slices.Sort(missing)
+	for _, at := range missing {
+		t.Errorf("%s is not described: a doc tag where its type is one of this package, else a line in fields.txt", at)
+	}
+	for line := range strings.Lines(httpapi.FieldsText()) {
+		name, _, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if ok && !strings.HasPrefix(name, "#") && !known[name] {
+			t.Errorf("fields.txt describes %s, which is not in the document", name)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (m *management) addPerson(ctx context.Context, in *struct {
 
 // revokePerson needs no proof: it takes something away.
 func (m *management) revokePerson(ctx context.Context, in *struct {
-	Name string `path:"name"`
+	Name string `path:"name" doc:"the person's name"`
 }) (personRow, error) {
 	if m.keys.people == nil {
 		return personRow{}, notFound("this server keeps no tokens of people")

@@ -117,7 +117,7 @@ type explained struct {
 }
 
 func (m *management) explainTool(ctx context.Context, in *struct {
-	Tool    string `query:"tool" required:"true"`
+	Tool    string `query:"tool" required:"true" doc:"the tool's name"`
 	Taint   string `query:"taint" default:"untrusted" doc:"trust level of the context"`
 	Args    string `query:"args" doc:"arguments of the call, as JSON"`
 	Agent   string `query:"agent" doc:"agent whose overrides apply"`

@@ -65,7 +65,7 @@ type sessionPage struct {
 }
 
 func (m *management) listSessions(ctx context.Context, in *struct {
-	Limit  int    `query:"limit" default:"50" minimum:"1" maximum:"200"`
+	Limit  int    `query:"limit" default:"50" minimum:"1" maximum:"200" doc:"how many sessions at most"`
 	After  string `query:"after" doc:"key of the last session of the page before"`
 	Prefix string `query:"prefix" doc:"only keys that start with this"`
 }) (sessionPage, error) {

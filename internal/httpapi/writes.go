@@ -56,7 +56,7 @@ type wholeWrite struct {
 }
 
 func (m *management) viewWrite(ctx context.Context, in *struct {
-	ID      string `path:"id"`
+	ID      string `path:"id" doc:"the write's id"`
 	Session string `query:"session" doc:"looked up among the newest sessions if absent"`
 }) (wholeWrite, error) {
 	row, err := m.findWrite(ctx, in.Session, in.ID)
@@ -84,7 +84,7 @@ type reviewDone struct {
 }
 
 func (m *management) reviewWrite(ctx context.Context, in *struct {
-	ID   string `path:"id"`
+	ID   string `path:"id" doc:"the write's id"`
 	Body struct {
 		Action  string `json:"action" enum:"release,discard"`
 		Session string `json:"session,omitempty" doc:"looked up among the newest sessions if absent"`

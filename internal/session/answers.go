@@ -89,6 +89,7 @@ func (s *State) decided(e *event.Event) {
 	}
 	if d.Spent != "" {
 		s.Book.Close(approval.Spent, "", "", e.Time, d.Spent)
+		s.Book.Use(d.Spent)
 		s.wrote(e.Branch, d.Digest)
 	}
 	if d.Effect == "allow" && !s.Book.Empty() {
@@ -158,6 +159,7 @@ func (s *State) answered(e *event.Event) {
 		grant := approval.Grant{
 			By: e.Answer.By,
 			ID: g.ID, Branch: e.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Policy: g.Policy, Until: g.Until, Turn: g.Turn, Where: g.Where,
+			Calls: g.Calls,
 		}
 		for i := range g.Keeps {
 			grant.Keeps = append(grant.Keeps, kept(&g.Keeps[i]))

@@ -68,6 +68,9 @@ func (s *State) Apply(e *event.Event) {
 		s.First = e.Time
 	}
 	s.Last = max(s.Last, e.Time)
+	if e.Decided != nil && e.Decided.Run != "" {
+		s.Outlive(e.Decided.Run)
+	}
 	b := s.ownBranch(e.Branch)
 	if e.Kind == event.TurnBegan && b.ends(e.Began) {
 		s.Book.EndTurn(e.Branch, e.Time) // the next turn ends one that nobody sealed
@@ -114,6 +117,31 @@ func (s *State) Apply(e *event.Event) {
 func (s *State) audited(model string) {
 	if model != "" {
 		s.Audits++
+	}
+}
+
+// Due reports whether results are missing that another start of the server may have shown.
+func (s *State) Due(run string) bool {
+	if s.main.due(run) {
+		return true
+	}
+	for _, b := range s.branches {
+		if b.due(run) {
+			return true
+		}
+	}
+	return false
+}
+
+// Outlive counts what another start of the server has shown and not recorded: as what it was expected to be, and as
+// something that nobody remembers.
+func (s *State) Outlive(run string) {
+	if !s.Due(run) {
+		return
+	}
+	s.main.lose()
+	for _, b := range s.branches {
+		b.lose()
 	}
 }
 

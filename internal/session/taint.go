@@ -98,8 +98,9 @@ type Call struct {
 	Sens   trust.Sensitivity
 	Source bool
 	Secret bool
-	Wary   bool // what follows its result is audited
-	Seen   bool // its result has been recorded, or counted without one
+	Wary   bool   // what follows its result is audited
+	Run    string // the start of the server that records its result after it was shown; "": whoever reports it
+	Seen   bool   // its result has been recorded, or counted without one
 }
 
 // Call finds a recent call by its host id, or the latest unanswered one of the tool.
@@ -188,7 +189,7 @@ func (t *Taint) enter(l trust.Label) {
 func (t *Taint) expect(d *event.Decided) {
 	c := Call{
 		ID: d.CallID, Tool: d.Tool, Step: d.Step, Level: d.Expect, Sens: d.ExpectS,
-		Source: d.Source, Secret: d.Private, Wary: d.Caution,
+		Source: d.Source, Secret: d.Private, Wary: d.Caution, Run: d.Run,
 	}
 	t.owed.add(&c)
 	t.open.add(c)
@@ -230,6 +231,29 @@ func (t *Taint) settle() {
 	t.Tainted = t.Tainted || t.owed.source
 	t.Sensitive = t.Sensitive || t.owed.sensitive
 	t.owed = pending{}
+}
+
+// Covers reports whether a result brings nothing that the record of its call does not say already: then a crash that
+// takes its record leaves the context no cleaner.
+func (c *Call) Covers(s *event.Seen) bool {
+	return !c.Seen && s.From == "" && s.Label.Level >= c.Level && s.Label.Sensitivity.Join(c.Sens) == c.Sens &&
+		(c.Source || !s.Source) && (c.Secret || !s.Sensitive) && (c.Wary || !s.Caution)
+}
+
+// lose settles what is owed where some of it was shown and is forgotten.
+func (t *Taint) lose() {
+	t.settle()
+	t.Unheard = true
+}
+
+// due reports whether results of another start of the server are missing.
+func (t *Taint) due(run string) bool {
+	for i := range t.open.calls {
+		if c := &t.open.calls[i]; !c.Seen && c.Run != "" && c.Run != run {
+			return true
+		}
+	}
+	return false
 }
 
 // reset is the owner's word that the context may be trusted again (BEY-07). What was

@@ -27,7 +27,7 @@ func (j *judging) cargo(l *leaves.Leaf) {
 		j.w.add(Cargo, l.Path, l.Text, Nothing, "a text tells the agent to write this")
 	}
 	text := stopSign.Replace(l.Text)
-	for _, h := range bareHost.FindAllStringSubmatch(text, -1) {
+	for _, h := range bareHosts(text) {
 		if e, why := c.carried(h[1] + h[2]); e < Followed {
 			j.w.add(Cargo, l.Path, h[1]+h[2], e, why)
 		}
@@ -47,6 +47,15 @@ func (j *judging) cargo(l *leaves.Leaf) {
 			j.w.add(Cargo, l.Path, p.Text, e, why)
 		}
 	}
+}
+
+// bareHosts are the addresses of a text that have no scheme. Most texts hold nothing that could be one.
+func bareHosts(text string) [][]string {
+	numbers := strings.IndexFunc(text, func(r rune) bool { return r >= '0' && r <= '9' })
+	if !strings.Contains(text, "//") && (numbers < 0 || strings.IndexByte(text[numbers:], '.') < 0) {
+		return nil
+	}
+	return bareHost.FindAllStringSubmatch(text, -1)
 }
 
 // afterScheme is an address without how it is reached: ftp leads outside as well.

@@ -44,9 +44,10 @@ func (c *Context) result(r Result, t *trace) {
 	c.needs(m, values, &r)
 	acted := acts(m)
 	if acted {
-		c.acted(m, values, r)
+		more := tellsMore(r.Content, values)
+		c.acted(m, values, r, more)
 		t.flags, t.thing = keptActed, c.index.Sum(m.Thing)
-		if !r.Tainted && (!r.Told || r.Local) && !tellsMore(r.Content, values) {
+		if !r.Tainted && (!r.Told || r.Local) && !more {
 			return
 		}
 	}
@@ -122,14 +123,14 @@ func (c *Context) addresses(content string) {
 }
 
 // acted keeps what an act of our own was done to and what it returned.
-func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result) {
+func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result, more bool) {
 	c.actedAt = r.Step
 	if m.Thing != "" {
 		c.things[m.Thing] = true
 	}
 	if v, ok := origin.Parse([]byte(r.Content)); ok {
 		c.rememberIn(&v, 0)
-	} else if !tellsMore(r.Content, values) {
+	} else if !more {
 		c.remember(r.Content)
 	}
 	for _, l := range values {

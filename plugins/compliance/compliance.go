@@ -7,12 +7,14 @@
 //
 // Invariants:
 //   - what cannot be written down does not happen: it fails closed;
-//   - no secret and no personal data that the patterns know reaches a file;
+//   - no secret and no personal data that the patterns know reaches a file, and a hash does not give away what it is of: the key
+//     of hashes is not in the folder;
 //   - a file older than it is to be kept is gone after the next line of another day.
 package compliance
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -39,6 +41,8 @@ type Options struct {
 	Redact func(string) string
 	Args   func(tool string, args []byte) []byte
 	Now    func() time.Time
+	// Key is that of the hashes, one of this installation's own: without it nobody can try out what a hash is of.
+	Key []byte
 }
 
 // Entry is one line of the record.
@@ -57,7 +61,7 @@ type Entry struct {
 	Tools   []string         `json:"tools,omitzero"`
 	Tokens  *hook.TokenUsage `json:"tokens,omitzero"`
 	Failed  bool             `json:"failed,omitzero"`
-	Hash    string           `json:"hash,omitzero"` // SHA-256 of the content as it was
+	Hash    string           `json:"hash,omitzero"` // HMAC-SHA-256 of the content as it was, with Options.Key
 	Bytes   int              `json:"bytes,omitzero"`
 	Content string           `json:"content,omitzero"` // redacted; only where prompts are kept
 	Found   []string         `json:"found,omitzero"`   // kinds of personal data that were in it
@@ -82,8 +86,8 @@ type Keeper struct {
 
 // Open makes a keeper and removes what is too old.
 func Open(o Options) (*Keeper, error) {
-	if o.Now == nil || o.Folder == "" {
-		return nil, errors.New("open compliance record: no clock or no folder")
+	if o.Now == nil || o.Folder == "" || len(o.Key) == 0 {
+		return nil, errors.New("open compliance record: no clock, no folder or no key")
 	}
 	f, err := newFinder(o.Personal)
 	if err != nil {
@@ -128,7 +132,7 @@ func (k *Keeper) asked(_ context.Context, e *hook.BeforeLLMCall, c *hook.Context
 	if len(e.Messages) == 0 && e.SystemPrompt == "" {
 		return nil, nil // a host that announces a turn and shows nothing of it
 	}
-	content := []byte(e.SystemPrompt)
+	content := []byte(e.PromptApart())
 	for _, m := range e.Messages {
 		content = append(append(content, '\n'), m...)
 	}
@@ -193,8 +197,9 @@ func (k *Keeper) write(e *Entry, name hook.Name, c *hook.Context, content []byte
 	e.Time, e.Hook = k.o.Now().UTC(), name
 	e.Session, e.Turn, e.Branch, e.Agent = c.SessionKey, c.RunID, c.Branch, c.AgentID
 	if len(content) > 0 {
-		sum := sha256.Sum256(content)
-		e.Hash, e.Bytes = hex.EncodeToString(sum[:]), len(content)
+		h := hmac.New(sha256.New, k.o.Key)
+		h.Write(content)
+		e.Hash, e.Bytes = hex.EncodeToString(h.Sum(nil)), len(content)
 		_, e.Found = k.find.in(string(content))
 		if k.o.Prompts && k.o.Redact != nil {
 			e.Content, _ = k.find.in(k.o.Redact(string(content))) // secrets first: what is replaced in one hides it

@@ -2,6 +2,8 @@ package compliance_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -30,7 +32,7 @@ func open(t *testing.T, change func(*compliance.Options)) *office {
 	o := &office{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), folder: filepath.Join(t.TempDir(), "record")}
 	secrets := policy.Default().Redactor()
 	opts := compliance.Options{
-		Folder: o.folder, Prompts: true, Personal: compliance.Kinds(), Now: func() time.Time { return o.now },
+		Folder: o.folder, Prompts: true, Personal: compliance.Kinds(), Now: func() time.Time { return o.now }, Key: []byte("of this desk"),
 		Redact: secrets.Text, Args: func(tool string, args []byte) []byte { return secrets.Args(tool, args) },
 	}
 	change(&opts)
@@ -194,7 +196,7 @@ func TestWhatIsPersonal(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
-	if _, err := compliance.Open(compliance.Options{Folder: t.TempDir(), Now: time.Now, Personal: []string{"shoe size"}}); err == nil {
+	if _, err := compliance.Open(compliance.Options{Folder: t.TempDir(), Now: time.Now, Key: []byte("k"), Personal: []string{"shoe size"}}); err == nil {
 		t.Error("a kind that nobody knows was taken")
 	}
 }
@@ -225,5 +227,35 @@ func TestWhatCannotBeWrittenDownDoesNotHappen(t *testing.T) {
 	r := o.bus.BeforeToolCall(context.Background(), &hook.BeforeToolCall{ToolName: "exec", Params: hook.JSON(`{}`)}, &hook.Context{SessionKey: "s"})
 	if !r.Block || r.BlockedBy != "compliance" {
 		t.Errorf("got %+v, want the call blocked", r)
+	}
+}
+
+// A short text can be guessed: without the installation's key its hash says nothing, with it equal texts are known again.
+func TestAHashGivesNothingAwayWithoutTheKey(t *testing.T) {
+	said := func(key string) string {
+		o := open(t, func(c *compliance.Options) { c.Prompts, c.Key = false, []byte(key) })
+		if err := o.bus.MessageReceived(context.Background(), &hook.MessageReceived{Content: "1234"}, &hook.Context{SessionKey: "s"}); err != nil {
+			t.Fatal(err)
+		}
+		return o.entries()[0].Hash
+	}
+	plain := sha256.Sum256([]byte("1234"))
+	if here := said("one"); here == hex.EncodeToString(plain[:]) || here == said("another") || here != said("one") {
+		t.Errorf("got %s", here)
+	}
+	if _, err := compliance.Open(compliance.Options{Folder: t.TempDir(), Now: time.Now}); err == nil {
+		t.Error("a record was opened without a key")
+	}
+}
+
+// In Chat Completions the system prompt stands among the messages, and is written down once.
+func TestASystemPromptAmongTheMessagesIsKeptOnce(t *testing.T) {
+	o := open(t, func(*compliance.Options) {})
+	r := o.bus.BeforeLLMCall(context.Background(), &hook.BeforeLLMCall{
+		Messages:     []hook.JSON{hook.JSON(`{"role":"system","content":"Be brief."}`), hook.JSON(`{"role":"user","content":"hi"}`)},
+		SystemPrompt: "Be brief.", Model: "m",
+	}, &hook.Context{SessionKey: "s"})
+	if got := o.entries()[0].Content; r.Block || strings.Count(got, "Be brief.") != 1 {
+		t.Errorf("got %q", got)
 	}
 }

@@ -84,6 +84,7 @@ type turn struct {
 	id    string
 	spent sum
 	call  *call
+	used  time.Time
 }
 
 // call is one that was let through.
@@ -109,9 +110,12 @@ func Open(o Options) (*Guard, error) {
 		a := g.account(e.Session)
 		a.spent.add(s)
 		a.last = e.Time
-		t := a.turn(e.Branch)
+		t, err := g.turn(e.Session, a, e.Branch, e.Time)
+		if err != nil {
+			return nil, fmt.Errorf("open cost guard: %w", err)
+		}
 		if t.id != e.Turn {
-			*t = turn{id: e.Turn}
+			*t = turn{id: e.Turn, used: e.Time}
 		}
 		t.spent.add(s)
 		if daybook.Day(e.Time) == g.day {
@@ -152,14 +156,17 @@ func (g *Guard) before(_ context.Context, e *hook.BeforeLLMCall, c *hook.Context
 	defer g.mu.Unlock()
 	g.turnPage()
 	a := g.account(c.SessionKey)
-	t := a.turn(c.Branch)
+	t, err := g.turn(c.SessionKey, a, c.Branch, g.o.Now())
+	if err != nil {
+		return nil, err
+	}
 	if t.call != nil { // nobody said what became of it
 		if err := g.settle(c.SessionKey, c.Branch, a, t, 0, 0); err != nil {
 			return nil, err
 		}
 	}
 	if t.id != c.RunID || c.RunID == "" && e.Iteration == 0 {
-		*t = turn{id: c.RunID}
+		*t = turn{id: c.RunID, used: t.used}
 		delete(g.alerted, "turn "+c.SessionKey+" "+c.Branch)
 	}
 	for _, b := range []struct {
@@ -197,7 +204,10 @@ func (g *Guard) after(_ context.Context, e *hook.AfterLLMCall, c *hook.Context) 
 	defer g.mu.Unlock()
 	g.turnPage()
 	a := g.account(c.SessionKey)
-	t := a.turn(c.Branch)
+	t, err := g.turn(c.SessionKey, a, c.Branch, g.o.Now())
+	if err != nil {
+		return nil, err
+	}
 	if t.call == nil { // it was not announced, and counts all the same
 		t.call = &call{input: tokens(length(e.Messages))}
 	}
@@ -260,11 +270,32 @@ func (g *Guard) account(session string) *account {
 	return a
 }
 
-func (a *account) turn(branch string) *turn {
-	t := a.turns[branch]
-	if t == nil {
-		t = &turn{}
-		a.turns[branch] = t
+// branches is how many branches of a session are known at a time. One that is forgotten and comes back is like a new one: it has
+// a turn's budget of its own, and what it spends counts for the session and the day all the same.
+const branches = 256
+
+// turn is the one a branch is in. The branch that was silent for longest makes room for a new one.
+func (g *Guard) turn(session string, a *account, branch string, now time.Time) (*turn, error) {
+	if t := a.turns[branch]; t != nil {
+		t.used = now
+		return t, nil
 	}
-	return t
+	if len(a.turns) >= branches {
+		oldest, first := "", (*turn)(nil)
+		for b, t := range a.turns {
+			if first == nil || t.used.Before(first.used) {
+				oldest, first = b, t
+			}
+		}
+		if first.call != nil {
+			if err := g.settle(session, oldest, a, first, 0, 0); err != nil {
+				return nil, err
+			}
+		}
+		delete(a.turns, oldest)
+		delete(g.alerted, "turn "+session+" "+oldest)
+	}
+	t := &turn{used: now}
+	a.turns[branch] = t
+	return t, nil
 }

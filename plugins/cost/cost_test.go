@@ -3,6 +3,7 @@ package cost_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -229,5 +230,57 @@ func TestBooksThatCannotBeWrittenBlock(t *testing.T) {
 	d.ask("s", "t", 10)
 	if why := d.ask("s", "t", 10); !strings.Contains(why, "could not answer") {
 		t.Errorf("got %q, want the call blocked", why)
+	}
+}
+
+// A host may make a branch for every sub-agent it starts.
+func TestBranchesAreBoundedAndStillCount(t *testing.T) {
+	folder := t.TempDir()
+	o := cost.Options{Folder: folder, Session: cost.Budget{Tokens: 10_000}}
+	d := open(t, o)
+	for i := range 600 { // none of them is ever reported
+		d.now = d.now.Add(time.Millisecond)
+		r := d.bus.BeforeLLMCall(context.Background(), &hook.BeforeLLMCall{Model: "big", TokenEstimate: 10},
+			&hook.Context{SessionKey: "s", RunID: "t", Branch: fmt.Sprint(i)})
+		if r.Block {
+			t.Fatalf("branch %d: %s", i, r.BlockReason)
+		}
+	}
+	if n := d.guard.Branches(); n > 256 {
+		t.Errorf("%d branches are known", n)
+	}
+	if why := d.ask("s", "t", 5000); !strings.Contains(why, "6000 of 10000") {
+		t.Errorf("got %q, want what the forgotten branches took to count", why)
+	}
+	if err := d.guard.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.start(o)
+	if n := d.guard.Branches(); n > 256 {
+		t.Errorf("%d branches are known after a restart", n)
+	}
+	if why := d.ask("s", "t", 5000); !strings.Contains(why, "6000 of 10000") {
+		t.Errorf("after a restart: got %q", why)
+	}
+}
+
+// In Chat Completions the system prompt stands among the messages: it is sent once, and counts once.
+func TestASystemPromptAmongTheMessagesCountsOnce(t *testing.T) {
+	prompt := strings.Repeat("rule ", 400)
+	user := hook.JSON(`{"role":"user","content":"hi"}`)
+	for name, tt := range map[string]struct {
+		messages []hook.JSON
+		passes   bool
+	}{
+		"among them":            {[]hook.JSON{hook.JSON(`{"role":"system","content":"` + prompt + `"}`), user}, true},
+		"among them, in parts":  {[]hook.JSON{hook.JSON(`{"role":"developer","content":[{"type":"text","text":"` + prompt + `"}]}`), user}, true},
+		"among them is another": {[]hook.JSON{hook.JSON(`{"role":"system","content":"` + strings.ToUpper(prompt) + `"}`), user}, false},
+		"apart":                 {[]hook.JSON{hook.JSON(`{"role":"user","content":"` + prompt + `"}`)}, false},
+	} {
+		d := open(t, cost.Options{Turn: cost.Budget{Tokens: 700}}) // the prompt is about 500
+		r := d.bus.BeforeLLMCall(context.Background(), &hook.BeforeLLMCall{Messages: tt.messages, SystemPrompt: prompt, Model: "m"}, &hook.Context{SessionKey: "s"})
+		if r.Block == tt.passes {
+			t.Errorf("%s: blocked %v (%s)", name, r.Block, r.BlockReason)
+		}
 	}
 }

@@ -66,7 +66,7 @@ func estimate(e *hook.BeforeLLMCall) int64 {
 	if n == 0 {
 		return 0
 	}
-	n += len(e.SystemPrompt)
+	n += len(e.PromptApart())
 	for _, t := range e.Tools {
 		n += len(t.Raw())
 	}

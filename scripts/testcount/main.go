@@ -1,7 +1,10 @@
 // Command testcount runs go test, shows one line per package and every failure in full,
 // and ends with one line that counts: "N passed, N failed, N skipped".
 //
-// Usage: testcount [-failed name,name] -- [go test flags] packages
+// Usage: testcount [-failed name,name] -- [NAME=VALUE] [go test flags] packages [-- ...]
+//
+// Several runs are separated by "--"; they run one after another and are counted together.
+// Words like NAME=VALUE before a run's flags are for its environment.
 //
 // Each test and subtest counts once. A package that fails without a failing test (it
 // does not build, panics or runs out of time) counts as one failure, and so does each
@@ -14,16 +17,21 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
 func main() {
 	failed := flag.String("failed", "", "checks that failed before, to be counted, separated by commas")
 	flag.Parse()
-	count, err := run(os.Stdout, flag.Args())
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "testcount: %v\n", err)
-		count.failed++
+	var count tally
+	for _, args := range runs(flag.Args()) {
+		n, err := run(os.Stdout, args)
+		count = count.plus(n)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "testcount: %v\n", err)
+			count.failed++
+		}
 	}
 	for name := range strings.SplitSeq(*failed, ",") {
 		if name != "" {
@@ -37,10 +45,25 @@ func main() {
 	}
 }
 
+// runs are the arguments of each run.
+func runs(args []string) [][]string {
+	var out [][]string
+	for {
+		end := slices.Index(args, "--")
+		if end < 0 {
+			return append(out, args)
+		}
+		out, args = append(out, args[:end]), args[end+1:]
+	}
+}
+
 // run starts go test and reports what it says. A go test that fails although every test
 // passed is an error.
 func run(out io.Writer, args []string) (tally, error) {
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	flags := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") || !strings.Contains(a, "=") })
+	flags = max(flags, 0)
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args[flags:]...)...)
+	cmd.Env = append(os.Environ(), args[:flags]...)
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {

@@ -17,6 +17,10 @@ func (t tally) String() string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", t.passed, t.failed, t.skipped)
 }
 
+func (t tally) plus(o tally) tally {
+	return tally{t.passed + o.passed, t.failed + o.failed, t.skipped + o.skipped}
+}
+
 // event is one line of go test -json.
 type event struct {
 	Action      string

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -100,5 +101,16 @@ func TestReport(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestSeveralRunsAreCountedTogether(t *testing.T) {
+	got := runs([]string{"-race", "./a", "--", "CGO_ENABLED=0", "-trimpath", "./b"})
+	want := [][]string{{"-race", "./a"}, {"CGO_ENABLED=0", "-trimpath", "./b"}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := (tally{1, 2, 3}).plus(tally{10, 20, 30}); got != (tally{11, 22, 33}) {
+		t.Errorf("got %v", got)
 	}
 }

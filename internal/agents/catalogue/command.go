@@ -10,6 +10,9 @@ import (
 // It must be shorter than the agent's own limit: when that passes, tools run.
 const DefaultTimeout = 5 * time.Second
 
+// StartTime is what a hook that may start the server takes besides, where it has to.
+const StartTime = 15 * time.Second
+
 // Command is the hook as it is written into settings. The data folder is always named:
 // a variable of the environment could point somewhere else.
 type Command struct {
@@ -21,6 +24,7 @@ type Command struct {
 	Wait    time.Duration
 	Sender  string // "": the hook finds out
 	Managed bool   // for the administrator's settings
+	Start   bool   // the hook starts the server where none runs
 }
 
 // Args are the arguments of the program, for an event that the agent's payload does not name.
@@ -35,6 +39,9 @@ func (c Command) Args(event string) []string {
 	}
 	if c.Sender != "" {
 		out = append(out, "--sender", c.Sender)
+	}
+	if c.Start {
+		out = append(out, "--start")
 	}
 	return append(out, "--installed", c.Record)
 }
@@ -65,5 +72,8 @@ func (c Command) Status() string {
 // lie well beyond the moment at which the hook answers by itself.
 func (c Command) Seconds() int {
 	own := c.timeout() + c.Wait
+	if c.Start {
+		own += StartTime
+	}
 	return max(60, int((own+time.Second-1)/time.Second)+30)
 }

@@ -101,9 +101,13 @@ func (a *agent) files(w World, o Options) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Start && (w.Managed || w.Project != "") {
+		return nil, fmt.Errorf("install %s: --start is for a user's own settings: those of a project or an administrator "+
+			"are for several people, and a hook must not start one's server for another", a.Name)
+	}
 	c := catalogue.Command{
 		Hook: w.Hook, Agent: a.Name, Data: w.Data, Record: w.recordName(a.Name),
-		Timeout: o.Timeout, Wait: o.Wait, Sender: o.Sender, Managed: w.Managed,
+		Timeout: o.Timeout, Wait: o.Wait, Sender: o.Sender, Managed: w.Managed, Start: o.Start,
 	}
 	var out []file
 	if a.Plan == nil {

@@ -43,6 +43,7 @@ type Options struct {
 	Timeout time.Duration // 0 is the hook's default
 	Wait    time.Duration
 	Sender  string // "", "owner" or "unknown"
+	Start   bool   // the hook starts the server where none runs; in a user's own settings alone
 }
 
 // State is how an agent stands.

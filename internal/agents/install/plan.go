@@ -60,7 +60,7 @@ func Prepare(ctx context.Context, w World, agent string, o Options) (*Plan, erro
 	}
 	p.record = &settings.Record{
 		Agent: a.Name, Version: p.Version, Project: w.Project, Managed: w.Managed, Hook: w.Hook, HookHash: hash,
-		Timeout: o.Timeout.Milliseconds(), Wait: o.Wait.Milliseconds(), Sender: o.Sender,
+		Timeout: o.Timeout.Milliseconds(), Wait: o.Wait.Milliseconds(), Sender: o.Sender, Start: o.Start,
 	}
 	if old != nil {
 		p.record.Folders = old.Folders
@@ -112,6 +112,9 @@ func (p *Plan) advise(a *agent) {
 	}
 	if why := a.skips(p.w); why != "" {
 		p.note(why)
+	}
+	if p.record.Start && a.Inside() {
+		p.note("its plugin starts no server: it refuses everything while none runs")
 	}
 	if a.Since != nil && p.Program != "" && !atLeast(p.Version, a.Since.Version) {
 		p.note(a.Since.Note)

@@ -59,13 +59,23 @@ func (a *agent) gateCommand(w World) ([]string, error) {
 // startable are the arguments that our hooks have in settings.
 var startable = []string{"--agent", "--event", "--data", "--timeout", "--wait", "--sender", "--installed"}
 
+// startFlag is the one of them without a value.
+const startFlag = "--start"
+
 // mayStart returns the command if it is our program, for this agent and this data folder.
 func (a *agent) mayStart(w World, argv []string) ([]string, error) {
-	if len(argv) == 0 || !slices.Contains(w.programs(), argv[0]) || len(argv)%2 == 0 {
+	if len(argv) == 0 || !slices.Contains(w.programs(), argv[0]) {
+		return nil, errNoHook
+	}
+	words := slices.Clone(argv[1:])
+	if i := slices.Index(words, startFlag); i%2 == 0 { // the one argument without a value
+		words = slices.Delete(words, i, i+1)
+	}
+	if len(words)%2 != 0 {
 		return nil, errNoHook
 	}
 	given := map[string]string{}
-	for pair := range slices.Chunk(argv[1:], 2) {
+	for pair := range slices.Chunk(words, 2) {
 		if _, twice := given[pair[0]]; twice || !slices.Contains(startable, pair[0]) {
 			return nil, errNoHook
 		}

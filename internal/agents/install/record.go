@@ -11,7 +11,10 @@ import (
 )
 
 func optionsOf(r *settings.Record) Options {
-	return Options{Timeout: time.Duration(r.Timeout) * time.Millisecond, Wait: time.Duration(r.Wait) * time.Millisecond, Sender: r.Sender}
+	return Options{
+		Timeout: time.Duration(r.Timeout) * time.Millisecond, Wait: time.Duration(r.Wait) * time.Millisecond,
+		Sender: r.Sender, Start: r.Start,
+	}
 }
 
 func (w World) recordName(agent string) string {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -14,6 +16,14 @@ import (
 
 // HookName is the name of the hook program.
 const HookName = "tidemark-hook"
+
+// HookFile is the hook program in a folder.
+func HookFile(folder string) string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(folder, HookName+".exe")
+	}
+	return filepath.Join(folder, HookName)
+}
 
 // Reader is how files are got at. The zero Reader reads JSON from disk.
 type Reader struct {

@@ -23,6 +23,7 @@ type Record struct {
 	Timeout  int64     `json:"timeoutMs,omitzero"`
 	Wait     int64     `json:"waitMs,omitzero"`
 	Sender   string    `json:"sender,omitzero"`
+	Start    bool      `json:"start,omitzero"` // the hook starts the server
 	Files    []Entry   `json:"files"`
 	Folders  []string  `json:"folders,omitzero"` // that were made, outermost first
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
@@ -25,6 +26,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	f.DurationVar(&o.Timeout, "timeout", DefaultTimeout, "answer within this time, whatever happens")
 	f.StringVar(&o.Installed, "installed", "", "name of the record that tidemark install made of this hook")
 	f.DurationVar(&o.Wait, "wait", 0, "wait this long besides for the owner to answer a held call")
+	f.BoolVar(&o.Start, "start", false, "where no server runs, start the one that tidemark install named in the data folder")
 	if err := f.Parse(args); err != nil {
 		return catalogue.CodeRefuse
 	}
@@ -48,6 +50,9 @@ func (o *Options) Complete(getenv func(string) string) error {
 	}
 	if o.Wait%time.Second != 0 {
 		return errors.New("--wait takes whole seconds")
+	}
+	if o.Start && !filepath.IsAbs(o.Data) { // the environment and the working folder are the agent's
+		return errors.New("--start needs --data with a whole path")
 	}
 	if o.Data != "" {
 		return nil

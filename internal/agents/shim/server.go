@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/private"
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
@@ -79,6 +80,9 @@ func findServer(data string) (*server, error) {
 	return &server{base: running.URL, token: tokens.Agent, wire: wire{dial: proof.Dialer(tokens.Agent, running.URL)}}, nil
 }
 
+// host is the address of its listener.
+func (s *server) host() string { return strings.TrimSuffix(strings.TrimPrefix(s.base, "http://"), "/") }
+
 // readPrivate reads a small file of the data folder, unless others may change or read it.
 func readPrivate(name string, forbidden os.FileMode, v any) error {
 	f, err := os.Open(name)
@@ -89,7 +93,7 @@ func readPrivate(name string, forbidden os.FileMode, v any) error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	if info.Mode().Perm()&forbidden != 0 {
+	if private.Open(info, forbidden) {
 		return errors.Join(fmt.Errorf("%s is open to others (run: chmod 600 %s)", name, name), f.Close())
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, 64<<10))

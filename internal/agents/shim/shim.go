@@ -26,6 +26,7 @@ type Options struct {
 	Data    string // the server's data folder
 	Timeout time.Duration
 	Wait    time.Duration // how long a held call may wait for its owner's answer
+	Start   bool          // where no server runs, start the one that the data folder names
 	// Sender is who speaks in prompts: "owner", or "unknown" where the agent is run by
 	// something strangers can trigger. SpeakerHere finds out where nobody says.
 	Sender string
@@ -60,11 +61,11 @@ func Run(ctx context.Context, o Options) Outcome {
 	if err := o.check(); err != nil {
 		return a.fault(nil, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, o.Timeout+o.Wait)
+	ctx, cancel := context.WithTimeout(ctx, o.limit())
 	defer cancel()
 	// The question is given up a little before the deadline, so that it can be answered in
 	// the form of its event.
-	inner, stop := context.WithTimeout(ctx, o.Timeout+o.Wait-o.Timeout/8)
+	inner, stop := context.WithTimeout(ctx, o.limit()-o.Timeout/8)
 	defer stop()
 	var event atomic.Pointer[catalogue.Event] // nil until it has been read: then whatever it is is refused
 	done := make(chan Outcome, 1)
@@ -82,6 +83,17 @@ func Run(ctx context.Context, o Options) Outcome {
 	case <-ctx.Done():
 		return a.owe(o, event.Load(), late(ctx, o))
 	}
+}
+
+// patience is how long a server may take to answer.
+func (o *Options) patience() time.Duration { return o.Timeout + o.Wait - o.Timeout/8 }
+
+// limit is all the time there is. That for starting a server comes on top: the question has its own.
+func (o *Options) limit() time.Duration {
+	if o.Start {
+		return catalogue.StartTime + o.Timeout + o.Wait
+	}
+	return o.Timeout + o.Wait
 }
 
 func (o *Options) check() error {
@@ -129,14 +141,16 @@ func (a adapter) run(ctx context.Context, o Options, known *atomic.Pointer[catal
 	if unnoted != nil && e.Kind != catalogue.Start { // of a start the server is told all the same
 		return a.owe(o, e, unnoted)
 	}
-	s, err := findServer(o.Data)
+	s, err := serverFor(ctx, o, e)
 	if err != nil {
 		return a.owe(o, e, errors.Join(unnoted, err))
 	}
 	defer s.wire.close()
-	v, err := a.ask(ctx, s, o, e)
-	if ctx.Err() != nil {
-		err = late(ctx, o)
+	asking, stop := context.WithTimeout(ctx, o.patience())
+	defer stop()
+	v, err := a.ask(asking, s, o, e)
+	if asking.Err() != nil {
+		err = late(asking, o)
 	}
 	if err := errors.Join(unnoted, err); err != nil {
 		return a.owe(o, e, err)

@@ -26,12 +26,8 @@ func (w *wire) do(req *http.Request, limit int64) (status int, body []byte, err 
 	if err := ctx.Err(); err != nil {
 		return 0, nil, err
 	}
-	if w.conn == nil {
-		if w.conn, err = w.dial(ctx, "tcp", req.URL.Host); err != nil {
-			w.conn = nil
-			return 0, nil, err
-		}
-		w.in = bufio.NewReader(w.conn)
+	if err := w.open(ctx, req.URL.Host); err != nil {
+		return 0, nil, err
 	}
 	conn := w.conn                                                                   // which may be gone when the context ends
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // ends what it waits for
@@ -41,6 +37,19 @@ func (w *wire) do(req *http.Request, limit int64) (status int, body []byte, err 
 		w.close()
 	}
 	return status, body, err
+}
+
+// open connects, if it is not done yet.
+func (w *wire) open(ctx context.Context, host string) error {
+	if w.conn != nil {
+		return nil
+	}
+	conn, err := w.dial(ctx, "tcp", host)
+	if err != nil {
+		return err
+	}
+	w.conn, w.in = conn, bufio.NewReader(conn)
+	return nil
 }
 
 func (w *wire) exchange(req *http.Request, limit int64) (status int, body []byte, keep bool, err error) {

@@ -11,7 +11,21 @@ func (e *entry) launch(src []byte, program string, argv []string) string {
 	if e.form.list {
 		return e.spliced(src, listed(append([]string{program}, argv...)), "")
 	}
-	return e.spliced(src, quoted(program), listed(argv))
+	return e.spliced(src, e.patient(src, quoted(program)), listed(argv))
+}
+
+// patience is how long Codex waits for an answer, in seconds: longer than a held call waits for its owner by default.
+// Left alone it gives up after five minutes, whatever it hears meanwhile.
+const patience = "tool_timeout_sec = 660"
+
+// patient is a value of an entry with the time that its agent waits behind it, where that is its own affair and the owner
+// has not said another.
+func (e *entry) patient(src []byte, value string) string {
+	name, _, _ := strings.Cut(patience, " ")
+	if !e.form.toml || strings.Contains(string(src[e.start:e.end]), name) {
+		return value
+	}
+	return value + "\n" + patience
 }
 
 // reach is the entry with the gateway's address and our token in place of its headers.
@@ -20,7 +34,7 @@ func (e *entry) reach(src []byte, address, token string) string {
 	if e.form.toml {
 		headers = `{ Authorization = ` + quoted(token) + ` }`
 	}
-	return e.spliced(src, quoted(address), headers)
+	return e.spliced(src, e.patient(src, quoted(address)), headers)
 }
 
 // spliced is the entry's text with two values in it; the second is added behind the first where

@@ -89,10 +89,10 @@ var settings = []struct {
 		},
 	},
 	{
-		"codex", ".codex/config.toml", "model = \"m\" # mine\r\n\r\n[mcp_servers.a]\ncommand = 'C:\\x' # it's\n# a comment\n[mcp_servers.a.env]\nKEY = \"v\"\n\n[mcp_servers.\"b c\"]\nargs = [\n  \"-y\", # yes\n]\ncommand = \"npx\"\nenv_vars = [\"Z\"]\n\n\n[tui]\nx = 1",
+		"codex", ".codex/config.toml", "model = \"m\" # mine\r\n\r\n[mcp_servers.a]\ncommand = 'C:\\x' # it's\n# a comment\n[mcp_servers.a.env]\nKEY = \"v\"\n\n[mcp_servers.\"b c\"]\nargs = [\n  \"-y\", # yes\n]\ncommand = \"npx\"\nenv_vars = [\"Z\"]\ntool_timeout_sec = 90\n\n\n[tui]\nx = 1",
 		[]string{
-			"[mcp_servers.a]\ncommand = \"/opt/tidemark\"\nargs = [\"mcp\", \"--name\", \"a\", \"--env\", \"KEY\", \"--\", \"C:\\\\x\"] # it's\n# a comment\n[mcp_servers.a.env]",
-			"args = [\"mcp\", \"--name\", \"b-c\", \"--env\", \"Z\", \"--\", \"npx\", \"-y\"]\ncommand = \"/opt/tidemark\"\nenv_vars",
+			"[mcp_servers.a]\ncommand = \"/opt/tidemark\"\ntool_timeout_sec = 660\nargs = [\"mcp\", \"--name\", \"a\", \"--env\", \"KEY\", \"--\", \"C:\\\\x\"] # it's\n# a comment\n[mcp_servers.a.env]",
+			"args = [\"mcp\", \"--name\", \"b-c\", \"--env\", \"Z\", \"--\", \"npx\", \"-y\"]\ncommand = \"/opt/tidemark\"\nenv_vars = [\"Z\"]\ntool_timeout_sec = 90\n", // the owner's own word
 		},
 	},
 	{
@@ -162,7 +162,7 @@ func TestServersOverHTTPGoThroughTheGateway(t *testing.T) {
 		},
 		{
 			"codex", ".codex/config.toml", "[mcp_servers.hub]\nurl = \"https://hub.example/mcp\"\nhttp_headers = { Authorization = \"Bearer secret\" }\n",
-			"[mcp_servers.hub]\nurl = \"http://127.0.0.1:8417/mcp/hub\"\nhttp_headers = { Authorization = \"Bearer " + token + "\" }\n",
+			"[mcp_servers.hub]\nurl = \"http://127.0.0.1:8417/mcp/hub\"\ntool_timeout_sec = 660\nhttp_headers = { Authorization = \"Bearer " + token + "\" }\n",
 		},
 		{
 			"gemini", ".gemini/settings.json", `{"mcpServers":{"hub":{"httpUrl":"https://hub.example/mcp","headers":{"Authorization":"Bearer secret"}}}}`,

@@ -20,7 +20,7 @@ import (
 // is waste.
 const (
 	percent = 400      // of what is in use, by which a small heap may grow
-	room    = 24 << 20 // bytes by which a larger one may
+	room    = 18 << 20 // bytes by which a larger one may
 	share   = 8        // and the part of it by which a very large one may
 	other   = 8 << 20  // bytes of stacks and of the runtime's own
 )

@@ -178,6 +178,7 @@ type Head struct {
 	Modules []string
 	Again   string
 	Meta    map[string]string
+	Links   map[string]string // further addresses, by their rel: manifest, icon
 }
 
 // Page is a whole document.
@@ -193,6 +194,9 @@ func Page(h Head, body ...Part) HTML {
 	}
 	if h.Again != "" {
 		head = append(head, make1("meta", []Part{Attr{"http-equiv", "refresh"}, A("content", h.Again)}))
+	}
+	for _, rel := range slices.Sorted(maps.Keys(h.Links)) {
+		head = append(head, make1("link", []Part{A("rel", rel), A("href", h.Links[rel])}))
 	}
 	for _, s := range h.Styles {
 		head = append(head, make1("link", []Part{A("rel", "stylesheet"), A("href", s)}))

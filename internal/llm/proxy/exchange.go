@@ -66,8 +66,8 @@ func (x *exchange) ask() *problem {
 	if no != nil {
 		return no
 	}
-	x.p.later(x.ref.Session)
-	defer x.p.later(x.ref.Session) // what the answer brings comes after that
+	x.p.flushes.Ask(x.ref.Session)
+	defer x.p.flushes.Ask(x.ref.Session) // what the answer brings comes after that
 	refusal, err := x.prepare(ctx, caller)
 	if err != nil {
 		return x.p.explain(ctx, err)

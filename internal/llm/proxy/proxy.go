@@ -31,6 +31,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/base/soon"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
@@ -144,7 +145,7 @@ type Proxy struct {
 	metrics   *metrics
 	counts    counter
 	hosts     hosts
-	flushes   flusher
+	flushes   *soon.Group
 	buffers   sync.Pool     // of *[]byte, for requests
 	slots     chan struct{} // one place for each request at once
 }
@@ -174,6 +175,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	tried.transport = canary{}
 	p.upstreams[tried.prefix] = tried
+	p.flushes = soon.New(flushAfter, p.flush)
 	if p.guard, err = guard.New(o.Hosts); err != nil {
 		return nil, fmt.Errorf("new LLM proxy: %w", err)
 	}
@@ -219,7 +221,7 @@ func (p *Proxy) nowhere(w http.ResponseWriter, r *http.Request, api format.API) 
 
 // Close writes what waits to be recorded, and lets go of idle connections.
 func (p *Proxy) Close() {
-	p.drain()
+	p.flushes.Close()
 	for _, u := range p.upstreams {
 		if t, ok := u.transport.(*http.Transport); ok {
 			t.CloseIdleConnections()

@@ -70,6 +70,12 @@ func (b *Book) Claim(call tool.Call) (tidemark.Ref, bool) {
 	if b == nil || call.ID == "" {
 		return tidemark.Ref{}, false
 	}
+	b.mu.Lock()
+	_, known := b.byID[call.ID]
+	b.mu.Unlock()
+	if !known {
+		return tidemark.Ref{}, false // most calls are met here first
+	}
 	digest, err := digestOf(call)
 	if err != nil {
 		return tidemark.Ref{}, false

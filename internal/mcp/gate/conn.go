@@ -2,13 +2,10 @@ package gate
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tidemark/tidemark/internal/mcp/wire"
@@ -81,19 +78,17 @@ const maxOpen = 4096
 // Conn is the gate of one connection: what is open on it in both directions. It is safe for
 // concurrent use.
 type Conn struct {
-	o  Options
-	id string // of the connection, for ids of calls
-	n  atomic.Uint64
+	o Options
 
 	mu       sync.Mutex
 	open     map[string]*request    // guarded by mu; the client's requests, by id
-	asked    map[string]*question   // guarded by mu; the server's requests, by id
-	ours     map[string]chan answer // guarded by mu; what the gate itself asks the client
+	asked    map[string]*question   // guarded by mu; the server's requests, by id; nil: there was none
+	ours     map[string]chan answer // guarded by mu; what the gate itself asks the client; nil: nothing yet
 	declared []byte                 // guarded by mu; the client's capabilities, where it said them once
 	last     *Place                 // guarded by mu; where the latest call was judged
 	tells    bool                   // guarded by mu; the server tells of changes of its tools
 	ready    bool                   // guarded by mu; the client has been greeted, or listens
-	begun    chan struct{}          // closed once ready
+	begun    chan struct{}          // guarded by mu; closed once ready; nil: nobody waits for that
 }
 
 // request is one of the client's that is under way.
@@ -111,6 +106,8 @@ type request struct {
 	cancel   context.CancelFunc
 	declared []byte // the client's capabilities, where each request says them
 	elicited bool   // its question was put to the client before
+	approved bool   // a person has let it through
+	gated    bool   // a person has let all of it through, under another name
 	news     []byte // how it is told of changes, where it listens for them
 	gone     bool   // the client does not want the answer any more
 	sent     bool   // it has left
@@ -136,20 +133,13 @@ func New(o Options) (*Conn, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	var b [8]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		return nil, err
-	}
 	if o.Memory == nil {
 		var err error
 		if o.Memory, err = NewMemory(); err != nil {
 			return nil, err
 		}
 	}
-	return &Conn{
-		o: o, id: hex.EncodeToString(b[:]), open: map[string]*request{}, asked: map[string]*question{}, ours: map[string]chan answer{},
-		begun: make(chan struct{}),
-	}, nil
+	return &Conn{o: o, open: map[string]*request{}}, nil
 }
 
 // Passage is what becomes of a message: what goes on to the other side, and what goes back. Both
@@ -195,4 +185,4 @@ func (c *Conn) places() []Place {
 }
 
 // modern reports whether a request is one of the stateless revisions.
-func modern(meta []byte) bool { return wire.Text(meta, versionKey) != "" }
+func modern(meta wire.Object) bool { return meta.Text(versionKey) != "" }

@@ -21,17 +21,17 @@ type outcome struct {
 
 // outcomeOf reads a result. Hosts differ in what of it they show their model, so all of it counts: plain text
 // where it is nothing else, otherwise the whole as it came.
-func outcomeOf(result []byte) outcome {
-	o := outcome{content: result}
-	if len(result) == 0 || result[0] != '{' {
+func outcomeOf(m *wire.Message) outcome {
+	o := outcome{content: m.Result}
+	if len(m.Result) == 0 || m.Result[0] != '{' {
 		return o
 	}
 	var plain []byte
 	alone, direct := true, ""
-	err := wire.Members(result, func(key string, value []byte) error {
+	err := m.EachResult(func(key string, value []byte) error {
 		switch key {
 		case "content":
-			texts, only := textsOf(value)
+			texts, only := wire.Texts(value)
 			plain, alone = texts, alone && only
 		case "isError":
 			o.failed = string(value) == "true"
@@ -57,26 +57,6 @@ func outcomeOf(result []byte) outcome {
 		o.content = plain
 	}
 	return o
-}
-
-// textsOf joins the parts of a content that is text and nothing else.
-func textsOf(content []byte) (texts []byte, only bool) {
-	var parts []map[string]strictjson.Value
-	if strictjson.Unmarshal(content, &parts) != nil {
-		return nil, false
-	}
-	texts = []byte{}
-	for i, p := range parts {
-		var text string
-		if string(p["type"]) != `"text"` || strictjson.Unmarshal(p["text"], &text) != nil || len(p) > 2 {
-			return nil, false
-		}
-		if i > 0 {
-			texts = append(texts, '\n')
-		}
-		texts = append(texts, text...)
-	}
-	return texts, true
 }
 
 // definitions are the tools of a listing, named as policy names them. What cannot be read of one is

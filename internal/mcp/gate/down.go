@@ -73,7 +73,7 @@ func (c *Conn) came(ctx context.Context, m *wire.Message, r *request) ([]byte, e
 	}
 	got := outcome{content: m.Error, failed: true}
 	if m.Result != nil {
-		got = outcomeOf(m.Result)
+		got = outcomeOf(m)
 		c.later(&got, r)
 	}
 	if len(got.content) == 0 || string(got.content) == "{}" {
@@ -192,6 +192,9 @@ func (c *Conn) serverAsks(ctx context.Context, m *wire.Message) Passage {
 	c.mu.Lock()
 	taken := c.asked[key] != nil || c.ours[key] != nil || len(c.asked) >= maxOpen
 	if !taken {
+		if c.asked == nil {
+			c.asked = map[string]*question{}
+		}
 		c.asked[key] = &question{method: m.Method, places: places}
 	}
 	c.mu.Unlock()
@@ -226,7 +229,7 @@ func (c *Conn) notified(ctx context.Context, m *wire.Message) Passage {
 	case silent[m.Method]:
 		return Passage{Forward: m.Raw}
 	case m.Method == progressMethod:
-		token := wire.Get(m.Params, "progressToken")
+		token := m.Param("progressToken")
 		said = []byte(wire.Text(m.Params, "message"))
 		places = c.placeOf(token)
 	}

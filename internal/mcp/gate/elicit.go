@@ -33,6 +33,9 @@ func (c *Conn) canElicit(r *request) bool {
 	declared := c.declared
 	c.mu.Unlock()
 	if r.modern {
+		if r.method != callMethod && r.method != readMethod && r.method != promptMethod {
+			return false // no other request may be answered with a question
+		}
 		declared = r.declared
 	}
 	form := wire.Get(declared, "elicitation")
@@ -92,6 +95,9 @@ func (c *Conn) elicit(ctx context.Context, r *request, h *Held, say Say) []byte 
 	got := make(chan answer, 1)
 	key := (&wire.Message{ID: []byte(id)}).Key()
 	c.mu.Lock()
+	if c.ours == nil {
+		c.ours = map[string]chan answer{}
+	}
 	c.ours[key] = got
 	c.mu.Unlock()
 	asked := c.o.Now()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/soon"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/people/waiting"
@@ -25,6 +26,8 @@ type Engine struct {
 	Waiter  *waiting.Waiter
 	Claims  *claims.Book // what other doors have let through; nil: nothing
 	Bus     *hook.Bus    // nil: no plugins
+	// Soon writes what a session was shown, by its name, a moment later; nil: results are in the log before they are shown.
+	Soon *soon.Group
 	// Proofs says whether approving takes what no client can give, a proof or a certain person; nil: it never does.
 	Proofs func() bool
 
@@ -43,11 +46,11 @@ var _ Port = (*Engine)(nil)
 
 // release is the only way to a ruling that lets a call leave: it uses up the permit for exactly
 // this call.
-func release(permit *tidemark.Permit, call tool.Call, at Place) (Ruling, error) {
-	if err := permit.Redeem(call); err != nil {
+func release(v *tidemark.Verdict, call tool.Call, at Place) (Ruling, error) {
+	if err := v.Permit.Redeem(call); err != nil {
 		return Ruling{}, err
 	}
-	return Ruling{released: true, Place: at}, nil
+	return Ruling{released: true, Place: at, Approved: v.Spent != ""}, nil
 }
 
 // Decide implements Port. A call that the agent's hook or the LLM proxy has let through is not
@@ -64,12 +67,12 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 	if why := e.blocked(ctx, a); why != "" {
 		return Ruling{Place: a.Place, Refusal: why}, nil
 	}
-	v, err := e.Waiter.Decide(ctx, a.Place.ref(), a.Call, a.Patience)
+	v, err := e.verdict(ctx, &a)
 	if err != nil {
 		return Ruling{}, err
 	}
 	if v.Allowed() {
-		return release(v.Permit, a.Call, a.Place)
+		return release(&v, a.Call, a.Place)
 	}
 	r := Ruling{Place: a.Place, Refusal: v.Message()}
 	if v.Held != nil && ctx.Err() != nil { // nobody is there for the answer
@@ -79,6 +82,17 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 		r.Held = e.held(v.Held, &a)
 	}
 	return r, nil
+}
+
+// verdict asks the monitor. What comes back of the call is shown here, so that it may be written a moment later.
+func (e *Engine) verdict(ctx context.Context, a *Ask) (tidemark.Verdict, error) {
+	if a.Gated {
+		return e.Monitor.DecideGated(ctx, a.Place.ref(), a.Call)
+	}
+	if e.Soon != nil {
+		ctx = tidemark.Owing(ctx)
+	}
+	return e.Waiter.Decide(ctx, a.Place.ref(), a.Call, a.Patience)
 }
 
 // held is a question for the person in front of the client. Where approving takes a proof, or the
@@ -131,6 +145,9 @@ func (e *Engine) Observe(ctx context.Context, c Came) error {
 		return err
 	}
 	_, err := e.Monitor.Observe(ctx, tidemark.Observation{Ref: c.Place.ref(), Result: c.Result})
+	if err == nil && e.Soon != nil {
+		e.Soon.Ask(c.Place.Session)
+	}
 	if errors.Is(err, tidemark.ErrSealed) {
 		return nil // what had to be recorded was
 	}

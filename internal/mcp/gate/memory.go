@@ -5,11 +5,14 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -20,7 +23,9 @@ import (
 // calls that the server asked something about, questions that were put to clients. It is safe for
 // concurrent use.
 type Memory struct {
-	key []byte // of the states we sign
+	key  []byte // of the states we sign
+	name string // of this start, for ids of calls
+	n    atomic.Uint64
 
 	mu     sync.Mutex
 	tasks  calls                        // guarded by mu; whose result comes later, by the task
@@ -33,14 +38,18 @@ type Memory struct {
 
 // NewMemory is an empty one.
 func NewMemory() (*Memory, error) {
-	m := &Memory{key: make([]byte, sha256.Size)}
-	if _, err := rand.Read(m.key); err != nil {
+	drawn := make([]byte, sha256.Size+8)
+	if _, err := rand.Read(drawn); err != nil {
 		return nil, err
 	}
+	m := &Memory{key: drawn[8:], name: "mcp-" + hex.EncodeToString(drawn[:8]) + "-"}
 	m.tasks, m.rounds, m.used = calls{by: map[string]*request{}}, calls{by: map[string]*request{}}, map[string]bool{}
 	m.pages, m.lists, m.told = map[string][]tool.Definition{}, map[string]tool.Definition{}, map[string]bool{}
 	return m, nil
 }
+
+// newID names a call that its client has not named.
+func (m *Memory) newID() string { return m.name + strconv.FormatUint(m.n.Add(1), 10) }
 
 // bounded makes space in a table that would grow without end: what is forgotten is judged anew.
 func bounded[V any](table map[string]V) {

@@ -40,10 +40,23 @@ func (c *Conn) hears(method string, result []byte) {
 func (c *Conn) isReady() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.ready {
-		c.ready = true
+	if !c.ready && c.begun != nil {
 		close(c.begun)
 	}
+	c.ready = true
+}
+
+// beginning is closed once the client has been greeted.
+func (c *Conn) beginning() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.begun == nil {
+		c.begun = make(chan struct{})
+		if c.ready {
+			close(c.begun)
+		}
+	}
+	return c.begun
 }
 
 // Listener is the message by which a listening client is told, if a request listens for changes of tools.
@@ -84,7 +97,7 @@ func (c *Conn) News(ctx context.Context, say Say) {
 	select {
 	case <-ctx.Done():
 		return
-	case <-c.begun:
+	case <-c.beginning():
 	}
 	c.Watch(ctx, func() {
 		var out [][]byte

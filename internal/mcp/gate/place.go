@@ -26,9 +26,9 @@ var variables = []struct{ name, agent string }{
 const SessionVariable = "TIDEMARK_SESSION"
 
 // place finds the session of a message by its metadata, which may be missing.
-func (o *Origin) place(meta []byte) Place {
+func (o *Origin) place(meta wire.Object) Place {
 	p := Place{Agent: "mcp", Owner: o.Owner}
-	if session, thread := wire.Text(meta, "sessionId"), wire.Text(meta, "threadId"); session != "" && thread != "" {
+	if session, thread := meta.Text("sessionId"), meta.Text("threadId"); session != "" && thread != "" {
 		p.Session, p.Agent = named("codex", session), "codex"
 		if thread != session {
 			p.Branch = named("", thread)
@@ -36,7 +36,7 @@ func (o *Origin) place(meta []byte) Place {
 		return p
 	}
 	for key, agent := range map[string]string{"vscode.conversationId": "vscode", "sessionID": "opencode"} {
-		if id := wire.Text(meta, key); id != "" {
+		if id := meta.Text(key); id != "" {
 			p.Session, p.Agent = named(agent, id), agent
 			return p
 		}
@@ -62,9 +62,9 @@ func (o *Origin) place(meta []byte) Place {
 }
 
 // callID is the id that the agent's hook, or its model, knows a call by; "" where it is not told.
-func callID(meta []byte) string {
+func callID(meta wire.Object) string {
 	for _, key := range []string{"claudecode/toolUseId", "callId"} {
-		if id := wire.Text(meta, key); id != "" {
+		if id := meta.Text(key); id != "" {
 			return id
 		}
 	}

@@ -42,6 +42,8 @@ type Ask struct {
 	Patience time.Duration
 	// Elicits says that the client can be asked itself.
 	Elicits bool
+	// Gated says that a person has just approved all that leaves, under another name: what is not denied outright passes.
+	Gated bool
 	// Local says that the question comes from the server itself, which knows that its owner wants clients asked.
 	Local bool
 }
@@ -53,6 +55,7 @@ type Ruling struct {
 	Place    Place  // where the call was judged: what it brings is recorded there
 	Refusal  string // for the model and its user
 	Held     *Held  // the question that is open about it; nil: none
+	Approved bool   // a person has let it through
 }
 
 // Allowed reports whether the call may leave.

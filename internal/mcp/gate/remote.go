@@ -31,12 +31,14 @@ type (
 		Args    []byte `json:"args"`
 		WaitMs  int64  `json:"waitMs,omitzero"`
 		Elicits bool   `json:"elicits,omitzero"`
+		Gated   bool   `json:"gated,omitzero"`
 	}
 	rulingBody struct {
-		Allowed bool   `json:"allowed"`
-		Place   Place  `json:"place"`
-		Refusal string `json:"refusal,omitzero"`
-		Held    *Held  `json:"held,omitzero"`
+		Allowed  bool   `json:"allowed"`
+		Place    Place  `json:"place"`
+		Refusal  string `json:"refusal,omitzero"`
+		Held     *Held  `json:"held,omitzero"`
+		Approved bool   `json:"approved,omitzero"`
 	}
 	cameBody struct {
 		Place   Place  `json:"place"`
@@ -107,6 +109,7 @@ func (r *Remote) Decide(ctx context.Context, a Ask) (Ruling, error) {
 	var got rulingBody
 	err := r.post(ctx, decidePath, askBody{
 		Place: a.Place, ID: a.Call.ID, Tool: a.Call.Name, Args: a.Call.Args, WaitMs: a.Patience.Milliseconds(), Elicits: a.Elicits,
+		Gated: a.Gated,
 	}, &got)
 	switch {
 	case err != nil:
@@ -116,7 +119,7 @@ func (r *Remote) Decide(ctx context.Context, a Ask) (Ruling, error) {
 	case !got.Allowed && got.Refusal == "":
 		return Ruling{}, errors.New("the server refused without a word")
 	}
-	return Ruling{released: got.Allowed, Place: got.Place, Refusal: got.Refusal, Held: got.Held}, nil
+	return Ruling{released: got.Allowed, Place: got.Place, Refusal: got.Refusal, Held: got.Held, Approved: got.Approved}, nil
 }
 
 // Observe implements Port.

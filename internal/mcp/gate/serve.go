@@ -122,8 +122,9 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 		}
 		r, err := h.Port.Decide(ctx, Ask{
 			Place: b.Place, Call: tool.Call{ID: b.ID, Name: b.Tool, Args: b.Args}, Patience: wait(b.WaitMs), Elicits: b.Elicits,
+			Gated: b.Gated,
 		})
-		return rulingBody{r.Allowed(), r.Place, r.Refusal, r.Held}, err
+		return rulingBody{r.Allowed(), r.Place, r.Refusal, r.Held, r.Approved}, err
 	case observePath:
 		var b cameBody
 		if strictjson.UnmarshalKnown(raw, &b) != nil {

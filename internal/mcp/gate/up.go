@@ -3,7 +3,6 @@ package gate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -62,10 +61,10 @@ func (c *Conn) request(ctx context.Context, m *wire.Message, say Say) func() Pas
 	ctx, cancel := context.WithCancel(ctx)
 	r := &request{
 		id: slices.Clone(m.ID), key: m.Key(), method: m.Method, place: c.o.Origin.place(a.Meta), cursor: a.Cursor, task: a.TaskID,
-		modern: modern(a.Meta), token: slices.Clone(wire.Get(a.Meta, "progressToken")), hostID: callID(a.Meta), cancel: cancel,
+		modern: modern(a.Meta), token: slices.Clone(a.Meta.Get("progressToken")), hostID: callID(a.Meta), cancel: cancel,
 	}
 	if r.modern {
-		r.declared = slices.Clone(wire.Get(a.Meta, capabilityKey))
+		r.declared = slices.Clone(a.Meta.Get(capabilityKey))
 	}
 	if news, ok := Listener(m); ok {
 		r.news = news
@@ -100,7 +99,8 @@ func (c *Conn) ask(m *wire.Message) (*wire.Asked, error) {
 	case m.Method == callMethod, m.Method == listMethod, pseudo[m.Method] != "", strings.HasPrefix(m.Method, "tasks/"):
 		return m.Ask()
 	}
-	return &wire.Asked{Meta: wire.Get(m.Params, "_meta")}, nil
+	meta, _ := wire.ReadObject(m.Param("_meta")) // what is none says nothing
+	return &wire.Asked{Meta: meta}, nil
 }
 
 // understand makes a call of what a request would do; others only pass.
@@ -112,18 +112,21 @@ func (c *Conn) understand(m *wire.Message, r *request, a *wire.Asked) {
 			r.call.Args = []byte("{}")
 		}
 	case pseudo[m.Method] != "":
-		rest, _ := m.Rest() // params that were read once
+		rest, _ := m.Rest()                               // params that were read once
+		if m.Method == updateMethod && a.Answers != nil { // who is asked about it sees what it says
+			rest, _ = wire.Put(rest, "inputResponses", a.Answers)
+		}
 		r.call = tool.Call{Name: c.name(pseudo[m.Method]), Args: rest}
 	case m.Method == "initialize":
 		c.mu.Lock()
-		c.declared = slices.Clone(wire.Get(m.Params, "capabilities"))
+		c.declared = slices.Clone(m.Param("capabilities"))
 		c.mu.Unlock()
 	}
 	r.call.Args = slices.Clone(r.call.Args)
 	if r.call.Name != "" {
 		r.call.ID = r.hostID
 		if r.call.ID == "" {
-			r.call.ID = fmt.Sprintf("mcp-%s-%d", c.id, c.n.Add(1))
+			r.call.ID = c.o.Memory.newID()
 		}
 	}
 }
@@ -192,18 +195,12 @@ func (c *Conn) judge(ctx context.Context, m *wire.Message, r *request, a *wire.A
 		}
 		a.State, a.Answers = nil, nil
 	}
-	if a.Answers != nil {
-		cargo := &request{id: r.id, method: r.method, place: r.place, token: r.token, modern: true}
-		cargo.call = tool.Call{ID: r.call.ID + "-answers", Name: c.name("input_answers"), Args: slices.Clone(a.Answers)}
-		if reply, ok := c.decide(ctx, cargo, say); !ok {
-			return Passage{}, &reply.text
-		}
-		if r.place = cargo.place; m.Method == updateMethod && namesOnlyTask(r.call.Args) {
-			c.left(r) // nothing else leaves with it: nobody is asked twice
-			return Passage{Forward: forward}, nil
+	if a.Answers != nil && m.Method != updateMethod {
+		if why := c.answers(ctx, r, a, say); why != nil {
+			return Passage{}, why
 		}
 	}
-	if a.State != nil || a.Answers != nil {
+	if m.Method != updateMethod && (a.State != nil || a.Answers != nil) {
 		if earlier := c.o.Memory.takeRound(r, a.State); earlier != nil {
 			r.place = earlier.place
 			c.left(r)
@@ -218,18 +215,26 @@ func (c *Conn) judge(ctx context.Context, m *wire.Message, r *request, a *wire.A
 		}
 		return Passage{}, &reply.text
 	}
+	if a.Answers != nil && m.Method == updateMethod {
+		if why := c.answers(ctx, r, a, say); why != nil {
+			return Passage{}, why
+		}
+	}
 	c.left(r)
 	return Passage{Forward: forward}, nil
 }
 
-// namesOnlyTask reports whether a request says nothing but which task it is about.
-func namesOnlyTask(args []byte) bool {
-	only := true
-	err := wire.Members(args, func(key string, _ []byte) error {
-		only = only && key == "taskId"
-		return nil
-	})
-	return err == nil && only
+// answers asks about what a request answers a server, besides what it asks for; why is the refusal. Where a person has
+// let the request through with all that it says, nobody is asked twice.
+func (c *Conn) answers(ctx context.Context, r *request, a *wire.Asked, say Say) (why *string) {
+	cargo := &request{id: r.id, method: r.method, place: r.place, token: r.token, modern: true, gated: r.approved}
+	cargo.call = tool.Call{ID: r.call.ID + "-answers", Name: c.name("input_answers"), Args: slices.Clone(a.Answers)}
+	reply, ok := c.decide(ctx, cargo, say)
+	if !ok {
+		return &reply.text
+	}
+	r.place = cargo.place
+	return nil
 }
 
 // reply is what goes back for a request that does not leave: a refusal in words, or a whole message.
@@ -246,7 +251,7 @@ func (c *Conn) decide(ctx context.Context, r *request, say Say) (reply, bool) {
 		patience = min(patience, blindPatience)
 	}
 	elicits := c.o.Elicit && !r.elicited && c.canElicit(r)
-	ask := Ask{Place: r.place, Call: r.call, Patience: patience, Elicits: elicits, Local: c.o.Local}
+	ask := Ask{Place: r.place, Call: r.call, Patience: patience, Elicits: elicits, Local: c.o.Local, Gated: r.gated}
 	if elicits {
 		ask.Patience = 0
 	}
@@ -269,7 +274,7 @@ func (c *Conn) decide(ctx context.Context, r *request, say Say) (reply, bool) {
 	case ctx.Err() != nil || r.isGone(c):
 		return reply{text: "The request was given up before it was answered, so it did not run."}, false
 	}
-	r.place = ruling.Place
+	r.place, r.approved = ruling.Place, ruling.Approved
 	return reply{}, true
 }
 
@@ -328,7 +333,7 @@ func (c *Conn) fault(ctx context.Context, what string, err error) string {
 // cancelled ends the wait of a held call; one that has left is cancelled at the server. One that is
 // done is nobody's concern.
 func (c *Conn) cancelled(m *wire.Message) Passage {
-	id := wire.Get(m.Params, "requestId")
+	id := m.Param("requestId")
 	key := (&wire.Message{ID: id}).Key()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -373,7 +378,7 @@ func (c *Conn) answered(ctx context.Context, m *wire.Message) func() Passage {
 		return done(Passage{Forward: m.Raw}) // a no holds nothing
 	}
 	r := &request{id: slices.Clone(m.ID), method: q.method, place: q.places[0]}
-	r.call = tool.Call{ID: fmt.Sprintf("mcp-%s-%d", c.id, c.n.Add(1)), Name: c.name(what), Args: slices.Clone(m.Result)}
+	r.call = tool.Call{ID: c.o.Memory.newID(), Name: c.name(what), Args: slices.Clone(m.Result)}
 	return func() Passage {
 		reply, ok := c.decide(ctx, r, nil)
 		if ok {

@@ -372,10 +372,16 @@ func (k *Keeper) greeted(ctx context.Context, s Server, p event.Pin, none bool) 
 }
 
 // Call says why a tool may not be called, for the model and its user: "" where it may.
-func (k *Keeper) Call(_ context.Context, s Server, name string) (string, error) {
+func (k *Keeper) Call(ctx context.Context, s Server, name string) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	known := k.known(s)
+	if err := k.look(ctx); err != nil {
+		return "", err
+	}
+	known := k.state.Servers[k.id(s)]
+	if known == nil {
+		known = k.nobody
+	}
 	v := &viewing{k: k, known: known}
 	_, accepted := known.Accepted[name]
 	waits, isHeld := known.Held[name]

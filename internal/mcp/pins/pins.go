@@ -82,6 +82,8 @@ type Options struct {
 	Mode  Mode
 	// Reserved are names of tools that mean something to policies by themselves.
 	Reserved []string
+	// Shared says that other servers write the log too: it is read each time before an answer.
+	Shared bool
 }
 
 // Keeper knows the accepted definitions. It is safe for concurrent use, also beside others on
@@ -89,6 +91,7 @@ type Options struct {
 type Keeper struct {
 	opts     Options
 	reserved map[string]bool
+	nobody   *Known // what is known of a server that was never seen; never changed
 
 	mu      sync.Mutex
 	state   State                    // guarded by mu
@@ -104,7 +107,7 @@ func Open(ctx context.Context, o Options) (*Keeper, error) {
 	case !slices.Contains([]Mode{First, Review, Off}, o.Mode):
 		return nil, fmt.Errorf("open pins: unknown mode %q", o.Mode)
 	}
-	k := &Keeper{opts: o, reserved: map[string]bool{}, changed: map[string]chan struct{}{}}
+	k := &Keeper{opts: o, reserved: map[string]bool{}, changed: map[string]chan struct{}{}, nobody: newKnown("", "", "")}
 	for _, name := range o.Reserved {
 		k.reserved[fold(name)] = true
 	}
@@ -125,6 +128,15 @@ func (k *Keeper) load(ctx context.Context) error {
 		k.apply(&e)
 	}
 	return nil
+}
+
+// look reads what other servers may have written since.
+// Preconditions: mu is held.
+func (k *Keeper) look(ctx context.Context) error {
+	if !k.opts.Shared {
+		return nil
+	}
+	return k.load(ctx)
 }
 
 // apply folds one record, and tells who waits for it.

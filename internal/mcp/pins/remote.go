@@ -69,23 +69,24 @@ func (k *Keeper) await(ctx context.Context, s Server, seen int, wait time.Durati
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	changed := k.next(s)
-	if n := k.times(s); n != seen {
-		return n, nil
+	if n, err := k.times(ctx, s); n != seen || err != nil {
+		return n, err
 	}
 	select {
 	case <-changed:
-	case <-over.C:
+	case <-over.C: // what was accepted at another server is found now
 	case <-ctx.Done():
 		return seen, ctx.Err()
 	}
-	return k.times(s), nil
+	return k.times(ctx, s)
 }
 
 // times is how often something of a server was accepted.
-func (k *Keeper) times(s Server) int {
+func (k *Keeper) times(ctx context.Context, s Server) (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.known(s).Times
+	err := k.look(ctx)
+	return k.known(s).Times, err
 }
 
 // ErrQuestion is returned for a question nobody knows.

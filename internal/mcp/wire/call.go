@@ -16,7 +16,7 @@ type Asked struct {
 	Arguments []byte // params.arguments
 	State     []byte // params.requestState: of a request that is repeated with answers
 	Answers   []byte // params.inputResponses
-	Meta      []byte // params._meta
+	Meta      Object // params._meta
 }
 
 // Rest is what leaves with a request: its params without _meta, requestState and inputResponses.
@@ -27,7 +27,7 @@ func (m *Message) Rest() ([]byte, error) {
 // Ask reads the params of a request. Arguments, where there are some, are an object.
 func (m *Message) Ask() (*Asked, error) {
 	a := &Asked{}
-	err := Members(orEmpty(m.Params), func(key string, value []byte) error {
+	err := m.params.Each(func(key string, value []byte) error {
 		var ok bool
 		switch key {
 		case "name":
@@ -47,10 +47,12 @@ func (m *Message) Ask() (*Asked, error) {
 			a.Answers = value
 			return nil
 		case "_meta":
-			if a.Meta = value; value[0] != '{' {
+			if value[0] != '{' {
 				return &Fault{Code: CodeParams, Text: "params._meta is no object", ID: m.ID}
 			}
-			return nil
+			var err error
+			a.Meta, err = ReadObject(value)
+			return err
 		default:
 			ok = nearly(key, "name", "uri", "taskId", "cursor", "arguments", "requestState", "inputResponses", "_meta") == ""
 		}
@@ -76,54 +78,45 @@ func orEmpty(object []byte) []byte {
 }
 
 func text(value []byte) (string, bool) {
-	s, err := jsontext.AppendUnquote(nil, value)
-	return string(s), err == nil
+	s, err := word(value)
+	return s, err == nil
 }
 
 // Text is the string that stands under a key of an object, "" where there is none.
-func Text(object []byte, key string) string {
-	v := Get(object, key)
-	if len(v) == 0 || v[0] != '"' {
+func Text(object []byte, key string) string { return textOf(Get(object, key)) }
+
+func textOf(value []byte) string {
+	if len(value) == 0 || value[0] != '"' {
 		return ""
 	}
-	s, _ := text(v)
+	s, _ := text(value)
 	return s
 }
 
 // Get is the value that stands under a chain of keys, nil where there is none.
 func Get(object []byte, keys ...string) []byte {
 	for _, want := range keys {
-		var found []byte
 		if len(object) == 0 || object[0] != '{' {
 			return nil
 		}
-		_ = Members(object, func(key string, value []byte) error { // what cannot be read has nothing
-			if key == want {
-				found = value
-			}
-			return nil
-		})
-		object = found
+		o, _ := ReadObject(object) // what cannot be read has nothing
+		object = o.Get(want)
 	}
 	return object
 }
 
 // Put is an object with one value exchanged or added; everything else stays as it was.
 func Put(object []byte, key string, value []byte) ([]byte, error) {
-	begin, end := -1, -1
-	err := walk(object, func(k string, from, to int) error {
-		if k == key {
-			begin, end = from, to
-		}
-		return nil
-	})
+	o, err := ReadObject(object)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]byte, 0, len(object)+len(key)+len(value)+8)
-	if begin >= 0 {
-		out = append(append(out, object[:begin]...), value...)
-		return append(out, object[end:]...), nil
+	for _, m := range o {
+		if m.key == key {
+			out = append(append(out, object[:m.at]...), value...)
+			return append(out, object[m.at+len(m.value):]...), nil
+		}
 	}
 	open := bytes.IndexByte(object, '{') + 1
 	if out, err = jsontext.AppendQuote(append(out, object[:open]...), key); err != nil {

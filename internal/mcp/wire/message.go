@@ -13,9 +13,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -39,6 +37,8 @@ type Message struct {
 	Params []byte // an object as JSON; nil: none
 	Result []byte // JSON of a response; nil in one that is an error
 	Error  []byte // an object as JSON; nil: none
+
+	params, result Object // the same, where they are objects: a message is read once
 }
 
 // Codes of JSON-RPC errors.
@@ -99,30 +99,57 @@ func Read(raw []byte) (*Message, error) {
 		}
 		return nil, &Fault{Code: CodeRequest, Text: text}
 	}
+	envelope, below, err := m.open(body)
+	if err != nil {
+		return nil, &Fault{Code: CodeParse, Text: "the message cannot be read: " + err.Error()}
+	}
 	version := false
 	var late error // the first fault that leaves the id readable
-	err := Members(body, func(key string, value []byte) error {
-		err := m.member(key, value, &version)
-		if late == nil {
+	for _, e := range envelope {
+		if err := m.member(e.key, e.value, &version); late == nil {
 			late = err
 		}
-		return nil
-	})
+	}
 	var fault *Fault
 	switch {
-	case err != nil:
-		return nil, &Fault{Code: CodeParse, Text: "the message cannot be read: " + err.Error()}
 	case errors.As(late, &fault):
 	case !version:
 		fault = &Fault{Code: CodeRequest, Text: `jsonrpc is not "2.0"`}
 	default:
-		fault = m.whole()
+		fault = m.whole(below)
 	}
 	if fault != nil {
 		fault.ID = m.ID
 		return nil, fault
 	}
 	return m, nil
+}
+
+// open reads the envelope, and what stands in its parts.
+func (m *Message) open(body []byte) (envelope Object, below, err error) {
+	d := read(body)
+	defer d.release()
+	envelope, err = d.object(body, make(Object, 0, 4), func(key string) *Object {
+		switch key {
+		case "params":
+			return &m.params
+		case "result":
+			return &m.result
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return envelope, d.below, d.end()
+}
+
+// Param is a value of the params, nil where there is none.
+func (m *Message) Param(key string) []byte { return m.params.Get(key) }
+
+// EachResult visits the values of a result that is an object, in order.
+func (m *Message) EachResult(visit func(key string, value []byte) error) error {
+	return m.result.Each(visit)
 }
 
 // member takes one key of the envelope. Those nobody knows are somebody's own.
@@ -136,11 +163,11 @@ func (m *Message) member(key string, value []byte, version *bool) error {
 		}
 		m.ID = value
 	case "method":
-		text, err := jsontext.AppendUnquote(nil, value)
+		text, err := word(value)
 		if err != nil || len(text) == 0 || len(text) > maxID {
 			return &Fault{Code: CodeRequest, Text: "the method is no name"}
 		}
-		m.Method = string(text)
+		m.Method = text
 	case "params":
 		if value[0] != '{' {
 			return &Fault{Code: CodeParams, Text: "params is no object"}
@@ -172,7 +199,7 @@ func nearly(key string, names ...string) string {
 }
 
 // whole looks whether the parts make one message.
-func (m *Message) whole() *Fault {
+func (m *Message) whole(unclear error) *Fault {
 	answers := m.Result != nil || m.Error != nil
 	switch {
 	case m.Method == "" && !answers:
@@ -182,12 +209,11 @@ func (m *Message) whole() *Fault {
 	case answers && m.ID == nil:
 		return &Fault{Code: CodeRequest, Text: "an answer without an id"}
 	}
-	for _, part := range [][]byte{m.Params, m.Result, m.Error} {
-		if len(part) > 0 && part[0] == '{' {
-			if err := Members(part, func(string, []byte) error { return nil }); err != nil {
-				return &Fault{Code: CodeRequest, Text: "the message cannot be read: " + err.Error()}
-			}
-		}
+	if m.Error != nil && unclear == nil {
+		_, unclear = ReadObject(m.Error)
+	}
+	if unclear != nil {
+		return &Fault{Code: CodeRequest, Text: "the message cannot be read: " + unclear.Error()}
 	}
 	return nil
 }
@@ -202,92 +228,4 @@ func goodID(value []byte) bool {
 	}
 	digits := strings.TrimPrefix(string(value), "-")
 	return digits != "" && strings.Trim(digits, "0123456789") == "" && string(value) != "-0"
-}
-
-// Members visits the keys of one JSON object, in order. Two keys that differ only in case
-// are an error, and so is anything after the object.
-func Members(object []byte, visit func(key string, value []byte) error) error {
-	return walk(object, func(key string, from, to int) error { return visit(key, object[from:to:to]) })
-}
-
-// walk is Members by where values stand.
-func walk(object []byte, visit func(key string, from, to int) error) error {
-	d := readers.Get().(*reader) //nolint:forcetypeassert // nothing else is in the pool
-	defer d.release()
-	d.buffer = *bytes.NewBuffer(object)
-	d.Reset(&d.buffer)
-	if d.PeekKind() != '{' {
-		return errors.New("it is no object")
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return plain(err)
-	}
-	var room [16]string
-	keys := room[:0]
-	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return plain(err)
-		}
-		key := name.String()
-		if twin := twinOf(keys, key); twin != "" {
-			return fmt.Errorf("keys %q and %q differ only in case", twin, key)
-		}
-		keys = append(keys, key)
-		value, err := d.ReadValue()
-		if err != nil {
-			return plain(err)
-		}
-		to := int(d.InputOffset())
-		if err := visit(key, to-len(value), to); err != nil {
-			return err
-		}
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return plain(err)
-	}
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the object")
-	}
-	return nil
-}
-
-// reader is a decoder that is used again: every message is read several times.
-type reader struct {
-	jsontext.Decoder
-	buffer bytes.Buffer
-}
-
-// release gives the reader back, without the message it has read.
-func (r *reader) release() {
-	r.buffer = bytes.Buffer{}
-	r.Reset(&r.buffer)
-	readers.Put(r)
-}
-
-var readers = sync.Pool{New: func() any { return new(reader) }}
-
-// manyKeys is from where on twins are looked for in an object with more work than it is worth:
-// such an object is not one of the protocol's, and what stands in it is judged elsewhere.
-const manyKeys = 64
-
-func twinOf(keys []string, key string) string {
-	if len(keys) > manyKeys {
-		return ""
-	}
-	for _, k := range keys {
-		if nearly(key, k) != "" {
-			return k
-		}
-	}
-	return ""
-}
-
-// plain says where the text is no JSON, in few words.
-func plain(err error) error {
-	var s *jsontext.SyntacticError
-	if errors.As(err, &s) {
-		return fmt.Errorf("byte %d: %w", s.ByteOffset, s.Err)
-	}
-	return err
 }

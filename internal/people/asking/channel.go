@@ -57,6 +57,8 @@ type Post struct {
 	Buttons []Button
 	Link    string // where it can be answered in a browser; empty where nowhere
 	Expires time.Time
+	// Case is what rules about people look at, for whoever tells each person apart.
+	Case func(now time.Time) tidemark.Case
 
 	// Shown is called when people can see it.
 	Shown func()

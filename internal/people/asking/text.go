@@ -37,7 +37,7 @@ func (c *Channel) label(choice string) string {
 // show is a question as people see it: its lines, as everywhere, and what the buttons do.
 // Whoever shows it cuts long values.
 func (c *Channel) show(q tidemark.Question) Post {
-	p := Post{ID: q.ID, Title: title(q), Expires: q.Expires}
+	p := Post{ID: q.ID, Title: title(q), Expires: q.Expires, Case: q.Case}
 	if c.o.Link != nil {
 		p.Link = c.o.Link(q.ID)
 	}

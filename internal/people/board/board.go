@@ -14,6 +14,7 @@ package board
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,6 +83,17 @@ const (
 	editLimit = 15 * time.Second
 	tries     = 4
 )
+
+// Allow lets users of a service press, by their ids there.
+func (b *Board) Allow(service string, users []string) error {
+	if len(users) == 0 || slices.Contains(users, "") {
+		return fmt.Errorf("configure %s: no user may answer", service)
+	}
+	for _, u := range users {
+		b.Allowed = append(b.Allowed, service+":"+u)
+	}
+	return nil
+}
 
 // Ask implements asking.Asker on a wall.
 func (b *Board) Ask(ctx context.Context, w Wall, p asking.Post) error {

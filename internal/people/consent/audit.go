@@ -137,6 +137,7 @@ type said struct {
 	Questions []tidemark.Asked  `json:"questions"`
 	Minutes   int64             `json:"minutes"`
 	Where     map[string]string `json:"where,omitzero"`
+	Calls     int               `json:"calls,omitzero"`
 	Note      string            `json:"note,omitzero"`
 }
 
@@ -150,7 +151,7 @@ func saidBy(e *entry, digests map[string]string) said {
 		out.Questions = append(out.Questions, tidemark.Asked{ID: id, Digest: digests[id]})
 	}
 	if g := e.Answer.Grant; g != nil {
-		out.Where = g.Where
+		out.Where, out.Calls = g.Where, g.Calls
 		if !g.Turn {
 			out.Minutes = (g.Until - e.Time) / int64(60e9)
 		}
@@ -169,7 +170,7 @@ func covers(a *event.Answer, done said, signed string) bool {
 	if a.Grant == nil {
 		return fits
 	}
-	return fits && s.Minutes == done.Minutes && maps.Equal(s.Where, done.Where)
+	return fits && s.Minutes == done.Minutes && s.Calls == done.Calls && maps.Equal(s.Where, done.Where)
 }
 
 // digests are those of the calls a session asked about.

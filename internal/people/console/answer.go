@@ -29,11 +29,17 @@ func voteOf(v *visit, q *tidemark.Question) (tidemark.Vote, error) {
 	default:
 		return vote, say(http.StatusBadRequest, "Say approve or deny.")
 	}
-	minutes, err := strconv.Atoi(f.Get("minutes"))
-	if f.Get("minutes") != "" && (err != nil || minutes < 0 || minutes > 1440) {
+	minutes, err := numberOf(f.Get("minutes"), 1440)
+	if err != nil {
 		return vote, say(http.StatusBadRequest, "The minutes must be a number from 0 to 1440.")
 	}
-	vote.For = time.Duration(minutes) * time.Minute
+	calls, err := numberOf(f.Get("calls"), approval.MaxCalls)
+	if err != nil {
+		return vote, say(http.StatusBadRequest, "The calls must be a number from 0 to %d.", approval.MaxCalls)
+	}
+	if vote.For = time.Duration(minutes) * time.Minute; minutes > 0 {
+		vote.Calls = calls
+	}
 	for name, values := range f {
 		if path, ok := strings.CutPrefix(name, "where."); ok && len(values) == 1 && strings.TrimSpace(values[0]) != "" {
 			if vote.Where == nil {
@@ -43,6 +49,18 @@ func voteOf(v *visit, q *tidemark.Question) (tidemark.Vote, error) {
 		}
 	}
 	return vote, nil
+}
+
+// numberOf reads a number from 0 on; what is not given is 0.
+func numberOf(text string, most int) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err == nil && (n < 0 || n > most) {
+		err = strconv.ErrRange
+	}
+	return n, err
 }
 
 // answer takes a person's vote. It counts for what the page showed; if the question is

@@ -26,10 +26,11 @@ type asset struct {
 type assets struct {
 	byName map[string]asset  // with its hash
 	named  map[string]string // address by plain name
+	worker []byte            // under a name of its own
 }
 
 var contentTypes = map[string]string{
-	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
 }
 
 func loadAssets() (assets, error) {
@@ -42,6 +43,10 @@ func loadAssets() (assets, error) {
 		raw, err := assetFiles.ReadFile("assets/" + f.Name())
 		if err != nil {
 			return a, fmt.Errorf("read assets: %w", err)
+		}
+		if f.Name() == "worker.js" {
+			a.worker = raw
+			continue
 		}
 		if f.Name() == "console.css" {
 			raw = append(raw, draw.PageStyle()...)

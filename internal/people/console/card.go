@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -278,6 +279,8 @@ func similar(q *tidemark.Question) h.HTML {
 		h.El("summary", h.T("Approve similar calls too…")),
 		h.El("label", h.T("For so many minutes (0: this call only) "),
 			h.El("input", h.A("type", "number"), h.A("name", "minutes"), h.A("value", "0"), h.A("min", "0"), h.A("max", "1440"))),
+		h.El("label", h.T("At most so many calls (0: as many as come) "), h.El("input", h.A("type", "number"),
+			h.A("name", "calls"), h.A("value", "5"), h.A("min", "0"), h.A("max", strconv.Itoa(approval.MaxCalls)))),
 		h.El("p", h.T("Opens "), foreign(q.Opens),
 			h.T(". Everything else stays as it is in this call. To free an argument, say what it may be (* stands for anything):")),
 	}

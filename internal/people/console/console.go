@@ -31,6 +31,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/people/webpush"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
 )
@@ -58,7 +59,8 @@ type Options struct {
 	People  *roster.Roster // those with a token of their own; nil: nobody
 	Pins    *pins.Keeper   // what MCP servers looked like when they were accepted; nil: nobody keeps it
 
-	Provider *oidc.Provider // where people can sign in too; nil: nowhere
+	Provider *oidc.Provider  // where people can sign in too; nil: nowhere
+	Push     *webpush.Sender // tells browsers; nil: none are told
 }
 
 // Console serves the pages. It is safe for concurrent use.
@@ -76,6 +78,7 @@ type Console struct {
 	people  *roster.Roster
 	pins    *pins.Keeper
 	oidc    *oidc.Provider
+	push    *webpush.Sender
 	assets  assets
 	mux     *http.ServeMux
 	queue   *waiting.Queue
@@ -102,7 +105,7 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, desk: o.Desk, keys: o.Keys, logger: o.Logger, now: o.Now,
-		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins, oidc: o.Provider,
+		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins, oidc: o.Provider, push: o.Push,
 		assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second, queue: waiting.NewQueue(o.Monitor, o.Feed, o.Now),
 	}
 	c.routes()
@@ -138,6 +141,7 @@ func (c *Console) routes() {
 	c.mux.HandleFunc("GET /console/login", c.loginPage)
 	c.mux.HandleFunc("POST /console/login", c.login)
 	c.mux.HandleFunc("GET /console/wait", c.waitPage)
+	c.installable()
 	if c.oidc != nil {
 		c.mux.HandleFunc("GET "+providerPath, c.toProvider)
 		c.mux.HandleFunc("GET "+callbackPath, c.fromProvider)

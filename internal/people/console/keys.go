@@ -24,7 +24,7 @@ func (c *Console) showKeys(v *visit, status int, note string) {
 	if len(state.Keys) == 0 {
 		body = append(body, c.secretForm(v, state))
 	}
-	c.page(v, status, "Keys", append(body, c.peopleSection(v), c.signInTable(v))...)
+	c.page(v, status, "Keys", append(body, c.peopleSection(v), c.pushSection(v), c.signInTable(v))...)
 }
 
 func wantText(w consent.Want) string {

@@ -3,15 +3,45 @@ package console
 import (
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 
 	h "github.com/tidemark/tidemark/internal/base/markup"
 	"github.com/tidemark/tidemark/internal/people/signin"
 )
 
+// wanted are ids of questions.
+var wanted = regexp.MustCompile(`^[a-z0-9-]{1,80}$`)
+
+// wantedCookie remembers which question somebody came for who has to sign in first: a notice led them there.
+func wantedCookie(r *http.Request, id string) *http.Cookie {
+	w := cookie(r, id)
+	w.Name, w.MaxAge, w.SameSite = w.Name+"-to", 600, http.SameSiteLaxMode
+	return w
+}
+
+// onTo leads somebody who just signed in to the question they came for.
+func (c *Console) onTo(v *visit) bool {
+	given, err := v.r.Cookie(wantedCookie(v.r, "").Name)
+	if err != nil {
+		return false
+	}
+	gone := wantedCookie(v.r, "")
+	gone.MaxAge = -1
+	http.SetCookie(v.w, gone)
+	if !wanted.MatchString(given.Value) {
+		return false
+	}
+	http.Redirect(v.w, v.r, Path+"/q/"+given.Value, http.StatusSeeOther)
+	return true
+}
+
 // signedOut shows the way in.
 func (c *Console) signedOut(w http.ResponseWriter, r *http.Request) {
 	if isPage(r) {
+		if id, ok := strings.CutPrefix(r.URL.Path, Path+"/q/"); ok && wanted.MatchString(id) {
+			http.SetCookie(w, wantedCookie(r, id))
+		}
 		http.Redirect(w, r, Path+"/login", http.StatusSeeOther)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/tidemark/tidemark"
 	h "github.com/tidemark/tidemark/internal/base/markup"
@@ -13,6 +14,9 @@ import (
 
 // questionsPage is what waits, oldest first.
 func (c *Console) questionsPage(v *visit) {
+	if c.onTo(v) {
+		return
+	}
 	list, err := c.open(v.r.Context())
 	if err != nil {
 		c.wrong(v, err)
@@ -28,8 +32,8 @@ func (c *Console) questionsPage(v *visit) {
 		h.El("p", h.Class("quiet"), h.A("id", "keys-help"),
 			h.T("Keys in the list: j and k move, d denies, a approves, o opens. "),
 			h.El("label", h.El("input", h.A("type", "checkbox"), h.A("id", "keys"), h.Flag("checked", true)), h.T(" use keys"))),
-		h.El("div", h.A("id", "list"), h.Class("list"), h.A("data-page", "questions"), h.A("aria-live", "off"), c.cards(v, list)),
-		definitions)
+		h.El("div", h.A("id", "list"), h.Class("list"), h.A("data-page", "questions"), h.A("aria-live", "off"), c.cards(v, window(list))),
+		more(len(list)), definitions)
 }
 
 // open are the questions that wait.
@@ -45,6 +49,26 @@ func (c *Console) open(ctx context.Context) ([]tidemark.Question, error) {
 		}
 	}
 	return out, nil
+}
+
+// maxCards is how many questions the list shows at once. Nobody reads more, and a browser has to hold them.
+const maxCards = 50
+
+// window are the questions that the list shows: the oldest that wait.
+func window(list []tidemark.Question) []tidemark.Question {
+	out := make([]tidemark.Question, 0, min(len(list), maxCards))
+	for i := range list {
+		if list[i].Pending() && len(out) < maxCards {
+			out = append(out, list[i])
+		}
+	}
+	return out
+}
+
+// more says how many are not shown yet.
+func more(waiting int) h.HTML {
+	return h.El("p", h.Class("quiet"), h.A("id", "more"), h.A("data-count", strconv.Itoa(maxCards)), h.Flag("hidden", waiting <= maxCards),
+		h.T(fmt.Sprintf("The %d oldest of %d. The next ones appear as these are answered.", maxCards, waiting)))
 }
 
 func (c *Console) cards(v *visit, list []tidemark.Question) h.HTML {

@@ -57,13 +57,25 @@ func (c *Console) sessionFacts(v *visit, s *tidemark.View) h.HTML {
 		}
 	}
 	for _, g := range s.Grants {
-		parts = append(parts, h.El("p", h.T("Grant "), h.El("code", h.T(g.ID)), h.T(" for "), foreign(fmt.Sprint(g.Tools)), h.T(" "),
+		left := " "
+		if g.Calls > 0 {
+			left = fmt.Sprintf(", %s more ", counted(g.Calls, "call"))
+		}
+		parts = append(parts, h.El("p", h.T("Grant "), h.El("code", h.T(g.ID)), h.T(" for "), foreign(fmt.Sprint(g.Tools)), h.T(left),
 			c.actForm(v, "/console/session/act", s.Session, hidden("grant", g.ID), act("revoke", "End it"))))
 	}
 	return h.Join(parts, h.El("details", h.El("summary", h.T("Trust this context again…")),
 		h.El("p", h.T("The mark goes back to owner for the main context. "+
 			"What was read stays in the model's memory: do this only if you know that it is harmless.")),
 		c.actForm(v, "/console/session/act", s.Session, act("reset-trust", "Reset trust"))))
+}
+
+// counted is a number of things.
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
 }
 
 // turns is how one gets from turn to turn, and from the time line to the picture.

@@ -38,6 +38,7 @@ func (c *Console) page(v *visit, status int, title string, body ...h.Part) {
 	}
 	head := h.Head{
 		Title: heading + " · Tidemark", Styles: []string{c.assets.named["console.css"]}, Modules: []string{c.assets.named["console.js"]},
+		Links: c.links(),
 	}
 	main := h.El("main", append(h.List{h.A("id", "main"), h.A("tabindex", "-1")}, body...)...)
 	writePacked(v.w, v.r, status, h.Page(head,
@@ -125,13 +126,7 @@ func (c *Console) waiting(ctx context.Context) int {
 	if err != nil {
 		return 0 // the page itself says what is wrong
 	}
-	n := 0
-	for i := range list {
-		if list[i].Pending() {
-			n++
-		}
-	}
-	return n
+	return waitingIn(list)
 }
 
 func write(w http.ResponseWriter, status int, page h.HTML) {
@@ -173,7 +168,7 @@ var packers = sync.Pool{New: func() any {
 func (c *Console) bare(w http.ResponseWriter, status int, head h.Head, body ...h.Part) {
 	head.Title += " · Tidemark"
 	head.Styles = []string{c.assets.named["console.css"]}
-	head.Modules = []string{c.assets.named["console.js"]}
+	head.Modules, head.Links = []string{c.assets.named["console.js"]}, c.links()
 	main := h.El("main", append(h.List{h.Class("bare"), h.A("id", "main")}, body...)...)
 	write(w, status, h.Page(head, main))
 }

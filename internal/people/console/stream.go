@@ -29,16 +29,24 @@ type news struct {
 }
 
 func (c *Console) newsOf(v *visit, list []tidemark.Question) news {
-	n := news{Now: c.now().UnixMilli(), Cards: []shownCard{}}
-	for i := range list {
-		q := &list[i]
-		if q.Pending() {
-			n.Waiting++
-			n.Cards = append(n.Cards, shownCard{q.ID, q.State, c.card(v, q, false).String(), q.Abandoned})
-		}
+	n := news{Now: c.now().UnixMilli(), Waiting: waitingIn(list), Cards: []shownCard{}}
+	shown := window(list)
+	for i := range shown {
+		q := &shown[i]
+		n.Cards = append(n.Cards, shownCard{q.ID, q.State, c.card(v, q, false).String(), q.Abandoned})
 	}
 	if n.Waiting == 0 {
 		n.Empty = c.nothingHeld(v).String()
+	}
+	return n
+}
+
+// waitingIn is how many questions of a list wait.
+func waitingIn(list []tidemark.Question) (n int) {
+	for i := range list {
+		if list[i].Pending() {
+			n++
+		}
 	}
 	return n
 }
@@ -88,6 +96,7 @@ func (c *Console) stream(v *visit) {
 		return
 	}
 	s.know(list)
+	s.waiting = waitingIn(list)
 	ticker := time.NewTicker(c.keepAlive)
 	defer ticker.Stop()
 	over := time.NewTimer(v.Ends().Sub(c.now()))
@@ -123,34 +132,32 @@ type feed struct {
 	c       *Console
 	v       *visit
 	known   map[string]tidemark.Question // as it was shown
+	waiting int                          // how many it was told wait
 	control *http.ResponseController
 }
 
 func (f *feed) know(list []tidemark.Question) {
-	for i := range list {
-		if list[i].Pending() {
-			f.known[list[i].ID] = list[i]
-		}
+	for _, q := range window(list) {
+		f.known[q.ID] = q
 	}
 }
 
 // changes sends what differs from what the browser knows.
 func (f *feed) changes(ctx context.Context, list []tidemark.Question) error {
-	n := news{Now: f.c.now().UnixMilli(), Cards: []shownCard{}}
-	pending := map[string]bool{}
-	for i := range list {
-		q := &list[i]
-		if !q.Pending() {
-			continue
-		}
-		pending[q.ID] = true
+	n := news{Now: f.c.now().UnixMilli(), Waiting: waitingIn(list), Cards: []shownCard{}}
+	moved := n.Waiting != f.waiting
+	f.waiting = n.Waiting
+	open := map[string]bool{}
+	shown := window(list)
+	for i := range shown {
+		q := &shown[i]
+		open[q.ID] = true
 		if was, known := f.known[q.ID]; !known || was.Abandoned != q.Abandoned {
 			n.Cards = append(n.Cards, shownCard{q.ID, q.State, f.c.card(f.v, q, false).String(), q.Abandoned})
 		}
 	}
-	n.Waiting = len(pending)
 	for id, was := range f.known {
-		if pending[id] {
+		if open[id] {
 			continue
 		}
 		delete(f.known, id)
@@ -158,10 +165,12 @@ func (f *feed) changes(ctx context.Context, list []tidemark.Question) error {
 		if err != nil {
 			q = tidemark.Question{ID: id, Session: was.Session, State: "expired"}
 		}
-		n.Cards = append(n.Cards, shownCard{ID: q.ID, State: q.State, HTML: f.c.closedCard(&q).String()})
+		if !q.Pending() {
+			n.Cards = append(n.Cards, shownCard{ID: q.ID, State: q.State, HTML: f.c.closedCard(&q).String()})
+		}
 	}
 	f.know(list)
-	if len(n.Cards) == 0 {
+	if len(n.Cards) == 0 && !moved {
 		return nil
 	}
 	if n.Waiting == 0 {

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/endpoint"
@@ -53,11 +52,8 @@ var _ asking.Asker = (*Discord)(nil)
 
 // New checks the options. It opens no connection.
 func New(o Options) (*Discord, error) {
-	switch {
-	case o.Token == "" || o.Channel == "":
+	if o.Token == "" || o.Channel == "" {
 		return nil, errors.New("configure discord: token and channel are needed")
-	case len(o.Users) == 0 || slices.Contains(o.Users, ""):
-		return nil, errors.New("configure discord: no user may answer")
 	}
 	if o.BaseURL == "" {
 		o.BaseURL = apiURL
@@ -66,8 +62,8 @@ func New(o Options) (*Discord, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	d := &Discord{o: o, http: outbound.Client(outbound.Options{})}
-	for _, u := range o.Users {
-		d.board.Allowed = append(d.board.Allowed, by(u))
+	if err := d.board.Allow(name, o.Users); err != nil {
+		return nil, err
 	}
 	d.rest = board.Caller{HTTP: d.http, Prepare: func(r *http.Request, _ []byte) {
 		r.Header.Set("Authorization", "Bot "+string(o.Token))
@@ -76,7 +72,8 @@ func New(o Options) (*Discord, error) {
 	return d, nil
 }
 
-func by(user string) string { return "discord:" + user }
+// name is what answers given here are recorded under.
+const name = "discord"
 
 // Ask implements asking.Asker.
 func (d *Discord) Ask(ctx context.Context, p asking.Post) error { return d.board.Ask(ctx, d, p) }

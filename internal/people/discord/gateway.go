@@ -252,8 +252,8 @@ func (d *Discord) pressed(ctx context.Context, p *interaction) {
 	}
 	refusal := board.NotOpen
 	if p.Channel == d.o.Channel {
-		name := "@" + asking.Cut(asking.OneLine(who.Name), 40)
-		refusal = d.board.Press(board.Press{Data: p.Data.CustomID, By: by(who.ID), Name: name})
+		shown := "@" + asking.Cut(asking.OneLine(who.Name), 40)
+		refusal = d.board.Press(board.Press{Data: p.Data.CustomID, By: name + ":" + who.ID, Name: shown})
 	}
 	reply := map[string]any{"type": 6} // the message is edited soon
 	if refusal != "" {

@@ -4,7 +4,8 @@
 // Invariants:
 //   - without rules everybody who may answer decides alone;
 //   - the first rule that fits a question decides; one that names people lets nobody else approve;
-//   - several people are several names, whichever accounts they use;
+//   - several people are several names, whichever accounts they use; where a rule wants them apart, at most one of them is
+//     known by a token that an administrator here could have made;
 //   - denying is never put to it.
 package quorum
 
@@ -40,11 +41,7 @@ func (h Hours) Hold(now time.Time) (until time.Time, ok bool) {
 	}
 	local := now.In(h.Zone)
 	at := local.Hour()*60 + local.Minute()
-	within := at >= h.From && at < h.To
-	if h.From > h.To {
-		within = at >= h.From || at < h.To
-	}
-	if !within {
+	if !h.holds(at) {
 		return time.Time{}, false
 	}
 	left := h.To - at
@@ -54,6 +51,14 @@ func (h Hours) Hold(now time.Time) (until time.Time, ok bool) {
 	return now.Truncate(time.Minute).Add(time.Duration(left) * time.Minute), true
 }
 
+// holds reports whether a minute of the day lies within.
+func (h Hours) holds(at int) bool {
+	if h.From > h.To {
+		return at >= h.From || at < h.To
+	}
+	return at >= h.From && at < h.To
+}
+
 // Rule says of some questions whom they are put to. Empty lists fit everything.
 type Rule struct {
 	Agents, Tools, Acts, Kinds []string // patterns of agents and tools; names of acts and kinds
@@ -61,6 +66,7 @@ type Rule struct {
 	Then                       []Step   // who is asked besides, later
 	People                     int      // how many must approve; 0 and 1: one
 	NotOwn                     bool     // nobody approves for an agent of their own
+	Apart                      bool     // of several people at most one is known by a token of this server alone
 }
 
 // Step asks further people when nobody has answered for a while.
@@ -159,19 +165,64 @@ func (r *Rules) Elect(c tidemark.Case, by string, agreed []string) (enough bool,
 	if rule.People <= 1 {
 		return true, nil
 	}
-	var before []string
-	for _, a := range agreed { // by the rules of now: who was asked then may be no longer
+	before, here := r.agreed(c, &rule, agreed)
+	switch {
+	case slices.Contains(before, who.Name):
+		return false, fmt.Errorf("%w: %s has approved already, and another person must", tidemark.ErrElector, who.Name)
+	case rule.Apart && here != "" && !Vouched(by):
+		return false, fmt.Errorf("%w: %s and %s are both known by this server's tokens alone, which an administrator can make; "+
+			"another must be known by a chat or a provider", tidemark.ErrElector, here, who.Name)
+	}
+	return len(before)+1 >= rule.People, nil
+}
+
+// agreed are the people whose approval of before still counts, by the rules of now: who was asked then may be no longer.
+// here is the one of them who is known by a token of this server alone; where the rule wants people apart there is at
+// most one.
+func (r *Rules) agreed(c tidemark.Case, rule *Rule, accounts []string) (names []string, here string) {
+	asked, _ := rule.asked(c)
+	for _, a := range accounts {
 		p := r.person(a)
-		if p == nil || slices.Contains(before, p.Name) || len(names) > 0 && !slices.Contains(names, p.Name) ||
+		if p == nil || slices.Contains(names, p.Name) || len(asked) > 0 && !slices.Contains(asked, p.Name) ||
 			rule.NotOwn && p.owns(c.Agent) {
 			continue
 		}
-		before = append(before, p.Name)
+		if !Vouched(a) {
+			if rule.Apart && here != "" {
+				continue
+			}
+			here = p.Name
+		}
+		names = append(names, p.Name)
 	}
-	if slices.Contains(before, who.Name) {
-		return false, fmt.Errorf("%w: %s has approved already, and another person must", tidemark.ErrElector, who.Name)
+	return names, here
+}
+
+// Vouched reports whether somebody else than this server says whose account it is: a chat, or a provider that names people
+// by their address. A token made here has no @ in its name.
+func Vouched(account string) bool {
+	kind, name, named := strings.Cut(account, ":")
+	switch kind {
+	case "slack", "discord", "telegram":
+		return named && name != ""
+	case "approver", "admin":
+		return strings.Contains(name, "@")
 	}
-	return len(before)+1 >= rule.People, nil
+	return false
+}
+
+// Reaches is Pushed for one account: whether whoever has it is asked, and not in their quiet hours.
+func (r *Rules) Reaches(c tidemark.Case, account string) (now bool, next time.Time) {
+	rule, who := r.rule(c), r.person(account)
+	names, next := rule.asked(c)
+	if len(names) > 0 && (who == nil || !slices.Contains(names, who.Name)) {
+		return false, next
+	}
+	if who == nil {
+		return true, time.Time{}
+	}
+	until, quiet := who.Quiet.Hold(c.Now)
+	return !quiet, until
 }
 
 // Pushed reports whether a question is sent to a channel now: whether somebody is asked who

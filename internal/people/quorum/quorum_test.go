@@ -2,6 +2,7 @@ package quorum_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ func rules(list ...quorum.Rule) *quorum.Rules {
 		{Name: "ada", Accounts: []string{"slack:UADA", "telegram:7", "approver"}, Agents: []string{"claude"}},
 		{Name: "bob", Accounts: []string{"slack:UBOB"}, Quiet: quorum.Hours{From: 22 * 60, To: 7 * 60, Zone: time.UTC}},
 		{Name: "eve", Accounts: []string{"discord:9"}, Agents: []string{"codex"}},
+		{Name: "joe", Accounts: []string{"approver:joe@example.com"}},
 	}}
 }
 
@@ -29,6 +31,8 @@ func TestWhoseApprovalCounts(t *testing.T) {
 	own := quorum.Rule{NotOwn: true}
 	both := quorum.Rule{People: 2, Ask: []string{"bob", "eve"}}
 	mine := quorum.Rule{People: 2, NotOwn: true}
+	apart := quorum.Rule{People: 2, Apart: true}
+	three := quorum.Rule{People: 3, Apart: true}
 	ask := quorum.Rule{Agents: []string{"cla*"}, Ask: []string{"bob"}, Then: []quorum.Step{{After: 10 * time.Minute, Ask: []string{"eve"}}}}
 	late := about("claude", "pay")
 	late.Now = noon.Add(10 * time.Minute)
@@ -64,6 +68,15 @@ func TestWhoseApprovalCounts(t *testing.T) {
 		"an earlier yes of one no longer asked":      {rules(both), about("claude", "pay"), "slack:UBOB", []string{"slack:UADA"}, false, false},
 		"an earlier yes for what is now one's own":   {rules(mine), about("claude", "pay"), "slack:UBOB", []string{"slack:UADA"}, false, false},
 		"an earlier yes of a stranger counts for no": {rules(two), about("claude", "pay"), "slack:UADA", []string{"nobody"}, false, false},
+
+		"two tokens that one administrator may have made": {rules(apart), about("x", "pay"), "approver:bob", []string{"approver:ada"}, false, true},
+		"the token of a role beside such a token":         {rules(apart), about("x", "pay"), "approver", []string{"admin:bob"}, false, true},
+		"a token and a chat":                              {rules(apart), about("x", "pay"), "slack:UBOB", []string{"approver:ada"}, true, false},
+		"a chat and a token":                              {rules(apart), about("x", "pay"), "approver:ada", []string{"slack:UBOB"}, true, false},
+		"two chats":                                       {rules(apart), about("x", "pay"), "discord:9", []string{"slack:UBOB"}, true, false},
+		"a token and a provider":                          {rules(apart), about("x", "pay"), "approver:joe@example.com", []string{"admin:ada"}, true, false},
+		"of two tokens of before one counts":              {rules(three), about("x", "pay"), "slack:UBOB", []string{"approver:ada", "approver:eve"}, false, false},
+		"one token and two chats":                         {rules(three), about("x", "pay"), "discord:9", []string{"approver:ada", "slack:UBOB"}, true, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -109,5 +122,93 @@ func TestWhereAQuestionIsSent(t *testing.T) {
 				t.Errorf("got %t, again at %v; want %t, %v", now, next, tt.now, tt.next)
 			}
 		})
+	}
+}
+
+// BEY-10: whether one person is told now: by who is asked, by their quiet hours, and by how long nobody answered.
+func TestWhoIsTold(t *testing.T) {
+	ask := quorum.Rule{Ask: []string{"bob"}, Then: []quorum.Step{{After: 10 * time.Minute, Ask: []string{"eve"}}}}
+	day := about("claude", "pay")
+	later, night := day, day
+	later.Now = noon.Add(10 * time.Minute)
+	night.Now = noon.Add(11 * time.Hour)
+	night.Asked = night.Now
+	for name, tt := range map[string]struct {
+		rules   *quorum.Rules
+		c       tidemark.Case
+		account string
+		now     bool
+		next    time.Time
+	}{
+		"without rules everybody":               {rules(), day, "approver", true, time.Time{}},
+		"and somebody the file does not name":   {rules(), day, "reader:max", true, time.Time{}},
+		"one who is asked":                      {rules(ask), day, "approver:bob", true, time.Time{}},
+		"one who is asked later":                {rules(ask), day, "admin:eve", false, noon.Add(10 * time.Minute)},
+		"the same, later":                       {rules(ask), later, "admin:eve", true, time.Time{}},
+		"one who is not asked":                  {rules(ask), later, "approver:joe@example.com", false, time.Time{}},
+		"one whom nobody knows, with a rule":    {rules(ask), later, "admin", false, time.Time{}},
+		"one who sleeps, without rules":         {rules(), night, "approver:bob", false, noon.Add(19 * time.Hour)},
+		"one who sleeps, and is asked":          {rules(ask), night, "slack:UBOB", false, noon.Add(19 * time.Hour)},
+		"one who is awake while another sleeps": {rules(), night, "discord:9", true, time.Time{}},
+	} {
+		if now, next := tt.rules.Reaches(tt.c, tt.account); now != tt.now || !next.Equal(tt.next) {
+			t.Errorf("%s: got %t, again at %v; want %t, %v", name, now, next, tt.now, tt.next)
+		}
+	}
+}
+
+// What lets people approve who could not, or fewer of them, or sends them less, is found; what is stricter is not.
+func TestWhatIsLooser(t *testing.T) {
+	base := quorum.Rule{Acts: []string{"pay"}, People: 2, NotOwn: true, Apart: true, Ask: []string{"ada", "bob"},
+		Then: []quorum.Step{{After: 10 * time.Minute, Ask: []string{"eve"}}}}
+	with := func(change func(*quorum.Rule)) *quorum.Rules {
+		next := base
+		change(&next)
+		return rules(next)
+	}
+	people := func(change func(p *quorum.Person)) *quorum.Rules {
+		next := rules(base)
+		change(&next.People[1])
+		return next
+	}
+	quiet := func(from, to int, zone *time.Location) *quorum.Rules {
+		return people(func(p *quorum.Person) { p.Quiet = quorum.Hours{From: from * 60, To: to * 60, Zone: zone} })
+	}
+	for name, tt := range map[string]struct {
+		before, after *quorum.Rules
+		want          string // what an entry says; empty: none is looser
+	}{
+		"the same":                           {rules(base), rules(base), ""},
+		"the first rules there are":          {rules(), rules(base), ""},
+		"a further rule at the end":          {rules(base), rules(base, quorum.Rule{People: 2}), ""},
+		"a rule before it":                   {rules(base), rules(quorum.Rule{}, base), "rule 1 would be about other questions"},
+		"a rule that is gone":                {rules(base), rules(), "rule 1 would be gone"},
+		"about less":                         {rules(base), with(func(r *quorum.Rule) { r.Tools = []string{"x"} }), "about other questions"},
+		"one person":                         {rules(base), with(func(r *quorum.Rule) { r.People = 0 }), "took 2 people and would take 1"},
+		"three people":                       {rules(base), with(func(r *quorum.Rule) { r.People = 3 }), ""},
+		"one's own agents":                   {rules(base), with(func(r *quorum.Rule) { r.NotOwn = false }), "agents of their own"},
+		"not apart":                          {rules(base), with(func(r *quorum.Rule) { r.Apart = false }), "an administrator made"},
+		"everybody":                          {rules(base), with(func(r *quorum.Rule) { r.Ask, r.Then = nil, nil }), "everybody could approve"},
+		"one more":                           {rules(base), with(func(r *quorum.Rule) { r.Ask = []string{"ada", "bob", "joe"} }), "joe could approve too"},
+		"one fewer":                          {rules(base), with(func(r *quorum.Rule) { r.Ask = []string{"ada"} }), ""},
+		"at once":                            {rules(base), with(func(r *quorum.Rule) { r.Ask = []string{"ada", "bob", "eve"} }), "eve could approve earlier"},
+		"earlier":                            {rules(base), with(func(r *quorum.Rule) { r.Then = []quorum.Step{{After: time.Minute, Ask: []string{"eve"}}} }), "eve could approve earlier"},
+		"later":                              {rules(base), with(func(r *quorum.Rule) { r.Then = []quorum.Step{{After: time.Hour, Ask: []string{"eve"}}} }), ""},
+		"from the start only some":           {rules(quorum.Rule{}), rules(quorum.Rule{Ask: []string{"ada"}}), ""},
+		"a further account":                  {rules(base), people(func(p *quorum.Person) { p.Accounts = append(p.Accounts, "slack:UX") }), "slack:UX could approve as bob"},
+		"an account fewer":                   {rules(base), people(func(p *quorum.Person) { p.Accounts = nil }), ""},
+		"another person":                     {rules(base), people(func(p *quorum.Person) { p.Name = "max" }), "max would be one of them"},
+		"an agent that is nobody's any more": {rules(base), func() *quorum.Rules { r := rules(base); r.People[0].Agents = nil; return r }(), "claude would be no agent of ada"},
+		"longer quiet hours":                 {rules(base), quiet(21, 7, time.UTC), "bob would be sent nothing"},
+		"shorter quiet hours":                {rules(base), quiet(23, 6, time.UTC), ""},
+		"quiet hours by day":                 {rules(base), quiet(9, 17, time.UTC), "bob would be sent nothing"},
+		"quiet hours elsewhere":              {rules(base), quiet(22, 7, time.FixedZone("there", 3600)), "bob would be sent nothing"},
+		"no quiet hours":                     {rules(base), quiet(0, 0, nil), ""},
+		"quiet hours without rules":          {rules(), func() *quorum.Rules { r := quiet(9, 17, time.UTC); r.List = nil; return r }(), "bob would be sent nothing"},
+	} {
+		got := quorum.Looser(tt.before, tt.after)
+		if tt.want == "" && len(got) > 0 || tt.want != "" && !strings.Contains(strings.Join(got, "; "), tt.want) {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
 	}
 }

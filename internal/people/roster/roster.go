@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/private"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -59,6 +60,7 @@ type Options struct {
 	Record func(ctx context.Context, p event.Person) error
 	// Kept is everybody with a token, as a log says that several servers have; nil: the file says it.
 	Kept func() ([]Person, error)
+	Left func(ctx context.Context, whose, by string) error // somebody's token was taken away; nil: nobody else wants to know
 }
 
 // Roster is the list. It is safe for concurrent use; nil is one without anybody.
@@ -119,7 +121,7 @@ func (r *Roster) read() error {
 	if err != nil {
 		return fmt.Errorf("read people: %w", err)
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if private.Open(info, 0o077) {
 		return fmt.Errorf("read people: %s is readable by others (run: chmod 600 %s)", r.o.Path, r.o.Path)
 	}
 	var file struct {
@@ -238,6 +240,14 @@ func (r *Roster) Add(ctx context.Context, who Actor, name, role string) (token s
 
 // Revoke takes somebody's token away, at once.
 func (r *Roster) Revoke(ctx context.Context, who Actor, name string) (Person, error) {
+	p, err := r.revoke(ctx, who, name)
+	if err == nil && r.o.Left != nil {
+		err = r.o.Left(ctx, p.By(), who.By)
+	}
+	return p, err
+}
+
+func (r *Roster) revoke(ctx context.Context, who Actor, name string) (Person, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list, err := r.now()

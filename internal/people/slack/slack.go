@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/endpoint"
@@ -54,11 +53,8 @@ var _ asking.Asker = (*Slack)(nil)
 
 // New checks the options. It opens no connection.
 func New(o Options) (*Slack, error) {
-	switch {
-	case o.AppToken == "" || o.BotToken == "" || o.Channel == "":
+	if o.AppToken == "" || o.BotToken == "" || o.Channel == "" {
 		return nil, errors.New("configure slack: app token, bot token and channel are needed")
-	case len(o.Users) == 0 || slices.Contains(o.Users, ""):
-		return nil, errors.New("configure slack: no user may answer")
 	}
 	if o.BaseURL == "" {
 		o.BaseURL = apiURL
@@ -67,8 +63,8 @@ func New(o Options) (*Slack, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Slack{o: o, http: outbound.Client(outbound.Options{})}
-	for _, u := range o.Users {
-		s.board.Allowed = append(s.board.Allowed, by(u))
+	if err := s.board.Allow(name, o.Users); err != nil {
+		return nil, err
 	}
 	bearer := func(token endpoint.Secret) board.Caller {
 		return board.Caller{HTTP: s.http, Prepare: func(r *http.Request, _ []byte) {
@@ -79,7 +75,8 @@ func New(o Options) (*Slack, error) {
 	return s, nil
 }
 
-func by(user string) string { return "slack:" + user }
+// name is what answers given here are recorded under.
+const name = "slack"
 
 // Ask implements asking.Asker.
 func (s *Slack) Ask(ctx context.Context, p asking.Post) error { return s.board.Ask(ctx, s, p) }

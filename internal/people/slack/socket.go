@@ -125,13 +125,13 @@ func (s *Slack) pressed(ctx context.Context, p *payload) {
 	if p.Type != "block_actions" || len(p.Actions) != 1 {
 		return
 	}
-	name := asking.Cut(asking.OneLine(p.User.Name), 40)
-	if name == "" {
-		name = asking.Cut(asking.OneLine(p.User.Username), 40)
+	shown := asking.Cut(asking.OneLine(p.User.Name), 40)
+	if shown == "" {
+		shown = asking.Cut(asking.OneLine(p.User.Username), 40)
 	}
 	refusal := board.NotOpen
 	if p.Container.Channel == s.o.Channel {
-		refusal = s.board.Press(board.Press{Data: p.Actions[0].Value, By: by(p.User.ID), Name: "@" + name})
+		refusal = s.board.Press(board.Press{Data: p.Actions[0].Value, By: name + ":" + p.User.ID, Name: "@" + shown})
 	}
 	if refusal == "" {
 		return

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/tidemark/tidemark/audit"
+	"github.com/tidemark/tidemark/internal/base/private"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -71,7 +72,7 @@ func (f *found) folder(path string) bool {
 	case !info.IsDir():
 		f.add(Broken, "data folder", path+" is not a folder", "")
 		return false
-	case info.Mode().Perm()&0o022 != 0:
+	case private.Open(info, 0o022):
 		f.add(Broken, "data folder", path+" can be changed by other users", "chmod 700 "+path)
 	case info.Mode().Perm()&0o200 == 0:
 		f.add(Broken, "data folder", path+" is read-only: nothing can be recorded, so every call is refused", "chmod 700 "+path)

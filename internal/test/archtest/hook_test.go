@@ -13,8 +13,10 @@ import (
 // installer, no engine, no store.
 var hookLinks = []string{
 	"cmd/tidemark-hook", "hook", "internal/agents/catalogue", "internal/agents/settings", "internal/agents/shim",
+	"internal/base/filelock", "internal/base/launch", "internal/base/private", // to start the server where none runs
 	"internal/base/proof", "internal/base/strictjson", "internal/base/text", "tool", "trust",
 	"github.com/go-json-experiment/json", "github.com/go-json-experiment/json/jsontext",
+	"golang.org/x/sys/windows", // for the lock, there
 }
 
 func TestTheHookProgramLinksLittle(t *testing.T) {

@@ -31,7 +31,7 @@ const runAxe = `axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 
 func TestAxeFindsNothing(t *testing.T) {
 	full(t)
 	source := axe(t)
-	w := serve(t, "")
+	w := noticed(t)
 	q := w.ask("laptop/claude/42")
 	hurt := w.asksHostile("H5", hostile["H5"])
 	answered := w.ask("laptop/claude/43")

@@ -28,7 +28,9 @@ var chromium struct {
 }
 
 func TestMain(m *testing.M) {
+	forget := believeTests()
 	code := m.Run()
+	forget()
 	if chromium.stop != nil {
 		chromium.stop()
 	}
@@ -66,7 +68,8 @@ func (w *world) browser() *tab {
 		w.t.Skip("no chromium here: scripts/setup installs it")
 	}
 	chromium.once.Do(func() {
-		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(bin), chromedp.NoSandbox)
+		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(bin), chromedp.NoSandbox,
+			chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1")) // CON-33
 		ctx, stopAll := chromedp.NewExecAllocator(context.Background(), opts...)
 		ctx, stop := chromedp.NewContext(ctx)
 		chromium.ctx, chromium.stop = ctx, func() { stop(); stopAll() }
@@ -78,9 +81,9 @@ func (w *world) browser() *tab {
 	return w.tabIn(chromium.ctx)
 }
 
-func (w *world) tabIn(parent context.Context) *tab {
+func (w *world) tabIn(parent context.Context, opts ...chromedp.ContextOption) *tab {
 	w.t.Helper()
-	ctx, stop := chromedp.NewContext(parent)
+	ctx, stop := chromedp.NewContext(parent, opts...)
 	w.t.Cleanup(stop)
 	b := &tab{t: w.t, w: w, ctx: ctx}
 	do(w.t, chromedp.Do(ctx, chromedp.EmulateViewport(1280, 900)))

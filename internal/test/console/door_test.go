@@ -309,6 +309,37 @@ func TestSimilarKeepsTheTargetFixed(t *testing.T) {
 		t.Error("another target was let through")
 	}
 	p.votes(w.ask("s2"), "approve", url.Values{"minutes": {"9999"}}).want(t, http.StatusBadRequest, "0 to 1440")
+	p.votes(w.ask("s2"), "approve", url.Values{"minutes": {"5"}, "calls": {"-1"}}).want(t, http.StatusBadRequest, "0 to 1000")
+}
+
+// CON-08: a grant ends with the last call that it was given for, also after a restart, and says how many there are.
+func TestAGrantHasSoManyCalls(t *testing.T) {
+	data := t.TempDir()
+	w := serveOn(t, data, "")
+	q := w.ask("s")
+	w.signIn("approver").votes(q, "approve", url.Values{"minutes": {"15"}, "calls": {"3"}}).want(t, http.StatusOK, "3 calls at most")
+	try := func(body string) bool {
+		out := w.hook("s", "before_tool_call", map[string]any{
+			"toolName": "send_email", "toolCallId": body, "params": map[string]any{"to": evil, "subject": "Bread", "body": body},
+		})
+		blocked, _ := out["block"].(bool)
+		return !blocked
+	}
+	if !try("Good bread") || !try("Even better bread") {
+		t.Fatal("the first two of three calls were held")
+	}
+	w.signIn("reader").get("/console/session?key=s").want(t, http.StatusOK, "1 call more")
+	w.stop()
+	w = serveOn(t, data, "")
+	if !try("The best bread") {
+		t.Error("the third of three calls was held")
+	}
+	if try("Bread without end") {
+		t.Error("a fourth call was let through")
+	}
+	if a := w.signIn("reader").get("/console/session?key=s"); strings.Contains(a.body, "grant-") && strings.Contains(a.body, "End the grant") {
+		t.Errorf("a grant that is used up is in force: %s", a.body)
+	}
 }
 
 // CON-35

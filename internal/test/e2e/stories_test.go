@@ -53,6 +53,7 @@ var stories = []story{
 	{name: "long turn", run: longTurn, only: "claude codex gemini copilot opencode openclaw"},
 	{name: "wrapped", run: behindGateway, only: "claude codex gemini copilot opencode"},
 	{name: "wrapped waits", run: heldByGateway, only: "claude codex gemini copilot opencode"},
+	{name: "hub waits", run: heldByHTTP, only: "claude codex gemini copilot opencode"},
 	{name: "webhook", run: webhook, only: "openclaw"},
 	{name: "project", run: inProject, only: "claude codex gemini copilot opencode"},
 	{name: "failed fetch", run: failedFetch, only: "goose droid cline"},

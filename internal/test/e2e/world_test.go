@@ -40,6 +40,7 @@ type world struct {
 	turns   int           // so far
 	extra   []string      // flags with which the agent is started besides
 	enough  time.Duration // a turn that takes longer is ended, and that is no failure
+	held    time.Duration // how long a call of it waits for its answer, besides
 }
 
 // with is what a story wants besides the ordinary.
@@ -194,7 +195,7 @@ func (w *world) turn(prompt string) string {
 
 func (w *world) by(run runner, prompt string) string {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), cmp.Or(w.enough, patience))
+	ctx, cancel := context.WithTimeout(w.t.Context(), cmp.Or(w.enough, patience+w.held))
 	defer cancel()
 	cmd := run(ctx, w, prompt, w.turns > 0)
 	cmd.Args = append(cmd.Args, w.extra...)

@@ -3,13 +3,11 @@
 package e2e_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
@@ -19,22 +17,37 @@ import (
 
 // serving is how an agent is given servers, and how it calls their tools.
 type serving struct {
-	file  string                         // its settings, below its home
-	entry func(servers obj) obj          // what stands in it; nil: the file is TOML
-	tool  func(server, name string) step // a call without arguments
+	file   string                         // its settings, below its home
+	entry  func(servers obj) obj          // what stands in it; nil: the file is TOML
+	tool   func(server, name string) step // a call without arguments
+	remote func(url, bearer string) obj   // the settings of a server hub that is reached over HTTP; of TOML, its text
 }
 
 func plainServers(servers obj) obj { return obj{"mcpServers": servers} }
+
+// hubAt are settings with a server that is reached over HTTP.
+func hubAt(under, key string, more obj) func(url, bearer string) obj {
+	return func(url, bearer string) obj {
+		entry := obj{key: url, "headers": obj{"Authorization": bearer}}
+		for k, v := range more {
+			entry[k] = v
+		}
+		return obj{under: obj{"hub": entry}}
+	}
+}
 
 func called(before, between string) func(server, name string) step {
 	return func(server, name string) step { return step{tool: before + server + between + name} }
 }
 
 var servings = map[string]serving{
-	"claude": {".claude.json", plainServers, called("mcp__", "__")},
-	"gemini": {".gemini/settings.json", plainServers, called("mcp_", "_")},
+	"claude": {".claude.json", plainServers, called("mcp__", "__"), hubAt("mcpServers", "url", obj{"type": "http"})},
+	"gemini": {".gemini/settings.json", plainServers, called("mcp_", "_"), hubAt("mcpServers", "httpUrl", nil)},
 	"codex": {".codex/config.toml", nil, func(server, name string) step {
 		return step{space: "mcp__" + server, tool: name}
+	}, func(url, bearer string) obj {
+		const entry = "\n[mcp_servers.hub]\nurl = %q\nstartup_timeout_sec = 120\ntool_timeout_sec = 660\nrequired = true\nhttp_headers = { Authorization = %q }\n"
+		return obj{"": fmt.Sprintf(entry, url, bearer)}
 	}},
 	"copilot": {".copilot/mcp-config.json", func(servers obj) obj {
 		for _, s := range servers {
@@ -42,7 +55,7 @@ var servings = map[string]serving{
 			one["type"], one["tools"] = "local", []any{"*"}
 		}
 		return plainServers(servers)
-	}, called("", "-")},
+	}, called("", "-"), hubAt("mcpServers", "url", obj{"type": "http", "tools": []any{"*"}})},
 	"opencode": {".config/opencode/opencode.json", func(servers obj) obj {
 		out := obj{}
 		for name, s := range servers {
@@ -55,7 +68,7 @@ var servings = map[string]serving{
 			out[name] = entry
 		}
 		return obj{"mcp": out}
-	}, called("", "_")},
+	}, called("", "_"), hubAt("mcp", "url", obj{"type": "remote", "enabled": true})},
 }
 
 // serverProgram is a server of npm.
@@ -76,13 +89,10 @@ func (s serving) serve(w *world) {
 		"files":  obj{"command": "node", "args": []any{serverProgram("files", "server-filesystem"), w.work}},
 		"memory": obj{"command": "node", "args": []any{serverProgram("memory", "server-memory")}, "env": obj{"MEMORY_FILE_PATH": filepath.Join(w.work, "memory.jsonl")}},
 	}
-	path := filepath.Join(w.home, s.file)
-	was, err := os.ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
-		w.t.Fatal(err)
-	}
-	if s.entry == nil {
-		text := string(was)
+	if s.entry != nil {
+		s.write(w, s.entry(servers))
+	} else {
+		text := ""
 		for name, v := range servers {
 			one, _ := v.(obj)
 			args, _ := strictjson.Marshal(one["args"])
@@ -91,26 +101,38 @@ func (s serving) serve(w *world) {
 				text += fmt.Sprintf("env = { MEMORY_FILE_PATH = %q }\n", env["MEMORY_FILE_PATH"])
 			}
 		}
-		w.write(w.home, s.file, text)
-	} else {
-		settings := obj{}
-		if len(was) > 0 {
-			if err := strictjson.Unmarshal(was, &settings); err != nil {
-				w.t.Fatal(err)
-			}
-		}
-		for k, v := range s.entry(servers) {
-			settings[k] = v
-		}
-		raw, err := strictjson.MarshalIndent(settings)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		w.write(w.home, s.file, string(raw))
+		s.write(w, obj{"": text})
 	}
 	if out := w.tidemark("mcp", "wrap", w.rig.name); !strings.Contains(out, "wrote ") {
 		w.t.Fatalf("wrap: %s", out)
 	}
+}
+
+// write adds to the agent's settings, or to the text of a file that is no JSON.
+func (s serving) write(w *world, more obj) {
+	w.t.Helper()
+	was, err := os.ReadFile(filepath.Join(w.home, s.file))
+	if err != nil && !os.IsNotExist(err) {
+		w.t.Fatal(err)
+	}
+	if text, plain := more[""].(string); plain {
+		w.write(w.home, s.file, string(was)+text)
+		return
+	}
+	settings := obj{}
+	if len(was) > 0 {
+		if err := strictjson.Unmarshal(was, &settings); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	for k, v := range more {
+		settings[k] = v
+	}
+	raw, err := strictjson.MarshalIndent(settings)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.write(w.home, s.file, string(raw))
 }
 
 // remembers is a call that stores something, and reads one that brings in the notes.
@@ -143,41 +165,5 @@ func behindGateway(t *testing.T, r *rig) {
 	}
 	if !strings.Contains(saw, "is blocked by security policy") || !strings.Contains(saw, "Rule: balanced.") {
 		t.Errorf("the model was not told why; it saw\n%s", tail([]byte(saw)))
-	}
-}
-
-// heldLong is longer than clients wait that hear nothing.
-const heldLong = 75 * time.Second
-
-// heldByGateway: a call is held for longer than clients wait by themselves; a person approves, and the client that waited
-// gets its result.
-func heldByGateway(t *testing.T, r *rig) {
-	s := servings[r.name]
-	w := open(t, r, with{bare: true, file: own("10m"), last: s.serve})
-	w.model.script(s.reads(w), s.remembers("after"), step{say: done})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	answered := make(chan error, 1)
-	go func() {
-		_, err := w.asked(ctx)
-		if err == nil {
-			select {
-			case <-time.After(heldLong):
-			case <-ctx.Done():
-			}
-			err = w.approveNext(ctx)
-		}
-		answered <- err
-	}()
-	out := w.turn("Read notes.txt with the server and remember after.")
-	cancel()
-	if err := <-answered; err != nil {
-		t.Errorf("approve: %v", err)
-	}
-	if memory := w.file("memory.jsonl"); strings.Count(memory, `"after"`) != 1 {
-		t.Errorf("the server was asked to remember %q, want after once; the agent printed\n%s", memory, tail([]byte(out)))
-	}
-	if saw := w.model.latest(); strings.Contains(saw, "is blocked by security policy") {
-		t.Errorf("the model was told no; it saw\n%s", tail([]byte(saw)))
 	}
 }

@@ -3,6 +3,7 @@
 package mcptest
 
 import (
+	"context"
 	"crypto/rand"
 	"log/slog"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/guard"
+	"github.com/tidemark/tidemark/internal/base/soon"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/gate"
 	"github.com/tidemark/tidemark/internal/people/waiting"
@@ -50,8 +52,10 @@ func On(t testing.TB, policyFile string, store tidemark.Store) *World {
 		t.Fatal(err)
 	}
 	book := claims.New(time.Now)
+	shown := soon.New(20*time.Millisecond, func(session string) { _ = m.Flush(context.Background(), session) }) // stores of tests fail
+	t.Cleanup(shown.Close)
 	return &World{t, m, book, &gate.Engine{
-		Monitor: m, Waiter: waiting.New(m, feed), Claims: book, Relayed: func(string) bool { return true },
+		Monitor: m, Waiter: waiting.New(m, feed), Claims: book, Soon: shown, Relayed: func(string) bool { return true },
 	}}
 }
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from conftest import ANNA, PAGE, Server
 
-from tidemark_sdk import Monitor, RefusedError, Session, TidemarkError, Tool, User, guard
+from tidemark_sdk import Decision, Monitor, RefusedError, Session, TidemarkError, Tool, User, guard
 from tidemark_sdk._json import canonical
 from tidemark_sdk.testing import TOKEN, StubMonitor
 
@@ -416,6 +416,23 @@ def test_importing_brings_neither_frameworks_nor_the_network() -> None:
     code = "import sys, tidemark_sdk; print(' '.join(sorted({m.partition('.')[0] for m in sys.modules})))"
     loaded = set(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split())
     assert not loaded & {"asyncio", "ssl", "socket", "http", "httpx", "httpx2", "pydantic", "langchain", "langchain_core", "agents"}
+    # And none of what is slow to import, in an interpreter that brings nothing along.
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1] / 'src')!r}); import tidemark_sdk; print(' '.join(sys.modules))"
+    loaded = set(subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True, capture_output=True, text=True).stdout.split())
+    assert not loaded & {"typing", "dataclasses", "inspect", "json", "pathlib", "uuid", "urllib.parse", "ipaddress", "contextlib"}
+
+
+def test_values_are_equal_by_their_parts_and_not_to_be_changed() -> None:
+    import copy
+    import pickle
+
+    one = Decision(True, "", "allow", "r")
+    assert one == Decision(allowed=True, reason="", verdict="allow", rule="r") != Decision() and hash(one) == hash(copy.copy(one))
+    assert pickle.loads(pickle.dumps(one)) == one and repr(User("web", "anna", owner=True)) == "User(channel='web', id='anna', owner=True)"
+    with pytest.raises(AttributeError):
+        one.allowed = False  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        User("web", "anna")  # type: ignore[call-arg]
 
 
 def test_discovery_reads_what_the_server_left(own_server: Server, key: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from pydantic_ai.exceptions import ModelRetry
 from pydantic_ai.messages import ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
-from tidemark_sdk import TidemarkError
+from tidemark_sdk import TidemarkError, UndecidedError
 from tidemark_sdk.pydantic_ai import Tidemark
 
 FETCH = ("web_fetch", {"url": "https://lunch.example"})
@@ -199,6 +199,22 @@ def test_a_guarded_inner_agent_shares_the_mark(server: Server, world: World, key
     script = Script([("read", {"what": "it"})], [MAIL], "done")
     asynchronous(Agent(script.model, tools=[read, *world.tools], capabilities=[tm]), key)
     assert world.names == ["web_fetch"]
+
+
+# SDK-19
+@pytest.mark.parametrize("run", [sync, asynchronous])
+def test_an_unguarded_inner_agent_stops_the_run_before_its_first_tool(server: Server, world: World, key: str, run: Any) -> None:
+    inner = Agent(Script([("note", {"text": "x"})], "done").model, tools=world.tools)
+
+    async def read(what: str) -> str:
+        """Have another agent read."""
+        return str((await inner.run(what)).output)
+
+    agent = Agent(Script([("read", {"what": "it"})], "done").model, tools=[read], capabilities=[Tidemark(ANNA, server.monitor(wait=0))])
+    with pytest.raises(UndecidedError, match=r"capabilities=\[Tidemark"):
+        run(agent, key)
+    assert world.names == []
+    assert asyncio.run(Agent(Script([("note", {"text": "x"})], "done").model, tools=world.tools).run("hi")).output == "done"
 
 
 # SDK-21

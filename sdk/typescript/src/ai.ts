@@ -8,7 +8,7 @@
 
 import { RefusedError, UndecidedError } from "./errors.js";
 import type { Monitor } from "./monitor.js";
-import type { Session, Tool, User } from "./session.js";
+import { guardedInside, type Session, type Tool, type User } from "./session.js";
 
 interface Call {
   toolCallId: string;
@@ -28,6 +28,7 @@ export class Tidemark {
 
   constructor(monitor: Monitor) {
     this.monitor = monitor;
+    spread();
   }
 
   /** begin begins a turn with the user's own words. Inside a guarded tool it is the turn of a sub-agent. */
@@ -58,7 +59,10 @@ export class Run {
     const out: Record<string, AnyTool> = {};
     for (const [name, tool] of Object.entries(tools)) {
       out[name] = tool.execute === undefined ? tool : this.#guard(name, tool, tool.execute);
-      if (tool.execute !== undefined) this.#guarded.add(name);
+      if (tool.execute !== undefined) {
+        this.#guarded.add(name);
+        guardedInside()?.add(name);
+      }
     }
     return out as T;
   }
@@ -115,6 +119,25 @@ export class Run {
   async end(content: string): Promise<void> {
     await this.session.end(content);
   }
+}
+
+type Execution = { toolCall?: { toolName?: string }; execute: () => PromiseLike<unknown> };
+
+// The net, below all runs of version 7 in this process: inside a guarded call, a tool that nobody guarded does not run. Earlier versions
+// ask nobody before they run a tool.
+const net = {
+  executeTool: async ({ toolCall, execute }: Execution): Promise<unknown> => {
+    const guarded = guardedInside();
+    const name = toolCall?.toolName ?? "a tool";
+    if (guarded === undefined || guarded.has(name)) return execute();
+    throw new UndecidedError(`${name} was about to run inside a guarded tool, and nobody asked Tidemark about it: begin a run there too, and give generateText model: run.model(model), tools: run.tools(tools)`);
+  },
+};
+
+function spread(): void {
+  const all = globalThis as { AI_SDK_TELEMETRY_INTEGRATIONS?: unknown[] };
+  all.AI_SDK_TELEMETRY_INTEGRATIONS ??= [];
+  if (!all.AI_SDK_TELEMETRY_INTEGRATIONS.includes(net)) all.AI_SDK_TELEMETRY_INTEGRATIONS.push(net);
 }
 
 // An execute may give its result in pieces, of which the last is the result.

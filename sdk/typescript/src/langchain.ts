@@ -5,12 +5,13 @@
 //   const agent = createAgent({ model, tools, middleware: [..., tidemark.middleware(langchain)] });
 //   await tidemark.turn("thread-1", words, () => agent.invoke({ messages: [...] }));
 //
-// The middleware goes last: the last one sees the arguments that run. All agents of a turn share its session.
+// The middleware goes last: the last one sees the arguments that run. All agents of a turn share its session. A sub-agent that was
+// forgotten is noticed: its tools do not run, and it is said what to write.
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { RefusedError, TidemarkError } from "./errors.js";
+import { RefusedError, TidemarkError, UndecidedError } from "./errors.js";
 import type { Monitor } from "./monitor.js";
-import type { Session, Tool, User } from "./session.js";
+import { type Session, type Tool, undecided, type User } from "./session.js";
 
 interface ToolCall {
   name: string;
@@ -55,7 +56,13 @@ export class Tidemark {
   async turn<R>(conversation: string, words: string | undefined, run: () => R | PromiseLike<R>): Promise<R> {
     const s = words === undefined ? this.monitor.known(conversation) : this.monitor.session(conversation, this.user);
     if (words !== undefined) await s.begin(words);
-    return sessions.run(s, async () => run());
+    const core = await loadCore();
+    return sessions.run(s, async () => {
+      await undefined; // what is set from here on is this turn's alone
+      core.registerConfigureHook({ contextVar, inheritable: true });
+      core.setContextVariable(contextVar, core.net);
+      return run();
+    });
   }
 
   /** middleware is for createAgent, as the last one. */
@@ -76,6 +83,35 @@ export class Tidemark {
       },
     });
   }
+}
+
+const contextVar = "tidemark_net";
+
+interface Core {
+  registerConfigureHook(options: { contextVar: string; inheritable: boolean }): void;
+  setContextVariable(name: string, value: unknown): void;
+  net: unknown;
+}
+
+let loaded: Promise<Core> | undefined;
+
+// The net is a callback handler of LangChain's, which is loaded from beside this package: it comes with "langchain".
+function loadCore(): Promise<Core> {
+  const from = (module: string): Promise<any> => import("@langchain/core/" + module);
+  loaded ??= Promise.all([from("context"), from("callbacks/base")]).then(([context, { BaseCallbackHandler }]) => ({
+    registerConfigureHook: context.registerConfigureHook,
+    setContextVariable: context.setContextVariable,
+    net: Object.assign(BaseCallbackHandler.fromMethods({ handleToolStart }), { name: contextVar, raiseError: true, awaitHandlers: true }),
+  }));
+  return loaded;
+}
+
+// handleToolStart is below all tools of a turn: inside a guarded call, one that nobody decided about does not run.
+function handleToolStart(tool: any, input: string, ...[, , , , name, callId]: (string | undefined)[]): void {
+  if (callId === undefined) return; // a tool that another one calls is part of that one
+  const why = undecided(callId, JSON.parse(input));
+  if (why === "") return;
+  throw new UndecidedError(`${name ?? tool?.name ?? "a tool"} was about to run, and ${why}. Give the agent that calls it middleware: [..., tidemark.middleware(langchain)], with Tidemark's as the last one.`);
 }
 
 function nameOf(t: ModelRequest["tools"][number]): string {

@@ -59,6 +59,7 @@ interface Running {
   args: unknown;
   children: string[];
   started: boolean;
+  guarded: Set<string>; // names of tools that were guarded inside it
 }
 
 const running = new AsyncLocalStorage<Running>();
@@ -75,6 +76,11 @@ export function undecided(callId: string, args: unknown): string {
   } catch {
     return "its arguments are not those Tidemark was asked about";
   }
+}
+
+/** guardedInside are the names of the tools that were guarded inside the call that runs here; undefined outside of guarded calls. */
+export function guardedInside(): Set<string> | undefined {
+  return running.getStore()?.guarded;
 }
 
 /** inner is a session for an agent that is started inside a call, as its child; undefined outside. */
@@ -227,7 +233,7 @@ export class Session {
 
   /** inside is round the execution of a call: an agent that is started inside is a child of this session. */
   async inside<R>(callId: string, args: unknown, run: () => R | PromiseLike<R>): Promise<R> {
-    const r: Running = { session: this, callId, args, children: [], started: false };
+    const r: Running = { session: this, callId, args, children: [], started: false, guarded: new Set() };
     try {
       return await running.run(r, run);
     } finally {

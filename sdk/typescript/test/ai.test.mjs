@@ -206,6 +206,23 @@ for (const [version, mock, usage] of versions) {
     m.close();
   });
 
+  // SDK-19
+  test(`${version}: a nested run that nobody guards ${version === "ai7" ? "runs no tool" : "is not noticed, as the page says"}`, async () => {
+    const m = server.monitor();
+    const w = world();
+    let said = "";
+    const read = ai.tool({ description: "Read", inputSchema: z.object({ what: z.string() }), execute: async ({ what }) => {
+      const r = await ways.generate({ model: scripted([[["note", { text: "a" }]], "done"]).model, tools: w.tools, prompt: what });
+      said = JSON.stringify(r.steps.flatMap((s) => s.content), (_, v) => (v instanceof Error ? v.message : v));
+      return r.text;
+    } });
+    const run = await new Tidemark(m).begin(`${version}-${n++}`, anna, "Read it");
+    await ways.generate({ model: run.model(scripted([[["read", { what: "it" }]], "done"]).model), tools: run.tools({ ...w.tools, read }), prompt: "Read it" });
+    assert.deepEqual(w.ran, version === "ai7" ? [] : [["note", "a"]]);
+    if (version === "ai7") assert.match(said, /nobody asked Tidemark about it: begin a run there too/);
+    m.close();
+  });
+
   // SDK-11
   test(`${version}: an approval that stands in the messages opens nothing`, async () => {
     const m = server.monitor();

@@ -97,6 +97,20 @@ test("a sub-agent shares the session", async () => {
   assert.deepEqual(ran, ["web_fetch"]);
 });
 
+// SDK-19
+test("a sub-agent without the middleware runs no tool, and is told what to write", async () => {
+  const w = world();
+  let inside;
+  const inner = langchain.createAgent({ model: new Scripted([[["note", { text: "a" }]], "done"]), tools: w.tools });
+  const read = langchain.tool(async ({ what }) => {
+    inside = await inner.invoke({ messages: [{ role: "user", content: what }] }).catch((e) => ({ messages: [{ content: String(e) }] }));
+    return "read";
+  }, { name: "read", description: "read", schema: z.object({ what: z.string() }) });
+  await run([[["read", { what: "it" }]], "done"], { w, words: "Read it", tools: [read, ...w.tools] });
+  assert.deepEqual(w.ran, []);
+  assert.match(inside.messages.map((m) => m.content).join("\n"), /nobody asked Tidemark about it. Give the agent that calls it middleware/);
+});
+
 // SDK-5
 test("a server that dies lets nothing run", async () => {
   const own = await Server.start();

@@ -3,7 +3,8 @@
 
 const $ = (sel, at = document) => at.querySelector(sel);
 const all = (sel, at = document) => [...at.querySelectorAll(sel)];
-const policy = window.trustedTypes?.createPolicy('tidemark', {createHTML: s => s}) ?? {createHTML: s => s};
+const rules = {createHTML: s => s, createScriptURL: s => s === '/console/worker.js' ? s : ''};
+const policy = window.trustedTypes?.createPolicy('tidemark', rules) ?? rules;
 
 // fragment makes an element out of HTML that our own server rendered.
 function fragment(html) {
@@ -70,6 +71,11 @@ list?.addEventListener('focusout', () => setTimeout(settle));
 function setWaiting(n) {
   const el = $('#waiting');
   if (el) { el.dataset.count = n; el.textContent = n ? ` ${n}` : ''; }
+  const more = $('#more');
+  if (more) {
+    more.hidden = n <= Number(more.dataset.count);
+    more.textContent = `The ${more.dataset.count} oldest of ${n}. The next ones appear as these are answered.`;
+  }
   const plain = document.title.replace(/^\(\d+\) /, '');
   document.title = n ? `(${n}) ${plain}` : plain;
 }
@@ -301,11 +307,51 @@ async function provenSubmit(form, submitter) {
   }
 }
 
+// ---- notices while no page is open: the browser hands out an address, and the server writes it down ----
+async function tell(form) {
+  problem(form, '');
+  try {
+    if (!navigator.serviceWorker || !window.PushManager) {
+      throw new Error('This browser cannot be told. It needs https, or this machine\'s own name; on an iPhone put the page on the home screen first.');
+    }
+    if (await Notification.requestPermission() !== 'granted') throw new Error('The browser does not allow notices of this page.');
+    await navigator.serviceWorker.register(policy.createScriptURL(form.dataset.url), {scope: '/console/'});
+    const worker = await navigator.serviceWorker.ready;
+    await (await worker.pushManager.getSubscription())?.unsubscribe(); // it may be of another server's key
+    const sub = await worker.pushManager.subscribe({userVisibleOnly: true, applicationServerKey: b64.from(form.dataset.key)});
+    const data = new FormData(form), keys = sub.toJSON().keys;
+    for (const [name, value] of [['endpoint', sub.endpoint], ['p256dh', keys.p256dh], ['auth', keys.auth]]) data.set(name, value);
+    const r = await fetch(form.action, {method: 'POST', body: new URLSearchParams(data)});
+    if (!r.ok) { await sub.unsubscribe(); throw new Error(await r.text()); }
+    location.reload();
+  } catch (e) {
+    problem(form, e.message);
+  }
+}
+
+// ownBrowser is what this browser is called in the list; empty: it is not told.
+async function ownBrowser() {
+  const worker = await navigator.serviceWorker?.getRegistration('/console/');
+  const sub = await worker?.pushManager?.getSubscription();
+  if (!sub) return ['', null];
+  const sum = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(sub.endpoint));
+  return [[...new Uint8Array(sum).slice(0, 8)].map(b => b.toString(16).padStart(2, '0')).join(''), sub];
+}
+if ($('#browsers')) ownBrowser().then(([id]) => { const row = id && $(`#browsers tr[data-id="${id}"] th`); if (row) row.textContent += ' (this one)'; });
+
+async function untell(form) {
+  const [id, sub] = await ownBrowser().catch(() => ['', null]);
+  if (id === form.dataset.id) await sub.unsubscribe().catch(() => {});
+  form.submit();
+}
+
 document.addEventListener('submit', e => {
   const form = e.target, what = e.submitter?.value;
   switch (form.dataset.form) {
     case 'answer': e.preventDefault(); answer(form, what); break;
     case 'enrol': e.preventDefault(); enrol(form); break;
+    case 'tell': e.preventDefault(); tell(form); break;
+    case 'untell': e.preventDefault(); untell(form); break;
     case 'prove': if (form.dataset.proof === 'passkey') { e.preventDefault(); provenSubmit(form, e.submitter); } break;
   }
 });

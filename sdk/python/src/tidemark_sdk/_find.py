@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
-import ipaddress
-import json
 import os
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, cast
-from urllib.parse import urlsplit
 
 from ._errors import TidemarkError
+from ._light import Value, cast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 NOT_RUNNING = "no Tidemark server is running (start it: tidemark serve)"
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Value):
     """A server's address. exact: the server itself wrote it down, so it must say the same."""
 
+    __slots__ = ("exact", "token", "url")
     url: str
     token: str
-    exact: bool = False
+    exact: bool
+
+    def __init__(self, exact: bool, token: str, url: str) -> None:
+        self._set(exact, token, url)
+
+    def __repr__(self) -> str:
+        return f"Place({self.url})"
 
     @property
     def secure(self) -> bool:
-        return urlsplit(self.url).scheme == "https"
+        return self.url.startswith("https://")
+
+    @property
+    def netloc(self) -> str:
+        return self.url.partition("://")[2]
 
     @property
     def host(self) -> str:
+        from urllib.parse import urlsplit
+
         return urlsplit(self.url).hostname or ""
 
     @property
     def port(self) -> int:
+        from urllib.parse import urlsplit
+
         return urlsplit(self.url).port or (443 if self.secure else 80)
 
 
@@ -43,20 +56,26 @@ def find(url: str | None, token: str | None) -> Place:
     data = _data_folder()
     exact = url is None
     if url is None:
-        url = _word(_read(data / "server.json", 0o022), "url", data / "server.json")
+        file = os.path.join(data, "server.json")
+        url = _word(_read(file, 0o022), "url", file)
     if token is None:
-        token = _word(_read(data / "tokens.json", 0o077), "agent", data / "tokens.json")
-    place = Place(url.rstrip("/"), token, exact)
+        file = os.path.join(data, "tokens.json")
+        token = _word(_read(file, 0o077), "agent", file)
+    place = Place(exact, token, url.rstrip("/"))
     _check(place)
     return place
 
 
 def _check(place: Place) -> None:
+    from urllib.parse import urlsplit
+
     parts = urlsplit(place.url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.username:
         raise TidemarkError(f"{place.url!r} is no address of a server (http://HOST:PORT)")
     if place.secure or parts.hostname == "localhost":
         return
+    import ipaddress
+
     try:
         local = ipaddress.ip_address(parts.hostname).is_loopback
     except ValueError:
@@ -65,17 +84,19 @@ def _check(place: Place) -> None:
         raise TidemarkError(f"{place.url} is not on this machine: use https, or the token and all calls travel for everybody to read")
 
 
-def _data_folder() -> Path:
+def _data_folder() -> str:
     if data := os.environ.get("TIDEMARK_DATA"):
-        return Path(data)
+        return data
     if share := os.environ.get("XDG_DATA_HOME"):
-        return Path(share) / "tidemark"
-    return Path.home() / ".local" / "share" / "tidemark"
+        return os.path.join(share, "tidemark")
+    return os.path.join(os.path.expanduser("~"), ".local", "share", "tidemark")
 
 
-def _read(file: Path, forbidden: int) -> Any:
+def _read(file: str, forbidden: int) -> Any:
+    import json
+
     try:
-        with file.open("rb") as f:
+        with open(file, "rb") as f:
             if os.name == "posix" and os.fstat(f.fileno()).st_mode & forbidden:
                 raise TidemarkError(f"{file} is open to others (run: chmod 600 {file})")
             return json.loads(f.read(64 << 10))
@@ -85,7 +106,7 @@ def _read(file: Path, forbidden: int) -> Any:
         raise TidemarkError(f"{file} cannot be read: {e}") from None
 
 
-def _word(value: Any, key: str, file: Path) -> str:
+def _word(value: Any, key: str, file: str) -> str:
     word: object = cast("dict[str, object]", value).get(key) if isinstance(value, dict) else None
     if not isinstance(word, str) or not word:
         raise TidemarkError(f"{file} has no {key!r}")

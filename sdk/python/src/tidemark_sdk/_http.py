@@ -6,43 +6,49 @@ of the network are imported where they are first used.
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import threading
 import time
-import weakref
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from ._errors import TidemarkError
 from ._find import NOT_RUNNING, Place
+from ._light import Value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
     import socket
+    import weakref
+    from collections.abc import Callable, Generator
+    from typing import Any
+
+    # Yields what to write, or how much to read (0: a line); returns what it found.
+    Talk = Generator[bytes | int, bytes, Any]
+    _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 MAX_ANSWER = 4 << 20
 MAX_HEAD = 32 << 10
 KEPT = 16  # idle connections; how many are in use at once has no limit
 
-Talk = Generator["bytes | int", bytes, Any]  # yields what to write, or how much to read (0: a line); returns what it found
 
-
-@dataclass(frozen=True)
-class Request:
+class Request(Value):
+    __slots__ = ("method", "target", "body", "limit")  # noqa: RUF023
     method: str
     target: str
-    body: bytes = b""
-    limit: float = 10.0  # seconds for all of it
+    body: bytes
+    limit: float  # seconds for all of it
+
+    def __init__(self, method: str, target: str, body: bytes = b"", limit: float = 10.0) -> None:
+        self._set(method, target, body, limit)
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Value):
+    __slots__ = ("status", "body")  # noqa: RUF023
     status: int
     body: bytes
+
+    def __init__(self, status: int, body: bytes) -> None:
+        self._set(status, body)
 
 
 class _Gone(Exception):
@@ -50,15 +56,15 @@ class _Gone(Exception):
 
 
 def _ask(place: Place, request: Request, headers: str) -> Talk:
-    head = f"{request.method} {request.target} HTTP/1.1\r\nHost: {urlsplit(place.url).netloc}\r\n{headers}"
+    head = f"{request.method} {request.target} HTTP/1.1\r\nHost: {place.netloc}\r\n{headers}"
     if request.body:
         head += f"Content-Type: application/json\r\nContent-Length: {len(request.body)}\r\n"
     yield head.encode("latin-1") + b"\r\n" + request.body
     first = yield 0
     if not first:
         raise _Gone
-    match = re.fullmatch(rb"HTTP/1\.1 (\d{3}) .*\r\n", first)
-    if match is None:
+    spoken, _, rest = first.partition(b" ")
+    if spoken != b"HTTP/1.1" or not rest[:3].isdigit() or rest[3:4] != b" " or not rest.endswith(b"\r\n"):
         raise TidemarkError("what listens there does not speak HTTP")
     length, chunked, size = -1, False, len(first)
     while (line := (yield 0)) != b"\r\n":
@@ -75,7 +81,7 @@ def _ask(place: Place, request: Request, headers: str) -> Talk:
         body = (yield length) if length else b""
     else:
         raise TidemarkError("the server's answer is too large, or does not say how large it is")
-    return Answer(int(match[1]), body)
+    return Answer(int(rest[:3]), body)
 
 
 def _chunks() -> Talk:
@@ -105,6 +111,9 @@ def _prove(place: Place) -> Talk:
 
 
 def _proven(place: Place, nonce: str, answer: Answer) -> bool:
+    import json
+    from urllib.parse import urlsplit
+
     try:
         said = json.loads(answer.body)
         own, at, proof = str(said["nonce"]), str(said["at"]), str(said["proof"])
@@ -259,13 +268,12 @@ def _left(until: float) -> float:
     return left
 
 
-_Streams = tuple["asyncio.StreamReader", "asyncio.StreamWriter"]
-
-
 class AsyncWire:
     """Sends requests from tasks. Each event loop has its own connections."""
 
     def __init__(self, find: Callable[[], Place]) -> None:
+        import weakref
+
         self._find = find
         self._idle: weakref.WeakKeyDictionary[Any, list[_Streams]] = weakref.WeakKeyDictionary()
 

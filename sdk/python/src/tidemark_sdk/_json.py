@@ -6,10 +6,14 @@ numbers as JavaScript writes them). What cannot be spelled is refused as an argu
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
-from typing import Any, cast
+
+from ._light import cast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_DEPTH = 190  # the server takes 200, of which the envelope needs some
 MAX_BODY = 7_500_000  # the server takes 8 MiB
@@ -36,7 +40,7 @@ def _write(value: Any, out: list[str], at: str, depth: int) -> None:
     if value is None or value is True or value is False:
         out.append({None: "null", True: "true", False: "false"}[value])
     elif isinstance(value, str):
-        out.append(json.dumps(str(value), ensure_ascii=False))
+        out.append(_text(str(value)))
     elif isinstance(value, int):
         out.append(str(int(value)))
     elif isinstance(value, float):
@@ -60,9 +64,15 @@ def _write_object(value: Mapping[Any, Any], out: list[str], at: str, depth: int)
     for i, k in enumerate(sorted(value, key=_utf16)):
         if i:
             out.append(",")
-        out.append(json.dumps(k, ensure_ascii=False) + ":")
+        out.append(_text(k) + ":")
         _write(value[k], out, f"{at}.{k}" if at else k, depth + 1)
     out.append("}")
+
+
+def _text(value: str) -> str:
+    import json  # slow to import
+
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _utf16(key: str) -> bytes:

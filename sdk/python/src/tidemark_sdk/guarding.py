@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Awaitable, Callable
-from typing import Any, ParamSpec, TypeVar, cast
-from uuid import uuid4
+import os
 
+from ._light import cast
 from .session import Session
 
-P = ParamSpec("P")
-R = TypeVar("R")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable  # noqa: F401 (one is in the text of a cast)
+    from typing import Any, ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 
 def guard(function: Callable[P, R], session: Session | Callable[[], Session], *, name: str = "") -> Callable[P, R]:
@@ -19,6 +21,9 @@ def guard(function: Callable[P, R], session: Session | Callable[[], Session], *,
 
     session may be a function that returns it, for functions that are made before the conversation is known.
     """
+    import functools
+    import inspect  # slow to import
+
     signature = inspect.signature(function)
     tool = name or function.__name__
 
@@ -34,7 +39,7 @@ def guard(function: Callable[P, R], session: Session | Callable[[], Session], *,
 
         @functools.wraps(function)
         async def later(*args: P.args, **kwargs: P.kwargs) -> Any:
-            s, asked, call = found(), bound(*args, **kwargs), uuid4().hex
+            s, asked, call = found(), bound(*args, **kwargs), os.urandom(16).hex()
             (await s.adecide(tool, asked, call)).check()
             return await s.aexecute(tool, asked, call, lambda: cast("Awaitable[Any]", function(*args, **kwargs)))
 
@@ -42,7 +47,7 @@ def guard(function: Callable[P, R], session: Session | Callable[[], Session], *,
 
     @functools.wraps(function)
     def now(*args: P.args, **kwargs: P.kwargs) -> R:
-        s, asked, call = found(), bound(*args, **kwargs), uuid4().hex
+        s, asked, call = found(), bound(*args, **kwargs), os.urandom(16).hex()
         s.decide(tool, asked, call).check()
         return s.execute(tool, asked, call, lambda: function(*args, **kwargs))
 

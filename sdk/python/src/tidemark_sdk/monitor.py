@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import warnings
-from collections.abc import Sequence
-from typing import TypeVar
-from uuid import uuid4
 
 from ._errors import TidemarkError
 from ._find import Place, find
 from ._http import Answer, AsyncWire, Request, Wire
-from .session import Session, Steps, User, _object, current  # pyright: ignore[reportPrivateUsage]
+from .session import Session, User, _object, current  # pyright: ignore[reportPrivateUsage]
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeVar
+
+    from .session import Steps
+
+    T = TypeVar("T")
 
 API = (1, 1)  # what this package speaks; a server may know more of the same first number
 MAX_SESSIONS = 10_000
@@ -57,7 +62,7 @@ class Monitor:
                 "last one read: give it one",
                 stacklevel=3,
             )
-            key = f"run-{uuid4().hex}"
+            key = f"run-{os.urandom(16).hex()}"
         with self._lock:
             known = self._sessions.get(key)
         if known is not None:

@@ -4,28 +4,31 @@
     agent = Agent(model, tools=[...], capabilities=[Tidemark(User("web", "anna", owner=True))])
     await agent.run(words, conversation_id="thread-1")
 
-It sits round the tools themselves, below every other capability: what is decided is what runs.
+It sits round the tools themselves, below every other capability: what is decided is what runs. An inner agent that was forgotten is
+noticed: the run stops before its first tool.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 try:
     from pydantic_ai import RunContext
     from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
     from pydantic_ai.exceptions import ApprovalRequired
+    from pydantic_ai.tool_manager import ToolManager
     from pydantic_ai.tools import ToolDefinition
-    from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
+    from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, ToolsetTool, WrapperToolset
     from pydantic_core import to_jsonable_python
 except ImportError as e:  # pragma: no cover
     raise ImportError(f"{e}. Install it with: pip install 'tidemark-sdk[pydantic-ai]'") from e
 
-from ._errors import RefusedError
+from ._errors import RefusedError, UndecidedError
 from .monitor import Monitor
-from .session import Decision, Session, Tool, User
+from .session import Decision, Session, Tool, User, inside
 
 
 class Tidemark(AbstractCapability[Any]):
@@ -112,3 +115,33 @@ def _came(out: Any) -> tuple[Any, bool]:
         return to_jsonable_python(out, fallback=str), False
     except Exception:
         return out, False
+
+
+def _is_guarded(toolset: AbstractToolset[Any]) -> bool:
+    """Whether calls of these tools pass through ours."""
+    if isinstance(toolset, _Guarded):
+        return True
+    if isinstance(toolset, WrapperToolset):
+        return _is_guarded(cast("WrapperToolset[Any]", toolset).wrapped)
+    return isinstance(toolset, CombinedToolset) and all(_is_guarded(t) for t in cast("CombinedToolset[Any]", toolset).toolsets)
+
+
+def _net(execute: Callable[..., Any]) -> Callable[..., Any]:
+    """Below all agents of this process: inside a guarded call, an agent whose tools ask nobody stops the run before they run.
+
+    A capability sees its own agent alone, so this is the one place that every agent's calls pass.
+    """
+
+    @functools.wraps(execute)
+    async def execute_tool_call(self: ToolManager[Any], validated: Any, *args: Any, **kwargs: Any) -> Any:
+        if inside() and not _is_guarded(self.toolset):
+            raise UndecidedError(
+                f"{validated.call.tool_name} was about to run in an agent that a guarded tool started, and nobody asked Tidemark about "
+                "it. Give that agent capabilities=[Tidemark(user)] too."
+            )
+        return await execute(self, validated, *args, **kwargs)
+
+    return execute_tool_call
+
+
+ToolManager.execute_tool_call = _net(ToolManager.execute_tool_call)

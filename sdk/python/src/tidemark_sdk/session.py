@@ -6,40 +6,45 @@ generators that yield requests.
 
 from __future__ import annotations
 
-import json
+import os
 import threading
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar, cast
-from uuid import uuid4
 
 from ._errors import RefusedError, TidemarkError
 from ._http import Answer, Request
 from ._json import MAX_BODY, UnsendableError, canonical, cut, sendable, text_of, whole
+from ._light import Value, cast
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Generator, Iterable
+    from contextvars import Token
+    from typing import Any, TypeVar
+
     from .monitor import Monitor
 
-T = TypeVar("T")
-R = TypeVar("R")
-Came = Callable[[R], tuple[Any, bool]]
-Steps = Generator[Request, Answer, T]
+    T = TypeVar("T")
+    R = TypeVar("R")
+    Came = Callable[[R], tuple[Any, bool]]
+    Steps = Generator[Request, Answer, T]
 
 PIECE = 30  # seconds of one request that waits: a server that is gone is noticed, and the question is the same
 
 
-@dataclass(frozen=True)
-class User:
+class User(Value):
     """Who speaks to the agent. The application says it, because nothing else can know: there is no default.
 
     owner is whether this person's words are what the agent is to do. `User.unknown()` is for text whose author nobody knows.
     """
 
+    __slots__ = ("channel", "id", "owner")
     channel: str
     id: str
     owner: bool
+
+    def __init__(self, channel: str, id: str, owner: bool) -> None:
+        self._set(channel, id, owner)
 
     @staticmethod
     def unknown() -> User:
@@ -51,13 +56,16 @@ class User:
         return {"messageProvider": self.channel, "senderId": self.id, "senderIsOwner": self.owner}
 
 
-@dataclass(frozen=True)
-class Tool:
+class Tool(Value):
     """A tool as the model is told of it: what it does is worked out from this."""
 
+    __slots__ = ("name", "description", "parameters")  # noqa: RUF023
     name: str
-    description: str = ""
-    parameters: Mapping[str, Any] | None = None
+    description: str
+    parameters: Mapping[str, Any] | None
+
+    def __init__(self, name: str, description: str = "", parameters: Mapping[str, Any] | None = None) -> None:
+        self._set(name, description, parameters)
 
     def _wire(self) -> dict[str, Any]:
         out: dict[str, Any] = {"name": self.name, "description": whole(self.description)}
@@ -66,19 +74,25 @@ class Tool:
         return out
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(Value):
     """What became of one call. It is a yes only where the monitor said yes."""
 
-    allowed: bool = False
-    reason: str = "Tidemark was not asked, so nothing may run."
-    verdict: str = "deny"
-    rule: str = ""
-    taint: str = ""
-    ticket: str = ""  # of a call that is held: Session.question asks what became of it
-    question: str = ""  # the same in words, for the owner and not for the model
-    timed_out: bool = False
-    args: Mapping[str, Any] | None = None  # what to run instead, where a plugin of the server changed it
+    __slots__ = ("allowed", "reason", "verdict", "rule", "taint", "ticket", "question", "timed_out", "args")  # noqa: RUF023
+    allowed: bool
+    reason: str
+    verdict: str
+    rule: str
+    taint: str
+    ticket: str  # of a call that is held: Session.question asks what became of it
+    question: str  # the same in words, for the owner and not for the model
+    timed_out: bool
+    args: Mapping[str, Any] | None  # what to run instead, where a plugin of the server changed it
+
+    def __init__(
+        self, allowed: bool = False, reason: str = "Tidemark was not asked, so nothing may run.", verdict: str = "deny", rule: str = "",
+        taint: str = "", ticket: str = "", question: str = "", timed_out: bool = False, args: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self._set(allowed, reason, verdict, rule, taint, ticket, question, timed_out, args)
 
     def __bool__(self) -> bool:
         return self.allowed
@@ -93,34 +107,53 @@ class Decision:
             raise RefusedError(self)
 
 
-@dataclass(frozen=True)
-class View:
+class View(Value):
     """What the model may see now."""
 
-    hidden: frozenset[str] = frozenset()
-    blocked: str = ""  # why the turn must not go on; "" where it may
-    notice: str = ""  # for the system prompt, where the policy wants the model told
+    __slots__ = ("hidden", "blocked", "notice")  # noqa: RUF023
+    hidden: frozenset[str]
+    blocked: str  # why the turn must not go on; "" where it may
+    notice: str  # for the system prompt, where the policy wants the model told
+
+    def __init__(self, hidden: frozenset[str] = frozenset(), blocked: str = "", notice: str = "") -> None:
+        self._set(hidden, blocked, notice)
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Value):
+    __slots__ = ("state", "note", "abandoned")  # noqa: RUF023
     state: str  # pending, approved, denied, expired, spent, dead, moot, lost
-    note: str = ""
-    abandoned: bool = False
+    note: str
+    abandoned: bool
+
+    def __init__(self, state: str, note: str = "", abandoned: bool = False) -> None:
+        self._set(state, note, abandoned)
 
 
-@dataclass
 class _Running:
     """A call that runs, and the sessions that were begun inside it."""
 
-    session: Session
-    call_id: str
-    args: Any = None
-    children: list[str] = field(default_factory=list[str])
-    started: bool = False
+    def __init__(self, session: Session, call_id: str, args: Any) -> None:
+        self.session, self.call_id, self.args = session, call_id, args
+        self.children: list[str] = []
+        self.started = False
+        self._token: Token[_Running | None] | None = None
+
+    def __enter__(self) -> None:
+        self._token = _running.set(self)
+
+    def __exit__(self, *failed: object) -> None:
+        if self._token is not None:
+            _running.reset(self._token)
+        if self.children:
+            self.session.began(self.call_id, self.children)
 
 
 _running: ContextVar[_Running | None] = ContextVar("tidemark_running", default=None)
+
+
+def inside() -> bool:
+    """Whether a guarded call runs here."""
+    return _running.get() is not None
 
 
 def undecided(call_id: str, args: Any) -> str:
@@ -348,21 +381,17 @@ class Session:
         await self.areport(tool, args, result, call_id, error=error)
         return out
 
-    @contextmanager
-    def inside(self, call_id: str, args: Any = None) -> Generator[None]:
-        """Round the execution of a call: an agent that is started inside is a child of this session."""
-        r = _Running(self, call_id, args)
-        token = _running.set(r)
-        try:
-            yield
-        finally:
-            _running.reset(token)
-            if r.children:
-                self._children.setdefault(call_id, []).extend(r.children)
+    def inside(self, call_id: str, args: Any = None) -> _Running:
+        """Round the execution of a call (`with`): an agent that is started inside is a child of this session."""
+        return _Running(self, call_id, args)
+
+    def began(self, call_id: str, children: list[str]) -> None:
+        """Remember the sessions that were begun inside a call, which come back with its result."""
+        self._children.setdefault(call_id, []).extend(children)
 
     def child(self, name: str = "agent") -> Session:
         """The session of an agent that this one starts: it begins with this one's mark, and brings its own back."""
-        key = f"{self.key}/{name}-{uuid4().hex[:12]}"
+        key = f"{self.key}/{name}-{os.urandom(6).hex()}"
         return self.monitor.adopt(Session(self.monitor, key, None, self.key))
 
     # The wire.
@@ -402,6 +431,8 @@ def _fields(value: Any) -> dict[str, Any] | None:
 
 
 def _object(answer: Answer) -> dict[str, Any]:
+    import json
+
     try:
         body = _fields(json.loads(answer.body))
     except ValueError:

@@ -1,6 +1,6 @@
-//go:build !unix
+//go:build !unix && !windows
 
-package app
+package launch
 
 import "syscall"
 

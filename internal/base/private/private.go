@@ -1,0 +1,2 @@
+// Package private says whose a file is, and whether others can get at it.
+package private
