@@ -167,16 +167,16 @@ var every = []event.Kind{
 	event.SessionSpawned, event.ToolsOffered, event.PersonActed,
 }
 
-// SEQ-09 BEY-10 BEY-12: kill -9 of the server at any moment loses nothing that was acknowledged, spends no approval twice and leaves no
-// session less tainted.
-func TestCrashSQLite(t *testing.T) {
+// besiege goes through cycles of crashes, in one log after the other.
+func besiege(t *testing.T, name string, store func() string, kill func(g *siege, n int, dice *rand.Rand) error) {
+	t.Helper()
 	cycles, began := many("TORTURE_CYCLES", 4, 200), time.Now()
 	f, c := &faults{}, &crashes{kinds: map[event.Kind]int{}}
 	dice := rand.New(rand.NewPCG(rand.Uint64(), 0))
 	for c.cycles < cycles && f.count() == 0 {
-		g := newSiege(newHouse(t, ""), f, dice.Uint64N(1e6))
+		g := newSiege(newHouse(t, store()), f, dice.Uint64N(1e6))
 		for range min(perRound, cycles-c.cycles) {
-			if err := g.cycle(t, dice); err != nil {
+			if err := kill(g, c.cycles, dice); err != nil {
 				t.Fatal(err)
 			}
 			c.cycles++
@@ -192,9 +192,31 @@ func TestCrashSQLite(t *testing.T) {
 		}
 		c.take(g)
 	}
-	c.show(t, "kill -9 of tidemark serve, SQLite", f, time.Since(began))
+	c.show(t, name, f, time.Since(began))
 	f.none(t)
 	c.complete(t)
+}
+
+// SEQ-09 BEY-10 BEY-12: kill -9 of the server at any moment loses nothing that was acknowledged, spends no approval twice and leaves no
+// session less tainted.
+func TestCrashSQLite(t *testing.T) {
+	besiege(t, "kill -9 of tidemark serve, SQLite", func() string { return "" },
+		func(g *siege, _ int, dice *rand.Rand) error { return g.cycle(t, dice) })
+}
+
+// The same with the log in PostgreSQL, where the server and the database are killed in turn: the database under a server that goes
+// on, and is there again without being started anew.
+//
+// SEQ-09 BEY-10 BEY-12
+func TestCrashPostgres(t *testing.T) {
+	cluster := pgtest.Start(t)
+	besiege(t, "kill -9 of tidemark serve and of PostgreSQL in turn", func() string { return cluster.New(t) },
+		func(g *siege, n int, dice *rand.Rand) error {
+			if n%2 == 1 {
+				return g.outage(t, dice, cluster)
+			}
+			return g.cycle(t, dice)
+		})
 }
 
 // complete fails a long run in which some kind of record never came.
@@ -205,43 +227,6 @@ func (c *crashes) complete(t testing.TB) {
 			t.Errorf("no record of kind %s: nothing was proven about it", k)
 		}
 	}
-}
-
-// The same with the log in PostgreSQL, where the server and the database are killed in turn: the database under a server that goes
-// on, and is there again without being started anew.
-//
-// SEQ-09 BEY-10 BEY-12
-func TestCrashPostgres(t *testing.T) {
-	cycles, began := many("TORTURE_CYCLES", 4, 200), time.Now()
-	cluster := pgtest.Start(t)
-	f, c := &faults{}, &crashes{kinds: map[event.Kind]int{}}
-	dice := rand.New(rand.NewPCG(rand.Uint64(), 0))
-	for c.cycles < cycles && f.count() == 0 {
-		g := newSiege(newHouse(t, cluster.New(t)), f, dice.Uint64N(1e6))
-		for range min(perRound, cycles-c.cycles) {
-			kill := g.cycle
-			if c.cycles%2 == 1 {
-				kill = func(t *testing.T, dice *rand.Rand) error { return g.outage(t, dice, cluster) }
-			}
-			if err := kill(t, dice); err != nil {
-				t.Fatal(err)
-			}
-			c.cycles++
-			if err := g.examine(t.Context(), c.cycles%10 == 0); err != nil {
-				t.Fatal(err)
-			}
-			if c.cycles%20 == 0 {
-				say("%d of %d cycles, %d records in this log", c.cycles, cycles, g.log.after)
-			}
-		}
-		if err := g.examine(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
-		c.take(g)
-	}
-	c.show(t, "kill -9 of tidemark serve and of PostgreSQL in turn", f, time.Since(began))
-	f.none(t)
-	c.complete(t)
 }
 
 // outage kills the database under a server that is busy, and starts it again.
