@@ -49,18 +49,29 @@ func (m *Monitor) advised(ctx context.Context, p *proposal, v *Verdict) error {
 	c := &counsel{}
 	for range maxCounsel {
 		c.want = nil
+		before := 0
 		err := m.with(ctx, p.ref, func(s *live) error {
+			before = s.state.Audits
 			return m.decide(ctx, s, &step{proposal: *p, counsel: c}, v)
 		})
 		if !errors.Is(err, errCounsel) {
 			return err
 		}
-		c.want(ctx)
+		c.want(context.WithValue(ctx, auditsKey{}, before))
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("wait for counsel: %w", err)
 		}
 	}
 	return errors.New("the session kept changing while others were asked about the call")
+}
+
+type auditsKey struct{}
+
+// Audits is how often a model was asked about the session of a question before, by any server of the log and also before a
+// restart. An auditor whose answers cost something counts with it.
+func Audits(ctx context.Context) int {
+	n, _ := ctx.Value(auditsKey{}).(int)
+	return n
 }
 
 // aspect is what an auditor is asked about a call.

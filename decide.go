@@ -348,3 +348,45 @@ func (m *Monitor) quarantine(x *step, v *Verdict) error {
 	v.Write = id
 	return nil
 }
+
+type owingKey struct{}
+
+// Owing is for a door that decides about a call, brings it to its server and shows the result itself. With the context of
+// Decide it says that the result may be shown before it is in the log: the record of the decision then says
+// what it is expected to bring, and a start that finds the result missing counts that, and something that nobody
+// remembers. What is worse than expected is written before Observe returns. The door flushes soon after.
+func Owing(ctx context.Context) context.Context { return context.WithValue(ctx, owingKey{}, true) }
+
+// owes is this start of the monitor, where a decision is asked for by a door that is Owing. Where other servers write
+// the same log, they must find what was shown.
+func (m *Monitor) owes(ctx context.Context) (string, error) {
+	if owing, _ := ctx.Value(owingKey{}).(bool); !owing || m.shared != nil {
+		return "", nil
+	}
+	return m.run()
+}
+
+type laterKey struct{}
+
+// Later is for a door that is told everything again with each request, so that what a crash
+// forgets comes back as something nobody saw. What is recorded with the context counts at
+// once, and may be written together with the next record of its session: at the latest with
+// that of a decision, before there is a permit, or with Flush.
+func Later(ctx context.Context) context.Context { return context.WithValue(ctx, laterKey{}, true) }
+
+// maxWaiting bounds how many events of a session wait.
+const maxWaiting = 64
+
+// canWait reports whether events may be written with the next record. Nothing is let through
+// on them, and nothing that people decide is among them.
+func canWait(ctx context.Context, s *live, events []*event.Event) bool {
+	for _, e := range events {
+		switch e.Kind {
+		case event.TurnBegan, event.ContextSeen, event.ResultSeen, event.ModelCalled, event.ModelAnswered, event.TurnSealed:
+		default:
+			return false
+		}
+	}
+	later, _ := ctx.Value(laterKey{}).(bool)
+	return later && !s.overdue && len(s.waiting)+len(events) <= maxWaiting
+}

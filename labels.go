@@ -32,9 +32,18 @@ type labels struct {
 	shared bool        // others write them too: they are looked for each time
 	none   atomic.Bool // the log was read, and there are none
 
-	mu     sync.Mutex
+	writing sync.Mutex // held while labels are written: whoever has it writes for all who wait
+
+	mu     sync.RWMutex
 	loaded bool           // guarded by mu
 	state  session.Labels // guarded by mu
+	queue  []*labelling   // guarded by mu; what is to be written next
+}
+
+// labelling is a call that waits until its labels are durable.
+type labelling struct {
+	list []event.Resource
+	done chan error // holds one
 }
 
 // load reads what is new in the log.
@@ -83,54 +92,111 @@ func (l *labels) maybe(ctx context.Context, store Store) (bool, error) {
 
 // find joins the labels of everything the keys may name, and of the content.
 func (l *labels) find(ctx context.Context, store Store, keys []string, content *tool.Digest) (trust.Label, bool, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.shared || !l.loaded {
+	if l.shared || !l.known() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		if err := l.load(ctx, store); err != nil {
 			return session.Neutral(), false, err
 		}
+	} else {
+		l.mu.RLock()
+		defer l.mu.RUnlock()
 	}
 	label, found := l.state.Find(keys, content)
 	return label, found, nil
 }
 
+func (l *labels) known() bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.loaded
+}
+
 // label records that resources were written from a tainted context. It must be durable
-// before the write is let through.
+// before the write is let through. What several calls bring meanwhile is written together, and
+// nobody who only reads labels waits for the disk.
 func (m *Monitor) label(ctx context.Context, list []event.Resource) error {
 	l := &m.labels
+	own := &labelling{list, make(chan error, 1)}
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.queue = append(l.queue, own)
+	l.mu.Unlock()
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	select {
+	case err := <-own.done: // somebody wrote it with theirs
+		return err
+	default:
+	}
+	l.mu.Lock()
+	batch := l.queue
+	l.queue = nil
+	l.mu.Unlock()
+	err := m.writeLabels(context.WithoutCancel(ctx), batch) // it is not only for the one who does it
+	for _, w := range batch {
+		w.done <- err
+	}
+	return err
+}
+
+// writeLabels makes the labels of some calls durable.
+// Preconditions: labels.writing is held.
+func (m *Monitor) writeLabels(ctx context.Context, batch []*labelling) error {
+	l := &m.labels
 	const attempts = 4
 	var err error
 	for range attempts {
-		if l.shared || !l.loaded { // one that somebody cleared elsewhere is known no longer
-			if err = l.load(ctx, m.store); err != nil {
-				return err
-			}
-		}
 		var events []*event.Event
-		for i := range list {
-			r := &list[i]
-			if !l.state.Known(r) {
-				events = append(events, &event.Event{Kind: event.Labelled, Time: m.now().UnixNano(), Resource: r})
-			}
+		var at uint64
+		if events, at, err = m.newLabels(ctx, batch); err != nil || len(events) == 0 {
+			return err
 		}
-		if len(events) == 0 {
-			return nil
+		if err = m.store.Append(ctx, labelsLog, at, events); err == nil {
+			return l.take(ctx, m.store, at, events)
 		}
-		if err = m.store.Append(ctx, labelsLog, l.state.Version, events); err == nil {
-			for _, e := range events {
-				l.state.Apply(e)
-			}
-			l.none.Store(false)
-			return nil
-		}
+		l.mu.Lock()
 		l.forget()
+		l.mu.Unlock()
 		if !errors.Is(err, ErrConflict) {
 			return fmt.Errorf("record label: %w", unavailable(err))
 		}
 	}
 	return err
+}
+
+// newLabels are the events for those labels that are not there yet, and after how many records they come.
+func (m *Monitor) newLabels(ctx context.Context, batch []*labelling) (events []*event.Event, at uint64, err error) {
+	l := &m.labels
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.shared || !l.loaded { // one that somebody cleared elsewhere is known no longer
+		if err := l.load(ctx, m.store); err != nil {
+			return nil, 0, err
+		}
+	}
+	for _, w := range batch {
+		for i := range w.list {
+			r := &w.list[i]
+			if !l.state.Known(r) {
+				events = append(events, &event.Event{Kind: event.Labelled, Time: m.now().UnixNano(), Resource: r})
+			}
+		}
+	}
+	return events, l.state.Version, nil
+}
+
+// take folds what was just written, unless somebody has read it from the log meanwhile.
+func (l *labels) take(ctx context.Context, store Store, at uint64, events []*event.Event) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state.Version != at {
+		return l.load(ctx, store)
+	}
+	for _, e := range events {
+		l.state.Apply(e)
+	}
+	l.none.Store(false)
+	return nil
 }
 
 // LabelView is a labelled resource as people see it.
@@ -163,6 +229,8 @@ func (m *Monitor) Labels(ctx context.Context) ([]LabelView, error) {
 // ClearLabel is a person's word that a resource may be trusted again. It is recorded.
 func (m *Monitor) ClearLabel(ctx context.Context, key, by, via string) error {
 	l := &m.labels
+	l.writing.Lock()
+	defer l.writing.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.load(ctx, m.store); err != nil {

@@ -63,7 +63,8 @@ type Monitor struct {
 	mu       sync.RWMutex
 	sessions map[string]*live    // guarded by mu
 	children map[string]children // guarded by mu; sub-agents of a session
-	asking   map[string]string   // guarded by mu; sessions by the questions they asked
+	asking   map[string]asked    // guarded by mu; questions by their id
+	expected map[string][]string // guarded by mu; of those, the ones that no look at their session has confirmed
 	waiting  map[string]int      // guarded by mu; how many wait for the answer to a question
 	kept     int                 // guarded by mu; how many of asking were open when it was last cleared
 
@@ -90,7 +91,8 @@ func New(o Options) (*Monitor, error) {
 		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, most: o.MaxHeard, key: o.Key,
 		auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader, prover: o.Prover, electors: o.Electors,
 		shared: o.Shared, labels: labels{shared: o.Shared != nil},
-		sessions: map[string]*live{}, children: map[string]children{}, asking: map[string]string{}, waiting: map[string]int{},
+		sessions: map[string]*live{}, children: map[string]children{},
+		asking: map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
 	}
 	m.run = sync.OnceValues(func() (string, error) { return m.newID("run") })
 	if m.max <= 0 {
@@ -175,6 +177,7 @@ type live struct {
 	overdue  bool                        // guarded by mu; what waits could not be written, so nothing more may wait
 	waiting  []*event.Event              // guarded by mu; folded, and written with the next record: see Later
 	asked    *Question                   // guarded by mu; the open question that was read last
+	asking   []string                    // guarded by mu; the questions of it that were open when it was last looked at
 	ahead    int64                       // guarded by mu; how far its time is before the clock, which once went back
 	work     *step                       // guarded by mu; what the next decision works on
 	prepared uint64                      // guarded by mu; the message whose contract was asked for in advance
@@ -198,12 +201,19 @@ func (m *Monitor) do(ctx context.Context, ref Ref, look bool, act func(*live) er
 		return err
 	}
 	s := m.session(ref.Session)
+	grown := false
+	defer func() {
+		if grown {
+			m.lighten()
+		}
+	}()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	const attempts = 4 // another replica may move the session while we think
+	const attempts = 8 // other replicas may move the session while we think
 	var err error
 	for range attempts {
 		if !s.loaded {
+			grown = true
 			if err = m.load(ctx, s); err != nil {
 				return err
 			}
@@ -277,19 +287,27 @@ func (m *Monitor) evict() {
 // Preconditions: s.mu is held and s is not loaded.
 func (m *Monitor) load(ctx context.Context, s *live) error {
 	s.heard, s.asked = nil, nil // what others did meanwhile was not heard here
+	known := uint64(0)
+	if s.state != nil {
+		known = s.state.Version - uint64(len(s.waiting))
+	}
 	if st := s.state; st != nil && len(s.waiting) == 0 {
-		known := st.Version
 		if err := m.read(ctx, s.name, st); err != nil {
 			return err
 		}
 		if s.loaded = st.Version > known; s.loaded {
-			m.indexAll(s)
+			m.track(s)
+			m.count(s)
 			return nil
 		}
 	}
 	st := session.New()
 	if err := m.read(ctx, s.name, st); err != nil {
 		return err
+	}
+	if st.Version > 0 && st.Version < known { // less than it was would be less tainted; nothing at all is the worst anyway
+		return fmt.Errorf("read session %q: %w: it has %d records and had %d, so an older log was put in place of this one",
+			s.name, ErrUnavailable, st.Version, known)
 	}
 	if len(s.waiting) > 0 { // it comes after what is new, and nothing that was said has its old place
 		s.spoken = nil
@@ -298,7 +316,8 @@ func (m *Monitor) load(ctx context.Context, s *live) error {
 		}
 	}
 	s.state, s.loaded = st, true
-	m.indexAll(s)
+	m.track(s)
+	m.count(s)
 	m.adopt(st.Parent, s.name)
 	return nil
 }
@@ -326,6 +345,9 @@ func (m *Monitor) append(ctx context.Context, s *live, events ...*event.Event) e
 	if s.keys.Kept(); !wait {
 		events[0].Key = "" // it may be written again as another one
 	}
+	if len(s.asking) > 0 {
+		m.track(s)
+	}
 	return nil
 }
 
@@ -351,31 +373,6 @@ func (m *Monitor) write(ctx context.Context, s *live, events []*event.Event) err
 	}
 	s.waiting, s.overdue = nil, false
 	return nil
-}
-
-type laterKey struct{}
-
-// Later is for a door that is told everything again with each request, so that what a crash
-// forgets comes back as something nobody saw. What is recorded with the context counts at
-// once, and may be written together with the next record of its session: at the latest with
-// that of a decision, before there is a permit, or with Flush.
-func Later(ctx context.Context) context.Context { return context.WithValue(ctx, laterKey{}, true) }
-
-// maxWaiting bounds how many events of a session wait.
-const maxWaiting = 64
-
-// canWait reports whether events may be written with the next record. Nothing is let through
-// on them, and nothing that people decide is among them.
-func canWait(ctx context.Context, s *live, events []*event.Event) bool {
-	for _, e := range events {
-		switch e.Kind {
-		case event.TurnBegan, event.ContextSeen, event.ResultSeen, event.ModelCalled, event.ModelAnswered, event.TurnSealed:
-		default:
-			return false
-		}
-	}
-	later, _ := ctx.Value(laterKey{}).(bool)
-	return later && !s.overdue && len(s.waiting)+len(events) <= maxWaiting
 }
 
 // Flush writes what waits of a session. A session nobody knows has nothing.

@@ -96,23 +96,6 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 	return label, nil
 }
 
-type owingKey struct{}
-
-// Owing is for a door that decides about a call, brings it to its server and shows the result itself. With the context of
-// Decide it says that the result may be shown before it is in the log: the record of the decision then says
-// what it is expected to bring, and a start that finds the result missing counts that, and something that nobody
-// remembers. What is worse than expected is written before Observe returns. The door flushes soon after.
-func Owing(ctx context.Context) context.Context { return context.WithValue(ctx, owingKey{}, true) }
-
-// owes is this start of the monitor, where a decision is asked for by a door that is Owing. Where other servers write
-// the same log, they must find what was shown.
-func (m *Monitor) owes(ctx context.Context) (string, error) {
-	if owing, _ := ctx.Value(owingKey{}).(bool); !owing || m.shared != nil {
-		return "", nil
-	}
-	return m.run()
-}
-
 // mayWait lets a result be written with the next record, where the record of its call says as much as it does.
 func (m *Monitor) mayWait(ctx context.Context, came *arrival, e *event.Event) context.Context {
 	if came.call == nil || came.call.Run == "" || e.Late || m.shared != nil || !came.call.Covers(e.Seen) {
@@ -337,7 +320,27 @@ func (m *Monitor) readChildren(ctx context.Context, parent string) (children, er
 	all := append(append(slices.Clone(c.names[:c.durable]), names...), others...)
 	now = children{names: all, version: c.version, durable: len(all) - len(others)}
 	m.children[parent] = now
+	m.forgetFamilies(parent)
 	return now, nil
+}
+
+// maxFamilies is of how many sessions the sub-agents are known without a look into the log.
+const maxFamilies = 4096
+
+// forgetFamilies forgets half of them where there are more: the log has them.
+// Preconditions: mu is held.
+func (m *Monitor) forgetFamilies(but string) {
+	if len(m.children) <= maxFamilies {
+		return
+	}
+	for parent, c := range m.children {
+		if len(m.children) <= maxFamilies/2 {
+			return
+		}
+		if parent != but && len(c.names) == c.durable {
+			delete(m.children, parent)
+		}
+	}
 }
 
 // adopt notes that a session was spawned by another, so that what the parent reads back
@@ -421,9 +424,17 @@ func namedSession(o Observation) string {
 	return ""
 }
 
-// weigh counts what is held of a session: its words and results, and its state.
+// weigh counts what is held of a session that speaks.
 // Preconditions: s.mu is held and s is loaded.
 func (m *Monitor) weigh(s *live) {
+	m.count(s)
+	s.spoke.Store(m.heard.Add(1))
+}
+
+// count is how much is held of a session: its words and results, and its state. One that was only
+// looked at counts too, and is the first to go.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) count(s *live) {
 	n := int64(s.state.Size())
 	if s.heard != nil {
 		n += int64(s.heard.Size())
@@ -433,7 +444,6 @@ func (m *Monitor) weigh(s *live) {
 	}
 	m.held.Add(n - s.weight)
 	s.weight = n
-	s.spoke.Store(m.heard.Add(1))
 }
 
 // lighten lets go of what is held of sessions that spoke least lately, until the rest is well
@@ -456,7 +466,6 @@ func (m *Monitor) lighten() {
 			return
 		}
 		if s.mu.TryLock() { // one in use stays
-			m.forgetClosed(s)
 			m.letGo(s)
 			s.mu.Unlock()
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -86,14 +85,13 @@ type Shared interface {
 // Find names the session a question belongs to.
 func (m *Monitor) Find(ctx context.Context, id string) (session string, ok bool) {
 	m.mu.RLock()
-	session, ok = m.asking[id]
+	a, ok := m.asking[id]
 	m.mu.RUnlock()
 	if !ok && m.shared != nil {
-		var err error
-		session, err = m.shared.Asked(ctx, id)
-		ok = err == nil
+		session, err := m.shared.Asked(ctx, id)
+		return session, err == nil
 	}
-	return session, ok
+	return a.session, ok
 }
 
 // FindBy names a question that is open, or was of late, by something else that its id tells.
@@ -111,10 +109,12 @@ func (m *Monitor) FindBy(is func(id string) bool) (id string, ok bool) {
 // Questions lists what is open in the sessions known since the start, oldest first: the
 // queue. With a Shared store, in all of them. It reads sessions with open questions only.
 func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
+	names, over := map[string]bool{}, m.now().Add(-listExpired).UnixNano()
 	m.mu.RLock()
-	names := map[string]bool{}
-	for _, name := range m.asking {
-		names[name] = true
+	for _, a := range m.asking {
+		if a.open && a.until > over {
+			names[a.session] = true
+		}
 	}
 	m.mu.RUnlock()
 	out := []Question{}
@@ -156,7 +156,7 @@ func (m *Monitor) Await(id string) (done func()) {
 	return func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if m.waiting[id]--; m.asking[id] == "" && m.waiting[id] <= 0 {
+		if m.waiting[id]--; !m.asking[id].open && m.waiting[id] <= 0 {
 			delete(m.waiting, id) // nobody will ask about it any more
 		}
 	}
@@ -200,9 +200,20 @@ func (m *Monitor) awaited(ids []string) bool {
 	return !slices.ContainsFunc(ids, func(id string) bool { return m.waiting[id] == 0 })
 }
 
-// maxAsking is how many questions are found by their id alone before those that are
-// closed are forgotten.
-const maxAsking = 4096
+// asked is what is known of a question without a look at its session.
+type asked struct {
+	session string
+	until   int64 // Unix nanoseconds; nobody can answer it later
+	open    bool  // it waits for an answer, or is approved and not spent
+	pending bool  // it waits for an answer
+}
+
+// The bounds of what is found by an id alone: how many questions before those that are closed are
+// forgotten, and how long one is listed after its time.
+const (
+	maxAsking   = 4096
+	listExpired = time.Hour
+)
 
 // index keeps the queue findable. An event that is not recorded after all leaves an id
 // that leads nowhere.
@@ -211,73 +222,84 @@ func (m *Monitor) index(s *live, ask *event.Ask) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if ask.Replaces != "" {
-		delete(m.asking, ask.Replaces)
+		m.drop(ask.Replaces)
 	}
-	m.asking[ask.ID] = s.name
+	m.note(ask.ID, asked{s.name, ask.Expires, true, true})
+	s.asking = append(s.asking, ask.ID)
+}
+
+// Expect says that a question was asked before this start: it is in the queue, and its session is read when
+// somebody looks.
+func (m *Monitor) Expect(session, id string, until time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.asking[id]; !known {
+		m.note(id, asked{session, until.UnixNano(), true, true})
+		m.expected[session] = append(m.expected[session], id)
+	}
+}
+
+// note adds a question, and forgets closed ones where there are many.
+// Preconditions: mu is held.
+func (m *Monitor) note(id string, a asked) {
+	m.asking[id] = a
 	if n := len(m.asking); n > maxAsking && n > 2*m.kept {
-		m.forget()
+		over := m.now().Add(-listExpired).UnixNano()
+		for id, a := range m.asking {
+			if !a.open || a.until < over {
+				m.drop(id)
+			}
+		}
 		m.kept = max(len(m.asking), maxAsking)
 	}
 }
 
-// indexAll does it for a session that was read from the log.
-// Preconditions: s.mu is held.
-func (m *Monitor) indexAll(s *live) {
-	open := s.state.Book.Requests()
-	if len(open) == 0 {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, r := range open {
-		m.asking[r.ID] = s.name
+// drop forgets a question. Preconditions: mu is held.
+func (m *Monitor) drop(id string) {
+	delete(m.asking, id)
+	if m.waiting[id] <= 0 {
+		delete(m.waiting, id)
 	}
 }
 
-// forget drops the questions that are closed, as far as their session can be looked at.
-// Preconditions: mu is held.
-func (m *Monitor) forget() {
-	open := map[string]map[string]bool{}
-	maps.DeleteFunc(m.asking, func(id, name string) bool {
-		ids, known := open[name]
-		if !known {
-			ids = m.openIDs(name)
-			open[name] = ids
+// track notes which questions of a session are open. One that is not any more is still found by its id.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) track(s *live) {
+	open := s.state.Book.Requests()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if more := m.expected[s.name]; more != nil {
+		s.asking = append(s.asking, more...)
+		delete(m.expected, s.name)
+	}
+	for _, id := range s.asking {
+		if a, known := m.asking[id]; known && !slices.ContainsFunc(open, func(r approval.Request) bool { return r.ID == id }) {
+			m.asking[id] = asked{session: a.session, until: a.until}
+			if m.waiting[id] <= 0 {
+				delete(m.waiting, id)
+			}
 		}
-		return ids != nil && !ids[id]
-	})
-	maps.DeleteFunc(m.waiting, func(id string, n int) bool { return n <= 0 && m.asking[id] == "" })
+	}
+	s.asking = s.asking[:0]
+	for i := range open {
+		r := &open[i]
+		m.note(r.ID, asked{s.name, r.Expires, true, r.State == approval.Pending})
+		s.asking = append(s.asking, r.ID)
+	}
 }
 
-// forgetClosed drops those of one session, before nobody can say any more which they are.
-// Preconditions: s.mu is held.
-func (m *Monitor) forgetClosed(s *live) {
-	if !s.loaded {
-		return
+// OpenQuestions is how many calls wait for an answer, as far as it is known here. It looks at no session.
+func (m *Monitor) OpenQuestions() int {
+	now := m.now().UnixNano()
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	n := 0
+	for _, a := range m.asking {
+		if a.pending && a.until > now {
+			n++
+		}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	open := s.state.Book.Requests()
-	maps.DeleteFunc(m.asking, func(id, name string) bool {
-		return name == s.name && !slices.ContainsFunc(open, func(r approval.Request) bool { return r.ID == id })
-	})
-}
-
-// openIDs are a session's open questions; nil if it is busy or not in memory.
-func (m *Monitor) openIDs(name string) map[string]bool {
-	s := m.sessions[name]
-	if s == nil || !s.mu.TryLock() {
-		return nil
-	}
-	defer s.mu.Unlock()
-	if !s.loaded {
-		return nil
-	}
-	ids := map[string]bool{}
-	for _, r := range s.state.Book.Requests() {
-		ids[r.ID] = true
-	}
-	return ids
+	return n
 }
 
 // Line is one paragraph of a question, with its name; the first has none. A paragraph of

@@ -101,7 +101,7 @@ func (m *Monitor) refresh(ctx context.Context, s *live) error {
 		err := m.read(ctx, s.name, s.state)
 		if s.state.Version > known {
 			s.heard, s.asked = nil, nil // what others did was not heard here
-			m.indexAll(s)
+			m.track(s)
 			m.adopt(s.state.Parent, s.name)
 		}
 		return err
@@ -322,6 +322,9 @@ func (m *Monitor) Sessions() int {
 	defer m.mu.RUnlock()
 	return len(m.sessions)
 }
+
+// Held is about how many bytes of memory sessions take.
+func (m *Monitor) Held() int64 { return m.held.Load() }
 
 // Graph derives the provenance graph of a turn from the session's log. An empty turn is
 // the latest of the main branch.

@@ -17,7 +17,7 @@ import (
 func Reserved() []string {
 	return []string{
 		"server", "hooks", "store", "auditor", "contracts", "verifier", "telegram", "channels", "shadow", "llm", "mcp", "approvals",
-		"plugins", "console", "retention",
+		"plugins", "console", "retention", "anchors",
 	}
 }
 

@@ -54,6 +54,12 @@ type Ask struct {
 	Expires int64 // Unix nanoseconds
 }
 
+// Asked is a question and the session that asked it.
+type Asked struct {
+	Session string
+	Ask
+}
+
 // AsksOf are the questions that events ask.
 func AsksOf(events []*event.Event) []Ask {
 	var out []Ask

@@ -113,6 +113,8 @@ func (b Break) String() string {
 		return fmt.Sprintf("batch %d: %s", b.Batch, b.Problem)
 	case b.Seq != 0:
 		return fmt.Sprintf("session %q: record %d: %s", b.Session, b.Seq, b.Problem)
+	case b.Session == "":
+		return b.Problem
 	default:
 		return fmt.Sprintf("session %q: %s", b.Session, b.Problem)
 	}

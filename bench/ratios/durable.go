@@ -12,7 +12,9 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/bench/question"
+	"github.com/tidemark/tidemark/internal/test/pgtest"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/store/postgres"
 	"github.com/tidemark/tidemark/store/sqlite"
 )
 
@@ -35,7 +37,7 @@ func durableVsBare(ctx context.Context) (_ result, err error) {
 	if err != nil {
 		return result{}, err
 	}
-	refs, err := begin(ctx, m)
+	refs, err := begin(ctx, m, question.Begin)
 	if err != nil {
 		return result{}, err
 	}
@@ -57,12 +59,88 @@ func durableVsBare(ctx context.Context) (_ result, err error) {
 	))
 }
 
+// open makes a monitor over a log, with a session for each client.
+func open(ctx context.Context, log tidemark.Store) (*tidemark.Monitor, []tidemark.Ref, error) {
+	m, err := question.NewMonitor(question.Plain, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	refs, err := begin(ctx, m, question.Begin)
+	return m, refs, err
+}
+
+// decisions is one durable decision after the other, by every client in a session of its own.
+func decisions(ctx context.Context, m *tidemark.Monitor, of func(client int) tidemark.Ref) side {
+	return run(func(b *testing.B) {
+		call := question.Call()
+		together(b, func(client int) error { return question.Decide(ctx, m, of(client), call, policy.Allow) })
+	})
+}
+
+// hotVsMany compares callers that all speak in one session, where a call waits for the one before it, with as many that each have
+// their own.
+func hotVsMany(ctx context.Context) (_ result, err error) {
+	dir, err := os.MkdirTemp("", "tidemark-ratios-")
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	log, err := sqlite.Open(ctx, filepath.Join(dir, "hot.db"), sqlite.Options{})
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	m, refs, err := open(ctx, log)
+	if err != nil {
+		return result{}, err
+	}
+	return rates(compare(
+		decisions(ctx, m, func(int) tidemark.Ref { return refs[0] }),
+		decisions(ctx, m, func(client int) tidemark.Ref { return refs[client] }),
+	))
+}
+
+// postgresVsSQLite compares the two stores on one disk, each with its own fsync.
+func postgresVsSQLite(ctx context.Context) (_ result, err error) {
+	dir, err := os.MkdirTemp("", "tidemark-ratios-")
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	cluster, err := pgtest.Open()
+	defer cluster.Close()
+	if err != nil {
+		return result{}, err
+	}
+	theirs, err := sqlite.Open(ctx, filepath.Join(dir, "one.db"), sqlite.Options{})
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, theirs.Close()) }()
+	ours, err := postgres.Open(ctx, cluster.Address(), postgres.Options{})
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, ours.Close()) }()
+	var sides [2]side
+	for i, log := range []tidemark.Store{ours, theirs} {
+		m, refs, err := open(ctx, log)
+		if err != nil {
+			return result{}, err
+		}
+		sides[i] = decisions(ctx, m, func(client int) tidemark.Ref { return refs[client] })
+	}
+	return rates(compare(sides[0], sides[1]))
+}
+
 // begin opens one session for each client.
-func begin(ctx context.Context, m *tidemark.Monitor) ([]tidemark.Ref, error) {
+func begin(
+	ctx context.Context, m *tidemark.Monitor, one func(context.Context, *tidemark.Monitor, string) (tidemark.Ref, error),
+) ([]tidemark.Ref, error) {
 	refs := make([]tidemark.Ref, 2*clients)
 	for i := range refs {
 		var err error
-		if refs[i], err = question.Begin(ctx, m, fmt.Sprintf("session-%d", i)); err != nil {
+		if refs[i], err = one(ctx, m, fmt.Sprintf("session-%d", i)); err != nil {
 			return nil, err
 		}
 	}

@@ -37,22 +37,44 @@ func httpVsBare(ctx context.Context) (_ result, err error) {
 		return result{}, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	return overHTTP(ctx, log, log)
+	return overHTTP(ctx, log, log, plain)
+}
+
+func httpShippedVsBare(ctx context.Context) (_ result, err error) {
+	dir, err := os.MkdirTemp("", "tidemark-ratios-")
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	log, err := sqlite.Open(ctx, filepath.Join(dir, "http.db"), sqlite.Options{})
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	return overHTTP(ctx, log, log, setup{question.Shipped, question.BeginAsked})
 }
 
 func httpMemoryVsBare(ctx context.Context) (result, error) {
 	log := memory.New()
-	return overHTTP(ctx, log, log)
+	return overHTTP(ctx, log, log, plain)
 }
+
+// setup is a policy and how its sessions begin.
+type setup struct {
+	file  string
+	begin func(ctx context.Context, m *tidemark.Monitor, session string) (tidemark.Ref, error)
+}
+
+var plain = setup{question.Plain, question.Begin}
 
 // overHTTP compares before_tool_call with a handler that only decodes and encodes. Both
 // stand behind the same server on loopback and are asked by the same clients.
-func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log) (_ result, err error) {
-	api, m, err := newAPI(store, log)
+func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log, s setup) (_ result, err error) {
+	api, m, err := newAPI(store, log, s.file)
 	if err != nil {
 		return result{}, err
 	}
-	if _, err := begin(ctx, m); err != nil {
+	if _, err := begin(ctx, m, s.begin); err != nil {
 		return result{}, err
 	}
 	ours, err := serve(ctx, api.Handler())
@@ -76,9 +98,9 @@ func overHTTP(ctx context.Context, store tidemark.Store, log httpapi.Log) (_ res
 	return rates(compare(run(ours.benchmark(ctx)), run(theirs.benchmark(ctx))))
 }
 
-func newAPI(store tidemark.Store, log httpapi.Log) (*httpapi.API, *tidemark.Monitor, error) {
+func newAPI(store tidemark.Store, log httpapi.Log, file string) (*httpapi.API, *tidemark.Monitor, error) {
 	f := notify.New(store)
-	m, err := question.NewMonitor(question.Plain, f)
+	m, err := question.NewMonitor(file, f)
 	if err != nil {
 		return nil, nil, err
 	}

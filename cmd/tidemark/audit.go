@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/app"
@@ -122,19 +121,7 @@ What a call's arguments were is kept where the policy says record: {arguments: r
 	cmd.Flags().IntVar(&f.Limit, "limit", 100, "how many at most")
 	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with new records as they come, oldest first")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames(), cobra.ShellCompDirectiveNoFileComp))
-	var head string
-	verify := &cobra.Command{
-		Use:   "verify",
-		Short: "Find any edit, removal or reorder of the log",
-		Long: `Check every session's hash chain and the ledger over all commits. The head it prints
-can be written down elsewhere; --head HEAD then proves that nothing up to it is gone.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return e.withLog(cmd.Context(), func(log *app.Log) error { return e.verify(cmd, log, head) })
-		},
-	}
-	verify.Flags().StringVar(&head, "head", "", "head noted earlier (COMMIT:HASH); the ledger must still hold it")
-	cmd.AddCommand(verify)
+	cmd.AddCommand(e.verifyCommand(), e.anchorCommand())
 	return cmd
 }
 
@@ -269,63 +256,6 @@ func (e *env) printRecord(r *store.Entry) {
 		line += "  (" + report.Line(s.Reason) + ")"
 	}
 	e.printf("%s\n", line)
-}
-
-func (e *env) verify(cmd *cobra.Command, log *app.Log, head string) error {
-	progress := newProgress(e.errOut, "verifying")
-	report, err := log.Verify(cmd.Context(), progress.step)
-	progress.done()
-	if err != nil {
-		return fmt.Errorf("verify log: %w", err)
-	}
-	if head != "" {
-		ok, err := hasHead(cmd.Context(), log, head)
-		if err != nil {
-			return fmt.Errorf("verify head: %w", err)
-		}
-		if !ok {
-			report.Breaks = append(report.Breaks, store.Break{
-				Problem: "the noted head " + head + " is not in the ledger: records up to it were removed or rewritten",
-			})
-		}
-	}
-	if e.json {
-		if err := e.printJSON(map[string]any{"ok": report.OK(), "report": report}); err != nil {
-			return err
-		}
-	} else {
-		for _, b := range report.Breaks {
-			e.printf("%s %s\n", e.ui.word("bad", "broken"), b)
-		}
-		if report.OK() {
-			e.printf("%s %d records in %d sessions, unbroken\nhead %d:%s\n",
-				e.ui.word("good", "ok"), report.Records, report.Sessions, report.Head.Batch, report.Head.Hash)
-			if p := report.Pruned; !p.IsZero() {
-				e.printf("pruned %d records in %d sessions, %d bytes: %s\n", p.Records, p.Sessions, p.Bytes, prunedOf(p))
-			}
-			if log.Proofs > 0 {
-				e.printf("proofs of %d approvals good\n", log.Proofs)
-			}
-		}
-	}
-	if !report.OK() {
-		return errFault
-	}
-	return nil
-}
-
-// hasHead looks for a head that was noted earlier.
-func hasHead(ctx context.Context, log *app.Log, noted string) (bool, error) {
-	batch, hash, ok := strings.Cut(noted, ":")
-	n, err := strconv.ParseUint(batch, 10, 64)
-	if !ok || err != nil {
-		return false, fmt.Errorf("%q is not COMMIT:HASH, as audit verify prints it", noted)
-	}
-	h, err := log.HeadAt(ctx, n)
-	if errors.Is(err, tidemark.ErrNotFound) {
-		return false, nil
-	}
-	return h.Hash.String() == hash, err
 }
 
 // auditLog is where records are read: at a running server, or in the file.

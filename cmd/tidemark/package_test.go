@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -192,12 +193,13 @@ func documents(t *testing.T, text string) []any {
 	}
 }
 
-// The chart with its own values is the plain manifests, and what they tell the server is a good file.
-func TestTheChartIsTheManifests(t *testing.T) {
-	var values map[string]any
+// chart is the chart with its own values, some of them changed.
+func chart(t *testing.T, change func(values map[string]any)) (text string, values map[string]any) {
+	t.Helper()
 	if err := yaml.Unmarshal([]byte(document(t, "deploy/helm/tidemark/values.yaml")), &values); err != nil {
 		t.Fatal(err)
 	}
+	change(values)
 	chart, err := template.New("chart").Funcs(template.FuncMap{
 		"indent": func(n int, s string) string {
 			return strings.ReplaceAll(strings.TrimRight(strings.Repeat(" ", n)+strings.ReplaceAll(s, "\n", "\n"+strings.Repeat(" ", n)), " "), "\t", "")
@@ -212,7 +214,13 @@ func TestTheChartIsTheManifests(t *testing.T) {
 	if err := chart.Execute(&out, map[string]any{"Values": values}); err != nil {
 		t.Fatal(err)
 	}
-	plain, made := documents(t, document(t, "deploy/kubernetes.yaml")), documents(t, out.String())
+	return out.String(), values
+}
+
+// The chart with its own values is the plain manifests, and what they tell the server is a good file.
+func TestTheChartIsTheManifests(t *testing.T) {
+	text, values := chart(t, func(map[string]any) {})
+	plain, made := documents(t, document(t, "deploy/kubernetes.yaml")), documents(t, text)
 	ignore := cmp.FilterPath(func(p cmp.Path) bool {
 		last := fmt.Sprint(p.Last())
 		return last == `["annotations"]` || last == `["envFrom"]`
@@ -220,11 +228,70 @@ func TestTheChartIsTheManifests(t *testing.T) {
 	if diff := cmp.Diff(plain, made, ignore); diff != "" {
 		t.Errorf("the chart (-manifests +chart):\n%s", diff)
 	}
-	text, _ := values["policy"].(string)
+	policy, _ := values["policy"].(string)
 	file := filepath.Join(t.TempDir(), "tidemark.yaml")
-	writeFile(t, file, text)
+	writeFile(t, file, policy)
 	if out, errOut, code := command(t, "check", file); code != exitOK {
 		t.Errorf("%s%s", out, errOut)
+	}
+}
+
+// With a database the chart runs several servers, each with a data folder of its own and all with the same key.
+func TestTheChartRunsSeveralServers(t *testing.T) {
+	text, _ := chart(t, func(values map[string]any) { values["store"] = map[string]any{"secret": "the-log"} })
+	kinds := map[string]int{}
+	for _, d := range documents(t, text) {
+		fields, _ := d.(map[string]any)
+		kind := fmt.Sprint(fields["kind"])
+		kinds[kind]++
+		spec, _ := fields["spec"].(map[string]any)
+		if kind == "StatefulSet" && (fmt.Sprint(spec["replicas"]) != "3" || spec["volumeClaimTemplates"] == nil) {
+			t.Errorf("the servers: %v", spec)
+		}
+	}
+	want := map[string]int{
+		"ServiceAccount": 1, "ConfigMap": 1, "StatefulSet": 1, "PodDisruptionBudget": 1, "Service": 1, "NetworkPolicy": 1,
+	}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Errorf("what there is (-want +got):\n%s", diff)
+	}
+	for _, part := range []string{
+		"{name: TIDEMARK_STORE, valueFrom: {secretKeyRef: {name: the-log, key: store}}}", "{name: TIDEMARK_SECRETS, value: /etc/tidemark-shared}",
+		"secretName: the-log", "{name: shared, mountPath: /etc/tidemark-shared, readOnly: true}",
+	} {
+		if strings.Count(text, part) != 1 {
+			t.Errorf("%q stands there %d times", part, strings.Count(text, part))
+		}
+	}
+}
+
+// The compose file runs three servers that have one log and one key, behind a balancer that knows all of them.
+func TestTheComposeFileRunsThreeServers(t *testing.T) {
+	var file struct {
+		Services map[string]struct {
+			Image       string            `yaml:"image"`
+			Command     []string          `yaml:"command"`
+			Environment map[string]string `yaml:"environment"`
+			Volumes     []string          `yaml:"volumes"`
+		} `yaml:"services"`
+	}
+	if err := yaml.Unmarshal([]byte(document(t, "deploy/compose.yaml")), &file); err != nil {
+		t.Fatal(err)
+	}
+	servers := 0
+	balancer := strings.Join(file.Services["balancer"].Command, " ")
+	for name, s := range file.Services {
+		if !strings.HasPrefix(name, "tidemark-") {
+			continue
+		}
+		servers++
+		if !strings.HasPrefix(s.Environment["TIDEMARK_STORE"], "postgres://") || s.Environment["TIDEMARK_SECRETS"] != "/shared" ||
+			!strings.Contains(balancer, name+":8417") || !slices.Contains(s.Volumes, "/data") {
+			t.Errorf("%s: %+v; the balancer: %s", name, s, balancer)
+		}
+	}
+	if servers != 3 {
+		t.Errorf("%d servers", servers)
 	}
 }
 

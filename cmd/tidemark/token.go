@@ -119,7 +119,7 @@ func (e *env) listPeople(ctx context.Context) error {
 		if bad != nil {
 			return bad
 		}
-		list, bad := app.People(p)
+		list, bad := app.People(ctx, p)
 		for _, who := range list {
 			out.People = append(out.People, personJSON{who.Name, who.Role, who.Made})
 		}

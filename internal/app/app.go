@@ -29,6 +29,7 @@ import (
 	"github.com/tidemark/tidemark/internal/llm/proxy"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
+	"github.com/tidemark/tidemark/internal/outside/anchors"
 	"github.com/tidemark/tidemark/internal/outside/remotehook"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/roster"
@@ -87,6 +88,9 @@ type App struct {
 	cancel    context.CancelFunc
 	alone     context.CancelFunc // ends what goes on beside other servers; nil: nothing does
 	pruned    context.CancelFunc // ends the pruning of the log; nil: it is not pruned
+	anchors   *anchors.Writer    // writes the head of the log down elsewhere; nil: nobody does
+	unanchor  context.CancelFunc // ends that
+	anchoring sync.WaitGroup
 	sharing   sync.WaitGroup
 }
 
@@ -118,6 +122,9 @@ func New(ctx context.Context, o Options) (*App, error) {
 func (a *App) open(ctx context.Context) error {
 	var err error
 	if a.held, err = hold(a.opts.Paths); err != nil {
+		return err
+	}
+	if err := takeSecrets(os.Getenv(secretsVariable), a.opts.Paths); err != nil {
 		return err
 	}
 	if err := a.openTokens(); err != nil {
@@ -157,6 +164,9 @@ func (a *App) open(ctx context.Context) error {
 		return err
 	}
 	a.startRetention()
+	if err := a.startAnchors(key); err != nil {
+		return err
+	}
 	return a.startPeople(f)
 }
 
@@ -181,7 +191,7 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 		return err
 	}
 	a.server = &http.Server{
-		Handler:           split(people, a.outside.answers(a.proxy.Handler(agents))),
+		Handler:           paced(split(people, a.outside.answers(a.proxy.Handler(agents))), bodyLimit),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelDebug),
 	}
@@ -248,7 +258,7 @@ func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
 // openAPI makes the HTTP door and the management API.
 func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*httpapi.API, error) {
 	api, err := httpapi.New(httpapi.Options{
-		Monitor: a.Monitor, Log: provenLog{a.log}, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
+		Monitor: a.Monitor, Log: provenLog{a.log, a.anchorBreaks}, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
 		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Judges: func() any { return a.Judges() },
 		Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
@@ -269,7 +279,7 @@ func newMonitor(
 ) (*tidemark.Monitor, error) {
 	opts := tidemark.Options{
 		Policy: cfg.Policy, Store: s, Shared: shared, Now: time.Now, Rand: rand.Reader, Key: key,
-		Prover: keys, Electors: &cfg.Approvals.Who,
+		Prover: keys, Electors: &cfg.Approvals.Who, MaxHeard: cfg.Server.Memory,
 	}
 	if o != nil {
 		o.advise(&opts)
@@ -278,7 +288,9 @@ func newMonitor(
 }
 
 // Status says of everybody the monitor asks whether they can be reached.
-func (a *App) Status(ctx context.Context) []Part { return a.outside.status(ctx) }
+func (a *App) Status(ctx context.Context) []Part {
+	return append(a.outside.status(ctx), a.anchored()...)
+}
 
 func (a *App) status(ctx context.Context) any { return a.Status(ctx) }
 
@@ -307,13 +319,21 @@ func newBus(cfg *config.Config, logger *slog.Logger) (*hook.Bus, error) {
 	return bus, nil
 }
 
-// recall reads the sessions back that may still have open questions, so that the queue
-// is complete after a restart. Others are read when they speak.
+// recall tells the monitor which questions may still be open, so that the queue is complete after a
+// restart. No session is read: each is when it speaks, or when somebody looks at its question.
 func (a *App) recall(ctx context.Context) error {
-	names, err := a.log.Asking(ctx, time.Now().UnixNano())
-	if log, ok := a.log.(*sqlite.Store); ok && log.Upgraded() {
-		names, err = recent(ctx, log)
+	open, err := a.log.Asks(ctx, time.Now().UnixNano())
+	if err != nil {
+		return fmt.Errorf("recall questions: %w", err)
 	}
+	for _, q := range open {
+		a.Monitor.Expect(q.Session, q.ID, time.Unix(0, q.Expires))
+	}
+	log, ok := a.log.(*sqlite.Store)
+	if !ok || !log.Upgraded() {
+		return nil
+	}
+	names, err := recent(ctx, log)
 	if err != nil {
 		return fmt.Errorf("recall sessions: %w", err)
 	}
@@ -437,6 +457,10 @@ func (a *App) Stop(ctx context.Context) error {
 			}
 		}
 		a.sharing.Wait()
+		if a.unanchor != nil {
+			a.unanchor() // it writes where the log stands in the end
+			a.anchoring.Wait()
+		}
 		if a.outside != nil {
 			errs = append(errs, a.outside.close(ctx))
 		}

@@ -101,11 +101,19 @@ func verifyAll(ctx context.Context, log proofs, progress func(done, total int64)
 	return report, good, err
 }
 
-// provenLog is the log whose check covers the proofs too.
-type provenLog struct{ keptLog }
+// provenLog is the log whose check covers the proofs and the anchors too.
+type provenLog struct {
+	keptLog
+	anchors func(ctx context.Context) ([]store.Break, error)
+}
 
 func (l provenLog) Verify(ctx context.Context, progress func(done, total int64)) (store.Report, error) {
 	report, _, err := verifyAll(ctx, l.keptLog, progress)
+	if err != nil {
+		return report, err
+	}
+	breaks, err := l.anchors(ctx)
+	report.Breaks = append(report.Breaks, breaks...)
 	return report, err
 }
 

@@ -12,9 +12,24 @@ import (
 	"github.com/tidemark/tidemark/internal/people/webpush"
 )
 
-// openRoster reads who has a token of their own; changes are recorded with the keys.
+// openRoster reads who has a token of their own; changes are recorded with the keys. Where several servers have the log, it
+// is there that they stand.
 func openRoster(p Paths, keys *consent.Keeper, left func(ctx context.Context, whose, by string) error) (*roster.Roster, error) {
-	return roster.Open(roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: keys.Record, Left: left})
+	o := roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: keys.Record, Left: left}
+	if p.Store != "" {
+		o.Kept = func() ([]roster.Person, error) { return named(keys) }
+	}
+	return roster.Open(o)
+}
+
+// named is everybody whose token the log has.
+func named(keys *consent.Keeper) ([]roster.Person, error) {
+	tokens, err := keys.Tokens()
+	out := make([]roster.Person, len(tokens))
+	for i, t := range tokens {
+		out[i] = roster.Person{Name: t.Name, Role: t.Role, Hash: t.Hash, Made: time.Unix(0, t.Made).UTC()}
+	}
+	return out, err
 }
 
 // left takes away what somebody has whose token was revoked.
@@ -26,7 +41,15 @@ func (a *App) left(ctx context.Context, whose, by string) error {
 }
 
 // People are those who have a token of their own.
-func People(p Paths) ([]roster.Person, error) {
+func People(ctx context.Context, p Paths) (list []roster.Person, err error) {
+	if p.Store != "" {
+		log, err := OpenLog(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, log.Close()) }()
+		return named(log.keys)
+	}
 	nothing := func(context.Context, event.Person) error { return nil } // nothing is changed
 	r, err := roster.Open(roster.Options{Path: p.People(), Now: time.Now, Rand: rand.Reader, Record: nothing})
 	if err != nil {

@@ -27,9 +27,15 @@ import (
 type keptLog interface {
 	tidemark.Store
 	tidemark.Shared
+	shownLog
+	Asks(ctx context.Context, now int64) ([]store.Asked, error)
+	Close() error
+}
+
+// shownLog is a log as people look at it, and have it forget.
+type shownLog interface {
 	httpapi.Log
 	retention.Log
-	Close() error
 }
 
 // openStore opens the log: in the data folder, or in the database that the paths name.

@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/configfile"
 	"github.com/tidemark/tidemark/internal/base/endpoint"
 	"github.com/tidemark/tidemark/internal/base/outbound"
+	"github.com/tidemark/tidemark/internal/outside/anchors"
 	"github.com/tidemark/tidemark/internal/outside/verifier"
 	"github.com/tidemark/tidemark/internal/people/telegram"
 	"github.com/tidemark/tidemark/policy"
@@ -41,9 +42,10 @@ type Config struct {
 	Channels       Channels           // where else they are asked
 	Console        Console
 	Retention      Retention
-	Shadow         string // file of a candidate policy that runs beside this one; "": none
-	Production     bool   // the environment says so
-	Outside        string // identifies the sections that take effect only at a start
+	Anchors        *anchors.Options // where the head of the log is written down; nil: nowhere
+	Shadow         string           // file of a candidate policy that runs beside this one; "": none
+	Production     bool             // the environment says so
+	Outside        string           // identifies the sections that take effect only at a start
 	// Sections is each of them in one form, without the values of its secrets; of channels and plugins each entry
 	// (channels.slack). What the file does not have is not there.
 	Sections map[string]string
@@ -54,6 +56,7 @@ type Server struct {
 	Listen       string
 	AllowedHosts []string // further names clients may use in the Host header
 	MaxBody      int64    // bytes of a request body
+	Memory       int64    // bytes that sessions may take in memory, about; 0: as the monitor has it
 }
 
 // Plugin is one entry of the `hooks` section: an HTTP endpoint that takes part in hooks.
@@ -101,6 +104,7 @@ func (d *decoder) sections(root *configfile.Node, c *Config) {
 	c.Console = d.console(root.Get("console"))
 	c.Retention = d.retention(root.Get("retention"))
 	c.Approvals = d.approvals(root.Get("approvals"))
+	c.Anchors = d.anchors(root.Get("anchors"))
 	if n := root.Get("shadow"); n != nil {
 		c.Shadow, _ = d.Text(n)
 	}
@@ -135,6 +139,11 @@ func (d *decoder) server(n *configfile.Node, s *Server) {
 		"maxBodyBytes": func(n *configfile.Node) {
 			if v, ok := d.Int(n, 1<<10, 1<<30); ok {
 				s.MaxBody = v
+			}
+		},
+		"sessionMemoryMB": func(n *configfile.Node) {
+			if v, ok := d.Int(n, 1, 1<<20); ok {
+				s.Memory = v << 20
 			}
 		},
 	})
@@ -202,7 +211,7 @@ func (d *decoder) url(n *configfile.Node) (*url.URL, bool) {
 // started are the sections that take effect only at a start.
 var started = []string{
 	"server", "hooks", "llm", "mcp", "auditor", "contracts", "verifier", "telegram", "channels", "approvals", "plugins", "console",
-	"retention",
+	"retention", "anchors",
 }
 
 // outside identifies what asks others, without its secrets.

@@ -2,7 +2,7 @@
 // management API that people and tools use to look at sessions, answer questions and
 // read the log.
 //
-// It does I/O (it serves HTTP) and starts no goroutine. Only the app may import it.
+// It does I/O (it serves HTTP) and starts one goroutine, while somebody watches events. Only the app may import it.
 //
 // Invariants:
 //   - every route names the roles it admits; one that names none admits administrators only;
@@ -179,6 +179,8 @@ type API struct {
 	hooks   map[hook.Name]handler
 	metrics *metrics
 	buffers buffers
+	tail    *tail
+	queue   *waiting.Queue
 
 	keepAlive time.Duration // between two signs of life on an idle event stream
 }
@@ -203,6 +205,7 @@ func New(o Options) (*API, error) {
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
 	}
+	a.tail, a.queue = newTail(o.Log, o.Feed), waiting.NewQueue(o.Monitor, o.Feed, o.Now)
 	a.hooks = a.handlers()
 	if a.metrics, err = newMetrics(o.Metrics, o.Monitor, o.Feed); err != nil {
 		return nil, fmt.Errorf("new HTTP API: %w", err)

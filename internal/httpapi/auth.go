@@ -169,7 +169,10 @@ func (k keyring) find(secret string) caller {
 			found.role = k.keys[i].role
 		}
 	}
-	if p, ok := k.people.Find(secret); ok && found.role == 0 {
+	if found.role != 0 {
+		return found
+	}
+	if p, ok := k.people.Find(secret); ok {
 		found = caller{map[string]role{"reader": reader, "approver": approver, "admin": admin}[p.Role], p.Name}
 	}
 	return found

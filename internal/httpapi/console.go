@@ -85,10 +85,18 @@ func wantsOf(proof func() string) func() string {
 	return proof
 }
 
+// headLimit is how long a look at the log may take before it counts as one that cannot be read.
+const headLimit = 5 * time.Second
+
 // proven refuses what takes a proof that this door has no way to bring.
 func (m *management) proven() error {
 	if m.wants() == "" {
 		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), headLimit)
+	defer cancel()
+	if _, err := m.log.Head(ctx); err != nil { // where keys cannot be read a proof is wanted, and this is why
+		return m.explain(ctx, err)
 	}
 	return newProblem(http.StatusForbidden, "proof-required", tidemark.ErrProof.Error()+": do it in the console (tidemark console)")
 }

@@ -2,12 +2,11 @@ package httpapi
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
 
-	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/store"
 )
 
@@ -21,8 +20,8 @@ const (
 	streamPage = 64
 )
 
-// streamEvents sends every record of the log as it is committed. The stream holds no
-// records of its own: it is woken, and reads on from where its client is.
+// streamEvents sends every record of the log as it is committed. A client reads by itself until it has seen all there is, and is
+// then told of what is new; one that is too slow reads by itself again.
 func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
 	q, p := a.streamQuery(r)
 	if p != nil {
@@ -38,31 +37,61 @@ func (a *API) streamEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	ticker := time.NewTicker(a.keepAlive)
 	defer ticker.Stop()
+	me := &watcher{session: q.Session, kind: q.Kind, bell: make(chan struct{}, 1)}
+	defer a.tail.leave(me)
 	for {
-		grown := a.feed.Grown() // before reading, or a record could slip in between
-		entries, err := a.log.Since(r.Context(), q)
-		if err != nil {
-			_ = a.explain(r.Context(), err) // into our log; the client reconnects
+		if err := a.catchUp(r, &s, &q, me); err != nil {
+			if !errors.Is(err, errLeft) {
+				_ = a.explain(r.Context(), err) // into our log; the client reconnects
+			}
 			return
 		}
-		if a.turnedAway(r) { // after reading, or what took the token away is sent to its owner
-			return
+		for behind := false; !behind; {
+			select {
+			case <-me.bell:
+				var pieces []piece
+				pieces, behind, q.After = a.tail.take(me)
+				if a.turnedAway(r) || s.pieces(pieces) != nil {
+					return
+				}
+			case <-ticker.C:
+				if a.turnedAway(r) || s.send([]byte(": keep-alive\n\n")) != nil {
+					return
+				}
+			case <-r.Context().Done():
+				return
+			}
+		}
+	}
+}
+
+// errLeft ends a stream whose client is gone, or may no longer read.
+var errLeft = errors.New("the reader of a stream is gone")
+
+// catchUp sends what the log holds, and returns when the client is told of what is new.
+func (a *API) catchUp(r *http.Request, s *stream, q *store.EntryQuery, me *watcher) error {
+	for {
+		head, err := a.log.Head(r.Context()) // before reading: what comes later is not among what was read
+		if err != nil {
+			return err
+		}
+		entries, err := a.log.Since(r.Context(), *q)
+		if err != nil {
+			return err
+		}
+		if a.turnedAway(r) || r.Context().Err() != nil { // after reading, or what took the token away is sent to its owner
+			return errLeft
 		}
 		if len(entries) > 0 {
 			q.After = entries[len(entries)-1].ID
 			if s.records(entries) != nil {
-				return
+				return errLeft
 			}
 			continue
 		}
-		select {
-		case <-grown:
-		case <-ticker.C:
-			if s.send([]byte(": keep-alive\n\n")) != nil {
-				return
-			}
-		case <-r.Context().Done():
-			return
+		q.After = max(q.After, head.Records) // nothing up to there is wanted
+		if a.tail.join(me, q.After) {
+			return nil
 		}
 	}
 }
@@ -108,11 +137,23 @@ type stream struct {
 func (s *stream) records(entries []store.Entry) error {
 	s.buf.Reset()
 	for _, e := range entries {
-		body, err := strictjson.Marshal(recordOf(e))
+		text, err := sentEvent(e)
 		if err != nil {
-			return fmt.Errorf("encode record %d: %w", e.ID, err)
+			return err
 		}
-		fmt.Fprintf(&s.buf, "id: %d\nevent: record\ndata: %s\n\n", e.ID, body) // JSON has no line breaks of its own
+		s.buf.Write(text)
+	}
+	return s.send(s.buf.Bytes())
+}
+
+// pieces sends records that are ready to go out.
+func (s *stream) pieces(list []piece) error {
+	if len(list) == 0 {
+		return nil
+	}
+	s.buf.Reset()
+	for _, p := range list {
+		s.buf.Write(p.text)
 	}
 	return s.send(s.buf.Bytes())
 }

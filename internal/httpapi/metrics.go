@@ -1,9 +1,9 @@
 package httpapi
 
 import (
-	"context"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -46,10 +46,16 @@ func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *notify.Store) (*
 		out.decisions, out.requests, out.durations,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "tidemark_open_questions", Help: "Held calls that wait for an answer.",
-		}, func() float64 { return openQuestions(m) }),
+		}, func() float64 { return float64(m.OpenQuestions()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "tidemark_sessions_in_memory", Help: "Sessions whose state is in memory; others are read from the log when they speak.",
 		}, func() float64 { return float64(m.Sessions()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "tidemark_session_bytes", Help: "About how many bytes of memory sessions take; server.sessionMemoryMB is the bound.",
+		}, func() float64 { return float64(m.Held()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "tidemark_goroutines", Help: "Goroutines of the server.",
+		}, func() float64 { return float64(runtime.NumGoroutine()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "tidemark_store_errors_total", Help: "Times the log could not be written or read.",
 		}, func() float64 { return float64(f.Failures()) }),
@@ -62,17 +68,6 @@ func newMetrics(r *prometheus.Registry, m *tidemark.Monitor, f *notify.Store) (*
 		}
 	}
 	return out, nil
-}
-
-func openQuestions(m *tidemark.Monitor) float64 {
-	open := 0
-	all, _ := m.Questions(context.Background()) // those that can be read
-	for _, q := range all {
-		if q.Pending() {
-			open++
-		}
-	}
-	return float64(open)
 }
 
 // decided counts a verdict.

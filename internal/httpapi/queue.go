@@ -20,7 +20,7 @@ import (
 func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
 	s := queueStream{api: a, known: map[string]shown{}, stream: stream{w: w, control: http.NewResponseController(w)}}
 	asked := a.feed.QuestionsChanged() // before reading, or a question could slip in between
-	list, err := a.monitor.Questions(r.Context())
+	list, err := a.queue.Questions(r.Context())
 	definitions, failed := a.notices(r.Context())
 	if err := errors.Join(err, failed); err != nil {
 		a.writeProblem(w, "", a.explain(r.Context(), err))
@@ -55,7 +55,7 @@ func (a *API) streamApprovals(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		asked = a.feed.QuestionsChanged()
-		if list, err = a.monitor.Questions(r.Context()); err != nil || s.changes(r.Context(), list) != nil {
+		if list, err = a.queue.Questions(r.Context()); err != nil || s.changes(r.Context(), list) != nil {
 			return // the client reconnects
 		}
 	}

@@ -78,6 +78,9 @@ func (s *State) HeldWrite(digest tool.Digest) string {
 // decided folds a verdict. A gated one counts for nothing: the host asks again.
 func (s *State) decided(e *event.Event) {
 	d := e.Decided
+	if d.Opinion != nil && !d.Opinion.Cached {
+		s.audited(d.Opinion.Model)
+	}
 	if d.Gated {
 		return
 	}

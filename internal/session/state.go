@@ -36,6 +36,8 @@ type State struct {
 	Tools tool.Digest
 	// HostTools are the tools that are the host's own; nil: nobody said.
 	HostTools []string
+	// Audits is how often a model was asked about it: for an opinion, a plan or a contract.
+	Audits int
 
 	main      Taint
 	branches  map[string]*Taint
@@ -89,8 +91,10 @@ func (s *State) Apply(e *event.Event) {
 			s.Tools = *e.Model.Tools
 		}
 	case event.TaskPlanned:
+		s.audited(e.Task.Model)
 		s.Task = readTask(e.Task)
 	case event.ContractDrawn:
+		s.audited(e.Contract.Model)
 		s.agreed(e.Contract)
 	case event.CallDecided:
 		s.decided(e)
@@ -108,6 +112,13 @@ func (s *State) Apply(e *event.Event) {
 		s.reviewed(e)
 	case event.TurnSealed:
 		s.Book.EndTurn(e.Branch, e.Time)
+	}
+}
+
+// audited counts an answer of a model.
+func (s *State) audited(model string) {
+	if model != "" {
+		s.Audits++
 	}
 }
 

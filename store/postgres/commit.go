@@ -29,6 +29,7 @@ type writer struct {
 	schema string
 	server string
 	conn   *pgx.Conn // nil until needed, and after trouble
+	warned string    // what the database said beside the answer to the commit under way
 }
 
 var _ group.Committer = (*writer)(nil)
@@ -53,13 +54,23 @@ func (w *writer) Commit(batch []*group.Request) error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitLimit)
 	defer cancel()
 	if w.conn == nil || w.conn.IsClosed() {
+		config := w.config.Copy()
+		config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+			if n.SeverityUnlocalized == "WARNING" {
+				w.warned = n.Message
+			}
+		}
 		var err error
-		if w.conn, err = connect(ctx, w.config); err != nil {
+		if w.conn, err = connect(ctx, config); err != nil {
 			w.conn = nil
 			return err
 		}
 	}
+	w.warned = ""
 	err := w.commit(ctx, batch)
+	if err == nil && w.warned != "" {
+		err = fmt.Errorf("%w: %s", errWarned, w.warned)
+	}
 	if err == nil {
 		return nil
 	}
@@ -69,6 +80,10 @@ func (w *writer) Commit(batch []*group.Request) error {
 	}
 	return err
 }
+
+// errWarned is for a commit that the database took with a warning: that it did not wait for a standby any longer, so that a
+// failover would lose what was committed. Nobody may be told that it is safe.
+var errWarned = errors.New("the database committed with a warning")
 
 // connect opens a connection whose commits wait for the disk, whatever the database's own settings
 // are.

@@ -79,5 +79,17 @@ func alone(err error) bool {
 	return false
 }
 
+// lost says that a connection was gone before anything could be asked: after a database was started again all those in a pool
+// are. One that cannot be made is another matter, and neither is an answer of the database, but for the one that it gives to
+// everybody when it ends.
+func lost(err error) bool {
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) {
+		return false
+	}
+	c := code(err)
+	return c == "" || c == "57P01"
+}
+
 // taken says that the place of a record is in use: somebody else wrote it.
 func taken(err error) bool { return code(err) == "23505" }

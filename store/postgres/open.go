@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
@@ -86,7 +87,10 @@ func reader(config *pgx.ConnConfig, schema string, o Options) *Reader {
 		o.Readers = 8
 	}
 	reading := config.Copy()
-	reading.RuntimeParams["default_transaction_read_only"] = "on"
+	reading.AfterConnect = func(ctx context.Context, conn *pgconn.PgConn) error { // not before: a primary is told from a standby by it
+		_, err := conn.Exec(ctx, `SET default_transaction_read_only = on`).ReadAll()
+		return err
+	}
 	db := stdlib.OpenDB(*reading)
 	db.SetMaxOpenConns(o.Readers)
 	db.SetMaxIdleConns(o.Readers)
@@ -95,6 +99,7 @@ func reader(config *pgx.ConnConfig, schema string, o Options) *Reader {
 
 var dialect = rows.Dialect{
 	Bind: bind, Zeros: `decode(repeat('00', 32), 'hex')`, Empty: `''::bytea`, Unavailable: unavailable,
+	Again: lost,
 }
 
 // bind numbers the places of values.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/test/pgtest"
 	"github.com/tidemark/tidemark/store/notify"
 	"github.com/tidemark/tidemark/store/postgres"
 	"github.com/tidemark/tidemark/store/storetest"
@@ -252,5 +253,46 @@ func TestOpenErrors(t *testing.T) {
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// SEQ-09: after the database was started again reading goes on at once, whatever became of the connections it had.
+func TestReadingGoesOnAfterARestart(t *testing.T) {
+	c := pgtest.Start(t)
+	s := open(t, c.New(t))
+	if err := s.Append(t.Context(), "s", 0, storetest.Events("turn", 0, 3)); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 8 { // as many connections as there may be
+		all.Go(func() {
+			for range 20 {
+				storedOf(t, s, "s")
+			}
+		})
+	}
+	all.Wait()
+	c.Kill()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if n := len(storedOf(t, s, "s")); n != 3 {
+			t.Fatalf("%d records, want 3", n)
+		}
+	}
+}
+
+// Reading cannot write, and finds the server that takes writes all the same where the address asks for it, as it does for a failover.
+func TestAnAddressThatWantsThePrimary(t *testing.T) {
+	s := open(t, cluster.New(t)+"&target_session_attrs=read-write")
+	if err := s.Append(t.Context(), "s", 0, storetest.Events("turn", 0, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(storedOf(t, s, "s")); n != 1 {
+		t.Errorf("%d records, want 1", n)
+	}
+	if _, err := s.DB().ExecContext(t.Context(), `DELETE FROM records`); err == nil {
+		t.Error("a connection for reading removed records")
 	}
 }

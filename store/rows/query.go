@@ -156,6 +156,28 @@ func (r *Reader) Asking(ctx context.Context, now int64) ([]string, error) {
 	return names, nil
 }
 
+// Asks are the questions that had not expired by then, without a look at whether they were answered.
+func (r *Reader) Asks(ctx context.Context, now int64) ([]store.Asked, error) {
+	const doing = "list questions"
+	rows, err := r.query(ctx, `SELECT s.name, a.id, a.expires FROM asks a JOIN sessions s ON s.id = a.session WHERE a.expires > ?`, now)
+	if err != nil {
+		return nil, r.as.Unavailable(doing, err)
+	}
+	defer rows.Close()
+	var out []store.Asked
+	for rows.Next() {
+		var a store.Asked
+		if err := rows.Scan(&a.Session, &a.ID, &a.Expires); err != nil {
+			return nil, r.as.Unavailable(doing, err)
+		}
+		out = append(out, a)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, r.as.Unavailable(doing, err)
+	}
+	return out, nil
+}
+
 // Asked names the session of a question that was asked of late. It returns tidemark.ErrNotFound
 // for one nobody knows.
 func (r *Reader) Asked(ctx context.Context, id string) (session string, err error) {

@@ -30,6 +30,8 @@ type Dialect struct {
 	Stood func() (head store.Head, told bool, err error)
 	// Unavailable is the error for everything the database refuses.
 	Unavailable func(doing string, err error) error
+	// Again says that an error is that of a connection which was lost while nobody used it: the next one may be good. nil: none is.
+	Again func(err error) bool
 }
 
 // Reader reads a log. It is safe for concurrent use, and beside a writer in this or
@@ -48,12 +50,32 @@ func (r *Reader) Close() error { return r.db.Close() }
 // DB is what it reads from.
 func (r *Reader) DB() *sql.DB { return r.db }
 
-func (r *Reader) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return r.db.QueryContext(ctx, r.as.Bind(query), matching(args)...)
+// maxLost is how many connections in a row may turn out to be lost: more than there are in any pool of ours.
+const maxLost = 16
+
+func (r *Reader) query(ctx context.Context, query string, args ...any) (rows *sql.Rows, err error) {
+	query, args = r.as.Bind(query), matching(args)
+	for range maxLost {
+		if rows, err = r.db.QueryContext(ctx, query, args...); !r.lost(ctx, err) {
+			break
+		}
+	}
+	return rows, err
 }
 
-func (r *Reader) row(ctx context.Context, query string, args ...any) *sql.Row {
-	return r.db.QueryRowContext(ctx, r.as.Bind(query), matching(args)...)
+func (r *Reader) row(ctx context.Context, query string, args ...any) (row *sql.Row) {
+	query, args = r.as.Bind(query), matching(args)
+	for range maxLost {
+		if row = r.db.QueryRowContext(ctx, query, args...); !r.lost(ctx, row.Err()) {
+			break
+		}
+	}
+	return row
+}
+
+// lost reports whether a query failed because its connection was gone already: reading once more does no harm.
+func (r *Reader) lost(ctx context.Context, err error) bool {
+	return err != nil && r.as.Again != nil && ctx.Err() == nil && r.as.Again(err)
 }
 
 // matching replaces what is not text, which one database refuses and another does not find, by

@@ -12,6 +12,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/sony/gobreaker/v2"
 
+	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/intent"
 )
 
@@ -59,7 +60,7 @@ func (c *Client) answer(ctx context.Context, session string, r *request) (text s
 	if text, ok := c.remembered(key); ok {
 		return text, true, nil
 	}
-	if !c.spend(session) {
+	if !c.spend(ctx, session) {
 		return "", false, ErrBudget
 	}
 	text, err = c.flights.do(ctx, key, r.timeout, func(ctx context.Context) (string, error) { return c.fetch(ctx, key, r) })
@@ -71,9 +72,10 @@ func (c *Client) remembered(key string) (string, bool) {
 	return a.text, ok && c.o.Now().Before(a.until)
 }
 
-// spend takes one audit off the session's budget.
-func (c *Client) spend(session string) (ok bool) {
+// spend takes one audit off the session's budget. What the log tells of others counts, whichever server asked.
+func (c *Client) spend(ctx context.Context, session string) (ok bool) {
 	c.budget.edit(session, func(used *int) {
+		*used = max(*used, tidemark.Audits(ctx))
 		if ok = *used < c.o.PerSession; ok {
 			*used++
 		}

@@ -36,7 +36,7 @@ func (c *Client) Prepare(session string, r intent.Request) {
 	}
 	q := c.contract(&r)
 	key := q.key(c.o.Model)
-	if _, known := c.drawn.get(key); known || c.flights.flying(key) || !c.spend(session) {
+	if _, known := c.drawn.get(key); known || c.flights.flying(key) || !c.spend(context.Background(), session) {
 		return
 	}
 	// Nobody leaves it, so it goes on to its own end. An error is found when it is wanted.
@@ -95,7 +95,7 @@ func (c *Client) drawnText(ctx context.Context, session string, q *request, wait
 	if !wait {
 		return "", tidemark.ErrLate
 	}
-	if !c.flights.flying(key) && !c.spend(session) {
+	if !c.flights.flying(key) && !c.spend(ctx, session) {
 		return "", ErrBudget
 	}
 	waiting, cancel := context.WithTimeout(ctx, c.o.ContractWait)

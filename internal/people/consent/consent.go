@@ -107,6 +107,18 @@ func (k *Keeper) again() error {
 // readLimit bounds how long the log of people may take; without it nothing is proven.
 const readLimit = 10 * time.Second
 
+// Tokens are those of people, as every server of the log knows them: what another one added or took away counts.
+func (k *Keeper) Tokens() ([]Token, error) {
+	if k.shared {
+		if err := k.again(); err != nil {
+			return nil, err
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.state.tokens, nil
+}
+
 // Record writes what a person did.
 func (k *Keeper) Record(ctx context.Context, p event.Person) error {
 	k.mu.Lock()

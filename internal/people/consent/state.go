@@ -3,6 +3,7 @@ package consent
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tidemark/tidemark/event"
 )
@@ -14,6 +15,8 @@ type State struct {
 	Secret    string // salt and hash of the typed one; empty: none is set
 	Forgotten int64  // when all keys were last forgotten by force, Unix nanoseconds; 0: never
 	Refused   int    // sign-ins that were refused so far
+
+	tokens []Token // of people, by name; replaced, never changed
 
 	owners map[string]string // who enrolled a key, by its ID; replaced, never changed
 }
@@ -45,6 +48,27 @@ func (s *State) Apply(e *event.Event) {
 		s.Keys, s.Secret, s.Forgotten = nil, "", e.Time
 	case "refused":
 		s.Refused++
+	case "token-added", "token-revoked":
+		s.token(p, e.Time)
+	}
+}
+
+// Token is a token of somebody's own, as the log keeps it where several servers take it.
+type Token struct {
+	Role, Name string
+	Hash       string // SHA-256 of it, hex
+	Made       int64  // Unix nanoseconds
+}
+
+// token notes that somebody's token came or went. Who has one gets no second by the same name.
+func (s *State) token(p *event.Person, at int64) {
+	role, name, _ := strings.Cut(p.Detail, ":")
+	has := slices.ContainsFunc(s.tokens, func(t Token) bool { return t.Name == name })
+	switch {
+	case p.Act == "token-revoked":
+		s.tokens = slices.DeleteFunc(slices.Clone(s.tokens), func(t Token) bool { return t.Name == name })
+	case p.Token != "" && !has:
+		s.tokens = append(slices.Clone(s.tokens), Token{role, name, p.Token, at})
 	}
 }
 

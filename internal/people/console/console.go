@@ -30,6 +30,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/oidc"
 	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/internal/people/signin"
+	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/people/webpush"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
@@ -80,7 +81,7 @@ type Console struct {
 	push    *webpush.Sender
 	assets  assets
 	mux     *http.ServeMux
-	queue   queue
+	queue   *waiting.Queue
 	hurry   hurry
 
 	keepAlive time.Duration // between two signs of life on an idle stream
@@ -105,7 +106,7 @@ func New(o Options) (*Console, error) {
 	c := &Console{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, desk: o.Desk, keys: o.Keys, logger: o.Logger, now: o.Now,
 		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins, oidc: o.Provider, push: o.Push,
-		assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second,
+		assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second, queue: waiting.NewQueue(o.Monitor, o.Feed, o.Now),
 	}
 	c.routes()
 	return c, nil

@@ -8,7 +8,8 @@
 //   - a token is shown once, when it is made; the file holds its hash alone;
 //   - a name is one person's, and cannot be taken for a role or for an account elsewhere;
 //   - a token counts only after it is recorded that it was made, and no longer than its entry stands;
-//   - a file that cannot be read, or that others can read, names nobody and is an error.
+//   - a file that cannot be read, or that others can read, names nobody and is an error;
+//   - where several servers have one log, it is the log that says who has a token, at all of them alike.
 package roster
 
 import (
@@ -57,7 +58,9 @@ type Options struct {
 	Now    func() time.Time
 	Rand   io.Reader // a CSPRNG
 	Record func(ctx context.Context, p event.Person) error
-	Left   func(ctx context.Context, whose, by string) error // somebody's token was taken away; nil: nobody else wants to know
+	// Kept is everybody with a token, as a log says that several servers have; nil: the file says it.
+	Kept func() ([]Person, error)
+	Left func(ctx context.Context, whose, by string) error // somebody's token was taken away; nil: nobody else wants to know
 }
 
 // Roster is the list. It is safe for concurrent use; nil is one without anybody.
@@ -74,33 +77,79 @@ func Open(o Options) (*Roster, error) {
 		return nil, errors.New("open roster: path, clock, randomness and a record are needed")
 	}
 	r := &Roster{o: o}
-	raw, err := os.ReadFile(o.Path)
+	if err := r.read(); err != nil || o.Kept == nil {
+		return r, err
+	}
+	return r, r.move()
+}
+
+// moved is added to the name of a file whose people the log has taken over.
+const moved = ".moved"
+
+// move brings the people of a file into the log that servers share, once.
+func (r *Roster) move() error {
+	known, err := r.o.Kept()
+	if err != nil {
+		return fmt.Errorf("read people: %w", err)
+	}
+	list := r.list
+	if r.list = nil; len(list) == 0 {
+		return nil
+	}
+	for _, p := range list {
+		if slices.ContainsFunc(known, func(o Person) bool { return o.Name == p.Name }) {
+			continue
+		}
+		act := event.Person{Act: "token-added", By: "admin", Via: "start", Detail: p.By(), Token: p.Hash}
+		if err := r.o.Record(context.Background(), act); err != nil {
+			return fmt.Errorf("move people into the log: %w", err)
+		}
+	}
+	return os.Rename(r.o.Path, r.o.Path+moved)
+}
+
+// read reads the file.
+func (r *Roster) read() error {
+	raw, err := os.ReadFile(r.o.Path)
 	if errors.Is(err, os.ErrNotExist) {
-		return r, nil
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read people: %w", err)
+		return fmt.Errorf("read people: %w", err)
 	}
-	info, err := os.Stat(o.Path)
+	info, err := os.Stat(r.o.Path)
 	if err != nil {
-		return nil, fmt.Errorf("read people: %w", err)
+		return fmt.Errorf("read people: %w", err)
 	}
 	if private.Open(info, 0o077) {
-		return nil, fmt.Errorf("read people: %s is readable by others (run: chmod 600 %s)", o.Path, o.Path)
+		return fmt.Errorf("read people: %s is readable by others (run: chmod 600 %s)", r.o.Path, r.o.Path)
 	}
 	var file struct {
 		People []Person `json:"people"`
 	}
 	if err := strictjson.UnmarshalKnown(raw, &file); err != nil {
-		return nil, fmt.Errorf("read people %s: %w", o.Path, err)
+		return fmt.Errorf("read people %s: %w", r.o.Path, err)
 	}
 	for i := range file.People {
 		if err := r.check(&file.People[i]); err != nil {
-			return nil, fmt.Errorf("read people %s: %w", o.Path, err)
+			return fmt.Errorf("read people %s: %w", r.o.Path, err)
 		}
 		r.list = append(r.list, file.People[i])
 	}
-	return r, nil
+	return nil
+}
+
+// now is everybody, as it is known now.
+// Preconditions: mu is held.
+func (r *Roster) now() ([]Person, error) {
+	if r.o.Kept == nil {
+		return r.list, nil
+	}
+	list, err := r.o.Kept()
+	if err != nil {
+		return nil, fmt.Errorf("read people: %w", err)
+	}
+	return list, nil
 }
 
 // check looks at an entry of the file before it counts.
@@ -147,6 +196,9 @@ var ErrNobody = errors.New("nobody has a token of this name")
 // ErrBad is returned for a name or a role that cannot be.
 var ErrBad = errors.New("cannot be added")
 
+// prefix begins the tokens of people.
+const prefix = "tm-"
+
 // Actor is who changes the list, and through which door.
 type Actor struct{ By, Via string }
 
@@ -165,18 +217,25 @@ func (r *Roster) Add(ctx context.Context, who Actor, name, role string) (token s
 	if _, err := io.ReadFull(r.o.Rand, b[:]); err != nil {
 		return "", fmt.Errorf("make token: %w", err)
 	}
-	token = "tm-" + role + "-" + hex.EncodeToString(b[:])
+	token = prefix + role + "-" + hex.EncodeToString(b[:])
 	p := Person{Name: name, Role: role, Hash: hashOf(token), Made: r.o.Now().UTC().Truncate(time.Second)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if slices.ContainsFunc(r.list, func(o Person) bool { return o.Name == name }) {
+	list, err := r.now()
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(list, func(o Person) bool { return o.Name == name }) {
 		return "", ErrTaken
 	}
-	if len(r.list) >= maxPeople {
+	if len(list) >= maxPeople {
 		return "", fmt.Errorf("%w: there are %d people, and no more fit", ErrBad, maxPeople)
 	}
-	next := append(slices.Clone(r.list), p)
-	return token, r.change(ctx, event.Person{Act: "token-added", By: who.By, Via: who.Via, Detail: p.By()}, next)
+	added := event.Person{Act: "token-added", By: who.By, Via: who.Via, Detail: p.By()}
+	if r.o.Kept != nil {
+		added.Token = p.Hash
+	}
+	return token, r.change(ctx, added, append(slices.Clone(list), p))
 }
 
 // Revoke takes somebody's token away, at once.
@@ -191,20 +250,27 @@ func (r *Roster) Revoke(ctx context.Context, who Actor, name string) (Person, er
 func (r *Roster) revoke(ctx context.Context, who Actor, name string) (Person, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := slices.IndexFunc(r.list, func(o Person) bool { return o.Name == name })
+	list, err := r.now()
+	if err != nil {
+		return Person{}, err
+	}
+	i := slices.IndexFunc(list, func(o Person) bool { return o.Name == name })
 	if i < 0 {
 		return Person{}, ErrNobody
 	}
-	p := r.list[i]
-	next := slices.Delete(slices.Clone(r.list), i, i+1)
+	p := list[i]
+	next := slices.Delete(slices.Clone(list), i, i+1)
 	return p, r.change(ctx, event.Person{Act: "token-revoked", By: who.By, Via: who.Via, Detail: p.By()}, next)
 }
 
-// change records what was done, writes the file, and only then counts it.
+// change records what was done, writes the file where there is one, and only then counts it.
 // Preconditions: mu is held.
 func (r *Roster) change(ctx context.Context, what event.Person, next []Person) error {
 	if err := r.o.Record(ctx, what); err != nil {
 		return fmt.Errorf("record %s: %w", what.Act, err)
+	}
+	if r.o.Kept != nil {
+		return nil
 	}
 	raw, err := strictjson.MarshalIndent(map[string][]Person{"people": next})
 	if err != nil {
@@ -223,22 +289,26 @@ func (r *Roster) change(ctx context.Context, what event.Person, next []Person) e
 
 // Find is whose token it is. It compares with every one, so that the time says nothing.
 func (r *Roster) Find(token string) (Person, bool) {
-	if r == nil {
+	if r == nil || !strings.HasPrefix(token, prefix) {
 		return Person{}, false
 	}
 	hash := []byte(hashOf(token))
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	list, err := r.now()
+	if err != nil {
+		return Person{}, false // without the log nobody is anybody
+	}
 	found := -1
-	for i := range r.list {
-		if subtle.ConstantTimeCompare(hash, []byte(r.list[i].Hash)) == 1 {
+	for i := range list {
+		if subtle.ConstantTimeCompare(hash, []byte(list[i].Hash)) == 1 {
 			found = i
 		}
 	}
 	if found < 0 {
 		return Person{}, false
 	}
-	return r.list[found], true
+	return list[found], true
 }
 
 // Named reports whether somebody has a token under a name.
@@ -253,7 +323,8 @@ func (r *Roster) List() []Person {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := slices.Clone(r.list)
+	list, _ := r.now() // without the log there is nobody to be shown
+	out := slices.Clone(list)
 	slices.SortFunc(out, func(a, b Person) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,5 +170,67 @@ func TestABadFileIsAnError(t *testing.T) {
 				t.Errorf("it was read: %v", r.List())
 			}
 		})
+	}
+}
+
+// Where several servers have one log, it says who has a token: what one adds or takes away counts at the other at once, and the people of a
+// file are taken over, once.
+//
+// WAR-10
+func TestSeveralServersHaveOneRoster(t *testing.T) {
+	var all []roster.Person
+	b := &book{path: filepath.Join(t.TempDir(), "people.json")}
+	alone, err := b.open(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := alone.Add(t.Context(), roster.Actor{By: "admin"}, "ada", "approver")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := func(path string) *roster.Roster {
+		t.Helper()
+		r, err := roster.Open(roster.Options{
+			Path: path, Now: time.Now, Rand: rand.Reader, Kept: func() ([]roster.Person, error) { return all, b.fails },
+			Record: func(_ context.Context, p event.Person) error {
+				role, name, _ := strings.Cut(p.Detail, ":")
+				all = slices.DeleteFunc(all, func(o roster.Person) bool { return o.Name == name })
+				if p.Act == "token-added" {
+					all = append(all, roster.Person{Name: name, Role: role, Hash: p.Token})
+				}
+				return nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	one, two := server(b.path), server(filepath.Join(t.TempDir(), "people.json"))
+	if p, ok := two.Find(old); !ok || p.By() != "approver:ada" {
+		t.Errorf("somebody of the file: %+v, %t", p, ok)
+	}
+	token, err := one.Add(t.Context(), roster.Actor{By: "admin"}, "bob", "reader")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := two.Find(token); !ok || len(two.List()) != 2 {
+		t.Errorf("somebody who was added at the other server: %t, %v", ok, two.List())
+	}
+	if _, err := two.Add(t.Context(), roster.Actor{By: "admin"}, "bob", "reader"); !errors.Is(err, roster.ErrTaken) {
+		t.Errorf("their name once more: %v", err)
+	}
+	if _, err := two.Revoke(t.Context(), roster.Actor{By: "admin"}, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	again := server(b.path) // the file was taken over: who was revoked does not come back with it
+	for name, r := range map[string]*roster.Roster{"one": one, "two": two, "one, started again": again} {
+		if _, ok := r.Find(old); ok {
+			t.Errorf("%s takes a token that was revoked", name)
+		}
+	}
+	b.fails = errors.New("the log cannot be read")
+	if _, ok := one.Find(token); ok {
+		t.Error("without the log somebody is let in")
 	}
 }

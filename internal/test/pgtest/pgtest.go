@@ -27,8 +27,8 @@ type Cluster struct {
 	fault  error // why there is none
 }
 
-// missing is why tests are skipped.
-var errMissing = errors.New("no PostgreSQL here (Debian: apt-get install postgresql)")
+// ErrMissing is why tests are skipped.
+var ErrMissing = errors.New("no PostgreSQL here (Debian: apt-get install postgresql)")
 
 // Run runs the tests of a package with a cluster, and takes it away again. It returns the code to
 // exit with.
@@ -48,7 +48,7 @@ func programs() (string, error) {
 	}
 	path, err := exec.LookPath("initdb")
 	if err != nil {
-		return "", errMissing
+		return "", ErrMissing
 	}
 	return filepath.Dir(path), nil
 }
@@ -76,7 +76,7 @@ func (c *Cluster) start() (err error) {
 func another(dir string) (*attributes, error) {
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		return nil, errMissing
+		return nil, ErrMissing
 	}
 	uid, err1 := strconv.Atoi(u.Uid)
 	gid, err2 := strconv.Atoi(u.Gid)
@@ -139,15 +139,30 @@ func (c *Cluster) stop() {
 
 var schemas atomic.Int64
 
+// Open is a cluster for a program that is no test; it is closed also after an error.
+func Open() (*Cluster, error) {
+	c := &Cluster{}
+	c.fault = c.start()
+	return c, c.fault
+}
+
+// Close ends it and takes it away.
+func (c *Cluster) Close() { c.stop() }
+
 // New is the address of an empty log of the test's own.
 func (c *Cluster) New(t testing.TB) string {
 	t.Helper()
 	switch {
-	case errors.Is(c.fault, errMissing):
+	case errors.Is(c.fault, ErrMissing):
 		t.Skip(c.fault)
 	case c.fault != nil:
 		t.Fatal(c.fault)
 	}
+	return c.Address()
+}
+
+// Address is that of an empty log.
+func (c *Cluster) Address() string {
 	schema := fmt.Sprintf("log_%d", schemas.Add(1))
 	query := url.Values{"host": {c.dir}, "search_path": {schema}, "sslmode": {"disable"}}
 	return "postgres://postgres@/postgres?" + query.Encode()

@@ -1,0 +1,4 @@
+package app
+
+// Paced is for tests.
+var Paced = paced

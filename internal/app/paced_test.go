@@ -1,0 +1,62 @@
+package app_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/app"
+)
+
+// A connection whose body does not come is cut, whether or not anybody reads it; one whose body has come may wait for its answer as
+// long as it takes.
+func TestABodyThatDoesNotComeIsCut(t *testing.T) {
+	limit := 200 * time.Millisecond
+	left := make(chan bool, 1)
+	server := httptest.NewServer(app.Paced(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/unread":
+			w.WriteHeader(http.StatusUnauthorized)
+		case "/read":
+			_, err := io.ReadAll(r.Body)
+			left <- err != nil
+		case "/wait":
+			_, _ = io.ReadAll(r.Body)
+			select {
+			case <-r.Context().Done():
+			case <-time.After(3 * limit):
+			}
+			left <- r.Context().Err() != nil
+		}
+	}), limit))
+	defer server.Close()
+	open := func(path string, body string, length int) *bufio.Reader {
+		t.Helper()
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", path, length, body); err != nil {
+			t.Fatal(err)
+		}
+		return bufio.NewReader(conn)
+	}
+	for _, path := range []string{"/unread", "/read"} {
+		if _, err := io.ReadAll(open(path, "x", 200_000)); err != nil { // until the server closes it
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if !<-left {
+		t.Error("a body that did not come was taken for a whole one")
+	}
+	answered := open("/wait", "xy", 2)
+	if line, err := answered.ReadString('\n'); err != nil || <-left {
+		t.Errorf("a call that waits for its answer was cut: %q, %v", line, err)
+	}
+}

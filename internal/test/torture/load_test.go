@@ -1,0 +1,183 @@
+package torture_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Load: how many calls a second are decided durably, by how many clients ask at once, and how long each waits. Nothing is held against the
+// clock here; that no call fails is.
+func TestLoad(t *testing.T) {
+	seconds := time.Duration(many("TORTURE_SECONDS", 1, 10)) * time.Second
+	s := newHouse(t, "").must(t)
+	const sessions = 512
+	for i := range sessions {
+		begin(t, s, fmt.Sprint("load-", i))
+	}
+	decide := func(name func(i int) string) func(context.Context, int) error {
+		return func(ctx context.Context, i int) error {
+			_, err := s.hook(ctx, name(i), "before_tool_call", fields{"toolName": "read", "params": fields{"path": "notes.txt"}}, nil)
+			return err
+		}
+	}
+	many := decide(func(i int) string { return fmt.Sprint("load-", i%sessions) })
+	hot := decide(func(int) string { return "load-0" })
+	var rows [][]string
+	measure := func(what string, clients int, act func(context.Context, int) error) {
+		m := together(t.Context(), clients, seconds, act)
+		if m.failed > 0 {
+			t.Errorf("%s, %d clients: %d calls failed", what, clients, m.failed)
+		}
+		rows = append(rows, append([]string{what, strconv.Itoa(clients)}, m.row(seconds)...))
+		say("%v", rows[len(rows)-1])
+	}
+	for _, clients := range []int{1, 8, 64, 512} {
+		measure("many sessions", clients, many)
+	}
+	measure("one hot session", 64, hot)
+	watchers := 20
+	if long() {
+		watchers = 1000
+	}
+	leave := watch(t, s, watchers)
+	measure(fmt.Sprintf("a session of its own, %d watchers, 4 busy beside", watchers), 1, beside(t, s, many))
+	leave()
+	measure("a session of its own, no watchers, 4 busy beside", 1, beside(t, s, many))
+	table(t, "load, SQLite, shipped policy", []string{"what", "clients", "calls/s", "p50 ms", "p99 ms", "max ms", "failed"}, rows)
+}
+
+func begin(t testing.TB, s *server, name string) {
+	t.Helper()
+	if _, err := s.hook(t.Context(), name, "message_received", fields{"content": "read my notes"}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// beside is the call of a session of its own, while others are busy.
+func beside(t testing.TB, s *server, busy func(context.Context, int) error) func(context.Context, int) error {
+	t.Helper()
+	begin(t, s, "apart")
+	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
+	for i := range 4 {
+		go func() {
+			for ctx.Err() == nil {
+				_ = busy(ctx, i) // it only makes noise
+				pause(ctx, 50*time.Millisecond)
+			}
+		}()
+	}
+	return func(ctx context.Context, _ int) error {
+		_, err := s.hook(ctx, "apart", "before_tool_call", fields{"toolName": "read", "params": fields{"path": "notes.txt"}}, nil)
+		return err
+	}
+}
+
+// watch opens streams of events, which are read until leave is called.
+func watch(t testing.TB, s *server, n int) (leave func()) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	client := &http.Client{}
+	for i := range n {
+		path := "/v1/events"
+		if i%2 == 1 {
+			path += "?kind=trust.reset" // of which there are none
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+s.house.tokens.Admin)
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			_, _ = io.Copy(io.Discard, res.Body) // until it is left
+			_ = res.Body.Close()
+		})
+	}
+	return func() {
+		stop()
+		all.Wait()
+	}
+}
+
+// BEY-10: many callers wait for people, half of them are approved and half denied, and each is told what was answered to it.
+func TestManyHeldCalls(t *testing.T) {
+	n := many("TORTURE_HELD", 50, 2000)
+	s := newHouse(t, "").must(t)
+	s.http.Timeout = 10 * time.Minute
+	type result struct {
+		approved bool
+		answer
+		err error
+	}
+	results := make(chan result, n)
+	answered, everybody := &times{}, make(chan struct{})
+	var all sync.WaitGroup
+	for i := range n {
+		name := fmt.Sprint("held-", i)
+		begin(t, s, name)
+		page := fields{"toolName": "web_fetch", "params": fields{"url": "https://x.example/"}, "result": "page"}
+		if _, err := s.hook(t.Context(), name, "after_tool_call", page, nil); err != nil {
+			t.Fatal(err)
+		}
+		rollout := fields{"toolName": "exec", "params": fields{"command": "rollout all"}}
+		first, err := s.hook(t.Context(), name, "before_tool_call", rollout, nil)
+		if err != nil || first.asked() == "" {
+			t.Fatalf("%+v, %v", first, err)
+		}
+		all.Go(func() {
+			a, err := s.hook(t.Context(), name, "before_tool_call", rollout, fields{"wait": 550})
+			results <- result{i%2 == 0, a, err}
+		})
+		all.Go(func() {
+			<-everybody
+			decision := map[bool]string{true: "approve", false: "deny"}[i%2 == 0]
+			answered.measure(func() error {
+				return s.call(t.Context(), http.MethodPost, "/v1/approvals/"+first.asked(), fields{"decision": decision}, nil)
+			})
+		})
+	}
+	waitFor(t, s, n)
+	close(everybody)
+	all.Wait()
+	close(results)
+	wrong := 0
+	for r := range results {
+		if r.err != nil || r.Block == r.approved {
+			wrong++
+		}
+	}
+	took := answered.row(time.Second)
+	table(t, "held calls", []string{"held", "answer p50 ms", "p99 ms", "max ms", "told wrong"},
+		[][]string{{strconv.Itoa(n), took[1], took[2], took[3], strconv.Itoa(wrong)}})
+	if wrong > 0 || answered.failed > 0 {
+		t.Errorf("%d of %d callers were told something else than was answered, %d answers failed", wrong, n, answered.failed)
+	}
+}
+
+// waitFor returns when so many callers wait at the server.
+func waitFor(t testing.TB, s *server, n int) {
+	t.Helper()
+	for {
+		var status struct {
+			Waiting int `json:"waiting"`
+		}
+		if err := s.call(t.Context(), http.MethodGet, "/v1/status", nil, &status); err != nil {
+			t.Fatal(err)
+		}
+		if status.Waiting >= n {
+			return
+		}
+		pause(t.Context(), 50*time.Millisecond)
+	}
+}
