@@ -19,20 +19,24 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 )
 
 func main() {
 	failed := flag.String("failed", "", "checks that failed before, to be counted, separated by commas")
 	flag.Parse()
 	var count tally
+	out, stop := newPulse(os.Stdout, time.Now()), make(chan struct{})
+	go out.keep(stop)
 	for _, args := range runs(flag.Args()) {
-		n, err := run(os.Stdout, args)
+		n, err := run(out, args)
 		count = count.plus(n)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "testcount: %v\n", err)
 			count.failed++
 		}
 	}
+	close(stop)
 	for name := range strings.SplitSeq(*failed, ",") {
 		if name != "" {
 			fmt.Printf("FAIL  check %s (its output is above)\n", name)

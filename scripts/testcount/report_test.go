@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestReport(t *testing.T) {
@@ -112,5 +113,20 @@ func TestSeveralRunsAreCountedTogether(t *testing.T) {
 	}
 	if got := (tally{1, 2, 3}).plus(tally{10, 20, 30}); got != (tally{11, 22, 33}) {
 		t.Errorf("got %v", got)
+	}
+}
+
+func TestAQuietRunSaysThatItGoesOn(t *testing.T) {
+	var b strings.Builder
+	begun := time.Now()
+	p := newPulse(&b, begun)
+	p.beat(begun.Add(silence - time.Second))
+	if b.Len() > 0 {
+		t.Errorf("too early: %q", b.String())
+	}
+	p.beat(begun.Add(silence))
+	p.beat(begun.Add(silence + time.Second))
+	if got, want := b.String(), "...   building or testing, 30s so far\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
