@@ -80,9 +80,9 @@ func (l *labels) maybe(ctx context.Context, store Store) (bool, error) {
 	if l.none.Load() {
 		return false, nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.loaded {
+	if !l.known() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		if err := l.load(ctx, store); err != nil {
 			return true, err
 		}

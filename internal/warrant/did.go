@@ -214,7 +214,6 @@ func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
 		words := leaves.NameWords(l.Path)
 		puts := written[last(words)] || strings.Contains(l.Text, "\n") // as in file_text
 		switch p := m.Resolve(l.Path, l.Text); {
-		case mailed(m, p.Kind, l.Text):
 		case puts && !anyOf(words, former):
 			text += l.Text + "\n"
 		case p.Kind == meaning.Path || anyOf(words, fileNames) || anyOf(words, movedBy) && !strings.ContainsAny(l.Text, " \n"):
@@ -234,11 +233,6 @@ func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
 		}
 	}
 	return out
-}
-
-// mailed reports that a value says to whom something is sent: the "to" of a mail is no file.
-func mailed(m *meaning.Meaning, k meaning.Kind, text string) bool {
-	return m.Act == meaning.Send && (k == meaning.Person || k == meaning.Email) && strings.Contains(text, "@")
 }
 
 var (

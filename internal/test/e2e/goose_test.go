@@ -14,7 +14,7 @@ import (
 func goose() *rig {
 	run := func(_ *world, command string) step { return step{tool: "shell", args: obj{"command": command}} }
 	return &rig{
-		name: "goose", shell: "shell", sessions: "goose:", down: notRunning, api: "/openai",
+		name: "goose", shell: "shell", sessions: "goose:", down: notRunning, api: "/openai", own: "[shell, write, edit]",
 		env: func(w *world) []string {
 			return []string{
 				"GOOSE_PROVIDER=openai", "GOOSE_MODEL=gpt-4o", "GOOSE_MODE=auto", "GOOSE_DISABLE_KEYRING=1", "OPENAI_HOST=" + w.api, "OPENAI_API_KEY=none",

@@ -26,6 +26,9 @@ func proxied(w *world) string {
 	for _, api := range []string{"openai", "anthropic"} {
 		wants += fmt.Sprintf("    %s%s: {api: %s, baseUrl: %q, hooks: required}\n", hooked, api, api, at)
 	}
+	if w.rig.own != "" {
+		wants += "  hostTools: " + w.rig.own + "\n"
+	}
 	return fmt.Sprintf("llm:\n  wait: %s\n  upstreams:\n    openai: {baseUrl: %q}\n    anthropic: {baseUrl: %q}\n    gemini: {baseUrl: %q}\n    %s: {api: openai, baseUrl: %q, handshake: required}\n",
 		w.wait, at, at, at, greeted, at) + wants
 }

@@ -23,6 +23,7 @@ type rig struct {
 	greets   bool   // its plugin shows the proxy that it is alive
 	ends     bool   // a refusal ends its run, and neither model nor person reads the reason
 	tells    bool   // it names itself to the proxy, which does not know its requests
+	own      string // its tools, as the server's file lists them where its requests do not say whose they are
 	deaf     bool   // no hook at prompts: what is asked for is not known, so less may follow a page
 
 	lacks map[string]string // stories that its contract makes impossible, and why
