@@ -149,7 +149,7 @@ func (m *Monitor) keepTools(ctx context.Context, s *live, defs []tool.Definition
 	if !m.Reads() || s.state.Tools != (tool.Digest{}) && s.toldAt == s.state.Tools && slices.EqualFunc(s.told, defs, same) {
 		return nil, nil //nolint:nilnil // nothing new
 	}
-	e := &event.Event{Kind: event.ToolsOffered, Time: m.at(s)}
+	e := &event.Event{Kind: event.ToolsOffered, Time: m.at(s), Agent: s.state.Agent}
 	h, size, text := sha256.New(), 0, true
 	for _, d := range defs {
 		o := event.Offered{

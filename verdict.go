@@ -3,6 +3,7 @@ package tidemark
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -83,6 +84,55 @@ type Question struct {
 
 // Pending reports whether the question still waits for its answer.
 func (q *Question) Pending() bool { return q.State == "pending" }
+
+// ErrApart is returned for questions that are approved one by one.
+var ErrApart = errors.New("these questions are approved one by one")
+
+// MaxTogether is how many questions one approval may cover: more than a few are not read.
+const MaxTogether = 8
+
+// together are the acts that may be approved with others. What is final, what runs as a command, which may
+// hold any of them, and what nobody understands is looked at alone.
+var together = []string{"read", "tidy", "create", "change", "send"}
+
+// Apart says why a question is not approved with others; empty where it may be.
+func (q *Question) Apart() string {
+	switch {
+	case !q.Pending():
+		return "it is " + q.State + " already"
+	case q.Kind != policy.KindTaintEscalation && q.Kind != policy.KindEscalate:
+		return "it is dangerous, or was blocked by the auditor"
+	case !slices.Contains(together, q.Act):
+		return "what it does is looked at alone"
+	case len(q.Agreed) > 0:
+		return "it takes several people"
+	}
+	return ""
+}
+
+// Together reports whether questions may be approved by one vote, as ErrApart: a few of one branch of one session,
+// each of which is fit for it.
+func Together(list []Question) error {
+	if len(list) > MaxTogether {
+		return fmt.Errorf("%w: at most %d go together", ErrApart, MaxTogether)
+	}
+	seen := map[string]bool{}
+	for i := range list {
+		q := &list[i]
+		why := q.Apart()
+		switch {
+		case seen[q.ID]:
+			why = "it is named twice"
+		case q.Session != list[0].Session || q.Branch != list[0].Branch:
+			why = "it is of another conversation"
+		}
+		if why != "" {
+			return fmt.Errorf("%w: %s (%s): %s", ErrApart, q.ID, q.Tool, why)
+		}
+		seen[q.ID] = true
+	}
+	return nil
+}
 
 // TimeLeft is how long the question lives from when it was read.
 func (q *Question) TimeLeft() time.Duration { return q.timeLeft }

@@ -1,6 +1,7 @@
 package tidemark_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -96,5 +97,47 @@ func TestEvidenceNamesTheWorstThree(t *testing.T) {
 	}
 	if got := tidemark.Evidence(trust.Label{Level: trust.Owner}); got != "" {
 		t.Errorf("of a clean context: got %q", got)
+	}
+}
+
+// BEY-10: which questions one approval may cover.
+func TestWhichQuestionsGoTogether(t *testing.T) {
+	fit := func(id string, change func(*tidemark.Question)) tidemark.Question {
+		q := tidemark.Question{ID: id, Session: "s", Tool: "send_email", State: "pending", Kind: policy.KindTaintEscalation, Act: "send"}
+		if change != nil {
+			change(&q)
+		}
+		return q
+	}
+	one := fit("a", nil)
+	for name, change := range map[string]func(*tidemark.Question){
+		"money":                          func(q *tidemark.Question) { q.Act = "pay" },
+		"access":                         func(q *tidemark.Question) { q.Act = "grant" },
+		"a deletion":                     func(q *tidemark.Question) { q.Act = "delete" },
+		"a command":                      func(q *tidemark.Question) { q.Act = "execute" },
+		"what nobody understands":        func(q *tidemark.Question) { q.Act = "unknown" },
+		"what says no act":               func(q *tidemark.Question) { q.Act = "" },
+		"what is dangerous":              func(q *tidemark.Question) { q.Kind = policy.KindDanger },
+		"what the auditor blocked":       func(q *tidemark.Question) { q.Kind = policy.KindIntentBlock },
+		"a kind that is new":             func(q *tidemark.Question) { q.Kind = "" },
+		"what somebody approved already": func(q *tidemark.Question) { q.Agreed = []string{"ada"} },
+		"what is over":                   func(q *tidemark.Question) { q.State = "expired" },
+		"another session's":              func(q *tidemark.Question) { q.Session = "t" },
+		"another branch's":               func(q *tidemark.Question) { q.Branch = "b" },
+		"the same one":                   func(q *tidemark.Question) { q.ID = "a" },
+	} {
+		if err := tidemark.Together([]tidemark.Question{one, fit("b", change)}); !errors.Is(err, tidemark.ErrApart) {
+			t.Errorf("%s: got %v, want it apart", name, err)
+		}
+	}
+	var many []tidemark.Question
+	for i := range tidemark.MaxTogether + 1 {
+		many = append(many, fit(string(rune('a'+i)), nil))
+	}
+	if err := tidemark.Together(many); !errors.Is(err, tidemark.ErrApart) {
+		t.Errorf("too many: got %v", err)
+	}
+	if err := tidemark.Together(many[:tidemark.MaxTogether]); err != nil {
+		t.Errorf("a few of one conversation: got %v", err)
 	}
 }

@@ -78,6 +78,7 @@ type Event struct {
 	Pins     *Pins     `json:"pins,omitzero"`
 	Spawned  *Spawned  `json:"spawned,omitzero"`
 	Offered  []Offered `json:"offered,omitzero"`
+	Agent    string    `json:"agent,omitzero"` // with Offered: whose host was the first to tell this list
 	Pruning  *Pruning  `json:"pruning,omitzero"`
 	Hold     *Hold     `json:"hold,omitzero"`
 }

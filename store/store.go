@@ -46,6 +46,7 @@ type SessionQuery struct {
 	After  string // name of the last session of the page before; empty for the first page
 	Prefix string // only names that start with this
 	Limit  int    // 0 means DefaultLimit; never more than MaxLimit
+	Own    bool   // the logs that the monitor keeps for itself, instead of sessions
 }
 
 // Turn is one line of the list of a session's turns, in the order they began.

@@ -28,17 +28,20 @@ func (e *env) approvalsCommand() *cobra.Command {
 	}
 	var open opened
 	approve := &cobra.Command{
-		Use: "approve ID", Short: "Let the held call through, or accept the hidden definition", Args: cobra.ExactArgs(1),
+		Use: "approve ID...", Short: "Let the held call through, or accept the hidden definition",
+		Long: `Let the held call through, or accept the hidden definition. A few calls of one session can be
+approved at once, all of them or none; what is final, dangerous or runs a command is approved alone.`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.answer(cmd.Context(), args[0], true, open)
+			return e.answerAll(cmd.Context(), args, true, open)
 		},
 	}
 	approve.Flags().IntVar(&open.minutes, "minutes", 0, "let every call of this tool through for so long (0: only this call)")
 	approve.Flags().IntVar(&open.calls, "calls", 0, "with --minutes: how many calls at most (0: as many as come)")
 	deny := &cobra.Command{
-		Use: "deny ID", Short: "Refuse the held call, or keep the definition hidden", Args: cobra.ExactArgs(1),
+		Use: "deny ID...", Short: "Refuse the held call, or keep the definition hidden", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.answer(cmd.Context(), args[0], false, opened{})
+			return e.answerAll(cmd.Context(), args, false, opened{})
 		},
 	}
 	cmd.AddCommand(approve, deny, e.watchCommand())
@@ -140,6 +143,42 @@ func (o opened) check() error {
 	return nil
 }
 
+// decisions are the two answers in the words of the API.
+var decisions = map[bool]string{true: "approve", false: "deny"}
+
+// answerAll answers one question, or several of one session at once.
+func (e *env) answerAll(ctx context.Context, ids []string, approve bool, open opened) error {
+	if len(ids) == 1 {
+		return e.answer(ctx, ids[0], approve, open)
+	}
+	if open != (opened{}) {
+		return errors.New("answer: --minutes and --calls go with one question")
+	}
+	c, err := e.findServer(ctx)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return errors.New("answer several questions: no server is running; start it (tidemark serve), or answer them one by one")
+	}
+	return e.send(ctx, c, "/v1/approvals", decisions[approve]+" "+strings.Join(ids, " "), map[string]any{
+		"ids": ids, "decision": decisions[approve],
+	})
+}
+
+// send gives an answer to the server, and says what it did.
+func (e *env) send(ctx context.Context, c *client, path, what string, body map[string]any) error {
+	var out map[string]any
+	if err := c.call(ctx, http.MethodPost, path, body, &out); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if e.json {
+		return e.printJSON(out)
+	}
+	e.printf("%v\n", out["notice"])
+	return nil
+}
+
 func (e *env) answer(ctx context.Context, id string, approve bool, open opened) error {
 	if err := open.check(); err != nil {
 		return err
@@ -148,18 +187,10 @@ func (e *env) answer(ctx context.Context, id string, approve bool, open opened) 
 	if err != nil {
 		return err
 	}
-	decision := map[bool]string{true: "approve", false: "deny"}[approve]
 	if c != nil {
-		var out map[string]any
-		body := map[string]any{"decision": decision, "minutes": open.minutes, "calls": open.calls}
-		if err := c.call(ctx, http.MethodPost, "/v1/approvals/"+id, body, &out); err != nil {
-			return fmt.Errorf("%s %s: %w", decision, id, err)
-		}
-		if e.json {
-			return e.printJSON(out)
-		}
-		e.printf("%v\n", out["notice"])
-		return nil
+		return e.send(ctx, c, "/v1/approvals/"+id, decisions[approve]+" "+id, map[string]any{
+			"decision": decisions[approve], "minutes": open.minutes, "calls": open.calls,
+		})
 	}
 	return e.answerOffline(ctx, id, approve, open)
 }

@@ -75,10 +75,27 @@ func TestDefinitionsAreReviewedAndAcceptedFromTheCommandLine(t *testing.T) {
 		!strings.Contains(out, "accepted of mail send_mail  (by approver)") && !strings.Contains(out, "accepted of mail send_mail  (by admin)") {
 		t.Errorf("the log: %q", out)
 	}
+	if out := s.says(t, "tools", "history"); !strings.Contains(out, "mail__send_mail") || !strings.Contains(out, "MCP server mail@") {
+		t.Errorf("the definitions: %q", out)
+	}
+	for _, name := range []string{"send_mail", "mail__send_mail"} {
+		out := s.says(t, "tools", "history", name)
+		for _, want := range []string{"taken when the server was first used", "accepted by", "-description: Sends a mail.\n", "+description: " + evil} {
+			if !strings.Contains(out, want) {
+				t.Errorf("the history of %s: got %q, want %q", name, out, want)
+			}
+		}
+	}
 	if out := s.says(t, "mcp", "list", "--json"); !strings.Contains(out, `"held": []`) {
 		t.Errorf("list as JSON: %q", out)
 	}
 	s.kill()
+	if out := s.says(t, "tools", "history", "send_mail"); !strings.Contains(out, "accepted by") || !strings.Contains(out, "+description: "+evil) {
+		t.Errorf("the history without a server: %q", out)
+	}
+	if out := s.says(t, "tools", "history", "none"); !strings.Contains(out, "nobody has described") {
+		t.Errorf("the history of nothing: %q", out)
+	}
 	if _, errOut, code := command(t, "mcp", "accept", "mail", "--data", s.data); code == exitOK || !strings.Contains(errOut, "no server is running") {
 		t.Errorf("accepting without a server: exit %d, %q", code, errOut)
 	}

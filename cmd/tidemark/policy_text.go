@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/people/office"
+	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
@@ -39,6 +41,7 @@ be more or fewer, which calls that were stopped would run, and where the file is
 			Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error { return e.comparePolicy(cmd.Context(), args[0]) },
 		},
+		e.draftCommand(),
 		save,
 	}
 }
@@ -160,4 +163,66 @@ func (e *env) savePolicy(ctx context.Context, file string, agree bool) error {
 	}
 	e.printf("%s version %s\n", out.Notice, out.Version)
 	return nil
+}
+
+func (e *env) draftCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "draft SUGGESTION",
+		Short: "What a suggestion of tidemark report would change in the policy, and would have changed in recorded sessions",
+		Long: `Write a suggestion of tidemark report into the text of the policy in force, show what that changes
+and what it would have changed in recorded sessions. Nothing is saved: --out writes the text to a
+file, which tidemark policy save puts in force. A suggestion that no longer fits the policy says so.`,
+		Example: `  tidemark report
+  tidemark policy draft 4f09c2d19a8b --out next.yaml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.draftPolicy(cmd.Context(), args[0], out) },
+	}
+	cmd.Flags().StringVar(&out, "out", "", "write the text to this new file")
+	return cmd
+}
+
+func (e *env) draftPolicy(ctx context.Context, id, out string) error {
+	c, err := e.policyServer(ctx)
+	if err != nil {
+		return fmt.Errorf("policy draft: %w", err)
+	}
+	var d struct {
+		policyText
+		Suggestion report.Suggestion `json:"suggestion"`
+		Draft      string            `json:"draft"`
+		Comparison office.Comparison `json:"comparison"`
+	}
+	to := url.Values{"suggestion": {id}, "days": {"3650"}} // as far as tidemark report looks back
+	if err := c.call(ctx, http.MethodGet, "/v1/policy/draft?"+to.Encode(), nil, &d); err != nil {
+		return fmt.Errorf("policy draft: %w", err)
+	}
+	if out != "" {
+		if err := writeDraft(out, d.Draft); err != nil {
+			return fmt.Errorf("policy draft: %w", err)
+		}
+	}
+	if e.json {
+		return e.printJSON(d)
+	}
+	e.printf("%s (%s)\n", report.Line(d.Suggestion.Text), report.Line(d.Suggestion.Evidence))
+	e.printf("%s", e.diff(definitions.Diff("in force", []byte(d.Text), "draft", []byte(d.Draft))))
+	e.printComparison(&d.Comparison)
+	if out != "" {
+		e.printf("to put it in force: tidemark policy save %s\n", report.Line(out))
+	}
+	return nil
+}
+
+// writeDraft makes a file that nobody has yet: it may hold what the policy file holds.
+func writeDraft(file, text string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if done := f.Close(); err == nil {
+		err = done
+	}
+	return err
 }

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/reports/inventory"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
@@ -30,13 +32,14 @@ func (e *env) toolsCommand() *cobra.Command {
 		Long: `List the tools that the policy names and those that were called lately: what a call of each is
 taken for, what it brings into the context, whether the policy speaks of it (named), how many
 of its latest calls were held and refused, and which MCP servers' definitions of it wait for a
-person (tidemark mcp pins). What one rule says of a tool is in tidemark explain; to say what
+person (tidemark mcp review). What one rule says of a tool is in tidemark explain; to say what
 a tool is, see tidemark annotate.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.tools(cmd.Context(), find, agent) },
 	}
 	cmd.Flags().StringVar(&find, "find", "", "only tools with this in their name")
 	cmd.Flags().StringVar(&agent, "agent", "", "agent whose overrides apply")
+	cmd.AddCommand(e.toolHistoryCommand())
 	return cmd
 }
 
@@ -93,4 +96,121 @@ func (e *env) toolList(ctx context.Context, agent string) (list []toolLine, err 
 		return err
 	})
 	return list, err
+}
+
+func (e *env) toolHistoryCommand() *cobra.Command {
+	var f definitions.Filter
+	cmd := &cobra.Command{
+		Use:   "history [TOOL]",
+		Short: "How definitions of tools became what they are, and who accepted them",
+		Long: `List the definitions of tools that MCP servers offered and hosts described, those that changed
+last first. Of a tool that is named: each text with when it was first seen, what it changed in
+the one before it, and who accepted it or wants it to stay hidden. Told are the newest 32 texts
+of a tool, and of hosts those of the last 256 lists; tidemark audit has all of them.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				f.Tool = args[0]
+			}
+			return e.toolHistory(cmd.Context(), f)
+		},
+	}
+	cmd.Flags().StringVar(&f.Server, "server", "", "only of this MCP server: NAME, or NAME@ID")
+	return cmd
+}
+
+func (e *env) toolHistory(ctx context.Context, f definitions.Filter) error {
+	all, err := e.histories(ctx, f)
+	if err != nil {
+		return fmt.Errorf("tools history: %w", err)
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"definitions": all})
+	}
+	if len(all) == 0 {
+		e.printf("nobody has described such a tool yet: an MCP server behind Tidemark does, and a host that sends definitions\n")
+		return nil
+	}
+	if f.Tool == "" {
+		rows := make([][]cell, len(all))
+		for i := range all {
+			x := &all[i]
+			rows[i] = []cell{
+				{"title", report.Line(x.Tool)}, {"", report.Line(describer(x))}, {"", day(x.First)}, {"", day(x.Changed)},
+				{"", strconv.Itoa(x.Seen)},
+			}
+		}
+		return e.ui.table(e.out, []string{"TOOL", "DESCRIBED BY", "FIRST", "CHANGED", "TEXTS"}, rows)
+	}
+	for i := range all {
+		e.printHistory(&all[i])
+	}
+	return nil
+}
+
+func (e *env) printHistory(x *definitions.History) {
+	e.printf("%s  %s\n", e.ui.word("title", report.Line(x.Tool)), report.Line(describer(x)))
+	for i := range x.Versions {
+		v := &x.Versions[i]
+		state := map[string]string{
+			"told": "told by the host", "first": "taken when the server was first used", "hidden": "hidden: nobody has answered",
+			"accepted": "accepted by " + v.By + " (" + v.Via + ") " + day(v.Answered),
+			"denied":   "kept hidden by " + v.By + " (" + v.Via + ") " + day(v.Answered),
+		}[v.State]
+		e.printf("\n%s  %s\n", e.ui.word("heading", day(v.Seen)), report.Line(state))
+		if v.Note != "" {
+			e.printf("  %s\n", report.Line(v.Note))
+		}
+		if v.Why != "" {
+			e.printf("  %s\n", e.ui.word("dim", report.Line("it was hidden because "+v.Why)))
+		}
+		e.printf("%s", e.diff(v.Diff)) // what others wrote in it was made harmless where it was made
+	}
+	if n := x.Seen - len(x.Versions); n > 0 {
+		e.printf("\n%d older texts are not told; the log has them\n", n)
+	}
+	e.printf("\n")
+}
+
+// describer says who describes a tool.
+func describer(x *definitions.History) string {
+	switch {
+	case x.Server != "":
+		return "MCP server " + x.Server + "@" + x.On
+	case x.Agent != "":
+		return "host of " + x.Agent
+	}
+	return "a host"
+}
+
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05Z")
+}
+
+// histories asks the server, or reads the log.
+func (e *env) histories(ctx context.Context, f definitions.Filter) (all []definitions.History, err error) {
+	c, err := e.findServer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c != nil {
+		var out struct {
+			Definitions []definitions.History `json:"definitions"`
+		}
+		to := url.Values{"tool": {f.Tool}, "server": {f.Server}}
+		err := c.call(ctx, http.MethodGet, "/v1/tools/history?"+to.Encode(), nil, &out)
+		return out.Definitions, err
+	}
+	err = e.withLog(ctx, func(log *app.Log) (err error) {
+		if book := definitions.New(log.Reader); f.Tool == "" {
+			all, err = book.All(ctx, f)
+		} else {
+			all, err = book.Of(ctx, f)
+		}
+		return err
+	})
+	return all, err
 }

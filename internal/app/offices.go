@@ -15,7 +15,9 @@ import (
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/console"
 	"github.com/tidemark/tidemark/internal/people/office"
+	"github.com/tidemark/tidemark/internal/reports/draft"
 	"github.com/tidemark/tidemark/internal/reports/replay"
+	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/internal/reports/tighten"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store"
@@ -32,7 +34,25 @@ func (a *App) offices() console.Offices {
 
 // policyFile is the policy as a text, for the console and the API.
 func (a *App) policyFile() office.PolicyFile {
-	return office.PolicyFile{Read: a.readPolicyText, Check: a.checkPolicyText, Compare: a.comparePolicy, Save: a.savePolicy}
+	return office.PolicyFile{
+		Read: a.readPolicyText, Check: a.checkPolicyText, Compare: a.comparePolicy, Draft: a.draftPolicy, Save: a.savePolicy,
+	}
+}
+
+// draftPolicy is the file with what a suggestion wants, if it still fits.
+func (a *App) draftPolicy(s *report.Suggestion) (string, error) {
+	file, src, err := policyFile(a.paths())
+	if err != nil {
+		return "", err
+	}
+	out, err := draft.Of(file, src, a.Monitor.Policy(), s)
+	if err == nil && !CheckText(file, out).OK {
+		err = fmt.Errorf("%w: %s", draft.ErrByHand, s.Change)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", office.ErrDraft, err)
+	}
+	return string(out), nil
 }
 
 // prove checks that somebody who wants what said says has typed the secret, where one is required,

@@ -33,6 +33,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/roster"
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
+	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
 )
@@ -164,6 +165,7 @@ type API struct {
 	prove   func(ctx context.Context, by, said, secret string) error
 	claims  *claims.Book
 	pins    *pins.Keeper
+	history *definitions.Book // how tools came to be described as they are
 	logger  *slog.Logger
 	now     func() time.Time
 	maxBody int64
@@ -205,6 +207,7 @@ func New(o Options) (*API, error) {
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
 		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
 	}
+	a.history = definitions.New(o.Log)
 	a.tail, a.queue = newTail(o.Log, o.Feed), waiting.NewQueue(o.Monitor, o.Feed, o.Now)
 	a.hooks = a.handlers()
 	if a.metrics, err = newMetrics(o.Metrics, o.Monitor, o.Feed); err != nil {

@@ -24,6 +24,10 @@ func (m *management) approvalRoutes() {
 	route(m, operation{
 		http.MethodPost, "/v1/approvals/{id}", "answerApproval", "Approve or deny a held call, or a hidden definition of an MCP server",
 	}, m.answerApproval)
+	route(m, operation{
+		http.MethodPost, "/v1/approvals", "answerApprovals",
+		"Approve or deny a few held calls of one session at once: all of them, or none. What is final, dangerous or runs a command is approved alone",
+	}, m.answerApprovals)
 	route(m, operation{http.MethodGet, "/v1/grants", "listGrants", "Grants in force, by session, newest session first"}, m.listGrants)
 	route(m, operation{http.MethodDelete, "/v1/grants/{id}", "revokeGrant", "End a grant before its time"}, m.revokeGrant)
 }
@@ -188,6 +192,36 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 		For: time.Duration(in.Body.Minutes) * time.Minute, By: by(ctx), Via: via, Reason: in.Body.Reason,
 		Where: in.Body.Where, Calls: in.Body.Calls,
 	})
+	if err != nil {
+		return answerDone{}, err
+	}
+	return answerDone{Resolved: out.IDs, Grant: out.Grant, Notice: out.Notice}, nil
+}
+
+func (m *management) answerApprovals(ctx context.Context, in *struct {
+	Body struct {
+		IDs      []string `json:"ids" minItems:"1" maxItems:"50" doc:"the questions, all of one session"`
+		Decision string   `json:"decision" enum:"approve,deny" doc:"for all of them"`
+		Reason   string   `json:"reason,omitempty" maxLength:"2000"`
+	}
+}) (answerDone, error) {
+	list := make([]tidemark.Question, len(in.Body.IDs))
+	for i, id := range in.Body.IDs {
+		var err error
+		if list[i], err = m.questionOf(ctx, id); err != nil {
+			return answerDone{}, err
+		}
+		if list[i].Session != list[0].Session {
+			return answerDone{}, badRequest("body.ids: these are questions of several sessions, which are answered one by one")
+		}
+	}
+	v := tidemark.Vote{Session: list[0].Session, IDs: in.Body.IDs, By: by(ctx), Via: via, Reason: in.Body.Reason}
+	if v.Approve = in.Body.Decision == "approve"; v.Approve {
+		if err := tidemark.Together(list); err != nil {
+			return answerDone{}, err
+		}
+	}
+	out, err := m.monitor.Answer(ctx, v)
 	if err != nil {
 		return answerDone{}, err
 	}

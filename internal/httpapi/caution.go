@@ -72,10 +72,10 @@ const (
 	maxSchema      = 64 << 10
 )
 
-// definitions are the tools as the host describes them, for rules and per-task constraints, and
+// describedBy are the tools as the host describes them, for rules and per-task constraints, and
 // the names of those that ask for caution. Which are the host's own is its to say; nil: it
 // does not.
-func definitions(tools []hook.Tool, own []string) (list []tool.Definition, cautious []string) {
+func describedBy(tools []hook.Tool, own []string) (list []tool.Definition, cautious []string) {
 	for _, t := range tools {
 		raw := t.Raw()
 		if declaresCaution(raw) {

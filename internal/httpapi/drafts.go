@@ -10,7 +10,9 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/people/consent"
 	"github.com/tidemark/tidemark/internal/people/office"
+	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/internal/reports/inventory"
+	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -26,6 +28,10 @@ func (m *management) draftRoutes() {
 		http.MethodGet, "/v1/tools", "listTools",
 		"What each tool is taken for, whether the policy speaks of it, what became of its latest calls, and which MCP servers' definitions of it wait",
 	}, m.listTools)
+	route(m, operation{
+		http.MethodGet, "/v1/tools/history", "toolHistory",
+		"How definitions of tools became what they are: when each text was first seen, what it changed, and who accepted it",
+	}, m.toolHistory)
 	route(m, operation{http.MethodGet, "/v1/policy/text", "readPolicy", "The text of the policy file"}, m.readPolicy)
 	route(m, operation{
 		http.MethodPut, "/v1/policy/text", "savePolicy",
@@ -33,6 +39,10 @@ func (m *management) draftRoutes() {
 			"Where approving takes a proof, so does this: the typed secret, and with passkeys the console",
 	}, m.savePolicy)
 	route(m, operation{http.MethodPost, "/v1/policy/check", "checkPolicy", "Every fault of a policy text, with its place"}, m.checkPolicy)
+	route(m, operation{
+		http.MethodGet, "/v1/policy/draft", "draftPolicy",
+		"The policy text with what a suggestion of the report wants, and what it would have changed; nothing is saved",
+	}, m.draftPolicy)
 	route(m, operation{
 		http.MethodPost, "/v1/policy/compare", "comparePolicy",
 		"What a policy text would have changed in recorded sessions, and where it is looser than the one in force",
@@ -93,6 +103,7 @@ func (m *management) listTools(ctx context.Context, in *struct {
 		}
 		for _, s := range servers {
 			for _, name := range s.Held {
+				name = tool.Name(s.Name) + "__" + tool.Name(name) // as calls of it are named
 				waiting[name] = append(waiting[name], s.Name)
 			}
 		}
@@ -101,6 +112,22 @@ func (m *management) listTools(ctx context.Context, in *struct {
 		out.Tools = append(out.Tools, toolRow{t, slices.Concat([]string{}, waiting[t.Name])})
 	}
 	return out, nil
+}
+
+type toolHistories struct {
+	Definitions []definitions.History `json:"definitions" doc:"those that changed last first"`
+}
+
+func (m *management) toolHistory(ctx context.Context, in *struct {
+	Tool   string `query:"tool" doc:"only this tool, as policies or its server spell it, with its versions"`
+	Server string `query:"server" doc:"only of this MCP server: its name, or NAME@ID where several have it"`
+}) (toolHistories, error) {
+	read := m.history.All
+	if in.Tool != "" {
+		read = m.history.Of
+	}
+	all, err := read(ctx, definitions.Filter{Tool: in.Tool, Server: in.Server})
+	return toolHistories{all}, err
 }
 
 var errElsewhere = notFound("the policy of this server is managed elsewhere")
@@ -144,6 +171,38 @@ func (m *management) comparePolicy(ctx context.Context, in *draftBody) (office.C
 		return office.Comparison{}, badRequest("body.text: " + found.Rendered)
 	}
 	return m.text.Compare(ctx, in.Body.Text)
+}
+
+type policyDraft struct {
+	policyText
+	Suggestion report.Suggestion `json:"suggestion" doc:"what it carries out"`
+	Draft      string            `json:"draft" doc:"the text as it would be"`
+	Comparison office.Comparison `json:"comparison" doc:"what it would have changed in recorded sessions"`
+}
+
+func (m *management) draftPolicy(ctx context.Context, in *struct {
+	Suggestion string `query:"suggestion" required:"true" doc:"the id of a suggestion of the report"`
+	Days       int    `query:"days" default:"30" minimum:"1" maximum:"3650" doc:"how far that report looks back"`
+}) (out policyDraft, err error) {
+	if out.policyText, err = m.readPolicy(ctx, nil); err != nil {
+		return out, err
+	}
+	r, err := m.report(ctx, in.Days)
+	if err != nil {
+		return out, err
+	}
+	s := r.Suggested(in.Suggestion)
+	if s == nil {
+		return out, notFound("the report of these days makes no such suggestion, or not any more")
+	}
+	out.Suggestion = *s
+	if out.Draft, err = m.text.Draft(s); errors.Is(err, office.ErrDraft) {
+		return out, newProblem(http.StatusConflict, "no-draft", err.Error())
+	} else if err != nil {
+		return out, err
+	}
+	out.Comparison, err = m.text.Compare(ctx, out.Draft)
+	return out, err
 }
 
 type policySaved struct {

@@ -71,7 +71,7 @@ func (a *API) tools(
 	writeContext(buf, event, result)
 	call := tidemark.ModelCall{Ref: refOf(c), Iteration: event.Iteration, Model: model, Tools: names, Context: buf.Bytes()}
 	if a.monitor.Reads() { // nobody else looks at them
-		call.Definitions, call.Cautious = definitions(tools, event.HostTools)
+		call.Definitions, call.Cautious = describedBy(tools, event.HostTools)
 	}
 	return a.monitor.Tools(ctx, call)
 }

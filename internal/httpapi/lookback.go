@@ -57,7 +57,12 @@ func (m *management) listSteps(ctx context.Context, in *struct {
 func (m *management) viewReport(ctx context.Context, in *struct {
 	Days int `query:"days" default:"30" minimum:"1" maximum:"3650" doc:"how far to look back"`
 }) (report.Report, error) {
-	b := report.New(report.Options{Since: m.now().Add(-time.Duration(in.Days) * 24 * time.Hour)})
+	return m.report(ctx, in.Days)
+}
+
+// report counts what happened in so many days.
+func (m *management) report(ctx context.Context, days int) (report.Report, error) {
+	b := report.New(report.Options{Since: m.now().Add(-time.Duration(days) * 24 * time.Hour)})
 	q := store.EntryQuery{Limit: store.MaxLimit}
 	for {
 		page, err := m.log.Since(ctx, q)

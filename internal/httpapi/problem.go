@@ -91,6 +91,8 @@ func (a *API) explain(ctx context.Context, err error) *Problem {
 		return badRequest("sessionKey, branch and runId: a session must be named, and no name may be longer than 512 bytes")
 	case errors.Is(err, tidemark.ErrProof):
 		return newProblem(http.StatusForbidden, "proof-required", err.Error())
+	case errors.Is(err, tidemark.ErrApart):
+		return newProblem(http.StatusConflict, "one-by-one", err.Error())
 	case errors.Is(err, approval.ErrUsage):
 		return badRequest(err.Error())
 	case errors.As(err, &answer):

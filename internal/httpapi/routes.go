@@ -29,10 +29,12 @@ func access() map[string]need {
 
 		"POST /v1/try":            needReader,
 		"GET /v1/tools":           needReader,
+		"GET /v1/tools/history":   needReader,
 		"GET /v1/policy/text":     needReader,
 		"PUT /v1/policy/text":     needAdmin,
 		"POST /v1/policy/check":   needReader,
 		"POST /v1/policy/compare": needReader,
+		"GET /v1/policy/draft":    needReader,
 
 		"POST /v1/hosts/{id}/beat": needAgent,
 
@@ -49,6 +51,7 @@ func access() map[string]need {
 		"GET /v1/approvals/{id}":   needAny, // an agent by its ticket: see viewApproval
 		"GET /v1/approvals/stream": needReader,
 		"POST /v1/approvals/{id}":  needApprover,
+		"POST /v1/approvals":       needApprover,
 		"GET /v1/grants":           needReader,
 		"DELETE /v1/grants/{id}":   needApprover,
 		"GET /v1/writes":           needReader,

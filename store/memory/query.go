@@ -35,7 +35,7 @@ func (s *Store) Sessions(ctx context.Context, q store.SessionQuery) ([]store.Ses
 		if len(sessions) == store.Page(q.Limit) {
 			break
 		}
-		if strings.HasPrefix(name, q.Prefix) && !strings.HasPrefix(name, store.Own) {
+		if strings.HasPrefix(name, q.Prefix) && strings.HasPrefix(name, store.Own) == q.Own {
 			sessions = append(sessions, s.summary(name))
 		}
 	}

@@ -33,10 +33,14 @@ func (r *Reader) Sessions(ctx context.Context, q store.SessionQuery) ([]store.Se
 			return nil, r.as.Unavailable(doing, err)
 		}
 	}
-	const query = `SELECT s.name, f.time, l.time, l.seq FROM sessions s
+	whose := "NOT"
+	if q.Own {
+		whose = ""
+	}
+	query := `SELECT s.name, f.time, l.time, l.seq FROM sessions s
 		JOIN records f ON f.session = s.id AND f.seq = (SELECT min(seq) FROM records WHERE session = s.id)
 		JOIN records l ON l.session = s.id AND l.seq = (SELECT max(seq) FROM records WHERE session = s.id)
-		WHERE s.id < ? AND (? = '' OR s.name >= ? AND s.name < ?) AND NOT (s.name >= ? AND s.name < ?)
+		WHERE s.id < ? AND (? = '' OR s.name >= ? AND s.name < ?) AND ` + whose + ` (s.name >= ? AND s.name < ?)
 		ORDER BY s.id DESC LIMIT ?`
 	rows, err := r.query(ctx, query, before, q.Prefix, q.Prefix, q.Prefix+last, store.Own, store.Own+last, store.Page(q.Limit))
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,8 +62,25 @@ func sessions(t *testing.T, s Store) {
 			t.Errorf("prefix %q: error %v (-want +got):\n%s", prefix, err, diff)
 		}
 	}
+	ownLogs(t, s)
 	if _, err := s.Sessions(ctx, store.SessionQuery{After: "nobody"}); !errors.Is(err, tidemark.ErrNotFound) {
 		t.Errorf("after an unknown session: got %v, want not found", err)
+	}
+}
+
+// ownLogs lists the logs that are no sessions.
+func ownLogs(t *testing.T, s Store) {
+	t.Helper()
+	mustAppend(t, s, store.Own+"tools:1", 0, Events("turn", 960, 1))
+	for prefix, want := range map[string]string{"": "tools:1 labels", store.Own + "tools:": "tools:1", "chat": ""} {
+		rows, err := s.Sessions(t.Context(), store.SessionQuery{Prefix: prefix, Own: true})
+		var got []string
+		for _, row := range rows {
+			got = append(got, strings.TrimPrefix(row.Name, store.Own))
+		}
+		if strings.Join(got, " ") != want || err != nil {
+			t.Errorf("own logs with prefix %q: got %v, %v; want %q", prefix, got, err, want)
+		}
 	}
 }
 

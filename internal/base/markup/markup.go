@@ -63,7 +63,7 @@ func (a Attr) add(e *element) {
 }
 
 // attributes are those that may be written; true for those that hold an address.
-var attributes = names(false, `class id title lang dir hidden tabindex role for name value type rows cols min max step
+var attributes = names(false, `class id title lang dir hidden tabindex role for form name value type rows cols min max step
 	maxlength minlength pattern placeholder autocomplete spellcheck inputmode datetime method enctype scope colspan
 	checked selected disabled readonly required multiple open content charset media rel wrap width height accesskey
 	autocapitalize aria-label aria-labelledby aria-describedby aria-live aria-current aria-hidden aria-busy aria-keyshortcuts

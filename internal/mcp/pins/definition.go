@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -20,7 +21,7 @@ import (
 const maxDefinition = 256 << 10
 
 // read are the members of a definition that reach models, and so are pinned to the byte.
-var read = []string{"name", "title", "description", "inputSchema", "outputSchema"}
+var read = definitions.Members()
 
 // definitionOf reads one tool as it stands in a list.
 func definitionOf(raw strictjson.Value) (event.Pin, error) {

@@ -29,11 +29,11 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/redact"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
-	"github.com/tidemark/tidemark/store"
+	"github.com/tidemark/tidemark/internal/reports/definitions"
 )
 
 // LogName is the log in which definitions and their acceptance are recorded.
-const LogName = store.Own + "pins"
+const LogName = definitions.ServersLog
 
 // Mode is what counts as accepted without a person.
 type Mode string

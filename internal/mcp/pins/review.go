@@ -16,11 +16,12 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/reports/definitions"
 )
 
 // Instructions is what a server's instructions are called where a tool's name would stand. No
 // tool can have this name.
-const Instructions = "(instructions)"
+const Instructions = definitions.Instructions
 
 // ServerView is a server and how it stands.
 type ServerView struct {

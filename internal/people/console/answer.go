@@ -98,6 +98,11 @@ func (c *Console) vote(ctx context.Context, v *visit, q *tidemark.Question) (not
 	if v.r.PostForm.Get("seen") != seen(q) {
 		return "", say(http.StatusConflict, "Nothing was changed: the question is another than the one you saw. Read it again.")
 	}
+	return c.voteFor(ctx, v, vote)
+}
+
+// voteFor hands a vote to the monitor, as that of whoever proved it.
+func (c *Console) voteFor(ctx context.Context, v *visit, vote tidemark.Vote) (notice string, err error) {
 	if vote.Approve {
 		if vote.Proof, err = readProof(v.r.PostForm.Get("proof")); err != nil {
 			return "", err
@@ -112,7 +117,9 @@ func (c *Console) vote(ctx context.Context, v *visit, q *tidemark.Question) (not
 	}
 	out, err := c.monitor.Answer(ctx, vote)
 	if err == nil && vote.Approve {
-		c.hurry.note(c.now())
+		for range vote.IDs {
+			c.hurry.note(c.now())
+		}
 	}
 	return out.Notice, err
 }

@@ -69,7 +69,7 @@ func (c *Console) card(v *visit, q *tidemark.Question, whole bool) h.HTML {
 			h.El(level, h.A("id", id+"-t"), title),
 			h.El("p", h.Class("meta"), sessionLink(q.Session), h.T(" · step "+strconv.FormatUint(q.Step, 10)+" · "),
 				h.El("span", h.Class("left"), h.T(left(q.TimeLeft()))), h.T(" left"),
-				h.El("span", h.Class("waits"), h.T(" · nobody waits")))),
+				h.El("span", h.Class("waits"), h.T(" · nobody waits")), tick(q, whole))),
 		abandoned(q, whole),
 		h.El("dl", h.Class("evidence"), evidence(q)),
 		h.El("details", h.El("summary", h.T("The whole call")), h.El("dl", h.Class("evidence"), callLines(q, whole))),

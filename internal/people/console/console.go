@@ -32,6 +32,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/signin"
 	"github.com/tidemark/tidemark/internal/people/waiting"
 	"github.com/tidemark/tidemark/internal/people/webpush"
+	"github.com/tidemark/tidemark/internal/reports/definitions"
 	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/notify"
 )
@@ -77,6 +78,7 @@ type Console struct {
 	offices Offices
 	people  *roster.Roster
 	pins    *pins.Keeper
+	history *definitions.Book // how tools came to be described as they are
 	oidc    *oidc.Provider
 	push    *webpush.Sender
 	assets  assets
@@ -106,7 +108,8 @@ func New(o Options) (*Console, error) {
 	c := &Console{
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, desk: o.Desk, keys: o.Keys, logger: o.Logger, now: o.Now,
 		guard: g, version: o.Version, offices: o.Offices, people: o.People, pins: o.Pins, oidc: o.Provider, push: o.Push,
-		assets: files, mux: http.NewServeMux(), keepAlive: 20 * time.Second, queue: waiting.NewQueue(o.Monitor, o.Feed, o.Now),
+		history: definitions.New(o.Log),
+		assets:  files, mux: http.NewServeMux(), keepAlive: 20 * time.Second, queue: waiting.NewQueue(o.Monitor, o.Feed, o.Now),
 	}
 	c.routes()
 	return c, nil
@@ -151,6 +154,9 @@ func (c *Console) routes() {
 	c.get("/console/q/{id}/card", c.cardFragment)
 	c.post("/console/q/{id}", c.answer)
 	c.post("/console/q/{id}/challenge", c.challenge)
+	c.get(severalPath, c.severalPage)
+	c.post(severalPath, c.answerSeveral)
+	c.post(severalPath+"/challenge", c.challengeSeveral)
 	c.get("/console/stream", c.stream)
 	c.get("/console/snapshot", c.snapshotFragment)
 	c.get("/console/keys", c.keysPage)

@@ -88,10 +88,7 @@ func gradeClass(grade string) string {
 
 // reportsPage is the learning report.
 func (c *Console) reportsPage(v *visit) {
-	days, err := strconv.Atoi(v.r.URL.Query().Get("days"))
-	if err != nil || days < 1 || days > 3650 {
-		days = 30
-	}
+	days := daysOf(v.r.URL.Query())
 	r, err := c.report(v.r.Context(), days)
 	if err != nil {
 		c.wrong(v, err)
@@ -112,7 +109,7 @@ func (c *Console) reportsPage(v *visit) {
 	if t.Asked < 10 {
 		body = append(body, h.El("p", h.Class("empty"), h.T("Fewer than ten questions: too few to say anything about a rule.")))
 	}
-	c.page(v, http.StatusOK, "Reports", append(body, questionRows(r.Questions), suggestions(r.Suggestions))...)
+	c.page(v, http.StatusOK, "Reports", append(body, questionRows(r.Questions), suggestions(r.Suggestions, days))...)
 }
 
 func (c *Console) report(ctx context.Context, days int) (report.Report, error) {
@@ -157,7 +154,7 @@ func questionRows(rows []report.Row) h.HTML {
 			"Share of yes")...)), h.El("tbody", lines)))
 }
 
-func suggestions(list []report.Suggestion) h.HTML {
+func suggestions(list []report.Suggestion, days int) h.HTML {
 	if len(list) == 0 {
 		return h.HTML{}
 	}
@@ -169,7 +166,7 @@ func suggestions(list []report.Suggestion) h.HTML {
 		}
 		out = append(out, h.El("div", h.Class("card"), h.El("p", foreign(s.Text), widens), h.El("p", h.Class("quiet"),
 			foreign(s.Evidence)),
-			h.El("p", h.El("a", h.A("href", "/console/policy?show=edit"), h.T("Change it in the policy")))))
+			h.El("p", toDraft(&s, days))))
 	}
 	return h.El("section", out...)
 }

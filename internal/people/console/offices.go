@@ -60,6 +60,7 @@ func (c *Console) more() {
 	c.post("/console/policy/try", c.policyTry)
 	c.post("/console/policy/edit", c.policyEdit)
 	c.get("/console/tools", c.toolsPage)
+	c.get(historyPath, c.historyPage)
 	c.get("/console/health", c.healthPage)
 	c.get("/console/reports", c.reportsPage)
 	c.get("/console/labels", c.labelsPage)

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/tidemark/tidemark"
 	h "github.com/tidemark/tidemark/internal/base/markup"
@@ -20,7 +19,7 @@ import (
 func (c *Console) policyPage(v *visit) {
 	switch v.r.URL.Query().Get("show") {
 	case "edit":
-		c.showEdit(v, http.StatusOK, draft{})
+		c.editPage(v)
 	case "try":
 		c.showTry(v, http.StatusOK, trial{}, nil, "")
 	default:
@@ -190,7 +189,7 @@ func (c *Console) policyEdit(v *visit) {
 		c.showEdit(v, http.StatusBadRequest, d)
 		return
 	}
-	ctx, cancel := context.WithTimeout(v.r.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(v.r.Context(), compareFor)
 	defer cancel()
 	found, err := p.Compare(ctx, d.text)
 	if err != nil {

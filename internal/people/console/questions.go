@@ -33,7 +33,7 @@ func (c *Console) questionsPage(v *visit) {
 			h.T("Keys in the list: j and k move, d denies, a approves, o opens. "),
 			h.El("label", h.El("input", h.A("type", "checkbox"), h.A("id", "keys"), h.Flag("checked", true)), h.T(" use keys"))),
 		h.El("div", h.A("id", "list"), h.Class("list"), h.A("data-page", "questions"), h.A("aria-live", "off"), c.cards(v, window(list))),
-		more(len(list)), definitions)
+		more(len(list)), severalForm(), definitions)
 }
 
 // open are the questions that wait.

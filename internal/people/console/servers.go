@@ -51,7 +51,8 @@ func (c *Console) knownServers(v *visit) ([]pins.ServerView, error) {
 
 func (c *Console) serverCard(v *visit, s pins.ServerView) (h.HTML, error) {
 	parts := h.List{h.Class("card"), h.El("h2", foreign(s.Name)), h.El("p", h.Class("meta"), foreign(s.At), h.T(" · "),
-		h.T(fmt.Sprintf("accepted: %d · hidden: %d", s.Accepted, len(s.Held))))}
+		h.T(fmt.Sprintf("accepted: %d · hidden: %d · ", s.Accepted, len(s.Held))),
+		h.El("a", h.A("href", query(historyPath, nil, "server", s.Name+"@"+s.ID)), h.T("history")))}
 	review, err := c.pins.Review(v.r.Context(), s.Name+"@"+s.ID, "")
 	if err != nil {
 		return h.HTML{}, err

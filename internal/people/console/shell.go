@@ -207,6 +207,8 @@ func (c *Console) explain(ctx context.Context, err error) (status int, text stri
 		return http.StatusForbidden, "Not done: " + err.Error() + "."
 	case errors.As(err, &answer):
 		return http.StatusConflict, "Nothing was approved: " + answer.Err.Error() + "."
+	case errors.Is(err, tidemark.ErrApart):
+		return http.StatusConflict, "Nothing was approved: " + err.Error() + "."
 	case errors.Is(err, tidemark.ErrNotFound):
 		return http.StatusNotFound, "Nobody knows what this names, or it is long over."
 	case errors.Is(err, tidemark.ErrUnavailable):

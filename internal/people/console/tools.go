@@ -16,6 +16,11 @@ func (c *Console) toolsPage(v *visit) {
 		c.wrong(v, err)
 		return
 	}
+	changed, err := c.described(v.r.Context())
+	if err != nil {
+		c.wrong(v, err)
+		return
+	}
 	find := strings.ToLower(v.r.URL.Query().Get("find"))
 	var rows h.List
 	for i := range all {
@@ -36,7 +41,8 @@ func (c *Console) toolsPage(v *visit) {
 		}
 		rows = append(rows, h.El("tr", h.El("th", h.A("scope", "row"), foreign(x.Name)), h.El("td", h.T(act)), h.El("td",
 			levelWord(x.Response), h.T(" "+strings.Join(kinds, ", "))),
-			h.El("td", h.El("code", h.T(x.Because))), number(x.Calls), number(x.Held), number(x.Denied),
+			h.El("td", h.El("code", h.T(x.Because))), h.El("td", c.describedAt(x.Name, changed)), number(x.Calls),
+			number(x.Held), number(x.Denied),
 			h.El("td", h.El("a", h.A("href", query("/console/audit", map[string][]string{"kind": {"call.decided"}}, "tool",
 				x.Name)), h.T("calls")))))
 	}
@@ -46,13 +52,14 @@ func (c *Console) toolsPage(v *visit) {
 			"A host that reports definitions is judged by those; a tool nobody understands is asked about.")),
 		h.El("form", h.A("method", "get"), h.A("action", "/console/tools"), h.Class("filters"), field("Find", "find",
 			v.r.URL.Query().Get("find")), h.El("button", h.T("Filter"))),
+		h.El("p", h.El("a", h.A("href", historyPath), h.T("All definitions, and how they changed"))),
 	}
 	if len(rows) == 0 {
 		body = append(body, h.El("p", h.Class("empty"), h.T("No tool has this in its name.")))
 	} else {
 		body = append(body, h.El("section", h.Class("rows scroll"), h.A("tabindex", "0"), h.A("aria-label", "Tools"),
 			h.El("table", h.El("caption", h.T("Tools of the policy and of the last calls")),
-				h.El("thead", h.El("tr", heads("Tool", "Does", "Brings", "Because of", "Calls", "Held", "Denied", "")...)),
+				h.El("thead", h.El("tr", heads("Tool", "Does", "Brings", "Because of", "Described", "Calls", "Held", "Denied", "")...)),
 				h.El("tbody", rows))))
 	}
 	c.page(v, http.StatusOK, "Tools", body...)

@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
 // Trial is a call to try, and the conversation it is tried in.
@@ -60,13 +62,15 @@ type PolicyFile struct {
 	Check func(text string) Checked
 	// Compare holds a text against what is recorded and against what is in force.
 	Compare func(ctx context.Context, text string) (Comparison, error)
+	// Draft is the text with what a suggestion of the report wants; ErrDraft says why there is none.
+	Draft func(s *report.Suggestion) (text string, err error)
 	// Save writes the text where the file still says before, keeps the old one, and puts it in force.
 	Save func(ctx context.Context, before, text string) (notice string, err error)
 }
 
 // Whole reports whether all of it is there; else the policy is managed elsewhere.
 func (p *PolicyFile) Whole() bool {
-	return p.Read != nil && p.Check != nil && p.Compare != nil && p.Save != nil
+	return p.Read != nil && p.Check != nil && p.Compare != nil && p.Draft != nil && p.Save != nil
 }
 
 // Comparison is what a policy would have changed.
@@ -99,6 +103,10 @@ func (c *Comparison) Agreed(to []string) error {
 	}
 	return nil
 }
+
+// ErrDraft is returned for a suggestion that cannot be drafted: it is about something else than the policy, or no
+// longer fits it.
+var ErrDraft = errors.New("there is no draft")
 
 // ErrStale is returned where somebody saved the policy meanwhile.
 var ErrStale = errors.New("somebody saved it since you read it; read it again")

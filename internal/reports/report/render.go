@@ -163,6 +163,9 @@ func (p *page) suggestions(list []Suggestion) {
 		}
 		p.wrap(name, about+s.Text)
 		p.wrap(" ", "("+s.Evidence+")")
+		if s.Change != nil {
+			p.wrap(" ", "what it would have changed: tidemark policy draft "+s.ID)
+		}
 	}
 	fmt.Fprintln(p.out, p.paint("faint", "+ widens what the agent may do  - narrows it"))
 }

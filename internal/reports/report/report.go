@@ -11,7 +11,12 @@
 //     mixed.
 package report
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Report is the fold's result.
 type Report struct {
@@ -23,6 +28,15 @@ type Report struct {
 	Verifier    []VerifierRow `json:"verifier"`    // by name
 	Shadow      []ShadowRow   `json:"shadow"`      // where a candidate policy differs, most calls first
 	Suggestions []Suggestion  `json:"suggestions"` // for a person to decide
+}
+
+// Suggested is the suggestion with an id; nil: there is none.
+func (r *Report) Suggested(id string) *Suggestion {
+	i := slices.IndexFunc(r.Suggestions, func(s Suggestion) bool { return s.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &r.Suggestions[i]
 }
 
 // Totals are sums over all rules. Calls is Allowed + Held + Denied, and Asked is Yes +
@@ -104,10 +118,43 @@ type VerifierRow struct {
 
 // Suggestion is a change a person may want to make. It is never made for them.
 type Suggestion struct {
+	ID       string `json:"id"`   // stands for its kind, rule and tool
 	Kind     string `json:"kind"` // allow, restrict, caution-off, auditor, verifier, ttl, grant
 	Rule     string `json:"rule,omitzero"`
 	Tool     string `json:"tool,omitzero"`
 	Text     string `json:"text"`     // what to change, and what that does
 	Evidence string `json:"evidence"` // the numbers behind it
 	Widens   bool   `json:"widens"`   // the agent could do more
+
+	Change *Change `json:"change,omitempty"` // of the policy file; nil: it is about something else
+}
+
+// Change is what a suggestion would change in a policy file.
+type Change struct {
+	Path []string `json:"path"` // the key; below rules the name of a rule, or nothing for a new one
+	To   string   `json:"to"`   // what it would say; of a rule its effect
+	Tool string   `json:"tool"` // for which tool
+}
+
+// at is where in the path the rules of a file or of an agent stand; -1: it is about a key.
+func (c *Change) at() int { return slices.Index(c.Path, "rules") }
+
+// Rule is the name of the rule that would be another; not ok: it is about a key.
+func (c *Change) Rule() (name string, ok bool) {
+	i := c.at()
+	if i < 0 || i > 2 { // of the file, or of an agent: agents.intern.rules
+		return "", false
+	}
+	return strings.Join(c.Path[i+1:], "."), true
+}
+
+// String is the change in words.
+func (c *Change) String() string {
+	switch name, rule := c.Rule(); {
+	case !rule:
+		return strings.Join(c.Path, ".") + ": " + c.To
+	case name == "":
+		return fmt.Sprintf("a rule with tools: [%s] and effect: %s in %s", c.Tool, c.To, strings.Join(c.Path, "."))
+	}
+	return fmt.Sprintf("effect: %s for %s in %s", c.To, c.Tool, strings.Join(c.Path, "."))
 }

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,6 +33,11 @@ func (r *Report) suggest(least int) []Suggestion {
 			Evidence: fmt.Sprintf("%d of %d questions expired", t.Expired, t.Asked),
 		})
 	}
+	for i := range out {
+		s := &out[i]
+		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", s.Kind, s.Rule, s.Tool))
+		s.ID = hex.EncodeToString(sum[:6])
+	}
 	return out
 }
 
@@ -39,24 +46,26 @@ func (r *Row) suggest(least int) []Suggestion {
 		return nil
 	}
 	var out []Suggestion
-	add := func(kind string, widens bool, text string) {
+	add := func(kind string, widens bool, change *Change, text string) {
 		evidence := fmt.Sprintf("asked %d times: %d yes, %d no, %d expired", r.Asked, r.Yes, r.No, r.Expired)
-		out = append(out, Suggestion{Kind: kind, Rule: r.Rule, Tool: r.Tool, Text: text, Evidence: evidence, Widens: widens})
+		out = append(out, Suggestion{
+			Kind: kind, Rule: r.Rule, Tool: r.Tool, Text: text, Evidence: evidence, Widens: widens, Change: change,
+		})
 	}
 	enough := r.Asked >= least
 	switch {
 	case enough && r.No == 0 && r.Denied == 0 && float64(r.Yes) >= mostlyYes*float64(r.Asked):
-		if key := r.looser(); key != "" {
-			add("allow", true, fmt.Sprintf("consider %s; nobody will be asked any more. This widens what the agent may do", key))
+		if c := r.looser(); c != nil {
+			add("allow", true, c, fmt.Sprintf("consider %s; nobody will be asked any more. This widens what the agent may do", c))
 		}
 	case enough && r.Yes == 0 && 2*r.No >= r.Asked:
-		if key := r.tighter(); key != "" {
-			add("restrict", false, fmt.Sprintf("consider %s; nobody has ever said yes, so the question is only a burden. "+
-				"This narrows what the agent may do", key))
+		if c := r.tighter(); c != nil {
+			add("restrict", false, c, fmt.Sprintf("consider %s; nobody has ever said yes, so the question is only a burden. "+
+				"This narrows what the agent may do", c))
 		}
 	}
 	if r.streak >= longStreak {
-		add("grant", false, fmt.Sprintf("answer with a grant, for example .approve %s <code> 15: "+
+		add("grant", false, nil, fmt.Sprintf("answer with a grant, for example .approve %s <code> 15: "+
 			"one session asked %d times and always got a yes", r.Tool, r.streak))
 	}
 	return out
@@ -66,52 +75,58 @@ func (r *Row) suggest(least int) []Suggestion {
 // never a reason to ask less.
 var ownLevels = []string{"system", "owner", "local", "shared"}
 
-// looser is the key that would let the tool through, or nothing where that is not to be
+// looser is the change that would let the tool through, or nothing where that is not to be
 // suggested: for taint from outside, and for rules about a sequence of calls.
-func (r *Row) looser() string {
-	prefix, rule := r.scope()
+func (r *Row) looser() *Change {
+	scope, rule := r.scope()
 	if level, ok := r.level(rule); ok {
 		if slices.Contains(ownLevels, level) {
-			return fmt.Sprintf("%stoolOverrides.%s.%s: allow", prefix, r.Tool, level)
+			return r.change("allow", scope, "toolOverrides", r.Tool, level)
 		}
-		return ""
+		return nil
 	}
+	name, named := strings.CutPrefix(rule, "rules.")
 	switch {
 	case r.Kind == "taint-escalation":
-	case strings.HasPrefix(rule, "rules."):
-		return fmt.Sprintf("effect: allow for %s in %s%s", r.Tool, prefix, rule)
+	case named:
+		return r.change("allow", scope, "rules", name)
 	case rule == "defaultEffect":
-		return fmt.Sprintf("a rule with tools: [%s] and effect: allow in %srules", r.Tool, prefix)
+		return r.change("allow", scope, "rules")
 	}
-	return ""
+	return nil
 }
 
-// tighter is the key that would refuse the tool.
-func (r *Row) tighter() string {
-	prefix, rule := r.scope()
+// tighter is the change that would refuse the tool.
+func (r *Row) tighter() *Change {
+	scope, rule := r.scope()
 	if level, ok := r.level(rule); ok {
-		return fmt.Sprintf("%stoolOverrides.%s.%s: restrict", prefix, r.Tool, level)
+		return r.change("restrict", scope, "toolOverrides", r.Tool, level)
 	}
+	name, named := strings.CutPrefix(rule, "rules.")
 	switch {
-	case strings.HasPrefix(rule, "rules."):
-		return fmt.Sprintf("effect: deny for %s in %s%s", r.Tool, prefix, rule)
+	case named:
+		return r.change("deny", scope, "rules", name)
 	case rule == "lethal-trifecta":
-		return "lethalTrifecta: restrict"
+		return r.change("restrict", nil, "lethalTrifecta")
 	}
-	return ""
+	return nil
+}
+
+func (r *Row) change(to string, scope []string, path ...string) *Change {
+	return &Change{Path: slices.Concat(scope, path), To: to, Tool: r.Tool}
 }
 
 // scope splits the agent's part off a rule: agents.intern.taintPolicy.shared.
-func (r *Row) scope() (prefix, rule string) {
+func (r *Row) scope() (path []string, rule string) {
 	rest, ok := strings.CutPrefix(r.Rule, "agents.")
 	if !ok {
-		return "", r.Rule
+		return nil, r.Rule
 	}
 	agent, rule, ok := strings.Cut(rest, ".")
 	if !ok {
-		return "", r.Rule
+		return nil, r.Rule
 	}
-	return "agents." + agent + ".", rule
+	return []string{"agents", agent}, rule
 }
 
 // level is the level a rule of the taint policy is about.
@@ -139,10 +154,11 @@ func (r *Report) suggestCaution(least int) []Suggestion {
 		if s == others || s == "" || blocked[s] < least || float64(overridden[s]) < mostlyOverridden*float64(blocked[s]) {
 			continue
 		}
+		off := &Change{Path: []string{"caution", "tools", s}, To: "false", Tool: s}
 		out = append(out, Suggestion{
-			Kind: "caution-off", Tool: s, Widens: true,
-			Text: fmt.Sprintf("consider caution.tools.%s: false, or another auditor model: "+
-				"what follows %s is no longer audited then. This widens what the agent may do", s, s),
+			Kind: "caution-off", Tool: s, Widens: true, Change: off,
+			Text: fmt.Sprintf("consider %s, or another auditor model: "+
+				"what follows %s is no longer audited then. This widens what the agent may do", off, s),
 			Evidence: fmt.Sprintf("blocked %d calls after %s, a person approved %d of them", blocked[s], s, overridden[s]),
 		})
 	}

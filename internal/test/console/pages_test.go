@@ -21,7 +21,7 @@ func everyPage(session, question string) []string {
 		"/console/session?key=" + key + "&show=graph",
 		"/console/session?key=" + key + "&only=stops", "/console/policy", "/console/policy?tool=exec&level=untrusted",
 		"/console/policy?show=try",
-		"/console/policy?show=edit", "/console/tools", "/console/health", "/console/audit",
+		"/console/policy?show=edit", "/console/tools", "/console/tools/history", "/console/health", "/console/audit",
 		"/console/audit?kind=call.decided&effect=confirm",
 		"/console/audit/verify", "/console/reports", "/console/labels", "/console/writes", "/console/servers",
 		"/console/keys",
