@@ -68,7 +68,7 @@ func (c *Console) severalPage(v *visit) {
 func (c *Console) showSeveral(v *visit, status int, list []tidemark.Question, note string) {
 	body := h.List{
 		h.El("p", h.El("a", h.A("href", "/console/"), h.T("‹ all questions"))),
-		h.El("h1", h.T(fmt.Sprintf("%d questions of one conversation", len(list)))),
+		h.El("h1", h.T(fmt.Sprintf("Questions of one conversation: %d", len(list)))),
 		h.El("p", sessionLink(list[0].Session), h.T(". Read each of them: the answer below is for all, and is given to all or to none.")),
 	}
 	if note != "" {

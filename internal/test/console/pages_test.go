@@ -17,7 +17,7 @@ import (
 func everyPage(session, question string) []string {
 	key := url.QueryEscape(session)
 	return []string{
-		"/console/", "/console/q/" + question, "/console/sessions", "/console/session?key=" + key,
+		"/console/", "/console/q/" + question, "/console/several?id=" + question, "/console/sessions", "/console/session?key=" + key,
 		"/console/session?key=" + key + "&show=graph",
 		"/console/session?key=" + key + "&only=stops", "/console/policy", "/console/policy?tool=exec&level=untrusted",
 		"/console/policy?show=try",

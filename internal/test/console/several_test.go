@@ -74,7 +74,7 @@ func TestSeveralQuestionsAreAnsweredAtOnce(t *testing.T) {
 	list := append(w.asksMore("s", 4), first)
 	p, reader := w.signIn("approver"), w.signIn("reader")
 	p.get("/console/").want(t, http.StatusOK, `form="several"`, "Answer those ticked together")
-	p.get(together(list[:2]...)).want(t, http.StatusOK, "2 questions of one conversation", "Bread 0 of s", "Bread 1 of s", "Approve all 2, once each",
+	p.get(together(list[:2]...)).want(t, http.StatusOK, "Questions of one conversation: 2", "Bread 0 of s", "Bread 1 of s", "Approve all 2, once each",
 		list[0].Digest, list[1].Digest)
 	f := reader.ticked("deny", list[:2]...)
 	f.Set("do", "approve")
@@ -181,7 +181,7 @@ func TestOneTouchIsOverTheseQuestions(t *testing.T) {
 	}
 	b.click(`#several button`)
 	b.until(`location.pathname === '/console/several'`)
-	b.see("2 questions of one conversation", "Bread 0 of s", "Bread 1 of s", "Approve all 2, once each, with one touch")
+	b.see("Questions of one conversation: 2", "Bread 0 of s", "Bread 1 of s", "Approve all 2, once each, with one touch")
 	b.click(`button[value=approve]`)
 	b.until(`document.body.innerText.includes('Approved: send_email') || document.querySelector('.problem')?.textContent`)
 	if got := w.states(list...); got != "approved approved pending" {

@@ -54,7 +54,7 @@ const sight = new IntersectionObserver(entries => {
     if (e.isIntersecting && e.intersectionRatio >= 0.99) sightSince.set(card, performance.now());
     else sightSince.delete(card);
   }
-}, {threshold: [0, 0.99, 1]});
+}, {threshold: [0, 0.99, 1], rootMargin: '1px'}); // browsers scroll to parts of a pixel
 const watch = card => { const rule = $('.rule', card); if (rule) sight.observe(rule); };
 const seenLong = card => performance.now() - (sightSince.get(card) ?? Infinity) >= 1000;
 all('.card').forEach(watch);
