@@ -120,6 +120,7 @@ func TestHostileTextStaysTextInEveryPage(t *testing.T) {
 	}
 	for name, text := range hostile {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := serve(t, "")
 			p := w.signIn("admin")
 			id := w.asksHostile(name, text)
