@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidemark/tidemark"
@@ -49,10 +50,12 @@ func (c *Console) card(v *visit, q *tidemark.Question, whole bool) h.HTML {
 	if whole {
 		level = "h1"
 	}
-	id := "q-" + q.ID
-	title := h.Part(headline(q))
-	if !whole {
-		title = h.El("a", h.A("href", "/console/q/"+q.ID), headline(q))
+	id, shown := "q-"+q.ID, seen(q)
+	var title h.Part
+	if whole {
+		title = headline(q)
+	} else {
+		title = c.drawn.of("title "+shown, whole, func() h.HTML { return h.El("a", h.A("href", "/console/q/"+q.ID), headline(q)) })
 	}
 	class := "card"
 	if whole {
@@ -63,7 +66,7 @@ func (c *Console) card(v *visit, q *tidemark.Question, whole bool) h.HTML {
 		gone = h.A("data-abandoned", "gone")
 	}
 	return h.El("article", h.Class(class), h.A("id", id), h.A("aria-labelledby", id+"-t"), h.A("tabindex", "-1"),
-		h.A("data-id", q.ID), h.A("data-seen", seen(q)), h.A("data-state", q.State), h.A("data-keys", keysOf(q)),
+		h.A("data-id", q.ID), h.A("data-seen", shown), h.A("data-state", q.State), h.A("data-keys", keysOf(q)),
 		h.A("data-expires", strconv.FormatInt(q.Expires.UnixMilli(), 10)), gone,
 		h.El("header",
 			h.El(level, h.A("id", id+"-t"), title),
@@ -71,9 +74,43 @@ func (c *Console) card(v *visit, q *tidemark.Question, whole bool) h.HTML {
 				h.El("span", h.Class("left"), h.T(left(q.TimeLeft()))), h.T(" left"),
 				h.El("span", h.Class("waits"), h.T(" · nobody waits")), tick(q, whole))),
 		abandoned(q, whole),
-		h.El("dl", h.Class("evidence"), evidence(q)),
-		h.El("details", h.El("summary", h.T("The whole call")), h.El("dl", h.Class("evidence"), callLines(q, whole))),
-		c.answerForm(v, q, whole))
+		c.drawn.of(shown, whole, func() h.HTML {
+			return h.Join(h.El("dl", h.Class("evidence"), evidence(q)),
+				h.El("details", h.El("summary", h.T("The whole call")), h.El("dl", h.Class("evidence"), callLines(q, whole))))
+		}),
+		c.answerForm(v, q, shown, whole))
+}
+
+// drawn remembers what is the same on everybody's card of a question, by the hash of what it shows (seen): with many open
+// pages each question is drawn once.
+type drawn struct {
+	mu    sync.Mutex
+	parts map[string]h.HTML // guarded by mu
+}
+
+// maxDrawn bounds what is remembered: more are not on a page.
+const maxDrawn = 4 * maxCards
+
+// of is the part with this hash, which is drawn where nobody has. The page of one question says more than the list, and
+// is drawn each time.
+func (d *drawn) of(shown string, whole bool, draw func() h.HTML) h.HTML {
+	if whole || strings.HasSuffix(shown, " ") || shown == "" { // what has no hash is known by nothing
+		return draw()
+	}
+	d.mu.Lock()
+	part, known := d.parts[shown]
+	d.mu.Unlock()
+	if known {
+		return part
+	}
+	part = draw()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.parts == nil || len(d.parts) >= maxDrawn {
+		d.parts = map[string]h.HTML{}
+	}
+	d.parts[shown] = part
+	return part
 }
 
 // abandoned says on the page of a question what it means that nobody waits for it any more. In
@@ -223,12 +260,12 @@ func outcome(q *tidemark.Question) string {
 }
 
 // answerForm is deny, and approve where the session or a proof may.
-func (c *Console) answerForm(v *visit, q *tidemark.Question, whole bool) h.HTML {
+func (c *Console) answerForm(v *visit, q *tidemark.Question, shown string, whole bool) h.HTML {
 	path := "/console/q/" + q.ID
 	want := c.keys.Required()
 	parts := h.List{
 		h.A("method", "post"), h.A("action", path), h.Class("answer"), h.A("data-form", "answer"),
-		c.token(v, path), hidden("seen", seen(q)),
+		c.token(v, path), hidden("seen", shown),
 		h.El("label", h.Class("note"), h.T("Note, for the agent and the log "),
 			h.El("input", h.A("name", "note"), h.A("maxlength", "500"), h.A("autocomplete", "off"))),
 	}

@@ -85,6 +85,7 @@ type Console struct {
 	mux     *http.ServeMux
 	queue   *waiting.Queue
 	hurry   hurry
+	drawn   drawn
 
 	keepAlive time.Duration // between two signs of life on an idle stream
 }
