@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -20,28 +19,15 @@ import (
 // shows reads a page of the console, or posts to one, and returns what it says.
 func shows(t *testing.T, browser *http.Client, address string, form url.Values) string {
 	t.Helper()
-	method, body := http.MethodGet, io.Reader(nil)
+	method := http.MethodGet
 	if form != nil {
-		method, body = http.MethodPost, strings.NewReader(form.Encode())
+		method = http.MethodPost
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, address, body)
-	if err != nil {
-		t.Fatal(err)
+	status, body := browse(t, browser, method, address, form)
+	if status != http.StatusOK {
+		t.Fatalf("%s: %d: %s", address, status, body)
 	}
-	if form != nil {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		req.Header.Set("Sec-Fetch-Site", "same-origin")
-	}
-	res, err := browser.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %d, %v: %s", address, res.StatusCode, err, raw)
-	}
-	return string(raw)
+	return body
 }
 
 // signedIn is a browser of an administrator.

@@ -114,6 +114,14 @@ func TestTheConsoleIsOpenedByAPrivateFile(t *testing.T) {
 // visit is one step of a browser, and what the page must say.
 func visit(t *testing.T, browser *http.Client, method, address string, form url.Values, want string) {
 	t.Helper()
+	if status, body := browse(t, browser, method, address, form); !strings.Contains(body, want) {
+		t.Errorf("%s: %d: %s", address, status, body)
+	}
+}
+
+// browse is one step of a browser, and what the page says.
+func browse(t *testing.T, browser *http.Client, method, address string, form url.Values) (status int, page string) {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
@@ -129,9 +137,10 @@ func visit(t *testing.T, browser *http.Client, method, address string, form url.
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil || !strings.Contains(string(body), want) {
-		t.Errorf("%s: %d, %v: %s", address, res.StatusCode, err, body)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return res.StatusCode, string(body)
 }
 
 func TestTheConsoleNeedsAServer(t *testing.T) {

@@ -73,22 +73,23 @@ func stale(set *policy.Set, s *report.Suggestion) string {
 		agent, _, _ := strings.Cut(rest, ".")
 		set = set.For(agent)
 	}
-	byLevel := strings.Contains(rule, "taintPolicy.") || strings.Contains(rule, "toolOverrides.")
-	if i := strings.LastIndexByte(rule, '.'); i >= 0 && byLevel {
-		levels := trust.Levels()
-		at := slices.IndexFunc(levels[:], func(l trust.Level) bool { return l.String() == rule[i+1:] })
-		if at < 0 { // a key for all levels
-			at = 0
-		}
-		x := tidemark.Explain(set, s.Tool, levels[at], nil)
-		if x.Mode != "confirm" || x.Rule != rule {
-			return fmt.Sprintf("calls of %s are no longer asked about by %s", s.Tool, rule)
-		}
+	if byLevel := strings.Contains(rule, "taintPolicy.") || strings.Contains(rule, "toolOverrides."); byLevel && !asks(set, s) {
+		return fmt.Sprintf("calls of %s are no longer asked about by %s", s.Tool, rule)
 	}
 	if s.Kind == "caution-off" && !set.Traits(tool.Name(s.Tool), nil).Caution {
 		return fmt.Sprintf("what follows %s is no longer audited", s.Tool)
 	}
 	return ""
+}
+
+// asks reports whether calls of the tool are asked about by the rule, at some level.
+func asks(set *policy.Set, s *report.Suggestion) bool {
+	for _, level := range trust.Levels() {
+		if x := tidemark.Explain(set, s.Tool, level, nil); x.Mode == "confirm" && x.Rule == s.Rule {
+			return true
+		}
+	}
+	return false
 }
 
 // flat is all that a file says, a line for each value. Entries of a list are known by their name, or by themselves:

@@ -18,30 +18,28 @@ type edit struct{ lines []string }
 // change carries a change out, and says below which place of the file it is.
 func (e *edit) change(root *configfile.Node, c *report.Change) (within string, err error) {
 	byHand := fmt.Errorf("%w: %s", ErrByHand, c)
-	name, isRule := c.Rule()
+	where, name, isRule := c.Rule()
 	if !isRule {
 		if !e.set(root, c.Path, c.To, 0) {
 			return "", byHand
 		}
 		return "/" + strings.Join(c.Path, "/"), nil
 	}
-	scope := c.Path[:slices.Index(c.Path, "rules")]
-	list := root
-	for _, key := range append(slices.Clone(scope), "rules") {
+	list, depth := root, len(where)-1
+	for _, key := range where {
 		list = list.Get(key)
 	}
-	at := "/" + strings.Join(append(slices.Clone(scope), "rules"), "/")
 	ok := false
 	if name == "" {
-		ok = e.addRule(list, len(scope), newRule("allow-"+c.Tool, c.Tool, "", c.To))
+		ok = e.addRule(list, depth, newRule("allow-"+c.Tool, c.Tool, "", c.To))
 		name = "allow-" + c.Tool + "]"
 	} else {
-		name, ok, err = e.rule(list, len(scope), name, c)
+		name, ok, err = e.rule(list, depth, name, c)
 	}
 	if err == nil && !ok {
 		err = byHand
 	}
-	return at + "/[" + name, err
+	return "/" + strings.Join(where, "/") + "/[" + name, err
 }
 
 // rule changes what a rule says of one tool, and names what became another; not ok: it is written in a way that cannot

@@ -136,21 +136,22 @@ type Change struct {
 	Tool string   `json:"tool"` // for which tool
 }
 
-// at is where in the path the rules of a file or of an agent stand; -1: it is about a key.
-func (c *Change) at() int { return slices.Index(c.Path, "rules") }
-
-// Rule is the name of the rule that would be another; not ok: it is about a key.
-func (c *Change) Rule() (name string, ok bool) {
-	i := c.at()
-	if i < 0 || i > 2 { // of the file, or of an agent: agents.intern.rules
-		return "", false
+// Rule is the name of the rule that would be another, and where the list of rules stands: in the file, or in an agent's part
+// (agents.intern.rules). Not ok: it is about a key.
+func (c *Change) Rule() (list []string, name string, ok bool) {
+	at := 0
+	if len(c.Path) > 2 && c.Path[0] == "agents" {
+		at = 2
 	}
-	return strings.Join(c.Path[i+1:], "."), true
+	if at >= len(c.Path) || c.Path[at] != "rules" {
+		return nil, "", false
+	}
+	return c.Path[:at+1], strings.Join(c.Path[at+1:], "."), true
 }
 
 // String is the change in words.
 func (c *Change) String() string {
-	switch name, rule := c.Rule(); {
+	switch _, name, rule := c.Rule(); {
 	case !rule:
 		return strings.Join(c.Path, ".") + ": " + c.To
 	case name == "":
