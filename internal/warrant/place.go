@@ -133,6 +133,11 @@ func (c *Context) lands(line *shell.Line, addresses []string) (why, value string
 			return "an earlier link decides which file this is", name
 		}
 	}
+	for i := range line.Made {
+		if m := &line.Made[i]; c.outside && m.Text != "" && unended(m.File) && !c.saidFile(m.File) {
+			return deciding, m.File
+		}
+	}
 	if !c.argued {
 		return "", ""
 	}
@@ -155,6 +160,12 @@ func heeded(f string) bool {
 		return true
 	}
 	return settings[path.Ext(base)] && !strings.HasPrefix(f, "/tmp/")
+}
+
+// unended reports whether a file that a command gives a text to has no ending, and is none of those that nothing runs:
+// many that say what is built are called by a word alone.
+func unended(f string) bool {
+	return path.Ext(path.Base(f)) == "" && !strings.HasPrefix(f, "/tmp/") && !strings.HasPrefix(f, "/dev/") && steers(f)
 }
 
 // blindly reports whether a path that is decided when it runs ends in a folder of files that run
