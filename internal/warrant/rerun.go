@@ -53,8 +53,10 @@ func (h *heard) tries(names []string) bool {
 		if cl.denies || cl.question || !cl.says(names) {
 			continue
 		}
-		if slices.ContainsFunc(h.clauses, func(o clause) bool { return o.turn == cl.turn && !o.denies && (o.does(sets) || o.does(tests)) }) {
-			return true
+		for k := range h.clauses {
+			if o := &h.clauses[k]; o.turn == cl.turn && !o.denies && (o.does(sets) || o.does(tests)) {
+				return true
+			}
 		}
 	}
 	return false
@@ -62,7 +64,8 @@ func (h *heard) tries(names []string) bool {
 
 // says reports whether one of some names stands in a clause.
 func (c *clause) says(names []string) bool {
-	for w := range strings.FieldsFuncSeq(c.text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",.;:#!?()'\"`/", r) }) {
+	apart := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",.;:#!?()'\"`/", r) }
+	for w := range strings.FieldsFuncSeq(c.text, apart) {
 		if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, w) }) {
 			return true
 		}
