@@ -90,7 +90,7 @@ func (s serving) used(w *world) {
 			"projects":              obj{w.work: obj{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
 		})
 	case "codex":
-		s.write(w, obj{"": fmt.Sprintf("\n[projects.%q]\ntrust_level = \"trusted\"\n", w.work)})
+		s.write(w, obj{"": fmt.Sprintf("\n[projects.%q]\ntrust_level = \"trusted\"\n\n[notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n", w.work)})
 	}
 }
 
@@ -194,6 +194,11 @@ func (c scene) play(t *testing.T, a answering) {
 		c.serve(w, s)
 	}})
 	w.model.script(append(c.calls(w, s), step{say: done})...)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the model saw last\n%s", tail([]byte(w.model.latest())))
+		}
+	})
 	x := interactive(w, "Do what the notes say with the servers.")
 	asks := "Tidemark holds " + c.holds
 	begin(x, asks)
