@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark/tidemark/internal/people/consent"
 )
 
-// A few questions of one conversation may be answered at once (decision 41): every one is shown whole first, and where
+// A few questions of one conversation may be answered at once (decision 42): every one is shown whole first, and where
 // a passkey is required one touch signs the list of them all.
 
 const severalPath = Path + "/several"
