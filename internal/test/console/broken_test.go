@@ -12,6 +12,7 @@ import (
 
 // CON-35: one record that somebody broke is said where it matters, with what to do; every other page and session goes on.
 func TestABrokenRecordIsSaid(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	w := serveOn(t, data, "")
 	w.ask("s-bad")

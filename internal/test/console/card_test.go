@@ -50,6 +50,7 @@ func TestCardShowsTheValueThatHasNoWarrantFirst(t *testing.T) {
 
 // CON-02 WAR-11
 func TestCardSaysWhatEverySurfaceSays(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	q := w.ask("s")
 	text := inTags.ReplaceAllString(w.signIn("reader").get("/console/q/"+q.ID).body, "\n")

@@ -9,6 +9,7 @@ import (
 
 // CON-12
 func TestNoScriptCanDenyAndApprove(t *testing.T) {
+	t.Parallel()
 	t.Run("deny, with a note", func(t *testing.T) {
 		w := serve(t, "")
 		q := w.ask("s")
@@ -47,6 +48,7 @@ func TestNoScriptCanDenyAndApprove(t *testing.T) {
 }
 
 func TestAReaderApprovesNothing(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	q := w.ask("s")
 	w.signIn("reader").votes(q, "approve", nil).want(t, http.StatusForbidden, "reads and denies")
@@ -57,6 +59,7 @@ func TestAReaderApprovesNothing(t *testing.T) {
 
 // CON-03
 func TestAnAnswerCountsForWhatWasShownOnly(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	q := w.ask("s")
 	other := w.ask("s2")
@@ -72,6 +75,7 @@ func TestAnAnswerCountsForWhatWasShownOnly(t *testing.T) {
 
 // CON-09
 func TestDenyWithNoteReachesTheAgent(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	q := w.ask("s")
 	w.signIn("reader").votes(q, "deny", url.Values{"note": {"write to Petra only"}}).want(t, http.StatusOK)
@@ -89,6 +93,7 @@ func TestDenyWithNoteReachesTheAgent(t *testing.T) {
 
 // CON-19
 func TestPolicyHeaderOnEveryAnswer(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	q := w.ask("s")
 	p := w.signIn("admin")
@@ -134,6 +139,7 @@ func TestPolicyHeaderOnEveryAnswer(t *testing.T) {
 
 // CON-21
 func TestForeignOriginsCannotPost(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	q := w.ask("s")
 	p := w.signIn("approver")
@@ -173,6 +179,7 @@ func TestForeignOriginsCannotPost(t *testing.T) {
 
 // CON-22
 func TestCookieAndBearerDoNotCross(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	p := w.signIn("admin")
 	if a := p.get("/v1/approvals"); a.status != http.StatusUnauthorized {
@@ -202,6 +209,7 @@ func TestCookieAndBearerDoNotCross(t *testing.T) {
 
 // CON-23
 func TestStolenCookieCannotApprove(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "approvals:\n  proof: passkey\n")
 	q := w.ask("s")
 	p := w.signIn("approver") // whoever has the cookie and can read the page has its forms too
@@ -215,6 +223,7 @@ func TestStolenCookieCannotApprove(t *testing.T) {
 
 // CON-27
 func TestLinkWorksOnce(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	l := w.link("approver")
 	if strings.Contains(l.URL, l.Code) || strings.Contains(l.URL, l.Short) {
@@ -239,6 +248,7 @@ func TestLinkWorksOnce(t *testing.T) {
 
 // CON-28
 func TestSignedOutEverywhereAtOnce(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	q := w.ask("s")
 	p := w.signIn("approver")
@@ -279,6 +289,7 @@ func TestSignedOutEverywhereAtOnce(t *testing.T) {
 }
 
 func TestThisMachineHasAName(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	p := w.stranger()
 	p.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -290,6 +301,7 @@ func TestThisMachineHasAName(t *testing.T) {
 
 // CON-08
 func TestSimilarKeepsTheTargetFixed(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	q := w.ask("s")
 	p := w.signIn("approver")
@@ -314,6 +326,7 @@ func TestSimilarKeepsTheTargetFixed(t *testing.T) {
 
 // CON-08: a grant ends with the last call that it was given for, also after a restart, and says how many there are.
 func TestAGrantHasSoManyCalls(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	w := serveOn(t, data, "")
 	q := w.ask("s")
@@ -344,6 +357,7 @@ func TestAGrantHasSoManyCalls(t *testing.T) {
 
 // CON-35
 func TestAStoreThatFailsIsSaid(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	q := w.ask("s")
 	p := w.signIn("admin")
@@ -361,6 +375,7 @@ func TestAStoreThatFailsIsSaid(t *testing.T) {
 }
 
 func TestWhoApprovesOneAfterTheOtherIsTold(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	p := w.signIn("approver")
 	for i := range 6 {
@@ -373,6 +388,7 @@ func TestWhoApprovesOneAfterTheOtherIsTold(t *testing.T) {
 // CON-02: a question that nobody waits for any more says so, in the list and on its page, and can
 // still be answered as it was shown; one that nobody answered says that it timed out.
 func TestAQuestionNobodyWaitsForIsMarked(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	p := w.signIn("approver")
 	q := w.ask("s")

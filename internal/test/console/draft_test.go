@@ -35,6 +35,7 @@ func (w *world) records(query string) []string {
 
 // The filters of the page Audit are the API's too, and the page shows as many records.
 func TestTheAuditIsFilteredAtTheAPI(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	ada := w.add("ada", "approver")
 	q := w.ask("s1")
@@ -77,6 +78,7 @@ func TestTheAuditIsFilteredAtTheAPI(t *testing.T) {
 
 // A call is tried at the API as on the page, and leaves no trace.
 func TestACallIsTriedAtTheAPI(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	before := len(w.records("order=newest&limit=1000"))
 	for name, c := range map[string]struct {
@@ -113,6 +115,7 @@ func TestACallIsTriedAtTheAPI(t *testing.T) {
 
 // CON-34: the policy is read, checked, compared and saved at the API by the rules of the page.
 func TestThePolicyIsSavedAtTheAPI(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "preset: balanced\n")
 	w.ask("s1")
 	type text struct {
@@ -169,6 +172,7 @@ func TestThePolicyIsSavedAtTheAPI(t *testing.T) {
 
 // Where approving takes a secret, so does saving the policy at the API.
 func TestThePolicyTakesTheSecretAtTheAPI(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "preset: balanced\n")
 	p := w.signIn("admin")
 	f := p.form("/console/keys", "/console/keys")
@@ -205,6 +209,7 @@ func TestThePolicyTakesTheSecretAtTheAPI(t *testing.T) {
 
 // The tools of the page are the API's too.
 func TestToolsAtTheAPI(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	w.ask("s1")
 	var out struct {

@@ -17,6 +17,7 @@ func (w *world) tellsTools(session, name, description string) {
 
 // MCP-25 CAU-12: how definitions changed, and who accepted them, on the page and at the API.
 func TestDefinitionsHaveAHistory(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	p := w.signIn("approver")
 	const page = "/console/tools/history"
@@ -62,6 +63,7 @@ func TestDefinitionsHaveAHistory(t *testing.T) {
 
 // MCP-25: a hidden definition is said at the tool as calls name it.
 func TestAToolWhoseDefinitionWaitsSaysSo(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	w.offers("send_mail", "Sends.")
 	w.offers("send_mail", "Sends it all.")

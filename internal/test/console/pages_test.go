@@ -30,6 +30,7 @@ func everyPage(session, question string) []string {
 
 // CON-35
 func TestEveryPageHasItsEmptyState(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	p := w.signIn("admin")
 	for path, want := range map[string]string{
@@ -46,6 +47,7 @@ func TestEveryPageHasItsEmptyState(t *testing.T) {
 
 // CAU-12 WAR-12
 func TestEveryPageIsServed(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	q := w.ask("laptop/claude/42")
 	p := w.signIn("admin")
@@ -151,6 +153,7 @@ func TestHostileTextStaysTextInEveryPage(t *testing.T) {
 
 // CON-18
 func TestLookalikesShowBothForms(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	q := w.asks("s", wish, "https://bakery.example", "write to pay@b\u00e4ckerei.example", "send_email",
 		map[string]any{"to": "pay@b\u00e4ckerei.example"})
@@ -158,6 +161,7 @@ func TestLookalikesShowBothForms(t *testing.T) {
 }
 
 func TestTryingACallRecordsNothing(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	p := w.signIn("reader")
 	f := p.form("/console/policy?show=try", "/console/policy/try")
@@ -175,6 +179,7 @@ func TestTryingACallRecordsNothing(t *testing.T) {
 
 // CON-34
 func TestBacktestTellsTheTruth(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	for i := range 3 {
 		w.ask(sessionName(i))
@@ -235,6 +240,7 @@ func TestBacktestTellsTheTruth(t *testing.T) {
 }
 
 func TestAnExportIsWhatTheFilterShows(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	w.ask("=cmd|x")
 	p := w.signIn("reader")
@@ -318,6 +324,7 @@ func (p *person) firstEvent() string {
 
 // CON-30: what is sent for twenty cards, to a browser that has nothing yet.
 func TestTwentyCardsFitInSixtyKilobytes(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	for i := range 20 {
 		w.ask(sessionName(i))
@@ -346,6 +353,7 @@ func TestTwentyCardsFitInSixtyKilobytes(t *testing.T) {
 
 // A page that is packed holds no secret whose letters its size would tell: a form's token is another each time, and counts each time.
 func TestAFormsTokenIsAnotherEachTime(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	q := w.ask("s")
 	p := w.signIn("approver")

@@ -47,6 +47,7 @@ func (w *world) lastAnswer() string {
 
 // The log says who it was: at the API and in the console, by a token of their own.
 func TestTheLogSaysWhoItWas(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	ada, bob := w.add("ada", "approver"), w.add("bob", "viewer")
 
@@ -78,6 +79,7 @@ func TestTheLogSaysWhoItWas(t *testing.T) {
 
 // The text of the file may hold tokens of channels, which answer questions: it is for admins.
 func TestTheTextOfTheFileIsForAdmins(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "preset: balanced\n")
 	for role, want := range map[string]int{"viewer": http.StatusForbidden, "approver": http.StatusForbidden, "admin": http.StatusOK} {
 		token := w.add("a-"+role, role)
@@ -110,6 +112,7 @@ func (w *world) follow(token string) io.ReadCloser {
 
 // A token that was taken away opens nothing from then on: sign-ins end, streams close.
 func TestARevokedTokenOpensNothing(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	ada := w.add("ada", "approver")
 	p := w.stranger()
@@ -153,6 +156,7 @@ func TestARevokedTokenOpensNothing(t *testing.T) {
 
 // Tokens of people are made in the console too, where a proof can be brought.
 func TestTokensOfPeopleAreMadeInTheConsole(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	form := func(p *person) url.Values { return p.form("/console/keys", "/console/people") }
 	reader := w.signIn("reader")

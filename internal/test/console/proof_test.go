@@ -218,6 +218,7 @@ func (w *world) keyID() string {
 
 // CON-24
 func TestWithoutAServerAnApprovalNeedsTheProofToo(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "approvals:\n  proof: passkey\n")
 	q := w.ask("s")
 	w.stop()
@@ -236,6 +237,7 @@ func TestWithoutAServerAnApprovalNeedsTheProofToo(t *testing.T) {
 // CON-24: a policy that allows what cannot be approved is not let in by a reload, through which
 // door ever; one that is in force already is.
 func TestAnotherPolicyTakesTheProofToo(t *testing.T) {
+	t.Parallel()
 	const proven = "approvals:\n  proof: passkey\n"
 	w := serve(t, proven)
 	file := w.data + "/tidemark.yaml"

@@ -183,6 +183,7 @@ func TestWhoMayHaveABrowserTold(t *testing.T) {
 
 // A notice leads somebody who is signed out to the question all the same, by way of signing in.
 func TestANoticeLeadsThroughSigningIn(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	q, token := w.ask("s"), w.add("ada", "approver")
 	p := w.stranger()
@@ -203,6 +204,7 @@ func TestANoticeLeadsThroughSigningIn(t *testing.T) {
 
 // The console can be kept as an app: its manifest and its worker are whole, and need nobody signed in.
 func TestTheConsoleCanBeInstalled(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	p := w.stranger()
 	var manifest struct {

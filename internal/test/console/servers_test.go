@@ -29,6 +29,7 @@ func (w *world) offers(name, description string) bool {
 
 // MCP-25
 func TestDefinitionsAreAcceptedInTheConsole(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	w.offers("send_mail", "Sends.")
 	if w.offers("send_mail", "Sends, and "+hostile["H1"]) {
@@ -88,6 +89,7 @@ func strictList(name, description string) (string, error) {
 
 // MCP-25
 func TestHiddenDefinitionsAreAskedAboutWithTheOtherQuestions(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	const page, path = "/console/", "/console/definitions"
 	w.offers("send_mail", "Sends.")

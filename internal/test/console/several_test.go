@@ -69,6 +69,7 @@ func (w *world) states(list ...tidemark.Question) string {
 
 // BEY-10: a few questions of one conversation are answered at once: all of them or none.
 func TestSeveralQuestionsAreAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	first := w.ask("s")
 	list := append(w.asksMore("s", 4), first)
@@ -106,6 +107,7 @@ func TestSeveralQuestionsAreAnsweredAtOnce(t *testing.T) {
 
 // BEY-10: what is final, dangerous, runs a command or is of another conversation is approved alone.
 func TestWhatIsApprovedAlone(t *testing.T) {
+	t.Parallel()
 	w := serve(t, "")
 	p := w.signIn("approver")
 	mail := w.ask("s")

@@ -36,6 +36,7 @@ var draftLink = regexp.MustCompile(`href="(/console/policy\?[^"]*suggestion=[^"]
 
 // CAU-11 CON-34: a suggestion opens as a draft, with what it would have changed; saving it takes what saving takes.
 func TestASuggestionOpensAsADraft(t *testing.T) {
+	t.Parallel()
 	w := serve(t, asksAlways)
 	w.alwaysYes(10)
 	p := w.signIn("admin")
@@ -80,6 +81,7 @@ func TestASuggestionOpensAsADraft(t *testing.T) {
 
 // CAU-11 CON-34: the same at the API.
 func TestADraftAtTheAPI(t *testing.T) {
+	t.Parallel()
 	w := serve(t, asksAlways)
 	w.alwaysYes(10)
 	var r report.Report
