@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 )
 
@@ -56,7 +57,8 @@ func Make(random io.Reader, operator []byte, use string) (k *Key, kept string, e
 	if k, err = newKey(raw, use); err != nil {
 		return nil, "", err
 	}
-	return k, base64.RawStdEncoding.EncodeToString(wrap.seal(raw)), nil
+	room := make([]byte, wrap.aead.NonceSize(), wrap.aead.NonceSize()+keySize+wrap.aead.Overhead())
+	return k, base64.RawStdEncoding.EncodeToString(wrap.seal(append(room, raw...))), nil
 }
 
 // Open is the key of a use in the form in which it is kept.
@@ -95,8 +97,18 @@ func newKey(raw []byte, use string) (*Key, error) {
 }
 
 // Text seals a text, in base64.
-func (k *Key) Text(text []byte) string {
-	return base64.RawStdEncoding.EncodeToString(k.seal(deflate(text)))
+func (k *Key) Text(text []byte) string { return k.within("", math.MaxInt, text) }
+
+// within seals a text that comes in parts, in base64 behind a mark; "" where that is longer than most.
+func (k *Key) within(mark string, most int, parts ...[]byte) string {
+	code, nonce := base64.RawStdEncoding, k.aead.NonceSize()
+	room := code.DecodedLen(most-len(mark)) - nonce - k.aead.Overhead()
+	text := packed(parts, nonce, k.aead.Overhead(), room)
+	if text == nil {
+		return ""
+	}
+	out := append(make([]byte, 0, len(mark)+code.EncodedLen(len(text)+k.aead.Overhead())), mark...)
+	return string(code.AppendEncode(out, k.seal(text)))
 }
 
 // OpenText opens what Text sealed.
@@ -111,13 +123,14 @@ func (k *Key) OpenText(sealed string) ([]byte, error) {
 	return inflate(raw)
 }
 
-// seal encrypts. The nonce is made of the text itself: the same text twice is the same twice, which tells no more than
-// that, and no two others ever share one.
+// seal encrypts a text that has room for the nonce before it, in place. The nonce is made of the text itself: the same
+// text twice is the same twice, which tells no more than that, and no two others ever share one.
 func (k *Key) seal(text []byte) []byte {
+	n := k.aead.NonceSize()
 	h := hmac.New(sha256.New, k.mac)
-	h.Write(text)
-	nonce := h.Sum(nil)[:k.aead.NonceSize()]
-	return k.aead.Seal(nonce, nonce, text, k.use)
+	h.Write(text[n:])
+	copy(text[:n], h.Sum(nil))
+	return k.aead.Seal(text[:n], text[:n], text[n:], k.use)
 }
 
 func (k *Key) open(sealed []byte) ([]byte, error) {
@@ -141,20 +154,58 @@ var writers = sync.Pool{New: func() any {
 	return w
 }}
 
-func deflate(text []byte) []byte {
-	if len(text) < shortest {
-		return append([]byte{plain}, text...)
+// packed is a text, deflated where that makes it smaller, with so many bytes left free before it and room for some
+// behind; nil where it is longer than most.
+func packed(parts [][]byte, before, behind, most int) []byte {
+	size := 1
+	for _, p := range parts {
+		size += len(p)
 	}
-	out := bytes.NewBuffer(make([]byte, 0, len(text)/2+64))
-	out.WriteByte(deflated)
+	if size >= shortest {
+		out := &bounded{b: make([]byte, before, before+min(size/2+64, max(most, 0))+behind), most: before + min(size, most)}
+		if deflate(out, parts) == nil {
+			return out.b
+		}
+	}
+	if size > most {
+		return nil
+	}
+	out := append(make([]byte, before, before+size+behind), plain)
+	for _, p := range parts {
+		out = append(out, p...)
+	}
+	return out
+}
+
+func deflate(out *bounded, parts [][]byte) error {
 	w := writers.Get().(*flate.Writer)
 	defer writers.Put(w)
-	w.Reset(out)
-	_, err := w.Write(text)
-	if err = errors.Join(err, w.Close()); err != nil || out.Len() > len(text) {
-		return append([]byte{plain}, text...)
+	if _, err := out.Write([]byte{deflated}); err != nil {
+		return err
 	}
-	return out.Bytes()
+	w.Reset(out)
+	for _, p := range parts {
+		if _, err := w.Write(p); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// bounded takes so many bytes and no more.
+type bounded struct {
+	b    []byte
+	most int
+}
+
+var errLong = errors.New("it is longer than it may be")
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if len(b.b)+len(p) > b.most {
+		return 0, errLong
+	}
+	b.b = append(b.b, p...)
+	return len(p), nil
 }
 
 func inflate(raw []byte) ([]byte, error) {

@@ -63,7 +63,8 @@ func Members(object []byte, visit func(key string, value []byte) error) error {
 	return o.Each(visit)
 }
 
-// Texts joins the parts of a content that is texts and nothing else, line by line.
+// Texts joins the parts of a content that is texts and nothing else, line by line. A single one that is spelt as it is
+// stands in content itself.
 func Texts(content []byte) (texts []byte, only bool) {
 	d := read(content)
 	defer d.release()
@@ -73,17 +74,26 @@ func Texts(content []byte) (texts []byte, only bool) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, false
 	}
-	texts = make([]byte, 0, len(content))
 	var room [4]member
-	for first := true; d.PeekKind() == '{'; first = false {
+	texts = content[:0:0]
+	own := false
+	for n := 0; d.PeekKind() == '{'; n++ {
 		part, err := d.object(content, room[:0], nil)
-		if err != nil || len(part) != 2 || string(part.Get("type")) != `"text"` {
+		text := part.Get("text")
+		if err != nil || len(part) != 2 || string(part.Get("type")) != `"text"` || len(text) == 0 || text[0] != '"' {
 			return nil, false
 		}
-		if !first {
+		if n == 0 && bytes.IndexByte(text, '\\') < 0 {
+			texts = text[1 : len(text)-1 : len(text)-1]
+			continue
+		}
+		if !own {
+			texts, own = append(make([]byte, 0, len(content)), texts...), true
+		}
+		if n > 0 {
 			texts = append(texts, '\n')
 		}
-		if texts, err = jsontext.AppendUnquote(texts, part.Get("text")); err != nil {
+		if texts, err = jsontext.AppendUnquote(texts, text); err != nil {
 			return nil, false
 		}
 	}
@@ -160,7 +170,7 @@ func (d *reader) value(src []byte, key string, inner func(key string) *Object) (
 			from = d.next(src)
 			above := d.twins
 			d.twins = d.below
-			*into, err = d.object(src, nil, nil)
+			*into, err = d.object(src, make(Object, 0, 4), nil)
 			d.twins, d.below = above, d.twins
 			return from, int(d.InputOffset()), err
 		}

@@ -1,6 +1,9 @@
 package origin
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // Kind says what a token of text is: a plain word, or one of the forms that have
 // several spellings or that an act can be aimed at.
@@ -59,6 +62,20 @@ func Targets(value string) []Part {
 		}
 	}
 	return out
+}
+
+// EachTarget visits the parts of a text that Targets finds, until visit says that it is enough.
+func EachTarget(text []byte, visit func(Part) bool) {
+	if !bytes.ContainsFunc(text, aiming) {
+		return // words and nothing else
+	}
+	l := lexer{src: text}
+	for l.next() {
+		t := l.tok
+		if t.kind.Target() && !visit(Part{Kind: t.kind, Text: string(text[t.start:t.end]), Start: t.start, End: t.end}) {
+			return
+		}
+	}
 }
 
 // aiming reports whether a rune may be part of what a target is known by: every kind has a
