@@ -15,8 +15,10 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -31,8 +33,9 @@ const (
 	deflated = 1
 )
 
-// shortest is the length from which deflating a text makes it smaller.
-const shortest = 96
+// shortest is the length from which deflating a text is worth its time: it costs as much as a whole decision, and takes
+// little off a short one.
+const shortest = 512
 
 // ErrSealed is returned for what cannot be opened: it is damaged, or of another key.
 var ErrSealed = errors.New("it cannot be opened with this key")
@@ -40,7 +43,7 @@ var ErrSealed = errors.New("it cannot be opened with this key")
 // Key seals and opens the texts of one use. It is safe for concurrent use.
 type Key struct {
 	aead cipher.AEAD
-	mac  []byte
+	macs sync.Pool // of hash.Hash: what nonces are made with
 	use  []byte
 }
 
@@ -93,7 +96,8 @@ func newKey(raw []byte, use string) (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Key{aead: aead, mac: derive(raw, "place"), use: []byte(use)}, nil
+	mac := derive(raw, "place")
+	return &Key{aead: aead, macs: sync.Pool{New: func() any { return hmac.New(sha256.New, mac) }}, use: []byte(use)}, nil
 }
 
 // Text seals a text, in base64.
@@ -103,13 +107,26 @@ func (k *Key) Text(text []byte) string { return k.within("", math.MaxInt, text) 
 func (k *Key) within(mark string, most int, parts ...[]byte) string {
 	code, nonce := base64.RawStdEncoding, k.aead.NonceSize()
 	room := code.DecodedLen(most-len(mark)) - nonce - k.aead.Overhead()
-	text := packed(parts, nonce, k.aead.Overhead(), room)
+	scratch := rooms.Get().(*[]byte) //nolint:forcetypeassert // nothing else is in the pool
+	text := packed(*scratch, parts, nonce, room)
 	if text == nil {
+		rooms.Put(scratch)
 		return ""
 	}
-	out := append(make([]byte, 0, len(mark)+code.EncodedLen(len(text)+k.aead.Overhead())), mark...)
-	return string(code.AppendEncode(out, k.seal(text)))
+	text = k.seal(text)
+	all := append(text, mark...) // what is kept stands behind what it is made of
+	all = code.AppendEncode(all, text)
+	out := string(all[len(text):])
+	if *scratch = all[:0]; cap(all) <= maxRoom {
+		rooms.Put(scratch)
+	}
+	return out
 }
+
+// rooms are where texts are sealed. One that has grown large is not kept.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+const maxRoom = 64 << 10
 
 // OpenText opens what Text sealed.
 func (k *Key) OpenText(sealed string) ([]byte, error) {
@@ -127,9 +144,12 @@ func (k *Key) OpenText(sealed string) ([]byte, error) {
 // text twice is the same twice, which tells no more than that, and no two others ever share one.
 func (k *Key) seal(text []byte) []byte {
 	n := k.aead.NonceSize()
-	h := hmac.New(sha256.New, k.mac)
+	h := k.macs.Get().(hash.Hash) //nolint:forcetypeassert // nothing else is in the pool
+	defer k.macs.Put(h)
+	h.Reset()
 	h.Write(text[n:])
-	copy(text[:n], h.Sum(nil))
+	var sum [sha256.Size]byte
+	copy(text[:n], h.Sum(sum[:0]))
 	return k.aead.Seal(text[:n], text[:n], text[n:], k.use)
 }
 
@@ -154,15 +174,15 @@ var writers = sync.Pool{New: func() any {
 	return w
 }}
 
-// packed is a text, deflated where that makes it smaller, with so many bytes left free before it and room for some
-// behind; nil where it is longer than most.
-func packed(parts [][]byte, before, behind, most int) []byte {
+// packed is a text in some room, deflated where that makes it smaller, with so many bytes left free before it; nil where it
+// is longer than most.
+func packed(room []byte, parts [][]byte, before, most int) []byte {
 	size := 1
 	for _, p := range parts {
 		size += len(p)
 	}
 	if size >= shortest {
-		out := &bounded{b: make([]byte, before, before+min(size/2+64, max(most, 0))+behind), most: before + min(size, most)}
+		out := &bounded{b: slices.Grow(room[:0], before+min(size/2, max(most, 0)))[:before], most: before + min(size, most)}
 		if deflate(out, parts) == nil {
 			return out.b
 		}
@@ -170,7 +190,7 @@ func packed(parts [][]byte, before, behind, most int) []byte {
 	if size > most {
 		return nil
 	}
-	out := append(make([]byte, before, before+size+behind), plain)
+	out := append(slices.Grow(room[:0], before+size)[:before], plain)
 	for _, p := range parts {
 		out = append(out, p...)
 	}

@@ -74,11 +74,10 @@ func Texts(content []byte) (texts []byte, only bool) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, false
 	}
-	var room [4]member
 	texts = content[:0:0]
 	own := false
 	for n := 0; d.PeekKind() == '{'; n++ {
-		part, err := d.object(content, room[:0], nil)
+		part, err := d.object(content, d.parts[:0], nil)
 		text := part.Get("text")
 		if err != nil || len(part) != 2 || string(part.Get("type")) != `"text"` || len(text) == 0 || text[0] != '"' {
 			return nil, false
@@ -108,8 +107,9 @@ func Texts(content []byte) (texts []byte, only bool) {
 type reader struct {
 	jsontext.Decoder
 	buffer bytes.Buffer
-	twins  error // keys that could be taken for one another, the first pair
-	below  error // such keys in what was read along
+	parts  [4]member // where parts of a content are read into, one after the other
+	twins  error     // keys that could be taken for one another, the first pair
+	below  error     // such keys in what was read along
 }
 
 var readers = sync.Pool{New: func() any { return new(reader) }}
@@ -125,7 +125,7 @@ func read(src []byte) *reader {
 
 // release gives the reader back, without the message it has read.
 func (d *reader) release() {
-	d.buffer = bytes.Buffer{}
+	d.buffer, d.parts = bytes.Buffer{}, [4]member{}
 	d.Reset(&d.buffer)
 	readers.Put(d)
 }
