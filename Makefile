@@ -2,6 +2,7 @@
 SHELL    := bash
 FUZZTIME ?= 10s
 BENCH    ?= .
+MCP_MINUTES ?= 10
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
@@ -56,11 +57,12 @@ judges: ## the providers' own clients judge the LLM proxy (installs them on firs
 harnesses: ## what the LLM proxy knows of harnesses against their npm packages (HARNESSES_LATEST=1: the latest)
 	@scripts/harnesses
 
-mcp: ## the MCP gateway against the conformance suite, real servers and real agents (installs what it needs; about half an hour)
+mcp: ## the MCP gateway against the conformance suite, real servers and real agents, and ten minutes of many clients (installs what it needs; about 45 minutes)
 	@scripts/mcp
 	@scripts/mcp-auth 5
 	MCP_REAL=1 go test -count=1 -v -timeout 60m -run 'TestReal|TestManySessions|TestALargeResult' ./internal/agents/wrap ./internal/mcp/pipe ./internal/mcp/relay
 	@E2E_HELD=5m scripts/e2e -test.run 'TestDialogs|TestHeld' -test.parallel 10
+	@TORTURE_MINUTES=$(MCP_MINUTES) scripts/torture gateway
 
 otel: ## the telemetry plugin with a real OpenTelemetry collector (builds it on first use)
 	@scripts/otel
