@@ -69,3 +69,32 @@ func TestAStoppedCommandSaysSo(t *testing.T) {
 		t.Errorf("got %v and %q, want exit code %d and one word", err, said.String(), exitStopped)
 	}
 }
+
+// A command that waits for input on standard input is stopped at once too, not only after the next line.
+func TestACommandThatReadsIsStoppedAtOnce(t *testing.T) {
+	for _, name := range []string{"replay", "annotate"} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0], name, "-", "--data", t.TempDir())
+			cmd.Env = append(os.Environ(), "TIDEMARK_TEST_MAIN=1")
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = in.Close() }()
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := in.Write(bytes.Repeat([]byte{' '}, 1<<16+1)); err != nil { // more than a pipe holds: it reads
+				t.Fatal(err)
+			}
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != exitStopped || said.String() != "tidemark: stopped\n" {
+				t.Errorf("got %v and %q, want exit code %d and one word", err, said.String(), exitStopped)
+			}
+		})
+	}
+}
