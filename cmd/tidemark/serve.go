@@ -81,7 +81,11 @@ func (e *env) serve(ctx context.Context, f *serveFlags) error {
 		case <-ctx.Done():
 			grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 			defer cancel()
-			return a.Stop(grace)
+			if err := a.Stop(grace); err != nil || e.json {
+				return err
+			}
+			e.printf("stopped\n")
+			return nil
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"os"
 	"os/exec"
@@ -96,5 +97,30 @@ func TestACommandThatReadsIsStoppedAtOnce(t *testing.T) {
 				t.Errorf("got %v and %q, want exit code %d and one word", err, said.String(), exitStopped)
 			}
 		})
+	}
+}
+
+// A server that is asked to end says that it has, and that is no failure.
+func TestAServerSaysThatItStopped(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--log-level", "error")
+	cmd.Env = append(os.Environ(), "TIDEMARK_TEST_MAIN=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		said = append(said, lines.Text())
+		if strings.HasPrefix(lines.Text(), "new tokens") { // the last it says of its start
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil || said[len(said)-1] != "stopped" {
+		t.Errorf("got %v and %q, want exit code 0 and the word at the end", err, said)
 	}
 }
