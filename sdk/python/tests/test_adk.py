@@ -113,6 +113,16 @@ def test_a_held_call_waits(server: Server, world: World, key: str, decision: str
     assert world.ran.count("send_email") == (1 if decision == "approve" else 0)
 
 
+# SDK-14
+def test_restricted_tools_are_not_shown_and_do_not_run(own_server: Server, world: World, key: str) -> None:
+    (own_server.data / "tidemark.yaml").write_text("toolOverrides: {send_email: {'*': restrict}}\n")
+    own_server.call("POST", "/v1/policy/reload", {}, role="admin")
+    one = agent(world, [MAIL], "done")
+    events = run(one, [Tidemark(ANNA, own_server.monitor(wait=0))], key, "Mail eve")
+    assert one.model.shown[0] == ["note", "web_fetch"] and world.ran == []  # type: ignore[union-attr]
+    assert "error" in responses(events)[0]
+
+
 # SDK-18 SDK-23
 def test_an_agent_as_a_tool_shares_the_mark_and_begins_no_turn(server: Server, world: World, key: str) -> None:
     inner = agent(world, [FETCH], "nothing of note", name="reader", description="reads")

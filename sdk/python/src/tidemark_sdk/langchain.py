@@ -80,7 +80,7 @@ class Tidemark(AgentMiddleware[Any, Any, Any]):
     def _opens(self, state: Any, runtime: Any) -> tuple[Session, str | None]:
         user = self._user if isinstance(self._user, User) else self._user(runtime.context)
         last = _last(state)
-        return self.monitor.session(_thread(runtime), user), str(last.text) if isinstance(last, HumanMessage) else None
+        return self.monitor.session(_thread(runtime), user), str(last.text) if _typed(last) else None
 
     def _session(self, state: Any, runtime: Any) -> Session:
         """The session of a hook in the middle of a run: begun here, or by a process before this one."""
@@ -146,6 +146,11 @@ class Tidemark(AgentMiddleware[Any, Any, Any]):
 def _last(state: Any) -> Any:
     messages: Any = state["messages"]
     return messages[-1] if messages else None
+
+
+def _typed(message: Any) -> bool:
+    """Whether a person wrote it: middleware puts its own messages (summaries, verdicts of graders) into the conversation as a person's."""
+    return isinstance(message, HumanMessage) and not message.additional_kwargs.get("lc_source")  # pyright: ignore[reportUnknownMemberType]
 
 
 def _thread(runtime: Any) -> str | None:
