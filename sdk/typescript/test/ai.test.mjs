@@ -277,3 +277,6 @@ for (const [version, mock, usage] of versions) {
     m.close();
   });
 }
+
+// SDK-1
+test("every body that was sent fits the served document", () => server.fits());
