@@ -11,6 +11,7 @@ from conftest import ANNA, PAGE, Server
 pytest.importorskip("google.adk")
 
 from google.adk.agents import LlmAgent
+from google.adk.apps import App
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.tools import AgentTool
@@ -66,7 +67,7 @@ class World:
 
 def run(agent: Any, plugins: list[Any], key: str, words: str = ASK) -> list[Any]:
     async def go() -> list[Any]:
-        runner = InMemoryRunner(agent=agent, app_name="app", plugins=plugins)
+        runner = InMemoryRunner(app=App(name="app", root_agent=agent, plugins=plugins))
         await runner.session_service.create_session(app_name="app", user_id="u", session_id=key)
         message = types.Content(role="user", parts=[types.Part(text=words)])
         return [e async for e in runner.run_async(user_id="u", session_id=key, new_message=message)]
