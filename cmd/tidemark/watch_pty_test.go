@@ -178,3 +178,22 @@ func TestStoppedAtTheTokenTheTerminalIsGivenBack(t *testing.T) {
 	}
 	x.Wait("tidemark: stopped")
 }
+
+// Who starts a server at a terminal reads lines and the new tokens; programs that read its log get JSON.
+func TestAServerAtATerminalWritesForPeople(t *testing.T) {
+	x := terminal.Open(t, 160, 40)
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	ended := make(chan int, 1)
+	args := []string{"serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0"}
+	go func() { ended <- run(ctx, args, x.Far, x.Far, x.Far) }()
+	x.Wait("  admin     tm-admin-")
+	cancel()
+	if got := exitOf(t, ended); got != exitOK {
+		t.Errorf("exit %d, want %d", got, exitOK)
+	}
+	x.Wait("stopped")
+	if raw := x.Raw(); strings.Contains(raw, "{") || !strings.Contains(raw, `msg="policy in force"`) {
+		t.Errorf("it wrote %s", raw)
+	}
+}
