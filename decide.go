@@ -28,6 +28,7 @@ type step struct {
 	event   event.Event
 	decided event.Decided
 	list    [1]*event.Event
+	flight  flight // of its record; zero: it is written
 }
 
 // proposal is the call that is asked about, and how.
@@ -91,6 +92,29 @@ func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 	if p.run, err = m.owes(ctx); err != nil {
 		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
 	}
+	for range attempts {
+		var f flight
+		if f, err = m.decideOnce(ctx, p, v); err != nil || f.of == nil {
+			break
+		}
+		if err = f.land(); !errors.Is(err, ErrConflict) {
+			break
+		}
+	}
+	if errors.Is(err, errCounsel) {
+		*v = Verdict{}
+		err = m.advised(ctx, p, v)
+	}
+	if err != nil {
+		*v = Verdict{}
+		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
+	}
+	return nil
+}
+
+// decideOnce decides under the session's lock. Where it returns a flight, nothing is decided before
+// that has landed.
+func (m *Monitor) decideOnce(ctx context.Context, p *proposal, v *Verdict) (f flight, err error) {
 	err = m.do(ctx, p.ref, false, func(s *live) error {
 		if s.work == nil {
 			s.work = new(step)
@@ -102,17 +126,10 @@ func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 			return err
 		}
 		s.work.set = nil // one that is replaced must not live on in idle sessions
+		f, s.work.flight = s.work.flight, flight{}
 		return nil
 	})
-	if errors.Is(err, errCounsel) {
-		*v = Verdict{}
-		err = m.advised(ctx, p, v)
-	}
-	if err != nil {
-		*v = Verdict{}
-		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
-	}
-	return nil
+	return f, err
 }
 
 // turn finds the open turn the call belongs to, opening one where the host did not. A
@@ -175,12 +192,80 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 
 	// 7 record: no record, no permit
 	x.conclude(v, gated)
-	if err := m.append(ctx, s, x.list[:]...); err != nil {
+	if err := m.record(ctx, x); err != nil {
 		return err
 	}
 	if v.Effect == policy.Allow {
-		v.Permit = newPermit(v.Tool, &x.call)
+		v.Permit = newPermit(v.Tool, &x.call) // nobody gets it before a flight has landed
 	}
+	return nil
+}
+
+// Queue is a store that takes events before they are durable. Enqueue is Append in two halves: it
+// takes the events, those of one session in the order of the calls, and wait returns when Append
+// would, and what it would. Between them the events are not looked at any more.
+type Queue interface {
+	Enqueue(ctx context.Context, session string, at uint64, events []*event.Event) (wait func() error, err error)
+}
+
+// queueOf is the store's queue, where decisions of one session may follow one another into it:
+// no other monitor writes there.
+func queueOf(o Options) Queue {
+	q, ok := o.Store.(Queue)
+	if !ok || o.Shared != nil {
+		return nil
+	}
+	return q
+}
+
+// flight is a decision that the next one of the session did not wait for: it is folded and on its
+// way into the log. Whoever asked for it waits for it to land. The record of the next one has its
+// place after this one's, so that none of them is written where one before it was not.
+type flight struct {
+	of   *live
+	age  int // of the state it is folded into
+	wait func() error
+}
+
+// land waits until the decision is durable. Where it is not, nobody knows what was written, and the
+// session is read again before it decides anything.
+func (f *flight) land() error {
+	err := f.wait()
+	s := f.of
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.age != f.age: // the log was read since
+	case err == nil:
+		s.flying--
+	default:
+		s.loaded, s.heard = false, nil
+	}
+	if err == nil || errors.Is(err, ErrConflict) {
+		return err
+	}
+	return fmt.Errorf("record %s: %w", event.CallDecided, unavailable(err))
+}
+
+// record writes the decision, or sends it off where others wait for the session. Not so where
+// people are told of it, where something else goes with it, and where it is the first that
+// knows a key: those are durable before anybody sees them.
+// Preconditions: those of append; x is concluded.
+func (m *Monitor) record(ctx context.Context, x *step) error {
+	s, d := x.live, &x.decided
+	told := d.Ask != nil || d.Spent != "" || d.Write != nil || d.Effect == "allow" && d.Call == nil
+	if m.queue == nil || s.callers.Load() < 2 || told || len(s.waiting) > 0 || s.keys.Fresh() != "" || len(s.asking) > 0 {
+		return m.append(ctx, s, x.list[:]...)
+	}
+	x.event.Key = ""
+	wait, err := m.queue.Enqueue(ctx, s.name, s.state.Version, x.list[:])
+	if err != nil {
+		s.loaded, s.heard = false, nil
+		return fmt.Errorf("record %s: %w", event.CallDecided, unavailable(err))
+	}
+	s.state.Apply(&x.event)
+	s.flying++
+	x.flight = flight{s, s.age, wait}
 	return nil
 }
 

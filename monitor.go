@@ -41,6 +41,7 @@ import (
 // Monitor decides. It is safe for concurrent use.
 type Monitor struct {
 	store  Store
+	queue  Queue // of the store; nil: it has none
 	now    func() time.Time
 	rand   io.Reader
 	max    int
@@ -90,7 +91,7 @@ func New(o Options) (*Monitor, error) {
 	m := &Monitor{
 		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, most: o.MaxHeard, key: o.Key,
 		auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader, prover: o.Prover, electors: o.Electors,
-		shared: o.Shared, labels: labels{shared: o.Shared != nil},
+		shared: o.Shared, labels: labels{shared: o.Shared != nil}, queue: queueOf(o),
 		sessions: map[string]*live{}, children: map[string]children{},
 		asking: map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
 	}
@@ -176,6 +177,9 @@ type live struct {
 	input    policy.Input                // guarded by mu; scratch, so that a decision does not allocate one
 	overdue  bool                        // guarded by mu; what waits could not be written, so nothing more may wait
 	waiting  []*event.Event              // guarded by mu; folded, and written with the next record: see Later
+	flying   int                         // guarded by mu; decisions that are folded, and that the store has not written yet: see flight
+	age      int                         // guarded by mu; counts the states that it had
+	callers  atomic.Int32                // who is in it, or waits for its lock
 	asked    *Question                   // guarded by mu; the open question that was read last
 	asking   []string                    // guarded by mu; the questions of it that were open when it was last looked at
 	ahead    int64                       // guarded by mu; how far its time is before the clock, which once went back
@@ -187,9 +191,13 @@ type live struct {
 	spoke    atomic.Int64                // when something was last said or read in it
 }
 
+// attempts bounds how often an act begins again: other replicas may move the session while we
+// think.
+const attempts = 8
+
 // with runs act on the session under its lock, with the state read from the log. The
-// lock is the session's own and is held while a record is written: a session speaks in
-// order, and sessions do not wait for one another.
+// lock is the session's own and is held while a record is written, but for decisions that
+// others wait behind: a session speaks in order, and sessions do not wait for one another.
 func (m *Monitor) with(ctx context.Context, ref Ref, act func(*live) error) error {
 	return m.do(ctx, ref, m.shared != nil, act)
 }
@@ -207,9 +215,10 @@ func (m *Monitor) do(ctx context.Context, ref Ref, look bool, act func(*live) er
 			m.lighten()
 		}
 	}()
+	s.callers.Add(1)
+	defer s.callers.Add(-1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	const attempts = 8 // other replicas may move the session while we think
 	var err error
 	for range attempts {
 		if !s.loaded {
@@ -289,9 +298,9 @@ func (m *Monitor) load(ctx context.Context, s *live) error {
 	s.heard, s.asked = nil, nil // what others did meanwhile was not heard here
 	known := uint64(0)
 	if s.state != nil {
-		known = s.state.Version - uint64(len(s.waiting))
+		known = s.state.Version - uint64(len(s.waiting)+s.flying)
 	}
-	if st := s.state; st != nil && len(s.waiting) == 0 {
+	if st := s.state; st != nil && len(s.waiting) == 0 && s.flying == 0 {
 		if err := m.read(ctx, s.name, st); err != nil {
 			return err
 		}
@@ -316,6 +325,7 @@ func (m *Monitor) load(ctx context.Context, s *live) error {
 		}
 	}
 	s.state, s.loaded = st, true
+	s.flying, s.age = 0, s.age+1
 	m.track(s)
 	m.count(s)
 	m.adopt(st.Parent, s.name)

@@ -478,6 +478,7 @@ func (m *Monitor) lighten() {
 func (m *Monitor) letGo(s *live) {
 	if len(s.waiting) == 0 {
 		s.loaded, s.state, s.asked = false, nil, nil
+		s.flying, s.age = 0, s.age+1
 	}
 	s.heard, s.spoken, s.work, s.facts, s.input = nil, nil, nil, callFacts{}, policy.Input{}
 	m.held.Add(-s.weight)

@@ -74,7 +74,7 @@ type App struct {
 	claims    *claims.Book     // what other doors let through, for the MCP gateway
 	pins      *pins.Keeper     // what MCP servers looked like when they were accepted
 	shown     *soon.Group      // writes what sessions were shown through the MCP gateway
-	written   *Written         // what models and tools wrote, for the proxy
+	written   keeper           // what models and tools wrote, for the proxy
 	greeting  *proxy.Handshake // signs the lines that plugins show upstreams which want one
 	listener  net.Listener
 	running   Running

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/url"
@@ -45,7 +46,7 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 	if a.greeting, err = proxy.NewHandshake(a.handshakeSecret(key)); err != nil {
 		return nil, err
 	}
-	if a.written, err = OpenWritten(a.opts.Paths.Written(), key, a.opts.Logger); err != nil {
+	if err := a.openWritten(key); err != nil {
 		return nil, err
 	}
 	follower := conversation.New(a.Monitor, conversation.Options{
@@ -64,6 +65,26 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 		MaxContext: c.MaxContext, MaxConcurrent: c.MaxConcurrent, MaxIterations: c.MaxIterations, Wait: c.Wait,
 		Logger: a.opts.Logger, Now: time.Now, Metrics: metrics, Claims: a.claims,
 	})
+}
+
+// keeper is where what models and tools wrote is kept.
+type keeper interface {
+	conversation.Keeper
+	Close() error
+}
+
+// openWritten opens what models and tools wrote: in the data folder, or beside the log that several servers have.
+func (a *App) openWritten(key []byte) error {
+	if a.shared == nil {
+		w, err := OpenWritten(a.opts.Paths.Written(), key, a.opts.Logger)
+		if err == nil {
+			a.written = w
+		}
+		return err
+	}
+	w := NewSharedWritten(a.shared, a.opts.Logger)
+	a.written = w
+	return w.takeOver(context.Background(), a.opts.Paths.Written(), key)
 }
 
 // handshakeFor is how long the line in a system prompt counts. A host makes the prompt anew

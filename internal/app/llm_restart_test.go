@@ -74,10 +74,7 @@ func TestWhatAToolBroughtIsNotTheUsersAfterARestart(t *testing.T) {
 	if err := os.WriteFile(s.paths.Config, []byte("llm:\n  upstreams:\n    openai: {baseUrl: \""+s.upstream()+"\"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fetch := `{"id":"call-1","type":"function","function":{"name":"web_fetch","arguments":"{\"url\":\"https://page.example\"}"}}`
-	ask := `{"role":"user","content":"Read https://page.example"}`
-	s.wants = fetch
-	s.run(ask, ask+`,{"role":"assistant","content":null,"tool_calls":[`+fetch+`]},{"role":"tool","tool_call_id":"call-1","content":"`+page+`"}`)
+	s.reads(page)
 
 	s.wants = `{"id":"call-2","type":"function","function":{"name":"exec","arguments":"{\"command\":\"rollout all\"}"}}`
 	got := s.run(`{"role":"user","content":"Good morning"}`, `{"role":"user","content":"`+page+`"}`)

@@ -75,7 +75,7 @@ func (c *Context) ran(m *meaning.Meaning, values []leaves.Leaf) {
 }
 
 func (c *Context) lined(line *shell.Line) {
-	if !c.ordered(distant(line.Addresses)) {
+	if !c.ordered(distant(line.Addresses)) && !c.user.tries(line.Whose) {
 		for _, f := range line.Came {
 			c.past.bring(f)
 			c.keepFile(f, cameBit)

@@ -133,6 +133,9 @@ func (c *Context) lands(line *shell.Line, addresses []string) (why, value string
 			return "an earlier link decides which file this is", name
 		}
 	}
+	if f := c.givesText(line); f != "" {
+		return deciding, f
+	}
 	if !c.argued {
 		return "", ""
 	}
@@ -155,6 +158,25 @@ func heeded(f string) bool {
 		return true
 	}
 	return settings[path.Ext(base)] && !strings.HasPrefix(f, "/tmp/")
+}
+
+// givesText is a file without an ending that a command gives a text to, and that the user did not name; "" is none.
+func (c *Context) givesText(line *shell.Line) string {
+	if !c.outside {
+		return ""
+	}
+	for i := range line.Made {
+		if m := &line.Made[i]; m.Text != "" && unended(m.File) && !c.saidFile(m.File) {
+			return m.File
+		}
+	}
+	return ""
+}
+
+// unended reports whether a file that a command gives a text to has no ending, and is none of those that nothing runs:
+// many that say what is built are called by a word alone.
+func unended(f string) bool {
+	return path.Ext(path.Base(f)) == "" && !strings.HasPrefix(f, "/tmp/") && !strings.HasPrefix(f, "/dev/") && steers(f)
 }
 
 // blindly reports whether a path that is decided when it runs ends in a folder of files that run

@@ -4,12 +4,16 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 )
 
-var sets = list("sets")
+var (
+	sets  = list("sets")
+	tests = list("tests")
+)
 
 // ordered reports whether the user named every one of some addresses, there are any, and asked for
 // each of them to be run: in the clause that names it, or in a word or two right after it.
@@ -36,6 +40,34 @@ func (h *heard) runs(address string) bool {
 			if next.turn == cl.turn && next.words <= maxRunIt && !next.denies && !next.question && next.does(sets) && next.namesNothing() {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// tries reports whether the user named the work of others by its number or name, and asked for something to be run or
+// tested while saying so.
+func (h *heard) tries(names []string) bool {
+	for i := range h.clauses {
+		cl := &h.clauses[i]
+		if cl.denies || cl.question || !cl.says(names) {
+			continue
+		}
+		for k := range h.clauses {
+			if o := &h.clauses[k]; o.turn == cl.turn && !o.denies && (o.does(sets) || o.does(tests)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// says reports whether one of some names stands in a clause.
+func (c *clause) says(names []string) bool {
+	apart := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",.;:#!?()'\"`/", r) }
+	for w := range strings.FieldsFuncSeq(c.text, apart) {
+		if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, w) }) {
+			return true
 		}
 	}
 	return false

@@ -33,7 +33,10 @@ type Store struct {
 	audiences map[string]*audience // guarded by mu; by session
 }
 
-var _ tidemark.Store = (*Store)(nil)
+var (
+	_ tidemark.Store = (*Store)(nil)
+	_ tidemark.Queue = (*Store)(nil)
+)
 
 // New wraps a store.
 func New(store tidemark.Store) *Store {
@@ -53,6 +56,31 @@ func (s *Store) Append(ctx context.Context, session string, at uint64, events []
 		s.failures.Add(1)
 	}
 	return err
+}
+
+// Enqueue implements tidemark.Queue; a store that is none writes at once. What it is given must concern no
+// question and no call that waits: only readers of the log are woken.
+func (s *Store) Enqueue(ctx context.Context, session string, at uint64, events []*event.Event) (wait func() error, err error) {
+	q, ok := s.store.(tidemark.Queue)
+	if !ok || slices.ContainsFunc(events, concernsQuestions) {
+		err := s.Append(ctx, session, at, events)
+		return func() error { return err }, nil
+	}
+	if wait, err = q.Enqueue(ctx, session, at, events); err != nil {
+		s.failures.Add(1)
+		return nil, err
+	}
+	return func() error {
+		err := wait()
+		if errors.Is(err, tidemark.ErrConflict) {
+			return err
+		}
+		s.publish(session, nil, false)
+		if err != nil {
+			s.failures.Add(1)
+		}
+		return err
+	}, nil
 }
 
 // Load implements tidemark.Store.

@@ -40,9 +40,16 @@ type Store struct {
 	server string // tells our own notifications from others'
 	once   sync.Once
 	err    error // of Close
+	notes  notes
 
 	ctx  context.Context // ends with Close
 	stop context.CancelFunc
+}
+
+// notes is the connection that writes notes.
+type notes struct {
+	mu   sync.Mutex
+	conn *pgx.Conn // guarded by mu; nil: none yet, or it was lost
 }
 
 // Close waits for what is already queued to be written, then closes the log. Later
@@ -51,7 +58,9 @@ func (s *Store) Close() error {
 	s.once.Do(func() {
 		s.stop()
 		s.writer.Close()
-		s.err = s.Reader.Close()
+		s.notes.mu.Lock()
+		defer s.notes.mu.Unlock()
+		s.err = errors.Join(s.notes.end(context.Background()), s.Reader.Close())
 	})
 	return s.err
 }

@@ -28,7 +28,10 @@ import (
 	"github.com/tidemark/tidemark/store/internal/group"
 )
 
-var _ tidemark.Store = (*Store)(nil)
+var (
+	_ tidemark.Store = (*Store)(nil)
+	_ tidemark.Queue = (*Store)(nil)
+)
 
 // Store is the log in a SQLite file, for reading and writing. It is safe for
 // concurrent use.
@@ -72,6 +75,19 @@ func (s *Store) Append(ctx context.Context, session string, at uint64, events []
 	return s.request(ctx, &group.Request{Session: session, At: at, Records: records, Asks: store.AsksOf(events)})
 }
 
+// Enqueue implements tidemark.Queue.
+func (s *Store) Enqueue(ctx context.Context, session string, at uint64, events []*event.Event) (wait func() error, err error) {
+	records, err := store.Encode(session, events)
+	if err != nil {
+		return nil, fmt.Errorf("append: %w", err)
+	}
+	r := &group.Request{Session: session, At: at, Records: records, Asks: store.AsksOf(events)}
+	if err := s.writer.Put(ctx, r); err != nil {
+		return nil, outcome(r, err)
+	}
+	return func() error { return outcome(r, s.writer.Wait(r)) }, nil
+}
+
 // Prune puts pruned records (audit.Prune) in the place of whole ones, and appends to store.RetentionLog, after its first
 // at records, what says so. It does both or neither; see Append for its errors.
 func (s *Store) Prune(ctx context.Context, at uint64, events []*event.Event, pruned []audit.Record) error {
@@ -83,7 +99,11 @@ func (s *Store) Prune(ctx context.Context, at uint64, events []*event.Event, pru
 }
 
 func (s *Store) request(ctx context.Context, r *group.Request) error {
-	err := s.writer.Do(ctx, r)
+	return outcome(r, s.writer.Do(ctx, r))
+}
+
+// outcome says what became of a request.
+func outcome(r *group.Request, err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -121,7 +121,7 @@ func opencodeBypasses() []Bypass {
 func droidBypasses() []Bypass {
 	home := elsewhere("another home")
 	home.Managed = true
-	return []Bypass{home, servers(".factory/mcp.json")}
+	return []Bypass{home, inlined("a file with #! in .factory/commands; by its documentation, not tried"), servers(".factory/mcp.json")}
 }
 
 func gooseBypasses() []Bypass {

@@ -52,7 +52,7 @@ func (v *Visit) Answered(ctx context.Context, reply Reply, parts []format.Part) 
 	v.keep(reply, m)
 	v.f.makeRoom()
 	v.f.compact()
-	return nil
+	return v.f.settle(ctx)
 }
 
 // keep notes the ids by which the client may refer to the answer.

@@ -94,10 +94,11 @@ type Follower struct {
 	total   atomic.Int64    // runs of all tenants
 	lost    bool            // not all of what was kept is there
 
+	hearing  sync.Mutex // held while what other servers noted is taken in; before mu
 	mu       sync.Mutex
 	sessions generations[sessionKey, *session]     // guarded by mu
 	places   generations[placeKey, *session]       // guarded by mu; where a message was seen
-	pasts    generations[string, *past]            // guarded by mu; what tenants' models and tools wrote
+	pasts    generations[uint64, *past]            // guarded by mu; what tenants' models and tools wrote
 	recalled map[uint64]*past                      // guarded by mu; likewise, of tenants that have not come yet
 	answers  generations[answerKey, answer]        // guarded by mu; answers by their id, or their conversation's
 	owed     generations[answerKey, []format.Owed] // guarded by mu; refused calls by the id of their answer, or the conversation's
@@ -125,7 +126,7 @@ func New(m Monitor, o Options) *Follower {
 	}
 	f := &Follower{
 		monitor: m, limit: o.Limit, markers: append(harness.Known(), o.Markers...), names: o.Names, hosts: o.HostTools, plain: !o.Commands,
-		keys: newKeyed(o.Key), keeper: o.Keeper, recalled: map[uint64]*past{}, pasts: generations[string, *past]{limit: maxTenants},
+		keys: newKeyed(o.Key), keeper: o.Keeper, recalled: map[uint64]*past{}, pasts: generations[uint64, *past]{limit: maxTenants},
 		sessions: generations[sessionKey, *session]{limit: 1 + o.Limit/16},
 		places:   generations[placeKey, *session]{limit: o.Limit},
 		answers:  generations[answerKey, answer]{limit: 1 + o.Limit/16},
@@ -168,13 +169,20 @@ func (f *Follower) callName(agent, name string, args []byte) (string, []byte) {
 // Enter finds the place of a request: its session, branch and turn, with everything new in
 // it reported to the monitor. Only then may the model be asked.
 func (f *Follower) Enter(ctx context.Context, who Caller, r *format.Request) (*Visit, error) {
+	if err := f.hear(ctx); err != nil {
+		return nil, err
+	}
 	e := &entry{f: f, who: who, r: r, messages: r.New, offset: r.Known, past: f.pastOf(who.Tenant)}
 	if err := e.find(); err != nil {
 		return nil, err
 	}
 	e.session.mu.Lock()
 	defer e.session.mu.Unlock()
-	if err := e.run(ctx); err != nil {
+	err := e.run(ctx)
+	if err == nil {
+		err = f.settle(ctx)
+	}
+	if err != nil {
 		f.mu.Lock()
 		e.session.visits--
 		f.mu.Unlock()

@@ -1,7 +1,9 @@
 package conversation
 
 import (
+	"context"
 	"encoding/binary"
+	"iter"
 	"maps"
 	"slices"
 
@@ -24,6 +26,44 @@ type Keeper interface {
 	Full() bool
 	// Replace puts other records in place of all.
 	Replace(records func(yield func(record []byte) bool))
+}
+
+// Sharing is a Keeper that other servers add records to as well.
+type Sharing interface {
+	Keeper
+	// News are the records of others since it was last asked, or since Kept.
+	News(ctx context.Context) ([][]byte, error)
+	// Settle returns when others find in their News what Keep was given.
+	Settle(ctx context.Context) error
+}
+
+// hear takes in what other servers noted. Where that cannot be known, nobody is let in: a text that
+// one of them knows to be a stranger's would count as the user's here.
+func (f *Follower) hear(ctx context.Context) error {
+	others, ok := f.keeper.(Sharing)
+	if !ok {
+		return nil
+	}
+	f.hearing.Lock() // whoever comes next finds all of it
+	defer f.hearing.Unlock()
+	records, err := others.News(ctx)
+	if err != nil || len(records) == 0 {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range records {
+		f.recallOne(r)
+	}
+	return nil
+}
+
+// settle makes other servers know what was noted here.
+func (f *Follower) settle(ctx context.Context) error {
+	if others, ok := f.keeper.(Sharing); ok {
+		return others.Settle(ctx)
+	}
+	return nil
 }
 
 // keptVersion is the first byte of a record. It changes with its form and with how words are
@@ -75,7 +115,7 @@ func readKept(b []byte) (k kept, ok bool) {
 func (k kept) label() trust.Label {
 	l := trust.Label{Level: k.level, Sensitivity: k.sensitivity}
 	if l.Level <= trust.Shared {
-		l.Sources = []trust.Source{{Level: l.Level, Kind: "remembered_text", Detail: "written before the last start"}}
+		l.Sources = []trust.Source{{Level: l.Level, Kind: "remembered_text", Detail: "written before the last start, or at another server"}}
 	}
 	return l
 }
@@ -85,28 +125,49 @@ func (f *Follower) recallAll() {
 	if f.keeper == nil {
 		return
 	}
-	all := f.keeper.Kept(func(record []byte) {
-		k, ok := readKept(record)
-		if !ok {
-			f.lost = true
-			return
-		}
-		p := f.recalled[k.tenant]
-		if p == nil {
-			p = f.newPast(k.tenant)
-			f.recalled[k.tenant] = p
-		}
-		p.restore(k)
-	})
-	if f.lost = f.lost || !all; f.lost {
-		for _, p := range f.recalled {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.keeper.Kept(f.recallOne) {
+		f.loses()
+	}
+}
+
+// recallOne takes in a record. One that cannot be read may say anything of anybody.
+// Preconditions: mu is held.
+func (f *Follower) recallOne(record []byte) {
+	k, ok := readKept(record)
+	if !ok {
+		f.loses()
+		return
+	}
+	p, known := f.pasts.get(k.tenant)
+	if !known {
+		p = f.recalled[k.tenant]
+	}
+	if p == nil {
+		p = f.newPast(k.tenant)
+		f.recalled[k.tenant] = p
+	}
+	p.restore(k)
+}
+
+// loses notes that something of what was kept is not there.
+// Preconditions: mu is held.
+func (f *Follower) loses() {
+	f.lost = true
+	for _, list := range []iter.Seq[*past]{f.pasts.all(), maps.Values(f.recalled)} {
+		for p := range list {
+			p.mu.Lock()
 			p.lost = true
+			p.mu.Unlock()
 		}
 	}
 }
 
 // restore adds what a record says.
 func (p *past) restore(k kept) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if k.kind == forgottenKind {
 		p.lost = true
 		return

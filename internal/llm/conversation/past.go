@@ -172,10 +172,10 @@ func (p *past) unprompted() bool {
 func (f *Follower) pastOf(tenant string) *past {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p, ok := f.pasts.get(tenant); ok {
+	id := f.keys.tenant(tenant)
+	if p, ok := f.pasts.get(id); ok {
 		return p
 	}
-	id := f.keys.tenant(tenant)
 	p := f.recalled[id]
 	if p == nil {
 		p = f.newPast(id)
@@ -185,7 +185,7 @@ func (f *Follower) pastOf(tenant string) *past {
 	for dropped := range f.pasts.dropping() {
 		f.total.Add(-dropped.size.Swap(0)) // what nobody holds takes no room
 	}
-	f.pasts.put(tenant, p)
+	f.pasts.put(id, p)
 	return p
 }
 

@@ -25,9 +25,10 @@ type world struct {
 	follower *conversation.Follower
 	cache    *format.Cache
 	calls    int
-	notes    *notebook // what outlives a restart besides the log
-	vouched  []string  // instructions of the operator's
-	later    bool      // what is recorded waits, as through the proxy, and a restart forgets it
+	notes    *notebook           // what outlives a restart besides the log
+	keeper   conversation.Keeper // in the place of notes, where there are several servers
+	vouched  []string            // instructions of the operator's
+	later    bool                // what is recorded waits, as through the proxy, and a restart forgets it
 }
 
 func newWorld(t testing.TB) *world {
@@ -46,6 +47,9 @@ func (w *world) restart() {
 	o := conversation.Options{Commands: true, Instructions: w.vouched}
 	if w.notes != nil {
 		o.Key, o.Keeper = []byte("a key of this installation"), w.notes
+	}
+	if w.keeper != nil {
+		o.Key, o.Keeper = []byte("a key of this installation"), w.keeper
 	}
 	w.monitor, w.follower, w.cache = m, conversation.New(m, o), format.NewCache(64)
 }
@@ -90,6 +94,31 @@ func (c *chat) send(more ...message) *conversation.Visit {
 	return c.enter(nil)
 }
 
+// tries adds messages and sees whether it may enter.
+func (c *chat) tries(more ...message) error {
+	c.Helper()
+	c.history = append(c.history, more...)
+	raw, err := json.Marshal(message{"model": "m", "messages": c.history})
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.visit, err = c.knock(raw)
+	return err
+}
+
+// knock sends a request.
+func (c *chat) knock(raw []byte) (*conversation.Visit, error) {
+	c.Helper()
+	r, err := c.cache.Read(format.Chat, c.who.Tenant, raw)
+	if err != nil {
+		c.Fatal(err)
+	}
+	if c.visit != nil { // a client has one request at a time
+		c.visit.Leave()
+	}
+	return c.follower.Enter(c.Context(), c.who, r)
+}
+
 func (c *chat) enter(extra message) *conversation.Visit {
 	c.Helper()
 	body := message{"model": "m", "messages": c.history}
@@ -100,14 +129,7 @@ func (c *chat) enter(extra message) *conversation.Visit {
 	if err != nil {
 		c.Fatal(err)
 	}
-	r, err := c.cache.Read(format.Chat, c.who.Tenant, raw)
-	if err != nil {
-		c.Fatal(err)
-	}
-	if c.visit != nil { // a client has one request at a time
-		c.visit.Leave()
-	}
-	v, err := c.follower.Enter(c.Context(), c.who, r)
+	v, err := c.knock(raw)
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -194,6 +194,11 @@ func (c scene) play(t *testing.T, a answering) {
 		c.serve(w, s)
 	}})
 	w.model.script(append(c.calls(w, s), step{say: done})...)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the model saw last\n%s", tail([]byte(w.model.latest())))
+		}
+	})
 	x := interactive(w, "Do what the notes say with the servers.")
 	asks := "Tidemark holds " + c.holds
 	begin(x, asks)

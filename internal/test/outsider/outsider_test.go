@@ -51,7 +51,7 @@ func goTool(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOPROXY=off", "GOSUMDB=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOWORK=off", "GOPROXY=off", "GOSUMDB=off")
 	var out, faults bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &faults
 	if err := cmd.Run(); err != nil {

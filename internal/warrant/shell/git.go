@@ -165,7 +165,7 @@ func (c *call) gitTouches(rest []Word) {
 // patched notes that the work was changed by what came from elsewhere.
 func (c *call) patched() {
 	if c.in.fetched || slices.ContainsFunc(c.args, func(a Word) bool { return c.isFetched(a.Text) || a.flow.fetched }) {
-		c.inside = true
+		c.inside, c.line.Spills = true, true
 	}
 }
 
@@ -192,6 +192,9 @@ func (c *call) gitFetch(sub string, rest []Word) {
 		}
 		if len(rest) > 1 && (rest[0].Text == "add" || rest[0].Text == "set-url") {
 			c.remotes(rest[1:])
+			if sub == "remote" {
+				c.bring(knownRemotes + rest[1].Text)
+			}
 		}
 		if sub == "submodule" && len(rest) > 1 && rest[0].Text == "add" {
 			c.bring(strings.TrimSuffix(rest[len(rest)-1].Text, ".git"))
@@ -201,12 +204,44 @@ func (c *call) gitFetch(sub string, rest []Word) {
 	c.does |= NetworkRead
 	c.synced = true
 	c.remotes(rest)
-	if sub == "pull" && len(rest) > 0 && strings.Contains(rest[0].Text, ":") {
-		c.line.Spills = true // the work of somebody who is named here for the first time
+	if (sub == "fetch" || sub == "pull") && c.ofStrangers(rest) {
+		c.strangers(texts(rest[1:]))
 	}
 	if sub == "clone" && len(rest) > 0 {
 		c.does |= FileWrite
 		c.bring(strings.TrimSuffix(rest[len(rest)-1].Text, ".git"))
+	}
+}
+
+// knownRemotes is where git keeps what it has of other repositories.
+const knownRemotes = ".git/refs/remotes/"
+
+// ofStrangers reports whether the words after fetch or pull name work that is not of this repository and those it was
+// set up with: an address, a remote that was added on the way, a folder from elsewhere, what anybody may propose.
+func (c *call) ofStrangers(rest []Word) bool {
+	if len(rest) == 0 {
+		return false
+	}
+	from := rest[0]
+	if !from.Known || strings.Contains(from.Text, ":") || c.isFetched(from.Text) || c.isFetched(knownRemotes+from.Text) {
+		return true
+	}
+	return slices.ContainsFunc(rest[1:], func(a Word) bool {
+		ref := strings.TrimPrefix(strings.TrimPrefix(a.Text, "+"), "refs/")
+		return strings.HasPrefix(ref, "pull/") || strings.HasPrefix(ref, "merge-requests/")
+	})
+}
+
+// strangers notes that the work of others is put here, or made ready for it: what is built from now on may be theirs.
+// Words are what names it.
+func (c *call) strangers(words []string) {
+	c.line.Spills = true
+	for _, w := range words {
+		for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return strings.ContainsRune("/:+#", r) }) {
+			if part[0] != '-' && part != "head" && part != "merge" && part != "pull" {
+				note(&c.line.Whose, part)
+			}
+		}
 	}
 }
 

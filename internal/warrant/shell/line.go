@@ -91,8 +91,10 @@ type Line struct {
 	Links   [][2]string
 	// Ended is the folder it goes to and stays in.
 	Ended string
-	// Spills: it takes an archive from elsewhere apart here.
+	// Spills: it puts the work of others among the files here: an archive, a branch of theirs. Whose
+	// names it, where the line does so by a number or a name.
 	Spills bool
+	Whose  []string
 	// Builds: it runs the usual build or test of a folder.
 	Builds bool
 	// Opens: it runs what is typed into it later. Pages: it does so where there is a terminal.

@@ -89,6 +89,8 @@ func (c *call) stranger(file string) bool {
 	local := strings.Contains(file, "/")
 	if local && !strings.Contains(file, "$") {
 		c.ran(file, false)
+	} else if _, wrote := c.wrote(file); wrote && c.paths {
+		c.ran(file, false) // one of those that this work wrote may be found first
 	}
 	switch {
 	case c.isFetched(file) && (c.paths || local):

@@ -116,5 +116,8 @@ func (c *call) serviceBrings(words []string) {
 	case "release download", "run download", "gist clone":
 		c.does |= FileWrite
 		c.line.Spills = true
+	case "pr checkout", "mr checkout", "pr co":
+		c.does |= FileWrite | NetworkRead
+		c.strangers(words[2:])
 	}
 }

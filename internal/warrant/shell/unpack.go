@@ -12,6 +12,7 @@ func (c *call) unpacks() {
 	fetched := c.in.fetched
 	c.archiveRuns()
 	c.unpacked()
+	c.packs()
 	for i, a := range c.args {
 		fetched = fetched || c.isFetched(a.Text)
 		if i > 0 && (c.args[i-1].Text == "-C" || c.args[i-1].Text == "-d" && c.name == "unzip") {
@@ -77,6 +78,35 @@ func (c *call) unpacked() {
 			if overseenFolder(f) {
 				c.does |= Persist | Oversight
 			}
+		}
+	}
+}
+
+// packs looks at the file that an archive is put into.
+func (c *call) packs() {
+	if c.takesApart() || len(c.args) == 0 {
+		return
+	}
+	args := slices.Clone(c.args)
+	switch first := &args[0]; c.name {
+	case "tar", "bsdtar":
+		if !strings.HasPrefix(first.Text, "-") {
+			first.Text = "-" + first.Text // the old way to say what is to be done
+		}
+		flags, _ := options(args, unpackValues[c.name], unpackLong)
+		if flags["-t"] == nil && flags["--list"] == nil {
+			for _, f := range valuesOf(flags, "-f", "--file") {
+				c.written(f, flow{})
+			}
+		}
+	case "cpio":
+		flags, _ := options(args, "OF", nil)
+		for _, f := range valuesOf(flags, "-O", "-F") {
+			c.written(f, flow{})
+		}
+	case "7z":
+		if words := texts(args); len(words) > 1 && words[0] == "a" {
+			c.written(words[1], flow{})
 		}
 	}
 }

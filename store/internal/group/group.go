@@ -82,6 +82,15 @@ func New(to Committer) *Writer {
 
 // Do hands a request to the writer and waits for its answer.
 func (w *Writer) Do(ctx context.Context, r *Request) error {
+	if err := w.Put(ctx, r); err != nil {
+		return err
+	}
+	return w.Wait(r)
+}
+
+// Put hands a request to the writer: the next half of Do is Wait. Requests are committed in the order
+// in which they are put.
+func (w *Writer) Put(ctx context.Context, r *Request) error {
 	r.ctx, r.done = ctx, make(chan error, 1)
 	if err := ctx.Err(); err != nil {
 		return err
@@ -93,16 +102,21 @@ func (w *Writer) Do(ctx context.Context, r *Request) error {
 	}
 	select {
 	case w.queue <- r:
+		return nil
 	case <-w.closing:
 		return ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Wait waits for the answer to a request that was put.
+func (w *Writer) Wait(r *Request) error {
 	select {
 	case err := <-r.done:
 		return err
-	case <-ctx.Done():
-		return fmt.Errorf("stop waiting for the commit: %w", ctx.Err())
+	case <-r.ctx.Done():
+		return fmt.Errorf("stop waiting for the commit: %w", r.ctx.Err())
 	case <-w.stopped:
 	}
 	// The writer may have answered before it stopped.
