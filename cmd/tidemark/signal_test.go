@@ -124,3 +124,43 @@ func TestAServerSaysThatItStopped(t *testing.T) {
 		t.Errorf("got %v and %q, want exit code 0 and the word at the end", err, said)
 	}
 }
+
+// What Ctrl-C means to a command that runs behind the proxy is that command's affair: it hears it, and nobody ends it for that. Its end
+// is that of tidemark, as a shell tells it.
+func TestACommandBehindTheProxyHeedsSignalsItself(t *testing.T) {
+	start := func(script string) (*exec.Cmd, *bufio.Scanner) {
+		cmd := exec.Command(os.Args[0], "llm", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--", "sh", "-c", script)
+		cmd.Env = append(os.Environ(), "TIDEMARK_TEST_MAIN=1")
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		return cmd, bufio.NewScanner(out)
+	}
+	cmd, said := start(`n=0; trap 'n=$((n+1)); echo heard $n' INT; echo ready; while [ $n -lt 3 ]; do sleep 0.1; done; exit 7`)
+	for _, want := range []string{"ready", "heard 1", "heard 2", "heard 3"} {
+		if !said.Scan() || said.Text() != want {
+			t.Fatalf("it said %q, want %q", said.Text(), want)
+		}
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+		t.Errorf("%v, want the command's own 7", cmd.ProcessState)
+	}
+	cmd, said = start(`echo ready; exec sleep 60`)
+	if !said.Scan() {
+		t.Fatal("it said nothing")
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != exitStopped {
+		t.Errorf("%v, want %d", cmd.ProcessState, exitStopped)
+	}
+}
