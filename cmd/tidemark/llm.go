@@ -163,19 +163,20 @@ func (e *env) runWith(ctx context.Context, url string, command []string) error {
 	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it may clean up first
 	cmd.WaitDelay = 10 * time.Second
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("run %s: %w", command[0], err)
-	}
 	in, ok := e.in.(*os.File)
 	typed := ok && term.IsTerminal(int(in.Fd())) // then whoever reads there hears Ctrl-C too
+	started := make(chan struct{})
 	pass := func(s os.Signal) {
-		if s != os.Interrupt || !typed {
+		if <-started; cmd.Process != nil && (s != os.Interrupt || !typed) {
 			_ = cmd.Process.Signal(s) // one that has ended needs none
 		}
 	}
 	minding.Store(&pass)
-	err := cmd.Wait()
-	minding.Store(nil)
+	defer minding.Store(nil)
+	err := cmd.Start()
+	if close(started); err == nil {
+		err = cmd.Wait()
+	}
 	var ended *exec.ExitError
 	if errors.As(err, &ended) {
 		if status, ok := ended.Sys().(syscall.WaitStatus); ok && status.Signaled() {
