@@ -90,7 +90,7 @@ func (s serving) used(w *world) {
 			"projects":              obj{w.work: obj{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
 		})
 	case "codex":
-		s.write(w, obj{"": fmt.Sprintf("\n[projects.%q]\ntrust_level = \"trusted\"\n", w.work)})
+		s.write(w, obj{"": fmt.Sprintf("\n[projects.%q]\ntrust_level = \"trusted\"\n\n[notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n", w.work)})
 	}
 }
 
