@@ -316,7 +316,7 @@ def test_an_unguarded_sub_agent_stops_the_run_before_its_first_tool(server: Serv
 
 # SDK-18 SDK-19
 def test_sub_agents_of_deepagents_are_noticed_and_can_be_guarded(server: Server, world: World, key: str) -> None:
-    deepagents = pytest.importorskip("deepagents")
+    deepagents = pytest.importorskip("deepagents", exc_type=ImportError)  # the newest takes the newest LangChain
     task = [("task", {"description": "look at https://lunch.example", "subagent_type": "reader"})]
 
     def run(middleware: list[Any], steps: list[Any], name: str) -> Any:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextvars import ContextVar
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState
@@ -40,7 +40,13 @@ class TidemarkState(AgentState[Any]):
     tidemark_session: NotRequired[Annotated[str, PrivateStateAttr]]
 
 
-class Tidemark(AgentMiddleware[Any, Any, Any]):
+if TYPE_CHECKING:
+    Middleware = AgentMiddleware[Any, Any, Any]
+else:
+    Middleware = AgentMiddleware  # which takes two kinds in early versions, and three now
+
+
+class Tidemark(Middleware):
     """Guards the agents it is given to.
 
     user is who speaks, or a function of the run's context (`invoke(..., context=...)`) that says it. With pause=True the graph is
