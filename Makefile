@@ -2,10 +2,11 @@
 SHELL    := bash
 FUZZTIME ?= 10s
 BENCH    ?= .
+MCP_MINUTES ?= 10
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp otel sdk torture cover parity site clean
+.PHONY: help build test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp otel sdk snapshot torture cover parity site clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -56,17 +57,21 @@ judges: ## the providers' own clients judge the LLM proxy (installs them on firs
 harnesses: ## what the LLM proxy knows of harnesses against their npm packages (HARNESSES_LATEST=1: the latest)
 	@scripts/harnesses
 
-mcp: ## the MCP gateway against the conformance suite, real servers and real agents (installs what it needs; about half an hour)
+mcp: ## the MCP gateway against the conformance suite, real servers and real agents, and ten minutes of many clients (installs what it needs; about 45 minutes)
 	@scripts/mcp
 	@scripts/mcp-auth 5
 	MCP_REAL=1 go test -count=1 -v -timeout 60m -run 'TestReal|TestManySessions|TestALargeResult' ./internal/agents/wrap ./internal/mcp/pipe ./internal/mcp/relay
 	@E2E_HELD=5m scripts/e2e -test.run 'TestDialogs|TestHeld' -test.parallel 10
+	@TORTURE_MINUTES=$(MCP_MINUTES) scripts/torture gateway
 
 otel: ## the telemetry plugin with a real OpenTelemetry collector (builds it on first use)
 	@scripts/otel
 
 sdk: ## the SDKs for Python and TypeScript and the Go examples with the real frameworks (installs them on first use, 2 GB; minutes)
 	@scripts/sdk
+
+snapshot: ## a release as goreleaser makes it, installed and run, published nowhere (builds goreleaser on first use, minutes)
+	@scripts/snapshot
 
 torture: ## servers, disks, databases and connections broken on purpose, part by part (half an hour; scripts/torture says more)
 	@scripts/torture

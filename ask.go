@@ -151,6 +151,9 @@ func (v *Verdict) same(r approval.Request) {
 // more, it says so: nobody approves what they do not know they have not seen.
 const maxArgsShown = 16000
 
+// maxSealedCode bounds a code as the log keeps it.
+const maxSealedCode = 1 << 10
+
 // ask opens a question, with its evidence. The code is sealed in the log; whoever cannot open it there
 // asks the same question with a new one.
 func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) error {
@@ -186,7 +189,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		x.decided.Ask.Act = found.Deed.String()
 	}
 	s.keepCode(id, code)
-	x.decided.Ask.Code = s.keys.Seal(s.state.Keys, []byte(code))
+	x.decided.Ask.Code = s.keys.Seal(s.state.Keys, maxSealedCode, []byte(code))
 	if found != nil && s.heard != nil {
 		x.decided.Trace = s.traced(s.heard.Asked(id, found))
 	}

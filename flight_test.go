@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/store/notify"
+	"github.com/tidemark/tidemark/store/sqlite"
 )
 
 // pier is a store whose queued events wait until a test lets them go on, in their order.
@@ -212,5 +215,33 @@ func TestADecisionThatIsLostLetsNothingThrough(t *testing.T) {
 				t.Errorf("%d permits, %d failed, %d records", permits, failed, decided(w))
 			}
 		})
+	}
+}
+
+// SEQ-09: the log that ships, told of as the server tells of it: every caller has its answer, and the chain holds.
+func TestManyCallersOfOneSessionInTheLogThatShips(t *testing.T) {
+	log, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	w := newWorldOn(t, "", notify.New(log))
+	w.ownerSays("s", "Look at the sources")
+	const n, each = 16, 8
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			for k := range each {
+				v, err := w.Decide(t.Context(), main("s"), call("read_file", fmt.Sprintf(`{"path":"src/%d-%d.go"}`, i, k)))
+				if err != nil || v.Permit == nil {
+					t.Errorf("%+v, %v", v, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	report, err := log.Verify(t.Context(), nil)
+	if have := decided(w); err != nil || !report.OK() || have != n*each {
+		t.Errorf("%d decisions are written, want %d; %+v, %v", have, n*each, report, err)
 	}
 }

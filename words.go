@@ -408,21 +408,18 @@ func (m *Monitor) keptSteps(ctx context.Context, s *live) (out []keptStep, hashe
 	return append(out, keptStep{seq: at[0]}), true, nil // the log is shorter than it was
 }
 
-// traced is a trace as the log holds it; empty where there is none, or no room for it.
-func (s *live) traced(trace []byte) string {
-	text := ""
+// traced is a trace as the log holds it, with what stands behind it; empty where there is none, or no room for it.
+func (s *live) traced(trace []byte, rest ...[]byte) string {
+	most := s.state.Traces.Room()
 	switch {
-	case len(trace) == 0:
+	case len(trace) == 0 || most == 0:
 		return ""
 	case warrant.IsExact(trace):
-		text = s.keys.Seal(s.state.Keys, trace)
-	default:
-		text = base64.RawStdEncoding.EncodeToString(trace)
-	}
-	if text == "" || !s.state.Traces.Room(len(text)) {
+		return s.keys.Seal(s.state.Keys, most, append([][]byte{trace}, rest...)...)
+	case base64.RawStdEncoding.EncodedLen(len(trace)) > most:
 		return ""
 	}
-	return text
+	return base64.RawStdEncoding.EncodeToString(trace)
 }
 
 // know makes the facts of a call askable.
@@ -486,7 +483,7 @@ func (s *live) noteResult(o *Observation, came *arrival, seen *event.Seen, set *
 	}
 	traits, label := set.Traits(came.name, nil), &seen.Label
 	return s.traced(s.heard.Result(warrant.Result{
-		Tool: came.name, Step: seen.Step, Args: &came.args, Content: string(o.Result.Content), Failed: o.Result.Error, Tainted: tainted,
+		Tool: came.name, Step: seen.Step, Args: &came.args, Content: o.Result.Content, Failed: o.Result.Error, Tainted: tainted,
 		Told: traits.Rule != "unknown-tool", Local: label.Level >= trust.Local, Ours: label.Level >= trust.Owner,
 	}))
 }

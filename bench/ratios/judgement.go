@@ -29,7 +29,7 @@ func page(n int) string {
 }
 
 func indexPerByte(context.Context) (result, error) {
-	text := page(4000)
+	text := []byte(page(4000))
 	args := tool.NewArgs(nil)
 	ours := func(b *testing.B) {
 		for b.Loop() {
@@ -54,7 +54,7 @@ func originVsScan(context.Context) (result, error) {
 	for i := 0; all.Len() < 10<<20; i++ {
 		text := fmt.Sprintf("part %d\n%s", i, page(2000))
 		all.WriteString(text)
-		c.Result(warrant.Result{Tool: "read_page", Args: &args, Content: text})
+		c.Result(warrant.Result{Tool: "read_page", Args: &args, Content: []byte(text)})
 	}
 	c.User("Write to the person I met at the harbour")
 	content := []byte(strings.ToLower(all.String()))

@@ -22,9 +22,12 @@ type Traces struct {
 	bytes int
 }
 
-// Room reports whether a trace of that length will be kept.
-func (t *Traces) Room(n int) bool {
-	return !t.Lost && n <= traceMost && len(t.At) < maxTraces && t.bytes+n <= traceBytes
+// Room is how long a trace may be that will be kept; 0 is that none will.
+func (t *Traces) Room() int {
+	if t.Lost || len(t.At) >= maxTraces {
+		return 0
+	}
+	return min(traceMost, traceBytes-t.bytes)
 }
 
 // traced notes the trace in the event being folded, where one was needed.
@@ -52,7 +55,7 @@ func (s *State) traced(e *event.Event) {
 	t := &s.Traces
 	switch {
 	case trace == "" && !needed && !e.Forgot():
-	case trace == "" || !t.Room(len(trace)):
+	case trace == "" || len(trace) > t.Room():
 		*t = Traces{Lost: true}
 	default:
 		t.At, t.bytes = append(t.At, s.Version), t.bytes+len(trace)

@@ -148,8 +148,9 @@ func (c *Context) pasted(text string) {
 		return
 	}
 	c.argued, c.papers[0] = true, true
-	c.addresses(text)
-	c.index.Result(origin.Result{Named: true, External: true, Free: true, Content: []byte(text)})
+	content := []byte(text)
+	c.addresses(content)
+	c.index.Result(origin.Result{Named: true, External: true, Free: true, Content: content})
 }
 
 // System adds words of the operator.

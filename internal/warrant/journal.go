@@ -55,6 +55,11 @@ func IsExact(step []byte) bool { return len(step) > 0 && step[0] == exactVersion
 
 // journal is a step as it is kept; nil where nobody keeps any.
 func (c *Context) journal(what byte, bits, step uint64, parts ...string) []byte {
+	return c.begin(what, bits, step, len(parts), parts...)
+}
+
+// begin is the beginning of a step of so many parts, with the first of them.
+func (c *Context) begin(what byte, bits, step uint64, count int, parts ...string) []byte {
 	if !c.memory.exact || c.memory.again {
 		return nil
 	}
@@ -72,7 +77,7 @@ func (c *Context) journal(what byte, bits, step uint64, parts ...string) []byte 
 	}
 	b := append(make([]byte, 0, size), exactVersion, what)
 	b = binary.AppendUvarint(binary.AppendUvarint(b, bits), step)
-	b = binary.AppendUvarint(b, uint64(len(parts)))
+	b = binary.AppendUvarint(b, uint64(count)) //nolint:gosec // it is small
 	for _, p := range parts {
 		b = append(binary.AppendUvarint(b, uint64(len(p))), p...)
 	}
@@ -139,7 +144,7 @@ func (c *Context) again(b []byte) {
 		args := tool.NewArgs([]byte(s.parts[1]))
 		has := func(bit uint64) bool { return s.bits&bit != 0 }
 		c.Result(Result{
-			Tool: s.parts[0], Step: s.step, Args: &args, Content: s.parts[2], Failed: has(stepFailed), Tainted: has(stepTainted),
+			Tool: s.parts[0], Step: s.step, Args: &args, Content: []byte(s.parts[2]), Failed: has(stepFailed), Tainted: has(stepTainted),
 			Told: has(stepTold), Local: has(stepLocal), Ours: has(stepOurs),
 		})
 	case s.what == toldCall && n == 2:
@@ -158,8 +163,8 @@ func (c *Context) again(b []byte) {
 	c.argued, c.outside = c.argued || s.bits&stepArgued != 0, c.outside || s.bits&stepOutside != 0
 }
 
-// told is a result as a step.
-func (r *Result) told(c *Context) []byte {
+// told is a result as a step: its beginning, and the content that stands behind it.
+func (r *Result) told(c *Context) (head, rest []byte) {
 	bits := uint64(0)
 	for _, f := range []struct {
 		on  bool
@@ -169,7 +174,10 @@ func (r *Result) told(c *Context) []byte {
 			bits |= f.bit
 		}
 	}
-	return c.journal(toldResult, bits, r.Step, r.Tool, string(r.Args.Raw()), r.Content)
+	if head = c.begin(toldResult, bits, r.Step, 3, r.Tool, string(r.Args.Raw())); head == nil {
+		return nil, nil
+	}
+	return binary.AppendUvarint(head, uint64(len(r.Content))), r.Content
 }
 
 // asked is the call of a question: the values that are remembered if it is turned down.

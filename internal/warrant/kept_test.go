@@ -40,7 +40,7 @@ func tell(c *warrant.Context, s told, step uint64) []byte {
 		return c.Heard(s.other)
 	}
 	args := tool.NewArgs([]byte(s.args))
-	return c.Result(warrant.Result{Tool: s.tool, Step: step, Args: &args, Content: s.content})
+	return whole(c.Result(warrant.Result{Tool: s.tool, Step: step, Args: &args, Content: []byte(s.content)}))
 }
 
 func (r *restarted) tell(s told) {

@@ -1,6 +1,8 @@
 package warrant
 
 import (
+	"bytes"
+	"iter"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/origin"
@@ -18,12 +20,12 @@ const (
 )
 
 // listing reports whether a text is nothing but entries.
-func (c *Context) listing(content string) bool {
-	if s := strings.TrimSpace(content); s == "" || s[0] == '{' || s[0] == '[' || s[0] == '<' {
+func (c *Context) listing(content []byte) bool {
+	if s := bytes.TrimSpace(content); len(s) == 0 || s[0] == '{' || s[0] == '[' || s[0] == '<' {
 		return false // its structure speaks for itself
 	}
-	for line := range strings.Lines(content) {
-		for _, cell := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(",;:|\t", r) }) {
+	for line := range bytes.Lines(content) {
+		for cell := range bytes.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(",;:|\t", r) }) {
 			if c.prose(cell) {
 				return false
 			}
@@ -33,18 +35,46 @@ func (c *Context) listing(content string) bool {
 }
 
 // prose reports whether a piece of a line is a sentence and not a name, a figure or a label.
-func (c *Context) prose(cell string) bool {
-	words := tokens(cell)
-	if len(words) < 4 {
-		return false
-	}
-	n := 0
-	for _, w := range words {
-		if stops[w] {
-			n++
+func (c *Context) prose(cell []byte) bool {
+	words, n := 0, 0
+	for piece := range stretches(cell) {
+		for _, w := range tokens(string(piece)) {
+			if words++; stops[w] {
+				n++
+			}
+		}
+		if words >= proseWords {
+			return true
 		}
 	}
-	return len(words) >= proseWords || n >= proseStops || c.commanding(cell)
+	return words >= 4 && (n >= proseStops || c.commanding(string(cell)))
+}
+
+// stretchLength is about how long the pieces are in which a long text is read.
+const stretchLength = 4 << 10
+
+// stretches cuts a text between words, so that who has found enough need not read all of it.
+func stretches(text []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(text) > stretchLength {
+			cut := stretchLength
+			for cut < len(text) && !(text[cut-1] == ' ' && plainByte(text[cut])) {
+				cut++
+			}
+			if !yield(text[:cut]) {
+				return
+			}
+			text = text[cut:]
+		}
+		if len(text) > 0 {
+			yield(text)
+		}
+	}
+}
+
+// plainByte reports whether a byte is a letter or a digit of ASCII: nothing before it changes what it is.
+func plainByte(b byte) bool {
+	return b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z'
 }
 
 // entry reports whether a value stands in a listing and is short enough to be of one entry.

@@ -68,7 +68,7 @@ func (c *Context) needs(m *meaning.Meaning, values []leaves.Leaf, r *Result) {
 		if !l.Quoted || !named || wordInPath(l.Text, vendored) || len(c.past.fit(l.Text)) > 0 || c.past.Came(l.Text) {
 			continue
 		}
-		for _, p := range dependencies(base, r.Content) {
+		for _, p := range dependencies(base, string(r.Content)) {
 			if len(c.needed) < maxNeeded {
 				c.needed[onePackage(p)] = true
 			}

@@ -36,7 +36,7 @@ func (j *judging) writes(param, name, with string) {
 // patches reports whether a value changes files as a patch says, by the name of the tool or of the
 // parameter.
 func patches(m *meaning.Meaning, l *leaves.Leaf) bool {
-	return anyOf(leaves.NameWords(m.Tool), patching) || anyOf(leaves.NameWords(l.Path), patching)
+	return wordIn(m.Tool, patching) || wordIn(l.Path, patching)
 }
 
 // patch judges the files of a patch that a tool is given.

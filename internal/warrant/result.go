@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ type Result struct {
 	Tool    string
 	Step    uint64
 	Args    *tool.Args
-	Content string
+	Content []byte // nothing of it is kept but copies
 	Failed  bool
 	Tainted bool // its structure is not the server's: somebody may have written all of it
 	Told    bool // the policy says what the tool's results are worth, so its name does not
@@ -23,22 +24,22 @@ type Result struct {
 	Ours    bool // of what the policy says: nobody but the operator or the user has written it
 }
 
-// Result adds what a call brought back, and returns its trace.
-func (c *Context) Result(r Result) []byte {
+// Result adds what a call brought back, and returns its trace: in two parts, so that a long content is not copied.
+func (c *Context) Result(r Result) (head, rest []byte) {
 	c.listen()
 	t := trace{step: r.Step}
 	c.memory.fresh = nil
 	c.result(r, &t)
 	t.sums = c.memory.fresh
-	if trace := c.traced(t); !c.memory.exact {
-		return trace
+	if head = c.traced(t); !c.memory.exact {
+		return head, nil
 	}
 	return r.told(c)
 }
 
 func (c *Context) result(r Result, t *trace) {
 	m := c.meaning(r.Tool)
-	if strings.TrimSpace(r.Content) == "" || r.Content == "null" {
+	if len(bytes.TrimSpace(r.Content)) == 0 || string(r.Content) == "null" {
 		return
 	}
 	fields, _ := r.Args.Fields() // arguments that cannot be read name nothing
@@ -65,7 +66,7 @@ func (c *Context) result(r Result, t *trace) {
 	if named {
 		c.addresses(r.Content)
 	}
-	in := origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: []byte(r.Content)}
+	in := origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: r.Content}
 	t.index = c.index.Result(in)
 }
 
@@ -87,8 +88,8 @@ func (c *Context) shaped(r *Result, free bool, t *trace) {
 
 // nods reports whether an answer of the host's own tool is a word or two and names nothing:
 // "accepted" argues for nothing.
-func nods(content string) bool {
-	return len(tokens(content)) <= 2 && len(origin.Targets(content)) == 0 && len(content) < 40
+func nods(content []byte) bool {
+	return len(content) < 40 && len(tokens(string(content))) <= 2 && len(origin.Targets(string(content))) == 0
 }
 
 // foreignTo reports whether a result comes from beyond this machine.
@@ -113,13 +114,14 @@ func (c *Context) files(values []leaves.Leaf) {
 
 // addresses counts the mail addresses of a text the user pointed at: the only one in it is
 // the one they mean.
-func (c *Context) addresses(content string) {
+func (c *Context) addresses(content []byte) {
 	found := map[string]bool{}
-	for _, p := range origin.Targets(content) {
+	origin.EachTarget(content, func(p origin.Part) bool {
 		if p.Kind == origin.Email {
 			found[strings.ToLower(p.Text)] = true
 		}
-	}
+		return true
+	})
 	for a := range found {
 		c.mails[a] = max(c.mails[a], len(found))
 	}
@@ -131,7 +133,7 @@ func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result, more
 	if m.Thing != "" {
 		c.things[m.Thing] = true
 	}
-	if v, ok := origin.Parse([]byte(r.Content)); ok {
+	if v, ok := origin.Parse(r.Content); ok {
 		c.rememberIn(&v, 0)
 	} else if !more {
 		c.remember(r.Content)
@@ -144,11 +146,11 @@ func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result, more
 }
 
 // remember keeps the ids of a short text that answers our own act: whatever has a digit.
-func (c *Context) remember(content string) {
+func (c *Context) remember(content []byte) {
 	if len(content) >= 300 {
 		return
 	}
-	for _, w := range strings.FieldsFunc(content, func(r rune) bool { return strings.ContainsRune(" \t\n,;:()[]{}'\"`", r) }) {
+	for _, w := range strings.FieldsFunc(string(content), func(r rune) bool { return strings.ContainsRune(" \t\n,;:()[]{}'\"`", r) }) {
 		if strings.ContainsAny(w, "0123456789") {
 			c.keepOwn(strings.Trim(w, "."), 2)
 		}
@@ -172,28 +174,33 @@ func (c *Context) rememberIn(v *origin.Value, depth int) {
 
 // tellsMore reports whether an answer to an act says more than that it was done: then
 // somebody else's words are in it.
-func tellsMore(content string, args []leaves.Leaf) bool {
+func tellsMore(content []byte, args []leaves.Leaf) bool {
 	known := map[string]bool{}
 	for _, l := range args {
 		for _, t := range tokens(l.Text) {
 			known[t] = true
 		}
 	}
-	for _, p := range origin.Targets(content) { // whose address, if the call did not hold it?
+	more := false
+	origin.EachTarget(content, func(p origin.Part) bool { // whose address, if the call did not hold it?
 		held := slices.ContainsFunc(args, func(l leaves.Leaf) bool { return strings.Contains(l.Text, p.Text) })
-		if !held && p.Kind != origin.URL && p.Kind != origin.Host {
-			return true
-		}
+		more = !held && p.Kind != origin.URL && p.Kind != origin.Host
+		return !more
+	})
+	if more {
+		return true
 	}
-	for line := range strings.FieldsFuncSeq(content, func(r rune) bool { return strings.ContainsRune("\n\r.!?;", r) }) {
+	for line := range bytes.FieldsFuncSeq(content, func(r rune) bool { return strings.ContainsRune("\n\r.!?;", r) }) {
 		n := 0
-		for _, t := range tokens(line) {
-			if !known[t] && !strings.ContainsAny(t, "0123456789") {
-				n++
+		for piece := range stretches(line) {
+			for _, t := range tokens(string(piece)) {
+				if !known[t] && !strings.ContainsAny(t, "0123456789") {
+					n++
+				}
 			}
-		}
-		if n > 7 {
-			return true
+			if n > 7 {
+				return true
+			}
 		}
 	}
 	return false

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -85,7 +86,12 @@ func last(words []string) string {
 // tokens are the words and numbers of a text in one form.
 func tokens(text string) []string {
 	text = strings.ReplaceAll(strings.ToLower(norm.NFKC.String(text)), "e-mail", "email")
-	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Cf, r) })
+	return strings.FieldsFunc(text, func(r rune) bool {
+		if r < utf8.RuneSelf { // nearly all of them
+			return !plainByte(byte(r))
+		}
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Cf, r)
+	})
 }
 
 // stem takes the plural off a word. It is cruder than the vocabulary's, and made for values:

@@ -36,7 +36,7 @@ var steps uint64
 func read(c *warrant.Context, name, args, content string) {
 	steps++
 	a := tool.NewArgs([]byte(args))
-	c.Result(warrant.Result{Tool: name, Step: steps, Args: &a, Content: content})
+	c.Result(warrant.Result{Tool: name, Step: steps, Args: &a, Content: []byte(content)})
 }
 
 func of(c *warrant.Context, name, args string) *warrant.Warrant {

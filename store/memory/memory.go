@@ -28,7 +28,7 @@ type Store struct {
 	pruning  sync.Mutex // held while records are put in the place of others
 	mu       sync.RWMutex
 	closed   bool              // guarded by mu
-	entries  []store.Entry     // guarded by mu; the entry with ID n is at n-1; never changed, but for a copy
+	entries  []*store.Entry    // guarded by mu; the entry with ID n is at n-1; none is ever changed, but for a copy
 	sessions map[string]*chain // guarded by mu
 	names    []string          // guarded by mu; sessions in the order of creation
 	ledger   []store.Batch     // guarded by mu; batch n is at n-1
@@ -98,8 +98,9 @@ func (s *Store) Prune(ctx context.Context, at uint64, events []*event.Event, pru
 			s.mu.RUnlock()
 			return fmt.Errorf("prune session %q: %w: record %d is not there", rec.Session, tidemark.ErrUnavailable, rec.Seq)
 		}
-		e := &entries[c.ids[rec.Seq-1]-1]
+		e := *entries[c.ids[rec.Seq-1]-1]
 		e.Body, e.Pruned = bytes.Clone(rec.Body), rec.Pruned
+		entries[c.ids[rec.Seq-1]-1] = &e
 	}
 	s.mu.RUnlock()
 	if err := s.Append(ctx, store.RetentionLog, at, events); err != nil {
@@ -139,7 +140,7 @@ func (s *Store) commit(c *chain, records []audit.Record) {
 		c.head = audit.Next(c.head, &rec)
 		hashes[i] = rec.Hash
 		id := int64(len(s.entries)) + 1
-		s.entries = append(s.entries, store.Entry{ID: id, Record: rec})
+		s.entries = append(s.entries, &store.Entry{ID: id, Record: rec})
 		c.ids = append(c.ids, id)
 		s.bytes += int64(len(rec.Body))
 	}
@@ -178,7 +179,7 @@ func (s *Store) Load(ctx context.Context, session string, after uint64) iter.Seq
 
 // session is the log and the session's place in it, as of now. Both only grow, so that
 // they can be read without the lock.
-func (s *Store) session(ctx context.Context, name string) ([]store.Entry, []int64, error) {
+func (s *Store) session(ctx context.Context, name string) ([]*store.Entry, []int64, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if err := s.usable(ctx); err != nil {
@@ -192,9 +193,10 @@ func (s *Store) session(ctx context.Context, name string) ([]store.Entry, []int6
 }
 
 // copyOf keeps callers from changing the log through a body.
-func copyOf(e store.Entry) store.Entry {
-	e.Body = bytes.Clone(e.Body)
-	return e
+func copyOf(e *store.Entry) store.Entry {
+	out := *e
+	out.Body = bytes.Clone(e.Body)
+	return out
 }
 
 // Ping says whether the log can be written.

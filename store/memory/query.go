@@ -161,22 +161,32 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total int64)) (s
 // snapshot is the log at a moment; its parts only grow.
 type snapshot struct {
 	ctx     context.Context // of the one Verify it lives in
-	entries []store.Entry
+	entries []*store.Entry
 	ledger  []store.Batch
 }
 
 func (l snapshot) Size() int64                            { return int64(len(l.entries)) }
-func (l snapshot) ByID() iter.Seq2[store.Entry, error]    { return all(l.ctx, l.entries) }
+func (l snapshot) ByID() iter.Seq2[store.Entry, error]    { return those(all(l.ctx, l.entries)) }
 func (l snapshot) Batches() iter.Seq2[store.Batch, error] { return all(l.ctx, l.ledger) }
 
 // Empty yields nothing: a session comes with its first record.
 func (l snapshot) Empty() iter.Seq2[string, error] { return func(func(string, error) bool) {} }
 
 func (l snapshot) BySession() iter.Seq2[store.Entry, error] {
-	sorted := slices.SortedStableFunc(slices.Values(l.entries), func(a, b store.Entry) int {
+	sorted := slices.SortedStableFunc(slices.Values(l.entries), func(a, b *store.Entry) int {
 		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Seq, b.Seq))
 	})
-	return all(l.ctx, sorted)
+	return those(all(l.ctx, sorted))
+}
+
+func those(rows iter.Seq2[*store.Entry, error]) iter.Seq2[store.Entry, error] {
+	return func(yield func(store.Entry, error) bool) {
+		for e, err := range rows {
+			if !yield(*e, err) {
+				return
+			}
+		}
+	}
 }
 
 func all[T any](ctx context.Context, rows []T) iter.Seq2[T, error] {

@@ -66,12 +66,13 @@ func (s *Store) Enqueue(ctx context.Context, session string, at uint64, events [
 		err := s.Append(ctx, session, at, events)
 		return func() error { return err }, nil
 	}
-	if wait, err = q.Enqueue(ctx, session, at, events); err != nil {
+	written, err := q.Enqueue(ctx, session, at, events)
+	if err != nil {
 		s.failures.Add(1)
 		return nil, err
 	}
 	return func() error {
-		err := wait()
+		err := written()
 		if errors.Is(err, tidemark.ErrConflict) {
 			return err
 		}

@@ -28,9 +28,9 @@ func (r *Ring) Fresh() string { return r.fresh }
 // Kept says that the fresh key is kept.
 func (r *Ring) Kept() { r.fresh = "" }
 
-// Seal seals a text under the latest of the keys that are kept, or under one that is made now; "" where that cannot
-// be done.
-func (r *Ring) Seal(kept []string, text []byte) string {
+// Seal seals a text, which comes in parts, under the latest of the keys that are kept, or under one that is made now;
+// "" where that cannot be done, or would be longer than most.
+func (r *Ring) Seal(kept []string, most int, parts ...[]byte) string {
 	if len(r.Operator) == 0 {
 		return ""
 	}
@@ -46,7 +46,7 @@ func (r *Ring) Seal(kept []string, text []byte) string {
 		}
 		r.fresh, r.keys[latest] = latest, k
 	}
-	return mark + k.Text(text)
+	return k.within(mark, most, parts...)
 }
 
 // Open opens a text under whichever of the keys it is sealed; nil where none opens it.

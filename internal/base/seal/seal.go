@@ -15,7 +15,10 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
+	"math"
+	"slices"
 	"sync"
 )
 
@@ -30,8 +33,9 @@ const (
 	deflated = 1
 )
 
-// shortest is the length from which deflating a text makes it smaller.
-const shortest = 96
+// shortest is the length from which deflating a text is worth its time: it costs as much as a whole decision, and takes
+// little off a short one.
+const shortest = 512
 
 // ErrSealed is returned for what cannot be opened: it is damaged, or of another key.
 var ErrSealed = errors.New("it cannot be opened with this key")
@@ -39,7 +43,7 @@ var ErrSealed = errors.New("it cannot be opened with this key")
 // Key seals and opens the texts of one use. It is safe for concurrent use.
 type Key struct {
 	aead cipher.AEAD
-	mac  []byte
+	macs sync.Pool // of hash.Hash: what nonces are made with
 	use  []byte
 }
 
@@ -56,7 +60,8 @@ func Make(random io.Reader, operator []byte, use string) (k *Key, kept string, e
 	if k, err = newKey(raw, use); err != nil {
 		return nil, "", err
 	}
-	return k, base64.RawStdEncoding.EncodeToString(wrap.seal(raw)), nil
+	room := make([]byte, wrap.aead.NonceSize(), wrap.aead.NonceSize()+keySize+wrap.aead.Overhead())
+	return k, base64.RawStdEncoding.EncodeToString(wrap.seal(append(room, raw...))), nil
 }
 
 // Open is the key of a use in the form in which it is kept.
@@ -91,13 +96,37 @@ func newKey(raw []byte, use string) (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Key{aead: aead, mac: derive(raw, "place"), use: []byte(use)}, nil
+	mac := derive(raw, "place")
+	return &Key{aead: aead, macs: sync.Pool{New: func() any { return hmac.New(sha256.New, mac) }}, use: []byte(use)}, nil
 }
 
 // Text seals a text, in base64.
-func (k *Key) Text(text []byte) string {
-	return base64.RawStdEncoding.EncodeToString(k.seal(deflate(text)))
+func (k *Key) Text(text []byte) string { return k.within("", math.MaxInt, text) }
+
+// within seals a text that comes in parts, in base64 behind a mark; "" where that is longer than most.
+func (k *Key) within(mark string, most int, parts ...[]byte) string {
+	code, nonce := base64.RawStdEncoding, k.aead.NonceSize()
+	room := code.DecodedLen(most-len(mark)) - nonce - k.aead.Overhead()
+	scratch := rooms.Get().(*[]byte) //nolint:forcetypeassert // nothing else is in the pool
+	text := packed(*scratch, parts, nonce, room)
+	if text == nil {
+		rooms.Put(scratch)
+		return ""
+	}
+	text = k.seal(text)
+	all := append(text, mark...) // what is kept stands behind what it is made of
+	all = code.AppendEncode(all, text)
+	out := string(all[len(text):])
+	if *scratch = all[:0]; cap(all) <= maxRoom {
+		rooms.Put(scratch)
+	}
+	return out
 }
+
+// rooms are where texts are sealed. One that has grown large is not kept.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+const maxRoom = 64 << 10
 
 // OpenText opens what Text sealed.
 func (k *Key) OpenText(sealed string) ([]byte, error) {
@@ -111,13 +140,17 @@ func (k *Key) OpenText(sealed string) ([]byte, error) {
 	return inflate(raw)
 }
 
-// seal encrypts. The nonce is made of the text itself: the same text twice is the same twice, which tells no more than
-// that, and no two others ever share one.
+// seal encrypts a text that has room for the nonce before it, in place. The nonce is made of the text itself: the same
+// text twice is the same twice, which tells no more than that, and no two others ever share one.
 func (k *Key) seal(text []byte) []byte {
-	h := hmac.New(sha256.New, k.mac)
-	h.Write(text)
-	nonce := h.Sum(nil)[:k.aead.NonceSize()]
-	return k.aead.Seal(nonce, nonce, text, k.use)
+	n := k.aead.NonceSize()
+	h := k.macs.Get().(hash.Hash) //nolint:forcetypeassert // nothing else is in the pool
+	defer k.macs.Put(h)
+	h.Reset()
+	h.Write(text[n:])
+	var sum [sha256.Size]byte
+	copy(text[:n], h.Sum(sum[:0]))
+	return k.aead.Seal(text[:n], text[:n], text[n:], k.use)
 }
 
 func (k *Key) open(sealed []byte) ([]byte, error) {
@@ -141,20 +174,58 @@ var writers = sync.Pool{New: func() any {
 	return w
 }}
 
-func deflate(text []byte) []byte {
-	if len(text) < shortest {
-		return append([]byte{plain}, text...)
+// packed is a text in some room, deflated where that makes it smaller, with so many bytes left free before it; nil where it
+// is longer than most.
+func packed(room []byte, parts [][]byte, before, most int) []byte {
+	size := 1
+	for _, p := range parts {
+		size += len(p)
 	}
-	out := bytes.NewBuffer(make([]byte, 0, len(text)/2+64))
-	out.WriteByte(deflated)
+	if size >= shortest {
+		out := &bounded{b: slices.Grow(room[:0], before+min(size/2, max(most, 0)))[:before], most: before + min(size, most)}
+		if deflate(out, parts) == nil {
+			return out.b
+		}
+	}
+	if size > most {
+		return nil
+	}
+	out := append(slices.Grow(room[:0], before+size)[:before], plain)
+	for _, p := range parts {
+		out = append(out, p...)
+	}
+	return out
+}
+
+func deflate(out *bounded, parts [][]byte) error {
 	w := writers.Get().(*flate.Writer)
 	defer writers.Put(w)
-	w.Reset(out)
-	_, err := w.Write(text)
-	if err = errors.Join(err, w.Close()); err != nil || out.Len() > len(text) {
-		return append([]byte{plain}, text...)
+	if _, err := out.Write([]byte{deflated}); err != nil {
+		return err
 	}
-	return out.Bytes()
+	w.Reset(out)
+	for _, p := range parts {
+		if _, err := w.Write(p); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// bounded takes so many bytes and no more.
+type bounded struct {
+	b    []byte
+	most int
+}
+
+var errLong = errors.New("it is longer than it may be")
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if len(b.b)+len(p) > b.most {
+		return 0, errLong
+	}
+	b.b = append(b.b, p...)
+	return len(p), nil
 }
 
 func inflate(raw []byte) ([]byte, error) {

@@ -82,3 +82,28 @@ func TestATextIsSmallerThanItWas(t *testing.T) {
 		t.Errorf("%d bytes of %d: %s", len(sealed), len(text), sealed)
 	}
 }
+
+func TestWhatWouldBeTooLongIsNotSealed(t *testing.T) {
+	ring := &seal.Ring{Use: "a", Operator: operator, Random: rand.Reader}
+	noise := make([]byte, 100_000)
+	if _, err := rand.Read(noise); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{
+		"nothing": nil, "a short text": []byte("4711"), "a long one": bytes.Repeat([]byte("and so on "), 10_000), "one that cannot be deflated": noise,
+	} {
+		whole := ring.Seal(nil, 1<<30, text)
+		if got := ring.Open(nil, whole); !bytes.Equal(got, text) {
+			t.Errorf("%s: got %d bytes back, want %d", name, len(got), len(text))
+		}
+		half := len(text) / 2
+		if parts := ring.Seal(nil, len(whole), text[:half], text[half:]); parts != whole {
+			t.Errorf("%s: in two parts it is another one, of %d bytes and not %d", name, len(parts), len(whole))
+		}
+		for _, most := range []int{len(whole) - 1, len(whole) / 2, 1, 0} {
+			if got := ring.Seal(nil, most, text); got != "" {
+				t.Errorf("%s: %d bytes where %d are the most", name, len(got), most)
+			}
+		}
+	}
+}

@@ -212,20 +212,6 @@ func TestAPluginThatFailsClosedLetsNothingThrough(t *testing.T) {
 	}
 }
 
-func TestATurnThatIsBlockedIsAnsweredByUsAndNeverSent(t *testing.T) {
-	w := open(t, func(o *proxy.Options) {
-		set, faults := policy.Parse("tidemark.yaml", []byte(rules+"policies:\n  - {name: stop-here, when: {expression: 'steps >= 0'}, action: {block_turn: true, reason: not today}}\n"))
-		if set == nil {
-			t.Fatalf("policy: %v", faults)
-		}
-		o.Monitor.SetPolicy(set)
-	})
-	everyForm(t, w, "not today")
-	if n := len(w.provider.requests()); n != 0 {
-		t.Errorf("the provider got %d requests, want none", n)
-	}
-}
-
 func TestATurnEndsAtTheIterationCap(t *testing.T) {
 	w := open(t, func(o *proxy.Options) { o.MaxIterations = 1 })
 	talk := w.afterPage()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/mcp/wire"
@@ -79,7 +78,7 @@ func (c *Conn) came(ctx context.Context, m *wire.Message, r *request) ([]byte, e
 	if len(got.content) == 0 || string(got.content) == "{}" {
 		return m.Raw, nil
 	}
-	res := tool.Result{CallID: r.call.ID, Name: r.call.Name, Args: r.call.Args, Content: slices.Clone(got.content), Error: got.failed}
+	res := tool.Result{CallID: r.call.ID, Name: r.call.Name, Args: r.call.Args, Content: got.content, Error: got.failed}
 	place := r.place
 	if origin := c.o.Memory.task(r.task); r.task != "" && origin != nil {
 		res.CallID, res.Name, res.Args, place = origin.call.ID, origin.call.Name, origin.call.Args, origin.place
@@ -204,7 +203,7 @@ func (c *Conn) serverAsks(ctx context.Context, m *wire.Message) Passage {
 	if m.Method == rootsMethod || m.Method == "ping" || len(m.Params) == 0 {
 		return Passage{Forward: m.Raw}
 	}
-	err := c.observe(ctx, places, tool.Result{Name: c.name(spelt(m.Method)), Content: slices.Clone(m.Params)})
+	err := c.observe(ctx, places, tool.Result{Name: c.name(spelt(m.Method)), Content: m.Params})
 	if err != nil {
 		c.mu.Lock()
 		delete(c.asked, key)
@@ -239,7 +238,7 @@ func (c *Conn) notified(ctx context.Context, m *wire.Message) Passage {
 	if places == nil {
 		places = c.places()
 	}
-	if err := c.observe(ctx, places, tool.Result{Name: c.name(spelt(m.Method)), Content: slices.Clone(said)}); err != nil {
+	if err := c.observe(ctx, places, tool.Result{Name: c.name(spelt(m.Method)), Content: said}); err != nil {
 		_ = c.fault(ctx, "record a notification", err)
 		return Passage{}
 	}

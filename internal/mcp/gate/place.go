@@ -22,6 +22,9 @@ var variables = []struct{ name, agent string }{
 	{"CLAUDE_CODE_SESSION_ID", "claude"}, {"COPILOT_AGENT_SESSION_ID", "copilot"}, {"QWEN_CODE_SESSION_ID", "qwen"},
 }
 
+// conversations name an agent's conversation in what a call says of itself.
+var conversations = []struct{ key, agent string }{{"vscode.conversationId", "vscode"}, {"sessionID", "opencode"}}
+
 // SessionVariable names the session for whatever an agent starts.
 const SessionVariable = "TIDEMARK_SESSION"
 
@@ -35,9 +38,9 @@ func (o *Origin) place(meta wire.Object) Place {
 		}
 		return p
 	}
-	for key, agent := range map[string]string{"vscode.conversationId": "vscode", "sessionID": "opencode"} {
-		if id := meta.Text(key); id != "" {
-			p.Session, p.Agent = named(agent, id), agent
+	for _, c := range conversations {
+		if id := meta.Text(c.key); id != "" {
+			p.Session, p.Agent = named(c.agent, id), c.agent
 			return p
 		}
 	}

@@ -69,7 +69,8 @@ type Held struct {
 	Dialog  bool     `json:"dialog,omitzero"`
 }
 
-// Came is something that came in: the answer to a call, or what a server says of its own accord.
+// Came is something that came in: the answer to a call, or what a server says of its own accord. Its content is part of
+// the message, which may be large: it is good until Observe returns.
 type Came struct {
 	Place  Place
 	Result tool.Result

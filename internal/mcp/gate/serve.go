@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/guard"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/mcp/wire"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -90,7 +90,7 @@ func (h *PortHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		WriteProblem(w, http.StatusMethodNotAllowed, "this takes POST")
 		return
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.MaxBody))
+	raw, err := wire.Whole(r.Body, r.ContentLength, h.MaxBody)
 	if err != nil {
 		WriteProblem(w, http.StatusRequestEntityTooLarge, "the body could not be read, or is too large")
 		return

@@ -56,9 +56,11 @@ type relay struct {
 	cmd     *exec.Cmd
 	toChild io.WriteCloser
 
-	down sync.Mutex // held while something is written to the client
-	up   sync.Mutex // held while something is written to the server
-	slot chan struct{}
+	down     sync.Mutex // held while something is written to the client
+	downRoom []byte     // guarded by down
+	up       sync.Mutex // held while something is written to the server
+	upRoom   []byte     // guarded by up
+	slot     chan struct{}
 
 	noise sync.Mutex
 	told  int // guarded by noise; how many lines were complained about
@@ -227,14 +229,30 @@ func (r *relay) carry(p gate.Passage) {
 	}
 	r.up.Lock()
 	defer r.up.Unlock()
-	_, _ = r.toChild.Write(append(bytes.Clone(p.Forward), '\n')) // a server that is gone is noticed elsewhere
+	_ = writeLine(r.toChild, &r.upRoom, p.Forward) // a server that is gone is noticed elsewhere
 }
 
 // tell writes one message to the client.
 func (r *relay) tell(message []byte) error {
 	r.down.Lock()
 	defer r.down.Unlock()
-	_, err := r.o.Out.Write(append(bytes.Clone(message), '\n'))
+	return writeLine(r.o.Out, &r.downRoom, message)
+}
+
+// inOne is how long a message may be that is copied, so that it and the end of its line are written at once.
+const inOne = 64 << 10
+
+// writeLine writes a message on a line of its own. Room is kept from one to the next.
+func writeLine(w io.Writer, room *[]byte, message []byte) error {
+	end := []byte{'\n'}
+	if len(message) <= inOne {
+		*room = append(append((*room)[:0], message...), '\n')
+		message, end = *room, nil
+	}
+	_, err := w.Write(message)
+	if err == nil && end != nil {
+		_, err = w.Write(end)
+	}
 	return err
 }
 

@@ -75,7 +75,7 @@ func (c *client) event(ev *wire.Event) error {
 	if ev.Data != nil {
 		ev.Data = wire.Escape(ev.Data)
 	}
-	if _, err := c.w.Write(ev.Append(nil)); err != nil {
+	if err := ev.Write(c.w); err != nil {
 		return err
 	}
 	return c.control.Flush()

@@ -35,7 +35,7 @@ func (x *exchange) post() {
 		gate.WriteProblem(x.w.w, http.StatusUnsupportedMediaType, "a message is application/json")
 		return
 	}
-	raw, err := readAll(http.MaxBytesReader(x.w.w, x.r.Body, x.relay.o.MaxMessage), x.r.ContentLength)
+	raw, err := wire.Whole(x.r.Body, x.r.ContentLength, x.relay.o.MaxMessage)
 	if err != nil {
 		x.refuse(http.StatusRequestEntityTooLarge, &wire.Fault{
 			Code: wire.CodeRequest, Text: fmt.Sprintf("the message could not be read, or is longer than %d bytes", x.relay.o.MaxMessage),
@@ -69,18 +69,6 @@ func (x *exchange) post() {
 	default:
 		x.w.answer(http.StatusAccepted, nil)
 	}
-}
-
-// readAll reads a body that may say how long it is: what that is right about takes one piece of memory.
-func readAll(body io.Reader, length int64) ([]byte, error) {
-	const known = 1 << 20 // more is believed when it has come
-	if length < 0 || length > known {
-		length = 0
-	}
-	var b bytes.Buffer
-	b.Grow(int(length) + bytes.MinRead)
-	_, err := b.ReadFrom(body)
-	return b.Bytes(), err
 }
 
 const jsonType = "application/json"
@@ -260,8 +248,8 @@ func (x *exchange) fail(status int, text string) {
 
 // whole takes an answer that is one JSON text.
 func (x *exchange) whole(res *http.Response) {
-	raw, err := readAll(io.LimitReader(res.Body, x.relay.o.MaxMessage+1), res.ContentLength)
-	if err != nil || int64(len(raw)) > x.relay.o.MaxMessage {
+	raw, err := wire.Whole(res.Body, res.ContentLength, x.relay.o.MaxMessage)
+	if err != nil {
 		x.fail(http.StatusBadGateway, "The server's answer broke off or is too long, so it is not shown; the call may have run.")
 		return
 	}

@@ -71,7 +71,7 @@ func TestManySessionsWithOpenStreams(t *testing.T) {
 			t.Errorf("%s: got %d %s, %v; want %s", session, res.StatusCode, raw, err, want)
 		}
 	}
-	before := heap()
+	before := inUse()
 	each(sessions, func(i int) {
 		id := fmt.Sprintf("s-%d", i)
 		said("", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"x":"`+id+`"}}`, "2025-11-25")
@@ -94,7 +94,7 @@ func TestManySessionsWithOpenStreams(t *testing.T) {
 	u.mu.Lock()
 	u.seen, u.body = nil, nil // what the test remembers is not what a session costs
 	u.mu.Unlock()
-	per := (heap() - before) / int64(sessions)
+	per := (inUse() - before) / int64(sessions)
 	if t.Logf("%d sessions, %d bytes each", sessions, per); sessions >= 1000 && per > 150<<10 { // a few share what all need
 		t.Errorf("a session costs %d bytes, want at most 150 kB", per)
 	}
@@ -114,8 +114,8 @@ func each(n int, do func(i int)) {
 	all.Wait()
 }
 
-// heap is what is in use once nothing else is.
-func heap() int64 {
+// inUse is what is in use once nothing else is.
+func inUse() int64 {
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats

@@ -62,11 +62,12 @@ func (ev *Event) field(line []byte) bool {
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
 	case "data":
-		if ev.Data != nil {
-			ev.Data = append(ev.Data, '\n')
-		}
-		ev.Data = append(ev.Data, value...)
-		if ev.Data == nil {
+		switch {
+		case ev.Data != nil:
+			ev.Data = append(append(ev.Data, '\n'), value...)
+		case len(value) > 0:
+			ev.Data = value // of a line that nobody else has
+		default:
 			ev.Data = []byte{}
 		}
 	case "id":
@@ -95,11 +96,11 @@ func (s *Events) line(limit int) ([]byte, error) {
 			_, _ = s.r.Discard(3) // they are there
 		}
 	}
-	var line []byte
+	var line pieces
 	for {
 		c, err := s.r.ReadByte()
 		if err != nil {
-			return line, err
+			return line.whole(), err
 		}
 		if s.after {
 			if s.after = false; c == '\n' {
@@ -108,32 +109,45 @@ func (s *Events) line(limit int) ([]byte, error) {
 		}
 		if c == '\n' || c == '\r' {
 			s.after = c == '\r'
-			return line, nil
+			return line.whole(), nil
 		}
-		if len(line) >= limit {
+		if line.size() >= limit {
 			return nil, ErrSize
 		}
-		line = append(line, c)
-		if rest := s.run(limit - len(line)); len(rest) > 0 {
-			line = append(line, rest...)
-		}
+		_ = s.r.UnreadByte() // it was just read
+		line.add(s.run(limit - line.size()))
 	}
 }
 
 // run takes what is buffered up to the next end of a line.
 func (s *Events) run(limit int) []byte {
 	ready, _ := s.r.Peek(s.r.Buffered()) // what is buffered can be looked at
-	n := bytes.IndexAny(ready, "\r\n")
-	if n < 0 {
-		n = len(ready)
+	for _, end := range []byte("\n\r") {
+		if n := bytes.IndexByte(ready, end); n >= 0 {
+			ready = ready[:n]
+		}
 	}
-	n = min(n, max(limit, 0))
+	n := min(len(ready), max(limit, 0))
 	_, _ = s.r.Discard(n)
 	return ready[:n]
 }
 
 // Append writes an event.
 func (ev *Event) Append(b []byte) []byte {
+	b = ev.head(b)
+	if ev.Data != nil {
+		for line := range bytes.SplitSeq(ev.Data, newline) {
+			b = append(append(append(b, dataField...), line...), '\n')
+		}
+	}
+	return append(b, '\n')
+}
+
+const dataField = "data: "
+
+var newline = []byte("\n")
+
+func (ev *Event) head(b []byte) []byte {
 	if ev.Name != "" {
 		b = append(append(append(b, "event: "...), ev.Name...), '\n')
 	}
@@ -143,10 +157,28 @@ func (ev *Event) Append(b []byte) []byte {
 	if ev.Retry != "" {
 		b = append(append(append(b, "retry: "...), ev.Retry...), '\n')
 	}
-	if ev.Data != nil {
-		for line := range bytes.SplitSeq(ev.Data, []byte("\n")) {
-			b = append(append(append(b, "data: "...), line...), '\n')
-		}
+	return b
+}
+
+// inOne is how long an event may be that is written in one piece, for which it is copied.
+const inOne = 64 << 10
+
+// Write writes an event.
+func (ev *Event) Write(w io.Writer) error {
+	if len(ev.Data) <= inOne {
+		_, err := w.Write(ev.Append(make([]byte, 0, len(ev.Data)+64)))
+		return err
 	}
-	return append(b, '\n')
+	next := ev.head(nil)
+	for line := range bytes.SplitSeq(ev.Data, newline) {
+		if _, err := w.Write(append(next, dataField...)); err != nil {
+			return err
+		}
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+		next = newline[:1:1]
+	}
+	_, err := w.Write([]byte("\n\n"))
+	return err
 }

@@ -15,7 +15,6 @@ var ErrSize = errors.New("the message is too long")
 type Lines struct {
 	r     *bufio.Reader
 	limit int
-	buf   []byte
 }
 
 // NewLines reads lines of at most limit bytes.
@@ -38,28 +37,27 @@ func (l *Lines) Next() ([]byte, error) {
 }
 
 func (l *Lines) line() ([]byte, error) {
-	l.buf = l.buf[:0]
+	var p pieces
 	for long := false; ; {
 		part, err := l.r.ReadSlice('\n')
 		switch {
-		case err == nil && !long && len(l.buf) == 0 && len(part) <= l.limit:
+		case err == nil && !long && p.size() == 0 && len(part) <= l.limit:
 			return part, nil
-		case !long && len(l.buf)+len(part) <= l.limit:
-			l.buf = append(l.buf, part...)
+		case !long && p.size()+len(part) <= l.limit:
+			p.add(part)
 		default:
-			long = true // its memory is given back; the rest is read and forgotten
-			l.buf = nil
+			long, p = true, pieces{} // its memory is given back; the rest is read and forgotten
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF) && (long || len(bytes.TrimSpace(l.buf)) > 0):
+		case errors.Is(err, io.EOF) && (long || len(bytes.TrimSpace(p.whole())) > 0):
 			return nil, io.ErrUnexpectedEOF
 		case err != nil:
 			return nil, err
 		case long:
 			return nil, ErrSize
 		default:
-			return l.buf, nil
+			return p.whole(), nil
 		}
 	}
 }

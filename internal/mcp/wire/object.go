@@ -63,7 +63,8 @@ func Members(object []byte, visit func(key string, value []byte) error) error {
 	return o.Each(visit)
 }
 
-// Texts joins the parts of a content that is texts and nothing else, line by line.
+// Texts joins the parts of a content that is texts and nothing else, line by line. A single one that is spelt as it is
+// stands in content itself.
 func Texts(content []byte) (texts []byte, only bool) {
 	d := read(content)
 	defer d.release()
@@ -73,17 +74,25 @@ func Texts(content []byte) (texts []byte, only bool) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, false
 	}
-	texts = make([]byte, 0, len(content))
-	var room [4]member
-	for first := true; d.PeekKind() == '{'; first = false {
-		part, err := d.object(content, room[:0], nil)
-		if err != nil || len(part) != 2 || string(part.Get("type")) != `"text"` {
+	texts = content[:0:0]
+	own := false
+	for n := 0; d.PeekKind() == '{'; n++ {
+		part, err := d.object(content, d.parts[:0], nil)
+		text := part.Get("text")
+		if err != nil || len(part) != 2 || string(part.Get("type")) != `"text"` || len(text) == 0 || text[0] != '"' {
 			return nil, false
 		}
-		if !first {
+		if n == 0 && bytes.IndexByte(text, '\\') < 0 {
+			texts = text[1 : len(text)-1 : len(text)-1]
+			continue
+		}
+		if !own {
+			texts, own = append(make([]byte, 0, len(content)), texts...), true
+		}
+		if n > 0 {
 			texts = append(texts, '\n')
 		}
-		if texts, err = jsontext.AppendUnquote(texts, part.Get("text")); err != nil {
+		if texts, err = jsontext.AppendUnquote(texts, text); err != nil {
 			return nil, false
 		}
 	}
@@ -98,8 +107,9 @@ func Texts(content []byte) (texts []byte, only bool) {
 type reader struct {
 	jsontext.Decoder
 	buffer bytes.Buffer
-	twins  error // keys that could be taken for one another, the first pair
-	below  error // such keys in what was read along
+	parts  [4]member // where parts of a content are read into, one after the other
+	twins  error     // keys that could be taken for one another, the first pair
+	below  error     // such keys in what was read along
 }
 
 var readers = sync.Pool{New: func() any { return new(reader) }}
@@ -115,7 +125,7 @@ func read(src []byte) *reader {
 
 // release gives the reader back, without the message it has read.
 func (d *reader) release() {
-	d.buffer = bytes.Buffer{}
+	d.buffer, d.parts = bytes.Buffer{}, [4]member{}
 	d.Reset(&d.buffer)
 	readers.Put(d)
 }
@@ -160,7 +170,7 @@ func (d *reader) value(src []byte, key string, inner func(key string) *Object) (
 			from = d.next(src)
 			above := d.twins
 			d.twins = d.below
-			*into, err = d.object(src, nil, nil)
+			*into, err = d.object(src, make(Object, 0, 4), nil)
 			d.twins, d.below = above, d.twins
 			return from, int(d.InputOffset()), err
 		}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -58,34 +57,15 @@ func (d *Discord) listen(ctx context.Context, well func()) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.CloseNow() }() // it is over either way
-	conn.SetReadLimit(maxFrame)
-	ctx, cancel := context.WithCancelCause(ctx)
-	l := &line{d: d, conn: conn, end: cancel, well: well}
+	l := &line{Line: &board.Line{Conn: conn, Name: "discord gateway", Limit: maxFrame}, d: d, well: well}
 	l.heard.Store(true)
-	defer l.beats.Wait()
-	defer cancel(nil)
-	for {
-		_, raw, err := conn.Read(ctx)
-		if err != nil {
-			if code := websocket.CloseStatus(err); code >= 4000 && code != 4000 && code != 4008 && code != 4009 {
-				d.resume = resume{} // it would be refused again
-				return fmt.Errorf("discord gateway: refused with %d%s", code, refusals[code])
-			}
-			return fmt.Errorf("discord gateway: %w", errors.Join(context.Cause(ctx), errors.New("the connection ended")))
-		}
-		var f frame
-		if err := strictjson.Unmarshal(raw, &f); err != nil {
-			return errors.New("discord gateway: a message cannot be read")
-		}
-		if f.Seq != nil {
-			d.resume.seq = *f.Seq
-			l.seq.Store(*f.Seq)
-		}
-		if over, err := l.take(ctx, &f); over {
-			return err
-		}
+	err = board.Hold(ctx, l.Line, nil, l.take)
+	var ended *board.Ended
+	if errors.As(err, &ended) && ended.Code > 4000 && ended.Code != 4008 && ended.Code != 4009 {
+		d.resume = resume{} // it would be refused again
+		return fmt.Errorf("discord gateway: refused with %d%s", ended.Code, refusals[ended.Code])
 	}
+	return err
 }
 
 // refusals are why Discord ends a connection for good.
@@ -95,13 +75,11 @@ var refusals = map[websocket.StatusCode]string{
 
 // line is one connection.
 type line struct {
+	*board.Line
 	d     *Discord
-	conn  *websocket.Conn
-	end   context.CancelCauseFunc
 	well  func()
 	seq   atomic.Int64
 	heard atomic.Bool // the latest heartbeat was answered
-	beats sync.WaitGroup
 }
 
 // maxInterval is the longest time between beats, in milliseconds, that a gateway can want.
@@ -109,6 +87,10 @@ const maxInterval = 10 * 60 * 1000
 
 // take carries out one message. It reports whether the connection is over.
 func (l *line) take(ctx context.Context, f *frame) (over bool, err error) {
+	if f.Seq != nil {
+		l.d.resume.seq = *f.Seq
+		l.seq.Store(*f.Seq)
+	}
 	switch f.Op {
 	case opHello:
 		var hello struct {
@@ -117,7 +99,7 @@ func (l *line) take(ctx context.Context, f *frame) (over bool, err error) {
 		if err := strictjson.Unmarshal(f.Data, &hello); err != nil || hello.Interval <= 0 || hello.Interval > maxInterval {
 			return true, errors.New("discord gateway: a greeting without an interval")
 		}
-		l.beats.Go(func() { l.beat(ctx, time.Duration(hello.Interval)*time.Millisecond) })
+		l.Every(ctx, time.Duration(hello.Interval)*time.Millisecond, func() error { return l.beat(ctx) })
 		return false, l.greet(ctx)
 	case opHeartbeat:
 		return false, l.send(ctx, opHeartbeat, l.seq.Load())
@@ -148,32 +130,18 @@ func (l *line) greet(ctx context.Context) error {
 }
 
 func (l *line) send(ctx context.Context, op int, data any) error {
-	raw, err := strictjson.Marshal(map[string]any{"op": op, "d": data})
-	if err != nil {
-		return fmt.Errorf("discord gateway: %w", err)
-	}
-	if err := l.conn.Write(ctx, websocket.MessageText, raw); err != nil {
-		l.end(errors.New("nothing can be sent"))
+	if err := l.Send(ctx, map[string]any{"op": op, "d": data}); err != nil {
+		l.End(errors.New("nothing can be sent"))
 	}
 	return nil
 }
 
-// beat tells the gateway that we are there, and gives it up when it does not answer.
-func (l *line) beat(ctx context.Context, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if !l.heard.Swap(false) {
-			l.end(errors.New("the gateway is silent"))
-			return
-		}
-		_ = l.send(ctx, opHeartbeat, l.seq.Load()) // a failure ends the connection
+// beat tells the gateway that we are there, and gives it up when it did not answer the last time.
+func (l *line) beat(ctx context.Context) error {
+	if !l.heard.Swap(false) {
+		return errors.New("the gateway is silent")
 	}
+	return l.send(ctx, opHeartbeat, l.seq.Load())
 }
 
 // dispatched is an event.

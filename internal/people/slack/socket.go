@@ -3,13 +3,10 @@ package slack
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 
-	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/people/asking"
 	"github.com/tidemark/tidemark/internal/people/board"
 )
@@ -55,58 +52,34 @@ func (s *Slack) listen(ctx context.Context, well func()) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.CloseNow() }() // it is over either way
-	conn.SetReadLimit(maxFrame)
-	ctx, cancel := context.WithCancelCause(ctx)
-	var asks sync.WaitGroup
-	asks.Go(func() { alive(ctx, conn, cancel) })
-	defer asks.Wait()
-	defer cancel(nil)
-	for {
-		_, raw, err := conn.Read(ctx)
-		if err != nil {
-			return fmt.Errorf("slack socket: %w", errors.Join(context.Cause(ctx), errors.New("the connection ended")))
-		}
-		var e envelope
-		if err := strictjson.Unmarshal(raw, &e); err != nil {
-			return errors.New("slack socket: a message cannot be read")
-		}
+	l := &board.Line{Conn: conn, Name: "slack socket", Limit: maxFrame}
+	begin := func(ctx context.Context) {
+		l.Every(ctx, pingEvery, func() error {
+			ask, cancel := context.WithTimeout(ctx, board.CallLimit)
+			defer cancel()
+			if l.Conn.Ping(ask) != nil {
+				return errors.New("the socket is silent")
+			}
+			return nil
+		})
+	}
+	return board.Hold(ctx, l, begin, func(ctx context.Context, e *envelope) (over bool, err error) {
 		switch e.Type {
 		case "hello":
 			well()
 		case "disconnect":
-			return nil
+			return true, nil
 		}
 		if e.ID != "" {
-			ack, _ := strictjson.Marshal(map[string]string{"envelope_id": e.ID}) // a map of texts
-			if err := conn.Write(ctx, websocket.MessageText, ack); err != nil {
-				return errors.New("slack socket: a press could not be acknowledged")
+			if err := l.Send(ctx, map[string]string{"envelope_id": e.ID}); err != nil {
+				return true, errors.New("slack socket: a press could not be acknowledged")
 			}
 		}
 		if e.Type == "interactive" {
 			s.pressed(ctx, &e.Payload)
 		}
-	}
-}
-
-// alive asks a connection now and then whether it is there, and gives one up that does not answer.
-func alive(ctx context.Context, conn *websocket.Conn, end context.CancelCauseFunc) {
-	tick := time.NewTicker(pingEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		ask, cancel := context.WithTimeout(ctx, board.CallLimit)
-		err := conn.Ping(ask)
-		cancel()
-		if err != nil {
-			end(errors.New("the socket is silent"))
-			return
-		}
-	}
+		return false, nil
+	})
 }
 
 // connect asks Slack where to listen.

@@ -17,6 +17,7 @@ import (
 // figures is what a server takes at a moment.
 type figures struct {
 	resident, threads, files int // resident in kB
+	processes, beside        int // of the program, and what the largest of them beside the server takes, in kB; 0: nobody looked
 	metrics                  map[string]float64
 }
 

@@ -2,10 +2,12 @@ package torture_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"sync"
 
 	"github.com/tidemark/tidemark/trust"
 )
@@ -64,6 +66,7 @@ func (l *life) acts() []flow {
 		{l.speak},
 		{l.look},
 		{l.look},
+		{l.atOnce},
 		{l.page},
 		l.deploy(),
 		l.deploy(),
@@ -127,6 +130,32 @@ func (l *life) look(ctx context.Context, s *server) (bool, error) {
 		return false, err
 	}
 	return false, l.reads(ctx, s, "read", fields{"path": "notes.txt"}, fmt.Sprint("line ", l.dice.IntN(1000)))
+}
+
+// atOnce makes some calls at the same moment, as agents do. What was answered must hold, whatever came of the others.
+func (l *life) atOnce(ctx context.Context, s *server) (bool, error) {
+	const some = 6
+	var (
+		ids     [some]string
+		answers [some]answer
+		errs    [some]error
+		all     sync.WaitGroup
+	)
+	for i := range ids {
+		ids[i] = l.id()
+		all.Go(func() {
+			call := fields{"toolName": "read", "params": fields{"path": fmt.Sprint("notes", i, ".txt")}, "toolCallId": ids[i]}
+			answers[i], errs[i] = s.hook(ctx, l.name, "before_tool_call", call, nil)
+		})
+	}
+	all.Wait()
+	for i := range ids {
+		if errs[i] == nil {
+			l.heard(&answers[i])
+			l.told[ids[i]] = answers[i].Tidemark.Verdict
+		}
+	}
+	return false, errors.Join(errs[:]...)
 }
 
 func (l *life) page(ctx context.Context, s *server) (bool, error) {

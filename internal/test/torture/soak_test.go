@@ -96,6 +96,8 @@ func flat(t testing.TB, seen []figures) {
 		"resident memory": func(f figures) int { return f.resident },
 		"files":           func(f figures) int { return f.files },
 		"goroutines":      func(f figures) int { return int(f.metrics["tidemark_goroutines"]) },
+		"processes":       func(f figures) int { return f.processes },
+		"a relay":         func(f figures) int { return f.beside },
 	} {
 		before, after := most(seen[len(seen)/4:half], of), most(seen[half:], of)
 		if after > before+before/5+8 {

@@ -34,13 +34,13 @@ func (b *builder) content(content []byte) {
 		return
 	}
 	f := &b.x.trees
+	defer f.reset()
 	if !f.parse(content) {
 		b.free(content)
 		return
 	}
 	rec := b.record(0, 0, -1)
 	b.value(0, rec, 0)
-	f.reset()
 }
 
 // unwrap takes off what hosts put around a whole result: a fence of code, doubled angle

@@ -8,22 +8,17 @@ const fadedShare = 16
 
 // faded remembers words and pairs of words of content that was let go. It can say that
 // a value stood somewhere in free text, and nothing better. When it is full, any value may
-// have.
+// have, and nothing is remembered.
 type faded struct {
 	limit int
-	set   map[uint64]struct{}
+	set   sums
 	full  bool
 }
 
 func (f *faded) put(h uint64) {
-	if f.set == nil {
-		f.set = map[uint64]struct{}{}
+	if f.set.put(h) && f.set.used > f.limit {
+		f.full, f.set = true, sums{}
 	}
-	if len(f.set) < f.limit {
-		f.set[h] = struct{}{}
-		return
-	}
-	f.full = true
 }
 
 // text adds the words of one text and their pairs.
@@ -38,6 +33,7 @@ func (f *faded) text(l *lexer, seed maphash.Seed, text []byte) {
 		}
 		last = h
 	}
+	l.src = nil // it may be large, and nobody else has it
 }
 
 func (f *faded) corpus(l *lexer, c *corpus) {
@@ -54,10 +50,7 @@ func (f *faded) has(seed maphash.Seed, q *query) bool {
 	var last uint64
 	for i := range q.toks {
 		h := maphash.Bytes(seed, q.text(i))
-		if _, ok := f.set[h]; !ok {
-			return false
-		}
-		if _, ok := f.set[pair(last, h)]; i > 0 && !ok {
+		if !f.set.has(h) || i > 0 && !f.set.has(pair(last, h)) {
 			return false
 		}
 		last = h

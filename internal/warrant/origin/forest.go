@@ -33,10 +33,12 @@ type forest struct {
 	arena []byte // decoded strings; replaced, never moved, when full
 }
 
+// reset lets go of what was read.
 func (f *forest) reset() {
 	if cap(f.nodes) > 1<<16 {
 		f.nodes = nil
 	}
+	clear(f.nodes)
 	f.nodes, f.arena = f.nodes[:0], nil
 }
 

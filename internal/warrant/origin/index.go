@@ -116,6 +116,7 @@ func (x *Index) Result(r Result) *Trace {
 	if c.tap = nil; x.tracer != nil {
 		t = x.tracer.end(c, first, from)
 	}
+	x.lex.src = nil // what was read may be large, and nobody else has it
 	d := &c.docs[len(c.docs)-1]
 	if d.end = uint32(len(c.segs)); d.end == d.seg {
 		c.docs = c.docs[:len(c.docs)-1]
@@ -136,7 +137,7 @@ func (x *Index) Result(r Result) *Trace {
 
 // Size is about how many bytes of memory the index takes.
 func (x *Index) Size() int {
-	n := x.user.size() + x.system.size() + hashSize*len(x.old.set)
+	n := x.user.size() + x.system.size() + x.old.set.size()
 	for _, c := range x.shards {
 		n += c.size()
 	}
@@ -148,9 +149,6 @@ func (x *Index) Size() int {
 	}
 	return n
 }
-
-// hashSize is about what a hash takes in a set.
-const hashSize = 20
 
 // shard is the corpus that takes the next result.
 func (x *Index) shard() *corpus {

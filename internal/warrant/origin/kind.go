@@ -1,7 +1,5 @@
 package origin
 
-import "strings"
-
 // Kind says what a token of text is: a plain word, or one of the forms that have
 // several spellings or that an act can be aimed at.
 type Kind uint8
@@ -47,7 +45,7 @@ type Part struct {
 // handles, account and phone numbers in it, in order. A value that is one target as a
 // whole gives one part.
 func Targets(value string) []Part {
-	if !strings.ContainsFunc(value, aiming) {
+	if !aims(value) {
 		return nil // words and nothing else
 	}
 	var out []Part
@@ -61,8 +59,38 @@ func Targets(value string) []Part {
 	return out
 }
 
-// aiming reports whether a rune may be part of what a target is known by: every kind has a
-// sign or a digit. What is beyond ASCII is read the long way.
-func aiming(r rune) bool {
-	return r >= '0' && r <= '9' || r >= 0x80 || strings.ContainsRune("@./\\:+", r)
+// EachTarget visits the parts of a text that Targets finds, until visit says that it is enough.
+func EachTarget(text []byte, visit func(Part) bool) {
+	if !aims(text) {
+		return // words and nothing else
+	}
+	l := lexer{src: text}
+	for l.next() {
+		t := l.tok
+		if t.kind.Target() && !visit(Part{Kind: t.kind, Text: string(text[t.start:t.end]), Start: t.start, End: t.end}) {
+			return
+		}
+	}
 }
+
+// aims reports whether a text may hold a target: every kind has a sign or a digit. What is beyond ASCII is read the long
+// way.
+func aims[T string | []byte](text T) bool {
+	for i := range len(text) {
+		if aiming[text[i]] {
+			return true
+		}
+	}
+	return false
+}
+
+// aiming are the bytes that a target may be known by.
+var aiming = func() (t [256]bool) {
+	for _, b := range []byte("0123456789@./\\:+") {
+		t[b] = true
+	}
+	for b := 0x80; b < len(t); b++ {
+		t[b] = true
+	}
+	return t
+}()

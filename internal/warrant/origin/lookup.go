@@ -103,7 +103,7 @@ func (x *Index) finish(best *candidate) {
 }
 
 // Stands reports whether the result of one of some steps holds the value, whatever else does. Where
-// too many results hold it for each to be looked at, it is taken to.
+// too many results hold it for each to be looked at, or content that was let go may hold it, it is taken to.
 func (x *Index) Stands(value string, of func(step uint64) bool) bool {
 	if !x.look(value) {
 		return false
@@ -118,7 +118,7 @@ func (x *Index) Stands(value string, of func(step uint64) bool) bool {
 		})
 		found = found || !all
 	}
-	return found
+	return found || x.old.has(x.seed, &x.q)
 }
 
 // Said reports whether the user's words hold the value.
