@@ -6,7 +6,7 @@ MCP_MINUTES ?= 10
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp otel sdk torture cover parity site clean
+.PHONY: help build test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp otel sdk snapshot torture cover parity site clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -69,6 +69,9 @@ otel: ## the telemetry plugin with a real OpenTelemetry collector (builds it on 
 
 sdk: ## the SDKs for Python and TypeScript and the Go examples with the real frameworks (installs them on first use, 2 GB; minutes)
 	@scripts/sdk
+
+snapshot: ## a release as goreleaser makes it, installed and run, published nowhere (builds goreleaser on first use, minutes)
+	@scripts/snapshot
 
 torture: ## servers, disks, databases and connections broken on purpose, part by part (half an hour; scripts/torture says more)
 	@scripts/torture

@@ -41,7 +41,7 @@ graver; --model asks it about the others. Only a person makes a tool milder.`,
 			if len(args) == 1 {
 				name = args[0]
 			}
-			defs, err := e.readTools(name)
+			defs, err := e.readTools(cmd.Context(), name)
 			if err == nil {
 				err = e.readings(cmd.Context(), defs, model)
 			}
@@ -118,8 +118,8 @@ func factsOf(m *meaning.Meaning) string {
 const maxToolList = 16 << 20
 
 // readTools reads a list of definitions.
-func (e *env) readTools(name string) ([]tool.Definition, error) {
-	in, shown := e.in, "stdin"
+func (e *env) readTools(ctx context.Context, name string) ([]tool.Definition, error) {
+	in, shown := e.stdin(ctx), "stdin"
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {

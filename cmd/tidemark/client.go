@@ -24,7 +24,7 @@ import (
 type client struct {
 	base   string
 	token  string
-	secret func() (string, error) // a person's token, where the other does not do; nil: there is none
+	secret func(context.Context) (string, error) // a person's token, where the other does not do; nil: there is none
 	http   *http.Client
 }
 
@@ -69,7 +69,7 @@ func (c *client) call(ctx context.Context, method, path string, in, out any) err
 	if c.secret == nil || !errors.As(err, &no) || no.Status != http.StatusForbidden {
 		return err
 	}
-	token, err := c.secret()
+	token, err := c.secret(ctx)
 	if err != nil {
 		return err
 	}
@@ -137,6 +137,53 @@ func refusal(status int, raw []byte) error {
 	return r
 }
 
+// unlessStopped reads what may never come: who presses Ctrl-C waits for nothing more.
+func unlessStopped[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	came := make(chan answer, 1)
+	go func() {
+		v, err := read()
+		came <- answer{v, err}
+	}()
+	select {
+	case a := <-came:
+		return a.value, a.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// stdin is standard input for as long as nobody stops the command.
+func (e *env) stdin(ctx context.Context) io.Reader {
+	var buf []byte
+	return reading(func(p []byte) (int, error) {
+		if len(buf) < len(p) {
+			buf = make([]byte, len(p)) // not p, which is the caller's again once it was stopped
+		}
+		part := buf[:len(p)]
+		n, err := unlessStopped(ctx, func() (int, error) { return e.in.Read(part) })
+		return copy(p, part[:n]), err
+	})
+}
+
+// reading is a reader that is one function.
+type reading func(p []byte) (int, error)
+
+func (r reading) Read(p []byte) (int, error) { return r(p) }
+
+// line reads one line of standard input, of so many bytes at most.
+func (e *env) line(ctx context.Context, most int64) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(e.stdin(ctx), most)).ReadString('\n')
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return strings.TrimSpace(line), err
+}
+
 // maxSecret bounds a line that is a token.
 const maxSecret = 4096
 
@@ -146,37 +193,42 @@ var errNoSecret = errors.New("this takes the approver or admin token, which is n
 
 // secret is the token of a person who may answer. It is asked for, and kept no longer than
 // this program runs: what lies on the disk could be read by the agent that waits.
-func (e *env) secret() (string, error) {
+func (e *env) secret(ctx context.Context) (string, error) {
 	if e.token != "" {
 		return e.token, nil
 	}
-	line, err := e.askSecret()
+	token, err := e.askSecret(ctx)
 	if err != nil {
 		return "", err
 	}
-	if e.token = strings.TrimSpace(line); e.token == "" {
+	if e.token = token; token == "" {
 		return "", errNoSecret
 	}
-	return e.token, nil
+	return token, nil
 }
 
-func (e *env) askSecret() (string, error) {
+func (e *env) askSecret(ctx context.Context) (string, error) {
 	if e.tokenStdin {
-		line, err := bufio.NewReader(io.LimitReader(e.in, maxSecret)).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+		token, err := e.line(ctx, maxSecret)
+		if err != nil {
 			return "", fmt.Errorf("read token: %w", err)
 		}
-		return line, nil
+		return token, nil
 	}
 	f, ok := e.in.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return "", errNoSecret
 	}
 	fmt.Fprint(e.errOut, "approver or admin token (shown by the first tidemark serve): ")
-	raw, err := term.ReadPassword(int(f.Fd()))
-	fmt.Fprintln(e.errOut)
+	was, err := term.GetState(int(f.Fd()))
 	if err != nil {
 		return "", fmt.Errorf("read token: %w", err)
 	}
-	return string(raw), nil
+	raw, err := unlessStopped(ctx, func() ([]byte, error) { return term.ReadPassword(int(f.Fd())) })
+	fmt.Fprintln(e.errOut)
+	if err != nil {
+		// Whoever was stopped while letters were hidden gets a terminal back that shows them.
+		return "", fmt.Errorf("read token: %w", errors.Join(err, term.Restore(int(f.Fd()), was)))
+	}
+	return strings.TrimSpace(string(raw)), nil
 }

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -68,13 +66,13 @@ func (e *env) console(ctx context.Context, role string, browse bool) error {
 	switch role {
 	case "reader", "viewer":
 		if e.tokenStdin { // of somebody who has one of their own
-			if c.token, err = e.secret(); err != nil {
+			if c.token, err = e.secret(ctx); err != nil {
 				return err
 			}
 		}
 		c.secret = nil
 	case "approver", "admin":
-		if c.token, err = e.secret(); err != nil {
+		if c.token, err = e.secret(ctx); err != nil {
 			return err
 		}
 	default:
@@ -111,11 +109,11 @@ func (e *env) confirmDigits(ctx context.Context, c *client, l *consoleLink) erro
 		case "waiting":
 		case "opened":
 			e.printf("Does the page show %s? [y/N] ", e.ui.word("title", s.Digits))
-			line, err := bufio.NewReader(io.LimitReader(e.in, 16)).ReadString('\n')
-			if err != nil && !errors.Is(err, io.EOF) {
+			line, err := e.line(ctx, 16)
+			if err != nil {
 				return fmt.Errorf("open console: %w", err)
 			}
-			yes := strings.EqualFold(strings.TrimSpace(line), "y") || strings.EqualFold(strings.TrimSpace(line), "yes")
+			yes := strings.EqualFold(line, "y") || strings.EqualFold(line, "yes")
 			if err := c.call(ctx, http.MethodPost, "/v1/console/links/"+l.ID, map[string]bool{"match": yes}, &s); err != nil {
 				return fmt.Errorf("open console: %w", err)
 			}

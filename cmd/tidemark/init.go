@@ -64,7 +64,8 @@ func (e *env) init(ctx context.Context, f *initFlags) error {
 		return err
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("init: no agent was found on PATH (known are %s)", strings.Join(install.Names(), ", "))
+		return fmt.Errorf("init: no agent was found on PATH (known are %s); for one of your own: tidemark serve, and docs/integrate.md",
+			strings.Join(install.Names(), ", "))
 	}
 	e.printf("%s %s\n", e.ui.word("title", "found"), strings.Join(names, ", "))
 	if f.Start, err = e.initServer(ctx, f); err != nil {

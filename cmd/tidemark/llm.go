@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/app"
 )
@@ -151,7 +153,7 @@ type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("the command ended with %d", int(s)) }
 
-// runWith runs a command whose models are asked through the proxy.
+// runWith runs a command whose models are asked through the proxy, until it ends by itself: what Ctrl-C means is its own affair.
 func (e *env) runWith(ctx context.Context, url string, command []string) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // running it is what was asked for
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.in, e.out, e.errOut
@@ -161,9 +163,25 @@ func (e *env) runWith(ctx context.Context, url string, command []string) error {
 	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it may clean up first
 	cmd.WaitDelay = 10 * time.Second
-	err := cmd.Run()
+	in, ok := e.in.(*os.File)
+	typed := ok && term.IsTerminal(int(in.Fd())) // then whoever reads there hears Ctrl-C too
+	started := make(chan struct{})
+	pass := func(s os.Signal) {
+		if <-started; cmd.Process != nil && (s != os.Interrupt || !typed) {
+			_ = cmd.Process.Signal(s) // one that has ended needs none
+		}
+	}
+	minding.Store(&pass)
+	defer minding.Store(nil)
+	err := cmd.Start()
+	if close(started); err == nil {
+		err = cmd.Wait()
+	}
 	var ended *exec.ExitError
-	if errors.As(err, &ended) && ended.ExitCode() > 0 {
+	if errors.As(err, &ended) {
+		if status, ok := ended.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			return exitStatus(128 + int(status.Signal())) // as shells have it
+		}
 		return exitStatus(ended.ExitCode())
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/tidemark/tidemark/internal/app"
@@ -28,13 +29,24 @@ func main() {
 	os.Exit(code)
 }
 
+// minding heeds signals in place of this program, while a command of the user's runs in its foreground.
+var minding atomic.Pointer[func(os.Signal)]
+
 // heed asks the program to stop at the first signal, and ends it at the second: it may be
 // waiting for something that cannot be called off. The code is a refusal to agents, who
 // want to hear a reason too.
 func heed(signals <-chan os.Signal, cancel func()) {
-	<-signals
-	cancel()
-	<-signals
-	fmt.Fprintln(os.Stderr, "tidemark: stopped at once, before the work was done")
-	os.Exit(exitUsage)
+	for asked := false; ; {
+		s := <-signals
+		if f := minding.Load(); f != nil {
+			(*f)(s)
+			continue
+		}
+		if asked {
+			fmt.Fprintln(os.Stderr, "tidemark: stopped at once, before the work was done")
+			os.Exit(exitUsage)
+		}
+		asked = true
+		cancel()
+	}
 }

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -288,11 +286,9 @@ func (e *env) visit(ctx context.Context, f *visitFlags, what string, keep bool) 
 	}
 	v := app.Visit{Server: address, ClientID: f.client, Keep: keep, Call: f.call}
 	if f.secret {
-		line, err := bufio.NewReader(io.LimitReader(e.in, maxSecret)).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+		if v.ClientSecret, err = e.line(ctx, maxSecret); err != nil {
 			return fmt.Errorf("read secret: %w", err)
 		}
-		v.ClientSecret = strings.TrimSpace(line)
 	}
 	if !f.quiet {
 		v.Show = e.showLogin

@@ -60,25 +60,21 @@ func TestWhatIsPackagedCanBeInstalledAndRun(t *testing.T) {
 	if out, err := sh(t, []string{"PROGRAMS=" + folder, "PACK=-Zgzip -z1", "RPM_PACK=w1.gzdio"}, "../../scripts/package", dist); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	t.Run("deb", func(t *testing.T) {
-		found, err := filepath.Glob(filepath.Join(dist, "*.deb"))
-		if err != nil || len(found) != 1 {
-			t.Fatalf("got %v, %v", found, err)
+	t.Run("parts", func(t *testing.T) {
+		if _, err := exec.LookPath("syft"); err != nil || !static {
+			t.Skip("it takes syft, and the programs of scripts/release")
 		}
-		root := t.TempDir()
-		if out, err := sh(t, nil, "dpkg-deb", "-x", found[0], root); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		wantVersion(t, filepath.Join(root, "usr/bin/tidemark"))
-		if !exists(filepath.Join(root, "usr/bin/tidemark-hook")) || !exists(filepath.Join(root, "usr/share/doc/tidemark/copyright")) {
-			t.Error("the hook or the licence is missing")
-		}
-		if out, err := sh(t, nil, "dpkg-deb", "-f", found[0], "Package", "Version"); err != nil || !strings.Contains(out, "Package: tidemark") {
-			t.Errorf("got %s, %v", out, err)
-		}
+		held := unpacked(t, theOnly(t, dist, "*.tar.gz"))
+		wantParts(t, theOnly(t, dist, "*.sbom.json"), [][]byte{held["tidemark"], held["tidemark-hook"]})
 	})
-	t.Run("rpm", func(t *testing.T) { wantRPM(t, dist) })
-	t.Run("install script", func(t *testing.T) { installFrom(t, dist) })
+	t.Run("deb", func(t *testing.T) { wantDeb(t, theOnly(t, dist, "*.deb")) })
+	t.Run("rpm", func(t *testing.T) {
+		if _, err := exec.LookPath("rpmbuild"); err != nil {
+			t.Skip("no rpmbuild here")
+		}
+		wantRPM(t, theOnly(t, dist, "*.rpm"))
+	})
+	t.Run("install script", func(t *testing.T) { installFrom(t, theOnly(t, dist, "*.tar.gz")) })
 	t.Run("image", func(t *testing.T) {
 		if !static || os.Getuid() != 0 {
 			t.Skip("it takes the programs of scripts/release, and the right to change the root")
@@ -101,17 +97,47 @@ func TestWhatIsPackagedCanBeInstalledAndRun(t *testing.T) {
 	})
 }
 
-// wantRPM looks at the RPM as those who get it would, and installs it into an empty root.
-func wantRPM(t *testing.T, dist string) {
+// theOnly is the one file of a folder that a pattern is for.
+func theOnly(t *testing.T, folder, pattern string) string {
 	t.Helper()
-	if _, err := exec.LookPath("rpmbuild"); err != nil {
-		t.Skip("no rpmbuild here")
-	}
-	found, err := filepath.Glob(filepath.Join(dist, "*.rpm"))
+	found, err := filepath.Glob(filepath.Join(folder, pattern))
 	if err != nil || len(found) != 1 {
-		t.Fatalf("got %v, %v", found, err)
+		t.Fatalf("%s: got %v, %v, want one", pattern, found, err)
 	}
-	out, err := sh(t, nil, "rpm", "-qp", "--qf", "%{NAME} %{LICENSE} %{ARCH}\n[%{FILENAMES} %{FILEUSERNAME}\n]", found[0])
+	return found[0]
+}
+
+// wantDeb looks at a Debian package, and installs it into an empty root.
+func wantDeb(t *testing.T, file string) {
+	t.Helper()
+	if out, err := sh(t, nil, "dpkg-deb", "-f", file, "Package", "Version"); err != nil || !strings.Contains(out, "Package: tidemark") {
+		t.Errorf("got %s, %v", out, err)
+	}
+	root := t.TempDir()
+	install := []string{"dpkg-deb", "-x", file, root}
+	if os.Getuid() == 0 { // as apt does it
+		admin := filepath.Join(root, "var/lib/dpkg")
+		if err := os.MkdirAll(filepath.Join(admin, "updates"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(admin, "status"), "")
+		install = []string{"dpkg", "--root", root, "--log", os.DevNull, "-i", file}
+	}
+	if out, err := sh(t, nil, install[0], install[1:]...); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	wantVersion(t, filepath.Join(root, "usr/bin/tidemark"))
+	for _, want := range []string{"usr/bin/tidemark-hook", "usr/share/doc/tidemark/copyright"} {
+		if !exists(filepath.Join(root, want)) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+}
+
+// wantRPM looks at an RPM as those who get it would, and installs it into an empty root.
+func wantRPM(t *testing.T, file string) {
+	t.Helper()
+	out, err := sh(t, nil, "rpm", "-qp", "--qf", "%{NAME} %{LICENSE} %{ARCH}\n[%{FILENAMES} %{FILEUSERNAME}\n]", file)
 	for _, want := range []string{"tidemark Apache-2.0 ", "/usr/bin/tidemark root\n", "/usr/bin/tidemark-hook root\n", "/usr/share/doc/tidemark/copyright root\n"} {
 		if err != nil || !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s (%v)", want, out, err)
@@ -121,7 +147,7 @@ func wantRPM(t *testing.T, dist string) {
 		t.Skip("to install it takes root")
 	}
 	root := t.TempDir()
-	for _, args := range [][]string{{"--initdb"}, {"--nodeps", "--nosignature", "-i", found[0]}} {
+	for _, args := range [][]string{{"--initdb"}, {"--nodeps", "--nosignature", "-i", file}} {
 		if out, err := sh(t, nil, "rpm", append([]string{"--root", root}, args...)...); err != nil {
 			t.Fatalf("%q: %v\n%s", args, err, out)
 		}
@@ -136,19 +162,15 @@ func wantVersion(t *testing.T, program string) {
 	}
 }
 
-// installFrom runs the install script on a release, and on one that somebody has tampered with.
-func installFrom(t *testing.T, dist string) {
+// installFrom runs the install script on a release with this archive, and on one that somebody has tampered with.
+func installFrom(t *testing.T, packed string) {
 	t.Helper()
 	release := filepath.Join(t.TempDir(), "download", "v1")
 	if err := os.MkdirAll(release, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	found, err := filepath.Glob(filepath.Join(dist, "*.tar.gz"))
-	if err != nil || len(found) != 1 {
-		t.Fatalf("got %v, %v", found, err)
-	}
-	archive := filepath.Join(release, filepath.Base(found[0]))
-	for from, to := range map[string]string{found[0]: archive, filepath.Join(dist, "checksums.txt"): filepath.Join(release, "checksums.txt")} {
+	archive := filepath.Join(release, filepath.Base(packed))
+	for from, to := range map[string]string{packed: archive, filepath.Join(filepath.Dir(packed), "checksums.txt"): filepath.Join(release, "checksums.txt")} {
 		data, err := os.ReadFile(from)
 		if err != nil {
 			t.Fatal(err)

@@ -49,7 +49,7 @@ func TestAPolicyFileThatComesLaterIsInForce(t *testing.T) {
 	if got := s.modeOf(t); got != "allow" {
 		t.Fatalf("as shipped exec is %s, want allow", got)
 	}
-	if out, _, _ := command(t, "status", "--data", data); !strings.Contains(out, "as shipped") {
+	if out, _, _ := command(t, "status", "--data", data); !strings.Contains(out, "as shipped") || !strings.Contains(out, "server: "+s.client.base+", version ") {
 		t.Errorf("status: %q, want it to say that the policy is the shipped one", out)
 	}
 	writeFile(t, file, "foo: bar\n")

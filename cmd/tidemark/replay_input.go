@@ -56,7 +56,7 @@ func (e *env) transcripts(ctx context.Context, format string, args []string) (*t
 	}
 	in.units = func(yield func(replay.Unit, error) bool) {
 		for _, name := range files {
-			if !e.eachUnit(name, f, yield) {
+			if !e.eachUnit(ctx, name, f, yield) {
 				return
 			}
 		}
@@ -86,8 +86,8 @@ func findTranscripts(arg string) (files []string, size int64, err error) {
 	return files, size, err
 }
 
-func (e *env) eachUnit(name string, f replay.Format, yield func(replay.Unit, error) bool) bool {
-	r := e.in
+func (e *env) eachUnit(ctx context.Context, name string, f replay.Format, yield func(replay.Unit, error) bool) bool {
+	r := e.stdin(ctx)
 	shown := "stdin"
 	if name != "-" {
 		file, err := os.Open(name)

@@ -96,9 +96,9 @@ func (e *env) command() *cobra.Command {
 		Long: `Tidemark is a reference monitor for AI agents: it tracks where everything in an
 agent's context came from and decides, outside the model, what the agent may still do.
 
-  tidemark demo            see it work on a temporary log
-  tidemark serve           run the monitor for your agents
-  tidemark explain exec    ask what the policy says about a tool`,
+  tidemark demo              see it work on a temporary log
+  tidemark init              guard the agents of this machine
+  tidemark approvals watch   see held calls as they come, and answer them`,
 		SuggestionsMinimumDistance: 2,
 
 		SilenceUsage:  true,
@@ -120,7 +120,23 @@ agent's context came from and decides, outside the model, what the agent may sti
 		}
 	}
 	root.AddCommand(e.versionCommand())
+	sayUsage(root)
 	return root
+}
+
+// sayUsage has every command below say how it is called where its arguments are too few or too many.
+func sayUsage(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		if check := c.Args; check != nil {
+			c.Args = func(c *cobra.Command, args []string) error {
+				if err := check(c, args); err != nil {
+					return fmt.Errorf("%s: %w (usage: %s)", c.Name(), err, c.UseLine())
+				}
+				return nil
+			}
+		}
+		sayUsage(c)
+	}
 }
 
 // group is commands that help lists together.

@@ -81,7 +81,11 @@ func (e *env) serve(ctx context.Context, f *serveFlags) error {
 		case <-ctx.Done():
 			grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 			defer cancel()
-			return a.Stop(grace)
+			if err := a.Stop(grace); err != nil || e.json {
+				return err
+			}
+			e.printf("stopped\n")
+			return nil
 		}
 	}
 }
@@ -136,10 +140,21 @@ func (e *env) seen() bool {
 	return !ok || term.IsTerminal(int(f.Fd()))
 }
 
+// logger writes JSON, and lines for people on a terminal.
 func (e *env) logger(level string) (*slog.Logger, error) {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		return nil, fmt.Errorf("unknown log level %q (want debug, info, warn or error)", level)
 	}
-	return slog.New(slog.NewJSONHandler(e.errOut, &slog.HandlerOptions{Level: l})), nil
+	o := &slog.HandlerOptions{Level: l}
+	if f, ok := isTerminal(e.errOut); !ok || !term.IsTerminal(int(f.Fd())) {
+		return slog.New(slog.NewJSONHandler(e.errOut, o)), nil
+	}
+	o.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr { // who sits there knows what day it is
+		if a.Key == slog.TimeKey && len(groups) == 0 {
+			a.Value = slog.StringValue(a.Value.Time().Local().Format(time.TimeOnly))
+		}
+		return a
+	}
+	return slog.New(slog.NewTextHandler(e.errOut, o)), nil
 }

@@ -15,7 +15,7 @@ import (
 func (e *env) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Say whether those the monitor asks can be reached, and which hosts are alive",
+		Short: "Say where the server runs, whether those it asks can be reached, and which hosts are alive",
 		Long: `Check every approval channel, the auditor and the verifier now, so that one that
 cannot deliver is found before the first question; and list the hosts whose plugin gave a
 sign of life. Exits 1 if one cannot be reached or a host has fallen silent.`,
@@ -25,19 +25,22 @@ sign of life. Exits 1 if one cannot be reached or a host has fallen silent.`,
 }
 
 func (e *env) status(ctx context.Context) error {
-	s, running, err := e.serverStatus(ctx)
+	s, at, err := e.serverStatus(ctx)
 	if err != nil {
 		return err
 	}
+	running := at != ""
 	if e.json {
 		out := map[string]any{"server": running, "parts": s.Parts}
 		if running {
-			out["version"], out["started"], out["hosts"], out["policy"] = s.Version, s.Started, s.Hosts, s.Policy
+			out["url"], out["version"], out["started"], out["hosts"], out["policy"] = at, s.Version, s.Started, s.Hosts, s.Policy
 		}
 		err = e.printJSON(out)
 	} else {
-		if !running {
-			e.printf("no server runs on this data folder; checked from here\n")
+		if running {
+			e.printf("server: %s, version %s, since %s\n", at, s.Version, s.Started.Local().Format(time.DateTime))
+		} else {
+			e.printf("no server runs on this data folder (tidemark serve); checked from here\n")
 		}
 		e.printParts(s.Parts)
 		if running {
@@ -61,22 +64,22 @@ func (e *env) status(ctx context.Context) error {
 	return nil
 }
 
-// serverStatus asks the running server, which has the figures too, or checks from here.
-func (e *env) serverStatus(ctx context.Context) (s app.ServerStatus, running bool, err error) {
+// serverStatus asks the running server, which has the figures too, or checks from here: then it is nowhere.
+func (e *env) serverStatus(ctx context.Context) (s app.ServerStatus, at string, err error) {
 	c, err := e.findServer(ctx)
 	if err != nil {
-		return s, false, err
+		return s, "", err
 	}
 	if c != nil {
 		err := c.call(ctx, http.MethodGet, "/v1/status", nil, &s)
-		return s, true, err
+		return s, c.base, err
 	}
 	p, err := e.paths()
 	if err != nil {
-		return s, false, err
+		return s, "", err
 	}
 	s.Parts, err = app.Status(ctx, p)
-	return s, false, err
+	return s, "", err
 }
 
 // printParts prints one line each; what cannot be reached stands out.

@@ -38,7 +38,7 @@ func (e *env) watch(ctx context.Context, quiet bool) error {
 	if e.json || !e.onTerminal() { // nothing is answered there
 		return w.Lines(ctx, e.out, e.errOut)
 	}
-	if _, err := e.secret(); err != nil {
+	if _, err := e.secret(ctx); err != nil {
 		return err
 	}
 	if !quiet {

@@ -5,12 +5,14 @@ package main
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+	"golang.org/x/term"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/test/terminal"
@@ -148,4 +150,50 @@ func TestTheScreenEndsWithTheReason(t *testing.T) {
 		t.Errorf("exit %d, want %d", got, exitUsage)
 	}
 	x.Wait("this token may not do that (403)")
+}
+
+// Ctrl-C where a token is asked for ends the command, and the terminal shows again what is typed.
+func TestStoppedAtTheTokenTheTerminalIsGivenBack(t *testing.T) {
+	s := scripted(t, t.TempDir())
+	x := terminal.Open(t, 80, 24)
+	before, err := term.GetState(int(x.Far.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	ended := make(chan int, 1)
+	go func() { ended <- run(ctx, []string{"approvals", "watch", "--data", s.Data}, x.Far, x.Far, x.Far) }()
+	x.Wait("approver or admin token")
+	x.Until(func() bool {
+		hidden, err := term.GetState(int(x.Far.Fd()))
+		return err == nil && !reflect.DeepEqual(hidden, before)
+	}, "letters hidden")
+	cancel()
+	if got := exitOf(t, ended); got != exitStopped {
+		t.Errorf("exit %d, want %d", got, exitStopped)
+	}
+	if after, err := term.GetState(int(x.Far.Fd())); err != nil || !reflect.DeepEqual(after, before) {
+		t.Errorf("the terminal is left at %+v, %v; it was %+v", after, err, before)
+	}
+	x.Wait("tidemark: stopped")
+}
+
+// Who starts a server at a terminal reads lines and the new tokens; programs that read its log get JSON.
+func TestAServerAtATerminalWritesForPeople(t *testing.T) {
+	x := terminal.Open(t, 160, 40)
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	ended := make(chan int, 1)
+	args := []string{"serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0"}
+	go func() { ended <- run(ctx, args, x.Far, x.Far, x.Far) }()
+	x.Wait("  admin     tm-admin-")
+	cancel()
+	if got := exitOf(t, ended); got != exitOK {
+		t.Errorf("exit %d, want %d", got, exitOK)
+	}
+	x.Wait("stopped")
+	if raw := x.Raw(); strings.Contains(raw, "{") || !strings.Contains(raw, `msg="policy in force"`) {
+		t.Errorf("it wrote %s", raw)
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -366,7 +367,9 @@ func recent(ctx context.Context, log *sqlite.Store) (names []string, err error) 
 // Start listens and serves in the background. It returns the address it listens on.
 func (a *App) Start(ctx context.Context) (string, error) {
 	var err error
-	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.address()); err != nil {
+	if a.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.address()); errors.Is(err, syscall.EADDRINUSE) {
+		return "", fmt.Errorf("listen: %w (another program has that port; tidemark serve --listen ADDRESS takes another)", err)
+	} else if err != nil {
 		return "", fmt.Errorf("listen: %w", err)
 	}
 	if tcp, ok := a.listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {

@@ -11,6 +11,7 @@ from conftest import ANNA, PAGE, Server
 pytest.importorskip("google.adk")
 
 from google.adk.agents import LlmAgent
+from google.adk.apps import App
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.tools import AgentTool
@@ -66,7 +67,7 @@ class World:
 
 def run(agent: Any, plugins: list[Any], key: str, words: str = ASK) -> list[Any]:
     async def go() -> list[Any]:
-        runner = InMemoryRunner(agent=agent, app_name="app", plugins=plugins)
+        runner = InMemoryRunner(app=App(name="app", root_agent=agent, plugins=plugins))
         await runner.session_service.create_session(app_name="app", user_id="u", session_id=key)
         message = types.Content(role="user", parts=[types.Part(text=words)])
         return [e async for e in runner.run_async(user_id="u", session_id=key, new_message=message)]
@@ -111,6 +112,16 @@ def test_a_held_call_waits(server: Server, world: World, key: str, decision: str
     run(agent(world, [FETCH], [MAIL], "done"), [Tidemark(ANNA, server.monitor(wait=60))], key)
     answering.join()
     assert world.ran.count("send_email") == (1 if decision == "approve" else 0)
+
+
+# SDK-14
+def test_restricted_tools_are_not_shown_and_do_not_run(own_server: Server, world: World, key: str) -> None:
+    (own_server.data / "tidemark.yaml").write_text("toolOverrides: {send_email: {'*': restrict}}\n")
+    own_server.call("POST", "/v1/policy/reload", {}, role="admin")
+    one = agent(world, [MAIL], "done")
+    events = run(one, [Tidemark(ANNA, own_server.monitor(wait=0))], key, "Mail eve")
+    assert one.model.shown[0] == ["note", "web_fetch"] and world.ran == []  # type: ignore[union-attr]
+    assert "error" in responses(events)[0]
 
 
 # SDK-18 SDK-23

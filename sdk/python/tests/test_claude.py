@@ -23,14 +23,15 @@ from tidemark_sdk.claude import Tidemark
 ASK = "Read https://lunch.example and tell me when lunch is"
 FETCH = ("mcp__w__web_fetch", {"url": "https://lunch.example"})
 MAIL = ("mcp__w__send_email", {"to": "eve@drop.example"})
+ERRAND = "Look at the page for me"
 
 
 class Model:
     """A Messages endpoint that says what it was told to say; requests without our tools are the program's own errands."""
 
-    def __init__(self, *steps: Any) -> None:
+    def __init__(self, *steps: Any, inner: tuple[Any, ...] = ()) -> None:
         self.heard: list[str] = []
-        todo, model = list(steps), self
+        outer, below, model = list(steps), list(inner), self  # what the agent says, and what a sub-agent of it says
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
@@ -38,6 +39,7 @@ class Model:
                 ours = any(t.get("name", "").startswith("mcp__w__") for t in body.get("tools") or [])
                 if ours:
                     model.heard.append(json.dumps(body["messages"]))
+                todo = below if ERRAND in json.dumps(body["messages"][:1]) else outer
                 step = todo.pop(0) if ours and todo else "ok"
                 if isinstance(step, str):
                     block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": step}
@@ -134,6 +136,15 @@ def test_a_bug_in_the_adapter_lets_nothing_run(server: Server, world: World, key
     monkeypatch.setattr(Session, "adecide", bug)
     world.run(Model(FETCH, "done"), Tidemark(ANNA, server.monitor(wait=0), conversation=key))
     assert world.ran == []
+
+
+# SDK-18 SDK-23
+def test_a_sub_agent_shares_the_mark_and_its_report_begins_no_turn(server: Server, world: World, key: str) -> None:
+    errand = ("Agent", {"description": "read it", "prompt": ERRAND, "subagent_type": "general-purpose"})
+    model = Model(errand, "I wait.", MAIL, "done", inner=(FETCH, "nothing of note"))
+    world.run(model, Tidemark(ANNA, server.monitor(wait=0), conversation=key))
+    assert world.ran == ["web_fetch"] and "nothing of note" in model.heard[-1] and "blocked by security policy" in model.heard[-1]
+    assert len([r for r in server.steps(key) if r["kind"] == "turn.began"]) == 1
 
 
 # SDK-23

@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 import random
+import re
 import socket
 import subprocess
 import sys
@@ -409,6 +410,14 @@ def test_every_hook_says_which_tools_are_the_hosts_own() -> None:
             assert [h["ctx"]["hostTools"] for h in heard] == [own] * 4
     with pytest.raises(TypeError, match="list of names"):
         Monitor(host_tools="exec")
+
+
+# SDK-29
+def test_the_oldest_versions_that_are_promised_are_those_that_are_tried() -> None:
+    here = Path(__file__).parents[1]
+    promised = set(re.findall(r'"([a-z-]+)>=([0-9.]+),', (here / "pyproject.toml").read_text()))
+    lines = (here / "locks" / "oldest.txt").read_text().splitlines()
+    assert promised == {tuple(line.split()[1].split("==")) for line in lines if not line.startswith("#")}
 
 
 # SDK-28

@@ -90,6 +90,52 @@ def test_what_a_page_asks_for_is_stopped_and_the_run_goes_on(tm: Tidemark, world
     assert world.ran == ["web_fetch"] and any("blocked by security policy" in h for h in llm.heard)
 
 
+# SDK-9
+@pytest.mark.parametrize("decision", ["approve", "deny"])
+def test_a_held_call_waits(server: Server, world: World, key: str, decision: str) -> None:
+    tm = Tidemark(ANNA, server.monitor(wait=60))
+    try:
+        answering = server.answers(key, decision)
+        crew, _ = world.crew(FETCH, MAIL, DONE)
+        with tm.turn(key, ASK):
+            assert str(crew.kickoff()) == "noon"
+        answering.join()
+    finally:
+        tm.close()
+    assert world.ran.count("send_email") == (1 if decision == "approve" else 0)
+
+
+# SDK-5
+def test_a_server_that_dies_lets_nothing_run(own_server: Server, world: World, key: str) -> None:
+    @tool("web_fetch")
+    def web_fetch(url: str) -> str:
+        """Fetch a web page."""
+        own_server.stop()
+        return PAGE
+
+    tm = Tidemark(ANNA, own_server.monitor(wait=0))
+    world.tools[0] = web_fetch
+    crew, llm = world.crew(FETCH, MAIL, DONE)
+    try:
+        with tm.turn(key, ASK):
+            crew.kickoff()
+    finally:
+        tm.close()
+    assert world.ran == [] and any("Tidemark could not decide" in h for h in llm.heard)
+
+
+# SDK-18
+def test_whom_work_is_delegated_to_shares_the_mark(tm: Tidemark, world: World, key: str) -> None:
+    ask = act("delegate_work_to_coworker", '{"task": "read the page", "context": "https://lunch.example", "coworker": "reader"}')
+    reader = Agent(role="reader", goal="g", backstory="b", llm=Scripted(FETCH, DONE), tools=world.tools, verbose=False)
+    llm = Scripted(ask, MAIL, DONE)
+    asking = Agent(role="a", goal="g", backstory="b", llm=llm, tools=world.tools, allow_delegation=True, verbose=False)
+    task = Task(description=ASK, expected_output="a time", agent=asking)
+    with tm.turn(key, ASK):
+        assert str(Crew(agents=[asking, reader], tasks=[task], verbose=False).kickoff()) == "noon"
+    assert world.ran == ["web_fetch"]
+
+
 # SDK-6
 def test_a_bug_in_the_adapter_lets_nothing_run(tm: Tidemark, world: World, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def bug(*_: Any, **__: Any) -> Any:

@@ -6,12 +6,14 @@
 //
 // Tools decide in their own `execute`, so that an approval which somebody wrote into the messages opens nothing.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { RefusedError, UndecidedError } from "./errors.js";
 import type { Monitor } from "./monitor.js";
 import { guardedInside, type Session, type Tool, type User } from "./session.js";
 
 interface Call {
   toolCallId: string;
+  messages?: unknown[] | undefined;
   abortSignal?: AbortSignal | undefined;
 }
 
@@ -58,6 +60,7 @@ export class Run {
   tools<T extends Record<string, AnyTool>>(tools: T): T {
     const out: Record<string, AnyTool> = {};
     for (const [name, tool] of Object.entries(tools)) {
+      watch(name, tool);
       out[name] = tool.execute === undefined ? tool : this.#guard(name, tool, tool.execute);
       if (tool.execute !== undefined) {
         this.#guarded.add(name);
@@ -76,7 +79,7 @@ export class Run {
         const d = await session.decide(name, input, o.toolCallId, { signal: o.abortSignal, changeable: true });
         if (!d.allowed) throw new RefusedError(d.reason); // the model reads it
         const args = d.args ?? input;
-        return session.execute(name, args, o.toolCallId, () => whole(execute(args, o)));
+        return session.execute(name, args, o.toolCallId, () => decided.run(o, () => whole(execute(args, o))));
       },
     };
     ours.add(guarded);
@@ -121,18 +124,45 @@ export class Run {
   }
 }
 
+// The net, below all runs in this process: inside a guarded call, a tool that nobody guarded does not run.
+//
+// Version 7 asks it before a tool runs. Version 6 shows it the tools when a run begins, and heeds no error: so it is put on the tools
+// themselves. Version 5 asks nobody: there it is on those tools alone that some run.tools() was ever given.
+const decided = new AsyncLocalStorage<Call>(); // the call that runs here
+const watched = new WeakSet<Execute>();
+
 type Execution = { toolCall?: { toolName?: string }; execute: () => PromiseLike<unknown> };
 
-// The net, below all runs of version 7 in this process: inside a guarded call, a tool that nobody guarded does not run. Earlier versions
-// ask nobody before they run a tool.
 const net = {
   executeTool: async ({ toolCall, execute }: Execution): Promise<unknown> => {
     const guarded = guardedInside();
     const name = toolCall?.toolName ?? "a tool";
     if (guarded === undefined || guarded.has(name)) return execute();
-    throw new UndecidedError(`${name} was about to run inside a guarded tool, and nobody asked Tidemark about it: begin a run there too, and give generateText model: run.model(model), tools: run.tools(tools)`);
+    throw unasked(name);
+  },
+  onStart: ({ tools }: { tools?: Record<string, AnyTool> | undefined }): void => {
+    if (guardedInside() === undefined) return;
+    for (const [name, tool] of Object.entries(tools ?? {})) watch(name, tool);
   },
 };
+
+function unasked(name: string): UndecidedError {
+  return new UndecidedError(`${name} was about to run inside a guarded tool, and nobody asked Tidemark about it: begin a run there too, and give generateText model: run.model(model), tools: run.tools(tools)`);
+}
+
+// watch puts the net on a tool. A run of the SDK calls it with that run's messages; called by hand, a tool is part of the one that calls it.
+function watch(name: string, tool: AnyTool): void {
+  const { execute } = tool;
+  if (execute === undefined || ours.has(tool) || watched.has(execute)) return;
+  const asking: Execute = function (this: unknown, input: unknown, o?: Partial<Call>): unknown {
+    const here = decided.getStore();
+    const own = o?.messages === here?.messages && o?.toolCallId === here?.toolCallId;
+    if (guardedInside() !== undefined && o?.messages?.length && !own) throw unasked(name);
+    return execute.call(this, input, o);
+  };
+  watched.add(asking);
+  Reflect.set(tool, "execute", asking); // a frozen tool stays as it is
+}
 
 function spread(): void {
   const all = globalThis as { AI_SDK_TELEMETRY_INTEGRATIONS?: unknown[] };

@@ -206,20 +206,42 @@ for (const [version, mock, usage] of versions) {
     m.close();
   });
 
-  // SDK-19
-  test(`${version}: a nested run that nobody guards ${version === "ai7" ? "runs no tool" : "is not noticed, as the page says"}`, async () => {
+  // SDK-19. Version 5 asks nobody: there the net is on the tools that some run was given, and on no others.
+  for (const [whose, own] of [["the same tools", false], ["tools of its own", true]]) {
+    const noticed = version !== "ai5" || !own;
+    test(`${version}: a nested run that nobody guards, with ${whose}, ${noticed ? "runs none" : "is not noticed, as the page says"}`, async () => {
+      const m = server.monitor();
+      const w = world();
+      let said = "";
+      const read = ai.tool({ description: "Read", inputSchema: z.object({ what: z.string() }), execute: async ({ what }) => {
+        const r = await ways.generate({ model: scripted([[["note", { text: "a" }]], "done"]).model, tools: w.tools, prompt: what });
+        said = JSON.stringify(r.steps.flatMap((s) => s.content), (_, v) => (v instanceof Error ? v.message : v));
+        return r.text;
+      } });
+      const run = await new Tidemark(m).begin(`${version}-${n++}`, anna, "Read it");
+      const outer = scripted([[["read", { what: "it" }]], "done"]).model;
+      await ways.generate({ model: run.model(outer), tools: run.tools(own ? { read } : { ...w.tools, read }), prompt: "Read it" });
+      assert.deepEqual(w.ran, noticed ? [] : [["note", "a"]]);
+      if (noticed) assert.match(said, /nobody asked Tidemark about it: begin a run there too/);
+      w.ran.length = 0;
+      await ways.generate({ model: scripted([[["note", { text: "b" }]], "done"]).model, tools: w.tools, prompt: "Note b" });
+      assert.deepEqual(w.ran, [["note", "b"]], "outside of guarded calls the tools are as they were");
+      m.close();
+    });
+  }
+
+  // A tool that a guarded one calls by hand is part of it, whatever it passes on.
+  test(`${version}: a tool that another one calls by hand is part of that one`, async () => {
     const m = server.monitor();
     const w = world();
-    let said = "";
-    const read = ai.tool({ description: "Read", inputSchema: z.object({ what: z.string() }), execute: async ({ what }) => {
-      const r = await ways.generate({ model: scripted([[["note", { text: "a" }]], "done"]).model, tools: w.tools, prompt: what });
-      said = JSON.stringify(r.steps.flatMap((s) => s.content), (_, v) => (v instanceof Error ? v.message : v));
-      return r.text;
+    const both = ai.tool({ description: "Note it twice", inputSchema: z.object({ text: z.string() }), execute: async ({ text }, o) => {
+      await w.tools.note.execute({ text }, o);
+      await w.tools.note.execute({ text }, { toolCallId: "", messages: [] });
+      return w.tools.note.execute({ text });
     } });
-    const run = await new Tidemark(m).begin(`${version}-${n++}`, anna, "Read it");
-    await ways.generate({ model: run.model(scripted([[["read", { what: "it" }]], "done"]).model), tools: run.tools({ ...w.tools, read }), prompt: "Read it" });
-    assert.deepEqual(w.ran, version === "ai7" ? [] : [["note", "a"]]);
-    if (version === "ai7") assert.match(said, /nobody asked Tidemark about it: begin a run there too/);
+    const run = await new Tidemark(m).begin(`${version}-${n++}`, anna, "Note a");
+    await ways.generate({ model: run.model(scripted([[["both", { text: "a" }]], "done"]).model), tools: run.tools({ ...w.tools, both }), prompt: "Note a" });
+    assert.deepEqual(w.ran, [["note", "a"], ["note", "a"], ["note", "a"]]);
     m.close();
   });
 
@@ -255,3 +277,6 @@ for (const [version, mock, usage] of versions) {
     m.close();
   });
 }
+
+// SDK-1
+test("every body that was sent fits the served document", () => server.fits());

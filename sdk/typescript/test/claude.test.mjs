@@ -142,3 +142,6 @@ test("what is not the user's word begins no turn", async () => {
   assert.equal(await began(key), 1);
   m.close();
 });
+
+// SDK-1
+test("every body that was sent fits the served document", () => server.fits());

@@ -242,3 +242,6 @@ test("who the user is must be said, and guarded functions ask", async () => {
   assert.equal(ran, false);
   m.close();
 });
+
+// SDK-1
+test("every body that was sent fits the served document", () => server.fits());

@@ -127,3 +127,6 @@ test("without a turn nothing runs", async () => {
   await assert.rejects(agent.invoke({ messages: [{ role: "user", content: ask }] }), /no turn was begun/);
   assert.deepEqual(w.ran, []);
 });
+
+// SDK-1
+test("every body that was sent fits the served document", () => server.fits());

@@ -1,7 +1,8 @@
 """Google's Agent Development Kit.
 
     from tidemark_sdk.adk import Tidemark
-    runner = Runner(agent=root, app_name="app", session_service=..., plugins=[..., Tidemark(User("web", "anna", owner=True))])
+    app = App(name="app", root_agent=root, plugins=[..., Tidemark(User("web", "anna", owner=True))])
+    runner = Runner(app=app, session_service=...)
 
 It goes last among the plugins. What an agent's own before_tool_callback changes afterwards is noticed when the tool has run: the
 run stops, and no further tool runs in it.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextvars import ContextVar
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState
@@ -40,7 +40,13 @@ class TidemarkState(AgentState[Any]):
     tidemark_session: NotRequired[Annotated[str, PrivateStateAttr]]
 
 
-class Tidemark(AgentMiddleware[Any, Any, Any]):
+if TYPE_CHECKING:
+    Middleware = AgentMiddleware[Any, Any, Any]
+else:
+    Middleware = AgentMiddleware  # which takes two kinds in early versions, and three now
+
+
+class Tidemark(Middleware):
     """Guards the agents it is given to.
 
     user is who speaks, or a function of the run's context (`invoke(..., context=...)`) that says it. With pause=True the graph is
@@ -80,7 +86,7 @@ class Tidemark(AgentMiddleware[Any, Any, Any]):
     def _opens(self, state: Any, runtime: Any) -> tuple[Session, str | None]:
         user = self._user if isinstance(self._user, User) else self._user(runtime.context)
         last = _last(state)
-        return self.monitor.session(_thread(runtime), user), str(last.text) if isinstance(last, HumanMessage) else None
+        return self.monitor.session(_thread(runtime), user), str(last.text) if _typed(last) else None
 
     def _session(self, state: Any, runtime: Any) -> Session:
         """The session of a hook in the middle of a run: begun here, or by a process before this one."""
@@ -146,6 +152,11 @@ class Tidemark(AgentMiddleware[Any, Any, Any]):
 def _last(state: Any) -> Any:
     messages: Any = state["messages"]
     return messages[-1] if messages else None
+
+
+def _typed(message: Any) -> bool:
+    """Whether a person wrote it: middleware puts its own messages (summaries, verdicts of graders) into the conversation as a person's."""
+    return isinstance(message, HumanMessage) and not message.additional_kwargs.get("lc_source")  # pyright: ignore[reportUnknownMemberType]
 
 
 def _thread(runtime: Any) -> str | None:
