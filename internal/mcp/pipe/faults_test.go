@@ -231,3 +231,25 @@ func TestNothingOfOursComesFirst(t *testing.T) {
 		t.Errorf("the server read %q", got)
 	}
 }
+
+// What is longer than a buffer passes as it is, in both directions, and so does what comes after it.
+// MCP-5
+func TestLongMessagesPassAsTheyAre(t *testing.T) {
+	long := func(n int) string {
+		return strings.Repeat(`a line with \"words\" in it\n`, n/28)
+	}
+	answer := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"` + long(700_000) + `"}]}}`
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":{"text":"` + long(200_000) + `"}}}`
+	p := scripted(t, answer, strings.ReplaceAll(ok, "ID", "2"))
+	p.send(call)
+	if got := p.next(); got != answer {
+		t.Errorf("got %d bytes, want %d: %.200s", len(got), len(answer), got)
+	}
+	p.send(ask(2, "look"))
+	if got := p.next(); !strings.Contains(got, `"id":2`) {
+		t.Errorf("after it: got %.200s", got)
+	}
+	if got := p.got(); !strings.HasPrefix(got, call+"\n") {
+		t.Errorf("the server read %d bytes: %.200s", len(got), got)
+	}
+}
