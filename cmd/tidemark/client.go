@@ -220,15 +220,16 @@ func (e *env) askSecret(ctx context.Context) (string, error) {
 		return "", errNoSecret
 	}
 	fmt.Fprint(e.errOut, "approver or admin token (shown by the first tidemark serve): ")
-	was, err := term.GetState(int(f.Fd()))
+	fd := int(f.Fd())
+	was, err := term.GetState(fd)
 	if err != nil {
 		return "", fmt.Errorf("read token: %w", err)
 	}
-	raw, err := unlessStopped(ctx, func() ([]byte, error) { return term.ReadPassword(int(f.Fd())) })
+	raw, err := unlessStopped(ctx, func() ([]byte, error) { return term.ReadPassword(fd) })
 	fmt.Fprintln(e.errOut)
 	if err != nil {
 		// Whoever was stopped while letters were hidden gets a terminal back that shows them.
-		return "", fmt.Errorf("read token: %w", errors.Join(err, term.Restore(int(f.Fd()), was)))
+		return "", fmt.Errorf("read token: %w", errors.Join(err, term.Restore(fd, was)))
 	}
 	return strings.TrimSpace(string(raw)), nil
 }

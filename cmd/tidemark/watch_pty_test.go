@@ -177,6 +177,7 @@ func TestStoppedAtTheTokenTheTerminalIsGivenBack(t *testing.T) {
 		t.Errorf("the terminal is left at %+v, %v; it was %+v", after, err, before)
 	}
 	x.Wait("tidemark: stopped")
+	x.Press("\n") // what still reads there ends with it
 }
 
 // Who starts a server at a terminal reads lines and the new tokens; programs that read its log get JSON.
