@@ -246,7 +246,7 @@ func TestRealPagesAreAStrangers(t *testing.T) {
 		_, _ = fmt.Fprintf(w, "<html><body><p>%s</p></body></html>", html.EscapeString(mcptest.Page)) // to a browser that waits
 	}))
 	defer page.Close()
-	line := playwright(t, "")
+	line := playwright(t, "", "--output-dir", t.TempDir())
 	w := mcptest.New(t, "trustRules:\n  - {name: mine, tools: ['mail__*'], trust: local}\n")
 	a := &agent{TB: t, port: w.Engine, patience: time.Nanosecond, serverEnv: pipe.Env(os.Environ(), nil)}
 	file := filepath.Join(t.TempDir(), "sent")
