@@ -39,6 +39,7 @@ type proposal struct {
 	waited string // the question that it waited for; "": none
 	dialog string // the host whose own dialog asks about it, should it be held; "": none
 	run    string // of a call whose result may be shown before it is written; "": of others
+	flew   flight // its record, where that is on its way; zero: it is written
 }
 
 // Decide says whether this exact call may run now. Its order is fixed: label the
@@ -93,13 +94,13 @@ func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
 	}
 	for range attempts {
-		var f flight
-		if f, err = m.decideOnce(ctx, p, v); err != nil || f.of == nil {
+		if err = m.decideOnce(ctx, p, v); err != nil || p.flew.of == nil {
 			break
 		}
-		if err = f.land(); !errors.Is(err, ErrConflict) {
+		if err = p.flew.land(); !errors.Is(err, ErrConflict) {
 			break
 		}
+		p.flew = flight{}
 	}
 	if errors.Is(err, errCounsel) {
 		*v = Verdict{}
@@ -112,10 +113,10 @@ func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 	return nil
 }
 
-// decideOnce decides under the session's lock. Where it returns a flight, nothing is decided before
-// that has landed.
-func (m *Monitor) decideOnce(ctx context.Context, p *proposal, v *Verdict) (f flight, err error) {
-	err = m.do(ctx, p.ref, false, func(s *live) error {
+// decideOnce decides under the session's lock. Where the record flew, nothing is decided before it
+// has landed.
+func (m *Monitor) decideOnce(ctx context.Context, p *proposal, v *Verdict) error {
+	return m.do(ctx, p.ref, false, func(s *live) error {
 		if s.work == nil {
 			s.work = new(step)
 		}
@@ -126,10 +127,9 @@ func (m *Monitor) decideOnce(ctx context.Context, p *proposal, v *Verdict) (f fl
 			return err
 		}
 		s.work.set = nil // one that is replaced must not live on in idle sessions
-		f, s.work.flight = s.work.flight, flight{}
+		p.flew, s.work.flight = s.work.flight, flight{}
 		return nil
 	})
-	return f, err
 }
 
 // turn finds the open turn the call belongs to, opening one where the host did not. A
