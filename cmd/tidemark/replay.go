@@ -33,7 +33,6 @@ type replayFlags struct {
 	maxAsks  float64
 	mustStop []string
 	stopFile string
-	restarts bool
 }
 
 func (e *env) replayCommand() *cobra.Command {
@@ -79,8 +78,6 @@ be read.`,
 	fl.Float64Var(&f.maxAsks, "max-asks", 0, "fail if there are more questions per run than this")
 	fl.StringArrayVar(&f.mustStop, "must-stop", nil, "fail unless a call of this run is stopped: ID, or ID:STEP; may be repeated")
 	fl.StringVar(&f.stopFile, "must-stop-file", "", "file with one such ID or ID:STEP per line")
-	fl.BoolVar(&f.restarts, "restarts", false, "have every event answered by a monitor that was just started")
-	_ = fl.MarkHidden("restarts") // for measurements: nothing may come out otherwise
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -126,7 +123,7 @@ func (e *env) replay(ctx context.Context, f *replayFlags, files []string) error 
 }
 
 func (e *env) replayOptions(f *replayFlags) (replay.Options, error) {
-	o := replay.Options{Person: replay.Person{Agent: f.agent, Approves: f.approve, Restarts: f.restarts}, Names: hostNames()}
+	o := replay.Options{Person: replay.Person{Agent: f.agent, Approves: f.approve}, Names: hostNames()}
 	path := f.policy
 	if path == "" {
 		p, err := e.paths()

@@ -162,7 +162,8 @@ func (k keyring) proof() *proof.Key {
 
 // find compares with every token, so that the time says nothing about which one it was.
 func (k keyring) find(secret string) caller {
-	hash := sha256.Sum256([]byte(secret))
+	var room [96]byte // a token has its place here, and streams ask for every batch of records
+	hash := sha256.Sum256(append(room[:0], secret...))
 	var found caller
 	for i := range k.keys {
 		if subtle.ConstantTimeCompare(hash[:], k.keys[i].hash[:]) == 1 {

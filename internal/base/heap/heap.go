@@ -22,12 +22,15 @@ const (
 	percent = 400      // of what is in use, by which a small heap may grow
 	room    = 18 << 20 // bytes by which a larger one may
 	share   = 8        // and the part of it by which a very large one may
-	other   = 8 << 20  // bytes of stacks and of the runtime's own
+	other   = 8 << 20  // bytes that stacks and the runtime's own take at least
+	spare   = 2 << 20  // bytes by which those may grow meanwhile
 )
 
-// Limit is how many bytes may be resident while so many of the heap are in use.
-func Limit(live uint64) int64 {
-	return int64(live + max(room, live/share) + other) //nolint:gosec // no machine has so much
+// Limit is how many bytes may be resident while so many of the heap are in use, and so many beside it: stacks, above all,
+// of which each connection has two. What is not counted there would be taken from the heap's room, until the collector
+// did nothing but run.
+func Limit(live, beside uint64) int64 {
+	return int64(live + max(room, live/share) + max(other, beside+spare)) //nolint:gosec // no machine has so much
 }
 
 const (
@@ -72,7 +75,7 @@ func (p *pace) set() {
 	if p.over.Load() {
 		return
 	}
-	debug.SetMemoryLimit(Limit(read(live)))
+	debug.SetMemoryLimit(Limit(read(live), beside()))
 	type mark struct{ p *pace }
 	runtime.AddCleanup(&mark{p}, func(p *pace) { p.set() }, p) // nobody holds the mark: it goes with the next collection
 }
@@ -81,6 +84,15 @@ const (
 	allocated = "/gc/heap/allocs:bytes"
 	live      = "/gc/heap/live:bytes"
 )
+
+// beside is what the runtime has from the system and neither keeps the heap in nor has given back.
+func beside() uint64 {
+	n := read("/memory/classes/total:bytes")
+	for _, part := range []string{"objects", "unused", "free", "released"} {
+		n -= min(n, read("/memory/classes/heap/"+part+":bytes"))
+	}
+	return n
+}
 
 func read(name string) uint64 {
 	s := []metrics.Sample{{Name: name}}

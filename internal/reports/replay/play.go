@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	cryptorand "crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -24,16 +25,24 @@ var errNotLetThrough = errors.New("the call was approved and still not let throu
 type Person struct {
 	Agent    string // whose overrides of the policy apply
 	Approves bool   // says yes when asked
-	// Restarts has every event answered by a monitor that was just started, and knows what the log has of the run.
+	// Restarts has every step answered by a monitor that was just started, and knows what the log has of the run.
 	Restarts bool
-	beat     func(bytes int)
+	// Logs are one log, as several servers have it open: every step is answered by a monitor of one of them, whichever.
+	// None: each run has a log of its own, forgotten with it.
+	Logs []Log
+	beat func(bytes int)
 }
 
 // Play takes one run through a monitor of its own and returns what it said to each call.
 func Play(ctx context.Context, set *policy.Set, o Person, run *Run) ([]Decision, error) {
 	p := &player{
 		run: run, person: o, set: set, now: time.Unix(1_700_000_000, 0), ran: map[*Call]string{},
-		dice: rand.NewChaCha8(sha256.Sum256([]byte(run.ID))), // codes nobody will be asked for
+		dice:     rand.NewChaCha8(sha256.Sum256([]byte(run.ID))), // codes nobody will be asked for
+		monitors: make([]*tidemark.Monitor, max(1, len(o.Logs))),
+	}
+	if len(o.Logs) > 0 { // which other runs are in too, also those of another time
+		p.world = cryptorand.Text()
+		p.dice = rand.NewChaCha8(sha256.Sum256([]byte(p.world))) // a question has an id of its own among all
 	}
 	for i := range run.Events {
 		if err := errors.Join(ctx.Err(), p.start()); err != nil {
@@ -51,28 +60,36 @@ func Play(ctx context.Context, set *policy.Set, o Person, run *Run) ([]Decision,
 
 // player is one run on its way through a monitor.
 type player struct {
-	run     *Run
-	person  Person
-	set     *policy.Set
-	dice    *rand.ChaCha8
-	monitor *tidemark.Monitor // nil until the first event
-	log     runLog
-	now     time.Time
-	ran     map[*Call]string // calls that were let through, with their ids
-	out     []Decision
-	tools   bool // the open turn has been told its tools
+	run      *Run
+	person   Person
+	set      *policy.Set
+	world    string // what the run's part of a log that is shared begins with
+	dice     *rand.ChaCha8
+	monitors []*tidemark.Monitor // one for each log, nil until it is needed
+	monitor  *tidemark.Monitor   // the one whose turn it is
+	log      runLog
+	now      time.Time
+	ran      map[*Call]string // calls that were let through, with their ids
+	out      []Decision
+	tools    bool // the open turn has been told its tools
 }
 
-// start makes the monitor, once or for each event.
+// start makes the monitor of the next step, or takes one that there is.
 func (p *player) start() (err error) {
-	if p.monitor != nil && !p.person.Restarts {
-		return nil
-	}
 	o := tidemark.Options{Policy: p.set, Store: &p.log, Now: p.tick, MaxSessions: 2, Rand: p.dice}
-	if p.person.Restarts {
-		o.Key = []byte("the key of a run, which nobody keeps")
+	i := 0
+	if n := len(p.person.Logs); n > 0 {
+		i = rand.New(p.dice).IntN(n)
+		part := partLog{p.person.Logs[i], p.world}
+		o.Store, o.Shared = part, part
 	}
-	p.monitor, err = tidemark.New(o)
+	if p.monitors[i] == nil || p.person.Restarts {
+		if p.person.Restarts || o.Shared != nil {
+			o.Key = []byte("the key of a run, which nobody keeps")
+		}
+		p.monitors[i], err = tidemark.New(o)
+	}
+	p.monitor = p.monitors[i]
 	return err
 }
 
@@ -139,6 +156,9 @@ func (p *player) call(ctx context.Context, c *Call) error {
 	if err := p.offer(ctx); err != nil {
 		return err
 	}
+	if err := p.start(); err != nil {
+		return err
+	}
 	exact := tool.Call{ID: fmt.Sprintf("call-%d", len(p.out)), Name: c.Tool, Args: c.Args}
 	v, err := p.monitor.Decide(ctx, p.ref(), exact)
 	if err != nil {
@@ -162,6 +182,9 @@ func (p *player) call(ctx context.Context, c *Call) error {
 // answer votes on a held call and, after a yes, makes the very same call again.
 func (p *player) answer(ctx context.Context, exact tool.Call, held *tidemark.Verdict, yes bool) (tidemark.Verdict, error) {
 	vote := tidemark.Vote{Session: theSession, IDs: []string{held.Held.ID}, Approve: yes, By: "owner", Via: "replay"}
+	if err := p.start(); err != nil {
+		return tidemark.Verdict{}, err
+	}
 	if _, err := p.monitor.Answer(ctx, vote); err != nil {
 		return tidemark.Verdict{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/audit"
@@ -48,4 +49,43 @@ func (l *runLog) Load(_ context.Context, session string, after uint64) iter.Seq2
 			}
 		}
 	}
+}
+
+// Log is one that several monitors write to.
+type Log interface {
+	tidemark.Store
+	tidemark.Shared
+}
+
+// partLog is what one run has of a log that others are in too: nothing that one of them wrote is in the world of another.
+type partLog struct {
+	Log
+	world string
+}
+
+// Append implements tidemark.Store.
+func (l partLog) Append(ctx context.Context, session string, at uint64, events []*event.Event) error {
+	return l.Log.Append(ctx, l.world+session, at, events)
+}
+
+// Load implements tidemark.Store.
+func (l partLog) Load(ctx context.Context, session string, after uint64) iter.Seq2[audit.Record, error] {
+	return l.Log.Load(ctx, l.world+session, after)
+}
+
+// Asking implements tidemark.Shared.
+func (l partLog) Asking(ctx context.Context, now int64) (sessions []string, err error) {
+	all, err := l.Log.Asking(ctx, now)
+	for _, name := range all {
+		if session, ours := strings.CutPrefix(name, l.world); ours {
+			sessions = append(sessions, session)
+		}
+	}
+	return sessions, err
+}
+
+// Asked implements tidemark.Shared.
+func (l partLog) Asked(ctx context.Context, id string) (session string, err error) {
+	session, err = l.Log.Asked(ctx, id)
+	return strings.TrimPrefix(session, l.world), err
 }

@@ -107,7 +107,7 @@ func TestThreeServersBehindABalancer(t *testing.T) {
 	table(t, "woken by an answer at another server", []string{"waits", "p50 ms", "p99 ms", "max ms", "failed"},
 		[][]string{{strconv.Itoa(len(woken.all)), row[1], row[2], row[3], row[4]}})
 	if woken.failed > 0 {
-		t.Errorf("%d calls were not let through", woken.failed)
+		t.Errorf("%d calls were not let through (%v)", woken.failed, woken.why)
 	}
 }
 

@@ -78,6 +78,7 @@ type times struct {
 	mu     sync.Mutex
 	all    []time.Duration
 	failed int
+	why    error // of the first that failed
 }
 
 func (m *times) measure(act func() error) {
@@ -87,7 +88,9 @@ func (m *times) measure(act func() error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err != nil {
-		m.failed++
+		if m.failed++; m.why == nil {
+			m.why = err
+		}
 		return
 	}
 	m.all = append(m.all, took)

@@ -3,7 +3,6 @@ package torture_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -32,7 +31,7 @@ func TestLoad(t *testing.T) {
 	measure := func(what string, clients int, act func(context.Context, int) error) {
 		m := together(t.Context(), clients, seconds, act)
 		if m.failed > 0 {
-			t.Errorf("%s, %d clients: %d calls failed", what, clients, m.failed)
+			t.Errorf("%s, %d clients: %d calls failed, the first one: %v", what, clients, m.failed, m.why)
 		}
 		rows = append(rows, append([]string{what, strconv.Itoa(clients)}, m.row(seconds)...))
 		say("%v", rows[len(rows)-1])
@@ -76,37 +75,6 @@ func beside(t testing.TB, s *server, busy func(context.Context, int) error) func
 	return func(ctx context.Context, _ int) error {
 		_, err := s.hook(ctx, "apart", "before_tool_call", fields{"toolName": "read", "params": fields{"path": "notes.txt"}}, nil)
 		return err
-	}
-}
-
-// watch opens streams of events, which are read until leave is called.
-func watch(t testing.TB, s *server, n int) (leave func()) {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	var all sync.WaitGroup
-	client := &http.Client{}
-	for i := range n {
-		path := "/v1/events"
-		if i%2 == 1 {
-			path += "?kind=trust.reset" // of which there are none
-		}
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Authorization", "Bearer "+s.house.tokens.Admin)
-		res, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all.Go(func() {
-			_, _ = io.Copy(io.Discard, res.Body) // until it is left
-			_ = res.Body.Close()
-		})
-	}
-	return func() {
-		stop()
-		all.Wait()
 	}
 }
 
@@ -161,7 +129,7 @@ func TestManyHeldCalls(t *testing.T) {
 	table(t, "held calls", []string{"held", "answer p50 ms", "p99 ms", "max ms", "told wrong"},
 		[][]string{{strconv.Itoa(n), took[1], took[2], took[3], strconv.Itoa(wrong)}})
 	if wrong > 0 || answered.failed > 0 {
-		t.Errorf("%d of %d callers were told something else than was answered, %d answers failed", wrong, n, answered.failed)
+		t.Errorf("%d of %d callers were told something else than was answered, %d answers failed (%v)", wrong, n, answered.failed, answered.why)
 	}
 }
 

@@ -128,7 +128,8 @@ func (h *house) start(t testing.TB) (*server, error) {
 		s.kill()
 		return nil, fmt.Errorf("the server does not start: %s", s.said.String())
 	}
-	s.http = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
+	// A connection that was opened and not used is closed by the server after ten seconds; who uses it at that moment finds it gone.
+	s.http = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 1024, IdleConnTimeout: 5 * time.Second}}
 	return s, nil
 }
 

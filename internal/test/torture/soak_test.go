@@ -55,7 +55,7 @@ func TestSoak(t *testing.T) {
 	table(t, fmt.Sprintf("soak: %d sessions, %s, %d visits failed", sessions, length, load.failed),
 		[]string{"visits", "RSS MB", "threads", "files", "goroutines", "sessions in memory", "log MB"}, rows)
 	if load.failed > 0 {
-		t.Errorf("%d visits failed", load.failed)
+		t.Errorf("%d visits failed, the first one: %v", load.failed, load.why)
 	}
 	flat(t, seen)
 }

@@ -53,6 +53,9 @@ var built = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	if os.Getenv(watchURL) != "" {
+		os.Exit(beWatchers())
+	}
 	code := m.Run()
 	if p, err := built(); err == nil && os.Getenv("TORTURE_PROGRAM") == "" {
 		_ = os.RemoveAll(filepath.Dir(p)) // a folder of this run alone
