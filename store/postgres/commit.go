@@ -22,14 +22,15 @@ const commitLimit = 20 * time.Second
 // keepAsks is how long a question that has expired is still found by its id.
 const keepAsks = 24 * time.Hour
 
-// writer owns the one connection that writes. It knows nothing of the log between commits: other
-// servers write too. All of it belongs to the goroutine of its group.
+// writer owns the one connection that writes. What it knows of the log between commits holds only where
+// the database says so: other servers write too. All of it belongs to the goroutine of its group.
 type writer struct {
 	config *pgx.ConnConfig
 	schema string
 	server string
 	conn   *pgx.Conn // nil until needed, and after trouble
 	warned string    // what the database said beside the answer to the commit under way
+	left   tip       // how the last commit left the log
 }
 
 var _ group.Committer = (*writer)(nil)
@@ -60,6 +61,7 @@ func (w *writer) Commit(batch []*group.Request) error {
 				w.warned = n.Message
 			}
 		}
+		w.left = tip{}
 		var err error
 		if w.conn, err = connect(ctx, config); err != nil {
 			w.conn = nil
@@ -67,13 +69,17 @@ func (w *writer) Commit(batch []*group.Request) error {
 		}
 	}
 	w.warned = ""
-	err := w.commit(ctx, batch)
+	err := w.commitKnown(ctx, batch)
+	if errors.Is(err, errUnknown) {
+		err = w.commit(ctx, batch)
+	}
 	if err == nil && w.warned != "" {
 		err = fmt.Errorf("%w: %s", errWarned, w.warned)
 	}
 	if err == nil {
 		return nil
 	}
+	w.left = tip{}
 	if _, rollback := w.conn.Exec(ctx, `ROLLBACK`); rollback != nil || !alone(err) {
 		w.End() // a fresh connection knows nothing wrong
 		w.conn = nil
@@ -175,15 +181,24 @@ func (w *writer) commit(ctx context.Context, batch []*group.Request) error {
 		b.Queue(`INSERT INTO probe (n) VALUES (1)`)
 		b.Queue(`DELETE FROM probe`)
 	}
-	x.queue(b)
 	if err := w.edit(ctx, batch); err != nil {
 		return err
 	}
+	return w.send(ctx, b, x)
+}
+
+// send writes what was gathered, after what is in b already, and keeps how that leaves the log.
+func (w *writer) send(ctx context.Context, b *pgx.Batch, x *transaction) error {
+	x.queue(b)
 	if text := x.news.text(w.server); len(x.hashes) > 0 {
 		b.Queue(`SELECT pg_notify($1, $2)`, w.schema, text)
 	}
 	b.Queue(`COMMIT`)
-	return w.conn.SendBatch(ctx, b).Close()
+	if err := w.conn.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	w.left.keep(x)
+	return nil
 }
 
 // edit puts pruned records in the place of whole ones, those of requests that fit.
@@ -249,6 +264,7 @@ func (w *writer) begin(ctx context.Context, batch []*group.Request) (_ *transact
 		// An ID the ledger covers is never given twice, even if its record was removed.
 		x.record = max(x.record, x.last.First+x.last.Count-1)
 	}
+	w.left.found(x.last)
 	return x, x.readHeads(results)
 }
 
@@ -319,6 +335,7 @@ func (x *transaction) queue(b *pgx.Batch) {
 	entry := store.Batch{Number: x.last.Number + 1, First: x.record - n + 1, Count: n}
 	entry.Hash = audit.Ledger(x.last.Hash, entry.Number, x.hashes)
 	b.Queue(insertBatch, int64(entry.Number), entry.First, entry.Count, entry.Hash[:])
+	x.last = entry
 	if len(x.asks.ids) > 0 {
 		b.Queue(insertAsks, x.asks.ids, x.asks.sessions, x.asks.expires)
 		b.Queue(deleteAsks, t.times[0]-int64(keepAsks))
