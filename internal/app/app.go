@@ -179,7 +179,7 @@ func (a *App) openDoors(f *notify.Store, bus *hook.Bus, key []byte) error {
 	if a.proxy, err = a.openLLM(f, bus, metrics, key); err != nil {
 		return err
 	}
-	people, err := a.openConsole(f)
+	people, err := a.openConsole(f, key)
 	if err != nil {
 		return err
 	}

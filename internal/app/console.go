@@ -27,9 +27,12 @@ func openKeys(ctx context.Context, cfg *config.Config, s tidemark.Store, shared 
 }
 
 // openConsole makes the door for people with a browser.
-func (a *App) openConsole(f *notify.Store) (http.Handler, error) {
-	var err error
-	if a.desk, err = signin.New(signin.Options{Now: time.Now, Rand: rand.Reader, Record: a.keys.Record}); err != nil {
+func (a *App) openConsole(f *notify.Store, key []byte) (http.Handler, error) {
+	book, err := a.shareSignIns(key)
+	if err != nil {
+		return nil, err
+	}
+	if a.desk, err = signin.New(signin.Options{Now: time.Now, Rand: rand.Reader, Record: a.keys.Record, Book: book}); err != nil {
 		return nil, err
 	}
 	c, err := console.New(console.Options{

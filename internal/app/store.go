@@ -101,6 +101,14 @@ func (a *App) listen(ctx context.Context, f *notify.Store) {
 			a.follow(version)
 			return
 		}
+		if n.Word == signedOutWord || n.Session == "" { // or anything may have been missed
+			if err := a.desk.Refresh(ctx); err != nil {
+				a.opts.Logger.Warn("who was signed out elsewhere may still look here", "error", err)
+			}
+		}
+		if n.Word == signedOutWord {
+			return
+		}
 		f.Elsewhere(n.Session, n.Reach)
 	}, lost)
 }

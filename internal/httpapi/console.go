@@ -35,7 +35,7 @@ func (m *management) consoleLink(ctx context.Context, _ *struct{}) (consoleLink,
 	if m.desk == nil || m.console == nil {
 		return consoleLink{}, notFound("this server has no console")
 	}
-	l, err := m.desk.Mint(by(ctx), callerOf(ctx).role.String())
+	l, err := m.desk.Mint(ctx, by(ctx), callerOf(ctx).role.String())
 	if errors.Is(err, signin.ErrBusy) {
 		return consoleLink{}, newProblem(http.StatusTooManyRequests, "busy", err.Error())
 	}
@@ -47,13 +47,13 @@ type linkState struct {
 	Digits string `json:"digits,omitzero" doc:"what the page shows that opened it"`
 }
 
-func (m *management) viewConsoleLink(_ context.Context, in *struct {
+func (m *management) viewConsoleLink(ctx context.Context, in *struct {
 	ID string `path:"id" doc:"the link's id"`
 }) (linkState, error) {
 	if m.desk == nil {
 		return linkState{}, notFound("this server has no console")
 	}
-	s, err := m.desk.Look(in.ID)
+	s, err := m.desk.Look(ctx, in.ID)
 	return stateOf(s, err)
 }
 

@@ -64,10 +64,10 @@ type Keeper struct {
 	shared bool
 
 	mu      sync.Mutex
-	state   State                // guarded by mu
-	nonces  map[string]time.Time // guarded by mu; handed out, until when they are good
-	origins []string             // guarded by mu; where browsers reach us
-	tries   []time.Time          // guarded by mu; when wrong secrets were typed
+	state   State       // guarded by mu
+	nonces  nonces      // guarded by mu
+	origins []string    // guarded by mu; where browsers reach us
+	tries   []time.Time // guarded by mu; when wrong secrets were typed
 }
 
 // Open reads the log of people.
@@ -75,7 +75,7 @@ func Open(ctx context.Context, o Options) (*Keeper, error) {
 	if o.Store == nil || o.Now == nil || o.Rand == nil {
 		return nil, errors.New("open keys: store, clock and randomness are needed")
 	}
-	k := &Keeper{store: o.Store, now: o.Now, rand: o.Rand, want: o.Want, also: o.Also, shared: o.Shared, nonces: map[string]time.Time{}}
+	k := &Keeper{store: o.Store, now: o.Now, rand: o.Rand, want: o.Want, also: o.Also, shared: o.Shared}
 	return k, k.load(ctx)
 }
 
@@ -268,16 +268,11 @@ func (k *Keeper) OwnerOf(id string) string {
 	return k.state.owners[id]
 }
 
-// nonceLife is how long a person may take to touch their key.
-const nonceLife = 5 * time.Minute
-
-const maxNonces = 4096
-
 // Challenge draws what a key is to sign for said, and says which keys will do at a site.
 func (k *Keeper) Challenge(said, site string) (Ceremony, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	nonce, err := k.draw()
+	nonce, err := k.nonces.draw(k.rand, k.now())
 	if err != nil {
 		return Ceremony{}, err
 	}
@@ -297,35 +292,6 @@ type Ceremony struct {
 	Site      string   `json:"site"`
 	Keys      []string `json:"keys"`
 	User      string   `json:"user,omitzero"`
-}
-
-// draw makes a nonce that counts once.
-// Preconditions: mu is held.
-func (k *Keeper) draw() (string, error) {
-	now := k.now()
-	for n, until := range k.nonces {
-		if now.After(until) {
-			delete(k.nonces, n)
-		}
-	}
-	if len(k.nonces) >= maxNonces {
-		return "", errors.New("too many proofs are asked for at once; try again in a minute")
-	}
-	var raw [32]byte
-	if _, err := io.ReadFull(k.rand, raw[:]); err != nil {
-		return "", fmt.Errorf("draw challenge: %w", err)
-	}
-	nonce := base64.RawURLEncoding.EncodeToString(raw[:])
-	k.nonces[nonce] = now.Add(nonceLife)
-	return nonce, nil
-}
-
-// spend takes a nonce that was handed out and is not too old.
-// Preconditions: mu is held.
-func (k *Keeper) spend(nonce string) bool {
-	until, ok := k.nonces[nonce]
-	delete(k.nonces, nonce)
-	return ok && k.now().Before(until)
 }
 
 // challengeOf is what is signed: the nonce, and the hash of what it is for.

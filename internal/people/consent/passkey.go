@@ -23,7 +23,7 @@ func (k *Keeper) signed(said string, p *event.Proof) (*event.Proof, error) {
 	switch {
 	case key == nil:
 		return nil, fmt.Errorf("%w: nobody enrolled this key", tidemark.ErrProof)
-	case !k.spend(p.Nonce):
+	case !k.nonces.spend(p.Nonce, k.now()):
 		return nil, fmt.Errorf("%w: this touch of the key is too old or was used before; try again", tidemark.ErrProof)
 	}
 	kept := *p
@@ -108,7 +108,7 @@ func (k *Keeper) Enrol(ctx context.Context, n New, site string) error {
 	if err != nil {
 		return err
 	}
-	if !k.spend(n.Nonce) {
+	if !k.nonces.spend(n.Nonce, k.now()) {
 		return fmt.Errorf("%w: it took too long; try again", tidemark.ErrProof)
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(n.Raw)

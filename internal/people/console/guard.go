@@ -124,7 +124,7 @@ func (c *Console) admit(w http.ResponseWriter, r *http.Request) (*visit, bool) {
 		c.signedOut(w, r)
 		return nil, false
 	}
-	s, ok := c.desk.Session(given.Value)
+	s, ok := c.desk.Session(r.Context(), given.Value)
 	switch {
 	case !ok:
 		c.signedOut(w, r)

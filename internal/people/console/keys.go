@@ -114,8 +114,13 @@ func (c *Console) secretForm(v *visit, state consent.State) h.HTML {
 // signInTable lists the browsers that are signed in.
 func (c *Console) signInTable(v *visit) h.HTML {
 	const out = Path + "/logout"
+	list, err := c.desk.Sessions(v.r.Context())
+	if err != nil {
+		_, text := c.explain(v.r.Context(), err)
+		return h.El("p", h.Class("bad"), h.A("role", "alert"), h.T("Who is signed in cannot be listed now: "+text))
+	}
 	var rows h.List
-	for _, s := range c.desk.Sessions() {
+	for _, s := range list {
 		name := s.ID
 		if s.ID == v.ID {
 			name += " (this one)"

@@ -122,7 +122,7 @@ func (c *Console) waitPage(w http.ResponseWriter, r *http.Request) {
 		c.signedOut(w, r)
 		return
 	}
-	s, ok := c.desk.Session(given.Value)
+	s, ok := c.desk.Session(r.Context(), given.Value)
 	switch {
 	case !ok:
 		c.showLogin(w, http.StatusForbidden, "Not signed in: the digits did not match, or nobody compared them in time.")

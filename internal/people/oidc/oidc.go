@@ -77,7 +77,7 @@ var (
 )
 
 // Provider is one provider. It is safe for concurrent use; it remembers in memory alone, so that a
-// restart ends the sign-ins that are under way.
+// restart ends the sign-ins that are under way, unless it was told to share them.
 type Provider struct {
 	o      Options
 	issuer *url.URL
@@ -87,7 +87,20 @@ type Provider struct {
 	mu    sync.Mutex
 	about *metadata            // guarded by mu; nil: not known
 	used  map[string]time.Time // guarded by mu; tickets that somebody came back with, until they are over
+	book  Used                 // the same for all servers; nil: this one is alone
 }
+
+// Used is where servers note tickets that somebody came back with.
+type Used interface {
+	// Use notes one until its time is over, and reports whether nobody has before.
+	Use(ctx context.Context, ticket string, until time.Time) (first bool, err error)
+	// GiveBack forgets one.
+	GiveBack(ctx context.Context, ticket string) error
+}
+
+// Share lets a sign-in that was begun at one server come back to another: those with the same key know each
+// other's tickets. It is called before the first of them.
+func (p *Provider) Share(key []byte, book Used) { p.key, p.book = key, book }
 
 // New checks the options and makes a Provider. Nothing is asked yet.
 func New(o Options) (*Provider, error) {
@@ -171,13 +184,12 @@ func (p *Provider) Finish(ctx context.Context, redirect, ticket string, q url.Va
 	if err != nil {
 		return Who{}, err
 	}
-	if !p.use(t) {
-		return Who{}, ErrStale
+	if err := p.use(ctx, t); err != nil {
+		return Who{}, err
 	}
 	raw, err := p.exchange(ctx, about, redirect, code, t)
 	if err != nil {
-		p.giveBack(t) // the provider gave nothing for it
-		return Who{}, err
+		return Who{}, errors.Join(err, p.giveBack(ctx, t)) // the provider gave nothing for it
 	}
 	keys, err := p.keys(ctx, about)
 	if err != nil {

@@ -1,6 +1,7 @@
 package oidc
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -64,8 +65,15 @@ func (t *ticket) state() string    { return base64.RawURLEncoding.EncodeToString
 func (t *ticket) nonce() string    { return base64.RawURLEncoding.EncodeToString(t.mac("nonce")) }
 func (t *ticket) verifier() string { return base64.RawURLEncoding.EncodeToString(t.mac("verifier")) }
 
-// use takes a ticket for one code; false: somebody came back with it before.
-func (p *Provider) use(t *ticket) bool {
+// use takes a ticket for one code; ErrStale: somebody came back with it before.
+func (p *Provider) use(ctx context.Context, t *ticket) error {
+	if p.book != nil {
+		first, err := p.book.Use(ctx, t.text, t.until)
+		if err == nil && !first {
+			err = ErrStale
+		}
+		return err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for text, until := range p.used {
@@ -74,18 +82,22 @@ func (p *Provider) use(t *ticket) bool {
 		}
 	}
 	if _, was := p.used[t.text]; was {
-		return false
+		return ErrStale
 	}
 	p.used[t.text] = t.until
-	return true
+	return nil
 }
 
 // giveBack makes a ticket good again. Only what the provider took stays, so that nobody fills the
 // list who cannot sign in.
-func (p *Provider) giveBack(t *ticket) {
+func (p *Provider) giveBack(ctx context.Context, t *ticket) error {
+	if p.book != nil {
+		return p.book.GiveBack(context.WithoutCancel(ctx), t.text)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.used, t.text)
+	return nil
 }
 
 // same compares secrets.

@@ -94,18 +94,27 @@ type Standing struct {
 
 // Session is who a cookie belongs to. An idle session stays idle: only signing in again
 // makes it more.
-func (d *Desk) Session(cookie string) (Standing, bool) {
+func (d *Desk) Session(ctx context.Context, cookie string) (Standing, bool) {
 	hash := sha256.Sum256([]byte(cookie))
+	entry, err := d.entry(ctx, hash)
+	if err != nil {
+		return Standing{}, false // nobody can know
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if entry != nil && d.sessions[hash] == nil { // it may have been ended here since: nothing is begun by what was
+		if entry, err = d.entry(ctx, hash); err != nil {
+			return Standing{}, false
+		}
+	}
 	now := d.now()
-	s := d.sessions[hash]
+	s := d.known(hash, entry)
 	if s == nil || !s.alive(now) {
 		return Standing{}, false
 	}
 	idle := now.Sub(s.seen) > IdleLife
 	if !idle {
-		s.seen = now
+		d.saw(ctx, hash, s, now)
 	}
 	return Standing{Session: s, Confirmed: s.confirmed, Idle: idle}, true
 }
@@ -117,10 +126,17 @@ type Row struct {
 }
 
 // Sessions are those that are signed in, the newest first.
-func (d *Desk) Sessions() []Row {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (d *Desk) Sessions(ctx context.Context) ([]Row, error) {
 	var out []Row
+	err := d.turn(ctx, func() error {
+		out = d.rows()
+		return nil
+	})
+	return out, err
+}
+
+// rows is Sessions. Preconditions: mu is held.
+func (d *Desk) rows() (out []Row) {
 	for _, s := range d.sessions {
 		if s.confirmed && s.alive(d.now()) {
 			out = append(out, Row{s.ID, s.By, s.Role, s.Began, s.seen})
@@ -132,8 +148,11 @@ func (d *Desk) Sessions() []Row {
 
 // End signs a session out, wherever it is used.
 func (d *Desk) End(ctx context.Context, id, by string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	return d.turn(ctx, func() error { return d.end(ctx, id, by) })
+}
+
+// end is End. Preconditions: mu is held.
+func (d *Desk) end(ctx context.Context, id, by string) error {
 	for hash, s := range d.sessions {
 		if s.ID == id {
 			s.end()
@@ -146,33 +165,39 @@ func (d *Desk) End(ctx context.Context, id, by string) error {
 
 // EndOf signs somebody out wherever they are signed in, and takes back the links they asked for.
 func (d *Desk) EndOf(ctx context.Context, whose, by string) error {
-	d.mu.Lock()
-	for _, l := range d.links {
-		if l.by != whose || l.state != Waiting && l.state != Opened {
-			continue
+	return d.turn(ctx, func() error {
+		for _, l := range d.links {
+			if l.by != whose || l.state != Waiting && l.state != Opened {
+				continue
+			}
+			if l.state = Refused; l.session != nil {
+				l.session.end()
+			}
 		}
-		if l.state = Refused; l.session != nil {
-			l.session.end()
+		for _, s := range d.rows() {
+			if s.By != whose {
+				continue
+			}
+			if err := d.end(ctx, s.ID, by); err != nil {
+				return err
+			}
 		}
-	}
-	d.mu.Unlock()
-	for _, s := range d.Sessions() {
-		if s.By != whose {
-			continue
-		}
-		if err := d.End(ctx, s.ID, by); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Admit signs somebody in who has shown already who they are: by a token of their own, or at
 // a provider. The cookie is known here once.
 func (d *Desk) Admit(ctx context.Context, by, role, how string) (cookie string, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.forget()
+	err = d.turn(ctx, func() (err error) {
+		cookie, err = d.admit(ctx, by, role, how)
+		return err
+	})
+	return cookie, err
+}
+
+// admit is Admit. Preconditions: mu is held.
+func (d *Desk) admit(ctx context.Context, by, role, how string) (cookie string, err error) {
 	if len(d.sessions) >= maxSessions {
 		return "", ErrBusy
 	}

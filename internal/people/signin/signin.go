@@ -1,7 +1,8 @@
 // Package signin lets people in at the console: links that work once, and the sessions that
-// come of them. It keeps all of it in memory; a restart signs everybody out.
+// come of them. It keeps all of it in memory, and a restart signs everybody out; unless it has a Book, which
+// several servers have in common: then who is signed in at one of them is so at all.
 //
-// It does no I/O and starts no goroutine: the clock and randomness are handed in, and what
+// It does no I/O of its own and starts no goroutine: the clock and randomness are handed in, and what
 // has to be recorded is handed out.
 //
 // Invariants:
@@ -64,6 +65,8 @@ type Options struct {
 	Now    func() time.Time
 	Rand   io.Reader // a CSPRNG
 	Record func(ctx context.Context, p event.Person) error
+	// Book is what other servers have in common with this one; nil: there are none.
+	Book Book
 }
 
 // Desk hands out links and knows who is signed in. It is safe for concurrent use.
@@ -71,6 +74,7 @@ type Desk struct {
 	now    func() time.Time
 	rand   io.Reader
 	record func(ctx context.Context, p event.Person) error
+	book   Book // nil: this server is alone
 
 	mu       sync.Mutex
 	links    map[string]*link      // guarded by mu; by ID
@@ -92,7 +96,7 @@ func New(o Options) (*Desk, error) {
 		return nil, errors.New("new sign-in desk: clock, randomness and a record are needed")
 	}
 	return &Desk{
-		now: o.Now, rand: o.Rand, record: o.Record,
+		now: o.Now, rand: o.Rand, record: o.Record, book: o.Book,
 		links: map[string]*link{}, sessions: map[[32]byte]*Session{},
 	}, nil
 }
@@ -105,24 +109,27 @@ var ErrNoLink = errors.New("this code does not work: " +
 var ErrBusy = errors.New("too many links wait to be opened; try again in a minute")
 
 // Mint makes a link for somebody in a role.
-func (d *Desk) Mint(by, role string) (Link, error) {
+func (d *Desk) Mint(ctx context.Context, by, role string) (Link, error) {
 	var raw [16 + 16 + shortLength]byte
 	if _, err := io.ReadFull(d.rand, raw[:]); err != nil {
 		return Link{}, fmt.Errorf("draw link: %w", err)
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.forget()
-	if len(d.links) >= maxLinks {
-		return Link{}, ErrBusy
 	}
 	l := Link{
 		ID: hex.EncodeToString(raw[:16]), Code: base64.RawURLEncoding.EncodeToString(raw[16:32]),
 		Short: shortOf(raw[32:]), Expires: d.now().Add(LinkLife),
 	}
-	d.links[l.ID] = &link{
-		by: by, role: role, code: sha256.Sum256([]byte(l.Code)), short: sha256.Sum256([]byte(plain(l.Short))),
-		expires: l.Expires, state: Waiting,
+	err := d.turn(ctx, func() error {
+		if len(d.links) >= maxLinks {
+			return ErrBusy
+		}
+		d.links[l.ID] = &link{
+			by: by, role: role, code: sha256.Sum256([]byte(l.Code)), short: sha256.Sum256([]byte(plain(l.Short))),
+			expires: l.Expires, state: Waiting,
+		}
+		return nil
+	})
+	if err != nil {
+		return Link{}, err
 	}
 	return l, nil
 }
@@ -144,29 +151,36 @@ func (d *Desk) forget() {
 }
 
 // Look says what became of a link.
-func (d *Desk) Look(id string) (State, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	l := d.links[id]
-	if l == nil {
-		return State{}, ErrNoLink
-	}
-	s := State{State: l.state}
-	if l.state == Opened {
-		s.Digits = l.session.Digits
-	}
-	if l.state == Waiting && !d.now().Before(l.expires) {
-		s.State = Expired
-	}
-	return s, nil
+func (d *Desk) Look(ctx context.Context, id string) (s State, err error) {
+	err = d.turn(ctx, func() error {
+		l := d.links[id]
+		if l == nil {
+			return ErrNoLink
+		}
+		s.State = l.state
+		if l.state == Opened {
+			s.Digits = l.session.Digits
+		}
+		if l.state == Waiting && !d.now().Before(l.expires) {
+			s.State = Expired
+		}
+		return nil
+	})
+	return s, err
 }
 
 // Enter takes a code, long or short, and begins a session that waits for its digits to be
 // confirmed. The cookie is known here once.
 func (d *Desk) Enter(ctx context.Context, code string) (cookie string, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.forget()
+	err = d.turn(ctx, func() (err error) {
+		cookie, err = d.enter(ctx, code)
+		return err
+	})
+	return cookie, err
+}
+
+// enter is Enter. Preconditions: mu is held.
+func (d *Desk) enter(ctx context.Context, code string) (cookie string, err error) {
 	l, guessed := d.match(code)
 	if l == nil && guessed {
 		err := d.record(ctx, event.Person{Act: "refused", Via: via, Detail: "a code that does not work"})
@@ -217,9 +231,16 @@ func (d *Desk) match(code string) (found *link, guessed bool) {
 
 // Confirm takes the word of whoever asked for the link: do the digits match? Only then is
 // the session worth anything; a no ends it, and is recorded.
-func (d *Desk) Confirm(ctx context.Context, id, by string, matches bool) (State, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (d *Desk) Confirm(ctx context.Context, id, by string, matches bool) (s State, err error) {
+	err = d.turn(ctx, func() (err error) {
+		s, err = d.confirm(ctx, id, by, matches)
+		return err
+	})
+	return s, err
+}
+
+// confirm is Confirm. Preconditions: mu is held.
+func (d *Desk) confirm(ctx context.Context, id, by string, matches bool) (State, error) {
 	l := d.links[id]
 	if l == nil || l.by != by {
 		return State{}, ErrNoLink

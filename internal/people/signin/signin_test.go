@@ -34,7 +34,7 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) mint(t *testing.T) signin.Link {
 	t.Helper()
-	l, err := d.Mint("approver", "approver")
+	l, err := d.Mint(t.Context(), "approver", "approver")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,17 +115,17 @@ func TestASessionWaitsForItsDigits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, ok := d.Session(cookie)
+			s, ok := d.Session(t.Context(), cookie)
 			if !ok || s.Confirmed || len(s.Digits) != 2 {
 				t.Fatalf("before anybody looked: %+v, %v", s, ok)
 			}
-			if st, err := d.Look(l.ID); err != nil || st.State != signin.Opened || st.Digits != s.Digits {
+			if st, err := d.Look(t.Context(), l.ID); err != nil || st.State != signin.Opened || st.Digits != s.Digits {
 				t.Fatalf("the terminal sees %+v, %v", st, err)
 			}
 			if _, err := d.Confirm(t.Context(), l.ID, "approver", matches); err != nil {
 				t.Fatal(err)
 			}
-			s, ok = d.Session(cookie)
+			s, ok = d.Session(t.Context(), cookie)
 			if ok != matches || ok && !s.Confirmed {
 				t.Errorf("after %t: %+v, %v", matches, s, ok)
 			}
@@ -148,7 +148,7 @@ func TestSessionsEnd(t *testing.T) {
 		if _, err := d.Confirm(t.Context(), l.ID, "approver", true); err != nil {
 			t.Fatal(err)
 		}
-		s, _ := d.Session(cookie)
+		s, _ := d.Session(t.Context(), cookie)
 		return cookie, s
 	}
 	cookie, s := enter()
@@ -156,7 +156,7 @@ func TestSessionsEnd(t *testing.T) {
 	if err := d.End(t.Context(), s.ID, "approver"); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := d.Session(cookie); ok {
+	if _, ok := d.Session(t.Context(), cookie); ok {
 		t.Error("it is over, and still counts")
 	}
 	select {
@@ -165,11 +165,11 @@ func TestSessionsEnd(t *testing.T) {
 		t.Error("whoever listens was not told")
 	}
 	d.now = d.now.Add(signin.IdleLife + time.Second)
-	if s, ok := d.Session(other); !ok || !s.Idle {
+	if s, ok := d.Session(t.Context(), other); !ok || !s.Idle {
 		t.Errorf("half an hour later: %+v, %v", s, ok)
 	}
 	d.now = d.now.Add(signin.SessionLife)
-	if _, ok := d.Session(other); ok {
+	if _, ok := d.Session(t.Context(), other); ok {
 		t.Error("it outlived its twelve hours")
 	}
 }
@@ -181,7 +181,7 @@ func TestAFormsTokenIsForItsPathAndSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _ := d.Session(cookie)
+	s, _ := d.Session(t.Context(), cookie)
 	if !s.Bears("/a", s.Token("/a")) || s.Bears("/b", s.Token("/a")) || s.Bears("/a", "") {
 		t.Error("a token is good for its own path, and for nothing else")
 	}
@@ -191,7 +191,7 @@ func TestAFormsTokenIsForItsPathAndSession(t *testing.T) {
 func TestWhoIsSignedOutHasNoLinkLeft(t *testing.T) {
 	for _, opened := range []bool{false, true} {
 		d := newDesk(t)
-		l, err := d.Mint("admin:mallory", "admin")
+		l, err := d.Mint(t.Context(), "admin:mallory", "admin")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestWhoIsSignedOutHasNoLinkLeft(t *testing.T) {
 		if s, err := d.Confirm(t.Context(), l.ID, "admin:mallory", true); err == nil && s.State == signin.Confirmed {
 			t.Error("the link is confirmed after the sign-out")
 		}
-		if who, ok := d.Session(cookie); ok && who.Confirmed {
+		if who, ok := d.Session(t.Context(), cookie); ok && who.Confirmed {
 			t.Errorf("the cookie is good for %v", who)
 		}
 	}

@@ -1,0 +1,126 @@
+package app
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/people/signin"
+	"github.com/tidemark/tidemark/store/postgres"
+)
+
+// What ids on the shelf begin with.
+const (
+	deskShelf   = "desk/"
+	ticketShelf = "ticket/"
+	nonceShelf  = "nonce/"
+)
+
+// signedOutWord is what servers tell each other when somebody was signed out.
+const signedOutWord = "signed out"
+
+// shareSignIns has other servers of the log know who is signed in here, and finish what was begun here: a plain load balancer
+// sends a browser to any of them.
+func (a *App) shareSignIns(key []byte) (signin.Book, error) {
+	if a.shared == nil {
+		return nil, nil
+	}
+	book, err := newDeskBook(a.shared, key)
+	if err != nil {
+		return nil, fmt.Errorf("share sign-ins: %w", err)
+	}
+	a.keys.Share(keyed(key, "proofs"), usedOnce{a.shared, nonceShelf})
+	if a.outside.provider != nil {
+		a.outside.provider.Share(keyed(key, "tickets"), usedOnce{a.shared, ticketShelf})
+	}
+	return book, nil
+}
+
+// deskBook is who is signed in, beside the log. What stands there is sealed, each for its place: nobody who reads the database learns
+// a code, and nobody who writes it signs anybody in.
+type deskBook struct {
+	store  *postgres.Store
+	sealed cipher.AEAD
+}
+
+func newDeskBook(store *postgres.Store, key []byte) (*deskBook, error) {
+	block, err := aes.NewCipher(keyed(key, "sign-ins"))
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := cipher.NewGCMWithRandomNonce(block)
+	return &deskBook{store, sealed}, err
+}
+
+// Turn implements signin.Book.
+func (b *deskBook) Turn(ctx context.Context, change func(there map[string][]byte) (put []signin.Entry, gone []string)) error {
+	left := false
+	err := b.store.Reshelve(ctx, deskShelf, time.Now().UnixNano(), func(there map[string][]byte) ([]postgres.Place, []string, error) {
+		opened := make(map[string][]byte, len(there))
+		for id, body := range there {
+			opened[strings.TrimPrefix(id, deskShelf)] = b.open(id, body)
+		}
+		put, gone := change(opened)
+		places := make([]postgres.Place, 0, len(put))
+		for _, e := range put {
+			id := deskShelf + e.ID
+			places = append(places, postgres.Place{ID: id, Body: b.sealed.Seal(nil, nil, e.Body, []byte(id)), Until: e.Until.UnixNano()})
+		}
+		for i := range gone {
+			gone[i] = deskShelf + gone[i]
+		}
+		left = len(gone) > 0
+		return places, gone, nil
+	})
+	if err == nil && left {
+		err = b.store.Tell(ctx, signedOutWord)
+	}
+	return err
+}
+
+// Look implements signin.Book.
+func (b *deskBook) Look(ctx context.Context, id string) ([]byte, error) {
+	body, err := b.store.Lookup(ctx, deskShelf+id, time.Now().UnixNano())
+	if err != nil || body == nil {
+		return nil, err
+	}
+	return b.open(deskShelf+id, body), nil
+}
+
+// open is what was sealed for a place; nil where it was not, or by somebody else.
+func (b *deskBook) open(id string, body []byte) []byte {
+	text, err := b.sealed.Open(nil, nil, body, []byte(id))
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// usedOnce is what works once, at whichever server.
+type usedOnce struct {
+	store  *postgres.Store
+	begins string
+}
+
+// Use implements consent.Used and oidc.Used.
+func (u usedOnce) Use(ctx context.Context, what string, until time.Time) (first bool, err error) {
+	return u.store.Use(ctx, postgres.Place{ID: u.place(what), Until: until.UnixNano()}, time.Now().UnixNano())
+}
+
+// GiveBack implements oidc.Used.
+func (u usedOnce) GiveBack(ctx context.Context, what string) error {
+	id := u.place(what)
+	return u.store.Reshelve(ctx, id, time.Now().UnixNano(), func(map[string][]byte) ([]postgres.Place, []string, error) {
+		return nil, []string{id}, nil
+	})
+}
+
+func (u usedOnce) place(what string) string {
+	hash := sha256.Sum256([]byte(what))
+	return u.begins + hex.EncodeToString(hash[:])
+}
