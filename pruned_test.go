@@ -60,6 +60,37 @@ func TestWhatWasPrunedIsForgottenAndTrustsNothingMore(t *testing.T) {
 	}
 }
 
+// BEY-12: a monitor that goes on has in memory what the log had before. Told to forget it judges by what is left, as after a restart; and
+// what comes in later is kept under a key that the log has.
+func TestWhoGoesOnForgetsWhatWasPruned(t *testing.T) {
+	w := errand(t, "preset: balanced")
+	w.want(policy.Confirm, main("s"), call("send_email", toStranger))
+	before := w.view("s")
+	w.prune(event.PruneContent)
+	w.Forget("s")
+	w.Forget("nobody's")
+	ignored, unsourced := cmpopts.IgnoreFields(tidemark.View{}, "Questions"), cmpopts.IgnoreFields(before.Taint, "Sources")
+	if diff := cmp.Diff(before, w.view("s"), ignored, unsourced); diff != "" {
+		t.Errorf("the state of the session (-before +after):\n%s", diff)
+	}
+	w.want(policy.Confirm, main("s"), call("send_email", toPetra))
+	w.runs(main("s"), call("read_inbox", `{}`), "Nothing new.")
+	fresh := false
+	for rec, err := range w.store.Load(t.Context(), "s", before.Records) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := event.FromRecord(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh = fresh || e.Key != ""
+	}
+	if !fresh {
+		t.Error("what came in later is sealed with a key that is gone")
+	}
+}
+
 // WAR-02: the key of a session is all that opens what was sealed in it.
 func TestWithoutItsKeyASessionHasForgotten(t *testing.T) {
 	w := errand(t, "preset: balanced")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/graph"
+	"github.com/tidemark/tidemark/internal/base/seal"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
@@ -114,6 +115,23 @@ func (m *Monitor) refresh(ctx context.Context, s *live) error {
 		return m.load(ctx, s)
 	}
 	return nil
+}
+
+// Forget drops what is in memory of a session, also the keys of what it has sealed: something was taken out of its log. The next
+// one to speak in it finds what the log still has.
+func (m *Monitor) Forget(session string) {
+	m.mu.RLock()
+	s := m.sessions[session]
+	m.mu.RUnlock()
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m.letGo(s)
+	if s.keys.Fresh() == "" { // else what is sealed with it is still to be written
+		s.keys = seal.Ring{Use: s.name, Operator: m.key, Random: m.rand}
+	}
 }
 
 // read folds what the log holds beyond st. If it fails half-way, st is still the fold of

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/store"
 	"github.com/tidemark/tidemark/store/retention"
 )
 
@@ -67,14 +68,15 @@ func SetHold(ctx context.Context, p Paths, h event.Hold) error {
 }
 
 // startRetention prunes the log as its configuration says, again and again until the server stops. Of several servers
-// of one log one does.
+// of one log one does. Each forgets what was taken out, whoever did.
 func (a *App) startRetention() {
+	ctx, cancel := context.WithCancel(context.Background())
+	a.pruned = cancel
+	a.sharing.Go(func() { a.forgetPruned(ctx) })
 	r := a.config.Retention
 	if len(r.Limits) == 0 {
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	a.pruned = cancel
 	again := func(ctx context.Context) {
 		tick := time.NewTicker(r.Every)
 		defer tick.Stop()
@@ -95,6 +97,44 @@ func (a *App) startRetention() {
 		waits := func(err error) { a.opts.Logger.Warn("pruning waits for the database", "error", err) }
 		a.shared.Lease(ctx, "retention", again, waits)
 	})
+}
+
+// forgetEvery is how soon a server has nothing in memory of what was taken out of the log.
+const forgetEvery = 5 * time.Second
+
+// forgetPruned has the monitor forget sessions of which something was taken out, until ctx ends.
+func (a *App) forgetPruned(ctx context.Context) {
+	tick := time.NewTicker(forgetEvery)
+	defer tick.Stop()
+	var seen uint64
+	for {
+		if err := a.forget(ctx, &seen); err != nil && ctx.Err() == nil {
+			a.opts.Logger.Warn("what was taken out of the log may still be in memory", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// forget goes through what the log of retention says beyond a record.
+func (a *App) forget(ctx context.Context, seen *uint64) error {
+	for rec, err := range a.log.Load(ctx, store.RetentionLog, *seen) {
+		if err != nil {
+			return err
+		}
+		e, err := event.FromRecord(rec)
+		if err != nil {
+			return err
+		}
+		if e.Pruning != nil {
+			a.Monitor.Forget(e.Pruning.Session)
+		}
+		*seen = rec.Seq
+	}
+	return nil
 }
 
 func (a *App) prune(ctx context.Context) {
