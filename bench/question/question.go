@@ -51,13 +51,22 @@ const Plain = "preset: classic"
 // Shipped is the shipped policy, which looks at the call itself.
 const Shipped = ""
 
-// NewMonitor makes a monitor with a policy file over a store.
+// NewMonitor makes a monitor with a policy file over a store, which keeps what was read, sealed, as a server's does.
 func NewMonitor(file string, store tidemark.Store) (*tidemark.Monitor, error) {
+	return newMonitor(file, store, []byte("the key of a benchmark"))
+}
+
+// NewForgetful makes one that keeps nothing of what was read.
+func NewForgetful(file string, store tidemark.Store) (*tidemark.Monitor, error) {
+	return newMonitor(file, store, nil)
+}
+
+func newMonitor(file string, store tidemark.Store, key []byte) (*tidemark.Monitor, error) {
 	set, faults := policy.Parse("bench.yaml", []byte(file))
 	if err := faults.Err(); err != nil {
 		return nil, fmt.Errorf("parse policy: %w", err)
 	}
-	return tidemark.New(tidemark.Options{Policy: set, Store: store, Now: time.Now, Rand: rand.Reader})
+	return tidemark.New(tidemark.Options{Policy: set, Store: store, Now: time.Now, Rand: rand.Reader, Key: key})
 }
 
 // Begin opens a turn of somebody who is not the owner: the context is external.

@@ -49,6 +49,7 @@ func comparisons() []comparison {
 		{"durable_vs_bare", "durable decisions per second, 64 sessions at once / bare inserts of the same bytes per second", durableVsBare},
 		{"hot_vs_many", "durable decisions per second, 64 callers of one session / of 64 sessions", hotVsMany},
 		{"postgres_vs_sqlite", "durable decisions per second, 64 sessions at once, log in PostgreSQL / in SQLite", postgresVsSQLite},
+		{"kept_vs_forgotten", "pages of 2 kB read and calls decided, durably, 64 at once, what was read kept sealed / kept not at all", keptVsForgotten},
 		{"http_vs_bare", "before_tool_call per second over loopback, durable / a bare handler for the same JSON", httpVsBare},
 		{"http_shipped_vs_bare", "the same with the shipped policy, for a call that the user asked for, after a page was read", httpShippedVsBare},
 		{"http_memory_vs_bare", "the same with the log in memory", httpMemoryVsBare},
