@@ -389,7 +389,26 @@ func (m *Monitor) labelWrites(ctx context.Context, s *live, mark *trust.Label, w
 	if len(list) == 0 {
 		return nil
 	}
+	if err := m.unmoved(ctx, s); err != nil {
+		return err
+	}
 	return m.label(ctx, list)
+}
+
+// unmoved is ErrConflict where another monitor has written to the session: what is labelled by a state of before would keep its
+// level and its step, though the call is then judged anew.
+// Preconditions: s.mu is held and s is loaded.
+func (m *Monitor) unmoved(ctx context.Context, s *live) error {
+	if m.shared == nil {
+		return nil
+	}
+	for _, err := range m.store.Load(ctx, s.name, s.state.Version-uint64(len(s.waiting))) {
+		if err != nil {
+			return fmt.Errorf("read session %q: %w", s.name, unavailable(err))
+		}
+		return fmt.Errorf("label what is written: %w", ErrConflict)
+	}
+	return nil
 }
 
 // maxLabelled bounds how many files one call labels.

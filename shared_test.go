@@ -83,6 +83,16 @@ func TestWhatOneServerWritesCountsAtAnother(t *testing.T) {
 			b.reads("after", "work/notes.txt", "anything")
 			b.wantLevel("after", trust.Untrusted)
 		},
+		"trust that was given back, for what is written next": func(t *testing.T, a, b *world) {
+			a.taints("s")
+			a.wantLevel("s", trust.Untrusted)
+			if err := b.Reset(t.Context(), main("s"), "owner", "http"); err != nil {
+				t.Fatal(err)
+			}
+			a.runs(main("s"), call("write", poisoned), "ok") // it thinks that the session is tainted still
+			b.reads("after", "work/notes.txt", "anything")
+			b.wantLevel("after", b.view("before").Taint.Level)
+		},
 		"the parent's taint, where a sub-agent is started": func(t *testing.T, a, b *world) {
 			a.taints("parent")
 			if open := b.spawned("another", "parent"); open.Taint.Level != trust.Untrusted {
