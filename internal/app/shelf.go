@@ -72,13 +72,14 @@ func (b *deskBook) Turn(ctx context.Context, change func(there map[string][]byte
 			places = append(places, postgres.Place{ID: id, Body: b.sealed.Seal(nil, nil, e.Body, []byte(id)), Until: e.Until.UnixNano()})
 		}
 		for i := range gone {
+			left = left || signin.IsSession(gone[i])
 			gone[i] = deskShelf + gone[i]
 		}
-		left = len(gone) > 0
 		return places, gone, nil
 	})
 	if err == nil && left {
-		err = b.store.Tell(ctx, signedOutWord)
+		// It is done, told or not: others find it with the next request, and with the next connection to the database.
+		_ = b.store.Tell(ctx, signedOutWord)
 	}
 	return err
 }

@@ -180,6 +180,9 @@ func (d *Desk) changes(there map[string][]byte) (put []Entry, gone []string) {
 	return put, gone
 }
 
+// IsSession reports whether an entry is a session: without it somebody is signed out.
+func IsSession(id string) bool { return strings.HasPrefix(id, ofSession) }
+
 func sessionID(hash [sha256.Size]byte) string { return ofSession + hex.EncodeToString(hash[:]) }
 
 // entry is what the Book has of a session, now.
