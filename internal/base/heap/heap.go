@@ -28,9 +28,9 @@ const (
 
 // Limit is how many bytes may be resident while so many of the heap are in use, and so many beside it: stacks, above all,
 // of which each connection has two. What is not counted there would be taken from the heap's room, until the collector
-// did nothing but run.
+// did nothing but run; and since it looks through all of them each time, many of them give the heap more room.
 func Limit(live, beside uint64) int64 {
-	return int64(live + max(room, live/share) + max(other, beside+spare)) //nolint:gosec // no machine has so much
+	return int64(live + max(room, live/share, beside/2) + max(other, beside+spare)) //nolint:gosec // no machine has so much
 }
 
 const (

@@ -89,7 +89,7 @@ func TestManyHeldCalls(t *testing.T) {
 		err error
 	}
 	results := make(chan result, n)
-	answered, everybody := &times{}, make(chan struct{})
+	answered, everybody, at := &times{}, make(chan struct{}), make(chan struct{}, 1000)
 	var all sync.WaitGroup
 	for i := range n {
 		name := fmt.Sprint("held-", i)
@@ -109,6 +109,8 @@ func TestManyHeldCalls(t *testing.T) {
 		})
 		all.Go(func() {
 			<-everybody
+			at <- struct{}{} // so many connections a process may have
+			defer func() { <-at }()
 			decision := map[bool]string{true: "approve", false: "deny"}[i%2 == 0]
 			answered.measure(func() error {
 				return s.call(t.Context(), http.MethodPost, "/v1/approvals/"+first.asked(), fields{"decision": decision}, nil)
