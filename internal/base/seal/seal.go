@@ -7,7 +7,6 @@ package seal
 
 import (
 	"bytes"
-	"compress/flate"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hmac"
@@ -20,6 +19,8 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/klauspost/compress/flate"
 )
 
 // MaxText bounds the bytes of a text that is opened.
