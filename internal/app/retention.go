@@ -107,10 +107,13 @@ func (a *App) forgetPruned(ctx context.Context) {
 	tick := time.NewTicker(forgetEvery)
 	defer tick.Stop()
 	var seen uint64
+	failed := false
 	for {
-		if err := a.forget(ctx, &seen); err != nil && ctx.Err() == nil {
+		err := a.forget(ctx, &seen)
+		if err != nil && !failed && ctx.Err() == nil { // once, and not every few seconds
 			a.opts.Logger.Warn("what was taken out of the log may still be in memory", "error", err)
 		}
+		failed = err != nil
 		select {
 		case <-ctx.Done():
 			return

@@ -35,25 +35,37 @@ func settled() int64 {
 	}
 }
 
-func TestTheLimitFollowsTheHeap(t *testing.T) {
+// begin has the limit kept until the test ends, and says what it is before anything was taken.
+func begin(t *testing.T) (small int64) {
+	t.Helper()
 	before := debug.SetGCPercent(100)
-	defer func() {
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(func() {
+		cancel()
 		debug.SetGCPercent(before)
 		debug.SetMemoryLimit(math.MaxInt64)
-	}()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
+	})
 	heap.Keep(ctx)
-	small := settled()
-	held := make([]byte, 256<<20)
+	return settled()
+}
+
+// grows waits until the limit is so much larger.
+func grows(t *testing.T, small, by int64) {
+	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
-	for debug.SetMemoryLimit(-1) < small+256<<20 {
+	for debug.SetMemoryLimit(-1) < small+by {
 		runtime.GC()
 		runtime.Gosched() // what follows a collection runs beside it
 		if time.Now().After(deadline) {
-			t.Fatalf("with 256 MiB more in use the limit is %d MiB, was %d", debug.SetMemoryLimit(-1)>>20, small>>20)
+			t.Fatalf("with %d MiB more in use the limit is %d MiB, was %d", by>>20, debug.SetMemoryLimit(-1)>>20, small>>20)
 		}
 	}
+}
+
+func TestTheLimitFollowsTheHeap(t *testing.T) {
+	small := begin(t)
+	held := make([]byte, 256<<20)
+	grows(t, small, 256<<20)
 	runtime.KeepAlive(held)
 }
 
@@ -67,15 +79,7 @@ func TestStacksTakeNothingFromTheHeap(t *testing.T) {
 }
 
 func TestTheLimitFollowsTheStacks(t *testing.T) {
-	before := debug.SetGCPercent(100)
-	defer func() {
-		debug.SetGCPercent(before)
-		debug.SetMemoryLimit(math.MaxInt64)
-	}()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	heap.Keep(ctx)
-	small, gone := settled(), make(chan struct{})
+	small, gone := begin(t), make(chan struct{})
 	defer close(gone)
 	var deep sync.WaitGroup
 	for range 2000 {
@@ -86,14 +90,7 @@ func TestTheLimitFollowsTheStacks(t *testing.T) {
 		}()
 	}
 	deep.Wait()
-	deadline := time.Now().Add(20 * time.Second)
-	for debug.SetMemoryLimit(-1) < small+64<<20 {
-		runtime.GC()
-		runtime.Gosched() // what follows a collection runs beside it
-		if time.Now().After(deadline) {
-			t.Fatalf("with 64 MiB of stacks the limit is %d MiB, was %d", debug.SetMemoryLimit(-1)>>20, small>>20)
-		}
-	}
+	grows(t, small, 64<<20)
 }
 
 // wait has its stack hold what it is given for as long as it takes.
