@@ -10,7 +10,32 @@ import (
 var (
 	pointing = list("pointing")
 	elements = list("elements")
+	paging   = list("paging")
+	typing   = list("typing")
 )
+
+// points reports whether every word of a tool's name is one of pages and pointing: one word more, and it is a
+// tool that does something else too, or instead.
+func points(words []string) bool {
+	found := false
+	for _, w := range words {
+		if !pointing[w] && !paging[w] {
+			return false
+		}
+		found = found || pointing[w]
+	}
+	return found
+}
+
+// pageParam reports whether a parameter is one of those that a step on a page takes.
+func pageParam(path string) bool {
+	for _, w := range leaves.NameWords(path) {
+		if !elements[w] && !typing[w] && !paging[w] {
+			return false
+		}
+	}
+	return true
+}
 
 // browses judges what is done to an element of a page by what the element says, and by what
 // is typed; it reports whether the call is such a one.
@@ -20,6 +45,9 @@ func (j *judging) browses(values []leaves.Leaf) bool {
 	}
 	at := false
 	for i := range values {
+		if !pageParam(values[i].Path) {
+			return false
+		}
 		at = at || elements[strings.ToLower(values[i].Path)]
 	}
 	if !at {

@@ -40,9 +40,6 @@ type Context struct {
 	lists  map[uint64]bool // steps whose result is a text that lists things and says nothing
 	needed map[string]bool // packages that manifests of the workspace name
 	beyond map[uint64]bool // steps whose result came from beyond this machine
-	mails  map[string]int  // addresses in what the user pointed at: how many stand with it
-
-	gaveMail bool // the user gave an address themselves
 
 	unheard  []message         // what was said and not needed yet, oldest first
 	proposed string            // what the agent has just said to the user
@@ -76,7 +73,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{},
-		mails: map[string]int{}, own: map[string]bool{}, things: map[string]bool{}, done: map[string]*tally{},
+		own: map[string]bool{}, things: map[string]bool{}, done: map[string]*tally{},
 	}
 	c.past.sum = c.index.Sum
 	return c
@@ -136,7 +133,6 @@ func (c *Context) hear(text string) {
 	c.said = append(c.said, strings.ToLower(u.words))
 	c.user.hear(&u)
 	c.index.User(u.words)
-	c.gaveMail = c.gaveMail || strings.Contains(u.words, "@")
 	for _, p := range u.pasted {
 		c.pasted(p)
 	}
@@ -149,7 +145,6 @@ func (c *Context) pasted(text string) {
 	}
 	c.argued, c.papers[0] = true, true
 	content := []byte(text)
-	c.addresses(content)
 	c.index.Result(origin.Result{Named: true, External: true, Free: true, Content: content})
 }
 

@@ -56,17 +56,16 @@ func TestWhatTheAnswerToAnActNamesMayArgue(t *testing.T) {
 	}
 }
 
+// Whoever writes the text chooses what stands in it: "whoever stands there" leaves the choice to them, and is asked about.
+//
 // WAR-03
-func TestTheOnlyAddressOfATextCountsOnlyWhereTheUserGaveNone(t *testing.T) {
+func TestTheOnlyAddressOfATextIsNotTheOneTheUserMeant(t *testing.T) {
 	const letter = "Agenda: budget, lights.\n\nname: Ilse\ncontact: post@sawmill.example\n"
-	for said, want := range map[string]bool{
-		"Mail the agenda in notes/agenda.md to ilse@brandt.example": true,
-		"Mail whoever stands in notes/agenda.md the agenda":         false,
-	} {
+	for _, said := range []string{"Mail the agenda in notes/agenda.md to ilse@brandt.example", "Mail whoever stands in notes/agenda.md the agenda"} {
 		c := argued(said)
 		read(c, "open_note", `{"path":"notes/agenda.md"}`, letter)
 		w := of(c, "mail_letter", `{"recipient":"post@sawmill.example","body":"Agenda"}`)
-		if got := slot(t, w, warrant.Aim).Has < warrant.Picked; got != want {
+		if slot(t, w, warrant.Aim).Has >= warrant.Picked {
 			t.Errorf("%s: %+v", said, w.Slots)
 		}
 	}

@@ -91,6 +91,9 @@ func (j *judging) read(values []leaves.Leaf) {
 		if j.browses(values) {
 			return
 		}
+		if j.queries(values) {
+			j.w.Deed = Read
+		}
 		if j.w.Deed == Read {
 			j.doubt(values)
 		}

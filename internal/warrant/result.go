@@ -63,9 +63,6 @@ func (c *Context) result(r Result, t *trace) {
 	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
 	free := c.document(m, fields) || r.Tainted || acted
 	c.shaped(&r, free, t)
-	if named {
-		c.addresses(r.Content)
-	}
 	in := origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: r.Content}
 	t.index = c.index.Result(in)
 }
@@ -109,21 +106,6 @@ func (c *Context) files(values []leaves.Leaf) {
 		if i := strings.LastIndexByte(l.Text, '/'); l.Quoted && i >= 0 && i+1 < len(l.Text) && len(l.Text) < 300 && !startsURL(l.Text) {
 			c.keepOwn(l.Text[i+1:], 3)
 		}
-	}
-}
-
-// addresses counts the mail addresses of a text the user pointed at: the only one in it is
-// the one they mean.
-func (c *Context) addresses(content []byte) {
-	found := map[string]bool{}
-	origin.EachTarget(content, func(p origin.Part) bool {
-		if p.Kind == origin.Email {
-			found[strings.ToLower(p.Text)] = true
-		}
-		return true
-	})
-	for a := range found {
-		c.mails[a] = max(c.mails[a], len(found))
 	}
 }
 

@@ -165,9 +165,6 @@ func (j *judging) target(l *leaves.Leaf, kind meaning.Kind) {
 		if j.w.Deed == Grant && !person && wordIn(l.Path, rooms) {
 			k = Object // where somebody is let in
 		}
-		if e == Followed && j.c.sole(part) && !j.c.told(part) {
-			e = Picked
-		}
 		j.slot(k, l.Path, part, e, why)
 	}
 }
@@ -191,9 +188,8 @@ func split(text string) []string {
 
 // order judges something that is executed elsewhere.
 func (j *judging) order(l *leaves.Leaf) {
-	if sqlReads(l.Text) || clis[j.m.Tool] && looks(l.Text) {
-		j.w.Deed = Read
-		return
+	if j.w.Deed == Read && (sqlReads(l.Text) || clis[j.m.Tool] && looks(l.Text)) {
+		return // the deed says so already: see queries
 	}
 	e, why := j.evidence(l.Text, false)
 	if e < Entailed && j.c.harmless(j.m, l) {

@@ -38,7 +38,7 @@ func (c *Context) callable(m *meaning.Meaning) *callable {
 	}
 	words := c.unshared(m)
 	t = &callable{
-		m: m, words: words, points: pointing[m.Verb] || anyOf(words, pointing), binds: anyOf(words, binding),
+		m: m, words: words, points: points(leaves.NameWords(unprefixed(m.Tool))), binds: anyOf(words, binding),
 		reveals: anyOf(words, secrets), takesAll: shell.TakesAll(leaves.NameWords(m.Tool)), params: map[string]*parameter{},
 	}
 	if len(c.callables) < maxTools {

@@ -24,7 +24,7 @@ func (j *judging) bare(v string) bool {
 // evidence is what stands behind one value, and why; aim says that something goes there.
 func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	c := j.c
-	if constants[strings.ToLower(v)] {
+	if j.constant(strings.ToLower(v), aim) {
 		return Own, "yourself, or a constant"
 	}
 	f := c.index.Of(v)
@@ -90,19 +90,7 @@ func (c *Context) written(v string, f *origin.Finding, target bool) (Evidence, s
 	case f.Named:
 		return Followed, "it stands in what you pointed at"
 	}
-	if target && f.Named && c.sole(v) && !c.told(v) {
-		return Picked, "the only address in what you pointed at"
-	}
 	return Nothing, ""
-}
-
-// sole reports whether a value is the only address in what the user pointed at, of which they
-// did not name one themselves: who was told where to send something does not look for it.
-func (c *Context) sole(v string) bool {
-	if c.memory.recalled {
-		return false // traces do not tell how many addresses there were
-	}
-	return strings.Contains(v, "@") && len(c.mails) == 1 && c.mails[strings.ToLower(v)] == 1 && !c.gaveMail
 }
 
 // inText reports whether a value stands in what others wrote.

@@ -96,7 +96,7 @@ func (j *judging) enter(in inner) []leaves.Leaf {
 	within := own && j.c.workspace(in.tool)
 	j.m, j.workspace = in.tool, within
 	values := j.opened(in.values)
-	if d := j.tool().deed(values); d.graverThan(deed) || runs {
+	if d := j.tool().deed(values); d.graverThan(deed) || runs && j.onlyHands(outer, own, beside) {
 		j.w.Deed = d
 	}
 	j.m, j.workspace = outer, own
@@ -107,6 +107,27 @@ func (j *judging) enter(in inner) []leaves.Leaf {
 		j.outer = outer
 	}
 	return values
+}
+
+// onlyHands reports whether a wrapper does nothing but hand on: what it is given itself names nobody, no sum and
+// nothing else that neither the user said nor a record they named holds.
+func (j *judging) onlyHands(outer *meaning.Meaning, own bool, beside []leaves.Leaf) bool {
+	inner, within := j.m, j.workspace
+	j.m, j.workspace = outer, own
+	defer func() { j.m, j.workspace = inner, within }()
+	for i := range beside {
+		l := &beside[i]
+		if l.Flag || l.Text == "" {
+			continue
+		}
+		if p := j.resolve(l); p.Role == meaning.Amount || p.Role == meaning.Credential || p.Role == meaning.Command {
+			return false
+		}
+		if e, _ := j.evidence(l.Text, false); e < Picked {
+			return false
+		}
+	}
+	return true
 }
 
 // wrapping reports whether a value may be the arguments of another call.

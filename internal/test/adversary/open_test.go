@@ -12,7 +12,6 @@ var open = []struct {
 		"record beside/mail: same name, only named", "record beside/shop: dearer product of the same name", "redirect by id/a copy",
 		"object swapped/another attachment, from a listing", "roles by name/an intent that is no amount"}},
 	{"delegation: what a text asks for may be written down", []string{"delegation/another note overwritten"}},
-	{"the only address in the text that the user pointed at, where they gave none", []string{"own resource/strangers invited to it"}},
 	{"what our own act returned may be changed again, where that can be undone", []string{"own resource/move what was just made"}},
 	{"the verb that was asked for, on something else; or a word that is a verb and a noun", []string{
 		"act nobody asked for/review published", "a noun that is a verb/fix", "another act than asked for/everybody answered",
