@@ -3,6 +3,7 @@ package tidemark
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -149,7 +151,34 @@ func (m *Monitor) contract(c intent.Contract) *event.Contract {
 		}
 		out.Acts = append(out.Acts, p)
 	}
+	itemsTo(out, &c, redact.Text)
 	return out
+}
+
+// itemsTo writes what a contract of the second form says into the log's form of it.
+func itemsTo(out *event.Contract, c *intent.Contract, redacted func(string) string) {
+	out.Form, out.Assents = c.V, c.Assents
+	for _, i := range c.Items {
+		it := event.ContractItem{Tool: i.Tool, Quote: redacted(i.Quote), Need: i.Need, Times: i.Times}
+		it.Per, it.If = redacted(i.Per), redacted(i.If)
+		for _, a := range i.Args {
+			kept := event.ContractArg{Arg: a.Arg, How: a.How, Of: redacted(a.Of)}
+			for _, w := range a.What {
+				kept.What = append(kept.What, redacted(w))
+			}
+			it.Args = append(it.Args, kept)
+		}
+		out.Items = append(out.Items, it)
+	}
+	for _, r := range c.Reads {
+		out.Reads = append(out.Reads, redacted(r.What))
+	}
+	for _, f := range c.Follow {
+		out.Follow = append(out.Follow, redacted(f.Source))
+	}
+	for _, b := range c.Never {
+		out.Never = append(out.Never, event.Ban{Act: b.Act, What: redacted(b.What)})
+	}
 }
 
 // contractFor is the contract of a message as judgement takes it; nil: there is none, and
@@ -162,6 +191,28 @@ func contractFor(w session.Word) *warrant.Contract {
 	out := &warrant.Contract{Opens: c.Opens, Delegates: c.Delegates}
 	for _, a := range c.Acts {
 		out.Acts = append(out.Acts, warrant.Promise{Tool: a.Tool, Args: maps.Clone(a.Args), Most: a.Most})
+	}
+	if c.Form == intent.ItemsVersion {
+		out.Mandate = mandateOf(c)
+	}
+	return out
+}
+
+// mandateOf are the items of a contract of the second form, as judgement takes them.
+func mandateOf(c *event.Contract) *mandate.Mandate {
+	out := &mandate.Mandate{Reads: slices.Clone(c.Reads), Follow: slices.Clone(c.Follow), Assents: c.Assents}
+	for n, i := range c.Items {
+		it := mandate.Item{
+			ID: fmt.Sprintf("m%d.%d", c.Word, n+1), Tool: tool.Name(i.Tool), Quote: i.Quote, Step: i.Need != "asked", Times: i.Times,
+			Per: i.Per, If: i.If, Args: map[string][]mandate.Source{},
+		}
+		for _, a := range i.Args {
+			it.Args[a.Arg] = append(it.Args[a.Arg], mandate.Source{How: mandate.HowNamed(a.How), What: slices.Clone(a.What), Of: a.Of})
+		}
+		out.Items = append(out.Items, it)
+	}
+	for _, b := range c.Never {
+		out.Never = append(out.Never, mandate.Ban(b))
 	}
 	return out
 }

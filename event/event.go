@@ -284,28 +284,6 @@ type Task struct {
 	Failed string `json:"failed,omitzero"` // why there are none
 }
 
-// Contract is what one message of the user's asks for, as a model understood it from the
-// words and the tools' names alone, or why there is none: then the words alone count.
-type Contract struct {
-	Word      uint64    `json:"word,omitzero"` // the record that holds the message
-	Acts      []Promise `json:"acts,omitzero"`
-	Opens     string    `json:"opens,omitzero"` // none, named, linked, search
-	Delegates bool      `json:"delegates,omitzero"`
-	Why       string    `json:"why,omitzero"`
-	Model     string    `json:"model,omitzero"` // empty: the host's own
-	Prompt    string    `json:"prompt,omitzero"`
-	Failed    string    `json:"failed,omitzero"` // why there is none
-	Late      bool      `json:"late,omitzero"`   // only because it took too long
-	TookMs    int64     `json:"tookMs,omitzero"` // that a call waited for it
-}
-
-// Promise is one act that a contract asks for.
-type Promise struct {
-	Tool string            `json:"tool"`
-	Args map[string]string `json:"args,omitzero"` // user:<literal>, lookup, delegated, agent; without secrets
-	Most int               `json:"most,omitzero"`
-}
-
 // Seal takes the digest of the call, at the latest when the verdict is recorded. Most
 // verdicts need it nowhere else, so that a decision does not wait for it.
 func (d *Decided) Seal() {

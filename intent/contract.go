@@ -27,7 +27,14 @@ const (
 // Contract is what a model understood of one message of the user's, from their words and
 // the tools' names alone: it has read nothing else, so nothing else can have written it.
 type Contract struct {
-	Acts []Promise `json:"acts"`
+	Acts []Promise `json:"acts,omitzero"`
+	// V is the form: 0 and 1 have Acts, 2 has Items.
+	V       int      `json:"v,omitzero"`
+	Items   []Item   `json:"items,omitzero"`
+	Reads   []Look   `json:"reads,omitzero"`
+	Follow  []Follow `json:"follow,omitzero"`
+	Never   []Ban    `json:"never,omitzero"`
+	Assents bool     `json:"assents,omitzero"` // it merely accepts what the agent offered
 	// Opens says which addresses may be opened: none, named (by the user), linked (in what
 	// they named), search (what a search they asked for finds). Empty is none.
 	Opens string `json:"opens,omitzero"`
@@ -115,6 +122,9 @@ func (c *Contract) Within(tools []Signature) (Contract, error) {
 		if p, ok := p.within(tools); ok {
 			out.Acts = append(out.Acts, p)
 		}
+	}
+	if err := c.withinItems(&out, tools); err != nil {
+		return Contract{}, err
 	}
 	return out, nil
 }

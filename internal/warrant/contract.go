@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/tool"
@@ -19,6 +20,8 @@ type Contract struct {
 	Opens string // which addresses may be opened: none, named, linked, search
 	// Delegates says that the user wants done what some content they named says.
 	Delegates bool
+
+	Mandate *mandate.Mandate // what it lists in the second form, which binds; nil: it is of the first
 }
 
 // Promise is one act that a contract asks for.
@@ -31,6 +34,11 @@ type Promise struct {
 // Contract adds the contract of the latest message.
 func (c *Context) Contract(k *Contract) {
 	c.listen()
+	if k.Mandate != nil {
+		kept := *k
+		kept.Mandate = k.Mandate.Within(c.said)
+		k = &kept
+	}
 	c.contracts = append(c.contracts, drawn{k, c.user.turn})
 	c.agreed = k
 }

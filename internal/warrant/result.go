@@ -63,6 +63,7 @@ func (c *Context) result(r Result, t *trace) {
 	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
 	free := c.document(m, fields) || r.Tainted || acted
 	c.shaped(&r, free, t)
+	c.records.Add(r.Step, m.Tool, texts(values), r.Content, r.Tainted || acted || c.page(m, values), c.lists[r.Step])
 	in := origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: r.Content}
 	t.index = c.index.Result(in)
 }
@@ -216,6 +217,17 @@ func (c *Context) document(m *meaning.Meaning, args map[string]any) bool {
 		}
 	}
 	return false
+}
+
+// page reports whether what a tool brings is a text that somebody wrote, or a page: then nothing in it is the server's.
+func (c *Context) page(m *meaning.Meaning, values []leaves.Leaf) bool {
+	name := leaves.NameWords(c.names[m.Tool])
+	if anyOf(name, listings) {
+		return false
+	}
+	return m.Reaches || anyOf(name, bodies) || tool.IsShell(unprefixed(m.Tool)) || slices.ContainsFunc(values, func(l leaves.Leaf) bool {
+		return l.Quoted && (startsURL(l.Text) || isHost(l.Text)) || m.Resolve(l.Path, l.Text).Kind == meaning.Path && readers[m.Verb]
+	})
 }
 
 // addressed reports whether a parameter holds an address by its name.

@@ -13,6 +13,8 @@ import (
 
 var (
 	constants = list("constants")
+	accounts  = list("accounts")
+	selves    = list("selves")
 	figure    = regexp.MustCompile(`^\d{1,4}$`)
 )
 
@@ -235,4 +237,24 @@ func where(f *origin.Finding) string {
 		return "it stands in the text of " + from + ": " + text.Quote(f.Excerpt)
 	}
 	return fmt.Sprintf("field `%s` of %s", f.Path, from)
+}
+
+// constant reports whether a value is a word of the interface and names nobody and nothing of its own. Words
+// for oneself count as an aim only where the user speaks of themselves; for what cannot be taken back no
+// constant says which thing is meant.
+func (j *judging) constant(low string, aim bool) bool {
+	if aim {
+		return accounts[low] && j.c.user.speaksOfSelf()
+	}
+	return (constants[low] || accounts[low]) && !j.w.Deed.graverThan(Change)
+}
+
+// speaksOfSelf reports whether the user's own words name themselves.
+func (h *heard) speaksOfSelf() bool {
+	for w := range selves {
+		if h.stems[w] {
+			return true
+		}
+	}
+	return false
 }

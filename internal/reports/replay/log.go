@@ -97,7 +97,23 @@ func contractOf(c *event.Contract) *intent.Contract {
 	if c == nil || c.Failed != "" {
 		return nil
 	}
-	out := &intent.Contract{Opens: c.Opens, Delegates: c.Delegates, Why: c.Why}
+	out := &intent.Contract{V: c.Form, Opens: c.Opens, Delegates: c.Delegates, Assents: c.Assents, Why: c.Why}
+	for _, i := range c.Items {
+		it := intent.Item{Tool: i.Tool, Quote: i.Quote, Need: i.Need, Times: i.Times, Per: i.Per, If: i.If}
+		for _, a := range i.Args {
+			it.Args = append(it.Args, intent.Arg(a))
+		}
+		out.Items = append(out.Items, it)
+	}
+	for _, r := range c.Reads {
+		out.Reads = append(out.Reads, intent.Look{What: r})
+	}
+	for _, f := range c.Follow {
+		out.Follow = append(out.Follow, intent.Follow{Source: f})
+	}
+	for _, b := range c.Never {
+		out.Never = append(out.Never, intent.Ban(b))
+	}
 	for _, p := range c.Acts {
 		out.Acts = append(out.Acts, intent.Promise{Tool: p.Tool, Args: p.Args, Most: p.Most})
 	}

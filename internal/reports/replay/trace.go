@@ -17,6 +17,8 @@ type traceRun struct {
 	Events []traceEvent     `json:"events"`
 	// HostTools are the tools that are the host's own.
 	HostTools []string `json:"hostTools"`
+	// ControlTools are those by which the host's framework steers itself.
+	ControlTools []string `json:"controlTools"`
 }
 
 type traceEvent struct {
@@ -29,6 +31,8 @@ type traceEvent struct {
 	} `json:"call"`
 	Result strictjson.Value `json:"result"`
 	Answer string           `json:"answer"`
+	// Auditor is what an isolated model answers if it is asked about the act: asked, step, neither or unsure.
+	Auditor string `json:"auditor"`
 }
 
 // readTrace reads one run.

@@ -26,6 +26,7 @@ var families = map[string]string{
 	"HOOK": "agent-loop hooks",
 	"BEY":  "beyond",
 	"WAR":  "judgement by warrant",
+	"MAN":  "judgement by mandate",
 }
 
 // docs/parity.md is written from the list of requirements and from what the tests say

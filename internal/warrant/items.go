@@ -1,0 +1,201 @@
+package warrant
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/origin"
+)
+
+// covered judges a call by the items of a message: all of its slots are held by one of them, or those that are not
+// are the question.
+func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
+	call := j.asCall(values)
+	w := world{j.c}
+	if ban := m.Forbids(call, j.c.records); ban != nil {
+		j.w.add(Act, "", j.m.Tool, Nothing, "you said not to")
+		return
+	}
+	got := m.Cover(call, w, j.c.records)
+	switch {
+	case got.Item == nil:
+		if offer := j.assented(); offer != "" && m.Assents && !j.w.Deed.grave() {
+			j.w.add(Act, "", j.m.Tool, Assented, "you agreed to: "+offer)
+			return
+		}
+		j.w.add(Act, "", j.m.Tool, Nothing, "I could not find it in your words")
+		return
+	case j.used(m):
+		j.w.add(Act, "", j.m.Tool, Nothing, "it was done as often as you asked for")
+		return
+	}
+	j.w.add(Act, "", j.m.Tool, Said, "you asked: "+got.Item.Quote)
+	j.hold(&got)
+}
+
+// hold gives the slots of a call what its item says of them.
+func (j *judging) hold(got *mandate.Covered) {
+	for i := range j.w.Slots {
+		s := &j.w.Slots[i]
+		if s.Kind == Act || s.Fault || s.Secret || s.Kind == Order && j.w.Danger {
+			continue
+		}
+		s.Has, s.Why = Said, "item "+got.Item.ID+" of what you asked for"
+	}
+	for _, miss := range got.Missing {
+		kind := missingKind(miss.Role, j.w.Deed)
+		j.w.Slots = append(j.w.Slots, Slot{Kind: kind, Path: miss.Path, Value: miss.Value, Has: Nothing, Why: miss.Why})
+	}
+}
+
+// missingKind is the kind of a slot that is missing. A measure or a text is one that every row of the tables asks for.
+func missingKind(r mandate.Role, d Deed) Kind {
+	switch r {
+	case mandate.Aim:
+		return Aim
+	case mandate.Key:
+		return Key
+	case mandate.Place:
+		return Place
+	case mandate.Order:
+		if d == Execute || d == Unknown {
+			return Order
+		}
+	case mandate.Text:
+		if !Send.graverThan(d) && d != Send && d != Unknown {
+			return Object
+		}
+		return Cargo
+	}
+	return Object
+}
+
+// used reports whether the items for a tool are spent.
+func (j *judging) used(m *mandate.Mandate) bool {
+	t := j.c.done[j.m.Tool]
+	if t == nil || t.again(j.w.Deed, j.args) {
+		return false
+	}
+	most := 0
+	for i := range m.Items {
+		switch it := &m.Items[i]; {
+		case it.Tool != j.m.Tool:
+		case it.Per != "":
+			most += maxEach
+		default:
+			most += max(1, it.Times)
+		}
+	}
+	return t.times >= most
+}
+
+// maxEach bounds how often something is done for the entries of a list.
+const maxEach = 100
+
+// asCall is the call as items are held against it.
+func (j *judging) asCall(values []leaves.Leaf) *mandate.Call {
+	out := &mandate.Call{Tool: j.m.Tool, Deed: j.w.Deed.String(), Grave: j.w.Deed.grave(), Reaches: j.w.Deed.graverThan(Tidy)}
+	for i := range values {
+		l := &values[i]
+		out.Values = append(out.Values, mandate.Value{Path: l.Path, Text: l.Text, Role: j.roleOf(l), Flag: l.Flag})
+	}
+	return out
+}
+
+// roleOf is what an argument is to an item.
+func (j *judging) roleOf(l *leaves.Leaf) mandate.Role {
+	p := *j.resolve(l)
+	switch {
+	case l.Flag, datish.MatchString(l.Text) && len(l.Text) <= 32:
+		return mandate.Measure
+	case l.Quoted && sqlActs(l.Text), p.Role == meaning.Command:
+		return mandate.Order
+	case p.Role == meaning.Credential:
+		return mandate.Key
+	case p.Role == meaning.Target, l.Quoted && mailbox(l.Text):
+		return mandate.Aim
+	case p.Role == meaning.Content, l.Quoted && wordy(l.Text) && len(tokens(l.Text)) > 4:
+		return mandate.Text
+	case p.Role == meaning.Amount:
+		return mandate.Measure
+	case l.Quoted && pathish(l, p.Kind) && sensitive(l.Text):
+		return mandate.Place
+	case identifier(l):
+		return mandate.Object
+	case p.Role == meaning.Unclear || !l.Quoted, !p.Object && choice.MatchString(l.Text):
+		return mandate.Measure
+	}
+	return mandate.Object
+}
+
+// choice is one plain word, as schemas list them.
+var choice = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
+
+// texts are what a call asked for.
+func texts(values []leaves.Leaf) []string {
+	var out []string
+	for i := range values {
+		out = append(out, values[i].Text)
+	}
+	return out
+}
+
+// world is the conversation as items are held against it.
+type world struct{ c *Context }
+
+func (w world) Said(v string) bool { return w.c.index.Said(v) }
+func (w world) Own(v string) bool  { return w.c.isOwn(v) }
+func (w world) Told(v string) bool { return w.c.inText(v) }
+
+// run is how many words in a row are a quotation, and most how many runs of a text are looked for.
+const (
+	run  = 5
+	most = 4000
+)
+
+// Stray finds what a text holds of results that no source names: addresses, figures and runs of words.
+func (w world) Stray(text string, sources []string) string {
+	c := w.c
+	named := map[uint64]bool{}
+	of := func(step uint64) bool {
+		is, known := named[step]
+		if !known {
+			for _, s := range sources {
+				if is = c.records.Names(step, s); is {
+					break
+				}
+			}
+			named[step] = is
+		}
+		return is
+	}
+	stray := func(v string) bool {
+		return !c.index.Said(v) && c.index.Of(v).Class > origin.Unseen && !c.isOwn(v) && !c.index.Stands(v, of)
+	}
+	found := ""
+	origin.EachTarget([]byte(text), func(p origin.Part) bool {
+		if c.index.Said(p.Text) || c.isOwn(p.Text) || c.index.Stands(p.Text, of) {
+			return true
+		}
+		found = p.Text // one that stands nowhere is no better than one that does
+		return false
+	})
+	if found != "" {
+		return found
+	}
+	words := strings.Fields(text)
+	for _, word := range words {
+		if v := strings.Trim(word, ".,;:!?()[]\"'"); len(v) >= 4 && strings.ContainsAny(v, "0123456789") && stray(v) {
+			return v
+		}
+	}
+	for i := 0; i+run <= len(words) && i < most; i++ {
+		if v := strings.Trim(strings.Join(words[i:i+run], " "), ".,;:!?"); stray(v) {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,126 @@
+package mandate
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// dated reports whether a day or a time is what words say: the day of the week and of the month that they name, and
+// the hour. Words that name none of them ("tomorrow") say nothing that could be checked here, as nobody tells the time.
+func dated(value, words string) bool {
+	day, hour, minute, ok := moment(value)
+	if !ok {
+		return false
+	}
+	said := wordsOf(words)
+	checked := false
+	if !day.IsZero() {
+		for _, w := range said {
+			if d, ok := weekdays[w]; ok {
+				if d != int(day.Weekday()) {
+					return false
+				}
+				checked = true
+			}
+			if n, err := strconv.Atoi(strings.TrimRight(w, "thsrdn.ºª")); err == nil && n == day.Day() {
+				checked = true
+			}
+		}
+		if !checked {
+			return false
+		}
+	}
+	if hour < 0 || !day.IsZero() && hour == 0 && minute == 0 {
+		return checked
+	}
+	return clocked(said, hour, minute) || checked && !hasNumber(said)
+}
+
+// moment reads a day, a time, or both.
+func moment(value string) (day time.Time, hour, minute int, ok bool) {
+	value = strings.TrimSuffix(strings.TrimSpace(value), "Z")
+	if len(value) > 19 && (value[19] == '+' || value[19] == '-' || value[19] == '.') {
+		value = value[:19]
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+		if t, err := time.Parse(layout, value); err == nil {
+			return t, t.Hour(), t.Minute(), true
+		}
+	}
+	if t, err := time.Parse("2006-01-02", value); err == nil {
+		return t, -1, 0, true
+	}
+	for _, layout := range []string{"15:04", "15:04:05"} {
+		if t, err := time.Parse(layout, value); err == nil {
+			return time.Time{}, t.Hour(), t.Minute(), true
+		}
+	}
+	return time.Time{}, -1, 0, false
+}
+
+// clocked reports whether words say a time of the day.
+func clocked(said []string, hour, minute int) bool {
+	for i, w := range said {
+		h, m, ok := clock(w)
+		if !ok {
+			continue
+		}
+		if i > 0 && halves[said[i-1]] != 0 {
+			m = 30
+			if halves[said[i-1]] < 0 {
+				h-- // halb sieben is 6:30
+			}
+		}
+		if m == minute && (h == hour || h+12 == hour) {
+			return true
+		}
+	}
+	return false
+}
+
+// halves are words that say half an hour after, or before, the hour that they stand before.
+var halves = map[string]int{"half": 1, "halb": -1, "half_past": 1, "halv": -1}
+
+// clock reads a time as people write it: 8, 8.30, 8:30, 18h30, 7am.
+func clock(w string) (hour, minute int, ok bool) {
+	if n, has := numbers[w]; has {
+		w = n
+	}
+	w = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(w, "am"), "uhr"), "pm")
+	h, m, split := strings.Cut(strings.NewReplacer(".", ":", "h", ":", "時", ":").Replace(w), ":")
+	hour, err := strconv.Atoi(h)
+	if err != nil || hour > 24 {
+		return 0, 0, false
+	}
+	if split && m != "" {
+		if minute, err = strconv.Atoi(m); err != nil || minute > 59 {
+			return 0, 0, false
+		}
+	}
+	return hour, minute, true
+}
+
+func hasNumber(said []string) bool {
+	for _, w := range said {
+		if _, _, ok := clock(w); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// weekdays are their names, in the languages that requests come in.
+var weekdays = func() map[string]int {
+	out := map[string]int{}
+	for _, l := range lines("weekdays") {
+		n, err := strconv.Atoi(l[0])
+		if err != nil {
+			panic("mandate: a day of the week has no number: " + l[0])
+		}
+		for _, w := range l[1:] {
+			out[w] = n
+		}
+	}
+	return out
+}()

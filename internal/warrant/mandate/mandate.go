@@ -1,0 +1,163 @@
+// Package mandate holds what may happen unasked in a task: a list of items, each with who gave it, and the rule by
+// which an item covers a call. A call that acts runs unasked only if some item holds every slot of it; what no item
+// holds is the question.
+//
+// The words that the rule is made of:
+//
+//   - a source is what an item says a value comes from: literals of the owner's words, a person or a thing that
+//     they name, their own accounts, or the agent's pen. Never a result as a whole;
+//   - a record is one object of a result, in the structure that the server printed (records.go);
+//   - the record that words single out is the one that holds more of them than any other of its kind. With equals
+//     there is none, and it is asked about;
+//   - a task is one message of the owner's and what is done for it. Its items end with the next message that asks
+//     for something else.
+//
+// Nothing that was read, and no name or shape that others choose, adds an item or widens one. The zero Item covers
+// nothing.
+package mandate
+
+// How is where the value of a slot may come from. The zero How is one that nobody understands, and holds nothing.
+type How uint8
+
+// The ways to name a source.
+const (
+	Unknown How = iota
+	Said        // one of the literals
+	Most        // a number up to the literal
+	Person      // a field of the record of the person that is named
+	From        // a field of the record that the words name
+	Calc        // worked out from the literals, or chosen among the source's records
+	Own         // the owner's own accounts and things
+	Write       // the agent composes it
+	Command     // a program that is named
+)
+
+var hows = map[string]How{
+	"said": Said, "most": Most, "person": Person, "from": From, "calc": Calc, "own": Own, "write": Write, "command": Command,
+}
+
+// HowNamed is the How of a contract's word.
+func HowNamed(name string) How { return hows[name] }
+
+// Source is what one slot may be.
+type Source struct {
+	How  How
+	What []string // literals of the owner's words
+	Of   string   // what it is taken from, in the owner's words
+}
+
+// Item is one kind of call that may happen unasked.
+type Item struct {
+	ID    string // for the log, the question and people
+	Tool  string // by its canonical name
+	Quote string // the owner's words that gave it
+	Step  bool   // not named, but needed for what is
+	Times int    // how often; 0 is once
+	Per   string // done once for each entry of this
+	If    string // the owner's condition
+	Args  map[string][]Source
+}
+
+// Ban is an act that the owner forbids, or wants to see first.
+type Ban struct {
+	Act  string // send pay delete create change run grant all
+	What string // empty: whatever it is done to
+}
+
+// Mandate is all that one message gives.
+type Mandate struct {
+	Items   []Item
+	Reads   []string // what must be opened for it
+	Follow  []string // contents that the owner wants obeyed
+	Never   []Ban
+	Assents bool // the message only accepts what the agent offered
+}
+
+// Role is what a slot is to the rule. The zero Role is an order, the strictest.
+type Role uint8
+
+// The roles.
+const (
+	Order   Role = iota // something that is executed
+	Aim                 // who or where it goes
+	Object              // what is acted on
+	Key                 // a credential
+	Place               // where it is put
+	Measure             // how much, which choice, when
+	Text                // something that is worded
+)
+
+// Value is one argument of a call.
+type Value struct {
+	Path string // its parameter
+	Text string
+	Role Role
+	Flag bool // true, false or null
+}
+
+// Call is a call as the rule sees it. Deeds are named as policies name them.
+type Call struct {
+	Tool    string
+	Deed    string
+	Grave   bool // it cannot be taken back
+	Reaches bool // it tells somebody else something
+	Values  []Value
+}
+
+// World answers what the rule asks of the conversation.
+type World interface {
+	Said(value string) bool // the owner typed it
+	Own(value string) bool  // our own covered acts returned it, or it is the owner's account
+	Told(value string) bool // it stands in a text that others wrote
+	// Stray is the part of a text that stands in what was read, and not in what one of the sources names; empty: none.
+	Stray(text string, sources []string) string
+}
+
+// Missing is a slot that no item holds.
+type Missing struct {
+	Path, Value string
+	Role        Role
+	Why         string // for people; holds nothing that was read
+}
+
+// Covered is what the rule found: the item that comes closest, and what it does not hold.
+type Covered struct {
+	Item    *Item // nil: none is for such a call
+	Missing []Missing
+}
+
+// Cover finds the item that holds a call, or comes closest: all of them are tried, and the one of which the fewest
+// slots are missing is taken.
+func (m *Mandate) Cover(c *Call, w World, r *Records) Covered {
+	var best Covered
+	for i := range m.Items {
+		it := &m.Items[i]
+		if it.Tool != c.Tool || it.Step && c.Grave {
+			continue
+		}
+		p := pass{item: it, mandate: m, call: c, world: w, records: r}
+		if missing := p.missing(); best.Item == nil || len(missing) < len(best.Missing) {
+			best = Covered{it, missing}
+		}
+	}
+	return best
+}
+
+// Forbids is the ban that holds for a call; nil: none does.
+func (m *Mandate) Forbids(c *Call, r *Records) *Ban {
+	for i := range m.Never {
+		b := &m.Never[i]
+		if b.Act != "all" && b.Act != c.Deed && !(b.Act == "run" && c.Deed == "execute") && !(b.Act == "change" && c.Deed == "tidy") {
+			continue
+		}
+		if b.What == "" {
+			return b
+		}
+		for _, v := range c.Values {
+			if holdsAll(wordsOf(v.Text), contentWords(b.What)) || r.singled(v.Text, contentWords(b.What)) == single {
+				return b
+			}
+		}
+	}
+	return nil
+}
