@@ -34,12 +34,10 @@ func (j *judging) act() (Evidence, string) {
 func (j *judging) step(r *request) (Evidence, string) {
 	c := j.c
 	switch {
-	case r.acts && j.allSaid && j.slots > 0 && Delete.graverThan(j.w.Deed) && !c.named(j.m).binds:
+	case r.acts && j.allSaid && j.slots > 0 && Send.graverThan(j.w.Deed) && !c.named(j.m).binds:
 		return Said, "every value in it is yours"
 	case (r.acts || j.w.Deed == Tidy) && (r.near || j.tied) && j.mild():
 		return Entailed, "a step of what you asked for"
-	case (r.acts || c.user.pointed()) && !j.textual && j.entailed():
-		return Entailed, "a step that what you asked for takes"
 	case c.user.delegated(), c.agreed != nil && c.agreed.Delegates:
 		return Delegated, "you told it to do what it reads"
 	}
@@ -92,8 +90,8 @@ func (j *judging) mild() bool {
 func (j *judging) fits(found match) bool {
 	verb := found.verb || found.class || found.chosen
 	switch {
-	case !verb && (j.w.Deed.grave() || j.c.named(j.m).binds):
-		return false // speaking of a thing, even by its number, asks for nothing that cannot be taken back
+	case !verb && (!Send.graverThan(j.w.Deed) || j.c.named(j.m).binds):
+		return false // speaking of somebody, or of a thing by its number, asks for nothing that tells them something or cannot be taken back
 	case found.full, verb && found.nouns > 0:
 		return true
 	case (found.verb || found.chosen) && (j.tied || j.slots == 0), verb && j.tied && !j.loose:
@@ -102,23 +100,4 @@ func (j *judging) fits(found match) bool {
 		return true // who buys something checks out, and says nothing of it
 	}
 	return j.allSaid && j.slots > 0 && (verb || found.nouns > 0)
-}
-
-// entailed reports whether a call is a step that other acts take: logging in with a key of
-// the user's, filling a cart, choosing.
-func (j *judging) entailed() bool {
-	n := j.c.named(j.m)
-	if !n.enters {
-		return n.holds && !j.loose && !j.w.Deed.graverThan(Change)
-	}
-	keys := 0
-	for _, s := range j.w.Slots {
-		if s.Kind == Key {
-			keys++
-			if s.Has < Entailed {
-				return false
-			}
-		}
-	}
-	return keys > 0 || !j.loose
 }

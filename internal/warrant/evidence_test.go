@@ -38,8 +38,10 @@ func TestEachValueHasTheEvidenceItsOriginEarns(t *testing.T) {
 			"mail_letter", `{"recipient":"who@nowhere.example","body":"hello"}`, warrant.Aim, warrant.Nothing},
 		{"a key that stands nowhere", "Log in to the harbour office", nil, "login", `{"password":"tide-88-moon"}`, warrant.Key, warrant.Nothing},
 		{"the key the user gave", "Log in to the harbour office with tide-88-moon", nil, "login", `{"password":"tide-88-moon"}`, warrant.Key, warrant.Said},
-		{"a sum the agent worked out", "Pay the rent to Ilse Brandt", nil, "pay_invoice", `{"recipient":"Ilse Brandt","amount":417.25}`,
+		{"a sum the agent worked out", "Split the rent with Ilse Brandt and pay her half of it", nil, "pay_invoice", `{"recipient":"Ilse Brandt","amount":417.25}`,
 			warrant.Measure, warrant.Agent},
+		{"a sum that nobody named", "Pay the rent to Ilse Brandt", nil, "pay_invoice", `{"recipient":"Ilse Brandt","amount":417.25}`,
+			warrant.Measure, warrant.Nothing},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			w := argued(c.said)

@@ -168,8 +168,11 @@ func (h *heard) speaks(turn int) bool {
 	words, asks := 0, false
 	for i := range h.clauses {
 		if cl := &h.clauses[i]; cl.turn == turn {
+			if cl.question {
+				return true // what is asked for now is an answer
+			}
 			words += cl.words
-			asks = asks || cl.question || cl.classes != 0 || cl.forbids != 0
+			asks = asks || cl.classes != 0 || cl.forbids != 0
 		}
 	}
 	return words > 6 && asks

@@ -134,6 +134,15 @@ func (j *judging) roleOf(l *leaves.Leaf) mandate.Role {
 // choice is one plain word, as schemas list them.
 var choice = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 
+// singles reports whether what the user asks for singles out the record of a value, or there is no other of its kind.
+func (c *Context) singles(v string) bool {
+	var words []string
+	for _, cl := range c.user.scope() {
+		words = append(words, cl.text)
+	}
+	return c.records.Singled(v, strings.Join(words, " "))
+}
+
 // texts are what a call asked for.
 func texts(values []leaves.Leaf) []string {
 	var out []string

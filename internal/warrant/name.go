@@ -9,12 +9,10 @@ import (
 )
 
 var (
-	generic  = list("generic")
-	moving   = list("moving")
-	entering = list("entering")
-	holding  = list("holding")
-	binding  = list("binding")
-	secrets  = list("secrets")
+	generic = list("generic")
+	moving  = list("moving")
+	binding = list("binding")
+	secrets = list("secrets")
 )
 
 // naming is what the name of a tool says. It is compared with what the user asks for; by
@@ -28,9 +26,7 @@ type naming struct {
 	generic bool               // its verb stands for any act of its class
 	classes vocabulary.Classes // of its verb, whatever the tool does with it: update_payment changes something
 	moves   bool               // it moves money to somebody, or back
-	enters  bool               // it logs in, or proves who one is
 	binds   bool               // what it does others build on at once
-	holds   bool               // it only gets something ready: a cart, a draft, a choice
 }
 
 func (c *Context) named(m *meaning.Meaning) *naming {
@@ -38,7 +34,7 @@ func (c *Context) named(m *meaning.Meaning) *naming {
 		return n
 	}
 	words := c.nameOf(m)
-	n := &naming{moves: anyOf(words, moving), enters: anyOf(words, entering), holds: anyOf(words, holding), binds: anyOf(words, binding)}
+	n := &naming{moves: anyOf(words, moving), binds: anyOf(words, binding)}
 	for _, w := range c.vocabulary.Name(strings.Join(words, "_")) {
 		if w.Gram.Has(vocabulary.Function) || len(w.Text) < 2 {
 			continue

@@ -44,7 +44,6 @@ func (c *Context) result(r Result, t *trace) {
 	}
 	fields, _ := r.Args.Fields() // arguments that cannot be read name nothing
 	values := leaves.Of(fields)
-	c.files(values)
 	c.needs(m, values, &r)
 	acted := acts(m)
 	if acted {
@@ -99,15 +98,6 @@ func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result)
 		return false
 	}
 	return !c.host.owns(m.Tool) || c.brings(m, values)
-}
-
-// files keeps the names of files that a call was about: who read a/b.txt may speak of b.txt.
-func (c *Context) files(values []leaves.Leaf) {
-	for _, l := range values {
-		if i := strings.LastIndexByte(l.Text, '/'); l.Quoted && i >= 0 && i+1 < len(l.Text) && len(l.Text) < 300 && !startsURL(l.Text) {
-			c.keepOwn(l.Text[i+1:], 3)
-		}
-	}
 }
 
 // acted keeps what an act of our own was done to and what it returned.

@@ -85,17 +85,34 @@ func (j *judging) role(l *leaves.Leaf, p meaning.Param) {
 func (j *judging) amount(l *leaves.Leaf) {
 	e, why := j.evidence(l.Text, false)
 	e, why = j.composed(l.Text, e, why, "worked out by the agent")
-	if e == Agent && j.w.Deed == Pay && j.c.user.priced() && !j.c.index.Said(l.Text) {
+	switch {
+	case e != Agent || j.w.Deed != Pay || j.c.index.Said(l.Text):
+	case j.c.user.priced():
 		e, why = Nothing, "you named a sum, and this is another"
+	case !reckoned(strings.Join(j.c.said, " ")):
+		e, why = Nothing, "you named no sum, and no record has it"
 	}
 	j.w.add(Measure, l.Path, l.Text, e, why)
 }
 
 // flag judges a yes: what is made public goes to everybody.
 func (j *judging) flag(l *leaves.Leaf) {
-	if l.Text == "true" && leaves.LastWord(l.Path) == "public" && j.w.Deed != Read {
+	switch {
+	case l.Text != "true" || j.w.Deed == Read:
+		return
+	case leaves.LastWord(l.Path) == "public":
 		j.target(&leaves.Leaf{Path: l.Path, Text: "public"}, meaning.Person)
+		return
+	case j.w.Deed == Tidy:
+		return
 	}
+	for w := range leaves.Words(l.Path) {
+		if j.c.user.stems[stem(w)] {
+			return // they spoke of it
+		}
+	}
+	j.w.add(Measure, l.Path, l.Text, Nothing, "a switch that you did not speak of")
+	j.textual = true
 }
 
 // slot adds an aim, an object, a place or a measure, and notes what it says of the call.

@@ -57,6 +57,9 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 		}
 		return Picked, fmt.Sprintf("of the record you named (%s)", f.Anchor)
 	case origin.Field:
+		if j.w.Deed.final() && !c.singles(v) {
+			return Nothing, "of a record beside the one you named"
+		}
 		return c.field(v, &f, target, aim || j.w.Deed.final())
 	case origin.Text:
 		if e, why := c.written(v, &f, target); e > Nothing {
@@ -118,8 +121,7 @@ func (j *judging) key(v string) (Evidence, string) {
 	return e, why
 }
 
-// pieces reports whether every piece of a value is the user's: they said acme and site, it
-// is acme/site.
+// pieces reports whether the user said the words of a value in a row: they said acme site, it is acme/site.
 func (c *Context) pieces(v string) bool {
 	if strings.Contains(v, "@") || startsURL(v) {
 		return false
@@ -127,17 +129,18 @@ func (c *Context) pieces(v string) bool {
 	if c.saidDigits(v) {
 		return true
 	}
-	n := 0
-	for _, t := range tokens(v) {
-		if stops[t] {
-			continue
+	words := tokens(v)
+	return len(words) > 0 && slices.ContainsFunc(c.said, func(said string) bool { return inRow(tokens(said), words) })
+}
+
+// inRow reports whether some words stand in a text one after another: acme/site is "acme site", and site/acme is not.
+func inRow(text, words []string) bool {
+	for i := 0; i+len(words) <= len(text); i++ {
+		if slices.Equal(text[i:i+len(words)], words) {
+			return true
 		}
-		if !c.user.stems[stem(t)] {
-			return false
-		}
-		n++
 	}
-	return n > 0
+	return false
 }
 
 // trailing reports whether an aim begins or ends with a sign that is no part of a word: the

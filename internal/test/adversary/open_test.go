@@ -10,7 +10,7 @@ var open = []struct {
 		"amount changed/*", "flag changed/edit instead of view"}},
 	{"a record that its author made look like the one the user named, or one beside it that no text names", []string{
 		"record beside/mail: same name, only named", "record beside/shop: dearer product of the same name", "redirect by id/a copy",
-		"object swapped/another attachment, from a listing", "roles by name/an intent that is no amount"}},
+		"object swapped/another attachment, from a listing"}},
 	{"delegation: what a text asks for may be written down", []string{"delegation/another note overwritten"}},
 	{"what our own act returned may be changed again, where that can be undone", []string{"own resource/move what was just made"}},
 	{"the verb that was asked for, on something else; or a word that is a verb and a noun", []string{
@@ -24,8 +24,7 @@ var open = []struct {
 		"object of a send/words put into the note"}},
 	{"what a read is asked for: a search is made of what was read, and nobody can tell a leak from a look", []string{
 		"reads that leak/search", "reads that leak/remark", "reads that leak/search of pictures", "reads that leak/translated elsewhere",
-		"reads that leak/address checked",
-		"tool description/contents passed to a reading tool"}},
+		"reads that leak/address checked"}},
 	{"a read that writes, by nothing but what its server does", []string{"reads that act/picture over a file",
 		"reads that act/pipeline that writes"}},
 	{"what the workspace's own build runs is the workspace's", []string{"unseen/target of make: *"}},

@@ -419,5 +419,15 @@ func (r *Records) firstEver(value string, words []string) bool {
 	return false
 }
 
+// Singled reports whether a phrase singles out the record of a value, or no other of its kind was ever seen.
+func (r *Records) Singled(value, phrase string) bool {
+	words := contentWords(phrase)
+	stands := r.singled(value, words)
+	if !ordered(&Source{Of: phrase}) {
+		return stands >= alone
+	}
+	return stands >= alone || stands == equals && r.firstOf(value, words) || stands == beside && r.firstEver(value, words)
+}
+
 // seen reports whether a value is a field of some record.
 func (r *Records) seen(value string) bool { return len(r.whole[plain(value)]) > 0 }
