@@ -256,6 +256,9 @@ func (j *judging) object(l *leaves.Leaf, p meaning.Param) {
 	if l.Quoted && pathish(l, p.Kind) && (sensitive(l.Text) || steers(l.Text) && strings.Contains(path.Base(l.Text), ".")) {
 		k = Place
 	}
+	if l.Quoted && pathish(l, p.Kind) && unreadable(l.Text) {
+		k, e, why = Place, Nothing, endless
+	}
 	j.slot(k, l.Path, l.Text, e, why)
 	if l.Quoted && wordy(strings.TrimSpace(l.Text)) {
 		j.cargo(l)
