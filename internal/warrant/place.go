@@ -52,6 +52,18 @@ func (j *judging) writes(param, name, with string) {
 	}
 }
 
+// location is what a file that a server's tool is given stands for: a place where it decides something, and no file that
+// anybody named where its path cannot be read.
+func location(file string, k Kind, e Evidence, why string) (Kind, Evidence, string) {
+	switch {
+	case unreadable(file):
+		return Place, Nothing, endless
+	case sensitive(file) || steers(file) && strings.Contains(path.Base(file), "."):
+		return Place, e, why
+	}
+	return k, e, why
+}
+
 // patches reports whether a value changes files as a patch says, by the name of the tool or of the
 // parameter.
 func patches(m *meaning.Meaning, l *leaves.Leaf) bool {
