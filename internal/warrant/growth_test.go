@@ -74,7 +74,11 @@ var long = map[string]func(n int) string{
 	"volumes":                  func(n int) string { return "docker run" + numbered(n, " -v /a#:/b") },
 	"packages":                 func(n int) string { return "npm install" + numbered(n, " p#") },
 	"words from elsewhere":     func(n int) string { return "echo " + strings.Repeat("x ", n) + "| xargs cat" },
-	"sums":                     func(n int) string { return "echo $((" + strings.Repeat("1+", n) + "1))" },
+	"variables of variables": func(n int) string {
+		return numbered(n/100, "v#=x; ") + numbered(5, "w#="+strings.Repeat("$v1$w1$w2$w3$w4", n/100)+"; ") + "rm $w0"
+	},
+	"a variable that is set often": func(n int) string { return numbered(n, "v=a#; ") + "rm" + strings.Repeat(" $v", n) },
+	"sums":                         func(n int) string { return "echo $((" + strings.Repeat("1+", n) + "1))" },
 }
 
 // slotted are calls with a value in every kind of place.

@@ -262,6 +262,10 @@ func (w *walker) unsettled(name string, depth int) bool {
 
 // mayBe reports whether a word may be anything.
 func (w *walker) mayBe(n *syntax.Word, depth int) bool {
+	if w.steps++; w.steps > maxSteps { // variables that are made of others, each of many
+		w.unread()
+		return true
+	}
 	return slices.ContainsFunc(n.Parts, func(p syntax.WordPart) bool { return w.partMayBe(p, depth) })
 }
 
