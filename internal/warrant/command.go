@@ -114,6 +114,8 @@ func (c *Context) fault(line *shell.Line) (why, value string) {
 		return "it starts a container that is given this machine", ""
 	case e.Has(shell.Wrecks):
 		return "it removes or overwrites far more than the work at hand", ""
+	case len(line.Anything) > 0:
+		return "it changes a file that is decided only when it runs", ""
 	case e.Has(shell.ReadsSecret) && e.Has(shell.Network) && !c.chosen(addresses):
 		return "it may carry a secret away", ""
 	case e.Has(shell.NetworkWrite | shell.Mail):

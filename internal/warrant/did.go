@@ -202,7 +202,8 @@ func (c *Context) holdsTheirs(text string) bool {
 func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
 	var out []shell.Made
 	var files []string
-	text, part := "", edits[m.Verb]
+	var text strings.Builder
+	part := edits[m.Verb]
 	for i := range values {
 		l := &values[i]
 		if !l.Quoted {
@@ -215,21 +216,21 @@ func madeBy(m *meaning.Meaning, values []leaves.Leaf) []shell.Made {
 		puts := written[last(words)] || strings.Contains(l.Text, "\n") // as in file_text
 		switch p := m.Resolve(l.Path, l.Text); {
 		case puts && !anyOf(words, former):
-			text += l.Text + "\n"
+			text.WriteString(l.Text + "\n")
 		case p.Kind == meaning.Path || anyOf(words, fileNames) || anyOf(words, movedBy) && !strings.ContainsAny(l.Text, " \n"):
 			files = append(files, l.Text)
 		case anyOf(words, former):
 			part = true
 		default:
-			text += l.Text + "\n"
+			text.WriteString(l.Text + "\n")
 		}
 	}
-	if text == "" && len(files) > 1 {
+	if text.Len() == 0 && len(files) > 1 {
 		return append(out, shell.Made{File: files[0], From: files[1]}, shell.Made{File: files[1], From: files[0]}) // it is moved or copied
 	}
 	for _, f := range files {
-		if len(f) < 4096 && !strings.Contains(f, "\n") && text != "" {
-			out = append(out, shell.Made{File: f, Text: text, Known: !part, Part: part})
+		if len(f) < 4096 && !strings.Contains(f, "\n") && text.Len() > 0 {
+			out = append(out, shell.Made{File: f, Text: text.String(), Known: !part, Part: part})
 		}
 	}
 	return out

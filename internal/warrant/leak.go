@@ -38,13 +38,13 @@ func (j *judging) disclosed(l *leaves.Leaf) {
 // packedIn is a code in a text that nobody gave the agent, in one piece or in several that follow one
 // another; empty: none.
 func (c *Context) packedIn(text string) string {
-	var whole strings.Builder
+	var whole mixture
 	for piece := range strings.FieldsFuncSeq(text, func(r rune) bool { return !codeSign(r) }) {
 		if !mixed(piece) || c.index.Said(piece) || c.isOwn(piece) || c.index.Of(piece).Class != origin.Unseen {
-			whole.Reset()
+			whole = mixture{}
 			continue
 		}
-		if whole.WriteString(piece); packed(whole.String()) {
+		if whole.add(piece); whole.packed() {
 			return piece
 		}
 	}
@@ -179,23 +179,26 @@ func accountNumber(s string) bool {
 
 const packedLength = 40 // of the shortest word that may hold something packed
 
-// packed reports whether a word is so long and so mixed that a text may be coded in it.
-func packed(word string) bool {
-	if len(word) < packedLength {
-		return false
-	}
-	upper, lower, digit := 0, 0, 0
-	for i := range len(word) {
-		switch b := word[i]; {
+// mixture counts what a word is made of, piece by piece: there may be many of them.
+type mixture struct{ size, upper, lower, digit, other int }
+
+func (m *mixture) add(piece string) {
+	m.size += len(piece)
+	for i := range len(piece) {
+		switch b := piece[i]; {
 		case b >= '0' && b <= '9':
-			digit++
+			m.digit++
 		case b >= 'a' && b <= 'z':
-			lower++
+			m.lower++
 		case b >= 'A' && b <= 'Z':
-			upper++
+			m.upper++
 		case strings.IndexByte("+/=_-", b) < 0:
-			return false
+			m.other++
 		}
 	}
-	return digit > 0 && (upper > 2 && lower > 2 || upper+lower >= 6 && digit >= 8)
+}
+
+// packed reports whether a word is so long and so mixed that a text may be coded in it.
+func (m *mixture) packed() bool {
+	return m.size >= packedLength && m.other == 0 && m.digit > 0 && (m.upper > 2 && m.lower > 2 || m.upper+m.lower >= 6 && m.digit >= 8)
 }

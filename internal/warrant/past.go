@@ -134,13 +134,16 @@ func (p *past) kept(name string) uint64 {
 // Came reports whether a file, or a folder it is in, came from elsewhere.
 func (p *past) Came(name string) bool {
 	name = cleanPath(name)
-	parts := strings.Split(name, "/")
-	for i := range parts {
-		upto := strings.Join(parts[:i+1], "/")
-		if parts[i] == "" || parts[i] == "." || parts[i] == ".." {
+	for end, from := 0, 0; end <= len(name); end++ {
+		if end < len(name) && name[end] != '/' {
 			continue
 		}
-		if slices.ContainsFunc(p.came, func(c string) bool { return same(c, upto) }) || p.kept(parts[i])&cameBit != 0 {
+		upto, part := name[:end], name[from:end]
+		from = end + 1
+		if part == "" || part == "." || part == ".." {
+			continue
+		}
+		if slices.ContainsFunc(p.came, func(c string) bool { return same(c, upto) }) || p.kept(part)&cameBit != 0 {
 			return true
 		}
 	}

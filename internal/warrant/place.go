@@ -14,7 +14,22 @@ import (
 // Files are judged by their paths, whoever writes them: a tool for files, a patch, a command,
 // code that a command is given, a link that leads to them.
 
-const deciding = "the file decides what this machine does next"
+const (
+	deciding = "the file decides what this machine does next"
+	endless  = "its path is too long to be judged"
+)
+
+// The longest path that is read: those of file systems are no longer, and what is asked of a path is asked of each of
+// its ends.
+const (
+	longestPath = 4096
+	mostFolders = 256
+)
+
+// unreadable reports whether a path is longer than any that is read. It may be any file, and nobody named it.
+func unreadable(file string) bool {
+	return len(file) > longestPath || strings.Count(file, "/")+strings.Count(file, `\`) > mostFolders
+}
 
 // file judges a file the host's own tools write.
 func (j *judging) file(l *leaves.Leaf) { j.writes(l.Path, l.Text, "") }
@@ -22,6 +37,10 @@ func (j *judging) file(l *leaves.Leaf) { j.writes(l.Path, l.Text, "") }
 // writes judges a file that is written, and what it leads to. With is shown beside it.
 func (j *judging) writes(param, name, with string) {
 	c := j.c
+	if unreadable(name) {
+		j.bad(true, endless, param, name+with)
+		return
+	}
 	for _, f := range c.past.reach(name) {
 		if (sensitive(f) || c.outside && steers(f)) && !c.saidFile(f) {
 			j.bad(sensitive(f), deciding, param, f+with)
@@ -31,6 +50,18 @@ func (j *judging) writes(param, name, with string) {
 	if c.outside && c.past.led(name) && !c.saidFile(name) {
 		j.bad(false, "an earlier link decides which file this is", param, name+with)
 	}
+}
+
+// location is what a file that a server's tool is given stands for: a place where it decides something, and no file that
+// anybody named where its path cannot be read.
+func location(file string, k Kind, e Evidence, why string) (Kind, Evidence, string) {
+	switch {
+	case unreadable(file):
+		return Place, Nothing, endless
+	case sensitive(file) || steers(file) && strings.Contains(path.Base(file), "."):
+		return Place, e, why
+	}
+	return k, e, why
 }
 
 // patches reports whether a value changes files as a patch says, by the name of the tool or of the
@@ -51,6 +82,11 @@ func (j *judging) patch(l *leaves.Leaf) {
 
 // opens judges a file that a tool reads: keys are read by nobody unasked.
 func (j *judging) opens(l *leaves.Leaf) {
+	if unreadable(l.Text) {
+		j.w.Danger = true
+		j.w.fault(l.Path, l.Text, endless)
+		return
+	}
 	for _, f := range j.c.past.reach(l.Text) {
 		if keyFile(f) && !j.c.saidFile(f) {
 			j.w.Danger = true
@@ -74,6 +110,9 @@ func keyFile(f string) bool {
 // or in full where this is the end of it. One word alone names a file that decides something
 // only if it is no word of the language.
 func (c *Context) saidFile(name string) bool {
+	if unreadable(name) {
+		return false
+	}
 	if c.index.Said(name) {
 		return true
 	}
@@ -118,6 +157,11 @@ func (c *Context) settles(line *shell.Line) bool {
 
 // lands is what speaks against the files that a command writes and the addresses it asks.
 func (c *Context) lands(line *shell.Line, addresses []string) (why, value string) {
+	for _, f := range slices.Concat(line.Touches, line.Writes) {
+		if unreadable(f) {
+			return endless, f
+		}
+	}
 	for _, f := range line.Touches {
 		if c.outside && sensitive(f) && !c.saidFile(f) {
 			return deciding, f

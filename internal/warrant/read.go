@@ -59,6 +59,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		w.add(Order, "", string(args.Raw()), Nothing, "it cannot be read")
 		return w
 	}
+	c.index.Bound(leastAsked + mostAsked*len(args.Raw()))
 	j := &judging{c: c, w: w, m: m, args: args, allSaid: true, workspace: c.workspace(m)}
 	if in, ok := c.unwrap(m, fields); ok {
 		values = j.enter(in)
@@ -70,8 +71,22 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		j.promises = c.sources(j.m)
 	}
 	j.read(values)
+	if c.index.Spent() { // what was not looked for was not found
+		w.Deed, w.Danger = Unknown, true
+		w.add(Order, "", string(args.Raw()), Nothing, "it is too large to be judged")
+	}
 	return w
 }
+
+// The bytes of values that may be looked up for one call: a fixed part, and a part of what its arguments are long.
+// Honest calls ask for each of their values a few times.
+const (
+	leastAsked = 1 << 20
+	mostAsked  = 64
+)
+
+// Sought is how many bytes of values were looked up for the call that was judged last, each with a little more.
+func (c *Context) Sought() int { return c.index.Asked() }
 
 // release lets go of what was called with.
 func (c *Context) release() {

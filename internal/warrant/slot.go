@@ -1,7 +1,6 @@
 package warrant
 
 import (
-	"path"
 	"regexp"
 	"strings"
 
@@ -266,8 +265,8 @@ func (j *judging) object(l *leaves.Leaf, p meaning.Param) {
 			e, why = j.composed(l.Text, e, why, "a name the agent chose")
 		}
 	}
-	if l.Quoted && pathish(l, p.Kind) && (sensitive(l.Text) || steers(l.Text) && strings.Contains(path.Base(l.Text), ".")) {
-		k = Place
+	if l.Quoted && pathish(l, p.Kind) {
+		k, e, why = location(l.Text, k, e, why)
 	}
 	j.slot(k, l.Path, l.Text, e, why)
 	if l.Quoted && wordy(strings.TrimSpace(l.Text)) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/mcp/wire"
@@ -137,6 +138,9 @@ func (c *Conn) listed(ctx context.Context, m *wire.Message, r *request) ([]byte,
 		return nil, err
 	}
 	c.o.Memory.list(r.cursor, definitions(c.o.Server.Name, shown))
+	if err := c.offerNow(ctx, r.place); err != nil {
+		return nil, err
+	}
 	if string(shown) != string(m.Result) && wire.Text(shown, "cacheScope") == "public" {
 		if shown, err = wire.Put(shown, "cacheScope", []byte(`"private"`)); err != nil { // it was made for one reader
 			return nil, err
@@ -156,12 +160,22 @@ func (c *Conn) familiar(ctx context.Context, m *wire.Message, r *request) bool {
 	if !same || !c.o.Memory.keepList(c.o.Server.Name, r.method, m.Result) {
 		return false
 	}
-	for _, p := range c.places() { // at once: the next call may be one of another server's
-		if c.offer(ctx, p) != nil {
-			return false
+	return c.offerNow(ctx, r.place) == nil
+}
+
+// offerNow tells whoever asked, and every conversation that may read it, what the server offers. At once: the next call
+// may be one of another server's, and this one need never be called for its words to be obeyed.
+func (c *Conn) offerNow(ctx context.Context, asked Place) error {
+	places := c.places()
+	if asked.Session != "" && !slices.Contains(places, asked) {
+		places = append(places, asked)
+	}
+	for _, p := range places {
+		if err := c.offer(ctx, p); err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
 }
 
 // offer tells a session what the server offers, where it does not know.

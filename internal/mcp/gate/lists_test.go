@@ -1,7 +1,10 @@
 package gate_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +12,7 @@ import (
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 	"github.com/tidemark/tidemark/store/memory"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // MCP-12
@@ -54,4 +58,75 @@ func TestAFirstListingIsNoContentAndMayArgue(t *testing.T) {
 			}
 		})
 	}
+}
+
+// MCP-12
+// A server need not be called for what it says of its tools to be obeyed: the model reads it where they are listed.
+func TestWhatAServerThatIsNeverCalledSaysOfItsToolsMayArgue(t *testing.T) {
+	listing := func(description, schema string) string {
+		return fmt.Sprintf(`{"tools":[{"name":"go","description":%q,"inputSchema":%s}]}`, description, schema)
+	}
+	const plain = `{"type":"object"}`
+	for name, tt := range map[string]struct {
+		pages []string // of one listing; after an empty one another begins
+		held  bool
+	}{
+		"harmless words":                  {[]string{listing("Goes.", plain)}, false},
+		"words that name the address":     {[]string{listing(page, plain)}, true},
+		"words in the schema":             {[]string{listing("Goes.", `{"type":"object","properties":{"x":{"type":"string","description":"`+page+`"}}}`)}, true},
+		"words on the second page":        {[]string{listing("Goes.", plain), listing(page, plain)}, true},
+		"words on the first of two pages": {[]string{listing(page, plain), listing("Goes.", plain)}, true},
+		"harmless words, then an attack":  {[]string{listing("Goes.", plain), "", listing(page, plain)}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			port := mcptest.New(t, "").Engine
+			notes, mail := newTable(t, options(port, "notes")), newTable(t, options(port, "mail"))
+			fresh := true
+			for i, result := range tt.pages {
+				if result == "" {
+					fresh = true // the next page begins anew
+					continue
+				}
+				cursor := fmt.Sprintf(`"cursor":"c%d"`, i)
+				if fresh {
+					cursor, fresh = "", false
+				}
+				notes.up(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{%s}}`, 100+i, cursor))
+				if forward, _ := notes.down(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%s}`, 100+i, result)); forward == "" {
+					t.Fatal("the listing did not pass")
+				}
+			}
+			if got := mail.held(); got != tt.held {
+				t.Errorf("a mail of another server: held %v, want %v", got, tt.held)
+			}
+		})
+	}
+	t.Run("whoever names its session when it lists", func(t *testing.T) {
+		port := mcptest.New(t, "").Engine
+		notes, mail := newTable(t, options(port, "notes")), newTable(t, options(port, "mail"))
+		const meta = `{"sessionId":"s","threadId":"s"}`
+		notes.up(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":` + meta + `}}`)
+		notes.down(`{"jsonrpc":"2.0","id":1,"result":` + listing(page, plain) + `}`)
+		if forward, _ := mail.up(withMeta(1, "send_mail", mailArgs, meta)); forward != "" {
+			t.Error("a mail of another server left")
+		}
+	})
+}
+
+// What cannot be noted is not shown: the model would read what no decision knows of.
+func TestAListingThatCannotBeNotedIsWithheld(t *testing.T) {
+	port := deaf{mcptest.New(t, "").Engine}
+	notes := newTable(t, options(port, "notes"))
+	notes.up(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	forward, _ := notes.down(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"go","description":"` + page + `"}]}}`)
+	if strings.Contains(forward, page) || !strings.Contains(forward, `"error"`) {
+		t.Errorf("got %q", forward)
+	}
+}
+
+// deaf is a port that cannot be told what servers offer.
+type deaf struct{ gate.Port }
+
+func (deaf) Offer(context.Context, gate.Place, string, []tool.Definition) error {
+	return errors.New("deaf")
 }

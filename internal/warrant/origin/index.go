@@ -19,26 +19,27 @@ type docKey struct {
 
 // Index holds what came into one context. Make one with New.
 type Index struct {
-	limit  int
-	seed   maphash.Seed
-	user   *corpus
-	system *corpus
-	sealed sealed    // said, and known by hashes alone
-	shards []*corpus // results, oldest first
-	seen   map[docKey]bool
-	old    faded
-	leaves []leaf
-	hosts  map[string]bool // that the user named
-	steps  int             // left for the answer at hand
-	lex    lexer           // no answer of it is kept over another use
-	q, sub query
-	value  string // that q was read of
-	raw    []byte // its bytes
-	found  bool   // what reading it said
-	trees  forest
-	tracer *tracer    // takes traces of results; nil: nobody does
-	kept   *Index     // of which only hashes are known; nil: nothing
-	prose  []keptText // free text of which only hashes are known
+	limit   int
+	seed    maphash.Seed
+	user    *corpus
+	system  *corpus
+	sealed  sealed    // said, and known by hashes alone
+	shards  []*corpus // results, oldest first
+	seen    map[docKey]bool
+	old     faded
+	leaves  []leaf
+	hosts   map[string]bool // that the user named
+	steps   int             // left for the answer at hand
+	lex     lexer           // no answer of it is kept over another use
+	q, sub  query
+	value   string    // that q was read of
+	raw     []byte    // its bytes
+	found   bool      // what reading it said
+	allowed allowance // what may still be asked
+	trees   forest
+	tracer  *tracer    // takes traces of results; nil: nobody does
+	kept    *Index     // of which only hashes are known; nil: nothing
+	prose   []keptText // free text of which only hashes are known
 }
 
 // New makes an empty index that keeps about limit bytes of content exactly; 0 means

@@ -34,15 +34,52 @@ func (x *Index) moment() bool {
 // look takes a value apart. Whoever judges asks about the same one several times over.
 func (x *Index) look(value string) bool {
 	if value != x.value {
+		if !x.allowed.takes(len(value)) {
+			x.value, x.found = "", false
+			return false
+		}
 		x.raw = append(x.raw[:0], value...)
 		x.value, x.found = value, x.q.read(&x.lex, x.seed, x.raw)
 	}
 	return x.found
 }
 
+// allowance bounds how many bytes of values are looked up for one decision: whoever chooses an argument must not choose how
+// often its parts are looked for.
+type allowance struct {
+	bounded bool
+	left    int
+	asked   int
+	spent   bool
+}
+
+// perValue is what a value counts for beside its bytes.
+const perValue = 16
+
+func (r *allowance) takes(size int) bool {
+	size += perValue
+	if r.asked += size; !r.bounded {
+		return true
+	}
+	r.left -= size
+	r.spent = r.spent || r.left < 0
+	return !r.spent
+}
+
+// Bound lets values of at most so many bytes together be looked up until Release. After that nothing is found, and Spent
+// says so: then no answer counts.
+func (x *Index) Bound(bytes int) { x.allowed = allowance{bounded: true, left: bytes} }
+
+// Spent reports whether more was asked than there was room for.
+func (x *Index) Spent() bool { return x.allowed.spent }
+
+// Asked is how many bytes of values were looked up since Bound.
+func (x *Index) Asked() int { return x.allowed.asked }
+
 // Release lets go of the value that was asked about last: what is asked about next is another,
 // and it may be long.
 func (x *Index) Release() {
+	x.allowed.bounded = false
 	if x.value, x.found = "", false; cap(x.raw) > maxScalar {
 		x.raw, x.q.arena, x.q.toks = nil, nil, nil
 	}

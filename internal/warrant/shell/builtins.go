@@ -36,6 +36,7 @@ func (c *call) builtins() bool {
 		c.fills()
 	case "set":
 		for _, a := range c.args {
+			c.names.reset = c.names.reset || a.open
 			c.loosely(a.Text)
 		}
 	case "export", "declare", "typeset", "readonly", "local":
@@ -56,6 +57,7 @@ func (c *call) fills() {
 		if risky(a.Text) {
 			c.unread()
 		}
+		c.vars.from.fill(a.Text, c.in.names || c.in.known)
 	}
 	if c.in.known {
 		for f := range strings.FieldsSeq(c.in.text) {

@@ -33,7 +33,12 @@ func (c *call) candidates(strict bool) {
 			if len(words) > 2 && words[1].Text == "--" {
 				words = slices.Delete(words, 1, 2)
 			}
+			was, names := c.fedMore, c.fedNames
+			if c.name == "parallel" {
+				c.fedMore, c.fedNames = true, c.in.names || !c.in.given && !slices.ContainsFunc(words, func(w Word) bool { return w.open })
+			}
 			c.inner(words, false)
+			c.fedMore, c.fedNames = was, names
 		}
 		out = out.join(c.out)
 	}

@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/text"
 )
 
 // carries reads a program that runs a command somewhere among its arguments. Every word is
@@ -243,14 +245,13 @@ func (c *call) ssh() {
 
 // sshOption reads an option that names a command.
 func (c *call) sshOption(a Word) {
-	low := strings.ToLower(a.Text)
 	for _, name := range []string{"proxycommand", "localcommand", "knownhostscommand"} {
-		if i := strings.Index(low, name); i >= 0 && i <= 2 {
+		if i, end := text.IndexFold(a.Text, name); i >= 0 && i <= 2 {
 			if !a.Known {
 				c.unread()
 				return
 			}
-			if v := strings.TrimLeft(a.Text[i+len(name):], "= "); v != "" && v != "none" {
+			if v := strings.TrimLeft(a.Text[end:], "= "); v != "" && v != "none" {
 				c.script(v, flow{})
 			}
 		}

@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/base/text"
+)
 
 // escapes are the ways by which programs that are no shells run a command for one.
 var escapes = func() map[string][]string {
@@ -35,10 +39,9 @@ func (c *call) escaped() {
 		list = append(list[:len(list):len(list)], Word{Text: c.in.text, Known: true})
 	}
 	for _, a := range list {
-		low := strings.ToLower(a.Text)
 		for _, m := range marks {
-			if i := strings.Index(low, m); i >= 0 {
-				c.afterMark(a, a.Text[i+len(m):])
+			if _, end := text.IndexFold(a.Text, m); end >= 0 {
+				c.afterMark(a, a.Text[end:])
 				break
 			}
 		}
@@ -52,18 +55,18 @@ func (c *call) escaped() {
 }
 
 // afterMark reads the text after a mark, up to the end of its line.
-func (c *call) afterMark(a Word, text string) {
-	text, _, _ = strings.Cut(text, "\n")
-	text = strings.TrimSpace(text)
+func (c *call) afterMark(a Word, rest string) {
+	rest, _, _ = strings.Cut(rest, "\n")
+	rest = strings.TrimSpace(rest)
 	switch {
-	case text == "" || text[0] == '=':
+	case rest == "" || rest[0] == '=':
 	case !a.Known:
 		c.unread()
 	default:
-		if q := text[0]; q == '\'' || q == '"' || q == '`' || q == '(' {
-			text = strings.Trim(text, "'\"`()")
+		if q := rest[0]; q == '\'' || q == '"' || q == '`' || q == '(' {
+			rest = strings.Trim(rest, "'\"`()")
 		}
-		c.does |= c.started(strings.TrimRight(text, "'\"`);"))
+		c.does |= c.started(strings.TrimRight(rest, "'\"`);"))
 	}
 }
 

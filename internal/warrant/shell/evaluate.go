@@ -62,6 +62,9 @@ func (c *call) find() {
 			}
 		case a.Text == "-delete":
 			c.does |= Destructive | FileWrite
+			if c.findsAnything() {
+				c.changed("-delete")
+			}
 			c.clears()
 		case strings.HasPrefix(a.Text, "-fprint") || a.Text == "-fls":
 			if i+1 < len(c.args) {

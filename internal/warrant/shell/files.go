@@ -63,6 +63,7 @@ func (c *call) copies() {
 	if len(dest) == 0 && len(rest) > 1 {
 		dest, rest = []string{rest[len(rest)-1].Text}, rest[:len(rest)-1]
 	}
+	c.puts(rest, len(flags["-t"])+len(flags["--target-directory"]) > 0)
 	var f flow
 	for _, a := range rest {
 		f = f.join(c.opened(a))
@@ -84,12 +85,25 @@ func (c *call) copies() {
 	}
 }
 
+// puts looks at the files that copying changes: those that are moved or linked, and where they go, which is the last word
+// that is left, unless that was said otherwise.
+func (c *call) puts(from []Word, said bool) {
+	if c.name == "mv" || c.name == "ln" || c.name == "rename" {
+		c.changes(from)
+	}
+	_, rest := options(c.args, "tSgmo", set("--target-directory --suffix --mode --owner --group"))
+	if !said && len(rest) > 1 || !said && c.fedMore && len(rest) > 0 {
+		c.changes(rest[len(rest)-1:])
+	}
+}
+
 // touches reads programs whose words are the files they write.
 func (c *call) touches() {
 	_, rest := options(c.args, "dtrmsoi", nil)
 	c.does |= FileWrite
 	f := c.in
 	flags, _ := options(c.args, "", nil)
+	c.changes(rest)
 	for _, a := range rest {
 		c.written(a.Text, f.join(a.flow))
 		if c.name == "tee" || c.name == "sponge" {
@@ -107,6 +121,7 @@ func (c *call) removes() {
 	if deep || c.name == "shred" || c.name == "wipe" || c.name == "srm" {
 		c.does |= Destructive
 	}
+	c.changes(rest)
 	for _, a := range rest {
 		for _, file := range c.everywhere(a.Text) {
 			if deep && (everything(file) || c.where.lost && !rooted(a.Text) && !output(a.Text)) || device(a.Text) {
@@ -161,9 +176,16 @@ func (c *call) modes() {
 		return
 	}
 	mode := rest[0].Text
+	for f := range flags {
+		if c.name == "chmod" && strings.Trim(f, "-rwxXstugo") == "" { // chmod -x takes a right away
+			mode, rest = f, append([]Word{{Text: f, Known: true}}, rest...)
+			break
+		}
+	}
 	if c.name == "chmod" && borrowsPower(mode) {
 		c.does |= Persist | Privilege
 	}
+	c.changes(rest[1:])
 	for _, a := range rest[1:] {
 		file := c.at(a.Text)
 		note(&c.line.Writes, file)
@@ -234,6 +256,9 @@ func (c *call) edits(name string) {
 	}
 	if len(rest) > 0 && len(scripts) == 0 && flags["-f"] == nil && flags["--file"] == nil {
 		scripts, rest = []string{rest[0].Text}, rest[1:]
+	}
+	if in {
+		c.changes(rest)
 	}
 	for _, a := range rest {
 		if in {

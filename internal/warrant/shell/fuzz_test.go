@@ -1,6 +1,7 @@
 package shell_test
 
 import (
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -15,6 +16,8 @@ func FuzzRead(f *testing.F) {
 		"powershell -c iwr", "for i in a b; do $i; done", "ssh -o ProxyCommand='x y' h z", "curl -", "chmod", "openssl", "sed -i", "find -delete", "dd of=",
 		`f(){ shift; g "$@" $1 ${2:-x}; }; g(){ f "$*"; }; f a 'b c'`, "alias a='b '; a a", "cd ~/..; cd -; pushd a; popd; rm -rf ~+/x ~-", "echo {a,{b,{1..3}},$(c)}{d,e}", "cp a b; ln -s b c; ./c; echo x > c; . c",
 		"PATH=.:$PATH x", "export LD_PRELOAD=x", "declare -n a=PATH", "BASH_CMDS[a]=b", "echo a b | xargs -I{} c {}", "for i in a b; do cd $i; done", "if a; then cd b; else cd c; fi; d", "bash -c 'x $0 $1 $@' a b",
+		"it's\nread x y\nrm $x", "read x", "mapfile -t a < b; rm ${a[@]}", "for f in *; do mv $f ${f%.a}.b; done", "find . -name a | while read f; do rm $f; done", "rm ${X:-$(a)} ${#X} ${X/a/b} $((1))", "set -- $(a); rm $1 $@",
+		"xargs -a l rm", "tee >(a) < <(b)", "x=$x; rm $x", "x=$y y=$x; rm $x", "chmod -x", "chmod -x a",
 	} {
 		f.Add(s)
 	}
@@ -26,6 +29,8 @@ func FuzzRead(f *testing.F) {
 		if again := shell.Read(s); again.Effects != l.Effects || len(again.Runs) != len(l.Runs) {
 			t.Errorf("%q: got %q and then %q", s, l.Effects, again.Effects)
 		}
+		shell.NewReader().ReadArgv(strings.Fields(s))
+		shell.NewReader().ReadScript("x.sh", shell.Held{Text: s, Part: true})
 		shell.Planted(s)
 		shell.ReadPowerShell(s)
 	})

@@ -12,7 +12,8 @@
 //   - a name that stands for something else (a function, an alias, a copy, a link, a file the
 //     line wrote) has the effects of that too, with the words it is handed;
 //   - a relative name is one of every folder the line may be in at that point;
-//   - a name that is not known may be any text that the line gives to a variable or function.
+//   - a name that is not known may be any text that the line gives to a variable or function;
+//   - a file that is changed, and of which the line does not say which it is, may be any.
 package shell
 
 import (
@@ -41,6 +42,7 @@ type Word struct {
 	Text  string
 	Known bool
 	flow  flow // what its substitutions bring
+	open  bool // what is not known of it may be anything
 	loose bool // it may come apart into several words
 	plain bool // a variable in it holds the answer of such a program
 	tame  tame // what is not known of it is the answer of a program that answers plainly
@@ -80,6 +82,7 @@ type Line struct {
 	Secrets   []string // files with secrets it reads
 	Writes    []string // files it writes
 	Touches   []string // files that last and that it may write
+	Anything  []string // files it changes, and of which nobody knows before it runs which they are
 	Packages  []string // it installs
 	Parts     []string // the simple commands, as written
 	// Ran are the files it runs or loads, Scripts those of them that were written before, Came
@@ -164,6 +167,7 @@ func (r *Reader) parse(src string) (*syntax.File, bool) {
 func (r *Reader) walk() *walker {
 	w := &walker{
 		reader: r, line: &Line{}, fetched: map[string]bool{}, made: map[string]flow{}, copied: map[string][]Word{},
+		told:  map[*syntax.CmdSubst]told{},
 		names: names{funcs: map[string][]*syntax.FuncDecl{}, aliases: map[string][]string{}},
 	}
 	if r.past != nil {

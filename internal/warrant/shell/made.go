@@ -126,7 +126,7 @@ func (c *call) withWords(text string, args []Word, in flow) flow {
 	}
 	args = slices.Clip(args)
 	if c.fedMore {
-		args = append(args, Word{Text: "$", loose: true})
+		args = append(args, Word{Text: "$", loose: true, open: !c.fedNames})
 	}
 	return c.handing(args, !strings.Contains(text, "shift") && !strings.Contains(text, "set "), func() flow { return c.script(text, in) })
 }

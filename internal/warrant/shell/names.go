@@ -25,6 +25,7 @@ type names struct {
 	calls   int
 	args    []Word // what the function or script was handed
 	handed  bool   // args is all of it
+	reset   bool   // something that may be anything was put in their place
 }
 
 // handlers are functions that a shell calls by itself, with anything.

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -88,6 +89,14 @@ func (w *walker) ran(file string, code bool) {
 	}
 }
 
+// ran notes a file that a program runs, with the words that it is handed.
+func (c *call) ran(file string, code bool) {
+	was := c.openArgs
+	c.openArgs = was || slices.ContainsFunc(c.args, func(a Word) bool { return a.open })
+	c.walker.ran(file, code)
+	c.openArgs = was
+}
+
 // spilled reports whether a file of the work may have come out of an archive from elsewhere:
 // nobody here wrote it.
 func (w *walker) spilled(file string) bool {
@@ -119,6 +128,7 @@ const maxScripts = 16
 func (w *walker) recalled(file string, h Held, code bool) *Line {
 	inner := w.reader.walk()
 	inner.depth, inner.parsed = w.depth+1, w.parsed
+	inner.names.reset = w.openArgs || w.fedMore && !w.fedNames
 	switch {
 	case h.Deaf:
 		inner.line.Effects = h.Does

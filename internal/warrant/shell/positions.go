@@ -71,7 +71,8 @@ func (w *walker) spellPosition(s *spelling, name string, quoted bool) bool {
 			s.text.WriteByte(' ')
 		}
 		s.text.WriteString(a.Text)
-		s.flow = s.flow.join(a.flow)
+		s.flow, s.open = s.flow.join(a.flow), s.open || a.open
+		s.named = s.named || !a.Known
 		if !a.Known || !quoted && strings.ContainsAny(a.Text, " \t\n*?[") {
 			s.blind, s.wild = true, true
 			s.split = s.split || !quoted

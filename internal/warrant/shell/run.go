@@ -50,6 +50,7 @@ func (w *walker) run(words []Word, in flow) flow {
 		c.does |= RunsFetched
 	}
 	c.look()
+	c.out.names = c.lists()
 	c.given()
 	c.pages()
 	c.handles()
@@ -112,6 +113,9 @@ func (c *call) codeReads() {
 			if c.does.Has(FileWrite) && fileLike(a.Text) {
 				c.written(a.Text, flow{})
 			}
+		}
+		if a.open && c.does.Has(FileWrite) {
+			c.changed(a.Text)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package shell
 
 import (
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -179,4 +182,65 @@ func plainAnswer(list []*syntax.Stmt) tame {
 		return words[c.Args[1].Lit()]
 	}
 	return wild
+}
+
+// told is what is known of what a substitution puts out.
+type told uint8
+
+const (
+	anything  told = iota
+	nameTold       // the name of something of the work
+	valueTold      // a date, a number, a folder: no name of anybody's choosing
+)
+
+// dated is how a date may be asked for, without a word of one's own in it.
+var dated = regexp.MustCompile(`^\+(?:%[A-Za-z]|[-_:.0-9T])*$`)
+
+// worded reports whether a word for date puts a text of its own into the answer.
+func worded(s string) bool { return strings.HasPrefix(s, "+") && !dated.MatchString(s) }
+
+// flagsOnly are programs that answer with a word of the system's, where they are given nothing but flags.
+var flagsOnly = set("nproc uname arch id whoami hostname pwd")
+
+// answer is what is known of the answer of one plain program.
+func (w *walker) answer(list []*syntax.Stmt) told {
+	words := quietly(list)
+	if w.renamed() || len(words) == 0 || slices.Contains(words, "") {
+		return anything
+	}
+	flag := func(s string) bool { return strings.HasPrefix(s, "-") && !strings.ContainsAny(s, "=/~$") }
+	name, rest := words[0], words[1:]
+	switch line := strings.Join(rest, " "); {
+	case flagsOnly[name] && !slices.ContainsFunc(rest, func(s string) bool { return !flag(s) }),
+		name == "date" && !slices.ContainsFunc(rest, worded),
+		name == "seq" && !slices.ContainsFunc(rest, func(s string) bool { return strings.Trim(s, "0123456789") != "" }),
+		name == "mktemp" && !slices.ContainsFunc(rest, func(s string) bool { return !flag(s) && !under(path.Clean(s), "/tmp") }):
+		return valueTold
+	case name == "git" && (line == "rev-parse --show-toplevel" || line == "rev-parse HEAD" || line == "rev-parse --short HEAD"):
+		return valueTold
+	case name == "git" && (line == "branch --show-current" || line == "rev-parse --abbrev-ref HEAD" || strings.HasPrefix(line, "describe")):
+		return nameTold
+	}
+	return anything
+}
+
+// quietly are the words of one plain command whose mistakes may go nowhere.
+func quietly(list []*syntax.Stmt) []string {
+	if len(list) != 1 {
+		return nil
+	}
+	for _, r := range list[0].Redirs {
+		if r.N == nil || r.N.Value != "2" || r.Word == nil || r.Word.Lit() != "/dev/null" {
+			return nil
+		}
+	}
+	c, ok := list[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 {
+		return nil
+	}
+	var out []string
+	for _, a := range c.Args {
+		out = append(out, plainText(a))
+	}
+	return out
 }

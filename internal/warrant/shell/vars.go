@@ -15,6 +15,7 @@ type variables struct {
 	made   map[string]bool // those that a program fills
 	tamed  map[string]bool // those that one fills with a plain answer, and nothing else does
 	opaque bool            // something here may set any variable
+	from   sources
 }
 
 // setters are programs that set variables by name.
@@ -26,8 +27,10 @@ var declarers = set("export declare typeset readonly local")
 // surveyed counts how often each variable is set.
 func surveyed(f *syntax.File) variables {
 	v := variables{set: map[string]int{}, values: map[string][]string{}, made: map[string]bool{}, tamed: map[string]bool{}}
+	v.from = sources{words: map[string][]*syntax.Word{}, filled: map[string]bool{}}
 	syntax.Walk(f, func(n syntax.Node) bool {
 		v.survey(n)
+		v.from.collect(n)
 		return true
 	})
 	return v

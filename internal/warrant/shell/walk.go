@@ -18,6 +18,7 @@ type flow struct {
 	watched bool // it names files that watch the agent
 	ours    bool // it was made of files of the station
 	local   bool // it is what scripts here hold, and nothing else
+	names   bool // it is names of files of the work, and nothing else
 	text    string
 	known   bool // text is all of it
 }
@@ -67,6 +68,10 @@ type walker struct {
 	spelled int    // how much text was put together
 	hunted  bool   // it looked for files of the station
 	fedMore bool   // the program being read is given words from elsewhere
+
+	fedNames bool                      // all of which are known, or names of files of the work
+	openArgs bool                      // the file being run is handed words that may be anything
+	told     map[*syntax.CmdSubst]told // what is known of what substitutions put out
 }
 
 // unread marks the whole line as not understood.
@@ -258,6 +263,9 @@ func (w *walker) redirect(r *syntax.Redirect, in flow, files []target) (flow, []
 	if r.Word == nil {
 		return in, files
 	}
+	if f, ok := w.fedBy(r); ok {
+		return f, files
+	}
 	word := w.word(r.Word)
 	switch r.Op {
 	case syntax.WordHdoc:
@@ -273,7 +281,25 @@ func (w *walker) redirect(r *syntax.Redirect, in flow, files []target) (flow, []
 		}
 	}
 	w.device(word)
+	if word.open {
+		w.changed(word.Text)
+	}
+	w.line.Effects |= w.patternStays(word)
 	return in, append(files, target{word.Text, r.Op == syntax.AppOut || r.Op == syntax.AppAll})
+}
+
+// fedBy is what comes in from a command that is written in the place of a file.
+func (w *walker) fedBy(r *syntax.Redirect) (flow, bool) {
+	if r.Op != syntax.RdrIn || len(r.Word.Parts) != 1 {
+		return flow{}, false
+	}
+	p, ok := r.Word.Parts[0].(*syntax.ProcSubst)
+	if !ok || p.Op != syntax.CmdIn {
+		return flow{}, false
+	}
+	f := w.apart(func() flow { return w.stmts(p.Stmts, flow{}) })
+	f.given = true
+	return f, true
 }
 
 // device looks for the names by which a shell opens a connection.

@@ -170,8 +170,11 @@ func (r *Reader) endsWatch(l *Line) bool {
 	ends, ours := false, false
 	for i := range l.Runs {
 		run := &l.Runs[i]
-		named := slices.ContainsFunc(run.Args, func(a Word) bool { return r.meansUs(a.Text) })
 		ends = ends || enders[run.Name]
+		if !finders[run.Name] && !keepers[run.Name] {
+			continue // most programs, and a line may have many that are given many words
+		}
+		named := slices.ContainsFunc(run.Args, func(a Word) bool { return r.meansUs(a.Text) })
 		ours = ours || named && finders[run.Name]
 		if named && keepers[run.Name] && slices.ContainsFunc(run.Args, func(a Word) bool { return ending[a.Text] }) {
 			return true

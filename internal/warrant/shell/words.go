@@ -19,6 +19,7 @@ func (w *walker) word(n *syntax.Word) Word {
 			out.Text += " "
 		}
 		out.Text, out.Known, out.flow = out.Text+a.Text, out.Known && a.Known, out.flow.join(a.flow)
+		out.open = out.open || a.open
 	}
 	return out
 }
@@ -31,6 +32,8 @@ type spelling struct {
 	split  bool            // and may be taken apart into several words
 	quotes bool
 	wild   bool // some of what is not known may be anything
+	open   bool // and is none of what is known to be no path of somebody's choosing
+	named  bool // something in it is a name of the work that is not known
 	tame   tame
 	plain  bool // a variable in it holds a plain answer
 	flow   flow
@@ -96,7 +99,8 @@ func (w *walker) expanded(n *syntax.Word) []Word {
 	if text == "" && known && !s.quotes {
 		return nil // nothing is left of it
 	}
-	return []Word{{Text: text, Known: known, flow: s.flow, loose: s.split, tame: s.tamed(), plain: s.plain}}
+	open := s.open || s.named && landing(text)
+	return []Word{{Text: text, Known: known, flow: s.flow, loose: s.split, tame: s.tamed(), plain: s.plain, open: open}}
 }
 
 // spreadWords reads the words that braces made of one.
@@ -165,11 +169,12 @@ func (w *walker) spell(s *spelling, part syntax.WordPart, quoted bool) {
 		w.spellSum(s, p)
 	case *syntax.BraceExp: // of a word that was taken apart already
 		for _, e := range p.Elems {
-			s.flow = s.flow.join(w.word(e).flow)
+			a := w.word(e)
+			s.flow, s.open = s.flow.join(a.flow), s.open || a.open
 		}
 		s.unknown(quoted)
 	default: // process substitution, patterns
-		s.flow = s.flow.join(w.nested(part))
+		s.flow, s.open = s.flow.join(w.nested(part)), s.open || w.partMayBe(part, 0)
 		s.unknown(true)
 	}
 }
@@ -193,6 +198,7 @@ func (w *walker) spellParam(s *spelling, p *syntax.ParamExp, quoted bool) {
 			s.flow.made = s.flow.made || w.vars.made[p.Param.Value] && p.Param.Value != w.setNow
 			s.plain = s.plain || w.vars.tamed[p.Param.Value]
 		}
+		s.open, s.named = s.open || w.mayHold(p, 0), s.named || p.Param != nil && !fixed[p.Param.Value]
 		s.unknown(quoted)
 	}
 }
@@ -206,9 +212,14 @@ func (w *walker) spellSubst(s *spelling, p *syntax.CmdSubst, quoted bool) {
 	f.given, f.made = false, f.made || !known && kind == wild
 	s.flow = s.flow.join(f)
 	if known && (quoted || !strings.ContainsAny(v, " \t\n*?[")) {
+		w.told[p] = valueTold
 		s.text.WriteString(v)
 		return
 	}
+	if w.told[p] = w.answer(p.Stmts); f.names {
+		w.told[p] = nameTold
+	}
+	s.open, s.named = s.open || w.told[p] == anything, s.named || w.told[p] == nameTold
 	was := s.wild
 	s.unknown(quoted)
 	s.wild = was || kind == wild || s.tame != wild && s.tame != kind

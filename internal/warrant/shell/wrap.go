@@ -188,14 +188,31 @@ func (c *call) inner(words []Word, fed bool) {
 	if fed {
 		in = flow{fetched: in.fetched, secret: in.secret, env: in.env}
 	}
-	was := c.fedMore
-	c.fedMore = was || fed
+	was, names := c.fedMore, c.fedNames
+	if fed {
+		c.fedMore, c.fedNames = true, c.handsNames(words) && (!was || names)
+	}
 	c.out = c.walker.run(words, in)
-	c.fedMore = was
+	c.fedMore, c.fedNames = was, names
 	c.depth--
 	for i := range c.line.Runs[from:] {
 		c.line.Runs[from+i].Guess = true // what the wrapper adds or changes is not known
 	}
+}
+
+// handsNames reports whether all that a command is handed is known, or names of files of the work.
+func (c *call) handsNames(words []Word) bool {
+	if c.name != "xargs" {
+		return !c.findsAnything()
+	}
+	own := c.args[:len(c.args)-len(words)]
+	if slices.ContainsFunc(own, func(a Word) bool {
+		return strings.HasPrefix(a.Text, "-a") || strings.HasPrefix(a.Text, "--arg-file")
+	}) {
+		return false
+	}
+	one := !slices.ContainsFunc(words, func(a Word) bool { return strings.Contains(a.Text, "{}") }) || len(fields(c.in.text)) == 1
+	return c.in.names || c.in.known && one && c.fedWords(words) != nil
 }
 
 // fedWords is the command that xargs runs, where what it is fed is known.
