@@ -91,7 +91,7 @@ func (j *judging) fits(found match) bool {
 	verb := found.verb || found.class || found.chosen
 	switch {
 	case !verb && (!Send.graverThan(j.w.Deed) || j.c.named(j.m).binds):
-		return false // speaking of somebody, or of a thing by its number, asks for nothing that tells them something or cannot be taken back
+		return false // speaking of somebody, or of a thing by its number, asks for nothing that tells them something or stays
 	case found.full, verb && found.nouns > 0:
 		return true
 	case (found.verb || found.chosen) && (j.tied || j.slots == 0), verb && j.tied && !j.loose:

@@ -57,10 +57,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 		}
 		return Picked, fmt.Sprintf("of the record you named (%s)", f.Anchor)
 	case origin.Field:
-		if j.w.Deed.final() && !c.singles(v) {
-			return Nothing, "of a record beside the one you named"
-		}
-		return c.field(v, &f, target, aim || j.w.Deed.final())
+		return j.field(v, &f, target, aim)
 	case origin.Text:
 		if e, why := c.written(v, &f, target); e > Nothing {
 			return e, why
@@ -72,13 +69,14 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 	return Nothing, where(&f)
 }
 
-// field is the evidence for a field of a record that was looked up; exact says that the
-// record must be the one the user named and none beside it.
-func (c *Context) field(v string, f *origin.Finding, target, exact bool) (Evidence, string) {
+// field is the evidence for a field of a record that was looked up. Of what something goes to, and of what cannot be
+// taken back, the record must be the one the user named and none beside it.
+func (j *judging) field(v string, f *origin.Finding, target, aim bool) (Evidence, string) {
+	c, final := j.c, j.w.Deed.final()
 	switch {
 	case f.Authored && strings.ContainsAny(v, "@."), c.contested(v, target):
 		return Nothing, "somebody else speaks for it: " + text.Quote(f.Excerpt)
-	case f.Beside && exact:
+	case f.Beside && (aim || final), final && !c.singles(v):
 		return Nothing, "of a record beside the one you named"
 	case c.recordContested(v), c.index.Spoken(v):
 		return Nothing, "somebody else speaks for its record"
