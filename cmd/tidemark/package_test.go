@@ -97,6 +97,41 @@ func TestWhatIsPackagedCanBeInstalledAndRun(t *testing.T) {
 	})
 }
 
+// Where a program is missing that makes one kind of package, the others are made all the same, and it is said.
+func TestPackagesAreMadeWithWhatThereIs(t *testing.T) {
+	folder, _ := programs(t)
+	for _, missing := range []string{"rpmbuild", "dpkg-deb"} {
+		t.Run("without "+missing, func(t *testing.T) {
+			path, dist := pathWithout(t, "rpmbuild", missing), t.TempDir()
+			out, err := sh(t, []string{"PROGRAMS=" + folder, "PACK=-Zgzip -z1", "PATH=" + path}, "../../scripts/package", dist)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if !strings.Contains(out, "there is no "+missing+" here") || !strings.Contains(out, theOnly(t, dist, "*.tar.gz")) {
+				t.Errorf("it said\n%s", out)
+			}
+		})
+	}
+}
+
+// pathWithout is a PATH with all the programs of this one's but some.
+func pathWithout(t *testing.T, missing ...string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for _, from := range filepath.SplitList(os.Getenv("PATH")) {
+		found, err := os.ReadDir(from)
+		if err != nil {
+			continue // many a PATH names folders that are not there
+		}
+		for _, f := range found {
+			if !slices.Contains(missing, f.Name()) && !exists(filepath.Join(folder, f.Name())) {
+				_ = os.Symlink(filepath.Join(from, f.Name()), filepath.Join(folder, f.Name()))
+			}
+		}
+	}
+	return folder
+}
+
 // theOnly is the one file of a folder that a pattern is for.
 func theOnly(t *testing.T, folder, pattern string) string {
 	t.Helper()
