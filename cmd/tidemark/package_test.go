@@ -132,6 +132,22 @@ func pathWithout(t *testing.T, missing ...string) string {
 	return folder
 }
 
+// Somebody who has only this repository installs from it.
+func TestMakeInstallPutsBothProgramsWhereItIsTold(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("no make here (Debian: apt-get install make)")
+	}
+	folder := filepath.Join(t.TempDir(), "programs")
+	if out, err := sh(t, nil, "make", "-C", filepath.Join("..", ".."), "install", "BINDIR="+folder); err != nil || !strings.Contains(out, "takes minutes") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range []string{"tidemark", "tidemark-hook"} {
+		if !exists(filepath.Join(folder, name)) {
+			t.Errorf("%s is not there", name)
+		}
+	}
+}
+
 // theOnly is the one file of a folder that a pattern is for.
 func theOnly(t *testing.T, folder, pattern string) string {
 	t.Helper()
