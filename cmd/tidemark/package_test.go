@@ -62,7 +62,7 @@ func TestWhatIsPackagedCanBeInstalledAndRun(t *testing.T) {
 	}
 	t.Run("parts", func(t *testing.T) {
 		if _, err := exec.LookPath("syft"); err != nil || !static {
-			t.Skip("it takes syft, and the programs of scripts/release")
+			t.Skip("it takes syft, which make snapshot installs into a folder for PATH, and the programs of scripts/release")
 		}
 		held := unpacked(t, theOnly(t, dist, "*.tar.gz"))
 		wantParts(t, theOnly(t, dist, "*.sbom.json"), [][]byte{held["tidemark"], held["tidemark-hook"]})
@@ -70,7 +70,7 @@ func TestWhatIsPackagedCanBeInstalledAndRun(t *testing.T) {
 	t.Run("deb", func(t *testing.T) { wantDeb(t, theOnly(t, dist, "*.deb")) })
 	t.Run("rpm", func(t *testing.T) {
 		if _, err := exec.LookPath("rpmbuild"); err != nil {
-			t.Skip("no rpmbuild here")
+			t.Skip("no rpmbuild here: scripts/setup installs it")
 		}
 		wantRPM(t, theOnly(t, dist, "*.rpm"))
 	})
