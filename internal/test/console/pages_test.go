@@ -259,7 +259,7 @@ func TestAnExportIsWhatTheFilterShows(t *testing.T) {
 // CON-31
 func TestManySessions(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it writes many sessions: make console runs it")
+		t.Skip("it writes many sessions: it runs without -short")
 	}
 	many := 230
 	if os.Getenv("CONSOLE_TESTS") == "full" {
