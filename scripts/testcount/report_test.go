@@ -128,7 +128,7 @@ func TestAQuietRunSaysThatItGoesOn(t *testing.T) {
 	}
 	p.beat(begun.Add(silence))
 	p.beat(begun.Add(silence + time.Second))
-	if got, want := b.String(), "...   building or testing, 30s so far\n"; got != want {
+	if got, want := b.String(), "...   building or testing, 25s so far\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
