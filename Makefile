@@ -3,16 +3,30 @@ SHELL    := bash
 FUZZTIME ?= 10s
 BENCH    ?= .
 MCP_MINUTES ?= 10
+BINDIR   ?= $(HOME)/.local/bin
 LINT     := bin/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp otel sdk snapshot torture cover parity site clean
+.PHONY: help run build install bare test e2e console race lint fuzz bench ratios memory hooks gateways judges harnesses mcp otel sdk snapshot torture cover parity site clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
+run: ## the monitor, from this tree (tidemark serve)
+	@echo "compiling tidemark: the first time this takes minutes, after that seconds"
+	@scripts/release
+	@bin/tidemark serve
+
 build: ## build bin/tidemark and bin/tidemark-hook, static
 	@scripts/release
+
+install: ## both programs into BINDIR (~/.local/bin)
+	@echo "compiling tidemark: the first time this takes minutes, after that seconds"
+	@scripts/release "$(BINDIR)"
+	@echo "tidemark and tidemark-hook are in $(BINDIR)"
+
+bare: ## the README's two commands on a Debian that has nothing, in a namespace of its own (as root; twenty minutes)
+	@scripts/bare
 
 test: ## all checks and tests; what CI runs
 	@scripts/test

@@ -170,27 +170,61 @@ const followEvery = 300 * time.Millisecond
 
 // follow prints the last records and those that come, until somebody stops it.
 func (e *env) follow(ctx context.Context, log auditLog, f *auditFlags) error {
-	rows, err := log.Newest(ctx, f.filter(), f.Limit)
-	if f.After > 0 {
-		rows, err = nil, nil
-	}
-	slices.Reverse(rows)
-	q := f.EntryQuery
-	head, headErr := log.Head(ctx)
-	if err := errors.Join(err, headErr); err != nil {
+	// The head first: what comes between the two is among the last records or after them, and not lost.
+	head, err := log.Head(ctx)
+	if err != nil {
 		return fmt.Errorf("read log: %w", err)
 	}
+	q, rows := f.EntryQuery, []store.Entry(nil)
 	if q.Limit = store.MaxLimit; q.After == 0 {
 		q.After = head.Records
+		if rows, err = log.Newest(ctx, f.filter(), f.Limit); err != nil {
+			return fmt.Errorf("read log: %w", err)
+		}
 	}
-	if len(rows) > 0 {
-		q.After = max(q.After, rows[len(rows)-1].ID)
-	}
-	return e.goOn(ctx, log, q, rows)
+	slices.Reverse(rows)
+	return e.lookAgain(ctx, &q, e.goOn(ctx, log, &q, rows))
 }
 
-// goOn prints records and then those that come after. A server that is gone is looked for again, or its log is read.
-func (e *env) goOn(ctx context.Context, log auditLog, q store.EntryQuery, rows []store.Entry) error {
+// lostError is why a log that is followed cannot be read at the moment.
+type lostError struct{ cause error }
+
+func (l *lostError) Error() string { return "read log: " + l.cause.Error() }
+
+func (l *lostError) Unwrap() error { return l.cause }
+
+// lookAgain goes on where a server was lost: at the one that took its place, or in the log itself. Between the two there may
+// be neither for a while, and then why is said, once.
+func (e *env) lookAgain(ctx context.Context, q *store.EntryQuery, err error) error {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for told := ""; ; {
+		var gone *lostError
+		if !errors.As(err, &gone) || ctx.Err() != nil {
+			return err
+		}
+		if why := gone.Error(); why != told {
+			_, _ = fmt.Fprintf(e.errOut, "%s; looking for it again\n", why)
+			told = why
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		found := false
+		err = e.withAudit(ctx, func(log auditLog) error {
+			found = true
+			return e.goOn(ctx, log, q, nil)
+		})
+		if err != nil && !found {
+			err = &lostError{err}
+		}
+	}
+}
+
+// goOn prints records and then those that come after; q says where it is.
+func (e *env) goOn(ctx context.Context, log auditLog, q *store.EntryQuery, rows []store.Entry) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for {
@@ -201,11 +235,13 @@ func (e *env) goOn(ctx context.Context, log auditLog, q store.EntryQuery, rows [
 			}
 		}
 		var err error
-		rows, err = log.Since(ctx, q)
+		rows, err = log.Since(ctx, *q)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil && !lost(log, err):
+		case lost(log, err):
+			return &lostError{err}
+		case err != nil:
 			return fmt.Errorf("read log: %w", err)
 		case len(rows) > 0:
 			continue
@@ -214,9 +250,6 @@ func (e *env) goOn(ctx context.Context, log auditLog, q store.EntryQuery, rows [
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
-		}
-		if lost(log, err) {
-			return e.withAudit(ctx, func(log auditLog) error { return e.goOn(ctx, log, q, nil) })
 		}
 	}
 }
@@ -371,11 +404,14 @@ func (s serverLog) Head(ctx context.Context) (store.Head, error) {
 	return store.Head{Batch: h.Batch, Records: h.Records}, err
 }
 
-// lost reports whether a server that was read from is not there any more.
+// lost reports whether a server that was read from is not there any more. One that stops refuses with a status of 500
+// and more what it was asked before it closes its door.
 func lost(log auditLog, err error) bool {
+	if _, remote := log.(serverLog); !remote || err == nil {
+		return false
+	}
 	var no *refused
-	_, remote := log.(serverLog)
-	return remote && err != nil && !errors.As(err, &no)
+	return !errors.As(err, &no) || no.Status >= http.StatusInternalServerError
 }
 
 // prunedOf is how many records lost what.

@@ -31,6 +31,11 @@ type tried struct {
 // pages are those whose blocks are run, each in a house of its own, from the top to the end.
 var pages = map[string]map[string]tried{
 	"README.md": {
+		"go run ./cmd/tidemark serve": {cannot: "compiles the tree once more, in minutes; scripts/bare runs it"},
+		"go run ./cmd/tidemark demo":  {cannot: "compiles the tree once more, in minutes; tidemark demo is run below"},
+		"scripts/test":                {cannot: "it is what runs this"},
+		"make install":                {cannot: "builds what scripts/release builds; TestMakeInstallPutsBothPrograms… runs it"},
+		"go install ./cmd/...":        {cannot: "compiles the tree once more, in minutes"},
 		"curl -fsSL https://github.com/tidemark/tidemark/releases/latest/download/install.sh | sh": {cannot: "needs a published release; TestWhatIsPackagedCanBeInstalledAndRun runs the script on one of this tree"},
 		"go install github.com/tidemark/tidemark/cmd/...@latest":                                   {cannot: "needs a published release"},
 		"tidemark init":            {want: "blocked: refused by the server"},

@@ -95,7 +95,7 @@ func TestMetricsAreAsTheDocumentationSays(t *testing.T) {
 func TestTheExampleAgentIsGuarded(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("no python3 here")
+		t.Skip("no python3 here: scripts/setup installs it")
 	}
 	if lines := strings.Count(document(t, "docs/examples/agent.py"), "\n"); lines > 65 {
 		t.Errorf("it has %d lines; it promises to be short", lines)

@@ -62,7 +62,7 @@ func TestWhatIsPackagedCanBeInstalledAndRun(t *testing.T) {
 	}
 	t.Run("parts", func(t *testing.T) {
 		if _, err := exec.LookPath("syft"); err != nil || !static {
-			t.Skip("it takes syft, and the programs of scripts/release")
+			t.Skip("it takes syft, which make snapshot installs into a folder for PATH, and the programs of scripts/release")
 		}
 		held := unpacked(t, theOnly(t, dist, "*.tar.gz"))
 		wantParts(t, theOnly(t, dist, "*.sbom.json"), [][]byte{held["tidemark"], held["tidemark-hook"]})
@@ -70,7 +70,7 @@ func TestWhatIsPackagedCanBeInstalledAndRun(t *testing.T) {
 	t.Run("deb", func(t *testing.T) { wantDeb(t, theOnly(t, dist, "*.deb")) })
 	t.Run("rpm", func(t *testing.T) {
 		if _, err := exec.LookPath("rpmbuild"); err != nil {
-			t.Skip("no rpmbuild here")
+			t.Skip("no rpmbuild here: scripts/setup installs it")
 		}
 		wantRPM(t, theOnly(t, dist, "*.rpm"))
 	})
@@ -95,6 +95,62 @@ func TestWhatIsPackagedCanBeInstalledAndRun(t *testing.T) {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
+}
+
+// Where a program is missing that makes one kind of package, the others are made all the same, and it is said.
+func TestPackagesAreMadeWithWhatThereIs(t *testing.T) {
+	folder := t.TempDir() // what is packed does not matter here, and small things are packed fast
+	for _, name := range []string{"tidemark", "tidemark-hook"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\necho tidemark v1.2.3\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, missing := range []string{"rpmbuild", "dpkg-deb"} {
+		t.Run("without "+missing, func(t *testing.T) {
+			path, dist := pathWithout(t, "rpmbuild", missing), t.TempDir()
+			out, err := sh(t, []string{"PROGRAMS=" + folder, "PACK=-Zgzip -z1", "PATH=" + path}, "../../scripts/package", dist)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if !strings.Contains(out, "there is no "+missing+" here") || !strings.Contains(out, theOnly(t, dist, "*.tar.gz")) {
+				t.Errorf("it said\n%s", out)
+			}
+		})
+	}
+}
+
+// pathWithout is a PATH with all the programs of this one's but some.
+func pathWithout(t *testing.T, missing ...string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for _, from := range filepath.SplitList(os.Getenv("PATH")) {
+		found, err := os.ReadDir(from)
+		if err != nil {
+			continue // many a PATH names folders that are not there
+		}
+		for _, f := range found {
+			if !slices.Contains(missing, f.Name()) && !exists(filepath.Join(folder, f.Name())) {
+				_ = os.Symlink(filepath.Join(from, f.Name()), filepath.Join(folder, f.Name()))
+			}
+		}
+	}
+	return folder
+}
+
+// Somebody who has only this repository installs from it.
+func TestMakeInstallPutsBothProgramsWhereItIsTold(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("no make here (Debian: apt-get install make)")
+	}
+	folder := filepath.Join(t.TempDir(), "programs")
+	if out, err := sh(t, nil, "make", "-C", filepath.Join("..", ".."), "install", "BINDIR="+folder); err != nil || !strings.Contains(out, "takes minutes") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range []string{"tidemark", "tidemark-hook"} {
+		if !exists(filepath.Join(folder, name)) {
+			t.Errorf("%s is not there", name)
+		}
+	}
 }
 
 // theOnly is the one file of a folder that a pattern is for.

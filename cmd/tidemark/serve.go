@@ -54,6 +54,9 @@ func (e *env) serve(ctx context.Context, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
+	if !e.json { // a log of years, or one elsewhere, takes a while to open
+		e.printf("starting on %s\n", p.Data)
+	}
 	a, err := app.New(ctx, app.Options{Paths: p, Listen: f.listen, Logger: logger})
 	if f.unless && errors.Is(err, app.ErrInUse) {
 		e.printf("%v\n", err)

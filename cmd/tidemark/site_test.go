@@ -33,7 +33,7 @@ func TestEveryPageIsOnTheSite(t *testing.T) {
 func TestTheSiteIsBuilt(t *testing.T) {
 	mkdocs, err := exec.LookPath(cmp.Or(os.Getenv("MKDOCS"), "mkdocs"))
 	if err != nil {
-		t.Skip("no mkdocs here (pip install mkdocs; MKDOCS names the program)")
+		t.Skip("no mkdocs here: scripts/setup installs it (MKDOCS names another)")
 	}
 	site := t.TempDir()
 	if out, err := sh(t, []string{"MKDOCS=" + mkdocs}, "../../scripts/site", site); err != nil {

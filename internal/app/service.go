@@ -256,7 +256,10 @@ func (s *Service) Active(ctx context.Context) (installed, running bool, err erro
 
 // call runs a program of the system's; its own words are the error.
 func call(ctx context.Context, words ...string) error {
-	out, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	// In another root systemctl does nothing and says that it went well: nothing would run, and everybody would wait for it.
+	cmd.Env = append(os.Environ(), "SYSTEMD_IGNORE_CHROOT=1")
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s: %w %s", strings.Join(words, " "), err, strings.TrimSpace(string(out)))
 	}

@@ -69,6 +69,21 @@ func TestAServiceIsInstalledAndRemoved(t *testing.T) {
 	}
 }
 
+// Where the root is another than the system's, systemctl passes over what it is asked and exits with 0, unless it is told not to:
+// then there is nobody to ask, and no service is installed.
+func TestNoServiceIsInstalledInAnotherRoot(t *testing.T) {
+	dir := t.TempDir()
+	script := "#!/bin/sh\n[ \"$SYSTEMD_IGNORE_CHROOT\" = 1 ] || exit 0\necho 'Failed to connect to bus' >&2\nexit 1\n"
+	if err := os.WriteFile(filepath.Join(dir, "systemctl"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	s := app.Service{System: "linux", Home: t.TempDir(), Program: "/opt/tidemark", Data: "/data"}
+	if path, err := s.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "Failed to connect") {
+		t.Errorf("got %q, %v", path, err)
+	}
+}
+
 // What somebody wrote into the definition is kept, and what a failed start wrote is taken back.
 func TestADefinitionThatSomebodyChangedIsKept(t *testing.T) {
 	fakeSystem(t, "0")

@@ -1,9 +1,11 @@
 // Command testcount runs go test, shows one line per package and every failure in full,
 // and ends with one line that counts: "N passed, N failed, N skipped".
 //
-// Usage: testcount [-failed name,name] -- [NAME=VALUE] [go test flags] packages [-- ...]
+// Usage: testcount [-failed name,name] [-left "name: why"]... -- [NAME=VALUE] [go test flags] packages [-- ...]
 //
-// Several runs are separated by "--"; they run one after another and are counted together.
+// Several runs are separated by "--"; they run side by side, because one compiles while another
+// waits, and are counted together. Before the count it says what took longest and what was left
+// out; -left adds to that what was left out before.
 // Words like NAME=VALUE before a run's flags are for its environment.
 //
 // Each test and subtest counts once. A package that fails without a failing test (it
@@ -24,19 +26,18 @@ import (
 
 func main() {
 	failed := flag.String("failed", "", "checks that failed before, to be counted, separated by commas")
+	kept := &summary{}
+	flag.Func("left", "a check that was left out, and why", func(s string) error {
+		name, why, _ := strings.Cut(s, ": ")
+		kept.skip("check "+name, why)
+		return nil
+	})
 	flag.Parse()
-	var count tally
 	out, stop := newPulse(os.Stdout, time.Now()), make(chan struct{})
 	go out.keep(stop)
-	for _, args := range runs(flag.Args()) {
-		n, err := run(out, args)
-		count = count.plus(n)
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "testcount: %v\n", err)
-			count.failed++
-		}
-	}
+	count := all(out, runs(flag.Args()), kept)
 	close(stop)
+	kept.print(os.Stdout)
 	for name := range strings.SplitSeq(*failed, ",") {
 		if name != "" {
 			fmt.Printf("FAIL  check %s (its output is above)\n", name)
@@ -47,6 +48,30 @@ func main() {
 	if count.failed > 0 {
 		os.Exit(1)
 	}
+}
+
+// all runs them side by side, and counts.
+func all(out io.Writer, runs [][]string, kept *summary) (count tally) {
+	type result struct {
+		tally
+		err error
+	}
+	results := make(chan result)
+	for _, args := range runs {
+		go func() {
+			n, err := run(out, args, kept)
+			results <- result{n, err}
+		}()
+	}
+	for range runs {
+		r := <-results
+		count = count.plus(r.tally)
+		if r.err != nil {
+			fmt.Fprintf(os.Stderr, "testcount: %v\n", r.err)
+			count.failed++
+		}
+	}
+	return count
 }
 
 // runs are the arguments of each run.
@@ -63,7 +88,7 @@ func runs(args []string) [][]string {
 
 // run starts go test and reports what it says. A go test that fails although every test
 // passed is an error.
-func run(out io.Writer, args []string) (tally, error) {
+func run(out io.Writer, args []string, kept *summary) (tally, error) {
 	flags := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") || !strings.Contains(a, "=") })
 	flags = max(flags, 0)
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args[flags:]...)...)
@@ -76,7 +101,7 @@ func run(out io.Writer, args []string) (tally, error) {
 	if err := cmd.Start(); err != nil {
 		return tally{}, fmt.Errorf("start go test: %w", err)
 	}
-	count, readErr := report(out, stdout)
+	count, readErr := report(out, stdout, kept)
 	if err := cmd.Wait(); err != nil && count.failed == 0 {
 		return count, fmt.Errorf("go test: %w", err)
 	}

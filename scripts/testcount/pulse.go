@@ -8,8 +8,8 @@ import (
 )
 
 // silence is how long nothing may be written: whoever looks on, or waits for output, must see
-// that the run goes on.
-const silence = 30 * time.Second
+// that the run goes on. With the time between two looks it is at most half a minute.
+const silence = 25 * time.Second
 
 // pulse is a writer that says something itself where nobody else did for a while.
 type pulse struct {
@@ -45,7 +45,7 @@ func (p *pulse) beat(now time.Time) {
 
 // keep beats until it is told to stop.
 func (p *pulse) keep(stop <-chan struct{}) {
-	tick := time.NewTicker(silence / 6)
+	tick := time.NewTicker(silence / 5)
 	defer tick.Stop()
 	for {
 		select {

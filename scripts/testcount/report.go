@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // tally counts outcomes.
@@ -54,13 +55,14 @@ func (p *pkg) say(test, text string) {
 type reporter struct {
 	out    io.Writer
 	count  tally
+	kept   *summary
 	pkgs   map[string]*pkg
 	builds map[string][]string // compiler output by import path
 }
 
 // report reads the events of go test -json until they end.
-func report(out io.Writer, in io.Reader) (tally, error) {
-	r := &reporter{out: out, pkgs: map[string]*pkg{}, builds: map[string][]string{}}
+func report(out io.Writer, in io.Reader, kept *summary) (tally, error) {
+	r := &reporter{out: out, kept: kept, pkgs: map[string]*pkg{}, builds: map[string][]string{}}
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -106,6 +108,9 @@ func (r *reporter) pkg(name string) *pkg {
 
 func (r *reporter) testEvent(e event) {
 	p := r.pkg(e.Package)
+	if e.Action == "pass" && !strings.Contains(e.Test, "/") { // those within others are part of their time
+		r.kept.took(short(e.Package)+" "+e.Test, e.Elapsed)
+	}
 	switch e.Action {
 	case "output":
 		p.say(e.Test, e.Output)
@@ -117,6 +122,7 @@ func (r *reporter) testEvent(e event) {
 		r.count.skipped++
 		p.tests++
 		fmt.Fprintf(r.out, "skip  %s %s\n", e.Package, e.Test)
+		r.kept.skip(short(e.Package)+" "+e.Test, reason(p.output[e.Test]))
 		delete(p.output, e.Test)
 	case "fail":
 		r.count.failed++
@@ -148,15 +154,17 @@ func (r *reporter) fail(e event, p *pkg) {
 	if p.failed == 0 {
 		r.count.failed++
 	}
-	fmt.Fprintf(r.out, "FAIL  %-60s %5d tests %6.1fs\n", e.Package, p.tests, e.Elapsed)
+	var b strings.Builder // in one piece: another run may be writing
+	fmt.Fprintf(&b, "FAIL  %-60s %5d tests %6.1fs\n", e.Package, p.tests, e.Elapsed)
 	for _, text := range r.builds[e.FailedBuild] {
-		fmt.Fprintf(r.out, "      %s", text)
+		fmt.Fprintf(&b, "      %s", text)
 	}
 	for _, test := range p.order {
 		for _, text := range p.output[test] {
-			fmt.Fprintf(r.out, "      %s", text)
+			fmt.Fprintf(&b, "      %s", text)
 		}
 	}
+	_, _ = io.WriteString(r.out, b.String())
 }
 
 // unfinished counts packages whose end was never reported: go test itself was stopped.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -84,7 +86,7 @@ func TestReport(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var out strings.Builder
-			count, err := report(&out, strings.NewReader(strings.Join(test.events, "\n")+"\n"))
+			count, err := report(&out, strings.NewReader(strings.Join(test.events, "\n")+"\n"), &summary{})
 			if err != nil {
 				t.Fatalf("report: %v", err)
 			}
@@ -126,7 +128,45 @@ func TestAQuietRunSaysThatItGoesOn(t *testing.T) {
 	}
 	p.beat(begun.Add(silence))
 	p.beat(begun.Add(silence + time.Second))
-	if got, want := b.String(), "...   building or testing, 30s so far\n"; got != want {
+	if got, want := b.String(), "...   building or testing, 25s so far\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTheEndSaysWhatTookLongestAndWhatWasLeftOut(t *testing.T) {
+	events := []string{
+		`{"Action":"output","Package":"a","Test":"TestLater","Output":"=== RUN   TestLater\n"}`,
+		`{"Action":"output","Package":"a","Test":"TestLater","Output":"    a_test.go:7: no browser here: setup installs it\n"}`,
+		`{"Action":"output","Package":"a","Test":"TestLater","Output":"--- SKIP: TestLater (0.00s)\n"}`,
+		`{"Action":"skip","Package":"a","Test":"TestLater"}`,
+	}
+	for i := range 7 {
+		events = append(events, fmt.Sprintf(`{"Action":"pass","Package":"a","Test":"Test%d","Elapsed":%d}`, i, i))
+	}
+	events = append(events, `{"Action":"pass","Package":"a","Test":"Test6/within","Elapsed":6}`)
+	kept := &summary{}
+	kept.skip("check lint", "not built here")
+	if _, err := report(io.Discard, strings.NewReader(strings.Join(events, "\n")+"\n"), kept); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	kept.print(&out)
+	want := `
+slowest:
+     6.0s a Test6
+     5.0s a Test5
+     4.0s a Test4
+     3.0s a Test3
+     2.0s a Test2
+
+left out, and why:
+  no browser here: setup installs it
+      a TestLater
+  not built here
+      check lint
+
+`
+	if out.String() != want {
+		t.Errorf("got %s, want %s", out.String(), want)
 	}
 }

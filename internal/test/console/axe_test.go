@@ -66,7 +66,7 @@ func (b *tab) audit(source, what string) {
 func TestPictures(t *testing.T) {
 	full(t)
 	if os.Getenv("CONSOLE_PICTURES") == "" {
-		t.Skip("CONSOLE_PICTURES names no folder")
+		t.Skip("CONSOLE_PICTURES names no folder: make console with it renews the pictures")
 	}
 	w := serve(t, "")
 	q := w.ask("laptop/claude/42")

@@ -135,7 +135,7 @@ func (w *world) tabIn(parent context.Context, opts ...chromedp.ContextOption) *t
 func full(t *testing.T) {
 	t.Helper()
 	if os.Getenv("CONSOLE_TESTS") != "full" {
-		t.Skip("only with make console")
+		t.Skip("it takes long: make console runs it")
 	}
 }
 

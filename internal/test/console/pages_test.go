@@ -259,7 +259,7 @@ func TestAnExportIsWhatTheFilterShows(t *testing.T) {
 // CON-31
 func TestManySessions(t *testing.T) {
 	if testing.Short() {
-		t.Skip("writes many sessions")
+		t.Skip("it writes many sessions: it runs without -short")
 	}
 	many := 230
 	if os.Getenv("CONSOLE_TESTS") == "full" {
