@@ -7,6 +7,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/sql"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -110,8 +111,8 @@ func (j *judging) flag(l *leaves.Leaf) {
 			return // they spoke of it
 		}
 	}
-	j.w.add(Measure, l.Path, l.Text, Nothing, "a switch that you did not speak of")
-	j.textual = true
+	e, why := j.promised(Measure, l.Path, l.Text, Nothing, "a switch that you did not speak of")
+	j.w.add(Measure, l.Path, l.Text, e, why)
 }
 
 // slot adds an aim, an object, a place or a measure, and notes what it says of the call.
@@ -204,7 +205,7 @@ func split(text string) []string {
 
 // order judges something that is executed elsewhere.
 func (j *judging) order(l *leaves.Leaf) {
-	if j.w.Deed == Read && (sqlReads(l.Text) || clis[j.m.Tool] && looks(l.Text)) {
+	if j.w.Deed == Read && (sql.Reads(l.Text) || clis[j.m.Tool] && looks(l.Text)) {
 		return // the deed says so already: see queries
 	}
 	e, why := j.evidence(l.Text, false)
@@ -217,21 +218,11 @@ func (j *judging) order(l *leaves.Leaf) {
 	}
 }
 
-var (
-	sqlRead  = regexp.MustCompile(`(?is)^\s*(?:--[^\n]*\n\s*)*(?:select|with|show|describe|desc|explain|pragma table_info)\b`)
-	sqlWrite = regexp.MustCompile(`(?is)\b(?:insert|update|delete|drop|alter|create|truncate|grant|revoke|merge|replace` +
-		`|copy|call|exec|execute|attach|into\s+outfile|load_file|pg_read_file|dblink|lo_import|pg_sleep|set\s+role)\b|;\s*\S` +
-		`|\b(?:net\.)?http\w*\s*\(|\b(?:xp|utl|sys)_\w+`)
-)
-
 var sqlAct = regexp.MustCompile(`(?is)^\s*(?:drop\s+(?:table|database|schema|view|index)|truncate\s+table|delete\s+from|insert\s+into` +
 	`|update\s+\S+\s+set|alter\s+(?:table|user|role|database)|grant\s+\S+.*\s+to|create\s+(?:table|user|role|function|trigger))\s`)
 
 // sqlActs reports whether a text is SQL that does more, whatever its parameter is called.
 func sqlActs(s string) bool { return len(s) > 8 && sqlAct.MatchString(s) }
-
-// sqlReads reports whether a text is SQL that only reads.
-func sqlReads(s string) bool { return sqlRead.MatchString(s) && !sqlWrite.MatchString(s) }
 
 var clis = list("clis")
 
@@ -345,5 +336,5 @@ func (j *judging) query(l *leaves.Leaf) bool {
 		_, has := j.m.Param(l.Path)
 		named = has && (named || querying[leaves.LastWord(l.Path)])
 	}
-	return named && sqlReads(l.Text)
+	return named && sql.Reads(l.Text)
 }

@@ -98,7 +98,7 @@ func TestALargeResultIsCopiedFewTimes(t *testing.T) {
 // MCP-39
 func TestALargeResultIsBounded(t *testing.T) {
 	if os.Getenv("MCP_REAL") == "" {
-		t.Skip("MCP_REAL is not set")
+		t.Skip("MCP_REAL is not set: make mcp sets it")
 	}
 	asServed(t)
 	large := fmt.Sprintf(resultOf, largeText(10<<20))

@@ -1,0 +1,153 @@
+// Package sql tells whether a statement only reads. It knows no dialect: a statement is a read only where every dialect
+// would take it for one. One plain statement that begins with a word of reading, made of tables, operators and functions
+// known to compute and nothing else, without comments, escapes or quotations that dialects read differently. Everything
+// that it does not know does something.
+package sql
+
+import (
+	_ "embed" // the words are part of the program
+	"strings"
+	"unicode"
+)
+
+//go:embed words.txt
+var wordsText string
+
+var (
+	openers = words("openers") // first words of statements that read
+	acting  = words("acting")  // words that a read does not have
+	pure    = words("pure")    // functions that compute
+	before  = words("before")  // words that stand before a bracket and are no functions
+)
+
+func words(name string) map[string]bool {
+	out, in := map[string]bool{}, false
+	for line := range strings.Lines(wordsText) {
+		list := strings.Fields(line)
+		switch {
+		case len(list) == 0 || list[0] == "//":
+		case len(list) == 2 && list[1] == ":":
+			in = list[0] == name
+		case in:
+			for _, w := range list {
+				out[w] = true
+			}
+		}
+	}
+	if len(out) == 0 {
+		panic("sql: no list of words is called " + name)
+	}
+	return out
+}
+
+// maxLength bounds what is read: nobody looks through more either.
+const maxLength = 64 << 10
+
+// Reads reports whether a text is one statement that only reads.
+func Reads(text string) bool {
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) > maxLength {
+		return false
+	}
+	if last := len(text) - 1; text[last] == ';' {
+		text = text[:last]
+	}
+	for strings.HasPrefix(text, "-- ") { // a remark on lines of its own before the statement is one in every dialect
+		_, rest, found := strings.Cut(text, "\n")
+		if !found {
+			return false
+		}
+		text = strings.TrimSpace(rest)
+	}
+	r := reader{rest: text}
+	first := true
+	for {
+		token, kind := r.next()
+		switch {
+		case kind == bad:
+			return false
+		case kind == end:
+			return !first
+		case first:
+			if kind != word || !openers[token] {
+				return false
+			}
+			first = false
+		case kind == word && acting[token]:
+			return false
+		}
+		if r.calls() && !(kind == word && (pure[token] || before[token])) && kind != sign {
+			return false
+		}
+	}
+}
+
+type kind uint8
+
+const (
+	bad   kind = iota // what dialects read differently
+	word              // a plain word, in small letters
+	name              // a quoted name
+	value             // a text or a number
+	sign              // anything else
+	end
+)
+
+// reader takes a statement apart.
+type reader struct{ rest string }
+
+// calls reports whether a bracket opens next.
+func (r *reader) calls() bool { return strings.HasPrefix(strings.TrimLeft(r.rest, " \t\r\n"), "(") }
+
+func (r *reader) next() (string, kind) {
+	r.rest = strings.TrimLeft(r.rest, " \t\r\n")
+	if r.rest == "" {
+		return "", end
+	}
+	c := r.rest[0]
+	switch {
+	case c == '\'':
+		return r.quoted(c, value)
+	case c == '"' || c == '`':
+		return r.quoted(c, name)
+	case strings.ContainsRune("\\;#$@[]{}:!~?", rune(c)), strings.HasPrefix(r.rest, "--"), strings.HasPrefix(r.rest, "/*"):
+		return "", bad
+	case c >= '0' && c <= '9' || c == '.':
+		return r.while(value, func(s rune) bool { return unicode.IsDigit(s) || s == '.' })
+	case c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+		return r.while(word, func(s rune) bool {
+			return s == '_' || s < unicode.MaxASCII && (unicode.IsLetter(s) || unicode.IsDigit(s))
+		})
+	case c > unicode.MaxASCII:
+		return "", bad // letters that one dialect folds and another does not
+	}
+	r.rest = r.rest[1:]
+	return string(c), sign
+}
+
+// quoted reads what stands between quotation marks. Doubled ones are read alike by all; a backslash is not.
+func (r *reader) quoted(mark byte, k kind) (string, kind) {
+	for i := 1; i < len(r.rest); i++ {
+		switch {
+		case r.rest[i] == '\\':
+			return "", bad
+		case r.rest[i] != mark:
+		case i+1 < len(r.rest) && r.rest[i+1] == mark:
+			i++
+		default:
+			r.rest = r.rest[i+1:]
+			return "", k
+		}
+	}
+	return "", bad
+}
+
+func (r *reader) while(k kind, in func(rune) bool) (string, kind) {
+	n := strings.IndexFunc(r.rest, func(s rune) bool { return !in(s) })
+	if n < 0 {
+		n = len(r.rest)
+	}
+	token := strings.ToLower(r.rest[:n])
+	r.rest = r.rest[n:]
+	return token, k
+}
