@@ -21,6 +21,9 @@ func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 	}
 	got := m.Cover(call, w, j.c.records)
 	switch {
+	case j.outer != nil: // what the wrapper does itself no item of the call in it asks for
+		j.w.add(Act, "", j.outer.Tool, Nothing, "I could not find it in your words")
+		return
 	case got.Item == nil:
 		if offer := j.assented(); offer != "" && m.Assents && !j.w.Deed.grave() {
 			j.w.add(Act, "", j.m.Tool, Assented, "you agreed to: "+offer)
@@ -51,24 +54,21 @@ func (j *judging) hold(got *mandate.Covered) {
 	}
 }
 
-// missingKind is the kind of a slot that is missing. A measure or a text is one that every row of the tables asks for.
+// missingKind is the kind of a slot that is missing: one that the rows of the shipped tables ask for in such an act.
 func missingKind(r mandate.Role, d Deed) Kind {
 	switch r {
 	case mandate.Aim:
 		return Aim
 	case mandate.Key:
 		return Key
-	case mandate.Place:
-		return Place
 	case mandate.Order:
 		if d == Execute || d == Unknown {
 			return Order
 		}
 	case mandate.Text:
-		if !Send.graverThan(d) && d != Send && d != Unknown {
-			return Object
+		if d == Tidy || d == Create || d == Change || d == Send {
+			return Cargo
 		}
-		return Cargo
 	}
 	return Object
 }
@@ -76,7 +76,8 @@ func missingKind(r mandate.Role, d Deed) Kind {
 // used reports whether the items for a tool are spent.
 func (j *judging) used(m *mandate.Mandate) bool {
 	t := j.c.done[j.m.Tool]
-	if t == nil || t.again(j.w.Deed, j.args) {
+	once := j.w.Deed == Delete || j.w.Deed == Grant || j.w.Deed == Change || j.w.Deed == Tidy // to send once more is another letter
+	if t == nil || once && t.again(j.w.Deed, j.args) {
 		return false
 	}
 	most := 0
@@ -98,9 +99,11 @@ const maxEach = 100
 // asCall is the call as items are held against it.
 func (j *judging) asCall(values []leaves.Leaf) *mandate.Call {
 	out := &mandate.Call{Tool: j.m.Tool, Deed: j.w.Deed.String(), Grave: j.w.Deed.grave(), Reaches: j.w.Deed.graverThan(Tidy)}
-	for i := range values {
-		l := &values[i]
-		out.Values = append(out.Values, mandate.Value{Path: l.Path, Text: l.Text, Role: j.roleOf(l), Flag: l.Flag})
+	for _, list := range [][]leaves.Leaf{values, j.beside} {
+		for i := range list {
+			l := &list[i]
+			out.Values = append(out.Values, mandate.Value{Path: l.Path, Text: l.Text, Role: j.roleOf(l), Flag: l.Flag})
+		}
 	}
 	return out
 }

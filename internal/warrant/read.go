@@ -31,6 +31,7 @@ type judging struct {
 	said      said              // what its arguments say of the act
 	terminal  bool              // what it runs is given a terminal
 	outer     *meaning.Meaning  // the tool that the call at hand stands in, where that does something itself
+	beside    []leaves.Leaf     // what that tool is given beside the call
 }
 
 // Of is the warrant of a call.

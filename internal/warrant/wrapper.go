@@ -93,6 +93,7 @@ func (j *judging) enter(in inner) []leaves.Leaf {
 	outer, own, deed := j.m, j.workspace, j.w.Deed
 	runs := deed == Execute || deed == Unknown
 	beside := j.opened(in.beside)
+	j.beside = beside
 	within := own && j.c.workspace(in.tool)
 	j.m, j.workspace = in.tool, within
 	values := j.opened(in.values)

@@ -143,11 +143,17 @@ func (m *Mandate) Cover(c *Call, w World, r *Records) Covered {
 	return best
 }
 
+// banned are the deeds that a ban is for besides the one of its name.
+var banned = map[string]map[string]bool{
+	"run": {"execute": true}, "change": {"tidy": true}, "create": {"tidy": true},
+	"send": {"unknown": true}, "pay": {"unknown": true}, "delete": {"unknown": true}, "grant": {"unknown": true},
+}
+
 // Forbids is the ban that holds for a call; nil: none does.
 func (m *Mandate) Forbids(c *Call, r *Records) *Ban {
 	for i := range m.Never {
 		b := &m.Never[i]
-		if b.Act != "all" && b.Act != c.Deed && !(b.Act == "run" && c.Deed == "execute") && !(b.Act == "change" && c.Deed == "tidy") {
+		if b.Act != "all" && b.Act != c.Deed && !banned[b.Act][c.Deed] {
 			continue
 		}
 		if b.What == "" {
