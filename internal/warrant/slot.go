@@ -98,7 +98,7 @@ func (j *judging) amount(l *leaves.Leaf) {
 // flag judges a yes: what is made public goes to everybody.
 func (j *judging) flag(l *leaves.Leaf) {
 	switch {
-	case l.Text != "true" || j.w.Deed == Read:
+	case l.Text != "true" || j.w.Deed == Read || j.workspace: // what the host's own tools are feared for is judged elsewhere
 		return
 	case leaves.LastWord(l.Path) == "public":
 		j.target(&leaves.Leaf{Path: l.Path, Text: "public"}, meaning.Person)
