@@ -98,12 +98,12 @@ func (j *judging) amount(l *leaves.Leaf) {
 // flag judges a yes: what is made public goes to everybody.
 func (j *judging) flag(l *leaves.Leaf) {
 	switch {
-	case l.Text != "true" || j.w.Deed == Read || j.workspace: // what the host's own tools are feared for is judged elsewhere
+	case l.Text != "true" || j.w.Deed == Read:
 		return
 	case leaves.LastWord(l.Path) == "public":
 		j.target(&leaves.Leaf{Path: l.Path, Text: "public"}, meaning.Person)
 		return
-	case j.w.Deed == Tidy:
+	case j.w.Deed == Tidy, j.workspace: // what the host's own tools are feared for is judged elsewhere
 		return
 	}
 	for w := range leaves.Words(l.Path) {
