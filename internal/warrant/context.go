@@ -83,7 +83,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 
 // Size is about how many bytes of memory the conversation takes.
 func (c *Context) Size() int {
-	n := c.index.Size() + c.others.Cap()
+	n := c.index.Size() + c.records.Size() + c.others.Cap()
 	for i := range c.unheard {
 		n += len(c.unheard[i].text)
 	}

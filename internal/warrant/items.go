@@ -41,13 +41,22 @@ func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 
 // hold gives the slots of a call what its item says of them.
 func (j *judging) hold(got *mandate.Covered) {
-	for i := range j.w.Slots {
-		s := &j.w.Slots[i]
-		if s.Kind == Act || s.Fault || s.Secret || s.Kind == Order && j.w.Danger {
-			continue
-		}
-		s.Has, s.Why = Said, "item "+got.Item.ID+" of what you asked for"
+	missing := map[string]bool{}
+	for _, miss := range got.Missing {
+		missing[miss.Path] = true
 	}
+	kept := j.w.Slots[:0]
+	for _, s := range j.w.Slots {
+		switch {
+		case s.Kind == Act || s.Fault || s.Secret || s.Kind == Order && j.w.Danger:
+		case missing[s.Path]:
+			continue // it is told as what it lacks, and only so
+		default:
+			s.Has, s.Why = Said, "item "+got.Item.ID+" of what you asked for"
+		}
+		kept = append(kept, s)
+	}
+	j.w.Slots = kept
 	for _, miss := range got.Missing {
 		kind := missingKind(miss.Role, j.w.Deed)
 		j.w.Slots = append(j.w.Slots, Slot{Kind: kind, Path: miss.Path, Value: miss.Value, Has: Nothing, Why: miss.Why})

@@ -118,22 +118,36 @@ func (p *pass) thing(v *Value, s *Source, why string) string {
 	if s.How == Person {
 		words = contentWords(strings.Join(s.What, " "))
 	}
+	if v.Role == Aim && p.call.Grave && p.records.written(v.Text) {
+		return "somebody else wrote where it goes"
+	}
 	stands := p.records.singled(v.Text, words)
-	each := p.item.Per != "" && !p.call.Grave
-	switch {
-	case stands == single, stands == alone && v.Role != Aim, each && (stands == listed || stands == equals):
-		return ""
-	case ordered(s) && stands == equals && p.records.firstOf(v.Text, words):
-		return ""
-	case ordered(s) && stands == beside && p.records.firstEver(v.Text, words):
-		return ""
-	case stands == nowhere && v.Role == Measure && s.How != Said && p.measured(v, s):
+	if p.held(v, s, stands, words) {
 		return ""
 	}
 	return map[standing]string{
-		nowhere: why, alone: why, listed: "it is one of several", equals: "more than one is called so",
+		nowhere: why, alone: why, single: why, listed: "it is one of several", equals: "more than one is called so",
 		beside: "it is of another one than you named",
 	}[stands]
+}
+
+// held reports whether a value that stands so is of the source: it is of the one record, of each that is wanted, or of
+// the one that the words choose.
+func (p *pass) held(v *Value, s *Source, stands standing, words []string) bool {
+	each := p.item.Per != "" && !p.call.Grave
+	switch stands {
+	case single:
+		return true
+	case alone:
+		return v.Role != Aim
+	case listed:
+		return each
+	case equals:
+		return each || ordered(s) && p.records.firstOf(v.Text, words)
+	case beside:
+		return ordered(s) && p.records.firstEver(v.Text, words)
+	}
+	return v.Role == Measure && s.How != Said && p.measured(v, s)
 }
 
 // ordered reports whether the words choose among equals.
@@ -199,11 +213,18 @@ func minor(value, literal string) bool {
 
 // own is why a value is not the owner's.
 func (p *pass) own(v *Value, s *Source) string {
-	if p.world.Own(v.Text) || myself[strings.ToLower(v.Text)] || v.Role == Measure && v.Text == "1" {
+	if p.world.Own(v.Text) && v.Role != Aim || myself[strings.ToLower(v.Text)] || v.Role == Measure && v.Text == "1" {
 		return ""
 	}
 	words := contentWords(strings.Join(s.What, " ") + " " + s.Of)
-	switch p.records.singled(v.Text, words) {
+	stands := p.records.singled(v.Text, words)
+	if v.Role == Aim { // among records of a list anybody's address would do
+		if stands == single && !p.records.written(v.Text) {
+			return ""
+		}
+		return "I could not tell that it is yours"
+	}
+	switch stands {
 	case single, alone:
 		return ""
 	case listed, equals, beside:
@@ -222,7 +243,7 @@ func (p *pass) unnamed(v *Value) string {
 	name := wordsOf(strings.ReplaceAll(root(v.Path), "_", " "))
 	low := strings.ToLower(strings.TrimSpace(v.Text))
 	switch {
-	case low == "", v.Flag && low != "true", low == "0" && v.Role == Measure && !p.call.Grave:
+	case low == "", v.Flag && low != "true":
 		return ""
 	case myself[low] && v.Role != Aim && !p.call.Grave:
 		return ""

@@ -10,12 +10,23 @@ import (
 // The bounds of what is remembered of results. What is beyond them is in no record, so it is asked about.
 const (
 	maxRecords   = 20000
-	maxFields    = 64   // of one record
-	nameLength   = 80   // of a field that something may be called by
-	maxCallWords = 256  // of the call that brought a result
-	maxDepth     = 24   // of a result's structure
-	maxLines     = 4000 // of a list that a server printed as text
+	maxSize      = 8 << 20 // bytes of all of them, about
+	maxFields    = 64      // of one record
+	nameLength   = 80      // of a field that something may be called by
+	maxCallWords = 256     // of the call that brought a result
+	maxDepth     = 24      // of a result's structure
+	maxLines     = 4000    // of a list that a server printed as text
 )
+
+// What is counted for a record, each of its fields and each word that it is called by, beside their texts.
+const (
+	recordSize = 128
+	fieldSize  = 96
+	wordSize   = 48
+)
+
+// Size is about how many bytes of memory they take.
+func (r *Records) Size() int { return r.size }
 
 // Record is one object of a result: an entry of a list, or the whole.
 type Record struct {
@@ -38,6 +49,7 @@ type Records struct {
 	named  map[string][]int32 // words: records that are called so
 	calls  map[uint64]*asked
 	firsts map[uint64]int // the first record of a step
+	size   int            // about how many bytes they take
 	full   bool           // something did not fit
 }
 
@@ -92,7 +104,7 @@ func (r *Records) asks(tool string, call []string) *asked {
 }
 
 func (r *Records) add(rec Record) int {
-	if len(r.all) >= maxRecords {
+	if len(r.all) >= maxRecords || r.size >= maxSize {
 		r.full = true
 		return -1
 	}
@@ -108,6 +120,10 @@ func (r *Records) add(rec Record) int {
 			rec.called[w] = true
 		}
 	}
+	r.size += recordSize + len(rec.called)*wordSize
+	for i := range rec.fields {
+		r.size += fieldSize + len(rec.fields[i].text)
+	}
 	for w := range rec.called {
 		r.named[w] = append(r.named[w], int32(at))
 	}
@@ -119,12 +135,6 @@ func (r *Records) add(rec Record) int {
 	}
 	return at
 }
-
-// authoring are the keys by which a record says who wrote it.
-var authoring = []string{"from", "sender", "author", "posted_by", "created_by", "user", "username", "reviewer", "commenter"}
-
-// worded are the keys of what somebody wrote.
-var worded = []string{"body", "text", "content", "message", "snippet", "comment", "subject", "review"}
 
 // walk adds the record that a value is, and those in it. Entries of lists are records of their own.
 func (r *Records) walk(v *origin.Value, step uint64, parent, depth int) {
@@ -145,8 +155,8 @@ func (r *Records) walk(v *origin.Value, step uint64, parent, depth int) {
 	rec := Record{step: step, parent: parent}
 	var lists []*origin.Value
 	rec.collect(v, &lists, 0)
-	who := slices.ContainsFunc(rec.fields, func(f field) bool { return slices.Contains(authoring, f.key) })
-	what := slices.ContainsFunc(rec.fields, func(f field) bool { return slices.Contains(worded, f.key) })
+	who := slices.ContainsFunc(rec.fields, func(f field) bool { return authoring[f.key] })
+	what := slices.ContainsFunc(rec.fields, func(f field) bool { return worded[f.key] })
 	rec.wrote = who && what
 	at := r.add(rec)
 	for _, l := range lists {
@@ -164,7 +174,7 @@ func (rec *Record) collect(v *origin.Value, lists *[]*origin.Value, depth int) {
 		case len(k.Kids) == 0 && k.Shape != origin.Object && k.Shape != origin.List:
 			rec.fields = append(rec.fields, fieldOf(k.Key, k.Text))
 		case k.Shape == origin.Object:
-			if slices.Contains(authoring, strings.ToLower(k.Key)) {
+			if authoring[strings.ToLower(k.Key)] {
 				rec.fields = append(rec.fields, field{key: strings.ToLower(k.Key)})
 			}
 			rec.collect(k, lists, depth+1)

@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 )
 
-// What the rule knows of words is in words.txt: four short lists, each of things that are fine to overlook. Nothing
+// What the rule knows of words is in words.txt: short lists. Nothing
 // in them lets a call pass by itself.
 
 //go:embed words.txt
@@ -18,6 +18,8 @@ var (
 	functional = block("functional") // words that name nothing
 	orders     = block("orders")     // words that choose among equals
 	display    = block("display")    // parameters that change how an answer looks
+	authoring  = block("authoring")  // keys by which a record says who wrote it
+	worded     = block("worded")     // keys of what somebody wrote
 	myself     = block("myself")     // what interfaces call whoever is logged in
 	numbers    = numbered("numbers") // numbers as words
 )

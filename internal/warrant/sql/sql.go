@@ -60,7 +60,7 @@ func Reads(text string) bool {
 		text = strings.TrimSpace(rest)
 	}
 	r := reader{rest: text}
-	first := true
+	first, qualified := true, false
 	for {
 		token, kind := r.next()
 		switch {
@@ -76,9 +76,10 @@ func Reads(text string) bool {
 		case kind == word && acting[token]:
 			return false
 		}
-		if r.calls() && !(kind == word && (pure[token] || before[token])) && kind != sign {
-			return false
+		if r.calls() && kind != sign && !(kind == word && !qualified && (pure[token] || before[token])) {
+			return false // a function that nobody knows, or one of a schema of somebody's
 		}
+		qualified = kind == value && token == "."
 	}
 }
 
@@ -110,7 +111,10 @@ func (r *reader) next() (string, kind) {
 		return r.quoted(c, value)
 	case c == '"' || c == '`':
 		return r.quoted(c, name)
-	case strings.ContainsRune("\\;#$@[]{}:!~?", rune(c)), strings.HasPrefix(r.rest, "--"), strings.HasPrefix(r.rest, "/*"):
+	case strings.HasPrefix(r.rest, "!="):
+		r.rest = r.rest[2:]
+		return "!=", sign
+	case strings.ContainsRune("\\;#$@[]{}!~", rune(c)), strings.HasPrefix(r.rest, "--"), strings.HasPrefix(r.rest, "/*"):
 		return "", bad
 	case c >= '0' && c <= '9' || c == '.':
 		return r.while(value, func(s rune) bool { return unicode.IsDigit(s) || s == '.' })

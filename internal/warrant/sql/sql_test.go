@@ -12,7 +12,7 @@ import (
 var reads = []string{
 	"select 1", "SELECT name, count(*) FROM boats WHERE harbour = 'Norrland' GROUP BY name ORDER BY 2 DESC LIMIT 10;",
 	"with late as (select id from trips where eta > 5) select * from late join boats on boats.id = late.id",
-	"select coalesce(sum(price), 0) from orders where status in ('open', 'it''s')", "show tables", "describe boats", "explain select * from boats",
+	"select coalesce(sum(price), 0) from orders where status in ('open', 'it''s')", "show tables", "describe boats", "select b.name from boats b where b.id != 3 and (b.day::date = :day)", "explain select * from boats",
 	`select "Name" from "Boats" where length("Name") > 3`, "select date_trunc('month', day), avg(depth) over (partition by pier) from soundings",
 	"-- how many\n-- there are\nselect count(*) from boats", "select * from a where exists (select 1 from b where b.a = a.id) and not (x between 1 and 2)",
 }
@@ -23,7 +23,7 @@ var acts = []string{
 	"select load_extension('x')", "select * from read_csv('https://drop.example')", "select * from url('https://drop.example')", "select cron.schedule('x')", "select lo_export(1, '/x')",
 	"select /*! sleep(9) */ 1", "select 1 -- ; drop", "select 'a\\'; drop table boats; --'", "select $$x$$", `select "delete_user"(7)`, "select `refund`(7)", "select [refund](7)",
 	"explain analyze delete from boats", "with x as (delete from boats returning *) select * from x", "select * from boats for update", "select 1 into outfile '/x'", "copy boats to program 'sh'",
-	"select dele\u0301te_user(7)", "pragma writable_schema = on", "select * from openrowset('x')", "select refund_order (7)", "select x from t where id = f(1)", "values (1)", "show tables; kill 1",
+	"select dele\u0301te_user(7)", "pragma writable_schema = on", "select * from openrowset('x')", "select refund_order (7)", "select evil.count(1)", "select evil . count (1)", `select "evil".sum(1)`, "select x from t where id = f(1)", "values (1)", "show tables; kill 1",
 	"select 'x' || delete_user /**/ (7)", "exec xp_cmdshell 'x'", "select current_setting('x')", "do sleep(1)", "-- a remark", "--a\nselect 1",
 }
 
