@@ -60,6 +60,7 @@ type Context struct {
 	secret func(string) []string // the secrets in a text; nil: nobody knows any
 
 	records   *mandate.Records // what results hold, object by object
+	newIDs    map[string]bool  // ids that our own acts gave to what they made
 	contracts []drawn
 	agreed    *Contract // of the latest message; nil: none
 }
@@ -75,7 +76,8 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{},
-		records: mandate.NewRecords(), own: map[string]bool{}, things: map[string]bool{}, done: map[string]*tally{},
+		records: mandate.NewRecords(), newIDs: map[string]bool{},
+		own: map[string]bool{}, things: map[string]bool{}, done: map[string]*tally{},
 	}
 	c.past.sum = c.index.Sum
 	return c

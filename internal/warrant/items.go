@@ -95,12 +95,17 @@ func (j *judging) used(m *mandate.Mandate) bool {
 		case it.Tool != j.m.Tool:
 		case it.Per != "":
 			most += maxEach
+		case it.Times == 0 && !j.w.Deed.grave():
+			most += maxUnsaid
 		default:
 			most += max(1, it.Times)
 		}
 	}
 	return t.times >= most
 }
+
+// maxUnsaid bounds how often something that can be undone is done where nobody said how often.
+const maxUnsaid = 10
 
 // maxEach bounds how often something is done for the entries of a list.
 const maxEach = 100
@@ -111,7 +116,8 @@ func (j *judging) asCall(values []leaves.Leaf) *mandate.Call {
 	for _, list := range [][]leaves.Leaf{values, j.beside} {
 		for i := range list {
 			l := &list[i]
-			out.Values = append(out.Values, mandate.Value{Path: l.Path, Text: l.Text, Role: j.roleOf(l), Flag: l.Flag})
+			v := mandate.Value{Path: l.Path, Text: l.Text, Role: j.roleOf(l), Flag: l.Flag, Act: j.resolve(l).Chooses}
+			out.Values = append(out.Values, v)
 		}
 	}
 	return out
@@ -129,7 +135,7 @@ func (j *judging) roleOf(l *leaves.Leaf) mandate.Role {
 		return mandate.Key
 	case p.Role == meaning.Target, l.Quoted && mailbox(l.Text):
 		return mandate.Aim
-	case p.Role == meaning.Content, l.Quoted && wordy(l.Text) && len(tokens(l.Text)) > 4:
+	case worded(l, &p):
 		return mandate.Text
 	case p.Role == meaning.Amount:
 		return mandate.Measure
@@ -142,6 +148,20 @@ func (j *judging) roleOf(l *leaves.Leaf) mandate.Role {
 	}
 	return mandate.Object
 }
+
+// worded reports whether an argument is a text for somebody to read.
+func worded(l *leaves.Leaf, p *meaning.Param) bool {
+	switch {
+	case !l.Quoted:
+		return false
+	case p.Role == meaning.Content, wordy(l.Text) && len(tokens(l.Text)) > 4:
+		return true
+	}
+	return !p.Object && p.Role != meaning.Selector && remarks[leaves.LastWord(l.Path)]
+}
+
+// remarks are parameters for a few words to whoever reads it.
+var remarks = list("remarks")
 
 // choice is one plain word, as schemas list them.
 var choice = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
@@ -167,7 +187,7 @@ func texts(values []leaves.Leaf) []string {
 // world is the conversation as items are held against it.
 type world struct{ c *Context }
 
-func (w world) Said(v string) bool { return w.c.index.Said(v) }
+func (w world) Made(v string) bool { return w.c.newIDs[origin.Normal(v)] }
 func (w world) Own(v string) bool  { return w.c.isOwn(v) }
 func (w world) Told(v string) bool { return w.c.inText(v) }
 
@@ -176,6 +196,20 @@ const (
 	run  = 5
 	most = 4000
 )
+
+// madeUp finds a number as long as those of cards and accounts that stands in no source: it is nobody's to make up.
+func (w world) madeUp(text string, of func(uint64) bool) string {
+	c := w.c
+	for _, v := range longNumber.FindAllString(text, -1) {
+		if !c.index.Said(v) && !c.isOwn(v) && !c.index.Stands(v, of) && !c.index.Stands(strings.ReplaceAll(v, " ", ""), of) {
+			return v
+		}
+	}
+	return ""
+}
+
+// longNumber is a number as long as those of cards and accounts, however it is spaced.
+var longNumber = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,}`)
 
 // Stray finds what a text holds of results that no source names: addresses, figures and runs of words.
 func (w world) Stray(text string, sources []string) string {
@@ -206,6 +240,9 @@ func (w world) Stray(text string, sources []string) string {
 	})
 	if found != "" {
 		return found
+	}
+	if v := w.madeUp(text, of); v != "" {
+		return v
 	}
 	words := strings.Fields(text)
 	for _, word := range words {

@@ -103,6 +103,7 @@ func (c *Context) foreignTo(m *meaning.Meaning, values []leaves.Leaf, r *Result)
 // acted keeps what an act of our own was done to and what it returned.
 func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result, more bool) {
 	c.actedAt = r.Step
+	c.madeBy(r.Content, values)
 	if m.Thing != "" {
 		c.things[m.Thing] = true
 	}
@@ -114,6 +115,45 @@ func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result, more
 	for _, l := range values {
 		if p := m.Resolve(l.Path, l.Text); (p.Role == meaning.Selector || p.Role == meaning.Unclear) && len(l.Text) < 200 {
 			c.keepOwn(l.Text, 2)
+		}
+	}
+}
+
+// madeBy keeps the new id of what an act of ours made: the one identifier of its answer that stood nowhere before.
+func (c *Context) madeBy(content []byte, args []leaves.Leaf) {
+	var fresh []string
+	note := func(v string) {
+		known := slices.ContainsFunc(args, func(l leaves.Leaf) bool { return l.Text == v })
+		if n := origin.Normal(v); n != "" && len(v) <= 64 && !known && c.index.Of(v).Class == origin.Unseen && !slices.Contains(fresh, n) {
+			fresh = append(fresh, n)
+		}
+	}
+	if v, ok := origin.Parse(content); ok {
+		eachID(&v, 0, note)
+	} else if len(content) < 300 {
+		for _, w := range strings.FieldsFunc(string(content), func(r rune) bool { return strings.ContainsRune(" \t\n,;:()[]{}'\"`", r) }) {
+			if w = strings.Trim(w, "."); strings.ContainsAny(w, "0123456789") {
+				note(w)
+			}
+		}
+	}
+	if len(fresh) == 1 && len(c.newIDs) < maxMade {
+		c.newIDs[fresh[0]] = true
+	}
+}
+
+// maxMade bounds the ids of what was made.
+const maxMade = 1024
+
+// eachID calls do with the identifiers of an answer, by the names of the fields.
+func eachID(v *origin.Value, depth int, do func(string)) {
+	for i := range v.Kids {
+		k := &v.Kids[i]
+		switch {
+		case k.Shape == origin.Scalar && returned[leaves.LastWord(k.Key)]:
+			do(k.Text)
+		case k.Shape != origin.Scalar && depth < 2:
+			eachID(k, depth+1, do)
 		}
 	}
 }
@@ -215,7 +255,10 @@ func (c *Context) page(m *meaning.Meaning, values []leaves.Leaf) bool {
 	if anyOf(name, listings) {
 		return false
 	}
-	return m.Reaches || anyOf(name, bodies) || tool.IsShell(unprefixed(m.Tool)) || slices.ContainsFunc(values, func(l leaves.Leaf) bool {
+	if m.Reaches && len(m.Params) == 0 || anyOf(name, bodies) || tool.IsShell(unprefixed(m.Tool)) {
+		return true
+	}
+	return slices.ContainsFunc(values, func(l leaves.Leaf) bool {
 		return l.Quoted && (startsURL(l.Text) || isHost(l.Text)) || m.Resolve(l.Path, l.Text).Kind == meaning.Path && readers[m.Verb]
 	})
 }

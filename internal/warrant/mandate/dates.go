@@ -6,35 +6,58 @@ import (
 	"time"
 )
 
-// dated reports whether a day or a time is what words say: the day of the week and of the month that they name, and
-// the hour. Words that name none of them ("tomorrow") say nothing that could be checked here, as nobody tells the time.
-func dated(value, words string) bool {
+// agreement is what words say of a day or a time.
+type agreement uint8
+
+const (
+	denies agreement = iota // they name another
+	open                    // they name none that could be checked: nobody here tells the time
+	agrees
+)
+
+// dateSays is what words say of a value; known is false where it is no day and no time.
+func dateSays(value, words string) (says agreement, known bool) {
 	day, hour, minute, ok := moment(value)
 	if !ok {
-		return false
+		return denies, false
 	}
 	said := wordsOf(words)
-	checked := false
+	says = open
 	if !day.IsZero() {
-		for _, w := range said {
-			if d, ok := weekdays[w]; ok {
-				if d != int(day.Weekday()) {
-					return false
-				}
-				checked = true
-			}
-			if n, err := strconv.Atoi(strings.TrimRight(w, "thsrdn.ºª")); err == nil && n == day.Day() {
-				checked = true
-			}
-		}
-		if !checked {
-			return false
+		if says = daySays(day, said); says == denies {
+			return denies, true
 		}
 	}
 	if hour < 0 || !day.IsZero() && hour == 0 && minute == 0 {
-		return checked
+		return says, true
 	}
-	return clocked(said, hour, minute) || checked && !hasNumber(said)
+	if clocked(said, hour, minute) {
+		return agrees, true
+	}
+	if hasNumber(said) && (day.IsZero() || says == open) {
+		return denies, true
+	}
+	return says, true
+}
+
+// daySays is what words say of a day: by the day of the week, the month, and the day of the month.
+func daySays(day time.Time, said []string) agreement {
+	out := open
+	for _, w := range said {
+		if d, ok := weekdays[w]; ok {
+			if d != int(day.Weekday()) {
+				return denies
+			}
+			out = agrees
+		}
+		if m, ok := months[w]; ok && m != int(day.Month()) {
+			return denies
+		}
+		if n, err := strconv.Atoi(w); err == nil && n == day.Day() {
+			out = agrees
+		}
+	}
+	return out
 }
 
 // moment reads a day, a time, or both.
@@ -109,18 +132,3 @@ func hasNumber(said []string) bool {
 	}
 	return false
 }
-
-// weekdays are their names, in the languages that requests come in.
-var weekdays = func() map[string]int {
-	out := map[string]int{}
-	for _, l := range lines("weekdays") {
-		n, err := strconv.Atoi(l[0])
-		if err != nil {
-			panic("mandate: a day of the week has no number: " + l[0])
-		}
-		for _, w := range l[1:] {
-			out[w] = n
-		}
-	}
-	return out
-}()

@@ -93,6 +93,7 @@ type Value struct {
 	Text string
 	Role Role
 	Flag bool // true, false or null
+	Act  bool // it names the act, which the deed has taken in
 }
 
 // Call is a call as the rule sees it. Deeds are named as policies name them.
@@ -106,8 +107,8 @@ type Call struct {
 
 // World answers what the rule asks of the conversation.
 type World interface {
-	Said(value string) bool // the owner typed it
-	Own(value string) bool  // our own covered acts returned it, or it is the owner's account
+	Own(value string) bool  // our own covered acts were given it or returned it, or it is the owner's account
+	Made(value string) bool // it is the new id of what a covered act of ours made
 	Told(value string) bool // it stands in a text that others wrote
 	// Stray is the part of a text that stands in what was read, and not in what one of the sources names; empty: none.
 	Stray(text string, sources []string) string

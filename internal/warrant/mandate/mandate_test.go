@@ -13,7 +13,7 @@ import (
 // world is a conversation of plain facts.
 type world struct{ said, own, told []string }
 
-func (w world) Said(v string) bool { return slices.Contains(w.said, v) }
+func (w world) Made(v string) bool { return slices.Contains(w.said, v) }
 func (w world) Own(v string) bool  { return slices.Contains(w.own, v) }
 func (w world) Told(v string) bool { return slices.Contains(w.told, v) }
 func (w world) Stray(text string, _ []string) string {

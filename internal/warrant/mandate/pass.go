@@ -1,7 +1,6 @@
 package mandate
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -51,206 +50,16 @@ func root(path string) string {
 	return name
 }
 
-// from is why a value is not of a source.
-func (p *pass) from(v *Value, s *Source) string {
-	if slices.ContainsFunc(s.What, func(w string) bool { return equal(v.Text, w) }) {
-		return ""
-	}
-	if s.How != Said && p.plainly(v) {
-		return ""
-	}
-	switch s.How {
-	case Said:
-		return p.literally(v, s)
-	case Most:
-		if atMost(v.Text, s.What) {
-			return ""
-		}
-		return "it is more than you said"
-	case Person:
-		if p.records.written(v.Text) && v.Role == Aim {
-			return "whoever wrote it chose the name"
-		}
-		return p.thing(v, s, "I could not tell that it is who you named")
-	case From:
-		return p.thing(v, s, "I could not tell that it is of what you named")
-	case Calc:
-		return p.worked(v, s)
-	case Own:
-		return p.own(v, s)
-	case Write:
-		if v.Role == Text || v.Role == Measure && !v.Flag && !p.call.Grave {
-			return ""
-		}
-		return p.unnamed(v)
-	case Command:
-		if v.Role == Order && plainCommand(v.Text, s.What) {
-			return ""
-		}
-		return "it is not the command you named"
-	}
-	return "I could not tell what it may be"
-}
-
-// plainly reports whether a thing or a choice stands in the very words that gave the item, where it can be undone.
-func (p *pass) plainly(v *Value) bool {
-	return (v.Role == Object || v.Role == Measure) && !v.Flag && !p.call.Grave && p.quoted(v.Text)
-}
-
-// literally is why a value is not what was said: a text of no other words, a sum in cents that a record has, or the id of
-// what was named are.
-func (p *pass) literally(v *Value, s *Source) string {
-	if v.Role == Text && subset(wordsOf(v.Text), wordsOf(strings.Join(s.What, " "))) {
-		return ""
-	}
-	if v.Role == Measure && p.records.seen(v.Text) && slices.ContainsFunc(s.What, func(w string) bool { return minor(v.Text, w) }) {
-		return ""
-	}
-	return p.thing(v, s, "it is not what you said")
-}
-
-// thing is why a value is not of the record that the words of a source single out.
-func (p *pass) thing(v *Value, s *Source, why string) string {
-	if s.Of != "" && s.How != Said && holdsAll(contentWords(s.Of), []string{strings.ToLower(v.Text)}) {
-		return "" // issue 12, and it is 12
-	}
-	words := contentWords(strings.Join(s.What, " ") + " " + s.Of)
-	if s.How == Person {
-		words = contentWords(strings.Join(s.What, " "))
-	}
-	if v.Role == Aim && p.call.Grave && p.records.written(v.Text) {
-		return "somebody else wrote where it goes"
-	}
-	stands := p.records.singled(v.Text, words)
-	if p.held(v, s, stands, words) {
-		return ""
-	}
-	return map[standing]string{
-		nowhere: why, alone: why, single: why, listed: "it is one of several", equals: "more than one is called so",
-		beside: "it is of another one than you named",
-	}[stands]
-}
-
-// held reports whether a value that stands so is of the source: it is of the one record, of each that is wanted, or of
-// the one that the words choose.
-func (p *pass) held(v *Value, s *Source, stands standing, words []string) bool {
-	each := p.item.Per != "" && !p.call.Grave
-	switch stands {
-	case single:
-		return true
-	case alone:
-		return v.Role != Aim
-	case listed:
-		return each
-	case equals:
-		return each || ordered(s) && p.records.firstOf(v.Text, words)
-	case beside:
-		return ordered(s) && p.records.firstEver(v.Text, words)
-	}
-	return v.Role == Measure && s.How != Said && p.measured(v, s)
-}
-
-// ordered reports whether the words choose among equals.
-func ordered(s *Source) bool {
-	for _, w := range wordsOf(strings.Join(s.What, " ") + " " + s.Of) {
-		if orders[w] {
-			return true
-		}
-	}
-	return false
-}
-
-// measured reports whether a figure stands in a text that a source names, which brings no records.
-func (p *pass) measured(v *Value, s *Source) bool {
-	return !p.call.Grave && s.Of != "" && p.world.Stray(v.Text, []string{s.Of}) == "" && p.world.Told(v.Text)
-}
-
-// subset reports whether a text is made of some words only.
-func subset(text, of []string) bool {
-	for _, w := range text {
-		if !holds(of, w) {
-			return false
-		}
-	}
-	return len(text) > 0
-}
-
-// overlaps reports whether two texts share a word that names something.
-func overlaps(a, b []string) bool {
-	return slices.ContainsFunc(a, func(w string) bool { return !functional[w] && holds(b, w) })
-}
-
-// worked is why a value was not worked out from what the owner said. Days, times and figures that stand in no text of
-// others are the agent's; whom and what they concern is not worked out.
-func (p *pass) worked(v *Value, s *Source) string {
-	if v.Flag && (!p.call.Grave || overlaps(wordsOf(strings.ReplaceAll(root(v.Path), "_", " ")), wordsOf(strings.Join(s.What, " ")))) {
-		return ""
-	}
-	if v.Role == Measure && !v.Flag {
-		if !p.call.Grave && !p.world.Told(v.Text) || dated(v.Text, strings.Join(s.What, " ")) {
-			return ""
-		}
-		for _, w := range s.What {
-			for _, word := range wordsOf(w) {
-				if equal(v.Text, word) || minor(v.Text, word) {
-					return ""
-				}
-			}
-		}
-	}
-	if v.Role == Text && !p.world.Told(v.Text) {
-		return ""
-	}
-	return p.thing(v, s, "I could not work it out from what you said")
-}
-
-// minor reports whether a sum is a literal in cents.
-func minor(value, literal string) bool {
-	n, err := strconv.ParseFloat(strings.ReplaceAll(strings.Trim(literal, "€$£"), ",", "."), 64)
-	m, err2 := strconv.ParseFloat(value, 64)
-	return err == nil && err2 == nil && n != 0 && m == n*100
-}
-
-// own is why a value is not the owner's.
-func (p *pass) own(v *Value, s *Source) string {
-	if p.world.Own(v.Text) && v.Role != Aim || myself[strings.ToLower(v.Text)] || v.Role == Measure && v.Text == "1" {
-		return ""
-	}
-	words := contentWords(strings.Join(s.What, " ") + " " + s.Of)
-	stands := p.records.singled(v.Text, words)
-	if v.Role == Aim { // among records of a list anybody's address would do
-		if stands == single && !p.records.written(v.Text) {
-			return ""
-		}
-		return "I could not tell that it is yours"
-	}
-	switch stands {
-	case single, alone:
-		return ""
-	case listed, equals, beside:
-		if !p.call.Grave && !p.records.written(v.Text) {
-			return ""
-		}
-	}
-	if v.Role != Aim && p.quoted(v.Text) {
-		return ""
-	}
-	return "I could not tell that it is yours"
-}
-
 // unnamed is why a slot that the item does not speak of is not without consequence.
 func (p *pass) unnamed(v *Value) string {
-	name := wordsOf(strings.ReplaceAll(root(v.Path), "_", " "))
 	low := strings.ToLower(strings.TrimSpace(v.Text))
 	switch {
 	case low == "", v.Flag && low != "true":
 		return ""
-	case myself[low] && v.Role != Aim && !p.call.Grave:
-		return ""
-	case len(name) > 0 && display[name[len(name)-1]] && v.Role == Measure:
+	case myself[low] && v.Role != Aim && (!p.call.Grave || p.binds()):
 		return ""
 	case v.Flag:
-		if holdsAll(wordsOf(p.item.Quote), name) {
+		if holdsAll(wordsOf(p.item.Quote), paramWords(v.Path)) {
 			return ""
 		}
 		return "you did not say so"
@@ -258,17 +67,63 @@ func (p *pass) unnamed(v *Value) string {
 		return p.leaves(v)
 	case v.Role == Aim, v.Role == Key, v.Role == Order, v.Role == Place:
 		return "you did not name it"
-	case p.quoted(v.Text):
-		return ""
-	}
-	if v.Role == Object && p.records.singled(v.Text, contentWords(p.item.Quote)) == single {
-		return ""
-	}
-	if v.Role == Object && !p.call.Grave && p.world.Own(v.Text) {
+	case v.Act && !p.call.Grave, p.quoted(v.Text), p.formal(v), p.goesWith(v), p.inSource(v):
 		return ""
 	}
 	return "you did not say so"
 }
+
+// paramWords are the words of a parameter's name.
+func paramWords(path string) []string { return wordsOf(strings.ReplaceAll(root(path), "_", " ")) }
+
+// binds reports whether the item says what it is done to: then where that lies by default is without consequence.
+func (p *pass) binds() bool {
+	for _, list := range p.item.Args {
+		for i := range list {
+			if h := list[i].How; h == Said || h == From || h == Person {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// formal reports whether a parameter only says how something is put, and a choice of it cannot do more than the act.
+func (p *pass) formal(v *Value) bool {
+	name := paramWords(v.Path)
+	if leaf := wordsOf(strings.ReplaceAll(lastPart(v.Path), "_", " ")); len(leaf) > 0 {
+		name = leaf
+	}
+	if len(name) == 0 || v.Role != Measure && v.Role != Object {
+		return false
+	}
+	last := name[len(name)-1]
+	return display[last] && v.Role == Measure || formalNames[last] && !p.call.Grave && !p.world.Told(v.Text)
+}
+
+// lastPart is the last part of a path in a structure.
+func lastPart(path string) string {
+	path = strings.ReplaceAll(path, "[]", "")
+	return path[strings.LastIndexByte(path, '.')+1:]
+}
+
+// goesWith reports whether a value is of the thing that the item names: its record has it, or it is what was just made.
+func (p *pass) goesWith(v *Value) bool {
+	if v.Role == Object && p.made(v) {
+		return true
+	}
+	for _, list := range p.item.Args {
+		for i := range list {
+			if words := list[i].words(); len(words) > 0 && p.records.with(v.Text, words) {
+				return true
+			}
+		}
+	}
+	return v.Role == Object && p.records.singled(v.Text, contentWords(p.item.Quote)) == single
+}
+
+// made reports whether a value is an id that our own covered act gave to what it made.
+func (p *pass) made(v *Value) bool { return p.call.Deed != "delete" && p.world.Made(v.Text) }
 
 // quoted reports whether the words that gave the item hold a value whole.
 func (p *pass) quoted(value string) bool {
@@ -289,13 +144,29 @@ func (p *pass) leaves(v *Value) string {
 	if strings.Contains(v.Text, "{{") || strings.Contains(v.Text, "${") || strings.Contains(v.Text, "$(") {
 		return "somebody else fills in what it holds"
 	}
-	if !p.call.Reaches {
+	if !p.call.Reaches || p.headed(v.Text) {
 		return ""
 	}
 	if stray := p.world.Stray(v.Text, p.sources()); stray != "" {
 		return "it holds what was read elsewhere"
 	}
 	return ""
+}
+
+// headed reports whether a text is the title of what is answered.
+func (p *pass) headed(text string) bool {
+	before, title, ok := strings.Cut(text, ": ")
+	if !ok || len(before) > 3 || len(text) > 4*nameLength {
+		return false
+	}
+	for _, list := range p.item.Args {
+		for i := range list {
+			if words := list[i].words(); len(words) > 0 && p.records.with(title, words) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sources are all that the item and its message name.

@@ -24,6 +24,8 @@ func (m *Mandate) Within(words []string) *Mandate {
 			for _, s := range sources {
 				if s.stands(stands) {
 					it.Args[name] = append(it.Args[name], s)
+				} else if s.Of = ""; len(s.What) > 0 && s.stands(stands) {
+					it.Args[name] = append(it.Args[name], s) // where it is looked up is the model's word, what is looked up is theirs
 				}
 			}
 		}

@@ -2,6 +2,7 @@ package mandate
 
 import (
 	_ "embed" // the words are part of the program
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -15,13 +16,25 @@ import (
 var wordsText string
 
 var (
-	functional = block("functional") // words that name nothing
-	orders     = block("orders")     // words that choose among equals
-	display    = block("display")    // parameters that change how an answer looks
-	authoring  = block("authoring")  // keys by which a record says who wrote it
-	worded     = block("worded")     // keys of what somebody wrote
-	myself     = block("myself")     // what interfaces call whoever is logged in
-	numbers    = numbered("numbers") // numbers as words
+	functional  = block("functional")    // words that name nothing
+	orders      = block("orders")        // words that choose among equals
+	display     = block("display")       // parameters that change how an answer looks
+	authoring   = block("authoring")     // keys by which a record says who wrote it
+	worded      = block("worded")        // keys of what somebody wrote
+	myself      = block("myself")        // what interfaces call whoever is logged in
+	fileKeys    = block("file_keys")     // keys of a file's name in a list of files
+	loginNames  = block("login")         // what tools are called that tell who that is
+	universal   = block("universal")     // words that speak of more than one
+	leastRights = block("least")         // the smallest rights that interfaces give
+	writeRights = block("write_rights")  // rights to write, and no more
+	editing     = block("editing")       // words that give them
+	negating    = block("negating")      // words that deny something
+	formalNames = block("formal")        // parameters that say how something is put
+	currencies  = numbered("currencies") // currencies as people say them
+	sumWords    = numbered("sums")       // sums as people say them
+	numbers     = numbered("numbers")    // numbers as words
+	months      = counted("months")      // months, by their number
+	weekdays    = counted("weekdays")    // days of the week, from Sunday
 )
 
 func lines(name string) [][]string {
@@ -64,6 +77,19 @@ func numbered(name string) map[string]string {
 	return out
 }
 
+// counted is such a list whose numbers are counted with.
+func counted(name string) map[string]int {
+	out := map[string]int{}
+	for w, n := range numbered(name) {
+		i, err := strconv.Atoi(n)
+		if err != nil {
+			panic("mandate: a line of " + name + " begins with no number: " + n)
+		}
+		out[w] = i
+	}
+	return out
+}
+
 // wordsOf are the words of a text in small letters: letters and digits, with what stands inside addresses.
 func wordsOf(text string) []string {
 	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
@@ -75,12 +101,38 @@ func wordsOf(text string) []string {
 			continue
 		}
 		f = strings.TrimSuffix(strings.TrimSuffix(f, "'s"), "’s")
-		if len(f) == 4 && f[1] == ':' && f[0] >= '0' && f[0] <= '9' {
-			f = "0" + f // 8:02 is 08:02
-		}
-		out = append(out, f)
+		out = append(out, clockWord(ordinal(f)))
 	}
 	return out
+}
+
+// clockWord is a time of the day as 08:02, however it was written.
+func clockWord(w string) string {
+	h, m, ok := strings.Cut(strings.Replace(w, "h", ":", 1), ":")
+	if ok && len(m) == 2 && len(h) >= 1 && len(h) <= 2 && digits(h) && digits(m) {
+		if len(h) == 1 {
+			h = "0" + h
+		}
+		return h + ":" + m
+	}
+	return w
+}
+
+// ordinal is 12 for 12th.
+func ordinal(w string) string {
+	if n := strings.TrimRight(w, "thsrdn.ºª"); n != w && digits(n) && len(w)-len(n) <= 2 {
+		return n
+	}
+	return w
+}
+
+func digits(s string) bool {
+	for _, r := range s {
+		if r < '0' || r > '9' {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // stem is a word without the ending of a plural.
@@ -97,6 +149,9 @@ func pieces(text string) []string {
 	for _, w := range out {
 		if !strings.ContainsAny(w, "@.-_/+:#") {
 			continue
+		}
+		if i := strings.LastIndexByte(w, '.'); i > 2 {
+			out = append(out, w[:i]) // a file without its ending
 		}
 		for _, p := range strings.FieldsFunc(w, func(r rune) bool { return strings.ContainsRune("@.-_/+:#", r) }) {
 			if len(p) > 2 {
@@ -144,6 +199,20 @@ func holdsAll(words, all []string) bool {
 func equal(value, literal string) bool {
 	a, b := plain(value), plain(literal)
 	return a != "" && a == b
+}
+
+// sameSaid reports whether a value is what was said, articles and the name of a channel's sign apart.
+func sameSaid(value, literal string) bool {
+	return equal(value, literal) || equal(bare(value), bare(literal))
+}
+
+// bare is a phrase without the words before it that name nothing.
+func bare(s string) string {
+	fields := strings.Fields(strings.ToLower(strings.TrimSpace(s)))
+	for len(fields) > 1 && functional[fields[0]] {
+		fields = fields[1:]
+	}
+	return strings.Join(fields, " ")
 }
 
 // plain is a value in the one spelling it is compared by.

@@ -1,0 +1,116 @@
+package mandate
+
+import "strings"
+
+// held reports whether a value that stands so is of the source: it is of the one record, of each that is wanted, or of
+// the one that the words choose.
+func (p *pass) held(v *Value, s *Source, stands standing, words []string) bool {
+	each := p.each(s)
+	if each && stands <= equals && stands > nowhere && !p.records.written(v.Text) && p.entry(v.Text, words) {
+		stands = listed
+	}
+	first := ordered(s)
+	switch stands {
+	case single:
+		return true
+	case alone:
+		return v.Role != Aim
+	case listed:
+		return p.oneOf(v, each) || first && p.records.firstIn(v.Text)
+	case searched:
+		return v.Role != Aim && (each || first && !p.call.Grave && p.records.firstIn(v.Text))
+	case equals:
+		return each || first && p.records.firstOf(v.Text, words)
+	case beside:
+		return first && p.records.firstEver(v.Text, words)
+	}
+	return p.stands(v, s)
+}
+
+// each reports whether every entry of a list is wanted, and what is done to them can be undone.
+func (p *pass) each(s *Source) bool {
+	return !p.call.Grave && (p.item.Per != "" || many(p.item.Quote) || many(s.Of) || many(strings.Join(s.What, " ")))
+}
+
+// oneOf reports whether it does not matter which of a list it is.
+func (p *pass) oneOf(v *Value, each bool) bool {
+	if v.Role == Measure && !p.call.Grave {
+		return true
+	}
+	return each && (v.Role != Aim || !p.records.written(v.Text))
+}
+
+// stands reports whether a value that no record has stands in a text that the source names.
+func (p *pass) stands(v *Value, s *Source) bool {
+	switch {
+	case v.Role == Measure && s.How != Said:
+		return p.measured(v, s)
+	case v.Role == Object && s.How == From:
+		return p.inSource(v)
+	}
+	return false
+}
+
+// inSource reports whether a value stands in what the item names, where that makes something that can be undone.
+func (p *pass) inSource(v *Value) bool {
+	mild := p.call.Deed == "tidy" || p.call.Deed == "create"
+	return mild && p.world.Told(v.Text) && p.world.Stray(v.Text, p.sources()) == ""
+}
+
+// entry reports whether a value is an entry of a list that other words of the item name, or of the only list of such
+// things, where its own words name nothing that was seen.
+func (p *pass) entry(value string, words []string) bool {
+	if p.records.known(words) {
+		return false
+	}
+	for _, list := range p.item.Args {
+		for i := range list {
+			if w := list[i].words(); len(w) > 0 && p.records.broughtBy(value, w) {
+				return true
+			}
+		}
+	}
+	return p.records.ofWholeList(value)
+}
+
+// many reports whether words speak of more than one.
+func many(phrase string) bool {
+	for _, w := range wordsOf(phrase) {
+		if universal[w] {
+			return true
+		}
+		for u := range universal {
+			if unspaced(u) && strings.Contains(w, u) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ordered reports whether the words choose among equals.
+func ordered(s *Source) bool {
+	for _, w := range wordsOf(strings.Join(s.What, " ") + " " + s.Of) {
+		if orders[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// measured reports whether a figure stands in the text of the record that a source names.
+func (p *pass) measured(v *Value, s *Source) bool {
+	words := s.words()
+	if len(words) == 0 {
+		return false
+	}
+	stands := p.records.figured(v.Text, words)
+	if p.call.Grave || stands == single {
+		return stands == single
+	}
+	told := p.world.Told(v.Text)
+	if says, known := dateSays(v.Text, strings.Join(s.What, " ")); known && says != denies && !told {
+		return true // in the form that the interface wants
+	}
+	return stands == listed || s.Of != "" && told && p.world.Stray(v.Text, []string{s.Of}) == ""
+}

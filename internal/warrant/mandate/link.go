@@ -1,0 +1,208 @@
+package mandate
+
+import (
+	"slices"
+	"strings"
+)
+
+// Where a result is from is told by the call that brought it, never by its text: by the records whose ids the call was
+// given, and what those were brought by in turn. What the agent searched for is its own choice, so that names a result
+// only where nothing depends on it but what can be undone.
+
+// asked is the call that brought a result.
+type asked struct {
+	tool   string
+	args   []string        // its values in their one spelling
+	query  map[string]bool // the words of what it asked for
+	linked map[string]bool // the words of the records that it was given the ids of, and of the tool's name
+}
+
+// asks reads the call that brought a result.
+func (r *Records) asks(tool string, call []string) *asked {
+	out := &asked{tool: tool, query: map[string]bool{}, linked: map[string]bool{}}
+	put := func(to map[string]bool, w string) {
+		if len(to) < maxCallWords {
+			to[w] = true
+		}
+	}
+	for _, w := range wordsOf(strings.ReplaceAll(tool, "_", " ")) {
+		put(out.linked, stem(w))
+	}
+	for _, c := range call {
+		if len(out.args) < maxFields {
+			out.args = append(out.args, plain(c))
+		}
+		for _, k := range keysOf(c) {
+			put(out.query, k)
+		}
+		for _, at := range r.whole[plain(c)] {
+			rec := &r.all[at]
+			if rec.identifies(plain(c)) {
+				for w := range rec.called {
+					put(out.linked, w)
+				}
+				for w := range r.calls[rec.step].linked {
+					put(out.linked, w)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// identifies reports whether a value is what a record is found by, and not one that it shares with others: no word.
+func (rec *Record) identifies(value string) bool {
+	return strings.ContainsAny(value, "0123456789@/-_.") || slices.ContainsFunc(rec.fields, func(f field) bool {
+		return f.text == value && (f.key == "id" || strings.HasSuffix(f.key, "id") || f.key == "" || f.key == "key")
+	})
+}
+
+// names reports whether a call is called by a word.
+func (a *asked) names(w string, searched bool) bool {
+	for _, k := range saidKeys(w) {
+		if a.linked[k] || searched && a.query[k] {
+			return true
+		}
+	}
+	for _, root := range roots(w) {
+		if !a.linked[root] && !(searched && a.query[root]) {
+			continue
+		}
+		for k := range a.linked {
+			if k != "" && k[0] != 0 && similar(k, w) {
+				return true
+			}
+		}
+		for k := range a.query {
+			if searched && k != "" && k[0] != 0 && similar(k, w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cover is how many of some words the call of a step is called by.
+func (r *Records) cover(step uint64, words []string, searched bool) int {
+	n := 0
+	for _, w := range words {
+		if r.calls[step].names(w, searched) {
+			n++
+		}
+	}
+	return n
+}
+
+// brings reports whether a step is one that some words name: it is called by at least half of them, and no other by more.
+func (r *Records) brings(step uint64, words []string, searched bool) bool {
+	mine := r.cover(step, words, searched)
+	if mine == 0 || 2*mine < len(words) {
+		return false
+	}
+	return mine >= r.mostCovered(words, searched)
+}
+
+// mostCovered is how many of some words the step has that has most of them.
+func (r *Records) mostCovered(words []string, searched bool) int {
+	key := strings.Join(words, " ")
+	if searched {
+		key += "?"
+	}
+	best, known := r.covers[key]
+	if !known {
+		for step := range r.calls {
+			best = max(best, r.cover(step, words, searched))
+		}
+		r.covers[key] = best
+	}
+	return best
+}
+
+// login reports whether a value is of the record that tells who is logged in: the one that a tool of such a name brought
+// without being asked for anybody.
+func (r *Records) login(value string) bool {
+	for _, at := range r.whole[plain(value)] {
+		a := r.calls[r.all[at].step]
+		if len(a.args) == 0 && r.all[at].parent < 0 && !r.all[at].wrote &&
+			slices.ContainsFunc(wordsOf(strings.ReplaceAll(a.tool, "_", " ")), func(w string) bool { return loginNames[w] }) {
+			return true
+		}
+	}
+	return false
+}
+
+// joined are the paths of an entry of a folder that was listed.
+func (a *asked) joined(f *field) []string {
+	if f.key != "" && !fileKeys[f.key] || strings.Contains(f.text, "/") || !strings.Contains(f.text, ".") || len(a.args) == 0 {
+		return nil
+	}
+	folder := strings.TrimSuffix(a.args[0], "/")
+	if folder == "" || strings.ContainsAny(folder, " \n") {
+		return nil
+	}
+	return []string{folder + "/" + f.text}
+}
+
+// Names reports whether a phrase of the owner's names the result of a step: by what the call asked for, or by what
+// a record of it is called.
+func (r *Records) Names(step uint64, phrase string) bool {
+	words := contentWords(phrase)
+	if len(words) == 0 || r.calls[step] == nil {
+		return false
+	}
+	strong := strongWords(words)
+	if r.cover(step, strong, true) == len(strong) {
+		return true
+	}
+	for i := r.firsts[step]; i < len(r.all) && r.all[i].step == step; i++ {
+		if r.score(i, strong) >= exactly*len(strong) {
+			return true
+		}
+	}
+	return r.brings(step, words, true)
+}
+
+// strongWords are those of a phrase that can hardly be said of two things: with signs or digits in them; all of
+// them, where none has any.
+func strongWords(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if strings.ContainsAny(w, "0123456789@./_-") {
+			out = append(out, w)
+		}
+	}
+	if len(out) == 0 {
+		return words
+	}
+	return out
+}
+
+// with reports whether a value goes with a record that some words single out: the record has it, or one that it stands
+// in, or it was given to the call that brought it.
+func (r *Records) with(value string, words []string) bool {
+	value, best := plain(value), 0
+	found := false
+	r.candidates(words, func(at int) {
+		s := r.score(at, words)
+		if s < exactly*len(words) || s < best {
+			return
+		}
+		if s > best {
+			best, found = s, false
+		}
+		found = found || r.near(at, value)
+	})
+	return found
+}
+
+func (r *Records) near(at int, value string) bool {
+	if slices.Contains(r.calls[r.all[at].step].args, value) {
+		return true
+	}
+	for ; at >= 0; at = r.all[at].parent {
+		if slices.ContainsFunc(r.all[at].fields, func(f field) bool { return f.key != "" && f.text == value }) {
+			return true
+		}
+	}
+	return false
+}

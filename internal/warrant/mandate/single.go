@@ -1,0 +1,278 @@
+package mandate
+
+import "slices"
+
+// standing is how a value stands to the words that are to single its record out.
+type standing uint8
+
+const (
+	nowhere  standing = iota // it is a field of no record
+	beside                   // its record is not the one
+	equals                   // others are called so as well
+	searched                 // it is one of several that a search for these words brought
+	listed                   // it is one of several that belong to what the words name
+	alone                    // it is the only one of its kind
+	single                   // its record is the one
+)
+
+// singled is how a value stands to some words.
+func (r *Records) singled(value string, words []string) standing {
+	if r.full {
+		return nowhere
+	}
+	return r.bestOf(r.whole[plain(value)], plain(value), words)
+}
+
+// figured is how a figure that stands in the text of a record stands to some words.
+func (r *Records) figured(value string, words []string) standing {
+	if r.full {
+		return nowhere
+	}
+	best := nowhere
+	for _, a := range r.figures[plain(value)] {
+		if mine := r.score(int(a), words); mine > 0 && !r.outdone(int(a), words, mine) {
+			return single
+		}
+		if r.brings(r.all[a].step, words, false) {
+			best = listed
+		}
+	}
+	return best
+}
+
+// outdone reports whether another record of a kind is called by more of some words.
+func (r *Records) outdone(at int, words []string, mine int) bool {
+	better := false
+	r.candidates(words, func(i int) {
+		better = better || i != at && r.kin(at, i) && r.score(i, words) > mine
+	})
+	return better
+}
+
+func (r *Records) bestOf(at []int32, value string, words []string) standing {
+	best := nowhere
+	for _, a := range at {
+		best = max(best, r.singledAt(int(a), value, words))
+	}
+	return best
+}
+
+func (r *Records) singledAt(at int, value string, words []string) standing {
+	rec := &r.all[at]
+	key := rec.keyOf(value)
+	mine := r.score(at, words)
+	better, ties := false, false
+	r.candidates(words, func(i int) {
+		if i == at {
+			return
+		}
+		if other := r.keyed(i, key); other == "" || other == value || !r.kin(at, i) || r.holdsRecord(at, i) || r.holdsRecord(i, at) {
+			return
+		}
+		s := r.score(i, words)
+		better, ties = better || s > mine, ties || s == mine
+	})
+	switch {
+	case better:
+		return beside
+	case mine > 0 && ties:
+		return equals
+	case mine > 0:
+		return single
+	case r.lonely(at, key, value):
+		return alone
+	case r.brings(rec.step, words, false):
+		return r.among(rec.step, key, value, listed)
+	case r.brings(rec.step, words, true):
+		return r.among(rec.step, key, value, searched)
+	}
+	return beside
+}
+
+// holdsRecord reports whether a record stands in another.
+func (r *Records) holdsRecord(outer, at int) bool {
+	for at = r.all[at].parent; at >= 0; at = r.all[at].parent {
+		if at == outer {
+			return true
+		}
+	}
+	return false
+}
+
+// among is alone for the only value of its key in a step's result, and else what its neighbours are.
+func (r *Records) among(step uint64, key, value string, many standing) standing {
+	if many == listed && r.onlyOf(step, key, value) {
+		return alone
+	}
+	return many
+}
+
+func (rec *Record) keyOf(value string) string {
+	for _, f := range rec.fields {
+		if f.text == value {
+			return f.key
+		}
+	}
+	return ""
+}
+
+// lonely reports whether no other record of its kind was ever seen.
+func (r *Records) lonely(at int, key, value string) bool {
+	for i := range r.all {
+		if other := r.keyed(i, key); other != "" && other != value && r.kin(at, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// kin reports whether two records are of one kind: the same tool brought them, or they look alike.
+func (r *Records) kin(a, b int) bool {
+	x, y := &r.all[a], &r.all[b]
+	if x.step == y.step || r.calls[x.step].tool == r.calls[y.step].tool {
+		return true
+	}
+	same := 0
+	for _, f := range x.fields {
+		if f.key != "" && slices.ContainsFunc(y.fields, func(g field) bool { return g.key == f.key }) {
+			same++
+		}
+	}
+	return same > 0 && 2*same >= max(len(x.fields), len(y.fields))
+}
+
+// keyed is the value of a record's field of a key; empty: it has none.
+func (r *Records) keyed(at int, key string) string {
+	for _, f := range r.all[at].fields {
+		if f.key == key {
+			return f.text
+		}
+	}
+	return ""
+}
+
+// onlyOf reports whether a value is the only one of its key in the result of a step.
+func (r *Records) onlyOf(step uint64, key, value string) bool {
+	for i := r.firsts[step]; i < len(r.all) && r.all[i].step == step; i++ {
+		if v := r.keyed(i, key); v != "" && v != value {
+			return false
+		}
+	}
+	return true
+}
+
+// written reports whether a value is a field only of records that say who wrote them.
+func (r *Records) written(value string) bool {
+	at := r.whole[plain(value)]
+	return len(at) > 0 && !slices.ContainsFunc(at, func(a int32) bool { return !r.all[a].wrote })
+}
+
+// known reports whether some record or call is called by some of the words.
+func (r *Records) known(words []string) bool {
+	if r.mostCovered(words, false) > 0 {
+		return true
+	}
+	found := false
+	r.candidates(words, func(at int) { found = found || r.score(at, words) > 0 })
+	return found
+}
+
+// broughtBy reports whether a value's record is of a result that some words name.
+func (r *Records) broughtBy(value string, words []string) bool {
+	return slices.ContainsFunc(r.whole[plain(value)], func(at int32) bool { return r.brings(r.all[at].step, words, false) })
+}
+
+// ofWholeList reports whether a value is of a list that was asked for without choosing from it.
+func (r *Records) ofWholeList(value string) bool {
+	return slices.ContainsFunc(r.whole[plain(value)], func(at int32) bool {
+		return !slices.ContainsFunc(r.calls[r.all[at].step].args, func(a string) bool { return !digits(a) })
+	})
+}
+
+// within reports whether all words of a value are of one record, and some other words single that record out.
+func (r *Records) within(value string, words []string) bool {
+	parts := pieces(value)
+	if len(parts) == 0 || len(words) == 0 || r.full {
+		return false
+	}
+	best, found, tie := 0, -1, false
+	r.candidates(words, func(at int) {
+		switch s := r.score(at, words); {
+		case at == found, s == 0:
+		case s > best:
+			best, found, tie = s, at, false
+		case s == best && !r.holdsRecord(at, found) && !r.holdsRecord(found, at):
+			tie = true
+		}
+	})
+	if found < 0 || tie || best < exactly || r.all[found].wrote {
+		return false
+	}
+	for _, w := range parts {
+		if !r.all[found].called[stem(w)] {
+			return false
+		}
+	}
+	return true
+}
+
+// firstIn reports whether a value's record is the first of its kind in its own result.
+func (r *Records) firstIn(value string) bool {
+	value = plain(value)
+	for _, at := range r.whole[value] {
+		key := r.all[at].keyOf(value)
+		first := true
+		for i := r.firsts[r.all[at].step]; i < int(at); i++ {
+			first = first && r.keyed(i, key) == ""
+		}
+		if first {
+			return true
+		}
+	}
+	return false
+}
+
+// firstOf reports whether a value's record is the first of those that are called by some words as it is, in its own
+// result: lists begin with the newest.
+func (r *Records) firstOf(value string, words []string) bool {
+	for _, at := range r.whole[plain(value)] {
+		mine, first := r.score(int(at), words), true
+		for i := r.firsts[r.all[at].step]; i < int(at); i++ {
+			first = first && r.score(i, words) < mine
+		}
+		if first && mine > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// firstEver reports whether no record of a value's kind is called by any of some words, and its own is the first of its
+// result.
+func (r *Records) firstEver(value string, words []string) bool {
+	for _, at := range r.whole[plain(value)] {
+		mine, first := &r.all[at], true
+		for i := 0; i < len(r.all) && first; i++ {
+			before := i < int(at) && r.all[i].step == mine.step && r.all[i].parent == mine.parent && len(r.all[i].fields) > 0
+			first = !r.kin(int(at), i) || r.score(i, words) == 0 && !before
+		}
+		if first {
+			return true
+		}
+	}
+	return false
+}
+
+// Singled reports whether a phrase singles out the record of a value, or no other of its kind was ever seen.
+func (r *Records) Singled(value, phrase string) bool {
+	words := contentWords(phrase)
+	stands := r.singled(value, words)
+	if !ordered(&Source{Of: phrase}) {
+		return stands >= alone
+	}
+	return stands >= alone || stands == equals && r.firstOf(value, words) || stands == beside && r.firstEver(value, words) ||
+		stands == listed && r.firstIn(value)
+}
+
+// seen reports whether a value is a field of some record.
+func (r *Records) seen(value string) bool { return len(r.whole[plain(value)]) > 0 }

@@ -1,0 +1,177 @@
+package mandate
+
+import (
+	"slices"
+	"strings"
+)
+
+// words are what a source names its thing by.
+func (s *Source) words() []string {
+	if s.How == Person {
+		return contentWords(strings.Join(s.What, " "))
+	}
+	return contentWords(strings.Join(s.What, " ") + " " + s.Of)
+}
+
+// from is why a value is not of a source.
+func (p *pass) from(v *Value, s *Source) string {
+	switch {
+	case slices.ContainsFunc(s.What, func(w string) bool { return sameSaid(v.Text, w) }):
+		return ""
+	case v.Role == Object && s.How != Said && s.How != Write && p.made(v), s.How != Said && p.plainly(v):
+		return ""
+	case v.Act && !p.call.Grave && !v.Flag: // which act it is was read, and is not graver than the one that is asked for
+		return ""
+	case s.How == From && v.Role == Text: // what it holds of other sources is looked for apart
+		return ""
+	}
+	return p.bySource(v, s)
+}
+
+// bySource is why a value is not of a source, by the way that is named.
+func (p *pass) bySource(v *Value, s *Source) string {
+	switch s.How {
+	case Said:
+		return p.literally(v, s)
+	case Most:
+		return p.upTo(v, s)
+	case Person:
+		return p.person(v, s)
+	case From:
+		return p.thing(v, s, "I could not tell that it is of what you named")
+	case Calc:
+		return p.worked(v, s)
+	case Own:
+		return p.own(v, s)
+	case Write:
+		return p.written(v)
+	case Command:
+		return p.runs(v, s)
+	}
+	return "I could not tell what it may be"
+}
+
+func (p *pass) upTo(v *Value, s *Source) string {
+	if atMost(v.Text, s.What) {
+		return ""
+	}
+	return "it is more than you said"
+}
+
+func (p *pass) person(v *Value, s *Source) string {
+	if p.records.written(v.Text) && v.Role == Aim {
+		return "whoever wrote it chose the name"
+	}
+	return p.thing(v, s, "I could not tell that it is who you named")
+}
+
+func (p *pass) written(v *Value) string {
+	if v.Role == Text || v.Role == Measure && !v.Flag && !p.call.Grave {
+		return ""
+	}
+	return p.unnamed(v)
+}
+
+func (p *pass) runs(v *Value, s *Source) string {
+	if v.Role == Order && plainCommand(v.Text, s.What) {
+		return ""
+	}
+	return "it is not the command you named"
+}
+
+// plainly reports whether a thing or a choice stands in the very words that gave the item, where it can be undone.
+func (p *pass) plainly(v *Value) bool {
+	return (v.Role == Object || v.Role == Measure) && !v.Flag && !p.call.Grave && p.quoted(v.Text)
+}
+
+// literally is why a value is not what was said: a text of no other words, or one that holds them and nothing that was
+// read, a sum in cents that a record has, a place below the folder, or the id of what was named are.
+func (p *pass) literally(v *Value, s *Source) string {
+	all := strings.Join(s.What, " ")
+	switch {
+	case v.Role == Text && (subset(wordsOf(v.Text), wordsOf(all)) || p.holdsSaid(v.Text, s.What)):
+		return ""
+	case v.Role == Measure && p.records.seen(v.Text) && slices.ContainsFunc(s.What, func(w string) bool { return minor(v.Text, w) }):
+		return ""
+	case v.Role != Text && v.Role != Order && v.Role != Key && slices.ContainsFunc(s.What, func(w string) bool { return below(v.Text, w) }):
+		return ""
+	case p.formal(v) && p.call.Deed == "tidy":
+		return "" // the frame of what is said
+	}
+	return p.thing(v, s, "it is not what you said")
+}
+
+// holdsSaid reports whether a text that is to be said has all that was given for it.
+func (p *pass) holdsSaid(text string, what []string) bool {
+	words, low := wordsOf(text), spaced(text)
+	return slices.ContainsFunc(what, func(w string) bool { return holdsAll(words, wordsOf(w)) || strings.Contains(low, spaced(w)) })
+}
+
+// thing is why a value is not of the record that the words of a source single out.
+func (p *pass) thing(v *Value, s *Source, why string) string {
+	if v.Role != Aim && s.Of != "" && s.How != Said && s.How != Person && holdsAll(contentWords(s.Of), wordsOf(v.Text)) {
+		return "" // issue 12, and it is 12
+	}
+	if v.Role == Aim && p.call.Grave && p.records.written(v.Text) {
+		return "somebody else wrote where it goes"
+	}
+	words := s.words()
+	stands := p.records.singled(v.Text, words)
+	if stands == equals {
+		stands = max(stands, onlySingle(p.records.singled(v.Text, append(p.figuresSaid(), words...))))
+	}
+	if p.held(v, s, stands, words) || v.Role != Aim && !p.call.Grave && p.records.within(v.Text, words) {
+		return ""
+	}
+	if told, ok := standings[stands]; ok {
+		return told
+	}
+	return why
+}
+
+// standings are what is said of a value that stands so, and is not held.
+var standings = map[standing]string{
+	listed: "it is one of several", searched: "it is one of several", equals: "more than one is called so",
+	beside: "it is of another one than you named",
+}
+
+// onlySingle is what more words may decide: that it is the one, and nothing less.
+func onlySingle(s standing) standing {
+	if s == single {
+		return single
+	}
+	return nowhere
+}
+
+// figuresSaid are the figures, days and times that the item is about: they decide among what is called alike. Other words
+// do not, since who writes a record may guess them.
+func (p *pass) figuresSaid() []string {
+	var out []string
+	add := func(phrase string) {
+		for _, w := range contentWords(phrase) {
+			_, day := weekdays[w]
+			_, month := months[w]
+			if day || month || strings.ContainsAny(w, "0123456789") {
+				out = append(out, w)
+			}
+		}
+	}
+	add(p.item.Quote)
+	for _, list := range p.item.Args {
+		for i := range list {
+			add(strings.Join(list[i].What, " "))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// subset reports whether a text is made of some words only.
+func subset(text, of []string) bool {
+	for _, w := range text {
+		if !holds(of, w) {
+			return false
+		}
+	}
+	return len(text) > 0
+}

@@ -1,0 +1,92 @@
+package mandate
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// worked is why a value was not worked out from what the owner said. Days, times and figures that stand in no text of
+// others are the agent's; whom and what they concern is not worked out.
+func (p *pass) worked(v *Value, s *Source) string {
+	what := strings.Join(s.What, " ")
+	switch {
+	case v.Flag:
+		if what == "" && p.call.Grave || negated(what) == (strings.EqualFold(v.Text, "true")) && what != "" {
+			return "I could not work it out from what you said"
+		}
+		return ""
+	case v.Role == Measure && !nested(v.Path) && !p.call.Grave && !p.world.Told(v.Text), v.Role == Text && !p.world.Told(v.Text):
+		return ""
+	case (v.Role == Measure || v.Role == Object) && p.follows(v, what):
+		return ""
+	}
+	return p.thing(v, s, "I could not work it out from what you said")
+}
+
+// nested reports whether a value is a part of what the item names: it may be of a member that nobody spoke of.
+func nested(path string) bool { return strings.Contains(path, ".") }
+
+// follows reports whether a day, a figure or a choice is what words say, in the forms that interfaces have for it.
+func (p *pass) follows(v *Value, what string) bool {
+	if says, known := dateSays(v.Text, what); known {
+		return says == agrees || says == open && !nested(v.Path) && !p.world.Told(v.Text)
+	}
+	if v.Text == "1" && what != "" && !nested(v.Path) || leastRights[strings.ToLower(v.Text)] || edits(v.Text, what) {
+		return true
+	}
+	return sameFigures(v.Text, what) || slices.ContainsFunc(append(wordsOf(what), strings.Split(what, "")...), func(word string) bool {
+		return equal(v.Text, word) && len(word) > 1 || minor(v.Text, word) || means(v.Text, word) || chosen(v.Text, word)
+	})
+}
+
+// means reports whether a value is the currency or the sum of a word.
+func means(value, word string) bool {
+	return currencies[word] != "" && equal(value, currencies[word]) || sumWords[word] != "" && sumWords[word] == plain(value)
+}
+
+// edits reports whether a right is the one to write, and words give it.
+func edits(value, what string) bool {
+	if !writeRights[strings.ToLower(value)] {
+		return false
+	}
+	return slices.ContainsFunc(wordsOf(what), func(w string) bool {
+		if editing[w] {
+			return true
+		}
+		for e := range editing {
+			if unspaced(e) && strings.Contains(w, e) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// sameFigures reports whether a value without letters has the figures of words, in their order: 2-5 for pages 2 to 5.
+func sameFigures(value, what string) bool {
+	split := func(r rune) bool { return r < '0' || r > '9' }
+	if strings.ContainsFunc(value, unicode.IsLetter) || strings.ContainsAny(value, ".,") {
+		return false
+	}
+	got := strings.FieldsFunc(value, split)
+	return len(got) > 1 && slices.Equal(got, strings.FieldsFunc(what, split))
+}
+
+// chosen reports whether a choice of an interface is the word that was said: editor for edit.
+func chosen(value, word string) bool {
+	return wordLike(word) && len(wordsOf(value)) == 1 && strings.HasPrefix(strings.ToLower(value), word)
+}
+
+// negated reports whether words deny something.
+func negated(what string) bool {
+	return slices.ContainsFunc(wordsOf(what), func(w string) bool { return negating[w] })
+}
+
+// minor reports whether a sum is a literal in cents.
+func minor(value, literal string) bool {
+	n, err := strconv.ParseFloat(strings.ReplaceAll(strings.Trim(literal, "€$£"), ",", "."), 64)
+	m, err2 := strconv.ParseFloat(value, 64)
+	return err == nil && err2 == nil && n != 0 && m == n*100
+}
