@@ -29,6 +29,7 @@ func keysOf(text string) []string {
 		if w != text {
 			out = append(out, momentKeys(w)...)
 		}
+		out = append(out, saidKeys(w)[1:]...)
 	}
 	return append(out, momentKeys(text)...)
 }

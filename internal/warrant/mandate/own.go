@@ -9,6 +9,9 @@ func (p *pass) own(v *Value, s *Source) string {
 		return ""
 	}
 	words := s.words()
+	if len(words) > 0 && holdsAll(words, wordsOf(v.Text)) {
+		return "" // what they call it themselves
+	}
 	stands := p.records.singled(v.Text, words)
 	if stands == equals {
 		stands = max(stands, onlySingle(p.records.singled(v.Text, append(p.figuresSaid(), words...))))

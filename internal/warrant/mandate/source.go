@@ -22,6 +22,8 @@ func (p *pass) from(v *Value, s *Source) string {
 		return ""
 	case v.Act && !p.call.Grave && !v.Flag: // which act it is was read, and is not graver than the one that is asked for
 		return ""
+	case !p.call.Grave && s.How != Said && p.formal(v):
+		return ""
 	case s.How == From && v.Role == Text: // what it holds of other sources is looked for apart
 		return ""
 	}

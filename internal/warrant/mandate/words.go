@@ -2,6 +2,7 @@ package mandate
 
 import (
 	_ "embed" // the words are part of the program
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -165,10 +166,14 @@ func pieces(text string) []string {
 // contentWords are the words of a phrase that name something.
 func contentWords(phrase string) []string {
 	var out []string
-	for _, w := range wordsOf(phrase) {
+	all := wordsOf(phrase)
+	for _, w := range all {
 		if !functional[w] && !orders[w] {
 			out = append(out, w)
 		}
+	}
+	if len(out) == 0 && !slices.ContainsFunc(all, func(w string) bool { return orders[w] }) {
+		return all // a list may be called To do
 	}
 	return out
 }

@@ -33,7 +33,7 @@ func (p *pass) follows(v *Value, what string) bool {
 	if says, known := dateSays(v.Text, what); known {
 		return says == agrees || says == open && !nested(v.Path) && !p.world.Told(v.Text)
 	}
-	if v.Text == "1" && what != "" && !nested(v.Path) || leastRights[strings.ToLower(v.Text)] || edits(v.Text, what) {
+	if (v.Text == "1" || v.Text == "0") && what != "" && !nested(v.Path) || leastRights[strings.ToLower(v.Text)] || edits(v.Text, what) {
 		return true
 	}
 	return sameFigures(v.Text, what) || slices.ContainsFunc(append(wordsOf(what), strings.Split(what, "")...), func(word string) bool {
