@@ -164,6 +164,8 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 		return err
 	}
 
+	x.repair(v)
+
 	gated := x.gated && v.Effect != policy.Deny
 	if gated {
 		v.Effect, v.Kind, v.Rule, v.Reasons = policy.Allow, "", "left-to-the-host", nil

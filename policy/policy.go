@@ -53,6 +53,9 @@ func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 // RuleTooLarge is the rule of a question that comes of an argument too large for a condition.
 const RuleTooLarge = "argument-too-large"
 
+// RuleRepair is the rule of a refusal that says what to take out of a text, so that nobody need be asked.
+const RuleRepair = "take-it-out"
+
 // The kinds of a Confirm.
 const (
 	KindEscalate        = "escalate"         // a rule asks whatever the taint

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -89,6 +90,9 @@ func (s *State) decided(e *event.Event) {
 		s.count(d.Tool).calls++
 	} else {
 		s.denied++
+	}
+	if d.Rule == policy.RuleRepair {
+		s.Repairs++
 	}
 	if d.Spent != "" {
 		s.Book.Close(approval.Spent, "", "", e.Time, d.Spent)

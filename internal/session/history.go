@@ -93,7 +93,7 @@ type Word struct {
 // said notes that the event being folded holds the user's own words.
 func (s *State) said(words bool, c *event.Contract) {
 	if words {
-		s.Words = append(s.Words, Word{s.Version, s.Turns, c})
+		s.Words, s.Repairs = append(s.Words, Word{s.Version, s.Turns, c}), 0
 	}
 }
 

@@ -38,6 +38,8 @@ type State struct {
 	HostTools []string
 	// Audits is how often a model was asked about it: for an opinion, a plan or a contract.
 	Audits int
+	// Repairs is how often the agent was told what to take out of a text, since the user last spoke.
+	Repairs int
 
 	main      Taint
 	branches  map[string]*Taint

@@ -59,7 +59,7 @@ func (j *judging) hold(got *mandate.Covered) {
 	j.w.Slots = kept
 	for _, miss := range got.Missing {
 		kind := missingKind(miss.Role, j.w.Deed)
-		j.w.Slots = append(j.w.Slots, Slot{Kind: kind, Path: miss.Path, Value: miss.Value, Has: Nothing, Why: miss.Why})
+		j.w.Slots = append(j.w.Slots, Slot{Kind: kind, Path: miss.Path, Value: miss.Value, Has: Nothing, Why: miss.Why, Part: miss.Part})
 	}
 }
 

@@ -91,7 +91,8 @@ type Slot struct {
 	Why   string // why it has that and no more, in words for people
 	Fault bool   // Why is what speaks against it, and holds nothing of what was read
 
-	Secret bool // Value is for the eyes of whoever answers
+	Secret bool   // Value is for the eyes of whoever answers
+	Part   string // what is in a text of an act that is asked for and must go; empty: it lacks more
 }
 
 // Warrant is the reading of one call with the evidence for each slot.
@@ -120,6 +121,21 @@ func (w *Warrant) Weakest(what string) string {
 		return Free
 	}
 	return least.String()
+}
+
+// Repair is what must go from a text so that nothing is missing any more, and the parameter it stands in. It is empty
+// where anything else lacks evidence.
+func (w *Warrant) Repair() (path, part string) {
+	for i := range w.Slots {
+		switch s := &w.Slots[i]; {
+		case s.Has != Nothing:
+		case s.Part == "" || s.Kind != Cargo || w.Danger:
+			return "", ""
+		case part == "":
+			path, part = s.Path, s.Part
+		}
+	}
+	return path, part
 }
 
 // Paths are the parameters that hold slots of a kind.

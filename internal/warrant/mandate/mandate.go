@@ -119,6 +119,7 @@ type Missing struct {
 	Path, Value string
 	Role        Role
 	Why         string // for people; holds nothing that was read
+	Part        string // of a text: what it must not hold, if that is all
 }
 
 // Covered is what the rule found: the item that comes closest, and what it does not hold.

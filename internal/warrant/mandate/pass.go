@@ -12,6 +12,7 @@ type pass struct {
 	call    *Call
 	world   World
 	records *Records
+	stray   string // what the text at hand holds of other sources
 }
 
 // missing are the slots of the call that the item does not hold.
@@ -19,8 +20,9 @@ func (p *pass) missing() []Missing {
 	var out []Missing
 	for i := range p.call.Values {
 		v := &p.call.Values[i]
+		p.stray = ""
 		if why := p.lacks(v); why != "" {
-			out = append(out, Missing{v.Path, v.Text, v.Role, why})
+			out = append(out, Missing{v.Path, v.Text, v.Role, why, p.stray})
 		}
 	}
 	return out
@@ -147,7 +149,7 @@ func (p *pass) leaves(v *Value) string {
 	if !p.call.Reaches || p.headed(v.Text) {
 		return ""
 	}
-	if stray := p.world.Stray(v.Text, p.sources()); stray != "" {
+	if p.stray = p.world.Stray(v.Text, p.sources()); p.stray != "" {
 		return "it holds what was read elsewhere"
 	}
 	return ""
