@@ -60,6 +60,7 @@ type Context struct {
 	secret func(string) []string // the secrets in a text; nil: nobody knows any
 
 	records   *mandate.Records // what results hold, object by object
+	blank     *mandate.Blank   // them as the item of the last act may look at them; nil: none yet
 	contracts []drawn
 	agreed    *Contract // of the latest message; nil: none
 }

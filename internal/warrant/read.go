@@ -61,6 +61,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		return w
 	}
 	c.index.Bound(leastAsked + mostAsked*len(args.Raw()))
+	c.records.Begin(len(args.Raw()))
 	j := &judging{c: c, w: w, m: m, args: args, allSaid: true, workspace: c.workspace(m)}
 	if in, ok := c.unwrap(m, fields); ok {
 		values = j.enter(in)
@@ -72,7 +73,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		j.promises = c.sources(j.m)
 	}
 	j.read(values)
-	if c.index.Spent() { // what was not looked for was not found
+	if c.index.Spent() || c.records.Spent() { // what was not looked for was not found
 		w.Deed, w.Danger = Unknown, true
 		w.add(Order, "", string(args.Raw()), Nothing, "it is too large to be judged")
 	}

@@ -51,11 +51,14 @@ type Records struct {
 	firsts map[uint64]int // the first record of a step
 	size   int            // about how many bytes they take
 	full   bool           // something did not fit
+	work   *work          // of the decision at hand
 }
 
 // NewRecords are none yet.
 func NewRecords() *Records {
-	return &Records{whole: map[string][]int32{}, named: map[string][]int32{}, calls: map[uint64]*asked{}, firsts: map[uint64]int{}}
+	r := &Records{whole: map[string][]int32{}, named: map[string][]int32{}, calls: map[uint64]*asked{}, firsts: map[uint64]int{}, work: &work{}}
+	r.Begin(0)
+	return r
 }
 
 // asked is the call that brought a result.
@@ -231,6 +234,9 @@ func (r *Records) lines(step uint64, content string) {
 // score is how many of some words a record is called by.
 func (r *Records) score(at int, words []string) int {
 	n := 0
+	if !r.takes(len(words)) {
+		return n
+	}
 	for _, w := range words {
 		if r.all[at].called[stem(w)] {
 			n++
@@ -259,6 +265,9 @@ func (r *Records) singled(value string, words []string) standing {
 	}
 	best := nowhere
 	for _, a := range at {
+		if r.Spent() {
+			return nowhere
+		}
 		best = max(best, r.singledAt(int(a), plain(value), words))
 	}
 	return best
@@ -324,7 +333,7 @@ func (r *Records) lonely(at int, key, value string) bool {
 // kin reports whether two records are of one kind: the same tool brought them, or they look alike.
 func (r *Records) kin(a, b int) bool {
 	x, y := &r.all[a], &r.all[b]
-	if x.step == y.step || r.calls[x.step].tool == r.calls[y.step].tool {
+	if x.step == y.step || r.calls[x.step].tool == r.calls[y.step].tool || !r.takes(len(x.fields)*len(y.fields)) {
 		return true
 	}
 	same := 0
@@ -338,6 +347,7 @@ func (r *Records) kin(a, b int) bool {
 
 // keyed is the value of a record's field of a key; empty: it has none.
 func (r *Records) keyed(at int, key string) string {
+	r.work.took += len(r.all[at].fields)
 	for _, f := range r.all[at].fields {
 		if f.key == key {
 			return f.text
@@ -402,6 +412,9 @@ func strongWords(words []string) []string {
 // result: lists begin with the newest.
 func (r *Records) firstOf(value string, words []string) bool {
 	for _, at := range r.whole[plain(value)] {
+		if r.Spent() {
+			return false
+		}
 		mine, first := r.score(int(at), words), true
 		for i := r.firsts[r.all[at].step]; i < int(at); i++ {
 			first = first && r.score(i, words) < mine
@@ -417,6 +430,9 @@ func (r *Records) firstOf(value string, words []string) bool {
 // result.
 func (r *Records) firstEver(value string, words []string) bool {
 	for _, at := range r.whole[plain(value)] {
+		if !r.takes(len(r.all)) {
+			return false
+		}
 		mine, first := &r.all[at], true
 		for i := 0; i < len(r.all) && first; i++ {
 			before := i < int(at) && r.all[i].step == mine.step && r.all[i].parent == mine.parent && len(r.all[i].fields) > 0
