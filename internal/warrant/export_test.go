@@ -10,3 +10,6 @@ func (c *Context) Held(call *mandate.Call, again bool) bool {
 	got := m.Cover(call, w, c.records)
 	return len(got.Missing) == 0 && (!again || j.unmoved(m, got.Item, call, w))
 }
+
+// Took is how many steps the rule took for the call that was judged last.
+func (c *Context) Took() int { return c.records.Took() }

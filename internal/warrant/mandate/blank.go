@@ -85,7 +85,8 @@ func (b *Blank) shows(rec *Record) bool {
 func (b *Blank) Sees(step uint64) bool {
 	sees, known := b.steps[step]
 	if !known && b.of.calls[step] != nil {
-		sees = slices.ContainsFunc(b.phrases, func(words []string) bool { return b.of.askedFor(step, words) }) || b.speaks(step) || b.says(step)
+		sees = b.speaks(step) || b.says(step) ||
+			slices.ContainsFunc(b.phrases, func(words []string) bool { return b.of.askedFor(step, words) })
 		b.steps[step] = sees
 	}
 	return sees

@@ -56,8 +56,8 @@ type Records struct {
 
 // NewRecords are none yet.
 func NewRecords() *Records {
-	r := &Records{whole: map[string][]int32{}, named: map[string][]int32{}, calls: map[uint64]*asked{}, firsts: map[uint64]int{}, work: &work{}}
-	r.Begin(0)
+	r := &Records{whole: map[string][]int32{}, named: map[string][]int32{}, calls: map[uint64]*asked{}, firsts: map[uint64]int{}}
+	r.work = &work{most: leastWork}
 	return r
 }
 
