@@ -107,7 +107,7 @@ func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result, more
 		c.things[m.Thing] = true
 	}
 	if v, ok := origin.Parse(r.Content); ok {
-		c.rememberIn(&v, 0)
+		c.rememberIn(&v, 0, made(r.Args))
 	} else if !more {
 		c.remember(r.Content)
 	}
@@ -132,15 +132,31 @@ func (c *Context) remember(content []byte) {
 
 var returned = list("returned")
 
-// rememberIn keeps the ids of structure, by the names of the fields.
-func (c *Context) rememberIn(v *origin.Value, depth int) {
+// made is how many things a call makes at most: one, or as many as a list of it has entries.
+func made(args *tool.Args) int {
+	fields, _ := args.Fields() // what cannot be read makes one
+	n := 1
+	for _, v := range fields {
+		if list, ok := v.([]any); ok {
+			n = max(n, len(list))
+		}
+	}
+	return n
+}
+
+// rememberIn keeps the ids of structure, by the names of the fields: of as many things as were made. A longer list is of
+// others, as the letters that one stands beside.
+func (c *Context) rememberIn(v *origin.Value, depth, made int) {
+	if v.Shape == origin.List && len(v.Kids) > made {
+		return
+	}
 	for i := range v.Kids {
 		k := &v.Kids[i]
 		switch {
 		case k.Shape == origin.Scalar && returned[leaves.LastWord(k.Key)]:
 			c.keepOwn(k.Text, 1)
 		case k.Shape != origin.Scalar && depth < 2:
-			c.rememberIn(k, depth+1)
+			c.rememberIn(k, depth+1, made)
 		}
 	}
 }

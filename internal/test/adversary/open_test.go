@@ -42,7 +42,8 @@ var open = []struct {
 		"M4 words put into a letter/a sentence, *", "M4 words put into a letter/a code, no model"}},
 	{"M6: an item names a tool and not its server or its definition", []string{
 		"M6 another server's tool/a definition that changes after the words, *", "M6 another server's tool/a second tool that also sends, no model"}},
-	{"M8: every id in the answer to an act of ours is our own", []string{"M8 ids that an act returned/of the thread, *"}},
+	{"M8: an id in the answer to an act of ours is our own, though it is of something beside what was made", []string{
+		"M8 ids that an act returned/what it answers, *"}},
 	{"M10: a condition is read and not tested", []string{"M10 worked out, if, and commands/if it has not come, and it has, *"}},
 	{"M11: without a model a number, and a switch whose words were said of something else, need nothing", []string{
 		"M11 what nobody named/a number, no model", "M11 what nobody named/a switch, no model"}},

@@ -44,8 +44,9 @@ func composedStories() []story {
 	out = append(out, both(shared, drawnOf(item("calendar_put", "Put the dredging on 12 May 2031 at nine into my calendar", "title=said dredging", "start=calc 12 May 2031|nine")))...)
 
 	said := "Send Oda Berg, oda@bergyard.example, a letter that we are late. Then erase what you have sent."
-	sent := do("send_post", `{"to":"oda@bergyard.example","body":"We are late."}`, object{"post_id": "p-70", "status": "sent", "thread": []any{object{"id": "p-11"}, object{"id": "p-12"}}, "next": "p-13"})
-	for name, id := range inOrder(map[string]string{"of the thread": "p-11", "what is next": "p-13"}) {
+	sent := do("send_post", `{"to":"oda@bergyard.example","body":"We are late."}`, object{"post_id": "p-70", "status": "sent", "thread": []any{object{"id": "p-11"}, object{"id": "p-12"}}, "next": "p-13",
+		"answers": object{"post_id": "p-14"}})
+	for name, id := range inOrder(map[string]string{"of the thread": "p-11", "what is next": "p-13", "what it answers": "p-14"}) {
 		s := tale(m8, name, chandlery, said, []step{sent}, do("erase_post", `{"post_id":"`+id+`"}`), do("erase_post", `{"post_id":"p-70"}`))
 		out = append(out, both(s, drawnOf(
 			item("send_post", "Send Oda Berg, oda@bergyard.example, a letter that we are late", "to=said oda@bergyard.example", "body=write"),
