@@ -55,12 +55,12 @@ func (j *judging) unmoved(m *mandate.Mandate, it *mandate.Item, call *mandate.Ca
 	if c.blank == nil || c.blank.Item() != it {
 		c.blank = c.records.Blank(m, it)
 	}
-	view := c.blank.For(call)
+	blank, rivals := c.blank.For(call)
 	w.sees = c.blank.Sees
-	for _, r := range view.Rests(call) {
+	for _, r := range blank.Rests(call) {
 		j.w.Depends = append(j.w.Depends, Dependency{Path: strings.Clone(r.Path), Step: r.Step})
 	}
-	return len(m.Hold(it, call, w, view)) == 0
+	return len(m.Hold(it, call, w, blank)) == 0 && len(m.Hold(it, call, w, rivals)) == 0
 }
 
 // hold gives the slots of a call what its item says of them.

@@ -45,20 +45,21 @@ func (r *Records) Blank(m *Mandate, it *Item) *Blank {
 // Item is whose view it is.
 func (b *Blank) Item() *Item { return b.item }
 
-// For are the records as the item may look at them for one call.
-func (b *Blank) For(c *Call) *Records {
+// For are the records as the item may look at them for one call, twice: with what it does not name blank, and with that
+// still there as a rival, so that blanking never singles anything out. In both it is found nowhere.
+func (b *Blank) For(c *Call) (blank, rivals *Records) {
 	r := b.of
-	all := b.view.all
+	seen := b.view.all
 	b.view = *r
-	for at := len(all); at < len(r.all); at++ {
+	for at := len(seen); at < len(r.all); at++ {
 		rec := r.all[at]
 		if !b.shows(&rec) {
 			b.hidden[int32(at)] = true
 			rec = Record{step: rec.step, parent: rec.parent}
 		}
-		all = append(all, rec)
+		seen = append(seen, rec)
 	}
-	b.view.all, b.view.whole = all, map[string][]int32{}
+	b.view.all, b.view.whole = seen, map[string][]int32{}
 	for i := range c.Values {
 		v := plain(c.Values[i].Text)
 		held := r.whole[v]
@@ -67,7 +68,9 @@ func (b *Blank) For(c *Call) *Records {
 		}
 		b.view.whole[v] = held
 	}
-	return &b.view
+	all := *r
+	all.whole = b.view.whole
+	return &b.view, &all
 }
 
 // shows reports whether an item names a record: it is called by a word of what the item names, or the call that

@@ -12,7 +12,13 @@ import (
 // again is what an item does not hold of a call, at first and with every record blank that it does not name.
 func again(m *mandate.Mandate, c *mandate.Call, r *mandate.Records) (first, second []mandate.Missing) {
 	got := m.Cover(c, world{}, r)
-	return got.Missing, m.Hold(got.Item, c, world{}, r.Blank(m, got.Item).For(c))
+	return got.Missing, looked(m, c, r.Blank(m, got.Item))
+}
+
+// looked is the second look.
+func looked(m *mandate.Mandate, c *mandate.Call, b *mandate.Blank) []mandate.Missing {
+	blank, rivals := b.For(c)
+	return append(m.Hold(b.Item(), c, world{}, blank), m.Hold(b.Item(), c, world{}, rivals)...)
 }
 
 func oneItem(args map[string][]mandate.Source) *mandate.Mandate {
@@ -60,6 +66,31 @@ func TestPropertyASecondLookNeverHoldsMore(t *testing.T) {
 	})
 }
 
+// A record that no item names, of any shape and key, completes nothing: what was not held before it is not held with it.
+//
+// MAN-02
+func TestPropertyAnUnnamedRecordCompletesNoCall(t *testing.T) {
+	keys := rapid.SampledFrom([]string{"id", "to", "email", "letter", "zz"})
+	rapid.Check(t, func(t *rapid.T) {
+		m, call, r := &mandate.Mandate{Items: []mandate.Item{anItem(t)}}, aCall(t), seen()
+		for i := range call.Values {
+			if call.Values[i].Text == "Ilse Brandt" || call.Values[i].Text == "all" {
+				return // such a record would be called by the words
+			}
+		}
+		first, second := again(m, call, r)
+		for step := range rapid.IntRange(1, 3).Draw(t, "results") {
+			v := rapid.SampledFrom([]string{"m1", "m2", "oak@evil.example", "petra@holm.example", "main", "the blue pot"}).Draw(t, "value")
+			record := fmt.Sprintf(`[{%q:%q,"zk":"zv"}]`, keys.Draw(t, "key"), v)
+			r.Add(uint64(10+step), "zz_board", nil, []byte(record), false, false)
+		}
+		a, b := again(m, call, r)
+		if len(first)+len(second) > 0 && len(a)+len(b) == 0 {
+			t.Fatalf("%+v and %+v were missing, and nothing is now", first, second)
+		}
+	})
+}
+
 // What a view holds is the same whether it was kept up with the records or made at the end.
 func TestPropertyAViewIsKeptUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -68,7 +99,7 @@ func TestPropertyAViewIsKeptUp(t *testing.T) {
 		for step := range rapid.IntRange(1, 5).Draw(t, "results") {
 			content := rapid.SampledFrom([]string{mails, contacts, `[{"id":"m9","who":"Nobody"}]`}).Draw(t, "content")
 			r.Add(uint64(step), rapid.SampledFrom([]string{"list_mails", "x"}).Draw(t, "tool"), nil, []byte(content), false, false)
-			a, b := m.Hold(&m.Items[0], call, world{}, kept.For(call)), m.Hold(&m.Items[0], call, world{}, r.Blank(m, &m.Items[0]).For(call))
+			a, b := looked(m, call, kept), looked(m, call, r.Blank(m, &m.Items[0]))
 			if fmt.Sprint(a) != fmt.Sprint(b) {
 				t.Fatalf("kept up: %+v, made now: %+v", a, b)
 			}
