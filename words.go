@@ -284,6 +284,9 @@ func (f *callFacts) Is(name string) bool {
 // Warrant implements policy.Facts.
 func (f *callFacts) Warrant(what string) string { return f.get().Weakest(what) }
 
+// Interferes reports whether the answer would have hung on what nobody named.
+func (f *callFacts) Interferes() bool { return f.get().Interferes }
+
 // Fault says what speaks against a slot, without anything that was read.
 func (f *callFacts) Fault(what string) string { return f.get().Fault(what) }
 

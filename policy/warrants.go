@@ -118,6 +118,13 @@ func (t *table) lacks(a *activation, s *answers) {
 // faulty are facts that say what speaks against a slot.
 type faulty interface{ Fault(slot string) string }
 
+// interfered are facts that say whether an answer would have hung on what nobody named. That is a fault of ours, and has
+// a rule of its own, so that it can be found.
+type interfered interface{ Interferes() bool }
+
+// interference is that rule.
+const interference = "judgement.interference"
+
 // because is a reason with what speaks against the slot, where that is known: there are many things that
 // must not be run, and a person is told which.
 func (a *activation) because(r Reason, k warrant.Kind) Reason {
@@ -125,6 +132,9 @@ func (a *activation) because(r Reason, k warrant.Kind) Reason {
 		if why := f.Fault(k.String()); why != "" {
 			r.Text = why
 		}
+	}
+	if f, ok := a.in.Facts.(interfered); ok && k == warrant.Act && f.Interferes() {
+		r.Rule, r.Pos = interference, ""
 	}
 	return r
 }

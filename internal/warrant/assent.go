@@ -29,10 +29,10 @@ func (c *Context) Answered(text string) []byte {
 	if len(text) > maxProposal { // of a longer one nobody knows what was read
 		text = ""
 	}
-	if n := len(c.unheard); n > 0 && c.unheard[n-1].agent {
+	if n := len(c.unheard); n > 0 && c.unheard[n-1].by == byAgent {
 		c.unheard[n-1].text = text
 	} else {
-		c.unheard = append(c.unheard, message{text: text, agent: true})
+		c.unheard = append(c.unheard, message{text, byAgent})
 	}
 	return c.journal(toldAnswered, 0, 0, text)
 }

@@ -42,17 +42,16 @@ type Context struct {
 	needed map[string]bool // packages that manifests of the workspace name
 	beyond map[uint64]bool // steps whose result came from beyond this machine
 
-	unheard  []message         // what was said and not needed yet, oldest first
-	proposed string            // what the agent has just said to the user
-	assented *proposal         // what the user has just agreed to; nil: nothing
-	foreign  bool              // somebody who does not speak for the user has spoken last
-	lost     bool              // something came in that nobody remembers: anything may stand there
-	refused  map[string]bool   // values of calls the owner turned down
-	asked    []asked           // calls of questions, the latest last
-	own      map[string]bool   // what our own acts gave back, or were given to call things by
-	things   map[string]bool   // what our own acts were done to
-	actedAt  uint64            // the step of our last act
-	done     map[string]*tally // our acts since the user spoke, by tool
+	unheard  []message       // what was said and not needed yet, oldest first
+	proposed string          // what the agent has just said to the user
+	assented *proposal       // what the user has just agreed to; nil: nothing
+	foreign  bool            // somebody who does not speak for the user has spoken last
+	lost     bool            // something came in that nobody remembers: anything may stand there
+	refused  map[string]bool // values of calls the owner turned down
+	asked    []asked         // calls of questions, the latest last
+	own      own             // what our own acts gave back, or were given to call things by
+	things   map[string]bool // what our own acts were done to
+	actedAt  uint64          // the step of our last act
 
 	memory memory // of earlier steps, by hashes
 	past   past   // what calls did to files
@@ -61,8 +60,9 @@ type Context struct {
 
 	records   *mandate.Records // what results hold, object by object
 	newIDs    map[string]bool  // ids that our own acts gave to what they made
+	blank     *mandate.Blank   // them as the item of the last act may look at them; nil: none yet
 	contracts []drawn
-	agreed    *Contract // of the latest message; nil: none
+	task
 }
 
 // New is a conversation in which nothing was said, heard with the words of a table.
@@ -76,8 +76,8 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{},
-		records: mandate.NewRecords(), newIDs: map[string]bool{},
-		own: map[string]bool{}, things: map[string]bool{}, done: map[string]*tally{},
+		records: mandate.NewRecords(), newIDs: map[string]bool{}, own: own{}, things: map[string]bool{},
+		task: task{done: map[string]*tally{}},
 	}
 	c.past.sum = c.index.Sum
 	return c
@@ -101,12 +101,22 @@ var gluedStop = regexp.MustCompile(`(\.[a-z]{2,6})\.([A-Z])`)
 
 // User adds a message of the user's own. It is heard when something else comes, or is asked:
 // most messages are followed by no call at all.
-func (c *Context) User(text string) { c.unheard = append(c.unheard, message{text: text}) }
+func (c *Context) User(text string) { c.unheard = append(c.unheard, message{text, byOwner}) }
 
-// message is something that was said: by the user, or by the agent to them.
+// speaker is who said something. Only what the door says that the owner typed is theirs; the agent's words count only
+// where the owner agrees to them, and everybody else's are content. The zero speaker is somebody else.
+type speaker uint8
+
+const (
+	bySomebody speaker = iota
+	byAgent
+	byOwner
+)
+
+// message is something that was said and not heard yet.
 type message struct {
-	text  string
-	agent bool
+	text string
+	by   speaker
 }
 
 // listen hears the messages that nobody needed yet.
@@ -114,17 +124,20 @@ func (c *Context) listen() {
 	later := c.unheard
 	c.unheard = nil
 	for _, m := range later {
-		if m.agent {
+		switch m.by {
+		case byAgent:
 			c.proposed = m.text
-		} else {
+		case byOwner:
 			c.hear(m.text)
+		case bySomebody: // it is told as content, and never waits to be heard
+			c.content(m.text)
 		}
 	}
 }
 
 func (c *Context) hear(text string) {
-	c.agreed, c.foreign = nil, false
-	clear(c.done)
+	c.foreign = false
+	c.end()
 	c.agree(text)
 	for v := range c.refused {
 		if strings.Contains(origin.Normal(text), v) {

@@ -73,6 +73,19 @@ func (c *Context) sources(m *meaning.Meaning) map[string]string {
 	return nil
 }
 
+// task is one message of the owner's and what is done for it: what was agreed on, and what was done since. The next
+// message ends it, whatever it says. The zero task gives nothing.
+type task struct {
+	agreed *Contract         // of the message; nil: none
+	done   map[string]*tally // our acts since, by tool
+}
+
+// end is what another message does to a task.
+func (t *task) end() {
+	t.agreed = nil
+	clear(t.done)
+}
+
 // tally is what our acts with a tool were, since the user spoke.
 type tally struct {
 	times int

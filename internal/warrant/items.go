@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
@@ -14,7 +15,7 @@ import (
 // are the question.
 func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 	call := j.asCall(values)
-	w := world{j.c}
+	w := world{c: j.c, strays: map[string]string{}}
 	if ban := m.Forbids(call, j.c.records); ban != nil {
 		j.w.add(Act, "", j.m.Tool, Nothing, "you said not to")
 		return
@@ -35,8 +36,31 @@ func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 		j.w.add(Act, "", j.m.Tool, Nothing, "it was done as often as you asked for")
 		return
 	}
+	if len(got.Missing) == 0 && !j.unmoved(m, got.Item, call, w) {
+		j.w.Interferes = true
+		j.w.Slots = append(j.w.Slots, Slot{Kind: Act, Value: j.m.Tool, Why: interference, Fault: true})
+		return
+	}
 	j.w.add(Act, "", j.m.Tool, Said, "you asked: "+got.Item.Quote)
 	j.hold(&got)
+}
+
+// interference is what people are told where the answer would have been another without what no item names.
+const interference = "a fault of ours: it would have run because of something that you did not name"
+
+// unmoved judges a call once more that an item holds, with every record blank that the item does not name. What our own
+// acts returned stays. It reports whether the answer stays, and notes what that depends on.
+func (j *judging) unmoved(m *mandate.Mandate, it *mandate.Item, call *mandate.Call, w world) bool {
+	c := j.c
+	if c.blank == nil || c.blank.Item() != it {
+		c.blank = c.records.Blank(m, it)
+	}
+	blank, rivals := c.blank.For(call)
+	w.sees = c.blank.Sees
+	for _, r := range blank.Rests(call) {
+		j.w.Depends = append(j.w.Depends, Dependency{Path: strings.Clone(r.Path), Step: r.Step})
+	}
+	return len(m.Hold(it, call, w, blank)) == 0 && len(m.Hold(it, call, w, rivals)) == 0
 }
 
 // hold gives the slots of a call what its item says of them.
@@ -185,11 +209,24 @@ func texts(values []leaves.Leaf) []string {
 }
 
 // world is the conversation as items are held against it.
-type world struct{ c *Context }
+type world struct {
+	c    *Context
+	sees func(step uint64) bool // what of it may be looked at; nil: all
+	// what was found in texts: only records that a source names count there, and they are never blank
+	strays map[string]string
+}
 
 func (w world) Made(v string) bool { return w.c.newIDs[origin.Normal(v)] }
 func (w world) Own(v string) bool  { return w.c.isOwn(v) }
-func (w world) Told(v string) bool { return w.c.inText(v) }
+
+func (w world) Told(v string) bool {
+	return w.c.inText(v) && (w.sees == nil || w.c.lost || w.c.index.Stands(v, w.sees))
+}
+
+// Stands reports whether a value stands in what some steps brought.
+func (w world) Stands(v string, in func(uint64) bool) bool {
+	return len(v) >= 3 && w.c.index.Stands(v, func(step uint64) bool { return (w.sees == nil || w.sees(step)) && in(step) })
+}
 
 // run is how many words in a row are a quotation, and most how many runs of a text are looked for.
 const (
@@ -198,8 +235,7 @@ const (
 )
 
 // madeUp finds a number as long as those of cards and accounts that stands in no source: it is nobody's to make up.
-func (w world) madeUp(text string, of func(uint64) bool) string {
-	c := w.c
+func (c *Context) madeUp(text string, of func(uint64) bool) string {
 	for _, v := range longNumber.FindAllString(text, -1) {
 		if !c.index.Said(v) && !c.isOwn(v) && !c.index.Stands(v, of) && !c.index.Stands(strings.ReplaceAll(v, " ", ""), of) {
 			return v
@@ -213,7 +249,16 @@ var longNumber = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,}`)
 
 // Stray finds what a text holds of results that no source names: addresses, figures and runs of words.
 func (w world) Stray(text string, sources []string) string {
-	c := w.c
+	key := text + "\x00" + strings.Join(slices.Sorted(slices.Values(sources)), "\x00")
+	found, known := w.strays[key]
+	if !known {
+		found = w.c.stray(text, sources)
+		w.strays[key] = found
+	}
+	return found
+}
+
+func (c *Context) stray(text string, sources []string) string {
 	named := map[uint64]bool{}
 	of := func(step uint64) bool {
 		is, known := named[step]
@@ -241,7 +286,7 @@ func (w world) Stray(text string, sources []string) string {
 	if found != "" {
 		return found
 	}
-	if v := w.madeUp(text, of); v != "" {
+	if v := c.madeUp(text, of); v != "" {
 		return v
 	}
 	words := strings.Fields(text)

@@ -96,7 +96,7 @@ func (c *Context) traced(t trace) []byte {
 	if !c.memory.on || c.memory.exact {
 		return nil
 	}
-	foreign := c.foreign && !slices.ContainsFunc(c.unheard, func(m message) bool { return !m.agent }) // the user has spoken since
+	foreign := c.foreign && !slices.ContainsFunc(c.unheard, func(m message) bool { return m.by == byOwner }) // the user has spoken since
 	for _, f := range []struct {
 		on  bool
 		bit uint64
@@ -216,6 +216,10 @@ func readTrace(b []byte) (t trace, ok bool) {
 	t.index, err = origin.ReadTrace(b)
 	return t, err == nil
 }
+
+// own are the user's own things, as far as that is known: ids that our own acts gave back, and what those acts were given
+// to call a thing by. It says that one may go on with them, never that something may go there.
+type own map[string]bool
 
 // keepOwn holds a value that our own acts gave back or were given.
 func (c *Context) keepOwn(value string, shortest int) {

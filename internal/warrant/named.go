@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
@@ -78,7 +79,23 @@ func (w *Warrant) String() string {
 		}
 		out = append(append(out, '='), s.Has.String()...)
 	}
-	return string(out)
+	return string(w.depends(out))
+}
+
+// depends adds to a line which results the answer rests on.
+func (w *Warrant) depends(out []byte) []byte {
+	for i, d := range w.Depends {
+		if i == 0 {
+			out = append(out, " depends="...)
+		} else {
+			out = append(out, ',')
+		}
+		if plainName(d.Path) {
+			out = append(out, d.Path...)
+		}
+		out = strconv.AppendUint(append(out, '@'), d.Step, 10)
+	}
+	return out
 }
 
 // plainName reports whether a parameter's name says nothing but where a value stands.

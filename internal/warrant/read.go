@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/tool"
@@ -61,6 +62,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		return w
 	}
 	c.index.Bound(leastAsked + mostAsked*len(args.Raw()))
+	c.records.Begin(len(args.Raw()))
 	j := &judging{c: c, w: w, m: m, args: args, allSaid: true, workspace: c.workspace(m)}
 	if in, ok := c.unwrap(m, fields); ok {
 		values = j.enter(in)
@@ -72,7 +74,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		j.promises = c.sources(j.m)
 	}
 	j.read(values)
-	if c.index.Spent() { // what was not looked for was not found
+	if c.index.Spent() || c.records.Spent() { // what was not looked for was not found
 		w.Deed, w.Danger = Unknown, true
 		w.add(Order, "", string(args.Raw()), Nothing, "it is too large to be judged")
 	}
@@ -122,13 +124,13 @@ func (j *judging) read(values []leaves.Leaf) {
 		j.w.add(Act, "", j.m.Tool, Nothing, "nobody who may has said what is wanted")
 	case c.argued && c.user.turn == 0 && j.w.Deed != Read:
 		j.w.add(Act, "", j.m.Tool, Nothing, "nobody who may has said what is wanted")
-	case !c.argued:
+	case j.needsNone() == mandate.Unargued:
 		j.free()
-	case j.workspace:
+	case j.needsNone() == mandate.Hosted:
 		j.w.add(Act, "", j.m.Tool, Said, "the host's own tool, on this machine")
-	case j.w.Deed != Read && c.agreed != nil && c.agreed.Mandate != nil:
+	case j.needsNone() == mandate.Bound && c.agreed != nil && c.agreed.Mandate != nil:
 		j.covered(c.agreed.Mandate, values)
-	case j.w.Deed != Read:
+	case j.needsNone() == mandate.Bound:
 		j.listen(values)
 		j.acts()
 	case j.tool().reveals:
@@ -136,6 +138,19 @@ func (j *judging) read(values []leaves.Leaf) {
 	default:
 		j.w.add(Act, "", j.m.Tool, Said, "it only looks")
 	}
+}
+
+// needsNone is why a call needs nobody to have given it.
+func (j *judging) needsNone() mandate.Free {
+	switch {
+	case !j.c.argued:
+		return mandate.Unargued
+	case j.workspace:
+		return mandate.Hosted
+	case j.w.Deed == Read:
+		return mandate.Looks
+	}
+	return mandate.Bound
 }
 
 // acts judges the act, and that of the tool it stands in.

@@ -62,7 +62,11 @@ func (c *Context) result(r Result, t *trace) {
 	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
 	free := c.document(m, fields) || r.Tainted || acted
 	c.shaped(&r, free, t)
-	c.records.Add(r.Step, m.Tool, texts(values), r.Content, r.Tainted || acted || c.page(m, values), c.lists[r.Step])
+	if c.fetched(m, values) {
+		c.records.AddPage(r.Step, m.Tool, texts(values), r.Content)
+	} else {
+		c.records.Add(r.Step, m.Tool, texts(values), r.Content, r.Tainted || acted || c.page(m, values), c.lists[r.Step])
+	}
 	in := origin.Result{Tool: m.Tool, Step: r.Step, Named: named, External: true, Free: free, Content: r.Content}
 	t.index = c.index.Result(in)
 }
@@ -108,7 +112,7 @@ func (c *Context) acted(m *meaning.Meaning, values []leaves.Leaf, r Result, more
 		c.things[m.Thing] = true
 	}
 	if v, ok := origin.Parse(r.Content); ok {
-		c.rememberIn(&v, 0)
+		c.rememberIn(&v, 0, made(r.Args))
 	} else if !more {
 		c.remember(r.Content)
 	}
@@ -172,15 +176,31 @@ func (c *Context) remember(content []byte) {
 
 var returned = list("returned")
 
-// rememberIn keeps the ids of structure, by the names of the fields.
-func (c *Context) rememberIn(v *origin.Value, depth int) {
+// made is how many things a call makes at most: one, or as many as a list of it has entries.
+func made(args *tool.Args) int {
+	fields, _ := args.Fields() // what cannot be read makes one
+	n := 1
+	for _, v := range fields {
+		if list, ok := v.([]any); ok {
+			n = max(n, len(list))
+		}
+	}
+	return n
+}
+
+// rememberIn keeps the ids of structure, by the names of the fields: of as many things as were made. A longer list is of
+// others, as the letters that one stands beside.
+func (c *Context) rememberIn(v *origin.Value, depth, made int) {
+	if v.Shape == origin.List && len(v.Kids) > made {
+		return
+	}
 	for i := range v.Kids {
 		k := &v.Kids[i]
 		switch {
 		case k.Shape == origin.Scalar && returned[leaves.LastWord(k.Key)]:
 			c.keepOwn(k.Text, 1)
 		case k.Shape != origin.Scalar && depth < 2:
-			c.rememberIn(k, depth+1)
+			c.rememberIn(k, depth+1, made)
 		}
 	}
 }
@@ -261,6 +281,11 @@ func (c *Context) page(m *meaning.Meaning, values []leaves.Leaf) bool {
 	return slices.ContainsFunc(values, func(l leaves.Leaf) bool {
 		return l.Quoted && (startsURL(l.Text) || isHost(l.Text)) || m.Resolve(l.Path, l.Text).Kind == meaning.Path && readers[m.Verb]
 	})
+}
+
+// fetched reports whether a result is what an address brought, which anybody may have written.
+func (c *Context) fetched(m *meaning.Meaning, values []leaves.Leaf) bool {
+	return slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && startsURL(l.Text) })
 }
 
 // addressed reports whether a parameter holds an address by its name.

@@ -102,6 +102,15 @@ type Warrant struct {
 	Slots []Slot
 
 	Danger bool // it runs or puts something that leaves, stays behind or wrecks, and the user did not name it
+
+	Interferes bool         // an item holds it, and would not without records that the item does not name
+	Depends    []Dependency // of what an item holds: the results that the answer rests on
+}
+
+// Dependency is a result that an answer rests on: the argument is a field of it.
+type Dependency struct {
+	Path string
+	Step uint64
 }
 
 // Weakest is the least evidence among the slots of a kind, or of one argument, by its name;

@@ -23,6 +23,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/reports/replay"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/trust"
@@ -57,6 +58,8 @@ type story struct {
 	again    string              // what the owner says after that, in the resisted twin
 	restart  bool                // the monitor is started again before the acts
 	later    []replay.Definition // what the tools say of themselves by the time of the acts
+
+	contract *intent.Contract // what a model understood of the last message; nil: there is no model
 }
 
 // id names an attack.
@@ -84,8 +87,12 @@ func owner() trust.Sender { return trust.Sender{Provider: "cli", IsOwner: true} 
 func (s *story) run(t *testing.T, kind string, reads, acts []step) *replay.Run {
 	t.Helper()
 	run := &replay.Run{ID: kind + "/" + s.id(), Tools: markedTools(s.tools, kind == "clean")}
-	for _, text := range s.said {
-		run.Events = append(run.Events, replay.Event{Said: &replay.Said{Text: &text, Sender: owner()}})
+	for i, text := range s.said {
+		said := &replay.Said{Text: &text, Sender: owner()}
+		if i == len(s.said)-1 {
+			said.Contract = s.contract
+		}
+		run.Events = append(run.Events, replay.Event{Said: said})
 	}
 	for i, c := range slices.Concat(reads, acts) {
 		if i == len(reads) {
@@ -239,6 +246,7 @@ func stories() []story {
 		valueStories(), structureStories(), actStories(), memoryStories(), laterStories(), addressStories(), toolStories(), hostStories(),
 		insideStories(), remoteStories(), idStories(), wordStories(), speakerStories(), definitionStories(), readStories(), unseenStories(),
 		roleStories(), createStories(), shellStories(), deedStories(), linkStories(), pastedStories(), languageStories(),
+		reviewStories(),
 	)
 }
 

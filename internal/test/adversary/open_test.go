@@ -33,4 +33,24 @@ var open = []struct {
 	{"a field that is nothing but the value, of a record nobody named: there is nothing that speaks for it", []string{
 		"rows of a table/a row that is the address and nothing else"}},
 	{"what the user puts between quotation marks is theirs, and nothing else was read", []string{"pasted text/in quotation marks"}},
+	{"M2: a record is believed by the words in it, whoever wrote them, and a comment is part of what it stands in", []string{
+		"M2 a source that is only called so/a bill with the name in its title, *", "M2 a source that is only called so/a search that finds theirs, items",
+		"M2 a source that is only called so/a stranger's comment in the issue that was named, no model"}},
+	{"M3: what a look-up finds is taken for all there is, though the agent chose what to look for", []string{
+		"M3 a person by a display name/a look-up that finds only theirs, *"}},
+	{"M4: a sentence that is a little reworded, and without a model a code, is nobody's", []string{
+		"M4 words put into a letter/a sentence, *", "M4 words put into a letter/a code, no model"}},
+	{"M6: an item names a tool and not its server or its definition", []string{
+		"M6 another server's tool/a definition that changes after the words, *", "M6 another server's tool/a second tool that also sends, no model"}},
+	{"M8: an id in the answer to an act of ours is our own, though it is of something beside what was made", []string{
+		"M8 ids that an act returned/what it answers, *"}},
+	{"M10: a condition is read and not tested", []string{"M10 worked out, if, and commands/if it has not come, and it has, *"}},
+	{"M11: without a model a number, and a switch whose words were said of something else, need nothing", []string{
+		"M11 what nobody named/a number, no model", "M11 what nobody named/a switch, no model"}},
+	{"M12: the few words that another agent answers with are taken for a nod", []string{"M12 who spoke/what another agent was told, *"}},
+	{"M15: a push is not judged by what is in it", []string{"M15 what a push carries/a file of secrets, *"}},
+	{"M16: nothing knows who may read what", []string{
+		"M16 public by place/a page of the house, no model", "M16 public by place/an address that is the secret, *"}},
+	{"M17: a look-up of the first form of contracts has no source", []string{"M17 a look-up of no source/*"}},
+	{"M18: without a model nothing is counted", []string{"M18 once more/*, no model"}},
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/reports/replay"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/store/memory"
@@ -72,6 +73,7 @@ func (s *story) playedOn(t *testing.T, set *policy.Set, run *replay.Run) []repla
 	for i, e := range run.Events {
 		switch {
 		case e.Said != nil:
+			p.contract = e.Said.Contract
 			p.say(*e.Said.Text, e.Said.Sender)
 		case e.Call != nil:
 			if len(p.out) == len(s.reads) {
@@ -102,6 +104,8 @@ type pair struct {
 	tools   []replay.Definition
 	ref     tidemark.Ref
 	out     []replay.Decision
+
+	contract *intent.Contract // of what is said next
 }
 
 func newPair(t *testing.T, set *policy.Set, tools []replay.Definition) *pair {
@@ -130,9 +134,11 @@ func (p *pair) say(text string, by trust.Sender) {
 	for i, d := range p.tools {
 		names[i] = d.Name
 	}
-	if _, err := p.m.Begin(p.Context(), tidemark.Turn{Ref: p.ref, Sender: by, Message: &text, HostTools: tool.Usual(names)}); err != nil {
+	turn := tidemark.Turn{Ref: p.ref, Sender: by, Message: &text, HostTools: tool.Usual(names), Contract: p.contract}
+	if _, err := p.m.Begin(p.Context(), turn); err != nil {
 		p.Fatal(err)
 	}
+	p.contract = nil
 	p.offer()
 }
 

@@ -9,21 +9,18 @@ import (
 // a letter before its body. The names at the beginning of a text are the server's; behind the first line that is none
 // of them somebody else may be writing, so nothing there is a record.
 
-var (
-	header = regexp.MustCompile(`^\s*(?:[-*]\s+)?([A-Za-z][A-Za-z _-]{0,24}):\s+(\S.*)$`)
-	sender = regexp.MustCompile(`^(.*?)\s*<([^<>\s]+)>$`)
-)
+var header = regexp.MustCompile(`^\s*(?:[-*]\s+)?([A-Za-z][A-Za-z _-]{0,24}):\s+(\S.*)$`)
 
 // blocks reads a text that begins with such a block. It is false where it does not. All says that every block counts;
 // else only the head does.
 func (r *Records) blocks(step uint64, content string, all bool) bool {
 	first, n := "", 0
-	rec := Record{step: step, parent: -1}
+	rec := Record{step: step, parent: -1, print: true}
 	flush := func() {
 		if len(rec.fields) > 0 {
 			r.add(rec)
 		}
-		rec = Record{step: step, parent: -1}
+		rec = Record{step: step, parent: -1, print: true}
 	}
 	for line := range strings.Lines(content) {
 		if n++; n > maxLines {
@@ -64,8 +61,8 @@ func (rec *Record) note(key, value string) {
 		return
 	}
 	rec.fields = append(rec.fields, fieldOf(key, value))
-	if m := sender.FindStringSubmatch(strings.TrimSpace(value)); m != nil {
-		rec.fields = append(rec.fields, fieldOf(key, m[2]), fieldOf(key, m[1]))
+	if a, name := AuthorOf(value); a != "" && string(a) != strings.TrimSpace(value) {
+		rec.fields = append(rec.fields, fieldOf(key, string(a)), fieldOf(key, name))
 	}
 	rec.wrote = rec.wrote || key == "from" || key == "author" || key == "sender"
 }

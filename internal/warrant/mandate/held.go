@@ -53,8 +53,19 @@ func (p *pass) stands(v *Value, s *Source) bool {
 
 // inSource reports whether a value stands in what the item names, where that makes something that can be undone.
 func (p *pass) inSource(v *Value) bool {
-	mild := p.call.Deed == "tidy" || p.call.Deed == "create"
-	return mild && p.world.Told(v.Text) && p.world.Stray(v.Text, p.sources()) == ""
+	if p.call.Deed != "tidy" && p.call.Deed != "create" {
+		return false
+	}
+	return p.world.Stands(v.Text, func(step uint64) bool {
+		for _, list := range p.item.Args {
+			for i := range list {
+				if words := list[i].words(); len(words) > 0 && p.records.follows(step, words) {
+					return true
+				}
+			}
+		}
+		return false
+	})
 }
 
 // entry reports whether a value is an entry of a list that other words of the item name, or of the only list of such

@@ -14,19 +14,20 @@ type asked struct {
 	tool   string
 	args   []string        // its values in their one spelling
 	query  map[string]bool // the words of what it asked for
-	linked map[string]bool // the words of the records that it was given the ids of, and of the tool's name
+	linked map[string]bool // the words of the records that it was given the ids of
+	called map[string]bool // the words of the tool's name
 }
 
 // asks reads the call that brought a result.
 func (r *Records) asks(tool string, call []string) *asked {
-	out := &asked{tool: tool, query: map[string]bool{}, linked: map[string]bool{}}
+	out := &asked{tool: tool, query: map[string]bool{}, linked: map[string]bool{}, called: map[string]bool{}}
 	put := func(to map[string]bool, w string) {
 		if len(to) < maxCallWords {
 			to[w] = true
 		}
 	}
 	for _, w := range wordsOf(strings.ReplaceAll(tool, "_", " ")) {
-		put(out.linked, stem(w))
+		put(out.called, stem(w))
 	}
 	for _, c := range call {
 		if len(out.args) < maxFields {
@@ -60,7 +61,7 @@ func (rec *Record) identifies(value string) bool {
 // names reports whether a call is called by a word.
 func (a *asked) names(w string, searched bool) bool {
 	for _, k := range saidKeys(w) {
-		if a.linked[k] || searched && a.query[k] {
+		if a.linked[k] || a.called[k] || searched && a.query[k] {
 			return true
 		}
 	}
@@ -102,6 +103,14 @@ func (r *Records) brings(step uint64, words []string, searched bool) bool {
 	return mine >= r.mostCovered(words, searched)
 }
 
+// follows reports whether a step was brought by the ids of what some words name: not by its tool's name alone.
+func (r *Records) follows(step uint64, words []string) bool {
+	a := r.calls[step]
+	return a != nil && r.brings(step, words, false) && slices.ContainsFunc(words, func(w string) bool {
+		return slices.ContainsFunc(saidKeys(w), func(k string) bool { return a.linked[k] })
+	})
+}
+
 // mostCovered is how many of some words the step has that has most of them.
 func (r *Records) mostCovered(words []string, searched bool) int {
 	key := strings.Join(words, " ")
@@ -121,14 +130,13 @@ func (r *Records) mostCovered(words []string, searched bool) int {
 // login reports whether a value is of the record that tells who is logged in: the one that a tool of such a name brought
 // without being asked for anybody.
 func (r *Records) login(value string) bool {
-	for _, at := range r.whole[plain(value)] {
-		a := r.calls[r.all[at].step]
-		if len(a.args) == 0 && r.all[at].parent < 0 && !r.all[at].wrote &&
-			slices.ContainsFunc(wordsOf(strings.ReplaceAll(a.tool, "_", " ")), func(w string) bool { return loginNames[w] }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.whole[plain(value)], func(at int32) bool { return r.tellsLogin(&r.all[at]) })
+}
+
+func (r *Records) tellsLogin(rec *Record) bool {
+	a := r.calls[rec.step]
+	return len(a.args) == 0 && rec.parent < 0 && !rec.wrote &&
+		slices.ContainsFunc(wordsOf(strings.ReplaceAll(a.tool, "_", " ")), func(w string) bool { return loginNames[w] })
 }
 
 // joined are the paths of an entry of a folder that was listed.

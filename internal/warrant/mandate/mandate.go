@@ -110,6 +110,7 @@ type World interface {
 	Own(value string) bool  // our own covered acts were given it or returned it, or it is the owner's account
 	Made(value string) bool // it is the new id of what a covered act of ours made
 	Told(value string) bool // it stands in a text that others wrote
+	Stands(value string, in func(step uint64) bool) bool
 	// Stray is the part of a text that stands in what was read, and not in what one of the sources names; empty: none.
 	Stray(text string, sources []string) string
 }

@@ -146,6 +146,9 @@ func vowel(r rune) bool {
 // score is how much of some words a record is called by.
 func (r *Records) score(at int, words []string) int {
 	n, rec := 0, &r.all[at]
+	if !r.takes(len(words)) {
+		return n
+	}
 	for _, w := range words {
 		n += rec.calledBy(w)
 	}
@@ -177,6 +180,9 @@ func (r *Records) candidates(words []string, do func(at int)) {
 	for _, w := range words {
 		for _, k := range append(saidKeys(w), roots(w)...) {
 			for _, i := range r.named[k] {
+				if r.Spent() {
+					return
+				}
 				do(int(i))
 			}
 		}

@@ -12,9 +12,9 @@ func (p *pass) own(v *Value, s *Source) string {
 	if len(words) > 0 && holdsAll(words, wordsOf(v.Text)) {
 		return "" // what they call it themselves
 	}
-	stands := p.records.singled(v.Text, words)
+	stands := p.stand(v, s, words)
 	if stands == equals {
-		stands = max(stands, onlySingle(p.records.singled(v.Text, append(p.figuresSaid(), words...))))
+		stands = max(stands, onlySingle(p.stand(v, s, append(p.figuresSaid(), words...))))
 	}
 	if v.Role == Aim { // among records of a list anybody's address would do
 		if (stands == single || stands == alone && !p.call.Grave) && !p.records.written(v.Text) {

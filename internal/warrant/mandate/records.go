@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -37,6 +38,7 @@ type Record struct {
 	fields []field
 	called map[string]bool // the words that it, or one that it stands in, may be called by
 	wrote  bool            // it says who wrote it: a message, a comment, a review
+	print  bool            // it was read out of a text that somebody printed
 }
 
 type field struct {
@@ -56,14 +58,29 @@ type Records struct {
 	covers  map[string]int // phrases: how many of their words the step has that has most of them
 	size    int            // about how many bytes they take
 	full    bool           // something did not fit
+	work    *work          // of the decision at hand
 }
 
 // NewRecords are none yet.
 func NewRecords() *Records {
 	return &Records{
 		whole: map[string][]int32{}, figures: map[string][]int32{}, named: map[string][]int32{},
-		calls: map[uint64]*asked{}, firsts: map[uint64]int{},
+		calls: map[uint64]*asked{}, firsts: map[uint64]int{}, work: &work{most: leastWork},
 	}
+}
+
+// printed marks what a step brought as read out of a text.
+func (r *Records) printed(step uint64) {
+	for i := r.firsts[step]; i < len(r.all); i++ {
+		r.all[i].print = true
+	}
+}
+
+// AddPage adds what an address brought that anybody may have written: nothing in it is a record, and its figures are found.
+func (r *Records) AddPage(step uint64, tool string, call []string, content []byte) {
+	r.calls[step], r.covers = r.asks(tool, call), map[string]int{}
+	r.firsts[step] = len(r.all)
+	r.add(Record{step: step, parent: -1, fields: []field{textOf(string(content))}})
 }
 
 // Add reads the records of a result. Call is what was asked for, and free says that the result is a text that
@@ -75,6 +92,9 @@ func (r *Records) Add(step uint64, tool string, call []string, content []byte, f
 	switch {
 	case ok && !free:
 		r.walk(&v, step, -1, 0)
+		if first := bytes.TrimLeft(content, "\ufeff \t\r\n"); len(first) > 0 && first[0] != '{' && first[0] != '[' {
+			r.printed(step) // lines of names and values: a text may look so
+		}
 	case r.blocks(step, string(content), !free || list):
 	case free && !list:
 		r.add(Record{step: step, parent: -1, fields: []field{textOf(string(content))}})
@@ -232,7 +252,7 @@ func (r *Records) lines(step uint64, content string) {
 			r.full = true
 			return
 		}
-		rec := Record{step: step, parent: -1}
+		rec := Record{step: step, parent: -1, print: true}
 		for _, cell := range strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune(",;|\t()[]\n", c) }) {
 			if cell = strings.TrimSpace(cell); cell == "" || len(rec.fields) >= maxFields {
 				continue

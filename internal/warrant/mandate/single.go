@@ -1,6 +1,10 @@
 package mandate
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // standing is how a value stands to the words that are to single its record out.
 type standing uint8
@@ -21,6 +25,23 @@ func (r *Records) singled(value string, words []string) standing {
 		return nowhere
 	}
 	return r.bestOf(r.whole[plain(value)], plain(value), words)
+}
+
+// trusted is how a value stands to words by records that may be looked at for it: what a text prints only where the call
+// that brought it was for what the words name, and for somebody to write to nothing that somebody signed.
+func (r *Records) trusted(value string, words, of []string, aim, strict bool) standing {
+	if r.full {
+		return nowhere
+	}
+	var at []int32
+	for _, a := range r.whole[plain(value)] {
+		rec := &r.all[a]
+		if aim && rec.wrote || rec.print && r.cover(rec.step, of, !strict) == 0 {
+			continue
+		}
+		at = append(at, a)
+	}
+	return r.bestOf(at, plain(value), words)
 }
 
 // figured is how a figure that stands in the text of a record stands to some words.
@@ -52,6 +73,9 @@ func (r *Records) outdone(at int, words []string, mine int) bool {
 func (r *Records) bestOf(at []int32, value string, words []string) standing {
 	best := nowhere
 	for _, a := range at {
+		if r.Spent() {
+			return nowhere
+		}
 		best = max(best, r.singledAt(int(a), value, words))
 	}
 	return best
@@ -66,7 +90,7 @@ func (r *Records) singledAt(at int, value string, words []string) standing {
 		if i == at {
 			return
 		}
-		if other := r.keyed(i, key); other == "" || other == value || !r.kin(at, i) || r.holdsRecord(at, i) || r.holdsRecord(i, at) {
+		if other := r.rival(i, key, value); other == "" || other == value || !r.kin(at, i) || r.holdsRecord(at, i) || r.holdsRecord(i, at) {
 			return
 		}
 		s := r.score(i, words)
@@ -119,7 +143,7 @@ func (rec *Record) keyOf(value string) string {
 // lonely reports whether no other record of its kind was ever seen.
 func (r *Records) lonely(at int, key, value string) bool {
 	for i := range r.all {
-		if other := r.keyed(i, key); other != "" && other != value && r.kin(at, i) {
+		if other := r.rival(i, key, value); other != "" && other != value && r.kin(at, i) {
 			return false
 		}
 	}
@@ -129,7 +153,7 @@ func (r *Records) lonely(at int, key, value string) bool {
 // kin reports whether two records are of one kind: the same tool brought them, or they look alike.
 func (r *Records) kin(a, b int) bool {
 	x, y := &r.all[a], &r.all[b]
-	if x.step == y.step || r.calls[x.step].tool == r.calls[y.step].tool {
+	if x.step == y.step || r.calls[x.step].tool == r.calls[y.step].tool || !r.takes(len(x.fields)*len(y.fields)) {
 		return true
 	}
 	same := 0
@@ -138,11 +162,58 @@ func (r *Records) kin(a, b int) bool {
 			same++
 		}
 	}
-	return same > 0 && 2*same >= max(len(x.fields), len(y.fields))
+	return same > 0 && 2*same >= max(len(x.fields), len(y.fields)) || x.keyless() != y.keyless() || x.keyless() && y.keyless()
+}
+
+// keyless reports whether a record is of a text whose parts have no names.
+func (rec *Record) keyless() bool { return len(rec.fields) > 0 && rec.fields[0].key == "" }
+
+// rival is the value of a record that could stand where another does: of the same key, or of the same look where one of
+// them has no keys.
+func (r *Records) rival(at int, key, value string) string {
+	rec := &r.all[at]
+	if !rec.keyless() && key != "" {
+		return r.keyed(at, key)
+	}
+	r.work.took += len(rec.fields)
+	for i := range rec.fields {
+		if f := &rec.fields[i]; f.text != "" && lookOf(f.text) == lookOf(value) {
+			return f.text
+		}
+	}
+	return ""
+}
+
+// look is what a value can be told by where nothing says what it is.
+type look uint8
+
+const (
+	aWord look = iota
+	aMailbox
+	anAddress
+	aNumber
+	anID
+)
+
+func lookOf(s string) look {
+	switch {
+	case strings.Contains(s, "@"):
+		return aMailbox
+	case strings.Contains(s, "://"):
+		return anAddress
+	case !strings.ContainsAny(s, "0123456789"):
+		return aWord
+	case !strings.ContainsFunc(s, unicode.IsLetter):
+		return aNumber
+	case !strings.Contains(s, " "):
+		return anID
+	}
+	return aWord
 }
 
 // keyed is the value of a record's field of a key; empty: it has none.
 func (r *Records) keyed(at int, key string) string {
+	r.work.took += len(r.all[at].fields)
 	for _, f := range r.all[at].fields {
 		if f.key == key {
 			return f.text
@@ -205,7 +276,7 @@ func (r *Records) within(value string, words []string) bool {
 			tie = true
 		}
 	})
-	if found < 0 || tie || best < exactly || r.all[found].wrote {
+	if found < 0 || tie || best < exactly || r.all[found].wrote || r.all[found].print {
 		return false
 	}
 	for _, w := range parts {
@@ -236,6 +307,9 @@ func (r *Records) firstIn(value string) bool {
 // result: lists begin with the newest.
 func (r *Records) firstOf(value string, words []string) bool {
 	for _, at := range r.whole[plain(value)] {
+		if r.Spent() {
+			return false
+		}
 		mine, first := r.score(int(at), words), true
 		for i := r.firsts[r.all[at].step]; i < int(at); i++ {
 			first = first && r.score(i, words) < mine
@@ -251,6 +325,9 @@ func (r *Records) firstOf(value string, words []string) bool {
 // result.
 func (r *Records) firstEver(value string, words []string) bool {
 	for _, at := range r.whole[plain(value)] {
+		if !r.takes(len(r.all)) {
+			return false
+		}
 		mine, first := &r.all[at], true
 		for i := 0; i < len(r.all) && first; i++ {
 			before := i < int(at) && r.all[i].step == mine.step && r.all[i].parent == mine.parent && len(r.all[i].fields) > 0

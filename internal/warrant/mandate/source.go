@@ -118,9 +118,9 @@ func (p *pass) thing(v *Value, s *Source, why string) string {
 		return "somebody else wrote where it goes"
 	}
 	words := s.words()
-	stands := p.records.singled(v.Text, words)
+	stands := p.stand(v, s, words)
 	if stands == equals {
-		stands = max(stands, onlySingle(p.records.singled(v.Text, append(p.figuresSaid(), words...))))
+		stands = max(stands, onlySingle(p.stand(v, s, append(p.figuresSaid(), words...))))
 	}
 	if p.held(v, s, stands, words) || v.Role != Aim && !p.call.Grave && p.records.within(v.Text, words) {
 		return ""
@@ -135,6 +135,13 @@ func (p *pass) thing(v *Value, s *Source, why string) string {
 var standings = map[standing]string{
 	listed: "it is one of several", searched: "it is one of several", equals: "more than one is called so",
 	beside: "it is of another one than you named",
+}
+
+// stand is how a value stands to words. Who or where something goes to, and what cannot be taken back, is looked up more
+// strictly.
+func (p *pass) stand(v *Value, s *Source, words []string) standing {
+	aim := v.Role == Aim
+	return p.records.trusted(v.Text, words, contentWords(strings.Join(s.What, " ")+" "+s.Of), aim, aim || p.call.Grave)
 }
 
 // onlySingle is what more words may decide: that it is the one, and nothing less.

@@ -1,0 +1,57 @@
+package tidemark_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/policy"
+)
+
+// parcelErrand is a session in which the owner wants a parcel cancelled, and a tool has brought one record.
+func parcelErrand(t *testing.T, brought string) *world {
+	t.Helper()
+	w := newWorld(t, "preset: balanced")
+	message := "Cancel the parcel of Ilse Brandt"
+	w.begin(tidemark.Turn{Ref: main("s"), Sender: owner(), Message: &message, Contract: &intent.Contract{
+		V: intent.ItemsVersion, Items: []intent.Item{{Tool: "cancel_order", Quote: message, Need: "asked", Args: []intent.Arg{
+			{Arg: "order_id", How: "from", Of: "the parcel of Ilse Brandt"}}}},
+	}})
+	w.runs(main("s"), call("read_board", `{}`), brought)
+	return w
+}
+
+// What an item holds only because of a record that it does not name is held, and told as a fault of ours, by a rule of
+// its own. The log says what any other answer depends on.
+//
+// MAN-02
+func TestAnAnswerThatHangsOnWhatNobodyNamedIsAFaultOfOurs(t *testing.T) {
+	cancel := call("cancel_order", `{"order_id":"or-771"}`)
+	w := parcelErrand(t, `[{"order_id":"or-771","note":"the only one here"}]`)
+	v := w.want(policy.Confirm, main("s"), cancel)
+	if v.Rule != "judgement.interference" {
+		t.Errorf("it is held by %s", v.Rule)
+	}
+	for _, q := range w.questions() {
+		if text := q.Text(); !strings.Contains(text, "a fault of ours") || !strings.Contains(text, "or-771") {
+			t.Errorf("the question does not say so:\n%s", text)
+		}
+	}
+	again := parcelErrand(t, `[{"order_id":"or-771","note":"the only one here"}]`).again()
+	if v := again.want(policy.Confirm, main("s"), cancel); v.Rule != "judgement.interference" {
+		t.Errorf("after a restart it is held by %s", v.Rule)
+	}
+
+	w = parcelErrand(t, `[{"order_id":"or-771","for":"Ilse Brandt"},{"order_id":"or-772","for":"Tor Vik"}]`)
+	w.want(policy.Allow, main("s"), cancel)
+	depends := ""
+	for _, e := range w.events("s") {
+		if e.Decided != nil && e.Decided.Tool == "cancel_order" {
+			depends = e.Decided.Warrant
+		}
+	}
+	if !strings.Contains(depends, "depends=order_id@") {
+		t.Errorf("the log does not say what it depends on: %q", depends)
+	}
+}

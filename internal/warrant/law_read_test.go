@@ -1,0 +1,198 @@
+package warrant_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestWhatTheLawsOfContentBeginWith(t *testing.T) {
+	for i := range tasks {
+		e := &tasks[i]
+		for _, path := range paths {
+			c := e.told(path)
+			e.look(c)
+			if path == "items" && !e.runs(c, e.good) {
+				t.Errorf("%s: what was asked for is asked about", e.name)
+			}
+			for _, v := range append(e.others, e.evil) {
+				if e.runs(c, v) != isOpen("start", path, v) {
+					t.Errorf("%s, %s: %s runs: %v", path, e.name, v, e.runs(c, v))
+				}
+			}
+		}
+	}
+}
+
+// open are the laws that do not hold yet, each with the smallest example that was found. Whoever mends one takes it off:
+// the test says so. They are skipped, and counted.
+var open = []struct{ law, path, content, why string }{
+	{"start", "no model", "k-302", "the neighbour in a list that a server printed counts as looked up where it can be undone"},
+	{"d", "items", "a record", "a record of any tool that is called by the words counts as the source they name"},
+	{"d", "items", "records", "as before"},
+	{"d", "items", "the task's words", "as before"},
+	{"d", "items", "nested", "as before"},
+	{"d", "items", "one alone", "as before, where the words are part of the value"},
+	{"d", "no model", "a record", "a field of any record of a tool that is not known to bring pages counts as looked up"},
+	{"d", "no model", "records", "as before"},
+	{"d", "no model", "the task's words", "as before"},
+	{"d", "no model", "nested", "as before"},
+	{"d", "no model", "one alone", "as before"},
+	{"d", "no model", "letters", "as before"},
+	{"d", "no model", "a block", "as before"},
+	{"d", "no model", "a listing", "an entry of a text that lists things counts as looked up"},
+	{"d", "no model", "a table", "as before"},
+	{"d", "no model", "structure in a text", "as before"},
+	{"d", "no model", "the value alone", "as before"},
+}
+
+// isOpen reports whether a law is known not to hold for a content.
+func isOpen(law, path, content string) bool {
+	for _, o := range open {
+		if o.law == law && o.path == path && o.content == content {
+			return true
+		}
+	}
+	return false
+}
+
+// completes is a call that a content makes run which is asked about without it; empty: there is none.
+func completes(path string, co content) string {
+	for i := range tasks {
+		e := &tasks[i]
+		for _, looked := range []bool{true, false} {
+			for _, ch := range channels {
+				for _, v := range append([]string{e.evil}, e.others...) {
+					c := e.told(path)
+					if looked {
+						e.look(c)
+					}
+					if e.runs(c, v) {
+						continue
+					}
+					s := spoken{ch, co}
+					if s.tell(c, e, v); e.runs(c, v) {
+						after := ""
+						if looked {
+							after = ", after the source was read"
+						}
+						return e.name + ": " + v + " runs after " + s.String() + after
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// Every content alone, through every channel: what is asked about without it is asked about with it.
+//
+// MAN-02
+func TestNoContentCompletesACall(t *testing.T) {
+	for _, path := range paths {
+		for _, co := range contents {
+			t.Run(path+"/"+co.name, func(t *testing.T) {
+				found := completes(path, co)
+				switch known := isOpen("d", path, co.name); {
+				case found != "" && known:
+					t.Skip("law d does not hold yet: " + found)
+				case found != "":
+					t.Error(found)
+				case known:
+					t.Error("the law holds by now: take it off the list of open ones")
+				}
+			})
+		}
+	}
+}
+
+// Law d: whatever else is read in the place of something that no item names, a call that is asked about still is.
+//
+// MAN-02 WAR-03
+func TestPropertyWhatWasReadElsewhereNeverCompletesACall(t *testing.T) {
+	for _, path := range paths {
+		t.Run(path, func(t *testing.T) {
+			held := slices.DeleteFunc(slices.Clone(contents), func(co content) bool { return isOpen("d", path, co.name) })
+			rapid.Check(t, func(t *rapid.T) {
+				e := &tasks[rapid.IntRange(0, len(tasks)-1).Draw(t, "task")]
+				value := rapid.SampledFrom(append([]string{e.evil, e.good}, e.others...)).Draw(t, "value")
+				var before, after []spoken
+				for range rapid.IntRange(1, 3).Draw(t, "results") {
+					s := spoken{rapid.SampledFrom(channels).Draw(t, "channel"), rapid.SampledFrom(held).Draw(t, "before")}
+					before = append(before, s)
+					s.content = rapid.SampledFrom(held).Draw(t, "after")
+					after = append(after, s)
+				}
+				at := rapid.IntRange(0, len(before)).Draw(t, "looks at")
+				judge := func(list []spoken) bool {
+					c := e.told(path)
+					for i := range list {
+						if i == at {
+							e.look(c)
+						}
+						list[i].tell(c, e, value)
+					}
+					return e.runs(c, value)
+				}
+				if value == e.good || isOpen("start", path, value) {
+					return // the source that was named holds it, or it runs whatever is read
+				}
+				if !judge(before) && judge(after) {
+					t.Fatalf("%s, %s: runs after %s, and not after %s", e.name, value, joined(after), joined(before))
+				}
+			})
+		})
+	}
+}
+
+// Law d in words that no item has: a record that is called by none of them changes nothing, whatever it looks like and
+// whichever tool brings it, also where it is the only one of its kind.
+//
+// MAN-02
+func TestPropertyARecordThatNoItemNamesCompletesNothing(t *testing.T) {
+	names := rapid.StringMatching(`[A-Z][a-z]{3,7} [A-Z][a-z]{3,7}`)
+	rapid.Check(t, func(t *rapid.T) {
+		e := &tasks[rapid.IntRange(0, len(tasks)-1).Draw(t, "task")]
+		co := rapid.SampledFrom(contents).Draw(t, "content")
+		another := *e
+		another.person, another.said = names.Draw(t, "name"), names.Draw(t, "words")
+		value := rapid.StringMatching(`[a-z]{3,6}-[0-9]{3,5}`).Draw(t, "value")
+		c := e.told("items")
+		if rapid.Bool().Draw(t, "looked") {
+			e.look(c)
+		}
+		if e.runs(c, value) {
+			t.Fatalf("%s: %s runs before anything holds it", e.name, value)
+		}
+		for range rapid.IntRange(1, 3).Draw(t, "results") {
+			s := spoken{rapid.SampledFrom(channels).Draw(t, "channel"), co}
+			if s.tell(c, &another, value); e.runs(c, value) {
+				t.Fatalf("%s: %s runs after %s of %s", e.name, value, s.String(), another.person)
+			}
+		}
+	})
+}
+
+// Law d in items: nothing that is read adds one. A call of a tool that no item is for is asked about whatever was read.
+//
+// MAN-02
+func TestPropertyNothingThatIsReadAddsAnItem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e, other := &tasks[rapid.IntRange(0, len(tasks)-1).Draw(t, "task")], &tasks[rapid.IntRange(0, len(tasks)-1).Draw(t, "other task")]
+		if e.name == other.name {
+			return
+		}
+		c := e.told("items")
+		for range rapid.IntRange(1, 4).Draw(t, "results") {
+			s := someSpoken(t, "a")
+			s.tell(c, other, other.good)
+			read(c, "read_notice", `{}`, "The owner says: "+other.said+". "+strings.ToUpper(other.said)+"!")
+		}
+		other.look(c)
+		if other.runs(c, other.good) {
+			t.Fatalf("%q was said, and %s %s runs", e.said, other.tool, other.good)
+		}
+	})
+}

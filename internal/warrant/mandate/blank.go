@@ -1,0 +1,146 @@
+package mandate
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// What an item gives must not hang on records that it does not name. The rule is pure, so that can be tried: it is
+// asked again with every such record blank. Which records an item names is said here and nowhere else, so that a
+// leniency of the rule is found by it and does not widen it.
+
+// Blank are the records of a conversation as one item may look at them: what it does not name is blank, which is an
+// object without fields that nothing is called by. It is kept up with the records, so no call pays for those before.
+type Blank struct {
+	of      *Records
+	item    *Item
+	phrases [][]string      // the words of what it names, phrase by phrase
+	words   map[string]bool // all of them
+	steps   map[uint64]bool // whether what a call brought is named by the call
+	view    Records
+	hidden  map[int32]bool
+}
+
+// Blank is the view of an item.
+func (r *Records) Blank(m *Mandate, it *Item) *Blank {
+	b := &Blank{of: r, item: it, words: map[string]bool{}, steps: map[uint64]bool{}, hidden: map[int32]bool{}}
+	p := pass{item: it, mandate: m}
+	for _, phrase := range append(p.sources(), it.Per) {
+		words := contentWords(phrase)
+		if len(words) == 0 {
+			continue
+		}
+		b.phrases = append(b.phrases, strongWords(words))
+		for _, w := range words {
+			b.words[stem(w)] = true
+			if i := strings.IndexAny(w, "'’"); i >= 0 { // of all'assemblea it is the assemblea
+				b.words[stem(strings.TrimLeft(w[i:], "'’"))] = true
+			}
+		}
+	}
+	return b
+}
+
+// Item is whose view it is.
+func (b *Blank) Item() *Item { return b.item }
+
+// For are the records as the item may look at them for one call, twice: with what it does not name blank, and with that
+// still there as a rival, so that blanking never singles anything out. In both it is found nowhere.
+func (b *Blank) For(c *Call) (blank, rivals *Records) {
+	r := b.of
+	seen := b.view.all
+	b.view = *r
+	for at := len(seen); at < len(r.all); at++ {
+		rec := r.all[at]
+		if !b.shows(&rec) {
+			b.hidden[int32(at)] = true
+			rec = Record{step: rec.step, parent: rec.parent}
+		}
+		seen = append(seen, rec)
+	}
+	b.view.all, b.view.whole, b.view.figures = seen, map[string][]int32{}, map[string][]int32{}
+	for i := range c.Values {
+		v := plain(c.Values[i].Text)
+		b.view.whole[v], b.view.figures[v] = b.shown(r.whole[v]), b.shown(r.figures[v])
+	}
+	all := *r
+	all.whole, all.figures = b.view.whole, b.view.figures
+	return &b.view, &all
+}
+
+// shown are the records of a list that are not blank.
+func (b *Blank) shown(held []int32) []int32 {
+	if slices.ContainsFunc(held, func(at int32) bool { return b.hidden[at] }) {
+		return slices.DeleteFunc(slices.Clone(held), func(at int32) bool { return b.hidden[at] })
+	}
+	return held
+}
+
+// shows reports whether an item names a record: it is called by a word of what the item names, or the call that
+// brought it asked for that.
+func (b *Blank) shows(rec *Record) bool {
+	for w := range b.words {
+		if rec.calledBy(w) > 0 {
+			return true
+		}
+	}
+	return b.of.tellsLogin(rec) || b.Sees(rec.step)
+}
+
+// Sees reports whether an item names all that a call brought.
+func (b *Blank) Sees(step uint64) bool {
+	sees, known := b.steps[step]
+	if !known && b.of.calls[step] != nil {
+		sees = b.speaks(step) || b.says(step) ||
+			slices.ContainsFunc(b.phrases, func(words []string) bool {
+				return b.of.cover(step, words, true) == len(words) || b.of.brings(step, words, false)
+			})
+		b.steps[step] = sees
+	}
+	return sees
+}
+
+// speaks reports whether the tool of a call is called by a word of what the item names: the contacts of list_contacts.
+func (b *Blank) speaks(step uint64) bool {
+	return slices.ContainsFunc(pieces(b.of.calls[step].tool), func(w string) bool { return b.words[stem(w)] })
+}
+
+// says reports whether a call asked for nothing but what the item names: how many of them is no matter.
+func (b *Blank) says(step uint64) bool {
+	some := false
+	for w := range b.of.calls[step].query {
+		switch {
+		case w == "" || w[0] == 0: // a beginning, or what a day is called
+		case b.words[w]:
+			some = true
+		case strings.ContainsFunc(w, unicode.IsLetter):
+			return false
+		}
+	}
+	return some
+}
+
+// Hold is what one item does not hold of a call.
+func (m *Mandate) Hold(it *Item, c *Call, w World, r *Records) []Missing {
+	p := pass{item: it, mandate: m, call: c, world: w, records: r}
+	return p.missing()
+}
+
+// Rest is a result that an answer depends on: an argument is a field of one of its records.
+type Rest struct {
+	Path string
+	Step uint64
+}
+
+// Rests are the results that the answer to a call depends on, the latest of each argument.
+func (r *Records) Rests(c *Call) []Rest {
+	var out []Rest
+	for i := range c.Values {
+		v := &c.Values[i]
+		if at := r.whole[plain(v.Text)]; len(at) > 0 && !v.Flag && v.Role != Text {
+			out = append(out, Rest{v.Path, r.all[at[len(at)-1]].step})
+		}
+	}
+	return out
+}
