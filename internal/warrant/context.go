@@ -8,6 +8,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/page"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/tool"
@@ -59,7 +60,8 @@ type Context struct {
 
 	secret func(string) []string // the secrets in a text; nil: nobody knows any
 
-	records   *mandate.Records // what results hold, object by object
+	pages     map[string]*page.Page // what browsers showed of pages
+	records   *mandate.Records      // what results hold, object by object
 	contracts []drawn
 	agreed    *Contract // of the latest message; nil: none
 }
@@ -75,7 +77,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{},
-		records: mandate.NewRecords(), own: map[string]bool{}, things: map[string]bool{}, done: map[string]*tally{},
+		pages: map[string]*page.Page{}, records: mandate.NewRecords(), own: map[string]bool{}, things: map[string]bool{}, done: map[string]*tally{},
 	}
 	c.past.sum = c.index.Sum
 	return c
@@ -89,6 +91,9 @@ func (c *Context) Size() int {
 	}
 	for _, s := range c.said {
 		n += len(s)
+	}
+	for _, p := range c.pages {
+		n += p.Size()
 	}
 	return n
 }

@@ -66,7 +66,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		values = j.enter(in)
 	} else {
 		values = j.opened(values)
-		w.Deed = j.tool().deed(values)
+		w.Deed = j.deed(values)
 	}
 	if len(c.contracts) > 0 {
 		j.promises = c.sources(j.m)
@@ -106,12 +106,6 @@ func (j *judging) read(values []leaves.Leaf) {
 	if !j.workspace {
 		if j.browses(values) {
 			return
-		}
-		if j.queries(values) {
-			j.w.Deed = Read
-		}
-		if j.w.Deed == Read {
-			j.doubt(values)
 		}
 	}
 	for i := range values {
@@ -215,23 +209,24 @@ type signs struct {
 
 // doubt looks at what a read is given: who to tell, how much, what to decide, where to put
 // something make it none.
-func (j *judging) doubt(values []leaves.Leaf) {
+func (j *judging) doubt(values []leaves.Leaf) Deed {
 	var s signs
 	for i := range values {
 		s.note(&values[i], *j.resolve(&values[i]), j.tool().param(values[i].Path).last)
 	}
 	switch {
 	case s.aim && s.body:
-		j.w.Deed = Send
+		return Send
 	case s.money && (s.payee || j.movesMoney()):
-		j.w.Deed = Pay
+		return Pay
 	case s.choice:
-		j.w.Deed = Grant
+		return Grant
 	case s.place:
-		j.w.Deed = Create
+		return Create
 	case j.tool().binds, doubtful[j.m.Verb] && len(values) > 0:
-		j.w.Deed = Change
+		return Change
 	}
+	return Read
 }
 
 func (s *signs) note(l *leaves.Leaf, p meaning.Param, last string) {

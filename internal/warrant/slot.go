@@ -44,7 +44,7 @@ func (j *judging) value(l *leaves.Leaf) {
 // looked judges what a read is given: an address, or words beside what is read. It reports
 // whether that is all the value is.
 func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
-	if p.Kind == meaning.URL || j.tool().param(l.Path).address || startsURL(l.Text) || isHost(l.Text) {
+	if j.isAddress(l, p) {
 		e, why := j.c.address(l.Text)
 		if !j.c.argued {
 			e = Said // nothing was read that could leave
@@ -57,6 +57,11 @@ func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
 	}
 	j.disclosed(l)
 	return false
+}
+
+// isAddress reports whether what a read is given is an address: by its parameter, or by its look.
+func (j *judging) isAddress(l *leaves.Leaf, p meaning.Param) bool {
+	return p.Kind == meaning.URL || j.tool().param(l.Path).address || startsURL(l.Text) || isHost(l.Text)
 }
 
 // role finds the slot of a value by what its parameter is for.
@@ -213,9 +218,6 @@ func (j *judging) order(l *leaves.Leaf) {
 		e, why, j.looks = Entailed, "it builds, tests or looks", true
 	}
 	j.w.add(Order, l.Path, l.Text, e, why)
-	if j.w.Deed == Read {
-		j.w.Deed = Execute
-	}
 }
 
 var sqlAct = regexp.MustCompile(`(?is)^\s*(?:drop\s+(?:table|database|schema|view|index)|truncate\s+table|delete\s+from|insert\s+into` +
@@ -299,8 +301,8 @@ var querying = list("querying")
 // It is one of the two places that make a call milder than its tool, so everything in the call must agree:
 // the tool is one for queries, each order in it only looks, and nothing stands beside them but what the
 // user or a record they named says. An argument that is added can only end this, never bring it about.
-func (j *judging) queries(values []leaves.Leaf) bool {
-	switch j.w.Deed {
+func (j *judging) queries(d Deed, values []leaves.Leaf) bool {
+	switch d {
 	case Execute, Unknown, Read:
 	default:
 		return false

@@ -90,15 +90,16 @@ func argumentsOf(given any) []leaves.Leaf {
 // enter judges what a wrapper itself is given, and goes on to the call in it, whose values it returns.
 // The workspace is the host's: a server's tool leads to it by no name.
 func (j *judging) enter(in inner) []leaves.Leaf {
-	outer, own, deed := j.m, j.workspace, j.w.Deed
+	outer, own, deed := j.m, j.workspace, deedOf(j.m)
 	runs := deed == Execute || deed == Unknown
 	beside := j.opened(in.beside)
 	j.beside = beside
 	within := own && j.c.workspace(in.tool)
 	j.m, j.workspace = in.tool, within
 	values := j.opened(in.values)
-	if d := j.tool().deed(values); d.graverThan(deed) || runs && j.onlyHands(outer, own, beside) {
-		j.w.Deed = d
+	held := j.deed(values)
+	if j.w.Deed = held; !runs || !j.onlyHands(outer, own, beside) {
+		j.w.raise(deed)
 	}
 	j.m, j.workspace = outer, own
 	for i := range beside { // it is the wrapper's own, and the wrapper may do something with it

@@ -22,7 +22,9 @@ import (
 type Meaning struct {
 	Tool string `json:"tool"` // as policy spells it
 	Act  Act    `json:"act"`
-	Why  string `json:"why"`
+	// Named is the act that name and description tell, before the schema's choices are heard.
+	Named Act    `json:"-"`
+	Why   string `json:"why"`
 	// Verb is the word that told the act, Thing what it is done to; both may be empty.
 	Verb  string `json:"verb,omitempty"`
 	Thing string `json:"thing,omitempty"`
@@ -62,7 +64,7 @@ func Of(d tool.Definition) *Meaning {
 	if len(d.Name) > maxName {
 		r = reading{why: "its name is too long to be understood"}
 	}
-	m.Act, m.Verb, m.Thing, m.nouns = r.act, r.verb, r.thing, r.nouns
+	m.Act, m.Named, m.Verb, m.Thing, m.nouns = r.act, r.act, r.verb, r.thing, r.nouns
 	fields := schemaFields(d.Schema)
 	m.Params = make([]Param, len(fields))
 	for i := range fields {
