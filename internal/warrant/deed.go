@@ -1,11 +1,14 @@
 package warrant
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/graphql"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/sql"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // Deed is the kind of act that a call is, as the table of needs tells them apart. The zero
@@ -95,6 +98,8 @@ func (j *judging) deed(values []leaves.Leaf) Deed {
 		return d
 	case j.queries(d, values):
 		d = Read
+	case d == Read && anyOf(leaves.NameWords(j.m.Tool), graphs): // what it is asked stands where nobody can read it
+		d = Execute
 	}
 	if d == Read {
 		d = j.doubt(values)
@@ -103,8 +108,53 @@ func (j *judging) deed(values []leaves.Leaf) Deed {
 		if o := j.orders(d, &values[i]); o.graverThan(d) {
 			d = o
 		}
+		if o := j.document(&values[i]); o.graverThan(d) {
+			d = o
+		}
 	}
 	return d
+}
+
+// document is what a document of GraphQL does: the gravest of what its fields are called, and a mutation is an order
+// whatever they are called. Only where tool or parameter speak of the language is a text one.
+func (j *judging) document(l *leaves.Leaf) Deed {
+	if !l.Quoted || !anyOf(leaves.NameWords(j.m.Tool), graphs) && !anyOf(leaves.NameWords(l.Path), graphs) {
+		return Read
+	}
+	doc, ok := graphql.Read(l.Text)
+	if !ok {
+		return Read
+	}
+	d := Read
+	if doc.Mutates {
+		d = Execute
+	}
+	for _, f := range doc.Fields {
+		act := meaning.Outspoken(f)
+		if doc.Mutates {
+			act = meaning.Of(tool.Definition{Name: f}).Act
+		}
+		if o := deedBy(act, meaning.High); act != meaning.Unknown && o.graverThan(d) {
+			d = o
+		}
+	}
+	return d
+}
+
+var (
+	graphs   = list("graphs")
+	graphing = list("graphing")
+)
+
+// asksGraph reports whether a value is a document that only asks, given to a tool that does nothing but take such: one
+// word more in its name, and it is a tool that does something else too.
+func (j *judging) asksGraph(l *leaves.Leaf) bool {
+	words := leaves.NameWords(unprefixed(j.m.Tool))
+	if !anyOf(words, graphs) || slices.ContainsFunc(words, func(w string) bool { return !graphs[w] && !graphing[w] }) {
+		return false
+	}
+	doc, ok := graphql.Read(l.Text)
+	return ok && !doc.Mutates && j.document(l) == Read
 }
 
 // orders is what an order does that is given to a tool which should only look: it is carried out, unless it is a look
@@ -147,7 +197,7 @@ func (t *callable) deed(values []leaves.Leaf) Deed {
 	case !known, m.Act == meaning.Read:
 		return deed
 	case listed: // what name and description say by themselves, and cannot be undone, no choice takes back
-		if named := deedBy(m.Named, meaning.High); named.final() && named.graverThan(chosen) {
+		if named := deedBy(m.Named(), meaning.High); named.final() && named.graverThan(chosen) {
 			return named
 		}
 		return chosen

@@ -32,6 +32,8 @@ type judging struct {
 	terminal  bool              // what it runs is given a terminal
 	outer     *meaning.Meaning  // the tool that the call at hand stands in, where that does something itself
 	beside    []leaves.Leaf     // what that tool is given beside the call
+	given     []leaves.Leaf     // the values of a call that is judged beside another
+	more      []*judging        // the calls that are judged beside this one
 }
 
 // Of is the warrant of a call.
@@ -62,7 +64,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	}
 	c.index.Bound(leastAsked + mostAsked*len(args.Raw()))
 	j := &judging{c: c, w: w, m: m, args: args, allSaid: true, workspace: c.workspace(m)}
-	if in, ok := c.unwrap(m, fields); ok {
+	if in := c.unwrap(m, fields); len(in) > 0 {
 		values = j.enter(in)
 	} else {
 		values = j.opened(values)
@@ -72,6 +74,12 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		j.promises = c.sources(j.m)
 	}
 	j.read(values)
+	for _, also := range j.more {
+		if len(c.contracts) > 0 {
+			also.promises = c.sources(also.m)
+		}
+		also.read(also.given)
+	}
 	if c.index.Spent() { // what was not looked for was not found
 		w.Deed, w.Danger = Unknown, true
 		w.add(Order, "", string(args.Raw()), Nothing, "it is too large to be judged")

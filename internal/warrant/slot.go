@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
@@ -34,7 +35,7 @@ func (j *judging) value(l *leaves.Leaf) {
 	switch {
 	case j.workspace:
 	case j.w.Deed == Read && l.Quoted && j.looked(l, p):
-	case l.Quoted && sqlActs(l.Text):
+	case l.Quoted && (sqlActs(l.Text) || j.document(l) != Read):
 		j.order(l)
 	default:
 		j.role(l, p)
@@ -61,6 +62,9 @@ func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
 
 // isAddress reports whether what a read is given is an address: by its parameter, or by its look.
 func (j *judging) isAddress(l *leaves.Leaf, p meaning.Param) bool {
+	if strings.HasPrefix(l.Text, "/") && !strings.HasPrefix(l.Text, "//") && !strings.ContainsAny(l.Text, "?#\\") {
+		return false // a path at the place that the tool is for
+	}
 	return p.Kind == meaning.URL || j.tool().param(l.Path).address || startsURL(l.Text) || isHost(l.Text)
 }
 
@@ -302,18 +306,19 @@ var querying = list("querying")
 // the tool is one for queries, each order in it only looks, and nothing stands beside them but what the
 // user or a record they named says. An argument that is added can only end this, never bring it about.
 func (j *judging) queries(d Deed, values []leaves.Leaf) bool {
-	switch d {
-	case Execute, Unknown, Read:
+	found := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && j.asksGraph(&l) })
+	switch {
+	case d == Execute, d == Unknown, d == Read, found && d == Send: // a query is sent, and only asks
 	default:
 		return false
 	}
-	found := false
 	for i := range values {
 		l := &values[i]
 		if l.Flag || l.Text == "" {
 			continue
 		}
 		switch p := j.resolve(l); {
+		case l.Quoted && j.asksGraph(l):
 		case p.Role == meaning.Command && j.query(l):
 			found = true
 		case p.Role == meaning.Command, p.Role == meaning.Target, p.Role == meaning.Amount, p.Role == meaning.Credential:

@@ -22,9 +22,7 @@ import (
 type Meaning struct {
 	Tool string `json:"tool"` // as policy spells it
 	Act  Act    `json:"act"`
-	// Named is the act that name and description tell, before the schema's choices are heard.
-	Named Act    `json:"-"`
-	Why   string `json:"why"`
+	Why  string `json:"why"`
 	// Verb is the word that told the act, Thing what it is done to; both may be empty.
 	Verb  string `json:"verb,omitempty"`
 	Thing string `json:"thing,omitempty"`
@@ -38,6 +36,7 @@ type Meaning struct {
 	Reaches   bool     `json:"reaches"`   // it asks an address that the caller chooses
 	Params    []Param  `json:"params,omitempty"`
 	Known     bool     `json:"known"` // the act was understood
+	told      Act      // what name and description tell, before the schema's choices are heard
 	nouns     []string // of the tool, singular
 	guesses   *guesses // of parameters that the schema does not list
 }
@@ -64,7 +63,7 @@ func Of(d tool.Definition) *Meaning {
 	if len(d.Name) > maxName {
 		r = reading{why: "its name is too long to be understood"}
 	}
-	m.Act, m.Named, m.Verb, m.Thing, m.nouns = r.act, r.act, r.verb, r.thing, r.nouns
+	m.Act, m.told, m.Verb, m.Thing, m.nouns = r.act, r.act, r.verb, r.thing, r.nouns
 	fields := schemaFields(d.Schema)
 	m.Params = make([]Param, len(fields))
 	for i := range fields {
@@ -81,6 +80,9 @@ func Of(d tool.Definition) *Meaning {
 	m.guesses = &guesses{} // from here on nothing that they stand on changes
 	return m
 }
+
+// Named is the act that name and description tell, before the schema's choices are heard.
+func (m *Meaning) Named() Act { return m.told }
 
 // Bounds of what is looked at: a definition comes from outside.
 const (

@@ -56,6 +56,15 @@ func outspoken(toks []string, at place) place {
 	return at
 }
 
+// Outspoken is the gravest act that a name says by words which can only be verbs; Unknown where it has none.
+func Outspoken(name string) Act {
+	act := Unknown
+	for _, w := range plainVerbs(words(bounded(name, maxName)), -1) {
+		act = gravest(act, actOf(w))
+	}
+	return act
+}
+
 // plainVerbs are the words of a name that can only be verbs of acts, but for the one at a place.
 func plainVerbs(toks []string, at int) []string {
 	var out []string

@@ -126,7 +126,7 @@ const (
 		node pod stack resource infrastructure release production package dependency system
 		vpc subnet balancer topic queue index table migration replica namespace kubectl docker helm kubernetes manifest`
 	nounsRuns = `command script job cron crontab workflow program code shell process macro routine agent daemon action
-		automation sql query statement binary test tests suite build playbook`
+		automation sql query statement binary test tests suite build playbook rpc`
 	nounsOwn = `git draft note reminder label tag todo bookmark playlist cart basket wishlist alarm timer favorite favourite folder
 		directory memory journal diary goal habit event meeting appointment calendar document doc file sheet spreadsheet row
 		cell column slide presentation paragraph contact task subtask checklist list entry item memo snippet record
