@@ -31,6 +31,7 @@ type Context struct {
 	callables map[string]*callable         // what is known of tools by their names
 	offered   map[string]bool              // tools the host has told of
 	host      host                         // which tools are the host's own
+	control   map[string]bool              // tools by which the host's framework steers itself
 	others    strings.Builder              // what definitions of tools say that the host does not own
 
 	argued  bool // anybody but the user has said something

@@ -64,6 +64,10 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	}
 	c.index.Bound(leastAsked + mostAsked*len(args.Raw()))
 	j := &judging{c: c, w: w, m: m, args: args, allSaid: true, workspace: c.workspace(m)}
+	if c.control[m.Tool] {
+		j.steers(values)
+		return w
+	}
 	if in := c.unwrap(m, fields); len(in) > 0 {
 		values = j.enter(in)
 	} else {
