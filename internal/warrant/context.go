@@ -43,6 +43,7 @@ type Context struct {
 	lists  map[uint64]bool // steps whose result is a text that lists things and says nothing
 	needed map[string]bool // packages that manifests of the workspace name
 	beyond map[uint64]bool // steps whose result came from beyond this machine
+	public map[uint64]bool // steps whose result stands at an address
 
 	unheard  []message         // what was said and not needed yet, oldest first
 	proposed string            // what the agent has just said to the user
@@ -77,7 +78,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
-		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{},
+		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, public: map[uint64]bool{}, needed: map[string]bool{},
 		pages: map[string]*page.Page{}, records: mandate.NewRecords(), own: map[string]bool{}, things: map[string]bool{}, done: map[string]*tally{},
 	}
 	c.past.sum = c.index.Sum

@@ -212,6 +212,8 @@ var (
 	computes = list("computes")
 	funds    = list("funds")
 	doubtful = list("doubtful")
+
+	reckoning = list("reckoning")
 )
 
 // signs are what a read is given though it should need none of it.
@@ -223,10 +225,16 @@ type signs struct {
 // something make it none.
 func (j *judging) doubt(values []leaves.Leaf) Deed {
 	var s signs
+	d := Read
 	for i := range values {
 		s.note(&values[i], *j.resolve(&values[i]), j.tool().param(values[i].Path).last)
+		if a := j.filled(&values[i]); a.graverThan(d) {
+			d = a
+		}
 	}
 	switch {
+	case d != Read:
+		return d
 	case s.aim && s.body:
 		return Send
 	case s.money && (s.payee || j.movesMoney()):
@@ -237,6 +245,28 @@ func (j *judging) doubt(values []leaves.Leaf) Deed {
 		return Create
 	case j.tool().binds, doubtful[j.m.Verb] && len(values) > 0:
 		return Change
+	}
+	return Read
+}
+
+// filled is what a filled parameter says by its name that a look does besides: a switch that publishes, a place to
+// copy to, a sum that is paid in. Its value says nothing.
+func (j *judging) filled(l *leaves.Leaf) Deed {
+	name := l.Path[strings.LastIndexByte(l.Path, '.')+1:]
+	switch {
+	case l.Text == "" || l.Text == "false":
+	case l.Flag:
+		act := meaning.Outspoken(name)
+		if act == meaning.Create || act == meaning.Change {
+			act = meaning.Of(tool.Definition{Name: name}).Act // to make it public is to let others in
+		}
+		if d := deedBy(act, meaning.High); act != meaning.Unknown && d.graverThan(Change) {
+			return d
+		}
+	case leaves.LastWord(name) == "to" && meaning.Outspoken(name) != meaning.Unknown:
+		return Send
+	case j.resolve(l).Role == meaning.Amount && anyOf(leaves.NameWords(name), moving) && !anyOf(leaves.NameWords(j.m.Tool), reckoning):
+		return Pay
 	}
 	return Read
 }

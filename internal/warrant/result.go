@@ -60,6 +60,7 @@ func (c *Context) result(r Result, t *trace) {
 		c.Outside()
 		c.beyond[r.Step], t.flags = true, t.flags|keptBeyond
 	}
+	c.public[r.Step] = m.Reaches || slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && startsURL(l.Text) })
 	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
 	free := c.document(m, fields) || r.Tainted || acted
 	c.shaped(&r, free, t)
