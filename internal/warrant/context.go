@@ -78,8 +78,10 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
-		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, public: map[uint64]bool{}, needed: map[string]bool{},
-		pages: map[string]*page.Page{}, records: mandate.NewRecords(), own: map[string]bool{}, things: map[string]bool{}, done: map[string]*tally{},
+		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, public: map[uint64]bool{},
+		needed: map[string]bool{},
+		pages:  map[string]*page.Page{}, records: mandate.NewRecords(),
+		own: map[string]bool{}, things: map[string]bool{}, done: map[string]*tally{},
 	}
 	c.past.sum = c.index.Sum
 	return c

@@ -93,16 +93,17 @@ func (w *Warrant) raise(d Deed) {
 // a reminder to pay the rent pays none. It is set from here before any slot is looked at, and only raised after.
 func (j *judging) deed(values []leaves.Leaf) Deed {
 	d := j.tool().deed(values)
+	queries := !j.workspace && j.queries(d, values)
 	switch {
 	case j.workspace:
 		return d
-	case j.queries(d, values):
+	case queries:
 		d = Read
 	case d == Read && anyOf(leaves.NameWords(j.m.Tool), graphs): // what it is asked stands where nobody can read it
 		d = Execute
 	}
 	if d == Read {
-		d = j.doubt(values)
+		d = j.doubt(values, queries)
 	}
 	for i := range values {
 		if o := j.orders(d, &values[i]); o.graverThan(d) {

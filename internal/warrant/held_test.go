@@ -63,9 +63,9 @@ func TestADocumentIsAsGraveAsWhatItHolds(t *testing.T) {
 // What only hands on a look is one.
 func TestAWrappedLookIsALook(t *testing.T) {
 	for name, args := range map[string]string{
-		"call_tool": `{"name":"search_tickets","arguments":{"state":"open"}}`, "invoke_api": `{"operationId":"searchTickets","body":{"state":"open"}}`,
+		"use_tool": `{"name":"search_boats","arguments":{"state":"open"}}`, "invoke_endpoint": `{"operationId":"searchBoats","body":{"state":"open"}}`,
 	} {
-		if w := of(argued("Run the search for open tickets."), name, args); asked(w) || w.Deed != warrant.Read {
+		if w := of(argued("Run the search for open boats."), name, args); asked(w) || w.Deed != warrant.Read {
 			t.Errorf("%s is asked about as %s: %+v", name, w.Deed, w.Slots)
 		}
 	}

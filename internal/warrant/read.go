@@ -223,7 +223,7 @@ type signs struct {
 
 // doubt looks at what a read is given: who to tell, how much, what to decide, where to put
 // something make it none.
-func (j *judging) doubt(values []leaves.Leaf) Deed {
+func (j *judging) doubt(values []leaves.Leaf, queries bool) Deed {
 	var s signs
 	d := Read
 	for i := range values {
@@ -232,9 +232,11 @@ func (j *judging) doubt(values []leaves.Leaf) Deed {
 			d = a
 		}
 	}
-	switch {
+	switch could := deedBy(j.m.Could(), meaning.High); {
 	case d != Read:
 		return d
+	case could == Send && s.body, could == Pay && s.money, could == Grant && s.aim, could == Execute && len(values) > 0 && !queries:
+		return could
 	case s.aim && s.body:
 		return Send
 	case s.money && (s.payee || j.movesMoney()):

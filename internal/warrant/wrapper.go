@@ -84,9 +84,11 @@ func (c *Context) held(fields, rest map[string]any, hands bool) (in inner, keys 
 	given, holds := any(nil), ""
 	all := leaves.Keys(nil, fields)
 	for _, k := range all {
-		if _, text := fields[k].(string); given == nil && wrapped[strings.ToLower(k)] && fields[k] != nil && (strings.ToLower(k) != "body" || !text) {
-			given, holds = fields[k], k
+		key := strings.ToLower(k)
+		if _, text := fields[k].(string); given != nil || fields[k] == nil || !wrapped[key] || key == "body" && text {
+			continue
 		}
+		given, holds = fields[k], k
 	}
 	if given == nil {
 		return in, nil, false

@@ -128,7 +128,8 @@ func New(m Monitor, o Options) *Follower {
 		o.Limit = defaultLimit
 	}
 	f := &Follower{
-		monitor: m, limit: o.Limit, markers: append(harness.Known(), o.Markers...), names: o.Names, hosts: o.HostTools, controls: o.ControlTools, plain: !o.Commands,
+		monitor: m, limit: o.Limit, markers: append(harness.Known(), o.Markers...), names: o.Names, hosts: o.HostTools,
+		controls: o.ControlTools, plain: !o.Commands,
 		keys: newKeyed(o.Key), keeper: o.Keeper, recalled: map[uint64]*past{}, pasts: generations[uint64, *past]{limit: maxTenants},
 		sessions: generations[sessionKey, *session]{limit: 1 + o.Limit/16},
 		places:   generations[placeKey, *session]{limit: o.Limit},

@@ -183,12 +183,11 @@ func (p *parser) arguments(field string) bool {
 	return false
 }
 
-// tokens takes a document apart; nil where a text in it has no end.
+// tokens takes a document apart; nil where a text in it has no end, or it is too long.
 func tokens(s string) []token {
 	var out []token
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
+	for i := 0; i < len(s) && len(out) <= maxTokens; {
+		switch c := s[i]; {
 		case c == '#':
 			for i < len(s) && s[i] != '\n' && s[i] != '\r' {
 				i++
@@ -200,25 +199,29 @@ func tokens(s string) []token {
 			}
 			out = append(out, token{text: text, quote: true})
 			i += n
-		case c == '_' || c < 0x80 && (unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))) || c == '-' || c >= 0x80:
-			from := i
-			for i++; i < len(s) && (s[i] == '_' || s[i] == '.' && s[from] >= '0' && s[from] <= '9' || s[i] >= 0x80 || unicode.IsLetter(rune(s[i])) ||
-				unicode.IsDigit(rune(s[i]))); {
-				i++
+		case c == '-' || wordSign(c):
+			n := 1
+			for i+n < len(s) && (wordSign(s[i+n]) || s[i+n] == '.' && c >= '0' && c <= '9') {
+				n++
 			}
-			first := s[from]
-			out = append(out, token{text: s[from:i], name: first == '_' || first < 0x80 && unicode.IsLetter(rune(first))})
+			out = append(out, token{text: s[i : i+n], name: c != '-' && c < 0x80 && !unicode.IsDigit(rune(c))})
+			i += n
 		case strings.IndexByte(" \t\r\n", c) >= 0:
 			i++
 		default:
 			out = append(out, token{text: string(rune(c))})
 			i++
 		}
-		if len(out) > maxTokens {
-			return nil
-		}
+	}
+	if len(out) > maxTokens {
+		return nil
 	}
 	return out
+}
+
+// wordSign reports whether names and numbers are written with a byte.
+func wordSign(c byte) bool {
+	return c == '_' || c >= 0x80 || unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))
 }
 
 // quoted is the text that begins here, and how long it is with its signs; 0 where it has no end.

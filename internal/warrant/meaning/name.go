@@ -20,7 +20,8 @@ type reading struct {
 	about  class    // of what the description says it is done to
 	later  bool     // what is made is not sent yet, says the description
 	told   bool     // the act is that of a program, which its description may tell
-	listed bool     // the name ends with things, several of them: my_bookings
+	could  Act      // the gravest act that words mean which may be things as well
+	listed bool     // the name ends with things, several of them: my_letters
 	others []string // plain verbs of the name beside the one that told the act
 }
 
@@ -59,6 +60,7 @@ func readName(name string) reading {
 		r.verb, r.act = toks[at.i], actOf(toks[at.i])
 		r.why = "`" + r.verb + "` in its name"
 	}
+	r.could = could(toks)
 	r.others, r.listed = plainVerbs(toks, at.i), endsInThings(toks)
 	r.asks = endsAsInfo(toks)
 	r.things(toks, at.i)
@@ -68,15 +70,16 @@ func readName(name string) reading {
 	return r
 }
 
-// endsInThings reports whether a name is nothing but several things, and whose or which: my_bookings, open_orders.
-// Several of them are what a tool lists: nothing is booked by "bookings".
+// endsInThings reports whether a name is nothing but several things, and whose or which: my_letters, open_trades.
+// Several of them are what a tool lists: nothing is traded by "trades".
 func endsInThings(toks []string) bool {
 	n := len(toks) - 1
 	if n < 1 {
 		return false
 	}
 	one := singular(toks[n])
-	return one != toks[n] && nouns[one] != 0 && !slices.ContainsFunc(toks[:n], func(w string) bool { return !isSkipped.has(w) && !isWhich.has(w) })
+	more := func(w string) bool { return !isSkipped.has(w) && !isWhich.has(w) }
+	return one != toks[n] && nouns[one] != 0 && !slices.ContainsFunc(toks[:n], more)
 }
 
 // segments are the words of the name proper and those of what stands before it.

@@ -65,6 +65,25 @@ func Outspoken(name string) Act {
 	return act
 }
 
+// could is the gravest act that words of a name mean which may be verbs or things: "post" and a message behind it are
+// one, wherever they stand. What the call is given tells which.
+func could(toks []string) Act {
+	act := Unknown
+	for i, w := range toks {
+		takes := takenBy[actOf(w)]
+		if takes == 0 || !isNounToo.has(w) {
+			continue
+		}
+		if slices.ContainsFunc(toks[i+1:], func(n string) bool { return nouns[n].any(takes) }) {
+			act = gravest(act, actOf(w))
+		}
+	}
+	return act
+}
+
+// takenBy are the things that acts are done to, where their verbs may be things too.
+var takenBy = [Grant + 1]class{Send: ofSpeech, Pay: ofMoney, Grant: ofAccess | ofPeople, Execute: ofRuns}
+
 // plainVerbs are the words of a name that can only be verbs of acts, but for the one at a place.
 func plainVerbs(toks []string, at int) []string {
 	var out []string

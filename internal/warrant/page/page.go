@@ -35,7 +35,8 @@ const (
 
 var (
 	// `- button "Close account" [disabled] [ref=e42]`, also several on a line.
-	referred = regexp.MustCompile(`(?:([\pL\d_-]+)(?: "((?:[^"\\]|\\.)*)")?)?(: [^\[\]"]{1,200})?((?: ?\[[^\[\]]*\])*?) ?\[ref=([\w-]{1,40})\]`)
+	referred = regexp.MustCompile(`(?:([\pL\d_-]+)(?: "((?:[^"\\]|\\.)*)")?)?(: [^\[\]"]{1,200})?((?: ?\[[^\[\]]*\])*?)` +
+		` ?\[ref=([\w-]{1,40})\]`)
 	// `uid=1_4 button "Close account"`
 	uid = regexp.MustCompile(`\buid=([\w-]{1,40})(?: ([\pL\d_-]+))?(?: "((?:[^"\\]|\\.)*)")?`)
 	// `[5] Search`, `[5]<button type=submit>Search</button>`
