@@ -37,6 +37,9 @@ type Turn struct {
 	// HostTools are the tools that came with the host itself and work where it runs, by the names
 	// calls have here. Nil: the door does not say, and what was said before holds.
 	HostTools []string
+	// ControlTools are those by which the host's framework steers itself (plans, to-dos, hand-offs, the final
+	// answer, asking the user), by the names calls have here: they are neither acts nor reads. Nil: as HostTools.
+	ControlTools []string
 	// Parent is the branch this one was forked from; a new branch starts from its taint.
 	Parent string
 	// Forked says that Parent is known, so that an empty one means the main branch. A new
@@ -160,6 +163,9 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	if s.heard != nil && t.HostTools != nil {
 		s.heard.Host(t.HostTools)
 	}
+	if s.heard != nil && t.ControlTools != nil {
+		s.heard.Control(t.ControlTools)
+	}
 	if words {
 		s.keepWord(s.state.Version, utterance{text: cut.Cover(*t.Message, maxMessage), cut: len(*t.Message) > maxMessage})
 	}
@@ -170,12 +176,12 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	return open, nil
 }
 
-// newHost are the host's own tools where a turn tells something new of them.
-func (s *live) newHost(t Turn) []string {
-	if t.HostTools == nil || s.state.HostTools != nil && slices.Equal(t.HostTools, s.state.HostTools) {
+// newTools are tools of the host where a turn tells something new of them.
+func newTools(told, known []string) []string {
+	if told == nil || known != nil && slices.Equal(told, known) {
 		return nil
 	}
-	return t.HostTools
+	return told
 }
 
 func agentOf(given, known string) string {
@@ -273,11 +279,11 @@ func (t *Turn) joins(b *session.Taint) bool {
 
 // joinEvent records what the later hook adds; nil when it adds nothing.
 func (m *Monitor) joinEvent(s *live, b *session.Taint, t Turn, label trust.Label, level trust.Level) *event.Event {
-	host := s.newHost(t)
-	if len(t.Items) == 0 && b.Mark.Covers(label) && t.Message == nil && host == nil {
+	host, control := newTools(t.HostTools, s.state.HostTools), newTools(t.ControlTools, s.state.ControlTools)
+	if len(t.Items) == 0 && b.Mark.Covers(label) && t.Message == nil && host == nil && control == nil {
 		return nil
 	}
-	seen := &event.Seen{Label: label, Census: t.Items, From: t.From, HostTools: host}
+	seen := &event.Seen{Label: label, Census: t.Items, From: t.From, HostTools: host, ControlTools: control}
 	e := &event.Event{Kind: event.ContextSeen, Time: m.at(s), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
 	if t.Message != nil {
 		seen.Content = m.content([]byte(*t.Message), m.policy.Load(), false, true)
@@ -293,7 +299,8 @@ func (m *Monitor) beganEvent(s *live, set *policy.Set, t Turn, open Opening, lab
 	cfg := set.Settings()
 	began := &event.Began{
 		Agent: t.Agent, Sender: t.Sender, Level: open.Level, Rule: open.Rule, Label: label,
-		Parent: t.Parent, Carry: cfg.TaintScope != "turn", Auto: auto, Wordless: t.Wordless && t.Message == nil, HostTools: s.newHost(t),
+		Parent: t.Parent, Carry: cfg.TaintScope != "turn", Auto: auto, Wordless: t.Wordless && t.Message == nil,
+		HostTools: newTools(t.HostTools, s.state.HostTools), ControlTools: newTools(t.ControlTools, s.state.ControlTools),
 	}
 	if t.Message != nil {
 		began.Message = m.content([]byte(*t.Message), set, false, true)

@@ -346,6 +346,7 @@ func (m *Monitor) conversation(s *live, hashed bool) (c *warrant.Context, seals 
 	}
 	c.Secrets(m.Policy().Redactor().Removed)
 	c.Host(s.state.HostTools)
+	c.Control(s.state.ControlTools)
 	c.Tools(s.tools)
 	return c, seals
 }

@@ -148,6 +148,8 @@ type Began struct {
 	Wordless bool `json:"wordless,omitzero"`
 	// HostTools are the tools that are the host's own; nil: as before.
 	HostTools []string `json:"hostTools,omitzero"`
+	// ControlTools are those by which the host's framework steers itself; nil: as before.
+	ControlTools []string `json:"controlTools,omitzero"`
 
 	Contract *Contract `json:"contract,omitzero"` // of its message, where the host handed one in
 	Trace    string    `json:"trace,omitzero"`    // of what others brought in with it, as in Seen
@@ -185,6 +187,8 @@ type Seen struct {
 	Trace string `json:"trace,omitzero"`
 	// HostTools are the tools that are the host's own, said later in a turn; nil: as before.
 	HostTools []string `json:"hostTools,omitzero"`
+	// ControlTools are those by which the host's framework steers itself, said later in a turn; nil: as before.
+	ControlTools []string `json:"controlTools,omitzero"`
 }
 
 // Model is one call of the model.

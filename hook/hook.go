@@ -81,11 +81,12 @@ type Context struct {
 	SenderMetadata  *bool            `json:"senderMetadata,omitzero"` // false: the host cannot supply sender metadata
 	InputProvenance *InputProvenance `json:"inputProvenance,omitzero"`
 	WorkspaceDir    string           `json:"workspaceDir,omitzero"`
-	Trigger         string           `json:"trigger,omitzero"`   // user, cron, heartbeat, …
-	Wordless        bool             `json:"wordless,omitzero"`  // nobody hears what the user says to this host: silence means nothing
-	HostTools       []string         `json:"hostTools,omitzero"` // the host's own tools, as calls name them; missing: it does not say
-	Dialog          string           `json:"dialog,omitzero"`    // the host whose own dialog asks about held calls; around tool calls
-	Wait            int              `json:"wait,omitzero"`      // before_tool_call: seconds the host waits for the owner to answer
+	Trigger         string           `json:"trigger,omitzero"`      // user, cron, heartbeat, …
+	Wordless        bool             `json:"wordless,omitzero"`     // nobody hears what the user says to this host: silence means nothing
+	HostTools       []string         `json:"hostTools,omitzero"`    // the host's own tools, as calls name them; missing: it does not say
+	ControlTools    []string         `json:"controlTools,omitzero"` // those by which its framework steers itself; missing: none
+	Dialog          string           `json:"dialog,omitzero"`       // the host whose own dialog asks about held calls; around tool calls
+	Wait            int              `json:"wait,omitzero"`         // before_tool_call: seconds the host waits for the owner to answer
 }
 
 // InputProvenance says where the words that started a turn came from.
@@ -109,5 +110,6 @@ func (c Context) clone() *Context {
 		c.InputProvenance = &from
 	}
 	c.HostTools = slices.Clone(c.HostTools)
+	c.ControlTools = slices.Clone(c.ControlTools)
 	return &c
 }

@@ -57,6 +57,12 @@ func (a *App) openLLM(f *notify.Store, bus *hook.Bus, metrics *prometheus.Regist
 			}
 			return c.HostTools
 		},
+		ControlTools: func(agent string) []string {
+			if catalogue.Named(agent) {
+				return catalogue.ControlTools(agent)
+			}
+			return nil
+		},
 	})
 	return proxy.New(proxy.Options{
 		Monitor: a.Monitor, Feed: f, Bus: bus, Follower: follower, Tokens: a.Tokens.forProxy(),

@@ -23,7 +23,7 @@ func turnOf(ctx context.Context, c *hook.Context) tidemark.Turn {
 		Provider: provider(c), ID: c.SenderID, IsOwner: c.SenderIsOwner && !unknown, Group: c.GroupID,
 		SpawnedBy: c.SpawnedBy, Unknown: unknown,
 	}}
-	t.Wordless, t.HostTools = c.Wordless && t.Sender.IsOwner, c.HostTools
+	t.Wordless, t.HostTools, t.ControlTools = c.Wordless && t.Sender.IsOwner, c.HostTools, c.ControlTools
 	if c.ParentBranch != nil {
 		t.Forked, t.Parent = true, *c.ParentBranch
 	}

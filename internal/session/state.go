@@ -36,6 +36,8 @@ type State struct {
 	Tools tool.Digest
 	// HostTools are the tools that are the host's own; nil: nobody said.
 	HostTools []string
+	// ControlTools are those by which the host's framework steers itself; nil: nobody said.
+	ControlTools []string
 	// Audits is how often a model was asked about it: for an opinion, a plan or a contract.
 	Audits int
 	// Repairs is how often the agent was told what to take out of a text, since the user last spoke.
@@ -86,7 +88,7 @@ func (s *State) Apply(e *event.Event) {
 		s.began(e.Began)
 	case event.ContextSeen:
 		s.said(e.Seen.Words, e.Seen.Contract)
-		s.host(e.Seen.HostTools)
+		s.host(e.Seen.HostTools, e.Seen.ControlTools)
 	case event.ModelCalled:
 		s.declared(e.Model.Cautious)
 		if e.Model.Tools != nil {
@@ -171,14 +173,17 @@ func (s *State) began(b *event.Began) {
 		s.Kin = b.Kin
 	}
 	s.wordless = s.wordless || b.Wordless
-	s.host(b.HostTools)
+	s.host(b.HostTools, b.ControlTools)
 	s.said(b.Words, b.Contract)
 }
 
-// host notes which tools are the host's own, where somebody said it.
-func (s *State) host(tools []string) {
+// host notes which tools are the host's own, and which steer it, where somebody said it.
+func (s *State) host(tools, control []string) {
 	if tools != nil {
 		s.HostTools = tools
+	}
+	if control != nil {
+		s.ControlTools = control
 	}
 }
 

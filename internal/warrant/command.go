@@ -35,7 +35,8 @@ func (j *judging) local(l *leaves.Leaf, p meaning.Param) {
 // bad makes a call one that executes something nobody ordered. Danger says that it would be
 // so whatever was read.
 func (j *judging) bad(danger bool, why, path, value string) {
-	j.w.Deed, j.w.Danger = Execute, j.w.Danger || danger
+	j.w.raise(Execute)
+	j.w.Danger = j.w.Danger || danger || j.w.Deed != Execute // rows of what is graver name no orders
 	j.w.fault(path, value, why)
 }
 

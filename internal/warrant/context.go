@@ -8,6 +8,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/page"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/tool"
@@ -30,6 +31,7 @@ type Context struct {
 	callables map[string]*callable         // what is known of tools by their names
 	offered   map[string]bool              // tools the host has told of
 	host      host                         // which tools are the host's own
+	control   map[string]bool              // tools by which the host's framework steers itself
 	others    strings.Builder              // what definitions of tools say that the host does not own
 
 	argued  bool // anybody but the user has said something
@@ -41,6 +43,7 @@ type Context struct {
 	lists  map[uint64]bool // steps whose result is a text that lists things and says nothing
 	needed map[string]bool // packages that manifests of the workspace name
 	beyond map[uint64]bool // steps whose result came from beyond this machine
+	public map[uint64]bool // steps whose result stands at an address
 
 	unheard  []message       // what was said and not needed yet, oldest first
 	proposed string          // what the agent has just said to the user
@@ -58,9 +61,10 @@ type Context struct {
 
 	secret func(string) []string // the secrets in a text; nil: nobody knows any
 
-	records   *mandate.Records // what results hold, object by object
-	newIDs    map[string]bool  // ids that our own acts gave to what they made
-	blank     *mandate.Blank   // them as the item of the last act may look at them; nil: none yet
+	records   *mandate.Records      // what results hold, object by object
+	newIDs    map[string]bool       // ids that our own acts gave to what they made
+	blank     *mandate.Blank        // them as the item of the last act may look at them; nil: none yet
+	pages     map[string]*page.Page // what browsers showed of pages
 	contracts []drawn
 	task
 }
@@ -75,7 +79,8 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		vocabulary: table, user: heard{vocabulary: table, stems: map[string]bool{}}, index: origin.New(limit), refused: map[string]bool{},
 		tools: map[string]*meaning.Meaning{}, names: map[string]string{}, namings: map[string]*naming{},
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
-		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{},
+		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, public: map[uint64]bool{},
+		needed: map[string]bool{}, pages: map[string]*page.Page{},
 		records: mandate.NewRecords(), newIDs: map[string]bool{}, own: own{}, things: map[string]bool{},
 		task: task{done: map[string]*tally{}},
 	}
@@ -91,6 +96,9 @@ func (c *Context) Size() int {
 	}
 	for _, s := range c.said {
 		n += len(s)
+	}
+	for _, p := range c.pages {
+		n += p.Size()
 	}
 	return n
 }

@@ -39,7 +39,7 @@ func (c *Context) doing(m *meaning.Meaning, args *tool.Args) []byte {
 	}
 	c.memory.files = nil
 	c.does(m, values)
-	if in, ok := c.unwrap(m, fields); ok { // nobody knows which of the two runs
+	for _, in := range c.unwrap(m, fields) { // nobody knows which of the two runs
 		c.did(in.tool.Tool, nil)
 		c.does(in.tool, in.values)
 	}

@@ -1,7 +1,9 @@
 package warrant
 
 import (
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/tool"
 )
 
@@ -42,6 +44,39 @@ func (h *host) names(list []string) {
 
 // Host tells which tools are the host's own, by the names they are called with.
 func (c *Context) Host(names []string) { c.host.names(names) }
+
+// Control tells by which tools the host's framework steers itself, by the names they are called with: plans, to-dos,
+// hand-offs, the final answer, asking the user. Only the door knows that; no name tells it.
+func (c *Context) Control(names []string) {
+	c.control = make(map[string]bool, len(names))
+	for _, n := range names {
+		c.control[tool.Name(n)] = true
+	}
+}
+
+// steers judges a call by which the host steers itself. It is neither an act nor a read: what it carries to another
+// agent is judged there. But who shows an answer may open what it points to, and who is handed a task goes where it
+// says: addresses in it are such as may be gone to.
+func (j *judging) steers(values []leaves.Leaf) {
+	j.w.Deed = Read
+	for i := range values {
+		l := &values[i]
+		if !j.c.argued || !l.Quoted {
+			continue
+		}
+		origin.EachTarget([]byte(l.Text), func(p origin.Part) bool {
+			if p.Kind != origin.URL {
+				return true
+			}
+			e, why := j.c.address(p.Text)
+			if e < Followed {
+				j.w.add(Cargo, l.Path, p.Text, e, why)
+			}
+			return e >= Followed
+		})
+	}
+	j.w.add(Act, "", j.m.Tool, Said, "the host steers itself with it, and reaches nobody")
+}
 
 // workspace reports whether a tool is the host's own and works on this machine.
 func (c *Context) workspace(m *meaning.Meaning) bool {

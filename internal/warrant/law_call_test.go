@@ -2,6 +2,8 @@ package warrant_test
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,7 +151,9 @@ func TestAQueryThatOnlyLooksIsARead(t *testing.T) {
 	for name, args := range map[string]string{
 		"run_sql": `{"sql":"select name from boats"}`, "execute_query": `{"query":"select 1"}`, "browser_click": `{"element":"Show the tides","ref":"e12"}`,
 	} {
-		if w := of(argued("How many boats are there?"), name, args); asked(w) {
+		c := argued("How many boats are there?")
+		read(c, "browser_snapshot", `{}`, `- button "Show the tides" [ref=e12]`)
+		if w := of(c, name, args); asked(w) {
 			t.Errorf("%s %s is asked about as %s: %+v", name, args, w.Deed, w.Slots)
 		}
 	}
@@ -217,4 +221,44 @@ func TestWhatIsBesideTheRequestIsAskedAbout(t *testing.T) {
 			t.Errorf("%s: asked %v: %s %+v", name, asked(got), got.Deed, got.Slots)
 		}
 	}
+}
+
+// renaming are words that names of tools are made of: looks, figures, things, and what stands between them.
+var renaming = strings.Fields(`get list read search find lookup query view show retrieve check count describe inspect browse download preview
+	display see load compare summarize analyze track watch monitor fetch open select return provide calculate compute convert validate think
+	history status price detail info statistic balance rating weather forecast analysis metadata version summary report result
+	my all new latest recent unread pending draft note label reaction quote estimate order book post message share email call text
+	user team file page web browser click type fill and or then to for by with of the api tool mcp server service batch async v2
+	session key token calendar event bookmark cart graphql sql docker kubectl bash python is has can will dry run test simulate`)
+
+// Another name for a tool never warrants a call that nobody asked for, and another name for a parameter neither: words
+// are put in front, behind and between.
+//
+// WAR-02
+func TestPropertyAnotherNameNeverWarrantsACall(t *testing.T) {
+	word := rapid.SampledFrom(renaming)
+	rapid.Check(t, func(t *rapid.T) {
+		call := rapid.SampledFrom(unwanted).Draw(t, "call")
+		parts := strings.Split(call.name, "_")
+		for range rapid.IntRange(1, 3).Draw(t, "words") {
+			at := rapid.IntRange(0, len(parts)).Draw(t, "at")
+			parts = append(parts[:at:at], append([]string{word.Draw(t, "word")}, parts[at:]...)...)
+		}
+		name := strings.Join(parts, "_")
+		args := call.args
+		if rapid.Bool().Draw(t, "parameter") {
+			var all map[string]any
+			if err := json.Unmarshal([]byte(args), &all); err != nil {
+				t.Fatal(err)
+			}
+			k := rapid.SampledFrom(slices.Sorted(maps.Keys(all))).Draw(t, "renamed")
+			v := all[k]
+			delete(all, k)
+			all[word.Draw(t, "before")+"_"+k] = v
+			args = added(t, `{}`, all)
+		}
+		if w := of(argued(unrelated), name, args); !asked(w) {
+			t.Fatalf("%s %s passes as %s: %+v", name, args, w.Deed, w.Slots)
+		}
+	})
 }

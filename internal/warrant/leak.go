@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/sql"
 )
 
 // Secrets tells how the secrets in a text are found; each may come in several pieces.
@@ -29,6 +30,7 @@ func (j *judging) disclosed(l *leaves.Leaf) {
 	}
 	if j.w.Deed == Read {
 		j.coded(l)
+		j.recited(l)
 	}
 	if code := c.packedIn(l.Text); code != "" {
 		j.w.add(Cargo, l.Path, code, Nothing, "a long code that nobody gave the agent: anything may be packed into it")
@@ -91,6 +93,43 @@ func (j *judging) coded(l *leaves.Leaf) {
 		}
 		if e, _ := j.evidence(t, false); e < Followed {
 			j.w.add(Cargo, l.Path, t, Nothing, "a number you did not say, among words that are looked for")
+			return
+		}
+	}
+}
+
+const (
+	codeWords = 3   // figures written as words, one after another, of the shortest code
+	recital   = 6   // words in a row that are nobody's by chance
+	mostRuns  = 400 // of a text that are looked for
+)
+
+var numerals = list("numerals")
+
+// recited judges what a look is given as words: a code in words that the user did not say, and whole runs of what was
+// read and is the user's alone. What stands on a page that anybody may read is no secret.
+func (j *judging) recited(l *leaves.Leaf) {
+	c, words := j.c, tokens(l.Text)
+	from := 0
+	for i, w := range words {
+		if !numerals[w] {
+			from = i + 1
+			continue
+		}
+		if code := strings.Join(words[from:i+1], " "); i+1-from >= codeWords && !c.index.Said(code) {
+			j.w.add(Cargo, l.Path, code, Nothing, "figures you did not say, among words that are looked for")
+			return
+		}
+	}
+	if sql.Reads(l.Text) {
+		return // it is what the database is asked
+	}
+	private := func(step uint64) bool { return !c.public[step] }
+	fields := strings.Fields(l.Text)
+	for i := 0; i+recital <= len(fields) && i < mostRuns; i++ {
+		run := strings.Join(fields[i:i+recital], " ")
+		if !c.index.Said(run) && c.index.Of(run).Class > origin.Unseen && c.index.Stands(run, private) {
+			j.w.add(Cargo, l.Path, run, Nothing, "it carries along what was read elsewhere")
 			return
 		}
 	}

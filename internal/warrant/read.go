@@ -33,6 +33,8 @@ type judging struct {
 	terminal  bool              // what it runs is given a terminal
 	outer     *meaning.Meaning  // the tool that the call at hand stands in, where that does something itself
 	beside    []leaves.Leaf     // what that tool is given beside the call
+	given     []leaves.Leaf     // the values of a call that is judged beside another
+	more      []*judging        // the calls that are judged beside this one
 }
 
 // Of is the warrant of a call.
@@ -64,16 +66,26 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 	c.index.Bound(leastAsked + mostAsked*len(args.Raw()))
 	c.records.Begin(len(args.Raw()))
 	j := &judging{c: c, w: w, m: m, args: args, allSaid: true, workspace: c.workspace(m)}
-	if in, ok := c.unwrap(m, fields); ok {
+	if c.control[m.Tool] {
+		j.steers(values)
+		return w
+	}
+	if in := c.unwrap(m, fields); len(in) > 0 {
 		values = j.enter(in)
 	} else {
 		values = j.opened(values)
-		w.Deed = j.tool().deed(values)
+		w.Deed = j.deed(values)
 	}
 	if len(c.contracts) > 0 {
 		j.promises = c.sources(j.m)
 	}
 	j.read(values)
+	for _, also := range j.more {
+		if len(c.contracts) > 0 {
+			also.promises = c.sources(also.m)
+		}
+		also.read(also.given)
+	}
 	if c.index.Spent() || c.records.Spent() { // what was not looked for was not found
 		w.Deed, w.Danger = Unknown, true
 		w.add(Order, "", string(args.Raw()), Nothing, "it is too large to be judged")
@@ -108,12 +120,6 @@ func (j *judging) read(values []leaves.Leaf) {
 	if !j.workspace {
 		if j.browses(values) {
 			return
-		}
-		if j.queries(values) {
-			j.w.Deed = Read
-		}
-		if j.w.Deed == Read {
-			j.doubt(values)
 		}
 	}
 	for i := range values {
@@ -221,6 +227,8 @@ var (
 	computes = list("computes")
 	funds    = list("funds")
 	doubtful = list("doubtful")
+
+	reckoning = list("reckoning")
 )
 
 // signs are what a read is given though it should need none of it.
@@ -230,23 +238,54 @@ type signs struct {
 
 // doubt looks at what a read is given: who to tell, how much, what to decide, where to put
 // something make it none.
-func (j *judging) doubt(values []leaves.Leaf) {
+func (j *judging) doubt(values []leaves.Leaf, queries bool) Deed {
 	var s signs
+	d := Read
 	for i := range values {
 		s.note(&values[i], *j.resolve(&values[i]), j.tool().param(values[i].Path).last)
+		if a := j.filled(&values[i]); a.graverThan(d) {
+			d = a
+		}
 	}
-	switch {
+	switch could := deedBy(j.m.Could(), meaning.High); {
+	case d != Read:
+		return d
+	case could == Send && s.body, could == Pay && s.money, could == Grant && s.aim, could == Execute && len(values) > 0 && !queries:
+		return could
 	case s.aim && s.body:
-		j.w.Deed = Send
+		return Send
 	case s.money && (s.payee || j.movesMoney()):
-		j.w.Deed = Pay
+		return Pay
 	case s.choice:
-		j.w.Deed = Grant
+		return Grant
 	case s.place:
-		j.w.Deed = Create
+		return Create
 	case j.tool().binds, doubtful[j.m.Verb] && len(values) > 0:
-		j.w.Deed = Change
+		return Change
 	}
+	return Read
+}
+
+// filled is what a filled parameter says by its name that a look does besides: a switch that publishes, a place to
+// copy to, a sum that is paid in. Its value says nothing.
+func (j *judging) filled(l *leaves.Leaf) Deed {
+	name := l.Path[strings.LastIndexByte(l.Path, '.')+1:]
+	switch {
+	case l.Text == "" || l.Text == "false":
+	case l.Flag:
+		act := meaning.Outspoken(name)
+		if act == meaning.Create || act == meaning.Change {
+			act = meaning.Of(tool.Definition{Name: name}).Act // to make it public is to let others in
+		}
+		if d := deedBy(act, meaning.High); act != meaning.Unknown && d.graverThan(Change) {
+			return d
+		}
+	case leaves.LastWord(name) == "to" && meaning.Outspoken(name) != meaning.Unknown:
+		return Send
+	case j.resolve(l).Role == meaning.Amount && anyOf(leaves.NameWords(name), moving) && !anyOf(leaves.NameWords(j.m.Tool), reckoning):
+		return Pay
+	}
+	return Read
 }
 
 func (s *signs) note(l *leaves.Leaf, p meaning.Param, last string) {

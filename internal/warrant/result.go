@@ -44,6 +44,7 @@ func (c *Context) result(r Result, t *trace) {
 	}
 	fields, _ := r.Args.Fields() // arguments that cannot be read name nothing
 	values := leaves.Of(fields)
+	c.shown(m, values, r.Content)
 	c.needs(m, values, &r)
 	acted := acts(m)
 	if acted {
@@ -59,6 +60,7 @@ func (c *Context) result(r Result, t *trace) {
 		c.Outside()
 		c.beyond[r.Step], t.flags = true, t.flags|keptBeyond
 	}
+	c.public[r.Step] = m.Reaches || slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && startsURL(l.Text) })
 	named := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && c.index.Said(l.Text) })
 	free := c.document(m, fields) || r.Tainted || acted
 	c.shaped(&r, free, t)

@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
@@ -34,7 +35,7 @@ func (j *judging) value(l *leaves.Leaf) {
 	switch {
 	case j.workspace:
 	case j.w.Deed == Read && l.Quoted && j.looked(l, p):
-	case l.Quoted && sqlActs(l.Text):
+	case l.Quoted && (sqlActs(l.Text) || j.document(l) != Read):
 		j.order(l)
 	default:
 		j.role(l, p)
@@ -44,7 +45,7 @@ func (j *judging) value(l *leaves.Leaf) {
 // looked judges what a read is given: an address, or words beside what is read. It reports
 // whether that is all the value is.
 func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
-	if p.Kind == meaning.URL || j.tool().param(l.Path).address || startsURL(l.Text) || isHost(l.Text) {
+	if j.isAddress(l, p) {
 		e, why := j.c.address(l.Text)
 		if !j.c.argued {
 			e = Said // nothing was read that could leave
@@ -57,6 +58,14 @@ func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
 	}
 	j.disclosed(l)
 	return false
+}
+
+// isAddress reports whether what a read is given is an address: by its parameter, or by its look.
+func (j *judging) isAddress(l *leaves.Leaf, p meaning.Param) bool {
+	if strings.HasPrefix(l.Text, "/") && !strings.HasPrefix(l.Text, "//") && !strings.ContainsAny(l.Text, "?#\\") {
+		return false // a path at the place that the tool is for
+	}
+	return p.Kind == meaning.URL || j.tool().param(l.Path).address || startsURL(l.Text) || isHost(l.Text)
 }
 
 // role finds the slot of a value by what its parameter is for.
@@ -213,9 +222,6 @@ func (j *judging) order(l *leaves.Leaf) {
 		e, why, j.looks = Entailed, "it builds, tests or looks", true
 	}
 	j.w.add(Order, l.Path, l.Text, e, why)
-	if j.w.Deed == Read {
-		j.w.Deed = Execute
-	}
 }
 
 var sqlAct = regexp.MustCompile(`(?is)^\s*(?:drop\s+(?:table|database|schema|view|index)|truncate\s+table|delete\s+from|insert\s+into` +
@@ -299,19 +305,20 @@ var querying = list("querying")
 // It is one of the two places that make a call milder than its tool, so everything in the call must agree:
 // the tool is one for queries, each order in it only looks, and nothing stands beside them but what the
 // user or a record they named says. An argument that is added can only end this, never bring it about.
-func (j *judging) queries(values []leaves.Leaf) bool {
-	switch j.w.Deed {
-	case Execute, Unknown, Read:
+func (j *judging) queries(d Deed, values []leaves.Leaf) bool {
+	found := slices.ContainsFunc(values, func(l leaves.Leaf) bool { return l.Quoted && j.asksGraph(&l) })
+	switch {
+	case d == Execute, d == Unknown, d == Read, found && d == Send: // a query is sent, and only asks
 	default:
 		return false
 	}
-	found := false
 	for i := range values {
 		l := &values[i]
 		if l.Flag || l.Text == "" {
 			continue
 		}
 		switch p := j.resolve(l); {
+		case l.Quoted && j.asksGraph(l):
 		case p.Role == meaning.Command && j.query(l):
 			found = true
 		case p.Role == meaning.Command, p.Role == meaning.Target, p.Role == meaning.Amount, p.Role == meaning.Credential:

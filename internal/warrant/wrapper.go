@@ -2,6 +2,7 @@ package warrant
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
@@ -25,31 +26,84 @@ type inner struct {
 	values, beside []leaves.Leaf // what it is given, and what the wrapper itself is given
 }
 
-// unwrap finds the tool that a wrapper names, and what it is given.
-func (c *Context) unwrap(m *meaning.Meaning, fields map[string]any) (in inner, ok bool) {
+// mostHeld bounds how many calls of a list are looked at; one with more holds some that nobody understands.
+const mostHeld = 64
+
+// unwrap finds the calls that a call holds: one that it names, or those of a list.
+func (c *Context) unwrap(m *meaning.Meaning, fields map[string]any) []inner {
 	if !wraps(fields) {
-		return in, false // nearly every call
+		return nil // nearly every call
 	}
-	rest, given, holds := maps.Clone(fields), any(nil), ""
-	keys := leaves.Keys(nil, fields)
-	for _, k := range keys {
-		if given == nil && wrapped[strings.ToLower(k)] && fields[k] != nil {
-			given, holds = fields[k], k
-			delete(rest, k)
+	rest := maps.Clone(fields)
+	if in, keys, ok := c.held(fields, rest, anyOf(leaves.NameWords(m.Tool), handing)); ok {
+		if in.beside = leaves.Of(rest); handsOn(m, keys...) || deedOf(in.tool).graverThan(deedOf(m)) {
+			return []inner{in}
 		}
+		return nil
+	}
+	for _, k := range leaves.Keys(nil, fields) {
+		list, _ := fields[k].([]any)
+		if out := c.heldIn(list); len(out) > 0 {
+			delete(rest, k)
+			out[0].beside = append(out[0].beside, leaves.Of(rest)...)
+			graver := slices.ContainsFunc(out, func(in inner) bool { return deedOf(in.tool).graverThan(deedOf(m)) })
+			if graver || handsOn(m, k) {
+				return out
+			}
+		}
+	}
+	return nil
+}
+
+// heldIn are the calls among the objects of a list. What an object has beside its call is the wrapper's own.
+func (c *Context) heldIn(list []any) []inner {
+	var out []inner
+	var beside []leaves.Leaf
+	for _, e := range list {
+		fields, ok := e.(map[string]any)
+		if !ok {
+			continue
+		}
+		rest := maps.Clone(fields)
+		if in, _, ok := c.held(fields, rest, true); ok && len(out) < mostHeld {
+			out = append(out, in)
+		} else if ok {
+			out = append(out, inner{tool: c.meaning("")})
+			break
+		}
+		beside = append(beside, leaves.Of(rest)...)
+	}
+	if len(out) > 0 {
+		out[0].beside = beside
+	}
+	return out
+}
+
+// held is the call that an object names: a tool and what it is given, and by which members. They are taken out of rest.
+func (c *Context) held(fields, rest map[string]any, hands bool) (in inner, keys []string, ok bool) {
+	given, holds := any(nil), ""
+	all := leaves.Keys(nil, fields)
+	for _, k := range all {
+		key := strings.ToLower(k)
+		if _, text := fields[k].(string); given != nil || fields[k] == nil || !wrapped[key] || key == "body" && text {
+			continue
+		}
+		given, holds = fields[k], k
 	}
 	if given == nil {
-		return in, false
+		return in, nil, false
 	}
-	for _, k := range keys {
+	for _, k := range all {
 		name, text := fields[k].(string)
-		if text && wrappers[strings.Join(leaves.NameWords(k), "_")] && len(leaves.NameWords(name)) > 1 && !strings.ContainsAny(name, " /") {
-			delete(rest, k)
-			in = inner{c.meaning(name), argumentsOf(given), leaves.Of(rest)}
-			return in, handsOn(m, k, holds) || deedOf(in.tool).graverThan(deedOf(m))
+		key := strings.Join(leaves.NameWords(k), "_")
+		if !text || !wrappers[key] && !(hands && key == "name") || len(leaves.NameWords(name)) < 2 || strings.ContainsAny(name, " /") {
+			continue
 		}
+		delete(rest, holds)
+		delete(rest, k)
+		return inner{tool: c.meaning(name), values: argumentsOf(given)}, []string{k, holds}, true
 	}
-	return in, false
+	return in, nil, false
 }
 
 // handsOn reports whether a tool calls others: its definition lists the parameters by which it is
@@ -89,16 +143,23 @@ func argumentsOf(given any) []leaves.Leaf {
 
 // enter judges what a wrapper itself is given, and goes on to the call in it, whose values it returns.
 // The workspace is the host's: a server's tool leads to it by no name.
-func (j *judging) enter(in inner) []leaves.Leaf {
-	outer, own, deed := j.m, j.workspace, j.w.Deed
+func (j *judging) enter(all []inner) []leaves.Leaf {
+	in := all[0]
+	outer, own, deed := j.m, j.workspace, deedOf(j.m)
 	runs := deed == Execute || deed == Unknown
 	beside := j.opened(in.beside)
 	j.beside = beside
 	within := own && j.c.workspace(in.tool)
 	j.m, j.workspace = in.tool, within
 	values := j.opened(in.values)
-	if d := j.tool().deed(values); d.graverThan(deed) || runs && j.onlyHands(outer, own, beside) {
-		j.w.Deed = d
+	if j.w.Deed = j.deed(values); !runs || !j.onlyHands(outer, own, beside) {
+		j.w.raise(deed)
+	}
+	for i := range all[1:] {
+		also := j.also(all[1+i].tool)
+		also.given = also.opened(all[1+i].values)
+		j.w.raise(also.deed(also.given))
+		j.more = append(j.more, also)
 	}
 	j.m, j.workspace = outer, own
 	for i := range beside { // it is the wrapper's own, and the wrapper may do something with it
@@ -108,6 +169,11 @@ func (j *judging) enter(in inner) []leaves.Leaf {
 		j.outer = outer
 	}
 	return values
+}
+
+// also is another call that the one at hand holds: it is judged beside the first.
+func (j *judging) also(m *meaning.Meaning) *judging {
+	return &judging{c: j.c, w: j.w, m: m, args: j.args, allSaid: true, workspace: j.workspace && j.c.workspace(m)}
 }
 
 // onlyHands reports whether a wrapper does nothing but hand on: what it is given itself names nobody, no sum and
@@ -147,7 +213,10 @@ func mayWrap(args *tool.Args) bool {
 // wraps reports whether something among the arguments may be those of another call.
 func wraps(fields map[string]any) bool {
 	for k, v := range fields {
-		if v != nil && wrapped[strings.ToLower(k)] {
+		if v == nil {
+			continue
+		}
+		if _, list := v.([]any); list || wrapped[strings.ToLower(k)] {
 			return true
 		}
 	}

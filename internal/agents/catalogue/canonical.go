@@ -53,5 +53,19 @@ func HostTools(agent string) []string {
 	return slices.Clone(workspace)
 }
 
+// ControlTools are the tools by which an agent steers itself (plans, to-dos, sub-agents, asking the user), by the
+// names policy knows them by: which of an agent's own names those are its entry says. It is nil for an agent that
+// nobody knows.
+func ControlTools(agent string) []string {
+	if Lookup(agent) == nil {
+		return nil
+	}
+	return slices.Clone(control)
+}
+
+// control are the canonical tools that steer the agent itself. What a sub-agent is told and brings back is followed as
+// the sub-agent's own session.
+var control = []string{own, "sessions_spawn", "sessions_history"}
+
 // workspace are the canonical tools that work on the machine the agent runs on.
 var workspace = []string{"exec", "read", "write", "edit", "apply_patch"}

@@ -76,23 +76,26 @@ type Options struct {
 	// HostTools are a harness's own tools that work where it runs, by our names; nil: of no
 	// harness is it known.
 	HostTools func(agent string) []string
+	// ControlTools are those by which a harness steers itself, by our names; nil: of no harness is it known.
+	ControlTools func(agent string) []string
 }
 
 const defaultLimit = 200_000
 
 // Follower follows the conversations of all tenants. It is safe for concurrent use.
 type Follower struct {
-	monitor Monitor
-	limit   int
-	markers []harness.Marker
-	names   func(agent, name string, args []byte) (string, []byte)
-	hosts   func(agent string) []string
-	plain   bool // no commands
-	keys    *keyed
-	given   map[uint64]bool // lines of instructions that the operator vouches for
-	keeper  Keeper          // nil: none
-	total   atomic.Int64    // runs of all tenants
-	lost    bool            // not all of what was kept is there
+	monitor  Monitor
+	limit    int
+	markers  []harness.Marker
+	names    func(agent, name string, args []byte) (string, []byte)
+	hosts    func(agent string) []string
+	controls func(agent string) []string
+	plain    bool // no commands
+	keys     *keyed
+	given    map[uint64]bool // lines of instructions that the operator vouches for
+	keeper   Keeper          // nil: none
+	total    atomic.Int64    // runs of all tenants
+	lost     bool            // not all of what was kept is there
 
 	hearing  sync.Mutex // held while what other servers noted is taken in; before mu
 	mu       sync.Mutex
@@ -125,7 +128,8 @@ func New(m Monitor, o Options) *Follower {
 		o.Limit = defaultLimit
 	}
 	f := &Follower{
-		monitor: m, limit: o.Limit, markers: append(harness.Known(), o.Markers...), names: o.Names, hosts: o.HostTools, plain: !o.Commands,
+		monitor: m, limit: o.Limit, markers: append(harness.Known(), o.Markers...), names: o.Names, hosts: o.HostTools,
+		controls: o.ControlTools, plain: !o.Commands,
 		keys: newKeyed(o.Key), keeper: o.Keeper, recalled: map[uint64]*past{}, pasts: generations[uint64, *past]{limit: maxTenants},
 		sessions: generations[sessionKey, *session]{limit: 1 + o.Limit/16},
 		places:   generations[placeKey, *session]{limit: o.Limit},

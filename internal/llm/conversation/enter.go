@@ -204,6 +204,9 @@ func (e *entry) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, e
 	if e.f.hosts != nil {
 		t.HostTools = e.f.hosts(e.who.Agent)
 	}
+	if e.f.controls != nil {
+		t.ControlTools = e.f.controls(e.who.Agent)
+	}
 	t.Sender.Provider = "llm"
 	if e.who.Agent != "" {
 		t.Sender.Provider = e.who.Agent

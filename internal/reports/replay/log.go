@@ -72,6 +72,9 @@ func (l *logReader) said(b *event.Began) {
 	if b.HostTools != nil {
 		l.run.HostTools = b.HostTools
 	}
+	if b.ControlTools != nil {
+		l.run.ControlTools = b.ControlTools
+	}
 	s := &Said{Sender: b.Sender, Brings: &b.Label.Level}
 	if b.Message != nil && b.Words {
 		s.Text, s.Contract = kept(b.Message), contractOf(b.Contract)

@@ -32,6 +32,8 @@ type Run struct {
 	// HostTools are the tools that were the host's own; nil: the recording does not say, and
 	// those of the usual names are taken for it.
 	HostTools []string
+	// ControlTools are those by which the host's framework steered itself; nil: the recording does not say, and none is.
+	ControlTools []string
 }
 
 func (r *Run) host() []string {

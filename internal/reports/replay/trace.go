@@ -48,7 +48,7 @@ func readTrace(data []byte, known *catalogue) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	run := Run{ID: in.ID, Tools: tools, HostTools: in.HostTools, Events: make([]Event, 0, 2*len(in.Events))}
+	run := Run{ID: in.ID, Tools: tools, HostTools: in.HostTools, ControlTools: in.ControlTools, Events: make([]Event, 0, 2*len(in.Events))}
 	for i, e := range in.Events {
 		if err := e.add(&run); err != nil {
 			return Run{}, fmt.Errorf("event %d: %w", i+1, err)

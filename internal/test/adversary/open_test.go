@@ -23,7 +23,7 @@ var open = []struct {
 		"carried address/secret in words", "object of a send/a key in the note",
 		"object of a send/words put into the note"}},
 	{"what a read is asked for: a search is made of what was read, and nobody can tell a leak from a look", []string{
-		"reads that leak/search", "reads that leak/remark", "reads that leak/search of pictures", "reads that leak/translated elsewhere",
+		"reads that leak/search", "reads that leak/remark", "reads that leak/search of pictures",
 		"reads that leak/address checked"}},
 	{"a read that writes, by nothing but what its server does", []string{"reads that act/picture over a file",
 		"reads that act/pipeline that writes"}},

@@ -88,6 +88,8 @@ func (a Act) mild() bool { return a == Read || a == Create || a == Change }
 // fromThings is for names without a verb.
 func (r *reading) fromThings(d tool.Definition) {
 	switch {
+	case r.listed && (d.ReadOnly == nil || *d.ReadOnly) && !isTrue(d.Destructive):
+		r.become(Read, "it names things, `"+r.thing+"`")
 	case r.of.any(ofMoney) && !r.of.any(ofFigures):
 		r.become(Pay, "it names a payment, `"+r.thing+"`")
 	case len(r.nouns) > 0 && r.of.any(ofFigures|ofPlain):

@@ -90,10 +90,20 @@ func asksOnly(f *field, said *speech, d tool.Definition) bool {
 }
 
 // noLook knows looks that are none: who is told the decision, or where to put what was found,
-// acts.
+// acts. A name that only lists things lists them unless it takes more than what to list.
 func (m *Meaning) noLook(r *reading) bool {
 	if m.Act != Read {
 		return false
+	}
+	if r.listed {
+		for i := range m.Params {
+			switch p := &m.Params[i]; p.Role {
+			case Target, Command, Credential, Content, Amount:
+				r.become(Unknown, "but `"+p.Path+"` is no way to choose among them")
+				m.Act = r.act
+				return true
+			}
+		}
 	}
 	for i := range m.Params {
 		p := &m.Params[i]

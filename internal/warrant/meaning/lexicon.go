@@ -59,6 +59,7 @@ var (
 	isJoin       = wordSet(joinWords)
 	isRelation   = wordSet(relationWords)
 	isSkipped    = wordSet(skippedWords)
+	isWhich      = wordSet(whichWords)
 	isLead       = wordSet(leadWords)
 	isWhole      = wordSet(wholeWords)
 	isBundling   = wordSet(bundlingWords)

@@ -36,6 +36,8 @@ type Meaning struct {
 	Reaches   bool     `json:"reaches"`   // it asks an address that the caller chooses
 	Params    []Param  `json:"params,omitempty"`
 	Known     bool     `json:"known"` // the act was understood
+	could     Act      // what words of the name mean that may be things as well
+	told      Act      // what name and description tell, before the schema's choices are heard
 	nouns     []string // of the tool, singular
 	guesses   *guesses // of parameters that the schema does not list
 }
@@ -62,7 +64,8 @@ func Of(d tool.Definition) *Meaning {
 	if len(d.Name) > maxName {
 		r = reading{why: "its name is too long to be understood"}
 	}
-	m.Act, m.Verb, m.Thing, m.nouns = r.act, r.verb, r.thing, r.nouns
+	m.could = r.could
+	m.Act, m.told, m.Verb, m.Thing, m.nouns = r.act, r.act, r.verb, r.thing, r.nouns
 	fields := schemaFields(d.Schema)
 	m.Params = make([]Param, len(fields))
 	for i := range fields {
@@ -79,6 +82,12 @@ func Of(d tool.Definition) *Meaning {
 	m.guesses = &guesses{} // from here on nothing that they stand on changes
 	return m
 }
+
+// Could is the gravest act that words of the name mean which may be things as well; Unknown where there are none.
+func (m *Meaning) Could() Act { return m.could }
+
+// Named is the act that name and description tell, before the schema's choices are heard.
+func (m *Meaning) Named() Act { return m.told }
 
 // Bounds of what is looked at: a definition comes from outside.
 const (

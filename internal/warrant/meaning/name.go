@@ -15,11 +15,14 @@ type reading struct {
 	of     class    // of thing
 	all    class    // of all things named
 	why    string
-	asks   bool   // the name ends like a question: share price, order history
-	orders string // the parameter that takes a question in a language that can do more
-	about  class  // of what the description says it is done to
-	later  bool   // what is made is not sent yet, says the description
-	told   bool   // the act is that of a program, which its description may tell
+	asks   bool     // the name ends like a question: share price, order history
+	orders string   // the parameter that takes a question in a language that can do more
+	about  class    // of what the description says it is done to
+	later  bool     // what is made is not sent yet, says the description
+	told   bool     // the act is that of a program, which its description may tell
+	could  Act      // the gravest act that words mean which may be things as well
+	listed bool     // the name ends with things, several of them: my_letters
+	others []string // plain verbs of the name beside the one that told the act
 }
 
 func (r *reading) add(why string) {
@@ -45,24 +48,38 @@ func readName(name string) reading {
 		return r
 	}
 	program, toks := programs(toks)
-	at := findVerb(toks)
+	at := outspoken(toks, findVerb(toks))
 	told := at.i < 0 && len(program) > 0 // docker_events: the program alone does not say what it is told
 	context = append(context, program...)
 	if at.i < 0 && len(context) > 0 {
 		toks, context = join(append(slices.Clone(context), toks...)), nil
-		at = findVerb(toks)
+		at = outspoken(toks, findVerb(toks))
 	}
 	r := reading{sure: at.sure && !told, told: told}
 	if at.i >= 0 {
 		r.verb, r.act = toks[at.i], actOf(toks[at.i])
 		r.why = "`" + r.verb + "` in its name"
 	}
+	r.could = could(toks)
+	r.others, r.listed = plainVerbs(toks, at.i), endsInThings(toks)
 	r.asks = endsAsInfo(toks)
 	r.things(toks, at.i)
 	if r.thing == "" {
 		r.things(append(context, toks...), len(context)+max(at.i, 0))
 	}
 	return r
+}
+
+// endsInThings reports whether a name is nothing but several things, and whose or which: my_letters, open_trades.
+// Several of them are what a tool lists: nothing is traded by "trades".
+func endsInThings(toks []string) bool {
+	n := len(toks) - 1
+	if n < 1 {
+		return false
+	}
+	one := singular(toks[n])
+	more := func(w string) bool { return !isSkipped.has(w) && !isWhich.has(w) }
+	return one != toks[n] && nouns[one] != 0 && !slices.ContainsFunc(toks[:n], more)
 }
 
 // segments are the words of the name proper and those of what stands before it.

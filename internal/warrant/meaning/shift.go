@@ -5,8 +5,22 @@ import (
 	"strings"
 )
 
-// shift looks at what the act is done to: to create a payment is to pay.
+// shift looks at what the act is done to: to create a payment is to pay. Of several verbs the one counts that is
+// the gravest then.
 func (r *reading) shift() {
+	r.done()
+	for _, verb := range r.others {
+		other := *r
+		other.verb, other.act = verb, actOf(verb)
+		if other.done(); severity[other.act] > severity[r.act] && r.act != Unknown {
+			r.verb = verb
+			r.become(other.act, "and `"+verb+"` in its name")
+		}
+	}
+}
+
+// done is what one verb does to the things of the name.
+func (r *reading) done() {
 	to := r.act
 	switch r.act {
 	case Create, Change:
@@ -72,7 +86,7 @@ func (r *reading) shiftFetch() Act {
 
 func (r *reading) shiftOpen() Act {
 	switch {
-	case r.of.any(ofWeb):
+	case r.of.any(ofWeb), r.listed && (r.of.any(ofMoney) || isFiled.has(r.thing)): // the orders that are open
 		return Read
 	case r.of.any(ofAccess | ofPeople | ofMoney):
 		return Grant
@@ -86,6 +100,8 @@ func (r *reading) shiftOpen() Act {
 
 func (r *reading) shiftWrite() Act {
 	switch {
+	case r.names(ofAccess) && !isTidy.has(r.verb):
+		return Grant
 	case r.keeps():
 		return r.act
 	case r.verb == "write" && r.of.any(ofSpeech) && !r.of.any(ofOwn):
@@ -117,9 +133,14 @@ func (r *reading) keeps() bool {
 	return r.thing == "reaction" || r.thing == "subscription" && r.all.any(ofSpeech|ofOwn) // to news, not to goods
 }
 
+// names reports whether any thing of the name is of some class, the one acted on or another.
+func (r *reading) names(of class) bool {
+	return slices.ContainsFunc(r.nouns, func(n string) bool { return nouns[n].any(of) })
+}
+
 func (r *reading) shiftGrant() Act {
 	switch {
-	case r.of.any(ofAccess | ofPeople):
+	case r.of.any(ofAccess | ofPeople), r.names(ofAccess | ofPeople):
 		return Grant
 	case r.of.any(ofMoney):
 		return Pay
@@ -135,8 +156,6 @@ func (r *reading) shiftSend() Act {
 	switch {
 	case r.of.any(ofMoney) && !r.of.any(ofSpeech) && r.verb != "upload":
 		return Pay
-	case r.verb == "ask" && (r.thing == "user" || r.thing == "human"):
-		return Read // of the very person the agent works for
 	case hasNoun(r.nouns, "invitation"), hasNoun(r.nouns, "invite"):
 		return Grant
 	case r.verb == "call" && r.of.any(ofRuns|ofInfra|ofWeb), r.verb == "call" && r.thing == "":

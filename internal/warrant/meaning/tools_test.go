@@ -25,7 +25,7 @@ archive_thread | | change low source
 empty_trash | | delete high sink
 unsubscribe_newsletter | | delete high sink
 set_auto_forward | | send high sink
-create_forwarding_rule | Creates a rule that forwards mail to another address. | create high sink
+create_forwarding_rule | Creates a rule that forwards mail to another address. | grant high sink
 mailbox__search | | read none source
 # chat
 postChatMessage | | send high sink
@@ -254,7 +254,7 @@ give_feedback | | send high sink
 give_access | | grant high sink
 query_database | | execute high source sink
 schedule_job | | execute high source sink
-ask_human | | read none source
+ask_human | | send high sink
 send_invitation | | grant high source sink
 call_lambda | | execute high source sink
 call_tool | | execute high source sink

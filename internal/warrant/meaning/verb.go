@@ -29,9 +29,9 @@ func actOf(w string) Act {
 	return Unknown
 }
 
-// graver acts are asked about more; the order is that of the acts but for a payment, which
-// nothing outranks, and a program, which can do anything.
-var severity = [...]int{Unknown: 0, Read: 1, Create: 2, Change: 3, Delete: 4, Send: 5, Grant: 6, Pay: 7, Execute: 8}
+// graver acts are asked about more. The order is that of the deeds that calls are judged by, so that what is the
+// gravest here is the gravest there.
+var severity = [...]int{Unknown: 0, Read: 1, Create: 2, Change: 3, Send: 4, Delete: 5, Execute: 6, Pay: 7, Grant: 8}
 
 // gravest is the worse of two acts; what is not known loses to what is.
 func gravest(a, b Act) Act {
@@ -39,6 +39,65 @@ func gravest(a, b Act) Act {
 		return b
 	}
 	return a
+}
+
+// outspoken is where the gravest plain verb of a name stands, if that is graver than the one at a place: a name says
+// all that its words say, so that no word in front of "delete", behind it or between makes a look of it.
+func outspoken(toks []string, at place) place {
+	act := Unknown
+	if at.i >= 0 {
+		act = actOf(toks[at.i])
+	}
+	for i, w := range toks {
+		if a := actOf(w); severity[a] > severity[act] && plainAct(w) {
+			act, at = a, place{i, true}
+		}
+	}
+	return at
+}
+
+// Outspoken is the gravest act that a name says by words which can only be verbs; Unknown where it has none.
+func Outspoken(name string) Act {
+	act := Unknown
+	for _, w := range plainVerbs(words(bounded(name, maxName)), -1) {
+		act = gravest(act, actOf(w))
+	}
+	return act
+}
+
+// could is the gravest act that words of a name mean which may be verbs or things: "post" and a message behind it are
+// one, wherever they stand. What the call is given tells which.
+func could(toks []string) Act {
+	act := Unknown
+	for i, w := range toks {
+		takes := takenBy[actOf(w)]
+		if takes == 0 || !isNounToo.has(w) {
+			continue
+		}
+		if slices.ContainsFunc(toks[i+1:], func(n string) bool { return nouns[n].any(takes) }) {
+			act = gravest(act, actOf(w))
+		}
+	}
+	return act
+}
+
+// takenBy are the things that acts are done to, where their verbs may be things too.
+var takenBy = [Grant + 1]class{Send: ofSpeech, Pay: ofMoney, Grant: ofAccess | ofPeople, Execute: ofRuns}
+
+// plainVerbs are the words of a name that can only be verbs of acts, but for the one at a place.
+func plainVerbs(toks []string, at int) []string {
+	var out []string
+	for i, w := range toks {
+		if i != at && plainAct(w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// plainAct reports whether a word of a name can only be the verb of an act.
+func plainAct(w string) bool {
+	return !isNounToo.has(w) && !isSkipped.has(w) && severity[actOf(w)] > severity[Read]
 }
 
 // place is where the verb of a name stands; -1 for nowhere.

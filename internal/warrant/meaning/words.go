@@ -58,7 +58,8 @@ const nounsToo = `book order post share run report email mail message text call 
 	snapshot screenshot capture push pull link design refund subscribe format play fill switch turn set drop
 	import export poll scale tail sum hash round sign trust permit reason ring lock rent swap ping store
 	bookmark shell terminal bash recall visit put upload download click leave load clear return diff broadcast
-	rollout transition stage join focus draw mint seed mount`
+	rollout transition stage join focus draw mint seed mount
+	change crop drag increase decrease tap launch override silence move`
 
 // strongVerbs mean what they say wherever they stand, also at the end of a name or after
 // an "and" in a description.
@@ -98,6 +99,9 @@ const (
 		plugin default primary main out up down off back again this that these which now most more`
 )
 
+// whichWords say which of several things are meant, and are no acts in front of them.
+const whichWords = `open pending overdue unpaid paid scheduled closed shared`
+
 // Nouns by what doing something to them means.
 const (
 	nounsMoney = `payment transfer transaction refund order purchase booking reservation donation payout subscription charge withdrawal
@@ -123,7 +127,7 @@ const (
 		node pod stack resource infrastructure release production package dependency system
 		vpc subnet balancer topic queue index table migration replica namespace kubectl docker helm kubernetes manifest`
 	nounsRuns = `command script job cron crontab workflow program code shell process macro routine agent daemon action
-		automation sql query statement binary test tests suite build playbook`
+		automation sql query statement binary test tests suite build playbook rpc`
 	nounsOwn = `git draft note reminder label tag todo bookmark playlist cart basket wishlist alarm timer favorite favourite folder
 		directory memory journal diary goal habit event meeting appointment calendar document doc file sheet spreadsheet row
 		cell column slide presentation paragraph contact task subtask checklist list entry item memo snippet record
@@ -171,7 +175,8 @@ const phrases = `check_in=checkin check_out=checkout log_in=login log_out=logout
 	sub_agent=agent source_code=code date_range=date time_range=date time_zone=timezone user_info=profile
 	shared_link=sharing share_link=sharing public_link=sharing sharing_link=sharing invite_link=invite
 	sql_query=sql user_information=profile user_profile=profile account_info=profile account_details=profile personal_info=profile
-	personal_information=profile str_replace=replace post_office=postoffice status_code=statuscode share_price=price`
+	personal_information=profile str_replace=replace post_office=postoffice status_code=statuscode share_price=price
+	purchase_history=history purchase_order=order`
 
 // wholeWords are not made of the two words they seem to be made of.
 const wholeWords = `payload runbook checklist playlist postcard passport postoffice database dataset callback readme setting settings

@@ -18,6 +18,9 @@ export interface MonitorOptions {
   /** hostTools are the tools that work where this program runs (a shell, its files), as calls name them. Those are the workspace; a
    * tool that is not named here is anybody's, whatever it is called. */
   hostTools?: readonly string[];
+  /** controlTools are those by which the framework steers itself: plans, to-dos, hand-offs, the final answer, asking the user. They are
+   * neither acts nor reads. */
+  controlTools?: readonly string[];
 }
 
 /** Monitor speaks to a Tidemark server: the one at url, else TIDEMARK_URL, else the one that runs on this machine. */
@@ -26,6 +29,7 @@ export class Monitor {
   readonly limit: number;
   readonly agent: string;
   readonly hostTools: readonly string[];
+  readonly controlTools: readonly string[];
   readonly #wire: Wire;
   readonly #sessions = new Map<string, Session>();
   #agreed: Promise<void> | undefined;
@@ -35,6 +39,7 @@ export class Monitor {
     this.limit = o.limit ?? 10_000;
     this.agent = o.agent ?? "";
     this.hostTools = [...(o.hostTools ?? [])];
+    this.controlTools = [...(o.controlTools ?? [])];
     this.#wire = new Wire(() => find(o.url, o.token));
   }
 

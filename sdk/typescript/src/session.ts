@@ -248,7 +248,11 @@ export class Session {
 
   #ctx(): Record<string, unknown> {
     // Any hook may be the first that a server hears of a turn, so each says whose tools they are.
-    return { sessionKey: this.key, hostTools: this.monitor.hostTools, ...(this.monitor.agent === "" ? {} : { agentId: this.monitor.agent }) };
+    const control = this.monitor.controlTools;
+    return {
+      sessionKey: this.key, hostTools: this.monitor.hostTools, ...(control.length === 0 ? {} : { controlTools: control }),
+      ...(this.monitor.agent === "" ? {} : { agentId: this.monitor.agent }),
+    };
   }
 
   #hook(name: string, event: unknown, ctx: unknown, wait = 0, signal?: AbortSignal): Promise<Answer> {

@@ -30,15 +30,20 @@ class Monitor:
     wait is how many seconds a held call waits for a person to answer, limit how many an answer of the server itself may take.
     host_tools names the tools that work where this program runs (a shell, its files), as calls name them. Those are the workspace;
     a tool that is not named here is anybody's, whatever it is called.
+    control_tools names those by which the framework steers itself (plans, to-dos, hand-offs, the final answer): neither acts nor reads.
     """
 
     def __init__(
         self, url: str | None = None, token: str | None = None, *, wait: float = 120, limit: float = 10, agent: str = "",
         host_tools: Sequence[str] = (),
+        control_tools: Sequence[str] = (),
     ) -> None:  # fmt: skip
         if isinstance(host_tools, str):
             raise TypeError(f"host_tools is a list of names: host_tools=[{host_tools!r}]")
+        if isinstance(control_tools, str):
+            raise TypeError(f"control_tools is a list of names: control_tools=[{control_tools!r}]")
         self.wait, self.limit, self.agent, self.host_tools = wait, limit, agent, tuple(host_tools)
+        self.control_tools = tuple(control_tools)
         self._url, self._token = url, token
         self._wire, self._async = Wire(self._find), AsyncWire(self._find)
         self._lock = threading.Lock()

@@ -399,6 +399,8 @@ class Session:
     def _ctx(self) -> dict[str, Any]:
         # Any hook may be the first that a server hears of a turn, so each says whose tools they are.
         ctx: dict[str, Any] = {"sessionKey": self.key, "hostTools": list(self.monitor.host_tools)}
+        if self.monitor.control_tools:
+            ctx["controlTools"] = list(self.monitor.control_tools)
         if self.monitor.agent:
             ctx["agentId"] = self.monitor.agent
         return ctx
