@@ -42,17 +42,18 @@ type Context struct {
 	needed map[string]bool // packages that manifests of the workspace name
 	beyond map[uint64]bool // steps whose result came from beyond this machine
 
-	unheard  []message         // what was said and not needed yet, oldest first
-	proposed string            // what the agent has just said to the user
-	assented *proposal         // what the user has just agreed to; nil: nothing
-	foreign  bool              // somebody who does not speak for the user has spoken last
-	lost     bool              // something came in that nobody remembers: anything may stand there
-	refused  map[string]bool   // values of calls the owner turned down
-	asked    []asked           // calls of questions, the latest last
-	own      map[string]bool   // what our own acts gave back, or were given to call things by
-	things   map[string]bool   // what our own acts were done to
-	actedAt  uint64            // the step of our last act
-	done     map[string]*tally // our acts since the user spoke, by tool
+	unheard  []message              // what was said and not needed yet, oldest first
+	proposed string                 // what the agent has just said to the user
+	assented *proposal              // what the user has just agreed to; nil: nothing
+	foreign  bool                   // somebody who does not speak for the user has spoken last
+	lost     bool                   // something came in that nobody remembers: anything may stand there
+	refused  map[string]bool        // values of calls the owner turned down
+	asked    []asked                // calls of questions, the latest last
+	own      map[string]bool        // what our own acts gave back, or were given to call things by
+	things   map[string]bool        // what our own acts were done to
+	actedAt  uint64                 // the step of our last act
+	done     map[string]*tally      // our acts since the user spoke, by tool
+	ago      map[string]map[int]int // how often, by tool and message
 
 	memory memory // of earlier steps, by hashes
 	past   past   // what calls did to files
@@ -61,7 +62,9 @@ type Context struct {
 
 	records   *mandate.Records // what results hold, object by object
 	contracts []drawn
-	agreed    *Contract // of the latest message; nil: none
+	agreed    *Contract                  // of the latest message; nil: none
+	unread    bool                       // somebody was to read the latest message, and could not
+	defined   map[string]tool.Definition // as they were told last
 }
 
 // New is a conversation in which nothing was said, heard with the words of a table.
@@ -76,6 +79,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		spelt: map[string][]vocabulary.Word{}, offered: map[string]bool{}, callables: map[string]*callable{},
 		papers: map[uint64]bool{}, lists: map[uint64]bool{}, beyond: map[uint64]bool{}, needed: map[string]bool{},
 		records: mandate.NewRecords(), own: map[string]bool{}, things: map[string]bool{}, done: map[string]*tally{},
+		ago: map[string]map[int]int{}, defined: map[string]tool.Definition{},
 	}
 	c.past.sum = c.index.Sum
 	return c
@@ -121,7 +125,7 @@ func (c *Context) listen() {
 }
 
 func (c *Context) hear(text string) {
-	c.agreed, c.foreign = nil, false
+	c.agreed, c.unread, c.foreign = nil, false, false
 	clear(c.done)
 	c.agree(text)
 	for v := range c.refused {
@@ -238,7 +242,7 @@ func (c *Context) Tools(list []tool.Definition) {
 			return // more than any agent is offered
 		}
 		m := meaning.Of(d)
-		c.tools[m.Tool], c.names[m.Tool], c.offered[m.Tool] = m, d.Name, true
+		c.tools[m.Tool], c.names[m.Tool], c.offered[m.Tool], c.defined[m.Tool] = m, d.Name, true, d
 		if c.host.declare(m.Tool, d.Host); !c.host.owns(m.Tool) {
 			c.others.WriteString(d.Description + "\n")
 			c.others.Write(d.Schema)

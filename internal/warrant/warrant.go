@@ -30,6 +30,8 @@
 // It is pure: the same conversation always gives the same warrant.
 package warrant
 
+import "github.com/tidemark/tidemark/internal/warrant/mandate"
+
 // Evidence is what stands behind one slot of a call. The zero Evidence is none.
 type Evidence uint8
 
@@ -101,6 +103,9 @@ type Warrant struct {
 	Slots []Slot
 
 	Danger bool // it runs or puts something that leaves, stays behind or wrecks, and the user did not name it
+
+	// Gate says that only the act is missing: a model that sees no value may be asked about it. nil: nobody but a person.
+	Gate *mandate.Gate
 }
 
 // Weakest is the least evidence among the slots of a kind, or of one argument, by its name;

@@ -111,6 +111,9 @@ func (p *pass) literally(v *Value, s *Source) string {
 
 // thing is why a value is not of the record that the words of a source single out.
 func (p *pass) thing(v *Value, s *Source, why string) string {
+	if s.How == From && s.Of == "" && len(s.What) == 0 {
+		return p.lookedUp(v)
+	}
 	if s.Of != "" && s.How != Said && holdsAll(contentWords(s.Of), []string{strings.ToLower(v.Text)}) {
 		return "" // issue 12, and it is 12
 	}
