@@ -36,6 +36,8 @@ type State struct {
 	Tools tool.Digest
 	// HostTools are the tools that are the host's own; nil: nobody said.
 	HostTools []string
+	// Acts are what an isolated model said of acts since the latest message.
+	Acts Acts
 	// Audits is how often a model was asked about it: for an opinion, a plan or a contract.
 	Audits int
 
