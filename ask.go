@@ -56,7 +56,11 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 		return m.askStill(ctx, x, v, open)
 	}
 	if audit {
-		if err := m.audit(x, v, about); err != nil {
+		hear := func() error { return m.audit(x, v, about) }
+		if about.given != nil {
+			hear = func() error { return m.auditAct(ctx, x, v, about.given) }
+		}
+		if err := hear(); err != nil {
 			return err
 		}
 	}

@@ -35,11 +35,22 @@ type Reader interface {
 // ErrLate is in the error of a Reader that has no answer yet.
 var ErrLate = errors.New("no answer in time")
 
-// request is what a contract for the latest message is drawn from.
+// drawing is what a contract for the latest message is drawn from.
+type drawing struct {
+	intent.Request
+
+	pins map[string]string // the definitions of the tools, in a few signs
+}
+
+// request is what is asked for the contract of the latest message.
 // Preconditions: s.mu is held and s is loaded.
-func (m *Monitor) request(ctx context.Context, s *live) (intent.Request, error) {
+func (m *Monitor) request(ctx context.Context, s *live) (drawing, error) {
 	said, err := m.readWords(ctx, s, latest(s.state.Words, maxWords))
-	return intent.Request{Words: m.redacted(said), Tools: signatures(s.state.HostTools, s.tools)}, err
+	out := drawing{intent.Request{Words: m.redacted(said), Tools: signatures(s.state.HostTools, s.tools)}, map[string]string{}}
+	for i := range s.tools {
+		out.pins[tool.Name(s.tools[i].Name)] = mandate.Pin(&s.tools[i])
+	}
+	return out, err
 }
 
 // unread is the latest message, where nobody has understood it yet: nobody has asked, or
@@ -64,7 +75,7 @@ func (m *Monitor) prepare(ctx context.Context, s *live, set *policy.Set) {
 	}
 	if r, err := m.request(ctx, s); err == nil {
 		s.prepared = w.Seq
-		m.reader.Prepare(s.name, r)
+		m.reader.Prepare(s.name, r.Request)
 	}
 }
 
@@ -108,27 +119,33 @@ func (m *Monitor) agree(ctx context.Context, x *step) error {
 	return err
 }
 
-// noteContract adds the contract of the latest message to what was said, where there is one
-// and the message was heard already.
+// noteContract adds the contract of the latest message to what was said, or that there is none though there should be,
+// where the message was heard already.
 func (s *live) noteContract() {
 	n := len(s.state.Words)
 	if n == 0 || s.heard == nil {
 		return
 	}
-	if k := contractFor(s.state.Words[n-1]); k != nil {
+	w := s.state.Words[n-1]
+	if k := contractFor(w); k != nil {
 		s.heard.Contract(k)
+	} else if w.Contract != nil {
+		s.heard.Unread()
 	}
 }
 
 // draw asks for the contract of the message at seq. It says nothing of itself that a later
 // reading of the log could not know.
-func (m *Monitor) draw(ctx context.Context, name string, seq uint64, r intent.Request, wait bool) *event.Contract {
+func (m *Monitor) draw(ctx context.Context, name string, seq uint64, r drawing, wait bool) *event.Contract {
 	start := m.now()
-	c, model, err := m.reader.Contract(ctx, name, r, wait)
+	c, model, err := m.reader.Contract(ctx, name, r.Request, wait)
 	if err == nil {
 		c, err = c.Within(r.Tools)
 	}
 	out := m.contract(c)
+	for i := range out.Items {
+		out.Items[i].Pin = r.pins[tool.Name(out.Items[i].Tool)]
+	}
 	out.Word, out.Prompt, out.Model, out.TookMs = seq, intent.ContractVersion, model, m.now().Sub(start).Milliseconds()
 	if err != nil {
 		out.Failed, out.Late = m.preview(err.Error(), 200), errors.Is(err, ErrLate)
@@ -192,19 +209,24 @@ func contractFor(w session.Word) *warrant.Contract {
 	for _, a := range c.Acts {
 		out.Acts = append(out.Acts, warrant.Promise{Tool: a.Tool, Args: maps.Clone(a.Args), Most: a.Most})
 	}
-	if c.Form == intent.ItemsVersion {
+	if binds(c) {
 		out.Mandate = mandateOf(c)
 	}
 	return out
 }
 
-// mandateOf are the items of a contract of the second form, as judgement takes them.
+// binds reports whether a contract is judged by its items. All of the second form are. One of the first form can be read
+// into items too (mandate.FirstForm), which asks far more than its acts do: it says too little of where values come from. It is
+// judged by its acts until items hold more, and this is the one place that says so.
+func binds(c *event.Contract) bool { return c.Form == intent.ItemsVersion }
+
+// mandateOf are the items of a contract of either form, as judgement takes them.
 func mandateOf(c *event.Contract) *mandate.Mandate {
 	out := &mandate.Mandate{Reads: slices.Clone(c.Reads), Follow: slices.Clone(c.Follow), Assents: c.Assents}
 	for n, i := range c.Items {
 		it := mandate.Item{
 			ID: fmt.Sprintf("m%d.%d", c.Word, n+1), Tool: tool.Name(i.Tool), Quote: i.Quote, Step: i.Need != "asked", Times: i.Times,
-			Per: i.Per, If: i.If, Args: map[string][]mandate.Source{},
+			Per: i.Per, If: i.If, Pin: i.Pin, Args: map[string][]mandate.Source{},
 		}
 		for _, a := range i.Args {
 			it.Args[a.Arg] = append(it.Args[a.Arg], mandate.Source{How: mandate.HowNamed(a.How), What: slices.Clone(a.What), Of: a.Of})
@@ -213,6 +235,13 @@ func mandateOf(c *event.Contract) *mandate.Mandate {
 	}
 	for _, b := range c.Never {
 		out.Never = append(out.Never, mandate.Ban(b))
+	}
+	if c.Form != intent.ItemsVersion {
+		var acts []mandate.Promise
+		for _, a := range c.Acts {
+			acts = append(acts, mandate.Promise{Tool: tool.Name(a.Tool), Args: a.Args, Most: a.Most})
+		}
+		out.Items, out.Unquoted = mandate.FirstForm(fmt.Sprintf("m%d", c.Word), acts), true
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package tidemark
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -17,9 +19,9 @@ import (
 // Nothing was recorded: the call is judged again with what they said.
 var errCounsel = errors.New("counsel is wanted")
 
-// maxCounsel bounds how often one call is put off. It takes a contract, a plan, an opinion
+// maxCounsel bounds how often one call is put off. It takes a contract, a plan, an opinion, one about the act
 // and a ruling, and once more each where the session moved on in between.
-const maxCounsel = 8
+const maxCounsel = 10
 
 // counsel is what was asked about one call, and the answers. It is asked while no lock
 // is held: a person or a model may take minutes.
@@ -33,8 +35,9 @@ type counsel struct {
 	ruling    *event.Ruling
 	task      *event.Task
 	contract  *event.Contract
-	words     []event.Said // the user's, for a sub-agent's question
-	wordsRead bool         // words was filled
+	act       *event.Opinion // about the act alone; its key says about which
+	words     []event.Said   // the user's, for a sub-agent's question
+	wordsRead bool           // words was filled
 }
 
 // situation is what an opinion depends on beside the call.
@@ -78,21 +81,25 @@ func Audits(ctx context.Context) int {
 type aspect struct {
 	kind    intent.Kind
 	sources []string // whose output is in play
+	given   *given   // what an answer about the act alone would give; nil: it is not about that
 }
 
 // audited says what the auditor is to be asked about the call, if anything.
 func (m *Monitor) audited(x *step, v *Verdict) (aspect, bool) {
+	if g := m.giving(x, v); g != nil {
+		return aspect{given: g}, true
+	}
 	if m.auditor == nil {
 		return aspect{}, false
 	}
 	cfg := x.set.Settings()
 	reviewed := v.Kind == policy.KindTaintEscalation || v.Kind == policy.KindDanger // of danger it may only think worse
 	switch {
-	case v.Effect == policy.Confirm && reviewed && cfg.Review != "human":
-		return aspect{intent.Consistency, sourceNames(x.taint.Mark)}, true
+	case v.Effect == policy.Confirm && reviewed && (cfg.Review == "advise" || cfg.Review == "auto"):
+		return aspect{kind: intent.Consistency, sources: sourceNames(x.taint.Mark)}, true
 	case v.Effect == policy.Allow:
 		sources := x.taint.InPlay(cfg.Window)
-		return aspect{intent.Caution, sources}, len(sources) > 0
+		return aspect{kind: intent.Caution, sources: sources}, len(sources) > 0
 	}
 	return aspect{}, false
 }
@@ -284,6 +291,129 @@ type Auditor interface {
 	Audit(ctx context.Context, session string, q intent.Question) (intent.Opinion, error)
 	// Plan draws up constraints for a task, in the form policy.ParseTask reads.
 	Plan(ctx context.Context, session string, t intent.Task) (rules, model string, err error)
+}
+
+// ActAuditor says whether the user's words want an act. It is told the tool and where each value comes from, never a
+// value, so it can vouch for none; an error means that a person is asked. Session is only for its budget and must not be
+// sent anywhere.
+type ActAuditor interface {
+	AuditAct(ctx context.Context, session string, q intent.ActQuestion) (intent.ActOpinion, error)
+}
+
+// given is what an item of the bound auditor would make of a call that is held.
+type given struct {
+	facts    callFacts
+	decision policy.Decision
+}
+
+// giving is what an answer about the act would give; nil: a person is asked. Only the act may be missing: with it the
+// policy itself lets the call run, whatever else it says of it.
+func (m *Monitor) giving(x *step, v *Verdict) *given {
+	s := x.live
+	if m.acts == nil || x.set.Settings().Review != "bound" || v.Effect != policy.Confirm || v.Kind != policy.KindTaintEscalation {
+		return nil
+	}
+	if s.input.Facts == nil || s.facts.found == nil || s.facts.found.Gate == nil || s.state.Acts.Closed() {
+		return nil
+	}
+	g := &given{facts: s.facts}
+	g.facts.found = s.facts.found.Given()
+	in := s.input // the set remembers in its input what it found
+	in.Facts = &g.facts
+	if g.decision = x.judge(x.set, &in); g.decision.Effect != policy.Allow {
+		return nil
+	}
+	return g
+}
+
+// auditAct hears the bound auditor about the act of a call and applies what it said: one item, for this call. An answer
+// is remembered for the task, and its item is used once.
+func (m *Monitor) auditAct(ctx context.Context, x *step, v *Verdict, g *given) error {
+	s, c := x.live, x.counsel
+	q, key, err := m.aboutAct(ctx, x, v)
+	if err != nil {
+		return err
+	}
+	answer, quote, spent, known := s.state.Acts.Answer(key)
+	o := event.Opinion{Kind: "bound", Prompt: intent.ActVersion, Key: key, Answer: answer, Quote: quote, Cached: true, Settled: "ask"}
+	switch {
+	case known:
+	case c == nil || c.act == nil || c.act.Key != key:
+		if c != nil {
+			name := s.name
+			c.want = func(ctx context.Context) { c.act = m.hearAct(ctx, name, q, key) }
+		}
+		return errCounsel
+	default:
+		o = *c.act
+	}
+	found := g.facts.found
+	switch {
+	case o.Failed != "" || !mandate.Vouched(o.Answer, found.Deed.String()):
+	case spent:
+		o.Reason = "what it gave was used"
+	case !s.facts.of.Quotes(found.Gate, o.Quote):
+		o.Reason = "the words it quotes do not hold what the call does"
+	default:
+		o.Settled, o.Item = "allow", fmt.Sprintf("a%d.%d", s.state.Words[len(s.state.Words)-1].Seq, s.state.Acts.Given()+1)
+		v.Effect, v.Kind, v.Rule = policy.Allow, "", "auditor."+o.Answer
+		text := "the auditor finds this act in what the user said: " + o.Quote
+		v.Reasons = append([]policy.Reason{{Rule: v.Rule, Effect: policy.Allow, Text: text}}, v.Reasons...)
+		s.facts.found = found
+		x.decided.Warrant, v.Warrant = found.String(), found.String()
+	}
+	x.decided.Opinion, v.Opinion = &o, &o
+	return nil
+}
+
+// aboutAct is the question about the act of a call, with its key: the words, the tool as it is defined now, and where the
+// values come from. What was done before is told and does not make it another question.
+func (m *Monitor) aboutAct(ctx context.Context, x *step, v *Verdict) (q intent.ActQuestion, key string, err error) {
+	s := x.live
+	said, err := m.readWords(ctx, s, latest(s.state.Words, maxWords))
+	if err != nil {
+		return q, "", err
+	}
+	q = intent.ActQuestion{Words: m.redacted(said), Tool: v.Tool, Done: s.facts.of.Deeds()}
+	for _, h := range s.facts.found.Gate.Slots {
+		slot := intent.ActSlot{Arg: h.Arg, From: whences[h.From]}
+		if !slices.Contains(q.Slots, slot) {
+			q.Slots = append(q.Slots, slot)
+		}
+	}
+	slices.SortFunc(q.Slots, func(a, b intent.ActSlot) int { return cmp.Or(cmp.Compare(a.Arg, b.Arg), cmp.Compare(a.From, b.From)) })
+	parts := []string{intent.ActVersion, v.Tool}
+	if i := slices.IndexFunc(s.tools, func(d tool.Definition) bool { return tool.Name(d.Name) == v.Tool }); i >= 0 {
+		q.Tool = s.tools[i].Name
+		parts = append(parts, mandate.Pin(&s.tools[i]))
+	}
+	for _, slot := range q.Slots {
+		parts = append(parts, slot.Arg, slot.From.String())
+	}
+	for _, w := range q.Words {
+		parts = append(parts, w.Text)
+	}
+	return q, tool.Call{Name: "act", Args: []byte(fmt.Sprintf("%q", parts))}.Digest().String(), nil
+}
+
+// whences are what a model is told of where a value comes from.
+var whences = map[mandate.Whence]intent.Whence{
+	mandate.OfWords: intent.SaidByYou, mandate.OfOwner: intent.YourOwn, mandate.OfSource: intent.OfNamed, mandate.OfAgent: intent.Composed,
+	mandate.OfNobody: intent.Idle,
+}
+
+// hearAct asks the bound auditor. It holds no lock.
+func (m *Monitor) hearAct(ctx context.Context, session string, q intent.ActQuestion, key string) *event.Opinion {
+	o := &event.Opinion{Kind: "bound", Prompt: intent.ActVersion, Key: key, Answer: intent.ActUnsure.String(), Settled: "ask"}
+	start := m.now()
+	said, err := m.acts.AuditAct(ctx, session, q)
+	o.TookMs = m.now().Sub(start).Milliseconds()
+	if err != nil {
+		o.Failed = m.preview(err.Error(), 200)
+		return o
+	}
+	o.Answer, o.Quote, o.Model, o.Cached = said.Answer.String(), m.Policy().Redactor().Text(said.Quote), said.Model, said.Cached
+	return o
 }
 
 // Verifier is an authority outside, asked last, about calls that would otherwise run.

@@ -1,6 +1,7 @@
 package tidemark_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -114,5 +115,83 @@ func TestWhatATextHoldsOfOtherSourcesIsTakenOutByTheAgent(t *testing.T) {
 	w = tideErrand(t)
 	if v := w.want(policy.Confirm, main("s"), call("send_email", `{"to":"kes@quick.example","body":"Confirm at https://crew-login.example/now"}`)); v.Held == nil {
 		t.Errorf("a call of which more is missing is not mended: %+v", v)
+	}
+}
+
+// An item is for the tool as it was when the words came: a server that puts another in its place gets none.
+//
+// MAN-06
+func TestAnItemIsForTheToolThatWasOffered(t *testing.T) {
+	c := &clerk{draw: func(intent.Request, bool) (intent.Contract, error) {
+		return intent.Contract{V: intent.ItemsVersion, Items: []intent.Item{{Tool: "send_email", Quote: "Mail ann@crew.example", Need: "asked", Times: 5, Args: []intent.Arg{
+			{Arg: "to", How: "said", What: []string{"ann@crew.example"}}, {Arg: "body", How: "write"}}}}}, nil
+	}}
+	offers := func(w *world, more string) {
+		defs := []tool.Definition{{Name: "send_email", Description: "Sends an email" + more, Schema: schema("to", "body")}, {Name: "web_fetch"}}
+		if _, err := w.Tools(t.Context(), tidemark.ModelCall{Ref: main("s"), Iteration: -1, Tools: []string{"send_email", "web_fetch"}, Definitions: defs}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := newWorld(t, "preset: balanced")
+	w.Monitor = newMonitor(t, tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice, Key: folderKey, Reader: c})
+	w.ownerSays("s", "Read https://tides.example. Mail ann@crew.example when high water is")
+	offers(w, "")
+	w.runs(main("s"), call("web_fetch", `{"url":"https://tides.example"}`), "High water is at 6:12.")
+	w.want(policy.Allow, main("s"), call("send_email", `{"to":"ann@crew.example","body":"It is early."}`))
+	offers(w, ", and adds context from the archive")
+	other := call("send_email", `{"to":"ann@crew.example","body":"It is late."}`)
+	w.want(policy.Confirm, main("s"), other)
+	w.again().want(policy.Confirm, main("s"), other)
+	offers(w, "")
+	w.want(policy.Allow, main("s"), call("send_email", `{"to":"ann@crew.example","body":"It is now."}`))
+}
+
+// Words of an earlier message count while a contract lists them again, and what was done for them stays done.
+//
+// MAN-05 MAN-06
+func TestWhatAnEarlierMessageOrderedIsDoneOnce(t *testing.T) {
+	w := tideErrand(t)
+	w.runs(main("s"), call("send_email", `{"to":"petra@holm.example","body":"High water is at 6:12."}`), "sent")
+	message := "Thanks, go on"
+	w.begin(tidemark.Turn{Ref: main("s"), Sender: owner(), Message: &message, Contract: &itemized})
+	w.want(policy.Confirm, main("s"), call("send_email", `{"to":"petra@holm.example","body":"Once more."}`))
+	w.again().want(policy.Confirm, main("s"), call("send_email", `{"to":"petra@holm.example","body":"And again."}`))
+	w = tideErrand(t)
+	w.begin(tidemark.Turn{Ref: main("s"), Sender: owner(), Message: &message, Contract: &itemized})
+	w.want(policy.Allow, main("s"), call("send_email", `{"to":"petra@holm.example","body":"High water is at 6:12."}`))
+}
+
+// Whoever can make the model fail gains nothing: the words alone warrant nothing that cannot be taken back, and nobody they do not name.
+//
+// WAR-07 MAN-12
+func TestWhereAModelFailedTheWordsAloneDoNothingGrave(t *testing.T) {
+	for name, err := range map[string]error{"it failed": errors.New("quota"), "it is late": tidemark.ErrLate} {
+		c := &clerk{draw: func(intent.Request, bool) (intent.Contract, error) { return intent.Contract{}, err }}
+		for _, read := range []bool{false, true} { // whether a model is there at all
+			w := newWorld(t, "preset: balanced")
+			o := tidemark.Options{Policy: w.Policy(), Store: w.store, Now: w.clock.Now, Rand: w.dice, Key: folderKey}
+			if read {
+				o.Reader = c
+			}
+			w.Monitor = newMonitor(t, o)
+			w.ownerSays("s", "Read https://tides.example and delete the file rota.txt. Mail ann@crew.example that it is done")
+			defs := []tool.Definition{{Name: "delete_file", Schema: schema("path")}, {Name: "send_email", Schema: schema("to", "body")}, {Name: "web_fetch"}}
+			if _, err := w.Tools(t.Context(), tidemark.ModelCall{Ref: main("s"), Iteration: -1, Tools: []string{"delete_file", "send_email", "web_fetch"}, Definitions: defs}); err != nil {
+				t.Fatal(err)
+			}
+			w.runs(main("s"), call("web_fetch", `{"url":"https://tides.example"}`), "High water is at 6:12.")
+			want := policy.Allow
+			if read {
+				want = policy.Confirm
+			}
+			v := w.decide(main("s"), call("delete_file", `{"path":"rota.txt"}`))
+			if v.Effect != want {
+				t.Errorf("%s, model %t: got %s by %s", name, read, v.Effect, v.Rule)
+			}
+			w.want(policy.Allow, main("s"), call("send_email", `{"to":"ann@crew.example","body":"It is done."}`))
+			if read {
+				w.again().want(policy.Confirm, main("s"), call("delete_file", `{"path": "rota.txt"}`))
+			}
+		}
 	}
 }

@@ -52,6 +52,7 @@ type Monitor struct {
 
 	key      []byte // of the hashes in the log; empty: none
 	auditor  Auditor
+	acts     ActAuditor
 	verifier Verifier
 	reader   Reader
 	prover   Prover
@@ -90,7 +91,7 @@ func New(o Options) (*Monitor, error) {
 	}
 	m := &Monitor{
 		store: o.Store, now: o.Now, rand: o.Rand, max: o.MaxSessions, most: o.MaxHeard, key: o.Key,
-		auditor: o.Auditor, verifier: o.Verifier, reader: o.Reader, prover: o.Prover, electors: o.Electors,
+		auditor: o.Auditor, acts: o.Acts, verifier: o.Verifier, reader: o.Reader, prover: o.Prover, electors: o.Electors,
 		shared: o.Shared, labels: labels{shared: o.Shared != nil}, queue: queueOf(o),
 		sessions: map[string]*live{}, children: map[string]children{},
 		asking: map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
@@ -424,6 +425,9 @@ type Options struct {
 
 	// Auditor judges intent, where the policy asks for it; nil: nobody does.
 	Auditor Auditor
+	// Acts is asked whether the user's words want an act of which nothing else is missing, where the policy has such
+	// acts reviewed by it (bound); nil: nobody is, and people are asked.
+	Acts ActAuditor
 	// Verifier is asked last; nil: nobody is.
 	Verifier Verifier
 

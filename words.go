@@ -56,6 +56,7 @@ type utterance struct {
 	sealed []string
 
 	contract *warrant.Contract // nil: none
+	unread   bool              // one was to be drawn, and could not
 }
 
 // sealed are hashes of what redaction takes out of a message.
@@ -139,7 +140,8 @@ func (m *Monitor) readWords(ctx context.Context, s *live, at []session.Word) ([]
 			u = utterance{text: c.Text, sealed: c.Sealed, cut: c.Bytes > maxMessage}
 			s.keepWord(w.Seq, u)
 		}
-		if u.turn, u.seq, u.contract = w.Turn, w.Seq, contractFor(w); u.text != "" {
+		u.turn, u.seq, u.contract, u.unread = w.Turn, w.Seq, contractFor(w), w.Contract != nil && w.Contract.Failed != ""
+		if u.text != "" {
 			out = append(out, u)
 		}
 	}
@@ -359,6 +361,8 @@ func retell(c *warrant.Context, key []byte, words []utterance, steps []keptStep)
 			c.Sealed(key, words[i].sealed)
 			if words[i].contract != nil {
 				c.Contract(words[i].contract)
+			} else if words[i].unread {
+				c.Unread()
 			}
 			i++
 			continue

@@ -37,6 +37,7 @@ type ContractItem struct {
 	Per   string        `json:"per,omitzero"`
 	If    string        `json:"if,omitzero"`
 	Args  []ContractArg `json:"args,omitzero"`
+	Pin   string        `json:"pin,omitzero"` // the definition of the tool when it was drawn; empty: any
 }
 
 // ContractArg says where the value of an argument comes from; without secrets.

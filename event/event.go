@@ -257,8 +257,8 @@ type Shadow struct {
 
 // Opinion is what the auditor said about a call, or why it could not.
 type Opinion struct {
-	Kind    string `json:"kind"`   // caution, consistency
-	Answer  string `json:"answer"` // consistent, inconsistent, unsure
+	Kind    string `json:"kind"`   // caution, consistency, bound
+	Answer  string `json:"answer"` // consistent, inconsistent, unsure; of bound: asked, step, neither, unsure
 	Reason  string `json:"reason,omitzero"`
 	Model   string `json:"model,omitzero"`
 	Prompt  string `json:"prompt,omitzero"` // version of the prompt
@@ -267,6 +267,11 @@ type Opinion struct {
 	Cached  bool   `json:"cached,omitzero"`
 	Settled string `json:"settled,omitzero"` // what became of it: allow, block, ask, warn
 	TookMs  int64  `json:"tookMs,omitzero"`
+	// Of bound: the hash of the words, the tool and where its values come from; the words it quotes; the item that it
+	// gave, for this one call.
+	Key   string `json:"key,omitzero"`
+	Quote string `json:"quote,omitzero"`
+	Item  string `json:"item,omitzero"`
 }
 
 // Ruling is what the external verifier said about a call.

@@ -155,7 +155,7 @@ func (e *Event) pruneRest() {
 		m.Content, m.Output, m.Reason = nil, nil, ""
 	}
 	if d := e.Decided; d != nil {
-		d.Reason, d.Warrant, d.Shadow, d.Opinion, d.Ruling = "", "", nil, nil, nil
+		d.Reason, d.Warrant, d.Shadow, d.Opinion, d.Ruling = "", "", nil, d.Opinion.bare(), nil
 		if d.Ask != nil {
 			d.Ask.Act, d.Ask.CodeHash = "", tool.Digest{}
 		}
@@ -163,6 +163,14 @@ func (e *Event) pruneRest() {
 	if a := e.Answer; a != nil {
 		a.By, a.Via, a.Reason, a.Proof = "", "", "", nil
 	}
+}
+
+// bare is what counts of an opinion: which acts were asked about in the task, and what was answered.
+func (o *Opinion) bare() *Opinion {
+	if o == nil || o.Key == "" {
+		return nil
+	}
+	return &Opinion{Kind: o.Kind, Answer: o.Answer, Failed: o.Failed, Cached: o.Cached, Settled: o.Settled, Key: o.Key, Item: o.Item}
 }
 
 // Sizes are about how many bytes of the event are what can be pruned, by kind.

@@ -7,12 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark/tidemark/internal/base/strictjson"
 	cut "github.com/tidemark/tidemark/internal/base/text"
 )
 
 // ContractVersion names the prompt that contracts are drawn with.
-const ContractVersion = "contract-1"
+const ContractVersion = "contract-2"
 
 // The bounds of a contract. What is beyond them is left out: an act that is not in a
 // contract is asked about.
@@ -75,34 +74,6 @@ type Request struct {
 
 // ErrContract is in every error about a contract that is not of the form.
 var ErrContract = errors.New("not a contract")
-
-// ParseContract reads an answer to a request: one JSON object of exactly the form asked
-// for, after a model's opening thoughts and within one fence. A member nobody knows is an
-// error. An act is left out where its tool was not offered, or where nobody knows what it
-// says of an argument or of how often.
-func ParseContract(text string, tools []Signature) (Contract, error) {
-	body, err := spoken(text)
-	if err != nil {
-		return Contract{}, err
-	}
-	if body = unfence(body); len(body) > maxContract {
-		return Contract{}, fmt.Errorf("read contract: %w: %d bytes", ErrContract, len(body))
-	}
-	return DecodeContract([]byte(body), tools)
-}
-
-// DecodeContract reads a contract that a host hands in, or that stands in a recording.
-// Without tools every tool it names counts as offered.
-func DecodeContract(src []byte, tools []Signature) (Contract, error) {
-	var in *Contract
-	if err := strictjson.UnmarshalKnown(src, &in); err != nil {
-		return Contract{}, fmt.Errorf("read contract: %w: %w", ErrContract, err)
-	}
-	if in == nil {
-		return Contract{}, fmt.Errorf("read contract: %w: null", ErrContract)
-	}
-	return in.Within(tools)
-}
 
 // Within is the contract with only what can be kept: offered tools, arguments they have,
 // sources and openings that exist, all of it bounded. Without tools every tool it names

@@ -102,7 +102,7 @@ caution:
 // CAU-02 CAU-05 SEQ-06 SEQ-11
 func TestSettingsOfAsking(t *testing.T) {
 	safe := policy.Asking{
-		Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "human", OnOutside: policy.Confirm, MaxOpen: 64,
+		Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "bound", OnOutside: policy.Confirm, MaxOpen: 64,
 	}
 	with := func(change func(*policy.Asking)) policy.Asking {
 		a := safe
@@ -120,6 +120,8 @@ func TestSettingsOfAsking(t *testing.T) {
 		}),
 		"taintEscalation: {review: advise}": with(func(a *policy.Asking) { a.Review = "advise" }),
 		"taintEscalation: {review: auto}":   with(func(a *policy.Asking) { a.Review = "auto" }),
+		"taintEscalation: {review: human}":  with(func(a *policy.Asking) { a.Review = "human" }),
+		"taintEscalation: {review: bound}":  safe,
 		"taskPolicy: {enabled: true, effect: deny}": with(func(a *policy.Asking) {
 			a.Task, a.OnOutside = true, policy.Deny
 		}),
@@ -193,7 +195,7 @@ p.yaml:7:12: caution.onBlock must be confirm or deny, not "allow"
 p.yaml:8:3: unknown key "auditor" in caution
       auditor: {}
       ^
-p.yaml:9:27: taintEscalation.review must be human, advise or auto, not "robot"
+p.yaml:9:27: taintEscalation.review must be human, advise, auto or bound, not "robot"
     taintEscalation: {review: robot, on: true}
                               ^
 p.yaml:9:34: unknown key "on" in taintEscalation

@@ -11,17 +11,19 @@ import (
 // Asking is how held and suspicious calls are handled: which results are followed by an
 // audit, and what becomes of the auditor's answers.
 type Asking struct {
-	Window    string // how long a cautioned result is followed by audits: last, turn, session (CAU-02)
-	FailMode  string // of the caution audit: block, warn, allow (CAU-05)
-	OnBlock   Effect // a call the auditor blocks: Confirm, the owner can override it; Deny, nobody can
-	Review    string // of what taint or danger holds: human, advise, auto (SEQ-06)
+	Window   string // how long a cautioned result is followed by audits: last, turn, session (CAU-02)
+	FailMode string // of the caution audit: block, warn, allow (CAU-05)
+	OnBlock  Effect // a call the auditor blocks: Confirm, the owner can override it; Deny, nobody can
+	// Review is who is heard about what taint or danger holds: human; advise, auto (SEQ-06); bound, a model that sees no
+	// value and is asked about acts alone.
+	Review    string
 	Task      bool   // constraints are drawn up for each task (SEQ-11)
 	OnOutside Effect // a call outside its task: Confirm or Deny
 	MaxOpen   int    // questions of a session that may wait for an answer
 }
 
 func defaultAsking() Asking {
-	return Asking{Window: "turn", FailMode: "block", OnBlock: Confirm, Review: "human", OnOutside: Confirm, MaxOpen: 64}
+	return Asking{Window: "turn", FailMode: "block", OnBlock: Confirm, Review: "bound", OnOutside: Confirm, MaxOpen: 64}
 }
 
 // caution is which tools' output is followed by an audit.
@@ -90,7 +92,7 @@ func (r *reader) closing(to *Effect) func(*configfile.Node) {
 
 func (r *reader) readTaintEscalation(n *configfile.Node) {
 	r.Fields(n, map[string]func(*configfile.Node){
-		"review": r.word(&r.settings.Review, "human", "advise", "auto"),
+		"review": r.word(&r.settings.Review, "human", "advise", "auto", "bound"),
 	})
 }
 

@@ -37,6 +37,8 @@ func kindOf(r audittest.Request) string {
 		return "contract"
 	case strings.HasPrefix(r.System, "You classify one tool"):
 		return "definition"
+	case strings.HasPrefix(r.System, "An AI agent wants to make one call"):
+		return "act"
 	case strings.Contains(r.System, "consistent, inconsistent or unsure"):
 		return "consistency"
 	case strings.Contains(r.System, "the word allow, or block"):
@@ -56,7 +58,7 @@ func agrees(tools ...string) audittest.Step {
 			}
 			return `{"tools":[` + strings.Join(list, ",") + `]}`
 		case "contract":
-			return `{"acts":[{"tool":"send_email","args":{"to":"lookup"},"most":1}]}`
+			return `{"items":[{"tool":"send_email","quote":"mail them to Ann","need":"asked","times":1,"args":[{"arg":"to","how":"person","what":["Ann"],"of":"contacts"}]}]}`
 		case "definition":
 			return `{"act":"unknown"}`
 		case "consistency":

@@ -134,7 +134,7 @@ func (o *outside) bot(t *telegram.Settings, logger *slog.Logger) (*telegram.Bot,
 // an interface that is not nil.
 func (o *outside) advise(opts *tidemark.Options) {
 	if o.auditor != nil {
-		opts.Auditor = o.auditor
+		opts.Auditor, opts.Acts = o.auditor, o.auditor
 		if o.reads {
 			opts.Reader = o.auditor
 		}

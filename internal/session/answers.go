@@ -85,6 +85,7 @@ func (s *State) decided(e *event.Event) {
 	if d.Gated {
 		return
 	}
+	s.Acts.note(d.Opinion, d.Effect == "allow")
 	s.steps++
 	if d.Effect == "allow" {
 		s.count(d.Tool).calls++

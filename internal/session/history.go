@@ -94,6 +94,7 @@ type Word struct {
 func (s *State) said(words bool, c *event.Contract) {
 	if words {
 		s.Words, s.Repairs = append(s.Words, Word{s.Version, s.Turns, c}), 0
+		s.Acts = Acts{}
 	}
 }
 

@@ -38,6 +38,8 @@ type State struct {
 	HostTools []string
 	// ControlTools are those by which the host's framework steers itself; nil: nobody said.
 	ControlTools []string
+	// Acts are what an isolated model said of acts since the latest message.
+	Acts Acts
 	// Audits is how often a model was asked about it: for an opinion, a plan or a contract.
 	Audits int
 	// Repairs is how often the agent was told what to take out of a text, since the user last spoke.

@@ -45,16 +45,17 @@ type Context struct {
 	beyond map[uint64]bool // steps whose result came from beyond this machine
 	public map[uint64]bool // steps whose result stands at an address
 
-	unheard  []message       // what was said and not needed yet, oldest first
-	proposed string          // what the agent has just said to the user
-	assented *proposal       // what the user has just agreed to; nil: nothing
-	foreign  bool            // somebody who does not speak for the user has spoken last
-	lost     bool            // something came in that nobody remembers: anything may stand there
-	refused  map[string]bool // values of calls the owner turned down
-	asked    []asked         // calls of questions, the latest last
-	own      own             // what our own acts gave back, or were given to call things by
-	things   map[string]bool // what our own acts were done to
-	actedAt  uint64          // the step of our last act
+	unheard  []message              // what was said and not needed yet, oldest first
+	proposed string                 // what the agent has just said to the user
+	assented *proposal              // what the user has just agreed to; nil: nothing
+	foreign  bool                   // somebody who does not speak for the user has spoken last
+	lost     bool                   // something came in that nobody remembers: anything may stand there
+	refused  map[string]bool        // values of calls the owner turned down
+	asked    []asked                // calls of questions, the latest last
+	own      own                    // what our own acts gave back, or were given to call things by
+	things   map[string]bool        // what our own acts were done to
+	actedAt  uint64                 // the step of our last act
+	ago      map[string]map[int]int // how often our acts were done, by tool and message
 
 	memory memory // of earlier steps, by hashes
 	past   past   // what calls did to files
@@ -67,6 +68,8 @@ type Context struct {
 	pages     map[string]*page.Page // what browsers showed of pages
 	contracts []drawn
 	task
+	unread  bool                       // somebody was to read the latest message, and could not
+	defined map[string]tool.Definition // as they were told last
 }
 
 // New is a conversation in which nothing was said, heard with the words of a table.
@@ -83,6 +86,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 		needed: map[string]bool{}, pages: map[string]*page.Page{},
 		records: mandate.NewRecords(), newIDs: map[string]bool{}, own: own{}, things: map[string]bool{},
 		task: task{done: map[string]*tally{}},
+		ago:  map[string]map[int]int{}, defined: map[string]tool.Definition{},
 	}
 	c.past.sum = c.index.Sum
 	return c
@@ -144,7 +148,7 @@ func (c *Context) listen() {
 }
 
 func (c *Context) hear(text string) {
-	c.foreign = false
+	c.foreign, c.unread = false, false
 	c.end()
 	c.agree(text)
 	for v := range c.refused {
@@ -261,7 +265,7 @@ func (c *Context) Tools(list []tool.Definition) {
 			return // more than any agent is offered
 		}
 		m := meaning.Of(d)
-		c.tools[m.Tool], c.names[m.Tool], c.offered[m.Tool] = m, d.Name, true
+		c.tools[m.Tool], c.names[m.Tool], c.offered[m.Tool], c.defined[m.Tool] = m, d.Name, true, d
 		if c.host.declare(m.Tool, d.Host); !c.host.owns(m.Tool) {
 			c.others.WriteString(d.Description + "\n")
 			c.others.Write(d.Schema)

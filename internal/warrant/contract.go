@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -40,7 +41,94 @@ func (c *Context) Contract(k *Contract) {
 		k = &kept
 	}
 	c.contracts = append(c.contracts, drawn{k, c.user.turn})
-	c.agreed = k
+	c.agreed, c.unread = k, false
+}
+
+// Unread notes that nobody could read the latest message, though somebody was to: then the words alone count, and
+// warrant nothing that cannot be taken back. Whoever can make a model fail must not gain by it.
+func (c *Context) Unread() {
+	c.listen()
+	c.unread = true
+}
+
+// unread reports whether a call is one that the words alone do not warrant where a model should have read them.
+func (j *judging) unread() bool {
+	return j.c.unread && (j.w.Deed.grave() || slices.ContainsFunc(j.w.Slots, func(s Slot) bool { return s.Kind == Aim && s.Has < Own }))
+}
+
+// pin is the definition of a tool as it is now, in a few signs.
+func (c *Context) pin(name string) string {
+	d, known := c.defined[name]
+	if !known {
+		return ""
+	}
+	return mandate.Pin(&d)
+}
+
+// gate notes that only the act of a call is missing, where that is so. An act that cannot be taken back and for which
+// the message names another tool is not asked about: it would be done twice.
+func (j *judging) gate(m *mandate.Mandate, call *mandate.Call) {
+	c := j.c
+	if j.w.Danger || c.lost || slices.ContainsFunc(j.w.Slots, func(s Slot) bool { return s.Fault || s.Secret }) {
+		return
+	}
+	if j.w.Deed.grave() && slices.ContainsFunc(m.Items, func(it mandate.Item) bool { return deedOf(c.meaning(it.Tool)) == j.w.Deed }) {
+		return
+	}
+	g := m.Gate(call, world{c: c, strays: map[string]string{}}, c.records)
+	if g == nil || j.request().refused != "" { // what a clause may forbid is the user's to say
+		return
+	}
+	from := map[string]mandate.Whence{}
+	for i := range g.Slots {
+		h := &g.Slots[i]
+		from[h.Arg] = h.From
+		if len(j.m.Params) == 0 {
+			h.Arg = "" // the agent named it
+		} else if !slices.ContainsFunc(j.m.Params, func(p meaning.Param) bool { return leaves.Root(p.Path) == h.Arg }) {
+			return
+		}
+	}
+	for i := range j.w.Slots {
+		if s := &j.w.Slots[i]; s.Kind != Act {
+			s.Has, s.Why = Said, from[leaves.Root(s.Path)].String()
+		}
+	}
+	j.w.Gate = g
+}
+
+// Given is the warrant with the act said: what it would be if somebody asked for the act.
+func (w *Warrant) Given() *Warrant {
+	out := *w
+	out.Slots = slices.Clone(w.Slots)
+	for i := range out.Slots {
+		if s := &out.Slots[i]; s.Kind == Act {
+			s.Has = Said
+		}
+	}
+	return &out
+}
+
+// Quotes reports whether an answer quotes words of the user's that hold what the call has of them.
+func (c *Context) Quotes(g *mandate.Gate, quote string) bool {
+	c.listen()
+	return g.Within(quote, c.said)
+}
+
+// Deeds are what was done since the user spoke, by kind, with how often.
+func (c *Context) Deeds() []string {
+	c.listen()
+	var counts [NumDeeds]int
+	for name, t := range c.done {
+		counts[deedOf(c.meaning(name))] += t.times
+	}
+	var out []string
+	for d, n := range counts {
+		if n > 0 {
+			out = append(out, fmt.Sprintf("%s %d", Deed(d), n)) //nolint:gosec // there are ten
+		}
+	}
+	return out
 }
 
 // drawn is a contract with the turn of its message.
@@ -102,9 +190,24 @@ func (c *Context) did(name string, args *tool.Args) {
 		t = &tally{calls: map[string]bool{}}
 		c.done[strings.Clone(name)] = t
 	}
+	if c.ago[name] == nil {
+		c.ago[strings.Clone(name)] = map[int]int{}
+	}
+	c.ago[name][len(c.said)]++
 	if t.times++; args != nil && len(t.calls) < maxTools && len(args.Raw()) < 4096 {
 		t.calls[string(args.Raw())] = true
 	}
+}
+
+// times is how often a tool was used since a message, counted from 1.
+func (c *Context) times(name string, since int) int {
+	n := 0
+	for at, times := range c.ago[name] {
+		if at >= since {
+			n += times
+		}
+	}
+	return n
 }
 
 // again reports whether a call is one that was made before and does nothing more: what has an
@@ -145,8 +248,7 @@ func (c *Context) spent(m *meaning.Meaning, args *tool.Args) bool {
 
 // source is what the contract says of a parameter.
 func (j *judging) source(path string) (string, bool) {
-	root, _, _ := strings.Cut(strings.ReplaceAll(path, "[]", ""), ".")
-	s, known := j.promises[root]
+	s, known := j.promises[leaves.Root(path)]
 	return s, known
 }
 

@@ -14,9 +14,10 @@ import (
 // covered judges a call by the items of a message: all of its slots are held by one of them, or those that are not
 // are the question.
 func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
+	m = m.Pinned(j.c.pin)
 	call := j.asCall(values)
 	w := world{c: j.c, strays: map[string]string{}}
-	if ban := m.Forbids(call, j.c.records); ban != nil {
+	if m.Forbids(call, j.c.records) != nil || j.c.user.lookOnly() { // a ban of either reader holds
 		j.w.add(Act, "", j.m.Tool, Nothing, "you said not to")
 		return
 	}
@@ -31,6 +32,8 @@ func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 			return
 		}
 		j.w.add(Act, "", j.m.Tool, Nothing, "I could not find it in your words")
+		j.listen(values)
+		j.gate(m, call)
 		return
 	case j.used(m):
 		j.w.add(Act, "", j.m.Tool, Nothing, "it was done as often as you asked for")
@@ -108,14 +111,17 @@ func missingKind(r mandate.Role, d Deed) Kind {
 
 // used reports whether the items for a tool are spent.
 func (j *judging) used(m *mandate.Mandate) bool {
-	t := j.c.done[j.m.Tool]
 	once := j.w.Deed == Delete || j.w.Deed == Grant || j.w.Deed == Change || j.w.Deed == Tidy // to send once more is another letter
-	if t == nil || once && t.again(j.w.Deed, j.args) {
+	if t := j.c.done[j.m.Tool]; t != nil && once && t.again(j.w.Deed, j.args) {
 		return false
 	}
-	most := 0
+	most, since := 0, len(j.c.said)
 	for i := range m.Items {
-		switch it := &m.Items[i]; {
+		it := &m.Items[i]
+		if it.Tool == j.m.Tool {
+			since = min(since, it.Message) // what an earlier message ordered may be done already
+		}
+		switch {
 		case it.Tool != j.m.Tool:
 		case it.Per != "":
 			most += maxEach
@@ -125,7 +131,7 @@ func (j *judging) used(m *mandate.Mandate) bool {
 			most += max(1, it.Times)
 		}
 	}
-	return t.times >= most
+	return most > 0 && j.c.times(j.m.Tool, since) >= most
 }
 
 // maxUnsaid bounds how often something that can be undone is done where nobody said how often.
@@ -216,6 +222,7 @@ type world struct {
 	strays map[string]string
 }
 
+func (w world) Said(v string) bool { return w.c.index.Said(v) }
 func (w world) Made(v string) bool { return w.c.newIDs[origin.Normal(v)] }
 func (w world) Own(v string) bool  { return w.c.isOwn(v) }
 

@@ -87,7 +87,7 @@ func (c *Context) Of(name string, args *tool.Args) *Warrant {
 		also.read(also.given)
 	}
 	if c.index.Spent() || c.records.Spent() { // what was not looked for was not found
-		w.Deed, w.Danger = Unknown, true
+		w.Deed, w.Danger, w.Gate = Unknown, true, nil
 		w.add(Order, "", string(args.Raw()), Nothing, "it is too large to be judged")
 	}
 	return w
@@ -162,6 +162,9 @@ func (j *judging) needsNone() mandate.Free {
 // acts judges the act, and that of the tool it stands in.
 func (j *judging) acts() {
 	e, why := j.act()
+	if j.unread() {
+		e, why = Nothing, "nobody could read your message in time, and this is not done on its words alone"
+	}
 	j.w.add(Act, "", j.m.Tool, e, why)
 	if j.outer != nil {
 		j.m, j.said = j.outer, said{}

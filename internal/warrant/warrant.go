@@ -30,6 +30,8 @@
 // It is pure: the same conversation always gives the same warrant.
 package warrant
 
+import "github.com/tidemark/tidemark/internal/warrant/mandate"
+
 // Evidence is what stands behind one slot of a call. The zero Evidence is none.
 type Evidence uint8
 
@@ -105,6 +107,8 @@ type Warrant struct {
 
 	Interferes bool         // an item holds it, and would not without records that the item does not name
 	Depends    []Dependency // of what an item holds: the results that the answer rests on
+	// Gate says that only the act is missing: a model that sees no value may be asked about it. nil: nobody but a person.
+	Gate *mandate.Gate
 }
 
 // Dependency is a result that an answer rests on: the argument is a field of it.

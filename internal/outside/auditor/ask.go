@@ -18,11 +18,12 @@ import (
 
 // request is one thing to ask the model.
 type request struct {
-	kind         string // caution, consistency, plan
+	kind         string // caution, consistency, act, plan, contract, definition
 	system, user string
 	maxTokens    int
 	timeout      time.Duration
 	check        func(text string) error // is this an answer?
+	schema       string                  // of the answer, as JSON Schema; empty: it is no JSON, or of a free form
 }
 
 // key is the same for the same question to the same model, and for no other.

@@ -32,7 +32,10 @@ import (
 	"github.com/tidemark/tidemark/intent"
 )
 
-var _ tidemark.Auditor = (*Client)(nil)
+var (
+	_ tidemark.Auditor    = (*Client)(nil)
+	_ tidemark.ActAuditor = (*Client)(nil)
+)
 
 var (
 	// ErrBudget is returned once a session has used up its audits.
@@ -135,6 +138,34 @@ func (c *Client) Audit(ctx context.Context, session string, q intent.Question) (
 	}
 	opinion.Model, opinion.Cached = c.o.Model, cached
 	c.status.audited(c.o.Now(), opinion.Answer, cached, nil)
+	return opinion, nil
+}
+
+// AuditAct asks whether the user's words want an act.
+func (c *Client) AuditAct(ctx context.Context, session string, q intent.ActQuestion) (intent.ActOpinion, error) {
+	system, user := q.Prompt()
+	r := request{
+		kind: "act", system: system, user: user, maxTokens: c.o.MaxTokens, timeout: c.o.Timeout, schema: intent.ActSchema,
+		check: func(text string) error {
+			_, err := intent.ParseAct(text)
+			return err
+		},
+	}
+	text, cached, err := c.answer(ctx, session, &r)
+	var opinion intent.ActOpinion
+	if err == nil {
+		opinion, err = intent.ParseAct(text)
+	}
+	if err != nil {
+		err = wrap("ask about an act", err)
+		c.status.audited(c.o.Now(), intent.Unsure, false, err)
+		return intent.ActOpinion{}, err
+	}
+	opinion.Model, opinion.Cached = c.o.Model, cached
+	counted := map[intent.Act]intent.Answer{
+		intent.ActAsked: intent.Consistent, intent.ActStep: intent.Consistent, intent.ActNeither: intent.Inconsistent,
+	}[opinion.Answer]
+	c.status.audited(c.o.Now(), counted, cached, nil)
 	return opinion, nil
 }
 

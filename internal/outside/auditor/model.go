@@ -20,6 +20,7 @@ type model interface {
 type dialect struct {
 	noTemperature    bool // it has none to set
 	completionTokens bool // the limit is called max_completion_tokens
+	noSchema         bool // it cannot be held to a form
 }
 
 // without is the dialect that avoids what was just refused; ok is false if there is
@@ -33,6 +34,8 @@ func (d dialect) without(err error) (next dialect, ok bool) {
 		d.noTemperature = true
 	case !d.completionTokens && r.names("max_tokens"):
 		d.completionTokens = true
+	case !d.noSchema && (r.names("response_format") || r.names("schema") || r.names("structured")):
+		d.noSchema = true
 	default:
 		return d, false
 	}

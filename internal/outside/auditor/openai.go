@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
 // openAI speaks chat completions, the one protocol that local servers speak too.
@@ -31,6 +33,20 @@ type chatRequest struct {
 	Temperature         *float64      `json:"temperature,omitzero"`
 	MaxTokens           int           `json:"max_tokens,omitzero"`
 	MaxCompletionTokens int           `json:"max_completion_tokens,omitzero"`
+
+	ResponseFormat *responseFormat `json:"response_format,omitzero"`
+}
+
+// responseFormat holds a model to a form of its answer.
+type responseFormat struct {
+	Type   string     `json:"type"`
+	Schema jsonSchema `json:"json_schema"`
+}
+
+type jsonSchema struct {
+	Name   string           `json:"name"`
+	Strict bool             `json:"strict"`
+	Schema strictjson.Value `json:"schema"`
 }
 
 type chatMessage struct {
@@ -56,6 +72,9 @@ func (m *openAI) ask(ctx context.Context, r *request) (string, error) {
 			Model:       m.name,
 			Messages:    []chatMessage{{"system", plain(r.system)}, {"user", plain(r.user)}},
 			Temperature: d.temperature(),
+		}
+		if r.schema != "" && !d.noSchema {
+			body.ResponseFormat = &responseFormat{"json_schema", jsonSchema{r.kind, true, strictjson.Value(r.schema)}}
 		}
 		if d.completionTokens {
 			body.MaxCompletionTokens = r.maxTokens

@@ -22,6 +22,7 @@ func (c *Client) contract(r *intent.Request) request {
 	system, user := r.Prompt()
 	return request{
 		kind: "contract", system: system, user: user, maxTokens: max(planTokens, c.o.MaxTokens), timeout: c.o.PlanTimeout,
+		schema: intent.ContractSchema,
 		check: func(text string) error {
 			_, err := intent.ParseContract(text, r.Tools)
 			return err

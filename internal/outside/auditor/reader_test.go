@@ -24,13 +24,15 @@ func wish(text string) intent.Request {
 	}
 }
 
-const mail = `{"acts":[{"tool":"send_email","args":{"to":"lookup"},"most":2}],"opens":"named"}`
+const mail = `{"items":[{"tool":"send_email","quote":"mail Petra","need":"asked","times":2,"args":[{"arg":"to","how":"person","what":["Petra"],"of":"contacts"}]}]}`
 
 func draws(o *auditor.Options) { o.Contracts, o.ContractWait = true, time.Minute }
 
 // WAR-07: over the real protocols.
 func TestAContractIsDrawnOnceAndReadStrictly(t *testing.T) {
-	want := intent.Contract{Acts: []intent.Promise{{Tool: "send_email", Args: map[string]string{"to": "lookup"}, Most: 2}}, Opens: "named"}
+	want := intent.Contract{V: intent.ItemsVersion, Opens: "none", Items: []intent.Item{{
+		Tool: "send_email", Quote: "mail Petra", Need: "asked", Times: 2, Args: []intent.Arg{{Arg: "to", How: "person", What: []string{"Petra"}, Of: "contacts"}},
+	}}}
 	for _, provider := range providers {
 		s := audittest.New(t, audittest.Say("```json\n"+mail+"\n```"))
 		c := client(t, provider, s, draws)
@@ -41,7 +43,7 @@ func TestAContractIsDrawnOnceAndReadStrictly(t *testing.T) {
 			}
 		}
 		r := s.Requests()
-		if len(r) != 1 || !strings.Contains(r[0].User, `"mail Petra"`) || !strings.Contains(r[0].User, `- "send_email" takes "to" ("string")`) {
+		if len(r) != 1 || !strings.Contains(r[0].User, `"mail Petra"`) || !strings.Contains(r[0].User, `- "send_email" takes "to" (string)`) {
 			t.Errorf("%s: %d requests: %+v", provider, len(r), r)
 		}
 		if _, _, err := c.Contract(t.Context(), "s", wish("mail Paul"), true); err != nil || len(s.Requests()) != 2 {
@@ -57,7 +59,7 @@ func TestAContractIsDrawnOnceAndReadStrictly(t *testing.T) {
 func TestWhatIsNoContractIsAnError(t *testing.T) {
 	for name, step := range map[string]audittest.Step{
 		"prose":             audittest.Say("Sure! " + mail),
-		"an unknown member": audittest.Say(`{"acts":[],"allow":true}`),
+		"an unknown member": audittest.Say(`{"items":[],"allow":true}`),
 		"cut short":         audittest.Cut(mail),
 		"a refusal":         audittest.Refuse("I cannot help with that"),
 		"a tool call":       audittest.CallTool(mail),
@@ -66,7 +68,7 @@ func TestWhatIsNoContractIsAnError(t *testing.T) {
 		"no JSON":           audittest.Raw(200, "text/html", "<html>"),
 		"a flood":           audittest.Flood(64<<20, false),
 		"a dropped line":    audittest.Drop(),
-		"a huge contract":   audittest.Say(`{"acts":[],"why":"` + strings.Repeat("x", 40<<10) + `"}`),
+		"a huge contract":   audittest.Say(`{"items":[{"tool":"` + strings.Repeat("x", 40<<10) + `"}]}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, provider := range providers {
@@ -98,7 +100,7 @@ func TestAContractIsWaitedForNoLongerThanAgreed(t *testing.T) {
 	for {
 		got, _, err := c.Contract(t.Context(), "s", wish("mail Petra"), false)
 		if err == nil {
-			if len(got.Acts) != 1 {
+			if len(got.Items) != 1 {
 				t.Errorf("got %+v", got)
 			}
 			break
@@ -176,5 +178,58 @@ func TestWhatIsNoReadingIsAnError(t *testing.T) {
 		if got, err := c.ReadDefinition(t.Context(), tool.Definition{Name: "x"}); err == nil || got != nil {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
+	}
+}
+
+// act is a question about an act.
+func act(words string) intent.ActQuestion {
+	return intent.ActQuestion{
+		Words: []intent.Word{{Turn: 1, Text: words}}, Tool: "make_folder", Slots: []intent.ActSlot{{Arg: "name", From: intent.SaidByYou}},
+	}
+}
+
+// MAN-07: over the real protocols; a provider that can is held to the form, one that cannot is asked without.
+func TestAnActIsAskedAbout(t *testing.T) {
+	say := audittest.Say(`{"answer":"step","quote":"file it"}`)
+	for _, provider := range providers {
+		for name, step := range map[string]audittest.Step{"held to the form": say, "free": audittest.Without(say, "response_format")} {
+			s := audittest.New(t, step)
+			c := client(t, provider, s, nil)
+			got, err := c.AuditAct(t.Context(), "s", act("file it"))
+			if want := (intent.ActOpinion{Answer: intent.ActStep, Quote: "file it", Model: "test-model"}); err != nil || got != want {
+				t.Errorf("%s, %s: got %+v, %v", provider, name, got, err)
+			}
+			r := s.Requests()
+			if last := r[len(r)-1]; !strings.Contains(last.User, `tool "make_folder"("name": said by the user)`) {
+				t.Errorf("%s, %s: asked %s", provider, name, last.User)
+			}
+			if _, formed := r[0].Fields["response_format"]; formed != (provider == auditor.OpenAI) {
+				t.Errorf("%s, %s: held to a form: %t", provider, name, formed)
+			}
+			if st := c.Status(); st.Asked != 1 || st.Allowed != 1 {
+				t.Errorf("%s, %s: Status = %+v", provider, name, st)
+			}
+		}
+	}
+}
+
+// MAN-07: whatever else comes back is no answer, and a budget that is spent asks nobody.
+func TestWhatIsNoAnswerAboutAnActIsAnError(t *testing.T) {
+	for name, step := range map[string]audittest.Step{
+		"prose": audittest.Say("asked"), "another word": audittest.Say(`{"answer":"yes","quote":""}`), "cut short": audittest.Cut(`{"answer":"asked","quote":"x"}`),
+		"a refusal": audittest.Refuse("no"), "an error": audittest.Fail(401, "no"), "a dropped line": audittest.Drop(), "no answer": audittest.Hang(),
+	} {
+		for _, provider := range providers {
+			c := client(t, provider, audittest.New(t, step), func(o *auditor.Options) { o.Timeout = 300 * time.Millisecond })
+			if got, err := c.AuditAct(t.Context(), "s", act("file it")); err == nil || got != (intent.ActOpinion{}) {
+				t.Errorf("%s, %s: got %+v, %v", provider, name, got, err)
+			}
+		}
+	}
+	s := audittest.New(t, audittest.Say(`{"answer":"asked","quote":"file it"}`))
+	c := client(t, auditor.OpenAI, s, func(o *auditor.Options) { o.PerSession = 1 })
+	_, _ = c.AuditAct(t.Context(), "s", act("file it"))
+	if _, err := c.AuditAct(t.Context(), "s", act("file that")); !errors.Is(err, auditor.ErrBudget) || len(s.Requests()) != 1 {
+		t.Errorf("got %v after %d requests", err, len(s.Requests()))
 	}
 }

@@ -156,6 +156,9 @@ func (l *logReader) decided(d *event.Decided) {
 	if d.Spent != "" {
 		c.Answer = Yes
 	}
+	if o := d.Opinion; o != nil && o.Kind == "bound" && o.Failed == "" {
+		c.Auditor = o.Answer
+	}
 	if d.Write != nil {
 		c.Args = []byte(d.Write.Args)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -72,11 +73,25 @@ type player struct {
 	ran      map[*Call]string // calls that were let through, with their ids
 	out      []Decision
 	tools    bool // the open turn has been told its tools
+	asked    *Call
 }
+
+// AuditAct implements tidemark.ActAuditor with what the recording says of the call at hand. It does not say in which
+// words of the user's, so it is all of the latest.
+func (p *player) AuditAct(_ context.Context, _ string, q intent.ActQuestion) (intent.ActOpinion, error) {
+	answer, known := intent.ActNamed(p.asked.Auditor)
+	if !known || len(q.Words) == 0 {
+		return intent.ActOpinion{}, errUntold
+	}
+	return intent.ActOpinion{Answer: answer, Quote: q.Words[len(q.Words)-1].Text, Model: "recorded"}, nil
+}
+
+// errUntold says that a recording holds no answer about an act.
+var errUntold = errors.New("the recording does not say whether this act is wanted")
 
 // start makes the monitor of the next step, or takes one that there is.
 func (p *player) start() (err error) {
-	o := tidemark.Options{Policy: p.set, Store: &p.log, Now: p.tick, MaxSessions: 2, Rand: p.dice}
+	o := tidemark.Options{Policy: p.set, Store: &p.log, Now: p.tick, MaxSessions: 2, Rand: p.dice, Acts: p}
 	i := 0
 	if n := len(p.person.Logs); n > 0 {
 		i = rand.New(p.dice).IntN(n)
@@ -160,6 +175,7 @@ func (p *player) call(ctx context.Context, c *Call) error {
 	if err := p.start(); err != nil {
 		return err
 	}
+	p.asked = c
 	exact := tool.Call{ID: fmt.Sprintf("call-%d", len(p.out)), Name: c.Tool, Args: c.Args}
 	v, err := p.monitor.Decide(ctx, p.ref(), exact)
 	if err != nil {

@@ -80,6 +80,9 @@ type Call struct {
 	Tool   string
 	Args   []byte // exact, as recorded
 	Answer Answer
+	// Auditor is what an isolated model answers if it is asked about the act: asked, step, neither or unsure; empty: the
+	// recording does not tell, and a person is asked.
+	Auditor string
 }
 
 // Answer is what the person would say if asked about a call. The zero Answer is that the

@@ -86,6 +86,10 @@ func (e *traceEvent) add(run *Run) error {
 	default:
 		return fmt.Errorf("answer %q is neither approve nor deny", e.Answer)
 	}
+	if _, known := intent.ActNamed(e.Auditor); !known && e.Auditor != "" {
+		return fmt.Errorf("auditor %q is none of asked, step, neither and unsure", e.Auditor)
+	}
+	c.Auditor = e.Auditor
 	run.Events = append(run.Events, Event{Call: c}, Event{Result: &Result{Of: c, Content: textOf(e.Result)}})
 	return nil
 }

@@ -187,9 +187,9 @@ func (b *Builder) opinion(d *event.Decided) *AuditRow {
 	case o.Failed != "":
 		r.Failed++
 		return nil
-	case o.Answer == "consistent":
+	case o.Answer == "consistent", o.Answer == "asked", o.Answer == "step":
 		r.Consistent++
-	case o.Answer == "inconsistent":
+	case o.Answer == "inconsistent", o.Answer == "neither":
 		r.Inconsistent++
 	default:
 		r.Unsure++

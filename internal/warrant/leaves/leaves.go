@@ -190,6 +190,12 @@ func formatted(v any) string {
 // apart where a capital follows a small letter or a digit.
 func NameWords(name string) []string { return slices.Collect(Words(name)) }
 
+// Root is the parameter that a path begins with.
+func Root(path string) string {
+	name, _, _ := strings.Cut(strings.ReplaceAll(path, "[]", ""), ".")
+	return name
+}
+
 // LastWord is the last of them; empty where there is none.
 func LastWord(name string) string {
 	out := ""

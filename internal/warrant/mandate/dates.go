@@ -40,6 +40,12 @@ func dateSays(value, words string) (says agreement, known bool) {
 	return says, true
 }
 
+// agreed reports whether words name a day or a time.
+func agreed(value, words string) bool {
+	says, known := dateSays(value, words)
+	return known && says == agrees
+}
+
 // daySays is what words say of a day: by the day of the week, the month, and the day of the month.
 func daySays(day time.Time, said []string) agreement {
 	out := open

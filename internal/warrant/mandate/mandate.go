@@ -55,7 +55,10 @@ type Item struct {
 	Times int    // how often; 0 is once
 	Per   string // done once for each entry of this
 	If    string // the owner's condition
-	Args  map[string][]Source
+	Pin   string // the definition of the tool when the words came; empty: whatever it is
+	// Message is which of the owner's messages holds the quote, the last of them, from 1; 0: nobody looked.
+	Message int
+	Args    map[string][]Source
 }
 
 // Ban is an act that the owner forbids, or wants to see first.
@@ -71,6 +74,8 @@ type Mandate struct {
 	Follow  []string // contents that the owner wants obeyed
 	Never   []Ban
 	Assents bool // the message only accepts what the agent offered
+	// Unquoted says that it is of the first form, which quotes nothing: the whole message gives its items.
+	Unquoted bool
 }
 
 // Role is what a slot is to the rule. The zero Role is an order, the strictest.

@@ -111,6 +111,9 @@ func (p *pass) holdsSaid(text string, what []string) bool {
 
 // thing is why a value is not of the record that the words of a source single out.
 func (p *pass) thing(v *Value, s *Source, why string) string {
+	if s.How == From && s.Of == "" && len(s.What) == 0 {
+		return p.lookedUp(v)
+	}
 	if v.Role != Aim && s.Of != "" && s.How != Said && s.How != Person && holdsAll(contentWords(s.Of), wordsOf(v.Text)) {
 		return "" // issue 12, and it is 12
 	}

@@ -1,23 +1,33 @@
 package mandate
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"slices"
 	"strings"
+
+	"github.com/tidemark/tidemark/tool"
 )
 
 // fixed are sources that need not stand in the owner's words.
 var fixed = block("fixed")
 
-// Within is a mandate with only what stands in the owner's words: a model that drew it can have added nothing. An item
-// whose words they did not say goes, and so does a source of a value; a ban that they did not word so holds for everything.
+// Within is a mandate with only what stands in the owner's words, the latest message last: a model that drew it can have
+// added nothing. An item whose words they did not say goes, and so does a source of a value; a ban that they did not word
+// so holds for everything.
 func (m *Mandate) Within(words []string) *Mandate {
 	said := spaced(strings.Join(words, "\n"))
 	stands := func(phrase string) bool { return phrase != "" && strings.Contains(said, spaced(phrase)) }
 	out := &Mandate{Assents: m.Assents}
 	for _, it := range m.Items {
+		if m.Unquoted && len(words) > 0 {
+			it.Quote = words[len(words)-1]
+		}
 		if !stands(it.Quote) {
 			continue
 		}
+		it.Message = lastWith(it.Quote, words)
 		args := it.Args
 		it.Args = map[string][]Source{}
 		for name, sources := range args {
@@ -48,6 +58,40 @@ func (m *Mandate) Within(words []string) *Mandate {
 		out.Never = append(out.Never, b)
 	}
 	return out
+}
+
+// lastWith is the last message that holds a phrase, from 1; 0: it stands in none alone.
+func lastWith(phrase string, words []string) int {
+	for n := len(words); n > 0; n-- {
+		if strings.Contains(spaced(words[n-1]), spaced(phrase)) {
+			return n
+		}
+	}
+	return 0
+}
+
+// Pinned is a mandate with only the items whose tools are what they were when the words came: a server may not put
+// another tool in the place of one that was ordered.
+func (m *Mandate) Pinned(pin func(tool string) string) *Mandate {
+	other := func(it Item) bool { return it.Pin != "" && it.Pin != pin(it.Tool) }
+	if !slices.ContainsFunc(m.Items, other) {
+		return m
+	}
+	out := *m
+	out.Items = slices.DeleteFunc(slices.Clone(m.Items), other)
+	return &out
+}
+
+// Pin is a definition in a few signs: another one has others.
+func Pin(d *tool.Definition) string {
+	h := sha256.New()
+	for _, part := range []string{tool.Name(d.Name), d.Description, string(d.Schema)} {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
+		h.Write(size[:])
+		h.Write([]byte(part))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
 func (s *Source) stands(stands func(string) bool) bool {

@@ -175,8 +175,7 @@ const phrases = `check_in=checkin check_out=checkout log_in=login log_out=logout
 	sub_agent=agent source_code=code date_range=date time_range=date time_zone=timezone user_info=profile
 	shared_link=sharing share_link=sharing public_link=sharing sharing_link=sharing invite_link=invite
 	sql_query=sql user_information=profile user_profile=profile account_info=profile account_details=profile personal_info=profile
-	personal_information=profile str_replace=replace post_office=postoffice status_code=statuscode share_price=price
-	purchase_history=history purchase_order=order`
+	personal_information=profile str_replace=replace post_office=postoffice status_code=statuscode share_price=price`
 
 // wholeWords are not made of the two words they seem to be made of.
 const wholeWords = `payload runbook checklist playlist postcard passport postoffice database dataset callback readme setting settings
