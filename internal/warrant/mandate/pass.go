@@ -253,11 +253,11 @@ func (p *pass) unnamed(v *Value) string {
 		if holdsAll(wordsOf(p.item.Quote), name) {
 			return ""
 		}
-		return "you did not say so"
+		return "I could not find it in your words"
 	case v.Role == Text:
 		return p.leaves(v)
 	case v.Role == Aim, v.Role == Key, v.Role == Order, v.Role == Place:
-		return "you did not name it"
+		return "I could not find it in your words"
 	case p.quoted(v.Text):
 		return ""
 	}
@@ -267,7 +267,7 @@ func (p *pass) unnamed(v *Value) string {
 	if v.Role == Object && !p.call.Grave && p.world.Own(v.Text) {
 		return ""
 	}
-	return "you did not say so"
+	return "I could not find it in your words"
 }
 
 // quoted reports whether the words that gave the item hold a value whole.
