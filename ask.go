@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -45,6 +46,8 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 	}
 	if id, ok := book.Covers(h, x.now); ok {
 		v.Effect, v.Kind, v.Spent, d.Spent = policy.Allow, "", id, id
+		v.Item = &event.Covering{ID: id, Giver: "answer"}
+		d.Item = v.Item
 		return nil
 	}
 	if no, ok := book.Refused(h); ok {
@@ -185,24 +188,29 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		found = s.facts.found
 	}
 	live, kept := shownValues(found, set, func(path, value string) string { return redactValue(set, v.Tool, path, value) })
-	if x.decided.Ask.Values = kept; found != nil {
+	if found != nil {
 		x.decided.Ask.Act = found.Deed.String()
+		x.decided.Item = s.covering(set, found, live)
+		v.Item = x.decided.Item
+		s.trace(live, kept, words, set.Redactor().Text)
 	}
+	x.decided.Ask.Values = kept
 	s.keepCode(id, code)
 	x.decided.Ask.Code = s.keys.Seal(s.state.Keys, maxSealedCode, []byte(code))
 	if found != nil && s.heard != nil {
 		x.decided.Trace = s.traced(s.heard.Asked(id, found))
 	}
 	q := s.question(x.request(v), x.now)
-	q.show(x.decided.Ask, v.Opinion)
+	q.show(x.decided.Ask, v.Opinion, x.decided.Item)
 	q.Code, q.Values = code, live
-	q.Prompt = q.prompt()
+	q.Prompt = q.card().Head()
 	v.Held = &q
 	return nil
 }
 
 // shownArgs are arguments as a question shows them.
 func shownArgs(set *policy.Set, args []byte) string {
+	args = []byte(text.Inert(string(args))) // what has no shape is to be seen, and not left out
 	out := set.Redactor().Preview(args, maxArgsShown)
 	if n := utf8.RuneCount(args) - maxArgsShown; n > 0 {
 		out += fmt.Sprintf(" … [%d more characters are not shown]", n)

@@ -233,6 +233,7 @@ type Decided struct {
 	Opinion *Opinion          `json:"opinion,omitzero"` // the auditor's, where it was asked
 	Ruling  *Ruling           `json:"ruling,omitzero"`  // the verifier's, where it was asked
 	Shadow  *Shadow           `json:"shadow,omitzero"`  // what a candidate policy would have said
+	Item    *Covering         `json:"item,omitzero"`    // of the mandate: the one that covers it, or comes closest
 	Warrant string            `json:"warrant,omitzero"` // what stood behind it: the act, and each slot with its evidence (WAR-12)
 	Gated   bool              `json:"gated,omitzero"`   // the host asks again before it runs: that answer counts
 	Dialog  string            `json:"dialog,omitzero"`  // of a held call: the host whose own dialog is to ask about it
@@ -330,6 +331,18 @@ type Shown struct {
 	Lacks bool   `json:"lacks,omitzero"` // the policy wants more
 
 	Secret bool `json:"secret,omitzero"` // its value is for the eyes of whoever answers: in the log it is redacted
+
+	From  string `json:"from,omitzero"`  // which result or text it comes from, and who wrote that; empty: it is the user's, or stands nowhere
+	Title string `json:"title,omitzero"` // what its record calls itself
+	Look  string `json:"look,omitzero"`  // what it could be taken for
+}
+
+// Covering is the item of the mandate that a call was held against: the one that covers it, or comes closest.
+type Covering struct {
+	ID      string   `json:"id,omitzero"`      // empty: no item is for such a call
+	Giver   string   `json:"giver,omitzero"`   // contract, words, assent, answer, policy
+	Quote   string   `json:"quote,omitzero"`   // the words that gave it
+	Missing []string `json:"missing,omitzero"` // the slots it does not hold, by their parameters; "act": the act itself
 }
 
 // Said is one of the user's own messages.

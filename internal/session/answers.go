@@ -14,6 +14,7 @@ import (
 type evidence struct {
 	ask     *event.Ask
 	opinion *event.Opinion
+	item    *event.Covering
 }
 
 // Evidence is what a question showed: what was asked, nil if nobody remembers, and the
@@ -23,6 +24,14 @@ func (s *State) Evidence(id string) (*event.Ask, *event.Opinion) {
 		return e.ask, e.opinion
 	}
 	return nil, nil
+}
+
+// Item is the item of the mandate that the call of a question was held against; nil: none, or nobody remembers.
+func (s *State) Item(id string) *event.Covering {
+	if e := s.questions[id]; e != nil {
+		return e.item
+	}
+	return nil
 }
 
 // WriteStatus is what became of a write that was not let through.
@@ -128,7 +137,7 @@ func (s *State) asked(e *event.Event) {
 			return !open
 		})
 	}
-	s.questions[d.Ask.ID] = &evidence{d.Ask, d.Opinion}
+	s.questions[d.Ask.ID] = &evidence{d.Ask, d.Opinion, d.Item}
 	s.Book.Ask(approval.Request{
 		ID: d.Ask.ID, Branch: e.Branch, Tool: d.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level,
 		Step: d.Step, Kind: d.Kind, Rule: d.Rule, Reason: d.Reason, Args: d.Ask.Args, CodeHash: d.Ask.CodeHash,

@@ -1,5 +1,7 @@
 package warrant
 
+import "fmt"
+
 // act is the evidence that the user asked for what the tool does.
 func (j *judging) act() (Evidence, string) {
 	c := j.c
@@ -21,10 +23,12 @@ func (j *judging) act() (Evidence, string) {
 	case r.refused != "":
 		return Nothing, "you said not to: " + r.refused
 	case r.said == "" && offer != "":
+		j.w.Item = &Item{ID: fmt.Sprintf("a%d", c.user.turn), Giver: "assent", Quote: offer}
 		return Assented, "you agreed to: " + offer
 	case c.agreed != nil && !c.agreed.Delegates && !j.mild():
 		return Nothing, "I could not find it in what your message asks for"
 	case r.said != "":
+		j.w.Item = &Item{ID: fmt.Sprintf("w%d", c.user.turn), Giver: "words", Quote: r.said}
 		return Said, "you asked: " + r.said
 	}
 	return j.step(&r)

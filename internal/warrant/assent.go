@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -101,4 +102,10 @@ func (j *judging) assented() string {
 		}
 	}
 	return ""
+}
+
+// offered says that the act is one that the user agreed to: an item of its own, for once.
+func (j *judging) offered(offer string) {
+	j.w.Item = &Item{ID: fmt.Sprintf("a%d", j.c.user.turn), Giver: "assent", Quote: offer}
+	j.w.add(Act, "", j.m.Tool, Assented, "you agreed to: "+offer)
 }

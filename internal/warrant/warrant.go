@@ -101,6 +101,14 @@ type Warrant struct {
 	Slots []Slot
 
 	Danger bool // it runs or puts something that leaves, stays behind or wrecks, and the user did not name it
+
+	Item *Item // the item of the mandate that covers it, or comes closest; nil: none is for such a call
+}
+
+// Item is an item of the mandate as people are told of it.
+type Item struct {
+	ID, Giver string // givers: contract, words, assent
+	Quote     string // the user's words that gave it; of assent, the agent's that they agreed to
 }
 
 // Weakest is the least evidence among the slots of a kind, or of one argument, by its name;

@@ -39,6 +39,7 @@ type Record struct {
 
 type field struct {
 	key, text string // the text in its one spelling
+	shown     string // a short one as it was printed, for people
 	words     []string
 }
 
@@ -122,7 +123,7 @@ func (r *Records) add(rec Record) int {
 	}
 	r.size += recordSize + len(rec.called)*wordSize
 	for i := range rec.fields {
-		r.size += fieldSize + len(rec.fields[i].text)
+		r.size += fieldSize + len(rec.fields[i].text) + len(rec.fields[i].shown)
 	}
 	for w := range rec.called {
 		r.named[w] = append(r.named[w], int32(at))
@@ -194,7 +195,7 @@ func fieldOf(key, text string) field {
 		f.text = plain(text)
 	}
 	if len(text) <= nameLength {
-		f.words = pieces(text)
+		f.words, f.shown = pieces(text), strings.Clone(text)
 	}
 	return f
 }
