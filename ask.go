@@ -41,6 +41,7 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 	h := approval.Held{
 		Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Args: &x.args, Danger: x.dangerous(v),
 	}
+	x.judgedBy(&h)
 	if m.electors != nil {
 		h.Counts = func(by string) bool { return m.counts(x, v, by) }
 	}
@@ -182,7 +183,6 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		Args:  shownArgs(set, x.redactedArgs(v.Tool)),
 		Words: words, Sources: tainting(v.Taint),
 	}
-	x.decided.Ask.Keeps = s.kept(id, v.Tool, &x.args)
 	var found *warrant.Warrant // none where no rule asks
 	if s.input.Facts != nil {
 		found = s.facts.found
@@ -195,6 +195,11 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		s.trace(live, kept, words, set.Redactor().Text)
 	}
 	x.decided.Ask.Values = kept
+	item := found != nil && v.Kind == policy.KindTaintEscalation && len(v.Item.Missing) > 0 &&
+		found.Deed != warrant.Execute && found.Deed != warrant.Unknown // what runs is approved as it stands there
+	if x.decided.Ask.Keeps = s.kept(id, v.Tool, &x.args, item); item {
+		s.keepItem(x.decided.Ask.Keeps, found)
+	}
 	s.keepCode(id, code)
 	x.decided.Ask.Code = s.keys.Seal(s.state.Keys, maxSealedCode, []byte(code))
 	if found != nil && s.heard != nil {
@@ -371,7 +376,7 @@ func (m *Monitor) elect(s *live, v *Vote, now int64) (enough bool, err error) {
 			return false, &AnswerError{Err: err, TriesLeft: -1}
 		}
 		enough = enough && ok
-		if few := !ok || len(r.Agreed) > 0; few && (len(v.IDs) > 1 || v.For > 0) {
+		if few := !ok || len(r.Agreed) > 0; few && (len(v.IDs) > 1 || v.For > 0 || v.Task) {
 			err := fmt.Errorf("%w: it takes several people, who approve one call, once", ErrElector)
 			return false, &AnswerError{Err: err, TriesLeft: -1}
 		}
@@ -407,9 +412,10 @@ func (v *Vote) Said(asked []Asked) (string, error) {
 		Minutes   int64          `json:"minutes"`
 		Where     approval.Where `json:"where,omitzero"`
 		Calls     int            `json:"calls,omitzero"`
+		Task      bool           `json:"task,omitzero"`
 		Note      string         `json:"note,omitzero"`
 	}{
-		map[bool]string{true: "approve", false: "deny"}[v.Approve], v.Session, asked, int64(v.For.Minutes()), v.Where, v.Calls,
+		map[bool]string{true: "approve", false: "deny"}[v.Approve], v.Session, asked, int64(v.For.Minutes()), v.Where, v.Calls, v.Task,
 		noteHash(v.Reason),
 	})
 	if err != nil {

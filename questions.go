@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
@@ -14,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -34,6 +36,12 @@ func (s *live) question(r approval.Request, now int64) Question {
 	q.Opens = "nothing further: it is dangerous by itself"
 	if r.Kind != policy.KindDanger {
 		q.Opens = fmt.Sprintf("%s %s, in this context", r.Tool, r.Keeps.String())
+	}
+	switch {
+	case r.Keeps.Grave():
+		q.Opens = "nothing further: such calls are asked about each time"
+	case r.Kind != policy.KindDanger && r.Keeps.Act != "" && r.Keeps.Salt != "":
+		q.Task = r.Keeps.Opens(taskCalls(&r.Keeps))
 	}
 	if ask, opinion := s.state.Evidence(r.ID); ask != nil {
 		q.show(ask, opinion, s.state.Item(r.ID))
@@ -421,5 +429,55 @@ func (s *live) trace(shown, kept []event.Shown, words []event.Said, redacted fun
 		from := s.heard.Whence(v.Value)
 		v.From, v.Title, v.Look = from.From, from.Title, question.Look(v.Value, words)
 		k.From, k.Title, k.Look = redacted(v.From), redacted(v.Title), redacted(v.Look)
+	}
+}
+
+// keepItem adds to what a grant keeps what the mandate says of the call: further ones do the same to the same, or to another
+// of the same list, and no more of it.
+func (s *live) keepItem(k *event.Kept, w *warrant.Warrant) {
+	k.Act = w.Deed.String()
+	for i := range w.Slots {
+		slot := &w.Slots[i]
+		if _, fixed := k.Fixed[slot.Path]; !fixed {
+			continue // what is no plain argument stays as it is, or is free and looked at
+		}
+		switch slot.Kind {
+		case warrant.Object:
+			if set := s.heard.Whence(slot.Value).Set; set.Many > 1 {
+				k.Lists = put(k.Lists, slot.Path, set.String())
+			}
+		case warrant.Measure:
+			if n, err := strconv.ParseFloat(slot.Value, 64); err == nil && n >= 0 {
+				k.Most = put(k.Most, slot.Path, n)
+			}
+		}
+	}
+}
+
+func put[V any](m map[string]V, key string, v V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[key] = v
+	return m
+}
+
+// judgedBy tells the book what a mandate says of a call: what it does, and whether something of it is missing that a person
+// sees each time.
+func (x *step) judgedBy(h *approval.Held) {
+	s := x.live
+	if s.input.Facts == nil || s.facts.found == nil {
+		return
+	}
+	w := s.facts.found
+	h.Act = w.Deed.String()
+	h.Among = func(list, value string) bool { return s.heard.Among(mandate.SetNamed(list), value) }
+	for i := range w.Slots {
+		switch slot := &w.Slots[i]; slot.Kind {
+		case warrant.Act, warrant.Aim, warrant.Object, warrant.Measure:
+			h.Open = h.Open || slot.Fault || slot.Secret
+		default:
+			h.Open = h.Open || lacks(w.Deed, slot, x.set)
+		}
 	}
 }

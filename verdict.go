@@ -9,9 +9,11 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/question"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -146,6 +148,21 @@ func (q *Question) TimeLeft() time.Duration { return q.timeLeft }
 func (q *Question) show(ask *event.Ask, opinion *event.Opinion, item *event.Covering) {
 	q.Words, q.Sources, q.Act, q.Values, q.Opinion, q.Item = ask.Words, ask.Sources, ask.Act, ask.Values, opinion, item
 	q.Prompt = q.card().Head()
+}
+
+// fewCalls is how many further calls a yes for the task lets through where no list says how many there are.
+const fewCalls = 20
+
+// taskCalls is how many calls a yes for the task covers, which the question shows.
+func taskCalls(k *approval.Kept) int {
+	if len(k.Lists) == 0 {
+		return fewCalls
+	}
+	most := approval.TaskCalls
+	for _, name := range k.Lists {
+		most = min(most, mandate.SetNamed(name).Many)
+	}
+	return most
 }
 
 // Message is the verdict in words for the agent and its user: the rule, the evidence

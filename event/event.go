@@ -143,6 +143,7 @@ type Began struct {
 	Auto    bool         `json:"auto,omitzero"`    // we named the turn; the host did not
 	Command bool         `json:"command,omitzero"` // its message is a chat command: what was approved before it still holds
 	Words   bool         `json:"words,omitzero"`   // its message is the user's own words, and says what they want
+	GoesOn  bool         `json:"goesOn,omitzero"`  // of these: they thank or say to go on, and the task is the one of before
 	Caution []string     `json:"caution,omitzero"` // cautioned tools whose output the context began with
 	// Wordless says that the door could not hear what the user said.
 	Wordless bool `json:"wordless,omitzero"`
@@ -179,6 +180,7 @@ type Seen struct {
 	Reason    string       `json:"reason,omitzero"`
 	Caution   bool         `json:"caution,omitzero"`  // what follows it is audited (CAU-02)
 	Words     bool         `json:"words,omitzero"`    // ContextSeen: the content is the user's own words
+	GoesOn    bool         `json:"goesOn,omitzero"`   // of these: as in Began
 	Contract  *Contract    `json:"contract,omitzero"` // of those words, where the host handed one in
 	// Trace is what judgement needs of the content after a restart, in base64: the content itself, sealed under
 	// the session's key, or hashes under a key of the installation. Empty: nothing was kept.
@@ -319,6 +321,10 @@ type Kept struct {
 	Salt  string                 `json:"salt"`
 	Fixed map[string]tool.Digest `json:"fixed,omitzero"` // path of an argument to its salted value
 	Free  []string               `json:"free,omitzero"`  // paths of arguments that may be others
+
+	Act   string             `json:"act,omitzero"`   // what the call does, where it is judged by a mandate
+	Most  map[string]float64 `json:"most,omitzero"`  // path of a measure to the most it may be
+	Lists map[string]string  `json:"lists,omitzero"` // path of an object to the list that it may be another one of
 }
 
 // Shown is one slot of a call and what stands behind it.
@@ -388,6 +394,7 @@ type Grant struct {
 	Ceiling trust.Level `json:"ceiling"`        // never covers a context less trusted than this
 	Until   int64       `json:"until,omitzero"` // Unix nanoseconds; 0 with Turn set
 	Turn    bool        `json:"turn,omitzero"`  // ends with the turn
+	Task    bool        `json:"task,omitzero"`  // ends with the task
 	Policy  string      `json:"policy"`         // dies when the policy changes
 	Calls   int         `json:"calls,omitzero"` // how many it lets through; 0: as many as come
 	// Where are the arguments that the person freed: path to pattern. All must fit.

@@ -94,6 +94,7 @@ func (s *State) decided(e *event.Event) {
 		return
 	}
 	s.steps++
+	s.Book.Passed(e.Time)
 	if d.Effect == "allow" {
 		s.count(d.Tool).calls++
 	} else {
@@ -166,13 +167,13 @@ func (s *State) wrote(branch string, digest tool.Digest) {
 func (s *State) answered(e *event.Event) {
 	a := e.Answer
 	if g := a.Grant; g != nil {
-		if len(g.Where) == 0 { // it covers the call that was asked about too
+		if len(g.Where) == 0 && !g.Task && !judged(g) { // it covers the call that was asked about too
 			s.Book.Close(approval.Granted, a.By, a.Reason, e.Time, a.IDs...)
 		}
 		grant := approval.Grant{
 			By: e.Answer.By,
 			ID: g.ID, Branch: e.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Policy: g.Policy, Until: g.Until, Turn: g.Turn, Where: g.Where,
-			Calls: g.Calls,
+			Calls: g.Calls, Task: g.Task, Last: e.Time,
 		}
 		for i := range g.Keeps {
 			grant.Keeps = append(grant.Keeps, kept(&g.Keeps[i]))
@@ -190,6 +191,19 @@ func (s *State) answered(e *event.Event) {
 		s.Book.Close(approval.Denied, a.By, a.Reason, e.Time, a.IDs...)
 	default:
 		s.Book.Approve(a.IDs, a.By, a.Until)
+	}
+}
+
+// judged reports whether a grant is of calls that a mandate judges: it may not cover the one that was asked about, which
+// is approved by itself.
+func judged(g *event.Grant) bool {
+	return slices.ContainsFunc(g.Keeps, func(k event.Kept) bool { return k.Act != "" })
+}
+
+// spoke folds words of the user: what they ask for next ends the task.
+func (s *State) spoke(words, goesOn bool) {
+	if words && !goesOn {
+		s.Book.EndTask()
 	}
 }
 

@@ -1,6 +1,9 @@
 package mandate
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // What a question tells of a value's record. Nothing here holds a call: it is for the eyes of whoever answers, and what it
 // returns was written by others.
@@ -73,6 +76,20 @@ type Set struct {
 	Step uint64
 	Key  string
 	Many int
+}
+
+// String names a set in the log.
+func (s Set) String() string { return fmt.Sprintf("%d %d %s", s.Step, s.Many, s.Key) }
+
+// SetNamed is the set of a name; none where it names none.
+func SetNamed(name string) Set {
+	var s Set
+	if n, err := fmt.Sscanf(name, "%d %d", &s.Step, &s.Many); err != nil || n != 2 {
+		return Set{}
+	}
+	_, rest, _ := strings.Cut(name, " ")
+	_, s.Key, _ = strings.Cut(rest, " ")
+	return s
 }
 
 // SetOf is the set that a value is one of; none where it is in no record, in those of several results, or alone.
