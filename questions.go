@@ -345,6 +345,9 @@ func (q *Question) Whole() string { return q.card().Whole() }
 // Would is what would happen, in words; empty where nobody looked at what the call does.
 func (q *Question) Would() string { return q.card().Would() }
 
+// NameItem is an item of the mandate in words, as the log, the question and the commands name it.
+func NameItem(i *event.Covering) string { return question.Named(i) }
+
 // Whence says in words what stands behind a value of a call.
 func Whence(v event.Shown) string { return question.Whence(v) }
 

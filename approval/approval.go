@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/tool"
@@ -120,6 +121,20 @@ const (
 // over reports whether the grant has ended.
 func (g *Grant) over(now int64) bool {
 	return !g.Turn && now >= g.Until || g.Task && (now >= g.Last+int64(TaskIdle) || g.Seen >= TaskCalls)
+}
+
+// String says for people what the grant lets through.
+func (g *Grant) String() string {
+	parts := make([]string, 0, len(g.Keeps))
+	for i := range g.Keeps {
+		k := g.Keeps[i].Without(g.Where)
+		if g.Task {
+			parts = append(parts, k.Opens(g.Calls))
+			continue
+		}
+		parts = append(parts, k.Tool+" "+k.String())
+	}
+	return strings.Join(parts, "; ")
 }
 
 func (g *Grant) covers(c Held, now int64) bool {

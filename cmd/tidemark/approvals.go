@@ -24,8 +24,10 @@ func (e *env) approvalsCommand() *cobra.Command {
 		Use:   "approvals",
 		Short: "List open questions and answer them",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return e.listApprovals(cmd.Context()) },
 	}
+	whole := false
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return e.listApprovals(cmd.Context(), whole) }
+	cmd.Flags().BoolVar(&whole, "whole", false, "show long calls whole, and not folded")
 	var open opened
 	approve := &cobra.Command{
 		Use: "approve ID...", Short: "Let the held call through, or accept the hidden definition",
@@ -38,6 +40,7 @@ approved at once, all of them or none; what is final, dangerous or runs a comman
 	}
 	approve.Flags().IntVar(&open.minutes, "minutes", 0, "let every call of this tool through for so long (0: only this call)")
 	approve.Flags().IntVar(&open.calls, "calls", 0, "with --minutes: how many calls at most (0: as many as come)")
+	approve.Flags().BoolVar(&open.task, "task", false, "this call, and those like it until the task ends, as the question says (not for what is approved call by call)")
 	deny := &cobra.Command{
 		Use: "deny ID...", Short: "Refuse the held call, or keep the definition hidden", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -84,7 +87,7 @@ func (e *env) questions(ctx context.Context) (queue, error) {
 	return out, err
 }
 
-func (e *env) listApprovals(ctx context.Context) error {
+func (e *env) listApprovals(ctx context.Context, whole bool) error {
 	all, err := e.questions(ctx)
 	if err != nil {
 		return err
@@ -102,6 +105,9 @@ func (e *env) listApprovals(ctx context.Context) error {
 			e.ui.word("title", q.ID), e.ui.word("confirm", q.Tool), q.Session, q.Step, e.ui.as(q.Level))
 		for _, l := range strings.Split(q.Text(), "\n") {
 			e.printf("    %s\n", text.OneLine(l))
+		}
+		if whole {
+			e.printf("    %s\n", strings.ReplaceAll("Whole: "+q.Whole(), "\n", "\n    "))
 		}
 		e.printf("    %s\n", e.ui.word("dim", q.Rule))
 		e.printf("    expires in %s   tidemark approvals approve %s\n", time.Until(q.Expires).Round(time.Second), q.ID)
@@ -129,7 +135,10 @@ func (e *env) printNotice(n *pins.Notice) {
 }
 
 // opened is what an approval lets through besides the call it is about.
-type opened struct{ minutes, calls int }
+type opened struct {
+	minutes, calls int
+	task           bool
+}
 
 func (o opened) check() error {
 	switch {
@@ -137,6 +146,8 @@ func (o opened) check() error {
 		return errors.New("answer: minutes must be 0 to 1440")
 	case o.calls < 0 || o.calls > approval.MaxCalls:
 		return fmt.Errorf("answer: calls must be 0 to %d", approval.MaxCalls)
+	case o.task && (o.minutes > 0 || o.calls > 0):
+		return errors.New("answer: --task goes without --minutes and --calls")
 	case o.calls > 0 && o.minutes == 0:
 		return errors.New("answer: --calls goes with --minutes")
 	}
@@ -152,7 +163,7 @@ func (e *env) answerAll(ctx context.Context, ids []string, approve bool, open op
 		return e.answer(ctx, ids[0], approve, open)
 	}
 	if open != (opened{}) {
-		return errors.New("answer: --minutes and --calls go with one question")
+		return errors.New("answer: --task, --minutes and --calls go with one question")
 	}
 	c, err := e.findServer(ctx)
 	if err != nil {
@@ -189,7 +200,7 @@ func (e *env) answer(ctx context.Context, id string, approve bool, open opened) 
 	}
 	if c != nil {
 		return e.send(ctx, c, "/v1/approvals/"+id, decisions[approve]+" "+id, map[string]any{
-			"decision": decisions[approve], "minutes": open.minutes, "calls": open.calls,
+			"decision": decisions[approve], "minutes": open.minutes, "calls": open.calls, "task": open.task,
 		})
 	}
 	return e.answerOffline(ctx, id, approve, open)
@@ -209,7 +220,7 @@ func (e *env) answerOffline(ctx context.Context, id string, approve bool, open o
 			return e.withWritableLog(ctx, func(log *app.Log) error {
 				out, err := log.Monitor.Answer(ctx, tidemark.Vote{
 					Session: q.Session, IDs: []string{id}, Approve: approve,
-					For: time.Duration(open.minutes) * time.Minute, Calls: open.calls, By: whoami(), Via: "cli",
+					For: time.Duration(open.minutes) * time.Minute, Calls: open.calls, Task: open.task, By: whoami(), Via: "cli",
 				})
 				if err != nil {
 					return err

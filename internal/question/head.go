@@ -131,7 +131,7 @@ func called(v event.Shown) string {
 	}
 	var notes []string
 	switch {
-	case !v.Lacks:
+	case !v.Lacks || v.Slot == "order": // what speaks against an order is the reason, which follows
 	case v.From != "":
 		notes = append(notes, "from "+v.From+", not from you")
 	default:

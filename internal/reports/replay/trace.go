@@ -78,13 +78,15 @@ func (e *traceEvent) add(run *Run) error {
 	}
 	c := &Call{Tool: e.Call.Tool, Args: argsOf(e.Call.Args)}
 	switch e.Answer {
-	case "approve":
-		c.Answer = Yes
+	case "approve", "once":
+		c.Answer, c.Open = Yes, e.Answer == "approve"
+	case "task":
+		c.Answer = Task
 	case "deny":
 		c.Answer = No
 	case "":
 	default:
-		return fmt.Errorf("answer %q is neither approve nor deny", e.Answer)
+		return fmt.Errorf("answer %q is none of approve, once, task and deny", e.Answer)
 	}
 	run.Events = append(run.Events, Event{Call: c}, Event{Result: &Result{Of: c, Content: textOf(e.Result)}})
 	return nil
