@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -309,7 +310,7 @@ func (s *live) kept(id, name string, args *tool.Args, worded bool) *event.Kept {
 	}
 	m := meaning.Of(def)
 	k := event.Kept(approval.Keep(name, id, args, func(path, text string) bool {
-		return m.Resolve(path, text).Role == meaning.Content && (!worded || strings.Contains(strings.TrimSpace(text), " "))
+		return m.Resolve(path, text).Role == meaning.Content && (!worded || mandate.IsWorded(path, text))
 	}))
 	return &k
 }

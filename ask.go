@@ -207,8 +207,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	}
 	q := s.question(x.request(v), x.now)
 	q.show(x.decided.Ask, v.Opinion, x.decided.Item)
-	q.Code, q.Values = code, live
-	q.Prompt = q.card().Head()
+	q.Code, q.Values = code, live // the first line is the one that the log has, and everybody reads
 	v.Held = &q
 	return nil
 }

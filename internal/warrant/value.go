@@ -42,7 +42,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 		return Own, "the operator said it"
 	case c.pieces(v) && !trailing(v, aim):
 		return Said, "you said it in pieces"
-	case c.agreedTo(v):
+	case c.agreedTo(v, &f, aim):
 		return Assented, "you agreed to it"
 	case !aim && c.isOwn(v):
 		return Own, "an earlier act returned it"

@@ -133,3 +133,9 @@ func (r *Records) many(s Set) int {
 	}
 	return len(seen)
 }
+
+// IsWorded reports whether an argument holds something that somebody words: by its name, or because it has several words. One
+// word by itself is a choice.
+func IsWorded(path, text string) bool {
+	return worded[strings.ToLower(path[strings.LastIndexByte(path, '.')+1:])] || strings.Contains(strings.TrimSpace(text), " ")
+}
