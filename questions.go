@@ -313,7 +313,7 @@ func (m *Monitor) OpenQuestions() int {
 
 // Line is one paragraph of a question, with its name; the first has none. A paragraph of
 // several lines holds one thing in each.
-type Line = question.Line
+type Line struct{ Name, Text string }
 
 // NobodyWaits is said of a question that is Abandoned.
 const NobodyWaits = question.NobodyWaits
@@ -331,13 +331,20 @@ func (q *Question) card() *question.Card {
 // what is missing and where it comes from, what stands behind the rest, what the user asked for, what was read, and what
 // each kind of yes opens.
 func (q *Question) Lines() []Line {
-	lines := q.card().Lines()
+	var lines []Line
+	for _, l := range q.card().Lines() {
+		lines = append(lines, Line(l))
+	}
 	lines[0].Text = q.Prompt
 	return lines
 }
 
 // Text is the question in plain text.
-func (q *Question) Text() string { return question.Text(q.Lines()) }
+func (q *Question) Text() string {
+	lines := q.card().Lines()
+	lines[0].Text = q.Prompt
+	return question.Text(lines)
+}
 
 // Whole is its call with nothing folded.
 func (q *Question) Whole() string { return q.card().Whole() }

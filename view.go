@@ -196,7 +196,10 @@ func (m *Monitor) view(s *live) View {
 		v.Questions = append(v.Questions, q)
 	}
 	for _, g := range st.Book.Grants(now) {
-		gv := GrantView{ID: g.ID, Branch: g.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Turn: g.Turn, Where: g.Where, Calls: g.Calls, Task: g.Task, Opens: g.String(), By: g.By}
+		gv := GrantView{
+			ID: g.ID, Branch: g.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Turn: g.Turn, Where: g.Where, Calls: g.Calls, Task: g.Task,
+			Opens: g.String(), By: g.By,
+		}
 		if g.Until > 0 {
 			gv.Until = time.Unix(0, g.Until).UTC()
 		}

@@ -57,9 +57,12 @@ func Keep(toolName, salt string, args *tool.Args, free func(path, text string) b
 }
 
 // Fits reports whether a call differs from the one that was asked about only in arguments
-// that may be others, or are of the same list or no more than what was shown. What the constraints name is theirs to judge; an argument that was not
+// that may be others, or are of the same list or no more than what was shown. What the
+// constraints name is theirs to judge; an argument that was not
 // there before is not covered.
-func (k *Kept) Fits(toolName string, args *tool.Args, where Where) bool { return k.fits(toolName, args, where, nil) }
+func (k *Kept) Fits(toolName string, args *tool.Args, where Where) bool {
+	return k.fits(toolName, args, where, nil)
+}
 
 func (k *Kept) fits(toolName string, args *tool.Args, where Where, among Among) bool {
 	if k.Salt == "" || k.Tool != toolName || args == nil {

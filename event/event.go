@@ -338,7 +338,7 @@ type Shown struct {
 
 	Secret bool `json:"secret,omitzero"` // its value is for the eyes of whoever answers: in the log it is redacted
 
-	From  string `json:"from,omitzero"`  // which result or text it comes from, and who wrote that; empty: it is the user's, or stands nowhere
+	From  string `json:"from,omitzero"`  // the result or text it comes from, and who wrote that; empty: the user's, or nowhere
 	Title string `json:"title,omitzero"` // what its record calls itself
 	Look  string `json:"look,omitzero"`  // what it could be taken for
 }

@@ -77,7 +77,7 @@ be read.`,
 	fl.StringVar(&f.diff, "diff", "", "second policy file: print the calls about which the two differ")
 	fl.StringVar(&f.agent, "agent", "", "agent whose overrides apply")
 	fl.BoolVar(&f.approve, "approve", false, "say yes where the recording does not tell the answer")
-	fl.StringVar(&f.answers, "answers", "once", "what a yes is where the recording does not say: once, or task (and those like it until the task ends)")
+	fl.StringVar(&f.answers, "answers", "once", "what a yes is where the recording does not say: once, or task")
 	fl.BoolVar(&f.keep, "keep-going", false, "go on after a run that cannot be read; the exit status is still 2")
 	fl.StringVar(&f.html, "html", "", "write a report for people to this file")
 	fl.Float64Var(&f.maxAsks, "max-asks", 0, "fail if there are more questions per run than this")

@@ -170,7 +170,7 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 
 		Calls int `json:"calls,omitempty" minimum:"0" maximum:"1000" doc:"with minutes: how many calls it covers; 0: as many as come"`
 
-		Task bool `json:"task,omitempty" doc:"this call, and those like it until the task ends, as the question's task says; goes with nothing else"`
+		Task bool `json:"task,omitempty" doc:"this call, and those like it until the task ends; goes with nothing else"`
 
 		Where patterns `json:"where,omitempty" doc:"with minutes: only calls whose arguments fit, path to exact value or pattern with *"`
 	}

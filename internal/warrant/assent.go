@@ -67,7 +67,8 @@ func (c *Context) assents(text string) bool {
 	words := c.vocabulary.Words(text)
 	yes := false
 	for _, w := range words {
-		if w.Gram.Has(vocabulary.Negation) || w.Gram.Has(vocabulary.Condition) || w.Gram.Has(vocabulary.Exception) || w.Gram.Has(vocabulary.Joining) {
+		if w.Gram.Has(vocabulary.Negation) || w.Gram.Has(vocabulary.Condition) || w.Gram.Has(vocabulary.Exception) ||
+			w.Gram.Has(vocabulary.Joining) {
 			return false
 		}
 		yes = yes || w.Gram.Has(vocabulary.Assent)

@@ -34,7 +34,7 @@ type Tried struct {
 	Warrant  string `json:"warrant,omitzero" doc:"what stood behind the call, slot by slot"`
 	Taint    string `json:"taint" doc:"of the context the call was made in"`
 
-	Item *event.Covering `json:"item,omitzero" doc:"the item of the mandate that covers the call, or comes closest, and the slots it does not hold"`
+	Item *event.Covering `json:"item,omitzero" doc:"the item of the mandate that covers the call or comes closest, and what it lacks"`
 }
 
 // ErrTrial is returned for a trial that is none.

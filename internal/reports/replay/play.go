@@ -232,7 +232,8 @@ func (p *player) result(ctx context.Context, r *Result) error {
 
 func decisionOf(id string, step int, c *Call, v *tidemark.Verdict) Decision {
 	d := Decision{
-		ID: id, Step: step, Decision: Deny, Rule: v.Rule, Taint: v.Taint.Level.String(), Warrant: v.Warrant, Item: v.Item, Tool: v.Tool, Args: c.Args,
+		ID: id, Step: step, Decision: Deny, Rule: v.Rule, Taint: v.Taint.Level.String(), Warrant: v.Warrant,
+		Item: v.Item, Tool: v.Tool, Args: c.Args,
 	}
 	switch v.Effect {
 	case policy.Allow:
