@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,7 +22,7 @@ func visible(s string, exact bool) string {
 		return s
 	}
 	var b strings.Builder
-	marks := 0
+	marks, run, double := 0, 0, false
 	for i, r := range s {
 		if unicode.Is(unicode.M, r) {
 			marks++
@@ -29,13 +30,17 @@ func visible(s string, exact bool) string {
 			marks = 0
 		}
 		switch {
+		case r == '\\':
+			if run <= i { // a new run of them: all or none are doubled, so that the number of them tells
+				run = i + len(s[i:]) - len(strings.TrimLeft(s[i:], `\`))
+				double = exact && escapes(s[run:])
+			}
+			if b.WriteByte('\\'); double {
+				b.WriteByte('\\')
+			}
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd"):
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\\' && exact && escapes(s[i+1:]):
-			b.WriteString(`\\`)
-		case r != ' ' && (Drawable(r) != r || unicode.Is(unicode.Cf, r)), marks > 2:
+		case hidden(r), marks > 2:
 			b.WriteString(escape(r))
 		default:
 			b.WriteRune(r)
@@ -43,6 +48,9 @@ func visible(s string, exact bool) string {
 	}
 	return b.String()
 }
+
+// hidden reports whether a sign is shown as an escape.
+func hidden(r rune) bool { return r != ' ' && (Drawable(r) != r || unicode.Is(unicode.Cf, r)) }
 
 // escape is how a sign is written that is not to act: by its number, in four digits or in eight.
 func escape(r rune) string {
@@ -62,5 +70,11 @@ func plainly(s string) bool {
 	return true
 }
 
-// escapes reports whether what follows a backslash makes it look like an escape of ours.
-func escapes(rest string) bool { return rest != "" && strings.ContainsRune(`nuUx\`, rune(rest[0])) }
+// written is what follows the backslash of an escape of ours.
+var written = regexp.MustCompile(`^(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})`)
+
+// escapes reports whether what follows backslashes makes them look like the beginning of an escape, or is one.
+func escapes(rest string) bool {
+	r, _ := utf8.DecodeRuneInString(rest)
+	return rest != "" && (r == utf8.RuneError || hidden(r) || unicode.Is(unicode.M, r)) || written.MatchString(rest)
+}

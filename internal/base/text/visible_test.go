@@ -14,9 +14,10 @@ func TestWhatHasNoShapeIsSeen(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain, as it is":    "plain, as it is",
 		"a\u200bb":           `a\u200bb`,
-		"a\nCall: b":         `a\nCall: b`,
+		"a\nCall: b":         `a\u000aCall: b`,
 		"\u202eright":        `\u202eright`,
-		`C:\users\new`:       `C:\\users\\new`,
+		`C:\users\new`:       `C:\users\new`,
+		`https:\\a\b`:        `https:\\a\b`,
 		`C:\temp`:            `C:\temp`,
 		"x\u00a0y\ufeff\x1b": `x\u00a0y\ufeff\u001b`,
 		"\xff":               `\xff`,

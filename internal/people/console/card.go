@@ -242,7 +242,7 @@ func callLines(q *tidemark.Question, whole bool) h.List {
 	}
 	out = append(out, row("Approving allows", "", foreign(q.Allows)))
 	if q.Task != "" {
-		out = append(out, row("For this task", "", foreign(q.Task)))
+		out = append(out, row("for this task", "", foreign(q.Task)))
 	}
 	return append(out, row("Digest", "", h.El("code", h.T(q.Digest))))
 }
