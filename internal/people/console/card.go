@@ -30,11 +30,16 @@ func seen(q *tidemark.Question) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// headline is what would happen, in words; of a call that nobody looked into, the tool and what is missing.
-func headline(q *tidemark.Question) h.HTML {
+// first is what would happen, in words: the first thing on the page of a question.
+func first(q *tidemark.Question) h.HTML {
 	if would := q.Would(); would != "" {
 		return foreign(would)
 	}
+	return headline(q)
+}
+
+// headline names the call by what is missing, in a list.
+func headline(q *tidemark.Question) h.HTML {
 	for _, v := range q.Values {
 		if v.Lacks && v.Value != "" && v.Path != "" {
 			return h.Join(foreign(q.Tool), h.T(" → "), foreign(cut(v.Value, 80)))
@@ -56,7 +61,7 @@ func (c *Console) card(v *visit, q *tidemark.Question, whole bool) h.HTML {
 	id, shown := "q-"+q.ID, seen(q)
 	var title h.Part
 	if whole {
-		title = headline(q)
+		title = first(q)
 	} else {
 		title = c.drawn.of("title "+shown, whole, func() h.HTML { return h.El("a", h.A("href", "/console/q/"+q.ID), headline(q)) })
 	}
@@ -78,7 +83,7 @@ func (c *Console) card(v *visit, q *tidemark.Question, whole bool) h.HTML {
 				h.El("span", h.Class("waits"), h.T(" · nobody waits")), tick(q, whole))),
 		abandoned(q, whole),
 		c.drawn.of(shown, whole, func() h.HTML {
-			return h.Join(h.El("dl", h.Class("evidence"), evidence(q)),
+			return h.Join(h.El("dl", h.Class("evidence"), evidence(q, whole)),
 				h.El("details", h.El("summary", h.T("The whole call")), h.El("dl", h.Class("evidence"), callLines(q, whole))))
 		}),
 		c.answerForm(v, q, shown, whole))
@@ -139,7 +144,7 @@ func row(name, class string, parts ...h.Part) h.HTML {
 }
 
 // evidence are the lines every surface shows, in the order a person needs them.
-func evidence(q *tidemark.Question) h.List {
+func evidence(q *tidemark.Question, whole bool) h.List {
 	var out h.List
 	var rest h.List
 	for _, v := range q.Values {
@@ -157,7 +162,7 @@ func evidence(q *tidemark.Question) h.List {
 	if len(rest) > 0 {
 		out = append(out, row("Behind the rest", "yours", rest...))
 	}
-	if q.Item != nil && q.Item.ID != "" {
+	if whole && q.Item != nil && q.Item.ID != "" {
 		out = append(out, row("You asked", "said", foreign(tidemark.NameItem(q.Item))))
 	}
 	out = append(out, row("You said", "said", words(q)), row("Would happen", "would", foreign(q.Prompt)))
