@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -23,6 +24,7 @@ type Vote struct {
 	IDs     []string
 	Approve bool
 	For     time.Duration // 0: this one call; more: every call of these tools for so long
+	Task    bool          // this call, and those like it until the task ends; not for what is approved call by call
 	// Where narrows what For lets through: argument path to pattern (approval.Where). The
 	// call that was asked about is let through once whatever it says.
 	Where  approval.Where
@@ -144,6 +146,9 @@ func unproven(err error) error {
 
 // similar checks the constraints of a vote for similar calls.
 func (v *Vote) similar() error {
+	if v.Task && (!v.Approve || v.For != 0 || len(v.Where) > 0 || v.Calls > 0 || len(v.IDs) != 1) {
+		return fmt.Errorf("%w: for the task one call is approved as it was shown", approval.ErrUsage)
+	}
 	if len(v.Where) == 0 && v.Calls == 0 {
 		return nil
 	}
@@ -216,7 +221,7 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 		}
 		a.Verdict, a.Until = "approve", now+unspentFor
 		set := m.policy.Load().For(s.state.Agent)
-		if v.For > 0 || set.Settings().ApprovalScope == "turn" && len(worst.Agreed) == 0 {
+		if v.Task || v.For > 0 || set.Settings().ApprovalScope == "turn" && len(worst.Agreed) == 0 {
 			var err error
 			if a.Grant, err = m.grant(s, v, set.Version(), worst.Level, now); err != nil {
 				return Outcome{}, err
@@ -265,14 +270,23 @@ func (m *Monitor) grant(s *live, v Vote, version string, ceiling trust.Level, no
 	if err != nil {
 		return nil, err
 	}
-	g := &event.Grant{ID: id, Ceiling: ceiling, Policy: version, Turn: v.For == 0, Where: v.Where, Calls: v.Calls}
-	if v.For > 0 {
+	g := &event.Grant{ID: id, Ceiling: ceiling, Policy: version, Turn: v.For == 0 && !v.Task, Where: v.Where, Calls: v.Calls, Task: v.Task}
+	switch {
+	case v.Task:
+		g.Until = now + int64(approval.TaskLife)
+	case v.For > 0:
 		g.Until = now + int64(v.For)
 	}
 	for _, id := range v.IDs {
 		r, _ := s.state.Book.Request(id)
-		if r.Kind == policy.KindDanger {
+		if r.Kind == policy.KindDanger || r.Keeps.Grave() {
 			continue
+		}
+		if v.Task {
+			if r.Keeps.Act == "" || r.Keeps.Salt == "" {
+				continue // nobody could say what is like it
+			}
+			g.Calls = taskCalls(&r.Keeps)
 		}
 		g.Keeps = append(g.Keeps, event.Kept(r.Keeps))
 		if !slices.Contains(g.Tools, r.Tool) {
@@ -285,8 +299,9 @@ func (m *Monitor) grant(s *live, v Vote, version string, ceiling trust.Level, no
 	return g, nil
 }
 
-// kept is what a grant made from a question about the call would keep.
-func (s *live) kept(id, name string, args *tool.Args) *event.Kept {
+// kept is what a grant made from a question about the call would keep; where only what is worded is free, a word by itself
+// is a choice and stays as it is.
+func (s *live) kept(id, name string, args *tool.Args, worded bool) *event.Kept {
 	def := tool.Definition{Name: name}
 	for _, d := range s.tools {
 		if tool.Name(d.Name) == name {
@@ -294,7 +309,9 @@ func (s *live) kept(id, name string, args *tool.Args) *event.Kept {
 		}
 	}
 	m := meaning.Of(def)
-	k := event.Kept(approval.Keep(name, id, args, func(path, text string) bool { return m.Resolve(path, text).Role == meaning.Content }))
+	k := event.Kept(approval.Keep(name, id, args, func(path, text string) bool {
+		return m.Resolve(path, text).Role == meaning.Content && (!worded || mandate.IsWorded(path, text))
+	}))
 	return &k
 }
 
@@ -326,13 +343,17 @@ func (v *Vote) notice(tools []string, g *event.Grant, waits bool) string {
 	switch {
 	case !v.Approve:
 		return fmt.Sprintf("Denied: %s.", names)
-	case g == nil && v.For > 0:
-		return fmt.Sprintf("Approved: %s, for the call that was asked about and no other: it is dangerous by itself.", names)
+	case g == nil && (v.For > 0 || v.Task):
+		return fmt.Sprintf("Approved: %s, for the call that was asked about and no other: such calls are asked about each time.", names)
 	case g == nil && waits:
 		return fmt.Sprintf("Approved: %s, for the call that was asked about. It waits for you, and goes on by itself.", names)
 	case g == nil:
 		const then = "It goes on by itself where it waits; else tell the agent to go on."
 		return fmt.Sprintf("Approved: %s, for the call that was asked about, once. %s", names, then)
+	}
+	if g.Task {
+		k := approval.Kept(g.Keeps[0])
+		return fmt.Sprintf("Approved: this call, and for this task %s.", k.Opens(g.Calls))
 	}
 	opens := make([]string, 0, len(g.Keeps))
 	for _, k := range g.Keeps {

@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -40,11 +41,14 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 	h := approval.Held{
 		Branch: x.ref.Branch, Tool: v.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level, Args: &x.args, Danger: x.dangerous(v),
 	}
+	x.judgedBy(&h)
 	if m.electors != nil {
 		h.Counts = func(by string) bool { return m.counts(x, v, by) }
 	}
 	if id, ok := book.Covers(h, x.now); ok {
 		v.Effect, v.Kind, v.Spent, d.Spent = policy.Allow, "", id, id
+		v.Item = &event.Covering{ID: id, Giver: "answer"}
+		d.Item = v.Item
 		return nil
 	}
 	if no, ok := book.Refused(h); ok {
@@ -183,14 +187,22 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		Args:  shownArgs(set, x.redactedArgs(v.Tool)),
 		Words: words, Sources: tainting(v.Taint),
 	}
-	x.decided.Ask.Keeps = s.kept(id, v.Tool, &x.args)
 	var found *warrant.Warrant // none where no rule asks
 	if s.input.Facts != nil {
 		found = s.facts.found
 	}
 	live, kept := shownValues(found, set, func(path, value string) string { return redactValue(set, v.Tool, path, value) })
-	if x.decided.Ask.Values = kept; found != nil {
+	if found != nil {
 		x.decided.Ask.Act = found.Deed.String()
+		x.decided.Item = s.covering(set, found, live)
+		v.Item = x.decided.Item
+		s.trace(live, kept, words, set.Redactor().Text)
+	}
+	x.decided.Ask.Values = kept
+	item := found != nil && v.Kind == policy.KindTaintEscalation && len(v.Item.Missing) > 0 &&
+		found.Deed != warrant.Execute && found.Deed != warrant.Unknown // what runs is approved as it stands there
+	if x.decided.Ask.Keeps = s.kept(id, v.Tool, &x.args, item); item {
+		s.keepItem(x.decided.Ask.Keeps, found)
 	}
 	s.keepCode(id, code)
 	x.decided.Ask.Code = s.keys.Seal(s.state.Keys, maxSealedCode, []byte(code))
@@ -198,15 +210,15 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		x.decided.Trace = s.traced(s.heard.Asked(id, found))
 	}
 	q := s.question(x.request(v), x.now)
-	q.show(x.decided.Ask, v.Opinion)
-	q.Code, q.Values = code, live
-	q.Prompt = q.prompt()
+	q.show(x.decided.Ask, v.Opinion, x.decided.Item)
+	q.Code, q.Values = code, live // the first line is the one that the log has, and everybody reads
 	v.Held = &q
 	return nil
 }
 
 // shownArgs are arguments as a question shows them.
 func shownArgs(set *policy.Set, args []byte) string {
+	args = []byte(text.Inert(string(args))) // what has no shape is to be seen, and not left out
 	out := set.Redactor().Preview(args, maxArgsShown)
 	if n := utf8.RuneCount(args) - maxArgsShown; n > 0 {
 		out += fmt.Sprintf(" … [%d more characters are not shown]", n)
@@ -367,7 +379,7 @@ func (m *Monitor) elect(s *live, v *Vote, now int64) (enough bool, err error) {
 			return false, &AnswerError{Err: err, TriesLeft: -1}
 		}
 		enough = enough && ok
-		if few := !ok || len(r.Agreed) > 0; few && (len(v.IDs) > 1 || v.For > 0) {
+		if few := !ok || len(r.Agreed) > 0; few && (len(v.IDs) > 1 || v.For > 0 || v.Task) {
 			err := fmt.Errorf("%w: it takes several people, who approve one call, once", ErrElector)
 			return false, &AnswerError{Err: err, TriesLeft: -1}
 		}
@@ -403,9 +415,10 @@ func (v *Vote) Said(asked []Asked) (string, error) {
 		Minutes   int64          `json:"minutes"`
 		Where     approval.Where `json:"where,omitzero"`
 		Calls     int            `json:"calls,omitzero"`
+		Task      bool           `json:"task,omitzero"`
 		Note      string         `json:"note,omitzero"`
 	}{
-		map[bool]string{true: "approve", false: "deny"}[v.Approve], v.Session, asked, int64(v.For.Minutes()), v.Where, v.Calls,
+		map[bool]string{true: "approve", false: "deny"}[v.Approve], v.Session, asked, int64(v.For.Minutes()), v.Where, v.Calls, v.Task,
 		noteHash(v.Reason),
 	})
 	if err != nil {

@@ -287,7 +287,8 @@ func (m *Monitor) joinEvent(s *live, b *session.Taint, t Turn, label trust.Label
 	e := &event.Event{Kind: event.ContextSeen, Time: m.at(s), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
 	if t.Message != nil {
 		seen.Content = m.content([]byte(*t.Message), m.policy.Load(), false, true)
-		if seen.Words = t.speaksForUser(level); seen.Words && t.Contract != nil {
+		seen.Words = t.speaksForUser(level)
+		if seen.GoesOn = seen.Words && warrant.GoesOn(*t.Message); seen.Words && t.Contract != nil {
 			seen.Contract = m.contract(*t.Contract)
 		}
 	}
@@ -304,7 +305,8 @@ func (m *Monitor) beganEvent(s *live, set *policy.Set, t Turn, open Opening, lab
 	}
 	if t.Message != nil {
 		began.Message = m.content([]byte(*t.Message), set, false, true)
-		if began.Words = t.speaksForUser(open.Level); began.Words && t.Contract != nil {
+		began.Words = t.speaksForUser(open.Level)
+		if began.GoesOn = began.Words && warrant.GoesOn(*t.Message); began.Words && t.Contract != nil {
 			began.Contract = m.contract(*t.Contract)
 		}
 		cmd, _ := t.command()

@@ -317,8 +317,11 @@ func (x *step) describe(v *Verdict, t *policy.Traits) {
 	d.Level, d.Policy = x.taint.Mark.Level, x.set.Version()
 	d.Expect, d.ExpectS, d.Source, d.Private = t.Level, t.Sensitivity, t.Source, t.Sensitive
 	d.Reason, d.Spent, d.Trace, d.Ask, d.Write, d.Opinion, d.Ruling = "", "", "", nil, nil, nil, nil
-	d.Warrant = x.live.facts.words(x.live.input.Facts)
-	v.Warrant = d.Warrant
+	d.Warrant, d.Item = x.live.facts.words(x.live.input.Facts), nil
+	if f := &x.live.facts; d.Warrant != "" && f.found.Item != nil {
+		d.Item = x.live.covering(x.set, f.found, nil)
+	}
+	v.Warrant, v.Item = d.Warrant, d.Item
 	d.Digest, d.Args, d.Run = tool.Digest{}, "", x.run
 	if x.set.Settings().RecordArguments {
 		d.Args = x.set.Redactor().Preview(x.set.Redactor().Args(v.Tool, x.args.Raw()), maxArgsShown)

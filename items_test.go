@@ -57,11 +57,11 @@ func TestACallRunsByTheItemThatHoldsAllOfIt(t *testing.T) {
 		"the person that was named": {call("send_email", `{"to":"petra@holm.example","body":"High water is at 6:12."}`), policy.Allow, ""},
 		"a neighbour":               {call("send_email", `{"to":"kes@quick.example","body":"High water is at 6:12."}`), policy.Confirm, "it is of another one than you named"},
 		"words that nobody said":    {call("send_email", `{"to":"all@crew.example","body":"High water is at 6:12."}`), policy.Confirm, "who you named"},
-		"a copy to somebody":        {call("send_email", `{"to":"petra@holm.example","cc":"kes@quick.example","body":"6:12"}`), policy.Confirm, "you did not name it"},
+		"a copy to somebody":        {call("send_email", `{"to":"petra@holm.example","cc":"kes@quick.example","body":"6:12"}`), policy.Confirm, "I could not find it in your words"},
 		"what is filled in later":   {call("send_email", `{"to":"petra@holm.example","body":"{{contact.card}}"}`), policy.Confirm, "fills in"},
 		"what was forbidden":        {call("pay_bill", `{"payee":"Kes"}`), policy.Confirm, "you said not to"},
 		"a call in a wrapper, with somebody beside it": {call("execute_tool",
-			`{"tool_name":"send_email","arguments":{"to":"petra@holm.example","body":"6:12"},"recipient":"kes@quick.example"}`), policy.Confirm, "you did not name it"},
+			`{"tool_name":"send_email","arguments":{"to":"petra@holm.example","body":"6:12"},"recipient":"kes@quick.example"}`), policy.Confirm, "I could not find it in your words"},
 		"a tool that no item is for": {call("delete_mail", `{"id":"m1"}`), policy.Confirm, "I could not find it in your words"},
 	} {
 		w := tideErrand(t)

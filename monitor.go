@@ -182,6 +182,7 @@ type live struct {
 	age      int                         // guarded by mu; counts the states that it had
 	callers  atomic.Int32                // who is in it, or waits for its lock
 	asked    *Question                   // guarded by mu; the open question that was read last
+	quoted   quotation                   // guarded by mu; of the item that was named last
 	asking   []string                    // guarded by mu; the questions of it that were open when it was last looked at
 	ahead    int64                       // guarded by mu; how far its time is before the clock, which once went back
 	work     *step                       // guarded by mu; what the next decision works on

@@ -1,19 +1,21 @@
 package tidemark
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
-	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/policy"
 )
 
@@ -35,10 +37,16 @@ func (s *live) question(r approval.Request, now int64) Question {
 	if r.Kind != policy.KindDanger {
 		q.Opens = fmt.Sprintf("%s %s, in this context", r.Tool, r.Keeps.String())
 	}
+	switch {
+	case r.Keeps.Grave():
+		q.Opens = "nothing further: such calls are asked about each time"
+	case r.Kind != policy.KindDanger && r.Keeps.Act != "" && r.Keeps.Salt != "":
+		q.Task = r.Keeps.Opens(taskCalls(&r.Keeps))
+	}
 	if ask, opinion := s.state.Evidence(r.ID); ask != nil {
-		q.show(ask, opinion)
+		q.show(ask, opinion, s.state.Item(r.ID))
 	} else {
-		q.Prompt = q.prompt()
+		q.Prompt = q.card().Head()
 	}
 	return q
 }
@@ -307,151 +315,48 @@ func (m *Monitor) OpenQuestions() int {
 // several lines holds one thing in each.
 type Line struct{ Name, Text string }
 
-// The bounds of what a question shows of words and sources.
-const (
-	maxLineWords   = 8
-	maxLineSources = 4
-)
-
 // NobodyWaits is said of a question that is Abandoned.
-const NobodyWaits = "whoever asked has stopped waiting for the answer. Approving it lets the call run only if the agent tries it again"
+const NobodyWaits = question.NobodyWaits
 
-// Lines are the question as every surface shows it: what would happen and what nothing stands
-// behind, the call with each value as it is (secrets apart), what does stand behind it, what
-// the user said, what was read, and what approving allows.
+// card is the question as its text is made of it.
+func (q *Question) card() *question.Card {
+	return &question.Card{
+		Tool: q.Tool, Args: q.Args, Act: q.Act, Reason: q.Reason, Blocked: q.Kind == policy.KindIntentBlock,
+		Tainted: q.Kind == policy.KindTaintEscalation, Values: q.Values, Item: q.Item, Words: q.Words, Sources: q.Sources,
+		Opinion: q.Opinion, Agreed: q.Agreed, Wordless: q.Wordless, Abandoned: q.Abandoned, Once: q.Allows, Task: q.Task,
+	}
+}
+
+// Lines are the question as every surface shows it: what would happen, the call with each value as it is (secrets apart),
+// what is missing and where it comes from, what stands behind the rest, what the user asked for, what was read, and what
+// each kind of yes opens.
 func (q *Question) Lines() []Line {
-	out := []Line{{"", q.Prompt}, {"Call", q.call()}}
-	add := func(name string, items []string) {
-		for i, item := range items {
-			items[i] = strings.Join(strings.Fields(item), " ") // nobody's words begin a line
-		}
-		if len(items) > 0 {
-			out = append(out, Line{name, strings.Join(items, "\n")})
-		}
+	var lines []Line
+	for _, l := range q.card().Lines() {
+		lines = append(lines, Line(l))
 	}
-	var rest []string
-	for _, v := range q.Values {
-		if !v.Lacks && v.Has != "none" {
-			rest = append(rest, Whence(v))
-		}
-	}
-	add("Nothing stands behind", q.lacks())
-	add("Behind the rest", rest)
-	add("You said", q.said())
-	if q.Wordless {
-		add("You said", []string{wordsUnknown})
-	}
-	add("Context holds", q.holds())
-	if o := q.Opinion; o != nil {
-		add("Auditor", []string{strings.Trim(o.Answer+": "+o.Reason, ": ")})
-	}
-	add("Approving allows", []string{q.Allows})
-	if len(q.Agreed) > 0 {
-		add("Approved so far by", []string{strings.Join(q.Agreed, ", ") + ". It takes another person"})
-	}
-	if q.Abandoned {
-		add("Nobody waits", []string{NobodyWaits})
-	}
-	return out
-}
-
-// wordsUnknown stands for the user's words where a door cannot hear them.
-const wordsUnknown = "your words are not known here; tidemark install, or tidemark llm, makes this quieter"
-
-// lacks are the slots that nothing, or too little, stands behind, a line each.
-func (q *Question) lacks() []string {
-	var out []string
-	for _, v := range q.Values {
-		if v.Lacks {
-			out = append(out, strings.Join(strings.Fields(Whence(v)), " "))
-		}
-	}
-	return out
-}
-
-// said are the user's own words, the latest last.
-func (q *Question) said() []string {
-	words, out := q.Words, []string(nil)
-	if n := len(words) - maxLineWords; n > 0 {
-		out, words = append(out, fmt.Sprintf("(%d earlier messages)", n)), words[n:]
-	}
-	for _, w := range words {
-		out = append(out, "“"+w.Text+"”")
-	}
-	return out
-}
-
-// holds are what made the context distrusted.
-func (q *Question) holds() []string {
-	var out []string
-	for i, s := range q.Sources {
-		if i == maxLineSources {
-			return append(out, fmt.Sprintf("and %d more", len(q.Sources)-i))
-		}
-		out = append(out, describe(s))
-	}
-	return out
+	lines[0].Text = q.Prompt
+	return lines
 }
 
 // Text is the question in plain text.
 func (q *Question) Text() string {
-	var b strings.Builder
-	for _, l := range q.Lines() {
-		switch {
-		case l.Name == "":
-			b.WriteString(l.Text)
-		case l.Name != "Call" && strings.Contains(l.Text, "\n"):
-			fmt.Fprintf(&b, "\n%s:\n  %s", l.Name, strings.ReplaceAll(l.Text, "\n", "\n  "))
-		default:
-			fmt.Fprintf(&b, "\n%s: %s", l.Name, l.Text)
-		}
-	}
-	return b.String()
+	lines := q.card().Lines()
+	lines[0].Text = q.Prompt
+	return question.Text(lines)
 }
 
-// call is the tool and its arguments, one below the other.
-func (q *Question) call() string {
-	var b strings.Builder
-	b.WriteString(q.Tool)
-	for _, v := range strictjson.Flat(q.Args) {
-		fmt.Fprintf(&b, "\n  %s: %s", v.Path, v.Text)
-	}
-	return b.String()
-}
+// Whole is its call with nothing folded.
+func (q *Question) Whole() string { return q.card().Whole() }
 
-// doing is what an act would do, in words.
-var doing = map[string]string{
-	"read": "look at something", "tidy": "change something small of yours", "create": "make something", "change": "change something",
-	"send": "send something", "delete": "remove something", "execute": "run something", "pay": "move money",
-	"grant": "let somebody do something", "unknown": "do something that nobody here understands",
-}
+// Would is what would happen, in words; empty where nobody looked at what the call does.
+func (q *Question) Would() string { return q.card().Would() }
 
-// lacking is the sentence of a question about what nothing stands behind; empty if it is
-// about something else.
-func (q *Question) lacking() string {
-	var paths []string
-	for _, v := range q.Values {
-		if v.Lacks && v.Path != "" && !slices.Contains(paths, v.Path) {
-			paths = append(paths, v.Path)
-		}
-	}
-	if doing[q.Act] == "" || !slices.ContainsFunc(q.Values, func(v event.Shown) bool { return v.Lacks }) {
-		return ""
-	}
-	out := fmt.Sprintf("%s would %s: %s", q.Tool, doing[q.Act], q.Reason)
-	if len(paths) > 0 {
-		out += " (" + strings.Join(paths[:min(4, len(paths))], ", ") + ")"
-	}
-	return out + "."
-}
+// NameItem is an item of the mandate in words, as the log, the question and the commands name it.
+func NameItem(i *event.Covering) string { return question.Named(i) }
 
 // Whence says in words what stands behind a value of a call.
-func Whence(v event.Shown) string {
-	if v.Path == "" {
-		return v.Slot + ", " + v.Why
-	}
-	return fmt.Sprintf("%s = %s: %s", v.Path, v.Value, v.Why)
-}
+func Whence(v event.Shown) string { return question.Whence(v) }
 
 // lacks reports whether a slot has less behind it than the policy wants.
 func lacks(d warrant.Deed, s *warrant.Slot, set *policy.Set) bool {
@@ -459,7 +364,11 @@ func lacks(d warrant.Deed, s *warrant.Slot, set *policy.Set) bool {
 	return need == "ask" || s.Has < warrant.EvidenceNamed(need)
 }
 
-const maxValuesShown = 12
+// The bounds of the values that a question shows. One that decides is shown whole: an address, a sum, a command.
+const (
+	maxValuesShown = 12
+	maxValueShown  = 500
+)
 
 // redactedValue stands for a secret.
 const redactedValue = "[REDACTED]"
@@ -478,7 +387,7 @@ func shownValues(w *warrant.Warrant, set *policy.Set, redact func(path, value st
 				continue
 			}
 			v := event.Shown{
-				Path: text.Cover(redact("", s.Path), 100), Slot: s.Kind.String(), Value: text.Cover(s.Value, 500),
+				Path: text.Cover(redact("", s.Path), 100), Slot: s.Kind.String(), Value: text.Cover(s.Value, maxValueShown),
 				Has: s.Has.String(), Why: redact("", s.Why), Lacks: lacking,
 				Secret: s.Secret || s.Kind == warrant.Key,
 			}
@@ -493,4 +402,92 @@ func shownValues(w *warrant.Warrant, set *policy.Set, redact func(path, value st
 		}
 	}
 	return live, kept
+}
+
+// quotation is words of the user without secrets, as the log names an item by them: one item covers many calls.
+type quotation struct {
+	said, redacted string // as it was, and without them
+	by             string // the version of the policy whose secrets were taken out
+}
+
+// covering is the item that a call was held against, as the log and the question name it, with the slots that it does not
+// hold; nil: nobody looked.
+func (s *live) covering(set *policy.Set, w *warrant.Warrant, shown []event.Shown) *event.Covering {
+	out := &event.Covering{}
+	if w.Item != nil {
+		if q := &s.quoted; q.said != w.Item.Quote || q.by != set.Version() {
+			q.said, q.by, q.redacted = w.Item.Quote, set.Version(), set.Redactor().Text(w.Item.Quote)
+		}
+		out.ID, out.Giver, out.Quote = w.Item.ID, w.Item.Giver, s.quoted.redacted
+	}
+	for i := range shown {
+		if v := &shown[i]; v.Lacks {
+			out.Missing = append(out.Missing, cmp.Or(v.Path, v.Slot))
+		}
+	}
+	return out
+}
+
+// trace adds to values where they come from, what their records call themselves, and what they could be taken for. The log
+// keeps that without secrets.
+func (s *live) trace(shown, kept []event.Shown, words []event.Said, redacted func(string) string) {
+	for i := range shown {
+		v, k := &shown[i], &kept[i]
+		if v.Path == "" || v.Secret || v.Slot == warrant.Cargo.String() && !v.Lacks {
+			continue
+		}
+		from := s.heard.Whence(v.Value)
+		v.From, v.Title, v.Look = from.From, from.Title, question.Look(v.Value, words)
+		k.From, k.Title, k.Look = redacted(v.From), redacted(v.Title), redacted(v.Look)
+	}
+}
+
+// keepItem adds to what a grant keeps what the mandate says of the call: further ones do the same to the same, or to another
+// of the same list, and no more of it.
+func (s *live) keepItem(k *event.Kept, w *warrant.Warrant) {
+	k.Act = w.Deed.String()
+	for i := range w.Slots {
+		slot := &w.Slots[i]
+		if _, fixed := k.Fixed[slot.Path]; !fixed {
+			continue // what is no plain argument stays as it is, or is free and looked at
+		}
+		switch slot.Kind {
+		case warrant.Object:
+			if set := s.heard.Whence(slot.Value).Set; set.Many > 1 {
+				k.Lists = put(k.Lists, slot.Path, set.String())
+			}
+		case warrant.Measure:
+			if n, err := strconv.ParseFloat(slot.Value, 64); err == nil && n >= 0 {
+				k.Most = put(k.Most, slot.Path, n)
+			}
+		}
+	}
+}
+
+func put[V any](m map[string]V, key string, v V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[key] = v
+	return m
+}
+
+// judgedBy tells the book what a mandate says of a call: what it does, and whether something of it is missing that a person
+// sees each time.
+func (x *step) judgedBy(h *approval.Held) {
+	s := x.live
+	if s.input.Facts == nil || s.facts.found == nil {
+		return
+	}
+	w := s.facts.found
+	h.Act = w.Deed.String()
+	h.Among = func(list, value string) bool { return s.heard.Among(mandate.SetNamed(list), value) }
+	for i := range w.Slots {
+		switch slot := &w.Slots[i]; slot.Kind {
+		case warrant.Act, warrant.Aim, warrant.Object, warrant.Measure:
+			h.Open = h.Open || slot.Fault || slot.Secret
+		default:
+			h.Open = h.Open || lacks(w.Deed, slot, x.set)
+		}
+	}
 }

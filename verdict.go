@@ -9,8 +9,11 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/question"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -29,6 +32,7 @@ type Verdict struct {
 	Held    *Question       // the open question, for Confirm
 	Write   string          // id of the quarantined write, if its content was kept
 	Warrant string          // what stood behind it, in one line; empty where no rule asked
+	Item    *event.Covering // the item of the mandate that covers it, or comes closest; nil where there is none
 	Opinion *event.Opinion  // the auditor's, where it was asked
 	Ruling  *event.Ruling   // the external verifier's, where it was asked
 	Notice  string          // for the user, where the agent's answer alone would not tell (CAU-07)
@@ -62,14 +66,16 @@ type Question struct {
 	Abandoned bool     `json:"abandoned,omitzero"` // whoever waited for the answer has gone; it can still be given
 
 	// Evidence.
-	Prompt  string         `json:"prompt"`            // what the person is asked, in words
-	Words   []event.Said   `json:"words,omitzero"`    // what the user asked for, the latest
-	Sources []trust.Source `json:"sources,omitzero"`  // what made the context distrusted, with excerpts
-	Act     string         `json:"act,omitzero"`      // what the call would do
-	Values  []event.Shown  `json:"values,omitzero"`   // the slots of the call and what stands behind each, those that lack something first
-	Allows  string         `json:"allows"`            // what approving will let through
-	Opens   string         `json:"opens"`             // what approving for some minutes opens besides
-	Opinion *event.Opinion `json:"opinion,omitempty"` // the auditor's
+	Prompt  string          `json:"prompt"`            // what the person is asked, in words
+	Words   []event.Said    `json:"words,omitzero"`    // what the user asked for, the latest
+	Sources []trust.Source  `json:"sources,omitzero"`  // what made the context distrusted, with excerpts
+	Act     string          `json:"act,omitzero"`      // what the call would do
+	Item    *event.Covering `json:"item,omitzero"`     // the item of the mandate that comes closest, and what it does not hold
+	Values  []event.Shown   `json:"values,omitzero"`   // the slots of the call and what stands behind each, those that lack something first
+	Allows  string          `json:"allows"`            // what approving will let through
+	Opens   string          `json:"opens"`             // what approving for some minutes opens besides
+	Task    string          `json:"task,omitzero"`     // what approving for the task opens; empty: it is approved once
+	Opinion *event.Opinion  `json:"opinion,omitempty"` // the auditor's
 	// Wordless says that what the user said is not known here, so that nothing can stand behind a call by it.
 	Wordless bool `json:"wordless,omitzero"`
 
@@ -138,35 +144,24 @@ func Together(list []Question) error {
 func (q *Question) TimeLeft() time.Duration { return q.timeLeft }
 
 // show adds the evidence kept with the question.
-func (q *Question) show(ask *event.Ask, opinion *event.Opinion) {
-	q.Words, q.Sources, q.Act, q.Values, q.Opinion = ask.Words, ask.Sources, ask.Act, ask.Values, opinion
-	q.Prompt = q.prompt()
+func (q *Question) show(ask *event.Ask, opinion *event.Opinion, item *event.Covering) {
+	q.Words, q.Sources, q.Act, q.Values, q.Opinion, q.Item = ask.Words, ask.Sources, ask.Act, ask.Values, opinion, item
+	q.Prompt = q.card().Head()
 }
 
-// prompt is the question itself: which call, tainted by what at which step.
-func (q *Question) prompt() string {
-	lacking := q.lacking()
-	switch {
-	case q.Kind == policy.KindIntentBlock:
-		return fmt.Sprintf("This %s call was blocked: %s. Override?", q.Tool, q.Reason)
-	case q.Kind == policy.KindTaintEscalation && len(q.Sources) > 0:
-		parts := make([]string, 0, 2)
-		for _, s := range q.Sources[:min(2, len(q.Sources))] {
-			parts = append(parts, where(s))
-		}
-		const asks = "This %s call is in a tainted session (%s). Does it match your intent?"
-		return strings.TrimSpace(lacking + " " + fmt.Sprintf(asks, q.Tool, strings.Join(parts, "; ")))
-	case lacking != "":
-		return lacking + " Let it?"
-	}
-	return fmt.Sprintf("%s wants to run: %s. Let it?", q.Tool, q.Reason)
-}
+// fewCalls is how many further calls a yes for the task lets through where no list says how many there are.
+const fewCalls = 20
 
-func where(s trust.Source) string {
-	if s.Tool == "" {
-		return strings.ReplaceAll(s.Kind, "_", " ")
+// taskCalls is how many calls a yes for the task covers, which the question shows.
+func taskCalls(k *approval.Kept) int {
+	if len(k.Lists) == 0 {
+		return fewCalls
 	}
-	return fmt.Sprintf("%s at step %d", s.Tool, s.Step)
+	most := approval.TaskCalls
+	for _, name := range k.Lists {
+		most = min(most, mandate.SetNamed(name).Many)
+	}
+	return most
 }
 
 // Message is the verdict in words for the agent and its user: the rule, the evidence
@@ -218,7 +213,7 @@ func (v Verdict) explain(b *strings.Builder) {
 				if s.Secret {
 					value = redactedValue // a refusal is read by many
 				}
-				fmt.Fprintf(b, "\nNothing stands behind: %s (%s)", value, oneLine(s.Why))
+				fmt.Fprintf(b, "\n%s: %s (%s)", question.Missing, value, oneLine(s.Why))
 			}
 		}
 	}
@@ -288,27 +283,9 @@ func Evidence(l trust.Label) string {
 		if s.Level > trust.Shared || len(parts) == 3 {
 			break
 		}
-		parts = append(parts, describe(s))
+		parts = append(parts, question.Describe(s))
 	}
 	return strings.Join(parts, "; ")
-}
-
-func describe(s trust.Source) string {
-	var b strings.Builder
-	switch {
-	case s.Tool != "":
-		fmt.Fprintf(&b, "%s at step %d", shown(s.Tool), s.Step)
-	default:
-		fmt.Fprintf(&b, "%s", strings.ReplaceAll(s.Kind, "_", " "))
-	}
-	if s.Detail != "" {
-		fmt.Fprintf(&b, " (%s)", text.Shown(s.Detail))
-	}
-	if s.Excerpt != "" {
-		fmt.Fprintf(&b, " %s", text.Quote(s.Excerpt))
-	}
-	fmt.Fprintf(&b, " [%s]", s.Level)
-	return b.String()
 }
 
 // ErrPermit is returned by Permit.Redeem for anything but the first use for the

@@ -66,6 +66,9 @@ type GrantView struct {
 	Calls   int         `json:"calls,omitzero"` // how many it lets through yet; 0: as many as come
 	// Where are constraints on the arguments: path to pattern.
 	Where map[string]string `json:"where,omitzero"`
+	Task  bool              `json:"task,omitzero"` // ends with the task
+	Opens string            `json:"opens"`         // what it lets through, in words
+	By    string            `json:"by,omitzero"`   // who gave it
 }
 
 // WriteView is a quarantined write.
@@ -193,7 +196,10 @@ func (m *Monitor) view(s *live) View {
 		v.Questions = append(v.Questions, q)
 	}
 	for _, g := range st.Book.Grants(now) {
-		gv := GrantView{ID: g.ID, Branch: g.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Turn: g.Turn, Where: g.Where, Calls: g.Calls}
+		gv := GrantView{
+			ID: g.ID, Branch: g.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Turn: g.Turn, Where: g.Where, Calls: g.Calls, Task: g.Task,
+			Opens: g.String(), By: g.By,
+		}
 		if g.Until > 0 {
 			gv.Until = time.Unix(0, g.Until).UTC()
 		}

@@ -18,6 +18,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -104,16 +106,50 @@ type Grant struct {
 	Keeps   []Kept
 	By      string // who gave it
 	Calls   int    // how many calls it lets through yet; 0: as many as come
+	Task    bool   // ends with the task
+	Last    int64  // of a task: when a call was last decided
+	Seen    int    // of a task: how many calls were decided since
+}
+
+// The bounds of a task.
+const (
+	TaskLife  = 12 * time.Hour
+	TaskIdle  = 2 * time.Hour
+	TaskCalls = 200 // of all that are decided, whatever lets them through
+)
+
+// over reports whether the grant has ended.
+func (g *Grant) over(now int64) bool {
+	return !g.Turn && now >= g.Until || g.Task && (now >= g.Last+int64(TaskIdle) || g.Seen >= TaskCalls)
+}
+
+// String says for people what the grant lets through.
+func (g *Grant) String() string {
+	parts := make([]string, 0, len(g.Keeps))
+	for i := range g.Keeps {
+		k := g.Keeps[i].Without(g.Where)
+		if g.Task {
+			parts = append(parts, k.Opens(g.Calls))
+			continue
+		}
+		parts = append(parts, k.Tool+" "+k.String())
+	}
+	return strings.Join(parts, "; ")
 }
 
 func (g *Grant) covers(c Held, now int64) bool {
-	if c.Danger || g.Branch != c.Branch || g.Policy != c.Policy || c.Level < g.Ceiling || !g.Turn && now >= g.Until {
+	if c.Danger || g.Branch != c.Branch || g.Policy != c.Policy || c.Level < g.Ceiling || g.over(now) {
 		return false
 	}
 	if c.Counts != nil && !c.Counts(g.By) {
 		return false
 	}
-	similar := func(k Kept) bool { return k.Fits(c.Tool, c.Args, g.Where) }
+	similar := func(k Kept) bool {
+		if k.Act != "" && (k.Act != c.Act || k.Grave() || c.Open) {
+			return false // another act, one that is approved call by call, or one that would carry, run or put what nobody saw
+		}
+		return k.fits(c.Tool, c.Args, g.Where, c.Among)
+	}
 	return slices.Contains(g.Tools, c.Tool) && g.Where.Fits(c.Args) && slices.ContainsFunc(g.Keeps, similar)
 }
 
@@ -127,6 +163,10 @@ type Held struct {
 	Level  trust.Level
 	Args   *tool.Args // for grants; nil fits none
 	Danger bool       // dangerous by itself: only a yes to this very call counts
+
+	Act   string // what it does, where it is judged by a mandate
+	Open  bool   // what it carries, runs, puts or proves itself by is missing: that is seen by a person each time
+	Among Among  // tells values of lists; nil: nobody can
 }
 
 // Closed is a question that has its outcome.

@@ -67,7 +67,7 @@ func (b *Book) Requests() []Request {
 
 // Grants lists the grants that are in force.
 func (b *Book) Grants(now int64) []Grant {
-	return slices.DeleteFunc(slices.Clone(b.grants), func(g Grant) bool { return !g.Turn && now >= g.Until })
+	return slices.DeleteFunc(slices.Clone(b.grants), func(g Grant) bool { return g.over(now) })
 }
 
 // Request finds an open question or unspent approval.
@@ -278,6 +278,20 @@ func (b *Book) Use(id string) {
 	}
 }
 
+// Passed counts a call that was decided against the grants of tasks, whatever let it through.
+func (b *Book) Passed(now int64) {
+	for i := range b.grants {
+		if g := &b.grants[i]; g.Task && !g.over(now) { // one that is over stays so
+			g.Last, g.Seen = now, g.Seen+1
+		}
+	}
+}
+
+// EndTask drops what was granted for the task.
+func (b *Book) EndTask() {
+	b.grants = slices.DeleteFunc(b.grants, func(g Grant) bool { return g.Task })
+}
+
 // Revoke ends a grant; it reports whether there was one.
 func (b *Book) Revoke(id string) bool {
 	n := len(b.grants)
@@ -294,7 +308,7 @@ func (b *Book) EndTurn(branch string, now int64) {
 	}
 	if len(b.grants) > 0 {
 		b.grants = slices.DeleteFunc(b.grants, func(g Grant) bool {
-			return g.Branch == branch && g.Turn || !g.Turn && now >= g.Until
+			return g.Branch == branch && g.Turn || g.over(now)
 		})
 	}
 }

@@ -20,7 +20,19 @@ type Kept struct {
 	Salt  string                 // so that the log does not tell short values
 	Fixed map[string]tool.Digest // path of an argument to its value
 	Free  []string               // paths of arguments that may be others
+
+	// Of a call that is judged by a mandate: then nothing is freed that a person has to see. Empty: of any other.
+	Act   string             // what it does
+	Most  map[string]float64 // path of a measure to the one that was shown: further ones are not above it
+	Lists map[string]string  // path of an object to the list that it is one of, as whoever judges names it
 }
+
+// grave are the acts that are approved call by call: what was shown is what happens, once. What runs is no item at all: it
+// is approved by itself, or for some minutes as it stands there.
+var grave = []string{"pay", "delete", "grant", "execute", "unknown"}
+
+// Grave reports whether the call is one of those that are approved one by one.
+func (k *Kept) Grave() bool { return slices.Contains(grave, k.Act) }
 
 // Keep says what a call is to keep. free tells arguments that may change, by path and text.
 func Keep(toolName, salt string, args *tool.Args, free func(path, text string) bool) Kept {
@@ -45,9 +57,14 @@ func Keep(toolName, salt string, args *tool.Args, free func(path, text string) b
 }
 
 // Fits reports whether a call differs from the one that was asked about only in arguments
-// that may be others. What the constraints name is theirs to judge; an argument that was not
+// that may be others, or are of the same list or no more than what was shown. What the
+// constraints name is theirs to judge; an argument that was not
 // there before is not covered.
 func (k *Kept) Fits(toolName string, args *tool.Args, where Where) bool {
+	return k.fits(toolName, args, where, nil)
+}
+
+func (k *Kept) fits(toolName string, args *tool.Args, where Where, among Among) bool {
 	if k.Salt == "" || k.Tool != toolName || args == nil {
 		return false
 	}
@@ -66,12 +83,29 @@ func (k *Kept) Fits(toolName string, args *tool.Args, where Where) bool {
 			continue
 		}
 		want, ok := k.Fixed[path]
-		if d, plain := k.digest(path, v); !ok || !plain || d != want {
+		if d, plain := k.digest(path, v); ok && plain && d == want {
+			continue
+		}
+		if !k.within(path, v, among) {
 			return false
 		}
 	}
 	return true
 }
+
+// within reports whether a value that is another than the one that was shown is of the same list, or no more than it.
+func (k *Kept) within(path string, v any, among Among) bool {
+	if list, ok := k.Lists[path]; ok && among != nil {
+		text, plain := scalar(v)
+		return plain && text != "" && among(list, text)
+	}
+	most, ok := k.Most[path]
+	n, number := v.(float64)
+	return ok && number && n >= 0 && n <= most
+}
+
+// Among reports whether a value is one of a list.
+type Among func(list, value string) bool
 
 // Without is what is left to keep where a person freed some arguments.
 func (k Kept) Without(where Where) *Kept {
@@ -95,6 +129,34 @@ func (k *Kept) String() string {
 		return fmt.Sprintf("with any %s", strings.Join(k.Free, ", "))
 	}
 	return fmt.Sprintf("with the same %s and any %s", stay, strings.Join(k.Free, ", "))
+}
+
+// Opens says for people what a call of a mandate opens for its task, with at most so many calls.
+func (k *Kept) Opens(calls int) string {
+	var same, more []string
+	for _, path := range slices.Sorted(maps.Keys(k.Fixed)) {
+		_, measured := k.Most[path]
+		_, listed := k.Lists[path]
+		switch {
+		case listed:
+			more = append(more, "any "+path+" of the same list")
+		case measured:
+			more = append(more, fmt.Sprintf("%s up to %v", path, k.Most[path]))
+		default:
+			same = append(same, path)
+		}
+	}
+	if len(k.Free) > 0 {
+		more = append(more, "another "+strings.Join(k.Free, ", ")+", which is still looked at")
+	}
+	out := k.Tool
+	if len(same) > 0 {
+		out += " with the same " + strings.Join(same, ", ")
+	}
+	if len(more) > 0 {
+		out += ", " + strings.Join(more, ", ")
+	}
+	return fmt.Sprintf("%s; %d calls at most, until you ask for something else, two hours pass without a call, or twelve", out, calls)
 }
 
 // flat are the arguments by path. Objects are taken apart, lists are not.

@@ -143,6 +143,7 @@ type Began struct {
 	Auto    bool         `json:"auto,omitzero"`    // we named the turn; the host did not
 	Command bool         `json:"command,omitzero"` // its message is a chat command: what was approved before it still holds
 	Words   bool         `json:"words,omitzero"`   // its message is the user's own words, and says what they want
+	GoesOn  bool         `json:"goesOn,omitzero"`  // of these: they thank or say to go on, and the task is the one of before
 	Caution []string     `json:"caution,omitzero"` // cautioned tools whose output the context began with
 	// Wordless says that the door could not hear what the user said.
 	Wordless bool `json:"wordless,omitzero"`
@@ -181,6 +182,7 @@ type Seen struct {
 	Reason    string       `json:"reason,omitzero"`
 	Caution   bool         `json:"caution,omitzero"`  // what follows it is audited (CAU-02)
 	Words     bool         `json:"words,omitzero"`    // ContextSeen: the content is the user's own words
+	GoesOn    bool         `json:"goesOn,omitzero"`   // of these: as in Began
 	Contract  *Contract    `json:"contract,omitzero"` // of those words, where the host handed one in
 	// Trace is what judgement needs of the content after a restart, in base64: the content itself, sealed under
 	// the session's key, or hashes under a key of the installation. Empty: nothing was kept.
@@ -237,6 +239,7 @@ type Decided struct {
 	Opinion *Opinion          `json:"opinion,omitzero"` // the auditor's, where it was asked
 	Ruling  *Ruling           `json:"ruling,omitzero"`  // the verifier's, where it was asked
 	Shadow  *Shadow           `json:"shadow,omitzero"`  // what a candidate policy would have said
+	Item    *Covering         `json:"item,omitzero"`    // of the mandate: the one that covers it, or comes closest
 	Warrant string            `json:"warrant,omitzero"` // what stood behind it: the act, and each slot with its evidence (WAR-12)
 	Gated   bool              `json:"gated,omitzero"`   // the host asks again before it runs: that answer counts
 	Dialog  string            `json:"dialog,omitzero"`  // of a held call: the host whose own dialog is to ask about it
@@ -327,6 +330,10 @@ type Kept struct {
 	Salt  string                 `json:"salt"`
 	Fixed map[string]tool.Digest `json:"fixed,omitzero"` // path of an argument to its salted value
 	Free  []string               `json:"free,omitzero"`  // paths of arguments that may be others
+
+	Act   string             `json:"act,omitzero"`   // what the call does, where it is judged by a mandate
+	Most  map[string]float64 `json:"most,omitzero"`  // path of a measure to the most it may be
+	Lists map[string]string  `json:"lists,omitzero"` // path of an object to the list that it may be another one of
 }
 
 // Shown is one slot of a call and what stands behind it.
@@ -339,6 +346,18 @@ type Shown struct {
 	Lacks bool   `json:"lacks,omitzero"` // the policy wants more
 
 	Secret bool `json:"secret,omitzero"` // its value is for the eyes of whoever answers: in the log it is redacted
+
+	From  string `json:"from,omitzero"`  // the result or text it comes from, and who wrote that; empty: the user's, or nowhere
+	Title string `json:"title,omitzero"` // what its record calls itself
+	Look  string `json:"look,omitzero"`  // what it could be taken for
+}
+
+// Covering is the item of the mandate that a call was held against: the one that covers it, or comes closest.
+type Covering struct {
+	ID      string   `json:"id,omitzero"`      // empty: no item is for such a call
+	Giver   string   `json:"giver,omitzero"`   // contract, words, assent, answer, policy
+	Quote   string   `json:"quote,omitzero"`   // the words that gave it
+	Missing []string `json:"missing,omitzero"` // the slots it does not hold, by their parameters; "act": the act itself
 }
 
 // Said is one of the user's own messages.
@@ -384,6 +403,7 @@ type Grant struct {
 	Ceiling trust.Level `json:"ceiling"`        // never covers a context less trusted than this
 	Until   int64       `json:"until,omitzero"` // Unix nanoseconds; 0 with Turn set
 	Turn    bool        `json:"turn,omitzero"`  // ends with the turn
+	Task    bool        `json:"task,omitzero"`  // ends with the task
 	Policy  string      `json:"policy"`         // dies when the policy changes
 	Calls   int         `json:"calls,omitzero"` // how many it lets through; 0: as many as come
 	// Where are the arguments that the person freed: path to pattern. All must fit.

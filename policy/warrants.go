@@ -61,14 +61,14 @@ func (r *reader) readNeeds(n *configfile.Node, row *[warrant.NumKinds]cellNeed, 
 
 // lackText says what a slot without enough evidence means.
 var lackText = [warrant.NumKinds]string{
-	warrant.Act:     "nothing you said asks for this",
-	warrant.Aim:     "you did not choose who or where it goes to",
-	warrant.Object:  "what it is done to is not what you named",
-	warrant.Measure: "how much, or what it decides, is not yours",
-	warrant.Key:     "the secret in it is not yours to give here",
-	warrant.Order:   "what it would run was not written by you",
-	warrant.Cargo:   "it would carry something out that you did not ask to pass on",
-	warrant.Place:   "where it would put this decides what happens later, and you did not name it",
+	warrant.Act:     "I could not find this in your words",
+	warrant.Aim:     "I could not find in your words who or where it goes to",
+	warrant.Object:  "I could not find in your words what it is done to",
+	warrant.Measure: "I could not find in your words how much, or what it decides",
+	warrant.Key:     "I could not tell that the secret in it may be given here",
+	warrant.Order:   "I could not find in your words what it would run",
+	warrant.Cargo:   "it would carry something out, and I could not find in your words that it may",
+	warrant.Place:   "where it would put this decides what happens later, and I could not find that in your words",
 }
 
 // stricter is the stricter of two tables, cell by cell; nil is one that needs nothing.

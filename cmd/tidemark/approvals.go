@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os/user"
 	"strings"
 	"time"
@@ -24,8 +25,10 @@ func (e *env) approvalsCommand() *cobra.Command {
 		Use:   "approvals",
 		Short: "List open questions and answer them",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return e.listApprovals(cmd.Context()) },
 	}
+	whole := false
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return e.listApprovals(cmd.Context(), whole) }
+	cmd.Flags().BoolVar(&whole, "whole", false, "show long calls whole, and not folded")
 	var open opened
 	approve := &cobra.Command{
 		Use: "approve ID...", Short: "Let the held call through, or accept the hidden definition",
@@ -38,6 +41,7 @@ approved at once, all of them or none; what is final, dangerous or runs a comman
 	}
 	approve.Flags().IntVar(&open.minutes, "minutes", 0, "let every call of this tool through for so long (0: only this call)")
 	approve.Flags().IntVar(&open.calls, "calls", 0, "with --minutes: how many calls at most (0: as many as come)")
+	approve.Flags().BoolVar(&open.task, "task", false, "this call, and those like it until the task ends, as the question says")
 	deny := &cobra.Command{
 		Use: "deny ID...", Short: "Refuse the held call, or keep the definition hidden", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -84,7 +88,7 @@ func (e *env) questions(ctx context.Context) (queue, error) {
 	return out, err
 }
 
-func (e *env) listApprovals(ctx context.Context) error {
+func (e *env) listApprovals(ctx context.Context, whole bool) error {
 	all, err := e.questions(ctx)
 	if err != nil {
 		return err
@@ -102,6 +106,9 @@ func (e *env) listApprovals(ctx context.Context) error {
 			e.ui.word("title", q.ID), e.ui.word("confirm", q.Tool), q.Session, q.Step, e.ui.as(q.Level))
 		for _, l := range strings.Split(q.Text(), "\n") {
 			e.printf("    %s\n", text.OneLine(l))
+		}
+		if whole {
+			e.printf("    %s\n", strings.ReplaceAll("Whole: "+q.Whole(), "\n", "\n    "))
 		}
 		e.printf("    %s\n", e.ui.word("dim", q.Rule))
 		e.printf("    expires in %s   tidemark approvals approve %s\n", time.Until(q.Expires).Round(time.Second), q.ID)
@@ -129,7 +136,10 @@ func (e *env) printNotice(n *pins.Notice) {
 }
 
 // opened is what an approval lets through besides the call it is about.
-type opened struct{ minutes, calls int }
+type opened struct {
+	minutes, calls int
+	task           bool
+}
 
 func (o opened) check() error {
 	switch {
@@ -137,6 +147,8 @@ func (o opened) check() error {
 		return errors.New("answer: minutes must be 0 to 1440")
 	case o.calls < 0 || o.calls > approval.MaxCalls:
 		return fmt.Errorf("answer: calls must be 0 to %d", approval.MaxCalls)
+	case o.task && (o.minutes > 0 || o.calls > 0):
+		return errors.New("answer: --task goes without --minutes and --calls")
 	case o.calls > 0 && o.minutes == 0:
 		return errors.New("answer: --calls goes with --minutes")
 	}
@@ -152,7 +164,7 @@ func (e *env) answerAll(ctx context.Context, ids []string, approve bool, open op
 		return e.answer(ctx, ids[0], approve, open)
 	}
 	if open != (opened{}) {
-		return errors.New("answer: --minutes and --calls go with one question")
+		return errors.New("answer: --task, --minutes and --calls go with one question")
 	}
 	c, err := e.findServer(ctx)
 	if err != nil {
@@ -189,7 +201,7 @@ func (e *env) answer(ctx context.Context, id string, approve bool, open opened) 
 	}
 	if c != nil {
 		return e.send(ctx, c, "/v1/approvals/"+id, decisions[approve]+" "+id, map[string]any{
-			"decision": decisions[approve], "minutes": open.minutes, "calls": open.calls,
+			"decision": decisions[approve], "minutes": open.minutes, "calls": open.calls, "task": open.task,
 		})
 	}
 	return e.answerOffline(ctx, id, approve, open)
@@ -209,7 +221,7 @@ func (e *env) answerOffline(ctx context.Context, id string, approve bool, open o
 			return e.withWritableLog(ctx, func(log *app.Log) error {
 				out, err := log.Monitor.Answer(ctx, tidemark.Vote{
 					Session: q.Session, IDs: []string{id}, Approve: approve,
-					For: time.Duration(open.minutes) * time.Minute, Calls: open.calls, By: whoami(), Via: "cli",
+					For: time.Duration(open.minutes) * time.Minute, Calls: open.calls, Task: open.task, By: whoami(), Via: "cli",
 				})
 				if err != nil {
 					return err
@@ -242,4 +254,128 @@ func whoami() string {
 		return u.Username
 	}
 	return "local user"
+}
+
+func (e *env) grantsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "grants",
+		Short: "List what answers have opened, and take it back",
+		Long: `List what your answers have opened besides the calls they were about: for a task, for some minutes, or for a turn.
+Each says what it lets through, who gave it and when it ends.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.listGrants(cmd.Context()) },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use: "revoke ID", Short: "End a grant before its time", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.revokeGrant(cmd.Context(), args[0]) },
+	})
+	return cmd
+}
+
+type grantRow struct {
+	Session string `json:"session"`
+	tidemark.GrantView
+}
+
+// grants are those in force: the server's, or the log's where none runs.
+func (e *env) grants(ctx context.Context) ([]grantRow, error) {
+	c, err := e.findServer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return e.loggedGrants(ctx)
+	}
+	all := []grantRow{}
+	for after := ""; ; {
+		var page struct {
+			Grants []grantRow `json:"grants"`
+			Next   string     `json:"next"`
+		}
+		if err := c.call(ctx, http.MethodGet, "/v1/grants?after="+url.QueryEscape(after), nil, &page); err != nil {
+			return nil, fmt.Errorf("list grants: %w", err)
+		}
+		if all = append(all, page.Grants...); page.Next == "" {
+			return all, nil
+		}
+		after = page.Next
+	}
+}
+
+func (e *env) loggedGrants(ctx context.Context) ([]grantRow, error) {
+	out := []grantRow{}
+	err := e.withLog(ctx, func(log *app.Log) error {
+		for q := (store.SessionQuery{Limit: store.MaxLimit}); ; {
+			rows, err := log.Sessions(ctx, q)
+			if err != nil {
+				return fmt.Errorf("list sessions: %w", err)
+			}
+			for _, r := range rows {
+				q.After = r.Name
+				v, err := log.Monitor.View(ctx, r.Name)
+				if err != nil {
+					return err
+				}
+				for _, g := range v.Grants {
+					out = append(out, grantRow{v.Session, g})
+				}
+			}
+			if len(rows) < store.MaxLimit {
+				return nil
+			}
+		}
+	})
+	return out, err
+}
+
+func (e *env) listGrants(ctx context.Context) error {
+	all, err := e.grants(ctx)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"grants": all})
+	}
+	for _, g := range all {
+		kind := "until the turn ends"
+		switch {
+		case g.Task:
+			kind = "for this task, until " + g.Until.UTC().Format("2006-01-02 15:04 UTC") + " at the latest"
+		case !g.Turn:
+			kind = "until " + g.Until.UTC().Format("2006-01-02 15:04 UTC")
+		}
+		e.printf("%s  %s in %s, by %s\n", e.ui.word("title", g.ID), kind, text.OneLine(g.Session), text.OneLine(g.By))
+		e.printf("    %s\n    tidemark grants revoke %s\n", text.OneLine(g.Opens), g.ID)
+	}
+	if len(all) == 0 {
+		e.printf("no grants in force\n")
+	}
+	return nil
+}
+
+func (e *env) revokeGrant(ctx context.Context, id string) error {
+	all, err := e.grants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range all {
+		if g.ID != id {
+			continue
+		}
+		c, err := e.findServer(ctx)
+		switch {
+		case err != nil:
+		case c != nil:
+			var out map[string]any
+			err = c.call(ctx, http.MethodDelete, "/v1/grants/"+url.PathEscape(id)+"?session="+url.QueryEscape(g.Session), nil, &out)
+		default:
+			err = e.withWritableLog(ctx, func(log *app.Log) error { return log.Monitor.Revoke(ctx, g.Session, id, whoami(), "cli") })
+		}
+		if err != nil {
+			return fmt.Errorf("revoke %s: %w", id, err)
+		}
+		e.printf("ended: %s\n", id)
+		return nil
+	}
+	return fmt.Errorf("revoke %s: no grant in force has this id", id)
 }

@@ -28,6 +28,7 @@ type replayFlags struct {
 	diff     string
 	agent    string
 	approve  bool
+	answers  string
 	keep     bool
 	html     string
 	maxAsks  float64
@@ -64,6 +65,9 @@ be read.`,
 			} else if f.maxAsks < 0 {
 				return errors.New("replay: --max-asks: a number from 0 on")
 			}
+			if f.answers != "once" && f.answers != "task" {
+				return errors.New("replay: --answers: once or task")
+			}
 			return e.replay(cmd.Context(), &f, files)
 		},
 	}
@@ -73,6 +77,7 @@ be read.`,
 	fl.StringVar(&f.diff, "diff", "", "second policy file: print the calls about which the two differ")
 	fl.StringVar(&f.agent, "agent", "", "agent whose overrides apply")
 	fl.BoolVar(&f.approve, "approve", false, "say yes where the recording does not tell the answer")
+	fl.StringVar(&f.answers, "answers", "once", "what a yes is where the recording does not say: once, or task")
 	fl.BoolVar(&f.keep, "keep-going", false, "go on after a run that cannot be read; the exit status is still 2")
 	fl.StringVar(&f.html, "html", "", "write a report for people to this file")
 	fl.Float64Var(&f.maxAsks, "max-asks", 0, "fail if there are more questions per run than this")
@@ -123,7 +128,7 @@ func (e *env) replay(ctx context.Context, f *replayFlags, files []string) error 
 }
 
 func (e *env) replayOptions(f *replayFlags) (replay.Options, error) {
-	o := replay.Options{Person: replay.Person{Agent: f.agent, Approves: f.approve}, Names: hostNames()}
+	o := replay.Options{Person: replay.Person{Agent: f.agent, Approves: f.approve, Tasks: f.answers == "task"}, Names: hostNames()}
 	path := f.policy
 	if path == "" {
 		p, err := e.paths()

@@ -153,7 +153,9 @@ func (e *env) groups() []group {
 			e.serviceCommand(), e.backupCommand(), e.restoreCommand(), e.migrateCommand(),
 			e.pruneCommand(), e.holdCommand(), e.exportCommand(),
 		}},
-		{"Answer", []*cobra.Command{e.approvalsCommand(), e.consoleCommand(), e.writesCommand(), e.resetCommand(), e.labelsCommand()}},
+		{"Answer", []*cobra.Command{
+			e.approvalsCommand(), e.grantsCommand(), e.consoleCommand(), e.writesCommand(), e.resetCommand(), e.labelsCommand(),
+		}},
 		{"Inspect", []*cobra.Command{
 			e.sessionsCommand(), e.graphCommand(), e.auditCommand(), e.reportCommand(), e.toolsCommand(), e.pluginsCommand(),
 		}},

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/people/office"
 	"github.com/tidemark/tidemark/internal/reports/replay"
 )
@@ -72,6 +75,12 @@ func (e *env) try(ctx context.Context, f *tryFlags, name string, args []byte) er
 	e.printf("%s: %s\n  because %s: %s\n", e.ui.word("title", d.Tool), e.ui.as(d.Decision), d.Rule, d.Reason)
 	if d.Warrant != "" {
 		e.printf("  behind it: %s\n", d.Warrant)
+	}
+	if i := d.Item; i != nil && i.ID != "" {
+		e.printf("  %s\n", tidemark.NameItem(i))
+	}
+	if i := d.Item; i != nil && len(i.Missing) > 0 {
+		e.printf("  missing: %s\n", text.OneLine(strings.Join(i.Missing, ", ")))
 	}
 	if d.Shown != "" {
 		e.printf("\n%s\n", d.Shown)

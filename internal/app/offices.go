@@ -124,6 +124,7 @@ func Try(ctx context.Context, set *policy.Set, t office.Trial) (office.Tried, er
 	d := decisions[len(decisions)-1]
 	return office.Tried{
 		Tool: d.Tool, Decision: d.Decision, Rule: d.Rule, Reason: d.Reason, Warrant: d.Warrant, Shown: d.Shown, Taint: d.Taint,
+		Item: d.Item,
 	}, nil
 }
 

@@ -170,12 +170,14 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 
 		Calls int `json:"calls,omitempty" minimum:"0" maximum:"1000" doc:"with minutes: how many calls it covers; 0: as many as come"`
 
+		Task bool `json:"task,omitempty" doc:"this call, and those like it until the task ends; goes with nothing else"`
+
 		Where patterns `json:"where,omitempty" doc:"with minutes: only calls whose arguments fit, path to exact value or pattern with *"`
 	}
 }) (answerDone, error) {
 	if pins.IsNotice(in.ID) {
-		if in.Body.Minutes > 0 || in.Body.Calls > 0 || len(in.Body.Where) > 0 {
-			return answerDone{}, badRequest("a definition is accepted as it is, or not at all: leave minutes, calls and where out")
+		if in.Body.Minutes > 0 || in.Body.Calls > 0 || len(in.Body.Where) > 0 || in.Body.Task {
+			return answerDone{}, badRequest("a definition is accepted as it is, or not at all: leave minutes, calls, task and where out")
 		}
 		return m.answerNotice(ctx, in.ID, in.Body.Decision == "approve", in.Body.Reason)
 	}
@@ -190,7 +192,7 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 	out, err := m.monitor.Answer(ctx, tidemark.Vote{
 		Session: session, IDs: []string{in.ID}, Approve: in.Body.Decision == "approve",
 		For: time.Duration(in.Body.Minutes) * time.Minute, By: by(ctx), Via: via, Reason: in.Body.Reason,
-		Where: in.Body.Where, Calls: in.Body.Calls,
+		Where: in.Body.Where, Calls: in.Body.Calls, Task: in.Body.Task,
 	})
 	if err != nil {
 		return answerDone{}, err

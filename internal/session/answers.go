@@ -15,6 +15,7 @@ import (
 type evidence struct {
 	ask     *event.Ask
 	opinion *event.Opinion
+	item    *event.Covering
 }
 
 // Evidence is what a question showed: what was asked, nil if nobody remembers, and the
@@ -24,6 +25,14 @@ func (s *State) Evidence(id string) (*event.Ask, *event.Opinion) {
 		return e.ask, e.opinion
 	}
 	return nil, nil
+}
+
+// Item is the item of the mandate that the call of a question was held against; nil: none, or nobody remembers.
+func (s *State) Item(id string) *event.Covering {
+	if e := s.questions[id]; e != nil {
+		return e.item
+	}
+	return nil
 }
 
 // WriteStatus is what became of a write that was not let through.
@@ -87,6 +96,7 @@ func (s *State) decided(e *event.Event) {
 	}
 	s.Acts.note(d.Opinion, d.Effect == "allow")
 	s.steps++
+	s.Book.Passed(e.Time)
 	if d.Effect == "allow" {
 		s.count(d.Tool).calls++
 	} else {
@@ -133,7 +143,7 @@ func (s *State) asked(e *event.Event) {
 			return !open
 		})
 	}
-	s.questions[d.Ask.ID] = &evidence{d.Ask, d.Opinion}
+	s.questions[d.Ask.ID] = &evidence{d.Ask, d.Opinion, d.Item}
 	s.Book.Ask(approval.Request{
 		ID: d.Ask.ID, Branch: e.Branch, Tool: d.Tool, Digest: d.Digest, Policy: d.Policy, Level: d.Level,
 		Step: d.Step, Kind: d.Kind, Rule: d.Rule, Reason: d.Reason, Args: d.Ask.Args, CodeHash: d.Ask.CodeHash,
@@ -162,13 +172,13 @@ func (s *State) wrote(branch string, digest tool.Digest) {
 func (s *State) answered(e *event.Event) {
 	a := e.Answer
 	if g := a.Grant; g != nil {
-		if len(g.Where) == 0 { // it covers the call that was asked about too
+		if len(g.Where) == 0 && !g.Task && !judged(g) { // it covers the call that was asked about too
 			s.Book.Close(approval.Granted, a.By, a.Reason, e.Time, a.IDs...)
 		}
 		grant := approval.Grant{
 			By: e.Answer.By,
 			ID: g.ID, Branch: e.Branch, Tools: g.Tools, Ceiling: g.Ceiling, Policy: g.Policy, Until: g.Until, Turn: g.Turn, Where: g.Where,
-			Calls: g.Calls,
+			Calls: g.Calls, Task: g.Task, Last: e.Time,
 		}
 		for i := range g.Keeps {
 			grant.Keeps = append(grant.Keeps, kept(&g.Keeps[i]))
@@ -186,6 +196,19 @@ func (s *State) answered(e *event.Event) {
 		s.Book.Close(approval.Denied, a.By, a.Reason, e.Time, a.IDs...)
 	default:
 		s.Book.Approve(a.IDs, a.By, a.Until)
+	}
+}
+
+// judged reports whether a grant is of calls that a mandate judges: it may not cover the one that was asked about, which
+// is approved by itself.
+func judged(g *event.Grant) bool {
+	return slices.ContainsFunc(g.Keeps, func(k event.Kept) bool { return k.Act != "" })
+}
+
+// spoke folds words of the user: what they ask for next ends the task.
+func (s *State) spoke(words, goesOn bool) {
+	if words && !goesOn {
+		s.Book.EndTask()
 	}
 }
 

@@ -87,8 +87,10 @@ func (s *State) Apply(e *event.Event) {
 	s.traced(e)
 	switch e.Kind {
 	case event.TurnBegan:
+		s.spoke(e.Began.Words, e.Began.GoesOn)
 		s.began(e.Began)
 	case event.ContextSeen:
+		s.spoke(e.Seen.Words, e.Seen.GoesOn)
 		s.said(e.Seen.Words, e.Seen.Contract)
 		s.host(e.Seen.HostTools, e.Seen.ControlTools)
 	case event.ModelCalled:

@@ -1,5 +1,7 @@
 package warrant
 
+import "fmt"
+
 // act is the evidence that the user asked for what the tool does.
 func (j *judging) act() (Evidence, string) {
 	c := j.c
@@ -17,14 +19,16 @@ func (j *judging) act() (Evidence, string) {
 	case j.looks && c.agreed == nil:
 		return Said, "it builds, tests or looks"
 	case j.said.decides != 0 && !c.user.wants(j.said.decides):
-		return Nothing, "you did not ask for what it decides"
+		return Nothing, "I could not find what it decides in your words"
 	case r.refused != "":
 		return Nothing, "you said not to: " + r.refused
 	case r.said == "" && offer != "":
+		j.w.Item = &Item{ID: fmt.Sprintf("a%d", c.user.turn), Giver: "assent", Quote: offer}
 		return Assented, "you agreed to: " + offer
 	case c.agreed != nil && !c.agreed.Delegates && !j.mild():
-		return Nothing, "your message does not ask for it"
+		return Nothing, "I could not find it in what your message asks for"
 	case r.said != "":
+		j.w.Item = &Item{ID: fmt.Sprintf("w%d", c.user.turn), Giver: "words", Quote: r.said}
 		return Said, "you asked: " + r.said
 	}
 	return j.step(&r)
@@ -41,7 +45,7 @@ func (j *judging) step(r *request) (Evidence, string) {
 	case c.user.delegated(), c.agreed != nil && c.agreed.Delegates:
 		return Delegated, "you told it to do what it reads"
 	}
-	return Nothing, "nothing you said asks for it"
+	return Nothing, "I could not find it in your words"
 }
 
 // request is what the user's clauses are to a call.

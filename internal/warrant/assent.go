@@ -1,10 +1,11 @@
 package warrant
 
 import (
+	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/visible"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -37,63 +38,68 @@ func (c *Context) Answered(text string) []byte {
 	return c.journal(toldAnswered, 0, 0, text)
 }
 
-// agree takes the agent's last words for agreed to if the user's message says yes to them and
-// nothing else.
+// agree takes the last sentence that the user saw for agreed to if their message says yes to it and nothing else, and it
+// asks whether to do one thing.
 func (c *Context) agree(text string) {
-	said := questions(c.proposed)
+	said, seen := visible.LastSentence(c.proposed)
 	c.proposed, c.assented = "", nil
-	if strings.TrimSpace(said) == "" || !c.assents(text) {
+	if !seen || !strings.HasSuffix(said, "?") && !strings.HasSuffix(said, "？") && !strings.HasSuffix(said, "؟") || !c.assents(text) {
 		return
 	}
 	p := &proposal{heard: heard{vocabulary: c.vocabulary, stems: map[string]bool{}}, index: origin.New(maxProposal * 4)}
 	u := utter(said)
 	p.heard.hear(&u)
+	acts := 0
+	for i := range p.heard.clauses {
+		if p.heard.clauses[i].classes.Any(acting) {
+			acts++
+		}
+	}
+	if acts > 1 { // which of them?
+		return
+	}
 	p.index.User(u.words)
 	c.assented = p
 }
 
-// questions are the sentences of a text that ask something.
-func questions(text string) string {
-	var out []string
-	from := 0
-	for i, r := range text {
-		switch r {
-		case '.', '!':
-			if i+1 < len(text) && text[i+1] != ' ' && text[i+1] != '\n' {
-				continue // in the middle of an address or a number
-			}
-		case '?', '？':
-			out = append(out, strings.TrimSpace(text[from:i])+"?")
-		case '\n', '。', '！':
-		default:
-			continue
-		}
-		from = i + utf8.RuneLen(r)
-	}
-	return strings.Join(out, "\n")
-}
-
-// assents reports whether a message agrees: it is short, says yes, and says no nowhere.
+// assents reports whether a message agrees and says nothing else: it is short, says yes, says no nowhere, and names nothing.
 func (c *Context) assents(text string) bool {
 	words := c.vocabulary.Words(text)
 	yes := false
 	for _, w := range words {
-		if w.Gram.Has(vocabulary.Negation) || w.Gram.Has(vocabulary.Condition) || w.Gram.Has(vocabulary.Exception) {
+		if w.Gram.Has(vocabulary.Negation) || w.Gram.Has(vocabulary.Condition) || w.Gram.Has(vocabulary.Exception) ||
+			w.Gram.Has(vocabulary.Joining) {
 			return false
 		}
 		yes = yes || w.Gram.Has(vocabulary.Assent)
 	}
-	return yes && len(words) <= maxAssent && !strings.ContainsAny(text, "?？")
+	return yes && len(words) <= maxAssent && !strings.ContainsAny(text, "?？؟@/0123456789\"“„«")
 }
 
-// agreedTo reports whether the user agreed to a proposal that names a value.
-func (c *Context) agreedTo(v string) bool { return c.assented != nil && c.assented.index.Said(v) }
+// agreedTo reports whether the user agreed to a proposal that names a value. Whom something goes to must be somebody that a
+// record of theirs names as well: a yes brings in nobody new.
+func (c *Context) agreedTo(v string, f *origin.Finding, aim bool) bool {
+	if c.assented == nil || !c.assented.index.Said(v) {
+		return false
+	}
+	known := f.Class == origin.Field || f.Class == origin.Anchored
+	return !aim || known && !f.Authored && !c.contested(v, true)
+}
 
-// assented is the part of a proposal, agreed to, that names this act; empty: there is none.
+// assented is the part of a proposal, agreed to, that names this act; empty: there is none, it was done since, or it is one
+// that no yes to the agent's words is enough for.
 func (j *judging) assented() string {
-	p := j.c.assented
-	if p == nil {
+	p, t := j.c.assented, j.c.done[j.m.Tool]
+	if p == nil || j.w.Deed.grave() || j.w.Deed == Unknown || t != nil && t.times > 0 {
 		return ""
+	}
+	for i := range j.w.Slots { // one act with its values, and no others
+		switch s := &j.w.Slots[i]; s.Kind {
+		case Aim, Object, Key, Order, Place:
+			if !p.index.Said(s.Value) && !j.c.index.Said(s.Value) {
+				return ""
+			}
+		}
 	}
 	for i := range p.heard.clauses {
 		if cl := &p.heard.clauses[i]; j.fits(j.asks(cl)) { // an offer is mostly put as a question
@@ -101,4 +107,10 @@ func (j *judging) assented() string {
 		}
 	}
 	return ""
+}
+
+// offered says that the act is one that the user agreed to: an item of its own, for once.
+func (j *judging) offered(offer string) {
+	j.w.Item = &Item{ID: fmt.Sprintf("a%d", j.c.user.turn), Giver: "assent", Quote: offer}
+	j.w.add(Act, "", j.m.Tool, Assented, "you agreed to: "+offer)
 }

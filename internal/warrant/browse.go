@@ -139,7 +139,7 @@ func (j *judging) browses(values []leaves.Leaf) bool {
 		j.w.add(Act, "", j.m.Tool, Nothing, "no page showed what stands there")
 	case on.promises != 0 && !j.c.user.wants(on.promises):
 		j.w.raise(promised(on.promises))
-		j.w.add(Act, "", j.m.Tool, Nothing, "nothing you said asks for what the page calls it")
+		j.w.add(Act, "", j.m.Tool, Nothing, "I could not find what the page calls it in your words")
 	default:
 		j.w.add(Act, "", j.m.Tool, Said, "a step on the page, and what it is called promises nothing you did not ask for")
 	}

@@ -100,7 +100,7 @@ func (c *Context) saidCommand(l *leaves.Leaf) bool {
 func (c *Context) fault(line *shell.Line) (why, value string) {
 	addresses := distant(line.Addresses)
 	if folder := c.razes(line); folder != "" {
-		return "it removes a folder you did not name", folder
+		return "it removes a folder that I could not find in your words", folder
 	}
 	switch e := line.Found; {
 	case e.Has(shell.Oversight):
@@ -161,7 +161,7 @@ var ships = list("ships")
 func (c *Context) sends(addresses []string) (why, value string) {
 	for _, u := range addresses {
 		if e, _ := c.address(u); e < Own {
-			return "it sends to an address you did not name", u
+			return "it sends to an address that I could not find in your words", u
 		}
 	}
 	if c.outside && len(addresses) == 0 && !c.says(ships) {
@@ -177,11 +177,11 @@ func (c *Context) strange(line *shell.Line) (why, value string) {
 	}
 	for i := range line.Runs {
 		if r := &line.Runs[i]; !r.Guess && !plain(r) && !(asks(r) && len(line.Addresses) > 0) && !c.index.Said(r.Name) {
-			return "a program that may do anything, and you did not name it", ""
+			return "a program that may do anything, and I could not find it in your words", ""
 		}
 	}
 	if p := c.unnamed(line.Packages); p != "" {
-		return "a package you did not name", p
+		return "a package that I could not find in your words", p
 	}
 	return "", ""
 }

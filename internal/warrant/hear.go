@@ -204,3 +204,20 @@ func (h *heard) lookOnly() bool { return h.turn > 0 && h.looks == h.turn }
 
 // delegated reports whether the user has just told the agent to do what it reads.
 func (h *heard) delegated() bool { return h.turn > 0 && h.delegates == h.turn }
+
+var goingOn = list("goingon")
+
+// maxGoingOn is how many words a message may have that only thanks.
+const maxGoingOn = 8
+
+// GoesOn reports whether a message of the user's only thanks, or says to go on: then the task is the one of before. Any
+// other word, sign or number ends it.
+func GoesOn(text string) bool {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \t\n,.!:;)", r) })
+	for _, w := range words {
+		if !goingOn[w] {
+			return false
+		}
+	}
+	return len(words) > 0 && len(words) <= maxGoingOn
+}

@@ -28,14 +28,16 @@ func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 		return
 	case got.Item == nil:
 		if offer := j.assented(); offer != "" && m.Assents && !j.w.Deed.grave() {
-			j.w.add(Act, "", j.m.Tool, Assented, "you agreed to: "+offer)
+			j.offered(offer)
 			return
 		}
 		j.w.add(Act, "", j.m.Tool, Nothing, "I could not find it in your words")
 		j.listen(values)
 		j.gate(m, call)
 		return
-	case j.used(m):
+	}
+	j.w.Item = &Item{ID: got.Item.ID, Giver: "contract", Quote: got.Item.Quote}
+	if j.used(m) {
 		j.w.add(Act, "", j.m.Tool, Nothing, "it was done as often as you asked for")
 		return
 	}

@@ -23,7 +23,7 @@ func (j *judging) disclosed(l *leaves.Leaf) {
 	}
 	if c.secret != nil {
 		if found := c.unsaid(c.secret(l.Text)); found != "" {
-			leak := Slot{Kind: Cargo, Path: l.Path, Value: found, Why: "a secret that you did not give", Secret: true}
+			leak := Slot{Kind: Cargo, Path: l.Path, Value: found, Why: "a secret that I could not find in your words", Secret: true}
 			j.w.Slots = append(j.w.Slots, leak)
 			return
 		}
@@ -92,7 +92,7 @@ func (j *judging) coded(l *leaves.Leaf) {
 			continue
 		}
 		if e, _ := j.evidence(t, false); e < Followed {
-			j.w.add(Cargo, l.Path, t, Nothing, "a number you did not say, among words that are looked for")
+			j.w.add(Cargo, l.Path, t, Nothing, "a number that I could not find in your words, among words that are looked for")
 			return
 		}
 	}

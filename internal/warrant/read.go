@@ -127,9 +127,9 @@ func (j *judging) read(values []leaves.Leaf) {
 	}
 	switch {
 	case c.foreign && j.w.Deed != Read:
-		j.w.add(Act, "", j.m.Tool, Nothing, "nobody who may has said what is wanted")
+		j.w.add(Act, "", j.m.Tool, Nothing, "I have no words of yours that could ask for it")
 	case c.argued && c.user.turn == 0 && j.w.Deed != Read:
-		j.w.add(Act, "", j.m.Tool, Nothing, "nobody who may has said what is wanted")
+		j.w.add(Act, "", j.m.Tool, Nothing, "I have no words of yours that could ask for it")
 	case j.needsNone() == mandate.Unargued:
 		j.free()
 	case j.needsNone() == mandate.Hosted:
@@ -181,7 +181,7 @@ func (j *judging) discloses() {
 			return
 		}
 	}
-	j.w.add(Act, "", j.m.Tool, Nothing, "it reads secrets, and you did not ask for them")
+	j.w.add(Act, "", j.m.Tool, Nothing, "it reads secrets, and I could not find them in your words")
 }
 
 // free lets everything be but what is dangerous whoever asks for it, and what only definitions of
@@ -200,7 +200,7 @@ func (j *judging) free() {
 		s.Has = Said
 	}
 	if others != "" && !Send.graverThan(j.w.Deed) && !j.looks && j.c.user.onlyAsks() {
-		j.w.add(Act, "", j.m.Tool, Nothing, "you only asked a question")
+		j.w.add(Act, "", j.m.Tool, Nothing, "I took what you said for a question and no more")
 		return
 	}
 	j.w.add(Act, "", j.m.Tool, Said, "nobody but you has said anything")

@@ -99,7 +99,7 @@ func (j *judging) amount(l *leaves.Leaf) {
 	case j.c.user.priced():
 		e, why = Nothing, "you named a sum, and this is another"
 	case !reckoned(strings.Join(j.c.said, " ")):
-		e, why = Nothing, "you named no sum, and no record has it"
+		e, why = Nothing, "I found no such sum in your words or in a record"
 	}
 	j.w.add(Measure, l.Path, l.Text, e, why)
 }
@@ -120,7 +120,7 @@ func (j *judging) flag(l *leaves.Leaf) {
 			return // they spoke of it
 		}
 	}
-	e, why := j.promised(Measure, l.Path, l.Text, Nothing, "a switch that you did not speak of")
+	e, why := j.promised(Measure, l.Path, l.Text, Nothing, "a switch that I could not find in your words")
 	j.w.add(Measure, l.Path, l.Text, e, why)
 }
 

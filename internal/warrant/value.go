@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 )
 
@@ -41,7 +42,7 @@ func (j *judging) evidence(v string, aim bool) (Evidence, string) {
 		return Own, "the operator said it"
 	case c.pieces(v) && !trailing(v, aim):
 		return Said, "you said it in pieces"
-	case c.agreedTo(v):
+	case c.agreedTo(v, &f, aim):
 		return Assented, "you agreed to it"
 	case !aim && c.isOwn(v):
 		return Own, "an earlier act returned it"
@@ -239,6 +240,49 @@ func where(f *origin.Finding) string {
 	}
 	return fmt.Sprintf("field `%s` of %s", f.Path, from)
 }
+
+// Whence is where a value comes from, for the eyes of whoever is asked. What others wrote in it is quoted.
+type Whence struct {
+	From  string      // which result or text; empty: it stands nowhere
+	Yours bool        // it stands in the user's own words
+	Title string      // what its record calls itself
+	Set   mandate.Set // the list that it is one of
+}
+
+// Whence says where a value comes from. It judges nothing.
+func (c *Context) Whence(value string) Whence {
+	c.listen()
+	c.index.Bound(leastAsked)
+	defer c.index.Release()
+	f := c.index.Of(value)
+	out := Whence{Title: c.records.Title(value), Set: c.records.SetOf(value)}
+	switch f.Class {
+	case origin.Unseen:
+		return out
+	case origin.User:
+		out.Yours = true
+		return out
+	case origin.System:
+		out.From = "the operator"
+		return out
+	}
+	out.From = "a message"
+	if f.Tool != "" {
+		out.From = fmt.Sprintf("%s at step %d", f.Tool, f.Step)
+	}
+	if f.Class == origin.Text {
+		out.From = "the text of " + out.From
+	} else if f.Path != "" {
+		out.From = "field " + text.Shown(f.Path) + " of " + out.From
+	}
+	if who := c.records.Author(value, f.Step); who != "" {
+		out.From += ", written by " + text.Shown(who)
+	}
+	return out
+}
+
+// Among reports whether a value is one of a list.
+func (c *Context) Among(s mandate.Set, value string) bool { return c.records.Holds(s, value) }
 
 // constant reports whether a value is a word of the interface and names nobody and nothing of its own. Words
 // for oneself count as an aim only where the user speaks of themselves; for what cannot be taken back no

@@ -109,12 +109,19 @@ type Warrant struct {
 	Depends    []Dependency // of what an item holds: the results that the answer rests on
 	// Gate says that only the act is missing: a model that sees no value may be asked about it. nil: nobody but a person.
 	Gate *mandate.Gate
+	Item *Item // the item of the mandate that covers it, or comes closest; nil: none is for such a call
 }
 
 // Dependency is a result that an answer rests on: the argument is a field of it.
 type Dependency struct {
 	Path string
 	Step uint64
+}
+
+// Item is an item of the mandate as people are told of it.
+type Item struct {
+	ID, Giver string // givers: contract, words, assent
+	Quote     string // the user's words that gave it; of assent, the agent's that they agreed to
 }
 
 // Weakest is the least evidence among the slots of a kind, or of one argument, by its name;

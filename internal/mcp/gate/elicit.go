@@ -49,7 +49,7 @@ func (c *Conn) canElicit(r *request) bool {
 func form(h *Held, legacy bool) []byte {
 	lines := []string{"Tidemark holds " + text.Cover(h.Lines[0], 300)}
 	for _, l := range h.Lines[1:] {
-		for _, part := range []string{"Nothing stands behind: ", "Context holds: ", "You said: "} {
+		for _, part := range []string{"Missing: ", "Context holds: ", "You said: "} {
 			if strings.HasPrefix(l, part) {
 				lines = append(lines, text.Cover(l, 300))
 			}

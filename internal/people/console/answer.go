@@ -24,6 +24,9 @@ func voteOf(v *visit, q *tidemark.Question) (tidemark.Vote, error) {
 	switch f.Get("do") {
 	case "approve":
 		vote.Approve = true
+	case "task": // as the page says: nothing else goes with it
+		vote.Approve, vote.Task = true, true
+		return vote, nil
 	case "deny":
 		return vote, nil
 	default:

@@ -30,7 +30,15 @@ func seen(q *tidemark.Question) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// headline names the call by what nothing stands behind.
+// first is what would happen, in words: the first thing on the page of a question.
+func first(q *tidemark.Question) h.HTML {
+	if would := q.Would(); would != "" {
+		return foreign(would)
+	}
+	return headline(q)
+}
+
+// headline names the call by what is missing, in a list.
 func headline(q *tidemark.Question) h.HTML {
 	for _, v := range q.Values {
 		if v.Lacks && v.Value != "" && v.Path != "" {
@@ -53,7 +61,7 @@ func (c *Console) card(v *visit, q *tidemark.Question, whole bool) h.HTML {
 	id, shown := "q-"+q.ID, seen(q)
 	var title h.Part
 	if whole {
-		title = headline(q)
+		title = first(q)
 	} else {
 		title = c.drawn.of("title "+shown, whole, func() h.HTML { return h.El("a", h.A("href", "/console/q/"+q.ID), headline(q)) })
 	}
@@ -75,7 +83,7 @@ func (c *Console) card(v *visit, q *tidemark.Question, whole bool) h.HTML {
 				h.El("span", h.Class("waits"), h.T(" · nobody waits")), tick(q, whole))),
 		abandoned(q, whole),
 		c.drawn.of(shown, whole, func() h.HTML {
-			return h.Join(h.El("dl", h.Class("evidence"), evidence(q)),
+			return h.Join(h.El("dl", h.Class("evidence"), evidence(q, whole)),
 				h.El("details", h.El("summary", h.T("The whole call")), h.El("dl", h.Class("evidence"), callLines(q, whole))))
 		}),
 		c.answerForm(v, q, shown, whole))
@@ -136,13 +144,13 @@ func row(name, class string, parts ...h.Part) h.HTML {
 }
 
 // evidence are the lines every surface shows, in the order a person needs them.
-func evidence(q *tidemark.Question) h.List {
+func evidence(q *tidemark.Question, whole bool) h.List {
 	var out h.List
 	var rest h.List
 	for _, v := range q.Values {
 		switch {
 		case v.Lacks:
-			out = append(out, row("Not yours", "not-yours", value(v)))
+			out = append(out, row("Missing", "not-yours", value(v)))
 		case v.Has != "none":
 			rest = append(rest, h.El("p", value(v)))
 		}
@@ -152,7 +160,10 @@ func evidence(q *tidemark.Question) h.List {
 		out, held = held, nil
 	}
 	if len(rest) > 0 {
-		out = append(out, row("Yours", "yours", rest...))
+		out = append(out, row("Behind the rest", "yours", rest...))
+	}
+	if whole && q.Item != nil && q.Item.ID != "" {
+		out = append(out, row("You asked", "said", foreign(tidemark.NameItem(q.Item))))
 	}
 	out = append(out, row("You said", "said", words(q)), row("Would happen", "would", foreign(q.Prompt)))
 	out = append(out, held...)
@@ -174,7 +185,12 @@ func value(v event.Shown) h.HTML {
 	}
 	return h.Join(
 		h.El("span", h.Class("slot"), foreign(v.Path), h.T(" = ")), h.El("strong", h.Class("value"), foreign(v.Value)), look,
-		h.El("span", h.Class("why"), marked(v.Why, v.Value)))
+		h.El("span", h.Class("why"), marked(v.Why, v.Value), h.El("span", foreign(beside(v)))))
+}
+
+// beside is where a value comes from and what it could be taken for, as every surface says it.
+func beside(v event.Shown) string {
+	return strings.TrimPrefix(tidemark.Whence(v), tidemark.Whence(event.Shown{Path: v.Path, Value: v.Value, Why: v.Why}))
 }
 
 func words(q *tidemark.Question) h.Part {
@@ -229,7 +245,11 @@ func callLines(q *tidemark.Question, whole bool) h.List {
 	if !whole {
 		return out
 	}
-	return append(out, row("Approving allows", "", foreign(q.Allows)), row("Digest", "", h.El("code", h.T(q.Digest))))
+	out = append(out, row("Approving allows", "", foreign(q.Allows)))
+	if q.Task != "" {
+		out = append(out, row("for this task", "", foreign(q.Task)))
+	}
+	return append(out, row("Digest", "", h.El("code", h.T(q.Digest))))
 }
 
 // closedCard is one line in the place of a card that was answered.
@@ -295,6 +315,11 @@ func (c *Console) answerForm(v *visit, q *tidemark.Question, shown string, whole
 		}
 		buttons = append(buttons, h.El("button", h.A("name", "do"), h.A("value", "approve"), h.Class("approve"),
 			h.A("aria-keyshortcuts", "a"), h.T(text)))
+		if whole && q.Task != "" {
+			buttons = append(buttons, h.El("button", h.A("name", "do"), h.A("value", "task"), h.Class("approve"),
+				h.T("Approve for this task"+strings.TrimPrefix(text, "Approve once"))))
+			parts = append(parts, h.El("p", h.Class("quiet"), h.T("For this task: "), foreign(q.Task)))
+		}
 		if want == consent.Passkey {
 			buttons = append(buttons, h.El("noscript", h.El("p", h.T("A passkey needs JavaScript; denying does not."))))
 		}

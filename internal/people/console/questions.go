@@ -135,7 +135,7 @@ func (c *Console) showQuestion(v *visit, q *tidemark.Question, status int, note 
 		body = append(body, h.El("div", h.A("id", "list"), h.A("data-page", "question"), c.card(v, q, true)))
 	} else {
 		body = append(body, h.El("h1", headline(q)), h.El("div", h.A("id", "list"), h.A("data-page", "closed"), c.closedCard(q)),
-			h.El("dl", h.Class("evidence"), evidence(q), callLines(q, true)))
+			h.El("dl", h.Class("evidence"), evidence(q, true), callLines(q, true)))
 	}
 	c.page(v, status, "Question", body...)
 }

@@ -87,7 +87,7 @@ func severalCard(q *tidemark.Question, n int) h.HTML {
 	return h.El("article", h.Class("card"), h.A("id", id), h.A("aria-labelledby", id+"-t"),
 		h.El("header", h.El("h2", h.A("id", id+"-t"), h.T(fmt.Sprintf("%d. ", n)), h.El("a", h.A("href", "/console/q/"+q.ID), headline(q))),
 			h.El("p", h.Class("meta"), h.T(fmt.Sprintf("step %d · %s left", q.Step, left(q.TimeLeft()))))),
-		h.El("dl", h.Class("evidence"), evidence(q), callLines(q, true)))
+		h.El("dl", h.Class("evidence"), evidence(q, false), callLines(q, true)))
 }
 
 func (c *Console) severalAnswers(v *visit, list []tidemark.Question) h.HTML {

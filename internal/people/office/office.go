@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/reports/report"
 )
 
@@ -32,6 +33,8 @@ type Tried struct {
 	Shown    string `json:"shown" doc:"what a person would read, of a question"`
 	Warrant  string `json:"warrant,omitzero" doc:"what stood behind the call, slot by slot"`
 	Taint    string `json:"taint" doc:"of the context the call was made in"`
+
+	Item *event.Covering `json:"item,omitzero" doc:"the item of the mandate that covers the call or comes closest, and what it lacks"`
 }
 
 // ErrTrial is returned for a trial that is none.

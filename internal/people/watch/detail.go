@@ -83,7 +83,7 @@ func (m *screen) top(width int) []string {
 
 // behind is what stands behind the slots of the call, or that nothing does.
 func (m *screen) behind(a ask, lacking bool, width int) []string {
-	title := m.ui.word("warn", "Nothing stands behind")
+	title := m.ui.word("warn", "Missing")
 	if !lacking {
 		title = m.ui.word("title", "Behind the rest")
 	}

@@ -26,6 +26,7 @@ var errNotLetThrough = errors.New("the call was approved and still not let throu
 type Person struct {
 	Agent    string // whose overrides of the policy apply
 	Approves bool   // says yes when asked
+	Tasks    bool   // says yes for the task where the recording does not say for how long
 	// Restarts has every step answered by a monitor that was just started, and knows what the log has of the run.
 	Restarts bool
 	// Logs are one log, as several servers have it open: every step is answered by a monitor of one of them, whichever.
@@ -183,7 +184,7 @@ func (p *player) call(ctx context.Context, c *Call) error {
 	}
 	p.out = append(p.out, decisionOf(p.run.ID, len(p.out), c, &v))
 	if v.Held != nil {
-		if v, err = p.answer(ctx, exact, &v, c.Answer == Yes || c.Answer == Untold && p.person.Approves); err != nil {
+		if v, err = p.answer(ctx, exact, &v, p.person.says(c)); err != nil {
 			return err
 		}
 	}
@@ -196,9 +197,23 @@ func (p *player) call(ctx context.Context, c *Call) error {
 	return nil
 }
 
+// says is what the person answers about a call.
+func (o *Person) says(c *Call) Answer {
+	said := c.Answer
+	if said == Untold && o.Approves {
+		said = Yes
+	}
+	if said == Yes && o.Tasks && (c.Open || c.Answer == Untold) {
+		return Task
+	}
+	return said
+}
+
 // answer votes on a held call and, after a yes, makes the very same call again.
-func (p *player) answer(ctx context.Context, exact tool.Call, held *tidemark.Verdict, yes bool) (tidemark.Verdict, error) {
+func (p *player) answer(ctx context.Context, exact tool.Call, held *tidemark.Verdict, said Answer) (tidemark.Verdict, error) {
+	yes := said == Yes || said == Task
 	vote := tidemark.Vote{Session: theSession, IDs: []string{held.Held.ID}, Approve: yes, By: "owner", Via: "replay"}
+	vote.Task = said == Task && held.Held.Task != ""
 	if err := p.start(); err != nil {
 		return tidemark.Verdict{}, err
 	}
@@ -234,7 +249,8 @@ func (p *player) result(ctx context.Context, r *Result) error {
 
 func decisionOf(id string, step int, c *Call, v *tidemark.Verdict) Decision {
 	d := Decision{
-		ID: id, Step: step, Decision: Deny, Rule: v.Rule, Taint: v.Taint.Level.String(), Warrant: v.Warrant, Tool: v.Tool, Args: c.Args,
+		ID: id, Step: step, Decision: Deny, Rule: v.Rule, Taint: v.Taint.Level.String(), Warrant: v.Warrant,
+		Item: v.Item, Tool: v.Tool, Args: c.Args,
 	}
 	switch v.Effect {
 	case policy.Allow:

@@ -17,6 +17,7 @@
 package replay
 
 import (
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/tool"
@@ -83,6 +84,7 @@ type Call struct {
 	// Auditor is what an isolated model answers if it is asked about the act: asked, step, neither or unsure; empty: the
 	// recording does not tell, and a person is asked.
 	Auditor string
+	Open    bool // the recording says yes, and not for how long
 }
 
 // Answer is what the person would say if asked about a call. The zero Answer is that the
@@ -93,7 +95,8 @@ type Answer uint8
 const (
 	Untold Answer = iota
 	No
-	Yes
+	Yes  // this call, once
+	Task // this call, and those like it until the task ends, where such a yes is offered
 )
 
 // Result is what came back from a call.
@@ -126,6 +129,8 @@ type Decision struct {
 	Shown    string `json:"shown"`            // what the person would read, of a question
 	Warrant  string `json:"warrant,omitzero"` // what stood behind the call, slot by slot
 	Taint    string `json:"taint"`            // of the context the call was made in
+	// Item is the item of the mandate that covers the call, or comes closest, with the slots that it does not hold.
+	Item *event.Covering `json:"item,omitzero"`
 
 	Tool string `json:"-"` // normalised
 	Args []byte `json:"-"` // exact

@@ -113,7 +113,7 @@ func TestAQuestionShowsValuesAsTheyAre(t *testing.T) {
 		Words:   []event.Said{{Turn: 1, Text: "water it"}},
 	}
 	tests := []struct{ name, args, want string }{
-		{"strings lose their quotes", `{"to":"a \"b\"\nc"}`, "\n  to: a \"b\"\nc\n"},
+		{"strings lose their quotes", `{"to":"a \"b\"\nc"}`, "\n  to:\n    | a \"b\"\n    | c\n"},
 		{"objects and lists are taken apart", `{"a":{"b":[1,"x",{"c":null}]}}`, "\n  a.b[0]: 1\n  a.b[1]: x\n  a.b[2].c: null\n"},
 		{"what was cut is shown as far as it goes", `{"to":"bob","body":"half a sen`, "\n  to: bob\n  (rest): \"half a sen\n"},
 		{"no JSON is shown whole", `to=bob`, "\n  (rest): to=bob\n"},

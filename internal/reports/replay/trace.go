@@ -78,13 +78,15 @@ func (e *traceEvent) add(run *Run) error {
 	}
 	c := &Call{Tool: e.Call.Tool, Args: argsOf(e.Call.Args)}
 	switch e.Answer {
-	case "approve":
-		c.Answer = Yes
+	case "approve", "once":
+		c.Answer, c.Open = Yes, e.Answer == "approve"
+	case "task":
+		c.Answer = Task
 	case "deny":
 		c.Answer = No
 	case "":
 	default:
-		return fmt.Errorf("answer %q is neither approve nor deny", e.Answer)
+		return fmt.Errorf("answer %q is none of approve, once, task and deny", e.Answer)
 	}
 	if _, known := intent.ActNamed(e.Auditor); !known && e.Auditor != "" {
 		return fmt.Errorf("auditor %q is none of asked, step, neither and unsure", e.Auditor)

@@ -19,25 +19,26 @@ import (
 
 // Step is one thing that happened.
 type Step struct {
-	Seq      uint64        `json:"seq"`
-	Time     time.Time     `json:"time"`
-	Kind     string        `json:"kind"`
-	Turn     string        `json:"turnId,omitzero"`
-	Branch   string        `json:"branch,omitzero"`
-	Mark     string        `json:"mark"`          // level of the context after it
-	Fell     bool          `json:"fell,omitzero"` // it lowered the mark
-	Title    string        `json:"title"`
-	Text     string        `json:"text,omitzero"`   // what was said or came back, as far as it was kept
-	Effect   string        `json:"effect,omitzero"` // of a call: allow, confirm, deny
-	Rule     string        `json:"rule,omitzero"`
-	Reason   string        `json:"reason,omitzero"`
-	Tool     string        `json:"tool,omitzero"`
-	Step     uint64        `json:"step,omitzero"`
-	Warrant  string        `json:"warrant,omitzero"` // what stood behind it, in one line
-	Values   []event.Shown `json:"values,omitzero"`  // its slots, where a person was asked
-	Question string        `json:"question,omitzero"`
-	Spent    string        `json:"spent,omitzero"` // approval or grant that let it through
-	Proof    string        `json:"proof,omitzero"` // of an approval: passkey, typed, or the channel
+	Seq      uint64          `json:"seq"`
+	Time     time.Time       `json:"time"`
+	Kind     string          `json:"kind"`
+	Turn     string          `json:"turnId,omitzero"`
+	Branch   string          `json:"branch,omitzero"`
+	Mark     string          `json:"mark"`          // level of the context after it
+	Fell     bool            `json:"fell,omitzero"` // it lowered the mark
+	Title    string          `json:"title"`
+	Text     string          `json:"text,omitzero"`   // what was said or came back, as far as it was kept
+	Effect   string          `json:"effect,omitzero"` // of a call: allow, confirm, deny
+	Rule     string          `json:"rule,omitzero"`
+	Reason   string          `json:"reason,omitzero"`
+	Tool     string          `json:"tool,omitzero"`
+	Step     uint64          `json:"step,omitzero"`
+	Warrant  string          `json:"warrant,omitzero"` // what stood behind it, in one line
+	Item     *event.Covering `json:"item,omitzero"`    // of the mandate: the one that covers the call, or comes closest
+	Values   []event.Shown   `json:"values,omitzero"`  // its slots, where a person was asked
+	Question string          `json:"question,omitzero"`
+	Spent    string          `json:"spent,omitzero"` // approval or grant that let it through
+	Proof    string          `json:"proof,omitzero"` // of an approval: passkey, typed, or the channel
 }
 
 // Stops reports whether a call was held or denied there.
@@ -163,7 +164,7 @@ func kept(c *event.Content) string {
 
 func (s *Step) decided(d *event.Decided) {
 	s.Title, s.Tool, s.Effect, s.Rule, s.Reason, s.Step = d.Tool, d.Tool, d.Effect, d.Rule, d.Reason, d.Step
-	s.Warrant, s.Spent, s.Text = d.Warrant, d.Spent, d.Args
+	s.Warrant, s.Item, s.Spent, s.Text = d.Warrant, d.Item, d.Spent, d.Args
 	if d.Ask != nil {
 		s.Question, s.Values, s.Text = d.Ask.ID, d.Ask.Values, d.Ask.Args
 	}

@@ -61,7 +61,8 @@ func stops(d replay.Decision) bool {
 	if json.Unmarshal(d.Args, &args) != nil {
 		return true
 	}
-	texts, shown := leaves(args), oneLine(d.Shown)
+	// A line of a value stands behind a bar in the call; where the value is one of a line, its breaks are written out.
+	texts, shown := leaves(args), oneLine(strings.NewReplacer("\n    | ", "\n", `\u000a`, "\n").Replace(d.Shown))
 	return len(texts) == 0 || slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(shown, head(oneLine(s))) })
 }
 

@@ -64,15 +64,15 @@ func (p *pass) unnamed(v *Value) string {
 		if holdsAll(wordsOf(p.item.Quote), paramWords(v.Path)) {
 			return ""
 		}
-		return "you did not say so"
+		return "I could not find it in your words"
 	case v.Role == Text:
 		return p.leaves(v)
 	case v.Role == Aim, v.Role == Key, v.Role == Order, v.Role == Place:
-		return "you did not name it"
+		return "I could not find it in your words"
 	case v.Act && !p.call.Grave, p.quoted(v.Text), p.formal(v), p.goesWith(v), p.inSource(v):
 		return ""
 	}
-	return "you did not say so"
+	return "I could not find it in your words"
 }
 
 // paramWords are the words of a parameter's name.

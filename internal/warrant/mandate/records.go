@@ -43,6 +43,7 @@ type Record struct {
 
 type field struct {
 	key, text string   // the text in its one spelling
+	shown     string   // a short one as it was printed, for people
 	keys      []string // what it is found by
 	figures   []string // what has digits in a text that is too long for a name
 }
@@ -69,8 +70,8 @@ func NewRecords() *Records {
 	}
 }
 
-// printed marks what a step brought as read out of a text.
-func (r *Records) printed(step uint64) {
+// markPrinted marks what a step brought as read out of a text.
+func (r *Records) markPrinted(step uint64) {
 	for i := r.firsts[step]; i < len(r.all); i++ {
 		r.all[i].print = true
 	}
@@ -93,7 +94,7 @@ func (r *Records) Add(step uint64, tool string, call []string, content []byte, f
 	case ok && !free:
 		r.walk(&v, step, -1, 0)
 		if first := bytes.TrimLeft(content, "\ufeff \t\r\n"); len(first) > 0 && first[0] != '{' && first[0] != '[' {
-			r.printed(step) // lines of names and values: a text may look so
+			r.markPrinted(step) // lines of names and values: a text may look so
 		}
 	case r.blocks(step, string(content), !free || list):
 	case free && !list:
@@ -124,7 +125,7 @@ func (r *Records) add(rec Record) int {
 	}
 	r.size += recordSize + len(rec.called)*wordSize
 	for i := range rec.fields {
-		r.size += fieldSize + len(rec.fields[i].text)
+		r.size += fieldSize + len(rec.fields[i].text) + len(rec.fields[i].shown)
 	}
 	for w := range rec.called {
 		r.named[w] = append(r.named[w], int32(at))
@@ -226,7 +227,7 @@ func fieldOf(key, text string) field {
 		f.text = plain(text)
 	}
 	if len(text) <= nameLength {
-		f.keys = keysOf(text)
+		f.keys, f.shown = keysOf(text), strings.Clone(text)
 	} else {
 		f.figures = figuresOf(text)
 	}

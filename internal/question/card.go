@@ -1,0 +1,219 @@
+// Package question is the one text a person reads before they answer: what would happen, the call whole, what is missing and
+// where it comes from, what they asked for, and what a yes opens. Terminal, page, chat, refusal and replay show these lines
+// and make none of their own. It is pure.
+//
+// Invariants:
+//   - no line of a call, a title or a name that others chose stands where a line of ours could stand;
+//   - what is missing is shown whole, never masked and never folded;
+//   - nothing is claimed of what was not said, only of what could not be found.
+package question
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Line is one paragraph of a question, with its name; the first has none. A paragraph of
+// several lines holds one thing in each.
+type Line struct{ Name, Text string }
+
+// Missing is the name of the paragraph that says which values no item of the mandate holds.
+const Missing = "Missing"
+
+// Card is what is known of a held call.
+type Card struct {
+	Tool, Args string // the arguments as JSON, redacted
+	Act        string // what it would do, by its name in policies; empty: nobody looked
+	Reason     string // of the rule that holds it
+	Blocked    bool   // the auditor blocked it
+	Tainted    bool   // what the context holds is why it is asked about
+	Values     []event.Shown
+	Item       *event.Covering // the item that comes closest; nil: none
+	Words      []event.Said
+	Sources    []trust.Source
+	Opinion    *event.Opinion
+	Agreed     []string // who approves, where it takes several people
+	Wordless   bool     // what the user says is not known here
+	Abandoned  bool     // nobody waits for the answer
+
+	Once, Task string // what each kind of yes opens; empty: there is no such yes
+}
+
+// The bounds of what is shown of words and sources.
+const (
+	maxWords   = 8
+	maxSources = 4
+)
+
+// NobodyWaits is said of a question that is abandoned.
+const NobodyWaits = "whoever asked has stopped waiting for the answer. Approving it lets the call run only if the agent tries it again"
+
+// wordsUnknown stands for the user's words where a door cannot hear them.
+const wordsUnknown = "your words are not known here; tidemark install, or tidemark llm, makes this quieter"
+
+// Lines are the question as every surface shows it.
+func (c *Card) Lines() []Line {
+	out := []Line{{"", c.Head()}, {"Call", c.call(false)}}
+	add := func(name string, items ...string) {
+		for i, item := range items {
+			items[i] = text.Seen(strings.Join(strings.Fields(item), " ")) // nobody's words begin a line
+		}
+		if len(items) > 0 {
+			out = append(out, Line{name, strings.Join(items, "\n")})
+		}
+	}
+	var lacks, rest []string
+	for _, v := range c.Values {
+		switch {
+		case v.Lacks:
+			lacks = append(lacks, Whence(v))
+		case v.Has != "none":
+			rest = append(rest, Whence(v))
+		}
+	}
+	add(Missing, lacks...)
+	add("Behind the rest", rest...)
+	if i := c.Item; i != nil && i.ID != "" {
+		add("You asked", Named(i))
+	}
+	add("You said", c.said()...)
+	if c.Wordless {
+		add("You said", wordsUnknown)
+	}
+	add("Context holds", c.holds()...)
+	if o := c.Opinion; o != nil {
+		add("Auditor", strings.Trim(o.Answer+": "+o.Reason, ": "))
+	}
+	add("Approving allows", c.opens()...)
+	if len(c.Agreed) > 0 {
+		add("Approved so far by", strings.Join(c.Agreed, ", ")+". It takes another person")
+	}
+	if c.Abandoned {
+		add("Nobody waits", NobodyWaits)
+	}
+	return out
+}
+
+// Named is an item in words: its id, who gave it, and the words that did.
+func Named(i *event.Covering) string {
+	out := "item " + i.ID
+	if i.Giver != "" && i.Giver != "words" {
+		out += ", by " + i.Giver
+	}
+	if i.Quote != "" {
+		out += ": " + text.Quote(i.Quote)
+	}
+	return out
+}
+
+// opens are the kinds of a yes, a line each.
+func (c *Card) opens() []string {
+	var out []string
+	for _, o := range []struct{ kind, what string }{{"", c.Once}, {"for this task: ", c.Task}} {
+		if o.what != "" || o.kind == "" {
+			out = append(out, o.kind+o.what)
+		}
+	}
+	return out
+}
+
+// said are the user's own words, the latest last.
+func (c *Card) said() []string {
+	words, out := c.Words, []string(nil)
+	if n := len(words) - maxWords; n > 0 {
+		out, words = append(out, fmt.Sprintf("(%d earlier messages)", n)), words[n:]
+	}
+	for _, w := range words {
+		out = append(out, "“"+w.Text+"”")
+	}
+	return out
+}
+
+// holds are what made the context distrusted.
+func (c *Card) holds() []string {
+	var out []string
+	for i, s := range c.Sources {
+		if i == maxSources {
+			return append(out, fmt.Sprintf("and %d more", len(c.Sources)-i))
+		}
+		out = append(out, Describe(s))
+	}
+	return out
+}
+
+// Describe is a source in one line.
+func Describe(s trust.Source) string {
+	var b strings.Builder
+	b.WriteString(strings.ReplaceAll(s.Kind, "_", " "))
+	if s.Tool != "" {
+		b.Reset()
+		fmt.Fprintf(&b, "%s at step %d", text.Shown(s.Tool), s.Step)
+	}
+	if s.Detail != "" {
+		fmt.Fprintf(&b, " (%s)", text.Shown(s.Detail))
+	}
+	if s.Excerpt != "" {
+		fmt.Fprintf(&b, " %s", text.Quote(s.Excerpt))
+	}
+	fmt.Fprintf(&b, " [%s]", s.Level)
+	return b.String()
+}
+
+// Whence says in words what stands behind a value of a call, where it comes from, and what it could be taken for.
+func Whence(v event.Shown) string {
+	if v.Path == "" {
+		return v.Slot + ", " + v.Why
+	}
+	out := fmt.Sprintf("%s = %s: %s", name(v.Path), text.Visible(v.Value), v.Why)
+	if v.Title != "" {
+		out += "; it is called " + text.Quote(v.Title)
+	}
+	if v.Lacks && v.From != "" && !strings.Contains(v.Why, v.From) {
+		out += "; it comes from " + v.From
+	}
+	if v.Look != "" {
+		out += "; LOOK CLOSELY: " + v.Look
+	}
+	return out
+}
+
+// Look is what a value could be taken for; empty: for nothing else.
+func Look(value string, words []event.Said) string {
+	said := make([]string, len(words))
+	for i := range words {
+		said[i] = words[i].Text
+	}
+	if like := text.Alike(value, said); like != "" {
+		return "it is not " + text.Shown(like) + ", which you said, and looks like it"
+	}
+	if text.Mixed(value) {
+		return "it has letters of two scripts that look alike"
+	}
+	return ""
+}
+
+// Text is lines in plain text.
+func Text(lines []Line) string {
+	var b strings.Builder
+	for _, l := range lines {
+		switch {
+		case l.Name == "":
+			b.WriteString(l.Text)
+		case l.Name != "Call" && strings.Contains(l.Text, "\n"):
+			fmt.Fprintf(&b, "\n%s:\n  %s", l.Name, strings.ReplaceAll(l.Text, "\n", "\n  "))
+		default:
+			fmt.Fprintf(&b, "\n%s: %s", l.Name, l.Text)
+		}
+	}
+	return b.String()
+}
+
+// lacking reports whether something of the call is missing.
+func (c *Card) lacking() bool {
+	return slices.ContainsFunc(c.Values, func(v event.Shown) bool { return v.Lacks })
+}

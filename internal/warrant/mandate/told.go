@@ -1,0 +1,141 @@
+package mandate
+
+import (
+	"fmt"
+	"strings"
+)
+
+// What a question tells of a value's record. Nothing here holds a call: it is for the eyes of whoever answers, and what it
+// returns was written by others.
+
+// titled are the keys by which a record says what it is called, in the order they count.
+var titled = lines("titles")[0]
+
+// Title is what the record of a value calls itself; empty: there is none, or there are several that differ.
+func (r *Records) Title(value string) string {
+	return r.agreed(value, func(at int) string {
+		for _, key := range titled {
+			if t := r.printed(at, func(k string) bool { return k == key }); t != "" && !strings.EqualFold(t, value) {
+				return t
+			}
+		}
+		return ""
+	})
+}
+
+// Author is who wrote what a value stands in: by the record that has it as a field, or by the one author of the result of
+// a step. Empty: nobody says.
+func (r *Records) Author(value string, step uint64) string {
+	who := func(at int) string { return r.printed(at, func(k string) bool { return authoring[k] }) }
+	if a := r.agreed(value, who); a != "" || len(r.whole[plain(value)]) > 0 {
+		return a
+	}
+	out := ""
+	for i := r.firsts[step]; i < len(r.all) && r.all[i].step == step; i++ {
+		switch a := who(i); {
+		case a == "" || a == out:
+		case out != "":
+			return "" // one of several
+		default:
+			out = a
+		}
+	}
+	return out
+}
+
+// agreed is what all records with a value as a field say; empty: they differ, or none says anything.
+func (r *Records) agreed(value string, says func(at int) string) string {
+	out := ""
+	for _, at := range r.whole[plain(value)] {
+		switch s := says(int(at)); {
+		case s == "" || s == out:
+		case out != "":
+			return ""
+		default:
+			out = s
+		}
+	}
+	return out
+}
+
+// printed is the first field of a record, or of those it stands in, that has such a key, as it was printed.
+func (r *Records) printed(at int, is func(key string) bool) string {
+	for ; at >= 0; at = r.all[at].parent {
+		for i := range r.all[at].fields {
+			if f := &r.all[at].fields[i]; f.shown != "" && is(f.key) {
+				return f.shown
+			}
+		}
+	}
+	return ""
+}
+
+// Set is a list of records that one result brought: its step, the key of the value in them, and how many of them have one.
+// The zero Set is none.
+type Set struct {
+	Step uint64
+	Key  string
+	Many int
+}
+
+// String names a set in the log.
+func (s Set) String() string { return fmt.Sprintf("%d %d %s", s.Step, s.Many, s.Key) }
+
+// SetNamed is the set of a name; none where it names none.
+func SetNamed(name string) Set {
+	var s Set
+	if n, err := fmt.Sscanf(name, "%d %d", &s.Step, &s.Many); err != nil || n != 2 {
+		return Set{}
+	}
+	_, rest, _ := strings.Cut(name, " ")
+	_, s.Key, _ = strings.Cut(rest, " ")
+	return s
+}
+
+// SetOf is the set that a value is one of; none where it is in no record, in those of several results, or alone.
+func (r *Records) SetOf(value string) Set {
+	out := Set{}
+	for _, at := range r.whole[plain(value)] {
+		rec := &r.all[at]
+		for i := range rec.fields {
+			if rec.fields[i].text != plain(value) || rec.fields[i].key == "" {
+				continue
+			}
+			s := Set{Step: rec.step, Key: rec.fields[i].key}
+			if out != (Set{}) && out != s {
+				return Set{}
+			}
+			out = s
+		}
+	}
+	if out.Many = r.many(out); out.Many < 2 || r.full {
+		return Set{}
+	}
+	return out
+}
+
+// Holds reports whether a value is one of the set, and stands in no other record.
+func (r *Records) Holds(s Set, value string) bool {
+	got := r.SetOf(value)
+	return s.Many > 1 && got.Step == s.Step && got.Key == s.Key
+}
+
+// many is how many different values the key of a set has.
+func (r *Records) many(s Set) int {
+	if s.Key == "" {
+		return 0
+	}
+	seen := map[string]bool{}
+	for i := r.firsts[s.Step]; i < len(r.all) && r.all[i].step == s.Step; i++ {
+		if v := r.keyed(i, s.Key); v != "" {
+			seen[v] = true
+		}
+	}
+	return len(seen)
+}
+
+// IsWorded reports whether an argument holds something that somebody words: by its name, or because it has several words. One
+// word by itself is a choice.
+func IsWorded(path, text string) bool {
+	return worded[strings.ToLower(path[strings.LastIndexByte(path, '.')+1:])] || strings.Contains(strings.TrimSpace(text), " ")
+}
