@@ -53,6 +53,12 @@ to a layer or not given is printed on standard error at the end.
 }
 
 func (e *env) runBoxed(o boxed, args []string) error {
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, box.Passed()...)
+	defer signal.Stop(signals)
+	none := func(os.Signal) {} // they are the command's, and come by the channel
+	minding.Store(&none)
+	defer minding.Store(nil)
 	w, dir, err := e.wantBox(o)
 	if err != nil {
 		return e.noBox(err)
@@ -61,7 +67,8 @@ func (e *env) runBoxed(o boxed, args []string) error {
 	if err != nil {
 		return e.noBox(err)
 	}
-	exit, err := runIn(b, box.Command{Args: args, Dir: dir, Files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	defer box.KeepForeground(os.Stdin)()
+	exit, err := runIn(b, signals, box.Command{Args: args, Dir: dir, Files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	if err != nil {
 		e.report(err)
 	}
@@ -144,22 +151,31 @@ func smallProgram() string {
 	return small
 }
 
-// runIn runs a command to its end. Signals that this program is sent are the command's.
-func runIn(b *box.Box, c box.Command) (box.Exit, error) {
+// runIn runs a command to its end. Signals that this program is sent are the command's; one that came before there was a command
+// means that there is to be none.
+func runIn(b *box.Box, signals <-chan os.Signal, c box.Command) (box.Exit, error) {
+	select {
+	case s := <-signals:
+		if s, ok := s.(syscall.Signal); ok {
+			return box.Exit{Code: 128 + int(s), Signal: int(s)}, nil
+		}
+	default:
+	}
 	job, err := b.Start(c)
 	if err != nil {
 		return box.Exit{Code: box.ExitNoBox}, err
 	}
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, box.Passed()...)
-	defer signal.Stop(signals)
-	none := func(os.Signal) {} // they come by the channel as well
-	minding.Store(&none)
-	defer minding.Store(nil)
+	ended := make(chan struct{})
+	defer close(ended)
 	go func() {
-		for s := range signals {
-			if s, ok := s.(syscall.Signal); ok {
-				job.Signal(s)
+		for {
+			select {
+			case s := <-signals:
+				if s, ok := s.(syscall.Signal); ok {
+					job.Signal(s)
+				}
+			case <-ended:
+				return
 			}
 		}
 	}()

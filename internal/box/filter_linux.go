@@ -19,13 +19,13 @@ const newTime = 0x80 // CLONE_NEWTIME, which clone takes for part of a signal
 // refused are calls that no program of a developer needs without rights over the machine, and in which the kernel has had many faults.
 var refused = append([]uint32{
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_OPEN_TREE_ATTR,
-	unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_FSCONFIG, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_SETNS, unix.SYS_CHROOT,
-	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
-	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
-	unix.SYS_KEXEC_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_REBOOT,
-	unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT,
-	unix.SYS_SYSLOG, unix.SYS_VHANGUP, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
-	unix.SYS_LISTNS,
+	unix.SYS_FSOPEN, unix.SYS_FSMOUNT, unix.SYS_FSCONFIG, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_SETNS,
+	unix.SYS_CHROOT, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
+	unix.SYS_USERFAULTFD, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_KEXEC_LOAD,
+	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF,
+	unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT,
+	unix.SYS_FANOTIFY_INIT, unix.SYS_SYSLOG, unix.SYS_VHANGUP, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME,
+	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_LISTNS,
 }, refusedHere...)
 
 // Where the parts of a call stand in what a filter looks at; arguments by their lower halves, which is all the kernel takes of these.
@@ -75,7 +75,8 @@ func filter() []unix.SockFilter {
 	p = append(p, calling(unix.SYS_UNSHARE, load(atFirst), jump(unix.BPF_JSET, spaces|newTime, 0, 1), notPermitted, allow)...)
 	p = append(p, calling(unix.SYS_SOCKET,
 		load(atFirst), jump(unix.BPF_JEQ, unix.AF_UNIX, 5, 0), jump(unix.BPF_JEQ, unix.AF_INET, 4, 0),
-		jump(unix.BPF_JEQ, unix.AF_INET6, 3, 0), jump(unix.BPF_JEQ, unix.AF_NETLINK, 0, 3), load(atThird), jump(unix.BPF_JEQ, unix.NETLINK_ROUTE, 0, 1), allow, notSupported)...)
+		jump(unix.BPF_JEQ, unix.AF_INET6, 3, 0), jump(unix.BPF_JEQ, unix.AF_NETLINK, 0, 3),
+		load(atThird), jump(unix.BPF_JEQ, unix.NETLINK_ROUTE, 0, 1), allow, notSupported)...)
 	// typing into the terminal of others, and pasting on the consoles of the kernel
 	p = append(p, calling(unix.SYS_IOCTL, load(atSecond), jump(unix.BPF_JEQ, unix.TIOCSTI, 1, 0), jump(unix.BPF_JEQ, unix.TIOCLINUX, 0, 1),
 		notPermitted, allow)...)

@@ -36,3 +36,6 @@ func (*Job) Wait() (Exit, error) { return Exit{Code: ExitNoBox}, errEnded }
 
 // Passed are the signals that a command would get when its owner does.
 func Passed() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
+
+// KeepForeground has nothing to give back.
+func KeepForeground(*os.File) func() { return func() {} }

@@ -17,3 +17,20 @@ func Passed() []os.Signal {
 	}
 	return out
 }
+
+// KeepForeground returns what gives the terminal back to this program's group at the end, if it has it now: a shell that was run in
+// the box took it, and cannot name whom to give it back to.
+func KeepForeground(terminal *os.File) (giveBack func()) {
+	fd := int(terminal.Fd())
+	before, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+	if err != nil || before != unix.Getpgrp() {
+		return func() {}
+	}
+	return func() {
+		if now, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil || now == before {
+			return
+		}
+		signal.Ignore(unix.SIGTTOU) // or asking for it would stop us
+		_ = unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, before)
+	}
+}
