@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // attack is a line that does harm outside the box and none in it.
@@ -118,6 +119,9 @@ type harm struct {
 	stop  []func()
 }
 
+// listening is how long whoever listens goes on when all is done.
+const listening = 50 * time.Millisecond
+
 // expose makes the outside of a world: somebody who listens, and a process.
 func (w *world) expose(line string) (*harm, string) {
 	w.t.Helper()
@@ -127,8 +131,14 @@ func (w *world) expose(line string) (*harm, string) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		h.stop = append(h.stop, func() { _ = l.Close() })
+		ended := make(chan struct{})
+		h.stop = append(h.stop, func() {
+			_ = l.(interface{ SetDeadline(time.Time) error }).SetDeadline(time.Now().Add(listening)) // what has come is heard
+			<-ended
+			_ = l.Close()
+		})
 		go func() {
+			defer close(ended)
 			for {
 				c, err := l.Accept()
 				if err != nil {
@@ -146,7 +156,11 @@ func (w *world) expose(line string) (*harm, string) {
 		w.t.Fatal(err)
 	}
 	heard := make(chan struct{})
-	h.stop = append(h.stop, func() { _ = packets.Close(); <-heard })
+	h.stop = append(h.stop, func() {
+		_ = packets.SetReadDeadline(time.Now().Add(listening))
+		<-heard
+		_ = packets.Close()
+	})
 	go func() {
 		defer close(heard)
 		for {

@@ -185,10 +185,10 @@ func TestTwoBoxesDoNotSeeOneAnother(t *testing.T) {
 	w := newWorld(t)
 	one := w.open(nil)
 	two := w.open(func(x *box.Want) { x.State = strings.Replace(x.State, "one", "two", 1) })
-	if _, out := w.in(one, `sleep 301 >/dev/null 2>&1 & echo x > /tmp/x; cat /proc/*/cmdline | tr '\0' ' '`); !strings.Contains(out, "sleep 301") {
+	if _, out := w.in(one, `sleep 301 >/dev/null 2>&1 & echo x > /tmp/of-one; cat /proc/*/cmdline | tr '\0' ' '`); !strings.Contains(out, "sleep 301") {
 		t.Error(out)
 	}
-	if _, out := w.in(two, `ls /tmp; cat /proc/*/cmdline | tr '\0' ' '`); strings.Contains(out, "sleep 301") || strings.Contains(out, "x\n") {
+	if _, out := w.in(two, `ls /tmp; cat /proc/*/cmdline | tr '\0' ' '`); strings.Contains(out, "sleep 301") || strings.Contains(out, "of-one") {
 		t.Error(out)
 	}
 	w.shut(one)

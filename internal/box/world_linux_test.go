@@ -48,7 +48,7 @@ func TestAnOrdinaryUserHasTheSameBox(t *testing.T) {
 	}
 	cmd := exec.Command(program, "-test.v", "-test.timeout=10m")
 	cmd.Dir = tmp
-	cmd.Env = append(os.Environ(), "HOME="+tmp, "TMPDIR="+tmp, "USER=ordinary", "GOCACHE="+tmp+"/gocache")
+	cmd.Env = append(os.Environ(), "HOME="+tmp, "TMPDIR="+tmp, "USER=ordinary", "BOX_QUICK=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -65,7 +65,7 @@ func failures(out string) string {
 	lines := strings.Split(out, "\n")
 	for i, line := range lines {
 		if strings.Contains(line, "--- FAIL") || strings.Contains(line, "panic") {
-			keep = append(keep, lines[i:min(len(lines), i+12)]...)
+			keep = append(keep, lines[max(0, i-12):min(len(lines), i+12)]...)
 		}
 	}
 	return strings.Join(keep, "\n")
@@ -78,7 +78,11 @@ func openFolder(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +135,7 @@ var files = map[string]string{
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+	dir, err := filepath.EvalSymlinks(openFolder(t)) // names of sockets must be short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,9 +143,12 @@ func newWorld(t *testing.T) *world {
 	for name, text := range files {
 		w.put(filepath.Join(w.home, name), text)
 	}
+	if err := os.Mkdir(dir+"/tmp", 0o700); err != nil {
+		t.Fatal(err)
+	}
 	w.env = []string{
 		"HOME=" + w.home, "USER=d", "LANG=C.UTF-8", "TERM=xterm", "GITHUB_TOKEN=SECRET-env", "ACME_DSN=SECRET-dsn", "SSH_AUTH_SOCK=" + dir + "/agent",
-		"GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "GOPROXY=off", "FEATURE_X=1",
+		"GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "GOPROXY=off", "FEATURE_X=1", "TMPDIR=" + dir + "/tmp",
 		"PATH=" + w.home + "/.local/bin:" + programFolders,
 	}
 	if has("git") {
