@@ -63,6 +63,9 @@ func (e *env) runBoxed(o boxed, args []string) error {
 	if err != nil {
 		return e.noBox(err)
 	}
+	if _, err := box.Leftovers(filepath.Dir(w.State)); err != nil { // of boxes whose owners were ended
+		e.report(err)
+	}
 	b, err := box.Open(w)
 	if err != nil {
 		return e.noBox(err)

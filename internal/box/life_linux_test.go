@@ -324,3 +324,31 @@ func TestWithoutNamespacesNothingRuns(t *testing.T) {
 		})
 	}
 }
+
+// What boxes left whose owners were ended is cleared, but for what was put aside; a box that is held is left alone.
+func TestLeftoversAreClearedAndAsidesKept(t *testing.T) {
+	w := newWorld(t)
+	boxes := filepath.Join(w.home, ".local/share/tidemark/boxes")
+	held := w.open(nil)
+	for _, name := range []string{"dead/lock", "dead/tmp/x", "asked/lock", "asked/aside/1/.mcp.json", "asked/tmp/x", "young/tmp/x"} {
+		w.put(filepath.Join(boxes, name), "x")
+	}
+	kept, err := box.Leftovers(boxes)
+	if err != nil || len(kept) != 1 || filepath.Base(kept[0]) != "asked" {
+		t.Errorf("%v, %v", kept, err)
+	}
+	for name, want := range map[string]bool{
+		"dead": false, "asked/aside/1/.mcp.json": true, "asked/tmp": false, "young/tmp/x": true, "one/tmp": true,
+	} {
+		if _, err := os.Stat(filepath.Join(boxes, name)); (err == nil) != want {
+			t.Errorf("%s: there is %v", name, err == nil)
+		}
+	}
+	if code, out := w.in(held, "echo x > /tmp/x"); code != 0 {
+		t.Error(out)
+	}
+	if _, err := box.Open(box.Want{Workspace: w.ws, Home: w.home, State: filepath.Join(boxes, "one"), Env: w.env}); err == nil {
+		t.Error("the folder of one box was given to another")
+	}
+	w.shut(held)
+}

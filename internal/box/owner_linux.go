@@ -84,12 +84,25 @@ func (b *Box) makeState() error {
 			}
 		}
 	}
+	return b.take()
+}
+
+// take locks the folder for as long as this process lives. The lock has its name only when it is held: whoever clears leftovers
+// would take it otherwise.
+func (b *Box) take() error {
+	name := filepath.Join(b.want.State, "lock")
+	if exists(name) {
+		return fmt.Errorf("make box: %s belongs to another box", b.want.State)
+	}
 	var err error
-	if b.lock, err = os.OpenFile(filepath.Join(state, "lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+	if b.lock, err = os.OpenFile(name+".new", os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return fmt.Errorf("make box: %w", err)
 	}
 	if held, err := filelock.Try(b.lock); err != nil || !held {
-		return fmt.Errorf("make box: %s belongs to another box (%v)", state, err)
+		return fmt.Errorf("make box: %s belongs to another box (%v)", b.want.State, err)
+	}
+	if err := os.Rename(name+".new", name); err != nil {
+		return fmt.Errorf("make box: %w", err)
 	}
 	return nil
 }
