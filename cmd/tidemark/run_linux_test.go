@@ -63,7 +63,7 @@ func TestRunIsTheCommand(t *testing.T) {
 		`test -t 0 || test -t 1; echo $?`:         {0, "1\n"},
 		`touch made && ls made; exec true`:        {0, "made\n"},
 		`cat /proc/1/cmdline /proc/1/environ; :`:  {0, "tidemark-box\x00"},
-		`echo x > .envrc; ls .envrc`:              {0, ".envrc\n"},
+		`echo x > .envrc`:                         {0, ""},
 		`sleep 300 >/dev/null 2>&1 & echo $! > p`: {0, ""},
 	} {
 		cmd := h.command(t, "run", "--", "bash", "-c", line, "bash", "--json")
