@@ -7,10 +7,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
 
 func TestMain(m *testing.M) {
+	box.Become()
 	mcptest.Main() // this binary, started as an MCP server
 	if play := guises[filepath.Base(os.Args[0])]; play != nil {
 		play()

@@ -1,0 +1,139 @@
+package box
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+// Close ends every process of the box, puts aside what came into being and would run elsewhere, and says what there was to say. What
+// was put aside stays in the box's folder; the rest of the folder goes.
+func (b *Box) Close() (*Report, error) {
+	counts := b.ask()
+	err := b.end()
+	if b.watch != nil {
+		b.watch.stop()
+	}
+	aside, asideErr := b.putAside(look(b.want.Workspace))
+	err = errors.Join(err, asideErr)
+	r := &Report{
+		Workspace: b.want.Workspace, Withheld: b.withheld, Layer: b.layers(), NotShown: counts.NotShown, Unrouted: counts.Unrouted,
+		Processes: counts.Processes, Watching: b.watch != nil,
+	}
+	if b.watch != nil {
+		r.Aside = b.watch.aside
+	}
+	if r.Aside = append(r.Aside, aside...); len(r.Aside) > 0 {
+		r.LeftIn = b.want.State
+		err = errors.Join(err, b.record(r))
+	}
+	return r, errors.Join(err, b.clear())
+}
+
+// ask asks the box how things stand. A box that has ended already does not say.
+func (b *Box) ask() counts {
+	if b.wire.send(message{Ask: true}) != nil {
+		return counts{}
+	}
+	select {
+	case c := <-b.asked:
+		return c
+	case <-b.gone:
+	case <-time.After(time.Second):
+	}
+	return counts{}
+}
+
+// end ends the first process, and so every process of the box, and waits until the kernel has done so.
+func (b *Box) end() error {
+	_ = b.wire.conn.Close()
+	select {
+	case <-b.gone: // no other process may have its number by now
+	default:
+		if err := b.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("end box: %w", err)
+		}
+	}
+	<-b.gone
+	return nil
+}
+
+// record writes down what a folder holds that is left behind.
+func (b *Box) record(r *Report) error {
+	raw, err := strictjson.MarshalIndent(r)
+	if err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return os.WriteFile(filepath.Join(b.want.State, "report.json"), append(raw, '\n'), 0o600)
+}
+
+// clear removes what of the box's folder is not kept for a person.
+func (b *Box) clear() error {
+	if b.lock != nil {
+		defer b.lock.Close()
+	}
+	return clearState(b.want.State)
+}
+
+// clearState removes a box's folder but for what was put aside in it.
+func clearState(state string) error {
+	entries, err := os.ReadDir(state)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("clear box: %w", err)
+	}
+	kept := exists(filepath.Join(state, "aside"))
+	for _, e := range entries {
+		if kept && slices.Contains([]string{"aside", "report.json"}, e.Name()) {
+			continue
+		}
+		if err := removeAll(filepath.Join(state, e.Name())); err != nil {
+			return fmt.Errorf("clear box: %w", err)
+		}
+	}
+	if kept {
+		return nil
+	}
+	return os.RemoveAll(state)
+}
+
+// removeAll removes a folder whatever the modes of what is in it: commands may leave folders that not even they may write.
+func removeAll(path string) error {
+	if os.RemoveAll(path) == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = os.Chmod(at, 0o700) // what stays closed is told by the second try
+		}
+		return nil
+	})
+	return os.RemoveAll(path)
+}
+
+// layers counts what was written to each layer.
+func (b *Box) layers() []Layer {
+	var out []Layer
+	for _, s := range b.plan.Steps {
+		dir := s.layerFolder(b.want.State)
+		if dir == "" {
+			continue
+		}
+		n := 0
+		_ = filepath.WalkDir(filepath.Join(dir, "up"), func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				n++
+			}
+			return nil
+		})
+		if n > 0 {
+			out = append(out, Layer{Path: s.To, Files: n})
+		}
+	}
+	return out
+}

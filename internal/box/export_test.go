@@ -1,0 +1,17 @@
+package box
+
+var (
+	PlainConfig       = plainConfig
+	ChooseEnvironment = chooseEnvironment
+)
+
+// Blocks are all blocks of the data, by file and name.
+func Blocks() map[string][]string {
+	out := map[string][]string{}
+	for file, l := range map[string]lists{"places": places, "git": gitSettings, "environment": environment} {
+		for name, words := range l {
+			out[file+" "+name] = words
+		}
+	}
+	return out
+}

@@ -1,0 +1,7 @@
+//go:build linux && !amd64 && !arm64
+
+package box
+
+const arch uint32 = 0 // none is known, so no box is made
+
+var refusedHere []uint32

@@ -1,0 +1,253 @@
+package box
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// firstName is what a box's first process is called. A program that is started under this name becomes one.
+const firstName = "tidemark-box"
+
+// Become makes this process the first process of a box if it was started to be that, and does not return then.
+func Become() {
+	if len(os.Args) == 1 && os.Args[0] == firstName {
+		os.Exit(beFirst())
+	}
+}
+
+// first is the first process of a box. It makes the view, starts commands, and takes the box down with it when it ends. It is not
+// behind the locks that commands are behind, and no command can look at it, trace it or end it.
+type first struct {
+	wire  *wire
+	fence *fence
+	view  *view
+
+	mu       sync.Mutex
+	commands map[int]int // guarded by mu: numbers of commands by their processes
+	seen     map[syscall.Signal]time.Time
+}
+
+func beFirst() int {
+	const owner = 3
+	if err := shut(); err != nil {
+		fmt.Fprintf(os.Stderr, "tidemark: shut the box's first process: %v\n", err)
+		return ExitNoBox
+	}
+	conn, err := net.FileConn(os.NewFile(owner, "owner"))
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "tidemark: reach the box's owner: %v\n", err)
+		return ExitNoBox
+	}
+	f := &first{wire: &wire{conn: conn.(*net.UnixConn)}, commands: map[int]int{}, seen: map[syscall.Signal]time.Time{}}
+	signals := make(chan os.Signal, 64)
+	heeded := append([]os.Signal{unix.SIGCHLD}, Passed()...)
+	signal.Notify(signals, heeded...)
+	go f.heed(signals)
+	if err := f.serve(); err != nil {
+		_ = f.wire.send(message{Fault: err.Error()})
+		return ExitNoBox
+	}
+	return 0
+}
+
+// shut keeps everybody else out of this process: it cannot be traced or read, hands on no file that it was not told to, and dies
+// with its owner.
+func shut() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return err
+	}
+	return unix.CloseRange(3, ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC)
+}
+
+// serve does what the owner says, until there is no owner.
+func (f *first) serve() error {
+	for {
+		m, files, err := f.wire.receive()
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // the owner is gone, and the box goes with it
+		case m.Plan != nil:
+			if err := f.make(m.Plan); err != nil {
+				return err
+			}
+			if err := f.wire.send(message{Ready: true}); err != nil {
+				return nil //nolint:nilerr // as above
+			}
+		case m.Ask:
+			_ = f.wire.send(message{Ready: true, Counts: f.counts()})
+		case m.Signal != 0:
+			go f.pass(m.ID, syscall.Signal(m.Signal))
+		case len(m.Args) > 0:
+			f.start(m, files)
+		}
+		for _, h := range files {
+			_ = h.Close()
+		}
+	}
+}
+
+func (f *first) make(p *plan) error {
+	f.view = &view{plan: p}
+	if err := f.view.enter(); err != nil {
+		return err
+	}
+	if err := bringUp("lo"); err != nil {
+		return fmt.Errorf("bring up loopback: %w", err)
+	}
+	var err error
+	f.fence, err = newFence(p)
+	return err
+}
+
+// bringUp starts a network interface.
+func bringUp(name string) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd) //nolint:errcheck // nothing was written
+	req, err := unix.NewIfreq(name)
+	if err != nil {
+		return err
+	}
+	req.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, req)
+}
+
+// start starts a command and takes down whose it is before its end can be heard of.
+func (f *first) start(m message, files []*os.File) {
+	if len(files) != 3 {
+		_ = f.wire.send(message{ID: m.ID, Ended: true, Fault: "three files are needed", Exit: Exit{Code: ExitNoBox}})
+		return
+	}
+	f.mu.Lock()
+	pid, err := f.launch(m, files)
+	if err == nil {
+		f.commands[pid] = m.ID
+	}
+	f.mu.Unlock()
+	if err == nil {
+		return
+	}
+	code := ExitNoBox
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		code = ExitNotFound
+	case errors.Is(err, errNotStarted):
+		code = ExitNotStarted
+	}
+	_ = f.wire.send(message{ID: m.ID, Ended: true, Fault: err.Error(), Exit: Exit{Code: code}})
+}
+
+// heed takes in the signals of this process: children that ended, and what the terminal or somebody outside sent to all.
+func (f *first) heed(signals <-chan os.Signal) {
+	for s := range signals {
+		if s == unix.SIGCHLD {
+			f.reap()
+			continue
+		}
+		f.mu.Lock()
+		f.seen[s.(syscall.Signal)] = time.Now()
+		f.mu.Unlock()
+	}
+}
+
+// reap takes leave of all processes that have ended, and tells of those that are commands.
+func (f *first) reap() {
+	for {
+		var status syscall.WaitStatus
+		f.mu.Lock()
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		id, command := f.commands[pid]
+		delete(f.commands, pid)
+		f.mu.Unlock()
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			return
+		}
+		if !command {
+			continue
+		}
+		exit := Exit{Code: status.ExitStatus()}
+		if status.Signaled() {
+			exit = Exit{Code: 128 + int(status.Signal()), Signal: int(status.Signal())}
+		}
+		_ = f.wire.send(message{ID: id, Ended: true, Exit: exit, Counts: f.counts()})
+	}
+}
+
+// together is how long a signal that was sent to a whole group of processes may take to reach all of it.
+const together = 30 * time.Millisecond
+
+// pass hands a command a signal that its owner was sent. A signal that this process was sent as well went to the whole group, as the
+// terminal sends it, and has reached the command already.
+func (f *first) pass(id int, s syscall.Signal) {
+	time.Sleep(together)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if time.Since(f.seen[s]) < 4*together {
+		return
+	}
+	for pid, of := range f.commands {
+		if of == id {
+			_ = syscall.Kill(pid, s)
+		}
+	}
+}
+
+// counts reads what the kernel has counted in this box.
+func (f *first) counts() counts {
+	c := counts{}
+	if f.view != nil {
+		c.NotShown = f.view.notShown
+	}
+	text, _ := os.ReadFile("/proc/self/net/snmp")
+	c.Unrouted = counter(string(text), "Ip", "OutNoRoutes")
+	text, _ = os.ReadFile("/proc/self/net/snmp6")
+	for line := range strings.Lines(string(text)) {
+		if n := 0; strings.HasPrefix(line, "Ip6OutNoRoutes") {
+			_, _ = fmt.Sscan(strings.TrimPrefix(line, "Ip6OutNoRoutes"), &n)
+			c.Unrouted += n
+		}
+	}
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	c.Processes = len(processes) - 1
+	return c
+}
+
+// counter finds a count in the kernel's two-line tables: names, then figures.
+func counter(text, table, name string) int {
+	var names []string
+	for line := range strings.Lines(text) {
+		head, rest, _ := strings.Cut(line, ":")
+		if head != table {
+			continue
+		}
+		if names == nil {
+			names = strings.Fields(rest)
+			continue
+		}
+		for i, figure := range strings.Fields(rest) {
+			if n := 0; i < len(names) && names[i] == name {
+				_, _ = fmt.Sscan(figure, &n)
+				return n
+			}
+		}
+	}
+	return 0
+}

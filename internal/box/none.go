@@ -1,0 +1,44 @@
+//go:build !linux
+
+package box
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// Box is what there is none of on this system.
+type Box struct{}
+
+// Job is a command that runs in a box.
+type Job struct{}
+
+// Become returns: no process of this system is the first of a box.
+func Become() {}
+
+// Open refuses: nothing is run without a box by who asked for one.
+func Open(Want) (*Box, error) {
+	return nil, &Lack{What: "there are no boxes on " + runtime.GOOS + " yet", Help: "commands are asked about as without them"}
+}
+
+// Start refuses.
+func (*Box) Start(Command) (*Job, error) { return nil, errEnded }
+
+// Close has nothing to end.
+func (*Box) Close() (*Report, error) { return &Report{}, nil }
+
+// Signal has nobody to hand it to.
+func (*Job) Signal(syscall.Signal) {}
+
+// Wait has nothing to wait for.
+func (*Job) Wait() (Exit, error) { return Exit{Code: ExitNoBox}, errEnded }
+
+// Passed are the signals that a command would get when its owner does.
+func Passed() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
+
+// KeepForeground has nothing to give back.
+func KeepForeground(*os.File) func() { return func() {} }
+
+// Leftovers finds none.
+func Leftovers(string) ([]string, error) { return nil, nil }

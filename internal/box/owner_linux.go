@@ -1,0 +1,301 @@
+package box
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tidemark/tidemark/internal/base/filelock"
+)
+
+// Box is a box that commands can be run in, held by this process: it ends with it.
+type Box struct {
+	want     Want
+	env      []string
+	withheld []string
+	before   *survey
+	plan     *plan
+
+	cmd  *exec.Cmd
+	wire *wire
+	lock *os.File
+	gone chan struct{} // closed when the first process has ended
+
+	mu    sync.Mutex
+	jobs  map[int]chan message // guarded by mu
+	next  int                  // guarded by mu
+	asked chan counts
+
+	watch *watcher
+}
+
+// Open makes a box. Where the machine lacks something for it the error is a *Lack, and there is no box.
+func Open(w Want) (*Box, error) {
+	if err := w.settle(); err != nil {
+		return nil, err
+	}
+	b := &Box{want: w, jobs: map[int]chan message{}, gone: make(chan struct{}), asked: make(chan counts, 1)}
+	b.env, b.withheld = chooseEnvironment(w.Env, w.Keep)
+	b.env = append(b.env, "XDG_RUNTIME_DIR="+runtimeFolder())
+	b.before = look(w.Workspace)
+	var err error
+	if b.plan, err = planFor(w, b.before); err != nil {
+		return nil, err
+	}
+	if err := b.makeState(); err != nil {
+		return nil, err
+	}
+	if err := b.begin(); err != nil {
+		return nil, errors.Join(err, b.clear())
+	}
+	b.watch = watchFor(b)
+	return b, nil
+}
+
+// makeState makes the folder of this box, and takes it: a folder that nobody holds is left from a box whose owner was ended.
+func (b *Box) makeState() error {
+	state := b.want.State
+	for _, dir := range []string{state, b.plan.Root, b.plan.Empty, filepath.Join(state, "tmp"), filepath.Join(state, "vartmp")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make box: %w", err)
+		}
+	}
+	for _, name := range []string{"tmp", "vartmp"} {
+		if err := os.Chmod(filepath.Join(state, name), 0o777|os.ModeSticky); err != nil {
+			return fmt.Errorf("make box: %w", err)
+		}
+	}
+	for _, s := range b.plan.Steps {
+		if dir := s.layerFolder(state); dir != "" {
+			if err := os.MkdirAll(filepath.Join(dir, "up"), 0o700); err != nil {
+				return fmt.Errorf("make box: %w", err)
+			}
+			if err := os.MkdirAll(filepath.Join(dir, "work"), 0o700); s.Do == doLayer && err != nil {
+				return fmt.Errorf("make box: %w", err)
+			}
+		}
+	}
+	return b.take()
+}
+
+// take locks the folder for as long as this process lives. The lock has its name only when it is held: whoever clears leftovers
+// would take it otherwise.
+func (b *Box) take() error {
+	name := filepath.Join(b.want.State, "lock")
+	if exists(name) {
+		return fmt.Errorf("make box: %s belongs to another box", b.want.State)
+	}
+	var err error
+	if b.lock, err = os.OpenFile(name+".new", os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return fmt.Errorf("make box: %w", err)
+	}
+	if held, err := filelock.Try(b.lock); err != nil || !held {
+		return fmt.Errorf("make box: %s belongs to another box (%v)", b.want.State, err)
+	}
+	if err := os.Rename(name+".new", name); err != nil {
+		return fmt.Errorf("make box: %w", err)
+	}
+	return nil
+}
+
+// layerFolder is where a step keeps what is written to a layer.
+func (s *step) layerFolder(state string) string {
+	if s.Layer != "" {
+		return s.Layer
+	}
+	if s.Do == doOpen && inside(s.From, filepath.Join(state, "layer")) {
+		return filepath.Dir(s.From)
+	}
+	return ""
+}
+
+// begin starts the first process and has it make the view.
+func (b *Box) begin() error {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("make box: %w", err)
+	}
+	ours, theirs := os.NewFile(uintptr(ends[0]), "box"), os.NewFile(uintptr(ends[1]), "owner")
+	defer theirs.Close()
+	conn, err := net.FileConn(ours)
+	_ = ours.Close()
+	if err != nil {
+		return fmt.Errorf("make box: %w", err)
+	}
+	b.wire = &wire{conn: conn.(*net.UnixConn)}
+	b.cmd = b.firstProcess(theirs)
+	started := make(chan error)
+	go b.hold(started)
+	if err := <-started; err != nil {
+		close(b.gone)
+		return lackOfNamespaces(err)
+	}
+	_ = theirs.Close() // or its end would not be heard
+	if err := b.wire.send(message{Plan: b.plan}); err != nil {
+		return errors.Join(fmt.Errorf("make box: %w", err), b.end())
+	}
+	m, _, err := b.wire.receive()
+	switch {
+	case err != nil:
+		return errors.Join(lackOfNamespaces(fmt.Errorf("the first process ended: %w", err)), b.end())
+	case !m.Ready:
+		return errors.Join(lackOfMounts(m.Fault), b.end())
+	}
+	go b.listen()
+	return nil
+}
+
+// firstProcess is this program, started anew in namespaces of its own. It is given nothing of the environment.
+func (b *Box) firstProcess(owner *os.File) *exec.Cmd {
+	program := b.want.First
+	if program == "" {
+		program = "/proc/self/exe"
+	}
+	uid, gid := os.Getuid(), os.Getgid()
+	uids := []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+	gids := []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	if uid == 0 && os.Geteuid() == 0 { // whoever may name all users sees them by their names
+		const all = 1<<32 - 1
+		uids[0] = syscall.SysProcIDMap{Size: all}
+		gids[0] = syscall.SysProcIDMap{Size: all}
+	}
+	return &exec.Cmd{
+		Path: program, Args: []string{firstName}, Env: []string{}, Dir: "/", ExtraFiles: []*os.File{owner}, Stderr: os.Stderr,
+		SysProcAttr: &syscall.SysProcAttr{
+			Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS |
+				syscall.CLONE_NEWPID,
+			UidMappings: uids, GidMappings: gids, Pdeathsig: syscall.SIGKILL,
+			AmbientCaps: []uintptr{
+				unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER,
+				unix.CAP_CHOWN, unix.CAP_KILL, unix.CAP_SYS_CHROOT,
+			},
+		},
+	}
+}
+
+// hold starts the first process on a thread that lives as long as it: the kernel ends it when this thread ends.
+func (b *Box) hold(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := b.cmd.Start()
+	started <- err
+	if err == nil {
+		_ = b.cmd.Wait() // how it ended says nothing: commands have told how they did
+		close(b.gone)
+	}
+}
+
+// listen takes in what the box says, until it has ended.
+func (b *Box) listen() {
+	for {
+		m, _, err := b.wire.receive()
+		if err != nil {
+			b.mu.Lock()
+			for id, job := range b.jobs {
+				close(job)
+				delete(b.jobs, id)
+			}
+			b.jobs = nil
+			b.mu.Unlock()
+			return
+		}
+		if m.Ready {
+			b.asked <- m.Counts
+			continue
+		}
+		b.mu.Lock()
+		job := b.jobs[m.ID]
+		delete(b.jobs, m.ID)
+		b.mu.Unlock()
+		if job != nil {
+			job <- m
+		}
+	}
+}
+
+// Job is a command that runs in a box.
+type Job struct {
+	box   *Box
+	id    int
+	ended chan message
+}
+
+// Start starts a command. That it could not be started is heard at Wait, as shells have it.
+func (b *Box) Start(c Command) (*Job, error) {
+	if len(c.Args) == 0 {
+		return nil, errors.New("run in box: no command")
+	}
+	b.mu.Lock()
+	if b.jobs == nil {
+		b.mu.Unlock()
+		return nil, fmt.Errorf("run in box: %w", errEnded)
+	}
+	b.next++
+	j := &Job{box: b, id: b.next, ended: make(chan message, 1)}
+	b.jobs[j.id] = j.ended
+	b.mu.Unlock()
+	m := message{ID: j.id, Args: c.Args, Env: append(b.env, "PWD="+c.Dir), Dir: c.Dir}
+	if err := b.wire.send(m, c.Files[:]...); err != nil {
+		return nil, fmt.Errorf("run in box: %w", err)
+	}
+	return j, nil
+}
+
+// Signal hands the command a signal that its owner was sent.
+func (j *Job) Signal(s syscall.Signal) {
+	_ = j.box.wire.send(message{ID: j.id, Signal: int(s)}) // a box that has ended needs none
+}
+
+// Wait waits until the command has ended. An error says that it was not started, and the exit's code why.
+func (j *Job) Wait() (Exit, error) {
+	m, ok := <-j.ended
+	switch {
+	case !ok:
+		return Exit{Code: ExitNoBox}, fmt.Errorf("run in box: %w", errEnded)
+	case m.Fault != "":
+		return m.Exit, errors.New(m.Fault)
+	}
+	return m.Exit, nil
+}
+
+// lackOfNamespaces says why the kernel gave no namespaces, as far as its settings tell.
+func lackOfNamespaces(err error) error {
+	l := &Lack{What: "the system gives this user no namespaces", Err: err}
+	switch {
+	case setting("user/max_user_namespaces") == "0" || errors.Is(err, unix.ENOSPC):
+		l.Help = "sysctl user.max_user_namespaces must be above 0"
+	case setting("kernel/unprivileged_userns_clone") == "0":
+		l.Help = "sysctl kernel.unprivileged_userns_clone must be 1"
+	case setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
+		l.Help = "AppArmor keeps them from programs that have no profile with userns"
+	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS):
+		l.Help = "a container or another sandbox around this program keeps them from it"
+	}
+	return l
+}
+
+// lackOfMounts says why no view could be made in namespaces that were given.
+func lackOfMounts(fault string) error {
+	l := &Lack{What: "the view of the box could not be made: " + fault}
+	switch {
+	case setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
+		l.Help = "AppArmor keeps mounts from programs that have no profile with userns"
+	case strings.HasPrefix(fault, "mount /proc"):
+		l.Help = "a container around this program covers parts of /proc"
+	}
+	return l
+}
+
+func setting(name string) string {
+	text, _ := os.ReadFile("/proc/sys/" + name)
+	return strings.TrimSpace(string(text))
+}

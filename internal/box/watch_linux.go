@@ -1,0 +1,138 @@
+package box
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// watcher puts aside what comes while the box runs, as soon as it comes: the root of the workspace, the folders of its repositories
+// and those that hold guarded places are watched. The look at the end finds what came anywhere else.
+type watcher struct {
+	box     *Box
+	events  *os.File
+	folders map[int]string // by the kernel's number
+	guards  guards
+	ended   sync.WaitGroup
+	aside   []Aside
+}
+
+// watched is what may bring something to a folder.
+const watched = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW
+
+// watchFor begins to watch the workspace of a box, or says nothing where the kernel gives no watches: then the look at the end is all.
+func watchFor(b *Box) *watcher {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return nil
+	}
+	w := &watcher{box: b, events: os.NewFile(uintptr(fd), "watch"), folders: map[int]string{}, guards: readGuards()}
+	if !w.follow() {
+		_ = w.events.Close()
+		return nil
+	}
+	w.ended.Add(1)
+	go w.run()
+	return w
+}
+
+// follow watches the folders in which guarded places may come, and reports whether it can.
+func (w *watcher) follow() bool {
+	s := w.box.before
+	ok := w.add(".")
+	for _, repo := range s.repos {
+		w.add(repo)
+		w.add(filepath.Join(repo, "info"))
+		w.add(filepath.Join(repo, "objects", "info"))
+	}
+	for _, paths := range w.guards.root {
+		for _, path := range paths {
+			if dir := filepath.Dir(path); dir != "." {
+				w.add(dir)
+			}
+			w.fresh(path)
+		}
+	}
+	return ok
+}
+
+// fresh watches a guarded folder that came, with those in it: it may fill. One that was there before cannot.
+func (w *watcher) fresh(path string) {
+	if _, there := w.box.before.places[path]; there {
+		return
+	}
+	_ = filepath.WalkDir(w.box.before.abs(path), func(at string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			w.add(at)
+		}
+		return nil
+	})
+}
+
+func (w *watcher) add(dir string) bool {
+	n, err := unix.InotifyAddWatch(int(w.events.Fd()), w.box.before.abs(dir), watched)
+	if err == nil {
+		w.folders[n] = dir
+	}
+	return err == nil
+}
+
+// run looks whenever something came to a watched folder under a name that is guarded, until it is stopped.
+func (w *watcher) run() {
+	defer w.ended.Done()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := w.events.Read(buffer)
+		if err != nil {
+			return
+		}
+		if w.concerns(buffer[:n]) {
+			w.look()
+		}
+	}
+}
+
+// concerns reports whether any of the events is about a guarded name. What was lost may have been.
+func (w *watcher) concerns(events []byte) bool {
+	for len(events) >= unix.SizeofInotifyEvent {
+		number := int(int32(binary.NativeEndian.Uint32(events)))
+		mask := binary.NativeEndian.Uint32(events[4:])
+		size := int(binary.NativeEndian.Uint32(events[12:]))
+		name := string(bytes.TrimRight(events[unix.SizeofInotifyEvent:unix.SizeofInotifyEvent+size], "\x00"))
+		events = events[unix.SizeofInotifyEvent+size:]
+		if mask&unix.IN_Q_OVERFLOW != 0 || w.guarded(w.folders[number], name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *watcher) guarded(dir, name string) bool {
+	if slices.Contains(w.box.before.repos, dir) || strings.HasSuffix(dir, "info") {
+		return slices.ContainsFunc(w.guards.git, func(g string) bool { return filepath.Base(g) == name || strings.HasPrefix(g, name+"/") })
+	}
+	return dir != "." || name == ".git" || len(w.guards.root[name]) > 0 || slices.Contains(w.guards.any, name)
+}
+
+// look puts aside what is there by now. Folders that came are watched from now on, and looked at once more: something may have come
+// to them before they were.
+func (w *watcher) look() {
+	for range 2 {
+		aside, _ := w.box.putAside(look(w.box.want.Workspace)) // what could not be put aside now is told by the look at the end
+		w.aside = append(w.aside, aside...)
+		w.follow()
+	}
+}
+
+// stop ends the watch.
+func (w *watcher) stop() {
+	_ = w.events.Close()
+	w.ended.Wait()
+}
