@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/reader"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -46,9 +47,9 @@ func (c *Context) agree(text string) {
 		return
 	}
 	p := &proposal{heard: heard{vocabulary: c.vocabulary, stems: map[string]bool{}}, index: origin.New(maxProposal * 4)}
-	u := utter(said)
+	u := reader.Utter(said)
 	p.heard.hear(&u)
-	p.index.User(u.words)
+	p.index.User(u.Words)
 	c.assented = p
 }
 

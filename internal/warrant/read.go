@@ -126,8 +126,8 @@ func (j *judging) read(values []leaves.Leaf) {
 		j.free()
 	case j.workspace:
 		j.w.add(Act, "", j.m.Tool, Said, "the host's own tool, on this machine")
-	case j.w.Deed != Read && c.agreed != nil && c.agreed.Mandate != nil:
-		j.covered(c.agreed.Mandate, values)
+	case j.w.Deed != Read && c.mandate() != nil:
+		j.covered(c.mandate(), values)
 	case j.w.Deed != Read:
 		j.listen(values)
 		j.acts()
