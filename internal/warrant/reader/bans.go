@@ -26,31 +26,82 @@ var banNames = []struct {
 
 // bans are what a clause forbids. What it names narrows a ban; without a name it holds for all.
 func (c *clause) bans(table *vocabulary.Table) []mandate.Ban {
-	if !c.negated || c.verb < 0 {
+	if !c.negated {
 		return nil
-	}
-	what := ""
-	for _, l := range c.literals() {
-		if l.word.Kind != vocabulary.Plain || l.name && c.capital(&l.word) && l.word.Start > c.words[0].Start {
-			what = l.text
-			break
-		}
 	}
 	var out []mandate.Ban
 	seen := map[string]bool{}
-	for i := range c.words[:c.body] {
-		w := &c.words[i]
-		if len(w.Things) > 0 && i != c.verb {
-			continue
-		}
+	for _, i := range c.forbidden() {
 		for _, b := range banNames {
-			if table.ClassesOf(*w).Any(b.class) && !seen[b.name] {
+			if table.ClassesOf(c.words[i]).Any(b.class) && !seen[b.name] {
 				seen[b.name] = true
-				out = append(out, mandate.Ban{Act: b.name, What: what})
+				out = append(out, mandate.Ban{Act: b.name, What: c.narrowed()})
 			}
 		}
 	}
 	return out
+}
+
+// reach is how many words a negation may stand before what it is for.
+const reach = 3
+
+// forbidden are the acts of a clause that its negations are for: the next one, the one before where a language negates
+// behind it, and the verb of a clause that was taken back.
+func (c *clause) forbidden() []int {
+	var out []int
+	found := false
+	for n := range c.words[:c.body] {
+		if !c.words[n].Gram.Has(vocabulary.Negation) {
+			continue
+		}
+		found = true
+		for k := n + 1; k < c.body && k <= n+reach && !final[c.lang]; k++ {
+			if w := &c.words[k]; len(w.Acts) > 0 && !w.Gram.Has(vocabulary.Done) && !c.attribute(k) {
+				out = append(out, k)
+				break
+			}
+		}
+		switch {
+		case final[c.lang]:
+			out = append(out, c.endsAt(n)...)
+		case after[c.lang] && c.verb >= 0 && c.verb < n:
+			out = append(out, c.verb)
+		}
+	}
+	if !found && c.verb >= 0 {
+		out = append(out, c.verb)
+	}
+	return out
+}
+
+// endsAt is the act that a negation at the end of a clause is for: the word that has it, or one right before.
+func (c *clause) endsAt(n int) []int {
+	for k := n; k >= 0 && k > n-reach; k-- {
+		if len(c.words[k].Acts) > 0 {
+			return []int{k}
+		}
+	}
+	return nil
+}
+
+// attribute reports whether an act describes something: 没有联系过的客户.
+func (c *clause) attribute(k int) bool {
+	for i := k + 1; i < len(c.words) && i <= k+2 && behind[c.lang]; i++ {
+		if ofThings[c.words[i].Text] {
+			return true
+		}
+	}
+	return false
+}
+
+// narrowed is the one thing that a clause names.
+func (c *clause) narrowed() string {
+	for _, l := range c.literals() {
+		if l.word.Kind != vocabulary.Plain || l.name && l.word.Text != "" && c.capital(&l.word) && l.word.Start > c.words[0].Start {
+			return l.text
+		}
+	}
+	return ""
 }
 
 // forbidsAll reports whether a message forbids every act, in any language: it only wants a look, or says stop and no more.

@@ -119,30 +119,41 @@ const runLength = 7
 func (b *binding) said(p *meaning.Param, want side) []string {
 	var out []string
 	for i := range b.list {
-		if b.list[i].quote || b.list[i].given || b.list[i].word.Kind == vocabulary.Email && p.Role == meaning.Target {
-			out = append(out, b.list[i].text)
+		l := &b.list[i]
+		if l.quote || l.given || l.word.Kind == vocabulary.Email && p.Role == meaning.Target {
+			out = append(out, l.text)
 		}
 	}
 	apart := (b.sided || want != object) && b.has(want)
+	if final[b.lang] {
+		return b.before(append(out, b.runs(want, false)...), want, apart)
+	}
+	return append(out, b.runs(want, apart)...)
+}
+
+// runs are the words in a row, of one side if that is told apart. None begins or ends with a word that means nothing.
+func (b *binding) runs(want side, apart bool) []string {
+	var out []string
 	at, from := object, 0
 	for i := 0; i < b.body; i++ {
 		w := &b.words[i]
-		if was := at; !final[b.lang] && i != b.verb {
+		if i == b.verb {
+			from = i + 1
+			continue
+		}
+		if was := at; !final[b.lang] {
 			if at = b.moves(w, at); at != was || toWords.has(b.lang, w.Text) {
 				from = i + 1
 			}
 		}
-		if apart && !final[b.lang] && at != want {
+		if apart && at != want || w.Gram.Has(vocabulary.Function) {
 			continue
 		}
 		for k := max(from, i-runLength+1); k <= i; k++ {
-			if (i < b.verb || k > b.verb) && !b.words[k].Gram.Has(vocabulary.Function) && !b.words[i].Gram.Has(vocabulary.Function) {
+			if !b.words[k].Gram.Has(vocabulary.Function) {
 				out = append(out, b.from.span(b.words[k:i+1]))
 			}
 		}
-	}
-	if final[b.lang] {
-		return b.before(out, want, apart)
 	}
 	return out
 }

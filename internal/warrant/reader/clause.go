@@ -239,7 +239,7 @@ func (s *sentence) acts(w *vocabulary.Word) bool {
 
 // asks reports whether a word only asks for something politely.
 func (s *sentence) asks(w *vocabulary.Word) bool {
-	return w.Gram.Has(vocabulary.Polite) || wishes.has(s.lang, w.Text)
+	return w.Gram.Has(vocabulary.Polite) || wishes.has(s.lang, w.Text) || forgets.has(s.lang, w.Text)
 }
 
 // cuts are where its clauses begin and end: at commas and joining words before a verb, and before what is excluded.
@@ -258,7 +258,7 @@ func (s *sentence) cuts() [][2]int {
 // begins reports whether a new clause begins with a word.
 func (s *sentence) begins(i int) bool {
 	comma := s.parted(i)
-	if without.has(s.lang, s.words[i].Text) {
+	if without.has(s.lang, s.words[i].Text) || buts.has(s.lang, s.words[i].Text) {
 		return true
 	}
 	if final[s.lang] {
@@ -291,5 +291,8 @@ func (s *sentence) parted(i int) bool { return i == 0 || s.comma(&s.words[i-1], 
 
 // lead reports whether a word may stand before an order without meaning anything for it.
 func (s *sentence) lead(w *vocabulary.Word) bool {
-	return leads.has(s.lang, w.Text) || w.Gram.Has(vocabulary.Joining) || w.Gram.Has(vocabulary.Assent) || w.Gram.Has(vocabulary.Exception)
+	if leads.has(s.lang, w.Text) || buts.has(s.lang, w.Text) {
+		return true
+	}
+	return w.Gram.Has(vocabulary.Joining) || w.Gram.Has(vocabulary.Assent) || w.Gram.Has(vocabulary.Exception)
 }

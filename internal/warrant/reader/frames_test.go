@@ -104,3 +104,11 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestAWordOfTwoActsGivesNothingGrave: "del" shares in Danish and deletes in English; a message in both gives neither.
+func TestAWordOfTwoActsGivesNothingGrave(t *testing.T) {
+	m := reader.Read("Del dokumentet Plantegning med irene@havn.example.\n\nSummarise this: the plan", tools(t), vocabulary.Shipped())
+	for _, it := range m.Items {
+		t.Errorf("it gives %s", it.Tool)
+	}
+}

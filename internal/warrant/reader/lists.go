@@ -29,6 +29,8 @@ var (
 	eachs    = byLanguage("each")
 	answered = byLanguage("answered")
 	hanging  = byLanguage("hanging")
+	forgets  = byLanguage("forget")
+	buts     = byLanguage("but")
 	titles   = every(byLanguage("titles"))
 
 	toSlots   = every(byLanguage("toward"))
@@ -37,7 +39,9 @@ var (
 	final   = every(byLanguage("final"))   // languages whose verb stands last
 	closing = every(byLanguage("closing")) // whose verb may
 	behind  = every(byLanguage("behind"))  // whose verb stands behind what is acted on
+	after   = every(byLanguage("after"))   // that negate behind the verb
 
+	ofThings   = every(byLanguage("attributes"))
 	followings = every(byLanguage("following"))
 
 	moneyed = plainList("moneyed")
@@ -78,7 +82,7 @@ func byLanguage(name string) words {
 		for _, w := range l[1:] {
 			set[w] = true
 		}
-		if len(l[1:]) == 0 || name == "final" || name == "closing" || name == "behind" { // a list of languages
+		if name == "final" || name == "closing" || name == "behind" || name == "after" { // a list of languages
 			for _, w := range l {
 				out[w] = map[string]bool{w: true}
 			}

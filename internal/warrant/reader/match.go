@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
@@ -32,6 +33,9 @@ func fitting(cl *clause, tools []Tool, table *vocabulary.Table) []*Tool {
 	}
 	if len(out) > maxTied {
 		return nil
+	}
+	if slices.ContainsFunc(out, func(t *Tool) bool { return t.Act != out[0].Act }) { // "del" shares, or deletes
+		out = slices.DeleteFunc(out, func(t *Tool) bool { return t.grave() != 0 })
 	}
 	return out
 }
@@ -67,25 +71,8 @@ const (
 
 // fit is how well a clause asks for a tool; 0: it does not.
 func fit(cl *clause, t *Tool, table *vocabulary.Table) int {
-	verb := cl.words[cl.verb]
-	very, near, alone := false, false, false
 	things := cl.things(table)
-	for _, id := range verb.Acts {
-		act := table.Act(id)
-		money := t.grave() == vocabulary.Pay && moneyed[act.Name] && things.thing("money")
-		if g := t.grave(); g != 0 && !act.Classes.Any(g) && !money {
-			continue
-		}
-		for _, own := range t.acts {
-			very = very || own == id
-			alone = alone || own == id && !generic[act.Name] && cl.from.verbs[id] == 1 && t.grave() == 0
-			near = near || same[act.Name][table.Act(own).Name]
-		}
-	}
-	very = very || t.verb != "" && t.verb == verb.Text && t.grave() == 0
-	if !very && !near {
-		return 0
-	}
+	v := cl.means(t, &things, table)
 	hit, missed := 0, 0
 	for i := range t.nouns {
 		if things.means(&t.nouns[i], table) {
@@ -95,14 +82,36 @@ func fit(cl *clause, t *Tool, table *vocabulary.Table) int {
 		}
 	}
 	switch {
-	case very && hit > 0:
+	case v.very && hit > 0:
 		return verySame + 3*hit - missed
-	case near && hit > 0:
+	case v.near && hit > 0:
 		return akinVerb + 3*hit - missed
-	case very && len(t.nouns) == 0, alone:
+	case v.very && len(t.nouns) == 0, v.alone:
 		return verbOnly
 	}
 	return 0
+}
+
+// sense is what the verb of a clause is to a tool: its very verb, one that stands for it, one that no other tool has.
+type sense struct{ very, near, alone bool }
+
+// means is what the verb of a clause is to a tool. For what cannot be taken back it must name the act itself.
+func (c *clause) means(t *Tool, things *objects, table *vocabulary.Table) sense {
+	verb := &c.words[c.verb]
+	v := sense{very: t.verb != "" && t.verb == verb.Text && t.grave() == 0}
+	for _, id := range verb.Acts {
+		act := table.Act(id)
+		money := t.grave() == vocabulary.Pay && moneyed[act.Name] && things.thing("money")
+		if g := t.grave(); g != 0 && !act.Classes.Any(g) && !money {
+			continue
+		}
+		for _, own := range t.acts {
+			v.very = v.very || own == id
+			v.alone = v.alone || own == id && !generic[act.Name] && c.from.verbs[id] == 1 && t.grave() == 0
+			v.near = v.near || same[act.Name][table.Act(own).Name]
+		}
+	}
+	return v
 }
 
 // objects are what a clause speaks of.

@@ -238,11 +238,21 @@ func (s *sentence) finite(list []vocabulary.Word) bool {
 // denied reports whether a clause negates what it orders.
 func (s *sentence) denied(cl *clause) bool {
 	for i := range cl.words[:cl.body] {
-		if cl.words[i].Gram.Has(vocabulary.Negation) {
+		if cl.words[i].Gram.Has(vocabulary.Negation) && !s.forgotten(cl.words[i:]) {
 			return true
 		}
 	}
 	return s.lang == "tr" && cl.verb >= 0 && negatedVerb(cl.words[cl.verb].Text, cl.words[cl.verb].Stem)
+}
+
+// forgotten reports whether a negation orders all the more: "don't forget to".
+func (s *sentence) forgotten(list []vocabulary.Word) bool {
+	for i := 0; i < len(list) && i < 3; i++ {
+		if forgets.has(s.lang, list[i].Text) {
+			return true
+		}
+	}
+	return false
 }
 
 // negatedVerb reports whether a Turkish verb is negated at its end.
@@ -259,7 +269,8 @@ func (s *sentence) states(cl *clause) bool {
 		if i == cl.verb || s.asks(w) {
 			continue
 		}
-		if states.has(s.lang, w.Text) && (i > cl.verb || behind[s.lang]) || w.Gram.Has(vocabulary.Done) && len(w.Acts) > 0 && len(w.Things) == 0 {
+		done := w.Gram.Has(vocabulary.Done) && len(w.Acts) > 0 && len(w.Things) == 0
+		if done || states.has(s.lang, w.Text) && (i > cl.verb || behind[s.lang]) {
 			return true
 		}
 	}
@@ -268,7 +279,7 @@ func (s *sentence) states(cl *clause) bool {
 
 // answers reports whether a clause only asks for an answer: "tell me", "send us".
 func (s *sentence) answers(cl *clause) bool {
-	if cl.verb+1 >= len(cl.words) || !cl.words[cl.verb+1].Gram.Has(vocabulary.Speaker) || cl.words[cl.verb+1].Gram.Has(vocabulary.Function) {
+	if cl.verb+1 >= len(cl.words) {
 		return false
 	}
 	if !answered.has(s.lang, cl.words[cl.verb+1].Text) {

@@ -22,27 +22,20 @@ type Tool struct {
 func ToolOf(name []string, m *meaning.Meaning, table *vocabulary.Table) Tool {
 	t := Tool{Name: m.Tool, Act: m.Act, Params: m.Params}
 	list := table.Name(strings.Join(name, "_"))
-	verb := -1
+	verb := verbOf(list)
 	for i := range list {
-		w := &list[i]
-		if len(w.Acts) > 0 && (verb < 0 || len(list[verb].Things) > 0 && len(w.Things) == 0) {
-			verb = i
-		}
-	}
-	for i := range list {
-		switch w := list[i]; {
+		switch w := &list[i]; {
 		case i == verb:
 			t.acts = w.Acts
 			if len(w.Things) > 0 && len(list) == 1 {
-				t.nouns = append(t.nouns, w)
+				t.nouns = append(t.nouns, *w)
 			}
+		case i == 0 && verb < 0 && unknown(w) && len(list) > 1:
+			t.verb = w.Text
 		case w.Gram.Has(vocabulary.Function) || len(w.Text) < 3 || len(w.Acts) > 0 && len(w.Things) == 0:
 		default:
-			t.nouns = append(t.nouns, w)
+			t.nouns = append(t.nouns, *w)
 		}
-	}
-	if verb < 0 && len(list) > 1 && len(list[0].Things) == 0 && list[0].Gram == 0 && len(list[0].Text) > 3 {
-		t.verb, t.nouns = list[0].Text, t.nouns[min(1, len(t.nouns)):]
 	}
 	if len(t.acts) == 0 && m.Verb != "" {
 		for _, w := range table.Name(m.Verb) {
@@ -51,6 +44,20 @@ func ToolOf(name []string, m *meaning.Meaning, table *vocabulary.Table) Tool {
 	}
 	return t
 }
+
+// verbOf is which word of a name says what is done: the first that is no thing, or the first; -1: none.
+func verbOf(list []vocabulary.Word) int {
+	verb := -1
+	for i := range list {
+		if len(list[i].Acts) > 0 && (verb < 0 || len(list[verb].Things) > 0 && len(list[i].Things) == 0) {
+			verb = i
+		}
+	}
+	return verb
+}
+
+// unknown reports whether nobody knows a word that is long enough to be a verb.
+func unknown(w *vocabulary.Word) bool { return len(w.Things) == 0 && w.Gram == 0 && len(w.Text) > 3 }
 
 // grave are the classes that a verb must name for an act that cannot be taken back.
 func (t *Tool) grave() vocabulary.Classes {
