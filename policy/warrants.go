@@ -61,7 +61,7 @@ func (r *reader) readNeeds(n *configfile.Node, row *[warrant.NumKinds]cellNeed, 
 
 // lackText says what a slot without enough evidence means.
 var lackText = [warrant.NumKinds]string{
-	warrant.Act:     "nothing you said asks for this",
+	warrant.Act:     "I could not find this in your words",
 	warrant.Aim:     "you did not choose who or where it goes to",
 	warrant.Object:  "what it is done to is not what you named",
 	warrant.Measure: "how much, or what it decides, is not yours",

@@ -41,7 +41,7 @@ func (j *judging) step(r *request) (Evidence, string) {
 	case c.user.delegated(), c.agreed != nil && c.agreed.Delegates:
 		return Delegated, "you told it to do what it reads"
 	}
-	return Nothing, "nothing you said asks for it"
+	return Nothing, "I could not find it in your words"
 }
 
 // request is what the user's clauses are to a call.

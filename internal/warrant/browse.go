@@ -66,7 +66,7 @@ func (j *judging) browses(values []leaves.Leaf) bool {
 	}
 	if label != 0 && j.c.argued && !j.c.user.wants(label) {
 		j.w.Deed = Send
-		j.w.add(Act, "", j.m.Tool, Nothing, "nothing you said asks for what the button says")
+		j.w.add(Act, "", j.m.Tool, Nothing, "I could not find what the button says in your words")
 		return true
 	}
 	j.w.add(Act, "", j.m.Tool, Said, "a step on the page, and the button promises nothing you did not ask for")

@@ -25,6 +25,18 @@ func (c *Context) mandate() *mandate.Mandate {
 	case !readerBinds:
 		return nil
 	}
+	return c.words()
+}
+
+// forbidden reports whether the owner forbids the call at hand, as the certain reader finds it. It holds whoever else reads
+// their words.
+func (j *judging) forbidden(values []leaves.Leaf) bool {
+	m := j.c.words()
+	return len(m.Never) > 0 && m.Forbids(j.asCall(values), j.c.records) != nil
+}
+
+// words are what the certain reader finds in the messages that count now. They are read once for all calls.
+func (c *Context) words() *mandate.Mandate {
 	if c.worded == nil {
 		c.worded = c.reading()
 	}

@@ -126,6 +126,8 @@ func (j *judging) read(values []leaves.Leaf) {
 		j.free()
 	case j.workspace:
 		j.w.add(Act, "", j.m.Tool, Said, "the host's own tool, on this machine")
+	case j.w.Deed != Read && j.forbidden(values):
+		j.w.add(Act, "", j.m.Tool, Nothing, "you said not to")
 	case j.w.Deed != Read && c.mandate() != nil:
 		j.covered(c.mandate(), values)
 	case j.w.Deed != Read:
