@@ -26,7 +26,7 @@ var banNames = []struct {
 
 // bans are what a clause forbids. What it names narrows a ban; without a name it holds for all.
 func (c *clause) bans(table *vocabulary.Table) []mandate.Ban {
-	if !c.negated {
+	if !c.negated || c.carried {
 		return nil
 	}
 	var out []mandate.Ban

@@ -25,6 +25,7 @@ type clause struct {
 	body      int               // where content, or a reason, begins
 	mood      mood
 	negated   bool
+	carried   bool   // only the clause before it is, which makes it unsure and forbids nothing
 	condition string // the words that it hangs on
 	each      bool
 	plain     bool    // it is neither reported nor asked, and hangs on nothing
@@ -117,6 +118,7 @@ func (r *reading) sentence(list []vocabulary.Word) []*clause {
 		}
 		cl.leading = leading
 		leading = leading && (cl.mood == ordered || s.says(cl.words) == 0)
+		cl.carried = denied && !cl.negated && !ors.has(lang, cl.words[0].Text)
 		cl.negated = cl.negated || denied
 		denied = cl.negated
 		if s.reported || s.asked && !s.polite {

@@ -31,6 +31,7 @@ var (
 	hanging  = byLanguage("hanging")
 	forgets  = byLanguage("forget")
 	buts     = byLanguage("but")
+	ors      = byLanguage("or")
 	titles   = every(byLanguage("titles"))
 
 	toSlots   = every(byLanguage("toward"))
