@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/reader"
 	"github.com/tidemark/tidemark/internal/warrant/visible"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
@@ -47,7 +48,7 @@ func (c *Context) agree(text string) {
 		return
 	}
 	p := &proposal{heard: heard{vocabulary: c.vocabulary, stems: map[string]bool{}}, index: origin.New(maxProposal * 4)}
-	u := utter(said)
+	u := reader.Utter(said)
 	p.heard.hear(&u)
 	acts := 0
 	for i := range p.heard.clauses {
@@ -58,7 +59,7 @@ func (c *Context) agree(text string) {
 	if acts > 1 { // which of them?
 		return
 	}
-	p.index.User(u.words)
+	p.index.User(u.Words)
 	c.assented = p
 }
 

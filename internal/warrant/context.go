@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/page"
+	"github.com/tidemark/tidemark/internal/warrant/reader"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/tool"
@@ -70,6 +71,9 @@ type Context struct {
 	task
 	unread  bool                       // somebody was to read the latest message, and could not
 	defined map[string]tool.Definition // as they were told last
+
+	asking []string         // the messages that count now, as they were typed, the latest last
+	worded *mandate.Mandate // what the certain reader finds in them; nil: nobody asked
 }
 
 // New is a conversation in which nothing was said, heard with the words of a table.
@@ -104,12 +108,18 @@ func (c *Context) Size() int {
 	for _, p := range c.pages {
 		n += p.Size()
 	}
+	for _, s := range c.asking {
+		n += len(s)
+	}
 	return n
 }
 
 // gluedStop is the full stop after an address that a new sentence was written on to:
 // "mail x@y.example.Then …".
 var gluedStop = regexp.MustCompile(`(\.[a-z]{2,6})\.([A-Z])`)
+
+// OwnWords are a message without what the user pasted into it.
+func OwnWords(message string) string { return reader.Utter(message).Words }
 
 // User adds a message of the user's own. It is heard when something else comes, or is asked:
 // most messages are followed by no call at all.
@@ -158,11 +168,12 @@ func (c *Context) hear(text string) {
 	}
 	c.reconsider(text)
 	text = gluedStop.ReplaceAllString(text, "$1. $2")
-	u := utter(text)
-	c.said = append(c.said, strings.ToLower(u.words))
+	u := reader.Utter(text)
+	c.said = append(c.said, strings.ToLower(u.Words))
 	c.user.hear(&u)
-	c.index.User(u.words)
-	for _, p := range u.pasted {
+	c.ask(text)
+	c.index.User(u.Words)
+	for _, p := range u.Pasted {
 		c.pasted(p)
 	}
 }
@@ -260,6 +271,7 @@ func (c *Context) Is(name, toolName string) (value, known bool) {
 // like any content.
 func (c *Context) Tools(list []tool.Definition) {
 	clear(c.callables) // what most of them share may be something else now
+	c.worded = nil
 	for _, d := range list {
 		if len(c.tools) >= maxTools {
 			return // more than any agent is offered

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/reader"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
 
@@ -70,9 +71,9 @@ func reckoned(low string) bool { return anyOf(tokens(low), reckons) }
 func (h *heard) priced() bool { return h.turn > 0 && h.prices == h.turn }
 
 // hear adds a message: a turn of its own.
-func (h *heard) hear(u *utterance) {
+func (h *heard) hear(u *reader.Utterance) {
 	h.turn++
-	text := u.asks
+	text := u.Asks
 	words := h.vocabulary.Words(text)
 	for i := 0; i < len(words); {
 		k := i
@@ -88,8 +89,8 @@ func (h *heard) hear(u *utterance) {
 			h.delegates = h.turn
 		}
 	}
-	if u.words != u.asks {
-		for _, w := range tokens(u.words) {
+	if u.Words != u.Asks {
+		for _, w := range tokens(u.Words) {
 			h.stems[stem(w)] = true
 		}
 	}

@@ -9,7 +9,67 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/reader"
 )
+
+// readerBinds says whether a message without a contract is judged by what the certain reader finds in it. As long as
+// it is false such a message is judged by the evidence for each slot (act.go).
+const readerBinds = false
+
+// mandate is what binds the call at hand: the items of the latest message's contract or, where it has none, those that
+// the certain reader finds; nil: nothing does.
+func (c *Context) mandate() *mandate.Mandate {
+	switch {
+	case c.agreed != nil:
+		return c.agreed.Mandate
+	case !readerBinds:
+		return nil
+	}
+	return c.words()
+}
+
+// forbidden reports whether the owner forbids the call at hand, as the certain reader finds it. It holds whoever else reads
+// their words.
+func (j *judging) forbidden(values []leaves.Leaf) bool {
+	m := j.c.words()
+	return len(m.Never) > 0 && m.Forbids(j.asCall(values), j.c.records) != nil
+}
+
+// words are what the certain reader finds in the messages that count now. They are read once for all calls.
+func (c *Context) words() *mandate.Mandate {
+	if c.worded == nil {
+		c.worded = c.reading()
+	}
+	return c.worded
+}
+
+// maxAsking bounds how many messages count together.
+const maxAsking = 8
+
+// ask notes a message for the reader. Those before it count while it only says yes or goes on.
+func (c *Context) ask(text string) {
+	if c.worded = nil; c.user.speaks(c.user.turn) || len(c.asking) >= maxAsking {
+		c.asking = c.asking[:0]
+	}
+	c.asking = append(c.asking, text)
+}
+
+// reading is what the certain reader finds in the messages that count now. Bans of all of them hold.
+func (c *Context) reading() *mandate.Mandate {
+	var tools []reader.Tool
+	for name := range c.offered {
+		if m := c.tools[name]; m != nil && m.Act != meaning.Read {
+			tools = append(tools, reader.ToolOf(c.nameOf(m), m, c.vocabulary))
+		}
+	}
+	slices.SortFunc(tools, func(a, b reader.Tool) int { return strings.Compare(a.Name, b.Name) })
+	out := &mandate.Mandate{Assents: true}
+	for _, text := range c.asking {
+		m := reader.Certain(reader.Read(text, tools, c.vocabulary))
+		out.Items, out.Reads, out.Never = append(out.Items, m.Items...), append(out.Reads, m.Reads...), append(out.Never, m.Never...)
+	}
+	return out
+}
 
 // covered judges a call by the items of a message: all of its slots are held by one of them, or those that are not
 // are the question.

@@ -134,8 +134,10 @@ func (j *judging) read(values []leaves.Leaf) {
 		j.free()
 	case j.needsNone() == mandate.Hosted:
 		j.w.add(Act, "", j.m.Tool, Said, "the host's own tool, on this machine")
-	case j.needsNone() == mandate.Bound && c.agreed != nil && c.agreed.Mandate != nil:
-		j.covered(c.agreed.Mandate, values)
+	case j.needsNone() == mandate.Bound && j.forbidden(values):
+		j.w.add(Act, "", j.m.Tool, Nothing, "you said not to")
+	case j.needsNone() == mandate.Bound && c.mandate() != nil:
+		j.covered(c.mandate(), values)
 	case j.needsNone() == mandate.Bound:
 		j.listen(values)
 		j.acts()

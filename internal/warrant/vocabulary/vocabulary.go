@@ -269,3 +269,6 @@ func namesOf(set uint32, names []string) string {
 	}
 	return strings.Join(out, " ")
 }
+
+// Languages are the codes of the languages there is data for.
+func Languages() []string { return append([]string(nil), langNames[:]...) }

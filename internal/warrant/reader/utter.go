@@ -1,4 +1,4 @@
-package warrant
+package reader
 
 import (
 	"regexp"
@@ -12,12 +12,12 @@ import (
 // between quotation marks is their own word for a title or a text, but it asks for nothing
 // either.
 
-// utterance is a message taken apart. Both texts are as long as the message, with spaces
+// Utterance is a message taken apart. Both texts are as long as the message, with spaces
 // where something was taken out.
-type utterance struct {
-	words  string   // what the user says, quotations included
-	asks   string   // what of it may ask for something
-	pasted []string // what others wrote
+type Utterance struct {
+	Words  string   // what the user says, quotations included
+	Asks   string   // what of it may ask for something
+	Pasted []string // what others wrote
 }
 
 var (
@@ -31,33 +31,27 @@ var (
 	quoting = regexp.MustCompile(`"[^"\n]+"|“[^”\n]+”|„[^“”\n]+[“”]|«[^»\n]+»|「[^」\n]+」`)
 )
 
-// OwnWords are a message without what the user pasted into it.
-func OwnWords(message string) string {
-	u := utter(message)
-	return u.words
-}
-
 // openings are the marks that quotations begin with.
 var openings = []string{`"`, "“", "„", "«", "「"}
 
-// utter takes a message apart.
-func utter(text string) utterance {
-	u := utterance{words: text}
+// Utter takes a message apart.
+func Utter(text string) Utterance {
+	u := Utterance{Words: text}
 	for _, at := range pastedIn(text) {
-		u.pasted = append(u.pasted, text[at[0]:at[1]])
-		u.words = blank(u.words, at[0], at[1])
+		u.Pasted = append(u.Pasted, text[at[0]:at[1]])
+		u.Words = blank(u.Words, at[0], at[1])
 	}
-	u.asks = u.words
-	if !slices.ContainsFunc(openings, func(mark string) bool { return strings.Contains(u.words, mark) }) {
+	u.Asks = u.Words
+	if !slices.ContainsFunc(openings, func(mark string) bool { return strings.Contains(u.Words, mark) }) {
 		return u
 	}
-	for _, at := range quoting.FindAllStringIndex(u.words, -1) {
-		if len(strings.Fields(u.words[at[0]:at[1]])) > 3 || at[1]-at[0] > 60 {
-			u.asks = blank(u.asks, at[0], at[1])
+	for _, at := range quoting.FindAllStringIndex(u.Words, -1) {
+		if len(strings.Fields(u.Words[at[0]:at[1]])) > 3 || at[1]-at[0] > 60 {
+			u.Asks = blank(u.Asks, at[0], at[1])
 		}
 	}
-	if !strings.ContainsFunc(u.asks, unicode.IsLetter) {
-		u.asks = u.words // all of it stands between the marks
+	if !strings.ContainsFunc(u.Asks, unicode.IsLetter) {
+		u.Asks = u.Words // all of it stands between the marks
 	}
 	return u
 }

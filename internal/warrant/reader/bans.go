@@ -1,0 +1,127 @@
+package reader
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
+)
+
+// banNames are the words of a mandate for the classes that a ban may name.
+var banNames = []struct {
+	class vocabulary.Classes
+	name  string
+}{
+	{vocabulary.Pay, "pay"},
+	{vocabulary.Delete, "delete"},
+	{vocabulary.Send, "send"},
+	{vocabulary.Publish, "send"},
+	{vocabulary.Grant, "grant"},
+	{vocabulary.Execute, "run"},
+	{vocabulary.Create, "create"},
+	{vocabulary.Change, "change"},
+	{vocabulary.Tidy, "change"},
+}
+
+// bans are what a clause forbids. What it names narrows a ban; without a name it holds for all.
+func (c *clause) bans(table *vocabulary.Table) []mandate.Ban {
+	if !c.negated || c.carried {
+		return nil
+	}
+	var out []mandate.Ban
+	seen := map[string]bool{}
+	for _, i := range c.forbidden() {
+		for _, b := range banNames {
+			if table.ClassesOf(c.words[i]).Any(b.class) && !seen[b.name] {
+				seen[b.name] = true
+				out = append(out, mandate.Ban{Act: b.name, What: c.narrowed()})
+			}
+		}
+	}
+	return out
+}
+
+// reach is how many words a negation may stand before what it is for.
+const reach = 3
+
+// forbidden are the acts of a clause that its negations are for: the next one, the one before where a language negates
+// behind it, and the verb of a clause that was taken back.
+func (c *clause) forbidden() []int {
+	var out []int
+	found := false
+	for n := range c.words[:c.body] {
+		if !c.words[n].Gram.Has(vocabulary.Negation) {
+			continue
+		}
+		found = true
+		for k := n + 1; k < c.body && k <= n+reach && !final[c.lang]; k++ {
+			if w := &c.words[k]; len(w.Acts) > 0 && !w.Gram.Has(vocabulary.Done) && !c.attribute(k) {
+				out = append(out, k)
+				break
+			}
+		}
+		switch {
+		case final[c.lang]:
+			out = append(out, c.endsAt(n)...)
+		case after[c.lang] && c.verb >= 0 && c.verb < n:
+			out = append(out, c.verb)
+		}
+	}
+	if !found && c.verb >= 0 {
+		out = append(out, c.verb)
+	}
+	return out
+}
+
+// endsAt is the act that a negation at the end of a clause is for: the word that has it, or one right before.
+func (c *clause) endsAt(n int) []int {
+	for k := n; k >= 0 && k > n-reach; k-- {
+		if len(c.words[k].Acts) > 0 {
+			return []int{k}
+		}
+	}
+	return nil
+}
+
+// attribute reports whether an act describes something: 没有联系过的客户.
+func (c *clause) attribute(k int) bool {
+	for i := k + 1; i < len(c.words) && i <= k+2 && behind[c.lang]; i++ {
+		if ofThings[c.words[i].Text] {
+			return true
+		}
+	}
+	return false
+}
+
+// narrowed is the one thing that a clause names.
+func (c *clause) narrowed() string {
+	for _, l := range c.literals() {
+		if l.word.Kind != vocabulary.Plain || l.name && l.word.Text != "" && c.capital(&l.word) && l.word.Start > c.words[0].Start {
+			return l.text
+		}
+	}
+	return ""
+}
+
+// forbidsAll reports whether a message forbids every act, in any language: it only wants a look, or says stop and no more.
+func forbidsAll(text, lang string) bool {
+	plain := strings.ReplaceAll(strings.ToLower(text), "’", "'")
+	low := " " + strings.Join(strings.FieldsFunc(plain, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '\'' && r != '-'
+	}), " ") + " "
+	for code, set := range looks {
+		for phrase := range set {
+			phrase = strings.ReplaceAll(phrase, "_", " ")
+			if strings.Contains(low, " "+phrase+" ") || (behind[code] || final[code]) && strings.Contains(low, phrase) {
+				return true
+			}
+		}
+	}
+	for _, set := range stops {
+		if set[strings.ReplaceAll(strings.TrimSpace(low), " ", "_")] {
+			return true
+		}
+	}
+	return false
+}

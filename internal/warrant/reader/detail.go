@@ -1,0 +1,63 @@
+package reader
+
+import (
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
+)
+
+// order is what a clause gave for a tool, while the owner may say more of it.
+type order struct {
+	tool *Tool
+	args map[string][]mandate.Source
+}
+
+// detail adds what a plain statement behind an order says of its parameters: "The subject should be 'Minutes'." A statement
+// names the parameter, or holds an address for one that takes addresses.
+func (o *order) detail(cl *clause) {
+	var values []string
+	mailed := ""
+	for _, l := range cl.literals() {
+		if l.quote || l.word.Kind != vocabulary.Plain {
+			values = append(values, l.text)
+		}
+		if l.word.Kind == vocabulary.Email {
+			mailed = l.text
+		}
+	}
+	values = append(values, cl.predicate()...)
+	for i := range o.tool.Params {
+		p := &o.tool.Params[i]
+		root := rootOf(p)
+		switch {
+		case p.Role == meaning.Command:
+		case mailed != "" && (p.Kind == meaning.Email || p.Role == meaning.Target):
+			o.args[root] = append(o.args[root], mandate.Source{How: mandate.Said, What: []string{mailed}})
+		case cl.names(p) && len(values) > 0:
+			o.args[root] = append(o.args[root], mandate.Source{How: mandate.Said, What: values})
+		}
+	}
+}
+
+// names reports whether a clause has a word of a parameter's name.
+func (c *clause) names(p *meaning.Param) bool {
+	for w := range leaves.Words(rootOf(p)) {
+		for i := range c.words {
+			if len(w) > 3 && (c.words[i].Text == w || c.words[i].Stem == w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// predicate is what a statement says behind its verb of being.
+func (c *clause) predicate() []string {
+	for i := range c.words {
+		if states.has(c.lang, c.words[i].Text) && i+1 < len(c.words) {
+			return []string{c.from.span(c.words[i+1:])}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package reader
+
+import (
+	_ "embed" // the words are part of the program
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
+)
+
+var (
+	//go:embed reader.txt
+	readerText string
+	//go:embed acts.txt
+	actsText string
+
+	wishes   = byLanguage("wishes")
+	leads    = byLanguage("leads")
+	contents = byLanguage("content")
+	wished   = byLanguage("clause")
+	toWords  = byLanguage("to")
+	ofWords  = byLanguage("from")
+	states   = byLanguage("states")
+	ends     = byLanguage("orders")
+	speaks   = byLanguage("speaks")
+	without  = byLanguage("without")
+	purposes = byLanguage("purpose")
+	looks    = byLanguage("look")
+	stops    = byLanguage("stop")
+	eachs    = byLanguage("each")
+	answered = byLanguage("answered")
+	hanging  = byLanguage("hanging")
+	forgets  = byLanguage("forget")
+	buts     = byLanguage("but")
+	ors      = byLanguage("or")
+	titles   = every(byLanguage("titles"))
+
+	toSlots   = every(byLanguage("toward"))
+	fromSlots = every(byLanguage("away"))
+
+	final   = every(byLanguage("final"))   // languages whose verb stands last
+	closing = every(byLanguage("closing")) // whose verb may
+	behind  = every(byLanguage("behind"))  // whose verb stands behind what is acted on
+	after   = every(byLanguage("after"))   // that negate behind the verb
+
+	ofThings   = every(byLanguage("attributes"))
+	followings = every(byLanguage("following"))
+
+	moneyed = plainList("moneyed")
+	generic = plainList("generic")
+
+	same  = groups("same")
+	names = groups("names")
+	akin  = groups("akin")
+)
+
+// block are the lines of a block of a data file, word by word. One that is not there is a mistake of this program.
+func block(text, name string) [][]string {
+	var out [][]string
+	in := false
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || words[0] == "//":
+		case len(words) == 2 && words[1] == ":":
+			in = words[0] == name
+		case in:
+			out = append(out, words)
+		}
+	}
+	if len(out) == 0 {
+		panic("reader: no list of words is called " + name)
+	}
+	return out
+}
+
+// words is a list for each language.
+type words map[string]map[string]bool
+
+func byLanguage(name string) words {
+	out := words{}
+	for _, l := range block(readerText, name) {
+		set := map[string]bool{}
+		for _, w := range l[1:] {
+			set[w] = true
+		}
+		if name == "final" || name == "closing" || name == "behind" || name == "after" { // a list of languages
+			for _, w := range l {
+				out[w] = map[string]bool{w: true}
+			}
+			continue
+		}
+		out[l[0]] = set
+	}
+	return out
+}
+
+// every is a list without its languages.
+func every(w words) map[string]bool {
+	out := map[string]bool{}
+	for _, set := range w {
+		for k := range set {
+			out[k] = true
+		}
+	}
+	return out
+}
+
+// groups are the lines of a block of acts.txt by their first words: each word of "same" and "akin" stands for the
+// others of its line.
+func groups(name string) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	link := func(a, b string) {
+		if out[a] == nil {
+			out[a] = map[string]bool{}
+		}
+		out[a][b] = true
+	}
+	for _, l := range block(actsText, name) {
+		for _, w := range l[1:] {
+			link(l[0], w)
+		}
+		for _, a := range l {
+			for _, b := range l {
+				if a != b && name != "names" {
+					link(a, b)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// plainList are all words of a block of acts.txt.
+func plainList(name string) map[string]bool {
+	out := map[string]bool{}
+	for _, l := range block(actsText, name) {
+		for _, w := range l {
+			out[w] = true
+		}
+	}
+	return out
+}
+
+// has reports whether a word is of a list, in a language.
+func (l words) has(lang, word string) bool { return l[lang][word] }
+
+// languageOf is the language that most words of a text were read in.
+func languageOf(list []vocabulary.Word) string {
+	count := map[string]int{}
+	best := "en"
+	for i := range list {
+		codes := strings.Fields(list[i].Langs.String())
+		for _, c := range codes {
+			if count[c] += 6 / len(codes); count[c] > count[best] {
+				best = c
+			}
+		}
+	}
+	return best
+}

@@ -1,0 +1,75 @@
+package reader
+
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
+)
+
+// Tool is what is understood of a tool that the agent has.
+type Tool struct {
+	Name   string // by its canonical name
+	Act    meaning.Act
+	Params []meaning.Param
+
+	acts  []vocabulary.ActID // that its name means
+	nouns []vocabulary.Word  // of its name
+	verb  string             // the verb of its name that nobody knows
+}
+
+// ToolOf is a tool with a name, without what it shares with others, and its meaning.
+func ToolOf(name []string, m *meaning.Meaning, table *vocabulary.Table) Tool {
+	t := Tool{Name: m.Tool, Act: m.Act, Params: m.Params}
+	list := table.Name(strings.Join(name, "_"))
+	verb := verbOf(list)
+	for i := range list {
+		switch w := &list[i]; {
+		case i == verb:
+			t.acts = w.Acts
+			if len(w.Things) > 0 && len(list) == 1 {
+				t.nouns = append(t.nouns, *w)
+			}
+		case i == 0 && verb < 0 && unknown(w) && len(list) > 1:
+			t.verb = w.Text
+		case w.Gram.Has(vocabulary.Function) || len(w.Text) < 3 || len(w.Acts) > 0 && len(w.Things) == 0:
+		default:
+			t.nouns = append(t.nouns, *w)
+		}
+	}
+	if len(t.acts) == 0 && m.Verb != "" {
+		for _, w := range table.Name(m.Verb) {
+			t.acts = append(t.acts, w.Acts...)
+		}
+	}
+	return t
+}
+
+// verbOf is which word of a name says what is done: the first that is no thing, or the first; -1: none.
+func verbOf(list []vocabulary.Word) int {
+	verb := -1
+	for i := range list {
+		if len(list[i].Acts) > 0 && (verb < 0 || len(list[verb].Things) > 0 && len(list[i].Things) == 0) {
+			verb = i
+		}
+	}
+	return verb
+}
+
+// unknown reports whether nobody knows a word that is long enough to be a verb.
+func unknown(w *vocabulary.Word) bool { return len(w.Things) == 0 && w.Gram == 0 && len(w.Text) > 3 }
+
+// grave are the classes that a verb must name for an act that cannot be taken back.
+func (t *Tool) grave() vocabulary.Classes {
+	switch t.Act {
+	case meaning.Delete:
+		return vocabulary.Delete
+	case meaning.Pay:
+		return vocabulary.Pay
+	case meaning.Execute:
+		return vocabulary.Execute
+	case meaning.Grant:
+		return vocabulary.Grant
+	}
+	return 0
+}
