@@ -255,7 +255,9 @@ func (j *judging) doubt(values []leaves.Leaf, queries bool) Deed {
 	switch could := deedBy(j.m.Could(), meaning.High); {
 	case d != Read:
 		return d
-	case could == Send && s.body, could == Pay && (s.money || s.payee || s.aim), could == Grant && s.aim, could == Execute && len(values) > 0 && !queries:
+	case could == Send && s.body, could == Pay && (s.money || s.payee || s.aim), could == Grant && s.aim:
+		return could
+	case could == Execute && len(values) > 0 && !queries:
 		return could
 	case s.aim && s.body:
 		return Send
