@@ -81,6 +81,9 @@ func (h *heard) hear(u *reader.Utterance) {
 			k++
 		}
 		h.sentence(text, words[i:k])
+		if !slices.ContainsFunc(words[i:k], func(w vocabulary.Word) bool { return !w.Gram.Has(vocabulary.Dissent) }) {
+			h.takeBack()
+		}
 		i = k
 	}
 	for i := range words {
@@ -103,6 +106,15 @@ func (h *heard) hear(u *reader.Utterance) {
 	}
 	if strings.ContainsAny(low, "0123456789") && money.MatchString(low) && !strings.Contains(low, "%") && !reckoned(low) {
 		h.prices = h.turn
+	}
+}
+
+// takeBack makes what this message said so far ask for nothing: "mail it? No."
+func (h *heard) takeBack() {
+	for i := range h.clauses {
+		if h.clauses[i].turn == h.turn {
+			h.clauses[i].question = true
+		}
 	}
 }
 

@@ -255,9 +255,7 @@ func (j *judging) doubt(values []leaves.Leaf, queries bool) Deed {
 	switch could := deedBy(j.m.Could(), meaning.High); {
 	case d != Read:
 		return d
-	case could == Send && s.body, could == Pay && (s.money || s.payee || s.aim), could == Grant && s.aim:
-		return could
-	case could == Execute && len(values) > 0 && !queries:
+	case s.makes(could, len(values) > 0 && !queries):
 		return could
 	case s.aim && s.body:
 		return Send
@@ -271,6 +269,21 @@ func (j *judging) doubt(values []leaves.Leaf, queries bool) Deed {
 		return Change
 	}
 	return Read
+}
+
+// makes reports whether what a call is given makes an act of a name that may be one.
+func (s *signs) makes(could Deed, given bool) bool {
+	switch could {
+	case Send:
+		return s.body
+	case Pay:
+		return s.money || s.payee || s.aim
+	case Grant:
+		return s.aim
+	case Execute:
+		return given
+	}
+	return false
 }
 
 // filled is what a filled parameter says by its name that a look does besides: a switch that publishes, a place to
