@@ -1,11 +1,11 @@
 package tidemark
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
@@ -381,7 +381,10 @@ func (m *Monitor) aboutAct(ctx context.Context, x *step, v *Verdict) (q intent.A
 			q.Slots = append(q.Slots, slot)
 		}
 	}
-	slices.SortFunc(q.Slots, func(a, b intent.ActSlot) int { return cmp.Or(cmp.Compare(a.Arg, b.Arg), cmp.Compare(a.From, b.From)) })
+	sort.Slice(q.Slots, func(i, k int) bool { // not generic: each type that is sorted so costs 10 KB of the program
+		a, b := q.Slots[i], q.Slots[k]
+		return a.Arg < b.Arg || a.Arg == b.Arg && a.From < b.From
+	})
 	parts := []string{intent.ActVersion, v.Tool}
 	if i := slices.IndexFunc(s.tools, func(d tool.Definition) bool { return tool.Name(d.Name) == v.Tool }); i >= 0 {
 		q.Tool = s.tools[i].Name

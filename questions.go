@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"time"
 
@@ -151,7 +152,7 @@ func (m *Monitor) Questions(ctx context.Context) ([]Question, error) {
 			failed = append(failed, err)
 		}
 	}
-	slices.SortFunc(out, func(a, b Question) int { return a.Asked.Compare(b.Asked) })
+	sort.SliceStable(out, func(i, k int) bool { return out[i].Asked.Before(out[k].Asked) })
 	return out, errors.Join(failed...)
 }
 

@@ -1,13 +1,14 @@
 package box
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/gob"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"reflect"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -48,8 +49,8 @@ type wire struct {
 }
 
 func (w *wire) send(m message, files ...*os.File) error {
-	var body bytes.Buffer
-	if err := gob.NewEncoder(&body).Encode(m); err != nil {
+	body, err := encode(&m)
+	if err != nil {
 		return fmt.Errorf("write message: %w", err)
 	}
 	var rights []byte
@@ -62,11 +63,11 @@ func (w *wire) send(m message, files ...*os.File) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	head := binary.BigEndian.AppendUint32(nil, uint32(body.Len())) //nolint:gosec // far below
+	head := binary.BigEndian.AppendUint32(nil, uint32(len(body))) //nolint:gosec // far below
 	if _, _, err := w.conn.WriteMsgUnix(head, rights, nil); err != nil {
 		return err
 	}
-	_, err := w.conn.Write(body.Bytes())
+	_, err = w.conn.Write(body)
 	return err
 }
 
@@ -95,7 +96,7 @@ func (w *wire) receive() (message, []*os.File, error) {
 	if _, err := io.ReadFull(w.conn, body); err != nil {
 		return m, files, err
 	}
-	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&m); err != nil {
+	if err := decode(body, &m); err != nil {
 		return m, files, fmt.Errorf("read message: %w", err)
 	}
 	return m, files, nil
@@ -122,4 +123,64 @@ func received(oob []byte) ([]*os.File, error) {
 		}
 	}
 	return files, nil
+}
+
+// encode writes a message as JSON in which each byte of a text is one sign: JSON knows no bytes that are not text, and
+// paths and arguments may be such.
+func encode(m *message) ([]byte, error) {
+	out := respelt(reflect.ValueOf(m), func(s string) string {
+		var b strings.Builder
+		for i := range len(s) {
+			b.WriteRune(rune(s[i]))
+		}
+		return b.String()
+	})
+	return json.Marshal(out.Interface())
+}
+
+// decode reads what encode wrote.
+func decode(body []byte, m *message) error {
+	var got message
+	if err := json.Unmarshal(body, &got); err != nil {
+		return err
+	}
+	out := respelt(reflect.ValueOf(&got), func(s string) string {
+		b := make([]byte, 0, len(s))
+		for _, r := range s {
+			b = append(b, byte(r))
+		}
+		return string(b)
+	})
+	*m = *out.Interface().(*message)
+	return nil
+}
+
+// respelt is a copy of a value with every text in it spelt anew; what is not exported is left out.
+func respelt(v reflect.Value, spell func(string) string) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	switch v.Kind() {
+	case reflect.String:
+		out.SetString(spell(v.String()))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			out.Set(reflect.New(v.Type().Elem()))
+			out.Elem().Set(respelt(v.Elem(), spell))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				out.Field(i).Set(respelt(v.Field(i), spell))
+			}
+		}
+	case reflect.Slice:
+		if !v.IsNil() {
+			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+			for i := range v.Len() {
+				out.Index(i).Set(respelt(v.Index(i), spell))
+			}
+		}
+	default:
+		out.Set(v)
+	}
+	return out
 }

@@ -3,6 +3,7 @@ package question
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/tidemark/tidemark/event"
@@ -108,7 +109,7 @@ func (c *Card) inOrder() []event.Shown {
 		}
 	}
 	out := slices.Clone(c.Values)
-	slices.SortStableFunc(out, func(a, b event.Shown) int { return place[bare(a.Path)] - place[bare(b.Path)] })
+	sort.SliceStable(out, func(i, k int) bool { return place[bare(out[i].Path)] < place[bare(out[k].Path)] })
 	return out
 }
 

@@ -183,7 +183,12 @@ func (s *State) answered(e *event.Event) {
 		for i := range g.Keeps {
 			grant.Keeps = append(grant.Keeps, kept(&g.Keeps[i]))
 		}
-		s.Book.Grant(grant)
+		if ownApproval(g) && g.Calls > 0 {
+			grant.Calls-- // the call that was asked about is one of them
+		}
+		if g.Calls == 0 || grant.Calls > 0 {
+			s.Book.Grant(grant)
+		}
 	}
 	switch {
 	case a.Via == "dialog": // told by its running: there is nothing left to spend
@@ -198,6 +203,9 @@ func (s *State) answered(e *event.Event) {
 		s.Book.Approve(a.IDs, a.By, a.Until)
 	}
 }
+
+// ownApproval reports whether the call that was asked about is approved beside a grant for some minutes, by itself.
+func ownApproval(g *event.Grant) bool { return len(g.Where) == 0 && !g.Task && judged(g) }
 
 // judged reports whether a grant is of calls that a mandate judges: it may not cover the one that was asked about, which
 // is approved by itself.

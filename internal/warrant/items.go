@@ -1,6 +1,7 @@
 package warrant
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,12 +58,11 @@ func (c *Context) ask(text string) {
 // reading is what the certain reader finds in the messages that count now. Bans of all of them hold.
 func (c *Context) reading() *mandate.Mandate {
 	var tools []reader.Tool
-	for name := range c.offered {
+	for _, name := range slices.Sorted(maps.Keys(c.offered)) {
 		if m := c.tools[name]; m != nil && m.Act != meaning.Read {
 			tools = append(tools, reader.ToolOf(c.nameOf(m), m, c.vocabulary))
 		}
 	}
-	slices.SortFunc(tools, func(a, b reader.Tool) int { return strings.Compare(a.Name, b.Name) })
 	out := &mandate.Mandate{Assents: true}
 	for _, text := range c.asking {
 		m := reader.Certain(reader.Read(text, tools, c.vocabulary))

@@ -14,7 +14,7 @@ func TestNoScriptCanDenyAndApprove(t *testing.T) {
 		w := serve(t, "")
 		q := w.ask("s")
 		p := w.signIn("reader")
-		p.get("/console/").want(t, http.StatusOK, evil, wish, "Not yours", "web_fetch", "Deny")
+		p.get("/console/").want(t, http.StatusOK, evil, wish, "Missing", "web_fetch", "Deny")
 		p.votes(q, "deny", url.Values{"note": {"not him"}}).want(t, http.StatusOK, "Denied", "not him")
 		if got := w.question(q.ID); got.State != "denied" || got.Note != "not him" {
 			t.Errorf("got %s, %q", got.State, got.Note)

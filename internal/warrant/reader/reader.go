@@ -18,6 +18,7 @@ package reader
 import (
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -103,7 +104,7 @@ func typed(message string) typing {
 	for _, at := range single.FindAllStringSubmatchIndex(out.orders, -1) {
 		out.quote(at[2], at[3])
 	}
-	slices.SortFunc(out.quotes, func(a, b [2]int) int { return a[0] - b[0] })
+	sort.Slice(out.quotes, func(i, k int) bool { return out.quotes[i][0] < out.quotes[k][0] })
 	out.orders = titled(out.orders)
 	for from := 0; ; {
 		at := colon(out.orders, from)
