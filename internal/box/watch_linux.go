@@ -18,6 +18,8 @@ import (
 type watcher struct {
 	box     *Box
 	events  *os.File
+	open    sync.Mutex     // held while the number of events is used, and while it is closed
+	number  int            // of events; -1: closed
 	folders map[int]string // by the kernel's number
 	guards  guards
 	ended   sync.WaitGroup
@@ -33,7 +35,7 @@ func watchFor(b *Box) *watcher {
 	if err != nil {
 		return nil
 	}
-	w := &watcher{box: b, events: os.NewFile(uintptr(fd), "watch"), folders: map[int]string{}, guards: readGuards()}
+	w := &watcher{box: b, events: os.NewFile(uintptr(fd), "watch"), number: fd, folders: map[int]string{}, guards: readGuards()}
 	if !w.follow() {
 		_ = w.events.Close()
 		return nil
@@ -77,7 +79,12 @@ func (w *watcher) fresh(path string) {
 }
 
 func (w *watcher) add(dir string) bool {
-	n, err := unix.InotifyAddWatch(int(w.events.Fd()), w.box.before.abs(dir), watched)
+	w.open.Lock()
+	defer w.open.Unlock()
+	if w.number < 0 {
+		return false
+	}
+	n, err := unix.InotifyAddWatch(w.number, w.box.before.abs(dir), watched)
 	if err == nil {
 		w.folders[n] = dir
 	}
@@ -133,6 +140,9 @@ func (w *watcher) look() {
 
 // stop ends the watch.
 func (w *watcher) stop() {
+	w.open.Lock()
+	w.number = -1
 	_ = w.events.Close()
+	w.open.Unlock()
 	w.ended.Wait()
 }

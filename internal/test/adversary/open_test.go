@@ -47,7 +47,8 @@ var open = []struct {
 	{"M10: a condition is read and not tested", []string{"M10 worked out, if, and commands/if it has not come, and it has, *"}},
 	{"M11: without a model a number, and a switch whose words were said of something else, need nothing", []string{
 		"M11 what nobody named/a number, no model", "M11 what nobody named/a switch, no model"}},
-	{"M12: the few words that another agent answers with are taken for a nod", []string{"M12 who spoke/what another agent was told, *"}},
+	{"M12: the few words that another agent, or a form of the agent's, answers with are taken for a nod", []string{
+		"M12 who spoke/what another agent was told, *", "M12 who spoke/a form that the agent worded, *"}},
 	{"M15: a push is not judged by what is in it", []string{"M15 what a push carries/a file of secrets, *"}},
 	{"M16: nothing knows who may read what", []string{
 		"M16 public by place/a page of the house, no model", "M16 public by place/an address that is the secret, *"}},

@@ -118,7 +118,7 @@ func (r *Records) add(rec Record) int {
 			rec.called[w] = true
 		}
 	}
-	if rec.parent >= 0 {
+	if rec.parent >= 0 && !rec.wrote { // what somebody says in a thing is not called as the thing is
 		for w := range r.all[rec.parent].called {
 			rec.called[w] = true
 		}
@@ -182,6 +182,9 @@ func (r *Records) holdsKids(at int) {
 	}
 	rec := &r.all[at]
 	for i := at + 1; i < len(r.all); i++ {
+		if r.all[i].wrote {
+			continue
+		}
 		for w := range r.all[i].called {
 			if !rec.called[w] {
 				rec.called[w] = true
