@@ -304,25 +304,9 @@ func (e *env) grants(ctx context.Context) ([]grantRow, error) {
 
 func (e *env) loggedGrants(ctx context.Context) ([]grantRow, error) {
 	out := []grantRow{}
-	err := e.withLog(ctx, func(log *app.Log) error {
-		for q := (store.SessionQuery{Limit: store.MaxLimit}); ; {
-			rows, err := log.Sessions(ctx, q)
-			if err != nil {
-				return fmt.Errorf("list sessions: %w", err)
-			}
-			for _, r := range rows {
-				q.After = r.Name
-				v, err := log.Monitor.View(ctx, r.Name)
-				if err != nil {
-					return err
-				}
-				for _, g := range v.Grants {
-					out = append(out, grantRow{v.Session, g})
-				}
-			}
-			if len(rows) < store.MaxLimit {
-				return nil
-			}
+	err := e.eachView(ctx, func(v *tidemark.View) {
+		for _, g := range v.Grants {
+			out = append(out, grantRow{v.Session, g})
 		}
 	})
 	return out, err

@@ -54,9 +54,18 @@ type writeRow struct {
 
 func (e *env) writes(ctx context.Context) ([]writeRow, error) {
 	out := []writeRow{}
-	err := e.withLog(ctx, func(log *app.Log) error {
-		q := store.SessionQuery{Limit: store.MaxLimit}
-		for {
+	err := e.eachView(ctx, func(v *tidemark.View) {
+		for _, w := range v.Writes {
+			out = append(out, writeRow{v.Session, w})
+		}
+	})
+	return out, err
+}
+
+// eachView calls do with every session of the log.
+func (e *env) eachView(ctx context.Context, do func(*tidemark.View)) error {
+	return e.withLog(ctx, func(log *app.Log) error {
+		for q := (store.SessionQuery{Limit: store.MaxLimit}); ; {
 			rows, err := log.Sessions(ctx, q)
 			if err != nil {
 				return fmt.Errorf("list sessions: %w", err)
@@ -67,16 +76,13 @@ func (e *env) writes(ctx context.Context) ([]writeRow, error) {
 				if err != nil {
 					return err
 				}
-				for _, w := range v.Writes {
-					out = append(out, writeRow{v.Session, w})
-				}
+				do(&v)
 			}
 			if len(rows) < store.MaxLimit {
 				return nil
 			}
 		}
 	})
-	return out, err
 }
 
 func (e *env) listWrites(ctx context.Context) error {

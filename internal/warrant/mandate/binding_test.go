@@ -79,6 +79,10 @@ func TestAValueIsBoundToTheRecordThatTheWordsSingleOut(t *testing.T) {
 		{"pages in figures", "execute", "pages", mandate.Source{How: mandate.Calc, What: []string{"pages 2 to 5"}}, "", "", mandate.Object, "2-5", true},
 		{"other pages", "execute", "pages", mandate.Source{How: mandate.Calc, What: []string{"pages 2 to 5"}}, "", "", mandate.Object, "2-50", false},
 		{"a member that nobody spoke of", "change", "fields.amount", mandate.Source{How: mandate.Calc, What: []string{"the kayak"}}, "", "", mandate.Measure, "1", false},
+		{"one for a number that is said otherwise", "pay", "days", mandate.Source{How: mandate.Calc, What: []string{"keep it 30 days"}}, "", "", mandate.Measure, "1", false},
+		{"none for it", "pay", "days", mandate.Source{How: mandate.Calc, What: []string{"keep it a while"}}, "", "", mandate.Measure, "0", false},
+		{"another kind of thing", "change", "object", mandate.Source{How: mandate.From, Of: "the kayak"}, "", "", mandate.Object, "User", false},
+		{"what an act of ours was given before, to delete", "delete", "id", mandate.Source{How: mandate.Own}, "", "", mandate.Object, "x-acted", false},
 		{"a figure of a page", "pay", "amount", mandate.Source{How: mandate.From, Of: "the kayak bill"}, "", "", mandate.Measure, "900", false},
 	} {
 		it := mandate.Item{ID: "m1.1", Tool: "act", Quote: c.quote, Per: c.per, Args: map[string][]mandate.Source{"order": nil}}
@@ -90,7 +94,7 @@ func TestAValueIsBoundToTheRecordThatTheWordsSingleOut(t *testing.T) {
 		m := mandate.Mandate{Items: []mandate.Item{it}}
 		grave := c.deed == "pay" || c.deed == "delete" || c.deed == "grant" || c.deed == "execute"
 		call := &mandate.Call{Tool: "act", Deed: c.deed, Grave: grave, Reaches: true, Values: []mandate.Value{value(c.role, c.param, c.value)}}
-		got := m.Cover(call, world{told: []string{"900", "+48111"}}, heard(all...))
+		got := m.Cover(call, world{told: []string{"900", "+48111"}, own: []string{"x-acted"}}, heard(all...))
 		if held := len(got.Missing) == 0; held != c.want {
 			t.Errorf("%s: held %v, missing %+v", c.name, held, got.Missing)
 		}

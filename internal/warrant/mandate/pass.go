@@ -100,6 +100,9 @@ func (p *pass) formal(v *Value) bool {
 		return false
 	}
 	last := name[len(name)-1]
+	if last == "object" && !nested(v.Path) {
+		return false // it may be what is acted on
+	}
 	return display[last] && v.Role == Measure || formalNames[last] && !p.call.Grave && !p.world.Told(v.Text)
 }
 

@@ -33,12 +33,17 @@ func (p *pass) follows(v *Value, what string) bool {
 	if says, known := dateSays(v.Text, what); known {
 		return says == agrees || says == open && !nested(v.Path) && !p.world.Told(v.Text)
 	}
-	if (v.Text == "1" || v.Text == "0") && what != "" && !nested(v.Path) || leastRights[strings.ToLower(v.Text)] || edits(v.Text, what) {
+	if v.Text == "1" && what != "" && !counts(what) && !nested(v.Path) || leastRights[strings.ToLower(v.Text)] || edits(v.Text, what) {
 		return true
 	}
 	return sameFigures(v.Text, what) || slices.ContainsFunc(append(wordsOf(what), strings.Split(what, "")...), func(word string) bool {
 		return equal(v.Text, word) && len(word) > 1 || minor(v.Text, word) || means(v.Text, word) || chosen(v.Text, word)
 	})
+}
+
+// counts reports whether words say how many: then one is not what they leave open.
+func counts(what string) bool {
+	return slices.ContainsFunc(wordsOf(what), func(w string) bool { return numbers[w] != "" || strings.ContainsAny(w, "0123456789") })
 }
 
 // means reports whether a value is the currency or the sum of a word.
