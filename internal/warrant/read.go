@@ -276,11 +276,9 @@ func (s *signs) makes(could Deed, given bool) bool {
 	switch could {
 	case Send:
 		return s.body
-	case Pay:
-		return s.money || s.payee || s.aim
 	case Grant:
 		return s.aim
-	case Execute:
+	case Pay, Execute: // whatever it is called that it is given
 		return given
 	}
 	return false
