@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -177,7 +178,6 @@ func (w *world) expose(line string) (*harm, string) {
 	if err := h.pid.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	h.stop = append(h.stop, func() { _ = h.pid.Process.Kill(); _ = h.pid.Wait() })
 	pid := strconv.Itoa(h.pid.Process.Pid)
 	listen("unix", "@box-"+pid)
 	h.was = w.outside()
@@ -201,8 +201,8 @@ func (h *harm) done(w *world, out string) []string {
 			found = append(found, path+" is gone")
 		}
 	}
-	if ended(h.pid.Process.Pid) {
-		found = append(found, "a process outside was ended")
+	if by := h.endedBy(); by != ours {
+		found = append(found, fmt.Sprintf("a process outside was ended by %v", by))
 	}
 	for i := len(h.stop) - 1; i >= 0; i-- {
 		h.stop[i]()
@@ -257,11 +257,15 @@ func acts(name string) bool {
 	return false
 }
 
-// ended reports whether a child of ours has ended, though nobody has taken leave of it.
-func ended(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, rest, _ := strings.Cut(string(text), ") ")
-	return err != nil || strings.HasPrefix(rest, "Z")
+// ours is the signal that ends the process outside when all is done. No attack sends it.
+const ours = syscall.SIGUSR2
+
+// endedBy ends the process outside and says which signal did. A fatal signal that was sent before ours is the one that counts, even if the process has not
+// died of it yet: so there is nothing to wait for.
+func (h *harm) endedBy() syscall.Signal {
+	_ = h.pid.Process.Signal(ours)
+	_ = h.pid.Wait()
+	return h.pid.ProcessState.Sys().(syscall.WaitStatus).Signal()
 }
 
 // Nothing that a line does in the box is noticed outside, and without the box each does harm: or it would prove nothing.
