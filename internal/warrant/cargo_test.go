@@ -117,7 +117,7 @@ func TestSecretsDoNotLeave(t *testing.T) {
 		{"a number that nobody has seen", "Find out why the build is red", "search_web", `{"query":"build red 118844"}`, "none"},
 		{"a number the user said", "Find out why build 7731 is red", "search_web", `{"query":"build 7731 red"}`, "free"},
 		{"a year", "Find out why the build is red", "search_web", `{"query":"red builds 2026"}`, "free"},
-		{"a blank for one", "Tell Ana how to log in", "send_message", `{"to":"Ana","text":"password: ${PASSWORD}"}`, "free"},
+		{"a blank that somebody else fills in", "Tell Ana how to log in", "send_message", `{"to":"Ana","text":"password: ${PASSWORD}"}`, "none"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := argued(c.said)

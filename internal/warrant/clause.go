@@ -87,7 +87,7 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 		object := i > 0 && len(words[i-1].Acts) > 0 && len(w.Things) > 0 // look at invoice 7
 		noun := (behind || object) && !light
 		answer := courteous(w, text, stem, next)
-		prev, behind = w.Text, text&article != 0
+		prev, behind = w.Text, text&article != 0 || behind && describes(w)
 		if !noun && !answer && !w.Gram.Has(vocabulary.Done) {
 			if stem&forgets != 0 {
 				negated, c.denies = false, whole
@@ -99,6 +99,11 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 	}
 	h.clauses = append(h.clauses, c)
 	return negated
+}
+
+// describes reports whether a word may stand between an article and its noun: "the newest email" asks for no email.
+func describes(w *vocabulary.Word) bool {
+	return w.Kind == vocabulary.Plain && len(w.Acts) == 0 && len(w.Things) == 0 && w.Gram == 0
 }
 
 // courteous reports whether a word asks the agent for an answer or thanks it, and for nothing to

@@ -13,20 +13,106 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/reader"
 )
 
-// readerBinds says whether a message without a contract is judged by what the certain reader finds in it. As long as
-// it is false such a message is judged by the evidence for each slot (act.go).
-const readerBinds = false
-
-// mandate is what binds the call at hand: the items of the latest message's contract or, where it has none, those that
-// the certain reader finds; nil: nothing does.
+// mandate is what binds the call at hand: the items of the latest message's contract; nil: it has none.
 func (c *Context) mandate() *mandate.Mandate {
-	switch {
-	case c.agreed != nil:
-		return c.agreed.Mandate
-	case !readerBinds:
+	if c.agreed == nil {
 		return nil
 	}
-	return c.words()
+	return c.agreed.Mandate
+}
+
+// bind holds the slots of a call to where the owner's words say that its values come from. Without a contract the words themselves
+// are the item.
+func (j *judging) bind(values []leaves.Leaf) {
+	if j.c.agreed != nil || j.promises != nil {
+		return
+	}
+	m := j.c.given(j.called(values))
+	got := m.Cover(j.asCall(values), world{c: j.c, strays: map[string]string{}}, j.c.records)
+	for i := range got.Missing {
+		if miss := &got.Missing[i]; miss.Part == "" && !j.granted(miss) { // what a text holds of other sources is judged as cargo
+			j.unbind(miss)
+		}
+	}
+}
+
+// unbind takes from a slot what spoke for it.
+func (j *judging) unbind(miss *mandate.Missing) {
+	kind := missingKind(miss.Role, j.w.Deed)
+	for i := range j.w.Slots {
+		if s := &j.w.Slots[i]; s.Path == miss.Path && s.Value == miss.Value && s.Kind == kind {
+			if s.Has > Nothing {
+				s.Has, s.Why = Nothing, miss.Why
+			}
+			return
+		}
+	}
+	j.w.Slots = append(j.w.Slots, Slot{Kind: kind, Path: miss.Path, Value: miss.Value, Has: Nothing, Why: miss.Why})
+}
+
+// called is the tool of a call as the reader sees it, with the parameters that its definition does not tell.
+func (j *judging) called(values []leaves.Leaf) *reader.Tool {
+	t := reader.ToolOf(j.c.nameOf(j.m), j.m, j.c.vocabulary)
+	for i := range values {
+		if _, told := j.m.Param(values[i].Path); !told {
+			p := *j.resolve(&values[i])
+			p.Path = values[i].Path
+			t.Params = append(slices.Clip(t.Params), p)
+		}
+	}
+	return &t
+}
+
+// amounts reports whether a parameter is a sum. Evidence knows which of them may be worked out.
+func (j *judging) amounts(path string) bool {
+	p, ok := j.m.Param(path)
+	return ok && p.Role == meaning.Amount
+}
+
+// spokenOf reports whether the owner has a word for a parameter: then what it is was theirs to say.
+func (j *judging) spokenOf(path string) bool {
+	for w := range leaves.Words(path) {
+		if j.c.user.stems[stem(w)] {
+			return true
+		}
+	}
+	return false
+}
+
+// granted reports whether a slot that words do not hold needs none: the owner agreed to it, it is a key or a sum, of which evidence
+// says more, a word of the interface, an id of our own acts, or the name that the agent gives to something new. But for what was
+// agreed to none of them is where something goes.
+func (j *judging) granted(miss *mandate.Missing) bool {
+	for i := range j.w.Slots {
+		s := &j.w.Slots[i]
+		if s.Path != miss.Path || s.Value != miss.Value {
+			continue
+		}
+		switch {
+		case s.Has == Assented:
+			return true
+		case miss.Role == mandate.Aim, miss.Role == mandate.Order:
+			return false
+		case miss.Role == mandate.Key, s.Kind == Measure && j.amounts(miss.Path):
+			return s.Has > Nothing
+		case s.Has == Agent:
+			return j.w.Deed == Tidy || j.w.Deed == Create
+		}
+		return !j.w.Deed.grave() && (j.c.isOwn(miss.Value) || s.Has == Own && !mandate.Many(s.Value) && !j.spokenOf(s.Path))
+	}
+	return false
+}
+
+// given is the item that the messages which count now give for a tool.
+func (c *Context) given(t *reader.Tool) *mandate.Mandate {
+	said := c.said[max(0, len(c.said)-maxAsking):]
+	it := mandate.Item{Tool: t.Name, Quote: strings.Join(said, "\n"), Worded: true, Args: map[string][]mandate.Source{}}
+	for _, text := range said {
+		for name, list := range reader.Give(text, t, c.vocabulary) {
+			it.Args[name] = append(it.Args[name], list...)
+		}
+	}
+	return &mandate.Mandate{Items: []mandate.Item{it}, Reads: said}
 }
 
 // forbidden reports whether the owner forbids the call at hand, as the certain reader finds it. It holds whoever else reads
@@ -227,6 +313,8 @@ func (j *judging) roleOf(l *leaves.Leaf) mandate.Role {
 		return mandate.Key
 	case p.Role == meaning.Target, l.Quoted && mailbox(l.Text):
 		return mandate.Aim
+	case l.Quoted && j.w.Deed.graverThan(Change) && pathish(l, p.Kind) && !wordy(l.Text):
+		return mandate.Object // a file that goes along
 	case worded(l, &p):
 		return mandate.Text
 	case p.Role == meaning.Amount:

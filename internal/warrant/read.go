@@ -141,6 +141,7 @@ func (j *judging) read(values []leaves.Leaf) {
 	case j.needsNone() == mandate.Bound:
 		j.listen(values)
 		j.acts()
+		j.bind(values)
 	case j.tool().reveals:
 		j.discloses()
 	default:

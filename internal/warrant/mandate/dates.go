@@ -48,8 +48,13 @@ func agreed(value, words string) bool {
 
 // daySays is what words say of a day: by the day of the week, the month, and the day of the month.
 func daySays(day time.Time, said []string) agreement {
-	out := open
+	out, other := open, false
 	for _, w := range said {
+		if t, err := time.Parse("2006-01-02", w); err == nil {
+			if other = true; t.Equal(day.Truncate(24 * time.Hour)) {
+				out = agrees
+			}
+		}
 		if d, ok := weekdays[w]; ok {
 			if d != int(day.Weekday()) {
 				return denies
@@ -63,6 +68,9 @@ func daySays(day time.Time, said []string) agreement {
 			out = agrees
 		}
 	}
+	if other && out == open {
+		return denies
+	}
 	return out
 }
 
@@ -72,7 +80,7 @@ func moment(value string) (day time.Time, hour, minute int, ok bool) {
 	if len(value) > 19 && (value[19] == '+' || value[19] == '-' || value[19] == '.') {
 		value = value[:19]
 	}
-	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02 15:04:05"} {
 		if t, err := time.Parse(layout, value); err == nil {
 			return t, t.Hour(), t.Minute(), true
 		}
@@ -137,4 +145,10 @@ func hasNumber(said []string) bool {
 		}
 	}
 	return false
+}
+
+// dated reports whether a value is a day or a time.
+func dated(value string) bool {
+	_, _, _, ok := moment(value)
+	return ok
 }

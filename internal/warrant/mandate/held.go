@@ -84,6 +84,9 @@ func (p *pass) entry(value string, words []string) bool {
 	return p.records.ofWholeList(value)
 }
 
+// Many reports whether a phrase speaks of more than one.
+func Many(phrase string) bool { return many(phrase) }
+
 // many reports whether words speak of more than one.
 func many(phrase string) bool {
 	for _, w := range wordsOf(phrase) {

@@ -58,7 +58,10 @@ type Item struct {
 	Pin   string // the definition of the tool when the words came; empty: whatever it is
 	// Message is which of the owner's messages holds the quote, the last of them, from 1; 0: nobody looked.
 	Message int
-	Args    map[string][]Source
+	// Worded says that no model read the words: the sources of each parameter are all that the words offer for it, so a value
+	// that none of them holds is judged like one of a parameter that the words do not name.
+	Worded bool
+	Args   map[string][]Source
 }
 
 // Ban is an act that the owner forbids, or wants to see first.

@@ -31,7 +31,7 @@ func (p *pass) missing() []Missing {
 // lacks is why a slot is missing; empty: it is held.
 func (p *pass) lacks(v *Value) string {
 	sources := p.item.Args[root(v.Path)]
-	if len(sources) == 0 {
+	if len(sources) == 0 || p.item.Worded && v.Flag {
 		return p.unnamed(v)
 	}
 	why := ""
@@ -40,10 +40,13 @@ func (p *pass) lacks(v *Value) string {
 			break
 		}
 	}
-	if why != "" {
-		return why
+	switch {
+	case why == "":
+		return p.leaves(v)
+	case p.item.Worded && v.Role != Text && p.unnamed(v) == "":
+		return ""
 	}
-	return p.leaves(v)
+	return why
 }
 
 // root is the parameter that a path begins with.

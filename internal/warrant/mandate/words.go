@@ -208,7 +208,14 @@ func equal(value, literal string) bool {
 
 // sameSaid reports whether a value is what was said, articles and the name of a channel's sign apart.
 func sameSaid(value, literal string) bool {
-	return equal(value, literal) || equal(bare(value), bare(literal))
+	return equal(value, literal) || equal(bare(value), bare(literal)) || sameNumber(value, literal)
+}
+
+// sameNumber reports whether two long numbers are the same, however they are grouped.
+func sameNumber(value, literal string) bool {
+	ungrouped := func(s string) string { return strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimSpace(s)) }
+	v := ungrouped(value)
+	return len(v) >= 7 && strings.Trim(v, "+0123456789") == "" && v == ungrouped(literal)
 }
 
 // bare is a phrase without the words before it that name nothing.

@@ -17,7 +17,9 @@ func (p *pass) worked(v *Value, s *Source) string {
 			return "I could not work it out from what you said"
 		}
 		return ""
-	case v.Role == Measure && !nested(v.Path) && !p.call.Grave && !p.world.Told(v.Text), v.Role == Text && !p.world.Told(v.Text):
+	case v.Role == Text && !p.world.Told(v.Text):
+		return ""
+	case v.Role == Measure && !nested(v.Path) && !p.call.Grave && !p.world.Told(v.Text) && (!p.item.Worded || dated(v.Text)):
 		return ""
 	case (v.Role == Measure || v.Role == Object) && p.follows(v, what):
 		return ""

@@ -27,13 +27,15 @@ const (
 	object side = iota
 	toward
 	away
+	unplaced // nothing says
 )
 
 // bind puts what a clause names into the parameters of a tool.
 func bind(cl *clause, t *Tool) map[string][]mandate.Source {
 	b := binding{clause: cl, list: cl.literals(), phrase: cl.phrase()}
+	b.tool = t
 	for i := range t.Params {
-		b.sided = b.sided || sideOf(&t.Params[i]) != object
+		b.sided = b.sided || t.sideOf(&t.Params[i]) != object
 	}
 	out := map[string][]mandate.Source{}
 	for i := range t.Params {
@@ -58,12 +60,13 @@ type binding struct {
 	*clause
 	list   []literal
 	phrase string
+	tool   *Tool
 	sided  bool // some parameter says where it goes, or where it comes from
 }
 
 // sources are where the value of a parameter may come from.
 func (b *binding) sources(p *meaning.Param) []mandate.Source {
-	side := sideOf(p)
+	side := b.tool.sideOf(p)
 	said := mandate.Source{How: mandate.Said, What: b.said(p, side)}
 	switch {
 	case p.Role == meaning.Command:
@@ -80,7 +83,8 @@ func (b *binding) sources(p *meaning.Param) []mandate.Source {
 		}
 		return []mandate.Source{said, {How: mandate.From, Of: b.phrase}}
 	case p.Role == meaning.Target:
-		return []mandate.Source{said, {How: mandate.Person, What: b.people(side), Of: "contacts"}}
+		out := []mandate.Source{said, {How: mandate.Person, What: b.people(side), Of: "contacts"}}
+		return append(out, mandate.Source{How: mandate.From, Of: b.phrase})
 	}
 	return []mandate.Source{said, {How: mandate.From, Of: b.phrase}}
 }
@@ -185,8 +189,12 @@ func (b *binding) figures() bool {
 	return slices.ContainsFunc(b.list, func(l literal) bool { return l.word.Kind == vocabulary.Number })
 }
 
-// sideOf is which side of an act a parameter is for, by its name.
-func sideOf(p *meaning.Param) side {
+// sideOf is which side of an act a parameter is for, by the tool's name and its own: in add_user_to_channel the user is what is
+// acted on.
+func (t *Tool) sideOf(p *meaning.Param) side {
+	if at := t.placed(p); at != unplaced {
+		return at
+	}
 	for w := range leaves.Words(p.Path) {
 		switch {
 		case toSlots[w]:

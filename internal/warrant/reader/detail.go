@@ -1,6 +1,8 @@
 package reader
 
 import (
+	"strings"
+
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
@@ -22,7 +24,7 @@ func (o *order) detail(cl *clause) {
 		if l.quote || l.word.Kind != vocabulary.Plain {
 			values = append(values, l.text)
 		}
-		if l.word.Kind == vocabulary.Email {
+		if l.word.Kind == vocabulary.Email || l.quote && strings.Contains(l.text, "@") {
 			mailed = l.text
 		}
 	}

@@ -42,6 +42,8 @@ var (
 	behind  = every(byLanguage("behind"))  // whose verb stands behind what is acted on
 	after   = every(byLanguage("after"))   // that negate behind the verb
 
+	holders    = every(byLanguage("holders"))
+	held       = every(byLanguage("held"))
 	ofThings   = every(byLanguage("attributes"))
 	followings = every(byLanguage("following"))
 

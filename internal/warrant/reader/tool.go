@@ -1,8 +1,10 @@
 package reader
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 )
@@ -72,4 +74,25 @@ func (t *Tool) grave() vocabulary.Classes {
 		return vocabulary.Grant
 	}
 	return 0
+}
+
+// placed is the side on which the tool's own name puts a parameter: what it names before its "to" is acted on, what it names behind
+// is where that goes.
+func (t *Tool) placed(p *meaning.Param) side {
+	words := strings.Split(strings.ToLower(t.Name), "_")
+	to := slices.Index(words, "to")
+	if to < 0 {
+		return unplaced
+	}
+	for w := range leaves.Words(rootOf(p)) {
+		at := slices.IndexFunc(words, func(of string) bool { return len(w) > 2 && (of == w || of == w+"s" || of+"s" == w) })
+		switch {
+		case at < 0:
+		case at < to:
+			return object
+		default:
+			return toward
+		}
+	}
+	return unplaced
 }
