@@ -84,7 +84,11 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 			o.Declared != nil && *o.Declared <= trust.External
 		event.Seen.Trace = s.noteResult(&o, &came, event.Seen, set, tainted)
 		m.weigh(s)
-		return m.append(m.mayWait(ctx, &came, event), s, event)
+		events, err := m.closing(ctx, s, event, came.call)
+		if err != nil {
+			return err
+		}
+		return m.append(m.mayWait(ctx, &came, event), s, events...)
 	})
 	if err != nil {
 		return trust.Label{}, fmt.Errorf("observe result: %w", err)

@@ -21,9 +21,9 @@ type Effect uint8
 
 // The effects, strictest first.
 const (
-	Deny    Effect = iota // no, and no approval can change it (mode restrict)
-	Confirm               // held until a person approves
-	Confined              // it runs, in a box and nowhere else; no rule says so, only the monitor does
+	Deny     Effect = iota // no, and no approval can change it (mode restrict)
+	Confirm                // held until a person approves
+	Confined               // it runs, in a box and nowhere else; no rule says so, only the monitor does
 	Allow
 )
 

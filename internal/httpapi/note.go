@@ -26,7 +26,7 @@ type note struct {
 	WordsUnknown bool `json:"wordsUnknown,omitzero" doc:"nobody here has heard the user in this session, which a door began that cannot"`
 
 	// Of a decision.
-	Verdict  string          `json:"verdict,omitzero" enum:"allow,confirm,deny"`
+	Verdict  string          `json:"verdict,omitzero" enum:"allow,confine,confirm,deny"`
 	Kind     string          `json:"kind,omitzero" doc:"of a confirm: escalate, danger, taint-escalation or intent-block"`
 	Rule     string          `json:"rule,omitzero" doc:"the one rule that decided"`
 	Reasons  []policy.Reason `json:"reasons,omitempty"`

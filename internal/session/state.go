@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,6 +45,8 @@ type State struct {
 	Audits int
 	// Repairs is how often the agent was told what to take out of a text, since the user last spoke.
 	Repairs int
+	// Closed is why nothing may act in it any more; empty: it may. Only the owner's reset opens it again.
+	Closed string
 
 	main      Taint
 	branches  map[string]*Taint
@@ -120,6 +123,10 @@ func (s *State) Apply(e *event.Event) {
 		s.reviewed(e)
 	case event.TurnSealed:
 		s.Book.EndTurn(e.Branch, e.Time)
+	case event.SessionClosed:
+		s.Closed = cmp.Or(e.Box.Reason, "a command did not run in its box")
+	case event.TrustReset:
+		s.Closed = ""
 	}
 }
 
