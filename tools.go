@@ -460,24 +460,11 @@ func ticketError(err error) error {
 	return unavailable(err)
 }
 
-// closing is a result as it is recorded, and where it is of a call that was to run in a box and did not, that the session is
-// closed: whatever ran it does not do what it is told.
-func (m *Monitor) closing(ctx context.Context, s *live, e *event.Event, call *session.Call) ([]*event.Event, error) {
-	out := []*event.Event{e}
-	if call == nil || call.Ticket == nil || s.state.Closed != "" {
-		return out, nil
-	}
-	used, err := m.tickets().Redeemed(ctx, *call.Ticket)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	if used {
-		return out, nil
-	}
-	why := fmt.Sprintf("step %d, a call of %s, was to run in a box and came back without one: nothing may act in this session until its owner "+
-		"has looked and resets its trust", call.Step, call.Tool)
-	return append(out, &event.Event{
-		Kind: event.SessionClosed, Time: e.Time, Branch: e.Branch, Turn: e.Turn, Iteration: e.Iteration,
-		Box: &event.Box{Ticket: *call.Ticket, CallID: call.ID, Tool: call.Tool, Step: call.Step, Reason: why},
-	}), nil
+// Closed is why nothing may act in a session any more; empty: it may.
+func (m *Monitor) Closed(ctx context.Context, ref Ref) (why string, err error) {
+	err = m.with(ctx, ref, func(s *live) error {
+		why = s.state.Closed
+		return nil
+	})
+	return why, err
 }

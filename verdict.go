@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/question"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -449,4 +450,36 @@ func (s *live) ownsShell(name string) bool {
 		}
 	}
 	return slices.ContainsFunc(s.state.HostTools, func(n string) bool { return tool.Name(n) == name })
+}
+
+// appendResult records a result, and that it closes the session.
+func (m *Monitor) appendResult(ctx context.Context, s *live, came *arrival, e *event.Event) error {
+	events, err := m.closing(ctx, s, e, came.call)
+	if err != nil {
+		return err
+	}
+	return m.append(m.mayWait(ctx, came, e), s, events...)
+}
+
+// closing is a result as it is recorded, and where it is of a call that was to run in a box and did not, that the session is
+// closed: whatever ran it does not do what it is told.
+func (m *Monitor) closing(ctx context.Context, s *live, e *event.Event, call *session.Call) ([]*event.Event, error) {
+	out := []*event.Event{e}
+	if call == nil || call.Ticket == nil || s.state.Closed != "" {
+		return out, nil
+	}
+	used, err := m.tickets().Redeemed(ctx, *call.Ticket)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if used {
+		return out, nil
+	}
+	const says = "step %d, a call of %s, was to run in a box and came back without one: nothing may act in this session until its " +
+		"owner has looked and resets its trust"
+	why := fmt.Sprintf(says, call.Step, call.Tool)
+	return append(out, &event.Event{
+		Kind: event.SessionClosed, Time: e.Time, Branch: e.Branch, Turn: e.Turn, Iteration: e.Iteration,
+		Box: &event.Box{Ticket: *call.Ticket, CallID: call.ID, Tool: call.Tool, Step: call.Step, Reason: why},
+	}), nil
 }

@@ -41,6 +41,8 @@ type note struct {
 	Opinion *event.Opinion `json:"opinion,omitempty" doc:"what the auditor said"`
 	Ruling  *event.Ruling  `json:"ruling,omitempty" doc:"what the external verifier said"`
 
+	Closed string `json:"closed,omitzero" doc:"after a tool call: why nothing may act in this session until its owner resets its trust"`
+
 	// Of a model call.
 	Reason string   `json:"reason,omitzero" doc:"why the turn must not go on"`
 	Hidden []string `json:"hidden,omitempty" doc:"tools the model must not see or call now"`

@@ -40,7 +40,7 @@ type policyView struct {
 	Footer         bool     `json:"provenanceFooter"`
 	Previews       bool     `json:"previews"`
 	RecordMessages bool     `json:"recordMessages"`
-	Confine        string   `json:"confine" enum:"off,auto,always" doc:"which commands of an agent's own shell run in a box, where its host can make one"`
+	Confine        string   `json:"confine" enum:"off,auto,always" doc:"which commands of an agent's own shell run in a box"`
 	Tools          []string `json:"tools" doc:"tools it knows by name"`
 	Warnings       []string `json:"warnings" doc:"what was corrected or ignored when it was read"`
 }

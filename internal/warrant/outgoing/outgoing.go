@@ -64,6 +64,11 @@ func Plain(line string) (Form, bool) {
 	}
 	named, known := verbs[f.Args[0]]
 	f.Verb, f.Args = f.Args[0], f.Args[1:]
+	for _, a := range f.Args {
+		if strings.Contains(a, "::") || strings.HasPrefix(a, "-") && strings.Contains(a, "=") {
+			return Form{}, false // it may name a program that is run for it
+		}
+	}
 	return f, known && (!named || namesPackages(f.Args))
 }
 
@@ -89,7 +94,8 @@ func plainWords(line string) ([]string, bool) {
 	}
 	s := file.Stmts[0]
 	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || s.Semicolon.IsValid() || s.Negated || s.Background || s.Coprocess || s.Disown || len(s.Redirs)+len(s.Comments)+len(call.Assigns) > 0 {
+	besides := s.Semicolon.IsValid() || s.Negated || s.Background || s.Coprocess || s.Disown
+	if !ok || besides || len(s.Redirs)+len(s.Comments)+len(call.Assigns) > 0 {
 		return nil, false
 	}
 	var out []string

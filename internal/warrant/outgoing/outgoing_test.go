@@ -28,6 +28,8 @@ func TestPlainLeavingForms(t *testing.T) {
 		"pip install --target=/etc x":       "",
 		"pip install git+https://x.y/z":     "",
 		"git -c core.sshCommand=x push":     "",
+		"git fetch 'ext::sh -c id'":         "",
+		"git fetch --upload-pack=id origin": "",
 		"git commit -m x":                   "",
 		"git push; id":                      "",
 		"git push && id":                    "",
