@@ -31,7 +31,7 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 		return nil
 	}
 	about, audit := m.audited(x, v)
-	if v.Effect == policy.Allow && !audit {
+	if v.runs() && !audit && (v.Effect == policy.Allow || book.Empty()) { // a yes lets a confined call run outside
 		if !book.Empty() {
 			d.Seal() // it may answer an open question
 		}

@@ -97,7 +97,7 @@ func (m *Monitor) audited(x *step, v *Verdict) (aspect, bool) {
 	switch {
 	case v.Effect == policy.Confirm && reviewed && (cfg.Review == "advise" || cfg.Review == "auto"):
 		return aspect{kind: intent.Consistency, sources: sourceNames(x.taint.Mark)}, true
-	case v.Effect == policy.Allow:
+	case v.runs():
 		sources := x.taint.InPlay(cfg.Window)
 		return aspect{kind: intent.Caution, sources: sources}, len(sources) > 0
 	}

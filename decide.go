@@ -25,6 +25,7 @@ type step struct {
 	proposal
 
 	args    tool.Args
+	line    string // of a call that runs in a box
 	event   event.Event
 	decided event.Decided
 	list    [1]*event.Event
@@ -35,11 +36,12 @@ type step struct {
 type proposal struct {
 	ref    Ref
 	call   tool.Call
-	gated  bool   // the host asks about it again before it runs it
-	waited string // the question that it waited for; "": none
-	dialog string // the host whose own dialog asks about it, should it be held; "": none
-	run    string // of a call whose result may be shown before it is written; "": of others
-	flew   flight // its record, where that is on its way; zero: it is written
+	gated  bool    // the host asks about it again before it runs it
+	waited string  // the question that it waited for; "": none
+	dialog string  // the host whose own dialog asks about it, should it be held; "": none
+	run    string  // of a call whose result may be shown before it is written; "": of others
+	boxes  *boxing // nil: the door cannot have it run in a box
+	flew   flight  // its record, where that is on its way; zero: it is written
 }
 
 // Decide says whether this exact call may run now. Its order is fixed: label the
@@ -93,6 +95,7 @@ func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 	if p.run, err = m.owes(ctx); err != nil {
 		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
 	}
+	p.boxes, _ = ctx.Value(boxesKey{}).(*boxing)
 	for range attempts {
 		if err = m.decideOnce(ctx, p, v); err != nil || p.flew.of == nil {
 			break
@@ -177,12 +180,12 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 		}
 	}
 	// 6 verifier: only for a call that would otherwise run
-	if v.Effect == policy.Allow && !gated && m.verifier != nil && m.verifier.Covers(s.state.Agent, v.Tool) {
+	if v.runs() && !gated && m.verifier != nil && m.verifier.Covers(s.state.Agent, v.Tool) {
 		if err := m.verify(x, v); err != nil {
 			return err
 		}
 	}
-	if v.Effect != policy.Allow {
+	if !v.runs() {
 		if err := m.quarantine(x, v); err != nil {
 			return err
 		}
@@ -191,14 +194,18 @@ func (m *Monitor) decide(ctx context.Context, s *live, x *step, v *Verdict) erro
 			return err
 		}
 	}
+	if err := m.giveTicket(ctx, x, v); err != nil {
+		return err
+	}
 
 	// 7 record: no record, no permit
 	x.conclude(v, gated)
 	if err := m.record(ctx, x); err != nil {
 		return err
 	}
-	if v.Effect == policy.Allow {
+	if v.runs() {
 		v.Permit = newPermit(v.Tool, &x.call) // nobody gets it before a flight has landed
+		v.Permit.boxed = v.Effect == policy.Confined
 	}
 	return nil
 }
@@ -255,7 +262,7 @@ func (f *flight) land() error {
 // Preconditions: those of append; x is concluded.
 func (m *Monitor) record(ctx context.Context, x *step) error {
 	s, d := x.live, &x.decided
-	told := d.Ask != nil || d.Spent != "" || d.Write != nil || d.Effect == "allow" && d.Call == nil
+	told := d.Ask != nil || d.Spent != "" || d.Write != nil || d.Ticket != nil || d.Runs() && d.Call == nil
 	if m.queue == nil || s.callers.Load() < 2 || told || len(s.waiting) > 0 || s.keys.Fresh() != "" || len(s.asking) > 0 {
 		return m.append(ctx, s, x.list[:]...)
 	}
@@ -294,6 +301,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 			return err
 		}
 	}
+	x.line = x.confine(set, &d)
 	if v.Tool != "" {
 		*v = Verdict{} // a second try: another replica moved the session
 	}
@@ -316,7 +324,7 @@ func (x *step) describe(v *Verdict, t *policy.Traits) {
 	d.CallID, d.Tool, d.Call, d.Step, d.Kind, d.Rule = x.call.ID, v.Tool, &x.call, v.Step, v.Kind, v.Rule
 	d.Level, d.Policy = x.taint.Mark.Level, x.set.Version()
 	d.Expect, d.ExpectS, d.Source, d.Private = t.Level, t.Sensitivity, t.Source, t.Sensitive
-	d.Reason, d.Spent, d.Trace, d.Ask, d.Write, d.Opinion, d.Ruling = "", "", "", nil, nil, nil, nil
+	d.Reason, d.Spent, d.Trace, d.Ask, d.Write, d.Opinion, d.Ruling, d.Ticket = "", "", "", nil, nil, nil, nil, nil
 	d.Warrant, d.Item = x.live.facts.words(x.live.input.Facts), nil
 	if f := &x.live.facts; d.Warrant != "" && f.found.Item != nil {
 		d.Item = x.live.covering(x.set, f.found, nil)
@@ -392,6 +400,8 @@ func (x *step) judge(set *policy.Set, in *policy.Input) policy.Decision {
 		return refuse("turn-sealed", "the turn's answer has already gone out; a new turn must begin first")
 	case x.taint.Turn.Blocked:
 		return refuse("turn-blocked", "a rule has ended this turn; answer with what you have")
+	case x.live.state.Closed != "" && (tool.IsShell(in.Tool) || in.Facts == nil || in.Facts.Is("acts")):
+		return refuse(RuleClosed, x.live.state.Closed)
 	}
 	return set.Judge(in)
 }
@@ -400,6 +410,7 @@ func (x *step) judge(set *policy.Set, in *policy.Input) policy.Decision {
 func (x *step) beside(candidate *policy.Set, in *policy.Input) *event.Shadow {
 	other := *in // the set remembers in its input what it found
 	d := x.judge(candidate, &other)
+	x.confine(candidate, &d)
 	return &event.Shadow{Policy: candidate.Version(), Effect: d.Effect.String(), Kind: d.Kind, Rule: d.Rule}
 }
 

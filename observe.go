@@ -84,7 +84,7 @@ func (m *Monitor) Observe(ctx context.Context, o Observation) (trust.Label, erro
 			o.Declared != nil && *o.Declared <= trust.External
 		event.Seen.Trace = s.noteResult(&o, &came, event.Seen, set, tainted)
 		m.weigh(s)
-		return m.append(m.mayWait(ctx, &came, event), s, event)
+		return m.appendResult(ctx, s, &came, event)
 	})
 	if err != nil {
 		return trust.Label{}, fmt.Errorf("observe result: %w", err)

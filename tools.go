@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/policy"
@@ -355,4 +356,115 @@ func (m *Monitor) Replied(ctx context.Context, a ModelReply) (Layer, error) {
 		return Layer{}, fmt.Errorf("record answer: %w", err)
 	}
 	return out, nil
+}
+
+// The tickets of commands that run in a box: whoever runs one there asks here for its place, once, and tells how it ended.
+
+// ErrTicket is in every error about a ticket that opens no box; ErrNotFound is where there is no such ticket.
+var ErrTicket = errors.New("this ticket opens no box")
+
+// Boxed is a command that may run in a box, once.
+type Boxed struct {
+	Session, Branch, Call, Tool string
+	Step                        uint64
+	Workspace                   string
+	Taint                       trust.Level
+	Settings                    policy.Box
+}
+
+func (m *Monitor) tickets() confined.Tickets {
+	return confined.Tickets{Log: m.store, Conflict: ErrConflict}
+}
+
+// giveTicket makes the ticket of a call that runs in a box. It is durable before anybody is told that the call may run.
+func (m *Monitor) giveTicket(ctx context.Context, x *step, v *Verdict) error {
+	if v.Effect != policy.Confined {
+		return nil
+	}
+	b := event.Box{
+		Session: x.live.name, Branch: x.ref.Branch, CallID: x.call.ID, Tool: v.Tool, Step: v.Step, Command: confined.Command(x.line),
+		Workspace: x.boxes.workspace, Policy: x.set.Version(), Level: x.taint.Mark.Level,
+	}
+	ticket, hash, err := m.tickets().Give(ctx, m.rand, b, x.now)
+	if err != nil {
+		return unavailable(err)
+	}
+	v.Ticket, v.Command, x.decided.Ticket = ticket, b.Command, &hash
+	return nil
+}
+
+// RedeemBox uses a ticket up for the command with that SHA-256, in hexadecimal digits. It works once, for that command, while
+// the ticket lives, the policy is as it was, and the session is not closed.
+func (m *Monitor) RedeemBox(ctx context.Context, ticket, command string, pid int) (Boxed, error) {
+	set, now := m.policy.Load(), m.now().UnixNano()
+	given, err := m.tickets().Look(ctx, ticket, command, now)
+	if err == nil && given.Policy != set.Version() {
+		err = fmt.Errorf("%w: the policy has changed since", ErrTicket)
+	}
+	if err == nil {
+		err = m.with(ctx, Ref{Session: given.Session}, func(s *live) error {
+			if s.state.Closed != "" {
+				return fmt.Errorf("%w: the session is closed: %s", ErrTicket, s.state.Closed)
+			}
+			return nil
+		})
+	}
+	if err == nil {
+		given, err = m.tickets().Redeem(ctx, ticket, command, pid, now)
+	}
+	if err != nil {
+		return Boxed{}, fmt.Errorf("redeem: %w", ticketError(err))
+	}
+	return Boxed{
+		Session: given.Session, Branch: given.Branch, Call: given.CallID, Tool: given.Tool, Step: given.Step,
+		Workspace: given.Workspace, Taint: given.Level, Settings: set.Box(),
+	}, nil
+}
+
+// maxReport bounds what is kept of what a box kept from happening.
+const maxReport = 4 << 10
+
+// EndBox notes that the command of a ticket ended, with its exit code and what the box kept from happening.
+func (m *Monitor) EndBox(ctx context.Context, ticket string, exit int, report string) error {
+	report = m.preview(text.Cover(report, maxReport), maxReport)
+	given, err := m.tickets().End(ctx, ticket, exit, report, m.now().UnixNano())
+	if err != nil {
+		return fmt.Errorf("end: %w", ticketError(err))
+	}
+	err = m.with(ctx, Ref{Session: given.Session}, func(s *live) error {
+		turn := &s.state.Branch(given.Branch).Turn
+		return m.append(ctx, s, &event.Event{
+			Kind: event.BoxEnded, Time: m.at(s), Branch: given.Branch, Turn: turn.ID, Iteration: turn.Iteration,
+			Box: &event.Box{Ticket: given.Ticket, CallID: given.CallID, Tool: given.Tool, Step: given.Step, Exit: exit, Report: report},
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("end: %w", err)
+	}
+	return nil
+}
+
+// ticketError says of an error whether the ticket is at fault, or the log.
+func ticketError(err error) error {
+	for _, no := range []error{confined.ErrUsed, confined.ErrLate, confined.ErrOther, confined.ErrNotBegun} {
+		if errors.Is(err, no) {
+			return fmt.Errorf("%w: %w", ErrTicket, err)
+		}
+	}
+	switch {
+	case errors.Is(err, confined.ErrUnknown):
+		return fmt.Errorf("%w: %w", ErrNotFound, err)
+	case errors.Is(err, ErrTicket):
+		return err
+	}
+	return unavailable(err)
+}
+
+// Closed is why nothing may act in a session any more; empty: it may.
+func (m *Monitor) Closed(ctx context.Context, ref Ref) (why string, err error) {
+	err = m.with(ctx, ref, func(s *live) error {
+		why = s.state.Closed
+		return nil
+	})
+	return why, err
 }

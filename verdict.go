@@ -1,6 +1,7 @@
 package tidemark
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,8 +14,11 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/question"
+	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
@@ -38,10 +42,12 @@ type Verdict struct {
 	Ruling  *event.Ruling   // the external verifier's, where it was asked
 	Notice  string          // for the user, where the agent's answer alone would not tell (CAU-07)
 	Late    bool            // nobody answered in time: a timeout, not a denial
-	Permit  *Permit         // nil unless Effect is Allow
+	Permit  *Permit         // nil unless Effect is Allow, or Confined: then it is for a box only
+	Ticket  string          // of a Confined call: who runs it in a box shows it, once (RedeemBox)
+	Command string          // of a Confined call: the SHA-256 of its command line, in hexadecimal digits
 }
 
-// Allowed reports whether the call may run.
+// Allowed reports whether the call may run. One that may run in a box only is not allowed.
 func (v Verdict) Allowed() bool { return v.Effect == policy.Allow && v.Permit != nil }
 
 // Question is a held call as the owner sees it.
@@ -172,6 +178,9 @@ func (v Verdict) Message() string {
 	if v.Effect == policy.Allow {
 		return ""
 	}
+	if v.Effect == policy.Confined {
+		return "Tool '" + shown(v.Tool) + "' may run in a box only, and this host was told so: it did not run elsewhere."
+	}
 	var b strings.Builder
 	v.explain(&b)
 	v.wayOut(&b)
@@ -299,6 +308,7 @@ var ErrPermit = errors.New("no permit for this call")
 type Permit struct {
 	used   atomic.Bool
 	issued bool
+	boxed  bool // for a box, and nothing else
 	bind   binding
 }
 
@@ -329,11 +339,16 @@ func newPermit(name string, call *tool.Call) *Permit {
 }
 
 // Redeem uses the permit up for call. It works once, and only for the same tool and
-// the same argument bytes.
-func (p *Permit) Redeem(call tool.Call) error {
+// the same argument bytes. One for a box it does not take.
+func (p *Permit) Redeem(call tool.Call) error { return p.redeem(&call, false) }
+
+// RedeemBoxed is Redeem for whoever has a call run in a box, and takes no other permit.
+func (p *Permit) RedeemBoxed(call tool.Call) error { return p.redeem(&call, true) }
+
+func (p *Permit) redeem(call *tool.Call, boxed bool) error {
 	var given binding
-	given.to(tool.Name(call.Name), &call)
-	if p == nil || !p.issued || p.bind != given || !p.used.CompareAndSwap(false, true) {
+	given.to(tool.Name(call.Name), call)
+	if p == nil || !p.issued || p.boxed != boxed || p.bind != given || !p.used.CompareAndSwap(false, true) {
 		return ErrPermit
 	}
 	return nil
@@ -374,4 +389,97 @@ func asking(v *Verdict) int {
 		}
 	}
 	return n
+}
+
+// runs reports whether the call is let through, also if only into a box.
+func (v *Verdict) runs() bool { return v.Effect == policy.Allow || v.Effect == policy.Confined }
+
+type boxesKey struct{}
+
+// boxing is that a door has commands run in a box, and where they work.
+type boxing struct{ workspace string }
+
+// Boxes is for a door whose host runs a command in a box and nowhere else where it is told to. With the context of Decide it
+// says so, and names the folder that is worked on; no other door is ever told to.
+func Boxes(ctx context.Context, workspace string) context.Context {
+	return context.WithValue(ctx, boxesKey{}, &boxing{workspace})
+}
+
+// The rules of calls that run in a box, and of calls in a session where one did not.
+const (
+	RuleConfined = "confine"
+	RuleClosed   = "session-closed"
+)
+
+// confine turns a decision about a command of the host's own shell into one for a box, where the door can have it run there,
+// and is its line then. It stands in for the question that only a missing order brings, and for an allowed call once
+// others have spoken. What anything else asks about or refuses stays so; a plain command that leaves is judged as a deed.
+func (x *step) confine(set *policy.Set, d *policy.Decision) (line string) {
+	when := set.Settings().Confine
+	if x.boxes == nil || when == policy.ConfineOff || !x.live.ownsShell(x.live.input.Tool) {
+		return ""
+	}
+	spoken := when == policy.ConfineAlways || x.taint.Mark.Level <= trust.Shared
+	if !d.Confinable() && (d.Effect != policy.Allow || !spoken || slices.ContainsFunc(d.Reasons, inFile)) {
+		return ""
+	}
+	fields, err := x.args.Fields()
+	if err != nil {
+		return ""
+	}
+	line, ok := commands.One(x.live.meaningOf(x.live.input.Tool), fields)
+	if _, leaves := outgoing.Plain(line); !ok || leaves {
+		return ""
+	}
+	r := policy.Reason{Rule: RuleConfined, Effect: policy.Confined, Text: "it runs in a box, where it reaches nothing but the workspace"}
+	d.Effect, d.Kind, d.Rule, d.Reasons = r.Effect, "", r.Rule, append([]policy.Reason{r}, d.Reasons...)
+	return line
+}
+
+// inFile reports whether a reason stands in the policy's file: who wrote it there has decided.
+func inFile(r policy.Reason) bool { return r.Pos != "" }
+
+// ownsShell reports whether a tool runs command lines and is the host's own: a door said so, and no name does.
+func (s *live) ownsShell(name string) bool {
+	if !tool.IsShell(name) {
+		return false
+	}
+	for i := range s.tools {
+		if d := &s.tools[i]; d.Host != nil && tool.Name(d.Name) == name {
+			return *d.Host
+		}
+	}
+	return slices.ContainsFunc(s.state.HostTools, func(n string) bool { return tool.Name(n) == name })
+}
+
+// appendResult records a result, and that it closes the session.
+func (m *Monitor) appendResult(ctx context.Context, s *live, came *arrival, e *event.Event) error {
+	events, err := m.closing(ctx, s, e, came.call)
+	if err != nil {
+		return err
+	}
+	return m.append(m.mayWait(ctx, came, e), s, events...)
+}
+
+// closing is a result as it is recorded, and where it is of a call that was to run in a box and did not, that the session is
+// closed: whatever ran it does not do what it is told.
+func (m *Monitor) closing(ctx context.Context, s *live, e *event.Event, call *session.Call) ([]*event.Event, error) {
+	out := []*event.Event{e}
+	if call == nil || call.Ticket == nil || s.state.Closed != "" {
+		return out, nil
+	}
+	used, err := m.tickets().Redeemed(ctx, *call.Ticket)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if used {
+		return out, nil
+	}
+	const says = "step %d, a call of %s, was to run in a box and came back without one: nothing may act in this session until its " +
+		"owner has looked and resets its trust"
+	why := fmt.Sprintf(says, call.Step, call.Tool)
+	return append(out, &event.Event{
+		Kind: event.SessionClosed, Time: e.Time, Branch: e.Branch, Turn: e.Turn, Iteration: e.Iteration,
+		Box: &event.Box{Ticket: *call.Ticket, CallID: call.ID, Tool: call.Tool, Step: call.Step, Reason: why},
+	}), nil
 }

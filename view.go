@@ -442,7 +442,7 @@ func recall(s *session.State, e *event.Event, visit func(Recalled)) {
 		for _, d := range e.Model.Output {
 			visit(Recalled{Kind: RecalledOutput, Digest: d, Label: s.Branch(e.Branch).Settled()})
 		}
-	case e.Kind == event.CallDecided && e.Decided.Effect == "allow" && !e.Decided.Gated: // a gated one is decided again
+	case e.Kind == event.CallDecided && e.Decided.Runs() && !e.Decided.Gated: // a gated one is decided again
 		d := e.Decided
 		visit(Recalled{Kind: RecalledCall, Digest: d.Digest, Label: s.Branch(e.Branch).Mark, CallID: d.CallID, Tool: d.Tool})
 	}

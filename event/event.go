@@ -42,6 +42,10 @@ const (
 	ToolsOffered   Kind = "tools.offered"   // what models are offered, in a log of its own; Offered is set
 	LogPruned      Kind = "log.pruned"      // something was taken out of records; Pruning is set
 	HoldChanged    Kind = "hold.changed"    // something must not be pruned, or may be again; Hold is set
+	BoxGiven       Kind = "box.given"       // a ticket for one command in a box, in a log of its own; Box is set
+	BoxRedeemed    Kind = "box.redeemed"    // it was used; Box is set
+	BoxEnded       Kind = "box.ended"       // the command ended, there and in its session; Box is set
+	SessionClosed  Kind = "session.closed"  // a command that was to run in a box did not: nothing acts any more; Box is set
 )
 
 // Kinds are all of them, in the order of a turn.
@@ -49,7 +53,7 @@ func Kinds() []Kind {
 	return []Kind{
 		TurnBegan, ContextSeen, ModelCalled, ModelAnswered, CallDecided, ResultSeen, Answered, TryFailed, TrustReset, WriteReviewed,
 		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed, PinsChanged, SessionSpawned,
-		ToolsOffered, LogPruned, HoldChanged,
+		ToolsOffered, LogPruned, HoldChanged, BoxGiven, BoxRedeemed, BoxEnded, SessionClosed,
 	}
 }
 
@@ -81,6 +85,7 @@ type Event struct {
 	Agent    string    `json:"agent,omitzero"` // with Offered: whose host was the first to tell this list
 	Pruning  *Pruning  `json:"pruning,omitzero"`
 	Hold     *Hold     `json:"hold,omitzero"`
+	Box      *Box      `json:"box,omitzero"`
 }
 
 // Spawned is that one session was started by another.
@@ -222,7 +227,7 @@ type Decided struct {
 	Call    *tool.Call        `json:"-"`             // the call itself, where Digest is still to be taken
 	Args    string            `json:"args,omitzero"` // redacted, where the policy has them kept
 	Step    uint64            `json:"step"`
-	Effect  string            `json:"effect"`        // allow, confirm, deny
+	Effect  string            `json:"effect"`        // allow, confine, confirm, deny
 	Kind    string            `json:"kind,omitzero"` // escalate, danger, taint-escalation, intent-block
 	Rule    string            `json:"rule"`
 	Reason  string            `json:"reason,omitzero"`
@@ -247,6 +252,8 @@ type Decided struct {
 	// Run is the start of the server that may show its result before that is in the log; empty: nobody does. A
 	// result that another start has not recorded is lost, and what it was expected to bring counts.
 	Run string `json:"run,omitzero"`
+	// Ticket is that of a call that runs in a box, hashed; nil: of others.
+	Ticket *tool.Digest `json:"ticket,omitzero"`
 }
 
 // Shadow is the answer of a policy that runs beside the one in force and never acts
@@ -475,6 +482,8 @@ func (e *Event) Check() error {
 		ok = e.Pruning != nil
 	case HoldChanged:
 		ok = e.Hold != nil
+	case BoxGiven, BoxRedeemed, BoxEnded, SessionClosed:
+		ok = e.Box != nil
 	default:
 		return fmt.Errorf("unknown event kind %q", e.Kind)
 	}

@@ -74,6 +74,9 @@ func (e *Event) pruneContent() {
 }
 
 func (e *Event) pruneArguments() {
+	if e.Box != nil {
+		e.Box.Report = ""
+	}
 	d := e.Decided
 	if d == nil {
 		return

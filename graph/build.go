@@ -26,7 +26,10 @@ var ErrOtherTurn = errors.New("event of another turn")
 var ErrNoTurn = errors.New("turn never began")
 
 // allowed is the one effect that lets a call run; any other blocks it.
-const allowed = "allow"
+const (
+	allowed  = "allow"
+	confined = "confine"
+)
 
 // previewChars bounds a contentPreview.
 const previewChars = 100

@@ -19,7 +19,7 @@ func (b *Builder) decided(e *event.Event) {
 	if d.Ask != nil {
 		meta.ApprovalID, n.ContentPreview = d.Ask.ID, preview(d.Ask.Args)
 	}
-	if d.Effect != allowed {
+	if !d.Runs() {
 		n.Blocked, n.BlockReason = true, cmp.Or(d.Reason, d.Rule)
 		b.block(d.Tool)
 	}

@@ -86,7 +86,7 @@ type Edge struct {
 // Metadata is what is known of a node beyond its schema.
 type Metadata struct {
 	// Of a call and the decision about it.
-	Effect     string `json:"effect,omitzero"` // allow, confirm, deny
+	Effect     string `json:"effect,omitzero"` // allow, confine, confirm, deny
 	Kind       string `json:"kind,omitzero"`   // escalate, danger, taint-escalation, intent-block
 	Rule       string `json:"rule,omitzero"`   // also of an input: the row that classified it
 	Step       uint64 `json:"step,omitzero"`
@@ -153,7 +153,7 @@ func (n *Node) IsReset() bool { return n.Metadata != nil && n.Metadata.Reset }
 func (n *Node) IsAnswer() bool { return n.Metadata != nil && n.Metadata.Verdict != "" }
 
 // Outcome is what became of a call, or what a decision says, in one word of its own
-// per outcome: "allow", "approved" (it ran on an approval), "confirm" (held),
+// per outcome: "allow", "confine" (it ran in a box), "approved" (it ran on an approval), "confirm" (held),
 // "taint-escalation" (held because of taint alone), "danger" (held for what it does,
 // whatever the taint), "deny"; of answers "approve", "deny", "failed"; "reset"; and
 // "blocked" for what a rule stopped without judging a call. Everything else has none.
@@ -173,7 +173,7 @@ func (n *Node) Outcome() string {
 		return "approved"
 	case m.Effect == "confirm" && (m.Kind == "taint-escalation" || m.Kind == "danger"):
 		return m.Kind
-	case m.Effect == allowed, m.Effect == "confirm":
+	case m.Effect == allowed, m.Effect == confined, m.Effect == "confirm":
 		return m.Effect
 	default:
 		return "deny"

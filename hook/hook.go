@@ -87,6 +87,7 @@ type Context struct {
 	ControlTools    []string         `json:"controlTools,omitzero"` // those by which its framework steers itself; missing: none
 	Dialog          string           `json:"dialog,omitzero"`       // the host whose own dialog asks about held calls; around tool calls
 	Wait            int              `json:"wait,omitzero"`         // before_tool_call: seconds the host waits for the owner to answer
+	Boxes           bool             `json:"boxes,omitzero"`        // before_tool_call: the host runs a command in a box if told to
 }
 
 // InputProvenance says where the words that started a turn came from.

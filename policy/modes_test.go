@@ -181,7 +181,7 @@ func TestVisibilityDoesNotLookAtArguments(t *testing.T) {
 func TestSettingsHaveTheirDefaults(t *testing.T) {
 	want := policy.Settings{
 		Preset: "balanced", ApprovalTTL: 120 * time.Second, QuestionTTL: 15 * time.Minute, ApprovalScope: "call", TaintScope: "session",
-		Previews: true, RecordMessages: true,
+		Previews: true, RecordMessages: true, Confine: policy.ConfineAuto,
 		Asking: policy.Asking{Window: "turn", FailMode: "block", OnBlock: policy.Confirm, Review: "bound", OnOutside: policy.Confirm, MaxOpen: 64},
 	}
 	if diff := cmp.Diff(want, policy.Default().Settings()); diff != "" {

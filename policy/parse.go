@@ -69,6 +69,7 @@ type reader struct {
 	writers     toolset
 	caution     caution
 	redaction   redact.Rules
+	box         Box
 	agents      map[string]*scope
 	named       map[string]bool // tools the file or the shipped tables name
 	keyed       map[string]bool // those among them that say something of a tool, and so know it
@@ -87,6 +88,7 @@ func newReader(root *configfile.Node) *reader {
 			Previews: true, RecordMessages: true, Asking: defaultAsking(),
 		},
 		caution:     caution{tools: map[string]bool{}},
+		box:         Box{Layer: layers[0]},
 		annotations: map[string]annotation{},
 		trifecta:    Confirm,
 		agents:      map[string]*scope{},
@@ -110,6 +112,7 @@ func newReader(root *configfile.Node) *reader {
 	} else {
 		r.base.preset, r.base.needs = rules, needs
 	}
+	r.settings.Confine = r.confining()
 	r.memory, r.writers = shippedMemoryPatterns(), tools(strings.Fields(shippedWriters)...)
 	for name := range r.base.outputs {
 		r.named[name], r.keyed[name] = true, true
@@ -141,6 +144,8 @@ func (r *reader) fields() map[string]func(*configfile.Node) {
 		"taintEscalation":  r.readTaintEscalation,
 		"taskPolicy":       r.readTaskPolicy,
 		"redaction":        r.readRedaction,
+		"confine":          r.readConfine,
+		"box":              r.readBox,
 		"approvalScope":    r.word(&r.settings.ApprovalScope, "call", "turn"),
 		"taintScope":       r.word(&r.settings.TaintScope, "session", "turn"),
 		"approvalTtlSeconds": func(n *configfile.Node) {
@@ -294,5 +299,8 @@ func (r *reader) level(n *configfile.Node) (trust.Level, bool) {
 // mode reads allow, confirm or restrict.
 func (r *reader) mode(n *configfile.Node) (Effect, bool) {
 	i, ok := r.Choice(n, "allow", "confirm", "restrict")
-	return Allow - Effect(i), ok
+	return looser[i], ok
 }
+
+// looser are the effects that files have words for, the loosest first.
+var looser = [...]Effect{Allow, Confirm, Deny}

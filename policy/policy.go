@@ -21,12 +21,13 @@ type Effect uint8
 
 // The effects, strictest first.
 const (
-	Deny    Effect = iota // no, and no approval can change it (mode restrict)
-	Confirm               // held until a person approves
+	Deny     Effect = iota // no, and no approval can change it (mode restrict)
+	Confirm                // held until a person approves
+	Confined               // it runs, in a box and nowhere else; no rule says so, only the monitor does
 	Allow
 )
 
-var effectNames = [...]string{"deny", "confirm", "allow"}
+var effectNames = [...]string{"deny", "confirm", "confine", "allow"}
 
 // String is the effect's name in verdicts.
 func (e Effect) String() string {
@@ -71,6 +72,8 @@ type Reason struct {
 	Text   string `json:"text"`           // for people
 	Pos    string `json:"pos,omitempty"`  // file:line:col of the rule; empty for built-in ones
 	Error  bool   `json:"error,omitzero"` // the rule could not be evaluated
+
+	Lacks bool `json:"-"` // it asks only because nothing that the user said stands behind the call
 }
 
 // Decision is the answer of a Set. Reasons are ordered strictest first; the first
@@ -86,6 +89,20 @@ type Decision struct {
 	// Hidden says the model should not even see the tool (layer 1): something
 	// closed it whatever the arguments, and did not ask for it to stay visible.
 	Hidden bool `json:"hidden,omitempty"`
+}
+
+// Confinable reports whether nothing but a missing order holds the call, so that a box would do instead of a question: no
+// rule, no danger, no sequence, no mode and no fault asks.
+func (d *Decision) Confinable() bool {
+	if d.Effect != Confirm {
+		return false
+	}
+	for i := range d.Reasons {
+		if r := &d.Reasons[i]; r.Effect != Allow && !r.Lacks {
+			return false
+		}
+	}
+	return true
 }
 
 // History is what conditions may ask about the session so far.
@@ -147,6 +164,8 @@ type Settings struct {
 
 	RecordArguments bool // keep the arguments of every call, redacted
 	RecordHashes    bool // keep hashes of what was read, and not itself, sealed
+
+	Confine Confine // which commands run in a box, where a door can make one
 	Asking
 }
 

@@ -13,7 +13,7 @@ const maxRules = 1000
 // effect reads allow, deny or escalate.
 func (r *reader) effect(n *configfile.Node) (Effect, bool) {
 	i, ok := r.Choice(n, "allow", "escalate", "deny")
-	return Allow - Effect(i), ok
+	return looser[i], ok
 }
 
 // list reads a list of maps that each have a name of their own.

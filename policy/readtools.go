@@ -100,7 +100,7 @@ func (r *reader) patterns(n *configfile.Node, t *trustRule, kind subjectKind) {
 
 func (r *reader) readTrifecta(n *configfile.Node) {
 	if i, ok := r.Choice(n, "off", "confirm", "restrict"); ok {
-		r.trifecta = Allow - Effect(i)
+		r.trifecta = looser[i]
 	}
 }
 

@@ -25,6 +25,7 @@ const (
 type Set struct {
 	version   string
 	settings  Settings
+	box       Box
 	without   trust.Level
 	named     []string
 	warnings  Faults
@@ -100,7 +101,7 @@ func (r *reader) compile(redactor *redact.Redactor) *Set {
 
 func (r *reader) compileScope(sc *scope, f *facts) *Set {
 	s := &Set{
-		settings: r.settings, without: r.without, warnings: public(r.Faults).Warnings(),
+		settings: r.settings, box: r.box, without: r.without, warnings: public(r.Faults).Warnings(),
 		named: slices.Sorted(maps.Keys(r.named)),
 		scope: sc, needs: sc.warrants(), facts: f, bounds: sc.bounds(),
 	}

@@ -111,7 +111,9 @@ func (t *table) lacks(a *activation, s *answers) {
 		if warrant.Kind(k) == warrant.Order && a.fact("danger") {
 			rank = rankDanger
 		}
-		s.parts, s.only = append(s.parts, part{Reason: a.because(need.reason, warrant.Kind(k)), rank: rank, shows: true}), -1
+		reason := a.because(need.reason, warrant.Kind(k))
+		reason.Lacks = rank == rankTaint && !need.always // whoever wrote "ask" wants to be asked
+		s.parts, s.only = append(s.parts, part{Reason: reason, rank: rank, shows: true}), -1
 	}
 }
 

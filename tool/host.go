@@ -25,9 +25,9 @@ func IsShell(name string) bool { return slices.Contains(shells, name) }
 // IsHost reports whether agents call a tool of their own by a name.
 func IsHost(name string) bool { return slices.Contains(files, name) || IsShell(name) }
 
-// Usual are the tools that are the host's own where nobody can be asked which are: in a
-// recording. They are those of the usual names, if one of them runs command lines; where it is
-// not known what was offered either (nil), all of the usual names.
+// Usual are the tools that are the host's own in a test that has no host to say it. They are those of the
+// usual names, if one of them runs command lines; where it is not known what was offered either (nil), all of
+// the usual names. No door and no recording uses it.
 func Usual(offered []string) []string {
 	if offered == nil {
 		return append(slices.Clone(shells), files...)

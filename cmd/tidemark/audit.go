@@ -55,8 +55,8 @@ func (f *auditFlags) check() (err error) {
 	if f.more != (records.Filter{}) && (f.follow || f.After > 0) {
 		return errors.New("audit: --follow and --after know --session and --kind alone")
 	}
-	if !slices.Contains([]string{"", "allow", "confirm", "deny"}, f.more.Effect) {
-		return fmt.Errorf("audit: --effect %q: want allow, confirm or deny", f.more.Effect)
+	if !slices.Contains([]string{"", "allow", "confine", "confirm", "deny"}, f.more.Effect) {
+		return fmt.Errorf("audit: --effect %q: want allow, confine, confirm or deny", f.more.Effect)
 	}
 	if f.Limit < 1 || f.Limit > maxRecords {
 		return fmt.Errorf("audit: --limit %d: want 1 to %d", f.Limit, maxRecords)
@@ -84,7 +84,7 @@ func (f *auditFlags) flags(fl *pflag.FlagSet) {
 	fl.StringVar(&f.Session, "session", "", "only this session")
 	fl.StringVar(&f.Kind, "kind", "", "only this kind of record, e.g. call.decided")
 	fl.StringVar(&f.more.Tool, "tool", "", "decisions about this tool")
-	fl.StringVar(&f.more.Effect, "effect", "", "decisions that came out so: allow, confirm or deny")
+	fl.StringVar(&f.more.Effect, "effect", "", "decisions that came out so: allow, confine, confirm or deny")
 	fl.StringVar(&f.more.Rule, "rule", "", "decisions by rules whose name begins so")
 	fl.StringVar(&f.more.Person, "person", "", "what this person answered or did: approver:ada, or ada")
 	fl.StringVar(&f.more.Via, "via", "", "what was answered or done through this door, e.g. console")
@@ -270,7 +270,7 @@ func (e *env) printRecord(r *store.Entry) {
 	if err != nil {
 		s = timeline.Step{Title: r.Kind, Reason: "cannot be read: " + err.Error()}
 	}
-	word, ok := map[string]string{"allow": "allowed", "confirm": "held", "deny": "refused"}[s.Effect]
+	word, ok := map[string]string{"allow": "allowed", "confine": "boxed", "confirm": "held", "deny": "refused"}[s.Effect]
 	if !ok {
 		word = r.Kind
 	}

@@ -223,7 +223,7 @@ func (d *demo) message(ctx context.Context, s story, text string) error {
 
 func (d *demo) show(s story, st step, a answered) {
 	t := a.Tidemark
-	outcome := map[string]string{"allow": "allowed", "confirm": "held", "deny": "refused"}[t.Verdict]
+	outcome := map[string]string{"allow": "allowed", "confine": "boxed", "confirm": "held", "deny": "refused"}[t.Verdict]
 	d.say("  %-16s %-62s %s\n", st.tool, st.args, d.ui.word(t.Verdict, outcome))
 	if a.Block {
 		d.say("%s rule %s", strings.Repeat(" ", 12), t.Rule)

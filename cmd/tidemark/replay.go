@@ -128,7 +128,7 @@ func (e *env) replay(ctx context.Context, f *replayFlags, files []string) error 
 }
 
 func (e *env) replayOptions(f *replayFlags) (replay.Options, error) {
-	o := replay.Options{Person: replay.Person{Agent: f.agent, Approves: f.approve, Tasks: f.answers == "task"}, Names: hostNames()}
+	o := replay.Options{Person: replay.Person{Agent: f.agent, Approves: f.approve, Tasks: f.answers == "task"}, Hosts: sessionHosts()}
 	path := f.policy
 	if path == "" {
 		p, err := e.paths()
@@ -145,11 +145,13 @@ func (e *env) replayOptions(f *replayFlags) (replay.Options, error) {
 	return o, err
 }
 
-// hostNames are the names of tools by the host whose session files are read, as its hook has
-// them: what is replayed is what would have been decided.
-func hostNames() map[replay.Format]func(string, []byte) (string, []byte) {
-	return map[replay.Format]func(string, []byte) (string, []byte){
-		replay.ClaudeCode: func(name string, args []byte) (string, []byte) { return catalogue.Canonical("claude", name, args) },
+// sessionHosts are the hosts whose session files are read, as their hooks describe them: what is replayed is what would
+// have been decided.
+func sessionHosts() map[replay.Format]replay.Host {
+	claude := func(name string, args []byte) (string, []byte) { return catalogue.Canonical("claude", name, args) }
+	return map[replay.Format]replay.Host{
+		replay.ClaudeCode: {Name: claude, Tools: catalogue.HostTools("claude"), Control: catalogue.ControlTools("claude")},
+		replay.OpenClaw:   {Tools: catalogue.HostTools("openclaw"), Control: catalogue.ControlTools("openclaw")},
 	}
 }
 

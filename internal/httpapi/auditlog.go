@@ -55,7 +55,7 @@ type auditQuery struct {
 	Order   string `query:"order" enum:"oldest,newest" doc:"newest wherever a filter below is given; else oldest if absent"`
 	Before  int64  `query:"before" minimum:"0" doc:"only records before this id, newest first"`
 	Tool    string `query:"tool" doc:"decisions about this tool"`
-	Effect  string `query:"effect" enum:"allow,confirm,deny" doc:"decisions that came out so"`
+	Effect  string `query:"effect" enum:"allow,confine,confirm,deny" doc:"decisions that came out so"`
 	Rule    string `query:"rule" doc:"decisions by rules whose name begins so"`
 	Person  string `query:"person" doc:"what this person answered or did: approver:ada, or ada"`
 	Via     string `query:"via" doc:"what was answered or done through this door"`

@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
@@ -19,6 +20,7 @@ import (
 // one that does not.
 type toolCallAnswer struct {
 	released bool
+	ticket   string           // it runs in a box only, with this ticket
 	params   strictjson.Value // changed by a plugin; nil: as they came
 	reason   string
 	note     *note
@@ -27,7 +29,14 @@ type toolCallAnswer struct {
 // toolCallWire is the answer on the wire.
 type toolCallWire struct {
 	hook.BeforeToolCallResult
-	Tidemark *note `json:"tidemark"`
+	Decision string    `json:"decision,omitzero" enum:"confine" doc:"confine: the command may run in a box only; missing: block says it"`
+	Confine  *boxEntry `json:"confine,omitzero" doc:"what opens the box; block is true beside it, for hosts that do not know of boxes"`
+	Tidemark *note     `json:"tidemark"`
+}
+
+// boxEntry is what opens a box for one command.
+type boxEntry struct {
+	Ticket string `json:"ticket" doc:"one-use secret for POST /v1/box/redeem; it lives ten minutes"`
 }
 
 type persistAnswer struct {
@@ -37,13 +46,17 @@ type persistAnswer struct {
 
 func (t toolCallAnswer) wire() toolCallWire {
 	if t.released {
-		return toolCallWire{hook.BeforeToolCallResult{Params: t.params}, t.note}
+		return toolCallWire{BeforeToolCallResult: hook.BeforeToolCallResult{Params: t.params}, Tidemark: t.note}
 	}
 	reason := t.reason
 	if reason == "" {
 		reason = "Blocked by security policy."
 	}
-	return toolCallWire{hook.BeforeToolCallResult{Block: true, BlockReason: reason}, t.note}
+	out := toolCallWire{BeforeToolCallResult: hook.BeforeToolCallResult{Block: true, BlockReason: reason}, Tidemark: t.note}
+	if t.ticket != "" {
+		out.Decision, out.Confine = policy.Confined.String(), &boxEntry{t.ticket}
+	}
+	return out
 }
 
 // release is the only way to an answer that lets a call run: it uses up the permit for
@@ -53,6 +66,19 @@ func release(permit *tidemark.Permit, call tool.Call, changed strictjson.Value, 
 		return toolCallAnswer{}, err
 	}
 	return toolCallAnswer{released: true, params: changed, note: n}, nil
+}
+
+// confine is the only way to an answer that lets a call run in a box: it uses up the permit, which is for that alone. A host
+// that does not know of boxes reads that the call is blocked. Parameters that a plugin changed are not what the host has.
+func confine(v *tidemark.Verdict, call tool.Call, changed strictjson.Value, n *note) (toolCallAnswer, error) {
+	if changed != nil {
+		const why = "A plugin changed the parameters of this call, and a command in a box is run as it came."
+		return toolCallAnswer{reason: why, note: n}, nil
+	}
+	if err := v.Permit.RedeemBoxed(call); err != nil {
+		return toolCallAnswer{}, err
+	}
+	return toolCallAnswer{ticket: v.Ticket, reason: v.Message(), note: n}, nil
 }
 
 func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c *hook.Context) (any, error) {
@@ -80,6 +106,10 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 		return nil, err
 	}
 	a.metrics.decided(v.Effect.String(), v.Kind)
+	if v.Effect == policy.Confined {
+		answer, err := confine(&v, call, result.Params, verdictNote(ctx, v))
+		return answer.wire(), err
+	}
 	if !v.Allowed() {
 		n := verdictNote(ctx, v)
 		if n.Approval != nil {
@@ -98,6 +128,9 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 // decide asks the monitor. A held call is handed to the host's own dialog where there is one
 // and no proof is wanted, which a dialog cannot bring; else it may wait.
 func (a *API) decide(ctx context.Context, call tool.Call, c *hook.Context) (v tidemark.Verdict, inDialog bool, err error) {
+	if c.Boxes {
+		ctx = tidemark.Boxes(ctx, c.WorkspaceDir)
+	}
 	if c.Dialog != "" && a.wants() == "" && !a.ruled {
 		v, err = a.monitor.DecideInDialog(ctx, refOf(c), call, c.Dialog)
 		return v, err == nil, err
@@ -133,6 +166,9 @@ func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *h
 		return nil, pluginFault(err)
 	}
 	n, err := a.observedNote(ctx, o.Ref, label)
+	if err == nil {
+		err = a.tellClosed(ctx, o.Ref, n)
+	}
 	return plainAnswer{n}, err
 }
 

@@ -59,6 +59,7 @@ func (a *API) newRoutes(o Options) (*routes, error) {
 	m.peopleRoutes()
 	m.lookBackRoutes()
 	m.mcpRoutes()
+	m.boxRoutes()
 	for _, n := range hook.Names() {
 		t.HandleFunc("POST "+hookPath+string(n), a.serveHook)
 	}

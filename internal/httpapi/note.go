@@ -26,7 +26,7 @@ type note struct {
 	WordsUnknown bool `json:"wordsUnknown,omitzero" doc:"nobody here has heard the user in this session, which a door began that cannot"`
 
 	// Of a decision.
-	Verdict  string          `json:"verdict,omitzero" enum:"allow,confirm,deny"`
+	Verdict  string          `json:"verdict,omitzero" enum:"allow,confine,confirm,deny"`
 	Kind     string          `json:"kind,omitzero" doc:"of a confirm: escalate, danger, taint-escalation or intent-block"`
 	Rule     string          `json:"rule,omitzero" doc:"the one rule that decided"`
 	Reasons  []policy.Reason `json:"reasons,omitempty"`
@@ -40,6 +40,8 @@ type note struct {
 
 	Opinion *event.Opinion `json:"opinion,omitempty" doc:"what the auditor said"`
 	Ruling  *event.Ruling  `json:"ruling,omitempty" doc:"what the external verifier said"`
+
+	Closed string `json:"closed,omitzero" doc:"after a tool call: why nothing may act in this session until its owner resets its trust"`
 
 	// Of a model call.
 	Reason string   `json:"reason,omitzero" doc:"why the turn must not go on"`

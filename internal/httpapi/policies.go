@@ -40,6 +40,7 @@ type policyView struct {
 	Footer         bool     `json:"provenanceFooter"`
 	Previews       bool     `json:"previews"`
 	RecordMessages bool     `json:"recordMessages"`
+	Confine        string   `json:"confine" enum:"off,auto,always" doc:"which commands of an agent's own shell run in a box"`
 	Tools          []string `json:"tools" doc:"tools it knows by name"`
 	Warnings       []string `json:"warnings" doc:"what was corrected or ignored when it was read"`
 }
@@ -50,7 +51,8 @@ func (m *management) viewPolicy(context.Context, *struct{}) (policyView, error) 
 	v := policyView{
 		Version: set.Version(), Preset: s.Preset, ApprovalTTL: int64(s.ApprovalTTL / time.Second), ApprovalScope: s.ApprovalScope,
 		TaintScope: s.TaintScope, MaxIterations: s.MaxIterations, ConfirmTools: "visible", TaintNotice: s.TaintNotice,
-		Footer: s.Footer, Previews: s.Previews, RecordMessages: s.RecordMessages, Tools: set.Tools(), Warnings: []string{},
+		Footer: s.Footer, Previews: s.Previews, RecordMessages: s.RecordMessages, Confine: s.Confine.String(),
+		Tools: set.Tools(), Warnings: []string{},
 	}
 	if s.HideConfirm {
 		v.ConfirmTools = "hidden"

@@ -83,6 +83,8 @@ func (a *API) explain(ctx context.Context, err error) *Problem {
 		return unavailable("the request was given up before it was decided")
 	case errors.Is(err, tidemark.ErrSealed):
 		return newProblem(http.StatusConflict, "sealed", "the turn is sealed: its answer has already gone out")
+	case errors.Is(err, tidemark.ErrTicket):
+		return newProblem(http.StatusConflict, "ticket", err.Error())
 	case errors.Is(err, tidemark.ErrConflict):
 		return newProblem(http.StatusConflict, "conflict", "the session was changed by somebody else at the same time; try again")
 	case errors.Is(err, tidemark.ErrHost):

@@ -37,6 +37,8 @@ func access() map[string]need {
 		"GET /v1/policy/draft":    needReader,
 
 		"POST /v1/hosts/{id}/beat": needAgent,
+		"POST /v1/box/redeem":      needAgent,
+		"POST /v1/box/ended":       needAgent,
 
 		"GET /v1/sessions":                          needReader,
 		"GET /v1/sessions/{key}":                    needReader,

@@ -94,10 +94,10 @@ func (s *State) decided(e *event.Event) {
 	if d.Gated {
 		return
 	}
-	s.Acts.note(d.Opinion, d.Effect == "allow")
+	s.Acts.note(d.Opinion, d.Runs())
 	s.steps++
 	s.Book.Passed(e.Time)
-	if d.Effect == "allow" {
+	if d.Runs() {
 		s.count(d.Tool).calls++
 	} else {
 		s.denied++
@@ -110,7 +110,7 @@ func (s *State) decided(e *event.Event) {
 		s.Book.Use(d.Spent)
 		s.wrote(e.Branch, d.Digest)
 	}
-	if d.Effect == "allow" && !s.Book.Empty() {
+	if d.Runs() && !s.Book.Empty() {
 		s.Book.Settle(e.Branch, d.Digest, e.Time) // it needs no answer any more
 	}
 	if d.Ask != nil {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,6 +45,8 @@ type State struct {
 	Audits int
 	// Repairs is how often the agent was told what to take out of a text, since the user last spoke.
 	Repairs int
+	// Closed is why nothing may act in it any more; empty: it may. Only the owner's reset opens it again.
+	Closed string
 
 	main      Taint
 	branches  map[string]*Taint
@@ -80,9 +83,7 @@ func (s *State) Apply(e *event.Event) {
 		s.Outlive(e.Decided.Run)
 	}
 	b := s.ownBranch(e.Branch)
-	if e.Kind == event.TurnBegan && b.ends(e.Began) {
-		s.Book.EndTurn(e.Branch, e.Time) // the next turn ends one that nobody sealed
-	}
+	s.endTurn(e, b)
 	b.Apply(e)
 	s.traced(e)
 	switch e.Kind {
@@ -119,6 +120,22 @@ func (s *State) Apply(e *event.Event) {
 	case event.WriteReviewed:
 		s.reviewed(e)
 	case event.TurnSealed:
+		s.Book.EndTurn(e.Branch, e.Time)
+	case event.SessionClosed, event.TrustReset:
+		s.close(e.Box)
+	}
+}
+
+// close notes why nothing may act in the session any more; nil: it may again.
+func (s *State) close(b *event.Box) {
+	if s.Closed = ""; b != nil {
+		s.Closed = cmp.Or(b.Reason, "a command did not run in its box")
+	}
+}
+
+// endTurn ends a turn that nobody sealed, with the next one.
+func (s *State) endTurn(e *event.Event, b *Taint) {
+	if e.Kind == event.TurnBegan && b.ends(e.Began) {
 		s.Book.EndTurn(e.Branch, e.Time)
 	}
 }

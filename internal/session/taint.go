@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -101,6 +102,8 @@ type Call struct {
 	Wary   bool   // what follows its result is audited
 	Run    string // the start of the server that records its result after it was shown; "": whoever reports it
 	Seen   bool   // its result has been recorded, or counted without one
+
+	Ticket *tool.Digest // of a call that runs in a box; nil: of others
 }
 
 // Call finds a recent call by its host id, or the latest unanswered one of the tool.
@@ -134,7 +137,7 @@ func (t *Taint) Apply(e *event.Event) {
 		t.settle()
 	case event.CallDecided:
 		t.Turn.Fresh = t.Turn.Fresh && e.Late
-		if e.Decided.Effect == "allow" && !e.Decided.Gated {
+		if e.Decided.Runs() && !e.Decided.Gated {
 			t.expect(e.Decided)
 		}
 	case event.TrustReset:
@@ -189,7 +192,7 @@ func (t *Taint) enter(l trust.Label) {
 func (t *Taint) expect(d *event.Decided) {
 	c := Call{
 		ID: d.CallID, Tool: d.Tool, Step: d.Step, Level: d.Expect, Sens: d.ExpectS,
-		Source: d.Source, Secret: d.Private, Wary: d.Caution, Run: d.Run,
+		Source: d.Source, Secret: d.Private, Wary: d.Caution, Run: d.Run, Ticket: d.Ticket,
 	}
 	t.owed.add(&c)
 	t.open.add(c)

@@ -77,7 +77,7 @@ func (f *fold) add(session string, e *event.Event) []span {
 		out = append(out, f.model(t, e))
 	case event.CallDecided:
 		f.decided(e.Decided)
-		if e.Decided.Effect == "allow" && len(t.calls) < maxOpen {
+		if e.Decided.Runs() && len(t.calls) < maxOpen {
 			t.calls = append(t.calls, e)
 		} else {
 			out = append(out, t.call(e, e.Time, false))
@@ -195,7 +195,7 @@ func (t *turn) call(e *event.Event, end int64, failed bool) span {
 		s.attrs = append(s.attrs, text("mcp.method.name", "tools/call"))
 	}
 	switch {
-	case d.Effect != "allow":
+	case !d.Runs():
 		s.failed = d.Effect + " by " + d.Rule
 		s.attrs = append(s.attrs, text("error.type", "tidemark."+d.Effect))
 	case failed:

@@ -127,7 +127,7 @@ func (a *audience) decided(d *event.Decided) {
 	if d.Ask != nil {
 		a.bells[d.Ask.Replaces].ring()
 	}
-	if d.Effect != "allow" || len(a.bells) == 0 {
+	if !d.Runs() || len(a.bells) == 0 {
 		return
 	}
 	digest := d.Digest.String()

@@ -199,7 +199,7 @@ func concernsQuestions(e *event.Event) bool {
 	switch e.Kind {
 	case event.CallDecided:
 		d := e.Decided
-		return d.Ask != nil || d.Spent != "" || d.Effect == "allow" && d.Call == nil
+		return d.Ask != nil || d.Spent != "" || d.Runs() && d.Call == nil
 	case event.Answered, event.TryFailed, event.WriteReviewed, event.TrustReset, event.GrantRevoked, event.TurnSealed,
 		event.PinsChanged:
 		return true

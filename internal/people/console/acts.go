@@ -93,11 +93,13 @@ func choice(label, name, now string, options ...string) h.HTML {
 
 // effectWord is a verdict as a word with its colour.
 func effectWord(effect string) h.HTML {
-	word := map[string]string{"allow": "allowed", "confirm": "held", "deny": "denied", "ask": "held", "restrict": "denied"}[effect]
+	word := map[string]string{
+		"allow": "allowed", "confine": "in a box", "confirm": "held", "deny": "denied", "ask": "held", "restrict": "denied",
+	}[effect]
 	if word == "" {
 		return h.El("span", h.T(effect))
 	}
-	class := map[string]string{"allowed": "allow-word", "held": "confirm-word", "denied": "deny-word"}[word]
+	class := map[string]string{"allowed": "allow-word", "in a box": "allow-word", "held": "confirm-word", "denied": "deny-word"}[word]
 	return h.El("strong", h.Class(class), h.T(word))
 }
 

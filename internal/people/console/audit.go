@@ -105,10 +105,10 @@ func auditForm(q url.Values) h.HTML {
 		"", "call.decided", "approval.answered", "approval.failed", "person.acted", "turn.began", "result.seen", "trust.reset",
 		"write.reviewed", "grant.revoked", "resource.labelled", "resource.cleared", "turn.sealed", "context.seen",
 		"model.called", "model.answered",
-		"task.planned", "contract.drawn",
+		"task.planned", "contract.drawn", "box.ended", "session.closed",
 	}
 	parts = append(parts, choice("Kind", "kind", q.Get("kind"), kinds...), choice("Verdict", "effect", q.Get("effect"), "",
-		"allow", "confirm", "deny"))
+		"allow", "confine", "confirm", "deny"))
 	for _, name := range []string{"session", "tool", "rule", "person", "via", "text"} {
 		parts = append(parts, field(strings.ToUpper(name[:1])+name[1:], name, q.Get(name)))
 	}

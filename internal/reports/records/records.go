@@ -29,7 +29,7 @@ type Filter struct {
 	Session string
 	Prefix  string // how the session's name begins
 	Tool    string // of a decision
-	Effect  string // of a decision: allow, confirm, deny
+	Effect  string // of a decision: allow, confine, confirm, deny
 	Rule    string // of a decision, or how its name begins
 	Person  string // who answered or acted: all of it (approver:ada), or the name alone
 	Via     string // through which door they did

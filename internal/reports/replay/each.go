@@ -18,12 +18,19 @@ type Options struct {
 	Other   *policy.Set // a second policy, to compare with; nil: none
 	Person  Person
 	Workers int // 0: one for each core
-	// Names says what policy calls a tool of a host and its arguments, by the format of the
-	// host's session files: the same names its hook gives them live.
-	Names map[Format]func(name string, args []byte) (string, []byte)
+	// Hosts are those whose session files are read, by their format.
+	Hosts map[Format]Host
 	// Beat is told how many bytes of a recording have been played, while a long one is; several
 	// workers call it. Nil: nobody wants to know.
 	Beat func(bytes int)
+}
+
+// Host is what is known of a host that writes session files: what its hook says live.
+type Host struct {
+	// Name says what policy calls a tool of the host and its arguments; nil: what the host does.
+	Name func(name string, args []byte) (string, []byte)
+	// Tools are the host's own, and Control those by which it steers itself, by the names of policy.
+	Tools, Control []string
 }
 
 // Outcome is one run replayed.
@@ -147,8 +154,8 @@ func (o *Options) unit(ctx context.Context, u *Unit, known *catalogue) []Outcome
 // Run replays one run, under both policies where there are two.
 func (o *Options) Run(ctx context.Context, run *Run) Outcome {
 	out := Outcome{ID: run.ID}
-	if name := o.Names[run.Format]; name != nil {
-		run.rename(name)
+	if h, known := o.Hosts[run.Format]; known {
+		run.of(&h)
 	}
 	person := o.Person
 	person.beat = o.Beat
@@ -163,9 +170,17 @@ func (o *Options) Run(ctx context.Context, run *Run) Outcome {
 	return out
 }
 
+// of gives a run the names policy knows, and the tools that are its host's.
+func (run *Run) of(h *Host) {
+	run.Format = "" // done
+	run.HostTools, run.ControlTools = h.Tools, h.Control
+	if h.Name != nil {
+		run.rename(h.Name)
+	}
+}
+
 // rename gives calls and results the names policy knows.
 func (run *Run) rename(name func(string, []byte) (string, []byte)) {
-	run.Format = "" // done
 	for i := range run.Events {
 		switch e := &run.Events[i]; {
 		case e.Call != nil:

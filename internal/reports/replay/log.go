@@ -167,7 +167,7 @@ func (l *logReader) decided(d *event.Decided) {
 	}
 	l.calls[key(d.CallID, d.Tool)] = c
 	l.run.Events = append(l.run.Events, Event{Call: c})
-	if d.Effect != Allow {
+	if !d.Runs() {
 		l.run.Events = append(l.run.Events, Event{Result: &Result{Of: c}}) // in case it runs this time
 	}
 }

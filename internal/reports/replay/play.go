@@ -138,7 +138,7 @@ func (p *player) event(ctx context.Context, e *Event) error {
 
 func (p *player) say(ctx context.Context, s *Said) error {
 	turn := tidemark.Turn{
-		Ref: p.ref(), Agent: p.person.Agent, Sender: s.Sender, Message: s.Text, Contract: s.Contract, HostTools: p.run.host(),
+		Ref: p.ref(), Agent: p.person.Agent, Sender: s.Sender, Message: s.Text, Contract: s.Contract, HostTools: p.run.HostTools,
 		ControlTools: p.run.ControlTools,
 	}
 	if s.Brings != nil {
@@ -178,6 +178,9 @@ func (p *player) call(ctx context.Context, c *Call) error {
 	}
 	p.asked = c
 	exact := tool.Call{ID: fmt.Sprintf("call-%d", len(p.out)), Name: c.Tool, Args: c.Args}
+	if p.run.hasShell() {
+		ctx = tidemark.Boxes(ctx, "")
+	}
 	v, err := p.monitor.Decide(ctx, p.ref(), exact)
 	if err != nil {
 		return err
@@ -194,6 +197,21 @@ func (p *player) call(ctx context.Context, c *Call) error {
 		}
 		p.ran[c] = exact.ID
 	}
+	if v.Effect == policy.Confined {
+		return p.box(ctx, c, exact, &v)
+	}
+	return nil
+}
+
+// box has a call run in a box, as whatever makes one must: it shows the ticket first.
+func (p *player) box(ctx context.Context, c *Call, exact tool.Call, v *tidemark.Verdict) error {
+	if err := v.Permit.RedeemBoxed(exact); err != nil {
+		return fmt.Errorf("box %s: %w", v.Tool, err)
+	}
+	if _, err := p.monitor.RedeemBox(ctx, v.Ticket, v.Command, 0); err != nil {
+		return fmt.Errorf("box %s: %w", v.Tool, err)
+	}
+	p.ran[c] = exact.ID
 	return nil
 }
 
@@ -255,6 +273,8 @@ func decisionOf(id string, step int, c *Call, v *tidemark.Verdict) Decision {
 	switch v.Effect {
 	case policy.Allow:
 		d.Decision = Allow
+	case policy.Confined:
+		d.Decision = Confine
 	case policy.Confirm:
 		d.Decision = Ask
 	}

@@ -17,6 +17,8 @@
 package replay
 
 import (
+	"slices"
+
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -30,22 +32,16 @@ type Run struct {
 	Tools  []Definition
 	Events []Event
 	Format Format // of a session file: its host's names are not ours; "" else
-	// HostTools are the tools that were the host's own; nil: the recording does not say, and
-	// those of the usual names are taken for it.
+	// HostTools are the tools that were the host's own, as the recording says, or as its format does: session files are of
+	// one host. No name makes a tool the host's; nil: the recording does not say, and none is.
 	HostTools []string
 	// ControlTools are those by which the host's framework steered itself; nil: the recording does not say, and none is.
 	ControlTools []string
 }
 
-func (r *Run) host() []string {
-	if r.HostTools != nil {
-		return r.HostTools
-	}
-	var offered []string
-	for i := range r.Tools {
-		offered = append(offered, r.Tools[i].Name)
-	}
-	return tool.Usual(offered)
+// hasShell reports whether the host of the run has a shell of its own: then its commands can run in a box.
+func (r *Run) hasShell() bool {
+	return slices.ContainsFunc(r.HostTools, func(n string) bool { return tool.IsShell(tool.Name(n)) })
 }
 
 // Definition is a tool as the model was told of it.
@@ -114,9 +110,10 @@ func Owner() trust.Sender { return trust.Sender{Provider: "cli", IsOwner: true} 
 
 // What the monitor says to a call.
 const (
-	Allow = "allow"
-	Ask   = "ask"
-	Deny  = "deny"
+	Allow   = "allow"
+	Confine = "confine" // it would run in the box, unasked
+	Ask     = "ask"
+	Deny    = "deny"
 )
 
 // Decision is what the monitor said to one call.
@@ -136,5 +133,5 @@ type Decision struct {
 	Args []byte `json:"-"` // exact
 }
 
-// Stops reports whether the call did not simply run.
-func (d *Decision) Stops() bool { return d.Decision != Allow }
+// Stops reports whether the call did not run. In a box it runs: whether it does harm there is not for a recording to say.
+func (d *Decision) Stops() bool { return d.Decision != Allow && d.Decision != Confine }

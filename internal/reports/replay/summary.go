@@ -143,7 +143,7 @@ type Change struct {
 // Stricter reports whether the other policy lets the agent do less.
 func (c *Change) Stricter() bool { return rank(c.Now.Decision) > rank(c.Was.Decision) }
 
-func rank(decision string) int { return slices.Index([]string{Allow, Ask, Deny}, decision) }
+func rank(decision string) int { return slices.Index([]string{Allow, Confine, Ask, Deny}, decision) }
 
 // Changes are the calls of a run on which the policies differ.
 func (o *Outcome) Changes() []Change {

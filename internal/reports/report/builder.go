@@ -106,8 +106,11 @@ func (b *Builder) Add(r audit.Record) error {
 
 func (b *Builder) decided(session string, now int64, d *event.Decided) error {
 	switch d.Effect {
-	case "allow":
+	case "allow", "confine":
 		b.totals.Allowed++
+		if d.Effect == "confine" {
+			b.totals.Confined++
+		}
 		b.through(session, d)
 	case "confirm":
 		b.totals.Held++

@@ -44,8 +44,10 @@ func (r *Report) Suggested(id string) *Suggestion {
 type Totals struct {
 	Calls   int `json:"calls"`
 	Allowed int `json:"allowed"`
-	Held    int `json:"held"`
-	Denied  int `json:"denied"`
+	// Confined are those of Allowed that ran in a box.
+	Confined int `json:"confined,omitzero"`
+	Held     int `json:"held"`
+	Denied   int `json:"denied"`
 
 	// Of the allowed calls; one may be in several.
 	ByApproval int `json:"byApproval"` // an approval of the exact call was spent

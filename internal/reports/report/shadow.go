@@ -29,7 +29,7 @@ func (b *Builder) shadow(d *event.Decided) {
 	}
 	b.totals.Shadowed++
 	live := d.Effect
-	if d.Spent != "" || d.Opinion != nil && d.Opinion.Kind != "caution" && d.Effect == "allow" {
+	if d.Spent != "" || d.Opinion != nil && d.Opinion.Kind != "caution" && d.Runs() {
 		live = "confirm" // it was held until somebody said yes
 	}
 	if live == s.Effect {

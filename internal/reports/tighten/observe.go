@@ -148,7 +148,7 @@ func (b *Builder) decided(s *session, d *event.Decided) {
 	if len(d.Tool) <= maxName && len(b.tools) < maxTools {
 		b.tools[d.Tool] = true
 	}
-	if d.Effect != "allow" {
+	if !d.Runs() {
 		s.refused = s.refused || d.Effect != "confirm"
 		return
 	}

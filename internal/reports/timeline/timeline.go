@@ -8,6 +8,7 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -28,7 +29,7 @@ type Step struct {
 	Fell     bool            `json:"fell,omitzero"` // it lowered the mark
 	Title    string          `json:"title"`
 	Text     string          `json:"text,omitzero"`   // what was said or came back, as far as it was kept
-	Effect   string          `json:"effect,omitzero"` // of a call: allow, confirm, deny
+	Effect   string          `json:"effect,omitzero"` // of a call: allow, confine, confirm, deny
 	Rule     string          `json:"rule,omitzero"`
 	Reason   string          `json:"reason,omitzero"`
 	Tool     string          `json:"tool,omitzero"`
@@ -99,10 +100,25 @@ func step(e *event.Event) Step {
 		s.Text, s.Reason = fmt.Sprintf("%d records", e.Pruning.Records), strings.TrimSuffix("by "+e.Pruning.By+": "+e.Pruning.Why, ": ")
 	case e.Hold != nil:
 		s.hold(e.Hold)
+	case e.Box != nil:
+		s.box(e)
 	case e.Contract != nil:
 		s.Title, s.Text = "what the message asks for", strings.TrimSpace(e.Contract.Why+" "+e.Contract.Failed)
 	}
 	return s
+}
+
+// box tells what became of a command that was to run in a box.
+func (s *Step) box(e *event.Event) {
+	s.Tool, s.Step = e.Box.Tool, e.Box.Step
+	switch e.Kind {
+	case event.SessionClosed:
+		s.Title, s.Effect, s.Rule, s.Reason = "closed to acts", "deny", "session-closed", e.Box.Reason
+	case event.BoxEnded:
+		s.Title, s.Text = fmt.Sprintf("%s ended in its box with %d", cmp.Or(e.Box.Tool, "a command"), e.Box.Exit), e.Box.Report
+	default:
+		s.Title = strings.ReplaceAll(s.Kind, ".", " ")
+	}
 }
 
 // hold tells what must not be pruned, or may be again.

@@ -26,6 +26,7 @@ import (
 	"github.com/tidemark/tidemark/intent"
 	"github.com/tidemark/tidemark/internal/reports/replay"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -87,6 +88,11 @@ func owner() trust.Sender { return trust.Sender{Provider: "cli", IsOwner: true} 
 func (s *story) run(t *testing.T, kind string, reads, acts []step) *replay.Run {
 	t.Helper()
 	run := &replay.Run{ID: kind + "/" + s.id(), Tools: markedTools(s.tools, kind == "clean")}
+	var offered []string
+	for i := range run.Tools {
+		offered = append(offered, run.Tools[i].Name)
+	}
+	run.HostTools = tool.Usual(offered) // the host of these stories says so
 	for i, text := range s.said {
 		said := &replay.Said{Text: &text, Sender: owner()}
 		if i == len(s.said)-1 {
@@ -233,7 +239,7 @@ func def(name, description, params string) replay.Definition {
 
 func preset(t *testing.T, name string) *policy.Set {
 	t.Helper()
-	set, faults := policy.Parse("", []byte("preset: "+name))
+	set, faults := policy.Parse("", []byte("confine: off\npreset: "+name)) // what judgement does without a box
 	if err := faults.Err(); err != nil {
 		t.Fatal(err)
 	}

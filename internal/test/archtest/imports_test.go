@@ -22,6 +22,7 @@ var layers = []layer{
 	{[]string{"internal/warrant/..."}, "judgement knows no policy"},
 	{[]string{"policy"}, "a policy judges what it is told"},
 	{[]string{"internal/session"}, "state is a fold over events"},
+	{[]string{"internal/confined"}, "a ticket knows its own log and nothing else"},
 	{[]string{"graph"}, "a graph is derived from events"},
 	{[]string{"internal/question"}, "the text of a question is made of what the log keeps"},
 	{[]string{"."}, "the engine reaches the world only through its ports"},

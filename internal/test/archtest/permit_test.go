@@ -12,6 +12,8 @@ var (
 		"internal/llm/release.decide":  "a call in a model's answer, held until then",
 		"internal/mcp/gate.release":    "a call on its way to an MCP server",
 		"internal/reports/replay.call": "a recorded call that would have run",
+		"internal/reports/replay.box":  "a recorded call that would have run in a box",
+		"internal/httpapi.confine":     "the only answer to a host that has a call run in a box",
 		"internal/test/scenario.Call":  "a story's own host, for the door without a network",
 	}
 )
@@ -41,7 +43,7 @@ func checkPermit(t *tree) []string {
 				switch method {
 				case "Decide", "DecideGated", "DecideAgain", "DecideInDialog":
 					decides = append(decides, call)
-				case "Redeem":
+				case "Redeem", "RedeemBoxed":
 					redeems = true
 					if fn == nil || permitRedeemers[p.dir+"."+fn.Name.Name] == "" {
 						out.at(call.Pos(), "a permit is redeemed here, and it is not among the places that may")

@@ -122,7 +122,7 @@ func verdictOf(list []Expectation) string {
 // checkExpected refuses values that could never match.
 func (d *decoder) checkExpected(key string, e expected, n *configfile.Node) {
 	choices := map[string][]string{
-		"verdict": {"allow", "confirm", "deny"}, "kind": {"escalate", "danger", "taint-escalation", "intent-block", ""},
+		"verdict": {"allow", "confine", "confirm", "deny"}, "kind": {"escalate", "danger", "taint-escalation", "intent-block", ""},
 		"opinion": {"consistent", "inconsistent", "unsure", "failed", ""}, "settled": {"allow", "block", "ask", "warn", ""},
 		"ruling": {"allow", "deny", "failed", ""},
 		"error":  {"sealed", "not-found", "refused"}, "command": {"approve", "deny", "reset-trust", ""},

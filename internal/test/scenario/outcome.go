@@ -20,7 +20,7 @@ type Outcome struct {
 	Blocked bool
 
 	// Of call; Rule and Reason also of model.
-	Verdict  string // allow, confirm, deny
+	Verdict  string // allow, confine, confirm, deny
 	Kind     string // escalate, danger, taint-escalation, intent-block
 	Rule     string
 	Reason   string   // text of the deciding rule

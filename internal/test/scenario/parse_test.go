@@ -49,7 +49,7 @@ func TestParseNamesEveryFaultWithItsLine(t *testing.T) {
 		{"a call without a tool", head + "-- events --\n- call: {}\n  expect: {verdict: allow}\n", []string{
 			"x.txtar:4:9: call needs a tool"}},
 		{"an unknown verdict", head + "-- events --\n- call: {tool: exec}\n  expect: {verdict: maybe}\n", []string{
-			`x.txtar:5:21: [0].expect.verdict must be allow, confirm or deny, not "maybe"`}},
+			`x.txtar:5:21: [0].expect.verdict must be allow, confine, confirm or deny, not "maybe"`}},
 		{"an unknown level", head + "-- events --\n- turn: {}\n  expect: {taint: bad}\n", []string{
 			`x.txtar:5:19: unknown trust level "bad" (want system, owner, local, shared, external or untrusted)`}},
 		{"an expectation of another verb", head + "-- events --\n- turn: {}\n  expect: {verdict: allow}\n", []string{

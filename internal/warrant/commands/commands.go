@@ -128,3 +128,37 @@ func Line(r *shell.Reader, m *meaning.Meaning, l *leaves.Leaf) *shell.Line {
 	}
 	return r.Read(l.Text)
 }
+
+// One is the one command line of a call of a shell, as its host gives it to a shell; false where there are several, where a
+// part of it stands elsewhere, or where no shell of this machine would read it.
+func One(m *meaning.Meaning, fields map[string]any) (line string, ok bool) {
+	values := leaves.Of(fields)
+	if !tool.IsShell(m.Tool) || strings.Contains(m.Tool, "powershell") || len(values) > leaves.Most {
+		return "", false
+	}
+	var found *leaves.Leaf
+	for i := range values {
+		l := &values[i]
+		if here, within := named(l.Path); within || here && !l.Quoted {
+			return "", false
+		}
+		if !Is(m, l) {
+			continue
+		}
+		if found != nil {
+			return "", false
+		}
+		found = l
+	}
+	switch {
+	case found == nil || found.Worded():
+		return "", false
+	case found.Argv != nil:
+		a := found.Argv
+		if len(a) == 3 && shell.IsShell(a[0]) && (a[1] == "-c" || a[1] == "-lc") {
+			return a[2], a[2] != ""
+		}
+		return "", false
+	}
+	return found.Text, strings.TrimSpace(found.Text) != ""
+}

@@ -1,0 +1,29 @@
+package event
+
+import (
+	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Box is one command that runs in a box: who may run it, and what became of it. The ticket stands there as its hash.
+type Box struct {
+	Ticket    tool.Digest `json:"ticket"`
+	Session   string      `json:"session,omitzero"` // in the log of the ticket
+	Branch    string      `json:"branch,omitzero"`
+	CallID    string      `json:"callId,omitzero"`
+	Tool      string      `json:"tool,omitzero"` // normalised
+	Step      uint64      `json:"step,omitzero"`
+	Command   string      `json:"command,omitzero"`   // SHA-256 of the line, in hexadecimal digits
+	Workspace string      `json:"workspace,omitzero"` // as the door named it
+	Policy    string      `json:"policy,omitzero"`    // version under which it was decided
+	Level     trust.Level `json:"level,omitzero"`     // the mark it was judged against
+	Expires   int64       `json:"expires,omitzero"`   // Unix nanoseconds
+
+	PID    int    `json:"pid,omitzero"`    // BoxRedeemed: who runs it, by its own account
+	Exit   int    `json:"exit,omitzero"`   // BoxEnded
+	Report string `json:"report,omitzero"` // BoxEnded: what the box kept from happening
+	Reason string `json:"reason,omitzero"` // SessionClosed
+}
+
+// Runs reports whether the call was let through, also if it was only into a box.
+func (d *Decided) Runs() bool { return d.Effect == "allow" || d.Effect == "confine" }

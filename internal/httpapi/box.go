@@ -1,0 +1,99 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/policy"
+)
+
+// What runs commands in a box asks here whether it may, and tells how they ended. It stands on the agent's machine and comes
+// with the agent's token; what opens a box is the ticket.
+
+func (m *management) boxRoutes() {
+	route(m, operation{http.MethodPost, "/v1/box/redeem", "redeemBox", "Use up the ticket of a command that runs in a box"}, m.redeemBox)
+	route(m, operation{http.MethodPost, "/v1/box/ended", "endBox", "Tell how a command in a box ended"}, m.endBox)
+}
+
+type redeemInput struct {
+	Body struct {
+		Ticket  string `json:"ticket" doc:"as before_tool_call gave it"`
+		Command string `json:"command_sha256" doc:"SHA-256 of the command line, in hexadecimal digits"`
+		PID     int    `json:"pid,omitempty" doc:"process that will run it, by its own account" minimum:"0"`
+	}
+}
+
+type redeemed struct {
+	Session   string     `json:"session" doc:"the conversation whose box it runs in"`
+	Call      string     `json:"call" doc:"the host's id of the call; may be empty"`
+	Step      uint64     `json:"step" doc:"which call of the session it is"`
+	Workspace string     `json:"workspace" doc:"the folder that is worked on, as the host named it"`
+	Settings  policy.Box `json:"settings" doc:"what the box shows beyond what every box does"`
+	Taint     string     `json:"taint" doc:"level of the least trusted thing in the context when it was decided"`
+}
+
+// sha256Length is that of a SHA-256 in hexadecimal digits.
+const sha256Length = 64
+
+func (m *management) redeemBox(ctx context.Context, in *redeemInput) (redeemed, error) {
+	if _, err := hex.DecodeString(in.Body.Command); err != nil || len(in.Body.Command) != sha256Length {
+		return redeemed{}, badRequest("body.command_sha256: a SHA-256 in 64 hexadecimal digits is wanted")
+	}
+	b, err := m.monitor.RedeemBox(ctx, in.Body.Ticket, in.Body.Command, in.Body.PID)
+	if err != nil {
+		return redeemed{}, err
+	}
+	out := redeemed{
+		Session: b.Session, Call: b.Call, Step: b.Step, Workspace: b.Workspace, Settings: b.Settings, Taint: b.Taint.String(),
+	}
+	for _, list := range []*[]string{
+		&out.Settings.Write, &out.Settings.Read, &out.Settings.Hide, &out.Settings.Guard, &out.Settings.Hosts,
+	} {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
+	if out.Settings.Ports == nil {
+		out.Settings.Ports = []int{}
+	}
+	return out, nil
+}
+
+type endInput struct {
+	Body struct {
+		Ticket string           `json:"ticket" doc:"that was redeemed"`
+		Exit   int              `json:"exit" doc:"the command's exit code; 128 and a number for a signal"`
+		Report strictjson.Value `json:"report,omitempty" doc:"what the box kept from happening: text, or an object; at most 4 KB are kept"`
+	}
+}
+
+type ended struct {
+	Recorded bool `json:"recorded" doc:"it is in the log"`
+}
+
+func (m *management) endBox(ctx context.Context, in *endInput) (ended, error) {
+	report := string(in.Body.Report)
+	if text := plainText(in.Body.Report); text != nil {
+		report = *text
+	}
+	if err := m.monitor.EndBox(ctx, in.Body.Ticket, in.Body.Exit, report); err != nil {
+		return ended{}, err
+	}
+	return ended{Recorded: true}, nil
+}
+
+// tellClosed tells whoever reads the server's log, and the user, that a session was closed: a host that does not run a command
+// where it is told to is not stopped by what we say to it next.
+func (a *API) tellClosed(ctx context.Context, ref tidemark.Ref, n *note) error {
+	why, err := a.monitor.Closed(ctx, ref)
+	if err != nil || why == "" {
+		return err
+	}
+	n.Closed, n.Notice = why, "This session is closed to acts: "+why+"."
+	a.logger.LogAttrs(ctx, slog.LevelWarn, "session closed to acts", slog.String("session", ref.Session), slog.String("reason", why))
+	return nil
+}
