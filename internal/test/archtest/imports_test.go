@@ -23,6 +23,7 @@ var layers = []layer{
 	{[]string{"policy"}, "a policy judges what it is told"},
 	{[]string{"internal/session"}, "state is a fold over events"},
 	{[]string{"graph"}, "a graph is derived from events"},
+	{[]string{"internal/standing"}, "what is allowed for good is kept for all sessions, and knows none"},
 	{[]string{"internal/question"}, "the text of a question is made of what the log keeps"},
 	{[]string{"."}, "the engine reaches the world only through its ports"},
 	{[]string{"store", "store/notify", "store/retention", "internal/draw", "internal/reports/report", "internal/reports/timeline",
