@@ -26,6 +26,7 @@ type Vote struct {
 	For     time.Duration // 0: this one call; more: every call of these tools for so long
 	Task    bool          // this call, and those like it until the task ends; not for what is approved call by call
 	Always  bool          // this call, and those of its tool that do the same for the same aim, in every session of the agent
+	Reads   bool          // this call, and that its tool only reads, as it is defined now
 	// Where narrows what For lets through: argument path to pattern (approval.Where). The
 	// call that was asked about is let through once whatever it says.
 	Where  approval.Where
@@ -147,7 +148,13 @@ func unproven(err error) error {
 
 // similar checks the constraints of a vote for similar calls.
 func (v *Vote) similar() error {
-	if (v.Task || v.Always) && (v.Task && v.Always || !v.Approve || v.For != 0 || len(v.Where) > 0 || v.Calls > 0 || len(v.IDs) != 1) {
+	kinds := 0
+	for _, more := range []bool{v.Task, v.Always, v.Reads} {
+		if more {
+			kinds++
+		}
+	}
+	if kinds > 1 || kinds == 1 && (!v.Approve || v.For != 0 || len(v.Where) > 0 || v.Calls > 0 || len(v.IDs) != 1) {
 		return fmt.Errorf("%w: for the task, or for good, one call is approved as it was shown", approval.ErrUsage)
 	}
 	if len(v.Where) == 0 && v.Calls == 0 {
@@ -225,7 +232,7 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 		if a.Lasting, err = m.lasts(s, &v); err != nil {
 			return Outcome{}, err
 		}
-		if v.Task || v.For > 0 || !v.Always && set.Settings().ApprovalScope == "turn" && len(worst.Agreed) == 0 {
+		if v.Task || v.For > 0 || !v.Always && !v.Reads && set.Settings().ApprovalScope == "turn" && len(worst.Agreed) == 0 {
 			var err error
 			if a.Grant, err = m.grant(s, v, set.Version(), worst.Level, now); err != nil {
 				return Outcome{}, err
@@ -235,8 +242,8 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 			out.Grant = a.Grant.ID
 		}
 	}
-	if out.Notice = v.notice(tools, a.Grant, m.awaited(v.IDs)); v.Always {
-		out.Grant, out.Notice = a.Lasting, "Approved: this call, and always "+worst.Keeps.OpensAlways()+"."
+	if out.Notice = v.notice(tools, a.Grant, m.awaited(v.IDs)); a.Lasting != "" {
+		out.Grant, out.Notice = a.Lasting, "Approved: this call, and always "+opensLasting(&v, &worst)+"."
 	}
 	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.state.Branch(worst.Branch).Turn.ID, Answer: a}
 	if !v.Approve {

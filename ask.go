@@ -213,8 +213,10 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 	if found != nil && s.heard != nil {
 		x.decided.Trace = s.traced(s.heard.Asked(id, found))
 	}
-	q := s.question(x.request(v), x.now)
+	r := x.request(v)
+	q := s.question(r, x.now)
 	q.show(x.decided.Ask, v.Opinion, x.decided.Item)
+	q.Always, q.Reads = s.lastingChoices(&r, q.Act)
 	q.Code, q.Values = code, live // the first line is the one that the log has, and everybody reads
 	v.Held = &q
 	return nil
@@ -383,7 +385,7 @@ func (m *Monitor) elect(s *live, v *Vote, now int64) (enough bool, err error) {
 			return false, &AnswerError{Err: err, TriesLeft: -1}
 		}
 		enough = enough && ok
-		if few := !ok || len(r.Agreed) > 0; few && (len(v.IDs) > 1 || v.For > 0 || v.Task || v.Always) {
+		if few := !ok || len(r.Agreed) > 0; few && (len(v.IDs) > 1 || v.For > 0 || v.Task || v.Always || v.Reads) {
 			err := fmt.Errorf("%w: it takes several people, who approve one call, once", ErrElector)
 			return false, &AnswerError{Err: err, TriesLeft: -1}
 		}
@@ -421,10 +423,11 @@ func (v *Vote) Said(asked []Asked) (string, error) {
 		Calls     int            `json:"calls,omitzero"`
 		Task      bool           `json:"task,omitzero"`
 		Always    bool           `json:"always,omitzero"`
+		Reads     bool           `json:"reads,omitzero"`
 		Note      string         `json:"note,omitzero"`
 	}{
 		map[bool]string{true: "approve", false: "deny"}[v.Approve], v.Session, asked, int64(v.For.Minutes()), v.Where, v.Calls, v.Task,
-		v.Always, noteHash(v.Reason),
+		v.Always, v.Reads, noteHash(v.Reason),
 	})
 	if err != nil {
 		return "", fmt.Errorf("write what is approved: %w", err)

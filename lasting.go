@@ -40,11 +40,6 @@ func knownAims(k *event.Kept, w *warrant.Warrant) []string {
 	return out
 }
 
-// canLast reports whether calls like the one of a question may be allowed for good.
-func canLast(r *approval.Request) bool {
-	return r.Kind == policy.KindTaintEscalation && r.Keeps.Lasts() && len(r.Agreed) == 0
-}
-
 // alwaysAllowed lets a call through that a person allowed for good, where nothing asks about it but what a mandate lacks: no
 // rule of a policy's own, no audit.
 func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *approval.Held) (bool, error) {
@@ -69,13 +64,67 @@ func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *app
 		return known
 	}
 	id, err := m.lasting.Covers(ctx, *h, x.now)
+	if err == nil && id == "" && onlyLooks(w, x.set, h) {
+		id, err = m.lasting.Reads(ctx, h.Agent, h.Tool, h.Pin)
+	}
 	if err != nil || id == "" {
 		return false, unavailableIf(err)
 	}
 	v.Effect, v.Kind, v.Spent, x.decided.Spent = policy.Allow, "", id, id
-	v.Item = &event.Covering{ID: id, Giver: "always"}
+	if v.Item = (&event.Covering{ID: id, Giver: "always"}); strings.HasPrefix(id, readsID) {
+		v.Item.Giver = "vouched"
+	}
 	x.decided.Item = v.Item
 	return true, nil
+}
+
+// onlyLooks reports whether a call would run if its tool only read: nothing that is grave or dangerous, and nothing in it
+// that a read may not have either. A value that stands behind nothing may be what leaves.
+func onlyLooks(w *warrant.Warrant, set *policy.Set, h *approval.Held) bool {
+	if h.Danger || h.Pin == "" || slices.Contains(acting, w.Deed) {
+		return false
+	}
+	for i := range w.Slots {
+		s := &w.Slots[i]
+		switch {
+		case s.Fault || s.Secret:
+			return false
+		case s.Kind == warrant.Act:
+		case s.Has == warrant.Nothing || lacks(warrant.Read, s, set) || s.Kind == warrant.Order || s.Kind == warrant.Key:
+			return false
+		}
+	}
+	return true
+}
+
+// acting are the deeds that no word of a person makes a read.
+var acting = []warrant.Deed{warrant.Pay, warrant.Delete, warrant.Grant, warrant.Execute}
+
+// lastingChoices are what a yes for good to a question would open: for the aim, and that the tool only reads. Empty: nothing.
+func (s *live) lastingChoices(r *approval.Request, act string) (always, reads string) {
+	if r.Kind != policy.KindTaintEscalation || len(r.Agreed) > 0 || s.pin(r.Tool) == "" {
+		return "", ""
+	}
+	if r.Keeps.Lasts() {
+		always = r.Keeps.OpensAlways()
+	}
+	if act == "" || slices.ContainsFunc(acting, func(d warrant.Deed) bool { return d.String() == act }) {
+		return always, ""
+	}
+	return always, onlyReads(r.Tool)
+}
+
+// onlyReads says for people what it opens to say that a tool only reads.
+func onlyReads(name string) string {
+	return (&approval.Standing{Tool: name, Reads: true}).String() + "; what its calls carry is still looked at"
+}
+
+// opensLasting says what a vote opens for good.
+func opensLasting(v *Vote, r *approval.Request) string {
+	if v.Reads {
+		return onlyReads(r.Tool)
+	}
+	return r.Keeps.OpensAlways()
 }
 
 // slotOf is the kind of a slot that a rule of the shipped tables is about; "?" where it is none of them.
@@ -91,10 +140,23 @@ func slotOf(rule string) string {
 func (s *live) pin(name string) string {
 	for i := range s.tools {
 		if tool.Name(s.tools[i].Name) == name {
-			return mandate.Pin(&s.tools[i])
+			d := &s.tools[i]
+			hints := fmt.Sprint(hint(d.ReadOnly), hint(d.Destructive), hint(d.OpenWorld))
+			return mandate.Pin(d) + strings.ReplaceAll(hints, " ", "")
 		}
 	}
 	return ""
+}
+
+// hint is what a server says of its own tool, in a sign.
+func hint(b *bool) string {
+	switch {
+	case b == nil:
+		return "-"
+	case *b:
+		return "y"
+	}
+	return "n"
 }
 
 func unavailableIf(err error) error {
@@ -106,28 +168,42 @@ func unavailableIf(err error) error {
 
 // lasts draws the id of what a vote allows for good; empty: nothing.
 func (m *Monitor) lasts(s *live, v *Vote) (string, error) {
-	if !v.Always {
+	if !v.Always && !v.Reads {
 		return "", nil
 	}
 	r, _ := s.state.Book.Request(v.IDs[0])
-	if !canLast(&r) || s.pin(r.Tool) == "" {
-		const never = "%w: this is approved once, or for the task: it is not known whom it is for, or it cannot be undone"
+	act := ""
+	if ask, _ := s.state.Evidence(r.ID); ask != nil {
+		act = ask.Act
+	}
+	always, reads := s.lastingChoices(&r, act)
+	if v.Always && always == "" || v.Reads && reads == "" {
+		const never = "%w: this is not approved for good: nobody named whom it is for, it cannot be undone, or its tool is not defined"
 		return "", &AnswerError{Err: fmt.Errorf(never, approval.ErrUsage), TriesLeft: -1}
+	}
+	if v.Reads {
+		return m.newID(strings.TrimSuffix(readsID, "-"))
 	}
 	return m.newID("always")
 }
+
+// readsID begins the ids of what says that a tool only reads.
+const readsID = "reads-"
 
 // keepLasting writes what a vote allows for good. The call that was asked about is approved by then.
 func (m *Monitor) keepLasting(ctx context.Context, s *live, a *event.Answer, r *approval.Request, now int64) error {
 	if a.Lasting == "" {
 		return nil
 	}
-	keeps := event.Kept(r.Keeps)
-	keeps.Lists = nil // lists are of the session
-	err := m.lasting.Give(ctx, now, &event.Standing{
+	given := &event.Standing{
 		ID: a.Lasting, Session: s.name, Agent: s.state.Agent, Tool: r.Tool, Pin: s.pin(r.Tool), Ceiling: r.Level,
-		Keeps: &keeps,
-	}, &event.Answer{By: a.By, Via: a.Via, IDs: a.IDs, Proof: a.Proof})
+	}
+	if given.Reads = strings.HasPrefix(a.Lasting, readsID); !given.Reads {
+		keeps := event.Kept(r.Keeps)
+		keeps.Lists = nil // lists are of the session
+		given.Keeps = &keeps
+	}
+	err := m.lasting.Give(ctx, now, given, &event.Answer{By: a.By, Via: a.Via, IDs: a.IDs, Proof: a.Proof})
 	if err != nil {
 		return fmt.Errorf("the call is approved, and was not allowed for good: %w", unavailableIf(err))
 	}

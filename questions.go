@@ -42,15 +42,13 @@ func (s *live) question(r approval.Request, now int64) Question {
 		q.Opens = "nothing further: such calls are asked about each time"
 	case r.Kind != policy.KindDanger && r.Keeps.Act != "" && r.Keeps.Salt != "":
 		q.Task = r.Keeps.Opens(taskCalls(&r.Keeps))
-		if canLast(&r) {
-			q.Always = r.Keeps.OpensAlways()
-		}
 	}
 	if ask, opinion := s.state.Evidence(r.ID); ask != nil {
 		q.show(ask, opinion, s.state.Item(r.ID))
 	} else {
 		q.Prompt = q.card().Head()
 	}
+	q.Always, q.Reads = s.lastingChoices(&r, q.Act)
 	return q
 }
 
@@ -327,7 +325,7 @@ func (q *Question) card() *question.Card {
 		Tool: q.Tool, Args: q.Args, Act: q.Act, Reason: q.Reason, Blocked: q.Kind == policy.KindIntentBlock,
 		Tainted: q.Kind == policy.KindTaintEscalation, Values: q.Values, Item: q.Item, Words: q.Words, Sources: q.Sources,
 		Opinion: q.Opinion, Agreed: q.Agreed, Wordless: q.Wordless, Abandoned: q.Abandoned, Once: q.Allows, Task: q.Task,
-		Always: q.Always,
+		Always: q.Always, Reads: q.Reads,
 	}
 }
 

@@ -43,6 +43,7 @@ approved at once, all of them or none; what is final, dangerous or runs a comman
 	approve.Flags().IntVar(&open.calls, "calls", 0, "with --minutes: how many calls at most (0: as many as come)")
 	approve.Flags().BoolVar(&open.task, "task", false, "this call, and those like it until the task ends, as the question says")
 	approve.Flags().BoolVar(&open.always, "always", false, "this call, and in every session what the question says; see tidemark grants")
+	approve.Flags().BoolVar(&open.reads, "reads", false, "this call, and that its tool only reads, as long as it is defined as it is")
 	deny := &cobra.Command{
 		Use: "deny ID...", Short: "Refuse the held call, or keep the definition hidden", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -138,8 +139,8 @@ func (e *env) printNotice(n *pins.Notice) {
 
 // opened is what an approval lets through besides the call it is about.
 type opened struct {
-	minutes, calls int
-	task, always   bool
+	minutes, calls      int
+	task, always, reads bool
 }
 
 func (o opened) check() error {
@@ -148,8 +149,8 @@ func (o opened) check() error {
 		return errors.New("answer: minutes must be 0 to 1440")
 	case o.calls < 0 || o.calls > approval.MaxCalls:
 		return fmt.Errorf("answer: calls must be 0 to %d", approval.MaxCalls)
-	case o.task && o.always, (o.task || o.always) && (o.minutes > 0 || o.calls > 0):
-		return errors.New("answer: --task and --always go without --minutes, --calls and one another")
+	case o.task && o.always, o.reads && (o.task || o.always), (o.task || o.always || o.reads) && (o.minutes > 0 || o.calls > 0):
+		return errors.New("answer: --task, --always and --reads go without --minutes, --calls and one another")
 	case o.calls > 0 && o.minutes == 0:
 		return errors.New("answer: --calls goes with --minutes")
 	}
@@ -165,7 +166,7 @@ func (e *env) answerAll(ctx context.Context, ids []string, approve bool, open op
 		return e.answer(ctx, ids[0], approve, open)
 	}
 	if open != (opened{}) {
-		return errors.New("answer: --task, --always, --minutes and --calls go with one question")
+		return errors.New("answer: --task, --always, --reads, --minutes and --calls go with one question")
 	}
 	c, err := e.findServer(ctx)
 	if err != nil {
@@ -203,6 +204,7 @@ func (e *env) answer(ctx context.Context, id string, approve bool, open opened) 
 	if c != nil {
 		return e.send(ctx, c, "/v1/approvals/"+id, decisions[approve]+" "+id, map[string]any{
 			"decision": decisions[approve], "minutes": open.minutes, "calls": open.calls, "task": open.task, "always": open.always,
+			"reads": open.reads,
 		})
 	}
 	return e.answerOffline(ctx, id, approve, open)
@@ -222,8 +224,8 @@ func (e *env) answerOffline(ctx context.Context, id string, approve bool, open o
 			return e.withWritableLog(ctx, func(log *app.Log) error {
 				out, err := log.Monitor.Answer(ctx, tidemark.Vote{
 					Session: q.Session, IDs: []string{id}, Approve: approve,
-					For: time.Duration(open.minutes) * time.Minute, Calls: open.calls, Task: open.task, Always: open.always, By: whoami(),
-					Via: "cli",
+					For: time.Duration(open.minutes) * time.Minute, Calls: open.calls, Task: open.task, Always: open.always,
+					Reads: open.reads, By: whoami(), Via: "cli",
 				})
 				if err != nil {
 					return err

@@ -174,11 +174,13 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 
 		Always bool `json:"always,omitempty" doc:"this call, and what the question says in every session; goes with nothing else"`
 
+		Reads bool `json:"reads,omitempty" doc:"this call, and that its tool only reads as it is defined now; goes with nothing else"`
+
 		Where patterns `json:"where,omitempty" doc:"with minutes: only calls whose arguments fit, path to exact value or pattern with *"`
 	}
 }) (answerDone, error) {
 	if pins.IsNotice(in.ID) {
-		if in.Body.Minutes > 0 || in.Body.Calls > 0 || len(in.Body.Where) > 0 || in.Body.Task || in.Body.Always {
+		if in.Body.Minutes > 0 || in.Body.Calls > 0 || len(in.Body.Where) > 0 || in.Body.Task || in.Body.Always || in.Body.Reads {
 			return answerDone{}, badRequest("a definition is accepted as it is, or not at all: leave all but the decision out")
 		}
 		return m.answerNotice(ctx, in.ID, in.Body.Decision == "approve", in.Body.Reason)
@@ -194,7 +196,7 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 	out, err := m.monitor.Answer(ctx, tidemark.Vote{
 		Session: session, IDs: []string{in.ID}, Approve: in.Body.Decision == "approve",
 		For: time.Duration(in.Body.Minutes) * time.Minute, By: by(ctx), Via: via, Reason: in.Body.Reason,
-		Where: in.Body.Where, Calls: in.Body.Calls, Task: in.Body.Task, Always: in.Body.Always,
+		Where: in.Body.Where, Calls: in.Body.Calls, Task: in.Body.Task, Always: in.Body.Always, Reads: in.Body.Reads,
 	})
 	if err != nil {
 		return answerDone{}, err

@@ -59,9 +59,12 @@ func (s *Standing) Covers(c approval.Held, now int64) *approval.Standing {
 	return nil
 }
 
-// Reads reports whether somebody says that a tool of this definition only reads.
-func (s *Standing) Reads(agent, tool, pin string) bool {
-	return pin != "" && slices.ContainsFunc(s.list, func(o approval.Standing) bool {
-		return o.Reads && o.Agent == agent && o.Tool == tool && o.Pin == pin
-	})
+// Reads is the one that says that a tool of this definition only reads; empty: nobody does.
+func (s *Standing) Reads(agent, tool, pin string) string {
+	for i := range s.list {
+		if o := &s.list[i]; pin != "" && o.Reads && o.Agent == agent && o.Tool == tool && o.Pin == pin {
+			return o.ID
+		}
+	}
+	return ""
 }

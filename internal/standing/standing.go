@@ -75,12 +75,12 @@ func (k *Keeper) InForce(ctx context.Context, now int64) ([]approval.Standing, e
 	return k.state.InForce(now), nil
 }
 
-// Reads are the tools of an agent that somebody says only read: what they are defined as by their name.
-func (k *Keeper) Reads(ctx context.Context, agent, tool, pin string) (bool, error) {
+// Reads is the id of what says that a tool of an agent, as it is defined, only reads; empty: nobody says so.
+func (k *Keeper) Reads(ctx context.Context, agent, tool, pin string) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.load(ctx, false); err != nil {
-		return false, err
+		return "", err
 	}
 	return k.state.Reads(agent, tool, pin), nil
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
@@ -140,6 +141,7 @@ type said struct {
 	Calls     int               `json:"calls,omitzero"`
 	Task      bool              `json:"task,omitzero"`
 	Always    bool              `json:"always,omitzero"`
+	Reads     bool              `json:"reads,omitzero"`
 	Note      string            `json:"note,omitzero"`
 }
 
@@ -152,7 +154,7 @@ func saidBy(e *entry, digests map[string]string) said {
 	for _, id := range e.Answer.IDs {
 		out.Questions = append(out.Questions, tidemark.Asked{ID: id, Digest: digests[id]})
 	}
-	out.Always = e.Answer.Lasting != ""
+	out.Always, out.Reads = strings.HasPrefix(e.Answer.Lasting, "always-"), strings.HasPrefix(e.Answer.Lasting, "reads-")
 	if g := e.Answer.Grant; g != nil && g.Task { // how many calls it opens is not the person's to say
 		out.Task = true
 	} else if g != nil {
@@ -172,7 +174,7 @@ func covers(a *event.Answer, done said, signed string) bool {
 		return false
 	}
 	fits := s.Decision == done.Decision && s.Session == done.Session && slices.Equal(s.Questions, done.Questions) &&
-		s.Always == done.Always
+		s.Always == done.Always && s.Reads == done.Reads
 	if a.Grant == nil {
 		return fits
 	}

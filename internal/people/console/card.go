@@ -320,6 +320,7 @@ func (c *Console) answerForm(v *visit, q *tidemark.Question, shown string, whole
 			h.A("aria-keyshortcuts", "a"), h.T(text)))
 		for _, more := range []struct{ do, what, opens string }{
 			{"task", "for this task", q.Task}, {"always", "always", q.Always},
+			{"reads", "and that the tool only reads", q.Reads},
 		} {
 			if whole && more.opens != "" {
 				buttons = append(buttons, h.El("button", h.A("name", "do"), h.A("value", more.do), h.Class("approve"),

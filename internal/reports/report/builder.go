@@ -140,7 +140,8 @@ func (b *Builder) decided(session string, now int64, d *event.Decided) error {
 // through counts what let a call run.
 func (b *Builder) through(session string, d *event.Decided) {
 	switch {
-	case strings.HasPrefix(d.Spent, "grant-"), strings.HasPrefix(d.Spent, "always-"):
+	case strings.HasPrefix(d.Spent, "grant-"), strings.HasPrefix(d.Spent, "always-"),
+		strings.HasPrefix(d.Spent, "reads-"):
 		b.totals.ByGrant++
 	case d.Spent != "":
 		b.totals.ByApproval++
