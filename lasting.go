@@ -24,6 +24,9 @@ const lastingLog = reserved + "standing"
 // or it is theirs. None where one is new: somebody new is not allowed for good.
 func knownAims(k *event.Kept, w *warrant.Warrant) []string {
 	var out []string
+	if w.Barred() {
+		return nil
+	}
 	for i := range w.Slots {
 		slot := &w.Slots[i]
 		if slot.Kind != warrant.Aim && slot.Kind != warrant.Place {
@@ -47,11 +50,14 @@ func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *app
 		return false, nil
 	}
 	for i := range v.Reasons {
-		if r := &v.Reasons[i]; r.Effect != policy.Allow && !strings.HasSuffix(r.Rule, "."+h.Act+"."+slotOf(r.Rule)) {
-			return false, nil
+		if r := &v.Reasons[i]; r.Effect != policy.Allow && (r.Pos != "" || !strings.HasSuffix(r.Rule, "."+h.Act+"."+slotOf(r.Rule))) {
+			return false, nil // of a file, or of another kind
 		}
 	}
 	w := x.live.facts.found
+	if w.Barred() {
+		return false, nil
+	}
 	h.Agent, h.Pin, h.Vouched = x.live.state.Agent, x.live.pin(v.Tool), func(path string) bool {
 		known := false
 		for i := range w.Slots {
