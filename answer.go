@@ -25,6 +25,8 @@ type Vote struct {
 	Approve bool
 	For     time.Duration // 0: this one call; more: every call of these tools for so long
 	Task    bool          // this call, and those like it until the task ends; not for what is approved call by call
+	Always  bool          // this call, and those of its tool that do the same for the same aim, in every session of the agent
+	Reads   bool          // this call, and that its tool only reads, as it is defined now
 	// Where narrows what For lets through: argument path to pattern (approval.Where). The
 	// call that was asked about is let through once whatever it says.
 	Where  approval.Where
@@ -146,8 +148,14 @@ func unproven(err error) error {
 
 // similar checks the constraints of a vote for similar calls.
 func (v *Vote) similar() error {
-	if v.Task && (!v.Approve || v.For != 0 || len(v.Where) > 0 || v.Calls > 0 || len(v.IDs) != 1) {
-		return fmt.Errorf("%w: for the task one call is approved as it was shown", approval.ErrUsage)
+	kinds := 0
+	for _, more := range []bool{v.Task, v.Always, v.Reads} {
+		if more {
+			kinds++
+		}
+	}
+	if kinds > 1 || kinds == 1 && (!v.Approve || v.For != 0 || len(v.Where) > 0 || v.Calls > 0 || len(v.IDs) != 1) {
+		return fmt.Errorf("%w: for the task, or for good, one call is approved as it was shown", approval.ErrUsage)
 	}
 	if len(v.Where) == 0 && v.Calls == 0 {
 		return nil
@@ -221,7 +229,10 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 		}
 		a.Verdict, a.Until = "approve", now+unspentFor
 		set := m.policy.Load().For(s.state.Agent)
-		if v.Task || v.For > 0 || set.Settings().ApprovalScope == "turn" && len(worst.Agreed) == 0 {
+		if a.Lasting, err = m.lasts(s, &v); err != nil {
+			return Outcome{}, err
+		}
+		if v.Task || v.For > 0 || !v.Always && !v.Reads && set.Settings().ApprovalScope == "turn" && len(worst.Agreed) == 0 {
 			var err error
 			if a.Grant, err = m.grant(s, v, set.Version(), worst.Level, now); err != nil {
 				return Outcome{}, err
@@ -231,7 +242,9 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 			out.Grant = a.Grant.ID
 		}
 	}
-	out.Notice = v.notice(tools, a.Grant, m.awaited(v.IDs))
+	if out.Notice = v.notice(tools, a.Grant, m.awaited(v.IDs)); a.Lasting != "" {
+		out.Grant, out.Notice = a.Lasting, "Approved: this call, and always "+opensLasting(&v, &worst)+"."
+	}
 	e := &event.Event{Kind: event.Answered, Time: now, Branch: worst.Branch, Turn: s.state.Branch(worst.Branch).Turn.ID, Answer: a}
 	if !v.Approve {
 		var err error
@@ -245,7 +258,7 @@ func (m *Monitor) resolve(ctx context.Context, s *live, v Vote, now int64) (Outc
 	for _, id := range v.IDs {
 		delete(s.codes, id)
 	}
-	return out, nil
+	return out, m.keepLasting(ctx, s, a, &worst, now)
 }
 
 // noteAgreed records an approval that needs another person's: the question stays open.
@@ -407,23 +420,6 @@ func (m *Monitor) reset(ctx context.Context, s *live, ref Ref, by, via string, l
 		Kind: event.TrustReset, Time: m.at(s), Branch: ref.Branch, Turn: b.Turn.ID, Iteration: b.Turn.Iteration,
 		Answer: &event.Answer{By: by, Via: via, Level: level, Reason: fmt.Sprintf("was %s", b.Mark.Level)},
 	})
-}
-
-// Revoke ends a grant before its time.
-func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string) error {
-	err := m.with(ctx, Ref{Session: sessionName}, func(s *live) error {
-		now := m.at(s)
-		if !slices.ContainsFunc(s.state.Book.Grants(now), func(g approval.Grant) bool { return g.ID == grant }) {
-			return ErrNotFound
-		}
-		return m.append(ctx, s, &event.Event{
-			Kind: event.GrantRevoked, Time: now, Answer: &event.Answer{By: by, Via: via, IDs: []string{grant}},
-		})
-	})
-	if err != nil {
-		return fmt.Errorf("revoke grant: %w", err)
-	}
-	return nil
 }
 
 // errReviewed is returned for a write that was released or discarded before.

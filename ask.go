@@ -55,6 +55,9 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 		v.turnDown("owner-denied", because(no.By+" denied this exact call in this turn", no.Reason))
 		return nil
 	}
+	if covered, err := m.alwaysAllowed(ctx, x, v, &h); err != nil || covered {
+		return err
+	}
 	open, pending := book.Pending(h, x.now)
 	if pending {
 		return m.askStill(ctx, x, v, open)
@@ -203,14 +206,17 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		found.Deed != warrant.Execute && found.Deed != warrant.Unknown // what runs is approved as it stands there
 	if x.decided.Ask.Keeps = s.kept(id, v.Tool, &x.args, item); item {
 		s.keepItem(x.decided.Ask.Keeps, found)
+		x.decided.Ask.Keeps.Aims = knownAims(x.decided.Ask.Keeps, found)
 	}
 	s.keepCode(id, code)
 	x.decided.Ask.Code = s.keys.Seal(s.state.Keys, maxSealedCode, []byte(code))
 	if found != nil && s.heard != nil {
 		x.decided.Trace = s.traced(s.heard.Asked(id, found))
 	}
-	q := s.question(x.request(v), x.now)
+	r := x.request(v)
+	q := s.question(r, x.now)
 	q.show(x.decided.Ask, v.Opinion, x.decided.Item)
+	q.Always, q.Reads = s.lastingChoices(&r, q.Act)
 	q.Code, q.Values = code, live // the first line is the one that the log has, and everybody reads
 	v.Held = &q
 	return nil
@@ -379,7 +385,7 @@ func (m *Monitor) elect(s *live, v *Vote, now int64) (enough bool, err error) {
 			return false, &AnswerError{Err: err, TriesLeft: -1}
 		}
 		enough = enough && ok
-		if few := !ok || len(r.Agreed) > 0; few && (len(v.IDs) > 1 || v.For > 0 || v.Task) {
+		if few := !ok || len(r.Agreed) > 0; few && (len(v.IDs) > 1 || v.For > 0 || v.Task || v.Always || v.Reads) {
 			err := fmt.Errorf("%w: it takes several people, who approve one call, once", ErrElector)
 			return false, &AnswerError{Err: err, TriesLeft: -1}
 		}
@@ -405,7 +411,7 @@ type Asked struct {
 }
 
 // Said is what a vote agrees to, in one form for whoever signs it and whoever checks: the
-// session, the questions with the digests of their calls, for how long and with which
+// session, the questions with the digests of their calls, for how long (for good, too) and with which
 // arguments freed, for how many calls, and the hash of the note.
 func (v *Vote) Said(asked []Asked) (string, error) {
 	raw, err := strictjson.Marshal(struct {
@@ -416,10 +422,12 @@ func (v *Vote) Said(asked []Asked) (string, error) {
 		Where     approval.Where `json:"where,omitzero"`
 		Calls     int            `json:"calls,omitzero"`
 		Task      bool           `json:"task,omitzero"`
+		Always    bool           `json:"always,omitzero"`
+		Reads     bool           `json:"reads,omitzero"`
 		Note      string         `json:"note,omitzero"`
 	}{
 		map[bool]string{true: "approve", false: "deny"}[v.Approve], v.Session, asked, int64(v.For.Minutes()), v.Where, v.Calls, v.Task,
-		noteHash(v.Reason),
+		v.Always, v.Reads, noteHash(v.Reason),
 	})
 	if err != nil {
 		return "", fmt.Errorf("write what is approved: %w", err)

@@ -31,6 +31,7 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/seal"
 	"github.com/tidemark/tidemark/internal/session"
+	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
@@ -60,6 +61,7 @@ type Monitor struct {
 	shared   Shared // nil: nobody else writes to the store
 	labels   labels
 	offered  offered
+	lasting  *standing.Keeper       // what people allowed for good
 	run      func() (string, error) // what this start of the monitor is called; drawn when it is first needed
 
 	mu       sync.RWMutex
@@ -94,7 +96,8 @@ func New(o Options) (*Monitor, error) {
 		auditor: o.Auditor, acts: o.Acts, verifier: o.Verifier, reader: o.Reader, prover: o.Prover, electors: o.Electors,
 		shared: o.Shared, labels: labels{shared: o.Shared != nil}, queue: queueOf(o),
 		sessions: map[string]*live{}, children: map[string]children{},
-		asking: map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
+		lasting: standing.New(o.Store, lastingLog, o.Shared != nil),
+		asking:  map[string]asked{}, expected: map[string][]string{}, waiting: map[string]int{},
 	}
 	m.run = sync.OnceValues(func() (string, error) { return m.newID("run") })
 	if m.max <= 0 {
@@ -109,7 +112,7 @@ func New(o Options) (*Monitor, error) {
 }
 
 // SetPolicy puts another policy in force. Approvals and grants given under the old one
-// no longer count.
+// no longer count; what was allowed for good does, since it lifts no rule of a policy's own.
 func (m *Monitor) SetPolicy(set *policy.Set) {
 	if set != nil {
 		m.policy.Store(set)

@@ -1,7 +1,6 @@
 package tidemark
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +48,7 @@ func (s *live) question(r approval.Request, now int64) Question {
 	} else {
 		q.Prompt = q.card().Head()
 	}
+	q.Always, q.Reads = s.lastingChoices(&r, q.Act)
 	return q
 }
 
@@ -325,6 +325,7 @@ func (q *Question) card() *question.Card {
 		Tool: q.Tool, Args: q.Args, Act: q.Act, Reason: q.Reason, Blocked: q.Kind == policy.KindIntentBlock,
 		Tainted: q.Kind == policy.KindTaintEscalation, Values: q.Values, Item: q.Item, Words: q.Words, Sources: q.Sources,
 		Opinion: q.Opinion, Agreed: q.Agreed, Wordless: q.Wordless, Abandoned: q.Abandoned, Once: q.Allows, Task: q.Task,
+		Always: q.Always, Reads: q.Reads,
 	}
 }
 
@@ -414,17 +415,12 @@ type quotation struct {
 // covering is the item that a call was held against, as the log and the question name it, with the slots that it does not
 // hold; nil: nobody looked.
 func (s *live) covering(set *policy.Set, w *warrant.Warrant, shown []event.Shown) *event.Covering {
-	out := &event.Covering{}
+	out := itemOf(w, shown)
 	if w.Item != nil {
 		if q := &s.quoted; q.said != w.Item.Quote || q.by != set.Version() {
 			q.said, q.by, q.redacted = w.Item.Quote, set.Version(), set.Redactor().Text(w.Item.Quote)
 		}
-		out.ID, out.Giver, out.Quote = w.Item.ID, w.Item.Giver, s.quoted.redacted
-	}
-	for i := range shown {
-		if v := &shown[i]; v.Lacks {
-			out.Missing = append(out.Missing, cmp.Or(v.Path, v.Slot))
-		}
+		out.Quote = s.quoted.redacted
 	}
 	return out
 }

@@ -82,6 +82,8 @@ type Question struct {
 	Allows  string          `json:"allows"`            // what approving will let through
 	Opens   string          `json:"opens"`             // what approving for some minutes opens besides
 	Task    string          `json:"task,omitzero"`     // what approving for the task opens; empty: it is approved once
+	Always  string          `json:"always,omitzero"`   // what approving for good opens; empty: there is no such yes
+	Reads   string          `json:"reads,omitzero"`    // what it opens to say that the tool only reads; empty: nobody may
 	Opinion *event.Opinion  `json:"opinion,omitempty"` // the auditor's
 	// Wordless says that what the user said is not known here, so that nothing can stand behind a call by it.
 	Wordless bool `json:"wordless,omitzero"`

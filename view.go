@@ -1,6 +1,7 @@
 package tidemark
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -69,6 +70,12 @@ type GrantView struct {
 	Task  bool              `json:"task,omitzero"` // ends with the task
 	Opens string            `json:"opens"`         // what it lets through, in words
 	By    string            `json:"by,omitzero"`   // who gave it
+
+	Always bool      `json:"always,omitzero"` // it holds in every session of the agent
+	Reads  bool      `json:"reads,omitzero"`  // it says that the tool only reads
+	Agent  string    `json:"agentId,omitzero"`
+	Given  time.Time `json:"given,omitzero"` // of what holds in every session
+	Used   time.Time `json:"used,omitzero"`  // when it last let a call through, to a day
 }
 
 // WriteView is a quarantined write.
@@ -273,6 +280,7 @@ type Explanation struct {
 	Caution  bool            `json:"caution"`        // what follows its result is audited
 	Act      string          `json:"act,omitzero"`   // what the call would do; of a call with arguments
 	Slots    []event.Shown   `json:"slots,omitzero"` // what stands behind it, slot by slot
+	Item     *event.Covering `json:"item,omitzero"`  // the item of the mandate that covers it or comes closest, and what is missing
 	Policy   string          `json:"policy"`
 }
 
@@ -303,12 +311,28 @@ func ExplainCall(set *policy.Set, name string, level trust.Level, args []byte, x
 		in.Facts = &facts
 		plain := func(_, value string) string { return value } // whoever asks wrote the values
 		out.Act = facts.Act()
-		out.Slots, _ = shownValues(facts.get(), set, plain)
+		w := facts.get()
+		out.Slots, _ = shownValues(w, set, plain)
+		out.Item = itemOf(w, out.Slots)
 	}
 	d := set.Judge(&in)
 	out.Mode, out.Kind, out.Rule, out.Reasons = d.Effect.Mode(), d.Kind, d.Rule, d.Reasons
 	t := set.Traits(name, in.Args)
 	out.Response, out.Why, out.Source, out.Sink, out.Caution = t.Level, t.Rule, t.Source, t.Sink, t.Caution
+	return out
+}
+
+// itemOf is the item that a call was held against, with the slots that it does not hold.
+func itemOf(w *warrant.Warrant, shown []event.Shown) *event.Covering {
+	out := &event.Covering{}
+	if w != nil && w.Item != nil {
+		out.ID, out.Giver, out.Quote = w.Item.ID, w.Item.Giver, w.Item.Quote
+	}
+	for i := range shown {
+		if v := &shown[i]; v.Lacks {
+			out.Missing = append(out.Missing, cmp.Or(v.Path, v.Slot))
+		}
+	}
 	return out
 }
 

@@ -167,6 +167,10 @@ type Held struct {
 	Act   string // what it does, where it is judged by a mandate
 	Open  bool   // what it carries, runs, puts or proves itself by is missing: that is seen by a person each time
 	Among Among  // tells values of lists; nil: nobody can
+
+	Agent   string                 // whose call it is
+	Pin     string                 // the definition of its tool
+	Vouched func(path string) bool // whether the user said what stands there, or it is theirs; nil: nobody knows
 }
 
 // Closed is a question that has its outcome.

@@ -25,6 +25,7 @@ type Kept struct {
 	Act   string             // what it does
 	Most  map[string]float64 // path of a measure to the one that was shown: further ones are not above it
 	Lists map[string]string  // path of an object to the list that it is one of, as whoever judges names it
+	Aims  []string           // paths that say who it is for or where it goes, where the user said so or it is theirs; none: somebody new
 }
 
 // grave are the acts that are approved call by call: what was shown is what happens, once. What runs is no item at all: it

@@ -37,6 +37,7 @@ const (
 	TurnSealed    Kind = "turn.sealed"       // the response went out; Seen is the output
 	PersonActed   Kind = "person.acted"      // somebody signed in, or a key came or went; Person is set
 	PinsChanged   Kind = "pins.changed"      // definitions of an MCP server were seen or accepted; Pins is set
+	StandingSaid  Kind = "standing.said"     // something was allowed for good, used or taken back, in a log of its own; Standing is set
 
 	SessionSpawned Kind = "session.spawned" // a sub-agent was started; Spawned is set
 	ToolsOffered   Kind = "tools.offered"   // what models are offered, in a log of its own; Offered is set
@@ -52,8 +53,8 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		TurnBegan, ContextSeen, ModelCalled, ModelAnswered, CallDecided, ResultSeen, Answered, TryFailed, TrustReset, WriteReviewed,
-		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed, PinsChanged, SessionSpawned,
-		ToolsOffered, LogPruned, HoldChanged, BoxGiven, BoxRedeemed, BoxEnded, SessionClosed,
+		GrantRevoked, TaskPlanned, ContractDrawn, Labelled, LabelCleared, TurnSealed, PersonActed, PinsChanged, StandingSaid,
+		SessionSpawned, ToolsOffered, LogPruned, HoldChanged, BoxGiven, BoxRedeemed, BoxEnded, SessionClosed,
 	}
 }
 
@@ -80,6 +81,7 @@ type Event struct {
 	Resource *Resource `json:"resource,omitzero"`
 	Person   *Person   `json:"person,omitzero"`
 	Pins     *Pins     `json:"pins,omitzero"`
+	Standing *Standing `json:"standing,omitzero"`
 	Spawned  *Spawned  `json:"spawned,omitzero"`
 	Offered  []Offered `json:"offered,omitzero"`
 	Agent    string    `json:"agent,omitzero"` // with Offered: whose host was the first to tell this list
@@ -341,6 +343,7 @@ type Kept struct {
 	Act   string             `json:"act,omitzero"`   // what the call does, where it is judged by a mandate
 	Most  map[string]float64 `json:"most,omitzero"`  // path of a measure to the most it may be
 	Lists map[string]string  `json:"lists,omitzero"` // path of an object to the list that it may be another one of
+	Aims  []string           `json:"aims,omitzero"`  // paths that say who it is for, where nobody new is among them
 }
 
 // Shown is one slot of a call and what stands behind it.
@@ -391,10 +394,11 @@ type Answer struct {
 	Grant   *Grant      `json:"grant,omitzero"`
 	Until   int64       `json:"until,omitzero"` // when an approval lapses unspent, Unix nanoseconds
 	Reason  string      `json:"reason,omitzero"`
-	Policy  string      `json:"policy,omitzero"` // version under which a write was released
-	Level   trust.Level `json:"level,omitzero"`  // TrustReset: the level the context goes back to
-	Trace   string      `json:"trace,omitzero"`  // of the values that were turned down, as in Seen
-	Proof   *Proof      `json:"proof,omitzero"`  // that a person said it
+	Policy  string      `json:"policy,omitzero"`  // version under which a write was released
+	Level   trust.Level `json:"level,omitzero"`   // TrustReset: the level the context goes back to
+	Trace   string      `json:"trace,omitzero"`   // of the values that were turned down, as in Seen
+	Proof   *Proof      `json:"proof,omitzero"`   // that a person said it
+	Lasting string      `json:"lasting,omitzero"` // id of what it allows for good, in the log of its own
 }
 
 // Agree is the verdict of an approval that needs another person's.
@@ -474,6 +478,8 @@ func (e *Event) Check() error {
 		ok = e.Person != nil
 	case PinsChanged:
 		ok = e.Pins != nil
+	case StandingSaid:
+		ok = e.Standing != nil && (e.Answer != nil || e.Standing.Change == StandingUsed)
 	case SessionSpawned:
 		ok = e.Spawned != nil
 	case ToolsOffered:

@@ -42,6 +42,8 @@ approved at once, all of them or none; what is final, dangerous or runs a comman
 	approve.Flags().IntVar(&open.minutes, "minutes", 0, "let every call of this tool through for so long (0: only this call)")
 	approve.Flags().IntVar(&open.calls, "calls", 0, "with --minutes: how many calls at most (0: as many as come)")
 	approve.Flags().BoolVar(&open.task, "task", false, "this call, and those like it until the task ends, as the question says")
+	approve.Flags().BoolVar(&open.always, "always", false, "this call, and in every session what the question says; see tidemark grants")
+	approve.Flags().BoolVar(&open.reads, "reads", false, "this call, and that its tool only reads, as long as it is defined as it is")
 	deny := &cobra.Command{
 		Use: "deny ID...", Short: "Refuse the held call, or keep the definition hidden", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -137,8 +139,8 @@ func (e *env) printNotice(n *pins.Notice) {
 
 // opened is what an approval lets through besides the call it is about.
 type opened struct {
-	minutes, calls int
-	task           bool
+	minutes, calls      int
+	task, always, reads bool
 }
 
 func (o opened) check() error {
@@ -147,8 +149,8 @@ func (o opened) check() error {
 		return errors.New("answer: minutes must be 0 to 1440")
 	case o.calls < 0 || o.calls > approval.MaxCalls:
 		return fmt.Errorf("answer: calls must be 0 to %d", approval.MaxCalls)
-	case o.task && (o.minutes > 0 || o.calls > 0):
-		return errors.New("answer: --task goes without --minutes and --calls")
+	case o.task && o.always, o.reads && (o.task || o.always), (o.task || o.always || o.reads) && (o.minutes > 0 || o.calls > 0):
+		return errors.New("answer: --task, --always and --reads go without --minutes, --calls and one another")
 	case o.calls > 0 && o.minutes == 0:
 		return errors.New("answer: --calls goes with --minutes")
 	}
@@ -164,7 +166,7 @@ func (e *env) answerAll(ctx context.Context, ids []string, approve bool, open op
 		return e.answer(ctx, ids[0], approve, open)
 	}
 	if open != (opened{}) {
-		return errors.New("answer: --task, --minutes and --calls go with one question")
+		return errors.New("answer: --task, --always, --reads, --minutes and --calls go with one question")
 	}
 	c, err := e.findServer(ctx)
 	if err != nil {
@@ -201,7 +203,8 @@ func (e *env) answer(ctx context.Context, id string, approve bool, open opened) 
 	}
 	if c != nil {
 		return e.send(ctx, c, "/v1/approvals/"+id, decisions[approve]+" "+id, map[string]any{
-			"decision": decisions[approve], "minutes": open.minutes, "calls": open.calls, "task": open.task,
+			"decision": decisions[approve], "minutes": open.minutes, "calls": open.calls, "task": open.task, "always": open.always,
+			"reads": open.reads,
 		})
 	}
 	return e.answerOffline(ctx, id, approve, open)
@@ -221,7 +224,8 @@ func (e *env) answerOffline(ctx context.Context, id string, approve bool, open o
 			return e.withWritableLog(ctx, func(log *app.Log) error {
 				out, err := log.Monitor.Answer(ctx, tidemark.Vote{
 					Session: q.Session, IDs: []string{id}, Approve: approve,
-					For: time.Duration(open.minutes) * time.Minute, Calls: open.calls, Task: open.task, By: whoami(), Via: "cli",
+					For: time.Duration(open.minutes) * time.Minute, Calls: open.calls, Task: open.task, Always: open.always,
+					Reads: open.reads, By: whoami(), Via: "cli",
 				})
 				if err != nil {
 					return err
@@ -260,7 +264,7 @@ func (e *env) grantsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grants",
 		Short: "List what answers have opened, and take it back",
-		Long: `List what your answers have opened besides the calls they were about: for a task, for some minutes, or for a turn.
+		Long: `List what your answers have opened besides the calls they were about: always, for a task, for some minutes, or for a turn.
 Each says what it lets through, who gave it and when it ends.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return e.listGrants(cmd.Context()) },
@@ -304,7 +308,17 @@ func (e *env) grants(ctx context.Context) ([]grantRow, error) {
 
 func (e *env) loggedGrants(ctx context.Context) ([]grantRow, error) {
 	out := []grantRow{}
-	err := e.eachView(ctx, func(v *tidemark.View) {
+	err := e.withLog(ctx, func(log *app.Log) error {
+		always, err := log.Monitor.Lasting(ctx)
+		for _, g := range always {
+			out = append(out, grantRow{"", g})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = e.eachView(ctx, func(v *tidemark.View) {
 		for _, g := range v.Grants {
 			out = append(out, grantRow{v.Session, g})
 		}
@@ -321,20 +335,38 @@ func (e *env) listGrants(ctx context.Context) error {
 		return e.printJSON(map[string]any{"grants": all})
 	}
 	for _, g := range all {
-		kind := "until the turn ends"
+		kind := "until the turn ends in " + text.OneLine(g.Session)
 		switch {
+		case g.Always:
+			kind = e.always(&g)
 		case g.Task:
-			kind = "for this task, until " + g.Until.UTC().Format("2006-01-02 15:04 UTC") + " at the latest"
+			kind = "for this task, until " + g.Until.UTC().Format("2006-01-02 15:04 UTC") + " at the latest, in " + text.OneLine(g.Session)
 		case !g.Turn:
-			kind = "until " + g.Until.UTC().Format("2006-01-02 15:04 UTC")
+			kind = "until " + g.Until.UTC().Format("2006-01-02 15:04 UTC") + " in " + text.OneLine(g.Session)
 		}
-		e.printf("%s  %s in %s, by %s\n", e.ui.word("title", g.ID), kind, text.OneLine(g.Session), text.OneLine(g.By))
+		e.printf("%s  %s, by %s\n", e.ui.word("title", g.ID), kind, text.OneLine(g.By))
 		e.printf("    %s\n    tidemark grants revoke %s\n", text.OneLine(g.Opens), g.ID)
 	}
 	if len(all) == 0 {
 		e.printf("no grants in force\n")
 	}
 	return nil
+}
+
+// always says since when something is allowed for good, and when it ends if nothing uses it.
+func (e *env) always(g *grantRow) string {
+	const day = "2006-01-02"
+	out := "always, since " + g.Given.UTC().Format(day)
+	if g.Agent != "" {
+		out += " for the agent " + text.OneLine(g.Agent)
+	}
+	if !g.Used.IsZero() {
+		out += ", used " + g.Used.UTC().Format(day)
+	}
+	if !g.Until.IsZero() {
+		out += ", ends " + g.Until.UTC().Format(day)
+	}
+	return out
 }
 
 func (e *env) revokeGrant(ctx context.Context, id string) error {

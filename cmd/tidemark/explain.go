@@ -195,6 +195,7 @@ func (e *env) printWarrant(x explained) {
 		}
 		e.printf("    %s %s: %s, %s\n", e.ui.word(colour, mark), name, s.Has, s.Why)
 	}
+	e.printItem(x.Item)
 }
 
 func (e *env) matrix(set *policy.Set) error {

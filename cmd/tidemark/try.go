@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
@@ -76,16 +77,21 @@ func (e *env) try(ctx context.Context, f *tryFlags, name string, args []byte) er
 	if d.Warrant != "" {
 		e.printf("  behind it: %s\n", d.Warrant)
 	}
-	if i := d.Item; i != nil && i.ID != "" {
-		e.printf("  %s\n", tidemark.NameItem(i))
-	}
-	if i := d.Item; i != nil && len(i.Missing) > 0 {
-		e.printf("  missing: %s\n", text.OneLine(strings.Join(i.Missing, ", ")))
-	}
+	e.printItem(d.Item)
 	if d.Shown != "" {
 		e.printf("\n%s\n", d.Shown)
 	}
 	return nil
+}
+
+// printItem names the item of the mandate that a call was held against, and what is missing.
+func (e *env) printItem(i *event.Covering) {
+	if i != nil && i.ID != "" {
+		e.printf("  %s\n", tidemark.NameItem(i))
+	}
+	if i != nil && len(i.Missing) > 0 {
+		e.printf("  missing: %s\n", text.OneLine(strings.Join(i.Missing, ", ")))
+	}
 }
 
 // tried asks the server by what is in force there, or the policy file where none runs or one

@@ -28,7 +28,7 @@ func (m *management) approvalRoutes() {
 		http.MethodPost, "/v1/approvals", "answerApprovals",
 		"Approve or deny a few held calls of one session at once: all of them, or none. What is final, dangerous or runs a command is approved alone",
 	}, m.answerApprovals)
-	route(m, operation{http.MethodGet, "/v1/grants", "listGrants", "Grants in force, by session, newest session first"}, m.listGrants)
+	route(m, operation{http.MethodGet, "/v1/grants", "listGrants", "Grants in force, those of every session first"}, m.listGrants)
 	route(m, operation{http.MethodDelete, "/v1/grants/{id}", "revokeGrant", "End a grant before its time"}, m.revokeGrant)
 }
 
@@ -172,12 +172,16 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 
 		Task bool `json:"task,omitempty" doc:"this call, and those like it until the task ends; goes with nothing else"`
 
+		Always bool `json:"always,omitempty" doc:"this call, and what the question says in every session; goes with nothing else"`
+
+		Reads bool `json:"reads,omitempty" doc:"this call, and that its tool only reads as it is defined now; goes with nothing else"`
+
 		Where patterns `json:"where,omitempty" doc:"with minutes: only calls whose arguments fit, path to exact value or pattern with *"`
 	}
 }) (answerDone, error) {
 	if pins.IsNotice(in.ID) {
-		if in.Body.Minutes > 0 || in.Body.Calls > 0 || len(in.Body.Where) > 0 || in.Body.Task {
-			return answerDone{}, badRequest("a definition is accepted as it is, or not at all: leave minutes, calls, task and where out")
+		if in.Body.Minutes > 0 || in.Body.Calls > 0 || len(in.Body.Where) > 0 || in.Body.Task || in.Body.Always || in.Body.Reads {
+			return answerDone{}, badRequest("a definition is accepted as it is, or not at all: leave all but the decision out")
 		}
 		return m.answerNotice(ctx, in.ID, in.Body.Decision == "approve", in.Body.Reason)
 	}
@@ -192,7 +196,7 @@ func (m *management) answerApproval(ctx context.Context, in *struct {
 	out, err := m.monitor.Answer(ctx, tidemark.Vote{
 		Session: session, IDs: []string{in.ID}, Approve: in.Body.Decision == "approve",
 		For: time.Duration(in.Body.Minutes) * time.Minute, By: by(ctx), Via: via, Reason: in.Body.Reason,
-		Where: in.Body.Where, Calls: in.Body.Calls, Task: in.Body.Task,
+		Where: in.Body.Where, Calls: in.Body.Calls, Task: in.Body.Task, Always: in.Body.Always, Reads: in.Body.Reads,
 	})
 	if err != nil {
 		return answerDone{}, err
@@ -256,7 +260,7 @@ func (m *management) pageOf(ctx context.Context, in *pageInput, visit func(*tide
 }
 
 type grantRow struct {
-	Session string `json:"session"`
+	Session string `json:"session" doc:"empty: it holds in every session of the agent"`
 	tidemark.GrantView
 }
 
@@ -267,6 +271,15 @@ type grantPage struct {
 
 func (m *management) listGrants(ctx context.Context, in *pageInput) (grantPage, error) {
 	page := grantPage{Grants: []grantRow{}}
+	if in.After == "" && in.Session == "" {
+		always, err := m.monitor.Lasting(ctx)
+		if err != nil {
+			return page, err
+		}
+		for _, g := range always {
+			page.Grants = append(page.Grants, grantRow{"", g})
+		}
+	}
 	next, err := m.pageOf(ctx, in, func(v *tidemark.View) {
 		for _, g := range v.Grants {
 			page.Grants = append(page.Grants, grantRow{v.Session, g})
@@ -284,8 +297,14 @@ type revokeDone struct {
 
 func (m *management) revokeGrant(ctx context.Context, in *struct {
 	ID      string `path:"id" doc:"the grant's id"`
-	Session string `query:"session" doc:"looked up among the newest sessions if absent"`
+	Session string `query:"session" doc:"looked up among what holds in every session, and then the newest sessions, if absent"`
 }) (revokeDone, error) {
+	if in.Session == "" {
+		err := m.monitor.Revoke(ctx, "", in.ID, by(ctx), via)
+		if !errors.Is(err, tidemark.ErrNotFound) {
+			return revokeDone{ID: in.ID, Revoked: err == nil}, err
+		}
+	}
 	v, err := m.findSession(ctx, in.Session, func(v *tidemark.View) bool {
 		return slices.ContainsFunc(v.Grants, func(g tidemark.GrantView) bool { return g.ID == in.ID })
 	})

@@ -41,7 +41,7 @@ type Card struct {
 	Wordless   bool     // what the user says is not known here
 	Abandoned  bool     // nobody waits for the answer
 
-	Once, Task string // what each kind of yes opens; empty: there is no such yes
+	Once, Task, Always, Reads string // what each kind of yes opens; empty: there is no such yes
 }
 
 // The bounds of what is shown of words and sources.
@@ -114,7 +114,9 @@ func Named(i *event.Covering) string {
 // opens are the kinds of a yes, a line each.
 func (c *Card) opens() []string {
 	var out []string
-	for _, o := range []struct{ kind, what string }{{"", c.Once}, {"for this task: ", c.Task}} {
+	for _, o := range []struct{ kind, what string }{{"", c.Once}, {"for this task: ", c.Task}, {"always: ", c.Always},
+		{"if it only reads: ", c.Reads},
+	} {
 		if o.what != "" || o.kind == "" {
 			out = append(out, o.kind+o.what)
 		}

@@ -9,7 +9,7 @@ func (j *judging) act() (Evidence, string) {
 		return Nothing, "you said to change nothing"
 	}
 	if c.spent(j.m, j.args) {
-		return Nothing, "it was done as often as your message asks for"
+		return Nothing, doneOften + " your message asks for"
 	}
 	if j.promises != nil {
 		return Said, "it is what your message asks for"
@@ -21,7 +21,7 @@ func (j *judging) act() (Evidence, string) {
 	case j.said.decides != 0 && !c.user.wants(j.said.decides):
 		return Nothing, "I could not find what it decides in your words"
 	case r.refused != "":
-		return Nothing, "you said not to: " + r.refused
+		return Nothing, saidNot + ": " + r.refused
 	case r.said == "" && offer != "":
 		j.w.Item = &Item{ID: fmt.Sprintf("a%d", c.user.turn), Giver: "assent", Quote: offer}
 		return Assented, "you agreed to: " + offer

@@ -135,7 +135,7 @@ func (j *judging) read(values []leaves.Leaf) {
 	case j.needsNone() == mandate.Hosted:
 		j.w.add(Act, "", j.m.Tool, Said, "the host's own tool, on this machine")
 	case j.needsNone() == mandate.Bound && j.forbidden(values):
-		j.w.add(Act, "", j.m.Tool, Nothing, "you said not to")
+		j.w.add(Act, "", j.m.Tool, Nothing, saidNot)
 	case j.needsNone() == mandate.Bound && c.mandate() != nil:
 		j.covered(c.mandate(), values)
 	case j.needsNone() == mandate.Bound:

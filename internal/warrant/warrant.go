@@ -30,7 +30,11 @@
 // It is pure: the same conversation always gives the same warrant.
 package warrant
 
-import "github.com/tidemark/tidemark/internal/warrant/mandate"
+import (
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
+)
 
 // Evidence is what stands behind one slot of a call. The zero Evidence is none.
 type Evidence uint8
@@ -122,6 +126,23 @@ type Dependency struct {
 type Item struct {
 	ID, Giver string // givers: contract, words, assent
 	Quote     string // the user's words that gave it; of assent, the agent's that they agreed to
+}
+
+// What speaks against an act that is more than a lack of words for it.
+const (
+	saidNot   = "you said not to"
+	doneOften = "it was done as often as" // it was asked for, in the words of whoever counts
+)
+
+// Barred reports whether the user forbade the act, or it was done as often as they asked for: what somebody allowed at another
+// time does not lift that.
+func (w *Warrant) Barred() bool {
+	for i := range w.Slots {
+		if s := &w.Slots[i]; s.Kind == Act && (strings.HasPrefix(s.Why, saidNot) || strings.HasPrefix(s.Why, doneOften)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Weakest is the least evidence among the slots of a kind, or of one argument, by its name;

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/event"
@@ -138,6 +139,9 @@ type said struct {
 	Minutes   int64             `json:"minutes"`
 	Where     map[string]string `json:"where,omitzero"`
 	Calls     int               `json:"calls,omitzero"`
+	Task      bool              `json:"task,omitzero"`
+	Always    bool              `json:"always,omitzero"`
+	Reads     bool              `json:"reads,omitzero"`
 	Note      string            `json:"note,omitzero"`
 }
 
@@ -150,7 +154,10 @@ func saidBy(e *entry, digests map[string]string) said {
 	for _, id := range e.Answer.IDs {
 		out.Questions = append(out.Questions, tidemark.Asked{ID: id, Digest: digests[id]})
 	}
-	if g := e.Answer.Grant; g != nil {
+	out.Always, out.Reads = strings.HasPrefix(e.Answer.Lasting, "always-"), strings.HasPrefix(e.Answer.Lasting, "reads-")
+	if g := e.Answer.Grant; g != nil && g.Task { // how many calls it opens is not the person's to say
+		out.Task = true
+	} else if g != nil {
 		out.Where, out.Calls = g.Where, g.Calls
 		if !g.Turn {
 			out.Minutes = (g.Until - e.Time) / int64(60e9)
@@ -166,11 +173,12 @@ func covers(a *event.Answer, done said, signed string) bool {
 	if err := strictjson.UnmarshalKnown([]byte(signed), &s); err != nil {
 		return false
 	}
-	fits := s.Decision == done.Decision && s.Session == done.Session && slices.Equal(s.Questions, done.Questions)
+	fits := s.Decision == done.Decision && s.Session == done.Session && slices.Equal(s.Questions, done.Questions) &&
+		s.Always == done.Always && s.Reads == done.Reads
 	if a.Grant == nil {
 		return fits
 	}
-	return fits && s.Minutes == done.Minutes && s.Calls == done.Calls && maps.Equal(s.Where, done.Where)
+	return fits && s.Task == done.Task && s.Minutes == done.Minutes && s.Calls == done.Calls && maps.Equal(s.Where, done.Where)
 }
 
 // digests are those of the calls a session asked about.

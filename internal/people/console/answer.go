@@ -27,6 +27,12 @@ func voteOf(v *visit, q *tidemark.Question) (tidemark.Vote, error) {
 	case "task": // as the page says: nothing else goes with it
 		vote.Approve, vote.Task = true, true
 		return vote, nil
+	case "reads": // the same
+		vote.Approve, vote.Reads = true, true
+		return vote, nil
+	case "always":
+		vote.Approve, vote.Always = true, true
+		return vote, nil
 	case "deny":
 		return vote, nil
 	default:

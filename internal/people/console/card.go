@@ -249,6 +249,9 @@ func callLines(q *tidemark.Question, whole bool) h.List {
 	if q.Task != "" {
 		out = append(out, row("for this task", "", foreign(q.Task)))
 	}
+	if q.Always != "" {
+		out = append(out, row("always", "", foreign(q.Always)))
+	}
 	return append(out, row("Digest", "", h.El("code", h.T(q.Digest))))
 }
 
@@ -315,10 +318,15 @@ func (c *Console) answerForm(v *visit, q *tidemark.Question, shown string, whole
 		}
 		buttons = append(buttons, h.El("button", h.A("name", "do"), h.A("value", "approve"), h.Class("approve"),
 			h.A("aria-keyshortcuts", "a"), h.T(text)))
-		if whole && q.Task != "" {
-			buttons = append(buttons, h.El("button", h.A("name", "do"), h.A("value", "task"), h.Class("approve"),
-				h.T("Approve for this task"+strings.TrimPrefix(text, "Approve once"))))
-			parts = append(parts, h.El("p", h.Class("quiet"), h.T("For this task: "), foreign(q.Task)))
+		for _, more := range []struct{ do, what, opens string }{
+			{"task", "for this task", q.Task}, {"always", "always", q.Always},
+			{"reads", "and that the tool only reads", q.Reads},
+		} {
+			if whole && more.opens != "" {
+				buttons = append(buttons, h.El("button", h.A("name", "do"), h.A("value", more.do), h.Class("approve"),
+					h.T("Approve "+more.what+strings.TrimPrefix(text, "Approve once"))))
+				parts = append(parts, h.El("p", h.Class("quiet"), h.T("Approved "+more.what+": "), foreign(more.opens)))
+			}
 		}
 		if want == consent.Passkey {
 			buttons = append(buttons, h.El("noscript", h.El("p", h.T("A passkey needs JavaScript; denying does not."))))

@@ -221,5 +221,9 @@ func (c *Console) sessionAct(v *visit) {
 		c.wrong(v, err)
 		return
 	}
+	if key == "" { // what holds in every session
+		http.Redirect(v.w, v.r, "/console/sessions", http.StatusSeeOther)
+		return
+	}
 	http.Redirect(v.w, v.r, "/console/session?key="+url.QueryEscape(key), http.StatusSeeOther)
 }

@@ -117,6 +117,11 @@ func (c *Console) sessionsPage(v *visit) {
 		c.wrong(v, err)
 		return
 	}
+	always, err := c.lastingGrants(v)
+	if err != nil {
+		c.wrong(v, err)
+		return
+	}
 	levels := []string{""}
 	for _, l := range trust.Levels() {
 		levels = append(levels, l.String())
@@ -138,7 +143,22 @@ func (c *Console) sessionsPage(v *visit) {
 	if next != "" {
 		pages = append(pages, h.El("a", h.A("href", f.query(next)), h.T("Older")))
 	}
-	c.page(v, http.StatusOK, "Sessions", append(body, h.El("p", pages...))...)
+	c.page(v, http.StatusOK, "Sessions", append(body, h.El("p", pages...), always)...)
+}
+
+// lastingGrants are what holds in every session, each with a way to end it.
+func (c *Console) lastingGrants(v *visit) (h.HTML, error) {
+	list, err := c.monitor.Lasting(v.r.Context())
+	if err != nil || len(list) == 0 {
+		return h.HTML{}, err
+	}
+	parts := h.List{h.El("h2", h.T("Always allowed"))}
+	for _, g := range list {
+		parts = append(parts, h.El("p", h.El("code", h.T(g.ID)), h.T(" "), foreign(g.Opens), h.T(", by "), foreign(g.By),
+			h.T(" on "+g.Given.UTC().Format("2006-01-02")+" "),
+			c.actForm(v, "/console/session/act", "", hidden("grant", g.ID), act("revoke", "End it"))))
+	}
+	return h.El("section", parts...), nil
 }
 
 func (c *Console) sessionTable(rows []sessionRow) h.HTML {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
@@ -17,57 +17,30 @@ const pendingState = "pending"
 // ask is a held call as the stream describes it: the wire's shape, of which a screen
 // needs only what it shows.
 type ask struct {
-	ID      string        `json:"id"`
-	Session string        `json:"session"`
-	Tool    string        `json:"tool"`
-	Args    string        `json:"args"` // redacted JSON, perhaps cut
-	Kind    string        `json:"kind"`
-	Rule    string        `json:"rule"`
-	Reason  string        `json:"reason"`
-	Prompt  string        `json:"prompt"` // what the person is asked, in words
-	Level   string        `json:"taint"`
-	Step    uint64        `json:"step"`
-	Act     string        `json:"act"` // what the call would do
-	Asked   time.Time     `json:"asked"`
-	Expires time.Time     `json:"expires"`
-	State   string        `json:"state"`
-	Words   []askWord     `json:"words"`
-	Sources []askSource   `json:"sources"`
-	Values  []event.Shown `json:"values"` // the slots of the call and what stands behind each
-	Allows  string        `json:"allows"`
-	Opinion *askOpinion   `json:"opinion"`
-	By      string        `json:"by"` // who answered, and in which words
-	Note    string        `json:"note"`
+	ID      string    `json:"id"`
+	Session string    `json:"session"`
+	Tool    string    `json:"tool"`
+	Args    string    `json:"args"` // redacted JSON, perhaps cut
+	Kind    string    `json:"kind"`
+	Rule    string    `json:"rule"`
+	Reason  string    `json:"reason"`
+	Prompt  string    `json:"prompt"` // what the person is asked, in words
+	Level   string    `json:"taint"`
+	Step    uint64    `json:"step"`
+	Act     string    `json:"act"` // what the call would do
+	Asked   time.Time `json:"asked"`
+	Expires time.Time `json:"expires"`
+	State   string    `json:"state"`
+	By      string    `json:"by"` // who answered, and in which words
+	Note    string    `json:"note"`
 
 	Abandoned bool `json:"abandoned"` // whoever waited has gone
 
 	diff string // of a definition: how it differs from what was accepted
 
+	whole tidemark.Question // all of it, for the text that everybody reads
+
 	raw strictjson.Value // as it came: two that differ are to be looked at anew
-}
-
-// askWord is one message of the user's own.
-type askWord struct {
-	Turn uint64 `json:"turn"`
-	Text string `json:"text"`
-}
-
-// askSource is one thing in the context the call came from.
-type askSource struct {
-	Level   string `json:"level"`
-	Step    uint64 `json:"step"`
-	Kind    string `json:"kind"`
-	Tool    string `json:"tool"`
-	Detail  string `json:"detail"`
-	Excerpt string `json:"excerpt"`
-}
-
-// askOpinion is what the auditor made of the call.
-type askOpinion struct {
-	Answer string `json:"answer"`
-	Reason string `json:"reason"`
-	Model  string `json:"model"`
-	Failed string `json:"failed"` // why there is no answer
 }
 
 // readAsk decodes a question. One without an id could not be answered.
@@ -78,6 +51,9 @@ func readAsk(raw []byte) (ask, error) {
 	}
 	if a.ID == "" {
 		return ask{}, errors.New("read question: it has no id")
+	}
+	if err := strictjson.Unmarshal(raw, &a.whole); err != nil { // of another version: what is plain is shown
+		a.whole = tidemark.Question{ID: a.ID, Tool: a.Tool, Args: a.Args, Kind: a.Kind, Reason: a.Reason, Prompt: a.Prompt, Rule: a.Rule}
 	}
 	a.raw = slices.Clone(strictjson.Value(raw))
 	return a, nil

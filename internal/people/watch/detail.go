@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/question"
 )
 
 // detail is the question under the cursor, scrolled.
@@ -35,25 +34,30 @@ func (m *screen) question(a ask, width int) []string {
 		return m.definition(a, width)
 	}
 	kind := m.ui.word(kindColour(a.Kind), line(a.Tool)) + "  " + line(a.ID) + "  " + line(a.Kind)
-	out := append([]string{kind + m.ui.word("dim", fmt.Sprintf("  step %d of %s", a.Step, line(a.Session)))}, m.call(a, width)...)
-	if a.Prompt != "" {
-		out = append(out, wrap(text.Clean(a.Prompt), "", width)...)
+	out := []string{kind + m.ui.word("dim", fmt.Sprintf("  step %d of %s", a.Step, line(a.Session)))}
+	for _, l := range a.whole.Lines() {
+		out = append(out, m.paragraph(a, l, width)...)
 	}
-	out = append(out, m.behind(a, true, width)...)
-	out = append(out, m.behind(a, false, width)...)
-	out = append(out, m.asked(a, width)...)
-	out = append(out, m.context(a, width)...)
-	out = append(out, m.ui.word("title", "Held because"))
-	out = append(out, wrap(text.Clean(a.Rule)+": "+text.Clean(a.Reason), "  ", width)...)
-	if o := a.Opinion; o != nil {
-		out = append(out, m.ui.word("title", "The auditor says"))
-		out = append(out, wrap(text.Clean(o.said()), "  ", width)...)
+	return append(out, wrap(m.ui.word("dim", text.Clean(a.Rule)), "", width)...)
+}
+
+// paragraph is one of the question's, as everybody reads it; the call is shown with nothing folded where that is wanted.
+func (m *screen) paragraph(a ask, l tidemark.Line, width int) []string {
+	body := l.Text
+	switch {
+	case l.Name == "":
+		return hang(text.Clean(body), "", width)
+	case l.Name == "Call" && m.whole:
+		body = a.whole.Whole()
 	}
-	if a.Abandoned {
-		out = append(out, wrap(m.ui.word("warn", "Nobody waits")+": "+tidemark.NobodyWaits, "", width)...)
+	colour := "title"
+	if l.Name == question.Missing || l.Name == "Nobody waits" {
+		colour = "warn"
 	}
-	if a.Allows != "" {
-		out = append(out, wrap("Approving allows: "+text.Clean(a.Allows), "", width)...)
+	out := []string{m.ui.word(colour, l.Name)}
+	for part := range strings.SplitSeq(body, "\n") {
+		inner := strings.TrimLeft(part, " ")
+		out = append(out, hang(text.Clean(inner), "  "+part[:len(part)-len(inner)], width)...)
 	}
 	return out
 }
@@ -79,113 +83,6 @@ func (m *screen) top(width int) []string {
 		return out
 	}
 	return nil
-}
-
-// behind is what stands behind the slots of the call, or that nothing does.
-func (m *screen) behind(a ask, lacking bool, width int) []string {
-	title := m.ui.word("warn", "Missing")
-	if !lacking {
-		title = m.ui.word("title", "Behind the rest")
-	}
-	out := []string{title}
-	for _, v := range a.Values {
-		if v.Lacks == lacking && (lacking || v.Has != "none") {
-			out = append(out, wrap(line(tidemark.Whence(v)), "  ", width)...)
-		}
-	}
-	if len(out) == 1 {
-		return nil
-	}
-	return out
-}
-
-// said is the opinion in a sentence.
-func (o askOpinion) said() string {
-	if o.Failed != "" {
-		return "nothing: " + o.Failed
-	}
-	said := o.Answer
-	if o.Reason != "" {
-		said += ": " + o.Reason
-	}
-	if o.Model != "" {
-		said += " (" + o.Model + ")"
-	}
-	return said
-}
-
-// call is the arguments, one below the other.
-func (m *screen) call(a ask, width int) []string {
-	args, rest := arguments(a.Args)
-	column := 0
-	for _, arg := range args {
-		column = max(column, ansi.StringWidth(line(arg.path)))
-	}
-	column = min(column, max(width/3, 6))
-	var out []string
-	for _, arg := range args {
-		name := "  " + m.ui.word("dim", fill(line(arg.path), column)) + "  "
-		room := max(width-column-4, 8)
-		if !m.whole {
-			out = append(out, name+shorten(arg.text, room))
-			continue
-		}
-		for i, l := range wrap(text.Clean(arg.text), "", room) {
-			if i > 0 {
-				name = strings.Repeat(" ", column+4)
-			}
-			out = append(out, name+l)
-		}
-	}
-	if rest != "" {
-		out = append(out, wrap(text.Clean(rest), "  ", width)...)
-		if len(args) > 0 {
-			out = append(out, m.ui.word("warn", "  (the arguments are cut here)"))
-		}
-	}
-	return out
-}
-
-// asked is the user's own words, all of them.
-func (m *screen) asked(a ask, width int) []string {
-	if len(a.Words) == 0 {
-		return nil
-	}
-	out := []string{m.ui.word("title", "You asked")}
-	for _, w := range a.Words {
-		turn := fmt.Sprintf("  %d  ", w.Turn)
-		for i, l := range wrap(text.Clean(w.Text), "", width-len(turn)) {
-			if i > 0 {
-				turn = strings.Repeat(" ", len(turn))
-			}
-			out = append(out, turn+l)
-		}
-	}
-	return out
-}
-
-// context is what the agent had read. Excerpts are in quotes: they speak for nobody.
-func (m *screen) context(a ask, width int) []string {
-	out := []string{m.ui.word("title", "In the context") + " (" + m.ui.as(line(a.Level)) + ")"}
-	for _, s := range a.Sources {
-		from := line(s.Tool)
-		if from == "" {
-			from = line(s.Kind)
-		}
-		out = append(out, cut(fmt.Sprintf("  step %d  %s  %s %s", s.Step, m.ui.as(line(s.Level)), from, line(s.Detail)), width))
-		if s.Excerpt == "" {
-			continue
-		}
-		quoted := wrap(`"`+line(s.Excerpt)+`"`, "    ", width)
-		if !m.whole && len(quoted) > 2 {
-			quoted = quoted[:2]
-			quoted[1] = cut(quoted[1]+" …", width)
-		}
-		for _, l := range quoted {
-			out = append(out, m.ui.word("dim", l))
-		}
-	}
-	return out
 }
 
 // view draws the form.

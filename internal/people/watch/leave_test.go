@@ -58,7 +58,7 @@ func TestQuestionsLeave(t *testing.T) {
 func TestAQuestionNobodyWaitsForSaysSo(t *testing.T) {
 	w := newWatched(t, 100, 40, watchtest.Held(t, "ask-1", watchtest.Noon, nil))
 	w.tell(askMsg{readAll(t, watchtest.Held(t, "ask-1", watchtest.Noon, map[string]any{"abandoned": true}))[0]})
-	w.shows("Nobody waits: whoever asked has stopped waiting")
+	w.shows("Nobody waits\n  whoever asked has stopped waiting")
 	w.press("d")
 	if len(w.sent) != 0 {
 		t.Error("answered what had just changed")

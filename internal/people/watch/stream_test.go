@@ -126,7 +126,7 @@ func TestTheStreamSurvivesTheServer(t *testing.T) {
 			t.Fatalf("snapshot: got %+v", got)
 		}
 		s.Question(watchtest.Held(t, "ask-2", watchtest.Noon, nil))
-		if got := next(t, told).(askMsg); got.ask.ID != "ask-2" || got.ask.Opinion.Answer != "consistent" || got.ask.Words[1].Turn != 2 {
+		if got := next(t, told).(askMsg); got.ask.ID != "ask-2" || got.ask.whole.Opinion.Answer != "consistent" || got.ask.whole.Words[1].Turn != 2 {
 			t.Fatalf("question: got %+v", got.ask)
 		}
 		s.Lose()

@@ -32,6 +32,14 @@ func wrap(s, indent string, width int) []string {
 	return out
 }
 
+// hang is wrap with what follows the first line further in: no word of a long text begins where a line of ours could.
+func hang(s, indent string, width int) []string {
+	const in = "        " // further than a value of a call stands
+	out := wrap(s, indent+in, width)
+	out[0] = indent + strings.TrimPrefix(out[0], indent+in)
+	return out
+}
+
 // shorten is the beginning of a text on one line, and how much more there is.
 func shorten(s string, width int) string {
 	flat := line(s)

@@ -32,6 +32,7 @@ type Builder struct {
 	totals    Totals
 	rows      map[rowKey]*row
 	audits    map[auditKey]*AuditRow
+	items     map[itemKey]*ItemRow
 	verifiers map[string]*VerifierRow
 	shadows   map[shadowKey]*ShadowRow
 	open      map[string]map[string]*question // by session and id
@@ -44,6 +45,7 @@ type Builder struct {
 type (
 	rowKey   struct{ rule, tool, kind string }
 	auditKey struct{ source, tool string }
+	itemKey  struct{ session, id, giver, tool, missing string }
 )
 
 // row is a Row that still grows.
@@ -68,7 +70,7 @@ func New(opts Options) *Builder {
 	}
 	return &Builder{
 		opts: opts, rows: map[rowKey]*row{}, audits: map[auditKey]*AuditRow{}, verifiers: map[string]*VerifierRow{},
-		shadows: map[shadowKey]*ShadowRow{}, open: map[string]map[string]*question{}, streaks: streaks{},
+		items: map[itemKey]*ItemRow{}, shadows: map[shadowKey]*ShadowRow{}, open: map[string]map[string]*question{}, streaks: streaks{},
 	}
 }
 
@@ -131,6 +133,7 @@ func (b *Builder) decided(session string, now int64, d *event.Decided) error {
 		b.ruling(d.Ruling)
 	}
 	b.shadow(d)
+	b.item(session, d)
 	if d.Ask != nil {
 		b.ask(session, now, d, blocked)
 	}
@@ -140,7 +143,8 @@ func (b *Builder) decided(session string, now int64, d *event.Decided) error {
 // through counts what let a call run.
 func (b *Builder) through(session string, d *event.Decided) {
 	switch {
-	case strings.HasPrefix(d.Spent, "grant-"):
+	case strings.HasPrefix(d.Spent, "grant-"), strings.HasPrefix(d.Spent, "always-"),
+		strings.HasPrefix(d.Spent, "reads-"):
 		b.totals.ByGrant++
 	case d.Spent != "":
 		b.totals.ByApproval++
@@ -151,6 +155,30 @@ func (b *Builder) through(session string, d *event.Decided) {
 	}
 	if d.Ruling != nil && d.Ruling.Allow {
 		b.totals.ByVerifier++
+	}
+}
+
+// item counts what an item of the mandate did for a call: it let it run, or held less than was asked for.
+func (b *Builder) item(session string, d *event.Decided) {
+	i, ask := d.Item, d.Ask != nil && d.Ask.Replaces == ""
+	if i == nil || !ask && (d.Effect != "allow" || i.ID == "") {
+		return
+	}
+	k := itemKey{session, i.ID, i.Giver, d.Tool, strings.Join(i.Missing, "\x00")}
+	if i.ID == "" {
+		k.session = "" // of no item: what is missing is the same in every session
+	}
+	r := keyed(b.items, k, itemKey{tool: others}, func(k itemKey) *ItemRow {
+		row := &ItemRow{Session: k.session, ID: k.id, Giver: k.giver, Tool: k.tool}
+		if k.missing != "" {
+			row.Missing = strings.Split(k.missing, "\x00")
+		}
+		return row
+	})
+	if ask {
+		r.Asked++
+	} else {
+		r.Allowed++
 	}
 }
 
@@ -251,6 +279,14 @@ func (b *Builder) Report() Report {
 	})
 	slices.SortFunc(out.Auditor, func(x, y AuditRow) int {
 		return cmp.Or(cmp.Compare(y.Asked, x.Asked), cmp.Compare(x.Source, y.Source), cmp.Compare(x.Tool, y.Tool))
+	})
+	out.Items = []ItemRow{}
+	for _, r := range b.items {
+		out.Items = append(out.Items, *r)
+	}
+	slices.SortFunc(out.Items, func(x, y ItemRow) int {
+		return cmp.Or(cmp.Compare(y.Asked, x.Asked), cmp.Compare(y.Allowed, x.Allowed), cmp.Compare(x.Session, y.Session),
+			cmp.Compare(x.ID, y.ID), cmp.Compare(x.Tool, y.Tool), slices.Compare(x.Missing, y.Missing))
 	})
 	out.Shadow = b.shadowRows()
 	out.Suggestions = out.suggest(b.opts.MinAsked)

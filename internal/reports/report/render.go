@@ -20,6 +20,7 @@ func (r Report) Render(w io.Writer, width int, colour bool) error {
 	p := &page{out: bufio.NewWriter(w), width: max(width, 40), colour: colour}
 	p.totals(&r)
 	p.questions(r.Questions)
+	p.items(r.Items)
 	p.auditor(r.Auditor)
 	p.verifier(r.Verifier)
 	p.shadow(r.Shadow, r.Totals)
@@ -109,6 +110,32 @@ func (p *page) questions(rows []Row) {
 	}
 	p.table(head, table)
 	fmt.Fprintln(p.out, p.paint("faint", "answers: █ yes  ▒ no  ░ expired  · open"))
+}
+
+// maxItems bounds how many items are shown to people; all are in the JSON.
+const maxItems = 30
+
+func (p *page) items(rows []ItemRow) {
+	if len(rows) == 0 {
+		return
+	}
+	p.title("Items of the mandate, and what was missing")
+	head := []cell{
+		{text: "item", grows: true}, {text: "tool", grows: true}, {text: "missing", grows: true}, {text: "allowed"}, {text: "asked"},
+		{text: "session", grows: true, spare: true},
+	}
+	var table [][]cell
+	for i := range rows[:min(len(rows), maxItems)] {
+		r := &rows[i]
+		table = append(table, []cell{
+			{text: strings.TrimSpace(r.ID + " " + r.Giver)}, {text: r.Tool}, {text: strings.Join(r.Missing, ", ")},
+			count("yes", r.Allowed), count("", r.Asked), {text: r.Session},
+		})
+	}
+	p.table(head, table)
+	if n := len(rows) - maxItems; n > 0 {
+		fmt.Fprintln(p.out, p.paint("faint", fmt.Sprintf("%d more are in the JSON (--json)", n)))
+	}
 }
 
 func (p *page) auditor(rows []AuditRow) {

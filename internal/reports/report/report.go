@@ -27,6 +27,7 @@ type Report struct {
 	Auditor     []AuditRow    `json:"auditor"`     // most asked first
 	Verifier    []VerifierRow `json:"verifier"`    // by name
 	Shadow      []ShadowRow   `json:"shadow"`      // where a candidate policy differs, most calls first
+	Items       []ItemRow     `json:"items"`       // what the mandate of each session let run, or lacked
 	Suggestions []Suggestion  `json:"suggestions"` // for a person to decide
 }
 
@@ -93,6 +94,18 @@ type Row struct {
 
 // Answered is how many questions a person answered.
 func (r *Row) Answered() int { return r.Yes + r.No }
+
+// ItemRow is one item of a session's mandate and one tool: how often it let a call run, or was what came closest to one that was
+// asked about. Without an id it is the questions about a tool that no item is for.
+type ItemRow struct {
+	Session string   `json:"session,omitzero"`
+	ID      string   `json:"id,omitzero"` // as the log and the question name it
+	Giver   string   `json:"giver,omitzero"`
+	Tool    string   `json:"tool"`
+	Missing []string `json:"missing,omitzero"` // the slots that it did not hold
+	Allowed int      `json:"allowed"`
+	Asked   int      `json:"asked"`
+}
 
 // AuditRow is one tool whose output was in play and one tool that was then proposed.
 type AuditRow struct {

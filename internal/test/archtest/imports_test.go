@@ -24,6 +24,7 @@ var layers = []layer{
 	{[]string{"internal/session"}, "state is a fold over events"},
 	{[]string{"internal/confined"}, "a ticket knows its own log and nothing else"},
 	{[]string{"graph"}, "a graph is derived from events"},
+	{[]string{"internal/standing"}, "what is allowed for good is kept for all sessions, and knows none"},
 	{[]string{"internal/question"}, "the text of a question is made of what the log keeps"},
 	{[]string{"."}, "the engine reaches the world only through its ports"},
 	{[]string{"store", "store/notify", "store/retention", "internal/draw", "internal/reports/report", "internal/reports/timeline",

@@ -18,8 +18,8 @@ var pure = []string{
 	"internal/base/glob", "internal/base/columns", "internal/base/text", "internal/base/seal",
 	"internal/base/strictjson", "internal/base/configfile", "internal/base/redact", "trust", "tool", "audit", "approval",
 	"intent", "event",
-	"internal/warrant/...", "policy", "internal/session", "internal/confined", "graph", "internal/question", ".", "store",
-	"internal/draw", "internal/reports/report",
+	"internal/warrant/...", "policy", "internal/session", "internal/confined", "internal/standing", "graph",
+	"internal/question", ".", "store", "internal/draw", "internal/reports/report",
 	"internal/reports/timeline", "internal/llm/format/...",
 }
 

@@ -412,6 +412,17 @@ def test_every_hook_says_which_tools_are_the_hosts_own() -> None:
         Monitor(host_tools="exec")
 
 
+def test_every_hook_says_which_tools_steer_the_framework() -> None:
+    with StubMonitor() as stub:
+        s = stub.monitor(control_tools=["write_todos"]).session("s", ANNA)
+        s.control_tools = ("Plan", "write_todos")  # as an adapter knows them
+        s.begin("Hello")
+        s.decide("read", {}, "c1")
+        heard = [*stub.begun, *stub.asked]
+        assert heard
+        assert all(h["ctx"]["controlTools"] == ["write_todos", "Plan"] for h in heard)
+
+
 # SDK-29
 def test_the_oldest_versions_that_are_promised_are_those_that_are_tried() -> None:
     here = Path(__file__).parents[1]

@@ -11,6 +11,13 @@ import type { Session, User } from "./session.js";
 
 const slack = 60; // seconds that a hook may take longer than a person
 
+// The tools by which the program steers itself. Tools of servers and of the application have names that begin with mcp__, so no other
+// tool can have one of these.
+const control = [
+  "TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "EnterPlanMode", "ExitPlanMode", "AskUserQuestion",
+  "Task", "Agent", "TaskOutput", "AgentOutputTool",
+];
+
 /** Input is the part of a hook's input that is used here. */
 interface Input {
   hook_event_name: string;
@@ -54,7 +61,9 @@ export class Tidemark {
   }
 
   #session(i: Input): Session {
-    return this.monitor.session(this.#conversation || i.session_id, this.user);
+    const session = this.monitor.session(this.#conversation || i.session_id, this.user);
+    session.controlTools = control;
+    return session;
   }
 
   async #prompt(i: Input): Promise<Output> {

@@ -98,6 +98,8 @@ export class Session {
   readonly key: string;
   readonly parent: string;
   user: User | undefined;
+  /** controlTools are the framework's own, as its adapter knows them; beside those of the monitor. */
+  controlTools: readonly string[] = [];
   readonly #owed: string[] = [];
   readonly #children = new Map<string, string[]>();
 
@@ -248,7 +250,7 @@ export class Session {
 
   #ctx(): Record<string, unknown> {
     // Any hook may be the first that a server hears of a turn, so each says whose tools they are.
-    const control = this.monitor.controlTools;
+    const control = [...new Set([...this.monitor.controlTools, ...this.controlTools])];
     return {
       sessionKey: this.key, hostTools: this.monitor.hostTools, ...(control.length === 0 ? {} : { controlTools: control }),
       ...(this.monitor.agent === "" ? {} : { agentId: this.monitor.agent }),

@@ -227,7 +227,7 @@ async function answer(form, what) {
   try {
     const data = new FormData(form);
     data.set('do', what);
-    if (what === 'approve' && form.dataset.proof === 'passkey') data.set('proof', await prove(form, new FormData(form, $(`button[value=${what}]`, form))));
+    if (what !== 'deny' && form.dataset.proof === 'passkey') data.set('proof', await prove(form, new FormData(form, $(`button[value=${what}]`, form))));
     data.set('token', $('input[name=token]', form).value);
     const r = await fetch(form.action, {method: 'POST', body: new URLSearchParams(data)});
     if (r.status === 401) { signedOut(); return; }

@@ -21,6 +21,13 @@ from .session import Session, User
 
 SLACK = 60  # seconds that a hook may take longer than a person
 
+# The tools by which the program steers itself. Tools of servers and of the application have names that begin with mcp__, so no other
+# tool can have one of these.
+CONTROL = (
+    "TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "EnterPlanMode", "ExitPlanMode", "AskUserQuestion",
+    "Task", "Agent", "TaskOutput", "AgentOutputTool",
+)  # fmt: skip
+
 
 class Tidemark:
     """Hooks of one agent. conversation names the session where the agent's own id is not to."""
@@ -41,7 +48,9 @@ class Tidemark:
         }  # fmt: skip
 
     def _session(self, i: Any) -> Session:
-        return self.monitor.session(self._conversation or i["session_id"], self.user)
+        session = self.monitor.session(self._conversation or i["session_id"], self.user)
+        session.control_tools = CONTROL
+        return session
 
     async def _prompt(self, i: Any, tool_use_id: str | None, context: Any) -> Any:
         words = str(i["prompt"])

@@ -180,6 +180,7 @@ class Session:
 
     def __init__(self, monitor: Monitor, key: str, user: User | None, parent: str = "") -> None:
         self.monitor, self.key, self.user, self.parent = monitor, key, user, parent
+        self.control_tools: tuple[str, ...] = ()  # of the framework itself, as its adapter knows them; beside those of the monitor
         self._lock = threading.Lock()
         self._owed: list[bytes] = []
         self._children: dict[str, list[str]] = {}
@@ -399,8 +400,8 @@ class Session:
     def _ctx(self) -> dict[str, Any]:
         # Any hook may be the first that a server hears of a turn, so each says whose tools they are.
         ctx: dict[str, Any] = {"sessionKey": self.key, "hostTools": list(self.monitor.host_tools)}
-        if self.monitor.control_tools:
-            ctx["controlTools"] = list(self.monitor.control_tools)
+        if control := dict.fromkeys((*self.monitor.control_tools, *self.control_tools)):
+            ctx["controlTools"] = list(control)
         if self.monitor.agent:
             ctx["agentId"] = self.monitor.agent
         return ctx

@@ -1,0 +1,265 @@
+package tidemark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark/tidemark/approval"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/standing"
+	"github.com/tidemark/tidemark/internal/warrant"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
+	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
+)
+
+// lastingLog is where is kept what people allow for good: it belongs to no session.
+const lastingLog = reserved + "standing"
+
+// knownAims are the arguments that say whom a call is for or where it goes, where each stays as it is and the user said it
+// or it is theirs. None where one is new: somebody new is not allowed for good.
+func knownAims(k *event.Kept, w *warrant.Warrant) []string {
+	var out []string
+	if w.Barred() {
+		return nil
+	}
+	for i := range w.Slots {
+		slot := &w.Slots[i]
+		if slot.Kind != warrant.Aim && slot.Kind != warrant.Place {
+			continue
+		}
+		path, _, _ := strings.Cut(slot.Path, "[") // a list stays as it is, whole
+		if _, fixed := k.Fixed[path]; !fixed || slot.Has < warrant.Own || slot.Secret || slot.Fault {
+			return nil
+		}
+		if !slices.Contains(out, path) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// alwaysAllowed lets a call through that a person allowed for good, where nothing asks about it but what a mandate lacks: no
+// rule of a policy's own, no audit.
+func (m *Monitor) alwaysAllowed(ctx context.Context, x *step, v *Verdict, h *approval.Held) (bool, error) {
+	if v.Effect != policy.Confirm || v.Kind != policy.KindTaintEscalation || h.Act == "" {
+		return false, nil
+	}
+	for i := range v.Reasons {
+		if r := &v.Reasons[i]; r.Effect != policy.Allow && (r.Pos != "" || !strings.HasSuffix(r.Rule, "."+h.Act+"."+slotOf(r.Rule))) {
+			return false, nil // of a file, or of another kind
+		}
+	}
+	w := x.live.facts.found
+	if w.Barred() {
+		return false, nil
+	}
+	h.Agent, h.Pin, h.Vouched = x.live.state.Agent, x.live.pin(v.Tool), func(path string) bool {
+		known := false
+		for i := range w.Slots {
+			if s := &w.Slots[i]; s.Path == path {
+				if known = s.Has >= warrant.Own && !s.Secret; !known {
+					return false
+				}
+			}
+		}
+		return known
+	}
+	id, err := m.lasting.Covers(ctx, *h, x.now)
+	if err == nil && id == "" && onlyLooks(w, x.set, h) {
+		id, err = m.lasting.Reads(ctx, h.Agent, h.Tool, h.Pin)
+	}
+	if err != nil || id == "" {
+		return false, unavailableIf(err)
+	}
+	v.Effect, v.Kind, v.Spent, x.decided.Spent = policy.Allow, "", id, id
+	if v.Item = (&event.Covering{ID: id, Giver: "always"}); strings.HasPrefix(id, readsID) {
+		v.Item.Giver = "vouched"
+	}
+	x.decided.Item = v.Item
+	return true, nil
+}
+
+// onlyLooks reports whether a call would run if its tool only read: nothing that is grave or dangerous, and nothing in it
+// that a read may not have either. A value that stands behind nothing may be what leaves.
+func onlyLooks(w *warrant.Warrant, set *policy.Set, h *approval.Held) bool {
+	if h.Danger || h.Pin == "" || slices.Contains(acting, w.Deed) {
+		return false
+	}
+	for i := range w.Slots {
+		s := &w.Slots[i]
+		switch {
+		case s.Fault || s.Secret:
+			return false
+		case s.Kind == warrant.Act:
+		case s.Has == warrant.Nothing || lacks(warrant.Read, s, set) || s.Kind == warrant.Order || s.Kind == warrant.Key:
+			return false
+		}
+	}
+	return true
+}
+
+// acting are the deeds that no word of a person makes a read.
+var acting = []warrant.Deed{warrant.Pay, warrant.Delete, warrant.Grant, warrant.Execute}
+
+// lastingChoices are what a yes for good to a question would open: for the aim, and that the tool only reads. Empty: nothing.
+func (s *live) lastingChoices(r *approval.Request, act string) (always, reads string) {
+	if r.Kind != policy.KindTaintEscalation || len(r.Agreed) > 0 || s.pin(r.Tool) == "" {
+		return "", ""
+	}
+	if r.Keeps.Lasts() {
+		always = r.Keeps.OpensAlways()
+	}
+	if act == "" || slices.ContainsFunc(acting, func(d warrant.Deed) bool { return d.String() == act }) {
+		return always, ""
+	}
+	return always, onlyReads(r.Tool)
+}
+
+// onlyReads says for people what it opens to say that a tool only reads.
+func onlyReads(name string) string {
+	return (&approval.Standing{Tool: name, Reads: true}).String() + "; what its calls carry is still looked at"
+}
+
+// opensLasting says what a vote opens for good.
+func opensLasting(v *Vote, r *approval.Request) string {
+	if v.Reads {
+		return onlyReads(r.Tool)
+	}
+	return r.Keeps.OpensAlways()
+}
+
+// slotOf is the kind of a slot that a rule of the shipped tables is about; "?" where it is none of them.
+func slotOf(rule string) string {
+	last := rule[strings.LastIndexByte(rule, '.')+1:]
+	if _, known := warrant.KindNamed(last); known {
+		return last
+	}
+	return "?"
+}
+
+// pin is the definition of a tool in a few signs; empty: nobody gave one.
+func (s *live) pin(name string) string {
+	for i := range s.tools {
+		if tool.Name(s.tools[i].Name) == name {
+			d := &s.tools[i]
+			hints := fmt.Sprint(hint(d.ReadOnly), hint(d.Destructive), hint(d.OpenWorld))
+			return mandate.Pin(d) + strings.ReplaceAll(hints, " ", "")
+		}
+	}
+	return ""
+}
+
+// hint is what a server says of its own tool, in a sign.
+func hint(b *bool) string {
+	switch {
+	case b == nil:
+		return "-"
+	case *b:
+		return "y"
+	}
+	return "n"
+}
+
+func unavailableIf(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %v", ErrUnavailable, err) //nolint:errorlint // a conflict there is none of the session's
+}
+
+// lasts draws the id of what a vote allows for good; empty: nothing.
+func (m *Monitor) lasts(s *live, v *Vote) (string, error) {
+	if !v.Always && !v.Reads {
+		return "", nil
+	}
+	r, _ := s.state.Book.Request(v.IDs[0])
+	act := ""
+	if ask, _ := s.state.Evidence(r.ID); ask != nil {
+		act = ask.Act
+	}
+	always, reads := s.lastingChoices(&r, act)
+	if v.Always && always == "" || v.Reads && reads == "" {
+		const never = "%w: this is not approved for good: nobody named whom it is for, it cannot be undone, or its tool is not defined"
+		return "", &AnswerError{Err: fmt.Errorf(never, approval.ErrUsage), TriesLeft: -1}
+	}
+	if v.Reads {
+		return m.newID(strings.TrimSuffix(readsID, "-"))
+	}
+	return m.newID("always")
+}
+
+// readsID begins the ids of what says that a tool only reads.
+const readsID = "reads-"
+
+// keepLasting writes what a vote allows for good. The call that was asked about is approved by then.
+func (m *Monitor) keepLasting(ctx context.Context, s *live, a *event.Answer, r *approval.Request, now int64) error {
+	if a.Lasting == "" {
+		return nil
+	}
+	given := &event.Standing{
+		ID: a.Lasting, Session: s.name, Agent: s.state.Agent, Tool: r.Tool, Pin: s.pin(r.Tool), Ceiling: r.Level,
+	}
+	if given.Reads = strings.HasPrefix(a.Lasting, readsID); !given.Reads {
+		keeps := event.Kept(r.Keeps)
+		keeps.Lists = nil // lists are of the session
+		given.Keeps = &keeps
+	}
+	err := m.lasting.Give(ctx, now, given, &event.Answer{By: a.By, Via: a.Via, IDs: a.IDs, Proof: a.Proof})
+	if err != nil {
+		return fmt.Errorf("the call is approved, and was not allowed for good: %w", unavailableIf(err))
+	}
+	return nil
+}
+
+// Lasting lists what people allowed for good.
+func (m *Monitor) Lasting(ctx context.Context) ([]GrantView, error) {
+	list, err := m.lasting.InForce(ctx, m.now().UnixNano())
+	out := []GrantView{}
+	for i := range list {
+		g := &list[i]
+		v := GrantView{
+			ID: g.ID, Tools: []string{g.Tool}, Ceiling: g.Ceiling, Opens: g.String(), By: g.By, Always: true, Reads: g.Reads,
+			Agent: g.Agent, Given: time.Unix(0, g.Given).UTC(),
+		}
+		if g.Used > 0 {
+			v.Used = time.Unix(0, g.Used).UTC()
+		}
+		if end := g.Until(); end > 0 {
+			v.Until = time.Unix(0, end).UTC()
+		}
+		out = append(out, v)
+	}
+	return out, unavailableIf(err)
+}
+
+// Revoke ends a grant before its time. What was allowed for good belongs to no session: then there is none to name.
+func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string) error {
+	if sessionName == "" {
+		err := m.lasting.End(ctx, m.now().UnixNano(), grant, &event.Answer{By: by, Via: via, IDs: []string{grant}})
+		switch {
+		case errors.Is(err, standing.ErrNone):
+			return fmt.Errorf("revoke grant: %w", ErrNotFound)
+		case err != nil:
+			return fmt.Errorf("revoke grant: %w", unavailableIf(err))
+		}
+		return nil
+	}
+	err := m.with(ctx, Ref{Session: sessionName}, func(s *live) error {
+		now := m.at(s)
+		if !slices.ContainsFunc(s.state.Book.Grants(now), func(g approval.Grant) bool { return g.ID == grant }) {
+			return ErrNotFound
+		}
+		return m.append(ctx, s, &event.Event{
+			Kind: event.GrantRevoked, Time: now, Answer: &event.Answer{By: by, Via: via, IDs: []string{grant}},
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("revoke grant: %w", err)
+	}
+	return nil
+}
