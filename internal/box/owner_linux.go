@@ -49,9 +49,7 @@ func Open(w Want) (*Box, error) {
 	b.env, b.withheld = chooseEnvironment(w.Env, w.Keep)
 	b.before = look(w.Workspace)
 	for _, path := range w.Guard {
-		if filepath.IsLocal(path) {
-			b.before.note(".", path, "")
-		}
+		b.before.guard(path)
 	}
 	var err error
 	if b.plan, err = planFor(w, b.before); err != nil {
