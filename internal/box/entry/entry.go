@@ -19,14 +19,14 @@ const (
 	Run   = "run"   // run a line in the box of the session that the ticket is for
 	Shell = "shell" // run a shell in a box, to look
 	List  = "list"  // say which boxes there are, and what was left of others
-	End   = "end"   // end a session's boxes
+	End   = "end"   // end a session's boxes, or all and the keeper
 )
 
 // Request is what a client says first. Lines, folders and variables are bytes: they come through as they are.
 type Request struct {
 	Do      string   `json:"do"`
 	Ticket  string   `json:"ticket,omitzero"`
-	Session string   `json:"session,omitzero"` // for shell and end; "" is a box for the folder, or all boxes
+	Session string   `json:"session,omitzero"` // for shell and end; "" is a box for the folder, or everything
 	Line    []byte   `json:"line,omitzero"`
 	Dir     []byte   `json:"dir,omitzero"`
 	Env     [][]byte `json:"env,omitzero"`

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -231,6 +232,19 @@ func (c *call) told(e Ended, h *held) {
 	}()
 }
 
+// legible is a report whose names are text: a name that is none would keep all of it from being told.
+func legible(r *box.Report) *box.Report {
+	out := *r
+	out.Workspace = strings.ToValidUTF8(r.Workspace, "?")
+	out.Aside = slices.Clone(r.Aside)
+	for i, a := range out.Aside {
+		out.Aside[i] = box.Aside{
+			Path: strings.ToValidUTF8(a.Path, "?"), Kept: strings.ToValidUTF8(a.Kept, "?"), Was: strings.ToValidUTF8(a.Was, "?"),
+		}
+	}
+	return &out
+}
+
 // tellTime is how long the monitor may take to take in what it is told.
 const tellTime = 10 * time.Second
 
@@ -240,6 +254,7 @@ func tell(o Options, e Ended) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tellTime)
 	defer cancel()
+	e.Report = legible(e.Report)
 	if err := o.Ended(ctx, e); err != nil {
 		o.Say("tell how a command ended: %v", err)
 	}

@@ -75,6 +75,8 @@ type Options struct {
 	Ended    func(context.Context, Ended) error // may be nil
 	// Take takes a snapshot of a workspace for a session.
 	Take func(session, workspace string) (Snapshot, error)
+	// Used is told that a command has ended in a box whose workspace was kept under this name; it may be nil.
+	Used func(snapshot string)
 	// Idle is how long a box lives in which nothing is run, and how long a keeper lives without a box.
 	Idle time.Duration
 	Say  func(format string, args ...any) // for the log

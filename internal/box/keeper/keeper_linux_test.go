@@ -260,6 +260,21 @@ func TestWhatIsIdleEnds(t *testing.T) {
 	}
 }
 
+// Whoever ends everything ends the keeper too: the next command starts a new one.
+func TestEndingEverythingEndsTheKeeper(t *testing.T) {
+	w := newWorld(t, nil)
+	if code, out := w.run("one", "true"); code != 0 {
+		t.Fatal(out)
+	}
+	if a, err := entry.Ask(w.data, entry.Request{Do: entry.End}); err != nil || len(a.Boxes) != 1 {
+		t.Errorf("%+v %v", a, err)
+	}
+	until(t, "the keeper ended", func() bool {
+		_, err := entry.Ask(w.data, entry.Request{Do: entry.List})
+		return errors.Is(err, entry.ErrNoKeeper)
+	})
+}
+
 // Others cannot reach the socket, and a data folder that others can change is not trusted.
 func TestTheSocketIsTheUsersAlone(t *testing.T) {
 	w := newWorld(t, nil)

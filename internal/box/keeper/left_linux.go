@@ -62,7 +62,7 @@ func asideIn(folder string) []string {
 		within := filepath.Join(folder, "aside", d.Name())
 		names, _ := os.ReadDir(within)
 		for _, n := range names {
-			out = append(out, filepath.Join(within, n.Name()))
+			out = append(out, strings.ToValidUTF8(filepath.Join(within, n.Name()), "?"))
 		}
 	}
 	return out

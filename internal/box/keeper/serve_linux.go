@@ -27,6 +27,7 @@ type Keeper struct {
 	lock     *os.File
 	listener *net.UnixListener
 	boxes    shelf
+	stop     func()
 	work     sync.WaitGroup // requests, and what is told afterwards
 }
 
@@ -87,6 +88,7 @@ func (k *Keeper) listen() error {
 func (k *Keeper) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	k.stop = cancel
 	stop := context.AfterFunc(ctx, func() { _ = k.listener.Close() })
 	defer stop()
 	go k.tidy(ctx, cancel)
@@ -165,7 +167,11 @@ func (k *Keeper) answer(ctx context.Context, conn *net.UnixConn) error {
 	case entry.List:
 		return reply(conn, entry.Answer{Boxes: k.boxes.list(), Left: LeftIn(k.o.Data)})
 	case entry.End:
-		return reply(conn, entry.Answer{Boxes: k.boxes.end(r.Session)})
+		err := reply(conn, entry.Answer{Boxes: k.boxes.end(r.Session)})
+		if r.Session == "" { // a new version of the program takes its place at the next command
+			k.stop()
+		}
+		return err
 	}
 	return reply(conn, no(fmt.Errorf("%q is nothing that can be asked for", r.Do)))
 }

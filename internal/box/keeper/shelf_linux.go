@@ -96,7 +96,12 @@ func (h *held) count(n int) {
 	}
 }
 
-func (s *shelf) leave(h *held) { h.count(-1) }
+func (s *shelf) leave(h *held) {
+	if s.o.Used != nil && h.record.Snapshot != "" {
+		s.o.Used(h.record.Snapshot)
+	}
+	h.count(-1)
+}
 
 // wanted is the box that a grant and its caller's environment ask for.
 func (s *shelf) wanted(g Grant, env []string) (box.Want, error) {
@@ -276,7 +281,7 @@ func (s *shelf) each(list []*held, then func(*held)) []entry.Open {
 }
 
 func (h *held) describe() entry.Open {
-	r := h.box.Standing()
+	r := legible(h.box.Standing())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return entry.Open{
