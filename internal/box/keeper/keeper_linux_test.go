@@ -222,13 +222,39 @@ func TestSettingsAreTheBoxs(t *testing.T) {
 	line := `cat ~/.ssh/id_ed25519 && echo x > ../other/made && ! echo x > a.txt && ! mv a.txt b.txt && ! ls ~/Documents/x`
 	w.put(filepath.Join(w.home, "Documents/x"), "x")
 	ticket := w.ticket("one", line, func(g *keeper.Grant) {
-		g.Settings = keeper.Settings{Read: []string{"~/.ssh"}, Write: []string{w.home + "/src/other"}, Guard: []string{"a.txt"}, Hide: []string{"~/Documents"}}
+		g.Settings = keeper.Settings{Read: []string{"~/.ssh"}, Write: []string{w.home + "/src/other", "~/nowhere"}, Guard: []string{"a.txt", "deploy/"}, Hide: []string{"~/Documents"}}
 	})
 	if code, out := finish(t, w.client(ticket, line)); code != 0 {
 		t.Error(code, out)
 	}
 	if code, out := w.run("one", `cat ~/.ssh/id_ed25519`); code == 0 {
 		t.Errorf("a grant of one command's is another's: %s", out)
+	}
+}
+
+// What the snapshot does not hold can be read and not changed, moved or removed, nor the folders it lies in.
+func TestWhatTheSnapshotDoesNotHoldIsReadOnly(t *testing.T) {
+	w := newWorld(t, func(o *keeper.Options) {
+		o.Take = func(string, string) (keeper.Snapshot, error) {
+			return keeper.Snapshot{Name: "kept", Guard: []string{"db/dev.db", "data"}}, nil
+		}
+	})
+	w.put(filepath.Join(w.ws, "db/dev.db"), "rows\n")
+	w.put(filepath.Join(w.ws, "data/deep/x"), "rows\n")
+	for _, line := range []string{
+		`echo x > db/dev.db`, `rm -f db/dev.db`, `mv db/dev.db gone`, `mv db gone`, `rm -rf db data`, `echo x >> data/deep/x`, `touch data/new`, `mv data/deep gone`,
+		`truncate -s 0 db/dev.db`, `chmod 0 db/dev.db`, `ln -sf /dev/null db/dev.db`,
+	} {
+		if code, out := w.run("one", line); code == 0 {
+			t.Errorf("%s: it worked %s", line, out)
+		}
+	}
+	if code, out := w.run("one", `cat db/dev.db data/deep/x && echo new > db/new && rm db/new`); code != 0 || out != "rows\nrows\n" {
+		t.Error(code, out)
+	}
+	a, err := entry.Ask(w.data, entry.Request{Do: entry.List})
+	if err != nil || len(a.Boxes) != 1 || a.Boxes[0].Snapshot != "kept" {
+		t.Errorf("%+v %v", a, err)
 	}
 }
 

@@ -33,14 +33,24 @@ const (
 
 // Redeem asks for the leave to run a command. A ticket is good once.
 func (m *Monitor) Redeem(ctx context.Context, t Ticket) (Grant, error) {
-	var g Grant
 	raw, err := m.post(ctx, "/v1/box/redeem", t)
 	if err != nil {
-		return g, err
+		return Grant{}, err
 	}
-	// a setting that is not known here could be one that closes something
-	if err := strictjson.UnmarshalKnown(raw, &g); err != nil {
+	var said struct {
+		Session   string           `json:"session"`
+		Call      string           `json:"call"`
+		Workspace string           `json:"workspace"`
+		Taint     string           `json:"taint"`
+		Settings  strictjson.Value `json:"settings"`
+	}
+	if err := strictjson.Unmarshal(raw, &said); err != nil {
 		return Grant{}, fmt.Errorf("read the server's answer: %w", err)
+	}
+	g := Grant{Session: said.Session, Call: said.Call, Workspace: said.Workspace, Taint: said.Taint}
+	// a setting that is not known here could be one that closes something
+	if err := strictjson.UnmarshalKnown(said.Settings, &g.Settings); err != nil {
+		return Grant{}, fmt.Errorf("read the server's answer: settings: %w", err)
 	}
 	return g, nil
 }

@@ -34,7 +34,7 @@ func speaker(t *testing.T, status int, says string) (*keeper.Monitor, *[]string)
 }
 
 func TestATicketIsRedeemedWithTheMonitor(t *testing.T) {
-	m, heard := speaker(t, http.StatusOK, `{"session":"s","call":"c","workspace":"/w","settings":{"write":["a"],"read":[],"hide":[],"guard":[],`+
+	m, heard := speaker(t, http.StatusOK, `{"session":"s","call":"c","step":4,"workspace":"/w","settings":{"write":["a"],"read":[],"hide":[],"guard":[],`+
 		`"ports":[5432],"hosts":["h.example"],"layer":"caches"},"taint":"untrusted"}`)
 	g, err := m.Redeem(t.Context(), keeper.Ticket{Ticket: "t", Command: "h", Process: 7})
 	want := keeper.Grant{Session: "s", Call: "c", Workspace: "/w", Taint: "untrusted", Settings: keeper.Settings{
@@ -56,7 +56,7 @@ func TestATicketIsRedeemedWithTheMonitor(t *testing.T) {
 func TestWhatIsNoYesIsANo(t *testing.T) {
 	for says, status := range map[string]int{
 		`{"detail":"it was used"}`: http.StatusConflict, `{}`: http.StatusInternalServerError, `not json`: http.StatusOK,
-		`{"session":"s","workspace":"/w","settings":{"closes":["more"]}}`: http.StatusOK, `{"session":"s","workspace":"/w","more":1}`: http.StatusOK,
+		`{"session":"s","workspace":"/w","settings":{"closes":["more"]}}`: http.StatusOK, `{"session":"s","workspace":"/w"}`: http.StatusOK,
 		"": http.StatusFound,
 	} {
 		m, _ := speaker(t, status, says)

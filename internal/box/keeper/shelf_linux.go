@@ -123,10 +123,13 @@ func (s *shelf) wanted(g Grant, env []string) (box.Want, error) {
 		}
 		return out
 	}
+	there := func(list []string) []string { // what is not on this machine cannot be given
+		return slices.DeleteFunc(paths(list), func(p string) bool { _, err := os.Stat(p); return err != nil || !filepath.IsAbs(p) })
+	}
 	w := box.Want{
 		Workspace: box.WorkspaceOf(dir, home), Home: home, State: filepath.Join(boxesIn(s.o.Data), "s-"+rand.Text()[:12]),
-		Hide: append([]string{s.o.Data}, paths(g.Settings.Hide)...), Read: paths(g.Settings.Read), Write: paths(g.Settings.Write),
-		Env: env, First: s.o.First,
+		Hide: append([]string{s.o.Data}, paths(g.Settings.Hide)...), Read: there(g.Settings.Read),
+		Write: there(g.Settings.Write), Env: env, First: s.o.First,
 	}
 	for _, p := range paths(g.Settings.Guard) {
 		if filepath.IsAbs(p) {

@@ -120,10 +120,13 @@ func (s Store) Find(what string) (About, error) {
 	return About{}, fmt.Errorf("there is no snapshot of %s (tidemark undo lists them)", what)
 }
 
-// keptFor is how long a snapshot can be brought back.
-const keptFor = 14 * 24 * time.Hour
+// How long a snapshot can be brought back, and how much all may hold; the newest is kept whatever it holds.
+const (
+	keptFor  = 14 * 24 * time.Hour
+	keptMost = 4 << 30
+)
 
-// Prune removes snapshots that are old, and what is left of those that were never finished.
+// Prune removes snapshots that are old, the oldest of too many, and what is left of those that were never finished.
 func (s Store) Prune(now time.Time) error {
 	entries, err := os.ReadDir(s.Folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,7 +137,14 @@ func (s Store) Prune(now time.Time) error {
 			err = errors.Join(err, os.RemoveAll(s.dir(e.Name())))
 		}
 	}
-	return err
+	all, bad := s.List()
+	held := int64(0)
+	for i, a := range slices.Backward(all) {
+		if held += a.Bytes; held > keptMost && i < len(all)-1 {
+			bad = errors.Join(bad, os.RemoveAll(s.dir(a.Name)))
+		}
+	}
+	return errors.Join(err, bad)
 }
 
 // Used takes down that a command has just run: what changes later was changed by somebody else.

@@ -326,6 +326,32 @@ func TestAWorktreeComesBackWithItsRepository(t *testing.T) {
 	}
 }
 
+// A second snapshot of a workspace copies what changed since, and holds all by itself.
+func TestASecondSnapshotCopiesLittle(t *testing.T) {
+	s, ws := newStore(t)
+	for i := range 20 {
+		put(t, fmt.Sprintf("%s/f%d", ws, i), strings.Repeat("x", 1000))
+	}
+	time.Sleep(1100 * time.Millisecond) // what has just changed is copied again
+	one := take(t, s, ws)
+	put(t, ws+"/f0", strings.Repeat("y", 1000))
+	before := picture(t, ws, false)
+	two := take(t, s, ws)
+	if one.Bytes != 20_000 || two.Bytes != 1000 {
+		t.Errorf("%d, then %d bytes", one.Bytes, two.Bytes)
+	}
+	if err := os.RemoveAll(filepath.Join(s.Folder, one.Name)); err != nil {
+		t.Fatal(err)
+	}
+	shell(t, ws, "rm f*")
+	if _, err := s.Undo(two); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, picture(t, ws, false)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // What was never finished is no snapshot, and what is old goes.
 func TestWhatIsOldGoes(t *testing.T) {
 	s, ws := newStore(t)

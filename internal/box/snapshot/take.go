@@ -23,6 +23,7 @@ func (s Store) Take(session, workspace string) (About, error) {
 		most = DefaultBound
 	}
 	w := &writer{store: s, about: &a}
+	w.remember()
 	err := os.MkdirAll(filepath.Join(s.dir(a.Name), "files"), 0o700)
 	if err == nil {
 		err = w.take(&choice{left: most})
@@ -42,6 +43,55 @@ type writer struct {
 	about   *About
 	entries []entry
 	files   int
+
+	last  About             // the one before of the same workspace
+	known map[string]*entry // what that holds, by path
+}
+
+// remember reads the snapshot before this of the same workspace: what has not changed since is not copied again.
+func (w *writer) remember() {
+	all, err := w.store.List()
+	if err != nil {
+		return // then all is copied
+	}
+	for _, a := range all {
+		if a.Workspace == w.about.Workspace && a.Of == "" {
+			w.last = a
+		}
+	}
+	if w.last.Name == "" {
+		return
+	}
+	entries, err := w.store.read(w.last.Name)
+	if err != nil {
+		return
+	}
+	w.known = make(map[string]*entry, len(entries))
+	for i := range entries {
+		if e := &entries[i]; e.File > 0 && e.Where == 0 {
+			w.known[string(e.Path)] = e
+		}
+	}
+}
+
+// again takes the copy that the snapshot before has of a file, if the file has not changed since.
+func (w *writer) again(where int, n *node) (number int, size int64, ok bool) {
+	e := w.known[n.path]
+	if where != 0 || e == nil || !unchanged(e, n.info, w.last.Taken) {
+		return 0, 0, false
+	}
+	w.files++
+	if os.Link(w.store.file(w.last.Name, e.File), w.store.file(w.about.Name, w.files)) != nil {
+		w.files--
+		return 0, 0, false
+	}
+	return w.files, e.Size, true
+}
+
+// unchanged reports whether a file is certainly as it was when an entry was made. The kernel's clock for files is coarse: one that changed
+// shortly before could have changed again since.
+func unchanged(e *entry, info fs.FileInfo, taken time.Time) bool {
+	return e.Mark != "" && e.Mark == markOf(info) && changedAt(info).Before(taken.Add(-time.Second))
 }
 
 func (w *writer) take(c *choice) error {
@@ -128,7 +178,11 @@ func (w *writer) keep(root *os.Root, where int, n *node) error {
 		if n.blob != "" {
 			break
 		}
-		number, size, err := w.copy(root, n.path)
+		number, size, kept := w.again(where, n)
+		var err error
+		if !kept {
+			number, size, err = w.copy(root, n.path)
+		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil

@@ -189,7 +189,7 @@ func (u *undoing) same(e *entry, n *node) bool {
 		return true
 	case e.Mode&fs.ModeSymlink != 0:
 		return string(e.Link) == n.link
-	case e.Mark != "" && e.Mark == markOf(n.info):
+	case unchanged(e, n.info, u.about.Taken):
 		return true
 	case e.Size != n.info.Size():
 		return false
