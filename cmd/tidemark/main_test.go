@@ -9,11 +9,13 @@ import (
 
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/entry"
+	"github.com/tidemark/tidemark/internal/box/trial"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
 
 func TestMain(m *testing.M) {
 	box.Become()
+	trial.Become()
 	if os.Getenv("TIDEMARK_TEST_BOX") == "1" {
 		os.Exit(entry.Main(os.Args[1:], os.Stderr))
 	}

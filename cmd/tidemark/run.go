@@ -300,6 +300,7 @@ func (e *env) keepBoxes(ctx context.Context, idle time.Duration) error {
 	k, err := keeper.New(keeper.Options{
 		Data: data, Home: home, First: smallProgram(), Redeemer: monitor, Ended: monitor.Ended, Idle: idle,
 		Take: func(session, workspace string) (keeper.Snapshot, error) {
+			_ = store.Prune(time.Now()) // what is too much stays a while longer
 			a, err := store.Take(session, workspace)
 			return keeper.Snapshot{Name: a.Name, Guard: a.Guard}, err
 		},

@@ -59,5 +59,8 @@ func Passed() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 // KeepForeground has nothing to give back.
 func KeepForeground(*os.File) func() { return func() {} }
 
+// Landlock is in no kernel but one.
+func Landlock() (int, error) { return 0, &Lack{What: "there is no Landlock on " + runtime.GOOS} }
+
 // Leftovers finds none.
 func Leftovers(string) ([]string, error) { return nil, nil }
