@@ -54,13 +54,26 @@ func Do(data string, r Request, errOut io.Writer) int {
 		r.Rows, r.Columns = size(os.Stdin)
 	}
 	signal.Notify(c.signals, append(box.Passed(), unix.SIGWINCH)...)
+	for range mostKeepers {
+		if code, again := c.ask(data, r); !again {
+			return code
+		}
+	}
+	return refuse(errOut, errors.New("every box keeper that was asked has just ended"))
+}
+
+// mostKeepers is how many keepers are asked one after the other, where each ends just then.
+const mostKeepers = 3
+
+// ask asks one keeper. again says that it ends, and has done nothing.
+func (c *client) ask(data string, r Request) (code int, again bool) {
 	var err error
 	if c.conn, err = reach(data); err != nil {
-		return refuse(errOut, err)
+		return refuse(c.errOut, err), false
 	}
 	defer c.conn.Close()
 	if err := c.send(r, handed()...); err != nil {
-		return refuse(errOut, fmt.Errorf("ask the box keeper: %w", err))
+		return refuse(c.errOut, fmt.Errorf("ask the box keeper: %w", err)), false
 	}
 	return c.follow()
 }
@@ -132,13 +145,13 @@ func (c *client) receive() (Answer, []*os.File, error) {
 }
 
 // follow hands on signals and what is typed until the command has ended.
-func (c *client) follow() int {
+func (c *client) follow() (code int, again bool) {
 	type heard struct {
 		answer Answer
 		files  []*os.File
 		err    error
 	}
-	answers := make(chan heard)
+	answers := make(chan heard, 4) // more than a keeper says
 	go func() {
 		for {
 			a, files, err := c.receive()
@@ -160,12 +173,14 @@ func (c *client) follow() int {
 					h.err = errors.New("the box keeper has ended, and with it every command in its boxes")
 				}
 				_, _ = fmt.Fprintf(c.errOut, "tidemark: %v\n", h.err)
-				return box.ExitNoBox
+				return box.ExitNoBox, false
+			case h.answer.Again:
+				return 0, true
 			case h.answer.Given && len(h.files) == 1:
 				c.screen = begin(h.files[0])
 			case !h.answer.Given:
 				c.screen.end()
-				return c.tell(h.answer)
+				return c.tell(h.answer), false
 			}
 		}
 	}

@@ -102,7 +102,11 @@ func reach(data string) (*net.UnixConn, error) {
 		}
 		select {
 		case err := <-ended:
-			return nil, fmt.Errorf("the box keeper was started and ended (%v; see %s)", err, Log(data))
+			if err != nil {
+				return nil, fmt.Errorf("the box keeper was started and ended (%w; see %s)", err, Log(data))
+			}
+			ended = nil // another one has the folder: it answers, or lets go
+			time.Sleep(10 * again)
 		case <-ctx.Done():
 			return nil, fmt.Errorf("no box keeper came up in time (see %s)", Log(data))
 		case <-time.After(again):

@@ -43,6 +43,7 @@ type Passed struct {
 // Answer is what the keeper says: at most once that a terminal comes along, and once how things ended.
 type Answer struct {
 	Given  bool     `json:"given,omitzero"`
+	Again  bool     `json:"again,omitzero"` // this keeper ends, and another has to be asked; nothing was done
 	Exit   int      `json:"exit"`
 	Reason string   `json:"reason,omitzero"` // why nothing was run
 	Notes  []string `json:"notes,omitzero"`  // what whoever ran the command should know besides

@@ -273,8 +273,8 @@ func TestNoSnapshotNoRun(t *testing.T) {
 
 // A box in which nothing is run ends by itself, and a keeper without boxes does.
 func TestWhatIsIdleEnds(t *testing.T) {
-	w := newWorld(t, func(o *keeper.Options) { o.Idle = 300 * time.Millisecond })
-	if code, out := w.run("one", "sleep 1; true"); code != 0 {
+	w := newWorld(t, func(o *keeper.Options) { o.Idle = time.Second })
+	if code, out := w.run("one", "sleep 2; true"); code != 0 {
 		t.Fatal(out)
 	}
 	until(t, "the keeper ended", func() bool {
@@ -283,6 +283,34 @@ func TestWhatIsIdleEnds(t *testing.T) {
 	})
 	if names, _ := os.ReadDir(filepath.Join(w.data, "boxes")); len(names) != 0 {
 		t.Errorf("left: %v", names)
+	}
+}
+
+// A box whose processes somebody ended is made anew for the next command.
+func TestABoxThatWasKilledIsMadeAnew(t *testing.T) {
+	w := newWorld(t, nil)
+	if code, out := w.run("one", "touch /tmp/of-the-first"); code != 0 {
+		t.Fatal(out)
+	}
+	list, err := filepath.Glob("/proc/[0-9]*/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := 0
+	for _, path := range list {
+		pid := 0
+		text, _ := os.ReadFile(path)
+		name, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		if _, err := fmt.Sscanf(path, "/proc/%d/", &pid); err == nil && strings.HasPrefix(string(name), "tidemark-box") && strings.Contains(string(text), w.dir) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			killed++
+		}
+	}
+	if killed != 1 {
+		t.Skipf("%d first processes of this test's boxes were found", killed)
+	}
+	if code, out := w.run("one", "test ! -e /tmp/of-the-first"); code != 0 {
+		t.Errorf("%d %s", code, out)
 	}
 }
 

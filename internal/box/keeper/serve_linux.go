@@ -31,6 +31,9 @@ type Keeper struct {
 	work     sync.WaitGroup // requests, and what is told afterwards
 }
 
+// grace is how much longer a keeper waits that has had no box yet: somebody has just started it.
+const grace = time.Minute
+
 // New makes the keeper of a data folder, and looks for what earlier ones left.
 func New(o Options) (*Keeper, error) {
 	if o.Data == "" || o.Home == "" || o.Redeemer == nil || o.Take == nil {
@@ -45,7 +48,7 @@ func New(o Options) (*Keeper, error) {
 	if err := os.MkdirAll(boxesIn(o.Data), 0o700); err != nil {
 		return nil, fmt.Errorf("make keeper: %w", err)
 	}
-	k := &Keeper{o: o, boxes: shelf{o: o, held: map[string]*held{}, used: time.Now()}}
+	k := &Keeper{o: o, boxes: shelf{o: o, held: map[string]*held{}, used: time.Now().Add(grace)}}
 	var err error
 	if k.lock, err = os.OpenFile(filepath.Join(o.Data, "keeper.lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return nil, fmt.Errorf("make keeper: %w", err)
@@ -157,6 +160,9 @@ func (k *Keeper) answer(ctx context.Context, conn *net.UnixConn) error {
 	var r entry.Request
 	if err := strictjson.UnmarshalKnown(body, &r); err != nil {
 		return reply(conn, no(fmt.Errorf("the request cannot be read: %w", err)))
+	}
+	if (r.Do == entry.Run || r.Do == entry.Shell) && !k.boxes.touch() {
+		return reply(conn, entry.Answer{Again: true}) // before the ticket is used up
 	}
 	c := &call{keeper: k, conn: conn, request: r, pid: int(peer.Pid), files: files}
 	switch r.Do {

@@ -44,8 +44,29 @@ type held struct {
 	closed   bool
 }
 
-// enter gives the box for a grant, which is made if there is none, and counts the caller as in it. leave counts them out.
+// touch says that a box is about to be needed. It is false if none is made any more.
+func (s *shelf) touch() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = time.Now().Add(grace)
+	return !s.over
+}
+
+// errFragile is a box that does not live until a command is run in it.
+var errFragile = errors.New("the box ended as soon as it was made")
+
+// enter gives the box for a grant, which is made if there is none, and counts the caller as in it. leave counts them out. One whose
+// processes somebody ended is made anew.
 func (s *shelf) enter(g Grant, env []string) (*held, error) {
+	for range 3 {
+		if h, err := s.enterOnce(g, env); !errors.Is(err, errFragile) {
+			return h, err
+		}
+	}
+	return nil, errFragile
+}
+
+func (s *shelf) enterOnce(g Grant, env []string) (*held, error) {
 	want, err := s.wanted(g, env)
 	if err != nil {
 		return nil, err
@@ -77,10 +98,10 @@ func (s *shelf) enter(g Grant, env []string) (*held, error) {
 		return nil, h.err
 	}
 	select {
-	case <-h.box.Gone(): // somebody ended its processes
+	case <-h.box.Gone():
 		h.count(-1)
 		s.drop(h)
-		return s.enter(g, env)
+		return nil, errFragile
 	default:
 		return h, nil
 	}
