@@ -1,5 +1,6 @@
 // Command tidemark-hook is "tidemark hook" alone: agents start it for every call, so it
 // links nothing but what one question to the server needs, and what the first process of a box is.
+// "tidemark-hook box TICKET -- LINE" has one command run in its session's box.
 package main
 
 import (
@@ -10,10 +11,14 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/box/entry"
 )
 
 func main() {
 	box.Become()
+	if len(os.Args) > 1 && os.Args[1] == "box" {
+		os.Exit(entry.Main(os.Args[2:], os.Stderr))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := shim.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/box/trial"
 )
 
 func (e *env) doctorCommand() *cobra.Command {
@@ -38,7 +39,10 @@ Agents: ` + strings.Join(app.DoctorAgents(), ", "),
 			if err != nil {
 				return err
 			}
-			return e.doctor(cmd.Context(), app.DoctorOptions{Paths: p, Agents: args, World: w, Deep: o.deep})
+			return e.doctor(cmd.Context(), app.DoctorOptions{
+				Paths: p, Agents: args, World: w, Deep: o.deep,
+				Box: func(a trial.Around) ([]trial.Row, error) { a.First = smallProgram(); return trial.Run(a) },
+			})
 		},
 	}
 	f := cmd.Flags()

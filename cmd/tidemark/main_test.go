@@ -8,18 +8,24 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/box/entry"
+	"github.com/tidemark/tidemark/internal/box/trial"
 	"github.com/tidemark/tidemark/internal/test/mcptest"
 )
 
 func TestMain(m *testing.M) {
 	box.Become()
+	trial.Become()
+	if os.Getenv("TIDEMARK_TEST_BOX") == "1" {
+		os.Exit(entry.Main(os.Args[1:], os.Stderr))
+	}
 	mcptest.Main() // this binary, started as an MCP server
 	if play := guises[filepath.Base(os.Args[0])]; play != nil {
 		play()
 		return
 	}
-	asHook := len(os.Args) > 2 && os.Args[1] == "serve" && os.Args[2] == "--unless-running" // by a hook, which hands on no variables
-	if os.Getenv("TIDEMARK_TEST_MAIN") == "1" || asHook {                                   // this binary, started as the program itself
+	asHook := len(os.Args) > 2 && (os.Args[1] == "serve" && os.Args[2] == "--unless-running" || os.Args[1] == "box" && os.Args[2] == "keep")
+	if os.Getenv("TIDEMARK_TEST_MAIN") == "1" || asHook { // this binary, started as the program itself; a hook hands on no variables
 		main()
 		return
 	}

@@ -1,19 +1,28 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/box/entry"
+	"github.com/tidemark/tidemark/internal/box/keeper"
+	"github.com/tidemark/tidemark/internal/box/snapshot"
 )
 
 // boxed is how tidemark run was called.
@@ -197,6 +206,251 @@ func (e *env) tellBox(r *box.Report) error {
 	}
 	for _, a := range r.Aside {
 		fmt.Fprintf(e.errOut, "tidemark: %s would run elsewhere or later: it is put aside, in %s\n", a.Path, a.Kept)
+	}
+	return nil
+}
+
+func (e *env) boxCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "box",
+		Short: "Keep, list, look into and end the boxes of sessions",
+		Long: `Commands of agents that run in a box run in their session's: one box for each session, kept by
+a process of yours (tidemark box keep), which is started when the first one is needed.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var idle time.Duration
+	keep := &cobra.Command{
+		Use:   "keep",
+		Short: "Keep the boxes of this user's sessions",
+		Long: `Keep the boxes of this user's sessions: agents' hooks start it when a command is to run in one, and
+there is no need to start it by hand. It redeems the ticket of each command with the server and runs
+nothing without. A box ends when nothing was run in it for a while, with it the jobs in its
+background; without boxes the keeper ends too. Ending it ends every box.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return e.keepBoxes(cmd.Context(), idle) },
+	}
+	keep.Flags().DurationVar(&idle, "idle", keeper.DefaultIdle, "how long a box waits for the next command")
+	cmd.AddCommand(keep,
+		&cobra.Command{
+			Use: "list", Short: "List boxes, and what is left of those that have ended", Args: cobra.NoArgs,
+			RunE: func(*cobra.Command, []string) error { return e.listBoxes() },
+		},
+		&cobra.Command{
+			Use:   "shell [SESSION]",
+			Short: "Open a shell in a session's box, or in one for this folder, to look",
+			Args:  cobra.MaximumNArgs(1),
+			RunE:  func(_ *cobra.Command, args []string) error { return e.boxShell(strings.Join(args, "")) },
+		},
+		&cobra.Command{
+			Use:   "end [SESSION]",
+			Short: "End a session's box and every job in it, or all boxes and their keeper",
+			Args:  cobra.MaximumNArgs(1),
+			RunE:  func(_ *cobra.Command, args []string) error { return e.endBoxes(strings.Join(args, "")) },
+		})
+	return cmd
+}
+
+// dataFolder is the data folder as a whole path.
+func (e *env) dataFolder() (string, error) {
+	p, err := e.paths()
+	if err != nil {
+		return "", err
+	}
+	data, err := filepath.Abs(p.Data)
+	if err != nil {
+		return "", fmt.Errorf("find data folder: %w", err)
+	}
+	if real, err := filepath.EvalSymlinks(data); err == nil {
+		data = real
+	}
+	return data, nil
+}
+
+// snapshots are kept in the data folder.
+func snapshots(data string) snapshot.Store {
+	return snapshot.Store{Folder: filepath.Join(data, "snapshots"), Apart: data}
+}
+
+func (e *env) keepBoxes(ctx context.Context, idle time.Duration) error {
+	data, err := e.dataFolder()
+	if err != nil {
+		return err
+	}
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	home, err := homeOfUser()
+	if err != nil {
+		return err
+	}
+	store := snapshots(data)
+	if err := store.Prune(time.Now()); err != nil {
+		e.report(err) // what is too old stays a while longer
+	}
+	monitor := &keeper.Monitor{Find: func() (string, string, error) {
+		r, err := app.FindRunning(p)
+		if err != nil {
+			return "", "", err
+		}
+		tokens, _, err := app.LoadTokens(p.Tokens())
+		return r.URL, tokens.Agent, err
+	}}
+	k, err := keeper.New(keeper.Options{
+		Data: data, Home: home, First: smallProgram(), Redeemer: monitor, Ended: monitor.Ended, Idle: idle,
+		Take: func(session, workspace string) (keeper.Snapshot, error) {
+			_ = store.Prune(time.Now()) // what is too much stays a while longer
+			a, err := store.Take(session, workspace)
+			return keeper.Snapshot{Name: a.Name, Guard: a.Guard}, err
+		},
+		Used: func(name string) { _ = store.Used(name, time.Now()) }, // without it a later change is not told apart
+		Say: func(format string, args ...any) {
+			fmt.Fprintf(e.errOut, "%s %s\n", time.Now().Format(time.DateTime), fmt.Sprintf(format, args...))
+		},
+	})
+	if errors.Is(err, keeper.ErrTaken) {
+		e.printf("%v\n", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return k.Serve(ctx)
+}
+
+// homeOfUser is the home folder that the system knows. The variable would be whoever's who started this program, and names what is
+// hidden; it counts only where the system knows none.
+func homeOfUser() (string, error) {
+	if u, err := user.LookupId(fmt.Sprint(os.Getuid())); err == nil && filepath.IsAbs(u.HomeDir) {
+		return u.HomeDir, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find home folder: %w", err)
+	}
+	return home, nil
+}
+
+// boxesNow asks the keeper which boxes there are, or finds what is left if none runs.
+func (e *env) boxesNow() (entry.Answer, error) {
+	data, err := e.dataFolder()
+	if err != nil {
+		return entry.Answer{}, err
+	}
+	a, err := entry.Ask(data, entry.Request{Do: entry.List})
+	if err != nil {
+		if !errors.Is(err, entry.ErrNoKeeper) && !errors.Is(err, os.ErrNotExist) {
+			return entry.Answer{}, err
+		}
+		a.Left = keeper.LeftIn(data)
+	}
+	if a.Boxes == nil {
+		a.Boxes = []entry.Open{}
+	}
+	if a.Left == nil {
+		a.Left = []entry.Left{}
+	}
+	return a, nil
+}
+
+func (e *env) listBoxes() error {
+	a, err := e.boxesNow()
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"boxes": a.Boxes, "left": a.Left})
+	}
+	if len(a.Boxes) == 0 {
+		e.printf("no box is open\n")
+	}
+	e.printBoxes(a.Boxes)
+	for _, l := range a.Left {
+		e.printLeft(l)
+	}
+	return nil
+}
+
+func (e *env) printBoxes(list []entry.Open) {
+	for _, b := range list {
+		e.printf("box of session %s: %s, %d commands, %d running, %d processes, since %s\n", named(b.Session), b.Workspace, b.Commands,
+			b.Running, b.Processes, b.Opened.Local().Format(time.DateTime))
+		for _, a := range b.Aside {
+			e.printf("  put aside: %s, in %s\n", text.OneLine(a.Path), text.OneLine(a.Kept))
+		}
+	}
+}
+
+func (e *env) printLeft(l entry.Left) {
+	how := "ended"
+	if l.Cut {
+		how = "was cut off with its keeper"
+	}
+	if l.Workspace == "" {
+		e.printf("left of tidemark run: %s\n", l.Folder)
+	} else {
+		e.printf("box of session %s: %s, %s\n", named(l.Session), l.Workspace, how)
+	}
+	for _, a := range l.Aside {
+		e.printf("  put aside, in %s\n", text.OneLine(a))
+	}
+	if l.Layer > 0 {
+		e.printf("  %d files in the layer over the home folder went with it\n", l.Layer)
+	}
+	if l.Snapshot != "" {
+		e.printf("  what was before it: tidemark undo %s\n", l.Snapshot)
+	}
+	if l.Fault != "" {
+		e.printf("  %s\n", e.ui.word("bad", l.Fault))
+	}
+}
+
+func named(session string) string {
+	if session == "" {
+		return "(none)"
+	}
+	return session
+}
+
+func (e *env) boxShell(session string) error {
+	data, err := e.dataFolder()
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find this folder: %w", err)
+	}
+	none := func(os.Signal) {} // they are the shell's
+	minding.Store(&none)
+	defer minding.Store(nil)
+	if code := entry.Do(data, entry.Request{Do: entry.Shell, Session: session, Dir: []byte(dir)}, e.errOut); code != 0 {
+		return exitStatus(code)
+	}
+	return nil
+}
+
+func (e *env) endBoxes(session string) error {
+	data, err := e.dataFolder()
+	if err != nil {
+		return err
+	}
+	a, err := entry.Ask(data, entry.Request{Do: entry.End, Session: session})
+	if err != nil && !errors.Is(err, entry.ErrNoKeeper) {
+		return err
+	}
+	if e.json {
+		if a.Boxes == nil {
+			a.Boxes = []entry.Open{}
+		}
+		return e.printJSON(map[string]any{"ended": a.Boxes})
+	}
+	if len(a.Boxes) == 0 {
+		e.printf("no such box is open\n")
+	}
+	for _, b := range a.Boxes {
+		e.printf("ended: box of session %s, %s, %d processes\n", named(b.Session), b.Workspace, b.Processes)
 	}
 	return nil
 }

@@ -30,8 +30,12 @@ func (e *env) status(ctx context.Context) error {
 		return err
 	}
 	running := at != ""
+	boxes, err := e.boxesNow()
+	if err != nil {
+		e.report(err) // the rest is known all the same
+	}
 	if e.json {
-		out := map[string]any{"server": running, "parts": s.Parts}
+		out := map[string]any{"server": running, "parts": s.Parts, "boxes": boxes.Boxes}
 		if running {
 			out["url"], out["version"], out["started"], out["hosts"], out["policy"] = at, s.Version, s.Started, s.Hosts, s.Policy
 		}
@@ -47,6 +51,7 @@ func (e *env) status(ctx context.Context) error {
 			e.printPolicy(s.Policy)
 			e.printHosts(s)
 		}
+		e.printBoxes(boxes.Boxes)
 	}
 	if err != nil {
 		return err

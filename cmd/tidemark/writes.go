@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +20,8 @@ import (
 	"github.com/tidemark/tidemark/internal/app"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/box/entry"
+	"github.com/tidemark/tidemark/internal/box/snapshot"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/store"
 )
@@ -252,4 +257,142 @@ func (e *env) reviewOne(ctx context.Context, w writeRow, action string) error {
 		e.printf("%s\n", args)
 	}
 	return nil
+}
+
+func (e *env) undoCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "undo [SESSION | SNAPSHOT]",
+		Short: "Bring a workspace back to what it was before a session's first command in a box",
+		Long: `Bring a workspace back to what it was before the first command of a session that ran in a box.
+Shows what would change and asks. All that is replaced or removed is kept, and the snapshot that
+takes the undo back is named. Without an argument the snapshots are listed.
+
+Folders that tools make anew (node_modules, target, .venv) are left as they are, and so is what
+commands could not change because the snapshot does not hold it.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			data, err := e.dataFolder()
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return e.listSnapshots(snapshots(data))
+			}
+			return e.undo(data, args[0], yes)
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+func (e *env) listSnapshots(s snapshot.Store) error {
+	all, err := s.List()
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"snapshots": all})
+	}
+	if len(all) == 0 {
+		e.printf("there are no snapshots\n")
+	}
+	for _, a := range all {
+		what := "before session " + named(a.Session)
+		if a.Of != "" {
+			what = "what bringing back " + a.Of + " replaced"
+		}
+		e.printf("%s  %s  %s  %s (%d files)\n", a.Name, a.Taken.Local().Format(time.DateTime), a.Workspace, what, a.Files)
+	}
+	return nil
+}
+
+func (e *env) undo(data, what string, yes bool) error {
+	s := snapshots(data)
+	a, err := s.Find(what)
+	if err != nil {
+		return err
+	}
+	changes, err := s.Changes(a)
+	if err != nil {
+		return err
+	}
+	if !e.json {
+		e.printChanges(s, a, changes)
+	}
+	if len(changes) > 0 && !yes {
+		if e.json {
+			return e.printJSON(map[string]any{"snapshot": a, "changes": legible(changes), "done": false})
+		}
+		if !e.sure() {
+			e.printf("nothing was changed\n")
+			return errFault
+		}
+	}
+	if _, err := entry.Ask(data, entry.Request{Do: entry.End, Session: a.Session}); err != nil && !errors.Is(err, entry.ErrNoKeeper) {
+		return fmt.Errorf("end the session's box first: %w", err)
+	}
+	done, err := s.Undo(a)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		return e.printJSON(map[string]any{"snapshot": a, "changes": legible(done.Changes), "kept": done.Kept, "done": true})
+	}
+	if done.Kept == "" {
+		e.printf("%s is as it was\n", a.Workspace)
+		return nil
+	}
+	e.printf("%s is as it was. What was replaced is kept: tidemark undo %s brings it back\n", a.Workspace, done.Kept)
+	for _, c := range done.Changes {
+		if c.Later {
+			e.printf("  changed after the session's last command, and kept as well: %s (below %s)\n", text.OneLine(c.Path),
+				filepath.Join(s.Folder, done.Kept, "files"))
+		}
+	}
+	return nil
+}
+
+// legible are changes whose paths are text.
+func legible(changes []snapshot.Change) []snapshot.Change {
+	out := slices.Clone(changes)
+	for i := range out {
+		out[i].Path = strings.ToValidUTF8(out[i].Path, "?")
+	}
+	return out
+}
+
+// sure asks at the terminal; anything but yes is no.
+func (e *env) sure() bool {
+	e.printf("bring it back? [y/N] ")
+	line, _ := bufio.NewReader(e.in).ReadString('\n')
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes"
+}
+
+// mostShown is how many lines of differences are printed.
+const mostShown = 400
+
+// printChanges lists what would be done, and how texts differ.
+func (e *env) printChanges(s snapshot.Store, a snapshot.About, changes []snapshot.Change) {
+	for _, c := range changes {
+		later := ""
+		if c.Later {
+			later = e.ui.word("warn", "  (changed after the session's last command)")
+		}
+		e.printf("%-10s  %s%s\n", c.Do, text.OneLine(c.Path), later)
+	}
+	lines := 0
+	for _, c := range changes {
+		before, after, ok := s.Text(a, c)
+		if !ok || strings.HasPrefix(c.Path, ".git/") {
+			continue
+		}
+		differs := text.Clean(unified(text.OneLine(c.Path), before, string(after)))
+		if lines += strings.Count(differs, "\n"); lines > mostShown {
+			e.printf("and more: --json lists all\n")
+			return
+		}
+		e.printf("%s", differs)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/settings"
+	"github.com/tidemark/tidemark/internal/box/trial"
 	"github.com/tidemark/tidemark/internal/config"
 	"github.com/tidemark/tidemark/internal/reports/doctor"
 )
@@ -24,6 +25,8 @@ type DoctorOptions struct {
 	World    install.World // where agents are looked for
 	Deep     bool          // try the real agents too
 	Progress func(name string)
+	// Box makes a box and tries it; nil: it is not tried. It starts this program once more, which must know what that is for.
+	Box func(trial.Around) ([]trial.Row, error)
 }
 
 // Diagnosis is what the doctor found.
@@ -87,8 +90,29 @@ func Doctor(ctx context.Context, o DoctorOptions) (Diagnosis, error) {
 	for _, name := range names {
 		checks = append(checks, doctor.CheckAgent(o.agent(name, s.URL)))
 	}
+	if o.Box != nil {
+		checks = append(checks, doctor.CheckBox(func() ([]doctor.BoxRow, error) { return o.tryBox(s.URL) }))
+	}
 	checks = append(checks, doctor.CheckServers(func() ([]doctor.MCPServer, error) { return serversOf(o.World, o.Agents) }))
 	return doctor.Examine(ctx, append(checks, doctor.Limits()), o.Progress), nil
+}
+
+// tryBox tries a box, with this data folder and this server as they are.
+func (o DoctorOptions) tryBox(server string) ([]doctor.BoxRow, error) {
+	a := trial.Around{Monitor: strings.TrimPrefix(strings.TrimSuffix(server, "/"), "http://")}
+	var err error
+	if a.Data, err = filepath.Abs(o.Paths.Data); err != nil {
+		return nil, fmt.Errorf("find data folder: %w", err)
+	}
+	if _, err := os.Stat(a.Data); err != nil {
+		a.Data = "" // there is none yet
+	}
+	rows, err := o.Box(a)
+	out := make([]doctor.BoxRow, len(rows))
+	for i, r := range rows {
+		out[i] = doctor.BoxRow(r)
+	}
+	return out, err
 }
 
 // examined is the server that has announced itself, if any.

@@ -38,6 +38,7 @@ type Want struct {
 	Hide      []string // what must not be seen besides: the monitor's data
 	Read      []string // what may be read besides
 	Write     []string // what may be changed besides
+	Guard     []string // what of the workspace must not be changed besides, below it
 	Env       []string // the caller's environment
 	Keep      []string // names of variables that are given besides
 	Terminal  string   // the device of the caller's terminal, if commands are given it
@@ -49,7 +50,15 @@ type Command struct {
 	Args  []string
 	Dir   string
 	Files [3]*os.File // its standard input, output and error
+	Env   []string    // its caller's environment, if it is not the one the box was made for
+	// Leads has it lead a session of its own: signals go to it and to what it started, as the terminal would send them.
+	Leads bool
+	// Screen gives it a terminal of this size that is made in the box, in place of Files. Job.Terminal is the near end of it.
+	Screen *Size
 }
+
+// Size is that of a terminal.
+type Size struct{ Rows, Columns uint16 }
 
 // Exit is how a command ended. If a signal ended it, Code is 128 and the signal, as shells have it.
 type Exit struct {

@@ -36,8 +36,29 @@ func (b *Box) Close() (*Report, error) {
 	return r, errors.Join(err, b.clear())
 }
 
+// Standing is what a box that goes on has kept from happening so far.
+func (b *Box) Standing() *Report {
+	counts := b.ask()
+	return &Report{
+		Workspace: b.want.Workspace, Withheld: b.withheld, NotShown: counts.NotShown, Unrouted: counts.Unrouted,
+		Processes: counts.Processes, Watching: b.watch != nil, Aside: b.Aside(),
+	}
+}
+
+// Aside is what was put aside so far.
+func (b *Box) Aside() []Aside {
+	if b.watch == nil {
+		return nil
+	}
+	b.watch.mu.Lock()
+	defer b.watch.mu.Unlock()
+	return slices.Clone(b.watch.aside)
+}
+
 // ask asks the box how things stand. A box that has ended already does not say.
 func (b *Box) ask() counts {
+	b.asks.Lock()
+	defer b.asks.Unlock()
 	if b.wire.send(message{Ask: true}) != nil {
 		return counts{}
 	}

@@ -33,8 +33,14 @@ type first struct {
 	view  *view
 
 	mu       sync.Mutex
-	commands map[int]int // guarded by mu: numbers of commands by their processes
+	commands map[int]running // guarded by mu: by their processes
 	seen     map[syscall.Signal]time.Time
+}
+
+// running is a command that has not ended.
+type running struct {
+	id    int
+	leads bool // it leads a session of its own
 }
 
 func beFirst() int {
@@ -48,7 +54,7 @@ func beFirst() int {
 		fmt.Fprintf(os.Stderr, "tidemark: reach the box's owner: %v\n", err)
 		return ExitNoBox
 	}
-	f := &first{wire: &wire{conn: conn.(*net.UnixConn)}, commands: map[int]int{}, seen: map[syscall.Signal]time.Time{}}
+	f := &first{wire: &wire{conn: conn.(*net.UnixConn)}, commands: map[int]running{}, seen: map[syscall.Signal]time.Time{}}
 	signals := make(chan os.Signal, 64)
 	heeded := append([]os.Signal{unix.SIGCHLD}, Passed()...)
 	signal.Notify(signals, heeded...)
@@ -129,6 +135,15 @@ func bringUp(name string) error {
 
 // start starts a command and takes down whose it is before its end can be heard of.
 func (f *first) start(m message, files []*os.File) {
+	if m.Screen != nil && len(files) == 0 {
+		far, err := f.makeScreen(m.ID, *m.Screen)
+		if err != nil {
+			_ = f.wire.send(message{ID: m.ID, Ended: true, Fault: "make terminal: " + err.Error(), Exit: Exit{Code: ExitNoBox}})
+			return
+		}
+		defer far.Close()
+		files = []*os.File{far, far, far}
+	}
 	if len(files) != 3 {
 		_ = f.wire.send(message{ID: m.ID, Ended: true, Fault: "three files are needed", Exit: Exit{Code: ExitNoBox}})
 		return
@@ -136,7 +151,7 @@ func (f *first) start(m message, files []*os.File) {
 	f.mu.Lock()
 	pid, err := f.launch(m, files)
 	if err == nil {
-		f.commands[pid] = m.ID
+		f.commands[pid] = running{m.ID, m.Leads}
 	}
 	f.mu.Unlock()
 	if err == nil {
@@ -171,7 +186,7 @@ func (f *first) reap() {
 		var status syscall.WaitStatus
 		f.mu.Lock()
 		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
-		id, command := f.commands[pid]
+		ended, command := f.commands[pid]
 		delete(f.commands, pid)
 		f.mu.Unlock()
 		if err == syscall.EINTR {
@@ -187,7 +202,7 @@ func (f *first) reap() {
 		if status.Signaled() {
 			exit = Exit{Code: 128 + int(status.Signal()), Signal: int(status.Signal())}
 		}
-		_ = f.wire.send(message{ID: id, Ended: true, Exit: exit, Counts: f.counts()})
+		_ = f.wire.send(message{ID: ended.id, Ended: true, Exit: exit, Counts: f.counts()})
 	}
 }
 
@@ -197,6 +212,9 @@ const together = 30 * time.Millisecond
 // pass hands a command a signal that its owner was sent. A signal that this process was sent as well went to the whole group, as the
 // terminal sends it, and has reached the command already.
 func (f *first) pass(id int, s syscall.Signal) {
+	if f.lead(id, s) {
+		return
+	}
 	time.Sleep(together)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -204,10 +222,47 @@ func (f *first) pass(id int, s syscall.Signal) {
 		return
 	}
 	for pid, of := range f.commands {
-		if of == id {
+		if of.id == id {
 			_ = syscall.Kill(pid, s)
 		}
 	}
+}
+
+// lead hands a signal to a command that leads a session, and to what it started: nobody else can have sent it to them.
+func (f *first) lead(id int, s syscall.Signal) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for pid, of := range f.commands {
+		if of.id == id && of.leads {
+			_ = syscall.Kill(-pid, s)
+			return true
+		}
+	}
+	return false
+}
+
+// makeScreen makes a terminal of the box's own for a command and hands its near end to the owner.
+func (f *first) makeScreen(id int, size Size) (far *os.File, err error) {
+	near, err := os.OpenFile("/dev/pts/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer near.Close()
+	if err := unix.IoctlSetPointerInt(int(near.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		return nil, err
+	}
+	_ = unix.IoctlSetWinsize(int(near.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: size.Rows, Col: size.Columns}) // or it has none
+	n, err := unix.IoctlGetInt(int(near.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		return nil, err
+	}
+	if far, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		return nil, err
+	}
+	if err := f.wire.send(message{ID: id, Given: true}, near); err != nil {
+		return nil, errors.Join(err, far.Close())
+	}
+	return far, nil
 }
 
 // counts reads what the kernel has counted in this box.

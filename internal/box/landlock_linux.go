@@ -18,6 +18,9 @@ const (
 	landlockOldest = 2 // before it no file could be moved to another folder
 )
 
+// Landlock is the version of it that this machine has.
+func Landlock() (int, error) { return landlockVersion() }
+
 // landlockVersion is what the kernel offers.
 func landlockVersion() (int, error) {
 	v, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)

@@ -51,6 +51,7 @@ func (f *first) lockAndStart(m message, files []*os.File) (int, error) {
 	}
 	pid, err := syscall.ForkExec(path, m.Args, &syscall.ProcAttr{
 		Dir: m.Dir, Env: m.Env, Files: []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()},
+		Sys: &syscall.SysProcAttr{Setsid: m.Leads, Setctty: m.Screen != nil},
 	})
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {

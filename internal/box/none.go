@@ -28,6 +28,25 @@ func (*Box) Start(Command) (*Job, error) { return nil, errEnded }
 // Close has nothing to end.
 func (*Box) Close() (*Report, error) { return &Report{}, nil }
 
+// Process is none.
+func (*Box) Process() int { return 0 }
+
+// Gone is closed: there is none.
+func (*Box) Gone() <-chan struct{} {
+	gone := make(chan struct{})
+	close(gone)
+	return gone
+}
+
+// Standing has nothing to say.
+func (*Box) Standing() *Report { return &Report{} }
+
+// Aside is none.
+func (*Box) Aside() []Aside { return nil }
+
+// Terminal has none to give.
+func (*Job) Terminal() *os.File { return nil }
+
 // Signal has nobody to hand it to.
 func (*Job) Signal(syscall.Signal) {}
 
@@ -39,6 +58,9 @@ func Passed() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
 // KeepForeground has nothing to give back.
 func KeepForeground(*os.File) func() { return func() {} }
+
+// Landlock is in no kernel but one.
+func Landlock() (int, error) { return 0, &Lack{What: "there is no Landlock on " + runtime.GOOS} }
 
 // Leftovers finds none.
 func Leftovers(string) ([]string, error) { return nil, nil }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,9 +32,10 @@ type Box struct {
 	gone chan struct{} // closed when the first process has ended
 
 	mu    sync.Mutex
-	jobs  map[int]chan message // guarded by mu
-	next  int                  // guarded by mu
+	jobs  map[int]*Job // guarded by mu
+	next  int          // guarded by mu
 	asked chan counts
+	asks  sync.Mutex // held by who asks
 
 	watch *watcher
 }
@@ -43,10 +45,12 @@ func Open(w Want) (*Box, error) {
 	if err := w.settle(); err != nil {
 		return nil, err
 	}
-	b := &Box{want: w, jobs: map[int]chan message{}, gone: make(chan struct{}), asked: make(chan counts, 1)}
+	b := &Box{want: w, jobs: map[int]*Job{}, gone: make(chan struct{}), asked: make(chan counts, 1)}
 	b.env, b.withheld = chooseEnvironment(w.Env, w.Keep)
-	b.env = append(b.env, "XDG_RUNTIME_DIR="+runtimeFolder())
 	b.before = look(w.Workspace)
+	for _, path := range w.Guard {
+		b.before.guard(path)
+	}
 	var err error
 	if b.plan, err = planFor(w, b.before); err != nil {
 		return nil, err
@@ -194,14 +198,21 @@ func (b *Box) hold(started chan<- error) {
 	}
 }
 
+// Process is the number of the box's first process.
+func (b *Box) Process() int { return b.cmd.Process.Pid }
+
+// Gone is closed when every process of the box has ended, whoever ended it.
+func (b *Box) Gone() <-chan struct{} { return b.gone }
+
 // listen takes in what the box says, until it has ended.
 func (b *Box) listen() {
 	for {
-		m, _, err := b.wire.receive()
+		m, files, err := b.wire.receive()
 		if err != nil {
 			b.mu.Lock()
 			for id, job := range b.jobs {
-				close(job)
+				close(job.screen)
+				close(job.ended)
 				delete(b.jobs, id)
 			}
 			b.jobs = nil
@@ -209,16 +220,34 @@ func (b *Box) listen() {
 			return
 		}
 		if m.Ready {
-			b.asked <- m.Counts
+			select {
+			case b.asked <- m.Counts:
+			default: // whoever asked waits no more
+			}
 			continue
 		}
 		b.mu.Lock()
 		job := b.jobs[m.ID]
-		delete(b.jobs, m.ID)
-		b.mu.Unlock()
-		if job != nil {
-			job <- m
+		if m.Ended {
+			delete(b.jobs, m.ID)
 		}
+		b.mu.Unlock()
+		b.hear(job, m, files)
+	}
+}
+
+// hear hands a job what was said about it.
+func (b *Box) hear(job *Job, m message, files []*os.File) {
+	switch {
+	case job != nil && m.Given && len(files) == 1:
+		job.screen <- files[0]
+		return
+	case job != nil && m.Ended:
+		close(job.screen)
+		job.ended <- m
+	}
+	for _, f := range files {
+		_ = f.Close()
 	}
 }
 
@@ -227,6 +256,8 @@ type Job struct {
 	box   *Box
 	id    int
 	ended chan message
+
+	screen chan *os.File // closed when it has ended
 }
 
 // Start starts a command. That it could not be started is heard at Wait, as shells have it.
@@ -240,15 +271,26 @@ func (b *Box) Start(c Command) (*Job, error) {
 		return nil, fmt.Errorf("run in box: %w", errEnded)
 	}
 	b.next++
-	j := &Job{box: b, id: b.next, ended: make(chan message, 1)}
-	b.jobs[j.id] = j.ended
+	j := &Job{box: b, id: b.next, ended: make(chan message, 1), screen: make(chan *os.File, 1)}
+	b.jobs[j.id] = j
 	b.mu.Unlock()
-	m := message{ID: j.id, Args: c.Args, Env: append(b.env, "PWD="+c.Dir), Dir: c.Dir}
-	if err := b.wire.send(m, c.Files[:]...); err != nil {
+	env := b.env
+	if c.Env != nil {
+		env, _ = chooseEnvironment(c.Env, b.want.Keep)
+	}
+	env = slices.Concat(env, []string{"XDG_RUNTIME_DIR=" + runtimeFolder(), "PWD=" + c.Dir})
+	m, files := message{ID: j.id, Args: c.Args, Env: env, Dir: c.Dir, Leads: c.Leads || c.Screen != nil, Screen: c.Screen}, c.Files[:]
+	if c.Screen != nil {
+		files = nil
+	}
+	if err := b.wire.send(m, files...); err != nil {
 		return nil, fmt.Errorf("run in box: %w", err)
 	}
 	return j, nil
 }
+
+// Terminal is the near end of the terminal that was made for the command, or nil if there is none. It is the caller's to close.
+func (j *Job) Terminal() *os.File { return <-j.screen }
 
 // Signal hands the command a signal that its owner was sent.
 func (j *Job) Signal(s syscall.Signal) {

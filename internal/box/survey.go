@@ -86,6 +86,15 @@ func (s *survey) elsewhere() (string, bool) {
 	return "", false
 }
 
+// Elsewhere is the folder outside a workspace that is open to be changed with it, because its repository is kept there; "" if there
+// is none.
+func Elsewhere(workspace string) string {
+	if dir, ok := (&survey{root: workspace}).elsewhere(); ok {
+		return dir
+	}
+	return ""
+}
+
 func isRepositoryAt(dir string) bool {
 	for _, name := range []string{"HEAD", "objects", "refs"} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
@@ -192,6 +201,19 @@ func (s *survey) modules(dir string, g guards) {
 			s.repository(below, g)
 		} else {
 			s.modules(below, g)
+		}
+	}
+}
+
+// guard takes down a path that the caller has guarded: below the workspace, or in the repository's folder elsewhere.
+func (s *survey) guard(path string) {
+	if filepath.IsLocal(path) {
+		s.note(".", path, "")
+		return
+	}
+	for _, dir := range s.kept {
+		if below, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(below) {
+			s.note(dir, below, "")
 		}
 	}
 }

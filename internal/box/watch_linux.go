@@ -23,7 +23,8 @@ type watcher struct {
 	folders map[int]string // by the kernel's number
 	guards  guards
 	ended   sync.WaitGroup
-	aside   []Aside
+	mu      sync.Mutex
+	aside   []Aside // guarded by mu
 }
 
 // watched is what may bring something to a folder.
@@ -133,7 +134,9 @@ func (w *watcher) guarded(dir, name string) bool {
 func (w *watcher) look() {
 	for range 2 {
 		aside, _ := w.box.putAside(look(w.box.want.Workspace)) // what could not be put aside now is told by the look at the end
+		w.mu.Lock()
 		w.aside = append(w.aside, aside...)
+		w.mu.Unlock()
 		w.follow()
 	}
 }

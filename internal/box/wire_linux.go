@@ -1,17 +1,15 @@
 package box
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"reflect"
 	"strings"
 	"sync"
 
-	"golang.org/x/sys/unix"
+	"github.com/tidemark/tidemark/internal/box/frame"
 )
 
 // message is what a box's owner and its first process say to one another. Arguments and paths are bytes, not text: they must come
@@ -22,12 +20,15 @@ type message struct {
 	Args   []string // owner: run this, with the files that come along
 	Env    []string
 	Dir    string
-	Signal int  // owner: it is to have this signal
-	Ask    bool // owner: say how things stand
+	Leads  bool  // owner: it leads a session of its own, and signals go to all its processes
+	Screen *Size // owner: and it is given a terminal that is made for it
+	Signal int   // owner: it is to have this signal
+	Ask    bool  // owner: say how things stand
 
 	Ready  bool   // box: the view is made
 	Fault  string // box: it could not be made, or the command not started
 	Ended  bool   // box: the command has ended
+	Given  bool   // box: this is the near end of the terminal that was made for it
 	Exit   Exit
 	Counts counts
 }
@@ -38,9 +39,6 @@ type counts struct {
 	Processes int
 	NotShown  []string
 }
-
-// maxMessage is the longest message: the kernel's own limit on arguments is half of it.
-const maxMessage = 16 << 20
 
 // wire carries messages, and files with them.
 type wire struct {
@@ -53,76 +51,21 @@ func (w *wire) send(m message, files ...*os.File) error {
 	if err != nil {
 		return fmt.Errorf("write message: %w", err)
 	}
-	var rights []byte
-	if len(files) > 0 {
-		fds := make([]int, len(files))
-		for i, f := range files {
-			fds[i] = int(f.Fd())
-		}
-		rights = unix.UnixRights(fds...)
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	head := binary.BigEndian.AppendUint32(nil, uint32(len(body))) //nolint:gosec // far below
-	if _, _, err := w.conn.WriteMsgUnix(head, rights, nil); err != nil {
-		return err
-	}
-	_, err = w.conn.Write(body)
-	return err
+	return frame.Send(w.conn, body, files...)
 }
 
 func (w *wire) receive() (message, []*os.File, error) {
 	var m message
-	head, oob := make([]byte, 4), make([]byte, unix.CmsgSpace(3*4))
-	n, got, _, _, err := w.conn.ReadMsgUnix(head, oob)
-	if err == nil && n == 0 {
-		err = io.EOF
-	}
+	body, files, err := frame.Receive(w.conn)
 	if err != nil {
-		return m, nil, err
-	}
-	files, err := received(oob[:got])
-	if err != nil {
-		return m, nil, err
-	}
-	if _, err := io.ReadFull(w.conn, head[n:]); err != nil {
-		return m, files, err
-	}
-	size := binary.BigEndian.Uint32(head)
-	if size > maxMessage {
-		return m, files, fmt.Errorf("read message: %d bytes are too many", size)
-	}
-	body := make([]byte, size)
-	if _, err := io.ReadFull(w.conn, body); err != nil {
 		return m, files, err
 	}
 	if err := decode(body, &m); err != nil {
 		return m, files, fmt.Errorf("read message: %w", err)
 	}
 	return m, files, nil
-}
-
-// received are the files that came with a message, kept from every program that is started but the one they are for.
-func received(oob []byte) ([]*os.File, error) {
-	if len(oob) == 0 {
-		return nil, nil
-	}
-	parts, err := unix.ParseSocketControlMessage(oob)
-	if err != nil {
-		return nil, fmt.Errorf("read files: %w", err)
-	}
-	var files []*os.File
-	for i := range parts {
-		fds, err := unix.ParseUnixRights(&parts[i])
-		if err != nil {
-			return nil, fmt.Errorf("read files: %w", err)
-		}
-		for _, fd := range fds {
-			unix.CloseOnExec(fd)
-			files = append(files, os.NewFile(uintptr(fd), "handed"))
-		}
-	}
-	return files, nil
 }
 
 // encode writes a message as JSON in which each byte of a text is one sign: JSON knows no bytes that are not text, and

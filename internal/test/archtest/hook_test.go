@@ -14,7 +14,8 @@ import (
 var hookLinks = []string{
 	"cmd/tidemark-hook", "hook", "internal/agents/catalogue", "internal/agents/harness", "internal/agents/settings", "internal/agents/shim",
 	"internal/base/filelock", "internal/base/launch", "internal/base/private", // to start the server where none runs
-	"internal/box", "golang.org/x/sys/unix", // to be the first process of a box
+	"internal/box", "internal/box/frame", "golang.org/x/sys/unix", // to be the first process of a box
+	"internal/box/entry", // to have a command run in one
 	"internal/base/proof", "internal/base/strictjson", "internal/base/text", "tool", "trust",
 	"github.com/go-json-experiment/json", "github.com/go-json-experiment/json/jsontext",
 	"golang.org/x/sys/windows", // for the lock, there

@@ -8,6 +8,7 @@ var (
 	permitGiver     = "decide"    // in the root, the only function that hands one out
 	permitMaker     = "newPermit" // what it may call to make one
 	permitRedeemers = map[string]string{
+		"internal/box/keeper.run":      "a command for a box, by the ticket that stands for its permit",
 		"internal/httpapi.release":     "the only answer to a host that does not block",
 		"internal/llm/release.decide":  "a call in a model's answer, held until then",
 		"internal/mcp/gate.release":    "a call on its way to an MCP server",

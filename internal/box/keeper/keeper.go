@@ -1,0 +1,86 @@
+// Package keeper is the process of a user, on the machine their agents run on, that owns the boxes of their sessions: one box for each
+// session and workspace, made at the first command that is to run in one.
+//
+// It does I/O and judges nothing. Invariants:
+//   - no ticket, no run: every command of an agent is redeemed with the monitor first, once, by its own bytes;
+//   - who asks is the same user, by the kernel's word; what runs in a box cannot reach the socket;
+//   - a box is opened only after a snapshot of its workspace was taken, and what the snapshot does not hold cannot be changed in it;
+//   - where anything fails nothing is run, and the answer says why;
+//   - boxes end with the keeper, however it ends; what they leave is found and listed at the next start.
+package keeper
+
+import (
+	"context"
+	"time"
+
+	"github.com/tidemark/tidemark/internal/box"
+)
+
+// Redeemer gives leave to run one command, or says why not. A *Refusal is a no that was meant.
+type Redeemer interface {
+	Redeem(ctx context.Context, t Ticket) (Grant, error)
+}
+
+// Ticket is what a command brings.
+type Ticket struct {
+	Ticket  string `json:"ticket"`
+	Command string `json:"command_sha256"` // of the line as it would be run
+	Process int    `json:"pid"`            // who brought it
+}
+
+// Grant is the leave to run one command in a box.
+type Grant struct {
+	Session   string   `json:"session"`
+	Call      string   `json:"call"`
+	Workspace string   `json:"workspace"`
+	Settings  Settings `json:"settings"`
+	Taint     string   `json:"taint"`
+}
+
+// Settings are what the policy says of boxes. What is not said is not given.
+type Settings struct {
+	Write []string `json:"write"`
+	Read  []string `json:"read"`
+	Hide  []string `json:"hide"`
+	Guard []string `json:"guard"`
+	Ports []int    `json:"ports"`
+	Hosts []string `json:"hosts"`
+	Layer string   `json:"layer"`
+}
+
+// Refusal is a ticket that is not good, with the reason for whoever brought it.
+type Refusal struct{ Reason string }
+
+func (r *Refusal) Error() string { return r.Reason }
+
+// Ended is how a command that was redeemed ended, and what its box kept from happening so far.
+type Ended struct {
+	Ticket string      `json:"ticket"`
+	Exit   int         `json:"exit"`
+	Report *box.Report `json:"report"`
+}
+
+// Snapshot is what was kept of a workspace before anything ran in it.
+type Snapshot struct {
+	Name  string   // under which it can be brought back
+	Guard []string // what it does not hold, below the workspace
+}
+
+// Options say how a keeper works.
+type Options struct {
+	Data     string // the monitor's data folder: socket, boxes and what they leave
+	Home     string // of the user
+	First    string // the program that becomes the first process of boxes; this one, if none is named
+	Redeemer Redeemer
+	Ended    func(context.Context, Ended) error // may be nil
+	// Take takes a snapshot of a workspace for a session.
+	Take func(session, workspace string) (Snapshot, error)
+	// Used is told that a command has ended in a box whose workspace was kept under this name; it may be nil.
+	Used func(snapshot string)
+	// Idle is how long a box lives in which nothing is run, and how long a keeper lives without a box.
+	Idle time.Duration
+	Say  func(format string, args ...any) // for the log
+}
+
+// DefaultIdle is for how long boxes wait for the next command.
+const DefaultIdle = 2 * time.Hour

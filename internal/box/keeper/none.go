@@ -1,0 +1,28 @@
+//go:build !linux
+
+package keeper
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/tidemark/tidemark/internal/box/entry"
+)
+
+// ErrTaken says that another keeper has the data folder.
+var ErrTaken = errors.New("another box keeper has this data folder")
+
+// Keeper is what there is none of on this system.
+type Keeper struct{}
+
+// New refuses: there are no boxes to keep.
+func New(Options) (*Keeper, error) {
+	return nil, errors.New("there are no boxes on " + runtime.GOOS + " yet")
+}
+
+// Serve has nothing to do.
+func (*Keeper) Serve(context.Context) error { return nil }
+
+// LeftIn is nothing.
+func LeftIn(string) []entry.Left { return []entry.Left{} }
