@@ -32,6 +32,7 @@ type Box struct {
 
 	mu    sync.Mutex
 	jobs  map[int]chan message // guarded by mu
+	errs  map[int]*os.File     // guarded by mu: where commands complain, if there is a way out to say something
 	next  int                  // guarded by mu
 	asked chan counts
 
@@ -43,9 +44,12 @@ func Open(w Want) (*Box, error) {
 	if err := w.settle(); err != nil {
 		return nil, err
 	}
-	b := &Box{want: w, jobs: map[int]chan message{}, gone: make(chan struct{}), asked: make(chan counts, 1)}
+	b := &Box{want: w, jobs: map[int]chan message{}, errs: map[int]*os.File{}, gone: make(chan struct{}), asked: make(chan counts, 1)}
 	b.env, b.withheld = chooseEnvironment(w.Env, w.Keep)
 	b.env = append(b.env, "XDG_RUNTIME_DIR="+runtimeFolder())
+	if w.Out != nil {
+		b.env = withInstead(b.env, environment.of("way-out"))
+	}
 	b.before = look(w.Workspace)
 	var err error
 	if b.plan, err = planFor(w, b.before); err != nil {
@@ -56,6 +60,9 @@ func Open(w Want) (*Box, error) {
 	}
 	if err := b.begin(); err != nil {
 		return nil, errors.Join(err, b.clear())
+	}
+	if err := b.openWay(); err != nil {
+		return nil, errors.Join(err, b.closeWay(), b.end(), b.clear())
 	}
 	b.watch = watchFor(b)
 	return b, nil
@@ -83,6 +90,9 @@ func (b *Box) makeState() error {
 				return fmt.Errorf("make box: %w", err)
 			}
 		}
+	}
+	if err := b.writeResolvConf(); err != nil {
+		return fmt.Errorf("make box: %w", err)
 	}
 	return b.take()
 }
@@ -176,7 +186,7 @@ func (b *Box) firstProcess(owner *os.File) *exec.Cmd {
 			UidMappings: uids, GidMappings: gids, Pdeathsig: syscall.SIGKILL,
 			AmbientCaps: []uintptr{
 				unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER,
-				unix.CAP_CHOWN, unix.CAP_KILL, unix.CAP_SYS_CHROOT,
+				unix.CAP_CHOWN, unix.CAP_KILL, unix.CAP_SYS_CHROOT, unix.CAP_NET_BIND_SERVICE,
 			},
 		},
 	}
@@ -197,12 +207,13 @@ func (b *Box) hold(started chan<- error) {
 // listen takes in what the box says, until it has ended.
 func (b *Box) listen() {
 	for {
-		m, _, err := b.wire.receive()
+		m, files, err := b.wire.receive()
 		if err != nil {
 			b.mu.Lock()
 			for id, job := range b.jobs {
 				close(job)
 				delete(b.jobs, id)
+				b.unhear(id)
 			}
 			b.jobs = nil
 			b.mu.Unlock()
@@ -215,8 +226,9 @@ func (b *Box) listen() {
 		b.mu.Lock()
 		job := b.jobs[m.ID]
 		delete(b.jobs, m.ID)
+		b.unhear(m.ID)
 		b.mu.Unlock()
-		if job != nil {
+		if m.files = files; job != nil {
 			job <- m
 		}
 	}
@@ -242,6 +254,7 @@ func (b *Box) Start(c Command) (*Job, error) {
 	b.next++
 	j := &Job{box: b, id: b.next, ended: make(chan message, 1)}
 	b.jobs[j.id] = j.ended
+	b.hear(j.id, c.Files[2])
 	b.mu.Unlock()
 	m := message{ID: j.id, Args: c.Args, Env: append(b.env, "PWD="+c.Dir), Dir: c.Dir}
 	if err := b.wire.send(m, c.Files[:]...); err != nil {

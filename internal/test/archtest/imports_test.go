@@ -44,12 +44,12 @@ var layers = []layer{
 // adapters touch the world; each folder is one of them.
 var adapters = []string{
 	"internal/httpapi", "internal/llm/...", "internal/agents/...", "internal/people/...",
-	"internal/outside/...", "internal/reports/...", "internal/mcp/...", "internal/box", "store/...",
+	"internal/outside/...", "internal/reports/...", "internal/mcp/...", "internal/box/...", "store/...",
 }
 
 // reached are the adapters a program may use without the wiring: they need none, or are
 // clients of a server that runs.
-var reached = []string{"internal/reports/replay", "internal/agents/...", "internal/people/watch", "internal/mcp/...", "internal/box"}
+var reached = []string{"internal/reports/replay", "internal/agents/...", "internal/people/watch", "internal/mcp/...", "internal/box/..."}
 
 func floorOf(dir string) int {
 	return slices.IndexFunc(layers, func(l layer) bool { return within(dir, l.dirs) })
