@@ -5,8 +5,9 @@
 // How that is held:
 //   - what reaches out is a program of this machine in a box that is made for it, in a folder that nobody else sees, with settings that
 //     are written here. The workspace can be read there; its settings, hooks, filters, helpers and programs are not looked at;
-//   - the relay of that box carries to the one port of the one host that was allowed, and nowhere else;
-//   - what was brought is handed to the workspace afterwards, in the session's own box, which has no way out;
+//   - the relay of that box carries to the one port of the one host that was allowed, or to those of a registry, and nowhere else;
+//   - what was brought is handed to the workspace afterwards, in the session's own box, which has no way out: scripts of packages run
+//     there;
 //   - a push carries the commits that its question named, and no others: the other side is asked what it has before anything is sent.
 //
 // A form that is not done here yet gives ErrNotHere: it stays a question, and is not run by the broker.
@@ -46,6 +47,8 @@ type Options struct {
 	State string
 	// Relay says how others are reached. Connect, Hosts and Ports are the broker's own.
 	Relay relay.Options
+	// CAFile holds certificates of registries that programs would not believe otherwise; empty: there are none.
+	CAFile string
 	// Inside runs a command in the session's box, which has no way out that was not asked about.
 	Inside func(ctx context.Context, c box.Command) (box.Exit, error)
 }
@@ -75,6 +78,8 @@ type Question struct {
 	Files   []File   `json:"files,omitempty"`
 	More    int      `json:"more,omitempty"` // commits that are not listed
 	Force   bool     `json:"force,omitempty"`
+
+	Packages []string `json:"packages,omitempty"` // by the names that the command has
 }
 
 // Ref is what would be set over there.
@@ -101,18 +106,19 @@ type File struct {
 
 // Prepare finds out what a form would do. Nothing is asked outside for it.
 func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
-	if f.Program != "git" {
-		return nil, fmt.Errorf("%s: %w", f.Program, ErrNotHere)
-	}
-	switch f.Verb {
-	case "push":
+	switch f.Program + " " + f.Verb {
+	case "git push":
 		return b.push(ctx, f)
-	case "fetch":
+	case "git fetch":
 		return b.fetch(ctx, f)
-	case "clone":
+	case "git clone":
 		return b.clone(ctx, f)
+	case "npm install", "npm i", "npm add":
+		return b.install(f, "npm")
+	case "pip install", "pip3 install", "python -m pip install", "python3 -m pip install":
+		return b.install(f, "pip")
 	}
-	return nil, fmt.Errorf("git %s: %w", f.Verb, ErrNotHere)
+	return nil, fmt.Errorf("%s %s: %w", f.Program, f.Verb, ErrNotHere)
 }
 
 // dir is the folder in which the command was given.
@@ -123,7 +129,7 @@ func (d *Deed) Run(ctx context.Context, files [3]*os.File) (box.Exit, error) {
 	return d.run(ctx, files)
 }
 
-// place is the one port of the one host that is reached; the zero place is none.
+// place is a port of a host.
 type place struct {
 	host string
 	port int
@@ -136,8 +142,8 @@ type chamber struct {
 	env []string
 }
 
-// chamber makes a box that reaches a place and reads some paths besides.
-func (b *Broker) chamber(dir string, to place, env, read []string) (*chamber, error) {
+// chamber makes a box that reaches some places and reads some paths besides.
+func (b *Broker) chamber(dir string, to []place, env, read []string) (*chamber, error) {
 	w := b.opts.Want
 	given := append([]string{
 		"HOME=" + w.Home, "LANG=C.UTF-8", "PATH=" + b.programs(),
@@ -151,11 +157,11 @@ func (b *Broker) chamber(dir string, to place, env, read []string) (*chamber, er
 		Workspace: dir, Home: w.Home, State: filepath.Join(b.opts.State, "out-"+rand.Text()[:12]), Hide: slices.Clone(w.Hide), Read: read,
 		Env: given, Keep: keep, First: w.First,
 	}
-	if to.host != "" {
+	if len(to) > 0 {
 		o := b.opts.Relay
 		o.Hosts, o.Ports = nil, nil
 		o.Connect = func(_ context.Context, a relay.Ask) relay.Decision {
-			return relay.Decision{Allow: a.Host == to.host && a.Port == to.port, Why: "only " + to.host + " was allowed"}
+			return relay.Decision{Allow: slices.Contains(to, place{a.Host, a.Port}), Why: "only " + to[0].host + " was allowed"}
 		}
 		want.Out = relay.New(o)
 	}
@@ -176,12 +182,22 @@ func (b *Broker) programs() string {
 		}
 		for _, dir := range filepath.SplitList(list) {
 			real, err := filepath.EvalSymlinks(dir)
-			if err == nil && filepath.IsAbs(dir) && !below(real, b.opts.Want.Workspace) && !below(real, os.TempDir()) {
+			if err == nil && filepath.IsAbs(dir) && !b.writable(real) {
 				out = append(out, real)
 			}
 		}
 	}
 	return strings.Join(append(out, "/usr/local/bin", "/usr/bin", "/bin"), string(filepath.ListSeparator))
+}
+
+// writable reports whether commands of the session, or anybody, may write below a path.
+func (b *Broker) writable(path string) bool {
+	for _, dir := range append([]string{b.opts.Want.Workspace, os.TempDir()}, b.opts.Want.Write...) {
+		if real, err := filepath.EvalSymlinks(dir); err != nil || below(path, real) {
+			return true // what cannot be known is not trusted
+		}
+	}
+	return false
 }
 
 func below(path, dir string) bool {

@@ -46,6 +46,7 @@ type office struct {
 	*boxtest.World
 	t       *testing.T
 	url     string // of the repository there
+	ca      string // the file that believes the server
 	bare    string // the repository there
 	port    string
 	session *box.Box
@@ -79,7 +80,7 @@ func newOffice(t *testing.T) *office {
 		}
 		there.ServeHTTP(w, r)
 	}))
-	s.TLS = o.certificate()
+	s.TLS = o.certificate(host)
 	s.StartTLS()
 	t.Cleanup(func() {
 		s.CloseClientConnections()
@@ -104,20 +105,21 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-func (o *office) certificate() *tls.Config {
+func (o *office) certificate(names ...string) *tls.Config {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	from := time.Now().Add(-time.Hour)
 	made := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: from.Add(48 * time.Hour), DNSNames: []string{host}, IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: from.Add(48 * time.Hour), DNSNames: names, IsCA: true, BasicConstraintsValid: true,
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, made, made, key.Public(), key)
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	ca := filepath.Join(o.Home, "ca.pem")
+	o.ca = ca
 	o.Put(ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})))
 	o.Put(filepath.Join(o.Home, ".gitconfig"), "[user]\n\tname = d\n\temail = d@acme.example\n[init]\n\tdefaultBranch = main\n[http]\n\tsslCAInfo = "+ca+"\n")
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
@@ -130,7 +132,7 @@ func (o *office) broker() *broker.Broker {
 		o.session = o.Open(o.want)
 	}
 	return broker.New(broker.Options{
-		Want: o.want, State: filepath.Dir(o.want.State), Relay: o.opts,
+		Want: o.want, State: filepath.Dir(o.want.State), Relay: o.opts, CAFile: o.ca,
 		Inside: func(_ context.Context, c box.Command) (box.Exit, error) {
 			j, err := o.session.Start(c)
 			if err != nil {
@@ -490,7 +492,7 @@ func TestWhatIsNotDoneHere(t *testing.T) {
 	o.Must("git config remote.origin.url " + o.url)
 	for _, line := range []string{
 		"git push --tags origin main", "git push origin v1", "git push origin main:refs/tags/x", "git push other main", "git pull", "git fetch origin main:x", "git ls-remote origin",
-		"git fetch --depth 1 origin", "git push origin nothing", "npm install left-pad", "gh pr create -f", "ssh a.example id", "git fetch https://git.acme.example/x.git",
+		"git fetch --depth 1 origin", "git push origin nothing", "npm view left-pad", "go get a.example/b", "gh pr create -f", "ssh a.example id", "git fetch https://git.acme.example/x.git",
 	} {
 		if d, err := o.prepare(line); !errors.Is(err, broker.ErrNotHere) {
 			t.Errorf("%s: %v %+v", line, err, d)

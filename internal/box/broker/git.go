@@ -39,7 +39,7 @@ func (b *Broker) open(borrow bool) (*repository, error) {
 	r := &repository{b: b, dir: dir, git: filepath.Join(b.opts.Want.Workspace, ".git")}
 	err = r.make(borrow)
 	if err == nil {
-		r.look, err = b.chamber(dir, place{}, r.environment(), []string{b.opts.Want.Workspace})
+		r.look, err = b.chamber(dir, nil, r.environment(), []string{b.opts.Want.Workspace})
 	}
 	if err == nil && borrow {
 		r.work, err = r.workChamber()
@@ -57,7 +57,7 @@ func (r *repository) workChamber() (*chamber, error) {
 	}
 	env := append(r.noSettings(), "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
-	c, err := r.b.chamber(dir, place{}, env, []string{r.b.opts.Want.Workspace})
+	c, err := r.b.chamber(dir, nil, env, []string{r.b.opts.Want.Workspace})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -273,5 +273,5 @@ func existing(paths ...string) []string {
 
 // out makes the chamber that reaches an address. It can read the workspace's objects, and what signs in.
 func (r *repository) out(a *address) (*chamber, error) {
-	return r.b.chamber(r.dir, a.to, r.environment(), append([]string{r.b.opts.Want.Workspace}, a.read...))
+	return r.b.chamber(r.dir, []place{a.to}, r.environment(), append([]string{r.b.opts.Want.Workspace}, a.read...))
 }

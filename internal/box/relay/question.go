@@ -10,7 +10,8 @@ import (
 type question struct {
 	done    chan struct{}
 	answer  Decision
-	waiting int // guarded by the relay's mu
+	waiting int             // guarded by the relay's mu
+	ctx     context.Context //nolint:containedctx // it ends with who waits
 	cancel  context.CancelFunc
 }
 
@@ -22,17 +23,17 @@ func (r *Relay) ask(ctx context.Context, host string, port int, end string) Deci
 		return Decision{Why: "nobody can be asked"}
 	}
 	r.mu.Lock()
-	q := r.questions[where]
-	if q == nil {
-		inner, cancel := context.WithCancel(r.ctx)
-		q = &question{done: make(chan struct{}), cancel: cancel}
+	q, known := r.questions[where]
+	if !known {
+		q = &question{done: make(chan struct{})}
+		q.ctx, q.cancel = context.WithCancel(r.ctx)
 		r.questions[where] = q
-		r.mu.Unlock()
-		r.start(func() { r.decide(inner, q, Ask{Host: host, Port: port}, end) })
-		r.mu.Lock()
 	}
 	q.waiting++
 	r.mu.Unlock()
+	if !known {
+		r.start(func() { r.decide(q, Ask{Host: host, Port: port}, end) })
+	}
 	defer func() {
 		r.mu.Lock()
 		if q.waiting--; q.waiting == 0 {
@@ -53,10 +54,10 @@ func (r *Relay) ask(ctx context.Context, host string, port int, end string) Deci
 }
 
 // decide asks Connect and takes down the answer. Who comes afterwards asks anew: how long a yes holds is not known here.
-func (r *Relay) decide(ctx context.Context, q *question, a Ask, end string) {
+func (r *Relay) decide(q *question, a Ask, end string) {
 	a.Program = shownProgram(r.net.Program(end))
 	a.Asking = func() { r.tell("A person was asked for " + a.Host) }
-	q.answer = r.opts.Connect(ctx, a)
+	q.answer = r.opts.Connect(q.ctx, a)
 	r.mu.Lock()
 	where := net.JoinHostPort(a.Host, strconv.Itoa(a.Port))
 	if r.questions[where] == q {
