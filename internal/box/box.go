@@ -8,7 +8,8 @@
 //     renamed or covered; what comes into being is put aside. Nothing is created to guard a path.
 //   - Of the home folder, dot files are shown where a list names them. Nothing in it can be changed; writes to caches go to a layer.
 //   - The rest of the machine can be read as far as it holds programs, and not be changed. No socket of it can be reached.
-//   - No process outside can be seen, signalled or traced. There is no network but the box's own loopback.
+//   - No process outside can be seen, signalled or traced. There is no network but the box's own loopback; what leaves it is carried
+//     by who was named for that (Want.Out), outside, connection by connection.
 //   - A command has no rights that its caller has besides those over its own files, and can gain none.
 //   - The environment is chosen by name. Nothing of the rest is in any process of the box.
 //   - Where any of this cannot be had, no command runs, and the error says what the machine lacks (Lack).
@@ -42,6 +43,7 @@ type Want struct {
 	Env       []string // the caller's environment
 	Keep      []string // names of variables that are given besides
 	Terminal  string   // the device of the caller's terminal, if commands are given it
+	Out       Way      // who carries what leaves it; nil: nothing does
 	First     string   // the program that becomes the box's first process: it calls Become. This one, if none is named
 }
 

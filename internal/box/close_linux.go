@@ -16,7 +16,7 @@ import (
 // was put aside stays in the box's folder; the rest of the folder goes.
 func (b *Box) Close() (*Report, error) {
 	counts := b.ask()
-	err := b.end()
+	err := errors.Join(b.closeWay(), b.end())
 	if b.watch != nil {
 		b.watch.stop()
 	}

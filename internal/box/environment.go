@@ -25,6 +25,15 @@ func chooseEnvironment(env, more []string) (given, withheld []string) {
 	return append(given, own...), slices.Compact(withheld)
 }
 
+// withInstead is an environment with some variables in place of those of the same names.
+func withInstead(env, own []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(env), func(e string) bool {
+		name, _, _ := strings.Cut(e, "=")
+		return slices.ContainsFunc(own, func(o string) bool { return strings.HasPrefix(o, name+"=") })
+	})
+	return append(kept, own...)
+}
+
 // fitsEnding compares a name with one of the list, whose "*" at the end is any ending.
 func fitsEnding(pattern, name string) bool {
 	if start, ok := strings.CutSuffix(pattern, "*"); ok {

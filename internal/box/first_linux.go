@@ -96,6 +96,10 @@ func (f *first) serve() error {
 			_ = f.wire.send(message{Ready: true, Counts: f.counts()})
 		case m.Signal != 0:
 			go f.pass(m.ID, syscall.Signal(m.Signal))
+		case m.Listen != "":
+			f.listen(m)
+		case m.Find != "":
+			go f.tell(m)
 		case len(m.Args) > 0:
 			f.start(m, files)
 		}
@@ -112,6 +116,11 @@ func (f *first) make(p *plan) error {
 	}
 	if err := bringUp("lo"); err != nil {
 		return fmt.Errorf("bring up loopback: %w", err)
+	}
+	if p.Way {
+		if err := addAddress("lo:way", [4]byte{127, 66, 0, 1}); err != nil {
+			return fmt.Errorf("address the way out: %w", err)
+		}
 	}
 	var err error
 	f.fence, err = newFence(p)

@@ -3,6 +3,7 @@
 package box
 
 import (
+	"net"
 	"os"
 	"runtime"
 	"syscall"
@@ -10,6 +11,21 @@ import (
 
 // Box is what there is none of on this system.
 type Box struct{}
+
+// Network is that of a box.
+type Network struct{}
+
+// Listen refuses.
+func (*Network) Listen(string) (net.Listener, error) { return nil, errEnded }
+
+// ListenPacket refuses.
+func (*Network) ListenPacket(string) (net.PacketConn, error) { return nil, errEnded }
+
+// Program knows none.
+func (*Network) Program(string) string { return "" }
+
+// Tell has nobody to tell.
+func (*Network) Tell(string) {}
 
 // Job is a command that runs in a box.
 type Job struct{}

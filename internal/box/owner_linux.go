@@ -32,8 +32,9 @@ type Box struct {
 	gone chan struct{} // closed when the first process has ended
 
 	mu    sync.Mutex
-	jobs  map[int]*Job // guarded by mu
-	next  int          // guarded by mu
+	jobs  map[int]*Job     // guarded by mu
+	errs  map[int]*os.File // guarded by mu: where commands complain, if there is a way out to say something
+	next  int              // guarded by mu
 	asked chan counts
 	asks  sync.Mutex // held by who asks
 
@@ -45,7 +46,7 @@ func Open(w Want) (*Box, error) {
 	if err := w.settle(); err != nil {
 		return nil, err
 	}
-	b := &Box{want: w, jobs: map[int]*Job{}, gone: make(chan struct{}), asked: make(chan counts, 1)}
+	b := &Box{want: w, jobs: map[int]*Job{}, errs: map[int]*os.File{}, gone: make(chan struct{}), asked: make(chan counts, 1)}
 	b.env, b.withheld = chooseEnvironment(w.Env, w.Keep)
 	b.before = look(w.Workspace)
 	for _, path := range w.Guard {
@@ -60,6 +61,9 @@ func Open(w Want) (*Box, error) {
 	}
 	if err := b.begin(); err != nil {
 		return nil, errors.Join(err, b.clear())
+	}
+	if err := b.openWay(); err != nil {
+		return nil, errors.Join(err, b.closeWay(), b.end(), b.clear())
 	}
 	b.watch = watchFor(b)
 	return b, nil
@@ -87,6 +91,9 @@ func (b *Box) makeState() error {
 				return fmt.Errorf("make box: %w", err)
 			}
 		}
+	}
+	if err := b.writeResolvConf(); err != nil {
+		return fmt.Errorf("make box: %w", err)
 	}
 	return b.take()
 }
@@ -180,7 +187,7 @@ func (b *Box) firstProcess(owner *os.File) *exec.Cmd {
 			UidMappings: uids, GidMappings: gids, Pdeathsig: syscall.SIGKILL,
 			AmbientCaps: []uintptr{
 				unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER,
-				unix.CAP_CHOWN, unix.CAP_KILL, unix.CAP_SYS_CHROOT,
+				unix.CAP_CHOWN, unix.CAP_KILL, unix.CAP_SYS_CHROOT, unix.CAP_NET_BIND_SERVICE,
 			},
 		},
 	}
@@ -214,6 +221,7 @@ func (b *Box) listen() {
 				close(job.screen)
 				close(job.ended)
 				delete(b.jobs, id)
+				b.unhear(id)
 			}
 			b.jobs = nil
 			b.mu.Unlock()
@@ -230,6 +238,7 @@ func (b *Box) listen() {
 		job := b.jobs[m.ID]
 		if m.Ended {
 			delete(b.jobs, m.ID)
+			b.unhear(m.ID)
 		}
 		b.mu.Unlock()
 		b.hear(job, m, files)
@@ -244,7 +253,9 @@ func (b *Box) hear(job *Job, m message, files []*os.File) {
 		return
 	case job != nil && m.Ended:
 		close(job.screen)
+		m.files = files
 		job.ended <- m
+		return
 	}
 	for _, f := range files {
 		_ = f.Close()
@@ -273,10 +284,14 @@ func (b *Box) Start(c Command) (*Job, error) {
 	b.next++
 	j := &Job{box: b, id: b.next, ended: make(chan message, 1), screen: make(chan *os.File, 1)}
 	b.jobs[j.id] = j
+	b.heed(j.id, c.Files[2])
 	b.mu.Unlock()
 	env := b.env
 	if c.Env != nil {
 		env, _ = chooseEnvironment(c.Env, b.want.Keep)
+	}
+	if b.want.Out != nil {
+		env = withInstead(env, environment.of("way-out"))
 	}
 	env = slices.Concat(env, []string{"XDG_RUNTIME_DIR=" + runtimeFolder(), "PWD=" + c.Dir})
 	m, files := message{ID: j.id, Args: c.Args, Env: env, Dir: c.Dir, Leads: c.Leads || c.Screen != nil, Screen: c.Screen}, c.Files[:]

@@ -45,6 +45,7 @@ type plan struct {
 	Root  string // an empty folder outside, on which the view is made
 	Empty string // another, which stays empty
 	Steps []step
+	Way   bool // there is a way out
 
 	layers int
 	made   map[string]bool
@@ -64,6 +65,7 @@ func planFor(w Want, s *survey) (*plan, error) {
 	}
 	p.kernel(w)
 	p.own(w)
+	p.names(w)
 	if err := p.home(w, mounts); err != nil {
 		return nil, err
 	}

@@ -20,17 +20,22 @@ type message struct {
 	Args   []string // owner: run this, with the files that come along
 	Env    []string
 	Dir    string
-	Leads  bool  // owner: it leads a session of its own, and signals go to all its processes
-	Screen *Size // owner: and it is given a terminal that is made for it
-	Signal int   // owner: it is to have this signal
-	Ask    bool  // owner: say how things stand
+	Leads  bool   // owner: it leads a session of its own, and signals go to all its processes
+	Screen *Size  // owner: and it is given a terminal that is made for it
+	Signal int    // owner: it is to have this signal
+	Ask    bool   // owner: say how things stand
+	Listen string // owner: hand out a socket that listens there, as "tcp 127.0.0.1:53"
+	Find   string // owner: say which program has the connection with this end
 
-	Ready  bool   // box: the view is made
-	Fault  string // box: it could not be made, or the command not started
-	Ended  bool   // box: the command has ended
-	Given  bool   // box: this is the near end of the terminal that was made for it
-	Exit   Exit
-	Counts counts
+	Ready   bool   // box: the view is made
+	Fault   string // box: it could not be made, or the command not started
+	Ended   bool   // box: the command has ended
+	Given   bool   // box: this is the near end of the terminal that was made for it
+	Exit    Exit
+	Counts  counts
+	Program string
+
+	files []*os.File // what came with it
 }
 
 // counts are what the box knows of itself.

@@ -1,140 +1,176 @@
-// Package outgoing tells a command line that is one plain command of a form known to leave the machine (a push, an
-// install of a named package) from every other one. Such a command is a deed with slots like any other tool's; what is
-// piped, chained, substituted or redirected is none, and runs in a box.
+// Package outgoing knows the command lines that leave this machine in a plain way: one command of a known program and verb, with
+// nothing in it but options and operands that are known. Such a line is a deed with slots like a call of any tool, and can be judged
+// by what its owner asked for. It is pure.
 //
-// Invariant: a line is plain only if every word of it is what it looks like: nothing is expanded, assigned, redirected or
-// run besides.
-//
-// It is pure.
+// Invariants:
+//   - a line is plain only if every sign of it is: no pipe, chain, substitution, redirection, variable, pattern, assignment, comment or
+//     job, and no quote that a shell reads further;
+//   - what the data (forms.txt) does not name makes a line no plain form: program, verb, option, and the look of every value;
+//   - Argv is what is judged and what is run; no shell reads it again.
 package outgoing
 
 import (
-	_ "embed"
+	"net/netip"
+	"net/url"
+	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 )
 
-//go:embed programs.txt
-var programsText string
+// Form is one plain command that leaves this machine.
+type Form struct {
+	Program string // git
+	Verb    string // push; empty: the program has none
+	Deed    string // as policies name it
+	Argv    []string
+	Slots   []Slot
+	Flags   []string // options that take no value, as they stand there
+}
 
-// programs are the words of each program that leave; true: packages must be named behind the word.
-var programs = readPrograms(programsText)
+// Slot is a value of a form.
+type Slot struct {
+	Path string // what it is called: the option's name, or the kind of operand
+	Kind string // remote, host, repository, branch, object, url, npm ...
+	Text string
+	Role mandate.Role
+}
 
-func readPrograms(text string) map[string]map[string]bool {
-	out := map[string]map[string]bool{}
-	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
-		if len(words) < 2 || words[0] == "//" {
+// Plain reads a line. It reports whether the line is one plain command of a known form, and which.
+func Plain(line string) (Form, bool) {
+	argv, ok := split(line)
+	if !ok || len(argv) == 0 {
+		return Form{}, false
+	}
+	for _, f := range known.forms {
+		if len(argv) < len(f.words) || !slices.Equal(argv[:len(f.words)], f.words) {
 			continue
 		}
-		verbs := map[string]bool{}
-		for _, w := range words[1:] {
-			verb, named := strings.CutSuffix(w, "+")
-			verbs[verb] = named
+		if out, ok := known.parse(f, argv); ok {
+			return out, true
 		}
-		out[words[0]] = verbs
+	}
+	return Form{}, false
+}
+
+// parse reads the words of a command as a form has them.
+func (t *table) parse(f *form, argv []string) (Form, bool) {
+	out := Form{Program: f.words[0], Verb: strings.Join(f.words[1:], " "), Deed: f.deed, Argv: argv}
+	var operands []string
+	needed := len(f.needs) == 0
+	for rest := argv[len(f.words):]; len(rest) > 0; rest = rest[1:] {
+		word := rest[0]
+		if !strings.HasPrefix(word, "-") {
+			operands = append(operands, word)
+			continue
+		}
+		name, value, given := strings.Cut(word, "=")
+		o, ok := f.options[name]
+		switch {
+		case !ok, given && (o.kind == nil || !strings.HasPrefix(name, "--")):
+			return Form{}, false
+		case o.kind == nil:
+			out.Flags = append(out.Flags, word)
+			needed = needed || slices.Contains(f.needs, word)
+			if o.turns != "" {
+				out.Deed = o.turns
+			}
+			continue
+		case !given:
+			if len(rest) < 2 {
+				return Form{}, false
+			}
+			value, rest = rest[1], rest[1:]
+		}
+		if !t.fits(o.kind, value) {
+			return Form{}, false
+		}
+		out.Slots = append(out.Slots, Slot{Path: o.name, Kind: o.kind.name, Text: value, Role: o.kind.role})
+	}
+	slots, ok := t.place(f.operands, operands)
+	out.Slots = append(out.Slots, slots...)
+	return out, ok && needed
+}
+
+// place gives each operand its place. One that may stand there several times takes all that the ones behind it do not need.
+func (t *table) place(places []operand, words []string) ([]Slot, bool) {
+	var out []Slot
+	for i, p := range places {
+		behind := 0
+		for _, q := range places[i+1:] {
+			if !q.none {
+				behind++
+			}
+		}
+		take := len(words) - behind
+		if !p.many {
+			take = min(take, 1)
+		}
+		if take < 1 && !p.none || take < 0 {
+			return nil, false
+		}
+		for _, w := range words[:take] {
+			if !t.fits(p.kind, w) {
+				return nil, false
+			}
+			out = append(out, Slot{Path: p.description, Kind: p.kind.name, Text: w, Role: p.kind.role})
+		}
+		words = words[take:]
+	}
+	return out, len(words) == 0
+}
+
+// Values are the slots as the mandate is asked about them.
+func (f *Form) Values() []mandate.Value {
+	out := make([]mandate.Value, 0, len(f.Slots))
+	for _, s := range f.Slots {
+		out = append(out, mandate.Value{Path: s.Path, Text: s.Text, Role: s.Role})
 	}
 	return out
 }
 
-// Form is a plain command that leaves the machine.
-type Form struct {
-	Program string
-	Verb    string   // empty: the program has none
-	Args    []string // the words behind the verb
-}
-
-// maxLine bounds what is looked at: nobody writes a longer plain command.
-const maxLine = 4 << 10
-
-// Plain reads a line as one plain command of a known leaving form.
-func Plain(line string) (Form, bool) {
-	words, ok := plainWords(line)
-	if !ok || len(words) == 0 {
-		return Form{}, false
-	}
-	verbs := programs[words[0]]
-	f := Form{Program: words[0], Args: words[1:]}
-	if _, any := verbs["*"]; any {
-		return f, true
-	}
-	if len(f.Args) == 0 { // an option before the verb may say what is run
-		return Form{}, false
-	}
-	named, known := verbs[f.Args[0]]
-	f.Verb, f.Args = f.Args[0], f.Args[1:]
-	for _, a := range f.Args {
-		if strings.Contains(a, "::") || strings.HasPrefix(a, "-") && strings.Contains(a, "=") {
-			return Form{}, false // it may name a program that is run for it
+// Slot is the text of the first slot of a name; empty: there is none.
+func (f *Form) Slot(path string) string {
+	for _, s := range f.Slots {
+		if s.Path == path {
+			return s.Text
 		}
 	}
-	return f, known && (!named || namesPackages(f.Args))
+	return ""
 }
 
-// namesPackages reports whether there are packages, each by its name alone: no file, folder, address or option, which may
-// be a list of them.
-func namesPackages(args []string) bool {
-	for _, a := range args {
-		if a == "" || strings.ContainsAny(a[:1], "-./") || strings.ContainsAny(a, ":\\~") {
-			return false
-		}
-	}
-	return len(args) > 0
-}
-
-// plainWords are the words of a line that is one simple command of nothing but words.
-func plainWords(line string) ([]string, bool) {
-	if len(line) > maxLine || strings.ContainsAny(line, "\x00\r\n") {
-		return nil, false
-	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
-	if err != nil || len(file.Stmts) != 1 || len(file.Last) > 0 {
-		return nil, false
-	}
-	s := file.Stmts[0]
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	besides := s.Semicolon.IsValid() || s.Negated || s.Background || s.Coprocess || s.Disown
-	if !ok || besides || len(s.Redirs)+len(s.Comments)+len(call.Assigns) > 0 {
-		return nil, false
-	}
+// Hosts are the computers that the slots name. A remote by its short name is not among them: only the repository knows where it is.
+func (f *Form) Hosts() []string {
 	var out []string
-	for _, w := range call.Args {
-		text, ok := literal(w.Parts)
-		if !ok {
-			return nil, false
+	for _, s := range f.Slots {
+		if s.Role != mandate.Aim && s.Kind != "reference" {
+			continue
 		}
-		out = append(out, text)
+		if h := HostOf(s.Text, s.Kind == "host"); h != "" && !slices.Contains(out, h) {
+			out = append(out, h)
+		}
 	}
-	return out, true
+	return out
 }
 
-// literal is the text of a word in which the shell changes nothing.
-func literal(parts []syntax.WordPart) (string, bool) {
-	var b strings.Builder
-	for _, p := range parts {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			if strings.ContainsAny(p.Value, `\*?[]{}~!`) {
-				return "", false
-			}
-			b.WriteString(p.Value)
-		case *syntax.SglQuoted:
-			if p.Dollar {
-				return "", false
-			}
-			b.WriteString(p.Value)
-		case *syntax.DblQuoted:
-			for _, in := range p.Parts {
-				l, ok := in.(*syntax.Lit)
-				if !ok || p.Dollar || strings.ContainsAny(l.Value, `\!`) {
-					return "", false
-				}
-				b.WriteString(l.Value)
-			}
-		default:
-			return "", false
+// HostOf is the computer that an address names: a URL, what scp and git write (user@host:path) or, if it is one alone, a host.
+func HostOf(text string, alone bool) string {
+	if strings.Contains(text, "://") {
+		u, err := url.Parse(text)
+		if err != nil {
+			return ""
 		}
+		return strings.ToLower(u.Hostname())
 	}
-	return b.String(), true
+	host, _, colon := strings.Cut(text, ":")
+	if !colon && !alone {
+		return ""
+	}
+	if _, after, ok := strings.Cut(host, "@"); ok {
+		host = after
+	}
+	if _, err := netip.ParseAddr(host); err != nil && !strings.Contains(host, ".") && !alone {
+		return ""
+	}
+	return strings.ToLower(host)
 }

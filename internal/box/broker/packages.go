@@ -1,0 +1,148 @@
+package broker
+
+import (
+	"context"
+	_ "embed" // the registries are part of the program
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing"
+)
+
+//go:embed registries.txt
+var registriesText string
+
+// registries are the places that a manager of packages is let to.
+func registries(manager string) []place {
+	for line := range strings.Lines(registriesText) {
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0] != manager {
+			continue
+		}
+		var out []place
+		for _, w := range words[1:] {
+			host, text, err := net.SplitHostPort(w)
+			port, err2 := strconv.Atoi(text)
+			if err != nil || err2 != nil {
+				panic("broker: " + w + " is no place") // it is part of the program
+			}
+			out = append(out, place{host, port})
+		}
+		return out
+	}
+	panic("broker: no registry of " + manager)
+}
+
+// installing is an installation of packages by their names. They are fetched in the broker's chamber, where nothing of them and
+// nothing of the workspace runs, and installed in the session's box, which has no way out: there their scripts run.
+type installing struct {
+	b       *Broker
+	manager string
+	argv    []string // as it was given
+	names   []string
+	more    []string // options that choose other packages
+}
+
+// brought is the folder, in the broker's own, that the session is handed.
+const brought = "brought"
+
+// install finds out what an installation would bring.
+func (b *Broker) install(f outgoing.Form, manager string) (*Deed, error) {
+	x := &installing{b: b, manager: manager, argv: f.Argv}
+	for _, s := range f.Slots {
+		if s.Kind != manager {
+			return nil, fmt.Errorf("%s %s %s: %w", f.Program, f.Verb, s.Path, ErrNotHere)
+		}
+		x.names = append(x.names, s.Text)
+	}
+	for _, flag := range f.Flags {
+		if manager == "pip" && (flag == "--pre" || flag == "--no-deps") {
+			x.more = append(x.more, flag)
+		}
+	}
+	at := registries(manager)
+	q := Question{Program: f.Program, Verb: f.Verb, Host: at[0].host, Port: at[0].port, Packages: slices.Clone(x.names)}
+	return &Deed{Question: q, run: x.run}, nil
+}
+
+func (x *installing) run(ctx context.Context, files [3]*os.File) (box.Exit, error) {
+	none := box.Exit{Code: box.ExitNoBox}
+	dir, err := os.MkdirTemp("", "tidemark-out-*")
+	if err != nil {
+		return none, err
+	}
+	exit, err := x.fetch(ctx, dir, files)
+	if err != nil || exit.Code != 0 {
+		return exit, errors.Join(err, os.RemoveAll(dir))
+	}
+	shown, done, err := x.b.show(filepath.Join(dir, brought))
+	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
+		return none, err
+	}
+	defer done()
+	args := slices.Concat([]string{"env"}, x.offline(shown), x.argv)
+	return x.b.opts.Inside(ctx, box.Command{Args: args, Dir: x.b.dir(), Files: files})
+}
+
+// fetch fetches packages, and what they need, into a folder that nobody else sees.
+func (x *installing) fetch(ctx context.Context, dir string, files [3]*os.File) (box.Exit, error) {
+	none := box.Exit{Code: box.ExitNoBox}
+	if err := os.Mkdir(filepath.Join(dir, brought), 0o700); err != nil {
+		return none, err
+	}
+	var env, read []string
+	if ca := x.b.opts.CAFile; ca != "" {
+		env, read = []string{"NODE_EXTRA_CA_CERTS=" + ca}, []string{ca}
+	}
+	c, err := x.b.chamber(dir, registries(x.manager), append(env, "PIP_CONFIG_FILE="+os.DevNull), read)
+	if err != nil {
+		return none, err
+	}
+	defer c.close() //nolint:errcheck // what was fetched is in the folder
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return none, err
+	}
+	defer null.Close()
+	return c.run(ctx, [3]*os.File{null, null, files[2]}, x.command(dir)...) // what is installed is told by the second part
+}
+
+// command is what fetches: with settings of its own, from the registry, and without running anything of a package. What would have to
+// be built is not fetched.
+func (x *installing) command(dir string) []string {
+	to := filepath.Join(dir, brought)
+	if x.manager == "npm" {
+		return append([]string{
+			"npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier",
+			"--userconfig=" + filepath.Join(dir, "user"), "--globalconfig=" + filepath.Join(dir, "machine"), // there are none
+			"--cache=" + to, "--prefix=" + dir, "--registry=https://" + registries("npm")[0].host + "/", "--script-shell=/bin/false",
+			"--git=/bin/false", "--no-save", "--no-package-lock", "--loglevel=error", "--",
+		}, x.names...)
+	}
+	out := []string{
+		"python3", "-I", "-m", "pip", "download", "--isolated", "--no-input", "--disable-pip-version-check", "--only-binary=:all:",
+		"--no-cache-dir", "-q", "--index-url=https://" + registries("pip")[0].host + "/simple", "--dest=" + to,
+	}
+	if ca := x.b.opts.CAFile; ca != "" {
+		out = append(out, "--cert="+ca)
+	}
+	return slices.Concat(out, x.more, []string{"--"}, x.names)
+}
+
+// offline are the variables by which the manager takes what was fetched, and looks nowhere else.
+func (x *installing) offline(shown string) []string {
+	if x.manager == "npm" {
+		return []string{
+			"npm_config_cache=" + shown, "npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false",
+			"npm_config_update_notifier=false",
+		}
+	}
+	return []string{"PIP_NO_INDEX=1", "PIP_FIND_LINKS=" + shown, "PIP_DISABLE_PIP_VERSION_CHECK=1"}
+}

