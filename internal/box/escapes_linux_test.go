@@ -25,6 +25,9 @@ type escape struct {
 // evilRepo makes a folder that git takes for a repository and that has it run a program.
 const evilRepo = `evilrepo() { mkdir -p "$1/objects" "$1/refs" && echo 'ref: refs/heads/main' > "$1/HEAD" && printf '[core]\n\tbare = false\n\tfsmonitor = evil\n' > "$1/config"; }; `
 
+// rounds has a line wait until a job of it has gone round so often.
+const rounds = `round() { echo r >> /tmp/rounds; }; rounds() { until [ "$(wc -l < /tmp/rounds)" -ge $1 ]; do sleep 0.01; done; } 2>/dev/null; `
+
 var escapes = []escape{
 	// the look for what came is led past it
 	{name: "a folder that looks like a repository hides what is in it", line: `mkdir -p objects refs && touch HEAD && echo evil > .mcp.json`, left: []string{".mcp.json"}},
@@ -34,8 +37,8 @@ var escapes = []escape{
 	{name: "it is in a folder that cannot be written", line: `mkdir d && echo evil > d/.envrc && chmod 555 d`, left: []string{"d/.envrc"}},
 	{name: "the workspace itself cannot be written", line: `echo evil > .mcp.json; chmod 555 .; echo evil >> .mcp.json`, left: []string{".mcp.json"}},
 	{name: "the folder that came cannot be written", line: `mkdir .claude && echo evil > .claude/settings.json && chmod 555 .claude`, left: []string{".claude/settings.json"}},
-	{name: "a job makes it again and again", line: `(while :; do echo evil > .mcp.json; done) >/dev/null 2>&1 & sleep 0.5`, left: []string{".mcp.json"}},
-	{name: "a job renames the folder above it", line: `mkdir a b; (while :; do echo evil > a/.envrc; mv a c; mv b a; mv c b; done) >/dev/null 2>&1 & sleep 0.5`, left: []string{"a/.envrc", "b/.envrc", "c/.envrc"}},
+	{name: "a job makes it again and again", line: rounds + `(while :; do echo evil > .mcp.json; round; done) >/dev/null 2>&1 & rounds 30`, left: []string{".mcp.json"}},
+	{name: "a job renames the folder above it", line: rounds + `mkdir a b; (while :; do echo evil > a/.envrc; mv a c; mv b a; mv c b; round; done) >/dev/null 2>&1 & rounds 15`, left: []string{"a/.envrc", "b/.envrc", "c/.envrc"}},
 	{name: "a folder above a guarded one is swapped for a link", line: `mkdir x && echo evil > x/ci.yml; mv .github g && ln -s x .github; mv .github/workflows .github/w && ln -s ../x .github/workflows`,
 		left: []string{".github/ci.yml", ".github/workflows/ci.yml"}},
 	{name: "a copy of another folder's file comes to the root", ready: `mkdir -p fixtures && echo evil > fixtures/AGENTS.md`, line: `cp fixtures/AGENTS.md AGENTS.md`, left: []string{"AGENTS.md"}},

@@ -120,6 +120,30 @@ func TestRootOfAContainerHasABox(t *testing.T) {
 	}
 }
 
+// A folder in which a file system is mounted is shown, with what is on that.
+func TestAFolderWithAMountInItIsShown(t *testing.T) {
+	if !has("unshare", "mount") {
+		t.Skip("needs unshare and mount")
+	}
+	w := newWorld(t)
+	w.shut(w.open(nil)) // or it is skipped
+	w.put(filepath.Join(w.home, "Documents/deep/mnt/under"), "under\n")
+	w.put(filepath.Join(w.home, ".cache/go-build/mnt/x"), "x\n")
+	helped := w.help("once")
+	cmd := exec.Command("unshare", append([]string{"-Urm", "sh", "-c", `mount -t tmpfs t "$HOME/Documents/deep/mnt" && echo over > "$HOME/Documents/deep/mnt/over" &&
+		mount -t tmpfs t "$HOME/.cache/go-build/mnt" && exec "$@"`, "sh"}, helped.Args...)...)
+	cmd.Env = append(helped.Env, `LINE=cd; cat Documents/tax.txt Documents/deep/mnt/*; echo x > .cache/go-build/new && echo cached; echo x > Documents/new || echo held`)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"tax", "over", "cached", "held"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%s is missing:\n%s", want, out)
+		}
+	}
+}
+
 func init() {
 	helpers["once"] = func() {
 		b, err := box.Open(box.Want{Workspace: os.Getenv("WS"), Home: os.Getenv("HOME"), State: os.Getenv("STATE"), Env: os.Environ()})
@@ -128,7 +152,7 @@ func init() {
 			os.Exit(1)
 		}
 		job, err := b.Start(box.Command{
-			Args: []string{"sh", "-c", "echo ran as $(id -u)"}, Dir: os.Getenv("WS"), Files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr},
+			Args: []string{"sh", "-c", "echo ran as $(id -u); " + os.Getenv("LINE")}, Dir: os.Getenv("WS"), Files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr},
 		})
 		if err == nil {
 			_, err = job.Wait()

@@ -133,14 +133,35 @@ func (p *plan) machine(w Want, mounts []string) error {
 	return nil
 }
 
-// borrow shows a folder and the file systems mounted below it.
+// borrow shows a folder. One in which file systems are mounted is shown entry by entry: the mounts are the machine's, and the kernel
+// lets no box look below them.
 func (p *plan) borrow(path string, mounts []string, w Want) {
-	p.add(step{Do: doBorrow, From: path, To: path, Spare: true})
-	for _, m := range mounts {
-		if strings.HasPrefix(m, path+"/") && !inside(m, w.State) && !inside(m, w.Home) {
-			p.add(step{Do: doBorrow, From: m, To: m, Spare: true})
+	if path == w.Home || path == w.State { // they are shown in their own way
+		return
+	}
+	if !mountedBelow(path, mounts) {
+		p.add(step{Do: doBorrow, From: path, To: path, Spare: true})
+		return
+	}
+	p.add(step{Do: doFolder, To: path})
+	entries, _ := os.ReadDir(path)
+	for _, e := range entries {
+		below := filepath.Join(path, e.Name())
+		switch {
+		case e.Type()&fs.ModeSymlink != 0:
+			if to, err := os.Readlink(below); err == nil {
+				p.add(step{Do: doLink, From: to, To: below, Spare: true})
+			}
+		case e.IsDir():
+			p.borrow(below, mounts, w)
+		case e.Type().IsRegular():
+			p.add(step{Do: doShow, From: below, To: below, Spare: true})
 		}
 	}
+}
+
+func mountedBelow(path string, mounts []string) bool {
+	return slices.ContainsFunc(mounts, func(m string) bool { return m != path && inside(m, path) })
 }
 
 // around shows what lies beside a workspace that is neither in the home folder nor in one of the system's, without what begins with a
@@ -260,10 +281,10 @@ func (p *plan) home(w Want, mounts []string) error {
 			break
 		}
 		for _, dir := range pathFolders(w) {
-			p.entry(dir, nil, w)
+			p.entry(dir, mounts, w)
 		}
 		for _, name := range slices.Concat(layers, places.of("home-cache")) {
-			p.layer(w, name)
+			p.layer(w, name, mounts)
 		}
 	}
 	for _, name := range places.of("home-hide") {
@@ -312,9 +333,9 @@ func pathFolders(w Want) []string {
 	return out
 }
 
-// layer lays a layer over a folder of the home folder; one that is not there, or whose contents are nobody's business, is in the
-// layer alone.
-func (p *plan) layer(w Want, name string) {
+// layer lays a layer over a folder of the home folder; one that is not there, whose contents are nobody's business, or in which file
+// systems are mounted, is in the layer alone.
+func (p *plan) layer(w Want, name string, mounts []string) {
 	path := filepath.Join(w.Home, name)
 	if !throughFolders(w.Home, path) {
 		return
@@ -322,7 +343,7 @@ func (p *plan) layer(w Want, name string) {
 	p.layers++
 	kept := filepath.Join(w.State, "layer", strconv.Itoa(p.layers))
 	s := step{Do: doLayer, From: path, To: path, Layer: kept, Write: true, Spare: true}
-	own := slices.Contains(places.of("home-own"), name)
+	own := slices.Contains(places.of("home-own"), name) || mountedBelow(path, mounts)
 	if info, err := os.Lstat(path); own || err != nil || !info.IsDir() {
 		if err == nil && !info.IsDir() || err != nil && !slices.Contains(places.of("home-made"), name) {
 			return // a file or a link of that name stays what it is, unseen
