@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"golang.org/x/sys/unix"
 )
 
 // putAside takes what came into being since the box was made, and would run elsewhere or later, out of the workspace.
@@ -27,6 +29,11 @@ func (b *Box) putAside(now *survey) ([]Aside, error) {
 			errs = append(errs, fmt.Errorf("put aside %s: %w", path, err))
 		case kept != "":
 			out = append(out, Aside{Path: path, Kept: kept, Was: now.before.places[path].link})
+			fallthrough
+		default:
+			if err := now.before.putBack(path); err != nil {
+				errs = append(errs, fmt.Errorf("put back %s: %w", path, err))
+			}
 		}
 	}
 	return out, errors.Join(errs...)
@@ -37,7 +44,10 @@ func stays(now *survey, p place) bool {
 	was, there := now.before.places[p.path]
 	known := slices.Concat(now.before.repos, now.before.kept)
 	switch {
-	case there && !p.judged && p.link == was.link && os.SameFile(was.info, p.info):
+	case there && was.saved && !p.judged && p.link == "" && (was.back || !sameFile(was, p)): // replaced outside, so that its guard is gone
+		text, ok := readPlain(now.abs(p.path))
+		return ok && (text == was.text || p.git != "" && filepath.Base(p.path) == "config" && lightChange(was.text, text))
+	case there && !p.judged && p.link == was.link && sameFile(was, p):
 		return true
 	case p.git != "":
 		return now.harmless(p, known)
@@ -48,11 +58,57 @@ func stays(now *survey, p place) bool {
 	}
 	// a folder that holds it may have been moved, with the mount that keeps it as it is
 	for _, other := range now.before.places {
-		if other.link == "" && p.link == "" && os.SameFile(other.info, p.info) {
+		if other.link == "" && p.link == "" && !other.back && sameFile(other, p) {
 			return true
 		}
 	}
 	return copied(now, p)
+}
+
+// sameFile reports whether two looks saw one file.
+func sameFile(a, b place) bool { return os.SameFile(a.info, b.info) && a.born == b.born }
+
+// bornAt is when a file came into being, or 0 where the file system does not say.
+func bornAt(path string) int64 {
+	var x unix.Statx_t
+	if unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &x) != nil || x.Mask&unix.STATX_BTIME == 0 {
+		return 0
+	}
+	return x.Btime.Sec*1e9 + int64(x.Btime.Nsec)
+}
+
+// putBack writes anew a guarded file that was there before the box and has been put aside since: without it a repository may be none.
+func (s *survey) putBack(path string) error {
+	p, there := s.places[path]
+	if !there || !p.saved {
+		return nil
+	}
+	base := s.root
+	for _, dir := range s.kept {
+		if inside(path, dir) {
+			base = dir
+		}
+	}
+	below, err := filepath.Rel(base, s.abs(path))
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(below, os.O_CREATE|os.O_EXCL|os.O_WRONLY, p.info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(p.text)
+	info, statErr := f.Stat()
+	if err = errors.Join(err, statErr, f.Close()); err == nil {
+		p.info, p.born, p.back = info, bornAt(s.abs(path)), true
+		s.places[path] = p
+	}
+	return err
 }
 
 // copied reports whether a place holds the very bytes of one that was there before, under the same name in its repository: as in a

@@ -37,6 +37,45 @@ func plainConfig(text string, ours func(folder string) bool) bool {
 	return true
 }
 
+// weightyOf are the settings of a configuration that say more than how git shows and joins things, as they stand there, or nothing if it
+// cannot be read with certainty. To follow a branch of the same repository, or of a remote that is named, says no more.
+func weightyOf(text string, remotes func(name string) bool) ([]string, bool) {
+	if len(text) > maxConfig || strings.ContainsAny(text, "\\\x00\r") {
+		return nil, false
+	}
+	var out []string
+	section, head := "", ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#' || line[0] == ';':
+		case line[0] == '[':
+			inner, closed := strings.CutSuffix(line[1:], "]")
+			var ok bool
+			if section, ok = configSection(inner); !ok || !closed {
+				return nil, false
+			}
+			head = inner
+		default:
+			name, value, _ := strings.Cut(line, "=")
+			key, value := section+"."+strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
+			light := slices.Contains(gitSettings.of("keys"), key) || key == "branch.*.remote" && (value == "." || remotes(value))
+			if !light {
+				out = append(out, head+"\n"+line)
+			}
+		}
+	}
+	return out, true
+}
+
+// lightChange reports whether one configuration says nothing of weight that another did not.
+func lightChange(was, now string) bool {
+	remotes := func(name string) bool { return strings.Contains(was, "[remote \""+name+"\"]\n") }
+	one, ok := weightyOf(was, remotes)
+	two, can := weightyOf(now, remotes)
+	return was == now || ok && can && slices.Equal(one, two)
+}
+
 // configSection reads the inside of a section's brackets. A name in quotes becomes "*": names are anybody's.
 func configSection(head string) (string, bool) {
 	name, quoted, sub := strings.Cut(head, " ")

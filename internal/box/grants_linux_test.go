@@ -162,3 +162,49 @@ func init() {
 		}
 	}
 }
+
+// Whoever replaces a guarded file outside while a box runs, as git does with its settings, takes its guard away in the box. What a
+// command then writes there does not stay.
+func TestAGuardHoldsWhenTheFileIsReplacedOutside(t *testing.T) {
+	if !has("git") {
+		t.Skip("needs git")
+	}
+	w := newWorld(t)
+	b := w.open(nil)
+	w.must(`git config user.email other@acme.example && git config branch.main.remote . && cp .github/workflows/ci.yml x && echo '# more' >> x && mv x .github/workflows/ci.yml && cp CLAUDE.md x && mv x CLAUDE.md`)
+	_, out := w.in(b, `printf '[core]\n\tfsmonitor = evil\n' >> .git/config; echo evil >> .github/workflows/ci.yml; echo evil >> CLAUDE.md`)
+	r := w.shut(b)
+	for _, name := range []string{".git/config", ".github/workflows/ci.yml", "CLAUDE.md"} {
+		if text, err := os.ReadFile(filepath.Join(w.ws, name)); err == nil && strings.Contains(string(text), "evil") {
+			t.Errorf("%s: %s\n%s\n%+v", name, text, out, r.Aside)
+		}
+	}
+	if code, out := w.plain(`git status -s && grep more .github/workflows/ci.yml && cat CLAUDE.md`); code != 0 || !strings.Contains(out, "# rules") {
+		t.Errorf("what was there is gone: %s", out)
+	}
+}
+
+// Somebody who works outside while a box runs may go on: light changes of git's settings stay, what redirects or runs does not.
+func TestSettingsThatAreChangedOutsideStayIfTheyAreLight(t *testing.T) {
+	if !has("git") {
+		t.Skip("needs git")
+	}
+	for line, stays := range map[string]bool{
+		`git config user.email other@acme.example`: true, `git branch topic && git branch -q --set-upstream-to=main topic`: true,
+		`git config remote.origin.url https://evil.example/x`: false, `git config core.fsmonitor evil`: false, `git config branch.main.remote https://evil.example/x`: false,
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.must(`git remote add origin https://host.example/x`)
+			b := w.open(nil)
+			before, _ := os.ReadFile(filepath.Join(w.ws, ".git/config"))
+			w.must(line)
+			r := w.shut(b)
+			after, err := os.ReadFile(filepath.Join(w.ws, ".git/config"))
+			if err != nil || (string(before) != string(after)) != stays {
+				t.Errorf("%v %s\n%+v", err, after, r.Aside)
+			}
+		})
+	}
+}

@@ -17,6 +17,10 @@ type place struct {
 	git    string   // the folder of the repository it belongs to, if it is part of one
 	judged bool     // it may be changed, and what it says then counts
 	info   fs.FileInfo
+	born   int64  // when it came into being, if the file system says so: numbers of files are given again
+	text   string // what it held before the box was made, if it is a small file
+	saved  bool
+	back   bool // it was put back: its guard is gone, and what it holds counts
 }
 
 // survey is what stands in a workspace that a box has to know of.
@@ -237,6 +241,10 @@ func (s *survey) note(dir, path, git string) {
 	}
 	if git != "" {
 		p.pins = append([]string{git}, p.pins...)
+	}
+	p.born = bornAt(s.abs(p.path))
+	if s.before == nil && p.link == "" && p.info.Mode().IsRegular() {
+		p.text, p.saved = readPlain(s.abs(p.path))
 	}
 	s.places[p.path] = p
 }
