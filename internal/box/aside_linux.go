@@ -44,9 +44,8 @@ func stays(now *survey, p place) bool {
 	was, there := now.before.places[p.path]
 	known := slices.Concat(now.before.repos, now.before.kept)
 	switch {
-	case there && was.saved && !p.judged && p.link == "" && (was.back || !sameFile(was, p)): // replaced outside, so that its guard is gone
-		text, ok := readPlain(now.abs(p.path))
-		return ok && (text == was.text || p.git != "" && filepath.Base(p.path) == "config" && lightChange(was.text, text))
+	case there && !p.judged && replaced(was, p):
+		return now.saysNoMore(was, p)
 	case there && !p.judged && p.link == was.link && sameFile(was, p):
 		return true
 	case p.git != "":
@@ -56,13 +55,26 @@ func stays(now *survey, p place) bool {
 	case p.info.IsDir() && !holdsFiles(now.abs(p.path)):
 		return true
 	}
-	// a folder that holds it may have been moved, with the mount that keeps it as it is
+	return carried(now, p) || copied(now, p)
+}
+
+// carried reports whether a folder that holds a place has been moved, with the mount that keeps it as it is.
+func carried(now *survey, p place) bool {
 	for _, other := range now.before.places {
 		if other.link == "" && p.link == "" && !other.back && sameFile(other, p) {
 			return true
 		}
 	}
-	return copied(now, p)
+	return false
+}
+
+// replaced reports whether a guarded file has been replaced outside, so that its guard is gone.
+func replaced(was, p place) bool { return was.saved && p.link == "" && (was.back || !sameFile(was, p)) }
+
+// saysNoMore reports whether a file that was replaced holds what it held, or settings of git that are no weightier.
+func (s *survey) saysNoMore(was, p place) bool {
+	text, ok := readPlain(s.abs(p.path))
+	return ok && (text == was.text || p.git != "" && filepath.Base(p.path) == "config" && lightChange(was.text, text))
 }
 
 // sameFile reports whether two looks saw one file.

@@ -13,7 +13,8 @@ var refusedHere = []uint32{
 // Where calls that set a mode have it, and where those that may make a file have their flags, before the mode.
 var (
 	modeAt = map[uint32]uint32{
-		unix.SYS_CHMOD: atSecond, unix.SYS_FCHMOD: atSecond, unix.SYS_FCHMODAT: atThird, unix.SYS_FCHMODAT2: atThird, unix.SYS_CREAT: atSecond,
+		unix.SYS_CHMOD: atSecond, unix.SYS_FCHMOD: atSecond, unix.SYS_FCHMODAT: atThird, unix.SYS_FCHMODAT2: atThird,
+		unix.SYS_CREAT: atSecond,
 		unix.SYS_MKNOD: atSecond, unix.SYS_MKNODAT: atThird,
 	}
 	openAt = map[uint32]uint32{unix.SYS_OPEN: atSecond, unix.SYS_OPENAT: atThird}

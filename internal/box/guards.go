@@ -19,7 +19,8 @@ type guards struct {
 
 func readGuards() guards {
 	return guards{
-		root: byFirstPart(places.of("guard-root")), any: byFirstPart(places.of("guard-any")), fine: places.of("root-fine"), skip: places.of("vendored"),
+		root: byFirstPart(places.of("guard-root")), any: byFirstPart(places.of("guard-any")),
+		fine: places.of("root-fine"), skip: places.of("vendored"),
 		git: places.of("guard-git"), judged: places.of("judged-git"),
 	}
 }

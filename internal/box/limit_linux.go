@@ -49,7 +49,8 @@ func kernelFrom(major, minor int) bool {
 // deadly are signals that end a Go program which does not take them in. A command may send any to the first process.
 func deadly() []os.Signal {
 	return []os.Signal{
-		unix.SIGABRT, unix.SIGILL, unix.SIGTRAP, unix.SIGBUS, unix.SIGFPE, unix.SIGSEGV, unix.SIGSYS, unix.SIGSTKFLT, unix.SIGXCPU, unix.SIGXFSZ,
+		unix.SIGABRT, unix.SIGILL, unix.SIGTRAP, unix.SIGBUS, unix.SIGFPE, unix.SIGSEGV, unix.SIGSYS, unix.SIGSTKFLT, unix.SIGXCPU,
+		unix.SIGXFSZ,
 		unix.SIGPWR, unix.SIGIO, unix.SIGPROF, unix.SIGVTALRM, unix.SIGPIPE,
 	}
 }

@@ -187,7 +187,8 @@ func (p *plan) around(w Want, mounts, shown []string) {
 			if dir = filepath.Clean(dir); filepath.Base(dir) == "bin" && apart(filepath.Dir(dir)) {
 				dir = filepath.Dir(dir) // its libraries lie beside
 			}
-			if info, err := os.Stat(dir); ok && apart(dir) && err == nil && info.IsDir() && !p.made[dir] && !inside(filepath.Dir(w.Workspace), dir) {
+			info, err := os.Stat(dir)
+			if ok && apart(dir) && err == nil && info.IsDir() && !p.made[dir] && !inside(filepath.Dir(w.Workspace), dir) {
 				p.made[dir] = true
 				p.borrow(dir, mounts, w)
 			}
@@ -264,7 +265,8 @@ func (p *plan) home(w Want, mounts []string) error {
 	layers, shut := places.of("home-layer"), places.of("home-shut")
 	for _, e := range entries {
 		name := e.Name()
-		if path := filepath.Join(w.Home, name); name[0] != '.' && !slices.Contains(layers, name) && !slices.Contains(shut, name) && path != w.Workspace {
+		unnamed := name[0] != '.' && !slices.Contains(layers, name) && !slices.Contains(shut, name)
+		if path := filepath.Join(w.Home, name); unnamed && path != w.Workspace {
 			p.entry(path, mounts, w)
 		}
 	}

@@ -92,7 +92,8 @@ func settingsIn(text string) []gitSetting {
 			line = strings.TrimSpace(after)
 		}
 		if name, value, ok := strings.Cut(line, "="); ok {
-			out = append(out, gitSetting{section + "." + strings.ToLower(strings.TrimSpace(name)), strings.Trim(strings.TrimSpace(value), `"`)})
+			key := section + "." + strings.ToLower(strings.TrimSpace(name))
+			out = append(out, gitSetting{key, strings.Trim(strings.TrimSpace(value), `"`)})
 		}
 	}
 	return out
