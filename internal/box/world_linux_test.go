@@ -137,7 +137,7 @@ var files = map[string]string{
 	".cargo/credentials.toml": "SECRET-cargo\n", ".cargo/config.toml": "# mine\n",
 	".gitconfig": "[user]\n\tname = d\n\temail = d@acme.example\n[init]\n\tdefaultBranch = main\n", ".cache/tool/index": "good\n",
 	".local/bin/helper": "#!/bin/sh\necho good\n", "Documents/tax.txt": "tax\n", "src/other/f.txt": "other\n",
-	"src/site/a.txt": "a b\n", "src/site/notes/plan.md": "kingfisher plan\n", "src/site/.env": "K=v\n", "src/site/Makefile": "test:\n\t@echo ok\n",
+	"src/site/a.txt": "a b\n", "src/site/notes/plan.md": "dipper plan\n", "src/site/.env": "K=v\n", "src/site/Makefile": "test:\n\t@echo ok\n",
 	"src/site/.github/workflows/ci.yml": "on: push\n", "src/site/CLAUDE.md": "# rules\n", "src/site/.vscode/settings.json": "{}\n",
 }
 
