@@ -3,12 +3,12 @@ package box
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,56 +17,124 @@ import (
 func (b *Box) putAside(now *survey) ([]Aside, error) {
 	var out []Aside
 	var errs []error
-	paths := make([]string, 0, len(now.places))
-	for path := range now.places {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	for _, path := range paths {
+	for _, path := range slices.Sorted(maps.Keys(now.places)) {
 		p := now.places[path]
-		if b.stays(now, p) {
+		if stays(now, p) {
 			continue
 		}
 		kept, err := b.move(now, p)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it went with a folder above it, or whoever made it took it away
+		case err != nil:
 			errs = append(errs, fmt.Errorf("put aside %s: %w", path, err))
-			continue
+		case kept != "":
+			out = append(out, Aside{Path: path, Kept: kept, Was: now.before.places[path].link})
+			fallthrough
+		default:
+			if err := now.before.putBack(path); err != nil {
+				errs = append(errs, fmt.Errorf("put back %s: %w", path, err))
+			}
 		}
-		out = append(out, Aside{Path: path, Kept: kept, Was: b.before.places[path].link})
 	}
 	return out, errors.Join(errs...)
 }
 
 // stays reports whether a guarded place is as it was, or came and does nothing.
-func (b *Box) stays(now *survey, p place) bool {
-	was, there := b.before.places[p.path]
+func stays(now *survey, p place) bool {
+	was, there := now.before.places[p.path]
+	known := slices.Concat(now.before.repos, now.before.kept)
 	switch {
-	case there && p.link == was.link && os.SameFile(was.info, p.info):
+	case there && !p.judged && replaced(was, p):
+		return now.saysNoMore(was, p)
+	case there && !p.judged && p.link == was.link && sameFile(was, p):
 		return true
 	case p.git != "":
-		return now.harmless(p, b.before.repos)
+		return now.harmless(p, known)
 	case filepath.Base(p.path) == ".git":
-		return p.link == "" && now.leadsHome(p.path, append(b.before.repos, b.before.kept...))
+		return p.link == "" && now.leadsHome(p.path, known)
 	case p.info.IsDir() && !holdsFiles(now.abs(p.path)):
 		return true
 	}
-	// a folder that holds it may have been moved, with the mount that keeps it as it is
-	for _, other := range b.before.places {
-		if other.link == "" && p.link == "" && os.SameFile(other.info, p.info) {
+	return carried(now, p) || copied(now, p)
+}
+
+// carried reports whether a folder that holds a place has been moved, with the mount that keeps it as it is.
+func carried(now *survey, p place) bool {
+	for _, other := range now.before.places {
+		if other.link == "" && p.link == "" && !other.back && sameFile(other, p) {
 			return true
 		}
 	}
-	return b.copied(now, p)
+	return false
 }
 
-// copied reports whether a place has the name and holds the very bytes of one that was there before, as in a copy of the repository
-// or in another worktree of it.
-func (b *Box) copied(now *survey, p place) bool {
-	if p.link != "" {
+// replaced reports whether a guarded file has been replaced outside, so that its guard is gone.
+func replaced(was, p place) bool { return was.saved && p.link == "" && (was.back || !sameFile(was, p)) }
+
+// saysNoMore reports whether a file that was replaced holds what it held, or settings of git that are no weightier.
+func (s *survey) saysNoMore(was, p place) bool {
+	text, ok := readPlain(s.abs(p.path))
+	return ok && (text == was.text || p.git != "" && filepath.Base(p.path) == "config" && lightChange(was.text, text))
+}
+
+// sameFile reports whether two looks saw one file.
+func sameFile(a, b place) bool { return os.SameFile(a.info, b.info) && a.born == b.born }
+
+// bornAt is when a file came into being, or 0 where the file system does not say.
+func bornAt(path string) int64 {
+	var x unix.Statx_t
+	if unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &x) != nil || x.Mask&unix.STATX_BTIME == 0 {
+		return 0
+	}
+	return x.Btime.Sec*1e9 + int64(x.Btime.Nsec)
+}
+
+// putBack writes anew a guarded file that was there before the box and has been put aside since: without it a repository may be none.
+func (s *survey) putBack(path string) error {
+	p, there := s.places[path]
+	if !there || !p.saved {
+		return nil
+	}
+	base := s.root
+	for _, dir := range s.kept {
+		if inside(path, dir) {
+			base = dir
+		}
+	}
+	below, err := filepath.Rel(base, s.abs(path))
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(below, os.O_CREATE|os.O_EXCL|os.O_WRONLY, p.info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(p.text)
+	info, statErr := f.Stat()
+	if err = errors.Join(err, statErr, f.Close()); err == nil {
+		p.info, p.born, p.back = info, bornAt(s.abs(path)), true
+		s.places[path] = p
+	}
+	return err
+}
+
+// copied reports whether a place holds the very bytes of one that was there before, under the same name in its repository: as in a
+// copy of the repository or in another worktree of it. The same file in another folder is read by somebody else.
+func copied(now *survey, p place) bool {
+	if p.link != "" || now.rootOf(p.path) == now.before.rootOf(p.path) {
 		return false
 	}
-	for _, other := range b.before.places {
-		if other.link == "" && other.name == p.name && sameBytes(b.before.abs(other.path), now.abs(p.path)) {
+	below := func(s *survey, path string) string {
+		name, _ := filepath.Rel(s.rootOf(path), path)
+		return name
+	}
+	for _, other := range now.before.places {
+		if other.link == "" && below(now.before, other.path) == below(now, p.path) && sameBytes(now.abs(other.path), now.abs(p.path)) {
 			return true
 		}
 	}
@@ -89,14 +157,19 @@ func contents(top string) map[string]string {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		info, err := d.Info()
-		if err != nil || !info.Mode().IsRegular() {
+		f, err := openPlain(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		text, err := io.ReadAll(io.LimitReader(f, int64(mostCompared-size)+1))
+		if size += len(text); size > mostCompared {
 			return fs.ErrInvalid
 		}
-		if size += int(info.Size()); size > mostCompared {
-			return fs.ErrInvalid
-		}
-		text, err := os.ReadFile(path) //nolint:gosec // only compared
 		name, _ := filepath.Rel(top, path)
 		out[name] = info.Mode().String() + string(text)
 		return err
@@ -118,89 +191,4 @@ func holdsFiles(dir string) bool {
 		return nil
 	})
 	return found
-}
-
-// move takes a place out of the workspace into the box's folder. Other boxes may be at work in the same workspace, so it goes by the
-// folder's descriptor: a path could be made to lead elsewhere meanwhile.
-func (b *Box) move(now *survey, p place) (string, error) {
-	base := now.root
-	for _, dir := range now.kept {
-		if inside(p.path, dir) {
-			base = dir
-		}
-	}
-	below, err := filepath.Rel(base, now.abs(p.path))
-	if err != nil {
-		return "", err
-	}
-	root, err := os.OpenRoot(base)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	dir, err := root.Open(filepath.Dir(below))
-	if err != nil {
-		return "", err
-	}
-	defer dir.Close()
-	to, err := b.newAside()
-	if err != nil {
-		return "", err
-	}
-	kept := filepath.Join(to, filepath.Base(below))
-	err = unix.Renameat(int(dir.Fd()), filepath.Base(below), unix.AT_FDCWD, kept)
-	if errors.Is(err, unix.EXDEV) {
-		err = carry(root, below, kept)
-	}
-	return kept, err
-}
-
-// newAside makes a folder for one place that is put aside.
-func (b *Box) newAside() (string, error) {
-	for n := 1; ; n++ {
-		dir := filepath.Join(b.want.State, "aside", strconv.Itoa(n))
-		if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-			return "", err
-		}
-		if err := os.Mkdir(dir, 0o700); !errors.Is(err, fs.ErrExist) {
-			return dir, err
-		}
-	}
-}
-
-// carry moves a place to another file system.
-func carry(root *os.Root, from, to string) error {
-	info, err := root.Lstat(from)
-	if err != nil {
-		return err
-	}
-	switch {
-	case info.IsDir():
-		below, err := root.OpenRoot(from)
-		if err != nil {
-			return err
-		}
-		err = os.CopyFS(to, below.FS())
-		_ = below.Close()
-		if err != nil {
-			return err
-		}
-	case info.Mode()&fs.ModeSymlink != 0:
-		target, err := root.Readlink(from)
-		if err == nil {
-			err = os.Symlink(target, to)
-		}
-		if err != nil {
-			return err
-		}
-	case info.Mode().IsRegular():
-		text, err := root.ReadFile(from)
-		if err == nil {
-			err = os.WriteFile(to, text, 0o600)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return root.RemoveAll(from)
 }

@@ -72,6 +72,7 @@ type Exit struct {
 type Report struct {
 	Workspace string   `json:"workspace"`
 	Aside     []Aside  `json:"aside"`     // files that would run elsewhere or later, in the order in which they were found
+	Dropped   int      `json:"dropped"`   // how many more of them were removed, because enough were kept
 	Layer     []Layer  `json:"layer"`     // folders of the home folder that were written to, in the layer only
 	Withheld  []string `json:"withheld"`  // names of variables that commands were not given
 	NotShown  []string `json:"notShown"`  // folders that should be shown and could not be

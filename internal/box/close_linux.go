@@ -20,11 +20,14 @@ func (b *Box) Close() (*Report, error) {
 	if b.watch != nil {
 		b.watch.stop()
 	}
-	aside, asideErr := b.putAside(look(b.want.Workspace))
-	err = errors.Join(err, asideErr)
+	var aside []Aside
+	for _, before := range append([]*survey{b.before}, b.granted...) {
+		found, asideErr := b.putAside(before.again())
+		aside, err = append(aside, found...), errors.Join(err, asideErr)
+	}
 	r := &Report{
 		Workspace: b.want.Workspace, Withheld: b.withheld, Layer: b.layers(), NotShown: counts.NotShown, Unrouted: counts.Unrouted,
-		Processes: counts.Processes, Watching: b.watch != nil,
+		Processes: counts.Processes, Watching: b.watch != nil, Dropped: b.dropped,
 	}
 	if b.watch != nil {
 		r.Aside = b.watch.aside

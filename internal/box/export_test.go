@@ -1,7 +1,7 @@
 package box
 
 var (
-	PlainConfig       = plainConfig
+	PlainConfig       = func(text string) bool { return plainConfig(text, nil) }
 	ChooseEnvironment = chooseEnvironment
 )
 

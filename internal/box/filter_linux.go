@@ -80,7 +80,25 @@ func filter() []unix.SockFilter {
 	// typing into the terminal of others, and pasting on the consoles of the kernel
 	p = append(p, calling(unix.SYS_IOCTL, load(atSecond), jump(unix.BPF_JEQ, unix.TIOCSTI, 1, 0), jump(unix.BPF_JEQ, unix.TIOCLINUX, 0, 1),
 		notPermitted, allow)...)
+	p = append(p, calling(unix.SYS_OPENAT2, notThere)...) // its modes cannot be looked at; callers take openat instead
+	p = append(p, modes()...)
 	return append(p, allow)
+}
+
+// asOwner is the mode of a file that runs with the rights of its owner, whoever starts it: outside the box as well.
+const asOwner = unix.S_ISUID
+
+// modes refuses to make a file such a one.
+func modes() []unix.SockFilter {
+	var p []unix.SockFilter
+	for number, at := range modeAt {
+		p = append(p, calling(number, load(at), jump(unix.BPF_JSET, asOwner, 0, 1), notPermitted, allow)...)
+	}
+	for number, at := range openAt { // the mode counts if a file is made
+		p = append(p, calling(number, load(at), jump(unix.BPF_JSET, unix.O_CREAT|unix.O_TMPFILE&^unix.O_DIRECTORY, 0, 3),
+			load(at+8), jump(unix.BPF_JSET, asOwner, 0, 1), notPermitted, allow)...)
+	}
+	return p
 }
 
 // holdCalls puts the calling thread behind the filter.

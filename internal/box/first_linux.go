@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -45,6 +46,7 @@ type running struct {
 
 func beFirst() int {
 	const owner = 3
+	limit()
 	if err := shut(); err != nil {
 		fmt.Fprintf(os.Stderr, "tidemark: shut the box's first process: %v\n", err)
 		return ExitNoBox
@@ -55,9 +57,14 @@ func beFirst() int {
 		return ExitNoBox
 	}
 	f := &first{wire: &wire{conn: conn.(*net.UnixConn)}, commands: map[int]running{}, seen: map[syscall.Signal]time.Time{}}
-	signals := make(chan os.Signal, 64)
-	heeded := append([]os.Signal{unix.SIGCHLD}, Passed()...)
-	signal.Notify(signals, heeded...)
+	children, signals := make(chan os.Signal, 1), make(chan os.Signal, 64) // apart: a flood of others must not hide that a child ended
+	signal.Notify(children, unix.SIGCHLD)
+	signal.Notify(signals, slices.Concat(Passed(), deadly())...)
+	go func() {
+		for range children {
+			f.reap()
+		}
+	}()
 	go f.heed(signals)
 	if err := f.serve(); err != nil {
 		_ = f.wire.send(message{Fault: err.Error()})
@@ -176,13 +183,9 @@ func (f *first) start(m message, files []*os.File) {
 	_ = f.wire.send(message{ID: m.ID, Ended: true, Fault: err.Error(), Exit: Exit{Code: code}})
 }
 
-// heed takes in the signals of this process: children that ended, and what the terminal or somebody outside sent to all.
+// heed takes in the signals of this process: what the terminal or somebody outside sent to all, and what commands send it.
 func (f *first) heed(signals <-chan os.Signal) {
 	for s := range signals {
-		if s == unix.SIGCHLD {
-			f.reap()
-			continue
-		}
 		f.mu.Lock()
 		f.seen[s.(syscall.Signal)] = time.Now()
 		f.mu.Unlock()

@@ -1,8 +1,6 @@
 package box
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -11,8 +9,8 @@ import (
 const maxConfig = 64 << 10
 
 // plainConfig reports whether a text of git's configuration has nothing but settings that run nothing. What it cannot read with
-// certainty it does not call plain.
-func plainConfig(text string) bool {
+// certainty it does not call plain. The folder of the files is one that ours accepts.
+func plainConfig(text string, ours func(folder string) bool) bool {
 	if len(text) > maxConfig || strings.ContainsAny(text, "\\\x00\r") {
 		return false
 	}
@@ -31,12 +29,51 @@ func plainConfig(text string) bool {
 			}
 		default:
 			name, value, _ := strings.Cut(line, "=")
-			if !plainSetting(section, strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)) {
+			if !plainSetting(section, strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value), ours) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// weightyOf are the settings of a configuration that say more than how git shows and joins things, as they stand there, or nothing if it
+// cannot be read with certainty. To follow a branch of the same repository, or of a remote that is named, says no more.
+func weightyOf(text string, remotes func(name string) bool) ([]string, bool) {
+	if len(text) > maxConfig || strings.ContainsAny(text, "\\\x00\r") {
+		return nil, false
+	}
+	var out []string
+	section, head := "", ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#' || line[0] == ';':
+		case line[0] == '[':
+			inner, closed := strings.CutSuffix(line[1:], "]")
+			var ok bool
+			if section, ok = configSection(inner); !ok || !closed {
+				return nil, false
+			}
+			head = inner
+		default:
+			name, value, _ := strings.Cut(line, "=")
+			key, value := section+"."+strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
+			light := slices.Contains(gitSettings.of("keys"), key) || key == "branch.*.remote" && (value == "." || remotes(value))
+			if !light {
+				out = append(out, head+"\n"+line)
+			}
+		}
+	}
+	return out, true
+}
+
+// lightChange reports whether one configuration says nothing of weight that another did not.
+func lightChange(was, now string) bool {
+	remotes := func(name string) bool { return strings.Contains(was, "[remote \""+name+"\"]\n") }
+	one, ok := weightyOf(was, remotes)
+	two, can := weightyOf(now, remotes)
+	return was == now || ok && can && slices.Equal(one, two)
 }
 
 // configSection reads the inside of a section's brackets. A name in quotes becomes "*": names are anybody's.
@@ -55,13 +92,23 @@ func configSection(head string) (string, bool) {
 	return strings.ToLower(name) + ".*", ok && closed && !strings.ContainsAny(inner, `"[]`)
 }
 
-func plainSetting(section, name, value string) bool {
+func plainSetting(section, name, value string, ours func(string) bool) bool {
 	key := section + "." + name
-	if slices.Contains(gitSettings.of("places"), key) {
+	switch {
+	case slices.Contains(gitSettings.of("places"), key):
 		return plainPlace(value)
+	case slices.Contains(gitSettings.of("folders"), key):
+		return plainPlace(value) && ours != nil && ours(value)
 	}
+	return section != "" && plainKey(key)
+}
+
+// plainKey reports whether a setting of this name runs nothing, if its value is a plain one.
+func plainKey(key string) bool {
+	section, _, _ := strings.Cut(key, ".")
 	keys := gitSettings.of("keys")
-	return section != "" && (slices.Contains(keys, key) || slices.Contains(keys, section+".*"))
+	return slices.Contains(keys, key) || slices.Contains(keys, section+".*") || slices.Contains(gitSettings.of("places"), key) ||
+		slices.Contains(gitSettings.of("folders"), key)
 }
 
 // plainPlace reports whether an address is one that git needs no helper of another name for.
@@ -71,76 +118,4 @@ func plainPlace(value string) bool {
 	}
 	scheme, _, ok := strings.Cut(value, "://")
 	return !ok || slices.Contains([]string{"https", "ssh", "git", "file", "http"}, scheme)
-}
-
-// harmless reports whether something that came into being in a repository's folder may stay.
-func (s *survey) harmless(p place, known []string) bool {
-	path := s.abs(p.path)
-	switch base := filepath.Base(p.path); {
-	case p.link != "":
-		return false
-	case base == "config" || base == "config.worktree":
-		text, err := os.ReadFile(path) //nolint:gosec // only looked at
-		return err == nil && plainConfig(string(text))
-	case base == "hooks":
-		entries, err := os.ReadDir(path)
-		return err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-			return !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".sample")
-		})
-	case base == "commondir":
-		text, err := os.ReadFile(path) //nolint:gosec // only looked at
-		return err == nil && filepath.Base(filepath.Dir(filepath.Dir(path))) == "worktrees" && strings.TrimSpace(string(text)) == "../.."
-	case base == "gitdir":
-		return filepath.Base(filepath.Dir(filepath.Dir(path))) == "worktrees" // it only says where the files are
-	case base == "alternates":
-		return s.knownObjects(path, known)
-	}
-	return false
-}
-
-// knownObjects reports whether a repository borrows objects from repositories that were there before only.
-func (s *survey) knownObjects(path string, known []string) bool {
-	text, err := os.ReadFile(path) //nolint:gosec // only looked at
-	if err != nil {
-		return false
-	}
-	for line := range strings.Lines(string(text)) {
-		if !slices.ContainsFunc(known, func(k string) bool { return filepath.Join(s.abs(k), "objects") == strings.TrimSpace(line) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// leadsHome reports whether a .git file names the folder of a worktree or module of a repository that was there before, or is one
-// of ours that stays guarded.
-func (s *survey) leadsHome(link string, known []string) bool {
-	dir, ok := gitdirOf(s.abs(link))
-	if !ok {
-		return false
-	}
-	return slices.ContainsFunc(known, func(k string) bool {
-		below, err := filepath.Rel(s.abs(k), dir)
-		return err == nil && (strings.HasPrefix(below, "worktrees/") || strings.HasPrefix(below, "modules/"))
-	})
-}
-
-// gitdirOf is the folder that a .git file names.
-func gitdirOf(file string) (string, bool) {
-	info, err := os.Lstat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 4096 {
-		return "", false
-	}
-	text, err := os.ReadFile(file) //nolint:gosec // only looked at
-	if err != nil {
-		return "", false
-	}
-	dir, ok := strings.CutPrefix(strings.TrimRight(string(text), "\n"), "gitdir: ")
-	if !ok || strings.Contains(dir, "\n") {
-		return "", false
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(filepath.Dir(file), dir)
-	}
-	return filepath.Clean(dir), true
 }

@@ -16,7 +16,8 @@ func TestTheListsAreWellFormed(t *testing.T) {
 	blocks := box.Blocks()
 	for _, name := range []string{
 		"places system", "places machine", "places home-read", "places home-layer", "places home-made", "places home-hide",
-		"places guard-root", "places guard-any", "places vendored", "places guard-git",
+		"places guard-root", "places guard-any", "places vendored", "places guard-git", "places judged-git", "places home-shut", "places home-own",
+		"places home-cache",
 	} {
 		words := blocks[name]
 		if len(words) == 0 {
@@ -38,12 +39,28 @@ func TestTheListsAreWellFormed(t *testing.T) {
 			t.Errorf("%s is made and has no layer", w)
 		}
 	}
+	for _, w := range blocks["places home-own"] {
+		if !slices.Contains(blocks["places home-layer"], w) {
+			t.Errorf("%s is the box's own and has no layer", w)
+		}
+	}
+	for _, w := range blocks["places home-cache"] {
+		if !slices.ContainsFunc(blocks["places home-own"], func(own string) bool { return strings.HasPrefix(w, own+"/") }) {
+			t.Errorf("%s is shown of nothing that is covered", w)
+		}
+	}
+	for _, w := range blocks["places root-fine"] {
+		guarded := slices.Concat(blocks["places guard-root"], blocks["places guard-any"])
+		if _, err := path.Match(w, ""); err != nil || w[0] != '.' || slices.Contains(guarded, w) {
+			t.Errorf("%s is fine and guarded, or no name with a dot: %v", w, err)
+		}
+	}
 	for _, w := range blocks["places home-hide"] {
-		if !slices.ContainsFunc(slices.Concat(blocks["places home-layer"], blocks["places home-read"]), func(l string) bool { return strings.HasPrefix(w, l+"/") }) {
+		if !slices.ContainsFunc(slices.Concat(blocks["places home-layer"], blocks["places home-read"], blocks["places home-cache"]), func(l string) bool { return strings.HasPrefix(w, l+"/") }) {
 			t.Errorf("%s is hidden, and not shown by anything", w)
 		}
 	}
-	for _, w := range slices.Concat(blocks["places guard-any"], blocks["places vendored"], blocks["environment names"], blocks["environment switches"]) {
+	for _, w := range slices.Concat(blocks["places home-shut"], blocks["places vendored"], blocks["environment names"], blocks["environment switches"]) {
 		if strings.Contains(w, "/") {
 			t.Errorf("%s is no name", w)
 		}

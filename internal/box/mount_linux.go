@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,7 +25,7 @@ func (v *view) enter() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("keep mounts to the box: %w", err)
 	}
-	if err := unix.Mount("tmpfs", v.plan.Root, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755"); err != nil {
+	if err := unix.Mount("tmpfs", v.plan.Root, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755,size=16m"); err != nil {
 		return fmt.Errorf("mount memory: %w", err)
 	}
 	if err := v.makeCovers(); err != nil {
@@ -91,7 +92,8 @@ func (v *view) do(s step) error {
 		if err := os.MkdirAll(to, 0o755); err != nil {
 			return err
 		}
-		return unix.Mount("tmpfs", to, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode="+strconv.FormatUint(uint64(s.Mode), 8))
+		options := "mode=" + strconv.FormatUint(uint64(s.Mode), 8) + "," + s.Options
+		return unix.Mount("tmpfs", to, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options)
 	case doSeal:
 		return change(to, unix.MOUNT_ATTR_RDONLY, false)
 	case doLink:
@@ -108,9 +110,9 @@ func (v *view) do(s step) error {
 	case doBorrow, doLayer:
 		return v.overlay(s)
 	case doPin:
-		return over(to, to, 0)
+		return v.hold(s.To, 0)
 	case doKeep:
-		return over(to, to, unix.MOUNT_ATTR_RDONLY)
+		return v.hold(s.To, unix.MOUNT_ATTR_RDONLY)
 	case doHide:
 		return v.hide(to)
 	case doMount:
@@ -160,6 +162,28 @@ func makePoint(to string, folder bool) error {
 		return err
 	}
 	return f.Close()
+}
+
+// hold mounts a place of the view over itself. It is gone to without following links: another box in the same workspace could put one
+// in the way since the plan was made.
+func (v *view) hold(path string, attributes uint64) error {
+	root, err := openFolder(v.plan.Root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	fd, err := unix.Openat2(int(root.Fd()), strings.TrimPrefix(path, "/"), &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
+	if err != nil {
+		return err
+	}
+	at := os.NewFile(uintptr(fd), path)
+	defer at.Close()
+	if err := unix.Mount(described(at), described(at), "", unix.MS_BIND|unix.MS_REC, ""); err != nil || attributes == 0 {
+		return err
+	}
+	return change(v.at(path), attributes, true)
 }
 
 // over mounts one path over another, with what is mounted below it.

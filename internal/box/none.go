@@ -80,3 +80,6 @@ func Landlock() (int, error) { return 0, &Lack{What: "there is no Landlock on " 
 
 // Leftovers finds none.
 func Leftovers(string) ([]string, error) { return nil, nil }
+
+// Elsewhere is no folder.
+func Elsewhere(string) string { return "" }

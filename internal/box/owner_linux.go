@@ -24,7 +24,12 @@ type Box struct {
 	env      []string
 	withheld []string
 	before   *survey
+	granted  []*survey // of folders besides the workspace that may be changed
 	plan     *plan
+
+	asides  map[string]int // how often a path was put aside; by the watcher, and when that has ended by Close
+	moved   int
+	dropped int
 
 	cmd  *exec.Cmd
 	wire *wire
@@ -46,14 +51,21 @@ func Open(w Want) (*Box, error) {
 	if err := w.settle(); err != nil {
 		return nil, err
 	}
-	b := &Box{want: w, jobs: map[int]*Job{}, errs: map[int]*os.File{}, gone: make(chan struct{}), asked: make(chan counts, 1)}
+	b := &Box{
+		want: w, asides: map[string]int{}, jobs: map[int]*Job{}, errs: map[int]*os.File{}, gone: make(chan struct{}), asked: make(chan counts, 1),
+	}
 	b.env, b.withheld = chooseEnvironment(w.Env, w.Keep)
-	b.before = look(w.Workspace)
+	b.before = look(w.Workspace, w.Home)
 	for _, path := range w.Guard {
 		b.before.guard(path)
 	}
+	for _, dir := range w.Write {
+		if !inside(dir, w.Workspace) {
+			b.granted = append(b.granted, look(dir, w.Home))
+		}
+	}
 	var err error
-	if b.plan, err = planFor(w, b.before); err != nil {
+	if b.plan, err = planFor(w, b.before, b.granted); err != nil {
 		return nil, err
 	}
 	if err := b.makeState(); err != nil {
@@ -94,6 +106,11 @@ func (b *Box) makeState() error {
 	}
 	if err := b.writeResolvConf(); err != nil {
 		return fmt.Errorf("make box: %w", err)
+	}
+	for _, dir := range b.plan.folders {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make box: %w", err)
+		}
 	}
 	return b.take()
 }
@@ -175,9 +192,7 @@ func (b *Box) firstProcess(owner *os.File) *exec.Cmd {
 	uids := []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 	gids := []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
 	if uid == 0 && os.Geteuid() == 0 { // whoever may name all users sees them by their names
-		const all = 1<<32 - 1
-		uids[0] = syscall.SysProcIDMap{Size: all}
-		gids[0] = syscall.SysProcIDMap{Size: all}
+		uids, gids = sameIDs("/proc/self/uid_map", uids), sameIDs("/proc/self/gid_map", gids)
 	}
 	return &exec.Cmd{
 		Path: program, Args: []string{firstName}, Env: []string{}, Dir: "/", ExtraFiles: []*os.File{owner}, Stderr: os.Stderr,
@@ -185,12 +200,30 @@ func (b *Box) firstProcess(owner *os.File) *exec.Cmd {
 			Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS |
 				syscall.CLONE_NEWPID,
 			UidMappings: uids, GidMappings: gids, Pdeathsig: syscall.SIGKILL,
+			Setsid: b.want.Terminal == "", // whoever is given no terminal has no way to the caller's
 			AmbientCaps: []uintptr{
 				unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER,
 				unix.CAP_CHOWN, unix.CAP_KILL, unix.CAP_SYS_CHROOT, unix.CAP_NET_BIND_SERVICE,
 			},
 		},
 	}
+}
+
+// sameIDs maps every user, or group, that there is here to itself: root in a container may have a few of them only.
+func sameIDs(file string, otherwise []syscall.SysProcIDMap) []syscall.SysProcIDMap {
+	text, err := os.ReadFile(file) //nolint:gosec // the kernel's
+	if err != nil {
+		return otherwise
+	}
+	var out []syscall.SysProcIDMap
+	for line := range strings.Lines(string(text)) {
+		var first, outside, size int
+		if n, err := fmt.Sscan(line, &first, &outside, &size); n != 3 || err != nil {
+			return otherwise
+		}
+		out = append(out, syscall.SysProcIDMap{ContainerID: first, HostID: first, Size: size})
+	}
+	return out
 }
 
 // hold starts the first process on a thread that lives as long as it: the kernel ends it when this thread ends.

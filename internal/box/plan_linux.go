@@ -47,14 +47,15 @@ type plan struct {
 	Steps []step
 	Way   bool // there is a way out
 
-	layers int
-	made   map[string]bool
+	layers  int
+	made    map[string]bool
+	folders []string // what is made outside, empty, before the view is
 }
 
 func (p *plan) add(s step) { p.Steps = append(p.Steps, s) }
 
 // planFor says how the view is made for what is wanted, from what stands on the machine.
-func planFor(w Want, s *survey) (*plan, error) {
+func planFor(w Want, s *survey, granted []*survey) (*plan, error) {
 	p := &plan{Root: filepath.Join(w.State, "root"), Empty: filepath.Join(w.State, "empty"), made: map[string]bool{}}
 	mounts, err := readMounts()
 	if err != nil {
@@ -69,13 +70,9 @@ func planFor(w Want, s *survey) (*plan, error) {
 	if err := p.home(w, mounts); err != nil {
 		return nil, err
 	}
-	p.workspace(w, s)
-	for _, path := range w.Read {
-		p.add(step{Do: doShow, From: path, To: path})
-	}
-	for _, path := range w.Write {
-		p.add(step{Do: doOpen, From: path, To: path, Write: true})
-	}
+	p.grants(w, granted, func(path string) bool { return inside(w.Workspace, path) })
+	p.workspace(w.Workspace, s)
+	p.grants(w, granted, func(path string) bool { return !inside(w.Workspace, path) })
 	for _, path := range append([]string{w.State}, w.Hide...) {
 		p.add(step{Do: doHide, To: path})
 	}
@@ -85,17 +82,39 @@ func planFor(w Want, s *survey) (*plan, error) {
 	return p, nil
 }
 
+// grants opens what is granted besides the workspace. What holds the workspace comes before it, or it would lie over its guards.
+func (p *plan) grants(w Want, granted []*survey, which func(string) bool) {
+	for _, path := range w.Read {
+		if which(path) {
+			p.add(step{Do: doShow, From: path, To: path})
+		}
+	}
+	for _, path := range w.Write {
+		at := slices.IndexFunc(granted, func(s *survey) bool { return s.root == path })
+		switch {
+		case !which(path):
+		case at < 0:
+			p.add(step{Do: doOpen, From: path, To: path, Write: true})
+		default:
+			p.workspace(path, granted[at])
+		}
+	}
+}
+
+// elsewhere are the folders at the top that are shown in another way, or not at all.
+var elsewhere = []string{"/proc", "/sys", "/dev", "/run", "/tmp", "/home", "/root"}
+
 // machine shows the folders at the top that hold programs, and those that something of the caller's lies in.
 func (p *plan) machine(w Want, mounts []string) error {
 	entries, err := os.ReadDir("/")
 	if err != nil {
 		return fmt.Errorf("read the top folder: %w", err)
 	}
-	system, machine := places.of("system"), append(places.of("machine"), partsAtTop(w)...)
+	system, machine := places.of("system"), places.of("machine")
 	for _, e := range entries {
 		path := "/" + e.Name()
 		switch {
-		case slices.Contains([]string{"/proc", "/sys", "/dev", "/run", "/tmp", "/home", "/root"}, path):
+		case slices.Contains(elsewhere, path):
 		case e.Type()&fs.ModeSymlink != 0:
 			if to, err := os.Readlink(path); err == nil {
 				p.add(step{Do: doLink, From: to, To: path})
@@ -107,6 +126,7 @@ func (p *plan) machine(w Want, mounts []string) error {
 			p.borrow(path, mounts, w)
 		}
 	}
+	p.around(w, mounts, slices.Concat(system, machine))
 	if os.Geteuid() == 0 { // whose files are root's cannot be told from the caller's by their owner
 		for _, path := range closedFiles() {
 			p.add(step{Do: doHide, To: path})
@@ -115,31 +135,67 @@ func (p *plan) machine(w Want, mounts []string) error {
 	return nil
 }
 
-// borrow shows a folder and the file systems mounted below it.
+// borrow shows a folder. One in which file systems are mounted is shown entry by entry: the mounts are the machine's, and the kernel
+// lets no box look below them.
 func (p *plan) borrow(path string, mounts []string, w Want) {
-	p.add(step{Do: doBorrow, From: path, To: path, Spare: true})
-	for _, m := range mounts {
-		if strings.HasPrefix(m, path+"/") && !inside(m, w.State) && !inside(m, w.Home) {
-			p.add(step{Do: doBorrow, From: m, To: m, Spare: true})
+	if path == w.Home || path == w.State { // they are shown in their own way
+		return
+	}
+	if !mountedBelow(path, mounts) {
+		p.add(step{Do: doBorrow, From: path, To: path, Spare: true})
+		return
+	}
+	p.add(step{Do: doFolder, To: path})
+	entries, _ := os.ReadDir(path)
+	for _, e := range entries {
+		below := filepath.Join(path, e.Name())
+		switch {
+		case e.Type()&fs.ModeSymlink != 0:
+			if to, err := os.Readlink(below); err == nil {
+				p.add(step{Do: doLink, From: to, To: below, Spare: true})
+			}
+		case e.IsDir():
+			p.borrow(below, mounts, w)
+		case e.Type().IsRegular():
+			p.add(step{Do: doShow, From: below, To: below, Spare: true})
 		}
 	}
 }
 
-// partsAtTop are the folders at the top in which the workspace lies, and programs of the caller's.
-func partsAtTop(w Want) []string {
-	var out []string
-	paths := []string{w.Workspace}
+func mountedBelow(path string, mounts []string) bool {
+	return slices.ContainsFunc(mounts, func(m string) bool { return m != path && inside(m, path) })
+}
+
+// around shows what lies beside a workspace that is neither in the home folder nor in one of the system's, without what begins with a
+// dot, and the folders of programs that the caller has elsewhere.
+func (p *plan) around(w Want, mounts, shown []string) {
+	apart := func(path string) bool {
+		top, _, below := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		return filepath.IsAbs(path) && (below || top != "") && !slices.Contains(shown, top) && !slices.Contains(elsewhere, "/"+top) &&
+			!inside(path, w.Home) && !inside(w.Home, path)
+	}
+	if beside := filepath.Dir(w.Workspace); apart(beside) {
+		p.borrow(beside, mounts, w)
+		entries, _ := os.ReadDir(beside)
+		for _, e := range entries {
+			if path := filepath.Join(beside, e.Name()); e.Name()[0] == '.' && path != w.Workspace {
+				p.add(step{Do: doHide, To: path})
+			}
+		}
+	}
 	for _, e := range w.Env {
-		if list, ok := strings.CutPrefix(e, "PATH="); ok {
-			paths = append(paths, filepath.SplitList(list)...)
+		list, ok := strings.CutPrefix(e, "PATH=")
+		for _, dir := range filepath.SplitList(list) {
+			if dir = filepath.Clean(dir); filepath.Base(dir) == "bin" && apart(filepath.Dir(dir)) {
+				dir = filepath.Dir(dir) // its libraries lie beside
+			}
+			info, err := os.Stat(dir)
+			if ok && apart(dir) && err == nil && info.IsDir() && !p.made[dir] && !inside(filepath.Dir(w.Workspace), dir) {
+				p.made[dir] = true
+				p.borrow(dir, mounts, w)
+			}
 		}
 	}
-	for _, path := range paths {
-		if first, rest, ok := strings.Cut(strings.TrimPrefix(filepath.Clean(path), "/"), "/"); ok && rest != "" && filepath.IsAbs(path) {
-			out = append(out, first)
-		}
-	}
-	return out
 }
 
 // closedFiles are what root alone may read of the settings and the data of the machine.
@@ -171,7 +227,7 @@ func (p *plan) kernel(w Want) {
 	p.add(step{Do: doMount, From: "proc", To: "/proc"})
 	p.add(step{Do: doMount, From: "sysfs", To: "/sys", Spare: true})
 	p.add(step{Do: doShow, From: "/sys/fs/cgroup", To: "/sys/fs/cgroup", Spare: true})
-	p.add(step{Do: doVoid, To: "/dev", Mode: 0o755, Write: true})
+	p.add(step{Do: doVoid, To: "/dev", Mode: 0o755, Write: true, Options: "size=1m"})
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
 		p.add(step{Do: doDevice, From: "/dev/" + name, To: "/dev/" + name})
 	}
@@ -184,7 +240,7 @@ func (p *plan) kernel(w Want) {
 		p.add(step{Do: doLink, From: to, To: "/dev/" + name})
 	}
 	p.add(step{Do: doMount, From: "devpts", To: "/dev/pts", Options: "newinstance,ptmxmode=0666,mode=0620", Write: true})
-	p.add(step{Do: doVoid, To: "/dev/shm", Mode: 0o1777, Write: true})
+	p.add(step{Do: doVoid, To: "/dev/shm", Mode: 0o1777, Write: true, Options: "size=25%"})
 }
 
 // own makes the folders that are the box's own.
@@ -194,9 +250,9 @@ func (p *plan) own(w Want) {
 	if info, err := os.Lstat("/var/run"); err == nil && info.IsDir() {
 		p.add(step{Do: doHide, To: "/var/run"})
 	}
-	p.add(step{Do: doVoid, To: "/run", Mode: 0o755})
-	p.add(step{Do: doVoid, To: "/run/lock", Mode: 0o1777, Write: true})
-	p.add(step{Do: doVoid, To: runtimeFolder(), Mode: 0o700, Write: true})
+	p.add(step{Do: doVoid, To: "/run", Mode: 0o755, Options: "size=1m"})
+	p.add(step{Do: doVoid, To: "/run/lock", Mode: 0o1777, Write: true, Options: "size=4m"})
+	p.add(step{Do: doVoid, To: runtimeFolder(), Mode: 0o700, Write: true, Options: "size=64m"})
 }
 
 func runtimeFolder() string { return "/run/user/" + strconv.Itoa(os.Getuid()) }
@@ -207,21 +263,33 @@ func (p *plan) home(w Want, mounts []string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the home folder: %w", err)
 	}
-	p.add(step{Do: doVoid, To: w.Home, Mode: 0o755})
-	layers := places.of("home-layer")
+	p.add(step{Do: doVoid, To: w.Home, Mode: 0o755, Options: "size=16m"})
+	layers, shut := places.of("home-layer"), places.of("home-shut")
 	for _, e := range entries {
-		if path := filepath.Join(w.Home, e.Name()); e.Name()[0] != '.' && !slices.Contains(layers, e.Name()) && path != w.Workspace {
+		name := e.Name()
+		unnamed := name[0] != '.' && !slices.Contains(layers, name) && !slices.Contains(shut, name)
+		if path := filepath.Join(w.Home, name); unnamed && path != w.Workspace {
 			p.entry(path, mounts, w)
 		}
 	}
-	for _, name := range places.of("home-read") {
-		p.entry(filepath.Join(w.Home, name), mounts, w)
+	inOwn := func(name string) bool {
+		return slices.ContainsFunc(places.of("home-own"), func(own string) bool { return inside(name, own) })
 	}
-	for _, dir := range pathFolders(w) {
-		p.entry(dir, nil, w)
-	}
-	for _, name := range layers {
-		p.layer(w, filepath.Join(w.Home, name))
+	for _, below := range []bool{false, true} { // what lies in a layer comes after it
+		for _, name := range places.of("home-read") {
+			if inOwn(name) == below {
+				p.entry(filepath.Join(w.Home, name), mounts, w)
+			}
+		}
+		if below {
+			break
+		}
+		for _, dir := range pathFolders(w) {
+			p.entry(dir, mounts, w)
+		}
+		for _, name := range slices.Concat(layers, places.of("home-cache")) {
+			p.layer(w, name, mounts)
+		}
 	}
 	for _, name := range places.of("home-hide") {
 		if path := filepath.Join(w.Home, name); exists(path) {
@@ -269,32 +337,51 @@ func pathFolders(w Want) []string {
 	return out
 }
 
-// layer lays a layer over a folder of the home folder; one that is not there is in the layer alone.
-func (p *plan) layer(w Want, path string) {
+// layer lays a layer over a folder of the home folder; one that is not there, whose contents are nobody's business, or in which file
+// systems are mounted, is in the layer alone.
+func (p *plan) layer(w Want, name string, mounts []string) {
+	path := filepath.Join(w.Home, name)
 	if !throughFolders(w.Home, path) {
 		return
 	}
 	p.layers++
 	kept := filepath.Join(w.State, "layer", strconv.Itoa(p.layers))
 	s := step{Do: doLayer, From: path, To: path, Layer: kept, Write: true, Spare: true}
-	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
-		if name, bad := filepath.Rel(w.Home, path); err == nil || bad != nil || !slices.Contains(places.of("home-made"), name) {
+	own := slices.Contains(places.of("home-own"), name) || mountedBelow(path, mounts)
+	if info, err := os.Lstat(path); own || err != nil || !info.IsDir() {
+		if err == nil && !info.IsDir() || err != nil && !slices.Contains(places.of("home-made"), name) {
 			return // a file or a link of that name stays what it is, unseen
 		}
 		s = step{Do: doOpen, From: filepath.Join(kept, "up"), To: path, Write: true}
 	}
+	if own {
+		p.empties(path, s.From)
+	}
 	p.add(s)
 }
 
-// workspace opens the workspace, and guards in it what stands there.
-func (p *plan) workspace(w Want, s *survey) {
-	p.add(step{Do: doOpen, From: w.Workspace, To: w.Workspace, Write: true})
+// empties has the folders that lie in one made in another, with nothing in them: programs that made them go by their being there.
+func (p *plan) empties(in, to string) {
+	entries, _ := os.ReadDir(in)
+	for _, e := range entries {
+		if e.IsDir() {
+			p.folders = append(p.folders, filepath.Join(to, e.Name()))
+		}
+	}
+}
+
+// workspace opens a folder, and guards in it what stands there.
+func (p *plan) workspace(path string, s *survey) {
+	p.add(step{Do: doOpen, From: path, To: path, Write: true})
 	for _, dir := range s.kept {
 		p.add(step{Do: doOpen, From: dir, To: dir, Write: true})
 	}
 	pinned := map[string]bool{}
 	var pins, keeps []string
 	for _, g := range s.places {
+		if g.judged {
+			continue
+		}
 		for _, pin := range g.pins {
 			if !pinned[pin] {
 				pinned[pin] = true

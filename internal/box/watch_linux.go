@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +37,7 @@ func watchFor(b *Box) *watcher {
 	if err != nil {
 		return nil
 	}
-	w := &watcher{box: b, events: os.NewFile(uintptr(fd), "watch"), number: fd, folders: map[int]string{}, guards: readGuards()}
+	w := &watcher{box: b, events: os.NewFile(uintptr(fd), "watch"), number: fd, folders: map[int]string{}, guards: b.before.guards}
 	if !w.follow() {
 		_ = w.events.Close()
 		return nil
@@ -55,13 +56,17 @@ func (w *watcher) follow() bool {
 		w.add(filepath.Join(repo, "info"))
 		w.add(filepath.Join(repo, "objects", "info"))
 	}
-	for _, paths := range w.guards.root {
-		for _, path := range paths {
+	for _, paths := range []map[string][]string{w.guards.root, w.guards.any} {
+		for _, path := range slices.Concat(slices.Collect(maps.Values(paths))...) {
 			if dir := filepath.Dir(path); dir != "." {
 				w.add(dir)
 			}
 			w.fresh(path)
 		}
+	}
+	for _, path := range s.named {
+		w.add(filepath.Dir(path))
+		w.fresh(path)
 	}
 	return ok
 }
@@ -126,18 +131,25 @@ func (w *watcher) guarded(dir, name string) bool {
 	if slices.Contains(w.box.before.repos, dir) || strings.HasSuffix(dir, "info") {
 		return slices.ContainsFunc(w.guards.git, func(g string) bool { return filepath.Base(g) == name || strings.HasPrefix(g, name+"/") })
 	}
-	return dir != "." || name == ".git" || len(w.guards.root[name]) > 0 || slices.Contains(w.guards.any, name)
+	return dir != "." || name == ".git" || len(w.guards.of(name, true)) > 0 ||
+		slices.ContainsFunc(w.box.before.named, func(n string) bool { return n == name || strings.HasPrefix(n, name+"/") })
 }
 
 // look puts aside what is there by now. Folders that came are watched from now on, and looked at once more: something may have come
 // to them before they were.
 func (w *watcher) look() {
 	for range 2 {
-		aside, _ := w.box.putAside(look(w.box.want.Workspace)) // what could not be put aside now is told by the look at the end
+		now := w.box.before.again()
+		aside, _ := w.box.putAside(now) // what could not be put aside now is told by the look at the end
 		w.mu.Lock()
 		w.aside = append(w.aside, aside...)
 		w.mu.Unlock()
 		w.follow()
+		for path, p := range now.places {
+			if p.info.IsDir() {
+				w.fresh(path)
+			}
+		}
 	}
 }
 

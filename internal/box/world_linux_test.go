@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -25,11 +26,18 @@ func TestMain(m *testing.M) {
 		f()
 		return
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if template.dir != "" {
+		_ = os.RemoveAll(template.dir)
+	}
+	os.Exit(code)
 }
 
 // ordinary is a user who owns nothing on any machine but what a test gives them.
 const ordinary = 54321
+
+// again says that these tests are run a second time, by another user: what needs no second time is left out.
+func again() bool { return os.Getenv("BOX_QUICK") != "" }
 
 // Everything holds for a user without rights as it does for root.
 func TestAnOrdinaryUserHasTheSameBox(t *testing.T) {
@@ -129,30 +137,53 @@ var files = map[string]string{
 	".cargo/credentials.toml": "SECRET-cargo\n", ".cargo/config.toml": "# mine\n",
 	".gitconfig": "[user]\n\tname = d\n\temail = d@acme.example\n[init]\n\tdefaultBranch = main\n", ".cache/tool/index": "good\n",
 	".local/bin/helper": "#!/bin/sh\necho good\n", "Documents/tax.txt": "tax\n", "src/other/f.txt": "other\n",
-	"src/site/a.txt": "a b\n", "src/site/notes/plan.md": "kingfisher plan\n", "src/site/.env": "K=v\n", "src/site/Makefile": "test:\n\t@echo ok\n",
+	"src/site/a.txt": "a b\n", "src/site/notes/plan.md": "dipper plan\n", "src/site/.env": "K=v\n", "src/site/Makefile": "test:\n\t@echo ok\n",
 	"src/site/.github/workflows/ci.yml": "on: push\n", "src/site/CLAUDE.md": "# rules\n", "src/site/.vscode/settings.json": "{}\n",
+}
+
+// template is the home that worlds are copies of: to make a repository takes a dozen processes, to copy one takes one.
+var template struct {
+	once sync.Once
+	dir  string
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	template.once.Do(func() {
+		dir, err := os.MkdirTemp("", "box-template-*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		template.dir = dir
+		w := worldIn(t, dir)
+		for name, text := range files {
+			w.put(filepath.Join(w.home, name), text)
+		}
+		if has("git") {
+			w.must("git init -q && git add -A && git commit -qm one && echo l >> a.txt && git commit -qam two")
+		}
+	})
 	dir, err := filepath.EvalSymlinks(openFolder(t)) // names of sockets must be short
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: dir, home: filepath.Join(dir, "home"), ws: filepath.Join(dir, "home", "src", "site")}
-	for name, text := range files {
-		w.put(filepath.Join(w.home, name), text)
+	w := worldIn(t, dir)
+	if out, err := exec.Command("cp", "-a", filepath.Join(template.dir, "home"), w.home).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	if err := os.Mkdir(dir+"/tmp", 0o700); err != nil {
 		t.Fatal(err)
 	}
+	return w
+}
+
+// worldIn is a world in a folder, in which there is nothing yet.
+func worldIn(t *testing.T, dir string) *world {
+	w := &world{t: t, dir: dir, home: filepath.Join(dir, "home"), ws: filepath.Join(dir, "home", "src", "site")}
 	w.env = []string{
 		"HOME=" + w.home, "USER=d", "LANG=C.UTF-8", "TERM=xterm", "GITHUB_TOKEN=SECRET-env", "ACME_DSN=SECRET-dsn", "SSH_AUTH_SOCK=" + dir + "/agent",
-		"GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "GOPROXY=off", "FEATURE_X=1", "TMPDIR=" + dir + "/tmp",
+		"GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "GOPROXY=off", "CGO_ENABLED=0", "FEATURE_X=1", "TMPDIR=" + dir + "/tmp",
 		"PATH=" + w.home + "/.local/bin:" + programFolders,
-	}
-	if has("git") {
-		w.must("git init -q && git add -A && git commit -qm one && echo l >> a.txt && git commit -qam two")
 	}
 	return w
 }
