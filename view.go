@@ -239,6 +239,7 @@ func (m *Monitor) Open(ctx context.Context, ref Ref) (bool, error) {
 
 // Standing is how a context stands. The zero Standing is that of one nobody has begun.
 type Standing struct {
+	Agent        string // whose session it is; "": nobody said
 	Taint        trust.Label
 	Begun        bool // a turn was begun there
 	Open         bool // the turn that was asked about is
@@ -250,7 +251,7 @@ func (m *Monitor) Standing(ctx context.Context, ref Ref) (Standing, error) {
 	var out Standing
 	err := m.with(ctx, ref, func(s *live) error {
 		b := s.state.Branch(ref.Branch)
-		out = Standing{Taint: b.Mark, Begun: b.Begun(), Open: b.Turn.Has(ref.Turn), WordsUnknown: s.state.WordsUnknown()}
+		out = Standing{Agent: s.state.Agent, Taint: b.Mark, Begun: b.Begun(), Open: b.Turn.Has(ref.Turn), WordsUnknown: s.state.WordsUnknown()}
 		return nil
 	})
 	return out, err

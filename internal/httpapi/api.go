@@ -26,7 +26,6 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/guard"
-	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/office"
@@ -174,7 +173,6 @@ type API struct {
 	hosts   hosts
 
 	keys    keyring
-	key     *proof.Key // nil: agents have no token
 	at      func() string
 	guard   *guard.Guard
 	routes  *routes
@@ -205,7 +203,7 @@ func New(o Options) (*API, error) {
 		reload: o.Reload, judges: o.Judges, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
 		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins, ruled: o.Ruled, try: o.Try, text: o.Policy, prove: o.Prove,
 		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
-		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
+		version: o.Version, started: o.Now(), at: o.At,
 	}
 	a.history = definitions.New(o.Log)
 	a.tail, a.queue = newTail(o.Log, o.Feed), waiting.NewQueue(o.Monitor, o.Feed, o.Now)

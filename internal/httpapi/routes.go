@@ -37,6 +37,7 @@ func access() map[string]need {
 		"GET /v1/policy/draft":    needReader,
 
 		"POST /v1/hosts/{id}/beat": needAgent,
+		"POST /v1/agents":          needAgent,
 
 		"GET /v1/sessions":                          needReader,
 		"GET /v1/sessions/{key}":                    needReader,
@@ -154,6 +155,9 @@ func (t *routes) serveHook(w http.ResponseWriter, r *http.Request) {
 	if p != nil {
 		t.api.writeProblem(w, hookOf(r), p)
 		return
+	}
+	if who.agent != "" {
+		r = withCaller(r, who)
 	}
 	t.api.serveHook(w, r)
 }

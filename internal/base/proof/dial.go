@@ -57,7 +57,7 @@ func (k Key) challenge(ctx context.Context, conn net.Conn, address, url string) 
 	if err != nil {
 		return err
 	}
-	answer, err := exchange(conn, address, nonce)
+	answer, err := k.exchange(conn, address, nonce)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -72,9 +72,9 @@ func (k Key) challenge(ctx context.Context, conn net.Conn, address, url string) 
 }
 
 // exchange sends the nonce and reads the answer, to its last byte and no further.
-func exchange(conn net.Conn, address, nonce string) (Answer, error) {
-	const ask = "GET " + Path + " HTTP/1.1\r\nHost: %s\r\n" + Header + ": %s\r\n\r\n"
-	if _, err := fmt.Fprintf(conn, ask, address, nonce); err != nil {
+func (k Key) exchange(conn net.Conn, address, nonce string) (Answer, error) {
+	const ask = "GET " + Path + " HTTP/1.1\r\nHost: %s\r\n" + Header + ": %s\r\n" + KeyHeader + ": %s\r\n\r\n"
+	if _, err := fmt.Fprintf(conn, ask, address, nonce, k.Name()); err != nil {
 		return Answer{}, err
 	}
 	in := bufio.NewReaderSize(io.LimitReader(conn, maxAnswer), maxAnswer)

@@ -59,7 +59,7 @@ async function prove(where: Where, secret: string, signal: AbortSignal): Promise
   signal.addEventListener("abort", stop, { once: true });
   try {
     const nonce = randomBytes(32).toString("hex");
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${url.host}\r\nX-Tidemark-Nonce: ${nonce}\r\n\r\n`);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${url.host}\r\nX-Tidemark-Nonce: ${nonce}\r\nX-Tidemark-Key: ${keyName(secret)}\r\n\r\n`);
     const answer = JSON.parse(await whole(socket)) as unknown;
     if (!isObject(answer) || !holds(secret, nonce, answer)) throw new Stranger();
     if (!fits(String(answer.at), where, port)) throw new Stranger(`the server listens at ${String(answer.at)}: somebody stands between`);
@@ -81,6 +81,11 @@ function fits(at: string, where: Where, port: number): boolean {
   } catch {
     return false;
   }
+}
+
+// keyName says which token it is that both have, where there are several: nobody finds it by this.
+function keyName(secret: string): string {
+  return createHash("sha256").update(createHash("sha256").update(secret).digest()).digest("hex").slice(0, 16);
 }
 
 function holds(secret: string, nonce: string, a: Record<string, unknown>): boolean {
