@@ -107,7 +107,7 @@ func examined(p Paths) doctor.Server {
 		return s
 	}
 	t, _, err := LoadTokens(p.Tokens())
-	s.Tokens, s.TokenErr = doctor.Tokens(t), err
+	s.Tokens, s.TokenErr = doctor.Tokens(t.forDoor()), err
 	return s
 }
 

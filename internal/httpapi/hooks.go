@@ -84,9 +84,13 @@ func (a *API) runHook(w http.ResponseWriter, r *http.Request, name hook.Name) (a
 	if p := a.ownAgent(r.Context(), &env.Ctx); p != nil {
 		return nil, p
 	}
-	answer, err := serve(r.Context(), env)
+	ctx, p := a.greeted(r.Context(), &env.Ctx)
+	if p != nil {
+		return nil, p
+	}
+	answer, err := serve(ctx, env)
 	if err != nil {
-		return nil, a.explain(r.Context(), err)
+		return nil, a.explain(ctx, err)
 	}
 	return answer, nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/peer"
 	"github.com/tidemark/tidemark/internal/base/private"
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -25,6 +26,7 @@ import (
 type server struct {
 	base  string
 	token string
+	agent string
 	wire  wire
 }
 
@@ -94,7 +96,17 @@ func findServer(data, agent string) (*server, error) {
 	}
 	// No proxy and no other address: the token and what the agent does stay on this machine. Each
 	// connection is proven to lead to the server before anything is said on it.
-	return &server{base: running.URL, token: token, wire: wire{dial: proof.Dialer(token, running.URL)}}, nil
+	return &server{base: running.URL, token: token, agent: agent, wire: wire{dial: proof.DialerAt(token, running.URL, socketOf(data))}}, nil
+}
+
+// socketOf is where the server can see whose hook this is; "": there is no such place, or others could have put it there.
+func socketOf(data string) string {
+	path := peer.Socket(data)
+	info, err := os.Lstat(path)
+	if err != nil || !peer.Known || info.Mode().Type() != os.ModeSocket || private.Open(info, 0o077) {
+		return ""
+	}
+	return path
 }
 
 // host is the address of its listener.
@@ -235,6 +247,8 @@ func (s *server) decide(ctx context.Context, event *hook.BeforeToolCall, c hook.
 const maxAnswer = 4 << 20
 
 func (s *server) post(ctx context.Context, event hook.Event, c hook.Context) (*answered, error) {
+	// Each event is a process of its own, which can keep no ticket that the agent cannot read: the server looks whose hook it is.
+	c.Hello = &hook.Hello{Version: hook.HelloVersion, Agent: s.agent, Process: "parent", Server: s.base}
 	body, err := (&hook.Envelope{Event: event, Ctx: c}).Encode()
 	if err != nil {
 		return nil, err

@@ -26,12 +26,21 @@ const maxAnswer = 4 << 10
 // Dialer is for the transport of a client: each connection it makes is proven first. url is
 // the address as the server announced it.
 func Dialer(secret, url string) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return DialerAt(secret, url, "")
+}
+
+// DialerAt is Dialer, which goes through the socket at a path; "": to the address.
+func DialerAt(secret, url, socket string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	key := KeyOf(secret)
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if secret == "" {
 			return nil, errors.New("there is no secret to prove the server with")
 		}
-		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		to := address
+		if socket != "" {
+			network, to = "unix", socket
+		}
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, to)
 		if err != nil {
 			return nil, err
 		}

@@ -34,7 +34,9 @@ export function post(where, secret, target, m, signal) {
 async function prove(where, secret, signal) {
     const url = new URL(where.url);
     const port = Number(url.port || 80);
-    const socket = net.connect({ host: url.hostname.replace(/^\[|\]$/g, ""), port });
+    const socket = where.socket === undefined
+        ? net.connect({ host: url.hostname.replace(/^\[|\]$/g, ""), port })
+        : net.connect(where.socket);
     const stop = () => void socket.destroy(new Error("cut off"));
     signal.addEventListener("abort", stop, { once: true });
     try {

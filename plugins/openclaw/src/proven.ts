@@ -26,6 +26,7 @@ export class Stranger extends Error {
 export interface Where {
   url: string;
   exact: boolean;
+  socket?: string; // where the server sees which process speaks
 }
 
 export interface Message {
@@ -54,7 +55,9 @@ export function post(where: Where, secret: string, target: string, m: Message, s
 async function prove(where: Where, secret: string, signal: AbortSignal): Promise<net.Socket> {
   const url = new URL(where.url);
   const port = Number(url.port || 80);
-  const socket = net.connect({ host: url.hostname.replace(/^\[|\]$/g, ""), port });
+  const socket = where.socket === undefined
+    ? net.connect({ host: url.hostname.replace(/^\[|\]$/g, ""), port })
+    : net.connect(where.socket);
   const stop = (): void => void socket.destroy(new Error("cut off"));
   signal.addEventListener("abort", stop, { once: true });
   try {
