@@ -373,7 +373,7 @@ const NotHere = "Not accepted over this door: chat commands need the owner's own
 
 // command carries out a chat command.
 func (m *Monitor) command(ctx context.Context, s *live, set *policy.Set, t Turn, open *Opening) error {
-	if t.Plain && t.fromOwner() {
+	if t.Plain && (t.fromOwner() || open.Unproven && t.Message != nil) {
 		if cmd, err := approval.ParseCommand(*t.Message); err != nil || cmd.Verb != approval.None {
 			open.Notice = NotHere
 		}

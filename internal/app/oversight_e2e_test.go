@@ -76,6 +76,7 @@ func TestWAR10WhoAsksCannotAnswer(t *testing.T) {
 		}
 	}
 	refusedDoors(t, s, id)
+	c = s.readsAPage("honest") // what was said above came without proof, and is held against the session it was said in
 	for _, honest := range []string{"grep -rn foo .", "tar cz src", "npm test", "ls ~", "cp -r a b"} {
 		if got, raw := s.alone(hook.NameBeforeToolCall, exec(honest), c); got.Block {
 			t.Errorf("%s: got %s", honest, raw)

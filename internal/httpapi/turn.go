@@ -66,7 +66,9 @@ func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string)
 	}
 	if words != nil {
 		t.Message, t.Found = words(), true
-	} else if !at.Begun && !t.Wordless && t.Plain { // somebody said to be the owner, and nobody has said a word
+	} else if g := greetingOf(ctx); !at.Begun && !t.Wordless && t.Plain && (g == nil || g.process == "") {
+		// Somebody says they are the owner, and nobody has said a word. The hook of an agent whose process is known may: its
+		// settings are looked at before the first message.
 		t.Sender.IsOwner, t.Sender.Unknown = false, t.Sender.IsOwner
 	}
 	opening, hello, err := a.begin(ctx, t)
