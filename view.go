@@ -252,7 +252,10 @@ func (m *Monitor) Standing(ctx context.Context, ref Ref) (Standing, error) {
 	var out Standing
 	err := m.with(ctx, ref, func(s *live) error {
 		b := s.state.Branch(ref.Branch)
-		out = Standing{Agent: s.state.Agent, Holder: s.state.Holder, Taint: b.Mark, Begun: b.Begun(), Open: b.Turn.Has(ref.Turn), WordsUnknown: s.state.WordsUnknown()}
+		out = Standing{
+			Agent: s.state.Agent, Holder: s.state.Holder, Taint: b.Mark, Begun: b.Begun(),
+			Open: b.Turn.Has(ref.Turn), WordsUnknown: s.state.WordsUnknown(),
+		}
 		return nil
 	})
 	return out, err

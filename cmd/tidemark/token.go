@@ -212,7 +212,8 @@ func (e *env) listPeople(ctx context.Context) error {
 	}
 	var rows [][]cell
 	for _, p := range out.People {
-		rows = append(rows, []cell{{"title", p.Name}, {"", strings.TrimSpace(p.Role + " " + p.Agent)}, {"dim", p.Made.Local().Format(time.DateTime)}})
+		role := strings.TrimSpace(p.Role + " " + p.Agent)
+		rows = append(rows, []cell{{"title", p.Name}, {"", role}, {"dim", p.Made.Local().Format(time.DateTime)}})
 	}
 	return e.ui.table(e.out, []string{"NAME", "ROLE", "SINCE"}, rows)
 }

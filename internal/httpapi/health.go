@@ -51,7 +51,7 @@ func (m *management) readyz(ctx context.Context, _ *struct{}) (health, error) {
 
 type proofInput struct {
 	Nonce string `header:"X-Tidemark-Nonce" doc:"32 random bytes in hexadecimal digits"`
-	Key   string `header:"X-Tidemark-Key" doc:"of a client with a token of its own: the first 16 hexadecimal digits of the SHA-256 of the SHA-256 of it"`
+	Key   string `header:"X-Tidemark-Key" doc:"of a token of its own: 16 hexadecimal digits of the SHA-256 of its SHA-256"`
 }
 
 // proof answers a client that wants to know whom it speaks to before it shows its token.

@@ -149,7 +149,8 @@ func (a *API) own(ctx context.Context, ref tidemark.Ref, what string) error {
 	if ok, err := a.proven(ctx, ref); err != nil || ok {
 		return err
 	}
-	return newProblem(http.StatusForbidden, "ticket", what+" needs the session's ticket (ctx.hello.ticket), or the process of the agent that began it")
+	return newProblem(http.StatusForbidden, "ticket",
+		what+" needs the session's ticket (ctx.hello.ticket), or the process of the agent that began it")
 }
 
 // worst is what a result is worth that somebody else tells.

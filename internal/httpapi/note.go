@@ -67,7 +67,7 @@ type approvalNote struct {
 type helloNote struct {
 	Version int    `json:"version" doc:"of the protocol"`
 	Ticket  string `json:"ticket,omitzero" doc:"told once, with the first message of a session: for the host's memory and nowhere else"`
-	Proof   string `json:"proof" enum:"ticket,process,owner,none" doc:"by what the session is known to be the caller's; none: words are nobody's"`
+	Proof   string `json:"proof" enum:"ticket,process,owner,none" doc:"by what the session is the caller's; none: it is not"`
 	Why     string `json:"why,omitzero" doc:"of none: what is missing"`
 }
 
