@@ -160,7 +160,7 @@ func CheckTickets(s Server) Check {
 		case s.Tickets:
 			f.add(Good, "words", "they count only with the session's ticket, or from the agent's process", "")
 		default:
-			f.add(Open, "words", "they count in sessions that were begun without a ticket: a program that reads the agent's token speaks there as you",
+			f.add(Open, "words", "they count in sessions that began without a ticket: whoever reads the agent's token speaks there as you",
 				"server.tickets: required in the policy file, once hooks, plugins and SDKs are of this version")
 		}
 		if s.Unseen != "" {
