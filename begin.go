@@ -56,6 +56,8 @@ type Turn struct {
 	Contract *intent.Contract
 	// Items is the host's census of the context (HOOK-03), if it has one.
 	Items []event.Item
+	// Claim is what the door knows about who speaks. Nil: whoever calls holds the monitor itself, and their word counts.
+	Claim *event.Claim
 }
 
 // Opening is what Begin found.
@@ -67,6 +69,8 @@ type Opening struct {
 	Continued bool        // the turn was open already
 	Command   string      // approve, deny, reset-trust: what a chat command did
 	Notice    string      // the outcome of a chat command, for the user
+	Taken     bool        // the session is whose the claim offered
+	Unproven  bool        // who spoke could not be proven, so the words are nobody's
 }
 
 // Begin opens a turn, or joins the one that has just been opened. A message of the
@@ -130,6 +134,7 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 			return Opening{}, err
 		}
 	}
+	holder := t.settle(s.state, &open)
 	open.Level, open.Rule = set.Classify(t.Sender)
 	b := s.state.Branch(t.Ref.Branch)
 	if t.Ref.Turn != "" && !b.Turn.Has(t.Ref.Turn) && b.Sealed(t.Ref.Turn) {
@@ -140,10 +145,10 @@ func (m *Monitor) open(ctx context.Context, s *live, set *policy.Set, t *Turn, i
 	var event *event.Event
 	if t.joins(b) {
 		open.Continued, open.Turn = true, b.Turn.ID
-		event = m.joinEvent(s, b, *t, label, open.Level)
+		event = m.joinEvent(s, b, *t, label, open.Level, holder)
 	} else {
 		event = m.beganEvent(s, set, *t, open, label)
-		open.Turn = event.Turn
+		open.Turn, event.Began.Holder, event.Began.Unproven = event.Turn, holder, open.Unproven
 	}
 	if event == nil {
 		return open, nil
@@ -278,12 +283,12 @@ func (t *Turn) joins(b *session.Taint) bool {
 }
 
 // joinEvent records what the later hook adds; nil when it adds nothing.
-func (m *Monitor) joinEvent(s *live, b *session.Taint, t Turn, label trust.Label, level trust.Level) *event.Event {
+func (m *Monitor) joinEvent(s *live, b *session.Taint, t Turn, label trust.Label, level trust.Level, holder *event.Holder) *event.Event {
 	host, control := newTools(t.HostTools, s.state.HostTools), newTools(t.ControlTools, s.state.ControlTools)
-	if len(t.Items) == 0 && b.Mark.Covers(label) && t.Message == nil && host == nil && control == nil {
+	if len(t.Items) == 0 && b.Mark.Covers(label) && t.Message == nil && host == nil && control == nil && holder == nil {
 		return nil
 	}
-	seen := &event.Seen{Label: label, Census: t.Items, From: t.From, HostTools: host, ControlTools: control}
+	seen := &event.Seen{Label: label, Census: t.Items, From: t.From, HostTools: host, ControlTools: control, Holder: holder}
 	e := &event.Event{Kind: event.ContextSeen, Time: m.at(s), Branch: t.Ref.Branch, Turn: b.Turn.ID, Seen: seen}
 	if t.Message != nil {
 		seen.Content = m.content([]byte(*t.Message), m.policy.Load(), false, true)
@@ -368,7 +373,7 @@ const NotHere = "Not accepted over this door: chat commands need the owner's own
 
 // command carries out a chat command.
 func (m *Monitor) command(ctx context.Context, s *live, set *policy.Set, t Turn, open *Opening) error {
-	if t.Plain && t.fromOwner() {
+	if t.Plain && (t.fromOwner() || open.Unproven && t.Message != nil) {
 		if cmd, err := approval.ParseCommand(*t.Message); err != nil || cmd.Verb != approval.None {
 			open.Notice = NotHere
 		}

@@ -468,3 +468,19 @@ func (m *Monitor) Closed(ctx context.Context, ref Ref) (why string, err error) {
 	})
 	return why, err
 }
+
+// settle finds out whether who speaks is who the session is of. Whoever cannot show it is heard, and their words, tools and contract
+// are nobody's: they may argue, and order nothing. It returns whose the session is from now on; nil: as before.
+func (t *Turn) settle(s *session.State, open *Opening) *event.Holder {
+	if t.Claim == nil {
+		return nil
+	}
+	proven, holder := s.Settle(*t.Claim)
+	open.Taken = holder != nil
+	if open.Unproven = !proven; open.Unproven {
+		t.Sender = trust.Sender{Provider: t.Sender.Provider, ID: t.Sender.ID, Unknown: true}
+		t.Agent, t.Plain, t.Wordless = s.Agent, true, false
+		t.Contract, t.HostTools, t.ControlTools = nil, nil, nil
+	}
+	return holder
+}

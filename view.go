@@ -246,6 +246,8 @@ func (m *Monitor) Open(ctx context.Context, ref Ref) (bool, error) {
 
 // Standing is how a context stands. The zero Standing is that of one nobody has begun.
 type Standing struct {
+	Agent        string       // which agent's session it is; "": nobody said
+	Holder       event.Holder // whose it is; zero: nobody's
 	Taint        trust.Label
 	Begun        bool // a turn was begun there
 	Open         bool // the turn that was asked about is
@@ -257,7 +259,10 @@ func (m *Monitor) Standing(ctx context.Context, ref Ref) (Standing, error) {
 	var out Standing
 	err := m.with(ctx, ref, func(s *live) error {
 		b := s.state.Branch(ref.Branch)
-		out = Standing{Taint: b.Mark, Begun: b.Begun(), Open: b.Turn.Has(ref.Turn), WordsUnknown: s.state.WordsUnknown()}
+		out = Standing{
+			Agent: s.state.Agent, Holder: s.state.Holder, Taint: b.Mark, Begun: b.Begun(),
+			Open: b.Turn.Has(ref.Turn), WordsUnknown: s.state.WordsUnknown(),
+		}
 		return nil
 	})
 	return out, err

@@ -162,6 +162,8 @@ type Began struct {
 	Contract *Contract `json:"contract,omitzero"` // of its message, where the host handed one in
 	Trace    string    `json:"trace,omitzero"`    // of what others brought in with it, as in Seen
 	Kin      []Kin     `json:"kin,omitzero"`      // of a sub-agent that begins: whom it works for, the eldest first
+	Holder   *Holder   `json:"holder,omitzero"`   // whose the session is from now on; nil: as before
+	Unproven bool      `json:"unproven,omitzero"` // who spoke could not be proven: what was said counts as nobody's
 }
 
 // Item is one source in a census of the context.
@@ -198,6 +200,8 @@ type Seen struct {
 	HostTools []string `json:"hostTools,omitzero"`
 	// ControlTools are those by which the host's framework steers itself, said later in a turn; nil: as before.
 	ControlTools []string `json:"controlTools,omitzero"`
+	Holder       *Holder  `json:"holder,omitzero"`   // as in Began
+	Unproven     bool     `json:"unproven,omitzero"` // as in Began
 }
 
 // Model is one call of the model.

@@ -11,6 +11,7 @@ type Person struct {
 
 	Key    *Key   `json:"key,omitzero"`    // enrolled: the key; removed: its ID
 	Secret string `json:"secret,omitzero"` // secret: salt and hash of it
+	Agent  string `json:"agent,omitzero"`  // token-added: the agent whose token it is; "": a person's
 	Token  string `json:"token,omitzero"`  // token-added: SHA-256 of it, hex, where several servers take it
 	Proof  *Proof `json:"proof,omitzero"`  // by which it was allowed
 }

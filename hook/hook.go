@@ -88,6 +88,21 @@ type Context struct {
 	Dialog          string           `json:"dialog,omitzero"`       // the host whose own dialog asks about held calls; around tool calls
 	Wait            int              `json:"wait,omitzero"`         // before_tool_call: seconds the host waits for the owner to answer
 	Boxes           bool             `json:"boxes,omitzero"`        // before_tool_call: the host runs a command in a box if told to
+	Hello           *Hello           `json:"hello,omitzero"`        // who speaks here, for the server alone: plugins are not shown it
+}
+
+// HelloVersion is the version of the protocol that Hello speaks.
+const HelloVersion = 1
+
+// Hello is how a host says who it is, in every event. The answer to the first message of a session that comes with one carries a
+// ticket, or says that the process is known: words, results and ends that come later need the same. The ticket belongs in the
+// memory of the host and nowhere else.
+type Hello struct {
+	Version int    `json:"version"`
+	Agent   string `json:"agent,omitzero"`   // which client this is
+	Process string `json:"process,omitzero"` // a host that cannot keep a ticket is known by its process: self, or parent of a hook's agent
+	Ticket  string `json:"ticket,omitzero"`  // what the first answer of the session carried
+	Server  string `json:"server,omitzero"`  // the address the host means, as the server announced it
 }
 
 // InputProvenance says where the words that started a turn came from.
@@ -110,6 +125,7 @@ func (c Context) clone() *Context {
 		from := *c.InputProvenance
 		c.InputProvenance = &from
 	}
+	c.Hello = nil // a ticket is nobody else's business
 	c.HostTools = slices.Clone(c.HostTools)
 	c.ControlTools = slices.Clone(c.ControlTools)
 	return &c

@@ -189,6 +189,11 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 	if err != nil {
 		return err
 	}
+	if !f.dry {
+		if err := e.agentTokens(ctx, names); err != nil {
+			return err
+		}
+	}
 	if above := checkoutAbove(w.Hook); above != "" {
 		note := fmt.Sprintf("%s lies in the checkout %s: after a clean, a move or a checkout of another version agents refuse everything; "+
 			"copy tidemark and tidemark-hook to a folder that stays (~/.local/bin) and install from there", w.Hook, above)

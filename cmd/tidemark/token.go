@@ -7,11 +7,16 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark/tidemark/internal/agents/install"
+	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/app"
+	"github.com/tidemark/tidemark/internal/people/roster"
 )
 
 func (e *env) tokenCommand() *cobra.Command {
@@ -39,20 +44,25 @@ The agent's stays. A running server takes the new ones at its next start.`,
 
 // namedTokens are the commands about tokens of people's own.
 func (e *env) namedTokens() []*cobra.Command {
-	var role string
+	var role, agent string
 	add := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Make a token of somebody's own, and show it once",
 		Long: `Make a token for one person, so that the log says who did something: what ada does as
 approver is recorded as approver:ada. She can use it wherever a token is asked for, and type
 it on the console's page of signing in. Only its hash is kept. A running server takes it at
-once, and asks for the admin token; where approving takes a proof, use the console's page Keys.`,
+once, and asks for the admin token; where approving takes a proof, use the console's page Keys.
+
+With --role agent it is the token of one agent: the server sets the id of what comes with it, and
+refuses what is said to be another's. tidemark install makes one for each agent it installs.`,
 		Example: `  tidemark token add ada --role approver
+  tidemark token add night-build --role agent --agent night-build
   tidemark token revoke ada`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return e.addPerson(cmd.Context(), args[0], role) },
+		RunE: func(cmd *cobra.Command, args []string) error { return e.addPerson(cmd.Context(), args[0], role, agent) },
 	}
-	add.Flags().StringVar(&role, "role", "", "approver, viewer (the same as reader) or admin")
+	add.Flags().StringVar(&role, "role", "", "approver, viewer (the same as reader), admin, or agent")
+	add.Flags().StringVar(&agent, "agent", "", "with --role agent: the id of the agent whose token it is")
 	_ = add.MarkFlagRequired("role")
 	return []*cobra.Command{
 		add,
@@ -68,31 +78,41 @@ once, and asks for the admin token; where approving takes a proof, use the conso
 }
 
 type personJSON struct {
-	Name string    `json:"name"`
-	Role string    `json:"role"`
-	Made time.Time `json:"made"`
+	Name  string    `json:"name"`
+	Role  string    `json:"role"`
+	Agent string    `json:"agent,omitzero"`
+	Made  time.Time `json:"made"`
 }
 
-func (e *env) addPerson(ctx context.Context, name, role string) error {
+// madeToken is a token that was just made.
+type madeToken struct {
+	Name  string `json:"name"`
+	Role  string `json:"role"`
+	Agent string `json:"agent,omitzero"`
+	Token string `json:"token"`
+	By    string `json:"by"`
+}
+
+func (e *env) addPerson(ctx context.Context, name, role, agent string) error {
 	c, err := e.findServer(ctx)
 	if err != nil {
 		return err
 	}
-	var out struct {
-		Name  string `json:"name"`
-		Role  string `json:"role"`
-		Token string `json:"token"`
-		By    string `json:"by"`
+	p, err := e.paths()
+	if err != nil {
+		return err
 	}
-	if c != nil {
+	var out madeToken
+	switch {
+	case role == roster.AgentRole:
+		out, err = e.makeAgentToken(ctx, c, p, name, agent)
+	case agent != "":
+		err = errors.New("--agent goes with --role agent: the token of a person is no agent's")
+	case c != nil:
 		err = c.call(ctx, http.MethodPost, "/v1/people", map[string]string{"name": name, "role": role}, &out)
-	} else {
-		p, bad := e.paths()
-		if bad != nil {
-			return bad
-		}
+	default:
 		token, who, bad := app.AddPerson(ctx, p, whoami(), name, role)
-		out.Name, out.Role, out.Token, out.By, err = who.Name, who.Role, token, who.By(), bad
+		out, err = madeToken{who.Name, who.Role, "", token, who.By()}, bad
 	}
 	if err != nil {
 		return fmt.Errorf("add token: %w", err)
@@ -102,6 +122,61 @@ func (e *env) addPerson(ctx context.Context, name, role string) error {
 	}
 	e.printf("%s\n  shown once; the log will say %s\n", e.ui.word("title", out.Token), out.By)
 	return nil
+}
+
+// makeAgentToken makes a token that is one agent's. A running server takes the common token of agents for it, which may do more.
+func (e *env) makeAgentToken(ctx context.Context, c *client, p app.Paths, name, agent string) (out madeToken, err error) {
+	if c == nil {
+		token, who, err := app.AddAgent(ctx, p, whoami(), name, agent)
+		return madeToken{who.Name, who.Role, who.Agent, token, who.By()}, err
+	}
+	tokens, _, err := app.LoadTokens(p.Tokens())
+	if err != nil {
+		return out, err
+	}
+	common := *c
+	common.token, common.secret = tokens.Agent, nil
+	err = common.call(ctx, http.MethodPost, "/v1/agents", map[string]string{"name": name, "agent": agent}, &out)
+	return out, err
+}
+
+// agentTokens gives each agent that was installed a token of its own, in the data folder where its hook looks. One that cannot be
+// made is told: its hook goes on with the common one.
+func (e *env) agentTokens(ctx context.Context, names []string) error {
+	p, err := e.paths()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		file := shim.TokenFile(p.Data, name)
+		if install.Exists(file) {
+			continue
+		}
+		c, err := e.findServer(ctx)
+		if err != nil {
+			return err
+		}
+		made, err := e.makeAgentToken(ctx, c, p, name, name)
+		if err == nil {
+			err = writeSecret(file, made.Token)
+		}
+		if err != nil && !e.json {
+			e.printf("%s %s has no token of its own and uses the common one: %v\n", e.ui.word("warn", "note:"), name, err)
+		}
+	}
+	return nil
+}
+
+// writeSecret leaves a file that only this user reads, whole or not at all.
+func writeSecret(file, secret string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	next := file + ".new"
+	if err := os.WriteFile(next, []byte(secret+"\n"), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, file)
 }
 
 func (e *env) listPeople(ctx context.Context) error {
@@ -121,7 +196,7 @@ func (e *env) listPeople(ctx context.Context) error {
 		}
 		list, bad := app.People(ctx, p)
 		for _, who := range list {
-			out.People = append(out.People, personJSON{who.Name, who.Role, who.Made})
+			out.People = append(out.People, personJSON{who.Name, who.Role, who.Agent, who.Made})
 		}
 		err = bad
 	}
@@ -137,7 +212,8 @@ func (e *env) listPeople(ctx context.Context) error {
 	}
 	var rows [][]cell
 	for _, p := range out.People {
-		rows = append(rows, []cell{{"title", p.Name}, {"", p.Role}, {"dim", p.Made.Local().Format(time.DateTime)}})
+		role := strings.TrimSpace(p.Role + " " + p.Agent)
+		rows = append(rows, []cell{{"title", p.Name}, {"", role}, {"dim", p.Made.Local().Format(time.DateTime)}})
 	}
 	return e.ui.table(e.out, []string{"NAME", "ROLE", "SINCE"}, rows)
 }

@@ -6,7 +6,8 @@ import urllib.request
 
 URL = os.environ.get("TIDEMARK_URL", "http://127.0.0.1:8417")
 TOKEN = os.environ["TIDEMARK_TOKEN"]
-CTX = {"sessionKey": "my-agent:1", "messageProvider": "cli", "senderIsOwner": True, "agentId": "my-agent"}
+HELLO = {"version": 1}  # the ticket of the session comes in here: in memory, and nowhere else
+CTX = {"sessionKey": "my-agent:1", "messageProvider": "cli", "senderIsOwner": True, "agentId": "my-agent", "hello": HELLO}
 
 
 def hook(name, **event):
@@ -14,7 +15,9 @@ def hook(name, **event):
     body = json.dumps({"event": event, "ctx": CTX}).encode()
     headers = {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json"}
     with urllib.request.urlopen(urllib.request.Request(f"{URL}/v1/hooks/{name}", body, headers), timeout=30) as answer:
-        return json.load(answer)
+        said = json.load(answer)
+    HELLO.update({"ticket": t} if (t := said["tidemark"].get("hello", {}).get("ticket")) else {})
+    return said
 
 
 def web_fetch(url):

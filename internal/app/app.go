@@ -260,7 +260,8 @@ func (a *App) openPeople(ctx context.Context, f *notify.Store) (err error) {
 func (a *App) openAPI(f *notify.Store, bus *hook.Bus, metrics *prometheus.Registry) (*httpapi.API, error) {
 	api, err := httpapi.New(httpapi.Options{
 		Monitor: a.Monitor, Log: provenLog{a.log, a.anchorBreaks}, Feed: f, Bus: bus, Logger: a.opts.Logger, Now: time.Now,
-		Tokens: httpapi.Tokens(a.Tokens), Reload: a.Reload, Judges: func() any { return a.Judges() },
+		Tokens: a.Tokens.forDoor(), Peers: peersFor(a.opts.Paths), Unheld: a.unheld(),
+		Reload: a.Reload, Judges: func() any { return a.Judges() },
 		Status: a.status, Verified: a.verified,
 		Hosts: a.config.Server.AllowedHosts, MaxBody: a.config.Server.MaxBody, Version: Version(),
 		Metrics: metrics, Claims: a.claims, Pins: a.pins, Greet: a.greet(), At: a.at,
@@ -386,6 +387,9 @@ func (a *App) Start(ctx context.Context) (string, error) {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.cancel = cancel
 	a.server.BaseContext = func(net.Listener) context.Context { return base }
+	if err := a.listenForHooks(base); err != nil {
+		a.opts.Logger.Warn("hooks have no socket of their own and cannot show whose they are", "error", err)
+	}
 	a.unshown = false // the caller shows them
 	now := a.Judges()
 	a.opts.Logger.Info("policy in force", "version", now.Version, "from", from(now.File))

@@ -72,6 +72,7 @@ func Doctor(ctx context.Context, o DoctorOptions) (Diagnosis, error) {
 	checks := []doctor.Check{
 		doctor.CheckServer(s),
 		doctor.CheckTokens(s, o.Paths.Tokens()),
+		doctor.CheckTickets(s),
 		doctor.CheckStore(examinedStore(o.Paths, s.URL != "")),
 		doctor.CheckApprovals(s, func(ctx context.Context) ([]doctor.Part, error) { return partsOf(ctx, o.Paths) }),
 		doctor.CheckDoors([]doctor.Door{
@@ -131,7 +132,14 @@ func examined(p Paths) doctor.Server {
 		return s
 	}
 	t, _, err := LoadTokens(p.Tokens())
-	s.Tokens, s.TokenErr = doctor.Tokens(t), err
+	s.Tokens, s.TokenErr = doctor.Tokens(t.forDoor()), err
+	s.Tickets = t.Tickets == "required"
+	if cfg, _, err := readConfig(p.Config, os.LookupEnv); err == nil && cfg.Server.Tickets != "" {
+		s.Tickets = cfg.Server.Tickets == "required"
+	}
+	if peersFor(p) == nil {
+		s.Unseen = "this system does not tell which process speaks, or the data folder's name is too long for a socket"
+	}
 	return s
 }
 

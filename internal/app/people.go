@@ -27,7 +27,7 @@ func named(keys *consent.Keeper) ([]roster.Person, error) {
 	tokens, err := keys.Tokens()
 	out := make([]roster.Person, len(tokens))
 	for i, t := range tokens {
-		out[i] = roster.Person{Name: t.Name, Role: t.Role, Hash: t.Hash, Made: time.Unix(0, t.Made).UTC()}
+		out[i] = roster.Person{Name: t.Name, Role: t.Role, Agent: t.Agent, Hash: t.Hash, Made: time.Unix(0, t.Made).UTC()}
 	}
 	return out, err
 }
@@ -65,6 +65,17 @@ func AddPerson(ctx context.Context, p Paths, by, name, role string) (token strin
 			return err
 		}
 		if token, err = r.Add(ctx, roster.Actor{By: by, Via: "cli"}, name, role); err == nil {
+			who, _ = r.Find(token) // it was just added
+		}
+		return err
+	})
+	return token, who, err
+}
+
+// AddAgent makes a token that is one agent's while no server runs.
+func AddAgent(ctx context.Context, p Paths, by, name, agent string) (token string, who roster.Person, err error) {
+	err = withRoster(ctx, p, func(_ *Log, r *roster.Roster) error {
+		if token, err = r.AddAgent(ctx, roster.Actor{By: by, Via: "cli"}, name, agent); err == nil {
 			who, _ = r.Find(token) // it was just added
 		}
 		return err

@@ -23,6 +23,8 @@ type Tokens struct {
 	Owner    string `json:"owner"`
 	Approver string `json:"approver"`
 	Admin    string `json:"admin"`
+	// Tickets is "required" in folders that were made since there are session tickets: words count only with one.
+	Tickets string `json:"tickets,omitzero"`
 }
 
 // token is one role's, and whether it is a person's.
@@ -42,6 +44,11 @@ func (t *Tokens) all() []token {
 // forProxy are the tokens as the proxy must know them.
 func (t Tokens) forProxy() proxy.Tokens {
 	return proxy.Tokens{Agent: t.Agent, Others: []string{t.Reader, t.Owner, t.Approver, t.Admin}}
+}
+
+// forDoor are the tokens as the HTTP door must know them.
+func (t Tokens) forDoor() httpapi.Tokens {
+	return httpapi.Tokens{Agent: t.Agent, Reader: t.Reader, Owner: t.Owner, Approver: t.Approver, Admin: t.Admin}
 }
 
 // Hashed reports whether a token is only known by its hash.
@@ -165,7 +172,7 @@ func newToken(role string) (string, error) {
 }
 
 func makeTokens(path string) (Tokens, error) {
-	var t Tokens
+	t := Tokens{Tickets: "required"}
 	for _, k := range t.all() {
 		var err error
 		if *k.at, err = newToken(k.role); err != nil {

@@ -57,6 +57,7 @@ type Server struct {
 	AllowedHosts []string // further names clients may use in the Host header
 	MaxBody      int64    // bytes of a request body
 	Memory       int64    // bytes that sessions may take in memory, about; 0: as the monitor has it
+	Tickets      string   // required, optional, or "": as the data folder was made
 }
 
 // Plugin is one entry of the `hooks` section: an HTTP endpoint that takes part in hooks.
@@ -139,6 +140,13 @@ func (d *decoder) server(n *configfile.Node, s *Server) {
 		"maxBodyBytes": func(n *configfile.Node) {
 			if v, ok := d.Int(n, 1<<10, 1<<30); ok {
 				s.MaxBody = v
+			}
+		},
+		"tickets": func(n *configfile.Node) {
+			if v, ok := d.Text(n); ok && v != "required" && v != "optional" {
+				d.Hintf(n.Pos, "write required or optional", "server.tickets is neither required nor optional")
+			} else if ok {
+				s.Tickets = v
 			}
 		},
 		"sessionMemoryMB": func(n *configfile.Node) {

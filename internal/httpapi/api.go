@@ -26,7 +26,6 @@ import (
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/hook"
 	"github.com/tidemark/tidemark/internal/base/guard"
-	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/mcp/claims"
 	"github.com/tidemark/tidemark/internal/mcp/pins"
 	"github.com/tidemark/tidemark/internal/people/office"
@@ -101,7 +100,11 @@ type Options struct {
 	// Claims is told of the calls that hosts were let run, for the MCP gateway; nil: nobody is.
 	Claims *claims.Book
 	// Pins knows the definitions of MCP servers; nil: nobody keeps them.
-	Pins    *pins.Keeper
+	Pins *pins.Keeper
+	// Peers knows the processes behind connections; nil: nobody can look at them, and an agent's hooks are taken at their word.
+	Peers Peers
+	// Unheld says that words count in sessions that nobody asked a ticket for, as they did before there were tickets.
+	Unheld  bool
 	Logger  *slog.Logger
 	Now     func() time.Time     // nil is time.Now
 	Metrics *prometheus.Registry // nil is one of its own
@@ -166,6 +169,8 @@ type API struct {
 	claims  *claims.Book
 	pins    *pins.Keeper
 	history *definitions.Book // how tools came to be described as they are
+	peers   Peers
+	unheld  bool
 	logger  *slog.Logger
 	now     func() time.Time
 	maxBody int64
@@ -174,7 +179,6 @@ type API struct {
 	hosts   hosts
 
 	keys    keyring
-	key     *proof.Key // nil: agents have no token
 	at      func() string
 	guard   *guard.Guard
 	routes  *routes
@@ -204,8 +208,8 @@ func New(o Options) (*API, error) {
 		monitor: o.Monitor, log: o.Log, feed: o.Feed, waiter: waiting.New(o.Monitor, o.Feed), bus: o.Bus,
 		reload: o.Reload, judges: o.Judges, status: o.Status, covered: o.Verified, greet: o.Greet, desk: o.SignIn, console: o.Console,
 		wants: wantsOf(o.Proof), claims: o.Claims, pins: o.Pins, ruled: o.Ruled, try: o.Try, text: o.Policy, prove: o.Prove,
-		logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
-		version: o.Version, started: o.Now(), key: keys.proof(), at: o.At,
+		peers: o.Peers, unheld: o.Unheld, logger: o.Logger, now: o.Now, maxBody: o.MaxBody, keys: keys, guard: g, keepAlive: keepAlive,
+		version: o.Version, started: o.Now(), at: o.At,
 	}
 	a.history = definitions.New(o.Log)
 	a.tail, a.queue = newTail(o.Log, o.Feed), waiting.NewQueue(o.Monitor, o.Feed, o.Now)

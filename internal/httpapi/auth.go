@@ -114,8 +114,9 @@ type keyring struct {
 
 // caller is who a token belongs to. A name comes with a token of their own; the zero caller is nobody.
 type caller struct {
-	role role
-	name string
+	role  role
+	name  string
+	agent string // whose token it is; "": any agent's
 }
 
 // String is how the log names them.
@@ -150,14 +151,28 @@ func newKeyring(t Tokens, people *roster.Roster) (keyring, error) {
 	return keyring{keys: out, people: people}, nil
 }
 
-// proof is the key by which clients know the server: what is kept of the agents' token.
-func (k keyring) proof() *proof.Key {
+// proof is the key by which a client knows the server: what is kept of the token that it has, which it names. Where it names none,
+// that of the agents' common one.
+func (k keyring) proof(name string) *proof.Key {
+	var common *proof.Key
 	for i := range k.keys {
 		if k.keys[i].role == agent {
-			return (*proof.Key)(&k.keys[i].hash)
+			common = (*proof.Key)(&k.keys[i].hash)
 		}
 	}
-	return nil
+	if name == "" || common != nil && common.Name() == name {
+		return common
+	}
+	for _, p := range k.people.List() {
+		raw, err := hex.DecodeString(p.Hash)
+		if p.Role != roster.AgentRole || err != nil || len(raw) != sha256.Size {
+			continue
+		}
+		if key := proof.Key(raw); key.Name() == name {
+			return &key
+		}
+	}
+	return common
 }
 
 // find compares with every token, so that the time says nothing about which one it was.
@@ -174,7 +189,8 @@ func (k keyring) find(secret string) caller {
 		return found
 	}
 	if p, ok := k.people.Find(secret); ok {
-		found = caller{map[string]role{"reader": reader, "approver": approver, "admin": admin}[p.Role], p.Name}
+		roles := map[string]role{roster.AgentRole: agent, "reader": reader, "approver": approver, "admin": admin}
+		found = caller{roles[p.Role], p.Name, p.Agent}
 	}
 	return found
 }

@@ -124,7 +124,7 @@ func open(t testing.TB, file string, change ...func(*httpapi.Options)) *world {
 	logger := slog.New(slog.NewTextHandler(w.log, nil))
 	w.bus = hook.New(hook.Options{Logger: logger})
 	w.options = httpapi.Options{
-		Monitor: w.monitor, Log: w.store, Feed: f, Bus: w.bus, Logger: logger,
+		Monitor: w.monitor, Log: w.store, Feed: f, Bus: w.bus, Logger: logger, Unheld: true,
 		Tokens: httpapi.Tokens{
 			Agent: agentToken, Reader: readerToken, Owner: httpapi.HashToken(ownerToken), Approver: httpapi.HashToken(approverToken), Admin: adminToken,
 		},

@@ -51,11 +51,13 @@ func (m *management) readyz(ctx context.Context, _ *struct{}) (health, error) {
 
 type proofInput struct {
 	Nonce string `header:"X-Tidemark-Nonce" doc:"32 random bytes in hexadecimal digits"`
+	Key   string `header:"X-Tidemark-Key" doc:"of a token of its own: 16 hexadecimal digits of the SHA-256 of its SHA-256"`
 }
 
 // proof answers a client that wants to know whom it speaks to before it shows its token.
 func (m *management) proof(ctx context.Context, in *proofInput) (proof.Answer, error) {
-	if m.key == nil {
+	key := m.keys.proof(in.Key)
+	if key == nil {
 		return proof.Answer{}, notFound("there is no agent token to prove anything with")
 	}
 	at := m.at()
@@ -64,7 +66,7 @@ func (m *management) proof(ctx context.Context, in *proofInput) (proof.Answer, e
 			at = "http://" + local.String()
 		}
 	}
-	answer, err := m.key.Show(in.Nonce, at)
+	answer, err := key.Show(in.Nonce, at)
 	if err != nil {
 		return proof.Answer{}, badRequest(err.Error())
 	}

@@ -81,11 +81,39 @@ func (a *API) runHook(w http.ResponseWriter, r *http.Request, name hook.Name) (a
 	if p := checkKey(env.Ctx.SessionKey); p != nil {
 		return nil, p
 	}
-	answer, err := serve(r.Context(), env)
+	if p := a.ownAgent(r.Context(), &env.Ctx); p != nil {
+		return nil, p
+	}
+	ctx, p := a.greeted(r.Context(), &env.Ctx)
+	if p != nil {
+		return nil, p
+	}
+	answer, err := serve(ctx, env)
 	if err != nil {
-		return nil, a.explain(r.Context(), err)
+		return nil, a.explain(ctx, err)
 	}
 	return answer, nil
+}
+
+// ownAgent sets the id of the agent whose token a hook came with. Another one's name is refused, and so is another one's session.
+func (a *API) ownAgent(ctx context.Context, c *hook.Context) *Problem {
+	own := callerOf(ctx).agent
+	if own == "" {
+		return nil
+	}
+	at, err := a.monitor.Standing(ctx, refOf(c))
+	if err != nil {
+		return a.explain(ctx, err)
+	}
+	for _, named := range []string{c.AgentID, at.Agent} {
+		if named != "" && named != own {
+			return newProblem(http.StatusForbidden, "agent",
+				fmt.Sprintf("this token is the agent %s's, and this is said to be of %s: each agent has a token of its own "+
+					"(tidemark token add NAME --role agent --agent ID)", own, named))
+		}
+	}
+	c.AgentID = own
+	return nil
 }
 
 // writeAnswer encodes before it writes, so that half an answer never goes out.

@@ -24,9 +24,10 @@ type llmAnswerAnswer struct {
 
 func (a *API) beforeLLMCall(ctx context.Context, event *hook.BeforeLLMCall, c *hook.Context) (any, error) {
 	var opening tidemark.Opening
+	var hello *helloNote
 	if identified(c) {
 		var err error
-		if opening, err = a.ensure(ctx, c, func() *string { return lastWords(event.Messages) }); err != nil {
+		if opening, hello, err = a.ensure(ctx, c, func() *string { return lastWords(event.Messages) }); err != nil {
 			return nil, err
 		}
 	}
@@ -48,6 +49,7 @@ func (a *API) beforeLLMCall(ctx context.Context, event *hook.BeforeLLMCall, c *h
 	}
 	narrow(&result, event, tools, layer)
 	n := layerNote(layer)
+	n.Hello = hello
 	if n.Command = opening.Command; opening.Notice != "" {
 		n.Notice = opening.Notice
 	}
@@ -70,7 +72,11 @@ func (a *API) tools(
 	defer a.buffers.put(buf)
 	writeContext(buf, event, result)
 	call := tidemark.ModelCall{Ref: refOf(c), Iteration: event.Iteration, Model: model, Tools: names, Context: buf.Bytes()}
-	if a.monitor.Reads() { // nobody else looks at them
+	ok, err := a.proven(ctx, call.Ref)
+	if err != nil {
+		return tidemark.Layer{}, err
+	}
+	if ok && a.monitor.Reads() { // nobody else looks at them; what a stranger says of tools counts for nothing
 		call.Definitions, call.Cautious = describedBy(tools, event.HostTools)
 	}
 	return a.monitor.Tools(ctx, call)

@@ -83,7 +83,7 @@ func confine(v *tidemark.Verdict, call tool.Call, changed strictjson.Value, n *n
 
 func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c *hook.Context) (any, error) {
 	if identified(c) {
-		if _, err := a.ensure(ctx, c, nil); err != nil {
+		if _, _, err := a.ensure(ctx, c, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -100,6 +100,9 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 	call := tool.Call{ID: event.ToolCallID, Name: event.ToolName, Args: event.Params}
 	if result.Params != nil {
 		call.Args = result.Params
+	}
+	if err := a.silence(ctx, c); err != nil {
+		return nil, err
 	}
 	v, inDialog, err := a.decide(ctx, call, c)
 	if err != nil {
@@ -152,6 +155,9 @@ func (a *API) afterToolCall(ctx context.Context, event *hook.AfterToolCall, c *h
 	}}
 	o.From, o.Declared = resultSource(event.Result, c)
 	o.Caution = declaresCaution(event.Result)
+	if err := a.told(ctx, &o, c); err != nil {
+		return nil, err
+	}
 	if c.Dialog != "" {
 		ran := tool.Call{ID: event.ToolCallID, Name: event.ToolName, Args: event.Params}
 		if err := a.monitor.Ran(ctx, o.Ref, ran, c.Dialog); err != nil {
@@ -180,6 +186,9 @@ func (a *API) toolResultPersist(ctx context.Context, event *hook.ToolResultPersi
 	}}
 	o.From, o.Declared = resultSource(event.Message, c)
 	o.Caution = declaresCaution(event.Message)
+	if err := a.told(ctx, &o, c); err != nil {
+		return nil, err
+	}
 	label, err := a.observe(ctx, o)
 	if err != nil {
 		return nil, err
@@ -199,6 +208,27 @@ func (a *API) observe(ctx context.Context, o tidemark.Observation) (trust.Label,
 			"the turn is sealed, so its graph stays as it is; the result's taint was recorded and counts from now on")
 	}
 	return label, err
+}
+
+// told lowers a result that somebody else tells than the session is of: it is heard, and worth the least.
+func (a *API) told(ctx context.Context, o *tidemark.Observation, c *hook.Context) error {
+	ok, err := a.proven(ctx, o.Ref)
+	if err == nil && !ok {
+		o.Declared, c.Dialog = worst(), ""
+	}
+	return err
+}
+
+// silence takes a host's dialog from whoever is not the host: what is said to have been answered there was answered by nobody.
+func (a *API) silence(ctx context.Context, c *hook.Context) error {
+	if c.Dialog == "" {
+		return nil
+	}
+	ok, err := a.proven(ctx, refOf(c))
+	if err == nil && !ok {
+		c.Dialog = ""
+	}
+	return err
 }
 
 // observedNote says what the context holds now, and what the result brought.

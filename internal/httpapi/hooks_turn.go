@@ -40,14 +40,14 @@ func (a *API) messageReceived(ctx context.Context, event *hook.MessageReceived, 
 		t.Sender.Provider = "message" // somebody spoke: not the system itself
 	}
 	t.Message = &event.Content
-	opening, err := a.monitor.Begin(ctx, t)
+	opening, hello, err := a.begin(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	if err := a.bus.MessageReceived(ctx, event, c); err != nil {
 		return nil, pluginFault(err)
 	}
-	return plainAnswer{openingNote(opening)}, nil
+	return plainAnswer{openingNote(opening, hello)}, nil
 }
 
 func (a *API) beforeAgentStart(ctx context.Context, event *hook.BeforeAgentStart, c *hook.Context) (any, error) {
@@ -55,7 +55,7 @@ func (a *API) beforeAgentStart(ctx context.Context, event *hook.BeforeAgentStart
 	if event.Prompt != "" {
 		t.Message, t.Found = &event.Prompt, true
 	}
-	opening, err := a.monitor.Begin(ctx, t)
+	opening, hello, err := a.begin(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (a *API) beforeAgentStart(ctx context.Context, event *hook.BeforeAgentStart
 	if err != nil {
 		return nil, pluginFault(err)
 	}
-	return agentStartAnswer{result, openingNote(opening)}, nil
+	return agentStartAnswer{result, openingNote(opening, hello)}, nil
 }
 
 func (a *API) contextAssembled(ctx context.Context, e *hook.ContextAssembled, c *hook.Context) (any, error) {
@@ -72,14 +72,14 @@ func (a *API) contextAssembled(ctx context.Context, e *hook.ContextAssembled, c 
 		t.Items = append(t.Items, event.Item{Kind: s.Kind, Tool: s.Tool, Trust: s.Trust, Index: s.MessageIndex})
 	}
 	t.Message, t.Found = lastWords(e.Messages), true
-	opening, err := a.monitor.Begin(ctx, t)
+	opening, hello, err := a.begin(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	if err := a.bus.ContextAssembled(ctx, e, c); err != nil {
 		return nil, pluginFault(err)
 	}
-	return plainAnswer{openingNote(opening)}, nil
+	return plainAnswer{openingNote(opening, hello)}, nil
 }
 
 func (a *API) loopIterationStart(ctx context.Context, event *hook.LoopIterationStart, c *hook.Context) (any, error) {
@@ -108,6 +108,9 @@ func (a *API) plain(ctx context.Context, c *hook.Context) (any, error) {
 
 // beforeResponseEmit seals the turn with what really goes out.
 func (a *API) beforeResponseEmit(ctx context.Context, event *hook.BeforeResponseEmit, c *hook.Context) (any, error) {
+	if err := a.own(ctx, refOf(c), "the answer of a turn"); err != nil {
+		return nil, err
+	}
 	result := a.bus.BeforeResponseEmit(ctx, event, c)
 	content := event.Content
 	if result.Content != nil {
@@ -152,6 +155,9 @@ func (a *API) messageSending(ctx context.Context, event *hook.MessageSending, c 
 // agentEnd seals the turn of a host that has no before_response_emit.
 func (a *API) agentEnd(ctx context.Context, event *hook.AgentEnd, c *hook.Context) (any, error) {
 	ref := refOf(c)
+	if err := a.own(ctx, ref, "the end of a turn"); err != nil {
+		return nil, err
+	}
 	open, err := a.monitor.Open(ctx, ref)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,8 @@ type note struct {
 	// WordsUnknown is told at the start and the end of an iteration.
 	WordsUnknown bool `json:"wordsUnknown,omitzero" doc:"nobody here has heard the user in this session, which a door began that cannot"`
 
+	Hello *helloNote `json:"hello,omitzero" doc:"of a host that said hello, or whose words could not be proven"`
+
 	// Of a decision.
 	Verdict  string          `json:"verdict,omitzero" enum:"allow,confine,confirm,deny"`
 	Kind     string          `json:"kind,omitzero" doc:"of a confirm: escalate, danger, taint-escalation or intent-block"`
@@ -63,12 +65,20 @@ type approvalNote struct {
 	Text    string `json:"text,omitzero" doc:"all of it in words, to be shown to the owner and to nobody else; only with the owner's token"`
 }
 
+// helloNote answers a hello.
+type helloNote struct {
+	Version int    `json:"version" doc:"of the protocol"`
+	Ticket  string `json:"ticket,omitzero" doc:"told once, with the first message of a session: for the host's memory and nowhere else"`
+	Proof   string `json:"proof" enum:"ticket,process,owner,none" doc:"by what the session is the caller's; none: it is not"`
+	Why     string `json:"why,omitzero" doc:"of none: what is missing"`
+}
+
 // contextNote is all that can be said where nothing was decided.
 func contextNote(l trust.Label) *note { return &note{Taint: l.Level.String()} }
 
-func openingNote(o tidemark.Opening) *note {
+func openingNote(o tidemark.Opening, hello *helloNote) *note {
 	n := contextNote(o.Taint)
-	n.TurnID, n.Level, n.Rule, n.Command, n.Notice = o.Turn, o.Level.String(), o.Rule, o.Command, o.Notice
+	n.TurnID, n.Level, n.Rule, n.Command, n.Notice, n.Hello = o.Turn, o.Level.String(), o.Rule, o.Command, o.Notice, hello
 	return n
 }
 

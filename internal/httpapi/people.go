@@ -16,15 +16,21 @@ func (m *management) peopleRoutes() {
 		"Make a token for somebody; it is shown here once. Where approving takes a proof it is made in the console",
 	}, m.addPerson)
 	route(m, operation{
+		http.MethodPost, "/v1/agents", "addAgent",
+		"Make a token that is one agent's, shown here once: the server sets the id of what comes with it and refuses another. " +
+			"The common token of agents may do so: it can speak for any of them already",
+	}, m.addAgent)
+	route(m, operation{
 		http.MethodDelete, "/v1/people/{name}", "revokePerson",
 		"Take somebody's token away at once, and sign them out of the console",
 	}, m.revokePerson)
 }
 
 type personRow struct {
-	Name string    `json:"name"`
-	Role string    `json:"role" enum:"reader,approver,admin"`
-	Made time.Time `json:"made"`
+	Name  string    `json:"name"`
+	Role  string    `json:"role" enum:"reader,approver,admin,agent"`
+	Agent string    `json:"agent,omitzero" doc:"of an agent's token: its id"`
+	Made  time.Time `json:"made"`
 }
 
 type peopleList struct {
@@ -34,7 +40,7 @@ type peopleList struct {
 func (m *management) listPeople(context.Context, *struct{}) (peopleList, error) {
 	out := peopleList{People: []personRow{}}
 	for _, p := range m.keys.people.List() {
-		out.People = append(out.People, personRow{p.Name, p.Role, p.Made})
+		out.People = append(out.People, personRow{p.Name, p.Role, p.Agent, p.Made})
 	}
 	return out, nil
 }
@@ -42,6 +48,7 @@ func (m *management) listPeople(context.Context, *struct{}) (peopleList, error) 
 type newPerson struct {
 	Name  string `json:"name"`
 	Role  string `json:"role"`
+	Agent string `json:"agent,omitzero" doc:"of an agent's token: its id"`
 	Token string `json:"token" doc:"known here once: only its hash is kept"`
 	By    string `json:"by" doc:"how the log will name them"`
 }
@@ -52,13 +59,35 @@ func (m *management) addPerson(ctx context.Context, in *struct {
 		Role string `json:"role" enum:"reader,viewer,approver,admin" doc:"viewer is another word for reader"`
 	}
 }) (newPerson, error) {
-	if m.keys.people == nil {
-		return newPerson{}, notFound("this server keeps no tokens of people")
-	}
 	if err := m.proven(); err != nil {
 		return newPerson{}, err
 	}
-	token, err := m.keys.people.Add(ctx, roster.Actor{By: by(ctx), Via: via}, in.Body.Name, in.Body.Role)
+	return m.added(func(r *roster.Roster) (string, error) {
+		return r.Add(ctx, roster.Actor{By: by(ctx), Via: via}, in.Body.Name, in.Body.Role)
+	})
+}
+
+// addAgent needs no proof: what it makes may do less than what asks for it.
+func (m *management) addAgent(ctx context.Context, in *struct {
+	Body struct {
+		Name  string `json:"name" doc:"of the token: small letters, digits, dots, dashes and underscores"`
+		Agent string `json:"agent" doc:"the id of the agent"`
+	}
+}) (newPerson, error) {
+	if own := callerOf(ctx).agent; own != "" {
+		return newPerson{}, newProblem(http.StatusForbidden, "role", "this token is the agent "+own+"'s, and makes no others")
+	}
+	return m.added(func(r *roster.Roster) (string, error) {
+		return r.AddAgent(ctx, roster.Actor{By: by(ctx), Via: via}, in.Body.Name, in.Body.Agent)
+	})
+}
+
+// added tells a token that was just made, or why it was not.
+func (m *management) added(add func(r *roster.Roster) (string, error)) (newPerson, error) {
+	if m.keys.people == nil {
+		return newPerson{}, notFound("this server keeps no tokens of people")
+	}
+	token, err := add(m.keys.people)
 	switch {
 	case errors.Is(err, roster.ErrBad):
 		return newPerson{}, badRequest(err.Error())
@@ -68,7 +97,7 @@ func (m *management) addPerson(ctx context.Context, in *struct {
 		return newPerson{}, err
 	}
 	p, _ := m.keys.people.Find(token) // it was just added
-	return newPerson{Name: p.Name, Role: p.Role, Token: token, By: p.By()}, nil
+	return newPerson{Name: p.Name, Role: p.Role, Agent: p.Agent, Token: token, By: p.By()}, nil
 }
 
 // revokePerson needs no proof: it takes something away.
@@ -85,5 +114,5 @@ func (m *management) revokePerson(ctx context.Context, in *struct {
 	if err == nil && m.desk != nil {
 		err = m.desk.EndOf(ctx, p.By(), by(ctx))
 	}
-	return personRow{p.Name, p.Role, p.Made}, err
+	return personRow{p.Name, p.Role, p.Agent, p.Made}, err
 }

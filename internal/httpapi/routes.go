@@ -39,6 +39,7 @@ func access() map[string]need {
 		"POST /v1/hosts/{id}/beat": needAgent,
 		"POST /v1/box/redeem":      needAgent,
 		"POST /v1/box/ended":       needAgent,
+		"POST /v1/agents":          needAgent,
 
 		"GET /v1/sessions":                          needReader,
 		"GET /v1/sessions/{key}":                    needReader,
@@ -156,6 +157,9 @@ func (t *routes) serveHook(w http.ResponseWriter, r *http.Request) {
 	if p != nil {
 		t.api.writeProblem(w, hookOf(r), p)
 		return
+	}
+	if who.agent != "" {
+		r = withCaller(r, who)
 	}
 	t.api.serveHook(w, r)
 }

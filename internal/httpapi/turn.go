@@ -58,20 +58,24 @@ func sourceSession(c *hook.Context) string {
 // ensure opens a turn where none is open; the Opening is empty where one was. A sealed
 // turn stays sealed: what the host does after its answer went out is for the monitor to
 // judge.
-func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string) (tidemark.Opening, error) {
+func (a *API) ensure(ctx context.Context, c *hook.Context, words func() *string) (tidemark.Opening, *helloNote, error) {
 	t := turnOf(ctx, c)
-	open, err := a.monitor.Open(ctx, t.Ref)
-	if err != nil || open {
-		return tidemark.Opening{}, err
+	at, err := a.monitor.Standing(ctx, t.Ref)
+	if err != nil || at.Open {
+		return tidemark.Opening{}, nil, err
 	}
 	if words != nil {
 		t.Message, t.Found = words(), true
+	} else if g := greetingOf(ctx); !at.Begun && !t.Wordless && t.Plain && (g == nil || g.process == "") {
+		// Somebody says they are the owner, and nobody has said a word. The hook of an agent whose process is known may: its
+		// settings are looked at before the first message.
+		t.Sender.IsOwner, t.Sender.Unknown = false, t.Sender.IsOwner
 	}
-	opening, err := a.monitor.Begin(ctx, t)
+	opening, hello, err := a.begin(ctx, t)
 	if errors.Is(err, tidemark.ErrSealed) {
-		return tidemark.Opening{}, nil
+		return tidemark.Opening{}, nil, nil
 	}
-	return opening, err
+	return opening, hello, err
 }
 
 // message is a chat message as far as we look at it.

@@ -33,6 +33,8 @@ type State struct {
 	Task    Task
 	// Kin are the sessions it works for, the eldest first; nil: nobody noted them.
 	Kin []event.Kin
+	// Holder is whose the session is: words of anybody else are nobody's.
+	Holder event.Holder
 	// Tools names the log with the definitions the model was offered last; zero: none is kept.
 	Tools tool.Digest
 	// HostTools are the tools that are the host's own; nil: nobody said.
@@ -94,6 +96,7 @@ func (s *State) Apply(e *event.Event) {
 		s.spoke(e.Seen.Words, e.Seen.GoesOn)
 		s.said(e.Seen.Words, e.Seen.Contract)
 		s.host(e.Seen.HostTools, e.Seen.ControlTools)
+		s.held(e.Seen.Holder)
 	case event.ModelCalled:
 		s.declared(e.Model.Cautious)
 		if e.Model.Tools != nil {
@@ -196,6 +199,14 @@ func (s *State) began(b *event.Began) {
 	s.wordless = s.wordless || b.Wordless
 	s.host(b.HostTools, b.ControlTools)
 	s.said(b.Words, b.Contract)
+	s.held(b.Holder)
+}
+
+// held notes whose the session is from now on.
+func (s *State) held(by *event.Holder) {
+	if by != nil {
+		s.Holder = *by
+	}
 }
 
 // host notes which tools are the host's own, and which steer it, where somebody said it.

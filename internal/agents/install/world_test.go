@@ -159,6 +159,7 @@ func serve(t testing.TB, w install.World) {
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	api, err := httpapi.New(httpapi.Options{
+		Unheld:  true,
 		Monitor: monitor, Log: store, Feed: f, Bus: hook.New(hook.Options{Logger: quiet}), Logger: quiet, Now: time.Now,
 		Tokens: httpapi.Tokens{Agent: "agent-token-0123456789", Approver: "approver-token-0123456789", Admin: "admin-token-0123456789"},
 	})

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/internal/base/peer"
 	"github.com/tidemark/tidemark/internal/base/private"
 	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -25,6 +26,7 @@ import (
 type server struct {
 	base  string
 	token string
+	agent string
 	wire  wire
 }
 
@@ -46,7 +48,28 @@ func DataFolder() (string, error) {
 	return filepath.Join(home, ".local", "share", "tidemark"), nil
 }
 
-func findServer(data string) (*server, error) {
+// TokenFile is where an agent's own token lies, if tidemark install made one.
+func TokenFile(data, agent string) string { return filepath.Join(data, "agents", agent+".token") }
+
+// tokenFor is the agent's own token, or the common one where it has none.
+func tokenFor(data, agent string) (string, error) {
+	raw, err := readSmall(TokenFile(data, agent), 0o077)
+	if err == nil {
+		return strings.TrimSpace(string(raw)), nil
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("read token: %w", err)
+	}
+	var tokens struct {
+		Agent string `json:"agent"`
+	}
+	if err := readPrivate(filepath.Join(data, "tokens.json"), 0o077, &tokens); err != nil {
+		return "", fmt.Errorf("read token: %w", err)
+	}
+	return tokens.Agent, nil
+}
+
+func findServer(data, agent string) (*server, error) {
 	var running struct {
 		URL string `json:"url"`
 		proof.Life
@@ -64,20 +87,26 @@ func findServer(data string) (*server, error) {
 	if err := checkLocal(running.URL); err != nil {
 		return nil, fmt.Errorf("find server: %w", err)
 	}
-	var tokens struct {
-		Agent    string `json:"agent"`
-		Approver string `json:"approver"`
-		Admin    string `json:"admin"`
+	token, err := tokenFor(data, agent)
+	if err != nil {
+		return nil, err
 	}
-	if err := readPrivate(filepath.Join(data, "tokens.json"), 0o077, &tokens); err != nil {
-		return nil, fmt.Errorf("read token: %w", err)
-	}
-	if tokens.Agent == "" {
+	if token == "" {
 		return nil, errors.New("read token: there is none for agents")
 	}
 	// No proxy and no other address: the token and what the agent does stay on this machine. Each
 	// connection is proven to lead to the server before anything is said on it.
-	return &server{base: running.URL, token: tokens.Agent, wire: wire{dial: proof.Dialer(tokens.Agent, running.URL)}}, nil
+	return &server{base: running.URL, token: token, agent: agent, wire: wire{dial: proof.DialerAt(token, running.URL, socketOf(data))}}, nil
+}
+
+// socketOf is where the server can see whose hook this is; "": there is no such place, or others could have put it there.
+func socketOf(data string) string {
+	path := peer.Socket(data)
+	info, err := os.Lstat(path)
+	if err != nil || !peer.Known || info.Mode().Type() != os.ModeSocket || private.Open(info, 0o077) {
+		return ""
+	}
+	return path
 }
 
 // host is the address of its listener.
@@ -85,22 +114,27 @@ func (s *server) host() string { return strings.TrimSuffix(strings.TrimPrefix(s.
 
 // readPrivate reads a small file of the data folder, unless others may change or read it.
 func readPrivate(name string, forbidden os.FileMode, v any) error {
-	f, err := os.Open(name)
+	raw, err := readSmall(name, forbidden)
 	if err != nil {
-		return err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if private.Open(info, forbidden) {
-		return errors.Join(fmt.Errorf("%s is open to others (run: chmod 600 %s)", name, name), f.Close())
-	}
-	raw, err := io.ReadAll(io.LimitReader(f, 64<<10))
-	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	return strictjson.Unmarshal(raw, v)
+}
+
+func readSmall(name string, forbidden os.FileMode) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if private.Open(info, forbidden) {
+		return nil, errors.Join(fmt.Errorf("%s is open to others (run: chmod 600 %s)", name, name), f.Close())
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	return raw, errors.Join(err, f.Close())
 }
 
 // checkLocal keeps the token on this machine.
@@ -213,6 +247,8 @@ func (s *server) decide(ctx context.Context, event *hook.BeforeToolCall, c hook.
 const maxAnswer = 4 << 20
 
 func (s *server) post(ctx context.Context, event hook.Event, c hook.Context) (*answered, error) {
+	// Each event is a process of its own, which can keep no ticket that the agent cannot read: the server looks whose hook it is.
+	c.Hello = &hook.Hello{Version: hook.HelloVersion, Agent: s.agent, Process: "parent", Server: s.base}
 	body, err := (&hook.Envelope{Event: event, Ctx: c}).Encode()
 	if err != nil {
 		return nil, err

@@ -137,7 +137,7 @@ func (a adapter) run(ctx context.Context, o Options, known *atomic.Pointer[catal
 	if e.Kind == catalogue.Ignored {
 		return a.answer(e, verdict{})
 	}
-	unnoted := a.relate(o, e)
+	unnoted := errors.Join(a.relate(o, e), a.follow(e))
 	if unnoted != nil && e.Kind != catalogue.Start { // of a start the server is told all the same
 		return a.owe(o, e, unnoted)
 	}

@@ -78,7 +78,7 @@ const (
 
 // startServer brings a server up, be it this process's or another hook's, and returns it once it has
 // proven itself. It gives up when it is out of time, and where the server ends.
-func startServer(ctx context.Context, data string) (*server, error) {
+func startServer(ctx context.Context, data, agent string) (*server, error) {
 	how, err := readStarter(data)
 	if err != nil {
 		return nil, fmt.Errorf("no server is running, so nothing may run, and none was started: %w", err)
@@ -92,7 +92,7 @@ func startServer(ctx context.Context, data string) (*server, error) {
 	var ended <-chan error
 	var next time.Time // nothing is started before
 	for {
-		s, err := reach(ctx, data)
+		s, err := reach(ctx, data, agent)
 		if !errors.Is(err, errNotRunning) {
 			return s, err
 		}
@@ -129,8 +129,8 @@ func (s *Starter) launch(data string) (<-chan error, error) {
 }
 
 // reach finds the server and connects to it. One that announced itself and cannot be connected to is none.
-func reach(ctx context.Context, data string) (*server, error) {
-	s, err := findServer(data)
+func reach(ctx context.Context, data, agent string) (*server, error) {
+	s, err := findServer(data, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -147,11 +147,11 @@ func reach(ctx context.Context, data string) (*server, error) {
 // serverFor is the server that is to be asked. That a session is over is no reason to start one.
 func serverFor(ctx context.Context, o Options, e *catalogue.Event) (*server, error) {
 	if !o.Start || e.Kind == catalogue.End {
-		return findServer(o.Data)
+		return findServer(o.Data, o.Agent)
 	}
 	first, done := context.WithTimeout(ctx, o.patience()-o.Wait)
 	defer done()
-	s, err := reach(first, o.Data)
+	s, err := reach(first, o.Data, o.Agent)
 	switch {
 	case first.Err() != nil:
 		return nil, late(first, o)
@@ -160,5 +160,5 @@ func serverFor(ctx context.Context, o Options, e *catalogue.Event) (*server, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, catalogue.StartTime)
 	defer cancel()
-	return startServer(ctx, o.Data)
+	return startServer(ctx, o.Data, o.Agent)
 }

@@ -59,6 +59,7 @@ func openWith(t *testing.T, text string) *world {
 	}
 	quiet, proofs := slog.New(slog.DiscardHandler), &atomic.Bool{}
 	api, err := httpapi.New(httpapi.Options{
+		Unheld:  true,
 		Monitor: monitor, Log: store, Feed: f, Bus: hook.New(hook.Options{Logger: quiet}), Logger: quiet, Now: time.Now,
 		Tokens: httpapi.Tokens{Agent: agentToken, Approver: "approver-token-0123456789", Admin: "admin-token-0123456789"},
 		Proof: func() string {

@@ -26,12 +26,21 @@ const maxAnswer = 4 << 10
 // Dialer is for the transport of a client: each connection it makes is proven first. url is
 // the address as the server announced it.
 func Dialer(secret, url string) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return DialerAt(secret, url, "")
+}
+
+// DialerAt is Dialer, which goes through the socket at a path; "": to the address.
+func DialerAt(secret, url, socket string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	key := KeyOf(secret)
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if secret == "" {
 			return nil, errors.New("there is no secret to prove the server with")
 		}
-		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		to := address
+		if socket != "" {
+			network, to = "unix", socket
+		}
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, to)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +66,7 @@ func (k Key) challenge(ctx context.Context, conn net.Conn, address, url string) 
 	if err != nil {
 		return err
 	}
-	answer, err := exchange(conn, address, nonce)
+	answer, err := k.exchange(conn, address, nonce)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -72,9 +81,9 @@ func (k Key) challenge(ctx context.Context, conn net.Conn, address, url string) 
 }
 
 // exchange sends the nonce and reads the answer, to its last byte and no further.
-func exchange(conn net.Conn, address, nonce string) (Answer, error) {
-	const ask = "GET " + Path + " HTTP/1.1\r\nHost: %s\r\n" + Header + ": %s\r\n\r\n"
-	if _, err := fmt.Fprintf(conn, ask, address, nonce); err != nil {
+func (k Key) exchange(conn net.Conn, address, nonce string) (Answer, error) {
+	const ask = "GET " + Path + " HTTP/1.1\r\nHost: %s\r\n" + Header + ": %s\r\n" + KeyHeader + ": %s\r\n\r\n"
+	if _, err := fmt.Fprintf(conn, ask, address, nonce, k.Name()); err != nil {
 		return Answer{}, err
 	}
 	in := bufio.NewReaderSize(io.LimitReader(conn, maxAnswer), maxAnswer)

@@ -24,6 +24,8 @@ import (
 const (
 	Path   = "/v1/proof"
 	Header = "X-Tidemark-Nonce"
+	// KeyHeader names the secret that the client has, where there are several.
+	KeyHeader = "X-Tidemark-Key"
 )
 
 // Answer is what a server says to a nonce.
@@ -38,6 +40,12 @@ type Key [sha256.Size]byte
 
 // KeyOf is the key of a secret.
 func KeyOf(secret string) Key { return sha256.Sum256([]byte(secret)) }
+
+// Name tells keys apart, and nobody finds a key by it.
+func (k Key) Name() string {
+	sum := sha256.Sum256(k[:])
+	return hex.EncodeToString(sum[:8])
+}
 
 // ErrNonce is returned for a nonce that is none.
 var ErrNonce = errors.New("want a nonce of 32 bytes in hexadecimal digits in " + Header)

@@ -56,6 +56,7 @@ func (s *State) Apply(e *event.Event) {
 // Token is a token of somebody's own, as the log keeps it where several servers take it.
 type Token struct {
 	Role, Name string
+	Agent      string // whose it is, where the role is an agent's
 	Hash       string // SHA-256 of it, hex
 	Made       int64  // Unix nanoseconds
 }
@@ -68,7 +69,7 @@ func (s *State) token(p *event.Person, at int64) {
 	case p.Act == "token-revoked":
 		s.tokens = slices.DeleteFunc(slices.Clone(s.tokens), func(t Token) bool { return t.Name == name })
 	case p.Token != "" && !has:
-		s.tokens = append(slices.Clone(s.tokens), Token{role, name, p.Token, at})
+		s.tokens = append(slices.Clone(s.tokens), Token{role, name, p.Agent, p.Token, at})
 	}
 }
 

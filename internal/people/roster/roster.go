@@ -32,18 +32,25 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 )
 
-// Roles are what a named token may be good for.
+// Roles are what a person's token may be good for.
 var Roles = []string{"reader", "approver", "admin"}
+
+// AgentRole is that of a token which one agent has: what comes with it is that agent's and nobody else's.
+const AgentRole = "agent"
+
+// maxAgents bounds the tokens of agents, which whoever has the common one may make.
+const maxAgents = 200
 
 // maxPeople bounds the file: every request with an unknown token is compared with all of it.
 const maxPeople = 1000
 
-// Person is somebody with a token.
+// Person is somebody with a token, or an agent that has one.
 type Person struct {
-	Name string    `json:"name"`
-	Role string    `json:"role"`
-	Hash string    `json:"hash"` // SHA-256 of the token, hex
-	Made time.Time `json:"made"`
+	Name  string    `json:"name"`
+	Role  string    `json:"role"`
+	Agent string    `json:"agent,omitzero"` // of an agent's token: its id
+	Hash  string    `json:"hash"`           // SHA-256 of the token, hex
+	Made  time.Time `json:"made"`
 }
 
 // By is how the log names them: the role they came in, and who they are.
@@ -100,7 +107,7 @@ func (r *Roster) move() error {
 		if slices.ContainsFunc(known, func(o Person) bool { return o.Name == p.Name }) {
 			continue
 		}
-		act := event.Person{Act: "token-added", By: "admin", Via: "start", Detail: p.By(), Token: p.Hash}
+		act := event.Person{Act: "token-added", By: "admin", Via: "start", Detail: p.By(), Agent: p.Agent, Token: p.Hash}
 		if err := r.o.Record(context.Background(), act); err != nil {
 			return fmt.Errorf("move people into the log: %w", err)
 		}
@@ -160,8 +167,8 @@ func (r *Roster) check(p *Person) error {
 	if hash, err := hex.DecodeString(p.Hash); err != nil || len(hash) != sha256.Size {
 		return fmt.Errorf("the token of %s is no hash", p.Name)
 	}
-	if !slices.Contains(Roles, p.Role) {
-		return fmt.Errorf("%s has the role %q (there are %s)", p.Name, p.Role, strings.Join(Roles, ", "))
+	if err := checkRole(p.Role, p.Agent); err != nil {
+		return fmt.Errorf("%s: %w", p.Name, err)
 	}
 	for _, o := range r.list {
 		if o.Name == p.Name || o.Hash == p.Hash {
@@ -187,6 +194,24 @@ func checkName(n string) error {
 	return nil
 }
 
+// agentID is what an agent may be called: hosts choose their own, and the log shows it.
+var agentID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,127}$`)
+
+// checkRole refuses a role that there is not, an agent's token without an agent, and a person's with one.
+func checkRole(role, agent string) error {
+	switch {
+	case role == AgentRole && !agentID.MatchString(agent):
+		return fmt.Errorf("the agent %q: want up to 128 letters, digits and . _ : @ / -, of which the first is a letter or a digit", agent)
+	case role == AgentRole:
+		return nil
+	case !slices.Contains(Roles, role):
+		return fmt.Errorf("there is no role %q (there are %s, and %s for one agent)", role, strings.Join(Roles, ", "), AgentRole)
+	case agent != "":
+		return fmt.Errorf("the role %s is a person's, and %q is an agent", role, agent)
+	}
+	return nil
+}
+
 // ErrTaken is returned for a name that somebody has.
 var ErrTaken = errors.New("somebody has this name already; revoke their token first")
 
@@ -204,38 +229,61 @@ type Actor struct{ By, Via string }
 
 // Add makes a token for somebody. It is known here once.
 func (r *Roster) Add(ctx context.Context, who Actor, name, role string) (token string, err error) {
-	if err := checkName(name); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrBad, err)
-	}
 	if role == "viewer" {
 		role = "reader" // the same, in the word that some look for
 	}
-	if !slices.Contains(Roles, role) {
-		return "", fmt.Errorf("%w: there is no role %q for people: %s", ErrBad, role, strings.Join(Roles, ", "))
+	return r.add(ctx, who, Person{Name: name, Role: role})
+}
+
+// AddAgent makes a token that is one agent's: the server sets the id of what comes with it.
+func (r *Roster) AddAgent(ctx context.Context, who Actor, name, agent string) (token string, err error) {
+	return r.add(ctx, who, Person{Name: name, Role: AgentRole, Agent: agent})
+}
+
+func (r *Roster) add(ctx context.Context, who Actor, p Person) (token string, err error) {
+	if err := checkName(p.Name); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrBad, err)
+	}
+	if err := checkRole(p.Role, p.Agent); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrBad, err)
 	}
 	var b [24]byte
 	if _, err := io.ReadFull(r.o.Rand, b[:]); err != nil {
 		return "", fmt.Errorf("make token: %w", err)
 	}
-	token = prefix + role + "-" + hex.EncodeToString(b[:])
-	p := Person{Name: name, Role: role, Hash: hashOf(token), Made: r.o.Now().UTC().Truncate(time.Second)}
+	token = prefix + p.Role + "-" + hex.EncodeToString(b[:])
+	p.Hash, p.Made = hashOf(token), r.o.Now().UTC().Truncate(time.Second)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list, err := r.now()
 	if err != nil {
 		return "", err
 	}
-	if slices.ContainsFunc(list, func(o Person) bool { return o.Name == name }) {
-		return "", ErrTaken
+	if err := room(list, &p); err != nil {
+		return "", err
 	}
-	if len(list) >= maxPeople {
-		return "", fmt.Errorf("%w: there are %d people, and no more fit", ErrBad, maxPeople)
-	}
-	added := event.Person{Act: "token-added", By: who.By, Via: who.Via, Detail: p.By()}
+	added := event.Person{Act: "token-added", By: who.By, Via: who.Via, Detail: p.By(), Agent: p.Agent}
 	if r.o.Kept != nil {
 		added.Token = p.Hash
 	}
 	return token, r.change(ctx, added, append(slices.Clone(list), p))
+}
+
+// room says why nobody more of a kind fits, or whose the name is.
+func room(list []Person, p *Person) error {
+	agents := 0
+	for _, o := range list {
+		if o.Name == p.Name {
+			return ErrTaken
+		}
+		if o.Role == AgentRole {
+			agents++
+		}
+	}
+	if len(list) >= maxPeople || p.Role == AgentRole && agents >= maxAgents {
+		return fmt.Errorf("%w: there are %d tokens (%d of them agents'), and no more fit", ErrBad, len(list), agents)
+	}
+	return nil
 }
 
 // Revoke takes somebody's token away, at once.

@@ -18,6 +18,8 @@ type Server struct {
 	Fault    error  // why the announcement could not be read
 	Tokens   Tokens
 	TokenErr error  // why the tokens could not be read
+	Tickets  bool   // words count only with the session's ticket
+	Unseen   string // why nobody can look whose hook speaks; "": somebody can
 	Version  string // of this program
 	// OnDisk is the policy a server would have that started now.
 	OnDisk func() (Policy, error)
@@ -148,6 +150,25 @@ func (s Server) version(ctx context.Context, f *found) {
 
 // nobody is a token no server has given to anyone.
 const nobody = "tm-nobody-0000000000000000000000000000"
+
+// CheckTickets tells what somebody who has read the agent's token could say as the owner.
+func CheckTickets(s Server) Check {
+	return Check{Name: "tickets", Run: func(context.Context) []Finding {
+		f := found{about: "tickets"}
+		switch {
+		case s.TokenErr != nil:
+		case s.Tickets:
+			f.add(Good, "words", "they count only with the session's ticket, or from the agent's process", "")
+		default:
+			f.add(Open, "words", "they count in sessions that began without a ticket: whoever reads the agent's token speaks there as you",
+				"server.tickets: required in the policy file, once hooks, plugins and SDKs are of this version")
+		}
+		if s.Unseen != "" {
+			f.add(Open, "hooks", "they are taken at their word: "+s.Unseen, "")
+		}
+		return f.list
+	}}
+}
 
 // CheckTokens looks whether the token file is private and is the running server's.
 func CheckTokens(s Server, file string) Check {

@@ -63,6 +63,7 @@ func openHTTP(w *scenario.World) (scenario.Door, error) {
 		Agent: "agent-token-0123456789", Owner: "owner-token-0123456789", Approver: "approver-token-0123456789", Admin: "admin-token-0123456789",
 	}
 	api, err := httpapi.New(httpapi.Options{
+		Unheld:  true,
 		Monitor: w.Monitor, Log: store.log, Feed: store.Store, Bus: hook.New(hook.Options{Logger: quiet}),
 		Tokens: tokens, Logger: quiet, Now: w.Now,
 		Reload: func(context.Context) ([]string, error) { w.Apply(); return nil, nil },

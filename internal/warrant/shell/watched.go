@@ -26,7 +26,7 @@ var watched = map[string][]string{
 	".tidemark":   ourFiles,
 }
 
-var ourFiles = []string{"tokens.json", "server.json", "installed", "tidemark.db", "tidemark.db-*", "tidemark.yaml"}
+var ourFiles = []string{"tokens.json", "server.json", "installed", "agents", "hook.sock", "tidemark.db", "tidemark.db-*", "tidemark.yaml"}
 
 // watchedNames are such files wherever they are.
 var watchedNames = []string{

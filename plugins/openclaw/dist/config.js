@@ -1,7 +1,7 @@
 // The plugin's configuration. It is checked here and not by the manifest's schema: a host
 // that rejects a plugin's configuration goes on without the plugin, while a plugin that
 // finds a fault in it can refuse every call and say why.
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { isOver } from "./proven.js";
@@ -127,7 +127,18 @@ export function server(c) {
     const fault = urlFault(url);
     if (fault !== undefined)
         throw new Error(`server address: ${fault}`);
-    return { url: url.replace(/\/+$/, ""), exact: given === undefined };
+    return { url: url.replace(/\/+$/, ""), exact: given === undefined, ...(given === undefined ? seen() : {}) };
+}
+// seen is the socket on which the server sees which process speaks, where it has one that is this user's alone.
+function seen() {
+    const socket = join(dataFolder(), "hook.sock");
+    try {
+        const info = lstatSync(socket);
+        return process.platform === "linux" && info.isSocket() && (info.mode & 0o077) === 0 ? { socket } : {};
+    }
+    catch {
+        return {};
+    }
 }
 function announced() {
     try {

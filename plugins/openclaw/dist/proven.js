@@ -34,12 +34,14 @@ export function post(where, secret, target, m, signal) {
 async function prove(where, secret, signal) {
     const url = new URL(where.url);
     const port = Number(url.port || 80);
-    const socket = net.connect({ host: url.hostname.replace(/^\[|\]$/g, ""), port });
+    const socket = where.socket === undefined
+        ? net.connect({ host: url.hostname.replace(/^\[|\]$/g, ""), port })
+        : net.connect(where.socket);
     const stop = () => void socket.destroy(new Error("cut off"));
     signal.addEventListener("abort", stop, { once: true });
     try {
         const nonce = randomBytes(32).toString("hex");
-        socket.write(`GET ${path} HTTP/1.1\r\nHost: ${url.host}\r\nX-Tidemark-Nonce: ${nonce}\r\n\r\n`);
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: ${url.host}\r\nX-Tidemark-Nonce: ${nonce}\r\nX-Tidemark-Key: ${keyName(secret)}\r\n\r\n`);
         const answer = JSON.parse(await whole(socket));
         if (!isObject(answer) || !holds(secret, nonce, answer))
             throw new Stranger();
@@ -67,6 +69,10 @@ function fits(at, where, port) {
     catch {
         return false;
     }
+}
+// keyName says which token it is that both have, where there are several: nobody finds it by this.
+function keyName(secret) {
+    return createHash("sha256").update(createHash("sha256").update(secret).digest()).digest("hex").slice(0, 16);
 }
 function holds(secret, nonce, a) {
     if (typeof a.nonce !== "string" || typeof a.at !== "string" || typeof a.proof !== "string" || !/^[0-9a-f]{64}$/.test(a.nonce))

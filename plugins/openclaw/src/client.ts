@@ -59,6 +59,9 @@ export interface HookContext {
 
 const maxAnswer = 8 << 20;
 
+// hello says that the gateway's process is who a session is of: its sessions outlive it, so a ticket in its memory would not do.
+const hello = { version: 1, agent: "openclaw", process: "self" };
+
 export interface Request {
   method?: "GET" | "POST";
   body?: unknown;
@@ -73,7 +76,7 @@ export class Client {
   /** hook reports one event and returns the server's answer to it. */
   async hook(name: string, event: object, ctx: HookContext, more: { signal?: AbortSignal | undefined } = {}): Promise<Answer> {
     const got = await this.call(`/v1/hooks/${name}`, {
-      method: "POST", body: { event, ctx }, extraMs: (ctx.wait ?? 0) * 1000, signal: more.signal,
+      method: "POST", body: { event, ctx: { ...ctx, hello } }, extraMs: (ctx.wait ?? 0) * 1000, signal: more.signal,
     });
     if (!isAnswer(got)) throw new Failure(`the answer to ${name} is malformed`);
     return got;

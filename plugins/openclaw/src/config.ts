@@ -2,7 +2,7 @@
 // that rejects a plugin's configuration goes on without the plugin, while a plugin that
 // finds a fault in it can refuse every call and say why.
 
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { type Where, isOver } from "./proven.js";
@@ -156,7 +156,18 @@ export function server(c: Config): Where | undefined {
   if (url === undefined) return undefined;
   const fault = urlFault(url);
   if (fault !== undefined) throw new Error(`server address: ${fault}`);
-  return { url: url.replace(/\/+$/, ""), exact: given === undefined };
+  return { url: url.replace(/\/+$/, ""), exact: given === undefined, ...(given === undefined ? seen() : {}) };
+}
+
+// seen is the socket on which the server sees which process speaks, where it has one that is this user's alone.
+function seen(): { socket?: string } {
+  const socket = join(dataFolder(), "hook.sock");
+  try {
+    const info = lstatSync(socket);
+    return process.platform === "linux" && info.isSocket() && (info.mode & 0o077) === 0 ? { socket } : {};
+  } catch {
+    return {};
+  }
 }
 
 function announced(): string | undefined {

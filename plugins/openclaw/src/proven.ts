@@ -26,6 +26,7 @@ export class Stranger extends Error {
 export interface Where {
   url: string;
   exact: boolean;
+  socket?: string; // where the server sees which process speaks
 }
 
 export interface Message {
@@ -54,12 +55,14 @@ export function post(where: Where, secret: string, target: string, m: Message, s
 async function prove(where: Where, secret: string, signal: AbortSignal): Promise<net.Socket> {
   const url = new URL(where.url);
   const port = Number(url.port || 80);
-  const socket = net.connect({ host: url.hostname.replace(/^\[|\]$/g, ""), port });
+  const socket = where.socket === undefined
+    ? net.connect({ host: url.hostname.replace(/^\[|\]$/g, ""), port })
+    : net.connect(where.socket);
   const stop = (): void => void socket.destroy(new Error("cut off"));
   signal.addEventListener("abort", stop, { once: true });
   try {
     const nonce = randomBytes(32).toString("hex");
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${url.host}\r\nX-Tidemark-Nonce: ${nonce}\r\n\r\n`);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${url.host}\r\nX-Tidemark-Nonce: ${nonce}\r\nX-Tidemark-Key: ${keyName(secret)}\r\n\r\n`);
     const answer = JSON.parse(await whole(socket)) as unknown;
     if (!isObject(answer) || !holds(secret, nonce, answer)) throw new Stranger();
     if (!fits(String(answer.at), where, port)) throw new Stranger(`the server listens at ${String(answer.at)}: somebody stands between`);
@@ -81,6 +84,11 @@ function fits(at: string, where: Where, port: number): boolean {
   } catch {
     return false;
   }
+}
+
+// keyName says which token it is that both have, where there are several: nobody finds it by this.
+function keyName(secret: string): string {
+  return createHash("sha256").update(createHash("sha256").update(secret).digest()).digest("hex").slice(0, 16);
 }
 
 function holds(secret: string, nonce: string, a: Record<string, unknown>): boolean {

@@ -102,6 +102,7 @@ export class Session {
   controlTools: readonly string[] = [];
   readonly #owed: string[] = [];
   readonly #children = new Map<string, string[]>();
+  #ticket = ""; // that the session is ours; in memory and nowhere else
 
   constructor(monitor: Monitor, key: string, user: User | undefined, parent = "") {
     this.monitor = monitor;
@@ -120,7 +121,16 @@ export class Session {
     else Object.assign(ctx, { messageProvider: this.user.channel, senderId: this.user.id, senderIsOwner: this.user.owner });
     const from = String(ctx["senderId"] ?? "");
     const note = member(object(await this.#hook("message_received", { content: whole(words), from, senderId: from }, ctx, 0, signal)));
-    return String(note["notice"] ?? "");
+    return this.#greeted(note) || String(note["notice"] ?? "");
+  }
+
+  /** greeted keeps the ticket of a session that begins. It returns what the user is to be told where their words do not count. */
+  #greeted(note: Record<string, unknown>): string {
+    const hello = note["hello"] as Record<string, unknown> | undefined;
+    if (typeof hello !== "object" || hello === null) return ""; // a server from before there were tickets
+    if (typeof hello["ticket"] === "string" && hello["ticket"] !== "") this.#ticket = hello["ticket"];
+    if (hello["proof"] !== "none" || this.parent !== "") return "";
+    return `Tidemark takes these words for nobody's: ${String(hello["why"] ?? "they were not proven")}`;
   }
 
   /** visible says which tools the model may not see now, and whether the turn may go on. */
@@ -254,6 +264,7 @@ export class Session {
     return {
       sessionKey: this.key, hostTools: this.monitor.hostTools, ...(control.length === 0 ? {} : { controlTools: control }),
       ...(this.monitor.agent === "" ? {} : { agentId: this.monitor.agent }),
+      hello: { version: 1, agent: "sdk-typescript", ...(this.#ticket === "" ? {} : { ticket: this.#ticket }) },
     };
   }
 

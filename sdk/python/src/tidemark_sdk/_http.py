@@ -102,12 +102,19 @@ def _chunks() -> Talk:
 def _prove(place: Place) -> Talk:
     """Before anything is told, the server shows that it has the same token: a port that it left can be anybody's."""
     nonce = os.urandom(32).hex()
-    answer = yield from _ask(place, Request("GET", "/v1/proof"), f"X-Tidemark-Nonce: {nonce}\r\n")
+    answer = yield from _ask(place, Request("GET", "/v1/proof"), f"X-Tidemark-Nonce: {nonce}\r\nX-Tidemark-Key: {_key_name(place)}\r\n")
     if not _proven(place, nonce, answer):
         raise TidemarkError(
             f"what listens at {place.url} could not show that it is the Tidemark server, so nothing was told to it "
             "(it is another program, a server of an earlier version, or one with another token)"
         )
+
+
+def _key_name(place: Place) -> str:
+    """Which token it is that both have, where there are several: nobody finds it by this."""
+    import hashlib
+
+    return hashlib.sha256(hashlib.sha256(place.token.encode()).digest()).hexdigest()[:16]
 
 
 def _proven(place: Place, nonce: str, answer: Answer) -> bool:

@@ -184,6 +184,7 @@ class Session:
         self._lock = threading.Lock()
         self._owed: list[bytes] = []
         self._children: dict[str, list[str]] = {}
+        self._ticket = ""  # that the session is ours; in memory and nowhere else
 
     # The user speaks.
 
@@ -205,7 +206,19 @@ class Session:
             raise TidemarkError("nobody said who the user is: give User(channel, id, owner)")
         event = {"content": whole(words), "from": ctx.get("senderId", ""), "senderId": ctx.get("senderId", "")}
         note = _note((yield self._hook("message_received", event, ctx)))
-        return str(note.get("notice") or "")
+        return str(self._greeted(note) or note.get("notice") or "")
+
+    def _greeted(self, note: Mapping[str, Any]) -> str:
+        """Keep the ticket of a session that begins. Returns what the user is to be told where their words do not count."""
+        hello = note.get("hello")
+        if not isinstance(hello, Mapping):
+            return ""  # a server from before there were tickets
+        hello = cast("Mapping[str, Any]", hello)
+        if ticket := hello.get("ticket"):
+            self._ticket = str(ticket)
+        if hello.get("proof") != "none" or self.parent:
+            return ""
+        return f"Tidemark takes these words for nobody's: {hello.get('why') or 'they were not proven'}"
 
     # The model is about to be asked.
 
@@ -400,6 +413,7 @@ class Session:
     def _ctx(self) -> dict[str, Any]:
         # Any hook may be the first that a server hears of a turn, so each says whose tools they are.
         ctx: dict[str, Any] = {"sessionKey": self.key, "hostTools": list(self.monitor.host_tools)}
+        ctx["hello"] = {"version": 1, "agent": "sdk-python"} | ({"ticket": self._ticket} if self._ticket else {})
         if control := dict.fromkeys((*self.monitor.control_tools, *self.control_tools)):
             ctx["controlTools"] = list(control)
         if self.monitor.agent:

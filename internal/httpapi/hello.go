@@ -1,0 +1,172 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/hook"
+	"github.com/tidemark/tidemark/trust"
+)
+
+// Peers finds out whose hook a connection is of.
+type Peers interface {
+	// Agent is the process that speaks on this connection, or of the agent whose hook it is; "": nobody can tell.
+	Agent(ctx context.Context, self bool) string
+	// Follows reports whether the process may go on where the other one has ended.
+	Follows(process, ended string) bool
+}
+
+// unseen is the process of an agent where nobody can look at processes: all of them are alike, which doctor tells.
+const unseen = "unseen"
+
+// greeting is who speaks in one event, as far as it was said and seen.
+type greeting struct {
+	said    *hook.Hello
+	ticket  string // a new one, for a session that begins
+	process string
+}
+
+type greetingKey struct{}
+
+func greetingOf(ctx context.Context) *greeting {
+	g, _ := ctx.Value(greetingKey{}).(*greeting)
+	return g
+}
+
+// greet takes the hello out of an event's context, so that nobody else is shown a ticket, and looks who speaks.
+func (a *API) greeted(ctx context.Context, c *hook.Context) (context.Context, *Problem) {
+	said := c.Hello
+	if c.Hello = nil; said == nil {
+		return ctx, nil
+	}
+	switch at := a.at(); {
+	case said.Version < 1:
+		return ctx, badRequest("ctx.hello.version: want 1 or more")
+	case said.Server != "" && at != "" && strings.TrimRight(said.Server, "/") != strings.TrimRight(at, "/"):
+		return ctx, newProblem(http.StatusForbidden, "server", "this is the server at "+at+", and "+said.Server+" is meant")
+	}
+	g := &greeting{said: said}
+	switch said.Process {
+	case "":
+	case "self", "parent":
+		g.process = a.processOf(ctx, said.Process == "self")
+	default:
+		return ctx, badRequest("ctx.hello.process: want self or parent")
+	}
+	return context.WithValue(ctx, greetingKey{}, g), nil
+}
+
+func (a *API) processOf(ctx context.Context, self bool) string {
+	if a.peers == nil {
+		return unseen
+	}
+	return a.peers.Agent(ctx, self)
+}
+
+// claim is what is known about who speaks, for a session that has this holder.
+func (a *API) claim(ctx context.Context, has event.Holder) *event.Claim {
+	c := &event.Claim{Vouched: vouched(ctx), Unheld: a.unheld}
+	g := greetingOf(ctx)
+	if g == nil {
+		return c
+	}
+	if g.said.Ticket != "" {
+		c.Shows.Ticket = ticketHash(g.said.Ticket)
+	}
+	switch {
+	case g.process != "":
+		c.Shows.Process, c.Offer.Process = g.process, g.process
+		if a.peers != nil && has.Process != "" && has.Process != g.process && a.peers.Follows(g.process, has.Process) {
+			c.Over = has
+		}
+	case g.said.Process == "" && has.IsZero():
+		if g.ticket == "" {
+			g.ticket = newTicket()
+		}
+		c.Offer.Ticket = ticketHash(g.ticket)
+	}
+	return c
+}
+
+// begin opens a turn for whoever speaks, and notes for the answer what they have proven.
+func (a *API) begin(ctx context.Context, t tidemark.Turn) (tidemark.Opening, *helloNote, error) {
+	at, err := a.monitor.Standing(ctx, t.Ref)
+	if err != nil {
+		return tidemark.Opening{}, nil, err
+	}
+	t.Claim = a.claim(ctx, at.Holder)
+	open, err := a.monitor.Begin(ctx, t)
+	if err != nil {
+		return open, nil, err
+	}
+	return open, helloOf(ctx, t.Claim, open), nil
+}
+
+// helloOf says what was proven; nil for somebody who did not ask and whose words count.
+func helloOf(ctx context.Context, c *event.Claim, open tidemark.Opening) *helloNote {
+	g, n := greetingOf(ctx), &helloNote{Version: hook.HelloVersion}
+	switch {
+	case open.Unproven && g == nil:
+		n.Proof, n.Why = "none", "the session is somebody else's, or this server takes the owner's words only with a ticket: "+
+			"send ctx.hello {\"version\": 1} with the first message of a session, and keep the ticket of the answer (docs/integrate.md)"
+	case open.Unproven:
+		n.Proof, n.Why = "none", "the session is somebody else's: its ticket is missing or another one's, "+
+			"or the hook is not of the process that began it; start a new session"
+	case g == nil:
+		return nil
+	case open.Taken && g.ticket != "":
+		n.Proof, n.Ticket = "ticket", g.ticket
+	case g.process != "":
+		n.Proof = "process"
+	case c.Vouched:
+		n.Proof = "owner"
+	case c.Shows.Ticket != "":
+		n.Proof = "ticket"
+	default:
+		n.Proof, n.Why = "none", "the session was begun without a ticket; its words count for one version more"
+	}
+	return n
+}
+
+// proven reports whether an event of a session that is somebody's comes from them. A session that is nobody's is anybody's.
+func (a *API) proven(ctx context.Context, ref tidemark.Ref) (bool, error) {
+	at, err := a.monitor.Standing(ctx, ref)
+	if err != nil || at.Holder.IsZero() {
+		return true, err
+	}
+	c := a.claim(ctx, at.Holder)
+	return c.Proves(at.Holder) || c.Over == at.Holder, nil
+}
+
+// own refuses what only the one whose session it is may do.
+func (a *API) own(ctx context.Context, ref tidemark.Ref, what string) error {
+	if ok, err := a.proven(ctx, ref); err != nil || ok {
+		return err
+	}
+	return newProblem(http.StatusForbidden, "ticket",
+		what+" needs the session's ticket (ctx.hello.ticket), or the process of the agent that began it")
+}
+
+// worst is what a result is worth that somebody else tells.
+func worst() *trust.Level {
+	l := trust.Untrusted
+	return &l
+}
+
+func ticketHash(ticket string) string {
+	sum := sha256.Sum256([]byte(ticket))
+	return hex.EncodeToString(sum[:])
+}
+
+// newTicket draws one that nobody can guess.
+func newTicket() string {
+	var b [24]byte
+	_, _ = rand.Read(b[:]) // it never fails: the program ends first
+	return "tms-" + hex.EncodeToString(b[:])
+}
