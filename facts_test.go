@@ -123,7 +123,7 @@ func TestWhatTheUserSaidIsNotReadBackRedacted(t *testing.T) {
 		t.Helper()
 		v, err := w.Decide(t.Context(), main("s"), call("send_money", `{"iban":"`+account+`","amount":20,"card":"`+card+`","password":"`+password+`"}`))
 		if err != nil || v.Effect != want {
-			t.Errorf("%s %s %s: got %s by %s, %v; want %s", account, card, password, v.Effect, v.Rule, err, want)
+			t.Errorf("%s %s %s: got %s by %s, %v; want %s: %s", account, card, password, v.Effect, v.Rule, err, want, v.Warrant)
 		}
 	}
 	for _, w := range []*world{w, w.again()} {

@@ -140,7 +140,9 @@ func TestHashesAreKeptWhereThePolicyWantsThem(t *testing.T) {
 			t.Errorf("record %d: key %q, error %v", rec.Seq, e.Key, err)
 		}
 	}
-	w.again().wantErrand()
+	after := w.again() // what was looked up before is looked up again, or asked about
+	after.want(policy.Confirm, main("s"), call("send_email", toPetra))
+	after.want(policy.Confirm, main("s"), call("send_email", toStranger))
 }
 
 // BEY-08: a model that writes without end does not fill the log.

@@ -7,8 +7,8 @@ type Holder struct {
 	Process string `json:"process,omitzero"` // the agent's, as the server saw it
 }
 
-// IsZero reports whether it is nobody's.
-func (h Holder) IsZero() bool { return h == Holder{} }
+// Nobody reports whether it is nobody's.
+func (h Holder) Nobody() bool { return h == Holder{} }
 
 // Claim is what a door knows about somebody who speaks in a session. The zero Claim proves nothing.
 type Claim struct {

@@ -52,7 +52,8 @@ func Open(w Want) (*Box, error) {
 		return nil, err
 	}
 	b := &Box{
-		want: w, asides: map[string]int{}, jobs: map[int]*Job{}, errs: map[int]*os.File{}, gone: make(chan struct{}), asked: make(chan counts, 1),
+		want: w, asides: map[string]int{}, jobs: map[int]*Job{}, errs: map[int]*os.File{},
+		gone: make(chan struct{}), asked: make(chan counts, 1),
 	}
 	b.env, b.withheld = chooseEnvironment(w.Env, w.Keep)
 	b.before = look(w.Workspace, w.Home)

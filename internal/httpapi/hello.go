@@ -85,7 +85,7 @@ func (a *API) claim(ctx context.Context, has event.Holder) *event.Claim {
 		if a.peers != nil && has.Process != "" && has.Process != g.process && a.peers.Follows(g.process, has.Process) {
 			c.Over = has
 		}
-	case g.said.Process == "" && has.IsZero():
+	case g.said.Process == "" && has.Nobody():
 		if g.ticket == "" {
 			g.ticket = newTicket()
 		}
@@ -137,7 +137,7 @@ func helloOf(ctx context.Context, c *event.Claim, open tidemark.Opening) *helloN
 // proven reports whether an event of a session that is somebody's comes from them. A session that is nobody's is anybody's.
 func (a *API) proven(ctx context.Context, ref tidemark.Ref) (bool, error) {
 	at, err := a.monitor.Standing(ctx, ref)
-	if err != nil || at.Holder.IsZero() {
+	if err != nil || at.Holder.Nobody() {
 		return true, err
 	}
 	c := a.claim(ctx, at.Holder)

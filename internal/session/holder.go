@@ -5,15 +5,15 @@ import "github.com/tidemark/tidemark/event"
 // Settle says whether a claim proves who speaks, and whose the session is from now on; nil: as before.
 func (s *State) Settle(c event.Claim) (proven bool, holder *event.Holder) {
 	switch has := s.Holder; {
-	case has.IsZero() && !c.Offer.IsZero() && s.untouched():
+	case has.Nobody() && !c.Offer.Nobody() && s.untouched():
 		return true, &c.Offer
 	case c.Vouched:
 		return true, nil
-	case has.IsZero():
+	case has.Nobody():
 		return c.Unheld, nil
 	case c.Proves(has):
 		return true, nil
-	case c.Over == has && !c.Offer.IsZero():
+	case c.Over == has && !c.Offer.Nobody():
 		return true, &c.Offer
 	}
 	return false, nil

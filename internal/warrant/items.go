@@ -69,6 +69,12 @@ func (j *judging) amounts(path string) bool {
 	return ok && p.Role == meaning.Amount
 }
 
+// readBack reports whether something that the owner said stands in their words as they are known now.
+func (c *Context) readBack(value string) bool {
+	v := squeezed(value)
+	return slices.ContainsFunc(c.said, func(s string) bool { return strings.Contains(squeezed(s), v) })
+}
+
 // spokenOf reports whether the owner has a word for a parameter: then what it is was theirs to say.
 func (j *judging) spokenOf(path string) bool {
 	for w := range leaves.Words(path) {
@@ -91,7 +97,11 @@ func (j *judging) granted(miss *mandate.Missing) bool {
 		switch {
 		case s.Has == Assented:
 			return true
-		case miss.Role == mandate.Aim, miss.Role == mandate.Order:
+		case s.Has == Said && !j.c.readBack(miss.Value):
+			return true // a restart: the log holds none of their secrets, and only that they said it
+		case miss.Role == mandate.Order:
+			return s.Has == Entailed // it builds, tests or looks
+		case miss.Role == mandate.Aim:
 			return false
 		case miss.Role == mandate.Key, s.Kind == Measure && j.amounts(miss.Path):
 			return s.Has > Nothing

@@ -138,7 +138,7 @@ func (p *player) event(ctx context.Context, e *Event) error {
 
 func (p *player) say(ctx context.Context, s *Said) error {
 	turn := tidemark.Turn{
-		Ref: p.ref(), Agent: p.person.Agent, Sender: s.Sender, Message: s.Text, Contract: s.Contract, HostTools: p.run.HostTools,
+		Ref: p.ref(), Agent: p.person.Agent, Sender: s.Sender, Message: s.Text, Contract: s.Contract, HostTools: p.run.host(),
 		ControlTools: p.run.ControlTools,
 	}
 	if s.Brings != nil {

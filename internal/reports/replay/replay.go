@@ -33,10 +33,21 @@ type Run struct {
 	Events []Event
 	Format Format // of a session file: its host's names are not ours; "" else
 	// HostTools are the tools that were the host's own, as the recording says, or as its format does: session files are of
-	// one host. No name makes a tool the host's; nil: the recording does not say, and none is.
+	// one host. nil: the recording does not say, and those of the usual names are taken for it; their commands have no box.
 	HostTools []string
 	// ControlTools are those by which the host's framework steered itself; nil: the recording does not say, and none is.
 	ControlTools []string
+}
+
+func (r *Run) host() []string {
+	if r.HostTools != nil {
+		return r.HostTools
+	}
+	var offered []string
+	for i := range r.Tools {
+		offered = append(offered, r.Tools[i].Name)
+	}
+	return tool.Usual(offered)
 }
 
 // hasShell reports whether the host of the run has a shell of its own: then its commands can run in a box.
