@@ -31,7 +31,7 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 	if a := hook("before_tool_call", call); !a.Block {
 		t.Fatalf("exec after web_fetch: got %+v, want it held", a)
 	}
-	x.Wait("command  rollout -l")
+	x.Wait("command: rollout -l")
 	x.Wait("list the files after reading the page")
 	x.Wait("web_fetch https://x.example/page")
 	x.Wait("a approve")
@@ -44,7 +44,7 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 
 	call["params"] = map[string]any{"command": "rollout /tmp"}
 	hook("before_tool_call", call)
-	x.Wait("command  rollout /tmp")
+	x.Wait("command: rollout /tmp")
 	x.Wait("a approve")
 	x.Press("g")
 	x.Wait("[x] command")

@@ -6,7 +6,9 @@ import (
 
 	"github.com/tidemark/tidemark/internal/warrant/commands"
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
+	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -53,8 +55,42 @@ func (j *judging) command(l *leaves.Leaf) {
 	}
 	if why != "" {
 		j.bad(j.c.dangerous(line), why, "command", value)
+		return
+	}
+	if form, ok := outgoing.Plain(l.Command()); ok && j.c.argued && !j.departs(&form) {
+		j.bad(false, "it leaves this machine, and I could not find it in your words", "command", l.Command())
 	}
 }
+
+// departs reports whether the owner asked for a plain command that leaves this machine: for what its program and verb do, and for
+// whom it names. Such a line is a deed like a call of a tool of that name; the remote that a repository calls origin is its own.
+func (j *judging) departs(f *outgoing.Form) bool {
+	deed := DeedNamed(f.Deed)
+	if deed == Read {
+		return true
+	}
+	if j.c.offered[tool.Name(f.Name)] {
+		return false // what is called so is another's to describe
+	}
+	m := j.c.meaning(f.Name)
+	inner := &judging{c: j.c, w: &Warrant{Deed: deed}, m: m, args: j.args, allSaid: true}
+	for i := range f.Slots {
+		s := &f.Slots[i]
+		aim := s.Role == mandate.Aim
+		if !aim && (s.Role != mandate.Object || !deed.final()) || s.Text == ownRemote {
+			continue
+		}
+		e, why := inner.evidence(s.Text, aim)
+		if inner.slot(Object, s.Path, s.Text, e, why); e < Picked {
+			return false
+		}
+	}
+	e, _ := inner.act()
+	return e >= Assented
+}
+
+// ownRemote is what a repository calls the place that it came from.
+const ownRemote = "origin"
 
 // wrecks judges a command line of any tool by what is dangerous whatever was read.
 func (j *judging) wrecks(l *leaves.Leaf) {

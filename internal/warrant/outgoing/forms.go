@@ -48,6 +48,7 @@ type table struct {
 	kinds    map[string]*kind
 	archives []string // endings
 	packages []string // kinds
+	short    map[string]string
 	forms    []*form
 }
 
@@ -68,7 +69,7 @@ func mustRead(text string) *table {
 
 // read reads the data. It refuses what it does not understand: a line that were skipped could be the one that closes something.
 func read(text string) (*table, error) {
-	t := &table{kinds: map[string]*kind{}}
+	t := &table{kinds: map[string]*kind{}, short: map[string]string{}}
 	var (
 		open []*form // those that the next lines are of
 		body bool    // such a line has come
@@ -86,6 +87,12 @@ func read(text string) (*table, error) {
 			err = t.addKind(words)
 		case "archive":
 			t.archives = append(t.archives, words[1:]...)
+		case "short":
+			if len(words) != 3 {
+				err = fmt.Errorf("short has a word and what it stands for")
+				break
+			}
+			t.short[words[1]] = words[2]
 		case "packages":
 			t.packages = append(t.packages, words[1:]...)
 		case "form":

@@ -23,6 +23,7 @@ type Form struct {
 	Program string // git
 	Verb    string // push; empty: the program has none
 	Deed    string // as policies name it
+	Name    string // as a tool would be called that does this: git_push
 	Argv    []string
 	Slots   []Slot
 	Flags   []string // options that take no value, as they stand there
@@ -56,6 +57,15 @@ func Plain(line string) (Form, bool) {
 // parse reads the words of a command as a form has them.
 func (t *table) parse(f *form, argv []string) (Form, bool) {
 	out := Form{Program: f.words[0], Verb: strings.Join(f.words[1:], " "), Deed: f.deed, Argv: argv}
+	for i, w := range f.words {
+		if long, ok := t.short[w]; ok {
+			w = long
+		}
+		if i > 0 {
+			out.Name += "_"
+		}
+		out.Name += strings.ReplaceAll(w, "-", "_")
+	}
 	var operands []string
 	needed := len(f.needs) == 0
 	for rest := argv[len(f.words):]; len(rest) > 0; rest = rest[1:] {
