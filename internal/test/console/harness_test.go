@@ -27,12 +27,13 @@ import (
 
 // world is a running server.
 type world struct {
-	t    *testing.T
-	app  *app.App
-	data string
-	url  string // as programs reach it
-	base string // as browsers reach it
-	log  *logged
+	t       *testing.T
+	app     *app.App
+	data    string
+	url     string // as programs reach it
+	base    string // as browsers reach it
+	log     *logged
+	tickets sync.Map // of sessions: a host keeps them in memory
 }
 
 // logged is what the server wrote to its log.
@@ -134,11 +135,20 @@ func (w *world) api(method, path, token string, in, out any) (int, string) {
 func (w *world) hook(session, name string, event map[string]any) map[string]any {
 	w.t.Helper()
 	out := map[string]any{}
+	hello := map[string]any{"version": 1}
+	if ticket, ok := w.tickets.Load(session); ok {
+		hello["ticket"] = ticket
+	}
 	body := map[string]any{"event": event, "ctx": map[string]any{
-		"sessionKey": session, "agentId": "claude", "messageProvider": "chat", "senderId": "1", "senderIsOwner": true,
+		"sessionKey": session, "agentId": "claude", "messageProvider": "chat", "senderId": "1", "senderIsOwner": true, "hello": hello,
 	}}
 	if status, text := w.api(http.MethodPost, "/v1/hooks/"+name, w.app.Tokens.Agent, body, &out); status != http.StatusOK {
 		w.t.Fatalf("%s: %d %s", name, status, text)
+	}
+	if said, ok := out["tidemark"].(map[string]any); ok {
+		if answer, ok := said["hello"].(map[string]any); ok && answer["ticket"] != nil {
+			w.tickets.Store(session, answer["ticket"])
+		}
 	}
 	return out
 }
