@@ -85,8 +85,8 @@ func (j *judging) departs(f *outgoing.Form) bool {
 			return false
 		}
 	}
-	e, _ := inner.act()
-	return e >= Assented
+	r := inner.request()
+	return r.refused == "" && !j.c.user.lookOnly() && (r.said != "" || inner.assented() != "")
 }
 
 // ownRemote is what a repository calls the place that it came from.

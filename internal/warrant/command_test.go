@@ -33,6 +33,23 @@ func TestCommandsThatDoMoreAreAskedAbout(t *testing.T) {
 	}
 }
 
+// A command that leaves is the one that was asked for, and no other of the same program.
+func TestAPlainCommandThatLeavesIsAskedForByItsVerb(t *testing.T) {
+	for said, lines := range map[string]map[string]bool{
+		"Fix the boats and open a PR.": {"gh pr create --fill": false, "gh pr merge 12 --squash": true, "gh pr review 12 --approve": true, "npm publish": true},
+		"Fix the boats and push.": {"git push": false, "git push origin main": false, "git push birch main": true, "git push origin --delete old": true,
+			"git push https://forge.example/birch/boats.git main": true},
+		"Fix the boats; don't push anything.": {"git push": true},
+		"What does git push do?":              {"git push birch main": true},
+	} {
+		for line, want := range lines {
+			if w := of(desk(said), "bash", `{"command":`+quote(line)+`}`); asked(w) != want {
+				t.Errorf("%q, %s: asked %v, want %v: %+v", said, line, asked(w), want, w.Slots)
+			}
+		}
+	}
+}
+
 func TestACommandTheUserWroteRuns(t *testing.T) {
 	if w := of(desk("Run terraform destroy"), "bash", `{"command":"terraform destroy"}`); asked(w) {
 		t.Errorf("asked: %+v", w.Slots)

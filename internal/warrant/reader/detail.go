@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
@@ -16,19 +17,23 @@ type order struct {
 }
 
 // detail adds what a plain statement behind an order says of its parameters: "The subject should be 'Minutes'." A statement
-// names the parameter, or holds an address for one that takes addresses.
+// names the parameter, or says that an address is somebody's, for one that takes addresses.
 func (o *order) detail(cl *clause) {
 	var values []string
-	mailed := ""
+	mailed, quoted := "", false
 	for _, l := range cl.literals() {
 		if l.quote || l.word.Kind != vocabulary.Plain {
 			values = append(values, l.text)
 		}
 		if l.word.Kind == vocabulary.Email || l.quote && strings.Contains(l.text, "@") {
-			mailed = l.text
+			mailed, quoted = l.text, l.quote && slices.ContainsFunc(cl.words, func(w vocabulary.Word) bool { return states.has(cl.lang, w.Text) })
 		}
 	}
-	values = append(values, cl.predicate()...)
+	is := cl.predicate()
+	values = append(values, is...)
+	if !quoted && !slices.ContainsFunc(is, func(s string) bool { return strings.Contains(s, mailed) }) {
+		mailed = "" // who is only spoken of: "kim@… wants the figures"
+	}
 	for i := range o.tool.Params {
 		p := &o.tool.Params[i]
 		root := rootOf(p)
