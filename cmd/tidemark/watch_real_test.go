@@ -33,7 +33,7 @@ func TestWatchAnswersTheRealServer(t *testing.T) {
 	}
 	x.Wait("command: rollout -l")
 	x.Wait("list the files after reading the page")
-	x.Wait("web_fetch https://x.example/page")
+	x.Wait("web_fetch at step 0 (https://x.example/page)")
 	x.Wait("a approve")
 	x.Press("a\t")
 	x.Wait("approved exec (ask-")
