@@ -26,6 +26,7 @@ type installFlags struct {
 	trial   string
 	managed bool
 	dry     bool
+	box     bool
 }
 
 func (e *env) installCommand() *cobra.Command {
@@ -50,6 +51,7 @@ Agents: ` + strings.Join(install.Names(), ", "),
 	fl.DurationVar(&f.Wait, "wait", 0, "the hook waits this long besides for the owner's answer")
 	fl.StringVar(&f.Sender, "sender", "", "who speaks in prompts: owner or unknown (default: found out by the hook)")
 	fl.BoolVar(&f.Start, "start", false, "the hook starts the server where none runs: this program, on this data folder, as you")
+	fl.BoolVar(&f.box, "box", false, "its commands run in a box once somebody but you has spoken ("+strings.Join(boxable(), ", ")+"; see docs/box.md)")
 	fl.StringVar(&f.trial, "trial", "full", "what to try afterwards: full, hook (not the agent itself) or none")
 	return cmd
 }
@@ -179,6 +181,11 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 			return err
 		}
 	}
+	if f.box {
+		if err := e.tryBoxing(w, names); err != nil {
+			return err
+		}
+	}
 	out, err := e.settle(ctx, w, f.dry, names, func(name string) (*install.Plan, error) {
 		p, err := install.Prepare(ctx, w, name, f.Options)
 		if offer := e.offerWrap(w, name); err == nil && offer != "" {
@@ -190,7 +197,7 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 		return err
 	}
 	if !f.dry {
-		if err := e.agentTokens(ctx, names); err != nil {
+		if err := errors.Join(e.agentTokens(ctx, names), e.noteBoxing(w, f.box, out)); err != nil {
 			return err
 		}
 	}
@@ -391,6 +398,11 @@ func (e *env) uninstall(ctx context.Context, f *installFlags, names []string) er
 	out, err := e.settle(ctx, w, f.dry, names, func(name string) (*install.Plan, error) { return install.Removal(w, name) })
 	if err != nil {
 		return err
+	}
+	if !f.dry {
+		if err := e.noteBoxing(w, false, out); err != nil {
+			return err
+		}
 	}
 	if e.json {
 		return e.printJSON(out)
