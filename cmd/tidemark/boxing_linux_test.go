@@ -126,6 +126,9 @@ func TestACommandOfCodexRunsInABoxUnasked(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.ws, "look.sh"), []byte(looks), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if _, out := c.run("", "/bin/sh", "./look.sh"); !strings.Contains(out, "agent") || !strings.Contains(out, "key:SECRET") {
+		t.Fatalf("outside a box it is all there to read: %q", out)
+	}
 	const line = `echo 'it'"'"'s \done' > made.txt; make deploy 2>/dev/null; sh ./look.sh; exit 3`
 	if instead, reason := c.asks("s", "c0", "make deploy"); instead != "" || reason == "" {
 		t.Fatalf("before it was switched on: %q", instead)
