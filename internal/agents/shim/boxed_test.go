@@ -60,7 +60,9 @@ func (b *boxedWorld) tellIn(mode, event, more string) printed {
 	return b.run("codex", "", []byte(`{"session_id":"s","turn_id":"t","cwd":"`+b.ws+`","permission_mode":"`+mode+`","hook_event_name":"`+event+`"`+more+`}`))
 }
 
-func (b *boxedWorld) tell(event, more string) printed { return b.tellIn("bypassPermissions", event, more) }
+func (b *boxedWorld) tell(event, more string) printed {
+	return b.tellIn("bypassPermissions", event, more)
+}
 
 func (b *boxedWorld) told(event, more string) {
 	b.t.Helper()
