@@ -15,12 +15,16 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/box/entry"
 )
 
 // guises are the programs that this binary is where it is started under their names.
 var guises = map[string]func(){
 	"tidemark": main,
 	"tidemark-hook": func() {
+		if len(os.Args) > 1 && os.Args[1] == "box" {
+			os.Exit(entry.Main(os.Args[2:], os.Stderr))
+		}
 		os.Exit(shim.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	},
 	"claude": func() { os.Exit(standIn(os.Args[1:], os.Stdout)) },

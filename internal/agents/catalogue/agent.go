@@ -43,6 +43,8 @@ type Agent struct {
 	Warn   func(e *Event, reason string) (Reply, bool) // its own form of a warning; nil, or false: exit code 1
 	Change string                                      // its event before changed settings take effect; "": it has none
 	Limits Limits
+	// Rewrite is how its commands are sent into a box; nil: they cannot be, and are asked about.
+	Rewrite *Rewrite
 
 	Tools   *Tools // its own tools; nil: its events say which tool of ours it is
 	Proxied bool   // its calls come by the LLM proxy too, under the same names

@@ -39,7 +39,7 @@ func codex() *Agent {
 	return &Agent{
 		Name: "codex",
 		Read: codexRead,
-		Pass: added, Refuse: byExit, Warn: warned,
+		Pass: added, Refuse: byExit, Warn: warned, Rewrite: codexRewrite(),
 		Tools: &Tools{Agent: "codex", Names: codexTools, Server: doubled}, Proxied: true,
 	}
 }

@@ -54,6 +54,7 @@ type Event struct {
 	Tool   string // canonical
 	CallID string
 	Params strictjson.Value // an object, with the names policy looks for
+	Input  strictjson.Value // the same as the agent wrote it; nil where its hook cannot change it
 	Result strictjson.Value
 	Error  string
 	Path   string // of instructions

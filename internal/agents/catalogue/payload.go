@@ -81,7 +81,7 @@ func (p *payload) complete(e *Event, names *Tools) error {
 	if e.Result == nil {
 		e.Result = p.Result
 	}
-	e.Error = text(p.Error)
+	e.Input, e.Error = p.Input, text(p.Error)
 	return names.fill(e, p.Tool, p.Input)
 }
 

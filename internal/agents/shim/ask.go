@@ -15,10 +15,12 @@ import (
 
 // verdict is what the server said, for the adapter to put in its agent's words.
 type verdict struct {
-	reason string // "" passes
-	notice string // for the person
-	person string // of a refusal: what the person is shown and the model is not
-	asks   string // the question, where the agent's own dialog is to ask it
+	reason  string // "" passes
+	notice  string // for the person
+	person  string // of a refusal: what the person is shown and the model is not
+	asks    string // the question, where the agent's own dialog is to ask it
+	ticket  string // of a refusal: it may run in a box all the same, which this opens
+	instead []byte // the agent's own form of running it there
 }
 
 // dialog reports whether the agent itself asks its person about a held call.
@@ -160,8 +162,13 @@ func (a adapter) called(ctx context.Context, s *server, o Options, e *catalogue.
 	if a.dialog(o, e) { // the person is here: nobody waits for one elsewhere
 		held.Wait, held.Dialog = 0, a.Name
 	}
+	b := a.boxing(o, e)
+	held.Boxes = b != nil
 	v, err := s.decide(ctx, &hook.BeforeToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID}, held)
-	if err != nil || v.reason != "" || !a.Limits.Forgets {
+	if err == nil && v.ticket != "" {
+		v.instead = b.run(a, e, v.ticket)
+	}
+	if err != nil || v.reason != "" && v.instead == nil || !a.Limits.Forgets {
 		return v, err
 	}
 	if spawns(e.Tool) {
@@ -198,6 +205,7 @@ func (a adapter) settled(ctx context.Context, s *server, o Options, e *catalogue
 
 // reported passes a result on. That of a sub-agent is then no longer waited for.
 func (a adapter) reported(ctx context.Context, s *server, o Options, e *catalogue.Event, c hook.Context) error {
+	a.unboxed(o, e)
 	if a.dialog(o, e) {
 		c.Dialog = a.Name
 	}

@@ -12,6 +12,8 @@ func (a adapter) answer(e *catalogue.Event, v verdict) Outcome {
 	switch {
 	case v.reason == "":
 		return passed(catalogue.Reply{Stdout: a.Pass(e, v.notice), Stderr: a.unsaid(e, v.notice), Code: catalogue.CodePass})
+	case v.instead != nil:
+		return passed(catalogue.Reply{Stdout: v.instead, Code: catalogue.CodePass})
 	case v.asks != "" && a.Ask != nil:
 		return refused(a.Ask(e, v.asks)) // not ours to pass: the person's
 	case v.person != "" && a.Hold != nil:

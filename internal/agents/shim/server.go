@@ -189,6 +189,10 @@ func (n *note) forPerson(waited int) string {
 }
 
 type answered struct {
+	Decision string `json:"decision"`
+	Confine  *struct {
+		Ticket string `json:"ticket"`
+	} `json:"confine"`
 	Block    bool             `json:"block"`
 	Reason   string           `json:"blockReason"`
 	Params   strictjson.Value `json:"params"`
@@ -226,6 +230,8 @@ func (s *server) decide(ctx context.Context, event *hook.BeforeToolCall, c hook.
 	switch {
 	case err != nil:
 		return verdict{}, err
+	case c.Boxes && a.Decision == "confine" && a.Confine != nil && a.Block && a.Params == nil && a.Tidemark.Verdict == "confine":
+		return verdict{reason: clean(a.Reason), ticket: a.Confine.Ticket}, nil // blocked for all that cannot make a box
 	case a.Block:
 		v := verdict{reason: clean(a.Reason)}
 		if person := a.Tidemark.forPerson(c.Wait); person != "" {

@@ -1,0 +1,216 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
+	"github.com/tidemark/tidemark/internal/agents/settings"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+)
+
+// Boxing is the note that an agent's commands may be sent into boxes on this machine. The owner has it made (tidemark install
+// --box), after a box was made here and kept its promises. Where there is none nothing is sent there.
+type Boxing struct {
+	Program string `json:"program"` // tidemark-hook, as a whole path
+	Kernel  string `json:"kernel"`  // on which the box was tried; another one has to be tried again
+	Version string `json:"version"` // of the agent then
+}
+
+// BoxFile is where the note of an agent lies.
+func BoxFile(data, agent string) string { return filepath.Join(data, "agents", agent+".box") }
+
+// Kernel is the one that runs here; "": it does not say.
+func Kernel() string {
+	raw, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(raw))
+}
+
+// Write makes the note.
+func (b Boxing) Write(data, agent string) error {
+	raw, err := strictjson.Marshal(b)
+	if err != nil {
+		return fmt.Errorf("note that %s is boxed: %w", agent, err)
+	}
+	file := BoxFile(data, agent)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("note that %s is boxed: %w", agent, err)
+	}
+	if err := errors.Join(Unbox(data, agent), os.WriteFile(file, raw, 0o600)); err != nil { // a new file: its mode is ours
+		return fmt.Errorf("note that %s is boxed: %w", agent, err)
+	}
+	return nil
+}
+
+// Unbox takes the note away. That there is none is no fault.
+func Unbox(data, agent string) error {
+	if err := os.Remove(BoxFile(data, agent)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget that %s is boxed: %w", agent, err)
+	}
+	return nil
+}
+
+// boxing is one command that can be sent into a box.
+type boxing struct {
+	program, data, line string
+	input               map[string]strictjson.Value
+}
+
+// noted reads the note of an agent whose contract can do it; "": there is none that holds here.
+func (a adapter) noted(o Options) (program string) {
+	var b Boxing
+	if a.Rewrite == nil || !filepath.IsAbs(o.Data) || readPrivate(BoxFile(o.Data, a.Name), 0o077, &b) != nil {
+		return ""
+	}
+	if b.Kernel == "" || b.Kernel != Kernel() || !filepath.IsAbs(b.Program) {
+		return ""
+	}
+	if info, err := os.Stat(b.Program); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return b.Program
+}
+
+// boxing finds out whether a call can be sent into a box; nil: it cannot, and is judged as one that would run here. What is looked
+// at first costs least: most calls are no commands, and most agents have no note.
+func (a adapter) boxing(o Options, e *catalogue.Event) *boxing {
+	if a.Rewrite == nil || e.Tool != "exec" || !slices.Contains(a.Rewrite.Modes, e.Mode) || !filepath.IsAbs(e.Cwd) || o.Env == nil {
+		return nil
+	}
+	b := &boxing{program: a.noted(o), data: o.Data}
+	if b.program == "" {
+		return nil
+	}
+	if strictjson.Unmarshal(e.Input, &b.input) != nil || strictjson.Unmarshal(b.input[a.Rewrite.Param], &b.line) != nil {
+		return nil
+	}
+	// What is judged must be what is run: the server reads Params, the agent has Input.
+	var judged struct {
+		Command string `json:"command"`
+	}
+	if strictjson.Unmarshal(e.Params, &judged) != nil || judged.Command != b.line || b.line == "" || strings.ContainsRune(b.line, 0) {
+		return nil
+	}
+	if !a.unruled(o, e.Cwd) {
+		return nil
+	}
+	return b
+}
+
+// run is the agent's own form of running the command in its box; nil: nothing may run.
+func (b *boxing) run(a adapter, e *catalogue.Event, ticket string) []byte {
+	if b == nil || !isTicket(ticket) {
+		return nil
+	}
+	line, err := strictjson.Marshal(Boxed(b.program, b.data, ticket, b.line))
+	if err != nil {
+		return nil
+	}
+	b.input[a.Rewrite.Param] = line
+	input, err := strictjson.Marshal(b.input)
+	if err != nil {
+		return nil
+	}
+	return a.Rewrite.Reply(e, input)
+}
+
+// Boxed is a command line that has another one run in a box, for the shell that would have read that one.
+func Boxed(program, data, ticket, line string) string {
+	return settings.Join([]string{program, "box", "--data", data, ticket, "--", line})
+}
+
+// isTicket reports whether a text is one of the server's tickets, and so nothing that a shell or a flag could make more of.
+func isTicket(s string) bool { return len(s) == 32 && strings.Trim(s, "0123456789abcdef") == "" }
+
+// unboxed gives a result the command that was asked for, where the agent reports the one that we put in its place: it is the result
+// of that call. A line of this form runs nothing outside a box, whoever wrote it.
+func (a adapter) unboxed(o Options, e *catalogue.Event) {
+	if a.Rewrite == nil || e.Tool != "exec" {
+		return
+	}
+	var fields map[string]strictjson.Value
+	var line string
+	if strictjson.Unmarshal(e.Params, &fields) != nil || strictjson.Unmarshal(fields["command"], &line) != nil {
+		return
+	}
+	argv := settings.Split(line)
+	if len(argv) != 7 || !isTicket(argv[4]) || argv[0] != a.noted(o) || Boxed(argv[0], o.Data, argv[4], argv[6]) != line {
+		return
+	}
+	raw, err := strictjson.Marshal(argv[6])
+	if err != nil {
+		return
+	}
+	fields["command"] = raw
+	if params, err := strictjson.Marshal(fields); err == nil {
+		e.Params = params
+	}
+}
+
+// unruled reports whether no rule about commands, of the user's, a project's or the administrator's, would be compared with the line
+// that we put in: it would no longer refuse what it is there to refuse. What cannot be read counts as a rule.
+func (a adapter) unruled(o Options, cwd string) bool {
+	r := a.Rewrite.Rules
+	for _, path := range r.Managed {
+		if _, err := os.Lstat(filepath.Join(o.Etc, path)); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	folders, files := []string{at(o, r.Home)}, []string{at(o, r.Config)}
+	if !filepath.IsAbs(folders[0]) || !filepath.IsAbs(files[0]) { // the agent may look elsewhere
+		return false
+	}
+	for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
+		folders = append(folders, filepath.Join(dir, filepath.FromSlash(r.Project)))
+		files = append(files, filepath.Join(dir, filepath.FromSlash(r.Within)))
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	for _, folder := range folders {
+		found, err := os.ReadDir(folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+		for _, f := range found {
+			if !fits(filepath.Join(folder, f.Name()), r.Allows) {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(files, func(file string) bool { return !fits(file, r.Plain) })
+}
+
+// at is a place of the user's.
+func at(o Options, p catalogue.Place) string {
+	folder := o.Env(p.Variable)
+	if folder == "" {
+		folder = filepath.Join(o.Env("HOME"), filepath.FromSlash(p.Home))
+	}
+	return filepath.Join(folder, p.File)
+}
+
+// maxRules bounds what is read of a file of rules or settings.
+const maxRules = 1 << 20
+
+// fits reports whether a file is not there, or all of its text is fine.
+func fits(path string, fine func(string) bool) bool {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if err != nil {
+		return false
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, maxRules+1))
+	return errors.Join(err, f.Close()) == nil && len(raw) <= maxRules && fine(string(raw))
+}
