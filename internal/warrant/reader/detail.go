@@ -26,7 +26,7 @@ func (o *order) detail(cl *clause) {
 			values = append(values, l.text)
 		}
 		if l.word.Kind == vocabulary.Email || l.quote && strings.Contains(l.text, "@") {
-			mailed, quoted = l.text, l.quote && slices.ContainsFunc(cl.words, func(w vocabulary.Word) bool { return states.has(cl.lang, w.Text) })
+			mailed, quoted = l.text, l.quote && cl.states()
 		}
 	}
 	is := cl.predicate()
@@ -57,6 +57,11 @@ func (c *clause) names(p *meaning.Param) bool {
 		}
 	}
 	return false
+}
+
+// states reports whether a clause has a verb of being.
+func (c *clause) states() bool {
+	return slices.ContainsFunc(c.words, func(w vocabulary.Word) bool { return states.has(c.lang, w.Text) })
 }
 
 // predicate is what a statement says behind its verb of being.
