@@ -84,6 +84,17 @@ func (p *pass) entry(value string, words []string) bool {
 	return p.records.ofWholeList(value)
 }
 
+// universalUnspaced are the words that speak of more than one in scripts without blanks, where they stand within others.
+var universalUnspaced = func() []string {
+	var out []string
+	for u := range universal {
+		if unspaced(u) {
+			out = append(out, u)
+		}
+	}
+	return out
+}()
+
 // Many reports whether a phrase speaks of more than one.
 func Many(phrase string) bool { return many(phrase) }
 
@@ -93,8 +104,8 @@ func many(phrase string) bool {
 		if universal[w] {
 			return true
 		}
-		for u := range universal {
-			if unspaced(u) && strings.Contains(w, u) {
+		for _, u := range universalUnspaced {
+			if strings.Contains(w, u) {
 				return true
 			}
 		}
