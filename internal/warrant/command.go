@@ -66,7 +66,7 @@ func (j *judging) command(l *leaves.Leaf) {
 // whom it names. Such a line is a deed like a call of a tool of that name; the remote that a repository calls origin is its own.
 func (j *judging) departs(f *outgoing.Form) bool {
 	deed := DeedNamed(f.Deed)
-	if deed == Read {
+	if deed == Read || deed == Create { // what only brings something here has rules of its own: which packages, which addresses
 		return true
 	}
 	if j.c.offered[tool.Name(f.Name)] {
@@ -86,7 +86,8 @@ func (j *judging) departs(f *outgoing.Form) bool {
 		}
 	}
 	r := inner.request()
-	return r.refused == "" && !j.c.user.lookOnly() && (r.said != "" || inner.assented() != "")
+	opens := strings.HasSuffix(f.Verb, "create") && r.acts && r.near // "fix it and open a PR" has no verb that makes one
+	return r.refused == "" && !j.c.user.lookOnly() && (r.said != "" || opens || inner.assented() != "")
 }
 
 // ownRemote is what a repository calls the place that it came from.

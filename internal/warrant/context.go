@@ -72,8 +72,9 @@ type Context struct {
 	unread  bool                       // somebody was to read the latest message, and could not
 	defined map[string]tool.Definition // as they were told last
 
-	asking []string         // the messages that count now, as they were typed, the latest last
-	worded *mandate.Mandate // what the certain reader finds in them; nil: nobody asked
+	asking []string                    // the messages that count now, as they were typed, the latest last
+	worded *mandate.Mandate            // what the certain reader finds in them; nil: nobody asked
+	offers map[string]*mandate.Mandate // what they offer for the tools that were called
 }
 
 // New is a conversation in which nothing was said, heard with the words of a table.
@@ -271,7 +272,7 @@ func (c *Context) Is(name, toolName string) (value, known bool) {
 // like any content.
 func (c *Context) Tools(list []tool.Definition) {
 	clear(c.callables) // what most of them share may be something else now
-	c.worded = nil
+	c.worded, c.offers = nil, nil
 	for _, d := range list {
 		if len(c.tools) >= maxTools {
 			return // more than any agent is offered

@@ -27,8 +27,7 @@ func (j *judging) bind(values []leaves.Leaf) {
 	if j.c.agreed != nil || j.promises != nil {
 		return
 	}
-	m := j.c.given(j.called(values))
-	got := m.Cover(j.asCall(values), world{c: j.c, strays: map[string]string{}}, j.c.records)
+	got := j.itemFor(values).Cover(j.asCall(values), world{c: j.c, strays: map[string]string{}}, j.c.records)
 	for i := range got.Missing {
 		if miss := &got.Missing[i]; miss.Part == "" && !j.granted(miss) { // what a text holds of other sources is judged as cargo
 			j.unbind(miss)
@@ -113,6 +112,29 @@ func (j *judging) granted(miss *mandate.Missing) bool {
 	return false
 }
 
+// maxOffers bounds how many tools are remembered with what the words offer for them.
+const maxOffers = 64
+
+// itemFor is the item that the owner's latest messages give for the tool of a call. It is made once for all calls that name the
+// same parameters beside its definition.
+func (j *judging) itemFor(values []leaves.Leaf) *mandate.Mandate {
+	c := j.c
+	key := j.m.Tool
+	for i := range values {
+		if _, told := j.m.Param(values[i].Path); !told {
+			key += "\x00" + values[i].Path
+		}
+	}
+	if m := c.offers[key]; m != nil {
+		return m
+	}
+	if c.offers == nil || len(c.offers) >= maxOffers {
+		c.offers = map[string]*mandate.Mandate{}
+	}
+	c.offers[key] = c.given(j.called(values))
+	return c.offers[key]
+}
+
 // given is the item that the messages which count now give for a tool.
 func (c *Context) given(t *reader.Tool) *mandate.Mandate {
 	said := c.said[max(0, len(c.said)-maxAsking):]
@@ -122,6 +144,7 @@ func (c *Context) given(t *reader.Tool) *mandate.Mandate {
 			it.Args[name] = append(it.Args[name], list...)
 		}
 	}
+	it.Index()
 	return &mandate.Mandate{Items: []mandate.Item{it}, Reads: said}
 }
 
@@ -145,6 +168,7 @@ const maxAsking = 8
 
 // ask notes a message for the reader. Those before it count while it only says yes or goes on.
 func (c *Context) ask(text string) {
+	c.offers = nil
 	if c.worded = nil; c.user.speaks(c.user.turn) || len(c.asking) >= maxAsking {
 		c.asking = c.asking[:0]
 	}

@@ -62,6 +62,23 @@ type Item struct {
 	// that none of them holds is judged like one of a parameter that the words do not name.
 	Worded bool
 	Args   map[string][]Source
+
+	said map[string]map[string]bool // the literals of each parameter in the spelling they are compared by; nil: nobody asked
+}
+
+// Index makes an item's literals quick to find. Its sources must not change afterwards.
+func (it *Item) Index() {
+	it.said = map[string]map[string]bool{}
+	for name, sources := range it.Args {
+		set := map[string]bool{}
+		for i := range sources {
+			for _, w := range sources[i].What {
+				set[plain(w)], set[plain(bare(w))] = true, true
+			}
+		}
+		delete(set, "")
+		it.said[name] = set
+	}
 }
 
 // Ban is an act that the owner forbids, or wants to see first.

@@ -34,6 +34,9 @@ func (p *pass) lacks(v *Value) string {
 	if len(sources) == 0 || p.item.Worded && v.Flag {
 		return p.unnamed(v)
 	}
+	if set := p.item.said[root(v.Path)]; v.Role != Text && (set[plain(v.Text)] || set[plain(bare(v.Text))]) {
+		return "" // most values are what was said: nothing else need be looked at
+	}
 	why := ""
 	for i := range sources {
 		if why = p.from(v, &sources[i]); why == "" {

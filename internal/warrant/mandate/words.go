@@ -213,9 +213,23 @@ func sameSaid(value, literal string) bool {
 
 // sameNumber reports whether two long numbers are the same, however they are grouped.
 func sameNumber(value, literal string) bool {
-	ungrouped := func(s string) string { return strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimSpace(s)) }
-	v := ungrouped(value)
-	return len(v) >= 7 && strings.Trim(v, "+0123456789") == "" && v == ungrouped(literal)
+	return longFigures(value) && longFigures(literal) && ungrouped.Replace(value) == ungrouped.Replace(literal)
+}
+
+var ungrouped = strings.NewReplacer(" ", "", "-", "")
+
+// longFigures reports whether a text is nothing but a number of seven figures or more, in groups or in one.
+func longFigures(s string) bool {
+	n := 0
+	for _, r := range s {
+		switch {
+		case r >= '0' && r <= '9':
+			n++
+		case r != ' ' && r != '-' && r != '+':
+			return false
+		}
+	}
+	return n >= 7
 }
 
 // bare is a phrase without the words before it that name nothing.
