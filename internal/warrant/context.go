@@ -17,12 +17,14 @@ import (
 
 // Context is what one conversation has said and read. It is not safe for concurrent use.
 type Context struct {
-	vocabulary *vocabulary.Table
-	user       heard
-	said       []string // the user's messages, in lower case
-	index      *origin.Index
-	shell      *shell.Reader  // made when the first command comes
-	station    *shell.Station // where what watches the agent stands; nil: where it usually does
+	vocabulary  *vocabulary.Table
+	user        heard
+	said        []string        // the user's messages, in lower case
+	saidWords   [][]string      // the words of each
+	saidNumbers map[string]bool // long numbers in them, ungrouped
+	index       *origin.Index
+	shell       *shell.Reader  // made when the first command comes
+	station     *shell.Station // where what watches the agent stands; nil: where it usually does
 
 	tools     map[string]*meaning.Meaning
 	names     map[string]string // tools as their owners spell them
@@ -104,7 +106,7 @@ func (c *Context) Size() int {
 		n += len(c.unheard[i].text)
 	}
 	for _, s := range c.said {
-		n += len(s)
+		n += 4 * len(s) // and its words
 	}
 	for _, p := range c.pages {
 		n += p.Size()
@@ -170,7 +172,7 @@ func (c *Context) hear(text string) {
 	c.reconsider(text)
 	text = gluedStop.ReplaceAllString(text, "$1. $2")
 	u := reader.Utter(text)
-	c.said = append(c.said, strings.ToLower(u.Words))
+	c.note(u.Words)
 	c.user.hear(&u)
 	c.ask(text)
 	c.index.User(u.Words)

@@ -142,6 +142,34 @@ func TestWorkGrowsNoFasterThanWhatItIsDoneFor(t *testing.T) {
 	}
 }
 
+// A call of four times as many values, for words of four times the length, takes about four times the work: what the words
+// say is made ready once, and not for each value.
+func TestWorkIsNotOneTimesTheOther(t *testing.T) {
+	const few, factor, most = 60, 4, 9
+	judge := func(name, args string, words int) int {
+		c := argued("send the mail to a1@b.example and tell: " + numbered(words, "word# x#@b.example f#/g# "))
+		read(c, "list_contacts", `{}`, `{"contacts":[{"name":"x"}`+numbered(few, `,{"name":"word# person","email":"x#@b.example","f":"f#"}`)+`]}`)
+		a := tool.NewArgs([]byte(args))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		c.Of(name, &a)
+		runtime.ReadMemStats(&after)
+		return int(after.TotalAlloc - before.TotalAlloc)
+	}
+	for what, args := range map[string]func(n int) string{
+		"keys":             func(n int) string { return `{"x":1` + numbered(n, `,"key_#":"value #"`) + `}` },
+		"entries":          func(n int) string { return `{"to":["a@b.example"` + numbered(n, `,"a#@b.example"`) + `]}` },
+		"objects of lists": func(n int) string { return `{"items":[{"id":0}` + numbered(n, `,{"id":#,"path":"a/b#"}`) + `]}` },
+	} {
+		for _, name := range []string{"send_email", "delete_file"} {
+			less, more := judge(name, args(2*few), few), judge(name, args(factor*2*few), factor*few)
+			if more > most*less+1<<20 {
+				t.Errorf("%s, %s: took %d bytes of memory, and %d for %d times as much", what, name, less, more, factor)
+			}
+		}
+	}
+}
+
 // endsOf are paths that are longer than any that is read, as ways to files of every kind.
 func endsOf(file string) []string {
 	return []string{

@@ -49,11 +49,16 @@ func (j *judging) unbind(miss *mandate.Missing) {
 	j.w.Slots = append(j.w.Slots, Slot{Kind: kind, Path: miss.Path, Value: miss.Value, Has: Nothing, Why: miss.Why})
 }
 
+// maxUntold bounds how many parameters of a call that its tool does not tell may be read by words. Further ones have no source.
+const maxUntold = 64
+
 // called is the tool of a call as the reader sees it, with the parameters that its definition does not tell.
 func (j *judging) called(values []leaves.Leaf) *reader.Tool {
 	t := reader.ToolOf(j.c.nameOf(j.m), j.m, j.c.vocabulary)
+	have := map[string]bool{}
 	for i := range values {
-		if _, told := j.m.Param(values[i].Path); !told {
+		if _, told := j.m.Param(values[i].Path); !told && !have[values[i].Path] && len(have) < maxUntold {
+			have[values[i].Path] = true
 			p := *j.resolve(&values[i])
 			p.Path = values[i].Path
 			t.Params = append(slices.Clip(t.Params), p)

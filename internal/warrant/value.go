@@ -129,7 +129,7 @@ func (c *Context) pieces(v string) bool {
 		return true
 	}
 	words := tokens(v)
-	return len(words) > 0 && slices.ContainsFunc(c.said, func(said string) bool { return inRow(tokens(said), words) })
+	return len(words) > 0 && slices.ContainsFunc(c.saidWords, func(said []string) bool { return inRow(said, words) })
 }
 
 // inRow reports whether some words stand in a text one after another: acme/site is "acme site", and site/acme is not.
@@ -157,16 +157,20 @@ func (c *Context) saidDigits(v string) bool {
 	if grouped.FindString(v) != v || v == "" {
 		return false
 	}
-	plain := strings.NewReplacer(" ", "", "-", "")
-	want := plain.Replace(v)
-	for _, said := range c.said {
-		for _, n := range grouped.FindAllString(said, -1) {
-			if plain.Replace(n) == want {
-				return true
-			}
+	return c.saidNumbers[squeezed(v)]
+}
+
+// note remembers what the user said in the forms that values are looked up in.
+func (c *Context) note(words string) {
+	words = strings.ToLower(words)
+	c.said = append(c.said, words)
+	c.saidWords = append(c.saidWords, tokens(words))
+	for _, n := range grouped.FindAllString(words, -1) {
+		if c.saidNumbers == nil {
+			c.saidNumbers = map[string]bool{}
 		}
+		c.saidNumbers[squeezed(n)] = true
 	}
-	return false
 }
 
 // path is the evidence for a path put together of a folder and a file.

@@ -123,7 +123,7 @@ func (b *Blank) says(step uint64) bool {
 
 // Hold is what one item does not hold of a call.
 func (m *Mandate) Hold(it *Item, c *Call, w World, r *Records) []Missing {
-	p := pass{item: it, mandate: m, call: c, world: w, records: r}
+	p := newPass(it, m, c, w, r)
 	return p.missing()
 }
 

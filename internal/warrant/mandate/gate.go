@@ -62,7 +62,7 @@ func (m *Mandate) Gate(c *Call, w Speech, r *Records) *Gate {
 	if slices.ContainsFunc(m.Items, func(it Item) bool { return it.Tool == c.Tool && !(it.Step && c.Grave) }) {
 		return nil // then a value is missing, or it is spent
 	}
-	g := &gate{pass: pass{item: &Item{}, mandate: m, call: c, world: w, records: r}, said: w.Said, sources: m.named()}
+	g := &gate{pass: newPass(&Item{}, m, c, w, r), said: w.Said, sources: m.named()}
 	out := &Gate{}
 	for i := range c.Values {
 		v := &c.Values[i]

@@ -9,7 +9,7 @@ func (p *pass) held(v *Value, s *Source, stands standing, words []string) bool {
 	if each && stands <= equals && stands > nowhere && !p.records.written(v.Text) && p.entry(v.Text, words) {
 		stands = listed
 	}
-	first := ordered(s)
+	first := s.formed().ordered
 	switch stands {
 	case single:
 		return true
@@ -29,7 +29,7 @@ func (p *pass) held(v *Value, s *Source, stands standing, words []string) bool {
 
 // each reports whether every entry of a list is wanted, and what is done to them can be undone.
 func (p *pass) each(s *Source) bool {
-	return !p.call.Grave && (p.item.Per != "" || many(p.item.Quote) || many(s.Of) || many(strings.Join(s.What, " ")))
+	return !p.call.Grave && (p.item.Per != "" || p.index.many || s.formed().many)
 }
 
 // oneOf reports whether it does not matter which of a list it is.
@@ -57,14 +57,7 @@ func (p *pass) inSource(v *Value) bool {
 		return false
 	}
 	return p.world.Stands(v.Text, func(step uint64) bool {
-		for _, list := range p.item.Args {
-			for i := range list {
-				if words := list[i].words(); len(words) > 0 && p.records.follows(step, words) {
-					return true
-				}
-			}
-		}
-		return false
+		return p.some(func(words []string) bool { return p.records.follows(step, words) })
 	})
 }
 
@@ -74,14 +67,7 @@ func (p *pass) entry(value string, words []string) bool {
 	if p.records.known(words) {
 		return false
 	}
-	for _, list := range p.item.Args {
-		for i := range list {
-			if w := list[i].words(); len(w) > 0 && p.records.broughtBy(value, w) {
-				return true
-			}
-		}
-	}
-	return p.records.ofWholeList(value)
+	return p.some(func(w []string) bool { return p.records.broughtBy(value, w) }) || p.records.ofWholeList(value)
 }
 
 // universalUnspaced are the words that speak of more than one in scripts without blanks, where they stand within others.
@@ -113,16 +99,6 @@ func many(phrase string) bool {
 	return false
 }
 
-// ordered reports whether the words choose among equals.
-func ordered(s *Source) bool {
-	for _, w := range wordsOf(strings.Join(s.What, " ") + " " + s.Of) {
-		if orders[w] {
-			return true
-		}
-	}
-	return false
-}
-
 // measured reports whether a figure stands in the text of the record that a source names.
 func (p *pass) measured(v *Value, s *Source) bool {
 	words := s.words()
@@ -134,7 +110,7 @@ func (p *pass) measured(v *Value, s *Source) bool {
 		return stands == single
 	}
 	told := p.world.Told(v.Text)
-	if says, known := dateSays(v.Text, strings.Join(s.What, " ")); known && says != denies && !told {
+	if says, known := dateSays(v.Text, s.formed().joined); known && says != denies && !told {
 		return true // in the form that the interface wants
 	}
 	return stands == listed || s.Of != "" && told && p.world.Stray(v.Text, []string{s.Of}) == ""

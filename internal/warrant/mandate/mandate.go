@@ -44,6 +44,8 @@ type Source struct {
 	How  How
 	What []string // literals of the owner's words
 	Of   string   // what it is taken from, in the owner's words
+
+	forms *forms // nil: nobody asked
 }
 
 // Item is one kind of call that may happen unasked.
@@ -63,22 +65,7 @@ type Item struct {
 	Worded bool
 	Args   map[string][]Source
 
-	said map[string]map[string]bool // the literals of each parameter in the spelling they are compared by; nil: nobody asked
-}
-
-// Index makes an item's literals quick to find. Its sources must not change afterwards.
-func (it *Item) Index() {
-	it.said = map[string]map[string]bool{}
-	for name, sources := range it.Args {
-		set := map[string]bool{}
-		for i := range sources {
-			for _, w := range sources[i].What {
-				set[plain(w)], set[plain(bare(w))] = true, true
-			}
-		}
-		delete(set, "")
-		it.said[name] = set
-	}
+	index *index // nil: nobody asked
 }
 
 // Ban is an act that the owner forbids, or wants to see first.
@@ -163,7 +150,7 @@ func (m *Mandate) Cover(c *Call, w World, r *Records) Covered {
 		if it.Tool != c.Tool || it.Step && c.Grave {
 			continue
 		}
-		p := pass{item: it, mandate: m, call: c, world: w, records: r}
+		p := newPass(it, m, c, w, r)
 		if missing := p.missing(); best.Item == nil || len(missing) < len(best.Missing) {
 			best = Covered{it, missing}
 		}

@@ -10,7 +10,7 @@ func (p *pass) own(v *Value, s *Source) string {
 	}
 	stands := p.stand(v, s, words)
 	if stands == equals {
-		stands = max(stands, onlySingle(p.stand(v, s, append(p.figuresSaid(), words...))))
+		stands = max(stands, onlySingle(p.stand(v, s, p.withFigures(words))))
 	}
 	if p.ownRecord(v, stands, len(words) == 0) {
 		return ""

@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -8,11 +9,16 @@ import (
 // pass is one item held against one call.
 type pass struct {
 	item    *Item
+	index   *index
 	mandate *Mandate
 	call    *Call
 	world   World
 	records *Records
 	stray   string // what the text at hand holds of other sources
+}
+
+func newPass(it *Item, m *Mandate, c *Call, w World, r *Records) pass {
+	return pass{item: it, index: it.indexed(), mandate: m, call: c, world: w, records: r}
 }
 
 // missing are the slots of the call that the item does not hold.
@@ -34,7 +40,7 @@ func (p *pass) lacks(v *Value) string {
 	if len(sources) == 0 || p.item.Worded && v.Flag {
 		return p.unnamed(v)
 	}
-	if set := p.item.said[root(v.Path)]; v.Role != Text && (set[plain(v.Text)] || set[plain(bare(v.Text))]) {
+	if set := p.index.said[root(v.Path)]; v.Role != Text && (set[plain(v.Text)] || set[plain(bare(v.Text))]) {
 		return "" // most values are what was said: nothing else need be looked at
 	}
 	why := ""
@@ -67,7 +73,7 @@ func (p *pass) unnamed(v *Value) string {
 	case myself[low] && v.Role != Aim && (!p.call.Grave || p.binds()):
 		return ""
 	case v.Flag:
-		if holdsAll(wordsOf(p.item.Quote), paramWords(v.Path)) {
+		if holdsAll(p.index.quote, paramWords(v.Path)) {
 			return ""
 		}
 		return "I could not find it in your words"
@@ -123,14 +129,15 @@ func (p *pass) goesWith(v *Value) bool {
 	if v.Role == Object && p.made(v) {
 		return true
 	}
-	for _, list := range p.item.Args {
-		for i := range list {
-			if words := list[i].words(); len(words) > 0 && p.records.with(v.Text, words) {
-				return true
-			}
-		}
+	if p.some(func(words []string) bool { return p.records.with(v.Text, words) }) {
+		return true
 	}
-	return v.Role == Object && p.records.singled(v.Text, contentWords(p.item.Quote)) == single
+	return v.Role == Object && p.records.singled(v.Text, p.index.content) == single
+}
+
+// some reports whether something holds of what one of the item's sources names.
+func (p *pass) some(holds func(words []string) bool) bool {
+	return slices.ContainsFunc(p.index.things, holds)
 }
 
 // made reports whether a value is an id that our own covered act gave to what it made.
@@ -138,13 +145,7 @@ func (p *pass) made(v *Value) bool { return p.call.Deed != "delete" && p.world.M
 
 // quoted reports whether the words that gave the item hold a value whole.
 func (p *pass) quoted(value string) bool {
-	words := wordsOf(p.item.Quote)
-	for _, w := range wordsOf(value) {
-		if !holds(words, w) {
-			return false
-		}
-	}
-	return len(wordsOf(value)) > 0
+	return subset(wordsOf(value), p.index.quote)
 }
 
 // leaves is why what goes out holds something that the item does not name as a source.
@@ -170,14 +171,7 @@ func (p *pass) headed(text string) bool {
 	if !ok || len(before) > 3 || len(text) > 4*nameLength {
 		return false
 	}
-	for _, list := range p.item.Args {
-		for i := range list {
-			if words := list[i].words(); len(words) > 0 && p.records.with(title, words) {
-				return true
-			}
-		}
-	}
-	return false
+	return p.some(func(words []string) bool { return p.records.with(title, words) })
 }
 
 // sources are all that the item and its message name.

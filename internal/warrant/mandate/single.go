@@ -344,7 +344,7 @@ func (r *Records) firstEver(value string, words []string) bool {
 func (r *Records) Singled(value, phrase string) bool {
 	words := contentWords(phrase)
 	stands := r.singled(value, words)
-	if !ordered(&Source{Of: phrase}) {
+	if s := (Source{Of: phrase}); !s.formed().ordered {
 		return stands >= alone
 	}
 	return stands >= alone || stands == equals && r.firstOf(value, words) || stands == beside && r.firstEver(value, words) ||

@@ -5,18 +5,11 @@ import (
 	"strings"
 )
 
-// words are what a source names its thing by.
-func (s *Source) words() []string {
-	if s.How == Person {
-		return contentWords(strings.Join(s.What, " "))
-	}
-	return contentWords(strings.Join(s.What, " ") + " " + s.Of)
-}
-
 // from is why a value is not of a source.
 func (p *pass) from(v *Value, s *Source) string {
+	p.records.takes(len(s.What) + len(s.words()))
 	switch {
-	case slices.ContainsFunc(s.What, func(w string) bool { return sameSaid(v.Text, w) }):
+	case s.formed().same(v.Text):
 		return ""
 	case v.Role == Object && s.How != Said && s.How != Write && p.made(v), s.How != Said && p.plainly(v):
 		return ""
@@ -89,9 +82,8 @@ func (p *pass) plainly(v *Value) bool {
 // literally is why a value is not what was said: a text of no other words, or one that holds them and nothing that was
 // read, a sum in cents that a record has, a place below the folder, or the id of what was named are.
 func (p *pass) literally(v *Value, s *Source) string {
-	all := strings.Join(s.What, " ")
 	switch {
-	case v.Role == Text && (subset(wordsOf(v.Text), wordsOf(all)) || p.holdsSaid(v.Text, s.What)):
+	case v.Role == Text && (subset(wordsOf(v.Text), s.formed().literal) || p.holdsSaid(v.Text, s.What)):
 		return ""
 	case v.Role == Measure && p.records.seen(v.Text) && slices.ContainsFunc(s.What, func(w string) bool { return minor(v.Text, w) }):
 		return ""
@@ -123,7 +115,7 @@ func (p *pass) thing(v *Value, s *Source, why string) string {
 	words := s.words()
 	stands := p.stand(v, s, words)
 	if stands == equals {
-		stands = max(stands, onlySingle(p.stand(v, s, append(p.figuresSaid(), words...))))
+		stands = max(stands, onlySingle(p.stand(v, s, p.withFigures(words))))
 	}
 	if p.held(v, s, stands, words) || v.Role != Aim && !p.call.Grave && p.records.within(v.Text, words) {
 		return ""
@@ -144,7 +136,7 @@ var standings = map[standing]string{
 // strictly.
 func (p *pass) stand(v *Value, s *Source, words []string) standing {
 	aim := v.Role == Aim
-	return p.records.trusted(v.Text, words, contentWords(strings.Join(s.What, " ")+" "+s.Of), aim, aim || p.call.Grave)
+	return p.records.trusted(v.Text, words, s.formed().content, aim, aim || p.call.Grave)
 }
 
 // onlySingle is what more words may decide: that it is the one, and nothing less.
@@ -155,28 +147,8 @@ func onlySingle(s standing) standing {
 	return nowhere
 }
 
-// figuresSaid are the figures, days and times that the item is about: they decide among what is called alike. Other words
-// do not, since who writes a record may guess them.
-func (p *pass) figuresSaid() []string {
-	var out []string
-	add := func(phrase string) {
-		for _, w := range contentWords(phrase) {
-			_, day := weekdays[w]
-			_, month := months[w]
-			if day || month || strings.ContainsAny(w, "0123456789") {
-				out = append(out, w)
-			}
-		}
-	}
-	add(p.item.Quote)
-	for _, list := range p.item.Args {
-		for i := range list {
-			add(strings.Join(list[i].What, " "))
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
+// withFigures are words, and the figures that the item is about before them.
+func (p *pass) withFigures(words []string) []string { return slices.Concat(p.index.figures, words) }
 
 // subset reports whether a text is made of some words only.
 func subset(text, of []string) bool {

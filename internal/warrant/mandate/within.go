@@ -29,9 +29,10 @@ func (m *Mandate) Within(words []string) *Mandate {
 		}
 		it.Message = lastWith(it.Quote, words)
 		args := it.Args
-		it.Args = map[string][]Source{}
+		it.Args, it.index = map[string][]Source{}, nil
 		for name, sources := range args {
 			for _, s := range sources {
+				s.forms = nil
 				if s.stands(stands) {
 					it.Args[name] = append(it.Args[name], s)
 				} else if s.Of = ""; len(s.What) > 0 && s.stands(stands) {
@@ -39,6 +40,7 @@ func (m *Mandate) Within(words []string) *Mandate {
 				}
 			}
 		}
+		it.Index()
 		out.Items = append(out.Items, it)
 	}
 	for _, r := range m.Reads {

@@ -206,16 +206,7 @@ func equal(value, literal string) bool {
 	return a != "" && a == b
 }
 
-// sameSaid reports whether a value is what was said, articles and the name of a channel's sign apart.
-func sameSaid(value, literal string) bool {
-	return equal(value, literal) || equal(bare(value), bare(literal)) || sameNumber(value, literal)
-}
-
-// sameNumber reports whether two long numbers are the same, however they are grouped.
-func sameNumber(value, literal string) bool {
-	return longFigures(value) && longFigures(literal) && ungrouped.Replace(value) == ungrouped.Replace(literal)
-}
-
+// ungrouped takes out what groups the figures of a number.
 var ungrouped = strings.NewReplacer(" ", "", "-", "")
 
 // longFigures reports whether a text is nothing but a number of seven figures or more, in groups or in one.

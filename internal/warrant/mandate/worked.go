@@ -10,7 +10,7 @@ import (
 // worked is why a value was not worked out from what the owner said. Days, times and figures that stand in no text of
 // others are the agent's; whom and what they concern is not worked out.
 func (p *pass) worked(v *Value, s *Source) string {
-	what := strings.Join(s.What, " ")
+	what := s.formed().joined
 	switch {
 	case v.Flag:
 		if what == "" && p.call.Grave || negated(what) == (strings.EqualFold(v.Text, "true")) && what != "" {
@@ -21,7 +21,7 @@ func (p *pass) worked(v *Value, s *Source) string {
 		return ""
 	case v.Role == Measure && !nested(v.Path) && !p.call.Grave && !p.world.Told(v.Text) && (!p.item.Worded || dated(v.Text)):
 		return ""
-	case (v.Role == Measure || v.Role == Object) && p.follows(v, what):
+	case (v.Role == Measure || v.Role == Object) && p.follows(v, s.formed()):
 		return ""
 	}
 	return p.thing(v, s, "I could not work it out from what you said")
@@ -31,26 +31,20 @@ func (p *pass) worked(v *Value, s *Source) string {
 func nested(path string) bool { return strings.Contains(path, ".") }
 
 // follows reports whether a day, a figure or a choice is what words say, in the forms that interfaces have for it.
-func (p *pass) follows(v *Value, what string) bool {
+func (p *pass) follows(v *Value, f *forms) bool {
+	what := f.joined
 	if says, known := dateSays(v.Text, what); known {
 		return says == agrees || says == open && !nested(v.Path) && !p.world.Told(v.Text)
 	}
 	if v.Text == "1" && what != "" && !counts(what) && !nested(v.Path) || leastRights[strings.ToLower(v.Text)] || edits(v.Text, what) {
 		return true
 	}
-	return sameFigures(v.Text, what) || slices.ContainsFunc(append(wordsOf(what), strings.Split(what, "")...), func(word string) bool {
-		return equal(v.Text, word) && len(word) > 1 || minor(v.Text, word) || means(v.Text, word) || chosen(v.Text, word)
-	})
+	return sameFigures(v.Text, what) || f.choice(v.Text)
 }
 
 // counts reports whether words say how many: then one is not what they leave open.
 func counts(what string) bool {
 	return slices.ContainsFunc(wordsOf(what), func(w string) bool { return numbers[w] != "" || strings.ContainsAny(w, "0123456789") })
-}
-
-// means reports whether a value is the currency or the sum of a word.
-func means(value, word string) bool {
-	return currencies[word] != "" && equal(value, currencies[word]) || sumWords[word] != "" && sumWords[word] == plain(value)
 }
 
 // edits reports whether a right is the one to write, and words give it.
@@ -79,11 +73,6 @@ func sameFigures(value, what string) bool {
 	}
 	got := strings.FieldsFunc(value, split)
 	return len(got) > 1 && slices.Equal(got, strings.FieldsFunc(what, split))
-}
-
-// chosen reports whether a choice of an interface is the word that was said: editor for edit.
-func chosen(value, word string) bool {
-	return wordLike(word) && len(wordsOf(value)) == 1 && strings.HasPrefix(strings.ToLower(value), word)
 }
 
 // negated reports whether words deny something.

@@ -21,10 +21,13 @@ func Give(message string, tool *Tool, table *vocabulary.Table) map[string][]mand
 	text := reading{table: table, typed: t, words: table.Words(t.orders)}
 	out := text.offers(tool)
 	add := func(name string, list ...mandate.Source) { out[name] = append(out[name], list...) }
-	pairs, numbers := pairsIn(t.orders), grouped.FindAllString(t.words, -1)
+	pairs, numbers, behind := pairsIn(t.orders), grouped.FindAllString(t.words, -1), text.behind()
 	for i := range tool.Params {
 		p := &tool.Params[i]
-		said := text.behind(p)
+		var said []string
+		if p.Role != meaning.Command && p.Role != meaning.Credential {
+			said = slices.Clone(behind)
+		}
 		if p.Role != meaning.Content && p.Role != meaning.Command && p.Role != meaning.Credential {
 			said = append(said, numbers...)
 		}
@@ -86,10 +89,7 @@ func (t *Tool) strict(name string) bool {
 var grouped = regexp.MustCompile(`\+?\d(?:[ -]?\d){6,}`)
 
 // behind are the words in a row that stand behind a colon, in its line: "transfer money: 20 EUR to DE89…".
-func (r *reading) behind(p *meaning.Param) []string {
-	if p.Role == meaning.Command || p.Role == meaning.Credential {
-		return nil
-	}
+func (r *reading) behind() []string {
 	var out []string
 	for _, at := range r.typed.after {
 		line := r.typed.words[at[0]:at[1]]
