@@ -88,7 +88,7 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 		noun := (behind || object) && !light
 		answer := courteous(w, text, stem, next)
 		prev, behind = w.Text, text&article != 0 || behind && describes(w)
-		if !noun && !answer && !w.Gram.Has(vocabulary.Done) {
+		if !noun && !answer && !w.Gram.Has(vocabulary.Done) && !tells(w) {
 			if stem&forgets != 0 {
 				negated, c.denies = false, whole
 				continue
@@ -103,8 +103,11 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 
 // describes reports whether a word may stand between an article and its noun: "the newest email" asks for no email.
 func describes(w *vocabulary.Word) bool {
-	return w.Kind == vocabulary.Plain && len(w.Acts) == 0 && len(w.Things) == 0 && w.Gram == 0
+	return w.Kind == vocabulary.Plain && len(w.Acts) == 0 && len(w.Things) == 0 && w.Gram&^vocabulary.Selection == 0
 }
+
+// tells reports whether a word says what somebody else says, and is no order to say something.
+func tells(w *vocabulary.Word) bool { return w.Gram.Has(vocabulary.Report) && w.Text != w.Stem }
 
 // courteous reports whether a word asks the agent for an answer or thanks it, and for nothing to
 // be done: "send me the figures", "thank you", where "thank Ilse" wants something.

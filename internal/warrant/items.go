@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -73,12 +74,6 @@ func (j *judging) amounts(path string) bool {
 	return ok && p.Role == meaning.Amount
 }
 
-// readBack reports whether something that the owner said stands in their words as they are known now.
-func (c *Context) readBack(value string) bool {
-	v := squeezed(value)
-	return slices.ContainsFunc(c.said, func(s string) bool { return strings.Contains(squeezed(s), v) })
-}
-
 // spokenOf reports whether the owner has a word for a parameter: then what it is was theirs to say.
 func (j *judging) spokenOf(path string) bool {
 	for w := range leaves.Words(path) {
@@ -101,7 +96,7 @@ func (j *judging) granted(miss *mandate.Missing) bool {
 		switch {
 		case s.Has == Assented:
 			return true
-		case s.Has == Said && !j.c.readBack(miss.Value):
+		case s.Has == Said && j.c.index.SaidSealed(miss.Value):
 			return true // a restart: the log holds none of their secrets, and only that they said it
 		case miss.Role == mandate.Order:
 			return s.Has == Entailed // it builds, tests or looks
@@ -352,7 +347,7 @@ func (j *judging) roleOf(l *leaves.Leaf) mandate.Role {
 		return mandate.Key
 	case p.Role == meaning.Target, l.Quoted && mailbox(l.Text):
 		return mandate.Aim
-	case l.Quoted && j.w.Deed.graverThan(Change) && pathish(l, p.Kind) && !wordy(l.Text):
+	case l.Quoted && j.w.Deed.graverThan(Change) && (pathish(l, p.Kind) || p.Role == meaning.Content && refers(l.Text)) && !wordy(l.Text):
 		return mandate.Object // a file that goes along
 	case worded(l, &p):
 		return mandate.Text
@@ -366,6 +361,11 @@ func (j *judging) roleOf(l *leaves.Leaf) mandate.Role {
 		return mandate.Measure
 	}
 	return mandate.Object
+}
+
+// refers reports whether what should be a text is one word with the signs of a path: it stands for what lies there.
+func refers(text string) bool {
+	return !strings.ContainsFunc(text, unicode.IsSpace) && strings.ContainsAny(strings.Trim(text, ".…"), `/\.`)
 }
 
 // worded reports whether an argument is a text for somebody to read.

@@ -52,8 +52,8 @@ func (p *pass) lacks(v *Value) string {
 	switch {
 	case why == "":
 		return p.leaves(v)
-	case p.item.Worded && v.Role != Text && p.unnamed(v) == "":
-		return ""
+	case p.item.Worded && v.Role != Text && !p.call.Grave && p.unnamed(v) == "":
+		return "" // what cannot be taken back is done to what the words offer for it
 	}
 	return why
 }

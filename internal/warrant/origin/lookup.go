@@ -167,6 +167,15 @@ func (x *Index) Said(value string) bool {
 	return class == User
 }
 
+// SaidSealed reports whether only a hash says that the user said a value: their words are known without it.
+func (x *Index) SaidSealed(value string) bool {
+	if len(x.sealed.sums) == 0 || !x.look(value) {
+		return false
+	}
+	class, in, _ := x.spokenBy()
+	return class == User && in == nil
+}
+
 // words looks in the user's words and the operator's.
 func (x *Index) words() (Finding, bool) {
 	class, in, h := x.spokenBy()

@@ -58,16 +58,52 @@ func Utter(text string) Utterance {
 
 func blank(s string, from, to int) string { return s[:from] + strings.Repeat(" ", to-from) + s[to:] }
 
-// pastedIn finds the lines of a message that others wrote.
+// elements are texts in a pair of tags, whatever the tag is called.
+func elements(text string) [][2]int {
+	var out [][2]int
+	for from := 0; ; {
+		at := tag.FindStringSubmatchIndex(text[from:])
+		if at == nil {
+			return out
+		}
+		begin, name := from+at[1], text[from+at[2]:from+at[3]]
+		n := strings.Index(text[begin:], "</"+name)
+		if n < 0 {
+			from = begin
+			continue
+		}
+		out = append(out, [2]int{begin, begin + n})
+		from = begin + n
+	}
+}
+
+var tag = regexp.MustCompile(`<([\pL][\pL\pN-]*)(?:\s[^<>\n]*)?>`)
+
+// letter is where a letter begins that stands below something else: a paragraph with a salutation in a line of its own; -1: there
+// is none. A message that begins with one is the user's own.
+func letter(text string) int {
+	if at := salutation.FindStringIndex(text); at != nil && strings.TrimSpace(text[:at[0]]) != "" {
+		return at[0]
+	}
+	return -1
+}
+
+var salutation = regexp.MustCompile(`\n[ \t]*\n[ \t]*(?:[^\s,.:;!?]+[ \t]+){0,4}[^\s,.:;!?]+\.?[ \t]*[,，،][ \t]*\n`)
+
+// pastedIn finds the parts of a message that others wrote.
 func pastedIn(text string) [][2]int {
 	if !strings.Contains(text, "\n") && !strings.Contains(text, ">") {
 		return nil
 	}
-	var out [][2]int
+	out := elements(text)
 	end := len(text)
 	if at := forwarded.FindStringIndex(text); at != nil {
 		end = at[0]
 		out = append(out, [2]int{at[0], len(text)})
+	}
+	if at := letter(text[:end]); at >= 0 {
+		out = append(out, [2]int{at, end})
+		end = at
 	}
 	fence, from, inside, head := "", 0, 0, 0
 	for at := 0; at < end; {
@@ -78,7 +114,7 @@ func pastedIn(text string) [][2]int {
 		line := strings.TrimSpace(text[at : at+n])
 		switch mark := fenceOf(line); {
 		case fence != "" && mark == fence:
-			if inside > 1 { // one line is a command or a name the user gives
+			if inside > 1 || inside == 1 && ruled(fence) { // one line of code is a command or a name the user gives
 				out = append(out, [2]int{from, at})
 			}
 			fence = ""
@@ -112,6 +148,13 @@ func fenceOf(line string) string {
 		return "```"
 	case strings.HasPrefix(line, "~~~"):
 		return "~~~"
+	case ruled(line):
+		return line
 	}
 	return ""
+}
+
+// ruled reports whether a line is a rule: three of one sign or more, and nothing else.
+func ruled(line string) bool {
+	return len(line) >= 3 && strings.ContainsRune("-=*_\"'#+", rune(line[0])) && strings.Trim(line, line[:1]) == ""
 }
