@@ -179,6 +179,9 @@ func (j *judging) pointed(values []leaves.Leaf) pointedAt {
 			if !holding[e.Role] { // who writes into a field called "pay" has not paid
 				on.promises |= j.c.label(e.Label)
 			}
+			if e.Role != "link" && !holding[e.Role] && !j.c.user.wants(acting) {
+				on.promises |= j.c.acts(e.Label)
+			}
 		}
 	}
 	return on
@@ -214,8 +217,10 @@ func promised(c vocabulary.Classes) Deed {
 		return Pay
 	case c.Any(vocabulary.Delete):
 		return Delete
+	case c.Any(vocabulary.Send | vocabulary.Publish | vocabulary.Execute):
+		return Send
 	}
-	return Send
+	return Change
 }
 
 // label are the grave acts that an element's words promise: words that also mean something
@@ -228,6 +233,24 @@ func (c *Context) label(text string) vocabulary.Classes {
 		if a.Any(vocabulary.Pay|vocabulary.Delete) || a.Any(vocabulary.Send|vocabulary.Grant|vocabulary.Publish) && !mild {
 			out |= a
 		}
+	}
+	return out
+}
+
+// acts are the acts that an element's words promise to do to something that they name: who only wants to look closes no account,
+// and a window without a name may be closed.
+func (c *Context) acts(text string) vocabulary.Classes {
+	var out vocabulary.Classes
+	thing := false
+	for _, w := range c.vocabulary.Words(text) {
+		a := c.vocabulary.ClassesOf(w)
+		if !a.Any(vocabulary.Read) {
+			out |= a
+		}
+		thing = thing || len(w.Things) > 0
+	}
+	if !thing {
+		return 0
 	}
 	return out
 }

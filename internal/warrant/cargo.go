@@ -2,10 +2,12 @@ package warrant
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/warrant/leaves"
 	"github.com/tidemark/tidemark/internal/warrant/origin"
+	"github.com/tidemark/tidemark/internal/warrant/reader"
 )
 
 var (
@@ -85,4 +87,134 @@ func (c *Context) carried(address string) (Evidence, string) {
 // trace is left, nobody knows whether the user pointed at it.
 func (c *Context) looked(v string) bool {
 	return c.index.Mentions(v, func(origin.Mention) bool { return true }) && !c.lost
+}
+
+// run is how many words in a row are a quotation, and most how many runs of a text are looked for.
+const (
+	run  = 5
+	most = 4000
+)
+
+// madeUp finds a number as long as those of cards and accounts that stands in no source: it is nobody's to make up.
+func (c *Context) madeUp(text string, of func(uint64) bool) string {
+	for _, v := range longNumber.FindAllString(text, -1) {
+		if !c.index.Said(v) && !c.isOwn(v) && !c.index.Stands(v, of) && !c.index.Stands(strings.ReplaceAll(v, " ", ""), of) {
+			return v
+		}
+	}
+	return ""
+}
+
+// longNumber is a number as long as those of cards and accounts, however it is spaced.
+var longNumber = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,}`)
+
+// Stray finds what a text holds of results that no source names: addresses, figures and runs of words.
+func (w world) Stray(text string, sources []string) string {
+	key := text + "\x00" + strings.Join(slices.Sorted(slices.Values(sources)), "\x00")
+	found, known := w.strays[key]
+	if !known {
+		found = w.stray(text, sources)
+		w.strays[key] = found
+	}
+	return found
+}
+
+func (w world) stray(text string, sources []string) string {
+	c, named := w.c, map[uint64]bool{}
+	of := func(step uint64) bool {
+		is, known := named[step]
+		if !known {
+			is = slices.ContainsFunc(sources, func(s string) bool { return c.records.Names(step, s) })
+			named[step] = is
+		}
+		return is
+	}
+	if !w.quoted {
+		if v := c.strayValue(text, of); v != "" {
+			return v
+		}
+	}
+	if v := c.strayRun(text, of); v != "" || !w.told {
+		return v
+	}
+	return c.retold(text, of)
+}
+
+// strays reports whether a value was read, and not in what may be passed on.
+func (c *Context) strays(v string, of func(uint64) bool) bool {
+	return !c.index.Said(v) && c.index.Of(v).Class > origin.Unseen && !c.isOwn(v) && !c.index.Stands(v, of)
+}
+
+// strayValue finds an address or a figure that is of no source.
+func (c *Context) strayValue(text string, of func(uint64) bool) string {
+	found := ""
+	origin.EachTarget([]byte(text), func(p origin.Part) bool {
+		if c.index.Said(p.Text) || c.isOwn(p.Text) || c.index.Stands(p.Text, of) {
+			return true
+		}
+		found = p.Text // one that stands nowhere is no better than one that does
+		return false
+	})
+	if found != "" {
+		return found
+	}
+	if v := c.madeUp(text, of); v != "" {
+		return v
+	}
+	for _, word := range strings.Fields(text) {
+		if v := strings.Trim(word, ".,;:!?()[]\"'"); len(v) >= 4 && strings.ContainsAny(v, "0123456789") && c.strays(v, of) {
+			return v
+		}
+	}
+	return ""
+}
+
+// strayRun finds words in a row that are of no source.
+func (c *Context) strayRun(text string, of func(uint64) bool) string {
+	words := strings.Fields(text)
+	for i := 0; i+run <= len(words) && i < most; i++ {
+		if v := strings.Trim(strings.Join(words[i:i+run], " "), ".,;:!?"); c.strays(v, of) {
+			return v
+		}
+	}
+	return ""
+}
+
+// fewRetold is how many words of one result, which the owner did not say, tell what it says in other words.
+const fewRetold = 3
+
+// retold finds what a text that the owner gave says beside that of one result that may not be passed on, in whatever order.
+func (c *Context) retold(text string, of func(uint64) bool) string {
+	in, seen := map[uint64][]string{}, map[string]bool{}
+	for _, w := range c.vocabulary.Words(text[:min(len(text), maxRetold)]) {
+		if seen[w.Stem] || len(w.Text) < 4 || w.Gram != 0 || c.user.stems[w.Stem] || c.index.Said(w.Text) || c.index.Stands(w.Text, of) {
+			continue
+		}
+		seen[w.Stem] = true
+		c.index.Stands(w.Text, func(step uint64) bool {
+			if list := in[step]; len(list) == 0 || list[len(list)-1] != w.Text {
+				in[step] = append(list, w.Text)
+			}
+			return false
+		})
+	}
+	best := ""
+	for _, list := range in { // the order of a map is none: the one that reads first
+		if s := strings.Join(list, " "); len(list) >= fewRetold && (best == "" || s < best) {
+			best = s
+		}
+	}
+	return best
+}
+
+// maxRetold bounds how much of a text is looked through word by word.
+const maxRetold = 4000
+
+// tells reports whether the owner's latest messages give a text to pass on.
+func (c *Context) tells() bool {
+	if c.telling == nil {
+		tells := slices.ContainsFunc(c.asking, func(text string) bool { return reader.Tells(text, c.vocabulary) })
+		c.telling = &tells
+	}
+	return *c.telling
 }

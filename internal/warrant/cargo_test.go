@@ -144,3 +144,72 @@ func TestAFileATextSpeaksForIsNotPicked(t *testing.T) {
 		t.Errorf("the object has %q, want said", got)
 	}
 }
+
+// post is a mail that somebody wrote, and a file of the owner's that nobody spoke of.
+func post(said ...string) *warrant.Context {
+	c := argued(said...)
+	read(c, "search_emails", `{"query":"from:ilse"}`, `[{"id":"m7","from":"ilse@harbour.example","subject":"Berth","snippet":"When do you come? And how is business?"}]`)
+	read(c, "read_file", `{"path":"books/year.md"}`, `"Takings were nine thousand, the mooring is sold in autumn, two boats are mortgaged."`)
+	return c
+}
+
+// What is quoted from a source that the words do not name, or told in other words where the owner gave the text, does not
+// leave; what they gave does, with the courtesies around it.
+func TestATextThatTheOwnerGaveCarriesNothingElse(t *testing.T) {
+	const said = "Answer ilse@harbour.example that we come on Monday."
+	for body, want := range map[string]bool{
+		"We come on Monday.": false,
+		"Hello Ilse, we come on Monday and look forward to it. Kind regards":           false,
+		"We come on Monday. Takings were nine thousand, the mooring is sold in autumn": true,
+		"We come on Monday. The mooring: sold, in autumn. Boats? Mortgaged, two.":      true,
+		"We come on Monday; mortgaged boats, sold mooring.":                            true,
+	} {
+		args := `{"to":"ilse@harbour.example","body":` + quote(body) + `}`
+		if w := of(post(said), "send_email", args); asked(w) != want {
+			t.Errorf("%q: asked %v, want %v: %+v", body, asked(w), want, w.Slots)
+		}
+	}
+	body := quote("Takings were nine thousand, the mooring is sold in autumn")
+	if w := of(post("Mail ilse@harbour.example what books/year.md says."), "send_email", `{"to":"ilse@harbour.example","body":`+body+`}`); asked(w) {
+		t.Errorf("the file that was named: %+v", w.Slots)
+	}
+}
+
+// A file that is put where a text should be is what lies there, and not a word of the agent's.
+func TestAFileThatGoesAlongIsNamedByTheOwner(t *testing.T) {
+	for said, want := range map[string]bool{
+		"Answer ilse@harbour.example that we come on Monday.":                       true,
+		"Answer ilse@harbour.example that we come on Monday, attach /books/year.md": false,
+	} {
+		w := of(post(said), "send_email", `{"to":"ilse@harbour.example","body":"We come on Monday.","attachments":["/books/year.md"]}`)
+		if asked(w) != want {
+			t.Errorf("%s: asked %v, want %v: %+v", said, asked(w), want, w.Slots)
+		}
+	}
+}
+
+// What cannot be taken back is done to what an order names: not to what only stays, and not to a word of the interface.
+func TestWhatIsSpokenOfIsNotWhatIsOrdered(t *testing.T) {
+	for args, want := range map[string]bool{
+		`{"branch":"old-hull"}`: false,
+		`{"branch":"keel-2"}`:   true,
+		`{"branch":"default"}`:  true,
+	} {
+		c := argued("Delete the branch old-hull; keel-2 stays.")
+		read(c, "list_branches", `{}`, `[{"name":"old-hull"},{"name":"keel-2","note":"dead"},{"name":"default"}]`)
+		if w := of(c, "delete_branch", args); asked(w) != want {
+			t.Errorf("%s: asked %v, want %v: %+v", args, asked(w), want, w.Slots)
+		}
+	}
+}
+
+// A name whose parts the owner said in another order is another name.
+func TestAHandleIsSaidInItsOrder(t *testing.T) {
+	for handle, want := range map[string]bool{"birch-quay": false, "quay-birch": true} {
+		c := argued("Send a payment of 50 EUR to Birch Quay (birch-quay).")
+		read(c, "find_payee", `{"query":"birch quay"}`, `"birch-quay, quay-birch"`)
+		if w := of(c, "send_payment", `{"handle":"`+handle+`","amount":50}`); asked(w) != want {
+			t.Errorf("%s: asked %v, want %v: %+v", handle, asked(w), want, w.Slots)
+		}
+	}
+}

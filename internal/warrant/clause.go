@@ -88,7 +88,7 @@ func (h *heard) add(text string, words []vocabulary.Word, question, negated bool
 		noun := (behind || object) && !light
 		answer := courteous(w, text, stem, next)
 		prev, behind = w.Text, text&article != 0 || behind && describes(w)
-		if !noun && !answer && !w.Gram.Has(vocabulary.Done) && !tells(w) {
+		if !noun && !answer && !tells(w) {
 			if stem&forgets != 0 {
 				negated, c.denies = false, whole
 				continue
@@ -106,8 +106,10 @@ func describes(w *vocabulary.Word) bool {
 	return w.Kind == vocabulary.Plain && len(w.Acts) == 0 && len(w.Things) == 0 && w.Gram&^vocabulary.Selection == 0
 }
 
-// tells reports whether a word says what somebody else says, and is no order to say something.
-func tells(w *vocabulary.Word) bool { return w.Gram.Has(vocabulary.Report) && w.Text != w.Stem }
+// tells reports whether a word says what was done, or what somebody else says, and is no order.
+func tells(w *vocabulary.Word) bool {
+	return w.Gram.Has(vocabulary.Done) || w.Gram.Has(vocabulary.Report) && w.Text != w.Stem
+}
 
 // courteous reports whether a word asks the agent for an answer or thanks it, and for nothing to
 // be done: "send me the figures", "thank you", where "thank Ilse" wants something.

@@ -20,6 +20,7 @@ type Context struct {
 	vocabulary  *vocabulary.Table
 	user        heard
 	said        []string        // the user's messages, in lower case
+	spoken      []string        // the same, as they were written
 	saidWords   [][]string      // the words of each
 	saidNumbers map[string]bool // long numbers in them, ungrouped
 	index       *origin.Index
@@ -74,9 +75,10 @@ type Context struct {
 	unread  bool                       // somebody was to read the latest message, and could not
 	defined map[string]tool.Definition // as they were told last
 
-	asking []string                    // the messages that count now, as they were typed, the latest last
-	worded *mandate.Mandate            // what the certain reader finds in them; nil: nobody asked
-	offers map[string]*mandate.Mandate // what they offer for the tools that were called
+	asking  []string                    // the messages that count now, as they were typed, the latest last
+	worded  *mandate.Mandate            // what the certain reader finds in them; nil: nobody asked
+	offers  map[string]*mandate.Mandate // what they offer for the tools that were called
+	telling *bool                       // whether their latest messages give a text; nil: nobody asked
 }
 
 // New is a conversation in which nothing was said, heard with the words of a table.
@@ -106,7 +108,7 @@ func (c *Context) Size() int {
 		n += len(c.unheard[i].text)
 	}
 	for _, s := range c.said {
-		n += 4 * len(s) // and its words
+		n += 5 * len(s) // as it was written, and its words
 	}
 	for _, p := range c.pages {
 		n += p.Size()

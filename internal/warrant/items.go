@@ -28,9 +28,10 @@ func (j *judging) bind(values []leaves.Leaf) {
 	if j.c.agreed != nil || j.promises != nil {
 		return
 	}
-	got := j.itemFor(values).Cover(j.asCall(values), world{c: j.c, strays: map[string]string{}}, j.c.records)
+	w := world{c: j.c, strays: map[string]string{}, quoted: true, told: j.c.tells()}
+	got := j.itemFor(values).Cover(j.asCall(values), w, j.c.records)
 	for i := range got.Missing {
-		if miss := &got.Missing[i]; miss.Part == "" && !j.granted(miss) { // what a text holds of other sources is judged as cargo
+		if miss := &got.Missing[i]; !j.granted(miss) {
 			j.unbind(miss)
 		}
 	}
@@ -137,7 +138,7 @@ func (j *judging) itemFor(values []leaves.Leaf) *mandate.Mandate {
 
 // given is the item that the messages which count now give for a tool.
 func (c *Context) given(t *reader.Tool) *mandate.Mandate {
-	said := c.said[max(0, len(c.said)-maxAsking):]
+	said := c.spoken[max(0, len(c.spoken)-maxAsking):]
 	it := mandate.Item{Tool: t.Name, Quote: strings.Join(said, "\n"), Worded: true, Args: map[string][]mandate.Source{}}
 	for _, text := range said {
 		for name, list := range reader.Give(text, t, c.vocabulary) {
@@ -168,7 +169,7 @@ const maxAsking = 8
 
 // ask notes a message for the reader. Those before it count while it only says yes or goes on.
 func (c *Context) ask(text string) {
-	c.offers = nil
+	c.offers, c.telling = nil, nil
 	if c.worded = nil; c.user.speaks(c.user.turn) || len(c.asking) >= maxAsking {
 		c.asking = c.asking[:0]
 	}
@@ -196,7 +197,7 @@ func (c *Context) reading() *mandate.Mandate {
 func (j *judging) covered(m *mandate.Mandate, values []leaves.Leaf) {
 	m = m.Pinned(j.c.pin)
 	call := j.asCall(values)
-	w := world{c: j.c, strays: map[string]string{}}
+	w := world{c: j.c, strays: map[string]string{}, told: j.c.tells()}
 	if m.Forbids(call, j.c.records) != nil || j.c.user.lookOnly() { // a ban of either reader holds
 		j.w.add(Act, "", j.m.Tool, Nothing, "you said not to")
 		return
@@ -347,8 +348,8 @@ func (j *judging) roleOf(l *leaves.Leaf) mandate.Role {
 		return mandate.Key
 	case p.Role == meaning.Target, l.Quoted && mailbox(l.Text):
 		return mandate.Aim
-	case l.Quoted && j.w.Deed.graverThan(Change) && (pathish(l, p.Kind) || p.Role == meaning.Content && refers(l.Text)) && !wordy(l.Text):
-		return mandate.Object // a file that goes along
+	case l.Quoted && j.w.Deed.graverThan(Change) && goesAlong(l, &p):
+		return mandate.Object
 	case worded(l, &p):
 		return mandate.Text
 	case p.Role == meaning.Amount:
@@ -361,6 +362,11 @@ func (j *judging) roleOf(l *leaves.Leaf) mandate.Role {
 		return mandate.Measure
 	}
 	return mandate.Object
+}
+
+// goesAlong reports whether an argument is a file that goes with what is sent.
+func goesAlong(l *leaves.Leaf, p *meaning.Param) bool {
+	return (pathish(l, p.Kind) || p.Role == meaning.Content && refers(l.Text)) && !wordy(l.Text)
 }
 
 // refers reports whether what should be a text is one word with the signs of a path: it stands for what lies there.
@@ -405,8 +411,10 @@ func texts(values []leaves.Leaf) []string {
 
 // world is the conversation as items are held against it.
 type world struct {
-	c    *Context
-	sees func(step uint64) bool // what of it may be looked at; nil: all
+	c      *Context
+	quoted bool                   // in a text only runs of words are looked for: the addresses and figures in it are judged one by one
+	told   bool                   // the owner gave the text: what it says beside that is looked for word by word
+	sees   func(step uint64) bool // what of it may be looked at; nil: all
 	// what was found in texts: only records that a source names count there, and they are never blank
 	strays map[string]string
 }
@@ -422,79 +430,4 @@ func (w world) Told(v string) bool {
 // Stands reports whether a value stands in what some steps brought.
 func (w world) Stands(v string, in func(uint64) bool) bool {
 	return len(v) >= 3 && w.c.index.Stands(v, func(step uint64) bool { return (w.sees == nil || w.sees(step)) && in(step) })
-}
-
-// run is how many words in a row are a quotation, and most how many runs of a text are looked for.
-const (
-	run  = 5
-	most = 4000
-)
-
-// madeUp finds a number as long as those of cards and accounts that stands in no source: it is nobody's to make up.
-func (c *Context) madeUp(text string, of func(uint64) bool) string {
-	for _, v := range longNumber.FindAllString(text, -1) {
-		if !c.index.Said(v) && !c.isOwn(v) && !c.index.Stands(v, of) && !c.index.Stands(strings.ReplaceAll(v, " ", ""), of) {
-			return v
-		}
-	}
-	return ""
-}
-
-// longNumber is a number as long as those of cards and accounts, however it is spaced.
-var longNumber = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){11,}`)
-
-// Stray finds what a text holds of results that no source names: addresses, figures and runs of words.
-func (w world) Stray(text string, sources []string) string {
-	key := text + "\x00" + strings.Join(slices.Sorted(slices.Values(sources)), "\x00")
-	found, known := w.strays[key]
-	if !known {
-		found = w.c.stray(text, sources)
-		w.strays[key] = found
-	}
-	return found
-}
-
-func (c *Context) stray(text string, sources []string) string {
-	named := map[uint64]bool{}
-	of := func(step uint64) bool {
-		is, known := named[step]
-		if !known {
-			for _, s := range sources {
-				if is = c.records.Names(step, s); is {
-					break
-				}
-			}
-			named[step] = is
-		}
-		return is
-	}
-	stray := func(v string) bool {
-		return !c.index.Said(v) && c.index.Of(v).Class > origin.Unseen && !c.isOwn(v) && !c.index.Stands(v, of)
-	}
-	found := ""
-	origin.EachTarget([]byte(text), func(p origin.Part) bool {
-		if c.index.Said(p.Text) || c.isOwn(p.Text) || c.index.Stands(p.Text, of) {
-			return true
-		}
-		found = p.Text // one that stands nowhere is no better than one that does
-		return false
-	})
-	if found != "" {
-		return found
-	}
-	if v := c.madeUp(text, of); v != "" {
-		return v
-	}
-	words := strings.Fields(text)
-	for _, word := range words {
-		if v := strings.Trim(word, ".,;:!?()[]\"'"); len(v) >= 4 && strings.ContainsAny(v, "0123456789") && stray(v) {
-			return v
-		}
-	}
-	for i := 0; i+run <= len(words) && i < most; i++ {
-		if v := strings.Trim(strings.Join(words[i:i+run], " "), ".,;:!?"); stray(v) {
-			return v
-		}
-	}
-	return ""
 }

@@ -64,3 +64,15 @@ func TestASecretIsWrittenOnlyWhereItIsTheUsers(t *testing.T) {
 		t.Errorf("given to a place they did not speak of: %+v", w.Slots)
 	}
 }
+
+// Who only wants to look presses no button that does something to a thing that it names. A window without a name may be closed.
+func TestWhoOnlyLooksPressesNoButtonThatActs(t *testing.T) {
+	for label, want := range map[string]bool{"Close account": true, "Rename the file": true, "Close": false, "Show balance": false, "Next": false} {
+		c := argued("Open https://ledger.example and tell me my balance.")
+		read(c, "browser_navigate", `{"url":"https://ledger.example"}`, "ok")
+		read(c, "browser_snapshot", `{}`, `- button "`+label+`" [ref=e1]`)
+		if w := of(c, "browser_click", `{"element":"Show balance","ref":"e1"}`); asked(w) != want {
+			t.Errorf("%s: asked %v, want %v: %+v", label, asked(w), want, w.Slots)
+		}
+	}
+}

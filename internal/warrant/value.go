@@ -162,6 +162,7 @@ func (c *Context) saidDigits(v string) bool {
 
 // note remembers what the user said in the forms that values are looked up in.
 func (c *Context) note(words string) {
+	c.spoken = append(c.spoken, words)
 	words = strings.ToLower(words)
 	c.said = append(c.said, words)
 	c.saidWords = append(c.saidWords, tokens(words))

@@ -71,14 +71,16 @@ func (r *reading) offers(tool *Tool) map[string][]mandate.Source {
 // named reports whether a clause names somebody or something: an address, a number, a quotation, a name.
 func (c *clause) named() bool {
 	return slices.ContainsFunc(c.literals(), func(l literal) bool {
-		return l.quote || l.word.Kind != vocabulary.Plain || c.capital(&l.word)
+		return l.quote || l.word.Kind != vocabulary.Plain || c.capital(&l.word) || strings.ContainsAny(l.text, "-_./0123456789")
 	})
 }
 
 // strict reports whether a parameter says whom an act reaches, or what is done that cannot be taken back.
 func (t *Tool) strict(name string) bool {
 	for i := range t.Params {
-		if p := &t.Params[i]; rootOf(p) == name && (p.Role == meaning.Target || t.grave() != 0 && p.Role == meaning.Selector) {
+		p := &t.Params[i]
+		acted := p.Role == meaning.Selector || p.Role == meaning.Unclear
+		if rootOf(p) == name && (p.Role == meaning.Target || t.grave() != 0 && acted) {
 			return true
 		}
 	}
@@ -135,4 +137,19 @@ func (d *pair) half(p *meaning.Param) []string {
 		return []string{d.what}
 	}
 	return nil
+}
+
+// Tells reports whether a message gives a text to pass on: behind the verb of an order, behind a colon or in quotation marks.
+func Tells(message string, table *vocabulary.Table) bool {
+	if len(message) > maxMessage {
+		message = message[:maxMessage]
+	}
+	t := typed(message)
+	if len(t.after) > 0 || len(t.quotes) > 0 {
+		return true
+	}
+	text := reading{table: table, typed: t, words: table.Words(t.orders)}
+	return slices.ContainsFunc(text.clauses(), func(cl *clause) bool {
+		return cl.mood == ordered && !cl.negated && cl.verb >= 0 && cl.body > cl.verb && cl.body < len(cl.words)
+	})
 }

@@ -114,7 +114,7 @@ func pastedIn(text string) [][2]int {
 		line := strings.TrimSpace(text[at : at+n])
 		switch mark := fenceOf(line); {
 		case fence != "" && mark == fence:
-			if inside > 1 || inside == 1 && ruled(fence) { // one line of code is a command or a name the user gives
+			if inside >= fewest(fence) {
 				out = append(out, [2]int{from, at})
 			}
 			fence = ""
@@ -152,6 +152,14 @@ func fenceOf(line string) string {
 		return line
 	}
 	return ""
+}
+
+// fewest is how many lines between two marks others wrote: one line of code is a command or a name that the user gives.
+func fewest(fence string) int {
+	if ruled(fence) {
+		return 1
+	}
+	return 2
 }
 
 // ruled reports whether a line is a rule: three of one sign or more, and nothing else.

@@ -61,7 +61,7 @@ func TestRequestsAreHeardInEveryLanguage(t *testing.T) {
 		{"Send the report to Dana", "!send #report"},
 		{"Can you look up the weather", "!look-up #weather"},
 		{"I'd like you to cancel my subscription", "!cancel #subscription"},
-		{"Open a pull request for the branch", "!open #pull-request #branch"},
+		{"Open a pull request for the branch", "!open-new #pull-request #branch"},
 		{"Get rid of the old files", "!delete #file"},
 
 		{"Mach bitte das Licht in der Küche aus", "!turn-off #light #kitchen"},
