@@ -233,7 +233,7 @@ func TestAConnectionIsHeldUntilAPersonAnswers(t *testing.T) {
 		asks <- a
 		return <-answer
 	}))
-	j := w.Start(b, "exec 3<>/dev/tcp/web.acme.example/80; echo hello >&3; cat <&3")
+	j := w.Start(b, "exec 3<>/dev/tcp/web.acme.example/80; echo hello >&3; while read -r l <&3 || [ -n \"$l\" ]; do echo \"$l\"; done")
 	if a := <-asks; a.Host != "web.acme.example" || a.Port != 80 || a.Program != "bash" {
 		t.Errorf("%+v", a)
 	}

@@ -28,7 +28,7 @@ const Token = "123456:TEST-token_that-must-not-leak"
 const Chat int64 = -1001234567
 
 // Patience is how long a test waits for what must come.
-const Patience = time.Minute
+const Patience = 3 * time.Minute
 
 // Request is one call the server got.
 type Request struct {
