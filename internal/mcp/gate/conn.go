@@ -25,6 +25,7 @@ const (
 	updateMethod   = "tasks/update"
 	cancelMethod   = "notifications/cancelled"
 	progressMethod = "notifications/progress"
+	logMethod      = "notifications/message"
 	versionKey     = "io.modelcontextprotocol/protocolVersion"
 	capabilityKey  = "io.modelcontextprotocol/clientCapabilities"
 )
@@ -154,8 +155,13 @@ func (c *Conn) name(of string) string { return ToolName(c.o.Server.Name, of) }
 
 // observe records what came in, in each of some places.
 func (c *Conn) observe(ctx context.Context, places []Place, r tool.Result) error {
+	return c.hear(ctx, places, "", r)
+}
+
+// hear is observe, for what only argues where it names a server.
+func (c *Conn) hear(ctx context.Context, places []Place, argues string, r tool.Result) error {
 	for _, p := range places {
-		if err := c.o.Port.Observe(ctx, Came{Place: p, Result: r}); err != nil {
+		if err := c.o.Port.Observe(ctx, Came{Place: p, Result: r, Argues: argues}); err != nil {
 			return err
 		}
 	}

@@ -141,6 +141,12 @@ func (e *Engine) Answer(ctx context.Context, a Said) error {
 
 // Observe implements Port.
 func (e *Engine) Observe(ctx context.Context, c Came) error {
+	if c.Argues != "" {
+		err := e.Monitor.Hear(c.Argues, string(c.Result.Content))
+		if !errors.Is(err, tidemark.ErrRoom) {
+			return err
+		}
+	}
 	if err := e.ensure(ctx, c.Place); err != nil {
 		return err
 	}

@@ -74,6 +74,9 @@ type Held struct {
 type Came struct {
 	Place  Place
 	Result tool.Result
+	// Argues names the server that says this of its own accord: it argues, as definitions do, and the place is worth what it was.
+	// "": it is content.
+	Argues string
 }
 
 // Said is an answer that a person gave inside their client.

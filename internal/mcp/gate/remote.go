@@ -47,6 +47,7 @@ type (
 		Args    []byte `json:"args,omitzero"`
 		Content []byte `json:"content"`
 		Error   bool   `json:"error,omitzero"`
+		Argues  string `json:"argues,omitzero"`
 	}
 	offerBody struct {
 		Place  Place         `json:"place"`
@@ -126,6 +127,7 @@ func (r *Remote) Decide(ctx context.Context, a Ask) (Ruling, error) {
 func (r *Remote) Observe(ctx context.Context, c Came) error {
 	return r.post(ctx, observePath, cameBody{
 		Place: c.Place, ID: c.Result.CallID, Tool: c.Result.Name, Args: c.Result.Args, Content: c.Result.Content, Error: c.Result.Error,
+		Argues: c.Argues,
 	}, nil)
 }
 

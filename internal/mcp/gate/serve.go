@@ -131,7 +131,7 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 			return nil, errBody
 		}
 		res := tool.Result{CallID: b.ID, Name: b.Tool, Args: b.Args, Content: b.Content, Error: b.Error}
-		return none, h.Port.Observe(ctx, Came{Place: b.Place, Result: res})
+		return none, h.Port.Observe(ctx, Came{Place: b.Place, Result: res, Argues: b.Argues})
 	case offerPath:
 		var b offerBody
 		if strictjson.UnmarshalKnown(raw, &b) != nil {

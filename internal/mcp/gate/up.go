@@ -367,15 +367,15 @@ func (c *Conn) answered(ctx context.Context, m *wire.Message) func() Passage {
 		return done(Passage{})
 	case q == nil:
 		return done(Passage{}) // nobody asked
-	case m.Result == nil || q.method == rootsMethod || q.method == "ping":
+	case m.Result == nil || q.method == rootsMethod || q.method == "ping" && isBare(m.Result):
 		return done(Passage{Forward: m.Raw})
 	}
 	what := map[string]string{samplingMethod: "sampling_answer", elicitMethod: "elicitation_answer"}[q.method]
 	if what == "" {
 		what = "answer"
 	}
-	if q.method == elicitMethod && wire.Text(m.Result, "action") != "accept" {
-		return done(Passage{Forward: m.Raw}) // a no holds nothing
+	if q.method == elicitMethod && isNo(m.Result) {
+		return done(Passage{Forward: m.Raw})
 	}
 	r := &request{id: slices.Clone(m.ID), method: q.method, place: q.places[0]}
 	r.call = tool.Call{ID: c.o.Memory.newID(), Name: c.name(what), Args: slices.Clone(m.Result)}
@@ -388,6 +388,24 @@ func (c *Conn) answered(ctx context.Context, m *wire.Message) func() Passage {
 			slog.String("why", reply.text))
 		return Passage{Forward: Failure(r.id, codeDeclined, "the answer was refused by security policy")}
 	}
+}
+
+// isBare reports whether an answer says nothing besides some of its members.
+func isBare(result []byte, besides ...string) bool {
+	err := wire.Members(result, func(key string, value []byte) error {
+		v := strings.Trim(string(value), " \t\r\n")
+		if key == "resultType" && v == `"complete"` || slices.Contains(besides, key) || v == "null" || v == "{}" {
+			return nil
+		}
+		return errors.New("it says something")
+	})
+	return err == nil
+}
+
+// isNo reports whether the answer to a question is a no, and holds nothing else.
+func isNo(result []byte) bool {
+	action := wire.Text(result, "action")
+	return (action == "decline" || action == "cancel") && isBare(result, "action")
 }
 
 func faultOf(m *wire.Message, err error) []byte {

@@ -127,7 +127,7 @@ func (k *Keeper) review(s *Known, tool string) (ReviewView, error) {
 		fmt.Fprintf(alone, "%q %s %s\n", p.Name, p.Hash, p.Rest)
 		was, known := s.Accepted[p.Name]
 		h := HeldView{
-			Name: title(p.Name), Why: p.Why, Warnings: append(warnings(p.Text), k.mentions(s, p)...), Usable: k.usable(s, p) == nil,
+			Name: title(p.Name), Why: p.Why, Warnings: append(warnings(p.Text+p.Hints+p.More), k.mentions(s, p)...), Usable: k.usable(s, p) == nil,
 			Seen: short(alone),
 		}
 		if h.Warnings == nil {
@@ -154,7 +154,7 @@ func (k *Keeper) mentions(s *Known, p event.Pin) []string {
 	var out []string
 	for _, other := range k.state.Servers {
 		for name := range other.Accepted {
-			if other.Server != s.Server && len(name) >= shortest && strings.Contains(p.Text, name) && s.Accepted[name].Name == "" {
+			if other.Server != s.Server && len(name) >= shortest && strings.Contains(p.Text+p.Hints+p.More, name) && s.Accepted[name].Name == "" {
 				out = append(out, fmt.Sprintf("it speaks of %s, a tool of the server %s", name, other.Server))
 			}
 		}
