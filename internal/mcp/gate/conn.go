@@ -44,6 +44,10 @@ func OwnNames() []string {
 	}
 }
 
+// looks are those of them by which a server is only asked, or by which its question to the model is answered: what leaves with them is
+// judged as what leaves with any question.
+var looks = []string{"resources_read", "prompts_get", "completion_complete", "sampling_answer"}
+
 // isOwn reports whether a tool is named like one of those.
 func isOwn(name string) bool { return slices.Contains(OwnNames(), tool.Name(name)) }
 

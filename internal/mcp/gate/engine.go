@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -162,7 +163,11 @@ func (e *Engine) Observe(ctx context.Context, c Came) error {
 
 // Offer implements Port.
 func (e *Engine) Offer(ctx context.Context, p Place, server string, defs []tool.Definition) error {
-	return e.Monitor.Offer(ctx, p.ref(), server, defs)
+	all := slices.Clone(defs)
+	for _, name := range looks {
+		all = append(all, tool.Definition{Name: ToolName(server, name), Looks: true})
+	}
+	return e.Monitor.Offer(ctx, p.ref(), server, all)
 }
 
 // ensure begins a turn where nobody has begun one. What the user says cannot be heard here, and that is

@@ -105,6 +105,19 @@ func (b *Book) Elsewhere(server, value string) bool {
 	return b.find(value, func(who string) bool { return who != server })
 }
 
+// Says reports whether this very server has named a value, to the letter: where letters may differ, something can be told by them.
+func (b *Book) Says(server, value string) bool {
+	if b.Empty() || len(value) < shortest || strings.Contains(value, "\n") {
+		return false
+	}
+	for text := range b.known {
+		if said, ok := strings.CutPrefix(text, server+"\x00"); ok && strings.Contains(said, value+"\n") {
+			return true
+		}
+	}
+	return false
+}
+
 func (b *Book) find(value string, counts func(server string) bool) bool {
 	if b.Empty() {
 		return false
@@ -146,7 +159,7 @@ func Fold(s string) string {
 		}
 		return r
 	}, s)
-	return strings.Map(func(r rune) rune {
+	bare = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\r':
 			return '\n'
@@ -155,6 +168,7 @@ func Fold(s string) string {
 		}
 		return unicode.ToLower(r)
 	}, norm.NFKC.String(bare))
+	return norm.NFKC.String(bare) // marks that a blank parted are in their order now
 }
 
 // plain reports whether a text is folded as it is, which short ones often are.

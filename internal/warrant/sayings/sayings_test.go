@@ -109,3 +109,17 @@ func TestWhatComesAgainTakesNoRoom(t *testing.T) {
 		t.Errorf("%d bytes, and %d at first", b.Size(), was)
 	}
 }
+
+// To the letter means that nothing can be told by cases and dashes.
+func TestWhatAServerSaysIsKnownToTheLetter(t *testing.T) {
+	var b sayings.Book
+	b.AddJSON("docs", []byte(`{"resources":[{"uri":"https://docs.example/guide"}]}`))
+	for value, want := range map[string]bool{
+		"https://docs.example/guide": true, "https://docs.example/Guide": false, "https://docs.example/gui-de": false,
+		"https://docs.example/guide?x": false, "https://docs.example/": false,
+	} {
+		if got := b.Says("docs", value); got != want || b.Says("other", value) {
+			t.Errorf("%s: %v, want %v", value, got, want)
+		}
+	}
+}
