@@ -439,3 +439,6 @@ func (m *Monitor) Hear(server, said string) error {
 	m.spoken.Store(more)
 	return nil
 }
+
+// HearJSON is Hear for a JSON text: its values and keys, as they read.
+func (m *Monitor) HearJSON(server string, said []byte) error { return m.Hear(server, sayings.Plain(said)) }

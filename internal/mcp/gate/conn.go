@@ -126,11 +126,8 @@ type question struct {
 
 // New checks the options and makes the gate of a connection.
 func New(o Options) (*Conn, error) {
-	switch {
-	case o.Server.Name == "" || o.Port == nil || o.Pins == nil || o.Logger == nil:
+	if o.Server.Name == "" || o.Port == nil || o.Pins == nil || o.Logger == nil {
 		return nil, errors.New("new gate: something is missing")
-	case o.Origin.Parent == "" && o.Origin.Session == "":
-		return nil, errors.New("new gate: nothing tells whose messages they are")
 	}
 	if o.Patience <= 0 {
 		o.Patience = defaultPatience

@@ -39,6 +39,8 @@ type Engine struct {
 	// nil: none is.
 	Relayed func(server string) bool
 
+	company company // sessions that may be one agent's
+
 	mu     sync.Mutex
 	dialog map[string]bool // guarded by mu; questions that may be answered inside a client
 }
@@ -63,6 +65,9 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 		return Ruling{released: true, Place: at}, nil
 	}
 	if err := e.ensure(ctx, a.Place); err != nil {
+		return Ruling{}, err
+	}
+	if err := e.join(ctx, a.Place); err != nil {
 		return Ruling{}, err
 	}
 	if why := e.blocked(ctx, a); why != "" {

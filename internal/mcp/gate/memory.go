@@ -205,6 +205,13 @@ func (m *Memory) forget(session string) {
 	delete(m.told, session)
 }
 
+// forgetAll lets every session be told again.
+func (m *Memory) forgetAll() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.told)
+}
+
 // state is what we hand a client with a question, and get back with the answer. It comes back from
 // anybody, so that it is signed, and good once.
 type state struct {

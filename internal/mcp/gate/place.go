@@ -12,10 +12,14 @@ import (
 // itself comes first: environments are inherited by other agents, and outlive a conversation.
 type Origin struct {
 	Env     func(name string) string // of the process; nil: there is none
-	Parent  string                   // the process that started the relay, so that all servers of one agent share a session
-	Session string                   // what else tells conversations apart; never empty where Parent is
+	Session string                   // what else tells conversations apart; "": nothing does
 	Owner   bool                     // whoever speaks is the owner
+	Gateway bool                     // it came over HTTP
 }
+
+// common is the session of all who do not say which conversation they are in: relays that agents start, by whatever launcher, and clients
+// over HTTP. What one of them read may be what another is asked to do, and nobody here can tell. The name is that of the first who shared it.
+const common = "http"
 
 // variables name an agent's conversation in its environment, and the agent as its hooks spell it.
 var variables = []struct{ name, agent string }{
@@ -56,11 +60,11 @@ func (o *Origin) place(meta wire.Object) Place {
 			}
 		}
 	}
-	if o.Parent != "" {
-		p.Session = named("mcp", o.Parent)
+	if o.Session != "" {
+		p.Session = named("mcp", o.Session)
 		return p
 	}
-	p.Session = named("mcp", o.Session)
+	p.Session, p.Gateway = named("mcp", common), o.Gateway
 	return p
 }
 
