@@ -441,4 +441,6 @@ func (m *Monitor) Hear(server, said string) error {
 }
 
 // HearJSON is Hear for a JSON text: its values and keys, as they read.
-func (m *Monitor) HearJSON(server string, said []byte) error { return m.Hear(server, sayings.Plain(said)) }
+func (m *Monitor) HearJSON(server string, said []byte) error {
+	return m.Hear(server, sayings.Plain(said))
+}

@@ -28,6 +28,7 @@ const (
 	logMethod      = "notifications/message"
 	versionKey     = "io.modelcontextprotocol/protocolVersion"
 	capabilityKey  = "io.modelcontextprotocol/clientCapabilities"
+	clientKey      = "io.modelcontextprotocol/clientInfo"
 )
 
 // pseudo are the tools that requests besides tools/call are judged as.
@@ -90,6 +91,7 @@ type Conn struct {
 	asked    map[string]*question   // guarded by mu; the server's requests, by id; nil: there was none
 	ours     map[string]chan answer // guarded by mu; what the gate itself asks the client; nil: nothing yet
 	declared []byte                 // guarded by mu; the client's capabilities, where it said them once
+	client   string                 // guarded by mu; what the client calls itself, where it said so once
 	last     *Place                 // guarded by mu; where the latest call was judged
 	tells    bool                   // guarded by mu; the server tells of changes of its tools
 	ready    bool                   // guarded by mu; the client has been greeted, or listens
@@ -116,6 +118,8 @@ type request struct {
 	news     []byte // how it is told of changes, where it listens for them
 	gone     bool   // the client does not want the answer any more
 	sent     bool   // it has left
+	client   string // what the client calls itself; "": it does not say
+	came     time.Time
 }
 
 // question is a request of the server's.

@@ -40,6 +40,7 @@ type Engine struct {
 	Relayed func(server string) bool
 
 	company company // sessions that may be one agent's
+	waits   waits   // calls that wait for a person
 
 	mu     sync.Mutex
 	dialog map[string]bool // guarded by mu; questions that may be answered inside a client
@@ -73,6 +74,12 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 	if why := e.blocked(ctx, a); why != "" {
 		return Ruling{Place: a.Place, Refusal: why}, nil
 	}
+	if a.Patience > 0 {
+		a.Patience = e.waits.patience(a.Client, a.Patience)
+		var done func()
+		ctx, done = e.waits.begin(ctx, waitKey(a.Place, a.Call))
+		defer done()
+	}
 	v, err := e.verdict(ctx, &a)
 	if err != nil {
 		return Ruling{}, err
@@ -81,7 +88,7 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 		return release(&v, a.Call, a.Place)
 	}
 	r := Ruling{Place: a.Place, Refusal: v.Message()}
-	if v.Held != nil && ctx.Err() != nil { // nobody is there for the answer
+	if v.Held != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), errClock) { // nobody is there for the answer
 		return r, e.Monitor.Withdraw(context.WithoutCancel(ctx), v.Held.Session, v.Held.ID, "the client")
 	}
 	if v.Held != nil && v.Held.Pending() {
