@@ -423,8 +423,8 @@ func (m *Monitor) Offer(ctx context.Context, ref Ref, server string, defs []tool
 // ErrRoom is returned where there is no room for what a server says.
 var ErrRoom = errors.New("there is no room for more of what the server says")
 
-// Hear tells what a server says of itself, or of its own accord, such as a log message. It argues in every session, because nobody here knows in
-// which of them it is read: a value that stands in it has nobody behind it. No session is worth less for it.
+// Hear tells what a server says of itself, or of its own accord, such as a log message. It argues in every session, because
+// nobody here knows in which of them it is read: a value that stands in it has nobody behind it. No session is worth less for it.
 func (m *Monitor) Hear(server, said string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

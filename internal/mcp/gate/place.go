@@ -17,8 +17,9 @@ type Origin struct {
 	Gateway bool                     // it came over HTTP
 }
 
-// common is the session of all who do not say which conversation they are in: relays that agents start, by whatever launcher, and clients
-// over HTTP. What one of them read may be what another is asked to do, and nobody here can tell. The name is that of the first who shared it.
+// common is the session of all who do not say which conversation they are in: relays that agents start, by whatever launcher,
+// and clients over HTTP. What one of them read may be what another is asked to do, and nobody here can tell. The name is
+// that of the first who shared it.
 const common = "http"
 
 // variables name an agent's conversation in its environment, and the agent as its hooks spell it.
@@ -34,7 +35,7 @@ const SessionVariable = "TIDEMARK_SESSION"
 
 // place finds the session of a message by its metadata, which may be missing.
 func (o *Origin) place(meta wire.Object) Place {
-	p := Place{Agent: "mcp", Owner: o.Owner}
+	p := Place{Agent: "mcp", Owner: o.Owner, Gateway: o.Gateway}
 	if session, thread := meta.Text("sessionId"), meta.Text("threadId"); session != "" && thread != "" {
 		p.Session, p.Agent = named("codex", session), "codex"
 		if thread != session {
@@ -64,7 +65,7 @@ func (o *Origin) place(meta wire.Object) Place {
 		p.Session = named("mcp", o.Session)
 		return p
 	}
-	p.Session, p.Gateway = named("mcp", common), o.Gateway
+	p.Session = named("mcp", common)
 	return p
 }
 

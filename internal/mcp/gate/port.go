@@ -30,7 +30,7 @@ type Place struct {
 	Turn    string `json:"turn,omitzero"`
 	Agent   string `json:"agent,omitzero"`
 	Owner   bool   `json:"owner,omitzero"` // the owner speaks; otherwise nobody knows who
-	Gateway bool   `json:"-"`              // it came over HTTP, and said nothing of its conversation
+	Gateway bool   `json:"-"`              // it came over HTTP
 }
 
 func (p Place) ref() tidemark.Ref {

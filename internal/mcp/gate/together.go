@@ -37,7 +37,8 @@ type companion struct {
 func (c *company) meet(p Place, wordless bool, now time.Time) []Place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if p.Gateway {
+	nobodys := p.Session == named("mcp", common)
+	if p.Gateway && nobodys {
 		c.gateway = now
 		var out []Place
 		for _, m := range c.named {
@@ -47,7 +48,7 @@ func (c *company) meet(p Place, wordless bool, now time.Time) []Place {
 		}
 		return out
 	}
-	if !wordless || p.Session == named("mcp", common) {
+	if !wordless || nobodys || p.Gateway { // a client that names its conversation over HTTP has said which it is
 		return nil
 	}
 	m := c.named[p.Session]

@@ -34,15 +34,16 @@ func TestOneAgentHasOneTaint(t *testing.T) {
 		gateway     bool // the agent has used the gateway before
 		held        bool
 	}{
-		"two servers that it starts":                        {started, started, false, true},
-		"one that it starts, one over HTTP":                 {started, hub, false, true},
-		"one over HTTP, one that it starts":                 {hub, started, false, true},
-		"two over HTTP":                                     {hub, hub, false, true},
-		"named where it starts, not over HTTP":              {claude, hub, false, true},
-		"over HTTP first, then where it is named":           {hub, claude, true, true},
-		"our own name, then over HTTP":                      {mine, hub, false, true},
-		"another conversation of somebody who names both":   {mine, claude, false, false},
-		"a conversation with a name beside one of nobody's": {claude, started, false, false},
+		"two servers that it starts":                         {started, started, false, true},
+		"one that it starts, one over HTTP":                  {started, hub, false, true},
+		"one over HTTP, one that it starts":                  {hub, started, false, true},
+		"two over HTTP":                                      {hub, hub, false, true},
+		"named where it starts, not over HTTP":               {claude, hub, false, true},
+		"over HTTP first, then where it is named":            {hub, claude, true, true},
+		"our own name, then over HTTP":                       {mine, hub, false, true},
+		"over HTTP, in a conversation that the client names": {hub, gate.Origin{Gateway: true, Session: "mine"}, true, false},
+		"another conversation of somebody who names both":    {mine, claude, false, false},
+		"a conversation with a name beside one of nobody's":  {claude, started, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := mcptest.New(t, "")

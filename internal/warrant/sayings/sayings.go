@@ -144,8 +144,9 @@ const (
 	tagBase  = 0xe0000
 )
 
-// Fold is a text as it is looked for: compatible forms are one (NFKC), tags are the letters they stand for, what is not seen is left
-// out, letters are small, and there are no blanks and dashes, by which numbers are grouped. Line ends stay: they part one value from the next.
+// Fold is a text as it is looked for: compatible forms are one (NFKC), tags are the letters they stand for, what is not seen is
+// left out, letters are small, and there are no blanks and dashes, by which numbers are grouped. Line ends stay: they part one
+// value from the next.
 func Fold(s string) string {
 	if plain(s) {
 		return s
