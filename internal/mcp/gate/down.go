@@ -157,6 +157,9 @@ func (c *Conn) greeted(ctx context.Context, m *wire.Message, r *request) ([]byte
 	shown, err := c.o.Pins.Hello(ctx, c.o.Server, m.Result)
 	if err == nil {
 		err = c.says(ctx, r.place, r.method, shown)
+		if errors.As(err, new(*Unreachable)) { // nothing runs before there is a monitor, which is then told with the tools
+			err = nil
+		}
 	}
 	return c.edited(m, shown, err)
 }

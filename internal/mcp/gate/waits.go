@@ -12,7 +12,8 @@ import (
 )
 
 // Waiting for a person outlives clients: theirs is a clock of a minute, or of seconds, and the question stands for a quarter of
-// an hour. A wait that a clock ended leaves the question open, and the same call, made again, finds the answer. A wait that a person ended withdraws it.
+// an hour. A wait that a clock ended leaves the question open, and the same call, made again, finds the answer. A wait that a
+// person ended withdraws it.
 
 //go:embed clocks.txt
 var clocksText string

@@ -129,7 +129,7 @@ func (k *Keeper) review(s *Known, tool string) (ReviewView, error) {
 		h := HeldView{
 			Name: title(p.Name), Why: p.Why, Usable: k.usable(s, p) == nil,
 			Warnings: append(warnings(p.Text+p.Hints+p.More), k.mentions(s, p)...),
-			Seen: short(alone),
+			Seen:     short(alone),
 		}
 		if h.Warnings == nil {
 			h.Warnings = []string{}
