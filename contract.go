@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/intent"
@@ -14,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
+	"github.com/tidemark/tidemark/internal/warrant/sayings"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -383,4 +385,62 @@ func (m *Monitor) drawUp(ctx context.Context, session string, words int, tools [
 	}
 	t.Rules = rules
 	return t
+}
+
+// maxOffers bounds how many tools of servers a session knows.
+const maxOffers = 4096
+
+// Offer tells what a server offers in a session beside the host's own tools, where the host does not
+// describe them itself. All its names begin with the server's and "__"; what the server offered
+// before is replaced.
+func (m *Monitor) Offer(ctx context.Context, ref Ref, server string, defs []tool.Definition) error {
+	prefix := tool.Name(server) + "__"
+	of := func(d tool.Definition) bool { return strings.HasPrefix(tool.Name(d.Name), prefix) }
+	if slices.ContainsFunc(defs, func(d tool.Definition) bool { return !of(d) }) {
+		return fmt.Errorf("offer tools: one is not named after its server %q", server)
+	}
+	for _, d := range defs {
+		if err := m.Hear(server, d.Description+"\n"+sayings.Plain(d.Schema)); err != nil {
+			return fmt.Errorf("offer tools: %w", err)
+		}
+	}
+	err := m.with(ctx, ref, func(s *live) error {
+		set := m.policy.Load().For(s.state.Agent)
+		now := append(slices.DeleteFunc(slices.Clone(s.offers), of), defs...)
+		if len(now) > maxOffers { // what nobody hears of must not be shown
+			return fmt.Errorf("more than %d tools of servers in one session", maxOffers)
+		}
+		s.offers = now
+		s.offered(m.readTools(withOffers(s.told, s.offers), set))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("offer tools: %w", err)
+	}
+	return nil
+}
+
+// ErrRoom is returned where there is no room for what a server says.
+var ErrRoom = errors.New("there is no room for more of what the server says")
+
+// Hear tells what a server says of itself, or of its own accord, such as a log message. It argues in every session, because
+// nobody here knows in which of them it is read: a value that stands in it has nobody behind it. No session is worth less for it.
+func (m *Monitor) Hear(server, said string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.spoken.Load()
+	if now == nil {
+		now = &sayings.Book{}
+	}
+	more, ok := now.With(tool.Name(server), said)
+	if !ok {
+		return ErrRoom
+	}
+	m.spoken.Store(more)
+	return nil
+}
+
+// HearJSON is Hear for a JSON text: its values and keys, as they read.
+func (m *Monitor) HearJSON(server string, said []byte) error {
+	return m.Hear(server, sayings.Plain(said))
 }

@@ -34,6 +34,7 @@ import (
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/meaning"
+	"github.com/tidemark/tidemark/internal/warrant/sayings"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -77,6 +78,8 @@ type Monitor struct {
 	held  atomic.Int64 // about how many are
 	left  atomic.Int64 // how many were when some were last let go, or since
 	heard atomic.Int64 // counts what was said and read, to tell which sessions spoke last
+
+	spoken atomic.Pointer[sayings.Book] // what servers said of themselves since this start; nil: nothing. Written with mu held
 }
 
 // New checks the options and makes a Monitor. There are no defaults for what decides.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -247,31 +246,6 @@ func withOffers(defs, offers []tool.Definition) []tool.Definition {
 		}
 	}
 	return out
-}
-
-// maxOffers bounds how many tools of servers a session knows.
-const maxOffers = 4096
-
-// Offer tells what a server offers in a session beside the host's own tools, where the host does not
-// describe them itself. All its names begin with the server's and "__"; what the server offered
-// before is replaced.
-func (m *Monitor) Offer(ctx context.Context, ref Ref, server string, defs []tool.Definition) error {
-	prefix := tool.Name(server) + "__"
-	of := func(d tool.Definition) bool { return strings.HasPrefix(tool.Name(d.Name), prefix) }
-	if slices.ContainsFunc(defs, func(d tool.Definition) bool { return !of(d) }) {
-		return fmt.Errorf("offer tools: one is not named after its server %q", server)
-	}
-	err := m.with(ctx, ref, func(s *live) error {
-		set := m.policy.Load().For(s.state.Agent)
-		s.offers = append(slices.DeleteFunc(slices.Clone(s.offers), of), defs...)
-		s.offers = s.offers[:min(len(s.offers), maxOffers)]
-		s.offered(m.readTools(withOffers(s.told, s.offers), set))
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("offer tools: %w", err)
-	}
-	return nil
 }
 
 // sameTool reports whether two definitions say the same: hosts repeat them with every

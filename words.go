@@ -439,6 +439,7 @@ func (m *Monitor) know(ctx context.Context, s *live, b *session.Taint, in *polic
 	if b.Unheard {
 		c.Lost()
 	}
+	c.Servers(m.spoken.Load())
 	s.facts = callFacts{of: c, name: in.Tool, args: in.Args}
 	if s.state.Forked() && b.Mark.Level > s.state.Mark().Level { // what another branch read did not come in here
 		s.facts.unargued, s.facts.inside = b.Mark.Level >= trust.Owner, b.Mark.Level > trust.Shared

@@ -22,6 +22,7 @@ type Pin struct {
 	Rest    string `json:"rest,omitzero"`    // hash of the other members
 	Text    string `json:"text,omitzero"`    // canonical JSON
 	Hints   string `json:"hints,omitzero"`   // its annotations, canonical JSON
+	More    string `json:"more,omitzero"`    // the other members without what hints claim, canonical JSON; empty: only Rest tells
 	Caution bool   `json:"caution,omitzero"` // it asks for caution itself
 	Why     string `json:"why,omitzero"`     // held: for what reason
 }

@@ -30,6 +30,10 @@ type Definition struct {
 	// others'.
 	Host *bool
 
+	// Looks says that a call only asks, as the door knows that handed it in: it is no tool of anybody's, but a way by which
+	// the protocol itself asks a server something.
+	Looks bool
+
 	Reading *Reading // what a model read in the above; nil: none has
 }
 

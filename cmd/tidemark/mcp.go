@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/base/proof"
 	"github.com/tidemark/tidemark/internal/mcp/gate"
 	"github.com/tidemark/tidemark/internal/mcp/pipe"
 )
@@ -63,10 +62,9 @@ func (e *env) relayMCP(ctx context.Context, name string, variables, command []st
 		return err
 	}
 	port := app.MCPPort(p)
-	parent := proof.Parent()
 	conn, err := gate.New(gate.Options{
 		Server: gate.Server{Name: name, Command: command}, Port: port, Pins: app.MCPPins(port),
-		Origin:   gate.Origin{Env: os.Getenv, Parent: fmt.Sprintf("%d-%s", parent.PID, parent.Since), Owner: cfg.MCP.Sender == "owner"},
+		Origin:   gate.Origin{Env: os.Getenv, Owner: cfg.MCP.Sender == "owner"},
 		Patience: cfg.MCP.Wait, Elicit: cfg.MCP.Elicit != "never",
 		Logger: slog.New(slog.NewTextHandler(e.errOut, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})

@@ -43,6 +43,9 @@ func (a *App) openMCP(f *notify.Store, bus *hook.Bus, next http.Handler) (http.H
 		return nil, fmt.Errorf("open MCP gateway: %w", err)
 	}
 	engine.Relayed = a.relayed(servers)
+	if err := a.pins.EachSaid(func(server, said string) error { return a.Monitor.HearJSON(server, []byte(said)) }); err != nil {
+		a.opts.Logger.Warn("mcp: not all that servers said before is remembered", slog.String("error", err.Error()))
+	}
 	admission := gate.NewAdmission(g, a.Tokens.Agent)
 	var upstreams []relay.Upstream
 	for _, s := range servers {

@@ -67,6 +67,24 @@ func (c *Context) saidRest(v string) bool {
 	return true
 }
 
+// listed reports whether a resource is the server's own: it has listed it, or names it in a scheme that leads to no host. What is asked for
+// through the protocol reaches nobody but that server; whether something is packed into the name is looked at like any words.
+func (j *judging) listed(v string) bool {
+	if !j.m.Looks() {
+		return false
+	}
+	scheme, _, ok := strings.Cut(strings.ToLower(v), "://")
+	if ok && scheme != "file" && !hosts[scheme] {
+		return true
+	}
+	f := j.c.index.Of(v)
+	field := f.Class == origin.Field || f.Class == origin.Anchored
+	return field && !j.c.contested(v, false) || j.c.servers.Says(serverOf(j.m.Tool), v)
+}
+
+// hosts are the schemes whose addresses begin with a host.
+var hosts = list("hosts")
+
 var inside = list("inside")
 
 // private reports whether an address lies inside the user's machine or network, or is none

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark/tidemark/internal/warrant/origin"
 	"github.com/tidemark/tidemark/internal/warrant/page"
 	"github.com/tidemark/tidemark/internal/warrant/reader"
+	"github.com/tidemark/tidemark/internal/warrant/sayings"
 	"github.com/tidemark/tidemark/internal/warrant/shell"
 	"github.com/tidemark/tidemark/internal/warrant/vocabulary"
 	"github.com/tidemark/tidemark/tool"
@@ -36,7 +37,8 @@ type Context struct {
 	offered   map[string]bool              // tools the host has told of
 	host      host                         // which tools are the host's own
 	control   map[string]bool              // tools by which the host's framework steers itself
-	others    strings.Builder              // what definitions of tools say that the host does not own
+	others    sayings.Book                 // what definitions of tools say that the host does not own
+	servers   *sayings.Book                // what servers of this machine say of themselves, in whatever conversation; nil: nothing
 
 	argued  bool // anybody but the user has said something
 	outside bool // something from outside this machine came in
@@ -103,7 +105,7 @@ func NewSized(table *vocabulary.Table, limit int) *Context {
 
 // Size is about how many bytes of memory the conversation takes.
 func (c *Context) Size() int {
-	n := c.index.Size() + c.records.Size() + c.others.Cap()
+	n := c.index.Size() + c.records.Size() + c.others.Size()
 	for i := range c.unheard {
 		n += len(c.unheard[i].text)
 	}
@@ -278,17 +280,29 @@ func (c *Context) Tools(list []tool.Definition) {
 	clear(c.callables) // what most of them share may be something else now
 	c.worded, c.offers = nil, nil
 	for _, d := range list {
-		if len(c.tools) >= maxTools {
-			return // more than any agent is offered
+		name := tool.Name(d.Name)
+		if len(c.tools) < maxTools { // more than any agent is offered; of the rest only what they say counts
+			m := meaning.Of(d)
+			c.tools[m.Tool], c.names[m.Tool], c.offered[m.Tool], c.defined[m.Tool] = m, d.Name, true, d
 		}
-		m := meaning.Of(d)
-		c.tools[m.Tool], c.names[m.Tool], c.offered[m.Tool], c.defined[m.Tool] = m, d.Name, true, d
-		if c.host.declare(m.Tool, d.Host); !c.host.owns(m.Tool) {
-			c.others.WriteString(d.Description + "\n")
-			c.others.Write(d.Schema)
-			c.others.WriteByte('\n')
+		if c.host.declare(name, d.Host); !c.host.owns(name) {
+			c.others.Add(serverOf(name), d.Description)
+			c.others.AddJSON(serverOf(name), d.Schema)
 		}
 	}
+}
+
+// Servers tells what servers say of themselves, to whomever they said it: it may argue in any conversation of their agent's, and nobody
+// here knows which those are.
+func (c *Context) Servers(said *sayings.Book) { c.servers = said }
+
+// serverOf is the server that a tool is named after; "": none.
+func serverOf(name string) string {
+	server, _, ok := strings.Cut(name, "__")
+	if !ok {
+		return ""
+	}
+	return server
 }
 
 // maxTools bounds how many tools are understood.

@@ -131,7 +131,7 @@ func (j *judging) read(values []leaves.Leaf) {
 	case c.argued && c.user.turn == 0 && j.w.Deed != Read:
 		j.w.add(Act, "", j.m.Tool, Nothing, "I have no words of yours that could ask for it")
 	case j.needsNone() == mandate.Unargued:
-		j.free()
+		j.free(values)
 	case j.needsNone() == mandate.Hosted:
 		j.w.add(Act, "", j.m.Tool, Said, "the host's own tool, on this machine")
 	case j.needsNone() == mandate.Bound && j.forbidden(values):
@@ -187,14 +187,16 @@ func (j *judging) discloses() {
 	j.w.add(Act, "", j.m.Tool, Nothing, "it reads secrets, and I could not find them in your words")
 }
 
-// free lets everything be but what is dangerous whoever asks for it, and what only definitions of
-// tools speak of: nobody but the user has said anything.
-func (j *judging) free() {
-	others := j.c.others.String()
-	tight := squeezed(others)
+// free lets everything be but what is dangerous whoever asks for it, and what only servers speak of: nobody but the user has
+// said anything that counts as content.
+func (j *judging) free(values []leaves.Leaf) {
+	ordered := j.w.Deed == Read && slices.ContainsFunc(values, func(l leaves.Leaf) bool { // a read asks nobody for its address
+		return (isHost(l.Text) || startsURL(l.Text)) && j.ordered(l.Text) && !j.c.index.Said(l.Text)
+	})
 	for i := range j.w.Slots {
 		s := &j.w.Slots[i]
-		if j.w.Danger || s.Has < Own && len(s.Value) > 5 && strings.Contains(tight, squeezed(s.Value)) {
+		ordered = ordered || j.w.Deed != Read && s.Has < Own && j.ordered(s.Value)
+		if j.w.Danger || s.Has < Own && (j.c.others.Names(s.Value) || j.c.servers.Names(s.Value)) {
 			continue
 		}
 		if j.c.wordless && s.Has < Own && j.named(s) {
@@ -202,11 +204,24 @@ func (j *judging) free() {
 		}
 		s.Has = Said
 	}
-	if others != "" && !Send.graverThan(j.w.Deed) && !j.looks && j.c.user.onlyAsks() {
+	switch {
+	case ordered:
+		j.w.add(Act, "", j.m.Tool, Nothing, "another server names it in what it says of itself, and I found nobody else who does")
+	case !j.c.others.Empty() && !Send.graverThan(j.w.Deed) && !j.looks && j.c.user.onlyAsks():
 		j.w.add(Act, "", j.m.Tool, Nothing, "I took what you said for a question and no more")
-		return
+	default:
+		j.w.add(Act, "", j.m.Tool, Said, "nobody but you has said anything")
 	}
-	j.w.add(Act, "", j.m.Tool, Said, "nobody but you has said anything")
+}
+
+// ordered reports whether a server may have ordered a call of another's by what it says of itself: it names the file, the
+// address, the channel. Words that stand anywhere order nothing.
+func (j *judging) ordered(value string) bool {
+	if !strings.ContainsAny(strings.TrimSpace(value), "@/\\:#. 0123456789") {
+		return false
+	}
+	own := serverOf(j.m.Tool)
+	return own != "" && j.c.others.Elsewhere(own, value) || j.c.servers.Elsewhere(own, value)
 }
 
 // named reports whether what was read may have named a slot that leaves this machine or runs on it. Files

@@ -45,7 +45,7 @@ func (j *judging) value(l *leaves.Leaf) {
 // looked judges what a read is given: an address, or words beside what is read. It reports
 // whether that is all the value is.
 func (j *judging) looked(l *leaves.Leaf, p meaning.Param) bool {
-	if j.isAddress(l, p) {
+	if j.isAddress(l, p) && !j.listed(l.Text) {
 		e, why := j.c.address(l.Text)
 		if !j.c.argued {
 			e = Said // nothing was read that could leave

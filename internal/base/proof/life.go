@@ -18,9 +18,6 @@ type Life struct {
 // Own is this process. Where the system does not say more, the number is all there is.
 func Own() Life { return life(os.Getpid()) }
 
-// Parent is the process that started this one.
-func Parent() Life { return life(os.Getppid()) }
-
 func life(pid int) Life {
 	l := Life{PID: pid}
 	if since, err := started(l.PID); err == nil {

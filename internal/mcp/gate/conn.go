@@ -25,8 +25,10 @@ const (
 	updateMethod   = "tasks/update"
 	cancelMethod   = "notifications/cancelled"
 	progressMethod = "notifications/progress"
+	logMethod      = "notifications/message"
 	versionKey     = "io.modelcontextprotocol/protocolVersion"
 	capabilityKey  = "io.modelcontextprotocol/clientCapabilities"
+	clientKey      = "io.modelcontextprotocol/clientInfo"
 )
 
 // pseudo are the tools that requests besides tools/call are judged as.
@@ -42,6 +44,10 @@ func OwnNames() []string {
 		"resources_read", "prompts_get", "completion_complete", "tasks_update", "input_answers", "sampling_answer", "elicitation_answer",
 	}
 }
+
+// looks are those of them by which a server is only asked, or by which its question to the model is answered: what leaves with them is
+// judged as what leaves with any question.
+var looks = []string{"resources_read", "prompts_get", "completion_complete", "sampling_answer"}
 
 // isOwn reports whether a tool is named like one of those.
 func isOwn(name string) bool { return slices.Contains(OwnNames(), tool.Name(name)) }
@@ -85,6 +91,7 @@ type Conn struct {
 	asked    map[string]*question   // guarded by mu; the server's requests, by id; nil: there was none
 	ours     map[string]chan answer // guarded by mu; what the gate itself asks the client; nil: nothing yet
 	declared []byte                 // guarded by mu; the client's capabilities, where it said them once
+	client   string                 // guarded by mu; what the client calls itself, where it said so once
 	last     *Place                 // guarded by mu; where the latest call was judged
 	tells    bool                   // guarded by mu; the server tells of changes of its tools
 	ready    bool                   // guarded by mu; the client has been greeted, or listens
@@ -111,6 +118,8 @@ type request struct {
 	news     []byte // how it is told of changes, where it listens for them
 	gone     bool   // the client does not want the answer any more
 	sent     bool   // it has left
+	client   string // what the client calls itself; "": it does not say
+	came     time.Time
 }
 
 // question is a request of the server's.
@@ -121,11 +130,8 @@ type question struct {
 
 // New checks the options and makes the gate of a connection.
 func New(o Options) (*Conn, error) {
-	switch {
-	case o.Server.Name == "" || o.Port == nil || o.Pins == nil || o.Logger == nil:
+	if o.Server.Name == "" || o.Port == nil || o.Pins == nil || o.Logger == nil {
 		return nil, errors.New("new gate: something is missing")
-	case o.Origin.Parent == "" && o.Origin.Session == "":
-		return nil, errors.New("new gate: nothing tells whose messages they are")
 	}
 	if o.Patience <= 0 {
 		o.Patience = defaultPatience
@@ -154,8 +160,13 @@ func (c *Conn) name(of string) string { return ToolName(c.o.Server.Name, of) }
 
 // observe records what came in, in each of some places.
 func (c *Conn) observe(ctx context.Context, places []Place, r tool.Result) error {
+	return c.hear(ctx, places, "", r)
+}
+
+// hear is observe, for what only argues where it names a server.
+func (c *Conn) hear(ctx context.Context, places []Place, argues string, r tool.Result) error {
 	for _, p := range places {
-		if err := c.o.Port.Observe(ctx, Came{Place: p, Result: r}); err != nil {
+		if err := c.o.Port.Observe(ctx, Came{Place: p, Result: r, Argues: argues}); err != nil {
 			return err
 		}
 	}

@@ -90,5 +90,38 @@ func definitions(server string, result []byte) []tool.Definition {
 	return out
 }
 
+// beside is what a listing of tools says besides what definitions hold: titles, annotations, schemas of results, members that
+// nobody knows, and what stands beside the tools.
+func beside(result []byte) []byte {
+	out := []byte{'['}
+	add := func(raw []byte, err error) {
+		if err != nil || string(raw) == "{}" {
+			return
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, raw...)
+	}
+	add(wire.Cut(result, "tools", "nextCursor", "ttlMs", "cacheScope", "resultType"))
+	var page struct {
+		Tools []strictjson.Value `json:"tools"`
+	}
+	if strictjson.Unmarshal(result, &page) != nil {
+		return result // what cannot be taken apart counts as a whole
+	}
+	for _, t := range page.Tools {
+		if t.Kind() != '{' {
+			add(t, nil)
+			continue
+		}
+		add(wire.Cut(t, "name", "description", "inputSchema"))
+	}
+	if len(out) == 1 {
+		return nil
+	}
+	return append(out, ']')
+}
+
 // ToolName is the name by which policy knows a tool of a server.
 func ToolName(server, name string) string { return server + "__" + name }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/mcp/wire"
 	"github.com/tidemark/tidemark/tool"
 )
@@ -58,14 +59,9 @@ func (c *Conn) came(ctx context.Context, m *wire.Message, r *request) ([]byte, e
 	case listMethod:
 		return c.listed(ctx, m, r)
 	case "initialize", "server/discover":
-		if m.Result == nil {
-			return m.Raw, nil
-		}
-		c.hears(r.method, m.Result)
-		shown, err := c.o.Pins.Hello(ctx, c.o.Server, m.Result)
-		return c.edited(m, shown, err)
+		return c.greeted(ctx, m, r)
 	case "ping", "logging/setLevel":
-		return m.Raw, nil
+		return m.Raw, c.says(ctx, r.place, r.method, orError(m))
 	case "resources/list", "resources/templates/list", "prompts/list":
 		if m.Result != nil && c.familiar(ctx, m, r) {
 			return m.Raw, nil
@@ -122,7 +118,7 @@ func (c *Conn) later(got *outcome, r *request) {
 // listed shows a page of tools to the pins, and passes on what they leave.
 func (c *Conn) listed(ctx context.Context, m *wire.Message, r *request) ([]byte, error) {
 	if m.Result == nil {
-		return m.Raw, nil
+		return m.Raw, c.says(ctx, r.place, r.method, m.Error)
 	}
 	err := wire.Members(m.Result, func(key string, _ []byte) error {
 		if key != "tools" && strings.EqualFold(key, "tools") {
@@ -138,6 +134,9 @@ func (c *Conn) listed(ctx context.Context, m *wire.Message, r *request) ([]byte,
 		return nil, err
 	}
 	c.o.Memory.list(r.cursor, definitions(c.o.Server.Name, shown))
+	if err := c.says(ctx, r.place, r.method, beside(shown)); err != nil {
+		return nil, err
+	}
 	if err := c.offerNow(ctx, r.place); err != nil {
 		return nil, err
 	}
@@ -147,6 +146,41 @@ func (c *Conn) listed(ctx context.Context, m *wire.Message, r *request) ([]byte,
 		}
 	}
 	return c.edited(m, shown, nil)
+}
+
+// greeted shows a greeting to the pins, and passes on what they leave. All of it argues: hosts put it into their prompts.
+func (c *Conn) greeted(ctx context.Context, m *wire.Message, r *request) ([]byte, error) {
+	if m.Result == nil {
+		return m.Raw, c.says(ctx, r.place, r.method, m.Error)
+	}
+	c.hears(r.method, m.Result)
+	shown, err := c.o.Pins.Hello(ctx, c.o.Server, m.Result)
+	if err == nil {
+		err = c.says(ctx, r.place, r.method, shown)
+		if errors.As(err, new(*Unreachable)) { // nothing runs before there is a monitor, which is then told with the tools
+			err = nil
+		}
+	}
+	return c.edited(m, shown, err)
+}
+
+// orError is what an answer says that should say nothing.
+func orError(m *wire.Message) []byte {
+	if m.Result == nil {
+		return m.Error
+	}
+	return m.Result
+}
+
+// says notes what a server says of itself: it argues like a definition, wherever it is read. What there is no room for is content.
+func (c *Conn) says(ctx context.Context, asked Place, method string, said []byte) error {
+	if len(said) == 0 || string(said) == "{}" {
+		return nil
+	}
+	if c.o.Memory.keepList(c.o.Server.Name, method, said) {
+		return c.offerNow(ctx, asked)
+	}
+	return c.observe(ctx, c.everywhere(asked), tool.Result{Name: c.name(spelt(method)), Content: said})
 }
 
 // familiar reports whether a listing is what it was when the server was first used. Then it is no content: it says what
@@ -166,16 +200,21 @@ func (c *Conn) familiar(ctx context.Context, m *wire.Message, r *request) bool {
 // offerNow tells whoever asked, and every conversation that may read it, what the server offers. At once: the next call
 // may be one of another server's, and this one need never be called for its words to be obeyed.
 func (c *Conn) offerNow(ctx context.Context, asked Place) error {
-	places := c.places()
-	if asked.Session != "" && !slices.Contains(places, asked) {
-		places = append(places, asked)
-	}
-	for _, p := range places {
+	for _, p := range c.everywhere(asked) {
 		if err := c.offer(ctx, p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// everywhere is where something counts that one conversation asked for and others may read.
+func (c *Conn) everywhere(asked Place) []Place {
+	places := c.places()
+	if asked.Session != "" && !slices.Contains(places, asked) {
+		places = append(places, asked)
+	}
+	return places
 }
 
 // offer tells a session what the server offers, where it does not know.
@@ -238,9 +277,15 @@ var silent = map[string]bool{
 func (c *Conn) notified(ctx context.Context, m *wire.Message) Passage {
 	said := m.Params
 	places := []Place(nil)
+	argues := ""
 	switch {
 	case silent[m.Method]:
+		if c.says(ctx, Place{}, m.Method, beyond(m.Params)) != nil {
+			return Passage{}
+		}
 		return Passage{Forward: m.Raw}
+	case m.Method == logMethod: // a model is seldom shown it, and every server writes some
+		argues, said = c.o.Server.Name, plainly(m.Params)
 	case m.Method == progressMethod:
 		token := m.Param("progressToken")
 		said = []byte(wire.Text(m.Params, "message"))
@@ -252,11 +297,35 @@ func (c *Conn) notified(ctx context.Context, m *wire.Message) Passage {
 	if places == nil {
 		places = c.places()
 	}
-	if err := c.observe(ctx, places, tool.Result{Name: c.name(spelt(m.Method)), Content: said}); err != nil {
+	if err := c.hear(ctx, places, argues, tool.Result{Name: c.name(spelt(m.Method)), Content: said}); err != nil {
 		_ = c.fault(ctx, "record a notification", err)
 		return Passage{}
 	}
 	return Passage{Forward: m.Raw}
+}
+
+// plainMembers are what notifications that say nothing hold: numbers, ids and addresses that the client gave itself.
+var plainMembers = []string{"requestId", "uri", "elicitationId", "_meta"}
+
+// beyond is what a notification holds that should say nothing, besides what it is for.
+func beyond(params []byte) []byte {
+	if len(params) == 0 {
+		return nil
+	}
+	rest, err := wire.Cut(params, plainMembers...)
+	if err != nil {
+		return params
+	}
+	return rest
+}
+
+// plainly is a JSON text as it reads, not as JSON spells it.
+func plainly(raw []byte) []byte {
+	var out []byte
+	for _, leaf := range strictjson.Flat(string(raw)) {
+		out = append(append(out, leaf.Text...), '\n')
+	}
+	return out
 }
 
 // placeOf is where the request with a token of progress is judged; nil: there is none.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -38,6 +39,9 @@ type Engine struct {
 	// nil: none is.
 	Relayed func(server string) bool
 
+	company company // sessions that may be one agent's
+	waits   waits   // calls that wait for a person
+
 	mu     sync.Mutex
 	dialog map[string]bool // guarded by mu; questions that may be answered inside a client
 }
@@ -64,8 +68,17 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 	if err := e.ensure(ctx, a.Place); err != nil {
 		return Ruling{}, err
 	}
+	if err := e.join(ctx, a.Place); err != nil {
+		return Ruling{}, err
+	}
 	if why := e.blocked(ctx, a); why != "" {
 		return Ruling{Place: a.Place, Refusal: why}, nil
+	}
+	if a.Patience > 0 {
+		a.Patience = e.waits.patience(a.Client, a.Patience)
+		var done func()
+		ctx, done = e.waits.begin(ctx, waitKey(a.Place, a.Call))
+		defer done()
 	}
 	v, err := e.verdict(ctx, &a)
 	if err != nil {
@@ -75,7 +88,7 @@ func (e *Engine) Decide(ctx context.Context, a Ask) (Ruling, error) {
 		return release(&v, a.Call, a.Place)
 	}
 	r := Ruling{Place: a.Place, Refusal: v.Message()}
-	if v.Held != nil && ctx.Err() != nil { // nobody is there for the answer
+	if v.Held != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), errClock) { // nobody is there for the answer
 		return r, e.Monitor.Withdraw(context.WithoutCancel(ctx), v.Held.Session, v.Held.ID, "the client")
 	}
 	if v.Held != nil && v.Held.Pending() {
@@ -141,6 +154,12 @@ func (e *Engine) Answer(ctx context.Context, a Said) error {
 
 // Observe implements Port.
 func (e *Engine) Observe(ctx context.Context, c Came) error {
+	if c.Argues != "" {
+		err := e.Monitor.Hear(c.Argues, string(c.Result.Content))
+		if !errors.Is(err, tidemark.ErrRoom) {
+			return err
+		}
+	}
 	if err := e.ensure(ctx, c.Place); err != nil {
 		return err
 	}
@@ -156,7 +175,11 @@ func (e *Engine) Observe(ctx context.Context, c Came) error {
 
 // Offer implements Port.
 func (e *Engine) Offer(ctx context.Context, p Place, server string, defs []tool.Definition) error {
-	return e.Monitor.Offer(ctx, p.ref(), server, defs)
+	all := slices.Clone(defs)
+	for _, name := range looks {
+		all = append(all, tool.Definition{Name: ToolName(server, name), Looks: true})
+	}
+	return e.Monitor.Offer(ctx, p.ref(), server, all)
 }
 
 // ensure begins a turn where nobody has begun one. What the user says cannot be heard here, and that is

@@ -144,12 +144,12 @@ func (m *Memory) list(cursor string, defs []tool.Definition) {
 func (m *Memory) untold(session string) []tool.Definition {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.told[session] || len(m.pages)+len(m.lists) == 0 {
+	if m.told[session] {
 		return nil
 	}
 	bounded(m.told)
 	m.told[session] = true
-	out := slices.Collect(maps.Values(m.lists)) // first: of too many tools the last are left out
+	out := append([]tool.Definition{}, slices.Collect(maps.Values(m.lists))...) // first: of too many tools the last are left out
 	for _, page := range m.pages {
 		out = append(out, page...)
 	}
@@ -203,6 +203,13 @@ func (m *Memory) forget(session string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.told, session)
+}
+
+// forgetAll lets every session be told again.
+func (m *Memory) forgetAll() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.told)
 }
 
 // state is what we hand a client with a question, and get back with the answer. It comes back from

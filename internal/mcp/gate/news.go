@@ -75,15 +75,20 @@ func Changed() []byte { return []byte(`{"jsonrpc":"2.0","method":"` + changedMet
 // Watch calls tell each time a person has accepted something of the server, until ctx ends. It waits outside the path of
 // calls, and who cannot be asked is asked again.
 func (c *Conn) Watch(ctx context.Context, tell func()) {
-	seen := -1
+	seen, lost := -1, false
 	for ctx.Err() == nil {
 		n, err := c.o.Pins.Await(ctx, c.o.Server, seen)
 		if err != nil {
+			lost = true
 			select {
 			case <-ctx.Done():
 			case <-time.After(retryNews):
 			}
 			continue
+		}
+		if lost { // a monitor that started anew has not heard what the server says
+			c.o.Memory.forgetAll()
+			lost = c.offerNow(ctx, Place{}) != nil
 		}
 		if seen >= 0 && n != seen {
 			tell()

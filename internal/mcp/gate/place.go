@@ -12,10 +12,15 @@ import (
 // itself comes first: environments are inherited by other agents, and outlive a conversation.
 type Origin struct {
 	Env     func(name string) string // of the process; nil: there is none
-	Parent  string                   // the process that started the relay, so that all servers of one agent share a session
-	Session string                   // what else tells conversations apart; never empty where Parent is
+	Session string                   // what else tells conversations apart; "": nothing does
 	Owner   bool                     // whoever speaks is the owner
+	Gateway bool                     // it came over HTTP
 }
+
+// common is the session of all who do not say which conversation they are in: relays that agents start, by whatever launcher,
+// and clients over HTTP. What one of them read may be what another is asked to do, and nobody here can tell. The name is
+// that of the first who shared it.
+const common = "http"
 
 // variables name an agent's conversation in its environment, and the agent as its hooks spell it.
 var variables = []struct{ name, agent string }{
@@ -30,7 +35,7 @@ const SessionVariable = "TIDEMARK_SESSION"
 
 // place finds the session of a message by its metadata, which may be missing.
 func (o *Origin) place(meta wire.Object) Place {
-	p := Place{Agent: "mcp", Owner: o.Owner}
+	p := Place{Agent: "mcp", Owner: o.Owner, Gateway: o.Gateway}
 	if session, thread := meta.Text("sessionId"), meta.Text("threadId"); session != "" && thread != "" {
 		p.Session, p.Agent = named("codex", session), "codex"
 		if thread != session {
@@ -56,11 +61,11 @@ func (o *Origin) place(meta wire.Object) Place {
 			}
 		}
 	}
-	if o.Parent != "" {
-		p.Session = named("mcp", o.Parent)
+	if o.Session != "" {
+		p.Session = named("mcp", o.Session)
 		return p
 	}
-	p.Session = named("mcp", o.Session)
+	p.Session = named("mcp", common)
 	return p
 }
 

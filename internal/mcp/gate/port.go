@@ -19,6 +19,8 @@ type Port interface {
 	Offer(ctx context.Context, p Place, server string, defs []tool.Definition) error
 	// Answer carries what the person said to a question inside their client.
 	Answer(ctx context.Context, a Said) error
+	// GiveUp ends the wait of a call whose client's clock has run out. Its question stays open.
+	GiveUp(ctx context.Context, g GivenUp) error
 }
 
 // Place is where something happens: a session as the other doors spell it, and who speaks there.
@@ -28,6 +30,7 @@ type Place struct {
 	Turn    string `json:"turn,omitzero"`
 	Agent   string `json:"agent,omitzero"`
 	Owner   bool   `json:"owner,omitzero"` // the owner speaks; otherwise nobody knows who
+	Gateway bool   `json:"-"`              // it came over HTTP
 }
 
 func (p Place) ref() tidemark.Ref {
@@ -40,6 +43,8 @@ type Ask struct {
 	Call  tool.Call
 	// Patience is how long a held call waits for its answer.
 	Patience time.Duration
+	// Client is the name of the program that waits; "": nobody said.
+	Client string
 	// Elicits says that the client can be asked itself.
 	Elicits bool
 	// Gated says that a person has just approved all that leaves, under another name: what is not denied outright passes.
@@ -74,6 +79,9 @@ type Held struct {
 type Came struct {
 	Place  Place
 	Result tool.Result
+	// Argues names the server that says this of its own accord: it argues, as definitions do, and the place is worth what it was.
+	// "": it is content.
+	Argues string
 }
 
 // Said is an answer that a person gave inside their client.

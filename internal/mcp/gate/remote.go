@@ -20,6 +20,7 @@ const (
 	observePath = PortPath + "observe"
 	offerPath   = PortPath + "offer"
 	answerPath  = PortPath + "answer"
+	giveUpPath  = PortPath + "giveup"
 )
 
 // The bodies of the port. Arguments and content are bytes, so that they arrive as they are.
@@ -30,6 +31,7 @@ type (
 		Tool    string `json:"tool"`
 		Args    []byte `json:"args"`
 		WaitMs  int64  `json:"waitMs,omitzero"`
+		Client  string `json:"client,omitzero"`
 		Elicits bool   `json:"elicits,omitzero"`
 		Gated   bool   `json:"gated,omitzero"`
 	}
@@ -47,6 +49,7 @@ type (
 		Args    []byte `json:"args,omitzero"`
 		Content []byte `json:"content"`
 		Error   bool   `json:"error,omitzero"`
+		Argues  string `json:"argues,omitzero"`
 	}
 	offerBody struct {
 		Place  Place         `json:"place"`
@@ -60,6 +63,13 @@ type (
 		ReadOnly    *bool  `json:"readOnly,omitzero"`
 		Destructive *bool  `json:"destructive,omitzero"`
 		OpenWorld   *bool  `json:"openWorld,omitzero"`
+	}
+	giveUpBody struct {
+		Place   Place  `json:"place"`
+		Tool    string `json:"tool"`
+		Args    []byte `json:"args"`
+		Client  string `json:"client,omitzero"`
+		AfterMs int64  `json:"afterMs,omitzero"`
 	}
 	saidBody struct {
 		Question string `json:"question"`
@@ -109,7 +119,7 @@ func (r *Remote) Decide(ctx context.Context, a Ask) (Ruling, error) {
 	var got rulingBody
 	err := r.post(ctx, decidePath, askBody{
 		Place: a.Place, ID: a.Call.ID, Tool: a.Call.Name, Args: a.Call.Args, WaitMs: a.Patience.Milliseconds(), Elicits: a.Elicits,
-		Gated: a.Gated,
+		Gated: a.Gated, Client: a.Client,
 	}, &got)
 	switch {
 	case err != nil:
@@ -126,6 +136,7 @@ func (r *Remote) Decide(ctx context.Context, a Ask) (Ruling, error) {
 func (r *Remote) Observe(ctx context.Context, c Came) error {
 	return r.post(ctx, observePath, cameBody{
 		Place: c.Place, ID: c.Result.CallID, Tool: c.Result.Name, Args: c.Result.Args, Content: c.Result.Content, Error: c.Result.Error,
+		Argues: c.Argues,
 	}, nil)
 }
 
@@ -141,6 +152,11 @@ func (r *Remote) Offer(ctx context.Context, p Place, server string, defs []tool.
 // Answer implements Port.
 func (r *Remote) Answer(ctx context.Context, a Said) error {
 	return r.post(ctx, answerPath, saidBody{a.Question, a.Session, a.Approve, a.For.Milliseconds()}, nil)
+}
+
+// GiveUp implements Port.
+func (r *Remote) GiveUp(ctx context.Context, g GivenUp) error {
+	return r.post(ctx, giveUpPath, giveUpBody{g.Place, g.Call.Name, g.Call.Args, g.Client, g.After.Milliseconds()}, nil)
 }
 
 // maxAnswer bounds what a server may say.

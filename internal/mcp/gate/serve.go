@@ -122,7 +122,7 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 		}
 		r, err := h.Port.Decide(ctx, Ask{
 			Place: b.Place, Call: tool.Call{ID: b.ID, Name: b.Tool, Args: b.Args}, Patience: wait(b.WaitMs), Elicits: b.Elicits,
-			Gated: b.Gated,
+			Gated: b.Gated, Client: b.Client,
 		})
 		return rulingBody{r.Allowed(), r.Place, r.Refusal, r.Held, r.Approved}, err
 	case observePath:
@@ -131,7 +131,7 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 			return nil, errBody
 		}
 		res := tool.Result{CallID: b.ID, Name: b.Tool, Args: b.Args, Content: b.Content, Error: b.Error}
-		return none, h.Port.Observe(ctx, Came{Place: b.Place, Result: res})
+		return none, h.Port.Observe(ctx, Came{Place: b.Place, Result: res, Argues: b.Argues})
 	case offerPath:
 		var b offerBody
 		if strictjson.UnmarshalKnown(raw, &b) != nil {
@@ -145,6 +145,14 @@ func (h *PortHandler) answer(ctx context.Context, path string, raw []byte) (any,
 			})
 		}
 		return none, h.Port.Offer(ctx, b.Place, b.Server, defs)
+	case giveUpPath:
+		var b giveUpBody
+		if strictjson.UnmarshalKnown(raw, &b) != nil {
+			return nil, errBody
+		}
+		return none, h.Port.GiveUp(ctx, GivenUp{
+			Place: b.Place, Call: tool.Call{Name: b.Tool, Args: b.Args}, Client: b.Client, After: wait(b.AfterMs),
+		})
 	case answerPath:
 		var b saidBody
 		if strictjson.UnmarshalKnown(raw, &b) != nil {

@@ -35,18 +35,19 @@ func TestTheSessionOfACallIsFound(t *testing.T) {
 		origin     gate.Origin
 		want       tidemark.Ref
 	}{
-		{"Codex names it", `{"sessionId":"s","threadId":"s","callId":"c"}`, gate.Origin{Parent: "1"}, tidemark.Ref{Session: "codex:s"}},
-		{"a sub-agent of Codex is a branch", `{"sessionId":"s","threadId":"t"}`, gate.Origin{Parent: "1"}, tidemark.Ref{Session: "codex:s", Branch: "t"}},
-		{"VS Code names it", `{"vscode.conversationId":"v"}`, gate.Origin{Parent: "1"}, tidemark.Ref{Session: "vscode:v"}},
+		{"Codex names it", `{"sessionId":"s","threadId":"s","callId":"c"}`, gate.Origin{}, tidemark.Ref{Session: "codex:s"}},
+		{"a sub-agent of Codex is a branch", `{"sessionId":"s","threadId":"t"}`, gate.Origin{}, tidemark.Ref{Session: "codex:s", Branch: "t"}},
+		{"VS Code names it", `{"vscode.conversationId":"v"}`, gate.Origin{}, tidemark.Ref{Session: "vscode:v"}},
 		{"the call comes before the environment", `{"sessionId":"s","threadId":"s"}`,
-			gate.Origin{Parent: "1", Env: env("CLAUDE_CODE_SESSION_ID", "e")}, tidemark.Ref{Session: "codex:s"}},
-		{"ours comes before the agent's", `{}`, gate.Origin{Parent: "1", Env: env("CLAUDE_CODE_SESSION_ID", "e", "TIDEMARK_SESSION", "o")},
+			gate.Origin{Env: env("CLAUDE_CODE_SESSION_ID", "e")}, tidemark.Ref{Session: "codex:s"}},
+		{"ours comes before the agent's", `{}`, gate.Origin{Env: env("CLAUDE_CODE_SESSION_ID", "e", "TIDEMARK_SESSION", "o")},
 			tidemark.Ref{Session: "o"}},
-		{"Claude Code's environment", `{}`, gate.Origin{Parent: "1", Env: env("CLAUDE_CODE_SESSION_ID", "e")}, tidemark.Ref{Session: "claude:e"}},
-		{"Copilot's environment", `{}`, gate.Origin{Parent: "1", Env: env("COPILOT_AGENT_SESSION_ID", "e")}, tidemark.Ref{Session: "copilot:e"}},
-		{"the process that started it", `{}`, gate.Origin{Parent: "12-345", Env: env()}, tidemark.Ref{Session: "mcp:12-345"}},
-		{"what else is known", `{}`, gate.Origin{Session: "http"}, tidemark.Ref{Session: "mcp:http"}},
-		{"metadata that is no text", `{"sessionId":1,"threadId":["x"]}`, gate.Origin{Parent: "1"}, tidemark.Ref{Session: "mcp:1"}},
+		{"Claude Code's environment", `{}`, gate.Origin{Env: env("CLAUDE_CODE_SESSION_ID", "e")}, tidemark.Ref{Session: "claude:e"}},
+		{"Copilot's environment", `{}`, gate.Origin{Env: env("COPILOT_AGENT_SESSION_ID", "e")}, tidemark.Ref{Session: "copilot:e"}},
+		{"nobody says anything", `{}`, gate.Origin{Env: env()}, tidemark.Ref{Session: "mcp:http"}},
+		{"nobody says anything over HTTP", `{}`, gate.Origin{Gateway: true}, tidemark.Ref{Session: "mcp:http"}},
+		{"what else is known", `{}`, gate.Origin{Session: "mine"}, tidemark.Ref{Session: "mcp:mine"}},
+		{"metadata that is no text", `{"sessionId":1,"threadId":["x"]}`, gate.Origin{}, tidemark.Ref{Session: "mcp:http"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -153,7 +154,7 @@ func TestBetweenTheTurnsOfAnotherDoorNothingIsForgotten(t *testing.T) {
 		t.Fatalf("a stranger's turn: got %v, %v", before.Level, err)
 	}
 	o := options(w.Engine, "pages")
-	o.Origin = gate.Origin{Parent: "1", Owner: true, Env: func(name string) string { return map[string]string{"CLAUDE_CODE_SESSION_ID": "1"}[name] }}
+	o.Origin = gate.Origin{Owner: true, Env: func(name string) string { return map[string]string{"CLAUDE_CODE_SESSION_ID": "1"}[name] }}
 	tb := newTable(t, o)
 	tb.up(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look"}}`)
 	tb.down(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"x"}]}}`)

@@ -64,7 +64,7 @@ func (c *Conn) request(ctx context.Context, m *wire.Message, say Say) func() Pas
 		modern: modern(a.Meta), token: slices.Clone(a.Meta.Get("progressToken")), hostID: callID(a.Meta), cancel: cancel,
 	}
 	if r.modern {
-		r.declared = slices.Clone(a.Meta.Get(capabilityKey))
+		r.declared, r.client = slices.Clone(a.Meta.Get(capabilityKey)), clientName(a.Meta.Get(clientKey))
 	}
 	if news, ok := Listener(m); ok {
 		r.news = news
@@ -119,7 +119,7 @@ func (c *Conn) understand(m *wire.Message, r *request, a *wire.Asked) {
 		r.call = tool.Call{Name: c.name(pseudo[m.Method]), Args: rest}
 	case m.Method == "initialize":
 		c.mu.Lock()
-		c.declared = slices.Clone(m.Param("capabilities"))
+		c.declared, c.client = slices.Clone(m.Param("capabilities")), clientName(m.Param("clientInfo"))
 		c.mu.Unlock()
 	}
 	r.call.Args = slices.Clone(r.call.Args)
@@ -142,6 +142,9 @@ func (c *Conn) enter(r *request) (why string) {
 		return "too many requests are open"
 	}
 	c.open[r.key] = r
+	if r.came = c.o.Now(); r.client == "" {
+		r.client = c.client
+	}
 	return ""
 }
 
@@ -251,7 +254,7 @@ func (c *Conn) decide(ctx context.Context, r *request, say Say) (reply, bool) {
 		patience = min(patience, blindPatience)
 	}
 	elicits := c.o.Elicit && !r.elicited && c.canElicit(r)
-	ask := Ask{Place: r.place, Call: r.call, Patience: patience, Elicits: elicits, Local: c.o.Local, Gated: r.gated}
+	ask := Ask{Place: r.place, Call: r.call, Patience: patience, Elicits: elicits, Local: c.o.Local, Gated: r.gated, Client: r.client}
 	if elicits {
 		ask.Patience = 0
 	}
@@ -344,10 +347,32 @@ func (c *Conn) cancelled(m *wire.Message) Passage {
 	r.gone = true
 	delete(c.open, key)
 	if !r.sent {
+		if r.call.Name != "" && byClock(wire.Text(m.Params, "reason")) {
+			go c.leaveOpen(r)
+			return Passage{}
+		}
 		r.cancel()
 		return Passage{}
 	}
 	return Passage{Forward: m.Raw}
+}
+
+// giveUpWithin is how long a wait may take to end by itself.
+const giveUpWithin = 5 * time.Second
+
+// leaveOpen ends the wait of a call whose client's clock has run out, so that its question stays.
+func (c *Conn) leaveOpen(r *request) {
+	ctx, cancel := context.WithTimeout(context.Background(), giveUpWithin)
+	defer cancel()
+	if err := c.o.Port.GiveUp(ctx, GivenUp{Place: r.place, Call: r.call, Client: r.client, After: c.o.Now().Sub(r.came)}); err != nil {
+		_ = c.fault(ctx, "leave a question open", err)
+		r.cancel()
+	}
+}
+
+// clientName is what a client calls itself.
+func clientName(info []byte) string {
+	return text.Head(strings.TrimSpace(wire.Text(info, "name")+" "+wire.Text(info, "version")), maxNamed)
 }
 
 // answered takes the client's answer to a request: the server's, or one of our own.
@@ -367,15 +392,15 @@ func (c *Conn) answered(ctx context.Context, m *wire.Message) func() Passage {
 		return done(Passage{})
 	case q == nil:
 		return done(Passage{}) // nobody asked
-	case m.Result == nil || q.method == rootsMethod || q.method == "ping":
+	case m.Result == nil || q.method == rootsMethod || q.method == "ping" && isBare(m.Result):
 		return done(Passage{Forward: m.Raw})
 	}
 	what := map[string]string{samplingMethod: "sampling_answer", elicitMethod: "elicitation_answer"}[q.method]
 	if what == "" {
 		what = "answer"
 	}
-	if q.method == elicitMethod && wire.Text(m.Result, "action") != "accept" {
-		return done(Passage{Forward: m.Raw}) // a no holds nothing
+	if q.method == elicitMethod && isNo(m.Result) {
+		return done(Passage{Forward: m.Raw})
 	}
 	r := &request{id: slices.Clone(m.ID), method: q.method, place: q.places[0]}
 	r.call = tool.Call{ID: c.o.Memory.newID(), Name: c.name(what), Args: slices.Clone(m.Result)}
@@ -388,6 +413,24 @@ func (c *Conn) answered(ctx context.Context, m *wire.Message) func() Passage {
 			slog.String("why", reply.text))
 		return Passage{Forward: Failure(r.id, codeDeclined, "the answer was refused by security policy")}
 	}
+}
+
+// isBare reports whether an answer says nothing besides some of its members.
+func isBare(result []byte, besides ...string) bool {
+	err := wire.Members(result, func(key string, value []byte) error {
+		v := strings.Trim(string(value), " \t\r\n")
+		if key == "resultType" && v == `"complete"` || slices.Contains(besides, key) || v == "null" || v == "{}" {
+			return nil
+		}
+		return errors.New("it says something")
+	})
+	return err == nil
+}
+
+// isNo reports whether the answer to a question is a no, and holds nothing else.
+func isNo(result []byte) bool {
+	action := wire.Text(result, "action")
+	return (action == "decline" || action == "cancel") && isBare(result, "action")
 }
 
 func faultOf(m *wire.Message, err error) []byte {

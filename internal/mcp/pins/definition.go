@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,6 +49,9 @@ func definitionOf(raw strictjson.Value) (event.Pin, error) {
 	if _, p.Rest, err = canonical(all); err != nil {
 		return event.Pin{}, err
 	}
+	if p.More, err = moreOf(all); err != nil {
+		return event.Pin{}, err
+	}
 	if hints := all["annotations"]; hints.Kind() == '{' && len(hints) <= maxDefinition {
 		if p.Hints, _, err = canonical(hints); err != nil {
 			return event.Pin{}, err
@@ -57,6 +61,42 @@ func definitionOf(raw strictjson.Value) (event.Pin, error) {
 		p.Text = ""
 	}
 	return p, nil
+}
+
+// claims are the annotations that are compared by what they claim.
+var claims = []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+
+// moreOf is what a definition has besides what models are known to read, without what hints claim: some client shows it to
+// somebody.
+func moreOf(all map[string]strictjson.Value) (string, error) {
+	rest := maps.Clone(all)
+	var notes map[string]strictjson.Value
+	if v := rest["annotations"]; v.Kind() == '{' && strictjson.Unmarshal(v, &notes) == nil {
+		delete(rest, "annotations")
+		for _, name := range claims {
+			delete(notes, name)
+		}
+		if len(notes) > 0 {
+			raw, err := strictjson.Marshal(notes)
+			if err != nil {
+				return "", fmt.Errorf("read definition: %w", err)
+			}
+			rest["annotations"] = raw
+		}
+	}
+	written, _, err := canonical(rest)
+	if len(written) > maxDefinition {
+		written = ""
+	}
+	return written, err
+}
+
+// same reports whether a definition says what the accepted one says. What hints claim is compared by loosened.
+func same(was, is event.Pin) bool {
+	if was.More == "" || is.More == "" { // it was accepted by an earlier version, or is too large to be kept
+		return was.Hash == is.Hash && was.Rest == is.Rest
+	}
+	return was.Hash == is.Hash && was.More == is.More
 }
 
 // instructionsOf is the definition that a server's instructions are.

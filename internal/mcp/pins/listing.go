@@ -224,7 +224,7 @@ func (v *viewing) page(page []event.Pin, whole bool) {
 		seen[p.Name+" "+p.Hash+p.Rest] = true
 		was, known := v.known.Accepted[p.Name]
 		_, waits := v.known.Held[p.Name]
-		same := known && was.Hash == p.Hash && loosened(was, p) == ""
+		same := known && same(was, p) && loosened(was, p) == ""
 		p.Why = v.why(p)
 		switch {
 		case p.Why == "" && !known:
@@ -282,7 +282,7 @@ func (v *viewing) why(p event.Pin) string {
 	switch {
 	case v.double[p.Name]:
 		return "the server lists it twice, each time with another definition"
-	case known && was.Hash != p.Hash:
+	case known && !same(was, p):
 		return "it is not as it was accepted"
 	case known:
 		return loosened(was, p)
@@ -327,7 +327,7 @@ func (v *viewing) shown(page []event.Pin) []bool {
 		}
 		was, known := v.known.Accepted[p.Name]
 		_, waits := v.known.Held[p.Name]
-		out[i] = p.Why == "" && known && !waits && was.Hash == p.Hash && loosened(was, p) == "" && p.Name != ""
+		out[i] = p.Why == "" && known && !waits && same(was, p) && loosened(was, p) == "" && p.Name != ""
 	}
 	return out
 }

@@ -1,7 +1,9 @@
 package pins
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -96,4 +98,32 @@ func entries(method string, result []byte) (items []event.Pin, whole, ok bool) {
 	}
 	next := all["nextCursor"]
 	return items, len(next) == 0 || next.Kind() == 'n', true
+}
+
+// maxSaid bounds what is said again after a start.
+const maxSaid = 4 << 20
+
+// EachSaid visits what servers have said of their tools and of themselves that was accepted, those that were first used last first: a
+// conversation may have read it before this start.
+func (k *Keeper) EachSaid(visit func(server, text string) error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := slices.SortedFunc(maps.Values(k.state.Servers), func(a, b *Known) int {
+		return cmp.Or(cmp.Compare(b.Listed, a.Listed), cmp.Compare(a.ID, b.ID))
+	})
+	size := 0
+	for _, s := range all {
+		for _, name := range slices.Sorted(maps.Keys(s.Accepted)) {
+			p := s.Accepted[name]
+			for _, said := range []string{p.Text, p.Hints, p.More} {
+				if size += len(said); size > maxSaid {
+					return nil
+				}
+				if err := visit(s.Server, said); said != "" && err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }

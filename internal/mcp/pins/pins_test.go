@@ -315,7 +315,6 @@ func TestOrderAndWhiteSpaceChangeNothing(t *testing.T) {
 	r.lists(read)
 	same := "{ \"inputSchema\" : {\"properties\":{\"path\":{ \"type\":\"string\"}}, \"type\":\"object\"},\n \"description\":\"Reads \\u0061 file.\",\"name\":\"read_file\"}"
 	r.want("another order", r.lists(same), "read_file")
-	r.want("icons and the rest are no definition", r.lists(strings.Replace(read, `"name"`, `"icons":[],"_meta":{"v":2},"name"`, 1)), "read_file")
 	tight := strings.Replace(other, `"readOnlyHint":false`, `"readOnlyHint":false,"destructiveHint":true`, 1)
 	r = open(t, pins.First)
 	r.lists(other)

@@ -127,8 +127,9 @@ func (k *Keeper) review(s *Known, tool string) (ReviewView, error) {
 		fmt.Fprintf(alone, "%q %s %s\n", p.Name, p.Hash, p.Rest)
 		was, known := s.Accepted[p.Name]
 		h := HeldView{
-			Name: title(p.Name), Why: p.Why, Warnings: append(warnings(p.Text), k.mentions(s, p)...), Usable: k.usable(s, p) == nil,
-			Seen: short(alone),
+			Name: title(p.Name), Why: p.Why, Usable: k.usable(s, p) == nil,
+			Warnings: append(warnings(p.Text+p.Hints+p.More), k.mentions(s, p)...),
+			Seen:     short(alone),
 		}
 		if h.Warnings == nil {
 			h.Warnings = []string{}
@@ -152,9 +153,10 @@ func short(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)[:12]) }
 func (k *Keeper) mentions(s *Known, p event.Pin) []string {
 	const shortest = 6 // a shorter name is a word
 	var out []string
+	said := p.Text + p.Hints + p.More
 	for _, other := range k.state.Servers {
 		for name := range other.Accepted {
-			if other.Server != s.Server && len(name) >= shortest && strings.Contains(p.Text, name) && s.Accepted[name].Name == "" {
+			if other.Server != s.Server && len(name) >= shortest && strings.Contains(said, name) && s.Accepted[name].Name == "" {
 				out = append(out, fmt.Sprintf("it speaks of %s, a tool of the server %s", name, other.Server))
 			}
 		}

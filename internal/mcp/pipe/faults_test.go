@@ -114,7 +114,7 @@ func TestAServerThatWritesNonsense(t *testing.T) {
 		{"a banner of braces", `{"banner":true}␤` + ok, "could not be read"},
 		{"half an answer", cut, "could not be read"},
 		{"a key twice in its answer", `{"jsonrpc":"2.0","id":ID,"result":{"content":[],"content":[]}}`, "could not be read"},
-		{"a batch", `[` + ok + `]␤` + ok, `"content":[]`},
+		{"a batch", `[` + ok + `]␤` + ok, "batch, which is not taken"},
 		{"an answer to nobody", `{"jsonrpc":"2.0","id":99,"result":{"content":[{"type":"text","text":"evil"}]}}␤` + ok, `"content":[]`},
 		{"an answer twice", ok + "␤" + ok, `"content":[]`},
 		{"an answer that is too long", `{"jsonrpc":"2.0","id":ID,"result":{"content":"` + strings.Repeat("x", 1<<20) + `"}}`, "could not be read"},
@@ -251,5 +251,15 @@ func TestLongMessagesPassAsTheyAre(t *testing.T) {
 	}
 	if got := p.got(); !strings.HasPrefix(got, call+"\n") {
 		t.Errorf("the server read %d bytes: %.200s", len(got), got)
+	}
+}
+
+// MCP-24
+// A server that answers in a batch, which one revision knew, is not left without a word: the client is told at once.
+func TestABatchOfTheServerIsToldToWhoeverWaits(t *testing.T) {
+	p := scripted(t, `[{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"in a batch"}]}}]`)
+	p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":{}}}`)
+	if got := p.next(); !strings.Contains(got, `"id":1`) || !strings.Contains(got, "batch, which is not taken") || strings.Contains(got, "in a batch\"") {
+		t.Errorf("got %s", got)
 	}
 }

@@ -21,6 +21,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/tidemark/tidemark/internal/mcp/gate"
 	"github.com/tidemark/tidemark/internal/mcp/wire"
 )
@@ -294,11 +296,33 @@ func (r *relay) strange(line []byte, err error) {
 			return
 		}
 	}
+	if parts := wire.Batched(line); len(parts) > 0 {
+		r.batched(parts)
+		return
+	}
 	if bytes.HasPrefix(line, []byte("{")) {
 		r.unreadable(err.Error())
 		return
 	}
 	r.complain("the server wrote a line that is no message: %.120q", line)
+}
+
+// batched answers whoever waits for a part of a batch of the server's, which is not taken.
+func (r *relay) batched(parts []jsontext.Value) {
+	const why = "The server answered in a batch, which is not taken, so it is not shown; the call may have run."
+	r.complain("the server wrote a batch of %d messages, which is not taken", len(parts))
+	for _, part := range parts {
+		m, err := wire.Read(part)
+		switch {
+		case err != nil || m.Kind() == wire.Notification:
+		case m.Kind() == wire.Request:
+			r.carry(gate.Passage{Forward: gate.Failure(m.ID, wire.CodeRequest, "batches are not taken: send one message at a time")})
+		default:
+			if reply := r.o.Gate.Fail(m.Key(), why); reply != nil {
+				_ = r.tell(reply) // a client that is gone cannot be told
+			}
+		}
+	}
 }
 
 // unreadable ends the calls that are on their way: one of them was answered, and nobody knows which.

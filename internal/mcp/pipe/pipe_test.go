@@ -71,7 +71,7 @@ func (a *agent) start(name string, command []string) *running {
 	}
 	conn, err := gate.New(gate.Options{
 		Server: gate.Server{Name: name, Command: command}, Port: a.port, Pins: a.pins, Elicit: true, Patience: a.patience, Now: a.now,
-		Origin: gate.Origin{Env: func(n string) string { return a.env[n] }, Parent: "1-" + a.Name(), Owner: true},
+		Origin: gate.Origin{Env: func(n string) string { return a.env[n] }, Session: "1-" + a.Name(), Owner: true},
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

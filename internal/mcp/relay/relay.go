@@ -158,13 +158,10 @@ const SessionHeader = "X-Tidemark-Session"
 // newConn is the gate of one connection. Whoever shares the token shares a conversation, unless the
 // client names one: taint must not be lost by connecting anew.
 func (r *Relay) newConn(u *upstream, named string) (*gate.Conn, error) {
-	if named == "" {
-		named = "http"
-	}
 	return gate.New(gate.Options{
 		Server: u.Server, Port: r.o.Port, Pins: r.o.Pins, Memory: u.memory, Patience: r.o.Patience, Elicit: r.o.Elicit, Local: true,
 		Logger: r.o.Logger,
-		Origin: gate.Origin{Session: named, Owner: r.o.Owner},
+		Origin: gate.Origin{Session: named, Owner: r.o.Owner, Gateway: true},
 	})
 }
 

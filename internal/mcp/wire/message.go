@@ -88,6 +88,29 @@ func idKey(id []byte) string {
 // maxID bounds the id of a request: it is kept while the request is open.
 const maxID = 1024
 
+// batches is why a batch is not taken.
+const batches = "batches are not taken: send one message at a time"
+
+// Batched are the parts of a line that is a batch, which revision 2025-03-26 knew; nil where it is none.
+func Batched(line []byte) []jsontext.Value {
+	d := jsontext.NewDecoder(bytes.NewReader(line))
+	if d.PeekKind() != '[' {
+		return nil
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil
+	}
+	var out []jsontext.Value
+	for d.PeekKind() == '{' {
+		v, err := d.ReadValue()
+		if err != nil || Get(v, "jsonrpc") == nil {
+			return nil // something else that begins so
+		}
+		out = append(out, v.Clone())
+	}
+	return out
+}
+
 // Read reads one message. The error is a *Fault.
 func Read(raw []byte) (*Message, error) {
 	m := &Message{Raw: raw}
@@ -95,7 +118,7 @@ func Read(raw []byte) (*Message, error) {
 	if len(body) == 0 || body[0] != '{' {
 		text := "a message is one JSON object"
 		if len(body) > 0 && body[0] == '[' {
-			text = "batches are not taken: send one message at a time"
+			text = batches
 		}
 		return nil, &Fault{Code: CodeRequest, Text: text}
 	}
@@ -167,6 +190,9 @@ func (m *Message) member(key string, value []byte, version *bool) error {
 		if err != nil || len(text) == 0 || len(text) > maxID {
 			return &Fault{Code: CodeRequest, Text: "the method is no name"}
 		}
+		if near := nearMethod(text); near != "" {
+			return &Fault{Code: CodeRequest, Text: fmt.Sprintf("the method %q could be taken for %q", text, near)}
+		}
 		m.Method = text
 	case "params":
 		if value[0] != '{' {
@@ -186,6 +212,30 @@ func (m *Message) member(key string, value []byte, version *bool) error {
 		}
 	}
 	return nil
+}
+
+// judged are the methods that gates look at.
+var judged = []string{
+	"tools/call", "tools/list", "resources/read", "resources/list", "resources/templates/list", "prompts/get", "prompts/list",
+	"completion/complete", "sampling/createMessage", "elicitation/create", "roots/list", "tasks/update", "tasks/result", "initialize",
+	"server/discover", "ping", "notifications/cancelled", "notifications/progress", "notifications/message", "notifications/initialized",
+}
+
+// nearMethod is the method that a lenient reader could take another for: it differs in its case, in blanks, or in signs that are
+// not seen. "" if there is none.
+func nearMethod(method string) string {
+	bare := strings.Map(func(r rune) rune {
+		if r <= ' ' || r >= 0x7f {
+			return -1
+		}
+		return r
+	}, method)
+	for _, known := range judged {
+		if method != known && strings.EqualFold(bare, known) {
+			return known
+		}
+	}
+	return ""
 }
 
 // nearly is the name that a lenient reader could take a key for; "" if there is none.

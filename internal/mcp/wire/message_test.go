@@ -165,3 +165,33 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// MCP-6
+// A method that a lenient server could take for one that is judged is not passed on as one that nobody knows.
+func TestAMethodThatCouldBeTakenForAnotherIsRefused(t *testing.T) {
+	for _, method := range []string{
+		"Tools/Call", "tools/call ", " tools/call", "TOOLS/CALL", `tools/call\u200b`, `tools\u00a0/call`, `tools/call\n`, "Resources/read",
+		"Sampling/CreateMessage", "notifications/Cancelled",
+	} {
+		var fault *wire.Fault
+		if _, err := wire.Read([]byte(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{}}`)); !errors.As(err, &fault) || string(fault.ID) != "1" {
+			t.Errorf("%q: got %v, want a fault with the id", method, err)
+		}
+	}
+	for _, method := range []string{"tools/call", `tools\/call`, "acme/x", "tasks/list", "Tools/Other", "acme/Ping"} {
+		if _, err := wire.Read([]byte(`{"jsonrpc":"2.0","id":1,"method":"` + method + `"}`)); err != nil {
+			t.Errorf("%q: %v", method, err)
+		}
+	}
+}
+
+func TestABatchIsToldFromABanner(t *testing.T) {
+	for line, parts := range map[string]int{
+		`[{"jsonrpc":"2.0","id":1,"result":{}}]`: 1, `[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","method":"x"}]`: 2,
+		`[INFO] server started`: 0, `[]`: 0, `[1,2]`: 0, `{"jsonrpc":"2.0"}`: 0, ``: 0, `[{"level":"info"}]`: 0,
+	} {
+		if got := wire.Batched([]byte(line)); len(got) != parts {
+			t.Errorf("%s: %d parts, want %d", line, len(got), parts)
+		}
+	}
+}

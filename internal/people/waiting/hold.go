@@ -44,7 +44,11 @@ func (w *Waiter) Decide(ctx context.Context, ref tidemark.Ref, call tool.Call, p
 	defer func() { leave() }()
 	for {
 		news := l.News()
-		v, err := w.monitor.DecideAgain(ctx, ref, call, waited)
+		deciding := ctx
+		if waited == "" { // only the wait is given up: of half a decision nobody would know its question
+			deciding = context.WithoutCancel(ctx)
+		}
+		v, err := w.monitor.DecideAgain(deciding, ref, call, waited)
 		if err != nil || v.Held == nil {
 			return v, err
 		}

@@ -3,6 +3,7 @@ package definitions
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -48,6 +49,14 @@ func Readable(p event.Pin) []byte {
 	}
 	if p.Hints != "" {
 		member(&b, "annotations", strictjson.Value(p.Hints))
+	}
+	var more map[string]strictjson.Value
+	if p.More != "" && strictjson.Unmarshal([]byte(p.More), &more) == nil {
+		for _, name := range slices.Sorted(maps.Keys(more)) {
+			if name != "annotations" || p.Hints == "" {
+				member(&b, name, more[name])
+			}
+		}
 	}
 	return []byte(b.String())
 }

@@ -40,6 +40,7 @@ type Meaning struct {
 	told      Act      // what name and description tell, before the schema's choices are heard
 	nouns     []string // of the tool, singular
 	guesses   *guesses // of parameters that the schema does not list
+	looks     bool     // it is no tool, but the protocol's own way to ask a server
 }
 
 // Param is what one parameter is for. A list of plain values has the path of the list;
@@ -79,12 +80,19 @@ func Of(d tool.Definition) *Meaning {
 	m.weigh(&r, said, d)
 	m.Why, m.Known = r.why, m.Act != Unknown
 	m.heed(d.Reading)
+	if d.Looks {
+		m.Act, m.told, m.could, m.Gravity, m.Bare, m.Known, m.Why = Read, Read, Unknown, None, None, true, "the protocol's own way to ask"
+		m.Sink, m.Verb, m.looks = false, "", true
+	}
 	m.guesses = &guesses{} // from here on nothing that they stand on changes
 	return m
 }
 
 // Could is the gravest act that words of the name mean which may be things as well; Unknown where there are none.
 func (m *Meaning) Could() Act { return m.could }
+
+// Looks reports whether it is no tool, but the protocol's own way to ask a server.
+func (m *Meaning) Looks() bool { return m.looks }
 
 // Named is the act that name and description tell, before the schema's choices are heard.
 func (m *Meaning) Named() Act { return m.told }
