@@ -379,6 +379,7 @@ func (m *Monitor) tickets() confined.Tickets {
 // giveTicket makes the ticket of a call that runs in a box. It is durable before anybody is told that the call may run.
 func (m *Monitor) giveTicket(ctx context.Context, x *step, v *Verdict) error {
 	if v.Effect != policy.Confined {
+		x.noteWanted(v)
 		return nil
 	}
 	b := event.Box{
@@ -446,7 +447,7 @@ func (m *Monitor) EndBox(ctx context.Context, ticket string, exit int, report st
 
 // ticketError says of an error whether the ticket is at fault, or the log.
 func ticketError(err error) error {
-	for _, no := range []error{confined.ErrUsed, confined.ErrLate, confined.ErrOther, confined.ErrNotBegun} {
+	for _, no := range []error{confined.ErrUsed, confined.ErrLate, confined.ErrOther, confined.ErrNotBegun, confined.ErrOver} {
 		if errors.Is(err, no) {
 			return fmt.Errorf("%w: %w", ErrTicket, err)
 		}
