@@ -5,10 +5,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/signal"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -298,7 +300,8 @@ func (e *env) keepBoxes(ctx context.Context, idle time.Duration) error {
 		return r.URL, tokens.Agent, err
 	}}
 	k, err := keeper.New(keeper.Options{
-		Data: data, Home: home, First: smallProgram(), Redeemer: monitor, Ended: monitor.Ended, Idle: idle,
+		Data: data, Home: home, First: smallProgram(), Redeemer: monitor, Ended: monitor.Ended, Asker: monitor, Idle: idle,
+		Closed: func() []int { return monitorsPorts(p) },
 		Take: func(session, workspace string) (keeper.Snapshot, error) {
 			_ = store.Prune(time.Now()) // what is too much stays a while longer
 			a, err := store.Take(session, workspace)
@@ -317,6 +320,24 @@ func (e *env) keepBoxes(ctx context.Context, idle time.Duration) error {
 		return err
 	}
 	return k.Serve(ctx)
+}
+
+// monitorsPorts is the port at which the monitor of a data folder listens: no box reaches it, whatever a policy says. Where none
+// runs no ticket is redeemed, and no box is made.
+func monitorsPorts(p app.Paths) []int {
+	r, err := app.FindRunning(p)
+	if err != nil {
+		return nil
+	}
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return nil
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		return nil
+	}
+	return []int{port}
 }
 
 // homeOfUser is the home folder that the system knows. The variable would be whoever's who started this program, and names what is

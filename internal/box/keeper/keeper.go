@@ -6,6 +6,7 @@
 //   - who asks is the same user, by the kernel's word; what runs in a box cannot reach the socket;
 //   - a box is opened only after a snapshot of its workspace was taken, and what the snapshot does not hold cannot be changed in it;
 //   - where anything fails nothing is run, and the answer says why;
+//   - nothing leaves a box that the policy does not name or a person has not let: where nobody answers, it is refused;
 //   - boxes end with the keeper, however it ends; what they leave is found and listed at the next start.
 package keeper
 
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/box/relay"
 )
 
 // Redeemer gives leave to run one command, or says why not. A *Refusal is a no that was meant.
@@ -73,6 +75,9 @@ type Options struct {
 	First    string // the program that becomes the first process of boxes; this one, if none is named
 	Redeemer Redeemer
 	Ended    func(context.Context, Ended) error // may be nil
+	Asker    Asker                              // nil: what commands want of others is refused
+	Relay    relay.Options                      // how others are reached; Decide, Hosts and Ports are the keeper's own
+	Closed   func() []int                       // ports of this machine that no box reaches, whatever a policy says; may be nil
 	// Take takes a snapshot of a workspace for a session.
 	Take func(session, workspace string) (Snapshot, error)
 	// Used is told that a command has ended in a box whose workspace was kept under this name; it may be nil.
