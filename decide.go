@@ -27,6 +27,7 @@ type step struct {
 
 	args    tool.Args
 	line    string // of a call that runs in a box
+	leaves  leaving
 	event   event.Event
 	decided event.Decided
 	list    [1]*event.Event
@@ -304,7 +305,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 			return err
 		}
 	}
-	x.line = x.confine(set, &d)
+	x.line, x.leaves = x.confine(set, &d)
 	if v.Tool != "" {
 		*v = Verdict{} // a second try: another replica moved the session
 	}

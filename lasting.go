@@ -270,6 +270,25 @@ func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string
 // What a command in a box wants of the world outside is a call of its own: it is decided where every call is, by the person, and
 // never by words or levels alone.
 
+// leaving is what a command in a box is that leaves this machine in a plain way.
+type leaving struct {
+	plain   bool // it is such a command
+	covered bool // and what the owner said covers it: nobody need be asked
+}
+
+// ownsShell reports whether a tool runs command lines and is the host's own: a door said so, and no name does.
+func (s *live) ownsShell(name string) bool {
+	if !tool.IsShell(name) {
+		return false
+	}
+	for i := range s.tools {
+		if d := &s.tools[i]; d.Host != nil && tool.Name(d.Name) == name {
+			return *d.Host
+		}
+	}
+	return slices.ContainsFunc(s.state.HostTools, func(n string) bool { return tool.Name(n) == name })
+}
+
 type wantsKey struct{}
 
 // wanted is what a command in a box wants, of whose ticket we know.

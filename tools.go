@@ -370,6 +370,8 @@ type Boxed struct {
 	Workspace                   string
 	Taint                       trust.Level
 	Settings                    policy.Box
+	Leaves                      bool // a plain command that leaves: a broker runs it
+	Covered                     bool // and nobody need be asked
 }
 
 func (m *Monitor) tickets() confined.Tickets {
@@ -385,6 +387,7 @@ func (m *Monitor) giveTicket(ctx context.Context, x *step, v *Verdict) error {
 	b := event.Box{
 		Session: x.live.name, Branch: x.ref.Branch, CallID: x.call.ID, Tool: v.Tool, Step: v.Step, Command: confined.Command(x.line),
 		Workspace: x.boxes.workspace, Policy: x.set.Version(), Level: x.taint.Mark.Level,
+		Leaves: x.leaves.plain, Covered: x.leaves.covered,
 	}
 	ticket, hash, err := m.tickets().Give(ctx, m.rand, b, x.now)
 	if err != nil {
@@ -418,7 +421,7 @@ func (m *Monitor) RedeemBox(ctx context.Context, ticket, command string, pid int
 	}
 	return Boxed{
 		Session: given.Session, Branch: given.Branch, Call: given.CallID, Tool: given.Tool, Step: given.Step,
-		Workspace: given.Workspace, Taint: given.Level, Settings: set.Box(),
+		Workspace: given.Workspace, Taint: given.Level, Settings: set.Box(), Leaves: given.Leaves, Covered: given.Covered,
 	}, nil
 }
 

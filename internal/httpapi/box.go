@@ -39,6 +39,8 @@ type redeemed struct {
 	Step      uint64     `json:"step" doc:"which call of the session it is"`
 	Workspace string     `json:"workspace" doc:"the folder that is worked on, as the host named it"`
 	Settings  policy.Box `json:"settings" doc:"what the box shows beyond what every box does"`
+	Leaves    bool       `json:"leaves" doc:"a plain command that leaves the machine: it is run by the broker, and nowhere else"`
+	Covered   bool       `json:"covered" doc:"and what the owner said covers it; else it is asked for, with what it would carry"`
 	Taint     string     `json:"taint" doc:"level of the least trusted thing in the context when it was decided"`
 }
 
@@ -55,6 +57,7 @@ func (m *management) redeemBox(ctx context.Context, in *redeemInput) (redeemed, 
 	}
 	out := redeemed{
 		Session: b.Session, Call: b.Call, Step: b.Step, Workspace: b.Workspace, Settings: b.Settings, Taint: b.Taint.String(),
+		Leaves: b.Leaves, Covered: b.Covered,
 	}
 	for _, list := range []*[]string{
 		&out.Settings.Write, &out.Settings.Read, &out.Settings.Hide, &out.Settings.Guard, &out.Settings.Hosts,

@@ -111,6 +111,8 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		return b.push(ctx, f)
 	case "git fetch":
 		return b.fetch(ctx, f)
+	case "git pull":
+		return b.pull(ctx, f)
 	case "git clone":
 		return b.clone(ctx, f)
 	case "npm install", "npm i", "npm add":

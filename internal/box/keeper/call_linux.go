@@ -66,6 +66,9 @@ func (c *call) run(ctx context.Context) entry.Answer {
 	case g.Session == "" || g.Workspace == "":
 		return no(errors.New("the ticket names no session or no workspace"))
 	}
+	if g.Leaves {
+		return c.leave(ctx, g)
+	}
 	h, job, ended, err := c.begin(g, []string{c.shellFor(), "-c", string(r.Line)})
 	if err != nil {
 		c.told(Ended{Ticket: r.Ticket, Exit: box.ExitNoBox}, nil)
@@ -111,14 +114,8 @@ func (c *call) shell() entry.Answer {
 // begin starts a command in the box for a grant; ended is to be called when it has. A box that somebody ended meanwhile is made anew,
 // once. What a shell wants that a person opened is not asked about: nobody gave it a ticket.
 func (c *call) begin(g Grant, args []string) (h *held, job *box.Job, ended func(), err error) {
-	env := make([]string, len(c.request.Env))
-	for i, e := range c.request.Env {
-		env[i] = string(e)
-	}
-	command := box.Command{Args: args, Dir: filepath.Clean(string(c.request.Dir)), Env: env, Leads: true}
-	if real, err := filepath.EvalSymlinks(command.Dir); err == nil {
-		command.Dir = real
-	}
+	env := c.env()
+	command := box.Command{Args: args, Dir: c.dir(), Env: env, Leads: true}
 	copy(command.Files[:], c.files)
 	if c.request.Screen {
 		command.Screen = &box.Size{Rows: c.request.Rows, Columns: c.request.Columns}
@@ -143,6 +140,24 @@ func (c *call) begin(g Grant, args []string) (h *held, job *box.Job, ended func(
 		}
 		c.keeper.boxes.drop(h)
 	}
+}
+
+// env are the caller's variables.
+func (c *call) env() []string {
+	env := make([]string, len(c.request.Env))
+	for i, e := range c.request.Env {
+		env[i] = string(e)
+	}
+	return env
+}
+
+// dir is the folder that the caller is in.
+func (c *call) dir() string {
+	dir := filepath.Clean(string(c.request.Dir))
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
 }
 
 // shellFor is the shell that the line was meant for: the caller's own. Whatever it is, it runs in the box.

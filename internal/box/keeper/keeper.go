@@ -37,6 +37,8 @@ type Grant struct {
 	Workspace string   `json:"workspace"`
 	Settings  Settings `json:"settings"`
 	Taint     string   `json:"taint"`
+	Leaves    bool     `json:"leaves"`  // it is a plain command that leaves this machine: the broker runs it
+	Covered   bool     `json:"covered"` // and nobody need be asked
 }
 
 // Settings are what the policy says of boxes. What is not said is not given.
@@ -77,6 +79,7 @@ type Options struct {
 	Ended    func(context.Context, Ended) error // may be nil
 	Asker    Asker                              // nil: what commands want of others is refused
 	Relay    relay.Options                      // how others are reached; Decide, Hosts and Ports are the keeper's own
+	CAFile   string                             // certificates of registries that programs would not believe otherwise
 	Closed   func() []int                       // ports of this machine that no box reaches, whatever a policy says; may be nil
 	// Take takes a snapshot of a workspace for a session.
 	Take func(session, workspace string) (Snapshot, error)

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"log/slog"
@@ -39,6 +40,8 @@ const (
 	agentToken, approverToken = "agent-token-0123456789", "approver-token-0123456789"
 	ownersToken, adminsToken  = "owner-token-0123456789", "admin-token-0123456789"
 )
+
+const gitHost = "git.acme.example"
 
 // live is a keeper with a real monitor behind it, and an outside that notes what reaches it.
 type live struct {
@@ -111,7 +114,7 @@ func (l *live) hook(session, name string, event map[string]any) map[string]any {
 	l.t.Helper()
 	raw, err := strictjson.Marshal(map[string]any{"event": event, "ctx": map[string]any{
 		"sessionKey": session, "agentId": "main", "messageProvider": "discord", "senderId": "u1", "senderIsOwner": true,
-		"hostTools": []string{"exec", "read"}, "boxes": true, "workspaceDir": l.ws,
+		"hostTools": []string{"exec", "read"}, "boxes": true, "brokers": true, "workspaceDir": l.ws,
 	}})
 	if err != nil {
 		l.t.Fatal(err)
@@ -135,6 +138,12 @@ func (l *live) line(session, script string) *exec.Cmd {
 	l.n++
 	line := fmt.Sprintf("bash ./do%d.sh", l.n)
 	l.put(fmt.Sprintf("%s/do%d.sh", l.ws, l.n), script+"\n")
+	return l.plain(session, line)
+}
+
+// plain has a line run as it is.
+func (l *live) plain(session, line string) *exec.Cmd {
+	l.t.Helper()
 	a := l.hook(session, "before_tool_call", map[string]any{"toolName": "exec", "params": map[string]any{"command": line}})
 	confine, ok := a["confine"].(map[string]any)
 	if !ok {
@@ -197,13 +206,19 @@ type outside struct {
 	heard   []string
 	secure  string
 	roots   *x509.CertPool
-	leads   map[string]string // places to addresses of listeners of the test; the secure one for others
+	git     http.Handler // who serves git.acme.example
+	pem     []byte       // what believes them
 }
 
 func newOutside(t *testing.T) *outside {
 	t.Helper()
-	o := &outside{leads: map[string]string{}}
+	o := &outside{}
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host == gitHost && o.git != nil {
+			o.note(&o.heard, r.Method+" "+r.Host+" "+r.URL.Path)
+			o.git.ServeHTTP(w, r)
+			return
+		}
 		body, _ := io.ReadAll(r.Body)
 		o.note(&o.heard, fmt.Sprintf("%s %s %s %s", r.Method, r.Host, r.RequestURI, body))
 		if r.URL.Path == "/elsewhere" {
@@ -218,7 +233,7 @@ func newOutside(t *testing.T) *outside {
 	}
 	made := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(48 * time.Hour),
-		DNSNames: []string{"docs.example", "api.example", "evil.example"}, IsCA: true, BasicConstraintsValid: true,
+		DNSNames: []string{"docs.example", "api.example", "evil.example", gitHost}, IsCA: true, BasicConstraintsValid: true,
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, made, made, key.Public(), key)
 	if err != nil {
@@ -228,6 +243,7 @@ func newOutside(t *testing.T) *outside {
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.pem = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
 	o.roots = x509.NewCertPool()
 	o.roots.AddCert(parsed)
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}

@@ -36,6 +36,7 @@ type held struct {
 	err    error
 	record record
 	way    *way
+	want   box.Want // what it was made with
 
 	mu       sync.Mutex
 	used     time.Time // guarded by mu, as all below
@@ -178,6 +179,7 @@ func (s *shelf) make(h *held, w box.Want) {
 	}
 	w.Guard = append(w.Guard, kept.Guard...)
 	h.record.Snapshot = kept.Name
+	h.want = w
 	w.Out = s.wayOut(h)
 	if h.err = h.record.write(); h.err != nil {
 		return

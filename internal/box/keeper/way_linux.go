@@ -72,6 +72,23 @@ func (w *way) decide(ctx context.Context, a relay.Ask) relay.Decision {
 	return relay.Decision{Allow: s.Allow, Why: s.Why}
 }
 
+// wants asks for something in the name of a command that runs, if nothing else is being asked.
+func (w *way) wants(ctx context.Context, ticket string, want Wanted, asking func()) Said {
+	w.mu.Lock()
+	busy := w.asking || w.by == nil
+	w.asking = w.asking || !busy
+	w.mu.Unlock()
+	if busy {
+		return Said{Why: "another question is open, or nobody can be asked"}
+	}
+	defer func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.asking = false
+	}()
+	return decided(ctx, w.by, ticket, want, asking)
+}
+
 // turn is the command in whose name something may be asked for now, or the answer where nothing need be asked or can be.
 func (w *way) turn(to place) (e *errand, d relay.Decision, done func()) {
 	w.mu.Lock()
