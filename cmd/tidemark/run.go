@@ -250,6 +250,7 @@ background; without boxes the keeper ends too. Ending it ends every box.`,
 			Args:  cobra.MaximumNArgs(1),
 			RunE:  func(_ *cobra.Command, args []string) error { return e.endBoxes(strings.Join(args, "")) },
 		})
+	cmd.AddCommand(e.asideCommands()...)
 	return cmd
 }
 
@@ -414,7 +415,7 @@ func (e *env) printLeft(l entry.Left) {
 		e.printf("box of session %s: %s, %s\n", named(l.Session), l.Workspace, how)
 	}
 	for _, a := range l.Aside {
-		e.printf("  put aside, in %s\n", text.OneLine(a))
+		e.printf("  put aside, in %s: tidemark box take %s, or drop\n", text.OneLine(a), keeper.AsideID(a))
 	}
 	if l.Layer > 0 {
 		e.printf("  %d files in the layer over the home folder went with it\n", l.Layer)

@@ -12,6 +12,7 @@ package keeper
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"github.com/tidemark/tidemark/internal/box"
@@ -62,6 +63,21 @@ type Ended struct {
 	Ticket string      `json:"ticket"`
 	Exit   int         `json:"exit"`
 	Report *box.Report `json:"report"`
+}
+
+// Aside is a file or a folder that a box put aside which has ended: a person says whether it is put back or thrown away.
+type Aside struct {
+	ID        string `json:"id"`
+	Session   string `json:"session,omitzero"`
+	Workspace string `json:"workspace,omitzero"`
+	Path      string `json:"path,omitzero"` // where it was, below the workspace; empty: nobody knows
+	Kept      string `json:"kept"`          // where it is
+}
+
+// AsideID is how something that was put aside is called, by where it is kept: its box's folder and a number.
+func AsideID(kept string) string {
+	number := filepath.Dir(kept)
+	return filepath.Base(filepath.Dir(filepath.Dir(number))) + "/" + filepath.Base(number)
 }
 
 // Snapshot is what was kept of a workspace before anything ran in it.
