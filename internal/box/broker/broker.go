@@ -45,7 +45,7 @@ type Options struct {
 	Dir string
 	// State is a folder of the caller's in which the broker makes the folders of its own boxes.
 	State string
-	// Relay says how others are reached. Decide, Hosts and Ports are the broker's own.
+	// Relay says how others are reached. Let, Hosts and Ports are the broker's own.
 	Relay relay.Options
 	// CAFile holds certificates of registries that programs would not believe otherwise; empty: there are none.
 	CAFile string
@@ -162,7 +162,7 @@ func (b *Broker) chamber(dir string, to []place, env, read []string) (*chamber, 
 	if len(to) > 0 {
 		o := b.opts.Relay
 		o.Hosts, o.Ports = nil, nil
-		o.Decide = func(_ context.Context, a relay.Ask) relay.Decision {
+		o.Let = func(_ context.Context, a relay.Ask) relay.Decision {
 			return relay.Decision{Allow: slices.Contains(to, place{a.Host, a.Port}), Why: "only " + to[0].host + " was allowed"}
 		}
 		want.Out = relay.New(o)

@@ -44,7 +44,7 @@ var merging = []string{
 // pull finds out what a pull would bring: it is fetched as by a fetch, and merged in the session's box, from the workspace's own
 // branch of what is over there.
 func (b *Broker) pull(ctx context.Context, f outgoing.Form) (*Deed, error) {
-	x, err := b.fetching(ctx, f, merging...)
+	x, err := b.fetching(ctx, f, slices.Clone(merging)...)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,8 @@ func (b *Broker) pulled(ctx context.Context, f outgoing.Form) (string, error) {
 
 // fetching finds out what is brought, and whence.
 func (b *Broker) fetching(ctx context.Context, f outgoing.Form, more ...string) (*fetching, error) {
-	flags, err := flagsOf(f, append([]string{"-q", "--quiet", "-v", "--verbose", "-p", "--prune", "--no-tags", "--no-recurse-submodules"}, more...)...)
+	more = append(more, "-q", "--quiet", "-v", "--verbose", "-p", "--prune", "--no-tags", "--no-recurse-submodules")
+	flags, err := flagsOf(f, more...)
 	if err != nil || f.Slot("depth") != "" || f.Slot("deepen") != "" {
 		return nil, errors.Join(err, ErrNotHere)
 	}

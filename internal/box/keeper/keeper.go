@@ -94,7 +94,7 @@ type Options struct {
 	Redeemer Redeemer
 	Ended    func(context.Context, Ended) error // may be nil
 	Asker    Asker                              // nil: what commands want of others is refused
-	Relay    relay.Options                      // how others are reached; Decide, Hosts and Ports are the keeper's own
+	Relay    relay.Options                      // how others are reached; Let, Hosts and Ports are the keeper's own
 	CAFile   string                             // certificates of registries that programs would not believe otherwise
 	Closed   func() []int                       // ports of this machine that no box reaches, whatever a policy says; may be nil
 	// Take takes a snapshot of a workspace for a session.

@@ -123,7 +123,9 @@ const (
 
 // wantedOf is what a person is asked about a command that leaves.
 func wantedOf(q *broker.Question, line string) Wanted {
-	w := Wanted{Verb: q.Verb, Host: q.Host, Port: q.Port, Remote: q.Remote, Place: q.Place, More: q.More, Packages: q.Packages, Command: line}
+	w := Wanted{
+		Verb: q.Verb, Host: q.Host, Port: q.Port, Remote: q.Remote, Place: q.Place, More: q.More, Packages: q.Packages, Command: line,
+	}
 	if len(q.Packages) > 0 {
 		w.Verb = "install"
 	}

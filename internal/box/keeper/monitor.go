@@ -49,7 +49,9 @@ func (m *Monitor) Redeem(ctx context.Context, t Ticket) (Grant, error) {
 	if err := strictjson.Unmarshal(raw, &said); err != nil {
 		return Grant{}, fmt.Errorf("read the server's answer: %w", err)
 	}
-	g := Grant{Session: said.Session, Call: said.Call, Workspace: said.Workspace, Taint: said.Taint, Leaves: said.Leaves, Covered: said.Covered}
+	g := Grant{
+		Session: said.Session, Call: said.Call, Workspace: said.Workspace, Taint: said.Taint, Leaves: said.Leaves, Covered: said.Covered,
+	}
 	// a setting that is not known here could be one that closes something
 	if err := strictjson.UnmarshalKnown(said.Settings, &g.Settings); err != nil {
 		return Grant{}, fmt.Errorf("read the server's answer: settings: %w", err)

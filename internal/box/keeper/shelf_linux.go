@@ -194,7 +194,7 @@ func (s *shelf) make(h *held, w box.Want) {
 // wayOut is the only way out of a box: what the policy names may be read or reached, and all else is asked about.
 func (s *shelf) wayOut(h *held) box.Way {
 	o := s.o.Relay
-	o.Decide, o.Hosts, o.Ports, o.Closed = h.way.decide, h.grant.Settings.Hosts, h.grant.Settings.Ports, nil
+	o.Let, o.Hosts, o.Ports, o.Closed = h.way.decide, h.grant.Settings.Hosts, h.grant.Settings.Ports, nil
 	if s.o.Closed != nil {
 		o.Closed = s.o.Closed()
 	}

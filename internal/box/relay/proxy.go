@@ -189,7 +189,8 @@ func (r *Relay) forward(w http.ResponseWriter, q *http.Request, host string, por
 	(&httputil.ReverseProxy{
 		Transport: r.client, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(p *httputil.ProxyRequest) {
-			p.Out.URL.Scheme, p.Out.URL.Host = "http", net.JoinHostPort(host, strconv.Itoa(port)) // whom it was decided about, and nobody else
+			// whom it was decided about, and nobody else
+			p.Out.URL.Scheme, p.Out.URL.Host = "http", net.JoinHostPort(host, strconv.Itoa(port))
 			if p.Out.Host = p.Out.URL.Host; port == plainPort {
 				p.Out.Host = host
 			}

@@ -19,7 +19,7 @@ type question struct {
 // the question with the last who waits for it.
 func (r *Relay) ask(ctx context.Context, a Ask, end string) Decision {
 	where := a.where()
-	if r.opts.Decide == nil {
+	if r.opts.Let == nil {
 		return Decision{Why: "nobody can be asked"}
 	}
 	r.mu.Lock()
@@ -56,11 +56,11 @@ func (r *Relay) ask(ctx context.Context, a Ask, end string) Decision {
 // where is what is wanted, and of whom: a yes to reading answers nobody who wants to write.
 func (a *Ask) where() string { return a.Verb + " " + net.JoinHostPort(a.Host, strconv.Itoa(a.Port)) }
 
-// decide asks Decide and takes down the answer. Who comes afterwards asks anew: how long a yes holds is not known here.
+// decide asks Let and takes down the answer. Who comes afterwards asks anew: how long a yes holds is not known here.
 func (r *Relay) decide(q *question, a Ask, end string) {
 	a.Program = shownProgram(r.net.Program(end))
 	a.Asking = func() { r.tell("A person was asked for " + a.Host) }
-	q.answer = r.opts.Decide(q.ctx, a)
+	q.answer = r.opts.Let(q.ctx, a)
 	r.mu.Lock()
 	where := a.where()
 	if r.questions[where] == q {

@@ -4,7 +4,7 @@
 // Invariants:
 //   - a name is never asked outside before somebody said yes to it: the resolver answers each with an address of the box's own, and so
 //     carries nothing out;
-//   - a connection is held until Decide has decided, and carried to nobody else than was decided about;
+//   - a connection is held until Let has decided, and carried to nobody else than was decided about;
 //   - the relay finds the addresses itself and reaches those it has looked at, public ones and none of this machine: no name leads
 //     into a private network, to a cloud's metadata or to the monitor;
 //   - hosts that may be read are read by the relay, over TLS of its own: GET and HEAD, no body, no login. What it cannot look into is
@@ -50,13 +50,13 @@ type Decision struct {
 	Why   string // for who reads the command's output, if it is refused
 }
 
-// Decide decides about what a command wants, and takes as long as a person does. It is asked once for all that want the same of one
+// Let decides about what a command wants, and takes as long as a person does. It is asked once for all that want the same of one
 // port of a host and wait at the same time. It ends when ctx does: nobody waits any more.
-type Decide func(ctx context.Context, a Ask) Decision
+type Let func(ctx context.Context, a Ask) Decision
 
 // Options say what may leave a box.
 type Options struct {
-	Decide Decide   // nil: everything is refused
+	Let    Let      // nil: everything is refused
 	Hosts  []string // hosts that may be read
 	Ports  []int    // ports of this machine that can be reached
 	Closed []int    // ports of this machine that never can: the monitor's own

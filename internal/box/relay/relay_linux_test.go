@@ -137,9 +137,9 @@ func (o *outside) all() (names, dialled, heard []string) {
 	return slices.Clone(o.names), slices.Clone(o.dialled), slices.Clone(o.heard)
 }
 
-func (o *outside) options(decide relay.Decide) relay.Options {
+func (o *outside) options(decide relay.Let) relay.Options {
 	return relay.Options{
-		Decide: decide,
+		Let: decide,
 		Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
 			o.note(&o.names, host)
 			o.mu.Lock()

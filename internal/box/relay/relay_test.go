@@ -136,7 +136,7 @@ func (l *loop) dial(t *testing.T, address string) net.Conn {
 func TestOneQuestionForAllWhoWait(t *testing.T) {
 	n := &loop{doors: map[string]net.Listener{}}
 	asks, answer := make(chan relay.Ask, 10), make(chan relay.Decision)
-	r := relay.New(relay.Options{Decide: func(ctx context.Context, a relay.Ask) relay.Decision {
+	r := relay.New(relay.Options{Let: func(ctx context.Context, a relay.Ask) relay.Decision {
 		asks <- a
 		select {
 		case d := <-answer:
