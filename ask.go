@@ -74,6 +74,10 @@ func (m *Monitor) settle(ctx context.Context, x *step, v *Verdict) error {
 	if v.Effect != policy.Confirm {
 		return nil
 	}
+	if x.busy() {
+		v.turnDown(RuleBusy, "another question of this session's box waits for an answer: one is asked at a time")
+		return nil
+	}
 	if most := x.set.Settings().MaxOpen; book.Live(x.now) >= most {
 		v.flooded(most)
 		return nil
@@ -208,6 +212,7 @@ func (m *Monitor) ask(ctx context.Context, x *step, v *Verdict, old replacing) e
 		s.keepItem(x.decided.Ask.Keeps, found)
 		x.decided.Ask.Keeps.Aims = knownAims(x.decided.Ask.Keeps, found)
 	}
+	x.keepWanted(id)
 	s.keepCode(id, code)
 	x.decided.Ask.Code = s.keys.Seal(s.state.Keys, maxSealedCode, []byte(code))
 	if found != nil && s.heard != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/session"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
@@ -26,6 +27,7 @@ type step struct {
 
 	args    tool.Args
 	line    string // of a call that runs in a box
+	leaves  leaving
 	event   event.Event
 	decided event.Decided
 	list    [1]*event.Event
@@ -41,6 +43,7 @@ type proposal struct {
 	dialog string  // the host whose own dialog asks about it, should it be held; "": none
 	run    string  // of a call whose result may be shown before it is written; "": of others
 	boxes  *boxing // nil: the door cannot have it run in a box
+	wants  *wanted // what a command in a box wants; nil: it is any other call
 	flew   flight  // its record, where that is on its way; zero: it is written
 }
 
@@ -96,6 +99,7 @@ func (m *Monitor) verdict(ctx context.Context, p *proposal, v *Verdict) error {
 		return fmt.Errorf("decide %s: %w", tool.Name(p.call.Name), err)
 	}
 	p.boxes, _ = ctx.Value(boxesKey{}).(*boxing)
+	p.wants, _ = ctx.Value(wantsKey{}).(*wanted)
 	for range attempts {
 		if err = m.decideOnce(ctx, p, v); err != nil || p.flew.of == nil {
 			break
@@ -287,7 +291,7 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 	if err := m.agree(ctx, x); err != nil {
 		return err
 	}
-	if in.Facts = nil; set.Facts() || candidate != nil && candidate.Facts() {
+	if in.Facts = nil; x.wants == nil && (set.Facts() || candidate != nil && candidate.Facts()) {
 		if err := m.know(ctx, s, x.taint, in); err != nil {
 			return err
 		}
@@ -295,13 +299,13 @@ func (m *Monitor) applyPolicy(ctx context.Context, x *step, v *Verdict) error {
 	}
 	d := x.judge(set, in)
 	traits := set.Expect(in)
-	if m.auditor != nil && set.Settings().Task && d.Effect != policy.Deny {
+	if m.auditor != nil && set.Settings().Task && d.Effect != policy.Deny && x.wants == nil {
 		var err error
 		if d, err = m.narrow(ctx, x, d); err != nil {
 			return err
 		}
 	}
-	x.line = x.confine(set, &d)
+	x.line, x.leaves = x.confine(set, &d)
 	if v.Tool != "" {
 		*v = Verdict{} // a second try: another replica moved the session
 	}
@@ -402,6 +406,8 @@ func (x *step) judge(set *policy.Set, in *policy.Input) policy.Decision {
 		return refuse("turn-blocked", "a rule has ended this turn; answer with what you have")
 	case x.live.state.Closed != "" && (tool.IsShell(in.Tool) || in.Facts == nil || in.Facts.Is("acts")):
 		return refuse(RuleClosed, x.live.state.Closed)
+	case x.wants != nil || confined.Verb(in.Tool) != "":
+		return x.judgeWanted(set, in)
 	}
 	return set.Judge(in)
 }

@@ -10,11 +10,14 @@ import (
 
 	"github.com/tidemark/tidemark/approval"
 	"github.com/tidemark/tidemark/event"
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/standing"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
 	"github.com/tidemark/tidemark/policy"
 	"github.com/tidemark/tidemark/tool"
+	"github.com/tidemark/tidemark/trust"
 )
 
 // lastingLog is where is kept what people allow for good: it belongs to no session.
@@ -262,4 +265,137 @@ func (m *Monitor) Revoke(ctx context.Context, sessionName, grant, by, via string
 		return fmt.Errorf("revoke grant: %w", err)
 	}
 	return nil
+}
+
+// What a command in a box wants of the world outside is a call of its own: it is decided where every call is, by the person, and
+// never by words or levels alone.
+
+// leaving is what a command in a box is that leaves this machine in a plain way.
+type leaving struct {
+	plain   bool // it is such a command
+	covered bool // and what the owner said covers it: nobody need be asked
+}
+
+// ownsShell reports whether a tool runs command lines and is the host's own: a door said so, and no name does.
+func (s *live) ownsShell(name string) bool {
+	if !tool.IsShell(name) {
+		return false
+	}
+	for i := range s.tools {
+		if d := &s.tools[i]; d.Host != nil && tool.Name(d.Name) == name {
+			return *d.Host
+		}
+	}
+	return slices.ContainsFunc(s.state.HostTools, func(n string) bool { return tool.Name(n) == name })
+}
+
+type wantsKey struct{}
+
+// wanted is what a command in a box wants, of whose ticket we know.
+type wanted struct {
+	event.Wanted
+	ticket tool.Digest
+}
+
+// The rules of what commands in boxes want.
+const (
+	RuleWanted   = "capability"
+	RuleBusy     = "one-question"
+	ruleReserved = "reserved-name"
+)
+
+// ErrWanted is in the error for something that no command in a box can be let to.
+var ErrWanted = confined.ErrWanted
+
+// Want is how a command in a box asks for something outside it: by the ticket it runs with. What comes back is the call that Decide
+// is asked about, and with which context. A question that nobody waits for any more, about something else that the session's box
+// wanted, is withdrawn.
+func (m *Monitor) Want(ctx context.Context, ticket string, w event.Wanted) (context.Context, Ref, tool.Call, error) {
+	fail := func(err error) (context.Context, Ref, tool.Call, error) {
+		return ctx, Ref{}, tool.Call{}, fmt.Errorf("want: %w", err)
+	}
+	if err := confined.Check(&w); err != nil {
+		return fail(err)
+	}
+	given, err := m.tickets().Running(ctx, ticket, confined.Command(w.Command))
+	if err == nil && given.Policy != m.policy.Load().Version() {
+		err = fmt.Errorf("%w: the policy has changed since", ErrTicket)
+	}
+	if err != nil {
+		return fail(ticketError(err))
+	}
+	args, err := strictjson.Marshal(w)
+	if err != nil {
+		return fail(err)
+	}
+	ref, call := Ref{Session: given.Session, Branch: given.Branch}, tool.Call{Name: confined.Tool(&w), Args: args}
+	if err := m.forgetWanted(ctx, ref, call.Digest()); err != nil {
+		return fail(err)
+	}
+	return context.WithValue(ctx, wantsKey{}, &wanted{w, given.Ticket}), ref, call, nil
+}
+
+// forgetWanted withdraws questions of a box that nobody waits for, but for the one about this very call.
+func (m *Monitor) forgetWanted(ctx context.Context, ref Ref, but tool.Digest) error {
+	var old []string
+	err := m.with(ctx, ref, func(s *live) error {
+		for _, r := range s.state.Book.Requests() {
+			if confined.Verb(r.Tool) != "" && r.State == approval.Pending && r.Digest != but {
+				old = append(old, r.ID)
+			}
+		}
+		return nil
+	})
+	for _, id := range old {
+		err = errors.Join(err, m.Withdraw(ctx, ref.Session, id, "the box"))
+	}
+	return err
+}
+
+// judgeWanted is what a policy says of what a command in a box wants: where nothing refuses it a person is asked, whatever would
+// let other calls run. Nobody else may use the names of these calls.
+func (x *step) judgeWanted(set *policy.Set, in *policy.Input) policy.Decision {
+	if x.wants == nil || in.Tool != confined.Tool(&x.wants.Wanted) {
+		return refuse(ruleReserved, "calls of this name are made by boxes alone")
+	}
+	d := set.Judge(in)
+	if d.Effect == policy.Deny {
+		return d
+	}
+	says := set.Redactor().Text(confined.Sentence(&x.wants.Wanted))
+	r := policy.Reason{Rule: RuleWanted, Effect: policy.Confirm, Text: says}
+	return policy.Decision{Effect: policy.Confirm, Kind: policy.KindEscalate, Rule: r.Rule, Reasons: []policy.Reason{r}}
+}
+
+// busy reports whether a box asks while another question of its session's boxes is open: a command that asks for many things does
+// not fill anybody's queue.
+func (x *step) busy() bool {
+	return x.wants != nil && slices.ContainsFunc(x.live.state.Book.Requests(), func(r approval.Request) bool {
+		return confined.Verb(r.Tool) != "" && r.State == approval.Pending && x.now < r.Expires
+	})
+}
+
+// keepWanted says what a yes for the task to what is wanted opens: the same again, whoever wants it.
+func (x *step) keepWanted(id string) {
+	if x.wants == nil {
+		return
+	}
+	keeps := &event.Kept{}
+	if w := &x.wants.Wanted; confined.Lasts(w) {
+		k := event.Kept(approval.Keep(x.decided.Tool, id, &x.args, func(path, _ string) bool { return confined.Free(path) }))
+		k.Act = confined.Act(w)
+		keeps = &k
+	}
+	x.decided.Ask.Keeps, x.decided.Ask.Act = keeps, confined.Act(&x.wants.Wanted)
+}
+
+// noteWanted notes for whose box something was let through: what comes by it comes with that command's result.
+func (x *step) noteWanted(v *Verdict) {
+	if x.wants == nil || v.Effect != policy.Allow {
+		return
+	}
+	d := &x.decided
+	if d.Ticket = &x.wants.ticket; confined.Brings(&x.wants.Wanted) {
+		d.Expect, d.Source = trust.Untrusted, true
+	}
 }

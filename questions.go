@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark/tidemark/audit"
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/internal/question"
 	"github.com/tidemark/tidemark/internal/warrant"
 	"github.com/tidemark/tidemark/internal/warrant/mandate"
@@ -42,6 +43,9 @@ func (s *live) question(r approval.Request, now int64) Question {
 		q.Opens = "nothing further: such calls are asked about each time"
 	case r.Kind != policy.KindDanger && r.Keeps.Act != "" && r.Keeps.Salt != "":
 		q.Task = r.Keeps.Opens(taskCalls(&r.Keeps))
+	}
+	if confined.Verb(r.Tool) != "" {
+		q.Allows = "exactly this, until the command that wants it has ended"
 	}
 	if ask, opinion := s.state.Evidence(r.ID); ask != nil {
 		q.show(ask, opinion, s.state.Item(r.ID))
@@ -473,6 +477,9 @@ func put[V any](m map[string]V, key string, v V) map[string]V {
 // sees each time.
 func (x *step) judgedBy(h *approval.Held) {
 	s := x.live
+	if x.wants != nil {
+		h.Act = confined.Act(&x.wants.Wanted)
+	}
 	if s.input.Facts == nil || s.facts.found == nil {
 		return
 	}

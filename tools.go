@@ -344,6 +344,8 @@ type Boxed struct {
 	Workspace                   string
 	Taint                       trust.Level
 	Settings                    policy.Box
+	Leaves                      bool // a plain command that leaves: a broker runs it
+	Covered                     bool // and nobody need be asked
 }
 
 func (m *Monitor) tickets() confined.Tickets {
@@ -353,11 +355,13 @@ func (m *Monitor) tickets() confined.Tickets {
 // giveTicket makes the ticket of a call that runs in a box. It is durable before anybody is told that the call may run.
 func (m *Monitor) giveTicket(ctx context.Context, x *step, v *Verdict) error {
 	if v.Effect != policy.Confined {
+		x.noteWanted(v)
 		return nil
 	}
 	b := event.Box{
 		Session: x.live.name, Branch: x.ref.Branch, CallID: x.call.ID, Tool: v.Tool, Step: v.Step, Command: confined.Command(x.line),
 		Workspace: x.boxes.workspace, Policy: x.set.Version(), Level: x.taint.Mark.Level,
+		Leaves: x.leaves.plain, Covered: x.leaves.covered,
 	}
 	ticket, hash, err := m.tickets().Give(ctx, m.rand, b, x.now)
 	if err != nil {
@@ -391,7 +395,7 @@ func (m *Monitor) RedeemBox(ctx context.Context, ticket, command string, pid int
 	}
 	return Boxed{
 		Session: given.Session, Branch: given.Branch, Call: given.CallID, Tool: given.Tool, Step: given.Step,
-		Workspace: given.Workspace, Taint: given.Level, Settings: set.Box(),
+		Workspace: given.Workspace, Taint: given.Level, Settings: set.Box(), Leaves: given.Leaves, Covered: given.Covered,
 	}, nil
 }
 
@@ -420,7 +424,7 @@ func (m *Monitor) EndBox(ctx context.Context, ticket string, exit int, report st
 
 // ticketError says of an error whether the ticket is at fault, or the log.
 func ticketError(err error) error {
-	for _, no := range []error{confined.ErrUsed, confined.ErrLate, confined.ErrOther, confined.ErrNotBegun} {
+	for _, no := range []error{confined.ErrUsed, confined.ErrLate, confined.ErrOther, confined.ErrNotBegun, confined.ErrOver} {
 		if errors.Is(err, no) {
 			return fmt.Errorf("%w: %w", ErrTicket, err)
 		}

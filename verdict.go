@@ -399,12 +399,21 @@ func (v *Verdict) runs() bool { return v.Effect == policy.Allow || v.Effect == p
 type boxesKey struct{}
 
 // boxing is that a door has commands run in a box, and where they work.
-type boxing struct{ workspace string }
+type boxing struct {
+	workspace string
+	brokers   bool // it also runs plain commands that leave, by a broker
+}
 
 // Boxes is for a door whose host runs a command in a box and nowhere else where it is told to. With the context of Decide it
 // says so, and names the folder that is worked on; no other door is ever told to.
 func Boxes(ctx context.Context, workspace string) context.Context {
-	return context.WithValue(ctx, boxesKey{}, &boxing{workspace})
+	return context.WithValue(ctx, boxesKey{}, &boxing{workspace: workspace})
+}
+
+// Brokers is Boxes for a door whose host also has a plain command that leaves run by a broker: with the one capability that it needs,
+// and asked for with what it would carry where nobody ordered it.
+func Brokers(ctx context.Context, workspace string) context.Context {
+	return context.WithValue(ctx, boxesKey{}, &boxing{workspace: workspace, brokers: true})
 }
 
 // The rules of calls that run in a box, and of calls in a session where one did not.
@@ -415,44 +424,37 @@ const (
 
 // confine turns a decision about a command of the host's own shell into one for a box, where the door can have it run there,
 // and is its line then. It stands in for the question that only a missing order brings, and for an allowed call once
-// others have spoken. What anything else asks about or refuses stays so; a plain command that leaves is judged as a deed.
-func (x *step) confine(set *policy.Set, d *policy.Decision) (line string) {
+// others have spoken. What anything else asks about or refuses stays so; a plain command that leaves is judged as a deed, and
+// run by the broker where there is one.
+func (x *step) confine(set *policy.Set, d *policy.Decision) (line string, l leaving) {
 	when := set.Settings().Confine
 	if x.boxes == nil || when == policy.ConfineOff || !x.live.ownsShell(x.live.input.Tool) {
-		return ""
+		return "", l
 	}
 	spoken := when == policy.ConfineAlways || x.taint.Mark.Level <= trust.Shared
 	if !d.Confinable() && (d.Effect != policy.Allow || !spoken || slices.ContainsFunc(d.Reasons, inFile)) {
-		return ""
+		return "", l
 	}
 	fields, err := x.args.Fields()
 	if err != nil {
-		return ""
+		return "", l
 	}
 	line, ok := commands.One(x.live.meaningOf(x.live.input.Tool), fields)
-	if _, leaves := outgoing.Plain(line); !ok || leaves {
-		return ""
+	form, leaves := outgoing.Plain(line)
+	if !ok || leaves && !(form.Brokered && x.boxes.brokers) {
+		return "", l
 	}
+	l = leaving{leaves, leaves && d.Effect == policy.Allow}
 	r := policy.Reason{Rule: RuleConfined, Effect: policy.Confined, Text: "it runs in a box, where it reaches nothing but the workspace"}
+	if leaves {
+		r.Text = "it is run by a broker, which reaches one place for it"
+	}
 	d.Effect, d.Kind, d.Rule, d.Reasons = r.Effect, "", r.Rule, append([]policy.Reason{r}, d.Reasons...)
-	return line
+	return line, l
 }
 
 // inFile reports whether a reason stands in the policy's file: who wrote it there has decided.
 func inFile(r policy.Reason) bool { return r.Pos != "" }
-
-// ownsShell reports whether a tool runs command lines and is the host's own: a door said so, and no name does.
-func (s *live) ownsShell(name string) bool {
-	if !tool.IsShell(name) {
-		return false
-	}
-	for i := range s.tools {
-		if d := &s.tools[i]; d.Host != nil && tool.Name(d.Name) == name {
-			return *d.Host
-		}
-	}
-	return slices.ContainsFunc(s.state.HostTools, func(n string) bool { return tool.Name(n) == name })
-}
 
 // appendResult records a result, and that it closes the session.
 func (m *Monitor) appendResult(ctx context.Context, s *live, came *arrival, e *event.Event) error {

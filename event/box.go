@@ -18,6 +18,8 @@ type Box struct {
 	Policy    string      `json:"policy,omitzero"`    // version under which it was decided
 	Level     trust.Level `json:"level,omitzero"`     // the mark it was judged against
 	Expires   int64       `json:"expires,omitzero"`   // Unix nanoseconds
+	Leaves    bool        `json:"leaves,omitzero"`    // a plain command that leaves this machine: a broker runs it
+	Covered   bool        `json:"covered,omitzero"`   // and the owner ordered it
 
 	PID    int    `json:"pid,omitzero"`    // BoxRedeemed: who runs it, by its own account
 	Exit   int    `json:"exit,omitzero"`   // BoxEnded

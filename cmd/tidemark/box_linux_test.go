@@ -128,3 +128,43 @@ func TestASessionsCommandsAreBoxedAndUndone(t *testing.T) {
 		t.Error(string(text), err)
 	}
 }
+
+// What a box put aside is listed when it has ended, and put back or thrown away by a person who has looked.
+func TestWhatABoxPutAsideIsSettled(t *testing.T) {
+	m := newAgentsMachine(t)
+	if code, out := m.box("one-1", `echo '{"mcpServers":{}}' > .mcp.json; echo 'source x' > .envrc; sleep 0.3`); code != 0 || !strings.Contains(out, "put aside") {
+		t.Fatalf("%d %q", code, out)
+	}
+	if code, out := m.tidemark("box", "end", "one"); code != 0 {
+		t.Fatal(out)
+	}
+	_, out := m.tidemark("box", "list")
+	ids := map[string]string{}
+	for line := range strings.Lines(out) {
+		if at, id, ok := strings.Cut(line, ": tidemark box take "); ok {
+			ids[filepath.Base(at)] = strings.TrimSuffix(strings.TrimSpace(id), ", or drop")
+		}
+	}
+	if len(ids) != 2 {
+		t.Fatalf("%q", out)
+	}
+	if code, out := m.tidemark("box", "take", ids[".mcp.json"]); code != exitFault || !strings.Contains(out, `| {"mcpServers":{}}`) || exists(filepath.Join(m.ws, ".mcp.json")) {
+		t.Errorf("without a yes: %d %q", code, out)
+	}
+	if code, out := m.box("two-1", "true"); code != 0 {
+		t.Fatal(out)
+	}
+	if code, out := m.tidemark("box", "take", "--yes", ids[".mcp.json"]); code == 0 || !strings.Contains(out, "tidemark box end two") {
+		t.Errorf("while a box is open there: %d %q", code, out)
+	}
+	m.tidemark("box", "end", "two")
+	if code, out := m.tidemark("box", "take", "--yes", ids[".mcp.json"]); code != 0 || !exists(filepath.Join(m.ws, ".mcp.json")) {
+		t.Errorf("%d %q", code, out)
+	}
+	if code, out := m.tidemark("box", "drop", "--yes", ids[".envrc"]); code != 0 || exists(filepath.Join(m.ws, ".envrc")) {
+		t.Errorf("%d %q", code, out)
+	}
+	if _, out := m.tidemark("box", "list"); strings.Contains(out, "box take") {
+		t.Errorf("%q", out)
+	}
+}

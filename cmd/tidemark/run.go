@@ -5,10 +5,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/signal"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -248,6 +250,7 @@ background; without boxes the keeper ends too. Ending it ends every box.`,
 			Args:  cobra.MaximumNArgs(1),
 			RunE:  func(_ *cobra.Command, args []string) error { return e.endBoxes(strings.Join(args, "")) },
 		})
+	cmd.AddCommand(e.asideCommands()...)
 	return cmd
 }
 
@@ -298,7 +301,8 @@ func (e *env) keepBoxes(ctx context.Context, idle time.Duration) error {
 		return r.URL, tokens.Agent, err
 	}}
 	k, err := keeper.New(keeper.Options{
-		Data: data, Home: home, First: smallProgram(), Redeemer: monitor, Ended: monitor.Ended, Idle: idle,
+		Data: data, Home: home, First: smallProgram(), Redeemer: monitor, Ended: monitor.Ended, Asker: monitor, Idle: idle,
+		Closed: func() []int { return monitorsPorts(p) },
 		Take: func(session, workspace string) (keeper.Snapshot, error) {
 			_ = store.Prune(time.Now()) // what is too much stays a while longer
 			a, err := store.Take(session, workspace)
@@ -317,6 +321,24 @@ func (e *env) keepBoxes(ctx context.Context, idle time.Duration) error {
 		return err
 	}
 	return k.Serve(ctx)
+}
+
+// monitorsPorts is the port at which the monitor of a data folder listens: no box reaches it, whatever a policy says. Where none
+// runs no ticket is redeemed, and no box is made.
+func monitorsPorts(p app.Paths) []int {
+	r, err := app.FindRunning(p)
+	if err != nil {
+		return nil
+	}
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return nil
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		return nil
+	}
+	return []int{port}
 }
 
 // homeOfUser is the home folder that the system knows. The variable would be whoever's who started this program, and names what is
@@ -393,7 +415,7 @@ func (e *env) printLeft(l entry.Left) {
 		e.printf("box of session %s: %s, %s\n", named(l.Session), l.Workspace, how)
 	}
 	for _, a := range l.Aside {
-		e.printf("  put aside, in %s\n", text.OneLine(a))
+		e.printf("  put aside, in %s: tidemark box take %s, or drop\n", text.OneLine(a), keeper.AsideID(a))
 	}
 	if l.Layer > 0 {
 		e.printf("  %d files in the layer over the home folder went with it\n", l.Layer)

@@ -3,9 +3,11 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,6 +23,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/internal/box/entry"
+	"github.com/tidemark/tidemark/internal/box/keeper"
 	"github.com/tidemark/tidemark/internal/box/snapshot"
 	"github.com/tidemark/tidemark/internal/reports/report"
 	"github.com/tidemark/tidemark/store"
@@ -324,7 +327,7 @@ func (e *env) undo(data, what string, yes bool) error {
 		if e.json {
 			return e.printJSON(map[string]any{"snapshot": a, "changes": legible(changes), "done": false})
 		}
-		if !e.sure() {
+		if !e.sure("bring it back?") {
 			e.printf("nothing was changed\n")
 			return errFault
 		}
@@ -363,8 +366,8 @@ func legible(changes []snapshot.Change) []snapshot.Change {
 }
 
 // sure asks at the terminal; anything but yes is no.
-func (e *env) sure() bool {
-	e.printf("bring it back? [y/N] ")
+func (e *env) sure(what string) bool {
+	e.printf("%s [y/N] ", what)
 	line, _ := bufio.NewReader(e.in).ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return answer == "y" || answer == "yes"
@@ -395,4 +398,87 @@ func (e *env) printChanges(s snapshot.Store, a snapshot.About, changes []snapsho
 		}
 		e.printf("%s", differs)
 	}
+}
+
+// asideCommands are for what boxes put aside: a file that would run elsewhere or later waits for a person.
+func (e *env) asideCommands() []*cobra.Command {
+	var yes bool
+	take := &cobra.Command{
+		Use:   "take ID...",
+		Short: "Put back into the workspace what a box put aside, after a look at it",
+		Args:  cobra.MinimumNArgs(1),
+		RunE:  func(_ *cobra.Command, args []string) error { return e.eachAside(args, yes, true) },
+	}
+	drop := &cobra.Command{
+		Use:   "drop ID...",
+		Short: "Throw away what a box put aside",
+		Args:  cobra.MinimumNArgs(1),
+		RunE:  func(_ *cobra.Command, args []string) error { return e.eachAside(args, yes, false) },
+	}
+	for _, c := range []*cobra.Command{take, drop} {
+		c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	}
+	return []*cobra.Command{take, drop}
+}
+
+// eachAside takes back, or throws away, each of those that are named.
+func (e *env) eachAside(ids []string, yes, take bool) error {
+	data, err := e.dataFolder()
+	if err != nil {
+		return err
+	}
+	all := keeper.AsideIn(data)
+	for _, id := range ids {
+		i := slices.IndexFunc(all, func(a keeper.Aside) bool { return a.ID == id })
+		if i < 0 {
+			return fmt.Errorf("nothing that was put aside in a box that has ended is called %s: see tidemark box list", id)
+		}
+		if err := e.settleAside(&all[i], yes, take); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *env) settleAside(a *keeper.Aside, yes, take bool) error {
+	if !take {
+		if !yes && !e.sure("throw away "+text.OneLine(cmp.Or(a.Path, a.Kept))+"?") {
+			return errFault
+		}
+		return a.Drop()
+	}
+	now, err := e.boxesNow()
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(now.Boxes, func(b entry.Open) bool { return b.Workspace == a.Workspace }); i >= 0 {
+		return fmt.Errorf("a box is open there, and would put it aside again: tidemark box end %s", now.Boxes[i].Session)
+	}
+	e.showAside(a.Kept)
+	if !yes && !e.sure("put it back as "+text.OneLine(filepath.Join(a.Workspace, a.Path))+"?") {
+		e.printf("nothing was changed\n")
+		return errFault
+	}
+	return a.Take()
+}
+
+// showAside prints what was put aside, as far as it is text.
+func (e *env) showAside(top string) {
+	left := mostShown
+	_ = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || left <= 0 {
+			return nil //nolint:nilerr // what cannot be shown is not put back either
+		}
+		below, _ := filepath.Rel(filepath.Dir(top), path)
+		e.printf("%s:\n", text.OneLine(below))
+		raw, _ := os.ReadFile(path) //nolint:gosec // of our own folder
+		for line := range strings.Lines(string(raw)) {
+			if left--; left < 0 {
+				e.printf("  … and more, in %s\n", text.OneLine(path))
+				break
+			}
+			e.printf("  | %s\n", text.Visible(strings.TrimSuffix(line, "\n")))
+		}
+		return nil
+	})
 }

@@ -28,7 +28,11 @@ func (b *Box) putAside(now *survey) ([]Aside, error) {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("put aside %s: %w", path, err))
 		case kept != "":
-			out = append(out, Aside{Path: path, Kept: kept, Was: now.before.places[path].link})
+			shown := path
+			if now.root != b.want.Workspace { // of a folder besides it
+				shown = now.abs(path)
+			}
+			out = append(out, Aside{Path: shown, Kept: kept, Was: now.before.places[path].link})
 			fallthrough
 		default:
 			if err := now.before.putBack(path); err != nil {

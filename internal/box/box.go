@@ -84,7 +84,7 @@ type Report struct {
 
 // Aside is a file that was taken out of the workspace until a person says yes.
 type Aside struct {
-	Path string `json:"path"` // where it was, below the workspace
+	Path string `json:"path"` // where it was, below the workspace; whole, if that was in another folder
 	Kept string `json:"kept"` // where it is now
 	Was  string `json:"was,omitempty"`
 }

@@ -43,6 +43,7 @@ var (
 	ErrLate     = errors.New("the ticket is too old")
 	ErrOther    = errors.New("the ticket is for another command")
 	ErrNotBegun = errors.New("nothing was begun with the ticket")
+	ErrOver     = errors.New("the command of the ticket has ended")
 )
 
 // Hash is what the log has of a ticket.

@@ -3,12 +3,17 @@ package httpapi
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/tidemark/tidemark"
+	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/base/text"
 	"github.com/tidemark/tidemark/policy"
+	"github.com/tidemark/tidemark/tool"
 )
 
 // What runs commands in a box asks here whether it may, and tells how they ended. It stands on the agent's machine and comes
@@ -17,6 +22,7 @@ import (
 func (m *management) boxRoutes() {
 	route(m, operation{http.MethodPost, "/v1/box/redeem", "redeemBox", "Use up the ticket of a command that runs in a box"}, m.redeemBox)
 	route(m, operation{http.MethodPost, "/v1/box/ended", "endBox", "Tell how a command in a box ended"}, m.endBox)
+	route(m, operation{http.MethodPost, "/v1/box/ask", "askBox", "Ask for something outside that a command in a box wants"}, m.askBox)
 }
 
 type redeemInput struct {
@@ -33,6 +39,8 @@ type redeemed struct {
 	Step      uint64     `json:"step" doc:"which call of the session it is"`
 	Workspace string     `json:"workspace" doc:"the folder that is worked on, as the host named it"`
 	Settings  policy.Box `json:"settings" doc:"what the box shows beyond what every box does"`
+	Leaves    bool       `json:"leaves" doc:"a plain command that leaves the machine: it is run by the broker, and nowhere else"`
+	Covered   bool       `json:"covered" doc:"and what the owner said covers it; else it is asked for, with what it would carry"`
 	Taint     string     `json:"taint" doc:"level of the least trusted thing in the context when it was decided"`
 }
 
@@ -49,6 +57,7 @@ func (m *management) redeemBox(ctx context.Context, in *redeemInput) (redeemed, 
 	}
 	out := redeemed{
 		Session: b.Session, Call: b.Call, Step: b.Step, Workspace: b.Workspace, Settings: b.Settings, Taint: b.Taint.String(),
+		Leaves: b.Leaves, Covered: b.Covered,
 	}
 	for _, list := range []*[]string{
 		&out.Settings.Write, &out.Settings.Read, &out.Settings.Hide, &out.Settings.Guard, &out.Settings.Hosts,
@@ -84,6 +93,68 @@ func (m *management) endBox(ctx context.Context, in *endInput) (ended, error) {
 		return ended{}, err
 	}
 	return ended{Recorded: true}, nil
+}
+
+type askInput struct {
+	Body struct {
+		Ticket string       `json:"ticket" doc:"that was redeemed for the command, which runs"`
+		Wants  event.Wanted `json:"wants" doc:"a verb and a place, and what a person must know of it"`
+		Wait   int          `json:"wait,omitempty" doc:"seconds to wait for a person's answer" minimum:"0" maximum:"60"`
+	}
+}
+
+// boxAnswer is what is answered to a box. The zero value refuses.
+type boxAnswer struct {
+	Allow bool   `json:"allow" doc:"it may, until the command has ended"`
+	Open  bool   `json:"open" doc:"a person was asked and has not answered: ask again to wait on"`
+	Why   string `json:"why" doc:"of a refusal, in words for whoever reads the command's output"`
+}
+
+// askBox has it decided whether a command in a box may have something outside it. It decides nothing itself.
+func (m *management) askBox(ctx context.Context, in *askInput) (boxAnswer, error) {
+	asks, ref, call, err := m.monitor.Want(ctx, in.Body.Ticket, in.Body.Wants)
+	if errors.Is(err, tidemark.ErrWanted) {
+		return boxAnswer{}, badRequest(err.Error())
+	}
+	if err != nil {
+		return boxAnswer{}, err
+	}
+	v, err := m.waiter.Decide(asks, ref, call, time.Duration(in.Body.Wait)*time.Second)
+	if err != nil {
+		return boxAnswer{}, err
+	}
+	m.metrics.decided(v.Effect.String(), v.Kind)
+	switch {
+	case v.Allowed():
+		return openBox(v.Permit, call)
+	case v.Held != nil:
+		if in.Body.Wait == 0 { // until it comes back to wait, nobody does
+			m.monitor.Await(v.Held.ID)()
+		}
+		return boxAnswer{Open: true}, nil
+	}
+	return boxAnswer{Why: refusalOf(&v)}, nil
+}
+
+// openBox is the only answer that lets a command in a box have something: it uses up the permit for exactly that.
+func openBox(permit *tidemark.Permit, call tool.Call) (boxAnswer, error) {
+	if err := permit.Redeem(call); err != nil {
+		return boxAnswer{}, err
+	}
+	return boxAnswer{Allow: true}, nil
+}
+
+// refusalOf is why something was refused, in few words. The model reads it: nothing in it names who answered, or a code.
+func refusalOf(v *tidemark.Verdict) string {
+	switch {
+	case v.Late:
+		return "nobody answered in time"
+	case v.Rule == "owner-denied":
+		return "the owner said no"
+	case len(v.Reasons) > 0 && v.Rule != tidemark.RuleWanted:
+		return text.Seen(v.Reasons[0].Text)
+	}
+	return "it is not allowed"
 }
 
 // tellClosed tells whoever reads the server's log, and the user, that a session was closed: a host that does not run a command

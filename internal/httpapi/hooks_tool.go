@@ -131,7 +131,10 @@ func (a *API) beforeToolCall(ctx context.Context, event *hook.BeforeToolCall, c 
 // decide asks the monitor. A held call is handed to the host's own dialog where there is one
 // and no proof is wanted, which a dialog cannot bring; else it may wait.
 func (a *API) decide(ctx context.Context, call tool.Call, c *hook.Context) (v tidemark.Verdict, inDialog bool, err error) {
-	if c.Boxes {
+	switch {
+	case c.Boxes && c.Brokers:
+		ctx = tidemark.Brokers(ctx, c.WorkspaceDir)
+	case c.Boxes:
 		ctx = tidemark.Boxes(ctx, c.WorkspaceDir)
 	}
 	if c.Dialog != "" && a.wants() == "" && !a.ruled {

@@ -39,6 +39,7 @@ func access() map[string]need {
 		"POST /v1/hosts/{id}/beat": needAgent,
 		"POST /v1/box/redeem":      needAgent,
 		"POST /v1/box/ended":       needAgent,
+		"POST /v1/box/ask":         needAgent,
 		"POST /v1/agents":          needAgent,
 
 		"GET /v1/sessions":                          needReader,

@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark/tidemark/event"
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/base/text"
+	"github.com/tidemark/tidemark/internal/confined"
 	"github.com/tidemark/tidemark/trust"
 )
 
@@ -16,6 +17,8 @@ import (
 func (c *Card) Head() string {
 	would := c.Would()
 	switch {
+	case confined.Verb(c.Tool) != "":
+		return text.Seen(sentence(c.Reason)) + " Let it?" // the reason is what it wants
 	case c.Blocked:
 		return fmt.Sprintf("This %s call was blocked: %s. Override?", text.Visible(c.Tool), c.Reason)
 	case would == "" && !(c.Tainted && len(c.Sources) > 0):

@@ -195,6 +195,13 @@ func (t *Taint) expect(d *event.Decided) {
 		Source: d.Source, Secret: d.Private, Wary: d.Caution, Run: d.Run, Ticket: d.Ticket,
 	}
 	t.owed.add(&c)
+	if c.Ticket != nil { // what is let to a command in a box comes with that command's own result
+		for i := range t.open.calls {
+			if o := &t.open.calls[i]; o.Ticket != nil && *o.Ticket == *c.Ticket {
+				o.Level, o.Source = o.Level.Join(c.Level), o.Source || c.Source
+			}
+		}
+	}
 	t.open.add(c)
 }
 

@@ -164,6 +164,7 @@ func (a adapter) called(ctx context.Context, s *server, o Options, e *catalogue.
 	}
 	b := a.boxing(o, e)
 	held.Boxes = b != nil
+	held.Brokers = held.Boxes
 	v, err := s.decide(ctx, &hook.BeforeToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID}, held)
 	if err == nil && v.ticket != "" {
 		v.instead = b.run(a, e, v.ticket)

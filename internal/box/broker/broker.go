@@ -45,7 +45,7 @@ type Options struct {
 	Dir string
 	// State is a folder of the caller's in which the broker makes the folders of its own boxes.
 	State string
-	// Relay says how others are reached. Connect, Hosts and Ports are the broker's own.
+	// Relay says how others are reached. Let, Hosts and Ports are the broker's own.
 	Relay relay.Options
 	// CAFile holds certificates of registries that programs would not believe otherwise; empty: there are none.
 	CAFile string
@@ -111,6 +111,8 @@ func (b *Broker) Prepare(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		return b.push(ctx, f)
 	case "git fetch":
 		return b.fetch(ctx, f)
+	case "git pull":
+		return b.pull(ctx, f)
 	case "git clone":
 		return b.clone(ctx, f)
 	case "npm install", "npm i", "npm add":
@@ -160,7 +162,7 @@ func (b *Broker) chamber(dir string, to []place, env, read []string) (*chamber, 
 	if len(to) > 0 {
 		o := b.opts.Relay
 		o.Hosts, o.Ports = nil, nil
-		o.Connect = func(_ context.Context, a relay.Ask) relay.Decision {
+		o.Let = func(_ context.Context, a relay.Ask) relay.Decision {
 			return relay.Decision{Allow: slices.Contains(to, place{a.Host, a.Port}), Why: "only " + to[0].host + " was allowed"}
 		}
 		want.Out = relay.New(o)

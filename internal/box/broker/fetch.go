@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/box"
@@ -22,13 +23,81 @@ type fetching struct {
 	wanted []string // what is brought, for git
 	handed []string // what is done with it in the session's box: "@" is where it is
 	after  []string // and then
+	merges []string // and then, for all to see
 	quiet  bool
 }
 
 // fetch finds out what a fetch would bring.
 func (b *Broker) fetch(ctx context.Context, f outgoing.Form) (*Deed, error) {
-	flags, err := flagsOf(f, "-q", "--quiet", "-v", "--verbose", "--progress", "--no-progress", "-p", "--prune",
-		"--no-tags", "-n", "--no-recurse-submodules")
+	x, err := b.fetching(ctx, f, "-n", "--progress", "--no-progress")
+	if err != nil {
+		return nil, err
+	}
+	return x.deed("fetch"), nil
+}
+
+// merging are the flags of a pull that say how what was brought is merged.
+var merging = []string{
+	"--ff-only", "--ff", "--no-ff", "--rebase", "-r", "--no-rebase", "--autostash", "--no-autostash", "--no-edit", "--stat", "--no-stat",
+}
+
+// pull finds out what a pull would bring: it is fetched as by a fetch, and merged in the session's box, from the workspace's own
+// branch of what is over there.
+func (b *Broker) pull(ctx context.Context, f outgoing.Form) (*Deed, error) {
+	x, err := b.fetching(ctx, f, slices.Clone(merging)...)
+	if err != nil {
+		return nil, err
+	}
+	branch, err := b.pulled(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	x.merges = []string{"git", "pull", "--no-recurse-submodules"}
+	for _, flag := range f.Flags {
+		if slices.Contains(merging, flag) || flag == "-q" || flag == "--quiet" {
+			x.merges = append(x.merges, flag)
+		}
+	}
+	x.merges = append(x.merges, ".", "refs/remotes/"+x.to.name+"/"+branch)
+	return x.deed("pull"), nil
+}
+
+// pulled is the branch over there that a pull merges: the one that is named, or the one that the branch here goes with.
+func (b *Broker) pulled(ctx context.Context, f outgoing.Form) (string, error) {
+	var named []string
+	for _, s := range f.Slots {
+		if s.Path == "branch" {
+			named = append(named, s.Text)
+		}
+	}
+	if len(named) == 1 && branchName.MatchString(named[0]) {
+		return named[0], nil
+	}
+	if len(named) > 0 {
+		return "", fmt.Errorf("git pull of several branches: %w", ErrNotHere)
+	}
+	r, err := b.open(true)
+	if err != nil {
+		return "", err
+	}
+	current, err := r.branch(ctx)
+	var merge []string
+	if err == nil {
+		merge, err = r.setting(ctx, "branch."+current+".merge")
+	}
+	if err = errors.Join(err, r.close()); err != nil {
+		return "", err
+	}
+	if len(merge) != 1 || !branchName.MatchString(strings.TrimPrefix(merge[0], "refs/heads/")) {
+		return "", fmt.Errorf("the branch %s goes with none over there: %w", current, ErrNotHere)
+	}
+	return strings.TrimPrefix(merge[0], "refs/heads/"), nil
+}
+
+// fetching finds out what is brought, and whence.
+func (b *Broker) fetching(ctx context.Context, f outgoing.Form, more ...string) (*fetching, error) {
+	more = append(more, "-q", "--quiet", "-v", "--verbose", "-p", "--prune", "--no-tags", "--no-recurse-submodules")
+	flags, err := flagsOf(f, more...)
 	if err != nil || f.Slot("depth") != "" || f.Slot("deepen") != "" {
 		return nil, errors.Join(err, ErrNotHere)
 	}
@@ -67,7 +136,7 @@ func (b *Broker) fetch(ctx context.Context, f outgoing.Form) (*Deed, error) {
 		x.wanted = []string{"+refs/heads/*:refs/heads/*"}
 		x.handed = append(x.handed, "+refs/heads/*:refs/remotes/"+name+"/*")
 	}
-	return x.deed("fetch"), nil
+	return x, nil
 }
 
 // clone finds out what a clone would bring.
@@ -132,6 +201,9 @@ func (x *fetching) run(ctx context.Context, files [3]*os.File) (box.Exit, error)
 	exit, err = x.b.opts.Inside(ctx, box.Command{Args: args, Dir: x.b.dir(), Files: files})
 	if err == nil && exit.Code == 0 && x.after != nil {
 		err = x.b.inside(ctx, x.after...)
+	}
+	if err == nil && exit.Code == 0 && x.merges != nil {
+		exit, err = x.b.opts.Inside(ctx, box.Command{Args: x.merges, Dir: x.b.dir(), Files: files})
 	}
 	return exit, err
 }

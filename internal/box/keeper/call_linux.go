@@ -66,12 +66,16 @@ func (c *call) run(ctx context.Context) entry.Answer {
 	case g.Session == "" || g.Workspace == "":
 		return no(errors.New("the ticket names no session or no workspace"))
 	}
-	h, job, err := c.begin(g, []string{c.shellFor(), "-c", string(r.Line)})
+	if g.Leaves {
+		return c.leave(ctx, g)
+	}
+	h, job, ended, err := c.begin(g, []string{c.shellFor(), "-c", string(r.Line)})
 	if err != nil {
 		c.told(Ended{Ticket: r.Ticket, Exit: box.ExitNoBox}, nil)
 		return no(err)
 	}
 	exit, err := c.follow(job)
+	ended()
 	defer c.keeper.boxes.leave(h)
 	c.told(Ended{Ticket: r.Ticket, Exit: exit.Code}, h)
 	a := entry.Answer{Exit: exit.Code, Notes: h.news()}
@@ -94,7 +98,7 @@ func (c *call) shell() entry.Answer {
 			return no(fmt.Errorf("session %s has no box", c.request.Session))
 		}
 	}
-	h, job, err := c.begin(g, []string{c.shellFor()})
+	h, job, _, err := c.begin(g, []string{c.shellFor()})
 	if err != nil {
 		return no(err)
 	}
@@ -107,16 +111,11 @@ func (c *call) shell() entry.Answer {
 	return a
 }
 
-// begin starts a command in the box for a grant. A box that somebody ended meanwhile is made anew, once.
-func (c *call) begin(g Grant, args []string) (*held, *box.Job, error) {
-	env := make([]string, len(c.request.Env))
-	for i, e := range c.request.Env {
-		env[i] = string(e)
-	}
-	command := box.Command{Args: args, Dir: filepath.Clean(string(c.request.Dir)), Env: env, Leads: true}
-	if real, err := filepath.EvalSymlinks(command.Dir); err == nil {
-		command.Dir = real
-	}
+// begin starts a command in the box for a grant; ended is to be called when it has. A box that somebody ended meanwhile is made anew,
+// once. What a shell wants that a person opened is not asked about: nobody gave it a ticket.
+func (c *call) begin(g Grant, args []string) (h *held, job *box.Job, ended func(), err error) {
+	env := c.env()
+	command := box.Command{Args: args, Dir: c.dir(), Env: env, Leads: true}
 	copy(command.Files[:], c.files)
 	if c.request.Screen {
 		command.Screen = &box.Size{Rows: c.request.Rows, Columns: c.request.Columns}
@@ -124,18 +123,41 @@ func (c *call) begin(g Grant, args []string) (*held, *box.Job, error) {
 	for again := true; ; again = false {
 		h, err := c.keeper.boxes.enter(g, env)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
+		}
+		ended := func() {}
+		if c.request.Do == entry.Run {
+			ended = h.way.begins(c.request.Ticket, string(c.request.Line))
 		}
 		job, err := h.box.Start(command)
 		if err == nil {
-			return h, job, nil
+			return h, job, ended, nil
 		}
+		ended()
 		c.keeper.boxes.leave(h)
 		if !again {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		c.keeper.boxes.drop(h)
 	}
+}
+
+// env are the caller's variables.
+func (c *call) env() []string {
+	env := make([]string, len(c.request.Env))
+	for i, e := range c.request.Env {
+		env[i] = string(e)
+	}
+	return env
+}
+
+// dir is the folder that the caller is in.
+func (c *call) dir() string {
+	dir := filepath.Clean(string(c.request.Dir))
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
 }
 
 // shellFor is the shell that the line was meant for: the caller's own. Whatever it is, it runs in the box.

@@ -6,14 +6,17 @@
 //   - who asks is the same user, by the kernel's word; what runs in a box cannot reach the socket;
 //   - a box is opened only after a snapshot of its workspace was taken, and what the snapshot does not hold cannot be changed in it;
 //   - where anything fails nothing is run, and the answer says why;
+//   - nothing leaves a box that the policy does not name or a person has not let: where nobody answers, it is refused;
 //   - boxes end with the keeper, however it ends; what they leave is found and listed at the next start.
 package keeper
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/box/relay"
 )
 
 // Redeemer gives leave to run one command, or says why not. A *Refusal is a no that was meant.
@@ -35,6 +38,8 @@ type Grant struct {
 	Workspace string   `json:"workspace"`
 	Settings  Settings `json:"settings"`
 	Taint     string   `json:"taint"`
+	Leaves    bool     `json:"leaves"`  // it is a plain command that leaves this machine: the broker runs it
+	Covered   bool     `json:"covered"` // and nobody need be asked
 }
 
 // Settings are what the policy says of boxes. What is not said is not given.
@@ -60,6 +65,21 @@ type Ended struct {
 	Report *box.Report `json:"report"`
 }
 
+// Aside is a file or a folder that a box put aside which has ended: a person says whether it is put back or thrown away.
+type Aside struct {
+	ID        string `json:"id"`
+	Session   string `json:"session,omitzero"`
+	Workspace string `json:"workspace,omitzero"`
+	Path      string `json:"path,omitzero"` // where it was, below the workspace; empty: nobody knows
+	Kept      string `json:"kept"`          // where it is
+}
+
+// AsideID is how something that was put aside is called, by where it is kept: its box's folder and a number.
+func AsideID(kept string) string {
+	number := filepath.Dir(kept)
+	return filepath.Base(filepath.Dir(filepath.Dir(number))) + "/" + filepath.Base(number)
+}
+
 // Snapshot is what was kept of a workspace before anything ran in it.
 type Snapshot struct {
 	Name  string   // under which it can be brought back
@@ -73,6 +93,10 @@ type Options struct {
 	First    string // the program that becomes the first process of boxes; this one, if none is named
 	Redeemer Redeemer
 	Ended    func(context.Context, Ended) error // may be nil
+	Asker    Asker                              // nil: what commands want of others is refused
+	Relay    relay.Options                      // how others are reached; Let, Hosts and Ports are the keeper's own
+	CAFile   string                             // certificates of registries that programs would not believe otherwise
+	Closed   func() []int                       // ports of this machine that no box reaches, whatever a policy says; may be nil
 	// Take takes a snapshot of a workspace for a session.
 	Take func(session, workspace string) (Snapshot, error)
 	// Used is told that a command has ended in a box whose workspace was kept under this name; it may be nil.

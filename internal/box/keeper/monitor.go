@@ -42,12 +42,16 @@ func (m *Monitor) Redeem(ctx context.Context, t Ticket) (Grant, error) {
 		Call      string           `json:"call"`
 		Workspace string           `json:"workspace"`
 		Taint     string           `json:"taint"`
+		Leaves    bool             `json:"leaves"`
+		Covered   bool             `json:"covered"`
 		Settings  strictjson.Value `json:"settings"`
 	}
 	if err := strictjson.Unmarshal(raw, &said); err != nil {
 		return Grant{}, fmt.Errorf("read the server's answer: %w", err)
 	}
-	g := Grant{Session: said.Session, Call: said.Call, Workspace: said.Workspace, Taint: said.Taint}
+	g := Grant{
+		Session: said.Session, Call: said.Call, Workspace: said.Workspace, Taint: said.Taint, Leaves: said.Leaves, Covered: said.Covered,
+	}
 	// a setting that is not known here could be one that closes something
 	if err := strictjson.UnmarshalKnown(said.Settings, &g.Settings); err != nil {
 		return Grant{}, fmt.Errorf("read the server's answer: settings: %w", err)

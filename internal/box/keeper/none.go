@@ -24,5 +24,14 @@ func New(Options) (*Keeper, error) {
 // Serve has nothing to do.
 func (*Keeper) Serve(context.Context) error { return nil }
 
+// AsideIn is nothing.
+func AsideIn(string) []Aside { return nil }
+
+// Take has nothing to put back.
+func (a *Aside) Take() error { return errors.New("there are no boxes on " + runtime.GOOS + " yet") }
+
+// Drop has nothing to throw away.
+func (a *Aside) Drop() error { return errors.New("there are no boxes on " + runtime.GOOS + " yet") }
+
 // LeftIn is nothing.
 func LeftIn(string) []entry.Left { return []entry.Left{} }

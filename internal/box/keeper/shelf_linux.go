@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/internal/base/strictjson"
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/entry"
+	"github.com/tidemark/tidemark/internal/box/relay"
 )
 
 // shelf is the boxes that there are, by what they are for.
@@ -34,6 +35,8 @@ type held struct {
 	box    *box.Box
 	err    error
 	record record
+	way    *way
+	want   box.Want // what it was made with
 
 	mu       sync.Mutex
 	used     time.Time // guarded by mu, as all below
@@ -83,7 +86,7 @@ func (s *shelf) enterOnce(g Grant, env []string) (*held, error) {
 		s.mu.Unlock()
 		return nil, errors.New("the box keeper ends")
 	case h == nil:
-		h = &held{key: key, grant: g, ready: make(chan struct{}), used: time.Now()}
+		h = &held{key: key, grant: g, ready: make(chan struct{}), used: time.Now(), way: &way{by: s.o.Asker}}
 		s.held[key] = h
 		h.count(1)
 		s.mu.Unlock()
@@ -176,6 +179,8 @@ func (s *shelf) make(h *held, w box.Want) {
 	}
 	w.Guard = append(w.Guard, kept.Guard...)
 	h.record.Snapshot = kept.Name
+	h.want = w
+	w.Out = s.wayOut(h)
 	if h.err = h.record.write(); h.err != nil {
 		return
 	}
@@ -184,6 +189,16 @@ func (s *shelf) make(h *held, w box.Want) {
 		return
 	}
 	s.o.Say("box for session %s in %s", h.grant.Session, w.Workspace)
+}
+
+// wayOut is the only way out of a box: what the policy names may be read or reached, and all else is asked about.
+func (s *shelf) wayOut(h *held) box.Way {
+	o := s.o.Relay
+	o.Let, o.Hosts, o.Ports, o.Closed = h.way.decide, h.grant.Settings.Hosts, h.grant.Settings.Ports, nil
+	if s.o.Closed != nil {
+		o.Closed = s.o.Closed()
+	}
+	return relay.New(o)
 }
 
 // drop takes a box off the shelf and ends it.

@@ -26,7 +26,7 @@ func (r *Relay) held(c net.Conn, host string, port int) {
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
 	begun := r.watch(c, cancel, port == tlsPort)
-	d := r.ask(ctx, host, port, c.RemoteAddr().String())
+	d := r.ask(ctx, Ask{Verb: Connect, Host: host, Port: port}, c.RemoteAddr().String())
 	first := begun()
 	if !d.Allow {
 		if ctx.Err() == nil {

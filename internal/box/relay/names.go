@@ -174,8 +174,8 @@ func (r *Relay) addressOf(name string) (netip.Addr, error) {
 
 // openDoor carries what comes to a port of a name's address.
 func (r *Relay) openDoor(l net.Listener, name, port string) {
-	if port == "80" && r.readable(name) {
-		r.serveHTTP(l, r.reading(name))
+	if port == strconv.Itoa(plainPort) {
+		r.serveHTTP(l, r.plainDoor(name))
 		return
 	}
 	number, err := strconv.Atoi(port)

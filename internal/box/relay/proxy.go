@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -26,12 +27,56 @@ const (
 
 // serveHTTP serves requests at a door of the box.
 func (r *Relay) serveHTTP(l net.Listener, h http.Handler) {
+	l = &fewTalks{l, r.talks}
 	s := &http.Server{Handler: h, ReadHeaderTimeout: headTime, MaxHeaderBytes: headSize, ErrorLog: log.New(io.Discard, "", 0)}
 	done := r.keep(s)
 	r.start(func() {
 		defer done()
 		_ = s.Serve(l) // it ends when the relay does
 	})
+}
+
+// fewTalks is a door that turns away who comes when enough are there.
+type fewTalks struct {
+	net.Listener
+	talks chan struct{}
+}
+
+// Accept takes the next one for whom there is room.
+func (l *fewTalks) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case l.talks <- struct{}{}:
+			return &talk{Conn: c, talks: l.talks}, nil
+		default:
+			refuse(c)
+		}
+	}
+}
+
+// talk is a connection that makes room when it is closed.
+type talk struct {
+	net.Conn
+	talks chan struct{}
+	once  sync.Once
+}
+
+// Close closes the connection.
+func (c *talk) Close() error {
+	c.once.Do(func() { <-c.talks })
+	return c.Conn.Close()
+}
+
+// CloseWrite ends what is said.
+func (c *talk) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
 }
 
 // proxy serves programs that know of proxies: they name the computer and the port that they want.
@@ -44,12 +89,35 @@ func (r *Relay) proxy(w http.ResponseWriter, q *http.Request) {
 		r.deny(w, r.refused(host, port, errNotPublic.Error()))
 	case q.Method == http.MethodConnect:
 		r.tunnel(w, q, host, port)
-	case port == 80 && r.readable(host):
-		r.read(w, q, host)
 	default:
-		r.forward(w, q, host, port)
+		r.request(w, q, host, port)
 	}
 }
+
+// request serves a plain request for a host. One that only reads is asked about as such, and made by the relay itself; a yes to it
+// lets nothing else through. What sends anything is a connection.
+func (r *Relay) request(w http.ResponseWriter, q *http.Request, host string, port int) {
+	switch {
+	case port != plainPort || !onlyReads(q):
+		if port == plainPort && r.readable(host) {
+			r.deny(w, r.refused(host, port, "it may only be read"))
+			return
+		}
+		r.forward(w, q, host, port)
+	case r.readable(host):
+		r.read(w, q, host)
+	default:
+		d := r.ask(q.Context(), Ask{Verb: Read, Host: host, Port: port}, q.RemoteAddr)
+		if !d.Allow {
+			r.deny(w, r.refused(host, port, d.Why))
+			return
+		}
+		r.read(w, q, host)
+	}
+}
+
+// plainPort is the port of plain requests.
+const plainPort = 80
 
 func (r *Relay) deny(w http.ResponseWriter, text string) { http.Error(w, text, http.StatusForbidden) }
 
@@ -86,7 +154,7 @@ func nameable(host string) bool {
 
 // tunnel connects a command with a port of a computer, if that is decided.
 func (r *Relay) tunnel(w http.ResponseWriter, q *http.Request, host string, port int) {
-	d := r.ask(q.Context(), host, port, q.RemoteAddr)
+	d := r.ask(q.Context(), Ask{Verb: Connect, Host: host, Port: port}, q.RemoteAddr)
 	if !d.Allow {
 		r.deny(w, r.refused(host, port, d.Why))
 		return
@@ -113,7 +181,7 @@ func waiting(b *bufio.ReadWriter) []byte {
 
 // forward hands a plain request on, if that is decided.
 func (r *Relay) forward(w http.ResponseWriter, q *http.Request, host string, port int) {
-	d := r.ask(q.Context(), host, port, q.RemoteAddr)
+	d := r.ask(q.Context(), Ask{Verb: Connect, Host: host, Port: port}, q.RemoteAddr)
 	if !d.Allow {
 		r.deny(w, r.refused(host, port, d.Why))
 		return
@@ -121,8 +189,11 @@ func (r *Relay) forward(w http.ResponseWriter, q *http.Request, host string, por
 	(&httputil.ReverseProxy{
 		Transport: r.client, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(p *httputil.ProxyRequest) {
-			p.Out.URL.Host = net.JoinHostPort(host, strconv.Itoa(port)) // whom it was decided about, and nobody else
-			p.Out.Host = p.In.URL.Host
+			// whom it was decided about, and nobody else
+			p.Out.URL.Scheme, p.Out.URL.Host = "http", net.JoinHostPort(host, strconv.Itoa(port))
+			if p.Out.Host = p.Out.URL.Host; port == plainPort {
+				p.Out.Host = host
+			}
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, r.refused(host, port, reason(err)), http.StatusBadGateway)

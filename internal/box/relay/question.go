@@ -17,9 +17,9 @@ type question struct {
 
 // ask has it decided whether a connection may be made. All that want the same meanwhile wait for one answer. It ends when ctx does, and
 // the question with the last who waits for it.
-func (r *Relay) ask(ctx context.Context, host string, port int, end string) Decision {
-	where := net.JoinHostPort(host, strconv.Itoa(port))
-	if r.opts.Connect == nil {
+func (r *Relay) ask(ctx context.Context, a Ask, end string) Decision {
+	where := a.where()
+	if r.opts.Let == nil {
 		return Decision{Why: "nobody can be asked"}
 	}
 	r.mu.Lock()
@@ -32,7 +32,7 @@ func (r *Relay) ask(ctx context.Context, host string, port int, end string) Deci
 	q.waiting++
 	r.mu.Unlock()
 	if !known {
-		r.start(func() { r.decide(q, Ask{Host: host, Port: port}, end) })
+		r.start(func() { r.decide(q, a, end) })
 	}
 	defer func() {
 		r.mu.Lock()
@@ -53,13 +53,16 @@ func (r *Relay) ask(ctx context.Context, host string, port int, end string) Deci
 	return Decision{Why: "nobody waits for it any more"}
 }
 
-// decide asks Connect and takes down the answer. Who comes afterwards asks anew: how long a yes holds is not known here.
+// where is what is wanted, and of whom: a yes to reading answers nobody who wants to write.
+func (a *Ask) where() string { return a.Verb + " " + net.JoinHostPort(a.Host, strconv.Itoa(a.Port)) }
+
+// decide asks Let and takes down the answer. Who comes afterwards asks anew: how long a yes holds is not known here.
 func (r *Relay) decide(q *question, a Ask, end string) {
 	a.Program = shownProgram(r.net.Program(end))
 	a.Asking = func() { r.tell("A person was asked for " + a.Host) }
-	q.answer = r.opts.Connect(q.ctx, a)
+	q.answer = r.opts.Let(q.ctx, a)
 	r.mu.Lock()
-	where := net.JoinHostPort(a.Host, strconv.Itoa(a.Port))
+	where := a.where()
 	if r.questions[where] == q {
 		delete(r.questions, where)
 	}

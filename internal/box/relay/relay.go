@@ -4,7 +4,7 @@
 // Invariants:
 //   - a name is never asked outside before somebody said yes to it: the resolver answers each with an address of the box's own, and so
 //     carries nothing out;
-//   - a connection is held until Connect has decided, and carried to nobody else than was decided about;
+//   - a connection is held until Let has decided, and carried to nobody else than was decided about;
 //   - the relay finds the addresses itself and reaches those it has looked at, public ones and none of this machine: no name leads
 //     into a private network, to a cloud's metadata or to the monitor;
 //   - hosts that may be read are read by the relay, over TLS of its own: GET and HEAD, no body, no login. What it cannot look into is
@@ -29,8 +29,15 @@ import (
 	"github.com/tidemark/tidemark/internal/box"
 )
 
-// Ask is a connection that a command wants.
+// The verbs of what a command wants of a host.
+const (
+	Read    = "read"    // requests that the relay makes for it and looks at: GET and HEAD, no body, no login
+	Connect = "connect" // a connection, on which anything may be sent
+)
+
+// Ask is something that a command wants of a host.
 type Ask struct {
+	Verb    string
 	Host    string // the name that the command said; an address if it said one
 	Port    int
 	Program string // what the process calls itself, for people: it may call itself anything
@@ -43,16 +50,16 @@ type Decision struct {
 	Why   string // for who reads the command's output, if it is refused
 }
 
-// Connect decides about a connection, and takes as long as a person does. It is asked once for all connections to one port of a host
-// that wait at the same time. It ends when ctx does: nobody waits any more.
-type Connect func(ctx context.Context, a Ask) Decision
+// Let decides about what a command wants, and takes as long as a person does. It is asked once for all that want the same of one
+// port of a host and wait at the same time. It ends when ctx does: nobody waits any more.
+type Let func(ctx context.Context, a Ask) Decision
 
 // Options say what may leave a box.
 type Options struct {
-	Connect Connect  // nil: everything is refused
-	Hosts   []string // hosts that may be read
-	Ports   []int    // ports of this machine that can be reached
-	Closed  []int    // ports of this machine that never can: the monitor's own
+	Let    Let      // nil: everything is refused
+	Hosts  []string // hosts that may be read
+	Ports  []int    // ports of this machine that can be reached
+	Closed []int    // ports of this machine that never can: the monitor's own
 
 	// How the relay reaches others; nil: as this machine does.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -76,6 +83,7 @@ type Relay struct {
 	cancel context.CancelFunc
 	wait   sync.WaitGroup
 	client *http.Transport
+	talks  chan struct{} // one for each connection on which requests come
 
 	mu        sync.Mutex
 	closers   map[int]func() // guarded by mu: what is open
@@ -96,7 +104,7 @@ func New(o Options) *Relay {
 	o.Hosts = hosts
 	r := &Relay{
 		opts: o, ctx: ctx, cancel: cancel, closers: map[int]func(){}, addresses: map[string]netip.Addr{}, questions: map[string]*question{},
-		told: map[string]bool{},
+		told: map[string]bool{}, talks: make(chan struct{}, maxConnections),
 	}
 	r.client = r.transport()
 	return r

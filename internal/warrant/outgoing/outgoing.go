@@ -27,6 +27,8 @@ type Form struct {
 	Argv    []string
 	Slots   []Slot
 	Flags   []string // options that take no value, as they stand there
+
+	Brokered bool // the broker runs it: with one capability, and no code of the workspace or of a package
 }
 
 // Slot is a value of a form.
@@ -68,6 +70,7 @@ func (t *table) parse(f *form, argv []string) (Form, bool) {
 	}
 	var operands []string
 	needed := len(f.needs) == 0
+	out.Brokered = f.brokered
 	for rest := argv[len(f.words):]; len(rest) > 0; rest = rest[1:] {
 		word := rest[0]
 		if !strings.HasPrefix(word, "-") {
@@ -76,6 +79,7 @@ func (t *table) parse(f *form, argv []string) (Form, bool) {
 		}
 		name, value, given := strings.Cut(word, "=")
 		o, ok := f.options[name]
+		out.Brokered = out.Brokered && slices.Contains(f.broker, name)
 		switch {
 		case !ok, given && (o.kind == nil || !strings.HasPrefix(name, "--")):
 			return Form{}, false

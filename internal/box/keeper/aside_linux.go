@@ -1,0 +1,135 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tidemark/tidemark/internal/base/strictjson"
+	"github.com/tidemark/tidemark/internal/box"
+)
+
+// AsideIn are the files and folders that boxes which have ended put aside, and that nobody has said anything about yet.
+func AsideIn(data string) []Aside {
+	var out []Aside
+	known := map[string]record{}
+	for _, r := range records(data) {
+		known[r.Folder] = r
+	}
+	folders, _ := os.ReadDir(boxesIn(data))
+	for _, f := range folders {
+		dir := filepath.Join(boxesIn(data), f.Name())
+		if !f.IsDir() || inUse(dir) {
+			continue
+		}
+		var report box.Report
+		if raw, err := os.ReadFile(filepath.Join(dir, "report.json")); err == nil { //nolint:gosec // of our own folder
+			_ = strictjson.Unmarshal(raw, &report) // then nobody knows where it was
+		}
+		for _, kept := range asideIn(dir) {
+			a := Aside{ID: AsideID(kept), Session: known[dir].Session, Workspace: report.Workspace, Kept: kept}
+			for _, r := range report.Aside {
+				if r.Kept == kept {
+					a.Path = r.Path
+				}
+			}
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// Take puts it back to where it was, where nothing is now. It goes by the workspace's own folder and follows no link; a link itself is
+// not put back, because it leads elsewhere.
+func (a *Aside) Take() error {
+	if a.Path == "" || a.Workspace == "" || !filepath.IsLocal(a.Path) {
+		return fmt.Errorf("where %s was is not known: look at %s", a.ID, a.Kept)
+	}
+	root, err := os.OpenRoot(a.Workspace)
+	if err != nil {
+		return fmt.Errorf("put back %s: %w", a.Path, err)
+	}
+	defer root.Close()
+	if _, err := root.Lstat(a.Path); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("put back %s: something else is there now; it is kept in %s", a.Path, a.Kept)
+	}
+	if err := plainBelow(a.Kept); err != nil {
+		return fmt.Errorf("put back %s: %w", a.Path, err)
+	}
+	if err := root.MkdirAll(filepath.Dir(a.Path), 0o755); err != nil {
+		return fmt.Errorf("put back %s: %w", a.Path, err)
+	}
+	if err := putInto(root, a.Path, a.Kept); err != nil {
+		return fmt.Errorf("put back %s: %w", a.Path, err)
+	}
+	return a.Drop()
+}
+
+// plainBelow refuses what is neither a file nor a folder of files.
+func plainBelow(top string) error {
+	return filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !d.Type().IsRegular() {
+			return fmt.Errorf("%s is no plain file", d.Name())
+		}
+		return err
+	})
+}
+
+// putInto copies a file or a folder to a place below a root.
+func putInto(root *os.Root, to, from string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		at := filepath.Join(to, below)
+		if d.IsDir() {
+			return root.MkdirAll(at, 0o755)
+		}
+		return putFile(root, at, path, d)
+	})
+}
+
+func putFile(root *os.Root, at, from string, d fs.DirEntry) error {
+	info, err := d.Info()
+	if err != nil {
+		return err
+	}
+	in, err := os.Open(from) //nolint:gosec // of our own folder
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := root.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// Drop throws it away, and with the last one what else was kept for it.
+func (a *Aside) Drop() error {
+	if err := os.RemoveAll(filepath.Dir(a.Kept)); err != nil {
+		return fmt.Errorf("throw away %s: %w", a.ID, err)
+	}
+	folder := filepath.Dir(filepath.Dir(filepath.Dir(a.Kept)))
+	if len(asideIn(folder)) > 0 {
+		return nil
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return fmt.Errorf("clear what was kept: %w", err)
+	}
+	all := records(filepath.Dir(filepath.Dir(folder)))
+	if i := slices.IndexFunc(all, func(r record) bool { return r.Folder == folder }); i >= 0 {
+		return all[i].settle()
+	}
+	return nil
+}

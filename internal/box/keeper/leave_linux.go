@@ -1,0 +1,173 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tidemark/tidemark/internal/box"
+	"github.com/tidemark/tidemark/internal/box/broker"
+	"github.com/tidemark/tidemark/internal/box/entry"
+	"github.com/tidemark/tidemark/internal/warrant/outgoing"
+)
+
+// leave has the broker run a plain command that leaves this machine: exactly what it says, with the one capability that it needs.
+// Where the owner did not order it a person is asked first, and shown what it would carry.
+func (c *call) leave(ctx context.Context, g Grant) entry.Answer {
+	ticket, line := c.request.Ticket, string(c.request.Line)
+	h, err := c.keeper.boxes.enter(g, c.env())
+	if err != nil {
+		c.told(Ended{Ticket: ticket, Exit: box.ExitNoBox}, nil)
+		return no(err)
+	}
+	defer c.keeper.boxes.leave(h)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go c.untilGone(cancel)
+	exit, err := c.broke(ctx, h, g, line)
+	c.told(Ended{Ticket: ticket, Exit: exit.Code}, h)
+	a := entry.Answer{Exit: exit.Code, Notes: h.news()}
+	if err != nil {
+		a.Reason = strings.ToValidUTF8(err.Error(), "?")
+	}
+	return a
+}
+
+// untilGone ends the work of a caller that is gone, or that wants it to end.
+func (c *call) untilGone(cancel func()) {
+	for {
+		s, err := c.passed()
+		if err != nil || s == unix.SIGINT || s == unix.SIGTERM || s == unix.SIGHUP || s == unix.SIGQUIT {
+			cancel()
+			return
+		}
+	}
+}
+
+// broke finds out what the command would do, asks about it where that is wanted, and has it done.
+func (c *call) broke(ctx context.Context, h *held, g Grant, line string) (box.Exit, error) {
+	none := box.Exit{Code: box.ExitNoBox}
+	form, ok := outgoing.Plain(line)
+	if !ok {
+		return none, errors.New("nothing was run: it is no plain command that leaves")
+	}
+	want := h.want
+	want.Env = c.env()
+	out := c.keeper.o.Relay
+	b := broker.New(broker.Options{
+		Want: want, Dir: c.dir(), State: boxesIn(c.keeper.o.Data), Relay: out, CAFile: c.keeper.o.CAFile,
+		Inside: func(_ context.Context, command box.Command) (box.Exit, error) {
+			command.Env, command.Leads = c.env(), true
+			job, err := h.box.Start(command)
+			if err != nil {
+				return none, err
+			}
+			stop := context.AfterFunc(ctx, func() { job.Signal(unix.SIGTERM) })
+			defer stop()
+			return job.Wait()
+		},
+	})
+	deed, err := b.Prepare(ctx, form)
+	if err != nil {
+		return none, fmt.Errorf("nothing was run: %w", err)
+	}
+	if !g.Covered {
+		w := wantedOf(&deed.Question, line)
+		s := h.way.wants(ctx, c.request.Ticket, w, func() {
+			fmt.Fprintf(c.files[2], "[confined: a person was asked for %s %s]\n", deed.Question.Program, deed.Question.Verb)
+		})
+		if !s.Allow {
+			return none, fmt.Errorf("nothing was run: %s %s was refused: %s", deed.Question.Program, deed.Question.Verb, s.Why)
+		}
+	}
+	return c.carried(ctx, deed)
+}
+
+// carried has it done. The caller's files are not in the broker's box: what is printed is carried to them.
+func (c *call) carried(ctx context.Context, deed *broker.Deed) (box.Exit, error) {
+	none := box.Exit{Code: box.ExitNoBox}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return none, err
+	}
+	defer null.Close()
+	files := [3]*os.File{null}
+	var both sync.WaitGroup
+	for i := 1; i < 3; i++ {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return none, err
+		}
+		defer r.Close()
+		files[i] = w
+		both.Go(func() { _, _ = io.Copy(c.files[i], r) }) // who reads it may be gone
+	}
+	exit, err := deed.Run(ctx, files)
+	_, _ = files[1].Close(), files[2].Close()
+	both.Wait()
+	return exit, err
+}
+
+// How much of what a command would carry is shown.
+const (
+	shownCommits = 40
+	shownFiles   = 80
+	shownText    = 160
+)
+
+// wantedOf is what a person is asked about a command that leaves.
+func wantedOf(q *broker.Question, line string) Wanted {
+	w := Wanted{
+		Verb: q.Verb, Host: q.Host, Port: q.Port, Remote: q.Remote, Place: q.Place, More: q.More, Packages: q.Packages, Command: line,
+	}
+	if len(q.Packages) > 0 {
+		w.Verb = "install"
+	}
+	for _, r := range q.Refs {
+		text := strings.TrimPrefix(r.Name, "refs/heads/")
+		switch {
+		case q.Verb != "push":
+		case r.To == "":
+			text += " is removed"
+		case r.From == "":
+			text += " is new, as far as is known here"
+		case q.Force:
+			text += " is forced"
+		}
+		w.Refs = append(w.Refs, short(text))
+	}
+	for i, c := range q.Commits {
+		if i == shownCommits {
+			w.More += len(q.Commits) - i
+			break
+		}
+		w.Commits = append(w.Commits, c.ID[:min(len(c.ID), 40)]+" "+short(c.Subject+" ("+c.Author+")"))
+	}
+	for i, f := range q.Files {
+		if i == shownFiles {
+			w.Files = append(w.Files, fmt.Sprintf("and %d more", len(q.Files)-i))
+			break
+		}
+		stat := fmt.Sprintf("+%d -%d", f.Added, f.Removed)
+		if f.Binary {
+			stat = "binary"
+		}
+		w.Files = append(w.Files, short(f.Path)+" "+stat)
+	}
+	return w
+}
+
+// short is a text of somebody else's, as much of it as is shown.
+func short(s string) string {
+	s = strings.ToValidUTF8(s, "?")
+	if r := []rune(s); len(r) > shownText {
+		return string(r[:shownText]) + " …"
+	}
+	return s
+}
