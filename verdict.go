@@ -421,16 +421,16 @@ func (x *step) confine(set *policy.Set, d *policy.Decision) (line string) {
 	if x.boxes == nil || when == policy.ConfineOff || !x.live.ownsShell(x.live.input.Tool) {
 		return ""
 	}
-	spoken := when == policy.ConfineAlways || x.taint.Mark.Level <= trust.Shared
-	if !d.Confinable() && (d.Effect != policy.Allow || !spoken || slices.ContainsFunc(d.Reasons, inFile)) {
-		return ""
-	}
 	fields, err := x.args.Fields()
 	if err != nil {
 		return ""
 	}
 	line, ok := commands.One(x.live.meaningOf(x.live.input.Tool), fields)
 	if _, leaves := outgoing.Plain(line); !ok || leaves {
+		return ""
+	}
+	spoken := when == policy.ConfineAlways || x.taint.Mark.Level <= trust.Shared || tool.IsBoxCanary(line)
+	if !d.Confinable() && (d.Effect != policy.Allow || !spoken || slices.ContainsFunc(d.Reasons, inFile)) {
 		return ""
 	}
 	r := policy.Reason{Rule: RuleConfined, Effect: policy.Confined, Text: "it runs in a box, where it reaches nothing but the workspace"}

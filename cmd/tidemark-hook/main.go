@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/tidemark/tidemark/internal/agents/catalogue"
+	"github.com/tidemark/tidemark/internal/agents/prefix"
 	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/box"
 	"github.com/tidemark/tidemark/internal/box/entry"
@@ -16,6 +18,9 @@ import (
 
 func main() {
 	box.Become()
+	if _, _, ok := catalogue.Prefixed(os.Args[0]); ok {
+		os.Exit(prefix.Main(os.Args[0], os.Args[1:], os.Stderr))
+	}
 	if len(os.Args) > 1 && os.Args[1] == "box" {
 		os.Exit(entry.Main(os.Args[2:], os.Stderr))
 	}

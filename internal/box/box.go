@@ -52,7 +52,9 @@ type Command struct {
 	Args  []string
 	Dir   string
 	Files [3]*os.File // its standard input, output and error
-	Env   []string    // its caller's environment, if it is not the one the box was made for
+	// Beside is another file that it has open, as number 3; nil: there is none, as with Screen.
+	Beside *os.File
+	Env    []string // its caller's environment, if it is not the one the box was made for
 	// Leads has it lead a session of its own: signals go to it and to what it started, as the terminal would send them.
 	Leads bool
 	// Screen gives it a terminal of this size that is made in the box, in place of Files. Job.Terminal is the near end of it.

@@ -329,6 +329,9 @@ func (b *Box) Start(c Command) (*Job, error) {
 	}
 	env = slices.Concat(env, []string{"XDG_RUNTIME_DIR=" + runtimeFolder(), "PWD=" + c.Dir})
 	m, files := message{ID: j.id, Args: c.Args, Env: env, Dir: c.Dir, Leads: c.Leads || c.Screen != nil, Screen: c.Screen}, c.Files[:]
+	if c.Beside != nil {
+		files = append(slices.Clone(files), c.Beside)
+	}
 	if c.Screen != nil {
 		files = nil
 	}

@@ -165,7 +165,11 @@ func (a adapter) called(ctx context.Context, s *server, o Options, e *catalogue.
 	b := a.boxing(o, e)
 	held.Boxes = b != nil
 	v, err := s.decide(ctx, &hook.BeforeToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID}, held)
-	if err == nil && v.ticket != "" {
+	switch {
+	case err != nil:
+	case a.prefixed(o, e):
+		v, err = a.pass(o, e, v)
+	case v.ticket != "":
 		v.instead = b.run(a, e, v.ticket)
 	}
 	if err != nil || v.reason != "" && v.instead == nil || !a.Limits.Forgets {

@@ -44,7 +44,7 @@ func (o *Options) Complete(getenv func(string) string) error {
 	if o.Sender == "" {
 		o.Sender = SpeakerHere(getenv)
 	}
-	o.Env = getenv
+	o.Env, o.Ancestors = getenv, ancestors
 	if a := catalogue.Lookup(o.Agent); a != nil && a.Root != "" {
 		o.Root = getenv(a.Root)
 	}

@@ -36,6 +36,9 @@ type Options struct {
 	Env       func(string) string // of this process; nil: there is none
 	Etc       string              // what comes before the administrator's files; "" outside tests
 	Root      string              // the folder of the project, where the agent says it besides the working folder
+	// Ancestors are the processes that this one was started by, the nearest first, by the files of their programs; stop is the number of
+	// one that is not among them, 0 if there is none such. nil, or none: they cannot be told.
+	Ancestors func(stop int) []string
 	In        io.Reader
 }
 

@@ -52,8 +52,8 @@ func (c *call) run(ctx context.Context) entry.Answer {
 	switch {
 	case r.Ticket == "":
 		return no(errors.New("there is no ticket for it"))
-	case len(r.Line) == 0 || len(c.files) != 3:
-		return no(errors.New("a line and three files are needed"))
+	case len(r.Line) == 0 || len(c.files) != r.Files():
+		return no(errors.New("a line and its files are needed"))
 	}
 	sum := sha256.Sum256(r.Line)
 	g, err := c.keeper.o.Redeemer.Redeem(ctx, Ticket{Ticket: r.Ticket, Command: hex.EncodeToString(sum[:]), Process: c.pid})
@@ -66,7 +66,7 @@ func (c *call) run(ctx context.Context) entry.Answer {
 	case g.Session == "" || g.Workspace == "":
 		return no(errors.New("the ticket names no session or no workspace"))
 	}
-	h, job, err := c.begin(g, []string{c.shellFor(), "-c", string(r.Line)})
+	h, job, err := c.begin(g, []string{c.shellFor(), "-c", r.Text()})
 	if err != nil {
 		c.told(Ended{Ticket: r.Ticket, Exit: box.ExitNoBox}, nil)
 		return no(err)
@@ -117,7 +117,9 @@ func (c *call) begin(g Grant, args []string) (*held, *box.Job, error) {
 	if real, err := filepath.EvalSymlinks(command.Dir); err == nil {
 		command.Dir = real
 	}
-	copy(command.Files[:], c.files)
+	if copy(command.Files[:], c.files) < len(c.files) {
+		command.Beside = c.files[len(command.Files)]
+	}
 	if c.request.Screen {
 		command.Screen = &box.Size{Rows: c.request.Rows, Columns: c.request.Columns}
 	}

@@ -22,9 +22,6 @@ func build(w *world) {
 
 const secret = "the-owner-s-own-words"
 
-// inBox switches boxes on.
-func inBox(*world) []string { return []string{"--box"} }
-
 // boxesOpen are the boxes that the keeper has.
 func boxesOpen(w *world) (sessions []string, commands int) {
 	w.t.Helper()
@@ -72,7 +69,7 @@ func boxed(t *testing.T, r *rig) {
 			t.Fatalf("without us: %q, want %s in it, or this story shows nothing", got, want)
 		}
 	}
-	w := open(t, r, with{place: inBox})
+	w := open(t, r, with{box: true})
 	defer w.tidemark("box", "end")
 	build(w)
 	w.model.script(
