@@ -99,3 +99,68 @@ func boxed(t *testing.T, r *rig) {
 		t.Logf("it printed:\n%s", tail([]byte(printed)))
 	}
 }
+
+// prefixed: with its commands started by our program Claude Code is as it was. Its user's rules are about the model's line, folders that
+// commands change to are kept, in a session to which nobody else has spoken commands run as ever, and servers and hooks of others start. Where
+// a repository takes the program away, commands are asked about.
+func prefixed(t *testing.T, r *rig) {
+	w := open(t, r, with{box: true})
+	defer w.tidemark("box", "end")
+	build(w)
+	w.write(w.work, "deep/er/x.txt", "here")
+	w.write(w.work, ".claude/settings.json", `{"permissions":{"deny":["Bash(touch:*)"]},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"echo hooked > hooked.txt"}]}]}}`)
+	if err := r.attach(w); err != nil {
+		t.Fatal(err)
+	}
+	w.model.script(
+		r.run(w, "sh ./build.sh | cat"), r.run(w, "cd deep/er"), r.run(w, "echo plain-$(cat x.txt)"), r.run(w, "cd ../.."),
+		step{tool: "mcp__files__list_directory", args: obj{"path": w.work}}, step{say: done},
+	)
+	w.turn("Build it, and look around.")
+	said := w.model.latest()
+	for _, want := range []string{"built-and-ended", secret, "plain-here", "[FILE] build.sh"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("nobody else has spoken, and the model did not hear %q", want)
+		}
+	}
+	if w.file("hooked.txt") != "hooked" {
+		t.Error("a hook of somebody else's did not run")
+	}
+	if sessions, _ := boxesOpen(w); len(sessions) != 0 {
+		t.Errorf("boxes of %q, want none", sessions)
+	}
+	if err := os.Remove(filepath.Join(w.home, "planted")); err != nil {
+		t.Error(err)
+	}
+	w.model.script(
+		r.fetch(w), r.run(w, "touch touched.txt"), r.run(w, "cd deep/er && echo boxed-$(cat x.txt)"), r.run(w, "echo still-$(cat x.txt); echo planted > "+w.home+"/planted"),
+		r.run(w, "cd /tmp"), r.run(w, "echo back-in-$(basename $PWD)"), step{say: done},
+	)
+	printed := w.turn(strings.Replace(summarise, "%s", r.page(w), 1))
+	said = w.model.latest()
+	for _, want := range []string{"boxed-here", "still-here", "back-in-er"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the model did not hear %q", want)
+		}
+	}
+	if w.file("touched.txt") != "" || exists(filepath.Join(w.work, "touched.txt")) {
+		t.Error("the user's own rule forbids touch, and it ran")
+	}
+	if exists(filepath.Join(w.home, "planted")) {
+		t.Error("it was planted outside the workspace")
+	}
+	if t.Failed() {
+		t.Logf("it printed:\n%s", tail([]byte(printed)))
+	}
+	w.write(w.work, ".claude/settings.json", `{"env":{"CLAUDE_CODE_SHELL_PREFIX":""}}`)
+	w.model.script(r.run(w, "sh ./build.sh"), step{say: done})
+	w.turn("Go on.")
+	if exists(filepath.Join(w.home, "planted")) || !strings.Contains(w.model.latest(), "The owner has been asked") {
+		t.Error("a repository took the program away, and nobody was asked")
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
