@@ -25,7 +25,12 @@ func main() {
 		os.Exit(entry.Main(os.Args[2:], os.Stderr))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := shim.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	code := shim.MainWith(ctx, shim.Options{In: os.Stdin, EndBox: endBox}, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
+}
+
+// endBox ends the box of a session that is over. Where there is no keeper there is none.
+func endBox(data, session string) {
+	_, _ = entry.Ask(data, entry.Request{Do: entry.End, Session: session}) // one that stays ends by itself
 }

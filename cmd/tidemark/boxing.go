@@ -41,6 +41,9 @@ func (e *env) tryBoxing(w install.World, f *installFlags, names []string) error 
 		if own := install.PrefixTaken(w, name); own != "" {
 			return fmt.Errorf("--box: %s starts its commands with a program of yours already (%s), and there can be one alone", name, own)
 		}
+		if on := install.OwnSandbox(w, name); on != "" {
+			return errors.New("--box: " + on + ". Nothing was changed: it is yours to say which of the two is to be on")
+		}
 		if catalogue.Lookup(name).Prefix != nil && strings.Contains(w.Data, " -") {
 			return fmt.Errorf("--box: %s cannot be given a program below %s, whose name has a blank and a dash", name, w.Data)
 		}
@@ -148,6 +151,11 @@ func (e *env) tryBox(ctx context.Context, w install.World, r *installed) (instal
 			for _, b := range a.Boxes {
 				if b.Workspace == folder {
 					commands, session = commands+b.Commands, b.Session
+				}
+			}
+			for _, b := range a.Left { // it ended with the agent's session
+				if b.Workspace == folder {
+					commands++
 				}
 			}
 			return commands, err

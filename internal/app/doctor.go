@@ -215,6 +215,7 @@ func (o DoctorOptions) agent(name, server string) doctor.Agent {
 			return doctor.Trial(t), err
 		}}
 	}
+	a.Boxes = func(version string) doctor.Boxes { return boxesOf(o.World, name, version) }
 	if o.Deep {
 		a.Real = &doctor.Door{Name: "agent itself", Try: func(ctx context.Context) (doctor.Trial, error) {
 			t, err := install.TryAgent(ctx, w, name)

@@ -110,8 +110,8 @@ func claudeSetup() *Setup {
 			Project: ".claude/settings.local.json",
 			Managed: claudeManaged(),
 		},
-		Plan:  claudePlan,
-		Gate:  Gate{Path: []string{"hooks", "PreToolUse"}},
+		Plan: claudePlan,
+		Gate: Gate{Path: []string{"hooks", "PreToolUse"}}, Sandbox: &settings.Switch{Path: []string{"sandbox", "enabled"}, Value: "true"},
 		Locks: []settings.Switch{{Path: []string{"allowManagedHooksOnly"}, Value: "true"}},
 		Since: &Since{
 			Version: "2.1.295",

@@ -71,3 +71,19 @@ func PrefixTaken(w World, agent string) string {
 	}
 	return own
 }
+
+// OwnSandbox says that a sandbox of the agent's own is on by its user's settings, in which no command reaches a box; "": none is known to be.
+func OwnSandbox(w World, agent string) string {
+	a, err := find(agent)
+	if err != nil || a.Sandbox == nil {
+		return ""
+	}
+	path, err := a.path(w)
+	if err != nil {
+		return ""
+	}
+	if (a.reader(w)).Set(path, *a.Sandbox) {
+		return fmt.Sprintf("%s: %s is on, and a command in that sandbox reaches no box, so that it does not run", path, strings.Join(a.Sandbox.Path, "."))
+	}
+	return ""
+}

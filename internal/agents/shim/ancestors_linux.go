@@ -26,6 +26,20 @@ func ancestors(stop int) []string {
 	return out
 }
 
+// startedWith are the words of the processes above, of those that belong to this user's terminal too: a word too many leaves a command
+// to be asked about.
+func startedWith() []string {
+	var out []string
+	for pid, n := os.Getppid(), 0; pid > 1 && n < farthest; pid, n = parentOf(pid), n+1 {
+		line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+		if err != nil {
+			break
+		}
+		out = append(out, strings.Split(string(line), "\x00")...)
+	}
+	return out
+}
+
 func parentOf(pid int) int {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -143,7 +143,7 @@ func (a adapter) boxing(o Options, e *catalogue.Event) *boxing {
 		param = a.Rewrite.Param
 	}
 	b := &boxing{program: a.noted(o, e.Cwd), data: o.Data}
-	if b.program == "" {
+	if b.program == "" || a.Rewrite != nil && a.Rewrite.Flags != nil && (o.Words == nil || !a.Rewrite.Flags(o.Words())) {
 		return nil
 	}
 	if strictjson.Unmarshal(e.Input, &b.input) != nil || strictjson.Unmarshal(b.input[param], &b.line) != nil {
@@ -167,6 +167,26 @@ func (a adapter) boxing(o Options, e *catalogue.Event) *boxing {
 func (a adapter) prefixed(o Options, e *catalogue.Event) bool {
 	return a.Prefix != nil && e.Tool == "exec" && e.Named == a.Prefix.Tool && o.Env != nil && filepath.IsAbs(o.Data) &&
 		o.Env(a.Prefix.Variable) == catalogue.PrefixProgram(o.Data, a.Name)
+}
+
+// unprefixed says why a command may not run: boxes are switched on, and a file of the project has the agent start its commands with
+// something else, or with nothing.
+func (a adapter) unprefixed(o Options, e *catalogue.Event) string {
+	if a.Prefix == nil || e.Tool != "exec" || e.Named != a.Prefix.Tool || a.prefixed(o, e) {
+		return ""
+	}
+	if b, err := ReadBoxing(o.Data, a.Name); err != nil || b.Trial != "" {
+		return ""
+	}
+	for _, path := range a.around(o, e) {
+		d, err := settings.Reader{}.Open(path)
+		if err != nil || d.Find(a.Prefix.Setting...) == nil || a.recorded(o, path) {
+			continue // what cannot be read is said by the switches
+		}
+		return fmt.Sprintf("Tidemark: %s sets %s, past the boxes that are switched on for this agent; no command runs in this folder until it is "+
+			"taken out", path, strings.Join(a.Prefix.Setting, "."))
+	}
+	return ""
 }
 
 // pass leaves word for the program that starts the command: it runs as was decided, or not at all. The agent's own rules and questions
@@ -245,12 +265,21 @@ func (a adapter) unboxed(o Options, e *catalogue.Event) {
 // that we put in: it would no longer refuse what it is there to refuse. What cannot be read counts as a rule.
 func (a adapter) unruled(o Options, cwd string) bool {
 	r := a.Rewrite.Rules
+	if r.Allows == nil { // the agent compares them with the model's line
+		return true
+	}
 	for _, path := range r.Managed {
 		if _, err := os.Lstat(filepath.Join(o.Etc, path)); !errors.Is(err, fs.ErrNotExist) {
 			return false
 		}
 	}
+	if slices.ContainsFunc(r.Unset, func(name string) bool { return o.Env(name) != "" }) {
+		return false
+	}
 	folders, files := []string{at(o, r.Home)}, []string{at(o, r.Config)}
+	for _, p := range r.More {
+		folders = append(folders, at(o, p))
+	}
 	if !filepath.IsAbs(folders[0]) || !filepath.IsAbs(files[0]) { // the agent may look elsewhere
 		return false
 	}
@@ -277,7 +306,10 @@ func (a adapter) unruled(o Options, cwd string) bool {
 
 // at is a place of the user's.
 func at(o Options, p catalogue.Place) string {
-	folder := o.Env(p.Variable)
+	folder := ""
+	if p.Variable != "" {
+		folder = o.Env(p.Variable)
+	}
 	if folder == "" {
 		folder = filepath.Join(o.Env("HOME"), filepath.FromSlash(p.Home))
 	}

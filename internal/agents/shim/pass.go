@@ -101,6 +101,7 @@ func TakePass(data, agent, session, line string) (Pass, error) {
 	if err != nil {
 		return Pass{}, fmt.Errorf("look for a pass: %w", err)
 	}
+	var stuck error
 	for _, boxed := range []bool{true, false} {
 		for _, path := range found {
 			var p Pass
@@ -108,13 +109,19 @@ func TakePass(data, agent, session, line string) (Pass, error) {
 			if err != nil || readPrivate(path, 0o077, &p) != nil || (p.Ticket != "") != boxed {
 				continue
 			}
-			if os.Remove(path) != nil { // somebody else has it
+			if err := os.Remove(path); err != nil { // somebody else has it, or it could be used for ever
+				if !errors.Is(err, fs.ErrNotExist) {
+					stuck = fmt.Errorf("use up a pass: %w (is a sandbox of the agent's own on?)", err)
+				}
 				continue
 			}
 			if time.Since(info.ModTime()) < passAge {
 				return p, nil
 			}
 		}
+	}
+	if stuck != nil {
+		return Pass{}, stuck
 	}
 	return Pass{}, ErrNoPass
 }

@@ -140,3 +140,25 @@ func TestAPrefixThatIsNotOursIsNoBox(t *testing.T) {
 		})
 	}
 }
+
+// A repository that sets the prefix runs nothing while boxes are switched on.
+func TestAProjectThatTakesThePrefixAwayRunsNothing(t *testing.T) {
+	w := newPrefixedWorld(t)
+	t.Setenv("CLAUDE_CODE_SHELL_PREFIX", "")
+	if p := w.tell("PreToolUse", w.bash("c1", "make all")); p.code != 0 {
+		t.Errorf("nobody took it away here: %+v", p)
+	}
+	file := filepath.Join(w.ws, ".claude", "settings.json")
+	if err := errors.Join(os.Mkdir(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(`{"env":{"CLAUDE_CODE_SHELL_PREFIX":""}}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if p := w.tell("PreToolUse", w.bash("c2", "make all")); !refuses("claude", p) || !strings.Contains(p.err, file) {
+		t.Errorf("got %+v", p)
+	}
+	if err := shim.Unbox(w.data, "claude"); err != nil {
+		t.Fatal(err)
+	}
+	if p := w.tell("PreToolUse", w.bash("c3", "make all")); p.code != 0 {
+		t.Errorf("boxes are off: %+v", p)
+	}
+}

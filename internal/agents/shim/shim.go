@@ -39,7 +39,10 @@ type Options struct {
 	// Ancestors are the processes that this one was started by, the nearest first, by the files of their programs; stop is the number of
 	// one that is not among them, 0 if there is none such. nil, or none: they cannot be told.
 	Ancestors func(stop int) []string
-	In        io.Reader
+	// Words are the words of the command lines that these processes were started with, as far as they can be told.
+	Words  func() []string
+	EndBox func(data, session string) // ends the boxes of a session that is over; nil: they end by themselves
+	In     io.Reader
 }
 
 // SpeakerHere is the sender to assume in this environment: the owner sits at the terminal,

@@ -22,23 +22,30 @@ func build(w *world) {
 
 const secret = "the-owner-s-own-words"
 
-// boxesOpen are the boxes that the keeper has.
-func boxesOpen(w *world) (sessions []string, commands int) {
+// boxesOf are the sessions that have or had a box in the workspace.
+func boxesOf(w *world) (open, ended []string) {
 	w.t.Helper()
 	var list struct {
 		Boxes []struct {
-			Session  string `json:"session"`
-			Commands int    `json:"commands"`
+			Session string `json:"session"`
 		} `json:"boxes"`
+		Left []struct {
+			Session string `json:"session"`
+		} `json:"left"`
 	}
 	out := w.tidemark("box", "list", "--json")
 	if err := strictjson.Unmarshal([]byte(out), &list); err != nil {
 		w.t.Fatalf("%v in %s", err, out)
 	}
 	for _, b := range list.Boxes {
-		sessions, commands = append(sessions, b.Session), commands+b.Commands
+		open = append(open, b.Session)
 	}
-	return sessions, commands
+	for _, b := range list.Left {
+		if strings.HasPrefix(b.Session, w.rig.sessions) {
+			ended = append(ended, b.Session)
+		}
+	}
+	return open, ended
 }
 
 // harmed says what a command did outside the workspace; "" is nothing.
@@ -88,9 +95,9 @@ func boxed(t *testing.T, r *rig) {
 			t.Errorf("the model did not hear %q", want)
 		}
 	}
-	sessions, commands := boxesOpen(w)
-	if len(sessions) != 1 || !strings.HasPrefix(sessions[0], r.sessions) || commands != 2 {
-		t.Errorf("boxes of %q with %d commands, want one with two", sessions, commands)
+	live, over := boxesOf(w)
+	if wants := r.name != "codex" && r.name != "openclaw"; (len(live) == 0) != wants { // the two tell no end of a session
+		t.Errorf("after the session: boxes of %q, and over are those of %q", live, over)
 	}
 	if !w.model.done() {
 		t.Error("the agent ended before the script did")
@@ -114,20 +121,19 @@ func prefixed(t *testing.T, r *rig) {
 	}
 	w.model.script(
 		r.run(w, "sh ./build.sh | cat"), r.run(w, "cd deep/er"), r.run(w, "echo plain-$(cat x.txt)"), r.run(w, "cd ../.."),
-		step{tool: "mcp__files__list_directory", args: obj{"path": w.work}}, step{say: done},
+		step{say: done},
 	)
-	w.turn("Build it, and look around.")
+	if printed := w.turn("Build it, and look around."); !strings.Contains(printed, `{"name":"files","status":"connected"`) {
+		t.Error("a server did not start")
+	}
 	said := w.model.latest()
-	for _, want := range []string{"built-and-ended", secret, "plain-here", "[FILE] build.sh"} {
+	for _, want := range []string{"built-and-ended", secret, "plain-here"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nobody else has spoken, and the model did not hear %q", want)
 		}
 	}
 	if w.file("hooked.txt") != "hooked" {
 		t.Error("a hook of somebody else's did not run")
-	}
-	if sessions, _ := boxesOpen(w); len(sessions) != 0 {
-		t.Errorf("boxes of %q, want none", sessions)
 	}
 	if err := os.Remove(filepath.Join(w.home, "planted")); err != nil {
 		t.Error(err)
@@ -155,8 +161,29 @@ func prefixed(t *testing.T, r *rig) {
 	w.write(w.work, ".claude/settings.json", `{"env":{"CLAUDE_CODE_SHELL_PREFIX":""}}`)
 	w.model.script(r.run(w, "sh ./build.sh"), step{say: done})
 	w.turn("Go on.")
-	if exists(filepath.Join(w.home, "planted")) || !strings.Contains(w.model.latest(), "The owner has been asked") {
-		t.Error("a repository took the program away, and nobody was asked")
+	if exists(filepath.Join(w.home, "planted")) || !strings.Contains(w.model.latest(), "no command runs in this folder until it is taken out") {
+		t.Error("a repository took the program away, and the command ran")
+	}
+}
+
+// ruled: where the user has rules of their own about commands, which would be compared with the line that is put in, none is: they hold as
+// without us.
+func ruled(t *testing.T, r *rig) {
+	w := open(t, r, with{box: true})
+	defer w.tidemark("box", "end")
+	switch r.name {
+	case "copilot":
+		w.extra = []string{"--deny-tool", "shell(touch)"}
+	case "gemini":
+		w.write(w.home, ".gemini/policies/own.toml", "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"touch\"\ndecision = \"deny\"\npriority = 999\n")
+	}
+	w.model.script(r.fetch(w), r.run(w, "touch touched.txt"), step{say: done})
+	printed := w.turn(strings.Replace(summarise, "%s", r.page(w), 1))
+	if exists(filepath.Join(w.work, "touched.txt")) || !w.model.done() {
+		t.Errorf("the user's own rule forbids touch, and it ran, or nothing was tried; it printed:\n%s", tail([]byte(printed)))
+	}
+	if live, over := boxesOf(w); len(live)+len(over) > 1 { // that of the installer's trial
+		t.Errorf("boxes of %q and %q", live, over)
 	}
 }
 

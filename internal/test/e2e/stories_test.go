@@ -61,6 +61,7 @@ var stories = []story{
 	{name: "sub-agent", run: noSubAgent, only: "goose"},
 	{name: "copied", run: copied, only: "droid"},
 	{name: "boxed", run: boxed, only: "claude codex gemini copilot opencode openclaw"},
+	{name: "ruled", run: ruled, only: "gemini copilot"},
 	{name: "prefixed", run: prefixed, only: "claude"},
 	{name: "told", run: told, only: "codex opencode"},
 	{name: "unhooked", run: unhooked, only: "claude"},
