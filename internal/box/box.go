@@ -44,6 +44,7 @@ type Want struct {
 	Keep      []string // names of variables that are given besides
 	Terminal  string   // the device of the caller's terminal, if commands are given it
 	Out       Way      // who carries what leaves it; nil: nothing does
+	Spare     *Spare   // a first process that waits already; nil: one is started. It is used at most once
 	First     string   // the program that becomes the box's first process: it calls Become. This one, if none is named
 }
 
