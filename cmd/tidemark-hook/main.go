@@ -19,7 +19,7 @@ import (
 func main() {
 	box.Become()
 	if _, _, ok := catalogue.Prefixed(os.Args[0]); ok {
-		os.Exit(prefix.Main(os.Args[0], os.Args[1:], os.Stderr))
+		os.Exit(prefix.Main(os.Args[0], os.Args[1:], enter, os.Stderr))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "box" {
 		os.Exit(entry.Main(os.Args[2:], os.Stderr))
@@ -33,4 +33,12 @@ func main() {
 // endBox ends the box of a session that is over. Where there is no keeper there is none.
 func endBox(data, session string) {
 	_, _ = entry.Ask(data, entry.Request{Do: entry.End, Session: session}) // one that stays ends by itself
+}
+
+// enter has a command that an agent started with this program run in its box.
+func enter(c prefix.Command) int {
+	return entry.Do(c.Data, entry.Request{
+		Do: entry.Run, Ticket: c.Ticket, Line: []byte(c.Line), Dir: []byte(c.Dir),
+		Around: &entry.Around{Before: c.Before, Quiet: c.Quiet, Where: true},
+	}, os.Stderr, c.Where)
 }

@@ -195,28 +195,10 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 			return err
 		}
 	}
-	if above := checkoutAbove(w.Hook); above != "" {
-		note := fmt.Sprintf("%s lies in the checkout %s: after a clean, a move or a checkout of another version agents refuse everything; "+
-			"copy tidemark and tidemark-hook to a folder that stays (~/.local/bin) and install from there", w.Hook, above)
-		for i := range out {
-			out[i].Notes = append(out[i].Notes, note)
-		}
-		if !e.json {
-			e.printf("%s %s\n", e.ui.word("confirm", "warning"), note)
-		}
-	}
-	ran := false
-	if !f.dry && f.trial != "none" {
-		if ran, err = e.tryAll(ctx, w, f.trial == "full", out); err != nil {
-			return err
-		}
-	}
-	if f.Box && !f.dry {
-		whole, err := e.tryBoxes(ctx, w, f, out)
-		if err != nil {
-			return err
-		}
-		ran = ran || !whole
+	e.adviseFolder(w, out)
+	ran, err := e.tries(ctx, w, f, out)
+	if err != nil {
+		return err
 	}
 	if e.json {
 		if err := e.printJSON(out); err != nil {
@@ -229,6 +211,34 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 		return errFault
 	}
 	return nil
+}
+
+// tries runs what is to be tried afterwards, and reports whether something was let through or does not obey.
+func (e *env) tries(ctx context.Context, w install.World, f *installFlags, out []installed) (bad bool, err error) {
+	if f.dry || f.trial == "none" {
+		return false, nil
+	}
+	if bad, err = e.tryAll(ctx, w, f.trial == "full", out); err != nil || !f.Box {
+		return bad, err
+	}
+	whole, err := e.tryBoxes(ctx, w, f, out)
+	return bad || !whole, err
+}
+
+// adviseFolder warns of a hook program that may be gone tomorrow.
+func (e *env) adviseFolder(w install.World, out []installed) {
+	above := checkoutAbove(w.Hook)
+	if above == "" {
+		return
+	}
+	note := fmt.Sprintf("%s lies in the checkout %s: after a clean, a move or a checkout of another version agents refuse everything; "+
+		"copy tidemark and tidemark-hook to a folder that stays (~/.local/bin) and install from there", w.Hook, above)
+	for i := range out {
+		out[i].Notes = append(out[i].Notes, note)
+	}
+	if !e.json {
+		e.printf("%s %s\n", e.ui.word("confirm", "warning"), note)
+	}
 }
 
 // ready does what some options need before anything is written.

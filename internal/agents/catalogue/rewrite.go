@@ -41,7 +41,8 @@ type Rules struct {
 func codexRewrite() *Rewrite {
 	return &Rewrite{
 		Param: "command", Modes: []string{"bypassPermissions"},
-		When: "only in sessions without its own sandbox and questions (--dangerously-bypass-approvals-and-sandbox); in others commands are asked about",
+		When: "only in sessions without its own sandbox and questions (--dangerously-bypass-approvals-and-sandbox); " +
+			"in others commands are asked about",
 		Reply: func(e *Event, input strictjson.Value) []byte {
 			return object(map[string]any{"hookSpecificOutput": map[string]any{
 				"hookEventName": e.Name, "permissionDecision": "allow", "updatedInput": input,

@@ -25,7 +25,8 @@ func TryBox(ctx context.Context, w World, agent string, b BoxTrial) (Trial, erro
 			return Trial{}, err
 		}
 		beside := filepath.Join(filepath.Dir(r.work), "beside") // no box has it
-		m := &model{command: fmt.Sprintf("echo %s > %s; echo outside > %s; exit 0", tool.BoxCanary, settings.Word(r.marker), settings.Word(beside))}
+		m := &model{command: fmt.Sprintf("echo %s > %s; echo outside > %s; exit 0",
+			tool.BoxCanary, settings.Word(r.marker), settings.Word(beside))}
 		_, printed, late, err := r.play(ctx, m)
 		if err != nil {
 			return Trial{}, err
@@ -72,7 +73,8 @@ func PrefixTaken(w World, agent string) string {
 	return own
 }
 
-// OwnSandbox says that a sandbox of the agent's own is on by its user's settings, in which no command reaches a box; "": none is known to be.
+// OwnSandbox says that a sandbox of the agent's own is on by its user's settings, in which no command reaches a box; "": none is known
+// to be.
 func OwnSandbox(w World, agent string) string {
 	a, err := find(agent)
 	if err != nil || a.Sandbox == nil {
@@ -83,7 +85,8 @@ func OwnSandbox(w World, agent string) string {
 		return ""
 	}
 	if (a.reader(w)).Set(path, *a.Sandbox) {
-		return fmt.Sprintf("%s: %s is on, and a command in that sandbox reaches no box, so that it does not run", path, strings.Join(a.Sandbox.Path, "."))
+		return fmt.Sprintf("%s: %s is on, and a command in that sandbox reaches no box, so that it does not run",
+			path, strings.Join(a.Sandbox.Path, "."))
 	}
 	return ""
 }

@@ -19,21 +19,33 @@ import (
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/shim"
-	"github.com/tidemark/tidemark/internal/box"
-	"github.com/tidemark/tidemark/internal/box/entry"
 )
 
+// Command is a line that is to run in a box, with what the agent puts around it.
+type Command struct {
+	Data, Ticket, Line, Dir string
+	Before                  []byte   // text for the shell that comes first
+	Quiet                   bool     // the line has nothing to read
+	Where                   *os.File // the folder it ends in is written to this
+}
+
+// Enter runs a command in its box, or says why not, and returns the exit code.
+type Enter func(c Command) int
+
+// exitNothing says that nothing was run.
+const exitNothing = 125
+
 // Main is the program, by the name that it was started with: it returns the exit code, if there is one of its own.
-func Main(program string, args []string, errOut io.Writer) int {
-	code, err := run(program, args, errOut)
+func Main(program string, args []string, enter Enter, errOut io.Writer) int {
+	code, err := run(program, args, enter)
 	if err != nil {
 		_, _ = fmt.Fprintf(errOut, "tidemark: nothing was run: %v\n", err) // nobody is left to tell
-		return box.ExitNoBox
+		return exitNothing
 	}
 	return code
 }
 
-func run(program string, args []string, errOut io.Writer) (int, error) {
+func run(program string, args []string, enter Enter) (int, error) {
 	data, name, ok := catalogue.Prefixed(program)
 	a := catalogue.Lookup(name)
 	if !ok || a == nil || a.Prefix == nil || len(args) != 1 {
@@ -54,7 +66,7 @@ func run(program string, args []string, errOut io.Writer) (int, error) {
 	if pass.Ticket == "" {
 		return 0, become(shell(os.Getenv("SHELL")), "-c", args[0])
 	}
-	return inBox(data, pass, w, errOut)
+	return inBox(data, pass, w, enter)
 }
 
 // maxSource bounds what a shell is given with a line; the kernel takes twice as much as one argument.
@@ -62,23 +74,23 @@ const maxSource = 64 << 10
 
 // inBox runs the line with what the agent puts around it. A file that the shell is to read first is read here: it lies where no box
 // looks. One that is too large is left out, as one that cannot be read is by the agent itself.
-func inBox(data string, pass shim.Pass, w catalogue.Wrapped, errOut io.Writer) (int, error) {
+func inBox(data string, pass shim.Pass, w catalogue.Wrapped, enter Enter) (int, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return 0, fmt.Errorf("find this folder: %w", err)
 	}
-	around := &entry.Around{Before: []byte(w.Before), Quiet: w.Quiet, Where: true}
+	c := Command{Data: data, Ticket: pass.Ticket, Line: w.Line, Dir: dir, Before: []byte(w.Before), Quiet: w.Quiet}
 	if info, err := os.Stat(w.Source); err == nil && info.Mode().IsRegular() && info.Size() <= maxSource {
 		if text, err := os.ReadFile(w.Source); err == nil {
-			around.Before = append(append(text, '\n'), around.Before...)
+			c.Before = append(append(text, '\n'), c.Before...)
 		}
 	}
 	near, far, err := os.Pipe()
 	if err != nil {
 		return 0, fmt.Errorf("ask for the folder it ends in: %w", err)
 	}
-	r := entry.Request{Do: entry.Run, Ticket: pass.Ticket, Line: []byte(w.Line), Dir: []byte(dir), Around: around}
-	code := entry.Do(data, r, errOut, far)
+	c.Where = far
+	code := enter(c)
 	_ = far.Close()
 	if folder := ended(near); inside(folder, pass.Root) {
 		note(w.Where, folder)

@@ -15,9 +15,16 @@ import (
 
 func TestMain(m *testing.M) {
 	if _, _, ok := catalogue.Prefixed(os.Args[0]); ok {
-		os.Exit(prefix.Main(os.Args[0], os.Args[1:], os.Stderr))
+		os.Exit(prefix.Main(os.Args[0], os.Args[1:], enter, os.Stderr))
 	}
 	os.Exit(m.Run())
+}
+
+// enter stands for a box that says what it was given, and ends in the folder that a variable names.
+func enter(c prefix.Command) int {
+	fmt.Printf("boxed %s %q %v\n", c.Ticket, c.Line, c.Quiet)
+	fmt.Fprintln(c.Where, os.Getenv("ENDS_IN"))
+	return 7
 }
 
 // agent is one whose commands are started by the program of a data folder.
@@ -89,15 +96,37 @@ func TestACommandRunsAsWasSaid(t *testing.T) {
 	}
 }
 
-// What is to run in a box runs nowhere else, also where there is none.
-func TestWithoutABoxNothingRuns(t *testing.T) {
+// What is to run in a box is handed on as it was judged, and runs nowhere else. The folder it ends in counts if it lies in the project: what
+// is in the box says it.
+func TestWhatIsToRunInABoxIsHandedOn(t *testing.T) {
 	a := newAgent(t)
-	made := filepath.Join(t.TempDir(), "made")
-	line := "echo x > " + made
-	a.allows("s", line, `{"ticket":"0123456789abcdef0123456789abcdef","root":"/"}`)
-	a.allows("s", line+" ", `{"ticket":"0123456789abcdef0123456789abcdef","root":"/"}`)
-	if code, out := a.runs(wrapped(t, line)); code != 125 || !strings.Contains(out, "nothing was run") {
-		t.Errorf("%d %q", code, out)
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	below := filepath.Join(root, "below")
+	if err := os.Mkdir(below, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc", filepath.Join(root, "away")); err != nil {
+		t.Fatal(err)
+	}
+	made := filepath.Join(root, "made")
+	line := "echo it's > " + made
+	for folder, want := range map[string]string{
+		below: below, root: root, "/etc": "", filepath.Join(root, "away"): "", filepath.Join(root, "nowhere"): "", "below": "", "": "",
+		root + "\n/etc": "", filepath.Dir(root): "",
+	} {
+		t.Setenv("ENDS_IN", folder)
+		a.allows("s", line, `{"ticket":"0123456789abcdef0123456789abcdef","root":"`+root+`"}`)
+		where := filepath.Join(t.TempDir(), "cwd")
+		code, out := a.runs("eval '" + strings.ReplaceAll(line, "'", `'"'"'`) + "' < /dev/null && pwd -P >| " + where)
+		if code != 7 || out != fmt.Sprintf("boxed 0123456789abcdef0123456789abcdef %q true\n", line) {
+			t.Errorf("%q: %d %q", folder, code, out)
+		}
+		if text, _ := os.ReadFile(where); strings.TrimSpace(string(text)) != want {
+			t.Errorf("%q: the agent is led to %q, want %q", folder, text, want)
+		}
 	}
 	if _, err := os.Stat(made); err == nil {
 		t.Error("it ran outside a box")

@@ -130,20 +130,15 @@ func Seen(data, agent string) []string {
 // boxing finds out whether a call can be sent into a box; nil: it cannot, and is judged as one that would run here. What is looked
 // at first costs least: most calls are no commands, and most agents have no note.
 func (a adapter) boxing(o Options, e *catalogue.Event) *boxing {
-	if e.Tool != "exec" || !filepath.IsAbs(e.Cwd) || o.Env == nil {
+	if e.Tool != "exec" || !filepath.IsAbs(e.Cwd) || o.Env == nil || !a.prefixed(o, e) && !a.rewrites(e) {
 		return nil
 	}
 	param := "command"
-	switch {
-	case a.Prefix != nil && !a.prefixed(o, e):
-		return nil
-	case a.Prefix == nil && (a.Rewrite == nil || !slices.Contains(a.Rewrite.Modes, e.Mode)):
-		return nil
-	case a.Rewrite != nil:
+	if a.Rewrite != nil {
 		param = a.Rewrite.Param
 	}
 	b := &boxing{program: a.noted(o, e.Cwd), data: o.Data}
-	if b.program == "" || a.Rewrite != nil && a.Rewrite.Flags != nil && (o.Words == nil || !a.Rewrite.Flags(o.Words())) {
+	if b.program == "" {
 		return nil
 	}
 	if strictjson.Unmarshal(e.Input, &b.input) != nil || strictjson.Unmarshal(b.input[param], &b.line) != nil {
@@ -160,6 +155,11 @@ func (a adapter) boxing(o Options, e *catalogue.Event) *boxing {
 		return nil
 	}
 	return b
+}
+
+// rewrites reports whether the agent takes another line now without anything being lost that it would ask by itself.
+func (a adapter) rewrites(e *catalogue.Event) bool {
+	return a.Prefix == nil && a.Rewrite != nil && slices.Contains(a.Rewrite.Modes, e.Mode)
 }
 
 // prefixed reports whether the agent starts this command with our program, as it is told now: whatever its settings, those of a project
@@ -183,8 +183,8 @@ func (a adapter) unprefixed(o Options, e *catalogue.Event) string {
 		if err != nil || d.Find(a.Prefix.Setting...) == nil || a.recorded(o, path) {
 			continue // what cannot be read is said by the switches
 		}
-		return fmt.Sprintf("Tidemark: %s sets %s, past the boxes that are switched on for this agent; no command runs in this folder until it is "+
-			"taken out", path, strings.Join(a.Prefix.Setting, "."))
+		return fmt.Sprintf("Tidemark: %s sets %s, past the boxes that are switched on for this agent; "+
+			"no command runs in this folder until it is taken out", path, strings.Join(a.Prefix.Setting, "."))
 	}
 	return ""
 }
@@ -261,9 +261,13 @@ func (a adapter) unboxed(o Options, e *catalogue.Event) {
 	}
 }
 
-// unruled reports whether no rule about commands, of the user's, a project's or the administrator's, would be compared with the line
-// that we put in: it would no longer refuse what it is there to refuse. What cannot be read counts as a rule.
+// unruled reports whether nothing that the agent was started with, and no rule about commands, of the user's, a project's or the
+// administrator's, would be compared with the line that we put in: it would no longer refuse what it is there to refuse. What cannot
+// be read counts as a rule.
 func (a adapter) unruled(o Options, cwd string) bool {
+	if flags := a.Rewrite.Flags; flags != nil && (o.Words == nil || !flags(o.Words())) {
+		return false
+	}
 	r := a.Rewrite.Rules
 	if r.Allows == nil { // the agent compares them with the model's line
 		return true
