@@ -107,8 +107,8 @@ func copilotRewrite() *Rewrite {
 		Reply: func(_ *Event, input strictjson.Value) []byte {
 			return object(map[string]any{"permissionDecision": "allow", "modifiedArgs": input})
 		},
-		When: "only where it is started with --allow-all-tools, --allow-all or --yolo and without --deny-tool; else commands are asked about. " +
-			"What a command changes in its shell (folder, variables) is gone after it",
+		When: "only where it is started with --allow-all-tools, --allow-all or --yolo and without --deny-tool; " +
+			"else commands are asked about. What a command changes in its shell (folder, variables) is gone after it",
 		Flags: func(words []string) bool {
 			open := func(w string) bool { return w == "--allow-all-tools" || w == "--allow-all" || w == "--yolo" }
 			ruled := func(w string) bool {
