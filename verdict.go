@@ -431,10 +431,6 @@ func (x *step) confine(set *policy.Set, d *policy.Decision) (line string, l leav
 	if x.boxes == nil || when == policy.ConfineOff || !x.live.ownsShell(x.live.input.Tool) {
 		return "", l
 	}
-	spoken := when == policy.ConfineAlways || x.taint.Mark.Level <= trust.Shared
-	if !d.Confinable() && (d.Effect != policy.Allow || !spoken || slices.ContainsFunc(d.Reasons, inFile)) {
-		return "", l
-	}
 	fields, err := x.args.Fields()
 	if err != nil {
 		return "", l
@@ -442,6 +438,10 @@ func (x *step) confine(set *policy.Set, d *policy.Decision) (line string, l leav
 	line, ok := commands.One(x.live.meaningOf(x.live.input.Tool), fields)
 	form, leaves := outgoing.Plain(line)
 	if !ok || leaves && !(form.Brokered && x.boxes.brokers) {
+		return "", l
+	}
+	spoken := when == policy.ConfineAlways || x.taint.Mark.Level <= trust.Shared || tool.IsBoxCanary(line)
+	if !d.Confinable() && (d.Effect != policy.Allow || !spoken || slices.ContainsFunc(d.Reasons, inFile)) {
 		return "", l
 	}
 	l = leaving{leaves, leaves && d.Effect == policy.Allow}

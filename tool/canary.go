@@ -12,6 +12,13 @@ import (
 // it are decided at all.
 const Canary = "tidemark-canary-must-not-run"
 
+// BoxCanary is the mark of a command that is there to run in a box, if the agent's host can have it run there. It is sent when boxes are
+// switched on for an agent, to see that they are obeyed. Whoever else writes it has their own command confined.
+const BoxCanary = "tidemark-canary-in-a-box"
+
+// IsBoxCanary reports whether a command line is there to run in a box.
+func IsBoxCanary(line string) bool { return strings.HasPrefix(line, "echo "+BoxCanary+" ") }
+
 // maxCanaryDepth is how deep in arguments a command may stand.
 const maxCanaryDepth = 6
 

@@ -17,6 +17,7 @@ type codexHouse struct {
 	t                          *testing.T
 	hook, data, ws, home, main string
 	server                     *server
+	codex                      string
 }
 
 func newCodexHouse(t *testing.T) *codexHouse {
@@ -32,13 +33,14 @@ func newCodexHouse(t *testing.T) *codexHouse {
 		t.Fatal(err)
 	}
 	c := &codexHouse{t: t, hook: filepath.Join(dir, "bin", "tidemark-hook"), main: filepath.Join(dir, "bin", "tidemark"),
-		data: filepath.Join(dir, "it's data"), ws: filepath.Join(dir, "ws"), home: filepath.Join(dir, "home")}
+		codex: filepath.Join(dir, "bin", "codex"),
+		data:  filepath.Join(dir, "it's data"), ws: filepath.Join(dir, "ws"), home: filepath.Join(dir, "home")}
 	raw, err := os.ReadFile(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(os.Mkdir(filepath.Dir(c.hook), 0o755), os.Mkdir(c.ws, 0o755), os.Mkdir(c.home, 0o755), os.Mkdir(c.data, 0o700),
-		os.WriteFile(c.hook, raw, 0o755), os.WriteFile(c.main, raw, 0o755)); err != nil {
+		os.WriteFile(c.hook, raw, 0o755), os.WriteFile(c.main, raw, 0o755), os.WriteFile(c.codex, raw, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	c.server = startServer(t, c.data)
@@ -49,14 +51,14 @@ func newCodexHouse(t *testing.T) *codexHouse {
 func (c *codexHouse) run(in, program string, args ...string) (int, string) {
 	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Stdin = c.ws, strings.NewReader(in)
-	cmd.Env = []string{"HOME=" + c.home, "PATH=/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/bash", "API_KEY=SECRET"}
+	cmd.Env = []string{"HOME=" + c.home, "PATH=" + filepath.Dir(c.codex) + ":/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/bash", "API_KEY=SECRET"}
 	out, _ := cmd.CombinedOutput()
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
 func (c *codexHouse) install(args ...string) {
 	c.t.Helper()
-	if code, out := c.run("", c.main, append([]string{"install", "codex", "--trial", "none", "--data", c.data}, args...)...); code != 0 {
+	if code, out := c.run("", c.main, append([]string{"install", "codex", "--data", c.data}, args...)...); code != 0 {
 		c.t.Fatalf("%d %s", code, out)
 	}
 }
@@ -72,7 +74,7 @@ func (c *codexHouse) tells(session, event string, more map[string]any) (int, str
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return c.run(string(raw), c.hook, "--agent", "codex", "--data", c.data, "--sender", "owner", "--timeout", "30s")
+	return c.run(string(raw), c.codex, "tell", c.hook, "--agent", "codex", "--data", c.data, "--sender", "owner", "--timeout", "30s")
 }
 
 func bash(id, line string, more ...any) map[string]any {
@@ -185,8 +187,8 @@ func TestALineThatCodexDropsClosesItsSession(t *testing.T) {
 // What cannot be boxed at the hook is said before anything is written.
 func TestBoxIsForAgentsWhoseLinesCanBeRewritten(t *testing.T) {
 	c := newCodexHouse(t)
-	for _, args := range [][]string{{"claude"}, {"codex", "claude"}, {"codex", "--project", c.ws}} {
-		code, out := c.run("", c.main, append([]string{"install", "--box", "--trial", "none", "--data", c.data}, args...)...)
+	for _, args := range [][]string{{"goose"}, {"codex", "goose"}, {"codex", "--project", c.ws}, {"codex", "--trial", "none"}} {
+		code, out := c.run("", c.main, append([]string{"install", "--box", "--data", c.data}, args...)...)
 		if code != exitUsage || !strings.Contains(out, "--box") || exists(filepath.Join(c.home, ".codex")) || exists(filepath.Join(c.home, ".claude")) {
 			t.Errorf("%q: %d %s", args, code, out)
 		}
@@ -248,5 +250,36 @@ func TestTheOwnerIsAskedForWhatACommandOfCodexWants(t *testing.T) {
 		if !strings.Contains(out, line) {
 			t.Errorf("%q is not in %q", line, out)
 		}
+	}
+}
+
+// A version that does not run the line it is given is found out before any of its commands is sent to a box, and so is one that was
+// changed since it was tried.
+func TestAnAgentThatDoesNotObeyIsAskedAsBefore(t *testing.T) {
+	c := newCodexHouse(t)
+	drops, note := c.codex+".drops", filepath.Join(c.data, "agents", "codex.box")
+	if err := os.WriteFile(drops, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := c.run("", c.main, "install", "codex", "--box", "--data", c.data); code != 1 || !strings.Contains(out, "OUTSIDE its box") || exists(note) {
+		t.Errorf("%d %s", code, out)
+	}
+	c.tainted("s")
+	if instead, reason := c.asks("s", "c0", "make deploy"); instead != "" || reason == "" {
+		t.Errorf("it was sent to a box: %q", instead)
+	}
+	if err := os.Remove(drops); err != nil {
+		t.Fatal(err)
+	}
+	c.install("--box")
+	if instead, reason := c.asks("s", "c1", "make deploy; true"); instead == "" {
+		t.Errorf("refused: %s", reason)
+	}
+	raw, err := os.ReadFile(c.codex)
+	if err := errors.Join(err, os.Remove(c.codex), os.WriteFile(c.codex, raw, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if instead, reason := c.asks("s", "c2", "make deploy; date"); instead != "" || reason == "" {
+		t.Errorf("a program that was never tried was sent to a box: %q", instead)
 	}
 }

@@ -1,15 +1,22 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
+	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/shim"
+	"github.com/tidemark/tidemark/internal/box/entry"
+	"github.com/tidemark/tidemark/internal/box/trial"
 )
 
 func (e *env) hookCommand() *cobra.Command {
@@ -55,4 +62,174 @@ func (e *env) leave(o shim.Outcome) error {
 	}
 	fmt.Fprint(e.errOut, said.String())
 	return nil
+}
+
+// boxable are the agents whose commands can be sent into a box.
+func boxable() []string {
+	return slices.DeleteFunc(catalogue.SetupNames(), func(name string) bool {
+		a := catalogue.Lookup(name)
+		return a.Rewrite == nil && a.Prefix == nil
+	})
+}
+
+// tryBoxing makes a box before anything is written: an agent whose commands are sent to one that cannot be made runs none.
+func (e *env) tryBoxing(w install.World, f *installFlags, names []string) error {
+	if w.Managed || w.Project != "" {
+		return errors.New("--box is for a user's own settings: those of a project or an administrator are for several people")
+	}
+	if f.trial != "full" && !f.dry {
+		return errors.New("--box needs the trial of the real agent: leave --trial out")
+	}
+	for _, name := range names {
+		if !slices.Contains(boxable(), name) {
+			can := strings.Join(boxable(), ", ")
+			return fmt.Errorf("--box: commands of %s cannot be sent into a box (only those of %s)", name, can)
+		}
+		if own := install.PrefixTaken(w, name); own != "" {
+			return fmt.Errorf("--box: %s starts its commands with a program of yours already (%s), and there can be one alone", name, own)
+		}
+		if on := install.OwnSandbox(w, name); on != "" {
+			return errors.New("--box: " + on + ". Nothing was changed: it is yours to say which of the two is to be on")
+		}
+		if catalogue.Lookup(name).Prefix != nil && strings.Contains(w.Data, " -") {
+			return fmt.Errorf("--box: %s cannot be given a program below %s, whose name has a blank and a dash", name, w.Data)
+		}
+	}
+	around := trial.Around{First: smallProgram()}
+	if install.Exists(w.Data) {
+		around.Data = w.Data
+	}
+	rows, err := trial.Run(around)
+	if err != nil {
+		return fmt.Errorf("try a box: %w", err)
+	}
+	for _, r := range rows {
+		if !r.Held {
+			return errors.New(strings.TrimSpace(fmt.Sprintf("--box: %s: %s. %s", r.Name, r.Text, r.Help)))
+		}
+	}
+	if len(rows) == 0 || shim.Kernel() == "" {
+		return errors.New("--box: nothing could be tried here")
+	}
+	if f.dry {
+		return nil
+	}
+	return linkPrefixes(w, names)
+}
+
+// linkPrefixes makes the programs that agents start their commands with, before their settings name them.
+func linkPrefixes(w install.World, names []string) error {
+	for _, name := range names {
+		if catalogue.Lookup(name).Prefix == nil {
+			continue
+		}
+		path := catalogue.PrefixProgram(w.Data, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return fmt.Errorf("--box: %w", err)
+		}
+		if to, err := os.Readlink(path); err == nil && to == w.Hook {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("--box: %w", err)
+		}
+		if err := os.Symlink(w.Hook, path); err != nil {
+			return fmt.Errorf("--box: %w", err)
+		}
+	}
+	return nil
+}
+
+// unbox has no commands sent into boxes: an installation without it switches it off, as it does with every other option, and one with it
+// has to show again that it works. What is of a project or an administrator has no say.
+func unbox(w install.World, out []installed) error {
+	if w.Managed || w.Project != "" {
+		return nil
+	}
+	var err error
+	for _, r := range out {
+		err = errors.Join(err, shim.Unbox(w.Data, r.Agent))
+	}
+	return err
+}
+
+// tryBoxes has each agent run a harmless command in a box, and sends its commands to boxes from then on if it did. Where it did not
+// they are asked about as before, and what was written for boxes is taken out.
+func (e *env) tryBoxes(ctx context.Context, w install.World, f *installFlags, out []installed) (whole bool, err error) {
+	var failed []string
+	for i := range out {
+		r := &out[i]
+		t, err := e.tryBox(ctx, w, r)
+		if err != nil {
+			return false, errors.Join(err, shim.Unbox(w.Data, r.Agent))
+		}
+		r.Box = &t
+		if !t.Blocked {
+			failed = append(failed, r.Agent)
+		}
+		if !e.json {
+			e.printBoxed(r.Agent, t)
+		}
+	}
+	if len(failed) == 0 {
+		return true, nil
+	}
+	without := f.Options
+	without.Box = false
+	_, err = e.settle(ctx, w, false, failed, func(name string) (*install.Plan, error) { return install.Prepare(ctx, w, name, without) })
+	return false, err
+}
+
+// tryBox is the trial of one agent. While it is under way nothing but its own folder is boxed.
+func (e *env) tryBox(ctx context.Context, w install.World, r *installed) (install.Trial, error) {
+	note := shim.Boxing{Program: w.Hook, Kernel: shim.Kernel(), Version: r.Version}
+	session := ""
+	t, err := install.TryBox(ctx, w, r.Agent, install.BoxTrial{
+		Begin: func(folder string) error {
+			during := note
+			during.Trial, during.By = folder, os.Getpid()
+			return during.Write(w.Data, r.Agent)
+		},
+		Boxed: func(folder string) (commands int, err error) {
+			a, err := entry.Ask(w.Data, entry.Request{Do: entry.List})
+			if errors.Is(err, entry.ErrNoKeeper) {
+				return 0, nil
+			}
+			for _, b := range a.Boxes {
+				if b.Workspace == folder {
+					commands, session = commands+b.Commands, b.Session
+				}
+			}
+			for _, b := range a.Left { // it ended with the agent's session
+				if b.Workspace == folder {
+					commands++
+				}
+			}
+			return commands, err
+		},
+	})
+	seen := shim.Seen(w.Data, r.Agent)
+	if session != "" {
+		_, _ = entry.Ask(w.Data, entry.Request{Do: entry.End, Session: session}) // or it ends by itself
+	}
+	if err == nil && t.Blocked && len(seen) == 0 {
+		t = install.Trial{How: "which program the agent is could not be told"}
+	}
+	if err != nil || !t.Blocked {
+		return t, errors.Join(err, shim.Unbox(w.Data, r.Agent))
+	}
+	note.Agent, note.Tried = seen, time.Now().UTC().Truncate(time.Second)
+	return t, note.Write(w.Data, r.Agent)
+}
+
+func (e *env) printBoxed(agent string, t install.Trial) {
+	switch {
+	case t.Blocked:
+		e.printf("  %s, boxes: %s: %s. Its commands run in a box once somebody but you has spoken\n",
+			agent, e.ui.word("good", "obeyed"), t.How)
+	case t.Ran:
+		e.printf("  %s, boxes: %s: %s. Its commands are asked about as before\n", agent, e.ui.word("deny", "NOT OBEYED"), t.How)
+	default:
+		e.printf("  %s, boxes: %s: %s. Its commands are asked about as before\n", agent, e.ui.word("warn", "could not be tried"), t.How)
+	}
 }

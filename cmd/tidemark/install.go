@@ -13,12 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/install"
 	"github.com/tidemark/tidemark/internal/agents/settings"
-	"github.com/tidemark/tidemark/internal/agents/shim"
 	"github.com/tidemark/tidemark/internal/app"
-	"github.com/tidemark/tidemark/internal/box/trial"
 )
 
 // installFlags are those of install and uninstall.
@@ -29,7 +26,6 @@ type installFlags struct {
 	trial   string
 	managed bool
 	dry     bool
-	box     bool
 }
 
 func (e *env) installCommand() *cobra.Command {
@@ -54,7 +50,7 @@ Agents: ` + strings.Join(install.Names(), ", "),
 	fl.DurationVar(&f.Wait, "wait", 0, "the hook waits this long besides for the owner's answer")
 	fl.StringVar(&f.Sender, "sender", "", "who speaks in prompts: owner or unknown (default: found out by the hook)")
 	fl.BoolVar(&f.Start, "start", false, "the hook starts the server where none runs: this program, on this data folder, as you")
-	fl.BoolVar(&f.box, "box", false,
+	fl.BoolVar(&f.Box, "box", false,
 		"its commands run in a box once somebody but you has spoken ("+strings.Join(boxable(), ", ")+"; see docs/box.md)")
 	fl.StringVar(&f.trial, "trial", "full", "what to try afterwards: full, hook (not the agent itself) or none")
 	return cmd
@@ -143,6 +139,7 @@ type installed struct {
 	Notes   []string       `json:"notes"`
 	Hook    *install.Trial `json:"hookTrial,omitzero"`
 	Real    *install.Trial `json:"agentTrial,omitzero"`
+	Box     *install.Trial `json:"boxTrial,omitzero"`
 }
 
 // settle plans everything before the first file is written, and keeps others who install
@@ -194,25 +191,14 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 		return err
 	}
 	if !f.dry {
-		if err := errors.Join(e.agentTokens(ctx, names), e.noteBoxing(w, f.box, out)); err != nil {
+		if err := errors.Join(e.agentTokens(ctx, names), unbox(w, out)); err != nil {
 			return err
 		}
 	}
-	if above := checkoutAbove(w.Hook); above != "" {
-		note := fmt.Sprintf("%s lies in the checkout %s: after a clean, a move or a checkout of another version agents refuse everything; "+
-			"copy tidemark and tidemark-hook to a folder that stays (~/.local/bin) and install from there", w.Hook, above)
-		for i := range out {
-			out[i].Notes = append(out[i].Notes, note)
-		}
-		if !e.json {
-			e.printf("%s %s\n", e.ui.word("confirm", "warning"), note)
-		}
-	}
-	ran := false
-	if !f.dry && f.trial != "none" {
-		if ran, err = e.tryAll(ctx, w, f.trial == "full", out); err != nil {
-			return err
-		}
+	e.adviseFolder(w, out)
+	ran, err := e.tries(ctx, w, f, out)
+	if err != nil {
+		return err
 	}
 	if e.json {
 		if err := e.printJSON(out); err != nil {
@@ -227,10 +213,38 @@ func (e *env) install(ctx context.Context, f *installFlags, names []string) erro
 	return nil
 }
 
+// tries runs what is to be tried afterwards, and reports whether something was let through or does not obey.
+func (e *env) tries(ctx context.Context, w install.World, f *installFlags, out []installed) (bad bool, err error) {
+	if f.dry || f.trial == "none" {
+		return false, nil
+	}
+	if bad, err = e.tryAll(ctx, w, f.trial == "full", out); err != nil || !f.Box {
+		return bad, err
+	}
+	whole, err := e.tryBoxes(ctx, w, f, out)
+	return bad || !whole, err
+}
+
+// adviseFolder warns of a hook program that may be gone tomorrow.
+func (e *env) adviseFolder(w install.World, out []installed) {
+	above := checkoutAbove(w.Hook)
+	if above == "" {
+		return
+	}
+	note := fmt.Sprintf("%s lies in the checkout %s: after a clean, a move or a checkout of another version agents refuse everything; "+
+		"copy tidemark and tidemark-hook to a folder that stays (~/.local/bin) and install from there", w.Hook, above)
+	for i := range out {
+		out[i].Notes = append(out[i].Notes, note)
+	}
+	if !e.json {
+		e.printf("%s %s\n", e.ui.word("confirm", "warning"), note)
+	}
+}
+
 // ready does what some options need before anything is written.
 func (e *env) ready(w install.World, f *installFlags, names []string) error {
-	if f.box {
-		if err := e.tryBoxing(w, names); err != nil {
+	if f.Box {
+		if err := e.tryBoxing(w, f, names); err != nil {
 			return err
 		}
 	}
@@ -410,74 +424,12 @@ func (e *env) uninstall(ctx context.Context, f *installFlags, names []string) er
 		return err
 	}
 	if !f.dry {
-		if err := e.noteBoxing(w, false, out); err != nil {
+		if err := unbox(w, out); err != nil {
 			return err
 		}
 	}
 	if e.json {
 		return e.printJSON(out)
-	}
-	return nil
-}
-
-// boxable are the agents whose commands can be sent into a box at their hook.
-func boxable() []string {
-	return slices.DeleteFunc(catalogue.Names(), func(name string) bool { return catalogue.Lookup(name).Rewrite == nil })
-}
-
-// tryBoxing makes a box before anything is written: an agent whose commands are sent to one that cannot be made runs none.
-func (e *env) tryBoxing(w install.World, names []string) error {
-	if w.Managed || w.Project != "" {
-		return errors.New("--box is for a user's own settings: those of a project or an administrator are for several people")
-	}
-	for _, name := range names {
-		if !slices.Contains(boxable(), name) {
-			can := strings.Join(boxable(), ", ")
-			return fmt.Errorf("--box: commands of %s cannot be sent into a box at its hook (only those of %s)", name, can)
-		}
-	}
-	around := trial.Around{First: smallProgram()}
-	if install.Exists(w.Data) {
-		around.Data = w.Data
-	}
-	rows, err := trial.Run(around)
-	if err != nil {
-		return fmt.Errorf("try a box: %w", err)
-	}
-	for _, r := range rows {
-		if !r.Held {
-			return errors.New(strings.TrimSpace(fmt.Sprintf("--box: %s: %s. %s", r.Name, r.Text, r.Help)))
-		}
-	}
-	if len(rows) == 0 || shim.Kernel() == "" {
-		return errors.New("--box: nothing could be tried here")
-	}
-	return nil
-}
-
-// noteBoxing notes for the hooks of agents whether their commands are sent into boxes. An installation without it switches it off, as
-// it does with every other option. What is of a project or an administrator has no say.
-func (e *env) noteBoxing(w install.World, on bool, out []installed) error {
-	if w.Managed || w.Project != "" {
-		return nil
-	}
-	for i := range out {
-		r := &out[i]
-		if !on {
-			if err := shim.Unbox(w.Data, r.Agent); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := (shim.Boxing{Program: w.Hook, Kernel: shim.Kernel(), Version: r.Version}).Write(w.Data, r.Agent); err != nil {
-			return err
-		}
-		note := "its commands run in a box once somebody but you has spoken, while it asks nobody by itself and has no rules " +
-			"about commands; that this version runs the line it is given was not tried: a command that ran elsewhere closes its session"
-		r.Notes = append(slices.Clone(r.Notes), note)
-		if !e.json {
-			e.printf("%s %s\n", e.ui.word("confirm", r.Agent+":"), note)
-		}
 	}
 	return nil
 }

@@ -19,6 +19,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("TIDEMARK_TEST_BOX") == "1" {
 		os.Exit(entry.Main(os.Args[1:], os.Stderr))
 	}
+	if filepath.Base(os.Args[0]) == "codex" {
+		os.Exit(playCodex(os.Args[1:]))
+	}
 	mcptest.Main() // this binary, started as an MCP server
 	if play := guises[filepath.Base(os.Args[0])]; play != nil {
 		play()

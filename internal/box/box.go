@@ -44,6 +44,7 @@ type Want struct {
 	Keep      []string // names of variables that are given besides
 	Terminal  string   // the device of the caller's terminal, if commands are given it
 	Out       Way      // who carries what leaves it; nil: nothing does
+	Spare     *Spare   // a first process that waits already; nil: one is started. It is used at most once
 	First     string   // the program that becomes the box's first process: it calls Become. This one, if none is named
 }
 
@@ -52,7 +53,9 @@ type Command struct {
 	Args  []string
 	Dir   string
 	Files [3]*os.File // its standard input, output and error
-	Env   []string    // its caller's environment, if it is not the one the box was made for
+	// Beside is another file that it has open, as number 3; nil: there is none, as with Screen.
+	Beside *os.File
+	Env    []string // its caller's environment, if it is not the one the box was made for
 	// Leads has it lead a session of its own: signals go to it and to what it started, as the terminal would send them.
 	Leads bool
 	// Screen gives it a terminal of this size that is made in the box, in place of Files. Job.Terminal is the near end of it.

@@ -160,7 +160,7 @@ func (f *first) start(m message, files []*os.File) {
 		defer far.Close()
 		files = []*os.File{far, far, far}
 	}
-	if len(files) != 3 {
+	if len(files) != 3 && len(files) != 4 {
 		_ = f.wire.send(message{ID: m.ID, Ended: true, Fault: "three files are needed", Exit: Exit{Code: ExitNoBox}})
 		return
 	}

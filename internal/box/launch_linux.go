@@ -49,8 +49,12 @@ func (f *first) lockAndStart(m message, files []*os.File) (int, error) {
 	if err := holdCalls(); err != nil {
 		return 0, err
 	}
+	numbers := make([]uintptr, len(files))
+	for i, h := range files {
+		numbers[i] = h.Fd()
+	}
 	pid, err := syscall.ForkExec(path, m.Args, &syscall.ProcAttr{
-		Dir: m.Dir, Env: m.Env, Files: []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()},
+		Dir: m.Dir, Env: m.Env, Files: numbers,
 		Sys: &syscall.SysProcAttr{Setsid: m.Leads, Setctty: m.Screen != nil},
 	})
 	if err != nil {

@@ -3,11 +3,9 @@ package box
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -52,8 +50,7 @@ func Open(w Want) (*Box, error) {
 		return nil, err
 	}
 	b := &Box{
-		want: w, asides: map[string]int{}, jobs: map[int]*Job{}, errs: map[int]*os.File{},
-		gone: make(chan struct{}), asked: make(chan counts, 1),
+		want: w, asides: map[string]int{}, jobs: map[int]*Job{}, errs: map[int]*os.File{}, asked: make(chan counts, 1),
 	}
 	b.env, b.withheld = chooseEnvironment(w.Env, w.Keep)
 	b.before = look(w.Workspace, w.Home)
@@ -147,28 +144,16 @@ func (s *step) layerFolder(state string) string {
 	return ""
 }
 
-// begin starts the first process and has it make the view.
+// begin has the first process make the view: the one that waits for it, or one that is started now.
 func (b *Box) begin() error {
-	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("make box: %w", err)
+	s := b.want.Spare
+	if s == nil || !s.fits(b.want) {
+		var err error
+		if s, err = startFirst(b.want.First, b.want.Terminal == ""); err != nil {
+			return err
+		}
 	}
-	ours, theirs := os.NewFile(uintptr(ends[0]), "box"), os.NewFile(uintptr(ends[1]), "owner")
-	defer theirs.Close()
-	conn, err := net.FileConn(ours)
-	_ = ours.Close()
-	if err != nil {
-		return fmt.Errorf("make box: %w", err)
-	}
-	b.wire = &wire{conn: conn.(*net.UnixConn)}
-	b.cmd = b.firstProcess(theirs)
-	started := make(chan error)
-	go b.hold(started)
-	if err := <-started; err != nil {
-		close(b.gone)
-		return lackOfNamespaces(err)
-	}
-	_ = theirs.Close() // or its end would not be heard
+	b.cmd, b.wire, b.gone = s.cmd, s.wire, s.gone
 	if err := b.wire.send(message{Plan: b.plan}); err != nil {
 		return errors.Join(fmt.Errorf("make box: %w", err), b.end())
 	}
@@ -181,33 +166,6 @@ func (b *Box) begin() error {
 	}
 	go b.listen()
 	return nil
-}
-
-// firstProcess is this program, started anew in namespaces of its own. It is given nothing of the environment.
-func (b *Box) firstProcess(owner *os.File) *exec.Cmd {
-	program := b.want.First
-	if program == "" {
-		program = "/proc/self/exe"
-	}
-	uid, gid := os.Getuid(), os.Getgid()
-	uids := []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
-	gids := []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-	if uid == 0 && os.Geteuid() == 0 { // whoever may name all users sees them by their names
-		uids, gids = sameIDs("/proc/self/uid_map", uids), sameIDs("/proc/self/gid_map", gids)
-	}
-	return &exec.Cmd{
-		Path: program, Args: []string{firstName}, Env: []string{}, Dir: "/", ExtraFiles: []*os.File{owner}, Stderr: os.Stderr,
-		SysProcAttr: &syscall.SysProcAttr{
-			Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS |
-				syscall.CLONE_NEWPID,
-			UidMappings: uids, GidMappings: gids, Pdeathsig: syscall.SIGKILL,
-			Setsid: b.want.Terminal == "", // whoever is given no terminal has no way to the caller's
-			AmbientCaps: []uintptr{
-				unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER,
-				unix.CAP_CHOWN, unix.CAP_KILL, unix.CAP_SYS_CHROOT, unix.CAP_NET_BIND_SERVICE,
-			},
-		},
-	}
 }
 
 // sameIDs maps every user, or group, that there is here to itself: root in a container may have a few of them only.
@@ -225,18 +183,6 @@ func sameIDs(file string, otherwise []syscall.SysProcIDMap) []syscall.SysProcIDM
 		out = append(out, syscall.SysProcIDMap{ContainerID: first, HostID: first, Size: size})
 	}
 	return out
-}
-
-// hold starts the first process on a thread that lives as long as it: the kernel ends it when this thread ends.
-func (b *Box) hold(started chan<- error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err := b.cmd.Start()
-	started <- err
-	if err == nil {
-		_ = b.cmd.Wait() // how it ended says nothing: commands have told how they did
-		close(b.gone)
-	}
 }
 
 // Process is the number of the box's first process.
@@ -329,6 +275,9 @@ func (b *Box) Start(c Command) (*Job, error) {
 	}
 	env = slices.Concat(env, []string{"XDG_RUNTIME_DIR=" + runtimeFolder(), "PWD=" + c.Dir})
 	m, files := message{ID: j.id, Args: c.Args, Env: env, Dir: c.Dir, Leads: c.Leads || c.Screen != nil, Screen: c.Screen}, c.Files[:]
+	if c.Beside != nil {
+		files = append(slices.Clone(files), c.Beside)
+	}
 	if c.Screen != nil {
 		files = nil
 	}

@@ -45,6 +45,8 @@ type Agent struct {
 	Limits Limits
 	// Rewrite is how its commands are sent into a box; nil: they cannot be, and are asked about.
 	Rewrite *Rewrite
+	// Prefix is how they are sent there by a program that starts them all; nil: it cannot be told to use one.
+	Prefix *Prefix
 
 	Tools   *Tools // its own tools; nil: its events say which tool of ours it is
 	Proxied bool   // its calls come by the LLM proxy too, under the same names

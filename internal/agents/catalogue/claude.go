@@ -37,8 +37,8 @@ func claude() *Agent {
 		Name: "claude",
 		Read: claudeRead,
 		Pass: added, Refuse: byExit, Hold: shown, Warn: warned, Dialog: claudeDialog, Ask: claudeAsk, Alone: claudeAlone,
-		Change: "ConfigChange",
-		Tools:  &Tools{Agent: "claude", Names: claudeTools, Server: doubled}, Proxied: true,
+		Change: "ConfigChange", Prefix: claudePrefix(),
+		Tools: &Tools{Agent: "claude", Names: claudeTools, Server: doubled}, Proxied: true,
 		Switches: []settings.Switch{{Path: []string{"disableAllHooks"}, Value: "true"}},
 		Reopens: []settings.Switch{{
 			Path: []string{"disableSkillShellExecution"}, Value: "false", Does: "lets skills and slash commands run commands unasked",
@@ -110,8 +110,8 @@ func claudeSetup() *Setup {
 			Project: ".claude/settings.local.json",
 			Managed: claudeManaged(),
 		},
-		Plan:  claudePlan,
-		Gate:  Gate{Path: []string{"hooks", "PreToolUse"}},
+		Plan: claudePlan,
+		Gate: Gate{Path: []string{"hooks", "PreToolUse"}}, Sandbox: &settings.Switch{Path: []string{"sandbox", "enabled"}, Value: "true"},
 		Locks: []settings.Switch{{Path: []string{"allowManagedHooksOnly"}, Value: "true"}},
 		Since: &Since{
 			Version: "2.1.295",
@@ -152,6 +152,9 @@ func claudePlan(path string, c Command) []File {
 		return group(among(event, "*", tools...), h)
 	})
 	edits = append(edits, Edit{Path: []string{"disableSkillShellExecution"}, Value: value(true)})
+	if c.Prefix != "" {
+		edits = append(edits, Edit{Path: claudePrefix().Setting, Value: value(c.Prefix)})
+	}
 	if c.Managed {
 		edits = append(edits, Edit{Path: []string{"allowManagedHooksOnly"}, Value: value(true)})
 	}

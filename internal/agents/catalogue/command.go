@@ -25,6 +25,7 @@ type Command struct {
 	Sender  string // "": the hook finds out
 	Managed bool   // for the administrator's settings
 	Start   bool   // the hook starts the server where none runs
+	Prefix  string // the program that the agent is to start its commands with; "": none
 }
 
 // Args are the arguments of the program, for an event that the agent's payload does not name.

@@ -52,6 +52,7 @@ type Event struct {
 	Ran     bool   // and programs in it may have printed some of that
 
 	Tool   string // canonical
+	Named  string // as the agent calls it, where its payload has the name that others use
 	CallID string
 	Params strictjson.Value // an object, with the names policy looks for
 	Input  strictjson.Value // the same as the agent wrote it; nil where its hook cannot change it

@@ -76,7 +76,7 @@ func (p *payload) complete(e *Event, names *Tools) error {
 	if e.Kind != Call && e.Kind != Result {
 		return nil
 	}
-	e.CallID = p.CallID
+	e.CallID, e.Named = p.CallID, p.Tool
 	e.Result = p.Response
 	if e.Result == nil {
 		e.Result = p.Result

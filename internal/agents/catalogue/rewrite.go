@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidemark/tidemark/internal/base/strictjson"
@@ -16,13 +17,18 @@ type Rewrite struct {
 	Modes []string
 	Reply func(e *Event, input strictjson.Value) []byte // runs the tool with that input in place of the model's
 	Rules Rules
+	When  string // when it holds, for a person; "": always
+	// Flags reports whether the words that the agent was started with leave lines as they are; nil: they have no say.
+	Flags func(words []string) bool
 }
 
 // Rules are where an agent keeps rules of its people's about commands, which would be compared with the line that was put in and not
 // with the model's. Where there is one that does more than allow, lines stay as they are.
 type Rules struct {
 	Home    Place                  // a folder of the user's; File is its name
+	More    []Place                // other folders of the user's in which there can be some
 	Project string                 // the folder in projects
+	Unset   []string               // variables that lead to others, or switch on a sandbox: one that is set is enough
 	Config  Place                  // the user's settings
 	Within  string                 // settings of projects
 	Managed []string               // places of the administrator's: that there is one is enough
@@ -35,6 +41,8 @@ type Rules struct {
 func codexRewrite() *Rewrite {
 	return &Rewrite{
 		Param: "command", Modes: []string{"bypassPermissions"},
+		When: "only in sessions without its own sandbox and questions (--dangerously-bypass-approvals-and-sandbox); " +
+			"in others commands are asked about",
 		Reply: func(e *Event, input strictjson.Value) []byte {
 			return object(map[string]any{"hookSpecificOutput": map[string]any{
 				"hookEventName": e.Name, "permissionDecision": "allow", "updatedInput": input,
@@ -48,6 +56,66 @@ func codexRewrite() *Rewrite {
 			Managed: []string{"/etc/codex/rules", "/etc/codex/requirements.toml", "/etc/codex/managed_config.toml"},
 			Allows:  codexAllows,
 			Plain:   func(text string) bool { return !strings.Contains(text, "permissions") && !strings.Contains(text, `\`) },
+		},
+	}
+}
+
+// geminiRewrite was seen obeyed by Gemini CLI 0.61. It looks at its own rules after its hooks, so that they would be about the line that
+// was put in; a question it asks by itself stays, about that line.
+func geminiRewrite() *Rewrite {
+	return &Rewrite{
+		Param: "command", Modes: []string{""},
+		Reply: func(e *Event, input strictjson.Value) []byte {
+			return object(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": e.Name, "tool_input": input}})
+		},
+		When: "where no rule of yours about commands is known (policies, tools.core, tools.exclude); else commands are asked about",
+		Flags: func(words []string) bool {
+			return !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "policy") })
+		},
+		Rules: Rules{
+			Home: Place{Home: ".gemini", File: "policies"}, Project: ".gemini/policies",
+			More:   []Place{{Home: ".gemini", File: "extensions"}}, // which can bring rules of their own
+			Config: Place{Home: ".gemini", File: "settings.json"}, Within: ".gemini/settings.json",
+			Managed: []string{"/etc/gemini-cli/settings.json", "/etc/gemini-cli/policies", "/etc/gemini-cli/system-defaults.json"},
+			Unset:   []string{"GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "GEMINI_SANDBOX"},
+			Allows:  geminiAllows,
+			Plain: func(text string) bool {
+				return !slices.ContainsFunc([]string{`"core"`, `"exclude`, `"coreTools"`, "olic", `"sandbox"`, `\`}, func(s string) bool {
+					return strings.Contains(text, s)
+				})
+			},
+		},
+	}
+}
+
+// geminiAllows reports whether all rules of a file do no more than allow.
+func geminiAllows(text string) bool {
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if strings.Contains(name, "decision") && strings.TrimSpace(value) != `"allow"` {
+			return false
+		}
+	}
+	return !strings.ContainsAny(text, `\{`) && !strings.Contains(text, "deny") && !strings.Contains(text, "ask_user")
+}
+
+// copilotRewrite was seen obeyed by Copilot CLI 1.0.102. A line that was put in needs leave of its own there, which the hook can give: so
+// it is put in only where the agent was started without questions and without rules. It says neither at its hooks.
+func copilotRewrite() *Rewrite {
+	return &Rewrite{
+		Param: "command", Modes: []string{""},
+		Reply: func(_ *Event, input strictjson.Value) []byte {
+			return object(map[string]any{"permissionDecision": "allow", "modifiedArgs": input})
+		},
+		When: "only where it is started with --allow-all-tools, --allow-all or --yolo and without --deny-tool; " +
+			"else commands are asked about. What a command changes in its shell (folder, variables) is gone after it",
+		Flags: func(words []string) bool {
+			open := func(w string) bool { return w == "--allow-all-tools" || w == "--allow-all" || w == "--yolo" }
+			ruled := func(w string) bool {
+				return strings.HasPrefix(w, "--deny") || strings.HasPrefix(w, "--excluded") || strings.HasPrefix(w, "--available") ||
+					strings.HasPrefix(w, "--sandbox")
+			}
+			return slices.ContainsFunc(words, open) && !slices.ContainsFunc(words, ruled)
 		},
 	}
 }

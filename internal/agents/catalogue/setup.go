@@ -30,6 +30,7 @@ type Setup struct {
 	Since         *Since            // a version before which it is laxer
 	Locks         []settings.Switch // in the administrator's settings: they lock out a user's hooks
 	Shadow        string            // of a project: what it takes in place of our hooks; "": nothing that is known
+	Sandbox       *settings.Switch  // switches on a sandbox of its own, from which no box is reached; nil: none that settings switch on
 	Trusts        []string          // the list in Config of the folders whose hooks it takes; nil: it takes all
 	Holes         []Hole            // what only a proxy before its models closes
 	Notes         []string          // for the person who installs

@@ -109,6 +109,9 @@ func (a *agent) files(w World, o Options) ([]file, error) {
 		Hook: w.Hook, Agent: a.Name, Data: w.Data, Record: w.recordName(a.Name),
 		Timeout: o.Timeout, Wait: o.Wait, Sender: o.Sender, Managed: w.Managed, Start: o.Start,
 	}
+	if o.Box && a.Prefix != nil && !w.Managed && w.Project == "" {
+		c.Prefix = catalogue.PrefixProgram(w.Data, a.Name)
+	}
 	var out []file
 	if a.Plan == nil {
 		out = append(out, file{File: catalogue.File{Path: path}})

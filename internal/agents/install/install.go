@@ -44,6 +44,7 @@ type Options struct {
 	Wait    time.Duration
 	Sender  string // "", "owner" or "unknown"
 	Start   bool   // the hook starts the server where none runs; in a user's own settings alone
+	Box     bool   // its commands are sent into boxes; in a user's own settings alone
 }
 
 // State is how an agent stands.

@@ -60,7 +60,7 @@ func Prepare(ctx context.Context, w World, agent string, o Options) (*Plan, erro
 	}
 	p.record = &settings.Record{
 		Agent: a.Name, Version: p.Version, Project: w.Project, Managed: w.Managed, Hook: w.Hook, HookHash: hash,
-		Timeout: o.Timeout.Milliseconds(), Wait: o.Wait.Milliseconds(), Sender: o.Sender, Start: o.Start,
+		Timeout: o.Timeout.Milliseconds(), Wait: o.Wait.Milliseconds(), Sender: o.Sender, Start: o.Start, Box: o.Box,
 	}
 	if old != nil {
 		p.record.Folders = old.Folders

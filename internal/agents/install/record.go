@@ -13,7 +13,7 @@ import (
 func optionsOf(r *settings.Record) Options {
 	return Options{
 		Timeout: time.Duration(r.Timeout) * time.Millisecond, Wait: time.Duration(r.Wait) * time.Millisecond,
-		Sender: r.Sender, Start: r.Start,
+		Sender: r.Sender, Start: r.Start, Box: r.Box,
 	}
 }
 

@@ -38,6 +38,11 @@ const agentLimit = 2 * time.Minute
 // TryAgent runs the real agent, without a terminal, and lets a scripted model ask for a
 // command that must not run.
 func TryAgent(ctx context.Context, w World, agent string) (Trial, error) {
+	return onStage(ctx, w, agent, func(r *rig) (Trial, error) { return r.run(ctx) })
+}
+
+// onStage makes the place of a trial, for an agent that can be tried.
+func onStage(ctx context.Context, w World, agent string, try func(r *rig) (Trial, error)) (Trial, error) {
 	a, err := find(agent)
 	if err != nil {
 		return Trial{}, err
@@ -56,6 +61,9 @@ func TryAgent(ctx context.Context, w World, agent string) (Trial, error) {
 		return Trial{How: errNoHook.Error()}, nil
 	}
 	folder, err := os.MkdirTemp("", "tidemark-trial-")
+	if err == nil {
+		folder, err = filepath.EvalSymlinks(folder) // as the agent names it
+	}
 	if err != nil {
 		return Trial{}, fmt.Errorf("try agent: %w", err)
 	}
@@ -66,19 +74,27 @@ func TryAgent(ctx context.Context, w World, agent string) (Trial, error) {
 	if err := errors.Join(os.Mkdir(r.home, 0o700), os.Mkdir(r.work, 0o700)); err != nil {
 		return Trial{}, fmt.Errorf("try agent: %w", err)
 	}
-	return r.run(ctx)
+	return try(r)
 }
 
 func (r *rig) run(ctx context.Context) (Trial, error) {
 	m := &model{command: "echo " + tool.Canary + " > " + settings.Word(r.marker)}
-	stop, err := r.serve(m)
+	l, printed, late, err := r.play(ctx, m)
 	if err != nil {
 		return Trial{}, err
 	}
-	defer stop()
-	l, err := r.prepare()
+	return r.judge(m, l, printed, late), nil
+}
+
+// play runs the agent once with the model.
+func (r *rig) play(ctx context.Context, m *model) (l catalogue.Launch, printed string, late, err error) {
+	stop, err := r.serve(m)
 	if err != nil {
-		return Trial{}, fmt.Errorf("try agent: %w", err)
+		return l, "", nil, err
+	}
+	defer stop()
+	if l, err = r.prepare(); err != nil {
+		return l, "", nil, fmt.Errorf("try agent: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, agentLimit)
 	defer cancel()
@@ -87,8 +103,8 @@ func (r *rig) run(ctx context.Context) (Trial, error) {
 	cmd.Env = append([]string{
 		"HOME=" + r.home, "PATH=" + r.path(), "TERM=dumb", "LANG=C.UTF-8", "NO_COLOR=1", "TMPDIR=" + filepath.Dir(r.home),
 	}, l.Env...)
-	printed, _ := cmd.CombinedOutput() // what happened is told by the file and the model
-	return r.judge(m, l, string(printed), ctx.Err()), nil
+	out, _ := cmd.CombinedOutput() // what happened is told by the file and the model
+	return l, string(out), ctx.Err(), nil
 }
 
 // judge says what happened from what can be seen: the file, what the model was told, and

@@ -137,7 +137,22 @@ func (r *rig) settings(extra map[string]any) ([]byte, error) {
 			}
 		}
 	}
+	if p := r.agent.Prefix; p != nil {
+		if n := real.Find(p.Setting...); n != nil && settings.Same(real.Raw(n), value(catalogue.PrefixProgram(r.w.Data, r.agent.Name))) {
+			if err := out.set(p.Setting, real.Raw(n)); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return out.Src, nil
+}
+
+func value(s string) strictjson.Value {
+	raw, err := strictjson.Marshal(s)
+	if err != nil {
+		return strictjson.Value("null") // a path that is no text
+	}
+	return raw
 }
 
 // takes reports whether a hook goes into the trial. Of a project, which others write to,

@@ -24,6 +24,7 @@ type Record struct {
 	Wait     int64     `json:"waitMs,omitzero"`
 	Sender   string    `json:"sender,omitzero"`
 	Start    bool      `json:"start,omitzero"` // the hook starts the server
+	Box      bool      `json:"box,omitzero"`   // commands are sent into boxes
 	Files    []Entry   `json:"files"`
 	Folders  []string  `json:"folders,omitzero"` // that were made, outermost first
 }

@@ -63,7 +63,7 @@ func (a adapter) ask(ctx context.Context, s *server, o Options, e *catalogue.Eve
 		if e.Never != "" {
 			return verdict{reason: "Tidemark: " + e.Never}, nil
 		}
-		if why := cmp.Or(a.unhooks(o, e), a.reopened(o, e)); why != "" {
+		if why := cmp.Or(a.unhooks(o, e), a.reopened(o, e), a.unprefixed(o, e)); why != "" {
 			return verdict{reason: why}, nil
 		}
 		return a.called(ctx, s, o, e, c)
@@ -166,7 +166,11 @@ func (a adapter) called(ctx context.Context, s *server, o Options, e *catalogue.
 	held.Boxes = b != nil
 	held.Brokers = held.Boxes
 	v, err := s.decide(ctx, &hook.BeforeToolCall{ToolName: e.Tool, Params: e.Params, ToolCallID: e.CallID}, held)
-	if err == nil && v.ticket != "" {
+	switch {
+	case err != nil:
+	case a.prefixed(o, e):
+		v, err = a.pass(o, e, v)
+	case v.ticket != "":
 		v.instead = b.run(a, e, v.ticket)
 	}
 	if err != nil || v.reason != "" && v.instead == nil || !a.Limits.Forgets {
@@ -223,6 +227,9 @@ func (a adapter) ended(ctx context.Context, s *server, o Options, e *catalogue.E
 		err = a.forgotten(ctx, s, o, e, c)
 	}
 	_, told := s.tell(ctx, &hook.AgentEnd{Success: true}, c)
+	if o.EndBox != nil && (a.Rewrite != nil || a.Prefix != nil) {
+		o.EndBox(o.Data, c.SessionKey)
+	}
 	return errors.Join(err, told)
 }
 

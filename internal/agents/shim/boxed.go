@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidemark/tidemark/internal/agents/catalogue"
 	"github.com/tidemark/tidemark/internal/agents/settings"
@@ -16,11 +17,19 @@ import (
 )
 
 // Boxing is the note that an agent's commands may be sent into boxes on this machine. The owner has it made (tidemark install
-// --box), after a box was made here and kept its promises. Where there is none nothing is sent there.
+// --box), after a box was made here and kept its promises, and after this agent was seen to run a command in one. Where there is none
+// nothing is sent there.
 type Boxing struct {
-	Program string `json:"program"` // tidemark-hook, as a whole path
-	Kernel  string `json:"kernel"`  // on which the box was tried; another one has to be tried again
-	Version string `json:"version"` // of the agent then
+	Program string    `json:"program"` // tidemark-hook, as a whole path
+	Kernel  string    `json:"kernel"`  // on which the box was tried; another one has to be tried again
+	Version string    `json:"version"` // of the agent then
+	Tried   time.Time `json:"tried,omitzero"`
+	// Agent are the processes that the hook was started by when it was tried, up to the one that tried it: the agent's programs, by
+	// their files. Another version is other files, and has to be tried again.
+	Agent []string `json:"agent,omitzero"`
+	// Trial is set while the agent is being tried, and nothing is known of it yet: the one folder in which its commands are sent to boxes.
+	Trial string `json:"trial,omitzero"`
+	By    int    `json:"by,omitzero"` // the process that tries it
 }
 
 // BoxFile is where the note of an agent lies.
@@ -65,32 +74,74 @@ type boxing struct {
 	input               map[string]strictjson.Value
 }
 
-// noted reads the note of an agent whose contract can do it; "": there is none that holds here.
-func (a adapter) noted(o Options) (program string) {
-	var b Boxing
-	if a.Rewrite == nil || !filepath.IsAbs(o.Data) || readPrivate(BoxFile(o.Data, a.Name), 0o077, &b) != nil {
+// noted reads the note of an agent whose contract can do it; "": there is none that holds here, for this agent as it runs now.
+func (a adapter) noted(o Options, cwd string) (program string) {
+	if a.Rewrite == nil && a.Prefix == nil || !filepath.IsAbs(o.Data) || o.Ancestors == nil {
 		return ""
 	}
-	if b.Kernel == "" || b.Kernel != Kernel() || !filepath.IsAbs(b.Program) {
+	b, err := ReadBoxing(o.Data, a.Name)
+	if err != nil || b.Kernel == "" || b.Kernel != Kernel() || !filepath.IsAbs(b.Program) {
 		return ""
 	}
 	if info, err := os.Stat(b.Program); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
+	if b.Trial != "" {
+		seen := o.Ancestors(b.By)
+		if filepath.Clean(cwd) != b.Trial || len(seen) == 0 || noteSeen(o.Data, a.Name, seen) != nil {
+			return ""
+		}
+		return b.Program
+	}
+	if now := o.Ancestors(0); len(b.Agent) == 0 || len(now) < len(b.Agent) || !slices.Equal(now[:len(b.Agent)], b.Agent) {
+		return ""
+	}
 	return b.Program
+}
+
+// ReadBoxing reads the note of an agent.
+func ReadBoxing(data, agent string) (Boxing, error) {
+	var b Boxing
+	err := readPrivate(BoxFile(data, agent), 0o077, &b)
+	return b, err
+}
+
+// seenFile is where the hook of a trial says by which processes it was started.
+func seenFile(data, agent string) string { return BoxFile(data, agent) + ".seen" }
+
+func noteSeen(data, agent string, seen []string) error {
+	raw, err := strictjson.Marshal(seen)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(seenFile(data, agent), raw, 0o600)
+}
+
+// Seen is what the hook of a trial noted, which is then forgotten.
+func Seen(data, agent string) []string {
+	var out []string
+	if readPrivate(seenFile(data, agent), 0o077, &out) != nil {
+		out = nil
+	}
+	_ = os.Remove(seenFile(data, agent)) // it is of no use to anybody
+	return out
 }
 
 // boxing finds out whether a call can be sent into a box; nil: it cannot, and is judged as one that would run here. What is looked
 // at first costs least: most calls are no commands, and most agents have no note.
 func (a adapter) boxing(o Options, e *catalogue.Event) *boxing {
-	if a.Rewrite == nil || e.Tool != "exec" || !slices.Contains(a.Rewrite.Modes, e.Mode) || !filepath.IsAbs(e.Cwd) || o.Env == nil {
+	if e.Tool != "exec" || !filepath.IsAbs(e.Cwd) || o.Env == nil || !a.prefixed(o, e) && !a.rewrites(e) {
 		return nil
 	}
-	b := &boxing{program: a.noted(o), data: o.Data}
+	param := "command"
+	if a.Rewrite != nil {
+		param = a.Rewrite.Param
+	}
+	b := &boxing{program: a.noted(o, e.Cwd), data: o.Data}
 	if b.program == "" {
 		return nil
 	}
-	if strictjson.Unmarshal(e.Input, &b.input) != nil || strictjson.Unmarshal(b.input[a.Rewrite.Param], &b.line) != nil {
+	if strictjson.Unmarshal(e.Input, &b.input) != nil || strictjson.Unmarshal(b.input[param], &b.line) != nil {
 		return nil
 	}
 	// What is judged must be what is run: the server reads Params, the agent has Input.
@@ -100,10 +151,64 @@ func (a adapter) boxing(o Options, e *catalogue.Event) *boxing {
 	if strictjson.Unmarshal(e.Params, &judged) != nil || judged.Command != b.line || b.line == "" || strings.ContainsRune(b.line, 0) {
 		return nil
 	}
-	if !a.unruled(o, e.Cwd) {
+	if a.Rewrite != nil && !a.unruled(o, e.Cwd) {
 		return nil
 	}
 	return b
+}
+
+// rewrites reports whether the agent takes another line now without anything being lost that it would ask by itself.
+func (a adapter) rewrites(e *catalogue.Event) bool {
+	return a.Prefix == nil && a.Rewrite != nil && slices.Contains(a.Rewrite.Modes, e.Mode)
+}
+
+// prefixed reports whether the agent starts this command with our program, as it is told now: whatever its settings, those of a project
+// or a flag say, it takes the variable from its own environment, which this process has from it.
+func (a adapter) prefixed(o Options, e *catalogue.Event) bool {
+	return a.Prefix != nil && e.Tool == "exec" && e.Named == a.Prefix.Tool && o.Env != nil && filepath.IsAbs(o.Data) &&
+		o.Env(a.Prefix.Variable) == catalogue.PrefixProgram(o.Data, a.Name)
+}
+
+// unprefixed says why a command may not run: boxes are switched on, and a file of the project has the agent start its commands with
+// something else, or with nothing.
+func (a adapter) unprefixed(o Options, e *catalogue.Event) string {
+	if a.Prefix == nil || e.Tool != "exec" || e.Named != a.Prefix.Tool || a.prefixed(o, e) {
+		return ""
+	}
+	if b, err := ReadBoxing(o.Data, a.Name); err != nil || b.Trial != "" {
+		return ""
+	}
+	for _, path := range a.around(o, e) {
+		d, err := settings.Reader{}.Open(path)
+		if err != nil || d.Find(a.Prefix.Setting...) == nil || a.recorded(o, path) {
+			continue // what cannot be read is said by the switches
+		}
+		return fmt.Sprintf("Tidemark: %s sets %s, past the boxes that are switched on for this agent; "+
+			"no command runs in this folder until it is taken out", path, strings.Join(a.Prefix.Setting, "."))
+	}
+	return ""
+}
+
+// pass leaves word for the program that starts the command: it runs as was decided, or not at all. The agent's own rules and questions
+// come after this, about the model's line.
+func (a adapter) pass(o Options, e *catalogue.Event, v verdict) (verdict, error) {
+	var input struct {
+		Command string `json:"command"`
+	}
+	if err := strictjson.Unmarshal(e.Input, &input); err != nil {
+		return v, nil //nolint:nilerr // nothing is left for it, so that it does not run
+	}
+	p := Pass{Root: e.Cwd}
+	if filepath.IsAbs(o.Root) {
+		p.Root = o.Root
+	}
+	switch {
+	case v.ticket != "" && isTicket(v.ticket):
+		p.Ticket, v = v.ticket, verdict{notice: v.notice}
+	case v.reason != "" && v.asks == "":
+		return v, revoke(o.Data, a.Name, a.key(e.Session), input.Command)
+	}
+	return v, p.leave(o.Data, a.Name, a.key(e.Session), input.Command)
 }
 
 // run is the agent's own form of running the command in its box; nil: nothing may run.
@@ -143,7 +248,7 @@ func (a adapter) unboxed(o Options, e *catalogue.Event) {
 		return
 	}
 	argv := settings.Split(line)
-	if len(argv) != 7 || !isTicket(argv[4]) || argv[0] != a.noted(o) || Boxed(argv[0], o.Data, argv[4], argv[6]) != line {
+	if len(argv) != 7 || !isTicket(argv[4]) || argv[0] != a.noted(o, e.Cwd) || Boxed(argv[0], o.Data, argv[4], argv[6]) != line {
 		return
 	}
 	raw, err := strictjson.Marshal(argv[6])
@@ -156,16 +261,29 @@ func (a adapter) unboxed(o Options, e *catalogue.Event) {
 	}
 }
 
-// unruled reports whether no rule about commands, of the user's, a project's or the administrator's, would be compared with the line
-// that we put in: it would no longer refuse what it is there to refuse. What cannot be read counts as a rule.
+// unruled reports whether nothing that the agent was started with, and no rule about commands, of the user's, a project's or the
+// administrator's, would be compared with the line that we put in: it would no longer refuse what it is there to refuse. What cannot
+// be read counts as a rule.
 func (a adapter) unruled(o Options, cwd string) bool {
+	if flags := a.Rewrite.Flags; flags != nil && (o.Words == nil || !flags(o.Words())) {
+		return false
+	}
 	r := a.Rewrite.Rules
+	if r.Allows == nil { // the agent compares them with the model's line
+		return true
+	}
 	for _, path := range r.Managed {
 		if _, err := os.Lstat(filepath.Join(o.Etc, path)); !errors.Is(err, fs.ErrNotExist) {
 			return false
 		}
 	}
+	if slices.ContainsFunc(r.Unset, func(name string) bool { return o.Env(name) != "" }) {
+		return false
+	}
 	folders, files := []string{at(o, r.Home)}, []string{at(o, r.Config)}
+	for _, p := range r.More {
+		folders = append(folders, at(o, p))
+	}
 	if !filepath.IsAbs(folders[0]) || !filepath.IsAbs(files[0]) { // the agent may look elsewhere
 		return false
 	}
@@ -192,7 +310,10 @@ func (a adapter) unruled(o Options, cwd string) bool {
 
 // at is a place of the user's.
 func at(o Options, p catalogue.Place) string {
-	folder := o.Env(p.Variable)
+	folder := ""
+	if p.Variable != "" {
+		folder = o.Env(p.Variable)
+	}
 	if folder == "" {
 		folder = filepath.Join(o.Env("HOME"), filepath.FromSlash(p.Home))
 	}

@@ -16,7 +16,11 @@ import (
 // Main is the program tidemark-hook without its process: it returns the exit code. All
 // that can be wrong with its arguments refuses too.
 func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	o := Options{In: in}
+	return MainWith(ctx, Options{In: in}, args, out, errOut)
+}
+
+// MainWith is Main with what its process can do besides.
+func MainWith(ctx context.Context, o Options, args []string, out, errOut io.Writer) int {
 	f := flag.NewFlagSet("tidemark-hook", flag.ContinueOnError)
 	f.SetOutput(errOut)
 	f.StringVar(&o.Agent, "agent", "", "which agent's hook this is")
@@ -44,7 +48,7 @@ func (o *Options) Complete(getenv func(string) string) error {
 	if o.Sender == "" {
 		o.Sender = SpeakerHere(getenv)
 	}
-	o.Env = getenv
+	o.Env, o.Ancestors, o.Words = getenv, ancestors, startedWith
 	if a := catalogue.Lookup(o.Agent); a != nil && a.Root != "" {
 		o.Root = getenv(a.Root)
 	}

@@ -36,7 +36,13 @@ type Options struct {
 	Env       func(string) string // of this process; nil: there is none
 	Etc       string              // what comes before the administrator's files; "" outside tests
 	Root      string              // the folder of the project, where the agent says it besides the working folder
-	In        io.Reader
+	// Ancestors are the processes that this one was started by, the nearest first, by the files of their programs; stop is the number of
+	// one that is not among them, 0 if there is none such. nil, or none: they cannot be told.
+	Ancestors func(stop int) []string
+	// Words are the words of the command lines that these processes were started with, as far as they can be told.
+	Words  func() []string
+	EndBox func(data, session string) // ends the boxes of a session that is over; nil: they end by themselves
+	In     io.Reader
 }
 
 // SpeakerHere is the sender to assume in this environment: the owner sits at the terminal,

@@ -43,13 +43,14 @@ func Main(args []string, errOut io.Writer) int {
 	return Do(data, Request{Do: Run, Ticket: rest[0], Line: []byte(rest[1]), Dir: []byte(dir)}, errOut)
 }
 
-// Do has the keeper run what is asked for with the files, the terminal and the environment of this process.
-func Do(data string, r Request, errOut io.Writer) int {
+// Do has the keeper run what is asked for with the files, the terminal and the environment of this process, and files besides if the
+// request is for some.
+func Do(data string, r Request, errOut io.Writer, more ...*os.File) int {
 	for _, e := range os.Environ() {
 		r.Env = append(r.Env, []byte(e))
 	}
-	c := &client{errOut: errOut, signals: make(chan os.Signal, 16)}
-	if isTerminal(os.Stdin) && isTerminal(os.Stdout) {
+	c := &client{errOut: errOut, signals: make(chan os.Signal, 16), more: more}
+	if isTerminal(os.Stdin) && isTerminal(os.Stdout) && r.Around == nil {
 		r.Screen = true
 		r.Rows, r.Columns = size(os.Stdin)
 	}
@@ -72,7 +73,7 @@ func (c *client) ask(data string, r Request) (code int, again bool) {
 		return refuse(c.errOut, err), false
 	}
 	defer c.conn.Close()
-	if err := c.send(r, handed()...); err != nil {
+	if err := c.send(r, append(handed(), c.more...)...); err != nil {
 		return refuse(c.errOut, fmt.Errorf("ask the box keeper: %w", err)), false
 	}
 	return c.follow()
@@ -123,6 +124,7 @@ type client struct {
 	errOut  io.Writer
 	signals chan os.Signal
 	screen  *screen
+	more    []*os.File // besides the three that every command has
 }
 
 func (c *client) send(v any, files ...*os.File) error {

@@ -9,6 +9,7 @@ package entry
 
 import (
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/tidemark/tidemark/internal/box"
@@ -30,14 +31,46 @@ type Request struct {
 	Line    []byte   `json:"line,omitzero"`
 	Dir     []byte   `json:"dir,omitzero"`
 	Env     [][]byte `json:"env,omitzero"`
+	Around  *Around  `json:"around,omitzero"` // what an agent puts around each of its lines; nil: nothing
 	Screen  bool     `json:"screen,omitzero"` // the client sits at a terminal, and wants one in the box
 	Rows    uint16   `json:"rows,omitzero"`
 	Columns uint16   `json:"columns,omitzero"`
 }
 
+// Around is what an agent puts around the lines that it has a shell run. It runs in the box like the line, and no ticket is asked for it.
+type Around struct {
+	Before []byte `json:"before,omitzero"` // text for the shell
+	Quiet  bool   `json:"quiet,omitzero"`  // the line has nothing to read
+	Where  bool   `json:"where,omitzero"`  // the folder it ended in is written to a fourth file
+}
+
 // Passed is what a client says while its command runs.
 type Passed struct {
 	Signal int `json:"signal"`
+}
+
+// Text is what the shell is given: the line whose hash the ticket is for, and what is around it.
+func (r *Request) Text() string {
+	line, a := string(r.Line), r.Around
+	if a == nil {
+		return line
+	}
+	text := string(a.Before) + "\neval '" + strings.ReplaceAll(line, "'", `'\''`) + "'"
+	if a.Quiet {
+		text += " < /dev/null"
+	}
+	if a.Where { // the line itself has no such file
+		text += " 3>&- && pwd -P >&3"
+	}
+	return text
+}
+
+// Files is how many files come with it.
+func (r *Request) Files() int {
+	if r.Around != nil && r.Around.Where {
+		return 4
+	}
+	return 3
 }
 
 // Answer is what the keeper says: at most once that a terminal comes along, and once how things ended.

@@ -3,8 +3,10 @@ package entry_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,4 +57,31 @@ func TestAskingWithoutAKeeper(t *testing.T) {
 		t.Errorf("somebody who hangs up: %v", err)
 	}
 	_ = l.Close()
+}
+
+// What an agent puts around a line changes nothing about the line: a shell runs it with its own bytes, and it has no hold of the file that
+// the folder is written to.
+func TestWhatIsAroundALine(t *testing.T) {
+	for _, line := range []string{"echo it's; exit 3", "cd /; printf 'a\\tb'", `echo "$A" >&3; cat`, "true", "echo '\n'"} {
+		r := entry.Request{Line: []byte(line), Around: &entry.Around{Before: []byte("A=before"), Quiet: true, Where: true}}
+		near, far, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := exec.Command("/bin/bash", "-c", "A=before; exec 3>&- </dev/null\n"+line)
+		around := exec.Command("/bin/bash", "-c", r.Text())
+		around.ExtraFiles, around.Stdin = []*os.File{far}, strings.NewReader("typed")
+		want, _ := plain.Output()
+		got, _ := around.Output()
+		_ = far.Close()
+		if string(got) != string(want) || around.ProcessState.ExitCode() != plain.ProcessState.ExitCode() || r.Files() != 4 {
+			t.Errorf("%s: got %q %v, want %q %v", line, got, around.ProcessState, want, plain.ProcessState)
+		}
+		if said, _ := io.ReadAll(near); strings.Contains(string(said), "before") || line == "true" && !filepath.IsAbs(string(said)) {
+			t.Errorf("%s: it wrote %q where the folder is written", line, said)
+		}
+	}
+	if r := (entry.Request{Line: []byte("x")}); r.Text() != "x" || r.Files() != 3 {
+		t.Errorf("got %q", r.Text())
+	}
 }

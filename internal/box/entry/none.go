@@ -5,6 +5,7 @@ package entry
 import (
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 
 	"github.com/tidemark/tidemark/internal/box"
@@ -25,4 +26,4 @@ func Ask(string, Request) (Answer, error) {
 var ErrNoKeeper = fmt.Errorf("there are no boxes on %s yet", runtime.GOOS)
 
 // Do refuses.
-func Do(string, Request, io.Writer) int { return box.ExitNoBox }
+func Do(string, Request, io.Writer, ...*os.File) int { return box.ExitNoBox }

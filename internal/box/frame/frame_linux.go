@@ -14,7 +14,7 @@ import (
 const Most = 16 << 20
 
 // mostFiles is how many files one message may bring.
-const mostFiles = 3
+const mostFiles = 4
 
 // Send writes one message. Whoever sends from several places holds a lock meanwhile.
 func Send(conn *net.UnixConn, body []byte, files ...*os.File) error {

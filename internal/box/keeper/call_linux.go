@@ -52,8 +52,8 @@ func (c *call) run(ctx context.Context) entry.Answer {
 	switch {
 	case r.Ticket == "":
 		return no(errors.New("there is no ticket for it"))
-	case len(r.Line) == 0 || len(c.files) != 3:
-		return no(errors.New("a line and three files are needed"))
+	case len(r.Line) == 0 || len(c.files) != r.Files():
+		return no(errors.New("a line and its files are needed"))
 	}
 	sum := sha256.Sum256(r.Line)
 	g, err := c.keeper.o.Redeemer.Redeem(ctx, Ticket{Ticket: r.Ticket, Command: hex.EncodeToString(sum[:]), Process: c.pid})
@@ -69,7 +69,7 @@ func (c *call) run(ctx context.Context) entry.Answer {
 	if g.Leaves {
 		return c.leave(ctx, g)
 	}
-	h, job, ended, err := c.begin(g, []string{c.shellFor(), "-c", string(r.Line)})
+	h, job, ended, err := c.begin(g, []string{c.shellFor(), "-c", r.Text()})
 	if err != nil {
 		c.told(Ended{Ticket: r.Ticket, Exit: box.ExitNoBox}, nil)
 		return no(err)
@@ -116,7 +116,9 @@ func (c *call) shell() entry.Answer {
 func (c *call) begin(g Grant, args []string) (h *held, job *box.Job, ended func(), err error) {
 	env := c.env()
 	command := box.Command{Args: args, Dir: c.dir(), Env: env, Leads: true}
-	copy(command.Files[:], c.files)
+	if copy(command.Files[:], c.files) < len(c.files) {
+		command.Beside = c.files[len(command.Files)]
+	}
 	if c.request.Screen {
 		command.Screen = &box.Size{Rows: c.request.Rows, Columns: c.request.Columns}
 	}

@@ -95,6 +95,7 @@ func (k *Keeper) Serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = k.listener.Close() })
 	defer stop()
 	go k.tidy(ctx, cancel)
+	go k.boxes.fill()
 	var err error
 	for {
 		conn, bad := k.listener.AcceptUnix()

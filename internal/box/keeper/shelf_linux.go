@@ -25,6 +25,53 @@ type shelf struct {
 	held map[string]*held // guarded by mu
 	used time.Time        // guarded by mu: when there was a box last
 	over bool             // guarded by mu: no more boxes are made
+
+	spare   *box.Spare // guarded by mu: the first process of the next box; nil: there is none just now
+	filling bool       // guarded by mu: one is being started
+}
+
+// fill starts the first process of the next box, so that nobody has to wait for it.
+func (s *shelf) fill() {
+	s.mu.Lock()
+	if s.over || s.filling || s.spare != nil {
+		s.mu.Unlock()
+		return
+	}
+	s.filling = true
+	s.mu.Unlock()
+	spare, err := box.Prepare(s.o.First)
+	s.mu.Lock()
+	s.filling = false
+	if err == nil && !s.over {
+		s.spare, spare = spare, nil
+	}
+	s.mu.Unlock()
+	if err == nil && spare != nil {
+		spare.End()
+	}
+}
+
+// next is the first process of the next box; nil: one has to be started.
+func (s *shelf) next() *box.Spare {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	spare := s.spare
+	s.spare = nil
+	return spare
+}
+
+// open opens a box with the first process that waits. Whatever is wrong with that one is no reason to run nothing.
+func (s *shelf) open(w box.Want) (*box.Box, error) {
+	defer func() { go s.fill() }()
+	if w.Spare = s.next(); w.Spare != nil {
+		b, err := box.Open(w)
+		if err == nil {
+			return b, nil
+		}
+		go w.Spare.End()
+		w.Spare = nil
+	}
+	return box.Open(w)
 }
 
 // held is one box, from the moment that somebody wants it.
@@ -177,6 +224,7 @@ func (s *shelf) make(h *held, w box.Want) {
 		h.err = fmt.Errorf("no snapshot of the workspace could be taken: %w", err)
 		return
 	}
+	taken := time.Now()
 	w.Guard = append(w.Guard, kept.Guard...)
 	h.record.Snapshot = kept.Name
 	h.want = w
@@ -184,11 +232,12 @@ func (s *shelf) make(h *held, w box.Want) {
 	if h.err = h.record.write(); h.err != nil {
 		return
 	}
-	if h.box, h.err = box.Open(w); h.err != nil {
+	if h.box, h.err = s.open(w); h.err != nil {
 		h.err = errors.Join(h.err, h.record.remove())
 		return
 	}
-	s.o.Say("box for session %s in %s", h.grant.Session, w.Workspace)
+	s.o.Say("box for session %s in %s (snapshot %v, box %v)", h.grant.Session, w.Workspace,
+		taken.Sub(h.record.Opened).Round(time.Millisecond), time.Since(taken).Round(time.Millisecond))
 }
 
 // wayOut is the only way out of a box: what the policy names may be read or reached, and all else is asked about.
@@ -285,6 +334,9 @@ func (s *shelf) endAll() {
 	s.mu.Lock()
 	s.over = true
 	s.mu.Unlock()
+	if spare := s.next(); spare != nil {
+		spare.End()
+	}
 	s.end("")
 }
 

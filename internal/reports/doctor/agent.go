@@ -24,11 +24,20 @@ type Agent struct {
 	Name    string
 	Asked   bool // somebody named it: its absence is a fault
 	Inspect func(ctx context.Context) (State, error)
-	Hook    *Door   // the hook as the settings have it; nil: it has none that can be tried alone
-	Real    *Door   // the agent itself with a scripted model; nil: not now
-	Holes   []Hole  // of a host that does not ask its plugin about everything; they close in the path of its models
-	Models  *Models // where those come from
-	Server  string  // where ours is
+	Hook    *Door                      // the hook as the settings have it; nil: it has none that can be tried alone
+	Real    *Door                      // the agent itself with a scripted model; nil: not now
+	Holes   []Hole                     // of a host that does not ask its plugin about everything; they close in the path of its models
+	Models  *Models                    // where those come from
+	Server  string                     // where ours is
+	Boxes   func(version string) Boxes // how its commands and boxes stand; nil: nothing is said of them
+}
+
+// Boxes is how an agent's commands and boxes stand. The zero value is that they are asked about.
+type Boxes struct {
+	On   bool   // commands run in boxes
+	Off  bool   // nobody has asked for that
+	Text string // why, or since when
+	Fix  string
 }
 
 // CheckAgent looks at an agent's program, settings and hook.
@@ -43,6 +52,9 @@ func CheckAgent(a Agent) Check {
 			f.unhooked(a, s)
 		default:
 			f.hooked(a, s)
+			if a.Boxes != nil {
+				f.boxes(a.Boxes(s.Version))
+			}
 			if a.Hook != nil {
 				f.try(ctx, *a.Hook, Broken)
 			}
@@ -52,6 +64,18 @@ func CheckAgent(a Agent) Check {
 		}
 		return f.list
 	}}
+}
+
+// boxes is one row. Commands that are not boxed are asked about, which is no fault.
+func (f *found) boxes(b Boxes) {
+	switch {
+	case b.On:
+		f.add(Good, "boxes", "boxed: "+b.Text, b.Fix)
+	case b.Off:
+		f.add(Off, "boxes", "not boxed: "+b.Text, b.Fix)
+	default:
+		f.add(Limit, "boxes", "not boxed, and asked about: "+b.Text, b.Fix)
+	}
 }
 
 // absent is an agent that is not here at all.

@@ -48,6 +48,7 @@ type with struct {
 	wait  time.Duration           // how long a held call waits for its answer
 	spoil bool                    // the server's answers about calls can be spoiled
 	bare  bool                    // without our hooks
+	box   bool                    // commands go to boxes, which the installer tries
 	proxy bool                    // the model is behind our proxy, which takes the place of hooks
 	both  bool                    // with proxy: it answers only where hooks report, and they are installed
 	file  string                  // what tidemark.yaml says; "": there is none
@@ -116,11 +117,19 @@ func (w *world) prepare(o with) error {
 // install puts the hooks in as a person does; what the trial would show, the stories show.
 func (w *world) install(o with) {
 	w.t.Helper()
-	args := []string{"install", w.rig.name, "--trial", "none", "--wait", w.wait.String()}
+	args := []string{"install", w.rig.name, "--wait", w.wait.String()}
+	if !o.box {
+		args = append(args, "--trial", "none")
+	} else {
+		args = append(args, "--box")
+	}
 	if o.place != nil {
 		args = append(args, o.place(w)...)
 	}
-	w.tidemark(args...)
+	said := w.tidemark(args...)
+	if o.box && !strings.Contains(said, "boxes: obeyed") {
+		w.t.Fatalf("install --box said:\n%s", said)
+	}
 }
 
 // environment is what the agent's processes see. Nothing of the person's own is in it.

@@ -1,0 +1,4 @@
+package shim
+
+// Ancestors are those of this process.
+var Ancestors = ancestors
