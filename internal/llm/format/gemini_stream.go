@@ -193,6 +193,8 @@ func (m *gemini) part(a *Answer, d *doc, p, index int) (found *call, streamed bo
 			err = a.observe(tool, d.str(i, "id"), d.Raw(i))
 		case name == "text":
 			m.text(a, d, p, i, index)
+		case name == "inlinedata":
+			a.pieces = append(a.pieces, piece{part: Part{Kind: Media, Mark: markOf(d.Raw(i))}})
 		case d.Nested(i) && !plainPart[name] && !a.vouched[name]: // whoever knows it may act on it
 			calls++
 			found = &call{name: string(d.Key(i)), args: bytes.Clone(d.Raw(i))}
