@@ -10,6 +10,7 @@ const (
 	Responses     // OpenAI Responses
 	Messages      // Anthropic Messages
 	Gemini        // Gemini generateContent and streamGenerateContent
+	Converse      // Amazon's Converse and ConverseStream
 )
 
 // dialect is all that is particular to one format. The zero values are what most do.
@@ -56,7 +57,8 @@ type dialect struct {
 }
 
 // dialects is the one table of the formats.
-var dialects = [...]*dialect{Chat: chatDialect, Responses: responsesDialect, Messages: messagesDialect, Gemini: geminiDialect}
+var dialects = [...]*dialect{Chat: chatDialect, Responses: responsesDialect, Messages: messagesDialect, Gemini: geminiDialect,
+	Converse: converseDialect}
 
 func dialectOf(api API) *dialect {
 	if int(api) < len(dialects) {

@@ -1,5 +1,5 @@
-// Package format knows the four formats in which clients and models speak: OpenAI Chat
-// Completions, OpenAI Responses, Anthropic Messages, Gemini generateContent. What is
+// Package format knows the formats in which clients and models speak: OpenAI Chat
+// Completions, OpenAI Responses, Anthropic Messages, Gemini generateContent, Amazon's Converse. What is
 // particular to one of them stands in the files that begin with its name, and is bound
 // together in its dialect.
 //
@@ -103,4 +103,5 @@ type Hints struct {
 	Metadata map[string]string // OpenAI metadata, Anthropic metadata (user_id), Gemini labels
 	Previous string            // Responses: previous_response_id, or the conversation's id
 	Lasting  bool              // Previous is a conversation's: what was said in it once stays
+	Version  string            // Anthropic's anthropic_version, where the body is for a platform that others run
 }

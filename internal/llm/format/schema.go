@@ -150,8 +150,8 @@ func (a *Answer) strayPart(d *doc, part int) bool {
 		return false
 	}
 	switch t := d.str(part, "type"); t {
-	case "", "output_text", "text", "refusal", "reasoning_text", "summary_text", "input_text", "output_image", "output_audio", "input_image",
-		"input_file", "input_audio", "encrypted_content":
+	case "", "output_text", "text", "refusal", "reasoning_text", "summary_text", "input_text", "output_image", "output_audio",
+		"input_image", "input_file", "input_audio", "encrypted_content":
 		return false
 	default:
 		a.odd = t

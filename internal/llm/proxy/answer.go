@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemark/tidemark"
 	"github.com/tidemark/tidemark/internal/llm/conversation"
+	"github.com/tidemark/tidemark/internal/llm/eventstream"
 	"github.com/tidemark/tidemark/internal/llm/format"
 	"github.com/tidemark/tidemark/internal/llm/release"
 )
@@ -52,6 +53,7 @@ func (x *exchange) send(lent *lease, body []byte) *problem {
 		x.out.Body, x.out.ContentLength = lent.reader(body), int64(len(body))
 		x.out.GetBody = func() (io.ReadCloser, error) { return lent.reader(body), nil }
 	}
+	x.sign(x.out, body)
 	ctx, cancel := context.WithCancel(x.out.Context())
 	defer cancel()
 	resp, err := x.u.transport.RoundTrip(x.out.WithContext(ctx)) //nolint:bodyclose // heard closes it
@@ -111,10 +113,13 @@ func (x *exchange) receive(resp *http.Response, body io.Reader) *problem {
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	events := kind == "text/event-stream"
+	if x.framing(kind) {
+		events, x.framed, body = true, true, eventstream.NewReader(body, x.rt.frames)
+	}
 	if !events && kind != "application/json" {
 		return newProblem(http.StatusBadGateway, "the upstream's answer is neither JSON nor an event stream, so it cannot be judged")
 	}
-	streamed := events || x.rt.stream
+	streamed := events || x.rt.stream && x.rt.api.MayBeArray()
 	switch {
 	case x.rewrites():
 		return x.whole(resp, body, streamed)
@@ -157,7 +162,11 @@ func (x *exchange) stream(resp *http.Response, body io.Reader) *problem {
 	}
 	options := x.options()
 	options.Ended = note
-	o, err := release.Stream(ctx, options, w, body, j)
+	var to io.Writer = w
+	if x.framed {
+		to = eventstream.NewWriter(w, x.rt.frames)
+	}
+	o, err := release.Stream(ctx, options, to, body, j)
 	if err != nil {
 		x.broke(ctx, err)
 	}
@@ -233,6 +242,11 @@ func (x *exchange) whole(resp *http.Response, body io.Reader, streamed bool) *pr
 	}
 	if err := x.finish(ctx, res); err != nil {
 		return x.p.explain(ctx, err)
+	}
+	if x.framed {
+		if out, err = eventstream.Frames(out, x.rt.frames); err != nil {
+			return x.unjudged(ctx, err)
+		}
 	}
 	x.head(resp, len(out))
 	_, _ = x.w.Write(out) // a client that is gone cannot be told

@@ -24,6 +24,7 @@ type exchange struct {
 	out *http.Request // for the provider
 
 	vouches bool // the operator vouches for the path
+	framed  bool // the answer comes in frames, and goes out in frames
 
 	req         *format.Request     // nil where an old answer is fetched
 	visit       *conversation.Visit // likewise
@@ -107,7 +108,10 @@ func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
 		return "", newProblem(http.StatusBadRequest, "the request cannot be read in one way only, so it was not sent: "+err.Error())
 	}
 	if x.rt.inPath {
-		x.req.Model, x.req.Stream = x.rt.model, x.rt.stream
+		x.req.Model, x.req.Stream = x.rt.model, x.rt.stream || x.req.Stream
+	}
+	if x.rt.hosted && x.req.Hints.Version == "" {
+		return "", newProblem(http.StatusBadRequest, whyHosted)
 	}
 	if x.u.Handshake {
 		return x.greeted(found)
@@ -160,6 +164,13 @@ func (x *exchange) enter(ctx context.Context, c conversation.Caller) *problem {
 
 // rename asks another model where its name is in the path.
 func (x *exchange) rename() {
+	if call := x.rt.cloud; call.verb != "" {
+		call.model = x.edit.Model
+		x.out.URL.Path, x.out.URL.RawPath = call.path()
+		x.out.URL.Path, x.out.URL.RawPath = x.u.base.Path+x.out.URL.Path, x.u.base.Path+x.out.URL.RawPath
+		x.edit.Model = ""
+		return
+	}
 	at := strings.LastIndexByte(x.out.URL.Path, '/')
 	_, verb, _ := strings.Cut(x.out.URL.Path[at+1:], ":")
 	x.out.URL.Path = x.out.URL.Path[:at+1] + strings.ReplaceAll(x.edit.Model, "/", "") + ":" + verb
