@@ -36,7 +36,7 @@ type Marker struct {
 // Upstream is a provider, or a program that speaks like one.
 type Upstream struct {
 	Name      string
-	API       string          // openai, anthropic, gemini, vertex or bedrock
+	API       string          // openai, anthropic, gemini, vertex, bedrock or ollama
 	BaseURL   string          // without a slash at the end
 	Key       endpoint.Secret // put in place of the client's; "" passes the client's own on
 	KeyHeader string          // where it goes; "" is as the API has it
@@ -60,7 +60,7 @@ type Signing struct {
 var keyHeaders = []string{"authorization", "api-key", "x-api-key", "x-goog-api-key"}
 
 // apis are what an upstream can speak; the first three are also the public upstreams.
-var apis = []string{"openai", "anthropic", "gemini", "vertex", "bedrock"}
+var apis = []string{"openai", "anthropic", "gemini", "vertex", "bedrock", "ollama"}
 
 // publicUpstreams are there without a word in the file.
 func publicUpstreams() []Upstream {
@@ -226,7 +226,7 @@ func (d *decoder) upstream(k configfile.Key, u *Upstream) {
 		d.Errorf(k.Pos, "%s needs baseUrl", n.Path)
 	}
 	if u.API == "" && n.Get("api") == nil {
-		d.Hintf(k.Pos, "add api: openai, anthropic, gemini, vertex or bedrock", "%s needs api", n.Path)
+		d.Hintf(k.Pos, "add api: openai, anthropic, gemini, vertex, bedrock or ollama", "%s needs api", n.Path)
 	}
 	if u.Sign != nil && (u.API != "bedrock" || u.Key != "") {
 		d.Errorf(k.Pos, "%s: sign is for api: bedrock, and without keyEnv", n.Path)
@@ -286,7 +286,7 @@ func NameUpstream(text string) (name, api, fault string) {
 	case !plainName(name) || name == "canary":
 		return "", "", "the name must be small letters, digits and dashes"
 	case !slices.Contains(apis, api):
-		return "", "", "the API must be openai, anthropic, gemini, vertex or bedrock"
+		return "", "", "the API must be openai, anthropic, gemini, vertex, bedrock or ollama"
 	}
 	return name, api, ""
 }

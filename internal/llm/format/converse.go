@@ -29,6 +29,7 @@ var converseDialect = &dialect{
 	callParts: []string{"name", "input", "tooluse", "tooluseid"},
 	failure:   converseFailure,
 	problem:   converseProblem,
+	errorKind: converseError,
 	whole:     converseWhole,
 	events:    converseEvents,
 }
@@ -176,10 +177,28 @@ func converseSystem(texts []string) []byte {
 }
 
 func converseFailure(out, text []byte, _ bool) []byte {
-	return fmt.Appendf(out, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"internalServerException\",\"message\":%s}}\n\n", text)
+	const said = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"internalServerException\",\"message\":%s}}\n\n"
+	return fmt.Appendf(out, said, text)
 }
 
 func converseProblem(_ int, text string) any { return jsonObject{"message": text} }
+
+// converseError is an HTTP status in Amazon's words.
+func converseError(status int) string {
+	switch status {
+	case 400, 413, 415:
+		return "ValidationException"
+	case 401, 403:
+		return "AccessDeniedException"
+	case 404:
+		return "ResourceNotFoundException"
+	case 429:
+		return "ThrottlingException"
+	case 503:
+		return "ServiceUnavailableException"
+	}
+	return "InternalServerException"
+}
 
 func converseWhole(s *Speech) []byte {
 	return encode(jsonObject{

@@ -51,11 +51,10 @@ func (c *converse) event(a *Answer, ev *Event) error {
 }
 
 func (c *converse) dispatch(a *Answer, ev *Event, d *doc) error {
-	kind := string(ev.Name)
-	if kind != "error" && a.straysBeside(d, 0, "start", "delta", "usage", "metrics", "trace") {
+	if string(ev.Name) != "error" && a.straysBeside(d, 0, "start", "delta", "usage", "metrics", "trace") {
 		return errUnknown
 	}
-	switch kind {
+	switch string(ev.Name) {
 	case converseBegin:
 		return c.start(a, ev, d)
 	case converseDelta:
@@ -73,7 +72,7 @@ func (c *converse) dispatch(a *Answer, ev *Event, d *doc) error {
 		c.usage(a, d, 0)
 	case "error":
 	default:
-		if a.straysIn(d, kind) {
+		if a.straysIn(d, string(ev.Name)) {
 			return errUnknown
 		}
 	}

@@ -112,7 +112,7 @@ func (x *exchange) receive(resp *http.Response, body io.Reader) *problem {
 		return x.p.explain(x.r.Context(), err)
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	events := kind == "text/event-stream"
+	events := isStream(kind, x.rt.api)
 	if x.framing(kind) {
 		events, x.framed, body = true, true, eventstream.NewReader(body, x.rt.frames)
 	}
@@ -127,6 +127,11 @@ func (x *exchange) receive(resp *http.Response, body io.Reader) *problem {
 		return x.stream(resp, body)
 	}
 	return x.whole(resp, body, false)
+}
+
+// isStream reports whether an answer of that kind is a stream of the format's.
+func isStream(kind string, api format.API) bool {
+	return kind == "text/event-stream" && !api.JSONLines() || kind == "application/x-ndjson" && api.JSONLines()
 }
 
 // pass lets an answer through as it is.

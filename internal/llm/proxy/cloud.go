@@ -49,7 +49,8 @@ func (u *upstream) plainCloud(r *http.Request) bool {
 	named := *r.URL
 	named.Path, named.RawPath = call.before+"/model/m/"+call.verb, ""
 	escaped := strings.ToLower(r.URL.EscapedPath())
-	return plainPath(&named) && strings.HasPrefix(escaped, strings.ToLower(call.before)+"/model/") && strings.HasSuffix(strings.TrimRight(escaped, "/"), "/"+call.verb)
+	return plainPath(&named) && strings.HasPrefix(escaped, strings.ToLower(call.before)+"/model/") &&
+		strings.HasSuffix(strings.TrimRight(escaped, "/"), "/"+call.verb)
 }
 
 // signsItself reports whether a client has signed its request for one of Amazon's services.

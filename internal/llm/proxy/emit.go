@@ -156,6 +156,8 @@ func (x *exchange) tell(ctx context.Context, text string, res result) *problem {
 			return x.unjudged(ctx, err)
 		}
 		body, kind = framed, eventstream.MediaType
+	case x.req.Stream && x.rt.api.JSONLines():
+		body, kind = s.Events(), "application/x-ndjson"
 	case x.req.Stream:
 		body, kind = s.Events(), "text/event-stream"
 	}

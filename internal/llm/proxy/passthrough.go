@@ -126,7 +126,7 @@ func (x *exchange) passes(resp *http.Response) error {
 		return nil
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	streams := kind == "text/event-stream"
+	streams := kind == "text/event-stream" || isStream(kind, x.rt.texts)
 	switch {
 	case x.vouches:
 		return nil
@@ -153,6 +153,7 @@ func (x *exchange) onlyTexts(resp *http.Response, kind string, streams bool) err
 	resp.ContentLength = -1
 	if streams {
 		out, in := io.Pipe()
+		from := resp.Body // below it is another
 		go func() {
 			defer func() {
 				if v := recover(); v != nil {
@@ -161,7 +162,7 @@ func (x *exchange) onlyTexts(resp *http.Response, kind string, streams bool) err
 				}
 			}()
 			_, err := release.Stream(x.r.Context(), options, in, body, noCalls{})
-			_ = in.CloseWithError(errors.Join(err, resp.Body.Close())) // the reader is told; a client that is gone is not
+			_ = in.CloseWithError(errors.Join(err, from.Close())) // the reader is told; a client that is gone is not
 		}()
 		resp.Body = out
 		return nil

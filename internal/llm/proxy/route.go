@@ -35,7 +35,8 @@ var providers = map[string]provider{
 	"anthropic": {format.Messages, "X-Api-Key", ""},
 	"gemini":    {format.Gemini, "X-Goog-Api-Key", ""},
 	"vertex":    {format.Gemini, "Authorization", "Bearer "},
-	"bedrock":   {format.Messages, "Authorization", "Bearer "},
+	"bedrock":   {format.Converse, "Authorization", "Bearer "},
+	"ollama":    {format.Ollama, "Authorization", "Bearer "},
 }
 
 // route is what a path means.
@@ -49,6 +50,7 @@ type route struct {
 	cloud   cloudCall // asks a model of Amazon's
 	hosted  bool      // the body must say that it is for one of Anthropic's models on another platform
 	frames  eventstream.Kind
+	wrapped bool       // the request stands in an envelope
 	list    bool       // asks for the list of models
 	plain   bool       // asks for nothing but that, a count or an embedding
 	events  bool       // its answer may be a stream, where nothing is judged
@@ -106,6 +108,8 @@ func routeOf(r *http.Request, rest string) route {
 	switch {
 	case ends(parts, "chat", "completions"):
 		return asked(post, format.Chat)
+	case ends(parts, "api", "chat"):
+		return asked(post, format.Ollama)
 	case last == "responses":
 		return asked(post, format.Responses)
 	case last == "messages" && !slices.Contains(parts, "threads"):
@@ -127,6 +131,8 @@ func passRoute(method string, parts []string) route {
 	}
 	about := resource(parts)
 	switch {
+	case method == http.MethodPost && ends(parts, "api", "generate"):
+		return route{way: through, texts: format.Ollama, events: true}
 	case method == http.MethodPost && len(about) == 1 && (about[0] == "completions" || about[0] == "complete"):
 		return route{way: through, texts: format.Chat, events: true} // older texts have the same envelope
 	case method == http.MethodPost && about[0] == "conversations" && len(about) <= 2: // another provider runs a model there
@@ -205,6 +211,9 @@ var geminiVerbs = map[string]way{
 
 func geminiRoute(r *http.Request, parts []string, model, verb string) route {
 	method, out := r.Method, route{api: format.Gemini, inPath: true, model: model, why: whyDialect}
+	if version.MatchString(model) && strings.HasSuffix(model, "internal") {
+		return codeAssistRoute(r, verb)
+	}
 	switch out.way = geminiVerbs[verb]; {
 	case out.way == judged && method != http.MethodPost:
 		out.way, out.why = refuse, whyMethod
@@ -258,6 +267,30 @@ func publisherRoute(parts []string, out route) route {
 		out.api = format.Chat
 	default:
 		out.way = refuse
+	}
+	return out
+}
+
+// codeAssistVerbs are what those who signed in with Google ask besides a model: who they are, what they
+// may use, what they use.
+var codeAssistVerbs = map[string]bool{
+	"counttokens": true, "loadcodeassist": true, "onboarduser": true, "listexperiments": true, "retrieveuserquota": true,
+	"getcodeassistglobalusersetting": true, "setcodeassistglobalusersetting": true, "recordcodeassistmetrics": true,
+	"fetchadmincontrols": true, "recordclientevent": true,
+}
+
+// codeAssistRoute is what a path means on which a version stands before the colon.
+func codeAssistRoute(r *http.Request, verb string) route {
+	out := route{api: format.CodeAssist, why: whyDialect}
+	switch {
+	case r.Method != http.MethodPost:
+		out.why = whyMethod
+	case verb == "generatecontent", verb == "streamgeneratecontent":
+		out.way, out.inPath, out.wrapped = judged, true, true
+		out.stream = verb == "streamgeneratecontent"
+		out.array = out.stream && r.URL.Query().Get("alt") != "sse"
+	case codeAssistVerbs[verb]:
+		out.way, out.plain = through, verb == "counttokens"
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-// Package sigv4 signs requests to Amazon's services (Signature Version 4). It is pure: the caller
+// Package sigv4 signs requests to Amazon's services (Signature Version 4). It does no I/O, and the caller
 // gives the time. A signature covers the host, the path and the body, so that whoever stands between
 // a client and the service has to sign anew.
 package sigv4
@@ -7,6 +7,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -48,7 +49,8 @@ func (k Key) Sign(r *http.Request, body []byte, now time.Time) {
 	scope := strings.Join([]string{at[:8], k.Region, k.Service, "aws4_request"}, "/")
 	hashed := sha256.Sum256([]byte(request))
 	signed := mac(k.derived(at[:8]), strings.Join([]string{algorithm, at, scope, hex.EncodeToString(hashed[:])}, "\n"))
-	r.Header.Set("Authorization", algorithm+" Credential="+k.ID+"/"+scope+", SignedHeaders="+names+", Signature="+hex.EncodeToString(signed))
+	const form = algorithm + " Credential=%s/%s, SignedHeaders=%s, Signature=%x"
+	r.Header.Set("Authorization", fmt.Sprintf(form, k.ID, scope, names, signed))
 }
 
 // derived is the key for one day, region and service.
