@@ -56,7 +56,11 @@ func (x *exchange) send(lent *lease, body []byte) *problem {
 	x.sign(x.out, body)
 	ctx, cancel := context.WithCancel(x.out.Context())
 	defer cancel()
-	resp, err := x.u.transport.RoundTrip(x.out.WithContext(ctx)) //nolint:bodyclose // heard closes it
+	carrier := x.carrier
+	if carrier == nil {
+		carrier = x.u.transport
+	}
+	resp, err := carrier.RoundTrip(x.out.WithContext(ctx)) //nolint:bodyclose // heard closes it
 	if !as {
 		lent = nil
 	}

@@ -34,7 +34,8 @@ type exchange struct {
 	asksAgain   bool // and asks about each call before it runs it
 	iteration   int
 	edit        format.Edit
-	early       *earlyRequest // nil: nothing was sent before it was judged
+	early       *earlyRequest     // nil: nothing was sent before it was judged
+	carrier     http.RoundTripper // what takes it to the provider; nil: the upstream has its own
 	hooks       *hook.Context
 	sent        time.Time
 }
@@ -129,6 +130,7 @@ func (x *exchange) understand(lent *lease) (greeting string, no *problem) {
 	if x.req, err = x.p.cache.ReadSummed(x.rt.api, x.who.tenant, body, sums); err != nil {
 		return "", newProblem(http.StatusBadRequest, whyUnread+err.Error())
 	}
+	x.req.Stream = x.req.Stream || x.rt.socket
 	if x.rt.inPath {
 		x.req.Model, x.req.Stream = x.rt.model, x.rt.stream || x.req.Stream
 	}

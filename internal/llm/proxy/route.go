@@ -51,6 +51,7 @@ type route struct {
 	hosted  bool      // the body must say that it is for one of Anthropic's models on another platform
 	frames  eventstream.Kind
 	wrapped bool       // the request stands in an envelope
+	socket  bool       // requests and answers are messages on a websocket
 	list    bool       // asks for the list of models
 	plain   bool       // asks for nothing but that, a count or an embedding
 	events  bool       // its answer may be a stream, where nothing is judged
@@ -61,7 +62,8 @@ type route struct {
 }
 
 const (
-	whyLive   = "connections that stay open (realtime, live, websocket) are not served: their tool calls cannot be judged here"
+	whyLive = "connections that stay open (realtime, live, a websocket of anything but responses) are not served: " +
+		"their tool calls cannot be judged here"
 	whyStored = "runs, assistants, threads, batches and stored prompts are not served: their tool calls cannot be judged here"
 	whyAgents = "agents that run at the provider (sessions, environments, deployments, conversations that run a model) are not served: " +
 		"their tool calls cannot be judged here"
@@ -93,10 +95,13 @@ func plainPath(u *url.URL) bool {
 // compatible servers put it below prefixes of their own; what passes is named. Case and a
 // slash at the end change nothing.
 func routeOf(r *http.Request, rest string) route {
+	parts := strings.Split(strings.Trim(strings.ToLower(rest), "/"), "/")
+	if wantsSocket(r) && parts[len(parts)-1] == "responses" {
+		return route{way: judged, api: format.Responses, socket: true}
+	}
 	if upgrades(r) {
 		return route{why: whyLive, locked: true}
 	}
-	parts := strings.Split(strings.Trim(strings.ToLower(rest), "/"), "/")
 	if call, ok := cloudCallOf(rest); ok {
 		return cloudRoute(r.Method, call)
 	}

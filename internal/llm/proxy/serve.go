@@ -81,6 +81,9 @@ func (p *Proxy) take(w *response, r *http.Request, u *upstream, rest string, rt 
 	x.out = out
 	switch x.rt.way {
 	case judged:
+		if x.rt.socket {
+			return x.socket()
+		}
 		return x.ask()
 	case recalled:
 		return x.recall()
