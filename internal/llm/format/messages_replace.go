@@ -152,7 +152,7 @@ func (m *messages) whole(a *Answer, d *doc) ([]edit, error) {
 	if k := d.Kind(content); k != 0 && k != '[' && k != '"' || content == jsonspan.None && a.builds(d, 0) || d.ambiguous {
 		return nil, ErrAmbiguous
 	}
-	if a.straysBeside(d, 0, "content", "usage", "error") {
+	if a.straysBeside(d, 0, "content", "usage", "error", bedrockTrace, bedrockMetrics) {
 		return nil, errUnknown
 	}
 	var edits []edit

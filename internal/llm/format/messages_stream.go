@@ -43,7 +43,7 @@ func (m *messages) event(a *Answer, ev *Event) error {
 	if d.Kind(0) != '{' || d.Kind(kind) != '"' || len(ev.Name) > 0 && !d.Is(kind, string(ev.Name)) {
 		return ErrAmbiguous
 	}
-	if a.straysBeside(d, 0, "message", "contentblock", "delta", "usage", "error") {
+	if a.straysBeside(d, 0, "message", "contentblock", "delta", "usage", "error", bedrockTrace, bedrockMetrics) {
 		return errUnknown
 	}
 	err := m.dispatch(a, ev, d, kind)
@@ -88,6 +88,12 @@ func (m *messages) dispatch(a *Answer, ev *Event, d *doc, kind int) error {
 
 func (m *messages) ended() bool { return m.over }
 
+// What Amazon puts beside an answer, folded: what its guardrails found, which names inputs, and counts.
+const (
+	bedrockTrace   = "amazonbedrocktrace"
+	bedrockMetrics = "amazonbedrockinvocationmetrics"
+)
+
 func (m *messages) end(*Answer) error {
 	if m.open > 0 {
 		return errOpen
@@ -101,7 +107,7 @@ func (m *messages) message(a *Answer, ev *Event, d *doc) error {
 		return errOrder
 	}
 	m.begun = true
-	if a.straysBeside(d, msg, "content", "usage") {
+	if a.straysBeside(d, msg, "content", "usage", bedrockTrace) {
 		return errUnknown
 	}
 	for b := range d.Each(d.get(msg, "content")) {

@@ -37,6 +37,9 @@ type Request struct {
 	// would not say so.
 	Odd   []string
 	Hints Hints
+	// Reused says that code of the provider's runs where something may lie already: what it gives may
+	// stand on more than the conversation.
+	Reused bool
 
 	dialect *dialect
 	cache   *Cache

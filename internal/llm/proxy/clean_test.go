@@ -122,6 +122,9 @@ func TestWhatWasNotMadeHereTaints(t *testing.T) {
 	reused := inResponses(`,{"type":"code_interpreter","container":"cntr_1"}`, `{"id":"ci","type":"code_interpreter_call","status":"completed","code":"print(1)","outputs":[{"type":"logs","logs":"1"}]}`, "")
 	online := inResponses(`,{"type":"code_interpreter","container":{"type":"auto","network_policy":{"type":"allowlist"}}}`, `{"id":"ci","type":"code_interpreter_call","status":"completed","code":"print(1)","outputs":[{"type":"logs","logs":"1"}]}`, "")
 	unasked := inResponses("", `{"id":"ci","type":"code_interpreter_call","status":"completed","code":"print(1)","outputs":[{"type":"logs","logs":"1"}]}`, "")
+	const ranBefore = `{"type":"server_tool_use","id":"s1","name":"code_execution","input":{"code":"1"}},{"type":"code_execution_tool_result","tool_use_id":"s1","content":{"type":"code_execution_result","stdout":"1"}}`
+	kept := inMessages(`,{"type":"code_execution_20250825","name":"code_execution"}`, ranBefore)
+	kept.ask = strings.Replace(kept.ask, `"max_tokens"`, `"container":"cont_1","max_tokens"`, 1)
 	search := inResponses(`,{"type":"web_search"}`, `{"id":"ws","type":"web_search_call","status":"completed","action":{"type":"search","query":"x"}}`, "")
 	for name, c := range map[string]struct {
 		turn  turnOf
@@ -135,6 +138,7 @@ func TestWhatWasNotMadeHereTaints(t *testing.T) {
 		"a container online":    {online, online.again},
 		"a tool nobody offered": {unasked, unasked.again},
 		"a search":              {search, search.again},
+		"a container of before": {kept, kept.again},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !open(t).held(c.turn, c.again) {

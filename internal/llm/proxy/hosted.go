@@ -41,7 +41,7 @@ func (x *exchange) hosted() []string {
 // conversation alone: a picture, the output of code that reaches nothing. The request offered it as
 // such; one that nobody offered may bring anything.
 func (x *exchange) seals(name string) bool {
-	if x.req == nil {
+	if x.req == nil || x.req.Reused {
 		return false
 	}
 	for _, t := range x.req.Tools {

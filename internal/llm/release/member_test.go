@@ -114,6 +114,8 @@ func TestMembersThatAreKnownPass(t *testing.T) {
 	} {
 		whole, events := messagesOf(block, `,"container":{"id":"c","skills":null},"context_management":{"applied_edits":[{"type":"clear_tool_uses","cleared_input_tokens":1}]},"stop_details":null`)
 		passes(t, format.Messages, whole, events, false)
+		whole, events = messagesOf(block, `,"amazon-bedrock-trace":{"guardrail":{"input":{"g1":{"name":"x"}}}}`)
+		passes(t, format.Messages, whole, strings.Replace(events, `"message_stop"`, `"message_stop","amazon-bedrock-trace":{"guardrail":{"input":{}}}`, 1), false)
 	}
 	for _, item := range []string{
 		`{"type":"message","id":"m","role":"assistant","status":"completed","phase":"final_answer","content":[{"type":"output_text","text":"x","annotations":[{"type":"file_citation","file_id":"f","filename":"a","index":1}],"logprobs":[]},{"type":"refusal","refusal":"no"}]}`,
